@@ -1,0 +1,128 @@
+package database
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// A Remote hears wake-ups of other nodes until ctx ends. It calls wake with
+// the topic, and with "" when something may have been missed.
+type Remote func(ctx context.Context, wake func(topic string))
+
+// bus carries wake-ups. A wake-up says "look now" and may be lost: whoever
+// listens also polls.
+type bus struct {
+	mu      sync.Mutex
+	remote  Remote
+	stop    context.CancelFunc
+	topics  map[string]map[chan struct{}]bool
+	pending map[string]bool // topics to tell other nodes
+}
+
+// notifyEvery bounds how often a node tells the others, in all topics together.
+const notifyEvery = 5 * time.Millisecond
+
+// Attach gives db a way to hear other nodes.
+func Attach(ctx context.Context, db *sqlx.DB, r Remote) error {
+	d, err := Of(ctx, db)
+	if err != nil {
+		return err
+	}
+	d.bus.mu.Lock()
+	defer d.bus.mu.Unlock()
+	d.bus.remote = r
+	return nil
+}
+
+// Listen returns a channel that gets a value after a [DB.Wake] of topic, on
+// this node or another, until ctx ends.
+func (d *DB) Listen(ctx context.Context, topic string) <-chan struct{} {
+	b, ch := &d.bus, make(chan struct{}, 1)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.topics == nil {
+		b.topics = map[string]map[chan struct{}]bool{}
+	}
+	if b.topics[topic] == nil {
+		b.topics[topic] = map[chan struct{}]bool{}
+	}
+	b.topics[topic][ch] = true
+	if b.remote != nil && b.stop == nil {
+		remote, stop := context.WithCancel(context.WithoutCancel(ctx))
+		b.stop = stop
+		go b.remote(remote, b.tell)
+	}
+	context.AfterFunc(ctx, func() { b.leave(topic, ch) })
+	return ch
+}
+
+// leave ends a subscription, and with the last one the remote listener.
+func (b *bus) leave(topic string, ch chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.topics[topic], ch)
+	if len(b.topics[topic]) == 0 {
+		delete(b.topics, topic)
+	}
+	if len(b.topics) == 0 && b.stop != nil {
+		b.stop()
+		b.stop = nil
+	}
+}
+
+// tell wakes the listeners of topic on this node; "" wakes all.
+func (b *bus) tell(topic string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for t, chs := range b.topics {
+		if topic != "" && t != topic {
+			continue
+		}
+		for ch := range chs {
+			select {
+			case ch <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// Wake tells whoever listens to topic to look now: this node at once, others
+// within a few milliseconds. Call it after the commit.
+func (d *DB) Wake(topic string) {
+	d.bus.tell(topic)
+	if d.Dialect != Postgres {
+		return
+	}
+	b := &d.bus
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	first := len(b.pending) == 0
+	if b.pending == nil {
+		b.pending = map[string]bool{}
+	}
+	b.pending[topic] = true
+	if first {
+		time.AfterFunc(notifyEvery, d.notify)
+	}
+}
+
+// Channel is the PostgreSQL notification channel of all nodes; the payload is
+// the topic.
+const Channel = "trunkline"
+
+func (d *DB) notify() {
+	d.bus.mu.Lock()
+	topics := d.bus.pending
+	d.bus.pending = nil
+	d.bus.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	for t := range topics {
+		// A lost wake-up costs a poll interval, nothing else.
+		_, _ = d.ExecContext(ctx, `SELECT pg_notify($1, $2)`, Channel, t)
+	}
+}

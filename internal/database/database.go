@@ -1,0 +1,176 @@
+// Package database holds what every package that owns tables needs: the
+// dialect of a *sqlx.DB, transactions behind a write gate, grouped writes,
+// migrations and wake-ups between nodes.
+//
+// It imports no driver: the caller of a public constructor chooses one, and
+// package open is the ready choice.
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Dialect is the SQL flavour behind a *sqlx.DB.
+type Dialect int
+
+// The dialects that the packages of this module support.
+const (
+	SQLite Dialect = iota + 1
+	Postgres
+)
+
+func (d Dialect) String() string {
+	if d == Postgres {
+		return "postgres"
+	}
+	return "sqlite"
+}
+
+// DB is a *sqlx.DB with what this module adds to it. All DBs of one *sql.DB
+// share their write gate and their listeners.
+type DB struct {
+	*sqlx.DB
+	Dialect Dialect
+	*shared
+}
+
+// shared is what is kept once per *sql.DB.
+type shared struct {
+	gate  chan struct{} // SQLite: held by the one transaction that may write
+	group group
+	bus   bus
+}
+
+// handles maps *sql.DB to *shared: the write gate must be one per process and
+// database, however many packages were given the same handle.
+var handles sync.Map
+
+// Of returns the DB of db. On SQLite it checks the settings that the packages
+// of this module rely on and says what to set.
+func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
+	d := &DB{DB: db}
+	switch db.DriverName() {
+	case "sqlite", "sqlite3":
+		d.Dialect = SQLite
+		if err := checkPragmas(ctx, db); err != nil {
+			return nil, err
+		}
+	case "postgres", "pgx":
+		d.Dialect = Postgres
+	default:
+		return nil, fmt.Errorf("database: unsupported driver %q: use sqlite or postgres", db.DriverName())
+	}
+	s, _ := handles.LoadOrStore(db.DB, &shared{gate: make(chan struct{}, 1)})
+	d.shared = s.(*shared)
+	return d, nil
+}
+
+func checkPragmas(ctx context.Context, db *sqlx.DB) error {
+	for _, p := range []struct {
+		name string
+		ok   func(int) bool
+		set  string
+	}{
+		{"foreign_keys", func(v int) bool { return v == 1 }, "_pragma=foreign_keys(1)"},
+		{"busy_timeout", func(v int) bool { return v > 0 }, "_pragma=busy_timeout(5000)"},
+	} {
+		var v int
+		if err := db.GetContext(ctx, &v, "PRAGMA "+p.name); err != nil {
+			return fmt.Errorf("reading pragma %s: %w", p.name, err)
+		}
+		if !p.ok(v) {
+			return fmt.Errorf("database: pragma %s is %d: open the database with %s", p.name, v, p.set)
+		}
+	}
+	return nil
+}
+
+// InTx runs fn in a transaction of its own and rolls back when fn fails or
+// panics. On SQLite it holds the process-wide write gate, so it must only be
+// used by what writes, and fn must not call InTx or Write again. On
+// PostgreSQL a transaction that lost a deadlock or a serialization race is
+// run again, so fn must set, not add to, what it hands out.
+func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
+	if d.Dialect == SQLite {
+		select {
+		case d.gate <- struct{}{}:
+			defer func() { <-d.gate }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		return d.tx(ctx, fn)
+	}
+	for try := 1; ; try++ {
+		err := d.tx(ctx, fn)
+		if err == nil || try == 5 || !isRace(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error {
+	tx, err := d.BeginTxx(ctx, nil)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it reports ErrTxDone
+	if err := fn(tx); err != nil {
+		return cause(ctx, err)
+	}
+	return cause(ctx, tx.Commit())
+}
+
+// cause prefers the context's error: lib/pq reports an expired context as a
+// cancelled query.
+func cause(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	return err
+}
+
+// isRace reports a deadlock or a serialization failure.
+func isRace(err error) bool {
+	s := sqlState(err)
+	return s == "40P01" || s == "40001"
+}
+
+// IsUnique reports a violated unique key of any supported driver.
+func IsUnique(err error) bool {
+	var lite interface{ Code() int }
+	if errors.As(err, &lite) {
+		return lite.Code() == 2067 || lite.Code() == 1555
+	}
+	return sqlState(err) == "23505"
+}
+
+func sqlState(err error) string {
+	var pg interface{ SQLState() string }
+	if errors.As(err, &pg) {
+		return pg.SQLState()
+	}
+	return ""
+}
+
+// Micros is t as the BIGINT that tables hold: microseconds since 1970, 0 for
+// the zero time.
+func Micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// Time is the instant of a BIGINT column written by [Micros].
+func Time(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}

@@ -1,0 +1,84 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// ErrNewer reports tables that a newer version of this module has written.
+var ErrNewer = errors.New("database: the database is newer than this program")
+
+// Migrate brings the tables of one package to the newest version in files, a
+// folder of goose migrations. A file serves both dialects; where they differ,
+// NAME.sqlite.sql and NAME.postgres.sql stand beside each other. It returns
+// [ErrNewer] when the tables are newer than the files.
+func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
+	d, err := Of(ctx, db)
+	if err != nil {
+		return err
+	}
+	dialect, hide := goose.DialectSQLite3, "postgres"
+	opts := []goose.ProviderOption{goose.WithTableName(pkg + "_schema_version")}
+	if d.Dialect == Postgres {
+		dialect, hide = goose.DialectPostgres, "sqlite"
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // seconds between tries, tries
+		if err != nil {
+			return fmt.Errorf("%s migrations: %w", pkg, err)
+		}
+		opts = append(opts, goose.WithSessionLocker(locker))
+	}
+	p, err := goose.NewProvider(dialect, db.DB, oneDialect{files, "." + hide + ".sql"}, opts...)
+	if err != nil {
+		return fmt.Errorf("%s migrations: %w", pkg, err)
+	}
+	current, target, err := p.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("%s migrations: %w", pkg, err)
+	}
+	switch {
+	case current > target:
+		return fmt.Errorf("%w: the tables of %s have version %d, this program knows %d: start the version that wrote them, or a later one",
+			ErrNewer, pkg, current, target)
+	case current == target:
+		return nil
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("%s migrations: %w", pkg, err)
+	}
+	return nil
+}
+
+// oneDialect hides the files of the other dialect.
+type oneDialect struct {
+	fs.FS
+	hide string
+}
+
+func (o oneDialect) ReadDir(name string) ([]fs.DirEntry, error) {
+	all, err := fs.ReadDir(o.FS, name)
+	var out []fs.DirEntry
+	for _, e := range all {
+		if !strings.HasSuffix(e.Name(), o.hide) {
+			out = append(out, e)
+		}
+	}
+	return out, err
+}
+
+func (o oneDialect) Glob(pattern string) ([]string, error) {
+	all, err := fs.Glob(o.FS, pattern)
+	var out []string
+	for _, n := range all {
+		if !strings.HasSuffix(n, o.hide) {
+			out = append(out, n)
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,135 @@
+// Package open opens a database by its URL with the drivers and settings that
+// this module was measured with: SQLite through modernc.org/sqlite, PostgreSQL
+// through lib/pq.
+package open
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+	_ "modernc.org/sqlite" // the embedded default
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+const (
+	liteConns = 8
+	pgConns   = 16
+)
+
+// Open opens sqlite://PATH or postgres://…. A SQLite file is created when it
+// is absent; ?synchronous=normal trades the last commits of a power cut for
+// speed (default full). PostgreSQL without sslmode in the URL uses
+// sslmode=prefer's safe reading: "require" for a remote host, "disable" on
+// loopback and Unix sockets.
+func Open(ctx context.Context, rawURL string) (*sqlx.DB, error) {
+	scheme, _, ok := strings.Cut(rawURL, "://")
+	switch {
+	case ok && scheme == "sqlite":
+		return openSQLite(ctx, strings.TrimPrefix(rawURL, "sqlite://"))
+	case ok && (scheme == "postgres" || scheme == "postgresql"):
+		return openPostgres(ctx, rawURL)
+	}
+	return nil, fmt.Errorf("database URL must begin with sqlite:// or postgres://")
+}
+
+func openSQLite(ctx context.Context, path string) (*sqlx.DB, error) {
+	path, query, _ := strings.Cut(path, "?")
+	opts, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite URL: %w", err)
+	}
+	sync := strings.ToLower(opts.Get("synchronous"))
+	if sync == "" {
+		sync = "full"
+	}
+	if sync != "full" && sync != "normal" && sync != "extra" {
+		return nil, fmt.Errorf("sqlite URL: synchronous must be normal, full or extra")
+	}
+	if path == "" {
+		return nil, fmt.Errorf("sqlite URL: the path is missing")
+	}
+	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?_txlock=immediate" +
+		"&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(" + sync + ")" +
+		"&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(4000)&_pragma=temp_store(MEMORY)"
+	db, err := sqlx.Open("sqlite", dsn)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(liteConns)
+	db.SetMaxIdleConns(liteConns)
+	return ready(ctx, db)
+}
+
+func openPostgres(ctx context.Context, rawURL string) (*sqlx.DB, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("postgres URL is malformed") // the parser's words would quote the password
+	}
+	q := u.Query()
+	if !q.Has("sslmode") {
+		q.Set("sslmode", sslMode(u, q))
+	}
+	q.Set("binary_parameters", "yes") // one round trip a statement instead of two
+	u.RawQuery = q.Encode()
+	dsn := u.String()
+	db, err := sqlx.Open("postgres", dsn)
+	if err != nil {
+		return nil, fmt.Errorf("opening PostgreSQL: %w", err)
+	}
+	db.SetMaxOpenConns(pgConns)
+	db.SetMaxIdleConns(pgConns)
+	if db, err = ready(ctx, db); err != nil {
+		return nil, err
+	}
+	return db, database.Attach(ctx, db, func(ctx context.Context, wake func(string)) { listen(ctx, dsn, wake) })
+}
+
+func sslMode(u *url.URL, q url.Values) string {
+	host := u.Hostname()
+	if h := q.Get("host"); h != "" {
+		host = h
+	}
+	switch {
+	case host == "", host == "localhost", host == "127.0.0.1", host == "::1", strings.HasPrefix(host, "/"):
+		return "disable"
+	}
+	return "require"
+}
+
+func ready(ctx context.Context, db *sqlx.DB) (*sqlx.DB, error) {
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	return db, nil
+}
+
+// listen hears PostgreSQL notifications until ctx ends. After a lost
+// connection the driver sends nil: something may have been missed.
+func listen(ctx context.Context, dsn string, wake func(string)) {
+	l := pq.NewListener(dsn, 100*time.Millisecond, 10*time.Second, nil)
+	defer l.Close() //nolint:errcheck // nothing is left to do
+	if err := l.Listen(database.Channel); err != nil {
+		return // the pollers carry on
+	}
+	for {
+		select {
+		case n := <-l.Notify:
+			if n == nil {
+				wake("")
+				continue
+			}
+			wake(n.Extra)
+		case <-time.After(time.Minute):
+			_ = l.Ping() // notices a dead connection
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,84 @@
+// Package lane is the durable queue under everything that must happen after a
+// commit: first in, first out per key; leased, fenced and retried; shared by
+// any number of equal nodes.
+//
+// An [Entry] names a consumer (who is to work, and who is paused and capped as
+// one), a key (what keeps its order) and a subject (the id of a row of the
+// caller's). It is written in the caller's transaction to an outbox; a router
+// moves it to the lane of its (consumer, key); workers claim lanes, not rows.
+// A lane's sequence numbers count from 1 and are never used twice.
+package lane
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Entry is work to be queued.
+type Entry struct {
+	Consumer string // who works on it; "": Options.Route decides, for one or many
+	Key      string // entries of one consumer and key are worked on in the order of their commits
+	Subject  string // id of the caller's row
+}
+
+// Item is a piece of work in its lane.
+type Item struct {
+	Entry
+	Seq     int64     // position in its lane, from 1
+	Attempt int       // failed attempts so far
+	Since   time.Time // first failure, zero before it
+	Data    any       // what Options.Load put here
+
+	lane, epoch int64
+}
+
+// Verdict is what becomes of an item after an attempt.
+type Verdict int
+
+// The verdicts.
+const (
+	Done   Verdict = iota // finished, for good or ill: the lane goes on
+	Retry                 // stays at the head; the lane waits After; counts as an attempt
+	Detach                // like Retry, but in a lane of its own: those behind it pass
+	Pause                 // the whole consumer waits After, then is tried with one item; no attempt is counted
+	Yield                 // put back untouched, ready at once: this node is draining
+)
+
+// Outcome is the result of an attempt.
+type Outcome struct {
+	Item    Item
+	Verdict Verdict
+	After   time.Duration // for Retry, Detach, Pause
+	Data    any           // for Options.Settle
+}
+
+// Options configures a [Queue]. Name and Handle are required.
+type Options struct {
+	Name string // separates queues that share a database
+
+	// Route turns entries without a consumer into entries for each consumer
+	// that wants them, keeping their order. It runs in the router's
+	// transaction and must only read.
+	Route func(ctx context.Context, tx *sqlx.Tx, es []Entry) ([]Entry, error)
+	// Load fills Data of items before they are handled, outside of any
+	// transaction. nil: nothing to load.
+	Load func(ctx context.Context, items []*Item) error
+	// Handle makes one attempt. ctx ends before the lease does. A panic is a
+	// Retry. Items of one lane are handled one after the other.
+	Handle func(ctx context.Context, it Item) Outcome
+	// Settle records outcomes in the transaction that finishes them. Outcomes
+	// whose lease was lost are not among them. nil: nothing to record.
+	Settle func(ctx context.Context, tx *sqlx.Tx, outs []Outcome) error
+	// Settled is called after that commit. It must not block.
+	Settled func(outs []Outcome)
+
+	Workers   int           // items handled at once on this node; 0: 64
+	Cap       int           // lanes in flight per consumer and node; 0: 16
+	Run       int           // items taken with one claim of a lane; 0: 8
+	Lease     time.Duration // 0: 60 s
+	Exclusive bool          // no other process uses this database: what others held is free at once
+	Logger    *slog.Logger  // nil: slog.Default()
+}

@@ -1,0 +1,41 @@
+package provider
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// Caller is a Provider whose network posts callbacks to one address for all
+// lines. The methods do no I/O and hold no state.
+type Caller interface {
+	// Object is the callback's top-level "object" that this kind answers to.
+	Object() string
+	// Keys returns the ids under which the network knows a line: its own
+	// (phone number id, page id), and that of the account above it or "".
+	Keys(s Settings) (line, group string)
+	// Secrets returns the secret that signs callbacks and the token of the
+	// verification handshake.
+	Secrets(s Settings) (signing, verify string)
+	// Verify reports whether header holds a signature of body under secret.
+	Verify(secret string, header http.Header, body []byte) bool
+	// Route splits a callback into parts that belong to one line or group
+	// each. It reads the ids and nothing else.
+	Route(body []byte) ([]Part, error)
+	// Parse turns a part into events. What cannot be read becomes a Bad and
+	// costs its neighbours nothing.
+	Parse(part Part) ([]Event, []Bad)
+}
+
+// Part is the share of a callback that belongs to one line, or to all lines
+// of one group.
+type Part struct {
+	Line  string // the network's id of the line, or ""
+	Group string // the network's id of the group, or ""
+	Body  json.RawMessage
+}
+
+// Bad is an item of a callback that could not be read.
+type Bad struct {
+	Reason string
+	Body   json.RawMessage
+}

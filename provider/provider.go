@@ -1,0 +1,123 @@
+// Package provider is the contract between the messaging service and the
+// networks that carry its messages, as database/sql/driver is to
+// database/sql. It imports nothing but the standard library and stores
+// nothing.
+//
+// A [Provider] speaks for one kind of line. Package messaging opens a
+// [Session] per reference (one configured account or number), hands it what is
+// to be sent, and takes what the network reports through an [Inbox]. Further
+// abilities are further interfaces, found by type assertion: [Caller] for
+// networks that post callbacks, [Checker], [Reader], [Identifier].
+//
+// Package sandbox is the shortest complete implementation; package
+// providertest holds the suite that every implementation passes.
+package provider
+
+import (
+	"context"
+	"time"
+)
+
+// Kind names an implementation: "provider-cloud", "provider-sandbox".
+type Kind string
+
+// ReferenceID is the integer of one configured line.
+type ReferenceID int64
+
+// Reference is what a provider may know of a line.
+type Reference struct {
+	ID       ReferenceID
+	Name     string
+	Settings Settings // opened: secrets are in clear
+}
+
+// Settings holds a line's values by the names that [Provider.Settings] lists.
+type Settings map[string]string
+
+// Setting describes one value that a line of this kind is configured with.
+type Setting struct {
+	Name     string // camelCase, as in JSON
+	Doc      string // one sentence
+	Required bool
+	Secret   bool // sealed at rest, never shown again in full
+}
+
+// Provider is one kind of line.
+type Provider interface {
+	Kind() Kind
+	Capabilities() Capabilities
+	Settings() []Setting
+	// Address turns what a user wrote as a chat id into the form this kind
+	// uses, or fails with a [*BadRecipient].
+	Address(chatID string) (Address, error)
+	// Open prepares a line for sending and, where the network needs a
+	// connection, begins to receive into inbox until the session is closed. It
+	// does not wait for the network.
+	Open(ctx context.Context, ref Reference, inbox Inbox) (Session, error)
+}
+
+// Session is an open line. Its methods may be called concurrently.
+type Session interface {
+	// Send hands one message to the network and returns once it was taken.
+	// Its errors are those of this package; one that is none of them counts
+	// as [Ambiguous].
+	Send(ctx context.Context, out Outbound) (Receipt, error)
+	Close(ctx context.Context) error
+}
+
+// Inbox takes what a provider receives. When Receive returns nil the events
+// are durable and the provider may acknowledge them to its network; when it
+// returns an error none of them is acknowledged.
+type Inbox interface {
+	Receive(ctx context.Context, ref ReferenceID, events []Event) error
+}
+
+// Checker is a Session that can ask the network whether its credentials are
+// good for the ids of the reference.
+type Checker interface {
+	// Check proves the credentials and subscribes to the line's events.
+	Check(ctx context.Context) (Account, error)
+}
+
+// Account is who a line speaks for, as the network says.
+type Account struct {
+	ID              string
+	Name            string
+	VerifiedBizName string
+}
+
+// Reader is a Session that can tell the network that a message was read.
+type Reader interface {
+	MarkRead(ctx context.Context, chat Address, messageID string) error
+}
+
+// Identifier is a Provider whose message ids are chosen by the sender. A send
+// that may have left is repeated with the same id.
+type Identifier interface {
+	NewMessageID() string
+}
+
+// Capabilities says what a kind of line can do.
+type Capabilities struct {
+	Send      []string         // content types of [Content]
+	Media     map[string]int64 // bytes at most by content type
+	Window    time.Duration    // free-form messages after the contact's last one; 0: always
+	Templates bool
+	Groups    bool
+	Typing    bool
+	Receipts  bool
+}
+
+// Outbound is a message to send.
+type Outbound struct {
+	ID      string // ours; passed on so that a status can name it. With an [Identifier] it is the message's id
+	To      Address
+	Content Content
+	ReplyTo string // provider's id of the quoted message, or ""
+}
+
+// Receipt is the network's answer to a send.
+type Receipt struct {
+	MessageID string   // the network's id of the message
+	To        *Address // what else the network said of the contact, or nil
+}
