@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/coalesce"
 )
 
 // Dialect is the SQL flavour behind a *sqlx.DB.
@@ -42,9 +44,9 @@ type DB struct {
 
 // shared is what is kept once per *sql.DB.
 type shared struct {
-	gate  chan struct{} // SQLite: held by the one transaction that may write
-	group group
-	bus   bus
+	gate   chan struct{} // SQLite: held by the one transaction that may write
+	writes coalesce.Group[func(*sqlx.Tx) error]
+	bus    bus
 }
 
 // handles maps *sql.DB to *shared: the write gate must be one per process and
@@ -66,8 +68,11 @@ func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 	default:
 		return nil, fmt.Errorf("database: unsupported driver %q: use sqlite or postgres", db.DriverName())
 	}
-	s, _ := handles.LoadOrStore(db.DB, &shared{gate: make(chan struct{}, 1)})
+	s, known := handles.LoadOrStore(db.DB, &shared{gate: make(chan struct{}, 1)})
 	d.shared = s.(*shared)
+	if !known {
+		d.writes.Gate, d.writes.Run = d.gate, d.writeGroup
+	}
 	return d, nil
 }
 

@@ -1,0 +1,89 @@
+// Package coalesce turns calls that arrive together into one: while a batch is
+// under way the next one gathers, and its first free caller runs it. There is
+// no goroutine and no timer, so an idle group costs nothing and a lone call
+// does not wait.
+package coalesce
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// Group gathers calls. Gate and Run must be set.
+type Group[T any] struct {
+	// Gate holds one token per batch that may run at a time. It may be shared
+	// with others that must exclude a batch.
+	Gate chan struct{}
+	// Run works on a batch and returns an error for each item. Its ctx is
+	// never cancelled: the items belong to many callers.
+	Run func(ctx context.Context, items []T) []error
+	// Limit is the most items of a batch; 0: 256.
+	Limit int
+
+	mu    sync.Mutex
+	queue []*call[T]
+}
+
+type call[T any] struct {
+	item  T
+	taken atomic.Bool // by a batch, or by the caller who gave up
+	done  chan error
+}
+
+// Do hands item to a batch and returns its error. When ctx ends before a
+// batch took the item, Run never sees it.
+func (g *Group[T]) Do(ctx context.Context, item T) error {
+	c := &call[T]{item: item, done: make(chan error, 1)}
+	g.mu.Lock()
+	g.queue = append(g.queue, c)
+	g.mu.Unlock()
+	for {
+		select {
+		case err := <-c.done:
+			return err
+		case g.Gate <- struct{}{}:
+			g.lead(ctx)
+			<-g.Gate
+		case <-ctx.Done():
+			if c.taken.CompareAndSwap(false, true) {
+				return ctx.Err()
+			}
+			return <-c.done
+		}
+	}
+}
+
+// lead runs one batch. The caller holds a token of the gate.
+func (g *Group[T]) lead(ctx context.Context) {
+	calls := g.take()
+	if len(calls) == 0 {
+		return
+	}
+	items := make([]T, len(calls))
+	for i, c := range calls {
+		items[i] = c.item
+	}
+	for i, err := range g.Run(context.WithoutCancel(ctx), items) {
+		calls[i].done <- err
+	}
+}
+
+func (g *Group[T]) take() []*call[T] {
+	limit := g.Limit
+	if limit == 0 {
+		limit = 256
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var calls []*call[T]
+	n := 0
+	for n < len(g.queue) && len(calls) < limit {
+		if g.queue[n].taken.CompareAndSwap(false, true) {
+			calls = append(calls, g.queue[n])
+		}
+		n++
+	}
+	g.queue = append(g.queue[:0:0], g.queue[n:]...)
+	return calls
+}
