@@ -68,11 +68,10 @@ func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 	default:
 		return nil, fmt.Errorf("database: unsupported driver %q: use sqlite or postgres", db.DriverName())
 	}
-	s, known := handles.LoadOrStore(db.DB, &shared{gate: make(chan struct{}, 1)})
+	d.shared = &shared{gate: make(chan struct{}, 1)}
+	d.writes.Gate, d.writes.Run = d.gate, d.writeGroup
+	s, _ := handles.LoadOrStore(db.DB, d.shared)
 	d.shared = s.(*shared)
-	if !known {
-		d.writes.Gate, d.writes.Run = d.gate, d.writeGroup
-	}
 	return d, nil
 }
 
