@@ -1,0 +1,106 @@
+package testkit
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+var errNoBinaries = errors.New("no PostgreSQL binaries in PGBIN, /usr/lib/postgresql or PATH: the PostgreSQL half is not tested")
+
+// binaries is the folder of initdb and postgres (15 or newer).
+func binaries() (string, error) {
+	if d := os.Getenv("PGBIN"); d != "" {
+		return d, nil
+	}
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	version := func(dir string) int { v, _ := strconv.Atoi(filepath.Base(filepath.Dir(dir))); return v }
+	if len(dirs) > 0 {
+		return slices.MaxFunc(dirs, func(a, b string) int { return version(a) - version(b) }), nil
+	}
+	p, err := exec.LookPath("postgres")
+	if err != nil {
+		return "", errNoBinaries
+	}
+	if p, err = filepath.EvalSymlinks(p); err != nil {
+		return "", fmt.Errorf("finding PostgreSQL: %w", err)
+	}
+	return filepath.Dir(p), nil
+}
+
+// account is who runs the server: the user of the test, or for root, whom
+// PostgreSQL refuses, the postgres or nobody account.
+func account() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, _ := strconv.ParseUint(u.Uid, 10, 32)
+		gid, _ := strconv.ParseUint(u.Gid, 10, 32)
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	}
+	return nil, errors.New("PostgreSQL refuses to run as root, and there is no postgres or nobody account")
+}
+
+// serverDir is the home of a server. A Unix socket's path may have 107 bytes,
+// so a long TMPDIR is not used.
+func serverDir(cred *syscall.Credential) (string, error) {
+	tmp := os.TempDir()
+	if len(tmp) > 60 {
+		tmp = "/tmp"
+	}
+	dir, err := os.MkdirTemp(tmp, "trunkline-pg-")
+	if err != nil {
+		return "", fmt.Errorf("making a folder for PostgreSQL: %w", err)
+	}
+	if cred != nil {
+		if err := os.Chown(dir, int(cred.Uid), int(cred.Gid)); err != nil {
+			return "", fmt.Errorf("making a folder for PostgreSQL: %w", err)
+		}
+	}
+	return dir, nil
+}
+
+// initData fills data with a new cluster. initdb takes a second, so its result
+// is kept in the temporary folder and copied.
+func initData(bin, data string, cred *syscall.Credential) error {
+	version, err := exec.Command(filepath.Join(bin, "postgres"), "--version").Output()
+	if err != nil {
+		return fmt.Errorf("asking PostgreSQL for its version: %w", err)
+	}
+	cache := filepath.Join(os.TempDir(), fmt.Sprintf("trunkline-initdb-%d-%.6x", os.Geteuid(), sha256.Sum256(version)))
+	if _, err := os.Stat(cache); err == nil {
+		return run(exec.Command("cp", "-a", "--reflink=auto", cache, data))
+	}
+	cmd := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8",
+		"--locale=C", "--no-sync", "--no-instructions", "--wal-segsize=16")
+	cmd.Dir = filepath.Dir(data)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
+	if err := run(cmd); err != nil {
+		return err
+	}
+	// Two test binaries may get here at once: the rename of the second fails.
+	tmp := fmt.Sprintf("%s.%d", cache, os.Getpid())
+	if run(exec.Command("cp", "-a", data, tmp)) != nil || os.Rename(tmp, cache) != nil {
+		_ = os.RemoveAll(tmp)
+	}
+	return nil
+}
+
+func run(cmd *exec.Cmd) error {
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("running %s: %w: %s", filepath.Base(cmd.Path), err, out)
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package testkit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	_ "github.com/lib/pq" // the maintenance connection
+	"github.com/stretchr/testify/require"
+)
+
+// Server is a PostgreSQL server reached through a Unix socket. It ends, and
+// its files go, when the test binary ends in whatever way.
+type Server struct {
+	dir  string
+	bin  string
+	args []string
+	cred *syscall.Credential
+	next atomic.Int64
+
+	stdin io.WriteCloser // to the supervisor
+	cmd   *exec.Cmd
+}
+
+// supervisor runs the server named by its arguments until it is told to stop
+// it ("INT keep") or until its standard input closes, which it does when the
+// test binary dies.
+const supervisor = `dir=$1; shift
+"$@" >>"$dir/log" 2>&1 </dev/null & server=$!
+read -r how keep || how=QUIT
+kill -"$how" $server; wait $server
+[ -n "$keep" ] || rm -rf "$dir"`
+
+// startWithin bounds the wait for a server, which is long on a loaded machine.
+const startWithin = 60 * time.Second
+
+var (
+	fast    = []string{"fsync=off", "synchronous_commit=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0", "autovacuum=off"}
+	durable = []string{"fsync=on", "synchronous_commit=on"}
+	always  = []string{"max_connections=300", "shared_buffers=64MB", "jit=off", "listen_addresses="}
+)
+
+var (
+	sharedOnce   sync.Once
+	sharedServer *Server
+	sharedErr    error
+)
+
+// shared is the server of this test binary.
+func shared(t testing.TB) *Server {
+	t.Helper()
+	sharedOnce.Do(func() { sharedServer, sharedErr = newServer(PostgresOptions{}) })
+	check(t, sharedErr)
+	return sharedServer
+}
+
+// PostgresServer starts a server of the test's own, for tests that restart it
+// and for benchmarks that need it durable. Tests that only need a database
+// take [PostgresURL].
+func PostgresServer(t testing.TB, o PostgresOptions) *Server {
+	t.Helper()
+	s, err := newServer(o)
+	check(t, err)
+	t.Cleanup(func() { _ = s.end("QUIT") })
+	return s
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, errNoBinaries) {
+		missing(t, err.Error())
+	}
+	require.NoError(t, err)
+}
+
+func newServer(o PostgresOptions) (*Server, error) {
+	bin, err := binaries()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{bin: bin}
+	if s.cred, err = account(); err != nil {
+		return nil, err
+	}
+	if s.dir, err = serverDir(s.cred); err != nil {
+		return nil, err
+	}
+	if err := initData(s.bin, s.data(), s.cred); err != nil {
+		_ = os.RemoveAll(s.dir)
+		return nil, err
+	}
+	settings := fast
+	if o.Durable {
+		settings = durable
+	}
+	s.args = []string{"-D", s.data(), "-k", s.dir}
+	for _, set := range append(append([]string{}, always...), settings...) {
+		s.args = append(s.args, "-c", set)
+	}
+	if err := s.start(); err != nil {
+		_ = os.RemoveAll(s.dir)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "d") }
+
+// start runs the server and waits until it takes connections.
+func (s *Server) start() error {
+	args := append([]string{"-c", supervisor, "sh", s.dir, filepath.Join(s.bin, "postgres")}, s.args...)
+	s.cmd = exec.Command("sh", args...)
+	s.cmd.Dir = s.dir
+	// A group of its own: Ctrl-C ends the test binary, which ends the server.
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred, Setpgid: true}
+	var err error
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		return fmt.Errorf("starting PostgreSQL: %w", err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		return fmt.Errorf("starting PostgreSQL: %w", err)
+	}
+	return s.await()
+}
+
+func (s *Server) await() error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(startWithin); time.Now().Before(end); <-tick.C {
+		b, _ := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+		if l := bytes.Split(b, []byte("\n")); len(l) >= 8 && bytes.HasPrefix(l[7], []byte("ready")) {
+			return nil
+		}
+		if log := s.log(); bytes.Contains(log, []byte("FATAL:")) {
+			_ = s.end("QUIT")
+			return fmt.Errorf("PostgreSQL did not start: %s", log)
+		}
+	}
+	log := s.log()
+	_ = s.end("QUIT")
+	return fmt.Errorf("PostgreSQL was not ready after %s: %s", startWithin, log)
+}
+
+func (s *Server) log() []byte {
+	b, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+	return b
+}
+
+// end tells the supervisor which signal ends the server, and waits for it.
+func (s *Server) end(how string) error {
+	if s.cmd == nil {
+		return nil
+	}
+	_, err := io.WriteString(s.stdin, how+"\n")
+	_ = s.cmd.Wait() // also closes stdin
+	s.cmd = nil
+	return err
+}
+
+// Stop shuts the server down as an administrator would. Its data stays for
+// [Server.Start].
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	require.NoError(t, s.end("INT keep"))
+}
+
+// Kill ends the server as a crash would. Its data stays for [Server.Start].
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	require.NoError(t, s.end("QUIT keep"))
+}
+
+// Start starts the server again after [Server.Stop] or [Server.Kill].
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	_ = os.Remove(filepath.Join(s.data(), "postmaster.pid")) // a killed server leaves it, saying "ready"
+	_ = os.Remove(filepath.Join(s.dir, "log"))
+	require.NoError(t, s.start())
+}
+
+// Database makes an empty database that is dropped when the test ends, and
+// returns its URL.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("t%d", s.next.Add(1))
+	s.exec(t, "CREATE DATABASE "+name+" TEMPLATE template0 STRATEGY FILE_COPY")
+	t.Cleanup(func() { s.drop(name) })
+	return s.url(name)
+}
+
+func (s *Server) url(name string) string {
+	return "postgres://postgres@/" + name + "?sslmode=disable&host=" + url.QueryEscape(s.dir)
+}
+
+func (s *Server) exec(t testing.TB, query string) {
+	t.Helper()
+	db, err := sqlx.Open("postgres", s.url("postgres"))
+	require.NoError(t, err)
+	defer db.Close() //nolint:errcheck // nothing was written through it that could be lost
+	_, err = db.Exec(query)
+	require.NoError(t, err)
+}
+
+// drop frees the space of a database; the test may have stopped the server.
+func (s *Server) drop(name string) {
+	db, err := sqlx.Open("postgres", s.url("postgres"))
+	if err != nil {
+		return
+	}
+	defer db.Close() //nolint:errcheck // as in exec
+	_, _ = db.Exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)")
+}

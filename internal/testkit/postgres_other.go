@@ -1,0 +1,29 @@
+//go:build !linux
+
+package testkit
+
+import "testing"
+
+// Server is a PostgreSQL server of a test. It is only started on Linux.
+type Server struct{}
+
+// PostgresServer skips the test: see [Server].
+func PostgresServer(t testing.TB, _ PostgresOptions) *Server {
+	t.Helper()
+	missing(t, "the tests start PostgreSQL only on Linux")
+	return nil
+}
+
+func shared(t testing.TB) *Server { return PostgresServer(t, PostgresOptions{}) }
+
+// Database is never called here: there is no server.
+func (*Server) Database(testing.TB) string { return "" }
+
+// Stop is never called here: there is no server.
+func (*Server) Stop(testing.TB) {}
+
+// Kill is never called here: there is no server.
+func (*Server) Kill(testing.TB) {}
+
+// Start is never called here: there is no server.
+func (*Server) Start(testing.TB) {}
