@@ -34,6 +34,9 @@ type call[T any] struct {
 // Do hands item to a batch and returns its error. When ctx ends before a
 // batch took the item, Run never sees it.
 func (g *Group[T]) Do(ctx context.Context, item T) error {
+	if err := ctx.Err(); err != nil {
+		return err // the select below would choose at random
+	}
 	c := &call[T]{item: item, done: make(chan error, 1)}
 	g.mu.Lock()
 	g.queue = append(g.queue, c)

@@ -13,7 +13,9 @@ import (
 // while another commits are committed together, each in a savepoint of its
 // own: one that fails takes nothing with it. Write returns once the commit is
 // durable. Because fn may run on another caller's goroutine it must only use
-// the transaction, and never wait for anything else.
+// the transaction, and never wait for anything else. It may run again after a
+// neighbour has cost the group its transaction, so it must set, not add to,
+// what it hands out.
 func (d *DB) Write(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	if d.Dialect != SQLite {
 		return d.InTx(ctx, fn)
@@ -34,32 +36,45 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("panic in write: %v\n%s", p.value, p.stack) }
 
+// errLost says that a transaction is gone before its commit. SQLite rolls all
+// of it back when the context of one statement ends.
+var errLost = errors.New("the transaction is lost")
+
 // writeGroup commits writes together. It runs while the gate is held.
 func (d *DB) writeGroup(ctx context.Context, fns []func(*sqlx.Tx) error) []error {
 	errs := make([]error, len(fns))
+	if len(fns) == 1 {
+		errs[0] = d.writeAlone(ctx, fns[0])
+		return errs
+	}
 	err := d.tx(ctx, func(tx *sqlx.Tx) error {
-		if len(fns) == 1 {
-			return protect(tx, fns[0])
-		}
 		for i, fn := range fns {
-			var broken error
-			if errs[i], broken = savepoint(tx, fn); broken != nil {
-				return broken
+			var lost error
+			if errs[i], lost = savepoint(tx, fn); lost != nil {
+				return fmt.Errorf("%w: %w", errLost, lost)
 			}
 		}
 		return nil
 	})
 	for i := range errs {
-		if errs[i] == nil {
+		switch {
+		case errs[i] != nil:
+		case errors.Is(err, errLost): // not its fault: it gets a transaction of its own
+			errs[i] = d.writeAlone(ctx, fns[i])
+		default:
 			errs[i] = err
 		}
 	}
 	return errs
 }
 
+func (d *DB) writeAlone(ctx context.Context, fn func(*sqlx.Tx) error) error {
+	return d.tx(ctx, func(tx *sqlx.Tx) error { return protect(tx, fn) })
+}
+
 // savepoint runs fn so that its failure undoes only its own rows. The second
 // error says that the whole transaction is lost.
-func savepoint(tx *sqlx.Tx, fn func(*sqlx.Tx) error) (failed, broken error) {
+func savepoint(tx *sqlx.Tx, fn func(*sqlx.Tx) error) (failed, lost error) {
 	if _, err := tx.Exec("SAVEPOINT write"); err != nil {
 		return nil, err
 	}
@@ -68,8 +83,8 @@ func savepoint(tx *sqlx.Tx, fn func(*sqlx.Tx) error) (failed, broken error) {
 			return failed, fmt.Errorf("undoing a failed write: %w", err)
 		}
 	}
-	_, broken = tx.Exec("RELEASE write")
-	return failed, broken
+	_, lost = tx.Exec("RELEASE write")
+	return failed, lost
 }
 
 func protect(tx *sqlx.Tx, fn func(*sqlx.Tx) error) (err error) {

@@ -38,21 +38,35 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
 	}
-	current, target, err := p.GetVersions(ctx)
-	if err != nil {
-		return fmt.Errorf("%s migrations: %w", pkg, err)
-	}
-	switch {
-	case current > target:
-		return fmt.Errorf("%w: the tables of %s have version %d, this program knows %d: start the version that wrote them, or a later one",
-			ErrNewer, pkg, current, target)
-	case current == target:
-		return nil
-	}
-	if _, err := p.Up(ctx); err != nil {
+	if err := up(ctx, p, pkg); err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
 	}
 	return nil
+}
+
+// up applies what is missing. SQLite has no lock across migrations, so two
+// programs that start together may both apply one: the second fails, without a
+// trace, and goes on from where the first has come to.
+func up(ctx context.Context, p *goose.Provider, pkg string) error {
+	var failed error
+	for before := int64(-1); ; {
+		current, target, err := p.GetVersions(ctx)
+		switch {
+		case err != nil:
+			return err
+		case current > target:
+			return fmt.Errorf("%w: the tables of %s have version %d, this program knows %d: start the version that wrote them, or a later one",
+				ErrNewer, pkg, current, target)
+		case current == target:
+			return nil
+		case current == before: // nobody else has come further
+			return failed
+		}
+		before = current
+		if _, failed = p.Up(ctx); failed == nil {
+			return nil
+		}
+	}
 }
 
 // oneDialect hides the files of the other dialect.

@@ -24,9 +24,10 @@ const (
 
 // Open opens sqlite://PATH or postgres://…. A SQLite file is created when it
 // is absent; ?synchronous=normal trades the last commits of a power cut for
-// speed (default full). PostgreSQL without sslmode in the URL uses
-// sslmode=prefer's safe reading: "require" for a remote host, "disable" on
-// loopback and Unix sockets.
+// speed (default full). A PostgreSQL URL without sslmode means "disable" on
+// loopback and Unix sockets, where no network is between, and "require" for
+// every other host; "verify-full" is for the user to choose, because it needs
+// the server's certificate authority.
 func Open(ctx context.Context, rawURL string) (*sqlx.DB, error) {
 	scheme, _, ok := strings.Cut(rawURL, "://")
 	switch {
@@ -110,23 +111,32 @@ func ready(ctx context.Context, db *sqlx.DB) (*sqlx.DB, error) {
 	return db, nil
 }
 
-// listen hears PostgreSQL notifications until ctx ends. After a lost
-// connection the driver sends nil: something may have been missed.
+// listen hears PostgreSQL notifications until ctx ends. Before it listens, and
+// after a lost connection, for which the driver sends nil, something may have
+// been missed.
 func listen(ctx context.Context, dsn string, wake func(string)) {
 	l := pq.NewListener(dsn, 100*time.Millisecond, 10*time.Second, nil)
-	defer l.Close() //nolint:errcheck // nothing is left to do
+	// Listen waits for a connection, however long that takes; Close ends it.
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
 	if err := l.Listen(database.Channel); err != nil {
 		return // the pollers carry on
 	}
+	wake("")
+	ping := time.NewTicker(time.Minute)
+	defer ping.Stop()
 	for {
 		select {
-		case n := <-l.Notify:
-			if n == nil {
+		case n, ok := <-l.Notify:
+			switch {
+			case !ok: // closed because ctx ended
+				return
+			case n == nil:
 				wake("")
-				continue
+			default:
+				wake(n.Extra)
 			}
-			wake(n.Extra)
-		case <-time.After(time.Minute):
+		case <-ping.C:
 			_ = l.Ping() // notices a dead connection
 		case <-ctx.Done():
 			return

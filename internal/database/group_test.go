@@ -1,0 +1,216 @@
+package database_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// gather starts writes while the gate is held, so that they share a commit.
+func gather(t *testing.T, d *database.DB, start ...func()) {
+	t.Helper()
+	var wg sync.WaitGroup
+	require.NoError(t, d.InTx(t.Context(), func(*sqlx.Tx) error {
+		begun := make(chan struct{})
+		for _, fn := range start {
+			wg.Go(func() {
+				begun <- struct{}{}
+				fn()
+			})
+			<-begun
+		}
+		// They are about to queue; what comes too late only makes a smaller group.
+		timer := time.NewTimer(50 * time.Millisecond)
+		defer timer.Stop()
+		<-timer.C
+		return nil
+	}))
+	wg.Wait()
+}
+
+// TestWriteGroups starts many writes while another commits.
+func TestWriteGroups(t *testing.T) {
+	t.Parallel()
+	d := setupURL(t, testkit.SQLiteURL(t))
+	const n = 100
+	var mu sync.Mutex
+	groups := map[*sqlx.Tx]int{}
+	writes := make([]func(), n)
+	for i := range n {
+		writes[i] = func() {
+			err := d.Write(t.Context(), func(tx *sqlx.Tx) error {
+				mu.Lock()
+				groups[tx]++
+				mu.Unlock()
+				return insert(t.Context(), i)(tx)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	gather(t, d, writes...)
+	require.Len(t, numbers(t, d), n)
+	require.Less(t, len(groups), n/5, "commits are shared")
+}
+
+func TestWriteFailsAlone(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		d := setup(t, db)
+		ctx := t.Context()
+		var failed, twice, panicked error
+		gather(t, d,
+			func() { _ = d.Write(ctx, insert(ctx, 1)) },
+			func() {
+				failed = d.Write(ctx, func(tx *sqlx.Tx) error {
+					if err := insert(ctx, 2)(tx); err != nil {
+						return err
+					}
+					return errTest
+				})
+			},
+			func() {
+				twice = d.Write(ctx, func(tx *sqlx.Tx) error {
+					if err := insert(ctx, 3)(tx); err != nil {
+						return err
+					}
+					return insert(ctx, 3)(tx)
+				})
+			},
+			func() {
+				defer func() {
+					if v := recover(); v != nil {
+						panicked = errTest
+					}
+				}()
+				_ = d.Write(ctx, func(tx *sqlx.Tx) error {
+					if err := insert(ctx, 4)(tx); err != nil {
+						return err
+					}
+					panic("test")
+				})
+			},
+			func() { _ = d.Write(ctx, insert(ctx, 5)) },
+		)
+		require.ErrorIs(t, failed, errTest)
+		require.True(t, database.IsUnique(twice))
+		require.ErrorIs(t, panicked, errTest)
+		require.Equal(t, []int{1, 5}, numbers(t, d))
+		require.NoError(t, d.Write(ctx, insert(ctx, 6)), "the gate is free again")
+	})
+}
+
+func TestWriteCancelled(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		d := setup(t, db)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, d.Write(ctx, insert(t.Context(), 1)), context.Canceled)
+		require.Empty(t, numbers(t, d))
+	})
+}
+
+// TestWriteCancelledWaiting ends the context of a write that waits for the gate.
+func TestWriteCancelledWaiting(t *testing.T) {
+	t.Parallel()
+	d := setupURL(t, testkit.SQLiteURL(t))
+	require.NoError(t, d.InTx(t.Context(), func(*sqlx.Tx) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		require.ErrorIs(t, d.Write(ctx, insert(t.Context(), 1)), context.DeadlineExceeded)
+		return nil
+	}))
+	require.NoError(t, d.Write(t.Context(), insert(t.Context(), 2)))
+	require.Equal(t, []int{2}, numbers(t, d))
+}
+
+// TestWriteCancelledDuring ends the context of one write of a group, first
+// outside of a statement and then within, where SQLite undoes everything.
+func TestWriteCancelledDuring(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(ctx context.Context, cancel func(), tx *sqlx.Tx) error{
+		"between statements": func(ctx context.Context, cancel func(), tx *sqlx.Tx) error {
+			cancel()
+			return insert(ctx, 102)(tx)
+		},
+		"within a statement": func(ctx context.Context, cancel func(), tx *sqlx.Tx) error {
+			time.AfterFunc(50*time.Millisecond, cancel)
+			_, err := tx.ExecContext(ctx, slow)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := setupURL(t, testkit.SQLiteURL(t))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			errs := make([]error, 5)
+			var writes []func()
+			want := []int{}
+			for i := range errs {
+				fn := insert(t.Context(), i)
+				if i == 2 {
+					fn = func(tx *sqlx.Tx) error {
+						if err := insert(ctx, 101)(tx); err != nil {
+							return err
+						}
+						return end(ctx, cancel, tx)
+					}
+				} else {
+					want = append(want, i)
+				}
+				writes = append(writes, func() { errs[i] = d.Write(t.Context(), fn) })
+			}
+			gather(t, d, writes...)
+			for i, err := range errs {
+				if i == 2 {
+					require.ErrorIs(t, err, context.Canceled)
+				} else {
+					require.NoError(t, err)
+				}
+			}
+			require.Equal(t, want, numbers(t, d))
+		})
+	}
+}
+
+// TestWriteLeaderCancelled ends the context of whoever leads a group.
+func TestWriteLeaderCancelled(t *testing.T) {
+	t.Parallel()
+	d := setupURL(t, testkit.SQLiteURL(t))
+	const n = 20
+	ctxs, cancels := make([]context.Context, n), make([]func(), n)
+	errs := make([]error, n)
+	var writes []func()
+	for i := range n {
+		ctxs[i], cancels[i] = context.WithCancel(t.Context())
+		writes = append(writes, func() {
+			errs[i] = d.Write(ctxs[i], func(tx *sqlx.Tx) error {
+				for _, cancel := range cancels { // whoever leads is among them
+					cancel()
+				}
+				return insert(t.Context(), i)(tx)
+			})
+		})
+	}
+	gather(t, d, writes...)
+	written := 0
+	for _, err := range errs {
+		if err == nil {
+			written++
+		} else {
+			require.ErrorIs(t, err, context.Canceled)
+		}
+	}
+	require.Positive(t, written)
+	require.Len(t, numbers(t, d), written, "an error means that nothing was written")
+}

@@ -1,0 +1,93 @@
+package database_test
+
+import (
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+func migration(sql string) *fstest.MapFile {
+	return &fstest.MapFile{Data: []byte("-- +goose Up\n" + sql)}
+}
+
+// files are two versions of a package; the second differs by dialect.
+func files() (v1, v2 fstest.MapFS) {
+	first := migration(`CREATE TABLE p_a (n BIGINT PRIMARY KEY);`)
+	v1 = fstest.MapFS{"00001_init.sql": first}
+	v2 = fstest.MapFS{
+		"00001_init.sql":           first,
+		"00002_more.sqlite.sql":    migration(`CREATE TABLE p_b (dialect TEXT); INSERT INTO p_b VALUES ('sqlite');`),
+		"00002_more.postgres.sql":  migration(`CREATE TABLE p_b (dialect TEXT); INSERT INTO p_b VALUES ('postgres');`),
+		"00003_third.sql":          migration(`CREATE TABLE p_c (n BIGINT);`),
+		"notes/00009_not_here.txt": {Data: []byte("x")},
+	}
+	return v1, v2
+}
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		ctx := t.Context()
+		v1, v2 := files()
+		require.NoError(t, database.Migrate(ctx, db, "p", v1))
+		db.MustExec(`INSERT INTO p_a (n) VALUES (7)`)
+		require.NoError(t, database.Migrate(ctx, db, "p", v2))
+		require.NoError(t, database.Migrate(ctx, db, "p", v2))
+		require.NoError(t, database.Migrate(ctx, db, "q", fstest.MapFS{"00001_q.sql": migration(`CREATE TABLE q_a (n BIGINT);`)}),
+			"each package has its own versions")
+
+		d, err := database.Of(ctx, db)
+		require.NoError(t, err)
+		var dialect string
+		require.NoError(t, db.Get(&dialect, `SELECT dialect FROM p_b`))
+		require.Equal(t, d.Dialect.String(), dialect)
+		var n int
+		require.NoError(t, db.Get(&n, `SELECT n FROM p_a`))
+		require.Equal(t, 7, n)
+
+		err = database.Migrate(ctx, db, "p", v1)
+		require.ErrorIs(t, err, database.ErrNewer)
+		require.ErrorContains(t, err, "the tables of p have version 3, this program knows 1")
+	})
+}
+
+func TestMigrateFails(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		bad := fstest.MapFS{"00001_init.sql": migration("CREATE TABLE p_a (n BIGINT);\nCREATE TABLE nonsense nonsense;")}
+		require.ErrorContains(t, database.Migrate(t.Context(), db, "p", bad), "p migrations")
+		v1, _ := files()
+		require.NoError(t, database.Migrate(t.Context(), db, "p", v1), "the failed one has left nothing")
+	})
+}
+
+// TestMigrateTogether starts several programs on one empty database.
+func TestMigrateTogether(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		_, v2 := files()
+		const n = 4
+		errs := make([]error, n)
+		var wg sync.WaitGroup
+		for i := range n {
+			db := testkit.Open(t, url)
+			wg.Go(func() { errs[i] = database.Migrate(t.Context(), db, "p", v2) })
+		}
+		wg.Wait()
+		for _, err := range errs {
+			require.NoError(t, err)
+		}
+		var rows int
+		require.NoError(t, testkit.Open(t, url).Get(&rows, `SELECT count(*) FROM p_b`))
+		require.Equal(t, 1, rows)
+	})
+}
