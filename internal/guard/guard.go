@@ -1,0 +1,170 @@
+// Package guard makes HTTP clients that refuse to reach what is private:
+// loopback, private and link-local networks, multicast, metadata services.
+//
+// The check that counts is made when a connection is opened, on the address
+// that is about to be dialled: whatever a name resolved to at that moment, and
+// however the address was written. [Guard.CheckURL] only says early, to the
+// person who types a URL, what a connection would be refused for.
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"code.dny.dev/ssrf"
+)
+
+// ErrRefused is wrapped by every refusal.
+var ErrRefused = errors.New("private address refused")
+
+// Guard knows which private targets may be reached. It is safe for concurrent
+// use.
+type Guard struct {
+	public   *ssrf.Guardian
+	prefixes []netip.Prefix
+	sockets  map[netip.AddrPort]bool // addresses allowed on one port only
+	hosts    map[string]bool         // "name" or "name:port"
+}
+
+// azureHost serves a virtual machine's settings on Azure. It is the one
+// metadata service with an address that looks public.
+var azureHost = netip.MustParsePrefix("168.63.129.16/32")
+
+// New returns a Guard that refuses every private target but those of allow:
+// CIDRs (10.0.0.0/8), addresses (10.1.2.3, 10.1.2.3:8080, [::1]:8080) and host
+// names (hooks.internal, hooks.internal:8080), whatever these resolve to.
+func New(allow []string) (*Guard, error) {
+	g := &Guard{sockets: map[netip.AddrPort]bool{}, hosts: map[string]bool{}}
+	for _, entry := range allow {
+		if entry = strings.TrimSpace(entry); entry == "" {
+			continue
+		}
+		if err := g.allow(entry); err != nil {
+			return nil, err
+		}
+	}
+	var v4, v6 []netip.Prefix
+	for _, p := range g.prefixes {
+		if p.Addr().Is4() {
+			v4 = append(v4, p)
+		} else {
+			v6 = append(v6, p)
+		}
+	}
+	g.public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(azureHost),
+		ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+	return g, nil
+}
+
+// allow reads one entry of the allow-list.
+func (g *Guard) allow(entry string) error {
+	if p, err := netip.ParsePrefix(entry); err == nil {
+		g.prefixes = append(g.prefixes, p.Masked())
+		return nil
+	}
+	if s, err := netip.ParseAddrPort(entry); err == nil {
+		g.sockets[netip.AddrPortFrom(s.Addr().Unmap(), s.Port())] = true
+		return nil
+	}
+	if a, err := netip.ParseAddr(strings.Trim(entry, "[]")); err == nil {
+		a = a.Unmap()
+		g.prefixes = append(g.prefixes, netip.PrefixFrom(a, a.BitLen()))
+		return nil
+	}
+	name, port, hasPort := strings.Cut(entry, ":")
+	name = canonical(name)
+	if !isName(name) {
+		return fmt.Errorf("--webhook-allow: %q is neither a network, an address nor a host name", entry)
+	}
+	if !hasPort {
+		g.hosts[name] = true
+		return nil
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("--webhook-allow: the port of %q is no number up to 65535", entry)
+	}
+	g.hosts[net.JoinHostPort(name, port)] = true
+	return nil
+}
+
+func isName(s string) bool {
+	if s == "" || len(s) > 253 {
+		return false
+	}
+	for _, r := range s {
+		if !(r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 127) {
+			return false
+		}
+	}
+	return true
+}
+
+// Client returns a client that reaches only what g permits. It verifies TLS,
+// uses no proxy, follows no redirect (the caller sees the 3xx), asks for no
+// compression and keeps idle connections for the next request. It sets no
+// limit to a request as a whole: that is for the request's context.
+func (g *Guard) Client() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext:            g.dial,
+			ForceAttemptHTTP2:      true,
+			HTTP2:                  &http.HTTP2Config{SendPingTimeout: 20 * time.Second, PingTimeout: 5 * time.Second},
+			MaxIdleConns:           1024,
+			MaxIdleConnsPerHost:    32,
+			IdleConnTimeout:        50 * time.Second, // less than the 60 s of common servers
+			TLSHandshakeTimeout:    10 * time.Second,
+			MaxResponseHeaderBytes: 64 << 10,
+			DisableCompression:     true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// dial opens a connection. A name of the allow-list is taken at its word; for
+// everything else the address decides.
+func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	if !g.allowsHost(address) {
+		d.Control = g.control
+	}
+	return d.DialContext(ctx, network, address)
+}
+
+// allowsHost says whether the host of a "host:port" is on the list by name.
+func (g *Guard) allowsHost(hostPort string) bool {
+	host, port, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		return false
+	}
+	host = canonical(host)
+	return g.hosts[host] || g.hosts[net.JoinHostPort(host, port)]
+}
+
+// control runs after resolution, before each connect.
+func (g *Guard) control(_, address string, _ syscall.RawConn) error {
+	s, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %q is no address", ErrRefused, address)
+	}
+	if g.permits(s) {
+		return nil
+	}
+	return refusal(s.Addr().String())
+}
+
+func (g *Guard) permits(s netip.AddrPort) bool {
+	s = netip.AddrPortFrom(s.Addr().Unmap().WithZone(""), s.Port())
+	return g.sockets[s] || g.public.SafeAddr(s.Addr()) == nil
+}
+
+func refusal(host string) error {
+	return fmt.Errorf("%w: %s is private, loopback, link-local or reserved: allow it with --webhook-allow", ErrRefused, host)
+}
