@@ -1,0 +1,72 @@
+SHELL := /bin/bash
+
+NEEDS  := compiler postgres
+RACE   := ./internal/coalesce/... ./internal/database/... ./internal/lane/...
+TOOL   := go tool -modfile=internal/tools/go.mod
+GOTEST := go test -p 2 -count=1
+
+step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
+
+.PHONY: test prepare build vet arrows tests race benchmarks lint fmt bench soak generate clean
+.NOTPARALLEL:
+
+# What continuous integration runs. ROUNDS is the length of each fault loop.
+test: export ROUNDS ?= 10
+test: prepare build vet arrows tests race benchmarks lint
+	$(call step,done)
+
+prepare:
+	$(call step,prepare)
+	bash scripts/prepare.sh $(NEEDS)
+
+build:
+	$(call step,build)
+	CGO_ENABLED=0 go build ./...
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./server/cmd/...
+
+vet:
+	$(call step,vet)
+	go vet ./...
+
+# Who may import whom.
+arrows:
+	$(call step,arrows)
+	$(GOTEST) ./internal/archtest
+
+tests:
+	$(call step,tests)
+	$(GOTEST) -timeout 8m ./...
+
+# The packages where goroutines meet, with shorter fault loops.
+race:
+	$(call step,race)
+	ROUNDS=2 $(GOTEST) -race -timeout 4m $(RACE)
+
+# Each benchmark once, so that none of them rots; nothing is measured.
+benchmarks:
+	$(call step,benchmarks)
+	$(GOTEST) -timeout 4m -run '^$$' -bench . -benchtime 1x ./...
+
+# The linters, the formatters and the module file, without changing anything.
+lint:
+	$(call step,lint)
+	$(TOOL) golangci-lint run ./...
+	go mod tidy -diff
+
+fmt:
+	$(TOOL) golangci-lint fmt ./...
+
+# Measures; needs an idle machine. See scripts/bench.sh for its settings.
+bench:
+	bash scripts/bench.sh
+
+# The fault loops at full length, which takes hours.
+soak: export ROUNDS ?= 1000
+soak: prepare
+	bash scripts/soak.sh
+
+generate:
+	go generate ./...
+
+clean:
+	rm -rf bin bench .tools

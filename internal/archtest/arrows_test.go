@@ -1,0 +1,152 @@
+package archtest_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// arrow says what of ours the packages of a folder may depend on, counted
+// over all their dependencies.
+type arrow struct {
+	from  string
+	may   []string // folders, each with what lies below it
+	exact []string // single packages
+}
+
+// arrows holds for a package the row with the longest matching folder.
+// internal/... is allowed to all of them and depends on nothing but itself.
+var arrows = []arrow{
+	{from: "provider"},
+	{from: "provider/sandbox", exact: []string{"provider"}},
+	{from: "provider/graph", exact: []string{"provider"}},
+	{from: "provider/cloud", may: []string{"provider/graph"}, exact: []string{"provider"}},
+	{from: "provider/messenger", may: []string{"provider/graph"}, exact: []string{"provider"}},
+	{from: "provider/web", exact: []string{"provider"}},
+	{from: "provider/providertest", exact: []string{"provider"}},
+	{from: "messaging", exact: []string{"provider"}},
+	{from: "webhook"},
+	{from: "aiflow/flow"},
+	{from: "aiflow/llm"},
+	{from: "aiflow", may: []string{"aiflow/flow", "aiflow/llm"}},
+	{from: "botengine", may: []string{"aiflow/flow"}},
+	{from: "extractor", may: []string{"aiflow/llm"}},
+	{from: "mcp", exact: []string{"aiflow/llm"}},
+	{from: "mcp/functions", exact: []string{"mcp", "messaging", "provider", "aiflow/llm"}},
+	{from: "server", may: []string{"provider", "messaging", "webhook", "aiflow", "botengine", "extractor", "mcp"}},
+}
+
+// serverOnly are modules that an embedder of one package must not be made to
+// link: routing, the command line, metrics and the choice of a driver.
+var serverOnly = []string{
+	"github.com/gorilla/mux",
+	"github.com/danielgtaylor/huma/v2",
+	"github.com/golang-jwt/jwt/v5",
+	"github.com/alecthomas/kong",
+	"github.com/prometheus/client_golang",
+	"go.opentelemetry.io",
+	"github.com/lib/pq",
+	"modernc.org/sqlite",
+}
+
+// testsOnly are folders and modules that no program links.
+var (
+	testsOnly = []string{"internal/testkit", "internal/archtest", "provider/providertest"}
+	testTools = []string{"testing", "github.com/stretchr/testify"}
+)
+
+func TestArrows(t *testing.T) {
+	t.Parallel()
+	each(t, load(t), func(t *testing.T, name string, p pkg) {
+		if below(name, "examples") {
+			for _, dep := range p.Imports {
+				assert.Falsef(t, below(ours(dep), "internal"), "an example does what any embedder can: it must not import %s", dep)
+			}
+			return
+		}
+		a := arrowOf(t, name)
+		for _, dep := range p.Deps {
+			d := ours(dep)
+			if d == "" || below(d, "internal", a.from) && a.owns(d) || below(d, a.may...) || slices.Contains(a.exact, d) {
+				continue
+			}
+			assert.Failf(t, "forbidden arrow", "%s must not depend on %s", name, d)
+		}
+	})
+}
+
+func TestServerOnlyDependencies(t *testing.T) {
+	t.Parallel()
+	each(t, load(t), func(t *testing.T, name string, p pkg) {
+		if below(name, "server", "examples", "internal/database/open", "internal/testkit") {
+			return
+		}
+		for _, dep := range p.Deps {
+			assert.Falsef(t, below(dep, serverOnly...), "%s must not depend on %s: it belongs to server", name, dep)
+		}
+	})
+}
+
+func TestTestToolsStayInTests(t *testing.T) {
+	t.Parallel()
+	each(t, load(t), func(t *testing.T, name string, p pkg) {
+		if below(name, testsOnly...) {
+			return
+		}
+		for _, dep := range p.Deps {
+			forbidden := below(dep, testTools...) || below(ours(dep), testsOnly...)
+			assert.Falsef(t, forbidden, "%s must not depend on %s: it is for tests", name, dep)
+		}
+	})
+}
+
+func TestProviderNeedsTheStandardLibraryOnly(t *testing.T) {
+	t.Parallel()
+	all := load(t)
+	p, ok := all[module+"/provider"]
+	require.True(t, ok)
+	for _, dep := range p.Deps {
+		assert.Truef(t, all[dep].Standard, "provider must not depend on %s", dep)
+	}
+}
+
+// each runs fn for every package of ours, in order of its path.
+func each(t *testing.T, all map[string]pkg, fn func(t *testing.T, name string, p pkg)) {
+	t.Helper()
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		if name := ours(path); name != "" {
+			t.Run(name, func(t *testing.T) { fn(t, name, all[path]) })
+		}
+	}
+}
+
+// arrowOf is the row for a package. A package without one fails the test, so
+// that a new one is given its place first.
+func arrowOf(t *testing.T, name string) arrow {
+	t.Helper()
+	best := arrow{}
+	if below(name, "internal") {
+		best.from = "internal"
+	}
+	for _, a := range arrows {
+		if below(name, a.from) && len(a.from) > len(best.from) {
+			best = a
+		}
+	}
+	require.NotEmptyf(t, best.from, "%s has no row in arrows: say what it may depend on", name)
+	return best
+}
+
+// owns says whether a package below the row's folder belongs to that row and
+// not to a row of its own.
+func (a arrow) owns(name string) bool {
+	for _, b := range arrows {
+		if len(b.from) > len(a.from) && below(b.from, a.from) && below(name, b.from) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,82 @@
+package testkit
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+const (
+	markerStart = "<!-- run:"
+	markerEnd   = "-->"
+	fence       = "```"
+)
+
+// ShellBlocks reads a Markdown document and returns its runnable blocks by
+// name, so that a test runs the very lines that a reader copies. A block is
+// runnable when the line before it, blank lines aside, is a marker:
+//
+//	<!-- run:quickstart -->
+//	```sh
+//	go run ./server/cmd/trunkline
+//	```
+//
+// A name used twice, and a marker that no ```sh block follows, are errors.
+func ShellBlocks(path string) (map[string]string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading shell blocks: %w", err)
+	}
+	lines := strings.Split(strings.ReplaceAll(string(b), "\r\n", "\n"), "\n")
+	blocks := map[string]string{}
+	for i := 0; i < len(lines); i++ {
+		if strings.HasPrefix(lines[i], fence) { // a block may show a marker
+			i = blockEnd(lines, i)
+			continue
+		}
+		name, ok := marker(lines[i])
+		if !ok {
+			continue
+		}
+		if _, twice := blocks[name]; twice {
+			return nil, fmt.Errorf("%s:%d: a second block is named %q", path, i+1, name)
+		}
+		start := nextLine(lines, i)
+		end := blockEnd(lines, start)
+		if start == len(lines) || strings.TrimSpace(lines[start]) != fence+"sh" || end == len(lines) {
+			return nil, fmt.Errorf("%s:%d: no ```sh block follows the marker %q", path, i+1, name)
+		}
+		blocks[name] = ""
+		for _, line := range lines[start+1 : end] {
+			blocks[name] += line + "\n"
+		}
+		i = end
+	}
+	return blocks, nil
+}
+
+// marker is the name in a marker line.
+func marker(line string) (string, bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(line), markerStart)
+	name, closed := strings.CutSuffix(rest, markerEnd)
+	name = strings.TrimSpace(name)
+	return name, ok && closed && name != ""
+}
+
+// nextLine is the first line after i that is not blank, or len(lines).
+func nextLine(lines []string, i int) int {
+	for i++; i < len(lines) && strings.TrimSpace(lines[i]) == ""; i++ {
+	}
+	return i
+}
+
+// blockEnd is the line of the fence that closes the block opened at start, or
+// len(lines).
+func blockEnd(lines []string, start int) int {
+	for i := start + 1; i < len(lines); i++ {
+		if strings.TrimRight(lines[i], " ") == fence {
+			return i
+		}
+	}
+	return len(lines)
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Installs, on Debian or Ubuntu, those of the named parts that are missing:
+#
+#   make, compiler   to build; the race detector needs the C compiler
+#   postgres         server binaries; the tests start servers of their own
+#   browser          Chromium, for tests of pages
+#   node             Node 22 in .tools, for protocol suites written for it
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+updated=
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+packages() {
+  if ! command -v apt-get >/dev/null; then
+    echo "prepare: please install what Debian calls $*" >&2
+    exit 1
+  fi
+  [ -n "$updated" ] || as_root apt-get update -qq
+  updated=1
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "$@"
+}
+
+has() { command -v "$1" >/dev/null; }
+
+has_postgres() {
+  [ -n "${PGBIN:-}" ] || has postgres || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null
+}
+
+install_node() {
+  has npm || packages nodejs npm
+  npm install --silent --no-fund --no-audit --prefix .tools node@22
+  .tools/node_modules/.bin/node --version
+}
+
+for part in "$@"; do
+  case "$part" in
+    make) has make || packages make ;;
+    compiler) has gcc || packages gcc libc6-dev ;;
+    postgres) has_postgres || packages postgresql ;;
+    browser) has chromium || packages chromium ;;
+    node) [ -x .tools/node_modules/.bin/node ] || install_node ;;
+    *)
+      echo "prepare: unknown part $part" >&2
+      exit 2
+      ;;
+  esac
+done
