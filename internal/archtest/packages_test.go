@@ -78,3 +78,9 @@ func below(path string, folders ...string) bool {
 		return path == f || strings.HasPrefix(path, f+"/")
 	})
 }
+
+// needs says whether the package depends on one in the folder, over all its
+// dependencies.
+func (p pkg) needs(folder string) bool {
+	return slices.ContainsFunc(p.Deps, func(dep string) bool { return below(dep, folder) })
+}
