@@ -1,0 +1,63 @@
+package keyring
+
+import (
+	"context"
+	"embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// ErrOtherSecret reports a database that was written under another secret:
+// nothing that is sealed in it would open, and no token would verify.
+var ErrOtherSecret = errors.New("keyring: the database was written under another secret")
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the table of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return database.Migrate(ctx, db, "keyring", files)
+}
+
+// Check compares the ring with the check value that the database keeps, which
+// [Migrate] has made room for. An empty database takes the first secret's; one
+// that was written under a later secret of the list is moved on to the first.
+// It returns [ErrOtherSecret] when none of the secrets is the database's.
+func (r *Ring) Check(ctx context.Context, db *sqlx.DB) error {
+	d, err := database.Of(ctx, db)
+	if err != nil {
+		return err
+	}
+	err = d.InTx(ctx, func(tx *sqlx.Tx) error {
+		want := base64.RawURLEncoding.EncodeToString(r.MAC("check", nil))
+		// The update that changes nothing takes the row's lock and returns it.
+		var have string
+		if err := tx.GetContext(ctx, &have, `INSERT INTO keyring_check (id, value) VALUES (1, $1)
+			ON CONFLICT (id) DO UPDATE SET value = keyring_check.value RETURNING value`, want); err != nil {
+			return err
+		}
+		if have == want {
+			return nil
+		}
+		mac, err := base64.RawURLEncoding.DecodeString(have)
+		if err != nil || !r.Verify("check", nil, mac) {
+			return ErrOtherSecret
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE keyring_check SET value = $1 WHERE id = 1`, want)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("checking the secret: %w", err)
+	}
+	return nil
+}
