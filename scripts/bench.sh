@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Measures the benchmarks and leaves bench/raw.txt and bench/table.txt.
+# Measures the benchmarks and leaves bench/raw.txt and bench/table.md.
 #
 #   BENCH     which benchmarks, a pattern (.)
-#   PACKAGES  where (all packages)
-#   COUNT     rounds (5); the table shows the median
+#   PACKAGES  where (all packages that have benchmarks)
+#   COUNT     rounds (5), an odd number; the table shows the median
 #
 # Every round runs every benchmark once, so that a benchmark and the floor it
 # is compared with meet the same state of the machine. A busy machine is
@@ -18,31 +18,39 @@ if [ -z "${BUSY:-}" ] && awk "BEGIN { exit !($load > 0.5) }"; then
   exit 1
 fi
 
-binaries=$(mktemp -d)
-trap 'rm -rf "$binaries"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 mkdir -p bench
-raw=$PWD/bench/raw.txt table=$PWD/bench/table.txt
-: >"$raw"
 
 read -ra wanted <<<"${PACKAGES:-./...}"
-list=$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "${wanted[@]}")
-mapfile -t packages <<<"$list"
+go list -f '{{.ImportPath}} {{.Dir}}' "${wanted[@]}" >"$work/all"
+while read -r path dir; do
+  if grep -qs '^func Benchmark' "$dir"/*_test.go; then
+    echo "$path $dir"
+  fi
+done <"$work/all" >"$work/packages"
 
-for i in "${!packages[@]}"; do
-  go test -c -o "$binaries/$i" "${packages[$i]% *}"
-done
+while read -r path _; do
+  go test -c -o "$work/${path//\//_}" "$path"
+done <"$work/packages"
 
 for round in $(seq "$count"); do
-  for i in "${!packages[@]}"; do
-    [ -x "$binaries/$i" ] || continue
-    echo "pkg: ${packages[$i]% *}" >>"$raw"
-    echo "round $round of $count: ${packages[$i]% *}"
-    (cd "${packages[$i]#* }" && "$binaries/$i" -test.run '^$' -test.bench "${BENCH:-.}" -test.benchmem) >>"$raw"
-  done
-done
+  while read -r path dir; do
+    echo "round $round of $count: $path" >&2
+    (cd "$dir" && "$work/${path//\//_}" -test.run '^$' -test.bench "${BENCH:-.}" -test.benchmem </dev/null) ||
+      { tail -n 20 bench/raw.txt >&2; exit 1; }
+  done <"$work/packages"
+done >bench/raw.txt
+
+if ! grep -q '^Benchmark' bench/raw.txt; then
+  echo "bench: no benchmark matches ${BENCH:-.}" >&2
+  exit 1
+fi
 
 {
-  echo "revision: $(git rev-parse --short HEAD), $(go version), load before: $load"
-  go tool -modfile=internal/tools/go.mod benchstat "$raw"
-} >"$table"
-cat "$table"
+  echo "Revision $(git describe --always --dirty), $(go env GOVERSION)," \
+    "$(sed -n 's/^cpu: //p' bench/raw.txt | head -n 1), $(nproc) cores, load before: $load."
+  echo
+  awk -f scripts/medians.awk bench/raw.txt
+} >bench/table.md
+cat bench/table.md
