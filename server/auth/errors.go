@@ -1,0 +1,37 @@
+package auth
+
+import (
+	"errors"
+	"time"
+)
+
+// The refusals of this package. [Invalid] and [RateLimited] carry data.
+var (
+	// ErrCredentials reports an e-mail and password that do not belong
+	// together; it does not say which half was wrong.
+	ErrCredentials = errors.New("auth: wrong e-mail or password")
+	// ErrToken reports a token that is malformed, expired, revoked, or not
+	// ours.
+	ErrToken = errors.New("auth: the token is not valid")
+	// ErrClosed reports a sign-up on a server that takes no further account.
+	ErrClosed = errors.New("auth: sign-up is closed")
+	// ErrEmailTaken reports a sign-up with the e-mail of another user.
+	ErrEmailTaken = errors.New("auth: the e-mail is taken")
+	// ErrNotFound reports that there is no such user.
+	ErrNotFound = errors.New("auth: no such user")
+)
+
+// Invalid is a value that breaks a rule. The value itself is not repeated.
+type Invalid struct {
+	Field   string // "password"
+	Message string
+}
+
+func (e *Invalid) Error() string { return "auth: " + e.Field + " " + e.Message }
+
+// RateLimited refuses a call that came too often.
+type RateLimited struct {
+	After time.Duration // when to try again
+}
+
+func (e *RateLimited) Error() string { return "auth: too many attempts" }

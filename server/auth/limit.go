@@ -1,0 +1,99 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Quota is the state of a counter after it was counted up.
+type Quota struct {
+	Limit     int
+	Remaining int           // 0 or more
+	Reset     time.Duration // until the counter begins anew
+	Over      bool          // this call was one too many
+}
+
+// limit counts calls in a window that begins with the first of them. The
+// counters are in the database, so they hold over nodes and restarts.
+type limit struct {
+	name   string
+	max    int
+	window time.Duration
+}
+
+func loginLimit(from netip.Addr) limit {
+	return limit{"login " + network(from), 10, 15 * time.Minute}
+}
+
+func publicLimit(from netip.Addr) limit {
+	return limit{"public " + network(from), 60, time.Minute}
+}
+
+// emailLimit is named by a hash: the e-mail may be nobody's.
+func emailLimit(email string) limit {
+	sum := sha256.Sum256([]byte(email))
+	return limit{"email " + hex.EncodeToString(sum[:]), 100, time.Hour}
+}
+
+// network is what counts as one address: all of IPv4, the /64 of IPv6, which
+// one subscriber has whole.
+func network(a netip.Addr) string {
+	a = a.Unmap().WithZone("")
+	if a.Is6() {
+		p, _ := a.Prefix(64) // fails only for lengths over 128
+		return p.String()
+	}
+	return a.String()
+}
+
+// TakePublic counts a call that needs no token, of which an address has 60 a
+// minute.
+func (s *Service) TakePublic(ctx context.Context, from netip.Addr) (Quota, error) {
+	return s.take(ctx, publicLimit(from))
+}
+
+// take counts a call, also one that is refused.
+func (s *Service) take(ctx context.Context, l limit) (Quota, error) {
+	now := s.opts.Now()
+	var row struct {
+		Count int   `db:"count"`
+		Ends  int64 `db:"ends_us"`
+	}
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		return tx.GetContext(ctx, &row, `INSERT INTO auth_limit (name, count, ends_us) VALUES ($1, 1, $2)
+			ON CONFLICT (name) DO UPDATE SET
+				count = CASE WHEN auth_limit.ends_us <= $3 THEN 1 ELSE auth_limit.count + 1 END,
+				ends_us = CASE WHEN auth_limit.ends_us <= $3 THEN excluded.ends_us ELSE auth_limit.ends_us END
+			RETURNING count, ends_us`,
+			l.name, database.Micros(now.Add(l.window)), database.Micros(now))
+	})
+	if err != nil {
+		return Quota{}, fmt.Errorf("counting a call: %w", err)
+	}
+	return Quota{
+		Limit: l.max, Remaining: max(0, l.max-row.Count),
+		Reset: max(0, database.Time(row.Ends).Sub(now)), Over: row.Count > l.max,
+	}, nil
+}
+
+func (s *Service) purgeLimits(ctx context.Context) error {
+	now := s.opts.Now()
+	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM auth_limit WHERE ends_us <= $1`, database.Micros(now)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM auth_origin WHERE seen_us <= $1`, database.Micros(now.Add(-originLife)))
+		return err
+	})
+}
+
+// originLife is how long it is remembered from where a user has logged in.
+const originLife = 90 * 24 * time.Hour

@@ -1,0 +1,103 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// Cost of a new hash: about 30 ms and 19 MiB.
+const (
+	hashTime    = 2
+	hashMemory  = 19 * 1024 // KiB
+	hashThreads = 1
+)
+
+const (
+	minPassword = 10   // characters
+	maxPassword = 1000 // characters: more is no password but an attack
+)
+
+// hash is an argon2id hash with its parameters. The zero value with a salt and
+// a sum of the usual length matches no password, at the usual cost.
+type hash struct {
+	time, memory uint32
+	threads      uint8
+	salt, sum    []byte
+}
+
+// noHash takes the place of the hash of a user who does not exist, so that his
+// login takes as long as another's.
+func noHash() hash {
+	return hash{hashTime, hashMemory, hashThreads, make([]byte, 16), make([]byte, 32)}
+}
+
+func checkPassword(password string) error {
+	switch n := utf8.RuneCountInString(password); {
+	case n < minPassword:
+		return &Invalid{"password", fmt.Sprintf("must have at least %d characters", minPassword)}
+	case n > maxPassword:
+		return &Invalid{"password", fmt.Sprintf("must have at most %d characters", maxPassword)}
+	}
+	return nil
+}
+
+// newHash hashes a new password.
+func (s *Service) newHash(ctx context.Context, password string) (hash, error) {
+	h := noHash()
+	_, _ = rand.Read(h.salt) // never fails
+	sum, err := s.derive(ctx, h, password)
+	h.sum = sum
+	return h, err
+}
+
+// matches says whether password is the one of h.
+func (s *Service) matches(ctx context.Context, h hash, password string) (bool, error) {
+	if utf8.RuneCountInString(password) > maxPassword {
+		password = "" // shorter than any that was ever accepted
+	}
+	sum, err := s.derive(ctx, h, password)
+	return err == nil && subtle.ConstantTimeCompare(sum, h.sum) == 1, err
+}
+
+// derive computes a sum once there is memory for it.
+func (s *Service) derive(ctx context.Context, h hash, password string) ([]byte, error) {
+	select {
+	case s.hashes <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting to hash a password: %w", ctx.Err())
+	}
+	defer func() { <-s.hashes }()
+	return argon2.IDKey([]byte(password), h.salt, h.time, h.memory, h.threads, uint32(len(h.sum))), nil
+}
+
+// String is h in PHC format: $argon2id$v=19$m=…,t=…,p=…$salt$sum.
+func (h hash) String() string {
+	b64 := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.time, h.threads, b64(h.salt), b64(h.sum))
+}
+
+// parseHash reads what String wrote, with whatever parameters were usual then.
+func parseHash(s string) (hash, error) {
+	h, version := hash{}, 0
+	parts := strings.Split(s, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" {
+		return h, fmt.Errorf("the stored password hash is malformed")
+	}
+	if _, err := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=%d", &version, &h.memory, &h.time, &h.threads); err != nil {
+		return h, fmt.Errorf("reading the parameters of a stored password hash: %w", err)
+	}
+	var err1, err2 error
+	h.salt, err1 = base64.RawStdEncoding.DecodeString(parts[4])
+	h.sum, err2 = base64.RawStdEncoding.DecodeString(parts[5])
+	if err1 != nil || err2 != nil || version != argon2.Version || h.time < 1 || h.threads < 1 || len(h.sum) < 16 {
+		return h, fmt.Errorf("the stored password hash is malformed")
+	}
+	return h, nil
+}
