@@ -1,0 +1,51 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// asides are rows that belong to no chat: statuses of messages that are not
+// known yet, what is not interpreted, and what cannot be read.
+type asides struct{ earlies, raws, bads [][]any }
+
+func (s *asides) early(ref provider.ReferenceID, e *provider.StatusChange, now time.Time) {
+	var why provider.Failure
+	if e.Error != nil {
+		why = *e.Error
+	}
+	s.earlies = append(s.earlies, []any{
+		ref, e.MessageID, int(e.Status), why.Code, why.Message, database.Micros(e.At), database.Micros(now),
+	})
+}
+
+func (s *asides) raw(ref provider.ReferenceID, e *provider.Raw, now time.Time) {
+	s.raws = append(s.raws, []any{ref, e.Kind, e.ID, string(e.Body), database.Micros(now)})
+}
+
+func (s *asides) bad(ref provider.ReferenceID, b *provider.Bad, now time.Time) {
+	s.bads = append(s.bads, []any{ref, digest(b.Body), b.Reason, string(b.Body), database.Micros(now)})
+}
+
+func (s *asides) write(ctx context.Context, u *unit) error {
+	for _, t := range []struct {
+		what, into string
+		rows       [][]any
+	}{
+		{"early statuses", `messaging_early (reference, message_id, status, error_code, error_message, at_us, created_us)`, s.earlies},
+		{"uninterpreted events", `messaging_raw (reference, kind, raw_id, body, created_us)`, s.raws},
+		{"dead letters", `messaging_dead (reference, digest, reason, body, created_us)`, s.bads},
+	} {
+		if len(t.rows) == 0 {
+			continue
+		}
+		if err := u.insert(ctx, `INSERT INTO `+t.into, len(t.rows[0]), t.rows, ` ON CONFLICT DO NOTHING`); err != nil {
+			return fmt.Errorf("storing %s: %w", t.what, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package messaging
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Errors of [Service.Callback].
+var (
+	// ErrNotCallback reports a body that is no JSON object.
+	ErrNotCallback = errors.New("messaging: a callback's body must be a JSON object")
+	// ErrUnverified reports that no reference with the ids of a callback has
+	// the secret that signed it.
+	ErrUnverified = errors.New("messaging: the signature fits no reference that this callback is for")
+	// ErrUnproved reports that several accounts claim an id with the right
+	// secret and none could show that its token may read it.
+	ErrUnproved = errors.New("messaging: several accounts claim this line and none has proved it yet")
+)
+
+// Handshake reports whether token is the verify token of some reference.
+func (s *Service) Handshake(ctx context.Context, token string) (bool, error) {
+	if token == "" || s.opts.Keyring == nil {
+		return false, nil
+	}
+	for _, h := range s.opts.Keyring.Hashes(verifyPurpose, token) {
+		var n int
+		if err := s.db.GetContext(ctx, &n, `SELECT count(*) FROM messaging_reference WHERE verify_hash = $1`, h); err != nil {
+			return false, fmt.Errorf("looking for a verify token: %w", err)
+		}
+		if n > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Callback takes what a network posted: header and the raw bytes of body. It
+// returns nil only once every event is durable, for every reference whose
+// secret signed the body; see [ErrNotCallback], [ErrUnverified] and
+// [ErrUnproved] for the refusals. A body may come any number of times.
+func (s *Service) Callback(ctx context.Context, header http.Header, body []byte) error {
+	var envelope struct {
+		Object json.RawMessage `json:"object"`
+	}
+	if err := json.Unmarshal(body, &envelope); err != nil || !isObject(body) {
+		return ErrNotCallback
+	}
+	var object string
+	_ = json.Unmarshal(envelope.Object, &object) // an object that is no string is one nobody answers to
+	caller, p := s.caller(object)
+	if caller == nil {
+		s.opts.Observer.received("", "unrouted", 1)
+		return nil
+	}
+	parts, err := caller.Route(body)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotCallback, err)
+	}
+	routed, err := s.route(ctx, caller, p.Kind(), parts, header, body, false)
+	if errors.Is(err, ErrUnverified) {
+		// A reference may have been made or changed on another node.
+		routed, err = s.route(ctx, caller, p.Kind(), parts, header, body, true)
+	}
+	if err != nil {
+		return err
+	}
+	as := s.parse(caller, p.Kind(), parts, routed)
+	if err := s.receive(ctx, as); err != nil {
+		return err
+	}
+	s.nowConnected(ctx, routed)
+	return nil
+}
+
+// isObject reports whether valid JSON is an object.
+func isObject(body []byte) bool {
+	for _, b := range body {
+		switch b {
+		case ' ', '\t', '\r', '\n':
+			continue
+		}
+		return b == '{'
+	}
+	return false
+}
+
+func (s *Service) caller(object string) (provider.Caller, provider.Provider) {
+	for _, p := range s.opts.Providers {
+		if c, ok := p.(provider.Caller); ok && c.Object() == object {
+			return c, p
+		}
+	}
+	return nil, nil
+}
+
+// route finds, for each part, the claims whose secret signed the body.
+func (s *Service) route(ctx context.Context, c provider.Caller, kind provider.Kind, parts []provider.Part,
+	header http.Header, body []byte, fresh bool,
+) ([][]claim, error) {
+	routed := make([][]claim, len(parts))
+	signed := map[string]bool{}
+	any := false
+	for i, part := range parts {
+		key := claimKey{kind: kind, id: part.Line}
+		if part.Line == "" {
+			key = claimKey{kind: kind, id: part.Group, group: true}
+		}
+		if key.id == "" {
+			continue
+		}
+		claims, err := s.claims.get(ctx, s, key, fresh)
+		if err != nil {
+			return nil, err
+		}
+		for _, cl := range claims {
+			ok, tried := signed[cl.secret]
+			if !tried {
+				ok = cl.secret != "" && c.Verify(cl.secret, header, body)
+				signed[cl.secret] = ok
+			}
+			if ok {
+				routed[i] = append(routed[i], cl)
+			}
+		}
+		if routed[i], err = s.proved(ctx, routed[i]); err != nil {
+			return nil, err
+		}
+		any = any || len(routed[i]) > 0
+	}
+	if !any {
+		return nil, ErrUnverified
+	}
+	return routed, nil
+}
+
+// probePause is the least time between two proofs that a callback asks for.
+const probePause = time.Minute
+
+// proved keeps, when several accounts claim one id with the right secret,
+// those whose token may read it.
+func (s *Service) proved(ctx context.Context, claims []claim) ([]claim, error) {
+	contested := slices.ContainsFunc(claims, func(c claim) bool { return c.line.Account != claims[0].line.Account })
+	if !contested {
+		return claims, nil
+	}
+	keep := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return !c.proved })
+	if len(keep) > 0 {
+		return keep, nil
+	}
+	for _, c := range claims {
+		if s.now().Sub(database.Time(c.row.ProbeUS)) < probePause {
+			continue
+		}
+		sess, err := s.check(ctx, c.row)
+		if err != nil {
+			return nil, err
+		}
+		if sess.State == StateConnected {
+			keep = append(keep, c)
+		}
+	}
+	if len(keep) == 0 {
+		return nil, ErrUnproved
+	}
+	return keep, nil
+}
+
+// parse turns parts into arrivals, once for each reference they go to.
+func (s *Service) parse(c provider.Caller, kind provider.Kind, parts []provider.Part, routed [][]claim) []arrival {
+	var as []arrival
+	for i, part := range parts {
+		if len(routed[i]) == 0 {
+			s.opts.Observer.received(kind, "unrouted", 1)
+			s.opts.Logger.Info("callback entry for an unknown line", slog.String("kind", string(kind)))
+			continue
+		}
+		events, bads := c.Parse(part)
+		for _, cl := range routed[i] {
+			for _, e := range events {
+				as = append(as, arrival{line: cl.line, event: e})
+			}
+			for _, b := range bads {
+				as = append(as, arrival{line: cl.line, bad: &b})
+			}
+		}
+	}
+	return as
+}
+
+// nowConnected marks lines that have received their first callback.
+func (s *Service) nowConnected(ctx context.Context, routed [][]claim) {
+	seen := map[provider.ReferenceID]bool{}
+	for _, claims := range routed {
+		for _, c := range claims {
+			if c.starting && !seen[c.line.ID] {
+				seen[c.line.ID] = true
+				s.markConnected(ctx, c.line.ID)
+			}
+		}
+	}
+}
+
+// markConnected notes that the network and a starting line are in touch. It
+// is not worth failing a callback or a send for.
+func (s *Service) markConnected(ctx context.Context, id provider.ReferenceID) {
+	_, err := s.setState(ctx, id, func(r *referenceRow) {
+		if r.State == StateStarting {
+			r.connected(database.Micros(s.now()))
+		}
+	})
+	if err != nil {
+		s.opts.Logger.WarnContext(ctx, "marking a line as connected", slog.Int64("reference", int64(id)), slog.Any("error", err))
+		return
+	}
+	s.referencesChanged()
+}

@@ -1,0 +1,343 @@
+package messaging
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Chat is a conversation with a contact or a group.
+type Chat struct {
+	ID              string                     `json:"id" example:"16505551234"`
+	Reference       provider.ReferenceID       `json:"reference"`
+	Name            string                     `json:"name"`
+	Kind            string                     `json:"kind" enum:"individual,group"`
+	Phone           *string                    `json:"phone"`
+	Unread          int64                      `json:"unread"`
+	BotActive       int                        `json:"botActive" enum:"0,1"`
+	ActiveBot       *ActiveBot                 `json:"activeBot"`
+	Handoff         *Handoff                   `json:"handoff"`
+	Variables       map[string]json.RawMessage `json:"variables" nullable:"false"`
+	Tags            []string                   `json:"tags" nullable:"false"`
+	Fields          map[string]json.RawMessage `json:"fields" nullable:"false"`
+	Language        *string                    `json:"language"`
+	OptedOut        bool                       `json:"optedOut"`
+	LastMessage     *Message                   `json:"lastMessage"`
+	WindowExpiresAt *UnixTime                  `json:"windowExpiresAt"`
+	CreatedAt       UnixTime                   `json:"createdAt"`
+	UpdatedAt       UnixTime                   `json:"updatedAt"`
+}
+
+// ActiveBot is the engine that has a conversation in a chat.
+type ActiveBot struct {
+	Engine string `json:"engine"`
+	ID     string `json:"id"`
+}
+
+// Handoff says that a person has taken over.
+type Handoff struct {
+	Since UnixTime `json:"since"`
+}
+
+// ChatChange holds what is to be changed; nil members stay.
+type ChatChange struct {
+	BotActive *bool
+	Variables map[string]json.RawMessage // merged; null removes
+	Fields    map[string]json.RawMessage // merged; null removes
+	Tags      []string                   // replaced when not nil
+	Name      *string
+	Language  *string
+	OptedOut  *bool
+	Handoff   string // "take", "close" or ""
+}
+
+// Chats lists the chats of a line, the newest activity first. search matches
+// parts of names and ids.
+func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search string, l List) (Page[Chat], error) {
+	limit, err := l.limit()
+	if err != nil {
+		return Page[Chat]{}, err
+	}
+	before, err := parseCursor("cursor", l.Cursor, 2)
+	if err != nil {
+		return Page[Chat]{}, err
+	}
+	if _, err := a.row(ctx, a.s.db, ref); err != nil {
+		return Page[Chat]{}, err
+	}
+	p := params{ref}
+	q := `SELECT ` + chatColumns + ` FROM messaging_chat c WHERE c.reference = $1`
+	if search = strings.TrimSpace(clean(search)); search != "" {
+		like := p.add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
+		q += ` AND (lower(c.name) LIKE ` + like + ` ESCAPE '\' OR lower(c.chat_id) LIKE ` + like + ` ESCAPE '\')`
+	}
+	if before != nil {
+		at, id := p.add(before[0]), p.add(before[1])
+		q += ` AND (c.activity_us, c.id) < (CAST(` + at + ` AS BIGINT), CAST(` + id + ` AS BIGINT))`
+	}
+	var rows []*chatRow
+	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY c.activity_us DESC, c.id DESC LIMIT `+p.add(limit+1), p...); err != nil {
+		return Page[Chat]{}, fmt.Errorf("listing chats: %w", err)
+	}
+	last, err := a.s.lastMessages(ctx, rows)
+	if err != nil {
+		return Page[Chat]{}, err
+	}
+	return page(rows, limit, func(c *chatRow) cursor { return cursor{c.ActivityUS, c.ID} },
+		func(c *chatRow) Chat { return c.view(last[c.LastMessage]) }), nil
+}
+
+// Chat returns one chat, by any of its ids, or [ErrNotFound].
+func (a *Account) Chat(ctx context.Context, ref provider.ReferenceID, chatID string) (Chat, error) {
+	c, err := a.chat(ctx, ref, chatID)
+	if err != nil {
+		return Chat{}, err
+	}
+	return a.s.chatView(ctx, c)
+}
+
+// UpdateChat changes what users know of a chat. It makes the chat when the
+// contact is new.
+func (a *Account) UpdateChat(ctx context.Context, ref provider.ReferenceID, chatID string, change ChatChange) (Chat, error) {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil {
+		return Chat{}, err
+	}
+	addr, err := address(p, chatID)
+	if err != nil {
+		return Chat{}, err
+	}
+	var c *chatRow
+	err = a.s.inTxUnit(ctx, func(u *unit) error {
+		who := person{row.line(p), addr}
+		if err := u.open(ctx, []person{who}, nil); err != nil {
+			return err
+		}
+		c = u.chatOf(who)
+		if err := c.change(change, database.Micros(u.now)); err != nil {
+			return err
+		}
+		u.dirtyChats.add(c)
+		u.tell(a.id, ref, "chat", c.view(nil))
+		return nil
+	})
+	if err != nil {
+		return Chat{}, err
+	}
+	return a.s.chatView(ctx, c)
+}
+
+// limits of what users may keep with a chat
+const (
+	maxTags       = 100
+	maxTag        = 100
+	maxChatObject = 64 << 10 // bytes of variables, and of fields
+)
+
+func (c *chatRow) change(ch ChatChange, nowUS int64) error {
+	if ch.Name != nil {
+		if len(*ch.Name) > 200 {
+			return &Invalid{"name", "must have at most 200 characters"}
+		}
+		c.Name = clean(*ch.Name)
+	}
+	if ch.Language != nil {
+		if len(*ch.Language) > 35 {
+			return &Invalid{"language", "must be a language tag of at most 35 characters"}
+		}
+		c.Language = clean(*ch.Language)
+	}
+	if ch.OptedOut != nil {
+		c.OptedOut = *ch.OptedOut
+	}
+	if ch.BotActive != nil {
+		c.BotActive = *ch.BotActive
+	}
+	switch ch.Handoff {
+	case "":
+	case "take":
+		c.HandoffUS = nowUS
+	case "close":
+		c.HandoffUS = 0
+	default:
+		return &Invalid{"handoff", "must be take or close"}
+	}
+	if ch.Tags != nil {
+		if err := c.setTags(ch.Tags); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		changeObject("variables", &c.Variables, ch.Variables),
+		changeObject("fields", &c.Fields, ch.Fields),
+	)
+}
+
+func (c *chatRow) setTags(tags []string) error {
+	if len(tags) > maxTags {
+		return &Invalid{"tags", fmt.Sprintf("must be at most %d", maxTags)}
+	}
+	out := []string{}
+	for i, t := range tags {
+		t = strings.TrimSpace(clean(t))
+		if t == "" || len(t) > maxTag {
+			return &Invalid{fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d characters", maxTag)}
+		}
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	c.Tags = string(mustJSON(out))
+	return nil
+}
+
+// changeObject merges members into a stored object; null removes one.
+func changeObject(field string, stored *string, change map[string]json.RawMessage) error {
+	if len(change) == 0 {
+		return nil
+	}
+	merged := clean(mergeObjects(*stored, string(mustJSON(change))))
+	if len(merged) > maxChatObject {
+		return &Invalid{field, "must take at most 64 KiB in total"}
+	}
+	*stored = merged
+	return nil
+}
+
+// mergeObjects lays the members of over upon those of base; null removes.
+func mergeObjects(base, over string) string {
+	out := object(base)
+	for name, v := range object(over) {
+		if string(v) == "null" {
+			delete(out, name)
+			continue
+		}
+		out[name] = v
+	}
+	return string(mustJSON(out))
+}
+
+// object reads a stored JSON object.
+func object(s string) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	_ = json.Unmarshal([]byte(s), &out) // written by this package
+	return out
+}
+
+func (c *chatRow) view(last *Message) Chat {
+	tags := []string{}
+	_ = json.Unmarshal([]byte(c.Tags), &tags) // written by this package
+	out := Chat{
+		ID: c.ChatID, Reference: c.Reference, Name: c.Name, Kind: "individual", Phone: optional(c.Phone), Unread: c.Unread,
+		Variables: object(c.Variables), Tags: tags, Fields: object(c.Fields), Language: optional(c.Language), OptedOut: c.OptedOut,
+		LastMessage: last, WindowExpiresAt: optionalTime(c.WindowUS), CreatedAt: unixTime(c.CreatedUS), UpdatedAt: unixTime(c.UpdatedUS),
+	}
+	if c.IsGroup {
+		out.Kind = "group"
+	}
+	if c.BotActive {
+		out.BotActive = 1
+	}
+	if c.HandoffUS != 0 {
+		out.Handoff = &Handoff{unixTime(c.HandoffUS)}
+	}
+	return out
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// chatView is a chat as users see it, with its last message.
+func (s *Service) chatView(ctx context.Context, c *chatRow) (Chat, error) {
+	last, err := s.lastMessages(ctx, []*chatRow{c})
+	if err != nil {
+		return Chat{}, err
+	}
+	return c.view(last[c.LastMessage]), nil
+}
+
+// lastMessages reads the last message of each chat, by seq.
+func (s *Service) lastMessages(ctx context.Context, chats []*chatRow) (map[int64]*Message, error) {
+	byID := map[int64]*chatRow{}
+	var seqs []any
+	for _, c := range chats {
+		byID[c.ID] = c
+		if c.LastMessage != 0 {
+			seqs = append(seqs, c.LastMessage)
+		}
+	}
+	out := map[int64]*Message{}
+	if len(seqs) == 0 {
+		return out, nil
+	}
+	var rows []*messageRow
+	err := s.db.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+`WHERE m.seq IN `+database.Values(1, len(seqs), 1), seqs...)
+	if err != nil {
+		return nil, fmt.Errorf("reading last messages: %w", err)
+	}
+	for _, m := range rows {
+		if c := byID[m.Chat]; c != nil {
+			v := m.view(c)
+			out[m.Seq] = &v
+		}
+	}
+	return out, nil
+}
+
+// chat reads a chat of the account by any of its ids.
+func (a *Account) chat(ctx context.Context, ref provider.ReferenceID, chatID string) (*chatRow, error) {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	addr, err := address(p, chatID)
+	if err != nil {
+		return nil, err
+	}
+	return a.s.chat(ctx, a.s.db, row.ID, addr)
+}
+
+// chat reads a chat by any name of addr, or fails with [ErrNotFound].
+func (s *Service) chat(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (*chatRow, error) {
+	for _, n := range names(addr) {
+		c := &chatRow{}
+		err := sqlx.GetContext(ctx, q, c, `SELECT `+chatColumns+` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat
+			WHERE a.reference = $1 AND a.alias = $2`, ref, n)
+		if err == nil {
+			return c, nil
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return nil, fmt.Errorf("reading a chat: %w", err)
+		}
+	}
+	return nil, ErrNotFound
+}
+
+// known locks a chat that exists.
+func (u *unit) known(ctx context.Context, l line, addr provider.Address) (*chatRow, error) {
+	who := person{l, addr}
+	if err := u.findAliases(ctx, []person{who}); err != nil {
+		return nil, err
+	}
+	if len(u.aliases) == 0 {
+		return nil, ErrNotFound
+	}
+	if err := u.lock(ctx, slices.Collect(maps.Values(u.aliases))); err != nil {
+		return nil, err
+	}
+	return u.chatOf(who), nil
+}

@@ -1,0 +1,260 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// errMoved says that a chat was merged away between finding and locking it:
+// the transaction is begun anew.
+var errMoved = errors.New("messaging: a chat was merged meanwhile")
+
+// person asks for the chat of an address, to be made when it is new.
+type person struct {
+	line line
+	addr provider.Address
+}
+
+// open locks the chats of people, makes those that are new, and joins those
+// that turn out to be one. Other chats to be locked are given by id.
+func (u *unit) open(ctx context.Context, people []person, others []int64) error {
+	if err := u.findAliases(ctx, people); err != nil {
+		return err
+	}
+	ids := slices.Clone(others)
+	for _, id := range u.aliases {
+		ids = append(ids, id)
+	}
+	if err := u.lock(ctx, ids); err != nil {
+		return err
+	}
+	var missing []person
+	for _, p := range people {
+		if u.chatOf(p) == nil {
+			missing = append(missing, p)
+		}
+	}
+	if err := u.create(ctx, missing); err != nil {
+		return err
+	}
+	for _, p := range people {
+		if err := u.join(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chatOf is the chat that any name of p leads to, nil when none does.
+func (u *unit) chatOf(p person) *chatRow {
+	for _, n := range names(p.addr) {
+		if id, ok := u.aliases[chatName{p.line.ID, n}]; ok {
+			return u.chats[id]
+		}
+	}
+	return nil
+}
+
+func (u *unit) findAliases(ctx context.Context, people []person) error {
+	var want ordered[chatName]
+	for _, p := range people {
+		for _, n := range names(p.addr) {
+			want.add(chatName{p.line.ID, n})
+		}
+	}
+	for part := range slices.Chunk(want.items, chunk) {
+		var args []any
+		for _, n := range part {
+			args = append(args, n.reference, n.name)
+		}
+		var rows []struct {
+			Reference provider.ReferenceID `db:"reference"`
+			Alias     string               `db:"alias"`
+			Chat      int64                `db:"chat"`
+		}
+		err := u.tx.SelectContext(ctx, &rows, `SELECT reference, alias, chat FROM messaging_alias WHERE (reference, alias) IN (VALUES `+
+			database.Values(len(part), 2, 1, "BIGINT", "TEXT")+`)`, args...)
+		if err != nil {
+			return fmt.Errorf("finding chats: %w", err)
+		}
+		for _, r := range rows {
+			u.aliases[chatName{r.Reference, r.Alias}] = r.Chat
+		}
+	}
+	return nil
+}
+
+// lock loads chats for writing, in the order of their ids so that two
+// transactions cannot wait for each other.
+func (u *unit) lock(ctx context.Context, ids []int64) error {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	for part := range slices.Chunk(ids, chunk) {
+		args := make([]any, len(part))
+		for i, id := range part {
+			args[i] = id
+		}
+		var rows []*chatRow
+		err := u.tx.SelectContext(ctx, &rows, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id IN `+
+			database.Values(1, len(part), 1)+` ORDER BY c.id`+u.forUpdate("c"), args...)
+		if err != nil {
+			return fmt.Errorf("locking chats: %w", err)
+		}
+		if len(rows) < len(part) {
+			return errMoved
+		}
+		for _, r := range rows {
+			u.chats[r.ID] = r
+		}
+	}
+	return nil
+}
+
+// create makes the chats of people nobody has met.
+func (u *unit) create(ctx context.Context, people []person) error {
+	slices.SortFunc(people, func(a, b person) int {
+		return cmp.Or(cmp.Compare(a.line.ID, b.line.ID), cmp.Compare(a.addr.ChatID, b.addr.ChatID))
+	})
+	people = slices.CompactFunc(people, func(a, b person) bool { return a.line.ID == b.line.ID && a.addr.ChatID == b.addr.ChatID })
+	now := database.Micros(u.now)
+	for part := range slices.Chunk(people, chunk) {
+		var args []any
+		for _, p := range part {
+			a := p.addr
+			args = append(args, p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", 0, true, "{}", "[]", "{}", "", false,
+				0, 0, now, 0, now, now)
+		}
+		var rows []*chatRow
+		err := u.tx.SelectContext(ctx, &rows, `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, name, biz_name,
+			unread, bot_active, variables, tags, fields, language, opted_out, handoff_us, last_message, activity_us, window_us, created_us, updated_us)
+			VALUES `+database.Values(len(part), 21, 1)+`
+			ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us
+			RETURNING `+strings.ReplaceAll(chatColumns, "c.", ""), args...)
+		if err != nil {
+			return fmt.Errorf("making chats: %w", err)
+		}
+		for _, r := range rows {
+			u.chats[r.ID] = r
+			u.name(r, r.ChatID)
+		}
+	}
+	return nil
+}
+
+// name records that n leads to c.
+func (u *unit) name(c *chatRow, n string) {
+	key := chatName{c.Reference, n}
+	if u.aliases[key] != c.ID {
+		u.aliases[key] = c.ID
+		u.newAliases = append(u.newAliases, alias{key, c.ID})
+	}
+}
+
+// join makes every name of p lead to one chat, merging those that were two.
+func (u *unit) join(ctx context.Context, p person) error {
+	keep := u.chatOf(p)
+	if id, ok := u.aliases[chatName{p.line.ID, p.addr.ChatID}]; ok {
+		keep = u.chats[id] // the one that already has the right name
+	}
+	for _, n := range names(p.addr) {
+		if id, ok := u.aliases[chatName{p.line.ID, n}]; ok && id != keep.ID {
+			if err := u.merge(ctx, p.line.Account, keep, u.chats[id]); err != nil {
+				return err
+			}
+		}
+		u.name(keep, n)
+	}
+	before := *keep
+	keep.learn(p.addr)
+	if *keep != before {
+		u.dirtyChats.add(keep)
+	}
+	return nil
+}
+
+// merge moves everything of gone to keep.
+func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) error {
+	for _, q := range []string{
+		`UPDATE messaging_message SET chat = $1 WHERE chat = $2`,
+		`UPDATE messaging_alias SET chat = $1 WHERE chat = $2`,
+	} {
+		if _, err := u.tx.ExecContext(ctx, q, keep.ID, gone.ID); err != nil {
+			return fmt.Errorf("merging chats: %w", err)
+		}
+	}
+	if _, err := u.tx.ExecContext(ctx, `DELETE FROM messaging_chat WHERE id = $1`, gone.ID); err != nil {
+		return fmt.Errorf("merging chats: %w", err)
+	}
+	for key, id := range u.aliases {
+		if id == gone.ID {
+			u.aliases[key] = keep.ID
+		}
+	}
+	from := gone.ChatID
+	keep.absorb(gone)
+	delete(u.chats, gone.ID)
+	u.dirtyChats.add(keep)
+	u.tell(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})
+	return nil
+}
+
+// absorb takes over what the other chat knew; of two values the newer wins.
+func (c *chatRow) absorb(o *chatRow) {
+	newer, older := c, o
+	if o.UpdatedUS > c.UpdatedUS {
+		newer, older = o, c
+	}
+	c.Variables = mergeObjects(older.Variables, newer.Variables)
+	c.Fields = mergeObjects(older.Fields, newer.Fields)
+	c.Name, c.Language = cmp.Or(newer.Name, older.Name), cmp.Or(newer.Language, older.Language)
+	c.BotActive, c.OptedOut = newer.BotActive, newer.OptedOut
+	c.Phone, c.UserID, c.LID = cmp.Or(c.Phone, o.Phone), cmp.Or(c.UserID, o.UserID), cmp.Or(c.LID, o.LID)
+	c.Unread += o.Unread
+	c.LastMessage = max(c.LastMessage, o.LastMessage)
+	c.ActivityUS, c.WindowUS = max(c.ActivityUS, o.ActivityUS), max(c.WindowUS, o.WindowUS)
+	c.CreatedUS = min(c.CreatedUS, o.CreatedUS)
+}
+
+func (u *unit) writeAliases(ctx context.Context) error {
+	var rows [][]any
+	for _, a := range u.newAliases {
+		rows = append(rows, []any{a.reference, a.name, u.aliases[a.chatName]})
+	}
+	err := u.insert(ctx, `INSERT INTO messaging_alias (reference, alias, chat)`, 3, rows, ` ON CONFLICT (reference, alias) DO NOTHING`)
+	if err != nil {
+		return fmt.Errorf("naming chats: %w", err)
+	}
+	return nil
+}
+
+func (u *unit) writeChats(ctx context.Context) error {
+	var rows [][]any
+	for _, c := range u.dirtyChats.items {
+		if u.chats[c.ID] == nil {
+			continue // merged away
+		}
+		rows = append(rows, []any{
+			c.ID, c.ChatID, c.Phone, c.UserID, c.LID, c.Name, c.BizName, c.Unread, c.BotActive, c.Variables, c.Tags, c.Fields,
+			c.Language, c.OptedOut, c.HandoffUS, c.LastMessage, c.ActivityUS, c.WindowUS, database.Micros(u.now),
+		})
+	}
+	err := u.update(ctx, `UPDATE messaging_chat SET chat_id = v.column2, phone = v.column3, user_id = v.column4, lid = v.column5,
+		name = v.column6, biz_name = v.column7, unread = v.column8, bot_active = v.column9, variables = v.column10, tags = v.column11,
+		fields = v.column12, language = v.column13, opted_out = v.column14, handoff_us = v.column15, last_message = v.column16,
+		activity_us = v.column17, window_us = v.column18, updated_us = v.column19`,
+		[]string{
+			"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT",
+			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
+		}, rows, `messaging_chat.id = v.column1`)
+	if err != nil {
+		return fmt.Errorf("updating chats: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+// Package messaging is the domain of this module: references (configured chat
+// lines), their sessions, chats, messages and statuses. It stores what arrives,
+// sends what is to be sent, and tells a [Sink] what happened, each in the
+// transaction that makes it necessary: nothing is lost by a crash and nothing
+// leaves twice.
+//
+// It speaks to networks through package provider and knows no HTTP route, no
+// webhook and no bot.
+//
+// # A service
+//
+//	db, err := server.OpenDatabase(ctx, "sqlite://chats.db")
+//	err = messaging.Migrate(ctx, db)
+//	svc, err := messaging.New(ctx, db, &messaging.Options{
+//		Providers: []provider.Provider{sandbox.New()},
+//	})
+//	go svc.Run(ctx) // sends, retries, expires
+//
+// # One account
+//
+// What belongs to one account is reached through [Service.For]; every query of
+// the [Account] it returns carries the account. A program that serves a single
+// owner uses [OneAccount]:
+//
+//	acc := svc.For(messaging.OneAccount)
+//	ref, err := acc.CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: "provider-sandbox"})
+//	msg, err := acc.Send(ctx, messaging.SendRequest{
+//		Reference: ref.ID, ChatID: "ana@sandbox", Content: provider.Text{Text: "Hello"},
+//	})
+//
+// # Times and ids
+//
+// Times are [UnixTime]: a time.Time whose JSON is UNIX seconds. A message's id
+// is the network's own wherever there is one; until then it is ours
+// ("out-<uuid>"), which stays an alias for good.
+package messaging

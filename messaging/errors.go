@@ -1,0 +1,40 @@
+package messaging
+
+import (
+	"errors"
+	"time"
+)
+
+// ErrNotFound reports that the account has no such reference, chat or
+// message.
+var ErrNotFound = errors.New("messaging: not found")
+
+// Invalid is a value that breaks a rule. The value itself is not repeated: it
+// may be a secret.
+type Invalid struct {
+	Field   string // path in the request, "message.text"
+	Message string
+}
+
+func (e *Invalid) Error() string { return "messaging: " + e.Field + ": " + e.Message }
+
+// Codes of [Error].
+const (
+	CodeConflict            = "conflict"
+	CodeSessionNotConnected = "session_not_connected"
+	CodeWindowClosed        = "window_closed"
+	CodeUnsupported         = "unsupported"
+	CodeProvider            = "provider_error"
+	CodeRecipient           = "validation"
+)
+
+// Error is a refusal with a stable code.
+type Error struct {
+	Code         string
+	Message      string
+	ProviderCode string        // the network's own code, or ""
+	MessageID    string        // the message that was kept as FAIL, or ""
+	After        time.Duration // when to try again; 0: not said
+}
+
+func (e *Error) Error() string { return "messaging: " + e.Code + ": " + e.Message }

@@ -1,0 +1,42 @@
+package messaging
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// EventType is the kind of an [Event].
+type EventType string
+
+// The types of events.
+const (
+	EventMessage EventType = "message" // a message came in, or one of the account's was taken or failed
+	EventStatus  EventType = "status"  // a message's status rose
+	EventSession EventType = "session" // a session changed its state
+)
+
+// Event is something that integrators want to hear of.
+type Event struct {
+	ID        string // UUIDv7
+	Type      EventType
+	Account   string
+	Reference provider.ReferenceID
+	Key       string // events of one key are in order
+	ChatID    string // "" for a session
+	MessageID string // "" for a session
+	At        time.Time
+	Payload   json.RawMessage // [MessagePayload], [StatusPayload] or [SessionPayload]
+}
+
+// Sink takes part in the transaction that makes events. EventsTx must only
+// write rows: an error undoes the transaction, and the event with it.
+type Sink interface {
+	EventsTx(ctx context.Context, tx *sqlx.Tx, evs []Event) error
+	// Committed is called after the commit, to wake workers. It must not block.
+	Committed()
+}

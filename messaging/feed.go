@@ -1,0 +1,162 @@
+package messaging
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// feedTopic wakes those who follow the stream.
+const feedTopic = "messaging feed"
+
+// feedLife is how long entries can be read after they happened.
+const feedLife = 24 * time.Hour
+
+// feedRow is an entry as its table has it.
+type feedRow struct {
+	ID        int64                `db:"id"`
+	TxID      int64                `db:"txid"`
+	Account   string               `db:"account"`
+	Reference provider.ReferenceID `db:"reference"`
+	Kind      string               `db:"kind"`
+	Data      string               `db:"data"`
+	CreatedUS int64                `db:"created_us"`
+}
+
+// FeedEntry is something that happened in an account.
+type FeedEntry struct {
+	ID        string // position in the stream, opaque
+	Reference provider.ReferenceID
+	Kind      string          // message, status, session, chat, or one that [Service.TellTx] was given
+	Data      json.RawMessage // a [Message], [Session], [Chat] …
+}
+
+// ErrResync reports a position that is older than what is kept: what was
+// shown must be fetched anew.
+var ErrResync = fmt.Errorf("messaging: the position is older than %s: fetch anew", feedLife)
+
+func (u *unit) writeFeed(ctx context.Context) error {
+	now := database.Micros(u.now)
+	var rows [][]any
+	for _, f := range u.feed {
+		rows = append(rows, []any{f.Account, f.Reference, f.Kind, clean(f.Data), now})
+	}
+	if err := u.insert(ctx, `INSERT INTO messaging_feed (account, reference, kind, data, created_us)`, 5, rows, ""); err != nil {
+		return fmt.Errorf("writing the stream: %w", err)
+	}
+	return nil
+}
+
+// TellTx adds an entry to an account's stream when tx commits.
+func (s *Service) TellTx(ctx context.Context, tx *sqlx.Tx, account string, ref provider.ReferenceID, kind string, data any) error {
+	u := s.unit(tx)
+	u.tell(account, ref, kind, data)
+	return u.flush(ctx)
+}
+
+// Feed is the account's stream from a position on.
+type Feed struct {
+	a      *Account
+	ref    provider.ReferenceID // 0: all
+	at     cursor               // of the last entry that was read
+	wakeup <-chan struct{}
+}
+
+// pollFeed is the longest pause between two looks at the stream, should a
+// wake-up be lost.
+const pollFeed = time.Second
+
+// Follow returns the stream after a position; "" is now. ref 0 follows all
+// lines. It returns [ErrResync] when the position is too old.
+func (a *Account) Follow(ctx context.Context, ref provider.ReferenceID, after string) (*Feed, error) {
+	f := &Feed{a: a, ref: ref, wakeup: a.s.db.Listen(ctx, feedTopic)}
+	if ref != 0 {
+		if _, err := a.row(ctx, a.s.db, ref); err != nil {
+			return nil, err
+		}
+	}
+	at, err := parseCursor("after", after, 2)
+	if err != nil {
+		return nil, err
+	}
+	var newest, gone []feedRow
+	if at == nil {
+		if err := a.s.db.SelectContext(ctx, &newest, `SELECT txid, id FROM messaging_feed WHERE account = $1`+a.s.settled()+`
+			ORDER BY txid DESC, id DESC LIMIT 1`, a.id); err != nil {
+			return nil, fmt.Errorf("reading the stream: %w", err)
+		}
+		f.at = cursor{0, 0}
+		if len(newest) > 0 {
+			f.at = cursor{newest[0].TxID, newest[0].ID}
+		}
+		return f, nil
+	}
+	f.at = at
+	if err := a.s.db.SelectContext(ctx, &gone, `SELECT txid, id FROM messaging_feed WHERE account = $1 AND txid = $2 AND id = $3`,
+		a.id, at[0], at[1]); err != nil {
+		return nil, fmt.Errorf("reading the stream: %w", err)
+	}
+	if len(gone) == 0 && (at[0] != 0 || at[1] != 0) {
+		return nil, ErrResync
+	}
+	return f, nil
+}
+
+// Position is where the stream stands: what to give to [Account.Follow] later.
+func (f *Feed) Position() string { return f.at.String() }
+
+// Next waits for the next entries, at most for wait; none is no error.
+func (f *Feed) Next(ctx context.Context, wait time.Duration) ([]FeedEntry, error) {
+	deadline := time.NewTimer(wait)
+	defer deadline.Stop()
+	poll := time.NewTicker(pollFeed)
+	defer poll.Stop()
+	for {
+		es, err := f.read(ctx)
+		if err != nil || len(es) > 0 {
+			return es, err
+		}
+		select {
+		case <-f.wakeup:
+		case <-poll.C:
+		case <-deadline.C:
+			return nil, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (f *Feed) read(ctx context.Context) ([]FeedEntry, error) {
+	p := params{f.a.id, f.at[0], f.at[1]}
+	q := `SELECT id, txid, reference, kind, data FROM messaging_feed
+		WHERE account = $1 AND (txid, id) > (CAST($2 AS BIGINT), CAST($3 AS BIGINT))` + f.a.s.settled()
+	if f.ref != 0 {
+		q += ` AND reference = ` + p.add(f.ref)
+	}
+	var rows []feedRow
+	if err := f.a.s.db.SelectContext(ctx, &rows, q+` ORDER BY txid, id LIMIT 200`, p...); err != nil {
+		return nil, fmt.Errorf("reading the stream: %w", err)
+	}
+	var out []FeedEntry
+	for _, r := range rows {
+		f.at = cursor{r.TxID, r.ID}
+		out = append(out, FeedEntry{ID: f.at.String(), Reference: r.Reference, Kind: r.Kind, Data: json.RawMessage(r.Data)})
+	}
+	return out, nil
+}
+
+// settled keeps entries back, on PostgreSQL, until every transaction before
+// theirs has ended: none can then appear behind a reader's back.
+func (s *Service) settled() string {
+	if s.db.Dialect == database.Postgres {
+		return ` AND txid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)`
+	}
+	return ""
+}

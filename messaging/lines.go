@@ -1,0 +1,115 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// lines holds the open sessions of this node by reference. A session is
+// opened when it is first needed and again when the settings changed.
+type lines struct {
+	mu   sync.Mutex
+	open map[provider.ReferenceID]*openLine
+}
+
+type openLine struct {
+	revision int64
+	session  provider.Session
+}
+
+// get returns the session of a reference as row describes it.
+func (ls *lines) get(ctx context.Context, s *Service, row *referenceRow) (provider.Session, error) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if o := ls.open[row.ID]; o != nil {
+		if o.revision >= row.Revision {
+			return o.session, nil
+		}
+		ls.close(row.ID, s.opts.Logger)
+	}
+	p, err := s.kind(row.Kind)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := s.openSettings(p, row)
+	if err != nil {
+		return nil, err
+	}
+	// Open does not wait for the network, so the lock is short.
+	sess, err := p.Open(context.WithoutCancel(ctx), provider.Reference{ID: row.ID, Name: row.Name, Settings: settings}, s)
+	if err != nil {
+		return nil, fmt.Errorf("opening reference %d: %w", row.ID, err)
+	}
+	if ls.open == nil {
+		ls.open = map[provider.ReferenceID]*openLine{}
+	}
+	ls.open[row.ID] = &openLine{row.Revision, sess}
+	return sess, nil
+}
+
+// drop closes a line that was deleted or logged out.
+func (ls *lines) drop(id provider.ReferenceID, log *slog.Logger) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.close(id, log)
+}
+
+func (ls *lines) closeAll(log *slog.Logger) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for id := range ls.open {
+		ls.close(id, log)
+	}
+}
+
+// closeTimeout bounds how long a session may take to say goodbye.
+const closeTimeout = 5 * time.Second
+
+func (ls *lines) close(id provider.ReferenceID, log *slog.Logger) {
+	o := ls.open[id]
+	if o == nil {
+		return
+	}
+	delete(ls.open, id)
+	go func() { // others must not wait for a network that does not answer
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		if err := o.session.Close(ctx); err != nil {
+			log.Warn("closing a session", slog.Int64("reference", int64(id)), slog.Any("error", err))
+		}
+	}()
+}
+
+// healthBook collects signs of life; they are written once a second rather
+// than with every message.
+type healthBook struct {
+	mu       sync.Mutex
+	inbounds map[provider.ReferenceID]time.Time
+	acks     map[provider.ReferenceID]time.Time
+}
+
+func (h *healthBook) inbound(id provider.ReferenceID, at time.Time) { h.note(&h.inbounds, id, at) }
+func (h *healthBook) ack(id provider.ReferenceID, at time.Time)     { h.note(&h.acks, id, at) }
+
+func (h *healthBook) note(m *map[provider.ReferenceID]time.Time, id provider.ReferenceID, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if *m == nil {
+		*m = map[provider.ReferenceID]time.Time{}
+	}
+	(*m)[id] = at
+}
+
+// take hands out what was noted and begins anew.
+func (h *healthBook) take() (inbounds, acks map[provider.ReferenceID]time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	inbounds, acks = h.inbounds, h.acks
+	h.inbounds, h.acks = nil, nil
+	return inbounds, acks
+}

@@ -1,0 +1,136 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const (
+	earlyLife       = 7 * 24 * time.Hour // of statuses whose message never came
+	idempotencyLife = 24 * time.Hour
+	pruneChunk      = 500
+)
+
+// maintain writes signs of life every second, ends doubts every five, and
+// deletes what is past its time every minute.
+func (s *Service) maintain(ctx context.Context) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		err := s.writeHealth(ctx)
+		if n%5 == 0 {
+			err = errors.Join(err, s.endDoubts(ctx))
+		}
+		if n%60 == 0 {
+			err = errors.Join(err, s.prune(ctx))
+		}
+		if err != nil && ctx.Err() == nil {
+			s.opts.Logger.WarnContext(ctx, "maintaining messages", slogError(err))
+		}
+	}
+}
+
+func (s *Service) writeHealth(ctx context.Context) error {
+	inbounds, acks := s.health.take()
+	if len(inbounds)+len(acks) == 0 {
+		return nil
+	}
+	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		for column, signs := range map[string]map[provider.ReferenceID]time.Time{"inbound_us": inbounds, "ack_us": acks} {
+			for id, at := range signs {
+				if _, err := tx.Exec(`UPDATE messaging_reference SET `+column+` = $1 WHERE id = $2`, database.Micros(at), id); err != nil {
+					return fmt.Errorf("noting signs of life: %w", err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// endDoubts fails the messages that nothing has confirmed in time.
+func (s *Service) endDoubts(ctx context.Context) error {
+	var seqs []int64
+	err := s.db.SelectContext(ctx, &seqs, `SELECT message FROM messaging_outbound WHERE give_up_us > 0 AND give_up_us <= $1
+		ORDER BY give_up_us LIMIT 200`, database.Micros(s.now()))
+	if err != nil || len(seqs) == 0 {
+		return err
+	}
+	return s.inTxUnit(ctx, func(u *unit) error {
+		if err := u.loadLocked(ctx, seqs); err != nil {
+			return err
+		}
+		for _, seq := range seqs {
+			m := u.messages[seq]
+			if m == nil || m.GiveUpUS == 0 {
+				continue // settled meanwhile
+			}
+			l, err := s.line(ctx, u.tx, m.Reference)
+			if err != nil {
+				return err
+			}
+			u.raise(l, m, provider.StatusFail, Failure{"unconfirmed", "The network did not confirm the message within ten minutes."})
+		}
+		return nil
+	})
+}
+
+// prune deletes, in small steps, what is past its time.
+func (s *Service) prune(ctx context.Context) error {
+	now := s.now()
+	for _, t := range []struct {
+		table, key string
+		life       time.Duration
+	}{
+		{"messaging_early", "reference, message_id, status", earlyLife},
+		{"messaging_idempotency", "account, idempotency_key", idempotencyLife},
+		{"messaging_feed", "id", feedLife},
+	} {
+		if err := s.pruneTable(ctx, now.Add(-t.life), `DELETE FROM `+t.table+` WHERE (`+t.key+`) IN (SELECT `+t.key+` FROM
+			(SELECT `+t.key+`, created_us FROM `+t.table+` ORDER BY created_us LIMIT $1) AS old WHERE created_us < $2)`); err != nil {
+			return err
+		}
+	}
+	if s.opts.Retention == 0 {
+		return nil
+	}
+	const oldest = `(SELECT seq FROM (SELECT seq, created_us FROM messaging_message ORDER BY seq LIMIT $1) AS old WHERE created_us < $2)`
+	return s.pruneTable(ctx, now.Add(-s.opts.Retention),
+		`DELETE FROM messaging_outbound WHERE message IN `+oldest, `DELETE FROM messaging_message WHERE seq IN `+oldest)
+}
+
+// pruneTable runs queries, the last of which counts, until nothing is left.
+func (s *Service) pruneTable(ctx context.Context, until time.Time, queries ...string) error {
+	for {
+		var n int64
+		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+			for _, q := range queries {
+				res, err := tx.Exec(q, pruneChunk, database.Micros(until))
+				if err != nil {
+					return err
+				}
+				if n, err = res.RowsAffected(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("deleting what is past its time: %w", err)
+		}
+		if n < pruneChunk || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// messageKey identifies a message on its line.
+type messageKey struct {
+	Reference provider.ReferenceID `db:"reference"`
+	ID        string               `db:"id"`
+}
+
+// add stores messages that are not stored yet and sets their seq. Those that
+// are known already keep seq 0.
+func (u *unit) add(ctx context.Context, ms []*messageRow) error {
+	byKey := map[messageKey]*messageRow{}
+	var once []*messageRow
+	for _, m := range ms {
+		if k := (messageKey{m.Reference, m.ID}); byKey[k] == nil {
+			byKey[k] = m
+			once = append(once, m)
+		}
+	}
+	for part := range slices.Chunk(once, chunk) {
+		var args []any
+		for _, m := range part {
+			args = append(args, m.Reference, m.Chat, m.ID, m.Mine, m.Actor, m.SentAs, m.Status, m.Body, m.PushName, m.BizName,
+				m.ErrorCode, m.ErrorMessage, m.AtUS, m.CreatedUS)
+		}
+		var rows []struct {
+			messageKey
+			Seq int64 `db:"seq"`
+		}
+		err := u.tx.SelectContext(ctx, &rows, `INSERT INTO messaging_message (reference, chat, id, mine, actor, sent_as, status, body,
+			push_name, biz_name, error_code, error_message, at_us, created_us) VALUES `+database.Values(len(part), 14, 1)+`
+			ON CONFLICT (reference, id) DO NOTHING RETURNING reference, id, seq`, args...)
+		if err != nil {
+			return fmt.Errorf("storing messages: %w", err)
+		}
+		for _, r := range rows {
+			m := byKey[r.messageKey]
+			m.Seq = r.Seq
+			u.messages[r.Seq] = m
+		}
+	}
+	return nil
+}
+
+// located is where a message lies.
+type located struct {
+	messageKey
+	Seq   int64  `db:"seq"`
+	Chat  int64  `db:"chat"`
+	OwnID string `db:"own_id"`
+}
+
+// locate finds messages by the network's id or by ours, without locking.
+func (u *unit) locate(ctx context.Context, keys []messageKey) ([]located, error) {
+	var out []located
+	for part := range slices.Chunk(keys, chunk) {
+		var args []any
+		for _, k := range part {
+			args = append(args, k.Reference, k.ID)
+		}
+		list := database.Values(len(part), 2, 1, "BIGINT", "TEXT")
+		var rows []located
+		err := u.tx.SelectContext(ctx, &rows, `SELECT m.seq, m.chat, m.reference, m.id, '' AS own_id FROM messaging_message m
+			WHERE (m.reference, m.id) IN (VALUES `+list+`)
+			UNION ALL SELECT m.seq, m.chat, m.reference, m.id, o.own_id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
+			WHERE (o.reference, o.own_id) IN (VALUES `+list+`)`, args...)
+		if err != nil {
+			return nil, fmt.Errorf("finding messages: %w", err)
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// load reads messages whose chats are locked.
+func (u *unit) load(ctx context.Context, seqs []int64) error {
+	for part := range slices.Chunk(seqs, chunk) {
+		args := make([]any, len(part))
+		for i, s := range part {
+			args[i] = s
+		}
+		var rows []*messageRow
+		err := u.tx.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+` WHERE m.seq IN `+database.Values(1, len(part), 1), args...)
+		if err != nil {
+			return fmt.Errorf("loading messages: %w", err)
+		}
+		for _, m := range rows {
+			u.messages[m.Seq] = m
+		}
+	}
+	return nil
+}
+
+// loadLocked reads messages and locks their chats, whichever those are by the
+// time the locks are held.
+func (u *unit) loadLocked(ctx context.Context, seqs []int64) error {
+	for try := 1; ; try++ {
+		if err := u.load(ctx, seqs); err != nil {
+			return err
+		}
+		var chats []int64
+		for _, seq := range seqs {
+			if m := u.messages[seq]; m != nil {
+				chats = append(chats, m.Chat)
+			}
+		}
+		err := u.lock(ctx, chats)
+		if err == nil {
+			return u.load(ctx, seqs)
+		}
+		if !errors.Is(err, errMoved) || try == 5 {
+			return err
+		}
+	}
+}
+
+func (u *unit) writeMessages(ctx context.Context) error {
+	var rows [][]any
+	for _, m := range u.dirtyMessages.items {
+		rows = append(rows, []any{m.Seq, m.ID, int(m.Status), m.ErrorCode, m.ErrorMessage})
+	}
+	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5`,
+		[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT"}, rows, `messaging_message.seq = v.column1`)
+	if err != nil {
+		return fmt.Errorf("updating messages: %w", err)
+	}
+	return nil
+}
+
+func (u *unit) writeOutbound(ctx context.Context) error {
+	var rows [][]any
+	for _, m := range u.dirtyMessages.items {
+		if m.OwnID != "" {
+			rows = append(rows, []any{m.Seq, m.Announced, m.Tried, m.StartedUS, m.GiveUpUS})
+		}
+	}
+	err := u.update(ctx, `UPDATE messaging_outbound SET announced = v.column2, tried = v.column3, started_us = v.column4, give_up_us = v.column5`,
+		[]string{"BIGINT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT"}, rows, `messaging_outbound.message = v.column1`)
+	if err != nil {
+		return fmt.Errorf("updating what is to be sent: %w", err)
+	}
+	return nil
+}

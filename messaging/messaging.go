@@ -1,0 +1,183 @@
+package messaging
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/internal/coalesce"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// OneAccount is the account of a program that has only one.
+const OneAccount = "one"
+
+// Keyring protects credentials at rest.
+type Keyring interface {
+	// Seal encrypts plaintext so that it opens only under the same aad.
+	Seal(aad string, plaintext []byte) (string, error)
+	// Open decrypts what Seal returned.
+	Open(aad, sealed string) ([]byte, error)
+	// Hashes returns keyed hashes of value, the current key's first, then
+	// those of retired keys. The same value always has the same hashes.
+	Hashes(purpose, value string) []string
+}
+
+// Options configures a [Service].
+type Options struct {
+	// Providers are the kinds of lines that references may have.
+	Providers []provider.Provider
+	// Keyring seals the secrets of references. nil: references whose kind has
+	// secret settings are refused.
+	Keyring Keyring
+	// Sinks are told what happened.
+	Sinks []Sink
+	// Retention is how long messages are kept; 0: for ever.
+	Retention time.Duration
+	// Exclusive says that no other process uses the database, so that what a
+	// killed predecessor held is taken up at once.
+	Exclusive bool
+	// Observer counts what an operator watches. nil: nothing is counted.
+	Observer *Observer
+	Logger   *slog.Logger     // nil: slog.Default()
+	Now      func() time.Time // nil: time.Now
+}
+
+// Observer receives counts. Its functions must not block; nil ones are
+// skipped.
+type Observer struct {
+	Received func(kind provider.Kind, what string, n int) // "message", "status", "raw:image", "dead", "unrouted"
+	Sent     func(kind provider.Kind, outcome string)     // "sent", "failed", "retried", "unconfirmed"
+}
+
+func (o *Observer) received(k provider.Kind, what string, n int) {
+	if o != nil && o.Received != nil && n > 0 {
+		o.Received(k, what, n)
+	}
+}
+
+func (o *Observer) sent(k provider.Kind, outcome string) {
+	if o != nil && o.Sent != nil {
+		o.Sent(k, outcome)
+	}
+}
+
+// Service is the message store and its workers. It is safe for concurrent use.
+type Service struct {
+	db    *database.DB
+	opts  Options
+	kinds map[provider.Kind]provider.Provider
+
+	sends  *lane.Queue
+	inbox  coalesce.Group[[]arrival]
+	lines  lines
+	claims claimCache
+	health healthBook
+
+	waitMu sync.Mutex
+	waits  map[int64][]chan struct{} // by message: told when an attempt is over
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	if err := lane.Migrate(ctx, db); err != nil {
+		return err
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return database.Migrate(ctx, db, "messaging", files)
+}
+
+// New returns a Service over db, whose tables [Migrate] has made.
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
+	d, err := database.Of(ctx, db)
+	if err != nil {
+		return nil, fmt.Errorf("messaging: %w", err)
+	}
+	s := &Service{db: d, kinds: map[provider.Kind]provider.Provider{}, waits: map[int64][]chan struct{}{}}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.Default()
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	for _, p := range s.opts.Providers {
+		if _, twice := s.kinds[p.Kind()]; twice {
+			return nil, fmt.Errorf("messaging: two providers of kind %s", p.Kind())
+		}
+		s.kinds[p.Kind()] = p
+	}
+	batches := 1 // SQLite has one writer
+	if d.Dialect == database.Postgres {
+		batches = 2
+	}
+	s.inbox.Gate, s.inbox.Run = make(chan struct{}, batches), s.receiveBatch
+	s.sends, err = lane.New(ctx, db, lane.Options{
+		Name: "send", Handle: s.handleSend, Settle: s.settleSends, Settled: s.settledSends,
+		Run: 1, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("messaging: %w", err)
+	}
+	return s, nil
+}
+
+// Run sends, retries and expires until ctx ends and the work in hand is
+// finished or handed back.
+func (s *Service) Run(ctx context.Context) error {
+	defer s.lines.closeAll(s.opts.Logger)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.sends.Run(gctx) })
+	g.Go(func() error { return s.maintain(gctx) })
+	g.Go(func() error { return s.watchReferences(gctx) })
+	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("messaging: %w", err)
+	}
+	return nil
+}
+
+// QueueStats says how much waits to be sent, and since when.
+func (s *Service) QueueStats(ctx context.Context) (waiting int64, oldest time.Duration, err error) {
+	st, err := s.sends.Stats(ctx)
+	return st.Waiting, st.Oldest, err
+}
+
+// Committed tells the workers to look for work now. Call it after the commit
+// of a transaction that was given to a method ending in Tx.
+func (s *Service) Committed() {
+	s.sends.Committed()
+	s.db.Wake(feedTopic)
+	for _, k := range s.opts.Sinks {
+		k.Committed()
+	}
+}
+
+// Account is the share of a [Service] that belongs to one account. What
+// belongs to another is not found.
+type Account struct {
+	s  *Service
+	id string
+}
+
+// For returns the service for one account.
+func (s *Service) For(account string) *Account { return &Account{s: s, id: account} }
+
+func (s *Service) now() time.Time { return s.opts.Now() }

@@ -1,0 +1,147 @@
+-- +goose Up
+CREATE TABLE messaging_reference (
+	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	account TEXT NOT NULL,
+	name TEXT NOT NULL,
+	kind TEXT NOT NULL,
+	settings TEXT NOT NULL, -- JSON object; secrets are sealed
+	line_key TEXT NOT NULL, -- the network's id of the line, '' when it has none
+	group_key TEXT NOT NULL,
+	verify_hash TEXT NOT NULL, -- keyed hash of the handshake token
+	revision BIGINT NOT NULL, -- raised by every change of the settings
+	state TEXT NOT NULL,
+	proved BOOLEAN NOT NULL, -- the network has confirmed that the credentials may read the line
+	remote_id TEXT NOT NULL, remote_name TEXT NOT NULL, remote_biz TEXT NOT NULL,
+	connected_us BIGINT NOT NULL,
+	inbound_us BIGINT NOT NULL, ack_us BIGINT NOT NULL, probe_us BIGINT NOT NULL,
+	error_code TEXT NOT NULL, error_message TEXT NOT NULL, error_us BIGINT NOT NULL, error_retry_us BIGINT NOT NULL,
+	created_us BIGINT NOT NULL,
+	updated_us BIGINT NOT NULL
+);
+CREATE INDEX messaging_reference_account ON messaging_reference (account, id);
+CREATE INDEX messaging_reference_line ON messaging_reference (line_key) WHERE line_key <> '';
+CREATE INDEX messaging_reference_group ON messaging_reference (group_key) WHERE group_key <> '';
+CREATE INDEX messaging_reference_verify ON messaging_reference (verify_hash) WHERE verify_hash <> '';
+
+CREATE TABLE messaging_chat (
+	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	chat_id TEXT NOT NULL, -- as users see it
+	is_group BOOLEAN NOT NULL,
+	phone TEXT NOT NULL, user_id TEXT NOT NULL, lid TEXT NOT NULL,
+	name TEXT NOT NULL,
+	biz_name TEXT NOT NULL,
+	unread BIGINT NOT NULL,
+	bot_active BOOLEAN NOT NULL,
+	variables TEXT NOT NULL, tags TEXT NOT NULL, fields TEXT NOT NULL, -- JSON
+	language TEXT NOT NULL,
+	opted_out BOOLEAN NOT NULL,
+	handoff_us BIGINT NOT NULL, -- a person took over then; 0: nobody
+	last_message BIGINT NOT NULL, -- messaging_message.seq, 0: none
+	activity_us BIGINT NOT NULL,
+	window_us BIGINT NOT NULL,
+	created_us BIGINT NOT NULL,
+	updated_us BIGINT NOT NULL,
+	UNIQUE (reference, chat_id)
+);
+CREATE INDEX messaging_chat_activity ON messaging_chat (reference, activity_us, id);
+
+-- every name by which a chat is known, its own id among them
+CREATE TABLE messaging_alias (
+	reference BIGINT NOT NULL,
+	alias TEXT NOT NULL,
+	chat BIGINT NOT NULL REFERENCES messaging_chat (id) ON DELETE CASCADE,
+	PRIMARY KEY (reference, alias)
+);
+CREATE INDEX messaging_alias_chat ON messaging_alias (chat);
+
+CREATE TABLE messaging_message (
+	seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	reference BIGINT NOT NULL,
+	chat BIGINT NOT NULL,
+	id TEXT NOT NULL, -- the network's, until there is one ours
+	mine BOOLEAN NOT NULL,
+	actor TEXT NOT NULL,
+	sent_as TEXT NOT NULL,
+	status INTEGER NOT NULL,
+	body TEXT NOT NULL, -- JSON: the payload's members beyond the columns
+	push_name TEXT NOT NULL,
+	biz_name TEXT NOT NULL,
+	error_code TEXT NOT NULL, error_message TEXT NOT NULL,
+	at_us BIGINT NOT NULL,
+	created_us BIGINT NOT NULL,
+	UNIQUE (reference, id)
+);
+CREATE INDEX messaging_message_chat ON messaging_message (chat, seq);
+
+-- what is to be sent, and how far that has come
+CREATE TABLE messaging_outbound (
+	message BIGINT PRIMARY KEY,
+	reference BIGINT NOT NULL,
+	own_id TEXT NOT NULL, -- what we gave the network to carry back
+	content TEXT NOT NULL, -- JSON with its type
+	reply_to TEXT NOT NULL,
+	announced BOOLEAN NOT NULL, -- its message event is out
+	tried BOOLEAN NOT NULL, -- its first attempt is over
+	started_us BIGINT NOT NULL, -- an attempt whose end is not recorded began then; 0: none
+	give_up_us BIGINT NOT NULL, -- unconfirmed until then; 0: not in doubt
+	UNIQUE (reference, own_id)
+);
+CREATE INDEX messaging_outbound_doubt ON messaging_outbound (give_up_us) WHERE give_up_us > 0;
+
+-- statuses of messages that are not known yet
+CREATE TABLE messaging_early (
+	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	message_id TEXT NOT NULL,
+	status INTEGER NOT NULL,
+	error_code TEXT NOT NULL, error_message TEXT NOT NULL,
+	at_us BIGINT NOT NULL,
+	created_us BIGINT NOT NULL,
+	PRIMARY KEY (reference, message_id, status)
+);
+CREATE INDEX messaging_early_created ON messaging_early (created_us);
+
+-- what the networks reported and this version does not interpret
+CREATE TABLE messaging_raw (
+	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	kind TEXT NOT NULL,
+	raw_id TEXT NOT NULL,
+	body TEXT NOT NULL,
+	created_us BIGINT NOT NULL,
+	UNIQUE (reference, kind, raw_id)
+);
+
+-- items of callbacks that could not be read
+CREATE TABLE messaging_dead (
+	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	digest TEXT NOT NULL,
+	reason TEXT NOT NULL,
+	body TEXT NOT NULL,
+	created_us BIGINT NOT NULL,
+	UNIQUE (reference, digest)
+);
+
+-- what happened, in commit order, for the stream
+CREATE TABLE messaging_feed (
+	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	txid BIGINT NOT NULL DEFAULT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT), -- later transactions have higher ones
+	account TEXT NOT NULL,
+	reference BIGINT NOT NULL,
+	kind TEXT NOT NULL,
+	data TEXT NOT NULL, -- JSON
+	created_us BIGINT NOT NULL
+);
+CREATE INDEX messaging_feed_order ON messaging_feed (account, txid, id);
+CREATE INDEX messaging_feed_created ON messaging_feed (created_us);
+
+CREATE TABLE messaging_idempotency (
+	account TEXT NOT NULL,
+	idempotency_key TEXT NOT NULL,
+	digest TEXT NOT NULL,
+	message BIGINT NOT NULL,
+	created_us BIGINT NOT NULL,
+	PRIMARY KEY (account, idempotency_key)
+);
+CREATE INDEX messaging_idempotency_created ON messaging_idempotency (created_us);

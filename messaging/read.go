@@ -1,0 +1,104 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// MarkRead marks a chat's messages read, up to messageID or all when that is
+// "", and tells the network. It returns the number of unread messages left.
+func (a *Account) MarkRead(ctx context.Context, ref provider.ReferenceID, chatID, messageID string) (int64, error) {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil {
+		return 0, err
+	}
+	addr, err := address(p, chatID)
+	if err != nil {
+		return 0, err
+	}
+	l := row.line(p)
+	var left int64
+	err = a.s.inTxUnit(ctx, func(u *unit) error {
+		left = 0
+		return u.read(ctx, l, addr, messageID, &left)
+	})
+	return left, err
+}
+
+// read marks the messages of one chat.
+func (u *unit) read(ctx context.Context, l line, addr provider.Address, messageID string, left *int64) error {
+	c, err := u.known(ctx, l, addr)
+	if err != nil {
+		return err
+	}
+	upTo := c.LastMessage
+	if messageID != "" {
+		at, err := u.locate(ctx, []messageKey{{l.ID, messageID}})
+		if err != nil {
+			return err
+		}
+		if len(at) == 0 || at[0].Chat != c.ID {
+			return ErrNotFound
+		}
+		upTo = at[0].Seq
+	}
+	var seqs []int64
+	err = u.tx.SelectContext(ctx, &seqs, `SELECT seq FROM messaging_message WHERE chat = $1 AND seq <= $2 AND NOT mine AND status < $3
+		ORDER BY seq DESC LIMIT 1000`, c.ID, upTo, int(provider.StatusRead))
+	if err != nil {
+		return fmt.Errorf("finding unread messages: %w", err)
+	}
+	if err := u.load(ctx, slices.Clone(seqs)); err != nil {
+		return err
+	}
+	slices.Sort(seqs)
+	for _, seq := range seqs {
+		u.raise(l, u.messages[seq], provider.StatusRead, Failure{})
+	}
+	c.Unread = max(0, c.Unread-int64(len(seqs)))
+	if upTo == c.LastMessage {
+		c.Unread = 0
+	}
+	*left = c.Unread
+	u.dirtyChats.add(c)
+	if len(seqs) == 0 {
+		return nil
+	}
+	return u.s.putRead(ctx, u.tx, l, c, seqs[len(seqs)-1])
+}
+
+// putRead queues the news that the messages of c up to seq were read.
+func (s *Service) putRead(ctx context.Context, tx *sqlx.Tx, l line, c *chatRow, seq int64) error {
+	if p, err := s.kind(l.Kind); err != nil || !p.Capabilities().Receipts {
+		return err
+	}
+	return s.sends.PutTx(ctx, tx, lane.Entry{Consumer: consumer(l.ID), Key: chatKey(l.ID, c.ID), Subject: readSubject(seq)})
+}
+
+// readTries is how often the news of a read message is tried: it holds back
+// the chat's sends, and is not worth much of that.
+const readTries = 3
+
+func (s *Service) sendRead(ctx context.Context, it lane.Item, j *job) lane.Outcome {
+	out := lane.Outcome{Item: it, Verdict: lane.Done}
+	if j.ref.State == StateLoggedOut || it.Attempt >= readTries {
+		return out
+	}
+	sess, err := s.lines.get(ctx, s, j.ref)
+	r, ok := sess.(provider.Reader)
+	if err == nil && ok {
+		ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+		defer cancel()
+		err = r.MarkRead(ctx, j.chat.address(), j.ID)
+	}
+	if err != nil && !certain(err) {
+		out.Verdict, out.After = lane.Retry, pause(it.Attempt, 0)
+	}
+	return out
+}

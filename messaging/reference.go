@@ -1,0 +1,326 @@
+package messaging
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Reference is one configured chat line.
+type Reference struct {
+	ID           provider.ReferenceID `json:"id"`
+	Account      string               `json:"-"`
+	Name         string               `json:"name"`
+	Type         provider.Kind        `json:"type"`
+	Settings     map[string]string    `json:"settings" doc:"Secrets show only their last four characters."`
+	Session      Session              `json:"session"`
+	Capabilities Capabilities         `json:"capabilities"`
+	CreatedAt    UnixTime             `json:"createdAt"`
+	UpdatedAt    UnixTime             `json:"updatedAt"`
+}
+
+// Capabilities says what a line can do.
+type Capabilities struct {
+	Send      []string         `json:"send" nullable:"false" doc:"Types that it sends as they are."`
+	Media     map[string]int64 `json:"media" doc:"Most bytes by type."`
+	Window    *int64           `json:"window" doc:"Hours in which free-form messages may follow the contact's last one; null: always."`
+	Templates bool             `json:"templates"`
+	Groups    bool             `json:"groups"`
+	Typing    bool             `json:"typing"`
+	Receipts  bool             `json:"receipts"`
+}
+
+// NewReference is what a reference is made from.
+type NewReference struct {
+	Name     string
+	Type     provider.Kind
+	Settings map[string]string
+}
+
+// ReferenceChange holds what is to be changed; nil members stay.
+type ReferenceChange struct {
+	Name     *string
+	Settings map[string]string // merged: absent names stay
+}
+
+// referenceRow is a reference as its table has it.
+type referenceRow struct {
+	ID           provider.ReferenceID `db:"id"`
+	Account      string               `db:"account"`
+	Name         string               `db:"name"`
+	Kind         provider.Kind        `db:"kind"`
+	Settings     string               `db:"settings"`
+	Revision     int64                `db:"revision"`
+	State        State                `db:"state"`
+	Proved       bool                 `db:"proved"`
+	RemoteID     string               `db:"remote_id"`
+	RemoteName   string               `db:"remote_name"`
+	RemoteBiz    string               `db:"remote_biz"`
+	ConnectedUS  int64                `db:"connected_us"`
+	InboundUS    int64                `db:"inbound_us"`
+	AckUS        int64                `db:"ack_us"`
+	ProbeUS      int64                `db:"probe_us"`
+	ErrorCode    string               `db:"error_code"`
+	ErrorMessage string               `db:"error_message"`
+	ErrorUS      int64                `db:"error_us"`
+	ErrorRetryUS int64                `db:"error_retry_us"`
+	CreatedUS    int64                `db:"created_us"`
+	UpdatedUS    int64                `db:"updated_us"`
+}
+
+const referenceColumns = `id, account, name, kind, settings, revision, state, proved, remote_id, remote_name, remote_biz, connected_us,
+	inbound_us, ack_us, probe_us, error_code, error_message, error_us, error_retry_us, created_us, updated_us`
+
+func (r *referenceRow) line(p provider.Provider) line {
+	return line{ID: r.ID, Account: r.Account, Kind: r.Kind, Window: p.Capabilities().Window}
+}
+
+// CreateReference adds a line. It returns an [*Invalid] that names a setting
+// which is missing, unknown or malformed.
+func (a *Account) CreateReference(ctx context.Context, n NewReference) (Reference, error) {
+	p, ok := a.s.kinds[n.Type]
+	if !ok {
+		return Reference{}, &Invalid{"type", "must be one of " + strings.Join(a.s.kindNames(), ", ")}
+	}
+	name, err := checkName(n.Name)
+	if err != nil {
+		return Reference{}, err
+	}
+	settings, err := checkSettings(p, provider.Settings(n.Settings))
+	if err != nil {
+		return Reference{}, err
+	}
+	state := StateStarting
+	if _, calls := p.(provider.Caller); !calls {
+		state = StateConnected
+	}
+	now := a.s.now()
+	row := &referenceRow{Account: a.id, Name: name, Kind: n.Type, State: state, CreatedUS: database.Micros(now), UpdatedUS: database.Micros(now)}
+	if state == StateConnected {
+		row.ConnectedUS = row.CreatedUS
+	}
+	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		err := tx.GetContext(ctx, &row.ID, `INSERT INTO messaging_reference (account, name, kind, settings, line_key, group_key, verify_hash,
+			revision, state, proved, remote_id, remote_name, remote_biz, connected_us, inbound_us, ack_us, probe_us,
+			error_code, error_message, error_us, error_retry_us, created_us, updated_us)
+			VALUES ($1, $2, $3, '{}', '', '', '', 0, $4, FALSE, '', '', '', $5, 0, 0, 0, '', '', 0, 0, $6, $7) RETURNING id`,
+			row.Account, row.Name, row.Kind, row.State, row.ConnectedUS, row.CreatedUS, row.UpdatedUS)
+		if err != nil {
+			return fmt.Errorf("storing a reference: %w", err)
+		}
+		return a.s.writeSettings(ctx, tx, p, row, settings) // sealing needs the id
+	})
+	if err != nil {
+		return Reference{}, err
+	}
+	a.s.referencesChanged()
+	return a.s.view(row)
+}
+
+// Reference returns one line, or [ErrNotFound].
+func (a *Account) Reference(ctx context.Context, id provider.ReferenceID) (Reference, error) {
+	row, err := a.row(ctx, a.s.db, id)
+	if err != nil {
+		return Reference{}, err
+	}
+	return a.s.view(row)
+}
+
+// References lists lines, oldest first; kind "" lists all.
+func (a *Account) References(ctx context.Context, kind provider.Kind, l List) (Page[Reference], error) {
+	limit, err := l.limit()
+	if err != nil {
+		return Page[Reference]{}, err
+	}
+	after, err := parseCursor("cursor", l.Cursor, 1)
+	if err != nil {
+		return Page[Reference]{}, err
+	}
+	p := params{a.id}
+	q := `SELECT ` + referenceColumns + ` FROM messaging_reference WHERE account = $1`
+	if kind != "" {
+		q += ` AND kind = ` + p.add(kind)
+	}
+	if after != nil {
+		q += ` AND id > ` + p.add(after[0])
+	}
+	var rows []*referenceRow
+	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY id LIMIT `+p.add(limit+1), p...); err != nil {
+		return Page[Reference]{}, fmt.Errorf("listing references: %w", err)
+	}
+	var failed error
+	out := page(rows, limit, func(r *referenceRow) cursor { return cursor{int64(r.ID)} }, func(r *referenceRow) Reference {
+		v, err := a.s.view(r)
+		failed = errors.Join(failed, err)
+		return v
+	})
+	return out, failed
+}
+
+// UpdateReference changes a line. New settings take effect with the next send
+// or callback.
+func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, c ReferenceChange) (Reference, error) {
+	var name *string
+	if c.Name != nil {
+		n, err := checkName(*c.Name)
+		if err != nil {
+			return Reference{}, err
+		}
+		name = &n
+	}
+	var row *referenceRow
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		// The update comes first: it locks the row.
+		if _, err = tx.ExecContext(ctx, `UPDATE messaging_reference SET name = COALESCE($1, name), updated_us = $2
+			WHERE id = $3 AND account = $4`, name, database.Micros(a.s.now()), id, a.id); err != nil {
+			return fmt.Errorf("updating a reference: %w", err)
+		}
+		if row, err = a.row(ctx, tx, id); err != nil {
+			return err
+		}
+		if len(c.Settings) == 0 {
+			return nil
+		}
+		return a.s.mergeSettings(ctx, tx, row, c.Settings)
+	})
+	if err != nil {
+		return Reference{}, err
+	}
+	a.s.referencesChanged()
+	return a.s.view(row)
+}
+
+// DeleteReference removes a line with everything that hangs on it.
+func (a *Account) DeleteReference(ctx context.Context, id provider.ReferenceID) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := a.row(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := a.s.sends.DropTx(ctx, tx, consumer(id)); err != nil {
+			return err
+		}
+		for _, q := range []string{
+			`DELETE FROM messaging_idempotency WHERE message IN (SELECT seq FROM messaging_message WHERE reference = $1)`,
+			`DELETE FROM messaging_outbound WHERE reference = $1`,
+			`DELETE FROM messaging_message WHERE reference = $1`,
+			`DELETE FROM messaging_feed WHERE reference = $1`,
+			`DELETE FROM messaging_reference WHERE id = $1`,
+		} {
+			if _, err := tx.ExecContext(ctx, q, id); err != nil {
+				return fmt.Errorf("deleting a reference: %w", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	a.s.lines.drop(id, a.s.opts.Logger)
+	a.s.referencesChanged()
+	return nil
+}
+
+// row reads a reference of the account.
+func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*referenceRow, error) {
+	row := &referenceRow{}
+	err := sqlx.GetContext(ctx, q, row, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1 AND account = $2`, id, a.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a reference: %w", err)
+	}
+	return row, nil
+}
+
+// opened is a reference of the account with its provider.
+func (a *Account) opened(ctx context.Context, id provider.ReferenceID) (*referenceRow, provider.Provider, error) {
+	row, err := a.row(ctx, a.s.db, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := a.s.kind(row.Kind)
+	return row, p, err
+}
+
+// line is what receiving needs to know of a reference of any account.
+func (s *Service) line(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (line, error) {
+	row := &referenceRow{}
+	err := sqlx.GetContext(ctx, q, row, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return line{}, ErrNotFound
+	}
+	if err != nil {
+		return line{}, fmt.Errorf("reading a reference: %w", err)
+	}
+	p, err := s.kind(row.Kind)
+	if err != nil {
+		return line{}, err
+	}
+	return row.line(p), nil
+}
+
+func (s *Service) kind(k provider.Kind) (provider.Provider, error) {
+	p, ok := s.kinds[k]
+	if !ok {
+		return nil, fmt.Errorf("messaging: no provider of kind %s is configured", k)
+	}
+	return p, nil
+}
+
+func (s *Service) kindNames() []string {
+	var out []string
+	for _, p := range s.opts.Providers {
+		out = append(out, string(p.Kind()))
+	}
+	return out
+}
+
+// view is a reference as its owner sees it.
+func (s *Service) view(r *referenceRow) (Reference, error) {
+	p, err := s.kind(r.Kind)
+	if err != nil {
+		return Reference{}, err
+	}
+	settings, err := s.openSettings(p, r)
+	if err != nil {
+		return Reference{}, err
+	}
+	return Reference{
+		ID: r.ID, Account: r.Account, Name: r.Name, Type: r.Kind, Settings: masked(p, settings),
+		Session: r.session(), Capabilities: capabilities(p.Capabilities()),
+		CreatedAt: unixTime(r.CreatedUS), UpdatedAt: unixTime(r.UpdatedUS),
+	}, nil
+}
+
+func capabilities(c provider.Capabilities) Capabilities {
+	out := Capabilities{
+		Send: c.Send, Media: c.Media, Templates: c.Templates, Groups: c.Groups, Typing: c.Typing, Receipts: c.Receipts,
+	}
+	if out.Send == nil {
+		out.Send = []string{}
+	}
+	if out.Media == nil {
+		out.Media = map[string]int64{}
+	}
+	if c.Window > 0 {
+		h := int64(c.Window.Hours())
+		out.Window = &h
+	}
+	return out
+}
+
+func checkName(name string) (string, error) {
+	name = strings.TrimSpace(clean(name))
+	if name == "" || len(name) > 200 {
+		return "", &Invalid{"name", "must have 1 to 200 characters"}
+	}
+	return name, nil
+}

@@ -1,0 +1,43 @@
+package messaging
+
+import (
+	"errors"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// certain reports whether err says for sure that nothing was sent.
+func certain(err error) bool {
+	var window *provider.WindowClosed
+	var recipient *provider.BadRecipient
+	var auth *provider.AuthExpired
+	var unsupported *provider.Unsupported
+	var rejected *provider.Rejected
+	return errors.As(err, &window) || errors.As(err, &recipient) || errors.As(err, &auth) ||
+		errors.As(err, &unsupported) || errors.As(err, &rejected)
+}
+
+// failure is what a message record says of a provider's error.
+func failure(err error) *provider.Failure {
+	var limited *provider.RateLimited
+	var window *provider.WindowClosed
+	var recipient *provider.BadRecipient
+	var auth *provider.AuthExpired
+	var unsupported *provider.Unsupported
+	var rejected *provider.Rejected
+	switch {
+	case errors.As(err, &limited):
+		return &provider.Failure{Code: or(limited.Code, "rate_limited"), Message: limited.Message}
+	case errors.As(err, &window):
+		return &provider.Failure{Code: CodeWindowClosed, Message: window.Message}
+	case errors.As(err, &recipient):
+		return &provider.Failure{Code: or(recipient.Code, "recipient"), Message: recipient.Message}
+	case errors.As(err, &auth):
+		return &provider.Failure{Code: or(auth.Code, "credentials"), Message: auth.Message}
+	case errors.As(err, &unsupported):
+		return &provider.Failure{Code: CodeUnsupported, Message: "The line cannot send " + unsupported.What + "."}
+	case errors.As(err, &rejected):
+		return &provider.Failure{Code: or(rejected.Code, "rejected"), Message: rejected.Message}
+	}
+	return &provider.Failure{Code: "not_sent", Message: "The network could not be reached."}
+}

@@ -1,0 +1,111 @@
+package messaging
+
+import (
+	"encoding/json"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// chatRow is a chat as its table has it.
+type chatRow struct {
+	ID          int64                `db:"id"`
+	Reference   provider.ReferenceID `db:"reference"`
+	ChatID      string               `db:"chat_id"`
+	IsGroup     bool                 `db:"is_group"`
+	Phone       string               `db:"phone"`
+	UserID      string               `db:"user_id"`
+	LID         string               `db:"lid"`
+	Name        string               `db:"name"`
+	BizName     string               `db:"biz_name"`
+	Unread      int64                `db:"unread"`
+	BotActive   bool                 `db:"bot_active"`
+	Variables   string               `db:"variables"`
+	Tags        string               `db:"tags"`
+	Fields      string               `db:"fields"`
+	Language    string               `db:"language"`
+	OptedOut    bool                 `db:"opted_out"`
+	HandoffUS   int64                `db:"handoff_us"`
+	LastMessage int64                `db:"last_message"`
+	ActivityUS  int64                `db:"activity_us"`
+	WindowUS    int64                `db:"window_us"`
+	CreatedUS   int64                `db:"created_us"`
+	UpdatedUS   int64                `db:"updated_us"`
+}
+
+const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.lid, c.name, c.biz_name, c.unread,
+	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.handoff_us, c.last_message, c.activity_us,
+	c.window_us, c.created_us, c.updated_us`
+
+func (c *chatRow) address() provider.Address {
+	return provider.Address{ChatID: c.ChatID, Group: c.IsGroup, Phone: c.Phone, UserID: c.UserID, LID: c.LID}
+}
+
+// learn takes over what an address tells beyond what is known. A phone that
+// becomes known gives the chat its id.
+func (c *chatRow) learn(a provider.Address) {
+	if a.Phone != "" && c.Phone == "" {
+		c.Phone = a.Phone
+		c.ChatID = a.ChatID
+	}
+	if a.UserID != "" {
+		c.UserID = a.UserID
+	}
+	if a.LID != "" {
+		c.LID = a.LID
+	}
+}
+
+// names are all ids of an address, its chat id first.
+func names(a provider.Address) []string {
+	out := []string{a.ChatID}
+	for _, n := range []string{a.Phone, a.UserID, a.LID} {
+		if n != "" && n != a.ChatID {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// messageRow is a message as its table has it, with what messaging_outbound
+// knows of an own one.
+type messageRow struct {
+	Seq          int64                `db:"seq"`
+	Reference    provider.ReferenceID `db:"reference"`
+	Chat         int64                `db:"chat"`
+	ID           string               `db:"id"`
+	Mine         bool                 `db:"mine"`
+	Actor        Actor                `db:"actor"`
+	SentAs       string               `db:"sent_as"`
+	Status       provider.Status      `db:"status"`
+	Body         string               `db:"body"`
+	PushName     string               `db:"push_name"`
+	BizName      string               `db:"biz_name"`
+	ErrorCode    string               `db:"error_code"`
+	ErrorMessage string               `db:"error_message"`
+	AtUS         int64                `db:"at_us"`
+	CreatedUS    int64                `db:"created_us"`
+
+	OwnID     string `db:"own_id"`    // "" for what we did not send
+	Announced bool   `db:"announced"` // its message event is out; true for what we did not send
+	Tried     bool   `db:"tried"`
+	StartedUS int64  `db:"started_us"`
+	GiveUpUS  int64  `db:"give_up_us"`
+}
+
+// messageColumns and messageFrom select messageRows.
+const (
+	messageColumns = `m.seq, m.reference, m.chat, m.id, m.mine, m.actor, m.sent_as, m.status, m.body, m.push_name, m.biz_name,
+	m.error_code, m.error_message, m.at_us, m.created_us,
+	COALESCE(o.own_id, '') AS own_id, COALESCE(o.announced, TRUE) AS announced, COALESCE(o.tried, TRUE) AS tried,
+	COALESCE(o.started_us, 0) AS started_us, COALESCE(o.give_up_us, 0) AS give_up_us`
+	messageFrom = ` FROM messaging_message m LEFT JOIN messaging_outbound o ON o.message = m.seq `
+)
+
+// mustJSON encodes values of this package, which always can be.
+func mustJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("messaging: encoding: " + err.Error())
+	}
+	return b
+}

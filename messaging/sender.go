@@ -1,0 +1,238 @@
+package messaging
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const (
+	// sendTimeout bounds one attempt.
+	sendTimeout = 30 * time.Second
+	// doubtLife is how long an attempt of unknown outcome may be settled by a
+	// status before the message fails.
+	doubtLife = 10 * time.Minute
+	// sendLife is how long a message that certainly did not leave is retried.
+	sendLife = 24 * time.Hour
+	// retryMost is the longest pause between two attempts.
+	retryMost = 5 * time.Minute
+)
+
+// job is a message on its way out.
+type job struct {
+	messageRow
+	Content string `db:"content"`
+	ReplyTo string `db:"reply_to"`
+
+	chat *chatRow
+	ref  *referenceRow
+}
+
+// attempt is what an attempt found out.
+type attempt struct {
+	seq     int64
+	ref     *referenceRow
+	receipt *provider.Receipt
+	failed  *provider.Failure // for good
+	doubt   bool              // it may have left
+	retry   bool              // it certainly did not leave
+}
+
+func (a attempt) outcome() string {
+	switch {
+	case a.receipt != nil:
+		return "sent"
+	case a.failed != nil:
+		return "failed"
+	case a.doubt:
+		return "unconfirmed"
+	}
+	return "retried"
+}
+
+func sendSubject(seq int64) string { return "send:" + strconv.FormatInt(seq, 10) }
+func readSubject(seq int64) string { return "read:" + strconv.FormatInt(seq, 10) }
+
+// handleSend makes one attempt to hand a message, or the news that one was
+// read, to the network.
+func (s *Service) handleSend(ctx context.Context, it lane.Item) lane.Outcome {
+	what, id, _ := strings.Cut(it.Subject, ":")
+	seq, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return lane.Outcome{Item: it, Verdict: lane.Done}
+	}
+	j, err := s.job(ctx, seq)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return lane.Outcome{Item: it, Verdict: lane.Done} // deleted meanwhile
+	case err != nil:
+		s.opts.Logger.WarnContext(ctx, "loading a message to send", slogError(err))
+		return lane.Outcome{Item: it, Verdict: lane.Retry, After: pause(it.Attempt, 0)}
+	}
+	if what == "read" {
+		return s.sendRead(ctx, it, j)
+	}
+	return s.sendMessage(ctx, it, j)
+}
+
+// job loads a message to send with its chat and reference.
+func (s *Service) job(ctx context.Context, seq int64) (*job, error) {
+	j := &job{chat: &chatRow{}, ref: &referenceRow{}}
+	err := s.db.GetContext(ctx, j, `SELECT `+messageColumns+`, COALESCE(o.content, '') AS content, COALESCE(o.reply_to, '') AS reply_to`+
+		messageFrom+`WHERE m.seq = $1`, seq)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.db.GetContext(ctx, j.chat, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id = $1`, j.Chat); err != nil {
+		return nil, err
+	}
+	return j, s.db.GetContext(ctx, j.ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, j.Reference)
+}
+
+func (s *Service) sendMessage(ctx context.Context, it lane.Item, j *job) lane.Outcome {
+	out := lane.Outcome{Item: it, Verdict: lane.Done}
+	a := attempt{seq: j.Seq, ref: j.ref}
+	if j.Announced || j.GiveUpUS > 0 {
+		return out // a status was faster, or it is in doubt
+	}
+	switch j.ref.State {
+	case StateLoggedOut, StateFailed, StateStopped:
+		a.failed = &provider.Failure{Code: CodeSessionNotConnected, Message: "The session ended before the message was sent."}
+		out.Data = a
+		return out
+	}
+	started, err := s.begin(ctx, j)
+	switch {
+	case err != nil:
+		s.opts.Logger.WarnContext(ctx, "noting the start of a send", slogError(err))
+		out.Verdict, out.After = lane.Retry, pause(it.Attempt, 0)
+		return out
+	case !started:
+		a.doubt = true // an earlier attempt began and nobody knows its end
+		out.Data = a
+		return out
+	}
+	receipt, err := s.hand(ctx, j)
+	return s.judge(out, a, it, receipt, err)
+}
+
+// begin notes durably that an attempt begins, and reports whether it is the
+// only one. Lines whose message ids are ours need no note: a repeat is
+// recognised.
+func (s *Service) begin(ctx context.Context, j *job) (bool, error) {
+	p, err := s.kind(j.ref.Kind)
+	if err != nil {
+		return false, err
+	}
+	if _, repeatable := p.(provider.Identifier); repeatable {
+		return true, nil
+	}
+	var first bool
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		res, err := tx.Exec(`UPDATE messaging_outbound SET started_us = $1 WHERE message = $2 AND started_us = 0`,
+			database.Micros(s.now()), j.Seq)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		first = n == 1
+		return err
+	})
+	return first, err
+}
+
+// hand gives the message to the network.
+func (s *Service) hand(ctx context.Context, j *job) (provider.Receipt, error) {
+	content, err := DecodeContent(json.RawMessage(j.Content))
+	if err != nil {
+		return provider.Receipt{}, &provider.Rejected{Code: "content", Message: "The stored content cannot be read."}
+	}
+	sess, err := s.lines.get(ctx, s, j.ref)
+	if err != nil {
+		return provider.Receipt{}, &provider.Temporary{Err: err}
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	id := j.OwnID
+	p, err := s.kind(j.ref.Kind)
+	if err != nil {
+		return provider.Receipt{}, &provider.Temporary{Err: err}
+	}
+	if _, ok := p.(provider.Identifier); ok {
+		id = j.ID
+	}
+	return sess.Send(ctx, provider.Outbound{ID: id, To: j.chat.address(), Content: content, ReplyTo: j.ReplyTo})
+}
+
+// judge turns what a provider answered into an outcome.
+func (s *Service) judge(out lane.Outcome, a attempt, it lane.Item, receipt provider.Receipt, err error) lane.Outcome {
+	var limited *provider.RateLimited
+	var temporary *provider.Temporary
+	switch {
+	case err == nil:
+		a.receipt = &receipt
+	case errors.As(err, &limited), errors.As(err, &temporary):
+		after := time.Duration(0)
+		if limited != nil {
+			after = limited.After
+		} else {
+			after = temporary.After
+		}
+		if !it.Since.IsZero() && s.now().Sub(it.Since) > sendLife {
+			a.failed = failure(err)
+			break
+		}
+		a.retry = true
+		out.Verdict, out.After = lane.Retry, pause(it.Attempt, after)
+	case certain(err):
+		a.failed = failure(err)
+		s.loseCredentials(err, it)
+	default:
+		a.doubt = true
+	}
+	out.Data = a
+	return out
+}
+
+// loseCredentials marks a line as failed whose credentials were refused.
+func (s *Service) loseCredentials(err error, it lane.Item) {
+	var auth *provider.AuthExpired
+	if !errors.As(err, &auth) {
+		return
+	}
+	id, perr := strconv.ParseInt(it.Consumer, 10, 64)
+	if perr != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	_, err = s.setState(ctx, provider.ReferenceID(id), func(r *referenceRow) {
+		now := database.Micros(s.now())
+		r.State, r.ConnectedUS = StateFailed, 0
+		r.ErrorCode, r.ErrorMessage, r.ErrorUS = "credentials", clean(auth.Message), now
+	})
+	if err != nil {
+		s.opts.Logger.Warn("marking a line as failed", slogError(err))
+	}
+}
+
+// pause is how long to wait before the next attempt: what the network asked
+// for, else 1 s doubling to five minutes, ±20 %.
+func pause(attempts int, asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	d := min(retryMost, time.Second<<min(attempts, 16))
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
+}

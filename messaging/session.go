@@ -1,0 +1,236 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// State is how a session stands.
+type State string
+
+// The states of a session.
+const (
+	StateStopped      State = "STOPPED"
+	StateStarting     State = "STARTING"
+	StatePairing      State = "PAIRING"
+	StateConnected    State = "CONNECTED"
+	StateReconnecting State = "RECONNECTING"
+	StateLoggedOut    State = "LOGGED_OUT"
+	StateFailed       State = "FAILED"
+)
+
+// Session is how a line stands with its network.
+type Session struct {
+	Reference   provider.ReferenceID `json:"reference"`
+	State       State                `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED"`
+	QR          *QR                  `json:"qr"`
+	PairingCode *string              `json:"pairingCode"`
+	Account     *SessionAccount      `json:"account" doc:"Who the line speaks for, as the network says."`
+	ConnectedAt *UnixTime            `json:"connectedAt"`
+	Health      Health               `json:"health"`
+	LastError   *SessionError        `json:"lastError"`
+	Node        *string              `json:"node"`
+}
+
+// QR is a code to be scanned.
+type QR struct {
+	Code      string   `json:"code"`
+	Image     string   `json:"image" doc:"A data: URL of a PNG."`
+	ExpiresAt UnixTime `json:"expiresAt"`
+}
+
+// SessionAccount is who a line speaks for.
+type SessionAccount struct {
+	ID              string `json:"id"`
+	Name            string `json:"name"`
+	VerifiedBizName string `json:"verifiedBizName"`
+}
+
+// Health says when a line last showed signs of life.
+type Health struct {
+	LastInboundAt *UnixTime `json:"lastInboundAt"`
+	LastAckAt     *UnixTime `json:"lastAckAt"`
+	LastProbeAt   *UnixTime `json:"lastProbeAt"`
+}
+
+// SessionError is why a session is not connected.
+type SessionError struct {
+	Code    string    `json:"code" enum:"passkey_required,banned,client_outdated,replaced,logged_out_on_phone,reachout_limited,deaf,credentials,network,unknown"`
+	Message string    `json:"message"`
+	At      UnixTime  `json:"at"`
+	RetryAt *UnixTime `json:"retryAt"`
+}
+
+func (r *referenceRow) session() Session {
+	s := Session{
+		Reference: r.ID, State: r.State, ConnectedAt: optionalTime(r.ConnectedUS),
+		Health: Health{optionalTime(r.InboundUS), optionalTime(r.AckUS), optionalTime(r.ProbeUS)},
+	}
+	if r.RemoteID != "" {
+		s.Account = &SessionAccount{r.RemoteID, r.RemoteName, r.RemoteBiz}
+	}
+	if r.ErrorCode != "" {
+		s.LastError = &SessionError{r.ErrorCode, r.ErrorMessage, unixTime(r.ErrorUS), optionalTime(r.ErrorRetryUS)}
+	}
+	return s
+}
+
+// SessionStatus returns how a line stands.
+func (a *Account) SessionStatus(ctx context.Context, id provider.ReferenceID) (Session, error) {
+	row, err := a.row(ctx, a.s.db, id)
+	if err != nil {
+		return Session{}, err
+	}
+	return row.session(), nil
+}
+
+// StartSession connects a line. On lines that receive by callback it checks
+// the credentials with the network and subscribes to its events; a refusal is
+// the session's lastError, in the network's own words.
+func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Session, error) {
+	row, _, err := a.opened(ctx, id)
+	if err != nil {
+		return Session{}, err
+	}
+	return a.s.check(ctx, row)
+}
+
+// Logout ends a session: the line refuses sends until it is started again.
+// What arrives is still stored.
+func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session, error) {
+	row, err := a.row(ctx, a.s.db, id)
+	if err != nil {
+		return Session{}, err
+	}
+	row, err = a.s.setState(ctx, row.ID, func(r *referenceRow) { r.State, r.ConnectedUS = StateLoggedOut, 0 })
+	if err != nil {
+		return Session{}, err
+	}
+	a.s.lines.drop(id, a.s.opts.Logger)
+	return row.session(), nil
+}
+
+// check asks the network about a line's credentials and records the answer.
+func (s *Service) check(ctx context.Context, row *referenceRow) (Session, error) {
+	sess, err := s.lines.get(ctx, s, row)
+	if err != nil {
+		return Session{}, err
+	}
+	var who provider.Account
+	if c, ok := sess.(provider.Checker); ok {
+		who, err = c.Check(ctx)
+	}
+	if ctx.Err() != nil {
+		return Session{}, ctx.Err()
+	}
+	revision := row.Revision
+	row, txErr := s.setState(ctx, row.ID, func(r *referenceRow) {
+		if r.Revision != revision {
+			return // the answer is about settings that have changed
+		}
+		now := database.Micros(s.now())
+		r.ProbeUS = now
+		if err != nil {
+			r.State, r.ConnectedUS, r.Proved = StateFailed, 0, false
+			r.ErrorCode, r.ErrorMessage, r.ErrorUS = errorCode(err), errorWords(err), now
+			return
+		}
+		r.connected(now)
+		r.Proved = true
+		r.RemoteID, r.RemoteName, r.RemoteBiz = clean(who.ID), clean(who.Name), clean(who.VerifiedBizName)
+	})
+	if txErr != nil {
+		return Session{}, txErr
+	}
+	s.referencesChanged()
+	return row.session(), nil
+}
+
+// connected marks a line as in touch with its network.
+func (r *referenceRow) connected(nowUS int64) {
+	if r.State != StateConnected {
+		r.ConnectedUS = nowUS
+	}
+	r.State, r.ErrorCode, r.ErrorMessage, r.ErrorUS, r.ErrorRetryUS = StateConnected, "", "", 0, 0
+}
+
+// setState changes a reference's session and says so when its state changed.
+func (s *Service) setState(ctx context.Context, id provider.ReferenceID, change func(*referenceRow)) (*referenceRow, error) {
+	row := &referenceRow{}
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		forUpdate := ""
+		if s.db.Dialect == database.Postgres {
+			forUpdate = " FOR UPDATE"
+		}
+		*row = referenceRow{}
+		if err := tx.GetContext(ctx, row, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`+forUpdate, id); err != nil {
+			return fmt.Errorf("reading a session: %w", err)
+		}
+		before := *row
+		change(row)
+		if *row == before {
+			return nil
+		}
+		if err := writeSession(ctx, tx, row); err != nil {
+			return err
+		}
+		if row.State == before.State {
+			return nil
+		}
+		return s.tellSession(ctx, tx, row)
+	})
+	if err == nil {
+		s.Committed()
+	}
+	return row, err
+}
+
+func writeSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
+	_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET state = $1, proved = $2, remote_id = $3, remote_name = $4, remote_biz = $5,
+		connected_us = $6, probe_us = $7, error_code = $8, error_message = $9, error_us = $10, error_retry_us = $11 WHERE id = $12`,
+		r.State, r.Proved, r.RemoteID, r.RemoteName, r.RemoteBiz, r.ConnectedUS, r.ProbeUS,
+		r.ErrorCode, r.ErrorMessage, r.ErrorUS, r.ErrorRetryUS, r.ID)
+	if err != nil {
+		return fmt.Errorf("storing a session: %w", err)
+	}
+	return nil
+}
+
+// tellSession makes the event of a changed state.
+func (s *Service) tellSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
+	u := s.unit(tx)
+	view := r.session()
+	u.tell(r.Account, r.ID, string(EventSession), view)
+	u.events = append(u.events, Event{
+		ID: newID(), Type: EventSession, Account: r.Account, Reference: r.ID, Key: fmt.Sprintf("%d:session", r.ID), At: u.now,
+		Payload: mustJSON(SessionPayload{r.ID, r.ID, r.State, view.LastError, UnixTime{u.now}}),
+	})
+	return u.flush(ctx)
+}
+
+// errorCode is the session error code of what a provider said.
+func errorCode(err error) string {
+	var auth *provider.AuthExpired
+	var rejected *provider.Rejected
+	var recipient *provider.BadRecipient
+	switch {
+	case errors.As(err, &auth), errors.As(err, &rejected), errors.As(err, &recipient):
+		return "credentials"
+	}
+	return "network"
+}
+
+// errorWords is what a user may read of a provider's error.
+func errorWords(err error) string {
+	f := failure(err)
+	if f.Message == "" {
+		return "The network could not be reached."
+	}
+	return clean(f.Message)
+}

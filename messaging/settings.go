@@ -1,0 +1,163 @@
+package messaging
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// mask stands for a secret.
+const mask = "••••"
+
+// checkSettings refuses settings that a kind does not have, or lacks.
+func checkSettings(p provider.Provider, in provider.Settings) (provider.Settings, error) {
+	known := map[string]bool{}
+	for _, d := range p.Settings() {
+		known[d.Name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if !known[name] {
+			return nil, &Invalid{"settings." + name, "is not a setting of " + string(p.Kind())}
+		}
+	}
+	out := provider.Settings{}
+	for _, d := range p.Settings() {
+		v := strings.TrimSpace(clean(in[d.Name]))
+		switch {
+		case v == "" && d.Required:
+			return nil, &Invalid{"settings." + d.Name, "is required"}
+		case len(v) > 4096:
+			return nil, &Invalid{"settings." + d.Name, "must have at most 4096 characters"}
+		case strings.HasPrefix(v, mask):
+			return nil, &Invalid{"settings." + d.Name, "is the masked form, not the secret itself"}
+		case v != "":
+			out[d.Name] = v
+		}
+	}
+	return out, nil
+}
+
+// mergeSettings changes some of a line's settings. Masked secrets that a
+// client sends back unchanged stay as they are.
+func (s *Service) mergeSettings(ctx context.Context, tx *sqlx.Tx, r *referenceRow, change map[string]string) error {
+	p, err := s.kind(r.Kind)
+	if err != nil {
+		return err
+	}
+	old, err := s.openSettings(p, r)
+	if err != nil {
+		return err
+	}
+	shown := masked(p, old)
+	merged := maps.Clone(old)
+	for name, v := range change {
+		if v != shown[name] || v == "" {
+			merged[name] = v
+		}
+	}
+	merged, err = checkSettings(p, merged)
+	if err != nil {
+		return err
+	}
+	return s.writeSettings(ctx, tx, p, r, merged)
+}
+
+// writeSettings stores settings, secrets sealed, and what callbacks are routed
+// by. New credentials have yet to be proved.
+func (s *Service) writeSettings(ctx context.Context, tx *sqlx.Tx, p provider.Provider, r *referenceRow, settings provider.Settings) error {
+	stored := map[string]string{}
+	for _, d := range p.Settings() {
+		v, ok := settings[d.Name]
+		switch {
+		case !ok:
+			continue
+		case !d.Secret:
+			stored[d.Name] = v
+			continue
+		case s.opts.Keyring == nil:
+			return &Invalid{"settings." + d.Name, "cannot be kept: the service has no keyring"}
+		}
+		sealed, err := s.opts.Keyring.Seal(sealedAs(r.ID, d.Name), []byte(v))
+		if err != nil {
+			return fmt.Errorf("sealing setting %s: %w", d.Name, err)
+		}
+		stored[d.Name] = sealed
+	}
+	var lineKey, groupKey, verifyHash string
+	if c, ok := p.(provider.Caller); ok {
+		lineKey, groupKey = c.Keys(settings)
+		if _, verify := c.Secrets(settings); verify != "" {
+			verifyHash = s.opts.Keyring.Hashes(verifyPurpose, verify)[0]
+		}
+	}
+	r.Settings = string(mustJSON(stored))
+	r.Revision++
+	r.Proved = false
+	_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET settings = $1, line_key = $2, group_key = $3, verify_hash = $4,
+		revision = $5, proved = $6 WHERE id = $7`, r.Settings, lineKey, groupKey, verifyHash, r.Revision, r.Proved, r.ID)
+	if err != nil {
+		return fmt.Errorf("storing settings: %w", err)
+	}
+	return nil
+}
+
+// verifyPurpose separates the hashes of handshake tokens from others.
+const verifyPurpose = "messaging verify token"
+
+// sealedAs binds a secret to its place: a sealed value pasted into another
+// row does not open.
+func sealedAs(id provider.ReferenceID, name string) string {
+	return fmt.Sprintf("messaging_reference:%d:%s", id, name)
+}
+
+// openSettings reads a line's settings with the secrets in clear.
+func (s *Service) openSettings(p provider.Provider, r *referenceRow) (provider.Settings, error) {
+	stored := map[string]string{}
+	if err := json.Unmarshal([]byte(r.Settings), &stored); err != nil {
+		return nil, fmt.Errorf("reading the settings of reference %d: %w", r.ID, err)
+	}
+	out := provider.Settings{}
+	for _, d := range p.Settings() {
+		v, ok := stored[d.Name]
+		if !ok {
+			continue
+		}
+		if d.Secret {
+			if s.opts.Keyring == nil {
+				return nil, fmt.Errorf("reference %d: its secrets need a keyring", r.ID)
+			}
+			clear, err := s.opts.Keyring.Open(sealedAs(r.ID, d.Name), v)
+			if err != nil {
+				return nil, fmt.Errorf("opening setting %s of reference %d: %w", d.Name, r.ID, err)
+			}
+			v = string(clear)
+		}
+		out[d.Name] = v
+	}
+	return out, nil
+}
+
+// masked shows secrets by their last four characters, short ones not at all.
+func masked(p provider.Provider, settings provider.Settings) map[string]string {
+	out := map[string]string{}
+	for _, d := range p.Settings() {
+		v, ok := settings[d.Name]
+		switch r := []rune(v); {
+		case !ok:
+		case !d.Secret:
+			out[d.Name] = v
+		case len(r) < 8:
+			out[d.Name] = mask
+		default:
+			out[d.Name] = mask + string(r[len(r)-4:])
+		}
+	}
+	return out
+}

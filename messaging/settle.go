@@ -1,0 +1,96 @@
+package messaging
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// settleSends records what attempts found out, in the transaction that
+// finishes them.
+func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
+	u := s.unit(tx)
+	attempts := map[int64]attempt{}
+	var seqs []int64
+	for _, o := range outs {
+		if a, ok := o.Data.(attempt); ok {
+			attempts[a.seq] = a
+			seqs = append(seqs, a.seq)
+		}
+	}
+	if len(seqs) == 0 {
+		return nil
+	}
+	if err := u.loadLocked(ctx, seqs); err != nil {
+		return err
+	}
+	for _, seq := range seqs {
+		m := u.messages[seq]
+		if m == nil {
+			continue // deleted meanwhile
+		}
+		l, err := s.line(ctx, tx, m.Reference)
+		if err != nil {
+			return err
+		}
+		if err := u.settle(ctx, l, m, attempts[seq]); err != nil {
+			return err
+		}
+	}
+	return u.flush(ctx)
+}
+
+// settle applies one attempt.
+func (u *unit) settle(ctx context.Context, l line, m *messageRow, a attempt) error {
+	m.Tried = true
+	u.dirtyMessages.add(m)
+	if m.Announced {
+		return nil // a status was faster
+	}
+	switch {
+	case a.receipt != nil:
+		m.StartedUS = 0
+		if id := clean(a.receipt.MessageID); id != "" {
+			m.ID = id
+		}
+		u.announce(l, u.chats[m.Chat], m, provider.StatusSending, Failure{})
+		return u.takeEarly(ctx, l, m)
+	case a.failed != nil:
+		m.StartedUS = 0
+		u.announce(l, u.chats[m.Chat], m, provider.StatusFail, Failure{clean(a.failed.Code), clean(a.failed.Message)})
+	case a.doubt:
+		m.ErrorCode, m.ErrorMessage = "unconfirmed", "The network did not confirm the message. It may have been sent."
+		m.GiveUpUS = database.Micros(u.now.Add(doubtLife))
+	case a.retry:
+		m.StartedUS = 0
+	}
+	return nil
+}
+
+// settledSends tells those who wait, and counts.
+func (s *Service) settledSends(outs []lane.Outcome) {
+	told := false
+	for _, o := range outs {
+		a, ok := o.Data.(attempt)
+		if !ok {
+			continue
+		}
+		told = true
+		s.attemptOver(a.seq)
+		s.opts.Observer.sent(a.ref.Kind, a.outcome())
+		if a.receipt == nil {
+			continue
+		}
+		s.health.ack(a.ref.ID, s.now())
+		if a.ref.State == StateStarting {
+			go s.markConnected(context.Background(), a.ref.ID) // this runs on the lane's goroutine
+		}
+	}
+	if told {
+		s.Committed()
+	}
+}

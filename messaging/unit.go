@@ -1,0 +1,164 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// unit is one transaction's work on chats and messages: rows are locked and
+// loaded, changed in memory, and written back together by flush, with the
+// events that follow. Everything is done for many rows at once, so a batch
+// costs about as many statements as a single message.
+//
+// Chats are locked before anything is queued: what is queued for a chat is
+// then in the order of the commits.
+type unit struct {
+	s   *Service
+	tx  *sqlx.Tx
+	now time.Time
+
+	chats    map[int64]*chatRow
+	aliases  map[chatName]int64
+	messages map[int64]*messageRow
+
+	dirtyChats    ordered[*chatRow]
+	dirtyMessages ordered[*messageRow]
+	newAliases    []alias
+	events        []Event
+	feed          []feedRow
+}
+
+// chatName is one of a chat's names on its line.
+type chatName struct {
+	reference provider.ReferenceID
+	name      string
+}
+
+type alias struct {
+	chatName
+	chat int64
+}
+
+// line is what the units need to know of a reference.
+type line struct {
+	ID      provider.ReferenceID
+	Account string
+	Kind    provider.Kind
+	Window  time.Duration
+}
+
+func (s *Service) unit(tx *sqlx.Tx) *unit {
+	return &unit{
+		s: s, tx: tx, now: s.now(),
+		chats: map[int64]*chatRow{}, aliases: map[chatName]int64{}, messages: map[int64]*messageRow{},
+	}
+}
+
+// ordered is a set that remembers the order of insertion.
+type ordered[T comparable] struct {
+	items []T
+	has   map[T]bool
+}
+
+func (o *ordered[T]) add(v T) {
+	if o.has == nil {
+		o.has = map[T]bool{}
+	}
+	if !o.has[v] {
+		o.has[v] = true
+		o.items = append(o.items, v)
+	}
+}
+
+// emit adds an event of a message to what the sinks and the stream get.
+func (u *unit) emit(account string, t EventType, c *chatRow, m *messageRow) {
+	var payload any
+	if t == EventMessage {
+		payload = m.payload(c)
+	} else {
+		payload = m.statusPayload(c)
+	}
+	u.events = append(u.events, Event{
+		ID: newID(), Type: t, Account: account, Reference: m.Reference, Key: chatKey(m.Reference, c.ID),
+		ChatID: c.ChatID, MessageID: m.ID, At: u.now, Payload: mustJSON(payload),
+	})
+	u.tell(account, m.Reference, string(t), m.view(c))
+}
+
+// tell adds an entry to the stream.
+func (u *unit) tell(account string, ref provider.ReferenceID, kind string, data any) {
+	u.feed = append(u.feed, feedRow{Account: account, Reference: ref, Kind: kind, Data: string(mustJSON(data))})
+}
+
+// flush writes what changed.
+func (u *unit) flush(ctx context.Context) error {
+	for _, write := range []func(context.Context) error{
+		u.writeAliases, u.writeChats, u.writeMessages, u.writeOutbound, u.writeFeed,
+	} {
+		if err := write(ctx); err != nil {
+			return err
+		}
+	}
+	if len(u.events) == 0 {
+		return nil
+	}
+	for _, k := range u.s.opts.Sinks {
+		if err := k.EventsTx(ctx, u.tx, u.events); err != nil {
+			return fmt.Errorf("telling %T: %w", k, err)
+		}
+	}
+	return nil
+}
+
+// chunk is the most rows of one statement: PostgreSQL takes 65,535 parameters.
+const chunk = 1000
+
+// insert writes rows of the same width with one statement per chunk; tail is
+// what follows the VALUES.
+func (u *unit) insert(ctx context.Context, into string, width int, rows [][]any, tail string) error {
+	return u.bulk(ctx, rows, func(n int) string { return into + " VALUES " + database.Values(n, width, 1) + tail })
+}
+
+// update writes rows of the given column types by a statement that reads them
+// as v.column1, v.column2 …
+func (u *unit) update(ctx context.Context, set string, types []string, rows [][]any, where string) error {
+	return u.bulk(ctx, rows, func(n int) string {
+		return set + " FROM (VALUES " + database.Values(n, len(types), 1, types...) + ") AS v WHERE " + where
+	})
+}
+
+func (u *unit) bulk(ctx context.Context, rows [][]any, query func(n int) string) error {
+	for len(rows) > 0 {
+		n := min(len(rows), chunk)
+		var args []any
+		for _, r := range rows[:n] {
+			args = append(args, r...)
+		}
+		if _, err := u.tx.ExecContext(ctx, query(n), args...); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// forUpdate is the clause that locks rows in one order everywhere.
+func (u *unit) forUpdate(of string) string {
+	if u.s.db.Dialect == database.Postgres {
+		return " FOR UPDATE OF " + of
+	}
+	return ""
+}
+
+// newID is a UUIDv7 in text.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// chatKey orders whatever belongs to one chat.
+func chatKey(ref provider.ReferenceID, chat int64) string { return fmt.Sprintf("%d:%d", ref, chat) }

@@ -1,0 +1,88 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// pollAttempt is how often a waiting caller looks for an attempt that another
+// node makes.
+const pollAttempt = 250 * time.Millisecond
+
+// awaitAttempt waits until the first attempt to send a message is over, at
+// most for d.
+func (s *Service) awaitAttempt(ctx context.Context, seq int64, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	over, leave := s.wait(seq)
+	defer leave()
+	poll := time.NewTicker(pollAttempt)
+	defer poll.Stop()
+	for {
+		var tried bool
+		err := s.db.GetContext(ctx, &tried, `SELECT tried OR announced FROM messaging_outbound WHERE message = $1`, seq)
+		if err != nil || tried {
+			return // deleted, out of time, or over
+		}
+		select {
+		case <-over:
+		case <-poll.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// wait registers for the end of an attempt on this node.
+func (s *Service) wait(seq int64) (over <-chan struct{}, leave func()) {
+	ch := make(chan struct{}, 1)
+	s.waitMu.Lock()
+	defer s.waitMu.Unlock()
+	s.waits[seq] = append(s.waits[seq], ch)
+	return ch, func() {
+		s.waitMu.Lock()
+		defer s.waitMu.Unlock()
+		var rest []chan struct{}
+		for _, c := range s.waits[seq] {
+			if c != ch {
+				rest = append(rest, c)
+			}
+		}
+		if len(rest) == 0 {
+			delete(s.waits, seq)
+			return
+		}
+		s.waits[seq] = rest
+	}
+}
+
+// attemptOver tells those who wait for a message's first attempt.
+func (s *Service) attemptOver(seq int64) {
+	s.waitMu.Lock()
+	defer s.waitMu.Unlock()
+	for _, ch := range s.waits[seq] {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// message reads one message with its chat.
+func (s *Service) message(ctx context.Context, seq int64) (*messageRow, *chatRow, error) {
+	m, c := &messageRow{}, &chatRow{}
+	if err := s.db.GetContext(ctx, m, `SELECT `+messageColumns+messageFrom+`WHERE m.seq = $1`, seq); err != nil {
+		return nil, nil, fmt.Errorf("reading a message: %w", err)
+	}
+	if err := s.db.GetContext(ctx, c, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id = $1`, m.Chat); err != nil {
+		return nil, nil, fmt.Errorf("reading a chat: %w", err)
+	}
+	return m, c, nil
+}
+
+func slogError(err error) slog.Attr { return slog.String("error", err.Error()) }

@@ -1,0 +1,40 @@
+package sandbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Phone is a simulated contact of one line.
+type Phone struct {
+	Inbox     provider.Inbox // the messaging service
+	Reference provider.ReferenceID
+	Name      string // in the chat id: "ana" writes from ana@sandbox
+	PushName  string // the name the contact shows; "": Name
+}
+
+// Write makes the contact write. The message is durable when Write returns;
+// its id is returned.
+func (p Phone) Write(ctx context.Context, content provider.Content) (string, error) {
+	addr, err := (*Provider)(nil).Address(p.Name)
+	if err != nil {
+		return "", err
+	}
+	shown := p.PushName
+	if shown == "" {
+		shown = p.Name
+	}
+	m := &provider.Message{
+		ID: (*Provider)(nil).NewMessageID(), Chat: addr, From: provider.Contact{Address: addr, Name: shown}, At: time.Now(), Content: content,
+	}
+	return m.ID, p.Inbox.Receive(ctx, p.Reference, []provider.Event{m})
+}
+
+// Read makes the contact read a message that it got.
+func (p Phone) Read(ctx context.Context, messageID string) error {
+	return p.Inbox.Receive(ctx, p.Reference, []provider.Event{
+		&provider.StatusChange{MessageID: messageID, Status: provider.StatusRead, At: time.Now()},
+	})
+}
