@@ -1,0 +1,92 @@
+package cloud
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const groupSuffix = "@g.us"
+
+// scopedID is a business-scoped user id, also of a parent portfolio:
+// US.13491208655302741918, US.ENT.11815799212886844830.
+var scopedID = regexp.MustCompile(`^[A-Z]{2}(\.ENT)?\.[A-Za-z0-9]{1,128}$`)
+
+var groupID = regexp.MustCompile(`^[A-Za-z0-9_=+/.-]{1,256}$`)
+
+// Address takes a phone number with or without +, spaces, dashes, brackets and
+// dots; a business-scoped user id; or a group's id with @g.us.
+func (*Provider) Address(chatID string) (provider.Address, error) {
+	chatID = strings.TrimSpace(chatID)
+	if scopedID.MatchString(chatID) {
+		return provider.Address{ChatID: chatID, UserID: chatID}, nil
+	}
+	if id, ok := strings.CutSuffix(chatID, groupSuffix); ok && groupID.MatchString(id) {
+		return provider.Address{ChatID: chatID, Group: true}, nil
+	}
+	if number := strings.Map(dialled, strings.TrimPrefix(chatID, "+")); phone(number) {
+		return provider.Address{ChatID: number, Phone: number}, nil
+	}
+	return provider.Address{}, &provider.BadRecipient{
+		Message: "a chat id is a phone number with its country code, a business-scoped user id (US.123), or a group's id with " + groupSuffix,
+	}
+}
+
+// dialled drops what people write between the digits of a number.
+func dialled(r rune) rune {
+	if unicode.IsSpace(r) || unicode.Is(unicode.Dash, r) || strings.ContainsRune("().", r) {
+		return -1
+	}
+	return r
+}
+
+// phone says whether s is a number in international form, digits only. The
+// shortest are those of tests, the longest those of E.164.
+func phone(s string) bool { return len(s) >= 4 && len(s) <= 15 && digits(s) }
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// person names somebody by what the network said: ids holds the wire's
+// members for a phone number or WhatsApp id, where a business-scoped id has
+// been seen as well; user is the business-scoped id or "".
+func person(user string, ids ...string) provider.Address {
+	a := provider.Address{UserID: user}
+	for _, id := range ids {
+		id = strings.TrimPrefix(id, "+")
+		switch {
+		case id == "":
+		case scopedID.MatchString(id):
+			a.UserID = first(a.UserID, id)
+		case phone(id):
+			a.Phone = first(a.Phone, id)
+		default:
+			a.ChatID = first(a.ChatID, id) // a name that we have no rule for
+		}
+	}
+	a.ChatID = first(a.Phone, a.UserID, a.ChatID)
+	return a
+}
+
+// group names a group by its id on the wire.
+func group(id string) provider.Address {
+	return provider.Address{ChatID: strings.TrimSuffix(id, groupSuffix) + groupSuffix, Group: true}
+}
+
+// first returns the first that is not empty.
+func first(of ...string) string {
+	for _, s := range of {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,114 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// Kind is the type of a reference of this provider.
+const Kind provider.Kind = "provider-cloud"
+
+// window is how long free-form messages may follow a contact's last one.
+const window = 24 * time.Hour
+
+// The names of the settings.
+const (
+	phoneNumberID     = "phoneNumberId"
+	businessAccountID = "businessAccountId"
+	accessToken       = "accessToken"
+	appSecret         = "appSecret"
+	verifyToken       = "verifyToken"
+)
+
+// Options configures the provider. Nil and the zero value mean the defaults.
+type Options struct {
+	// GraphURL is the address of the Graph API without version; "":
+	// [graph.DefaultURL].
+	GraphURL string
+	// HTTPClient carries the requests; nil: [graph.NewHTTPClient]. Its
+	// RoundTripper must not repeat POST requests.
+	HTTPClient *http.Client
+	// Logger takes the trace ids of refused requests; nil: slog.Default().
+	Logger *slog.Logger
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+// Provider speaks for all lines of the Cloud API. It is a [provider.Caller];
+// its sessions are a [provider.Checker] and a [provider.Reader].
+type Provider struct {
+	graph *graph.Client
+	log   *slog.Logger
+}
+
+var _ provider.Caller = (*Provider)(nil)
+
+// New returns the provider. It panics when Options.GraphURL is no http
+// address.
+func New(o *Options) *Provider {
+	if o == nil {
+		o = &Options{}
+	}
+	p := &Provider{
+		graph: graph.New(&graph.Options{URL: o.GraphURL, HTTPClient: o.HTTPClient, Now: o.Now}),
+		log:   o.Logger,
+	}
+	if p.log == nil {
+		p.log = slog.Default()
+	}
+	return p
+}
+
+// Kind returns [Kind].
+func (*Provider) Kind() provider.Kind { return Kind }
+
+// Capabilities says what a line can do.
+func (*Provider) Capabilities() provider.Capabilities {
+	return provider.Capabilities{
+		Send:      []string{provider.Text{}.Type(), provider.Template{}.Type()},
+		Media:     map[string]int64{},
+		Window:    window,
+		Templates: true,
+		Receipts:  true,
+	}
+}
+
+// Settings lists what a line is configured with.
+func (*Provider) Settings() []provider.Setting {
+	return []provider.Setting{
+		{Name: phoneNumberID, Doc: "The id of the phone number, as the app's dashboard shows it; not the number.", Required: true},
+		{Name: businessAccountID, Doc: "The id of the WhatsApp Business account that the number belongs to.", Required: true},
+		{Name: accessToken, Doc: "A token of a system user with whatsapp_business_messaging and whatsapp_business_management.", Required: true, Secret: true},
+		{Name: appSecret, Doc: "The secret of the app; it signs the callbacks.", Required: true, Secret: true},
+		{Name: verifyToken, Doc: "A word of your choice that the app's dashboard asks for beside the callback's address.", Required: true, Secret: true},
+	}
+}
+
+// Open returns the session of a line. Nothing is sent to the network; a
+// setting that is missing, or that cannot be an id, is an error.
+func (p *Provider) Open(_ context.Context, ref provider.Reference, _ provider.Inbox) (provider.Session, error) {
+	for _, s := range p.Settings() {
+		if s.Required && strings.TrimSpace(ref.Settings[s.Name]) == "" {
+			return nil, fmt.Errorf("cloud: reference %d: setting %s is missing", ref.ID, s.Name)
+		}
+	}
+	s := &session{
+		graph: p.graph.As(strings.TrimSpace(ref.Settings[accessToken])),
+		phone: strings.TrimSpace(ref.Settings[phoneNumberID]),
+		waba:  strings.TrimSpace(ref.Settings[businessAccountID]),
+		log:   p.log.With("reference", int64(ref.ID)),
+	}
+	for name, id := range map[string]string{phoneNumberID: s.phone, businessAccountID: s.waba} {
+		if !digits(id) {
+			return nil, fmt.Errorf("cloud: reference %d: setting %s must be digits", ref.ID, name)
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,14 @@
+// Package cloud is the provider of lines of the WhatsApp Business Cloud API.
+// It sends text and templates, checks credentials, marks messages read, and
+// reads Meta's callbacks; what it does not interpret yet it hands on as
+// [provider.Raw].
+//
+// It stores nothing and serves no route: package messaging keeps what it
+// parses, and whoever owns the callback's address gives it the bytes. A program
+// without messaging can use it alone:
+//
+//	lines := cloud.New(nil)
+//	session, err := lines.Open(ctx, provider.Reference{ID: 1, Settings: settings}, inbox)
+//	to, err := lines.Address("+1 650 555 1234")
+//	receipt, err := session.Send(ctx, provider.Outbound{ID: "order-7", To: to, Content: provider.Text{Text: "Hello"}})
+package cloud

@@ -1,0 +1,208 @@
+package graph
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// DefaultURL is where Meta serves the Graph API.
+const DefaultURL = "https://graph.facebook.com"
+
+// Version is the version of the Graph API that this package speaks. It stands
+// in the path of every request.
+const Version = "v25.0"
+
+const (
+	defaultTimeout = 30 * time.Second
+	maxAnswer      = 4 << 20 // bytes read of an answer
+)
+
+// Options configures a [Client]. Nil and the zero value mean the defaults.
+type Options struct {
+	// URL is the API's address without version; "": [DefaultURL].
+	URL string
+	// HTTPClient carries the requests; nil: one of our own, see
+	// [NewHTTPClient]. Redirects are never followed. Its RoundTripper must not
+	// repeat POST requests: a message would arrive twice.
+	HTTPClient *http.Client
+	// Timeout bounds a call whose context has no deadline; 0: 30 s, -1: none.
+	Timeout time.Duration
+	// Now is the clock that a Retry-After with a date is held against; nil:
+	// time.Now.
+	Now func() time.Time
+}
+
+// Client calls the Graph API. It holds no state but its connections and may be
+// used concurrently.
+type Client struct {
+	base    string
+	http    *http.Client
+	timeout time.Duration
+	now     func() time.Time
+	token   string
+}
+
+// New returns a client without a token; [Client.As] gives it one. It panics
+// when the URL is not an absolute http or https one.
+func New(o *Options) *Client {
+	if o == nil {
+		o = &Options{}
+	}
+	c := &Client{base: DefaultURL, timeout: defaultTimeout, now: time.Now}
+	if o.URL != "" {
+		c.base = strings.TrimRight(o.URL, "/")
+	}
+	if u, err := url.Parse(c.base); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		panic("graph: not an http address: " + c.base)
+	}
+	if o.Timeout != 0 {
+		c.timeout = o.Timeout
+	}
+	if o.Now != nil {
+		c.now = o.Now
+	}
+	own := o.HTTPClient
+	if own == nil {
+		own = NewHTTPClient()
+	}
+	copied := *own
+	// A followed redirect would post the message, and the token, elsewhere.
+	copied.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &copied
+	return c
+}
+
+// NewHTTPClient returns an HTTP client for the Graph API: up to 10 s to
+// connect, connections kept for many lines at once, dead ones noticed. The
+// whole call is bounded by its context.
+func NewHTTPClient() *http.Client {
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
+	return &http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		ForceAttemptHTTP2:     true,
+		TLSHandshakeTimeout:   10 * time.Second,
+		MaxIdleConnsPerHost:   64,
+		IdleConnTimeout:       90 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		HTTP2:                 &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}}
+}
+
+// As returns a client that shares c's connections and sends token.
+func (c *Client) As(token string) *Client {
+	as := *c
+	as.token = token
+	return &as
+}
+
+// String names the client without its token.
+func (c *Client) String() string { return "graph.Client(" + c.base + ")" }
+
+// GoString keeps the token out of %#v.
+func (c *Client) GoString() string { return c.String() }
+
+// Get reads path, which begins after the version, and decodes the answer into
+// out. The query may be nil.
+//
+// An answer that is an error is an [*Error], whatever its HTTP status; any
+// other failure says by [SendError] whether the API may have seen the request.
+func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return c.call(ctx, http.MethodGet, path, nil, out)
+}
+
+// Post sends body as JSON to path and decodes the answer into out. A nil body
+// is an empty one, a nil out ignores the answer. Its errors are those of
+// [Client.Get].
+func (c *Client) Post(ctx context.Context, path string, body, out any) error {
+	var raw []byte
+	if body != nil {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			return &unsent{fmt.Errorf("encoding a request: %w", err)}
+		}
+	}
+	return c.call(ctx, http.MethodPost, path, raw, out)
+}
+
+func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) error {
+	ctx, cancel := c.bound(ctx)
+	defer cancel()
+	raw, err := c.roundTrip(ctx, method, path, body)
+	if err != nil {
+		return fmt.Errorf("graph: %s: %w", method, err)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return fmt.Errorf("graph: %s: decoding the answer: %w", method, err)
+	}
+	return nil
+}
+
+func (c *Client) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has || c.timeout < 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, c.timeout)
+}
+
+// roundTrip returns the body of an answer that is no error.
+func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, &unsent{err}
+	}
+	if !sendable(c.token) {
+		return nil, &Error{Code: 190, Message: "the access token holds characters that no token has"}
+	}
+	w := &watch{}
+	req, err := http.NewRequestWithContext(w.trace(ctx), method, c.base+"/"+Version+"/"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, &unsent{err}
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, w.judge(ctx, err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err == nil && len(raw) > maxAnswer {
+		err = errors.New("the answer is too long")
+	}
+	if err != nil {
+		err = fmt.Errorf("reading the answer (HTTP %d): %w", res.StatusCode, err)
+		if res.StatusCode >= 300 && res.StatusCode < 500 {
+			return nil, &unsent{err} // it refuses, for a reason that is lost
+		}
+		return nil, err
+	}
+	if refused := c.refusal(res, raw); refused != nil {
+		return nil, refused
+	}
+	return raw, nil
+}
+
+// sendable says whether a header can carry the token.
+func sendable(token string) bool {
+	return !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
+}

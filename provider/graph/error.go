@@ -1,0 +1,164 @@
+package graph
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// NoCode is the code of an [Error] whose answer had none: it came from a proxy
+// or in a shape that the API does not use.
+const NoCode = -1
+
+// Error is an answer of the Graph API that refuses a request.
+type Error struct {
+	HTTPStatus  int // of the answer; 200 is possible
+	Code        int // what to decide by, with Subcode; [NoCode] without one
+	Subcode     int
+	Type        string // "OAuthException"
+	Message     string
+	Details     string // what is wrong in particular, or ""
+	UserTitle   string // for a user's eyes, in the language of the account, or ""
+	UserMessage string
+	Transient   bool          // the API says that a repeat may succeed
+	FBTraceID   string        // names the request to Meta's support
+	RetryAfter  time.Duration // 0: not said
+}
+
+func (e *Error) Error() string {
+	s := "refused"
+	if e.Code != NoCode {
+		s += " with code " + strconv.Itoa(e.Code)
+	}
+	if e.Subcode != 0 {
+		s += "/" + strconv.Itoa(e.Subcode)
+	}
+	if e.HTTPStatus != 0 {
+		s += " (HTTP " + strconv.Itoa(e.HTTPStatus) + ")"
+	}
+	if text := e.Text(); text != "" {
+		s += ": " + text
+	}
+	return s
+}
+
+// Text is what the API said, in one line.
+func (e *Error) Text() string {
+	text := e.Message
+	for _, more := range []string{e.Details, e.UserMessage} {
+		if more != "" && !strings.Contains(text, more) {
+			text = strings.TrimPrefix(text+": "+more, ": ")
+		}
+	}
+	return text
+}
+
+type envelope struct {
+	Error json.RawMessage `json:"error"`
+}
+
+type envelopeError struct {
+	Message   text            `json:"message"`
+	Type      text            `json:"type"`
+	Code      ID              `json:"code"`
+	Subcode   ID              `json:"error_subcode"`
+	Data      json.RawMessage `json:"error_data"`
+	Transient bool            `json:"is_transient"`
+	Title     text            `json:"error_user_title"`
+	Text      text            `json:"error_user_msg"`
+	Trace     text            `json:"fbtrace_id"`
+}
+
+// refusal reads an answer that refuses; nil when it does not.
+func (c *Client) refusal(res *http.Response, raw []byte) *Error {
+	var outer envelope
+	_ = json.Unmarshal(raw, &outer) // what is no object holds no error
+	has := len(outer.Error) > 0 && string(outer.Error) != "null"
+	if !has && res.StatusCode >= 200 && res.StatusCode < 300 {
+		return nil
+	}
+	e := &Error{HTTPStatus: res.StatusCode, Code: NoCode}
+	if has {
+		e.read(outer.Error)
+	}
+	if e.Message == "" {
+		e.Message = strings.TrimSpace(http.StatusText(res.StatusCode))
+	}
+	e.RetryAfter = retryAfter(res.Header, c.now())
+	e.scrub(c.token)
+	return e
+}
+
+// read takes what can be read: a member of the wrong type costs its neighbours
+// nothing.
+func (e *Error) read(raw json.RawMessage) {
+	var in envelopeError
+	_ = json.Unmarshal(raw, &in)
+	if code, err := strconv.Atoi(string(in.Code)); err == nil {
+		e.Code = code
+	}
+	e.Subcode, _ = strconv.Atoi(string(in.Subcode))
+	e.Type, e.Message, e.Transient = string(in.Type), string(in.Message), in.Transient
+	e.UserTitle, e.UserMessage, e.FBTraceID = string(in.Title), string(in.Text), string(in.Trace)
+	e.Details = details(in.Data)
+}
+
+// details reads error_data, an object or a plain string.
+func details(raw json.RawMessage) string {
+	var object struct {
+		Details text `json:"details"`
+	}
+	if json.Unmarshal(raw, &object) == nil {
+		return string(object.Details)
+	}
+	var s string
+	_ = json.Unmarshal(raw, &s)
+	return s
+}
+
+// scrub takes the token out of what the API said: it quotes malformed ones.
+func (e *Error) scrub(token string) {
+	if token == "" {
+		return
+	}
+	for _, s := range []*string{&e.Message, &e.Details, &e.UserTitle, &e.UserMessage} {
+		*s = strings.ReplaceAll(*s, token, "[access token]")
+	}
+}
+
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter reads Retry-After, else the time that a business use case needs
+// to regain access.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	after := time.Duration(0)
+	if value := h.Get("Retry-After"); value != "" {
+		if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
+			after = time.Duration(seconds) * time.Second
+		} else if at, err := http.ParseTime(value); err == nil {
+			after = at.Sub(now)
+		}
+	} else {
+		after = regain(h.Get("X-Business-Use-Case-Usage"))
+	}
+	return min(max(after, 0), maxRetryAfter)
+}
+
+// regain is the longest wait that a usage header names, which is in minutes.
+func regain(header string) time.Duration {
+	var usage map[string][]struct {
+		Minutes int32 `json:"estimated_time_to_regain_access"`
+	}
+	if header == "" || json.Unmarshal([]byte(header), &usage) != nil {
+		return 0
+	}
+	longest := time.Duration(0)
+	for _, cases := range usage {
+		for _, c := range cases {
+			longest = max(longest, time.Duration(c.Minutes)*time.Minute)
+		}
+	}
+	return longest
+}
