@@ -32,7 +32,6 @@ type Item struct {
 	Since   time.Time // first failure, zero before it
 	Data    any       // what Options.Load put here
 
-	lane, epoch int64
 }
 
 // Verdict is what becomes of an item after an attempt.
@@ -43,8 +42,8 @@ const (
 	Done   Verdict = iota // finished, for good or ill: the lane goes on
 	Retry                 // stays at the head; the lane waits After; counts as an attempt
 	Detach                // like Retry, but in a lane of its own: those behind it pass
-	Pause                 // the whole consumer waits After, then is tried with one item; no attempt is counted
-	Yield                 // put back untouched, ready at once: this node is draining
+	Pause                 // the whole consumer waits After, then is tried with one item until one is Done; no attempt is counted
+	Yield                 // put back untouched, ready at once: this node is draining; Settle does not see it
 )
 
 // Outcome is the result of an attempt.
@@ -66,11 +65,15 @@ type Options struct {
 	// Load fills Data of items before they are handled, outside of any
 	// transaction. nil: nothing to load.
 	Load func(ctx context.Context, items []*Item) error
-	// Handle makes one attempt. ctx ends before the lease does. A panic is a
-	// Retry. Items of one lane are handled one after the other.
+	// Handle makes one attempt. ctx ends before the lease does, which is renewed
+	// while Handle runs, and when Drain has passed. A panic is a Retry. Items of
+	// one lane are handled one after the other. The Item of its outcome need not
+	// be set.
 	Handle func(ctx context.Context, it Item) Outcome
 	// Settle records outcomes in the transaction that finishes them. Outcomes
-	// whose lease was lost are not among them. nil: nothing to record.
+	// whose lease was lost are not among them. When it fails, they are handled
+	// again later. It may run more than once before a commit. nil: nothing to
+	// record.
 	Settle func(ctx context.Context, tx *sqlx.Tx, outs []Outcome) error
 	// Settled is called after that commit. It must not block.
 	Settled func(outs []Outcome)
@@ -79,6 +82,7 @@ type Options struct {
 	Cap       int           // lanes in flight per consumer and node; 0: 16
 	Run       int           // items taken with one claim of a lane; 0: 8
 	Lease     time.Duration // 0: 60 s
+	Drain     time.Duration // how long work in hand may go on after Run's ctx ended; 0: 15 s
 	Exclusive bool          // no other process uses this database: what others held is free at once
 	Logger    *slog.Logger  // nil: slog.Default()
 }

@@ -1,0 +1,347 @@
+package lane
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+const (
+	scanLimit  = 512 // consumers looked at by one query
+	claimLimit = 64  // consumers served by one claim
+)
+
+// claimAll claims lanes and starts to work on them until ctx ends. handling is
+// the context of the handlers.
+func (n *node) claimAll(ctx, handling context.Context) {
+	c := claimer{node: n}
+	for {
+		begun := time.Now()
+		wait, err := c.claimOnce(ctx, handling)
+		if err != nil && ctx.Err() == nil {
+			n.log.WarnContext(ctx, "claiming failed", "error", err)
+			wait = failedWait
+		}
+		// Under load claims grow, instead of becoming many.
+		took := time.Since(begun)
+		pause := min(max(claimPause, 2*took), claimMost)
+		if wait > pause-took && !await(ctx, n.claim, wait) {
+			return
+		}
+		if !await(ctx, nil, pause-time.Since(begun)) {
+			return
+		}
+	}
+}
+
+// claimer is the state of one claiming loop.
+type claimer struct {
+	*node
+	after string        // consumers up to this one were looked at
+	turn  int           // who is served first
+	miss  time.Duration // how long to wait for lanes that others have locked
+}
+
+// candidate is a consumer with lanes that are not idle.
+type candidate struct {
+	Consumer string
+	Due      int64 // when its first lane is ready
+	Next     int64 // when its first lane that is not ready will be; 0: none
+	Paused   int64 // until when it is paused; 0: it is not
+	Now      int64
+
+	lanes int // how many to claim
+}
+
+// claimOnce claims what is ready and fits, and returns how long to wait for
+// something to become ready; 0: there is more.
+func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error) {
+	if !c.available() {
+		return pollEvery, nil
+	}
+	all, err := c.scan(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("looking for consumers: %w", err)
+	}
+	chosen, wait := c.choose(all)
+	if len(chosen) == 0 {
+		return wait, nil
+	}
+	deadline := time.Now().Add(c.o.Lease)
+	runs, err := c.claimLanes(ctx, chosen)
+	if err != nil {
+		return 0, fmt.Errorf("claiming lanes: %w", err)
+	}
+	if len(runs) == 0 { // others were faster, or are writing to them
+		c.miss = min(max(2*c.miss, 5*time.Millisecond), pollEvery)
+		return min(wait, c.miss), nil
+	}
+	c.miss = 0
+	c.begin(ctx, handling, runs, deadline)
+	return 0, nil
+}
+
+// scan returns the next page of consumers that have work. It visits each by
+// an index probe: how much work waits behind one costs nothing.
+func (c *claimer) scan(ctx context.Context) ([]candidate, error) {
+	const scan = `WITH RECURSIVE c (consumer) AS (
+			SELECT (SELECT l.consumer FROM lane_lane l WHERE l.queue = $1 AND l.consumer > $2 AND l.ready_us IS NOT NULL
+				ORDER BY l.consumer LIMIT 1)
+			UNION ALL
+			SELECT (SELECT l.consumer FROM lane_lane l WHERE l.queue = $1 AND l.consumer > c.consumer AND l.ready_us IS NOT NULL
+				ORDER BY l.consumer LIMIT 1)
+			FROM c WHERE c.consumer IS NOT NULL)
+		SELECT c.consumer AS consumer,
+			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us IS NOT NULL
+				ORDER BY l.ready_us LIMIT 1), 0) AS due,
+			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us > {now}
+				ORDER BY l.ready_us LIMIT 1), 0) AS next,
+			COALESCE((SELECT p.paused_us FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = c.consumer), 0) AS paused,
+			{now} AS now
+		FROM c WHERE c.consumer IS NOT NULL LIMIT $3`
+	var all []candidate
+	if err := c.db.SelectContext(ctx, &all, c.sql.text(scan), c.o.Name, c.after, scanLimit); err != nil {
+		return nil, err
+	}
+	c.after = ""
+	if len(all) == scanLimit {
+		c.after = all[len(all)-1].Consumer
+	}
+	return all, nil
+}
+
+// choose shares the free workers among the consumers that have ready lanes,
+// beginning with another one each time, and says when to look again.
+func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
+	wait := pollEvery
+	if c.after != "" {
+		wait = 0 // the next page
+	}
+	later := func(at, now int64) {
+		wait = min(wait, time.Duration(max(at-now, 1000))*time.Microsecond)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.short = false
+	var ready []candidate
+	for _, x := range all {
+		if x.Next > 0 && x.Paused == 0 {
+			later(x.Next, x.Now)
+		}
+		switch room := c.room(x.Consumer); {
+		case x.Due == 0 || x.Due > x.Now:
+		case x.Paused > x.Now:
+			later(x.Paused, x.Now)
+		case room <= 0:
+			c.short = true
+		default:
+			x.lanes = room
+			ready = append(ready, x)
+		}
+	}
+	if len(ready) == 0 {
+		return nil, wait
+	}
+	c.turn++
+	start := c.turn % len(ready)
+	chosen := append(ready[start:len(ready):len(ready)], ready[:start]...)
+	if len(chosen) > min(claimLimit, c.free) {
+		chosen = chosen[:min(claimLimit, c.free)]
+		c.turn += len(chosen) - 1
+	}
+	share := max(c.free/max(len(chosen), 1), 1)
+	for i := range chosen {
+		chosen[i].lanes = min(chosen[i].lanes, share)
+		if chosen[i].Paused > 0 {
+			chosen[i].lanes = 1
+		}
+	}
+	return chosen, wait
+}
+
+// available reports a free worker, and asks to be told of one otherwise.
+func (n *node) available() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.short = n.free <= 0
+	return !n.short
+}
+
+// room is how many more lanes of a consumer may be in flight. mu is held.
+func (n *node) room(name string) int {
+	c := n.consumers[name]
+	switch {
+	case c == nil:
+		return n.o.Cap
+	case c.pausing > 0:
+		return 0
+	}
+	return n.o.Cap - c.lanes
+}
+
+// claimLanes takes the leases and returns them with their items.
+func (c *claimer) claimLanes(ctx context.Context, chosen []candidate) ([]*run, error) {
+	ctx = context.WithoutCancel(ctx) // a lease that is taken must become known
+	var open, paused []candidate
+	for _, x := range chosen {
+		if x.Paused > 0 {
+			paused = append(paused, x)
+		} else {
+			open = append(open, x)
+		}
+	}
+	runs, err := c.lease(ctx, open)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range paused {
+		trial, err := c.tryPaused(ctx, x)
+		if err != nil {
+			c.log.WarnContext(ctx, "trying a paused consumer failed", "error", err)
+			continue
+		}
+		runs = append(runs, trial...)
+	}
+	if err := c.items(ctx, runs); err != nil {
+		for _, r := range runs {
+			r.settlement = r.untouched(failedWait)
+		}
+		if err := c.finish(ctx, runs); err != nil {
+			c.log.WarnContext(ctx, "handing back failed, the leases must end", "error", err)
+		}
+		return nil, fmt.Errorf("reading items: %w", err)
+	}
+	return runs, nil
+}
+
+func (c *claimer) lease(ctx context.Context, chosen []candidate) (runs []*run, err error) {
+	if len(chosen) == 0 {
+		return nil, nil
+	}
+	query, args := c.claimQuery(chosen)
+	if c.db.Dialect == database.Postgres { // one statement needs no transaction
+		return c.leased(ctx, c.db, query, args)
+	}
+	err = c.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+		runs, err = c.leased(ctx, tx, query, args)
+		return err
+	})
+	return runs, err
+}
+
+// claimQuery takes the oldest ready lanes of each chosen consumer. A lease is
+// a ready_us in the future: nobody has to clean up after its holder.
+func (c *claimer) claimQuery(chosen []candidate) (string, []any) {
+	const (
+		part = `SELECT id FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $# AND ready_us <= {now}
+			ORDER BY ready_us LIMIT $# {skip}) c`
+		claim = `) UPDATE lane_lane SET ready_us = {now} + $#, epoch = epoch + 1, holder = $# WHERE id IN (SELECT id FROM c)
+			RETURNING id, epoch, consumer, key, detached, head, attempt, since_us`
+	)
+	args := []any{c.o.Name}
+	var b strings.Builder
+	add := func(text string, more ...any) {
+		for _, a := range more {
+			args = append(args, a)
+			text = strings.Replace(text, "#", strconv.Itoa(len(args)), 1)
+		}
+		b.WriteString(text)
+	}
+	add(`WITH c AS MATERIALIZED (`)
+	for i, x := range chosen {
+		if i > 0 {
+			add(` UNION ALL `)
+		}
+		add(c.sql.text(part), x.Consumer, x.lanes)
+		b.WriteString(strconv.Itoa(i))
+	}
+	add(c.sql.text(claim), c.o.Lease.Microseconds(), c.id)
+	return b.String(), args
+}
+
+func (c *claimer) leased(ctx context.Context, db sqlx.QueryerContext, query string, args []any) ([]*run, error) {
+	rows, err := db.QueryxContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err reports it
+	var runs []*run
+	for rows.Next() {
+		r := &run{}
+		if err := rows.Scan(&r.lane, &r.epoch, &r.consumer, &r.key, &r.detached, &r.head, &r.attempt, &r.since); err != nil {
+			return nil, err
+		}
+		runs = append(runs, r)
+	}
+	return runs, rows.Err()
+}
+
+// tryPaused claims one lane of a consumer whose pause has passed. Only one
+// node gets to try; if it dies another does after the lease.
+func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err error) {
+	const (
+		try = `UPDATE lane_consumer SET paused_us = {now} + $1, half_open = 1
+			WHERE queue = $2 AND consumer = $3 AND paused_us <= {now}`
+		none = `UPDATE lane_consumer SET paused_us = {now}, half_open = 0 WHERE queue = $1 AND consumer = $2`
+	)
+	query, args := c.claimQuery([]candidate{x})
+	err = c.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+		runs = nil
+		res, err := tx.ExecContext(ctx, c.sql.text(try), c.o.Lease.Microseconds(), c.o.Name, x.Consumer)
+		if err != nil {
+			return err
+		}
+		if won, err := res.RowsAffected(); err != nil || won == 0 {
+			return err
+		}
+		if runs, err = c.leased(ctx, tx, query, args); err != nil || len(runs) > 0 {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, c.sql.text(none), c.o.Name, x.Consumer)
+		return err
+	})
+	for _, r := range runs {
+		r.trial = true
+	}
+	return runs, err
+}
+
+// items reads what the claimed lanes are to do.
+func (c *claimer) items(ctx context.Context, runs []*run) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	const items = `WITH c (id, head, most) AS (VALUES %s)
+		SELECT i.lane_id, i.seq, i.subject FROM c CROSS JOIN lane_item i
+		WHERE i.lane_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most ORDER BY i.lane_id, i.seq`
+	byLane := map[int64]*run{}
+	heads := make([][]int64, len(runs))
+	for i, r := range runs {
+		most := int64(c.o.Run)
+		if r.trial {
+			most = 1
+		}
+		heads[i] = []int64{r.lane, r.head, most}
+		byLane[r.lane] = r
+	}
+	rows, err := c.db.QueryContext(ctx, fmt.Sprintf(items, numbers(heads)))
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err reports it
+	for rows.Next() {
+		var lane, seq int64
+		var subject string
+		if err := rows.Scan(&lane, &seq, &subject); err != nil {
+			return err
+		}
+		byLane[lane].add(seq, subject)
+	}
+	return rows.Err()
+}

@@ -1,0 +1,79 @@
+package lane
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// dialect completes the SQL texts of this package. In them stand
+//
+//   - {now}: the database's clock in microseconds, so that nodes need not agree
+//     on the time;
+//   - {lock}: locks the rows that a query selects. SQLite has one writer and
+//     needs none;
+//   - {skip}: the same, passing over rows that others have locked.
+type dialect struct {
+	words *strings.Replacer
+	texts sync.Map // text with words → text of the dialect
+}
+
+func newDialect(d database.Dialect) *dialect {
+	now, lock, skip := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`, "", ""
+	if d == database.Postgres {
+		now = `CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)`
+		lock, skip = "FOR UPDATE", "FOR UPDATE SKIP LOCKED"
+	}
+	return &dialect{words: strings.NewReplacer("{now}", now, "{lock}", lock, "{skip}", skip)}
+}
+
+func (d *dialect) text(s string) string {
+	if t, ok := d.texts.Load(s); ok {
+		return t.(string)
+	}
+	t := d.words.Replace(s)
+	d.texts.Store(s, t)
+	return t
+}
+
+// params writes row n times, as in a VALUES list. Each % in it becomes the
+// number of the next parameter, counting from first.
+func params(row string, n, first int) string {
+	parts := strings.Split(row, "%")
+	var b strings.Builder
+	b.Grow(n * (len(row) + 4*len(parts)))
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(parts[0])
+		for _, p := range parts[1:] {
+			b.WriteString(strconv.Itoa(first))
+			b.WriteString(p)
+			first++
+		}
+	}
+	return b.String()
+}
+
+// numbers writes rows of numbers, "(1,2),(3,4)", straight into a text: they
+// need no quoting, and neither driver is quick with thousands of parameters.
+func numbers(rows [][]int64) string {
+	b := make([]byte, 0, 32*len(rows))
+	for i, row := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '(')
+		for j, v := range row {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, v, 10)
+		}
+		b = append(b, ')')
+	}
+	return string(b)
+}

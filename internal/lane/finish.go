@@ -1,0 +1,308 @@
+package lane
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/coalesce"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// settlement is what becomes of a lane after a run.
+type settlement struct {
+	upTo    int64         // head: the last item that is finished, or detached
+	tries   int           // failed attempts of what is the head then
+	first   int64         // its first failure; -1: now
+	wait    time.Duration // until it may be claimed
+	pause   time.Duration // of the consumer; 0: none
+	apart   bool          // the item at upTo goes to a lane of its own …
+	pending time.Duration // … and waits so long
+	worked  bool          // the last item was Done
+}
+
+// untouched hands a lane back as it was claimed.
+func (r *run) untouched(wait time.Duration) settlement {
+	return settlement{upTo: r.head, tries: r.attempt, first: r.since, wait: wait}
+}
+
+// settled is what the outcomes mean. Only the last may be other than Done.
+func (r *run) settled() settlement {
+	s := r.untouched(0)
+	if len(r.items) == 0 { // never seen; it must not be claimed in circles
+		s.wait = failedWait
+	}
+	for _, out := range r.outs {
+		switch {
+		case out.Verdict == Done:
+			s.upTo, s.tries, s.first, s.worked = s.upTo+1, 0, 0, true
+			continue
+		case out.Verdict == Detach && r.detached == 0:
+			s.apart, s.pending = true, out.After
+			s.upTo++
+			s.fail()
+		case out.Verdict == Retry, out.Verdict == Detach:
+			s.fail()
+			s.wait = out.After
+		case out.Verdict == Pause:
+			s.pause = max(out.After, time.Millisecond)
+		}
+		s.worked = false
+	}
+	return s
+}
+
+func (s *settlement) fail() {
+	s.tries++
+	if s.first == 0 {
+		s.first = -1
+	}
+}
+
+// recorded are the outcomes that Settle is to see.
+func (r *run) recorded() []Outcome {
+	if n := len(r.outs); n > 0 && r.outs[n-1].Verdict == Yield {
+		return r.outs[:n-1]
+	}
+	return r.outs
+}
+
+// errSettle wraps what Settle returned.
+var errSettle = errors.New("recording outcomes")
+
+// finisher finishes runs in batches: while one commits the next gathers.
+type finisher = *coalesce.Group[*run]
+
+func newFinisher(n *node) finisher {
+	batches := 1 // SQLite has one writer
+	if n.db.Dialect == database.Postgres {
+		batches = 2
+	}
+	return &coalesce.Group[*run]{Gate: make(chan struct{}, batches), Run: n.finishBatch}
+}
+
+// settle finishes a run, and again while the database refuses and the lease is
+// held. What is not finished then will be handled again.
+func (n *node) settle(r *run) {
+	defer n.working.Done()
+	defer n.drop(r)
+	ctx := context.WithoutCancel(r.ctx)
+	for wait := finishAgain; ; wait = min(2*wait, 2*time.Second) {
+		err := n.finishing.Do(ctx, r)
+		switch {
+		case err == nil:
+			return
+		case errors.Is(err, errSettle):
+			n.log.ErrorContext(ctx, "outcomes were not recorded and will be repeated", "error", err)
+			r.outs, r.settlement = nil, r.untouched(backoff(r.attempt))
+			r.fail()
+			continue
+		case n.expired(r):
+			n.fenced.Add(1)
+			n.log.WarnContext(ctx, "a lease ended before its work was finished", "error", err)
+			return
+		}
+		n.log.WarnContext(ctx, "finishing failed", "error", err)
+		await(ctx, nil, wait)
+	}
+}
+
+func (n *node) expired(r *run) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return time.Since(r.renewed) > n.o.Lease
+}
+
+// drop forgets a run that is finished or lost.
+func (n *node) drop(r *run) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.held[r.lane] == r { // the lane may be claimed again already
+		delete(n.held, r.lane)
+	}
+	c := n.consumers[r.consumer]
+	if r.counted {
+		c.pausing--
+	}
+	if c.runs--; c.runs == 0 {
+		delete(n.consumers, r.consumer)
+	}
+}
+
+// finishBatch finishes runs in one transaction, or, when Settle refuses one of
+// them, each in its own.
+func (n *node) finishBatch(ctx context.Context, runs []*run) []error {
+	errs := make([]error, len(runs))
+	err := n.finish(ctx, runs)
+	for i := range errs {
+		if errs[i] = err; len(runs) > 1 && errors.Is(err, errSettle) {
+			errs[i] = n.finish(ctx, runs[i:i+1])
+		}
+	}
+	return errs
+}
+
+func (n *node) finish(ctx context.Context, runs []*run) error {
+	var won finished
+	err := n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) (err error) {
+		won, err = n.finishTx(ctx, tx, runs)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if lost := len(runs) - len(won.runs); lost > 0 {
+		n.fenced.Add(int64(lost))
+		n.log.WarnContext(ctx, "work outlived its lease and was not recorded", "lanes", lost)
+	}
+	if len(won.outs) > 0 && n.o.Settled != nil {
+		n.o.Settled(won.outs)
+	}
+	if won.more {
+		poke(n.claim)
+	}
+	return nil
+}
+
+// finished is what a transaction has finished.
+type finished struct {
+	runs []*run
+	outs []Outcome
+	more bool // lanes are ready again
+}
+
+func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
+	if won, err = n.advance(ctx, tx, runs); err != nil {
+		return won, fmt.Errorf("advancing lanes: %w", err)
+	}
+	var passed [][]int64
+	for _, r := range won.runs {
+		won.outs = append(won.outs, r.recorded()...)
+		last := r.upTo
+		if r.apart {
+			last--
+			if err := n.moveApart(ctx, tx, r); err != nil {
+				return won, fmt.Errorf("detaching an item: %w", err)
+			}
+		}
+		for seq := r.head + 1; seq <= last; seq++ {
+			passed = append(passed, []int64{r.lane, seq})
+		}
+	}
+	if err := n.remove(ctx, tx, passed, won.runs); err != nil {
+		return won, fmt.Errorf("removing items: %w", err)
+	}
+	if err := n.pauses(ctx, tx, won.runs); err != nil {
+		return won, fmt.Errorf("pausing consumers: %w", err)
+	}
+	if n.o.Settle != nil && len(won.outs) > 0 {
+		if err := n.o.Settle(ctx, tx, won.outs); err != nil {
+			return won, fmt.Errorf("%w: %w", errSettle, err)
+		}
+	}
+	return won, nil
+}
+
+// advance writes what became of the lanes whose lease still holds.
+func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
+	const advance = `WITH u (lane, fence, up_to, tries, first, wait) AS (VALUES %s),
+		k AS MATERIALIZED (SELECT id FROM lane_lane WHERE (id, epoch) IN (SELECT lane, fence FROM u)
+			ORDER BY consumer, key, detached {lock})
+		UPDATE lane_lane SET head = u.up_to, attempt = u.tries, holder = '',
+			since_us = CASE WHEN u.first < 0 OR tail = u.up_to THEN {now} ELSE u.first END,
+			ready_us = CASE WHEN tail > u.up_to THEN {now} + u.wait END
+		FROM u, k WHERE k.id = u.lane AND lane_lane.id = u.lane AND lane_lane.epoch = u.fence
+		RETURNING lane_lane.id, ready_us IS NOT NULL`
+	us := make([][]int64, len(runs))
+	byLane := make(map[int64]*run, len(runs))
+	for i, r := range runs {
+		us[i] = []int64{r.lane, r.epoch, r.upTo, int64(r.tries), r.first, r.wait.Microseconds()}
+		byLane[r.lane] = r
+	}
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(advance), numbers(us)))
+	if err != nil {
+		return won, err
+	}
+	defer rows.Close() //nolint:errcheck // Err reports it
+	for rows.Next() {
+		var id int64
+		var more bool
+		if err := rows.Scan(&id, &more); err != nil {
+			return won, err
+		}
+		r := byLane[id]
+		won.runs = append(won.runs, r)
+		won.more = won.more || more
+	}
+	return won, rows.Err()
+}
+
+// moveApart gives the item at the head a lane of its own, in which it keeps
+// its sequence number.
+func (n *node) moveApart(ctx context.Context, tx *sqlx.Tx, r *run) error {
+	const (
+		insert = `INSERT INTO lane_lane (queue, consumer, key, detached, tail, head, attempt, since_us, ready_us)
+			VALUES ($1, $2, $3, $4, $4, $5, $6, CASE WHEN CAST($7 AS BIGINT) < 0 THEN {now} ELSE CAST($7 AS BIGINT) END, {now} + $8)
+			RETURNING id`
+		move = `UPDATE lane_item SET lane_id = $1 WHERE lane_id = $2 AND seq = $3`
+	)
+	var id int64
+	if err := tx.GetContext(ctx, &id, n.sql.text(insert), n.o.Name, r.consumer, r.key, r.upTo, r.upTo-1,
+		r.tries, r.first, r.pending.Microseconds()); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, move, id, r.lane, r.upTo)
+	return err
+}
+
+// remove deletes finished items, and the lanes of detached ones.
+func (n *node) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs []*run) error {
+	if len(passed) == 0 {
+		return nil
+	}
+	const items = `DELETE FROM lane_item WHERE (lane_id, seq) IN (VALUES %s)`
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(items, numbers(passed))); err != nil {
+		return err
+	}
+	const lane = `DELETE FROM lane_lane WHERE id = $1`
+	for _, r := range runs {
+		if r.detached > 0 && r.upTo == r.detached {
+			if _, err := tx.ExecContext(ctx, lane, r.lane); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pauses writes which consumers are paused, or no longer.
+func (n *node) pauses(ctx context.Context, tx *sqlx.Tx, runs []*run) error {
+	const (
+		pause = `INSERT INTO lane_consumer AS c (queue, consumer, paused_us, half_open) VALUES ($1, $2, {now} + $3, 0)
+			ON CONFLICT (queue, consumer) DO UPDATE SET
+				paused_us = CASE WHEN c.half_open = 1 OR c.paused_us > excluded.paused_us THEN c.paused_us ELSE excluded.paused_us END`
+		again = `INSERT INTO lane_consumer (queue, consumer, paused_us, half_open) VALUES ($1, $2, {now} + $3, 0)
+			ON CONFLICT (queue, consumer) DO UPDATE SET paused_us = excluded.paused_us, half_open = 0`
+		resume = `DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`
+	)
+	changed := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool { return r.pause == 0 && !r.trial })
+	slices.SortFunc(changed, func(a, b *run) int { return cmp.Compare(a.consumer, b.consumer) })
+	for _, r := range changed {
+		query, args := pause, []any{n.o.Name, r.consumer, r.pause.Microseconds()}
+		switch {
+		case r.trial && r.worked:
+			query, args = resume, args[:2]
+		case r.trial: // without a pause the next item is tried at once
+			query = again
+		}
+		if _, err := tx.ExecContext(ctx, n.sql.text(query), args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

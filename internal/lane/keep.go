@@ -1,0 +1,252 @@
+package lane
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+const (
+	beatEvery    = 2 * time.Second
+	voidAfter    = 10 * time.Second
+	voidMargin   = time.Second // a node believes itself dead before the others do
+	collectEvery = 24 * time.Hour
+	idleFor      = 90 * 24 * time.Hour
+	collectLimit = 500
+)
+
+// join makes the node known, or, when it is the only one, takes over what
+// others held.
+func (n *node) join(ctx context.Context) error {
+	now := time.Now()
+	n.void = time.AfterFunc(voidAfter, n.lose)
+	n.void.Stop()
+	if n.o.Exclusive {
+		return n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM lane_node WHERE queue = $1`, n.o.Name); err != nil {
+				return err
+			}
+			return n.unlease(ctx, tx, `holder <> $2`, "")
+		})
+	}
+	if err := n.beat(ctx); err != nil {
+		return err
+	}
+	n.revive(now)
+	return nil
+}
+
+// unlease makes leased lanes that match ready.
+func (n *node) unlease(ctx context.Context, tx *sqlx.Tx, which, arg string) error {
+	const free = `UPDATE lane_lane SET ready_us = {now}, holder = '', epoch = epoch + 1 WHERE id IN
+		(SELECT id FROM lane_lane WHERE queue = $1 AND ready_us IS NOT NULL AND %s ORDER BY consumer, key, detached {lock})`
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(n.sql.text(free), which), n.o.Name, arg); err != nil {
+		return fmt.Errorf("freeing lanes: %w", err)
+	}
+	return nil
+}
+
+// part leaves nothing behind that others would wait for.
+func (n *node) part(ctx context.Context) {
+	n.void.Stop()
+	ctx, cancel := context.WithTimeout(ctx, handBackIn)
+	defer cancel()
+	err := n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM lane_node WHERE id = $1`, n.id); err != nil {
+			return err
+		}
+		return n.unlease(ctx, tx, `holder = $2`, n.id)
+	})
+	if err != nil {
+		n.log.WarnContext(ctx, "handing back failed, other nodes wait for the leases to end", "error", err)
+	}
+	n.Committed()
+}
+
+// keep holds the node's leases until ctx ends.
+func (n *node) keep(ctx context.Context) {
+	var both sync.WaitGroup
+	defer both.Wait()
+	if !n.o.Exclusive {
+		both.Go(func() { n.every(ctx, beatEvery, "heartbeat failed", n.beatAndSweep) })
+	}
+	both.Go(func() { n.every(ctx, n.o.Lease/4, "renewing leases failed", n.renew) })
+}
+
+func (n *node) every(ctx context.Context, d time.Duration, failed string, do func(context.Context) error) {
+	for await(ctx, nil, d) {
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			n.log.WarnContext(ctx, failed, "error", err)
+		}
+	}
+}
+
+func (n *node) beatAndSweep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, voidAfter/2)
+	defer cancel()
+	begun := time.Now()
+	if err := n.beat(ctx); err != nil {
+		return err
+	}
+	n.revive(begun)
+	return n.sweep(ctx)
+}
+
+// beat says that this node is alive.
+func (n *node) beat(ctx context.Context) error {
+	const beat = `INSERT INTO lane_node (id, queue, seen_us) VALUES ($1, $2, {now})
+		ON CONFLICT (id) DO UPDATE SET seen_us = excluded.seen_us`
+	return n.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, n.sql.text(beat), n.id, n.o.Name)
+		return err
+	})
+}
+
+// revive notes that the others know of this node since a moment.
+func (n *node) revive(since time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.alive = since.Add(voidAfter - voidMargin)
+	n.void.Reset(time.Until(n.alive))
+}
+
+// lose ends all work: the others may have taken it over.
+func (n *node) lose() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.held) > 0 {
+		n.log.Warn("no heartbeat was written in time, work in hand is given up", "lanes", len(n.held))
+	}
+	for _, r := range n.held {
+		r.cancel(errLeaseLost)
+	}
+}
+
+// sweep frees what dead nodes hold.
+func (n *node) sweep(ctx context.Context) error {
+	const (
+		dead   = `SELECT id FROM lane_node WHERE queue = $1 AND seen_us < {now} - $2`
+		remove = `DELETE FROM lane_node WHERE id = $1 AND seen_us < {now} - $2`
+	)
+	var ids []string
+	if err := n.db.SelectContext(ctx, &ids, n.sql.text(dead), n.o.Name, voidAfter.Microseconds()); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		err := n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(ctx, n.sql.text(remove), id, voidAfter.Microseconds())
+			if err != nil {
+				return err
+			}
+			if gone, err := res.RowsAffected(); err != nil || gone == 0 {
+				return err // another node was first, or it lives
+			}
+			return n.unlease(ctx, tx, `holder = $2`, id)
+		})
+		if err != nil {
+			return fmt.Errorf("taking over from a dead node: %w", err)
+		}
+		n.log.InfoContext(ctx, "a node is dead, its work is taken over", "node", id)
+		poke(n.claim)
+	}
+	return nil
+}
+
+// renew prolongs the leases of what takes long, and ends what has lost its own.
+func (n *node) renew(ctx context.Context) error {
+	const renew = `WITH u (lane, fence) AS (VALUES %s),
+		k AS MATERIALIZED (SELECT id FROM lane_lane WHERE (id, epoch) IN (SELECT lane, fence FROM u)
+			ORDER BY consumer, key, detached {lock})
+		UPDATE lane_lane SET ready_us = {now} + $1 WHERE id IN (SELECT id FROM k) AND holder = $2 RETURNING id`
+	begun := time.Now()
+	old := n.aging(begun)
+	if len(old) == 0 {
+		return nil
+	}
+	us := make([][]int64, len(old))
+	for i, r := range old {
+		us[i] = []int64{r.lane, r.epoch}
+	}
+	var ids []int64
+	err := n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+		ids = nil
+		return tx.SelectContext(ctx, &ids, fmt.Sprintf(n.sql.text(renew), numbers(us)), n.o.Lease.Microseconds(), n.id)
+	})
+	if err != nil {
+		return err
+	}
+	n.prolong(old, ids, begun)
+	return nil
+}
+
+// aging are the runs whose lease is not quite new.
+func (n *node) aging(now time.Time) (old []*run) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, r := range n.held {
+		if now.Sub(r.renewed) > n.o.Lease/8 {
+			old = append(old, r)
+		}
+	}
+	return old
+}
+
+func (n *node) prolong(old []*run, ids []int64, begun time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	renewed := make(map[int64]bool, len(ids))
+	for _, id := range ids {
+		renewed[id] = true
+	}
+	for _, r := range old {
+		switch {
+		case renewed[r.lane]:
+			r.renewed, r.until = begun, begun.Add(n.o.Lease-n.margin())
+			r.expire.Reset(time.Until(r.until))
+		default: // lost, or finished in the meantime
+			r.cancel(errLeaseLost)
+		}
+	}
+}
+
+// collectAll deletes lanes that were idle for long, from time to time.
+func (n *node) collectAll(ctx context.Context) {
+	for {
+		if err := n.collect(ctx); err != nil && ctx.Err() == nil {
+			n.log.WarnContext(ctx, "deleting idle lanes failed", "error", err)
+		}
+		if !await(ctx, nil, collectEvery) {
+			return
+		}
+	}
+}
+
+func (n *node) collect(ctx context.Context) error {
+	const (
+		idle = `SELECT id FROM lane_lane l WHERE l.queue = $1 AND l.ready_us IS NULL AND l.since_us < {now} - $2
+			AND NOT EXISTS (SELECT 1 FROM lane_lane d WHERE d.queue = l.queue AND d.consumer = l.consumer AND d.key = l.key AND d.detached > 0)
+			LIMIT $3`
+		remove = `DELETE FROM lane_lane WHERE id IN (%s) AND ready_us IS NULL`
+	)
+	for {
+		var ids []int64
+		err := n.db.SelectContext(ctx, &ids, n.sql.text(idle), n.o.Name, idleFor.Microseconds(), collectLimit)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		rows := make([][]int64, len(ids))
+		for i, id := range ids {
+			rows[i] = []int64{id}
+		}
+		err = n.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sqlx.Tx) error {
+			_, err := tx.ExecContext(ctx, fmt.Sprintf(remove, numbers(rows)))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+}

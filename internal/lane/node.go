@@ -1,0 +1,134 @@
+package lane
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	pollEvery   = time.Second            // the net under wake-ups
+	failedWait  = time.Second            // after an error of the database
+	routePause  = time.Millisecond       // between batches, so that they grow under load
+	claimPause  = 2 * time.Millisecond   // between claims, likewise
+	claimMost   = 50 * time.Millisecond  // the same on a machine that is slow
+	handBackIn  = 5 * time.Second        // after Drain, for what did not stop
+	sliceOfRun  = 50 * time.Millisecond  // a run that takes longer is finished as far as it is
+	finishAgain = 100 * time.Millisecond // first wait after a finish that the database refused
+)
+
+// node is one run of a queue: an incarnation that holds leases.
+type node struct {
+	*Queue
+	id    string
+	claim chan struct{} // look for work
+	route chan struct{} // look for what was put
+
+	finishing finisher
+	void      *time.Timer // fires when others may think that this node is dead
+
+	mu        sync.Mutex
+	held      map[int64]*run // by lane, until finished
+	consumers map[string]*consumer
+	free      int  // workers
+	short     bool // the last claim left work because workers or caps were used up
+	alive     time.Time
+	working   sync.WaitGroup
+	stopping  bool
+}
+
+// consumer is what a node knows of one that it works for.
+type consumer struct {
+	runs    int // not finished
+	lanes   int // in flight: of runs, those that handle
+	pausing int // pauses that are not in the database yet
+	pauses  int // counts pauses: runs that began before the last one stop
+}
+
+// Run works on the queue until ctx ends and what is in hand is finished, or
+// handed back to other nodes, for which it takes at most Drain and 5 s. It
+// returns nil then, and an error if it could not begin. A queue runs once at a
+// time.
+func (q *Queue) Run(ctx context.Context) error {
+	n := &node{
+		Queue: q, id: rand.Text(), free: q.o.Workers,
+		claim: make(chan struct{}, 1), route: make(chan struct{}, 1),
+		held: map[int64]*run{}, consumers: map[string]*consumer{},
+	}
+	n.finishing = newFinisher(n)
+	if err := n.join(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("starting queue %s: %w", q.o.Name, err)
+	}
+	handling, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	// The keeper renews leases until the last of them is finished.
+	keeping, kept := context.WithCancel(context.WithoutCancel(ctx))
+	var keeper sync.WaitGroup
+	keeper.Go(func() { n.keep(keeping) })
+
+	var g errgroup.Group
+	g.Go(func() error { n.routeAll(ctx); return nil })
+	g.Go(func() error { n.claimAll(ctx, handling); return nil })
+	g.Go(func() error { n.collectAll(ctx); return nil })
+	_ = g.Wait()
+	n.drain(stop)
+	kept()
+	keeper.Wait()
+	n.part(context.WithoutCancel(ctx))
+	return nil
+}
+
+// drain waits for the work in hand, cancels what is left after Drain, and
+// hands back what does not even stop then.
+func (n *node) drain(stop context.CancelCauseFunc) {
+	n.mu.Lock()
+	n.stopping = true
+	n.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		n.working.Wait()
+		close(done)
+	}()
+	cancel := time.AfterFunc(n.o.Drain, func() { stop(errDrained) })
+	defer cancel.Stop()
+	limit := time.NewTimer(n.o.Drain + handBackIn)
+	defer limit.Stop()
+	select {
+	case <-done:
+	case <-limit.C:
+		n.log.Warn("handlers did not stop, their work is handed back", "lanes", n.holding())
+	}
+}
+
+func (n *node) holding() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.held)
+}
+
+// poke signals without waiting: one signal that was not seen yet is enough.
+func poke(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+// await waits for a signal, or d, and reports whether ctx goes on.
+func await(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ch:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}

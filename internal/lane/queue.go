@@ -1,0 +1,155 @@
+package lane
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate brings the tables of this package to the newest version.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return fmt.Errorf("lane migrations: %w", err)
+	}
+	return database.Migrate(ctx, db, "lane", files)
+}
+
+// Queue is a named set of lanes. Its methods are safe for concurrent use.
+type Queue struct {
+	db     *database.DB
+	o      Options
+	log    *slog.Logger
+	sql    *dialect
+	fenced atomic.Int64
+}
+
+// New returns the queue of o.Name in db, whose tables [Migrate] has made.
+// Nothing runs before [Queue.Run].
+func New(ctx context.Context, db *sqlx.DB, o Options) (*Queue, error) {
+	if o.Name == "" || o.Handle == nil {
+		return nil, errors.New("lane: a queue needs a Name and a Handle")
+	}
+	d, err := database.Of(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	o.Workers = def(o.Workers, 64)
+	o.Cap = def(o.Cap, 16)
+	o.Run = def(o.Run, 8)
+	o.Lease = def(o.Lease, time.Minute)
+	o.Drain = def(o.Drain, 15*time.Second)
+	log := o.Logger
+	if log == nil {
+		log = slog.Default()
+	}
+	return &Queue{db: d, o: o, log: log.With("queue", o.Name), sql: newDialect(d.Dialect)}, nil
+}
+
+// def is v, or d when v is not set.
+func def[T int | time.Duration](v, d T) T {
+	if v <= 0 {
+		return d
+	}
+	return v
+}
+
+// putLimit bounds the rows of one statement.
+const putLimit = 1000
+
+// PutTx queues es in the caller's transaction. Entries of one consumer and key
+// keep the order in which their transactions commit only if the caller holds a
+// lock that serializes them, such as their chat's row, before it calls PutTx.
+// After the commit the caller calls [Queue.Committed].
+func (q *Queue) PutTx(ctx context.Context, tx *sqlx.Tx, es ...Entry) error {
+	for len(es) > 0 {
+		n := min(len(es), putLimit)
+		if err := q.put(ctx, tx, es[:n]); err != nil {
+			return fmt.Errorf("putting into queue %s: %w", q.o.Name, err)
+		}
+		es = es[n:]
+	}
+	return nil
+}
+
+func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
+	args := make([]any, 1, 1+3*len(es))
+	args[0] = q.o.Name
+	for _, e := range es {
+		if e.Consumer == "" && q.o.Route == nil {
+			return errors.New("an entry names no consumer, and the queue has no Route")
+		}
+		args = append(args, e.Consumer, e.Key, e.Subject)
+	}
+	const insert, row = `INSERT INTO lane_outbox (queue, consumer, key, subject, at_us) VALUES `, `($1, $%, $%, $%, {now})`
+	_, err := tx.ExecContext(ctx, insert+params(q.sql.text(row), len(es), 2), args...)
+	return err
+}
+
+// Committed tells the queue, on all nodes, that what was put, resumed or
+// dropped is committed. It does not block. Without it the work is found by
+// polling, within a second.
+func (q *Queue) Committed() { q.db.Wake(q.topic()) }
+
+func (q *Queue) topic() string { return "lane:" + q.o.Name }
+
+// DropTx forgets a consumer that is deleted: its lanes, its items and what was
+// put for it and not routed yet. What is being handled cannot finish any more.
+// Route must not name the consumer again.
+func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, consumer string) error {
+	for _, s := range []string{
+		`DELETE FROM lane_outbox WHERE queue = $1 AND consumer = $2`,
+		`UPDATE lane_lane SET epoch = epoch + 1 WHERE id IN
+			(SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 ORDER BY key, detached {lock})`,
+		`DELETE FROM lane_item WHERE lane_id IN (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2)`,
+		`DELETE FROM lane_lane WHERE queue = $1 AND consumer = $2`,
+		`DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`,
+	} {
+		if _, err := tx.ExecContext(ctx, q.sql.text(s), q.o.Name, consumer); err != nil {
+			return fmt.Errorf("dropping a consumer of queue %s: %w", q.o.Name, err)
+		}
+	}
+	return nil
+}
+
+// ResumeTx ends the pause of a consumer, if there is one. After the commit the
+// caller calls [Queue.Committed].
+func (q *Queue) ResumeTx(ctx context.Context, tx *sqlx.Tx, consumer string) error {
+	const resume = `DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`
+	if _, err := tx.ExecContext(ctx, resume, q.o.Name, consumer); err != nil {
+		return fmt.Errorf("resuming a consumer of queue %s: %w", q.o.Name, err)
+	}
+	return nil
+}
+
+// write runs fn in a transaction that commits together with others on SQLite.
+func (q *Queue) write(ctx context.Context, fn func(context.Context, *sqlx.Tx) error) error {
+	return q.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if err := q.guard(ctx, tx); err != nil {
+			return err
+		}
+		return fn(ctx, tx)
+	})
+}
+
+// guard lets PostgreSQL end the transaction of a node that is frozen within
+// it: its locks would stop all others.
+func (q *Queue) guard(ctx context.Context, tx *sqlx.Tx) error {
+	if q.db.Dialect != database.Postgres {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `SET LOCAL idle_in_transaction_session_timeout = '10s'`)
+	return err
+}

@@ -1,0 +1,229 @@
+package lane
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// routeLimit bounds the entries that one transaction routes.
+const routeLimit = 500
+
+// errRouting says that another node routes at the moment.
+var errRouting = errors.New("another node routes")
+
+// routeAll moves what was put into lanes until ctx ends.
+func (n *node) routeAll(ctx context.Context) {
+	woken := n.db.Listen(ctx, n.topic())
+	busy := routePause
+	for {
+		begun := time.Now()
+		routed, err := n.routeBatch(ctx)
+		wait := pollEvery
+		switch {
+		case errors.Is(err, errRouting):
+			// It may have looked before our entries were committed.
+			busy = min(2*busy, pollEvery)
+			wait = busy
+		case err != nil && ctx.Err() == nil:
+			n.log.WarnContext(ctx, "routing failed", "error", err)
+			wait = failedWait
+		case routed > 0:
+			wait = 0
+		}
+		if err == nil {
+			busy = routePause
+		}
+		poke(n.claim)
+		if wait > 0 && !await(ctx, woken, wait) {
+			return
+		}
+		if !await(ctx, nil, routePause-time.Since(begun)) {
+			return
+		}
+	}
+}
+
+type boxed struct {
+	ID int64
+	Entry
+}
+
+// routeBatch moves the oldest entries and returns how many they were.
+func (n *node) routeBatch(ctx context.Context) (routed int, err error) {
+	const exists = `SELECT EXISTS (SELECT 1 FROM lane_outbox WHERE queue = $1)`
+	var waiting bool
+	if err := n.db.GetContext(ctx, &waiting, exists, n.o.Name); err != nil || !waiting {
+		return 0, err
+	}
+	err = n.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sqlx.Tx) error {
+		if err := n.lockRouter(ctx, tx); err != nil {
+			return err
+		}
+		es, err := n.take(ctx, tx)
+		if err != nil {
+			return fmt.Errorf("taking entries: %w", err)
+		}
+		routed = len(es)
+		if es, err = n.expand(ctx, tx, es); err != nil {
+			return fmt.Errorf("finding consumers: %w", err)
+		}
+		return n.append(ctx, tx, es)
+	})
+	return routed, err
+}
+
+// lockRouter makes this node the one that routes until the end of tx: two
+// would race for the sequence numbers of a key.
+func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
+	if n.db.Dialect != database.Postgres {
+		return nil
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(n.topic()))
+	var ours bool
+	if err := tx.GetContext(ctx, &ours, `SELECT pg_try_advisory_xact_lock($1)`, int64(h.Sum64())); err != nil {
+		return err
+	}
+	if !ours {
+		return errRouting
+	}
+	return nil
+}
+
+// take removes the oldest entries from the outbox. There is no cursor: a
+// transaction that commits late has an older id than what is routed already.
+func (n *node) take(ctx context.Context, tx *sqlx.Tx) ([]Entry, error) {
+	const take = `DELETE FROM lane_outbox WHERE id IN (SELECT id FROM lane_outbox WHERE queue = $1 ORDER BY id LIMIT $2)
+		RETURNING id, consumer, key, subject`
+	rows, err := tx.QueryContext(ctx, take, n.o.Name, routeLimit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err reports it
+	var bs []boxed
+	for rows.Next() {
+		var b boxed
+		if err := rows.Scan(&b.ID, &b.Consumer, &b.Key, &b.Subject); err != nil {
+			return nil, err
+		}
+		bs = append(bs, b)
+	}
+	slices.SortFunc(bs, func(a, b boxed) int { return cmp.Compare(a.ID, b.ID) })
+	es := make([]Entry, len(bs))
+	for i, b := range bs {
+		es[i] = b.Entry
+	}
+	return es, rows.Err()
+}
+
+// expand asks Route for the consumers of the entries that name none, in runs,
+// so that the order among all entries stays.
+func (n *node) expand(ctx context.Context, tx *sqlx.Tx, es []Entry) ([]Entry, error) {
+	if !slices.ContainsFunc(es, func(e Entry) bool { return e.Consumer == "" }) {
+		return es, nil
+	}
+	if n.o.Route == nil {
+		return nil, errors.New("entries without a consumer, and the queue has no Route")
+	}
+	var out []Entry
+	for len(es) > 0 {
+		open := es[0].Consumer == ""
+		end := slices.IndexFunc(es, func(e Entry) bool { return (e.Consumer == "") != open })
+		if end < 0 {
+			end = len(es)
+		}
+		part := es[:end]
+		if open {
+			var err error
+			if part, err = n.o.Route(ctx, tx, part); err != nil {
+				return nil, err
+			}
+		}
+		out, es = append(out, part...), es[end:]
+	}
+	return out, nil
+}
+
+// laneKey names a lane within a queue.
+type laneKey struct{ consumer, key string }
+
+func (a laneKey) compare(b laneKey) int {
+	return cmp.Or(cmp.Compare(a.consumer, b.consumer), cmp.Compare(a.key, b.key))
+}
+
+// appendLimit bounds the rows of one statement.
+const appendLimit = 2000
+
+// append puts entries at the ends of their lanes.
+func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
+	groups := map[laneKey][]string{}
+	var keys []laneKey
+	for _, e := range es {
+		k := laneKey{e.Consumer, e.Key}
+		if groups[k] == nil {
+			keys = append(keys, k)
+		}
+		groups[k] = append(groups[k], e.Subject)
+	}
+	slices.SortFunc(keys, laneKey.compare) // the order in which everybody locks lanes
+	var items []any
+	for part := range slices.Chunk(keys, appendLimit) {
+		more, err := n.extend(ctx, tx, part, groups)
+		if err != nil {
+			return fmt.Errorf("extending lanes: %w", err)
+		}
+		items = append(items, more...)
+	}
+	for part := range slices.Chunk(items, 3*appendLimit) {
+		const insert = `INSERT INTO lane_item (lane_id, seq, subject) VALUES `
+		if _, err := tx.ExecContext(ctx, insert+params("($%,$%,$%)", len(part)/3, 1), part...); err != nil {
+			return fmt.Errorf("adding items: %w", err)
+		}
+	}
+	return nil
+}
+
+// extend makes room in lanes, new ones among them, and returns the columns of
+// the items that go there.
+func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []laneKey, groups map[laneKey][]string) ([]any, error) {
+	const (
+		upsert   = `INSERT INTO lane_lane AS l (queue, consumer, key, tail, ready_us) VALUES `
+		row      = `($1, $%, $%, $%, {now})`
+		conflict = ` ON CONFLICT (queue, consumer, key, detached) DO UPDATE SET tail = l.tail + excluded.tail,
+			since_us = CASE WHEN l.ready_us IS NULL THEN 0 ELSE l.since_us END,
+			ready_us = COALESCE(l.ready_us, excluded.ready_us)
+			RETURNING id, consumer, key, tail`
+	)
+	args := make([]any, 1, 1+3*len(keys))
+	args[0] = n.o.Name
+	for _, k := range keys {
+		args = append(args, k.consumer, k.key, len(groups[k]))
+	}
+	rows, err := tx.QueryContext(ctx, upsert+params(n.sql.text(row), len(keys), 2)+conflict, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err reports it
+	var items []any
+	for rows.Next() {
+		var id, tail int64
+		var k laneKey
+		if err := rows.Scan(&id, &k.consumer, &k.key, &tail); err != nil {
+			return nil, err
+		}
+		subjects := groups[k]
+		for i, s := range subjects {
+			items = append(items, id, tail-int64(len(subjects)-1-i), s)
+		}
+	}
+	return items, rows.Err()
+}

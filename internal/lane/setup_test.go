@@ -1,0 +1,148 @@
+package lane_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 60 * time.Second
+
+// newQueue returns a queue in db, named q unless o says otherwise.
+func newQueue(t testing.TB, db *sqlx.DB, o lane.Options) *lane.Queue {
+	t.Helper()
+	require.NoError(t, lane.Migrate(t.Context(), db))
+	if o.Name == "" {
+		o.Name = "q"
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+	}
+	q, err := lane.New(t.Context(), db, o)
+	require.NoError(t, err)
+	return q
+}
+
+// start runs q until the test ends, or stop is called.
+func start(t testing.TB, q *lane.Queue) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- q.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// put commits entries and wakes the queue.
+func put(t testing.TB, db *sqlx.DB, q *lane.Queue, es ...lane.Entry) {
+	t.Helper()
+	in(t, db, func(tx *sqlx.Tx) error { return q.PutTx(t.Context(), tx, es...) })
+	q.Committed()
+}
+
+// in runs fn in a transaction.
+func in(t testing.TB, db *sqlx.DB, fn func(tx *sqlx.Tx) error) {
+	t.Helper()
+	d, err := database.Of(t.Context(), db)
+	require.NoError(t, err)
+	require.NoError(t, d.Write(t.Context(), fn))
+}
+
+// entries are n entries of a consumer, spread over keys. Subjects count from 1
+// within a key.
+func entries(consumer string, keys, n int) []lane.Entry {
+	es := make([]lane.Entry, n)
+	for i := range es {
+		es[i] = lane.Entry{Consumer: consumer, Key: fmt.Sprintf("k%d", i%keys), Subject: fmt.Sprint(i/keys + 1)}
+	}
+	return es
+}
+
+// sink keeps what was handled.
+type sink struct {
+	mu   sync.Mutex
+	seen map[string][]string // consumer/key → subjects, in order
+	n    int
+}
+
+func (s *sink) add(it lane.Item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil {
+		s.seen = map[string][]string{}
+	}
+	k := it.Consumer + "/" + it.Key
+	s.seen[k] = append(s.seen[k], it.Subject)
+	s.n++
+}
+
+func (s *sink) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
+}
+
+// of is what was handled of one consumer and key.
+func (s *sink) of(name string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string{}, s.seen[name]...)
+}
+
+// await waits until n items were handled.
+func (s *sink) await(t testing.TB, n int) {
+	t.Helper()
+	eventually(t, func() bool { return s.count() >= n })
+}
+
+// inOrder requires each key's subjects 1 … n, once each and in order.
+func (s *sink) inOrder(t testing.TB, keys, n int) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.Len(t, s.seen, keys)
+	for k, subjects := range s.seen {
+		require.Len(t, subjects, n, k)
+		for i, subject := range subjects {
+			require.Equal(t, fmt.Sprint(i+1), subject, k)
+		}
+	}
+}
+
+func eventually(t testing.TB, ok func() bool) {
+	t.Helper()
+	require.Eventually(t, ok, patience, 2*time.Millisecond)
+}
+
+// idle waits until nothing is queued any more.
+func idle(t testing.TB, q *lane.Queue) {
+	t.Helper()
+	var s lane.Stats
+	require.Eventually(t, func() bool {
+		var err error
+		s, err = q.Stats(t.Context())
+		require.NoError(t, err)
+		return s.Unrouted+s.Ready+s.Held+s.Waiting == 0
+	}, patience, 5*time.Millisecond, "%+v", s)
+}
+
+func done(s *sink) func(context.Context, lane.Item) lane.Outcome {
+	return func(_ context.Context, it lane.Item) lane.Outcome {
+		s.add(it)
+		return lane.Outcome{}
+	}
+}

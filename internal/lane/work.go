@@ -1,0 +1,166 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Why a handler's context ended.
+var (
+	errLeaseLost = errors.New("lane: the lease has ended")
+	errDrained   = errors.New("lane: the node stops")
+)
+
+// run is a claimed lane and the items taken with it.
+type run struct {
+	lane, epoch   int64
+	consumer, key string
+	detached      int64
+	head          int64
+	attempt       int
+	since         int64
+	trial         bool // of a paused consumer
+	items         []*Item
+	pauses        int // of the consumer when it was claimed
+	ctx           context.Context
+	cancel        context.CancelCauseFunc
+	expire        *time.Timer
+	until         time.Time // the handler must end before; mu of the node
+	renewed       time.Time // when the lease was last known to be taken; mu of the node
+	outs          []Outcome
+	settlement         // what outs mean
+	counted       bool // in the pausing of its consumer
+}
+
+func (r *run) add(seq int64, subject string) {
+	it := &Item{Entry: Entry{Consumer: r.consumer, Key: r.key, Subject: subject}, Seq: seq}
+	if len(r.items) == 0 {
+		it.Attempt, it.Since = r.attempt, database.Time(r.since)
+	}
+	r.items = append(r.items, it)
+}
+
+// margin is how long before its lease a handler must end.
+func (n *node) margin() time.Duration { return min(n.o.Lease/8, 5*time.Second) }
+
+// begin loads the items of claimed lanes and starts to work on them.
+func (n *node) begin(ctx, handling context.Context, runs []*run, deadline time.Time) {
+	n.admit(handling, runs, deadline)
+	if err := n.load(handling, runs); err != nil {
+		n.log.WarnContext(ctx, "loading items failed", "error", err)
+		for _, r := range runs {
+			r.settlement = r.untouched(failedWait)
+			n.leave(r)
+			go n.settle(r)
+		}
+		return
+	}
+	for _, r := range runs {
+		go n.work(r)
+	}
+}
+
+// admit counts the runs in. Their leases are renewed from now on.
+func (n *node) admit(handling context.Context, runs []*run, deadline time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	for _, r := range runs {
+		c := n.consumers[r.consumer]
+		if c == nil {
+			c = &consumer{}
+			n.consumers[r.consumer] = c
+		}
+		c.runs++
+		c.lanes++
+		n.free--
+		n.working.Add(1)
+		n.held[r.lane] = r
+		r.pauses = c.pauses
+		r.renewed, r.until = now, deadline.Add(-n.margin())
+		r.ctx, r.cancel = context.WithCancelCause(handling)
+		r.expire = time.AfterFunc(time.Until(r.until), func() { r.cancel(errLeaseLost) })
+	}
+}
+
+func (n *node) load(ctx context.Context, runs []*run) error {
+	if n.o.Load == nil {
+		return nil
+	}
+	var items []*Item
+	for _, r := range runs {
+		items = append(items, r.items...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, n.o.Lease/4)
+	defer cancel()
+	return n.o.Load(ctx, items)
+}
+
+// work handles the items of a run, one after the other, as far as they go.
+func (n *node) work(r *run) {
+	begun := time.Now()
+	for i, it := range r.items {
+		if i > 0 && time.Since(begun) > sliceOfRun || !n.mayHandle(r) {
+			break
+		}
+		out := n.handle(r, *it)
+		r.outs = append(r.outs, out)
+		if out.Verdict != Done {
+			break
+		}
+	}
+	r.settlement = r.settled()
+	n.leave(r)
+	n.settle(r)
+}
+
+// mayHandle is asked before each attempt: the node may have been frozen since
+// the last one.
+func (n *node) mayHandle(r *run) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	return !n.stopping && r.ctx.Err() == nil && now.Before(r.until) && (n.o.Exclusive || now.Before(n.alive)) &&
+		n.consumers[r.consumer].pauses == r.pauses
+}
+
+// handle makes one attempt.
+func (n *node) handle(r *run, it Item) (out Outcome) {
+	defer func() {
+		if v := recover(); v != nil {
+			n.log.ErrorContext(r.ctx, "handler panicked", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			out = Outcome{Verdict: Retry, After: backoff(it.Attempt)}
+		}
+		out.Item = it
+	}()
+	return n.o.Handle(r.ctx, it)
+}
+
+// backoff is the wait after a failure that chose none: 1 s, doubled with each
+// attempt up to about 4 min.
+func backoff(attempt int) time.Duration { return time.Second << min(max(attempt, 0), 8) }
+
+// leave frees the worker and the consumer's place: the rest is bookkeeping.
+func (n *node) leave(r *run) {
+	r.expire.Stop()
+	r.cancel(nil)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c := n.consumers[r.consumer]
+	c.lanes--
+	n.free++
+	if r.pause > 0 {
+		r.counted = true
+		c.pausing++
+		c.pauses++
+	}
+	if n.short {
+		n.short = false
+		poke(n.claim)
+	}
+}
