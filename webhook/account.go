@@ -1,0 +1,235 @@
+package webhook
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// rotation is how long a retired secret signs beside its successor.
+const rotation = 24 * time.Hour
+
+// Account is the share of a [Dispatcher] that belongs to one account. What
+// belongs to another is not found.
+type Account struct {
+	d  *Dispatcher
+	id string
+}
+
+// For returns the dispatcher for one account.
+func (d *Dispatcher) For(account string) *Account { return &Account{d: d, id: account} }
+
+// Settings describe an endpoint. Of one that exists, nil means unchanged.
+type Settings struct {
+	Scope, URL string
+	Headers    []Header // nil: none
+	Events     []string // singular or plural; nil: all but session
+	Include    []string // "extracted"; nil: nothing
+	Secret     string   // "whsec_" + base64 of 24..64 bytes; "": made
+}
+
+// Changes to an endpoint; what is nil stays.
+type Changes struct {
+	Headers      []Header
+	Events       []string
+	Include      []string
+	Enabled      *bool
+	RotateSecret bool // the old secret signs beside the new one for 24 h
+}
+
+// Put adds an endpoint, or updates the one of the same scope and URL: there
+// is one for each. A new endpoint is returned with its secret, created true.
+// One that exists is enabled, and tried at once if it was paused. A setting
+// that is refused is an [*Invalid].
+func (a *Account) Put(ctx context.Context, s Settings) (ep Endpoint, created bool, err error) {
+	if err := a.d.checkURL(s.URL); err != nil {
+		return Endpoint{}, false, err
+	}
+	enabled := true
+	ch := change{Changes: Changes{Headers: s.Headers, Events: s.Events, Include: s.Include, Enabled: &enabled}, secret: s.Secret}
+	if err := ch.check(); err != nil {
+		return Endpoint{}, false, err
+	}
+	fresh, secret, err := a.build(s, ch)
+	if err != nil {
+		return Endpoint{}, false, err
+	}
+	err = a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		row := *fresh
+		if created, err = a.insertTx(ctx, tx, &row); err == nil && !created {
+			err = a.changeTx(ctx, tx, `scope = $2 AND url = $3`, []any{s.Scope, s.URL}, ch, &row)
+		}
+		if err == nil && created && hasMask(s.Headers) >= 0 {
+			err = invalid(fmt.Sprintf("headers[%d].value", hasMask(s.Headers)), "is masked: give the value itself")
+		}
+		if err == nil {
+			ep, err = a.d.public(&row)
+		}
+		return err
+	})
+	if err != nil {
+		return Endpoint{}, false, fmt.Errorf("storing an endpoint: %w", err)
+	}
+	if created {
+		ep.Secret = secret
+	}
+	a.d.Committed()
+	return ep, created, nil
+}
+
+// build makes the row of a new endpoint.
+func (a *Account) build(s Settings, ch change) (*endpointRow, string, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, "", fmt.Errorf("making an id: %w", err)
+	}
+	now := database.Micros(a.d.now())
+	row := &endpointRow{ID: id.String(), Account: a.id, Scope: s.Scope, URL: s.URL, Created: now}
+	events, err := checkEvents(s.Events)
+	if err != nil {
+		return nil, "", err
+	}
+	row.Events = list(events)
+	if ch.Headers == nil {
+		ch.Headers = []Header{}
+	}
+	if ch.secret == "" {
+		ch.secret = newSecret()
+	}
+	return row, ch.secret, a.d.apply(row, ch)
+}
+
+// insertTx reports whether the endpoint was new.
+func (a *Account) insertTx(ctx context.Context, tx *sqlx.Tx, row *endpointRow) (bool, error) {
+	res, err := tx.ExecContext(ctx, `INSERT INTO webhook_endpoint (`+endpointColumns+`) VALUES `+
+		database.Values(1, endpointWidth, 1)+` ON CONFLICT DO NOTHING`, row.values()...)
+	if err != nil {
+		return false, err
+	}
+	if n, err := res.RowsAffected(); n == 0 || err != nil {
+		return false, err
+	}
+	var n int
+	if err := tx.GetContext(ctx, &n, `SELECT count(*) FROM webhook_endpoint WHERE account = $1 AND scope = $2`, a.id, row.Scope); err != nil {
+		return false, err
+	}
+	if n > maxEndpoints {
+		return false, invalid("url", "is one too many: a reference has at most %d", maxEndpoints)
+	}
+	return true, nil
+}
+
+// List returns the endpoints of a scope, oldest first.
+func (a *Account) List(ctx context.Context, scope string) ([]Endpoint, error) {
+	var rows []endpointRow
+	err := a.d.db.SelectContext(ctx, &rows, `SELECT `+endpointColumns+`
+		FROM webhook_endpoint WHERE account = $1 AND scope = $2 ORDER BY created_us, id`, a.id, scope)
+	if err != nil {
+		return nil, fmt.Errorf("listing endpoints: %w", err)
+	}
+	out := make([]Endpoint, len(rows))
+	for i := range rows {
+		if out[i], err = a.d.public(&rows[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Endpoint returns one endpoint, or [ErrNotFound].
+func (a *Account) Endpoint(ctx context.Context, id string) (Endpoint, error) {
+	row, err := a.row(ctx, a.d.db, `id = $2`, []any{id}, "")
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("reading endpoint %s: %w", id, err)
+	}
+	return a.d.public(row)
+}
+
+// Update changes an endpoint, which is then tried at once if it was paused.
+// Errors are [ErrNotFound] and [*Invalid].
+func (a *Account) Update(ctx context.Context, id string, c Changes) (Endpoint, error) {
+	ch := change{Changes: c}
+	if err := ch.check(); err != nil {
+		return Endpoint{}, err
+	}
+	if c.RotateSecret {
+		ch.secret = newSecret()
+	}
+	var ep Endpoint
+	err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		var row endpointRow
+		err := a.changeTx(ctx, tx, `id = $2`, []any{id}, ch, &row)
+		if err == nil {
+			ep, err = a.d.public(&row)
+		}
+		return err
+	})
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("changing endpoint %s: %w", id, err)
+	}
+	ep.Secret = ch.secret
+	a.d.Committed()
+	return ep, nil
+}
+
+// Delete removes an endpoint and what waits for it. Its log stays.
+func (a *Account) Delete(ctx context.Context, id string) error {
+	err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := a.row(ctx, tx, `id = $2`, []any{id}, ""); err != nil {
+			return err
+		}
+		return a.deleteTx(ctx, tx, id)
+	})
+	if err != nil {
+		return fmt.Errorf("deleting endpoint %s: %w", id, err)
+	}
+	return nil
+}
+
+// DeleteScopeTx removes everything of a scope: endpoints, what waits for
+// them, events and the log.
+func (a *Account) DeleteScopeTx(ctx context.Context, tx *sqlx.Tx, scope string) error {
+	var ids []string
+	err := tx.SelectContext(ctx, &ids, `SELECT id FROM webhook_endpoint WHERE account = $1 AND scope = $2 ORDER BY id`, a.id, scope)
+	if err != nil {
+		return fmt.Errorf("deleting the endpoints of a scope: %w", err)
+	}
+	for _, id := range ids {
+		if err := a.deleteTx(ctx, tx, id); err != nil {
+			return fmt.Errorf("deleting endpoint %s: %w", id, err)
+		}
+	}
+	for _, table := range []string{"webhook_attempt", "webhook_event"} {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE scope = $1 AND account = $2`, scope, a.id); err != nil {
+			return fmt.Errorf("deleting the deliveries of a scope: %w", err)
+		}
+	}
+	return nil
+}
+
+// deleteTx takes the lanes first, as the workers do.
+func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+	if err := a.d.queue.DropTx(ctx, tx, id); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM webhook_endpoint WHERE account = $1 AND id = $2`, a.id, id)
+	return err
+}
+
+// row reads one endpoint of the account; where begins at $2.
+func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, where string, args []any, lock string) (*endpointRow, error) {
+	var row endpointRow
+	err := sqlx.GetContext(ctx, q, &row, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE account = $1 AND `+where+lock,
+		append([]any{a.id}, args...)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	return &row, err
+}

@@ -1,0 +1,158 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/guard"
+)
+
+const (
+	keptResponse  = 1 << 10  // bytes of a response that the log shows
+	drainResponse = 64 << 10 // bytes read so that the connection can be used again
+)
+
+// Attempt is one try to deliver an event.
+type Attempt struct {
+	At         time.Time
+	StatusCode int // 0: there was no response
+	Duration   time.Duration
+	Error      string // "" after a 2xx
+	Response   string // its first KiB
+}
+
+// answer is an attempt with what only the retry needs.
+type answer struct {
+	Attempt
+	retryAfter time.Duration
+}
+
+func (a *answer) ok() bool { return a.StatusCode >= 200 && a.StatusCode < 300 }
+
+// attempt makes one request.
+func (d *Dispatcher) attempt(ctx context.Context, j *job) answer {
+	ctx, cancel := context.WithTimeout(ctx, d.opts.Timeout)
+	defer cancel()
+	started, a := time.Now(), answer{Attempt: Attempt{At: d.now()}}
+	h := j.headers(a.At)
+	var err error
+	if j.ep.URL == EchoURL {
+		err = d.echo(j, h, &a)
+	} else {
+		err = d.post(ctx, j, h, &a)
+	}
+	a.Duration = time.Since(started)
+	switch {
+	case err != nil:
+		a.Error = d.explain(err)
+	case a.ok():
+	case a.StatusCode >= 300 && a.StatusCode < 400:
+		a.Error = fmt.Sprintf("answered %d: redirects are not followed", a.StatusCode)
+	default:
+		a.Error = fmt.Sprintf("answered %d %s", a.StatusCode, http.StatusText(a.StatusCode))
+	}
+	return a
+}
+
+// headers are those of a delivery: the endpoint's, then ours, which win.
+func (j *job) headers(now time.Time) http.Header {
+	h := http.Header{"User-Agent": {"Trunkline"}}
+	configured := http.Header{}
+	for _, c := range j.ep.headers {
+		configured.Add(c.Key, c.Value)
+	}
+	for k, v := range configured {
+		h[k] = v
+	}
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Trunkline-Event", j.ev.Type)
+	h.Set("X-Trunkline-Sequence", strconv.FormatInt(j.seq, 10))
+	for k, v := range j.ev.extraHeaders() {
+		h.Set(k, v)
+	}
+	h.Set(headerID, j.ev.ID)
+	h.Set(headerTimestamp, strconv.FormatInt(now.Unix(), 10))
+	h.Set(headerSignature, sign(j.ev.ID, now, []byte(j.ev.Body), j.ep.signers(now)...))
+	return h
+}
+
+const idempotencyKey = "Idempotency-Key"
+
+// post sends a delivery over HTTP.
+func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, j.ep.URL, strings.NewReader(j.ev.Body))
+	if err != nil {
+		return errors.New("the URL is malformed")
+	}
+	req.Header = h
+	if req.Header.Values(idempotencyKey) == nil {
+		// The webhook-id makes a repeat harmless, so the transport may retry
+		// when it met a connection that the server had just closed. A key
+		// without values tells it so, and is not sent.
+		req.Header[idempotencyKey] = nil
+	}
+	res, err := d.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing is lost
+	a.StatusCode = res.StatusCode
+	a.retryAfter = retryAfter(res.StatusCode, res.Header, a.At)
+	head, _ := io.ReadAll(io.LimitReader(res.Body, keptResponse)) // the status counts, whatever follows it
+	a.Response = printable(head)
+	_, _ = io.CopyN(io.Discard, res.Body, drainResponse)
+	return nil
+}
+
+// echo hands a delivery to the receiver in this process.
+func (d *Dispatcher) echo(j *job, h http.Header, a *answer) error {
+	if d.opts.Echo == nil {
+		return errors.New("the built-in receiver is not available")
+	}
+	a.StatusCode, a.Response = d.opts.Echo.receive(j.ep.Scope, j.ep.secret, j.ep.headers, h, []byte(j.ev.Body), a.At)
+	return nil
+}
+
+// explain says what kept a request from being answered, without the URL,
+// which may hold a token.
+func (d *Dispatcher) explain(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	switch {
+	case errors.Is(err, guard.ErrRefused):
+		return guardMessage(err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("no answer within %s", d.opts.Timeout)
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was closed without an answer"
+	}
+	return printable([]byte(err.Error()))
+}
+
+// guardMessage is the refusal itself, without the steps that led to it.
+func guardMessage(err error) string {
+	text := err.Error()
+	if i := strings.Index(text, guard.ErrRefused.Error()); i >= 0 {
+		return text[i:]
+	}
+	return text
+}
+
+// printable makes foreign bytes storable on both databases.
+func printable(b []byte) string {
+	if len(b) > keptResponse {
+		b = b[:keptResponse]
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(string(b), "�"), "\x00", "�")
+}

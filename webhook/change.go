@@ -1,0 +1,166 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// change is what is to become of an endpoint, checked.
+type change struct {
+	Changes
+	secret string // "": stays
+}
+
+// check refuses settings by name.
+func (c *change) check() error {
+	if err := checkHeaders(c.Headers); err != nil {
+		return err
+	}
+	if c.Events != nil {
+		if _, err := checkEvents(c.Events); err != nil {
+			return err
+		}
+	}
+	if _, err := checkInclude(c.Include); err != nil {
+		return err
+	}
+	if c.secret != "" {
+		if _, err := parseSecret(c.secret); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeTx applies c to the endpoint that where names, and leaves it in row.
+func (a *Account) changeTx(ctx context.Context, tx *sqlx.Tx, where string, args []any, c change, row *endpointRow) error {
+	lock := ""
+	if a.d.db.Dialect == database.Postgres {
+		lock = " FOR UPDATE"
+	}
+	found, err := a.row(ctx, tx, where, args, lock)
+	if err != nil {
+		return err
+	}
+	*row = *found
+	if err := a.d.apply(row, c); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE webhook_endpoint SET headers = $1, secret = $2, old_secret = $3, old_until_us = $4,
+		events = $5, include = $6, enabled = $7, revision = $8, pauses = $9, down_us = $10, last_error = $11, updated_us = $12
+		WHERE id = $13`, row.Headers, row.Secret, row.OldSecret, row.OldUntil, row.Events, row.Include, row.Enabled,
+		row.Revision, row.Pauses, row.Down, row.LastError, row.Updated, row.ID)
+	if err != nil {
+		return err
+	}
+	// A change is a reason to try again; of a disabled endpoint, to clear what waits.
+	return a.d.queue.ResumeTx(ctx, tx, row.ID)
+}
+
+// apply puts c into row.
+func (d *Dispatcher) apply(row *endpointRow, c change) error {
+	if err := d.applyHeaders(row, c.Headers); err != nil {
+		return err
+	}
+	if c.Events != nil {
+		events, err := checkEvents(c.Events)
+		if err != nil {
+			return err
+		}
+		row.Events = list(events)
+	}
+	if c.Include != nil {
+		include, err := checkInclude(c.Include)
+		if err != nil {
+			return err
+		}
+		row.Include = list(include)
+	}
+	if err := d.applySecret(row, c.secret); err != nil {
+		return err
+	}
+	if c.Enabled != nil {
+		row.Enabled = *c.Enabled
+	}
+	if row.Enabled {
+		row.Pauses, row.Down, row.LastError = 0, 0, ""
+	}
+	row.Revision++
+	row.Updated = database.Micros(d.now())
+	return nil
+}
+
+// applyHeaders replaces the headers; a masked value stays what it was.
+func (d *Dispatcher) applyHeaders(row *endpointRow, headers []Header) error {
+	if headers == nil {
+		return nil
+	}
+	headers = append([]Header{}, headers...)
+	if first := hasMask(headers); first >= 0 && row.Headers != "" {
+		old, err := d.openHeaders(row)
+		if err != nil {
+			return err
+		}
+		if err := unmask(headers, old); err != nil {
+			return err
+		}
+	}
+	return d.sealHeaders(row, headers)
+}
+
+// hasMask returns the index of the first masked value, −1 if there is none.
+func hasMask(headers []Header) int {
+	for i, h := range headers {
+		if h.Value == Mask {
+			return i
+		}
+	}
+	return -1
+}
+
+// unmask takes masked values from old: the nth of a name from its nth.
+func unmask(headers, old []Header) error {
+	values := map[string][]string{}
+	for _, h := range old {
+		name := strings.ToLower(h.Key)
+		values[name] = append(values[name], h.Value)
+	}
+	for i, h := range headers {
+		name := strings.ToLower(h.Key)
+		kept := values[name]
+		if len(kept) > 0 {
+			values[name] = kept[1:]
+		}
+		if h.Value != Mask {
+			continue
+		}
+		if len(kept) == 0 {
+			return invalid(fmt.Sprintf("headers[%d].value", i), "is masked, and there is no value yet: give the value itself")
+		}
+		headers[i].Value = kept[0]
+	}
+	return nil
+}
+
+// applySecret sets a new secret and retires the one before it.
+func (d *Dispatcher) applySecret(row *endpointRow, secret string) error {
+	if secret == "" {
+		return nil
+	}
+	if row.Secret != "" {
+		current, err := d.openSecret(row, row.Secret)
+		if err != nil {
+			return err
+		}
+		if current == secret {
+			return nil
+		}
+		row.OldSecret, row.OldUntil = row.Secret, database.Micros(d.now().Add(rotation))
+	}
+	return d.sealSecret(row, secret)
+}

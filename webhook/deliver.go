@@ -1,0 +1,124 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// The outcomes of an attempt. One that is not final is "".
+const (
+	delivered = "delivered"
+	failed    = "failed" // the endpoint is disabled
+	dead      = "dead"   // all retries are used up
+)
+
+// result is what settle records of an attempt.
+type result struct {
+	*job
+	answer
+	outcome  string // "": it goes on
+	paused   bool   // the endpoint is down
+	disabled string // why the endpoint gets nothing more, "": it does
+
+	first bool // set by settle: this result changed the endpoint's state
+}
+
+// handle makes one attempt and decides what follows.
+func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
+	j, _ := it.Data.(*job)
+	if j == nil || j.ev == nil || j.ep == nil { // erased meanwhile
+		return lane.Outcome{Item: it, Verdict: lane.Done}
+	}
+	r := &result{job: j}
+	if !j.ep.Enabled {
+		r.At, r.Error, r.outcome = d.now(), "the endpoint is disabled", failed
+		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
+	}
+	r.answer = d.attempt(ctx, j)
+	if ctx.Err() != nil && r.StatusCode == 0 {
+		return lane.Outcome{Item: it, Verdict: lane.Yield} // ours is the end, not the endpoint's fault
+	}
+	out := lane.Outcome{Item: it, Data: r}
+	out.Verdict, out.After = d.decide(it, r)
+	return out
+}
+
+// decide chooses between the two kinds of failure.
+func (d *Dispatcher) decide(it lane.Item, r *result) (lane.Verdict, time.Duration) {
+	switch {
+	case r.ok():
+		d.breakers.clear(r.ep.ID)
+		r.outcome = delivered
+		return lane.Done, 0
+	case r.StatusCode == http.StatusGone:
+		r.outcome, r.disabled = failed, "answered 410 Gone"
+		return lane.Done, 0
+	case !isDown(r.StatusCode):
+		if r.ep.Pauses > 0 { // it answers again
+			d.breakers.clear(r.ep.ID)
+		}
+	case r.ep.Pauses > 0 || d.breakers.failed(r.ep.ID, r.ev.ID) >= d.opts.Policy.DownAfter:
+		return d.pause(r)
+	}
+	return d.refuse(it, r)
+}
+
+// pause is for an endpoint that is down as a whole.
+func (d *Dispatcher) pause(r *result) (lane.Verdict, time.Duration) {
+	if r.ep.Down > 0 && r.At.Sub(database.Time(r.ep.Down)) >= d.opts.Policy.GiveUp {
+		r.outcome, r.disabled = failed, "was down for too long, at last: "+r.Error
+		return lane.Done, 0
+	}
+	r.paused = true
+	return lane.Pause, max(d.opts.Policy.probe(r.ep.Pauses), r.retryAfter)
+}
+
+// refuse is for one event that did not pass.
+func (d *Dispatcher) refuse(it lane.Item, r *result) (lane.Verdict, time.Duration) {
+	wait, again := d.opts.Policy.retry(it.Attempt)
+	if !again {
+		r.outcome = dead
+		return lane.Done, 0
+	}
+	wait = max(wait, r.retryAfter)
+	since := it.Since
+	if since.IsZero() {
+		since = r.At
+	}
+	if r.At.Add(wait).Sub(since) > d.opts.Policy.Hold {
+		return lane.Detach, wait
+	}
+	return lane.Retry, wait
+}
+
+// breakers count, per endpoint and in this process, the different events that
+// failed in a row. A restart forgets them, which costs a few attempts.
+type breakers struct {
+	mu     sync.Mutex
+	events map[string]map[string]bool
+}
+
+// failed adds an event and returns how many there are.
+func (b *breakers) failed(endpoint, event string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.events == nil {
+		b.events = map[string]map[string]bool{}
+	}
+	if b.events[endpoint] == nil {
+		b.events[endpoint] = map[string]bool{}
+	}
+	b.events[endpoint][event] = true
+	return len(b.events[endpoint])
+}
+
+func (b *breakers) clear(endpoint string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.events, endpoint)
+}

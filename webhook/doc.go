@@ -1,0 +1,44 @@
+// Package webhook delivers events to HTTP endpoints: at least once, in order
+// per key and endpoint, signed, retried, and logged. An event with a key goes
+// in, inside the caller's transaction; a signed POST comes out.
+//
+// It knows nothing of what the events say. Who they belong to is a scope, any
+// string of the caller's; endpoints are registered for a scope and get its
+// events.
+//
+//	d, err := webhook.New(ctx, db, &webhook.Options{Keyring: keys})
+//	go d.Run(ctx)
+//	acc := d.For(webhook.OneAccount)
+//	ep, _, err := acc.Put(ctx, webhook.Settings{Scope: "shop", URL: "https://example.com/in"})
+//	// ep.Secret verifies what arrives there
+//
+//	err = d.PublishTx(ctx, tx, webhook.Event{
+//		Account: webhook.OneAccount, Scope: "shop", Type: "message", Key: "customer 7", Body: body,
+//	})
+//	// after the commit of tx
+//	d.Committed()
+//
+// # What a receiver gets
+//
+// A POST with the exact bytes of [Event.Body], the endpoint's own headers,
+// X-Trunkline-Event, X-Trunkline-Sequence (counts the events of a key at this
+// endpoint, from 1) and the three headers of Standard Webhooks, which
+// [Verify] checks: webhook-id (the same in every attempt), webhook-timestamp,
+// webhook-signature. A 2xx takes the event. 410 disables the endpoint. All
+// else is repeated as [Policy] says; redirects are not followed.
+//
+// # Failures
+//
+// Two kinds are kept apart. An endpoint that is down (no connection, timeout,
+// 429, 5xx, for several events in a row) is paused as a whole and probed:
+// nothing passes, nothing is given up, and order is kept. One event that is
+// refused while others pass is retried for days; what is behind it in its key
+// waits for a while, then passes. No endpoint holds back another.
+//
+// # Safety
+//
+// Endpoints on private networks are refused when a connection is opened, so
+// that a name which changes its address makes no difference; [Options.Allow]
+// names exceptions. Header values and signing secrets are sealed at rest and
+// never shown again.
+package webhook

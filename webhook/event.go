@@ -1,0 +1,164 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// Event is what endpoints are told.
+type Event struct {
+	// ID is the webhook-id: the same in every attempt, so that a receiver
+	// knows a repeat. At most 64 of A-Z a-z 0-9 - _; "": a new UUIDv7.
+	ID string
+	// Account and Scope say whose endpoints get the event.
+	Account, Scope string
+	// Type is message, status, data, calls, subscription or session.
+	Type string
+	// Key is what keeps its order: events of one key reach an endpoint in the
+	// order of their commits. Hold a lock on what the key stands for while
+	// publishing, or that order is chance.
+	Key string
+	// Audience limits the event to endpoints by what they include: "extracted"
+	// to those that include it, "!extracted" to those that do not; "": all.
+	Audience string
+	// At is when it happened; zero: now.
+	At time.Time
+	// ChatID and MessageID are for the delivery log.
+	ChatID, MessageID string
+	// Headers are sent beside the endpoint's own, and win over them.
+	Headers map[string]string
+	// Body is sent byte for byte. It must be UTF-8 without NUL.
+	Body []byte
+}
+
+// types are the kinds of events; those that are asked for by default first.
+var types = []string{"message", "status", "data", "calls", "subscription", "session"}
+
+// optIn is how many types at the end of types only come when asked for.
+const optIn = 1
+
+const publishChunk = 500 // rows of one INSERT: 11 parameters each, PostgreSQL takes 65,535, SQLite 32,766
+
+// PublishTx stores events in the caller's transaction; each is delivered to
+// the endpoints that match it once the transaction has committed. Call
+// [Dispatcher.Committed] then.
+func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) error {
+	if len(evs) == 0 {
+		return nil
+	}
+	entries := make([]lane.Entry, len(evs))
+	args := make([]any, 0, len(evs)*eventWidth)
+	for i := range evs {
+		ev, err := d.complete(evs[i])
+		if err != nil {
+			return fmt.Errorf("publishing a %q event: %w", ev.Type, err)
+		}
+		entries[i] = lane.Entry{Key: ev.Key, Subject: ev.ID}
+		args = append(args, ev.row()...)
+	}
+	if err := insert(ctx, tx, insertEvents, eventWidth, args); err != nil {
+		return fmt.Errorf("storing events: %w", err)
+	}
+	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
+		return fmt.Errorf("queueing events: %w", err)
+	}
+	return nil
+}
+
+const insertEvents = `INSERT INTO webhook_event
+	(id, at_us, account, scope, type, order_key, audience, chat_id, message_id, headers, body) VALUES `
+
+const eventWidth = 11
+
+func (e *Event) row() []any {
+	return []any{
+		e.ID, database.Micros(e.At), e.Account, e.Scope, e.Type, e.Key, e.Audience,
+		e.ChatID, e.MessageID, e.headers(), string(e.Body),
+	}
+}
+
+// headers is the column of that name: a JSON object, or "".
+func (e *Event) headers() string {
+	if len(e.Headers) == 0 {
+		return ""
+	}
+	b, _ := json.Marshal(e.Headers) // strings cannot fail
+	return string(b)
+}
+
+// complete fills what the caller left out, and refuses what could never be
+// delivered.
+func (d *Dispatcher) complete(e Event) (Event, error) {
+	if e.ID == "" {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return e, fmt.Errorf("making an id: %w", err)
+		}
+		e.ID = id.String()
+	}
+	if e.At.IsZero() {
+		e.At = d.now()
+	}
+	if !isEventID(e.ID) {
+		return e, errors.New("webhook: Event.ID must be at most 64 letters, digits, - and _")
+	}
+	if !isType(e.Type) {
+		return e, fmt.Errorf("webhook: Event.Type must be one of %s", strings.Join(types, ", "))
+	}
+	if !utf8.Valid(e.Body) || bytes.IndexByte(e.Body, 0) >= 0 {
+		return e, errors.New("webhook: Event.Body must be UTF-8 without NUL")
+	}
+	for k, v := range e.Headers {
+		if !isToken(k) || !isHeaderValue(v) {
+			return e, errors.New("webhook: Event.Headers has a malformed name or value")
+		}
+	}
+	return e, nil
+}
+
+func isEventID(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if !(c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
+			return false
+		}
+	}
+	return true
+}
+
+func isType(s string) bool {
+	for _, t := range types {
+		if s == t {
+			return true
+		}
+	}
+	return false
+}
+
+// insert runs statement for args, width at a row, in as few statements as the
+// databases take.
+func insert(ctx context.Context, tx *sqlx.Tx, statement string, width int, args []any) error {
+	for len(args) > 0 {
+		n := min(len(args), publishChunk*width)
+		if _, err := tx.ExecContext(ctx, statement+database.Values(n/width, width, 1), args[:n]...); err != nil {
+			return err
+		}
+		args = args[n:]
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package webhook_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const (
+	account = "acme"
+	scope   = "7"
+	patient = 20 * time.Second // longest wait of a test
+)
+
+// fast is a policy whose waits are too short to be noticed.
+var fast = webhook.Policy{
+	Retries: []time.Duration{time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond,
+		10 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond},
+	ProbeFirst: 10 * time.Millisecond,
+	ProbeLast:  40 * time.Millisecond,
+}
+
+// fixture is a dispatcher that runs, and the account that the tests use.
+type fixture struct {
+	*webhook.Dispatcher
+	*webhook.Account
+	db   *database.DB
+	raw  *sqlx.DB
+	stop func()
+}
+
+// setup returns a dispatcher on a fresh database, not running.
+func setup(t testing.TB, db *sqlx.DB, opts webhook.Options) *fixture {
+	t.Helper()
+	require.NoError(t, webhook.Migrate(t.Context(), db))
+	if opts.Keyring == nil {
+		opts.Keyring = ring(t)
+	}
+	if opts.Allow == nil {
+		opts.Allow = []string{"127.0.0.1"}
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	d, err := webhook.New(t.Context(), db, &opts)
+	require.NoError(t, err)
+	handle, err := database.Of(t.Context(), db)
+	require.NoError(t, err)
+	return &fixture{Dispatcher: d, Account: d.For(account), db: handle, raw: db, stop: func() {}}
+}
+
+// start runs the dispatcher until the test ends or stop is called.
+func (f *fixture) start(t testing.TB) *fixture {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	f.stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	t.Cleanup(f.stop)
+	return f
+}
+
+func running(t testing.TB, db *sqlx.DB, opts webhook.Options) *fixture {
+	t.Helper()
+	return setup(t, db, opts).start(t)
+}
+
+func ring(t testing.TB) *keyring.Ring {
+	t.Helper()
+	r, err := keyring.New(strings.Repeat("k", keyring.MinSecret))
+	require.NoError(t, err)
+	return r
+}
+
+// event is a message event of the tests' scope.
+func event(key string, n int) webhook.Event {
+	return webhook.Event{
+		Account: account, Scope: scope, Type: "message", Key: key, ChatID: key,
+		Headers: map[string]string{"X-Trunkline-Reference": scope},
+		Body:    fmt.Appendf(nil, `{"key":%q,"n":%d}`, key, n),
+	}
+}
+
+func (f *fixture) publish(t testing.TB, evs ...webhook.Event) {
+	t.Helper()
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		return f.PublishTx(t.Context(), tx, evs...)
+	}))
+	f.Committed()
+}
+
+func (f *fixture) put(t testing.TB, url string) webhook.Endpoint {
+	t.Helper()
+	ep, created, err := f.Put(t.Context(), webhook.Settings{Scope: scope, URL: url})
+	require.NoError(t, err)
+	require.True(t, created)
+	return ep
+}
+
+// request is what a receiver saw.
+type request struct {
+	method, path, body string
+	header             http.Header
+	host               string
+	at                 time.Time
+}
+
+// receiver is a server that remembers.
+type receiver struct {
+	*httptest.Server
+	mu  sync.Mutex
+	got []request
+}
+
+// receive starts a receiver. answer, given the number of the request from 1,
+// writes the response; nil: 200.
+func receive(t testing.TB, answer func(n int, r request, w http.ResponseWriter)) *receiver {
+	t.Helper()
+	rec := &receiver{}
+	rec.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		one := request{method: r.Method, path: r.URL.RequestURI(), body: string(body), header: r.Header.Clone(), host: r.Host, at: time.Now()}
+		rec.mu.Lock()
+		rec.got = append(rec.got, one)
+		n := len(rec.got)
+		rec.mu.Unlock()
+		if answer != nil {
+			answer(n, one, w)
+		}
+	}))
+	t.Cleanup(func() {
+		rec.CloseClientConnections()
+		rec.Close()
+	})
+	return rec
+}
+
+func (r *receiver) all() []request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]request(nil), r.got...)
+}
+
+func (r *receiver) wait(t testing.TB, n int) []request {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(r.all()) >= n }, patient, time.Millisecond)
+	return r.all()
+}
+
+// eachDatabase runs fn on both dialects, in parallel.
+func eachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
+	t.Helper()
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		fn(t, db)
+	})
+}
+
+func eventually(t testing.TB, ok func() bool) {
+	t.Helper()
+	require.Eventually(t, ok, patient, 2*time.Millisecond)
+}
+
+// golden compares got with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}

@@ -1,0 +1,187 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// job is what an attempt needs to know.
+type job struct {
+	ev  *eventRow
+	ep  *target
+	seq int64
+}
+
+type eventRow struct {
+	ID             string
+	At             int64 `db:"at_us"`
+	Account, Scope string
+	Type           string
+	ChatID         string `db:"chat_id"`
+	MessageID      string `db:"message_id"`
+	Headers, Body  string
+}
+
+const eventColumns = `id, at_us, account, scope, type, chat_id, message_id, headers, body`
+
+// target is an endpoint with its secrets opened.
+type target struct {
+	endpointRow
+	headers []Header
+	secret  string
+	keys    [][]byte // the current secret, then the retired one
+}
+
+// subject is what a lane knows of a delivery: the event, and for a replay its
+// old place in the key, which the lane's own count must not replace.
+func subject(event string, seq int64) string { return event + "/" + strconv.FormatInt(seq, 10) }
+
+func parseSubject(s string, laneSeq int64) (event string, seq int64) {
+	event, text, replay := strings.Cut(s, "/")
+	if n, err := strconv.ParseInt(text, 10, 64); replay && err == nil {
+		return event, n
+	}
+	return event, laneSeq
+}
+
+// load reads the events and endpoints of items. A part that is gone leaves a
+// nil in the job.
+func (d *Dispatcher) load(ctx context.Context, items []*lane.Item) error {
+	events, endpoints := map[string]*eventRow{}, map[string]*target{}
+	for _, it := range items {
+		id, seq := parseSubject(it.Subject, it.Seq)
+		events[id], endpoints[it.Consumer] = nil, nil
+		it.Data = &job{seq: seq}
+	}
+	if err := d.loadEvents(ctx, events); err != nil {
+		return fmt.Errorf("loading events: %w", err)
+	}
+	if err := d.loadTargets(ctx, endpoints); err != nil {
+		return fmt.Errorf("loading endpoints: %w", err)
+	}
+	for _, it := range items {
+		id, _ := parseSubject(it.Subject, it.Seq)
+		j := it.Data.(*job)
+		j.ev, j.ep = events[id], endpoints[it.Consumer]
+	}
+	return nil
+}
+
+func (d *Dispatcher) loadEvents(ctx context.Context, byID map[string]*eventRow) error {
+	var rows []eventRow
+	err := d.db.SelectContext(ctx, &rows, `SELECT `+eventColumns+` FROM webhook_event WHERE id IN `+among(len(byID)), keysOf(byID)...)
+	for i := range rows {
+		byID[rows[i].ID] = &rows[i]
+	}
+	return err
+}
+
+func (d *Dispatcher) loadTargets(ctx context.Context, byID map[string]*target) error {
+	var rows []endpointRow
+	err := d.db.SelectContext(ctx, &rows, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE id IN `+among(len(byID)), keysOf(byID)...)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if byID[rows[i].ID], err = d.target(&rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func keysOf[V any](m map[string]V) []any {
+	out := make([]any, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}
+
+// targetCache keeps opened secrets for as long as their row is unchanged.
+type targetCache struct {
+	mu   sync.Mutex
+	byID map[string]*target
+}
+
+// maxTargets bounds the cache; beyond it, it starts anew.
+const maxTargets = 4096
+
+// target opens the secrets of a row.
+func (d *Dispatcher) target(row *endpointRow) (*target, error) {
+	t := &target{endpointRow: *row}
+	d.targets.mu.Lock()
+	old := d.targets.byID[row.ID]
+	d.targets.mu.Unlock()
+	if old != nil && old.Revision == row.Revision {
+		t.headers, t.secret, t.keys = old.headers, old.secret, old.keys
+		return t, nil
+	}
+	if err := d.open(t); err != nil {
+		return nil, err
+	}
+	d.targets.mu.Lock()
+	defer d.targets.mu.Unlock()
+	if d.targets.byID == nil || len(d.targets.byID) >= maxTargets {
+		d.targets.byID = map[string]*target{}
+	}
+	d.targets.byID[row.ID] = t
+	return t, nil
+}
+
+func (d *Dispatcher) open(t *target) (err error) {
+	if t.headers, err = d.openHeaders(&t.endpointRow); err != nil {
+		return err
+	}
+	for i, sealed := range []string{t.Secret, t.OldSecret} {
+		if sealed == "" {
+			continue
+		}
+		secret, err := d.openSecret(&t.endpointRow, sealed)
+		if err != nil {
+			return err
+		}
+		key, err := parseSecret(secret)
+		if err != nil {
+			return fmt.Errorf("endpoint %s: %w", t.ID, err)
+		}
+		if i == 0 {
+			t.secret = secret
+		}
+		t.keys = append(t.keys, key)
+	}
+	return nil
+}
+
+// signers are the keys that sign at a moment: both during a rotation.
+func (t *target) signers(now time.Time) [][]byte {
+	if len(t.keys) > 1 && database.Micros(now) >= t.OldUntil {
+		return t.keys[:1]
+	}
+	return t.keys
+}
+
+// loaded is the event as load reads it.
+func (e *Event) loaded() *eventRow {
+	return &eventRow{
+		ID: e.ID, At: database.Micros(e.At), Account: e.Account, Scope: e.Scope, Type: e.Type,
+		ChatID: e.ChatID, MessageID: e.MessageID, Headers: e.headers(), Body: string(e.Body),
+	}
+}
+
+// extraHeaders are the headers of the event itself.
+func (e *eventRow) extraHeaders() map[string]string {
+	var m map[string]string
+	if e.Headers != "" {
+		_ = json.Unmarshal([]byte(e.Headers), &m) // written by row
+	}
+	return m
+}

@@ -1,0 +1,177 @@
+package webhook
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/internal/guard"
+)
+
+// Invalid is the error of a setting that was refused. It never holds the
+// refused value, which may be a secret.
+type Invalid struct {
+	Field   string // url, headers, headers[2].key, headers[2].value, events[0], include[0], secret
+	Message string
+}
+
+func (e *Invalid) Error() string { return "webhook: " + e.Field + ": " + e.Message }
+
+func invalid(field, format string, args ...any) error {
+	return &Invalid{Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+const (
+	maxURL         = 2048
+	maxHeaders     = 50
+	maxHeaderKey   = 256
+	maxHeaderValue = 8192
+	maxEndpoints   = 100 // of a scope
+)
+
+// checkURL refuses what could not be delivered to.
+func (d *Dispatcher) checkURL(raw string) error {
+	switch {
+	case raw == "":
+		return invalid("url", "is missing")
+	case len(raw) > maxURL:
+		return invalid("url", "is longer than %d characters", maxURL)
+	case raw == EchoURL && d.opts.Echo != nil:
+		return nil
+	}
+	if strings.HasPrefix(raw, "trunkline:") {
+		return invalid("url", "the built-in receiver is not available here")
+	}
+	if err := d.guard.CheckURL(raw); errors.Is(err, guard.ErrRefused) {
+		return invalid("url", "%v", err)
+	} else if err != nil {
+		return invalid("url", "must be an absolute http or https URL: %v", err)
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return invalid("url", "is malformed")
+	case u.User != nil:
+		return invalid("url", "must not hold a user name or password: use a header")
+	case u.Fragment != "" || strings.Contains(raw, "#"):
+		return invalid("url", "must not have a fragment")
+	}
+	return nil
+}
+
+// reserved are the headers that delivery itself sets or that belong to the
+// connection.
+var reserved = []string{
+	"host", "content-length", "connection", "keep-alive", "transfer-encoding", "trailer", "te", "upgrade",
+	"expect", "proxy-connection",
+}
+
+func checkHeaders(headers []Header) error {
+	if len(headers) > maxHeaders {
+		return invalid("headers", "are more than %d", maxHeaders)
+	}
+	for i, h := range headers {
+		key, value := fmt.Sprintf("headers[%d].key", i), fmt.Sprintf("headers[%d].value", i)
+		name := strings.ToLower(h.Key)
+		switch {
+		case h.Key == "":
+			return invalid(key, "is missing")
+		case len(h.Key) > maxHeaderKey:
+			return invalid(key, "is longer than %d characters", maxHeaderKey)
+		case !isToken(h.Key):
+			return invalid(key, "holds a character that a header name cannot have")
+		case slices.Contains(reserved, name), strings.HasPrefix(name, "webhook-"), strings.HasPrefix(name, "x-trunkline-"):
+			return invalid(key, "is set by Trunkline itself")
+		case len(h.Value) > maxHeaderValue:
+			return invalid(value, "is longer than %d bytes", maxHeaderValue)
+		case !isHeaderValue(h.Value):
+			return invalid(value, "holds a line break or another control character")
+		}
+	}
+	return nil
+}
+
+// isToken says whether s is a header name (RFC 9110, 5.6.2).
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isHeaderValue(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// plurals are the other names under which event types are known.
+var plurals = map[string]string{
+	"messages": "message", "statuses": "status", "call": "calls",
+	"subscriptions": "subscription", "sessions": "session",
+}
+
+// checkEvents returns the types that are meant by names, each once and in the
+// order of types. nil means the default.
+func checkEvents(names []string) ([]string, error) {
+	if names == nil {
+		return types[:len(types)-optIn], nil
+	}
+	if len(names) == 0 {
+		return nil, invalid("events", "must name at least one event; an endpoint is switched off with enabled")
+	}
+	wanted := map[string]bool{}
+	for i, n := range names {
+		if p, ok := plurals[n]; ok {
+			n = p
+		}
+		if !isType(n) {
+			return nil, invalid(fmt.Sprintf("events[%d]", i), "must be one of %s", strings.Join(types, ", "))
+		}
+		wanted[n] = true
+	}
+	var out []string
+	for _, t := range types {
+		if wanted[t] {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// parts are what an endpoint can ask to have included.
+var parts = []string{"extracted"}
+
+func checkInclude(names []string) ([]string, error) {
+	var out []string
+	for i, n := range names {
+		if !slices.Contains(parts, n) {
+			return nil, invalid(fmt.Sprintf("include[%d]", i), "must be one of %s", strings.Join(parts, ", "))
+		}
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+const secretPrefix = "whsec_"
+
+// parseSecret returns the key of a signing secret.
+func parseSecret(s string) ([]byte, error) {
+	text, ok := strings.CutPrefix(s, secretPrefix)
+	key, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+		return nil, invalid("secret", "must be %q followed by the base64 of 24 to 64 bytes", secretPrefix)
+	}
+	return key, nil
+}

@@ -1,0 +1,138 @@
+package webhook
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// deliveryID names an event on its way to an endpoint: a UUIDv7 of the
+// event's time whose other bits are a hash of the two.
+func deliveryID(at time.Time, event, endpoint string) string {
+	var id uuid.UUID
+	sum := sha256.Sum256([]byte(event + "/" + endpoint))
+	copy(id[6:], sum[:])
+	ms := uint64(max(at.UnixMilli(), 0))
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	id[6] = id[6]&0x0f | 0x70
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
+}
+
+const insertAttempts = `INSERT INTO webhook_attempt (delivery, endpoint, event, account, scope, type, chat_id, message_id,
+	event_us, seq, at_us, outcome, status, duration_us, error, response) VALUES `
+
+const attemptWidth = 16
+
+func (r *result) row() []any {
+	ev := r.ev
+	return []any{
+		deliveryID(database.Time(ev.At), ev.ID, r.ep.ID), r.ep.ID, ev.ID, r.ep.Account, r.ep.Scope, ev.Type, ev.ChatID, ev.MessageID,
+		ev.At, r.seq, database.Micros(r.At), r.outcome, r.StatusCode, r.Duration.Microseconds(), r.Error, r.Response,
+	}
+}
+
+// settle records attempts, and what they say of their endpoints, in the
+// transaction that finishes them.
+func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
+	args := make([]any, 0, len(outs)*attemptWidth)
+	var changed []*result
+	for _, r := range results(outs) {
+		args = append(args, r.row()...)
+		if r.changesEndpoint() {
+			changed = append(changed, r)
+		}
+	}
+	if err := insert(ctx, tx, insertAttempts, attemptWidth, args); err != nil {
+		return fmt.Errorf("storing attempts: %w", err)
+	}
+	slices.SortStableFunc(changed, func(a, b *result) int { return strings.Compare(a.ep.ID, b.ep.ID) }) // one lock order
+	for _, r := range changed {
+		if err := d.settleEndpoint(ctx, tx, r); err != nil {
+			return fmt.Errorf("storing the state of endpoint %s: %w", r.ep.ID, err)
+		}
+	}
+	return nil
+}
+
+func results(outs []lane.Outcome) []*result {
+	rs := make([]*result, 0, len(outs))
+	for _, o := range outs {
+		if r, ok := o.Data.(*result); ok {
+			rs = append(rs, r)
+		}
+	}
+	return rs
+}
+
+// changesEndpoint says whether an attempt tells more than that all is well.
+func (r *result) changesEndpoint() bool {
+	return r.ep.Enabled && (!r.ok() || r.ep.Pauses > 0 || r.ep.LastError != "")
+}
+
+// settleEndpoint moves an endpoint from the state that the attempt began
+// with. Of several attempts that saw the same state one makes the change.
+func (d *Dispatcher) settleEndpoint(ctx context.Context, tx *sqlx.Tx, r *result) error {
+	now := database.Micros(r.At)
+	var statement string
+	var args []any
+	switch {
+	case r.disabled != "":
+		statement = `UPDATE webhook_endpoint SET enabled = false, revision = revision + 1, last_error = $1, updated_us = $2
+			WHERE id = $3 AND enabled`
+		args = []any{r.disabled, now, r.ep.ID}
+	case r.paused:
+		statement = `UPDATE webhook_endpoint SET pauses = pauses + 1, down_us = CASE WHEN down_us = 0 THEN CAST($1 AS BIGINT) ELSE down_us END,
+			last_error = $2 WHERE id = $3 AND pauses = $4`
+		args = []any{now, r.Error, r.ep.ID, r.ep.Pauses}
+	default: // it answers
+		statement = `UPDATE webhook_endpoint SET pauses = 0, down_us = 0, last_error = $1 WHERE id = $2 AND pauses = $3`
+		args = []any{r.Error, r.ep.ID, r.ep.Pauses}
+	}
+	res, err := tx.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	r.first = n > 0
+	return err
+}
+
+// settled tells the operator, once the outcomes are durable.
+func (d *Dispatcher) settled(outs []lane.Outcome) {
+	for _, r := range results(outs) {
+		d.opts.Observer.attempted(r.label(), r.Duration)
+		switch {
+		case !r.first:
+		case r.disabled != "":
+			d.opts.Observer.disabled()
+			d.opts.Logger.Error("trunkline.endpoint.disabled", "endpoint", r.ep.ID, "scope", r.ep.Scope, "reason", r.disabled)
+		case r.paused && r.ep.Pauses == 0:
+			d.opts.Observer.paused()
+			d.opts.Logger.Warn("trunkline.endpoint.paused", "endpoint", r.ep.ID, "scope", r.ep.Scope, "reason", r.Error)
+		case r.ep.Pauses > 0 && !r.paused:
+			d.opts.Logger.Info("trunkline.endpoint.recovered", "endpoint", r.ep.ID, "scope", r.ep.Scope)
+		}
+	}
+}
+
+func (r *result) label() string {
+	switch {
+	case r.outcome != "":
+		return r.outcome
+	case r.paused:
+		return "paused"
+	}
+	return "retried"
+}

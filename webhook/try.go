@@ -1,0 +1,42 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Test sends ev to an endpoint now, whatever the endpoint's state and filter,
+// and returns what it answered. The attempt is in the log, with sequence 0,
+// and is not retried.
+func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error) {
+	d := a.d
+	row, err := a.row(ctx, d.db, `id = $2`, []any{id}, "")
+	if err != nil {
+		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
+	}
+	t, err := d.target(row)
+	if err != nil {
+		return Attempt{}, err
+	}
+	ev.Account, ev.Scope = row.Account, row.Scope
+	if ev, err = d.complete(ev); err != nil {
+		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
+	}
+	r := &result{job: &job{ep: t, ev: ev.loaded()}}
+	r.answer = d.attempt(ctx, r.job)
+	if r.outcome = failed; r.ok() {
+		r.outcome = delivered
+	}
+	err = d.db.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
+		if err := insert(ctx, tx, insertEvents, eventWidth, ev.row()); err != nil {
+			return err
+		}
+		return insert(ctx, tx, insertAttempts, attemptWidth, r.row())
+	})
+	if err != nil {
+		return Attempt{}, fmt.Errorf("storing a test of endpoint %s: %w", id, err)
+	}
+	return r.Attempt, nil
+}

@@ -1,0 +1,177 @@
+package webhook
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/guard"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// OneAccount is the account of a program that has only one.
+const OneAccount = "one"
+
+// ErrNotFound reports an endpoint that does not exist, or belongs to another
+// account.
+var ErrNotFound = errors.New("webhook: not found")
+
+// Keyring protects header values and signing secrets at rest.
+type Keyring interface {
+	// Seal encrypts plaintext so that it opens only under the same aad.
+	Seal(aad string, plaintext []byte) (string, error)
+	// Open decrypts what Seal returned.
+	Open(aad, sealed string) ([]byte, error)
+}
+
+// Options configures a [Dispatcher]. Keyring is required.
+type Options struct {
+	Keyring Keyring
+	// Allow lists networks, addresses and hosts, each with or without a port,
+	// that endpoints may have although they are private.
+	Allow []string
+	// Echo receives what goes to [EchoURL]. nil: that URL is refused.
+	Echo *Echo
+	// Policy says what follows a failure. Its zero value is the usual one.
+	Policy Policy
+	// Timeout bounds one attempt; 0: 15 s.
+	Timeout time.Duration
+	// Cap is the most requests under way to one endpoint from this process;
+	// 0: 16.
+	Cap int
+	// Workers is the most requests under way from this process; 0: 64.
+	Workers int
+	// Exclusive says that no other process uses the database, so that what a
+	// killed predecessor held is taken up at once.
+	Exclusive bool
+	// Observer counts what an operator watches. nil: nothing is counted.
+	Observer *Observer
+	Logger   *slog.Logger     // nil: slog.Default()
+	Now      func() time.Time // nil: time.Now
+}
+
+// Observer receives counts. Its functions must not block; nil ones are
+// skipped.
+type Observer struct {
+	Attempted func(outcome string, took time.Duration) // "delivered", "retried", "paused", "failed", "dead"
+	Paused    func()                                   // an endpoint went down
+	Disabled  func()                                   // an endpoint answered 410 or was down for too long
+}
+
+func (o *Observer) attempted(outcome string, took time.Duration) {
+	if o != nil && o.Attempted != nil {
+		o.Attempted(outcome, took)
+	}
+}
+
+func (o *Observer) paused() {
+	if o != nil && o.Paused != nil {
+		o.Paused()
+	}
+}
+
+func (o *Observer) disabled() {
+	if o != nil && o.Disabled != nil {
+		o.Disabled()
+	}
+}
+
+// Dispatcher keeps endpoints and delivers events to them. It is safe for
+// concurrent use, and any number of processes may run one on the same
+// PostgreSQL.
+type Dispatcher struct {
+	db       *database.DB
+	opts     Options
+	guard    *guard.Guard
+	client   *http.Client
+	queue    *lane.Queue
+	targets  targetCache
+	breakers breakers
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	if err := lane.Migrate(ctx, db); err != nil {
+		return err
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return database.Migrate(ctx, db, "webhook", files)
+}
+
+// New returns a Dispatcher over db, whose tables [Migrate] has made.
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
+	d := &Dispatcher{}
+	if opts != nil {
+		d.opts = *opts
+	}
+	if d.opts.Keyring == nil {
+		return nil, errors.New("webhook: Options.Keyring is missing: signing secrets are only stored sealed")
+	}
+	if err := d.defaults(); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	if d.guard, err = guard.New(d.opts.Allow); err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	d.client = d.guard.Client()
+	d.queue, err = lane.New(ctx, db, lane.Options{
+		Name: "webhook", Route: d.route, Load: d.load, Handle: d.handle, Settle: d.settle, Settled: d.settled,
+		Workers: d.opts.Workers, Cap: d.opts.Cap, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	return d, nil
+}
+
+func (d *Dispatcher) defaults() error {
+	o := &d.opts
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 15 * time.Second
+	}
+	if o.Timeout < 0 {
+		return errors.New("webhook: Options.Timeout is negative")
+	}
+	o.Policy = o.Policy.withDefaults()
+	return nil
+}
+
+// Run delivers until ctx ends and the requests under way are finished or
+// handed back.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	defer d.client.CloseIdleConnections()
+	if err := d.queue.Run(ctx); err != nil {
+		return fmt.Errorf("webhook: %w", err)
+	}
+	return nil
+}
+
+// Committed tells the workers to look for work now. Call it after the commit
+// of a transaction that was given to [Dispatcher.PublishTx].
+func (d *Dispatcher) Committed() { d.queue.Committed() }
+
+func (d *Dispatcher) now() time.Time { return d.opts.Now() }
