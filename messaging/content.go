@@ -30,6 +30,27 @@ func ContentTypes() []string {
 // type and the members of that type. It returns an [*Invalid] that names what
 // is wrong.
 func DecodeContent(raw json.RawMessage) (provider.Content, error) {
+	return decodeOneOf(raw, contentTypes, ContentTypes())
+}
+
+// incomingTypes decodes each type that a simulated contact can write.
+var incomingTypes = map[string]func(json.RawMessage) (provider.Content, error){
+	"text":     decodeAs[provider.Text],
+	"location": decodeAs[provider.Location],
+	"reaction": decodeAs[provider.Reaction],
+	"reply":    decodeAs[provider.Reply],
+}
+
+// IncomingTypes lists the types that [DecodeIncoming] reads.
+func IncomingTypes() []string { return []string{"text", "location", "reaction", "reply"} }
+
+// DecodeIncoming reads what a simulated contact writes, in the form that
+// [DecodeContent] takes.
+func DecodeIncoming(raw json.RawMessage) (provider.Content, error) {
+	return decodeOneOf(raw, incomingTypes, IncomingTypes())
+}
+
+func decodeOneOf(raw json.RawMessage, types map[string]func(json.RawMessage) (provider.Content, error), names []string) (provider.Content, error) {
 	var kind struct {
 		Type *string `json:"type"`
 	}
@@ -39,9 +60,9 @@ func DecodeContent(raw json.RawMessage) (provider.Content, error) {
 	if kind.Type == nil {
 		return nil, &Invalid{"message.type", "is required"}
 	}
-	decode, ok := contentTypes[*kind.Type]
+	decode, ok := types[*kind.Type]
 	if !ok {
-		return nil, &Invalid{"message.type", "must be one of " + strings.Join(ContentTypes(), ", ")}
+		return nil, &Invalid{"message.type", "must be one of " + strings.Join(names, ", ")}
 	}
 	c, err := decode(raw)
 	if err != nil {
