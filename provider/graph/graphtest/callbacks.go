@@ -1,0 +1,191 @@
+package graphtest
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Inbound is a text that a contact writes.
+type Inbound struct {
+	Line      string    // phone number id; "": the first line
+	From      string    // phone number; "" with a UserID: the contact hides it
+	UserID    string    // business-scoped user id, or ""
+	Name      string    // of the profile; "": none
+	Username  string    // of the profile; "": none
+	Group     string    // group id, or ""
+	ID        string    // "": a new one
+	ReplyTo   string    // id of the quoted message, or ""
+	Forwarded bool      //
+	At        time.Time // zero: now
+	Text      string
+}
+
+// Write lets a contact write: it posts the callback, again and again until it
+// is answered with 200 or ctx ends, and returns the message's id.
+func (s *Server) Write(ctx context.Context, in Inbound) (id string, err error) {
+	l, known := s.line(in.Line)
+	if !known {
+		return "", fmt.Errorf("graphtest: no line %q", in.Line)
+	}
+	if in.ID == "" {
+		in.ID = newID()
+	}
+	if in.At.IsZero() {
+		in.At = s.opts.Now()
+	}
+	s.record(func() {
+		s.taken[in.ID] = Message{ID: in.ID, Line: l.PhoneNumberID, Type: "text", Text: in.Text, At: in.At}
+		for _, contact := range []string{in.From, in.UserID} {
+			if contact != "" {
+				s.wrote[l.PhoneNumberID+"/"+contact] = in.At
+			}
+		}
+	})
+	return in.ID, s.PostChange(ctx, l.PhoneNumberID, "messages", map[string]any{
+		"contacts": []any{in.contact()},
+		"messages": []any{in.message()},
+	})
+}
+
+func (in *Inbound) contact() map[string]any {
+	profile := map[string]any{}
+	put(profile, "name", in.Name)
+	put(profile, "username", in.Username)
+	contact := map[string]any{"profile": profile}
+	put(contact, "wa_id", in.From)
+	put(contact, "user_id", in.UserID)
+	return contact
+}
+
+func (in *Inbound) message() map[string]any {
+	m := map[string]any{
+		"id":        in.ID,
+		"timestamp": strconv.FormatInt(in.At.Unix(), 10),
+		"type":      "text",
+		"text":      map[string]string{"body": in.Text},
+	}
+	put(m, "from", in.From)
+	put(m, "from_user_id", in.UserID)
+	put(m, "group_id", in.Group)
+	quoted := map[string]any{}
+	put(quoted, "id", in.ReplyTo)
+	if in.Forwarded {
+		quoted["forwarded"] = true
+	}
+	if len(quoted) > 0 {
+		m["context"] = quoted
+	}
+	return m
+}
+
+// Status posts a status of a message that was taken, as [Server.Write] posts.
+// For "failed" a code may be given.
+func (s *Server) Status(ctx context.Context, messageID, status string, code int) error {
+	s.mu.Lock()
+	m, known := s.taken[messageID]
+	s.mu.Unlock()
+	if !known || m.To == "" {
+		return fmt.Errorf("graphtest: no message %q was taken", messageID)
+	}
+	return s.PostChange(ctx, m.Line, "messages", s.statusValue(m, status, code))
+}
+
+func (s *Server) statusValue(m Message, status string, code int) map[string]any {
+	st := map[string]any{
+		"id":        m.ID,
+		"status":    status,
+		"timestamp": strconv.FormatInt(s.opts.Now().Unix(), 10),
+	}
+	if scopedID.MatchString(m.To) {
+		st["recipient_user_id"] = m.To
+	} else {
+		st["recipient_id"] = m.To
+	}
+	put(st, "biz_opaque_callback_data", m.CallbackData)
+	if code != 0 {
+		title := "(#" + strconv.Itoa(code) + ") as the test wants"
+		st["errors"] = []any{map[string]any{
+			"code": code, "title": title, "message": title,
+			"error_data": map[string]string{"details": "The message was not delivered."},
+			"href":       "https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes/",
+		}}
+	}
+	return map[string]any{"statuses": []any{st}}
+}
+
+// follow posts the statuses that come by themselves, in their order.
+func (s *Server) follow(l Line, m Message) {
+	if len(s.opts.Statuses) == 0 {
+		return
+	}
+	s.post.queue(func(ctx context.Context) {
+		for _, status := range s.opts.Statuses {
+			if err := s.PostChange(ctx, l.PhoneNumberID, "messages", s.statusValue(m, status, 0)); err != nil {
+				return // the server was closed
+			}
+		}
+	})
+}
+
+// PostChange posts a change of any field about a line, signed and repeated like
+// the others. The value gets the line's metadata.
+func (s *Server) PostChange(ctx context.Context, line, field string, value map[string]any) error {
+	l, known := s.line(line)
+	if !known {
+		return fmt.Errorf("graphtest: no line %q", line)
+	}
+	value["messaging_product"] = "whatsapp"
+	value["metadata"] = map[string]string{
+		"display_phone_number": digitsOf(defaulted(l.DisplayNumber, "15550783881")),
+		"phone_number_id":      l.PhoneNumberID,
+	}
+	body := wire(map[string]any{
+		"object": "whatsapp_business_account",
+		"entry": []any{map[string]any{
+			"id":      l.BusinessAccountID,
+			"changes": []any{map[string]any{"value": value, "field": field}},
+		}},
+	})
+	return s.Post(ctx, l.PhoneNumberID, body)
+}
+
+// Post signs body with the line's secret and posts it until it is answered
+// with 200 or ctx ends. With no callback set it waits for one.
+func (s *Server) Post(ctx context.Context, line string, body []byte) error {
+	l, known := s.line(line)
+	if !known {
+		return fmt.Errorf("graphtest: no line %q", line)
+	}
+	s.mu.Lock()
+	own := s.subscribed[l.BusinessAccountID].url
+	s.mu.Unlock()
+	return s.post.deliver(ctx, own, l.AppSecret, body)
+}
+
+// Handshake asks the callback for the challenge under the line's verify token;
+// nil means that it was answered rightly.
+func (s *Server) Handshake(ctx context.Context, line string) error {
+	l, known := s.line(line)
+	if !known {
+		return fmt.Errorf("graphtest: no line %q", line)
+	}
+	return s.post.handshake(ctx, s.post.address(), l.VerifyToken)
+}
+
+func put(m map[string]any, name, value string) {
+	if value != "" {
+		m[name] = value
+	}
+}
+
+func digitsOf(s string) string {
+	out := make([]byte, 0, len(s))
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			out = append(out, s[i])
+		}
+	}
+	return string(out)
+}

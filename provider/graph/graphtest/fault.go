@@ -1,0 +1,98 @@
+package graphtest
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Fault is a way to fail the next requests. The first of Hang, Cut, Code, and
+// Status that is set counts.
+type Fault struct {
+	Times int // requests to fail; 0: one, -1: all until [Server.Heal]
+	// Path is the end of the path of the requests meant, for example
+	// "/subscribed_apps"; "": sends, without marking read.
+	Path string
+	// Taken makes the message arrive nevertheless: the answer is lost, not the
+	// message.
+	Taken bool
+
+	Hang bool // no answer until the client goes
+	Cut  bool // the connection ends without an answer
+
+	Code, Subcode int           // an error of the API
+	Message       string        // "": the code
+	Details       string        // error_data.details
+	Transient     bool          // is_transient
+	Status        int           // HTTP status; 0 with a Code: 400
+	RetryAfter    time.Duration // header, in whole seconds; 0: none
+	Body          string        // instead of an error of the API, with a Status
+}
+
+// Fail adds faults. They are used in their order, each for its times.
+func (s *Server) Fail(faults ...Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range faults {
+		if f.Times == 0 {
+			f.Times = 1
+		}
+		s.faults = append(s.faults, f)
+	}
+}
+
+// Heal drops the faults that are left.
+func (s *Server) Heal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
+}
+
+// fault takes the first fault that is meant for the request, or nil.
+func (s *Server) fault(path string, send bool) *Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.faults {
+		f := s.faults[i]
+		if f.Path == "" && !send || f.Path != "" && !strings.HasSuffix(path, f.Path) {
+			continue
+		}
+		if s.faults[i].Times > 0 {
+			if s.faults[i].Times--; s.faults[i].Times == 0 {
+				s.faults = append(s.faults[:i], s.faults[i+1:]...)
+			}
+		}
+		return &f
+	}
+	return nil
+}
+
+// apply gives the answer of a fault, or none.
+func (s *Server) apply(ctx context.Context, f *Fault) *reply {
+	switch {
+	case f.Hang:
+		select {
+		case <-ctx.Done():
+		case <-s.over.Done():
+		}
+		panic(http.ErrAbortHandler)
+	case f.Cut:
+		panic(http.ErrAbortHandler)
+	}
+	r := &reply{status: f.Status, retryAfter: f.RetryAfter}
+	if f.Body != "" || f.Code == 0 && f.Status != 0 {
+		r.raw = f.Body
+		return r
+	}
+	if r.status == 0 {
+		r.status = http.StatusBadRequest
+	}
+	message := f.Message
+	if message == "" {
+		message = "(#" + strconv.Itoa(f.Code) + ") as the test wants"
+	}
+	r.fail = &failure{code: f.Code, subcode: f.Subcode, message: message, details: f.Details, transient: f.Transient}
+	return r
+}

@@ -1,0 +1,183 @@
+package graphtest
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// sent is what the messages endpoint takes; other members are refused.
+type sent struct {
+	Product       string        `json:"messaging_product"`
+	RecipientType string        `json:"recipient_type"`
+	To            string        `json:"to"`
+	Recipient     string        `json:"recipient"`
+	Type          string        `json:"type"`
+	Text          *sentText     `json:"text"`
+	Template      *sentTemplate `json:"template"`
+	Context       *struct {
+		MessageID string `json:"message_id"`
+	} `json:"context"`
+	CallbackData string `json:"biz_opaque_callback_data"`
+
+	Status    string `json:"status"` // marks read, with MessageID
+	MessageID string `json:"message_id"`
+	Typing    *struct {
+		Type string `json:"type"`
+	} `json:"typing_indicator"`
+}
+
+type sentText struct {
+	Body       *string `json:"body"`
+	PreviewURL bool    `json:"preview_url"`
+}
+
+type sentTemplate struct {
+	Name     string `json:"name"`
+	Language struct {
+		Code   string `json:"code"`
+		Policy string `json:"policy"`
+	} `json:"language"`
+	Components []json.RawMessage `json:"components"`
+}
+
+var (
+	dialled  = regexp.MustCompile(`^\+?[0-9]{4,15}$`)
+	scopedID = regexp.MustCompile(`^[A-Z]{2}(\.ENT)?\.[A-Za-z0-9]{1,128}$`)
+)
+
+func (s *Server) messages(l Line, body []byte) *reply {
+	var in sent
+	if err := strict(body, &in); err != nil {
+		return detailed(100, "(#100) Invalid parameter", err.Error())
+	}
+	if in.Product != "whatsapp" {
+		return refuse(100, "(#100) The parameter messaging_product is required.")
+	}
+	if in.Status != "" {
+		return s.markRead(&in)
+	}
+	if refused := in.check(); refused != nil {
+		return refused
+	}
+	to := strings.TrimPrefix(defaulted(in.To, in.Recipient), "+")
+	if refused := s.permits(l, &in, to); refused != nil {
+		return refused
+	}
+	return s.take(l, &in, to, body)
+}
+
+// check looks at the shape of a message.
+func (in *sent) check() *reply {
+	missing := func(what string) *reply {
+		return detailed(131008, "(#131008) Required parameter is missing", "Parameter '"+what+"' is missing.")
+	}
+	invalid := func(details string) *reply {
+		return detailed(131009, "(#131009) Parameter value is not valid", details)
+	}
+	switch {
+	case in.RecipientType != "" && in.RecipientType != "individual":
+		return invalid("Param recipient_type must be one of {INDIVIDUAL}")
+	case in.To == "" && in.Recipient == "":
+		return refuse(100, "(#100) The parameter to is required.")
+	case in.To != "" && !dialled.MatchString(in.To):
+		return invalid("Param to is no phone number")
+	case in.To == "" && !scopedID.MatchString(in.Recipient):
+		return invalid("Param recipient is no business-scoped user id")
+	case in.Context != nil && in.Context.MessageID == "":
+		return missing("context.message_id")
+	case utf8.RuneCountInString(in.CallbackData) > 512:
+		return invalid("Param biz_opaque_callback_data must be at most 512 characters long")
+	case in.MessageID != "" || in.Typing != nil:
+		return detailed(100, "(#100) Invalid parameter", "message_id and typing_indicator go with a status")
+	}
+	switch in.Type {
+	case "", "text":
+		switch {
+		case in.Text == nil || in.Text.Body == nil:
+			return missing("text.body")
+		case *in.Text.Body == "" || utf8.RuneCountInString(*in.Text.Body) > 4096:
+			return invalid("Param text['body'] must be between 1 and 4096 characters long.")
+		}
+	case "template":
+		switch {
+		case in.Template == nil || in.Template.Name == "":
+			return missing("template.name")
+		case in.Template.Language.Code == "":
+			return missing("template.language.code")
+		}
+	default:
+		return detailed(131051, "(#131051) Unsupported message type", "Type "+in.Type+" is not one that this fake takes.")
+	}
+	return nil
+}
+
+// permits asks whether the line may send that to this contact now.
+func (s *Server) permits(l Line, in *sent, to string) *reply {
+	if in.Type == "template" {
+		name := in.Template.Name + "/" + in.Template.Language.Code
+		if l.Templates != nil && !slices.Contains(l.Templates, name) {
+			return detailed(132001, "(#132001) Template name does not exist in the translation", "template name ("+in.Template.Name+") does not exist in "+in.Template.Language.Code)
+		}
+		return nil
+	}
+	if !s.opts.Window {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opts.Now().Sub(s.wrote[l.PhoneNumberID+"/"+to]) < 24*time.Hour {
+		return nil
+	}
+	return detailed(131047, "(#131047) Re-engagement message", "Message failed to send because more than 24 hours have passed since the customer last replied to this number.")
+}
+
+// take accepts a message and lets its statuses follow.
+func (s *Server) take(l Line, in *sent, to string, body []byte) *reply {
+	m := Message{
+		ID: newID(), Line: l.PhoneNumberID, To: to, Type: defaulted(in.Type, "text"),
+		CallbackData: in.CallbackData, Body: body, At: s.opts.Now(),
+	}
+	if in.Text != nil && in.Text.Body != nil {
+		m.Text = *in.Text.Body
+	}
+	if in.Template != nil {
+		m.Template = in.Template.Name
+	}
+	if in.Context != nil {
+		m.ReplyTo = in.Context.MessageID
+	}
+	s.record(func() {
+		s.shown = append(s.shown, m)
+		s.taken[m.ID] = m
+	})
+	s.follow(l, m)
+	contact := map[string]string{"input": defaulted(in.To, in.Recipient)}
+	if in.To != "" {
+		contact["wa_id"] = to
+	} else {
+		contact["user_id"] = to
+	}
+	return ok(map[string]any{
+		"messaging_product": "whatsapp",
+		"contacts":          []any{contact},
+		"messages":          []any{map[string]string{"id": m.ID}},
+	})
+}
+
+func (s *Server) markRead(in *sent) *reply {
+	if in.Status != "read" || in.MessageID == "" {
+		return detailed(131009, "(#131009) Parameter value is not valid", "status must be read, with a message_id")
+	}
+	s.mu.Lock()
+	m, known := s.taken[in.MessageID]
+	s.mu.Unlock()
+	if !known || m.To != "" {
+		return detailed(131009, "(#131009) Parameter value is not valid", "Message ID is invalid.")
+	}
+	s.record(func() { s.read[in.MessageID] = true })
+	return success
+}

@@ -1,0 +1,101 @@
+package graphtest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// phoneNumber answers with the fields that were asked for.
+func phoneNumber(l Line, query map[string][]string) *reply {
+	all := map[string]any{
+		"id":                       l.PhoneNumberID,
+		"display_phone_number":     defaulted(l.DisplayNumber, "+1 555-078-3881"),
+		"verified_name":            defaulted(l.VerifiedName, "Example Shop"),
+		"quality_rating":           "GREEN",
+		"code_verification_status": "VERIFIED",
+		"name_status":              "APPROVED",
+		"platform_type":            "CLOUD_API",
+		"status":                   "CONNECTED",
+		"throughput":               map[string]string{"level": "STANDARD"},
+	}
+	fields := strings.Join(query["fields"], ",")
+	if fields == "" {
+		fields = "verified_name,code_verification_status,display_phone_number,quality_rating,platform_type,throughput"
+	}
+	answer := map[string]any{"id": l.PhoneNumberID}
+	for field := range strings.SplitSeq(fields, ",") {
+		value, known := all[field]
+		if !known {
+			return refuse(100, "(#100) Tried accessing nonexisting field (%s)", field)
+		}
+		answer[field] = value
+	}
+	return ok(answer)
+}
+
+// override is a callback of a business account's own.
+type override struct{ url, token string }
+
+func (s *Server) subscriptions(ctx context.Context, l Line, c *call) *reply {
+	account := l.BusinessAccountID
+	switch c.method {
+	case http.MethodPost:
+		return s.subscribe(ctx, l, c.body)
+	case http.MethodDelete:
+		s.record(func() { delete(s.subscribed, account) })
+		return success
+	case http.MethodGet:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		data := []map[string]any{}
+		if o, is := s.subscribed[account]; is {
+			app := map[string]any{"whatsapp_business_api_data": map[string]string{"id": "100000000000001", "name": "Example App", "link": "https://www.facebook.com/games/?app_id=100000000000001"}}
+			if o.url != "" {
+				app["override_callback_uri"] = o.url
+			}
+			data = append(data, app)
+		}
+		return ok(map[string]any{"data": data})
+	}
+	return absent(strings.ToLower(c.method), account)
+}
+
+// subscribe keeps the subscription; a callback of its own must pass the
+// handshake first.
+func (s *Server) subscribe(ctx context.Context, l Line, body []byte) *reply {
+	var in struct {
+		URL   string `json:"override_callback_uri"`
+		Token string `json:"verify_token"`
+	}
+	if len(body) > 0 {
+		if err := strict(body, &in); err != nil {
+			return refuse(100, "(#100) %v", err)
+		}
+	}
+	if len(in.URL) > 200 {
+		return refuse(100, "(#100) Param override_callback_uri must be at most 200 characters long.")
+	}
+	if in.URL != "" {
+		if err := s.post.handshake(ctx, in.URL, in.Token); err != nil {
+			return refuse(2200, "(#2200) Callback verification failed with the following errors: %v", err)
+		}
+	}
+	s.record(func() { s.subscribed[l.BusinessAccountID] = override{in.URL, in.Token} })
+	return success
+}
+
+// strict decodes exactly the members that v has.
+func strict(body []byte, v any) error {
+	d := json.NewDecoder(strings.NewReader(string(body)))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+func defaulted(s, or string) string {
+	if s == "" {
+		return or
+	}
+	return s
+}

@@ -1,0 +1,90 @@
+package graphtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Request is a request that the fake got.
+type Request struct {
+	Method string
+	Path   string // after the version, with the query
+	Body   json.RawMessage
+	Status int // of the answer; 0: none was given
+	At     time.Time
+}
+
+// Message is a message that the fake took, as the contact's phone has it.
+type Message struct {
+	ID           string
+	Line         string // phone number id
+	To           string // phone number, or business-scoped user id
+	Type         string
+	Text         string          // of a text
+	Template     string          // name of a template
+	ReplyTo      string          // id of the quoted message, or ""
+	CallbackData string          // biz_opaque_callback_data
+	Body         json.RawMessage // the request
+	At           time.Time
+}
+
+// Requests returns all requests in their order.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Shown returns what the contact's phone shows, in order; "" is all of them.
+func (s *Server) Shown(contact string) []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shownTo(contact)
+}
+
+// WaitShown waits until the contact's phone shows n messages at least. When
+// ctx ends first the error says how many there are.
+func (s *Server) WaitShown(ctx context.Context, contact string, n int) ([]Message, error) {
+	var shown []Message
+	err := s.until(ctx, func() bool {
+		shown = s.shownTo(contact)
+		return len(shown) >= n
+	})
+	if err != nil {
+		return shown, fmt.Errorf("graphtest: %d of %d messages shown: %w", len(shown), n, err)
+	}
+	return shown, nil
+}
+
+// Read says whether the message of that id was marked read.
+func (s *Server) Read(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.read[id]
+}
+
+// WaitRead waits until the message of that id was marked read.
+func (s *Server) WaitRead(ctx context.Context, id string) error {
+	return s.until(ctx, func() bool { return s.read[id] })
+}
+
+// Subscribed says whether the app is subscribed to the business account.
+func (s *Server) Subscribed(businessAccountID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.subscribed[businessAccountID]
+	return ok
+}
+
+func (s *Server) shownTo(contact string) []Message {
+	var shown []Message
+	for _, m := range s.shown {
+		if contact == "" || m.To == contact {
+			shown = append(shown, m)
+		}
+	}
+	return shown
+}
