@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database/open"
+)
+
+// Config is what a server needs to know.
+type Config struct {
+	// DB is the database, from [OpenDatabase]. Required; the caller closes it.
+	DB *sqlx.DB
+	// Secrets sign tokens and seal credentials: each has at least 32
+	// characters, the newest comes first. The first signs and seals, all
+	// verify and open. Required, and the same on every node.
+	Secrets []Secret
+
+	// BaseURL is the address that integrators and providers reach, without a
+	// trailing slash. "": http://localhost:3000.
+	BaseURL string
+	// ClosedSignUp lets only the first account sign up.
+	ClosedSignUp bool
+	// TrustedProxies are the peers whose X-Forwarded-For is believed; nobody
+	// else's is.
+	TrustedProxies []netip.Prefix
+	// APILimit is how many requests a token has in a minute, on this node. 0:
+	// no limit.
+	APILimit int
+	// GraphURL is the address of the Graph API. "": https://graph.facebook.com.
+	GraphURL string
+	// WebhookAllow names networks and hosts that outgoing requests may reach
+	// although they are private or loopback. nil: none.
+	WebhookAllow []string
+	// MessageRetention is how long messages are kept. 0: for ever.
+	MessageRetention time.Duration
+	// DeliveryRetention is how long webhook deliveries are kept. 0: 30 days,
+	// −1: for ever.
+	DeliveryRetention time.Duration
+	// Exclusive says that no other process uses the database, so that what a
+	// killed predecessor held is taken up at once.
+	Exclusive bool
+
+	Version string       // of the program; "": that of its build
+	Logger  *slog.Logger // nil: slog.Default()
+	Now     func() time.Time
+}
+
+// OpenDatabase opens sqlite://PATH, which is created when absent, or
+// postgres://….
+func OpenDatabase(ctx context.Context, url string) (*sqlx.DB, error) { return open.Open(ctx, url) }
+
+const (
+	defaultBaseURL  = "http://localhost:3000"
+	defaultGraphURL = "https://graph.facebook.com"
+)
+
+// withDefaults checks c and fills what is empty.
+func (c Config) withDefaults() (Config, error) {
+	if c.DB == nil {
+		return c, errors.New("server: Config.DB is required")
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = defaultBaseURL
+	}
+	base, err := url.Parse(c.BaseURL)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return c, errors.New("server: Config.BaseURL must be an absolute http or https URL")
+	}
+	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	if c.GraphURL == "" {
+		c.GraphURL = defaultGraphURL
+	}
+	if c.APILimit < 0 || c.MessageRetention < 0 {
+		return c, errors.New("server: Config.APILimit and Config.MessageRetention must not be negative")
+	}
+	switch {
+	case c.DeliveryRetention == 0:
+		c.DeliveryRetention = 30 * 24 * time.Hour
+	case c.DeliveryRetention < 0:
+		c.DeliveryRetention = 0
+	}
+	if c.Version == "" {
+		c.Version = buildVersion()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	c.Logger = slog.New(requestLog{c.Logger.Handler()})
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c, nil
+}
+
+// secrets are the plain strings of c.Secrets.
+func (c Config) secrets() []string {
+	out := make([]string, len(c.Secrets))
+	for i, s := range c.Secrets {
+		out[i] = string(s)
+	}
+	return out
+}
+
+// buildVersion is the version of the main module, or the revision it was built
+// from.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return strings.TrimPrefix(v, "v")
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return fmt.Sprintf("0.0.0-%s", s.Value[:12])
+		}
+	}
+	return "0.0.0-devel"
+}

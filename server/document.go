@@ -1,0 +1,166 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humamux"
+)
+
+// newAPI is an API without operations on the router of s.
+func newAPI(s *Server) *api {
+	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	problemSchema := registry.Schema(reflect.TypeFor[Problem](), true, problems)
+	cfg := huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info:    &huma.Info{Title: "Trunkline", Version: s.cfg.Version, Description: aboutAPI},
+			Servers: servers(s.cfg.BaseURL),
+			Components: &huma.Components{
+				Schemas: registry,
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					bearer: {Type: "http", Scheme: bearer, BearerFormat: "JWT", Description: "The token of POST /user/login."},
+				},
+			},
+			OnAddOperation: []huma.AddOpFunc{func(_ *huma.OpenAPI, op *huma.Operation) { problemResponses(op, problemSchema) }},
+		},
+		Formats:                      huma.DefaultFormats,
+		DefaultFormat:                "application/json",
+		RejectUnknownQueryParameters: true,
+		Transformers:                 []huma.Transformer{asProblem},
+	}
+	a := &api{API: humamux.New(s.router, cfg), s: s, problems: []func(error) *Problem{authProblem}}
+	a.UseMiddleware(a.guard)
+	return a
+}
+
+const aboutAPI = `Chat lines (WhatsApp Web, WhatsApp Cloud API, Messenger and a sandbox) connected to code, webhooks, bots and AI agents.
+
+Sign up, log in, and send the token with every request: ` + "`Authorization: Bearer <token>`" + `.
+
+* Times are UNIX seconds unless the field says ISO 8601.
+* Lists answer ` + "`{items, next}`" + `; ` + "`next`" + ` is the ` + "`cursor`" + ` of the next page, null on the last.
+* Unknown fields and query parameters are refused.
+* Every refusal is a problem document (RFC 9457) with a stable ` + "`code`" + `.
+* Every response carries ` + "`X-Request-Id`" + `, which the server's log has too.
+* Within a major version members, optional fields and operations are only added; ignore members that you do not know.`
+
+// servers are the base address as this page sees it, and as others do.
+func servers(base string) []*huma.Server {
+	p := "/"
+	if u, err := url.Parse(base); err == nil && u.Path != "" {
+		p = u.Path
+	}
+	return []*huma.Server{{URL: p, Description: "This server"}, {URL: base, Description: "The configured address"}}
+}
+
+// schemaName names a schema by its type, and by its package where that is
+// another than ours: two packages may use one name.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	pkg := path.Base(t.PkgPath())
+	if t.Name() == "" || t.PkgPath() == "" || pkg == "server" {
+		return name
+	}
+	return strings.ToUpper(pkg[:1]) + pkg[1:] + name
+}
+
+// problemResponses shows our problem where huma shows its own.
+func problemResponses(op *huma.Operation, schema *huma.Schema) {
+	for status, r := range op.Responses {
+		if status == "default" || status >= "400" {
+			r.Content = map[string]*huma.MediaType{problemType: {Schema: schema}}
+		}
+	}
+}
+
+// document is the OpenAPI document, without the schema of huma's own errors.
+func (a *api) document() *huma.OpenAPI {
+	d := a.OpenAPI()
+	delete(d.Components.Schemas.Map(), schemaName(reflect.TypeFor[huma.ErrorModel](), ""))
+	return d
+}
+
+// asProblem turns what huma refuses into a [Problem] without the refused
+// values.
+func asProblem(c huma.Context, _ string, v any) (any, error) {
+	em, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	code := codeOf(em.Status)
+	p := problem(code, em.Detail)
+	p.Title, p.Status = http.StatusText(em.Status), em.Status
+	switch code {
+	case codeValidation:
+		explain(p, em)
+	case codePayloadTooLarge:
+		p.Detail = "the body is larger than " + size(c.Operation().MaxBodyBytes-1)
+	case codeRequestTimeout:
+		p.Detail = "the body came too slowly"
+	case codeUnsupportedMedia:
+		p.Detail = "the body must be application/json"
+	}
+	return p, nil
+}
+
+// codeOf is the code of what huma itself refuses.
+func codeOf(status int) string {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return codeValidation
+	case http.StatusRequestTimeout:
+		return codeRequestTimeout
+	case http.StatusRequestEntityTooLarge:
+		return codePayloadTooLarge
+	case http.StatusUnsupportedMediaType:
+		return codeUnsupportedMedia
+	}
+	return codeInternal
+}
+
+// explain lists what is wrong where.
+func explain(p *Problem, em *huma.ErrorModel) {
+	p.Detail = "the request is not valid"
+	for _, d := range em.Errors {
+		p.Errors = append(p.Errors, fieldError(d))
+	}
+	if em.Status != http.StatusBadRequest {
+		return
+	}
+	p.Detail = "the body is not valid JSON"
+	if len(p.Errors) == 0 {
+		p.Detail = "the request has no body"
+	}
+}
+
+// fieldError places a missing field where it is missing, and keeps values out
+// of the message: some of huma's repeat them behind a colon.
+func fieldError(d *huma.ErrorDetail) FieldError {
+	const before, after = "expected required property ", " to be present"
+	if name, ok := strings.CutPrefix(d.Message, before); ok && strings.HasSuffix(name, after) {
+		return FieldError{d.Location + "." + strings.TrimSuffix(name, after), "is required"}
+	}
+	switch {
+	case d.Message == "unexpected property":
+		return FieldError{d.Location, "is not a known field"}
+	case d.Message == "unknown query parameter":
+		return FieldError{d.Location, "is not a known parameter"}
+	case strings.HasPrefix(d.Message, "json: "):
+		return FieldError{d.Location, "has a value of the wrong type"}
+	}
+	for _, prefix := range []string{"expected string to be ", "expected duration", "invalid value"} {
+		if strings.HasPrefix(d.Message, prefix) {
+			message, _, _ := strings.Cut(d.Message, ": ")
+			return FieldError{d.Location, message}
+		}
+	}
+	return FieldError{d.Location, d.Message}
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// guard lets a request pass to its operation, with the caller in its context:
+// limits first, then 401, then 403. It reads the security that the document
+// shows, so that the two cannot differ.
+func (a *api) guard(c huma.Context, next func(huma.Context)) {
+	req := requestOf(c.Context())
+	who := call{Client: req.client}
+	if p := a.admit(c, req, &who); p != nil {
+		a.refuse(c, p)
+		return
+	}
+	next(huma.WithValue(c, callKey{}, who))
+}
+
+func (a *api) admit(c huma.Context, req *request, who *call) *Problem {
+	op := c.Operation()
+	if op.Metadata[limited] == true {
+		q, err := a.s.Auth.TakePublic(c.Context(), req.client)
+		if err != nil {
+			return a.s.problemOf(c.Context(), err)
+		}
+		if p := quota(c, q); p != nil {
+			return p
+		}
+	}
+	if len(op.Security) == 0 {
+		return nil
+	}
+	token, ok := bearerToken(c.Header("Authorization"))
+	if !ok {
+		return problem(codeUnauthorized, "a bearer token is required: Authorization: Bearer <token>")
+	}
+	caller, err := a.s.Auth.Authenticate(c.Context(), token)
+	if err != nil {
+		return a.s.problemOf(c.Context(), err)
+	}
+	who.Caller, req.account = caller, caller.Account
+	if a.s.cfg.APILimit > 0 {
+		if p := quota(c, a.s.limits.take(caller.TokenID, a.s.cfg.APILimit, a.s.cfg.Now())); p != nil {
+			return p
+		}
+	}
+	for _, need := range op.Security[0][bearer] {
+		if !caller.Can(auth.Permission(need)) {
+			return problem(codeForbidden, "the permission "+need+" is required")
+		}
+	}
+	return nil
+}
+
+// refuse writes a problem as huma writes its own.
+func (a *api) refuse(c huma.Context, p *Problem) {
+	for k, vs := range p.header {
+		for _, v := range vs {
+			c.SetHeader(k, v)
+		}
+	}
+	c.SetHeader("Content-Type", problemType)
+	c.SetStatus(p.Status)
+	_ = a.Marshal(c.BodyWriter(), "application/json", p) // a client that has gone
+}
+
+// bearerToken reads an Authorization header; the scheme's case does not matter.
+func bearerToken(header string) (string, bool) {
+	scheme, token, ok := strings.Cut(header, " ")
+	token = strings.TrimSpace(token)
+	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
+}
+
+// quota tells the client what is left, and refuses when nothing is.
+func quota(c huma.Context, q auth.Quota) *Problem {
+	c.SetHeader("RateLimit-Limit", strconv.Itoa(q.Limit))
+	c.SetHeader("RateLimit-Remaining", strconv.Itoa(q.Remaining))
+	c.SetHeader("RateLimit-Reset", strconv.Itoa(int(math.Ceil(q.Reset.Seconds()))))
+	if !q.Over {
+		return nil
+	}
+	return problem(codeRateLimited, fmt.Sprintf("more than %d requests a minute", q.Limit)).retryAfter(q.Reset)
+}
+
+// apiWindow is the window of Config.APILimit.
+const apiWindow = time.Minute

@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/gorilla/mux"
+)
+
+// middleware is what every request passes, outermost first: it gets an id and
+// a line in the log, a panic becomes a problem, and its body has to come at a
+// reasonable pace.
+func (s *Server) middleware(router *mux.Router) http.Handler {
+	router.Use(rememberRoute)
+	router.NotFoundHandler = http.HandlerFunc(notFound)
+	router.MethodNotAllowedHandler = methodNotAllowed(router)
+	return s.observe(s.recovered(paced(headAsGet(router))))
+}
+
+// observe gives a request its id and logs and counts its answer.
+func (s *Server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		req := &request{id: newRequestID(), client: clientOf(r, s.cfg.TrustedProxies)}
+		ctx := context.WithValue(r.Context(), requestKey{}, req)
+		h := w.Header()
+		h.Set("X-Request-Id", req.id)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store") // what may be kept says so
+		out := &response{ResponseWriter: w}
+		defer func() { s.answered(ctx, r, req, out, time.Since(start)) }()
+		next.ServeHTTP(out, r.WithContext(ctx))
+	})
+}
+
+// answered logs a request without its query and body, which may hold secrets
+// and what people say.
+func (s *Server) answered(ctx context.Context, r *http.Request, req *request, out *response, took time.Duration) {
+	status := out.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	s.http.observe(r.Method, req.route, status, took)
+	level := slog.LevelInfo
+	if req.route == probePath {
+		level = slog.LevelDebug
+	}
+	if !s.log.Enabled(ctx, level) {
+		return
+	}
+	path := req.route // paths may hold ids of people
+	if path == "" {
+		path = "(no route)"
+	}
+	attrs := []slog.Attr{
+		slog.String("method", r.Method), slog.String("route", path), slog.Int("status", status),
+		slog.Duration("took", took), slog.Int64("bytes", out.bytes), slog.String("client", req.client.String()),
+	}
+	if req.account != "" {
+		attrs = append(attrs, slog.String("account", req.account))
+	}
+	s.log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// recovered turns a panic into an internal problem.
+func (s *Server) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+				panic(v)
+			}
+			s.log.ErrorContext(r.Context(), "handler panicked",
+				slog.String("panic", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
+			if out, ok := w.(*response); ok && out.status != 0 {
+				panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+			}
+			writeProblem(w, problem(codeInternal, ""))
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// headAsGet answers HEAD as GET; net/http leaves out the body.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			get := *r
+			get.Method = http.MethodGet
+			r = &get
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func rememberRoute(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if route := mux.CurrentRoute(r); route != nil {
+			requestOf(r.Context()).route, _ = route.GetPathTemplate()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func notFound(w http.ResponseWriter, _ *http.Request) {
+	writeProblem(w, problem(codeNotFound, "there is no such path"))
+}
+
+// methodNotAllowed names the methods that the path has.
+func methodNotAllowed(router *mux.Router) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, m := range []string{
+			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		} {
+			try := *r
+			if try.Method = m; m == http.MethodHead {
+				try.Method = http.MethodGet
+			}
+			var match mux.RouteMatch
+			if router.Match(&try, &match) && match.MatchErr == nil {
+				w.Header().Add("Allow", m)
+			}
+		}
+		writeProblem(w, problem(codeMethodNotAllowed, "the path has no such method"))
+	})
+}
+
+func newRequestID() string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return uuid.NewString()
+	}
+	return id.String()
+}

@@ -1,0 +1,127 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gorilla/mux"
+
+	"github.com/trunklinehq/trunkline/server/panel"
+)
+
+//go:embed swagger/index.html swagger/init.js swagger/*.gz
+var swagger embed.FS
+
+// docsPolicy lets the page of the API's documents load what we serve, and
+// nothing else. Swagger UI sets styles in its elements.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+	"font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// pageRoutes are what a browser opens.
+func (s *Server) pageRoutes(r *mux.Router) error {
+	base := ""
+	if u, err := url.Parse(s.cfg.BaseURL); err == nil {
+		base = u.Path
+	}
+	page, err := panel.Handler(s.cfg.Version, "../swagger")
+	if err != nil {
+		return err
+	}
+	document, err := s.documentAsset()
+	if err != nil {
+		return err
+	}
+	assets := map[string]asset{"/swagger/openapi.json": document}
+	for path, file := range map[string]struct{ name, mime string }{
+		"/swagger":                      {"index.html", "text/html; charset=utf-8"},
+		"/swagger/init.js":              {"init.js", "text/javascript; charset=utf-8"},
+		"/swagger/swagger-ui-bundle.js": {"swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"},
+		"/swagger/swagger-ui.css":       {"swagger-ui.css.gz", "text/css; charset=utf-8"},
+	} {
+		body, err := swagger.ReadFile("swagger/" + file.name)
+		if err != nil {
+			return fmt.Errorf("reading an embedded page: %w", err)
+		}
+		assets[path] = newAsset(body, file.mime, strings.HasSuffix(file.name, ".gz"))
+	}
+	for path, a := range assets {
+		r.Handle(path, a).Methods(http.MethodGet)
+	}
+	r.Handle("/", redirect(base+"/panel/")).Methods(http.MethodGet)
+	r.Handle("/panel", redirect(base+"/panel/")).Methods(http.MethodGet)
+	r.Handle("/panel/", page).Methods(http.MethodGet)
+	r.Handle("/swagger/", redirect(base+"/swagger")).Methods(http.MethodGet)
+	return nil
+}
+
+func redirect(to string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusFound)
+	})
+}
+
+func (s *Server) documentAsset() (asset, error) {
+	b, err := json.Marshal(s.api.document())
+	if err != nil {
+		return asset{}, fmt.Errorf("writing the OpenAPI document: %w", err)
+	}
+	return newAsset(b, "application/json", false), nil
+}
+
+// asset is a file in memory.
+type asset struct {
+	body    []byte
+	gzipped bool
+	mime    string
+	etag    string
+}
+
+func newAsset(body []byte, mime string, gzipped bool) asset {
+	sum := sha256.Sum256(body)
+	return asset{body: body, gzipped: gzipped, mime: mime, etag: `"` + hex.EncodeToString(sum[:8]) + `"`}
+}
+
+func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", a.mime)
+	h.Set("Content-Security-Policy", docsPolicy)
+	h.Set("Cache-Control", "no-cache") // asked again, but not sent again
+	h.Set("ETag", a.etag)
+	h.Set("Vary", "Accept-Encoding")
+	if r.Header.Get("If-None-Match") == a.etag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	body := a.body
+	if a.gzipped {
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			h.Set("Content-Encoding", "gzip")
+		} else {
+			body = gunzip(body)
+		}
+	}
+	_, _ = w.Write(body)
+}
+
+// gunzip opens what was embedded, which is sound.
+func gunzip(b []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil
+	}
+	out, err := io.ReadAll(r)
+	if err != nil {
+		return nil
+	}
+	return out
+}

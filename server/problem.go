@@ -1,0 +1,183 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// Problem is what every refused request is answered with: an RFC 9457
+// document. Code is stable; the other texts are for people. Refused values are
+// never repeated, because they may be secrets.
+type Problem struct {
+	Type   string       `json:"type" doc:"Always about:blank; code says which problem it is."`
+	Title  string       `json:"title" doc:"The status in words."`
+	Status int          `json:"status" doc:"The HTTP status."`
+	Detail string       `json:"detail" doc:"What went wrong, for people."`
+	Code   string       `json:"code" doc:"Which problem it is. Stable." example:"validation"`
+	Errors []FieldError `json:"errors" nullable:"false" doc:"What is wrong where, for code validation."`
+
+	header http.Header
+}
+
+// FieldError says what is wrong with one value of a request.
+type FieldError struct {
+	Location string `json:"location" doc:"Where it stands." example:"body.email"`
+	Message  string `json:"message" doc:"Which rule it breaks."`
+}
+
+func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
+
+// GetStatus is the HTTP status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders are further headers of the answer.
+func (p *Problem) GetHeaders() http.Header { return p.header }
+
+// ContentType is application/problem+json, whatever was asked for.
+func (p *Problem) ContentType(string) string { return problemType }
+
+const problemType = "application/problem+json"
+
+// The codes of problems. Those of one service are named where its errors are
+// translated.
+const (
+	codeValidation          = "validation"
+	codeUnauthorized        = "unauthorized"
+	codeForbidden           = "forbidden"
+	codeNotFound            = "not_found"
+	codeMethodNotAllowed    = "method_not_allowed"
+	codeRequestTimeout      = "request_timeout"
+	codeConflict            = "conflict"
+	codeSessionNotConnected = "session_not_connected"
+	codeWindowClosed        = "window_closed"
+	codeBudgetExceeded      = "budget_exceeded"
+	codePreconditionFailed  = "precondition_failed"
+	codePayloadTooLarge     = "payload_too_large"
+	codeUnsupportedMedia    = "unsupported_media_type"
+	codeUnsupported         = "unsupported"
+	codeRateLimited         = "rate_limited"
+	codeInternal            = "internal"
+	codeProviderError       = "provider_error"
+	codeUnavailable         = "unavailable"
+)
+
+var statusOf = map[string]int{
+	codeValidation:          http.StatusUnprocessableEntity,
+	codeUnauthorized:        http.StatusUnauthorized,
+	codeForbidden:           http.StatusForbidden,
+	codeNotFound:            http.StatusNotFound,
+	codeMethodNotAllowed:    http.StatusMethodNotAllowed,
+	codeRequestTimeout:      http.StatusRequestTimeout,
+	codeConflict:            http.StatusConflict,
+	codeSessionNotConnected: http.StatusConflict,
+	codeWindowClosed:        http.StatusConflict,
+	codeBudgetExceeded:      http.StatusConflict,
+	codePreconditionFailed:  http.StatusPreconditionFailed,
+	codePayloadTooLarge:     http.StatusRequestEntityTooLarge,
+	codeUnsupportedMedia:    http.StatusUnsupportedMediaType,
+	codeUnsupported:         http.StatusUnprocessableEntity,
+	codeRateLimited:         http.StatusTooManyRequests,
+	codeInternal:            http.StatusInternalServerError,
+	codeProviderError:       http.StatusBadGateway,
+	codeUnavailable:         http.StatusServiceUnavailable,
+}
+
+// problem makes the document of a code; "" is a detail that says no more than
+// the status. It panics for a code that has no status.
+func problem(code, detail string) *Problem {
+	status, ok := statusOf[code]
+	if !ok {
+		panic("server: problem of unknown code " + code)
+	}
+	p := &Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status,
+		Detail: detail, Code: code, Errors: []FieldError{}, header: http.Header{},
+	}
+	if detail == "" {
+		p.Detail = http.StatusText(status)
+	}
+	if code == codeInternal {
+		p.Detail = "something went wrong; the server's log has it under the request's id"
+	}
+	if code == codeUnauthorized {
+		p.header.Set("WWW-Authenticate", "Bearer")
+	}
+	return p
+}
+
+// invalid is a validation problem with one value, "body.email".
+func invalid(location, message string) *Problem {
+	p := problem(codeValidation, "the request is not valid")
+	p.Errors = append(p.Errors, FieldError{location, message})
+	return p
+}
+
+// retryAfter says when to try again, in whole seconds and at least one.
+func (p *Problem) retryAfter(d time.Duration) *Problem {
+	p.header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Seconds())))))
+	return p
+}
+
+// problemOf translates an error for the client. What nothing translates is
+// logged, and the client learns only that it happened.
+func (s *Server) problemOf(ctx context.Context, err error) *Problem {
+	var p *Problem
+	if errors.As(err, &p) {
+		return p
+	}
+	for _, translate := range s.api.problems {
+		if p := translate(err); p != nil {
+			return p
+		}
+	}
+	if ctx.Err() != nil {
+		return problem(codeUnavailable, "the request was ended before it was answered")
+	}
+	s.log.ErrorContext(ctx, "request failed", slog.Any("error", err))
+	return problem(codeInternal, "")
+}
+
+// authProblem translates the errors of package auth.
+func authProblem(err error) *Problem {
+	var bad *auth.Invalid
+	var limited *auth.RateLimited
+	switch {
+	case errors.As(err, &bad):
+		return invalid("body."+bad.Field, bad.Message)
+	case errors.As(err, &limited):
+		return problem(codeRateLimited, "there were too many failed attempts from this address").retryAfter(limited.After)
+	case errors.Is(err, auth.ErrCredentials):
+		return problem(codeUnauthorized, "the e-mail or the password is wrong")
+	case errors.Is(err, auth.ErrToken):
+		p := problem(codeUnauthorized, "the token is not valid, or no longer")
+		p.header.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+		return p
+	case errors.Is(err, auth.ErrClosed):
+		return problem(codeForbidden, "sign-up is closed on this server")
+	case errors.Is(err, auth.ErrEmailTaken):
+		return problem(codeConflict, "a user with this e-mail exists")
+	case errors.Is(err, auth.ErrNotFound):
+		return problem(codeNotFound, "there is no such user")
+	}
+	return nil
+}
+
+// writeProblem answers outside of the API's own handlers.
+func writeProblem(w http.ResponseWriter, p *Problem) {
+	h := w.Header()
+	for k, vs := range p.header {
+		h[k] = vs
+	}
+	h.Set("Content-Type", problemType)
+	h.Del("Content-Encoding")
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // a client that has gone
+}

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+)
+
+// request is what is known of a request beside its *http.Request. One
+// goroutine at a time works on it.
+type request struct {
+	id      string
+	client  netip.Addr // who sent it, behind trusted proxies
+	route   string     // template of the route that answers; "": none
+	account string     // of the caller, once known
+	panics  bool       // the handler has panicked
+}
+
+type requestKey struct{}
+
+// requestOf returns the request of a context that came through the middleware.
+func requestOf(ctx context.Context) *request {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		return r
+	}
+	return &request{}
+}
+
+// requestLog adds the request's id to every line that is logged for it.
+type requestLog struct{ slog.Handler }
+
+func (h requestLog) Handle(ctx context.Context, rec slog.Record) error {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		rec = rec.Clone()
+		rec.AddAttrs(slog.String("request_id", r.id))
+	}
+	return h.Handler.Handle(ctx, rec)
+}
+
+func (h requestLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return requestLog{h.Handler.WithAttrs(attrs)}
+}
+
+func (h requestLog) WithGroup(name string) slog.Handler { return requestLog{h.Handler.WithGroup(name)} }
+
+// response remembers what was answered.
+type response struct {
+	http.ResponseWriter
+	status int // 0: nothing yet
+	bytes  int64
+}
+
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *response) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Flush makes w an http.Flusher, which some libraries ask for by assertion.
+func (w *response) Flush() {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Unwrap lets http.ResponseController reach what is below.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }

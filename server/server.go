@@ -1,0 +1,139 @@
+package server
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/jmoiron/sqlx"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// ErrOtherSecret reports a database that was written under a secret that is
+// not in Config.Secrets.
+var ErrOtherSecret = keyring.ErrOtherSecret
+
+// Server is the assembled service. It is an http.Handler; its services do the
+// same as its routes.
+type Server struct {
+	// Auth keeps accounts, users and tokens.
+	Auth *auth.Service
+	// Metrics is where this server counts. It is not the global registry: a
+	// program may have its own.
+	Metrics *prometheus.Registry
+
+	cfg      Config
+	db       *database.DB
+	keys     *keyring.Ring
+	log      *slog.Logger
+	router   *mux.Router
+	handler  http.Handler
+	api      *api
+	http     *httpMetrics
+	limits   tokenLimits
+	probe    probe
+	started  time.Time
+	stopping chan struct{} // closed when draining begins
+	stopOnce sync.Once
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// New creates or upgrades the tables and connects the services. Nothing runs
+// before [Server.Run]; requests are answered at once. It returns
+// [ErrOtherSecret] when the database belongs to another secret.
+func New(ctx context.Context, cfg Config) (*Server, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, log: cfg.Logger, Metrics: prometheus.NewRegistry(),
+		started: cfg.Now(), stopping: make(chan struct{}),
+	}
+	if s.db, err = database.Of(ctx, cfg.DB); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if s.keys, err = keyring.New(cfg.secrets()...); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if err := s.migrate(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.keys.Check(ctx, cfg.DB); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	s.Auth, err = auth.New(ctx, cfg.DB, s.keys, &auth.Options{Closed: cfg.ClosedSignUp, Logger: cfg.Logger, Now: cfg.Now})
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	s.http = newHTTPMetrics(s.Metrics, cfg.Version)
+	if err := s.routes(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// migrate brings the tables of every package to their newest version.
+func (s *Server) migrate(ctx context.Context) error {
+	for _, migrate := range []func(context.Context, *sqlx.DB) error{keyring.Migrate, migrateOwn, auth.Migrate} {
+		if err := migrate(ctx, s.cfg.DB); err != nil {
+			return fmt.Errorf("server: %w", err)
+		}
+	}
+	return nil
+}
+
+func migrateOwn(ctx context.Context, db *sqlx.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return database.Migrate(ctx, db, "server", files)
+}
+
+// Run runs the workers until ctx ends and the work in hand is finished or
+// handed back.
+func (s *Server) Run(ctx context.Context) error {
+	g, gctx := errgroup.WithContext(ctx)
+	for _, run := range []func(context.Context) error{s.Auth.Run} {
+		g.Go(func() error { return run(gctx) })
+	}
+	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("server: %w", err)
+	}
+	return nil
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// routes connects every route to its handler.
+func (s *Server) routes() error {
+	s.router = mux.NewRouter()
+	s.api = newAPI(s)
+	s.userRoutes(s.api)
+	s.probeRoutes(s.api)
+	s.api.finish()
+	if err := s.pageRoutes(s.router); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	s.handler = s.middleware(s.router)
+	return nil
+}
+
+// drain tells long requests and the probe that the server is about to stop.
+func (s *Server) drain() { s.stopOnce.Do(func() { close(s.stopping) }) }
