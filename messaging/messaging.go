@@ -154,10 +154,14 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// QueueStats says how much waits to be sent, and since when.
+// QueueStats says how much is not sent yet, and how long the oldest that could
+// be tried has waited.
 func (s *Service) QueueStats(ctx context.Context) (waiting int64, oldest time.Duration, err error) {
 	st, err := s.sends.Stats(ctx)
-	return st.Waiting, st.Oldest, err
+	if err != nil {
+		return 0, 0, fmt.Errorf("messaging: %w", err)
+	}
+	return st.Unrouted + st.Ready + st.Held + st.Waiting, st.Oldest, nil
 }
 
 // Committed tells the workers to look for work now. Call it after the commit
