@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database/open"
+	"github.com/trunklinehq/trunkline/provider"
 )
 
 // Config is what a server needs to know.
@@ -46,6 +47,8 @@ type Config struct {
 	// DeliveryRetention is how long webhook deliveries are kept. 0: 30 days,
 	// −1: for ever.
 	DeliveryRetention time.Duration
+	// Providers are kinds of lines beside the built-in ones. nil: none.
+	Providers []provider.Provider
 	// Exclusive says that no other process uses the database, so that what a
 	// killed predecessor held is taken up at once.
 	Exclusive bool

@@ -33,7 +33,7 @@ func newAPI(s *Server) *api {
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{asProblem},
 	}
-	a := &api{API: humamux.New(s.router, cfg), s: s, problems: []func(error) *Problem{authProblem}}
+	a := &api{API: humamux.New(s.router, cfg), s: s, problems: []func(error) *Problem{authProblem, messagingProblem, webhookProblem}}
 	a.UseMiddleware(a.guard)
 	return a
 }

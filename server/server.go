@@ -18,7 +18,9 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/webhook"
 )
 
 // ErrOtherSecret reports a database that was written under a secret that is
@@ -30,6 +32,10 @@ var ErrOtherSecret = keyring.ErrOtherSecret
 type Server struct {
 	// Auth keeps accounts, users and tokens.
 	Auth *auth.Service
+	// Messaging keeps references, chats and messages, and sends.
+	Messaging *messaging.Service
+	// Webhooks keeps endpoints and delivers events to them.
+	Webhooks *webhook.Dispatcher
 	// Metrics is where this server counts. It is not the global registry: a
 	// program may have its own.
 	Metrics *prometheus.Registry
@@ -44,6 +50,7 @@ type Server struct {
 	http     *httpMetrics
 	limits   tokenLimits
 	probe    probe
+	echo     *webhook.Echo
 	started  time.Time
 	stopping chan struct{} // closed when draining begins
 	stopOnce sync.Once
@@ -81,6 +88,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	s.http = newHTTPMetrics(s.Metrics, cfg.Version)
+	if err := s.connect(ctx); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if err := s.routes(); err != nil {
 		return nil, err
 	}
@@ -89,7 +99,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 
 // migrate brings the tables of every package to their newest version.
 func (s *Server) migrate(ctx context.Context) error {
-	for _, migrate := range []func(context.Context, *sqlx.DB) error{keyring.Migrate, migrateOwn, auth.Migrate} {
+	for _, migrate := range []func(context.Context, *sqlx.DB) error{
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, webhook.Migrate,
+	} {
 		if err := migrate(ctx, s.cfg.DB); err != nil {
 			return fmt.Errorf("server: %w", err)
 		}
@@ -109,7 +121,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	for _, run := range []func(context.Context) error{s.Auth.Run} {
+	for _, run := range []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run} {
 		g.Go(func() error { return run(gctx) })
 	}
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
@@ -127,6 +139,11 @@ func (s *Server) routes() error {
 	s.api = newAPI(s)
 	s.userRoutes(s.api)
 	s.probeRoutes(s.api)
+	s.referenceRoutes(s.api)
+	s.chatRoutes(s.api)
+	s.streamRoutes(s.api)
+	s.hookconfRoutes(s.api)
+	s.sandboxRoutes(s.api)
 	s.api.finish()
 	if err := s.pageRoutes(s.router); err != nil {
 		return fmt.Errorf("server: %w", err)

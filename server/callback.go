@@ -1,0 +1,105 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gorilla/mux"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// callbackPath is where networks post for all lines.
+const callbackPath = "/webhooks/provider"
+
+// callbackLimit is the most bytes of a callback; networks send up to 3 MB.
+const callbackLimit = 4 << 20
+
+// callbackRoutes connects the provider callback. It is no operation of the
+// API: signatures cover the raw bytes.
+func (s *Server) callbackRoutes(r *mux.Router) {
+	r.HandleFunc(callbackPath, s.callbackHandshake).Methods(http.MethodGet)
+	r.HandleFunc(callbackPath, s.callbackPost).Methods(http.MethodPost)
+	doc := s.api.OpenAPI()
+	refused := func(what string) *huma.Response {
+		return &huma.Response{Description: what, Content: map[string]*huma.MediaType{
+			problemType: {Schema: &huma.Schema{Ref: "#/components/schemas/" + problems}},
+		}}
+	}
+	text := func(name, about string) *huma.Param {
+		return &huma.Param{Name: name, In: "query", Required: true, Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	doc.AddOperation(&huma.Operation{
+		OperationID: "Messaging_Handshake", Method: http.MethodGet, Path: callbackPath, Tags: []string{"Messaging"},
+		Summary: "Answer a network's verification handshake", Security: []map[string][]string{},
+		Parameters: []*huma.Param{
+			text("hub.mode", "subscribe"), text("hub.verify_token", "The verifyToken of a reference."), text("hub.challenge", "Repeated in the answer."),
+		},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "The challenge.", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
+			"403": refused("The token belongs to no reference."),
+		},
+	})
+	doc.AddOperation(&huma.Operation{
+		OperationID: "Messaging_Callback", Method: http.MethodPost, Path: callbackPath, Tags: []string{"Messaging"},
+		Summary: "Take what a network reports", Security: []map[string][]string{},
+		Description: "200 only once all of it is stored. A body may come any number of times.",
+		Parameters: []*huma.Param{{
+			Name: "X-Hub-Signature-256", In: "header", Required: true, Description: "sha256= and the hex HMAC of the raw body under the appSecret.",
+			Schema: &huma.Schema{Type: huma.TypeString},
+		}},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
+		}},
+		Responses: map[string]*huma.Response{
+			"200": {Description: "Everything is stored."}, "400": refused("The body is no JSON object."),
+			"401": refused("The signature fits no reference that the body is for."), "413": refused("The body is larger than 4 MiB."),
+			"503": refused("Several accounts claim a line and none has proved it yet; or the store cannot be written."),
+		},
+	})
+}
+
+// callbackHandshake answers a network that asks whether this address is ours.
+func (s *Server) callbackHandshake(w http.ResponseWriter, r *http.Request) {
+	var failed error
+	challenge, ok := graph.Challenge(r.URL.Query(), func(token string) bool {
+		known, err := s.Messaging.Handshake(r.Context(), token)
+		failed = err
+		return known
+	})
+	switch {
+	case failed != nil:
+		writeProblem(w, s.problemOf(r.Context(), failed))
+	case !ok:
+		writeProblem(w, problem("forbidden", "The verify token belongs to no reference."))
+	default:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = io.WriteString(w, challenge)
+	}
+}
+
+// callbackPost takes what a network reports. It answers 200 only once all of
+// it is stored.
+func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, callbackLimit))
+	if err != nil {
+		writeProblem(w, s.problemOf(r.Context(), err))
+		return
+	}
+	switch err := s.Messaging.Callback(r.Context(), r.Header, body); {
+	case err == nil:
+		w.WriteHeader(http.StatusOK)
+	case errors.Is(err, messaging.ErrNotCallback):
+		writeProblem(w, problem("validation", "The body must be a JSON object as the network sends it."))
+	case errors.Is(err, messaging.ErrUnverified):
+		writeProblem(w, problem("unauthorized", "The signature fits no reference that this callback is for."))
+	case errors.Is(err, messaging.ErrUnproved):
+		writeProblem(w, problem("unavailable", "Several accounts claim this line and none has proved it yet."))
+	default:
+		writeProblem(w, s.problemOf(r.Context(), err))
+	}
+}

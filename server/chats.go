@@ -1,0 +1,181 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+func (s *Server) chatRoutes(a *api) {
+	register(a, operation{
+		id: "Messaging_Chats", method: http.MethodGet, path: "/chats/list",
+		summary: "List the chats of a line, newest activity first",
+	}, auth.ChatsRead, s.listChats)
+	register(a, operation{
+		id: "Messaging_Messages", method: http.MethodGet, path: "/chats/messages",
+		summary: "List the messages of a chat, newest first",
+	}, auth.ChatsRead, s.listMessages)
+	registerReply(a, operation{
+		id: "Messaging_Send", method: http.MethodPost, path: "/chats/send", summary: "Send a message",
+		about: "Stores the message and waits for the first attempt to hand it to the network. A message that the network took has the status SENDING " +
+			"and the network's id; one that is still on its way is PENDING with an id of ours, which stays an alias. " +
+			"With `dryRun=1` nothing is sent: the answer says what would become of it.",
+		errors: []int{http.StatusConflict, http.StatusBadGateway},
+	}, auth.ChatsSend, s.send)
+	register(a, operation{
+		id: "Messaging_MarkRead", method: http.MethodPost, path: "/chats/read",
+		summary: "Mark a chat's messages as read, up to one of them or all",
+	}, auth.ChatsSend, s.markRead)
+	register(a, operation{
+		id: "Messaging_UpdateChat", method: http.MethodPatch, path: "/chats",
+		summary: "Change what is kept with a chat",
+	}, auth.ChatsSend, s.updateChat)
+}
+
+type chatFilter struct {
+	referenceQuery
+	pageQuery
+	Search string `query:"search" maxLength:"200" doc:"Part of a name or an id."`
+}
+
+func (s *Server) listChats(ctx context.Context, c call, in *chatFilter) (messaging.Page[messaging.Chat], error) {
+	p, err := s.account(c).Chats(ctx, in.Reference, in.Search, in.list())
+	return p, inQuery(err)
+}
+
+type history struct {
+	referenceQuery
+	ChatID string `query:"chatId" required:"true" minLength:"1" maxLength:"512"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Before string `query:"before" maxLength:"200" doc:"Cursor: messages older than it."`
+	After  string `query:"after" maxLength:"200" doc:"Cursor: messages newer than it."`
+}
+
+func (s *Server) listMessages(ctx context.Context, c call, in *history) (messaging.Page[messaging.Message], error) {
+	p, err := s.account(c).Messages(ctx, in.Reference, in.ChatID, messaging.History{Limit: in.Limit, Before: in.Before, After: in.After})
+	return p, inQuery(err)
+}
+
+type sendInput struct {
+	Wait           int    `query:"wait" minimum:"0" maximum:"30" default:"10" doc:"Seconds to wait for the first attempt; 0: not at all."`
+	DryRun         int    `query:"dryRun" enum:"0,1" doc:"1: only say what would become of it."`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"Visible ASCII. The same key and body within 24 h answer with the first message and send nothing."`
+	Body           struct {
+		Reference provider.ReferenceID `json:"reference" minimum:"1"`
+		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512"`
+		Message   outgoing             `json:"message"`
+		Context   *quoted              `json:"context,omitempty" doc:"The message that this one answers."`
+	}
+}
+
+type quoted struct {
+	MessageID string `json:"messageId" minLength:"1" maxLength:"512"`
+}
+
+// sendOutput is a sendResult, or a messaging.SendCheck after a dry run.
+type sendOutput struct {
+	Replayed string `header:"Idempotent-Replayed" doc:"true: the key had been used, and nothing was sent."`
+	Body     any
+}
+
+type sendResult struct {
+	Success bool              `json:"success"`
+	Message messaging.Message `json:"message"`
+}
+
+func (s *Server) send(ctx context.Context, c call, in *sendInput) (*sendOutput, error) {
+	content, err := messaging.DecodeContent(json.RawMessage(in.Body.Message))
+	if err != nil {
+		return nil, err
+	}
+	req := messaging.SendRequest{
+		Reference: in.Body.Reference, ChatID: in.Body.ChatID, Content: content,
+		IdempotencyKey: in.IdempotencyKey, Wait: time.Duration(in.Wait) * time.Second,
+	}
+	if in.Body.Context != nil {
+		req.ReplyTo = in.Body.Context.MessageID
+	}
+	if in.DryRun == 1 {
+		check, err := s.account(c).Check(ctx, req)
+		return &sendOutput{Body: check}, err
+	}
+	sent, err := s.account(c).Send(ctx, req)
+	out := &sendOutput{Body: sendResult{true, sent.Message}}
+	if sent.Replayed {
+		out.Replayed = "true"
+	}
+	return out, err
+}
+
+type readInput struct {
+	Body struct {
+		Reference provider.ReferenceID `json:"reference" minimum:"1"`
+		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512"`
+		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"Up to this message; absent: all."`
+	}
+}
+
+type readResult struct {
+	Success bool  `json:"success"`
+	Unread  int64 `json:"unread" doc:"Messages that are still unread."`
+}
+
+func (s *Server) markRead(ctx context.Context, c call, in *readInput) (readResult, error) {
+	left, err := s.account(c).MarkRead(ctx, in.Body.Reference, in.Body.ChatID, in.Body.MessageID)
+	return readResult{true, left}, err
+}
+
+type chatInput struct {
+	Body struct {
+		Reference provider.ReferenceID       `json:"reference" minimum:"1"`
+		ChatID    string                     `json:"chatId" minLength:"1" maxLength:"512"`
+		BotActive *flag                      `json:"botActive,omitempty"`
+		Variables map[string]json.RawMessage `json:"variables,omitempty" doc:"Merged; null removes one."`
+		Fields    map[string]json.RawMessage `json:"fields,omitempty" doc:"Merged; null removes one."`
+		Tags      *[]string                  `json:"tags,omitempty" maxItems:"100" doc:"Replaced."`
+		Name      *string                    `json:"name,omitempty" maxLength:"200"`
+		Language  *string                    `json:"language,omitempty" maxLength:"35"`
+		OptedOut  *bool                      `json:"optedOut,omitempty"`
+		Handoff   string                     `json:"handoff,omitempty" enum:"take,close" doc:"take: a person answers from now on; close: the bot may again."`
+	}
+}
+
+func (s *Server) updateChat(ctx context.Context, c call, in *chatInput) (messaging.Chat, error) {
+	b := in.Body
+	change := messaging.ChatChange{
+		BotActive: (*bool)(b.BotActive), Variables: b.Variables, Fields: b.Fields, Name: b.Name, Language: b.Language,
+		OptedOut: b.OptedOut, Handoff: b.Handoff,
+	}
+	if b.Tags != nil {
+		change.Tags = append([]string{}, *b.Tags...)
+	}
+	return s.account(c).UpdateChat(ctx, b.Reference, b.ChatID, change)
+}
+
+// flag is a boolean that may be written as 0 and 1, as it is shown.
+type flag bool
+
+// UnmarshalJSON reads true, false, 1 and 0.
+func (f *flag) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case "true", "1":
+		*f = true
+	case "false", "0":
+		*f = false
+	default:
+		return invalid("body.botActive", "must be true, false, 1 or 0")
+	}
+	return nil
+}
+
+// Schema says that both forms are taken.
+func (flag) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeBoolean}, {Type: huma.TypeInteger, Enum: []any{0, 1}}}}
+}

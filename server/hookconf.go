@@ -1,0 +1,234 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/sandbox"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// header is a header that goes with every delivery.
+type header struct {
+	Key   string `json:"key" minLength:"1" maxLength:"200"`
+	Value string `json:"value" maxLength:"4096" doc:"Shown as •••• afterwards."`
+}
+
+// endpoint is a webhook as its owner sees it.
+type endpoint struct {
+	EndpointID string               `json:"endpointId"`
+	ID         string               `json:"id" doc:"Id of the reference, as a string."`
+	Reference  provider.ReferenceID `json:"reference"`
+	Webhook    string               `json:"webhook"`
+	Headers    []header             `json:"headers" nullable:"false"`
+	Events     []string             `json:"events" nullable:"false"`
+	Include    []string             `json:"include" nullable:"false"`
+	Enabled    bool                 `json:"enabled"`
+	State      webhook.State        `json:"state" enum:"ok,paused,disabled"`
+	LastError  *string              `json:"lastError"`
+	Secret     string               `json:"secret,omitempty" doc:"Signs deliveries. Shown once: when it was just made."`
+	CreatedAt  messaging.UnixTime   `json:"createdAt"`
+	UpdatedAt  messaging.UnixTime   `json:"updatedAt"`
+}
+
+func (s *Server) hookconfRoutes(a *api) {
+	register(a, operation{
+		id: "Webhooks_Put", method: http.MethodPost, path: "/references/hookconf",
+		summary: "Add a webhook, or update the headers of the one with this URL",
+		about:   "On a sandbox line the URL may be " + webhook.EchoURL + ": deliveries then go to a built-in receiver.",
+	}, auth.WebhooksManage, s.putHook)
+	registerReply(a, operation{
+		id: "Webhooks_Register", method: http.MethodPost, path: "/references/registerWebHook",
+		summary: "Register a webhook and get its signing secret", status: http.StatusCreated,
+		about: "Answers 201 with the secret for a new URL, 200 without it for one that exists.",
+	}, auth.WebhooksManage, s.registerHook)
+	register(a, operation{
+		id: "Webhooks_List", method: http.MethodGet, path: "/references/hookconf", summary: "List the webhooks of a line",
+	}, auth.WebhooksManage, s.listHooks)
+	register(a, operation{
+		id: "Webhooks_Update", method: http.MethodPatch, path: "/references/hookconf/{endpointId}",
+		summary: "Change a webhook, or rotate its secret",
+	}, auth.WebhooksManage, s.updateHook)
+	register(a, operation{
+		id: "Webhooks_Delete", method: http.MethodDelete, path: "/references/hookconf/{endpointId}",
+		summary: "Remove a webhook with what waits for it",
+	}, auth.WebhooksManage, s.deleteHook)
+}
+
+// referenceText is a reference id that may be written as a string or a number.
+type referenceText provider.ReferenceID
+
+// UnmarshalJSON reads 7 and "7".
+func (id *referenceText) UnmarshalJSON(b []byte) error {
+	text := string(b)
+	if len(b) > 0 && b[0] == '"' {
+		if err := json.Unmarshal(b, &text); err != nil {
+			return err
+		}
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return invalid("body.id", "must be the id of a reference")
+	}
+	*id = referenceText(n)
+	return nil
+}
+
+// Schema says that both forms are taken.
+func (referenceText) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64(1))},
+		{Type: huma.TypeString, Pattern: "^[0-9]{1,18}$"},
+	}, Description: "Id of the reference, as a string or an integer."}
+}
+
+type hookconf struct {
+	Body struct {
+		ID      referenceText `json:"id"`
+		Webhook string        `json:"webhook" minLength:"1" maxLength:"2048"`
+		Headers []header      `json:"headers,omitempty" maxItems:"50"`
+	}
+}
+
+type hookconfResult struct {
+	Success bool     `json:"success"`
+	Message string   `json:"message"`
+	Data    struct{} `json:"data"`
+}
+
+func (s *Server) putHook(ctx context.Context, c call, in *hookconf) (hookconfResult, error) {
+	_, created, err := s.putEndpoint(ctx, c, provider.ReferenceID(in.Body.ID), webhook.Settings{
+		URL: in.Body.Webhook, Headers: headersFrom(in.Body.Headers),
+	})
+	if created {
+		return hookconfResult{Success: true, Message: "The webhook was added."}, err
+	}
+	return hookconfResult{Success: true, Message: "The webhook was updated."}, err
+}
+
+type registration struct {
+	Body struct {
+		Reference provider.ReferenceID `json:"reference" minimum:"1"`
+		Webhook   string               `json:"webhook" minLength:"1" maxLength:"2048"`
+		Headers   []header             `json:"headers,omitempty" maxItems:"50"`
+		Events    []string             `json:"events,omitempty" maxItems:"12" doc:"message, status, data, calls, subscription, session; absent: all but session."`
+		Include   []string             `json:"include,omitempty" maxItems:"4" doc:"extracted: message events wait for what the extractors find."`
+		Secret    string               `json:"secret,omitempty" maxLength:"200" doc:"whsec_ and base64 of 24 to 64 bytes; absent: made."`
+	}
+}
+
+// registered is an endpoint with the status that says whether it is new.
+type registered struct {
+	Status int
+	Body   endpoint
+}
+
+func (s *Server) registerHook(ctx context.Context, c call, in *registration) (*registered, error) {
+	b := in.Body
+	ep, created, err := s.putEndpoint(ctx, c, b.Reference, webhook.Settings{
+		URL: b.Webhook, Headers: headersFrom(b.Headers), Events: b.Events, Include: b.Include, Secret: b.Secret,
+	})
+	out := &registered{http.StatusOK, endpointOf(ep)}
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, err
+}
+
+// putEndpoint adds or updates an endpoint of one of the caller's lines.
+func (s *Server) putEndpoint(ctx context.Context, c call, id provider.ReferenceID, set webhook.Settings) (webhook.Endpoint, bool, error) {
+	r, err := s.account(c).Reference(ctx, id)
+	if err != nil {
+		return webhook.Endpoint{}, false, err
+	}
+	if set.URL == webhook.EchoURL && r.Type != sandbox.Kind {
+		return webhook.Endpoint{}, false, invalid("body.webhook", "is only for references of type "+string(sandbox.Kind))
+	}
+	set.Scope = webhookScope(id)
+	return s.hooks(c).Put(ctx, set)
+}
+
+func (s *Server) listHooks(ctx context.Context, c call, in *referenceQuery) (messaging.Page[endpoint], error) {
+	out := messaging.Page[endpoint]{Items: []endpoint{}}
+	if _, err := s.account(c).Reference(ctx, in.Reference); err != nil {
+		return out, err
+	}
+	eps, err := s.hooks(c).List(ctx, webhookScope(in.Reference))
+	for _, ep := range eps {
+		out.Items = append(out.Items, endpointOf(ep))
+	}
+	return out, err
+}
+
+type endpointPath struct {
+	EndpointID string `path:"endpointId" maxLength:"64"`
+}
+
+type endpointChange struct {
+	endpointPath
+	Body struct {
+		Headers      *[]header `json:"headers,omitempty" maxItems:"50" doc:"Replaced; a value of •••• keeps what is there."`
+		Events       *[]string `json:"events,omitempty" maxItems:"12"`
+		Include      *[]string `json:"include,omitempty" maxItems:"4"`
+		Enabled      *bool     `json:"enabled,omitempty"`
+		RotateSecret bool      `json:"rotateSecret,omitempty" doc:"The old secret signs beside the new one for 24 hours."`
+	}
+}
+
+func (s *Server) updateHook(ctx context.Context, c call, in *endpointChange) (endpoint, error) {
+	b := in.Body
+	ch := webhook.Changes{Enabled: b.Enabled, RotateSecret: b.RotateSecret, Events: all(b.Events), Include: all(b.Include)}
+	if b.Headers != nil {
+		ch.Headers = headersFrom(*b.Headers)
+	}
+	ep, err := s.hooks(c).Update(ctx, in.EndpointID, ch)
+	return endpointOf(ep), err
+}
+
+// all is nil only when the list is absent.
+func all(list *[]string) []string {
+	if list == nil {
+		return nil
+	}
+	return append([]string{}, *list...)
+}
+
+func (s *Server) deleteHook(ctx context.Context, c call, in *endpointPath) (done, error) {
+	return done{true}, s.hooks(c).Delete(ctx, in.EndpointID)
+}
+
+func endpointOf(ep webhook.Endpoint) endpoint {
+	n, _ := strconv.ParseInt(ep.Scope, 10, 64) // written by webhookScope
+	out := endpoint{
+		EndpointID: ep.ID, ID: ep.Scope, Reference: provider.ReferenceID(n), Webhook: ep.URL, Headers: headersOf(ep.Headers),
+		Events: ep.Events, Include: ep.Include, Enabled: ep.Enabled, State: ep.State, Secret: ep.Secret,
+		CreatedAt: messaging.UnixTime{Time: ep.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: ep.UpdatedAt},
+	}
+	if ep.LastError != "" {
+		out.LastError = &ep.LastError
+	}
+	return out
+}
+
+func headersOf(hs []webhook.Header) []header {
+	out := make([]header, len(hs))
+	for i, h := range hs {
+		out[i] = header(h)
+	}
+	return out
+}
+
+func headersFrom(hs []header) []webhook.Header {
+	out := make([]webhook.Header, len(hs))
+	for i, h := range hs {
+		out[i] = webhook.Header(h)
+	}
+	return out
+}

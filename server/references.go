@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// done is the answer of operations that have nothing to show.
+type done struct {
+	Success bool `json:"success"`
+}
+
+// pageQuery is the part of a query that every list takes.
+type pageQuery struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (q pageQuery) list() messaging.List { return messaging.List{Limit: q.Limit, Cursor: q.Cursor} }
+
+// referenceQuery names a line in a query.
+type referenceQuery struct {
+	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
+}
+
+// referenceID names a line in a path.
+type referenceID struct {
+	ID provider.ReferenceID `path:"id" minimum:"1" doc:"Id of the reference."`
+}
+
+func (s *Server) referenceRoutes(a *api) {
+	register(a, operation{
+		id: "Messaging_CreateReference", method: http.MethodPost, path: "/reference", status: http.StatusCreated,
+		summary: "Add a chat line",
+	}, auth.ReferencesWrite, s.createReference)
+	register(a, operation{
+		id: "Messaging_References", method: http.MethodGet, path: "/reference/list", summary: "List chat lines",
+	}, auth.ReferencesRead, s.listReferences)
+	register(a, operation{
+		id: "Messaging_StartSession", method: http.MethodPost, path: "/reference/session/start",
+		summary: "Connect a line, or check its credentials",
+	}, auth.SessionsManage, s.startSession)
+	register(a, operation{
+		id: "Messaging_SessionStatus", method: http.MethodGet, path: "/reference/session/status",
+		summary: "How a line stands with its network",
+	}, auth.ReferencesRead, s.sessionStatus)
+	register(a, operation{
+		id: "Messaging_Logout", method: http.MethodPost, path: "/reference/session/logout", summary: "End a session",
+	}, auth.SessionsManage, s.logout)
+	register(a, operation{
+		id: "Messaging_Reference", method: http.MethodGet, path: "/reference/{id}", summary: "Show a chat line",
+	}, auth.ReferencesRead, s.getReference)
+	register(a, operation{
+		id: "Messaging_UpdateReference", method: http.MethodPatch, path: "/reference/{id}", summary: "Change a chat line",
+	}, auth.ReferencesWrite, s.updateReference)
+	register(a, operation{
+		id: "Messaging_DeleteReference", method: http.MethodDelete, path: "/reference/{id}",
+		summary: "Remove a chat line with its chats and messages",
+	}, auth.ReferencesWrite, s.deleteReference)
+}
+
+type newReference struct {
+	Body struct {
+		Name     string            `json:"name" minLength:"1" maxLength:"200"`
+		Type     provider.Kind     `json:"type" doc:"provider-cloud or provider-sandbox."`
+		Settings map[string]string `json:"settings,omitempty" doc:"What the type needs. provider-cloud: phoneNumberId, businessAccountId, accessToken, appSecret and verifyToken; provider-sandbox: nothing."`
+	}
+}
+
+func (s *Server) createReference(ctx context.Context, c call, in *newReference) (messaging.Reference, error) {
+	return s.account(c).CreateReference(ctx, messaging.NewReference{Name: in.Body.Name, Type: in.Body.Type, Settings: in.Body.Settings})
+}
+
+type referenceFilter struct {
+	pageQuery
+	Type provider.Kind `query:"type" doc:"Only lines of this type."`
+}
+
+func (s *Server) listReferences(ctx context.Context, c call, in *referenceFilter) (messaging.Page[messaging.Reference], error) {
+	p, err := s.account(c).References(ctx, in.Type, in.list())
+	return p, inQuery(err)
+}
+
+func (s *Server) getReference(ctx context.Context, c call, in *referenceID) (messaging.Reference, error) {
+	return s.account(c).Reference(ctx, in.ID)
+}
+
+type changeReference struct {
+	referenceID
+	Body struct {
+		Name     *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Settings map[string]string `json:"settings,omitempty" doc:"Merged: names that are absent stay."`
+	}
+}
+
+func (s *Server) updateReference(ctx context.Context, c call, in *changeReference) (messaging.Reference, error) {
+	return s.account(c).UpdateReference(ctx, in.ID, messaging.ReferenceChange{Name: in.Body.Name, Settings: in.Body.Settings})
+}
+
+func (s *Server) deleteReference(ctx context.Context, c call, in *referenceID) (done, error) {
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if err := s.account(c).DeleteReferenceTx(ctx, tx, in.ID); err != nil {
+			return err
+		}
+		return s.hooks(c).DeleteScopeTx(ctx, tx, webhookScope(in.ID))
+	})
+	if err == nil {
+		s.Messaging.ReferenceDeleted(in.ID)
+	}
+	return done{true}, err
+}
+
+type sessionBody struct {
+	Body struct {
+		Reference provider.ReferenceID `json:"reference" minimum:"1"`
+	}
+}
+
+func (s *Server) startSession(ctx context.Context, c call, in *sessionBody) (messaging.Session, error) {
+	return s.account(c).StartSession(ctx, in.Body.Reference)
+}
+
+func (s *Server) logout(ctx context.Context, c call, in *sessionBody) (messaging.Session, error) {
+	return s.account(c).Logout(ctx, in.Body.Reference)
+}
+
+func (s *Server) sessionStatus(ctx context.Context, c call, in *referenceQuery) (messaging.Session, error) {
+	return s.account(c).SessionStatus(ctx, in.Reference)
+}

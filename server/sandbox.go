@@ -1,0 +1,205 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/sandbox"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+func (s *Server) sandboxRoutes(a *api) {
+	register(a, operation{
+		id: "Sandbox_Write", method: http.MethodPost, path: "/sandbox/{reference}/messages",
+		summary: "Let a simulated contact write", status: http.StatusCreated,
+		about: "The body is `{from, name?, type, …}` with the members of the type as in a send. What the contact was sent before counts as read.",
+	}, auth.ReferencesWrite, s.sandboxWrite)
+	register(a, operation{
+		id: "Sandbox_Screen", method: http.MethodGet, path: "/sandbox/{reference}/messages",
+		summary: "What the simulated contacts' phones show, newest first",
+	}, auth.ChatsRead, s.sandboxScreen)
+	register(a, operation{
+		id: "Sandbox_Echo", method: http.MethodGet, path: "/sandbox/{reference}/echo",
+		summary: "The last 100 deliveries that went to " + webhook.EchoURL + ", newest first",
+	}, auth.ChatsRead, s.sandboxEcho)
+}
+
+type sandboxPath struct {
+	Reference provider.ReferenceID `path:"reference" minimum:"1" doc:"Id of a reference of type provider-sandbox."`
+}
+
+// sandboxLine makes sure that a reference is the caller's and a sandbox.
+func (s *Server) sandboxLine(ctx context.Context, c call, id provider.ReferenceID) error {
+	r, err := s.account(c).Reference(ctx, id)
+	if err != nil {
+		return err
+	}
+	if r.Type != sandbox.Kind {
+		return &messaging.Error{Code: messaging.CodeUnsupported, Message: "Only a reference of type " + string(sandbox.Kind) + " has simulated contacts."}
+	}
+	return nil
+}
+
+type sandboxMessage struct {
+	sandboxPath
+	Body simulated
+}
+
+type written struct {
+	Success bool   `json:"success"`
+	ID      string `json:"id" doc:"Id of the message."`
+}
+
+func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (written, error) {
+	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
+		return written{}, err
+	}
+	from, name, content, err := in.Body.decode()
+	if err != nil {
+		return written{}, err
+	}
+	phone := sandbox.Phone{Inbox: s.Messaging, Reference: in.Reference, Name: from, PushName: name}
+	if err := s.sandboxRead(ctx, c, phone); err != nil {
+		return written{}, err
+	}
+	id, err := phone.Write(ctx, content)
+	return written{true, id}, err
+}
+
+// sandboxRead makes a contact, who is about to write, read what is on the
+// screen.
+func (s *Server) sandboxRead(ctx context.Context, c call, phone sandbox.Phone) error {
+	screen, err := s.account(c).Screen(ctx, phone.Reference, phone.Name, messaging.List{})
+	if err != nil {
+		if errors.Is(err, messaging.ErrNotFound) {
+			return nil // a new contact
+		}
+		return err
+	}
+	for _, m := range screen.Items {
+		if m.Direction == "in" && m.Status == provider.StatusDelivered.String() {
+			if err := phone.Read(ctx, m.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type screenFilter struct {
+	sandboxPath
+	pageQuery
+	From string `query:"from" maxLength:"80" doc:"Only this contact's phone."`
+}
+
+func (s *Server) sandboxScreen(ctx context.Context, c call, in *screenFilter) (messaging.Page[screenItem], error) {
+	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
+		return messaging.Page[screenItem]{}, err
+	}
+	p, err := s.account(c).Screen(ctx, in.Reference, in.From, in.list())
+	out := messaging.Page[screenItem]{Items: make([]screenItem, len(p.Items)), Next: p.Next}
+	for i, m := range p.Items {
+		out.Items[i] = flat(m)
+	}
+	return out, inQuery(err)
+}
+
+// screenItem is a message on a contact's phone: the members of what was sent,
+// with direction, id, chatId, status and messageTimestamp beside them.
+type screenItem map[string]any
+
+func flat(m messaging.ScreenItem) screenItem {
+	out := screenItem{}
+	_ = json.Unmarshal(m.Content, &out) // a stored object
+	out["direction"], out["id"], out["chatId"], out["type"] = m.Direction, m.ID, m.ChatID, m.Type
+	out["status"], out["messageTimestamp"] = m.Status, m.At
+	return out
+}
+
+// echoed is a delivery that the built-in receiver took.
+type echoed struct {
+	At      messaging.UnixTime `json:"at"`
+	Headers []header           `json:"headers" nullable:"false"`
+	Body    json.RawMessage    `json:"body"`
+}
+
+func (s *Server) sandboxEcho(ctx context.Context, c call, in *sandboxPath) (messaging.Page[echoed], error) {
+	out := messaging.Page[echoed]{Items: []echoed{}}
+	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
+		return out, err
+	}
+	for _, r := range s.echo.Last(webhookScope(in.Reference)) {
+		out.Items = append(out.Items, echoed{messaging.UnixTime{Time: r.At}, headersOf(r.Headers), json.RawMessage(r.Body)})
+	}
+	return out, nil
+}
+
+// simulated is what a simulated contact writes: `{from, name?, type, …}`.
+type simulated struct{ members map[string]json.RawMessage }
+
+// UnmarshalJSON keeps the members for decode.
+func (m *simulated) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &m.members) }
+
+// decode splits who writes from what.
+func (m *simulated) decode() (from, name string, content provider.Content, err error) {
+	rest := maps.Clone(m.members)
+	delete(rest, "from")
+	delete(rest, "name")
+	if from, err = text(m.members, "from"); err != nil {
+		return from, name, nil, err
+	}
+	if from == "" {
+		return from, name, nil, invalid("body.from", "is required")
+	}
+	if name, err = text(m.members, "name"); err != nil {
+		return from, name, nil, err
+	}
+	raw, err := json.Marshal(rest)
+	if err != nil {
+		return from, name, nil, err
+	}
+	content, err = messaging.DecodeIncoming(raw)
+	var bad *messaging.Invalid
+	if errors.As(err, &bad) {
+		err = invalid("body."+strings.TrimPrefix(bad.Field, "message."), bad.Message)
+	}
+	return from, name, content, err
+}
+
+// text reads a member that must be a string when it is there.
+func text(members map[string]json.RawMessage, name string) (string, error) {
+	raw, ok := members[name]
+	if !ok {
+		return "", nil
+	}
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil || len(s) > 200 {
+		return "", invalid("body."+name, "must be a string of at most 200 bytes")
+	}
+	return s, nil
+}
+
+// Schema describes the body.
+func (simulated) Schema(huma.Registry) *huma.Schema {
+	str := &huma.Schema{Type: huma.TypeString}
+	s := &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"from", "type"}, AdditionalProperties: true,
+		Properties: map[string]*huma.Schema{
+			"from": {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox."},
+			"name": {Type: huma.TypeString, Description: "The name that the contact shows."},
+			"type": {Type: huma.TypeString, Enum: enum(messaging.IncomingTypes()), Description: "The other members are those of the type."},
+			"text": str,
+		},
+	}
+	s.PrecomputeMessages()
+	return s
+}

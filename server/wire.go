@@ -1,0 +1,60 @@
+package server
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/cloud"
+	"github.com/trunklinehq/trunkline/provider/sandbox"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// connect makes the services and ties them to each other: what happens in one
+// follows in another, in the same transaction.
+func (s *Server) connect(ctx context.Context) (err error) {
+	c := s.cfg
+	s.echo = &webhook.Echo{}
+	s.Webhooks, err = webhook.New(ctx, c.DB, &webhook.Options{
+		Keyring: s.keys, Allow: c.WebhookAllow, Echo: s.echo, Exclusive: c.Exclusive,
+		Observer: s.webhookMetrics(), Logger: c.Logger, Now: c.Now,
+	})
+	if err != nil {
+		return err
+	}
+	s.Messaging, err = messaging.New(ctx, c.DB, &messaging.Options{
+		Providers: append([]provider.Provider{
+			sandbox.New(),
+			cloud.New(&cloud.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
+		}, c.Providers...),
+		Keyring: s.keys, Sinks: []messaging.Sink{toWebhooks{s.Webhooks}}, Retention: c.MessageRetention,
+		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Logger: c.Logger, Now: c.Now,
+	})
+	return err
+}
+
+// account and hooks are the services for whoever calls.
+func (s *Server) account(c call) *messaging.Account { return s.Messaging.For(c.Account) }
+func (s *Server) hooks(c call) *webhook.Account     { return s.Webhooks.For(c.Account) }
+
+// toWebhooks makes webhook events of what happens to messages and sessions.
+type toWebhooks struct{ *webhook.Dispatcher }
+
+func (t toWebhooks) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
+	out := make([]webhook.Event, len(evs))
+	for i, ev := range evs {
+		scope := webhookScope(ev.Reference)
+		out[i] = webhook.Event{
+			ID: ev.ID, Account: ev.Account, Scope: scope, Type: string(ev.Type), Key: ev.Key, At: ev.At,
+			ChatID: ev.ChatID, MessageID: ev.MessageID, Body: ev.Payload,
+			Headers: map[string]string{"X-Trunkline-Reference": scope},
+		}
+	}
+	return t.PublishTx(ctx, tx, out...)
+}
+
+// webhookScope is the scope of a reference's endpoints.
+func webhookScope(id provider.ReferenceID) string { return strconv.FormatInt(int64(id), 10) }
