@@ -40,22 +40,23 @@ func (s *Server) chatRoutes(a *api) {
 }
 
 type chatFilter struct {
-	referenceQuery
-	pageQuery
-	Search string `query:"search" maxLength:"200" doc:"Part of a name or an id."`
+	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
+	Search    string               `query:"search" maxLength:"200" doc:"Part of a name or an id."`
+	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
 func (s *Server) listChats(ctx context.Context, c call, in *chatFilter) (messaging.Page[messaging.Chat], error) {
-	p, err := s.account(c).Chats(ctx, in.Reference, in.Search, in.list())
+	p, err := s.account(c).Chats(ctx, in.Reference, in.Search, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	return p, inQuery(err)
 }
 
 type history struct {
-	referenceQuery
-	ChatID string `query:"chatId" required:"true" minLength:"1" maxLength:"512"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Before string `query:"before" maxLength:"200" doc:"Cursor: messages older than it."`
-	After  string `query:"after" maxLength:"200" doc:"Cursor: messages newer than it."`
+	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
+	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512"`
+	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Before    string               `query:"before" maxLength:"200" doc:"Cursor: messages older than it."`
+	After     string               `query:"after" maxLength:"200" doc:"Cursor: messages newer than it."`
 }
 
 func (s *Server) listMessages(ctx context.Context, c call, in *history) (messaging.Page[messaging.Message], error) {

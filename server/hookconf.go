@@ -172,8 +172,8 @@ type endpointPath struct {
 }
 
 type endpointChange struct {
-	endpointPath
-	Body struct {
+	EndpointID string `path:"endpointId" maxLength:"64"`
+	Body       struct {
 		Headers      *[]header `json:"headers,omitempty" maxItems:"50" doc:"Replaced; a value of •••• keeps what is there."`
 		Events       *[]string `json:"events,omitempty" maxItems:"12"`
 		Include      *[]string `json:"include,omitempty" maxItems:"4"`

@@ -16,22 +16,15 @@ type done struct {
 	Success bool `json:"success"`
 }
 
-// pageQuery is the part of a query that every list takes.
-type pageQuery struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+// referenceID names a line in a path. (huma reads no embedded types that are
+// not exported, so inputs repeat what they share.)
+type referenceID struct {
+	ID provider.ReferenceID `path:"id" minimum:"1" doc:"Id of the reference."`
 }
-
-func (q pageQuery) list() messaging.List { return messaging.List{Limit: q.Limit, Cursor: q.Cursor} }
 
 // referenceQuery names a line in a query.
 type referenceQuery struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-}
-
-// referenceID names a line in a path.
-type referenceID struct {
-	ID provider.ReferenceID `path:"id" minimum:"1" doc:"Id of the reference."`
 }
 
 func (s *Server) referenceRoutes(a *api) {
@@ -78,12 +71,13 @@ func (s *Server) createReference(ctx context.Context, c call, in *newReference) 
 }
 
 type referenceFilter struct {
-	pageQuery
-	Type provider.Kind `query:"type" doc:"Only lines of this type."`
+	Type   provider.Kind `query:"type" doc:"Only lines of this type."`
+	Limit  int           `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string        `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
 func (s *Server) listReferences(ctx context.Context, c call, in *referenceFilter) (messaging.Page[messaging.Reference], error) {
-	p, err := s.account(c).References(ctx, in.Type, in.list())
+	p, err := s.account(c).References(ctx, in.Type, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	return p, inQuery(err)
 }
 
@@ -92,7 +86,7 @@ func (s *Server) getReference(ctx context.Context, c call, in *referenceID) (mes
 }
 
 type changeReference struct {
-	referenceID
+	ID   provider.ReferenceID `path:"id" minimum:"1" doc:"Id of the reference."`
 	Body struct {
 		Name     *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
 		Settings map[string]string `json:"settings,omitempty" doc:"Merged: names that are absent stay."`

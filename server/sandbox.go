@@ -50,8 +50,8 @@ func (s *Server) sandboxLine(ctx context.Context, c call, id provider.ReferenceI
 }
 
 type sandboxMessage struct {
-	sandboxPath
-	Body simulated
+	Reference provider.ReferenceID `path:"reference" minimum:"1" doc:"Id of a reference of type provider-sandbox."`
+	Body      simulated
 }
 
 type written struct {
@@ -96,16 +96,17 @@ func (s *Server) sandboxRead(ctx context.Context, c call, phone sandbox.Phone) e
 }
 
 type screenFilter struct {
-	sandboxPath
-	pageQuery
-	From string `query:"from" maxLength:"80" doc:"Only this contact's phone."`
+	Reference provider.ReferenceID `path:"reference" minimum:"1" doc:"Id of a reference of type provider-sandbox."`
+	From      string               `query:"from" maxLength:"80" doc:"Only this contact's phone."`
+	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
 func (s *Server) sandboxScreen(ctx context.Context, c call, in *screenFilter) (messaging.Page[screenItem], error) {
 	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
 		return messaging.Page[screenItem]{}, err
 	}
-	p, err := s.account(c).Screen(ctx, in.Reference, in.From, in.list())
+	p, err := s.account(c).Screen(ctx, in.Reference, in.From, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	out := messaging.Page[screenItem]{Items: make([]screenItem, len(p.Items)), Next: p.Next}
 	for i, m := range p.Items {
 		out.Items[i] = flat(m)
