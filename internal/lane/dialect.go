@@ -14,19 +14,21 @@ import (
 //     on the time;
 //   - {lock}: locks the rows that a query selects. SQLite has one writer and
 //     needs none;
-//   - {skip}: the same, passing over rows that others have locked.
+//   - {skip}: the same, passing over rows that others have locked;
+//   - $%: a parameter of params. SQLite gets "?": "$7" would be a name there,
+//     and it looks names up one after the other.
 type dialect struct {
 	words *strings.Replacer
 	texts sync.Map // text with words → text of the dialect
 }
 
 func newDialect(d database.Dialect) *dialect {
-	now, lock, skip := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`, "", ""
+	now, lock, skip, param := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`, "", "", "?"
 	if d == database.Postgres {
 		now = `CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)`
-		lock, skip = "FOR UPDATE", "FOR UPDATE SKIP LOCKED"
+		lock, skip, param = "FOR UPDATE", "FOR UPDATE SKIP LOCKED", "$%"
 	}
-	return &dialect{words: strings.NewReplacer("{now}", now, "{lock}", lock, "{skip}", skip)}
+	return &dialect{words: strings.NewReplacer("{now}", now, "{lock}", lock, "{skip}", skip, "$%", param)}
 }
 
 func (d *dialect) text(s string) string {

@@ -185,7 +185,7 @@ func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 	}
 	for part := range slices.Chunk(items, 3*appendLimit) {
 		const insert = `INSERT INTO lane_item (lane_id, seq, subject) VALUES `
-		if _, err := tx.ExecContext(ctx, insert+params("($%,$%,$%)", len(part)/3, 1), part...); err != nil {
+		if _, err := tx.ExecContext(ctx, insert+params(n.sql.text("($%,$%,$%)"), len(part)/3, 1), part...); err != nil {
 			return fmt.Errorf("adding items: %w", err)
 		}
 	}
