@@ -45,6 +45,7 @@ type claimer struct {
 	*node
 	after string        // consumers up to this one were looked at
 	turn  int           // who is served first
+	doubt bool          // a claim may have been made whose answer was lost
 	miss  time.Duration // how long to wait for lanes that others have locked
 }
 
@@ -65,6 +66,12 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	if !c.available() {
 		return pollEvery, nil
 	}
+	if c.doubt {
+		if err := c.disown(ctx); err != nil {
+			return 0, fmt.Errorf("after a failed claim: %w", err)
+		}
+		c.doubt = false
+	}
 	all, err := c.scan(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("looking for consumers: %w", err)
@@ -76,6 +83,7 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	deadline := time.Now().Add(c.o.Lease)
 	runs, err := c.claimLanes(ctx, chosen)
 	if err != nil {
+		c.doubt = true
 		return 0, fmt.Errorf("claiming lanes: %w", err)
 	}
 	if len(runs) == 0 { // others were faster, or are writing to them
@@ -203,18 +211,13 @@ func (c *claimer) claimLanes(ctx context.Context, chosen []candidate) ([]*run, e
 	for _, x := range paused {
 		trial, err := c.tryPaused(ctx, x)
 		if err != nil {
+			c.doubt = true
 			c.log.WarnContext(ctx, "trying a paused consumer failed", "error", err)
 			continue
 		}
 		runs = append(runs, trial...)
 	}
 	if err := c.items(ctx, runs); err != nil {
-		for _, r := range runs {
-			r.settlement = r.untouched(failedWait)
-		}
-		if err := c.finish(ctx, runs); err != nil {
-			c.log.WarnContext(ctx, "handing back failed, the leases must end", "error", err)
-		}
 		return nil, fmt.Errorf("reading items: %w", err)
 	}
 	return runs, nil

@@ -208,10 +208,11 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 	return won, nil
 }
 
-// advance writes what became of the lanes whose lease still holds.
+// advance writes what became of the lanes whose lease still holds. The holder
+// is compared too: after a commit whose answer was lost it is nobody.
 func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
 	const advance = `WITH u (lane, fence, up_to, tries, first, wait) AS (VALUES %s),
-		k AS MATERIALIZED (SELECT id FROM lane_lane WHERE (id, epoch) IN (SELECT lane, fence FROM u)
+		k AS MATERIALIZED (SELECT id FROM lane_lane WHERE (id, epoch) IN (SELECT lane, fence FROM u) AND holder = $1
 			ORDER BY consumer, key, detached {lock})
 		UPDATE lane_lane SET head = u.up_to, attempt = u.tries, holder = '',
 			since_us = CASE WHEN u.first < 0 OR tail = u.up_to THEN {now} ELSE u.first END,
@@ -224,7 +225,7 @@ func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finis
 		us[i] = []int64{r.lane, r.epoch, r.upTo, int64(r.tries), r.first, r.wait.Microseconds()}
 		byLane[r.lane] = r
 	}
-	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(advance), numbers(us)))
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(advance), numbers(us)), n.id)
 	if err != nil {
 		return won, err
 	}

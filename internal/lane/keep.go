@@ -49,6 +49,20 @@ func (n *node) unlease(ctx context.Context, tx *sqlx.Tx, which, arg string) erro
 	return nil
 }
 
+// disown frees what this node has claimed without knowing it, because the
+// answer was lost. The claiming loop calls it, so no claim is under way.
+func (n *node) disown(ctx context.Context) error {
+	n.mu.Lock()
+	known := [][]int64{{0}}
+	for id := range n.held {
+		known = append(known, []int64{id})
+	}
+	n.mu.Unlock()
+	return n.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sqlx.Tx) error {
+		return n.unlease(ctx, tx, `holder = $2 AND id NOT IN (`+numbers(known)+`)`, n.id)
+	})
+}
+
 // part leaves nothing behind that others would wait for.
 func (n *node) part(ctx context.Context) {
 	n.void.Stop()

@@ -36,7 +36,7 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	for _, get := range []struct {
 		dest any
 		text string
-	}{{&l, lanes}, {&b, boxed}, {&s.Paused, pause}} {
+	}{{&b, boxed}, {&l, lanes}, {&s.Paused, pause}} { // the outbox first: what leaves it is in a lane
 		if err := q.db.GetContext(ctx, get.dest, q.sql.text(get.text), q.o.Name); err != nil {
 			return Stats{}, fmt.Errorf("counting queue %s: %w", q.o.Name, err)
 		}

@@ -142,7 +142,7 @@ func (s *Server) await() error {
 		if l := bytes.Split(b, []byte("\n")); len(l) >= 8 && bytes.HasPrefix(l[7], []byte("ready")) {
 			return nil
 		}
-		if log := s.log(); bytes.Contains(log, []byte("FATAL:")) {
+		if log := s.log(); gaveUp(log) {
 			_ = s.end("QUIT")
 			return fmt.Errorf("PostgreSQL did not start: %s", log)
 		}
@@ -150,6 +150,17 @@ func (s *Server) await() error {
 	log := s.log()
 	_ = s.end("QUIT")
 	return fmt.Errorf("PostgreSQL was not ready after %s: %s", startWithin, log)
+}
+
+// gaveUp finds the server's last words, and not what it answers to those who
+// connect too early.
+func gaveUp(log []byte) bool {
+	for line := range bytes.Lines(log) {
+		if bytes.Contains(line, []byte("FATAL:")) && !bytes.Contains(line, []byte("the database system is")) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) log() []byte {

@@ -1,0 +1,332 @@
+package lane_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/database/open"
+	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// A child is this test binary run as a node of its own.
+const (
+	childURL   = "LANE_CHILD_URL"
+	childLease = "LANE_CHILD_LEASE"
+	childName  = "LANE_CHILD_NAME"
+)
+
+// TestChild is a node that writes what it handles into the table sink. It is
+// the whole of a child process, and nothing in any other.
+func TestChild(t *testing.T) {
+	url := os.Getenv(childURL)
+	if url == "" {
+		return
+	}
+	db, err := open.Open(t.Context(), url)
+	require.NoError(t, err)
+	d, err := database.Of(t.Context(), db)
+	require.NoError(t, err)
+	lease, err := time.ParseDuration(os.Getenv(childLease))
+	require.NoError(t, err)
+	q := newQueue(t, db, lane.Options{Logger: quiet, Lease: lease,
+		Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+			if rand.IntN(20) == 0 {
+				return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
+			}
+			err := d.Write(ctx, func(tx *sqlx.Tx) error {
+				_, err := tx.Exec(`INSERT INTO sink (node, key, n) VALUES ($1, $2, CAST($3 AS BIGINT))`,
+					os.Getenv(childName), it.Key, it.Subject)
+				return err
+			})
+			if err != nil {
+				return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
+			}
+			return lane.Outcome{}
+		}})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { // ends with the parent, however that ends
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	_, _ = fmt.Println("running")
+	require.NoError(t, q.Run(ctx))
+}
+
+type child struct {
+	*exec.Cmd
+	name string
+}
+
+var nodes = make(chan string)
+
+func init() {
+	go func() {
+		for i := 1; ; i++ {
+			nodes <- fmt.Sprintf("node%d", i)
+		}
+	}()
+}
+
+// spawn starts a node in another process.
+func spawn(t *testing.T, url string, lease time.Duration) child {
+	t.Helper()
+	c := child{exec.Command(os.Args[0], "-test.run=^TestChild$"), <-nodes}
+	c.Env = append(os.Environ(), childURL+"="+url, childLease+"="+lease.String(), childName+"="+c.name)
+	out, err := c.StdoutPipe()
+	require.NoError(t, err)
+	stdin, err := c.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan())
+	require.Equal(t, "running", lines.Text())
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	return c
+}
+
+func (c child) kill(t *testing.T) {
+	t.Helper()
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait()
+}
+
+// ledger is the sink of the children.
+type ledger struct {
+	*sqlx.DB
+	q    *lane.Queue
+	keys int
+	put  int // per key
+}
+
+func newLedger(t *testing.T, url string, keys int) *ledger {
+	t.Helper()
+	db := testkit.Open(t, url)
+	q := newQueue(t, db, lane.Options{Handle: done(&sink{})}) // only to put
+	id := "INTEGER PRIMARY KEY AUTOINCREMENT"
+	if db.DriverName() == "postgres" {
+		id = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+	}
+	db.MustExec(`CREATE TABLE sink (id ` + id + `, node TEXT, key TEXT, n BIGINT)`)
+	return &ledger{DB: db, q: q, keys: keys}
+}
+
+// add queues n more items for each key.
+func (l *ledger) add(t *testing.T, n int) {
+	t.Helper()
+	var es []lane.Entry
+	for range n {
+		l.put++
+		for k := range l.keys {
+			es = append(es, lane.Entry{Consumer: "c", Key: fmt.Sprintf("k%d", k), Subject: fmt.Sprint(l.put)})
+		}
+	}
+	put(t, l.DB, l.q, es...)
+}
+
+// distinct is how many items were handled, each counted once.
+func (l *ledger) distinct(t *testing.T) (n int) {
+	t.Helper()
+	require.NoError(t, l.Get(&n, `SELECT count(*) FROM (SELECT DISTINCT key, n FROM sink) s`))
+	return n
+}
+
+func (l *ledger) by(t *testing.T, c child) (n int) {
+	t.Helper()
+	require.NoError(t, l.Get(&n, `SELECT count(*) FROM sink WHERE node = $1`, c.name))
+	return n
+}
+
+// complete waits until everything was handled, and requires that no key has
+// lost an item or seen one for the first time after a later one.
+func (l *ledger) complete(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool { return l.distinct(t) == l.keys*l.put }, 2*patience, 10*time.Millisecond)
+	var rows []struct {
+		Key string
+		N   int
+	}
+	require.NoError(t, l.Select(&rows, `SELECT key, n FROM sink ORDER BY id`))
+	last := map[string]int{}
+	for _, r := range rows {
+		require.LessOrEqual(t, r.N, last[r.Key]+1, "key %s", r.Key)
+		last[r.Key] = max(last[r.Key], r.N)
+	}
+	t.Logf("%d items, %d repeated", l.keys*l.put, len(rows)-l.keys*l.put)
+	idle(t, l.q)
+}
+
+// TestKill kills one of two nodes again and again.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		l := newLedger(t, url, 20)
+		const lease = 2 * time.Second
+		pair := []child{spawn(t, url, lease), spawn(t, url, lease)}
+		for round := range testkit.Rounds(3) {
+			before := l.distinct(t)
+			l.add(t, 20)
+			eventually(t, func() bool { return l.distinct(t) > before+rand.IntN(200) })
+			pair[round%2].kill(t)
+			pair[round%2] = spawn(t, url, lease)
+		}
+		l.complete(t)
+	})
+}
+
+// TestFreeze stops a node for longer than its leases last, and lets it go on.
+func TestFreeze(t *testing.T) {
+	t.Parallel()
+	url := testkit.PostgresURL(t)
+	l := newLedger(t, url, 20)
+	const lease = time.Second
+	frozen, other := spawn(t, url, lease), spawn(t, url, lease)
+	for range testkit.Rounds(3) {
+		mine := l.by(t, frozen)
+		l.add(t, 20)
+		eventually(t, func() bool { return l.by(t, frozen) > mine })
+		require.NoError(t, frozen.Process.Signal(syscall.SIGSTOP))
+		l.add(t, 5)
+		require.Eventually(t, func() bool { return l.distinct(t) == l.keys*l.put }, patience, 10*time.Millisecond,
+			"the other node takes over")
+		require.Positive(t, l.by(t, other))
+		require.NoError(t, frozen.Process.Signal(syscall.SIGCONT))
+	}
+	mine := l.by(t, frozen)
+	eventually(t, func() bool { l.add(t, 5); return l.by(t, frozen) > mine })
+	l.complete(t)
+}
+
+// TestTakeover kills a node that holds long leases: they are void when it has
+// not been heard of for 10 s.
+func TestTakeover(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		l := newLedger(t, url, 20)
+		const lease = 10 * time.Minute
+		c := spawn(t, url, lease)
+		l.add(t, 50)
+		eventually(t, func() bool { return l.by(t, c) > 20 })
+		c.kill(t)
+		killed := time.Now()
+		if l.distinct(t) == l.keys*l.put {
+			l.add(t, 1) // it was too quick to be killed at work
+		}
+		spawn(t, url, lease)
+		l.complete(t)
+		t.Logf("taken over and finished after %s", time.Since(killed).Round(time.Millisecond))
+	})
+}
+
+// TestExclusive takes over at once when nobody else can be there.
+func TestExclusive(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s sink
+		q := newQueue(t, db, lane.Options{Exclusive: true, Handle: done(&s)})
+		put(t, db, q, entries("c", 3, 9)...)
+		start(t, newQueue(t, db, lane.Options{Name: "other", Handle: done(&s)}))
+		stop := start(t, q)
+		idle(t, q)
+		stop()
+		put(t, db, q, entries("c", 3, 9)...)
+		hour := time.Hour.Microseconds()
+		eventually(t, func() bool { // what a killed process leaves
+			in(t, db, func(tx *sqlx.Tx) error {
+				_, err := tx.Exec(`UPDATE lane_lane SET holder = 'dead', tail = head + 1, ready_us = 9000000000000000 + $1`, hour)
+				return err
+			})
+			return true
+		})
+		db.MustExec(`INSERT INTO lane_item (lane_id, seq, subject) SELECT id, tail, 'left' FROM lane_lane`)
+		start(t, q)
+		s.await(t, 9+3+9)
+		idle(t, q)
+		require.Equal(t, "left", s.of("c/k1")[3])
+	})
+}
+
+// TestTwoNodes has two queues on two handles of one database.
+func TestTwoNodes(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		var s sink
+		one, two := testkit.Open(t, url), testkit.Open(t, url)
+		a := newQueue(t, one, lane.Options{Handle: done(&s)})
+		b := newQueue(t, two, lane.Options{Handle: done(&s)})
+		start(t, a)
+		start(t, b)
+		const keys, n = 30, 100
+		es := entries("c", keys, keys*n)
+		for i := 0; i < len(es); i += 60 {
+			put(t, one, a, es[i:i+30]...)
+			put(t, two, b, es[i+30:i+60]...)
+		}
+		s.await(t, keys*n)
+		idle(t, a)
+		s.inOrder(t, keys, n)
+	})
+}
+
+// TestDatabaseRestart crashes the server under a node at work.
+func TestDatabaseRestart(t *testing.T) {
+	t.Parallel()
+	server := testkit.PostgresServer(t, testkit.PostgresOptions{Durable: true})
+	db := testkit.Open(t, server.Database(t))
+	var s, settled sink
+	q := newQueue(t, db, lane.Options{Logger: quiet, Handle: done(&s), Settled: func(outs []lane.Outcome) {
+		for _, out := range outs {
+			settled.add(out.Item)
+		}
+	}})
+	start(t, q)
+	const keys = 20
+	total := 0
+	for round := range testkit.Rounds(3) {
+		var es []lane.Entry
+		for i := range 100 * keys {
+			es = append(es, lane.Entry{Consumer: "c", Key: fmt.Sprintf("k%d", i%keys), Subject: fmt.Sprint(100*round + i/keys + 1)})
+		}
+		total += len(es)
+		put(t, db, q, es...)
+		s.await(t, total-len(es)+1+rand.IntN(1000))
+		server.Kill(t)
+		server.Start(t)
+		require.Eventually(t, func() bool {
+			stats, err := q.Stats(t.Context()) // a pooled connection may be dead
+			return err == nil && stats.Unrouted+stats.Ready+stats.Held+stats.Waiting == 0
+		}, 45*time.Second, 10*time.Millisecond, "sooner than leases end")
+	}
+	for k := range keys {
+		last := 0
+		for _, subject := range s.of(fmt.Sprintf("c/k%d", k)) {
+			var n int
+			_, err := fmt.Sscan(subject, &n)
+			require.NoError(t, err)
+			require.LessOrEqual(t, n, last+1)
+			last = max(last, n)
+		}
+		require.Equal(t, total/keys, last)
+	}
+	require.LessOrEqual(t, settled.count(), total, "nothing is recorded twice")
+	t.Logf("%d items, %d repeated", total, s.count()-total)
+}

@@ -1,0 +1,282 @@
+package lane_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// TestSettle records what was loaded and handled, in the finishing transaction.
+func TestSettle(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		db.MustExec(`CREATE TABLE log (key TEXT, subject TEXT, verdict BIGINT, data TEXT)`)
+		var settled atomic.Int32
+		q := newQueue(t, db, lane.Options{
+			Load: func(_ context.Context, items []*lane.Item) error {
+				for _, it := range items {
+					it.Data = "data of " + it.Subject
+				}
+				return nil
+			},
+			Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+				out := lane.Outcome{Data: it.Data}
+				if it.Subject == "2" && it.Attempt == 0 {
+					out.Verdict = lane.Retry
+				}
+				return out
+			},
+			Settle: func(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
+				for _, out := range outs {
+					if _, err := tx.ExecContext(ctx, `INSERT INTO log (key, subject, verdict, data) VALUES ($1, $2, $3, $4)`,
+						out.Item.Key, out.Item.Subject, int(out.Verdict), out.Data); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+			Settled: func(outs []lane.Outcome) { settled.Add(int32(len(outs))) },
+		})
+		start(t, q)
+		put(t, db, q, entries("c", 5, 15)...)
+		idle(t, q)
+		eventually(t, func() bool { return settled.Load() == 20 })
+		var log []string
+		require.NoError(t, db.Select(&log, `SELECT data FROM log WHERE key = 'k3'`))
+		require.Equal(t, []string{"data of 1", "data of 2", "data of 2", "data of 3"}, log)
+		var retries int
+		require.NoError(t, db.Get(&retries, `SELECT count(*) FROM log WHERE verdict = $1`, int(lane.Retry)))
+		require.Equal(t, 5, retries)
+	})
+}
+
+// TestSettleFails refuses one item's outcome a few times: it is handled again,
+// and the others of its batch are recorded.
+func TestSettleFails(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s sink
+		var mu sync.Mutex
+		refused, handled := 0, 0
+		q := newQueue(t, db, lane.Options{Logger: quiet,
+			Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+				if it.Key == "k3" {
+					mu.Lock()
+					handled++
+					mu.Unlock()
+				}
+				return lane.Outcome{}
+			},
+			Settle: func(_ context.Context, _ *sqlx.Tx, outs []lane.Outcome) error {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, out := range outs {
+					if out.Item.Key == "k3" && out.Item.Attempt == 0 {
+						refused++
+						return errors.New("test")
+					}
+				}
+				return nil
+			},
+			Settled: func(outs []lane.Outcome) {
+				for _, out := range outs {
+					s.add(out.Item)
+				}
+			},
+		})
+		start(t, q)
+		put(t, db, q, entries("c", 20, 20)...)
+		idle(t, q)
+		s.await(t, 20)
+		s.inOrder(t, 20, 1)
+		require.Positive(t, refused)
+		require.Equal(t, 2, handled)
+	})
+}
+
+func TestLoadFails(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s sink
+		var failed atomic.Bool
+		q := newQueue(t, db, lane.Options{Logger: quiet, Handle: done(&s), Load: func(context.Context, []*lane.Item) error {
+			if failed.CompareAndSwap(false, true) {
+				return errors.New("test")
+			}
+			return nil
+		}})
+		start(t, q)
+		put(t, db, q, entries("c", 3, 30)...)
+		s.await(t, 30)
+		idle(t, q)
+		s.inOrder(t, 3, 10)
+	})
+}
+
+// TestFence takes a lane away from a handler that is at work.
+func TestFence(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s, recorded sink
+		begun, free := make(chan struct{}, 2), make(chan struct{})
+		q := newQueue(t, db, lane.Options{
+			Logger: quiet,
+			Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+				begun <- struct{}{}
+				<-free
+				s.add(it)
+				return lane.Outcome{}
+			},
+			Settled: func(outs []lane.Outcome) {
+				for _, out := range outs {
+					recorded.add(out.Item)
+				}
+			},
+		})
+		start(t, q)
+		put(t, db, q, lane.Entry{Consumer: "c", Key: "k", Subject: "1"})
+		<-begun
+		db.MustExec(`UPDATE lane_lane SET epoch = epoch + 1, ready_us = 1`) // as a claim by another node that then died
+		<-begun
+		close(free)
+		idle(t, q)
+		s.await(t, 2)
+		eventually(t, func() bool { return recorded.count() == 1 })
+		stats, err := q.Stats(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, 1, stats.Fenced)
+	})
+}
+
+// TestRenew works for longer than a lease, twice: once it keeps the lease, and
+// once the lease is taken away and the handler is told.
+func TestRenew(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		const lease = 400 * time.Millisecond
+		told := make(chan error, 1)
+		var handled atomic.Int32
+		q := newQueue(t, db, lane.Options{Logger: quiet, Lease: lease, Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+			handled.Add(1)
+			switch {
+			case it.Subject == "long":
+				timer := time.NewTimer(5 * lease / 2)
+				defer timer.Stop()
+				select {
+				case <-timer.C:
+				case <-ctx.Done():
+					t.Error("the lease was not renewed")
+				}
+			case it.Attempt == 0:
+				db.MustExec(`UPDATE lane_lane SET epoch = epoch + 1, attempt = 1, ready_us = 1`)
+				<-ctx.Done()
+				told <- context.Cause(ctx)
+			}
+			return lane.Outcome{}
+		}})
+		start(t, q)
+		put(t, db, q, lane.Entry{Consumer: "c", Key: "k", Subject: "long"})
+		idle(t, q)
+		require.EqualValues(t, 1, handled.Load())
+		put(t, db, q, lane.Entry{Consumer: "c", Key: "k", Subject: "taken"})
+		require.ErrorContains(t, <-told, "lease")
+		idle(t, q)
+		require.EqualValues(t, 3, handled.Load())
+	})
+}
+
+// TestDrain stops a node with one handler that finishes, one that yields when
+// it is told to, and one that does neither.
+func TestDrain(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s sink
+		begun, finish, stuck := make(chan struct{}, 10), make(chan struct{}), make(chan struct{})
+		q := newQueue(t, db, lane.Options{Logger: quiet, Drain: 200 * time.Millisecond,
+			Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+				begun <- struct{}{}
+				switch it.Key {
+				case "k0":
+					<-finish
+					s.add(it)
+				case "k1":
+					<-ctx.Done()
+					close(finish)
+					return lane.Outcome{Verdict: lane.Yield}
+				case "k2":
+					<-stuck
+				}
+				return lane.Outcome{}
+			},
+			Settle: func(_ context.Context, _ *sqlx.Tx, outs []lane.Outcome) error {
+				for _, out := range outs {
+					if out.Verdict == lane.Yield {
+						t.Error("a yield was recorded")
+					}
+				}
+				return nil
+			}})
+		stop := start(t, q)
+		put(t, db, q, entries("c", 3, 9)...)
+		for range 3 {
+			<-begun
+		}
+		stopped := make(chan struct{})
+		go func() {
+			stop()
+			close(stopped)
+		}()
+		select {
+		case <-stopped:
+		case <-time.After(20 * time.Second):
+			require.FailNow(t, "it does not stop")
+		}
+		require.Equal(t, []string{"1"}, s.of("c/k0"), "the rest of a run is handed back")
+		stats, err := q.Stats(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, stats.Held)
+		require.EqualValues(t, 8, stats.Ready)
+		var nodes int
+		require.NoError(t, db.Get(&nodes, `SELECT count(*) FROM lane_node`))
+		require.Zero(t, nodes)
+
+		next := newQueue(t, db, lane.Options{Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+			if it.Attempt != 0 {
+				t.Error("handing back is no attempt")
+			}
+			s.add(it)
+			return lane.Outcome{}
+		}})
+		start(t, next)
+		s.await(t, 9)
+		idle(t, next)
+		s.inOrder(t, 3, 3)
+		close(stuck)
+		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Fenced == 1 })
+	})
+}
+
+// TestSlowRun finishes what a slow lane has done before its run is over.
+func TestSlowRun(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var settled atomic.Int32
+		q := newQueue(t, db, lane.Options{
+			Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+				if it.Seq == 2 {
+					timer := time.NewTimer(100 * time.Millisecond)
+					<-timer.C
+				}
+				if it.Seq == 3 && settled.Load() != 2 {
+					t.Error("the first two wait for the third")
+				}
+				return lane.Outcome{}
+			},
+			Settled: func(outs []lane.Outcome) { settled.Add(int32(len(outs))) },
+		})
+		put(t, db, q, entries("c", 1, 5)...)
+		start(t, q)
+		idle(t, q)
+	})
+}
