@@ -1,0 +1,328 @@
+package cloud_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/cloud"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// change is a callback with one change of the line.
+func change(field, value string) []byte {
+	return []byte(`{"object":"whatsapp_business_account","entry":[{"id":"` + accountID + `","changes":[{"field":"` + field +
+		`","value":{"messaging_product":"whatsapp","metadata":{"phone_number_id":"` + lineID + `"},` + value + `}}]}]}`)
+}
+
+// read routes and parses a callback.
+func read(t testing.TB, body []byte) (events []provider.Event, bad []provider.Bad) {
+	t.Helper()
+	p := cloud.New(nil)
+	parts, err := p.Route(body)
+	require.NoError(t, err)
+	for _, part := range parts {
+		e, b := p.Parse(part)
+		events, bad = append(events, e...), append(bad, b...)
+	}
+	return events, bad
+}
+
+// one reads a callback of exactly one good item.
+func one[E provider.Event](t testing.TB, body []byte) E {
+	t.Helper()
+	events, bad := read(t, body)
+	require.Empty(t, bad)
+	require.Len(t, events, 1)
+	e, ok := events[0].(E)
+	require.Truef(t, ok, "it is a %T", events[0])
+	return e
+}
+
+func TestRoute(t *testing.T) {
+	t.Parallel()
+	body := []byte(`{"entry":[
+		{"changes":[
+			{"value":{"metadata":{"display_phone_number":"1","phone_number_id":"11"},"messages":[{"id":"a"}]},"field":"messages"},
+			{"field":"messages","value":{"metadata":{"phone_number_id":12}}}
+		],"id":100},
+		{"id":"200","time":1739321024,"changes":[{"field":"account_update","value":{"event":"X"}},{}]},
+		{"id":"300"}, {"changes":[7]}, 7, null, {"id":{},"changes":[{"value":[],"field":"x"}]}
+	],"object":"whatsapp_business_account"}`)
+	parts, err := cloud.New(nil).Route(body)
+	require.NoError(t, err)
+	type part struct{ line, group, body string }
+	var got []part
+	for _, p := range parts {
+		require.True(t, json.Valid(p.Body))
+		got = append(got, part{p.Line, p.Group, string(p.Body)})
+	}
+	require.Equal(t, []part{
+		{"11", "100", `{"value":{"metadata":{"display_phone_number":"1","phone_number_id":"11"},"messages":[{"id":"a"}]},"field":"messages"}`},
+		{"12", "100", `{"field":"messages","value":{"metadata":{"phone_number_id":12}}}`},
+		{"", "200", `{"time":1739321024,"field":"account_update","value":{"event":"X"}}`},
+		{"", "200", `{"time":1739321024}`},
+		{"", "", `7`},
+		{"", "", `{"value":[],"field":"x"}`},
+	}, got)
+	for _, junk := range []string{``, `{`, `[]`, `null`, `"x"`, `{} {}`, `{"entry":[}`} {
+		_, err := cloud.New(nil).Route([]byte(junk))
+		require.Error(t, err, junk)
+	}
+	for _, nothing := range []string{`{}`, `{"entry":null}`, `{"entry":{}}`, `{"entry":[]}`} {
+		parts, err := cloud.New(nil).Route([]byte(nothing))
+		require.NoError(t, err)
+		require.Empty(t, parts)
+	}
+}
+
+func TestKeysAndSecrets(t *testing.T) {
+	t.Parallel()
+	p := cloud.New(nil)
+	line, group := p.Keys(settings())
+	require.Equal(t, []string{lineID, accountID}, []string{line, group})
+	signing, verify := p.Secrets(settings())
+	require.Equal(t, []string{"app secret", "verify word"}, []string{signing, verify})
+	body := change("messages", `"messages":[]`)
+	header := http.Header{graph.SignatureHeader: {graph.Sign(signing, body)}}
+	require.True(t, p.Verify(signing, header, body))
+	require.False(t, p.Verify(verify, header, body))
+}
+
+const contactAna = `"contacts":[{"profile":{"name":"Ana","username":"@ana"},"wa_id":"16505551234","user_id":"US.77"}],`
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	m := one[*provider.Message](t, change("messages", contactAna+`"messages":[{"from":"16505551234","id":"wamid.A\/b=","timestamp":"1749416383","type":"text",
+		"text":{"body":"Gr\u00fc\u00dfe \ud83d\ude42"},"context":{"id":"wamid.Q","from":"15550783881","forwarded":true},"referral":{"source_type":"ad","source_id":120226305854810726}}]`))
+	ana := provider.Address{ChatID: "16505551234", Phone: "16505551234", UserID: "US.77"}
+	require.Equal(t, &provider.Message{
+		ID: "wamid.A/b=", Chat: ana, From: provider.Contact{Address: ana, Name: "Ana", Username: "ana"},
+		At: time.Unix(1749416383, 0).UTC(), Content: provider.Text{Text: "Grüße 🙂"}, ReplyTo: "wamid.Q", Forwarded: true,
+		Referral: json.RawMessage(`{"source_type":"ad","source_id":120226305854810726}`),
+	}, m)
+}
+
+func TestSenders(t *testing.T) {
+	t.Parallel()
+	const text = `"id":"m","type":"text","text":{"body":"x"}`
+	for name, c := range map[string]struct {
+		contacts, from string
+		want           provider.Contact
+	}{
+		"phone only":                    {``, `"from":"16505551234",`, provider.Contact{Address: provider.Address{ChatID: "16505551234", Phone: "16505551234"}}},
+		"phone with +":                  {``, `"from":"+16505551234",`, provider.Contact{Address: provider.Address{ChatID: "16505551234", Phone: "16505551234"}}},
+		"phone as a number":             {``, `"from":16505551234,`, provider.Contact{Address: provider.Address{ChatID: "16505551234", Phone: "16505551234"}}},
+		"user id only":                  {``, `"from_user_id":"US.77",`, provider.Contact{Address: provider.Address{ChatID: "US.77", UserID: "US.77"}}},
+		"user id of a parent":           {``, `"from":"US.ENT.77",`, provider.Contact{Address: provider.Address{ChatID: "US.ENT.77", UserID: "US.ENT.77"}}},
+		"user id in from":               {`"contacts":[{"profile":{"name":"Ana"},"wa_id":"US.77"}],`, `"from":"US.77",`, provider.Contact{Address: provider.Address{ChatID: "US.77", UserID: "US.77"}, Name: "Ana"}},
+		"user id of the contact":        {`"contacts":[{"user_id":"US.77","profile":{"name":"Ana"}}],`, ``, provider.Contact{Address: provider.Address{ChatID: "US.77", UserID: "US.77"}, Name: "Ana"}},
+		"phone of the contact":          {`"contacts":[{"wa_id":"16505551234"}],`, ``, provider.Contact{Address: provider.Address{ChatID: "16505551234", Phone: "16505551234"}}},
+		"phone of the known user":       {`"contacts":[{"wa_id":"16505551234","user_id":"US.77"}],`, `"from_user_id":"US.77",`, provider.Contact{Address: provider.Address{ChatID: "16505551234", Phone: "16505551234", UserID: "US.77"}}},
+		"number written in two ways":    {`"contacts":[{"wa_id":"5511987654321","profile":{"name":"Ana"}}],`, `"from":"551187654321",`, provider.Contact{Address: provider.Address{ChatID: "551187654321", Phone: "551187654321"}, Name: "Ana"}},
+		"the right one of two":          {`"contacts":[{"wa_id":"1111","profile":{"name":"Bob"}},{"wa_id":"16505551234","profile":{"name":"Ana"}}],`, `"from":"16505551234",`, provider.Contact{Address: provider.Address{ChatID: "16505551234", Phone: "16505551234"}, Name: "Ana"}},
+		"none of two":                   {`"contacts":[{"wa_id":"1111","profile":{"name":"Bob"}},{"wa_id":"2222"}],`, `"from":"16505551234",`, provider.Contact{Address: provider.Address{ChatID: "16505551234", Phone: "16505551234"}}},
+		"another user":                  {`"contacts":[{"wa_id":"1111","user_id":"US.1","profile":{"name":"Bob"}}],`, `"from_user_id":"US.77",`, provider.Contact{Address: provider.Address{ChatID: "US.77", UserID: "US.77"}}},
+		"contact without profile":       {`"contacts":[{"wa_id":"16505551234"}],`, `"from":"16505551234",`, provider.Contact{Address: provider.Address{ChatID: "16505551234", Phone: "16505551234"}}},
+		"contact with a broken profile": {`"contacts":[{"profile":[],"wa_id":"16505551234"}],`, `"from":"16505551234",`, provider.Contact{Address: provider.Address{ChatID: "16505551234", Phone: "16505551234"}}},
+		"contacts of another shape":     {`"contacts":{"a":[]},`, `"from":"16505551234",`, provider.Contact{Address: provider.Address{ChatID: "16505551234", Phone: "16505551234"}}},
+		"a name of no rule":             {``, `"from":"somebody",`, provider.Contact{Address: provider.Address{ChatID: "somebody"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := one[*provider.Message](t, change("messages", c.contacts+`"messages":[{`+c.from+text+`}]`))
+			require.Equal(t, c.want, m.From)
+			require.Equal(t, c.want.Address, m.Chat)
+			require.Zero(t, m.At, "no time on the wire")
+		})
+	}
+}
+
+func TestGroupText(t *testing.T) {
+	t.Parallel()
+	m := one[*provider.Message](t, change("messages", contactAna+`"messages":[{"from":"16505551234","group_id":"Y2Fw:1","id":"m","type":"text","text":{"body":"x"}}]`))
+	require.Equal(t, provider.Address{ChatID: "Y2Fw:1@g.us", Group: true}, m.Chat)
+	require.Equal(t, "16505551234", m.From.Phone)
+	require.Equal(t, "Ana", m.From.Name)
+}
+
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	for wire, want := range map[string]time.Time{
+		`"1749416383"`: time.Unix(1749416383, 0), `1749416383`: time.Unix(1749416383, 0), `"1749416383123"`: time.UnixMilli(1749416383123),
+		`"soon"`: {}, `0`: {}, `{}`: {},
+	} {
+		m := one[*provider.Message](t, change("messages", `"messages":[{"from":"16505551234","id":"m","type":"text","text":{"body":"x"},"timestamp":`+wire+`}]`))
+		require.True(t, want.Equal(m.At), wire)
+	}
+}
+
+func TestUnknownMessages(t *testing.T) {
+	t.Parallel()
+	for wire, want := range map[string]provider.Content{
+		`"type":"unsupported","errors":[{"code":131051}]`:    provider.Unknown{},
+		`"type":"unsupported","unsupported":{"type":"poll"}`: provider.Unknown{Kind: "poll"},
+		`"type":"unsupported","text":{"body":"stray"}`:       provider.Unknown{},
+		`"type":"hologram","hologram":{"id":"1"}`:            provider.Unknown{Kind: "hologram"},
+		`"type":"unknown"`:                                      provider.Unknown{Kind: "unknown"},
+		`"hologram":{}`:                                         provider.Unknown{},
+		`"text":{"body":"no type, but a text"}`:                 provider.Text{Text: "no type, but a text"},
+		`"type":"text","text":{"body":""}`:                      provider.Text{},
+		`"type":"text","text":{"body":"x"},"context":null`:      provider.Text{Text: "x"},
+		`"type":"text","text":{"body":"x"},"referral":"nobody"`: provider.Text{Text: "x"},
+	} {
+		m := one[*provider.Message](t, change("messages", `"messages":[{"from":"16505551234","id":"m",`+wire+`}]`))
+		require.Equal(t, want, m.Content, wire)
+		require.Nil(t, m.Referral)
+	}
+}
+
+func TestLaterKinds(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"image", "video", "document", "audio", "voice", "sticker", "location", "contacts", "interactive", "button", "reaction", "order", "system", "edit", "revoke", "request_welcome"} {
+		r := one[*provider.Raw](t, change("messages", `"messages":[{"from":"16505551234","id":"wamid.1","type":"`+kind+`","`+kind+`":{"any":["shape",1]}}]`))
+		require.Equal(t, provider.Raw{ID: "wamid.1", Kind: kind, Body: r.Body}, *r)
+		require.Contains(t, string(r.Body), `"any":["shape",1]`)
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	t.Parallel()
+	for wire, want := range map[string]provider.StatusChange{
+		`"status":"sent","biz_opaque_callback_data":"own-1"`:                  {OwnID: "own-1", Status: provider.StatusSending},
+		`"status":"delivered"`:                                                {Status: provider.StatusDelivered},
+		`"status":"read","recipient_type":"group","recipient_id":"g"`:         {Status: provider.StatusRead},
+		`"status":"read","recipient_participant_id":"16505551234"`:            {Status: provider.StatusRead, Participant: "16505551234"},
+		`"status":"read","recipient_participant_user_id":"US.1"`:              {Status: provider.StatusRead, Participant: "US.1"},
+		`"status":"played"`:                                                   {Status: provider.StatusPlayed},
+		`"status":"failed"`:                                                   {Status: provider.StatusFail, Error: &provider.Failure{Message: "the network gave no reason"}},
+		`"status":"failed","errors":[]`:                                       {Status: provider.StatusFail, Error: &provider.Failure{Message: "the network gave no reason"}},
+		`"status":"failed","errors":[{"code":131053,"title":"T"}]`:            {Status: provider.StatusFail, Error: &provider.Failure{Code: "131053", Message: "T"}},
+		`"status":"failed","errors":[{"code":"1","title":"T","details":"d"}]`: {Status: provider.StatusFail, Error: &provider.Failure{Code: "1", Message: "T: d"}},
+		`"status":"failed","errors":[{"code":1,"error_data":"plain"}]`:        {Status: provider.StatusFail, Error: &provider.Failure{Code: "1", Message: "plain"}},
+		`"status":"failed","errors":[{"code":2,"title":"T","message":"M","error_data":{"details":"D"},"href":"/x"},{"code":3}]`: {Status: provider.StatusFail, Error: &provider.Failure{Code: "2", Message: "M: D"}},
+		`"status":"sent","errors":[{"code":2}]`: {Status: provider.StatusSending},
+	} {
+		want.MessageID, want.At = "wamid.1", time.Unix(1750030073, 0).UTC()
+		got := one[*provider.StatusChange](t, change("messages", `"statuses":[{"id":"wamid.1","timestamp":"1750030073",`+wire+`}]`))
+		require.Equal(t, &want, got, wire)
+	}
+	for _, wire := range []string{`"status":"warning"`, `"status":"deleted"`, `"foo":1`} {
+		require.Equal(t, "status", one[*provider.Raw](t, change("messages", `"statuses":[{"id":"wamid.1",`+wire+`}]`)).Kind)
+	}
+	require.Equal(t, "call_status", one[*provider.Raw](t, change("messages", `"statuses":[{"id":"wacid.1","type":"call","status":"RINGING"}]`)).Kind)
+}
+
+func TestBadItemsHarmNobody(t *testing.T) {
+	t.Parallel()
+	items := map[string]string{
+		"messages": `{"from":"16505551234","type":"text","text":{"body":"no id"}},
+			{"from":"16505551234","id":7.5,"type":"text","text":{"body":"x"}},
+			{"from":"16505551234","id":"b1","type":"text","text":"a string"},
+			{"from":"16505551234","id":"b2","type":"text"},
+			{"from":"16505551234","id":"b3","type":["text"]},
+			{"id":"b4","type":"text","text":{"body":"nobody"}},
+			{"id":"b5","from":"` + strings.Repeat("x", 300) + `","type":"text","text":{"body":"x"}},
+			{"type":"image","image":{}},
+			"text", 7, null, [],
+			{"from":"16505551234","id":"good","type":"text","text":{"body":"fine"}}`,
+		"statuses": `{"status":"sent"},{"id":"s1","status":7},{"id":"s2","status":"failed","errors":{}},"read",{"id":"good","status":"read"}`,
+	}
+	want := map[string]int{"messages": 12, "statuses": 4}
+	for name, wire := range items {
+		events, bad := read(t, change("messages", `"`+name+`":[`+wire+`]`))
+		require.Len(t, events, 1, name)
+		require.Len(t, bad, want[name], name)
+		for _, b := range bad {
+			require.NotEmpty(t, b.Reason)
+			require.True(t, json.Valid(b.Body))
+		}
+	}
+	events, bad := read(t, change("messages", `"messages":{},"statuses":[{"id":"s","status":"read"}],"errors":"x"`))
+	require.Len(t, events, 1)
+	require.Len(t, bad, 2)
+	for _, body := range []string{`{"entry":[{"id":"1","changes":[7]}]}`, `{"entry":[{"id":"1","changes":[{"field":"messages"}]}]}`, `{"entry":[{"id":"1","changes":[{"field":"messages","value":[]}]}]}`} {
+		events, bad = read(t, []byte(body))
+		require.Empty(t, events)
+		require.Len(t, bad, 1)
+	}
+	_, bad = cloud.New(nil).Parse(provider.Part{Body: json.RawMessage(`{"field":"messages","value":{"messages":[{]}}`)})
+	require.Len(t, bad, 1, "a part from elsewhere may be no JSON")
+}
+
+func TestRepeatsInOneChange(t *testing.T) {
+	t.Parallel()
+	text := `{"from":"16505551234","id":"m","type":"text","text":{"body":"x"}}`
+	image := `{"from":"16505551234","id":"i","type":"image","image":{}}`
+	sent, seen := `{"id":"m","status":"sent"}`, `{"id":"m","status":"read","recipient_participant_id":"1111"}`
+	other := `{"id":"m","status":"read","recipient_participant_id":"2222"}`
+	events, bad := read(t, change("messages", `"messages":[`+strings.Join([]string{text, image, text, image}, ",")+`],"statuses":[`+strings.Join([]string{sent, seen, sent, other, seen}, ",")+`]`))
+	require.Empty(t, bad)
+	require.Len(t, events, 5)
+}
+
+func TestOtherFields(t *testing.T) {
+	t.Parallel()
+	for field, c := range map[string]struct{ value, kind, id string }{
+		"message_template_status_update": {`"event":"APPROVED","message_template_id":1689556908129832`, "template_status", ""},
+		"account_update":                 {`"event":"DISABLED_UPDATE"`, "account_update", ""},
+		"history":                        {`"messages":[{"id":"m","from":"16505551234","type":"text","text":{"body":"old"}}]`, "history", ""},
+		"smb_message_echoes":             {`"message_echoes":[{"id":"wamid.e","from":"1","to":"2","type":"text","text":{"body":"mine"}}]`, "echo", "wamid.e"},
+		"calls":                          {`"calls":[{"id":"wacid.1","event":"connect"}]`, "call", "call:wacid.1:connect:"},
+		"group_settings_update":          {`"groups":[{"group_id":"g"}]`, "group", ""},
+		"brand_new":                      {`"x":1`, "brand_new", ""},
+		"":                               {`"x":1`, "unknown", ""},
+		"messages":                       {`"surprise":[{}]`, "messages", ""},
+	} {
+		r := one[*provider.Raw](t, change(field, c.value))
+		require.Equal(t, c.kind, r.Kind, field)
+		if c.id != "" {
+			require.Equal(t, c.id, r.ID)
+		}
+		require.NotEmpty(t, r.ID)
+	}
+	r := one[*provider.Raw](t, change("messages", `"errors":[{"code":0,"title":"T"}]`))
+	require.Equal(t, "error", r.Kind)
+	events, _ := read(t, change("calls", `"calls":[{"id":"c","event":"terminate","status":"COMPLETED"},{"event":"connect"}],"statuses":[{"id":"c","status":"RINGING"}],"errors":[{"code":1}]`))
+	require.Len(t, events, 4)
+}
+
+func TestRawIDsRecogniseRepeats(t *testing.T) {
+	t.Parallel()
+	at := func(account, at, event string) string {
+		return one[*provider.Raw](t, []byte(`{"entry":[{"id":"`+account+`","time":`+at+`,"changes":[{"field":"account_update","value":{"event":"`+event+`"}}]}]}`)).ID
+	}
+	first := at("1", "100", "A")
+	require.Equal(t, first, at("1", "100", "A"))
+	for _, other := range []string{at("1", "101", "A"), at("2", "100", "A"), at("1", "100", "B")} {
+		require.NotEqual(t, first, other)
+	}
+}
+
+// TestCallbacksOnFile reads whole callbacks as they come over the wire.
+func TestCallbacksOnFile(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var c struct {
+			Callback json.RawMessage
+			Events   []string
+			Bad      int
+		}
+		require.NoError(t, json.Unmarshal(raw, &c))
+		events, bad := read(t, c.Callback)
+		require.Equal(t, c.Events, summary(events), file)
+		require.Len(t, bad, c.Bad, file)
+	}
+}

@@ -1,0 +1,322 @@
+package cloud_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/cloud"
+	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+)
+
+var (
+	ana   = provider.Address{ChatID: "16505551234", Phone: "16505551234"}
+	hello = provider.Text{Text: "Hello"}
+)
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	fake, _, session := setup(t, graphtest.Options{})
+	for want, out := range map[string]provider.Outbound{
+		`{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"text","text":{"body":"Hello","preview_url":false},"biz_opaque_callback_data":"own-1"}`: {
+			ID: "own-1", To: ana, Content: hello,
+		},
+		`{"messaging_product":"whatsapp","recipient_type":"individual","recipient":"US.77","type":"text","text":{"body":"<b> & https://a.b/ü","preview_url":true},"context":{"message_id":"wamid.Q="}}`: {
+			To: provider.Address{ChatID: "US.77", UserID: "US.77"}, Content: provider.Text{Text: "<b> & https://a.b/ü", PreviewURL: true}, ReplyTo: "wamid.Q=",
+		},
+		`{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"template","template":{"name":"hi","language":{"code":"en_US"}}}`: {
+			To: provider.Address{ChatID: "16505551234", Phone: "16505551234", UserID: "US.77"}, Content: template("hi", "en_US"),
+		},
+		`{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"template","template":{"name":"hi","language":{"code":"de"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"}]}]}}`: {
+			To: ana, Content: template("hi", "de", `{"type":"body","parameters":[{"type":"text","text":"Ana"}]}`),
+		},
+	} {
+		before := len(fake.Shown(""))
+		receipt, err := session.Send(t.Context(), out)
+		require.NoError(t, err)
+		shown := fake.Shown("")
+		require.Len(t, shown, before+1)
+		require.JSONEq(t, want, string(shown[before].Body))
+		require.Equal(t, shown[before].ID, receipt.MessageID)
+	}
+}
+
+func template(name, language string, components ...string) provider.Template {
+	call := provider.TemplateCall{Name: name, Language: provider.TemplateLanguage{Code: language}}
+	for _, c := range components {
+		call.Components = append(call.Components, json.RawMessage(c))
+	}
+	return provider.Template{Template: call}
+}
+
+// TestSharedBodies makes the shared requests. What they leave to the network's
+// default we write out.
+func TestSharedBodies(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(testkit.Shared(t), "spec", "meta", "fixtures", "cloud")
+	fake, p, session := setup(t, graphtest.Options{})
+	to := func(id string) provider.Address {
+		a, err := p.Address(id)
+		require.NoError(t, err)
+		return a
+	}
+	body := `{"type":"body","parameters":[{"type":"text","text":"Chef"},{"type":"text","text":"tomorrow"}]}`
+	header := `{"type":"header","parameters":[{"type":"image","image":{"link":"https://foo.bar/image.jpg"}}]}`
+	for name, out := range map[string]provider.Outbound{
+		"req_text_plain":            {To: to("+250 788 555-123"), Content: provider.Text{Text: "Simple Message"}},
+		"req_text_preview":          {To: to("16505551234"), Content: provider.Text{Text: "Please visit https://youtu.be/hpltvTEiRrY.", PreviewURL: true}},
+		"req_reply_text":            {To: to("16505551234"), Content: provider.Text{Text: "TEXT_MSG_CONTENT"}, ReplyTo: "wamid.PREV"},
+		"req_text_to_bsuid":         {To: to("US.1234"), Content: provider.Text{Text: "Simple Message"}},
+		"req_template_bare":         {To: to("16505551234"), Content: template("hello_world", "en_US")},
+		"req_template_body_params":  {To: to("250788555123"), Content: template("revive_issue", "en_US", body)},
+		"req_template_image_header": {To: to("250788555123"), Content: template("revive_issue", "en_US", header, body)},
+	} {
+		_, err := session.Send(t.Context(), out)
+		require.NoError(t, err, name)
+		shown := fake.Shown("")
+		raw, err := os.ReadFile(filepath.Join(folder, name+".json"))
+		require.NoError(t, err)
+		require.Equal(t, explicit(t, raw), explicit(t, shown[len(shown)-1].Body), name)
+	}
+}
+
+// explicit decodes a request with the network's defaults filled in.
+func explicit(t *testing.T, raw []byte) map[string]any {
+	t.Helper()
+	var v map[string]any
+	require.NoError(t, json.Unmarshal(raw, &v))
+	for name, value := range map[string]string{"recipient_type": "individual", "type": "text"} {
+		if v[name] == nil {
+			v[name] = value
+		}
+	}
+	if t, ok := v["template"].(map[string]any); ok {
+		t["language"].(map[string]any)["policy"] = "deterministic"
+	}
+	return v
+}
+
+func TestReceipt(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]*provider.Address{
+		`"contacts":[{"input":"5511987654321","wa_id":"551187654321"}],`:      {ChatID: "551187654321", Phone: "551187654321"},
+		`"contacts":[{"input":"1","wa_id":"16505551234","user_id":"US.77"}],`: {ChatID: "16505551234", Phone: "16505551234", UserID: "US.77"},
+		`"contacts":[{"input":"US.77","user_id":"US.77"}],`:                   {ChatID: "US.77", UserID: "US.77"},
+		`"contacts":[{"input":"US.77","wa_id":"US.77"}],`:                     {ChatID: "US.77", UserID: "US.77"},
+		`"contacts":[{"input":"x"}],`:                                         nil,
+		``:                                                                    nil,
+	} {
+		session := answering(t, `{`+answer+`"messages":[{"id":"wamid.1","message_status":"accepted"}]}`)
+		receipt, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
+		require.NoError(t, err)
+		require.Equal(t, provider.Receipt{MessageID: "wamid.1", To: want}, receipt, answer)
+	}
+	for _, answer := range []string{`{}`, `{"messages":[]}`, `{"messages":[{}]}`, `{"messages":7}`, `[]`, `OK`} {
+		_, err := answering(t, answer).Send(t.Context(), provider.Outbound{To: ana, Content: hello})
+		var uncertain *provider.Ambiguous
+		require.ErrorAs(t, err, &uncertain, answer)
+	}
+}
+
+// answering opens the line against a server that always answers 200 with body.
+func answering(t *testing.T, body string) provider.Session {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
+	t.Cleanup(server.Close)
+	session, err := cloud.New(&cloud.Options{GraphURL: server.URL}).Open(t.Context(), provider.Reference{Settings: settings()}, nil)
+	require.NoError(t, err)
+	return session
+}
+
+func TestWhatIsNotSent(t *testing.T) {
+	t.Parallel()
+	fake, _, session := setup(t, graphtest.Options{})
+	for names, out := range map[string]provider.Outbound{
+		"message.text":                   {To: ana, Content: provider.Text{Text: strings.Repeat("é", 4097)}},
+		"empty text":                     {To: ana, Content: provider.Text{}},
+		"message.template.name":          {To: ana, Content: template("", "en")},
+		"message.template.language.code": {To: ana, Content: template("hi", "")},
+		"message.template.components[1]": {To: ana, Content: template("hi", "en", `{}`, `{`)},
+		"group":                          {To: provider.Address{ChatID: "1@g.us", Group: true}, Content: hello},
+		`"reaction"`:                     {To: ana, Content: provider.Reaction{}},
+		"without content":                {To: ana},
+		"an id of more than 512":         {ID: strings.Repeat("x", 513), To: ana, Content: hello},
+	} {
+		_, err := session.Send(t.Context(), out)
+		var unsupported *provider.Unsupported
+		require.ErrorAs(t, err, &unsupported, names)
+		require.Contains(t, err.Error(), names)
+	}
+	_, err := session.Send(t.Context(), provider.Outbound{To: provider.Address{ChatID: "x"}, Content: hello})
+	var bad *provider.BadRecipient
+	require.ErrorAs(t, err, &bad)
+	require.Empty(t, fake.Requests())
+
+	_, err = session.Send(t.Context(), provider.Outbound{To: ana, Content: provider.Text{Text: strings.Repeat("é", 4096)}})
+	require.NoError(t, err)
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	fake, _, session := setup(t, graphtest.Options{})
+	account, err := session.(provider.Checker).Check(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, provider.Account{ID: lineID, Name: "+1 555-078-3881", VerifiedBizName: "Example Shop"}, account)
+	require.True(t, fake.Subscribed(accountID))
+
+	fake.Fail(graphtest.Fault{Path: "/" + lineID, Code: 190, Subcode: 463, Message: "Session has expired", Status: 401})
+	_, err = session.(provider.Checker).Check(t.Context())
+	var expired *provider.AuthExpired
+	require.ErrorAs(t, err, &expired)
+	require.Equal(t, provider.AuthExpired{Code: "190", Message: "Session has expired"}, *expired)
+
+	fake.Fail(graphtest.Fault{Path: "/subscribed_apps", Code: 200, Message: "no permission"})
+	_, err = session.(provider.Checker).Check(t.Context())
+	require.ErrorAs(t, err, &expired)
+	require.ErrorContains(t, err, "subscribing to the business account")
+
+	fake.Fail(graphtest.Fault{Path: "/" + lineID, Cut: true, Times: -1})
+	_, err = session.(provider.Checker).Check(t.Context())
+	var temporary *provider.Temporary
+	require.ErrorAs(t, err, &temporary, "a check may be repeated")
+
+	var rejected *provider.Rejected
+	_, err = answering(t, `{"id":"1"}`).(provider.Checker).Check(t.Context())
+	require.ErrorAs(t, err, &rejected, "another number")
+	_, err = answering(t, `{"id":`+lineID+`,"success":false}`).(provider.Checker).Check(t.Context())
+	require.ErrorAs(t, err, &rejected, "not subscribed")
+	_, err = answering(t, `{"id":`+lineID+`,"success":"true"}`).(provider.Checker).Check(t.Context())
+	require.NoError(t, err, "Meta writes both")
+}
+
+func TestMarkRead(t *testing.T) {
+	t.Parallel()
+	callback := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(callback.Close)
+	fake, _, session := setup(t, graphtest.Options{Callback: callback.URL})
+	id, err := fake.Write(t.Context(), graphtest.Inbound{From: "16505551234", Text: "x"})
+	require.NoError(t, err)
+	require.NoError(t, session.(provider.Reader).MarkRead(t.Context(), ana, id))
+	require.True(t, fake.Read(id))
+	requests := fake.Requests()
+	require.JSONEq(t, `{"messaging_product":"whatsapp","status":"read","message_id":"`+id+`"}`, string(requests[0].Body))
+	var rejected *provider.Rejected
+	require.ErrorAs(t, session.(provider.Reader).MarkRead(t.Context(), ana, "wamid.stale"), &rejected)
+	require.Equal(t, "131009", rejected.Code)
+}
+
+func TestClosedSession(t *testing.T) {
+	t.Parallel()
+	fake, _, session := setup(t, graphtest.Options{})
+	require.NoError(t, session.Close(t.Context()))
+	require.NoError(t, session.Close(t.Context()))
+	_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
+	require.ErrorIs(t, err, cloud.ErrClosed)
+	_, err = session.(provider.Checker).Check(t.Context())
+	require.ErrorIs(t, err, cloud.ErrClosed)
+	require.ErrorIs(t, session.(provider.Reader).MarkRead(t.Context(), ana, "x"), cloud.ErrClosed)
+	require.Empty(t, fake.Requests())
+}
+
+func TestOpenRefusesBadSettings(t *testing.T) {
+	t.Parallel()
+	p := cloud.New(nil)
+	for _, s := range p.Settings() {
+		require.True(t, s.Required)
+		for _, value := range []string{"", "  "} {
+			bad := settings()
+			bad[s.Name] = value
+			_, err := p.Open(t.Context(), provider.Reference{ID: 7, Settings: bad}, nil)
+			require.ErrorContains(t, err, s.Name)
+		}
+	}
+	for _, name := range []string{"phoneNumberId", "businessAccountId"} {
+		for _, value := range []string{"../x", "1/2", "+1", "1?x=1"} {
+			bad := settings()
+			bad[name] = value
+			_, err := p.Open(t.Context(), provider.Reference{Settings: bad}, nil)
+			require.ErrorContains(t, err, name)
+		}
+	}
+}
+
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	p := cloud.New(nil)
+	for in, want := range map[string]provider.Address{
+		"16505551234":               {ChatID: "16505551234", Phone: "16505551234"},
+		"+1 (650) 555-12.34":        {ChatID: "16505551234", Phone: "16505551234"},
+		"+1\u00a0650\u2013555 1234": {ChatID: "16505551234", Phone: "16505551234"},
+		" 5678 ":                    {ChatID: "5678", Phone: "5678"},
+		"US.13491208655302741918":   {ChatID: "US.13491208655302741918", UserID: "US.13491208655302741918"},
+		"US.ENT.1181579921288684":   {ChatID: "US.ENT.1181579921288684", UserID: "US.ENT.1181579921288684"},
+		"120363@g.us":               {ChatID: "120363@g.us", Group: true},
+		"Y2FwaV9ncm91cDo/+x=@g.us":  {ChatID: "Y2FwaV9ncm91cDo/+x=@g.us", Group: true},
+	} {
+		got, err := p.Address(in)
+		require.NoError(t, err, in)
+		require.Equal(t, want, got)
+	}
+	for _, junk := range []string{"", " ", "+", "123", "1234567890123456", "++16505551234", "1+6505551234", "ana", "ana@sandbox", "16505551234@s.whatsapp.net",
+		"@g.us", "a b@g.us", "us.123", "USA.1", "US.", "US.1 2", "1650555١٢٣٤", "US." + strings.Repeat("1", 129)} {
+		_, err := p.Address(junk)
+		var bad *provider.BadRecipient
+		require.ErrorAs(t, err, &bad, junk)
+	}
+}
+
+func TestSendErrors(t *testing.T) {
+	t.Parallel()
+	fake, _, session := setup(t, graphtest.Options{})
+	for want, fault := range map[string]graphtest.Fault{
+		"*provider.RateLimited":  {Code: 131056, RetryAfter: 4 * time.Second},
+		"*provider.WindowClosed": {Code: 131047},
+		"*provider.AuthExpired":  {Code: 190, Status: 401},
+		"*provider.BadRecipient": {Code: 131026},
+		"*provider.Rejected":     {Code: 132001, Status: 404},
+		"*provider.Temporary":    {Code: 131000, Status: 500, Transient: true},
+		"*provider.Ambiguous":    {Cut: true, Taken: true},
+	} {
+		fake.Fail(fault)
+		_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
+		require.Equal(t, want, fmt.Sprintf("%T", err))
+	}
+	require.Len(t, fake.Shown(""), 1)
+
+	fake.Fail(graphtest.Fault{Hang: true})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := session.Send(ctx, provider.Outbound{To: ana, Content: hello})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Equal(t, "*provider.Ambiguous", fmt.Sprintf("%T", err))
+}
+
+func TestLogNamesTheTraceAndNoSecret(t *testing.T) {
+	t.Parallel()
+	fake, _, _ := setup(t, graphtest.Options{})
+	var log bytes.Buffer
+	p := cloud.New(&cloud.Options{GraphURL: fake.URL, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	session, err := p.Open(t.Context(), provider.Reference{ID: 3, Settings: settings()}, nil)
+	require.NoError(t, err)
+	fake.Fail(graphtest.Fault{Code: 131026, Message: "16505551234 is not reachable with token"})
+	_, err = session.Send(t.Context(), provider.Outbound{To: ana, Content: provider.Text{Text: "a secret thing"}})
+	require.Error(t, err)
+	require.Contains(t, log.String(), "reference=3")
+	require.Contains(t, log.String(), "fbtrace_id=A")
+	for _, secret := range []string{"16505551234", "a secret thing", "token", "app secret"} {
+		require.NotContains(t, log.String(), secret)
+	}
+}
