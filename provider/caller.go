@@ -19,10 +19,12 @@ type Caller interface {
 	// Verify reports whether header holds a signature of body under secret.
 	Verify(secret string, header http.Header, body []byte) bool
 	// Route splits a callback into parts that belong to one line or group
-	// each. It reads the ids and nothing else.
+	// each. It reads the ids and nothing else: it runs before the signature
+	// can be checked, on whatever anybody posted. The parts may share body's
+	// memory. A body that is no JSON object is an error.
 	Route(body []byte) ([]Part, error)
-	// Parse turns a part into events. What cannot be read becomes a Bad and
-	// costs its neighbours nothing.
+	// Parse turns a part into events, an id that comes twice into one. What
+	// cannot be read becomes a Bad and costs its neighbours nothing.
 	Parse(part Part) ([]Event, []Bad)
 }
 

@@ -15,6 +15,9 @@ package provider
 
 import (
 	"context"
+	"log/slog"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -33,6 +36,12 @@ type Reference struct {
 
 // Settings holds a line's values by the names that [Provider.Settings] lists.
 type Settings map[string]string
+
+// LogValue names the settings and shows no value: which of them are secret is
+// the provider's to know.
+func (s Settings) LogValue() slog.Value {
+	return slog.AnyValue(slices.Sorted(maps.Keys(s)))
+}
 
 // Setting describes one value that a line of this kind is configured with.
 type Setting struct {

@@ -1,0 +1,67 @@
+package cloud_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/cloud"
+	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+)
+
+// A line can be used without package messaging; here its network is a fake.
+func Example() {
+	ctx := context.Background()
+	network := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{{
+		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token",
+	}}})
+	defer network.Close()
+
+	lines := cloud.New(&cloud.Options{GraphURL: network.URL})
+	session, err := lines.Open(ctx, provider.Reference{ID: 1, Settings: provider.Settings{
+		"phoneNumberId": "700100200300", "businessAccountId": "800100200300",
+		"accessToken": "token", "appSecret": "secret", "verifyToken": "word",
+	}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer session.Close(ctx)
+
+	to, err := lines.Address("+1 (650) 555-1234")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	receipt, err := session.Send(ctx, provider.Outbound{ID: "order-7", To: to, Content: provider.Text{Text: "On its way"}})
+	fmt.Println(receipt.MessageID != "", err)
+	for _, m := range network.Shown(to.Phone) {
+		fmt.Println(m.To, m.Text, m.CallbackData)
+	}
+	// Output:
+	// true <nil>
+	// 16505551234 On its way order-7
+}
+
+// A callback is split by line first; only then, with the line's secret known,
+// is it worth to be read.
+func ExampleProvider_Parse() {
+	body := []byte(`{"object":"whatsapp_business_account","entry":[{"id":"800100200300","changes":[{"field":"messages","value":{
+		"metadata":{"phone_number_id":"700100200300"},"contacts":[{"profile":{"name":"Ana"},"wa_id":"16505551234"}],
+		"messages":[{"from":"16505551234","id":"wamid.1","timestamp":"1760000000","type":"text","text":{"body":"Hello"}}]}}]}]}`)
+	lines := cloud.New(nil)
+	parts, err := lines.Route(body)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, part := range parts {
+		events, _ := lines.Parse(part)
+		for _, event := range events {
+			if m, ok := event.(*provider.Message); ok {
+				fmt.Println(part.Line, m.From.Name, m.Chat.ChatID, m.Content)
+			}
+		}
+	}
+	// Output: 700100200300 Ana 16505551234 {Hello false}
+}
