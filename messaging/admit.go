@@ -2,46 +2,35 @@ package messaging
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// longest is the most bytes of an id that a network may give: indexes have
-// limits, and no network comes near it.
-const longest = 512
+const (
+	// longest is the most bytes of an id that a network may give: indexes have
+	// limits, and no network comes near it.
+	longest = 512
+	// longestName is the most bytes of a name that is kept.
+	longestName = 512
+	// longestKind is the most bytes of the kind of a raw event that is kept.
+	longestKind = 100
+)
 
 // admit makes an arrival fit for storing. What no table could hold becomes a
 // dead letter, so that it costs its neighbours nothing.
 func admit(a arrival) arrival {
 	switch e := a.event.(type) {
 	case *provider.Message:
-		m := *e
-		m.ID, m.ReplyTo = clean(m.ID), clean(m.ReplyTo)
-		m.Chat, m.From = cleanAddress(m.Chat), cleanContact(m.From)
-		m.Referral = cleanJSON(m.Referral)
-		switch {
-		case m.ID == "" || len(m.ID) > longest:
-			return a.refuse("a message id must have 1 to 512 bytes", m)
-		case m.Chat.ChatID == "" || len(m.Chat.ChatID) > longest:
-			return a.refuse("a chat id must have 1 to 512 bytes", m)
-		case m.Content == nil:
-			m.Content = provider.Unknown{}
-		}
-		a.event = &m
+		return a.admitMessage(*e)
 	case *provider.StatusChange:
-		s := *e
-		s.MessageID, s.OwnID = clean(s.MessageID), clean(s.OwnID)
-		if s.Error != nil {
-			s.Error = &provider.Failure{Code: clean(s.Error.Code), Message: clean(s.Error.Message)}
-		}
-		if s.MessageID == "" && s.OwnID == "" || len(s.MessageID) > longest || len(s.OwnID) > longest {
-			return a.refuse("a status must name a message by 1 to 512 bytes", s)
-		}
-		a.event = &s
+		return a.admitStatus(*e)
 	case *provider.Raw:
 		r := *e
-		r.Body, r.ID, r.Kind = cleanJSON(r.Body), clean(r.ID), clean(r.Kind)
+		r.Body, r.ID, r.Kind = cleanJSON(r.Body), clean(r.ID), cut(clean(r.Kind), longestKind)
 		if r.ID == "" || len(r.ID) > longest {
 			r.ID = digest(r.Body)
 		}
@@ -53,30 +42,120 @@ func admit(a arrival) arrival {
 	return a
 }
 
+func (a arrival) admitMessage(m provider.Message) arrival {
+	m.ID, m.ReplyTo = clean(m.ID), clean(m.ReplyTo)
+	m.Chat, m.From = cleanAddress(m.Chat), cleanContact(m.From)
+	m.Content = cleanContent(m.Content)
+	if m.Referral = cleanJSON(m.Referral); !json.Valid(m.Referral) {
+		m.Referral = nil
+	}
+	if y := m.At.Year(); y < 1970 || y > 9999 {
+		m.At = time.Time{}
+	}
+	switch {
+	case m.ID == "" || len(m.ID) > longest:
+		return a.refuse("a message id must have 1 to 512 bytes", m)
+	case m.Chat.ChatID == "" || len(m.Chat.ChatID) > longest:
+		return a.refuse("a chat id must have 1 to 512 bytes", m)
+	}
+	body, err := json.Marshal(bodyOf(&m))
+	if err != nil {
+		return a.refuse("the content cannot be stored", m)
+	}
+	a.event, a.body = &m, string(body)
+	return a
+}
+
+func (a arrival) admitStatus(s provider.StatusChange) arrival {
+	s.MessageID, s.OwnID = clean(s.MessageID), clean(s.OwnID)
+	if s.Error != nil {
+		s.Error = &provider.Failure{Code: clean(s.Error.Code), Message: clean(s.Error.Message)}
+	}
+	switch {
+	case s.MessageID == "" && s.OwnID == "", len(s.MessageID) > longest, len(s.OwnID) > longest:
+		return a.refuse("a status must name a message by 1 to 512 bytes", s)
+	case s.Status < provider.StatusPending || s.Status > provider.StatusPlayed:
+		return a.refuse("a status must be one of those that messages have", s)
+	}
+	a.event = &s
+	return a
+}
+
 // refuse turns an arrival into a dead letter.
 func (a arrival) refuse(reason string, v any) arrival {
-	a.event, a.bad = nil, &provider.Bad{Reason: reason, Body: mustJSON(v)}
+	body, err := json.Marshal(v)
+	if err != nil {
+		body = mustJSON(clean(fmt.Sprintf("%+v", v)))
+	}
+	a.event, a.bad = nil, &provider.Bad{Reason: reason, Body: body}
 	return a
 }
 
 // clean drops what PostgreSQL cannot hold in text.
 func clean(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+		return s
+	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
+// cut shortens s to at most n bytes of whole characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
 func cleanJSON(b json.RawMessage) json.RawMessage {
-	if b == nil {
+	if len(b) == 0 {
 		return nil
 	}
 	return json.RawMessage(clean(string(b)))
 }
 
+// cleanAddress also forgets names that no index could hold; only the chat id
+// is indispensable.
 func cleanAddress(a provider.Address) provider.Address {
-	return provider.Address{ChatID: clean(a.ChatID), Group: a.Group, Phone: clean(a.Phone), UserID: clean(a.UserID), LID: clean(a.LID)}
+	name := func(s string) string {
+		if s = clean(s); len(s) > longest {
+			return ""
+		}
+		return s
+	}
+	return provider.Address{ChatID: clean(a.ChatID), Group: a.Group, Phone: name(a.Phone), UserID: name(a.UserID), LID: name(a.LID)}
 }
 
 func cleanContact(c provider.Contact) provider.Contact {
 	return provider.Contact{
-		Address: cleanAddress(c.Address), Name: clean(c.Name), VerifiedBizName: clean(c.VerifiedBizName), Username: clean(c.Username),
+		Address: cleanAddress(c.Address), Name: cut(clean(c.Name), longestName),
+		VerifiedBizName: cut(clean(c.VerifiedBizName), longestName), Username: cut(clean(c.Username), longestName),
 	}
+}
+
+// cleanContent cleans what a contact can write.
+func cleanContent(c provider.Content) provider.Content {
+	switch v := c.(type) {
+	case nil:
+		return provider.Unknown{}
+	case provider.Text:
+		v.Text = clean(v.Text)
+		return v
+	case provider.Location:
+		v.Name, v.Address = clean(v.Name), clean(v.Address)
+		return v
+	case provider.Reaction:
+		v.MessageID, v.Emoji = clean(v.MessageID), clean(v.Emoji)
+		return v
+	case provider.Reply:
+		v.ID, v.Title = clean(v.ID), clean(v.Title)
+		return v
+	case provider.Unknown:
+		v.Kind = clean(v.Kind)
+		return v
+	}
+	return c
 }

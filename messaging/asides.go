@@ -14,6 +14,9 @@ import (
 type asides struct{ earlies, raws, bads [][]any }
 
 func (s *asides) early(ref provider.ReferenceID, e *provider.StatusChange, now time.Time) {
+	if e.MessageID == "" {
+		return // of a message of ours that was deleted
+	}
 	var why provider.Failure
 	if e.Error != nil {
 		why = *e.Error

@@ -66,7 +66,7 @@ func (s *Service) Callback(ctx context.Context, header http.Header, body []byte)
 		return fmt.Errorf("%w: %w", ErrNotCallback, err)
 	}
 	routed, err := s.route(ctx, caller, p.Kind(), parts, header, body, false)
-	if errors.Is(err, ErrUnverified) {
+	if errors.Is(err, ErrUnverified) || err == nil && slices.ContainsFunc(routed, unclaimed) {
 		// A reference may have been made or changed on another node.
 		routed, err = s.route(ctx, caller, p.Kind(), parts, header, body, true)
 	}
@@ -80,6 +80,8 @@ func (s *Service) Callback(ctx context.Context, header http.Header, body []byte)
 	s.nowConnected(ctx, routed)
 	return nil
 }
+
+func unclaimed(cs []claim) bool { return len(cs) == 0 }
 
 // isObject reports whether valid JSON is an object.
 func isObject(body []byte) bool {
@@ -108,7 +110,6 @@ func (s *Service) route(ctx context.Context, c provider.Caller, kind provider.Ki
 ) ([][]claim, error) {
 	routed := make([][]claim, len(parts))
 	signed := map[string]bool{}
-	any := false
 	for i, part := range parts {
 		key := claimKey{kind: kind, id: part.Line}
 		if part.Line == "" {
@@ -134,9 +135,8 @@ func (s *Service) route(ctx context.Context, c provider.Caller, kind provider.Ki
 		if routed[i], err = s.proved(ctx, routed[i]); err != nil {
 			return nil, err
 		}
-		any = any || len(routed[i]) > 0
 	}
-	if !any {
+	if !slices.ContainsFunc(routed, func(cs []claim) bool { return len(cs) > 0 }) {
 		return nil, ErrUnverified
 	}
 	return routed, nil

@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -55,7 +56,7 @@ type ChatChange struct {
 	Variables map[string]json.RawMessage // merged; null removes
 	Fields    map[string]json.RawMessage // merged; null removes
 	Tags      []string                   // replaced when not nil
-	Name      *string
+	Name      *string // "" goes back to the contact's own
 	Language  *string
 	OptedOut  *bool
 	Handoff   string // "take", "close" or ""
@@ -79,7 +80,7 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	q := `SELECT ` + chatColumns + ` FROM messaging_chat c WHERE c.reference = $1`
 	if search = strings.TrimSpace(clean(search)); search != "" {
 		like := p.add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
-		q += ` AND (lower(c.name) LIKE ` + like + ` ESCAPE '\' OR lower(c.chat_id) LIKE ` + like + ` ESCAPE '\')`
+		q += ` AND (lower(c.label) LIKE ` + like + ` ESCAPE '\' OR lower(c.name) LIKE ` + like + ` ESCAPE '\' OR lower(c.chat_id) LIKE ` + like + ` ESCAPE '\')`
 	}
 	if before != nil {
 		at, id := p.add(before[0]), p.add(before[1])
@@ -127,6 +128,7 @@ func (a *Account) UpdateChat(ctx context.Context, ref provider.ReferenceID, chat
 		if err := c.change(change, database.Micros(u.now)); err != nil {
 			return err
 		}
+		c.ActivityUS = cmp.Or(c.ActivityUS, c.CreatedUS)
 		u.dirtyChats.add(c)
 		u.tell(a.id, ref, "chat", c.view(nil))
 		return nil
@@ -149,7 +151,7 @@ func (c *chatRow) change(ch ChatChange, nowUS int64) error {
 		if len(*ch.Name) > 200 {
 			return &Invalid{"name", "must have at most 200 characters"}
 		}
-		c.Name = clean(*ch.Name)
+		c.Label = clean(*ch.Name)
 	}
 	if ch.Language != nil {
 		if len(*ch.Language) > 35 {
@@ -214,6 +216,18 @@ func changeObject(field string, stored *string, change map[string]json.RawMessag
 	return nil
 }
 
+// mergeTags joins two stored lists of tags.
+func mergeTags(a, b string) string {
+	var all, more []string
+	_, _ = json.Unmarshal([]byte(a), &all), json.Unmarshal([]byte(b), &more) // written by this package
+	for _, t := range more {
+		if !slices.Contains(all, t) {
+			all = append(all, t)
+		}
+	}
+	return string(mustJSON(append([]string{}, all...)))
+}
+
 // mergeObjects lays the members of over upon those of base; null removes.
 func mergeObjects(base, over string) string {
 	out := object(base)
@@ -238,7 +252,7 @@ func (c *chatRow) view(last *Message) Chat {
 	tags := []string{}
 	_ = json.Unmarshal([]byte(c.Tags), &tags) // written by this package
 	out := Chat{
-		ID: c.ChatID, Reference: c.Reference, Name: c.Name, Kind: "individual", Phone: optional(c.Phone), Unread: c.Unread,
+		ID: c.ChatID, Reference: c.Reference, Name: cmp.Or(c.Label, c.Name), Kind: "individual", Phone: optional(c.Phone), Unread: c.Unread,
 		Variables: object(c.Variables), Tags: tags, Fields: object(c.Fields), Language: optional(c.Language), OptedOut: c.OptedOut,
 		LastMessage: last, WindowExpiresAt: optionalTime(c.WindowUS), CreatedAt: unixTime(c.CreatedUS), UpdatedAt: unixTime(c.UpdatedUS),
 	}

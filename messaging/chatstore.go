@@ -16,6 +16,14 @@ import (
 // the transaction is begun anew.
 var errMoved = errors.New("messaging: a chat was merged meanwhile")
 
+// moved makes err an [errMoved] when another transaction took an id first.
+func moved(err error) error {
+	if database.IsUnique(err) {
+		return fmt.Errorf("%w: %w", errMoved, err)
+	}
+	return err
+}
+
 // person asks for the chat of an address, to be made when it is new.
 type person struct {
 	line line
@@ -25,14 +33,7 @@ type person struct {
 // open locks the chats of people, makes those that are new, and joins those
 // that turn out to be one. Other chats to be locked are given by id.
 func (u *unit) open(ctx context.Context, people []person, others []int64) error {
-	if err := u.findAliases(ctx, people); err != nil {
-		return err
-	}
-	ids := slices.Clone(others)
-	for _, id := range u.aliases {
-		ids = append(ids, id)
-	}
-	if err := u.lock(ctx, ids); err != nil {
+	if err := u.find(ctx, people, others); err != nil {
 		return err
 	}
 	var missing []person
@@ -50,6 +51,25 @@ func (u *unit) open(ctx context.Context, people []person, others []int64) error 
 		}
 	}
 	return nil
+}
+
+// find locks the chats that are known under any name of people, and others. It
+// looks again when one of them was merged away before it was locked.
+func (u *unit) find(ctx context.Context, people []person, others []int64) error {
+	for try := 1; ; try++ {
+		clear(u.aliases)
+		if err := u.findAliases(ctx, people); err != nil {
+			return err
+		}
+		ids := slices.Clone(others)
+		for _, id := range u.aliases {
+			ids = append(ids, id)
+		}
+		err := u.lock(ctx, ids)
+		if !errors.Is(err, errMoved) || try == 3 {
+			return err
+		}
+	}
 }
 
 // chatOf is the chat that any name of p leads to, nil when none does.
@@ -94,6 +114,7 @@ func (u *unit) findAliases(ctx context.Context, people []person) error {
 // lock loads chats for writing, in the order of their ids so that two
 // transactions cannot wait for each other.
 func (u *unit) lock(ctx context.Context, ids []int64) error {
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return u.chats[id] != nil }) // may have been changed since
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	for part := range slices.Chunk(ids, chunk) {
@@ -128,13 +149,13 @@ func (u *unit) create(ctx context.Context, people []person) error {
 		var args []any
 		for _, p := range part {
 			a := p.addr
-			args = append(args, p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", 0, true, "{}", "[]", "{}", "", false,
-				0, 0, now, 0, now, now)
+			args = append(args, p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", "", 0, true, "{}", "[]", "{}", "", false,
+				0, 0, 0, 0, now, now)
 		}
 		var rows []*chatRow
-		err := u.tx.SelectContext(ctx, &rows, `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, name, biz_name,
+		err := u.tx.SelectContext(ctx, &rows, `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, label, name, biz_name,
 			unread, bot_active, variables, tags, fields, language, opted_out, handoff_us, last_message, activity_us, window_us, created_us, updated_us)
-			VALUES `+database.Values(len(part), 21, 1)+`
+			VALUES `+database.Values(len(part), 22, 1)+`
 			ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us
 			RETURNING `+strings.ReplaceAll(chatColumns, "c.", ""), args...)
 		if err != nil {
@@ -153,16 +174,43 @@ func (u *unit) name(c *chatRow, n string) {
 	key := chatName{c.Reference, n}
 	if u.aliases[key] != c.ID {
 		u.aliases[key] = c.ID
-		u.newAliases = append(u.newAliases, alias{key, c.ID})
+		u.newAliases = append(u.newAliases, key)
 	}
+}
+
+// link makes every name of addr lead to the locked chat c, as well.
+func (u *unit) link(ctx context.Context, l line, c *chatRow, addr provider.Address) error {
+	known := c.names()
+	if !slices.ContainsFunc(names(addr), func(n string) bool { return !slices.Contains(known, n) }) {
+		return nil
+	}
+	p := person{l, addr}
+	if err := u.findAliases(ctx, []person{p}); err != nil {
+		return err
+	}
+	var ids []int64
+	for _, n := range names(addr) {
+		if id, ok := u.aliases[chatName{l.ID, n}]; ok {
+			ids = append(ids, id)
+		}
+	}
+	if err := u.lock(ctx, ids); err != nil {
+		return err
+	}
+	if u.chatOf(p) == nil {
+		u.name(c, addr.ChatID)
+	}
+	if o := u.chatOf(p); o != c {
+		if err := u.merge(ctx, l.Account, o, c); err != nil {
+			return err
+		}
+	}
+	return u.join(ctx, p)
 }
 
 // join makes every name of p lead to one chat, merging those that were two.
 func (u *unit) join(ctx context.Context, p person) error {
-	keep := u.chatOf(p)
-	if id, ok := u.aliases[chatName{p.line.ID, p.addr.ChatID}]; ok {
-		keep = u.chats[id] // the one that already has the right name
-	}
+	keep := u.chatOf(p) // its own name comes first
 	for _, n := range names(p.addr) {
 		if id, ok := u.aliases[chatName{p.line.ID, n}]; ok && id != keep.ID {
 			if err := u.merge(ctx, p.line.Account, keep, u.chats[id]); err != nil {
@@ -197,6 +245,11 @@ func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) e
 			u.aliases[key] = keep.ID
 		}
 	}
+	for _, m := range u.messages {
+		if m.Chat == gone.ID {
+			m.Chat = keep.ID
+		}
+	}
 	from := gone.ChatID
 	keep.absorb(gone)
 	delete(u.chats, gone.ID)
@@ -213,8 +266,12 @@ func (c *chatRow) absorb(o *chatRow) {
 	}
 	c.Variables = mergeObjects(older.Variables, newer.Variables)
 	c.Fields = mergeObjects(older.Fields, newer.Fields)
-	c.Name, c.Language = cmp.Or(newer.Name, older.Name), cmp.Or(newer.Language, older.Language)
-	c.BotActive, c.OptedOut = newer.BotActive, newer.OptedOut
+	c.Label, c.Language = cmp.Or(newer.Label, older.Label), cmp.Or(newer.Language, older.Language)
+	c.Name, c.BizName = cmp.Or(newer.Name, older.Name), cmp.Or(newer.BizName, older.BizName)
+	c.Tags = mergeTags(c.Tags, o.Tags)
+	// What keeps quiet in one of them keeps quiet in both.
+	c.BotActive, c.OptedOut = c.BotActive && o.BotActive, c.OptedOut || o.OptedOut
+	c.HandoffUS = max(c.HandoffUS, o.HandoffUS)
 	c.Phone, c.UserID, c.LID = cmp.Or(c.Phone, o.Phone), cmp.Or(c.UserID, o.UserID), cmp.Or(c.LID, o.LID)
 	c.Unread += o.Unread
 	c.LastMessage = max(c.LastMessage, o.LastMessage)
@@ -223,13 +280,16 @@ func (c *chatRow) absorb(o *chatRow) {
 }
 
 func (u *unit) writeAliases(ctx context.Context) error {
+	slices.SortFunc(u.newAliases, func(a, b chatName) int {
+		return cmp.Or(cmp.Compare(a.reference, b.reference), cmp.Compare(a.name, b.name))
+	})
 	var rows [][]any
 	for _, a := range u.newAliases {
-		rows = append(rows, []any{a.reference, a.name, u.aliases[a.chatName]})
+		rows = append(rows, []any{a.reference, a.name, u.aliases[a]})
 	}
-	err := u.insert(ctx, `INSERT INTO messaging_alias (reference, alias, chat)`, 3, rows, ` ON CONFLICT (reference, alias) DO NOTHING`)
+	err := u.insert(ctx, `INSERT INTO messaging_alias (reference, alias, chat)`, 3, rows, "")
 	if err != nil {
-		return fmt.Errorf("naming chats: %w", err)
+		return fmt.Errorf("naming chats: %w", moved(err))
 	}
 	return nil
 }
@@ -241,20 +301,20 @@ func (u *unit) writeChats(ctx context.Context) error {
 			continue // merged away
 		}
 		rows = append(rows, []any{
-			c.ID, c.ChatID, c.Phone, c.UserID, c.LID, c.Name, c.BizName, c.Unread, c.BotActive, c.Variables, c.Tags, c.Fields,
+			c.ID, c.ChatID, c.Phone, c.UserID, c.LID, c.Label, c.Name, c.BizName, c.Unread, c.BotActive, c.Variables, c.Tags, c.Fields,
 			c.Language, c.OptedOut, c.HandoffUS, c.LastMessage, c.ActivityUS, c.WindowUS, database.Micros(u.now),
 		})
 	}
 	err := u.update(ctx, `UPDATE messaging_chat SET chat_id = v.column2, phone = v.column3, user_id = v.column4, lid = v.column5,
-		name = v.column6, biz_name = v.column7, unread = v.column8, bot_active = v.column9, variables = v.column10, tags = v.column11,
-		fields = v.column12, language = v.column13, opted_out = v.column14, handoff_us = v.column15, last_message = v.column16,
-		activity_us = v.column17, window_us = v.column18, updated_us = v.column19`,
+		label = v.column6, name = v.column7, biz_name = v.column8, unread = v.column9, bot_active = v.column10, variables = v.column11,
+		tags = v.column12, fields = v.column13, language = v.column14, opted_out = v.column15, handoff_us = v.column16,
+		last_message = v.column17, activity_us = v.column18, window_us = v.column19, updated_us = v.column20`,
 		[]string{
-			"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT",
+			"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT",
 			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
 		}, rows, `messaging_chat.id = v.column1`)
 	if err != nil {
-		return fmt.Errorf("updating chats: %w", err)
+		return fmt.Errorf("updating chats: %w", moved(err))
 	}
 	return nil
 }

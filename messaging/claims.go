@@ -111,17 +111,22 @@ const referencesTopic = "messaging references"
 
 // referencesChanged makes every node read references anew.
 func (s *Service) referencesChanged() {
-	s.claims.clear()
+	s.forgetReferences()
 	s.db.Wake(referencesTopic)
 }
 
-// watchReferences empties the cache when another node changed a reference.
+func (s *Service) forgetReferences() {
+	s.claims.clear()
+	s.known.clear()
+}
+
+// watchReferences empties the caches when another node changed a reference.
 func (s *Service) watchReferences(ctx context.Context) error {
 	changed := s.db.Listen(ctx, referencesTopic)
 	for {
 		select {
 		case <-changed:
-			s.claims.clear()
+			s.forgetReferences()
 		case <-ctx.Done():
 			return nil
 		}

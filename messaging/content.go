@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -98,7 +99,7 @@ func decodeStrict(raw json.RawMessage, c any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong):
-		return &Invalid{"message." + wrong.Field, "must be a " + wrong.Type.String()}
+		return &Invalid{strings.TrimSuffix("message."+wrong.Field, "."), "has the wrong type"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Invalid{"message", "is cut off"}
 	}
@@ -141,10 +142,10 @@ func checkContent(c provider.Content) error {
 	case provider.List:
 		return checkList(v)
 	case provider.Location:
-		if v.Latitude < -90 || v.Latitude > 90 {
+		if !(math.Abs(v.Latitude) <= 90) {
 			return &Invalid{"message.latitude", "must be between -90 and 90"}
 		}
-		if v.Longitude < -180 || v.Longitude > 180 {
+		if !(math.Abs(v.Longitude) <= 180) {
 			return &Invalid{"message.longitude", "must be between -180 and 180"}
 		}
 	case provider.Reaction:

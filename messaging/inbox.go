@@ -1,11 +1,13 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/jmoiron/sqlx"
 
@@ -17,6 +19,7 @@ import (
 type arrival struct {
 	line  line
 	event provider.Event
+	body  string        // of a message, as its row will have it
 	bad   *provider.Bad // instead of an event
 }
 
@@ -24,7 +27,7 @@ type arrival struct {
 // it. It returns nil only once all of it is durable. Events that are known
 // already change nothing. It implements [provider.Inbox].
 func (s *Service) Receive(ctx context.Context, ref provider.ReferenceID, events []provider.Event) error {
-	l, err := s.line(ctx, s.db, ref)
+	l, err := s.lineOf(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -40,11 +43,18 @@ func (s *Service) receive(ctx context.Context, as []arrival) error {
 	if len(as) == 0 {
 		return nil
 	}
+	for i := range as {
+		as[i] = admit(as[i])
+	}
 	if err := s.inbox.Do(ctx, as); err != nil {
 		return fmt.Errorf("receiving: %w", err)
 	}
+	var last provider.ReferenceID
 	for _, a := range as {
-		s.health.inbound(a.line.ID, s.now())
+		if a.line.ID != last {
+			last = a.line.ID
+			s.health.inbound(last, s.now())
+		}
 	}
 	return nil
 }
@@ -56,9 +66,6 @@ func (s *Service) receiveBatch(ctx context.Context, batch [][]arrival) []error {
 	errs := make([]error, len(batch))
 	var all []arrival
 	for _, as := range batch {
-		for i := range as {
-			as[i] = admit(as[i])
-		}
 		all = append(all, as...)
 	}
 	err := s.store(ctx, all)
@@ -69,14 +76,24 @@ func (s *Service) receiveBatch(ctx context.Context, batch [][]arrival) []error {
 			errs[i] = err
 		}
 	}
-	s.Committed()
+	s.tellFollowers()
 	return errs
 }
 
-// store is the transaction of Receive.
-func (s *Service) store(ctx context.Context, as []arrival) error {
+// store is the transaction of Receive. A panic becomes an error: the arrivals
+// of others are in the same batch.
+func (s *Service) store(ctx context.Context, as []arrival) (err error) {
 	counts := counter{}
-	err := s.inTx(ctx, func(tx *sqlx.Tx) error {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			return
+		}
+		if err == nil {
+			counts.report(s.opts.Observer)
+		}
+	}()
+	return s.inTx(ctx, func(tx *sqlx.Tx) error {
 		u := s.unit(tx)
 		clear(counts)
 		if err := u.apply(ctx, as, counts); err != nil {
@@ -84,10 +101,6 @@ func (s *Service) store(ctx context.Context, as []arrival) error {
 		}
 		return u.flush(ctx)
 	})
-	if err == nil {
-		counts.report(s.opts.Observer)
-	}
-	return err
 }
 
 // inTx runs fn in a transaction, again when a chat moved under it.
@@ -138,41 +151,49 @@ func (u *unit) apply(ctx context.Context, as []arrival, counts counter) error {
 	}
 	var side asides
 	for i, a := range as {
-		switch e := a.event.(type) {
-		case *provider.Message:
-			if m := rows[i]; m.Seq != 0 && u.messages[m.Seq] == m {
-				u.arrived(a.line, e, m)
-				counts[countKey{a.line.Kind, "message"}]++
-			}
-		case *provider.StatusChange:
-			counts[countKey{a.line.Kind, "status"}]++
-			if seq, ok := found[statusKey(a.line.ID, e)]; ok {
-				u.progress(a.line, u.messages[seq], e)
-			} else if m := u.stored(rows, a.line.ID, e.MessageID); m != nil {
-				u.progress(a.line, m, e)
-			} else {
-				side.early(a.line.ID, e, u.now)
-			}
-		case *provider.Raw:
-			counts[countKey{a.line.Kind, "raw:" + e.Kind}]++
-			side.raw(a.line.ID, e, u.now)
-		}
-		if a.bad != nil {
-			counts[countKey{a.line.Kind, "dead"}]++
-			side.bad(a.line.ID, a.bad, u.now)
-		}
+		u.applyOne(a, rows[i], found, &side, counts)
 	}
 	return side.write(ctx, u)
 }
 
+// applyOne applies one arrival; row is its own when it is a message.
+func (u *unit) applyOne(a arrival, row *messageRow, found foundMessages, side *asides, counts counter) {
+	count := func(what string) { counts[countKey{a.line.Kind, what}]++ }
+	switch e := a.event.(type) {
+	case *provider.Message:
+		if row.Seq != 0 {
+			u.arrived(a.line, e, row)
+			count("message")
+		}
+	case *provider.StatusChange:
+		count("status")
+		m := u.added[statusKey(a.line.ID, e)]
+		if seq, ok := found[statusKey(a.line.ID, e)]; ok {
+			m = u.messages[seq]
+		}
+		if m == nil {
+			side.early(a.line.ID, e, u.now)
+			return
+		}
+		u.progress(a.line, m, e)
+	case *provider.Raw:
+		side.raw(a.line.ID, e, u.now)
+		count("raw:" + e.Kind)
+	}
+	if a.bad != nil {
+		side.bad(a.line.ID, a.bad, u.now)
+		count("dead")
+	}
+}
+
 // storeMessages inserts the messages among as; the result has one row per
-// arrival, nil where it is no message.
+// arrival, nil where it is no message, and with seq 0 where it is known.
 func (u *unit) storeMessages(ctx context.Context, as []arrival) ([]*messageRow, error) {
 	rows := make([]*messageRow, len(as))
 	var add []*messageRow
 	for i, a := range as {
 		if m, ok := a.event.(*provider.Message); ok {
-			rows[i] = u.row(a.line, m)
+			rows[i] = u.row(a, m)
 			add = append(add, rows[i])
 		}
 	}
@@ -180,23 +201,23 @@ func (u *unit) storeMessages(ctx context.Context, as []arrival) ([]*messageRow, 
 }
 
 // row is an arrived message as its table will have it.
-func (u *unit) row(l line, e *provider.Message) *messageRow {
-	c := u.chatOf(person{l, e.Chat})
+func (u *unit) row(a arrival, e *provider.Message) *messageRow {
+	c := u.chatOf(person{a.line, e.Chat})
 	at := e.At
 	if at.IsZero() {
 		at = u.now
 	}
 	m := &messageRow{
-		Reference: l.ID, Chat: c.ID, ID: e.ID, Mine: e.Mine, Actor: ActorContact, Status: provider.StatusDelivered,
+		Reference: a.line.ID, Chat: c.ID, ID: e.ID, Mine: e.Mine, Actor: ActorContact, Status: provider.StatusDelivered,
 		PushName: c.Name, BizName: c.BizName, AtUS: database.Micros(at), CreatedUS: database.Micros(u.now),
-		Announced: true, Tried: true, Body: string(mustJSON(bodyOf(e, e.Chat))),
+		Announced: true, Tried: true, Body: a.body,
 	}
 	switch {
 	case e.Mine:
 		m.Actor, m.Status = ActorPhone, provider.StatusSending
 	case c.IsGroup:
 	default:
-		m.PushName, m.BizName = or(e.From.Name, c.Name), or(e.From.VerifiedBizName, c.BizName)
+		m.PushName, m.BizName = cmp.Or(e.From.Name, c.Name), cmp.Or(e.From.VerifiedBizName, c.BizName)
 	}
 	return m
 }
@@ -206,39 +227,29 @@ func (u *unit) arrived(l line, e *provider.Message, m *messageRow) {
 	c := u.chats[m.Chat]
 	c.LastMessage = max(c.LastMessage, m.Seq)
 	c.ActivityUS = max(c.ActivityUS, m.AtUS)
-	if !e.Mine {
-		c.Unread++
-		if !c.IsGroup {
-			c.Name, c.BizName = or(e.From.Name, c.Name), or(e.From.VerifiedBizName, c.BizName)
-		}
-		until := database.Micros(e.WindowUntil)
-		if until == 0 && l.Window > 0 {
-			until = m.AtUS + l.Window.Microseconds()
-		}
-		c.WindowUS = max(c.WindowUS, until)
+	if e.Mine {
+		c.HandoffUS = max(c.HandoffUS, m.AtUS) // a person writes on the account's own phone
+	} else {
+		u.heard(l, c, e, m)
 	}
 	u.dirtyChats.add(c)
 	u.emit(l.Account, EventMessage, c, m)
 }
 
-// stored finds a message of this very batch.
-func (u *unit) stored(rows []*messageRow, ref provider.ReferenceID, id string) *messageRow {
-	for _, m := range rows {
-		if m != nil && m.Reference == ref && m.ID == id && u.messages[m.Seq] == m {
-			return m
-		}
+// heard notes that the contact wrote.
+func (u *unit) heard(l line, c *chatRow, e *provider.Message, m *messageRow) {
+	c.Unread++
+	if !c.IsGroup {
+		c.Name, c.BizName = cmp.Or(e.From.Name, c.Name), cmp.Or(e.From.VerifiedBizName, c.BizName)
 	}
-	return nil
+	until := database.Micros(e.WindowUntil)
+	if until == 0 && l.Window > 0 {
+		until = m.AtUS + l.Window.Microseconds()
+	}
+	c.WindowUS = max(c.WindowUS, until)
 }
 
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

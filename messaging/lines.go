@@ -85,16 +85,59 @@ func (ls *lines) close(id provider.ReferenceID, log *slog.Logger) {
 	}()
 }
 
+// lineCache remembers what receiving needs to know of references: nothing of
+// it ever changes. It is emptied with the claims, so that a reference that was
+// deleted is forgotten.
+type lineCache struct {
+	mu    sync.Mutex
+	lines map[provider.ReferenceID]line
+	epoch int64
+}
+
+// lineOf is the line of a reference of any account, or [ErrNotFound].
+func (s *Service) lineOf(ctx context.Context, id provider.ReferenceID) (line, error) {
+	c := &s.known
+	c.mu.Lock()
+	l, ok := c.lines[id]
+	epoch := c.epoch
+	c.mu.Unlock()
+	if ok {
+		return l, nil
+	}
+	l, err := s.line(ctx, s.db, id)
+	if err != nil {
+		return line{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lines == nil {
+		c.lines = map[provider.ReferenceID]line{}
+	}
+	if c.epoch == epoch {
+		c.lines[id] = l
+	}
+	return l, nil
+}
+
+func (c *lineCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines = nil
+	c.epoch++
+}
+
 // healthBook collects signs of life; they are written once a second rather
 // than with every message.
 type healthBook struct {
 	mu       sync.Mutex
 	inbounds map[provider.ReferenceID]time.Time
 	acks     map[provider.ReferenceID]time.Time
+	touched  map[provider.ReferenceID]time.Time // starting lines whose network has answered
 }
 
 func (h *healthBook) inbound(id provider.ReferenceID, at time.Time) { h.note(&h.inbounds, id, at) }
 func (h *healthBook) ack(id provider.ReferenceID, at time.Time)     { h.note(&h.acks, id, at) }
+func (h *healthBook) touch(id provider.ReferenceID, at time.Time)   { h.note(&h.touched, id, at) }
 
 func (h *healthBook) note(m *map[provider.ReferenceID]time.Time, id provider.ReferenceID, at time.Time) {
 	h.mu.Lock()
@@ -106,10 +149,10 @@ func (h *healthBook) note(m *map[provider.ReferenceID]time.Time, id provider.Ref
 }
 
 // take hands out what was noted and begins anew.
-func (h *healthBook) take() (inbounds, acks map[provider.ReferenceID]time.Time) {
+func (h *healthBook) take() (inbounds, acks, touched map[provider.ReferenceID]time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	inbounds, acks = h.inbounds, h.acks
-	h.inbounds, h.acks = nil, nil
-	return inbounds, acks
+	inbounds, acks, touched = h.inbounds, h.acks, h.touched
+	h.inbounds, h.acks, h.touched = nil, nil, nil
+	return inbounds, acks, touched
 }

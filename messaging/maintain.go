@@ -18,8 +18,8 @@ const (
 	pruneChunk      = 500
 )
 
-// maintain writes signs of life every second, ends doubts every five, and
-// deletes what is past its time every minute.
+// maintain writes signs of life and applies overtaken statuses every second,
+// ends doubts every five, and deletes what is past its time every minute.
 func (s *Service) maintain(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -29,7 +29,7 @@ func (s *Service) maintain(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		err := s.writeHealth(ctx)
+		err := errors.Join(s.writeHealth(ctx), s.applyEarlies(ctx))
 		if n%5 == 0 {
 			err = errors.Join(err, s.endDoubts(ctx))
 		}
@@ -43,7 +43,10 @@ func (s *Service) maintain(ctx context.Context) error {
 }
 
 func (s *Service) writeHealth(ctx context.Context) error {
-	inbounds, acks := s.health.take()
+	inbounds, acks, touched := s.health.take()
+	for id := range touched {
+		s.markConnected(ctx, id)
+	}
 	if len(inbounds)+len(acks) == 0 {
 		return nil
 	}
@@ -105,8 +108,15 @@ func (s *Service) prune(ctx context.Context) error {
 	if s.opts.Retention == 0 {
 		return nil
 	}
+	until := now.Add(-s.opts.Retention)
+	for _, table := range []string{"messaging_raw", "messaging_dead"} {
+		if err := s.pruneTable(ctx, until, `DELETE FROM `+table+` WHERE id IN (SELECT id FROM
+			(SELECT id, created_us FROM `+table+` ORDER BY id LIMIT $1) AS old WHERE created_us < $2)`); err != nil {
+			return err
+		}
+	}
 	const oldest = `(SELECT seq FROM (SELECT seq, created_us FROM messaging_message ORDER BY seq LIMIT $1) AS old WHERE created_us < $2)`
-	return s.pruneTable(ctx, now.Add(-s.opts.Retention),
+	return s.pruneTable(ctx, until,
 		`DELETE FROM messaging_outbound WHERE message IN `+oldest, `DELETE FROM messaging_message WHERE seq IN `+oldest)
 }
 

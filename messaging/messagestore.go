@@ -46,7 +46,7 @@ func (u *unit) add(ctx context.Context, ms []*messageRow) error {
 		for _, r := range rows {
 			m := byKey[r.messageKey]
 			m.Seq = r.Seq
-			u.messages[r.Seq] = m
+			u.messages[r.Seq], u.added[r.messageKey] = m, m
 		}
 	}
 	return nil
@@ -132,7 +132,7 @@ func (u *unit) writeMessages(ctx context.Context) error {
 	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5`,
 		[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT"}, rows, `messaging_message.seq = v.column1`)
 	if err != nil {
-		return fmt.Errorf("updating messages: %w", err)
+		return fmt.Errorf("updating messages: %w", moved(err))
 	}
 	return nil
 }

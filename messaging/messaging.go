@@ -82,10 +82,13 @@ type Service struct {
 	inbox  coalesce.Group[[]arrival]
 	lines  lines
 	claims claimCache
+	known  lineCache
 	health healthBook
 
 	waitMu sync.Mutex
 	waits  map[int64][]chan struct{} // by message: told when an attempt is over
+
+	receipts sync.Map // by message: a [provider.Receipt] that is not recorded yet
 }
 
 //go:embed migrations/*.sql
@@ -168,6 +171,11 @@ func (s *Service) QueueStats(ctx context.Context) (waiting int64, oldest time.Du
 // of a transaction that was given to a method ending in Tx.
 func (s *Service) Committed() {
 	s.sends.Committed()
+	s.tellFollowers()
+}
+
+// tellFollowers wakes those who follow the stream, and the sinks.
+func (s *Service) tellFollowers() {
 	s.db.Wake(feedTopic)
 	for _, k := range s.opts.Sinks {
 		k.Committed()

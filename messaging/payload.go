@@ -131,12 +131,12 @@ func (m *messageRow) statusPayload(c *chatRow) StatusPayload {
 }
 
 // bodyOf puts what a network delivered into the members of the interface.
-func bodyOf(msg *provider.Message, chat provider.Address) Body {
+func bodyOf(msg *provider.Message) Body {
 	b := words(msg.Content)
 	if msg.ReplyTo != "" || msg.Forwarded {
 		b.Context = &Quote{MessageID: msg.ReplyTo, Forwarded: msg.Forwarded}
 	}
-	if chat.Group {
+	if msg.Chat.Group {
 		b.Participant = &Participant{RemoteJID: msg.From.RemoteJID(), PushName: msg.From.Name}
 	}
 	b.Referral = msg.Referral

@@ -22,7 +22,7 @@ func (a *Account) MarkRead(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return 0, err
 	}
-	l := row.line(p)
+	l, messageID := row.line(p), clean(messageID)
 	var left int64
 	err = a.s.inTxUnit(ctx, func(u *unit) error {
 		left = 0
@@ -61,7 +61,6 @@ func (u *unit) read(ctx context.Context, l line, addr provider.Address, messageI
 	for _, seq := range seqs {
 		u.raise(l, u.messages[seq], provider.StatusRead, Failure{})
 	}
-	c.Unread = max(0, c.Unread-int64(len(seqs)))
 	if upTo == c.LastMessage {
 		c.Unread = 0
 	}

@@ -213,10 +213,16 @@ func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, id provide
 	if _, err := a.row(ctx, tx, id); err != nil {
 		return err
 	}
+	if a.s.db.Dialect == database.Postgres { // nobody makes a chat of it from now on
+		if _, err := tx.ExecContext(ctx, `SELECT 1 FROM messaging_reference WHERE id = $1 FOR UPDATE`, id); err != nil {
+			return fmt.Errorf("locking a reference: %w", err)
+		}
+	}
 	if err := a.s.sends.DropTx(ctx, tx, consumer(id)); err != nil {
 		return err
 	}
 	for _, q := range []string{
+		`DELETE FROM messaging_chat WHERE reference = $1`, // first: it waits for those who write to one
 		`DELETE FROM messaging_idempotency WHERE message IN (SELECT seq FROM messaging_message WHERE reference = $1)`,
 		`DELETE FROM messaging_outbound WHERE reference = $1`,
 		`DELETE FROM messaging_message WHERE reference = $1`,

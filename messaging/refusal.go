@@ -1,7 +1,9 @@
 package messaging
 
 import (
+	"cmp"
 	"errors"
+	"time"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -17,6 +19,20 @@ func certain(err error) bool {
 		errors.As(err, &unsupported) || errors.As(err, &rejected)
 }
 
+// retryable reports whether err says for sure that nothing was sent, for now,
+// and the pause that the network asked for.
+func retryable(err error) (time.Duration, bool) {
+	var limited *provider.RateLimited
+	var temporary *provider.Temporary
+	switch {
+	case errors.As(err, &limited):
+		return limited.After, true
+	case errors.As(err, &temporary):
+		return temporary.After, true
+	}
+	return 0, false
+}
+
 // failure is what a message record says of a provider's error.
 func failure(err error) *provider.Failure {
 	var limited *provider.RateLimited
@@ -27,17 +43,17 @@ func failure(err error) *provider.Failure {
 	var rejected *provider.Rejected
 	switch {
 	case errors.As(err, &limited):
-		return &provider.Failure{Code: or(limited.Code, "rate_limited"), Message: limited.Message}
+		return &provider.Failure{Code: cmp.Or(limited.Code, "rate_limited"), Message: limited.Message}
 	case errors.As(err, &window):
 		return &provider.Failure{Code: CodeWindowClosed, Message: window.Message}
 	case errors.As(err, &recipient):
-		return &provider.Failure{Code: or(recipient.Code, "recipient"), Message: recipient.Message}
+		return &provider.Failure{Code: cmp.Or(recipient.Code, "recipient"), Message: recipient.Message}
 	case errors.As(err, &auth):
-		return &provider.Failure{Code: or(auth.Code, "credentials"), Message: auth.Message}
+		return &provider.Failure{Code: cmp.Or(auth.Code, "credentials"), Message: auth.Message}
 	case errors.As(err, &unsupported):
 		return &provider.Failure{Code: CodeUnsupported, Message: "The line cannot send " + unsupported.What + "."}
 	case errors.As(err, &rejected):
-		return &provider.Failure{Code: or(rejected.Code, "rejected"), Message: rejected.Message}
+		return &provider.Failure{Code: cmp.Or(rejected.Code, "rejected"), Message: rejected.Message}
 	}
 	return &provider.Failure{Code: "not_sent", Message: "The network could not be reached."}
 }

@@ -15,7 +15,8 @@ type chatRow struct {
 	Phone       string               `db:"phone"`
 	UserID      string               `db:"user_id"`
 	LID         string               `db:"lid"`
-	Name        string               `db:"name"`
+	Label       string               `db:"label"` // the name that users gave it
+	Name        string               `db:"name"`  // the name that the contact chose
 	BizName     string               `db:"biz_name"`
 	Unread      int64                `db:"unread"`
 	BotActive   bool                 `db:"bot_active"`
@@ -32,13 +33,16 @@ type chatRow struct {
 	UpdatedUS   int64                `db:"updated_us"`
 }
 
-const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.lid, c.name, c.biz_name, c.unread,
+const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.lid, c.label, c.name, c.biz_name, c.unread,
 	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.handoff_us, c.last_message, c.activity_us,
 	c.window_us, c.created_us, c.updated_us`
 
 func (c *chatRow) address() provider.Address {
 	return provider.Address{ChatID: c.ChatID, Group: c.IsGroup, Phone: c.Phone, UserID: c.UserID, LID: c.LID}
 }
+
+// names are the ids by which c is known for sure.
+func (c *chatRow) names() []string { return names(c.address()) }
 
 // learn takes over what an address tells beyond what is known. A phone that
 // becomes known gives the chat its id.

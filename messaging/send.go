@@ -144,6 +144,10 @@ func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRe
 	if req.Content == nil {
 		return draft{}, &Invalid{"message", "is required"}
 	}
+	if err := checkContent(req.Content); err != nil {
+		return draft{}, err
+	}
+	req.ReplyTo = clean(req.ReplyTo)
 	if req.Actor == "" {
 		req.Actor = ActorAPI
 	}

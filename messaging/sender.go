@@ -112,6 +112,12 @@ func (s *Service) sendMessage(ctx context.Context, it lane.Item, j *job) lane.Ou
 		out.Data = a
 		return out
 	}
+	if r, ok := s.receipts.Load(j.Seq); ok { // taken, which the database refused to record
+		receipt := r.(provider.Receipt)
+		a.receipt = &receipt
+		out.Data = a
+		return out
+	}
 	started, err := s.begin(ctx, j)
 	switch {
 	case err != nil:
@@ -124,22 +130,28 @@ func (s *Service) sendMessage(ctx context.Context, it lane.Item, j *job) lane.Ou
 		return out
 	}
 	receipt, err := s.hand(ctx, j)
+	if err == nil {
+		s.receipts.Store(j.Seq, receipt)
+	}
 	return s.judge(out, a, it, receipt, err)
+}
+
+// repeatable reports whether the line's message ids are ours: the network
+// recognises a repeat.
+func (s *Service) repeatable(k provider.Kind) bool {
+	_, ok := s.kinds[k].(provider.Identifier)
+	return ok
 }
 
 // begin notes durably that an attempt begins, and reports whether it is the
 // only one. Lines whose message ids are ours need no note: a repeat is
 // recognised.
 func (s *Service) begin(ctx context.Context, j *job) (bool, error) {
-	p, err := s.kind(j.ref.Kind)
-	if err != nil {
-		return false, err
-	}
-	if _, repeatable := p.(provider.Identifier); repeatable {
+	if s.repeatable(j.ref.Kind) {
 		return true, nil
 	}
 	var first bool
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		res, err := tx.Exec(`UPDATE messaging_outbound SET started_us = $1 WHERE message = $2 AND started_us = 0`,
 			database.Micros(s.now()), j.Seq)
 		if err != nil {
@@ -165,11 +177,7 @@ func (s *Service) hand(ctx context.Context, j *job) (provider.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	id := j.OwnID
-	p, err := s.kind(j.ref.Kind)
-	if err != nil {
-		return provider.Receipt{}, &provider.Temporary{Err: err}
-	}
-	if _, ok := p.(provider.Identifier); ok {
+	if s.repeatable(j.ref.Kind) {
 		id = j.ID
 	}
 	return sess.Send(ctx, provider.Outbound{ID: id, To: j.chat.address(), Content: content, ReplyTo: j.ReplyTo})
@@ -177,27 +185,20 @@ func (s *Service) hand(ctx context.Context, j *job) (provider.Receipt, error) {
 
 // judge turns what a provider answered into an outcome.
 func (s *Service) judge(out lane.Outcome, a attempt, it lane.Item, receipt provider.Receipt, err error) lane.Outcome {
-	var limited *provider.RateLimited
-	var temporary *provider.Temporary
+	after, retry := retryable(err)
 	switch {
 	case err == nil:
 		a.receipt = &receipt
-	case errors.As(err, &limited), errors.As(err, &temporary):
-		after := time.Duration(0)
-		if limited != nil {
-			after = limited.After
-		} else {
-			after = temporary.After
-		}
+	case certain(err):
+		a.failed = failure(err)
+		s.loseCredentials(err, a.ref)
+	case retry, s.repeatable(a.ref.Kind):
 		if !it.Since.IsZero() && s.now().Sub(it.Since) > sendLife {
 			a.failed = failure(err)
 			break
 		}
 		a.retry = true
 		out.Verdict, out.After = lane.Retry, pause(it.Attempt, after)
-	case certain(err):
-		a.failed = failure(err)
-		s.loseCredentials(err, it)
 	default:
 		a.doubt = true
 	}
@@ -206,18 +207,17 @@ func (s *Service) judge(out lane.Outcome, a attempt, it lane.Item, receipt provi
 }
 
 // loseCredentials marks a line as failed whose credentials were refused.
-func (s *Service) loseCredentials(err error, it lane.Item) {
+func (s *Service) loseCredentials(err error, ref *referenceRow) {
 	var auth *provider.AuthExpired
 	if !errors.As(err, &auth) {
 		return
 	}
-	id, perr := strconv.ParseInt(it.Consumer, 10, 64)
-	if perr != nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	_, err = s.setState(ctx, provider.ReferenceID(id), func(r *referenceRow) {
+	_, err = s.setState(ctx, ref.ID, func(r *referenceRow) {
+		if r.Revision != ref.Revision {
+			return // there are new ones meanwhile
+		}
 		now := database.Micros(s.now())
 		r.State, r.ConnectedUS = StateFailed, 0
 		r.ErrorCode, r.ErrorMessage, r.ErrorUS = "credentials", clean(auth.Message), now

@@ -137,8 +137,10 @@ func (s *Service) check(ctx context.Context, row *referenceRow) (Session, error)
 		now := database.Micros(s.now())
 		r.ProbeUS = now
 		if err != nil {
-			r.State, r.ConnectedUS, r.Proved = StateFailed, 0, false
 			r.ErrorCode, r.ErrorMessage, r.ErrorUS = errorCode(err), errorWords(err), now
+			if certain(err) { // else the network is out of reach, which proves nothing
+				r.State, r.ConnectedUS, r.Proved = StateFailed, 0, false
+			}
 			return
 		}
 		r.connected(now)

@@ -44,18 +44,37 @@ func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []lane.Outc
 	return u.flush(ctx)
 }
 
+// named gives a message the id that the network chose for it, unless another
+// message has that id already.
+func (u *unit) named(ctx context.Context, m *messageRow, id string) error {
+	if id = clean(id); id == "" || id == m.ID || len(id) > longest {
+		return nil
+	}
+	at, err := u.locate(ctx, []messageKey{{m.Reference, id}})
+	if err != nil || len(at) > 0 {
+		return err
+	}
+	m.ID = id
+	return nil
+}
+
 // settle applies one attempt.
 func (u *unit) settle(ctx context.Context, l line, m *messageRow, a attempt) error {
 	m.Tried = true
 	u.dirtyMessages.add(m)
+	if a.receipt != nil && a.receipt.To != nil {
+		if err := u.link(ctx, l, u.chats[m.Chat], cleanAddress(*a.receipt.To)); err != nil {
+			return err
+		}
+	}
 	if m.Announced {
 		return nil // a status was faster
 	}
 	switch {
 	case a.receipt != nil:
 		m.StartedUS = 0
-		if id := clean(a.receipt.MessageID); id != "" {
-			m.ID = id
+		if err := u.named(ctx, m, a.receipt.MessageID); err != nil {
+			return err
 		}
 		u.announce(l, u.chats[m.Chat], m, provider.StatusSending, Failure{})
 		return u.takeEarly(ctx, l, m)
@@ -65,6 +84,7 @@ func (u *unit) settle(ctx context.Context, l line, m *messageRow, a attempt) err
 	case a.doubt:
 		m.ErrorCode, m.ErrorMessage = "unconfirmed", "The network did not confirm the message. It may have been sent."
 		m.GiveUpUS = database.Micros(u.now.Add(doubtLife))
+		u.tell(l.Account, m.Reference, string(EventMessage), m.view(u.chats[m.Chat]))
 	case a.retry:
 		m.StartedUS = 0
 	}
@@ -80,6 +100,7 @@ func (s *Service) settledSends(outs []lane.Outcome) {
 			continue
 		}
 		told = true
+		s.receipts.Delete(a.seq)
 		s.attemptOver(a.seq)
 		s.opts.Observer.sent(a.ref.Kind, a.outcome())
 		if a.receipt == nil {
@@ -87,7 +108,7 @@ func (s *Service) settledSends(outs []lane.Outcome) {
 		}
 		s.health.ack(a.ref.ID, s.now())
 		if a.ref.State == StateStarting {
-			go s.markConnected(context.Background(), a.ref.ID) // this runs on the lane's goroutine
+			s.health.touch(a.ref.ID, s.now())
 		}
 	}
 	if told {

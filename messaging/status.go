@@ -1,10 +1,13 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -20,9 +23,9 @@ func (f foundMessages) seqs() []int64 {
 }
 
 // statusKey is how found lists the message of e: by the network's id or, when
-// that is not stored yet, by ours.
+// e has none, by ours.
 func statusKey(ref provider.ReferenceID, e *provider.StatusChange) messageKey {
-	return messageKey{ref, e.MessageID}
+	return messageKey{ref, cmp.Or(e.MessageID, e.OwnID)}
 }
 
 // findStatusMessages locates the messages that statuses among as are about,
@@ -63,7 +66,7 @@ func (u *unit) findStatusMessages(ctx context.Context, as []arrival) (foundMessa
 
 // progress applies a status that the network reported for m.
 func (u *unit) progress(l line, m *messageRow, e *provider.StatusChange) {
-	if m.Mine && m.OwnID != "" && e.MessageID != "" && !m.Announced {
+	if m.OwnID != "" && e.MessageID != "" && !m.Announced && u.added[messageKey{m.Reference, e.MessageID}] == nil {
 		m.ID = e.MessageID
 	}
 	var why Failure
@@ -82,17 +85,22 @@ func (u *unit) progress(l line, m *messageRow, e *provider.StatusChange) {
 func (u *unit) raise(l line, m *messageRow, status provider.Status, why Failure) {
 	c := u.chats[m.Chat]
 	if !m.Announced {
-		u.announce(l, c, m, min(status, provider.StatusFail), why)
+		u.announce(l, c, m, status, why)
 	}
 	if status <= m.Status {
 		return
+	}
+	if !m.Mine && m.Status < provider.StatusRead && status >= provider.StatusRead {
+		c.Unread = max(0, c.Unread-1)
+		u.dirtyChats.add(c)
 	}
 	m.set(status, why)
 	u.dirtyMessages.add(m)
 	u.emit(l.Account, EventStatus, c, m)
 }
 
-// announce makes the one message event of an own message.
+// announce makes the one message event of an own message: taken by the network
+// or failed, whatever further status is known.
 func (u *unit) announce(l line, c *chatRow, m *messageRow, status provider.Status, why Failure) {
 	if status != provider.StatusFail {
 		status = provider.StatusSending
@@ -119,6 +127,41 @@ type earlyRow struct {
 	ErrorCode    string          `db:"error_code"`
 	ErrorMessage string          `db:"error_message"`
 }
+
+// applyEarlies applies statuses that were stored as early while the id of their
+// message was being stored by another transaction.
+func (s *Service) applyEarlies(ctx context.Context) error {
+	var seqs []int64
+	err := s.db.SelectContext(ctx, &seqs, `SELECT DISTINCT m.seq FROM messaging_early e
+		JOIN messaging_message m ON m.reference = e.reference AND m.id = e.message_id WHERE e.created_us > $1 LIMIT 200`,
+		database.Micros(s.now().Add(-earlyRace)))
+	if err != nil || len(seqs) == 0 {
+		return err
+	}
+	return s.inTxUnit(ctx, func(u *unit) error {
+		if err := u.loadLocked(ctx, seqs); err != nil {
+			return err
+		}
+		for _, seq := range seqs {
+			m := u.messages[seq]
+			if m == nil {
+				continue // deleted meanwhile
+			}
+			l, err := s.line(ctx, u.tx, m.Reference)
+			if err != nil {
+				return err
+			}
+			if err := u.takeEarly(ctx, l, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// earlyRace is how long after a status its message can appear without having
+// seen it.
+const earlyRace = time.Minute
 
 // takeEarly applies the statuses that came before m's id was known.
 func (u *unit) takeEarly(ctx context.Context, l line, m *messageRow) error {

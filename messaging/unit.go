@@ -27,10 +27,11 @@ type unit struct {
 	chats    map[int64]*chatRow
 	aliases  map[chatName]int64
 	messages map[int64]*messageRow
+	added    map[messageKey]*messageRow // that this unit made
 
 	dirtyChats    ordered[*chatRow]
 	dirtyMessages ordered[*messageRow]
-	newAliases    []alias
+	newAliases    []chatName
 	events        []Event
 	feed          []feedRow
 }
@@ -39,11 +40,6 @@ type unit struct {
 type chatName struct {
 	reference provider.ReferenceID
 	name      string
-}
-
-type alias struct {
-	chatName
-	chat int64
 }
 
 // line is what the units need to know of a reference.
@@ -58,6 +54,7 @@ func (s *Service) unit(tx *sqlx.Tx) *unit {
 	return &unit{
 		s: s, tx: tx, now: s.now(),
 		chats: map[int64]*chatRow{}, aliases: map[chatName]int64{}, messages: map[int64]*messageRow{},
+		added: map[messageKey]*messageRow{},
 	}
 }
 

@@ -29,7 +29,8 @@ CREATE TABLE messaging_chat (
 	chat_id TEXT NOT NULL, -- as users see it
 	is_group BOOLEAN NOT NULL,
 	phone TEXT NOT NULL, user_id TEXT NOT NULL, lid TEXT NOT NULL,
-	name TEXT NOT NULL,
+	label TEXT NOT NULL, -- the name that users gave it
+	name TEXT NOT NULL, -- the name that the contact chose
 	biz_name TEXT NOT NULL,
 	unread BIGINT NOT NULL,
 	bot_active BOOLEAN NOT NULL,

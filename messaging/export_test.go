@@ -1,0 +1,19 @@
+package messaging
+
+import (
+	"context"
+)
+
+// What a running service does by the clock, at once.
+
+func (s *Service) EndDoubts(ctx context.Context) error    { return s.endDoubts(ctx) }
+func (s *Service) ApplyEarlies(ctx context.Context) error { return s.applyEarlies(ctx) }
+func (s *Service) Prune(ctx context.Context) error        { return s.prune(ctx) }
+func (s *Service) WriteHealth(ctx context.Context) error  { return s.writeHealth(ctx) }
+
+// ParseCursor reads and writes a cursor again.
+func ParseCursor(s string, keys int) (string, error) {
+	c, err := parseCursor("cursor", s, keys)
+	return c.String(), err
+}
+
