@@ -93,7 +93,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.DeliveryRetention = 0
 	}
 	if c.Version == "" {
-		c.Version = buildVersion()
+		c.Version = BuildVersion()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -114,9 +114,9 @@ func (c Config) secrets() []string {
 	return out
 }
 
-// buildVersion is the version of the main module, or the revision it was built
+// BuildVersion is the version of the main module, or the revision it was built
 // from.
-func buildVersion() string {
+func BuildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -9,11 +9,14 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humamux"
+
+	"github.com/trunklinehq/trunkline/messaging"
 )
 
 // newAPI is an API without operations on the router of s.
 func newAPI(s *Server) *api {
 	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	registry.RegisterTypeAlias(reflect.TypeFor[messaging.UnixTime](), reflect.TypeFor[int64]())
 	problemSchema := registry.Schema(reflect.TypeFor[Problem](), true, problems)
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -81,10 +84,14 @@ func problemResponses(op *huma.Operation, schema *huma.Schema) {
 	}
 }
 
-// document is the OpenAPI document, without the schema of huma's own errors.
+// document is the OpenAPI document, without the schemas of huma's own errors.
+// It is asked for once, when all operations are registered.
 func (a *api) document() *huma.OpenAPI {
 	d := a.OpenAPI()
-	delete(d.Components.Schemas.Map(), schemaName(reflect.TypeFor[huma.ErrorModel](), ""))
+	for _, t := range []reflect.Type{reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[huma.ErrorDetail]()} {
+		delete(d.Components.Schemas.Map(), schemaName(t, ""))
+	}
+	markNullable(d.Components.Schemas)
 	return d
 }
 

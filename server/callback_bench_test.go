@@ -1,0 +1,281 @@
+package server_test
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider/cloud"
+	"github.com/trunklinehq/trunkline/provider/graph"
+	"github.com/trunklinehq/trunkline/server"
+)
+
+const (
+	benchLine   = "106540352242922"
+	benchSecret = "0123456789abcdef0123456789abcdef"
+	posters     = 64 // callbacks under way at once
+	chats       = 500
+)
+
+// durably runs fn on both databases, set so that a commit survives a power
+// cut.
+func durably(b *testing.B, fn func(b *testing.B, url string)) {
+	b.Run("sqlite", func(b *testing.B) { fn(b, "sqlite://"+filepath.Join(b.TempDir(), "bench.db")) })
+	b.Run("postgres", func(b *testing.B) {
+		fn(b, testkit.PostgresServer(b, testkit.PostgresOptions{Durable: true}).Database(b))
+	})
+}
+
+// BenchmarkCallback posts signed callbacks of one text each, 64 at a time,
+// over loopback. Beside the server stand two floors: a handler that verifies
+// the signature, and one that also makes one insert and one commit.
+func BenchmarkCallback(b *testing.B) {
+	durably(b, func(b *testing.B, url string) {
+		for name, handler := range benchHandlers(b, url) {
+			b.Run(name, func(b *testing.B) {
+				p := newPoster(b, handler)
+				posts := p.prepare(b.N)
+				b.ResetTimer()
+				p.flood(b, posts)
+				b.StopTimer()
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msg/s")
+			})
+		}
+	})
+}
+
+// BenchmarkCallbackLatency posts at a quarter of the rate that the server
+// takes, evenly, to the server and to the floor with one insert.
+func BenchmarkCallbackLatency(b *testing.B) {
+	durably(b, func(b *testing.B, url string) {
+		var ours, floor *poster
+		for name, handler := range benchHandlers(b, url) {
+			switch name {
+			case "insert":
+				floor = newPoster(b, handler)
+			case "trunkline":
+				ours = newPoster(b, handler)
+			}
+		}
+		warm := min(b.N, 5000)
+		began := time.Now()
+		ours.flood(b, ours.prepare(warm))
+		every := 4 * time.Since(began) / time.Duration(warm)
+		n := min(b.N, int(10*time.Second/every)) + 1
+		floor.flood(b, floor.prepare(warm))
+		b.ResetTimer()
+		floorP99 := p99(floor.pace(b, floor.prepare(n), every))
+		oursP99 := p99(ours.pace(b, ours.prepare(n), every))
+		b.ReportMetric(float64(time.Second/every), "posts/s")
+		b.ReportMetric(float64(floorP99)/1e6, "floor-p99-ms")
+		b.ReportMetric(float64(oursP99)/1e6, "p99-ms")
+		b.ReportMetric(float64(oursP99)/float64(floorP99), "p99/floor")
+	})
+}
+
+// benchHandlers are the server and its floors on one database, and the server
+// with a webhook that every message goes to.
+func benchHandlers(b *testing.B, url string) func(yield func(string, http.Handler) bool) {
+	return func(yield func(string, http.Handler) bool) {
+		_ = yield("verify", floorHandler(nil)) &&
+			yield("insert", floorHandler(floorTable(b, url))) &&
+			yield("trunkline", benchServer(b, url, false)) &&
+			yield("trunkline-delivering", benchServer(b, url, true))
+	}
+}
+
+// floorTable is a table for one plain insert per message, with as many
+// connections as the server has; SQLite's one writer gets one.
+func floorTable(b *testing.B, url string) *sqlx.DB {
+	db := testkit.Open(b, url)
+	if db.DriverName() == "sqlite" {
+		db.SetMaxOpenConns(1)
+	}
+	db.MustExec(`CREATE TABLE IF NOT EXISTS floor (id TEXT PRIMARY KEY, body TEXT NOT NULL)`)
+	return db
+}
+
+var floorID atomic.Int64
+
+func floorHandler(db *sqlx.DB) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || !graph.Verify(benchSecret, r.Header, body) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if db == nil {
+			return
+		}
+		id := fmt.Sprint(floorID.Add(1))
+		if _, err := db.ExecContext(r.Context(), `INSERT INTO floor (id, body) VALUES ($1, $2)`, id, string(body)); err != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+}
+
+// benchServer is a running server with one cloud line.
+func benchServer(b *testing.B, url string, delivering bool) http.Handler {
+	db := testkit.Open(b, url)
+	s, err := server.New(b.Context(), server.Config{
+		DB: db, Secrets: []server.Secret{benchSecret}, Exclusive: true, WebhookAllow: []string{"127.0.0.1"},
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(b, err)
+	account := fmt.Sprintf("bench %t", delivering)
+	ref, err := s.Messaging.For(account).CreateReference(b.Context(), messaging.NewReference{
+		Name: "bench", Type: cloud.Kind, Settings: map[string]string{
+			"phoneNumberId": benchPhone(delivering), "businessAccountId": "102290129340398",
+			"accessToken": "token", "appSecret": benchSecret, "verifyToken": "verify",
+		},
+	})
+	require.NoError(b, err)
+	if delivering {
+		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+		b.Cleanup(sink.Close)
+		putHook(b, s, account, ref.ID, sink.URL)
+	}
+	done := make(chan error, 1)
+	ctx, stop := contextWithStop(b)
+	go func() { done <- s.Run(ctx) }()
+	b.Cleanup(func() { stop(); require.NoError(b, <-done) })
+	return phoneHandler{s, benchPhone(delivering)}
+}
+
+// benchPhone gives the two servers lines of their own: they share a database,
+// so that each line has one claimant.
+func benchPhone(delivering bool) string {
+	if delivering {
+		return benchLine + "1"
+	}
+	return benchLine
+}
+
+// phoneHandler is a handler for the callbacks of one line.
+type phoneHandler struct {
+	http.Handler
+	phone string
+}
+
+// poster posts callbacks as Meta does.
+type poster struct {
+	url, phone string
+	client     *http.Client
+}
+
+func newPoster(b *testing.B, h http.Handler) *poster {
+	srv := httptest.NewServer(h)
+	p := &poster{url: srv.URL + "/webhooks/provider", phone: benchLine, client: &http.Client{
+		Transport: &http.Transport{MaxIdleConnsPerHost: posters}, Timeout: time.Minute,
+	}}
+	if ph, ok := h.(phoneHandler); ok {
+		p.phone = ph.phone
+	}
+	b.Cleanup(func() {
+		p.client.CloseIdleConnections()
+		srv.Close()
+	})
+	return p
+}
+
+type post struct {
+	body      []byte
+	signature string
+}
+
+var messageID atomic.Int64
+
+// prepare makes n signed bodies, so that the clock does not see it.
+func (p *poster) prepare(n int) []post {
+	out := make([]post, n)
+	for i := range out {
+		id := messageID.Add(1)
+		body := fmt.Appendf(nil, `{"object":"whatsapp_business_account","entry":[{"id":"102290129340398","changes":[{"value":{`+
+			`"messaging_product":"whatsapp","metadata":{"display_phone_number":"15550783881","phone_number_id":"%s"},`+
+			`"contacts":[{"profile":{"name":"Sheena Nelson"},"wa_id":"1650555%04d"}],"messages":[{"from":"1650555%04d",`+
+			`"id":"wamid.bench%d","timestamp":"%d","type":"text","text":{"body":"Does it come in another color?"}}]},"field":"messages"}]}]}`,
+			p.phone, id%chats, id%chats, id, time.Now().Unix())
+		mac := hmac.New(sha256.New, []byte(benchSecret))
+		mac.Write(body)
+		out[i] = post{body, "sha256=" + hex.EncodeToString(mac.Sum(nil))}
+	}
+	return out
+}
+
+func (p *poster) post(b *testing.B, c post) {
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, p.url, bytes.NewReader(c.body))
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Hub-Signature-256", c.signature)
+	res, err := p.client.Do(req)
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
+		b.Errorf("status %d, %v", res.StatusCode, err)
+	}
+}
+
+// flood posts as fast as the server answers.
+func (p *poster) flood(b *testing.B, posts []post) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range posters {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(posts) || b.Failed() {
+					return
+				}
+				p.post(b, posts[i])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// pace posts one every so often, late answers or not, and returns how long
+// each took from the moment at which it was due.
+func (p *poster) pace(b *testing.B, posts []post, every time.Duration) []time.Duration {
+	took := make([]time.Duration, len(posts))
+	var wg sync.WaitGroup
+	began := time.Now()
+	for i, c := range posts {
+		due := began.Add(time.Duration(i) * every)
+		time.Sleep(time.Until(due))
+		wg.Go(func() {
+			p.post(b, c)
+			took[i] = time.Since(due)
+		})
+	}
+	wg.Wait()
+	return took
+}
+
+func p99(took []time.Duration) time.Duration {
+	slices.SortFunc(took, cmp.Compare[time.Duration])
+	return took[len(took)*99/100]
+}

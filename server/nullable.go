@@ -1,0 +1,35 @@
+package server
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// markNullable says of every pointer that is always written that it may be
+// null, which huma says of plain types only.
+func markNullable(r huma.Registry) {
+	for name, schema := range r.Map() {
+		t := r.TypeFromRef("#/components/schemas/" + name)
+		if t == nil || t.Kind() != reflect.Struct {
+			continue
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			key, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+			p := schema.Properties[key]
+			if p == nil || f.Type.Kind() != reflect.Pointer || strings.Contains(opts, "omitempty") {
+				continue
+			}
+			schema.Properties[key] = nullable(p)
+		}
+	}
+}
+
+func nullable(s *huma.Schema) *huma.Schema {
+	if s.Ref == "" {
+		s.Nullable = s.Type != ""
+		return s
+	}
+	return &huma.Schema{OneOf: []*huma.Schema{{Ref: s.Ref}, {Type: "null"}}, Description: s.Description}
+}
