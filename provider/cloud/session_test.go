@@ -2,7 +2,6 @@ package cloud_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -295,13 +294,6 @@ func TestSendErrors(t *testing.T) {
 		require.Equal(t, want, fmt.Sprintf("%T", err))
 	}
 	require.Len(t, fake.Shown(""), 1)
-
-	fake.Fail(graphtest.Fault{Hang: true})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	_, err := session.Send(ctx, provider.Outbound{To: ana, Content: hello})
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Equal(t, "*provider.Ambiguous", fmt.Sprintf("%T", err))
 }
 
 func TestLogNamesTheTraceAndNoSecret(t *testing.T) {

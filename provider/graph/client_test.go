@@ -101,7 +101,7 @@ func TestDefaultTimeout(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(release) })
-	err := graph.New(&graph.Options{URL: server.URL, Timeout: 20 * time.Millisecond}).Post(t.Context(), "x", nil, nil)
+	err := graph.New(&graph.Options{URL: server.URL, Timeout: 300 * time.Millisecond}).Post(t.Context(), "x", nil, nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.Equal(t, "Ambiguous", outcome(graph.SendError(err)))
 }

@@ -170,12 +170,18 @@ func faults(t *testing.T, f *fixture) {
 
 // hanging: a send ends with its context, and what became of it is unknown.
 func hanging(t *testing.T, f *fixture) {
-	if f.Fail == nil || !f.Fail(Hanging) {
+	if f.Fail == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	session := f.open(t)
+	_, err := session.Send(t.Context(), f.text("before")) // so that it is connected
+	require.NoError(t, err)
+	if !f.Fail(Hanging) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := f.open(t).Send(ctx, f.text("hanging"))
+	_, err = session.Send(ctx, f.text("hanging"))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	var uncertain *provider.Ambiguous
 	require.ErrorAs(t, err, &uncertain)

@@ -136,6 +136,18 @@ func TestTakesMessages(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
+func TestLaterLineBehindOwnListener(t *testing.T) {
+	t.Parallel()
+	s := graphtest.New(nil)
+	t.Cleanup(s.Close)
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	client := graph.New(&graph.Options{URL: server.URL}).As("token-a")
+	require.Error(t, client.Get(t.Context(), line.PhoneNumberID, nil, nil))
+	s.AddLine(line)
+	require.NoError(t, client.Get(t.Context(), line.PhoneNumberID, nil, nil))
+}
+
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	s, client := start(t, graphtest.Options{})
