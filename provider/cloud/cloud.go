@@ -103,7 +103,7 @@ func (p *Provider) Open(_ context.Context, ref provider.Reference, _ provider.In
 		graph: p.graph.As(strings.TrimSpace(ref.Settings[accessToken])),
 		phone: strings.TrimSpace(ref.Settings[phoneNumberID]),
 		waba:  strings.TrimSpace(ref.Settings[businessAccountID]),
-		log:   p.log.With("reference", int64(ref.ID)),
+		log:   p.log.With(slog.Int64("reference", int64(ref.ID))),
 	}
 	for name, id := range map[string]string{phoneNumberID: s.phone, businessAccountID: s.waba} {
 		if !digits(id) {

@@ -26,7 +26,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer session.Close(ctx)
+	defer func() { _ = session.Close(ctx) }()
 
 	to, err := lines.Address("+1 (650) 555-1234")
 	if err != nil {

@@ -136,8 +136,8 @@ func (s *session) failed(ctx context.Context, doing string, err error) error {
 // that goes to the caller is for users and has no room for it.
 func (s *session) trace(ctx context.Context, err error) {
 	if e, ok := errors.AsType[*graph.Error](err); ok {
-		s.log.InfoContext(ctx, "graph refused a request", "code", e.Code, "subcode", e.Subcode,
-			"http_status", e.HTTPStatus, "fbtrace_id", e.FBTraceID)
+		s.log.InfoContext(ctx, "graph refused a request", slog.Int("code", e.Code), slog.Int("subcode", e.Subcode),
+			slog.Int("http_status", e.HTTPStatus), slog.String("fbtrace_id", e.FBTraceID))
 	}
 }
 

@@ -269,8 +269,10 @@ func TestAddress(t *testing.T) {
 		require.NoError(t, err, in)
 		require.Equal(t, want, got)
 	}
-	for _, junk := range []string{"", " ", "+", "123", "1234567890123456", "++16505551234", "1+6505551234", "ana", "ana@sandbox", "16505551234@s.whatsapp.net",
-		"@g.us", "a b@g.us", "us.123", "USA.1", "US.", "US.1 2", "1650555١٢٣٤", "US." + strings.Repeat("1", 129)} {
+	for _, junk := range []string{
+		"", " ", "+", "123", "1234567890123456", "++16505551234", "1+6505551234", "ana", "ana@sandbox", "16505551234@s.whatsapp.net",
+		"@g.us", "a b@g.us", "us.123", "USA.1", "US.", "US.1 2", "1650555١٢٣٤", "US." + strings.Repeat("1", 129),
+	} {
 		_, err := p.Address(junk)
 		var bad *provider.BadRecipient
 		require.ErrorAs(t, err, &bad, junk)

@@ -60,7 +60,7 @@ func TestTokenStaysSecret(t *testing.T) {
 	err := client.Get(t.Context(), "42", nil, nil)
 	require.ErrorContains(t, err, "Malformed access token [access token]")
 	var logged bytes.Buffer
-	slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "client", client, "error", err)
+	slog.New(slog.NewTextHandler(&logged, nil)).Info("x", slog.Any("client", client), slog.Any("error", err))
 	for _, s := range []string{err.Error(), fmt.Sprintf("%v %+v %#v %s", client, client, client, client), fmt.Sprintf("%+v", struct{ c *graph.Client }{client}), logged.String()} {
 		require.NotContains(t, s, "EAAtoken")
 	}

@@ -2,6 +2,7 @@ package graphtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -23,7 +24,7 @@ func Example() {
 	body := map[string]any{"messaging_product": "whatsapp", "to": "16505551234", "type": "text", "text": map[string]string{"body": "Hello"}}
 	for range 2 {
 		err := graph.SendError(client.Post(ctx, "700100200300/messages", body, nil))
-		_, slower := err.(*provider.RateLimited)
+		_, slower := errors.AsType[*provider.RateLimited](err)
 		fmt.Println(slower, len(fake.Shown("16505551234")))
 	}
 	// Output:

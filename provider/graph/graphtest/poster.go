@@ -106,7 +106,7 @@ func (p *poster) deliver(ctx context.Context, own, secret string, body []byte) e
 		if err == nil {
 			return nil
 		}
-		p.log.DebugContext(ctx, "a callback is repeated", "error", err)
+		p.log.DebugContext(ctx, "a callback is repeated", slog.Any("error", err))
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:

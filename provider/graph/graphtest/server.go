@@ -101,7 +101,7 @@ func New(o *Options) *Server {
 // Start returns a fake that listens on a loopback port. It panics when there
 // is none, as httptest does.
 func Start(o *Options) *Server {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		panic("graphtest: " + err.Error())
 	}
@@ -110,7 +110,7 @@ func Start(o *Options) *Server {
 	s.http = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.opts.Logger.Error("the fake stopped serving", "error", err)
+			s.opts.Logger.Error("the fake stopped serving", slog.Any("error", err))
 		}
 	}()
 	return s
