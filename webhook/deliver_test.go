@@ -378,27 +378,26 @@ func outcomes(t *testing.T, f *fixture, outcome string) int {
 
 func TestRetryAfter(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		for name, value := range map[string]func() string{
-			"seconds": func() string { return "1" },
-			"date":    func() string { return time.Now().Add(2 * time.Second).UTC().Format(http.TimeFormat) },
+		f := running(t, db, webhook.Options{Policy: fast})
+		for name, c := range map[string]struct {
+			status int
+			value  func() string
+		}{
+			"seconds": {http.StatusTooManyRequests, func() string { return "1" }},
+			"date":    {http.StatusServiceUnavailable, func() string { return time.Now().Add(2 * time.Second).UTC().Format(http.TimeFormat) }},
 		} {
 			t.Run(name, func(t *testing.T) {
-				for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
-					rec := receive(t, func(n int, _ request, w http.ResponseWriter) {
-						if n == 1 {
-							w.Header().Set("Retry-After", value())
-							w.WriteHeader(status)
-						}
-					})
-					f := setup(t, db, webhook.Options{Policy: fast})
-					ep := f.put(t, rec.URL)
-					run := f.start(t)
-					f.publish(t, event("k"+name, status))
-					got := rec.wait(t, 2)
-					require.Greater(t, got[1].at.Sub(got[0].at), 900*time.Millisecond)
-					run.stop()
-					require.NoError(t, f.Delete(t.Context(), ep.ID))
-				}
+				rec := receive(t, func(n int, _ request, w http.ResponseWriter) {
+					if n == 1 {
+						w.Header().Set("Retry-After", c.value())
+						w.WriteHeader(c.status)
+					}
+				})
+				ep := f.put(t, rec.URL)
+				f.publish(t, event("k"+name, 1))
+				got := rec.wait(t, 2)
+				require.Greater(t, got[1].at.Sub(got[0].at), 900*time.Millisecond)
+				require.NoError(t, f.Delete(t.Context(), ep.ID))
 			})
 		}
 	})

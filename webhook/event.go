@@ -68,7 +68,7 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 		entries[i] = lane.Entry{Key: ev.Key, Subject: ev.ID}
 		args = append(args, ev.row()...)
 	}
-	if err := insert(ctx, tx, insertEvents, eventWidth, args); err != nil {
+	if err := d.insert(ctx, tx, insertEvents, eventWidth, args); err != nil {
 		return fmt.Errorf("storing events: %w", err)
 	}
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
@@ -152,10 +152,10 @@ func isType(s string) bool {
 
 // insert runs statement for args, width at a row, in as few statements as the
 // databases take.
-func insert(ctx context.Context, tx *sqlx.Tx, statement string, width int, args []any) error {
+func (d *Dispatcher) insert(ctx context.Context, tx *sqlx.Tx, statement string, width int, args []any) error {
 	for len(args) > 0 {
 		n := min(len(args), publishChunk*width)
-		if _, err := tx.ExecContext(ctx, statement+database.Values(n/width, width, 1), args[:n]...); err != nil {
+		if _, err := tx.ExecContext(ctx, statement+d.db.Dialect.Values(n/width, width, 1), args[:n]...); err != nil {
 			return err
 		}
 		args = args[n:]

@@ -77,7 +77,7 @@ func (d *Dispatcher) load(ctx context.Context, items []*lane.Item) error {
 
 func (d *Dispatcher) loadEvents(ctx context.Context, byID map[string]*eventRow) error {
 	var rows []eventRow
-	err := d.db.SelectContext(ctx, &rows, `SELECT `+eventColumns+` FROM webhook_event WHERE id IN `+among(len(byID)), keysOf(byID)...)
+	err := d.db.SelectContext(ctx, &rows, `SELECT `+eventColumns+` FROM webhook_event WHERE id IN `+d.among(len(byID)), keysOf(byID)...)
 	for i := range rows {
 		byID[rows[i].ID] = &rows[i]
 	}
@@ -86,7 +86,7 @@ func (d *Dispatcher) loadEvents(ctx context.Context, byID map[string]*eventRow) 
 
 func (d *Dispatcher) loadTargets(ctx context.Context, byID map[string]*target) error {
 	var rows []endpointRow
-	err := d.db.SelectContext(ctx, &rows, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE id IN `+among(len(byID)), keysOf(byID)...)
+	err := d.db.SelectContext(ctx, &rows, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE id IN `+d.among(len(byID)), keysOf(byID)...)
 	if err != nil {
 		return err
 	}

@@ -6,18 +6,17 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/lane"
 )
 
 // route hands each event to the endpoints that want it, and forgets events
 // that nobody wants. It runs in the router's transaction.
 func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([]lane.Entry, error) {
-	events, err := routedEvents(ctx, tx, es)
+	events, err := d.routedEvents(ctx, tx, es)
 	if err != nil {
 		return nil, fmt.Errorf("reading events to route: %w", err)
 	}
-	endpoints, err := listeners(ctx, tx, events)
+	endpoints, err := d.listeners(ctx, tx, events)
 	if err != nil {
 		return nil, fmt.Errorf("reading endpoints to route to: %w", err)
 	}
@@ -39,7 +38,7 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 		}
 	}
 	if len(unwanted) > 0 {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_event WHERE id IN `+among(len(unwanted)), unwanted...); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_event WHERE id IN `+d.among(len(unwanted)), unwanted...); err != nil {
 			return nil, fmt.Errorf("deleting events that nobody wants: %w", err)
 		}
 	}
@@ -55,13 +54,13 @@ type routedEvent struct {
 	Type, Audience string
 }
 
-func routedEvents(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) (map[string]routedEvent, error) {
+func (d *Dispatcher) routedEvents(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) (map[string]routedEvent, error) {
 	ids := make([]any, len(es))
 	for i, e := range es {
 		ids[i] = e.Subject
 	}
 	var rows []routedEvent
-	err := tx.SelectContext(ctx, &rows, `SELECT id, account, scope, type, audience FROM webhook_event WHERE id IN `+among(len(ids)), ids...)
+	err := tx.SelectContext(ctx, &rows, `SELECT id, account, scope, type, audience FROM webhook_event WHERE id IN `+d.among(len(ids)), ids...)
 	byID := make(map[string]routedEvent, len(rows))
 	for _, r := range rows {
 		byID[r.ID] = r
@@ -70,7 +69,7 @@ func routedEvents(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) (map[string
 }
 
 // listeners returns the enabled endpoints of the events' owners.
-func listeners(ctx context.Context, tx *sqlx.Tx, events map[string]routedEvent) (map[owner][]endpointRow, error) {
+func (d *Dispatcher) listeners(ctx context.Context, tx *sqlx.Tx, events map[string]routedEvent) (map[owner][]endpointRow, error) {
 	var scopes []any
 	known := map[string]bool{}
 	for _, e := range events {
@@ -84,7 +83,7 @@ func listeners(ctx context.Context, tx *sqlx.Tx, events map[string]routedEvent) 
 	}
 	var rows []endpointRow
 	err := tx.SelectContext(ctx, &rows, `SELECT id, account, scope, events, include FROM webhook_endpoint
-		WHERE scope IN `+among(len(scopes))+` AND enabled ORDER BY id`, scopes...)
+		WHERE scope IN `+d.among(len(scopes))+` AND enabled ORDER BY id`, scopes...)
 	byOwner := map[owner][]endpointRow{}
 	for _, r := range rows {
 		o := owner{r.Account, r.Scope}
@@ -94,4 +93,4 @@ func listeners(ctx context.Context, tx *sqlx.Tx, events map[string]routedEvent) 
 }
 
 // among is the list of n parameters after IN.
-func among(n int) string { return database.Values(1, n, 1) }
+func (d *Dispatcher) among(n int) string { return d.db.Dialect.Values(1, n, 1) }

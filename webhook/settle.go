@@ -54,7 +54,7 @@ func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcom
 			changed = append(changed, r)
 		}
 	}
-	if err := insert(ctx, tx, insertAttempts, attemptWidth, args); err != nil {
+	if err := d.insert(ctx, tx, insertAttempts, attemptWidth, args); err != nil {
 		return fmt.Errorf("storing attempts: %w", err)
 	}
 	slices.SortStableFunc(changed, func(a, b *result) int { return strings.Compare(a.ep.ID, b.ep.ID) }) // one lock order

@@ -30,10 +30,10 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 		r.outcome = delivered
 	}
 	err = d.db.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
-		if err := insert(ctx, tx, insertEvents, eventWidth, ev.row()); err != nil {
+		if err := d.insert(ctx, tx, insertEvents, eventWidth, ev.row()); err != nil {
 			return err
 		}
-		return insert(ctx, tx, insertAttempts, attemptWidth, r.row())
+		return d.insert(ctx, tx, insertAttempts, attemptWidth, r.row())
 	})
 	if err != nil {
 		return Attempt{}, fmt.Errorf("storing a test of endpoint %s: %w", id, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
@@ -49,6 +50,10 @@ type Options struct {
 	Cap int
 	// Workers is the most requests under way from this process; 0: 64.
 	Workers int
+	// Retention is how long events and the delivery log are kept, pending
+	// deliveries included: give it more than the days an event is retried for.
+	// 0: for ever.
+	Retention time.Duration
 	// Exclusive says that no other process uses the database, so that what a
 	// killed predecessor held is taken up at once.
 	Exclusive bool
@@ -153,8 +158,8 @@ func (d *Dispatcher) defaults() error {
 	if o.Timeout == 0 {
 		o.Timeout = 15 * time.Second
 	}
-	if o.Timeout < 0 {
-		return errors.New("webhook: Options.Timeout is negative")
+	if o.Timeout < 0 || o.Retention < 0 {
+		return errors.New("webhook: a duration of Options is negative")
 	}
 	o.Policy = o.Policy.withDefaults()
 	return nil
@@ -164,7 +169,10 @@ func (d *Dispatcher) defaults() error {
 // handed back.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	defer d.client.CloseIdleConnections()
-	if err := d.queue.Run(ctx); err != nil {
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return d.queue.Run(gctx) })
+	g.Go(func() error { return d.prune(gctx) })
+	if err := g.Wait(); err != nil {
 		return fmt.Errorf("webhook: %w", err)
 	}
 	return nil

@@ -1,0 +1,264 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// The states of a delivery.
+const (
+	DeliveryPending   = "pending" // it has not been tried, or is to be tried again
+	DeliveryDelivered = delivered // a 2xx took it
+	DeliveryFailed    = failed    // its endpoint was disabled, or it was a test that did not pass
+	DeliveryDead      = dead      // all retries are used up
+	maxAttemptsShown  = 50        // of one delivery, the last
+	pendingPage       = 200       // items read at a time while they are filtered
+	maxDeliveries     = 200       // of a page
+	deliveriesDefault = 50        // of a page
+)
+
+// Delivery is an event on its way to an endpoint.
+type Delivery struct {
+	ID, EndpointID, EventID string
+	Event                   string // its type
+	ChatID, MessageID       string // "" when the event has none
+	Sequence                int64
+	State                   string
+	Attempts                []Attempt // oldest first; at most the last 50
+	NextAttemptAt           time.Time // zero: none is planned, or one is under way
+	CreatedAt               time.Time
+}
+
+// DeliveryFilter chooses deliveries. What is "" does not matter.
+type DeliveryFilter struct {
+	Scope                          string // required
+	Endpoint, State, ChatID, Event string
+	Limit                          int    // 1..200; 0: 50
+	Cursor                         string // of the page before
+}
+
+// Deliveries returns a page of deliveries and the cursor of the next, "" after
+// the last: pending ones first, by the time of their event, then those that
+// are over, in the order in which that came about; the newest first in both.
+func (a *Account) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, string, error) {
+	if err := f.check(); err != nil {
+		return nil, "", err
+	}
+	out, next, err := a.deliveries(ctx, f)
+	if err == nil {
+		err = a.addAttempts(ctx, out)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("listing deliveries: %w", err)
+	}
+	return out, next, nil
+}
+
+func (f *DeliveryFilter) check() error {
+	if f.Limit == 0 {
+		f.Limit = deliveriesDefault
+	}
+	if f.Limit < 0 || f.Limit > maxDeliveries {
+		return invalid("limit", "must be from 1 to %d", maxDeliveries)
+	}
+	if p, ok := plurals[f.Event]; ok {
+		f.Event = p
+	}
+	if f.Event != "" && !isType(f.Event) {
+		return invalid("event", "must be one of %s", strings.Join(types, ", "))
+	}
+	states := []string{"", DeliveryPending, DeliveryDelivered, DeliveryFailed, DeliveryDead}
+	if !slices.Contains(states, f.State) {
+		return invalid("state", "must be one of %s", strings.Join(states[1:], ", "))
+	}
+	return nil
+}
+
+// place is where a page begins: within the pending deliveries, or before an
+// attempt.
+type place struct {
+	pending bool
+	before  lane.Entry
+	attempt int64
+}
+
+const firstAttempt = int64(1) << 62 // beyond all ids
+
+func (f *DeliveryFilter) place() (place, error) {
+	if f.Cursor == "" {
+		return place{pending: f.State == "" || f.State == DeliveryPending, attempt: firstAttempt}, nil
+	}
+	kind, rest, _ := strings.Cut(f.Cursor, ":")
+	switch kind {
+	case "p":
+		subject, consumer, ok := strings.Cut(rest, ":")
+		if ok && subject != "" {
+			return place{pending: true, before: lane.Entry{Subject: subject, Consumer: consumer}, attempt: firstAttempt}, nil
+		}
+	case "f":
+		if n, err := strconv.ParseInt(rest, 10, 64); err == nil && n > 0 {
+			return place{attempt: n}, nil
+		}
+	}
+	return place{}, invalid("cursor", "is not one that a list returned")
+}
+
+func (a *Account) deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, string, error) {
+	at, err := f.place()
+	if err != nil {
+		return nil, "", err
+	}
+	out := []Delivery{}
+	if at.pending {
+		var next string
+		if out, next, err = a.pending(ctx, f, at.before); err != nil || next != "" {
+			return out, next, err
+		}
+	}
+	if f.State == DeliveryPending {
+		return out, "", nil
+	}
+	return a.over(ctx, f, at.attempt, out)
+}
+
+// pending reads from the lanes, a page at a time, until the filter let enough
+// through.
+func (a *Account) pending(ctx context.Context, f DeliveryFilter, before lane.Entry) ([]Delivery, string, error) {
+	out := []Delivery{}
+	endpoints, err := a.endpointIDs(ctx, f)
+	if err != nil {
+		return nil, "", err
+	}
+	for {
+		items, err := a.d.queue.Pending(ctx, endpoints, before, pendingPage)
+		if err != nil {
+			return nil, "", err
+		}
+		events := map[string]*eventRow{}
+		for _, it := range items {
+			id, _ := parseSubject(it.Subject, 0)
+			events[id] = nil
+		}
+		if len(items) > 0 {
+			if err := a.d.loadEvents(ctx, events); err != nil {
+				return nil, "", err
+			}
+		}
+		for i := range items {
+			before = items[i].Entry
+			id, seq := parseSubject(items[i].Subject, items[i].Seq)
+			if ev := events[id]; ev != nil && f.lets(ev) {
+				out = append(out, pendingDelivery(ev, &items[i], seq))
+			}
+			if len(out) == f.Limit {
+				return out, "p:" + before.Subject + ":" + before.Consumer, nil
+			}
+		}
+		if len(items) < pendingPage {
+			return out, "", nil
+		}
+	}
+}
+
+func (f *DeliveryFilter) lets(ev *eventRow) bool {
+	return (f.ChatID == "" || f.ChatID == ev.ChatID) && (f.Event == "" || f.Event == ev.Type)
+}
+
+func pendingDelivery(ev *eventRow, it *lane.Pending, seq int64) Delivery {
+	at := database.Time(ev.At)
+	return Delivery{
+		ID: deliveryID(at, ev.ID, it.Consumer), EndpointID: it.Consumer, EventID: ev.ID, Event: ev.Type,
+		ChatID: ev.ChatID, MessageID: ev.MessageID, Sequence: seq, State: DeliveryPending, NextAttemptAt: it.Next, CreatedAt: at,
+	}
+}
+
+// endpointIDs are the endpoints that a filter is about.
+func (a *Account) endpointIDs(ctx context.Context, f DeliveryFilter) ([]string, error) {
+	ids := []string{}
+	err := a.d.db.SelectContext(ctx, &ids, `SELECT id FROM webhook_endpoint WHERE account = $1 AND scope = $2 AND ($3 = '' OR id = $3)`,
+		a.id, f.Scope, f.Endpoint)
+	return ids, err
+}
+
+const overColumns = `id, delivery, endpoint, event, type, chat_id, message_id, event_us, seq, outcome`
+
+type overRow struct {
+	ID              int64
+	Delivery        string
+	Endpoint, Event string
+	Type            string
+	ChatID          string `db:"chat_id"`
+	MessageID       string `db:"message_id"`
+	EventAt         int64  `db:"event_us"`
+	Seq             int64
+	Outcome         string
+}
+
+// over fills the page with deliveries that are over.
+func (a *Account) over(ctx context.Context, f DeliveryFilter, before int64, out []Delivery) ([]Delivery, string, error) {
+	room := f.Limit - len(out)
+	var rows []overRow
+	err := a.d.db.SelectContext(ctx, &rows, `SELECT `+overColumns+` FROM webhook_attempt
+		WHERE scope = $1 AND outcome <> '' AND account = $2 AND id < $3
+		AND ($4 = '' OR endpoint = $4) AND ($5 = '' OR outcome = $5) AND ($6 = '' OR chat_id = $6) AND ($7 = '' OR type = $7)
+		ORDER BY id DESC LIMIT $8`, f.Scope, a.id, before, f.Endpoint, f.State, f.ChatID, f.Event, room+1)
+	if err != nil {
+		return nil, "", err
+	}
+	next := ""
+	if len(rows) > room {
+		rows = rows[:room]
+		if next = "f:" + strconv.FormatInt(before, 10); room > 0 {
+			next = "f:" + strconv.FormatInt(rows[room-1].ID, 10)
+		}
+	}
+	for _, r := range rows {
+		out = append(out, Delivery{
+			ID: r.Delivery, EndpointID: r.Endpoint, EventID: r.Event, Event: r.Type, ChatID: r.ChatID, MessageID: r.MessageID,
+			Sequence: r.Seq, State: r.Outcome, CreatedAt: database.Time(r.EventAt),
+		})
+	}
+	return out, next, nil
+}
+
+// addAttempts fills in what was tried.
+func (a *Account) addAttempts(ctx context.Context, ds []Delivery) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	byID := map[string]*Delivery{}
+	for i := range ds {
+		byID[ds[i].ID] = &ds[i]
+	}
+	var rows []struct {
+		Delivery string
+		At       int64 `db:"at_us"`
+		Status   int
+		Duration int64 `db:"duration_us"`
+		Error    string
+		Response string
+	}
+	err := a.d.db.SelectContext(ctx, &rows, `SELECT delivery, at_us, status, duration_us, error, response
+		FROM webhook_attempt WHERE delivery IN `+a.d.among(len(byID))+` ORDER BY delivery, id`, keysOf(byID)...)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		d := byID[r.Delivery]
+		d.Attempts = append(d.Attempts, Attempt{
+			At: database.Time(r.At), StatusCode: r.Status, Duration: time.Duration(r.Duration) * time.Microsecond,
+			Error: r.Error, Response: r.Response,
+		})
+	}
+	for i := range ds {
+		ds[i].Attempts = ds[i].Attempts[max(0, len(ds[i].Attempts)-maxAttemptsShown):]
+	}
+	return nil
+}

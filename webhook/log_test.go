@@ -1,0 +1,261 @@
+package webhook_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// pages reads a list to its end and returns it with the number of pages.
+func (f *fixture) pages(t testing.TB, filter webhook.DeliveryFilter) ([]webhook.Delivery, int) {
+	t.Helper()
+	filter.Scope = scope
+	var all []webhook.Delivery
+	for n := 1; ; n++ {
+		ds, next, err := f.Deliveries(t.Context(), filter)
+		require.NoError(t, err)
+		require.NotNil(t, ds)
+		all = append(all, ds...)
+		if next == "" {
+			return all, n
+		}
+		filter.Cursor = next
+	}
+}
+
+func TestDeliveries(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		rec := receive(t, func(_ int, r request, w http.ResponseWriter) {
+			switch {
+			case strings.Contains(r.body, `"bad"`):
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = w.Write([]byte("no"))
+			case strings.Contains(r.body, `"late"`):
+				w.WriteHeader(http.StatusConflict)
+			default:
+				_, _ = w.Write([]byte("yes"))
+			}
+		})
+		f := running(t, db, webhook.Options{Policy: webhook.Policy{Retries: []time.Duration{time.Millisecond}}})
+		ep := f.put(t, rec.URL)
+		for i := range 5 {
+			ev := event("good", i)
+			ev.MessageID = fmt.Sprint("m", i)
+			f.publish(t, ev)
+		}
+		f.publish(t, event("bad", 1))
+		eventually(t, func() bool { return outcomes(t, f, "delivered") == 5 && outcomes(t, f, "dead") == 1 })
+		f.stop()
+
+		slow := running(t, db, webhook.Options{Policy: webhook.Policy{Retries: []time.Duration{time.Hour}, Hold: 2 * time.Hour}})
+		slow.publish(t, event("late", 1), event("late", 2), event("late", 3))
+		eventually(t, func() bool {
+			ds, _ := slow.pages(t, webhook.DeliveryFilter{State: "pending"})
+			return len(ds) == 3 && len(ds[2].Attempts) == 1
+		})
+		all, n := slow.pages(t, webhook.DeliveryFilter{})
+		require.Equal(t, 1, n)
+		var states []string
+		for _, d := range all {
+			states = append(states, d.State)
+			require.Equal(t, ep.ID, d.EndpointID)
+			require.Equal(t, "message", d.Event)
+			require.Len(t, d.ID, 36)
+			require.WithinDuration(t, time.Now(), d.CreatedAt, time.Minute)
+		}
+		slices.Sort(states[3:])
+		require.Equal(t, []string{"pending", "pending", "pending", "dead", "delivered", "delivered", "delivered", "delivered", "delivered"}, states)
+
+		t.Run("pending", func(t *testing.T) {
+			require.Equal(t, []int64{3, 2, 1}, []int64{all[0].Sequence, all[1].Sequence, all[2].Sequence})
+			head := all[2]
+			require.Equal(t, "late", head.ChatID)
+			require.Len(t, head.Attempts, 1)
+			require.Equal(t, http.StatusConflict, head.Attempts[0].StatusCode)
+			require.WithinDuration(t, time.Now().Add(time.Hour), head.NextAttemptAt, 15*time.Minute)
+			require.Empty(t, all[0].Attempts)
+			require.True(t, all[0].NextAttemptAt.IsZero())
+		})
+		t.Run("over", func(t *testing.T) {
+			ds, _ := slow.pages(t, webhook.DeliveryFilter{State: "delivered"})
+			require.Len(t, ds, 5)
+			require.Equal(t, "m4", ds[0].MessageID)
+			require.Equal(t, []int64{5, 4, 3, 2, 1}, []int64{ds[0].Sequence, ds[1].Sequence, ds[2].Sequence, ds[3].Sequence, ds[4].Sequence})
+			a := ds[0].Attempts[0]
+			require.Equal(t, "yes", a.Response)
+			require.Equal(t, http.StatusOK, a.StatusCode)
+			require.Empty(t, a.Error)
+			require.Positive(t, a.Duration)
+			require.True(t, ds[0].NextAttemptAt.IsZero())
+			ds, _ = slow.pages(t, webhook.DeliveryFilter{State: "dead"})
+			require.Len(t, ds, 1)
+			require.Len(t, ds[0].Attempts, 2)
+			require.Equal(t, "no", ds[0].Attempts[1].Response)
+		})
+		t.Run("pages", func(t *testing.T) {
+			for limit := 1; limit <= len(all)+1; limit++ {
+				got, _ := slow.pages(t, webhook.DeliveryFilter{Limit: limit})
+				require.Equal(t, all, got, limit)
+			}
+			got, _ := slow.pages(t, webhook.DeliveryFilter{Limit: 2, State: "pending"})
+			require.Equal(t, all[:3], got)
+		})
+		t.Run("filters", func(t *testing.T) {
+			for filter, n := range map[webhook.DeliveryFilter]int{
+				{ChatID: "late"}:                   3,
+				{ChatID: "good"}:                   5,
+				{ChatID: "none"}:                   0,
+				{ChatID: "late", State: "dead"}:    0,
+				{Event: "messages"}:                9,
+				{Event: "status"}:                  0,
+				{Endpoint: ep.ID}:                  9,
+				{Endpoint: "none"}:                 0,
+				{Event: "message", ChatID: "late"}: 3,
+			} {
+				got, _ := slow.pages(t, filter)
+				require.Len(t, got, n, filter)
+			}
+			ds, next, err := slow.For("stranger").Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope})
+			require.NoError(t, err)
+			require.Empty(t, ds)
+			require.Empty(t, next)
+		})
+		t.Run("invalid", func(t *testing.T) {
+			for field, filter := range map[string]webhook.DeliveryFilter{
+				"limit": {Limit: 201}, "state": {State: "x"}, "event": {Event: "x"}, "cursor": {Cursor: "x"},
+			} {
+				_, _, err := slow.Deliveries(t.Context(), filter)
+				requireInvalid(t, err, field)
+			}
+		})
+	})
+}
+
+func TestReplay(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		var up atomic.Bool
+		rec := receive(t, func(_ int, _ request, w http.ResponseWriter) {
+			if !up.Load() {
+				w.WriteHeader(http.StatusBadRequest)
+			}
+		})
+		f := running(t, db, webhook.Options{Policy: webhook.Policy{Retries: []time.Duration{}}})
+		ep := f.put(t, rec.URL)
+		const n = 1200 // more than one chunk
+		for base := 0; base < n; base += 400 {
+			evs := make([]webhook.Event, 400)
+			for i := range evs {
+				evs[i] = event(fmt.Sprint("key", i%40), base+i)
+			}
+			f.publish(t, evs...)
+		}
+		eventually(t, func() bool { return outcomes(t, f, "dead") == n })
+		up.Store(true)
+		before := rec.all()
+
+		t.Run("by id", func(t *testing.T) {
+			ds, _, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, Limit: 3})
+			require.NoError(t, err)
+			queued, err := f.Replay(t.Context(), webhook.Replay{IDs: []string{ds[0].ID, ds[2].ID, "none"}})
+			require.NoError(t, err)
+			require.Equal(t, 2, queued)
+			eventually(t, func() bool { return outcomes(t, f, "delivered") == 2 })
+			again, _, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, State: "delivered"})
+			require.NoError(t, err)
+			require.Len(t, again, 2)
+			for _, d := range again {
+				require.Contains(t, []string{ds[0].ID, ds[2].ID}, d.ID)
+				require.Len(t, d.Attempts, 2)
+			}
+		})
+		t.Run("of another account", func(t *testing.T) {
+			queued, err := f.For("stranger").Replay(t.Context(), webhook.Replay{Endpoint: ep.ID})
+			require.NoError(t, err)
+			require.Zero(t, queued)
+		})
+		t.Run("by time and state", func(t *testing.T) {
+			for _, r := range []webhook.Replay{
+				{Endpoint: ep.ID, State: "failed"},
+				{Endpoint: ep.ID, Until: time.Now().Add(-time.Hour)},
+				{Endpoint: ep.ID, Since: time.Now().Add(time.Hour), Until: time.Now().Add(2 * time.Hour)},
+			} {
+				queued, err := f.Replay(t.Context(), r)
+				require.NoError(t, err)
+				require.Zero(t, queued)
+			}
+			queued, err := f.Replay(t.Context(), webhook.Replay{Endpoint: ep.ID, Since: time.Now().Add(-time.Hour)})
+			require.NoError(t, err)
+			require.Equal(t, n-2, queued)
+			eventually(t, func() bool { return outcomes(t, f, "delivered") == n })
+		})
+		t.Run("id and sequence are the old ones, and in order", func(t *testing.T) {
+			old := map[string]string{}
+			for _, r := range before {
+				old[r.header.Get("Webhook-Id")] = r.header.Get("X-Trunkline-Sequence")
+			}
+			last := map[string]string{}
+			for _, r := range rec.all()[len(before)+2:] {
+				id, seq := r.header.Get("Webhook-Id"), r.header.Get("X-Trunkline-Sequence")
+				require.Equal(t, old[id], seq)
+				k := r.body[:strings.Index(r.body, ",")]
+				require.Less(t, fmt.Sprintf("%4s", last[k]), fmt.Sprintf("%4s", seq))
+				last[k] = seq
+			}
+			f.publish(t, event("key0", n))
+			got := rec.wait(t, 2*n+1)
+			require.Equal(t, fmt.Sprint(n/40+1), got[2*n].header.Get("X-Trunkline-Sequence"))
+		})
+		t.Run("invalid", func(t *testing.T) {
+			for field, r := range map[string]webhook.Replay{
+				"endpoint": {}, "ids": {IDs: make([]string, 201)}, "state": {Endpoint: ep.ID, State: "pending"},
+			} {
+				_, err := f.Replay(t.Context(), r)
+				requireInvalid(t, err, field)
+			}
+			off := false
+			_, err := f.Update(t.Context(), ep.ID, webhook.Changes{Enabled: &off})
+			require.NoError(t, err)
+			_, err = f.Replay(t.Context(), webhook.Replay{Endpoint: ep.ID, State: "delivered"})
+			requireInvalid(t, err, "endpoint")
+		})
+	})
+}
+
+func TestRetention(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		rec := receive(t, nil)
+		var clock atomic.Int64
+		clock.Store(time.Now().UnixMicro())
+		opts := webhook.Options{Retention: 30 * 24 * time.Hour, Now: func() time.Time { return time.UnixMicro(clock.Load()) }}
+		f := running(t, db, opts)
+		f.put(t, rec.URL)
+		evs := make([]webhook.Event, 700)
+		for i := range evs {
+			evs[i] = event(fmt.Sprint("key", i), 1)
+		}
+		f.publish(t, evs...)
+		eventually(t, func() bool { return outcomes(t, f, "delivered") == 700 })
+		clock.Add((20 * 24 * time.Hour).Microseconds())
+		f.publish(t, event("new", 1))
+		eventually(t, func() bool { return outcomes(t, f, "delivered") == 701 })
+		f.stop()
+
+		clock.Add((11 * 24 * time.Hour).Microseconds())
+		running(t, db, opts)
+		eventually(t, func() bool { return outcomes(t, f, "delivered") == 1 })
+		eventually(t, func() bool {
+			var n int
+			require.NoError(t, db.Get(&n, `SELECT count(*) FROM webhook_event`))
+			return n == 1
+		})
+	})
+}

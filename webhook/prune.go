@@ -1,0 +1,66 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+const (
+	pruneEvery = 10 * time.Minute
+	pruneChunk = 500 // rows of a transaction, so that nobody waits for it
+)
+
+// prune deletes what is older than the retention until ctx ends.
+func (d *Dispatcher) prune(ctx context.Context) error {
+	if d.opts.Retention == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	tick := time.NewTicker(pruneEvery)
+	defer tick.Stop()
+	for {
+		if err := d.pruneAll(ctx); err != nil && ctx.Err() == nil {
+			d.opts.Logger.WarnContext(ctx, "deleting old deliveries failed", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// pruneAll deletes chunk after chunk. Attempts have no index by time and need
+// none: their ids rise with it, so the oldest are looked at first.
+func (d *Dispatcher) pruneAll(ctx context.Context) error {
+	before := database.Micros(d.now().Add(-d.opts.Retention))
+	for _, statement := range []string{
+		`DELETE FROM webhook_attempt WHERE id IN (SELECT id FROM
+			(SELECT id, at_us FROM webhook_attempt ORDER BY id LIMIT $1) oldest WHERE at_us < $2)`,
+		`DELETE FROM webhook_event WHERE id IN (SELECT id FROM
+			(SELECT id, at_us FROM webhook_event ORDER BY at_us LIMIT $1) oldest WHERE at_us < $2)`,
+	} {
+		for {
+			var n int64
+			err := d.db.Write(ctx, func(tx *sqlx.Tx) error {
+				res, err := tx.ExecContext(ctx, statement, pruneChunk, before)
+				if err == nil {
+					n, err = res.RowsAffected()
+				}
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("deleting deliveries from before %s: %w", database.Time(before).Format(time.RFC3339), err)
+			}
+			if n < pruneChunk {
+				break
+			}
+		}
+	}
+	return nil
+}
