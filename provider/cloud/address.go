@@ -11,7 +11,7 @@ import (
 const groupSuffix = "@g.us"
 
 // scopedID is a business-scoped user id, also of a parent portfolio:
-// US.13491208655302741918, US.ENT.11815799212886844830.
+// US.40070010020030040055, US.ENT.40070010020030040066.
 var scopedID = regexp.MustCompile(`^[A-Z]{2}(\.ENT)?\.[A-Za-z0-9]{1,128}$`)
 
 var groupID = regexp.MustCompile(`^[A-Za-z0-9_=+/.-]{1,256}$`)

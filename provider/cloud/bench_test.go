@@ -12,8 +12,8 @@ import (
 
 // callbacks are the two that make nearly all traffic, and a full batch.
 func callbacks() map[string][]byte {
-	text := `{"from":"16505551234","id":"wamid.HBgLMTY1MDU1NTEyMzQVAgASGBQzQTRBNjU5OUFFRTAzODEwMTQ0RgA=","timestamp":"1749416383","type":"text","text":{"body":"Does it come in another color?"}}`
-	status := `{"id":"wamid.HBgLMTY1MDU1NTEyMzQVAgASGBQzQUFERjg0NDEzNDdFODU3MUMxMAA=","status":"sent","timestamp":"1750030073","recipient_id":"16505551234","pricing":{"billable":true,"pricing_model":"PMP","type":"regular","category":"marketing"}}`
+	text := `{"from":"16505551234","id":"wamid.QmVuY2htYXJrTWVzc2FnZU51bWJlck9uZUluQmFzZTY0AA==","timestamp":"1760000000","type":"text","text":{"body":"Are you open on Sunday morning?"}}`
+	status := `{"id":"wamid.QmVuY2htYXJrTWVzc2FnZU51bWJlclR3b0luQmFzZTY0AA==","status":"sent","timestamp":"1760000003","recipient_id":"16505551234","pricing":{"billable":true,"pricing_model":"PMP","type":"regular","category":"marketing"}}`
 	batch := make([]string, 200)
 	for i := range batch {
 		batch[i] = strings.Replace(text, "wamid.", "wamid."+strconv.Itoa(i), 1)

@@ -100,13 +100,13 @@ const contactAna = `"contacts":[{"profile":{"name":"Ana","username":"@ana"},"wa_
 
 func TestText(t *testing.T) {
 	t.Parallel()
-	m := one[*provider.Message](t, change("messages", contactAna+`"messages":[{"from":"16505551234","id":"wamid.A\/b=","timestamp":"1749416383","type":"text",
-		"text":{"body":"Gr\u00fc\u00dfe \ud83d\ude42"},"context":{"id":"wamid.Q","from":"15550783881","forwarded":true},"referral":{"source_type":"ad","source_id":120226305854810726}}]`))
+	m := one[*provider.Message](t, change("messages", contactAna+`"messages":[{"from":"16505551234","id":"wamid.A\/b=","timestamp":"1760000000","type":"text",
+		"text":{"body":"Gr\u00fc\u00dfe \ud83d\ude42"},"context":{"id":"wamid.Q","from":"15550783881","forwarded":true},"referral":{"source_type":"ad","source_id":120200100200300407}}]`))
 	ana := provider.Address{ChatID: "16505551234", Phone: "16505551234", UserID: "US.77"}
 	require.Equal(t, &provider.Message{
 		ID: "wamid.A/b=", Chat: ana, From: provider.Contact{Address: ana, Name: "Ana", Username: "ana"},
-		At: time.Unix(1749416383, 0).UTC(), Content: provider.Text{Text: "Grüße 🙂"}, ReplyTo: "wamid.Q", Forwarded: true,
-		Referral: json.RawMessage(`{"source_type":"ad","source_id":120226305854810726}`),
+		At: time.Unix(1760000000, 0).UTC(), Content: provider.Text{Text: "Grüße 🙂"}, ReplyTo: "wamid.Q", Forwarded: true,
+		Referral: json.RawMessage(`{"source_type":"ad","source_id":120200100200300407}`),
 	}, m)
 }
 
@@ -156,7 +156,7 @@ func TestGroupText(t *testing.T) {
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	for wire, want := range map[string]time.Time{
-		`"1749416383"`: time.Unix(1749416383, 0), `1749416383`: time.Unix(1749416383, 0), `"1749416383123"`: time.UnixMilli(1749416383123),
+		`"1760000000"`: time.Unix(1760000000, 0), `1760000000`: time.Unix(1760000000, 0), `"1760000000123"`: time.UnixMilli(1760000000123),
 		`"soon"`: {}, `0`: {}, `{}`: {},
 	} {
 		m := one[*provider.Message](t, change("messages", `"messages":[{"from":"16505551234","id":"m","type":"text","text":{"body":"x"},"timestamp":`+wire+`}]`))
@@ -196,22 +196,48 @@ func TestLaterKinds(t *testing.T) {
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	for wire, want := range map[string]provider.StatusChange{
-		`"status":"sent","biz_opaque_callback_data":"own-1"`:                  {OwnID: "own-1", Status: provider.StatusSending},
-		`"status":"delivered"`:                                                {Status: provider.StatusDelivered},
-		`"status":"read","recipient_type":"group","recipient_id":"g"`:         {Status: provider.StatusRead},
-		`"status":"read","recipient_participant_id":"16505551234"`:            {Status: provider.StatusRead, Participant: "16505551234"},
-		`"status":"read","recipient_participant_user_id":"US.1"`:              {Status: provider.StatusRead, Participant: "US.1"},
-		`"status":"played"`:                                                   {Status: provider.StatusPlayed},
-		`"status":"failed"`:                                                   {Status: provider.StatusFail, Error: &provider.Failure{Message: "the network gave no reason"}},
-		`"status":"failed","errors":[]`:                                       {Status: provider.StatusFail, Error: &provider.Failure{Message: "the network gave no reason"}},
-		`"status":"failed","errors":[{"code":131053,"title":"T"}]`:            {Status: provider.StatusFail, Error: &provider.Failure{Code: "131053", Message: "T"}},
-		`"status":"failed","errors":[{"code":"1","title":"T","details":"d"}]`: {Status: provider.StatusFail, Error: &provider.Failure{Code: "1", Message: "T: d"}},
-		`"status":"failed","errors":[{"code":1,"error_data":"plain"}]`:        {Status: provider.StatusFail, Error: &provider.Failure{Code: "1", Message: "plain"}},
-		`"status":"failed","errors":[{"code":2,"title":"T","message":"M","error_data":{"details":"D"},"href":"/x"},{"code":3}]`: {Status: provider.StatusFail, Error: &provider.Failure{Code: "2", Message: "M: D"}},
-		`"status":"sent","errors":[{"code":2}]`: {Status: provider.StatusSending},
+		`"status":"sent","biz_opaque_callback_data":"own-1"`: {
+			OwnID: "own-1", Status: provider.StatusSending,
+		},
+		`"status":"delivered"`: {
+			Status: provider.StatusDelivered,
+		},
+		`"status":"read","recipient_type":"group","recipient_id":"g"`: {
+			Status: provider.StatusRead,
+		},
+		`"status":"read","recipient_participant_id":"16505551234"`: {
+			Status: provider.StatusRead, Participant: "16505551234",
+		},
+		`"status":"read","recipient_participant_user_id":"US.1"`: {
+			Status: provider.StatusRead, Participant: "US.1",
+		},
+		`"status":"played"`: {
+			Status: provider.StatusPlayed,
+		},
+		`"status":"failed"`: {
+			Status: provider.StatusFail, Error: &provider.Failure{Message: "the network gave no reason"},
+		},
+		`"status":"failed","errors":[]`: {
+			Status: provider.StatusFail, Error: &provider.Failure{Message: "the network gave no reason"},
+		},
+		`"status":"failed","errors":[{"code":131053,"title":"T"}]`: {
+			Status: provider.StatusFail, Error: &provider.Failure{Code: "131053", Message: "T"},
+		},
+		`"status":"failed","errors":[{"code":"1","title":"T","details":"d"}]`: {
+			Status: provider.StatusFail, Error: &provider.Failure{Code: "1", Message: "T: d"},
+		},
+		`"status":"failed","errors":[{"code":1,"error_data":"plain"}]`: {
+			Status: provider.StatusFail, Error: &provider.Failure{Code: "1", Message: "plain"},
+		},
+		`"status":"failed","errors":[{"code":2,"title":"T","message":"M","error_data":{"details":"D"},"href":"/x"},{"code":3}]`: {
+			Status: provider.StatusFail, Error: &provider.Failure{Code: "2", Message: "M: D"},
+		},
+		`"status":"sent","errors":[{"code":2}]`: {
+			Status: provider.StatusSending,
+		},
 	} {
-		want.MessageID, want.At = "wamid.1", time.Unix(1750030073, 0).UTC()
-		got := one[*provider.StatusChange](t, change("messages", `"statuses":[{"id":"wamid.1","timestamp":"1750030073",`+wire+`}]`))
+		want.MessageID, want.At = "wamid.1", time.Unix(1760000003, 0).UTC()
+		got := one[*provider.StatusChange](t, change("messages", `"statuses":[{"id":"wamid.1","timestamp":"1760000003",`+wire+`}]`))
 		require.Equal(t, &want, got, wire)
 	}
 	for _, wire := range []string{`"status":"warning"`, `"status":"deleted"`, `"foo":1`} {
@@ -271,7 +297,7 @@ func TestRepeatsInOneChange(t *testing.T) {
 func TestOtherFields(t *testing.T) {
 	t.Parallel()
 	for field, c := range map[string]struct{ value, kind, id string }{
-		"message_template_status_update": {`"event":"APPROVED","message_template_id":1689556908129832`, "template_status", ""},
+		"message_template_status_update": {`"event":"APPROVED","message_template_id":1700100200300400`, "template_status", ""},
 		"account_update":                 {`"event":"DISABLED_UPDATE"`, "account_update", ""},
 		"history":                        {`"messages":[{"id":"m","from":"16505551234","type":"text","text":{"body":"old"}}]`, "history", ""},
 		"smb_message_echoes":             {`"message_echoes":[{"id":"wamid.e","from":"1","to":"2","type":"text","text":{"body":"mine"}}]`, "echo", "wamid.e"},

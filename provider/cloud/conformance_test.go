@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Harness{
 		New:     conformanceLine,
-		ChatIDs: []string{"+1 (650) 555-1234", "16505551234", "US.13491208655302741918", "120363041234567890@g.us"},
+		ChatIDs: []string{"+1 (650) 555-1234", "16505551234", "US.40070010020030040055", "120363041234567890@g.us"},
 		Junk:    []string{"", "ana", "ana@sandbox", "12", "16505551234@s.whatsapp.net", "1234567890123456789", "us.1"},
 	})
 }

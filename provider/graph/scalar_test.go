@@ -23,9 +23,9 @@ func TestScalars(t *testing.T) {
 		var id graph.ID
 		require.Error(t, json.Unmarshal([]byte(in), &id), in)
 	}
-	seconds, millis := time.Unix(1749416383, 0).UTC(), time.UnixMilli(1749416383123).UTC()
+	seconds, millis := time.Unix(1760000000, 0).UTC(), time.UnixMilli(1760000000123).UTC()
 	for in, want := range map[string]time.Time{
-		`"1749416383"`: seconds, `1749416383`: seconds, `"1749416383123"`: millis, `1749416383123`: millis,
+		`"1760000000"`: seconds, `1760000000`: seconds, `"1760000000123"`: millis, `1760000000123`: millis,
 		`0`: {}, `"0"`: {}, `""`: {}, `null`: {}, `-5`: {}, `"soon"`: {}, `1.5`: {}, `{}`: {}, `99999999999999999999`: {}, `9223372036854775807`: {},
 	} {
 		var at graph.Time

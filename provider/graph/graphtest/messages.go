@@ -132,7 +132,7 @@ func (s *Server) permits(l Line, in *sent, to string) *reply {
 	if s.opts.Now().Sub(s.wrote[l.PhoneNumberID+"/"+to]) < 24*time.Hour {
 		return nil
 	}
-	return detailed(131047, "(#131047) Re-engagement message", "Message failed to send because more than 24 hours have passed since the customer last replied to this number.")
+	return detailed(131047, "(#131047) Re-engagement message", "The contact has not written within the last 24 hours.")
 }
 
 // take accepts a message and lets its statuses follow.
