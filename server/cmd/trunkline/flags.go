@@ -1,0 +1,47 @@
+package main
+
+// flags are the settings as they are written. All of them are text, so that a
+// wrong one is refused in our words, which never repeat a value.
+type flags struct {
+	Addr        string `placeholder:"HOST:PORT" help:"Listening address (default :3000)."`
+	Data        string `placeholder:"FOLDER" help:"Folder of the embedded store, media files and the generated secret (default ./trunkline-data)."`
+	DatabaseURL string `name:"database-url" placeholder:"URL" help:"postgres://… or sqlite://PATH (default: a SQLite file in the data folder)."`
+	BaseURL     string `name:"base-url" placeholder:"URL" help:"Address that integrators and providers reach (default http://localhost:PORT)."`
+	Secret      string `placeholder:"SECRET" help:"At least 32 characters, or a comma list, newest first (default: generated once, kept in the data folder)."`
+
+	TLSCert        string `name:"tls-cert" placeholder:"FILE" help:"TLS certificate chain, reloaded when it changes."`
+	TLSKey         string `name:"tls-key" placeholder:"FILE" help:"Key of the TLS certificate."`
+	TrustedProxies string `placeholder:"CIDR,…" help:"Networks whose X-Forwarded-For is believed."`
+	Signup         string `placeholder:"open|closed" help:"Who may sign up: everybody (open, the default) or only the first account (closed)."`
+
+	GraphURL     string `name:"graph-url" placeholder:"URL" help:"Address of the Graph API (default https://graph.facebook.com)."`
+	WebhookAllow string `placeholder:"CIDR|HOST,…" help:"Private targets that outgoing requests may reach."`
+	Media        string `placeholder:"FOLDER|s3://BUCKET" help:"Where media files are kept (default: the data folder)."`
+
+	OpenAIURL       string `name:"openai-url" placeholder:"URL" help:"Address of an OpenAI-compatible model server."`
+	OpenAIKey       string `name:"openai-key" placeholder:"SECRET" help:"Its key."`
+	AnthropicURL    string `name:"anthropic-url" placeholder:"URL" help:"Address of an Anthropic-compatible model server."`
+	AnthropicKey    string `name:"anthropic-key" placeholder:"SECRET" help:"Its key."`
+	Prices          string `placeholder:"FILE|URL" help:"Prices of models (default: a built-in table)."`
+	SMTPURL         string `name:"smtp-url" placeholder:"URL" help:"Mail server for password resets: smtp:// or smtps://."`
+	PaymentsSecret  string `placeholder:"SECRET" help:"Verifies payment notifications."`
+	MetricsAddr     string `placeholder:"HOST:PORT" help:"Serves Prometheus /metrics here (default: nowhere)."`
+	MCPLimit        string `name:"mcp-limit" placeholder:"N" help:"MCP calls a minute for each user and function (default 60)."`
+	MCPLimitAccount string `name:"mcp-limit-account" placeholder:"N" help:"MCP calls a minute for each account (default 600)."`
+	APILimit        string `name:"api-limit" placeholder:"N" help:"Requests a minute for each token; 0: no limit (default 0)."`
+
+	RetentionMessages   string `placeholder:"TIME" help:"How long messages are kept, like 90d; 0: for ever (default 0)."`
+	RetentionDeliveries string `placeholder:"TIME" help:"How long webhook deliveries are kept; 0: for ever (default 30d)."`
+	RetentionAudit      string `placeholder:"TIME" help:"How long the audit log is kept; 0: for ever (default 90d)."`
+
+	Log       string `placeholder:"LEVEL" help:"debug, info (default), warn or error."`
+	LogFormat string `placeholder:"text|json" help:"Form of the log (default text)."`
+}
+
+// commandLine is what kong parses. Each flag is also an environment variable:
+// --tls-cert is TRUNKLINE_TLS_CERT.
+type commandLine struct {
+	Flags   flags    `embed:""`
+	Serve   struct{} `cmd:"" default:"1" help:"Run the server (the default command)."`
+	Version struct{} `cmd:"" help:"Print the version."`
+}

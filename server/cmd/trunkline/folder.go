@@ -1,0 +1,131 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/server"
+)
+
+// errLocked reports a lock that another process holds.
+var errLocked = errors.New("another process holds it")
+
+// folder is the data folder, held until the process ends.
+type folder struct {
+	path  string
+	locks []*os.File
+}
+
+// openFolder makes the folder when it is absent, and holds it.
+func openFolder(path string) (*folder, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, &settingError{"--data", "the folder cannot be made: " + cause(err)}
+	}
+	f := &folder{path: path}
+	err := f.hold(filepath.Join(path, "lock"))
+	if errors.Is(err, errLocked) {
+		return nil, &settingError{"--data", "the folder is in use by another trunkline: stop it, or give this one a folder of its own"}
+	}
+	if err != nil {
+		return nil, &settingError{"--data", "the folder cannot be used: " + cause(err)}
+	}
+	return f, nil
+}
+
+// hold takes a lock file until the process ends.
+func (f *folder) hold(name string) error {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator names it
+	if err != nil {
+		return err
+	}
+	if err := lockFile(file); err != nil {
+		_ = file.Close()
+		return err
+	}
+	f.locks = append(f.locks, file)
+	return nil
+}
+
+// close lets the folder go.
+func (f *folder) close() {
+	for _, l := range f.locks {
+		_ = l.Close()
+	}
+}
+
+// holdSQLite holds a database file that lies elsewhere: a process that takes
+// it for its own must be the only one.
+func (f *folder) holdSQLite(url string) error {
+	path, _, _ := strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
+	file, err1 := filepath.Abs(path)
+	home, err2 := filepath.Abs(f.path)
+	if err := errors.Join(err1, err2); err != nil {
+		return fmt.Errorf("finding the database file: %w", err)
+	}
+	if filepath.Dir(file) == home {
+		return nil
+	}
+	err := f.hold(file + ".lock")
+	if errors.Is(err, errLocked) {
+		return &settingError{"--database-url", "the database file is in use by another trunkline"}
+	}
+	if err != nil {
+		return &settingError{"--database-url", "the database file cannot be used: " + cause(err)}
+	}
+	return nil
+}
+
+// database is the URL of the folder's own database.
+func (f *folder) database() string { return "sqlite://" + filepath.Join(f.path, "trunkline.db") }
+
+// secret returns the folder's secret, which is made when it is absent.
+func (f *folder) secret() (server.Secret, error) {
+	name := filepath.Join(f.path, "secret")
+	b, err := os.ReadFile(name) //nolint:gosec // the operator names the folder
+	switch {
+	case err == nil:
+		return server.Secret(strings.TrimSpace(string(b))), nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", &settingError{"--data", "the secret in the folder cannot be read: " + cause(err)}
+	}
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails
+	text := base64.RawURLEncoding.EncodeToString(raw)
+	if err := writeWhole(name, text+"\n"); err != nil {
+		return "", &settingError{"--data", "the secret cannot be written: " + cause(err)}
+	}
+	return server.Secret(text), nil
+}
+
+// writeWhole writes a private file that is there whole or not at all, also
+// after a power cut.
+func writeWhole(name, text string) error {
+	tmp, err := os.CreateTemp(filepath.Dir(name), ".secret-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // gone once it is renamed
+	_, err = tmp.WriteString(text)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), name)
+}
+
+// cause is what the operating system says, without the path.
+func cause(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/server"
+)
+
+// serve runs the server until ctx ends. What the user can put right is a
+// [settingError].
+func serve(ctx context.Context, f flags, stdout, stderr io.Writer) error {
+	set, err := f.settings()
+	if err != nil {
+		return err
+	}
+	log := logger(set, stderr)
+	listeners, err := listen(ctx, &set, log)
+	if err != nil {
+		return err
+	}
+	defer listeners.Main.Close() //nolint:errcheck // Serve has closed it
+	home, err := openFolder(set.Data)
+	if err != nil {
+		return err
+	}
+	defer home.close()
+	db, err := openDatabase(ctx, set, home)
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // nothing is left to be written
+	s, err := newServer(ctx, set, home, db, log)
+	if err != nil {
+		return err
+	}
+	warn(ctx, set, listeners.Main.Addr(), log)
+	listeners.Ready = func() {
+		_, _ = fmt.Fprintf(stdout, "Trunkline is ready: panel %[1]s/panel/, API docs %[1]s/swagger\n", set.BaseURL)
+	}
+	return s.Serve(ctx, listeners)
+}
+
+func logger(set settings, w io.Writer) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: set.LogLevel}
+	if set.LogJSON {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}
+
+// listen takes the addresses first: what fails here has changed nothing. It
+// learns the base URL's port.
+func listen(ctx context.Context, set *settings, log *slog.Logger) (server.Listeners, error) {
+	var l server.Listeners
+	var err error
+	if set.TLSCert != "" {
+		if l.Certificate, err = server.LoadCertificate(set.TLSCert, set.TLSKey, log); err != nil {
+			return l, &settingError{"--tls-cert", cause(err)}
+		}
+	}
+	if l.Main, err = listenOn(ctx, "--addr", set.Addr); err != nil {
+		return l, err
+	}
+	if set.MetricsAddr != "" {
+		if l.Metrics, err = listenOn(ctx, "--metrics-addr", set.MetricsAddr); err != nil {
+			_ = l.Main.Close()
+			return l, err
+		}
+	}
+	if set.BaseURL == "" {
+		set.BaseURL = baseURL(l)
+	}
+	return l, nil
+}
+
+func listenOn(ctx context.Context, flag, addr string) (net.Listener, error) {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err == nil {
+		return ln, nil
+	}
+	var op *net.OpError
+	why := err.Error()
+	if errors.As(err, &op) {
+		why = op.Err.Error()
+	}
+	return nil, &settingError{flag, "cannot listen on " + addr + ": " + why}
+}
+
+func baseURL(l server.Listeners) string {
+	scheme := "http"
+	if l.Certificate != nil {
+		scheme = "https"
+	}
+	_, port, err := net.SplitHostPort(l.Main.Addr().String())
+	if err != nil {
+		return scheme + "://localhost"
+	}
+	return scheme + "://localhost:" + port
+}
+
+// openTimeout bounds the first connection, which tells a wrong address.
+const openTimeout = 15 * time.Second
+
+func openDatabase(ctx context.Context, set settings, home *folder) (*sqlx.DB, error) {
+	url := string(set.DatabaseURL)
+	if url == "" {
+		url = home.database()
+	}
+	if isSQLite(url) {
+		if err := home.holdSQLite(url); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	db, err := server.OpenDatabase(ctx, url)
+	if err != nil {
+		return nil, &settingError{"--database-url", "the database cannot be opened: " + redact(err.Error(), url)}
+	}
+	return db, nil
+}
+
+func isSQLite(url string) bool { return strings.HasPrefix(url, "sqlite://") }
+
+// redact keeps the URL, which may hold a password, out of a driver's words.
+func redact(s, url string) string { return strings.ReplaceAll(s, url, "(the URL)") }
+
+func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log *slog.Logger) (*server.Server, error) {
+	cfg := set.Server
+	cfg.DB, cfg.Logger, cfg.BaseURL, cfg.Version, cfg.Secrets = db, log, set.BaseURL, version, set.Secrets
+	cfg.Exclusive = db.DriverName() == "sqlite" // the lock file says so
+	if len(cfg.Secrets) == 0 {
+		own, err := home.secret()
+		if err != nil {
+			return nil, err
+		}
+		cfg.Secrets = []server.Secret{own}
+	}
+	s, err := server.New(ctx, cfg)
+	if errors.Is(err, server.ErrOtherSecret) {
+		why := "the database was written under another secret: give that one, or both with the new one first"
+		if len(set.Secrets) == 0 {
+			why = "the database was written under another secret than the one in the data folder: give it here, the same on every node"
+		}
+		return nil, &settingError{"--secret", why}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// warn says what the operator may not have meant.
+func warn(ctx context.Context, set settings, addr net.Addr, log *slog.Logger) {
+	if !set.Server.ClosedSignUp && !isLoopback(addr) {
+		log.WarnContext(ctx, "anybody who reaches this address can sign up: --signup closed lets in only the first account",
+			slog.String("addr", addr.String()))
+	}
+	for _, flag := range set.Idle {
+		log.WarnContext(ctx, "setting has no effect yet", slog.String("setting", flag))
+	}
+}
+
+func isLoopback(addr net.Addr) bool {
+	ap, err := netip.ParseAddrPort(addr.String())
+	return err == nil && ap.Addr().Unmap().IsLoopback()
+}
+
+func programVersion() string {
+	if version != "" {
+		return version
+	}
+	return server.BuildVersion()
+}

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/guard"
+	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/server"
+)
+
+// settings are checked flags.
+type settings struct {
+	Addr        string
+	Data        string
+	DatabaseURL server.Secret // may hold a password; "": SQLite in Data
+	Secrets     []server.Secret
+	TLSCert     string
+	TLSKey      string
+	MetricsAddr string
+	LogLevel    slog.Level
+	LogJSON     bool
+	BaseURL     string // "": from the port
+
+	// Server holds what goes to server.Config as it is.
+	Server server.Config
+	// Idle names what was set although nothing here uses it yet.
+	Idle []string
+}
+
+// settingError refuses one setting.
+type settingError struct {
+	flag string // "--addr"
+	why  string
+}
+
+func (e *settingError) Error() string { return e.flag + ": " + e.why }
+
+// settings checks f; an error is a [settingError].
+func (f flags) settings() (settings, error) {
+	s := settings{Data: or(f.Data, "trunkline-data")}
+	c := &checker{}
+	s.Addr = c.address("addr", or(f.Addr, ":3000"))
+	s.MetricsAddr = c.address("metrics-addr", f.MetricsAddr)
+	s.DatabaseURL = server.Secret(c.databaseURL(f.DatabaseURL))
+	s.Secrets = c.secrets(f.Secret)
+	s.BaseURL = strings.TrimRight(c.webURL("base-url", f.BaseURL), "/")
+	s.TLSCert, s.TLSKey = c.tls(f.TLSCert, f.TLSKey)
+	s.LogLevel = c.level(or(f.Log, "info"))
+	s.LogJSON = c.choice("log-format", or(f.LogFormat, "text"), "text", "json") == "json"
+	s.Server = server.Config{
+		TrustedProxies:    c.prefixes("trusted-proxies", f.TrustedProxies),
+		ClosedSignUp:      c.choice("signup", or(f.Signup, "open"), "open", "closed") == "closed",
+		GraphURL:          strings.TrimRight(c.webURL("graph-url", f.GraphURL), "/"),
+		WebhookAllow:      c.allow(f.WebhookAllow),
+		APILimit:          c.number("api-limit", or(f.APILimit, "0"), 0),
+		MessageRetention:  c.duration("retention-messages", or(f.RetentionMessages, "0")),
+		DeliveryRetention: forEver(c.duration("retention-deliveries", or(f.RetentionDeliveries, "30d"))),
+	}
+	s.Idle = c.idle(f)
+	return s, c.err
+}
+
+// idle checks the settings of what this version does not do, and names those
+// that are given.
+func (c *checker) idle(f flags) []string {
+	c.media(f.Media)
+	c.webURL("openai-url", f.OpenAIURL)
+	c.secret("openai-key", f.OpenAIKey)
+	c.webURL("anthropic-url", f.AnthropicURL)
+	c.secret("anthropic-key", f.AnthropicKey)
+	c.fileOrURL("prices", f.Prices)
+	c.mailURL(f.SMTPURL)
+	c.secret("payments-secret", f.PaymentsSecret)
+	c.number("mcp-limit", or(f.MCPLimit, "60"), 1)
+	c.number("mcp-limit-account", or(f.MCPLimitAccount, "600"), 1)
+	c.duration("retention-audit", or(f.RetentionAudit, "90d"))
+	var given []string
+	for _, s := range []struct{ flag, value string }{
+		{"--media", f.Media}, {"--openai-url", f.OpenAIURL}, {"--openai-key", f.OpenAIKey},
+		{"--anthropic-url", f.AnthropicURL}, {"--anthropic-key", f.AnthropicKey}, {"--prices", f.Prices},
+		{"--smtp-url", f.SMTPURL}, {"--payments-secret", f.PaymentsSecret}, {"--mcp-limit", f.MCPLimit},
+		{"--mcp-limit-account", f.MCPLimitAccount}, {"--retention-audit", f.RetentionAudit},
+	} {
+		if s.value != "" {
+			given = append(given, s.flag)
+		}
+	}
+	return given
+}
+
+// forEver is how server.Config says that nothing ends.
+func forEver(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// checker reads values and remembers the first that is wrong.
+type checker struct{ err error }
+
+func (c *checker) refuse(flag, why string) {
+	if c.err == nil {
+		c.err = &settingError{"--" + flag, why}
+	}
+}
+
+func (c *checker) address(flag, v string) string {
+	if v == "" {
+		return ""
+	}
+	host, port, err := net.SplitHostPort(v)
+	if err != nil {
+		c.refuse(flag, "must be HOST:PORT or :PORT")
+		return v
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		c.refuse(flag, "the port must be a number from 0 to 65535")
+	}
+	if strings.ContainsAny(host, "/ \t") {
+		c.refuse(flag, "the host must be a name or an IP address")
+	}
+	return v
+}
+
+func (c *checker) tls(cert, key string) (certFile, keyFile string) {
+	switch {
+	case cert != "" && key == "":
+		c.refuse("tls-key", "must be given together with --tls-cert")
+	case cert == "" && key != "":
+		c.refuse("tls-cert", "must be given together with --tls-key")
+	}
+	return cert, key
+}
+
+func (c *checker) choice(flag, v string, allowed ...string) string {
+	for _, a := range allowed {
+		if strings.EqualFold(v, a) {
+			return a
+		}
+	}
+	c.refuse(flag, "must be "+strings.Join(allowed[:len(allowed)-1], ", ")+" or "+allowed[len(allowed)-1])
+	return ""
+}
+
+func (c *checker) level(v string) slog.Level {
+	levels := map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	}
+	return levels[c.choice("log", v, "debug", "info", "warn", "error")]
+}
+
+func (c *checker) number(flag, v string, least int) int {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < least {
+		c.refuse(flag, fmt.Sprintf("must be a whole number of at least %d", least))
+		return least
+	}
+	return n
+}
+
+// duration reads "30d", "12h" or "0".
+func (c *checker) duration(flag, v string) time.Duration {
+	if v == "0" {
+		return 0
+	}
+	d, err := time.ParseDuration(v)
+	if days, ok := strings.CutSuffix(v, "d"); ok {
+		var n int64
+		n, err = strconv.ParseInt(days, 10, 32)
+		d = time.Duration(n) * 24 * time.Hour
+		if n > 36500 {
+			err = strconv.ErrRange
+		}
+	}
+	if err != nil || d < 0 {
+		c.refuse(flag, "must be a time like 90d or 12h, or 0 for ever")
+		return 0
+	}
+	return d
+}
+
+func (c *checker) prefixes(flag, v string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, part := range list(v) {
+		p, err := netip.ParsePrefix(part)
+		if a, aerr := netip.ParseAddr(part); err != nil && aerr == nil && a.Zone() == "" {
+			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err != nil {
+			c.refuse(flag, "must be a comma list of networks like 10.0.0.0/8")
+			return nil
+		}
+		out = append(out, p.Masked())
+	}
+	return out
+}
+
+func (c *checker) allow(v string) []string {
+	entries := list(v)
+	if _, err := guard.New(entries); err != nil {
+		c.refuse("webhook-allow", "must be a comma list of networks like 10.0.0.0/8 and hosts")
+	}
+	return entries
+}
+
+// secrets reads a comma list whose parts may be @file.
+func (c *checker) secrets(v string) []server.Secret {
+	var out []server.Secret
+	for _, part := range list(v) {
+		for _, s := range list(c.secret("secret", part)) {
+			if len(s) < keyring.MinSecret {
+				c.refuse("secret", fmt.Sprintf("each secret needs at least %d characters", keyring.MinSecret))
+			}
+			out = append(out, server.Secret(s))
+		}
+	}
+	if v != "" && len(out) == 0 {
+		c.refuse("secret", "holds no secret")
+	}
+	return out
+}
+
+// maxSecretFile is far more than a list of secrets, and keeps a wrong path
+// from filling the memory.
+const maxSecretFile = 64 << 10
+
+// secret is v, or the text of the file when v is @file.
+func (c *checker) secret(flag, v string) string {
+	name, isFile := strings.CutPrefix(v, "@")
+	if !isFile {
+		return v
+	}
+	info, err := os.Stat(name)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxSecretFile) {
+		c.refuse(flag, "the file is not a small text file")
+		return ""
+	}
+	b, err := os.ReadFile(name) //nolint:gosec // the operator names it
+	if err != nil {
+		c.refuse(flag, "the file cannot be read")
+		return ""
+	}
+	text := strings.TrimSpace(string(b))
+	if text == "" {
+		c.refuse(flag, "the file is empty")
+	}
+	return text
+}
+
+func (c *checker) media(v string) {
+	if rest, ok := strings.CutPrefix(v, "s3://"); ok {
+		if bucket, _, _ := strings.Cut(rest, "?"); bucket == "" {
+			c.refuse("media", "names no bucket")
+		}
+		return
+	}
+	if strings.Contains(v, "://") {
+		c.refuse("media", "must be a folder or s3://BUCKET")
+	}
+}
+
+func (c *checker) fileOrURL(flag, v string) {
+	if v == "" {
+		return
+	}
+	if strings.Contains(v, "://") {
+		c.webURL(flag, v)
+		return
+	}
+	if info, err := os.Stat(filepath.Clean(v)); err != nil || !info.Mode().IsRegular() {
+		c.refuse(flag, "must be a file that exists, or an http or https URL")
+	}
+}
+
+// list splits at commas and drops what is blank.
+func list(v string) []string {
+	var out []string
+	for part := range strings.SplitSeq(v, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
