@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,13 +25,14 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/cloud"
 	"github.com/trunklinehq/trunkline/provider/graph"
 	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/webhook"
 )
 
 const (
-	benchLine   = "106540352242922"
 	benchSecret = "0123456789abcdef0123456789abcdef"
 	posters     = 64 // callbacks under way at once
 	chats       = 500
@@ -49,9 +52,9 @@ func durably(b *testing.B, fn func(b *testing.B, url string)) {
 // the signature, and one that also makes one insert and one commit.
 func BenchmarkCallback(b *testing.B) {
 	durably(b, func(b *testing.B, url string) {
-		for name, handler := range benchHandlers(b, url) {
-			b.Run(name, func(b *testing.B) {
-				p := newPoster(b, handler)
+		for _, t := range targets(b, url) {
+			b.Run(t.name, func(b *testing.B) {
+				p := newPoster(b, t)
 				posts := p.prepare(b.N)
 				b.ResetTimer()
 				p.flood(b, posts)
@@ -66,15 +69,8 @@ func BenchmarkCallback(b *testing.B) {
 // takes, evenly, to the server and to the floor with one insert.
 func BenchmarkCallbackLatency(b *testing.B) {
 	durably(b, func(b *testing.B, url string) {
-		var ours, floor *poster
-		for name, handler := range benchHandlers(b, url) {
-			switch name {
-			case "insert":
-				floor = newPoster(b, handler)
-			case "trunkline":
-				ours = newPoster(b, handler)
-			}
-		}
+		ts := targets(b, url)
+		floor, ours := newPoster(b, ts[1]), newPoster(b, ts[2])
 		warm := min(b.N, 5000)
 		began := time.Now()
 		ours.flood(b, ours.prepare(warm))
@@ -91,14 +87,28 @@ func BenchmarkCallbackLatency(b *testing.B) {
 	})
 }
 
-// benchHandlers are the server and its floors on one database, and the server
-// with a webhook that every message goes to.
-func benchHandlers(b *testing.B, url string) func(yield func(string, http.Handler) bool) {
-	return func(yield func(string, http.Handler) bool) {
-		_ = yield("verify", floorHandler(nil)) &&
-			yield("insert", floorHandler(floorTable(b, url))) &&
-			yield("trunkline", benchServer(b, url, false)) &&
-			yield("trunkline-delivering", benchServer(b, url, true))
+// target is what a benchmark posts to.
+type target struct {
+	name, phone string
+	http.Handler
+}
+
+// targets are the floors and the server on one database; the server also with
+// a webhook that every message goes to.
+func targets(b *testing.B, url string) []target {
+	s := benchServer(b, url)
+	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	b.Cleanup(sink.Close)
+	const quiet, busy = "106540352242922", "106540352242923"
+	benchReference(b, s, quiet)
+	ref := benchReference(b, s, busy)
+	_, _, err := s.Webhooks.For(benchAccount).Put(b.Context(), webhook.Settings{Scope: strconv.FormatInt(int64(ref), 10), URL: sink.URL})
+	require.NoError(b, err)
+	return []target{
+		{"verify", quiet, floorHandler(nil)},
+		{"insert", quiet, floorHandler(floorTable(b, url))},
+		{"trunkline", quiet, s},
+		{"trunkline-delivering", busy, s},
 	}
 }
 
@@ -132,47 +142,34 @@ func floorHandler(db *sqlx.DB) http.Handler {
 	})
 }
 
-// benchServer is a running server with one cloud line.
-func benchServer(b *testing.B, url string, delivering bool) http.Handler {
-	db := testkit.Open(b, url)
+const benchAccount = "bench"
+
+// benchServer is a running server.
+func benchServer(b *testing.B, url string) *server.Server {
 	s, err := server.New(b.Context(), server.Config{
-		DB: db, Secrets: []server.Secret{benchSecret}, Exclusive: true, WebhookAllow: []string{"127.0.0.1"},
+		DB: testkit.Open(b, url), Secrets: []server.Secret{benchSecret}, Exclusive: true, WebhookAllow: []string{"127.0.0.1"},
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(b, err)
-	account := fmt.Sprintf("bench %t", delivering)
-	ref, err := s.Messaging.For(account).CreateReference(b.Context(), messaging.NewReference{
+	done := make(chan error, 1)
+	ctx, stop := context.WithCancel(context.WithoutCancel(b.Context()))
+	go func() { done <- s.Run(ctx) }()
+	b.Cleanup(func() {
+		stop()
+		require.NoError(b, <-done)
+	})
+	return s
+}
+
+func benchReference(b *testing.B, s *server.Server, phone string) provider.ReferenceID {
+	ref, err := s.Messaging.For(benchAccount).CreateReference(b.Context(), messaging.NewReference{
 		Name: "bench", Type: cloud.Kind, Settings: map[string]string{
-			"phoneNumberId": benchPhone(delivering), "businessAccountId": "102290129340398",
+			"phoneNumberId": phone, "businessAccountId": "102290129340398",
 			"accessToken": "token", "appSecret": benchSecret, "verifyToken": "verify",
 		},
 	})
 	require.NoError(b, err)
-	if delivering {
-		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
-		b.Cleanup(sink.Close)
-		putHook(b, s, account, ref.ID, sink.URL)
-	}
-	done := make(chan error, 1)
-	ctx, stop := contextWithStop(b)
-	go func() { done <- s.Run(ctx) }()
-	b.Cleanup(func() { stop(); require.NoError(b, <-done) })
-	return phoneHandler{s, benchPhone(delivering)}
-}
-
-// benchPhone gives the two servers lines of their own: they share a database,
-// so that each line has one claimant.
-func benchPhone(delivering bool) string {
-	if delivering {
-		return benchLine + "1"
-	}
-	return benchLine
-}
-
-// phoneHandler is a handler for the callbacks of one line.
-type phoneHandler struct {
-	http.Handler
-	phone string
+	return ref.ID
 }
 
 // poster posts callbacks as Meta does.
@@ -181,14 +178,11 @@ type poster struct {
 	client     *http.Client
 }
 
-func newPoster(b *testing.B, h http.Handler) *poster {
-	srv := httptest.NewServer(h)
-	p := &poster{url: srv.URL + "/webhooks/provider", phone: benchLine, client: &http.Client{
+func newPoster(b *testing.B, t target) *poster {
+	srv := httptest.NewServer(t)
+	p := &poster{url: srv.URL + "/webhooks/provider", phone: t.phone, client: &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: posters}, Timeout: time.Minute,
 	}}
-	if ph, ok := h.(phoneHandler); ok {
-		p.phone = ph.phone
-	}
 	b.Cleanup(func() {
 		p.client.CloseIdleConnections()
 		srv.Close()
@@ -196,7 +190,7 @@ func newPoster(b *testing.B, h http.Handler) *poster {
 	return p
 }
 
-type post struct {
+type signed struct {
 	body      []byte
 	signature string
 }
@@ -204,8 +198,8 @@ type post struct {
 var messageID atomic.Int64
 
 // prepare makes n signed bodies, so that the clock does not see it.
-func (p *poster) prepare(n int) []post {
-	out := make([]post, n)
+func (p *poster) prepare(n int) []signed {
+	out := make([]signed, n)
 	for i := range out {
 		id := messageID.Add(1)
 		body := fmt.Appendf(nil, `{"object":"whatsapp_business_account","entry":[{"id":"102290129340398","changes":[{"value":{`+
@@ -215,12 +209,12 @@ func (p *poster) prepare(n int) []post {
 			p.phone, id%chats, id%chats, id, time.Now().Unix())
 		mac := hmac.New(sha256.New, []byte(benchSecret))
 		mac.Write(body)
-		out[i] = post{body, "sha256=" + hex.EncodeToString(mac.Sum(nil))}
+		out[i] = signed{body, "sha256=" + hex.EncodeToString(mac.Sum(nil))}
 	}
 	return out
 }
 
-func (p *poster) post(b *testing.B, c post) {
+func (p *poster) post(b *testing.B, c signed) {
 	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, p.url, bytes.NewReader(c.body))
 	if err != nil {
 		b.Error(err)
@@ -240,7 +234,7 @@ func (p *poster) post(b *testing.B, c post) {
 }
 
 // flood posts as fast as the server answers.
-func (p *poster) flood(b *testing.B, posts []post) {
+func (p *poster) flood(b *testing.B, posts []signed) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range posters {
@@ -259,7 +253,7 @@ func (p *poster) flood(b *testing.B, posts []post) {
 
 // pace posts one every so often, late answers or not, and returns how long
 // each took from the moment at which it was due.
-func (p *poster) pace(b *testing.B, posts []post, every time.Duration) []time.Duration {
+func (p *poster) pace(b *testing.B, posts []signed, every time.Duration) []time.Duration {
 	took := make([]time.Duration, len(posts))
 	var wg sync.WaitGroup
 	began := time.Now()
