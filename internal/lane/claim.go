@@ -139,7 +139,7 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	c.short = false
 	var ready []candidate
 	for _, x := range all {
-		if x.Next > 0 && x.Paused == 0 {
+		if x.Next > 0 && x.Paused <= x.Now {
 			later(x.Next, x.Now)
 		}
 		switch room := c.room(x.Consumer); {
@@ -173,12 +173,13 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	return chosen, wait
 }
 
-// available reports a free worker, and asks to be told of one otherwise.
+// available reports a free worker of a node that the others know to be alive.
+// It asks to be told of a worker otherwise.
 func (n *node) available() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.short = n.free <= 0
-	return !n.short
+	return !n.short && n.living(time.Now())
 }
 
 // room is how many more lanes of a consumer may be in flight. mu is held.
@@ -320,9 +321,13 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 	if len(runs) == 0 {
 		return nil
 	}
-	const items = `WITH c (id, head, most) AS (VALUES %s)
-		SELECT i.lane_id, i.seq, i.subject FROM c CROSS JOIN lane_item i
-		WHERE i.lane_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most ORDER BY i.lane_id, i.seq`
+	const (
+		items = `WITH c (id, head, most) AS (VALUES %s) SELECT c.id, i.seq, i.subject FROM c `
+		join  = `JOIN lane_item i ON i.lane_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most ORDER BY c.id, i.seq`
+		// PostgreSQL would sooner read the whole table than visit 64 lanes.
+		lateral = `CROSS JOIN LATERAL (SELECT seq, subject FROM lane_item
+			WHERE lane_id = c.id AND seq > c.head AND seq <= c.head + c.most OFFSET 0) i ORDER BY c.id, i.seq`
+	)
 	byLane := map[int64]*run{}
 	heads := make([][]int64, len(runs))
 	for i, r := range runs {
@@ -333,7 +338,11 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 		heads[i] = []int64{r.lane, r.head, most}
 		byLane[r.lane] = r
 	}
-	rows, err := c.db.QueryContext(ctx, fmt.Sprintf(items, numbers(heads)))
+	query := items + join
+	if c.db.Dialect == database.Postgres {
+		query = items + lateral
+	}
+	rows, err := c.db.QueryContext(ctx, fmt.Sprintf(query, numbers(heads)))
 	if err != nil {
 		return err
 	}

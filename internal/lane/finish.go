@@ -128,6 +128,7 @@ func (n *node) drop(r *run) {
 	c := n.consumers[r.consumer]
 	if r.counted {
 		c.pausing--
+		poke(n.claim) // who knows of the pause now, and waits for its end
 	}
 	if c.runs--; c.runs == 0 {
 		delete(n.consumers, r.consumer)
@@ -183,6 +184,7 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 	var passed [][]int64
 	for _, r := range won.runs {
 		won.outs = append(won.outs, r.recorded()...)
+		won.more = won.more || r.trial
 		last := r.upTo
 		if r.apart {
 			last--
@@ -212,13 +214,13 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 // is compared too: after a commit whose answer was lost it is nobody.
 func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
 	const advance = `WITH u (lane, fence, up_to, tries, first, wait) AS (VALUES %s),
-		k AS MATERIALIZED (SELECT id FROM lane_lane WHERE (id, epoch) IN (SELECT lane, fence FROM u) AND holder = $1
-			ORDER BY consumer, key, detached {lock})
-		UPDATE lane_lane SET head = u.up_to, attempt = u.tries, holder = '',
-			since_us = CASE WHEN u.first < 0 OR tail = u.up_to THEN {now} ELSE u.first END,
-			ready_us = CASE WHEN tail > u.up_to THEN {now} + u.wait END
-		FROM u, k WHERE k.id = u.lane AND lane_lane.id = u.lane AND lane_lane.epoch = u.fence
-		RETURNING lane_lane.id, ready_us IS NOT NULL`
+		k AS MATERIALIZED (SELECT u.* FROM u JOIN lane_lane l ON l.id = u.lane AND l.epoch = u.fence AND l.holder = $1
+			ORDER BY l.consumer, l.key, l.detached {lock})
+		UPDATE lane_lane SET head = k.up_to, attempt = k.tries, holder = '',
+			since_us = CASE WHEN k.first < 0 OR tail = k.up_to THEN {now} ELSE k.first END,
+			ready_us = CASE WHEN tail > k.up_to THEN {now} + k.wait END
+		FROM k WHERE id = k.lane AND epoch = k.fence
+		RETURNING id, ready_us IS NOT NULL`
 	us := make([][]int64, len(runs))
 	byLane := make(map[int64]*run, len(runs))
 	for i, r := range runs {
@@ -287,8 +289,7 @@ func (n *node) pauses(ctx context.Context, tx *sqlx.Tx, runs []*run) error {
 		pause = `INSERT INTO lane_consumer AS c (queue, consumer, paused_us, half_open) VALUES ($1, $2, {now} + $3, 0)
 			ON CONFLICT (queue, consumer) DO UPDATE SET
 				paused_us = CASE WHEN c.half_open = 1 OR c.paused_us > excluded.paused_us THEN c.paused_us ELSE excluded.paused_us END`
-		again = `INSERT INTO lane_consumer (queue, consumer, paused_us, half_open) VALUES ($1, $2, {now} + $3, 0)
-			ON CONFLICT (queue, consumer) DO UPDATE SET paused_us = excluded.paused_us, half_open = 0`
+		again  = `UPDATE lane_consumer SET paused_us = {now} + $3, half_open = 0 WHERE queue = $1 AND consumer = $2`
 		resume = `DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`
 	)
 	changed := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool { return r.pause == 0 && !r.trial })
@@ -298,7 +299,7 @@ func (n *node) pauses(ctx context.Context, tx *sqlx.Tx, runs []*run) error {
 		switch {
 		case r.trial && r.worked:
 			query, args = resume, args[:2]
-		case r.trial: // without a pause the next item is tried at once
+		case r.trial: // without a pause the next item is tried at once; the row may have been resumed away
 			query = again
 		}
 		if _, err := tx.ExecContext(ctx, n.sql.text(query), args...); err != nil {

@@ -127,6 +127,9 @@ func (n *node) revive(since time.Time) {
 	n.void.Reset(time.Until(n.alive))
 }
 
+// living reports that the others do not take this node for dead. mu is held.
+func (n *node) living(now time.Time) bool { return n.o.Exclusive || now.Before(n.alive) }
+
 // lose ends all work: the others may have taken it over.
 func (n *node) lose() {
 	n.mu.Lock()

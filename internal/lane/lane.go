@@ -31,7 +31,6 @@ type Item struct {
 	Attempt int       // failed attempts so far
 	Since   time.Time // first failure, zero before it
 	Data    any       // what Options.Load put here
-
 }
 
 // Verdict is what becomes of an item after an attempt.

@@ -111,8 +111,7 @@ func (q *Queue) topic() string { return "lane:" + q.o.Name }
 func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, consumer string) error {
 	for _, s := range []string{
 		`DELETE FROM lane_outbox WHERE queue = $1 AND consumer = $2`,
-		`UPDATE lane_lane SET epoch = epoch + 1 WHERE id IN
-			(SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 ORDER BY key, detached {lock})`,
+		`SELECT count(*) FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 ORDER BY key, detached {lock}) l`,
 		`DELETE FROM lane_item WHERE lane_id IN (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2)`,
 		`DELETE FROM lane_lane WHERE queue = $1 AND consumer = $2`,
 		`DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`,
@@ -144,12 +143,14 @@ func (q *Queue) write(ctx context.Context, fn func(context.Context, *sqlx.Tx) er
 	})
 }
 
-// guard lets PostgreSQL end the transaction of a node that is frozen within
-// it: its locks would stop all others.
+// guard prepares a transaction on PostgreSQL. It is ended when its node is
+// frozen within it: its locks would stop all others. And it reads by index,
+// because what the planner knows of a queue's tables is always out of date.
 func (q *Queue) guard(ctx context.Context, tx *sqlx.Tx) error {
 	if q.db.Dialect != database.Postgres {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, `SET LOCAL idle_in_transaction_session_timeout = '10s'`)
+	const guard = `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('enable_seqscan', 'off', true)`
+	_, err := tx.ExecContext(ctx, guard)
 	return err
 }

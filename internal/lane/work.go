@@ -125,7 +125,7 @@ func (n *node) mayHandle(r *run) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now()
-	return !n.stopping && r.ctx.Err() == nil && now.Before(r.until) && (n.o.Exclusive || now.Before(n.alive)) &&
+	return !n.stopping && r.ctx.Err() == nil && now.Before(r.until) && n.living(now) &&
 		n.consumers[r.consumer].pauses == r.pauses
 }
 
