@@ -56,7 +56,7 @@ type ChatChange struct {
 	Variables map[string]json.RawMessage // merged; null removes
 	Fields    map[string]json.RawMessage // merged; null removes
 	Tags      []string                   // replaced when not nil
-	Name      *string // "" goes back to the contact's own
+	Name      *string                    // "" goes back to the contact's own
 	Language  *string
 	OptedOut  *bool
 	Handoff   string // "take", "close" or ""

@@ -16,4 +16,3 @@ func ParseCursor(s string, keys int) (string, error) {
 	c, err := parseCursor("cursor", s, keys)
 	return c.String(), err
 }
-

@@ -15,8 +15,13 @@ import (
 // feedTopic wakes those who follow the stream.
 const feedTopic = "messaging feed"
 
-// feedLife is how long entries can be read after they happened.
-const feedLife = 24 * time.Hour
+const (
+	// feedLife is how long entries can be read after they happened.
+	feedLife = 24 * time.Hour
+	// feedKept is how long they are kept: a position that is just young enough
+	// must not lose what comes after it.
+	feedKept = feedLife + time.Hour
+)
 
 // feedRow is an entry as its table has it.
 type feedRow struct {
@@ -64,7 +69,7 @@ func (s *Service) TellTx(ctx context.Context, tx *sqlx.Tx, account string, ref p
 type Feed struct {
 	a      *Account
 	ref    provider.ReferenceID // 0: all
-	at     cursor               // of the last entry that was read
+	at     cursor               // of the last entry that was read: txid, id, when
 	wakeup <-chan struct{}
 }
 
@@ -81,31 +86,32 @@ func (a *Account) Follow(ctx context.Context, ref provider.ReferenceID, after st
 			return nil, err
 		}
 	}
-	at, err := parseCursor("after", after, 2)
-	if err != nil {
+	var err error
+	if f.at, err = parseCursor("after", after, 3); err != nil {
 		return nil, err
 	}
-	var newest, gone []feedRow
-	if at == nil {
-		if err := a.s.db.SelectContext(ctx, &newest, `SELECT txid, id FROM messaging_feed WHERE account = $1`+a.s.settled()+`
-			ORDER BY txid DESC, id DESC LIMIT 1`, a.id); err != nil {
-			return nil, fmt.Errorf("reading the stream: %w", err)
-		}
-		f.at = cursor{0, 0}
-		if len(newest) > 0 {
-			f.at = cursor{newest[0].TxID, newest[0].ID}
-		}
-		return f, nil
+	if f.at == nil {
+		f.at, err = a.newest(ctx)
+		return f, err
 	}
-	f.at = at
-	if err := a.s.db.SelectContext(ctx, &gone, `SELECT txid, id FROM messaging_feed WHERE account = $1 AND txid = $2 AND id = $3`,
-		a.id, at[0], at[1]); err != nil {
-		return nil, fmt.Errorf("reading the stream: %w", err)
-	}
-	if len(gone) == 0 && (at[0] != 0 || at[1] != 0) {
+	if f.at[2] < database.Micros(a.s.now().Add(-feedLife)) {
 		return nil, ErrResync
 	}
 	return f, nil
+}
+
+// newest is the position of now.
+func (a *Account) newest(ctx context.Context) (cursor, error) {
+	var last []feedRow
+	if err := a.s.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_feed WHERE account = $1`+a.s.settled()+`
+		ORDER BY txid DESC, id DESC LIMIT 1`, a.id); err != nil {
+		return nil, fmt.Errorf("reading the stream: %w", err)
+	}
+	at := cursor{0, 0, database.Micros(a.s.now())}
+	if len(last) > 0 {
+		at[0], at[1] = last[0].TxID, last[0].ID
+	}
+	return at, nil
 }
 
 // Position is where the stream stands: what to give to [Account.Follow] later.
@@ -135,7 +141,7 @@ func (f *Feed) Next(ctx context.Context, wait time.Duration) ([]FeedEntry, error
 
 func (f *Feed) read(ctx context.Context) ([]FeedEntry, error) {
 	p := params{f.a.id, f.at[0], f.at[1]}
-	q := `SELECT id, txid, reference, kind, data FROM messaging_feed
+	q := `SELECT id, txid, reference, kind, data, created_us FROM messaging_feed
 		WHERE account = $1 AND (txid, id) > (CAST($2 AS BIGINT), CAST($3 AS BIGINT))` + f.a.s.settled()
 	if f.ref != 0 {
 		q += ` AND reference = ` + p.add(f.ref)
@@ -146,7 +152,7 @@ func (f *Feed) read(ctx context.Context) ([]FeedEntry, error) {
 	}
 	var out []FeedEntry
 	for _, r := range rows {
-		f.at = cursor{r.TxID, r.ID}
+		f.at = cursor{r.TxID, r.ID, r.CreatedUS}
 		out = append(out, FeedEntry{ID: f.at.String(), Reference: r.Reference, Kind: r.Kind, Data: json.RawMessage(r.Data)})
 	}
 	return out, nil

@@ -98,7 +98,7 @@ func (s *Service) prune(ctx context.Context) error {
 	}{
 		{"messaging_early", "reference, message_id, status", earlyLife},
 		{"messaging_idempotency", "account, idempotency_key", idempotencyLife},
-		{"messaging_feed", "id", feedLife},
+		{"messaging_feed", "id", feedKept},
 	} {
 		if err := s.pruneTable(ctx, now.Add(-t.life), `DELETE FROM `+t.table+` WHERE (`+t.key+`) IN (SELECT `+t.key+` FROM
 			(SELECT `+t.key+`, created_us FROM `+t.table+` ORDER BY created_us LIMIT $1) AS old WHERE created_us < $2)`); err != nil {

@@ -28,6 +28,9 @@ type network struct {
 	check  func(ref provider.Reference) (provider.Account, error)
 }
 
+// netctx is short for what scripts take.
+type netctx = context.Context
+
 func newNetwork() *network { return &network{} }
 
 func (n *network) provider() provider.Provider { return &testProvider{n, testKind} }

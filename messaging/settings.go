@@ -37,6 +37,8 @@ func checkSettings(p provider.Provider, in provider.Settings) (provider.Settings
 			return nil, &Invalid{"settings." + d.Name, "must have at most 4096 characters"}
 		case strings.HasPrefix(v, mask):
 			return nil, &Invalid{"settings." + d.Name, "is the masked form, not the secret itself"}
+		case d.Digits && strings.Trim(v, "0123456789") != "":
+			return nil, &Invalid{"settings." + d.Name, "must be digits only"}
 		case v != "":
 			out[d.Name] = v
 		}
