@@ -5,6 +5,8 @@ RACE   := ./internal/coalesce/... ./internal/database/... ./internal/lane/...
 TOOL   := go tool -modfile=internal/tools/go.mod
 GOTEST := go test -p 2 -count=1
 
+export CGO_ENABLED = 0
+
 step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
 
 .PHONY: test prepare build vet arrows tests race benchmarks lint fmt bench soak generate clean
@@ -21,8 +23,8 @@ prepare:
 
 build:
 	$(call step,build)
-	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 go build -trimpath -o bin/ ./server/cmd/...
+	go build ./...
+	go build -o bin/ ./server/cmd/...
 
 vet:
 	$(call step,vet)
@@ -40,7 +42,7 @@ tests:
 # The packages where goroutines meet, with shorter fault loops.
 race:
 	$(call step,race)
-	ROUNDS=2 $(GOTEST) -race -timeout 4m $(RACE)
+	CGO_ENABLED=1 ROUNDS=2 $(GOTEST) -race -timeout 4m $(RACE)
 
 # Each benchmark once, so that none of them rots; nothing is measured.
 benchmarks:
