@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sort"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -118,8 +118,61 @@ func BenchmarkLatency(b *testing.B) {
 			took = append(took, (<-handled).Sub(begun))
 			idle(b, q)
 		}
-		sort.Slice(took, func(i, j int) bool { return took[i] < took[j] })
-		b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
-		b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+		report(b, took)
 	})
+}
+
+// BenchmarkHanging is the time from a commit to the handler at 500 items a
+// second for ten consumers, of which one hangs or none.
+func BenchmarkHanging(b *testing.B) {
+	for _, hanging := range []int{0, 1} {
+		b.Run(fmt.Sprintf("hanging=%d", hanging), func(b *testing.B) {
+			eachDurable(b, func(b *testing.B, db *sqlx.DB) {
+				const n = 500
+				var mu sync.Mutex
+				var took []time.Duration
+				put := map[string]time.Time{}
+				q := newQueue(b, db, lane.Options{Logger: quiet, Drain: time.Millisecond,
+					Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+						if it.Consumer == "c0" && hanging > 0 {
+							<-ctx.Done()
+							return lane.Outcome{Verdict: lane.Yield}
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						took = append(took, time.Since(put[it.Subject]))
+						return lane.Outcome{}
+					}})
+				start(b, q)
+				for b.Loop() {
+					tick := time.NewTicker(time.Second / n)
+					for range n {
+						<-tick.C
+						mu.Lock()
+						i := len(put)
+						subject := fmt.Sprint(i)
+						put[subject] = time.Now()
+						mu.Unlock()
+						in(b, db, func(tx *sqlx.Tx) error {
+							return q.PutTx(b.Context(), tx, lane.Entry{Consumer: fmt.Sprintf("c%d", i%10), Key: fmt.Sprint(i % 100), Subject: subject})
+						})
+						q.Committed()
+					}
+					tick.Stop()
+				}
+				eventually(b, func() bool { mu.Lock(); defer mu.Unlock(); return len(took) >= len(put)*(10-hanging)/10 })
+				mu.Lock()
+				defer mu.Unlock()
+				report(b, took)
+			})
+		})
+	}
+}
+
+// report gives the median and the worst in a hundred.
+func report(b *testing.B, took []time.Duration) {
+	b.Helper()
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }

@@ -211,7 +211,7 @@ func (s *Server) Database(t testing.TB) string {
 }
 
 func (s *Server) url(name string) string {
-	return "postgres://postgres@/" + name + "?sslmode=disable&host=" + url.QueryEscape(s.dir)
+	return "postgres://postgres@/" + name + "?host=" + url.QueryEscape(s.dir)
 }
 
 func (s *Server) exec(t testing.TB, query string) {

@@ -1,0 +1,86 @@
+package open_test
+
+import (
+	"io"
+	"net"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/database/open"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+func TestOpenSQLite(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "with space & more#.db")
+	for query, synchronous := range map[string]int{"": 2, "?synchronous=normal": 1, "?synchronous=FULL": 2, "?synchronous=extra": 3} {
+		db, err := open.Open(t.Context(), "sqlite://"+path+query)
+		require.NoError(t, err)
+		for pragma, want := range map[string]int{"synchronous": synchronous, "foreign_keys": 1, "busy_timeout": 5000} {
+			var v int
+			require.NoError(t, db.Get(&v, "PRAGMA "+pragma))
+			require.Equal(t, want, v, pragma)
+		}
+		var mode string
+		require.NoError(t, db.Get(&mode, "PRAGMA journal_mode"))
+		require.Equal(t, "wal", mode)
+		require.NoError(t, db.Close())
+	}
+	require.FileExists(t, path)
+}
+
+func TestOpenFails(t *testing.T) {
+	t.Parallel()
+	for url, says := range map[string]string{
+		"":                                "must begin with",
+		"mysql://x":                       "must begin with",
+		"sqlite://":                       "path is missing",
+		"sqlite:///tmp/x?synchronous=off": "synchronous must be",
+		"sqlite:///no/such/folder/x.db":   "connecting to the database",
+		"postgres://u:s3cret@%zz/x":       "malformed",
+		"postgres://u:s3cret@/x?host=/no/such/folder": "connecting to the database",
+	} {
+		_, err := open.Open(t.Context(), url)
+		require.ErrorContains(t, err, says)
+		require.NotContains(t, err.Error(), "s3cret")
+	}
+}
+
+// TestOpenPostgres reaches a server without sslmode in the URL: it has no TLS,
+// and a Unix socket needs none.
+func TestOpenPostgres(t *testing.T) {
+	t.Parallel()
+	db, err := open.Open(t.Context(), testkit.PostgresURL(t))
+	require.NoError(t, err)
+	var one int
+	require.NoError(t, db.Get(&one, `SELECT $1 + 0`, 1))
+	require.Equal(t, 1, one)
+	require.NoError(t, db.Close())
+}
+
+// TestOpenRemote asks a server that is not local for TLS, and tells it nothing
+// when it refuses.
+func TestOpenRemote(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.2:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	heard := make(chan []byte, 1)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close() //nolint:errcheck // the client has gone
+		b := make([]byte, 8)
+		_, _ = io.ReadFull(c, b)
+		_, _ = c.Write([]byte("N"))
+		rest, _ := io.ReadAll(c)
+		heard <- append(b, rest...)
+	}()
+	_, err = open.Open(t.Context(), "postgres://u:s3cret@"+l.Addr().String()+"/x")
+	require.ErrorContains(t, err, "SSL is not enabled")
+	require.Equal(t, []byte{0, 0, 0, 8, 4, 210, 22, 47}, <-heard, "a request for TLS, and nothing else")
+}

@@ -1,0 +1,121 @@
+package lane
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	scanLimit  = 512 // consumers looked at by one query
+	claimLimit = 64  // consumers served by one claim
+)
+
+// candidate is a consumer with lanes that are not idle.
+type candidate struct {
+	Consumer string
+	Due      int64 // when its first lane is ready
+	Next     int64 // when its first lane that is not ready will be; 0: none
+	Paused   int64 // until when it is paused; 0: it is not
+	Now      int64
+
+	lanes int // how many to claim
+}
+
+// scan returns the next page of consumers that have work. It visits each by
+// an index probe: how much work waits behind one costs nothing.
+func (c *claimer) scan(ctx context.Context) ([]candidate, error) {
+	const scan = `WITH RECURSIVE c (consumer) AS (
+			SELECT (SELECT l.consumer FROM lane_lane l WHERE l.queue = $1 AND l.consumer > $2 AND l.ready_us IS NOT NULL
+				ORDER BY l.consumer LIMIT 1)
+			UNION ALL
+			SELECT (SELECT l.consumer FROM lane_lane l WHERE l.queue = $1 AND l.consumer > c.consumer AND l.ready_us IS NOT NULL
+				ORDER BY l.consumer LIMIT 1)
+			FROM c WHERE c.consumer IS NOT NULL)
+		SELECT c.consumer AS consumer,
+			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us IS NOT NULL
+				ORDER BY l.ready_us LIMIT 1), 0) AS due,
+			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us > {now}
+				ORDER BY l.ready_us LIMIT 1), 0) AS next,
+			COALESCE((SELECT p.paused_us FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = c.consumer), 0) AS paused,
+			{now} AS now
+		FROM c WHERE c.consumer IS NOT NULL LIMIT $3`
+	var all []candidate
+	if err := c.db.SelectContext(ctx, &all, c.sql.text(scan), c.o.Name, c.after, scanLimit); err != nil {
+		return nil, err
+	}
+	c.after = ""
+	if len(all) == scanLimit {
+		c.after = all[len(all)-1].Consumer
+	}
+	return all, nil
+}
+
+// choose shares the free workers among the consumers that have ready lanes,
+// beginning with another one each time, and says when to look again.
+func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
+	wait := pollEvery
+	if c.after != "" {
+		wait = 0 // the next page
+	}
+	later := func(at, now int64) {
+		wait = min(wait, time.Duration(max(at-now, 1000))*time.Microsecond)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.short = false
+	var ready []candidate
+	for _, x := range all {
+		if x.Next > 0 && x.Paused <= x.Now {
+			later(x.Next, x.Now)
+		}
+		switch room := c.room(x.Consumer); {
+		case x.Due == 0 || x.Due > x.Now:
+		case x.Paused > x.Now:
+			later(x.Paused, x.Now)
+		case room <= 0:
+			c.short = true
+		default:
+			x.lanes = room
+			ready = append(ready, x)
+		}
+	}
+	if len(ready) == 0 {
+		return nil, wait
+	}
+	c.turn++
+	start := c.turn % len(ready)
+	chosen := append(ready[start:len(ready):len(ready)], ready[:start]...)
+	if len(chosen) > min(claimLimit, c.free) {
+		chosen = chosen[:min(claimLimit, c.free)]
+		c.turn += len(chosen) - 1
+	}
+	share := max(c.free/max(len(chosen), 1), 1)
+	for i := range chosen {
+		chosen[i].lanes = min(chosen[i].lanes, share)
+		if chosen[i].Paused > 0 {
+			chosen[i].lanes = 1
+		}
+	}
+	return chosen, wait
+}
+
+// available reports a free worker of a node that the others know to be alive.
+// It asks to be told of a worker otherwise.
+func (n *node) available() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.short = n.free <= 0
+	return !n.short && n.living(time.Now())
+}
+
+// room is how many more lanes of a consumer may be in flight. mu is held.
+func (n *node) room(name string) int {
+	c := n.consumers[name]
+	switch {
+	case c == nil:
+		return n.o.Cap
+	case c.pausing > 0:
+		return 0
+	}
+	return n.o.Cap - c.lanes
+}
