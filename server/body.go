@@ -46,7 +46,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	b.extend()
 	n, err := b.ReadCloser.Read(p)
 	b.n += int64(n)
-	if err == io.EOF { //nolint:errorlint // a reader returns it bare
+	if err == io.EOF {
 		// The handler may take longer than its body did, and net/http would
 		// take a deadline that passes meanwhile for a client that has gone.
 		_ = b.conn.SetReadDeadline(time.Time{})

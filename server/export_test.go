@@ -27,13 +27,15 @@ func (s *Server) AddTestRoutes() {
 		func(_ context.Context, _ call, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"5"`
 			Body  echoBody
-		}) (echoBody, error) {
+		},
+		) (echoBody, error) {
 			return in.Body, nil
 		})
 	register(s.api, operation{id: "Test_Any", method: http.MethodGet, path: "/test/{id}", summary: "Any"}, anyone,
 		func(_ context.Context, _ call, in *struct {
 			ID string `path:"id"`
-		}) (map[string]string, error) {
+		},
+		) (map[string]string, error) {
 			return map[string]string{"any": in.ID}, nil
 		})
 	register(s.api, operation{id: "Test_Literal", method: http.MethodGet, path: "/test/literal", summary: "Literal"}, anyone,
@@ -43,7 +45,8 @@ func (s *Server) AddTestRoutes() {
 	register(s.api, operation{id: "Test_Code", method: http.MethodGet, path: "/test/code/{code}", summary: "Code"}, anyone,
 		func(_ context.Context, _ call, in *struct {
 			Code string `path:"code"`
-		}) (map[string]string, error) {
+		},
+		) (map[string]string, error) {
 			return nil, problem(in.Code, "on purpose").retryAfter(1500 * time.Millisecond)
 		})
 	register(s.api, operation{id: "Test_Leak", method: http.MethodGet, path: "/test/leak", summary: "Leak"}, anyone,

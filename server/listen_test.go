@@ -92,7 +92,7 @@ func TestDrain(t *testing.T) {
 	idle := dial(t, r.addr, "")
 	_ = idle
 	require.Eventually(t, func() bool { return strings.Contains(metrics(t, f), "trunkline_build_info") }, eventually, tick)
-	probe, err := http.Get("http://" + r.addr + "/probe") //nolint:noctx // a test
+	probe, err := http.Get("http://" + r.addr + "/probe")
 	require.NoError(t, err)
 	_ = probe.Body.Close()
 	r.stop()
@@ -175,7 +175,7 @@ func TestServeFails(t *testing.T) {
 	require.NoError(t, ln.Close())
 	require.ErrorContains(t, f.Serve(t.Context(), server.Listeners{Main: ln}), "closed")
 	taken := listener(t)
-	defer taken.Close()
+	defer func() { _ = taken.Close() }()
 	require.ErrorContains(t, f.ListenAndServe(t.Context(), taken.Addr().String()), "address already in use")
 }
 
@@ -183,7 +183,7 @@ func TestMetricsListener(t *testing.T) {
 	t.Parallel()
 	ln := listener(t)
 	r := run(t, setup(t, nil), server.Listeners{Metrics: ln})
-	resp, err := http.Get("http://" + ln.Addr().String() + "/metrics") //nolint:noctx // a test
+	resp, err := http.Get("http://" + ln.Addr().String() + "/metrics")
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	require.Equal(t, 200, resp.StatusCode)
@@ -221,10 +221,10 @@ func TestTLSReload(t *testing.T) {
 	require.NoError(t, err)
 	r := run(t, setup(t, nil), server.Listeners{Certificate: cert})
 	serial := func() int64 {
-		d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}} //nolint:gosec // a self-signed certificate
+		d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}}
 		c, err := d.DialContext(t.Context(), "tcp", r.addr)
 		require.NoError(t, err)
-		defer c.Close()
+		defer func() { _ = c.Close() }()
 		state := c.(*tls.Conn).ConnectionState()
 		require.Equal(t, "h2", state.NegotiatedProtocol)
 		return state.PeerCertificates[0].SerialNumber.Int64()

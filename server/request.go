@@ -14,7 +14,6 @@ type request struct {
 	client  netip.Addr // who sent it, behind trusted proxies
 	route   string     // template of the route that answers; "": none
 	account string     // of the caller, once known
-	panics  bool       // the handler has panicked
 }
 
 type requestKey struct{}

@@ -84,10 +84,17 @@ func (c *checker) idle(f flags) []string {
 	c.duration("retention-audit", or(f.RetentionAudit, "90d"))
 	var given []string
 	for _, s := range []struct{ flag, value string }{
-		{"--media", f.Media}, {"--openai-url", f.OpenAIURL}, {"--openai-key", f.OpenAIKey},
-		{"--anthropic-url", f.AnthropicURL}, {"--anthropic-key", f.AnthropicKey}, {"--prices", f.Prices},
-		{"--smtp-url", f.SMTPURL}, {"--payments-secret", f.PaymentsSecret}, {"--mcp-limit", f.MCPLimit},
-		{"--mcp-limit-account", f.MCPLimitAccount}, {"--retention-audit", f.RetentionAudit},
+		{"--media", f.Media},
+		{"--openai-url", f.OpenAIURL},
+		{"--openai-key", f.OpenAIKey},
+		{"--anthropic-url", f.AnthropicURL},
+		{"--anthropic-key", f.AnthropicKey},
+		{"--prices", f.Prices},
+		{"--smtp-url", f.SMTPURL},
+		{"--payments-secret", f.PaymentsSecret},
+		{"--mcp-limit", f.MCPLimit},
+		{"--mcp-limit-account", f.MCPLimitAccount},
+		{"--retention-audit", f.RetentionAudit},
 	} {
 		if s.value != "" {
 			given = append(given, s.flag)
