@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -213,6 +214,35 @@ func TestFreeze(t *testing.T) {
 	mine := l.by(t, frozen)
 	eventually(t, func() bool { l.add(t, 5); return l.by(t, frozen) > mine })
 	l.complete(t)
+}
+
+// TestFrozenRouter freezes a node while it routes: nobody else could.
+func TestFrozenRouter(t *testing.T) {
+	t.Parallel()
+	url := testkit.PostgresURL(t)
+	db := testkit.Open(t, url)
+	var s sink
+	routing, thaw := make(chan struct{}), make(chan struct{})
+	t.Cleanup(sync.OnceFunc(func() { close(thaw) }))
+	frozen := newQueue(t, testkit.Open(t, url), lane.Options{Logger: quiet, Handle: done(&s),
+		Route: func(context.Context, *sqlx.Tx, []lane.Entry) ([]lane.Entry, error) {
+			routing <- struct{}{}
+			<-thaw
+			return nil, nil
+		}})
+	q := newQueue(t, db, lane.Options{Handle: done(&s),
+		Route: func(_ context.Context, _ *sqlx.Tx, es []lane.Entry) ([]lane.Entry, error) {
+			for i := range es {
+				es[i].Consumer = "c"
+			}
+			return es, nil
+		}})
+	go func() { _ = frozen.Run(t.Context()) }()
+	put(t, db, q, lane.Entry{Key: "k", Subject: "1"})
+	<-routing
+	start(t, q)
+	s.await(t, 1)
+	require.Equal(t, []string{"1"}, s.of("c/k"))
 }
 
 // TestTakeover kills a node that holds long leases: they are void when it has

@@ -133,11 +133,14 @@ func TestRoute(t *testing.T) {
 func TestRouteFails(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		fails := 1
+		fails := 2
 		q := newQueue(t, db, lane.Options{Logger: quiet, Handle: done(&s),
 			Route: func(_ context.Context, _ *sqlx.Tx, es []lane.Entry) ([]lane.Entry, error) {
-				if fails--; fails >= 0 {
+				switch fails--; fails {
+				case 1:
 					return nil, errors.New("test")
+				case 0:
+					return es, nil // for nobody
 				}
 				es[0].Consumer = "a"
 				return es, nil

@@ -147,6 +147,9 @@ func (n *node) expand(ctx context.Context, tx *sqlx.Tx, es []Entry) ([]Entry, er
 			if part, err = n.o.Route(ctx, tx, part); err != nil {
 				return nil, err
 			}
+			if slices.ContainsFunc(part, func(e Entry) bool { return e.Consumer == "" }) {
+				return nil, errors.New("the queue's Route returned an entry without a consumer")
+			}
 		}
 		out, es = append(out, part...), es[end:]
 	}
