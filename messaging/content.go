@@ -18,7 +18,7 @@ var contentTypes = map[string]func(json.RawMessage) (provider.Content, error){
 	"template": decodeAs[provider.Template],
 	"buttons":  decodeAs[provider.Buttons],
 	"list":     decodeAs[provider.List],
-	"location": decodeAs[provider.Location],
+	"location": decodeLocation,
 	"reaction": decodeAs[provider.Reaction],
 }
 
@@ -37,7 +37,7 @@ func DecodeContent(raw json.RawMessage) (provider.Content, error) {
 // incomingTypes decodes each type that a simulated contact can write.
 var incomingTypes = map[string]func(json.RawMessage) (provider.Content, error){
 	"text":     decodeAs[provider.Text],
-	"location": decodeAs[provider.Location],
+	"location": decodeLocation,
 	"reaction": decodeAs[provider.Reaction],
 	"reply":    decodeAs[provider.Reply],
 }
@@ -52,10 +52,15 @@ func DecodeIncoming(raw json.RawMessage) (provider.Content, error) {
 }
 
 func decodeOneOf(raw json.RawMessage, types map[string]func(json.RawMessage) (provider.Content, error), names []string) (provider.Content, error) {
+	raw = withoutNUL(raw)
 	var kind struct {
 		Type *string `json:"type"`
 	}
-	if err := json.Unmarshal(raw, &kind); err != nil {
+	var wrong *json.UnmarshalTypeError
+	switch err := json.Unmarshal(raw, &kind); {
+	case errors.As(err, &wrong) && wrong.Field == "type":
+		return nil, &Invalid{"message.type", "must be a string"}
+	case err != nil:
 		return nil, &Invalid{"message", "must be an object with a type"}
 	}
 	if kind.Type == nil {
@@ -78,6 +83,43 @@ func decodeAs[T provider.Content](raw json.RawMessage) (provider.Content, error)
 		return nil, err
 	}
 	return c, nil
+}
+
+// decodeLocation refuses a point that lacks a coordinate: 0 is a coordinate.
+func decodeLocation(raw json.RawMessage) (provider.Content, error) {
+	c, err := decodeAs[provider.Location](raw)
+	if err != nil {
+		return nil, err
+	}
+	members := object(string(raw))
+	for _, name := range []string{"latitude", "longitude"} {
+		if v, ok := members[name]; !ok || string(v) == "null" {
+			return nil, &Invalid{"message." + name, "is required"}
+		}
+	}
+	return c, nil
+}
+
+// withoutNUL drops escaped NULs from JSON: no network and not every database
+// takes them. JSON has no other way to write one.
+func withoutNUL(raw json.RawMessage) json.RawMessage {
+	const nul = `\u0000`
+	if !bytes.Contains(raw, []byte(nul)) {
+		return raw
+	}
+	out := make(json.RawMessage, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		switch {
+		case bytes.HasPrefix(raw[i:], []byte(nul)):
+			i += len(nul) - 1
+		case raw[i] == '\\' && i+1 < len(raw):
+			out = append(out, raw[i], raw[i+1])
+			i++
+		default:
+			out = append(out, raw[i])
+		}
+	}
+	return out
 }
 
 // decodeStrict fills c and names the member that does not fit.

@@ -110,11 +110,32 @@ func (a *Account) Check(ctx context.Context, req SendRequest) (SendCheck, error)
 	if err != nil && !errors.As(err, &refused) {
 		return SendCheck{}, err
 	}
+	if err := a.checkQuote(ctx, d); err != nil {
+		return SendCheck{}, err
+	}
 	out := SendCheck{Allowed: err == nil, SentAs: d.content.Type(), WindowExpiresAt: optionalTime(d.windowUS)}
 	if refused != nil {
 		out.Reason = &refused.Code
 	}
 	return out, nil
+}
+
+// checkQuote refuses a draft that answers no message of its chat.
+func (a *Account) checkQuote(ctx context.Context, d draft) error {
+	if d.req.ReplyTo == "" {
+		return nil
+	}
+	c, err := a.s.chat(ctx, a.s.db, d.line.ID, d.addr)
+	if errors.Is(err, ErrNotFound) {
+		c, err = &chatRow{}, nil // one without messages
+	}
+	if err != nil {
+		return err
+	}
+	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := a.s.unit(tx).quoted(ctx, d, c)
+		return err
+	})
 }
 
 // draft is a send that passed every check that needs no transaction.

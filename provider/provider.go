@@ -49,6 +49,7 @@ type Setting struct {
 	Doc      string // one sentence
 	Required bool
 	Secret   bool // sealed at rest, never shown again in full
+	Digits   bool // an id of digits only
 }
 
 // Provider is one kind of line.

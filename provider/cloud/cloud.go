@@ -83,8 +83,8 @@ func (*Provider) Capabilities() provider.Capabilities {
 // Settings lists what a line is configured with.
 func (*Provider) Settings() []provider.Setting {
 	return []provider.Setting{
-		{Name: phoneNumberID, Doc: "The id of the phone number, as the app's dashboard shows it; not the number.", Required: true},
-		{Name: businessAccountID, Doc: "The id of the WhatsApp Business account that the number belongs to.", Required: true},
+		{Name: phoneNumberID, Doc: "The id of the phone number, as the app's dashboard shows it; not the number.", Required: true, Digits: true},
+		{Name: businessAccountID, Doc: "The id of the WhatsApp Business account that the number belongs to.", Required: true, Digits: true},
 		{Name: accessToken, Doc: "A token of a system user with whatsapp_business_messaging and whatsapp_business_management.", Required: true, Secret: true},
 		{Name: appSecret, Doc: "The secret of the app; it signs the callbacks.", Required: true, Secret: true},
 		{Name: verifyToken, Doc: "A word of your choice that the app's dashboard asks for beside the callback's address.", Required: true, Secret: true},
