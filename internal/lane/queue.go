@@ -150,7 +150,8 @@ func (q *Queue) guard(ctx context.Context, tx *sqlx.Tx) error {
 	if q.db.Dialect != database.Postgres {
 		return nil
 	}
-	const guard = `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('enable_seqscan', 'off', true)`
-	_, err := tx.ExecContext(ctx, guard)
+	_, err := tx.ExecContext(ctx, guardSQL)
 	return err
 }
+
+const guardSQL = `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('enable_seqscan', 'off', true)`

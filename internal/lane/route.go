@@ -64,7 +64,8 @@ func (n *node) routeBatch(ctx context.Context) (routed int, err error) {
 	if err := n.db.GetContext(ctx, &waiting, exists, n.o.Name); err != nil || !waiting {
 		return 0, err
 	}
-	err = n.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sqlx.Tx) error {
+	ctx = context.WithoutCancel(ctx)
+	err = n.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if err := n.lockRouter(ctx, tx); err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (n *node) routeBatch(ctx context.Context) (routed int, err error) {
 }
 
 // lockRouter makes this node the one that routes until the end of tx: two
-// would race for the sequence numbers of a key.
+// would race for the sequence numbers of a key. It guards tx as well.
 func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 	if n.db.Dialect != database.Postgres {
 		return nil
@@ -90,7 +91,8 @@ func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(n.topic()))
 	var ours bool
-	if err := tx.GetContext(ctx, &ours, `SELECT pg_try_advisory_xact_lock($1)`, int64(h.Sum64())); err != nil {
+	row := tx.QueryRowContext(ctx, guardSQL+`, pg_try_advisory_xact_lock($1)`, int64(h.Sum64())) //nolint:gosec // any number will do
+	if err := row.Scan(new(string), new(string), &ours); err != nil {
 		return err
 	}
 	if !ours {
