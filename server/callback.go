@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gorilla/mux"
@@ -26,7 +27,7 @@ func (s *Server) callbackRoutes(r *mux.Router) {
 	doc := s.api.OpenAPI()
 	refused := func(what string) *huma.Response {
 		return &huma.Response{Description: what, Content: map[string]*huma.MediaType{
-			problemType: {Schema: &huma.Schema{Ref: "#/components/schemas/" + problems}},
+			problemType: {Schema: &huma.Schema{Ref: schemaRefs + problems}},
 		}}
 	}
 	text := func(name, about string) *huma.Param {
@@ -74,7 +75,7 @@ func (s *Server) callbackHandshake(w http.ResponseWriter, r *http.Request) {
 	case failed != nil:
 		writeProblem(w, s.problemOf(r.Context(), failed))
 	case !ok:
-		writeProblem(w, problem("forbidden", "The verify token belongs to no reference."))
+		writeProblem(w, problem(codeForbidden, "the verify token belongs to no reference"))
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -82,23 +83,39 @@ func (s *Server) callbackHandshake(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// unread says why a body could not be read. What is neither too large nor too
+// slow was cut off by whoever sent it.
+func unread(err error) *Problem {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return problem(codePayloadTooLarge, "the body is larger than "+size(large.Limit))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return problem(codeRequestTimeout, "the body came too slowly")
+	}
+	return malformed("the body is cut off")
+}
+
+// malformed is a validation problem of a body that is no JSON at all.
+func malformed(detail string) *Problem {
+	p := problem(codeValidation, detail)
+	p.Title, p.Status = http.StatusText(http.StatusBadRequest), http.StatusBadRequest
+	return p
+}
+
 // callbackPost takes what a network reports. It answers 200 only once all of
 // it is stored.
 func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, callbackLimit))
 	if err != nil {
-		writeProblem(w, s.problemOf(r.Context(), err))
+		writeProblem(w, unread(err))
 		return
 	}
 	switch err := s.Messaging.Callback(r.Context(), r.Header, body); {
 	case err == nil:
 		w.WriteHeader(http.StatusOK)
 	case errors.Is(err, messaging.ErrNotCallback):
-		writeProblem(w, problem("validation", "The body must be a JSON object as the network sends it."))
-	case errors.Is(err, messaging.ErrUnverified):
-		writeProblem(w, problem("unauthorized", "The signature fits no reference that this callback is for."))
-	case errors.Is(err, messaging.ErrUnproved):
-		writeProblem(w, problem("unavailable", "Several accounts claim this line and none has proved it yet."))
+		writeProblem(w, malformed("the body must be a JSON object as the network sends it"))
 	default:
 		writeProblem(w, s.problemOf(r.Context(), err))
 	}

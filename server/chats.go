@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -65,9 +66,9 @@ func (s *Server) listMessages(ctx context.Context, c call, in *history) (messagi
 }
 
 type sendInput struct {
-	Wait           int    `query:"wait" minimum:"0" maximum:"30" default:"10" doc:"Seconds to wait for the first attempt; 0: not at all."`
-	DryRun         int    `query:"dryRun" enum:"0,1" doc:"1: only say what would become of it."`
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"Visible ASCII. The same key and body within 24 h answer with the first message and send nothing."`
+	Wait           seconds `query:"wait" doc:"Seconds to wait for the first attempt; 0: not at all."`
+	DryRun         int     `query:"dryRun" minimum:"0" maximum:"1" doc:"1: only say what would become of it."`
+	IdempotencyKey string  `header:"Idempotency-Key" maxLength:"255" doc:"Visible ASCII. The same key and body within 24 h answer with the first message and send nothing."`
 	Body           struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1"`
 		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512"`
@@ -80,10 +81,53 @@ type quoted struct {
 	MessageID string `json:"messageId" minLength:"1" maxLength:"512"`
 }
 
-// sendOutput is a sendResult, or a messaging.SendCheck after a dry run.
+// seconds is how long to wait. huma would take 0 for none and fill in the
+// default, so it remembers that it was given.
+type seconds struct {
+	Value int
+	given bool
+}
+
+// Receiver is where huma puts the number.
+func (s *seconds) Receiver() reflect.Value { return reflect.ValueOf(s).Elem().Field(0) }
+
+// OnParamSet is not called when there is none.
+func (s *seconds) OnParamSet(bool, any) { s.given = true }
+
+func (s *seconds) duration() time.Duration {
+	if !s.given {
+		return messaging.DefaultWait
+	}
+	return time.Duration(s.Value) * time.Second
+}
+
+// Schema has the bounds and the default.
+func (seconds) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeInteger, Format: "int64", Minimum: new(float64(0)), Maximum: new(float64(30)),
+		Default: int(messaging.DefaultWait / time.Second),
+	}
+}
+
 type sendOutput struct {
 	Replayed string `header:"Idempotent-Replayed" doc:"true: the key had been used, and nothing was sent."`
-	Body     any
+	Body     sendAnswer
+}
+
+// sendAnswer is a sendResult, or a messaging.SendCheck after a dry run.
+type sendAnswer struct{ either any }
+
+// MarshalJSON writes the one that it is.
+func (a sendAnswer) MarshalJSON() ([]byte, error) { return json.Marshal(a.either) }
+
+// Schema describes both.
+func (sendAnswer) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "With dryRun=1 a MessagingSendCheck, else a SendResult.",
+		OneOf: []*huma.Schema{
+			r.Schema(reflect.TypeFor[sendResult](), true, ""), r.Schema(reflect.TypeFor[messaging.SendCheck](), true, ""),
+		},
+	}
 }
 
 type sendResult struct {
@@ -98,17 +142,17 @@ func (s *Server) send(ctx context.Context, c call, in *sendInput) (*sendOutput, 
 	}
 	req := messaging.SendRequest{
 		Reference: in.Body.Reference, ChatID: in.Body.ChatID, Content: content,
-		IdempotencyKey: in.IdempotencyKey, Wait: time.Duration(in.Wait) * time.Second,
+		IdempotencyKey: in.IdempotencyKey, Wait: in.Wait.duration(),
 	}
 	if in.Body.Context != nil {
 		req.ReplyTo = in.Body.Context.MessageID
 	}
 	if in.DryRun == 1 {
 		check, err := s.account(c).Check(ctx, req)
-		return &sendOutput{Body: check}, err
+		return &sendOutput{Body: sendAnswer{check}}, err
 	}
 	sent, err := s.account(c).Send(ctx, req)
-	out := &sendOutput{Body: sendResult{true, sent.Message}}
+	out := &sendOutput{Body: sendAnswer{sendResult{true, sent.Message}}}
 	if sent.Replayed {
 		out.Replayed = "true"
 	}
@@ -171,12 +215,12 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 	case "false", "0":
 		*f = false
 	default:
-		return invalid("body.botActive", "must be true, false, 1 or 0")
+		return &memberError{"body.botActive", "must be true, false, 1 or 0"}
 	}
 	return nil
 }
 
 // Schema says that both forms are taken.
 func (flag) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeBoolean}, {Type: huma.TypeInteger, Enum: []any{0, 1}}}}
+	return described("", &huma.Schema{Type: huma.TypeBoolean}, &huma.Schema{Type: huma.TypeInteger, Enum: []any{0, 1}})
 }

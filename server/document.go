@@ -155,13 +155,14 @@ func fieldError(d *huma.ErrorDetail) FieldError {
 	if name, ok := strings.CutPrefix(d.Message, before); ok && strings.HasSuffix(name, after) {
 		return FieldError{d.Location + "." + strings.TrimSuffix(name, after), "is required"}
 	}
+	if e, ok := undecodable(d); ok {
+		return e
+	}
 	switch {
 	case d.Message == "unexpected property":
 		return FieldError{d.Location, "is not a known field"}
 	case d.Message == "unknown query parameter":
 		return FieldError{d.Location, "is not a known parameter"}
-	case strings.HasPrefix(d.Message, "json: "):
-		return FieldError{d.Location, "has a value of the wrong type"}
 	}
 	for _, prefix := range []string{"expected string to be ", "expected duration", "invalid value"} {
 		if strings.HasPrefix(d.Message, prefix) {
@@ -171,3 +172,29 @@ func fieldError(d *huma.ErrorDetail) FieldError {
 	}
 	return FieldError{d.Location, d.Message}
 }
+
+// undecodable places the error of a value that does not fit its Go type: huma
+// gives the words of encoding/json, such as those for a number beyond 64 bits,
+// or of a [memberError].
+func undecodable(d *huma.ErrorDetail) (FieldError, bool) {
+	if field, ok := strings.CutPrefix(d.Message, "json: "); ok {
+		_, field, _ = strings.Cut(field, " into Go struct field ")
+		field, _, _ = strings.Cut(field, " of type ")
+		if _, path, ok := strings.Cut(field, "."); ok {
+			return FieldError{"body." + path, wrongType}, true
+		}
+		return FieldError{d.Location, wrongType}, true
+	}
+	if at, message, ok := strings.Cut(d.Message, ": "); ok && d.Location == "body" && strings.HasPrefix(at, "body") {
+		return FieldError{at, message}, true
+	}
+	return FieldError{}, false
+}
+
+const wrongType = "has a value of the wrong type"
+
+// memberError is returned by UnmarshalJSON of a type whose values no schema
+// checks.
+type memberError struct{ at, message string }
+
+func (e *memberError) Error() string { return e.at + ": " + e.message }

@@ -75,7 +75,7 @@ func (id *referenceText) UnmarshalJSON(b []byte) error {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
-		return invalid("body.id", "must be the id of a reference")
+		return &memberError{"body.id", "must be the id of a reference"}
 	}
 	*id = referenceText(n)
 	return nil
@@ -83,10 +83,9 @@ func (id *referenceText) UnmarshalJSON(b []byte) error {
 
 // Schema says that both forms are taken.
 func (referenceText) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{OneOf: []*huma.Schema{
-		{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64(1))},
-		{Type: huma.TypeString, Pattern: "^[0-9]{1,18}$"},
-	}, Description: "Id of the reference, as a string or an integer."}
+	return described("Id of the reference, as a string or an integer.",
+		&huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64(1))},
+		&huma.Schema{Type: huma.TypeString, Pattern: "^[0-9]{1,18}$"})
 }
 
 type hookconf struct {

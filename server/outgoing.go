@@ -2,13 +2,10 @@ package server
 
 import (
 	"encoding/json"
-	"maps"
 	"reflect"
-	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -23,6 +20,14 @@ var contentSchemas = map[string]reflect.Type{
 	"reaction": reflect.TypeFor[provider.Reaction](),
 }
 
+// incomingSchemas are the types that a simulated contact writes.
+var incomingSchemas = map[string]reflect.Type{
+	"text":     reflect.TypeFor[provider.Text](),
+	"location": reflect.TypeFor[provider.Location](),
+	"reaction": reflect.TypeFor[provider.Reaction](),
+	"reply":    reflect.TypeFor[provider.Reply](),
+}
+
 // outgoing is the `message` of a send: one of the types by its `type`.
 type outgoing json.RawMessage
 
@@ -34,21 +39,5 @@ func (o *outgoing) UnmarshalJSON(b []byte) error {
 
 // Schema describes the types with their discriminator.
 func (outgoing) Schema(r huma.Registry) *huma.Schema {
-	s := &huma.Schema{
-		Type: huma.TypeObject, Description: "A message of one of the types.", Required: []string{"type"}, AdditionalProperties: true,
-		Properties: map[string]*huma.Schema{"type": {Type: huma.TypeString, Enum: enum(messaging.ContentTypes())}},
-	}
-	for _, name := range slices.Sorted(maps.Keys(contentSchemas)) {
-		s.Description += " " + name + ": " + r.Schema(contentSchemas[name], true, name).Ref + "."
-	}
-	s.PrecomputeMessages()
-	return s
-}
-
-func enum(names []string) []any {
-	out := make([]any, len(names))
-	for i, n := range names {
-		out[i] = n
-	}
-	return out
+	return variants(r, "Message", contentSchemas, nil)
 }

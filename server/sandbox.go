@@ -68,22 +68,29 @@ func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (
 		return written{}, err
 	}
 	phone := sandbox.Phone{Inbox: s.Messaging, Reference: in.Reference, Name: from, PushName: name}
-	if err := s.sandboxRead(ctx, c, phone); err != nil {
+	if err := s.sandboxWakes(ctx, c, &phone); err != nil {
 		return written{}, err
 	}
 	id, err := phone.Write(ctx, content)
 	return written{true, id}, err
 }
 
-// sandboxRead makes a contact, who is about to write, read what is on the
-// screen.
-func (s *Server) sandboxRead(ctx context.Context, c call, phone sandbox.Phone) error {
+// sandboxWakes makes a contact, who is about to write, read what is on the
+// screen, and keep the name that he has shown before.
+func (s *Server) sandboxWakes(ctx context.Context, c call, phone *sandbox.Phone) error {
 	screen, err := s.account(c).Screen(ctx, phone.Reference, phone.Name, messaging.List{})
+	if errors.Is(err, messaging.ErrNotFound) {
+		return nil // a new contact
+	}
 	if err != nil {
-		if errors.Is(err, messaging.ErrNotFound) {
-			return nil // a new contact
-		}
 		return err
+	}
+	if phone.PushName == "" {
+		chat, err := s.account(c).Chat(ctx, phone.Reference, phone.Name)
+		if err != nil {
+			return err
+		}
+		phone.PushName = chat.Name
 	}
 	for _, m := range screen.Items {
 		if m.Direction == "in" && m.Status == provider.StatusDelivered.String() {
@@ -148,7 +155,12 @@ func (s *Server) sandboxEcho(ctx context.Context, c call, in *sandboxPath) (mess
 type simulated struct{ members map[string]json.RawMessage }
 
 // UnmarshalJSON keeps the members for decode.
-func (m *simulated) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &m.members) }
+func (m *simulated) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &m.members); err != nil {
+		return &memberError{"body", "must be an object"}
+	}
+	return nil
+}
 
 // decode splits who writes from what.
 func (m *simulated) decode() (from, name string, content provider.Content, err error) {
@@ -189,18 +201,10 @@ func text(members map[string]json.RawMessage, name string) (string, error) {
 	return s, nil
 }
 
-// Schema describes the body.
-func (simulated) Schema(huma.Registry) *huma.Schema {
-	str := &huma.Schema{Type: huma.TypeString}
-	s := &huma.Schema{
-		Type: huma.TypeObject, Required: []string{"from", "type"}, AdditionalProperties: true,
-		Properties: map[string]*huma.Schema{
-			"from": {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox."},
-			"name": {Type: huma.TypeString, Description: "The name that the contact shows."},
-			"type": {Type: huma.TypeString, Enum: enum(messaging.IncomingTypes()), Description: "The other members are those of the type."},
-			"text": str,
-		},
-	}
-	s.PrecomputeMessages()
-	return s
+// Schema describes the types with who writes beside them.
+func (simulated) Schema(r huma.Registry) *huma.Schema {
+	return variants(r, "Simulated", incomingSchemas, map[string]*huma.Schema{
+		"from": {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox.", Examples: []any{"ana"}},
+		"name": {Type: huma.TypeString, Description: "The name that the contact shows; absent: the one it has shown before."},
+	}, "from")
 }

@@ -144,6 +144,7 @@ func (s *Server) routes() error {
 	s.streamRoutes(s.api)
 	s.hookconfRoutes(s.api)
 	s.sandboxRoutes(s.api)
+	s.callbackRoutes(s.router)
 	s.api.finish()
 	if err := s.pageRoutes(s.router); err != nil {
 		return fmt.Errorf("server: %w", err)
