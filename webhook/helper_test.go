@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 const (
 	account = "acme"
 	scope   = "7"
-	patient = 20 * time.Second // longest wait of a test
+	patient = 40 * time.Second // longest wait of a test
 )
 
 // fast is a policy whose waits are too short to be noticed.

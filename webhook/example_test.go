@@ -1,0 +1,105 @@
+package webhook_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database/open"
+	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// An event goes in with the transaction that made it; a signed request comes
+// out.
+func Example() {
+	ctx, cancel := context.WithCancel(context.Background())
+	dir, err := os.MkdirTemp("", "webhook")
+	check(err)
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	db, err := open.Open(ctx, "sqlite://"+filepath.Join(dir, "example.db"))
+	check(err)
+	defer db.Close() //nolint:errcheck // the program ends
+	check(webhook.Migrate(ctx, db))
+
+	keys, err := keyring.New("a secret of at least 32 characters")
+	check(err)
+	d, err := webhook.New(ctx, db, &webhook.Options{Keyring: keys, Allow: []string{"127.0.0.1"}})
+	check(err)
+	done := make(chan error)
+	go func() { done <- d.Run(ctx) }()
+
+	// The receiver checks who sent it.
+	var secret string
+	received := make(chan string)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if err := webhook.Verify(secret, r.Header, body, time.Now()); err != nil {
+			log.Print(err)
+		}
+		received <- fmt.Sprintf("%s %s: %s", r.Header.Get("X-Trunkline-Event"), r.Header.Get("X-Trunkline-Sequence"), body)
+	}))
+	defer receiver.Close()
+	ep, _, err := d.For(webhook.OneAccount).Put(ctx, webhook.Settings{Scope: "shop", URL: receiver.URL})
+	check(err)
+	secret = ep.Secret
+
+	tx, err := db.BeginTxx(ctx, nil)
+	check(err)
+	for _, body := range []string{`{"text":"Hello"}`, `{"text":"How are you?"}`} {
+		check(d.PublishTx(ctx, tx, webhook.Event{
+			Account: webhook.OneAccount, Scope: "shop", Type: "message", Key: "customer 7", Body: []byte(body),
+		}))
+	}
+	check(tx.Commit())
+	d.Committed()
+
+	fmt.Println(<-received)
+	fmt.Println(<-received)
+	cancel()
+	check(<-done)
+	// Output:
+	// message 1: {"text":"Hello"}
+	// message 2: {"text":"How are you?"}
+}
+
+// The mirror shows what a receiver would get, without one.
+func ExampleEcho() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	dir, err := os.MkdirTemp("", "webhook")
+	check(err)
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	db, err := open.Open(ctx, "sqlite://"+filepath.Join(dir, "example.db"))
+	check(err)
+	defer db.Close() //nolint:errcheck // the program ends
+	check(webhook.Migrate(ctx, db))
+	keys, err := keyring.New("a secret of at least 32 characters")
+	check(err)
+
+	var echo webhook.Echo
+	d, err := webhook.New(ctx, db, &webhook.Options{Keyring: keys, Echo: &echo})
+	check(err)
+	acc := d.For(webhook.OneAccount)
+	ep, _, err := acc.Put(ctx, webhook.Settings{Scope: "shop", URL: webhook.EchoURL})
+	check(err)
+	answer, err := acc.Test(ctx, ep.ID, webhook.Event{Type: "message", Body: []byte(`{"text":"Hello"}`)})
+	check(err)
+	fmt.Println(answer.StatusCode, answer.Response)
+	fmt.Println(echo.Last("shop")[0].Body)
+	// Output:
+	// 200 received
+	// {"text":"Hello"}
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
