@@ -219,6 +219,7 @@ func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 	if err := a.d.queue.DropTx(ctx, tx, id); err != nil {
 		return err
 	}
+	a.d.breakers.clear(id)
 	_, err := tx.ExecContext(ctx, `DELETE FROM webhook_endpoint WHERE account = $1 AND id = $2`, a.id, id)
 	return err
 }

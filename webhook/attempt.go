@@ -102,7 +102,7 @@ func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer)
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close() //nolint:errcheck // nothing is lost
+	defer res.Body.Close()
 	a.StatusCode = res.StatusCode
 	a.retryAfter = retryAfter(res.StatusCode, res.Header, a.At)
 	head, _ := io.ReadAll(io.LimitReader(res.Body, keptResponse)) // the status counts, whatever follows it

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,8 +35,7 @@ const (
 
 // fast is a policy whose waits are too short to be noticed.
 var fast = webhook.Policy{
-	Retries: []time.Duration{time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond,
-		10 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond},
+	Retries:    slices.Repeat([]time.Duration{10 * time.Millisecond}, 8),
 	ProbeFirst: 10 * time.Millisecond,
 	ProbeLast:  40 * time.Millisecond,
 }

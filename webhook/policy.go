@@ -62,7 +62,8 @@ func (p Policy) retry(failed int) (time.Duration, bool) {
 	if failed >= len(p.Retries) {
 		return 0, false
 	}
-	return time.Duration(float64(p.Retries[failed]) * (0.8 + 0.4*rand.Float64())), true
+	spread := 0.8 + 0.4*rand.Float64() //nolint:gosec // nobody gains by guessing it
+	return time.Duration(float64(p.Retries[failed]) * spread), true
 }
 
 // probe is the wait before the next probe of an endpoint of which pauses
