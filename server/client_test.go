@@ -198,3 +198,8 @@ func fits(placeholder string, got any) bool {
 	}
 	return false
 }
+
+type (
+	line         = graphtest.Line
+	graphOptions = graphtest.Options
+)

@@ -1,0 +1,440 @@
+package server_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider/graph"
+	"github.com/trunklinehq/trunkline/server"
+)
+
+// text is a callback with one text from a contact.
+func text(line, account, from, id, words string) string {
+	return fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"changes":[{"field":"messages","value":{
+		"messaging_product":"whatsapp","metadata":{"display_phone_number":"15550783881","phone_number_id":%q},
+		"contacts":[{"profile":{"name":"Sheena"},"wa_id":%q}],
+		"messages":[{"from":%q,"id":%q,"timestamp":"1749416383","type":"text","text":{"body":%q}}]}}]}]}`,
+		account, line, from, from, id, words)
+}
+
+// post posts a callback, signed with secret unless that is "".
+func (f fixture) post(t *testing.T, body, secret string, header ...string) answer {
+	t.Helper()
+	if secret != "" {
+		header = append(header, graph.SignatureHeader, graph.Sign(secret, []byte(body)))
+	}
+	return f.do(t, "POST", "/webhooks/provider", body, header...)
+}
+
+// texts are the texts of a chat, oldest first; none when there is no chat.
+func (c client) texts(t *testing.T, ref int, chat string) []string {
+	t.Helper()
+	out := []string{}
+	a := c.call(t, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s&limit=200", ref, url.QueryEscape(chat)), "")
+	if a.Code == 404 {
+		return out
+	}
+	items := a.json(200)["items"].([]any)
+	for i := len(items) - 1; i >= 0; i-- {
+		out = append(out, items[i].(map[string]any)["text"].(string))
+	}
+	return out
+}
+
+// TestCallback takes a text and shows it.
+func TestCallback(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		line := cloudLine("800")
+		ref := ana.line(t, reference(line))
+		body := text("800", "80099", "16505551234", "wamid.1", "Hello")
+		for range 2 { // the second is a repeat
+			a := f.post(t, body, line.AppSecret)
+			require.Equal(t, 200, a.Code, a.Body.String())
+			require.Empty(t, a.Body.String())
+		}
+		record := fmt.Sprintf(`{"reference":%d,"ref":%d,"remoteJid":"16505551234::single","mine":false,"id":"wamid.1","pushName":"Sheena","verifiedBizName":"",
+			"messageTimestamp":1749416383,"type":"text","status":"DELIVERED","text":"Hello","chatId":"16505551234","direction":"in","actor":"contact","error":null}`, ref, ref)
+		ana.call(t, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%%2B1+650-555+1234", ref), "").is(200, `{"items":[`+record+`],"next":null}`)
+		ana.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d", ref), "").is(200, fmt.Sprintf(`{"items":[{"id":"16505551234","reference":%d,"name":"Sheena",
+			"kind":"individual","phone":"16505551234","unread":1,"botActive":1,"activeBot":null,"handoff":null,"variables":{},"tags":[],"fields":{},
+			"language":null,"optedOut":false,"lastMessage":%s,"windowExpiresAt":1749502783,"createdAt":"<now>","updatedAt":"<now>"}],"next":null}`, ref, record))
+		// The first callback proves that the line is in touch with its network.
+		out := ana.call(t, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "").json(200)
+		require.Equal(t, "CONNECTED", out["state"])
+		require.NotNil(t, out["connectedAt"])
+	})
+}
+
+// TestCallbackRefused lists what is no callback of a line here.
+func TestCallbackRefused(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	ana := f.as(t, "ana")
+	line := cloudLine("801")
+	ref := ana.line(t, reference(line))
+	hello := text("801", "80199", "16505551234", "wamid.1", "hush-hush")
+	good := graph.Sign(line.AppSecret, []byte(hello))
+	for name, c := range map[string]struct {
+		body   string
+		header []string
+		status int
+		code   string
+	}{
+		"no signature":         {hello, nil, 401, "unauthorized"},
+		"empty signature":      {hello, []string{graph.SignatureHeader, ""}, 401, "unauthorized"},
+		"other algorithm":      {hello, []string{"X-Hub-Signature", "sha1=" + strings.Repeat("0", 40)}, 401, "unauthorized"},
+		"short signature":      {hello, []string{graph.SignatureHeader, good[:20]}, 401, "unauthorized"},
+		"no hex":               {hello, []string{graph.SignatureHeader, "sha256=" + strings.Repeat("z", 64)}, 401, "unauthorized"},
+		"upper case":           {hello, []string{graph.SignatureHeader, strings.ToUpper(good)}, 401, "unauthorized"},
+		"wrong secret":         {hello, []string{graph.SignatureHeader, graph.Sign("another", []byte(hello))}, 401, "unauthorized"},
+		"no secret":            {hello, []string{graph.SignatureHeader, graph.Sign("", []byte(hello))}, 401, "unauthorized"},
+		"other body":           {hello + " ", []string{graph.SignatureHeader, good}, 401, "unauthorized"},
+		"unknown line":         {text("1", "2", "3", "4", "5"), []string{graph.SignatureHeader, graph.Sign(line.AppSecret, []byte(text("1", "2", "3", "4", "5")))}, 401, "unauthorized"},
+		"no entries":           {`{"object":"whatsapp_business_account"}`, []string{graph.SignatureHeader, good}, 401, "unauthorized"},
+		"no JSON":              {`hush-hush`, nil, 400, "validation"},
+		"cut off":              {hello[:100], nil, 400, "validation"},
+		"array":                {`[` + hello + `]`, nil, 400, "validation"},
+		"null":                 {`null`, nil, 400, "validation"},
+		"text":                 {`"hush-hush"`, nil, 400, "validation"},
+		"empty":                {``, nil, 400, "validation"},
+		"spaces":               {"  \n ", nil, 400, "validation"},
+		"two values":           {hello + hello, nil, 400, "validation"},
+		"deep":                 {`{"object":"whatsapp_business_account","entry":` + strings.Repeat(`[`, 20_000) + strings.Repeat(`]`, 20_000) + `}`, nil, 400, "validation"},
+		"one byte over":        {hello + strings.Repeat(" ", 4<<20-len(hello)+1), nil, 413, "payload_too_large"},
+		"entry is no array":    {`{"object":"whatsapp_business_account","entry":7}`, nil, 0, ""},
+		"change is no object":  {`{"object":"whatsapp_business_account","entry":[{"id":"80199","changes":[7,null,"x"]}]}`, nil, 401, ""},
+		"value is no object":   {`{"object":"whatsapp_business_account","entry":[{"id":"80199","changes":[{"field":"messages","value":[]}]}]}`, nil, 401, ""},
+		"id is no text":        {`{"object":"whatsapp_business_account","entry":[{"id":{"a":1},"changes":[]}]}`, nil, 0, ""},
+		"NUL in ids":           {strings.ReplaceAll(hello, `"801`, `"801\u0000`), nil, 401, ""},
+		"invalid UTF-8 in ids": {strings.Replace(hello, `"801"`, "\"80\xff1\"", 1), nil, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := f.do(t, "POST", "/webhooks/provider", c.body, c.header...)
+			if c.code == "" {
+				require.Contains(t, []int{400, 401}, a.Code, a.Body.String())
+				return
+			}
+			p := a.problem(c.status, c.code)
+			require.NotContains(t, a.Body.String(), "hush-hush")
+			if c.status == 413 {
+				require.Contains(t, p.Detail, "4 MiB")
+			}
+		})
+	}
+	t.Run("two signatures", func(t *testing.T) {
+		t.Parallel()
+		req := httptest.NewRequestWithContext(t.Context(), "POST", "/webhooks/provider", strings.NewReader(hello))
+		req.Header[graph.SignatureHeader] = []string{good, good}
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, req)
+		require.Equal(t, 401, w.Code)
+	})
+	for method, status := range map[string]int{"PUT": 405, "DELETE": 405, "PATCH": 405, "OPTIONS": 405} {
+		require.Equal(t, status, f.do(t, method, "/webhooks/provider", "").Code)
+	}
+	require.Empty(t, ana.texts(t, ref, "16505551234"))
+}
+
+// TestCallbackOfExactlyTheBound is taken, whatever its content type.
+func TestCallbackOfExactlyTheBound(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	ana := f.as(t, "ana")
+	line := cloudLine("802")
+	ref := ana.line(t, reference(line))
+	body := text("802", "80299", "16505551234", "wamid.1", "Hello")
+	body += strings.Repeat(" ", 4<<20-len(body))
+	require.Equal(t, 200, f.post(t, body, line.AppSecret, "Content-Type", "text/plain").Code)
+	require.Equal(t, []string{"Hello"}, ana.texts(t, ref, "16505551234"))
+}
+
+// TestCallbackOfOthers is answered with 200: nothing here is for us, and a
+// network would repeat what is refused.
+func TestCallbackOfOthers(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	for _, object := range []string{`"instagram"`, `"page"`, `"user"`, `"whatsapp"`, `7`, `null`, `{"a":1}`} {
+		a := f.do(t, "POST", "/webhooks/provider", `{"object":`+object+`,"entry":[{"id":"1","messaging":[{}]}]}`)
+		require.Equal(t, 200, a.Code, object)
+	}
+	require.Equal(t, 200, f.do(t, "POST", "/webhooks/provider", `{}`).Code)
+}
+
+// TestCallbackBatch has a message that cannot be read between others, another
+// line's entry, and one of a line that nobody here has.
+func TestCallbackBatch(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana, ben := f.as(t, "ana"), f.as(t, "ben")
+		mine, his := cloudLine("803"), cloudLine("804")
+		his.AppSecret = mine.AppSecret // two numbers of one app
+		one, two := ana.line(t, reference(mine)), ben.line(t, reference(his))
+		entry := func(line, messages string) string {
+			return fmt.Sprintf(`{"id":"%s99","changes":[{"field":"messages","value":{"messaging_product":"whatsapp","metadata":{"phone_number_id":%q},"messages":[%s]}}]}`, line, line, messages)
+		}
+		m := func(id, words string) string {
+			return fmt.Sprintf(`{"from":"16505551234","id":%q,"timestamp":"1749416383","type":"text","text":{"body":%q}}`, id, words)
+		}
+		body := `{"object":"whatsapp_business_account","entry":[` + strings.Join([]string{
+			entry("803", m("a", "one")+`,{"from":["odd"],"id":7,"type":{}},"odd",null,`+m("b", "two")),
+			entry("804", m("a", "his")),
+			entry("805", m("c", "nobody's")),
+			entry("803", m("b", "again")+`,`+strings.Replace(m("d", "three"), "three", `three\u0000\ud83d`, 1)),
+			`{"id":"80399","changes":[{"field":"something_new","value":{"metadata":{"phone_number_id":"803"}}}]}`,
+		}, ",") + `]}`
+		require.Equal(t, 200, f.post(t, body, mine.AppSecret).Code)
+		require.Equal(t, []string{"one", "two", "three\ufffd"}, ana.texts(t, one, "16505551234"))
+		require.Equal(t, []string{"his"}, ben.texts(t, two, "16505551234"))
+		require.Contains(t, metrics(t, f), `trunkline_received_total{kind="provider-cloud",what="dead"} `)
+	})
+}
+
+// TestHandshake answers the verification of a callback's address.
+func TestHandshake(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	ana := f.as(t, "ana")
+	line := cloudLine("806")
+	ref := ana.line(t, reference(line))
+	query := func(mode, token, challenge string) string {
+		return "/webhooks/provider?" + url.Values{"hub.mode": {mode}, "hub.verify_token": {token}, "hub.challenge": {challenge}}.Encode()
+	}
+	a := f.do(t, "GET", query("subscribe", line.VerifyToken, "<b>1</b>"), "")
+	require.Equal(t, 200, a.Code)
+	require.Equal(t, "<b>1</b>", a.Body.String())
+	require.Contains(t, a.Header().Get("Content-Type"), "text/plain")
+	require.Equal(t, "nosniff", a.Header().Get("X-Content-Type-Options"))
+	for _, q := range []string{
+		query("subscribe", "hush-hush", "1"), query("subscribe", "", "1"), query("unsubscribe", line.VerifyToken, "1"),
+		query("subscribe", line.VerifyToken, ""), query("subscribe", line.VerifyToken+"\x00", "1"), "/webhooks/provider",
+		query("subscribe", strings.Repeat("x", 60_000), "1"), "/webhooks/provider?%zz", "/webhooks/provider?hub.verify_token=%ff%fe&hub.mode=subscribe&hub.challenge=1",
+	} {
+		a := f.do(t, "GET", q, "")
+		a.problem(403, "forbidden")
+		require.NotContains(t, a.Body.String(), "hush-hush")
+	}
+	// The token of a reference that is gone is no token.
+	ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
+	f.do(t, "GET", query("subscribe", line.VerifyToken, "1"), "").problem(403, "forbidden")
+}
+
+func shared(t *testing.T, name string, into any) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(testkit.Shared(t), "spec", "meta", "fixtures", name))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, into))
+}
+
+func TestSharedHandshakes(t *testing.T) {
+	t.Parallel()
+	var vectors []struct {
+		Name, Query, Body string
+		VerifyToken       string `json:"verify_token"`
+		Status            int
+	}
+	shared(t, "verify_vectors.json", &vectors)
+	require.NotEmpty(t, vectors)
+	for _, v := range vectors {
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t, nil)
+			line := cloudLine("807")
+			if line.VerifyToken = v.VerifyToken; v.VerifyToken != "" {
+				f.as(t, "ana").line(t, reference(line))
+			}
+			a := f.do(t, "GET", "/webhooks/provider?"+v.Query, "")
+			require.Equal(t, v.Status, a.Code)
+			if v.Status == 200 {
+				require.Equal(t, v.Body, a.Body.String())
+			}
+		})
+	}
+}
+
+// TestSharedSignatures posts exact bytes with their signatures. What is not
+// for a WhatsApp line has nobody here who could check its signature.
+func TestSharedSignatures(t *testing.T) {
+	t.Parallel()
+	var vectors []struct {
+		Name, Note  string
+		AppSecret   string `json:"app_secret"`
+		HeaderName  string `json:"header_name"`
+		HeaderValue string `json:"header_value"`
+		BodyBase64  string `json:"body_base64"`
+		Valid       bool
+	}
+	shared(t, "signature_vectors.json", &vectors)
+	checked := 0
+	for _, v := range vectors {
+		body, err := base64.StdEncoding.DecodeString(v.BodyBase64)
+		require.NoError(t, err)
+		var envelope struct{ Object string }
+		if json.Unmarshal(body, &envelope) != nil || envelope.Object != "whatsapp_business_account" {
+			continue
+		}
+		checked++
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t, nil)
+			line := sharedLine()
+			if line.AppSecret = v.AppSecret; v.AppSecret != "" {
+				f.as(t, "ana").line(t, reference(line))
+			}
+			want := map[bool]int{true: 200, false: 401}[v.Valid]
+			require.Equal(t, want, f.do(t, "POST", "/webhooks/provider", string(body), v.HeaderName, v.HeaderValue).Code, v.Note)
+		})
+	}
+	require.Greater(t, checked, 5)
+}
+
+// TestSharedCallbacks posts every callback of the shared fixtures: none is
+// refused, and texts arrive.
+func TestSharedCallbacks(t *testing.T) {
+	t.Parallel()
+	var index []struct{ Name, Platform, Kind string }
+	shared(t, "index.json", &index)
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		texts := 0
+		for _, x := range index {
+			if x.Platform != "cloud" || x.Kind != "webhook" {
+				continue
+			}
+			body, err := os.ReadFile(filepath.Join(testkit.Shared(t), "spec", "meta", "fixtures", "cloud", x.Name+".json"))
+			require.NoError(t, err)
+			line := sharedLine()
+			ana.ownerOf(t, body, &line.PhoneNumberID, &line.BusinessAccountID)
+			ref := ana.line(t, reference(line))
+			a := f.post(t, string(body), line.AppSecret)
+			require.Equal(t, 200, a.Code, "%s: %s", x.Name, a.Body.String())
+			texts += ana.arrived(t, ref, x.Name)
+			ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
+		}
+		require.Greater(t, texts, 8)
+		require.NotContains(t, f.log.String(), `"level":"ERROR"`)
+	})
+}
+
+// ownerOf reads for which line a callback is.
+func (c client) ownerOf(t *testing.T, body []byte, number, account *string) {
+	t.Helper()
+	var b struct {
+		Entry []struct {
+			ID      string
+			Changes []struct {
+				Value struct {
+					Metadata struct {
+						ID string `json:"phone_number_id"`
+					}
+				}
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(body, &b))
+	*account = b.Entry[0].ID
+	for _, ch := range b.Entry[0].Changes {
+		if ch.Value.Metadata.ID != "" {
+			*number = ch.Value.Metadata.ID
+		}
+	}
+}
+
+// arrived counts the texts of a callback, each of which has to be shown.
+func (c client) arrived(t *testing.T, ref int, name string) int {
+	t.Helper()
+	var want []struct{ Kind, ID, Type, Text string }
+	shared(t, filepath.Join("cloud", name+".expect.json"), &want)
+	got := map[string]string{}
+	for _, ch := range c.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d&limit=200", ref), "").json(200)["items"].([]any) {
+		id := ch.(map[string]any)["id"].(string)
+		a := c.call(t, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s", ref, url.QueryEscape(id)), "")
+		for _, m := range a.json(200)["items"].([]any) {
+			got[m.(map[string]any)["id"].(string)] = m.(map[string]any)["text"].(string)
+		}
+	}
+	n := 0
+	for _, w := range want {
+		if w.Kind == "message" && w.Type == "text" {
+			n++
+			require.Equal(t, w.Text, got[w.ID], name)
+		}
+	}
+	return n
+}
+
+func sharedLine() (l line) {
+	l = cloudLine("106540352242922")
+	l.BusinessAccountID = "102290129340398"
+	return l
+}
+
+// TestSquatting has a stranger who claims a line that is another's.
+func TestSquatting(t *testing.T) {
+	t.Parallel()
+	mine := cloudLine("820")
+	wrongSecret, noToken := mine, mine
+	wrongSecret.AppSecret = "a secret of the stranger's"
+	noToken.AccessToken = "a token that may not read the number"
+	for name, stranger := range map[string]line{"wrong secret": wrongSecret, "no token": noToken} {
+		for _, first := range []string{"owner", "stranger"} {
+			t.Run(name+", first the "+first, func(t *testing.T) {
+				t.Parallel()
+				g := startGraph(t, &graphOptions{Lines: []line{mine}})
+				onDatabases(t, func(c *server.Config) { c.GraphURL = g.URL }, func(t *testing.T, f fixture) {
+					owner, thief := f.as(t, "owner"), f.as(t, "thief")
+					var ref, his int
+					if first == "stranger" {
+						his = thief.line(t, reference(stranger))
+						ref = owner.line(t, reference(mine))
+					} else {
+						ref = owner.line(t, reference(mine))
+						his = thief.line(t, reference(stranger))
+					}
+					squat(t, f, owner, thief, ref, his)
+				})
+			})
+		}
+	}
+}
+
+// squat has callbacks arrive before and after the owner, and then the
+// stranger, start their sessions.
+func squat(t *testing.T, f fixture, owner, thief client, ref, his int) {
+	t.Helper()
+	secret := cloudLine("820").AppSecret
+	arrive := func(i int) {
+		body := text("820", "82099", "16505551234", fmt.Sprintf("wamid.%d", i), fmt.Sprint(i))
+		require.Eventually(t, func() bool { // a network repeats what is refused
+			a := f.post(t, body, secret)
+			require.Contains(t, []int{200, 503}, a.Code)
+			return a.Code == 200
+		}, eventually, tick)
+	}
+	arrive(1)
+	thief.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, his)).json(200)
+	arrive(2)
+	owner.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, ref)).json(200)
+	arrive(3)
+	thief.call(t, "PATCH", fmt.Sprintf("/reference/%d", his), `{"settings":{"verifyToken":"another"}}`).json(200)
+	arrive(4)
+	require.Equal(t, []string{"1", "2", "3", "4"}, owner.texts(t, ref, "16505551234"))
+	require.Empty(t, thief.texts(t, his, "16505551234"))
+	// His own secret does not help him to forge what is the owner's.
+	forged := text("820", "82099", "16505551234", "wamid.9", "forged")
+	require.Equal(t, 401, f.post(t, forged, "yet another secret").Code)
+	f.post(t, forged, "a secret of the stranger's")
+	require.Equal(t, []string{"1", "2", "3", "4"}, owner.texts(t, ref, "16505551234"))
+}
