@@ -23,14 +23,6 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// TestMain lets a test run this very binary as the command.
-func TestMain(m *testing.M) {
-	if os.Getenv("RUN_AS_COMMAND") == "1" {
-		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
-}
-
 // process is the command in a process of its own.
 type process struct {
 	*exec.Cmd
@@ -182,9 +174,9 @@ func TestKill(t *testing.T) {
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	p, base := start(t, nil, "--data", t.TempDir())
-	c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://")) //nolint:noctx // a test
+	c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 	require.NoError(t, err)
-	defer c.Close()
+	t.Cleanup(func() { _ = c.Close() })
 	_, err = fmt.Fprintf(c, "POST /user/signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		len(account), account[:10])
 	require.NoError(t, err)
@@ -248,7 +240,7 @@ func TestSQLiteElsewhere(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = taken.Close() })
 	plain := file(t, "x")
@@ -290,14 +282,14 @@ func TestWarnings(t *testing.T) {
 
 func TestMetricsAddr(t *testing.T) {
 	t.Parallel()
-	ln, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	addr := ln.Addr().String()
 	require.NoError(t, ln.Close())
 	p, base := start(t, nil, "--data", t.TempDir(), "--metrics-addr", addr)
 	status, _ := get(t, base+"/metrics", "")
 	require.Equal(t, 404, status)
-	resp, err := http.Get("http://" + addr + "/metrics") //nolint:noctx // a test
+	resp, err := http.Get("http://" + addr + "/metrics")
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)

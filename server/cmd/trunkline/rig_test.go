@@ -1,0 +1,191 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+)
+
+// door is an http.RoundTripper that leads every request to one of the servers
+// that are up, as a load balancer would.
+type door struct {
+	mu    sync.Mutex
+	hosts []string
+	next  int
+}
+
+// open replaces the servers that are up.
+func (d *door) open(nodes ...*node) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hosts = nil
+	for _, n := range nodes {
+		d.hosts = append(d.hosts, n.host)
+	}
+}
+
+var errClosed = errors.New("no server is up")
+
+// RoundTrip sends the request to the next server that is up.
+func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.mu.Lock()
+	if len(d.hosts) == 0 {
+		d.mu.Unlock()
+		return nil, errClosed
+	}
+	d.next++
+	host := d.hosts[d.next%len(d.hosts)]
+	d.mu.Unlock()
+	r = r.Clone(r.Context())
+	r.URL.Host = host
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// doorURL is where the servers behind a door are.
+const doorURL = "http://trunkline.test"
+
+// rig is what stands around the servers of a test: the network, a receiver of
+// webhooks and a user.
+type rig struct {
+	door  door
+	graph *graphtest.Server
+	line  graphtest.Line
+	sink  *sink
+	http  *http.Client
+	token string
+	ref   int
+}
+
+// newRig starts a network and a receiver.
+func newRig(t *testing.T, statuses ...string) *rig {
+	t.Helper()
+	r := &rig{line: graphtest.Line{
+		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token-of-the-line",
+		AppSecret: "secret-of-the-app", VerifyToken: "verify token",
+	}}
+	r.http = &http.Client{Transport: &r.door, Timeout: 30 * time.Second}
+	r.graph = graphtest.Start(&graphtest.Options{
+		Lines: []graphtest.Line{r.line}, Callback: doorURL + "/webhooks/provider", Statuses: statuses,
+		HTTPClient: r.http, Logger: slog.New(slog.DiscardHandler),
+	})
+	t.Cleanup(r.graph.Close)
+	r.sink = newSink(t)
+	return r
+}
+
+// args are the flags that let a server reach the rig.
+func (r *rig) args(more ...string) []string {
+	return append([]string{"--graph-url", r.graph.URL, "--webhook-allow", "127.0.0.1/32", "--log", "warn"}, more...)
+}
+
+// settle signs up, adds the network's line, proves its token and registers the
+// receiver.
+func (r *rig) settle(t *testing.T) {
+	t.Helper()
+	in := r.call(t, 201, "POST", "/user/signup", `{"email":"ana@example.org","password":"correct horse","name":"Ana"}`)
+	r.token = in["token"].(string)
+	settings, err := json.Marshal(map[string]string{
+		"phoneNumberId": r.line.PhoneNumberID, "businessAccountId": r.line.BusinessAccountID, "accessToken": r.line.AccessToken,
+		"appSecret": r.line.AppSecret, "verifyToken": r.line.VerifyToken,
+	})
+	require.NoError(t, err)
+	ref := r.call(t, 201, "POST", "/reference", fmt.Sprintf(`{"name":"Shop","type":"provider-cloud","settings":%s}`, settings))
+	r.ref = int(ref["id"].(float64))
+	session := r.call(t, 200, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, r.ref))
+	require.Equal(t, "CONNECTED", session["state"], session)
+	hook := r.call(t, 201, "POST", "/references/registerWebHook", fmt.Sprintf(
+		`{"reference":%d,"webhook":%q,"headers":[{"key":"X-From","value":"Trunkline"}]}`, r.ref, r.sink.url))
+	r.sink.trust(t, hook["secret"].(string))
+}
+
+// call makes a request that must be answered with status and a JSON object.
+func (r *rig) call(t testing.TB, status int, method, path, body string, header ...string) map[string]any {
+	t.Helper()
+	got, answer, err := r.try(t.Context(), method, path, body, header...)
+	require.NoError(t, err)
+	require.Equal(t, status, got, "%s %s: %v", method, path, answer)
+	return answer
+}
+
+// try makes a request.
+func (r *rig) try(ctx context.Context, method, path, body string, header ...string) (int, map[string]any, error) {
+	req, err := http.NewRequestWithContext(ctx, method, doorURL+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := r.http.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, nil, err
+	}
+	answer := map[string]any{}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return 0, nil, fmt.Errorf("%s %s answered %d with %q", method, path, resp.StatusCode, raw)
+	}
+	return resp.StatusCode, answer, nil
+}
+
+// record is a message as the API shows it.
+type record struct {
+	ID        string
+	ChatID    string
+	Mine      bool
+	Text      string
+	Status    string
+	Direction string
+	Error     *struct{ Code, Message string }
+}
+
+// history reads all messages of a chat, the oldest first.
+func (r *rig) history(t testing.TB, chat string) []record {
+	t.Helper()
+	var all []record
+	for cursor := ""; ; {
+		page := r.call(t, 200, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s&limit=200%s", r.ref, chat, cursor), "")
+		raw, err := json.Marshal(page["items"])
+		require.NoError(t, err)
+		var items []record
+		require.NoError(t, json.Unmarshal(raw, &items))
+		slices.Reverse(items)
+		all = append(items, all...)
+		next, more := page["next"].(string)
+		if !more {
+			return all
+		}
+		cursor = "&before=" + next
+	}
+}
+
+// sendBody asks to send a text.
+func (r *rig) sendBody(chat, text string) string {
+	var b bytes.Buffer
+	_ = json.NewEncoder(&b).Encode(map[string]any{ // strings and a number
+		"reference": r.ref, "chatId": chat, "message": map[string]string{"type": "text", "text": text},
+	})
+	return b.String()
+}

@@ -1,0 +1,161 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/require"
+)
+
+// delivery is a webhook that the sink received.
+type delivery struct {
+	webhookID string
+	event     string
+	reference string
+	sequence  int64
+	body      string
+
+	jid    string // of the body
+	id     string
+	mine   bool
+	status string
+	text   string
+}
+
+// sink is an integrator's receiver. It refuses what is not signed, and keeps
+// the first receipt of each event in the order of arrival.
+type sink struct {
+	url string
+
+	mu       sync.Mutex
+	verifier *standardwebhooks.Webhook
+	first    []delivery
+	seen     map[string]string // body by webhook-id
+	repeats  int
+	wrong    []string
+	hold     chan struct{} // not nil: answers wait until it is closed
+}
+
+func newSink(t *testing.T) *sink {
+	t.Helper()
+	s := &sink{seen: map[string]string{}}
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	s.url = srv.URL + "/hook"
+	return s
+}
+
+// trust sets the secret that deliveries are signed with.
+func (s *sink) trust(t *testing.T, secret string) {
+	t.Helper()
+	wh, err := standardwebhooks.NewWebhook(secret)
+	require.NoError(t, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.verifier = wh
+}
+
+func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // cut off with its sender
+	}
+	if hold := s.take(r.Header, string(body)); hold != nil {
+		<-hold
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// take notes a delivery, or what is wrong with it.
+func (s *sink) take(h http.Header, body string) (hold chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.verifier.Verify([]byte(body), h); err != nil {
+		s.wrong = append(s.wrong, "signature: "+err.Error())
+	}
+	if got := h.Get("X-From"); got != "Trunkline" {
+		s.wrong = append(s.wrong, fmt.Sprintf("the configured header is %q", got))
+	}
+	d, err := parse(h, body)
+	if err != nil {
+		s.wrong = append(s.wrong, err.Error())
+	}
+	if before, again := s.seen[d.webhookID]; again {
+		s.repeats++
+		if before != d.key() {
+			s.wrong = append(s.wrong, "a repeat differs: "+before+" and "+d.key())
+		}
+		return s.hold
+	}
+	s.seen[d.webhookID] = d.key()
+	s.first = append(s.first, d)
+	return s.hold
+}
+
+// key is what a repeat has in common with the first try.
+func (d *delivery) key() string {
+	return fmt.Sprintf("%s %s %d %s", d.event, d.reference, d.sequence, d.body)
+}
+
+func parse(h http.Header, body string) (delivery, error) {
+	d := delivery{
+		webhookID: h.Get("webhook-id"), event: h.Get("X-Trunkline-Event"), reference: h.Get("X-Trunkline-Reference"), body: body,
+	}
+	var p struct {
+		RemoteJID, ID, Status, Text string
+		Mine                        bool
+	}
+	if err := json.Unmarshal([]byte(body), &p); err != nil {
+		return d, fmt.Errorf("body: %w", err)
+	}
+	d.jid, d.id, d.mine, d.status, d.text = p.RemoteJID, p.ID, p.Mine, p.Status, p.Text
+	if ct := h.Get("Content-Type"); ct != "application/json" {
+		return d, fmt.Errorf("content type %q", ct)
+	}
+	var err error
+	d.sequence, err = strconv.ParseInt(h.Get("X-Trunkline-Sequence"), 10, 64)
+	return d, err
+}
+
+// received are the first receipts in their order. What was wrong with any
+// delivery fails the test.
+func (s *sink) received(t testing.TB) []delivery {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.Empty(t, s.wrong)
+	return append([]delivery{}, s.first...)
+}
+
+// count is the number of first receipts, and of repeats.
+func (s *sink) count() (events, repeats int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.first), s.repeats
+}
+
+// pause lets deliveries arrive but not be answered until the returned function
+// is called.
+func (s *sink) pause() (release func()) {
+	hold := make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hold = hold
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.hold = nil
+		close(hold)
+	}
+}
+
+// contact is the phone number or user id of a remoteJid.
+func (d *delivery) contact() string { return strings.TrimSuffix(d.jid, "::single") }
