@@ -46,6 +46,10 @@ func (g *Group[T]) Do(ctx context.Context, item T) error {
 		case err := <-c.done:
 			return err
 		case g.Gate <- struct{}{}:
+			if c.taken.Load() { // a batch of another token has it: taking turns here would be a busy wait
+				<-g.Gate
+				return <-c.done
+			}
 			g.lead(ctx)
 			<-g.Gate
 		case <-ctx.Done():

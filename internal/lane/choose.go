@@ -99,12 +99,12 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	return chosen, wait
 }
 
-// available reports a free worker of a node that the others know to be alive.
-// It asks to be told of a worker otherwise.
+// available reports a free worker of a node that the others know to be alive,
+// unless much waits to be finished. It asks to be told of a change otherwise.
 func (n *node) available() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.short = n.free <= 0
+	n.short = n.free <= 0 || len(n.held) >= n.o.Workers+2*finishLimit
 	return !n.short && n.living(time.Now())
 }
 

@@ -25,7 +25,7 @@ func (n *node) claimAll(ctx, handling context.Context) {
 		}
 		// Under load claims grow, instead of becoming many.
 		took := time.Since(begun)
-		pause := min(max(claimPause, 2*took), claimMost)
+		pause := took + min(max(claimPause, took/2), claimMost)
 		if wait > pause-took && !await(ctx, n.claim, wait) {
 			return
 		}

@@ -9,49 +9,85 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-
-	"github.com/trunklinehq/trunkline/internal/coalesce"
-	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // errSettle wraps what Settle returned.
 var errSettle = errors.New("recording outcomes")
 
-// finisher finishes runs in batches: while one commits the next gathers.
-type finisher = *coalesce.Group[*run]
+// finishLimit bounds the runs that one transaction finishes.
+const finishLimit = 256
 
-func newFinisher(n *node) finisher {
-	batches := 1 // SQLite has one writer
-	if n.db.Dialect == database.Postgres {
-		batches = 2
+// settle hands a run over to be finished. After the last finisher has ended,
+// a handler that outlived the node's time finishes by itself.
+func (n *node) settle(r *run) {
+	select {
+	case n.finished <- r:
+	case <-n.ended:
+		n.finishBatch(context.WithoutCancel(r.ctx), []*run{r})
 	}
-	return &coalesce.Group[*run]{Gate: make(chan struct{}, batches), Run: n.finishBatch}
 }
 
-// settle finishes a run, and again while the database refuses and the lease is
-// held. What is not finished then will be handled again.
-func (n *node) settle(r *run) {
-	defer n.working.Done()
-	defer n.drop(r)
-	ctx := context.WithoutCancel(r.ctx)
-	for wait := finishAgain; ; wait = min(2*wait, 2*time.Second) {
-		err := n.finishing.Do(ctx, r)
-		switch {
-		case err == nil:
-			return
-		case errors.Is(err, errSettle):
-			n.log.ErrorContext(ctx, "outcomes were not recorded and will be repeated", "error", err)
-			r.outs, r.settlement = nil, r.untouched(backoff(r.attempt))
-			r.fail()
-			continue
-		case n.expired(r):
-			n.fenced.Add(1)
-			n.log.WarnContext(ctx, "a lease ended before its work was finished", "error", err)
+// finishAll finishes runs in batches until ctx ends: while one commits the
+// next gathers.
+func (n *node) finishAll(ctx context.Context) {
+	for {
+		select {
+		case r := <-n.finished:
+			n.finishBatch(context.WithoutCancel(ctx), n.gather(r))
+		case <-ctx.Done():
 			return
 		}
-		n.log.WarnContext(ctx, "finishing failed", "error", err)
-		await(ctx, nil, wait)
 	}
+}
+
+// gather collects what waits beside the first run.
+func (n *node) gather(first *run) []*run {
+	runs := []*run{first}
+	for len(runs) < finishLimit {
+		select {
+		case r := <-n.finished:
+			runs = append(runs, r)
+		default:
+			return runs
+		}
+	}
+	return runs
+}
+
+// finishBatch finishes runs in one transaction, or, when Settle refuses one of
+// them, each in its own. What the database refuses is tried again while the
+// lease is held; what is not finished then will be handled again.
+func (n *node) finishBatch(ctx context.Context, runs []*run) {
+	err := n.finish(ctx, runs)
+	switch {
+	case err == nil:
+		n.drop(runs...)
+	case errors.Is(err, errSettle) && len(runs) > 1:
+		for _, r := range runs {
+			n.finishBatch(ctx, []*run{r})
+		}
+	case errors.Is(err, errSettle):
+		n.log.ErrorContext(ctx, "outcomes were not recorded and will be repeated", "error", err)
+		r := runs[0]
+		r.outs, r.settlement = nil, r.untouched(backoff(r.attempt))
+		r.fail()
+		n.finishBatch(ctx, runs)
+	default:
+		n.log.WarnContext(ctx, "finishing failed", "error", err)
+		for _, r := range runs {
+			n.finishLater(r)
+		}
+	}
+}
+
+func (n *node) finishLater(r *run) {
+	if n.expired(r) {
+		n.fenced.Add(1)
+		n.drop(r)
+		return
+	}
+	r.again = min(max(2*r.again, finishAgain), 20*finishAgain)
+	time.AfterFunc(r.again, func() { n.settle(r) })
 }
 
 func (n *node) expired(r *run) bool {
@@ -60,34 +96,28 @@ func (n *node) expired(r *run) bool {
 	return time.Since(r.renewed) > n.o.Lease
 }
 
-// drop forgets a run that is finished or lost.
-func (n *node) drop(r *run) {
+// drop forgets runs that are finished or lost.
+func (n *node) drop(runs ...*run) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.held[r.lane] == r { // the lane may be claimed again already
-		delete(n.held, r.lane)
-	}
-	c := n.consumers[r.consumer]
-	if r.counted {
-		c.pausing--
-		poke(n.claim) // who knows of the pause now, and waits for its end
-	}
-	if c.runs--; c.runs == 0 {
-		delete(n.consumers, r.consumer)
-	}
-}
-
-// finishBatch finishes runs in one transaction, or, when Settle refuses one of
-// them, each in its own.
-func (n *node) finishBatch(ctx context.Context, runs []*run) []error {
-	errs := make([]error, len(runs))
-	err := n.finish(ctx, runs)
-	for i := range errs {
-		if errs[i] = err; len(runs) > 1 && errors.Is(err, errSettle) {
-			errs[i] = n.finish(ctx, runs[i:i+1])
+	for _, r := range runs {
+		if n.held[r.lane] == r { // the lane may be claimed again already
+			delete(n.held, r.lane)
 		}
+		c := n.consumers[r.consumer]
+		if r.counted {
+			c.pausing--
+			poke(n.claim) // who knows of the pause now, and waits for its end
+		}
+		if c.runs--; c.runs == 0 {
+			delete(n.consumers, r.consumer)
+		}
+		n.working.Done()
 	}
-	return errs
+	if n.short {
+		n.short = false
+		poke(n.claim)
+	}
 }
 
 func (n *node) finish(ctx context.Context, runs []*run) error {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 	failedWait  = time.Second            // after an error of the database
 	routePause  = time.Millisecond       // between batches, so that they grow under load
 	claimPause  = 2 * time.Millisecond   // between claims, likewise
-	claimMost   = 50 * time.Millisecond  // the same on a machine that is slow
+	claimMost   = 20 * time.Millisecond  // the same on a machine that is slow
 	handBackIn  = 5 * time.Second        // after Drain, for what did not stop
 	sliceOfRun  = 50 * time.Millisecond  // a run that takes longer is finished as far as it is
 	finishAgain = 100 * time.Millisecond // first wait after a finish that the database refused
@@ -28,8 +30,9 @@ type node struct {
 	claim chan struct{} // look for work
 	route chan struct{} // look for what was put
 
-	finishing finisher
-	void      *time.Timer // fires when others may think that this node is dead
+	finished chan *run       // what waits to be finished
+	ended    <-chan struct{} // closed when nobody finishes any more
+	void     *time.Timer     // fires when others may think that this node is dead
 
 	mu        sync.Mutex
 	held      map[int64]*run // by lane, until finished
@@ -57,9 +60,8 @@ func (q *Queue) Run(ctx context.Context) error {
 	n := &node{
 		Queue: q, id: rand.Text(), free: q.o.Workers,
 		claim: make(chan struct{}, 1), route: make(chan struct{}, 1),
-		held: map[int64]*run{}, consumers: map[string]*consumer{},
+		finished: make(chan *run), held: map[int64]*run{}, consumers: map[string]*consumer{},
 	}
-	n.finishing = newFinisher(n)
 	if err := n.join(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -68,10 +70,14 @@ func (q *Queue) Run(ctx context.Context) error {
 	}
 	handling, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	// The keeper renews leases until the last of them is finished.
+	// Leases are renewed until the last of them is finished.
 	keeping, kept := context.WithCancel(context.WithoutCancel(ctx))
-	var keeper sync.WaitGroup
-	keeper.Go(func() { n.keep(keeping) })
+	n.ended = keeping.Done()
+	var keepers sync.WaitGroup
+	keepers.Go(func() { n.keep(keeping) })
+	for range n.finishers() {
+		keepers.Go(func() { n.finishAll(keeping) })
+	}
 
 	var g errgroup.Group
 	g.Go(func() error { n.routeAll(ctx); return nil })
@@ -80,9 +86,17 @@ func (q *Queue) Run(ctx context.Context) error {
 	_ = g.Wait()
 	n.drain(stop)
 	kept()
-	keeper.Wait()
+	keepers.Wait()
 	n.part(context.WithoutCancel(ctx))
 	return nil
+}
+
+// finishers is how many transactions finish at a time.
+func (n *node) finishers() int {
+	if n.db.Dialect == database.SQLite {
+		return 1 // there is one writer
+	}
+	return 2
 }
 
 // drain waits for the work in hand, cancels what is left after Drain, and

@@ -33,8 +33,9 @@ type run struct {
 	until         time.Time // the handler must end before; mu of the node
 	renewed       time.Time // when the lease was last known to be taken; mu of the node
 	outs          []Outcome
-	settlement         // what outs mean
-	counted       bool // in the pausing of its consumer
+	settlement                  // what outs mean
+	counted       bool          // in the pausing of its consumer
+	again         time.Duration // the last wait before finishing it again
 }
 
 func (r *run) add(seq int64, subject string) {

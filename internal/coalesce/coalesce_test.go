@@ -1,0 +1,82 @@
+package coalesce_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/coalesce"
+)
+
+var errOdd = errors.New("odd")
+
+// TestDo gives every call its own result, whichever batch it was in.
+func TestDo(t *testing.T) {
+	t.Parallel()
+	for _, tokens := range []int{1, 3} {
+		var batches, largest atomic.Int32
+		g := coalesce.Group[int]{Gate: make(chan struct{}, tokens), Limit: 10, Run: func(_ context.Context, items []int) []error {
+			batches.Add(1)
+			largest.Store(max(largest.Load(), int32(len(items))))
+			errs := make([]error, len(items))
+			for i, n := range items {
+				if n%2 == 1 {
+					errs[i] = errOdd
+				}
+			}
+			return errs
+		}}
+		for range tokens {
+			g.Gate <- struct{}{}
+		}
+		var wg sync.WaitGroup
+		for n := range 500 {
+			wg.Go(func() {
+				err := g.Do(t.Context(), n)
+				if (n%2 == 1) != errors.Is(err, errOdd) {
+					t.Errorf("%d: %v", n, err)
+				}
+			})
+		}
+		for range tokens {
+			<-g.Gate
+		}
+		wg.Wait()
+		require.LessOrEqual(t, largest.Load(), int32(10))
+		require.GreaterOrEqual(t, batches.Load(), int32(50))
+		require.Empty(t, g.Gate)
+	}
+}
+
+// TestDoCancelled gives up before a batch has the call, and not after.
+func TestDoCancelled(t *testing.T) {
+	t.Parallel()
+	var seen []int
+	begun, end := make(chan struct{}), make(chan struct{})
+	g := coalesce.Group[int]{Gate: make(chan struct{}, 1), Run: func(ctx context.Context, items []int) []error {
+		seen = append(seen, items...)
+		if slices.Contains(items, 1) {
+			close(begun)
+			<-end
+		}
+		return make([]error, len(items))
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	go func() { first <- g.Do(ctx, 1) }()
+	<-begun
+	second := make(chan error)
+	go func() { second <- g.Do(ctx, 2) }()
+	cancel()
+	require.ErrorIs(t, <-second, context.Canceled)
+	require.ErrorIs(t, g.Do(ctx, 3), context.Canceled)
+	close(end)
+	require.NoError(t, <-first, "it was under way")
+	require.NoError(t, g.Do(t.Context(), 4))
+	require.Equal(t, []int{1, 4}, seen)
+}
