@@ -61,13 +61,14 @@ func binary(t testing.TB, name string) string {
 
 // node is a running server.
 type node struct {
-	cmd     *exec.Cmd
-	host    string // 127.0.0.1:PORT
-	took    time.Duration
-	stderr  *text
-	rest    chan string // what it printed after the ready line, once it has ended
-	waiting sync.Once
-	ended   error
+	cmd    *exec.Cmd
+	host   string        // 127.0.0.1:PORT
+	took   time.Duration // from its start until it was ready
+	ready  chan string   // the first line of stdout
+	ended  chan struct{} // closed once it is reaped; then the next two hold
+	rest   string        // of stdout
+	err    error
+	stderr *text
 }
 
 // text collects what a process writes while it runs.
@@ -100,12 +101,26 @@ func trunkline(t testing.TB, args ...string) *exec.Cmd {
 // its ready line.
 func launch(t testing.TB, args ...string) *node {
 	t.Helper()
-	n := &node{cmd: trunkline(t, args...), stderr: &text{}, rest: make(chan string, 1)}
+	n := spawn(t, args...)
+	line, ok := <-n.ready
+	require.True(t, ok, "it ended: %s", n.stderr)
+	var port int
+	_, err := fmt.Sscanf(line, "Trunkline is ready: panel http://localhost:%d/panel/, API docs", &port)
+	require.NoError(t, err, line)
+	n.host = fmt.Sprintf("127.0.0.1:%d", port)
+	return n
+}
+
+// spawn starts a server and does not wait.
+func spawn(t testing.TB, args ...string) *node {
+	t.Helper()
+	n := &node{cmd: trunkline(t, args...), stderr: &text{}, ready: make(chan string, 1), ended: make(chan struct{})}
 	n.cmd.Stderr = n.stderr
 	pipe, err := n.cmd.StdoutPipe()
 	require.NoError(t, err)
 	begin := time.Now()
 	require.NoError(t, n.cmd.Start())
+	go n.attend(pipe, begin)
 	t.Cleanup(func() {
 		n.kill()
 		if t.Failed() {
@@ -113,34 +128,26 @@ func launch(t testing.TB, args ...string) *node {
 			t.Logf("the server on %s wrote:\n%s", n.host, log[max(0, len(log)-8<<10):])
 		}
 	})
-	out := bufio.NewReader(pipe)
-	line, err := out.ReadString('\n')
-	n.took = time.Since(begin)
-	require.NoError(t, err, n.stderr)
-	var port int
-	_, err = fmt.Sscanf(line, "Trunkline is ready: panel http://localhost:%d/panel/, API docs", &port)
-	require.NoError(t, err, line)
-	n.host = fmt.Sprintf("127.0.0.1:%d", port)
-	go func() {
-		rest, _ := io.ReadAll(out) // a killed process has no more to say
-		n.rest <- string(rest)
-	}()
 	return n
+}
+
+// attend reads what the server prints until it ends, and reaps it.
+func (n *node) attend(stdout io.Reader, begin time.Time) {
+	defer close(n.ended)
+	out := bufio.NewReader(stdout)
+	if line, err := out.ReadString('\n'); err == nil {
+		n.took = time.Since(begin)
+		n.ready <- line
+	}
+	close(n.ready)
+	rest, _ := io.ReadAll(out) // a killed process has no more to say
+	n.rest, n.err = string(rest), n.cmd.Wait()
 }
 
 // kill ends the server with signal 9 and reaps it.
 func (n *node) kill() {
 	_ = n.cmd.Process.Kill() // it may have ended
-	_ = n.wait()
-}
-
-// wait reaps the server, once.
-func (n *node) wait() error {
-	n.waiting.Do(func() {
-		n.rest <- <-n.rest // all is read before the pipe is closed
-		n.ended = n.cmd.Wait()
-	})
-	return n.ended
+	<-n.ended
 }
 
 // terminate ends the server as an operator does, and returns how long it took
@@ -151,8 +158,9 @@ func (n *node) terminate(t testing.TB) time.Duration {
 	require.NoError(t, n.cmd.Process.Signal(syscall.SIGTERM))
 	late := time.AfterFunc(drainWithin, func() { _ = n.cmd.Process.Kill() })
 	defer late.Stop()
-	require.NoError(t, n.wait(), "it did not exit with 0 within %s: %s", drainWithin, n.stderr)
-	require.Empty(t, <-n.rest, "one line is all it prints")
+	<-n.ended
+	require.NoError(t, n.err, "it did not exit with 0 within %s: %s", drainWithin, n.stderr)
+	require.Empty(t, n.rest, "one line is all it prints")
 	return time.Since(begin)
 }
 

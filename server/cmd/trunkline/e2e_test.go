@@ -20,6 +20,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+// sharedSecret is what the nodes on one database have in common.
+const sharedSecret = "the secret that all the nodes have in common"
+
 // onDatabases runs fn with the flags of each kind of database.
 func onDatabases(t *testing.T, fn func(t *testing.T, database []string)) {
 	t.Helper()
@@ -29,7 +32,7 @@ func onDatabases(t *testing.T, fn func(t *testing.T, database []string)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		fn(t, []string{"--data", t.TempDir(), "--database-url", testkit.PostgresURL(t), "--secret", "the secret that all nodes share"})
+		fn(t, []string{"--data", t.TempDir(), "--database-url", testkit.PostgresURL(t), "--secret", sharedSecret})
 	})
 }
 
