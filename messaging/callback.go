@@ -160,11 +160,11 @@ func (s *Service) proved(ctx context.Context, claims []claim) ([]claim, error) {
 		if s.now().Sub(database.Time(c.row.ProbeUS)) < probePause {
 			continue
 		}
-		sess, err := s.check(ctx, c.row)
+		row, err := s.check(ctx, c.row)
 		if err != nil {
 			return nil, err
 		}
-		if sess.State == StateConnected {
+		if row.Proved {
 			keep = append(keep, c)
 		}
 	}

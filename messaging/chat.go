@@ -299,7 +299,7 @@ func (s *Service) lastMessages(ctx context.Context, chats []*chatRow) (map[int64
 		return out, nil
 	}
 	var rows []*messageRow
-	err := s.db.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+`WHERE m.seq IN `+database.Values(1, len(seqs), 1), seqs...)
+	err := s.db.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+`WHERE m.seq IN `+s.db.Dialect.Values(1, len(seqs), 1), seqs...)
 	if err != nil {
 		return nil, fmt.Errorf("reading last messages: %w", err)
 	}

@@ -100,7 +100,7 @@ func (u *unit) findAliases(ctx context.Context, people []person) error {
 			Chat      int64                `db:"chat"`
 		}
 		err := u.tx.SelectContext(ctx, &rows, `SELECT reference, alias, chat FROM messaging_alias WHERE (reference, alias) IN (VALUES `+
-			database.Values(len(part), 2, 1, "BIGINT", "TEXT")+`)`, args...)
+			u.values(len(part), 2, 1, "BIGINT", "TEXT")+`)`, args...)
 		if err != nil {
 			return fmt.Errorf("finding chats: %w", err)
 		}
@@ -124,7 +124,7 @@ func (u *unit) lock(ctx context.Context, ids []int64) error {
 		}
 		var rows []*chatRow
 		err := u.tx.SelectContext(ctx, &rows, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id IN `+
-			database.Values(1, len(part), 1)+` ORDER BY c.id`+u.forUpdate("c"), args...)
+			u.values(1, len(part), 1)+` ORDER BY c.id`+u.forUpdate("c"), args...)
 		if err != nil {
 			return fmt.Errorf("locking chats: %w", err)
 		}
@@ -155,7 +155,7 @@ func (u *unit) create(ctx context.Context, people []person) error {
 		var rows []*chatRow
 		err := u.tx.SelectContext(ctx, &rows, `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, label, name, biz_name,
 			unread, bot_active, variables, tags, fields, language, opted_out, handoff_us, last_message, activity_us, window_us, created_us, updated_us)
-			VALUES `+database.Values(len(part), 22, 1)+`
+			VALUES `+u.values(len(part), 22, 1)+`
 			ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us
 			RETURNING `+strings.ReplaceAll(chatColumns, "c.", ""), args...)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -38,7 +37,7 @@ func (u *unit) add(ctx context.Context, ms []*messageRow) error {
 			Seq int64 `db:"seq"`
 		}
 		err := u.tx.SelectContext(ctx, &rows, `INSERT INTO messaging_message (reference, chat, id, mine, actor, sent_as, status, body,
-			push_name, biz_name, error_code, error_message, at_us, created_us) VALUES `+database.Values(len(part), 14, 1)+`
+			push_name, biz_name, error_code, error_message, at_us, created_us) VALUES `+u.values(len(part), 14, 1)+`
 			ON CONFLICT (reference, id) DO NOTHING RETURNING reference, id, seq`, args...)
 		if err != nil {
 			return fmt.Errorf("storing messages: %w", err)
@@ -68,12 +67,11 @@ func (u *unit) locate(ctx context.Context, keys []messageKey) ([]located, error)
 		for _, k := range part {
 			args = append(args, k.Reference, k.ID)
 		}
-		list := database.Values(len(part), 2, 1, "BIGINT", "TEXT")
 		var rows []located
 		err := u.tx.SelectContext(ctx, &rows, `SELECT m.seq, m.chat, m.reference, m.id, '' AS own_id FROM messaging_message m
-			WHERE (m.reference, m.id) IN (VALUES `+list+`)
+			WHERE (m.reference, m.id) IN (VALUES `+u.values(len(part), 2, 1, "BIGINT", "TEXT")+`)
 			UNION ALL SELECT m.seq, m.chat, m.reference, m.id, o.own_id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
-			WHERE (o.reference, o.own_id) IN (VALUES `+list+`)`, args...)
+			WHERE (o.reference, o.own_id) IN (VALUES `+u.values(len(part), 2, 1+len(args), "BIGINT", "TEXT")+`)`, slices.Concat(args, args)...)
 		if err != nil {
 			return nil, fmt.Errorf("finding messages: %w", err)
 		}
@@ -90,7 +88,7 @@ func (u *unit) load(ctx context.Context, seqs []int64) error {
 			args[i] = s
 		}
 		var rows []*messageRow
-		err := u.tx.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+` WHERE m.seq IN `+database.Values(1, len(part), 1), args...)
+		err := u.tx.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+` WHERE m.seq IN `+u.values(1, len(part), 1), args...)
 		if err != nil {
 			return fmt.Errorf("loading messages: %w", err)
 		}

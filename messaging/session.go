@@ -98,7 +98,11 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 	if err != nil {
 		return Session{}, err
 	}
-	return a.s.check(ctx, row)
+	row, err = a.s.check(ctx, row)
+	if err != nil {
+		return Session{}, err
+	}
+	return row.session(), nil
 }
 
 // Logout ends a session: the line refuses sends until it is started again.
@@ -117,17 +121,17 @@ func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session,
 }
 
 // check asks the network about a line's credentials and records the answer.
-func (s *Service) check(ctx context.Context, row *referenceRow) (Session, error) {
+func (s *Service) check(ctx context.Context, row *referenceRow) (*referenceRow, error) {
 	sess, err := s.lines.get(ctx, s, row)
 	if err != nil {
-		return Session{}, err
+		return nil, err
 	}
 	var who provider.Account
 	if c, ok := sess.(provider.Checker); ok {
 		who, err = c.Check(ctx)
 	}
 	if ctx.Err() != nil {
-		return Session{}, ctx.Err()
+		return nil, ctx.Err()
 	}
 	revision := row.Revision
 	row, txErr := s.setState(ctx, row.ID, func(r *referenceRow) {
@@ -148,10 +152,10 @@ func (s *Service) check(ctx context.Context, row *referenceRow) (Session, error)
 		r.RemoteID, r.RemoteName, r.RemoteBiz = clean(who.ID), clean(who.Name), clean(who.VerifiedBizName)
 	})
 	if txErr != nil {
-		return Session{}, txErr
+		return nil, txErr
 	}
 	s.referencesChanged()
-	return row.session(), nil
+	return row, nil
 }
 
 // connected marks a line as in touch with its network.

@@ -70,11 +70,8 @@ func (u *unit) progress(l line, m *messageRow, e *provider.StatusChange) {
 		m.ID = e.MessageID
 	}
 	var why Failure
-	if e.Status == provider.StatusFail {
-		why = Failure{Code: "failed", Message: "The network reported a failure."}
-		if e.Error != nil {
-			why = Failure{e.Error.Code, e.Error.Message}
-		}
+	if e.Error != nil {
+		why = Failure{e.Error.Code, e.Error.Message}
 	}
 	u.raise(l, m, e.Status, why)
 }
@@ -117,7 +114,7 @@ func (m *messageRow) set(status provider.Status, why Failure) {
 	m.GiveUpUS = 0
 	m.ErrorCode, m.ErrorMessage = "", ""
 	if m.Status == provider.StatusFail {
-		m.ErrorCode, m.ErrorMessage = why.Code, why.Message
+		m.ErrorCode, m.ErrorMessage = cmp.Or(why.Code, "failed"), cmp.Or(why.Message, "The network gave no reason.")
 	}
 }
 

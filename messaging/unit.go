@@ -120,15 +120,20 @@ const chunk = 1000
 // insert writes rows of the same width with one statement per chunk; tail is
 // what follows the VALUES.
 func (u *unit) insert(ctx context.Context, into string, width int, rows [][]any, tail string) error {
-	return u.bulk(ctx, rows, func(n int) string { return into + " VALUES " + database.Values(n, width, 1) + tail })
+	return u.bulk(ctx, rows, func(n int) string { return into + " VALUES " + u.values(n, width, 1) + tail })
 }
 
 // update writes rows of the given column types by a statement that reads them
 // as v.column1, v.column2 …
 func (u *unit) update(ctx context.Context, set string, types []string, rows [][]any, where string) error {
 	return u.bulk(ctx, rows, func(n int) string {
-		return set + " FROM (VALUES " + database.Values(n, len(types), 1, types...) + ") AS v WHERE " + where
+		return set + " FROM (VALUES " + u.values(n, len(types), 1, types...) + ") AS v WHERE " + where
 	})
+}
+
+// values is [database.Dialect.Values].
+func (u *unit) values(rows, width, first int, types ...string) string {
+	return u.s.db.Dialect.Values(rows, width, first, types...)
 }
 
 func (u *unit) bulk(ctx context.Context, rows [][]any, query func(n int) string) error {
