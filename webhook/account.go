@@ -109,7 +109,7 @@ func (a *Account) build(s Settings, ch change) (*endpointRow, string, error) {
 // insertTx reports whether the endpoint was new.
 func (a *Account) insertTx(ctx context.Context, tx *sqlx.Tx, row *endpointRow) (bool, error) {
 	res, err := tx.ExecContext(ctx, `INSERT INTO webhook_endpoint (`+endpointColumns+`) VALUES `+
-		database.Values(1, endpointWidth, 1)+` ON CONFLICT DO NOTHING`, row.values()...)
+		a.d.db.Dialect.Values(1, endpointWidth, 1)+` ON CONFLICT DO NOTHING`, row.values()...)
 	if err != nil {
 		return false, err
 	}

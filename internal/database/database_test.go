@@ -192,6 +192,6 @@ func TestMicros(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "($1,$2),($3,$4)", database.Values(2, 2, 1))
-	require.Equal(t, "(CAST($3 AS BIGINT),CAST($4 AS TEXT))", database.Values(1, 2, 3, "BIGINT", "TEXT"))
+	require.Equal(t, "($1,$2),($3,$4)", database.Postgres.Values(2, 2, 1))
+	require.Equal(t, "(CAST($3 AS BIGINT),CAST($4 AS TEXT))", database.Postgres.Values(1, 2, 3, "BIGINT", "TEXT"))
 }

@@ -9,15 +9,11 @@ import (
 // first. With types each parameter is cast, which PostgreSQL needs wherever a
 // list is not directly inserted: "(CAST($1 AS BIGINT),CAST($2 AS TEXT))". The
 // columns of such a list are named column1, column2 … on both dialects.
-func Values(rows, width, first int, types ...string) string {
-	return Postgres.Values(rows, width, first, types...)
-}
-
-// Values is [Values] in the dialect's own way, for long lists: on SQLite the
-// parameters are written "?". A "$1" is a name there, and names are looked up
-// one after the other, both when a statement is prepared and when it is
-// bound: the time is quadratic, 60 ms instead of 1 for 5,000 parameters.
-// What stands before the list may be "$1" and so on as usual.
+//
+// On SQLite the parameters are written "?". A "$1" is a name there, and names
+// are looked up one after the other, both when a statement is prepared and
+// when it is bound: the time is quadratic, 60 ms instead of 1 for 5,000
+// parameters. What stands before the list may be "$1" and so on as usual.
 func (d Dialect) Values(rows, width, first int, types ...string) string {
 	var b strings.Builder
 	n := first
