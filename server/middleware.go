@@ -93,6 +93,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
+			requestOf(r.Context()).head = true
 			get := *r
 			get.Method = http.MethodGet
 			r = &get

@@ -14,6 +14,7 @@ type request struct {
 	client  netip.Addr // who sent it, behind trusted proxies
 	route   string     // template of the route that answers; "": none
 	account string     // of the caller, once known
+	head    bool       // a HEAD, answered as GET
 }
 
 type requestKey struct{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -16,8 +17,16 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
-// heartbeat keeps proxies from closing a quiet stream.
-const heartbeat = 15 * time.Second
+const (
+	// heartbeat keeps proxies from closing a quiet stream.
+	heartbeat = 15 * time.Second
+	// lookAgain is how often a stream makes sure that its reader still may: a
+	// change of rights has to hold within five seconds, two of which it may
+	// take to be seen.
+	lookAgain = 3 * time.Second
+	// patience is how long a reader may take to take what is written.
+	patience = 20 * time.Second
+)
 
 func (s *Server) streamRoutes(a *api) {
 	registerReply(a, operation{
@@ -48,66 +57,121 @@ func (s *Server) stream(ctx context.Context, c call, in *follow) (*huma.StreamRe
 	}
 	if err != nil {
 		end()
-		return nil, inQuery(err)
+		return nil, in.place(err)
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer end()
-		s.writeStream(watch, hc, feed, resync)
+		s.endWith(watch, end)
+		f := follower{s: s, out: hc, feed: feed}
+		f.run(watch, resync)
 	}}, nil
 }
 
-// writeStream writes events until the client leaves or the server stops. The
-// status is out by then, so an error ends the stream and is logged.
-func (s *Server) writeStream(ctx context.Context, c huma.Context, feed *messaging.Feed, resync bool) {
-	c.SetHeader("Content-Type", "text/event-stream")
-	c.SetHeader("Cache-Control", "no-store")
-	c.SetHeader("X-Accel-Buffering", "no")
-	c.SetStatus(http.StatusOK)
-	var b strings.Builder
-	if resync {
-		fmt.Fprintf(&b, "event: resync\nid: %s\ndata: {}\n\n", feed.Position())
-	} else {
-		b.WriteString(": ready\n\n")
+// place says where a bad position stands.
+func (in *follow) place(err error) error {
+	var bad *messaging.Invalid
+	if errors.As(err, &bad) && in.LastEventID != "" {
+		return invalid("header.Last-Event-ID", bad.Message)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	return inQuery(err)
+}
+
+// endWith ends a stream when the server begins to stop.
+func (s *Server) endWith(ctx context.Context, end func()) {
 	go func() {
 		select {
 		case <-s.stopping:
-			cancel()
+			end()
 		case <-ctx.Done():
 		}
 	}()
+}
+
+// follower is a stream and its reader.
+type follower struct {
+	s       *Server
+	out     huma.Context
+	feed    *messaging.Feed
+	checked time.Time // when he was last allowed to read
+	wrote   time.Time
+}
+
+// run writes events until the reader leaves or may not read any more, or the
+// server stops. The status is out by then, so an error ends the stream and is
+// logged.
+func (f *follower) run(ctx context.Context, resync bool) {
+	f.out.SetHeader("Content-Type", "text/event-stream")
+	f.out.SetHeader("X-Accel-Buffering", "no")
+	f.out.SetStatus(http.StatusOK)
+	first := ": ready\n\n"
+	if resync {
+		first = fmt.Sprintf("event: resync\nid: %s\ndata: {}\n\n", f.feed.Position())
+	}
+	f.checked = time.Now()
+	if f.write(first) != nil || requestOf(ctx).head {
+		return // he has left, or wants no body
+	}
 	for {
-		if err := sendNow(c, b.String()); err != nil {
-			return // the client has left
-		}
-		b.Reset()
-		es, err := feed.Next(ctx, heartbeat)
+		es, err := f.feed.Next(ctx, lookAgain)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			s.log.WarnContext(ctx, "reading the stream", slog.Any("error", err))
+			f.s.log.WarnContext(ctx, "reading the stream", slog.Any("error", err))
 			return
 		}
-		if len(es) == 0 {
-			b.WriteString(": alive\n\n")
-		}
-		for _, e := range es {
-			fmt.Fprintf(&b, "event: %s\nid: %s\ndata: %s\n\n", e.Kind, e.ID, e.Data)
+		if !f.allowed(ctx) || f.write(f.text(es)) != nil {
+			return
 		}
 	}
 }
 
-// sendNow writes to a stream without waiting for more.
-func sendNow(c huma.Context, text string) error {
-	w := c.BodyWriter()
-	if _, err := w.Write([]byte(text)); err != nil {
+// text is what events look like on the wire.
+func (f *follower) text(es []messaging.FeedEntry) string {
+	if len(es) == 0 && time.Since(f.wrote) >= heartbeat {
+		return ": alive\n\n"
+	}
+	var b strings.Builder
+	for _, e := range es {
+		fmt.Fprintf(&b, "event: %s\nid: %s\ndata: %s\n\n", e.Kind, e.ID, e.Data)
+	}
+	return b.String()
+}
+
+// allowed says whether the reader's token is still good.
+func (f *follower) allowed(ctx context.Context) bool {
+	if time.Since(f.checked) < lookAgain {
+		return true
+	}
+	f.checked = time.Now()
+	token, _ := bearerToken(f.out.Header("Authorization"))
+	caller, err := f.s.Auth.Authenticate(ctx, token)
+	if err != nil && !errors.Is(err, auth.ErrToken) {
+		f.s.log.WarnContext(ctx, "checking the reader of a stream", slog.Any("error", err))
+	}
+	return err == nil && caller.Can(auth.ChatsRead)
+}
+
+// write sends text at once. A reader who does not take it in time has left.
+func (f *follower) write(text string) error {
+	if text == "" {
+		return nil
+	}
+	f.wrote = time.Now()
+	w := f.out.BodyWriter()
+	rw, ok := w.(http.ResponseWriter)
+	if !ok {
+		_, err := io.WriteString(w, text)
 		return err
 	}
-	if rw, ok := w.(http.ResponseWriter); ok {
-		return http.NewResponseController(rw).Flush()
+	conn := http.NewResponseController(rw)
+	_ = conn.SetWriteDeadline(f.wrote.Add(patience)) // recorders of tests have none
+	if _, err := io.WriteString(w, text); err != nil {
+		return err
 	}
+	if err := conn.Flush(); err != nil {
+		return err
+	}
+	_ = conn.SetWriteDeadline(time.Time{}) // the end of the stream is written later
 	return nil
 }
