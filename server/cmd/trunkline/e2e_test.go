@@ -123,19 +123,14 @@ func (r *rig) failure(t *testing.T, contact string) {
 // of are the webhooks about a contact, in order.
 func (r *rig) of(t testing.TB, contact string) []delivery {
 	t.Helper()
-	var out []delivery
-	for _, d := range r.sink.received(t) {
-		if d.contact() == contact {
-			out = append(out, d)
-		}
-	}
-	return out
+	r.sink.sound(t)
+	return r.sink.about(contact)
 }
 
 // await waits for n webhooks about a contact.
 func (r *rig) await(t testing.TB, contact string, n int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(r.of(t, contact)) >= n }, 20*time.Second, 5*time.Millisecond, contact)
+	require.Eventually(t, func() bool { return len(r.sink.about(contact)) >= n }, 20*time.Second, 5*time.Millisecond, contact)
 	require.Len(t, r.of(t, contact), n, contact)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -125,14 +126,24 @@ func parse(h http.Header, body string) (delivery, error) {
 	return d, err
 }
 
-// received are the first receipts in their order. What was wrong with any
-// delivery fails the test.
-func (s *sink) received(t testing.TB) []delivery {
+// received are the first receipts in their order.
+func (s *sink) received() []delivery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]delivery{}, s.first...)
+}
+
+// about are the first receipts about a contact.
+func (s *sink) about(contact string) []delivery {
+	return slices.DeleteFunc(s.received(), func(d delivery) bool { return d.contact() != contact })
+}
+
+// sound fails the test when anything was wrong with any delivery.
+func (s *sink) sound(t testing.TB) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	require.Empty(t, s.wrong)
-	return append([]delivery{}, s.first...)
 }
 
 // count is the number of first receipts, and of repeats.

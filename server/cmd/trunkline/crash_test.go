@@ -1,0 +1,86 @@
+package main_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+const (
+	// takenUp is the promise: work of a killed server is taken up within it.
+	takenUp = 15 * time.Second
+	// atWork is how long the work that was taken up may take on a busy machine.
+	atWork = 15 * time.Second
+	// shortestLife and longestLife bound how long a server lives under load.
+	shortestLife = 100 * time.Millisecond
+	longestLife  = 1500 * time.Millisecond
+)
+
+// TestKillUnderLoad kills the server again and again while it receives and
+// sends, and then counts.
+func TestKillUnderLoad(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, func(t *testing.T, database []string) {
+		r := newRig(t, "sent", "delivered", "read")
+		args := r.args(database...)
+		n := launch(t, args...)
+		r.door.open(n)
+		r.settle(t)
+		l := startLoad(t, r)
+		kills := testkit.Rounds(10)
+		for range kills {
+			pass(t, shortestLife+rand.N(longestLife-shortestLife))
+			n.kill()
+			r.door.open()
+			n = launch(t, args...)
+			r.door.open(n)
+		}
+		begin := time.Now()
+		l.finish()
+		l.settled(t, takenUp+atWork)
+		drained := time.Since(begin)
+		l.report(t, t.Name(), kills, l.check(t, kills), drained)
+		n.terminate(t)
+	})
+}
+
+// TestTwoNodes sends the same traffic through two servers on one database, and
+// kills one of them.
+func TestTwoNodes(t *testing.T) {
+	t.Parallel()
+	url := testkit.PostgresURL(t)
+	args := func(r *rig) []string {
+		return r.args("--data", t.TempDir(), "--database-url", url, "--secret", sharedSecret)
+	}
+	r := newRig(t, "sent", "delivered", "read")
+	one, two := launch(t, args(r)...), launch(t, args(r)...)
+	r.door.open(one, two)
+	r.settle(t)
+	l := startLoad(t, r)
+	pass(t, 2*time.Second)
+	one.kill()
+	begin := time.Now()
+	r.door.open(two)
+	pass(t, time.Second)
+	l.finish()
+	l.settled(t, takenUp+atWork)
+	drained := time.Since(begin)
+	l.report(t, t.Name(), 1, l.check(t, 1), drained)
+	two.terminate(t)
+}
+
+// pass lets a time pass.
+func pass(t *testing.T, d time.Duration) {
+	t.Helper()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.Context().Done():
+		require.NoError(t, t.Context().Err())
+	}
+}
