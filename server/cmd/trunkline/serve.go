@@ -13,6 +13,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server"
 )
 
@@ -153,6 +154,9 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log
 			why = "the database was written under another secret than the one in the data folder: give it here, the same on every node"
 		}
 		return nil, &settingError{"--secret", why}
+	}
+	if errors.Is(err, database.ErrNewer) {
+		return nil, &settingError{"--database-url", err.Error()}
 	}
 	if err != nil {
 		return nil, err
