@@ -1,6 +1,6 @@
 // Package sandbox is a line whose contacts are simulated: no account is needed
-// anywhere. What is sent to a contact is delivered at once and read when the
-// contact next writes; what the contact writes goes through a [Phone].
+// anywhere. What is sent to a contact is delivered at once; what the contact
+// writes and reads goes through a [Phone].
 //
 // It is the newcomer's first line, the peer of tests, and the shortest
 // complete [provider.Provider].
@@ -8,7 +8,9 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +20,9 @@ import (
 
 // Kind is the kind of sandbox lines.
 const Kind provider.Kind = "provider-sandbox"
+
+// ErrClosed is why a closed session sends nothing.
+var ErrClosed = errors.New("sandbox: the session is closed")
 
 // suffix ends the chat ids of sandbox lines: "ana@sandbox".
 const suffix = "@sandbox"
@@ -67,8 +72,9 @@ func (*Provider) Open(_ context.Context, ref provider.Reference, inbox provider.
 }
 
 type session struct {
-	ref   provider.ReferenceID
-	inbox provider.Inbox
+	ref    provider.ReferenceID
+	inbox  provider.Inbox
+	closed atomic.Bool
 }
 
 // Send puts the message on the contact's phone, which reports its delivery
@@ -77,10 +83,18 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	if err := ctx.Err(); err != nil {
 		return provider.Receipt{}, &provider.Temporary{Err: err}
 	}
-	switch out.Content.(type) {
+	if s.closed.Load() {
+		return provider.Receipt{}, &provider.Temporary{Err: ErrClosed}
+	}
+	if !strings.HasSuffix(out.To.ChatID, suffix) {
+		return provider.Receipt{}, &provider.BadRecipient{Message: "a sandbox line writes to contacts like ana@sandbox only"}
+	}
+	switch c := out.Content.(type) {
 	case provider.Text, provider.Template, provider.Buttons, provider.List, provider.Location, provider.Reaction:
+	case nil:
+		return provider.Receipt{}, &provider.Unsupported{What: "a message without content"}
 	default:
-		return provider.Receipt{}, &provider.Unsupported{What: out.Content.Type()}
+		return provider.Receipt{}, &provider.Unsupported{What: "content of type " + c.Type()}
 	}
 	err := s.inbox.Receive(ctx, s.ref, []provider.Event{
 		&provider.StatusChange{MessageID: out.ID, Status: provider.StatusDelivered, At: time.Now()},
@@ -99,5 +113,8 @@ func (s *session) Check(context.Context) (provider.Account, error) {
 // MarkRead has nobody to tell.
 func (s *session) MarkRead(context.Context, provider.Address, string) error { return nil }
 
-// Close has nothing to close.
-func (s *session) Close(context.Context) error { return nil }
+// Close makes the session refuse further sends.
+func (s *session) Close(context.Context) error {
+	s.closed.Store(true)
+	return nil
+}
