@@ -2,6 +2,8 @@ package messaging
 
 import (
 	"context"
+
+	"github.com/trunklinehq/trunkline/provider"
 )
 
 // What a running service does by the clock, at once.
@@ -11,8 +13,11 @@ func (s *Service) ApplyEarlies(ctx context.Context) error { return s.applyEarlie
 func (s *Service) Prune(ctx context.Context) error        { return s.prune(ctx) }
 func (s *Service) WriteHealth(ctx context.Context) error  { return s.writeHealth(ctx) }
 
-// ParseCursor reads and writes a cursor again.
+// ParseCursor reads a cursor and writes it again.
 func ParseCursor(s string, keys int) (string, error) {
 	c, err := parseCursor("cursor", s, keys)
 	return c.String(), err
 }
+
+// EncodeContent is what is stored of a message to send.
+func EncodeContent(c provider.Content) (string, error) { return encodeContent(c) }
