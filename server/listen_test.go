@@ -77,6 +77,15 @@ func dial(t *testing.T, addr, text string) net.Conn {
 	return c
 }
 
+// accepted waits until the connections made so far are in the server's hands:
+// they are taken in their order.
+func (r running) accepted(t *testing.T) {
+	t.Helper()
+	resp, err := http.Get("http://" + r.addr + "/probe")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+}
+
 func post(path string, length int) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, length)
 }
@@ -89,12 +98,8 @@ func TestDrain(t *testing.T) {
 	r := run(t, f, server.Listeners{})
 	body := `{"text":"in hand"}`
 	c := dial(t, r.addr, post("/test/echo", len(body))+body[:5])
-	idle := dial(t, r.addr, "")
-	_ = idle
-	require.Eventually(t, func() bool { return strings.Contains(metrics(t, f), "trunkline_build_info") }, eventually, tick)
-	probe, err := http.Get("http://" + r.addr + "/probe")
-	require.NoError(t, err)
-	_ = probe.Body.Close()
+	dial(t, r.addr, "") // idle
+	r.accepted(t)
 	r.stop()
 	require.Eventually(t, func() bool { // no further connection is taken
 		c, err := net.DialTimeout("tcp", r.addr, time.Second)
@@ -109,7 +114,7 @@ func TestDrain(t *testing.T) {
 		require.Fail(t, "stopped before the request was finished", "%v", err)
 	default:
 	}
-	_, err = io.WriteString(c, body[5:])
+	_, err := io.WriteString(c, body[5:])
 	require.NoError(t, err)
 	answer, err := io.ReadAll(c)
 	require.NoError(t, err)
@@ -128,6 +133,7 @@ func TestDrainCutsOff(t *testing.T) {
 	body := `{"text":"a"}`
 	c := dial(t, r.addr, post("/test/wait", len(body))+body)
 	dial(t, r.addr, post("/test/echo", 100)+"{")
+	r.accepted(t)
 	start := time.Now()
 	r.stop()
 	require.NoError(t, <-r.done)
