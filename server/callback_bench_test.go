@@ -259,7 +259,7 @@ func (p *poster) pace(b *testing.B, posts []signed, every time.Duration) []time.
 	began := time.Now()
 	for i, c := range posts {
 		due := began.Add(time.Duration(i) * every)
-		time.Sleep(time.Until(due))
+		<-time.After(time.Until(due))
 		wg.Go(func() {
 			p.post(b, c)
 			took[i] = time.Since(due)

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/trunklinehq/trunkline/server/auth"
 )
 
 // Problem is what every refused request is answered with: an RFC 9457
@@ -143,31 +141,6 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 	}
 	s.log.ErrorContext(ctx, "request failed", slog.Any("error", err))
 	return problem(codeInternal, "")
-}
-
-// authProblem translates the errors of package auth.
-func authProblem(err error) *Problem {
-	var bad *auth.Invalid
-	var limited *auth.RateLimited
-	switch {
-	case errors.As(err, &bad):
-		return invalid("body."+bad.Field, bad.Message)
-	case errors.As(err, &limited):
-		return problem(codeRateLimited, "there were too many failed attempts from this address").retryAfter(limited.After)
-	case errors.Is(err, auth.ErrCredentials):
-		return problem(codeUnauthorized, "the e-mail or the password is wrong")
-	case errors.Is(err, auth.ErrToken):
-		p := problem(codeUnauthorized, "the token is not valid, or no longer")
-		p.header.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
-		return p
-	case errors.Is(err, auth.ErrClosed):
-		return problem(codeForbidden, "sign-up is closed on this server")
-	case errors.Is(err, auth.ErrEmailTaken):
-		return problem(codeConflict, "a user with this e-mail exists")
-	case errors.Is(err, auth.ErrNotFound):
-		return problem(codeNotFound, "there is no such user")
-	}
-	return nil
 }
 
 // writeProblem answers outside of the API's own handlers.

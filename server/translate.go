@@ -4,8 +4,34 @@ import (
 	"errors"
 
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/webhook"
 )
+
+// authProblem translates the errors of package auth.
+func authProblem(err error) *Problem {
+	var bad *auth.Invalid
+	var limited *auth.RateLimited
+	switch {
+	case errors.As(err, &bad):
+		return invalid("body."+bad.Field, bad.Message)
+	case errors.As(err, &limited):
+		return problem(codeRateLimited, "there were too many failed attempts from this address").retryAfter(limited.After)
+	case errors.Is(err, auth.ErrCredentials):
+		return problem(codeUnauthorized, "the e-mail or the password is wrong")
+	case errors.Is(err, auth.ErrToken):
+		p := problem(codeUnauthorized, "the token is not valid, or no longer")
+		p.header.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+		return p
+	case errors.Is(err, auth.ErrClosed):
+		return problem(codeForbidden, "sign-up is closed on this server")
+	case errors.Is(err, auth.ErrEmailTaken):
+		return problem(codeConflict, "a user with this e-mail exists")
+	case errors.Is(err, auth.ErrNotFound):
+		return problem(codeNotFound, "there is no such user")
+	}
+	return nil
+}
 
 // messagingProblem translates the errors of package messaging.
 func messagingProblem(err error) *Problem {
@@ -39,7 +65,7 @@ func refusedProblem(e *messaging.Error) *Problem {
 	}
 	p := problem(e.Code, detail)
 	if e.After > 0 {
-		p.retryAfter(e.After)
+		return p.retryAfter(e.After)
 	}
 	return p
 }
