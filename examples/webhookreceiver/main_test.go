@@ -65,7 +65,7 @@ func freeAddr(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer ln.Close()
+	require.NoError(t, ln.Close())
 	return ln.Addr().String()
 }
 

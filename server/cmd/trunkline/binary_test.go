@@ -46,7 +46,7 @@ func built() (string, error) { return buildDir, errBuild }
 func binary(t testing.TB, name string) string {
 	t.Helper()
 	buildOnce.Do(func() {
-		if buildDir, errBuild = os.MkdirTemp("", "trunkline-bin-"); errBuild != nil {
+		if buildDir, errBuild = os.MkdirTemp("", "trunkline-bin-"); errBuild != nil { //nolint:usetesting // outlives the test
 			return
 		}
 		cmd := exec.Command("go", "build", "-trimpath", "-o", buildDir+string(filepath.Separator), ".", "../../../examples/webhookreceiver")

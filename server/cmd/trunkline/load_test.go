@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	loadChats   = 40
+	loadChats   = 160                    // a killed node holds some of them back for a while
 	loadWriters = 4                      // each writes in its own quarter of the chats
 	writerPause = 30 * time.Millisecond  // between two callbacks of a writer
 	senderPause = 50 * time.Millisecond  // between two sends of a sender
@@ -115,7 +115,10 @@ func (l *load) send(ctx context.Context, contact string) error {
 	text := fmt.Sprintf("out %s %d", contact, len(l.accepted[contact]))
 	l.mu.Unlock()
 	key := fmt.Sprintf("%s-%d", contact, rand.Int64())
-	path := fmt.Sprintf("/chats/send?wait=%d", rand.IntN(2))
+	path := "/chats/send?wait=0"
+	if rand.IntN(8) == 0 {
+		path = "/chats/send?wait=1"
+	}
 	for {
 		l.mu.Lock()
 		l.tries++

@@ -184,6 +184,6 @@ func (l *load) report(t *testing.T, what string, kills int, c counts, drained ti
 		fmt.Sprintf("%d sends were accepted in %d tries: %d left, each once; %d attempts were cut off and said so", c.sends, l.tries, c.confirmed, c.cut),
 		fmt.Sprintf("all work was done %.1f s after the last start", drained.Seconds()),
 	} {
-		t.Logf("promise: %s, %d kills: %s", what, kills, line)
+		t.Logf("promise: %s, killed %d times: %s", what, kills, line)
 	}
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main_test
 
 import (
@@ -72,7 +74,7 @@ func freeAddr(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer ln.Close()
+	require.NoError(t, ln.Close())
 	return ln.Addr().String()
 }
 

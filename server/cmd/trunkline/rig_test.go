@@ -113,9 +113,9 @@ func (r *rig) settle(t *testing.T) {
 }
 
 // call makes a request that must be answered with status and a JSON object.
-func (r *rig) call(t testing.TB, status int, method, path, body string, header ...string) map[string]any {
+func (r *rig) call(t testing.TB, status int, method, path, body string) map[string]any {
 	t.Helper()
-	got, answer, err := r.try(t.Context(), method, path, body, header...)
+	got, answer, err := r.try(t.Context(), method, path, body)
 	require.NoError(t, err)
 	require.Equal(t, status, got, "%s %s: %v", method, path, answer)
 	return answer
