@@ -234,5 +234,5 @@ func pause(attempts int, asked time.Duration) time.Duration {
 		return asked
 	}
 	d := min(retryMost, time.Second<<min(attempts, 16))
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // nobody guesses a pause
 }

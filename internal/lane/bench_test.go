@@ -132,7 +132,8 @@ func BenchmarkHanging(b *testing.B) {
 				var mu sync.Mutex
 				var took []time.Duration
 				put := map[string]time.Time{}
-				q := newQueue(b, db, lane.Options{Logger: quiet, Drain: time.Millisecond,
+				q := newQueue(b, db, lane.Options{
+					Logger: quiet, Drain: time.Millisecond,
 					Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
 						if it.Consumer == "c0" && hanging > 0 {
 							<-ctx.Done()
@@ -142,7 +143,8 @@ func BenchmarkHanging(b *testing.B) {
 						defer mu.Unlock()
 						took = append(took, time.Since(put[it.Subject]))
 						return lane.Outcome{}
-					}})
+					},
+				})
 				start(b, q)
 				for b.Loop() {
 					tick := time.NewTicker(time.Second / n)

@@ -155,7 +155,7 @@ func (c *claimer) claimQuery(chosen []candidate) (string, []any) {
 }
 
 func (c *claimer) leased(ctx context.Context, db sqlx.QueryerContext, query string, args []any) ([]*run, error) {
-	rows, err := db.QueryxContext(ctx, query, args...)
+	rows, err := db.QueryxContext(ctx, query, args...) //nolint:sqlclosecheck // closed below
 	if err != nil {
 		return nil, err
 	}

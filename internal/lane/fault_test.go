@@ -44,7 +44,8 @@ func TestChild(t *testing.T) {
 	require.NoError(t, err)
 	lease, err := time.ParseDuration(os.Getenv(childLease))
 	require.NoError(t, err)
-	q := newQueue(t, db, lane.Options{Logger: quiet, Lease: lease,
+	q := newQueue(t, db, lane.Options{
+		Logger: quiet, Lease: lease,
 		Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
 			if rand.IntN(20) == 0 {
 				return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
@@ -58,7 +59,8 @@ func TestChild(t *testing.T) {
 				return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
 			}
 			return lane.Outcome{}
-		}})
+		},
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { // ends with the parent, however that ends
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -226,19 +228,23 @@ func TestFrozenRouter(t *testing.T) {
 	var s sink
 	routing, thaw := make(chan struct{}), make(chan struct{})
 	t.Cleanup(sync.OnceFunc(func() { close(thaw) }))
-	frozen := newQueue(t, testkit.Open(t, url), lane.Options{Logger: quiet, Handle: done(&s),
+	frozen := newQueue(t, testkit.Open(t, url), lane.Options{
+		Logger: quiet, Handle: done(&s),
 		Route: func(context.Context, *sqlx.Tx, []lane.Entry) ([]lane.Entry, error) {
 			routing <- struct{}{}
 			<-thaw
 			return nil, nil
-		}})
-	q := newQueue(t, db, lane.Options{Handle: done(&s),
+		},
+	})
+	q := newQueue(t, db, lane.Options{
+		Handle: done(&s),
 		Route: func(_ context.Context, _ *sqlx.Tx, es []lane.Entry) ([]lane.Entry, error) {
 			for i := range es {
 				es[i].Consumer = "c"
 			}
 			return es, nil
-		}})
+		},
+	})
 	go func() { _ = frozen.Run(t.Context()) }()
 	put(t, db, q, lane.Entry{Key: "k", Subject: "1"})
 	<-routing

@@ -64,7 +64,8 @@ func TestSettleFails(t *testing.T) {
 		var s sink
 		var mu sync.Mutex
 		refused, handled := 0, 0
-		q := newQueue(t, db, lane.Options{Logger: quiet,
+		q := newQueue(t, db, lane.Options{
+			Logger: quiet,
 			Handle: func(_ context.Context, it lane.Item) lane.Outcome {
 				if it.Key == "k3" {
 					mu.Lock()
@@ -192,7 +193,8 @@ func TestDrain(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		begun, finish, stuck := make(chan struct{}, 10), make(chan struct{}), make(chan struct{})
-		q := newQueue(t, db, lane.Options{Logger: quiet, Drain: 200 * time.Millisecond,
+		q := newQueue(t, db, lane.Options{
+			Logger: quiet, Drain: 200 * time.Millisecond,
 			Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
 				begun <- struct{}{}
 				switch it.Key {
@@ -215,7 +217,8 @@ func TestDrain(t *testing.T) {
 					}
 				}
 				return nil
-			}})
+			},
+		})
 		stop := start(t, q)
 		put(t, db, q, entries("c", 3, 9)...)
 		for range 3 {

@@ -85,15 +85,15 @@ func (n *node) keep(ctx context.Context) {
 	var both sync.WaitGroup
 	defer both.Wait()
 	if !n.o.Exclusive {
-		both.Go(func() { n.every(ctx, beatEvery, "heartbeat failed", n.beatAndSweep) })
+		both.Go(func() { n.every(ctx, beatEvery, "heartbeat", n.beatAndSweep) })
 	}
-	both.Go(func() { n.every(ctx, n.o.Lease/4, "renewing leases failed", n.renew) })
+	both.Go(func() { n.every(ctx, n.o.Lease/4, "renewal of leases", n.renew) })
 }
 
-func (n *node) every(ctx context.Context, d time.Duration, failed string, do func(context.Context) error) {
+func (n *node) every(ctx context.Context, d time.Duration, task string, do func(context.Context) error) {
 	for await(ctx, nil, d) {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
-			n.log.WarnContext(ctx, failed, "error", err)
+			n.log.WarnContext(ctx, "keeping a node alive failed", "task", task, "error", err)
 		}
 	}
 }

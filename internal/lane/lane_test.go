@@ -99,7 +99,8 @@ func TestOrderUnderFailures(t *testing.T) {
 func TestRoute(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		q := newQueue(t, db, lane.Options{Handle: done(&s),
+		q := newQueue(t, db, lane.Options{
+			Handle: done(&s),
 			Route: func(_ context.Context, _ *sqlx.Tx, es []lane.Entry) (out []lane.Entry, err error) {
 				for _, e := range es {
 					for _, c := range []string{"a", "b"} {
@@ -108,7 +109,8 @@ func TestRoute(t *testing.T) {
 					}
 				}
 				return out, nil
-			}})
+			},
+		})
 		var es []lane.Entry
 		for i := range 30 {
 			e := lane.Entry{Key: "k", Subject: fmt.Sprint(i + 1)}
@@ -134,7 +136,8 @@ func TestRouteFails(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		fails := 2
-		q := newQueue(t, db, lane.Options{Logger: quiet, Handle: done(&s),
+		q := newQueue(t, db, lane.Options{
+			Logger: quiet, Handle: done(&s),
 			Route: func(_ context.Context, _ *sqlx.Tx, es []lane.Entry) ([]lane.Entry, error) {
 				switch fails--; fails {
 				case 1:
@@ -144,7 +147,8 @@ func TestRouteFails(t *testing.T) {
 				}
 				es[0].Consumer = "a"
 				return es, nil
-			}})
+			},
+		})
 		put(t, db, q, lane.Entry{Key: "k", Subject: "1"})
 		start(t, q)
 		s.await(t, 1)

@@ -91,7 +91,7 @@ func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(n.topic()))
 	var ours bool
-	row := tx.QueryRowContext(ctx, guardSQL+`, pg_try_advisory_xact_lock($1)`, int64(h.Sum64())) //nolint:gosec // any number will do
+	row := tx.QueryRowContext(ctx, guardSQL+`, pg_try_advisory_xact_lock($1)`, int64(h.Sum64()))
 	if err := row.Scan(new(string), new(string), &ours); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package open_test
 import (
 	"io"
 	"net"
+	"slices"
 	"path/filepath"
 	"testing"
 
@@ -78,7 +79,7 @@ func TestOpenRemote(t *testing.T) {
 		_, _ = io.ReadFull(c, b)
 		_, _ = c.Write([]byte("N"))
 		rest, _ := io.ReadAll(c)
-		heard <- append(b, rest...)
+		heard <- slices.Concat(b, rest)
 	}()
 	_, err = open.Open(t.Context(), "postgres://u:s3cret@"+l.Addr().String()+"/x")
 	require.ErrorContains(t, err, "SSL is not enabled")
