@@ -3,8 +3,8 @@ package open_test
 import (
 	"io"
 	"net"
-	"slices"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
