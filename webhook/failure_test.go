@@ -110,7 +110,7 @@ func TestSchedule(t *testing.T) {
 				if len(ds) == 1 {
 					d = ds[0]
 				}
-				return len(d.Attempts) == i+1 && !d.NextAttemptAt.IsZero()
+				return len(d.Attempts) == i+1 && d.NextAttemptAt.After(d.Attempts[i].At)
 			})
 			planned := d.NextAttemptAt.Sub(d.Attempts[i].At)
 			require.InDelta(t, wait, planned, float64(wait)*0.2+float64(2*time.Second))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
@@ -16,7 +15,9 @@ import (
 var ErrNewer = errors.New("database: the database is newer than this program")
 
 // Migrate brings the tables of one package to the newest version in files, a
-// folder of goose migrations. A file serves both dialects; where they differ,
+// folder of goose migrations. A file serves both dialects: {identity} is a key
+// that counts, {bytewise} a text's collation by bytes, {transaction} the number
+// of the transaction as a default. Where dialects differ further,
 // NAME.sqlite.sql and NAME.postgres.sql stand beside each other. It returns
 // [ErrNewer] when the tables are newer than the files.
 func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
@@ -24,17 +25,17 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	dialect, hide := goose.DialectSQLite3, "postgres"
+	dialect := goose.DialectSQLite3
 	opts := []goose.ProviderOption{goose.WithTableName(pkg + "_schema_version")}
 	if d.Dialect == Postgres {
-		dialect, hide = goose.DialectPostgres, "sqlite"
+		dialect = goose.DialectPostgres
 		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // seconds between tries, tries
 		if err != nil {
 			return fmt.Errorf("%s migrations: %w", pkg, err)
 		}
 		opts = append(opts, goose.WithSessionLocker(locker))
 	}
-	p, err := goose.NewProvider(dialect, db.DB, oneDialect{files, "." + hide + ".sql"}, opts...)
+	p, err := goose.NewProvider(dialect, db.DB, oneDialect{files, d.Dialect}, opts...)
 	if err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
 	}
@@ -67,32 +68,4 @@ func up(ctx context.Context, p *goose.Provider, pkg string) error {
 			return nil
 		}
 	}
-}
-
-// oneDialect hides the files of the other dialect.
-type oneDialect struct {
-	fs.FS
-	hide string
-}
-
-func (o oneDialect) ReadDir(name string) ([]fs.DirEntry, error) {
-	all, err := fs.ReadDir(o.FS, name)
-	var out []fs.DirEntry
-	for _, e := range all {
-		if !strings.HasSuffix(e.Name(), o.hide) {
-			out = append(out, e)
-		}
-	}
-	return out, err
-}
-
-func (o oneDialect) Glob(pattern string) ([]string, error) {
-	all, err := fs.Glob(o.FS, pattern)
-	var out []string
-	for _, n := range all {
-		if !strings.HasSuffix(n, o.hide) {
-			out = append(out, n)
-		}
-	}
-	return out, err
 }

@@ -1,6 +1,6 @@
 -- +goose Up
 CREATE TABLE webhook_endpoint (
-	id TEXT COLLATE "C" PRIMARY KEY,
+	id TEXT {bytewise} PRIMARY KEY,
 	account TEXT NOT NULL,
 	scope TEXT NOT NULL,
 	url TEXT NOT NULL,
@@ -21,7 +21,7 @@ CREATE TABLE webhook_endpoint (
 );
 
 CREATE TABLE webhook_event (
-	id TEXT COLLATE "C" PRIMARY KEY,
+	id TEXT {bytewise} PRIMARY KEY,
 	at_us BIGINT NOT NULL,
 	account TEXT NOT NULL,
 	scope TEXT NOT NULL,
@@ -40,8 +40,8 @@ CREATE INDEX webhook_event_at ON webhook_event (at_us);
 -- It is pending while it is in a lane, and over with the attempt that has an
 -- outcome; a replay adds another.
 CREATE TABLE webhook_attempt (
-	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-	delivery TEXT COLLATE "C" NOT NULL,
+	id {identity},
+	delivery TEXT {bytewise} NOT NULL,
 	endpoint TEXT NOT NULL,
 	event TEXT NOT NULL,
 	account TEXT NOT NULL,

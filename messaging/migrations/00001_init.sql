@@ -1,6 +1,6 @@
 -- +goose Up
 CREATE TABLE messaging_reference (
-	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	id {identity},
 	account TEXT NOT NULL,
 	name TEXT NOT NULL,
 	kind TEXT NOT NULL,
@@ -24,7 +24,7 @@ CREATE INDEX messaging_reference_group ON messaging_reference (group_key) WHERE 
 CREATE INDEX messaging_reference_verify ON messaging_reference (verify_hash) WHERE verify_hash <> '';
 
 CREATE TABLE messaging_chat (
-	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	id {identity},
 	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
 	chat_id TEXT NOT NULL, -- as users see it
 	is_group BOOLEAN NOT NULL,
@@ -57,7 +57,7 @@ CREATE TABLE messaging_alias (
 CREATE INDEX messaging_alias_chat ON messaging_alias (chat);
 
 CREATE TABLE messaging_message (
-	seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	seq {identity},
 	reference BIGINT NOT NULL,
 	chat BIGINT NOT NULL,
 	id TEXT NOT NULL, -- the network's, until there is one ours
@@ -104,7 +104,7 @@ CREATE INDEX messaging_early_created ON messaging_early (created_us);
 
 -- what the networks reported and this version does not interpret
 CREATE TABLE messaging_raw (
-	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	id {identity},
 	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
 	kind TEXT NOT NULL,
 	raw_id TEXT NOT NULL,
@@ -115,7 +115,7 @@ CREATE TABLE messaging_raw (
 
 -- items of callbacks that could not be read
 CREATE TABLE messaging_dead (
-	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	id {identity},
 	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
 	digest TEXT NOT NULL,
 	reason TEXT NOT NULL,
@@ -126,8 +126,8 @@ CREATE TABLE messaging_dead (
 
 -- what happened, in commit order, for the stream
 CREATE TABLE messaging_feed (
-	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-	txid BIGINT NOT NULL DEFAULT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT), -- later transactions have higher ones
+	id {identity},
+	txid BIGINT NOT NULL DEFAULT {transaction}, -- later transactions have higher ones
 	account TEXT NOT NULL,
 	reference BIGINT NOT NULL,
 	kind TEXT NOT NULL,
