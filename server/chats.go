@@ -18,25 +18,29 @@ func (s *Server) chatRoutes(a *api) {
 	register(a, operation{
 		id: "Messaging_Chats", method: http.MethodGet, path: "/chats/list",
 		summary: "List the chats of a line, newest activity first",
+		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.listChats)
 	register(a, operation{
 		id: "Messaging_Messages", method: http.MethodGet, path: "/chats/messages",
 		summary: "List the messages of a chat, newest first",
+		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.listMessages)
 	registerReply(a, operation{
 		id: "Messaging_Send", method: http.MethodPost, path: "/chats/send", summary: "Send a message",
 		about: "Stores the message and waits for the first attempt to hand it to the network. A message that the network took has the status SENDING " +
 			"and the network's id; one that is still on its way is PENDING with an id of ours, which stays an alias. " +
 			"With `dryRun=1` nothing is sent: the answer says what would become of it.",
-		errors: []int{http.StatusConflict, http.StatusBadGateway},
+		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, auth.ChatsSend, s.send)
 	register(a, operation{
 		id: "Messaging_MarkRead", method: http.MethodPost, path: "/chats/read",
 		summary: "Mark a chat's messages as read, up to one of them or all",
+		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsSend, s.markRead)
 	register(a, operation{
 		id: "Messaging_UpdateChat", method: http.MethodPatch, path: "/chats",
 		summary: "Change what is kept with a chat",
+		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsSend, s.updateChat)
 }
 

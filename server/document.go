@@ -37,7 +37,7 @@ func newAPI(s *Server) *api {
 		Transformers:                 []huma.Transformer{asProblem},
 	}
 	a := &api{API: humamux.New(s.router, cfg), s: s, problems: []func(error) *Problem{authProblem, messagingProblem, webhookProblem}}
-	a.UseMiddleware(a.guard)
+	a.UseMiddleware(a.guard, a.legible)
 	return a
 }
 

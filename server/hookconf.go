@@ -43,22 +43,27 @@ func (s *Server) hookconfRoutes(a *api) {
 		id: "Webhooks_Put", method: http.MethodPost, path: "/references/hookconf",
 		summary: "Add a webhook, or update the headers of the one with this URL",
 		about:   "On a sandbox line the URL may be " + webhook.EchoURL + ": deliveries then go to a built-in receiver.",
+		errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.putHook)
 	registerReply(a, operation{
 		id: "Webhooks_Register", method: http.MethodPost, path: "/references/registerWebHook",
 		summary: "Register a webhook and get its signing secret", status: http.StatusCreated,
-		about: "Answers 201 with the secret for a new URL, 200 without it for one that exists.",
+		about:  "Answers 201 with the secret for a new URL, 200 without it for one that exists.",
+		errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.registerHook)
 	register(a, operation{
 		id: "Webhooks_List", method: http.MethodGet, path: "/references/hookconf", summary: "List the webhooks of a line",
+		errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.listHooks)
 	register(a, operation{
 		id: "Webhooks_Update", method: http.MethodPatch, path: "/references/hookconf/{endpointId}",
 		summary: "Change a webhook, or rotate its secret",
+		errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.updateHook)
 	register(a, operation{
 		id: "Webhooks_Delete", method: http.MethodDelete, path: "/references/hookconf/{endpointId}",
 		summary: "Remove a webhook with what waits for it",
+		errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.deleteHook)
 }
 
@@ -224,7 +229,11 @@ func headersOf(hs []webhook.Header) []header {
 	return out
 }
 
+// headersFrom is nil only when the list is absent.
 func headersFrom(hs []header) []webhook.Header {
+	if hs == nil {
+		return nil
+	}
 	out := make([]webhook.Header, len(hs))
 	for i, h := range hs {
 		out[i] = webhook.Header(h)

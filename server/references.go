@@ -38,23 +38,29 @@ func (s *Server) referenceRoutes(a *api) {
 	register(a, operation{
 		id: "Messaging_StartSession", method: http.MethodPost, path: "/reference/session/start",
 		summary: "Connect a line, or check its credentials",
+		errors:  []int{http.StatusNotFound},
 	}, auth.SessionsManage, s.startSession)
 	register(a, operation{
 		id: "Messaging_SessionStatus", method: http.MethodGet, path: "/reference/session/status",
 		summary: "How a line stands with its network",
+		errors:  []int{http.StatusNotFound},
 	}, auth.ReferencesRead, s.sessionStatus)
 	register(a, operation{
 		id: "Messaging_Logout", method: http.MethodPost, path: "/reference/session/logout", summary: "End a session",
+		errors: []int{http.StatusNotFound},
 	}, auth.SessionsManage, s.logout)
 	register(a, operation{
 		id: "Messaging_Reference", method: http.MethodGet, path: "/reference/{id}", summary: "Show a chat line",
+		errors: []int{http.StatusNotFound},
 	}, auth.ReferencesRead, s.getReference)
 	register(a, operation{
 		id: "Messaging_UpdateReference", method: http.MethodPatch, path: "/reference/{id}", summary: "Change a chat line",
+		errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.updateReference)
 	register(a, operation{
 		id: "Messaging_DeleteReference", method: http.MethodDelete, path: "/reference/{id}",
 		summary: "Remove a chat line with its chats and messages",
+		errors:  []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.deleteReference)
 }
 

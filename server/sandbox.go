@@ -21,15 +21,18 @@ func (s *Server) sandboxRoutes(a *api) {
 	register(a, operation{
 		id: "Sandbox_Write", method: http.MethodPost, path: "/sandbox/{reference}/messages",
 		summary: "Let a simulated contact write", status: http.StatusCreated,
-		about: "The body is `{from, name?, type, …}` with the members of the type as in a send. What the contact was sent before counts as read.",
+		about:  "The body is `{from, name?, type, …}` with the members of the type as in a send. What the contact was sent before counts as read.",
+		errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.sandboxWrite)
 	register(a, operation{
 		id: "Sandbox_Screen", method: http.MethodGet, path: "/sandbox/{reference}/messages",
 		summary: "What the simulated contacts' phones show, newest first",
+		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.sandboxScreen)
 	register(a, operation{
 		id: "Sandbox_Echo", method: http.MethodGet, path: "/sandbox/{reference}/echo",
 		summary: "The last 100 deliveries that went to " + webhook.EchoURL + ", newest first",
+		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.sandboxEcho)
 }
 
@@ -113,6 +116,11 @@ func (s *Server) sandboxScreen(ctx context.Context, c call, in *screenFilter) (m
 	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
 		return messaging.Page[screenItem]{}, err
 	}
+	if in.From != "" {
+		if err := contactName("query.from", in.From); err != nil {
+			return messaging.Page[screenItem]{}, err
+		}
+	}
 	p, err := s.account(c).Screen(ctx, in.Reference, in.From, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	out := messaging.Page[screenItem]{Items: make([]screenItem, len(p.Items)), Next: p.Next}
 	for i, m := range p.Items {
@@ -173,6 +181,9 @@ func (m *simulated) decode() (from, name string, content provider.Content, err e
 	if from == "" {
 		return from, name, nil, invalid("body.from", "is required")
 	}
+	if err := contactName("body.from", from); err != nil {
+		return from, name, nil, err
+	}
 	if name, err = text(m.members, "name"); err != nil {
 		return from, name, nil, err
 	}
@@ -186,6 +197,16 @@ func (m *simulated) decode() (from, name string, content provider.Content, err e
 		err = invalid("body."+strings.TrimPrefix(bad.Field, "message."), bad.Message)
 	}
 	return from, name, content, err
+}
+
+// contactName refuses what no simulated contact can be called.
+func contactName(location, name string) error {
+	_, err := sandbox.New().Address(name)
+	var bad *provider.BadRecipient
+	if errors.As(err, &bad) {
+		return invalid(location, bad.Message)
+	}
+	return err
 }
 
 // text reads a member that must be a string when it is there.

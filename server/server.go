@@ -146,6 +146,7 @@ func (s *Server) routes() error {
 	s.sandboxRoutes(s.api)
 	s.callbackRoutes(s.router)
 	s.api.finish()
+	describe(s.api.OpenAPI())
 	if err := s.pageRoutes(s.router); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}

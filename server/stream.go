@@ -34,6 +34,7 @@ func (s *Server) streamRoutes(a *api) {
 		summary: "Follow what happens, as server-sent events in the order of the commits",
 		about: "Events are `message`, `status`, `session` and `chat`, each with a JSON record as data, and `resync` when the position is older than the " +
 			"24 hours that are kept: fetch anew what is shown. After a break, `Last-Event-ID` (or `after`) continues where it ended.",
+		errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.stream)
 }
 

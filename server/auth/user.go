@@ -8,6 +8,7 @@ import (
 	"net/mail"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -68,6 +69,9 @@ func (s *Service) newRow(ctx context.Context, n NewUser) (userRow, error) {
 	name := strings.TrimSpace(n.Name)
 	if l := utf8.RuneCountInString(name); l < 1 || l > maxName {
 		return userRow{}, &Invalid{"name", fmt.Sprintf("must have 1 to %d characters", maxName)}
+	}
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return userRow{}, &Invalid{"name", "must be text without control characters"}
 	}
 	if err := checkPassword(n.Password); err != nil {
 		return userRow{}, err

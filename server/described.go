@@ -1,0 +1,17 @@
+package server
+
+import "github.com/danielgtaylor/huma/v2"
+
+// describe adds to the document what huma cannot see: an answer that is
+// written by hand, and a second status.
+func describe(doc *huma.OpenAPI) {
+	stream := doc.Paths["/chats/stream"].Get.Responses["200"]
+	stream.Description = "The stream. It lasts until one of both sides ends it."
+	stream.Content = map[string]*huma.MediaType{"text/event-stream": {
+		Schema:  &huma.Schema{Type: huma.TypeString},
+		Example: "event: message\nid: MS4yLjM\ndata: {\"reference\":1,\"chatId\":\"ana@sandbox\",\"text\":\"Hello\"}\n\n",
+	}}
+	register := doc.Paths["/references/registerWebHook"].Post.Responses
+	register["201"].Description = "Created; with the signing secret."
+	register["200"] = &huma.Response{Description: "Updated; without a secret.", Content: register["201"].Content}
+}
