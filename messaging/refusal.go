@@ -20,13 +20,14 @@ func certain(err error) bool {
 }
 
 // retryable reports whether err says for sure that nothing was sent, for now,
-// and the pause that the network asked for.
-func retryable(err error) (time.Duration, bool) {
+// and the pause that the network asked for. One that limits without a word
+// on how long gets 4^n seconds, which is what Meta advises.
+func retryable(err error, attempts int) (time.Duration, bool) {
 	var limited *provider.RateLimited
 	var temporary *provider.Temporary
 	switch {
 	case errors.As(err, &limited):
-		return limited.After, true
+		return cmp.Or(limited.After, min(retryMost, time.Second<<min(2*attempts, 16))), true
 	case errors.As(err, &temporary):
 		return temporary.After, true
 	}

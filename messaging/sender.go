@@ -185,7 +185,7 @@ func (s *Service) hand(ctx context.Context, j *job) (provider.Receipt, error) {
 
 // judge turns what a provider answered into an outcome.
 func (s *Service) judge(out lane.Outcome, a attempt, it lane.Item, receipt provider.Receipt, err error) lane.Outcome {
-	after, retry := retryable(err)
+	after, retry := retryable(err, it.Attempt)
 	switch {
 	case err == nil:
 		a.receipt = &receipt
