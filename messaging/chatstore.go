@@ -56,6 +56,14 @@ func (u *unit) open(ctx context.Context, people []person, others []int64) error 
 // find locks the chats that are known under any name of people, and others. It
 // looks again when one of them was merged away before it was locked.
 func (u *unit) find(ctx context.Context, people []person, others []int64) error {
+	if len(others) == 0 && len(people) <= chunk/4 {
+		if err := u.findPeople(ctx, people); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(people, func(p person) bool { return u.chatOf(p) == nil }) {
+			return nil
+		}
+	}
 	for try := 1; ; try++ {
 		clear(u.aliases)
 		if err := u.findAliases(ctx, people); err != nil {
@@ -72,6 +80,51 @@ func (u *unit) find(ctx context.Context, people []person, others []int64) error 
 	}
 }
 
+// findPeople does in one statement what find does for people alone. It misses
+// chats that are merged away meanwhile.
+func (u *unit) findPeople(ctx context.Context, people []person) error {
+	want := wanted(people)
+	if len(want) == 0 {
+		return nil
+	}
+	var rows []struct {
+		Alias string `db:"alias"`
+		chatRow
+	}
+	err := u.tx.SelectContext(ctx, &rows, `SELECT a.alias, `+chatColumns+` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat
+		WHERE (a.reference, a.alias) IN (VALUES `+u.values(len(want), 2, 1, "BIGINT", "TEXT")+`) ORDER BY c.id`+u.forUpdate("c"), nameArgs(want)...)
+	if err != nil {
+		return fmt.Errorf("finding chats: %w", err)
+	}
+	for i := range rows {
+		c := &rows[i].chatRow
+		if u.chats[c.ID] == nil {
+			u.chats[c.ID] = c
+		}
+		u.aliases[chatName{c.Reference, rows[i].Alias}] = c.ID
+	}
+	return nil
+}
+
+// wanted are the names of people, each once.
+func wanted(people []person) []chatName {
+	var want ordered[chatName]
+	for _, p := range people {
+		for _, n := range names(p.addr) {
+			want.add(chatName{p.line.ID, n})
+		}
+	}
+	return want.items
+}
+
+func nameArgs(ns []chatName) []any {
+	args := make([]any, 0, 2*len(ns))
+	for _, n := range ns {
+		args = append(args, n.reference, n.name)
+	}
+	return args
+}
+
 // chatOf is the chat that any name of p leads to, nil when none does.
 func (u *unit) chatOf(p person) *chatRow {
 	for _, n := range names(p.addr) {
@@ -83,24 +136,14 @@ func (u *unit) chatOf(p person) *chatRow {
 }
 
 func (u *unit) findAliases(ctx context.Context, people []person) error {
-	var want ordered[chatName]
-	for _, p := range people {
-		for _, n := range names(p.addr) {
-			want.add(chatName{p.line.ID, n})
-		}
-	}
-	for part := range slices.Chunk(want.items, chunk) {
-		var args []any
-		for _, n := range part {
-			args = append(args, n.reference, n.name)
-		}
+	for part := range slices.Chunk(wanted(people), chunk) {
 		var rows []struct {
 			Reference provider.ReferenceID `db:"reference"`
 			Alias     string               `db:"alias"`
 			Chat      int64                `db:"chat"`
 		}
 		err := u.tx.SelectContext(ctx, &rows, `SELECT reference, alias, chat FROM messaging_alias WHERE (reference, alias) IN (VALUES `+
-			u.values(len(part), 2, 1, "BIGINT", "TEXT")+`)`, args...)
+			u.values(len(part), 2, 1, "BIGINT", "TEXT")+`)`, nameArgs(part)...)
 		if err != nil {
 			return fmt.Errorf("finding chats: %w", err)
 		}
@@ -290,6 +333,26 @@ func (u *unit) writeAliases(ctx context.Context) error {
 	err := u.insert(ctx, `INSERT INTO messaging_alias (reference, alias, chat)`, 3, rows, "")
 	if err != nil {
 		return fmt.Errorf("naming chats: %w", moved(err))
+	}
+	return nil
+}
+
+// writeActivity writes what messages change of their chats.
+func (u *unit) writeActivity(ctx context.Context) error {
+	var rows [][]any
+	for _, c := range u.activeChats.items {
+		if u.chats[c.ID] == nil || u.dirtyChats.has[c] {
+			continue // merged away, or written as a whole
+		}
+		rows = append(rows, []any{
+			c.ID, c.Name, c.BizName, c.Unread, c.HandoffUS, c.LastMessage, c.ActivityUS, c.WindowUS, database.Micros(u.now),
+		})
+	}
+	err := u.update(ctx, `UPDATE messaging_chat SET name = v.column2, biz_name = v.column3, unread = v.column4, handoff_us = v.column5,
+		last_message = v.column6, activity_us = v.column7, window_us = v.column8, updated_us = v.column9`,
+		[]string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT"}, rows, `messaging_chat.id = v.column1`)
+	if err != nil {
+		return fmt.Errorf("updating chats: %w", err)
 	}
 	return nil
 }

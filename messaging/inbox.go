@@ -232,7 +232,7 @@ func (u *unit) arrived(l line, e *provider.Message, m *messageRow) {
 	} else {
 		u.heard(l, c, e, m)
 	}
-	u.dirtyChats.add(c)
+	u.activeChats.add(c)
 	u.emit(l.Account, EventMessage, c, m)
 }
 

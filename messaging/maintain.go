@@ -92,31 +92,31 @@ func (s *Service) endDoubts(ctx context.Context) error {
 // prune deletes, in small steps, what is past its time.
 func (s *Service) prune(ctx context.Context) error {
 	now := s.now()
-	for _, t := range []struct {
-		table, key string
-		life       time.Duration
+	// Ids rise with time; what has none has an index of its own.
+	rules := []struct {
+		table, key, order string
+		life              time.Duration
 	}{
-		{"messaging_early", "reference, message_id, status", earlyLife},
-		{"messaging_idempotency", "account, idempotency_key", idempotencyLife},
-		{"messaging_feed", "id", feedKept},
-	} {
-		if err := s.pruneTable(ctx, now.Add(-t.life), `DELETE FROM `+t.table+` WHERE (`+t.key+`) IN (SELECT `+t.key+` FROM
-			(SELECT `+t.key+`, created_us FROM `+t.table+` ORDER BY created_us LIMIT $1) AS old WHERE created_us < $2)`); err != nil {
+		{"messaging_early", "reference, message_id, status", "created_us", earlyLife},
+		{"messaging_idempotency", "account, idempotency_key", "created_us", idempotencyLife},
+		{"messaging_feed", "id", "id", feedKept},
+		{"messaging_raw", "id", "id", s.opts.Retention},
+		{"messaging_dead", "id", "id", s.opts.Retention},
+	}
+	for _, r := range rules {
+		if r.life == 0 {
+			continue
+		}
+		if err := s.pruneTable(ctx, now.Add(-r.life), `DELETE FROM `+r.table+` WHERE (`+r.key+`) IN (SELECT `+r.key+` FROM
+			(SELECT `+r.key+`, created_us FROM `+r.table+` ORDER BY `+r.order+` LIMIT $1) AS old WHERE created_us < $2)`); err != nil {
 			return err
 		}
 	}
 	if s.opts.Retention == 0 {
 		return nil
 	}
-	until := now.Add(-s.opts.Retention)
-	for _, table := range []string{"messaging_raw", "messaging_dead"} {
-		if err := s.pruneTable(ctx, until, `DELETE FROM `+table+` WHERE id IN (SELECT id FROM
-			(SELECT id, created_us FROM `+table+` ORDER BY id LIMIT $1) AS old WHERE created_us < $2)`); err != nil {
-			return err
-		}
-	}
 	const oldest = `(SELECT seq FROM (SELECT seq, created_us FROM messaging_message ORDER BY seq LIMIT $1) AS old WHERE created_us < $2)`
-	return s.pruneTable(ctx, until,
+	return s.pruneTable(ctx, now.Add(-s.opts.Retention),
 		`DELETE FROM messaging_outbound WHERE message IN `+oldest, `DELETE FROM messaging_message WHERE seq IN `+oldest)
 }
 

@@ -128,11 +128,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		}
 		s.kinds[p.Kind()] = p
 	}
-	batches := 1 // SQLite has one writer
-	if d.Dialect == database.Postgres {
-		batches = 2
-	}
-	s.inbox.Gate, s.inbox.Run = make(chan struct{}, batches), s.receiveBatch
+	// One batch at a time: SQLite has one writer, and to PostgreSQL few large
+	// transactions are less work than many small ones.
+	s.inbox.Gate, s.inbox.Run = make(chan struct{}, 1), s.receiveBatch
 	s.sends, err = lane.New(ctx, db, lane.Options{
 		Name: "send", Handle: s.handleSend, Settle: s.settleSends, Settled: s.settledSends,
 		Run: 1, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,

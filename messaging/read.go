@@ -65,7 +65,7 @@ func (u *unit) read(ctx context.Context, l line, addr provider.Address, messageI
 		c.Unread = 0
 	}
 	*left = c.Unread
-	u.dirtyChats.add(c)
+	u.activeChats.add(c)
 	if len(seqs) == 0 {
 		return nil
 	}

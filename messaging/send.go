@@ -262,7 +262,7 @@ func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error
 	if d.req.Actor == ActorUser {
 		c.HandoffUS = now
 	}
-	u.dirtyChats.add(c)
+	u.activeChats.add(c)
 	u.tell(d.line.Account, m.Reference, string(EventMessage), m.view(c))
 	return m.Seq, s.sends.PutTx(ctx, u.tx, lane.Entry{Consumer: consumer(m.Reference), Key: chatKey(m.Reference, c.ID), Subject: sendSubject(m.Seq)})
 }

@@ -89,7 +89,7 @@ func (u *unit) raise(l line, m *messageRow, status provider.Status, why Failure)
 	}
 	if !m.Mine && m.Status < provider.StatusRead && status >= provider.StatusRead {
 		c.Unread = max(0, c.Unread-1)
-		u.dirtyChats.add(c)
+		u.activeChats.add(c)
 	}
 	m.set(status, why)
 	u.dirtyMessages.add(m)

@@ -30,6 +30,7 @@ type unit struct {
 	added    map[messageKey]*messageRow // that this unit made
 
 	dirtyChats    ordered[*chatRow]
+	activeChats   ordered[*chatRow] // of which only what messages change has changed
 	dirtyMessages ordered[*messageRow]
 	newAliases    []chatName
 	events        []Event
@@ -97,7 +98,7 @@ func (u *unit) tell(account string, ref provider.ReferenceID, kind string, data 
 // flush writes what changed.
 func (u *unit) flush(ctx context.Context) error {
 	for _, write := range []func(context.Context) error{
-		u.writeAliases, u.writeChats, u.writeMessages, u.writeOutbound, u.writeFeed,
+		u.writeAliases, u.writeChats, u.writeActivity, u.writeMessages, u.writeOutbound, u.writeFeed,
 	} {
 		if err := write(ctx); err != nil {
 			return err
@@ -110,43 +111,6 @@ func (u *unit) flush(ctx context.Context) error {
 		if err := k.EventsTx(ctx, u.tx, u.events); err != nil {
 			return fmt.Errorf("telling %T: %w", k, err)
 		}
-	}
-	return nil
-}
-
-// chunk is the most rows of one statement: PostgreSQL takes 65,535 parameters.
-const chunk = 1000
-
-// insert writes rows of the same width with one statement per chunk; tail is
-// what follows the VALUES.
-func (u *unit) insert(ctx context.Context, into string, width int, rows [][]any, tail string) error {
-	return u.bulk(ctx, rows, func(n int) string { return into + " VALUES " + u.values(n, width, 1) + tail })
-}
-
-// update writes rows of the given column types by a statement that reads them
-// as v.column1, v.column2 …
-func (u *unit) update(ctx context.Context, set string, types []string, rows [][]any, where string) error {
-	return u.bulk(ctx, rows, func(n int) string {
-		return set + " FROM (VALUES " + u.values(n, len(types), 1, types...) + ") AS v WHERE " + where
-	})
-}
-
-// values is [database.Dialect.Values].
-func (u *unit) values(rows, width, first int, types ...string) string {
-	return u.s.db.Dialect.Values(rows, width, first, types...)
-}
-
-func (u *unit) bulk(ctx context.Context, rows [][]any, query func(n int) string) error {
-	for len(rows) > 0 {
-		n := min(len(rows), chunk)
-		var args []any
-		for _, r := range rows[:n] {
-			args = append(args, r...)
-		}
-		if _, err := u.tx.ExecContext(ctx, query(n), args...); err != nil {
-			return err
-		}
-		rows = rows[n:]
 	}
 	return nil
 }

@@ -135,7 +135,6 @@ CREATE TABLE messaging_feed (
 	created_us BIGINT NOT NULL
 );
 CREATE INDEX messaging_feed_order ON messaging_feed (account, txid, id);
-CREATE INDEX messaging_feed_created ON messaging_feed (created_us);
 
 CREATE TABLE messaging_idempotency (
 	account TEXT NOT NULL,
