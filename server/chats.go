@@ -58,7 +58,7 @@ func (s *Server) listChats(ctx context.Context, c call, in *chatFilter) (messagi
 
 type history struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512"`
+	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Before    string               `query:"before" maxLength:"200" doc:"Cursor: messages older than it."`
 	After     string               `query:"after" maxLength:"200" doc:"Cursor: messages newer than it."`
@@ -74,15 +74,15 @@ type sendInput struct {
 	DryRun         int     `query:"dryRun" minimum:"0" maximum:"1" doc:"1: only say what would become of it."`
 	IdempotencyKey string  `header:"Idempotency-Key" maxLength:"255" doc:"Visible ASCII. The same key and body within 24 h answer with the first message and send nothing."`
 	Body           struct {
-		Reference provider.ReferenceID `json:"reference" minimum:"1"`
-		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512"`
+		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
 		Message   outgoing             `json:"message"`
 		Context   *quoted              `json:"context,omitempty" doc:"The message that this one answers."`
 	}
 }
 
 type quoted struct {
-	MessageID string `json:"messageId" minLength:"1" maxLength:"512"`
+	MessageID string `json:"messageId" minLength:"1" maxLength:"512" example:"wamid.HBgL"`
 }
 
 // seconds is how long to wait. huma would take 0 for none and fill in the
@@ -165,8 +165,8 @@ func (s *Server) send(ctx context.Context, c call, in *sendInput) (*sendOutput, 
 
 type readInput struct {
 	Body struct {
-		Reference provider.ReferenceID `json:"reference" minimum:"1"`
-		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512"`
+		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
 		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"Up to this message; absent: all."`
 	}
 }
@@ -183,8 +183,8 @@ func (s *Server) markRead(ctx context.Context, c call, in *readInput) (readResul
 
 type chatInput struct {
 	Body struct {
-		Reference provider.ReferenceID       `json:"reference" minimum:"1"`
-		ChatID    string                     `json:"chatId" minLength:"1" maxLength:"512"`
+		Reference provider.ReferenceID       `json:"reference" minimum:"1" example:"1"`
+		ChatID    string                     `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
 		BotActive *flag                      `json:"botActive,omitempty"`
 		Variables map[string]json.RawMessage `json:"variables,omitempty" doc:"Merged; null removes one."`
 		Fields    map[string]json.RawMessage `json:"fields,omitempty" doc:"Merged; null removes one."`

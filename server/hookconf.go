@@ -17,8 +17,8 @@ import (
 
 // header is a header that goes with every delivery.
 type header struct {
-	Key   string `json:"key" minLength:"1" maxLength:"200"`
-	Value string `json:"value" maxLength:"4096" doc:"Shown as •••• afterwards."`
+	Key   string `json:"key" minLength:"1" maxLength:"200" example:"Authorization"`
+	Value string `json:"value" maxLength:"4096" doc:"Shown as •••• afterwards." example:"Bearer 7f3a"`
 }
 
 // endpoint is a webhook as its owner sees it.
@@ -96,7 +96,7 @@ func (referenceText) Schema(huma.Registry) *huma.Schema {
 type hookconf struct {
 	Body struct {
 		ID      referenceText `json:"id"`
-		Webhook string        `json:"webhook" minLength:"1" maxLength:"2048"`
+		Webhook string        `json:"webhook" minLength:"1" maxLength:"2048" example:"https://example.org/in"`
 		Headers []header      `json:"headers,omitempty" maxItems:"50"`
 	}
 }
@@ -119,8 +119,8 @@ func (s *Server) putHook(ctx context.Context, c call, in *hookconf) (hookconfRes
 
 type registration struct {
 	Body struct {
-		Reference provider.ReferenceID `json:"reference" minimum:"1"`
-		Webhook   string               `json:"webhook" minLength:"1" maxLength:"2048"`
+		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		Webhook   string               `json:"webhook" minLength:"1" maxLength:"2048" example:"https://example.org/in"`
 		Headers   []header             `json:"headers,omitempty" maxItems:"50"`
 		Events    []string             `json:"events,omitempty" maxItems:"12" doc:"message, status, data, calls, subscription, session; absent: all but session."`
 		Include   []string             `json:"include,omitempty" maxItems:"4" doc:"extracted: message events wait for what the extractors find."`

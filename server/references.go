@@ -66,8 +66,8 @@ func (s *Server) referenceRoutes(a *api) {
 
 type newReference struct {
 	Body struct {
-		Name     string            `json:"name" minLength:"1" maxLength:"200"`
-		Type     provider.Kind     `json:"type" doc:"provider-cloud or provider-sandbox."`
+		Name     string            `json:"name" minLength:"1" maxLength:"200" example:"Shop"`
+		Type     provider.Kind     `json:"type" doc:"provider-cloud or provider-sandbox." example:"provider-sandbox"`
 		Settings map[string]string `json:"settings,omitempty" doc:"What the type needs. provider-cloud: phoneNumberId, businessAccountId, accessToken, appSecret and verifyToken; provider-sandbox: nothing."`
 	}
 }
@@ -118,7 +118,7 @@ func (s *Server) deleteReference(ctx context.Context, c call, in *referenceID) (
 
 type sessionBody struct {
 	Body struct {
-		Reference provider.ReferenceID `json:"reference" minimum:"1"`
+		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 	}
 }
 

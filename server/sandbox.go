@@ -224,8 +224,12 @@ func text(members map[string]json.RawMessage, name string) (string, error) {
 
 // Schema describes the types with who writes beside them.
 func (simulated) Schema(r huma.Registry) *huma.Schema {
-	return variants(r, "Simulated", incomingSchemas, map[string]*huma.Schema{
-		"from": {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox.", Examples: []any{"ana"}},
-		"name": {Type: huma.TypeString, Description: "The name that the contact shows; absent: the one it has shown before."},
-	}, "from")
+	return variants{
+		prefix: "Simulated", names: messaging.IncomingTypes(), types: contentSchemas,
+		common: map[string]*huma.Schema{
+			"from": {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox.", Examples: []any{"ana"}},
+			"name": {Type: huma.TypeString, Description: "The name that the contact shows; absent: the one it has shown before."},
+		},
+		required: []string{"from"},
+	}.schema(r)
 }
