@@ -114,6 +114,13 @@ func TestRefusedByNetwork(t *testing.T) {
 			require.Equal(t, "FAIL", last["status"])
 			require.Contains(t, p.Detail, last["id"], "the problem names the message that was kept")
 			require.NotNil(t, last["error"])
+
+			again := ana.call(t, "POST", "/chats/send", body, "Idempotency-Key", "key-"+fmt.Sprint(c.fault.Code)).json(200)["message"].(map[string]any)
+			if c.status == 409 { // what was refused is not remembered
+				require.Equal(t, "SENDING", again["status"])
+			} else {
+				require.Equal(t, last, again)
+			}
 		}
 	})
 }
