@@ -51,8 +51,8 @@ func TestChats(t *testing.T) {
 		ana.call(t, "GET", messages, "").is(200, `{"items":[`+hi+`,`+hello+`],"next":null}`)
 
 		ana.call(t, "POST", "/chats/read", fmt.Sprintf(`{"reference":%d,"chatId":"ana@sandbox"}`, ref)).is(200, `{"success":true,"unread":0}`)
-		hello = message(ref, false, "READ", "Hello", "")
 		ana.call(t, "GET", list, "").is(200, `{"items":[`+chat(ref, 0, hi, "")+`],"next":null}`)
+		ana.call(t, "GET", messages, "").is(200, `{"items":[`+hi+`,`+message(ref, false, "READ", "Hello", "")+`],"next":null}`)
 		ana.write(t, ref, "ana", "Still there?")
 		hi = message(ref, true, "READ", "Hi Ana", fmt.Sprintf(`,"context":{"messageId":%q}`, in))
 		ana.call(t, "GET", messages+"&limit=2", "").is(200, `{"items":[`+message(ref, false, "DELIVERED", "Still there?", "")+`,`+hi+`],"next":"<text>"}`)

@@ -19,14 +19,14 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	ctx := context.Background()
 
 	db, err := server.OpenDatabase(ctx, "sqlite://"+filepath.Join(dir, "trunkline.db"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	s, err := server.New(ctx, server.Config{DB: db, Secrets: []server.Secret{"at least 32 characters, kept secret"}, Version: "1.0.0"})
 	if err != nil {
 		log.Fatal(err)

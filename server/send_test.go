@@ -19,18 +19,28 @@ func TestSendTypes(t *testing.T) {
 		in := ana.write(t, ref, "ana", "Hello")
 		for _, c := range []struct{ name, content, text, more string }{
 			{"text", `{"type":"text","text":"Héllo \"w\u00f6rld\" 👋\nline","previewUrl":true}`, "Héllo \"wörld\" 👋\nline", ""},
-			{"template", `{"type":"template","template":{"name":"welcome","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"7"}]}]}}`,
-				"Template welcome (en_US)", ""},
+			{
+				"template", `{"type":"template","template":{"name":"welcome","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"7"}]}]}}`,
+				"Template welcome (en_US)", "",
+			},
 			{"template without components", `{"type":"template","template":{"name":"welcome","language":{"code":"en"}}}`, "Template welcome (en)", ""},
 			{"buttons", `{"type":"buttons","text":"Sure?","buttons":[{"id":"y","title":"Yes"},{"id":"n","title":"No"}]}`, "Sure?\n1. Yes\n2. No", ""},
-			{"list", `{"type":"list","text":"Which?","button":"Choose","sections":[{"title":"All","rows":[{"id":"1","title":"One","description":"first"},{"id":"2","title":"Two"}]}]}`,
-				"Which?\n1. One – first\n2. Two", ""},
-			{"location", `{"type":"location","latitude":38.7,"longitude":-9.1,"name":"Shop","address":"Rua 1"}`, "Location: Shop, Rua 1 (38.7, -9.1)",
-				`,"location":{"latitude":38.7,"longitude":-9.1,"name":"Shop","address":"Rua 1"}`},
-			{"reaction", fmt.Sprintf(`{"type":"reaction","messageId":%q,"emoji":"👍"}`, in), "Reacted with 👍",
-				fmt.Sprintf(`,"reaction":{"messageId":%q,"emoji":"👍"}`, in)},
-			{"reaction removed", fmt.Sprintf(`{"type":"reaction","messageId":%q,"emoji":""}`, in), "Reaction removed",
-				fmt.Sprintf(`,"reaction":{"messageId":%q,"emoji":""}`, in)},
+			{
+				"list", `{"type":"list","text":"Which?","button":"Choose","sections":[{"title":"All","rows":[{"id":"1","title":"One","description":"first"},{"id":"2","title":"Two"}]}]}`,
+				"Which?\n1. One – first\n2. Two", "",
+			},
+			{
+				"location", `{"type":"location","latitude":38.7,"longitude":-9.1,"name":"Shop","address":"Rua 1"}`, "Location: Shop, Rua 1 (38.7, -9.1)",
+				`,"location":{"latitude":38.7,"longitude":-9.1,"name":"Shop","address":"Rua 1"}`,
+			},
+			{
+				"reaction", fmt.Sprintf(`{"type":"reaction","messageId":%q,"emoji":"👍"}`, in), "Reacted with 👍",
+				fmt.Sprintf(`,"reaction":{"messageId":%q,"emoji":"👍"}`, in),
+			},
+			{
+				"reaction removed", fmt.Sprintf(`{"type":"reaction","messageId":%q,"emoji":""}`, in), "Reaction removed",
+				fmt.Sprintf(`,"reaction":{"messageId":%q,"emoji":""}`, in),
+			},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				record := strings.Replace(message(ref, true, "DELIVERED", c.text, c.more), `"pushName":"Ana"`, `"pushName":"ana"`, 1)
