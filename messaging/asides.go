@@ -37,16 +37,15 @@ func (s *asides) bad(ref provider.ReferenceID, b *provider.Bad, now time.Time) {
 func (s *asides) write(ctx context.Context, u *unit) error {
 	for _, t := range []struct {
 		what, into string
+		types      []string
 		rows       [][]any
 	}{
-		{"early statuses", `messaging_early (reference, message_id, status, error_code, error_message, at_us, created_us)`, s.earlies},
-		{"uninterpreted events", `messaging_raw (reference, kind, raw_id, body, created_us)`, s.raws},
-		{"dead letters", `messaging_dead (reference, digest, reason, body, created_us)`, s.bads},
+		{"early statuses", `messaging_early (reference, message_id, status, error_code, error_message, at_us, created_us)`,
+			[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "BIGINT", "BIGINT"}, s.earlies},
+		{"uninterpreted events", `messaging_raw (reference, kind, raw_id, body, created_us)`, []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, s.raws},
+		{"dead letters", `messaging_dead (reference, digest, reason, body, created_us)`, []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, s.bads},
 	} {
-		if len(t.rows) == 0 {
-			continue
-		}
-		if err := u.insert(ctx, `INSERT INTO `+t.into, len(t.rows[0]), t.rows, ` ON CONFLICT DO NOTHING`); err != nil {
+		if err := u.insert(ctx, `INSERT INTO `+t.into, t.types, t.rows, ` ON CONFLICT DO NOTHING`); err != nil {
 			return fmt.Errorf("storing %s: %w", t.what, err)
 		}
 	}

@@ -80,6 +80,14 @@ func (u *unit) find(ctx context.Context, people []person, others []int64) error 
 	}
 }
 
+const (
+	findPeopleBefore = `SELECT a.alias, ` + chatColumns + ` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat
+		WHERE (a.reference, a.alias) IN (`
+	findPeopleAfter = `) ORDER BY c.id`
+)
+
+var nameTypes = []string{"BIGINT", "TEXT"}
+
 // findPeople does in one statement what find does for people alone. It misses
 // chats that are merged away meanwhile.
 func (u *unit) findPeople(ctx context.Context, people []person) error {
@@ -91,9 +99,8 @@ func (u *unit) findPeople(ctx context.Context, people []person) error {
 		Alias string `db:"alias"`
 		chatRow
 	}
-	err := u.tx.SelectContext(ctx, &rows, `SELECT a.alias, `+chatColumns+` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat
-		WHERE (a.reference, a.alias) IN (VALUES `+u.values(len(want), 2, 1, "BIGINT", "TEXT")+`) ORDER BY c.id`+u.forUpdate("c"), nameArgs(want)...)
-	if err != nil {
+	list, args := u.list(nameTypes, nameRows(want))
+	if err := u.query(ctx, &rows, findPeopleBefore+list+findPeopleAfter+u.forUpdate("c"), args); err != nil {
 		return fmt.Errorf("finding chats: %w", err)
 	}
 	for i := range rows {
@@ -117,12 +124,12 @@ func wanted(people []person) []chatName {
 	return want.items
 }
 
-func nameArgs(ns []chatName) []any {
-	args := make([]any, 0, 2*len(ns))
-	for _, n := range ns {
-		args = append(args, n.reference, n.name)
+func nameRows(ns []chatName) [][]any {
+	rows := make([][]any, len(ns))
+	for i, n := range ns {
+		rows[i] = []any{n.reference, n.name}
 	}
-	return args
+	return rows
 }
 
 // chatOf is the chat that any name of p leads to, nil when none does.
@@ -142,8 +149,8 @@ func (u *unit) findAliases(ctx context.Context, people []person) error {
 			Alias     string               `db:"alias"`
 			Chat      int64                `db:"chat"`
 		}
-		err := u.tx.SelectContext(ctx, &rows, `SELECT reference, alias, chat FROM messaging_alias WHERE (reference, alias) IN (VALUES `+
-			u.values(len(part), 2, 1, "BIGINT", "TEXT")+`)`, nameArgs(part)...)
+		list, args := u.list(nameTypes, nameRows(part))
+		err := u.query(ctx, &rows, `SELECT reference, alias, chat FROM messaging_alias WHERE (reference, alias) IN (`+list+`)`, args)
 		if err != nil {
 			return fmt.Errorf("finding chats: %w", err)
 		}
@@ -161,13 +168,9 @@ func (u *unit) lock(ctx context.Context, ids []int64) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	for part := range slices.Chunk(ids, chunk) {
-		args := make([]any, len(part))
-		for i, id := range part {
-			args[i] = id
-		}
+		list, args := u.list([]string{"BIGINT"}, column(part))
 		var rows []*chatRow
-		err := u.tx.SelectContext(ctx, &rows, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id IN `+
-			u.values(1, len(part), 1)+` ORDER BY c.id`+u.forUpdate("c"), args...)
+		err := u.query(ctx, &rows, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id IN (`+list+`) ORDER BY c.id`+u.forUpdate("c"), args)
 		if err != nil {
 			return fmt.Errorf("locking chats: %w", err)
 		}
@@ -181,6 +184,11 @@ func (u *unit) lock(ctx context.Context, ids []int64) error {
 	return nil
 }
 
+var newChatTypes = []string{
+	"BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT",
+	"BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
+}
+
 // create makes the chats of people nobody has met.
 func (u *unit) create(ctx context.Context, people []person) error {
 	slices.SortFunc(people, func(a, b person) int {
@@ -189,18 +197,20 @@ func (u *unit) create(ctx context.Context, people []person) error {
 	people = slices.CompactFunc(people, func(a, b person) bool { return a.line.ID == b.line.ID && a.addr.ChatID == b.addr.ChatID })
 	now := database.Micros(u.now)
 	for part := range slices.Chunk(people, chunk) {
-		var args []any
-		for _, p := range part {
+		values := make([][]any, len(part))
+		for i, p := range part {
 			a := p.addr
-			args = append(args, p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", "", 0, true, "{}", "[]", "{}", "", false,
-				0, 0, 0, 0, now, now)
+			values[i] = []any{
+				p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", "", 0, true, "{}", "[]", "{}", "", false,
+				0, 0, 0, 0, now, now,
+			}
 		}
+		list, args := u.list(newChatTypes, values)
 		var rows []*chatRow
-		err := u.tx.SelectContext(ctx, &rows, `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, label, name, biz_name,
+		err := u.query(ctx, &rows, `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, label, name, biz_name,
 			unread, bot_active, variables, tags, fields, language, opted_out, handoff_us, last_message, activity_us, window_us, created_us, updated_us)
-			VALUES `+u.values(len(part), 22, 1)+`
-			ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us
-			RETURNING `+strings.ReplaceAll(chatColumns, "c.", ""), args...)
+			`+list+` ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us
+			RETURNING `+strings.ReplaceAll(chatColumns, "c.", ""), args)
 		if err != nil {
 			return fmt.Errorf("making chats: %w", err)
 		}
@@ -330,12 +340,20 @@ func (u *unit) writeAliases(ctx context.Context) error {
 	for _, a := range u.newAliases {
 		rows = append(rows, []any{a.reference, a.name, u.aliases[a]})
 	}
-	err := u.insert(ctx, `INSERT INTO messaging_alias (reference, alias, chat)`, 3, rows, "")
+	err := u.insert(ctx, `INSERT INTO messaging_alias (reference, alias, chat)`, []string{"BIGINT", "TEXT", "BIGINT"}, rows, "")
 	if err != nil {
 		return fmt.Errorf("naming chats: %w", moved(err))
 	}
 	return nil
 }
+
+const (
+	updateActivity = `UPDATE messaging_chat SET name = v.column2, biz_name = v.column3, unread = v.column4, handoff_us = v.column5,
+		last_message = v.column6, activity_us = v.column7, window_us = v.column8, updated_us = v.column9`
+	sameChat = `messaging_chat.id = v.column1`
+)
+
+var activityTypes = []string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT"}
 
 // writeActivity writes what messages change of their chats.
 func (u *unit) writeActivity(ctx context.Context) error {
@@ -348,9 +366,7 @@ func (u *unit) writeActivity(ctx context.Context) error {
 			c.ID, c.Name, c.BizName, c.Unread, c.HandoffUS, c.LastMessage, c.ActivityUS, c.WindowUS, database.Micros(u.now),
 		})
 	}
-	err := u.update(ctx, `UPDATE messaging_chat SET name = v.column2, biz_name = v.column3, unread = v.column4, handoff_us = v.column5,
-		last_message = v.column6, activity_us = v.column7, window_us = v.column8, updated_us = v.column9`,
-		[]string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT"}, rows, `messaging_chat.id = v.column1`)
+	err := u.update(ctx, updateActivity, activityTypes, rows, sameChat)
 	if err != nil {
 		return fmt.Errorf("updating chats: %w", err)
 	}
@@ -375,7 +391,7 @@ func (u *unit) writeChats(ctx context.Context) error {
 		[]string{
 			"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT",
 			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
-		}, rows, `messaging_chat.id = v.column1`)
+		}, rows, sameChat)
 	if err != nil {
 		return fmt.Errorf("updating chats: %w", moved(err))
 	}

@@ -46,13 +46,17 @@ type FeedEntry struct {
 // shown must be fetched anew.
 var ErrResync = fmt.Errorf("messaging: the position is older than %s: fetch anew", feedLife)
 
+const insertFeed = `INSERT INTO messaging_feed (account, reference, kind, data, created_us)`
+
+var feedTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "BIGINT"}
+
 func (u *unit) writeFeed(ctx context.Context) error {
 	now := database.Micros(u.now)
 	var rows [][]any
 	for _, f := range u.feed {
 		rows = append(rows, []any{f.Account, f.Reference, f.Kind, clean(f.Data), now})
 	}
-	if err := u.insert(ctx, `INSERT INTO messaging_feed (account, reference, kind, data, created_us)`, 5, rows, ""); err != nil {
+	if err := u.insert(ctx, insertFeed, feedTypes, rows, ""); err != nil {
 		return fmt.Errorf("writing the stream: %w", err)
 	}
 	return nil

@@ -15,6 +15,16 @@ type messageKey struct {
 	ID        string               `db:"id"`
 }
 
+const (
+	insertMessages = `INSERT INTO messaging_message (reference, chat, id, mine, actor, sent_as, status, body, push_name, biz_name,
+		error_code, error_message, at_us, created_us) `
+	insertMessagesTail = ` ON CONFLICT (reference, id) DO NOTHING RETURNING reference, id, seq`
+)
+
+var messageTypes = []string{
+	"BIGINT", "BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT",
+}
+
 // add stores messages that are not stored yet and sets their seq. Those that
 // are known already keep seq 0.
 func (u *unit) add(ctx context.Context, ms []*messageRow) error {
@@ -27,19 +37,19 @@ func (u *unit) add(ctx context.Context, ms []*messageRow) error {
 		}
 	}
 	for part := range slices.Chunk(once, chunk) {
-		var args []any
-		for _, m := range part {
-			args = append(args, m.Reference, m.Chat, m.ID, m.Mine, m.Actor, m.SentAs, m.Status, m.Body, m.PushName, m.BizName,
-				m.ErrorCode, m.ErrorMessage, m.AtUS, m.CreatedUS)
+		values := make([][]any, len(part))
+		for i, m := range part {
+			values[i] = []any{
+				m.Reference, m.Chat, m.ID, m.Mine, string(m.Actor), m.SentAs, int64(m.Status), m.Body, m.PushName, m.BizName,
+				m.ErrorCode, m.ErrorMessage, m.AtUS, m.CreatedUS,
+			}
 		}
+		list, args := u.list(messageTypes, values)
 		var rows []struct {
 			messageKey
 			Seq int64 `db:"seq"`
 		}
-		err := u.tx.SelectContext(ctx, &rows, `INSERT INTO messaging_message (reference, chat, id, mine, actor, sent_as, status, body,
-			push_name, biz_name, error_code, error_message, at_us, created_us) VALUES `+u.values(len(part), 14, 1)+`
-			ON CONFLICT (reference, id) DO NOTHING RETURNING reference, id, seq`, args...)
-		if err != nil {
+		if err := u.query(ctx, &rows, insertMessages+list+insertMessagesTail, args); err != nil {
 			return fmt.Errorf("storing messages: %w", err)
 		}
 		for _, r := range rows {
@@ -63,19 +73,22 @@ type located struct {
 func (u *unit) locate(ctx context.Context, keys []messageKey) ([]located, error) {
 	var out []located
 	for part := range slices.Chunk(keys, chunk) {
-		var args []any
-		for _, k := range part {
-			args = append(args, k.Reference, k.ID)
+		values := make([][]any, len(part))
+		for i, k := range part {
+			values[i] = []any{k.Reference, k.ID}
 		}
-		var rows []located
-		err := u.tx.SelectContext(ctx, &rows, `SELECT m.seq, m.chat, m.reference, m.id, '' AS own_id FROM messaging_message m
-			WHERE (m.reference, m.id) IN (VALUES `+u.values(len(part), 2, 1, "BIGINT", "TEXT")+`)
-			UNION ALL SELECT m.seq, m.chat, m.reference, m.id, o.own_id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
-			WHERE (o.reference, o.own_id) IN (VALUES `+u.values(len(part), 2, 1+len(args), "BIGINT", "TEXT")+`)`, slices.Concat(args, args)...)
-		if err != nil {
-			return nil, fmt.Errorf("finding messages: %w", err)
+		list, args := u.list([]string{"BIGINT", "TEXT"}, values)
+		for _, q := range []string{
+			`SELECT m.seq, m.chat, m.reference, m.id, '' AS own_id FROM messaging_message m WHERE (m.reference, m.id) IN (` + list + `)`,
+			`SELECT m.seq, m.chat, m.reference, m.id, o.own_id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
+				WHERE (o.reference, o.own_id) IN (` + list + `)`,
+		} {
+			var rows []located
+			if err := u.query(ctx, &rows, q, args); err != nil {
+				return nil, fmt.Errorf("finding messages: %w", err)
+			}
+			out = append(out, rows...)
 		}
-		out = append(out, rows...)
 	}
 	return out, nil
 }
@@ -83,13 +96,9 @@ func (u *unit) locate(ctx context.Context, keys []messageKey) ([]located, error)
 // load reads messages whose chats are locked.
 func (u *unit) load(ctx context.Context, seqs []int64) error {
 	for part := range slices.Chunk(seqs, chunk) {
-		args := make([]any, len(part))
-		for i, s := range part {
-			args[i] = s
-		}
+		list, args := u.list([]string{"BIGINT"}, column(part))
 		var rows []*messageRow
-		err := u.tx.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+` WHERE m.seq IN `+u.values(1, len(part), 1), args...)
-		if err != nil {
+		if err := u.query(ctx, &rows, `SELECT `+messageColumns+messageFrom+`WHERE m.seq IN (`+list+`)`, args); err != nil {
 			return fmt.Errorf("loading messages: %w", err)
 		}
 		for _, m := range rows {

@@ -78,6 +78,8 @@ type Service struct {
 	opts  Options
 	kinds map[provider.Kind]provider.Provider
 
+	prepared map[string]*sqlx.Stmt // by text, until the database is closed
+
 	sends  *lane.Queue
 	inbox  coalesce.Group[[]arrival]
 	lines  lines
@@ -127,6 +129,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 			return nil, fmt.Errorf("messaging: two providers of kind %s", p.Kind())
 		}
 		s.kinds[p.Kind()] = p
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	// One batch at a time: SQLite has one writer, and to PostgreSQL few large
 	// transactions are less work than many small ones.

@@ -249,7 +249,7 @@ func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error
 		return 0, err
 	}
 	err = u.insert(ctx, `INSERT INTO messaging_outbound (message, reference, own_id, content, reply_to, announced, tried, started_us, give_up_us)`,
-		9, [][]any{{m.Seq, m.Reference, own, content, replyTo, false, false, 0, 0}}, "")
+		[]string{"BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT"}, [][]any{{m.Seq, m.Reference, own, content, replyTo, false, false, 0, 0}}, "")
 	if err != nil {
 		return 0, fmt.Errorf("storing what is to be sent: %w", err)
 	}
