@@ -235,7 +235,7 @@ func TestHostileValues(t *testing.T) {
 	eachWalk(t, func(t *testing.T, w *walker) {
 		texts := []string{
 			"\x00", "a\x00b", "\xff\xfe", "\ud7ff\U0010ffff", "'; DROP TABLE messaging_message; --", "%s%n", "../../etc/passwd", "<script>", "\r\nX: y",
-			"{{7*7}}", strings.Repeat("é", 100), "\u202e\u200b", "NULL", "-1", "1e400", "\\", "%",
+			"{{7*7}}", "9223372036854775807", "-9223372036854775808", strings.Repeat("é", 100), "\u202e\u200b", "NULL", "-1", "1e400", "\\", "%",
 		}
 		for _, op := range w.ops {
 			for _, p := range op.Parameters {
