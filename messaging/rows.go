@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -105,11 +106,14 @@ const (
 	messageFrom = ` FROM messaging_message m LEFT JOIN messaging_outbound o ON o.message = m.seq `
 )
 
-// mustJSON encodes values of this package, which always can be.
+// mustJSON encodes values of this package, which always can be. It is for
+// receivers of JSON, not for pages: < and & stay as they are.
 func mustJSON(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		panic("messaging: encoding: " + err.Error())
 	}
-	return b
+	return bytes.TrimRight(b.Bytes(), "\n")
 }
