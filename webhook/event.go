@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -53,20 +54,26 @@ const publishChunk = 500 // rows of one INSERT: 11 parameters each, PostgreSQL t
 
 // PublishTx stores events in the caller's transaction; each is delivered to
 // the endpoints that match it once the transaction has committed. Call
-// [Dispatcher.Committed] then.
+// [Dispatcher.Committed] then. An endpoint hears of what is published after it
+// was made: events of a scope that has none are not stored.
 func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) error {
-	if len(evs) == 0 {
-		return nil
-	}
-	entries := make([]lane.Entry, len(evs))
-	args := make([]any, 0, len(evs)*eventWidth)
+	whole := make([]Event, len(evs))
 	for i := range evs {
 		ev, err := d.complete(evs[i])
 		if err != nil {
 			return fmt.Errorf("publishing a %q event: %w", ev.Type, err)
 		}
-		entries[i] = lane.Entry{Key: ev.Key, Subject: ev.ID}
-		args = append(args, ev.row()...)
+		whole[i] = ev
+	}
+	evs, err := d.heard(ctx, tx, whole)
+	if err != nil || len(evs) == 0 {
+		return err
+	}
+	entries := make([]lane.Entry, len(evs))
+	args := make([]any, 0, len(evs)*eventWidth)
+	for i := range evs {
+		entries[i] = lane.Entry{Key: evs[i].Key, Subject: evs[i].ID}
+		args = append(args, evs[i].row()...)
 	}
 	if err := d.insert(ctx, tx, insertEvents, eventWidth, args); err != nil {
 		return fmt.Errorf("storing events: %w", err)
@@ -75,6 +82,32 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 		return fmt.Errorf("queueing events: %w", err)
 	}
 	return nil
+}
+
+// heard are the events of scopes that have an endpoint now.
+func (d *Dispatcher) heard(ctx context.Context, tx *sqlx.Tx, evs []Event) ([]Event, error) {
+	type owner struct{ Account, Scope string }
+	has := map[owner]bool{}
+	var args []any
+	for _, e := range evs {
+		if o := (owner{e.Account, e.Scope}); !has[o] {
+			has[o] = true
+			args = append(args, o.Account, o.Scope)
+		}
+	}
+	clear(has)
+	for part := range slices.Chunk(args, 2*publishChunk) {
+		var found []owner
+		err := tx.SelectContext(ctx, &found, `SELECT DISTINCT account, scope FROM webhook_endpoint WHERE enabled AND (account, scope) IN (VALUES `+
+			d.db.Dialect.Values(len(part)/2, 2, 1, "TEXT", "TEXT")+`)`, part...)
+		if err != nil {
+			return nil, fmt.Errorf("looking for endpoints: %w", err)
+		}
+		for _, o := range found {
+			has[o] = true
+		}
+	}
+	return slices.DeleteFunc(evs, func(e Event) bool { return !has[owner{e.Account, e.Scope}] }), nil
 }
 
 const insertEvents = `INSERT INTO webhook_event
