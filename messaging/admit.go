@@ -58,7 +58,7 @@ func (a arrival) admitMessage(m provider.Message) arrival {
 	case m.Chat.ChatID == "" || len(m.Chat.ChatID) > longest:
 		return a.refuse("a chat id must have 1 to 512 bytes", m)
 	}
-	body, err := json.Marshal(bodyOf(&m))
+	body, err := encodeJSON(bodyOf(&m))
 	if err != nil {
 		return a.refuse("the content cannot be stored", m)
 	}

@@ -84,10 +84,11 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	}
 	if before != nil {
 		at, id := p.add(before[0]), p.add(before[1])
-		q += ` AND (c.activity_us, c.id) < (CAST(` + at + ` AS BIGINT), CAST(` + id + ` AS BIGINT))`
+		q += ` AND c.activity_slot <= ` + p.add(before[0]/activitySlot) +
+			` AND (c.activity_us, c.id) < (CAST(` + at + ` AS BIGINT), CAST(` + id + ` AS BIGINT))`
 	}
 	var rows []*chatRow
-	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY c.activity_us DESC, c.id DESC LIMIT `+p.add(limit+1), p...); err != nil {
+	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY c.activity_slot DESC, c.activity_us DESC, c.id DESC LIMIT `+p.add(limit+1), p...); err != nil {
 		return Page[Chat]{}, fmt.Errorf("listing chats: %w", err)
 	}
 	last, err := a.s.lastMessages(ctx, rows)

@@ -186,7 +186,7 @@ func (u *unit) lock(ctx context.Context, ids []int64) error {
 
 var newChatTypes = []string{
 	"BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT",
-	"BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
+	"BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
 }
 
 // create makes the chats of people nobody has met.
@@ -202,13 +202,14 @@ func (u *unit) create(ctx context.Context, people []person) error {
 			a := p.addr
 			values[i] = []any{
 				p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", "", 0, true, "{}", "[]", "{}", "", false,
-				0, 0, 0, 0, now, now,
+				0, 0, 0, 0, 0, now, now,
 			}
 		}
 		list, args := u.list(newChatTypes, values)
 		var rows []*chatRow
 		err := u.query(ctx, &rows, `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, label, name, biz_name,
-			unread, bot_active, variables, tags, fields, language, opted_out, handoff_us, last_message, activity_us, window_us, created_us, updated_us)
+			unread, bot_active, variables, tags, fields, language, opted_out, handoff_us, last_message, activity_us, activity_slot, window_us,
+			created_us, updated_us)
 			`+list+` ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us
 			RETURNING `+strings.ReplaceAll(chatColumns, "c.", ""), args)
 		if err != nil {
@@ -349,11 +350,14 @@ func (u *unit) writeAliases(ctx context.Context) error {
 
 const (
 	updateActivity = `UPDATE messaging_chat SET name = v.column2, biz_name = v.column3, unread = v.column4, handoff_us = v.column5,
-		last_message = v.column6, activity_us = v.column7, window_us = v.column8, updated_us = v.column9`
+		last_message = v.column6, activity_us = v.column7, activity_slot = v.column8, window_us = v.column9, updated_us = v.column10`
 	sameChat = `messaging_chat.id = v.column1`
 )
 
-var activityTypes = []string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT"}
+// activitySlot is the unit of activity_slot in microseconds.
+const activitySlot = 600_000_000
+
+var activityTypes = []string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT"}
 
 // writeActivity writes what messages change of their chats.
 func (u *unit) writeActivity(ctx context.Context) error {
@@ -363,7 +367,8 @@ func (u *unit) writeActivity(ctx context.Context) error {
 			continue // merged away, or written as a whole
 		}
 		rows = append(rows, []any{
-			c.ID, c.Name, c.BizName, c.Unread, c.HandoffUS, c.LastMessage, c.ActivityUS, c.WindowUS, database.Micros(u.now),
+			c.ID, c.Name, c.BizName, c.Unread, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / activitySlot, c.WindowUS,
+			database.Micros(u.now),
 		})
 	}
 	err := u.update(ctx, updateActivity, activityTypes, rows, sameChat)
@@ -381,16 +386,18 @@ func (u *unit) writeChats(ctx context.Context) error {
 		}
 		rows = append(rows, []any{
 			c.ID, c.ChatID, c.Phone, c.UserID, c.LID, c.Label, c.Name, c.BizName, c.Unread, c.BotActive, c.Variables, c.Tags, c.Fields,
-			c.Language, c.OptedOut, c.HandoffUS, c.LastMessage, c.ActivityUS, c.WindowUS, database.Micros(u.now),
+			c.Language, c.OptedOut, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / activitySlot, c.WindowUS,
+			database.Micros(u.now),
 		})
 	}
 	err := u.update(ctx, `UPDATE messaging_chat SET chat_id = v.column2, phone = v.column3, user_id = v.column4, lid = v.column5,
 		label = v.column6, name = v.column7, biz_name = v.column8, unread = v.column9, bot_active = v.column10, variables = v.column11,
 		tags = v.column12, fields = v.column13, language = v.column14, opted_out = v.column15, handoff_us = v.column16,
-		last_message = v.column17, activity_us = v.column18, window_us = v.column19, updated_us = v.column20`,
+		last_message = v.column17, activity_us = v.column18, activity_slot = v.column19, window_us = v.column20,
+		updated_us = v.column21`,
 		[]string{
 			"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT",
-			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
+			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
 		}, rows, sameChat)
 	if err != nil {
 		return fmt.Errorf("updating chats: %w", moved(err))

@@ -9,6 +9,12 @@ import (
 // MessagePayload is what integrators receive for a message. Members that the
 // type has are always present; those with omitempty only when they apply.
 type MessagePayload struct {
+	Head
+	Body
+}
+
+// Head holds the members that every message has.
+type Head struct {
 	Reference        provider.ReferenceID `json:"reference"`
 	Ref              provider.ReferenceID `json:"ref"`
 	RemoteJID        string               `json:"remoteJid" example:"16505551234::single"`
@@ -19,7 +25,6 @@ type MessagePayload struct {
 	MessageTimestamp UnixTime             `json:"messageTimestamp"`
 	Type             string               `json:"type" enum:"text,image,video,document,audio"`
 	Status           string               `json:"status" enum:"FAIL,PENDING,SENDING,DELIVERED,READ,PLAYED"`
-	Body
 }
 
 // Body holds the members that depend on what a message is.
@@ -71,6 +76,11 @@ type SessionPayload struct {
 // Message is a message record: the payload and what only its owner may know.
 type Message struct {
 	MessagePayload
+	Details
+}
+
+// Details holds the members of a message record that no payload has.
+type Details struct {
 	ChatID    string   `json:"chatId"`
 	Direction string   `json:"direction" enum:"in,out"`
 	Actor     Actor    `json:"actor" enum:"contact,user,api,bot,flow,agent,phone"`
@@ -100,27 +110,40 @@ const (
 
 // view is the record of m in c.
 func (m *messageRow) view(c *chatRow) Message {
-	out := Message{
-		MessagePayload: m.payload(c), ChatID: c.ChatID, Direction: "in", Actor: m.Actor, SentAs: m.SentAs,
-	}
-	if m.Mine {
-		out.Direction = "out"
-	}
-	if m.ErrorCode != "" {
-		out.Error = &Failure{m.ErrorCode, m.ErrorMessage}
-	}
+	out := Message{MessagePayload: MessagePayload{Head: m.head(c)}, Details: m.details(c)}
+	// A body is written by this package; one that cannot be read shows as empty text.
+	_ = json.Unmarshal([]byte(m.Body), &out.Body)
 	return out
 }
 
-func (m *messageRow) payload(c *chatRow) MessagePayload {
-	p := MessagePayload{
+func (m *messageRow) head(c *chatRow) Head {
+	return Head{
 		Reference: m.Reference, Ref: m.Reference, RemoteJID: c.address().RemoteJID(), Mine: m.Mine, ID: m.ID,
 		PushName: m.PushName, VerifiedBizName: m.BizName, MessageTimestamp: unixTime(m.AtUS),
 		Type: "text", Status: m.Status.String(),
 	}
-	// A body is written by this package; one that cannot be read shows as empty text.
-	_ = json.Unmarshal([]byte(m.Body), &p.Body)
-	return p
+}
+
+func (m *messageRow) details(c *chatRow) Details {
+	d := Details{ChatID: c.ChatID, Direction: "in", Actor: m.Actor, SentAs: m.SentAs}
+	if m.Mine {
+		d.Direction = "out"
+	}
+	if m.ErrorCode != "" {
+		d.Error = &Failure{m.ErrorCode, m.ErrorMessage}
+	}
+	return d
+}
+
+// payload is the [MessagePayload] of m in JSON. The body is not decoded for
+// it: this runs for every message, while its chat is locked.
+func (m *messageRow) payload(c *chatRow) json.RawMessage {
+	return joinObjects(mustJSON(m.head(c)), json.RawMessage(m.Body))
+}
+
+// record is the [Message] of m in JSON, whose payload is given.
+func (m *messageRow) record(c *chatRow, payload json.RawMessage) json.RawMessage {
+	return joinObjects(payload, mustJSON(m.details(c)))
 }
 
 func (m *messageRow) statusPayload(c *chatRow) StatusPayload {

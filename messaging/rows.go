@@ -109,11 +109,27 @@ const (
 // mustJSON encodes values of this package, which always can be. It is for
 // receivers of JSON, not for pages: < and & stay as they are.
 func mustJSON(v any) json.RawMessage {
+	b, err := encodeJSON(v)
+	if err != nil {
+		panic("messaging: encoding: " + err.Error())
+	}
+	return b
+}
+
+func encodeJSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic("messaging: encoding: " + err.Error())
+	err := e.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}
+
+// joinObjects puts the members of b behind those of a, which has some.
+func joinObjects(a, b json.RawMessage) json.RawMessage {
+	if len(b) <= len("{}") {
+		return a
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	out := make(json.RawMessage, 0, len(a)+len(b)-1)
+	out = append(append(out, a[:len(a)-1]...), ',')
+	return append(out, b[1:]...)
 }

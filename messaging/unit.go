@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -77,22 +78,25 @@ func (o *ordered[T]) add(v T) {
 
 // emit adds an event of a message to what the sinks and the stream get.
 func (u *unit) emit(account string, t EventType, c *chatRow, m *messageRow) {
-	var payload any
-	if t == EventMessage {
-		payload = m.payload(c)
-	} else {
-		payload = m.statusPayload(c)
+	whole := m.payload(c)
+	payload := whole
+	if t == EventStatus {
+		payload = mustJSON(m.statusPayload(c))
 	}
 	u.events = append(u.events, Event{
 		ID: newID(), Type: t, Account: account, Reference: m.Reference, Key: chatKey(m.Reference, c.ID),
-		ChatID: c.ChatID, MessageID: m.ID, At: u.now, Payload: mustJSON(payload),
+		ChatID: c.ChatID, MessageID: m.ID, At: u.now, Payload: payload,
 	})
-	u.tell(account, m.Reference, string(t), m.view(c))
+	u.tell(account, m.Reference, string(t), m.record(c, whole))
 }
 
 // tell adds an entry to the stream.
 func (u *unit) tell(account string, ref provider.ReferenceID, kind string, data any) {
-	u.feed = append(u.feed, feedRow{Account: account, Reference: ref, Kind: kind, Data: string(mustJSON(data))})
+	raw, encoded := data.(json.RawMessage)
+	if !encoded {
+		raw = mustJSON(data)
+	}
+	u.feed = append(u.feed, feedRow{Account: account, Reference: ref, Kind: kind, Data: string(raw)})
 }
 
 // flush writes what changed.

@@ -40,12 +40,13 @@ CREATE TABLE messaging_chat (
 	handoff_us BIGINT NOT NULL, -- a person took over then; 0: nobody
 	last_message BIGINT NOT NULL, -- messaging_message.seq, 0: none
 	activity_us BIGINT NOT NULL,
+	activity_slot BIGINT NOT NULL, -- activity_us in ten minutes: an index on it need not be written with every message
 	window_us BIGINT NOT NULL,
 	created_us BIGINT NOT NULL,
 	updated_us BIGINT NOT NULL,
 	UNIQUE (reference, chat_id)
 );
-CREATE INDEX messaging_chat_activity ON messaging_chat (reference, activity_us, id);
+CREATE INDEX messaging_chat_activity ON messaging_chat (reference, activity_slot);
 
 -- every name by which a chat is known, its own id among them
 CREATE TABLE messaging_alias (
