@@ -33,6 +33,9 @@ func BenchmarkPublish(b *testing.B) {
 		b.Run(fmt.Sprint("tx", size), func(b *testing.B) {
 			testkit.EachDatabase(b, func(b *testing.B, db *sqlx.DB) {
 				f := setup(b, db, webhook.Options{})
+				_, url := sink(b)
+				_, _, err := f.Put(b.Context(), webhook.Settings{Scope: scope, URL: url})
+				require.NoError(b, err)
 				n := 0
 				for b.Loop() {
 					evs := make([]webhook.Event, size)
