@@ -40,8 +40,11 @@ func (s *asides) write(ctx context.Context, u *unit) error {
 		types      []string
 		rows       [][]any
 	}{
-		{"early statuses", `messaging_early (reference, message_id, status, error_code, error_message, at_us, created_us)`,
-			[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "BIGINT", "BIGINT"}, s.earlies},
+		{
+			"early statuses", `messaging_early (reference, message_id, status, error_code, error_message, at_us, created_us)`,
+			[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "BIGINT", "BIGINT"},
+			s.earlies,
+		},
 		{"uninterpreted events", `messaging_raw (reference, kind, raw_id, body, created_us)`, []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, s.raws},
 		{"dead letters", `messaging_dead (reference, digest, reason, body, created_us)`, []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, s.bads},
 	} {

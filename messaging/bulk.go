@@ -49,7 +49,7 @@ func (u *unit) bulk(ctx context.Context, types []string, rows [][]any, before, a
 // query reads rows into dest, a pointer to a slice.
 func (u *unit) query(ctx context.Context, dest any, query string, args []any) error {
 	if st := u.s.prepared[query]; st != nil {
-		return u.tx.StmtxContext(ctx, st).SelectContext(ctx, dest, args...)
+		return u.tx.StmtxContext(ctx, st).SelectContext(ctx, dest, args...) //nolint:sqlclosecheck // the transaction's end closes it
 	}
 	return u.tx.SelectContext(ctx, dest, query, args...)
 }
@@ -151,7 +151,7 @@ func (s *Service) prepare(ctx context.Context) error {
 		updateActivity + " FROM (" + unnest(activityTypes) + ") AS v WHERE " + sameChat,
 		insertFeed + " " + unnest(feedTypes),
 	} {
-		st, err := s.db.PreparexContext(ctx, query)
+		st, err := s.db.PreparexContext(ctx, query) //nolint:sqlclosecheck // it lives as long as the database handle
 		if err != nil {
 			return fmt.Errorf("preparing a statement: %w", err)
 		}

@@ -24,7 +24,7 @@
 //
 //	acc := svc.For(messaging.OneAccount)
 //	ref, err := acc.CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: "provider-sandbox"})
-//	msg, err := acc.Send(ctx, messaging.SendRequest{
+//	sent, err := acc.Send(ctx, messaging.SendRequest{
 //		Reference: ref.ID, ChatID: "ana@sandbox", Content: provider.Text{Text: "Hello"},
 //	})
 //

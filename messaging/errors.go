@@ -25,7 +25,6 @@ const (
 	CodeWindowClosed        = "window_closed"
 	CodeUnsupported         = "unsupported"
 	CodeProvider            = "provider_error"
-	CodeRecipient           = "validation"
 )
 
 // Error is a refusal with a stable code.

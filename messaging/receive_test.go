@@ -13,6 +13,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging"
@@ -161,13 +162,15 @@ func TestRepeatsChangeNothing(t *testing.T) {
 		ref := f.line(t, testKind)
 		f.receive(t, ref, text("m1", "111", "one"), text("m1", "111", "one"), text("m2", "111", "two"))
 		f.receive(t, ref, text("m1", "111", "one"))
-		var all sync.WaitGroup
+		var all errgroup.Group
 		for range 16 {
-			all.Go(func() {
-				f.receive(t, ref, text("m3", "111", "three"), text("m2", "111", "two"), status("m3", provider.StatusRead))
+			all.Go(func() error {
+				return f.svc.Receive(t.Context(), ref, []provider.Event{
+					text("m3", "111", "three"), text("m2", "111", "two"), status("m3", provider.StatusRead),
+				})
 			})
 		}
-		all.Wait()
+		require.NoError(t, all.Wait())
 		require.Len(t, f.sink.all(t), 4, "three messages and one that was read")
 		require.EqualValues(t, 2, f.chat(t, ref, "111").Unread)
 		require.Len(t, f.messages(t, ref, "111"), 3)

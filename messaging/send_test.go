@@ -193,6 +193,40 @@ func TestRetries(t *testing.T) {
 	})
 }
 
+// TestHangingNetwork holds one chat with a network that does not answer.
+func TestHangingNetwork(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{})
+		ref := f.openChat(t, testKind, "222")
+		release := make(chan struct{})
+		f.net.script(func(_ netctx, out provider.Outbound, _ int) (provider.Receipt, error) {
+			if words(out.Content) == "hangs" {
+				<-release
+			}
+			return f.net.taken(out), nil
+		})
+		hanging := say(ref, "hangs")
+		hanging.Wait = 10 * time.Millisecond
+		m := f.send(t, hanging)
+		require.Equal(t, "PENDING", m.Status)
+		require.Nil(t, m.Error)
+		behind := say(ref, "behind")
+		behind.Wait = 0
+		f.send(t, behind)
+		for range 3 {
+			other := say(ref, "other")
+			other.ChatID = "222"
+			require.Equal(t, "SENDING", f.send(t, other).Status, "other chats pass")
+		}
+		require.NotContains(t, f.net.texts(), "behind")
+		close(release)
+		eventually(t, "the chat goes on", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
+		require.Equal(t, "SENDING", f.messages(t, ref, "111")[1].Status)
+	})
+}
+
 // TestUnconfirmed is about messages that may have left.
 func TestUnconfirmed(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,120 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// name records that n leads to c.
+func (u *unit) name(c *chatRow, n string) {
+	key := chatName{c.Reference, n}
+	if u.aliases[key] != c.ID {
+		u.aliases[key] = c.ID
+		u.newAliases = append(u.newAliases, key)
+	}
+}
+
+// link makes every name of addr lead to the locked chat c, as well.
+func (u *unit) link(ctx context.Context, l line, c *chatRow, addr provider.Address) error {
+	known := c.names()
+	if !slices.ContainsFunc(names(addr), func(n string) bool { return !slices.Contains(known, n) }) {
+		return nil
+	}
+	p := person{l, addr}
+	if err := u.findAliases(ctx, []person{p}); err != nil {
+		return err
+	}
+	var ids []int64
+	for _, n := range names(addr) {
+		if id, ok := u.aliases[chatName{l.ID, n}]; ok {
+			ids = append(ids, id)
+		}
+	}
+	if err := u.lock(ctx, ids); err != nil {
+		return err
+	}
+	if u.chatOf(p) == nil {
+		u.name(c, addr.ChatID)
+	}
+	if o := u.chatOf(p); o != c {
+		if err := u.merge(ctx, l.Account, o, c); err != nil {
+			return err
+		}
+	}
+	return u.join(ctx, p)
+}
+
+// join makes every name of p lead to one chat, merging those that were two.
+func (u *unit) join(ctx context.Context, p person) error {
+	keep := u.chatOf(p) // its own name comes first
+	for _, n := range names(p.addr) {
+		if id, ok := u.aliases[chatName{p.line.ID, n}]; ok && id != keep.ID {
+			if err := u.merge(ctx, p.line.Account, keep, u.chats[id]); err != nil {
+				return err
+			}
+		}
+		u.name(keep, n)
+	}
+	before := *keep
+	keep.learn(p.addr)
+	if *keep != before {
+		u.dirtyChats.add(keep)
+	}
+	return nil
+}
+
+// merge moves everything of gone to keep.
+func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) error {
+	for _, q := range []string{
+		`UPDATE messaging_message SET chat = $1 WHERE chat = $2`,
+		`UPDATE messaging_alias SET chat = $1 WHERE chat = $2`,
+	} {
+		if _, err := u.tx.ExecContext(ctx, q, keep.ID, gone.ID); err != nil {
+			return fmt.Errorf("merging chats: %w", err)
+		}
+	}
+	if _, err := u.tx.ExecContext(ctx, `DELETE FROM messaging_chat WHERE id = $1`, gone.ID); err != nil {
+		return fmt.Errorf("merging chats: %w", err)
+	}
+	for key, id := range u.aliases {
+		if id == gone.ID {
+			u.aliases[key] = keep.ID
+		}
+	}
+	for _, m := range u.messages {
+		if m.Chat == gone.ID {
+			m.Chat = keep.ID
+		}
+	}
+	from := gone.ChatID
+	keep.absorb(gone)
+	delete(u.chats, gone.ID)
+	u.dirtyChats.add(keep)
+	u.tell(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})
+	return nil
+}
+
+// absorb takes over what the other chat knew; of two values the newer wins.
+func (c *chatRow) absorb(o *chatRow) {
+	newer, older := c, o
+	if o.UpdatedUS > c.UpdatedUS {
+		newer, older = o, c
+	}
+	c.Variables = mergeObjects(older.Variables, newer.Variables)
+	c.Fields = mergeObjects(older.Fields, newer.Fields)
+	c.Label, c.Language = cmp.Or(newer.Label, older.Label), cmp.Or(newer.Language, older.Language)
+	c.Name, c.BizName = cmp.Or(newer.Name, older.Name), cmp.Or(newer.BizName, older.BizName)
+	c.Tags = mergeTags(c.Tags, o.Tags)
+	// What keeps quiet in one of them keeps quiet in both.
+	c.BotActive, c.OptedOut = c.BotActive && o.BotActive, c.OptedOut || o.OptedOut
+	c.HandoffUS = max(c.HandoffUS, o.HandoffUS)
+	c.Phone, c.UserID, c.LID = cmp.Or(c.Phone, o.Phone), cmp.Or(c.UserID, o.UserID), cmp.Or(c.LID, o.LID)
+	c.Unread += o.Unread
+	c.LastMessage = max(c.LastMessage, o.LastMessage)
+	c.ActivityUS, c.WindowUS = max(c.ActivityUS, o.ActivityUS), max(c.WindowUS, o.WindowUS)
+	c.CreatedUS = min(c.CreatedUS, o.CreatedUS)
+}

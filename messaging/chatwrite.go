@@ -1,0 +1,82 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+func (u *unit) writeAliases(ctx context.Context) error {
+	slices.SortFunc(u.newAliases, func(a, b chatName) int {
+		return cmp.Or(cmp.Compare(a.reference, b.reference), cmp.Compare(a.name, b.name))
+	})
+	var rows [][]any
+	for _, a := range u.newAliases {
+		rows = append(rows, []any{a.reference, a.name, u.aliases[a]})
+	}
+	err := u.insert(ctx, `INSERT INTO messaging_alias (reference, alias, chat)`, []string{"BIGINT", "TEXT", "BIGINT"}, rows, "")
+	if err != nil {
+		return fmt.Errorf("naming chats: %w", moved(err))
+	}
+	return nil
+}
+
+const (
+	updateActivity = `UPDATE messaging_chat SET name = v.column2, biz_name = v.column3, unread = v.column4, handoff_us = v.column5,
+		last_message = v.column6, activity_us = v.column7, activity_slot = v.column8, window_us = v.column9, updated_us = v.column10`
+	sameChat = `messaging_chat.id = v.column1`
+)
+
+// activitySlot is the unit of activity_slot in microseconds.
+const activitySlot = 600_000_000
+
+var activityTypes = []string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT"}
+
+// writeActivity writes what messages change of their chats.
+func (u *unit) writeActivity(ctx context.Context) error {
+	var rows [][]any
+	for _, c := range u.activeChats.items {
+		if u.chats[c.ID] == nil || u.dirtyChats.has[c] {
+			continue // merged away, or written as a whole
+		}
+		rows = append(rows, []any{
+			c.ID, c.Name, c.BizName, c.Unread, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / activitySlot, c.WindowUS,
+			database.Micros(u.now),
+		})
+	}
+	err := u.update(ctx, updateActivity, activityTypes, rows, sameChat)
+	if err != nil {
+		return fmt.Errorf("updating chats: %w", err)
+	}
+	return nil
+}
+
+func (u *unit) writeChats(ctx context.Context) error {
+	var rows [][]any
+	for _, c := range u.dirtyChats.items {
+		if u.chats[c.ID] == nil {
+			continue // merged away
+		}
+		rows = append(rows, []any{
+			c.ID, c.ChatID, c.Phone, c.UserID, c.LID, c.Label, c.Name, c.BizName, c.Unread, c.BotActive, c.Variables, c.Tags, c.Fields,
+			c.Language, c.OptedOut, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / activitySlot, c.WindowUS,
+			database.Micros(u.now),
+		})
+	}
+	err := u.update(ctx, `UPDATE messaging_chat SET chat_id = v.column2, phone = v.column3, user_id = v.column4, lid = v.column5,
+		label = v.column6, name = v.column7, biz_name = v.column8, unread = v.column9, bot_active = v.column10, variables = v.column11,
+		tags = v.column12, fields = v.column13, language = v.column14, opted_out = v.column15, handoff_us = v.column16,
+		last_message = v.column17, activity_us = v.column18, activity_slot = v.column19, window_us = v.column20,
+		updated_us = v.column21`,
+		[]string{
+			"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT",
+			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
+		}, rows, sameChat)
+	if err != nil {
+		return fmt.Errorf("updating chats: %w", moved(err))
+	}
+	return nil
+}
