@@ -26,6 +26,7 @@ type result struct {
 	disabled string // why the endpoint gets nothing more, "": it does
 
 	first bool // set by settle: this result changed the endpoint's state
+	stale bool // set by settle: the endpoint was changed since the attempt began
 }
 
 // handle makes one attempt and decides what follows.

@@ -280,20 +280,35 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestResume changes a paused endpoint, which is then tried at once.
+// TestResume changes a paused endpoint, which is then tried at once. An attempt
+// that began before fails after it, and does not pause the endpoint again.
 func TestResume(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		var down atomic.Bool
-		down.Store(true)
-		rec := receive(t, func(_ int, _ request, w http.ResponseWriter) {
-			if down.Load() {
-				w.WriteHeader(http.StatusBadGateway)
+		var resumed atomic.Bool
+		hang, settled := make(chan struct{}), make(chan struct{})
+		hung, settle := sync.OnceFunc(func() { close(hang) }), sync.OnceFunc(func() { close(settled) })
+		t.Cleanup(hung)
+		t.Cleanup(settle)
+		rec := receive(t, func(n int, _ request, w http.ResponseWriter) {
+			switch {
+			case n == 1:
+				<-hang
+			case resumed.Load(): // a success would make the late failure look like a first one
+				<-settled
+				return
 			}
+			w.WriteHeader(http.StatusBadGateway)
 		})
 		policy := fast
 		policy.Retries = slices.Repeat([]time.Duration{time.Millisecond}, 50)
 		policy.ProbeFirst, policy.ProbeLast = time.Hour, time.Hour
-		f := running(t, db, webhook.Options{Policy: policy})
+		f := running(t, db, webhook.Options{Policy: policy, Observer: &webhook.Observer{
+			Attempted: func(string, time.Duration) {
+				if resumed.Load() {
+					settle()
+				}
+			},
+		}})
 		ep := f.put(t, rec.URL)
 		for k := range 6 {
 			f.publish(t, event(fmt.Sprint("key", k), 1))
@@ -303,10 +318,14 @@ func TestResume(t *testing.T) {
 			require.NoError(t, err)
 			return got.State == webhook.StatePaused
 		})
-		down.Store(false)
+		resumed.Store(true)
 		_, err := f.Update(t.Context(), ep.ID, webhook.Changes{RotateSecret: true})
 		require.NoError(t, err)
+		hung()
 		eventually(t, func() bool { return outcomes(t, f, "delivered") == 6 })
+		got, err := f.Endpoint(t.Context(), ep.ID)
+		require.NoError(t, err)
+		require.Equal(t, webhook.StateOK, got.State)
 	})
 }
 

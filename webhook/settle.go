@@ -49,6 +49,7 @@ func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcom
 	args := make([]any, 0, len(outs)*attemptWidth)
 	var changed []*result
 	for _, r := range results(outs) {
+		r.first, r.stale = false, false
 		args = append(args, r.row()...)
 		if r.changesEndpoint() {
 			changed = append(changed, r)
@@ -63,7 +64,17 @@ func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcom
 			return fmt.Errorf("storing the state of endpoint %s: %w", r.ep.ID, err)
 		}
 	}
+	takeBack(outs)
 	return nil
+}
+
+// takeBack drops the pauses of endpoints that were resumed meanwhile.
+func takeBack(outs []lane.Outcome) {
+	for i := range outs {
+		if r, ok := outs[i].Data.(*result); ok && r.paused && r.stale {
+			outs[i].Verdict = lane.Yield
+		}
+	}
 }
 
 func results(outs []lane.Outcome) []*result {
@@ -82,7 +93,8 @@ func (r *result) changesEndpoint() bool {
 }
 
 // settleEndpoint moves an endpoint from the state that the attempt began
-// with. Of several attempts that saw the same state one makes the change.
+// with. Of several attempts that saw the same state one makes the change. One
+// that began before the endpoint was changed says nothing of it any more.
 func (d *Dispatcher) settleEndpoint(ctx context.Context, tx *sqlx.Tx, r *result) error {
 	now := database.Micros(r.At)
 	var statement string
@@ -90,15 +102,15 @@ func (d *Dispatcher) settleEndpoint(ctx context.Context, tx *sqlx.Tx, r *result)
 	switch {
 	case r.disabled != "":
 		statement = `UPDATE webhook_endpoint SET enabled = false, revision = revision + 1, last_error = $1, updated_us = $2
-			WHERE id = $3 AND enabled`
-		args = []any{r.disabled, now, r.ep.ID}
+			WHERE id = $3 AND enabled AND revision = $4`
+		args = []any{r.disabled, now, r.ep.ID, r.ep.Revision}
 	case r.paused:
 		statement = `UPDATE webhook_endpoint SET pauses = pauses + 1, down_us = CASE WHEN down_us = 0 THEN CAST($1 AS BIGINT) ELSE down_us END,
-			last_error = $2 WHERE id = $3 AND pauses = $4`
-		args = []any{now, r.Error, r.ep.ID, r.ep.Pauses}
+			last_error = $2 WHERE id = $3 AND pauses = $4 AND revision = $5`
+		args = []any{now, r.Error, r.ep.ID, r.ep.Pauses, r.ep.Revision}
 	default: // it answers
-		statement = `UPDATE webhook_endpoint SET pauses = 0, down_us = 0, last_error = $1 WHERE id = $2 AND pauses = $3`
-		args = []any{r.Error, r.ep.ID, r.ep.Pauses}
+		statement = `UPDATE webhook_endpoint SET pauses = 0, down_us = 0, last_error = $1 WHERE id = $2 AND pauses = $3 AND revision = $4`
+		args = []any{r.Error, r.ep.ID, r.ep.Pauses, r.ep.Revision}
 	}
 	res, err := tx.ExecContext(ctx, statement, args...)
 	if err != nil {
@@ -106,6 +118,22 @@ func (d *Dispatcher) settleEndpoint(ctx context.Context, tx *sqlx.Tx, r *result)
 	}
 	n, err := res.RowsAffected()
 	r.first = n > 0
+	if err != nil || r.first || !r.paused {
+		return err
+	}
+	return r.settlePaused(ctx, tx)
+}
+
+// settlePaused is for a pause that is not the first. The update locks the row,
+// so that the endpoint cannot be resumed before the pause is written.
+func (r *result) settlePaused(ctx context.Context, tx *sqlx.Tx) error {
+	const note = `UPDATE webhook_endpoint SET last_error = $1 WHERE id = $2 AND revision = $3`
+	res, err := tx.ExecContext(ctx, note, r.Error, r.ep.ID, r.ep.Revision)
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	r.stale = n == 0
 	return err
 }
 
@@ -131,7 +159,7 @@ func (r *result) label() string {
 	switch {
 	case r.outcome != "":
 		return r.outcome
-	case r.paused:
+	case r.paused && !r.stale:
 		return "paused"
 	}
 	return "retried"

@@ -17,7 +17,7 @@ import (
 // TestPause has a consumer that is down, and one that is not.
 func TestPause(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		const wait = 30 * time.Millisecond
+		const wait = 200 * time.Millisecond
 		var s sink
 		var mu sync.Mutex
 		var up atomic.Bool
@@ -138,6 +138,42 @@ func TestResume(t *testing.T) {
 		q.Committed()
 		s.await(t, 5)
 		s.inOrder(t, 1, 5)
+	})
+}
+
+// TestPauseTakenBack has Settle refuse the pause of an attempt that began before
+// its consumer was resumed.
+func TestPauseTakenBack(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s sink
+		var once sync.Once
+		q := newQueue(t, db, lane.Options{Handle: func(_ context.Context, it lane.Item) (out lane.Outcome) {
+			if it.Attempt != 0 {
+				t.Error("a pause is no attempt")
+			}
+			if it.Subject == "3" {
+				once.Do(func() { out = lane.Outcome{Verdict: lane.Pause, After: time.Hour} })
+			}
+			if out.Verdict == lane.Done {
+				s.add(it)
+			}
+			return out
+		}, Settle: func(_ context.Context, _ *sqlx.Tx, outs []lane.Outcome) error {
+			for i := range outs {
+				if outs[i].Verdict == lane.Pause {
+					outs[i].Verdict = lane.Yield
+				}
+			}
+			return nil
+		}})
+		put(t, db, q, entries("c", 2, 10)...)
+		start(t, q)
+		s.await(t, 10)
+		idle(t, q)
+		s.inOrder(t, 2, 5)
+		stats, err := q.Stats(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, stats.Paused)
 	})
 }
 

@@ -171,13 +171,13 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 	if err := n.remove(ctx, tx, passed, won.runs); err != nil {
 		return won, fmt.Errorf("removing items: %w", err)
 	}
-	if err := n.pauses(ctx, tx, won.runs); err != nil {
-		return won, fmt.Errorf("pausing consumers: %w", err)
-	}
 	if n.o.Settle != nil && len(won.outs) > 0 {
 		if err := n.o.Settle(ctx, tx, won.outs); err != nil {
 			return won, fmt.Errorf("%w: %w", errSettle, err)
 		}
+	}
+	if err := n.pauses(ctx, tx, won); err != nil {
+		return won, fmt.Errorf("pausing consumers: %w", err)
 	}
 	return won, nil
 }
@@ -255,8 +255,21 @@ func (n *node) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs [
 	return nil
 }
 
+// standing are the pauses that Settle has not taken back. It may run again, so
+// the runs stay as they are.
+func (f *finished) standing() map[*run]time.Duration {
+	pauses, end := map[*run]time.Duration{}, 0
+	for _, r := range f.runs {
+		end += len(r.recorded())
+		if r.pause > 0 && f.outs[end-1].Verdict == Pause { // only the last of a run can be one
+			pauses[r] = r.pause
+		}
+	}
+	return pauses
+}
+
 // pauses writes which consumers are paused, or no longer.
-func (n *node) pauses(ctx context.Context, tx *sqlx.Tx, runs []*run) error {
+func (n *node) pauses(ctx context.Context, tx *sqlx.Tx, won finished) error {
 	const (
 		pause = `INSERT INTO lane_consumer AS c (queue, consumer, paused_us, half_open) VALUES ($1, $2, {now} + $3, 0)
 			ON CONFLICT (queue, consumer) DO UPDATE SET
@@ -264,10 +277,11 @@ func (n *node) pauses(ctx context.Context, tx *sqlx.Tx, runs []*run) error {
 		again  = `UPDATE lane_consumer SET paused_us = {now} + $3, half_open = 0 WHERE queue = $1 AND consumer = $2`
 		resume = `DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`
 	)
-	changed := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool { return r.pause == 0 && !r.trial })
+	standing := won.standing()
+	changed := slices.DeleteFunc(slices.Clone(won.runs), func(r *run) bool { return standing[r] == 0 && !r.trial })
 	slices.SortFunc(changed, func(a, b *run) int { return cmp.Compare(a.consumer, b.consumer) })
 	for _, r := range changed {
-		query, args := pause, []any{n.o.Name, r.consumer, r.pause.Microseconds()}
+		query, args := pause, []any{n.o.Name, r.consumer, standing[r].Microseconds()}
 		switch {
 		case r.trial && r.worked:
 			query, args = resume, args[:2]

@@ -155,14 +155,14 @@ func TestFence(t *testing.T) {
 // once the lease is taken away and the handler is told.
 func TestRenew(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		const lease = 400 * time.Millisecond
+		const lease = 2 * time.Second
 		told := make(chan error, 1)
 		var handled atomic.Int32
 		q := newQueue(t, db, lane.Options{Logger: quiet, Lease: lease, Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
 			handled.Add(1)
 			switch {
 			case it.Subject == "long":
-				timer := time.NewTimer(5 * lease / 2)
+				timer := time.NewTimer(2 * lease)
 				defer timer.Stop()
 				select {
 				case <-timer.C:
@@ -231,7 +231,7 @@ func TestDrain(t *testing.T) {
 		}()
 		select {
 		case <-stopped:
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			require.FailNow(t, "it does not stop")
 		}
 		require.Equal(t, []string{"1"}, s.of("c/k0"), "the rest of a run is handed back")
@@ -262,7 +262,7 @@ func TestDrain(t *testing.T) {
 // TestSlowRun finishes what a slow lane has done before its run is over.
 func TestSlowRun(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		var settled atomic.Int32
+		var settled atomic.Int64 // the last of them
 		q := newQueue(t, db, lane.Options{
 			Handle: func(_ context.Context, it lane.Item) lane.Outcome {
 				if it.Seq == 2 {
@@ -274,7 +274,10 @@ func TestSlowRun(t *testing.T) {
 				}
 				return lane.Outcome{}
 			},
-			Settled: func(outs []lane.Outcome) { settled.Add(int32(len(outs))) },
+			Settle: func(_ context.Context, _ *sqlx.Tx, outs []lane.Outcome) error {
+				settled.Store(outs[len(outs)-1].Item.Seq)
+				return nil
+			},
 		})
 		put(t, db, q, entries("c", 1, 5)...)
 		start(t, q)

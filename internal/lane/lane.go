@@ -71,8 +71,11 @@ type Options struct {
 	Handle func(ctx context.Context, it Item) Outcome
 	// Settle records outcomes in the transaction that finishes them. Outcomes
 	// whose lease was lost are not among them. When it fails, they are handled
-	// again later. It may run more than once before a commit. nil: nothing to
-	// record.
+	// again later. It may run more than once before a commit. It may take a
+	// Pause back, of a consumer that was resumed since the attempt began, by
+	// making its Verdict a Yield: the item is tried again at once. To know that
+	// for sure it locks a row that is changed together with ResumeTx, and before
+	// that. nil: nothing to record.
 	Settle func(ctx context.Context, tx *sqlx.Tx, outs []Outcome) error
 	// Settled is called after that commit. It must not block.
 	Settled func(outs []Outcome)

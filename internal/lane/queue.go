@@ -123,8 +123,9 @@ func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, consumer string) error 
 	return nil
 }
 
-// ResumeTx ends the pause of a consumer, if there is one. After the commit the
-// caller calls [Queue.Committed].
+// ResumeTx ends the pause of a consumer, if there is one. What was in hand then
+// may pause it again unless Settle takes that back. After the commit the caller
+// calls [Queue.Committed].
 func (q *Queue) ResumeTx(ctx context.Context, tx *sqlx.Tx, consumer string) error {
 	const resume = `DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`
 	if _, err := tx.ExecContext(ctx, resume, q.o.Name, consumer); err != nil {
