@@ -33,7 +33,7 @@ func (u *unit) bulk(ctx context.Context, types []string, rows [][]any, before, a
 		list, args := u.list(types, rows[:n])
 		query := before + list + after
 		var err error
-		if st := u.s.prepared[query]; st != nil {
+		if st := u.ready(query); st != nil {
 			_, err = u.tx.StmtxContext(ctx, st).ExecContext(ctx, args...)
 		} else {
 			_, err = u.tx.ExecContext(ctx, query, args...)
@@ -48,10 +48,18 @@ func (u *unit) bulk(ctx context.Context, types []string, rows [][]any, before, a
 
 // query reads rows into dest, a pointer to a slice.
 func (u *unit) query(ctx context.Context, dest any, query string, args []any) error {
-	if st := u.s.prepared[query]; st != nil {
+	if st := u.ready(query); st != nil {
 		return u.tx.StmtxContext(ctx, st).SelectContext(ctx, dest, args...) //nolint:sqlclosecheck // the transaction's end closes it
 	}
 	return u.tx.SelectContext(ctx, dest, query, args...)
+}
+
+// ready is the prepared statement of a text, or nil.
+func (u *unit) ready(query string) *sqlx.Stmt {
+	if u.foreign {
+		return nil
+	}
+	return u.s.prepared[query]
 }
 
 // list is the text of a list of rows, to be inserted or to stand behind IN or

@@ -65,6 +65,7 @@ func (u *unit) writeFeed(ctx context.Context) error {
 // TellTx adds an entry to an account's stream when tx commits.
 func (s *Service) TellTx(ctx context.Context, tx *sqlx.Tx, account string, ref provider.ReferenceID, kind string, data any) error {
 	u := s.unit(tx)
+	u.foreign = true
 	u.tell(account, ref, kind, data)
 	return u.flush(ctx)
 }
@@ -146,7 +147,7 @@ func (f *Feed) Next(ctx context.Context, wait time.Duration) ([]FeedEntry, error
 func (f *Feed) read(ctx context.Context) ([]FeedEntry, error) {
 	p := params{f.a.id, f.at[0], f.at[1]}
 	q := `SELECT id, txid, reference, kind, data, created_us FROM messaging_feed
-		WHERE account = $1 AND (txid, id) > (CAST($2 AS BIGINT), CAST($3 AS BIGINT))` + f.a.s.settled()
+		WHERE account = $1 AND ` + f.a.s.afterEntry() + f.a.s.settled()
 	if f.ref != 0 {
 		q += ` AND reference = ` + p.add(f.ref)
 	}
@@ -160,6 +161,16 @@ func (f *Feed) read(ctx context.Context) ([]FeedEntry, error) {
 		out = append(out, FeedEntry{ID: f.at.String(), Reference: r.Reference, Kind: r.Kind, Data: json.RawMessage(r.Data)})
 	}
 	return out, nil
+}
+
+// afterEntry selects what comes after an entry, with its txid and id as $2 and
+// $3. SQLite numbers no transactions, and would use the index for the first
+// of the two only.
+func (s *Service) afterEntry() string {
+	if s.db.Dialect == database.Postgres {
+		return `(txid, id) > (CAST($2 AS BIGINT), CAST($3 AS BIGINT))`
+	}
+	return `txid = $2 AND id > $3`
 }
 
 // settled keeps entries back, on PostgreSQL, until every transaction before

@@ -35,7 +35,11 @@ func (s *Service) Receive(ctx context.Context, ref provider.ReferenceID, events 
 	for i, e := range events {
 		as[i] = arrival{line: l, event: e}
 	}
-	return s.receive(ctx, as)
+	if err := s.receive(ctx, as); err != nil {
+		s.known.clear() // the reference may have been deleted by another node
+		return err
+	}
+	return nil
 }
 
 // receive stores arrivals together with those of other callers.

@@ -172,6 +172,7 @@ func TestUpdateChat(t *testing.T) {
 		require.Equal(t, "pt-BR", *c.Language)
 		require.Equal(t, epoch, c.Handoff.Since.Time)
 		require.JSONEq(t, `{"c":[1.50]}`, string(c.Variables["b"]))
+		f.clock.Advance(time.Minute)
 		c, err = update(messaging.ChatChange{Variables: object(`{"a":null,"d":"x"}`), Tags: []string{}})
 		require.NoError(t, err)
 		require.Equal(t, object(`{"b":{"c":[1.50]},"d":"x"}`), c.Variables)

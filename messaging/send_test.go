@@ -382,8 +382,9 @@ func TestChoicesBecomeText(t *testing.T) {
 
 func TestSendTx(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+	testkit.EachURL(t, func(t *testing.T, url string) {
 		t.Parallel()
+		db := testkit.Open(t, url)
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		in := func(end func(*sqlx.Tx) error, texts ...string) {
@@ -398,6 +399,12 @@ func TestSendTx(t *testing.T) {
 			f.svc.Committed()
 		}
 		in((*sqlx.Tx).Rollback, "undone")
+		other := testkit.Open(t, url) // a transaction of another handle will do
+		tx, err := other.BeginTxx(t.Context(), nil)
+		require.NoError(t, err)
+		_, err = f.acc.SendTx(t.Context(), tx, say(ref, "undone, too"))
+		require.NoError(t, err)
+		require.NoError(t, tx.Rollback())
 		in((*sqlx.Tx).Commit, "one", "two")
 		eventually(t, "both are taken", func() bool { return len(f.net.texts()) == 2 })
 		require.Equal(t, []string{"one", "two"}, f.net.texts())

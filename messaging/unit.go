@@ -25,6 +25,8 @@ type unit struct {
 	tx  *sqlx.Tx
 	now time.Time
 
+	foreign bool // tx is a caller's, maybe of another handle: what is prepared is not for it
+
 	chats    map[int64]*chatRow
 	aliases  map[chatName]int64
 	messages map[int64]*messageRow
