@@ -130,46 +130,6 @@ func (a *Account) UpdateChat(ctx context.Context, ref provider.ReferenceID, chat
 	return a.s.chatView(ctx, c)
 }
 
-// UpdateChat changes what users know of a chat. It makes the chat when the
-// contact is new.
-func (a *Account) UpdateChat(ctx context.Context, ref provider.ReferenceID, chatID string, change ChatChange) (Chat, error) {
-	row, p, err := a.opened(ctx, ref)
-	if err != nil {
-		return Chat{}, err
-	}
-	addr, err := address(p, chatID)
-	if err != nil {
-		return Chat{}, err
-	}
-	var c *chatRow
-	err = a.s.inTxUnit(ctx, func(u *unit) error {
-		who := person{row.line(p), addr}
-		if err := u.open(ctx, []person{who}, nil); err != nil {
-			return err
-		}
-		c = u.chatOf(who)
-		if err := c.change(change, database.Micros(u.now)); err != nil {
-			return err
-		}
-		c.ActivityUS = cmp.Or(c.ActivityUS, c.CreatedUS)
-		u.dirtyChats.add(c)
-		var last *Message
-		if err := u.load(ctx, []int64{c.LastMessage}); err != nil {
-			return err
-		}
-		if m := u.messages[c.LastMessage]; m != nil {
-			v := m.view(c)
-			last = &v
-		}
-		u.tell(a.id, ref, "chat", c.view(last))
-		return nil
-	})
-	if err != nil {
-		return Chat{}, err
-	}
-	return a.s.chatView(ctx, c)
-}
-
 // updateChat changes the chat of who, and says so.
 func (u *unit) updateChat(ctx context.Context, who person, change ChatChange) (*chatRow, error) {
 	if err := u.open(ctx, []person{who}, nil); err != nil {
