@@ -55,10 +55,10 @@ func (c client) write(t *testing.T, ref int, from, text string) string {
 	return a.json(201)["id"].(string)
 }
 
-// send sends a text and returns its record.
-func (c client) send(t *testing.T, ref int, chat, text string) map[string]any {
+// send sends a text to the contact ana and returns its record.
+func (c client) send(t *testing.T, ref int, text string) map[string]any {
 	t.Helper()
-	a := c.call(t, "POST", "/chats/send", sendBody(ref, chat, fmt.Sprintf(`{"type":"text","text":%q}`, text)))
+	a := c.call(t, "POST", "/chats/send", sendBody(ref, "ana", fmt.Sprintf(`{"type":"text","text":%q}`, text)))
 	return a.json(200)["message"].(map[string]any)
 }
 

@@ -199,7 +199,7 @@ func TestEcho(t *testing.T) {
 		ana.call(t, "GET", echo, "").is(200, `{"items":[],"next":null}`)
 		ana.call(t, "POST", "/references/hookconf", fmt.Sprintf(`{"id":"%d","webhook":%q,"headers":[{"key":"X-Key","value":"hush-hush"}]}`, ref, echoURL)).json(200)
 		in := ana.write(t, ref, "ana", "Hello")
-		out := ana.send(t, ref, "ana", "Hi")["id"]
+		out := ana.send(t, ref, "Hi")["id"]
 		var items []any
 		require.Eventually(t, func() bool {
 			a := ana.call(t, "GET", echo, "")

@@ -30,7 +30,7 @@ func TestActivityIsCounted(t *testing.T) {
 		ref := ana.sandbox(t)
 		ana.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q,"events":["message"]}`, ref, echoURL)).json(201)
 		ana.write(t, ref, "ana", "Hello")
-		ana.send(t, ref, "ana", "Hi")
+		ana.send(t, ref, "Hi")
 		_, err := g.Write(t.Context(), graphtest.Inbound{From: contact, Text: "Hello"})
 		require.NoError(t, err)
 		for series, want := range map[string]float64{

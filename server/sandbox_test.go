@@ -17,7 +17,7 @@ func TestSandbox(t *testing.T) {
 		path := fmt.Sprintf("/sandbox/%d/messages", ref)
 		ana.call(t, "GET", path, "").is(200, `{"items":[],"next":null}`)
 		ana.call(t, "GET", path+"?from=nobody", "").problem(404, "not_found")
-		sent := ana.send(t, ref, "ana", "Hello?")["id"]
+		sent := ana.send(t, ref, "Hello?")["id"]
 		for _, c := range []struct{ content, words, more string }{
 			{`"type":"text","text":"Yes"`, "Yes", ""},
 			{`"type":"location","latitude":1.5,"longitude":-2`, "Location: 1.5, -2", `,"location":{"latitude":1.5,"longitude":-2}`},

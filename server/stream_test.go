@@ -158,7 +158,7 @@ func TestStream(t *testing.T) {
 		require.Equal(t, "second line", all.next(t, "message").text())
 		require.Equal(t, "second line", one.next(t, "message").text())
 
-		ana.send(t, ref, "ana", "answer")
+		ana.send(t, ref, "answer")
 		require.Equal(t, "answer", all.next(t, "message").text())
 		require.Contains(t, all.next(t, "status").Data, `"status":"DELIVERED"`)
 		ana.call(t, "PATCH", "/chats", fmt.Sprintf(`{"reference":%d,"chatId":"ana","tags":["vip"]}`, ref)).json(200)
