@@ -47,6 +47,10 @@ func TestCrashBetweenTheAnswerAndItsRecord(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- first.svc.Run(ctx) }()
+		t.Cleanup(func() { // it comes back from the dead, too late for anything
+			cancel()
+			require.NoError(t, <-done)
+		})
 		<-taken
 
 		second := successor(t, testkit.Open(t, url), first)
@@ -60,7 +64,6 @@ func TestCrashBetweenTheAnswerAndItsRecord(t *testing.T) {
 		require.Equal(t, []string{"lost", "next"}, second.net.texts(), "nothing is sent twice")
 		second.receive(t, ref, &provider.StatusChange{MessageID: "net.1", OwnID: own, Status: provider.StatusDelivered})
 		require.Equal(t, []string{"message:SENDING", "status:DELIVERED"}, second.sink.of(t, "net.1"))
-		cancel()
 	})
 }
 
