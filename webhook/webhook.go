@@ -59,8 +59,11 @@ type Options struct {
 	Exclusive bool
 	// Observer counts what an operator watches. nil: nothing is counted.
 	Observer *Observer
-	Logger   *slog.Logger     // nil: slog.Default()
-	Now      func() time.Time // nil: time.Now
+	Logger   *slog.Logger // nil: slog.Default()
+	// Now is the clock by which events wait, secrets rotate and logs age; it
+	// may be ahead of time, but must go on. nil: time.Now, and the database's
+	// for what waits.
+	Now func() time.Time
 }
 
 // Observer receives counts. Its functions must not block; nil ones are
@@ -126,6 +129,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	if d.opts.Keyring == nil {
 		return nil, errors.New("webhook: Options.Keyring is missing: signing secrets are only stored sealed")
 	}
+	clock := d.opts.Now
 	if err := d.defaults(); err != nil {
 		return nil, err
 	}
@@ -139,7 +143,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	d.client = d.guard.Client()
 	d.queue, err = lane.New(ctx, db, lane.Options{
 		Name: "webhook", Route: d.route, Load: d.load, Handle: d.handle, Settle: d.settle, Settled: d.settled,
-		Workers: d.opts.Workers, Cap: d.opts.Cap, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger,
+		Workers: d.opts.Workers, Cap: d.opts.Cap, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)

@@ -4,14 +4,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // dialect completes the SQL texts of this package. In them stand
 //
-//   - {now}: the database's clock in microseconds, so that nodes need not agree
-//     on the time;
+//   - {now}: the queue's clock in microseconds: the database's, so that nodes
+//     need not agree on the time, or that of Options.Now;
+//   - {seen}: the database's clock, for the heartbeats of nodes;
 //   - {lock}: locks the rows that a query selects. SQLite has one writer and
 //     needs none;
 //   - {skip}: the same, passing over rows that others have locked;
@@ -19,25 +21,34 @@ import (
 //     and it looks names up one after the other.
 type dialect struct {
 	words *strings.Replacer
-	texts sync.Map // text with words → text of the dialect
+	texts sync.Map         // text with words → text of the dialect
+	clock func() time.Time // Options.Now
 }
 
-func newDialect(d database.Dialect) *dialect {
+func newDialect(d database.Dialect, clock func() time.Time) *dialect {
 	now, lock, skip, param := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`, "", "", "?"
 	if d == database.Postgres {
 		now = `CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)`
 		lock, skip, param = "FOR UPDATE", "FOR UPDATE SKIP LOCKED", "$%"
 	}
-	return &dialect{words: strings.NewReplacer("{now}", now, "{lock}", lock, "{skip}", skip, "$%", param)}
+	words := []string{"{seen}", now, "{lock}", lock, "{skip}", skip, "$%", param}
+	if clock == nil {
+		words = append(words, "{now}", now)
+	}
+	return &dialect{words: strings.NewReplacer(words...), clock: clock}
 }
 
 func (d *dialect) text(s string) string {
-	if t, ok := d.texts.Load(s); ok {
+	t, ok := d.texts.Load(s)
+	if !ok {
+		t = d.words.Replace(s)
+		d.texts.Store(s, t)
+	}
+	if d.clock == nil {
 		return t.(string)
 	}
-	t := d.words.Replace(s)
-	d.texts.Store(s, t)
-	return t
+	now := "CAST(" + strconv.FormatInt(database.Micros(d.clock()), 10) + " AS BIGINT)"
+	return strings.ReplaceAll(t.(string), "{now}", now)
 }
 
 // params writes row n times, as in a VALUES list. Each % in it becomes the

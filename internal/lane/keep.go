@@ -111,7 +111,7 @@ func (n *node) beatAndSweep(ctx context.Context) error {
 
 // beat says that this node is alive.
 func (n *node) beat(ctx context.Context) error {
-	const beat = `INSERT INTO lane_node (id, queue, seen_us) VALUES ($1, $2, {now})
+	const beat = `INSERT INTO lane_node (id, queue, seen_us) VALUES ($1, $2, {seen})
 		ON CONFLICT (id) DO UPDATE SET seen_us = excluded.seen_us`
 	return n.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, n.sql.text(beat), n.id, n.o.Name)
@@ -145,8 +145,8 @@ func (n *node) lose() {
 // sweep frees what dead nodes hold.
 func (n *node) sweep(ctx context.Context) error {
 	const (
-		dead   = `SELECT id FROM lane_node WHERE queue = $1 AND seen_us < {now} - $2`
-		remove = `DELETE FROM lane_node WHERE id = $1 AND seen_us < {now} - $2`
+		dead   = `SELECT id FROM lane_node WHERE queue = $1 AND seen_us < {seen} - $2`
+		remove = `DELETE FROM lane_node WHERE id = $1 AND seen_us < {seen} - $2`
 	)
 	var ids []string
 	if err := n.db.SelectContext(ctx, &ids, n.sql.text(dead), n.o.Name, voidAfter.Microseconds()); err != nil {

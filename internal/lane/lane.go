@@ -87,4 +87,9 @@ type Options struct {
 	Drain     time.Duration // how long work in hand may go on after Run's ctx ended; 0: 15 s
 	Exclusive bool          // no other process uses this database: what others held is free at once
 	Logger    *slog.Logger  // nil: slog.Default()
+
+	// Now is the clock by which items wait and leases end. nil: the database's,
+	// on which all nodes agree. A clock that leaps must do so while nothing is
+	// in hand, or leases end; [Queue.Committed] makes the queue look at it.
+	Now func() time.Time
 }

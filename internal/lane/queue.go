@@ -55,7 +55,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Queue, error) {
 	if log == nil {
 		log = slog.Default()
 	}
-	return &Queue{db: d, o: o, log: log.With("queue", o.Name), sql: newDialect(d.Dialect)}, nil
+	return &Queue{db: d, o: o, log: log.With("queue", o.Name), sql: newDialect(d.Dialect, o.Now)}, nil
 }
 
 // def is v, or d when v is not set.
