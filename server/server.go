@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -110,11 +109,7 @@ func (s *Server) migrate(ctx context.Context) error {
 }
 
 func migrateOwn(ctx context.Context, db *sqlx.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	return database.Migrate(ctx, db, "server", files)
+	return database.Migrate(ctx, db, "server", migrations)
 }
 
 // Run runs the workers until ctx ends and the work in hand is finished or

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"time"
@@ -113,11 +112,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := lane.Migrate(ctx, db); err != nil {
 		return err
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	return database.Migrate(ctx, db, "webhook", files)
+	return database.Migrate(ctx, db, "webhook", migrations)
 }
 
 // New returns a Dispatcher over db, whose tables [Migrate] has made.

@@ -14,8 +14,8 @@ import (
 // ErrNewer reports tables that a newer version of this module has written.
 var ErrNewer = errors.New("database: the database is newer than this program")
 
-// Migrate brings the tables of one package to the newest version in files, a
-// folder of goose migrations. A file serves both dialects: {identity} is a key
+// Migrate brings the tables of one package to the newest version in the folder
+// "migrations" of files, goose migrations. A file serves both dialects: {identity} is a key
 // that counts, {bytewise} a text's collation by bytes, {transaction} the number
 // of the transaction as a default. Where dialects differ further,
 // NAME.sqlite.sql and NAME.postgres.sql stand beside each other. It returns
@@ -24,6 +24,10 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	d, err := Of(ctx, db)
 	if err != nil {
 		return err
+	}
+	files, err = fs.Sub(files, "migrations")
+	if err != nil {
+		return fmt.Errorf("%s migrations: %w", pkg, err)
 	}
 	dialect := goose.DialectSQLite3
 	opts := []goose.ProviderOption{goose.WithTableName(pkg + "_schema_version")}

@@ -19,13 +19,13 @@ func migration(sql string) *fstest.MapFile {
 // files are two versions of a package; the second differs by dialect.
 func files() (v1, v2 fstest.MapFS) {
 	first := migration(`CREATE TABLE p_a (n BIGINT PRIMARY KEY);`)
-	v1 = fstest.MapFS{"00001_init.sql": first}
+	v1 = fstest.MapFS{"migrations/00001_init.sql": first}
 	v2 = fstest.MapFS{
-		"00001_init.sql":           first,
-		"00002_more.sqlite.sql":    migration(`CREATE TABLE p_b (dialect TEXT); INSERT INTO p_b VALUES ('sqlite');`),
-		"00002_more.postgres.sql":  migration(`CREATE TABLE p_b (dialect TEXT); INSERT INTO p_b VALUES ('postgres');`),
-		"00003_third.sql":          migration(`CREATE TABLE p_c (n BIGINT);`),
-		"notes/00009_not_here.txt": {Data: []byte("x")},
+		"migrations/00001_init.sql":           first,
+		"migrations/00002_more.sqlite.sql":    migration(`CREATE TABLE p_b (dialect TEXT); INSERT INTO p_b VALUES ('sqlite');`),
+		"migrations/00002_more.postgres.sql":  migration(`CREATE TABLE p_b (dialect TEXT); INSERT INTO p_b VALUES ('postgres');`),
+		"migrations/00003_third.sql":          migration(`CREATE TABLE p_c (n BIGINT);`),
+		"migrations/notes/00009_not_here.txt": {Data: []byte("x")},
 	}
 	return v1, v2
 }
@@ -40,7 +40,7 @@ func TestMigrate(t *testing.T) {
 		db.MustExec(`INSERT INTO p_a (n) VALUES (7)`)
 		require.NoError(t, database.Migrate(ctx, db, "p", v2))
 		require.NoError(t, database.Migrate(ctx, db, "p", v2))
-		require.NoError(t, database.Migrate(ctx, db, "q", fstest.MapFS{"00001_q.sql": migration(`CREATE TABLE q_a (n BIGINT);`)}),
+		require.NoError(t, database.Migrate(ctx, db, "q", fstest.MapFS{"migrations/00001_q.sql": migration(`CREATE TABLE q_a (n BIGINT);`)}),
 			"each package has its own versions")
 
 		d, err := database.Of(ctx, db)
@@ -62,7 +62,7 @@ func TestMigrateFails(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		bad := fstest.MapFS{"00001_init.sql": migration("CREATE TABLE p_a (n BIGINT);\nCREATE TABLE nonsense nonsense;")}
+		bad := fstest.MapFS{"migrations/00001_init.sql": migration("CREATE TABLE p_a (n BIGINT);\nCREATE TABLE nonsense nonsense;")}
 		require.ErrorContains(t, database.Migrate(t.Context(), db, "p", bad), "p migrations")
 		v1, _ := files()
 		require.NoError(t, database.Migrate(t.Context(), db, "p", v1), "the failed one has left nothing")

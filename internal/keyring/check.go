@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/jmoiron/sqlx"
 
@@ -22,11 +21,7 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the table of this package.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	return database.Migrate(ctx, db, "keyring", files)
+	return database.Migrate(ctx, db, "keyring", migrations)
 }
 
 // Check compares the ring with the check value that the database keeps, which

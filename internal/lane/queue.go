@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -20,11 +19,7 @@ var migrations embed.FS
 
 // Migrate brings the tables of this package to the newest version.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return fmt.Errorf("lane migrations: %w", err)
-	}
-	return database.Migrate(ctx, db, "lane", files)
+	return database.Migrate(ctx, db, "lane", migrations)
 }
 
 // Queue is a named set of lanes. Its methods are safe for concurrent use.

@@ -14,7 +14,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"time"
 
@@ -53,11 +52,7 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	return database.Migrate(ctx, db, "auth", files)
+	return database.Migrate(ctx, db, "auth", migrations)
 }
 
 // New returns a Service over db, whose tables [Migrate] has made.
