@@ -117,72 +117,81 @@ func (c *Client) GoString() string { return c.String() }
 // An answer that is an error is an [*Error], whatever its HTTP status; any
 // other failure says by [SendError] whether the API may have seen the request.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {
-	if len(query) > 0 {
-		path += "?" + query.Encode()
-	}
-	return c.call(ctx, http.MethodGet, path, nil, out)
+	return c.call(ctx, &request{method: http.MethodGet, path: withQuery(path, query)}, out)
 }
 
 // Post sends body as JSON to path and decodes the answer into out. A nil body
 // is an empty one, a nil out ignores the answer. Its errors are those of
 // [Client.Get].
 func (c *Client) Post(ctx context.Context, path string, body, out any) error {
-	var raw []byte
+	r := &request{method: http.MethodPost, path: path}
 	if body != nil {
-		var err error
-		if raw, err = json.Marshal(body); err != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
 			return &unsent{fmt.Errorf("encoding a request: %w", err)}
 		}
+		r.body, r.contentType = bytes.NewReader(raw), "application/json"
 	}
-	return c.call(ctx, http.MethodPost, path, raw, out)
+	return c.call(ctx, r, out)
 }
 
-func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) error {
-	ctx, cancel := c.bound(ctx)
+// Delete removes what path and query name. Its errors are those of
+// [Client.Get].
+func (c *Client) Delete(ctx context.Context, path string, query url.Values, out any) error {
+	return c.call(ctx, &request{method: http.MethodDelete, path: withQuery(path, query)}, out)
+}
+
+// request is a call before it has an address and a token.
+type request struct {
+	method, path string
+	body         io.Reader // nil: none
+	size         int64     // bytes of a body that does not tell; 0: not known
+	contentType  string    // of the body
+	timeout      time.Duration
+}
+
+func withQuery(path string, query url.Values) string {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return path
+}
+
+func (c *Client) call(ctx context.Context, r *request, out any) error {
+	ctx, cancel := c.bound(ctx, r.timeout)
 	defer cancel()
-	raw, err := c.roundTrip(ctx, method, path, body)
+	raw, err := c.roundTrip(ctx, r)
 	if err != nil {
-		return fmt.Errorf("graph: %s: %w", method, err)
+		return fmt.Errorf("graph: %s: %w", r.method, err)
 	}
 	if out == nil {
 		return nil
 	}
 	if err := json.Unmarshal(raw, out); err != nil {
-		return fmt.Errorf("graph: %s: decoding the answer: %w", method, err)
+		return fmt.Errorf("graph: %s: decoding the answer: %w", r.method, err)
 	}
 	return nil
 }
 
-func (c *Client) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+// bound gives a context without deadline the client's timeout, or most when
+// that is longer.
+func (c *Client) bound(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has || c.timeout < 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, c.timeout)
+	return context.WithTimeout(ctx, max(c.timeout, most))
 }
 
 // roundTrip returns the body of an answer that is no error.
-func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, &unsent{err}
-	}
-	if !sendable(c.token) {
-		return nil, &Error{Code: 190, Message: "the access token holds characters that no token has"}
-	}
+func (c *Client) roundTrip(ctx context.Context, r *request) ([]byte, error) {
 	w := &watch{}
-	req, err := http.NewRequestWithContext(w.trace(ctx), method, c.base+"/"+Version+"/"+path, bytes.NewReader(body))
+	req, err := c.request(w.trace(ctx), r)
 	if err != nil {
-		return nil, &unsent{err}
+		return nil, err
 	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	req.Header.Set("Accept", "application/json")
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, w.judge(ctx, err)
+		return nil, w.judge(ctx, withoutURL(err))
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
@@ -200,6 +209,39 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 		return nil, refused
 	}
 	return raw, nil
+}
+
+// request makes the HTTP request of r; what fails here was never sent.
+func (c *Client) request(ctx context.Context, r *request) (*http.Request, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, &unsent{err}
+	}
+	if !sendable(c.token) {
+		return nil, &Error{Code: 190, Message: "the access token holds characters that no token has"}
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, c.base+"/"+Version+"/"+r.path, r.body)
+	if err != nil {
+		return nil, &unsent{withoutURL(err)}
+	}
+	if req.ContentLength <= 0 && r.size > 0 {
+		req.ContentLength = r.size
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if r.contentType != "" {
+		req.Header.Set("Content-Type", r.contentType)
+	}
+	req.Header.Set("Accept", "application/json")
+	return req, nil
+}
+
+// withoutURL takes the address out of an error: its query may hold a token.
+func withoutURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
 }
 
 // sendable says whether a header can carry the token.
