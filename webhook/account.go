@@ -214,14 +214,17 @@ func (a *Account) DeleteScopeTx(ctx context.Context, tx *sqlx.Tx, scope string) 
 	return nil
 }
 
-// deleteTx takes the lanes first, as the workers do.
+// deleteTx locks the lanes, the endpoint and its pause in the order in which
+// the workers do.
 func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 	if err := a.d.queue.DropTx(ctx, tx, id); err != nil {
 		return err
 	}
 	a.d.breakers.clear(id)
-	_, err := tx.ExecContext(ctx, `DELETE FROM webhook_endpoint WHERE account = $1 AND id = $2`, a.id, id)
-	return err
+	if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_endpoint WHERE account = $1 AND id = $2`, a.id, id); err != nil {
+		return err
+	}
+	return a.d.queue.ResumeTx(ctx, tx, id)
 }
 
 // row reads one endpoint of the account; where begins at $2.

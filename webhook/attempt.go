@@ -26,6 +26,7 @@ type Attempt struct {
 	Duration   time.Duration
 	Error      string // "" after a 2xx
 	Response   string // its first KiB
+	Fence      int64  // the claim under which it was made: it rises with each, until a replay; 0: a test
 }
 
 // answer is an attempt with what only the retry needs.

@@ -18,6 +18,8 @@ type job struct {
 	ev  *eventRow
 	ep  *target
 	seq int64
+
+	fence int64 // the claim under which it is done
 }
 
 type eventRow struct {
@@ -59,7 +61,7 @@ func (d *Dispatcher) load(ctx context.Context, items []*lane.Item) error {
 	for _, it := range items {
 		id, seq := parseSubject(it.Subject, it.Seq)
 		events[id], endpoints[it.Consumer] = nil, nil
-		it.Data = &job{seq: seq}
+		it.Data = &job{seq: seq, fence: it.Fence}
 	}
 	if err := d.loadEvents(ctx, events); err != nil {
 		return fmt.Errorf("loading events: %w", err)

@@ -244,8 +244,9 @@ func (a *Account) addAttempts(ctx context.Context, ds []Delivery) error {
 		Duration int64 `db:"duration_us"`
 		Error    string
 		Response string
+		Fence    int64
 	}
-	err := a.d.db.SelectContext(ctx, &rows, `SELECT delivery, at_us, status, duration_us, error, response
+	err := a.d.db.SelectContext(ctx, &rows, `SELECT delivery, at_us, status, duration_us, error, response, fence
 		FROM webhook_attempt WHERE delivery IN `+a.d.among(len(byID))+` ORDER BY delivery, id`, keysOf(byID)...)
 	if err != nil {
 		return err
@@ -254,7 +255,7 @@ func (a *Account) addAttempts(ctx context.Context, ds []Delivery) error {
 		d := byID[r.Delivery]
 		d.Attempts = append(d.Attempts, Attempt{
 			At: database.Time(r.At), StatusCode: r.Status, Duration: time.Duration(r.Duration) * time.Microsecond,
-			Error: r.Error, Response: r.Response,
+			Error: r.Error, Response: r.Response, Fence: r.Fence,
 		})
 	}
 	for i := range ds {

@@ -31,15 +31,15 @@ func deliveryID(at time.Time, event, endpoint string) string {
 }
 
 const insertAttempts = `INSERT INTO webhook_attempt (delivery, endpoint, event, account, scope, type, chat_id, message_id,
-	event_us, seq, at_us, outcome, status, duration_us, error, response) VALUES `
+	event_us, seq, fence, at_us, outcome, status, duration_us, error, response) VALUES `
 
-const attemptWidth = 16
+const attemptWidth = 17
 
 func (r *result) row() []any {
 	ev := r.ev
 	return []any{
 		deliveryID(database.Time(ev.At), ev.ID, r.ep.ID), r.ep.ID, ev.ID, r.ep.Account, r.ep.Scope, ev.Type, ev.ChatID, ev.MessageID,
-		ev.At, r.seq, database.Micros(r.At), r.outcome, r.StatusCode, r.Duration.Microseconds(), r.Error, r.Response,
+		ev.At, r.seq, r.fence, database.Micros(r.At), r.outcome, r.StatusCode, r.Duration.Microseconds(), r.Error, r.Response,
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
+	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/lane"
 )
 
@@ -24,17 +25,13 @@ const OneAccount = "one"
 // account.
 var ErrNotFound = errors.New("webhook: not found")
 
-// Keyring protects header values and signing secrets at rest.
-type Keyring interface {
-	// Seal encrypts plaintext so that it opens only under the same aad.
-	Seal(aad string, plaintext []byte) (string, error)
-	// Open decrypts what Seal returned.
-	Open(aad, sealed string) ([]byte, error)
-}
-
-// Options configures a [Dispatcher]. Keyring is required.
+// Options configures a [Dispatcher]. Secrets is required.
 type Options struct {
-	Keyring Keyring
+	// Secrets seal signing secrets and header values at rest: each has at
+	// least 32 characters, the newest comes first. The first seals, all open,
+	// and [New] seals anew what a later one sealed, so that it can go. Other
+	// packages may be given the same ones. They do not sign deliveries.
+	Secrets []string
 	// Allow lists networks, addresses and hosts, each with or without a port,
 	// that endpoints may have although they are private.
 	Allow []string
@@ -53,6 +50,10 @@ type Options struct {
 	// deliveries included: give it more than the days an event is retried for.
 	// 0: for ever.
 	Retention time.Duration
+	// Lease is how long a process that is frozen, or cut off from the database,
+	// keeps what it has in hand; another one takes it over then, or when the
+	// process has not been heard of for 10 s. 0: 60 s.
+	Lease time.Duration
 	// Exclusive says that no other process uses the database, so that what a
 	// killed predecessor held is taken up at once.
 	Exclusive bool
@@ -97,6 +98,7 @@ func (o *Observer) disabled() {
 type Dispatcher struct {
 	db       *database.DB
 	opts     Options
+	keys     *keyring.Ring
 	guard    *guard.Guard
 	client   *http.Client
 	queue    *lane.Queue
@@ -115,30 +117,35 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "webhook", migrations)
 }
 
-// New returns a Dispatcher over db, whose tables [Migrate] has made.
+// New returns a Dispatcher over db, whose tables [Migrate] has made. It fails
+// when the database holds what none of the secrets opens.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	d := &Dispatcher{}
 	if opts != nil {
 		d.opts = *opts
 	}
-	if d.opts.Keyring == nil {
-		return nil, errors.New("webhook: Options.Keyring is missing: signing secrets are only stored sealed")
-	}
 	clock := d.opts.Now
-	if err := d.defaults(); err != nil {
+	err := d.defaults()
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	if d.keys, err = keyring.New("webhook", d.opts.Secrets); err != nil {
+		return nil, fmt.Errorf("webhook: Options.Secrets: %w", err)
+	}
+	d.opts.Secrets = nil // nobody prints them by mistake
 	if d.db, err = database.Of(ctx, db); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
 	if d.guard, err = guard.New(d.opts.Allow); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
+	if err := d.reseal(ctx); err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
 	d.client = d.guard.Client()
 	d.queue, err = lane.New(ctx, db, lane.Options{
 		Name: "webhook", Route: d.route, Load: d.load, Handle: d.handle, Settle: d.settle, Settled: d.settled,
-		Workers: d.opts.Workers, Cap: d.opts.Cap, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
+		Workers: d.opts.Workers, Cap: d.opts.Cap, Lease: d.opts.Lease, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
@@ -157,7 +164,7 @@ func (d *Dispatcher) defaults() error {
 	if o.Timeout == 0 {
 		o.Timeout = 15 * time.Second
 	}
-	if o.Timeout < 0 || o.Retention < 0 {
+	if o.Timeout < 0 || o.Retention < 0 || o.Lease < 0 {
 		return errors.New("webhook: a duration of Options is negative")
 	}
 	o.Policy = o.Policy.withDefaults()

@@ -131,7 +131,7 @@ func (c *claimer) claimQuery(chosen []candidate) (string, []any) {
 		part = `SELECT id FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $# AND ready_us <= {now}
 			ORDER BY ready_us LIMIT $# {skip}) c`
 		claim = `) UPDATE lane_lane SET ready_us = {now} + $#, epoch = epoch + 1, holder = $# WHERE id IN (SELECT id FROM c)
-			RETURNING id, epoch, consumer, key, detached, head, attempt, since_us`
+			RETURNING ` + leasedColumns
 	)
 	args := []any{c.o.Name}
 	var b strings.Builder
@@ -154,6 +154,9 @@ func (c *claimer) claimQuery(chosen []candidate) (string, []any) {
 	return b.String(), args
 }
 
+// leasedColumns are what leased reads of a claimed lane.
+const leasedColumns = `id, epoch, consumer, key, detached, head, attempt, since_us`
+
 func (c *claimer) leased(ctx context.Context, db sqlx.QueryerContext, query string, args []any) ([]*run, error) {
 	rows, err := db.QueryxContext(ctx, query, args...) //nolint:sqlclosecheck // closed below
 	if err != nil {
@@ -169,36 +172,6 @@ func (c *claimer) leased(ctx context.Context, db sqlx.QueryerContext, query stri
 		runs = append(runs, r)
 	}
 	return runs, rows.Err()
-}
-
-// tryPaused claims one lane of a consumer whose pause has passed. Only one
-// node gets to try; if it dies another does after the lease.
-func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err error) {
-	const (
-		try = `UPDATE lane_consumer SET paused_us = {now} + $1, half_open = 1
-			WHERE queue = $2 AND consumer = $3 AND paused_us <= {now}`
-		none = `UPDATE lane_consumer SET paused_us = {now}, half_open = 0 WHERE queue = $1 AND consumer = $2`
-	)
-	query, args := c.claimQuery([]candidate{x})
-	err = c.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
-		runs = nil
-		res, err := tx.ExecContext(ctx, c.sql.text(try), c.o.Lease.Microseconds(), c.o.Name, x.Consumer)
-		if err != nil {
-			return err
-		}
-		if won, err := res.RowsAffected(); err != nil || won == 0 {
-			return err
-		}
-		if runs, err = c.leased(ctx, tx, query, args); err != nil || len(runs) > 0 {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, c.sql.text(none), c.o.Name, x.Consumer)
-		return err
-	})
-	for _, r := range runs {
-		r.trial = true
-	}
-	return runs, err
 }
 
 // items reads what the claimed lanes are to do.

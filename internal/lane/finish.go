@@ -221,14 +221,14 @@ func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finis
 // its sequence number.
 func (n *node) moveApart(ctx context.Context, tx *sqlx.Tx, r *run) error {
 	const (
-		insert = `INSERT INTO lane_lane (queue, consumer, key, detached, tail, head, attempt, since_us, ready_us)
-			VALUES ($1, $2, $3, $4, $4, $5, $6, CASE WHEN CAST($7 AS BIGINT) < 0 THEN {now} ELSE CAST($7 AS BIGINT) END, {now} + $8)
+		insert = `INSERT INTO lane_lane (queue, consumer, key, detached, tail, head, attempt, since_us, ready_us, epoch)
+			VALUES ($1, $2, $3, $4, $4, $5, $6, CASE WHEN CAST($7 AS BIGINT) < 0 THEN {now} ELSE CAST($7 AS BIGINT) END, {now} + $8, $9)
 			RETURNING id`
 		move = `UPDATE lane_item SET lane_id = $1 WHERE lane_id = $2 AND seq = $3`
 	)
 	var id int64
 	if err := tx.GetContext(ctx, &id, n.sql.text(insert), n.o.Name, r.consumer, r.key, r.upTo, r.upTo-1,
-		r.tries, r.first, r.pending.Microseconds()); err != nil {
+		r.tries, r.first, r.pending.Microseconds(), r.epoch); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, move, id, r.lane, r.upTo)
@@ -271,10 +271,10 @@ func (f *finished) standing() map[*run]time.Duration {
 // pauses writes which consumers are paused, or no longer.
 func (n *node) pauses(ctx context.Context, tx *sqlx.Tx, won finished) error {
 	const (
-		pause = `INSERT INTO lane_consumer AS c (queue, consumer, paused_us, half_open) VALUES ($1, $2, {now} + $3, 0)
+		pause = `INSERT INTO lane_consumer AS c (queue, consumer, paused_us, trial) VALUES ($1, $2, {now} + $3, '')
 			ON CONFLICT (queue, consumer) DO UPDATE SET
-				paused_us = CASE WHEN c.half_open = 1 OR c.paused_us > excluded.paused_us THEN c.paused_us ELSE excluded.paused_us END`
-		again  = `UPDATE lane_consumer SET paused_us = {now} + $3, half_open = 0 WHERE queue = $1 AND consumer = $2`
+				paused_us = CASE WHEN c.trial <> '' OR c.paused_us > excluded.paused_us THEN c.paused_us ELSE excluded.paused_us END`
+		again  = `UPDATE lane_consumer SET paused_us = {now} + $3, trial = '' WHERE queue = $1 AND consumer = $2`
 		resume = `DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`
 	)
 	standing := won.standing()

@@ -29,7 +29,7 @@ func (n *node) join(ctx context.Context) error {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM lane_node WHERE queue = $1`, n.o.Name); err != nil {
 				return err
 			}
-			return n.unlease(ctx, tx, `holder <> $2`, "")
+			return n.release(ctx, tx, `holder <> $2`, "")
 		})
 	}
 	if err := n.beat(ctx); err != nil {
@@ -39,14 +39,15 @@ func (n *node) join(ctx context.Context) error {
 	return nil
 }
 
-// unlease makes leased lanes that match ready.
-func (n *node) unlease(ctx context.Context, tx *sqlx.Tx, which, arg string) error {
-	const free = `UPDATE lane_lane SET ready_us = {now}, holder = '', epoch = epoch + 1 WHERE id IN
+// release makes leased lanes that match ready, and ends the trials of a node, ""
+// for all, that are over with them.
+func (n *node) release(ctx context.Context, tx *sqlx.Tx, which, id string) error {
+	const lanes = `UPDATE lane_lane SET ready_us = {now}, holder = '', epoch = epoch + 1 WHERE id IN
 		(SELECT id FROM lane_lane WHERE queue = $1 AND ready_us IS NOT NULL AND %s ORDER BY consumer, key, detached {lock})`
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf(n.sql.text(free), which), n.o.Name, arg); err != nil {
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(n.sql.text(lanes), which), n.o.Name, id); err != nil {
 		return fmt.Errorf("freeing lanes: %w", err)
 	}
-	return nil
+	return n.untry(ctx, tx, id)
 }
 
 // disown frees what this node has claimed without knowing it, because the
@@ -59,7 +60,7 @@ func (n *node) disown(ctx context.Context) error {
 	}
 	n.mu.Unlock()
 	return n.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sqlx.Tx) error {
-		return n.unlease(ctx, tx, `holder = $2 AND id NOT IN (`+numbers(known)+`)`, n.id)
+		return n.release(ctx, tx, `holder = $2 AND id NOT IN (`+numbers(known)+`)`, n.id)
 	})
 }
 
@@ -72,7 +73,7 @@ func (n *node) part(ctx context.Context) {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM lane_node WHERE id = $1`, n.id); err != nil {
 			return err
 		}
-		return n.unlease(ctx, tx, `holder = $2`, n.id)
+		return n.release(ctx, tx, `holder = $2`, n.id)
 	})
 	if err != nil {
 		n.log.WarnContext(ctx, "handing back failed, other nodes wait for the leases to end", "error", err)
@@ -161,7 +162,7 @@ func (n *node) sweep(ctx context.Context) error {
 			if gone, err := res.RowsAffected(); err != nil || gone == 0 {
 				return err // another node was first, or it lives
 			}
-			return n.unlease(ctx, tx, `holder = $2`, id)
+			return n.release(ctx, tx, `holder = $2`, id)
 		})
 		if err != nil {
 			return fmt.Errorf("taking over from a dead node: %w", err)

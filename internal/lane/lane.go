@@ -21,13 +21,14 @@ import (
 type Entry struct {
 	Consumer string // who works on it; "": Options.Route decides, for one or many
 	Key      string // entries of one consumer and key are worked on in the order of their commits
-	Subject  string // id of the caller's row
+	Subject  string // id of the caller's row; of a paused consumer the lowest is tried: let ids rise with time
 }
 
 // Item is a piece of work in its lane.
 type Item struct {
 	Entry
 	Seq     int64     // position in its lane, from 1
+	Fence   int64     // number of the claim: it rises with every claim until the item is finished
 	Attempt int       // failed attempts so far
 	Since   time.Time // first failure, zero before it
 	Data    any       // what Options.Load put here

@@ -102,14 +102,14 @@ func (q *Queue) topic() string { return "lane:" + q.o.Name }
 
 // DropTx forgets a consumer that is deleted: its lanes, its items and what was
 // put for it and not routed yet. What is being handled cannot finish any more.
-// Route must not name the consumer again.
+// Route must not name the consumer again. Call [Queue.ResumeTx] after it, and
+// after locking whatever Settle locks: it is the order in which workers lock.
 func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, consumer string) error {
 	for _, s := range []string{
 		`DELETE FROM lane_outbox WHERE queue = $1 AND consumer = $2`,
 		`SELECT count(*) FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 ORDER BY key, detached {lock}) l`,
 		`DELETE FROM lane_item WHERE lane_id IN (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2)`,
 		`DELETE FROM lane_lane WHERE queue = $1 AND consumer = $2`,
-		`DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`,
 	} {
 		if _, err := tx.ExecContext(ctx, q.sql.text(s), q.o.Name, consumer); err != nil {
 			return fmt.Errorf("dropping a consumer of queue %s: %w", q.o.Name, err)
@@ -118,7 +118,7 @@ func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, consumer string) error 
 	return nil
 }
 
-// ResumeTx ends the pause of a consumer, if there is one. What was in hand then
+// ResumeTx ends the pause of a consumer, if there is one, or forgets it. What was in hand then
 // may pause it again unless Settle takes that back. After the commit the caller
 // calls [Queue.Committed].
 func (q *Queue) ResumeTx(ctx context.Context, tx *sqlx.Tx, consumer string) error {

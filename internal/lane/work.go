@@ -39,7 +39,7 @@ type run struct {
 }
 
 func (r *run) add(seq int64, subject string) {
-	it := &Item{Entry: Entry{Consumer: r.consumer, Key: r.key, Subject: subject}, Seq: seq}
+	it := &Item{Entry: Entry{Consumer: r.consumer, Key: r.key, Subject: subject}, Seq: seq, Fence: r.epoch}
 	if len(r.items) == 0 {
 		it.Attempt, it.Since = r.attempt, database.Time(r.since)
 	}

@@ -51,6 +51,7 @@ CREATE TABLE webhook_attempt (
 	message_id TEXT NOT NULL,
 	event_us BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
+	fence BIGINT NOT NULL, -- the claim under which it was made: no claim finishes twice
 	at_us BIGINT NOT NULL,
 	outcome TEXT NOT NULL, -- '' it goes on, delivered, failed, dead
 	status BIGINT NOT NULL, -- 0: no response

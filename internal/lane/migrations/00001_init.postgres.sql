@@ -43,7 +43,7 @@ CREATE TABLE lane_consumer (
 	queue     TEXT COLLATE "C" NOT NULL,
 	consumer  TEXT COLLATE "C" NOT NULL,
 	paused_us BIGINT NOT NULL,
-	half_open BIGINT NOT NULL, -- 1: a trial with one item is under way, until paused_us at most
+	trial     TEXT COLLATE "C" NOT NULL, -- the node that tries one item, until paused_us at most; '': nobody
 	PRIMARY KEY (queue, consumer)
 );
 

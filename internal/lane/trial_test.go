@@ -1,0 +1,72 @@
+package lane_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// TestTrialIsOldest tries a paused consumer with its oldest item each time,
+// although another lane has been ready for longer.
+func TestTrialIsOldest(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		const lanes = 5
+		tried := make(chan string)
+		q := newQueue(t, db, lane.Options{Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+			select {
+			case tried <- it.Subject:
+			case <-ctx.Done():
+			}
+			return lane.Outcome{Verdict: lane.Pause, After: time.Millisecond}
+		}, Drain: time.Millisecond})
+		for i := range lanes {
+			put(t, db, q, lane.Entry{Consumer: "c", Key: fmt.Sprint(i), Subject: fmt.Sprint(lanes - i)})
+		}
+		start(t, q)
+		for range lanes {
+			<-tried // all are in hand when it is paused
+		}
+		for range 2 * lanes {
+			require.Equal(t, "1", <-tried)
+		}
+	})
+}
+
+// TestTrialOfDeadNode lets a node die while it tries a paused consumer: the
+// next one does not wait for its lease.
+func TestTrialOfDeadNode(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		for _, exclusive := range []bool{false, true} {
+			var s sink
+			var up atomic.Bool
+			o := lane.Options{Name: fmt.Sprint(exclusive), Exclusive: exclusive, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+				if !up.Load() {
+					return lane.Outcome{Verdict: lane.Pause, After: time.Hour}
+				}
+				s.add(it)
+				return lane.Outcome{}
+			}}
+			q := newQueue(t, db, o)
+			put(t, db, q, entries("c", 3, 6)...)
+			stop := start(t, q)
+			eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Paused == 1 && st.Held == 0 })
+			stop()
+			const later = 9_000_000_000_000_000
+			db.MustExec(`INSERT INTO lane_node (id, queue, seen_us) VALUES ($1, $2, 1)`, "dead"+o.Name, o.Name)
+			db.MustExec(`UPDATE lane_consumer SET trial = $1, paused_us = $2 WHERE queue = $3`, "dead"+o.Name, later, o.Name)
+			db.MustExec(`UPDATE lane_lane SET holder = $1, ready_us = $2, epoch = epoch + 1 WHERE queue = $3 AND key = 'k1'`,
+				"dead"+o.Name, later, o.Name)
+			up.Store(true)
+			start(t, newQueue(t, db, o))
+			s.await(t, 6)
+			s.inOrder(t, 3, 2)
+		}
+	})
+}
