@@ -121,13 +121,13 @@ func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	tx, err := d.BeginTxx(ctx, nil)
 	if err != nil {
-		return cause(ctx, err)
+		return cause(ctx, &storeError{err})
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit it reports ErrTxDone
 	if err := fn(tx); err != nil {
-		return cause(ctx, err)
+		return cause(ctx, unwritable(err))
 	}
-	return cause(ctx, tx.Commit())
+	return cause(ctx, unwritable(tx.Commit()))
 }
 
 // cause prefers the context's error: lib/pq reports an expired context as a

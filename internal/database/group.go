@@ -59,6 +59,7 @@ func (d *DB) writeGroup(ctx context.Context, fns []func(*sqlx.Tx) error) []error
 	for i := range errs {
 		switch {
 		case errs[i] != nil:
+			errs[i] = unwritable(errs[i])
 		case errors.Is(err, errLost): // not its fault: it gets a transaction of its own
 			errs[i] = d.writeAlone(ctx, fns[i])
 		default:
