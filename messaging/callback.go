@@ -28,10 +28,10 @@ var (
 
 // Handshake reports whether token is the verify token of some reference.
 func (s *Service) Handshake(ctx context.Context, token string) (bool, error) {
-	if token == "" || s.opts.Keyring == nil {
+	if token == "" || s.keys == nil {
 		return false, nil
 	}
-	for _, h := range s.opts.Keyring.Hashes(verifyPurpose, token) {
+	for _, h := range s.keys.Hashes(verifyPurpose, token) {
 		var n int
 		if err := s.db.GetContext(ctx, &n, `SELECT count(*) FROM messaging_reference WHERE verify_hash = $1`, h); err != nil {
 			return false, fmt.Errorf("looking for a verify token: %w", err)

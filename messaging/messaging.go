@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/coalesce"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/lane"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -21,24 +22,15 @@ import (
 // OneAccount is the account of a program that has only one.
 const OneAccount = "one"
 
-// Keyring protects credentials at rest.
-type Keyring interface {
-	// Seal encrypts plaintext so that it opens only under the same aad.
-	Seal(aad string, plaintext []byte) (string, error)
-	// Open decrypts what Seal returned.
-	Open(aad, sealed string) ([]byte, error)
-	// Hashes returns keyed hashes of value, the current key's first, then
-	// those of retired keys. The same value always has the same hashes.
-	Hashes(purpose, value string) []string
-}
-
 // Options configures a [Service].
 type Options struct {
 	// Providers are the kinds of lines that references may have.
 	Providers []provider.Provider
-	// Keyring seals the secrets of references. nil: references whose kind has
-	// secret settings are refused.
-	Keyring Keyring
+	// Secrets seal the credentials of references at rest: each has at least 32
+	// characters, the newest comes first. The first seals, all open, and [New]
+	// seals anew what a later one sealed, so that it can go. Other packages may
+	// be given the same ones. nil: credentials are refused.
+	Secrets []string
 	// Sinks are told what happened.
 	Sinks []Sink
 	// Retention is how long messages are kept; 0: for ever.
@@ -75,6 +67,7 @@ func (o *Observer) sent(k provider.Kind, outcome string) {
 type Service struct {
 	db    *database.DB
 	opts  Options
+	keys  *keyring.Ring // nil: there are no secrets
 	kinds map[provider.Kind]provider.Provider
 
 	prepared map[string]*sqlx.Stmt // by text, until the database is closed
@@ -103,7 +96,8 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "messaging", migrations)
 }
 
-// New returns a Service over db, whose tables [Migrate] has made.
+// New returns a Service over db, whose tables [Migrate] has made. It fails when
+// the database holds credentials that none of the secrets opens.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -124,6 +118,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 			return nil, fmt.Errorf("messaging: two providers of kind %s", p.Kind())
 		}
 		s.kinds[p.Kind()] = p
+	}
+	if err := s.unlock(ctx); err != nil {
+		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	if err := s.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)

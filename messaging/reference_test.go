@@ -70,11 +70,11 @@ func TestSettingsAreChecked(t *testing.T) {
 	})
 }
 
-func TestSecretsNeedAKeyring(t *testing.T) {
+func TestCredentialsNeedSecrets(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Keyring = nil }})
+		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Secrets = nil }})
 		_, err := f.acc.CreateReference(t.Context(), messaging.NewReference{Name: "x", Type: testKind, Settings: map[string]string{"token": "t"}})
 		requireInvalid(t, err, "settings.token")
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_reference`))

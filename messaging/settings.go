@@ -74,35 +74,18 @@ func (s *Service) mergeSettings(ctx context.Context, tx *sqlx.Tx, r *referenceRo
 // writeSettings stores settings, secrets sealed, and what callbacks are routed
 // by. New credentials have yet to be proved.
 func (s *Service) writeSettings(ctx context.Context, tx *sqlx.Tx, p provider.Provider, r *referenceRow, settings provider.Settings) error {
-	stored := map[string]string{}
-	for _, d := range p.Settings() {
-		v, ok := settings[d.Name]
-		switch {
-		case !ok:
-			continue
-		case !d.Secret:
-			stored[d.Name] = v
-			continue
-		case s.opts.Keyring == nil:
-			return &Invalid{"settings." + d.Name, "cannot be kept: the service has no keyring"}
-		}
-		sealed, err := s.opts.Keyring.Seal(sealedAs(r.ID, d.Name), []byte(v))
-		if err != nil {
-			return fmt.Errorf("sealing setting %s: %w", d.Name, err)
-		}
-		stored[d.Name] = sealed
-	}
-	var lineKey, groupKey, verifyHash string
+	var lineKey, groupKey string
 	if c, ok := p.(provider.Caller); ok {
 		lineKey, groupKey = c.Keys(settings)
-		if _, verify := c.Secrets(settings); verify != "" {
-			verifyHash = s.opts.Keyring.Hashes(verifyPurpose, verify)[0]
-		}
 	}
-	r.Settings = string(mustJSON(stored))
+	stored, verifyHash, err := s.sealSettings(p, r.ID, settings)
+	if err != nil {
+		return err
+	}
+	r.Settings = stored
 	r.Revision++
 	r.Proved = false
-	_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET settings = $1, line_key = $2, group_key = $3, verify_hash = $4,
+	_, err = tx.ExecContext(ctx, `UPDATE messaging_reference SET settings = $1, line_key = $2, group_key = $3, verify_hash = $4,
 		revision = $5, proved = $6 WHERE id = $7`, r.Settings, lineKey, groupKey, verifyHash, r.Revision, r.Proved, r.ID)
 	if err != nil {
 		return fmt.Errorf("storing settings: %w", err)
@@ -110,8 +93,32 @@ func (s *Service) writeSettings(ctx context.Context, tx *sqlx.Tx, p provider.Pro
 	return nil
 }
 
+// sealSettings is what is stored of settings: their JSON, secrets sealed, and
+// the hash by which a handshake is found.
+func (s *Service) sealSettings(p provider.Provider, id provider.ReferenceID, settings provider.Settings) (stored, verifyHash string, err error) {
+	out := map[string]string{}
+	for _, d := range p.Settings() {
+		v, ok := settings[d.Name]
+		switch {
+		case !ok:
+		case !d.Secret:
+			out[d.Name] = v
+		case s.keys == nil:
+			return "", "", &Invalid{"settings." + d.Name, "cannot be kept: the service has no secrets to seal it with"}
+		default:
+			out[d.Name] = s.keys.Seal(sealedAs(id, d.Name), []byte(v))
+		}
+	}
+	if c, ok := p.(provider.Caller); ok && s.keys != nil {
+		if _, verify := c.Secrets(settings); verify != "" {
+			verifyHash = s.keys.Hash(verifyPurpose, verify)
+		}
+	}
+	return string(mustJSON(out)), verifyHash, nil
+}
+
 // verifyPurpose separates the hashes of handshake tokens from others.
-const verifyPurpose = "messaging verify token"
+const verifyPurpose = "verify token"
 
 // sealedAs binds a secret to its place: a sealed value pasted into another
 // row does not open.
@@ -132,10 +139,10 @@ func (s *Service) openSettings(p provider.Provider, r *referenceRow) (provider.S
 			continue
 		}
 		if d.Secret {
-			if s.opts.Keyring == nil {
-				return nil, fmt.Errorf("reference %d: its secrets need a keyring", r.ID)
+			if s.keys == nil {
+				return nil, fmt.Errorf("reference %d: its credentials are sealed, and Options.Secrets is empty", r.ID)
 			}
-			clear, err := s.opts.Keyring.Open(sealedAs(r.ID, d.Name), v)
+			clear, err := s.keys.Open(sealedAs(r.ID, d.Name), v)
 			if err != nil {
 				return nil, fmt.Errorf("opening setting %s of reference %d: %w", d.Name, r.ID, err)
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
@@ -128,13 +127,7 @@ type config struct {
 	idle    bool     // Run is not called
 }
 
-var testRing = func() *keyring.Ring {
-	r, err := keyring.New("a secret of tests that is long enough")
-	if err != nil {
-		panic(err)
-	}
-	return r
-}()
+const sealing = "a secret of tests that is long enough"
 
 // setup returns a service over db.
 func setup(t testing.TB, db *sqlx.DB, c config) *fixture {
@@ -148,7 +141,7 @@ func setup(t testing.TB, db *sqlx.DB, c config) *fixture {
 		f.net = newNetwork()
 	}
 	o := messaging.Options{
-		Providers: []provider.Provider{sandbox.New(), f.net.provider(), f.net.ownIDs()}, Keyring: testRing,
+		Providers: []provider.Provider{sandbox.New(), f.net.provider(), f.net.ownIDs()}, Secrets: []string{sealing},
 		Sinks: []messaging.Sink{f.sink}, Now: f.clock.Now, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if c.options != nil {

@@ -41,7 +41,6 @@ type Server struct {
 
 	cfg      Config
 	db       *database.DB
-	keys     *keyring.Ring
 	log      *slog.Logger
 	router   *mux.Router
 	handler  http.Handler
@@ -73,16 +72,19 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if s.db, err = database.Of(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if s.keys, err = keyring.New(cfg.secrets()...); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+	keys, err := keyring.New("server", cfg.secrets())
+	if err != nil {
+		return nil, fmt.Errorf("server: Config.Secrets: %w", err)
 	}
 	if err := s.migrate(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.keys.Check(ctx, cfg.DB); err != nil {
+	if err := keys.Check(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	s.Auth, err = auth.New(ctx, cfg.DB, s.keys, &auth.Options{Closed: cfg.ClosedSignUp, Logger: cfg.Logger, Now: cfg.Now})
+	s.Auth, err = auth.New(ctx, cfg.DB, &auth.Options{
+		Secrets: cfg.secrets(), Closed: cfg.ClosedSignUp, Logger: cfg.Logger, Now: cfg.Now,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}

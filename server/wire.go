@@ -19,7 +19,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 	c := s.cfg
 	s.echo = &webhook.Echo{}
 	s.Webhooks, err = webhook.New(ctx, c.DB, &webhook.Options{
-		Keyring: s.keys, Allow: c.WebhookAllow, Echo: s.echo, Exclusive: c.Exclusive,
+		Secrets: c.secrets(), Allow: c.WebhookAllow, Echo: s.echo, Exclusive: c.Exclusive,
 		Observer: s.webhookMetrics(), Logger: c.Logger, Now: c.Now,
 	})
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 			sandbox.New(),
 			cloud.New(&cloud.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
 		}, c.Providers...),
-		Keyring: s.keys, Sinks: []messaging.Sink{toWebhooks{s.Webhooks}}, Retention: c.MessageRetention,
+		Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks}}, Retention: c.MessageRetention,
 		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Logger: c.Logger, Now: c.Now,
 	})
 	return err

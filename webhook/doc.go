@@ -6,7 +6,7 @@
 // string of the caller's; endpoints are registered for a scope and get its
 // events.
 //
-//	d, err := webhook.New(ctx, db, &webhook.Options{Keyring: keys})
+//	d, err := webhook.New(ctx, db, &webhook.Options{Secrets: []string{secret}})
 //	go d.Run(ctx)
 //	acc := d.For(webhook.OneAccount)
 //	ep, _, err := acc.Put(ctx, webhook.Settings{Scope: "shop", URL: "https://example.com/in"})

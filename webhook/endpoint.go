@@ -121,15 +121,13 @@ func (d *Dispatcher) sealHeaders(r *endpointRow, headers []Header) error {
 	if err != nil {
 		return fmt.Errorf("encoding headers: %w", err)
 	}
-	if r.Headers, err = d.opts.Keyring.Seal(sealedAs(r.ID, "headers"), b); err != nil {
-		return fmt.Errorf("sealing headers: %w", err)
-	}
+	r.Headers = d.keys.Seal(sealedAs(r.ID, "headers"), b)
 	return nil
 }
 
 func (d *Dispatcher) openHeaders(r *endpointRow) ([]Header, error) {
 	headers := []Header{}
-	b, err := d.opts.Keyring.Open(sealedAs(r.ID, "headers"), r.Headers)
+	b, err := d.keys.Open(sealedAs(r.ID, "headers"), r.Headers)
 	if err != nil {
 		return nil, fmt.Errorf("opening headers of endpoint %s: %w", r.ID, err)
 	}
@@ -142,20 +140,15 @@ func (d *Dispatcher) openHeaders(r *endpointRow) ([]Header, error) {
 // openSecret opens a signing secret, the current or the retired one: a
 // rotation moves it from column to column as it is.
 func (d *Dispatcher) openSecret(r *endpointRow, sealed string) (string, error) {
-	b, err := d.opts.Keyring.Open(sealedAs(r.ID, "secret"), sealed)
+	b, err := d.keys.Open(sealedAs(r.ID, "secret"), sealed)
 	if err != nil {
 		return "", fmt.Errorf("opening secret of endpoint %s: %w", r.ID, err)
 	}
 	return string(b), nil
 }
 
-func (d *Dispatcher) sealSecret(r *endpointRow, secret string) error {
-	sealed, err := d.opts.Keyring.Seal(sealedAs(r.ID, "secret"), []byte(secret))
-	if err != nil {
-		return fmt.Errorf("sealing secret: %w", err)
-	}
-	r.Secret = sealed
-	return nil
+func (d *Dispatcher) sealSecret(r *endpointRow, secret string) {
+	r.Secret = d.keys.Seal(sealedAs(r.ID, "secret"), []byte(secret))
 }
 
 func sealedAs(id, column string) string { return "webhook_endpoint:" + id + ":" + column }

@@ -246,8 +246,8 @@ func TestSealedAtRest(t *testing.T) {
 	require.NotContains(t, string(stored), strings.Repeat("s", 16))
 }
 
-func TestKeyringIsRequired(t *testing.T) {
+func TestSecretsAreRequired(t *testing.T) {
 	t.Parallel()
 	_, err := webhook.New(t.Context(), testkit.Open(t, testkit.SQLiteURL(t)), nil)
-	require.ErrorContains(t, err, "Keyring")
+	require.ErrorContains(t, err, "Options.Secrets: no secret")
 }

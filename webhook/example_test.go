@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database/open"
-	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -28,9 +27,7 @@ func Example() {
 	defer db.Close() //nolint:errcheck // the program ends
 	check(webhook.Migrate(ctx, db))
 
-	keys, err := keyring.New("a secret of at least 32 characters")
-	check(err)
-	d, err := webhook.New(ctx, db, &webhook.Options{Keyring: keys, Allow: []string{"127.0.0.1"}})
+	d, err := webhook.New(ctx, db, &webhook.Options{Secrets: []string{"a secret of at least 32 characters"}, Allow: []string{"127.0.0.1"}})
 	check(err)
 	done := make(chan error)
 	go func() { done <- d.Run(ctx) }()
@@ -80,11 +77,9 @@ func ExampleEcho() {
 	check(err)
 	defer db.Close() //nolint:errcheck // the program ends
 	check(webhook.Migrate(ctx, db))
-	keys, err := keyring.New("a secret of at least 32 characters")
-	check(err)
 
 	var echo webhook.Echo
-	d, err := webhook.New(ctx, db, &webhook.Options{Keyring: keys, Echo: &echo})
+	d, err := webhook.New(ctx, db, &webhook.Options{Secrets: []string{"a secret of at least 32 characters"}, Echo: &echo})
 	check(err)
 	acc := d.For(webhook.OneAccount)
 	ep, _, err := acc.Put(ctx, webhook.Settings{Scope: "shop", URL: webhook.EchoURL})

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/webhook"
 )
@@ -30,6 +28,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 const (
 	account = "acme"
 	scope   = "7"
+	sealing = "a secret of tests that is long enough"
 	patient = 40 * time.Second // longest wait of a test
 )
 
@@ -53,8 +52,8 @@ type fixture struct {
 func setup(t testing.TB, db *sqlx.DB, opts webhook.Options) *fixture {
 	t.Helper()
 	require.NoError(t, webhook.Migrate(t.Context(), db))
-	if opts.Keyring == nil {
-		opts.Keyring = ring(t)
+	if opts.Secrets == nil {
+		opts.Secrets = []string{sealing}
 	}
 	if opts.Allow == nil {
 		opts.Allow = []string{"127.0.0.1"}
@@ -86,13 +85,6 @@ func (f *fixture) start(t testing.TB) *fixture {
 func running(t testing.TB, db *sqlx.DB, opts webhook.Options) *fixture {
 	t.Helper()
 	return setup(t, db, opts).start(t)
-}
-
-func ring(t testing.TB) *keyring.Ring {
-	t.Helper()
-	r, err := keyring.New(strings.Repeat("k", keyring.MinSecret))
-	require.NoError(t, err)
-	return r
 }
 
 // event is a message event of the tests' scope.

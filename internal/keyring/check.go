@@ -4,17 +4,12 @@ import (
 	"context"
 	"embed"
 	"encoding/base64"
-	"errors"
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 )
-
-// ErrOtherSecret reports a database that was written under another secret:
-// nothing that is sealed in it would open, and no token would verify.
-var ErrOtherSecret = errors.New("keyring: the database was written under another secret")
 
 //go:embed migrations/*.sql
 var migrations embed.FS

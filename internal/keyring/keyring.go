@@ -1,7 +1,8 @@
-// Package keyring derives every key of a server from its secrets: one sub-key
-// per purpose by HKDF-SHA256, so that what signs tokens cannot open
-// credentials. The first secret seals and signs; all of them open and verify,
-// which is how a secret is replaced without losing anything.
+// Package keyring derives every key of a program from its secrets: one sub-key
+// per owner and purpose by HKDF-SHA256, so that packages may be given the same
+// secrets and what signs tokens cannot open credentials. The first secret seals
+// and signs; all of them open and verify, which is how a secret is replaced
+// without losing anything.
 //
 // It keeps no secret on disk and knows no user.
 package keyring
@@ -23,9 +24,14 @@ import (
 // MinSecret is the least length of a secret in bytes.
 const MinSecret = 32
 
-// ErrSealed reports a sealed text that none of the secrets opens: it was
-// changed, sealed for another place, or its secret is no longer in the list.
-var ErrSealed = errors.New("keyring: the sealed value does not open")
+var (
+	// ErrSealed reports a sealed text that does not open: it was changed, or
+	// sealed for another place.
+	ErrSealed = errors.New("keyring: the sealed value does not open")
+	// ErrOtherSecret reports what was written under a secret that is not in
+	// the list: it would not open, or verify.
+	ErrOtherSecret = errors.New("keyring: written under a secret that is not in the list")
+)
 
 // Ring is a list of secrets. It is safe for concurrent use and prints itself
 // as REDACTED.
@@ -34,23 +40,25 @@ type Ring struct {
 }
 
 type secret struct {
-	id   string // names the secret in sealed texts; reveals nothing of it
-	root []byte // pseudo-random key of HKDF
-	aead cipher.AEAD
+	id    string // names the secret in sealed texts; reveals nothing of it
+	owner string
+	root  []byte // pseudo-random key of HKDF
+	aead  cipher.AEAD
 }
 
 // New returns the ring of secrets, the newest first, each of at least
-// [MinSecret] bytes.
-func New(secrets ...string) (*Ring, error) {
+// [MinSecret] bytes. The owner is the package that seals and signs with it:
+// rings of two owners share no key.
+func New(owner string, secrets []string) (*Ring, error) {
 	if len(secrets) == 0 {
-		return nil, errors.New("keyring: no secret is given")
+		return nil, errors.New("no secret is given")
 	}
 	r := &Ring{}
 	for _, s := range secrets {
 		if len(s) < MinSecret {
-			return nil, fmt.Errorf("keyring: a secret needs at least %d characters", MinSecret)
+			return nil, fmt.Errorf("a secret needs at least %d characters", MinSecret)
 		}
-		one, err := newSecret(s)
+		one, err := newSecret(owner, s)
 		if err != nil {
 			return nil, err
 		}
@@ -59,12 +67,12 @@ func New(secrets ...string) (*Ring, error) {
 	return r, nil
 }
 
-func newSecret(s string) (secret, error) {
+func newSecret(owner, s string) (secret, error) {
 	root, err := hkdf.Extract(sha256.New, []byte(s), []byte("trunkline"))
 	if err != nil {
 		return secret{}, fmt.Errorf("deriving keys: %w", err)
 	}
-	one := secret{root: root}
+	one := secret{owner: owner, root: root}
 	one.id = hex.EncodeToString(one.key("id")[:4])
 	block, err := aes.NewCipher(one.key("seal"))
 	if err != nil {
@@ -78,7 +86,7 @@ func newSecret(s string) (secret, error) {
 
 // key is the 32-byte sub-key for purpose.
 func (s secret) key(purpose string) []byte {
-	k, err := hkdf.Expand(sha256.New, s.root, purpose, sha256.Size)
+	k, err := hkdf.Expand(sha256.New, s.root, s.owner+"/"+purpose, sha256.Size)
 	if err != nil {
 		panic(err) // only for lengths that are never asked for
 	}
@@ -142,17 +150,21 @@ func (s secret) hash(purpose, value string) string {
 // sealedV1 begins every sealed text: "v1.<secret id>.<nonce and ciphertext>".
 const sealedV1 = "v1"
 
+// Prefix begins every text that r seals. A text that begins otherwise was
+// sealed under a later secret of the list, or an unknown one.
+func (r *Ring) Prefix() string { return sealedV1 + "." + r.secrets[0].id + "." }
+
 // Seal encrypts plaintext so that it opens only with the same aad, which says
 // where the text belongs (table:row:column): a sealed text copied elsewhere
 // does not open.
-func (r *Ring) Seal(aad string, plaintext []byte) (string, error) {
-	s := r.secrets[0]
-	ct := s.aead.Seal(nil, nil, plaintext, []byte(aad))
-	return sealedV1 + "." + s.id + "." + base64.RawURLEncoding.EncodeToString(ct), nil
+func (r *Ring) Seal(aad string, plaintext []byte) string {
+	ct := r.secrets[0].aead.Seal(nil, nil, plaintext, []byte(aad))
+	return r.Prefix() + base64.RawURLEncoding.EncodeToString(ct)
 }
 
 // Open decrypts what [Ring.Seal] returned, under whichever secret sealed it.
-// It returns [ErrSealed] when that fails.
+// It returns [ErrOtherSecret] when none of them did, and [ErrSealed] when the
+// text is not what was sealed for aad.
 func (r *Ring) Open(aad, sealed string) ([]byte, error) {
 	parts := strings.Split(sealed, ".")
 	if len(parts) != 3 || parts[0] != sealedV1 {
@@ -162,6 +174,7 @@ func (r *Ring) Open(aad, sealed string) ([]byte, error) {
 	if err != nil {
 		return nil, ErrSealed
 	}
+	reason := ErrOtherSecret
 	for _, s := range r.secrets {
 		if s.id != parts[1] {
 			continue
@@ -169,8 +182,9 @@ func (r *Ring) Open(aad, sealed string) ([]byte, error) {
 		if pt, err := s.aead.Open(nil, nil, ct, []byte(aad)); err == nil {
 			return pt, nil
 		}
+		reason = ErrSealed
 	}
-	return nil, ErrSealed
+	return nil, reason
 }
 
 // Format keeps the secrets out of every fmt verb.

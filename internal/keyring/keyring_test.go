@@ -21,7 +21,7 @@ const (
 
 func ring(t *testing.T, secrets ...string) *keyring.Ring {
 	t.Helper()
-	r, err := keyring.New(secrets...)
+	r, err := keyring.New("tests", secrets)
 	require.NoError(t, err)
 	return r
 }
@@ -29,12 +29,9 @@ func ring(t *testing.T, secrets ...string) *keyring.Ring {
 func TestSeal(t *testing.T) {
 	t.Parallel()
 	r := ring(t, oldSecret)
-	sealed, err := r.Seal("t:1:c", []byte("token"))
-	require.NoError(t, err)
+	sealed := r.Seal("t:1:c", []byte("token"))
 	require.NotContains(t, sealed, "token")
-	again, err := r.Seal("t:1:c", []byte("token"))
-	require.NoError(t, err)
-	require.NotEqual(t, sealed, again, "each has its own nonce")
+	require.NotEqual(t, sealed, r.Seal("t:1:c", []byte("token")), "each has its own nonce")
 
 	plain, err := r.Open("t:1:c", sealed)
 	require.NoError(t, err)
@@ -44,17 +41,16 @@ func TestSeal(t *testing.T) {
 	plain, err = rotated.Open("t:1:c", sealed)
 	require.NoError(t, err)
 	require.Equal(t, "token", string(plain))
-	resealed, err := rotated.Seal("t:1:c", plain)
-	require.NoError(t, err)
-	_, err = r.Open("t:1:c", resealed)
-	require.ErrorIs(t, err, keyring.ErrSealed, "the first secret seals")
+	_, err = r.Open("t:1:c", rotated.Seal("t:1:c", plain))
+	require.ErrorIs(t, err, keyring.ErrOtherSecret, "the first secret seals")
+	require.True(t, strings.HasPrefix(sealed, r.Prefix()))
+	require.False(t, strings.HasPrefix(sealed, rotated.Prefix()))
 }
 
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	r := ring(t, oldSecret)
-	sealed, err := r.Seal("t:1:c", []byte("token"))
-	require.NoError(t, err)
+	sealed := r.Seal("t:1:c", []byte("token"))
 	flipped := []byte(sealed)
 	flipped[len(flipped)-3] ^= 1
 	for name, c := range map[string]struct{ aad, sealed string }{
@@ -71,8 +67,31 @@ func TestOpenRefuses(t *testing.T) {
 			require.ErrorIs(t, err, keyring.ErrSealed)
 		})
 	}
-	_, err = ring(t, newSecret).Open("t:1:c", sealed)
-	require.ErrorIs(t, err, keyring.ErrSealed)
+	_, err := ring(t, newSecret).Open("t:1:c", sealed)
+	require.ErrorIs(t, err, keyring.ErrOtherSecret)
+}
+
+// Packages that are given the same secret can neither open nor verify what
+// another one sealed and signed.
+func TestOwnersShareNoKey(t *testing.T) {
+	t.Parallel()
+	keys, macs := map[string]bool{}, map[string]bool{}
+	owners := []string{"server", "auth", "messaging", "webhook", "tests"}
+	for _, owner := range owners {
+		r, err := keyring.New(owner, []string{oldSecret})
+		require.NoError(t, err)
+		keys[string(r.Keys("jwt")[0])] = true
+		macs[string(r.MAC("check", nil))] = true
+		if owner == "tests" {
+			continue
+		}
+		_, err = r.Open("t:1:c", ring(t, oldSecret).Seal("t:1:c", []byte("token")))
+		require.ErrorIs(t, err, keyring.ErrOtherSecret)
+		require.False(t, r.Verify("file", []byte("x"), ring(t, oldSecret).MAC("file", []byte("x"))))
+		require.NotEqual(t, ring(t, oldSecret).Hash("verify", "value"), r.Hash("verify", "value"))
+	}
+	require.Len(t, keys, len(owners))
+	require.Len(t, macs, len(owners))
 }
 
 func TestKeysAndHashes(t *testing.T) {
@@ -96,9 +115,9 @@ func TestKeysAndHashes(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	_, err := keyring.New()
+	_, err := keyring.New("tests", nil)
 	require.ErrorContains(t, err, "no secret")
-	_, err = keyring.New(newSecret, "short")
+	_, err = keyring.New("tests", []string{newSecret, "short"})
 	require.ErrorContains(t, err, "at least 32 characters")
 	require.NotContains(t, err.Error(), "short")
 }
@@ -130,10 +149,9 @@ func TestCheck(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	r, err := keyring.New(oldSecret)
+	r, err := keyring.New("tests", []string{oldSecret})
 	require.NoError(f, err)
-	sealed, err := r.Seal("a", []byte("token"))
-	require.NoError(f, err)
+	sealed := r.Seal("a", []byte("token"))
 	f.Add("a", sealed)
 	f.Add("", "v1..")
 	f.Fuzz(func(t *testing.T, aad, s string) {

@@ -5,7 +5,7 @@
 // A user belongs to one account. Signing up makes an account and its first
 // user, who has every permission.
 //
-//	svc, err := auth.New(ctx, db, keys, nil) // after auth.Migrate
+//	svc, err := auth.New(ctx, db, &auth.Options{Secrets: []string{secret}}) // after auth.Migrate
 //	session, err := svc.SignUp(ctx, auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})
 //	caller, err := svc.Authenticate(ctx, session.Token)
 package auth
@@ -20,16 +20,15 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/keyring"
 )
 
-// Keyring gives the keys that sign tokens.
-type Keyring interface {
-	// Keys returns the keys for purpose: the first signs, all verify.
-	Keys(purpose string) [][]byte
-}
-
-// Options configures a [Service].
+// Options configures a [Service]. Secrets is required.
 type Options struct {
+	// Secrets sign tokens: each has at least 32 characters, the newest comes
+	// first. The first signs, all verify. Other packages may be given the same
+	// ones.
+	Secrets []string
 	// Closed lets only the first account sign up.
 	Closed bool
 	// Logger is told of failed logins. nil: slog.Default().
@@ -56,7 +55,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 }
 
 // New returns a Service over db, whose tables [Migrate] has made.
-func New(ctx context.Context, db *sqlx.DB, keys Keyring, opts *Options) (*Service, error) {
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
@@ -71,6 +70,11 @@ func New(ctx context.Context, db *sqlx.DB, keys Keyring, opts *Options) (*Servic
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
+	keys, err := keyring.New("auth", s.opts.Secrets)
+	if err != nil {
+		return nil, fmt.Errorf("auth: Options.Secrets: %w", err)
+	}
+	s.opts.Secrets = nil // nobody prints them by mistake
 	s.tokens = newTokens(keys.Keys("jwt"), s.opts.Now)
 	return s, nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/server/auth"
 )
@@ -66,11 +65,9 @@ func eachWith(t *testing.T, o auth.Options, fn func(t *testing.T, f fixture)) {
 // setup is another node on the same database.
 func setup(t *testing.T, db *sqlx.DB, o auth.Options, secrets ...string) fixture {
 	t.Helper()
-	keys, err := keyring.New(secrets...)
-	require.NoError(t, err)
 	c := &clock{t: time.Unix(1_900_000_000, 0)}
-	o.Now, o.Logger = c.now, slog.New(slog.NewTextHandler(t.Output(), nil))
-	s, err := auth.New(t.Context(), db, keys, &o)
+	o.Secrets, o.Now, o.Logger = secrets, c.now, slog.New(slog.NewTextHandler(t.Output(), nil))
+	s, err := auth.New(t.Context(), db, &o)
 	require.NoError(t, err)
 	return fixture{s, db, c}
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/trunklinehq/trunkline/internal/database/open"
-	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
@@ -35,11 +34,7 @@ func firstUser(ctx context.Context) error {
 	if err := auth.Migrate(ctx, db); err != nil {
 		return err
 	}
-	keys, err := keyring.New("a secret of at least 32 characters")
-	if err != nil {
-		return err
-	}
-	users, err := auth.New(ctx, db, keys, nil)
+	users, err := auth.New(ctx, db, &auth.Options{Secrets: []string{"a secret of at least 32 characters"}})
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func TestTokenRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t, migrated(t), auth.Options{}, secret)
 	s := signUp(t, f, "ana@example.org")
-	keys, err := keyring.New(secret)
+	keys, err := keyring.New("auth", []string{secret})
 	require.NoError(t, err)
 	key := keys.Keys("jwt")[0]
 	good := func() jwt.MapClaims {
@@ -140,9 +140,7 @@ func TestTokenRotation(t *testing.T) {
 
 func FuzzAuthenticate(f *testing.F) {
 	db := migrated(f)
-	keys, err := keyring.New(secret)
-	require.NoError(f, err)
-	s, err := auth.New(f.Context(), db, keys, nil)
+	s, err := auth.New(f.Context(), db, &auth.Options{Secrets: []string{secret}})
 	require.NoError(f, err)
 	session, err := s.SignUp(f.Context(), auth.NewUser{Email: "a@example.org", Name: "A", Password: password})
 	require.NoError(f, err)

@@ -1,0 +1,60 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/keyring"
+)
+
+// unlock makes the keys of Options.Secrets and seals anew what a retired
+// secret has sealed, so that it can be dropped. It fails when something does
+// not open.
+func (s *Service) unlock(ctx context.Context) (err error) {
+	if s.opts.Secrets == nil {
+		return nil
+	}
+	if s.keys, err = keyring.New("messaging", s.opts.Secrets); err != nil {
+		return fmt.Errorf("Options.Secrets: %w", err)
+	}
+	s.opts.Secrets = nil // nobody prints them by mistake
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		// One write seals all secrets of a reference. Of a kind that this
+		// program does not have, nothing is known, nor ever opened.
+		var rows []referenceRow
+		if err := tx.SelectContext(ctx, &rows, `SELECT `+referenceColumns+` FROM messaging_reference
+			WHERE settings LIKE $1 AND settings NOT LIKE $2`, `%"v1.%`, `%"`+s.keys.Prefix()+`%`); err != nil {
+			return fmt.Errorf("looking for what is sealed under a retired secret: %w", err)
+		}
+		for i := range rows {
+			if err := s.resealTx(ctx, tx, &rows[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Service) resealTx(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
+	p, ok := s.kinds[r.Kind]
+	if !ok {
+		return nil
+	}
+	settings, err := s.openSettings(p, r)
+	if err != nil {
+		return err
+	}
+	stored, verifyHash, err := s.sealSettings(p, r.ID, settings)
+	if err != nil {
+		return err
+	}
+	// Whoever changed the row meanwhile has sealed it too.
+	_, err = tx.ExecContext(ctx, `UPDATE messaging_reference SET settings = $1, verify_hash = $2 WHERE id = $3 AND revision = $4`,
+		stored, verifyHash, r.ID, r.Revision)
+	if err != nil {
+		return fmt.Errorf("sealing the settings of reference %d anew: %w", r.ID, err)
+	}
+	return nil
+}
