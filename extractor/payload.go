@@ -1,0 +1,40 @@
+package extractor
+
+import "encoding/json"
+
+// DataPayload is what integrators receive when values were found in a message,
+// or when a flow says that something happened.
+type DataPayload struct {
+	Reference        int64      `json:"reference" example:"1"`
+	Ref              int64      `json:"ref" doc:"The same as reference." example:"1"`
+	RemoteJID        string     `json:"remoteJid" example:"16505551234::single"`
+	MessageID        string     `json:"messageId" doc:"The message that they were found in." example:"wamid.HBgL"`
+	Extractor        *Source    `json:"extractor" doc:"What found them; null: an event of a flow."`
+	Event            *FlowEvent `json:"event" doc:"What a flow says; null: values of an extractor."`
+	Values           Values     `json:"values" doc:"What was found, by name."`
+	MessageTimestamp int64      `json:"messageTimestamp" doc:"UNIX seconds." example:"1772366400"`
+}
+
+// Source is the extractor that found something.
+type Source struct {
+	ID   string `json:"id"`
+	Name string `json:"name" example:"order number"`
+	Kind string `json:"kind" enum:"regex,ai,intent,entity" example:"regex"`
+}
+
+// FlowEvent is what an event node of a flow says.
+type FlowEvent struct {
+	Name string          `json:"name" example:"lead"`
+	Data json.RawMessage `json:"data" doc:"Any JSON value."` // nil is null
+}
+
+// Values are what was found, by name.
+type Values map[string]json.RawMessage
+
+// MarshalJSON writes an object, never null.
+func (v Values) MarshalJSON() ([]byte, error) {
+	if v == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(map[string]json.RawMessage(v))
+}
