@@ -9,7 +9,7 @@
 //
 // # A service
 //
-//	db, err := server.OpenDatabase(ctx, "sqlite://chats.db")
+//	db, err := sqldb.Open(ctx, "sqlite://chats.db")
 //	err = messaging.Migrate(ctx, db)
 //	svc, err := messaging.New(ctx, db, &messaging.Options{
 //		Providers: []provider.Provider{sandbox.New()},

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/trunklinehq/trunkline/internal/database/open"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
+	"github.com/trunklinehq/trunkline/sqldb"
 )
 
 // A line without any account: a contact writes, and is answered.
@@ -22,7 +22,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // it is temporary
-	db, err := open.Open(ctx, "sqlite://"+filepath.Join(dir, "chats.db"))
+	db, err := sqldb.Open(ctx, "sqlite://"+filepath.Join(dir, "chats.db"))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/trunklinehq/trunkline/internal/database/open"
+	"github.com/trunklinehq/trunkline/sqldb"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -22,7 +22,7 @@ func Example() {
 	dir, err := os.MkdirTemp("", "webhook")
 	check(err)
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	db, err := open.Open(ctx, "sqlite://"+filepath.Join(dir, "example.db"))
+	db, err := sqldb.Open(ctx, "sqlite://"+filepath.Join(dir, "example.db"))
 	check(err)
 	defer db.Close() //nolint:errcheck // the program ends
 	check(webhook.Migrate(ctx, db))
@@ -73,7 +73,7 @@ func ExampleEcho() {
 	dir, err := os.MkdirTemp("", "webhook")
 	check(err)
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	db, err := open.Open(ctx, "sqlite://"+filepath.Join(dir, "example.db"))
+	db, err := sqldb.Open(ctx, "sqlite://"+filepath.Join(dir, "example.db"))
 	check(err)
 	defer db.Close() //nolint:errcheck // the program ends
 	check(webhook.Migrate(ctx, db))

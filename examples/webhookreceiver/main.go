@@ -1,51 +1,88 @@
 // Command webhookreceiver takes Trunkline's webhooks: it verifies who signed
-// them, drops repetitions, and prints the rest.
+// them, keeps each event once, and prints it.
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"os"
-	"sync"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/sqldb"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// receiver remembers what it has seen by webhook-id. A real one remembers in
-// the transaction that does its work.
+// receiver keeps events in a table whose key is their webhook-id, so that a
+// repetition is known after a restart too. One that does more than keep them
+// inserts that row in the transaction of its work.
 type receiver struct {
 	secret string
-	seen   sync.Map
+	db     *sqlx.DB
 }
 
 func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-	if err == nil {
-		err = webhook.Verify(rc.secret, r.Header, body, time.Now())
-	}
 	if err != nil {
+		http.Error(w, "the body cannot be read", http.StatusBadRequest)
+		return
+	}
+	if err := webhook.Verify(rc.secret, r.Header, body, time.Now()); err != nil {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
-	if _, repeated := rc.seen.LoadOrStore(r.Header.Get("webhook-id"), true); !repeated {
-		fmt.Printf("%s %s: %s\n", r.Header.Get("X-Trunkline-Event"), r.Header.Get("X-Trunkline-Sequence"), body)
+	event := r.Header.Get("X-Trunkline-Event")
+	fresh, err := rc.keep(r.Context(), r.Header.Get("webhook-id"), event, body)
+	if err != nil { // what is not kept is not taken: it comes again
+		slog.ErrorContext(r.Context(), "keeping an event", slog.Any("error", err))
+		http.Error(w, "try again", http.StatusServiceUnavailable)
+		return
+	}
+	if fresh {
+		fmt.Printf("%s %s: %s\n", event, r.Header.Get("X-Trunkline-Sequence"), body)
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// keep stores an event, and reports whether it was new.
+func (rc *receiver) keep(ctx context.Context, id, event string, body []byte) (bool, error) {
+	res, err := rc.db.ExecContext(ctx, `INSERT INTO received (id, event, body) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
+		id, event, string(body))
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n == 1, err
+}
+
 func main() {
 	addr := flag.String("addr", "127.0.0.1:4000", "listening address")
+	database := flag.String("db", "sqlite://received.db", "database")
 	flag.Parse()
-	rc := &receiver{secret: os.Getenv("WEBHOOK_SECRET")}
-	if rc.secret == "" {
-		fmt.Fprintln(os.Stderr, "webhookreceiver: set WEBHOOK_SECRET to the secret of the webhook, whsec_…")
-		os.Exit(2)
-	}
-	server := &http.Server{Addr: *addr, Handler: rc, ReadHeaderTimeout: 10 * time.Second}
-	slog.Error("the receiver ended", slog.Any("error", server.ListenAndServe()))
+	fmt.Fprintln(os.Stderr, "webhookreceiver:", run(*addr, *database, os.Getenv("WEBHOOK_SECRET")))
 	os.Exit(1)
+}
+
+func run(addr, database, secret string) error {
+	if secret == "" {
+		return errors.New("set WEBHOOK_SECRET to the secret of the webhook, whsec_…")
+	}
+	ctx := context.Background()
+	db, err := sqldb.Open(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // the program ends
+	_, err = db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS received (id TEXT PRIMARY KEY, event TEXT NOT NULL, body TEXT NOT NULL)`)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Addr: addr, Handler: &receiver{secret, db}, ReadHeaderTimeout: 10 * time.Second}
+	return server.ListenAndServe()
 }

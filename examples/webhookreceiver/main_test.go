@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bufio"
+	"context"
 	"net"
 	"net/http"
 	"os"
@@ -12,52 +13,94 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/webhook"
 )
 
 const secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 
-// TestReceiver runs the program and posts to it.
+// TestReceiver runs the program, delivers to it, posts to it what a stranger
+// could, and restarts it.
 func TestReceiver(t *testing.T) {
 	t.Parallel()
-	bin := filepath.Join(t.TempDir(), "webhookreceiver")
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "webhookreceiver")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-
 	out, err = exec.CommandContext(t.Context(), bin).CombinedOutput()
-	var exit *exec.ExitError
-	require.ErrorAs(t, err, &exit)
-	require.Equal(t, 2, exit.ExitCode())
+	require.Error(t, err)
 	require.Contains(t, string(out), "WEBHOOK_SECRET")
 
+	p := start(t, bin, "-db", "sqlite://"+filepath.Join(dir, "received.db"))
+	deliver(t, "http://"+p.addr, `{"text":"Hello"}`, `{"text":"How are you?"}`)
+	p.prints(t, `message 1: {"text":"Hello"}`)
+	p.prints(t, `message 2: {"text":"How are you?"}`)
+
+	now := time.Now()
+	post := func(want int, change func(*sent)) {
+		t.Helper()
+		s := sent{secret: secret, id: "msg_1", at: now, body: `{"text":"Bye"}`}
+		if change != nil {
+			change(&s)
+		}
+		require.Equal(t, want, s.post(t, p.addr))
+	}
+	post(401, func(s *sent) { s.secret = "whsec_" + strings.Repeat("QUFB", 8) })
+	post(401, func(s *sent) { s.at = now.Add(-6 * time.Minute) })
+	post(401, func(s *sent) { s.at = now.Add(6 * time.Minute) })
+	post(401, func(s *sent) { s.instead = `{"text":"Bye!"}` })
+	post(401, func(s *sent) { s.signature = "v1,AAAA" })
+	post(400, func(s *sent) { s.body = strings.Repeat("x", 1<<20+1) })
+	post(204, nil)
+	post(204, nil)
+	p.prints(t, `message 9: {"text":"Bye"}`)
+
+	p.stop()
+	p = start(t, bin, "-db", "sqlite://"+filepath.Join(dir, "received.db"))
+	post(204, nil) // it remembers
+	post(204, func(s *sent) { s.id, s.body = "msg_2", `{"text":"Back again"}` })
+	p.prints(t, `message 9: {"text":"Back again"}`)
+}
+
+// program is the example, running.
+type program struct {
+	addr string
+	out  *bufio.Scanner
+	stop func()
+}
+
+func start(t *testing.T, bin string, args ...string) *program {
+	t.Helper()
 	addr := freeAddr(t)
-	cmd := exec.CommandContext(t.Context(), bin, "-addr", addr)
+	cmd := exec.CommandContext(t.Context(), bin, append(args, "-addr", addr)...)
 	cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+secret)
+	cmd.Stderr = t.Output()
 	pipe, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
+	stop := func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-	})
+	}
+	t.Cleanup(stop)
 	require.Eventually(t, func() bool {
 		c, err := net.Dial("tcp", addr)
 		if err == nil {
 			_ = c.Close()
 		}
 		return err == nil
-	}, 10*time.Second, 10*time.Millisecond)
+	}, 30*time.Second, 10*time.Millisecond)
+	return &program{addr, bufio.NewScanner(pipe), stop}
+}
 
-	require.Equal(t, 204, post(t, addr, secret, "msg_1", "1", `{"text":"Hello"}`))
-	require.Equal(t, 204, post(t, addr, secret, "msg_1", "1", `{"text":"Hello"}`), "a repetition")
-	require.Equal(t, 401, post(t, addr, "whsec_"+strings.Repeat("QUFB", 8), "msg_2", "2", `{"text":"Forged"}`))
-	require.Equal(t, 204, post(t, addr, secret, "msg_3", "3", `{"text":"Bye"}`))
-	printed := bufio.NewScanner(pipe)
-	for _, want := range []string{`message 1: {"text":"Hello"}`, `message 3: {"text":"Bye"}`} {
-		require.True(t, printed.Scan())
-		require.Equal(t, want, printed.Text())
-	}
+func (p *program) prints(t *testing.T, want string) {
+	t.Helper()
+	require.True(t, p.out.Scan())
+	require.Equal(t, want, p.out.Text())
 }
 
 // freeAddr is an address that nobody listens on.
@@ -69,21 +112,71 @@ func freeAddr(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-// post delivers a body that the official library signed.
-func post(t *testing.T, addr, secret, id, sequence, body string) int {
+// deliver publishes bodies to a dispatcher of their own, until they are
+// delivered.
+func deliver(t *testing.T, url string, bodies ...string) {
 	t.Helper()
-	wh, err := standardwebhooks.NewWebhook(secret)
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	require.NoError(t, webhook.Migrate(t.Context(), db))
+	d, err := webhook.New(t.Context(), db, &webhook.Options{
+		Secrets: []string{"a secret of tests that is long enough"}, Allow: []string{"127.0.0.1"},
+	})
 	require.NoError(t, err)
-	now := time.Now()
-	signature, err := wh.Sign(id, now, []byte(body))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	acc := d.For(webhook.OneAccount)
+	_, _, err = acc.Put(t.Context(), webhook.Settings{Scope: "shop", URL: url, Secret: secret})
 	require.NoError(t, err)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr, strings.NewReader(body))
+	publish(t, db, d, bodies)
+	require.Eventually(t, func() bool {
+		log, _, err := acc.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: "shop", State: "delivered"})
+		return err == nil && len(log) == len(bodies)
+	}, 30*time.Second, 10*time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
+}
+
+func publish(t *testing.T, db *sqlx.DB, d *webhook.Dispatcher, bodies []string) {
+	t.Helper()
+	tx, err := db.BeginTxx(t.Context(), nil)
 	require.NoError(t, err)
-	req.Header.Set("webhook-id", id)
-	req.Header.Set("webhook-timestamp", strconv.FormatInt(now.Unix(), 10))
+	for _, body := range bodies {
+		require.NoError(t, d.PublishTx(t.Context(), tx, webhook.Event{
+			Account: webhook.OneAccount, Scope: "shop", Type: "message", Key: "customer 7", Body: []byte(body),
+		}))
+	}
+	require.NoError(t, tx.Commit())
+	d.Committed()
+}
+
+// sent is a request that the official library signs.
+type sent struct {
+	secret, id, body string
+	at               time.Time
+	instead          string // sent in place of the signed body
+	signature        string // sent in place of the right one
+}
+
+func (s sent) post(t *testing.T, addr string) int {
+	t.Helper()
+	wh, err := standardwebhooks.NewWebhook(s.secret)
+	require.NoError(t, err)
+	signature, err := wh.Sign(s.id, s.at, []byte(s.body))
+	require.NoError(t, err)
+	if s.instead != "" {
+		s.body = s.instead
+	}
+	if s.signature != "" {
+		signature = s.signature
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr, strings.NewReader(s.body))
+	require.NoError(t, err)
+	req.Header.Set("webhook-id", s.id)
+	req.Header.Set("webhook-timestamp", strconv.FormatInt(s.at.Unix(), 10))
 	req.Header.Set("webhook-signature", signature)
 	req.Header.Set("X-Trunkline-Event", "message")
-	req.Header.Set("X-Trunkline-Sequence", sequence)
+	req.Header.Set("X-Trunkline-Sequence", "9")
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())

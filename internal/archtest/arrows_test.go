@@ -29,6 +29,7 @@ var arrows = []arrow{
 	{from: "provider/providertest", exact: []string{"provider"}},
 	{from: "messaging", exact: []string{"provider"}},
 	{from: "webhook"},
+	{from: "sqldb"},
 	{from: "aiflow/flow"},
 	{from: "aiflow/llm"},
 	{from: "aiflow", may: []string{"aiflow/flow", "aiflow/llm"}},
@@ -85,7 +86,7 @@ func TestArrows(t *testing.T) {
 func TestServerOnlyDependencies(t *testing.T) {
 	t.Parallel()
 	each(t, load(t), func(t *testing.T, name string, p pkg) {
-		if below(name, "server", "examples", "internal/database/open", "internal/testkit") {
+		if below(name, "server", "examples", "sqldb", "internal/database/open", "internal/testkit") {
 			return
 		}
 		for _, mod := range serverOnly {

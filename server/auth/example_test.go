@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/trunklinehq/trunkline/internal/database/open"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/sqldb"
 )
 
 // Someone signs up, and the token says who makes a request.
@@ -26,7 +26,7 @@ func firstUser(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	db, err := open.Open(ctx, "sqlite://"+filepath.Join(dir, "users.db"))
+	db, err := sqldb.Open(ctx, "sqlite://"+filepath.Join(dir, "users.db"))
 	if err != nil {
 		return err
 	}

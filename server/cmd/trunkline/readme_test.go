@@ -50,7 +50,7 @@ func TestReadme(t *testing.T) {
 	require.Contains(t, phone, `"text":"Are you open today?"`)
 
 	addr := freeAddr(t)
-	own := replace(t, "go run ./examples/webhookreceiver", binary(t, "webhookreceiver")+" -addr "+addr)(local(blocks["own-receiver"]))
+	own := replace(t, "go run ./examples/webhookreceiver", binary(t, "webhookreceiver")+" -addr "+addr+" -db sqlite://"+t.TempDir()+"/received.db")(local(blocks["own-receiver"]))
 	sh.send(t, replace(t, "127.0.0.1:4000", addr)(own))
 	require.Contains(t, sh.line(t), addr, "the endpoint")
 	require.Contains(t, sh.line(t), `"success":true`)

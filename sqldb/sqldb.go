@@ -1,0 +1,29 @@
+// Package sqldb opens a database with the drivers and settings that the other
+// packages were measured with: SQLite through modernc.org/sqlite, PostgreSQL
+// through lib/pq.
+//
+//	db, err := sqldb.Open(ctx, "sqlite://shop.db")
+//	err = webhook.Migrate(ctx, db)
+//
+// A program that has a *sqlx.DB already gives them that one, so that what it
+// publishes commits with rows of its own. Of SQLite they need foreign_keys and
+// a busy_timeout, and say so when they are missing; a program that writes in
+// several goroutines wants journal_mode(WAL) and _txlock=immediate too. On
+// PostgreSQL several processes that were opened here wake each other at once;
+// others find each other's work by looking, within a second or two.
+package sqldb
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database/open"
+)
+
+// Open opens sqlite://PATH, which is created when absent, or postgres://….
+//
+// On SQLite ?synchronous=normal trades the last commits before a power cut for
+// speed. A PostgreSQL URL without sslmode means "disable" on loopback and Unix
+// sockets and "require" for every other host.
+func Open(ctx context.Context, url string) (*sqlx.DB, error) { return open.Open(ctx, url) }
