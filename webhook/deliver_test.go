@@ -2,7 +2,6 @@ package webhook_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -171,56 +170,6 @@ func TestPublishRefuses(t *testing.T) {
 			require.Error(t, err, name)
 		}
 		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.PublishTx(t.Context(), tx) }))
-	})
-}
-
-// TestOrder lets a receiver fail at random: every key arrives in order,
-// without a gap, whatever is repeated.
-func TestOrder(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		const keys, each = 20, 15
-		var mu sync.Mutex
-		taken := map[string][]string{}
-		rec := receive(t, func(_ int, r request, w http.ResponseWriter) {
-			if rand.IntN(4) == 0 {
-				w.WriteHeader(400 + 100*rand.IntN(2))
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			k := r.body[:strings.Index(r.body, ",")]
-			taken[k] = append(taken[k], r.header.Get("X-Trunkline-Sequence"))
-		})
-		policy := fast
-		policy.Retries = slices.Repeat([]time.Duration{time.Millisecond}, 100)
-		f := running(t, db, webhook.Options{Policy: policy})
-		f.put(t, rec.URL)
-		for n := range each {
-			var evs []webhook.Event
-			for k := range keys {
-				evs = append(evs, event(fmt.Sprint("key", k), n))
-			}
-			f.publish(t, evs...)
-		}
-		eventually(t, func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			n := 0
-			for _, s := range taken {
-				n += len(s)
-			}
-			return n >= keys*each
-		})
-		mu.Lock()
-		defer mu.Unlock()
-		want := make([]string, each)
-		for i := range want {
-			want[i] = fmt.Sprint(i + 1)
-		}
-		require.Len(t, taken, keys)
-		for k, got := range taken {
-			require.Equal(t, want, got, k)
-		}
 	})
 }
 

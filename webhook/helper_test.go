@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -118,11 +122,27 @@ type request struct {
 	header             http.Header
 	host               string
 	at                 time.Time
+	gone               <-chan struct{} // closed when the caller waits no more
+}
+
+// seq is the number of the event in its chat.
+func (r request) seq() int64 {
+	n, _ := strconv.ParseInt(r.header.Get("X-Trunkline-Sequence"), 10, 64) // 0 is no event's
+	return n
+}
+
+// key is the key of an event of [event].
+func (r request) key() string {
+	key, _, _ := strings.Cut(strings.TrimPrefix(r.body, `{"key":"`), `"`)
+	return key
 }
 
 // receiver is a server that remembers.
 type receiver struct {
 	*httptest.Server
+	now   func() time.Time // of requests
+	conns atomic.Int64     // ever opened
+
 	mu  sync.Mutex
 	got []request
 }
@@ -131,10 +151,10 @@ type receiver struct {
 // writes the response; nil: 200.
 func receive(t testing.TB, answer func(n int, r request, w http.ResponseWriter)) *receiver {
 	t.Helper()
-	rec := &receiver{}
-	rec.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	rec := &receiver{now: time.Now}
+	rec.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		one := request{method: r.Method, path: r.URL.RequestURI(), body: string(body), header: r.Header.Clone(), host: r.Host, at: time.Now()}
+		one := request{method: r.Method, path: r.URL.RequestURI(), body: string(body), header: r.Header.Clone(), host: r.Host, at: rec.now(), gone: r.Context().Done()}
 		rec.mu.Lock()
 		rec.got = append(rec.got, one)
 		n := len(rec.got)
@@ -143,6 +163,12 @@ func receive(t testing.TB, answer func(n int, r request, w http.ResponseWriter))
 			answer(n, one, w)
 		}
 	}))
+	rec.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			rec.conns.Add(1)
+		}
+	}
+	rec.Start()
 	t.Cleanup(func() {
 		rec.CloseClientConnections()
 		rec.Close()
