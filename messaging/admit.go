@@ -28,8 +28,9 @@ func admit(a arrival) arrival {
 		return a.admitMessage(*e)
 	case *provider.StatusChange:
 		return a.admitStatus(*e)
-	case *provider.Raw:
-		r := *e
+	case nil:
+	default:
+		r := *provider.RawOf(e) // reports are kept as the network gave them
 		r.Body, r.ID, r.Kind = cleanJSON(r.Body), clean(r.ID), cut(clean(r.Kind), longestKind)
 		if r.ID == "" || len(r.ID) > longest {
 			r.ID = digest(r.Body)
@@ -46,8 +47,12 @@ func (a arrival) admitMessage(m provider.Message) arrival {
 	m.ID, m.ReplyTo = clean(m.ID), clean(m.ReplyTo)
 	m.Chat, m.From = cleanAddress(m.Chat), cleanContact(m.From)
 	m.Content = cleanContent(m.Content)
-	if m.Referral = cleanJSON(m.Referral); !json.Valid(m.Referral) {
-		m.Referral = nil
+	if m.Referral != nil {
+		r := *m.Referral
+		if r.Body = cleanJSON(r.Body); !json.Valid(r.Body) {
+			r.Body = nil
+		}
+		m.Referral = &r
 	}
 	if y := m.At.Year(); y < 1970 || y > 9999 {
 		m.At = time.Time{}
@@ -154,7 +159,7 @@ func cleanContent(c provider.Content) provider.Content {
 		v.ID, v.Title = clean(v.ID), clean(v.Title)
 		return v
 	case provider.Unknown:
-		v.Kind = clean(v.Kind)
+		v.Kind, v.Body = clean(v.Kind), cleanJSON(v.Body)
 		return v
 	}
 	return c

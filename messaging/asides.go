@@ -30,6 +30,18 @@ func (s *asides) raw(ref provider.ReferenceID, e *provider.Raw, now time.Time) {
 	s.raws = append(s.raws, []any{ref, e.Kind, e.ID, string(e.Body), database.Micros(now)})
 }
 
+// unknown keeps what the network gave of a message that this version does not
+// know, and returns the kind under which.
+func (s *asides) unknown(ref provider.ReferenceID, m *provider.Message, now time.Time) (kind string) {
+	u, ok := m.Content.(provider.Unknown)
+	if !ok || u.Body == nil {
+		return ""
+	}
+	kind = cut("message:"+u.Kind, longestKind)
+	s.raw(ref, &provider.Raw{ID: m.ID, Kind: kind, Body: u.Body}, now)
+	return kind
+}
+
 func (s *asides) bad(ref provider.ReferenceID, b *provider.Bad, now time.Time) {
 	s.bads = append(s.bads, []any{ref, digest(b.Body), b.Reason, string(b.Body), database.Micros(now)})
 }

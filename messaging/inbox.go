@@ -168,6 +168,9 @@ func (u *unit) applyOne(a arrival, row *messageRow, found foundMessages, side *a
 		if row.Seq != 0 {
 			u.arrived(a.line, e, row)
 			count("message")
+			if kind := side.unknown(a.line.ID, e, u.now); kind != "" {
+				count("raw:" + kind)
+			}
 		}
 	case *provider.StatusChange:
 		count("status")
@@ -218,7 +221,7 @@ func (u *unit) row(a arrival, e *provider.Message) *messageRow {
 	}
 	switch {
 	case e.Mine:
-		m.Actor, m.Status = ActorPhone, provider.StatusSending
+		m.Actor, m.Status = ActorPhone, max(e.Status, provider.StatusSending)
 	case c.IsGroup:
 	default:
 		m.PushName, m.BizName = cmp.Or(e.From.Name, c.Name), cmp.Or(e.From.VerifiedBizName, c.BizName)
@@ -226,11 +229,16 @@ func (u *unit) row(a arrival, e *provider.Message) *messageRow {
 	return m
 }
 
-// arrived updates the chat of a new message and announces it.
+// arrived updates the chat of a new message and announces it. From an old one
+// nothing follows.
 func (u *unit) arrived(l line, e *provider.Message, m *messageRow) {
 	c := u.chats[m.Chat]
 	c.LastMessage = max(c.LastMessage, m.Seq)
 	c.ActivityUS = max(c.ActivityUS, m.AtUS)
+	if e.Historical {
+		u.activeChats.add(c)
+		return
+	}
 	if e.Mine {
 		c.HandoffUS = max(c.HandoffUS, m.AtUS) // a person writes on the account's own phone
 	} else {

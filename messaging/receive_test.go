@@ -83,7 +83,7 @@ func TestReceiveOtherContent(t *testing.T) {
 		{name: "reply", content: provider.Reply{ID: "yes", Title: "Yes please"}},
 		{name: "unsupported", content: provider.Unknown{Kind: "hologram"}},
 		{name: "context", content: provider.Text{Text: "to that"}, change: func(m *provider.Message) {
-			m.ReplyTo, m.Forwarded, m.Referral = "m0", true, json.RawMessage(`{"source_url":"https://example.com/ad","b":1,"a":2}`)
+			m.ReplyTo, m.Forwarded, m.Referral = "m0", true, &provider.Referral{Body: json.RawMessage(`{"source_url":"https://example.com/ad","b":1,"a":2}`)}
 		}},
 		{name: "group", content: provider.Text{Text: "to all"}, change: func(m *provider.Message) {
 			m.From = provider.Contact{Address: m.Chat, Name: "Ana"}
@@ -203,7 +203,7 @@ func TestPoisonCostsNoNeighbour(t *testing.T) {
 			text("m3", "333", "names", func(m *provider.Message) {
 				m.From.Name = long + "\x00"
 				m.Chat.UserID, m.Chat.LID = long, "\x00"
-				m.Referral = json.RawMessage("{no json")
+				m.Referral = &provider.Referral{Body: json.RawMessage("{no json")}
 			}),
 			text("m4", "111", "", func(m *provider.Message) { m.Content = nil }),
 			text("m5", "111", "", func(m *provider.Message) { m.At = time.Date(300_000, 1, 1, 0, 0, 0, 0, time.UTC) }),

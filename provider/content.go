@@ -3,7 +3,8 @@ package provider
 import "encoding/json"
 
 // Content is the body of a message. The JSON of each type is what a user
-// writes as `message` in a send, beside its `type`.
+// writes as `message` in a send, beside its `type`. Files are a [Media], cards
+// of people [Contacts].
 type Content interface {
 	Type() string
 }
@@ -63,6 +64,7 @@ type Location struct {
 	Longitude float64 `json:"longitude"`
 	Name      string  `json:"name,omitempty"`
 	Address   string  `json:"address,omitempty"`
+	URL       string  `json:"-"` // of the place, when received
 }
 
 // Reaction puts an emoji on a message; an empty one takes it away.
@@ -71,24 +73,16 @@ type Reaction struct {
 	Emoji     string `json:"emoji"`
 }
 
-// Reply is a contact's answer to [Buttons], a [List] or a template button.
-// It is received, never sent.
-type Reply struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
+// Revoke deletes a message for everybody.
+type Revoke struct {
+	MessageID string `json:"messageId"`
 }
 
-// Unknown is a message whose kind cannot be shown. It is received, never sent.
-type Unknown struct {
-	Kind string `json:"type"` // the network's word for it, or ""
-}
-
-// The names of the content types.
+// The names of the content types; a [Media] has that of its kind.
 func (Text) Type() string     { return "text" }
 func (Template) Type() string { return "template" }
 func (Buttons) Type() string  { return "buttons" }
 func (List) Type() string     { return "list" }
 func (Location) Type() string { return "location" }
 func (Reaction) Type() string { return "reaction" }
-func (Reply) Type() string    { return "reply" }
-func (Unknown) Type() string  { return "unsupported" }
+func (Revoke) Type() string   { return "revoke" }

@@ -3,6 +3,7 @@ package cloud
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -29,6 +30,11 @@ func (*Provider) Verify(secret string, header http.Header, body []byte) bool {
 	return graph.Verify(secret, header, body)
 }
 
+// maxParts is the most changes that a callback may have. Meta puts at most
+// 1000 into one; a body of nothing but empty ones would cost a hundred times
+// its size.
+const maxParts = 10_000
+
 // Route makes a part of each change of each entry. Changes of a phone number
 // name it; those of the whole account (templates, reviews) have no line. The
 // parts share body's memory. A body that is no JSON object is an error.
@@ -38,13 +44,17 @@ func (*Provider) Route(body []byte) ([]provider.Part, error) {
 	}
 	var parts []provider.Part
 	for entry := range jsonscan.Elements(jsonscan.Get(body, "entry")) {
-		parts = append(parts, routeEntry(entry)...)
+		if parts = routeEntry(parts, entry); len(parts) > maxParts {
+			return nil, fmt.Errorf("cloud: the callback has more than %d changes", maxParts)
+		}
 	}
 	return parts, nil
 }
 
-func routeEntry(entry []byte) []provider.Part {
-	var id, at, changes []byte
+// routeEntry appends the parts of an entry; it ends early once there are too
+// many.
+func routeEntry(parts []provider.Part, entry graph.Value) []provider.Part {
+	var id, at, changes graph.Value
 	for name, value := range jsonscan.Members(entry) {
 		switch string(name) {
 		case "id":
@@ -55,34 +65,37 @@ func routeEntry(entry []byte) []provider.Part {
 			changes = value
 		}
 	}
-	group := scalar(id)
-	parts := make([]provider.Part, 0, 1)
-	for change := range jsonscan.Elements(changes) {
-		metadata := jsonscan.Get(jsonscan.Get(change, "value"), "metadata")
-		parts = append(parts, provider.Part{
-			Line:  scalar(jsonscan.Get(metadata, "phone_number_id")),
-			Group: group,
-			Body:  timed(at, change),
-		})
+	for change := range changes.Items() {
+		if len(parts) > maxParts {
+			break
+		}
+		value := change.Get("value")
+		part := provider.Part{Line: value.Get("metadata").Get("phone_number_id").ID(), Group: id.ID(), Body: timed(at, change)}
+		parts = append(parts, part)
+		if part.Line != "" {
+			continue
+		}
+		if account := partner(value); account != "" && account != part.Group {
+			part.Group = account
+			parts = append(parts, part)
+		}
 	}
 	return parts
 }
 
-// scalar reads an id; what is none is "".
-func scalar(raw []byte) string {
-	var id graph.ID
-	if raw == nil || id.UnmarshalJSON(raw) != nil {
-		return ""
-	}
-	return string(id)
-}
+// partner is the account that a partner came to or left, where the entry may
+// be the partner's own.
+func partner(value graph.Value) string { return value.Get("waba_info").Get("waba_id").ID() }
+
+// maxTime is the longest time of an entry: it is copied into each change.
+const maxTime = 24
 
 // timed puts the entry's time into the change, where there is one: it is all
 // that tells two equal events of an account apart. Messages come without and
 // are not copied.
-func timed(at, change []byte) []byte {
-	if at == nil || jsonscan.Kind(change) != '{' {
-		return change
+func timed(at, change graph.Value) json.RawMessage {
+	if len(at) > maxTime || at.Time().IsZero() || !change.Object() {
+		return json.RawMessage(change)
 	}
 	body := make([]byte, 0, len(change)+len(at)+len(`{"time":,`))
 	body = append(append(body, `{"time":`...), at...)

@@ -1,9 +1,7 @@
 package cloud_test
 
 import (
-	"fmt"
 	"log/slog"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,29 +41,4 @@ func setup(t *testing.T, o graphtest.Options) (*graphtest.Server, *cloud.Provide
 	session, err := p.Open(t.Context(), provider.Reference{ID: 1, Name: "Shop", Settings: settings()}, nil)
 	require.NoError(t, err)
 	return fake, p, session
-}
-
-// summary tells events apart in a line each.
-func summary(events []provider.Event) []string {
-	lines := []string{}
-	for _, e := range events {
-		switch e := e.(type) {
-		case *provider.Message:
-			from := fmt.Sprintf("%s from %s (%s)", e.ID, e.Chat.ChatID, e.From.Name)
-			if text, ok := e.Content.(provider.Text); ok {
-				lines = append(lines, "text "+from+": "+text.Text)
-			} else {
-				lines = append(lines, "unknown "+from)
-			}
-		case *provider.StatusChange:
-			lines = append(lines, "status "+e.MessageID+" "+e.Status.String())
-		case *provider.Raw:
-			if strings.HasPrefix(e.ID, "wamid.") {
-				lines = append(lines, "raw "+e.Kind+" "+e.ID)
-			} else {
-				lines = append(lines, "raw "+e.Kind)
-			}
-		}
-	}
-	return lines
 }

@@ -2,155 +2,150 @@ package cloud
 
 import (
 	"encoding/json"
-	"strings"
+	"time"
 
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// maxName is the longest name of a chat that is believed.
-const maxName = 256
+const (
+	// maxName is the longest name of a chat that is believed.
+	maxName = 256
+	// adWindow is how long free-form messages may follow a message that an
+	// advertisement led to, if it is answered in time.
+	adWindow = 72 * time.Hour
+)
 
+// incoming is a message on the wire.
 type incoming struct {
-	From       graph.ID        `json:"from"`
-	FromUserID graph.ID        `json:"from_user_id"`
-	GroupID    graph.ID        `json:"group_id"`
-	ID         graph.ID        `json:"id"`
-	At         graph.Time      `json:"timestamp"`
-	Type       string          `json:"type"`
-	Referral   json.RawMessage `json:"referral"`
-	Text       *struct {
-		Body string `json:"body"`
-	} `json:"text"`
-	Context struct {
-		ID                  graph.ID `json:"id"`
-		Forwarded           bool     `json:"forwarded"`
-		FrequentlyForwarded bool     `json:"frequently_forwarded"`
-	} `json:"context"`
-	Unsupported struct {
-		Type string `json:"type"`
-	} `json:"unsupported"`
+	item                      graph.Value // all of it
+	id, kind                  string
+	from, fromUser            string
+	to, toUser                string // of an echo
+	group                     string
+	at                        time.Time
+	context, referral, errors graph.Value
+	mine                      bool
 }
 
-// later are the types that this version knows and leaves to another.
-var later = map[string]bool{
-	"image": true, "video": true, "document": true, "audio": true, "voice": true, "sticker": true,
-	"location": true, "contacts": true, "interactive": true, "button": true, "reaction": true,
-	"order": true, "system": true, "edit": true, "revoke": true, "request_welcome": true,
-}
-
-func (r *reader) message(item []byte) {
-	// What is left for later may look as it likes: only its id counts.
-	if kind := scalar(jsonscan.Get(item, "type")); later[kind] {
-		if id := scalar(jsonscan.Get(item, "id")); id != "" {
-			r.raw(id, kind, item)
-			return
+func readIncoming(item graph.Value) incoming {
+	in := incoming{item: item}
+	for name, raw := range jsonscan.Members(item) {
+		v := graph.Value(raw)
+		switch string(name) {
+		case "id":
+			in.id = v.ID()
+		case "type":
+			in.kind = v.Text()
+		case "from":
+			in.from = v.ID()
+		case "from_user_id":
+			in.fromUser = v.ID()
+		case "to":
+			in.to = v.ID()
+		case "to_user_id":
+			in.toUser = v.ID()
+		case "group_id":
+			in.group = v.ID()
+		case "timestamp":
+			in.at = v.Time()
+		case "context":
+			in.context = v
+		case "referral":
+			in.referral = v
+		case "errors":
+			in.errors = v
 		}
 	}
-	var in incoming
-	if err := json.Unmarshal(item, &in); err != nil {
-		r.reject("a message that cannot be read: "+err.Error(), item)
+	if in.kind == "" && item.Get("text").Object() {
+		in.kind = "text"
+	}
+	return in
+}
+
+func (r *reader) message(item graph.Value) {
+	in := readIncoming(item)
+	if in.kind == "system" && in.id != "" {
+		r.system(&in)
 		return
 	}
-	if in.Type == "" && in.Text != nil {
-		in.Type = "text"
-	}
-	m, reason := in.event(r.contacts)
-	if reason != "" {
-		r.reject(reason, item)
+	r.keep(r.open(&in))
+}
+
+// keep adds a message, or what is wrong with it.
+func (r *reader) keep(m *provider.Message, bad *provider.Bad) {
+	if bad != nil {
+		r.bad = append(r.bad, *bad)
 		return
 	}
 	r.add(m.ID, m)
 }
 
-// event is the message, or the reason why it is none.
-func (in *incoming) event(contacts []contact) (*provider.Message, string) {
-	from := in.sender(contacts)
-	switch {
-	case in.ID == "":
-		return nil, "a message without an id"
-	case in.Type == "text" && in.Text == nil:
-		return nil, "a text message without a text"
-	case from.ChatID == "" && in.GroupID == "":
-		return nil, "a message without a sender"
-	case len(from.ChatID) > maxName || len(in.GroupID) > maxName:
-		return nil, "a message whose sender has too long a name"
-	}
+// open makes the message, or says why it is none.
+func (r *reader) open(in *incoming) (*provider.Message, *provider.Bad) {
 	m := &provider.Message{
-		ID:        string(in.ID),
-		Chat:      from.Address,
-		From:      from,
-		At:        in.At.Time,
-		Content:   in.content(),
-		ReplyTo:   string(in.Context.ID),
-		Forwarded: in.Context.Forwarded || in.Context.FrequentlyForwarded,
+		ID: in.id, Mine: in.mine, At: in.at,
+		ReplyTo:             in.context.Get("id").ID(),
+		FrequentlyForwarded: in.context.Get("frequently_forwarded").Flag(),
+		Referral:            in.referred(),
+		Error:               failure(in.errors),
 	}
-	if in.GroupID != "" {
-		m.Chat = group(string(in.GroupID))
+	m.Forwarded = m.FrequentlyForwarded || in.context.Get("forwarded").Flag()
+	m.From, m.Chat = r.parties(in)
+	if in.referral.Object() && !in.at.IsZero() {
+		m.WindowUntil = in.at.Add(adWindow)
 	}
-	if jsonscan.Kind(in.Referral) == '{' {
-		m.Referral = in.Referral
+	if why := in.fault(m); why != "" {
+		return nil, &provider.Bad{Reason: why, Body: json.RawMessage(in.item)}
 	}
-	return m, ""
+	m.Content, m.Edits = in.content()
+	return m, nil
 }
 
-func (in *incoming) content() provider.Content {
-	switch in.Type {
-	case "text":
-		return provider.Text{Text: in.Text.Body}
-	case "unsupported":
-		return provider.Unknown{Kind: in.Unsupported.Type}
-	default:
-		return provider.Unknown{Kind: in.Type}
+// fault is why a message cannot be kept, or "".
+func (in *incoming) fault(m *provider.Message) string {
+	switch {
+	case in.id == "":
+		return "a message without an id"
+	case in.kind == "text" && !in.item.Get("text").Object():
+		return "a text message without a text"
+	case m.Chat.ChatID == "" && in.mine:
+		return "a message of the account without a recipient"
+	case m.Chat.ChatID == "":
+		return "a message without a sender"
+	case len(m.Chat.ChatID) > maxName || len(m.From.ChatID) > maxName:
+		return "a message whose sender has too long a name"
 	}
+	return ""
 }
 
-// sender names who wrote, with what the contacts add.
-func (in *incoming) sender(contacts []contact) provider.Contact {
-	c := in.contact(contacts)
-	if c == nil {
-		return provider.Contact{Address: person(string(in.FromUserID), string(in.From))}
+// parties says who wrote and in which chat.
+func (r *reader) parties(in *incoming) (from provider.Contact, chat provider.Address) {
+	if in.mine {
+		from.Address, chat = person("", in.from), person(in.toUser, in.to)
+	} else {
+		from = r.people.sender(in.fromUser, in.from)
+		chat = from.Address
 	}
-	return provider.Contact{
-		Address:  person(first(string(in.FromUserID), string(c.UserID)), string(in.From), string(c.WaID)),
-		Name:     c.Profile.Name,
-		Username: strings.TrimPrefix(c.Profile.Username, "@"),
+	if in.group != "" {
+		chat = group(in.group)
 	}
+	return from, chat
 }
 
-// contact finds the sender among the contacts. The only one is meant even
-// under another number: the network writes some numbers in two ways.
-func (in *incoming) contact(contacts []contact) *contact {
-	for i := range contacts {
-		c := &contacts[i]
-		if in.From != "" && (c.WaID == in.From || c.UserID == in.From) || in.FromUserID != "" && c.UserID == in.FromUserID {
-			return c
+// referred is what led the contact here: what was clicked, or the product that
+// the message asks about.
+func (in *incoming) referred() *provider.Referral {
+	if v := in.referral; v.Object() {
+		return &provider.Referral{
+			Source: v.Get("source_type").Text(), SourceID: v.Get("source_id").ID(), ClickID: v.Get("ctwa_clid").ID(),
+			URL: v.Get("source_url").Text(), Headline: v.Get("headline").Text(), Text: v.Get("body").Text(),
+			Body: json.RawMessage(v),
 		}
 	}
-	if len(contacts) == 1 && (in.FromUserID == "" || contacts[0].UserID == "") {
-		return &contacts[0]
+	if v := in.context.Get("referred_product"); v.Object() {
+		return &provider.Referral{Source: "product", SourceID: v.Get("product_retailer_id").ID(), Body: json.RawMessage(v)}
 	}
 	return nil
-}
-
-type contact struct {
-	WaID    graph.ID `json:"wa_id"`
-	UserID  graph.ID `json:"user_id"`
-	Profile struct {
-		Name     string `json:"name"`
-		Username string `json:"username"`
-	} `json:"profile"`
-}
-
-// readContacts reads what it can: a contact says who wrote, not what, so one
-// that is broken costs a name and no message.
-func readContacts(array []byte) []contact {
-	var contacts []contact
-	for item := range jsonscan.Elements(array) {
-		var c contact
-		_ = json.Unmarshal(item, &c)
-		contacts = append(contacts, c)
-	}
-	return contacts
 }

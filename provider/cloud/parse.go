@@ -8,46 +8,88 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
 // Parse reads one change. Of items with the same id it keeps the first.
 func (*Provider) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
-	r := reader{group: part.Group, line: part.Line}
+	r := reader{line: part.Line}
 	var field string
 	for name, value := range jsonscan.Members(part.Body) {
 		switch string(name) {
 		case "time":
 			r.at = value
 		case "field":
-			field = scalar(value)
+			field = graph.Value(value).ID()
 		case "value":
 			r.value = value
 		}
 	}
-	switch {
-	case !json.Valid(part.Body) || jsonscan.Kind(r.value) != '{':
-		r.reject("a change without a value", part.Body)
-	case field == "messages":
-		r.messages()
-	default:
-		r.others(field)
+	if !json.Valid(part.Body) || !r.value.Object() {
+		r.reject("a change without a value", graph.Value(part.Body))
+	} else {
+		r.read(field)
 	}
 	return r.events, r.bad
 }
 
-// reader takes a change apart.
-type reader struct {
-	group, line string
-	at          []byte // time of the entry, or nil
-	value       []byte // of the change
-	contacts    []contact
-	events      []provider.Event
-	bad         []provider.Bad
-	seen        map[string]bool // what was read, where there is more than one item
+// fields are the fields of changes that are read, each with our word for what
+// is in it. See developers.facebook.com/docs/whatsapp, "Webhooks".
+var fields = map[string]struct {
+	kind string
+	read func(r *reader, kind string)
+}{
+	"messages":                           {"messages", (*reader).messages},
+	"message_echoes":                     {"echo", (*reader).echoes},
+	"smb_message_echoes":                 {"echo", (*reader).echoes},
+	"history":                            {"history", (*reader).history},
+	"smb_app_state_sync":                 {"contact_sync", (*reader).contactSync},
+	"user_preferences":                   {"user_preference", (*reader).preferences},
+	"user_id_update":                     {"user_id_update", (*reader).userIDs},
+	"calls":                              {"call", (*reader).calls},
+	"group_lifecycle_update":             {"group", (*reader).groups},
+	"group_participants_update":          {"group", (*reader).groups},
+	"group_settings_update":              {"group", (*reader).groups},
+	"group_status_update":                {"group", (*reader).groups},
+	"message_template_status_update":     {"template_status", (*reader).template},
+	"message_template_quality_update":    {"template_quality", (*reader).template},
+	"message_template_components_update": {"template_components", (*reader).template},
+	"template_category_update":           {"template_category", (*reader).template},
+	"account_update":                     {"account_update", (*reader).account},
+	"account_review_update":              {"account_review", (*reader).review},
+	"phone_number_quality_update":        {"phone_quality", (*reader).phoneQuality},
+	"phone_number_name_update":           {"phone_name", (*reader).phoneName},
+	"business_capability_update":         {"capability", (*reader).capability},
+	"business_username_update":           {"username_update", (*reader).username},
+	"security":                           {"security", (*reader).security},
 }
 
-func (r *reader) reject(reason string, item []byte) {
-	r.bad = append(r.bad, provider.Bad{Reason: reason, Body: item})
+// reader takes a change apart.
+type reader struct {
+	line   string
+	at     graph.Value // time of the entry, or nil
+	value  graph.Value // of the change
+	people people
+	events []provider.Event
+	bad    []provider.Bad
+	seen   map[string]bool // what was read
+}
+
+// read reads the value of a field. What is of an unknown field, or of a known
+// one and has nothing that we know, is kept whole.
+func (r *reader) read(field string) {
+	f, known := fields[field]
+	if known {
+		f.read(r, f.kind)
+	}
+	if len(r.events)+len(r.bad) == 0 {
+		kind := first(f.kind, field, "unknown")
+		r.raw(r.key(kind, r.value), kind, r.value)
+	}
+}
+
+func (r *reader) reject(reason string, item graph.Value) {
+	r.bad = append(r.bad, provider.Bad{Reason: reason, Body: json.RawMessage(item)})
 }
 
 // add keeps an event unless one of that key was kept before.
@@ -62,40 +104,25 @@ func (r *reader) add(key string, e provider.Event) {
 	r.events = append(r.events, e)
 }
 
-func (r *reader) raw(id, kind string, body []byte) {
-	r.add("raw:"+id, &provider.Raw{ID: id, Kind: kind, Body: body})
+// report keeps a report; they are known by their kind and id.
+func (r *reader) report(e provider.Event) {
+	raw := provider.RawOf(e)
+	r.add(raw.Kind+"\x00"+raw.ID, e)
 }
 
-// messages reads a change of the field that carries messages, their statuses
-// and errors of the line itself, all of which may be present.
-func (r *reader) messages() {
-	var messages, statuses, errs []byte
-	for name, value := range jsonscan.Members(r.value) {
-		switch string(name) {
-		case "contacts":
-			r.contacts = readContacts(value)
-		case "messages":
-			messages = value
-		case "statuses":
-			statuses = value
-		case "errors":
-			errs = value
-		}
-	}
-	if messages == nil && statuses == nil && errs == nil {
-		r.raw(r.key("messages", r.value), "messages", r.value)
-		return
-	}
-	r.each("messages", messages, r.message)
-	r.each("statuses", statuses, r.status)
-	r.each("errors", errs, r.failure)
+func (r *reader) raw(id, kind string, body graph.Value) {
+	r.report(&provider.Raw{ID: id, Kind: kind, Body: json.RawMessage(body)})
 }
 
-// failure keeps an error of the line or of a call, which has no id.
-func (r *reader) failure(item []byte) { r.raw(r.key("error", item), "error", item) }
+// itself is what a report of item holds of it. What has no id of its own is
+// known by its bytes.
+func (r *reader) itself(kind string, item graph.Value) provider.Raw {
+	return provider.Raw{ID: r.key(kind, item), Kind: kind, Body: json.RawMessage(item)}
+}
 
 // each calls read for the items of an array; in its place anything else is bad.
-func (r *reader) each(name string, array []byte, read func(item []byte)) {
+func (r *reader) each(name string, read func(item graph.Value)) {
+	array := r.value.Get(name)
 	if array == nil || jsonscan.Kind(array) == 'n' {
 		return
 	}
@@ -103,77 +130,46 @@ func (r *reader) each(name string, array []byte, read func(item []byte)) {
 		r.reject(name+" is no array", array)
 		return
 	}
-	for item := range jsonscan.Elements(array) {
+	for item := range array.Items() {
 		read(item)
 	}
 }
 
-// kinds are our words for the fields; a field that is not here is its own.
-var kinds = map[string]string{
-	"message_template_status_update":     "template_status",
-	"message_template_quality_update":    "template_quality",
-	"message_template_components_update": "template_components",
-	"template_category_update":           "template_category",
-	"phone_number_quality_update":        "phone_quality",
-	"phone_number_name_update":           "phone_name",
-	"business_capability_update":         "capability",
-	"business_username_update":           "username_update",
-	"account_review_update":              "account_review",
-	"user_preferences":                   "user_preference",
-	"smb_message_echoes":                 "echo",
-	"message_echoes":                     "echo",
-	"smb_app_state_sync":                 "contact_sync",
-	"calls":                              "call",
-}
-
-// others keeps a change of another field, item by item where the items have
-// ids of their own.
-func (r *reader) others(field string) {
-	kind := kinds[field]
-	switch {
-	case kind == "" && strings.HasPrefix(field, "group_"):
-		kind = "group"
-	case kind == "":
-		kind = first(field, "unknown")
-	}
-	switch kind {
-	case "echo":
-		r.each("message_echoes", jsonscan.Get(r.value, "message_echoes"), func(item []byte) {
-			r.raw(first(scalar(jsonscan.Get(item, "id")), r.key(kind, item)), kind, item)
-		})
-	case "call":
-		r.calls()
-	}
-	if len(r.events)+len(r.bad) == 0 {
-		r.raw(r.key(field, r.value), kind, r.value)
-	}
-}
-
-// calls keeps calls and what became of them: one id stands in several events.
-func (r *reader) calls() {
-	keep := func(kind string) func(item []byte) {
-		return func(item []byte) {
-			call := scalar(jsonscan.Get(item, "id"))
-			if call == "" {
-				r.raw(r.key(kind, item), kind, item)
-				return
-			}
-			event, status := scalar(jsonscan.Get(item, "event")), scalar(jsonscan.Get(item, "status"))
-			r.raw(strings.Join([]string{kind, call, event, status}, ":"), kind, item)
-		}
-	}
-	r.each("calls", jsonscan.Get(r.value, "calls"), keep("call"))
-	r.each("statuses", jsonscan.Get(r.value, "statuses"), keep("call_status"))
-	r.each("errors", jsonscan.Get(r.value, "errors"), r.failure)
+// messages reads a change of the field that carries messages, their statuses
+// and errors of the line itself, all of which may be present.
+func (r *reader) messages(string) {
+	r.people = readPeople(r.value.Get("contacts"))
+	r.each("messages", r.message)
+	r.each("statuses", r.status)
+	r.each("errors", func(item graph.Value) { r.trouble(provider.HealthWarning, item) })
 }
 
 // key makes an id for what has none: the same bytes about the same line, in an
 // entry of the same time, are a repeat.
-func (r *reader) key(name string, item []byte) string {
+func (r *reader) key(name string, item graph.Value) string {
 	h := sha256.New()
-	for _, s := range [][]byte{[]byte(r.group), []byte(r.line), r.at, item} {
+	for _, s := range [][]byte{[]byte(r.line), r.at, item} {
 		h.Write(s)
 		h.Write([]byte{0})
 	}
 	return name + ":" + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// failure reads the first of the errors that came with an item, or nil. The
+// network gives its reasons in several places, and not always.
+func failure(errs graph.Value) *provider.Failure {
+	for e := range errs.Items() {
+		return readFailure(e)
+	}
+	return nil
+}
+
+func readFailure(e graph.Value) *provider.Failure {
+	text := first(e.Get("message").Text(), e.Get("title").Text())
+	data := e.Get("error_data")
+	more := first(data.Get("details").Text(), data.Text(), e.Get("details").Text())
+	if more != "" && more != text {
+		text = strings.TrimPrefix(text+": "+more, ": ")
+	}
+	return &provider.Failure{Code: e.Get("code").ID(), Message: text}
 }

@@ -1,0 +1,94 @@
+package cloud
+
+import (
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// calls reads calls and what became of them: one id stands in several events.
+func (r *reader) calls(string) {
+	r.people = readPeople(r.value.Get("contacts"))
+	r.each("calls", r.call)
+	r.each("statuses", r.callStatus)
+	r.each("errors", func(item graph.Value) { r.trouble(provider.HealthNews, item) })
+}
+
+// callID tells the steps of a call apart.
+func callID(kind string, item graph.Value) string {
+	return strings.Join([]string{kind, item.Get("id").ID(), item.Get("event").Text(), item.Get("status").Text()}, ":")
+}
+
+// call reads the beginning or the end of a call.
+func (r *reader) call(item graph.Value) {
+	const kind = "call"
+	c := &provider.Call{
+		Raw:      r.itself(kind, item),
+		CallID:   item.Get("id").ID(),
+		Mine:     item.Get("direction").Text() == "BUSINESS_INITIATED",
+		Status:   callEnd(item),
+		At:       item.Get("timestamp").Time(),
+		Duration: time.Duration(min(max(item.Get("duration").Int(), 0), maxCall)) * time.Second,
+	}
+	from, to := item.Get("from").ID(), item.Get("to").ID()
+	if c.Mine {
+		c.From.Address, c.Chat = person("", from), person(item.Get("to_user_id").ID(), to)
+	} else {
+		c.From = r.people.sender(item.Get("from_user_id").ID(), from)
+		c.Chat = c.From.Address
+	}
+	r.reportCall(c, item)
+}
+
+// maxCall is the longest call that is believed, in seconds.
+const maxCall = 30 * 24 * 60 * 60
+
+// callEnd is what an event says of a call; "" when it is one we do not know.
+func callEnd(item graph.Value) provider.CallStatus {
+	switch item.Get("event").Text() {
+	case "connect":
+		return provider.CallRinging
+	case "terminate":
+		if item.Get("duration").Int() > 0 || !item.Get("start_time").Time().IsZero() {
+			return provider.CallEnded
+		}
+		return provider.CallMissed
+	}
+	return ""
+}
+
+var callStatuses = map[string]provider.CallStatus{
+	"RINGING":  provider.CallRinging,
+	"ACCEPTED": provider.CallAccepted,
+	"REJECTED": provider.CallRejected,
+}
+
+// callStatus reads how the contact takes a call of the account's.
+func (r *reader) callStatus(item graph.Value) {
+	const kind = "call_status"
+	r.reportCall(&provider.Call{
+		Raw:    r.itself(kind, item),
+		CallID: item.Get("id").ID(),
+		Mine:   true,
+		Chat:   recipient(item),
+		Status: callStatuses[strings.ToUpper(item.Get("status").Text())],
+		At:     item.Get("timestamp").Time(),
+	}, item)
+}
+
+// reportCall keeps a call that says of which chat it is and what became of it.
+func (r *reader) reportCall(c *provider.Call, item graph.Value) {
+	if c.CallID != "" {
+		c.ID = callID(c.Kind, item)
+	}
+	if c.CallID == "" || c.Status == "" || !reachable(c.Chat) {
+		r.report(&c.Raw)
+		return
+	}
+	r.report(c)
+}
+
+// reachable says whether an address names somebody.
+func reachable(a provider.Address) bool { return a.ChatID != "" && len(a.ChatID) <= maxName }

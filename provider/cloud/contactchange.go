@@ -1,0 +1,94 @@
+package cloud
+
+import (
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// system reads a message that the network wrote about a contact.
+func (r *reader) system(in *incoming) {
+	v := in.item.Get("system")
+	user, number := v.Get("user_id").ID(), first(v.Get("wa_id").ID(), v.Get("new_wa_id").ID())
+	c := &provider.ContactChange{
+		Raw:  r.itself("system", in.item),
+		Chat: r.people.sender(in.fromUser, in.from).Address,
+		At:   in.at,
+		Text: v.Get("body").Text(),
+	}
+	c.ID = in.id
+	switch v.Get("type").Text() {
+	case "user_changed_number", "customer_changed_number":
+		c.What, c.To = provider.ContactMoved, person(user, number)
+	case "user_changed_user_id":
+		c.What, c.To = provider.ContactMoved, person(user, first(number, in.from))
+	case "customer_identity_changed":
+		c.What = provider.ContactIdentity
+	}
+	r.reportContact(c)
+}
+
+// userIDs reads changes of business-scoped user ids.
+func (r *reader) userIDs(kind string) {
+	r.each("user_id_update", func(item graph.Value) {
+		id, number := item.Get("user_id"), item.Get("wa_id").ID()
+		c := &provider.ContactChange{
+			Raw:  r.itself(kind, item),
+			What: provider.ContactMoved,
+			Chat: person(id.Get("previous").ID(), number),
+			At:   item.Get("timestamp").Time(),
+			Text: item.Get("detail").Text(),
+		}
+		if current := id.Get("current").ID(); current != "" {
+			c.To = person(current, number)
+		}
+		r.reportContact(c)
+	})
+}
+
+// preferences reads what contacts want to hear no more of, or again.
+func (r *reader) preferences(kind string) {
+	r.each("user_preferences", func(item graph.Value) {
+		c := &provider.ContactChange{
+			Raw:      r.itself(kind, item),
+			Chat:     person(item.Get("user_id").ID(), item.Get("wa_id").ID()),
+			At:       item.Get("timestamp").Time(),
+			Category: item.Get("category").Text(),
+			Text:     item.Get("detail").Text(),
+		}
+		switch item.Get("value").Text() {
+		case "stop":
+			c.What = provider.ContactOptedOut
+		case "resume", "signup":
+			c.What = provider.ContactOptedIn
+		}
+		r.reportContact(c)
+	})
+}
+
+// contactSync reads changes of the phone book on the account's phone.
+func (r *reader) contactSync(kind string) {
+	r.each("state_sync", func(item graph.Value) {
+		v := item.Get("contact")
+		c := &provider.ContactChange{
+			Raw:  r.itself(kind, item),
+			Chat: person("", v.Get("phone_number").ID()),
+			At:   item.Get("metadata").Get("timestamp").Time(),
+		}
+		switch item.Get("action").Text() {
+		case "add":
+			c.What, c.Name = provider.ContactSaved, first(v.Get("full_name").Text(), v.Get("first_name").Text())
+		case "remove":
+			c.What, c.Name = provider.ContactForgotten, v.Get("full_name").Text()
+		}
+		r.reportContact(c)
+	})
+}
+
+// reportContact keeps a change that says of whom it is and what it means.
+func (r *reader) reportContact(c *provider.ContactChange) {
+	if c.What == "" || !reachable(c.Chat) || c.What == provider.ContactMoved && !reachable(c.To) {
+		r.report(&c.Raw)
+		return
+	}
+	r.report(c)
+}

@@ -1,0 +1,77 @@
+package cloud
+
+import (
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// groups reads what became of groups: made and deleted, joined and left,
+// renamed, suspended.
+func (r *reader) groups(kind string) {
+	r.each("groups", func(item graph.Value) {
+		id := item.Get("group_id").ID()
+		g := &provider.GroupChange{
+			Raw:         r.itself(kind, item),
+			What:        item.Get("type").Text(),
+			Chat:        group(id),
+			At:          item.Get("timestamp").Time(),
+			Subject:     settled(item, "group_subject", "subject"),
+			Description: settled(item, "group_description", "description"),
+			Invite:      item.Get("invite_link").Text(),
+			Joined:      participants(item.Get("added_participants")),
+			Left:        participants(item.Get("removed_participants")),
+			RequestID:   item.Get("request_id").ID(),
+			Error:       groupFailure(item),
+		}
+		if id == "" || !reachable(g.Chat) {
+			r.report(&g.Raw)
+			return
+		}
+		r.report(g)
+	})
+}
+
+// settled reads a text that is given by itself, or in an object that says
+// whether it was taken.
+func settled(item graph.Value, object, plain string) string {
+	v := item.Get(object)
+	if !v.Object() {
+		return item.Get(plain).Text()
+	}
+	if ok := v.Get("update_successful"); ok != nil && !ok.Flag() {
+		return ""
+	}
+	return v.Get("text").Text()
+}
+
+// groupFailure looks for errors beside and inside of what was asked for.
+func groupFailure(item graph.Value) *provider.Failure {
+	if f := failure(item.Get("errors")); f != nil {
+		return f
+	}
+	for _, name := range []string{"group_subject", "group_description", "profile_picture"} {
+		if f := failure(item.Get(name).Get("errors")); f != nil {
+			return f
+		}
+	}
+	for p := range item.Get("failed_participants").Items() {
+		if f := failure(p.Get("errors")); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func participants(array graph.Value) []provider.Contact {
+	var people []provider.Contact
+	for p := range array.Items() {
+		c := provider.Contact{
+			Address:  person(p.Get("user_id").ID(), p.Get("wa_id").ID(), p.Get("input").ID()),
+			Username: p.Get("username").Text(),
+		}
+		if reachable(c.Address) {
+			people = append(people, c)
+		}
+	}
+	return people
+}

@@ -1,0 +1,146 @@
+package cloud
+
+import (
+	"strings"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// news begins a report on the line or account from the change's value.
+func (r *reader) news(kind string) *provider.Health {
+	return &provider.Health{
+		Raw:   r.itself(kind, r.value),
+		Phone: number(r.value.Get("display_phone_number").ID()),
+		At:    r.at.Time(),
+	}
+}
+
+// number keeps the digits of a number as people read it.
+func number(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		return c
+	}, s)
+}
+
+// accountLevels say what events of an account mean; others are news.
+var accountLevels = map[string]provider.HealthLevel{
+	"ACCOUNT_DELETED":         provider.HealthStopped,
+	"ACCOUNT_OFFBOARDED":      provider.HealthStopped,
+	"PARTNER_REMOVED":         provider.HealthStopped,
+	"PARTNER_APP_UNINSTALLED": provider.HealthStopped,
+	"ACCOUNT_RESTRICTION":     provider.HealthWarning,
+	"ACCOUNT_VIOLATION":       provider.HealthWarning,
+	"ACCOUNT_RECONNECTED":     provider.HealthGood,
+}
+
+// banLevels say what the states of a ban mean.
+var banLevels = map[string]provider.HealthLevel{
+	"SCHEDULE_FOR_DISABLE": provider.HealthWarning,
+	"DISABLE":              provider.HealthStopped,
+	"REINSTATE":            provider.HealthGood,
+}
+
+func (r *reader) account(kind string) {
+	v, h := r.value, r.news(kind)
+	h.Phone = first(h.Phone, number(v.Get("phone_number").ID()))
+	h.State = v.Get("event").Text()
+	h.Level = accountLevels[h.State]
+	ban := v.Get("ban_info")
+	if h.State == "DISABLED_UPDATE" {
+		h.Level = banLevels[ban.Get("waba_ban_state").Text()]
+	}
+	details := []string{
+		ban.Get("waba_ban_state").Text(), ban.Get("waba_ban_date").Text(),
+		v.Get("violation_info").Get("violation_type").Text(), v.Get("disconnection_info").Get("reason").Text(),
+	}
+	for restriction := range v.Get("restriction_info").Items() {
+		details = append(details, restriction.Get("restriction_type").Text())
+	}
+	h.Detail = listed(details)
+	r.report(h)
+}
+
+// listed joins what is not empty.
+func listed(words []string) string {
+	var b strings.Builder
+	for _, w := range words {
+		if w != "" && b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(w)
+	}
+	return b.String()
+}
+
+// decisions say what a review's decision means; others are news.
+var decisions = map[string]provider.HealthLevel{
+	"APPROVED": provider.HealthGood,
+	"REJECTED": provider.HealthWarning,
+	"DECLINED": provider.HealthWarning,
+}
+
+func (r *reader) review(kind string) {
+	h := r.news(kind)
+	h.State = r.value.Get("decision").Text()
+	h.Level = decisions[h.State]
+	h.Detail = r.value.Get("rejection_reason").Text()
+	r.report(h)
+}
+
+func (r *reader) phoneName(kind string) {
+	h := r.news(kind)
+	h.State = r.value.Get("decision").Text()
+	h.Level = decisions[h.State]
+	h.Name = r.value.Get("requested_verified_name").Text()
+	h.Detail = r.value.Get("rejection_reason").Text()
+	r.report(h)
+}
+
+// qualities say what events of a number's quality mean; others are news.
+var qualities = map[string]provider.HealthLevel{
+	"FLAGGED":   provider.HealthWarning,
+	"DOWNGRADE": provider.HealthWarning,
+	"UNFLAGGED": provider.HealthGood,
+	"UPGRADE":   provider.HealthGood,
+}
+
+func (r *reader) phoneQuality(kind string) {
+	h := r.news(kind)
+	h.State = r.value.Get("event").Text()
+	h.Level = qualities[h.State]
+	h.Limit = first(r.value.Get("current_limit").ID(), r.limit())
+	r.report(h)
+}
+
+func (r *reader) capability(kind string) {
+	h := r.news(kind)
+	h.Limit = r.limit()
+	r.report(h)
+}
+
+// limit is how many people may be written to in a day. It is called in several
+// ways, and is a number or a word.
+func (r *reader) limit() string {
+	return first(r.value.Get("max_daily_conversations_per_business").ID(), r.value.Get("max_daily_conversation_per_phone").ID())
+}
+
+func (r *reader) username(kind string) {
+	h := r.news(kind)
+	h.State, h.Name = r.value.Get("status").Text(), r.value.Get("username").Text()
+	r.report(h)
+}
+
+func (r *reader) security(kind string) {
+	h := r.news(kind)
+	h.State, h.Detail = r.value.Get("event").Text(), r.value.Get("requester").ID()
+	r.report(h)
+}
+
+// trouble keeps an error of the line, or of a call, which has no id.
+func (r *reader) trouble(level provider.HealthLevel, item graph.Value) {
+	r.report(&provider.Health{Raw: r.itself("error", item), Level: level, At: r.at.Time(), Error: readFailure(item)})
+}

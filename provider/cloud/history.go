@@ -1,0 +1,78 @@
+package cloud
+
+import (
+	"strings"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// echoes reads what the account wrote in the app on its phone.
+func (r *reader) echoes(string) {
+	r.each("message_echoes", func(item graph.Value) {
+		in := readIncoming(item)
+		in.mine = true
+		r.keep(r.open(&in))
+	})
+}
+
+// historyStatuses are those of messages in the history.
+var historyStatuses = map[string]provider.Status{
+	"ERROR":     provider.StatusFail,
+	"SENT":      provider.StatusSending,
+	"DELIVERED": provider.StatusDelivered,
+	"READ":      provider.StatusRead,
+	"PLAYED":    provider.StatusPlayed,
+}
+
+// history reads messages from before the number was connected, in chunks, or
+// that there are none to be had. Their files come afterwards, as messages of
+// the same field.
+func (r *reader) history(kind string) {
+	r.people = readPeople(r.value.Get("contacts"))
+	r.each("history", func(chunk graph.Value) {
+		for thread := range chunk.Get("threads").Items() {
+			for item := range thread.Get("messages").Items() {
+				r.old(item, thread.Get("id").ID())
+			}
+		}
+		r.progress(kind, chunk)
+	})
+	r.each("messages", func(item graph.Value) { r.old(item, "") })
+}
+
+// old reads a message of a thread, which is named by its contact.
+func (r *reader) old(item graph.Value, thread string) {
+	in := readIncoming(item)
+	switch {
+	case thread != "":
+		in.mine = in.from != thread && in.fromUser != thread
+		in.to = first(in.to, thread)
+	default:
+		own := number(r.value.Get("metadata").Get("display_phone_number").ID())
+		in.mine = in.to != "" || own != "" && strings.TrimPrefix(in.from, "+") == own
+	}
+	m, bad := r.open(&in)
+	if m != nil {
+		m.Historical, m.Status = true, historyStatuses[item.Get("history_context").Get("status").Text()]
+	}
+	r.keep(m, bad)
+}
+
+// progress says how far the import has come, or why there is none.
+func (r *reader) progress(kind string, chunk graph.Value) {
+	state, errs := chunk.Get("metadata"), chunk.Get("errors")
+	p := &provider.HistoryProgress{
+		Phase: int(state.Get("phase").Int()), Chunk: int(state.Get("chunk_order").Int()), Percent: int(state.Get("progress").Int()),
+		Error: failure(errs),
+	}
+	switch {
+	case p.Error != nil:
+		p.Raw = r.itself(kind, errs)
+	case state.Object():
+		p.Raw = r.itself(kind, state)
+	default:
+		return
+	}
+	r.report(p)
+}
