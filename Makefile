@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 
-NEEDS  := compiler postgres
+NEEDS  := compiler postgres node python
 RACE   := ./internal/coalesce/... ./internal/database/... ./internal/lane/...
 TOOL   := go tool -modfile=internal/tools/go.mod
 GOTEST := go test -p 2 -count=1
@@ -71,4 +71,4 @@ generate:
 	go generate ./...
 
 clean:
-	rm -rf bin bench .tools
+	rm -rf bin bench .tools internal/tools/node_modules

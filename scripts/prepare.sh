@@ -4,7 +4,9 @@
 #   make, compiler   to build; the race detector needs the C compiler
 #   postgres         server binaries; the tests start servers of their own
 #   browser          Chromium, for tests of pages
-#   node             Node 22 in .tools, for protocol suites written for it
+#   node             Node 22 in .tools and the packages of internal/tools, for
+#                    tests against what is written for it
+#   python           Python 3, for what the documentation shows in it
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,13 +39,25 @@ install_node() {
   .tools/node_modules/.bin/node --version
 }
 
+# node_packages installs what internal/tools/package-lock.json names.
+node_packages() {
+  local lock=package-lock.json have=node_modules/.package-lock.json
+  cd internal/tools
+  [ "$have" -nt "$lock" ] || npm ci --silent --no-fund --no-audit
+  cd ../..
+}
+
 for part in "$@"; do
   case "$part" in
     make) has make || packages make ;;
     compiler) has gcc || packages gcc libc6-dev ;;
     postgres) has_postgres || packages postgresql ;;
     browser) has chromium || packages chromium ;;
-    node) [ -x .tools/node_modules/.bin/node ] || install_node ;;
+    node)
+      [ -x .tools/node_modules/.bin/node ] || install_node
+      node_packages
+      ;;
+    python) has python3 || packages python3 ;;
     *)
       echo "prepare: unknown part $part" >&2
       exit 2

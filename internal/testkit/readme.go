@@ -12,20 +12,20 @@ const (
 	fence       = "```"
 )
 
-// ShellBlocks reads a Markdown document and returns its runnable blocks by
-// name, so that a test runs the very lines that a reader copies. A block is
-// runnable when the line before it, blank lines aside, is a marker:
+// Blocks reads a Markdown document and returns its runnable blocks by name, so
+// that a test runs the very lines that a reader copies. A block has a language,
+// and is runnable when the line before it, blank lines aside, is a marker:
 //
 //	<!-- run:quickstart -->
 //	```sh
 //	go run ./server/cmd/trunkline
 //	```
 //
-// A name used twice, and a marker that no ```sh block follows, are errors.
-func ShellBlocks(path string) (map[string]string, error) {
+// A name used twice, and a marker that no such block follows, are errors.
+func Blocks(path string) (map[string]string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading shell blocks: %w", err)
+		return nil, fmt.Errorf("reading blocks: %w", err)
 	}
 	lines := strings.Split(strings.ReplaceAll(string(b), "\r\n", "\n"), "\n")
 	blocks := map[string]string{}
@@ -43,8 +43,8 @@ func ShellBlocks(path string) (map[string]string, error) {
 		}
 		start := nextLine(lines, i)
 		end := blockEnd(lines, start)
-		if start == len(lines) || strings.TrimSpace(lines[start]) != fence+"sh" || end == len(lines) {
-			return nil, fmt.Errorf("%s:%d: no ```sh block follows the marker %q", path, i+1, name)
+		if start == len(lines) || !hasLanguage(lines[start]) || end == len(lines) {
+			return nil, fmt.Errorf("%s:%d: no block with a language follows the marker %q", path, i+1, name)
 		}
 		blocks[name] = ""
 		for _, line := range lines[start+1 : end] {
@@ -61,6 +61,12 @@ func marker(line string) (string, bool) {
 	name, closed := strings.CutSuffix(rest, markerEnd)
 	name = strings.TrimSpace(name)
 	return name, ok && closed && name != ""
+}
+
+// hasLanguage says whether a line opens a block and names its language.
+func hasLanguage(line string) bool {
+	language, ok := strings.CutPrefix(strings.TrimSpace(line), fence)
+	return ok && language != ""
 }
 
 // nextLine is the first line after i that is not blank, or len(lines).

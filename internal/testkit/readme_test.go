@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-func TestShellBlocks(t *testing.T) {
+func TestBlocks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		doc  string
@@ -25,10 +25,11 @@ func TestShellBlocks(t *testing.T) {
 		"empty block":      {doc: "<!-- run:a -->\n```sh\n```\n", want: map[string]string{"a": ""}},
 		"two":              {doc: "<!-- run:a -->\n```sh\n1\n```\ntext\n<!-- run:b -->\n```sh\n2\n```\n", want: map[string]string{"a": "1\n", "b": "2\n"}},
 		"inside a block":   {doc: "```md\n<!-- run:a -->\n```\n", want: map[string]string{}},
-		"other language":   {doc: "<!-- run:a -->\n```go\nx\n```\n", err: "block follows the marker"},
+		"other language":   {doc: "<!-- run:a -->\n```go\nx\n```\n", want: map[string]string{"a": "x\n"}},
+		"no language":      {doc: "<!-- run:a -->\n```\nx\n```\n", err: "follows the marker"},
 		"text in between":  {doc: "<!-- run:a -->\ntext\n```sh\nls\n```\n", err: "doc.md:1: no"},
-		"not closed":       {doc: "<!-- run:a -->\n```sh\nls\n", err: "block follows the marker"},
-		"at the very end":  {doc: "<!-- run:a -->", err: "block follows the marker"},
+		"not closed":       {doc: "<!-- run:a -->\n```sh\nls\n", err: "follows the marker"},
+		"at the very end":  {doc: "<!-- run:a -->", err: "follows the marker"},
 		"same name":        {doc: "<!-- run:a -->\n```sh\n1\n```\n<!-- run:a -->\n```sh\n2\n```\n", err: `a second block is named "a"`},
 		"marker of no run": {doc: "<!-- walk:a -->\n```sh\n1\n```\n", want: map[string]string{}},
 	} {
@@ -36,7 +37,7 @@ func TestShellBlocks(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "doc.md")
 			require.NoError(t, os.WriteFile(path, []byte(c.doc), 0o600))
-			got, err := testkit.ShellBlocks(path)
+			got, err := testkit.Blocks(path)
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				return
@@ -45,6 +46,6 @@ func TestShellBlocks(t *testing.T) {
 			require.Equal(t, c.want, got)
 		})
 	}
-	_, err := testkit.ShellBlocks(filepath.Join(t.TempDir(), "none.md"))
+	_, err := testkit.Blocks(filepath.Join(t.TempDir(), "none.md"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

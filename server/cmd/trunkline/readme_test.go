@@ -26,7 +26,7 @@ const readme = "../../../README.md"
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
-	blocks, err := testkit.ShellBlocks(readme)
+	blocks, err := testkit.Blocks(readme)
 	require.NoError(t, err)
 	require.Equal(t, "go run ./server/cmd/trunkline\n", blocks["start"])
 	n := launch(t, "--data", t.TempDir(), "--webhook-allow", "127.0.0.1/32")

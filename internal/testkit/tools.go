@@ -1,0 +1,52 @@
+package testkit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Program is the path of a program that is not written in Go, "node" or
+// "python3": that of scripts/prepare.sh, else that of the machine. Without it
+// the test is skipped, or fails when CI=true.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	own := filepath.Join(root(t), ".tools", "node_modules", ".bin", name)
+	if _, err := os.Stat(own); err == nil {
+		return own
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		missing(t, name+" is not installed: what needs it is not checked")
+	}
+	return path
+}
+
+// NodeModules is the folder with the packages of internal/tools/package.json.
+// Without it the test is skipped, or fails when CI=true.
+func NodeModules(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(root(t), "internal", "tools", "node_modules")
+	if _, err := os.Stat(dir); err != nil {
+		missing(t, "internal/tools/node_modules is missing, run npm ci there: what needs it is not checked")
+	}
+	return dir
+}
+
+// root is the folder of this repository.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		require.NotEqual(t, dir, parent, "there is no go.mod above the test")
+		dir = parent
+	}
+}
