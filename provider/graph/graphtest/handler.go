@@ -22,13 +22,23 @@ type call struct {
 	token  string
 	query  map[string][]string
 	body   json.RawMessage
+
+	contentType, host string
 }
 
 // Handler serves the fake.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if strings.HasPrefix(r.URL.Path, attachment) {
+		s.download(w, r)
+		return
+	}
+	most := int64(maxBody)
+	if strings.HasSuffix(r.URL.Path, "/media") {
+		most = maxUpload
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
 		refuse(100, "(#100) The body could not be read").write(w)
 		return
@@ -45,6 +55,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) note(r *http.Request, path string, body []byte) (at int) {
 	query := r.URL.Query()
 	query.Del("access_token")
+	query.Del("input_token")
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
@@ -80,7 +91,10 @@ func (s *Server) answer(r *http.Request, version, path string, body []byte) *rep
 	if version != graph.Version {
 		return refuse(2500, "Unknown path components: /%s", version)
 	}
-	c := &call{method: r.Method, token: bearer(r), query: r.URL.Query(), body: body}
+	c := &call{
+		method: r.Method, token: bearer(r), query: r.URL.Query(), body: body,
+		contentType: r.Header.Get("Content-Type"), host: r.Host,
+	}
 	c.id, c.edge, _ = strings.Cut(strings.Trim(path, "/"), "/")
 	if refused := s.authorize(c); refused != nil {
 		return refused
@@ -124,24 +138,70 @@ func (c *call) sends() bool {
 	var probe struct {
 		Status string `json:"status"`
 	}
-	return c.method == http.MethodPost && c.edge == "messages" && (json.Unmarshal(c.body, &probe) != nil || probe.Status == "")
+	return c.method == http.MethodPost && (c.edge == "messages" || c.edge == "marketing_messages") && (json.Unmarshal(c.body, &probe) != nil || probe.Status == "")
 }
 
 func (s *Server) dispatch(ctx context.Context, c *call) *reply {
 	if l, ok := s.visible(c.id, c.token); ok {
-		switch {
-		case c.edge == "" && c.method == http.MethodGet:
-			return phoneNumber(l, c.query)
-		case c.edge == "messages" && c.method == http.MethodPost:
-			return s.messages(l, c.body)
+		if answer := s.number(l, c); answer != nil {
+			return answer
 		}
 		return absent(strings.ToLower(c.method), c.id)
 	}
+	if c.id == "debug_token" && c.method == http.MethodGet {
+		return s.debugToken(c)
+	}
+	for _, object := range []func(*call) *reply{s.file, s.template} {
+		if answer := object(c); answer != nil {
+			return answer
+		}
+	}
 	lines := slices.DeleteFunc(s.account(c.id), func(l Line) bool { return l.AccessToken != c.token })
-	if len(lines) > 0 && c.edge == "subscribed_apps" {
+	if len(lines) == 0 {
+		return absent(strings.ToLower(c.method), c.id)
+	}
+	switch c.edge {
+	case "subscribed_apps":
 		return s.subscriptions(ctx, lines[0], c)
+	case "message_templates":
+		return s.templatesEdge(lines[0], c)
+	case "phone_numbers":
+		data := []any{}
+		for _, l := range lines {
+			data = append(data, phoneNumber(l, nil).value)
+		}
+		return ok(map[string]any{"data": data})
 	}
 	return absent(strings.ToLower(c.method), c.id)
+}
+
+// number answers for a phone number; nil when it has no such edge.
+func (s *Server) number(l Line, c *call) *reply {
+	if c.method == http.MethodGet {
+		switch c.edge {
+		case "":
+			return phoneNumber(l, c.query)
+		case "whatsapp_business_profile":
+			return s.profile(l, c)
+		}
+		return nil
+	}
+	if c.method != http.MethodPost {
+		return nil
+	}
+	switch c.edge {
+	case "":
+		return setNumber(c.body)
+	case "messages", "marketing_messages":
+		return s.messages(l, c.edge, c.body)
+	case "media":
+		return s.upload(l, c.contentType, c.body)
+	case "register":
+		return register(c.body)
+	case "whatsapp_business_profile":
+		return s.profile(l, c)
+	}
+	return nil
 }
 
 // visible finds a line that the token may act for.

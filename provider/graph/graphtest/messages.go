@@ -11,17 +11,30 @@ import (
 
 // sent is what the messages endpoint takes; other members are refused.
 type sent struct {
-	Product       string        `json:"messaging_product"`
-	RecipientType string        `json:"recipient_type"`
-	To            string        `json:"to"`
-	Recipient     string        `json:"recipient"`
-	Type          string        `json:"type"`
-	Text          *sentText     `json:"text"`
-	Template      *sentTemplate `json:"template"`
+	Product       string           `json:"messaging_product"`
+	RecipientType string           `json:"recipient_type"`
+	To            string           `json:"to"`
+	Recipient     string           `json:"recipient"`
+	Type          string           `json:"type"`
+	Text          *sentText        `json:"text"`
+	Template      *sentTemplate    `json:"template"`
+	Image         *sentFile        `json:"image"`
+	Video         *sentFile        `json:"video"`
+	Audio         *sentFile        `json:"audio"`
+	Document      *sentFile        `json:"document"`
+	Sticker       *sentFile        `json:"sticker"`
+	Location      *sentLocation    `json:"location"`
+	Contacts      json.RawMessage  `json:"contacts"`
+	Reaction      *sentReaction    `json:"reaction"`
+	Interactive   *sentInteractive `json:"interactive"`
+	IdentityHash  string           `json:"recipient_identity_key_hash"`
 	Context       *struct {
 		MessageID string `json:"message_id"`
 	} `json:"context"`
 	CallbackData string `json:"biz_opaque_callback_data"`
+
+	Policy  string `json:"product_policy"` // of marketing messages, as the next
+	Sharing *bool  `json:"message_activity_sharing"`
 
 	Status    string `json:"status"` // marks read, with MessageID
 	MessageID string `json:"message_id"`
@@ -49,7 +62,7 @@ var (
 	scopedID = regexp.MustCompile(`^[A-Z]{2}(\.ENT)?\.[A-Za-z0-9]{1,128}$`)
 )
 
-func (s *Server) messages(l Line, body []byte) *reply {
+func (s *Server) messages(l Line, edge string, body []byte) *reply {
 	var in sent
 	if err := strict(body, &in); err != nil {
 		return detailed(100, "(#100) Invalid parameter", err.Error())
@@ -60,7 +73,13 @@ func (s *Server) messages(l Line, body []byte) *reply {
 	if in.Status != "" {
 		return s.markRead(&in)
 	}
+	if edge == "marketing_messages" && in.Type != "template" {
+		return refuse(131055, "(#131055) Method not allowed")
+	}
 	if refused := in.check(); refused != nil {
+		return refused
+	}
+	if refused := s.content(l, &in); refused != nil {
 		return refused
 	}
 	to := strings.TrimPrefix(defaulted(in.To, in.Recipient), "+")
@@ -72,45 +91,21 @@ func (s *Server) messages(l Line, body []byte) *reply {
 
 // check looks at the shape of a message.
 func (in *sent) check() *reply {
-	missing := func(what string) *reply {
-		return detailed(131008, "(#131008) Required parameter is missing", "Parameter '"+what+"' is missing.")
-	}
-	invalid := func(details string) *reply {
-		return detailed(131009, "(#131009) Parameter value is not valid", details)
-	}
 	switch {
 	case in.RecipientType != "" && in.RecipientType != "individual":
-		return invalid("Param recipient_type must be one of {INDIVIDUAL}")
+		return wrong("Param recipient_type must be one of {INDIVIDUAL}")
 	case in.To == "" && in.Recipient == "":
 		return refuse(100, "(#100) The parameter to is required.")
 	case in.To != "" && !dialled.MatchString(in.To):
-		return invalid("Param to is no phone number")
+		return wrong("Param to is no phone number")
 	case in.To == "" && !scopedID.MatchString(in.Recipient):
-		return invalid("Param recipient is no business-scoped user id")
+		return wrong("Param recipient is no business-scoped user id")
 	case in.Context != nil && in.Context.MessageID == "":
 		return missing("context.message_id")
 	case utf8.RuneCountInString(in.CallbackData) > 512:
-		return invalid("Param biz_opaque_callback_data must be at most 512 characters long")
+		return wrong("Param biz_opaque_callback_data must be at most 512 characters long")
 	case in.MessageID != "" || in.Typing != nil:
 		return detailed(100, "(#100) Invalid parameter", "message_id and typing_indicator go with a status")
-	}
-	switch in.Type {
-	case "", "text":
-		switch {
-		case in.Text == nil || in.Text.Body == nil:
-			return missing("text.body")
-		case *in.Text.Body == "" || utf8.RuneCountInString(*in.Text.Body) > 4096:
-			return invalid("Param text['body'] must be between 1 and 4096 characters long.")
-		}
-	case "template":
-		switch {
-		case in.Template == nil || in.Template.Name == "":
-			return missing("template.name")
-		case in.Template.Language.Code == "":
-			return missing("template.language.code")
-		}
-	default:
-		return detailed(131051, "(#131051) Unsupported message type", "Type "+in.Type+" is not one that this fake takes.")
 	}
 	return nil
 }
@@ -141,8 +136,9 @@ func (s *Server) take(l Line, in *sent, to string, body []byte) *reply {
 		ID: newID(), Line: l.PhoneNumberID, To: to, Type: defaulted(in.Type, "text"),
 		CallbackData: in.CallbackData, Body: body, At: s.opts.Now(),
 	}
-	if in.Text != nil && in.Text.Body != nil {
-		m.Text = *in.Text.Body
+	m.Text = in.words()
+	if f := in.file(); f != nil {
+		m.FileID, m.FileLink = f.ID, f.Link
 	}
 	if in.Template != nil {
 		m.Template = in.Template.Name

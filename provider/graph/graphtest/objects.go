@@ -13,12 +13,17 @@ func phoneNumber(l Line, query map[string][]string) *reply {
 		"id":                       l.PhoneNumberID,
 		"display_phone_number":     defaulted(l.DisplayNumber, "+1 555-078-3881"),
 		"verified_name":            defaulted(l.VerifiedName, "Example Shop"),
-		"quality_rating":           "GREEN",
+		"quality_rating":           defaulted(l.Quality, "GREEN"),
 		"code_verification_status": "VERIFIED",
 		"name_status":              "APPROVED",
 		"platform_type":            "CLOUD_API",
 		"status":                   "CONNECTED",
-		"throughput":               map[string]string{"level": "STANDARD"},
+		"throughput":               map[string]string{"level": defaulted(l.Throughput, "STANDARD")},
+		"is_on_biz_app":            false,
+		"health_status":            map[string]any{"can_send_message": "AVAILABLE", "entities": []any{}},
+		"webhook_configuration":    map[string]string{"application": "https://app.example/callback"},
+
+		"whatsapp_business_manager_messaging_limit": defaulted(l.Limit, "TIER_2K"),
 	}
 	fields := strings.Join(query["fields"], ",")
 	if fields == "" {

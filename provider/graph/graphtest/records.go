@@ -23,7 +23,9 @@ type Message struct {
 	Line         string // phone number id
 	To           string // phone number, or business-scoped user id
 	Type         string
-	Text         string          // of a text
+	Text         string          // of a text; the caption or body of another
+	FileID       string          // of a file that was uploaded
+	FileLink     string          // of one by its address
 	Template     string          // name of a template
 	ReplyTo      string          // id of the quoted message, or ""
 	CallbackData string          // biz_opaque_callback_data
@@ -77,6 +79,13 @@ func (s *Server) Subscribed(businessAccountID string) bool {
 	defer s.mu.Unlock()
 	_, ok := s.subscribed[businessAccountID]
 	return ok
+}
+
+// Override is the callback address of the business account's own, or "".
+func (s *Server) Override(businessAccountID string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.subscribed[businessAccountID].url
 }
 
 func (s *Server) shownTo(contact string) []Message {

@@ -2,6 +2,7 @@ package graphtest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -15,12 +16,16 @@ import (
 type Line struct {
 	PhoneNumberID     string
 	BusinessAccountID string
-	DisplayNumber     string   // as people read it; "": +1 555-078-3881
-	VerifiedName      string   // "": Example Shop
-	AccessToken       string   // may act for this line and account
-	AppSecret         string   // signs callbacks
-	VerifyToken       string   // of the handshake
-	Templates         []string // "name/language" that exist; nil: all do
+	DisplayNumber     string    // as people read it; "": +1 555-078-3881
+	VerifiedName      string    // "": Example Shop
+	AccessToken       string    // may act for this line and account
+	AppSecret         string    // signs callbacks
+	VerifyToken       string    // of the handshake
+	Templates         []string  // "name/language" that exist; nil: all do
+	TokenExpires      time.Time // zero: never
+	Quality           string    // of the number: GREEN, YELLOW, RED; "": GREEN
+	Limit             string    // "": TIER_2K
+	Throughput        string    // STANDARD or HIGH; "": STANDARD
 }
 
 // Options configures a [Server]. Nil and the zero value mean the defaults.
@@ -37,6 +42,9 @@ type Options struct {
 	Window bool
 	// Latency passes before each answer.
 	Latency time.Duration
+	// TemplatePage is the most templates of one page; 0: as many as are asked
+	// for.
+	TemplatePage int
 	// HTTPClient posts the callbacks; nil: one of our own.
 	HTTPClient *http.Client
 	// Logger takes callbacks that were refused and are repeated; nil:
@@ -68,6 +76,11 @@ type Server struct {
 	subscribed map[string]override  // by business account
 	faults     []Fault
 	latency    time.Duration
+
+	files        map[string]*keptFile
+	profiles     map[string]map[string]json.RawMessage // by line
+	templates    []Template
+	lastTemplate int
 }
 
 // New returns a fake that listens nowhere: serve its [Server.Handler]. Close
@@ -85,6 +98,8 @@ func New(o *Options) *Server {
 		read:       map[string]bool{},
 		subscribed: map[string]override{},
 		latency:    o.Latency,
+		files:      map[string]*keptFile{},
+		profiles:   map[string]map[string]json.RawMessage{},
 	}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now

@@ -1,0 +1,86 @@
+package graphtest
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// profile keeps and returns the business profile of a line.
+func (s *Server) profile(l Line, c *call) *reply {
+	if c.method == http.MethodGet {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		kept := map[string]any{"messaging_product": "whatsapp"}
+		for name, value := range s.profiles[l.PhoneNumberID] {
+			kept[name] = value
+		}
+		return ok(map[string]any{"data": []any{kept}})
+	}
+	var in map[string]json.RawMessage
+	if json.Unmarshal(c.body, &in) != nil || string(in["messaging_product"]) != `"whatsapp"` {
+		return refuse(100, "(#100) The parameter messaging_product is required.")
+	}
+	delete(in, "messaging_product")
+	s.record(func() {
+		if s.profiles[l.PhoneNumberID] == nil {
+			s.profiles[l.PhoneNumberID] = map[string]json.RawMessage{}
+		}
+		for name, value := range in {
+			s.profiles[l.PhoneNumberID][name] = value
+		}
+	})
+	return success
+}
+
+func register(body []byte) *reply {
+	var in struct {
+		Product string `json:"messaging_product"`
+		PIN     string `json:"pin"`
+		Tier    string `json:"tier"`
+		Region  string `json:"data_localization_region"`
+	}
+	if err := strict(body, &in); err != nil || in.Product != "whatsapp" {
+		return refuse(100, "(#100) Invalid parameter")
+	}
+	if len(in.PIN) != 6 {
+		return refuse(133005, "(#133005) Two step verification PIN mismatch")
+	}
+	return success
+}
+
+// setNumber takes the callback of a number's own. The fake keeps it and does
+// not post to it.
+func setNumber(body []byte) *reply {
+	var in struct {
+		Callback struct {
+			URL   string `json:"override_callback_uri"`
+			Token string `json:"verify_token"`
+		} `json:"webhook_configuration"`
+	}
+	if err := strict(body, &in); err != nil {
+		return refuse(100, "(#100) %v", err)
+	}
+	return success
+}
+
+// debugToken tells about the token that a line has.
+func (s *Server) debugToken(c *call) *reply {
+	input := c.query["input_token"]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.lines {
+		if len(input) == 0 || l.AccessToken != input[0] {
+			continue
+		}
+		expires := int64(0)
+		if !l.TokenExpires.IsZero() {
+			expires = l.TokenExpires.Unix()
+		}
+		return ok(map[string]any{"data": map[string]any{
+			"app_id": "100000000000001", "type": "SYSTEM_USER", "is_valid": expires == 0 || l.TokenExpires.After(s.opts.Now()),
+			"expires_at": expires, "data_access_expires_at": 0,
+			"scopes": []string{"whatsapp_business_management", "whatsapp_business_messaging"},
+		}})
+	}
+	return ok(map[string]any{"data": map[string]any{"is_valid": false, "scopes": []string{}}})
+}

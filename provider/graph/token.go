@@ -1,0 +1,40 @@
+package graph
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// Token is what the API says of an access token.
+type Token struct {
+	Valid   bool
+	AppID   string
+	Expires time.Time // zero: never, or not said
+	Scopes  []string  // the permissions
+}
+
+// Token asks the API about the client's own token. Its errors are those of
+// [Client.Get].
+//
+// See https://developers.facebook.com/docs/graph-api/reference/debug_token
+func (c *Client) Token(ctx context.Context) (Token, error) {
+	var out struct {
+		Data struct {
+			Valid      bool     `json:"is_valid"`
+			AppID      ID       `json:"app_id"`
+			Expires    Time     `json:"expires_at"`
+			DataAccess Time     `json:"data_access_expires_at"`
+			Scopes     []string `json:"scopes"`
+		} `json:"data"`
+	}
+	if err := c.Get(ctx, "debug_token", url.Values{"input_token": {c.token}}, &out); err != nil {
+		return Token{}, err
+	}
+	d := out.Data
+	t := Token{Valid: d.Valid, AppID: string(d.AppID), Expires: d.Expires.Time, Scopes: d.Scopes}
+	if end := d.DataAccess.Time; !end.IsZero() && (t.Expires.IsZero() || end.Before(t.Expires)) {
+		t.Expires = end
+	}
+	return t, nil
+}
