@@ -291,6 +291,11 @@ func (n *node) pauses(ctx context.Context, tx *sqlx.Tx, won finished) error {
 		if _, err := tx.ExecContext(ctx, n.sql.text(query), args...); err != nil {
 			return err
 		}
+		if standing[r] > 0 {
+			if err := n.rejoin(ctx, tx, r.consumer); err != nil {
+				return fmt.Errorf("taking detached items back: %w", err)
+			}
+		}
 	}
 	return nil
 }

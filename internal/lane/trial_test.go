@@ -70,3 +70,44 @@ func TestTrialOfDeadNode(t *testing.T) {
 		}
 	})
 }
+
+// TestRejoin pauses a consumer of which some items are on their own: the one
+// that nothing has passed goes back to its place, with its attempts.
+func TestRejoin(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s sink
+		var up atomic.Bool
+		var attempts atomic.Int64
+		q := newQueue(t, db, lane.Options{Run: 1, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+			refused := it.Key == "passed" && it.Seq == 1 || it.Key == "held" && it.Seq < 3
+			switch {
+			case up.Load() || it.Key == "passed" && it.Seq == 2:
+				s.add(it)
+				attempts.Add(int64(it.Attempt))
+				return lane.Outcome{}
+			case refused:
+				return lane.Outcome{Verdict: lane.Detach, After: time.Hour}
+			}
+			return lane.Outcome{Verdict: lane.Pause, After: time.Millisecond}
+		}})
+		var es []lane.Entry
+		for n := range 4 {
+			for _, key := range []string{"passed", "held"} {
+				es = append(es, lane.Entry{Consumer: "c", Key: key, Subject: fmt.Sprint(n + 1)})
+			}
+		}
+		put(t, db, q, es...)
+		start(t, q)
+		eventually(t, func() bool {
+			var back bool
+			require.NoError(t, db.Get(&back, `SELECT count(*) = 2 FROM lane_lane
+				WHERE key = 'held' AND detached = 0 AND head = 0 AND attempt > 0 OR key = 'passed' AND detached = 1`))
+			return back && s.count() == 1
+		})
+		up.Store(true)
+		s.await(t, 7)
+		require.Equal(t, []string{"1", "2", "3", "4"}, s.of("c/held"))
+		require.Equal(t, []string{"2", "3", "4"}, s.of("c/passed"))
+		require.Positive(t, attempts.Load(), "those of what was taken back")
+	})
+}
