@@ -118,7 +118,7 @@ func (g *Guard) Client() *http.Client {
 			ForceAttemptHTTP2:      true,
 			HTTP2:                  &http.HTTP2Config{SendPingTimeout: 20 * time.Second, PingTimeout: 5 * time.Second},
 			MaxIdleConns:           1024,
-			MaxIdleConnsPerHost:    32,
+			MaxIdleConnsPerHost:    64,               // what a dispatcher has under way: one less would be dialled again and again
 			IdleConnTimeout:        50 * time.Second, // less than the 60 s of common servers
 			TLSHandshakeTimeout:    10 * time.Second,
 			MaxResponseHeaderBytes: 64 << 10,

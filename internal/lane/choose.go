@@ -63,6 +63,9 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.short = false
+	if len(c.waiting) > 0 {
+		wait = min(wait, slowAfter)
+	}
 	var ready []candidate
 	for _, x := range all {
 		if x.Next > 0 && x.Paused <= x.Now {
@@ -85,11 +88,12 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	c.turn++
 	start := c.turn % len(ready)
 	chosen := append(ready[start:len(ready):len(ready)], ready[:start]...)
-	if len(chosen) > min(claimLimit, c.free) {
-		chosen = chosen[:min(claimLimit, c.free)]
+	budget := c.budget()
+	if len(chosen) > min(claimLimit, budget) {
+		chosen = chosen[:min(claimLimit, budget)]
 		c.turn += len(chosen) - 1
 	}
-	share := max(c.free/max(len(chosen), 1), 1)
+	share := max(budget/max(len(chosen), 1), 1)
 	for i := range chosen {
 		chosen[i].lanes = min(chosen[i].lanes, share)
 		if chosen[i].Paused > 0 {
@@ -97,25 +101,4 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 		}
 	}
 	return chosen, wait
-}
-
-// available reports a free worker of a node that the others know to be alive,
-// unless much waits to be finished. It asks to be told of a change otherwise.
-func (n *node) available() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.short = n.free <= 0 || len(n.held) >= n.o.Workers+2*finishLimit
-	return !n.short && n.living(time.Now())
-}
-
-// room is how many more lanes of a consumer may be in flight. mu is held.
-func (n *node) room(name string) int {
-	c := n.consumers[name]
-	switch {
-	case c == nil:
-		return n.o.Cap
-	case c.pausing > 0:
-		return 0
-	}
-	return n.o.Cap - c.lanes
 }

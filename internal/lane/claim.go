@@ -48,7 +48,7 @@ type claimer struct {
 // something to become ready; 0: there is more.
 func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error) {
 	if !c.available() {
-		return pollEvery, nil
+		return slowAfter, nil
 	}
 	if c.doubt {
 		if err := c.disown(ctx); err != nil {
@@ -180,7 +180,7 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 		return nil
 	}
 	const (
-		items = `WITH c (id, head, most) AS (VALUES %s) SELECT c.id, i.seq, i.subject FROM c `
+		items = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.subject FROM c `
 		join  = `JOIN lane_item i ON i.lane_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most ORDER BY c.id, i.seq`
 		// PostgreSQL would sooner read the whole table than visit 64 lanes.
 		lateral = `CROSS JOIN LATERAL (SELECT seq, subject FROM lane_item
@@ -200,7 +200,7 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 	if c.db.Dialect == database.Postgres {
 		query = items + lateral
 	}
-	rows, err := c.db.QueryContext(ctx, fmt.Sprintf(query, numbers(heads)))
+	rows, err := c.db.QueryContext(ctx, fmt.Sprintf(query, c.sql.list(heads)))
 	if err != nil {
 		return err
 	}

@@ -16,26 +16,25 @@ import (
 //   - {seen}: the database's clock, for the heartbeats of nodes;
 //   - {lock}: locks the rows that a query selects. SQLite has one writer and
 //     needs none;
-//   - {skip}: the same, passing over rows that others have locked;
-//   - $%: a parameter of params. SQLite gets "?": "$7" would be a name there,
-//     and it looks names up one after the other.
+//   - {skip}: the same, passing over rows that others have locked.
 type dialect struct {
+	name  database.Dialect
 	words *strings.Replacer
 	texts sync.Map         // text with words → text of the dialect
 	clock func() time.Time // Options.Now
 }
 
 func newDialect(d database.Dialect, clock func() time.Time) *dialect {
-	now, lock, skip, param := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`, "", "", "?"
+	now, lock, skip := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`, "", ""
 	if d == database.Postgres {
 		now = `CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)`
-		lock, skip, param = "FOR UPDATE", "FOR UPDATE SKIP LOCKED", "$%"
+		lock, skip = "FOR UPDATE", "FOR UPDATE SKIP LOCKED"
 	}
-	words := []string{"{seen}", now, "{lock}", lock, "{skip}", skip, "$%", param}
+	words := []string{"{seen}", now, "{lock}", lock, "{skip}", skip}
 	if clock == nil {
 		words = append(words, "{now}", now)
 	}
-	return &dialect{words: strings.NewReplacer(words...), clock: clock}
+	return &dialect{name: d, words: strings.NewReplacer(words...), clock: clock}
 }
 
 func (d *dialect) text(s string) string {
@@ -51,28 +50,31 @@ func (d *dialect) text(s string) string {
 	return strings.ReplaceAll(t.(string), "{now}", now)
 }
 
-// params writes row n times, as in a VALUES list. Each % in it becomes the
-// number of the next parameter, counting from first.
-func params(row string, n, first int) string {
-	parts := strings.Split(row, "%")
-	var b strings.Builder
-	b.Grow(n * (len(row) + 4*len(parts)))
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(parts[0])
-		for _, p := range parts[1:] {
-			b.WriteString(strconv.Itoa(first))
-			b.WriteString(p)
-			first++
-		}
+// list is a list of rows of numbers, to stand behind FROM or IN: they need no
+// quoting, and no driver is quick with thousands of parameters. PostgreSQL gets
+// an array per column, which is read in one go.
+func (d *dialect) list(rows [][]int64) string {
+	if d.name != database.Postgres {
+		return "VALUES " + numbers(rows)
 	}
-	return b.String()
+	b := append(make([]byte, 0, 64*len(rows)), "SELECT * FROM unnest("...)
+	for i := range rows[0] {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, "CAST('{"...)
+		for j, row := range rows {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, row[i], 10)
+		}
+		b = append(b, "}' AS BIGINT[])"...)
+	}
+	return string(append(b, ')'))
 }
 
-// numbers writes rows of numbers, "(1,2),(3,4)", straight into a text: they
-// need no quoting, and neither driver is quick with thousands of parameters.
+// numbers writes rows of numbers, "(1,2),(3,4)", straight into a text.
 func numbers(rows [][]int64) string {
 	b := make([]byte, 0, 32*len(rows))
 	for i, row := range rows {

@@ -185,7 +185,7 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 // advance writes what became of the lanes whose lease still holds. The holder
 // is compared too: after a commit whose answer was lost it is nobody.
 func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
-	const advance = `WITH u (lane, fence, up_to, tries, first, wait) AS (VALUES %s),
+	const advance = `WITH u (lane, fence, up_to, tries, first, wait) AS (%s),
 		k AS MATERIALIZED (SELECT u.* FROM u JOIN lane_lane l ON l.id = u.lane AND l.epoch = u.fence AND l.holder = $1
 			ORDER BY l.consumer, l.key, l.detached {lock})
 		UPDATE lane_lane SET head = k.up_to, attempt = k.tries, holder = '',
@@ -199,7 +199,7 @@ func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finis
 		us[i] = []int64{r.lane, r.epoch, r.upTo, int64(r.tries), r.first, r.wait.Microseconds()}
 		byLane[r.lane] = r
 	}
-	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(advance), numbers(us)), n.id)
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(advance), n.sql.list(us)), n.id)
 	if err != nil {
 		return won, err
 	}
@@ -240,8 +240,8 @@ func (n *node) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs [
 	if len(passed) == 0 {
 		return nil
 	}
-	const items = `DELETE FROM lane_item WHERE (lane_id, seq) IN (VALUES %s)`
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf(items, numbers(passed))); err != nil {
+	const items = `DELETE FROM lane_item WHERE (lane_id, seq) IN (%s)`
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(items, n.sql.list(passed))); err != nil {
 		return err
 	}
 	const lane = `DELETE FROM lane_lane WHERE id = $1`

@@ -175,7 +175,7 @@ func (n *node) sweep(ctx context.Context) error {
 
 // renew prolongs the leases of what takes long, and ends what has lost its own.
 func (n *node) renew(ctx context.Context) error {
-	const renew = `WITH u (lane, fence) AS (VALUES %s),
+	const renew = `WITH u (lane, fence) AS (%s),
 		k AS MATERIALIZED (SELECT id FROM lane_lane WHERE (id, epoch) IN (SELECT lane, fence FROM u)
 			ORDER BY consumer, key, detached {lock})
 		UPDATE lane_lane SET ready_us = {now} + $1 WHERE id IN (SELECT id FROM k) AND holder = $2 RETURNING id`
@@ -191,7 +191,7 @@ func (n *node) renew(ctx context.Context) error {
 	var ids []int64
 	err := n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
 		ids = nil
-		return tx.SelectContext(ctx, &ids, fmt.Sprintf(n.sql.text(renew), numbers(us)), n.o.Lease.Microseconds(), n.id)
+		return tx.SelectContext(ctx, &ids, fmt.Sprintf(n.sql.text(renew), n.sql.list(us)), n.o.Lease.Microseconds(), n.id)
 	})
 	if err != nil {
 		return err

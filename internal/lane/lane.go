@@ -22,6 +22,7 @@ type Entry struct {
 	Consumer string // who works on it; "": Options.Route decides, for one or many
 	Key      string // entries of one consumer and key are worked on in the order of their commits
 	Subject  string // id of the caller's row; of a paused consumer the lowest is tried: let ids rise with time
+	Note     string // of an entry without a consumer: what Options.Route needs to know; forgotten then
 }
 
 // Item is a piece of work in its lane.
@@ -83,7 +84,7 @@ type Options struct {
 
 	Workers   int           // items handled at once on this node; 0: 64
 	Cap       int           // lanes in flight per consumer and node; 0: 16
-	Run       int           // items taken with one claim of a lane; 0: 8
+	Run       int           // items taken with one claim of a lane; 0: 16
 	Lease     time.Duration // 0: 60 s
 	Drain     time.Duration // how long work in hand may go on after Run's ctx ended; 0: 15 s
 	Exclusive bool          // no other process uses this database: what others held is free at once

@@ -37,19 +37,13 @@ type node struct {
 	mu        sync.Mutex
 	held      map[int64]*run // by lane, until finished
 	consumers map[string]*consumer
-	free      int  // workers
-	short     bool // the last claim left work because workers or caps were used up
+	waiting   []*run // claimed ahead
+	free      int    // workers
+	slow      int    // attempts that take long, and need no worker
+	short     bool   // the last claim left work because workers or caps were used up
 	alive     time.Time
 	working   sync.WaitGroup
 	stopping  bool
-}
-
-// consumer is what a node knows of one that it works for.
-type consumer struct {
-	runs    int // not finished
-	lanes   int // in flight: of runs, those that handle
-	pausing int // pauses that are not in the database yet
-	pauses  int // counts pauses: runs that began before the last one stop
 }
 
 // Run works on the queue until ctx ends and what is in hand is finished, or
@@ -104,6 +98,9 @@ func (n *node) finishers() int {
 func (n *node) drain(stop context.CancelCauseFunc) {
 	n.mu.Lock()
 	n.stopping = true
+	for _, r := range n.next() {
+		go n.work(r)
+	}
 	n.mu.Unlock()
 	done := make(chan struct{})
 	go func() {

@@ -43,7 +43,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Queue, error) {
 	}
 	o.Workers = def(o.Workers, 64)
 	o.Cap = def(o.Cap, 16)
-	o.Run = def(o.Run, 8)
+	o.Run = def(o.Run, 16)
 	o.Lease = def(o.Lease, time.Minute)
 	o.Drain = def(o.Drain, 15*time.Second)
 	log := o.Logger
@@ -80,16 +80,17 @@ func (q *Queue) PutTx(ctx context.Context, tx *sqlx.Tx, es ...Entry) error {
 }
 
 func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
-	args := make([]any, 1, 1+3*len(es))
-	args[0] = q.o.Name
+	values := make([]any, 0, 4*len(es))
 	for _, e := range es {
 		if e.Consumer == "" && q.o.Route == nil {
 			return errors.New("an entry names no consumer, and the queue has no Route")
 		}
-		args = append(args, e.Consumer, e.Key, e.Subject)
+		values = append(values, e.Consumer, e.Key, e.Subject, e.Note)
 	}
-	const insert, row = `INSERT INTO lane_outbox (queue, consumer, key, subject, at_us) VALUES `, `($1, $%, $%, $%, {now})`
-	_, err := tx.ExecContext(ctx, insert+params(q.sql.text(row), len(es), 2), args...)
+	const insert = `INSERT INTO lane_outbox (queue, consumer, key, subject, note, at_us)
+		SELECT $1, column1, column2, column3, column4, {now} FROM (%s) AS v`
+	list, args := q.db.Dialect.List(2, []string{"TEXT", "TEXT", "TEXT", "TEXT"}, values)
+	_, err := tx.ExecContext(ctx, fmt.Sprintf(q.sql.text(insert), list), append([]any{q.o.Name}, args...)...)
 	return err
 }
 

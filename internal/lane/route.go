@@ -15,7 +15,7 @@ import (
 )
 
 // routeLimit bounds the entries that one transaction routes.
-const routeLimit = 500
+const routeLimit = 2000
 
 // errRouting says that another node routes at the moment.
 var errRouting = errors.New("another node routes")
@@ -105,7 +105,7 @@ func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 // transaction that commits late has an older id than what is routed already.
 func (n *node) take(ctx context.Context, tx *sqlx.Tx) ([]Entry, error) {
 	const take = `DELETE FROM lane_outbox WHERE id IN (SELECT id FROM lane_outbox WHERE queue = $1 ORDER BY id LIMIT $2)
-		RETURNING id, consumer, key, subject`
+		RETURNING id, consumer, key, subject, note`
 	rows, err := tx.QueryContext(ctx, take, n.o.Name, routeLimit)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (n *node) take(ctx context.Context, tx *sqlx.Tx) ([]Entry, error) {
 	var bs []boxed
 	for rows.Next() {
 		var b boxed
-		if err := rows.Scan(&b.ID, &b.Consumer, &b.Key, &b.Subject); err != nil {
+		if err := rows.Scan(&b.ID, &b.Consumer, &b.Key, &b.Subject, &b.Note); err != nil {
 			return nil, err
 		}
 		bs = append(bs, b)
@@ -189,8 +189,9 @@ func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 		items = append(items, more...)
 	}
 	for part := range slices.Chunk(items, 3*appendLimit) {
-		const insert = `INSERT INTO lane_item (lane_id, seq, subject) VALUES `
-		if _, err := tx.ExecContext(ctx, insert+params(n.sql.text("($%,$%,$%)"), len(part)/3, 1), part...); err != nil {
+		const insert = `INSERT INTO lane_item (lane_id, seq, subject) `
+		list, args := n.db.Dialect.List(1, []string{"BIGINT", "BIGINT", "TEXT"}, part)
+		if _, err := tx.ExecContext(ctx, insert+list, args...); err != nil {
 			return fmt.Errorf("adding items: %w", err)
 		}
 	}
@@ -200,20 +201,18 @@ func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 // extend makes room in lanes, new ones among them, and returns the columns of
 // the items that go there.
 func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []laneKey, groups map[laneKey][]string) ([]any, error) {
-	const (
-		upsert   = `INSERT INTO lane_lane AS l (queue, consumer, key, tail, ready_us) VALUES `
-		row      = `($1, $%, $%, $%, {now})`
-		conflict = ` ON CONFLICT (queue, consumer, key, detached) DO UPDATE SET tail = l.tail + excluded.tail,
+	const upsert = `INSERT INTO lane_lane AS l (queue, consumer, key, tail, ready_us)
+		SELECT $1, column1, column2, column3, {now} FROM (%s) AS v WHERE true
+		ON CONFLICT (queue, consumer, key, detached) DO UPDATE SET tail = l.tail + excluded.tail,
 			since_us = CASE WHEN l.ready_us IS NULL THEN 0 ELSE l.since_us END,
 			ready_us = COALESCE(l.ready_us, excluded.ready_us)
-			RETURNING id, consumer, key, tail`
-	)
-	args := make([]any, 1, 1+3*len(keys))
-	args[0] = n.o.Name
+		RETURNING id, consumer, key, tail`
+	values := make([]any, 0, 3*len(keys))
 	for _, k := range keys {
-		args = append(args, k.consumer, k.key, len(groups[k]))
+		values = append(values, k.consumer, k.key, len(groups[k]))
 	}
-	rows, err := tx.QueryContext(ctx, upsert+params(n.sql.text(row), len(keys), 2)+conflict, args...)
+	list, args := n.db.Dialect.List(2, []string{"TEXT", "TEXT", "BIGINT"}, values)
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(upsert), list), append([]any{n.o.Name}, args...)...)
 	if err != nil {
 		return nil, err
 	}

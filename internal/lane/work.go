@@ -35,6 +35,9 @@ type run struct {
 	outs          []Outcome
 	settlement                  // what outs mean
 	counted       bool          // in the pausing of its consumer
+	begun         time.Time     // when it got a worker; mu of the node
+	slow          bool          // it gave the worker away since; mu of the node
+	left          bool          // it has handled what it could; mu of the node
 	again         time.Duration // the last wait before finishing it again
 }
 
@@ -55,13 +58,14 @@ func (n *node) begin(ctx, handling context.Context, runs []*run, deadline time.T
 	if err := n.load(handling, runs); err != nil {
 		n.log.WarnContext(ctx, "loading items failed", "error", err)
 		for _, r := range runs {
-			r.settlement = r.untouched(failedWait)
-			n.leave(r)
-			go n.settle(r)
+			go n.abandon(r, failedWait)
 		}
 		return
 	}
-	for _, r := range runs {
+	n.mu.Lock()
+	now := n.start(runs)
+	n.mu.Unlock()
+	for _, r := range now {
 		go n.work(r)
 	}
 }
@@ -74,12 +78,10 @@ func (n *node) admit(handling context.Context, runs []*run, deadline time.Time) 
 	for _, r := range runs {
 		c := n.consumers[r.consumer]
 		if c == nil {
-			c = &consumer{}
+			c = &consumer{window: min(firstCap, n.o.Cap)}
 			n.consumers[r.consumer] = c
 		}
 		c.runs++
-		c.lanes++
-		n.free--
 		n.working.Add(1)
 		n.held[r.lane] = r
 		r.pauses = c.pauses
@@ -104,9 +106,8 @@ func (n *node) load(ctx context.Context, runs []*run) error {
 
 // work handles the items of a run, one after the other, as far as they go.
 func (n *node) work(r *run) {
-	begun := time.Now()
 	for i, it := range r.items {
-		if i > 0 && time.Since(begun) > sliceOfRun || !n.mayHandle(r) {
+		if i > 0 && time.Since(r.begun) > sliceOfRun || !n.mayHandle(r) {
 			break
 		}
 		out := n.handle(r, *it)
@@ -116,8 +117,22 @@ func (n *node) work(r *run) {
 		}
 	}
 	r.settlement = r.settled()
-	n.leave(r)
+	for _, next := range n.leave(r) {
+		go n.work(next)
+	}
 	n.settle(r)
+}
+
+// abandon hands a run back that was not begun.
+func (n *node) abandon(r *run, wait time.Duration) {
+	r.settlement = r.untouched(wait)
+	r.end()
+	n.settle(r)
+}
+
+func (r *run) end() {
+	r.expire.Stop()
+	r.cancel(nil)
 }
 
 // mayHandle is asked before each attempt: the node may have been frozen since
@@ -146,22 +161,24 @@ func (n *node) handle(r *run, it Item) (out Outcome) {
 // attempt up to about 4 min.
 func backoff(attempt int) time.Duration { return time.Second << min(max(attempt, 0), 8) }
 
-// leave frees the worker and the consumer's place: the rest is bookkeeping.
-func (n *node) leave(r *run) {
-	r.expire.Stop()
-	r.cancel(nil)
+// leave frees the worker and the consumer's place: the rest is bookkeeping. It
+// returns who is to work now.
+func (n *node) leave(r *run) []*run {
+	r.end()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c := n.consumers[r.consumer]
-	c.lanes--
-	n.free++
+	r.left = true
+	n.vacate(c, r)
 	if r.pause > 0 {
 		r.counted = true
 		c.pausing++
 		c.pauses++
 	}
-	if n.short {
+	now := n.next()
+	if n.short && !n.tight() {
 		n.short = false
 		poke(n.claim)
 	}
+	return now
 }

@@ -9,6 +9,7 @@ CREATE TABLE lane_outbox (
 	consumer TEXT COLLATE "C" NOT NULL, -- '': for the queue's Route to decide
 	key      TEXT COLLATE "C" NOT NULL,
 	subject  TEXT COLLATE "C" NOT NULL,
+	note     TEXT COLLATE "C" NOT NULL, -- for the queue's Route
 	at_us    BIGINT NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX lane_outbox_queue ON lane_outbox (queue, id);

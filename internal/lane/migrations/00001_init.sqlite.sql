@@ -6,6 +6,7 @@ CREATE TABLE lane_outbox (
 	consumer TEXT   NOT NULL, -- '': for the queue's Route to decide
 	key      TEXT   NOT NULL,
 	subject  TEXT   NOT NULL,
+	note     TEXT   NOT NULL, -- for the queue's Route
 	at_us    BIGINT NOT NULL
 );
 CREATE INDEX lane_outbox_queue ON lane_outbox (queue, id);

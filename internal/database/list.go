@@ -1,0 +1,97 @@
+package database
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// List is a list of rows, to be inserted or to stand in brackets behind FROM
+// or IN, and its arguments; its columns are named column1, column2 … values are
+// the rows one after the other, types the types of their columns. Parameters
+// are numbered from first, and come last in the statement.
+//
+// PostgreSQL gets one array per column. The text is then the same for any
+// number of rows: to read and plan a list of thousands of parameters takes
+// longer there than to use it. SQLite gets what [Dialect.Values] writes.
+func (d Dialect) List(first int, types []string, values []any) (string, []any) {
+	width := len(types)
+	if d != Postgres {
+		return "VALUES " + d.Values(len(values)/width, width, first), values
+	}
+	var b strings.Builder
+	b.WriteString("SELECT * FROM unnest(")
+	for i, t := range types {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("CAST($" + strconv.Itoa(first+i) + " AS " + t + "[])")
+	}
+	b.WriteString(") AS list (")
+	for i := range types {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("column" + strconv.Itoa(i+1))
+	}
+	b.WriteByte(')')
+	return b.String(), arrays(values, width)
+}
+
+// In is the condition that a column of type TEXT has one of values.
+func (d Dialect) In(column string, first int, values []any) (string, []any) {
+	if d != Postgres {
+		return column + " IN " + d.Values(1, len(values), first), values
+	}
+	return column + " = ANY(CAST($" + strconv.Itoa(first) + " AS TEXT[]))", arrays(values, 1)
+}
+
+// arrays are the columns of rows as PostgreSQL writes arrays.
+func arrays(values []any, width int) []any {
+	out := make([]any, width)
+	for c := range width {
+		b := make([]byte, 1, 24*len(values)/width+2)
+		b[0] = '{'
+		for i := c; i < len(values); i += width {
+			if i > c {
+				b = append(b, ',')
+			}
+			b = appendElement(b, values[i])
+		}
+		out[c] = string(append(b, '}'))
+	}
+	return out
+}
+
+// appendElement writes a value of a basic kind.
+func appendElement(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case string:
+		return appendQuoted(b, v)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	}
+	v, err := driver.DefaultParameterConverter.ConvertValue(v)
+	if err != nil {
+		panic("database: a value of no basic kind: " + err.Error())
+	}
+	return appendQuoted(b, fmt.Sprint(v))
+}
+
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
+	for {
+		i := strings.IndexAny(s, `"\`)
+		if i < 0 {
+			break
+		}
+		b = append(b, s[:i]...)
+		b = append(b, '\\', s[i])
+		s = s[i+1:]
+	}
+	b = append(b, s...)
+	return append(b, '"')
+}

@@ -1,0 +1,36 @@
+package database_test
+
+import (
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// TestList writes and reads back what has a meaning in a list.
+func TestList(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		d := setup(t, db)
+		db.MustExec(`CREATE TABLE y (n BIGINT, s TEXT, b BOOLEAN)`)
+		type row struct {
+			N int64
+			S string
+			B bool
+		}
+		want := []row{{1, ``, true}, {2, `"`, false}, {3, `\"{},NULL`, true}, {4, `NULL`, false}, {-5, "ü\n\t '", true}}
+		var values, texts []any
+		for _, r := range want {
+			values = append(values, r.N, r.S, r.B)
+			texts = append(texts, r.S)
+		}
+		list, args := d.Dialect.List(2, []string{"BIGINT", "TEXT", "BOOLEAN"}, values)
+		d.MustExec(`INSERT INTO y (n, s, b) SELECT column1 + $1, column2, column3 FROM (`+list+`) AS v`, append([]any{10}, args...)...)
+		in, args := d.Dialect.In("s", 2, texts[1:])
+		var got []row
+		require.NoError(t, d.Select(&got, `SELECT n - $1 AS n, s, b FROM y WHERE `+in+` ORDER BY y.n`, append([]any{10}, args...)...))
+		require.Equal(t, append(want[4:], want[1:4]...), got)
+	})
+}

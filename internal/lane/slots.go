@@ -1,0 +1,132 @@
+package lane
+
+import (
+	"slices"
+	"time"
+)
+
+// The node has Workers slots. Under load it claims ahead, so that a worker
+// never waits for the database; and it lets nobody keep the slots for long.
+const (
+	firstCap  = 4                      // lanes in flight of a consumer that has not finished any yet
+	aheadMost = 4                      // times Cap: lanes of a consumer that may wait here
+	slowAfter = 250 * time.Millisecond // an attempt that takes longer gives its slot to others …
+	slowMost  = 4                      // … until there are so many times Workers of them
+)
+
+// consumer is what a node knows of one that it works for.
+type consumer struct {
+	runs    int // not finished
+	lanes   int // in flight: of runs, those that handle
+	ahead   int // of runs, those that wait for a slot
+	window  int // lanes that may be in flight: it grows to Cap with each that was finished
+	left    int // runs that handled since the last look …
+	pace    int // … and what that was, on the way down by halves
+	pausing int // pauses that are not in the database yet
+	pauses  int // counts pauses: runs that began before the last one stop
+}
+
+// start gives the slots to runs, in their order; those that find none wait.
+// What is returned is to be worked on. mu is held.
+func (n *node) start(runs []*run) (now []*run) {
+	for _, r := range runs {
+		c := n.consumers[r.consumer]
+		if n.free <= 0 || c.lanes >= c.window {
+			c.ahead++
+			n.waiting = append(n.waiting, r)
+			continue
+		}
+		n.occupy(c, r)
+		now = append(now, r)
+	}
+	return now
+}
+
+func (n *node) occupy(c *consumer, r *run) {
+	c.lanes++
+	n.free--
+	r.begun = time.Now()
+}
+
+// next takes the runs that wait and may start, and those that only have to be
+// handed back. mu is held.
+func (n *node) next() (now []*run) {
+	n.waiting = slices.DeleteFunc(n.waiting, func(r *run) bool {
+		c := n.consumers[r.consumer]
+		back := n.stopping || c.pauses != r.pauses
+		if !back && (n.free <= 0 || c.lanes >= c.window) {
+			return false
+		}
+		c.ahead--
+		n.occupy(c, r)
+		now = append(now, r)
+		return true
+	})
+	return now
+}
+
+// vacate is called when a run has handled what it could. mu is held.
+func (n *node) vacate(c *consumer, r *run) {
+	c.lanes--
+	c.left++
+	if r.worked {
+		c.window = min(c.window+1, n.o.Cap)
+	}
+	if r.slow {
+		n.slow--
+	} else {
+		n.free++
+	}
+}
+
+// passSlow takes the slots from attempts that take long: they wait for
+// somebody, and so do not work. mu is held.
+func (n *node) passSlow(now time.Time) []*run {
+	for _, r := range n.held {
+		if n.slow >= slowMost*n.o.Workers {
+			break
+		}
+		if !r.slow && !r.begun.IsZero() && !r.left && now.Sub(r.begun) > slowAfter {
+			r.slow = true
+			n.slow++
+			n.free++
+		}
+	}
+	return n.next()
+}
+
+// available reports whether to claim: while less than half of what may wait
+// does, on a node that the others know to be alive, unless much waits to be
+// finished. It asks to be told of a change otherwise.
+func (n *node) available() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	for _, r := range n.passSlow(now) {
+		go n.work(r)
+	}
+	unfinished := len(n.held) - len(n.waiting) - n.slow - (n.o.Workers - n.free)
+	n.short = n.tight() || unfinished >= 2*finishLimit
+	return !n.short && n.living(now)
+}
+
+// budget is how many lanes may be claimed. mu is held.
+func (n *node) budget() int { return max(n.free+n.o.Workers-len(n.waiting), 0) }
+
+// tight reports that a claim would be small. mu is held.
+func (n *node) tight() bool { return n.budget() < max(n.o.Workers/2, 1) }
+
+// room is how many more lanes of a consumer may be claimed: as many as may be
+// in flight, and about as many again as it finishes between two claims. So
+// nothing of a slow consumer is claimed ahead. mu is held.
+func (n *node) room(name string) int {
+	c := n.consumers[name]
+	switch {
+	case c == nil:
+		return min(firstCap, n.o.Cap)
+	case c.pausing > 0:
+		return 0
+	}
+	c.pace, c.left = max(c.left, c.pace/2), 0
+	return c.window - c.lanes + min(2*c.pace, aheadMost*n.o.Cap) - c.ahead
+}
