@@ -37,11 +37,11 @@ func TestDataPayload(t *testing.T) {
 	} {
 		raw, err := json.Marshal(c.payload)
 		require.NoError(t, err)
-		require.Equal(t, c.json, string(raw)) //nolint:testifylint // the bytes are the promise
+		require.Equal(t, c.json, string(raw))
 		var again extractor.DataPayload
 		require.NoError(t, json.Unmarshal(raw, &again))
 		raw, err = json.Marshal(again)
 		require.NoError(t, err)
-		require.Equal(t, c.json, string(raw)) //nolint:testifylint // the bytes are the promise
+		require.Equal(t, c.json, string(raw))
 	}
 }

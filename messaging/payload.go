@@ -1,81 +1,59 @@
 package messaging
 
 import (
-	"encoding/json"
-
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// MessagePayload is what integrators receive for a message. Members that the
-// type has are always present; those with omitempty only when they apply.
+// MessagePayload is what integrators receive for a message. Its JSON is one
+// object with the members of all its parts; decoding takes any type.
 type MessagePayload struct {
 	Head
 	Body
+	// Error is why an attachment could not be had; else nil, and no member.
+	Error *Failure `json:"error,omitempty" doc:"Why the file could not be had."`
 }
 
 // Head holds the members that every message has.
 type Head struct {
-	Reference        provider.ReferenceID `json:"reference"`
-	Ref              provider.ReferenceID `json:"ref"`
+	Reference        provider.ReferenceID `json:"reference" example:"1"`
+	Ref              provider.ReferenceID `json:"ref" doc:"The same as reference." example:"1"`
 	RemoteJID        string               `json:"remoteJid" example:"16505551234::single"`
-	Mine             bool                 `json:"mine"`
-	ID               string               `json:"id"`
-	PushName         string               `json:"pushName"`
+	Mine             bool                 `json:"mine" doc:"The account itself wrote it."`
+	ID               string               `json:"id" example:"wamid.HBgL"`
+	PushName         string               `json:"pushName" example:"Ana"`
 	VerifiedBizName  string               `json:"verifiedBizName"`
-	MessageTimestamp UnixTime             `json:"messageTimestamp"`
-	Type             string               `json:"type" enum:"text,image,video,document,audio"`
-	Status           string               `json:"status" enum:"FAIL,PENDING,SENDING,DELIVERED,READ,PLAYED"`
-}
-
-// Body holds the members that depend on what a message is.
-type Body struct {
-	Text        string             `json:"text"`
-	Location    *provider.Location `json:"location,omitempty"`
-	Reply       *provider.Reply    `json:"reply,omitempty"`
-	Reaction    *provider.Reaction `json:"reaction,omitempty"`
-	Unsupported *provider.Unknown  `json:"unsupported,omitempty"`
-	Participant *Participant       `json:"participant,omitempty"`
-	Context     *Quote             `json:"context,omitempty"`
-	Referral    json.RawMessage    `json:"referral,omitempty"`
-}
-
-// Participant is who wrote in a group.
-type Participant struct {
-	RemoteJID string `json:"remoteJid"`
-	PushName  string `json:"pushName"`
-}
-
-// Quote is what a message answers or was forwarded from.
-type Quote struct {
-	MessageID string `json:"messageId"`
-	Forwarded bool   `json:"forwarded,omitempty"`
+	MessageTimestamp UnixTime             `json:"messageTimestamp" example:"1772366400"`
+	Status           string               `json:"status" enum:"FAIL,PENDING,SENDING,DELIVERED,READ,PLAYED" example:"DELIVERED"`
 }
 
 // StatusPayload is what integrators receive when a message's status rises.
-type StatusPayload struct {
-	Reference        provider.ReferenceID `json:"reference"`
-	Ref              provider.ReferenceID `json:"ref"`
-	RemoteJID        string               `json:"remoteJid"`
-	Mine             bool                 `json:"mine"`
-	ID               string               `json:"id"`
-	PushName         string               `json:"pushName"`
-	VerifiedBizName  string               `json:"verifiedBizName"`
-	MessageTimestamp UnixTime             `json:"messageTimestamp"`
-	Status           string               `json:"status" enum:"FAIL,PENDING,SENDING,DELIVERED,READ,PLAYED"`
+type StatusPayload struct{ Head }
+
+// CallPayload is what integrators receive when somebody calls.
+type CallPayload struct {
+	Reference        provider.ReferenceID `json:"reference" example:"1"`
+	Ref              provider.ReferenceID `json:"ref" doc:"The same as reference." example:"1"`
+	RemoteJID        string               `json:"remoteJid" example:"16505551234::single"`
+	ID               string               `json:"id" doc:"The same in all events of one call." example:"wacid.HBgL"`
+	Status           provider.CallStatus  `json:"status" enum:"ringing,accepted,rejected,missed,ended" example:"ringing"`
+	Video            bool                 `json:"video"`
+	MessageTimestamp UnixTime             `json:"messageTimestamp" example:"1772366400"`
 }
 
 // SessionPayload is what integrators receive when a session changes its state.
 type SessionPayload struct {
-	Reference provider.ReferenceID `json:"reference"`
-	Ref       provider.ReferenceID `json:"ref"`
-	State     State                `json:"state"`
+	Reference provider.ReferenceID `json:"reference" example:"1"`
+	Ref       provider.ReferenceID `json:"ref" doc:"The same as reference." example:"1"`
+	State     State                `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED" example:"CONNECTED"`
 	LastError *SessionError        `json:"lastError"`
-	Timestamp UnixTime             `json:"timestamp"`
+	Timestamp UnixTime             `json:"timestamp" example:"1772366400"`
 }
 
-// Message is a message record: the payload and what only its owner may know.
+// Message is a message record: what its payload says, and what only its owner
+// may know. Its JSON is one object.
 type Message struct {
-	MessagePayload
+	Head
+	Body
 	Details
 }
 
@@ -107,61 +85,3 @@ const (
 	ActorAgent   Actor = "agent"
 	ActorPhone   Actor = "phone" // a person on the account's phone or page inbox
 )
-
-// view is the record of m in c.
-func (m *messageRow) view(c *chatRow) Message {
-	out := Message{MessagePayload: MessagePayload{Head: m.head(c)}, Details: m.details(c)}
-	// A body is written by this package; one that cannot be read shows as empty text.
-	_ = json.Unmarshal([]byte(m.Body), &out.Body)
-	return out
-}
-
-func (m *messageRow) head(c *chatRow) Head {
-	return Head{
-		Reference: m.Reference, Ref: m.Reference, RemoteJID: c.address().RemoteJID(), Mine: m.Mine, ID: m.ID,
-		PushName: m.PushName, VerifiedBizName: m.BizName, MessageTimestamp: unixTime(m.AtUS),
-		Type: "text", Status: m.Status.String(),
-	}
-}
-
-func (m *messageRow) details(c *chatRow) Details {
-	d := Details{ChatID: c.ChatID, Direction: "in", Actor: m.Actor, SentAs: m.SentAs}
-	if m.Mine {
-		d.Direction = "out"
-	}
-	if m.ErrorCode != "" {
-		d.Error = &Failure{m.ErrorCode, m.ErrorMessage}
-	}
-	return d
-}
-
-// payload is the [MessagePayload] of m in JSON. The body is not decoded for
-// it: this runs for every message, while its chat is locked.
-func (m *messageRow) payload(c *chatRow) json.RawMessage {
-	return joinObjects(mustJSON(m.head(c)), json.RawMessage(m.Body))
-}
-
-// record is the [Message] of m in JSON, whose payload is given.
-func (m *messageRow) record(c *chatRow, payload json.RawMessage) json.RawMessage {
-	return joinObjects(payload, mustJSON(m.details(c)))
-}
-
-func (m *messageRow) statusPayload(c *chatRow) StatusPayload {
-	return StatusPayload{
-		Reference: m.Reference, Ref: m.Reference, RemoteJID: c.address().RemoteJID(), Mine: m.Mine, ID: m.ID,
-		PushName: m.PushName, VerifiedBizName: m.BizName, MessageTimestamp: unixTime(m.AtUS), Status: m.Status.String(),
-	}
-}
-
-// bodyOf puts what a network delivered into the members of the interface.
-func bodyOf(msg *provider.Message) Body {
-	b := words(msg.Content)
-	if msg.ReplyTo != "" || msg.Forwarded {
-		b.Context = &Quote{MessageID: msg.ReplyTo, Forwarded: msg.Forwarded}
-	}
-	if msg.Chat.Group {
-		b.Participant = &Participant{RemoteJID: msg.From.RemoteJID(), PushName: msg.From.Name}
-	}
-	b.Referral = msg.Referral
-	return b
-}

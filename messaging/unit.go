@@ -80,16 +80,16 @@ func (o *ordered[T]) add(v T) {
 
 // emit adds an event of a message to what the sinks and the stream get.
 func (u *unit) emit(account string, t EventType, c *chatRow, m *messageRow) {
-	whole := m.payload(c)
-	payload := whole
-	if t == EventStatus {
-		payload = mustJSON(m.statusPayload(c))
+	head := mustJSON(m.head(c))
+	payload := head // which is what a status says
+	if t == EventMessage {
+		payload = m.payload(head)
 	}
 	u.events = append(u.events, Event{
 		ID: newID(), Type: t, Account: account, Reference: m.Reference, Key: chatKey(m.Reference, c.ID),
 		ChatID: c.ChatID, MessageID: m.ID, At: u.now, Payload: payload,
 	})
-	u.tell(account, m.Reference, string(t), m.record(c, whole))
+	u.tell(account, m.Reference, string(t), m.record(c, head))
 }
 
 // tell adds an entry to the stream.

@@ -24,18 +24,18 @@ func words(c provider.Content) Body {
 		}
 		return Body{Text: numbered(v.Text, rows)}
 	case provider.Location:
-		return Body{Text: place(v), Location: &v}
+		return Body{Text: place(v), Extras: Extras{Location: &v}}
 	case provider.Reaction:
 		if v.Emoji == "" {
-			return Body{Text: "Reaction removed", Reaction: &v}
+			return Body{Text: "Reaction removed", Extras: Extras{Reaction: &v}}
 		}
-		return Body{Text: "Reacted with " + v.Emoji, Reaction: &v}
+		return Body{Text: "Reacted with " + v.Emoji, Extras: Extras{Reaction: &v}}
 	case provider.Reply:
-		return Body{Text: v.Title, Reply: &v}
+		return Body{Text: v.Title, Extras: Extras{Reply: &v}}
 	case provider.Unknown:
-		return Body{Text: strings.TrimSpace("Unsupported message " + v.Kind), Unsupported: &v}
+		return Body{Text: strings.TrimSpace("Unsupported message " + v.Kind), Extras: Extras{Unsupported: &v}}
 	}
-	return Body{Text: "Unsupported message", Unsupported: &provider.Unknown{}}
+	return Body{Text: "Unsupported message", Extras: Extras{Unsupported: &provider.Unknown{}}}
 }
 
 // numbered writes a question with its answers below each other.

@@ -1,0 +1,18 @@
+package messaging
+
+import "encoding/json"
+
+// Poll is a question with answers to tick, or a vote on one.
+type Poll struct {
+	Question  string   `json:"question"`
+	Options   []string `json:"options" nullable:"false" minItems:"1"`
+	Multiple  bool     `json:"multiple"`
+	MessageID string   `json:"messageId,omitempty" doc:"Of a vote: the message with the poll."`
+	Selected  []string `json:"selected,omitempty" nullable:"false" doc:"Of a vote: the options that are ticked now."`
+}
+
+// Form is what a contact filled in.
+type Form struct {
+	Name string          `json:"name" example:"flow"`
+	Data json.RawMessage `json:"data" doc:"The answers as the network gives them, usually an object."`
+}

@@ -1,0 +1,69 @@
+package messaging
+
+import (
+	"encoding/json"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// view is the record of m in c.
+func (m *messageRow) view(c *chatRow) Message {
+	out := Message{Head: m.head(c), Details: m.details(c)}
+	// A body is written by this package; one that cannot be read shows as empty text.
+	_ = json.Unmarshal([]byte(m.Body), &out.Body)
+	return out
+}
+
+func (m *messageRow) head(c *chatRow) Head {
+	return Head{
+		Reference: m.Reference, Ref: m.Reference, RemoteJID: c.address().RemoteJID(), Mine: m.Mine, ID: m.ID,
+		PushName: m.PushName, VerifiedBizName: m.BizName, MessageTimestamp: unixTime(m.AtUS), Status: m.Status.String(),
+	}
+}
+
+func (m *messageRow) details(c *chatRow) Details {
+	d := Details{ChatID: c.ChatID, Direction: "in", Actor: m.Actor, SentAs: m.SentAs, Error: m.failure()}
+	if m.Mine {
+		d.Direction = "out"
+	}
+	return d
+}
+
+func (m *messageRow) failure() *Failure {
+	if m.ErrorCode == "" {
+		return nil
+	}
+	return &Failure{m.ErrorCode, m.ErrorMessage}
+}
+
+// payload is the [MessagePayload] of m in JSON, whose head is given. The body
+// is not decoded for it: this runs for every message, while its chat is
+// locked. The error of a message that we sent ourselves is about sending, and
+// only for its record.
+func (m *messageRow) payload(head json.RawMessage) json.RawMessage {
+	whole := joinObjects(head, json.RawMessage(m.Body))
+	if m.OwnID != "" || m.ErrorCode == "" {
+		return whole
+	}
+	return joinObjects(whole, mustJSON(trouble{m.failure()}))
+}
+
+// record is the [Message] of m in JSON, whose head is given.
+func (m *messageRow) record(c *chatRow, head json.RawMessage) json.RawMessage {
+	return joinObjects(joinObjects(head, json.RawMessage(m.Body)), mustJSON(m.details(c)))
+}
+
+// bodyOf puts what a network delivered into the members of the interface.
+func bodyOf(msg *provider.Message) Body {
+	b := words(msg.Content)
+	if msg.ReplyTo != "" || msg.Forwarded {
+		b.Context = &Quote{MessageID: msg.ReplyTo, Forwarded: msg.Forwarded}
+	}
+	if msg.Chat.Group {
+		b.Participant = &Participant{RemoteJID: msg.From.RemoteJID(), PushName: msg.From.Name}
+	}
+	if msg.Referral != nil {
+		b.Referral = msg.Referral.Body
+	}
+	return b
+}
