@@ -9,14 +9,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humamux"
-
-	"github.com/trunklinehq/trunkline/messaging"
 )
 
 // newAPI is an API without operations on the router of s.
 func newAPI(s *Server) *api {
 	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
-	registry.RegisterTypeAlias(reflect.TypeFor[messaging.UnixTime](), reflect.TypeFor[int64]())
+	standIns(registry)
 	problemSchema := registry.Schema(reflect.TypeFor[Problem](), true, problems)
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -50,6 +48,7 @@ Sign up, log in, and send the token with every request: ` + "`Authorization: Bea
 * Unknown fields and query parameters are refused.
 * Every refusal is a problem document (RFC 9457) with a stable ` + "`code`" + `.
 * Every response carries ` + "`X-Request-Id`" + `, which the server's log has too.
+* What is delivered to webhooks stands under webhooks: a request, with its headers and body, for each kind of event.
 * Within a major version members, optional fields and operations are only added; ignore members that you do not know.`
 
 // servers are the base address as this page sees it, and as others do.
@@ -91,6 +90,7 @@ func (a *api) document() *huma.OpenAPI {
 	for _, t := range []reflect.Type{reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[huma.ErrorDetail]()} {
 		delete(d.Components.Schemas.Map(), schemaName(t, ""))
 	}
+	d.Webhooks = outgoingEvents(d.Components.Schemas)
 	markNullable(d.Components.Schemas)
 	return d
 }

@@ -15,14 +15,19 @@ func markNullable(r huma.Registry) {
 		if t == nil || t.Kind() != reflect.Struct {
 			continue
 		}
-		for _, f := range reflect.VisibleFields(t) {
-			key, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
-			p := schema.Properties[key]
-			if p == nil || f.Type.Kind() != reflect.Pointer || strings.Contains(opts, "omitempty") {
-				continue
-			}
-			schema.Properties[key] = nullable(p)
+		markMembers(schema, t)
+	}
+}
+
+// markMembers is markNullable for one struct.
+func markMembers(schema *huma.Schema, t reflect.Type) {
+	for _, f := range reflect.VisibleFields(t) {
+		key, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		p := schema.Properties[key]
+		if p == nil || f.Type.Kind() != reflect.Pointer || strings.Contains(opts, "omitempty") {
+			continue
 		}
+		schema.Properties[key] = nullable(p)
 	}
 }
 
