@@ -32,6 +32,10 @@ type Guard struct {
 	prefixes []netip.Prefix
 	sockets  map[netip.AddrPort]bool // addresses allowed on one port only
 	hosts    map[string]bool         // "name" or "name:port"
+
+	// below is nil outside tests. It sees every address that is about to be
+	// dialled, after the check, and may prevent it.
+	below func(address string) error
 }
 
 // azureHost serves a virtual machine's settings on Azure. It is the one
@@ -131,9 +135,19 @@ func (g *Guard) Client() *http.Client {
 // dial opens a connection. A name of the allow-list is taken at its word; for
 // everything else the address decides.
 func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	trusted := g.allowsHost(address)
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-	if !g.allowsHost(address) {
-		d.Control = g.control
+	// Control runs after resolution, before each connect.
+	d.Control = func(_, address string, _ syscall.RawConn) error {
+		if !trusted {
+			if err := g.check(address); err != nil {
+				return err
+			}
+		}
+		if g.below != nil {
+			return g.below(address)
+		}
+		return nil
 	}
 	return d.DialContext(ctx, network, address)
 }
@@ -148,8 +162,8 @@ func (g *Guard) allowsHost(hostPort string) bool {
 	return g.hosts[host] || g.hosts[net.JoinHostPort(host, port)]
 }
 
-// control runs after resolution, before each connect.
-func (g *Guard) control(_, address string, _ syscall.RawConn) error {
+// check refuses an address that is about to be dialled.
+func (g *Guard) check(address string) error {
 	s, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%w: %q is no address", ErrRefused, address)
