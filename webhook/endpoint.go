@@ -77,8 +77,14 @@ func (r *endpointRow) state() State {
 	return StateOK
 }
 
+// onlyEndpoint begins an audience that is one endpoint; its id follows.
+const onlyEndpoint = "@"
+
 // wants says whether the endpoint gets events of this type and audience.
 func (r *endpointRow) wants(eventType, audience string) bool {
+	if id, only := strings.CutPrefix(audience, onlyEndpoint); only {
+		return id == r.ID
+	}
 	if !inList(r.Events, eventType) || audience == "" {
 		return inList(r.Events, eventType)
 	}

@@ -34,6 +34,9 @@ type Event struct {
 	// Audience limits the event to endpoints by what they include: "extracted"
 	// to those that include it, "!extracted" to those that do not; "": all.
 	Audience string
+	// Endpoint is the id of the one endpoint of the scope that gets the event,
+	// whatever types it asks for; "": all that want it.
+	Endpoint string
 	// At is when it happened; zero: now.
 	At time.Time
 	// ChatID and MessageID are for the delivery log.
@@ -149,6 +152,12 @@ func (d *Dispatcher) complete(e Event) (Event, error) {
 	}
 	if !isType(e.Type) {
 		return e, fmt.Errorf("webhook: Event.Type must be one of %s", strings.Join(types, ", "))
+	}
+	if e.Endpoint != "" {
+		if e.Audience != "" || !isEventID(e.Endpoint) {
+			return e, errors.New("webhook: Event.Endpoint must be the id of an endpoint, without an Audience")
+		}
+		e.Audience = onlyEndpoint + e.Endpoint
 	}
 	if !utf8.Valid(e.Body) || bytes.IndexByte(e.Body, 0) >= 0 {
 		return e, errors.New("webhook: Event.Body must be UTF-8 without NUL")
