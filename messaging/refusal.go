@@ -14,8 +14,9 @@ func certain(err error) bool {
 	var recipient *provider.BadRecipient
 	var auth *provider.AuthExpired
 	var unsupported *provider.Unsupported
+	var invalid *provider.Invalid
 	var rejected *provider.Rejected
-	return errors.As(err, &window) || errors.As(err, &recipient) || errors.As(err, &auth) ||
+	return errors.As(err, &invalid) || errors.As(err, &window) || errors.As(err, &recipient) || errors.As(err, &auth) ||
 		errors.As(err, &unsupported) || errors.As(err, &rejected)
 }
 
@@ -41,8 +42,11 @@ func failure(err error) *provider.Failure {
 	var recipient *provider.BadRecipient
 	var auth *provider.AuthExpired
 	var unsupported *provider.Unsupported
+	var invalid *provider.Invalid
 	var rejected *provider.Rejected
 	switch {
+	case errors.As(err, &invalid):
+		return &provider.Failure{Code: CodeUnsupported, Message: invalid.Field + " " + invalid.Message + "."}
 	case errors.As(err, &limited):
 		return &provider.Failure{Code: cmp.Or(limited.Code, "rate_limited"), Message: limited.Message}
 	case errors.As(err, &window):

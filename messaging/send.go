@@ -121,6 +121,23 @@ func (a *Account) Check(ctx context.Context, req SendRequest) (SendCheck, error)
 	return out, nil
 }
 
+// validate asks the network's own limits, where the provider knows them.
+func validate(p provider.Provider, c provider.Content) error {
+	v, ok := p.(provider.Validator)
+	if !ok {
+		return nil
+	}
+	err := v.Validate(c)
+	var bad *provider.Invalid
+	if errors.As(err, &bad) {
+		return &Invalid{bad.Field, bad.Message}
+	}
+	if err != nil {
+		return &Error{Code: CodeUnsupported, Message: failure(err).Message}
+	}
+	return nil
+}
+
 // checkQuote refuses a draft that answers no message of its chat.
 func (a *Account) checkQuote(ctx context.Context, d draft) error {
 	if d.req.ReplyTo == "" {
@@ -188,6 +205,9 @@ func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRe
 			return d, &Error{Code: CodeUnsupported, Message: fmt.Sprintf("A %s line cannot send the type %s.", row.Kind, req.Content.Type())}
 		}
 		d.content = text
+	}
+	if err := validate(p, d.content); err != nil {
+		return d, err
 	}
 	switch row.State {
 	case StateLoggedOut, StateFailed, StateStopped:

@@ -7,7 +7,7 @@
 // [Session] per reference (one configured account or number), hands it what is
 // to be sent, and takes what the network reports through an [Inbox]. Further
 // abilities are further interfaces, found by type assertion: [Caller] for
-// networks that post callbacks, [Checker], [Reader], [Identifier].
+// networks that post callbacks, [Checker], [Subscriber], [Reader], [Identifier].
 //
 // Package sandbox is the shortest complete implementation; package
 // providertest holds the suite that every implementation passes.
@@ -32,6 +32,10 @@ type Reference struct {
 	ID       ReferenceID
 	Name     string
 	Settings Settings // opened: secrets are in clear
+
+	// CallbackURL is where the network was told to post this line's events by
+	// [Subscriber]; "": where its own settings say.
+	CallbackURL string
 }
 
 // Settings holds a line's values by the names that [Provider.Settings] lists.
@@ -89,11 +93,21 @@ type Checker interface {
 	Check(ctx context.Context) (Account, error)
 }
 
+// Subscriber is a Session that can tell the network where to post what happens
+// on its line.
+type Subscriber interface {
+	// Subscribe asks for the line's events, to be posted to callbackURL; "" is
+	// the address in the network's own settings. When it fails, what was asked
+	// for before stays.
+	Subscribe(ctx context.Context, callbackURL string) error
+}
+
 // Account is who a line speaks for, as the network says.
 type Account struct {
 	ID              string
 	Name            string
 	VerifiedBizName string
+	Health          []Health // of the line, the account above it and the credentials, as far as told
 }
 
 // Reader is a Session that can tell the network that a message was read.

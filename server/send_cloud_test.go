@@ -54,16 +54,17 @@ func TestSendOverCloud(t *testing.T) {
 		ana.call(t, "POST", "/chats/read", fmt.Sprintf(`{"reference":%d,"chatId":%q}`, ref, contact)).is(200, `{"success":true,"unread":0}`)
 		require.NoError(t, g.WaitRead(t.Context(), in))
 
-		// What the line lacks goes out as text, or not at all.
 		buttons := sendBody(ref, contact, `{"type":"buttons","text":"Sure?","buttons":[{"id":"y","title":"Yes"}]}`)
-		ana.call(t, "POST", "/chats/send?dryRun=1", buttons).is(200, `{"allowed":true,"reason":null,"sentAs":"text","earliest":null,"windowExpiresAt":"<later>"}`)
-		m = ana.call(t, "POST", "/chats/send", buttons).json(200)["message"].(map[string]any)
-		require.Equal(t, "text", m["sentAs"])
-		require.Equal(t, "Sure?\n1. Yes", m["text"])
-		location := sendBody(ref, contact, `{"type":"location","latitude":1,"longitude":2}`)
-		ana.call(t, "POST", "/chats/send", location).problem(422, "unsupported")
-		ana.call(t, "POST", "/chats/send?dryRun=1", location).
-			is(200, `{"allowed":false,"reason":"unsupported","sentAs":"location","earliest":null,"windowExpiresAt":"<later>"}`)
+		ana.call(t, "POST", "/chats/send?dryRun=1", buttons).is(200, `{"allowed":true,"reason":null,"sentAs":"buttons","earliest":null,"windowExpiresAt":"<later>"}`)
+		ana.call(t, "POST", "/chats/send", buttons).json(200)
+		shown, err = g.WaitShown(t.Context(), contact, 2)
+		require.NoError(t, err)
+		require.Equal(t, "interactive", shown[1].Type)
+
+		// What breaks a limit of the network is refused before it is stored.
+		long := sendBody(ref, contact, `{"type":"buttons","text":"Sure?","buttons":[{"id":"y","title":"A title of too many characters"}]}`)
+		refused := ana.call(t, "POST", "/chats/send", long).problem(422, "validation")
+		require.Contains(t, fmt.Sprint(refused), "body.message.buttons[0].title")
 		ana.call(t, "POST", "/chats/send", fmt.Sprintf(`{"reference":%d,"chatId":%q,"message":{"type":"text","text":"x"},"context":{"messageId":"wamid.nothing"}}`, ref, contact)).
 			problem(422, "validation")
 	})

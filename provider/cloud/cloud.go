@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,9 +43,12 @@ type Options struct {
 }
 
 // Provider speaks for all lines of the Cloud API. It is a [provider.Caller];
-// its sessions are a [provider.Checker] and a [provider.Reader].
+// its sessions are a [provider.Checker], a [provider.Subscriber], a
+// [provider.Reader], a [provider.Typist], a [provider.MediaFetcher] and a
+// [provider.TemplateManager].
 type Provider struct {
 	graph *graph.Client
+	pace  *pace
 	log   *slog.Logger
 }
 
@@ -58,6 +62,7 @@ func New(o *Options) *Provider {
 	}
 	p := &Provider{
 		graph: graph.New(&graph.Options{URL: o.GraphURL, HTTPClient: o.HTTPClient, Now: o.Now}),
+		pace:  newPace(o.Now),
 		log:   o.Logger,
 	}
 	if p.log == nil {
@@ -71,11 +76,16 @@ func (*Provider) Kind() provider.Kind { return Kind }
 
 // Capabilities says what a line can do.
 func (*Provider) Capabilities() provider.Capabilities {
+	media := make(map[string]int64, len(mediaLimits))
+	for kind, most := range mediaLimits {
+		media[string(kind)] = most
+	}
 	return provider.Capabilities{
-		Send:      []string{provider.Text{}.Type(), provider.Template{}.Type()},
-		Media:     map[string]int64{},
+		Send:      slices.Clone(sendable),
+		Media:     media,
 		Window:    window,
 		Templates: true,
+		Typing:    true,
 		Receipts:  true,
 	}
 }
@@ -94,21 +104,10 @@ func (*Provider) Settings() []provider.Setting {
 // Open returns the session of a line. Nothing is sent to the network; a
 // setting that is missing, or that cannot be an id, is an error.
 func (p *Provider) Open(_ context.Context, ref provider.Reference, _ provider.Inbox) (provider.Session, error) {
-	for _, s := range p.Settings() {
-		if s.Required && strings.TrimSpace(ref.Settings[s.Name]) == "" {
-			return nil, fmt.Errorf("cloud: reference %d: setting %s is missing", ref.ID, s.Name)
-		}
+	c, err := p.Client(ref.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("cloud: reference %d: %w", ref.ID, err)
 	}
-	s := &session{
-		graph: p.graph.As(strings.TrimSpace(ref.Settings[accessToken])),
-		phone: strings.TrimSpace(ref.Settings[phoneNumberID]),
-		waba:  strings.TrimSpace(ref.Settings[businessAccountID]),
-		log:   p.log.With(slog.Int64("reference", int64(ref.ID))),
-	}
-	for name, id := range map[string]string{phoneNumberID: s.phone, businessAccountID: s.waba} {
-		if !digits(id) {
-			return nil, fmt.Errorf("cloud: reference %d: setting %s must be digits", ref.ID, name)
-		}
-	}
-	return s, nil
+	c.log = c.log.With(slog.Int64("reference", int64(ref.ID)))
+	return &session{Client: c, verify: strings.TrimSpace(ref.Settings[verifyToken]), callback: ref.CallbackURL}, nil
 }

@@ -3,117 +3,209 @@ package cloud
 import (
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-const (
-	maxText     = 4096 // characters of a text
-	maxCallback = 512  // characters of biz_opaque_callback_data
-	maxTemplate = 512  // characters of a template's name
-)
-
-const product = "whatsapp"
-
-// outgoing is the body of a send.
-type outgoing struct {
-	Product       string        `json:"messaging_product"`
-	RecipientType string        `json:"recipient_type"`
-	To            string        `json:"to,omitempty"`        // a phone number; wins over Recipient
-	Recipient     string        `json:"recipient,omitempty"` // a business-scoped user id
-	Context       *quoted       `json:"context,omitempty"`
-	Type          string        `json:"type"`
-	Text          *textBody     `json:"text,omitempty"`
-	Template      *templateBody `json:"template,omitempty"`
-	CallbackData  string        `json:"biz_opaque_callback_data,omitempty"` // comes back in statuses
+// sendable are the content types that a line sends.
+var sendable = []string{
+	"text", "image", "video", "audio", "document", "sticker", "template",
+	"buttons", "list", "location", "contacts", "reaction", "interactive",
 }
 
-type quoted struct {
-	MessageID string `json:"message_id"`
+var _ provider.Validator = (*Provider)(nil)
+
+// Validate holds a message against Meta's limits.
+func (*Provider) Validate(c provider.Content) error {
+	_, err := compose(c)
+	return err
 }
 
-type textBody struct {
-	Body       string `json:"body"`
-	PreviewURL bool   `json:"preview_url"`
-}
-
-type templateBody struct {
-	Name       string            `json:"name"`
-	Language   templateLanguage  `json:"language"`
-	Components []json.RawMessage `json:"components,omitempty"`
-}
-
-type templateLanguage struct {
-	Code string `json:"code"`
-}
-
-// compose turns a message into the body that the network takes.
-func compose(out provider.Outbound) (*outgoing, error) {
-	body := &outgoing{Product: product, RecipientType: "individual", CallbackData: out.ID}
-	if utf8.RuneCountInString(out.ID) > maxCallback {
-		return nil, lacks("an id of more than %d characters", maxCallback)
-	}
-	if err := body.address(out.To); err != nil {
-		return nil, err
-	}
-	if out.ReplyTo != "" {
-		body.Context = &quoted{out.ReplyTo}
-	}
-	switch content := out.Content.(type) {
-	case provider.Text:
-		return body, body.text(content)
-	case provider.Template:
-		return body, body.template(content.Template)
-	case nil:
-		return nil, lacks("a message without content")
-	default:
-		return nil, lacks("content of type %q", content.Type())
-	}
-}
-
-func (b *outgoing) address(to provider.Address) error {
+// address names the recipient.
+func (m *Message) address(to provider.Address) error {
 	switch {
 	case to.Group:
 		return lacks("sending to a group")
 	case to.Phone != "":
-		b.To = to.Phone
+		m.To = to.Phone
 	case to.UserID != "":
-		b.Recipient = to.UserID
+		m.Recipient = to.UserID
 	default:
 		return &provider.BadRecipient{Message: "the contact has neither a phone number nor a business-scoped user id"}
 	}
 	return nil
 }
 
-func (b *outgoing) text(t provider.Text) error {
-	b.Type = t.Type()
-	b.Text = &textBody{Body: t.Text, PreviewURL: t.PreviewURL}
-	switch n := utf8.RuneCountInString(t.Text); {
-	case n == 0:
-		return lacks("an empty text (message.text)")
-	case n > maxText:
-		return lacks("a text of %d characters, more than %d (message.text)", n, maxText)
+// pending stands for the id of a file that is still to be uploaded.
+const pending = "pending"
+
+// compose turns content into the body of a [Message] that keeps all limits. An
+// error names the member as the content has it.
+func compose(content provider.Content) (Body, error) {
+	body, names, err := bodyOf(content)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	r := &rules{}
+	if file, is := content.(provider.Media); is {
+		checkFile(r, file)
+	}
+	body.check(r)
+	return body, renamed(r.result(), names...)
 }
 
-func (b *outgoing) template(t provider.TemplateCall) error {
-	b.Type = provider.Template{}.Type()
-	b.Template = &templateBody{Name: t.Name, Language: templateLanguage{t.Language.Code}, Components: t.Components}
-	switch {
-	case t.Name == "" || utf8.RuneCountInString(t.Name) > maxTemplate:
-		return lacks("a template's name of none or more than %d characters (message.template.name)", maxTemplate)
-	case t.Language.Code == "":
-		return lacks("a template without language (message.template.language.code)")
+// bodyOf returns the body for content, and what its members are called there,
+// where that differs.
+func bodyOf(content provider.Content) (body Body, names []string, err error) {
+	switch c := content.(type) {
+	case provider.Text:
+		return Text{Body: c.Text, PreviewURL: c.PreviewURL}, []string{"message.text.body", "message.text"}, nil
+	case provider.Media:
+		if _, known := mediaLimits[c.Kind]; !known {
+			break
+		}
+		at := "message." + c.Type()
+		return mediaOf(c), []string{at + ".link", "message.url", at, "message"}, nil
+	case provider.Template:
+		return rawTemplate{c.Template}, nil, nil
+	case provider.Buttons:
+		return buttonsOf(c), []string{atInteractive + ".action.buttons", "message.buttons", ".reply.", ".", atInteractive + ".body.text", "message.text"}, nil
+	case provider.List:
+		return listOf(c), []string{atInteractive + ".action", "message", atInteractive + ".body.text", "message.text"}, nil
+	case provider.Location:
+		return Location{c.Latitude, c.Longitude, c.Name, c.Address}, []string{"message.location", "message"}, nil
+	case provider.Contacts:
+		return Contacts(c.Contacts), []string{".formatted_name", ".formattedName"}, nil
+	case provider.Reaction:
+		return Reaction{c.MessageID, c.Emoji}, []string{"message.reaction.message_id", "message.messageId"}, nil
+	case provider.Interactive:
+		return rawInteractive(c.Interactive), nil, nil
+	case nil:
+		return nil, nil, lacks("a message without content")
 	}
-	for i, c := range t.Components {
-		if !json.Valid(c) {
-			return lacks("a component that is no JSON (message.template.components[%d])", i)
+	return nil, nil, lacks("content of type %q", content.Type())
+}
+
+// mediaOf has the id [pending] where the file is in our hands.
+func mediaOf(c provider.Media) Media {
+	m := Media{Kind: c.Kind, ID: c.ID, Caption: c.Caption, Voice: c.Voice}
+	if c.Kind == provider.Document {
+		m.Filename = c.FileName
+	}
+	switch {
+	case c.ID != "":
+	case c.Open != nil || c.StoredID != "":
+		m.ID = pending
+	default:
+		m.Link = c.URL
+	}
+	return m
+}
+
+// checkFile holds what is known of a file against the limits of its kind.
+func checkFile(r *rules, c provider.Media) {
+	if c.MIME != "" {
+		checkType(r, c.Kind, c.MIME)
+	}
+	if limit := mediaLimits[c.Kind]; c.Size > limit {
+		r.fail("message.mediaId", "must be of at most %d KiB as %s", limit>>10, c.Kind)
+	}
+}
+
+func buttonsOf(c provider.Buttons) Interactive {
+	buttons := make(Buttons, len(c.Buttons))
+	for i, b := range c.Buttons {
+		buttons[i] = Reply{b.ID, b.Title}
+	}
+	return Interactive{Body: c.Text, Action: buttons}
+}
+
+func listOf(c provider.List) Interactive {
+	list := List{Button: c.Button, Sections: make([]Section, len(c.Sections))}
+	for i, s := range c.Sections {
+		list.Sections[i].Title = s.Title
+		for _, row := range s.Rows {
+			list.Sections[i].Rows = append(list.Sections[i].Rows, Row(row))
 		}
 	}
-	return nil
+	return Interactive{Body: c.Text, Action: list}
 }
+
+// rawTemplate is a [TemplateMessage] whose components go out as they came,
+// members that this version does not know included.
+type rawTemplate struct{ call provider.TemplateCall }
+
+func (t rawTemplate) check(r *rules) {
+	typed := TemplateMessage{Name: t.call.Name, Language: TemplateLanguage{Code: t.call.Language.Code}}
+	for i, raw := range t.call.Components {
+		var c Component
+		if err := json.Unmarshal(raw, &c); err != nil {
+			r.fail(fmt.Sprintf("%s.components[%d]", atTemplate, i), "must be a component as the network takes it")
+			return
+		}
+		typed.Components = append(typed.Components, c)
+	}
+	typed.check(r)
+}
+
+func (t rawTemplate) into(e *envelope) { e.Type, e.Template = "template", t.call }
+
+// rawInteractive is an [Interactive] that goes out as it came. Actions that
+// this version does not know are left to the network.
+type rawInteractive json.RawMessage
+
+func (i rawInteractive) check(r *rules) {
+	var in struct {
+		Type   string          `json:"type"`
+		Header *Header         `json:"header"`
+		Body   textPart        `json:"body"`
+		Footer textPart        `json:"footer"`
+		Action json.RawMessage `json:"action"`
+	}
+	if err := json.Unmarshal(i, &in); err != nil {
+		r.fail(atInteractive, "must be an object as the network takes it")
+		return
+	}
+	r.needs(atInteractive+".type", in.Type)
+	typed := Interactive{Header: in.Header, Body: in.Body.Text, Footer: in.Footer.Text, Action: foreign(in.Type)}
+	var err error
+	switch in.Type {
+	case Buttons{}.kind():
+		typed.Action, err = readButtons(in.Action)
+	case List{}.kind():
+		var list List
+		err = json.Unmarshal(in.Action, &list)
+		typed.Action = list
+	}
+	if err != nil {
+		r.fail(atInteractive+".action", "must be an object as the network takes it")
+		return
+	}
+	typed.check(r)
+}
+
+func (i rawInteractive) into(e *envelope) { e.Type, e.Interactive = "interactive", json.RawMessage(i) }
+
+func readButtons(action json.RawMessage) (Buttons, error) {
+	var in struct {
+		Buttons []struct {
+			Reply Reply `json:"reply"`
+		} `json:"buttons"`
+	}
+	err := json.Unmarshal(action, &in)
+	buttons := make(Buttons, len(in.Buttons))
+	for i, b := range in.Buttons {
+		buttons[i] = b.Reply
+	}
+	return buttons, err
+}
+
+// foreign is an [Action] of which no more than the type is looked at.
+type foreign string
+
+func (f foreign) kind() string       { return string(f) }
+func (foreign) wire() any            { return nil }
+func (foreign) check(*rules, string) {}
 
 func lacks(format string, args ...any) error {
 	return &provider.Unsupported{What: fmt.Sprintf(format, args...)}

@@ -2,10 +2,12 @@ package cloud_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,8 +24,22 @@ func TestConformance(t *testing.T) {
 	providertest.Run(t, providertest.Harness{
 		New:     conformanceLine,
 		ChatIDs: []string{"+1 (650) 555-1234", "16505551234", "US.40070010020030040055", "120363041234567890@g.us"},
-		Junk:    []string{"", "ana", "ana@sandbox", "12", "16505551234@s.whatsapp.net", "1234567890123456789", "us.1"},
+		Contents: []provider.Content{
+			provider.Media{Kind: provider.Image, URL: "https://files.example/a.png", Caption: "A picture"},
+			provider.Media{Kind: provider.Video, URL: "https://files.example/a.mp4"},
+			provider.Media{Kind: provider.Audio, URL: "https://files.example/a.mp3"},
+			provider.Media{Kind: provider.Document, Open: opening("%PDF"), File: provider.File{MIME: "application/pdf"}},
+			provider.Media{Kind: provider.Sticker, URL: "https://files.example/a.webp"},
+			provider.Contacts{Contacts: []provider.Card{{Name: provider.CardName{Formatted: "Ana", First: "Ana"}}}},
+			provider.Interactive{Interactive: json.RawMessage(`{"type":"location_request_message","body":{"text":"Where?"},"action":{"name":"send_location"}}`)},
+		},
+		Junk: []string{"", "ana", "ana@sandbox", "12", "16505551234@s.whatsapp.net", "1234567890123456789", "us.1"},
 	})
+}
+
+// opening is the way to a file of these bytes.
+func opening(data string) func(context.Context) (io.ReadCloser, error) {
+	return func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(data)), nil }
 }
 
 // conformanceLine is a line with the fake behind it.
@@ -56,6 +72,7 @@ func conformanceLine(t *testing.T) providertest.Line {
 		Callback: func(t *testing.T, text string) (header http.Header, body []byte) {
 			return capture(t, fake, graphtest.Inbound{From: "16505551234", Name: "Ana", Text: text})
 		},
+		Callbacks: func(t *testing.T) map[string][]byte { return sampleCallbacks(t, fake) },
 	}
 }
 

@@ -5,29 +5,31 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net/url"
+	"io"
 	"strconv"
 	"sync/atomic"
 
 	"github.com/trunklinehq/trunkline/provider"
-	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
 // ErrClosed is why a closed session sends nothing.
 var ErrClosed = errors.New("cloud: the session is closed")
 
 type session struct {
-	graph  *graph.Client
-	phone  string // id of the phone number
-	waba   string // id of the business account
-	log    *slog.Logger
-	closed atomic.Bool
+	*Client
+	verify   string // what a callback address must know
+	callback string // address of the account's own that it was subscribed with, or ""
+	closed   atomic.Bool
 }
 
 var (
-	_ provider.Checker = (*session)(nil)
-	_ provider.Reader  = (*session)(nil)
+	_ provider.Checker    = (*session)(nil)
+	_ provider.Subscriber = (*session)(nil)
+	_ provider.Reader     = (*session)(nil)
+	_ provider.Typist     = (*session)(nil)
+
+	_ provider.MediaFetcher    = (*session)(nil)
+	_ provider.TemplateManager = (*session)(nil)
 )
 
 // Close makes the session refuse further calls; those under way finish.
@@ -36,109 +38,121 @@ func (s *session) Close(context.Context) error {
 	return nil
 }
 
-// answer is what the network says to a send.
-type answer struct {
-	Contacts []struct {
-		WaID   graph.ID `json:"wa_id"`
-		UserID graph.ID `json:"user_id"`
-	} `json:"contacts"`
-	Messages []struct {
-		ID graph.ID `json:"id"`
-	} `json:"messages"`
+func (s *session) alive() error {
+	if s.closed.Load() {
+		return &provider.Temporary{Err: ErrClosed}
+	}
+	return nil
 }
 
-// Send posts one message.
+// Send posts one message; a file that is in our hands is uploaded first.
 func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Receipt, error) {
-	if s.closed.Load() {
-		return provider.Receipt{}, &provider.Temporary{Err: ErrClosed}
+	if err := s.alive(); err != nil {
+		return provider.Receipt{}, err
 	}
-	body, err := compose(out)
+	body, err := compose(out.Content)
 	if err != nil {
 		return provider.Receipt{}, err
 	}
-	var a answer
-	if err := s.graph.Post(ctx, s.messages(), body, &a); err != nil {
-		s.trace(ctx, err)
-		return provider.Receipt{}, graph.SendError(err)
+	m := Message{ReplyTo: out.ReplyTo, CallbackData: out.ID, Body: body}
+	if err := m.address(out.To); err != nil {
+		return provider.Receipt{}, err
 	}
-	if len(a.Messages) == 0 || a.Messages[0].ID == "" {
-		return provider.Receipt{}, &provider.Ambiguous{Err: errors.New("cloud: the answer to a send names no message")}
+	if err := m.Validate(); err != nil {
+		return provider.Receipt{}, err
 	}
-	return provider.Receipt{MessageID: string(a.Messages[0].ID), To: a.contact()}, nil
+	if err := s.pace.contact(ctx, s.phone, first(m.To, m.Recipient)); err != nil {
+		return provider.Receipt{}, err
+	}
+	if m.Body, err = s.uploaded(ctx, body, out.Content); err != nil {
+		return provider.Receipt{}, err
+	}
+	sent, err := s.post(ctx, "messages", m.envelope())
+	if err != nil {
+		return provider.Receipt{}, err
+	}
+	return provider.Receipt{MessageID: sent.MessageID, To: sent.contact()}, nil
 }
 
-func (a *answer) contact() *provider.Address {
-	if len(a.Contacts) == 0 {
-		return nil
+// uploaded gives the body the id of its file. An upload may be repeated: a
+// failure is never ambiguous.
+func (s *session) uploaded(ctx context.Context, body Body, content provider.Content) (Body, error) {
+	m, is := body.(Media)
+	if !is || m.ID != pending {
+		return body, nil
 	}
-	to := person(string(a.Contacts[0].UserID), string(a.Contacts[0].WaID))
+	file := content.(provider.Media)
+	if file.Open == nil {
+		return nil, lacks("a file that cannot be opened (message.mediaId)")
+	}
+	from, err := file.Open(ctx)
+	if err != nil {
+		return nil, &provider.Temporary{Err: fmt.Errorf("cloud: opening a file: %w", err)}
+	}
+	defer from.Close()
+	m.ID, err = s.Upload(ctx, Upload{Kind: file.Kind, Name: file.FileName, MIME: file.MIME, Size: file.Size, Body: from})
+	return m, err
+}
+
+func (s Sent) contact() *provider.Address {
+	to := person(s.UserID, s.WaID)
 	if to.ChatID == "" {
 		return nil
 	}
 	return &to
 }
 
-// Check reads the phone number, which proves that the token may, and
-// subscribes the app to the account's events: without that no callback comes,
-// whatever the app's dashboard says.
-func (s *session) Check(ctx context.Context) (provider.Account, error) {
-	if s.closed.Load() {
-		return provider.Account{}, &provider.Temporary{Err: ErrClosed}
-	}
-	var number struct {
-		ID       graph.ID `json:"id"`
-		Display  string   `json:"display_phone_number"`
-		Verified string   `json:"verified_name"`
-	}
-	fields := url.Values{"fields": {"id,display_phone_number,verified_name,quality_rating,code_verification_status"}}
-	if err := s.graph.Get(ctx, s.phone, fields, &number); err != nil {
-		return provider.Account{}, s.failed(ctx, "reading the phone number", err)
-	}
-	if string(number.ID) != s.phone {
-		return provider.Account{}, &provider.Rejected{Message: "the network answered for another phone number than " + s.phone}
-	}
-	var done struct {
-		Success json.RawMessage `json:"success"` // true, or "true"
-	}
-	if err := s.graph.Post(ctx, s.waba+"/subscribed_apps", nil, &done); err != nil {
-		return provider.Account{}, s.failed(ctx, "subscribing to the business account", err)
-	}
-	if !success(done.Success) {
-		return provider.Account{}, &provider.Rejected{Message: "the network did not subscribe the app to the business account " + s.waba}
-	}
-	return provider.Account{ID: s.phone, Name: number.Display, VerifiedBizName: number.Verified}, nil
-}
-
 // MarkRead tells the contact that the message, and those before it, were read.
 func (s *session) MarkRead(ctx context.Context, _ provider.Address, messageID string) error {
-	if s.closed.Load() {
-		return &provider.Temporary{Err: ErrClosed}
+	if err := s.alive(); err != nil {
+		return err
 	}
-	body := struct {
-		Product   string `json:"messaging_product"`
-		Status    string `json:"status"`
-		MessageID string `json:"message_id"`
-	}{product, "read", messageID}
-	if err := s.graph.Post(ctx, s.messages(), body, nil); err != nil {
-		return s.failed(ctx, "marking a message read", err)
-	}
-	return nil
+	return s.Client.MarkRead(ctx, messageID, false)
 }
 
-func (s *session) messages() string { return s.phone + "/messages" }
-
-func (s *session) failed(ctx context.Context, doing string, err error) error {
-	s.trace(ctx, err)
-	return fmt.Errorf("cloud: %s: %w", doing, graph.CallError(err))
+// Typing shows that an answer is being written and marks the contact's latest
+// message read: the network has no one without the other.
+func (s *session) Typing(ctx context.Context, _ provider.Address, latestID string) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	return s.Client.MarkRead(ctx, latestID, true)
 }
 
-// trace logs by what name Meta's support finds a refused request; the error
-// that goes to the caller is for users and has no room for it.
-func (s *session) trace(ctx context.Context, err error) {
-	if e, ok := errors.AsType[*graph.Error](err); ok {
-		s.log.InfoContext(ctx, "graph refused a request", slog.Int("code", e.Code), slog.Int("subcode", e.Subcode),
-			slog.Int("http_status", e.HTTPStatus), slog.String("fbtrace_id", e.FBTraceID))
+// Fetch downloads the file of a received message.
+func (s *session) Fetch(ctx context.Context, m provider.Media, w io.Writer) (provider.File, error) {
+	if err := s.alive(); err != nil {
+		return provider.File{}, err
 	}
+	info, err := s.download(ctx, m.ID, m.SHA256, w)
+	file := m.File
+	file.MIME = first(info.MIME, file.MIME)
+	file.Size, file.SHA256 = info.Size, info.SHA256
+	return file, err
+}
+
+// CreateTemplate is [Client.CreateTemplate].
+func (s *session) CreateTemplate(ctx context.Context, t provider.TemplateDefinition) (provider.TemplateInfo, error) {
+	if err := s.alive(); err != nil {
+		return provider.TemplateInfo{}, err
+	}
+	return s.Client.CreateTemplate(ctx, t)
+}
+
+// Templates is [Client.Templates].
+func (s *session) Templates(ctx context.Context, cursor string) ([]provider.TemplateInfo, string, error) {
+	if err := s.alive(); err != nil {
+		return nil, "", err
+	}
+	return s.Client.Templates(ctx, cursor)
+}
+
+// DeleteTemplate is [Client.DeleteTemplate].
+func (s *session) DeleteTemplate(ctx context.Context, name, language string) error {
+	if err := s.alive(); err != nil {
+		return err
+	}
+	return s.Client.DeleteTemplate(ctx, name, language)
 }
 
 func success(raw json.RawMessage) bool {

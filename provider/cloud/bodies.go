@@ -1,0 +1,97 @@
+package cloud
+
+import (
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Text is plain text of 1 to 4096 characters. PreviewURL shows the page behind
+// its first address.
+type Text struct {
+	Body       string `json:"body"`
+	PreviewURL bool   `json:"preview_url"`
+}
+
+func (t Text) check(r *rules) { r.between("message.text.body", t.Body, maxText) }
+
+func (t Text) into(e *envelope) { e.Type, e.Text = "text", &t }
+
+// Media is a file, also in the header of an [Interactive] or a template. Either
+// ID or Link is set: a file that was uploaded (see [Client.Upload]), or where
+// Meta can fetch it.
+//
+// See https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media
+type Media struct {
+	Kind     provider.MediaKind `json:"-"`
+	ID       string             `json:"id,omitempty"`
+	Link     string             `json:"link,omitempty"`
+	Caption  string             `json:"caption,omitempty"`  // at most 1024 characters; not of audio and stickers
+	Filename string             `json:"filename,omitempty"` // of a document
+	Voice    bool               `json:"voice,omitempty"`    // audio that is shown as a voice note: Ogg with Opus
+}
+
+func (m Media) check(r *rules) { m.checkAt(r, "message."+string(m.Kind)) }
+
+func (m Media) checkAt(r *rules, at string) {
+	switch m.Kind {
+	case provider.Image, provider.Video, provider.Audio, provider.Document, provider.Sticker:
+	default:
+		r.fail("message.type", "must be a kind of file")
+	}
+	switch {
+	case m.ID != "" && m.Link != "":
+		r.fail(at+".link", "must not stand beside the id of an uploaded file")
+	case m.ID == "":
+		r.needs(at+".link", m.Link)
+		r.link(at+".link", m.Link)
+	}
+	r.atMost(at+".caption", m.Caption, maxCaption)
+	r.must(m.Caption == "" || m.Kind != provider.Audio && m.Kind != provider.Sticker, at+".caption", "cannot be sent with this type")
+	r.must(!m.Voice || m.Kind == provider.Audio, at+".voice", "is for audio only")
+}
+
+func (m Media) into(e *envelope) {
+	e.Type = string(m.Kind)
+	*m.slot(&e.Image, &e.Video, &e.Audio, &e.Document, &e.Sticker) = &m
+}
+
+// slot is the member of the wire that holds a file of this kind.
+func (m Media) slot(image, video, audio, document, sticker **Media) **Media {
+	switch m.Kind {
+	case provider.Image:
+		return image
+	case provider.Video:
+		return video
+	case provider.Audio:
+		return audio
+	case provider.Document:
+		return document
+	default:
+		return sticker
+	}
+}
+
+// Location is a point on the map.
+type Location struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+	Name      string  `json:"name,omitempty"`
+	Address   string  `json:"address,omitempty"`
+}
+
+func (l Location) check(r *rules) {
+	r.must(l.Latitude >= -90 && l.Latitude <= 90, "message.location.latitude", "must be between -90 and 90")
+	r.must(l.Longitude >= -180 && l.Longitude <= 180, "message.location.longitude", "must be between -180 and 180")
+}
+
+func (l Location) into(e *envelope) { e.Type, e.Location = "location", &l }
+
+// Reaction puts an emoji on a message; an empty one takes it away. The network
+// reports neither delivery nor reading of it.
+type Reaction struct {
+	MessageID string `json:"message_id"`
+	Emoji     string `json:"emoji"`
+}
+
+func (a Reaction) check(r *rules) { r.needs("message.reaction.message_id", a.MessageID) }
+
+func (a Reaction) into(e *envelope) { e.Type, e.Reaction = "reaction", &a }

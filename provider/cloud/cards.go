@@ -1,0 +1,103 @@
+package cloud
+
+import (
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Contacts are cards of people, 1 to 257. A card needs its name's Formatted
+// and at least one part of it; its VCard is not sent.
+type Contacts []provider.Card
+
+func (c Contacts) check(r *rules) {
+	r.count("message.contacts", len(c), 1, maxCards)
+	for i, one := range c {
+		at := fmt.Sprintf("message.contacts[%d].name", i)
+		n := one.Name
+		r.needs(at+".formatted_name", n.Formatted)
+		r.must(first(n.First, n.Middle, n.Last, n.Prefix, n.Suffix) != "", at, "must have a part beside the whole: a first or last name")
+	}
+}
+
+func (c Contacts) into(e *envelope) {
+	e.Type = "contacts"
+	e.Contacts = make([]card, len(c))
+	for i, one := range c {
+		e.Contacts[i] = wireCard(one)
+	}
+}
+
+// card is a [provider.Card] on the wire. Its parts have the fields of that in
+// their order, so that each converts to the other.
+type card struct {
+	Name      cardName      `json:"name"`
+	Phones    []cardPhone   `json:"phones,omitempty"`
+	Emails    []cardEmail   `json:"emails,omitempty"`
+	Addresses []cardAddress `json:"addresses,omitempty"`
+	URLs      []cardURL     `json:"urls,omitempty"`
+	Org       *cardOrg      `json:"org,omitempty"`
+	Birthday  string        `json:"birthday,omitempty"`
+}
+
+type cardName struct {
+	Formatted string `json:"formatted_name"`
+	First     string `json:"first_name,omitempty"`
+	Middle    string `json:"middle_name,omitempty"`
+	Last      string `json:"last_name,omitempty"`
+	Prefix    string `json:"prefix,omitempty"`
+	Suffix    string `json:"suffix,omitempty"`
+}
+
+type cardPhone struct {
+	Phone string `json:"phone"`
+	WaID  string `json:"wa_id,omitempty"`
+	Type  string `json:"type,omitempty"`
+}
+
+type cardEmail struct {
+	Email string `json:"email"`
+	Type  string `json:"type,omitempty"`
+}
+
+type cardURL struct {
+	URL  string `json:"url"`
+	Type string `json:"type,omitempty"`
+}
+
+type cardAddress struct {
+	Street      string `json:"street,omitempty"`
+	City        string `json:"city,omitempty"`
+	State       string `json:"state,omitempty"`
+	Zip         string `json:"zip,omitempty"`
+	Country     string `json:"country,omitempty"`
+	CountryCode string `json:"country_code,omitempty"`
+	Type        string `json:"type,omitempty"`
+}
+
+type cardOrg struct {
+	Company    string `json:"company,omitempty"`
+	Department string `json:"department,omitempty"`
+	Title      string `json:"title,omitempty"`
+}
+
+func wireCard(c provider.Card) card {
+	out := card{Name: cardName(c.Name), Birthday: c.Birthday}
+	for _, p := range c.Phones {
+		out.Phones = append(out.Phones, cardPhone(p))
+	}
+	for _, m := range c.Emails {
+		out.Emails = append(out.Emails, cardEmail(m))
+	}
+	for _, a := range c.Addresses {
+		out.Addresses = append(out.Addresses, cardAddress(a))
+	}
+	for _, u := range c.URLs {
+		out.URLs = append(out.URLs, cardURL(u))
+	}
+	if c.Org != nil {
+		org := cardOrg(*c.Org)
+		out.Org = &org
+	}
+	return out
+}

@@ -1,0 +1,229 @@
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// mediaLimits are the most bytes of a file by its kind.
+// https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types
+var mediaLimits = map[provider.MediaKind]int64{
+	provider.Image:    5 << 20,
+	provider.Video:    16 << 20,
+	provider.Audio:    16 << 20,
+	provider.Document: 100 << 20,
+	provider.Sticker:  500 << 10, // animated; one that stands still 100 KiB
+}
+
+// mediaTypes are the types of files that are shown; documents of other types
+// pass, but are not guaranteed to be shown.
+var mediaTypes = map[provider.MediaKind][]string{
+	provider.Image:   {"image/jpeg", "image/png"},
+	provider.Video:   {"video/mp4", "video/3gpp"},
+	provider.Audio:   {"audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"},
+	provider.Sticker: {"image/webp"},
+}
+
+// maxFetched is the longest file that is fetched: nothing longer is received.
+const maxFetched = 100 << 20
+
+// Upload is a file for the network to keep for 30 days. Only the number that
+// uploaded it can send it.
+type Upload struct {
+	Kind provider.MediaKind // what it will be sent as
+	Name string
+	MIME string    // "audio/ogg; codecs=opus"
+	Size int64     // bytes; 0: not known
+	Body io.Reader // read once, to its end
+}
+
+// Upload hands a file to the network, as it is read, and returns its id for a
+// [Media]. What breaks a limit is a [*provider.Invalid]; it fails with
+// [*provider.Temporary] where a repeat, with a new Body, may succeed.
+//
+// See https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#upload-media
+func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
+	if err := u.validate(); err != nil {
+		return "", err
+	}
+	bounded := &bounded{from: u.Body, left: mediaLimits[u.Kind]}
+	var out struct {
+		ID graph.ID `json:"id"`
+	}
+	err = c.graph.Upload(ctx, c.phone+"/media", map[string]string{"messaging_product": product, "type": u.MIME},
+		graph.File{Name: first(u.Name, string(u.Kind)), MimeType: u.MIME, Size: u.Size, Body: bounded}, &out)
+	switch {
+	case bounded.over:
+		return "", tooLarge(u.Kind)
+	case err != nil:
+		return "", c.failed(ctx, "uploading a file", err)
+	case out.ID == "":
+		return "", &provider.Temporary{Err: errors.New("cloud: the answer to an upload names no file")}
+	}
+	return string(out.ID), nil
+}
+
+func (u Upload) validate() error {
+	r := &rules{}
+	limit, known := mediaLimits[u.Kind]
+	r.must(known, "message.type", "must be a kind of file")
+	checkType(r, u.Kind, u.MIME)
+	if known && u.Size > limit {
+		return tooLarge(u.Kind)
+	}
+	return r.result()
+}
+
+// checkType holds the type of a file against the types of its kind.
+func checkType(r *rules, kind provider.MediaKind, declared string) {
+	const field = "message.mimeType"
+	name, parameters, err := mime.ParseMediaType(declared)
+	if err != nil {
+		r.fail(field, "must be a MIME type")
+		return
+	}
+	allowed := mediaTypes[kind]
+	if len(allowed) > 0 && !slices.Contains(allowed, name) {
+		r.fail(field, "of type %s must be one of %s", kind, strings.Join(allowed, ", "))
+	}
+	if name == "audio/ogg" && kind == provider.Audio {
+		r.must(strings.EqualFold(parameters["codecs"], "opus"), field, "must be audio/ogg; codecs=opus: of Ogg only Opus is played")
+	}
+}
+
+func tooLarge(kind provider.MediaKind) error {
+	return &provider.Invalid{Field: "message.mediaId", Message: fmt.Sprintf("must be of at most %d KiB as %s", mediaLimits[kind]>>10, kind)}
+}
+
+// bounded ends a body that has more bytes than are left with an error.
+type bounded struct {
+	from io.Reader
+	left int64
+	over bool
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		b.over = true
+		return 0, errors.New("the file is too long")
+	}
+	return n, err
+}
+
+// MediaInfo is where a file can be had for five minutes, and what is known of
+// it.
+type MediaInfo struct {
+	ID     string
+	URL    string
+	MIME   string
+	SHA256 []byte // nil: not said
+	Size   int64
+}
+
+// MediaInfo asks where a file is. One that is gone, or another number's, is a
+// [*provider.Rejected].
+func (c *Client) MediaInfo(ctx context.Context, id string) (MediaInfo, error) {
+	if !plainID(id) {
+		return MediaInfo{}, &provider.Rejected{Message: "the file has no id that the network could know"}
+	}
+	var out struct {
+		ID     graph.ID    `json:"id"`
+		URL    string      `json:"url"`
+		MIME   string      `json:"mime_type"`
+		SHA256 string      `json:"sha256"`
+		Size   scalarCount `json:"file_size"`
+	}
+	if err := c.graph.Get(ctx, id, url.Values{"phone_number_id": {c.phone}}, &out); err != nil {
+		return MediaInfo{}, c.failed(ctx, "asking for a file", err)
+	}
+	sum, _ := hex.DecodeString(out.SHA256)
+	return MediaInfo{string(out.ID), out.URL, out.MIME, sum, int64(out.Size)}, nil
+}
+
+// plainID is an id that is safe in a path.
+func plainID(id string) bool {
+	return id != "" && !strings.ContainsFunc(id, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' && r != '-'
+	})
+}
+
+// scalarCount is a number, or one in a string.
+type scalarCount int64
+
+// UnmarshalJSON takes what is no number as 0.
+func (n *scalarCount) UnmarshalJSON(raw []byte) error {
+	_, _ = fmt.Sscan(strings.Trim(string(raw), `"`), (*int64)(n))
+	return nil
+}
+
+// DeleteMedia deletes a file that was uploaded.
+func (c *Client) DeleteMedia(ctx context.Context, id string) error {
+	if !plainID(id) {
+		return &provider.Rejected{Message: "the file has no id that the network could know"}
+	}
+	var done confirmation
+	if err := c.graph.Delete(ctx, id, url.Values{"phone_number_id": {c.phone}}, &done); err != nil {
+		return c.failed(ctx, "deleting a file", err)
+	}
+	return done.check("deleting a file")
+}
+
+// Download copies a file to w and returns what is known of it. It resumes
+// where it was cut and asks for a new address when the old one expired. A file
+// whose bytes are not those that were promised is a [*provider.Temporary]; w
+// has been written to then, as after any error.
+func (c *Client) Download(ctx context.Context, id string, w io.Writer) (MediaInfo, error) {
+	return c.download(ctx, id, nil, w)
+}
+
+// download is [Client.Download] of a file with the hash promised, or nil.
+func (c *Client) download(ctx context.Context, id string, promised []byte, w io.Writer) (MediaInfo, error) {
+	var info MediaInfo
+	source := func(ctx context.Context) (string, error) {
+		var err error
+		info, err = c.MediaInfo(ctx, id)
+		return info.URL, err
+	}
+	hash := sha256.New()
+	n, err := c.graph.Download(ctx, source, maxFetched, io.MultiWriter(hash, w))
+	if err != nil {
+		return info, downloadError(err)
+	}
+	sum := hash.Sum(nil)
+	if differs(sum, promised) || differs(sum, info.SHA256) {
+		return info, &provider.Temporary{Err: errors.New("cloud: the file is not the one that the network promised")}
+	}
+	info.SHA256, info.Size = sum, n
+	return info, nil
+}
+
+// differs says whether a hash is not the one promised, if one was.
+func differs(sum, promised []byte) bool { return len(promised) > 0 && !bytes.Equal(sum, promised) }
+
+// downloadError keeps what [Client.MediaInfo] said and types the rest.
+func downloadError(err error) error {
+	var rejected *provider.Rejected
+	var temporary *provider.Temporary
+	var auth *provider.AuthExpired
+	var limited *provider.RateLimited
+	switch {
+	case errors.As(err, &rejected), errors.As(err, &temporary), errors.As(err, &auth), errors.As(err, &limited):
+		return err
+	case errors.Is(err, graph.ErrTooLong):
+		return &provider.Rejected{Code: "too_long", Message: "the file is longer than the network allows"}
+	}
+	return fmt.Errorf("cloud: downloading a file: %w", graph.CallError(err))
+}

@@ -1,0 +1,254 @@
+package cloud
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Interactive is a message with something to press.
+//
+// See https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages#interactive-object
+type Interactive struct {
+	Header *Header // nil: none
+	Body   string  // at most 1024 characters
+	Footer string  // at most 60 characters; "": none
+	Action Action
+}
+
+// Action is what can be pressed: [Buttons], [List], [LinkButton], [Flow],
+// [LocationRequest], [Product], [ProductList], [Catalog], [OrderDetails] or
+// [OrderStatus].
+type Action interface {
+	kind() string
+	wire() any
+	check(r *rules, at string)
+}
+
+// Header stands over the body: a text of at most 60 characters, or an image,
+// video or document.
+type Header struct {
+	Text  string
+	Media *Media
+}
+
+type textPart struct {
+	Text string `json:"text"`
+}
+
+// headerPart is a [Header] on the wire.
+type headerPart struct {
+	Type     string `json:"type"`
+	Text     string `json:"text,omitempty"`
+	Image    *Media `json:"image,omitempty"`
+	Video    *Media `json:"video,omitempty"`
+	Document *Media `json:"document,omitempty"`
+}
+
+// MarshalJSON writes the header with its type.
+func (h Header) MarshalJSON() ([]byte, error) {
+	p := headerPart{Type: "text", Text: h.Text}
+	if h.Media != nil {
+		p.Type, p.Text = string(h.Media.Kind), ""
+		var none *Media
+		*h.Media.slot(&p.Image, &p.Video, &none, &p.Document, &none) = h.Media
+	}
+	return json.Marshal(p)
+}
+
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (h *Header) UnmarshalJSON(raw []byte) error {
+	var p headerPart
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return err
+	}
+	*h = Header{Text: p.Text}
+	for kind, m := range map[provider.MediaKind]*Media{provider.Image: p.Image, provider.Video: p.Video, provider.Document: p.Document} {
+		if string(kind) == p.Type {
+			if m == nil {
+				m = &Media{}
+			}
+			m.Kind = kind
+			h.Media = m
+		}
+	}
+	return nil
+}
+
+func (h *Header) check(r *rules, at string) {
+	if h == nil {
+		return
+	}
+	if h.Media == nil {
+		r.between(at+".text", h.Text, maxHeader)
+		return
+	}
+	switch h.Media.Kind {
+	case provider.Image, provider.Video, provider.Document:
+		h.Media.checkAt(r, at+"."+string(h.Media.Kind))
+	default:
+		r.fail(at, "must be a text, an image, a video or a document")
+	}
+}
+
+// MarshalJSON writes the message with the type of its action.
+func (i Interactive) MarshalJSON() ([]byte, error) {
+	out := struct {
+		Type   string    `json:"type"`
+		Header *Header   `json:"header,omitempty"`
+		Body   *textPart `json:"body,omitempty"`
+		Footer *textPart `json:"footer,omitempty"`
+		Action any       `json:"action"`
+	}{Type: i.Action.kind(), Header: i.Header, Action: i.Action.wire()}
+	if i.Body != "" {
+		out.Body = &textPart{i.Body}
+	}
+	if i.Footer != "" {
+		out.Footer = &textPart{i.Footer}
+	}
+	return json.Marshal(out)
+}
+
+const atInteractive = "message.interactive"
+
+func (i Interactive) check(r *rules) {
+	if i.Action == nil {
+		r.fail(atInteractive+".action", "must not be empty")
+		return
+	}
+	i.Header.check(r, atInteractive+".header")
+	if _, alone := i.Action.(Product); !alone {
+		r.needs(atInteractive+".body.text", i.Body)
+	}
+	r.atMost(atInteractive+".body.text", i.Body, maxBody)
+	r.atMost(atInteractive+".footer.text", i.Footer, maxFooter)
+	i.Action.check(r, atInteractive+".action")
+	switch i.Action.(type) {
+	case List:
+		r.must(i.Header == nil || i.Header.Media == nil, atInteractive+".header", "of a list must be a text")
+	case ProductList:
+		r.must(i.Header != nil && i.Header.Media == nil, atInteractive+".header", "of a list of products must be a text")
+	}
+}
+
+func (i Interactive) into(e *envelope) { e.Type, e.Interactive = "interactive", i }
+
+// Reply is one of [Buttons]: a title of at most 20 characters, an id of at
+// most 256. Both are different from those of the others.
+type Reply struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+// Buttons are one to three answers.
+type Buttons []Reply
+
+func (Buttons) kind() string { return "button" }
+
+func (b Buttons) wire() any {
+	type button struct {
+		Type  string `json:"type"`
+		Reply Reply  `json:"reply"`
+	}
+	out := make([]button, len(b))
+	for i, reply := range b {
+		out[i] = button{"reply", reply}
+	}
+	return map[string]any{"buttons": out}
+}
+
+func (b Buttons) check(r *rules, at string) {
+	r.count(at+".buttons", len(b), 1, maxButtons)
+	ids, titles := map[string]bool{}, map[string]bool{}
+	for i, reply := range b {
+		in := fmt.Sprintf("%s.buttons[%d].reply", at, i)
+		r.between(in+".id", reply.ID, maxButtonID)
+		r.between(in+".title", reply.Title, maxButtonTitle)
+		r.must(!ids[reply.ID], in+".id", "stands twice")
+		r.must(!titles[reply.Title], in+".title", "stands twice")
+		ids[reply.ID], titles[reply.Title] = true, true
+	}
+}
+
+// List is a menu behind a button of at most 20 characters: up to ten rows in
+// up to ten sections. Sections need a title where there are several.
+type List struct {
+	Button   string    `json:"button"`
+	Sections []Section `json:"sections"`
+}
+
+// Section is a part of a [List]; its title has at most 24 characters.
+type Section struct {
+	Title string `json:"title,omitempty"`
+	Rows  []Row  `json:"rows"`
+}
+
+// Row is an answer of a [List]: an id of at most 200 characters, a title of at
+// most 24, a description of at most 72.
+type Row struct {
+	ID          string `json:"id"`
+	Title       string `json:"title"`
+	Description string `json:"description,omitempty"`
+}
+
+func (List) kind() string { return "list" }
+
+func (l List) wire() any { return l }
+
+func (l List) check(r *rules, at string) {
+	r.between(at+".button", l.Button, maxListButton)
+	r.count(at+".sections", len(l.Sections), 1, maxSections)
+	ids, rows := map[string]bool{}, 0
+	for i, s := range l.Sections {
+		in := fmt.Sprintf("%s.sections[%d]", at, i)
+		r.must(s.Title != "" || len(l.Sections) == 1, in+".title", "must not be empty where there are several sections")
+		r.atMost(in+".title", s.Title, maxTitle)
+		r.must(len(s.Rows) > 0, in+".rows", "must not be empty")
+		for j, row := range s.Rows {
+			row.check(r, fmt.Sprintf("%s.rows[%d]", in, j), ids)
+		}
+		rows += len(s.Rows)
+	}
+	r.must(rows <= maxRows, at+".sections", "must hold at most 10 rows in total")
+}
+
+func (row Row) check(r *rules, at string, ids map[string]bool) {
+	r.between(at+".id", row.ID, maxRowID)
+	r.between(at+".title", row.Title, maxTitle)
+	r.atMost(at+".description", row.Description, maxDescription)
+	r.must(!ids[row.ID], at+".id", "stands twice")
+	ids[row.ID] = true
+}
+
+// LinkButton opens an address; its text has at most 20 characters.
+type LinkButton struct {
+	Text string `json:"display_text"`
+	URL  string `json:"url"`
+}
+
+func (LinkButton) kind() string { return "cta_url" }
+
+func (b LinkButton) wire() any { return named("cta_url", b) }
+
+func (b LinkButton) check(r *rules, at string) {
+	r.between(at+".parameters.display_text", b.Text, maxButtonTitle)
+	r.link(at+".parameters.url", b.URL)
+}
+
+// LocationRequest asks for the contact's location.
+type LocationRequest struct{}
+
+func (LocationRequest) kind() string { return "location_request_message" }
+
+func (LocationRequest) wire() any { return map[string]string{"name": "send_location"} }
+
+func (LocationRequest) check(*rules, string) {}
+
+// named is an action that has a name and parameters.
+func named(name string, parameters any) any {
+	return struct {
+		Name       string `json:"name"`
+		Parameters any    `json:"parameters"`
+	}{name, parameters}
+}

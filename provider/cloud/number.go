@@ -1,0 +1,226 @@
+package cloud
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// Number is a phone number as the network has it. What it does not say is "".
+//
+// See https://developers.facebook.com/docs/whatsapp/business-management-api/manage-phone-numbers
+type Number struct {
+	ID           string
+	Display      string // as people read it
+	VerifiedName string
+	Quality      string // GREEN, YELLOW, RED, NA
+	Status       string // CONNECTED, …
+	Throughput   string // STANDARD, HIGH, NOT_APPLICABLE
+	Limit        string // people who may be written to in a day: TIER_2K
+	CanSend      string // AVAILABLE, LIMITED, BLOCKED
+	OnPhone      bool   // the WhatsApp Business app uses it as well
+}
+
+// Fields that every version has, and those that a refusal of may be survived.
+const (
+	numberFields = "id,display_phone_number,verified_name,quality_rating,code_verification_status"
+	healthFields = "id,status,throughput,is_on_biz_app,health_status,whatsapp_business_manager_messaging_limit"
+)
+
+// UnmarshalJSON reads a number in the shapes that the network uses.
+func (n *Number) UnmarshalJSON(raw []byte) error {
+	var in struct {
+		ID         graph.ID               `json:"id"`
+		Display    string                 `json:"display_phone_number"`
+		Verified   string                 `json:"verified_name"`
+		Quality    string                 `json:"quality_rating"`
+		Score      struct{ Score string } `json:"quality_score"`
+		Status     string                 `json:"status"`
+		Throughput struct{ Level string } `json:"throughput"`
+		Limit      string                 `json:"whatsapp_business_manager_messaging_limit"`
+		Tier       string                 `json:"messaging_limit_tier"`
+		OnPhone    bool                   `json:"is_on_biz_app"`
+		Health     struct {
+			CanSend string `json:"can_send_message"`
+		} `json:"health_status"`
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return err
+	}
+	*n = Number{
+		ID: string(in.ID), Display: in.Display, VerifiedName: in.Verified, Quality: first(in.Quality, in.Score.Score),
+		Status: in.Status, Throughput: in.Throughput.Level, Limit: first(in.Limit, in.Tier), CanSend: in.Health.CanSend, OnPhone: in.OnPhone,
+	}
+	return nil
+}
+
+// Number reads the line's phone number.
+func (c *Client) Number(ctx context.Context) (Number, error) { return c.number(ctx, numberFields) }
+
+func (c *Client) number(ctx context.Context, fields string) (Number, error) {
+	var n Number
+	if err := c.graph.Get(ctx, c.phone, url.Values{"fields": {fields}}, &n); err != nil {
+		return Number{}, c.failed(ctx, "reading the phone number", err)
+	}
+	return n, nil
+}
+
+// page is a part of a list. There are more while Next is not empty: the cursor
+// alone also stands on the last page.
+type page[T any] struct {
+	Data   []T `json:"data"`
+	Paging struct {
+		Cursors struct {
+			Before graph.ID `json:"before"`
+			After  graph.ID `json:"after"`
+		} `json:"cursors"`
+		Next string `json:"next"` // an address, which may hold the token: never followed or logged
+	} `json:"paging"`
+}
+
+// next is the cursor of the following page, or "".
+func (p *page[T]) next() string {
+	if p.Paging.Next == "" {
+		return ""
+	}
+	return string(p.Paging.Cursors.After)
+}
+
+// Numbers lists the phone numbers of the business account, from a cursor ("":
+// the first page), with that of the next page; "" after the last.
+func (c *Client) Numbers(ctx context.Context, cursor string) (numbers []Number, next string, err error) {
+	query := url.Values{}
+	if cursor != "" {
+		query.Set("after", cursor)
+	}
+	var p page[Number]
+	if err := c.graph.Get(ctx, c.waba+"/phone_numbers", query, &p); err != nil {
+		return nil, "", c.failed(ctx, "listing the phone numbers", err)
+	}
+	return p.Data, p.next(), nil
+}
+
+// Registration connects a phone number to the Cloud API.
+type Registration struct {
+	PIN    string `json:"pin"`                                // six digits: of the two-step verification, set when there is none
+	Region string `json:"data_localization_region,omitempty"` // country code: where messages are kept; "": everywhere
+	Tier   string `json:"tier,omitempty"`                     // an old word of the API, or ""
+}
+
+// Register connects the number. Ten attempts in 72 hours are allowed.
+//
+// See https://developers.facebook.com/docs/whatsapp/cloud-api/reference/registration
+func (c *Client) Register(ctx context.Context, how Registration) error {
+	if len(how.PIN) != 6 || !digits(how.PIN) {
+		return &provider.Invalid{Field: "pin", Message: "must be six digits"}
+	}
+	return c.confirmed(ctx, "registering the phone number", c.phone+"/register", struct {
+		Product string `json:"messaging_product"`
+		Registration
+	}{product, how})
+}
+
+// maxCallbackURL is the length of an address that overrides the app's.
+const maxCallbackURL = 200
+
+// override is a callback address instead of the app's.
+type override struct {
+	URL   string `json:"override_callback_uri"`
+	Token string `json:"verify_token,omitempty"`
+}
+
+// SetCallback lets this number's events go to an address of its own, which
+// must pass the handshake at once; "" ends that.
+//
+// See https://developers.facebook.com/docs/whatsapp/embedded-signup/webhooks/override
+func (c *Client) SetCallback(ctx context.Context, callbackURL, verifyToken string) error {
+	r := &rules{}
+	r.atMost("callbackUrl", callbackURL, maxCallbackURL)
+	if err := r.result(); err != nil {
+		return err
+	}
+	return c.confirmed(ctx, "setting the number's callback", c.phone, map[string]override{
+		"webhook_configuration": {callbackURL, verifyToken},
+	})
+}
+
+// Callbacks are the addresses that events of a number may go to; the first
+// that is set counts.
+type Callbacks struct {
+	Number  string `json:"phone_number"`
+	Account string `json:"whatsapp_business_account"`
+	App     string `json:"application"`
+
+	NumberID string `json:"-"`
+}
+
+// Callbacks reads where the number's events go.
+func (c *Client) Callbacks(ctx context.Context) (Callbacks, error) {
+	var out struct {
+		ID        graph.ID  `json:"id"`
+		Callbacks Callbacks `json:"webhook_configuration"`
+	}
+	if err := c.graph.Get(ctx, c.phone, url.Values{"fields": {"webhook_configuration"}}, &out); err != nil {
+		return Callbacks{}, c.failed(ctx, "reading the callbacks", err)
+	}
+	out.Callbacks.NumberID = string(out.ID)
+	return out.Callbacks, nil
+}
+
+// Subscribe asks for the business account's events. Without a callbackURL they
+// go where the app's dashboard says, and an address of the account's own ends;
+// the first that is given must follow a call without. It must pass the
+// handshake with verifyToken at once.
+//
+// See https://developers.facebook.com/docs/graph-api/reference/whats-app-business-account/subscribed_apps
+func (c *Client) Subscribe(ctx context.Context, callbackURL, verifyToken string) error {
+	if callbackURL == "" {
+		return c.confirmed(ctx, "subscribing to the business account", c.waba+"/subscribed_apps", nil)
+	}
+	r := &rules{}
+	r.atMost("callbackUrl", callbackURL, maxCallbackURL)
+	if err := r.result(); err != nil {
+		return err
+	}
+	return c.confirmed(ctx, "subscribing to the business account", c.waba+"/subscribed_apps", override{callbackURL, verifyToken})
+}
+
+// App is an app that gets the business account's events.
+type App struct {
+	ID          string
+	Name        string
+	CallbackURL string // an address of the account's own, or ""
+}
+
+// Apps lists who is subscribed to the business account.
+func (c *Client) Apps(ctx context.Context) ([]App, error) {
+	var out struct {
+		Data []struct {
+			URL  string `json:"override_callback_uri"`
+			Data struct {
+				ID   graph.ID `json:"id"`
+				Name string   `json:"name"`
+			} `json:"whatsapp_business_api_data"`
+		} `json:"data"`
+	}
+	if err := c.graph.Get(ctx, c.waba+"/subscribed_apps", nil, &out); err != nil {
+		return nil, c.failed(ctx, "reading the subscriptions of the business account", err)
+	}
+	apps := make([]App, len(out.Data))
+	for i, a := range out.Data {
+		apps[i] = App{string(a.Data.ID), a.Data.Name, a.URL}
+	}
+	return apps, nil
+}
+
+// Token asks about the client's own access token.
+func (c *Client) Token(ctx context.Context) (graph.Token, error) {
+	t, err := c.graph.Token(ctx)
+	if err != nil {
+		return graph.Token{}, c.failed(ctx, "asking about the access token", err)
+	}
+	return t, nil
+}

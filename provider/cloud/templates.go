@@ -1,0 +1,161 @@
+package cloud
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+const (
+	templateFields = "id,name,language,status,category,components,parameter_format,rejected_reason,quality_score"
+	templatePage   = "100" // templates asked for at a time
+)
+
+// Definition encodes typed components for [Client.CreateTemplate].
+func Definition(components ...ComponentDefinition) ([]json.RawMessage, error) {
+	out := make([]json.RawMessage, len(components))
+	for i, c := range components {
+		raw, err := json.Marshal(c)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = raw
+	}
+	return out, nil
+}
+
+// template is one on the wire.
+type template struct {
+	ID         graph.ID          `json:"id"`
+	Name       string            `json:"name"`
+	Language   string            `json:"language"`
+	Status     string            `json:"status"`
+	Category   string            `json:"category"`
+	Format     string            `json:"parameter_format"`
+	Components []json.RawMessage `json:"components"`
+	Reason     string            `json:"rejected_reason"`
+	Quality    json.RawMessage   `json:"quality_score"` // {"score": "GREEN"}, or the word
+}
+
+func (t *template) info() provider.TemplateInfo {
+	info := provider.TemplateInfo{
+		TemplateDefinition: provider.TemplateDefinition{
+			Name: t.Name, Category: t.Category, Language: t.Language,
+			ParameterFormat: strings.ToLower(t.Format), Components: t.Components,
+		},
+		ID: string(t.ID), Status: provider.TemplateStatusOf(t.Status), ProviderStatus: t.Status,
+		Quality: first(graph.Value(t.Quality).Get("score").Text(), graph.Value(t.Quality).Text()),
+	}
+	if t.Reason != "NONE" {
+		info.Reason = t.Reason
+	}
+	return info
+}
+
+// CreateTemplate hands a template in. It may be approved or rejected at once,
+// and its category changed. What breaks a rule is a [*provider.Invalid].
+//
+// See https://developers.facebook.com/docs/whatsapp/business-management-api/message-templates
+func (c *Client) CreateTemplate(ctx context.Context, t provider.TemplateDefinition) (provider.TemplateInfo, error) {
+	if err := checkDefinition(t); err != nil {
+		return provider.TemplateInfo{}, err
+	}
+	body := struct {
+		Name       string            `json:"name"`
+		Language   string            `json:"language"`
+		Category   string            `json:"category"`
+		Format     string            `json:"parameter_format,omitempty"`
+		Components []json.RawMessage `json:"components"`
+	}{t.Name, t.Language, t.Category, strings.ToUpper(t.ParameterFormat), t.Components}
+	var out template
+	if err := c.graph.Post(ctx, c.templates(), body, &out); err != nil {
+		return provider.TemplateInfo{}, c.failed(ctx, "creating a template", err)
+	}
+	info := out.info()
+	info.TemplateDefinition = t
+	info.Category = first(out.Category, t.Category)
+	return info, nil
+}
+
+// Templates lists the account's templates, from a cursor ("": the first page),
+// with that of the next page; "" after the last.
+func (c *Client) Templates(ctx context.Context, cursor string) (list []provider.TemplateInfo, next string, err error) {
+	query := url.Values{}
+	if cursor != "" {
+		query.Set("after", cursor)
+	}
+	return c.listTemplates(ctx, query)
+}
+
+func (c *Client) listTemplates(ctx context.Context, query url.Values) ([]provider.TemplateInfo, string, error) {
+	query.Set("fields", templateFields)
+	query.Set("limit", templatePage)
+	var p page[template]
+	if err := c.graph.Get(ctx, c.templates(), query, &p); err != nil {
+		return nil, "", c.failed(ctx, "listing the templates", err)
+	}
+	list := make([]provider.TemplateInfo, len(p.Data))
+	for i := range p.Data {
+		list[i] = p.Data[i].info()
+	}
+	return list, p.next(), nil
+}
+
+// Template reads one template by its id.
+func (c *Client) Template(ctx context.Context, id string) (provider.TemplateInfo, error) {
+	if !plainID(id) {
+		return provider.TemplateInfo{}, &provider.Rejected{Message: "the template has no id that the network could know"}
+	}
+	var t template
+	if err := c.graph.Get(ctx, id, url.Values{"fields": {templateFields}}, &t); err != nil {
+		return provider.TemplateInfo{}, c.failed(ctx, "reading a template", err)
+	}
+	return t.info(), nil
+}
+
+// DeleteTemplate deletes a template in one language; "": in all. The name of
+// an approved one cannot be used again for 30 days.
+func (c *Client) DeleteTemplate(ctx context.Context, name, language string) error {
+	query := url.Values{"name": {name}}
+	if language != "" {
+		id, err := c.templateID(ctx, name, language)
+		if err != nil {
+			return err
+		}
+		query.Set("hsm_id", id)
+	}
+	var done confirmation
+	if err := c.graph.Delete(ctx, c.templates(), query, &done); err != nil {
+		return c.failed(ctx, "deleting a template", err)
+	}
+	return done.check("deleting a template")
+}
+
+// templateID finds a template: names are searched for as a part of a name.
+func (c *Client) templateID(ctx context.Context, name, language string) (string, error) {
+	for cursor := ""; ; {
+		query := url.Values{"name": {name}}
+		if cursor != "" {
+			query.Set("after", cursor)
+		}
+		list, next, err := c.listTemplates(ctx, query)
+		if err != nil {
+			return "", err
+		}
+		for _, t := range list {
+			if t.Name == name && t.Language == language {
+				return t.ID, nil
+			}
+		}
+		if next == "" || next == cursor {
+			return "", &provider.Rejected{Code: "132001", Message: "there is no template " + name + " in " + language}
+		}
+		cursor = next
+	}
+}
+
+func (c *Client) templates() string { return c.waba + "/message_templates" }
