@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/provider"
 )
 
 // unlock makes the keys of Options.Secrets and seals anew what a retired
@@ -19,29 +20,26 @@ func (s *Service) unlock(ctx context.Context) (err error) {
 	if s.keys, err = keyring.New("messaging", s.opts.Secrets); err != nil {
 		return fmt.Errorf("Options.Secrets: %w", err)
 	}
-	s.opts.Secrets = nil // nobody prints them by mistake
-	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		// One write seals all secrets of a reference. Of a kind that this
-		// program does not have, nothing is known, nor ever opened.
-		var rows []referenceRow
-		if err := tx.SelectContext(ctx, &rows, `SELECT `+referenceColumns+` FROM messaging_reference
-			WHERE settings LIKE $1 AND settings NOT LIKE $2`, `%"v1.%`, `%"`+s.keys.Prefix()+`%`); err != nil {
-			return fmt.Errorf("looking for what is sealed under a retired secret: %w", err)
+	s.opts.Secrets = nil    // nobody prints them by mistake
+	var rows []referenceRow // one write seals all secrets of a reference
+	err = s.db.SelectContext(ctx, &rows, `SELECT `+referenceColumns+` FROM messaging_reference
+		WHERE settings LIKE $1 AND settings NOT LIKE $2`, `%"v1.%`, `%"`+s.keys.Prefix()+`%`)
+	if err != nil {
+		return fmt.Errorf("looking for what is sealed under a retired secret: %w", err)
+	}
+	for i := range rows {
+		p, ok := s.kinds[rows[i].Kind]
+		if !ok {
+			continue // nothing is known of its settings, and they are never opened
 		}
-		for i := range rows {
-			if err := s.resealTx(ctx, tx, &rows[i]); err != nil {
-				return err
-			}
+		if err := s.resealSettings(ctx, p, &rows[i]); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
-func (s *Service) resealTx(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
-	p, ok := s.kinds[r.Kind]
-	if !ok {
-		return nil
-	}
+func (s *Service) resealSettings(ctx context.Context, p provider.Provider, r *referenceRow) error {
 	settings, err := s.openSettings(p, r)
 	if err != nil {
 		return err
@@ -50,9 +48,12 @@ func (s *Service) resealTx(ctx context.Context, tx *sqlx.Tx, r *referenceRow) er
 	if err != nil {
 		return err
 	}
-	// Whoever changed the row meanwhile has sealed it too.
-	_, err = tx.ExecContext(ctx, `UPDATE messaging_reference SET settings = $1, verify_hash = $2 WHERE id = $3 AND revision = $4`,
-		stored, verifyHash, r.ID, r.Revision)
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		// Whoever changed the row meanwhile has sealed it too.
+		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET settings = $1, verify_hash = $2 WHERE id = $3 AND revision = $4`,
+			stored, verifyHash, r.ID, r.Revision)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("sealing the settings of reference %d anew: %w", r.ID, err)
 	}

@@ -32,6 +32,8 @@ func TestSecretsAreReplaced(t *testing.T) {
 		_, err := messaging.New(t.Context(), db, &messaging.Options{Providers: []provider.Provider{f.net.provider()}, Secrets: []string{newer}})
 		require.ErrorIs(t, err, keyring.ErrOtherSecret)
 		require.ErrorContains(t, err, fmt.Sprintf("of reference %d", ref))
+		_, err = messaging.New(t.Context(), db, &messaging.Options{Secrets: []string{"short"}})
+		require.ErrorContains(t, err, "messaging: Options.Secrets: a secret needs at least 32 characters")
 
 		for _, secrets := range [][]string{{sealing}, {newer, sealing}, {newer}} {
 			f := under(secrets...)

@@ -10,23 +10,21 @@ import (
 // reseal seals anew what a retired secret has sealed, so that it can be
 // dropped. It fails when something does not open.
 func (d *Dispatcher) reseal(ctx context.Context) error {
-	current := d.keys.Prefix() + "%"
-	return d.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		var rows []endpointRow
-		if err := tx.SelectContext(ctx, &rows, `SELECT `+endpointColumns+` FROM webhook_endpoint
-			WHERE headers NOT LIKE $1 OR secret NOT LIKE $1 OR (old_secret <> '' AND old_secret NOT LIKE $1)`, current); err != nil {
-			return fmt.Errorf("looking for what is sealed under a retired secret: %w", err)
+	var rows []endpointRow
+	err := d.db.SelectContext(ctx, &rows, `SELECT `+endpointColumns+` FROM webhook_endpoint
+		WHERE headers NOT LIKE $1 OR secret NOT LIKE $1 OR (old_secret <> '' AND old_secret NOT LIKE $1)`, d.keys.Prefix()+"%")
+	if err != nil {
+		return fmt.Errorf("looking for what is sealed under a retired secret: %w", err)
+	}
+	for i := range rows {
+		if err := d.resealEndpoint(ctx, &rows[i]); err != nil {
+			return err
 		}
-		for i := range rows {
-			if err := d.resealTx(ctx, tx, &rows[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
-func (d *Dispatcher) resealTx(ctx context.Context, tx *sqlx.Tx, r *endpointRow) error {
+func (d *Dispatcher) resealEndpoint(ctx context.Context, r *endpointRow) error {
 	for _, column := range []struct {
 		place string
 		text  *string
@@ -40,9 +38,12 @@ func (d *Dispatcher) resealTx(ctx context.Context, tx *sqlx.Tx, r *endpointRow) 
 		}
 		*column.text = d.keys.Seal(sealedAs(r.ID, column.place), clear)
 	}
-	// Whoever changed the row meanwhile has sealed it too.
-	_, err := tx.ExecContext(ctx, `UPDATE webhook_endpoint SET headers = $1, secret = $2, old_secret = $3 WHERE id = $4 AND revision = $5`,
-		r.Headers, r.Secret, r.OldSecret, r.ID, r.Revision)
+	err := d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		// Whoever changed the row meanwhile has sealed it too.
+		_, err := tx.ExecContext(ctx, `UPDATE webhook_endpoint SET headers = $1, secret = $2, old_secret = $3 WHERE id = $4 AND revision = $5`,
+			r.Headers, r.Secret, r.OldSecret, r.ID, r.Revision)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("sealing endpoint %s anew: %w", r.ID, err)
 	}

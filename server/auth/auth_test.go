@@ -210,3 +210,9 @@ func TestPasswordIsHashed(t *testing.T) {
 	_, err := login(t, f, "ana@example.org", password, home)
 	require.ErrorContains(t, err, "malformed")
 }
+
+func TestSecretsAreRequired(t *testing.T) {
+	t.Parallel()
+	_, err := auth.New(t.Context(), migrated(t), nil)
+	require.ErrorContains(t, err, "auth: Options.Secrets: no secret is given")
+}
