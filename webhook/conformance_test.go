@@ -76,15 +76,6 @@ type world struct {
 	taken  []request // what was answered with a 2xx
 }
 
-// reply is what the receiver answers; the zero value is 200.
-type reply struct {
-	status     int
-	retryAfter string
-	body       string
-	cut        bool // the connection is closed instead
-	hang       bool // nothing is answered while the caller waits
-}
-
 func newWorld(t *testing.T, db *sqlx.DB, opts webhook.Options) *world {
 	t.Helper()
 	w := &world{script: always(reply{}), counts: map[string]int{}}
@@ -134,26 +125,11 @@ func (w *world) follow(script func(r request) reply) {
 func (w *world) answer(r request, rw http.ResponseWriter) {
 	w.mu.Lock()
 	re := w.script(r)
-	if re.status == 0 && !re.cut && !re.hang {
+	if re.code() == http.StatusOK {
 		w.taken = append(w.taken, r)
 	}
 	w.mu.Unlock()
-	switch {
-	case re.hang:
-		<-r.gone
-	case re.cut:
-		if c, _, err := http.NewResponseController(rw).Hijack(); err == nil {
-			_ = c.Close()
-		}
-	default:
-		if re.retryAfter != "" {
-			rw.Header().Set("Retry-After", re.retryAfter)
-		}
-		if re.status != 0 {
-			rw.WriteHeader(re.status)
-		}
-		_, _ = rw.Write([]byte(re.body))
-	}
+	re.write(r, rw)
 }
 
 // accepted are the sequence numbers that were answered with a 2xx, by path and

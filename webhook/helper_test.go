@@ -137,6 +137,44 @@ func (r request) key() string {
 	return key
 }
 
+// reply is what a receiver answers; the zero value is 200.
+type reply struct {
+	status     int
+	retryAfter string
+	body       string
+	cut        bool          // the connection is closed instead
+	hang       bool          // nothing is answered while the caller waits
+	slow       time.Duration // before the answer
+}
+
+// code is the status that the caller sees, 0 if none.
+func (re reply) code() int {
+	switch {
+	case re.cut || re.hang:
+		return 0
+	case re.status == 0:
+		return http.StatusOK
+	}
+	return re.status
+}
+
+func (re reply) write(r request, w http.ResponseWriter) {
+	switch {
+	case re.hang:
+		<-r.gone
+	case re.cut:
+		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = c.Close()
+		}
+	default:
+		if re.retryAfter != "" {
+			w.Header().Set("Retry-After", re.retryAfter)
+		}
+		w.WriteHeader(re.code())
+		_, _ = io.WriteString(w, re.body)
+	}
+}
+
 // receiver is a server that remembers.
 type receiver struct {
 	*httptest.Server

@@ -1,0 +1,123 @@
+//go:build unix
+
+package webhook_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// lease is how long the children keep what they hold when they are frozen.
+const lease = time.Second
+
+// TestKill kills the process that delivers again and again, while the receiver
+// fails in every way, and then compares the log with what was received.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		const chats = 20
+		l := newLedger(t, url, fails)
+		setting := childSetting{URL: url, Lease: lease, Timeout: time.Second, Exclusive: l.raw.DriverName() == "sqlite"}
+		c := spawn(t, setting)
+		kills := testkit.Rounds(3)
+		for range kills {
+			before := l.received()
+			l.fill(t, chats, 6)
+			eventually(t, func() bool { return l.received() > before+rand.IntN(6*chats) })
+			c.kill(t)
+			l.fill(t, chats, 1)
+			c = spawn(t, setting)
+		}
+		begin := time.Now()
+		n := l.complete(t)
+		t.Logf("promise: %s, killed %d times: %d webhooks to a receiver that fails at random, each received at least once and in order in each of %d chats, "+
+			"each with one outcome in the log; %d requests, %d attempts in the log; done %.1f s after the last start",
+			t.Name(), kills, n, chats, l.requests(), l.attempts(t), time.Since(begin).Seconds())
+	})
+}
+
+// TestFreeze stops one of two processes in the middle of its requests, for
+// longer than its leases last, and lets it go on.
+func TestFreeze(t *testing.T) {
+	t.Parallel()
+	const chats = 24
+	url := testkit.PostgresURL(t)
+	l := newLedger(t, url, func() reply { return reply{} })
+	setting := childSetting{URL: url, Lease: lease}
+	pair := []*child{spawn(t, setting), spawn(t, setting)}
+	rounds := testkit.Rounds(3)
+	for round := range rounds {
+		open := l.shut()
+		l.fill(t, chats, 3)
+		eventually(t, func() bool { return l.holders(t) == 2 && l.waiting() > 1 }) // both are in the middle of it
+		frozen := pair[round%2]
+		require.NoError(t, frozen.Process.Signal(syscall.SIGSTOP))
+		open()
+		l.fill(t, chats, 2)
+		eventually(t, func() bool { return l.received() == l.published() && l.delivered(t) == l.published() })
+		fenced := frozen.fenced.Load()
+		require.NoError(t, frozen.Process.Signal(syscall.SIGCONT))
+		eventually(t, func() bool { return frozen.fenced.Load() > fenced })
+	}
+	n := l.complete(t)
+	t.Logf("promise: %s, frozen %d times for longer than a lease: %d webhooks through two processes, each received at least once (%d repeats, by their webhook-id) "+
+		"and in order in each of %d chats, each completed once in the log; what a frozen process finished late was refused %d times",
+		t.Name(), rounds, n, l.requests()-n, chats, pair[0].fenced.Load()+pair[1].fenced.Load())
+}
+
+// TestKillWhileProbing kills a process that probes an endpoint which is down.
+// The next one does not wait for the usual lease of a minute.
+func TestKillWhileProbing(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		l := newLedger(t, url, func() reply { return reply{status: http.StatusBadGateway} })
+		setting := childSetting{URL: url, Exclusive: l.raw.DriverName() == "sqlite"}
+		c := spawn(t, setting)
+		l.fill(t, 6, 2)
+		eventually(t, func() bool {
+			ep, err := l.Endpoint(t.Context(), l.ep.ID)
+			require.NoError(t, err)
+			return ep.State == webhook.StatePaused
+		})
+		open := l.shut()
+		eventually(t, func() bool { return l.waiting() == 1 })
+		c.kill(t)
+		l.follow(func() reply { return reply{} })
+		open()
+		begin := time.Now()
+		spawn(t, setting)
+		l.complete(t)
+		t.Logf("promise: %s: what an endpoint was probed with went on %.1f s after a kill", t.Name(), time.Since(begin).Seconds())
+	})
+}
+
+// fails is an answer of a receiver in trouble.
+func fails() reply {
+	switch n := rand.IntN(100); {
+	case n < 8:
+		return reply{status: http.StatusInternalServerError}
+	case n < 14:
+		return reply{status: http.StatusBadRequest}
+	case n < 20:
+		return reply{cut: true}
+	case n < 21:
+		return reply{hang: true}
+	case n < 30:
+		return reply{slow: time.Duration(rand.IntN(50)) * time.Millisecond}
+	}
+	return reply{}
+}
+
+// key of a chat, by its number.
+func chat(n int) string { return fmt.Sprint("chat", n) }
