@@ -52,6 +52,9 @@ type Line struct {
 	// Callback returns the signed callback by which the network reports a text
 	// of the contact. Needed for a [provider.Caller].
 	Callback func(t *testing.T, text string) (http.Header, []byte)
+	// Callbacks returns one callback of each thing that the network can report,
+	// by what it is. For a [provider.Caller]; optional.
+	Callbacks func(t *testing.T) map[string][]byte
 }
 
 // Fault is a way in which the next send goes wrong.
@@ -91,6 +94,7 @@ func Run(t *testing.T, h Harness) {
 		"CallerKeys":       callerKeys,
 		"CallerSignatures": callerSignatures,
 		"CallerEvents":     callerEvents,
+		"CallerReports":    callerReports,
 		"CallerJunk":       callerJunk,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,11 +3,16 @@ package graphtest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 )
 
-// Inbound is a text that a contact writes.
+// Inbound is a message that a contact writes: a text, or of another type with
+// the body that Meta has for it.
+//
+//	id := fake.PutFile("", "image/png", data)
+//	fake.Write(ctx, graphtest.Inbound{From: "16505551234", Type: "image", Body: map[string]any{"id": id, "mime_type": "image/png"}})
 type Inbound struct {
 	Line      string    // phone number id; "": the first line
 	From      string    // phone number; "" with a UserID: the contact hides it
@@ -20,6 +25,10 @@ type Inbound struct {
 	Forwarded bool      //
 	At        time.Time // zero: now
 	Text      string
+	Type      string // "image", "interactive", "edit", "system" …; "": a text
+	Body      any    // what stands under the type's name
+	Referral  any    // the advertisement that led here; nil: none
+	Errors    []any  // what the network says is wrong with it
 }
 
 // Write lets a contact write: it posts the callback, again and again until it
@@ -36,7 +45,7 @@ func (s *Server) Write(ctx context.Context, in Inbound) (id string, err error) {
 		in.At = s.opts.Now()
 	}
 	s.record(func() {
-		s.taken[in.ID] = Message{ID: in.ID, Line: l.PhoneNumberID, Type: "text", Text: in.Text, At: in.At}
+		s.taken[in.ID] = Message{ID: in.ID, Line: l.PhoneNumberID, Type: defaulted(in.Type, "text"), Text: in.Text, At: in.At}
 		for _, contact := range []string{in.From, in.UserID} {
 			if contact != "" {
 				s.wrote[l.PhoneNumberID+"/"+contact] = in.At
@@ -60,12 +69,7 @@ func (in *Inbound) contact() map[string]any {
 }
 
 func (in *Inbound) message() map[string]any {
-	m := map[string]any{
-		"id":        in.ID,
-		"timestamp": strconv.FormatInt(in.At.Unix(), 10),
-		"type":      "text",
-		"text":      map[string]string{"body": in.Text},
-	}
+	m := in.said()
 	put(m, "from", in.From)
 	put(m, "from_user_id", in.UserID)
 	put(m, "group_id", in.Group)
@@ -77,8 +81,51 @@ func (in *Inbound) message() map[string]any {
 	if len(quoted) > 0 {
 		m["context"] = quoted
 	}
+	if in.Referral != nil {
+		m["referral"] = in.Referral
+	}
 	return m
 }
+
+// said is the message without its sender.
+func (in *Inbound) said() map[string]any {
+	m := map[string]any{
+		"id":        in.ID,
+		"timestamp": strconv.FormatInt(in.At.Unix(), 10),
+		"type":      defaulted(in.Type, "text"),
+	}
+	switch {
+	case in.Type == "" || in.Type == "text":
+		m["text"] = map[string]string{"body": in.Text}
+	case in.Body != nil:
+		m[in.Type] = in.Body
+	}
+	if in.Errors != nil {
+		m["errors"] = in.Errors
+	}
+	return m
+}
+
+// Echo lets somebody write to the contact of in in the app on the line's
+// phone, and posts that as [Server.Write] does.
+func (s *Server) Echo(ctx context.Context, in Inbound) (id string, err error) {
+	l, known := s.line(in.Line)
+	if !known {
+		return "", fmt.Errorf("graphtest: no line %q", in.Line)
+	}
+	in.ID = defaulted(in.ID, newID())
+	if in.At.IsZero() {
+		in.At = s.opts.Now()
+	}
+	m := in.said()
+	m["from"] = l.number()
+	put(m, "to", in.From)
+	put(m, "to_user_id", in.UserID)
+	return in.ID, s.PostChange(ctx, l.PhoneNumberID, "smb_message_echoes", map[string]any{"message_echoes": []any{m}})
+}
+
+// number is the line's number in digits.
+func (l *Line) number() string { return digitsOf(defaulted(l.DisplayNumber, "15550783881")) }
 
 // Status posts a status of a message that was taken, as [Server.Write] posts.
 // For "failed" a code may be given.
@@ -136,19 +183,26 @@ func (s *Server) PostChange(ctx context.Context, line, field string, value map[s
 	if !known {
 		return fmt.Errorf("graphtest: no line %q", line)
 	}
+	value = maps.Clone(value)
 	value["messaging_product"] = "whatsapp"
-	value["metadata"] = map[string]string{
-		"display_phone_number": digitsOf(defaulted(l.DisplayNumber, "15550783881")),
-		"phone_number_id":      l.PhoneNumberID,
+	value["metadata"] = map[string]string{"display_phone_number": l.number(), "phone_number_id": l.PhoneNumberID}
+	return s.postEntry(ctx, l, map[string]any{}, field, value)
+}
+
+// PostAccountChange posts a change about the business account above a line:
+// it has a time, and names no line.
+func (s *Server) PostAccountChange(ctx context.Context, line, field string, value map[string]any) error {
+	l, known := s.line(line)
+	if !known {
+		return fmt.Errorf("graphtest: no line %q", line)
 	}
-	body := wire(map[string]any{
-		"object": "whatsapp_business_account",
-		"entry": []any{map[string]any{
-			"id":      l.BusinessAccountID,
-			"changes": []any{map[string]any{"value": value, "field": field}},
-		}},
-	})
-	return s.Post(ctx, l.PhoneNumberID, body)
+	return s.postEntry(ctx, l, map[string]any{"time": s.opts.Now().Unix()}, field, value)
+}
+
+func (s *Server) postEntry(ctx context.Context, l Line, entry map[string]any, field string, value map[string]any) error {
+	entry["id"] = l.BusinessAccountID
+	entry["changes"] = []any{map[string]any{"value": value, "field": field}}
+	return s.Post(ctx, l.PhoneNumberID, wire(map[string]any{"object": "whatsapp_business_account", "entry": []any{entry}}))
 }
 
 // Post signs body with the line's secret and posts it until it is answered
