@@ -1,9 +1,28 @@
 package server
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/webhook"
 )
+
+// Subscription is how an account stands with whoever bills it.
+type Subscription struct {
+	Account          string
+	Plan             string
+	Status           string    // in the words of Stripe: "active", "past_due", "canceled"
+	CurrentPeriodEnd time.Time // zero: unknown
+}
 
 // SubscriptionPayload is what integrators receive when an account's
 // subscription changes.
@@ -15,4 +34,62 @@ type SubscriptionPayload struct {
 	Status           string               `json:"status" doc:"In the words of Stripe: trialing, active, past_due, canceled, unpaid, paused, …" example:"active"`
 	CurrentPeriodEnd messaging.UnixTime   `json:"currentPeriodEnd" doc:"0: unknown." example:"1774958400"`
 	Timestamp        messaging.UnixTime   `json:"timestamp" example:"1772366400"`
+}
+
+// PublishSubscriptionTx tells an account's webhooks, in the caller's
+// transaction, what its subscription is now: once to each distinct URL that
+// asks for such events, in the name of the oldest reference that has it. Call
+// Webhooks.Committed after the commit. A server keeps no subscriptions of its
+// own: the program that bills calls this where it writes them down, while it
+// holds their row, so that what is told is in the order of what happened.
+func (s *Server) PublishSubscriptionTx(ctx context.Context, tx *sqlx.Tx, sub Subscription) error {
+	eps, err := s.Webhooks.For(sub.Account).ListenersTx(ctx, tx, "subscription")
+	if err != nil {
+		return fmt.Errorf("publishing a subscription: %w", err)
+	}
+	eps = oldestByURL(eps)
+	now, evs := s.cfg.Now(), make([]webhook.Event, len(eps))
+	for i, ep := range eps {
+		body, err := json.Marshal(sub.payload(referenceOf(ep), now))
+		if err != nil {
+			return fmt.Errorf("publishing a subscription: %w", err)
+		}
+		evs[i] = webhook.Event{
+			Account: sub.Account, Scope: ep.Scope, Endpoint: ep.ID, Type: "subscription", Key: ep.Scope + ":subscription",
+			At: now, Headers: map[string]string{"X-Trunkline-Reference": ep.Scope}, Body: body,
+		}
+	}
+	if err := s.Webhooks.PublishTx(ctx, tx, evs...); err != nil {
+		return fmt.Errorf("publishing a subscription: %w", err)
+	}
+	return nil
+}
+
+// oldestByURL keeps, of the endpoints with one URL, that of the oldest
+// reference: their ids only grow.
+func oldestByURL(eps []webhook.Endpoint) []webhook.Endpoint {
+	slices.SortFunc(eps, func(a, b webhook.Endpoint) int { return cmp.Compare(referenceOf(a), referenceOf(b)) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(eps, func(ep webhook.Endpoint) bool {
+		again := seen[ep.URL]
+		seen[ep.URL] = true
+		return again
+	})
+}
+
+// referenceOf is the reference that an endpoint belongs to.
+func referenceOf(ep webhook.Endpoint) provider.ReferenceID {
+	n, _ := strconv.ParseInt(ep.Scope, 10, 64) // written by webhookScope
+	return provider.ReferenceID(n)
+}
+
+func (sub *Subscription) payload(id provider.ReferenceID, now time.Time) SubscriptionPayload {
+	end := sub.CurrentPeriodEnd
+	if end.IsZero() {
+		end = time.Unix(0, 0)
+	}
+	return SubscriptionPayload{
+		Reference: id, Ref: id, Account: sub.Account, Plan: sub.Plan, Status: sub.Status,
+		CurrentPeriodEnd: messaging.UnixTime{Time: end}, Timestamp: messaging.UnixTime{Time: now},
+	}
 }

@@ -1,0 +1,87 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// integrator is a receiver of webhooks that trusts only what verifies under
+// the secret of an endpoint.
+type integrator struct {
+	url     string
+	secrets []string
+	mu      sync.Mutex
+	got     []delivered
+}
+
+// delivered is a request that an integrator got.
+type delivered struct {
+	path   string
+	header http.Header
+	body   []byte
+}
+
+// json is the body.
+func (d delivered) json(t *testing.T) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	require.NoError(t, json.Unmarshal(d.body, &out), string(d.body))
+	return out
+}
+
+func startIntegrator(t *testing.T) *integrator {
+	t.Helper()
+	in := &integrator{}
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		in.got = append(in.got, delivered{r.URL.Path, r.Header, body})
+	}))
+	t.Cleanup(s.Close)
+	in.url = s.URL
+	return in
+}
+
+// listen registers a path of the integrator with a reference; events is a
+// JSON list, or "" for the default.
+func (in *integrator) listen(t *testing.T, c client, ref int, path, events string) {
+	t.Helper()
+	if events != "" {
+		events = `,"events":` + events
+	}
+	ep := c.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q%s}`, ref, in.url+path, events)).json(201)
+	in.secrets = append(in.secrets, ep["secret"].(string))
+}
+
+// wait returns all requests once there are n, each of them verified.
+func (in *integrator) wait(t *testing.T, n int) []delivered {
+	t.Helper()
+	var got []delivered
+	require.Eventually(t, func() bool {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		got = append([]delivered(nil), in.got...)
+		return len(got) >= n
+	}, eventually, tick)
+	for _, d := range got {
+		var err error
+		for _, secret := range in.secrets {
+			if err = webhook.Verify(secret, d.header, d.body, time.Now()); err == nil {
+				break
+			}
+		}
+		require.NoError(t, err)
+	}
+	return got
+}
