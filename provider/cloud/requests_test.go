@@ -63,7 +63,9 @@ func requests() map[string]call {
 		return &cloud.Header{Media: &cloud.Media{Kind: kind, Link: link, Filename: name}}
 	}
 	button := cloud.Buttons{{ID: "0", Title: "BUTTON1"}}
-	buttons := func(h *cloud.Header) call { return sending(rwanda, interactive(h, "Interactive Button Msg", "", button)) }
+	buttons := func(h *cloud.Header) call {
+		return sending(rwanda, interactive(h, "Interactive Button Msg", "", button))
+	}
 	custom := json.RawMessage(`{"CUSTOM_KEY":"CUSTOM_VALUE"}`)
 	no := false
 	all := map[string]call{

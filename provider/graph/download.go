@@ -18,7 +18,7 @@ const (
 	maxLinks     = 4                // asked of a source for one file
 	maxHops      = 5                // redirects
 	idleTimeout  = 30 * time.Second // without a byte
-	firstPause   = 100 * time.Millisecond
+	firstPause   = 50 * time.Millisecond
 	agent        = "Mozilla/5.0 (compatible; Trunkline; +https://github.com/trunklinehq/trunkline)" // what looks like a library is sent away
 	maxComplaint = 64 << 10                                                                         // bytes read of an answer that refuses
 )

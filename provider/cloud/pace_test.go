@@ -1,0 +1,198 @@
+package cloud_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/cloud"
+)
+
+// network takes every message at once and notes when.
+type network struct {
+	mu     sync.Mutex
+	at     []time.Time
+	answer string
+}
+
+func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	answer := n.answer
+	if strings.HasSuffix(req.URL.Path, "/messages") {
+		n.at = append(n.at, time.Now())
+		answer = `{"messages":[{"id":"wamid.1"}]}`
+	}
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), Request: req}, nil
+}
+
+// most is the most messages in any window that is d long, both ends included.
+func (n *network) most(d time.Duration) int {
+	most, from := 0, 0
+	for i, at := range n.at {
+		for at.Sub(n.at[from]) > d {
+			from++
+		}
+		most = max(most, i-from+1)
+	}
+	return most
+}
+
+// paced opens a line whose network has the clock of the test.
+func paced(t *testing.T) (*network, provider.Session) {
+	t.Helper()
+	n := &network{answer: `{"id":"` + lineID + `","success":true,"throughput":{"level":"STANDARD"}}`}
+	p := cloud.New(&cloud.Options{HTTPClient: &http.Client{Transport: n}})
+	session, err := p.Open(t.Context(), provider.Reference{Settings: settings()}, nil)
+	require.NoError(t, err)
+	return n, session
+}
+
+func contactNumber(i int) provider.Address {
+	number := fmt.Sprintf("1650555%04d", i)
+	return provider.Address{ChatID: number, Phone: number}
+}
+
+// sendPatiently sends one message and comes back when it is told to.
+func sendPatiently(ctx context.Context, s provider.Session, to provider.Address) error {
+	for {
+		_, err := s.Send(ctx, provider.Outbound{To: to, Content: hello})
+		var limited *provider.RateLimited
+		if !errors.As(err, &limited) {
+			return err
+		}
+		select {
+		case <-time.After(limited.After):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// TestNumberRate: 16 workers send to 400 contacts as fast as they can.
+func TestNumberRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, session := paced(t)
+		start := time.Now()
+		var wg sync.WaitGroup
+		for worker := range 16 {
+			wg.Go(func() {
+				for i := range 25 {
+					if err := sendPatiently(t.Context(), session, contactNumber(worker*25+i)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		require.Len(t, n.at, 400)
+		require.Equal(t, 80, n.most(time.Second), "no second holds more, and none is wasted")
+		require.Less(t, time.Since(start), 4100*time.Millisecond, "400 messages take four seconds after the first 80")
+	})
+}
+
+// TestPairRate: 60 messages to one contact, while another gets his.
+func TestPairRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, session := paced(t)
+		for range 45 {
+			_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
+			require.NoError(t, err)
+		}
+		require.Equal(t, 45, n.most(6*time.Second-time.Nanosecond))
+
+		_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
+		var limited *provider.RateLimited
+		require.ErrorAs(t, err, &limited)
+		require.Equal(t, 6*time.Second, limited.After)
+		require.Len(t, n.at, 45, "nothing was sent")
+
+		before := time.Now()
+		_, err = session.Send(t.Context(), provider.Outbound{To: contactNumber(1), Content: hello})
+		require.NoError(t, err)
+		require.Equal(t, before, time.Now(), "another contact does not wait")
+
+		last := len(n.at)
+		for range 10 {
+			require.NoError(t, sendPatiently(t.Context(), session, ana))
+		}
+		for i := last + 1; i < len(n.at); i++ {
+			require.Equal(t, 6*time.Second, n.at[i].Sub(n.at[i-1]), "one every six seconds")
+		}
+
+		<-time.After(45 * 6 * time.Second) // of the test's own clock: the burst is paid for
+		for range 45 {
+			_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
+			require.NoError(t, err)
+		}
+	})
+}
+
+// TestShortWaits: what is soon over is waited for, unless the caller goes.
+func TestShortWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n, session := paced(t)
+		for range 45 {
+			_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
+			require.NoError(t, err)
+		}
+		<-time.After(5500 * time.Millisecond) // of the test's own clock
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err := session.Send(ctx, provider.Outbound{To: ana, Content: hello})
+		var temporary *provider.Temporary
+		require.ErrorAs(t, err, &temporary)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Len(t, n.at, 45)
+
+		<-time.After(6 * time.Second) // of the test's own clock
+		before := time.Now()
+		_, err = session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
+		require.NoError(t, err)
+		require.Equal(t, 400*time.Millisecond, time.Since(before), "the turn that was given up is lost")
+	})
+}
+
+// TestRateIsLearned: a check tells what the number may.
+func TestRateIsLearned(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]int{
+		`"throughput":{"level":"HIGH"}`:                             1000,
+		`"throughput":{"level":"STANDARD"}`:                         80,
+		`"throughput":{"level":"NOT_APPLICABLE"}`:                   80,
+		`"throughput":{"level":"STANDARD"},"is_on_biz_app":true`:    20,
+		`"throughput":{"level":"HIGH"},"data":{"expires_at":"odd"}`: 1000,
+	} {
+		t.Run(said, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				n, session := paced(t)
+				n.answer = `{"id":"` + lineID + `","success":true,` + said + `}`
+				for i := range 10 { // before it is known
+					require.NoError(t, sendPatiently(t.Context(), session, contactNumber(i)))
+				}
+				_, err := session.(provider.Checker).Check(t.Context())
+				require.NoError(t, err)
+				var wg sync.WaitGroup
+				for i := range want + 100 {
+					wg.Go(func() { _ = sendPatiently(t.Context(), session, contactNumber(i)) })
+				}
+				wg.Wait()
+				require.Equal(t, want, n.most(time.Second), "those before count")
+			})
+		})
+	}
+}
