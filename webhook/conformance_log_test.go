@@ -122,6 +122,6 @@ func TestTimeout(t *testing.T) {
 	a, err := f.Test(t.Context(), ep.ID, event("chat", 1))
 	require.NoError(t, err)
 	require.Equal(t, "no answer within 15s", a.Error)
-	require.GreaterOrEqual(t, a.Duration, 15*time.Second)
+	require.Greater(t, a.Duration, 14*time.Second)
 	require.Zero(t, a.StatusCode)
 }

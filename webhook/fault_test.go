@@ -91,7 +91,7 @@ func TestKillWhileProbing(t *testing.T) {
 			return ep.State == webhook.StatePaused
 		})
 		open := l.shut()
-		eventually(t, func() bool { return l.waiting() == 1 })
+		eventually(t, func() bool { return l.waiting() > 0 && l.probing(t) })
 		c.kill(t)
 		l.follow(func() reply { return reply{} })
 		open()

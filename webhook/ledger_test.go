@@ -161,6 +161,13 @@ func (l *ledger) holders(t *testing.T) (n int) {
 	return n
 }
 
+// probing reports that a process probes the endpoint.
+func (l *ledger) probing(t *testing.T) (yes bool) {
+	t.Helper()
+	require.NoError(t, l.raw.Get(&yes, `SELECT count(*) > 0 FROM lane_consumer WHERE trial <> ''`))
+	return yes
+}
+
 func (l *ledger) delivered(t *testing.T) int { return outcomes(t, l.fixture, "delivered") }
 
 func (l *ledger) attempts(t *testing.T) (n int) {
