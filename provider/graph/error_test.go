@@ -98,6 +98,7 @@ func TestSharedErrors(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(folder, "*", "err_*.expect.json"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
+	t.Logf("%d errors", len(files))
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()

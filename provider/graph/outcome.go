@@ -54,27 +54,28 @@ func byStatus(status int) class {
 	}
 }
 
-// class of an error whose code is not known is that of its status.
-func (e *Error) class() class {
-	if m, known := e.meaning(); known {
-		return m.class
+func (e *Error) outcome() error {
+	m, known := e.meaning()
+	switch {
+	case known:
+	case e.Transient:
+		m.class = temporary
+	default:
+		m.class = byStatus(e.HTTPStatus)
 	}
-	if e.Transient {
-		return temporary
-	}
-	return byStatus(e.HTTPStatus)
+	return e.as(m)
 }
 
-func (e *Error) outcome() error {
+// as is the provider error that e means.
+func (e *Error) as(m meaning) error {
 	code := ""
 	if e.Code != NoCode {
 		code = strconv.Itoa(e.Code)
 	} else if e.HTTPStatus != 0 {
 		code = "http_" + strconv.Itoa(e.HTTPStatus)
 	}
-	m, _ := e.meaning()
 	text := advised(e.Text(), m.advice)
-	switch e.class() {
+	switch m.class {
 	case rejected:
 		return &provider.Rejected{Code: code, Message: text}
 	case auth:

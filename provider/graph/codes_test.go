@@ -1,0 +1,63 @@
+package graph_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/graph-errors.md")
+
+const codesDoc = "../../docs/graph-errors.md"
+
+// TestCodesAreDocumented holds the guide against the table that decides.
+func TestCodesAreDocumented(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(`# Errors of WhatsApp Cloud API and Messenger
+
+What Trunkline makes of the error codes of Meta's Graph API, when a call is refused. The advice stands in brackets after
+Meta's own words. This table is written by ` + "`go test ./provider/graph -run Codes -update`" + `.
+
+| becomes | which means |
+|---|---|
+| Rejected | refused for good: the message is ` + "`FAIL`" + ` |
+| RateLimited | not sent; it is repeated after the time that Meta names, else after 1, 4, 16 … seconds |
+| Temporary | not sent; it is repeated, with growing pauses |
+| WindowClosed | the contact has not written within the window: ` + "`FAIL`" + `, only a template would pass |
+| BadRecipient | this contact cannot be reached: ` + "`FAIL`" + ` |
+| AuthExpired | the line's credentials or permissions are not good: ` + "`FAIL`" + `, and the line's session with it |
+
+| code | becomes | advice |
+|---|---|---|
+`)
+	for _, row := range graph.ForTest() {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", row[0], row[1], row[2])
+	}
+	b.WriteString(`
+A code that is not in the table counts by its HTTP status: 429 is RateLimited, 401 AuthExpired, 408 and 3xx Temporary, other
+4xx Rejected. A 5xx without a known code leaves open whether the message was sent: it is not repeated.
+`)
+	if *update {
+		require.NoError(t, os.WriteFile(codesDoc, []byte(b.String()), 0o644))
+	}
+	kept, err := os.ReadFile(codesDoc)
+	require.NoError(t, err)
+	require.Equal(t, b.String(), string(kept), "run with -update")
+}
+
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{131026, 131047, 131049, 131056, 130429, 80007, 132000, 132001, 132005, 132007, 132012, 132015, 132016, 190, 368, 230, 132999} {
+		require.NotEmpty(t, graph.Advice(code), code)
+	}
+	require.Empty(t, graph.Advice(999999))
+	err := answering(t, 400, nil, `{"error":{"message":"Invalid parameter","code":100,"error_subcode":2388299}}`).Post(t.Context(), "x", nil, nil)
+	require.ErrorContains(t, graph.CallError(err), "[The template must not begin or end with a variable.]")
+}
