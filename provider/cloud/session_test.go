@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +24,8 @@ var (
 	hello = provider.Text{Text: "Hello"}
 )
 
+const toAna = `{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234",`
+
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	fake, _, session := setup(t, graphtest.Options{})
@@ -38,6 +41,27 @@ func TestBodies(t *testing.T) {
 		},
 		`{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"template","template":{"name":"hi","language":{"code":"de"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"}]}]}}`: {
 			To: ana, Content: template("hi", "de", `{"type":"body","parameters":[{"type":"text","text":"Ana"}]}`),
+		},
+		toAna + `"type":"interactive","interactive":{"type":"button","body":{"text":"Sure?"},"action":{"buttons":[{"type":"reply","reply":{"id":"y","title":"Yes"}}]}}}`: {
+			To: ana, Content: provider.Buttons{Text: "Sure?", Buttons: []provider.Choice{{ID: "y", Title: "Yes", Description: "not of buttons"}}},
+		},
+		toAna + `"type":"interactive","interactive":{"type":"list","body":{"text":"Which?"},"action":{"button":"Go","sections":[{"title":"A","rows":[{"id":"1","title":"One","description":"first"}]},{"title":"B","rows":[{"id":"2","title":"Two"}]}]}}}`: {
+			To: ana, Content: provider.List{Text: "Which?", Button: "Go", Sections: []provider.Section{
+				{Title: "A", Rows: []provider.Choice{{ID: "1", Title: "One", Description: "first"}}}, {Title: "B", Rows: []provider.Choice{{ID: "2", Title: "Two"}}},
+			}},
+		},
+		toAna + `"type":"location","location":{"latitude":0,"longitude":-9.1393,"name":"Lisbon"}}`: {
+			To: ana, Content: provider.Location{Longitude: -9.1393, Name: "Lisbon", URL: "https://not.sent"},
+		},
+		toAna + `"type":"contacts","contacts":[{"name":{"formatted_name":"Bo Ek","last_name":"Ek"},"phones":[{"phone":"+46 8 1","wa_id":"4681"}],"org":{"company":"Ek AB"}}]}`: {
+			To: ana, Content: provider.Contacts{Contacts: []provider.Card{{
+				Name: provider.CardName{Formatted: "Bo Ek", Last: "Ek"}, Phones: []provider.CardPhone{{Phone: "+46 8 1", WaID: "4681"}},
+				Org: &provider.CardOrg{Company: "Ek AB"}, VCard: "not sent",
+			}}},
+		},
+		toAna + `"type":"reaction","reaction":{"message_id":"wamid.Q=","emoji":""}}`: {To: ana, Content: provider.Reaction{MessageID: "wamid.Q="}},
+		toAna + `"type":"interactive","interactive":{"type":"address_message","body":{"text":"Where?"},"action":{"name":"address_message","parameters":{"country":"IN"}}}}`: {
+			To: ana, Content: provider.Interactive{Interactive: json.RawMessage(`{"type":"address_message","body":{"text":"Where?"},"action":{"name":"address_message","parameters":{"country":"IN"}}}`)},
 		},
 	} {
 		before := len(fake.Shown(""))
@@ -162,6 +186,8 @@ func TestMarkRead(t *testing.T) {
 	require.True(t, fake.Read(id))
 	requests := fake.Requests()
 	require.JSONEq(t, `{"messaging_product":"whatsapp","status":"read","message_id":"`+id+`"}`, string(requests[0].Body))
+	require.NoError(t, session.(provider.Typist).Typing(t.Context(), ana, id))
+	require.JSONEq(t, `{"messaging_product":"whatsapp","status":"read","message_id":"`+id+`","typing_indicator":{"type":"text"}}`, string(fake.Requests()[1].Body))
 	var rejected *provider.Rejected
 	require.ErrorAs(t, session.(provider.Reader).MarkRead(t.Context(), ana, "wamid.stale"), &rejected)
 	require.Equal(t, "131009", rejected.Code)
@@ -177,6 +203,15 @@ func TestClosedSession(t *testing.T) {
 	_, err = session.(provider.Checker).Check(t.Context())
 	require.ErrorIs(t, err, cloud.ErrClosed)
 	require.ErrorIs(t, session.(provider.Reader).MarkRead(t.Context(), ana, "x"), cloud.ErrClosed)
+	require.ErrorIs(t, session.(provider.Typist).Typing(t.Context(), ana, "x"), cloud.ErrClosed)
+	_, err = session.(provider.MediaFetcher).Fetch(t.Context(), provider.Media{ID: "1"}, io.Discard)
+	require.ErrorIs(t, err, cloud.ErrClosed)
+	m := session.(provider.TemplateManager)
+	_, _, err = m.Templates(t.Context(), "")
+	require.ErrorIs(t, err, cloud.ErrClosed)
+	_, err = m.CreateTemplate(t.Context(), provider.TemplateDefinition{})
+	require.ErrorIs(t, err, cloud.ErrClosed)
+	require.ErrorIs(t, m.DeleteTemplate(t.Context(), "x", ""), cloud.ErrClosed)
 	require.Empty(t, fake.Requests())
 }
 
