@@ -62,13 +62,27 @@ func (u *unit) writeFeed(ctx context.Context) error {
 	return nil
 }
 
-// TellTx adds an entry to an account's stream when tx commits.
-func (s *Service) TellTx(ctx context.Context, tx *sqlx.Tx, account string, ref provider.ReferenceID, kind string, data any) error {
+// News is an entry that another service adds to an account's stream.
+type News struct {
+	Account   string
+	Reference provider.ReferenceID
+	Kind      string // "delivery", "run"
+	Data      any    // of what encoding/json can encode
+}
+
+// TellTx adds entries to the streams of their accounts when tx commits. Call
+// [Service.Told] then.
+func (s *Service) TellTx(ctx context.Context, tx *sqlx.Tx, news ...News) error {
 	u := s.unit(tx)
 	u.foreign = true
-	u.tell(account, ref, kind, data)
+	for _, n := range news {
+		u.tell(n.Account, n.Reference, n.Kind, n.Data)
+	}
 	return u.flush(ctx)
 }
+
+// Told wakes those who follow a stream. Without it they look once a second.
+func (s *Service) Told() { s.db.Wake(feedTopic) }
 
 // Feed is the account's stream from a position on.
 type Feed struct {

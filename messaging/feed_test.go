@@ -157,7 +157,9 @@ func TestFollowSkipsNothing(t *testing.T) {
 
 	slow, err := a.db.BeginTxx(t.Context(), nil)
 	require.NoError(t, err)
-	require.NoError(t, a.svc.TellTx(t.Context(), slow, messaging.OneAccount, ref, "run", map[string]string{"id": "slow"}))
+	require.NoError(t, a.svc.TellTx(t.Context(), slow, messaging.News{
+		Account: messaging.OneAccount, Reference: ref, Kind: "run", Data: map[string]string{"id": "slow"},
+	}))
 	b.receive(t, ref, text("m1", "111", "hello"))
 	es, err := feed.Next(t.Context(), 20*time.Millisecond)
 	require.NoError(t, err)

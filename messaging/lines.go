@@ -41,7 +41,9 @@ func (ls *lines) get(ctx context.Context, s *Service, row *referenceRow) (provid
 		return nil, err
 	}
 	// Open does not wait for the network, so the lock is short.
-	sess, err := p.Open(context.WithoutCancel(ctx), provider.Reference{ID: row.ID, Name: row.Name, Settings: settings}, s)
+	sess, err := p.Open(context.WithoutCancel(ctx), provider.Reference{
+		ID: row.ID, Name: row.Name, Settings: settings, CallbackURL: row.Callback,
+	}, s)
 	if err != nil {
 		return nil, fmt.Errorf("opening reference %d: %w", row.ID, err)
 	}

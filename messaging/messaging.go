@@ -162,6 +162,10 @@ func (s *Service) QueueStats(ctx context.Context) (waiting int64, oldest time.Du
 	return st.Unrouted + st.Ready + st.Held + st.Waiting, st.Oldest, nil
 }
 
+// Fenced counts, since this process began, sends whose lease had ended when
+// they were done: their outcome was not recorded.
+func (s *Service) Fenced() int64 { return s.sends.Fenced() }
+
 // Committed tells the workers to look for work now. Call it after the commit
 // of a transaction that was given to a method ending in Tx.
 func (s *Service) Committed() {

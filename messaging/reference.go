@@ -57,6 +57,7 @@ type referenceRow struct {
 	Name         string               `db:"name"`
 	Kind         provider.Kind        `db:"kind"`
 	Settings     string               `db:"settings"`
+	Callback     string               `db:"callback_url"`
 	Revision     int64                `db:"revision"`
 	State        State                `db:"state"`
 	Proved       bool                 `db:"proved"`
@@ -75,7 +76,7 @@ type referenceRow struct {
 	UpdatedUS    int64                `db:"updated_us"`
 }
 
-const referenceColumns = `id, account, name, kind, settings, revision, state, proved, remote_id, remote_name, remote_biz, connected_us,
+const referenceColumns = `id, account, name, kind, settings, callback_url, revision, state, proved, remote_id, remote_name, remote_biz, connected_us,
 	inbound_us, ack_us, probe_us, error_code, error_message, error_us, error_retry_us, created_us, updated_us`
 
 func (r *referenceRow) line(p provider.Provider) line {
@@ -107,10 +108,10 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 		row.ConnectedUS = row.CreatedUS
 	}
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		err := tx.GetContext(ctx, &row.ID, `INSERT INTO messaging_reference (account, name, kind, settings, line_key, group_key, verify_hash,
+		err := tx.GetContext(ctx, &row.ID, `INSERT INTO messaging_reference (account, name, kind, settings, callback_url, line_key, group_key, verify_hash,
 			revision, state, proved, remote_id, remote_name, remote_biz, connected_us, inbound_us, ack_us, probe_us,
 			error_code, error_message, error_us, error_retry_us, created_us, updated_us)
-			VALUES ($1, $2, $3, '{}', '', '', '', 0, $4, FALSE, '', '', '', $5, 0, 0, 0, '', '', 0, 0, $6, $7) RETURNING id`,
+			VALUES ($1, $2, $3, '{}', '', '', '', '', 0, $4, FALSE, '', '', '', $5, 0, 0, 0, '', '', 0, 0, $6, $7) RETURNING id`,
 			row.Account, row.Name, row.Kind, row.State, row.ConnectedUS, row.CreatedUS, row.UpdatedUS)
 		if err != nil {
 			return fmt.Errorf("storing a reference: %w", err)

@@ -163,7 +163,7 @@ func refusals(op operation, need auth.Permission, body bool) []int {
 	if need != anyone || op.limited {
 		out = append(out, http.StatusTooManyRequests)
 	}
-	out = append(out, http.StatusUnprocessableEntity, http.StatusInternalServerError)
+	out = append(out, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusServiceUnavailable)
 	slices.Sort(out)
 	return slices.Compact(out)
 }

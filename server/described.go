@@ -12,6 +12,8 @@ func describe(doc *huma.OpenAPI) {
 		Example: "event: message\nid: MS4yLjM\ndata: {\"reference\":1,\"chatId\":\"ana@sandbox\",\"text\":\"Hello\"}\n\n",
 	}}
 	register := doc.Paths["/references/registerWebHook"].Post.Responses
-	register["201"].Description = "Created; with the signing secret."
-	register["200"] = &huma.Response{Description: "Updated; without a secret.", Content: register["201"].Content}
+	register["200"] = &huma.Response{Description: "Updated, without a secret; or subscribed at the provider.", Content: register["201"].Content}
+	register["201"] = &huma.Response{Description: "Created; with the signing secret.", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{Ref: schemaRefs + "Endpoint"}},
+	}}
 }

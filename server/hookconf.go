@@ -47,10 +47,13 @@ func (s *Server) hookconfRoutes(a *api) {
 	}, auth.WebhooksManage, s.putHook)
 	registerReply(a, operation{
 		id: "Webhooks_Register", method: http.MethodPost, path: "/references/registerWebHook",
-		summary: "Register a webhook and get its signing secret", status: http.StatusCreated,
-		about:  "Answers 201 with the secret for a new URL, 200 without it for one that exists.",
-		errors: []int{http.StatusNotFound},
+		summary: "Register a webhook and get its signing secret, or subscribe at the provider", status: http.StatusCreated,
+		about: "With `webhook`: answers 201 with the secret for a new URL, 200 without it for one that exists. " +
+			"With `provider: true` instead: the line's network is told to post its events, to `callbackUrl` or, without it, to the address " +
+			"in the network's own settings, and the answer is `{\"success\": true}`. The network calls `callbackUrl` at once with the line's `verifyToken`.",
+		errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.WebhooksManage, s.registerHook)
+	s.deliveryRoutes(a)
 	register(a, operation{
 		id: "Webhooks_List", method: http.MethodGet, path: "/references/hookconf", summary: "List the webhooks of a line",
 		errors: []int{http.StatusNotFound},
@@ -115,35 +118,6 @@ func (s *Server) putHook(ctx context.Context, c call, in *hookconf) (hookconfRes
 		return hookconfResult{Success: true, Message: "The webhook was added."}, err
 	}
 	return hookconfResult{Success: true, Message: "The webhook was updated."}, err
-}
-
-type registration struct {
-	Body struct {
-		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
-		Webhook   string               `json:"webhook" minLength:"1" maxLength:"2048" example:"https://example.org/in"`
-		Headers   []header             `json:"headers,omitempty" maxItems:"50"`
-		Events    []string             `json:"events,omitempty" maxItems:"12" doc:"message, status, data, calls, subscription, session; absent: all but session."`
-		Include   []string             `json:"include,omitempty" maxItems:"4" doc:"extracted: message events wait for what the extractors find."`
-		Secret    string               `json:"secret,omitempty" maxLength:"200" doc:"whsec_ and base64 of 24 to 64 bytes; absent: made."`
-	}
-}
-
-// registered is an endpoint with the status that says whether it is new.
-type registered struct {
-	Status int
-	Body   endpoint
-}
-
-func (s *Server) registerHook(ctx context.Context, c call, in *registration) (*registered, error) {
-	b := in.Body
-	ep, created, err := s.putEndpoint(ctx, c, b.Reference, webhook.Settings{
-		URL: b.Webhook, Headers: headersFrom(b.Headers), Events: b.Events, Include: b.Include, Secret: b.Secret,
-	})
-	out := &registered{http.StatusOK, endpointOf(ep)}
-	if created {
-		out.Status = http.StatusCreated
-	}
-	return out, err
 }
 
 // putEndpoint adds or updates an endpoint of one of the caller's lines.

@@ -40,6 +40,8 @@ func (m *httpMetrics) observe(method, route string, status int, took time.Durati
 // of its own: the main one never serves it.
 func (s *Server) MetricsHandler() http.Handler {
 	m := http.NewServeMux()
-	m.Handle("GET /metrics", promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{Registry: s.Metrics}))
+	m.Handle("GET /metrics", promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{
+		Registry: s.Metrics, ErrorHandling: promhttp.ContinueOnError, // a database that is out of reach must not hide the rest
+	}))
 	return m
 }

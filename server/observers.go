@@ -19,9 +19,9 @@ func (s *Server) messagingMetrics() *messaging.Observer {
 	sent := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "trunkline_send_attempts_total", Help: "Attempts to send a message, by kind of line and outcome.",
 	}, []string{"kind", "outcome"})
-	s.Metrics.MustRegister(received, sent, waiting{"send", func(ctx context.Context) (int64, time.Duration, error) {
+	s.Metrics.MustRegister(received, sent, queueGauges("send", func(ctx context.Context) (int64, time.Duration, error) {
 		return s.Messaging.QueueStats(ctx)
-	}})
+	}), fencedCounter("send", func() int64 { return s.Messaging.Fenced() }))
 	return &messaging.Observer{
 		Received: func(k provider.Kind, what string, n int) { received.WithLabelValues(string(k), what).Add(float64(n)) },
 		Sent:     func(k provider.Kind, outcome string) { sent.WithLabelValues(string(k), outcome).Inc() },
@@ -34,42 +34,29 @@ func (s *Server) webhookMetrics() *webhook.Observer {
 		Name: "trunkline_webhook_attempt_duration_seconds", Help: "Attempts to deliver a webhook, by outcome.",
 		Buckets: []float64{.005, .02, .1, .5, 2, 15},
 	}, []string{"outcome"})
+	deliveries := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "trunkline_webhook_delivery_seconds", Help: "Webhook deliveries that are over, by outcome: how long after their event.",
+		Buckets: []float64{.05, .25, 1, 5, 30, 300, 3600, 86400},
+	}, []string{"outcome"})
+	for _, outcome := range []string{webhook.DeliveryDelivered, webhook.DeliveryFailed, webhook.DeliveryDead} {
+		deliveries.WithLabelValues(outcome) // a rate needs the zero before the first
+	}
 	endpoints := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "trunkline_webhook_endpoints_total", Help: "Endpoints that were paused or disabled.",
+		Name: "trunkline_webhook_endpoints_total", Help: "Endpoints that were paused or disabled because of what they answered.",
 	}, []string{"change"})
-	s.Metrics.MustRegister(attempts, endpoints, waiting{"webhook", func(ctx context.Context) (int64, time.Duration, error) {
+	endpoints.WithLabelValues("paused")
+	endpoints.WithLabelValues("disabled")
+	s.Metrics.MustRegister(attempts, deliveries, endpoints, hookGauges(func(ctx context.Context) (webhook.Stats, error) {
+		return s.Webhooks.Stats(ctx)
+	}), queueGauges("webhook", func(ctx context.Context) (int64, time.Duration, error) {
 		return s.Webhooks.QueueStats(ctx)
-	}})
+	}), fencedCounter("webhook", func() int64 { return s.Webhooks.Fenced() }))
 	return &webhook.Observer{
 		Attempted: func(outcome string, took time.Duration) { attempts.WithLabelValues(outcome).Observe(took.Seconds()) },
-		Paused:    func() { endpoints.WithLabelValues("paused").Inc() },
-		Disabled:  func() { endpoints.WithLabelValues("disabled").Inc() },
+		Finished: func(outcome string, after time.Duration) {
+			deliveries.WithLabelValues(outcome).Observe(after.Seconds())
+		},
+		Paused:   func() { endpoints.WithLabelValues("paused").Inc() },
+		Disabled: func() { endpoints.WithLabelValues("disabled").Inc() },
 	}
-}
-
-// waiting shows a queue's length and age when it is asked.
-type waiting struct {
-	queue string
-	stats func(context.Context) (n int64, oldest time.Duration, err error)
-}
-
-var (
-	queueLength = prometheus.NewDesc("trunkline_queue_length", "Items that wait.", []string{"queue"}, nil)
-	queueAge    = prometheus.NewDesc("trunkline_queue_oldest_seconds", "Age of the oldest item that waits.", []string{"queue"}, nil)
-)
-
-// Describe is empty: two queues share their descriptions.
-func (w waiting) Describe(chan<- *prometheus.Desc) {}
-
-// Collect asks the queue.
-func (w waiting) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	n, oldest, err := w.stats(ctx)
-	if err != nil {
-		out <- prometheus.NewInvalidMetric(queueLength, err)
-		return
-	}
-	out <- prometheus.MustNewConstMetric(queueLength, prometheus.GaugeValue, float64(n), w.queue)
-	out <- prometheus.MustNewConstMetric(queueAge, prometheus.GaugeValue, oldest.Seconds(), w.queue)
 }

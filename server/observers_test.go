@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
 
@@ -38,6 +39,13 @@ func TestActivityIsCounted(t *testing.T) {
 			`trunkline_received_total{kind="provider-cloud",what="message"}`:                                     1,
 			`trunkline_send_attempts_total{kind="provider-sandbox",outcome="sent"}`:                              1,
 			`trunkline_webhook_attempt_duration_seconds_count{outcome="delivered"}`:                              2,
+			`trunkline_webhook_delivery_seconds_count{outcome="delivered"}`:                                      2,
+			`trunkline_webhook_delivery_seconds_count{outcome="dead"}`:                                           0,
+			`trunkline_webhook_endpoints{state="ok"}`:                                                            1,
+			`trunkline_webhook_endpoints{state="paused"}`:                                                        0,
+			`trunkline_webhook_oldest_pending_seconds`:                                                           0,
+			`trunkline_queue_fenced_total{queue="webhook"}`:                                                      0,
+			`trunkline_queue_fenced_total{queue="send"}`:                                                         0,
 			`trunkline_queue_length{queue="send"}`:                                                               0,
 			`trunkline_queue_length{queue="webhook"}`:                                                            0,
 			`trunkline_queue_oldest_seconds{queue="webhook"}`:                                                    0,
@@ -58,4 +66,30 @@ func TestQueuesAreShown(t *testing.T) {
 		ana.call(t, "POST", "/chats/send?wait=0", sendBody(ref, "ana", `{"type":"text","text":"x"}`)).json(200)
 	}
 	require.InDelta(t, 3, gauge(t, f, `trunkline_queue_length{queue="send"}`), 0)
+}
+
+// TestPendingAges while an endpoint refuses.
+func TestPendingAges(t *testing.T) {
+	t.Parallel()
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	f := setupOn(t, db, local)
+	ana := f.as(t, "ana")
+	ref := ana.sandbox(t)
+	ana.hook(t, ref, 200)
+	ana.write(t, ref, "ana", "Hello")
+	db.MustExec(`UPDATE webhook_event SET at_us = at_us - 3600000000`)
+	age := gauge(t, f, `trunkline_webhook_oldest_pending_seconds`)
+	require.Greater(t, age, 3599.0)
+	require.Less(t, age, 7200.0)
+}
+
+// TestMetricsWithoutDatabase shows what needs none.
+func TestMetricsWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	f := setupOn(t, db, nil)
+	require.NoError(t, db.Close())
+	text := metrics(t, f)
+	require.Contains(t, text, "trunkline_build_info")
+	require.NotContains(t, text, "trunkline_queue_length{")
 }

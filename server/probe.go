@@ -2,10 +2,14 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -17,12 +21,19 @@ const (
 	probePath    = "/probe"
 	probeFresh   = time.Second // how long a successful write answers for
 	probeTimeout = 3 * time.Second
+	probeSize    = 64 << 10 // bytes of a write: more than a message and all that follows from it
+	probeDoubt   = 1 << 20  // bytes of a write after a request was refused: as many as a body may have
 )
 
-// probe remembers the last write, so that asking often costs nothing.
+// probe remembers the last write, so that asking often costs nothing. After
+// the store has refused what a request brought it asks for more room than
+// usual: a full disk still has some for what is small.
 type probe struct {
-	mu    sync.Mutex
-	wrote time.Time
+	mu      sync.Mutex
+	wrote   time.Time
+	cleared int64 // refusals that a write of probeDoubt has followed
+
+	refusals atomic.Int64 // of requests
 }
 
 type probeView struct {
@@ -35,7 +46,7 @@ type probeView struct {
 func (s *Server) probeRoutes(a *api) {
 	register(a, operation{
 		id: "Server_Probe", method: http.MethodGet, path: probePath, summary: "Whether the server works",
-		about:  "Answers 503 when the store cannot be written, or when the server is about to stop.",
+		about:  "Answers 503 when the store has no room for a message or cannot be written at all, and when the server is about to stop.",
 		errors: []int{http.StatusServiceUnavailable},
 	}, anyone, s.serveProbe)
 }
@@ -58,22 +69,41 @@ func (s *Server) serveProbe(ctx context.Context, _ call, _ *struct{}) (probeView
 
 // writable commits a write, unless one has just succeeded.
 func (s *Server) writable(ctx context.Context) error {
-	s.probe.mu.Lock()
-	defer s.probe.mu.Unlock()
-	now := time.Now()
-	if now.Sub(s.probe.wrote) < probeFresh {
+	p := &s.probe
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now, refusals, bytes := time.Now(), p.refusals.Load(), probeSize
+	switch {
+	case refusals != p.cleared:
+		bytes = probeDoubt
+	case now.Sub(p.wrote) < probeFresh:
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
+	if err := s.occupy(ctx, now, bytes); err != nil {
+		return err
+	}
+	p.wrote, p.cleared = now, refusals
+	return nil
+}
+
+// occupy writes a row of so many bytes, which no database can compress, and
+// then deletes the one before: there must be room for both, and in between
+// whoever needs it has the room of one.
+func (s *Server) occupy(ctx context.Context, now time.Time, bytes int) error {
+	noise := make([]byte, bytes/4*3)
+	_, _ = rand.Read(noise)                                                // never fails
+	id, room := mathrand.Int64(), base64.StdEncoding.EncodeToString(noise) //nolint:gosec // nobody gains by guessing it
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO server_probe (id, at_us) VALUES (1, $1)
-			ON CONFLICT (id) DO UPDATE SET at_us = excluded.at_us`, database.Micros(now))
+		if _, err := tx.ExecContext(ctx, `INSERT INTO server_probe (id, at_us, room) VALUES ($1, $2, $3)`, id, database.Micros(now), room); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM server_probe WHERE id <> $1`, id)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("writing the probe's row: %w", err)
 	}
-	s.probe.wrote = now
 	return nil
 }

@@ -136,6 +136,9 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 			return p
 		}
 	}
+	if p := s.storeProblem(ctx, err); p != nil {
+		return p
+	}
 	if ctx.Err() != nil {
 		return problem(codeUnavailable, "the request was ended before it was answered")
 	}

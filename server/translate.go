@@ -1,8 +1,11 @@
 package server
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -85,11 +88,26 @@ func webhookProblem(err error) *Problem {
 	return nil
 }
 
+// storeProblem is for a store that takes nothing for now. The operator must
+// act, so it is logged, and the probe looks closer.
+func (s *Server) storeProblem(ctx context.Context, err error) *Problem {
+	if ctx.Err() != nil || !database.IsUnwritable(err) {
+		return nil
+	}
+	s.probe.refusals.Add(1)
+	s.log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", err))
+	return problem(codeUnavailable, "the store cannot be written for now")
+}
+
 // inQuery says that what err names stands in the query.
 func inQuery(err error) error {
 	var bad *messaging.Invalid
-	if errors.As(err, &bad) {
+	var other *webhook.Invalid
+	switch {
+	case errors.As(err, &bad):
 		return invalid("query."+bad.Field, bad.Message)
+	case errors.As(err, &other):
+		return invalid("query."+other.Field, other.Message)
 	}
 	return err
 }

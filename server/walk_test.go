@@ -101,7 +101,7 @@ func walk(t *testing.T, f fixture) *walker {
 	slices.SortFunc(w.ops, func(a, b documented) int { return strings.Compare(a.path+a.method, b.path+b.method) })
 	ref := w.sandbox(t)
 	w.write(t, ref, "ana", "Hello")
-	ep := w.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":"https://example.org/"}`, ref)).json(201)
+	ep := w.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q}`, ref, echoURL)).json(201)
 	w.values = map[string]any{
 		"reference": ref, "id": ref, "chatId": "ana", "endpointId": ep["endpointId"], "from": "ana", "type": "text", "text": "Hi",
 		"message": map[string]any{"type": "text", "text": "Hi"}, "webhook": "https://example.org/walk", "name": "Walk",

@@ -20,7 +20,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 	s.echo = &webhook.Echo{}
 	s.Webhooks, err = webhook.New(ctx, c.DB, &webhook.Options{
 		Secrets: c.secrets(), Allow: c.WebhookAllow, Echo: s.echo, Exclusive: c.Exclusive,
-		Observer: s.webhookMetrics(), Logger: c.Logger, Now: c.Now,
+		Sink: toStream{s}, Observer: s.webhookMetrics(), Logger: c.Logger, Now: c.Now,
 	})
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ const (
 type result struct {
 	*job
 	answer
+	tries    int    // failed attempts before this one
 	outcome  string // "": it goes on
 	paused   bool   // the endpoint is down
 	disabled string // why the endpoint gets nothing more, "": it does
@@ -35,7 +36,7 @@ func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
 	if j == nil || j.ev == nil || j.ep == nil { // erased meanwhile
 		return lane.Outcome{Item: it, Verdict: lane.Done}
 	}
-	r := &result{job: j}
+	r := &result{job: j, tries: it.Attempt}
 	if !j.ep.Enabled {
 		r.At, r.Error, r.outcome = d.now(), "the endpoint is disabled", failed
 		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}

@@ -22,6 +22,7 @@ const (
 	pendingPage       = 200       // items read at a time while they are filtered
 	maxDeliveries     = 200       // of a page
 	deliveriesDefault = 50        // of a page
+	maxFilterIDs      = 1000      // of a filter
 )
 
 // Delivery is an event on its way to an endpoint.
@@ -36,12 +37,13 @@ type Delivery struct {
 	CreatedAt               time.Time
 }
 
-// DeliveryFilter chooses deliveries. What is "" does not matter.
+// DeliveryFilter chooses deliveries. What is empty does not matter.
 type DeliveryFilter struct {
-	Scope                          string // required
-	Endpoint, State, ChatID, Event string
-	Limit                          int    // 1..200; 0: 50
-	Cursor                         string // of the page before
+	Scope                  string // required
+	Endpoint, State, Event string
+	ChatIDs, MessageIDs    []string // any of these; at most 1,000
+	Limit                  int      // 1..200; 0: 50
+	Cursor                 string   // of the page before
 }
 
 // Deliveries returns a page of deliveries and the cursor of the next, "" after
@@ -73,6 +75,9 @@ func (f *DeliveryFilter) check() error {
 	}
 	if f.Event != "" && !isType(f.Event) {
 		return invalid("event", "must be one of %s", strings.Join(types, ", "))
+	}
+	if len(f.ChatIDs) > maxFilterIDs || len(f.MessageIDs) > maxFilterIDs {
+		return invalid("chatId", "is known by too many ids")
 	}
 	states := []string{"", DeliveryPending, DeliveryDelivered, DeliveryFailed, DeliveryDead}
 	if !slices.Contains(states, f.State) {
@@ -168,7 +173,8 @@ func (a *Account) pending(ctx context.Context, f DeliveryFilter, before lane.Ent
 }
 
 func (f *DeliveryFilter) lets(ev *eventRow) bool {
-	return (f.ChatID == "" || f.ChatID == ev.ChatID) && (f.Event == "" || f.Event == ev.Type)
+	return (len(f.ChatIDs) == 0 || slices.Contains(f.ChatIDs, ev.ChatID)) &&
+		(len(f.MessageIDs) == 0 || slices.Contains(f.MessageIDs, ev.MessageID)) && (f.Event == "" || f.Event == ev.Type)
 }
 
 func pendingDelivery(ev *eventRow, it *lane.Pending, seq int64) Delivery {
@@ -204,11 +210,9 @@ type overRow struct {
 // over fills the page with deliveries that are over.
 func (a *Account) over(ctx context.Context, f DeliveryFilter, before int64, out []Delivery) ([]Delivery, string, error) {
 	room := f.Limit - len(out)
+	query, args := f.over(a, before, room+1)
 	var rows []overRow
-	err := a.d.db.SelectContext(ctx, &rows, `SELECT `+overColumns+` FROM webhook_attempt
-		WHERE scope = $1 AND outcome <> '' AND account = $2 AND id < $3
-		AND ($4 = '' OR endpoint = $4) AND ($5 = '' OR outcome = $5) AND ($6 = '' OR chat_id = $6) AND ($7 = '' OR type = $7)
-		ORDER BY id DESC LIMIT $8`, f.Scope, a.id, before, f.Endpoint, f.State, f.ChatID, f.Event, room+1)
+	err := a.d.db.SelectContext(ctx, &rows, query, args...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -226,6 +230,27 @@ func (a *Account) over(ctx context.Context, f DeliveryFilter, before int64, out 
 		})
 	}
 	return out, next, nil
+}
+
+// over is the statement that reads deliveries that are over.
+func (f *DeliveryFilter) over(a *Account, before int64, limit int) (string, []any) {
+	q := `SELECT ` + overColumns + ` FROM webhook_attempt
+		WHERE scope = $1 AND outcome <> '' AND account = $2 AND id < $3
+		AND ($4 = '' OR endpoint = $4) AND ($5 = '' OR outcome = $5) AND ($6 = '' OR type = $6)`
+	args := []any{f.Scope, a.id, before, f.Endpoint, f.State, f.Event}
+	for _, in := range []struct {
+		column string // the index of message_id leaves out those of none
+		ids    []string
+	}{{`message_id <> '' AND message_id`, f.MessageIDs}, {`chat_id`, f.ChatIDs}} {
+		if len(in.ids) == 0 {
+			continue
+		}
+		q += ` AND ` + in.column + ` IN ` + a.d.db.Dialect.Values(1, len(in.ids), len(args)+1)
+		for _, id := range in.ids {
+			args = append(args, id)
+		}
+	}
+	return q + fmt.Sprintf(` ORDER BY id DESC LIMIT %d`, limit), args
 }
 
 // addAttempts fills in what was tried.

@@ -110,19 +110,27 @@ func TestDeliveries(t *testing.T) {
 			require.Equal(t, all[:3], got)
 		})
 		t.Run("filters", func(t *testing.T) {
-			for filter, n := range map[webhook.DeliveryFilter]int{
-				{ChatID: "late"}:                   3,
-				{ChatID: "good"}:                   5,
-				{ChatID: "none"}:                   0,
-				{ChatID: "late", State: "dead"}:    0,
-				{Event: "messages"}:                9,
-				{Event: "status"}:                  0,
-				{Endpoint: ep.ID}:                  9,
-				{Endpoint: "none"}:                 0,
-				{Event: "message", ChatID: "late"}: 3,
+			ids := func(s ...string) []string { return s }
+			for _, c := range []struct {
+				n      int
+				filter webhook.DeliveryFilter
+			}{
+				{3, webhook.DeliveryFilter{ChatIDs: ids("late")}},
+				{5, webhook.DeliveryFilter{ChatIDs: ids("good")}},
+				{8, webhook.DeliveryFilter{ChatIDs: ids("none", "good", "late")}},
+				{0, webhook.DeliveryFilter{ChatIDs: ids("none")}},
+				{0, webhook.DeliveryFilter{ChatIDs: ids("late"), State: "dead"}},
+				{1, webhook.DeliveryFilter{MessageIDs: ids("m3", "none")}},
+				{2, webhook.DeliveryFilter{MessageIDs: ids("m3", "m4"), ChatIDs: ids("good", "late")}},
+				{0, webhook.DeliveryFilter{MessageIDs: ids("m3"), ChatIDs: ids("late")}},
+				{9, webhook.DeliveryFilter{Event: "messages"}},
+				{0, webhook.DeliveryFilter{Event: "status"}},
+				{9, webhook.DeliveryFilter{Endpoint: ep.ID}},
+				{0, webhook.DeliveryFilter{Endpoint: "none"}},
+				{3, webhook.DeliveryFilter{Event: "message", ChatIDs: ids("late")}},
 			} {
-				got, _ := slow.pages(t, filter)
-				require.Len(t, got, n, filter)
+				got, _ := slow.pages(t, c.filter)
+				require.Len(t, got, c.n, c.filter)
 			}
 			ds, next, err := slow.For("stranger").Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope})
 			require.NoError(t, err)
@@ -132,6 +140,7 @@ func TestDeliveries(t *testing.T) {
 		t.Run("invalid", func(t *testing.T) {
 			for field, filter := range map[string]webhook.DeliveryFilter{
 				"limit": {Limit: 201}, "state": {State: "x"}, "event": {Event: "x"}, "cursor": {Cursor: "x"},
+				"chatId": {ChatIDs: make([]string, 1001)},
 			} {
 				_, _, err := slow.Deliveries(t.Context(), filter)
 				requireInvalid(t, err, field)
@@ -178,9 +187,14 @@ func TestReplay(t *testing.T) {
 			}
 		})
 		t.Run("of another account", func(t *testing.T) {
-			queued, err := f.For("stranger").Replay(t.Context(), webhook.Replay{Endpoint: ep.ID})
+			ds, _, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, Limit: 3})
 			require.NoError(t, err)
-			require.Zero(t, queued)
+			for _, r := range []webhook.Replay{{Endpoint: ep.ID}, {IDs: []string{ds[0].ID, ds[1].ID}}} {
+				_, err := f.For("stranger").Replay(t.Context(), r)
+				require.ErrorIs(t, err, webhook.ErrNotFound)
+			}
+			_, err = f.Replay(t.Context(), webhook.Replay{IDs: []string{"none"}})
+			require.ErrorIs(t, err, webhook.ErrNotFound)
 		})
 		t.Run("by time and state", func(t *testing.T) {
 			for _, r := range []webhook.Replay{
@@ -217,6 +231,7 @@ func TestReplay(t *testing.T) {
 		t.Run("invalid", func(t *testing.T) {
 			for field, r := range map[string]webhook.Replay{
 				"endpoint": {}, "ids": {IDs: make([]string, 201)}, "state": {Endpoint: ep.ID, State: "pending"},
+				"until": {Endpoint: ep.ID, Since: time.Now(), Until: time.Now().Add(-time.Hour)},
 			} {
 				_, err := f.Replay(t.Context(), r)
 				requireInvalid(t, err, field)

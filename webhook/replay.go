@@ -28,13 +28,18 @@ const replayChunk = 500
 // Replay queues deliveries again, under the same webhook-id and sequence, and
 // returns how many they are. They keep their order among each other, but do
 // not wait for, nor hold back, newer events. What is pending, unknown or no
-// longer stored is left out. A disabled endpoint is an [*Invalid].
+// longer stored is left out. When the account knows none of them, or not the
+// endpoint, it returns [ErrNotFound]. A disabled endpoint is an [*Invalid].
 func (a *Account) Replay(ctx context.Context, r Replay) (int, error) {
+	r.legible()
 	where, args, err := r.where(a.d)
 	if err != nil {
 		return 0, err
 	}
-	if err := a.replayable(ctx, where, args); err != nil {
+	if err := a.known(ctx, r); err != nil {
+		return 0, err
+	}
+	if err := a.replayable(ctx, r, where, args); err != nil {
 		return 0, err
 	}
 	queued := 0
@@ -55,6 +60,21 @@ func (a *Account) Replay(ctx context.Context, r Replay) (int, error) {
 	}
 }
 
+// legible replaces what can be no id by one that nobody has: it might be
+// unfit for a statement.
+func (r *Replay) legible() {
+	const nobody = "-"
+	r.IDs = slices.Clone(r.IDs)
+	for i, id := range r.IDs {
+		if !isEventID(id) {
+			r.IDs[i] = nobody
+		}
+	}
+	if r.Endpoint != "" && !isEventID(r.Endpoint) {
+		r.Endpoint = nobody
+	}
+}
+
 // where is the condition on webhook_attempt; its parameters begin at $2.
 func (r *Replay) where(d *Dispatcher) (string, []any, error) {
 	switch {
@@ -71,6 +91,9 @@ func (r *Replay) where(d *Dispatcher) (string, []any, error) {
 	case !slices.Contains([]string{"", delivered, failed, dead}, r.State):
 		return "", nil, invalid("state", "must be one of %s, %s, %s", delivered, failed, dead)
 	}
+	if !r.Until.IsZero() && r.Until.Before(r.Since) {
+		return "", nil, invalid("until", "is before since")
+	}
 	until := r.Until
 	if until.IsZero() {
 		until = d.now()
@@ -80,15 +103,38 @@ func (r *Replay) where(d *Dispatcher) (string, []any, error) {
 		[]any{r.Endpoint, database.Micros(r.Since), database.Micros(until), r.State}, nil
 }
 
+// known says whether there is what is to be replayed, pending or over.
+func (a *Account) known(ctx context.Context, r Replay) error {
+	query, args := `SELECT count(*) FROM webhook_endpoint WHERE account = $1 AND id = $2`, []any{a.id, r.Endpoint}
+	if len(r.IDs) > 0 {
+		query = `SELECT count(*) FROM webhook_attempt WHERE account = $1 AND delivery IN ` + a.d.db.Dialect.Values(1, len(r.IDs), 2)
+		args = args[:1]
+		for _, id := range r.IDs {
+			args = append(args, id)
+		}
+	}
+	var n int
+	if err := a.d.db.GetContext(ctx, &n, query, args...); err != nil {
+		return fmt.Errorf("reading what to replay: %w", err)
+	}
+	if n == 0 {
+		return fmt.Errorf("replaying deliveries: %w", ErrNotFound)
+	}
+	return nil
+}
+
 // replayable refuses what would come back at once.
-func (a *Account) replayable(ctx context.Context, where string, args []any) error {
+func (a *Account) replayable(ctx context.Context, r Replay, where string, args []any) error {
 	var disabled int
 	err := a.d.db.GetContext(ctx, &disabled, `SELECT count(*) FROM webhook_endpoint WHERE account = $1 AND NOT enabled
 		AND id IN (SELECT endpoint FROM webhook_attempt WHERE `+where+`)`, append([]any{a.id}, args...)...)
 	if err != nil {
 		return fmt.Errorf("reading what to replay: %w", err)
 	}
-	if disabled > 0 {
+	switch {
+	case disabled > 0 && len(r.IDs) > 0:
+		return invalid("ids", "are of an endpoint that is disabled: enable it first")
+	case disabled > 0:
 		return invalid("endpoint", "is disabled: enable it first")
 	}
 	return nil

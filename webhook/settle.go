@@ -65,7 +65,7 @@ func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcom
 		}
 	}
 	takeBack(outs)
-	return nil
+	return d.tell(ctx, tx, results(outs)...)
 }
 
 // takeBack drops the pauses of endpoints that were resumed meanwhile.
@@ -139,8 +139,10 @@ func (r *result) settlePaused(ctx context.Context, tx *sqlx.Tx) error {
 
 // settled tells the operator, once the outcomes are durable.
 func (d *Dispatcher) settled(outs []lane.Outcome) {
-	for _, r := range results(outs) {
-		d.opts.Observer.attempted(r.label(), r.Duration)
+	rs := results(outs)
+	d.told(rs...)
+	for _, r := range rs {
+		d.count(r)
 		switch {
 		case !r.first:
 		case r.disabled != "":
@@ -152,6 +154,17 @@ func (d *Dispatcher) settled(outs []lane.Outcome) {
 		case r.ep.Pauses > 0 && !r.paused:
 			d.opts.Logger.Info("trunkline.endpoint.recovered", "endpoint", r.ep.ID, "scope", r.ep.Scope)
 		}
+	}
+}
+
+// count tells the observer of an attempt, if there was one: a disabled
+// endpoint gets none.
+func (d *Dispatcher) count(r *result) {
+	if r.ep.Enabled {
+		d.opts.Observer.attempted(r.label(), r.Duration)
+	}
+	if r.outcome != "" {
+		d.opts.Observer.finished(r.outcome, d.now().Sub(database.Time(r.ev.At)))
 	}
 }
 

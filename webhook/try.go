@@ -33,10 +33,14 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 		if err := d.insert(ctx, tx, insertEvents, eventWidth, ev.row()); err != nil {
 			return err
 		}
-		return d.insert(ctx, tx, insertAttempts, attemptWidth, r.row())
+		if err := d.insert(ctx, tx, insertAttempts, attemptWidth, r.row()); err != nil {
+			return err
+		}
+		return d.tell(ctx, tx, r)
 	})
 	if err != nil {
 		return Attempt{}, fmt.Errorf("storing a test of endpoint %s: %w", id, err)
 	}
+	d.told(r)
 	return r.Attempt, nil
 }

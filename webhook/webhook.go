@@ -57,6 +57,8 @@ type Options struct {
 	// Exclusive says that no other process uses the database, so that what a
 	// killed predecessor held is taken up at once.
 	Exclusive bool
+	// Sink is told of every attempt. nil: nobody is.
+	Sink Sink
 	// Observer counts what an operator watches. nil: nothing is counted.
 	Observer *Observer
 	Logger   *slog.Logger // nil: slog.Default()
@@ -70,13 +72,22 @@ type Options struct {
 // skipped.
 type Observer struct {
 	Attempted func(outcome string, took time.Duration) // "delivered", "retried", "paused", "failed", "dead"
-	Paused    func()                                   // an endpoint went down
-	Disabled  func()                                   // an endpoint answered 410 or was down for too long
+	// Finished is told of every delivery that is over ("delivered", "failed",
+	// "dead"), and how long after its event.
+	Finished func(outcome string, after time.Duration)
+	Paused   func() // an endpoint went down
+	Disabled func() // an endpoint answered 410 or was down for too long
 }
 
 func (o *Observer) attempted(outcome string, took time.Duration) {
 	if o != nil && o.Attempted != nil {
 		o.Attempted(outcome, took)
+	}
+}
+
+func (o *Observer) finished(outcome string, after time.Duration) {
+	if o != nil && o.Finished != nil {
+		o.Finished(outcome, after)
 	}
 }
 

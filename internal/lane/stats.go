@@ -45,3 +45,21 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	s.Oldest = time.Duration(max(l.Oldest, b.Oldest)) * time.Microsecond
 	return s, nil
 }
+
+// First is the least subject among those that are next in their lanes, or not
+// in lanes yet; "" when all work is done. Of subjects that rise with time it is
+// the oldest. It reads the head of every lane that is not idle.
+func (q *Queue) First(ctx context.Context) (string, error) {
+	const first = `SELECT COALESCE(MIN(subject), '') FROM (
+		SELECT subject FROM lane_outbox WHERE queue = $1
+		UNION ALL SELECT i.subject FROM lane_lane l JOIN lane_item i ON i.lane_id = l.id AND i.seq = l.head + 1
+			WHERE l.queue = $1 AND l.ready_us IS NOT NULL) s`
+	var subject string
+	if err := q.db.GetContext(ctx, &subject, first, q.o.Name); err != nil {
+		return "", fmt.Errorf("reading the heads of queue %s: %w", q.o.Name, err)
+	}
+	return subject, nil
+}
+
+// Fenced is [Stats].Fenced, which needs no database.
+func (q *Queue) Fenced() int64 { return q.fenced.Load() }

@@ -5,6 +5,7 @@ CREATE TABLE messaging_reference (
 	name TEXT NOT NULL,
 	kind TEXT NOT NULL,
 	settings TEXT NOT NULL, -- JSON object; secrets are sealed
+	callback_url TEXT NOT NULL, -- where the network was told to post, '' when it was not
 	line_key TEXT NOT NULL, -- the network's id of the line, '' when it has none
 	group_key TEXT NOT NULL,
 	verify_hash TEXT NOT NULL, -- keyed hash of the handshake token

@@ -1,6 +1,7 @@
 -- +goose Up
--- The row that the probe writes.
+-- What the probe writes: one row, for a moment two.
 CREATE TABLE server_probe (
-	id    BIGINT PRIMARY KEY CHECK (id = 1),
-	at_us BIGINT NOT NULL
+	id    BIGINT PRIMARY KEY,
+	at_us BIGINT NOT NULL,
+	room  TEXT NOT NULL -- noise of a message's size
 );

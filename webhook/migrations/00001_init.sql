@@ -61,3 +61,4 @@ CREATE TABLE webhook_attempt (
 );
 CREATE INDEX webhook_attempt_delivery ON webhook_attempt (delivery, id);
 CREATE INDEX webhook_attempt_final ON webhook_attempt (scope, id) WHERE outcome <> '';
+CREATE INDEX webhook_attempt_message ON webhook_attempt (scope, message_id) WHERE outcome <> '' AND message_id <> '';

@@ -1,0 +1,54 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// ChatIDs returns every id by which a chat is or was known, given any of them:
+// what was recorded elsewhere may have an older one. Of a chat that does not
+// exist it is the id itself, in the form that the line uses.
+func (a *Account) ChatIDs(ctx context.Context, ref provider.ReferenceID, chatID string) ([]string, error) {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	addr, err := address(p, chatID)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
+	if errors.Is(err, ErrNotFound) {
+		return names(addr), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var others []string
+	err = a.s.db.SelectContext(ctx, &others, `SELECT alias FROM messaging_alias WHERE chat = $1 AND alias <> $2`, c.ID, c.ChatID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the names of a chat: %w", err)
+	}
+	return append(others, c.ChatID), nil
+}
+
+// MessageIDs returns every id by which a message is or was known, given any of
+// them.
+func (a *Account) MessageIDs(ctx context.Context, ref provider.ReferenceID, messageID string) ([]string, error) {
+	if _, err := a.row(ctx, a.s.db, ref); err != nil {
+		return nil, err
+	}
+	messageID = clean(messageID)
+	var others []string
+	err := a.s.db.SelectContext(ctx, &others, `SELECT o.own_id FROM messaging_message m JOIN messaging_outbound o ON o.message = m.seq
+			WHERE m.reference = $1 AND m.id = $2
+		UNION ALL SELECT m.id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
+			WHERE o.reference = $1 AND o.own_id = $2`, ref, messageID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the ids of a message: %w", err)
+	}
+	return append(others, messageID), nil
+}

@@ -1,0 +1,97 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// maxCallbackURL bounds a callback's address in bytes.
+const maxCallbackURL = 2048
+
+// Subscribe makes a line's network post its events, to callbackURL, or with ""
+// to the address in the network's own settings. Later starts of the session
+// keep it. A network that refuses is an [*Error] with its own words.
+func (a *Account) Subscribe(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
+	row, _, err := a.opened(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := checkCallbackURL(callbackURL); err != nil {
+		return err
+	}
+	sess, err := a.s.lines.get(ctx, a.s, row)
+	if err != nil {
+		return err
+	}
+	sub, ok := sess.(provider.Subscriber)
+	if !ok {
+		return &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " receives without a subscription."}
+	}
+	err = sub.Subscribe(ctx, callbackURL)
+	var broken *provider.Invalid
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &broken):
+		return &Invalid{broken.Field, broken.Message}
+	case err != nil:
+		return networkError(err)
+	}
+	return a.keepCallback(ctx, row.ID, callbackURL)
+}
+
+func checkCallbackURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	switch {
+	case len(text) > maxCallbackURL:
+		return &Invalid{"callbackUrl", fmt.Sprintf("must have at most %d characters", maxCallbackURL)}
+	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || clean(text) != text:
+		return &Invalid{"callbackUrl", "must be an absolute https URL"}
+	case u.User != nil || u.Fragment != "":
+		return &Invalid{"callbackUrl", "must have neither a user nor a fragment"}
+	}
+	return nil
+}
+
+// keepCallback remembers what the network was told.
+func (a *Account) keepCallback(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		// The revision makes every node open the line anew.
+		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET callback_url = $1, revision = revision + 1, updated_us = $2
+			WHERE id = $3 AND account = $4 AND callback_url <> $1`, callbackURL, database.Micros(a.s.now()), id, a.id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("storing a callback's address: %w", err)
+	}
+	a.s.referencesChanged()
+	return nil
+}
+
+// networkError is the refusal of a call that was no send.
+func networkError(err error) *Error {
+	f := failure(err)
+	out := &Error{Code: CodeProvider, Message: f.Message, ProviderCode: f.Code}
+	var limited *provider.RateLimited
+	var spoken interface{ Text() string } // the network's own words in a passing error
+	switch {
+	case errors.As(err, &limited):
+		out.After = limited.After
+	case f.Code == "not_sent":
+		out.ProviderCode = ""
+		if errors.As(err, &spoken) && spoken.Text() != "" {
+			out.Message = spoken.Text()
+		}
+	}
+	return out
+}

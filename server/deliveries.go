@@ -1,0 +1,200 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// attempt is one try to deliver an event.
+type attempt struct {
+	At         messaging.UnixTime `json:"at"`
+	StatusCode *int               `json:"statusCode" doc:"null: there was no response."`
+	DurationMS int64              `json:"durationMs"`
+	Error      *string            `json:"error" doc:"null after a 2xx."`
+	Response   string             `json:"response" doc:"The first KiB of the body."`
+}
+
+// delivery is an event on its way to a webhook.
+type delivery struct {
+	ID            string              `json:"id"`
+	EndpointID    string              `json:"endpointId"`
+	Event         string              `json:"event" enum:"message,status,data,calls,subscription,session"`
+	ChatID        *string             `json:"chatId"`
+	MessageID     *string             `json:"messageId"`
+	Sequence      int64               `json:"sequence" doc:"Counts the events of a chat to the webhook; 0: a test."`
+	State         string              `json:"state" enum:"pending,delivered,failed,dead"`
+	Attempts      []attempt           `json:"attempts" nullable:"false" doc:"The oldest first; at most the last 50."`
+	NextAttemptAt *messaging.UnixTime `json:"nextAttemptAt" doc:"null: none is planned, or one is under way."`
+	CreatedAt     messaging.UnixTime  `json:"createdAt"`
+}
+
+func (s *Server) deliveryRoutes(a *api) {
+	register(a, operation{
+		id: "Webhooks_Deliveries", method: http.MethodGet, path: "/references/deliveries",
+		summary: "List what was, and what is to be, delivered to the webhooks of a line",
+		about: "Pending deliveries come first, by the time of their event, then those that are over, in the order in which that came about; " +
+			"the newest first in both. The log of a webhook that was removed stays until retention ends.",
+		errors: []int{http.StatusNotFound},
+	}, auth.WebhooksManage, s.listDeliveries)
+	register(a, operation{
+		id: "Webhooks_Replay", method: http.MethodPost, path: "/references/deliveries/replay",
+		summary: "Deliver again, by ids or everything of a webhook in a span of time",
+		about: "Give either `ids` or `endpoint`. What is delivered again has its old `webhook-id` and `X-Trunkline-Sequence`, and holds back nothing newer. " +
+			"Deliveries that are pending, or no longer stored, are left out of the count.",
+		errors: []int{http.StatusNotFound},
+	}, auth.WebhooksManage, s.replay)
+	register(a, operation{
+		id: "Webhooks_Test", method: http.MethodPost, path: "/references/hookconf/{endpointId}/test",
+		summary: "Send a test event to a webhook and show what it answers",
+		about: "The event is a `message` with the text \"" + testText + "\", signed as usual, with `X-Trunkline-Sequence: 0`. " +
+			"It is sent whatever the webhook's state and filter, appears in the log, and is not repeated.",
+		errors: []int{http.StatusNotFound},
+	}, auth.WebhooksManage, s.testHook)
+}
+
+type deliveryFilter struct {
+	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
+	Endpoint  string               `query:"endpoint" maxLength:"64" doc:"Only to this endpointId."`
+	State     string               `query:"state" enum:"pending,delivered,failed,dead"`
+	ChatID    string               `query:"chatId" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
+	MessageID string               `query:"messageId" maxLength:"512" doc:"Any of the message's ids."`
+	Event     string               `query:"event" maxLength:"20" doc:"message, status, data, calls, subscription or session."`
+	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor    string               `query:"cursor" maxLength:"400" doc:"next of the page before."`
+}
+
+func (s *Server) listDeliveries(ctx context.Context, c call, in *deliveryFilter) (messaging.Page[delivery], error) {
+	out := messaging.Page[delivery]{Items: []delivery{}}
+	f := webhook.DeliveryFilter{
+		Scope: webhookScope(in.Reference), Endpoint: in.Endpoint, State: in.State, Event: in.Event, Limit: in.Limit, Cursor: in.Cursor,
+	}
+	acc := s.account(c)
+	_, err := acc.Reference(ctx, in.Reference)
+	if err == nil && in.ChatID != "" {
+		f.ChatIDs, err = acc.ChatIDs(ctx, in.Reference, in.ChatID)
+	}
+	if err == nil && in.MessageID != "" {
+		f.MessageIDs, err = acc.MessageIDs(ctx, in.Reference, in.MessageID)
+	}
+	if err != nil {
+		return out, inQuery(err)
+	}
+	ds, next, err := s.hooks(c).Deliveries(ctx, f)
+	if err == nil && len(ds) == 0 && in.Endpoint != "" { // is there such a one at all?
+		_, err = s.hooks(c).Endpoint(ctx, in.Endpoint)
+	}
+	for _, d := range ds {
+		out.Items = append(out.Items, deliveryOf(d))
+	}
+	if next != "" {
+		out.Next = &next
+	}
+	return out, inQuery(err)
+}
+
+func deliveryOf(d webhook.Delivery) delivery {
+	out := delivery{
+		ID: d.ID, EndpointID: d.EndpointID, Event: d.Event, ChatID: orNull(d.ChatID), MessageID: orNull(d.MessageID),
+		Sequence: d.Sequence, State: d.State, Attempts: make([]attempt, len(d.Attempts)), CreatedAt: messaging.UnixTime{Time: d.CreatedAt},
+	}
+	for i, a := range d.Attempts {
+		out.Attempts[i] = attemptOf(a)
+	}
+	if !d.NextAttemptAt.IsZero() {
+		out.NextAttemptAt = &messaging.UnixTime{Time: d.NextAttemptAt}
+	}
+	return out
+}
+
+func attemptOf(a webhook.Attempt) attempt {
+	return attempt{
+		At: messaging.UnixTime{Time: a.At}, StatusCode: statusOrNull(a), DurationMS: a.Duration.Milliseconds(),
+		Error: orNull(a.Error), Response: a.Response,
+	}
+}
+
+// statusOrNull is null when nobody answered.
+func statusOrNull(a webhook.Attempt) *int {
+	if a.StatusCode == 0 {
+		return nil
+	}
+	return &a.StatusCode
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+type replayInput struct {
+	Body struct {
+		IDs      []string `json:"ids,omitempty" maxItems:"200" doc:"Ids of deliveries, of any of the account's lines."`
+		Endpoint string   `json:"endpoint,omitempty" maxLength:"64" doc:"An endpointId, instead of ids."`
+		Since    *int64   `json:"since,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: not those whose last attempt was before; absent: from the first."`
+		Until    *int64   `json:"until,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: not those whose last attempt was after; absent: now."`
+		State    string   `json:"state,omitempty" enum:"failed,dead,delivered" doc:"Absent: failed and dead."`
+	}
+}
+
+type replayResult struct {
+	Queued int `json:"queued" doc:"How many are delivered again."`
+}
+
+func (s *Server) replay(ctx context.Context, c call, in *replayInput) (replayResult, error) {
+	b := in.Body
+	if err := in.check(); err != nil {
+		return replayResult{}, err
+	}
+	n, err := s.hooks(c).Replay(ctx, webhook.Replay{
+		IDs: b.IDs, Endpoint: b.Endpoint, Since: second(b.Since), Until: secondsEnd(b.Until), State: b.State,
+	})
+	if len(b.IDs) > 0 && errors.Is(err, webhook.ErrNotFound) {
+		err = problem(codeNotFound, "there is no such delivery, or none of them was tried yet")
+	}
+	return replayResult{n}, err
+}
+
+// check sees to it that one of the two forms is there, and only that.
+func (in *replayInput) check() error {
+	b := in.Body
+	if len(b.IDs) == 0 {
+		if b.Endpoint == "" {
+			return invalid("body.endpoint", "is required, or else ids")
+		}
+		return nil
+	}
+	for _, m := range []struct {
+		name  string
+		given bool
+	}{{"endpoint", b.Endpoint != ""}, {"since", b.Since != nil}, {"until", b.Until != nil}, {"state", b.State != ""}} {
+		if m.given {
+			return invalid("body."+m.name, "cannot be given together with ids")
+		}
+	}
+	return nil
+}
+
+// second is the beginning of a UNIX second.
+func second(s *int64) time.Time {
+	if s == nil {
+		return time.Time{}
+	}
+	return time.Unix(*s, 0)
+}
+
+// secondsEnd is the last instant of a UNIX second, as far as they are stored.
+func secondsEnd(s *int64) time.Time {
+	if s == nil {
+		return time.Time{}
+	}
+	return time.Unix(*s, int64(time.Second-time.Microsecond))
+}

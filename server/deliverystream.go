@@ -1,0 +1,55 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// attempted is an attempt as the stream shows it.
+type attempted struct {
+	Reference  provider.ReferenceID `json:"reference"`
+	EndpointID string               `json:"endpointId"`
+	DeliveryID string               `json:"deliveryId"`
+	Event      string               `json:"event"`
+	ChatID     *string              `json:"chatId"`
+	MessageID  *string              `json:"messageId"`
+	State      string               `json:"state"`
+	StatusCode *int                 `json:"statusCode"`
+	Attempt    int                  `json:"attempt"` // from 1
+	At         messaging.UnixTime   `json:"at"`
+}
+
+// toStream puts attempts to deliver webhooks into the stream of their account,
+// in the transaction that records them.
+type toStream struct{ s *Server }
+
+// AttemptsTx writes one row for each.
+func (t toStream) AttemptsTx(ctx context.Context, tx *sqlx.Tx, as []webhook.Attempted) error {
+	news := make([]messaging.News, len(as))
+	for i, a := range as {
+		ref, err := strconv.ParseInt(a.Scope, 10, 64)
+		if err != nil {
+			return fmt.Errorf("reading the reference of a webhook: %w", err)
+		}
+		d := a.Delivery
+		last := d.Attempts[len(d.Attempts)-1]
+		news[i] = messaging.News{
+			Account: a.Account, Reference: provider.ReferenceID(ref), Kind: "delivery", Data: attempted{
+				Reference: provider.ReferenceID(ref), EndpointID: d.EndpointID, DeliveryID: d.ID, Event: d.Event,
+				ChatID: orNull(d.ChatID), MessageID: orNull(d.MessageID), State: d.State, StatusCode: statusOrNull(last),
+				Attempt: a.Number, At: messaging.UnixTime{Time: last.At},
+			},
+		}
+	}
+	return t.s.Messaging.TellTx(ctx, tx, news...)
+}
+
+// Committed wakes those who follow.
+func (t toStream) Committed() { t.s.Messaging.Told() }

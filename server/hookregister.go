@@ -1,0 +1,98 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+type registration struct {
+	Body struct {
+		Reference   provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		Webhook     string               `json:"webhook,omitempty" maxLength:"2048" doc:"Where to deliver; required without provider." example:"https://example.org/in"`
+		Headers     []header             `json:"headers,omitempty" maxItems:"50"`
+		Events      []string             `json:"events,omitempty" maxItems:"12" doc:"message, status, data, calls, subscription, session; absent: all but session."`
+		Include     []string             `json:"include,omitempty" maxItems:"4" doc:"extracted: message events wait for what the extractors find."`
+		Secret      string               `json:"secret,omitempty" maxLength:"200" doc:"whsec_ and base64 of 24 to 64 bytes; absent: made."`
+		Provider    bool                 `json:"provider,omitempty" doc:"true, instead of webhook: subscribe at the line's network."`
+		CallbackURL string               `json:"callbackUrl,omitempty" maxLength:"2048" doc:"With provider: where the network shall post."`
+	}
+}
+
+// registered is what was registered, with the status that says whether it is
+// new.
+type registered struct {
+	Status int
+	Body   endpointOrDone
+}
+
+// endpointOrDone is an endpoint, or done after a subscription.
+type endpointOrDone struct{ either any }
+
+// MarshalJSON writes the one that it is.
+func (e endpointOrDone) MarshalJSON() ([]byte, error) { return json.Marshal(e.either) }
+
+// Schema describes both.
+func (endpointOrDone) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "With webhook an Endpoint, with provider Done.",
+		OneOf:       []*huma.Schema{r.Schema(reflect.TypeFor[endpoint](), true, ""), r.Schema(reflect.TypeFor[done](), true, "")},
+	}
+}
+
+func (s *Server) registerHook(ctx context.Context, c call, in *registration) (*registered, error) {
+	b := in.Body
+	if _, err := s.account(c).Reference(ctx, b.Reference); err != nil {
+		return nil, err
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	if b.Provider {
+		err := s.account(c).Subscribe(ctx, b.Reference, b.CallbackURL)
+		return &registered{http.StatusOK, endpointOrDone{done{true}}}, err
+	}
+	ep, created, err := s.putEndpoint(ctx, c, b.Reference, webhook.Settings{
+		URL: b.Webhook, Headers: headersFrom(b.Headers), Events: b.Events, Include: b.Include, Secret: b.Secret,
+	})
+	out := &registered{http.StatusOK, endpointOrDone{endpointOf(ep)}}
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, err
+}
+
+// check sees to it that one of the two forms is there, and nothing of the
+// other.
+func (in *registration) check() error {
+	b := in.Body
+	switch {
+	case !b.Provider && b.Webhook == "":
+		return invalid("body.webhook", "is required, or else provider")
+	case !b.Provider && b.CallbackURL != "":
+		return invalid("body.callbackUrl", "needs provider: true")
+	case !b.Provider:
+		return nil
+	}
+	for _, m := range []struct {
+		name  string
+		given bool
+	}{
+		{"webhook", b.Webhook != ""},
+		{"headers", b.Headers != nil},
+		{"events", b.Events != nil},
+		{"include", b.Include != nil},
+		{"secret", b.Secret != ""},
+	} {
+		if m.given {
+			return invalid("body."+m.name, "cannot be given together with provider")
+		}
+	}
+	return nil
+}
