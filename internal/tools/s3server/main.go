@@ -1,0 +1,13 @@
+// Command s3server is rclone with nothing but its S3 server on a local folder:
+// the tests of media files start it. It has a module of its own, so that
+// neither users of Trunkline nor the linters get its dependencies.
+package main
+
+import (
+	_ "github.com/rclone/rclone/backend/local" // the folder
+	"github.com/rclone/rclone/cmd"
+	_ "github.com/rclone/rclone/cmd/serve"
+	_ "github.com/rclone/rclone/cmd/serve/s3" // the server
+)
+
+func main() { cmd.Main() }

@@ -1,0 +1,223 @@
+package media
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Folder is a [Store] in a folder of a file system. Files lie in up to 256
+// folders, by the last two characters of their ids; what is being written lies
+// in "tmp" and is renamed when it is on the disk. No name leads out of the
+// folder, not even by a symbolic link.
+type Folder struct {
+	root   *os.Root
+	synced sync.Map // shards whose own entry this process has seen on the disk
+}
+
+const drafts = "tmp"
+
+// OpenFolder opens the folder at path and makes it, readable by nobody else,
+// when it is not there.
+func OpenFolder(path string) (*Folder, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("making the media folder: %w", err)
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the media folder: %w", err)
+	}
+	if err := root.MkdirAll(drafts, 0o700); err != nil {
+		_ = root.Close()
+		return nil, fmt.Errorf("making the media folder: %w", err)
+	}
+	return &Folder{root: root}, nil
+}
+
+// Close ends the use of the folder.
+func (f *Folder) Close() error { return f.root.Close() }
+
+// Put implements [Store].
+func (f *Folder) Put(_ context.Context, id string, r io.Reader, size int64) error {
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	d, err := f.draft()
+	if err != nil {
+		return err
+	}
+	defer d.discard()
+	n, err := io.Copy(d.File, r)
+	switch {
+	case err != nil:
+		return fmt.Errorf("storing file %s: %w", id, full(err))
+	case n != size:
+		return fmt.Errorf("storing file %s: got %d of %d bytes", id, n, size)
+	}
+	return f.place(id, d)
+}
+
+// Open implements [Store].
+func (f *Folder) Open(_ context.Context, id string) (Object, error) {
+	if err := CheckID(id); err != nil {
+		return nil, err
+	}
+	file, err := f.root.Open(shelf(id))
+	if err != nil {
+		return nil, lookup(id, err)
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("is no file")
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("opening file %s: %w", id, err)
+	}
+	return stored{file, info.Size()}, nil
+}
+
+// Size implements [Store].
+func (f *Folder) Size(_ context.Context, id string) (int64, error) {
+	if err := CheckID(id); err != nil {
+		return 0, err
+	}
+	info, err := f.root.Stat(shelf(id))
+	if err != nil {
+		return 0, lookup(id, err)
+	}
+	return info.Size(), nil
+}
+
+// Delete implements [Store].
+func (f *Folder) Delete(_ context.Context, id string) error {
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	err := f.root.Remove(shelf(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = f.sync(path.Dir(shelf(id)))
+	}
+	if err != nil {
+		return fmt.Errorf("deleting file %s: %w", id, err)
+	}
+	return nil
+}
+
+// Sweep removes drafts that nobody has written to for longer than age, and
+// says how many: a killed process leaves its own.
+func (f *Folder) Sweep(ctx context.Context, age time.Duration) (int, error) {
+	dir, err := f.root.Open(drafts)
+	if err != nil {
+		return 0, fmt.Errorf("sweeping drafts: %w", err)
+	}
+	defer dir.Close() //nolint:errcheck // only read
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		return 0, fmt.Errorf("sweeping drafts: %w", err)
+	}
+	n := 0
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) <= age {
+			continue // gone by now, or in use
+		}
+		if ctx.Err() != nil {
+			return n, ctx.Err()
+		}
+		if err := f.root.Remove(path.Join(drafts, e.Name())); err == nil {
+			n++
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return n, fmt.Errorf("sweeping drafts: %w", err)
+		}
+	}
+	return n, nil
+}
+
+func (f *Folder) draft() (*draft, error) {
+	name := path.Join(drafts, rand.Text())
+	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("making a draft: %w", full(err))
+	}
+	return &draft{File: file, remove: func() error { return f.root.Remove(name) }}, nil
+}
+
+// place makes the draft the file id: first its bytes reach the disk, then its
+// name, then what holds its name.
+func (f *Folder) place(id string, d *draft) error {
+	err := d.Sync()
+	if err == nil {
+		err = d.Close() // some systems rename no open file
+	}
+	if err == nil {
+		err = f.shard(path.Dir(shelf(id)))
+	}
+	if err == nil {
+		err = f.root.Rename(path.Join(drafts, path.Base(d.Name())), shelf(id))
+	}
+	if err == nil {
+		err = f.sync(path.Dir(shelf(id)))
+	}
+	if err != nil {
+		return fmt.Errorf("storing file %s: %w", id, full(err))
+	}
+	return nil
+}
+
+// shard makes the folder of a file, on the disk too.
+func (f *Folder) shard(name string) error {
+	if _, ok := f.synced.Load(name); ok {
+		return nil
+	}
+	if err := f.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := f.sync("."); err != nil {
+		return err
+	}
+	f.synced.Store(name, true)
+	return nil
+}
+
+// sync brings the entries of a folder to the disk.
+func (f *Folder) sync(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil // it has no such call, and keeps names in a journal
+	}
+	dir, err := f.root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // only read
+	return dir.Sync()
+}
+
+// shelf is where a file lies: UUIDs of one hour differ at their ends only.
+func shelf(id string) string { return path.Join(id[len(id)-2:], id) }
+
+func lookup(id string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNotFound
+	}
+	return fmt.Errorf("opening file %s: %w", id, err)
+}
+
+// stored is a file of a Folder.
+type stored struct {
+	*os.File
+	size int64
+}
+
+func (s stored) Size() int64 { return s.size }

@@ -1,0 +1,72 @@
+package media
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gabriel-vasile/mimetype"
+)
+
+// ServeHTTP serves the file of a link, whole or in ranges, for GET and HEAD.
+// The request's path begins with "/files/": strip what precedes it. A link that
+// is wrong in any way, or whose file is gone, is answered by
+// [Options].NotFound; a store that fails by a 503.
+func (l *Library) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id, name, ok := l.follow(r.URL.Path)
+	if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		l.opts.NotFound.ServeHTTP(w, r)
+		return
+	}
+	obj, err := l.store.Open(r.Context(), id)
+	if errors.Is(err, ErrNotFound) {
+		l.opts.NotFound.ServeHTTP(w, r)
+		return
+	}
+	if err != nil {
+		l.unavailable(w, r, err)
+		return
+	}
+	defer obj.Close() //nolint:errcheck // only read
+	head := make([]byte, headSize)
+	n, err := io.ReadFull(obj, head)
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		_, err = obj.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		l.unavailable(w, r, err)
+		return
+	}
+	describe(w.Header(), id, name, obj.Size(), head[:n])
+	http.ServeContent(w, r, "", time.Time{}, obj)
+}
+
+// describe sets the headers of a file.
+func describe(h http.Header, id, name string, size int64, head []byte) {
+	served, inline := shown(plain(mimetype.Detect(head)))
+	disposition := "attachment"
+	if inline {
+		disposition = "inline"
+	}
+	h.Set("Content-Type", served)
+	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": name}))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	// The link is the permission: pages of integrators may show what it leads to.
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	// Kept by the browser alone, and asked for again so that a deletion is seen.
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("ETag", strconv.Quote(id+"-"+strconv.FormatInt(size, 36)))
+}
+
+// unavailable answers for a store that failed.
+func (l *Library) unavailable(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() == nil {
+		l.opts.Logger.ErrorContext(r.Context(), "a media file cannot be read", "error", err)
+	}
+	w.Header().Set("Retry-After", "5")
+	http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
+}

@@ -1,0 +1,108 @@
+package media
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"math"
+	"time"
+)
+
+// Info is what a file's own bytes say; 0 and "" of what they do not.
+type Info struct {
+	Width, Height int // pixels, of images and videos, as they are shown
+	Seconds       int // of audio and video, rounded, at least 1
+	Pages         int // of a PDF
+	// JPEGThumbnail is a preview of an image: a JPEG of at most 7.5 KiB in
+	// base64.
+	JPEGThumbnail string
+}
+
+const (
+	inspectTime = 5 * time.Second
+	longest     = 7 * 24 * time.Hour // what claims to last longer is lying
+)
+
+// Inspect looks into a file of size bytes of the given type (parameters are
+// ignored). It never fails: it says what it found in the first seconds. It
+// needs up to about 200 MiB of memory for the worst of images, so that a caller
+// should run one at a time, as a [Library] does.
+func Inspect(ctx context.Context, r io.ReaderAt, size int64, contentType string) (info Info) {
+	ctx, cancel := context.WithTimeout(ctx, inspectTime)
+	defer cancel()
+	// Decoders of other people meet files of strangers here.
+	defer func() { _ = recover() }()
+	src := &source{ctx: ctx, r: r, size: size}
+	switch bare := base(contentType); bare {
+	case "image/jpeg", "image/png", "image/apng", "image/gif", "image/webp":
+		inspectImage(src, &info)
+	case "video/mp4", "video/3gpp", "video/3gpp2", "video/quicktime", "video/x-m4v", "audio/mp4", "audio/3gpp":
+		inspectMP4(src, &info)
+	case "audio/ogg", "video/ogg", "application/ogg", "audio/opus":
+		info.Seconds = seconds(oggDuration(src))
+	case "audio/mpeg", "audio/aac", "audio/amr", "audio/amr-wb":
+		info.Seconds = seconds(framesDuration(src))
+	case "application/pdf":
+		info.Pages = pdfPages(src)
+	}
+	return info
+}
+
+// inspect is [Inspect] with as many at a time as the memory allows.
+func (l *Library) inspect(ctx context.Context, r io.ReaderAt, size int64, contentType string) Info {
+	select {
+	case l.lenses <- struct{}{}:
+		defer func() { <-l.lenses }()
+		return Inspect(ctx, r, size, contentType)
+	case <-ctx.Done():
+		return Info{}
+	}
+}
+
+// seconds is d as Info has it.
+func seconds(d time.Duration) int {
+	if d <= 0 || d > longest {
+		return 0
+	}
+	return max(1, int(math.Round(d.Seconds())))
+}
+
+// units is the duration of n units, of which there are rate in a second.
+func units(n, rate uint64) time.Duration {
+	if rate == 0 || n/rate > uint64(longest/time.Second) {
+		return 0
+	}
+	return time.Duration(float64(n) / float64(rate) * float64(time.Second))
+}
+
+// source is a file that can be read until the time is up.
+type source struct {
+	ctx  context.Context
+	r    io.ReaderAt
+	size int64
+}
+
+// ReadAt implements [io.ReaderAt].
+func (s *source) ReadAt(p []byte, off int64) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.ReadAt(p, off)
+}
+
+// at is n bytes at off, or nil when the file ends before.
+func (s *source) at(off int64, n int) []byte {
+	p := make([]byte, n)
+	if off < 0 || off > s.size-int64(n) {
+		return nil
+	}
+	if got, _ := s.ReadAt(p, off); got < n {
+		return nil
+	}
+	return p
+}
+
+// from reads the file from off on.
+func (s *source) from(off int64) *bufio.Reader {
+	return bufio.NewReaderSize(io.NewSectionReader(s, off, max(0, s.size-off)), chunk)
+}

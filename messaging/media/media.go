@@ -1,0 +1,147 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/trunklinehq/trunkline/internal/keyring"
+)
+
+// Options configures a [Library]. Secrets is required.
+type Options struct {
+	// Secrets sign links: each has at least 32 characters, the newest comes
+	// first. The first signs, all verify. Other packages may be given the same
+	// ones.
+	Secrets []string
+	// Temp is the folder in which files lie while they arrive for a store that
+	// is elsewhere. "": the system's. A [Folder] does not use it.
+	Temp string
+	// NotFound answers links that lead nowhere. nil: [http.NotFound].
+	NotFound http.Handler
+	Logger   *slog.Logger // nil: slog.Default()
+}
+
+// Library keeps files in a [Store] and serves them. It is safe for concurrent
+// use.
+type Library struct {
+	store  Store
+	opts   Options
+	keys   *keyring.Ring
+	lenses chan struct{} // held by whoever looks into a file
+}
+
+const (
+	// inspectors bounds the memory that images need while they are decoded.
+	inspectors = 1
+
+	sweepAge   = time.Hour // much longer than a stream may stand still
+	sweepEvery = time.Hour
+)
+
+// New returns a Library over store.
+func New(store Store, opts *Options) (*Library, error) {
+	l := &Library{store: store, lenses: make(chan struct{}, inspectors)}
+	if opts != nil {
+		l.opts = *opts
+	}
+	var err error
+	if l.keys, err = keyring.New("media", l.opts.Secrets); err != nil {
+		return nil, fmt.Errorf("media: Options.Secrets: %w", err)
+	}
+	l.opts.Secrets = nil // nobody prints them by mistake
+	if l.opts.NotFound == nil {
+		l.opts.NotFound = http.HandlerFunc(http.NotFound)
+	}
+	if l.opts.Logger == nil {
+		l.opts.Logger = slog.Default()
+	}
+	return l, nil
+}
+
+// Run removes, at once and then every hour, what killed processes left half
+// written. It returns nil after ctx ends.
+func (l *Library) Run(ctx context.Context) error {
+	s, ok := l.store.(sweeper)
+	if !ok {
+		<-ctx.Done()
+		return nil
+	}
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		n, err := s.Sweep(ctx, sweepAge)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			l.opts.Logger.WarnContext(ctx, "drafts of media files could not be removed", "error", err)
+		case n > 0:
+			l.opts.Logger.InfoContext(ctx, "removed drafts of media files", "count", n)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Open opens a file, or returns [ErrNotFound]. ctx holds until it is closed.
+func (l *Library) Open(ctx context.Context, id string) (Object, error) {
+	if CheckID(id) != nil {
+		return nil, ErrNotFound
+	}
+	return l.store.Open(ctx, id)
+}
+
+// Delete removes a file, and so ends its links. One that is not there is no
+// error.
+func (l *Library) Delete(ctx context.Context, id string) error {
+	if CheckID(id) != nil {
+		return nil
+	}
+	return l.store.Delete(ctx, id)
+}
+
+// draft is where a file is written while it arrives.
+func (l *Library) draft() (*draft, error) {
+	if p, ok := l.store.(placer); ok {
+		return p.draft()
+	}
+	f, err := os.CreateTemp(l.opts.Temp, "trunkline-media-*")
+	if err != nil {
+		return nil, fmt.Errorf("making a draft: %w", full(err))
+	}
+	d := &draft{File: f, remove: func() error { return os.Remove(f.Name()) }}
+	if runtime.GOOS != "windows" {
+		_ = d.remove() // an open file needs no name, and this one leaves nothing behind
+	}
+	return d, nil
+}
+
+// keep stores the draft of size bytes as id.
+func (l *Library) keep(ctx context.Context, id string, d *draft, size int64) error {
+	if p, ok := l.store.(placer); ok {
+		return p.place(id, d)
+	}
+	return l.store.Put(ctx, id, io.NewSectionReader(d, 0, size), size)
+}
+
+// newID returns an id for a file, or checks the one that the caller chose.
+func newID(chosen string) (string, error) {
+	if chosen != "" {
+		return chosen, CheckID(chosen)
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", errors.Join(errors.New("media: making an id"), err)
+	}
+	return id.String(), nil
+}
