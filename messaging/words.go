@@ -35,7 +35,7 @@ func words(c provider.Content) Body {
 	case provider.Unknown:
 		return Body{Text: strings.TrimSpace("Unsupported message " + v.Kind), Extras: Extras{Unsupported: &v}}
 	}
-	return Body{Text: "Unsupported message", Extras: Extras{Unsupported: &provider.Unknown{}}}
+	return words(provider.Unknown{Kind: c.Type()})
 }
 
 // numbered writes a question with its answers below each other.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,9 +23,26 @@ func (s *Server) messagingMetrics() *messaging.Observer {
 	s.Metrics.MustRegister(received, sent, queueGauges("send", func(ctx context.Context) (int64, time.Duration, error) {
 		return s.Messaging.QueueStats(ctx)
 	}), fencedCounter("send", func() int64 { return s.Messaging.Fenced() }))
+	what := atMost(200)
 	return &messaging.Observer{
-		Received: func(k provider.Kind, what string, n int) { received.WithLabelValues(string(k), what).Add(float64(n)) },
+		Received: func(k provider.Kind, w string, n int) { received.WithLabelValues(string(k), what(w)).Add(float64(n)) },
 		Sent:     func(k provider.Kind, outcome string) { sent.WithLabelValues(string(k), outcome).Inc() },
+	}
+}
+
+// atMost bounds the values of a label, some of which the networks choose: what
+// comes after the first n is "other".
+func atMost(n int) func(value string) string {
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	return func(value string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		if !seen[value] && len(seen) >= n {
+			return "other"
+		}
+		seen[value] = true
+		return value
 	}
 }
 

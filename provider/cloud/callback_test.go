@@ -383,3 +383,20 @@ func TestReportIDsRecogniseRepeats(t *testing.T) {
 		require.NotEqual(t, first, other)
 	}
 }
+
+// TestParseIsLinear reads full bodies in which every item could make the
+// reader look through all of them.
+func TestParseIsLinear(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 20
+	fill := func(item string) string { return strings.Repeat(item+",", size/len(item)) + item }
+	for field, value := range map[string]string{
+		"messages": `"messages":[` + fill(`{"from":"1","id":"m"}`) + `],"contacts":[` + strings.Repeat(`{},`, 1<<18) + `{}]`,
+		"history":  `"messages":[` + fill(`{"id":"m"}`) + `],"metadata":{}`,
+		"calls":    `"calls":[` + fill(`{"from":"1"}`) + `]`,
+	} {
+		body := []byte(`{"field":"` + field + `","value":{` + value + `}}`)
+		events, bad := cloud.New(nil).Parse(provider.Part{Body: body})
+		require.NotEmpty(t, len(events)+len(bad))
+	}
+}

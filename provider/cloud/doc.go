@@ -1,7 +1,7 @@
 // Package cloud is the provider of lines of the WhatsApp Business Cloud API.
 // It sends text and templates, checks credentials, marks messages read, and
-// reads Meta's callbacks; what it does not interpret yet it hands on as
-// [provider.Raw].
+// reads everything that a number receives; of what it does not know it hands
+// on the bytes as [provider.Raw].
 //
 // It stores nothing and serves no route: package messaging keeps what it
 // parses, and whoever owns the callback's address gives it the bytes. A program

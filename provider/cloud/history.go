@@ -7,6 +7,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
+// How a number is shared with the app on a phone is told at
+// https://developers.facebook.com/documentation/business-messaging/whatsapp/embedded-signup/onboarding-business-app-users
+
 // echoes reads what the account wrote in the app on its phone.
 func (r *reader) echoes(string) {
 	r.each("message_echoes", func(item graph.Value) {
@@ -32,29 +35,31 @@ func (r *reader) history(kind string) {
 	r.people = readPeople(r.value.Get("contacts"))
 	r.each("history", func(chunk graph.Value) {
 		for thread := range chunk.Get("threads").Items() {
+			contact := thread.Get("id").ID()
 			for item := range thread.Get("messages").Items() {
-				r.old(item, thread.Get("id").ID())
+				r.old(item, contact, "")
 			}
 		}
 		r.progress(kind, chunk)
 	})
-	r.each("messages", func(item graph.Value) { r.old(item, "") })
+	own := number(r.value.Get("metadata").Get("display_phone_number").ID())
+	r.each("messages", func(item graph.Value) { r.old(item, "", own) })
 }
 
-// old reads a message of a thread, which is named by its contact.
-func (r *reader) old(item graph.Value, thread string) {
-	in := readIncoming(item)
+// old reads a message of a thread, which is named by its contact, or of none;
+// then the account is told by its own number.
+func (r *reader) old(item graph.Value, thread, own string) {
+	in, was := readIncoming(item), item.Get("history_context")
 	switch {
 	case thread != "":
-		in.mine = in.from != thread && in.fromUser != thread
+		in.mine = was.Get("from_me").Flag() || in.from != thread && in.fromUser != thread
 		in.to = first(in.to, thread)
 	default:
-		own := number(r.value.Get("metadata").Get("display_phone_number").ID())
-		in.mine = in.to != "" || own != "" && strings.TrimPrefix(in.from, "+") == own
+		in.mine = was.Get("from_me").Flag() || in.to != "" || own != "" && strings.TrimPrefix(in.from, "+") == own
 	}
 	m, bad := r.open(&in)
 	if m != nil {
-		m.Historical, m.Status = true, historyStatuses[item.Get("history_context").Get("status").Text()]
+		m.Historical, m.Status = true, historyStatuses[strings.ToUpper(was.Get("status").Text())]
 	}
 	r.keep(m, bad)
 }

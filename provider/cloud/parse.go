@@ -34,7 +34,8 @@ func (*Provider) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
 }
 
 // fields are the fields of changes that are read, each with our word for what
-// is in it. See developers.facebook.com/docs/whatsapp, "Webhooks".
+// is in it. Each has a page of its name below
+// https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/
 var fields = map[string]struct {
 	kind string
 	read func(r *reader, kind string)

@@ -10,6 +10,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
+// The types of messages are described below
+// https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
+
 // content is what a message says, and the id of the message that it replaces
 // if it is an edit. What has not the shape of its type is unknown, and kept.
 func (in *incoming) content() (c provider.Content, edits string) {
