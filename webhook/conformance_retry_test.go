@@ -67,7 +67,7 @@ func orderUnderRetries(t *testing.T, w *world) {
 func holdAndPass(t *testing.T, w *world) {
 	refused := true
 	w.follow(func(r request) reply {
-		if refused && r.key() == "chat" && r.seq() == 1 {
+		if refused && r.key() == "chat" && r.seq()%4 == 1 {
 			return reply{status: http.StatusBadRequest}
 		}
 		return reply{}
@@ -86,15 +86,20 @@ func holdAndPass(t *testing.T, w *world) {
 	require.Equal(t, []int64{2, 3, 4}, w.accepted()["chat"])
 	require.Equal(t, webhook.StateOK, w.now(t).State)
 
-	d := w.one(t, "pending")
+	w.publish(t, event("chat", 5))
+	w.quiet(t)
+	later := w.all(t, "pending")[0]
+	require.EqualValues(t, 5, later.Sequence)
+	require.InEpsilon(t, time.Second, later.NextAttemptAt.Sub(later.Attempts[0].At), 0.201, "it has attempts of its own")
+
+	d := w.all(t, "pending")[1]
 	require.EqualValues(t, 1, d.Sequence)
 	require.InEpsilon(t, 10*time.Minute, d.NextAttemptAt.Sub(d.Attempts[len(d.Attempts)-1].At), 0.201, "it stays in the table")
-	w.step(t)
 	w.mu.Lock()
 	refused = false
 	w.mu.Unlock()
-	w.step(t)
-	require.Equal(t, []int64{2, 3, 4, 1}, w.accepted()["chat"])
+	w.pass(t, 12*time.Minute)
+	require.Equal(t, []int64{2, 3, 4, 5, 1}, w.accepted()["chat"])
 	for i, d := range w.all(t, "delivered") {
 		for j := 1; j < len(d.Attempts); j++ {
 			require.Greater(t, d.Attempts[j].Fence, d.Attempts[j-1].Fence, "claims of delivery %d", i)

@@ -173,8 +173,9 @@ func (l *ledger) reach(t *testing.T, c child) {
 }
 
 // complete waits until everything was handled, and requires that no key has
-// lost an item or seen one for the first time after a later one.
-func (l *ledger) complete(t *testing.T) {
+// lost an item or seen one for the first time after a later one. It prints
+// what was counted, and what was done to the queue.
+func (l *ledger) complete(t *testing.T, what string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return l.distinct(t) == l.keys*l.put }, 2*patience, 10*time.Millisecond)
 	var rows []struct {
@@ -187,8 +188,15 @@ func (l *ledger) complete(t *testing.T) {
 		require.LessOrEqual(t, r.N, last[r.Key]+1, "key %s", r.Key)
 		last[r.Key] = max(last[r.Key], r.N)
 	}
-	t.Logf("%d items, %d repeated", l.keys*l.put, len(rows)-l.keys*l.put)
 	idle(t, l.q)
+	promise(t, what, l.keys*l.put, len(rows)-l.keys*l.put, l.keys)
+}
+
+// promise prints the line that a fault loop ends with.
+func promise(t *testing.T, what string, items, repeated, keys int) {
+	t.Helper()
+	t.Logf("promise: %s, %s: %d items, each handled at least once (%d repeated) and in order in each of %d keys",
+		t.Name(), what, items, repeated, keys)
 }
 
 // TestKill kills one of two nodes again and again.
@@ -199,14 +207,15 @@ func TestKill(t *testing.T) {
 		l := newLedger(t, url, 20)
 		const lease = 2 * time.Second
 		pair := []child{spawn(t, url, lease), spawn(t, url, lease)}
-		for round := range testkit.Rounds(3) {
+		rounds := testkit.Rounds(3)
+		for round := range rounds {
 			before := l.distinct(t)
 			l.add(t, 20)
 			eventually(t, func() bool { return l.distinct(t) > before+rand.IntN(200) })
 			pair[round%2].kill(t)
 			pair[round%2] = spawn(t, url, lease)
 		}
-		l.complete(t)
+		l.complete(t, fmt.Sprintf("one of two processes killed %d times", rounds))
 	})
 }
 
@@ -217,7 +226,8 @@ func TestFreeze(t *testing.T) {
 	l := newLedger(t, url, 20)
 	const lease = 2 * time.Second
 	frozen, other := spawn(t, url, lease), spawn(t, url, lease)
-	for range testkit.Rounds(3) {
+	rounds := testkit.Rounds(3)
+	for range rounds {
 		l.reach(t, frozen)
 		l.add(t, 20)
 		require.NoError(t, frozen.Process.Signal(syscall.SIGSTOP))
@@ -228,7 +238,7 @@ func TestFreeze(t *testing.T) {
 		require.NoError(t, frozen.Process.Signal(syscall.SIGCONT))
 	}
 	l.reach(t, frozen)
-	l.complete(t)
+	l.complete(t, fmt.Sprintf("one of two processes frozen %d times for longer than a lease", rounds))
 }
 
 // TestFrozenRouter freezes a node while it routes: nobody else could.
@@ -281,7 +291,7 @@ func TestTakeover(t *testing.T) {
 			l.add(t, 1) // it was too quick to be killed at work
 		}
 		spawn(t, url, lease)
-		l.complete(t)
+		l.complete(t, "the only process killed, and another one started")
 		t.Logf("taken over and finished after %s", time.Since(killed).Round(time.Millisecond))
 	})
 }
@@ -350,7 +360,8 @@ func TestDatabaseRestart(t *testing.T) {
 	start(t, q)
 	const keys = 20
 	total := 0
-	for round := range testkit.Rounds(3) {
+	rounds := testkit.Rounds(3)
+	for round := range rounds {
 		var es []lane.Entry
 		for i := range 100 * keys {
 			es = append(es, lane.Entry{Consumer: "c", Key: fmt.Sprintf("k%d", i%keys), Subject: fmt.Sprint(100*round + i/keys + 1)})
@@ -377,5 +388,5 @@ func TestDatabaseRestart(t *testing.T) {
 		require.Equal(t, total/keys, last)
 	}
 	require.LessOrEqual(t, settled.count(), total, "nothing is recorded twice")
-	t.Logf("%d items, %d repeated", total, s.count()-total)
+	promise(t, fmt.Sprintf("PostgreSQL crashed %d times", rounds), total, s.count()-total, keys)
 }

@@ -228,7 +228,7 @@ func (n *node) moveApart(ctx context.Context, tx *sqlx.Tx, r *run) error {
 	)
 	var id int64
 	if err := tx.GetContext(ctx, &id, n.sql.text(insert), n.o.Name, r.consumer, r.key, r.upTo, r.upTo-1,
-		r.tries, r.first, r.pending.Microseconds(), r.epoch); err != nil {
+		r.failed, r.firstFailed, r.pending.Microseconds(), r.epoch); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, move, id, r.lane, r.upTo)

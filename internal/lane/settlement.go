@@ -4,14 +4,17 @@ import "time"
 
 // settlement is what becomes of a lane after a run.
 type settlement struct {
-	upTo    int64         // head: the last item that is finished, or detached
-	tries   int           // failed attempts of what is the head then
-	first   int64         // its first failure; -1: now
-	wait    time.Duration // until it may be claimed
-	pause   time.Duration // of the consumer; 0: none
-	apart   bool          // the item at upTo goes to a lane of its own …
-	pending time.Duration // … and waits so long
-	worked  bool          // the last item was Done
+	upTo   int64         // head: the last item that is finished, or detached
+	tries  int           // failed attempts of what is the head then
+	first  int64         // its first failure; -1: now
+	wait   time.Duration // until it may be claimed
+	pause  time.Duration // of the consumer; 0: none
+	worked bool          // the last item was Done
+
+	apart       bool          // the item at upTo goes to a lane of its own, with …
+	failed      int           // … its failed attempts …
+	firstFailed int64         // … its first failure; -1: now …
+	pending     time.Duration // … and its wait
 }
 
 // untouched hands a lane back as it was claimed.
@@ -31,9 +34,9 @@ func (r *run) settled() settlement {
 			s.upTo, s.tries, s.first, s.worked = s.upTo+1, 0, 0, true
 			continue
 		case out.Verdict == Detach && r.detached == 0:
-			s.apart, s.pending = true, out.After
-			s.upTo++
 			s.fail()
+			s.apart, s.failed, s.firstFailed, s.pending = true, s.tries, s.first, out.After
+			s.upTo, s.tries, s.first = s.upTo+1, 0, 0
 		case out.Verdict == Retry, out.Verdict == Detach:
 			s.fail()
 			s.wait = out.After
