@@ -27,7 +27,9 @@ func cloudReference(ref int, name, session string) string {
 	return fmt.Sprintf(`{"id":%d,"name":%q,"type":"provider-cloud",
 		"settings":{"phoneNumberId":"700","businessAccountId":"70099","accessToken":"••••-700","appSecret":"••••-700","verifyToken":"••••-700"},
 		"session":%s,
-		"capabilities":{"send":["text","template"],"media":{},"window":24,"templates":true,"groups":false,"typing":false,"receipts":true},
+		"capabilities":{"send":["text","image","video","audio","document","sticker","template","buttons","list","location","contacts","reaction","interactive"],
+			"media":{"image":5242880,"video":16777216,"audio":16777216,"document":104857600,"sticker":512000},
+			"window":24,"templates":true,"groups":false,"typing":true,"receipts":true},
 		"createdAt":"<now>","updatedAt":"<now>"}`, ref, name, session)
 }
 

@@ -11,7 +11,7 @@ import (
 type Contacts []provider.Card
 
 func (c Contacts) check(r *rules) {
-	r.count("message.contacts", len(c), 1, maxCards)
+	r.count("message.contacts", len(c), maxCards)
 	for i, one := range c {
 		at := fmt.Sprintf("message.contacts[%d].name", i)
 		n := one.Name

@@ -59,7 +59,8 @@ func TestHealthOfALine(t *testing.T) {
 		},
 		"token cannot be asked about": {
 			func(*graphtest.Line) {},
-			[]graphtest.Fault{{Path: "/debug_token", Code: 100, Message: "no"}}, map[string][]any{"phone_number": good},
+			[]graphtest.Fault{{Path: "/debug_token", Code: 100, Message: "no"}},
+			map[string][]any{"phone_number": good},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func (l ProductList) wire() any {
 
 func (l ProductList) check(r *rules, at string) {
 	r.needs(at+".catalog_id", l.CatalogID)
-	r.count(at+".sections", len(l.Sections), 1, maxSections)
+	r.count(at+".sections", len(l.Sections), maxSections)
 	n := 0
 	for i, s := range l.Sections {
 		in := fmt.Sprintf("%s.sections[%d]", at, i)

@@ -155,7 +155,7 @@ func (c ComponentDefinition) checkHeader(r *rules, at string, variables int) {
 }
 
 func (c ComponentDefinition) checkButtons(r *rules, at string) {
-	r.count(at+".buttons", len(c.Buttons), 1, maxTemplateButtons)
+	r.count(at+".buttons", len(c.Buttons), maxTemplateButtons)
 	urls, phones := 0, 0
 	for i, b := range c.Buttons {
 		in := fmt.Sprintf("%s.buttons[%d]", at, i)

@@ -2,6 +2,7 @@ package cloud_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -41,6 +42,37 @@ func Example() {
 	// Output:
 	// true <nil>
 	// 16505551234 On its way order-7
+}
+
+// A program that needs more than the common contract makes typed calls.
+func ExampleClient_Send() {
+	ctx := context.Background()
+	network := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{{
+		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token",
+	}}})
+	defer network.Close()
+
+	client, err := cloud.New(&cloud.Options{GraphURL: network.URL}).Client(provider.Settings{
+		"phoneNumberId": "700100200300", "businessAccountId": "800100200300",
+		"accessToken": "token", "appSecret": "secret", "verifyToken": "word",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	table := cloud.Interactive{Body: "A table for two?", Action: cloud.Flow{ID: "123456", Text: "Book now", Screen: "BOOKING"}}
+	sent, err := client.Send(ctx, cloud.Message{To: "16505551234", Body: table})
+	fmt.Println(sent.WaID, err)
+
+	table.Action = cloud.LinkButton{Text: "A text that no button holds", URL: "https://example.com"}
+	_, err = client.Send(ctx, cloud.Message{To: "16505551234", Body: table})
+	var bad *provider.Invalid
+	if errors.As(err, &bad) {
+		fmt.Println(bad.Field, bad.Message)
+	}
+	// Output:
+	// 16505551234 <nil>
+	// message.interactive.action.parameters.display_text must have at most 20 characters
 }
 
 // A callback is split by line first; only then, with the line's secret known,

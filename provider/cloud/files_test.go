@@ -96,9 +96,14 @@ func TestUploadLimits(t *testing.T) {
 	var invalid *provider.Invalid
 	for field, uploads := range map[string][]cloud.Upload{
 		"message.mimeType": {
-			{Kind: provider.Image, MIME: "image/webp"}, {Kind: provider.Image, MIME: ""}, {Kind: provider.Image, MIME: "image/svg+xml"},
-			{Kind: provider.Sticker, MIME: "image/png"}, {Kind: provider.Video, MIME: "video/webm"},
-			{Kind: provider.Audio, MIME: "audio/ogg"}, {Kind: provider.Audio, MIME: "audio/ogg; codecs=vorbis"}, {Kind: provider.Audio, MIME: "audio/wav"},
+			{Kind: provider.Image, MIME: "image/webp"},
+			{Kind: provider.Image, MIME: ""},
+			{Kind: provider.Image, MIME: "image/svg+xml"},
+			{Kind: provider.Sticker, MIME: "image/png"},
+			{Kind: provider.Video, MIME: "video/webm"},
+			{Kind: provider.Audio, MIME: "audio/ogg"},
+			{Kind: provider.Audio, MIME: "audio/ogg; codecs=vorbis"},
+			{Kind: provider.Audio, MIME: "audio/wav"},
 		},
 		"message.mediaId": {
 			{Kind: provider.Image, MIME: "image/png", Size: 5<<20 + 1},

@@ -159,7 +159,7 @@ func (b Buttons) wire() any {
 }
 
 func (b Buttons) check(r *rules, at string) {
-	r.count(at+".buttons", len(b), 1, maxButtons)
+	r.count(at+".buttons", len(b), maxButtons)
 	ids, titles := map[string]bool{}, map[string]bool{}
 	for i, reply := range b {
 		in := fmt.Sprintf("%s.buttons[%d].reply", at, i)
@@ -198,7 +198,7 @@ func (l List) wire() any { return l }
 
 func (l List) check(r *rules, at string) {
 	r.between(at+".button", l.Button, maxListButton)
-	r.count(at+".sections", len(l.Sections), 1, maxSections)
+	r.count(at+".sections", len(l.Sections), maxSections)
 	ids, rows := map[string]bool{}, 0
 	for i, s := range l.Sections {
 		in := fmt.Sprintf("%s.sections[%d]", at, i)

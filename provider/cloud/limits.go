@@ -79,10 +79,10 @@ func (r *rules) link(field, value string) {
 	r.must(err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "", field, "must be an http or https address")
 }
 
-// count bounds how many there are.
-func (r *rules) count(field string, n, least, most int) {
-	if n < least || n > most {
-		r.fail(field, "must hold %d to %d", least, most)
+// count bounds how many there are: one at least.
+func (r *rules) count(field string, n, most int) {
+	if n < 1 || n > most {
+		r.fail(field, "must hold 1 to %d", most)
 	}
 }
 

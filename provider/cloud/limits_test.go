@@ -55,18 +55,23 @@ func TestLimits(t *testing.T) {
 	for field, c := range map[string]struct{ good, bad []provider.Content }{
 		"message.text": {
 			[]provider.Content{
-				provider.Text{Text: letters(4096)}, provider.Buttons{Text: letters(1024), Buttons: one},
+				provider.Text{Text: letters(4096)},
+				provider.Buttons{Text: letters(1024), Buttons: one},
 				provider.List{Text: letters(1024), Button: "Go", Sections: sections(one)},
 			},
 			[]provider.Content{
-				provider.Text{}, provider.Text{Text: letters(4097)}, provider.Buttons{Text: letters(1025), Buttons: one}, provider.Buttons{Buttons: one},
+				provider.Text{},
+				provider.Text{Text: letters(4097)},
+				provider.Buttons{Text: letters(1025), Buttons: one},
+				provider.Buttons{Buttons: one},
 				provider.List{Text: letters(1025), Button: "Go", Sections: sections(one)},
 			},
 		},
 		"message.caption": {
 			[]provider.Content{image(provider.Media{Caption: letters(1024)})},
 			[]provider.Content{
-				image(provider.Media{Caption: letters(1025)}), provider.Media{Kind: provider.Audio, ID: "1", Caption: "x"},
+				image(provider.Media{Caption: letters(1025)}),
+				provider.Media{Kind: provider.Audio, ID: "1", Caption: "x"},
 				provider.Media{Kind: provider.Sticker, ID: "1", Caption: "x"},
 			},
 		},

@@ -35,8 +35,7 @@ type pace struct {
 
 // budget is that of one phone number.
 type budget struct {
-	rate   int
-	turns  []time.Time          // the latest reserved, a ring of rate entries
+	turns  []time.Time          // the latest reserved, a ring of as many as a second may hold
 	next   int                  // place of the oldest
 	pairs  map[string]time.Time // contacts: when what they got is paid for
 	forget int                  // size of pairs at which to look for those to forget

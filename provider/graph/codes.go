@@ -26,7 +26,7 @@ type meaning struct {
 type pair struct{ code, subcode int }
 
 const (
-	newToken    = "Make a new access token and put it into the line's settings."
+	freshAccess = "Make a new access token and put it into the line's settings."
 	permission  = "Give the token's user the permission in Meta's business settings."
 	slower      = "It is sent again later; send less at a time."
 	later       = "It is tried again by itself."
@@ -47,8 +47,8 @@ var pairs = map[pair]meaning{
 	{10, 1893063}:  {class: recipient, advice: "The person takes no messages for now."},
 	{10, 2018300}:  {class: rejected, advice: "Another app has this conversation: take it over first."},
 	{190, 458}:     {class: auth, advice: "The app was removed from the account: connect it again, then make a new access token."},
-	{190, 460}:     {class: auth, advice: "The password was changed. " + newToken},
-	{190, 463}:     {class: auth, advice: "The access token has expired. " + newToken},
+	{190, 460}:     {class: auth, advice: "The password was changed. " + freshAccess},
+	{190, 463}:     {class: auth, advice: "The access token has expired. " + freshAccess},
 	{200, 1545041}: {class: recipient, advice: "The person takes no messages for now."},
 	{100, 33}:      {class: rejected, advice: "There is no such object, or the token may not see it: check the ids in the line's settings."},
 	{100, 2018001}: {class: recipient, advice: "There is no such person for this page."},
@@ -59,12 +59,12 @@ var pairs = map[pair]meaning{
 // https://developers.facebook.com/docs/messenger-platform/error-codes
 // https://developers.facebook.com/docs/graph-api/guides/error-handling
 var codes = map[int]meaning{
-	0:      {class: auth, advice: "The token was not accepted. " + newToken},
+	0:      {class: auth, advice: "The token was not accepted. " + freshAccess},
 	3:      {class: auth, advice: permission},
 	10:     {class: auth, advice: permission},
-	102:    {class: auth, advice: newToken},
-	104:    {class: auth, advice: "No access token was sent. " + newToken},
-	190:    {class: auth, advice: newToken},
+	102:    {class: auth, advice: freshAccess},
+	104:    {class: auth, advice: "No access token was sent. " + freshAccess},
+	190:    {class: auth, advice: freshAccess},
 	131005: {class: auth, advice: permission},
 
 	4:      {class: rate, advice: "The app makes too many calls. " + slower},
