@@ -1,10 +1,12 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -62,38 +64,45 @@ func (d *Dispatcher) attempt(ctx context.Context, j *job) answer {
 	return a
 }
 
-// headers are those of a delivery: the endpoint's, then ours, which win.
+// headers are those of a delivery: the endpoint's, then ours, which win. Names
+// are written as net/http would; the values of endpoint and event are shared,
+// and must not be changed.
 func (j *job) headers(now time.Time) http.Header {
-	h := http.Header{"User-Agent": {"Trunkline"}}
-	configured := http.Header{}
-	for _, c := range j.ep.headers {
-		configured.Add(c.Key, c.Value)
+	h := make(http.Header, len(j.ep.sent)+len(j.ev.extra)+8)
+	h["User-Agent"] = userAgent
+	maps.Copy(h, j.ep.sent)
+	h["Content-Type"] = contentType
+	maps.Copy(h, j.ev.extra)
+	values := [...]string{
+		j.ev.Type, strconv.FormatInt(j.seq, 10), j.ev.ID, strconv.FormatInt(now.Unix(), 10),
+		sign(j.ev.ID, now, j.ev.Body, j.ep.signers(now)...),
 	}
-	for k, v := range configured {
-		h[k] = v
+	for i, name := range [...]string{headerEvent, headerSequence, headerID, headerTimestamp, headerSignature} {
+		if i > 1 || j.ev.extra[name] == nil { // what the event brings wins over what says the same
+			h[name] = values[i : i+1 : i+1]
+		}
 	}
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Trunkline-Event", j.ev.Type)
-	h.Set("X-Trunkline-Sequence", strconv.FormatInt(j.seq, 10))
-	for k, v := range j.ev.extraHeaders() {
-		h.Set(k, v)
-	}
-	h.Set(headerID, j.ev.ID)
-	h.Set(headerTimestamp, strconv.FormatInt(now.Unix(), 10))
-	h.Set(headerSignature, sign(j.ev.ID, now, []byte(j.ev.Body), j.ep.signers(now)...))
 	return h
 }
+
+var (
+	userAgent   = []string{"Trunkline"}
+	contentType = []string{"application/json"}
+)
 
 const idempotencyKey = "Idempotency-Key"
 
 // post sends a delivery over HTTP.
 func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, j.ep.URL, strings.NewReader(j.ev.Body))
-	if err != nil {
+	if j.ep.url == nil {
 		return errors.New("the URL is malformed")
 	}
-	req.Header = h
-	if req.Header.Values(idempotencyKey) == nil {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(j.ev.Body))
+	if err != nil {
+		return fmt.Errorf("making a request: %w", err)
+	}
+	req.URL, req.Host, req.Header = j.ep.url, j.ep.url.Host, h
+	if req.Header[idempotencyKey] == nil {
 		// The webhook-id makes a repeat harmless, so the transport may retry
 		// when it met a connection that the server had just closed. A key
 		// without values tells it so, and is not sent.
@@ -106,6 +115,9 @@ func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer)
 	defer res.Body.Close()
 	a.StatusCode = res.StatusCode
 	a.retryAfter = retryAfter(res.StatusCode, res.Header, a.At)
+	if res.ContentLength == 0 {
+		return nil
+	}
 	head, _ := io.ReadAll(io.LimitReader(res.Body, keptResponse)) // the status counts, whatever follows it
 	a.Response = printable(head)
 	_, _ = io.CopyN(io.Discard, res.Body, drainResponse)
@@ -117,7 +129,7 @@ func (d *Dispatcher) echo(j *job, h http.Header, a *answer) error {
 	if d.opts.Echo == nil {
 		return errors.New("the built-in receiver is not available")
 	}
-	a.StatusCode, a.Response = d.opts.Echo.receive(j.ep.Scope, j.ep.secret, j.ep.headers, h, []byte(j.ev.Body), a.At)
+	a.StatusCode, a.Response = d.opts.Echo.receive(j.ep.Scope, j.ep.secret, j.ep.headers, h, j.ev.Body, a.At)
 	return nil
 }
 

@@ -53,7 +53,7 @@ var types = []string{"message", "status", "data", "calls", "subscription", "sess
 // optIn is how many types at the end of types only come when asked for.
 const optIn = 1
 
-const publishChunk = 500 // rows of one INSERT: 11 parameters each, PostgreSQL takes 65,535, SQLite 32,766
+const publishChunk = 500 // rows of one INSERT: 10 parameters each, PostgreSQL takes 65,535, SQLite 32,766
 
 // PublishTx stores events in the caller's transaction; each is delivered to
 // the endpoints that match it once the transaction has committed. Call
@@ -73,12 +73,12 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 		return err
 	}
 	entries := make([]lane.Entry, len(evs))
-	args := make([]any, 0, len(evs)*eventWidth)
+	args := make([]any, 0, len(evs)*len(eventTypes))
 	for i := range evs {
-		entries[i] = lane.Entry{Key: evs[i].Key, Subject: evs[i].ID}
+		entries[i] = lane.Entry{Key: evs[i].Key, Subject: evs[i].ID, Note: evs[i].note()}
 		args = append(args, evs[i].row()...)
 	}
-	if err := d.insert(ctx, tx, insertEvents, eventWidth, args); err != nil {
+	if err := d.insert(ctx, tx, insertEvents, eventTypes, args); err != nil {
 		return fmt.Errorf("storing events: %w", err)
 	}
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
@@ -89,7 +89,6 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 
 // heard are the events of scopes that have an endpoint now.
 func (d *Dispatcher) heard(ctx context.Context, tx *sqlx.Tx, evs []Event) ([]Event, error) {
-	type owner struct{ Account, Scope string }
 	has := map[owner]bool{}
 	var args []any
 	for _, e := range evs {
@@ -114,13 +113,13 @@ func (d *Dispatcher) heard(ctx context.Context, tx *sqlx.Tx, evs []Event) ([]Eve
 }
 
 const insertEvents = `INSERT INTO webhook_event
-	(id, at_us, account, scope, type, order_key, audience, chat_id, message_id, headers, body) VALUES `
+	(id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body) `
 
-const eventWidth = 11
+var eventTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT"}
 
 func (e *Event) row() []any {
 	return []any{
-		e.ID, database.Micros(e.At), e.Account, e.Scope, e.Type, e.Key, e.Audience,
+		e.ID, database.Micros(e.At), e.Account, e.Scope, e.Type, e.Key,
 		e.ChatID, e.MessageID, e.headers(), string(e.Body),
 	}
 }
@@ -192,15 +191,14 @@ func isType(s string) bool {
 	return false
 }
 
-// insert runs statement for args, width at a row, in as few statements as the
-// databases take.
-func (d *Dispatcher) insert(ctx context.Context, tx *sqlx.Tx, statement string, width int, args []any) error {
-	for len(args) > 0 {
-		n := min(len(args), publishChunk*width)
-		if _, err := tx.ExecContext(ctx, statement+d.db.Dialect.Values(n/width, width, 1), args[:n]...); err != nil {
+// insert stores rows of columns of types, one after the other in values, in as
+// few statements as the databases take.
+func (d *Dispatcher) insert(ctx context.Context, tx *sqlx.Tx, into string, types []string, values []any) error {
+	for part := range slices.Chunk(values, publishChunk*len(types)) {
+		list, args := d.db.Dialect.List(1, types, part)
+		if _, err := tx.ExecContext(ctx, into+list, args...); err != nil {
 			return err
 		}
-		args = args[n:]
 	}
 	return nil
 }

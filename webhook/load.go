@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,7 +31,10 @@ type eventRow struct {
 	Type           string
 	ChatID         string `db:"chat_id"`
 	MessageID      string `db:"message_id"`
-	Headers, Body  string
+	Headers        string
+	Body           []byte
+
+	extra http.Header // of Headers
 }
 
 const eventColumns = `id, at_us, account, scope, type, chat_id, message_id, headers, body`
@@ -37,7 +42,9 @@ const eventColumns = `id, at_us, account, scope, type, chat_id, message_id, head
 // target is an endpoint with its secrets opened.
 type target struct {
 	endpointRow
+	url     *url.URL
 	headers []Header
+	sent    http.Header // headers, as they are sent
 	secret  string
 	keys    [][]byte // the current secret, then the retired one
 }
@@ -78,17 +85,31 @@ func (d *Dispatcher) load(ctx context.Context, items []*lane.Item) error {
 }
 
 func (d *Dispatcher) loadEvents(ctx context.Context, byID map[string]*eventRow) error {
-	var rows []eventRow
-	err := d.db.SelectContext(ctx, &rows, `SELECT `+eventColumns+` FROM webhook_event WHERE id IN `+d.among(len(byID)), keysOf(byID)...)
-	for i := range rows {
-		byID[rows[i].ID] = &rows[i]
+	where, args := d.db.Dialect.In("id", 1, keysOf(byID))
+	rows, err := d.db.QueryContext(ctx, `SELECT `+eventColumns+` FROM webhook_event WHERE `+where, args...)
+	if err != nil {
+		return err
 	}
-	return err
+	defer rows.Close() //nolint:errcheck // Err reports it
+	known := map[string]http.Header{}
+	for rows.Next() {
+		e := &eventRow{}
+		if err := rows.Scan(&e.ID, &e.At, &e.Account, &e.Scope, &e.Type, &e.ChatID, &e.MessageID, &e.Headers, &e.Body); err != nil {
+			return err
+		}
+		if _, ok := known[e.Headers]; !ok { // they are few, and many events have the same
+			known[e.Headers] = e.extraHeaders()
+		}
+		e.extra = known[e.Headers]
+		byID[e.ID] = e
+	}
+	return rows.Err()
 }
 
 func (d *Dispatcher) loadTargets(ctx context.Context, byID map[string]*target) error {
 	var rows []endpointRow
-	err := d.db.SelectContext(ctx, &rows, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE id IN `+d.among(len(byID)), keysOf(byID)...)
+	where, args := d.db.Dialect.In("id", 1, keysOf(byID))
+	err := d.db.SelectContext(ctx, &rows, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE `+where, args...)
 	if err != nil {
 		return err
 	}
@@ -124,7 +145,7 @@ func (d *Dispatcher) target(row *endpointRow) (*target, error) {
 	old := d.targets.byID[row.ID]
 	d.targets.mu.Unlock()
 	if old != nil && old.Revision == row.Revision {
-		t.headers, t.secret, t.keys = old.headers, old.secret, old.keys
+		t.url, t.headers, t.sent, t.secret, t.keys = old.url, old.headers, old.sent, old.secret, old.keys
 		return t, nil
 	}
 	if err := d.open(t); err != nil {
@@ -142,6 +163,13 @@ func (d *Dispatcher) target(row *endpointRow) (*target, error) {
 func (d *Dispatcher) open(t *target) (err error) {
 	if t.headers, err = d.openHeaders(&t.endpointRow); err != nil {
 		return err
+	}
+	t.sent = make(http.Header, len(t.headers))
+	for _, c := range t.headers {
+		t.sent.Add(c.Key, c.Value)
+	}
+	if t.url, err = url.Parse(t.URL); err != nil {
+		t.url = nil // not an endpoint's owner could have stored it
 	}
 	for i, sealed := range []string{t.Secret, t.OldSecret} {
 		if sealed == "" {
@@ -173,17 +201,24 @@ func (t *target) signers(now time.Time) [][]byte {
 
 // loaded is the event as load reads it.
 func (e *Event) loaded() *eventRow {
-	return &eventRow{
+	row := &eventRow{
 		ID: e.ID, At: database.Micros(e.At), Account: e.Account, Scope: e.Scope, Type: e.Type,
-		ChatID: e.ChatID, MessageID: e.MessageID, Headers: e.headers(), Body: string(e.Body),
+		ChatID: e.ChatID, MessageID: e.MessageID, Headers: e.headers(), Body: e.Body,
 	}
+	row.extra = row.extraHeaders()
+	return row
 }
 
 // extraHeaders are the headers of the event itself.
-func (e *eventRow) extraHeaders() map[string]string {
-	var m map[string]string
-	if e.Headers != "" {
-		_ = json.Unmarshal([]byte(e.Headers), &m) // written by row
+func (e *eventRow) extraHeaders() http.Header {
+	if e.Headers == "" {
+		return nil
 	}
-	return m
+	var m map[string]string
+	_ = json.Unmarshal([]byte(e.Headers), &m) // written by row
+	h := make(http.Header, len(m))
+	for k, v := range m {
+		h.Set(k, v)
+	}
+	return h
 }

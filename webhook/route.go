@@ -3,6 +3,8 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -12,24 +14,20 @@ import (
 // route hands each event to the endpoints that want it, and forgets events
 // that nobody wants. It runs in the router's transaction.
 func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([]lane.Entry, error) {
-	events, err := d.routedEvents(ctx, tx, es)
-	if err != nil {
-		return nil, fmt.Errorf("reading events to route: %w", err)
+	addresses := make([]address, len(es))
+	for i, e := range es {
+		addresses[i] = parseNote(e.Note)
 	}
-	endpoints, err := d.listeners(ctx, tx, events)
+	endpoints, err := d.listeners(ctx, tx, addresses)
 	if err != nil {
 		return nil, fmt.Errorf("reading endpoints to route to: %w", err)
 	}
-	var out []lane.Entry
+	out := make([]lane.Entry, 0, len(es))
 	var unwanted []any
-	for _, e := range es {
-		ev, ok := events[e.Subject]
-		if !ok { // erased meanwhile
-			continue
-		}
-		before := len(out)
-		for i := range endpoints[ev.owner] {
-			if ep := &endpoints[ev.owner][i]; ep.wants(ev.Type, ev.Audience) {
+	for i, e := range es {
+		before, to := len(out), addresses[i]
+		for j := range endpoints[to.owner] {
+			if ep := &endpoints[to.owner][j]; ep.wants(to.Type, to.Audience) {
 				out = append(out, lane.Entry{Consumer: ep.ID, Key: e.Key, Subject: e.Subject})
 			}
 		}
@@ -38,7 +36,8 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 		}
 	}
 	if len(unwanted) > 0 {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_event WHERE id IN `+d.among(len(unwanted)), unwanted...); err != nil {
+		where, args := d.db.Dialect.In("id", 1, unwanted)
+		if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_event WHERE `+where, args...); err != nil {
 			return nil, fmt.Errorf("deleting events that nobody wants: %w", err)
 		}
 	}
@@ -48,34 +47,45 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 // owner is whose endpoints get an event.
 type owner struct{ Account, Scope string }
 
-type routedEvent struct {
-	ID string
+// address says which endpoints get an event.
+type address struct {
 	owner
 	Type, Audience string
 }
 
-func (d *Dispatcher) routedEvents(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) (map[string]routedEvent, error) {
-	ids := make([]any, len(es))
-	for i, e := range es {
-		ids[i] = e.Subject
+// note is the address, for the router: it need not read the event then. Each
+// part stands behind its length.
+func (e *Event) note() string {
+	var b []byte
+	for _, s := range []string{e.Account, e.Scope, e.Type, e.Audience} {
+		b = strconv.AppendInt(b, int64(len(s)), 10)
+		b = append(b, ':')
+		b = append(b, s...)
 	}
-	var rows []routedEvent
-	err := tx.SelectContext(ctx, &rows, `SELECT id, account, scope, type, audience FROM webhook_event WHERE id IN `+d.among(len(ids)), ids...)
-	byID := make(map[string]routedEvent, len(rows))
-	for _, r := range rows {
-		byID[r.ID] = r
-	}
-	return byID, err
+	return string(b)
 }
 
-// listeners returns the enabled endpoints of the events' owners.
-func (d *Dispatcher) listeners(ctx context.Context, tx *sqlx.Tx, events map[string]routedEvent) (map[owner][]endpointRow, error) {
+// parseNote is the address of a note.
+func parseNote(note string) (a address) {
+	for _, s := range []*string{&a.Account, &a.Scope, &a.Type, &a.Audience} {
+		digits, rest, _ := strings.Cut(note, ":")
+		n, err := strconv.Atoi(digits)
+		if err != nil || n < 0 || n > len(rest) {
+			return address{}
+		}
+		*s, note = rest[:n], rest[n:]
+	}
+	return a
+}
+
+// listeners returns the enabled endpoints of the owners.
+func (d *Dispatcher) listeners(ctx context.Context, tx *sqlx.Tx, to []address) (map[owner][]endpointRow, error) {
 	var scopes []any
 	known := map[string]bool{}
-	for _, e := range events {
-		if !known[e.Scope] {
-			known[e.Scope] = true
-			scopes = append(scopes, e.Scope)
+	for _, a := range to {
+		if !known[a.Scope] {
+			known[a.Scope] = true
+			scopes = append(scopes, a.Scope)
 		}
 	}
 	if len(scopes) == 0 {

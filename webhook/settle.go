@@ -31,9 +31,12 @@ func deliveryID(at time.Time, event, endpoint string) string {
 }
 
 const insertAttempts = `INSERT INTO webhook_attempt (delivery, endpoint, event, account, scope, type, chat_id, message_id,
-	event_us, seq, fence, at_us, outcome, status, duration_us, error, response) VALUES `
+	event_us, seq, fence, at_us, outcome, status, duration_us, error, response) `
 
-const attemptWidth = 17
+var attemptTypes = []string{
+	"TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT",
+	"BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT",
+}
 
 func (r *result) row() []any {
 	ev := r.ev
@@ -46,7 +49,7 @@ func (r *result) row() []any {
 // settle records attempts, and what they say of their endpoints, in the
 // transaction that finishes them.
 func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
-	args := make([]any, 0, len(outs)*attemptWidth)
+	args := make([]any, 0, len(outs)*len(attemptTypes))
 	var changed []*result
 	for _, r := range results(outs) {
 		r.first, r.stale = false, false
@@ -55,7 +58,7 @@ func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcom
 			changed = append(changed, r)
 		}
 	}
-	if err := d.insert(ctx, tx, insertAttempts, attemptWidth, args); err != nil {
+	if err := d.insert(ctx, tx, insertAttempts, attemptTypes, args); err != nil {
 		return fmt.Errorf("storing attempts: %w", err)
 	}
 	slices.SortStableFunc(changed, func(a, b *result) int { return strings.Compare(a.ep.ID, b.ep.ID) }) // one lock order

@@ -19,6 +19,12 @@ const (
 	headerSignature = "Webhook-Signature"
 )
 
+// Our own, likewise.
+const (
+	headerEvent    = "X-Trunkline-Event"
+	headerSequence = "X-Trunkline-Sequence"
+)
+
 // tolerance is how far a receiver's clock may be off.
 const tolerance = 5 * time.Minute
 

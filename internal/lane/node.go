@@ -30,9 +30,10 @@ type node struct {
 	claim chan struct{} // look for work
 	route chan struct{} // look for what was put
 
-	finished chan *run       // what waits to be finished
-	ended    <-chan struct{} // closed when nobody finishes any more
-	void     *time.Timer     // fires when others may think that this node is dead
+	finished  chan *run       // what waits to be finished
+	gathering sync.Mutex      // held by the finisher that makes up a batch
+	ended     <-chan struct{} // closed when nobody finishes any more
+	void      *time.Timer     // fires when others may think that this node is dead
 
 	mu        sync.Mutex
 	held      map[int64]*run // by lane, until finished

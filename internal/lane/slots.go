@@ -110,6 +110,13 @@ func (n *node) available() bool {
 	return !n.short && n.living(now)
 }
 
+// busy reports that most workers are at work, and that it does not end now.
+func (n *node) busy() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.free < n.o.Workers/2 && !n.stopping
+}
+
 // budget is how many lanes may be claimed. mu is held.
 func (n *node) budget() int { return max(n.free+n.o.Workers-len(n.waiting), 0) }
 

@@ -27,7 +27,6 @@ CREATE TABLE webhook_event (
 	scope TEXT NOT NULL,
 	type TEXT NOT NULL,
 	order_key TEXT NOT NULL,
-	audience TEXT NOT NULL,
 	chat_id TEXT NOT NULL,
 	message_id TEXT NOT NULL,
 	headers TEXT NOT NULL, -- JSON object, or ''

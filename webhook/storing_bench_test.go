@@ -1,0 +1,76 @@
+package webhook_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// BenchmarkStoring has 16 producers store a message each in a transaction: its
+// row, its chat's row, and beside them its event or none, in turns.
+func BenchmarkStoring(b *testing.B) {
+	durably(b, func(b *testing.B, db *sqlx.DB) {
+		f := setup(b, db, webhook.Options{})
+		f.listen(b, 1, "http://127.0.0.1:9")
+		db.MustExec(`CREATE TABLE bench_message (id TEXT PRIMARY KEY, chat TEXT NOT NULL, at_us BIGINT NOT NULL, body TEXT NOT NULL)`)
+		db.MustExec(`CREATE INDEX bench_message_chat ON bench_message (chat, at_us)`)
+		db.MustExec(`CREATE TABLE bench_chat (id TEXT PRIMARY KEY, last_us BIGINT NOT NULL)`)
+		const producers, each, turns = 16, 50, 4
+		var id atomic.Int64
+		var alone, with spent
+		store := func(event bool) spent {
+			began := time.Now()
+			var wg sync.WaitGroup
+			for p := range producers {
+				wg.Go(func() {
+					for range each {
+						if err := f.store(b, fmt.Sprint("chat", p), id.Add(1), event); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			return spent{events: producers * each, wall: time.Since(began)}
+		}
+		for b.Loop() {
+			for range turns {
+				alone.add(store(false))
+				with.add(store(true))
+			}
+		}
+		b.ReportMetric(with.rate()/alone.rate(), "ratio")
+		b.ReportMetric(with.rate(), "messages/s")
+		b.ReportMetric(alone.rate(), "alone/s")
+		var n int
+		require.NoError(b, db.Get(&n, `SELECT count(*) FROM webhook_event`))
+		require.Equal(b, with.events, n)
+	})
+}
+
+func (f *fixture) store(b *testing.B, chat string, id int64, event bool) error {
+	return f.db.Write(b.Context(), func(tx *sqlx.Tx) error {
+		at := time.Now().UnixMicro()
+		if _, err := tx.Exec(`INSERT INTO bench_chat (id, last_us) VALUES ($1, $2)
+			ON CONFLICT (id) DO UPDATE SET last_us = excluded.last_us`, chat, at); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(`INSERT INTO bench_message (id, chat, at_us, body) VALUES ($1, $2, $3, $4)`,
+			fmt.Sprint("wamid.", id), chat, at, string(payload)); err != nil {
+			return err
+		}
+		if !event {
+			return nil
+		}
+		ev := benchEvent(int(id))
+		ev.Scope, ev.Key, ev.ChatID = "s0", chat, chat
+		return f.PublishTx(b.Context(), tx, ev)
+	})
+}
