@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ func filled(t *testing.T) (fixture, client, int, *sqlx.DB) {
 	f := setupOn(t, db, nil)
 	ana := f.as(t, "ana")
 	ref := ana.sandbox(t)
+	ana.line(t, reference(cloudLine("880")))
 	require.Equal(t, 200, f.do(t, "GET", "/probe", "").Code)
 	db.MustExec(`CREATE TABLE filler (body TEXT)`)
 	for _, size := range []int{100_000, 3000, 1} {
@@ -43,13 +45,20 @@ func TestFullStore(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return f.do(t, "GET", "/probe", "").Code == 503 }, eventually, tick, "nobody has tried yet")
 	send := sendBody(ref, "ana", `{"type":"text","text":"`+strings.Repeat("y", 3000)+`"}`)
-	for _, post := range []func() answer{write, func() answer { return ana.call(t, "POST", "/chats/send?wait=0", send) }} {
-		a := post()
-		for range 10 { // some pages are not full yet
+	callback := func(id string) answer {
+		return f.post(t, text("880", "88099", "16505551234", "wamid."+id, strings.Repeat("y", 3000)), cloudLine("880").AppSecret)
+	}
+	for _, post := range []func(id string) answer{
+		func(string) answer { return write() },
+		func(string) answer { return ana.call(t, "POST", "/chats/send?wait=0", send) },
+		callback, // which the network repeats
+	} {
+		a := post("0")
+		for i := range 10 { // some pages are not full yet
 			if a.Code == 503 {
 				break
 			}
-			a = post()
+			a = post(strconv.Itoa(i + 1))
 		}
 		a.problem(503, "unavailable")
 	}
@@ -66,4 +75,5 @@ func TestFullStore(t *testing.T) {
 	require.Eventually(t, func() bool { return f.do(t, "GET", "/probe", "").Code == 200 }, eventually, tick)
 	write().json(201)
 	ana.call(t, "POST", "/chats/send?wait=0", send).json(200)
+	require.Equal(t, 200, callback("after").Code)
 }

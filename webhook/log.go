@@ -234,8 +234,12 @@ func (a *Account) over(ctx context.Context, f DeliveryFilter, before int64, out 
 
 // over is the statement that reads deliveries that are over.
 func (f *DeliveryFilter) over(a *Account, before int64, limit int) (string, []any) {
+	key := `id`
+	if len(f.MessageIDs) > 0 { // of which there are few: not to be found by walking the log
+		key = `id + 0`
+	}
 	q := `SELECT ` + overColumns + ` FROM webhook_attempt
-		WHERE scope = $1 AND outcome <> '' AND account = $2 AND id < $3
+		WHERE scope = $1 AND outcome <> '' AND account = $2 AND ` + key + ` < $3
 		AND ($4 = '' OR endpoint = $4) AND ($5 = '' OR outcome = $5) AND ($6 = '' OR type = $6)`
 	args := []any{f.Scope, a.id, before, f.Endpoint, f.State, f.Event}
 	for _, in := range []struct {
@@ -250,7 +254,7 @@ func (f *DeliveryFilter) over(a *Account, before int64, limit int) (string, []an
 			args = append(args, id)
 		}
 	}
-	return q + fmt.Sprintf(` ORDER BY id DESC LIMIT %d`, limit), args
+	return q + fmt.Sprintf(` ORDER BY %s DESC LIMIT %d`, key, limit), args
 }
 
 // addAttempts fills in what was tried.
