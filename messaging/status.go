@@ -74,6 +74,10 @@ func (u *unit) progress(l line, m *messageRow, e *provider.StatusChange) {
 		why = Failure{e.Error.Code, e.Error.Message}
 	}
 	u.raise(l, m, e.Status, why)
+	if c, until := u.chats[m.Chat], database.Micros(e.WindowUntil); until > c.WindowUS {
+		c.WindowUS = until
+		u.activeChats.add(c)
+	}
 }
 
 // raise lifts m to status if that is higher, and says so. An own message that

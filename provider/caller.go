@@ -23,8 +23,9 @@ type Caller interface {
 	// can be checked, on whatever anybody posted. The parts may share body's
 	// memory. A body that is no JSON object is an error.
 	Route(body []byte) ([]Part, error)
-	// Parse turns a part into events, an id that comes twice into one. What
-	// cannot be read becomes a Bad and costs its neighbours nothing.
+	// Parse turns a part into events, an id that comes twice in it into one.
+	// What this version does not know becomes a Raw; what could not be kept
+	// even so becomes a Bad and costs its neighbours nothing.
 	Parse(part Part) ([]Event, []Bad)
 }
 

@@ -60,6 +60,7 @@ type StatusChange struct {
 	UpTo        time.Time // a watermark; zero: none
 	To          Address   // the chat as the network calls it here, which may be another way than it was sent to; ChatID "": not said
 	Participant string    // in groups, who; else ""
+	WindowUntil time.Time // free-form messages are allowed until then, if no other reason allows longer; zero: not said
 	Error       *Failure  // with [StatusFail]
 }
 

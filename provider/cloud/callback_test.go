@@ -143,7 +143,6 @@ func TestText(t *testing.T) {
 			Source: "ad", SourceID: "120200100200300407",
 			Body: json.RawMessage(`{"source_type":"ad","source_id":120200100200300407}`),
 		},
-		WindowUntil: time.Unix(1760000000, 0).Add(72 * time.Hour).UTC(),
 	}, m)
 }
 
@@ -247,6 +246,12 @@ func TestStatuses(t *testing.T) {
 	for wire, want := range map[string]provider.StatusChange{
 		`"status":"sent","biz_opaque_callback_data":"own-1"`: {
 			OwnID: "own-1", Status: provider.StatusSending,
+		},
+		`"status":"sent","conversation":{"id":"c","expiration_timestamp":"1760300000","origin":{"type":"referral_conversion"}}`: {
+			Status: provider.StatusSending, WindowUntil: time.Unix(1760300000, 0).UTC(),
+		},
+		`"status":"sent","conversation":{"id":"c","expiration_timestamp":"1760300000","origin":{"type":"marketing"}}`: {
+			Status: provider.StatusSending,
 		},
 		`"status":"delivered"`: {
 			Status: provider.StatusDelivered,

@@ -9,13 +9,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-const (
-	// maxName is the longest name of a chat that is believed.
-	maxName = 256
-	// adWindow is how long free-form messages may follow a message that an
-	// advertisement led to, if it is answered in time.
-	adWindow = 72 * time.Hour
-)
+// maxName is the longest name of a chat that is believed.
+const maxName = 256
 
 // incoming is a message on the wire.
 type incoming struct {
@@ -93,9 +88,6 @@ func (r *reader) open(in *incoming) (*provider.Message, *provider.Bad) {
 	}
 	m.Forwarded = m.FrequentlyForwarded || in.context.Get("forwarded").Flag()
 	m.From, m.Chat = r.parties(in)
-	if in.referral.Object() && !in.at.IsZero() {
-		m.WindowUntil = in.at.Add(adWindow)
-	}
 	if why := in.fault(m); why != "" {
 		return nil, &provider.Bad{Reason: why, Body: json.RawMessage(in.item)}
 	}

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"strings"
+	"time"
 
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/graph"
@@ -39,6 +40,7 @@ func (r *reader) status(item graph.Value) {
 		At:          item.Get("timestamp").Time(),
 		To:          recipient(item),
 		Participant: participant,
+		WindowUntil: freeUntil(item.Get("conversation")),
 	}
 	if status == provider.StatusFail {
 		s.Error = failure(item.Get("errors"))
@@ -47,6 +49,16 @@ func (r *reader) status(item graph.Value) {
 		}
 	}
 	r.add(key, s)
+}
+
+// freeUntil is when the free entry point ends that an advertisement opened and
+// the account's answer made last for three days. Conversations of other kinds
+// say nothing about what may be sent.
+func freeUntil(conversation graph.Value) time.Time {
+	if conversation.Get("origin").Get("type").Text() != "referral_conversion" {
+		return time.Time{}
+	}
+	return conversation.Get("expiration_timestamp").Time()
 }
 
 // recipient is the chat that a status is about.
