@@ -6,7 +6,9 @@ import (
 )
 
 // The errors below are returned as pointers and found with errors.As. Code
-// and Message are the network's own, for the user; they hold no secret.
+// and Message are the network's own, for the user, with advice in brackets
+// where the provider has some; they hold no secret. What is found wrong before
+// the network is asked is an [Invalid].
 
 // RateLimited says that the network wants us to slow down; nothing was sent.
 type RateLimited struct {

@@ -7,7 +7,9 @@
 // [Session] per reference (one configured account or number), hands it what is
 // to be sent, and takes what the network reports through an [Inbox]. Further
 // abilities are further interfaces, found by type assertion: [Caller] for
-// networks that post callbacks, [Checker], [Subscriber], [Reader], [Identifier].
+// networks that post callbacks, [Validator], [Identifier], and of sessions
+// [Checker], [Subscriber], [Reader], [Typist], [MediaFetcher],
+// [TemplateManager].
 //
 // Package sandbox is the shortest complete implementation; package
 // providertest holds the suite that every implementation passes.

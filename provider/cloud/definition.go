@@ -30,6 +30,19 @@ type ComponentDefinition struct {
 	SecurityAdvice   bool               `json:"add_security_recommendation,omitempty"`
 	ExpiresInMinutes int                `json:"code_expiration_minutes,omitempty"`
 	Buttons          []ButtonDefinition `json:"buttons,omitempty"`
+	Cards            []CardDefinition   `json:"cards,omitempty"`              // of a carousel: 2 to 10, all of the same parts
+	Offer            *OfferDefinition   `json:"limited_time_offer,omitempty"` // of a limited-time offer
+}
+
+// CardDefinition is one card of a carousel.
+type CardDefinition struct {
+	Components []ComponentDefinition `json:"components"`
+}
+
+// OfferDefinition is what stands over a limited-time offer.
+type OfferDefinition struct {
+	Text       string `json:"text"` // at most 16 characters
+	Expiration bool   `json:"has_expiration,omitempty"`
 }
 
 // Example holds a value for each variable of a component; which member is
@@ -125,6 +138,12 @@ func (c ComponentDefinition) check(r *rules, at, category string) {
 		r.must(variables == 0, at+".text", "must not hold a variable")
 	case "BUTTONS":
 		c.checkButtons(r, at)
+	case "CAROUSEL":
+		for i, card := range c.Cards {
+			for j, inner := range card.Components {
+				inner.check(r, fmt.Sprintf("%s.cards[%d].components[%d]", at, i, j), category)
+			}
+		}
 	}
 }
 

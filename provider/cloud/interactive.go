@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -94,6 +95,9 @@ func (h *Header) check(r *rules, at string) {
 
 // MarshalJSON writes the message with the type of its action.
 func (i Interactive) MarshalJSON() ([]byte, error) {
+	if i.Action == nil {
+		return nil, errors.New("cloud: an interactive message without action")
+	}
 	out := struct {
 		Type   string    `json:"type"`
 		Header *Header   `json:"header,omitempty"`

@@ -146,6 +146,9 @@ func TestTemplateRules(t *testing.T) {
 		"components[0].example":               {body(`{"type":"BODY","text":"x {{1}} y"}`)},
 		"components[1].example":               {with(`{"type":"HEADER","format":"TEXT","text":"x {{1}}"}`)},
 		"components[1].example.header_handle": {with(`{"type":"HEADER","format":"IMAGE"}`)},
+		"components[1].cards[0].components[1].text": {
+			with(`{"type":"CAROUSEL","cards":[{"components":[{"type":"BODY","text":"x"},{"type":"FOOTER","text":"{{1}}"}]}]}`),
+		},
 		"components[1].buttons": {
 			with(buttons(quick, 11)), with(`{"type":"BUTTONS"}`), with(buttons(link, 3)), with(buttons(phone, 2)),
 		},
