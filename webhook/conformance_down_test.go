@@ -115,7 +115,7 @@ func pauseAsAsked(t *testing.T, w *world) {
 func downForADay(t *testing.T, w *world) {
 	for _, chats := range []int{6, 2, 1} {
 		w.follow(always(reply{cut: true}))
-		w.taken = nil
+		w.forget()
 		for hour := range 24 {
 			for i := range chats {
 				w.publish(t, event(fmt.Sprintf("chat%dof%d", i, chats), 2*hour), event(fmt.Sprintf("chat%dof%d", i, chats), 2*hour+1))

@@ -2,7 +2,6 @@ package webhook_test
 
 import (
 	"bytes"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -132,6 +131,13 @@ func (w *world) answer(r request, rw http.ResponseWriter) {
 	re.write(r, rw)
 }
 
+// forget begins a new list of what was accepted.
+func (w *world) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.taken = nil
+}
+
 // accepted are the sequence numbers that were answered with a 2xx, by path and
 // chat.
 func (w *world) accepted() map[string][]int64 {
@@ -253,7 +259,7 @@ func (w *world) fill(t *testing.T, chats, n int) {
 	for i := range n {
 		var evs []webhook.Event
 		for c := range chats {
-			evs = append(evs, event(fmt.Sprint("chat", c), i))
+			evs = append(evs, event(chat(c), i))
 		}
 		w.publish(t, evs...)
 	}

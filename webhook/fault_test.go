@@ -3,7 +3,6 @@
 package webhook_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"syscall"
@@ -118,6 +117,3 @@ func fails() reply {
 	}
 	return reply{}
 }
-
-// key of a chat, by its number.
-func chat(n int) string { return fmt.Sprint("chat", n) }

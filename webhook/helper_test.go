@@ -91,6 +91,9 @@ func running(t testing.TB, db *sqlx.DB, opts webhook.Options) *fixture {
 	return setup(t, db, opts).start(t)
 }
 
+// chat is the key of a chat, by its number.
+func chat(n int) string { return fmt.Sprint("chat", n) }
+
 // event is a message event of the tests' scope.
 func event(key string, n int) webhook.Event {
 	return webhook.Event{

@@ -224,7 +224,7 @@ func TestFreeze(t *testing.T) {
 	t.Parallel()
 	url := testkit.PostgresURL(t)
 	l := newLedger(t, url, 20)
-	const lease = 2 * time.Second
+	const lease = time.Second
 	frozen, other := spawn(t, url, lease), spawn(t, url, lease)
 	rounds := testkit.Rounds(3)
 	for range rounds {
