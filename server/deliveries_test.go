@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
@@ -148,13 +149,16 @@ func TestDeliveries(t *testing.T) {
 // TestDeliveriesOfASend are found by our id and by the network's.
 func TestDeliveriesOfASend(t *testing.T) {
 	t.Parallel()
-	g := startGraph(t, &graphOptions{Lines: []line{cloudLine("860")}})
-	onDatabases(t, func(c *server.Config) { local(c); c.GraphURL = g.URL }, func(t *testing.T, f fixture) {
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		g := startGraph(t, &graphOptions{Lines: []line{cloudLine("860")}})
+		f := working(t, setupOn(t, db, func(c *server.Config) { local(c); c.GraphURL = g.URL }))
 		ana := f.as(t, "ana")
 		ref := ana.line(t, reference(cloudLine("860")))
 		ana.hook(t, ref, 200)
 		body := sendBody(ref, "+1 650-555-1234", `{"type":"template","template":{"name":"hello","language":{"code":"en"}}}`)
-		ours := ana.call(t, "POST", "/chats/send?wait=0", body).json(200)["message"].(map[string]any)["id"].(string)
+		ana.call(t, "POST", "/chats/send", body).json(200)
+		ours := g.Shown("")[0].CallbackData // the network carries it back
 		require.Contains(t, ours, "out-")
 		theirs := ana.deliveries(t, ref, "&state=delivered&messageId="+ours, 1)[0]["messageId"].(string)
 		require.NotEqual(t, ours, theirs)
@@ -191,6 +195,7 @@ func TestReplay(t *testing.T) {
 		replay(ana, fmt.Sprintf(`{"endpoint":%q,"state":"delivered","until":%d}`, h.id, now-3600)).is(200, `{"queued":0}`)
 		replay(ana, fmt.Sprintf(`{"endpoint":%q,"state":"delivered","since":%d,"until":%d}`, h.id, now-3600, now+60)).is(200, `{"queued":3}`)
 		require.Eventually(t, func() bool { return len(h.all()) == 8 }, eventually, tick)
+		ana.deliveries(t, ref, "&state=delivered", 3) // and what they answered is in the log
 
 		for body, location := range map[string]string{
 			`{}`: "body.endpoint", `{"ids":[]}`: "body.endpoint", `{"since":1}`: "body.endpoint",
