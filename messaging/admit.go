@@ -44,7 +44,7 @@ func admit(a arrival) arrival {
 }
 
 func (a arrival) admitMessage(m provider.Message) arrival {
-	m.ID, m.ReplyTo = clean(m.ID), clean(m.ReplyTo)
+	m.ID, m.ReplyTo, m.Edits = clean(m.ID), clean(m.ReplyTo), clean(m.Edits)
 	m.Chat, m.From = cleanAddress(m.Chat), cleanContact(m.From)
 	m.Content = cleanContent(m.Content)
 	if m.Referral != nil {
@@ -67,7 +67,7 @@ func (a arrival) admitMessage(m provider.Message) arrival {
 	if err != nil {
 		return a.refuse("the content cannot be stored", m)
 	}
-	a.event, a.body = &m, string(body)
+	a.event, a.body = &m, clean(string(withoutNUL(body)))
 	return a
 }
 
@@ -141,7 +141,8 @@ func cleanContact(c provider.Contact) provider.Contact {
 	}
 }
 
-// cleanContent cleans what a contact can write.
+// cleanContent cleans what is used of a content beyond the body that it makes,
+// which is clean itself, and text, which is nearly all.
 func cleanContent(c provider.Content) provider.Content {
 	switch v := c.(type) {
 	case nil:
@@ -149,17 +150,11 @@ func cleanContent(c provider.Content) provider.Content {
 	case provider.Text:
 		v.Text = clean(v.Text)
 		return v
-	case provider.Location:
-		v.Name, v.Address = clean(v.Name), clean(v.Address)
-		return v
-	case provider.Reaction:
-		v.MessageID, v.Emoji = clean(v.MessageID), clean(v.Emoji)
-		return v
-	case provider.Reply:
-		v.ID, v.Title = clean(v.ID), clean(v.Title)
-		return v
 	case provider.Unknown:
 		v.Kind, v.Body = clean(v.Kind), cleanJSON(v.Body)
+		return v
+	case provider.Media:
+		v.ID, v.URL, v.MIME, v.FileName = clean(v.ID), clean(v.URL), clean(v.MIME), clean(v.FileName)
 		return v
 	}
 	return c

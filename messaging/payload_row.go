@@ -59,7 +59,10 @@ func bodyOf(msg *provider.Message) Body {
 	if msg.ReplyTo != "" || msg.Forwarded {
 		b.Context = &Quote{MessageID: msg.ReplyTo, Forwarded: msg.Forwarded}
 	}
-	if msg.Chat.Group {
+	if msg.Edits != "" {
+		b.Edited = &MessageRef{msg.Edits}
+	}
+	if msg.Chat.Group && msg.From.ChatID != "" {
 		b.Participant = &Participant{RemoteJID: msg.From.RemoteJID(), PushName: msg.From.Name}
 	}
 	if msg.Referral != nil {

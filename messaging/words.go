@@ -1,6 +1,8 @@
 package messaging
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -31,11 +33,32 @@ func words(c provider.Content) Body {
 		}
 		return Body{Text: "Reacted with " + v.Emoji, Extras: Extras{Reaction: &v}}
 	case provider.Reply:
-		return Body{Text: v.Title, Extras: Extras{Reply: &v}}
+		return Body{Text: answer(v), Extras: Extras{Reply: &v}}
+	case provider.Interactive:
+		return Body{Text: question(v)}
+	}
+	return received(c)
+}
+
+// received says what only comes from contacts.
+func received(c provider.Content) Body {
+	switch v := c.(type) {
+	case provider.Media:
+		return attached(v)
+	case provider.Contacts:
+		return Body{Text: cards(v), Extras: Extras{Contacts: v.Contacts}}
+	case provider.Order:
+		return Body{Text: basket(v), Extras: Extras{Order: &v}}
+	case provider.Form:
+		return Body{Text: cmp.Or(v.Text, strings.TrimSpace("Form "+v.Name)), Extras: Extras{Form: filled(v)}}
+	case provider.Revoke:
+		return Body{Text: "This message was deleted", Extras: Extras{Revoked: &MessageRef{v.MessageID}}}
+	case provider.Opened:
+		return Body{Text: "Opened the chat"}
 	case provider.Unknown:
 		return Body{Text: strings.TrimSpace("Unsupported message " + v.Kind), Extras: Extras{Unsupported: &v}}
 	}
-	return words(provider.Unknown{Kind: c.Type()})
+	return received(provider.Unknown{Kind: c.Type()})
 }
 
 // numbered writes a question with its answers below each other.
@@ -73,4 +96,70 @@ func asText(c provider.Content) (provider.Text, bool) {
 		return provider.Text{Text: words(c).Text}, true
 	}
 	return provider.Text{}, false
+}
+
+// answer says what was pressed. Whoever is asked for a permission sees no title.
+func answer(r provider.Reply) string {
+	if r.Title == "" && r.To == provider.ReplyPermission {
+		return "Permission to call: " + r.ID
+	}
+	return cmp.Or(r.Title, r.ID)
+}
+
+// question is the text of a message in the network's own form.
+func question(i provider.Interactive) string {
+	var v struct {
+		Body struct {
+			Text string `json:"text"`
+		} `json:"body"`
+	}
+	_ = json.Unmarshal(i.Interactive, &v) // one without a text is called by its type
+	return cmp.Or(v.Body.Text, "Interactive message")
+}
+
+// cards lists whose cards they are.
+func cards(c provider.Contacts) string {
+	var names []string
+	for _, card := range c.Contacts {
+		name := cmp.Or(card.Name.Formatted, strings.TrimSpace(card.Name.First+" "+card.Name.Last))
+		if name == "" && len(card.Phones) > 0 {
+			name = card.Phones[0].Phone
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	what := "Contacts"
+	if len(c.Contacts) == 1 {
+		what = "Contact"
+	}
+	if len(names) == 0 {
+		return what
+	}
+	return what + ": " + strings.Join(names, ", ")
+}
+
+// basket lists what is ordered.
+func basket(o provider.Order) string {
+	var items []string
+	for _, i := range o.Items {
+		items = append(items, strings.TrimPrefix(i.Quantity.String()+" × "+i.ProductID, " × "))
+	}
+	text := "Order"
+	if len(items) > 0 {
+		text += ": " + strings.Join(items, ", ")
+	}
+	if o.Text != "" {
+		text += "\n" + o.Text
+	}
+	return text
+}
+
+// filled keeps the answers of a form as they are: what is no JSON is a string.
+func filled(f provider.Form) *Form {
+	data := json.RawMessage(clean(f.Data))
+	if !json.Valid(data) {
+		data = mustJSON(string(data))
+	}
+	return &Form{Name: f.Name, Data: data}
 }
