@@ -286,6 +286,29 @@ func TestDisabledEndpoint(t *testing.T) {
 	})
 }
 
+// TestDeliveriesAreKeptFor30Days looks at the log of a server a day before it
+// is emptied and, started anew, a day after.
+func TestDeliveriesAreKeptFor30Days(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		ana := working(t, setupOn(t, db, local)).as(t, "ana")
+		ref := ana.sandbox(t)
+		ana.hook(t, ref, 200)
+		ana.write(t, ref, "ana", "Hello")
+		ana.deliveries(t, ref, "&state=delivered", 1)
+		after := func(days time.Duration) client {
+			f := working(t, setupOn(t, db, func(c *server.Config) {
+				c.Now = func() time.Time { return time.Now().Add(days * 24 * time.Hour) }
+			}))
+			again := f.do(t, "POST", "/user/login", `{"email":"ana@example.org","password":"correct horse"}`).json(200)
+			return client{f, again["token"].(string)}
+		}
+		after(29).deliveries(t, ref, "", 1)
+		after(31).deliveries(t, ref, "", 0)
+	})
+}
+
 // TestHookPermission has a user who may do all but manage webhooks.
 func TestHookPermission(t *testing.T) {
 	t.Parallel()
