@@ -47,6 +47,7 @@ func (r *reader) status(item graph.Value) {
 		if s.Error == nil {
 			s.Error = &provider.Failure{Message: "the network gave no reason"}
 		}
+		s.Error.Message = graph.Advised(s.Error.Code, s.Error.Message)
 	}
 	r.add(key, s)
 }

@@ -1,6 +1,9 @@
 package graph
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // class is what a code means for the message.
 type class int
@@ -192,10 +195,27 @@ func (e *Error) meaning() (m meaning, known bool) {
 	return meaning{}, false
 }
 
-// Advice is what can be done about an error of this code, in plain words; ""
-// when there is none. Codes also come in callbacks, for messages that failed
-// later.
-func Advice(code int) string {
-	m, _ := (&Error{Code: code}).meaning()
-	return m.advice
+// Advised is what a callback said of a message that failed later, with what
+// can be done about it in brackets. Such a message is not sent again: what
+// would pass by itself has no advice.
+func Advised(code, text string) string {
+	n, err := strconv.Atoi(code)
+	if err != nil {
+		return text
+	}
+	m, _ := (&Error{Code: n}).meaning()
+	if m.class == rate || m.class == temporary {
+		return text
+	}
+	return m.advised(text)
+}
+
+func (m meaning) advised(text string) string {
+	switch {
+	case m.advice == "":
+		return text
+	case text == "":
+		return m.advice
+	}
+	return text + " [" + m.advice + "]"
 }

@@ -54,10 +54,16 @@ A code that is not in the table counts by its HTTP status: 429 is RateLimited, 4
 
 func TestAdvice(t *testing.T) {
 	t.Parallel()
-	for _, code := range []int{131026, 131047, 131049, 131056, 130429, 80007, 132000, 132001, 132005, 132007, 132012, 132015, 132016, 190, 368, 230, 132999} {
-		require.NotEmpty(t, graph.Advice(code), code)
+	for _, code := range []string{
+		"131026", "131047", "131049", "132000", "132001", "132005", "132007",
+		"132012", "132015", "132016", "190", "368", "230", "132999",
+	} {
+		require.Regexp(t, `^words \[.+\.\]$`, graph.Advised(code, "words"), code)
+		require.NotEmpty(t, graph.Advised(code, ""))
 	}
-	require.Empty(t, graph.Advice(999999))
+	for _, code := range []string{"", "x", "999999", "134999", "131056", "130429", "1"} {
+		require.Equal(t, "words", graph.Advised(code, "words"))
+	}
 	err := answering(t, 400, nil, `{"error":{"message":"Invalid parameter","code":100,"error_subcode":2388299}}`).Post(t.Context(), "x", nil, nil)
 	require.ErrorContains(t, graph.CallError(err), "[The template must not begin or end with a variable.]")
 }

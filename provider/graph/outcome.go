@@ -74,7 +74,7 @@ func (e *Error) as(m meaning) error {
 	} else if e.HTTPStatus != 0 {
 		code = "http_" + strconv.Itoa(e.HTTPStatus)
 	}
-	text := advised(e.Text(), m.advice)
+	text := m.advised(e.Text())
 	switch m.class {
 	case rejected:
 		return &provider.Rejected{Code: code, Message: text}
@@ -91,15 +91,4 @@ func (e *Error) as(m meaning) error {
 	default:
 		return &provider.Ambiguous{Err: e}
 	}
-}
-
-// advised puts our advice after the API's own words, in brackets.
-func advised(text, advice string) string {
-	switch {
-	case advice == "":
-		return text
-	case text == "":
-		return advice
-	}
-	return text + " [" + advice + "]"
 }
