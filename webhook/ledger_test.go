@@ -154,11 +154,21 @@ func (l *ledger) waiting() int {
 	return l.held
 }
 
-// holders is how many processes have something in hand.
-func (l *ledger) holders(t *testing.T) (n int) {
+// share waits until two processes are in the middle of requests, while the
+// gate is shut. It publishes more when one of them has taken all.
+func (l *ledger) share(t *testing.T) {
 	t.Helper()
-	require.NoError(t, l.raw.Get(&n, `SELECT count(DISTINCT holder) FROM lane_lane WHERE holder <> ''`))
-	return n
+	const look = `SELECT count(DISTINCT CASE WHEN holder <> '' THEN holder END) AS holders,
+		COALESCE(SUM(CASE WHEN holder = '' THEN 1 END), 0) + (SELECT count(*) FROM lane_outbox) AS spare
+		FROM lane_lane WHERE ready_us IS NOT NULL`
+	eventually(t, func() bool {
+		var is struct{ Holders, Spare int }
+		require.NoError(t, l.raw.Get(&is, look))
+		if is.Holders == 1 && is.Spare == 0 {
+			l.fill(t, len(l.put)+10, 1)
+		}
+		return is.Holders == 2 && l.waiting() > 1
+	})
 }
 
 // probing reports that a process probes the endpoint.
