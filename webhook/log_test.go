@@ -244,33 +244,3 @@ func TestReplay(t *testing.T) {
 		})
 	})
 }
-
-func TestRetention(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		rec := receive(t, nil)
-		var clock atomic.Int64
-		clock.Store(time.Now().UnixMicro())
-		opts := webhook.Options{Retention: 30 * 24 * time.Hour, Now: func() time.Time { return time.UnixMicro(clock.Load()) }}
-		f := running(t, db, opts)
-		f.put(t, rec.URL)
-		evs := make([]webhook.Event, 700)
-		for i := range evs {
-			evs[i] = event(fmt.Sprint("key", i), 1)
-		}
-		f.publish(t, evs...)
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 700 })
-		clock.Add((20 * 24 * time.Hour).Microseconds())
-		f.publish(t, event("new", 1))
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 701 })
-		f.stop()
-
-		clock.Add((11 * 24 * time.Hour).Microseconds())
-		running(t, db, opts)
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 1 })
-		eventually(t, func() bool {
-			var n int
-			require.NoError(t, db.Get(&n, `SELECT count(*) FROM webhook_event`))
-			return n == 1
-		})
-	})
-}

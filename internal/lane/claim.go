@@ -158,7 +158,7 @@ func (c *claimer) claimQuery(chosen []candidate) (string, []any) {
 const leasedColumns = `id, epoch, consumer, key, detached, head, attempt, since_us`
 
 func (c *claimer) leased(ctx context.Context, db sqlx.QueryerContext, query string, args []any) ([]*run, error) {
-	rows, err := db.QueryxContext(ctx, query, args...) //nolint:sqlclosecheck // closed below
+	rows, err := db.QueryxContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
