@@ -13,7 +13,7 @@ type Info struct {
 	Width, Height int // pixels, of images and videos, as they are shown
 	Seconds       int // of audio and video, rounded, at least 1
 	Pages         int // of a PDF
-	// JPEGThumbnail is a preview of an image: a JPEG of at most 7.5 KiB in
+	// JPEGThumbnail is a preview of an image: a JPEG of at most 7 KiB in
 	// base64.
 	JPEGThumbnail string
 }
