@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,13 +12,12 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/database/open"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // Config is what a server needs to know.
 type Config struct {
-	// DB is the database, from [OpenDatabase]. Required; the caller closes it.
+	// DB is the database, such as package sqldb opens. Required; the caller closes it.
 	DB *sqlx.DB
 	// Secrets sign tokens and seal credentials: each has at least 32
 	// characters, the newest comes first. The first signs and seals, all
@@ -57,10 +55,6 @@ type Config struct {
 	Logger  *slog.Logger // nil: slog.Default()
 	Now     func() time.Time
 }
-
-// OpenDatabase opens sqlite://PATH, which is created when absent, or
-// postgres://….
-func OpenDatabase(ctx context.Context, url string) (*sqlx.DB, error) { return open.Open(ctx, url) }
 
 const (
 	defaultBaseURL  = "http://localhost:3000"

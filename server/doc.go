@@ -3,7 +3,7 @@
 // and a probe. The command trunkline is a caller of it; a program of your own
 // can be another:
 //
-//	db, err := server.OpenDatabase(ctx, "sqlite://chats.db")
+//	db, err := sqldb.Open(ctx, "sqlite://chats.db")
 //	s, err := server.New(ctx, server.Config{
 //		DB:      db,
 //		Secrets: []server.Secret{"at least thirty-two characters of secret"},

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/sqldb"
 )
 
 // A server is an http.Handler. [server.Server.Serve] also runs its workers;
@@ -22,7 +23,7 @@ func Example() {
 	defer func() { _ = os.RemoveAll(dir) }()
 	ctx := context.Background()
 
-	db, err := server.OpenDatabase(ctx, "sqlite://"+filepath.Join(dir, "trunkline.db"))
+	db, err := sqldb.Open(ctx, "sqlite://"+filepath.Join(dir, "trunkline.db"))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/sqldb"
 )
 
 // serve runs the server until ctx ends. What the user can put right is a
@@ -124,7 +125,7 @@ func openDatabase(ctx context.Context, set settings, home *folder) (*sqlx.DB, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	db, err := server.OpenDatabase(ctx, url)
+	db, err := sqldb.Open(ctx, url)
 	if err != nil {
 		return nil, &settingError{"--database-url", "the database cannot be opened: " + redact(err.Error(), url)}
 	}
