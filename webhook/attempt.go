@@ -108,7 +108,7 @@ func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer)
 		// without values tells it so, and is not sent.
 		req.Header[idempotencyKey] = nil
 	}
-	res, err := d.client.Do(req)
+	res, err := d.client.Transport.RoundTrip(req) // as it is: nothing is to be followed, or remembered
 	if err != nil {
 		return err
 	}

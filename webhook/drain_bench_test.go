@@ -2,6 +2,9 @@ package webhook_test
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"log/slog"
@@ -48,16 +51,16 @@ func BenchmarkDrain(b *testing.B) {
 				s := newMeter(b)
 				f := setup(b, db, webhook.Options{Workers: workers})
 				f.listen(b, shape.endpoints, s.URL)
-				var floor, ours spent
+				var bare, signed, ours spent
 				for b.Loop() {
-					floor.add(s.floor(b))
+					bare.add(s.floor(b, false))
 					f.fill(b, s.bodies, shape.endpoints, shape.chats)
 					ours.add(s.measure(b, func() { f.start(b) }))
 					f.stop()
 					s.inOrder(b, shape.chats)
-					floor.add(s.floor(b))
+					signed.add(s.floor(b, true))
 				}
-				report(b, floor, ours)
+				report(b, bare, signed, ours)
 			})
 		})
 	}
@@ -146,9 +149,11 @@ func (s *spent) cpuEach() float64 { return float64(s.cpu.Microseconds()) / float
 
 // report gives the rates, and what a busy machine does not spoil: the
 // processor's time.
-func report(b *testing.B, floor, ours spent) {
+func report(b *testing.B, floor, signed, ours spent) {
 	b.ReportMetric(ours.rate()/floor.rate(), "ratio")
+	b.ReportMetric(ours.rate()/signed.rate(), "signed-ratio")
 	b.ReportMetric(floor.cpuEach()/ours.cpuEach(), "cpu-ratio")
+	b.ReportMetric(signed.cpuEach()/ours.cpuEach(), "signed-cpu-ratio")
 	b.ReportMetric(ours.rate(), "events/s")
 	b.ReportMetric(floor.rate(), "floor/s")
 	b.ReportMetric(ours.cpuEach(), "cpu-µs/event")
@@ -219,8 +224,9 @@ func (s *meter) await(n int) <-chan struct{} {
 	return done
 }
 
-// floor posts all bodies with a bare client.
-func (s *meter) floor(b *testing.B) spent {
+// floor posts all bodies with a bare client, as they are, or with the headers of
+// a delivery and a signature.
+func (s *meter) floor(b *testing.B, signed bool) spent {
 	b.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
 	defer client.CloseIdleConnections()
@@ -234,18 +240,41 @@ func (s *meter) floor(b *testing.B) spent {
 					if i >= int64(len(s.bodies)) {
 						return
 					}
-					res, err := client.Post(s.URL, "application/json", bytes.NewReader(s.bodies[i]))
-					if err != nil {
+					if err := s.post(client, int(i), signed); err != nil {
 						b.Error(err)
 						return
 					}
-					_, _ = io.Copy(io.Discard, res.Body)
-					_ = res.Body.Close()
 				}
 			})
 		}
 		wg.Wait()
 	})
+}
+
+func (s *meter) post(client *http.Client, i int, signed bool) error {
+	req, err := http.NewRequest(http.MethodPost, s.URL, bytes.NewReader(s.bodies[i]))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if signed {
+		id, at := fmt.Sprintf("01935f3c-7b00-7000-8000-%012d", i), strconv.FormatInt(time.Now().Unix(), 10)
+		mac := hmac.New(sha256.New, []byte("0123456789abcdef0123456789abcdef"))
+		mac.Write([]byte(id + "." + at + "."))
+		mac.Write(s.bodies[i])
+		req.Header.Set("X-Trunkline-Event", "message")
+		req.Header.Set("X-Trunkline-Reference", scope)
+		req.Header.Set("X-Trunkline-Sequence", strconv.Itoa(i))
+		req.Header.Set("Webhook-Id", id)
+		req.Header.Set("Webhook-Timestamp", at)
+		req.Header.Set("Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	return res.Body.Close()
 }
 
 // inOrder checks that each chat's events came once and in order.

@@ -53,8 +53,6 @@ var types = []string{"message", "status", "data", "calls", "subscription", "sess
 // optIn is how many types at the end of types only come when asked for.
 const optIn = 1
 
-const publishChunk = 500 // rows of one INSERT: 10 parameters each, PostgreSQL takes 65,535, SQLite 32,766
-
 // PublishTx stores events in the caller's transaction; each is delivered to
 // the endpoints that match it once the transaction has committed. Call
 // [Dispatcher.Committed] then. An endpoint hears of what is published after it
@@ -78,7 +76,7 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 		entries[i] = lane.Entry{Key: evs[i].Key, Subject: evs[i].ID, Note: evs[i].note()}
 		args = append(args, evs[i].row()...)
 	}
-	if err := d.insert(ctx, tx, insertEvents, eventTypes, args); err != nil {
+	if err := d.db.Dialect.Insert(ctx, tx, insertEvents, eventTypes, args); err != nil {
 		return fmt.Errorf("storing events: %w", err)
 	}
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
@@ -86,6 +84,8 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 	}
 	return nil
 }
+
+const heardChunk = 500 // owners of one query
 
 // heard are the events of scopes that have an endpoint now.
 func (d *Dispatcher) heard(ctx context.Context, tx *sqlx.Tx, evs []Event) ([]Event, error) {
@@ -98,7 +98,7 @@ func (d *Dispatcher) heard(ctx context.Context, tx *sqlx.Tx, evs []Event) ([]Eve
 		}
 	}
 	clear(has)
-	for part := range slices.Chunk(args, 2*publishChunk) {
+	for part := range slices.Chunk(args, 2*heardChunk) {
 		var found []owner
 		err := tx.SelectContext(ctx, &found, `SELECT DISTINCT account, scope FROM webhook_endpoint WHERE enabled AND (account, scope) IN (VALUES `+
 			d.db.Dialect.Values(len(part)/2, 2, 1, "TEXT", "TEXT")+`)`, part...)
@@ -113,7 +113,7 @@ func (d *Dispatcher) heard(ctx context.Context, tx *sqlx.Tx, evs []Event) ([]Eve
 }
 
 const insertEvents = `INSERT INTO webhook_event
-	(id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body) `
+	(id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body)`
 
 var eventTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT"}
 
@@ -189,16 +189,4 @@ func isType(s string) bool {
 		}
 	}
 	return false
-}
-
-// insert stores rows of columns of types, one after the other in values, in as
-// few statements as the databases take.
-func (d *Dispatcher) insert(ctx context.Context, tx *sqlx.Tx, into string, types []string, values []any) error {
-	for part := range slices.Chunk(values, publishChunk*len(types)) {
-		list, args := d.db.Dialect.List(1, types, part)
-		if _, err := tx.ExecContext(ctx, into+list, args...); err != nil {
-			return err
-		}
-	}
-	return nil
 }

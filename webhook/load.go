@@ -25,19 +25,17 @@ type job struct {
 }
 
 type eventRow struct {
-	ID             string
-	At             int64 `db:"at_us"`
-	Account, Scope string
-	Type           string
-	ChatID         string `db:"chat_id"`
-	MessageID      string `db:"message_id"`
-	Headers        string
-	Body           []byte
+	ID                string
+	At                int64
+	Type              string
+	ChatID, MessageID string
+	Headers           string
+	Body              []byte
 
 	extra http.Header // of Headers
 }
 
-const eventColumns = `id, at_us, account, scope, type, chat_id, message_id, headers, body`
+const eventColumns = `id, at_us, type, chat_id, message_id, headers, body`
 
 // target is an endpoint with its secrets opened.
 type target struct {
@@ -94,7 +92,7 @@ func (d *Dispatcher) loadEvents(ctx context.Context, byID map[string]*eventRow) 
 	known := map[string]http.Header{}
 	for rows.Next() {
 		e := &eventRow{}
-		if err := rows.Scan(&e.ID, &e.At, &e.Account, &e.Scope, &e.Type, &e.ChatID, &e.MessageID, &e.Headers, &e.Body); err != nil {
+		if err := rows.Scan(&e.ID, &e.At, &e.Type, &e.ChatID, &e.MessageID, &e.Headers, &e.Body); err != nil {
 			return err
 		}
 		if _, ok := known[e.Headers]; !ok { // they are few, and many events have the same
@@ -202,7 +200,7 @@ func (t *target) signers(now time.Time) [][]byte {
 // loaded is the event as load reads it.
 func (e *Event) loaded() *eventRow {
 	row := &eventRow{
-		ID: e.ID, At: database.Micros(e.At), Account: e.Account, Scope: e.Scope, Type: e.Type,
+		ID: e.ID, At: database.Micros(e.At), Type: e.Type,
 		ChatID: e.ChatID, MessageID: e.MessageID, Headers: e.headers(), Body: e.Body,
 	}
 	row.extra = row.extraHeaders()

@@ -31,7 +31,7 @@ func deliveryID(at time.Time, event, endpoint string) string {
 }
 
 const insertAttempts = `INSERT INTO webhook_attempt (delivery, endpoint, event, account, scope, type, chat_id, message_id,
-	event_us, seq, fence, at_us, outcome, status, duration_us, error, response) `
+	event_us, seq, fence, at_us, outcome, status, duration_us, error, response)`
 
 var attemptTypes = []string{
 	"TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT",
@@ -58,7 +58,7 @@ func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcom
 			changed = append(changed, r)
 		}
 	}
-	if err := d.insert(ctx, tx, insertAttempts, attemptTypes, args); err != nil {
+	if err := d.db.Dialect.Insert(ctx, tx, insertAttempts, attemptTypes, args); err != nil {
 		return fmt.Errorf("storing attempts: %w", err)
 	}
 	slices.SortStableFunc(changed, func(a, b *result) int { return strings.Compare(a.ep.ID, b.ep.ID) }) // one lock order

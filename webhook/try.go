@@ -30,10 +30,10 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 		r.outcome = delivered
 	}
 	err = d.db.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
-		if err := d.insert(ctx, tx, insertEvents, eventTypes, ev.row()); err != nil {
+		if err := d.db.Dialect.Insert(ctx, tx, insertEvents, eventTypes, ev.row()); err != nil {
 			return err
 		}
-		if err := d.insert(ctx, tx, insertAttempts, attemptTypes, r.row()); err != nil {
+		if err := d.db.Dialect.Insert(ctx, tx, insertAttempts, attemptTypes, r.row()); err != nil {
 			return err
 		}
 		return d.tell(ctx, tx, r)

@@ -1,6 +1,7 @@
 package database_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -32,5 +33,28 @@ func TestList(t *testing.T) {
 		var got []row
 		require.NoError(t, d.Select(&got, `SELECT n - $1 AS n, s, b FROM y WHERE `+in+` ORDER BY y.n`, append([]any{10}, args...)...))
 		require.Equal(t, append(want[4:], want[1:4]...), got)
+	})
+}
+
+// TestInsert stores few rows, many, and a number that is no round one.
+func TestInsert(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		d := setup(t, db)
+		db.MustExec(`CREATE TABLE y (n BIGINT, s TEXT)`)
+		for _, rows := range []int{0, 1, 16, 31, 32, 33, 500} {
+			var values []any
+			for i := range rows {
+				values = append(values, i, fmt.Sprint(i))
+			}
+			db.MustExec(`DELETE FROM y`)
+			require.NoError(t, d.InTx(t.Context(), func(tx *sqlx.Tx) error {
+				return d.Dialect.Insert(t.Context(), tx, `INSERT INTO y (n, s)`, []string{"BIGINT", "TEXT"}, values)
+			}))
+			var n, right int
+			require.NoError(t, d.Get(&n, `SELECT count(DISTINCT n) FROM y`))
+			require.NoError(t, d.Get(&right, `SELECT count(*) FROM y WHERE CAST(n AS TEXT) = s`))
+			require.Equal(t, []int{rows, rows}, []int{n, right})
+		}
 	})
 }

@@ -14,8 +14,21 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// routeLimit bounds the entries that one transaction routes.
+// routeLimit bounds the entries that one transaction routes. A backlog goes in
+// larger steps, which write each lane fewer times: on SQLite it makes others
+// wait, and on PostgreSQL only those who want the same lanes.
 const routeLimit = 2000
+
+// routable is how many entries to take when the batch before had so many.
+func (n *node) routable(before int) int {
+	switch {
+	case before < routeLimit:
+		return routeLimit
+	case n.db.Dialect == database.Postgres:
+		return 4 * routeLimit
+	}
+	return 2 * routeLimit
+}
 
 // errRouting says that another node routes at the moment.
 var errRouting = errors.New("another node routes")
@@ -23,10 +36,11 @@ var errRouting = errors.New("another node routes")
 // routeAll moves what was put into lanes until ctx ends.
 func (n *node) routeAll(ctx context.Context) {
 	woken := n.db.Listen(ctx, n.topic())
-	busy := routePause
+	busy, routed := routePause, 0
 	for {
 		begun := time.Now()
-		routed, err := n.routeBatch(ctx)
+		var err error
+		routed, err = n.routeBatch(ctx, n.routable(routed))
 		wait := pollEvery
 		switch {
 		case errors.Is(err, errRouting):
@@ -57,8 +71,8 @@ type boxed struct {
 	Entry
 }
 
-// routeBatch moves the oldest entries and returns how many they were.
-func (n *node) routeBatch(ctx context.Context) (routed int, err error) {
+// routeBatch moves the oldest entries, at most limit, and returns how many they were.
+func (n *node) routeBatch(ctx context.Context, limit int) (routed int, err error) {
 	const exists = `SELECT EXISTS (SELECT 1 FROM lane_outbox WHERE queue = $1)`
 	var waiting bool
 	if err := n.db.GetContext(ctx, &waiting, exists, n.o.Name); err != nil || !waiting {
@@ -69,7 +83,7 @@ func (n *node) routeBatch(ctx context.Context) (routed int, err error) {
 		if err := n.lockRouter(ctx, tx); err != nil {
 			return err
 		}
-		es, err := n.take(ctx, tx)
+		es, err := n.take(ctx, tx, limit)
 		if err != nil {
 			return fmt.Errorf("taking entries: %w", err)
 		}
@@ -103,10 +117,10 @@ func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 
 // take removes the oldest entries from the outbox. There is no cursor: a
 // transaction that commits late has an older id than what is routed already.
-func (n *node) take(ctx context.Context, tx *sqlx.Tx) ([]Entry, error) {
+func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]Entry, error) {
 	const take = `DELETE FROM lane_outbox WHERE id IN (SELECT id FROM lane_outbox WHERE queue = $1 ORDER BY id LIMIT $2)
 		RETURNING id, consumer, key, subject, note`
-	rows, err := tx.QueryContext(ctx, take, n.o.Name, routeLimit)
+	rows, err := tx.QueryContext(ctx, take, n.o.Name, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -188,12 +202,9 @@ func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 		}
 		items = append(items, more...)
 	}
-	for part := range slices.Chunk(items, 3*appendLimit) {
-		const insert = `INSERT INTO lane_item (lane_id, seq, subject) `
-		list, args := n.db.Dialect.List(1, []string{"BIGINT", "BIGINT", "TEXT"}, part)
-		if _, err := tx.ExecContext(ctx, insert+list, args...); err != nil {
-			return fmt.Errorf("adding items: %w", err)
-		}
+	types := []string{"BIGINT", "BIGINT", "TEXT"}
+	if err := n.db.Dialect.Insert(ctx, tx, `INSERT INTO lane_item (lane_id, seq, subject)`, types, items); err != nil {
+		return fmt.Errorf("adding items: %w", err)
 	}
 	return nil
 }
