@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -30,12 +29,7 @@ func admit(a arrival) arrival {
 		return a.admitStatus(*e)
 	case nil:
 	default:
-		r := *provider.RawOf(e) // reports are kept as the network gave them
-		r.Body, r.ID, r.Kind = cleanJSON(r.Body), clean(r.ID), cut(clean(r.Kind), longestKind)
-		if r.ID == "" || len(r.ID) > longest {
-			r.ID = digest(r.Body)
-		}
-		a.event = &r
+		a.event = admitReport(e)
 	}
 	if a.bad != nil {
 		a.bad = &provider.Bad{Reason: clean(a.bad.Reason), Body: cleanJSON(a.bad.Body)}
@@ -54,13 +48,11 @@ func (a arrival) admitMessage(m provider.Message) arrival {
 		}
 		m.Referral = &r
 	}
-	if y := m.At.Year(); y < 1970 || y > 9999 {
-		m.At = time.Time{}
-	}
+	m.At = admitTime(m.At)
 	switch {
-	case m.ID == "" || len(m.ID) > longest:
+	case !named(m.ID):
 		return a.refuse("a message id must have 1 to 512 bytes", m)
-	case m.Chat.ChatID == "" || len(m.Chat.ChatID) > longest:
+	case !named(m.Chat.ChatID):
 		return a.refuse("a chat id must have 1 to 512 bytes", m)
 	}
 	body, err := encodeJSON(bodyOf(&m))

@@ -157,6 +157,7 @@ func (s *Service) prepare(ctx context.Context) error {
 		findPeopleBefore + unnest(nameTypes) + findPeopleAfter + " FOR UPDATE OF c",
 		insertMessages + unnest(messageTypes) + insertMessagesTail,
 		updateActivity + " FROM (" + unnest(activityTypes) + ") AS v WHERE " + sameChat,
+		deleteEarlies + unnest(nameTypes) + deleteEarliesTail,
 		insertFeed + " " + unnest(feedTypes),
 	} {
 		st, err := s.db.PreparexContext(ctx, query) //nolint:sqlclosecheck // it lives as long as the database handle

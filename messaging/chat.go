@@ -77,10 +77,11 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 		return Page[Chat]{}, err
 	}
 	p := params{ref}
-	q := `SELECT ` + chatColumns + ` FROM messaging_chat c WHERE c.reference = $1`
+	q := `SELECT ` + chatColumns + ` FROM messaging_chat c WHERE c.reference = $1 AND c.activity_us > 0`
 	if search = strings.TrimSpace(clean(search)); search != "" {
 		like := p.add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
-		q += ` AND (lower(c.label) LIKE ` + like + ` ESCAPE '\' OR lower(c.name) LIKE ` + like + ` ESCAPE '\' OR lower(c.chat_id) LIKE ` + like + ` ESCAPE '\')`
+		q += ` AND (lower(c.label) LIKE ` + like + ` ESCAPE '\' OR lower(c.title) LIKE ` + like + ` ESCAPE '\' OR lower(c.name) LIKE ` + like +
+			` ESCAPE '\' OR lower(c.username) LIKE ` + like + ` ESCAPE '\' OR lower(c.chat_id) LIKE ` + like + ` ESCAPE '\')`
 	}
 	if before != nil {
 		at, id := p.add(before[0]), p.add(before[1])
@@ -145,20 +146,25 @@ func (u *unit) updateChat(ctx context.Context, who person, change ChatChange) (*
 	if err := u.load(ctx, []int64{c.LastMessage}); err != nil {
 		return nil, err
 	}
+	u.tellChat(who.line, c)
+	return c, nil
+}
+
+// tellChat shows a chat, whose last message is loaded, on the stream.
+func (u *unit) tellChat(l line, c *chatRow) {
 	var last *Message
 	if m := u.messages[c.LastMessage]; m != nil {
 		v := m.view(c)
 		last = &v
 	}
-	u.tell(who.line.Account, c.Reference, "chat", c.view(last))
-	return c, nil
+	u.tell(l.Account, c.Reference, "chat", c.view(last))
 }
 
 func (c *chatRow) view(last *Message) Chat {
 	tags := []string{}
 	_ = json.Unmarshal([]byte(c.Tags), &tags) // written by this package
 	out := Chat{
-		ID: c.ChatID, Reference: c.Reference, Name: cmp.Or(c.Label, c.Name), Kind: "individual", Phone: optional(c.Phone), Unread: c.Unread,
+		ID: c.ChatID, Reference: c.Reference, Name: cmp.Or(c.Label, c.Title, c.Name), Kind: "individual", Phone: optional(c.Phone), Unread: c.Unread,
 		Variables: object(c.Variables), Tags: tags, Fields: object(c.Fields), Language: optional(c.Language), OptedOut: c.OptedOut,
 		LastMessage: last, WindowExpiresAt: optionalTime(c.WindowUS), CreatedAt: unixTime(c.CreatedUS), UpdatedAt: unixTime(c.UpdatedUS),
 	}

@@ -29,7 +29,7 @@ func (c *chatRow) change(ch ChatChange, nowUS int64) error {
 		c.Language = clean(*ch.Language)
 	}
 	if ch.OptedOut != nil {
-		c.OptedOut = *ch.OptedOut
+		c.OptedOut, c.OptedUS = *ch.OptedOut, nowUS
 	}
 	if ch.BotActive != nil {
 		c.BotActive = *ch.BotActive

@@ -72,6 +72,8 @@ func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) e
 	for _, q := range []string{
 		`UPDATE messaging_message SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_alias SET chat = $1 WHERE chat = $2`,
+		`UPDATE messaging_held SET chat = $1 WHERE chat = $2`,
+		`UPDATE messaging_call SET chat = $1 WHERE chat = $2`,
 	} {
 		if _, err := u.tx.ExecContext(ctx, q, keep.ID, gone.ID); err != nil {
 			return fmt.Errorf("merging chats: %w", err)
@@ -90,8 +92,15 @@ func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) e
 			m.Chat = keep.ID
 		}
 	}
-	from := gone.ChatID
-	keep.absorb(gone)
+	for _, call := range u.calls {
+		if call.Chat == gone.ID {
+			call.Chat = keep.ID
+		}
+	}
+	from, was := gone.ChatID, keep.ChatID
+	if keep.absorb(gone); keep.ChatID == from {
+		from = was
+	}
 	delete(u.chats, gone.ID)
 	u.dirtyChats.add(keep)
 	u.tell(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})
@@ -107,14 +116,40 @@ func (c *chatRow) absorb(o *chatRow) {
 	c.Variables = mergeObjects(older.Variables, newer.Variables)
 	c.Fields = mergeObjects(older.Fields, newer.Fields)
 	c.Label, c.Language = cmp.Or(newer.Label, older.Label), cmp.Or(newer.Language, older.Language)
-	c.Name, c.BizName = cmp.Or(newer.Name, older.Name), cmp.Or(newer.BizName, older.BizName)
 	c.Tags = mergeTags(c.Tags, o.Tags)
 	// What keeps quiet in one of them keeps quiet in both.
-	c.BotActive, c.OptedOut = c.BotActive && o.BotActive, c.OptedOut || o.OptedOut
+	c.BotActive = c.BotActive && o.BotActive
+	c.absorbWord(o)
 	c.HandoffUS = max(c.HandoffUS, o.HandoffUS)
+	c.absorbNames(o)
 	c.Phone, c.UserID, c.LID = cmp.Or(c.Phone, o.Phone), cmp.Or(c.UserID, o.UserID), cmp.Or(c.LID, o.LID)
 	c.Unread += o.Unread
 	c.LastMessage = max(c.LastMessage, o.LastMessage)
 	c.ActivityUS, c.WindowUS = max(c.ActivityUS, o.ActivityUS), max(c.WindowUS, o.WindowUS)
 	c.CreatedUS = min(c.CreatedUS, o.CreatedUS)
+}
+
+// absorbWord takes over whether the contact wants to be written to: the newer
+// word counts.
+func (c *chatRow) absorbWord(o *chatRow) {
+	if o.OptedUS == c.OptedUS {
+		c.OptedOut = c.OptedOut || o.OptedOut
+	} else if o.OptedUS > c.OptedUS {
+		c.OptedOut = o.OptedOut
+	}
+	c.OptedUS = max(c.OptedUS, o.OptedUS)
+}
+
+// absorbNames takes over the names of the other chat that are newer.
+func (c *chatRow) absorbNames(o *chatRow) {
+	if o.TitleUS > c.TitleUS {
+		c.Title, c.TitleUS = o.Title, o.TitleUS
+	}
+	c.called(provider.Contact{Name: o.Name, VerifiedBizName: o.BizName, Username: o.Username}, o.NameUS)
+	switch {
+	case o.MovedUS > c.MovedUS:
+		c.rename(o.address(), o.MovedUS)
+	case c.Phone == "" && o.Phone != "":
+		c.ChatID, c.Phone = o.ChatID, o.Phone
+	}
 }

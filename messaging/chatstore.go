@@ -185,8 +185,9 @@ func (u *unit) lock(ctx context.Context, ids []int64) error {
 }
 
 var newChatTypes = []string{
-	"BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT",
-	"BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
+	"BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT",
+	"BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT",
+	"BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
 }
 
 // create makes the chats of people nobody has met.
@@ -201,14 +202,15 @@ func (u *unit) create(ctx context.Context, people []person) error {
 		for i, p := range part {
 			a := p.addr
 			values[i] = []any{
-				p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", "", 0, true, "{}", "[]", "{}", "", false,
-				0, 0, 0, 0, 0, now, now,
+				p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", 0, "", "", "", 0, 0,
+				0, true, "{}", "[]", "{}", "",
+				false, 0, 0, 0, 0, 0, 0, now, now,
 			}
 		}
 		list, args := u.list(newChatTypes, values)
 		var rows []*chatRow
-		err := u.query(ctx, &rows, `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, label, name, biz_name,
-			unread, bot_active, variables, tags, fields, language, opted_out, handoff_us, last_message, activity_us, activity_slot, window_us,
+		err := u.query(ctx, &rows, `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, label, title, title_us, name, biz_name,
+			username, name_us, moved_us, unread, bot_active, variables, tags, fields, language, opted_out, opted_us, handoff_us, last_message, activity_us, activity_slot, window_us,
 			created_us, updated_us)
 			`+list+` ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us
 			RETURNING `+strings.ReplaceAll(chatColumns, "c.", ""), args)

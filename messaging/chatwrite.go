@@ -26,14 +26,15 @@ func (u *unit) writeAliases(ctx context.Context) error {
 
 const (
 	updateActivity = `UPDATE messaging_chat SET name = v.column2, biz_name = v.column3, unread = v.column4, handoff_us = v.column5,
-		last_message = v.column6, activity_us = v.column7, activity_slot = v.column8, window_us = v.column9, updated_us = v.column10`
+		last_message = v.column6, activity_us = v.column7, activity_slot = v.column8, window_us = v.column9, updated_us = v.column10,
+		username = v.column11, name_us = v.column12`
 	sameChat = `messaging_chat.id = v.column1`
 )
 
 // activitySlot is the unit of activity_slot in microseconds.
 const activitySlot = 600_000_000
 
-var activityTypes = []string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT"}
+var activityTypes = []string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT"}
 
 // writeActivity writes what messages change of their chats.
 func (u *unit) writeActivity(ctx context.Context) error {
@@ -44,7 +45,7 @@ func (u *unit) writeActivity(ctx context.Context) error {
 		}
 		rows = append(rows, []any{
 			c.ID, c.Name, c.BizName, c.Unread, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / activitySlot, c.WindowUS,
-			database.Micros(u.now),
+			database.Micros(u.now), c.Username, c.NameUS,
 		})
 	}
 	err := u.update(ctx, updateActivity, activityTypes, rows, sameChat)
@@ -63,17 +64,18 @@ func (u *unit) writeChats(ctx context.Context) error {
 		rows = append(rows, []any{
 			c.ID, c.ChatID, c.Phone, c.UserID, c.LID, c.Label, c.Name, c.BizName, c.Unread, c.BotActive, c.Variables, c.Tags, c.Fields,
 			c.Language, c.OptedOut, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / activitySlot, c.WindowUS,
-			database.Micros(u.now),
+			database.Micros(u.now), c.Title, c.TitleUS, c.Username, c.NameUS, c.MovedUS, c.OptedUS,
 		})
 	}
 	err := u.update(ctx, `UPDATE messaging_chat SET chat_id = v.column2, phone = v.column3, user_id = v.column4, lid = v.column5,
 		label = v.column6, name = v.column7, biz_name = v.column8, unread = v.column9, bot_active = v.column10, variables = v.column11,
 		tags = v.column12, fields = v.column13, language = v.column14, opted_out = v.column15, handoff_us = v.column16,
 		last_message = v.column17, activity_us = v.column18, activity_slot = v.column19, window_us = v.column20,
-		updated_us = v.column21`,
+		updated_us = v.column21, title = v.column22, title_us = v.column23, username = v.column24, name_us = v.column25,
+		moved_us = v.column26, opted_us = v.column27`,
 		[]string{
 			"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT",
-			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
+			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT",
 		}, rows, sameChat)
 	if err != nil {
 		return fmt.Errorf("updating chats: %w", moved(err))

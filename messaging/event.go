@@ -17,6 +17,7 @@ type EventType string
 const (
 	EventMessage EventType = "message" // a message came in, or one of the account's was taken or failed
 	EventStatus  EventType = "status"  // a message's status rose
+	EventCalls   EventType = "calls"   // a call took a step
 	EventSession EventType = "session" // a session changed its state
 )
 
@@ -28,9 +29,9 @@ type Event struct {
 	Reference provider.ReferenceID
 	Key       string // events of one key are in order
 	ChatID    string // "" for a session
-	MessageID string // "" for a session
+	MessageID string // "" for a call and a session
 	At        time.Time
-	Payload   json.RawMessage // [MessagePayload], [StatusPayload] or [SessionPayload]
+	Payload   json.RawMessage // [MessagePayload], [StatusPayload], [CallPayload] or [SessionPayload]
 }
 
 // Sink takes part in the transaction that makes events. EventsTx must only

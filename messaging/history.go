@@ -17,6 +17,23 @@ type History struct {
 	After  string // cursor: newer than it
 }
 
+// presentUS is the beginning of the year 10000. What is imported has a time of
+// before, so that a difference from it is below 0.
+const presentUS = 253_402_300_800_000_000
+
+// pastUS is the past_us of imported history from that time. Imported messages
+// are listed before all others, by when they were written: they come late, and
+// in no order.
+func pastUS(atUS int64) int64 { return atUS - presentUS }
+
+// before says whether m is listed before o.
+func (m *messageRow) before(o *messageRow) bool {
+	if m.PastUS != o.PastUS {
+		return m.PastUS < o.PastUS
+	}
+	return m.Seq < o.Seq
+}
+
 // Messages lists a chat's messages, the newest first. Before and After take
 // the cursors of earlier pages; After pages towards the present.
 func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID string, h History) (Page[Message], error) {
@@ -24,11 +41,11 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return Page[Message]{}, err
 	}
-	before, err := parseCursor("before", h.Before, 1)
+	before, err := parseCursor("before", h.Before, 2)
 	if err != nil {
 		return Page[Message]{}, err
 	}
-	after, err := parseCursor("after", h.After, 1)
+	after, err := parseCursor("after", h.After, 2)
 	if err != nil {
 		return Page[Message]{}, err
 	}
@@ -42,17 +59,17 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	p := params{c.ID}
 	q, order := `SELECT `+messageColumns+messageFrom+`WHERE m.chat = $1`, `DESC`
 	if before != nil {
-		q += ` AND m.seq < ` + p.add(before[0])
+		q += ` AND (m.past_us, m.seq) < ` + p.pair(before)
 	}
 	if after != nil {
-		q += ` AND m.seq > ` + p.add(after[0])
+		q += ` AND (m.past_us, m.seq) > ` + p.pair(after)
 		order = `ASC`
 	}
 	var rows []*messageRow
-	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.seq `+order+` LIMIT `+p.add(limit+1), p...); err != nil {
+	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.past_us `+order+`, m.seq `+order+` LIMIT `+p.add(limit+1), p...); err != nil {
 		return Page[Message]{}, fmt.Errorf("listing messages: %w", err)
 	}
-	out := page(rows, limit, func(m *messageRow) cursor { return cursor{m.Seq} }, func(m *messageRow) Message { return m.view(c) })
+	out := page(rows, limit, func(m *messageRow) cursor { return cursor{m.PastUS, m.Seq} }, func(m *messageRow) Message { return m.view(c) })
 	if after != nil {
 		slices.Reverse(out.Items)
 	}

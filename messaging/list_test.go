@@ -46,7 +46,7 @@ func TestCursorsAreChecked(t *testing.T) {
 		page, err := f.acc.Messages(ctx, ref, "111", messaging.History{})
 		require.NoError(t, err)
 		require.Nil(t, page.Next)
-		_, err = f.acc.Messages(ctx, ref, "111", messaging.History{Before: "MA", After: "MA"})
+		_, err = f.acc.Messages(ctx, ref, "111", messaging.History{Before: "MC4w", After: "MC4w"})
 		requireInvalid(t, err, "after")
 		_, err = f.acc.Messages(ctx, ref, "nobody", messaging.History{})
 		requireInvalid(t, err, "chatId")

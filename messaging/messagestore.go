@@ -17,12 +17,12 @@ type messageKey struct {
 
 const (
 	insertMessages = `INSERT INTO messaging_message (reference, chat, id, mine, actor, sent_as, status, body, push_name, biz_name,
-		error_code, error_message, at_us, created_us) `
+		error_code, error_message, at_us, created_us, past_us) `
 	insertMessagesTail = ` ON CONFLICT (reference, id) DO NOTHING RETURNING reference, id, seq`
 )
 
 var messageTypes = []string{
-	"BIGINT", "BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT",
+	"BIGINT", "BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT",
 }
 
 // add stores messages that are not stored yet and sets their seq. Those that
@@ -41,7 +41,7 @@ func (u *unit) add(ctx context.Context, ms []*messageRow) error {
 		for i, m := range part {
 			values[i] = []any{
 				m.Reference, m.Chat, m.ID, m.Mine, string(m.Actor), m.SentAs, int64(m.Status), m.Body, m.PushName, m.BizName,
-				m.ErrorCode, m.ErrorMessage, m.AtUS, m.CreatedUS,
+				m.ErrorCode, m.ErrorMessage, m.AtUS, m.CreatedUS, m.PastUS,
 			}
 		}
 		list, args := u.list(messageTypes, values)
@@ -67,6 +67,7 @@ type located struct {
 	Seq   int64  `db:"seq"`
 	Chat  int64  `db:"chat"`
 	OwnID string `db:"own_id"`
+	Past  int64  `db:"past_us"`
 }
 
 // locate finds messages by the network's id or by ours, without locking.
@@ -79,8 +80,8 @@ func (u *unit) locate(ctx context.Context, keys []messageKey) ([]located, error)
 		}
 		list, args := u.list([]string{"BIGINT", "TEXT"}, values)
 		for _, q := range []string{
-			`SELECT m.seq, m.chat, m.reference, m.id, '' AS own_id FROM messaging_message m WHERE (m.reference, m.id) IN (` + list + `)`,
-			`SELECT m.seq, m.chat, m.reference, m.id, o.own_id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
+			`SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id FROM messaging_message m WHERE (m.reference, m.id) IN (` + list + `)`,
+			`SELECT m.seq, m.chat, m.reference, m.id, m.past_us, o.own_id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
 				WHERE (o.reference, o.own_id) IN (` + list + `)`,
 		} {
 			var rows []located
@@ -140,6 +141,20 @@ func (u *unit) writeMessages(ctx context.Context) error {
 		[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT"}, rows, `messaging_message.seq = v.column1`)
 	if err != nil {
 		return fmt.Errorf("updating messages: %w", moved(err))
+	}
+	return nil
+}
+
+// writeRewritten writes what of messages hardly ever changes.
+func (u *unit) writeRewritten(ctx context.Context) error {
+	var rows [][]any
+	for _, m := range u.rewritten.items {
+		rows = append(rows, []any{m.Seq, m.Body, m.PastUS})
+	}
+	err := u.update(ctx, `UPDATE messaging_message SET body = v.column2, past_us = v.column3`,
+		[]string{"BIGINT", "TEXT", "BIGINT"}, rows, `messaging_message.seq = v.column1`)
+	if err != nil {
+		return fmt.Errorf("rewriting messages: %w", err)
 	}
 	return nil
 }

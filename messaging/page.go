@@ -83,6 +83,11 @@ func page[R, T any](rows []R, limit int, key func(R) cursor, view func(R) T) Pag
 // params collects the parameters of a statement.
 type params []any
 
+// pair adds both keys of a position, to be compared with two columns.
+func (p *params) pair(at cursor) string {
+	return `(CAST(` + p.add(at[0]) + ` AS BIGINT), CAST(` + p.add(at[1]) + ` AS BIGINT))`
+}
+
 func (p *params) add(v any) string {
 	*p = append(*p, v)
 	return fmt.Sprintf("$%d", len(*p))

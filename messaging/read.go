@@ -46,10 +46,12 @@ func (u *unit) read(ctx context.Context, l line, addr provider.Address, messageI
 		if len(at) == 0 || at[0].Chat != c.ID {
 			return ErrNotFound
 		}
-		upTo = at[0].Seq
+		if upTo = at[0].Seq; at[0].Past < 0 {
+			upTo = 0 // imported history is before all that can be unread
+		}
 	}
 	var seqs []int64
-	err = u.tx.SelectContext(ctx, &seqs, `SELECT seq FROM messaging_message WHERE chat = $1 AND seq <= $2 AND NOT mine AND status < $3
+	err = u.tx.SelectContext(ctx, &seqs, `SELECT seq FROM messaging_message WHERE chat = $1 AND past_us = 0 AND seq <= $2 AND NOT mine AND status < $3
 		ORDER BY seq DESC LIMIT 1000`, c.ID, upTo, int(provider.StatusRead))
 	if err != nil {
 		return fmt.Errorf("finding unread messages: %w", err)

@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -17,8 +18,13 @@ type chatRow struct {
 	UserID      string               `db:"user_id"`
 	LID         string               `db:"lid"`
 	Label       string               `db:"label"` // the name that users gave it
-	Name        string               `db:"name"`  // the name that the contact chose
+	Title       string               `db:"title"` // of the group, or the contact's name in the phone book of the account's phone
+	TitleUS     int64                `db:"title_us"`
+	Name        string               `db:"name"` // the name that the contact chose
 	BizName     string               `db:"biz_name"`
+	Username    string               `db:"username"`
+	NameUS      int64                `db:"name_us"`
+	MovedUS     int64                `db:"moved_us"`
 	Unread      int64                `db:"unread"`
 	BotActive   bool                 `db:"bot_active"`
 	Variables   string               `db:"variables"`
@@ -26,6 +32,7 @@ type chatRow struct {
 	Fields      string               `db:"fields"`
 	Language    string               `db:"language"`
 	OptedOut    bool                 `db:"opted_out"`
+	OptedUS     int64                `db:"opted_us"`
 	HandoffUS   int64                `db:"handoff_us"`
 	LastMessage int64                `db:"last_message"`
 	ActivityUS  int64                `db:"activity_us"`
@@ -34,8 +41,9 @@ type chatRow struct {
 	UpdatedUS   int64                `db:"updated_us"`
 }
 
-const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.lid, c.label, c.name, c.biz_name, c.unread,
-	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.handoff_us, c.last_message, c.activity_us,
+const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.lid, c.label, c.title, c.title_us, c.name, c.biz_name,
+	c.username, c.name_us, c.moved_us, c.unread,
+	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.opted_us, c.handoff_us, c.last_message, c.activity_us,
 	c.window_us, c.created_us, c.updated_us`
 
 func (c *chatRow) address() provider.Address {
@@ -46,18 +54,14 @@ func (c *chatRow) address() provider.Address {
 func (c *chatRow) names() []string { return names(c.address()) }
 
 // learn takes over what an address tells beyond what is known. A phone that
-// becomes known gives the chat its id.
+// becomes known gives the chat its id. Another user id than the known one may
+// be an old one that comes late: the network says when one changes.
 func (c *chatRow) learn(a provider.Address) {
 	if a.Phone != "" && c.Phone == "" {
 		c.Phone = a.Phone
 		c.ChatID = a.ChatID
 	}
-	if a.UserID != "" {
-		c.UserID = a.UserID
-	}
-	if a.LID != "" {
-		c.LID = a.LID
-	}
+	c.UserID, c.LID = cmp.Or(c.UserID, a.UserID), cmp.Or(c.LID, a.LID)
 }
 
 // names are all ids of an address, its chat id first.
@@ -89,6 +93,7 @@ type messageRow struct {
 	ErrorMessage string               `db:"error_message"`
 	AtUS         int64                `db:"at_us"`
 	CreatedUS    int64                `db:"created_us"`
+	PastUS       int64                `db:"past_us"` // below 0: imported history, which is older than all else; see [pastUS]
 
 	OwnID     string `db:"own_id"`    // "" for what we did not send
 	Announced bool   `db:"announced"` // its message event is out; true for what we did not send
@@ -100,7 +105,7 @@ type messageRow struct {
 // messageColumns and messageFrom select messageRows.
 const (
 	messageColumns = `m.seq, m.reference, m.chat, m.id, m.mine, m.actor, m.sent_as, m.status, m.body, m.push_name, m.biz_name,
-	m.error_code, m.error_message, m.at_us, m.created_us,
+	m.error_code, m.error_message, m.at_us, m.created_us, m.past_us,
 	COALESCE(o.own_id, '') AS own_id, COALESCE(o.announced, TRUE) AS announced, COALESCE(o.tried, TRUE) AS tried,
 	COALESCE(o.started_us, 0) AS started_us, COALESCE(o.give_up_us, 0) AS give_up_us`
 	messageFrom = ` FROM messaging_message m LEFT JOIN messaging_outbound o ON o.message = m.seq `

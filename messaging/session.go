@@ -133,6 +133,11 @@ func (s *Service) check(ctx context.Context, row *referenceRow) (*referenceRow, 
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	if err == nil {
+		if healthErr := s.replaceHealth(ctx, row.ID, who.Health); healthErr != nil {
+			return nil, healthErr
+		}
+	}
 	revision := row.Revision
 	row, txErr := s.setState(ctx, row.ID, func(r *referenceRow) {
 		if r.Revision != revision {
@@ -150,6 +155,7 @@ func (s *Service) check(ctx context.Context, row *referenceRow) (*referenceRow, 
 		r.connected(now)
 		r.Proved = true
 		r.RemoteID, r.RemoteName, r.RemoteBiz = clean(who.ID), clean(who.Name), clean(who.VerifiedBizName)
+		r.ail(nil, worst(ailments(who.Health, now)), now)
 	})
 	if txErr != nil {
 		return nil, txErr
@@ -168,33 +174,48 @@ func (r *referenceRow) connected(nowUS int64) {
 
 // setState changes a reference's session and says so when its state changed.
 func (s *Service) setState(ctx context.Context, id provider.ReferenceID, change func(*referenceRow)) (*referenceRow, error) {
-	row := &referenceRow{}
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		forUpdate := ""
-		if s.db.Dialect == database.Postgres {
-			forUpdate = " FOR UPDATE"
-		}
-		*row = referenceRow{}
-		if err := tx.GetContext(ctx, row, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`+forUpdate, id); err != nil {
-			return fmt.Errorf("reading a session: %w", err)
+	var row *referenceRow
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		u := s.unit(tx)
+		if row, err = u.session(ctx, id); err != nil {
+			return err
 		}
 		before := *row
 		change(row)
-		if *row == before {
-			return nil
-		}
-		if err := writeSession(ctx, tx, row); err != nil {
+		if err := u.saveSession(ctx, row, before); err != nil {
 			return err
 		}
-		if row.State == before.State {
-			return nil
-		}
-		return s.tellSession(ctx, tx, row)
+		return u.flush(ctx)
 	})
 	if err == nil {
 		s.Committed()
 	}
 	return row, err
+}
+
+// session locks and reads the session of a reference.
+func (u *unit) session(ctx context.Context, id provider.ReferenceID) (*referenceRow, error) {
+	forUpdate := ""
+	if u.s.db.Dialect == database.Postgres {
+		forUpdate = " FOR UPDATE"
+	}
+	r := &referenceRow{}
+	err := u.tx.GetContext(ctx, r, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`+forUpdate, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading a session: %w", err)
+	}
+	return r, nil
+}
+
+// saveSession writes a session and says so when its state changed.
+func (u *unit) saveSession(ctx context.Context, r *referenceRow, before referenceRow) error {
+	if *r == before {
+		return nil
+	}
+	if r.State != before.State {
+		u.tellSession(r)
+	}
+	return writeSession(ctx, u.tx, r)
 }
 
 func writeSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
@@ -209,15 +230,13 @@ func writeSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
 }
 
 // tellSession makes the event of a changed state.
-func (s *Service) tellSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
-	u := s.unit(tx)
+func (u *unit) tellSession(r *referenceRow) {
 	view := r.session()
 	u.tell(r.Account, r.ID, string(EventSession), view)
 	u.events = append(u.events, Event{
 		ID: newID(), Type: EventSession, Account: r.Account, Reference: r.ID, Key: fmt.Sprintf("%d:session", r.ID), At: u.now,
 		Payload: mustJSON(SessionPayload{r.ID, r.ID, r.State, view.LastError, UnixTime{u.now}}),
 	})
-	return u.flush(ctx)
 }
 
 // errorCode is the session error code of what a provider said.

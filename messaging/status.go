@@ -74,8 +74,13 @@ func (u *unit) progress(l line, m *messageRow, e *provider.StatusChange) {
 		why = Failure{e.Error.Code, e.Error.Message}
 	}
 	u.raise(l, m, e.Status, why)
-	if c, until := u.chats[m.Chat], database.Micros(e.WindowUntil); until > c.WindowUS {
-		c.WindowUS = until
+	u.openUntil(m, database.Micros(e.WindowUntil))
+}
+
+// openUntil keeps the window of m's chat open.
+func (u *unit) openUntil(m *messageRow, untilUS int64) {
+	if c := u.chats[m.Chat]; untilUS > c.WindowUS {
+		c.WindowUS = untilUS
 		u.activeChats.add(c)
 	}
 }
@@ -89,6 +94,11 @@ func (u *unit) raise(l line, m *messageRow, status provider.Status, why Failure)
 		u.announce(l, c, m, status, why)
 	}
 	if status <= m.Status {
+		return
+	}
+	if m.PastUS != 0 { // nobody has heard of it
+		m.set(status, why)
+		u.dirtyMessages.add(m)
 		return
 	}
 	if !m.Mine && m.Status < provider.StatusRead && status >= provider.StatusRead {
@@ -112,21 +122,29 @@ func (u *unit) announce(l line, c *chatRow, m *messageRow, status provider.Statu
 	u.emit(l.Account, EventMessage, c, m)
 }
 
-// set lifts the status; a message that got further than FAIL did not fail.
+// noReason stands for the words of a network that has none.
+const noReason = "The network gave no reason."
+
+// set lifts the status; a message that got further than FAIL did not fail. The
+// error of what we did not send may be about its file, and stays.
 func (m *messageRow) set(status provider.Status, why Failure) {
+	if m.OwnID != "" || m.Status == provider.StatusFail {
+		m.ErrorCode, m.ErrorMessage = "", ""
+	}
 	m.Status = max(m.Status, status)
 	m.GiveUpUS = 0
-	m.ErrorCode, m.ErrorMessage = "", ""
 	if m.Status == provider.StatusFail {
-		m.ErrorCode, m.ErrorMessage = cmp.Or(why.Code, "failed"), cmp.Or(why.Message, "The network gave no reason.")
+		m.ErrorCode, m.ErrorMessage = cmp.Or(why.Code, "failed"), cmp.Or(why.Message, noReason)
 	}
 }
 
 // earlyRow is a status that came before its message was known.
 type earlyRow struct {
+	messageKey
 	Status       provider.Status `db:"status"`
 	ErrorCode    string          `db:"error_code"`
 	ErrorMessage string          `db:"error_message"`
+	WindowUS     int64           `db:"window_us"`
 }
 
 // applyEarlies applies statuses that were stored as early while the id of their
@@ -164,17 +182,46 @@ func (s *Service) applyEarlies(ctx context.Context) error {
 // seen it.
 const earlyRace = time.Minute
 
+const (
+	deleteEarlies     = `DELETE FROM messaging_early WHERE (reference, message_id) IN (`
+	deleteEarliesTail = `) RETURNING reference, message_id AS id, status, error_code, error_message, window_us`
+)
+
+// takeEarlies takes the statuses that came before messages were known, lowest
+// first.
+func (u *unit) takeEarlies(ctx context.Context, keys []messageKey) (map[messageKey][]earlyRow, error) {
+	out := map[messageKey][]earlyRow{}
+	for part := range slices.Chunk(keys, chunk) {
+		values := make([][]any, len(part))
+		for i, k := range part {
+			values[i] = []any{k.Reference, k.ID}
+		}
+		list, args := u.list(nameTypes, values)
+		var rows []earlyRow
+		if err := u.query(ctx, &rows, deleteEarlies+list+deleteEarliesTail, args); err != nil {
+			return nil, fmt.Errorf("taking early statuses: %w", err)
+		}
+		for _, r := range rows {
+			out[r.messageKey] = append(out[r.messageKey], r)
+		}
+	}
+	for _, rows := range out {
+		slices.SortFunc(rows, func(a, b earlyRow) int { return int(a.Status - b.Status) })
+	}
+	return out, nil
+}
+
 // takeEarly applies the statuses that came before m's id was known.
 func (u *unit) takeEarly(ctx context.Context, l line, m *messageRow) error {
-	var rows []earlyRow
-	err := u.tx.SelectContext(ctx, &rows, `DELETE FROM messaging_early WHERE reference = $1 AND message_id = $2
-		RETURNING status, error_code, error_message`, m.Reference, m.ID)
-	if err != nil {
-		return fmt.Errorf("taking early statuses: %w", err)
-	}
-	slices.SortFunc(rows, func(a, b earlyRow) int { return int(a.Status - b.Status) })
+	key := messageKey{m.Reference, m.ID}
+	rows, err := u.takeEarlies(ctx, []messageKey{key})
+	u.raiseEarly(l, m, rows[key])
+	return err
+}
+
+func (u *unit) raiseEarly(l line, m *messageRow, rows []earlyRow) {
 	for _, r := range rows {
 		u.raise(l, m, r.Status, Failure{r.ErrorCode, r.ErrorMessage})
+		u.openUntil(m, r.WindowUS)
 	}
-	return nil
 }

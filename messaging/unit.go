@@ -31,10 +31,12 @@ type unit struct {
 	aliases  map[chatName]int64
 	messages map[int64]*messageRow
 	added    map[messageKey]*messageRow // that this unit made
+	calls    map[callKey]*callRow
 
 	dirtyChats    ordered[*chatRow]
 	activeChats   ordered[*chatRow] // of which only what messages change has changed
 	dirtyMessages ordered[*messageRow]
+	rewritten     ordered[*messageRow] // of which the body or the place in the chat has changed
 	newAliases    []chatName
 	events        []Event
 	feed          []feedRow
@@ -58,7 +60,7 @@ func (s *Service) unit(tx *sqlx.Tx) *unit {
 	return &unit{
 		s: s, tx: tx, now: s.now(),
 		chats: map[int64]*chatRow{}, aliases: map[chatName]int64{}, messages: map[int64]*messageRow{},
-		added: map[messageKey]*messageRow{},
+		added: map[messageKey]*messageRow{}, calls: map[callKey]*callRow{},
 	}
 }
 
@@ -104,7 +106,7 @@ func (u *unit) tell(account string, ref provider.ReferenceID, kind string, data 
 // flush writes what changed.
 func (u *unit) flush(ctx context.Context) error {
 	for _, write := range []func(context.Context) error{
-		u.writeAliases, u.writeChats, u.writeActivity, u.writeMessages, u.writeOutbound, u.writeFeed,
+		u.writeAliases, u.writeChats, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls, u.writeFeed,
 	} {
 		if err := write(ctx); err != nil {
 			return err

@@ -90,6 +90,7 @@ type TemplateChange struct {
 type Health struct {
 	Raw
 	Level  HealthLevel
+	Code   HealthCode // of a warning or a stop
 	Phone  string // the line's number, digits only; "": of the whole account
 	At     time.Time
 	State  string   // the network's word: "ACCOUNT_RESTRICTION", "APPROVED", "FLAGGED"
@@ -98,6 +99,18 @@ type Health struct {
 	Name   string   // the name or user name that it is about
 	Error  *Failure // or nil
 }
+
+// HealthCode is what is wrong, in the words that users read.
+type HealthCode string
+
+// What can be wrong with a line.
+const (
+	HealthUnknown     HealthCode = ""
+	HealthBanned      HealthCode = "banned"
+	HealthLimited     HealthCode = "reachout_limited"    // may not write to everybody
+	HealthLoggedOut   HealthCode = "logged_out_on_phone" // the owner took the line back
+	HealthCredentials HealthCode = "credentials"
+)
 
 // HealthLevel is what news means for the work of a line.
 type HealthLevel int

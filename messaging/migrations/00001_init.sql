@@ -31,16 +31,22 @@ CREATE TABLE messaging_chat (
 	is_group BOOLEAN NOT NULL,
 	phone TEXT NOT NULL, user_id TEXT NOT NULL, lid TEXT NOT NULL,
 	label TEXT NOT NULL, -- the name that users gave it
+	title TEXT NOT NULL, -- of the group, or the contact's name in the phone book of the account's phone
+	title_us BIGINT NOT NULL, -- when that was said
 	name TEXT NOT NULL, -- the name that the contact chose
 	biz_name TEXT NOT NULL,
+	username TEXT NOT NULL,
+	name_us BIGINT NOT NULL, -- when the contact last showed its names
+	moved_us BIGINT NOT NULL, -- when the contact took the present chat_id; 0: it had no other
 	unread BIGINT NOT NULL,
 	bot_active BOOLEAN NOT NULL,
 	variables TEXT NOT NULL, tags TEXT NOT NULL, fields TEXT NOT NULL, -- JSON
 	language TEXT NOT NULL,
 	opted_out BOOLEAN NOT NULL,
+	opted_us BIGINT NOT NULL, -- when that was said
 	handoff_us BIGINT NOT NULL, -- a person took over then; 0: nobody
 	last_message BIGINT NOT NULL, -- messaging_message.seq, 0: none
-	activity_us BIGINT NOT NULL,
+	activity_us BIGINT NOT NULL, -- 0: nothing has happened in it, and it is not listed
 	activity_slot BIGINT NOT NULL, -- activity_us in ten minutes: an index on it need not be written with every message
 	window_us BIGINT NOT NULL,
 	created_us BIGINT NOT NULL,
@@ -73,9 +79,10 @@ CREATE TABLE messaging_message (
 	error_code TEXT NOT NULL, error_message TEXT NOT NULL,
 	at_us BIGINT NOT NULL,
 	created_us BIGINT NOT NULL,
+	past_us BIGINT NOT NULL, -- 0; of imported history: by when it was written, and below 0
 	UNIQUE (reference, id)
 );
-CREATE INDEX messaging_message_chat ON messaging_message (chat, seq);
+CREATE INDEX messaging_message_chat ON messaging_message (chat, past_us, seq);
 
 -- what is to be sent, and how far that has come
 CREATE TABLE messaging_outbound (
@@ -99,12 +106,37 @@ CREATE TABLE messaging_early (
 	status INTEGER NOT NULL,
 	error_code TEXT NOT NULL, error_message TEXT NOT NULL,
 	at_us BIGINT NOT NULL,
+	window_us BIGINT NOT NULL, -- the chat's window is open until then; 0: not said
 	created_us BIGINT NOT NULL,
 	PRIMARY KEY (reference, message_id, status)
 );
 CREATE INDEX messaging_early_created ON messaging_early (created_us);
 
--- what the networks reported and this version does not interpret
+-- how far calls have come
+CREATE TABLE messaging_call (
+	id {identity},
+	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	call_id TEXT NOT NULL,
+	chat BIGINT NOT NULL,
+	status TEXT NOT NULL,
+	created_us BIGINT NOT NULL,
+	UNIQUE (reference, call_id)
+);
+CREATE INDEX messaging_call_chat ON messaging_call (chat);
+
+-- the latest news of each kind and level about a line's health
+CREATE TABLE messaging_health (
+	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	kind TEXT NOT NULL,
+	level INTEGER NOT NULL,
+	code TEXT NOT NULL,
+	message TEXT NOT NULL,
+	at_us BIGINT NOT NULL,
+	PRIMARY KEY (reference, kind, level)
+);
+
+-- what the networks reported that is no message and no status; the body is
+-- empty where nothing more is to be had from it
 CREATE TABLE messaging_raw (
 	id {identity},
 	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,

@@ -1,0 +1,198 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// storeMessages inserts the messages that arrived, and takes the statuses that
+// waited for them.
+func (u *unit) storeMessages(ctx context.Context, b *batch) error {
+	var add []*messageRow
+	for i, a := range b.as {
+		if m, ok := a.event.(*provider.Message); ok {
+			b.rows[i] = u.row(a, m)
+			add = append(add, b.rows[i])
+		}
+	}
+	if err := u.add(ctx, add); err != nil {
+		return err
+	}
+	var keys []messageKey
+	for i, m := range b.rows {
+		if m != nil && m.Seq != 0 {
+			b.isNew[i] = true
+			keys = append(keys, messageKey{m.Reference, m.ID})
+		}
+	}
+	var err error
+	b.earlies, err = u.takeEarlies(ctx, keys)
+	return err
+}
+
+// loadKnown reads the messages that statuses are about, and those that came
+// again.
+func (u *unit) loadKnown(ctx context.Context, b *batch) error {
+	var keys []messageKey
+	for i, m := range b.rows {
+		if m != nil && !b.isNew[i] {
+			keys = append(keys, messageKey{m.Reference, m.ID})
+		}
+	}
+	at, err := u.locate(ctx, keys)
+	if err != nil {
+		return err
+	}
+	again, seqs := map[messageKey]int64{}, b.found.seqs()
+	for _, l := range at {
+		again[l.messageKey] = l.Seq
+		if l.Past < 0 {
+			seqs = append(seqs, l.Seq)
+		}
+	}
+	if err := u.load(ctx, seqs); err != nil {
+		return err
+	}
+	for i, m := range b.rows {
+		if m != nil && !b.isNew[i] {
+			key := messageKey{m.Reference, m.ID}
+			if b.rows[i] = u.added[key]; b.rows[i] == nil {
+				b.rows[i] = u.messages[again[key]]
+			}
+		}
+	}
+	return nil
+}
+
+// row is an arrived message as its table will have it.
+func (u *unit) row(a arrival, e *provider.Message) *messageRow {
+	c := u.chatOf(person{a.line, e.Chat})
+	at := e.At
+	if at.IsZero() {
+		at = u.now
+	}
+	m := &messageRow{
+		Reference: a.line.ID, Chat: c.ID, ID: e.ID, Mine: e.Mine, Actor: ActorContact, Status: max(e.Status, provider.StatusDelivered),
+		PushName: cmp.Or(c.Name, c.Title), BizName: c.BizName, AtUS: database.Micros(at), CreatedUS: database.Micros(u.now),
+		Announced: true, Tried: true, Body: a.body,
+	}
+	switch {
+	case e.Mine:
+		m.Actor, m.Status = ActorPhone, max(e.Status, provider.StatusSending)
+	case c.IsGroup:
+	default:
+		m.PushName, m.BizName = cmp.Or(e.From.Name, m.PushName), cmp.Or(e.From.VerifiedBizName, m.BizName)
+	}
+	if e.Historical {
+		m.PastUS = pastUS(m.AtUS)
+	}
+	m.lacks(e)
+	return m
+}
+
+// lacks notes why a message has no file, or why an old one failed.
+func (m *messageRow) lacks(e *provider.Message) {
+	_, file := e.Content.(provider.Media)
+	if !file && m.Status != provider.StatusFail {
+		return
+	}
+	var why provider.Failure
+	switch {
+	case e.Error != nil:
+		why = provider.Failure{Code: cut(clean(e.Error.Code), longest), Message: clean(e.Error.Message)}
+	case m.Status != provider.StatusFail:
+		return
+	}
+	code := "media_unavailable"
+	if m.Status == provider.StatusFail {
+		code = "failed"
+	}
+	m.ErrorCode, m.ErrorMessage = cmp.Or(why.Code, code), cmp.Or(why.Message, noReason)
+}
+
+// arrived updates the chat of a new message and announces it. From an imported
+// one nothing follows.
+func (u *unit) arrived(ctx context.Context, l line, e *provider.Message, m *messageRow) error {
+	c := u.chats[m.Chat]
+	if !e.Mine && !c.IsGroup {
+		c.called(e.From, m.AtUS)
+	}
+	if err := u.last(ctx, c, m); err != nil {
+		return err
+	}
+	c.ActivityUS = max(c.ActivityUS, m.AtUS)
+	u.activeChats.add(c)
+	if e.Historical {
+		return nil
+	}
+	if e.Mine {
+		c.HandoffUS = max(c.HandoffUS, m.AtUS) // a person writes on the account's own phone
+	} else {
+		c.heard(l, m.AtUS, database.Micros(e.WindowUntil))
+		if m.Status < provider.StatusRead {
+			c.Unread++
+		}
+	}
+	u.emit(l.Account, EventMessage, c, m)
+	return nil
+}
+
+// last makes m its chat's last message unless there is a later one. New
+// messages of the present have the highest seq.
+func (u *unit) last(ctx context.Context, c *chatRow, m *messageRow) error {
+	if m.PastUS == 0 && m.Seq > c.LastMessage {
+		c.LastMessage = m.Seq
+		return nil
+	}
+	was, err := u.lastOf(ctx, c)
+	if err == nil && (was == nil || was.before(m)) {
+		c.LastMessage = m.Seq
+	}
+	return err
+}
+
+// lastOf is a chat's last message, nil when it has none any more.
+func (u *unit) lastOf(ctx context.Context, c *chatRow) (*messageRow, error) {
+	if c.LastMessage != 0 && u.messages[c.LastMessage] == nil {
+		if err := u.load(ctx, []int64{c.LastMessage}); err != nil {
+			return nil, err
+		}
+	}
+	return u.messages[c.LastMessage], nil
+}
+
+// heard notes that the contact wrote or called: free-form messages may follow
+// for as long as the kind of line, or the network itself, says.
+func (c *chatRow) heard(l line, atUS, untilUS int64) {
+	if untilUS == 0 && l.Window > 0 {
+		untilUS = atUS + l.Window.Microseconds()
+	}
+	c.WindowUS = max(c.WindowUS, untilUS)
+}
+
+// again takes from a message that came again what it adds to imported history:
+// the file that was missing there, or that it is no history.
+func (u *unit) again(ctx context.Context, a arrival, e *provider.Message, m *messageRow) error {
+	if m == nil || m.PastUS == 0 || u.chats[m.Chat] == nil {
+		return nil
+	}
+	var was Body
+	_ = json.Unmarshal([]byte(m.Body), &was) // written by this package
+	if media, ok := e.Content.(provider.Media); ok && was.isPlaceholder() && media.Kind != provider.Placeholder {
+		m.Body = a.body
+		m.lacks(e)
+		u.dirtyMessages.add(m)
+		u.rewritten.add(m)
+	}
+	if e.Historical {
+		return nil
+	}
+	m.PastUS = 0
+	u.dirtyMessages.add(m)
+	u.rewritten.add(m)
+	return u.arrived(ctx, a.line, e, m)
+}

@@ -1,0 +1,170 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// ailment is the latest news of a kind and level about a line's health.
+type ailment struct {
+	Kind    string               `db:"kind"`
+	Level   provider.HealthLevel `db:"level"`
+	Code    string               `db:"code"`
+	Message string               `db:"message"`
+	AtUS    int64                `db:"at_us"`
+}
+
+// ailmentOf is what a network's news mean; plain news mean nothing.
+func ailmentOf(h *provider.Health, nowUS int64) (ailment, bool) {
+	a := ailment{
+		Kind: cut(clean(h.Kind), longestKind), Level: h.Level, Code: cmp.Or(string(h.Code), "unknown"),
+		AtUS: cmp.Or(database.Micros(h.At), nowUS),
+	}
+	var words []string
+	for _, w := range []string{h.State, h.Detail} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	if h.Error != nil && h.Error.Message != "" {
+		words = []string{h.Error.Message}
+	}
+	a.Message = cmp.Or(clean(strings.Join(words, ": ")), noReason)
+	return a, h.Level > provider.HealthNews
+}
+
+func ailments(hs []provider.Health, nowUS int64) []ailment {
+	var out []ailment
+	for i := range hs {
+		if a, ok := ailmentOf(&hs[i], nowUS); ok {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// worst is what ails a line, the latest of the worst; nil when nothing does.
+// Of one kind, what is good ends what was before.
+func worst(all []ailment) *ailment {
+	good := map[string]int64{}
+	for _, a := range all {
+		if a.Level == provider.HealthGood {
+			good[a.Kind] = max(good[a.Kind], a.AtUS)
+		}
+	}
+	var out *ailment
+	for i := range all {
+		a := &all[i]
+		since, ended := good[a.Kind]
+		if a.Level <= provider.HealthGood || ended && a.AtUS <= since {
+			continue
+		}
+		if out == nil || a.Level > out.Level || a.Level == out.Level && a.AtUS > out.AtUS {
+			out = a
+		}
+	}
+	return out
+}
+
+const putAilments = ` ON CONFLICT (reference, kind, level) DO UPDATE SET code = excluded.code, message = excluded.message,
+	at_us = excluded.at_us WHERE excluded.at_us >= messaging_health.at_us`
+
+func (u *unit) putAilments(ctx context.Context, id provider.ReferenceID, all []ailment) error {
+	for _, a := range all { // few, and maybe two of one kind
+		err := u.insert(ctx, `INSERT INTO messaging_health (reference, kind, level, code, message, at_us)`,
+			[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "BIGINT"},
+			[][]any{{id, a.Kind, int64(a.Level), a.Code, a.Message, a.AtUS}}, putAilments)
+		if err != nil {
+			return fmt.Errorf("storing a line's health: %w", err)
+		}
+	}
+	return nil
+}
+
+func (u *unit) ails(ctx context.Context, id provider.ReferenceID) (*ailment, error) {
+	var all []ailment
+	err := u.tx.SelectContext(ctx, &all, `SELECT kind, level, code, message, at_us FROM messaging_health WHERE reference = $1`, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading a line's health: %w", err)
+	}
+	return worst(all), nil
+}
+
+// healthChanged lets news change the session of the line that it is about.
+func (u *unit) healthChanged(ctx context.Context, l line, e *provider.Health) error {
+	now := database.Micros(u.now)
+	news, ok := ailmentOf(e, now)
+	if !ok {
+		return nil
+	}
+	r, err := u.session(ctx, l.ID)
+	if err != nil || !r.isNumber(e.Phone) {
+		return err
+	}
+	was, err := u.ails(ctx, l.ID)
+	if err != nil {
+		return err
+	}
+	if err := u.putAilments(ctx, l.ID, []ailment{news}); err != nil {
+		return err
+	}
+	is, err := u.ails(ctx, l.ID)
+	if err != nil {
+		return err
+	}
+	before := *r
+	r.ail(was, is, now)
+	return u.saveSession(ctx, r, before)
+}
+
+// isNumber says whether news of a phone number can be about r: a line whose
+// network calls it by another number is not meant. "" means all.
+func (r *referenceRow) isNumber(phone string) bool {
+	own := strings.Map(func(c rune) rune {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		return c
+	}, r.RemoteName)
+	return phone == "" || own == "" || own == phone
+}
+
+// ail turns what ails a line into its session's error, and into its state
+// where nothing can be sent any more. An error of another cause stays with a
+// line that has failed.
+func (r *referenceRow) ail(was, is *ailment, nowUS int64) {
+	ours := was != nil && r.ErrorCode == was.Code && r.ErrorMessage == was.Message
+	alive := r.State != StateFailed && r.State != StateLoggedOut && r.State != StateStopped
+	stopped := r.State == StateFailed && ours && was.Level == provider.HealthStopped
+	switch {
+	case !ours && r.ErrorCode != "" && !alive, !ours && is == nil:
+		return
+	case stopped && (is == nil || is.Level < provider.HealthStopped):
+		r.connected(nowUS)
+	case alive && is != nil && is.Level == provider.HealthStopped:
+		r.State, r.ConnectedUS = StateFailed, 0
+	}
+	r.ErrorCode, r.ErrorMessage, r.ErrorUS, r.ErrorRetryUS = "", "", 0, 0
+	if is != nil {
+		r.ErrorCode, r.ErrorMessage, r.ErrorUS = is.Code, is.Message, is.AtUS
+	}
+}
+
+// replaceHealth forgets what was known of a line's health for what the network
+// says when it is asked.
+func (s *Service) replaceHealth(ctx context.Context, id provider.ReferenceID, hs []provider.Health) error {
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM messaging_health WHERE reference = $1`, id); err != nil {
+			return fmt.Errorf("forgetting a line's health: %w", err)
+		}
+		u := s.unit(tx)
+		return u.putAilments(ctx, id, ailments(hs, database.Micros(u.now)))
+	})
+}

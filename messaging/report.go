@@ -1,0 +1,118 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// reportKey identifies a report of a line.
+type reportKey struct {
+	Reference provider.ReferenceID `db:"reference"`
+	Kind      string               `db:"kind"`
+	ID        string               `db:"raw_id"`
+}
+
+const (
+	insertRaw     = `INSERT INTO messaging_raw (reference, kind, raw_id, body, created_us)`
+	insertRawTail = ` ON CONFLICT DO NOTHING RETURNING reference, kind, raw_id`
+)
+
+var rawTypes = []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}
+
+// storeReports stores what is no message and no status, and finds out which of
+// it is new: nothing follows from a repeat.
+func (u *unit) storeReports(ctx context.Context, b *batch) error {
+	first := map[reportKey]int{}
+	var rows [][]any
+	for i, a := range b.as {
+		r := provider.RawOf(a.event)
+		if r == nil {
+			continue
+		}
+		key := reportKey{a.line.ID, r.Kind, r.ID}
+		if _, twice := first[key]; twice {
+			continue
+		}
+		first[key] = i
+		body := string(r.Body)
+		if understood(a.event) {
+			body = ""
+		}
+		rows = append(rows, []any{key.Reference, key.Kind, key.ID, body, database.Micros(u.now)})
+	}
+	for part := range slices.Chunk(rows, chunk) {
+		list, args := u.list(rawTypes, part)
+		var added []reportKey
+		if err := u.query(ctx, &added, insertRaw+" "+list+insertRawTail, args); err != nil {
+			return fmt.Errorf("storing reports: %w", err)
+		}
+		for _, key := range added {
+			b.isNew[first[key]] = true
+		}
+	}
+	return nil
+}
+
+// understood says whether nothing more is to be had from a report than what
+// becomes of it: then only its id is kept, to know a repeat.
+func understood(e provider.Event) bool {
+	switch e := e.(type) {
+	case *provider.Call:
+		return true
+	case *provider.ContactChange:
+		return e.What != provider.ContactIdentity
+	}
+	return false
+}
+
+// reportName is what a report is counted as.
+func reportName(e provider.Event) string {
+	switch e := e.(type) {
+	case *provider.Call:
+		return "call"
+	case *provider.ContactChange:
+		return "contact"
+	case *provider.GroupChange:
+		return "group"
+	case *provider.TemplateChange:
+		return "template"
+	case *provider.Health:
+		return "health"
+	case *provider.HistoryProgress:
+		return "history"
+	default:
+		return "raw:" + provider.RawOf(e).Kind
+	}
+}
+
+// applyReport does what follows from a report that is new.
+func (u *unit) applyReport(ctx context.Context, l line, e provider.Event) error {
+	switch e := e.(type) {
+	case *provider.Call:
+		u.called(l, e)
+	case *provider.ContactChange:
+		return u.contactChanged(ctx, l, e)
+	case *provider.GroupChange:
+		return u.groupChanged(ctx, l, e)
+	case *provider.Health:
+		return u.healthChanged(ctx, l, e)
+	case *provider.HistoryProgress:
+		if e.Percent >= 100 {
+			u.tell(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
+		}
+	}
+	return nil
+}
+
+// said is when the network said something: now, when it does not say so.
+func (u *unit) said(at time.Time) int64 {
+	if at.IsZero() {
+		at = u.now
+	}
+	return database.Micros(at)
+}
