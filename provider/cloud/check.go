@@ -52,9 +52,9 @@ func (s *session) numberHealth(ctx context.Context, n Number) provider.Health {
 	h.Detail = listed([]string{more.Status, more.Throughput, more.CanSend})
 	switch {
 	case more.CanSend == "BLOCKED":
-		h.Level = provider.HealthStopped
+		h.Level, h.Code = provider.HealthStopped, provider.HealthBanned
 	case more.CanSend == "LIMITED", n.Quality == "RED", more.Status != "" && more.Status != "CONNECTED":
-		h.Level = provider.HealthWarning
+		h.Level, h.Code = provider.HealthWarning, provider.HealthLimited
 	case n.Quality == "GREEN":
 		h.Level = provider.HealthGood
 	}
@@ -73,11 +73,11 @@ func (s *session) tokenHealth(ctx context.Context) (h provider.Health, told bool
 	h.State, h.Level = "VALID", provider.HealthGood
 	switch {
 	case !t.Valid:
-		h.State, h.Level = "INVALID", provider.HealthStopped
+		h.State, h.Level, h.Code = "INVALID", provider.HealthStopped, provider.HealthCredentials
 	case !t.Expires.IsZero():
 		h.Detail = "ends " + t.Expires.UTC().Format(time.RFC3339)
 		if t.Expires.Sub(s.pace.now()) < expiresSoon {
-			h.State, h.Level = "EXPIRES", provider.HealthWarning
+			h.State, h.Level, h.Code = "EXPIRES", provider.HealthWarning, provider.HealthCredentials
 		}
 	}
 	return h, true

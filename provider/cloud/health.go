@@ -37,6 +37,17 @@ var accountLevels = map[string]provider.HealthLevel{
 	"ACCOUNT_RECONNECTED":     provider.HealthGood,
 }
 
+// accountCodes say what is wrong after events of an account.
+var accountCodes = map[string]provider.HealthCode{
+	"ACCOUNT_DELETED":         provider.HealthBanned,
+	"DISABLED_UPDATE":         provider.HealthBanned,
+	"ACCOUNT_VIOLATION":       provider.HealthBanned,
+	"ACCOUNT_RESTRICTION":     provider.HealthLimited,
+	"ACCOUNT_OFFBOARDED":      provider.HealthLoggedOut,
+	"PARTNER_REMOVED":         provider.HealthLoggedOut,
+	"PARTNER_APP_UNINSTALLED": provider.HealthLoggedOut,
+}
+
 // banLevels say what the states of a ban mean.
 var banLevels = map[string]provider.HealthLevel{
 	"SCHEDULE_FOR_DISABLE": provider.HealthWarning,
@@ -52,6 +63,9 @@ func (r *reader) account(kind string) {
 	ban := v.Get("ban_info")
 	if h.State == "DISABLED_UPDATE" {
 		h.Level = banLevels[ban.Get("waba_ban_state").Text()]
+	}
+	if h.Level >= provider.HealthWarning {
+		h.Code = accountCodes[h.State]
 	}
 	details := []string{
 		ban.Get("waba_ban_state").Text(), ban.Get("waba_ban_date").Text(),
@@ -111,7 +125,9 @@ var qualities = map[string]provider.HealthLevel{
 func (r *reader) phoneQuality(kind string) {
 	h := r.news(kind)
 	h.State = r.value.Get("event").Text()
-	h.Level = qualities[h.State]
+	if h.Level = qualities[h.State]; h.Level == provider.HealthWarning {
+		h.Code = provider.HealthLimited
+	}
 	h.Limit = first(r.value.Get("current_limit").ID(), r.limit())
 	r.report(h)
 }
