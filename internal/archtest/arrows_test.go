@@ -38,8 +38,8 @@ var arrows = []arrow{
 	{from: "botengine", may: []string{"aiflow/flow"}},
 	{from: "extractor", may: []string{"aiflow/llm"}},
 	{from: "mcp", exact: []string{"aiflow/llm"}},
-	{from: "mcp/functions", exact: []string{"mcp", "messaging", "provider", "aiflow/llm"}},
-	{from: "server", may: []string{"provider", "messaging", "webhook", "aiflow", "botengine", "extractor", "mcp"}},
+	{from: "mcp/functions", exact: []string{"mcp", "messaging", "messaging/media", "provider", "aiflow/llm"}},
+	{from: "server", may: []string{"provider", "messaging", "webhook", "aiflow", "botengine", "extractor", "mcp"}, exact: []string{"sqldb"}},
 }
 
 // serverOnly are modules that an embedder of one package must not be made to
