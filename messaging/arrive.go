@@ -126,6 +126,7 @@ func (u *unit) arrived(ctx context.Context, l line, e *provider.Message, m *mess
 	}
 	c.ActivityUS = max(c.ActivityUS, m.AtUS)
 	u.activeChats.add(c)
+	u.expect(l, e, m)
 	if e.Historical {
 		return nil
 	}
@@ -187,6 +188,7 @@ func (u *unit) again(ctx context.Context, a arrival, e *provider.Message, m *mes
 		m.lacks(e)
 		u.dirtyMessages.add(m)
 		u.rewritten.add(m)
+		u.expect(a.line, e, m)
 	}
 	if e.Historical {
 		return nil

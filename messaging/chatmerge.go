@@ -98,9 +98,11 @@ func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) e
 		}
 	}
 	from, was := gone.ChatID, keep.ChatID
+	u.mergeChoices(keep, gone)
 	if keep.absorb(gone); keep.ChatID == from {
 		from = was
 	}
+	u.mergeHolds(keep, gone)
 	delete(u.chats, gone.ID)
 	u.dirtyChats.add(keep)
 	u.tell(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -79,6 +80,9 @@ func (s *Service) receiveBatch(ctx context.Context, batch [][]arrival) []error {
 		}
 	}
 	s.tellFollowers()
+	if slices.ContainsFunc(all, arrival.bringsFile) {
+		s.files.Committed()
+	}
 	return errs
 }
 

@@ -18,7 +18,8 @@ const (
 	pruneChunk      = 500
 )
 
-// maintain writes signs of life and applies overtaken statuses every second,
+// maintain writes signs of life, applies overtaken statuses, lets go what waits
+// for files and removes files every second,
 // ends doubts every five, and deletes what is past its time every minute.
 func (s *Service) maintain(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
@@ -29,7 +30,7 @@ func (s *Service) maintain(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		err := errors.Join(s.writeHealth(ctx), s.applyEarlies(ctx))
+		err := errors.Join(s.writeHealth(ctx), s.applyEarlies(ctx), s.releaseDue(ctx), s.removeFiles(ctx))
 		if n%5 == 0 {
 			err = errors.Join(err, s.endDoubts(ctx))
 		}
@@ -116,7 +117,12 @@ func (s *Service) prune(ctx context.Context) error {
 		return nil
 	}
 	const oldest = `(SELECT seq FROM (SELECT seq, created_us FROM messaging_message ORDER BY seq LIMIT $1) AS old WHERE created_us < $2)`
+	if err := s.pruneTable(ctx, now.Add(-s.opts.Retention), `UPDATE messaging_media SET gone = TRUE WHERE id IN (SELECT id FROM
+		(SELECT id, used_us FROM messaging_media WHERE message = 0 AND NOT gone ORDER BY used_us LIMIT $1) AS old WHERE used_us < $2)`); err != nil {
+		return err
+	}
 	return s.pruneTable(ctx, now.Add(-s.opts.Retention),
+		`UPDATE messaging_media SET gone = TRUE WHERE message IN `+oldest,
 		`DELETE FROM messaging_outbound WHERE message IN `+oldest, `DELETE FROM messaging_message WHERE seq IN `+oldest)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -14,8 +15,10 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/coalesce"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -31,6 +34,12 @@ type Options struct {
 	// seals anew what a later one sealed, so that it can go. Other packages may
 	// be given the same ones. nil: credentials are refused.
 	Secrets []string
+	// Media keeps the files of messages; the caller runs it and serves its
+	// links. nil: messages come without their files, and none can be sent.
+	Media *media.Library
+	// Allow names networks and hosts that files may be fetched from although
+	// they are private or loopback. nil: none.
+	Allow []string
 	// Sinks are told what happened.
 	Sinks []Sink
 	// Retention is how long messages are kept; 0: for ever.
@@ -73,6 +82,8 @@ type Service struct {
 	prepared map[string]*sqlx.Stmt // by text, until the database is closed
 
 	sends  *lane.Queue
+	files  *lane.Queue  // to be fetched
+	web    *http.Client // reaches nothing private
 	inbox  coalesce.Group[[]arrival]
 	lines  lines
 	claims claimCache
@@ -119,6 +130,12 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		}
 		s.kinds[p.Kind()] = p
 	}
+	allowed, err := guard.New(s.opts.Allow)
+	if err != nil {
+		return nil, fmt.Errorf("messaging: %w", err)
+	}
+	s.web = allowed.Client()
+	s.web.CheckRedirect = nil // each target is guarded when it is dialled
 	if err := s.unlock(ctx); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
@@ -128,14 +145,26 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	// One batch at a time: SQLite has one writer, and to PostgreSQL few large
 	// transactions are less work than many small ones.
 	s.inbox.Gate, s.inbox.Run = make(chan struct{}, 1), s.receiveBatch
+	if err := s.openLanes(ctx, db); err != nil {
+		return nil, fmt.Errorf("messaging: %w", err)
+	}
+	return s, nil
+}
+
+// openLanes makes the queues of what follows from a commit.
+func (s *Service) openLanes(ctx context.Context, db *sqlx.DB) (err error) {
 	s.sends, err = lane.New(ctx, db, lane.Options{
 		Name: "send", Handle: s.handleSend, Settle: s.settleSends, Settled: s.settledSends,
 		Run: 1, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("messaging: %w", err)
+		return err
 	}
-	return s, nil
+	s.files, err = lane.New(ctx, db, lane.Options{
+		Name: "media", Handle: s.handleFile, Settle: s.settleFiles, Settled: func([]lane.Outcome) { s.tellFollowers() },
+		Run: 1, Cap: fetchCap, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
+	})
+	return err
 }
 
 // Run sends, retries and expires until ctx ends and the work in hand is
@@ -144,6 +173,9 @@ func (s *Service) Run(ctx context.Context) error {
 	defer s.lines.closeAll(s.opts.Logger)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.sends.Run(gctx) })
+	if s.opts.Media != nil {
+		g.Go(func() error { return s.files.Run(gctx) })
+	}
 	g.Go(func() error { return s.maintain(gctx) })
 	g.Go(func() error { return s.watchReferences(gctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {

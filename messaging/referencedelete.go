@@ -37,6 +37,12 @@ func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, id provide
 	if err := a.s.sends.ResumeTx(ctx, tx, consumer(id)); err != nil {
 		return err
 	}
+	if err := a.s.files.DropTx(ctx, tx, consumer(id)); err != nil {
+		return err
+	}
+	if err := forgetFiles(ctx, tx, `reference = $1`, id); err != nil {
+		return err
+	}
 	for _, q := range []string{
 		`DELETE FROM messaging_chat WHERE reference = $1`, // first: it waits for those who write to one
 		`DELETE FROM messaging_idempotency WHERE message IN (SELECT seq FROM messaging_message WHERE reference = $1)`,

@@ -40,6 +40,8 @@ type unit struct {
 	newAliases    []chatName
 	events        []Event
 	feed          []feedRow
+
+	fileWork
 }
 
 // chatName is one of a chat's names on its line.
@@ -106,7 +108,8 @@ func (u *unit) tell(account string, ref provider.ReferenceID, kind string, data 
 // flush writes what changed.
 func (u *unit) flush(ctx context.Context) error {
 	for _, write := range []func(context.Context) error{
-		u.writeAliases, u.writeChats, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls, u.writeFeed,
+		u.writeAliases, u.writeChats, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
+		u.writeExpected, u.holdBack, u.writeHolds, u.writeFeed,
 	} {
 		if err := write(ctx); err != nil {
 			return err

@@ -2,8 +2,13 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"io"
 )
+
+// ErrMismatch is wrapped by the error of a file that is not the one that was
+// promised: its digest differs.
+var ErrMismatch = errors.New("the file is not the one that was promised")
 
 // MediaFetcher is a Session that can fetch the file of a received [Media] by
 // its ID or URL.

@@ -204,7 +204,7 @@ func (c *Client) download(ctx context.Context, id string, promised []byte, w io.
 	}
 	sum := hash.Sum(nil)
 	if differs(sum, promised) || differs(sum, info.SHA256) {
-		return info, &provider.Temporary{Err: errors.New("cloud: the file is not the one that the network promised")}
+		return info, &provider.Temporary{Err: fmt.Errorf("cloud: downloading a file: %w", provider.ErrMismatch)}
 	}
 	info.SHA256, info.Size = sum, n
 	return info, nil

@@ -1,0 +1,56 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+)
+
+// removeFiles removes from the library what was deleted with a message, a chat
+// or a line. The rows stay until that is done.
+func (s *Service) removeFiles(ctx context.Context) error {
+	if s.opts.Media == nil {
+		return nil
+	}
+	var ids []any
+	if err := s.db.SelectContext(ctx, &ids, `SELECT id FROM messaging_media WHERE gone LIMIT 200`); err != nil || len(ids) == 0 {
+		return err
+	}
+	for _, id := range ids {
+		if err := s.removeFile(ctx, fmt.Sprint(id)); err != nil {
+			return err
+		}
+	}
+	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		in, args := s.db.Dialect.In("id", 1, ids)
+		_, err := tx.ExecContext(ctx, `DELETE FROM messaging_media WHERE `+in, args...)
+		return err
+	})
+}
+
+// removeFile removes a file, and what was made of it, from the library.
+func (s *Service) removeFile(ctx context.Context, id string) error {
+	for _, each := range []string{id, speechID(id)} {
+		if err := s.opts.Media.Delete(ctx, each); err != nil {
+			return fmt.Errorf("removing a file: %w", err)
+		}
+	}
+	return nil
+}
+
+// speechID is the id of the voice note that is made of an audio file.
+func speechID(id string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("voice note of "+id)).String()
+}
+
+// forgetFiles has the files of messages that are deleted removed. The condition is
+// on messaging_media.
+func forgetFiles(ctx context.Context, tx *sqlx.Tx, where string, args ...any) error {
+	_, err := tx.ExecContext(ctx, `UPDATE messaging_media SET gone = TRUE, waiting = FALSE WHERE `+where, args...)
+	if err != nil {
+		return fmt.Errorf("forgetting files: %w", err)
+	}
+	return nil
+}

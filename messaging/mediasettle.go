@@ -1,0 +1,107 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/messaging/media"
+)
+
+// keptFile is what is known of a file that is in the library.
+type keptFile struct {
+	Type      string `json:"type"`
+	Size      int64  `json:"size"`
+	Name      string `json:"name"`
+	Link      string `json:"link"` // the same for the life of the file
+	Width     int    `json:"width,omitempty"`
+	Height    int    `json:"height,omitempty"`
+	Seconds   int    `json:"seconds,omitempty"`
+	Pages     int    `json:"pages,omitempty"`
+	Thumbnail string `json:"thumbnail,omitempty"` // a JPEG in base64
+	Speech    bool   `json:"speech,omitempty"`    // mono Opus in Ogg, as voice notes are
+}
+
+// keep describes a file that was just saved under a name.
+func (s *Service) keep(f media.File, name string) keptFile {
+	return keptFile{
+		Type: f.Type, Size: f.Size, Name: name, Link: s.opts.Media.Link(f.ID, name), Width: f.Width, Height: f.Height,
+		Seconds: f.Seconds, Pages: f.Pages, Thumbnail: f.JPEGThumbnail,
+	}
+}
+
+// into fills in the members of a message with the file: what the sender has
+// said of it stays.
+func (k *keptFile) into(b *Body) {
+	b.FileURL, b.MimeType, b.FileLength = k.Link, k.Type, k.Size
+	b.Width, b.Height = cmp.Or(b.Width, int64(k.Width)), cmp.Or(b.Height, int64(k.Height))
+	b.Seconds, b.PageCount = cmp.Or(b.Seconds, int64(k.Seconds)), cmp.Or(b.PageCount, int64(k.Pages))
+	b.JPEGThumbnail = cmp.Or(b.JPEGThumbnail, k.Thumbnail)
+}
+
+// settleFiles records what became of files, and lets go the events that waited
+// for them.
+func (s *Service) settleFiles(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
+	var done []fetched
+	var seqs []int64
+	for _, o := range outs {
+		if f, ok := o.Data.(fetched); ok {
+			done, seqs = append(done, f), append(seqs, f.seq)
+		}
+	}
+	if len(done) == 0 {
+		return nil
+	}
+	u := s.unit(tx)
+	if err := u.loadLocked(ctx, seqs); err != nil {
+		return err
+	}
+	for _, f := range done {
+		if err := u.complete(ctx, f); err != nil {
+			return err
+		}
+	}
+	if err := u.releaseOf(ctx, seqs); err != nil {
+		return err
+	}
+	return u.flush(ctx)
+}
+
+// complete gives a message its file, or the reason why it has none.
+func (u *unit) complete(ctx context.Context, f fetched) error {
+	m := u.messages[f.seq]
+	var kept keptFile
+	if f.file != nil {
+		kept = u.s.keep(*f.file, fileName(&f.source, f.file.Type))
+	}
+	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = $1, detail = $2 WHERE id = $3`,
+		m == nil || f.file == nil, string(mustJSON(kept)), f.id)
+	if err != nil {
+		return fmt.Errorf("recording file %s: %w", f.id, err)
+	}
+	if m == nil {
+		return nil // deleted meanwhile
+	}
+	m.ErrorCode, m.ErrorMessage = "", ""
+	if f.lost != nil {
+		m.ErrorCode, m.ErrorMessage = f.lost.Code, clean(f.lost.Message)
+	} else {
+		var body Body
+		_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
+		kept.into(&body)
+		m.Body = string(mustJSON(body))
+		u.rewritten.add(m)
+	}
+	u.dirtyMessages.add(m)
+	l, err := u.s.line(ctx, u.tx, m.Reference)
+	if err != nil {
+		return err
+	}
+	c := u.chats[m.Chat]
+	u.tell(l.Account, m.Reference, string(EventMessage), m.record(c, mustJSON(m.head(c))))
+	return nil
+}
