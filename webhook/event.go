@@ -66,18 +66,15 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 		}
 		whole[i] = ev
 	}
-	evs, err := d.heard(ctx, tx, whole)
-	if err != nil || len(evs) == 0 {
-		return err
-	}
-	entries := make([]lane.Entry, len(evs))
-	args := make([]any, 0, len(evs)*len(eventTypes))
-	for i := range evs {
-		entries[i] = lane.Entry{Key: evs[i].Key, Subject: evs[i].ID, Note: evs[i].note()}
-		args = append(args, evs[i].row()...)
-	}
-	if err := d.db.Dialect.Insert(ctx, tx, insertEvents, eventTypes, args); err != nil {
+	heard, err := d.storeTx(ctx, tx, whole)
+	if err != nil {
 		return fmt.Errorf("storing events: %w", err)
+	}
+	entries := make([]lane.Entry, 0, len(heard))
+	for i := range whole {
+		if ev := &whole[i]; heard[ev.ID] {
+			entries = append(entries, lane.Entry{Key: ev.Key, Subject: ev.ID, Note: ev.note()})
+		}
 	}
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
 		return fmt.Errorf("queueing events: %w", err)
@@ -85,35 +82,38 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 	return nil
 }
 
-const heardChunk = 500 // owners of one query
-
-// heard are the events of scopes that have an endpoint now.
-func (d *Dispatcher) heard(ctx context.Context, tx *sqlx.Tx, evs []Event) ([]Event, error) {
-	has := map[owner]bool{}
-	var args []any
-	for _, e := range evs {
-		if o := (owner{e.Account, e.Scope}); !has[o] {
-			has[o] = true
-			args = append(args, o.Account, o.Scope)
+// storeTx stores the events of scopes that have an endpoint now, and returns
+// their ids.
+func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map[string]bool, error) {
+	const (
+		store = `INSERT INTO webhook_event (` + storedColumns + `)
+			SELECT column1, column2, column3, column4, column5, column6, column7, column8, column9, column10 FROM (`
+		heard = `) AS v WHERE EXISTS (SELECT 1 FROM webhook_endpoint p WHERE p.account = v.column3 AND p.scope = v.column4 AND p.enabled)
+			RETURNING id`
+		chunk = 500 // events of one statement
+	)
+	stored := make(map[string]bool, len(evs))
+	for part := range slices.Chunk(evs, chunk) {
+		values := make([]any, 0, len(part)*len(eventTypes))
+		for i := range part {
+			values = append(values, part[i].row()...)
+		}
+		list, args := d.db.Dialect.List(1, eventTypes, values)
+		var ids []string
+		if err := tx.SelectContext(ctx, &ids, store+list+heard, args...); err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			stored[id] = true
 		}
 	}
-	clear(has)
-	for part := range slices.Chunk(args, 2*heardChunk) {
-		var found []owner
-		err := tx.SelectContext(ctx, &found, `SELECT DISTINCT account, scope FROM webhook_endpoint WHERE enabled AND (account, scope) IN (VALUES `+
-			d.db.Dialect.Values(len(part)/2, 2, 1, "TEXT", "TEXT")+`)`, part...)
-		if err != nil {
-			return nil, fmt.Errorf("looking for endpoints: %w", err)
-		}
-		for _, o := range found {
-			has[o] = true
-		}
-	}
-	return slices.DeleteFunc(evs, func(e Event) bool { return !has[owner{e.Account, e.Scope}] }), nil
+	return stored, nil
 }
 
-const insertEvents = `INSERT INTO webhook_event
-	(id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body)`
+const (
+	storedColumns = `id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body`
+	insertEvents  = `INSERT INTO webhook_event (` + storedColumns + `)`
+)
 
 var eventTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT"}
 

@@ -34,11 +34,11 @@ func BenchmarkIsolation(b *testing.B) {
 		var p99s [2]time.Duration
 		for b.Loop() {
 			f.start(b)
-			f.pace(b, s, 0, each/4, rate, endpoints) // the first connections
-			all := f.pace(b, s, 0, each, rate, endpoints).of(healthy)
+			f.pace(b, s, 0, each/4, 10, rate, endpoints) // the first connections
+			all := f.pace(b, s, 0, each, 10, rate, endpoints).of(healthy)
 			until := make(chan struct{})
 			s.hanging.Store(&until)
-			some := f.pace(b, s, each, each, rate, endpoints, healthy).of(healthy)
+			some := f.pace(b, s, each, each, 10, rate, endpoints, healthy).of(healthy)
 			close(until)
 			s.hanging.Store(nil)
 			f.stop()
@@ -62,10 +62,10 @@ func BenchmarkReceipt(b *testing.B) {
 		f := setup(b, db, webhook.Options{})
 		f.listen(b, endpoints, s.URL)
 		f.start(b)
-		f.pace(b, s, 0, 100, rate, endpoints)
+		f.pace(b, s, 0, 100, 1, rate, endpoints)
 		var all journey
 		for b.Loop() {
-			all = append(all, f.pace(b, s, 0, n, rate, endpoints)...)
+			all = append(all, f.pace(b, s, 0, n, 1, rate, endpoints)...)
 		}
 		commits := make([]time.Duration, len(all))
 		for i, j := range all {
@@ -88,25 +88,31 @@ type trip struct {
 
 type journey []trip
 
-// pace publishes n events from the first, at a rate, for endpoints in turn, and
-// waits until all of them, or those that count, have come.
-func (f *fixture) pace(b *testing.B, s *meter, first, n, rate, endpoints int, counts ...func(n int) bool) journey {
+// pace publishes n events from the first, so many in a transaction, at a rate,
+// for endpoints in turn, and waits until all of them, or those that count, have
+// come.
+func (f *fixture) pace(b *testing.B, s *meter, first, n, together, rate, endpoints int, counts ...func(n int) bool) journey {
 	b.Helper()
 	s.await(-1) // it counts on
 	trips := make(journey, n)
-	tick := time.NewTicker(time.Second / time.Duration(rate))
+	tick := time.NewTicker(time.Second * time.Duration(together) / time.Duration(rate))
 	defer tick.Stop()
-	for i := range trips {
+	for base := 0; base < n; base += together {
 		<-tick.C
-		t := &trips[i]
-		t.n = first + i
-		s.came[t.n].Store(0)
-		ev := benchEvent(t.n)
-		ev.Scope, ev.Body = fmt.Sprint("s", t.n%endpoints), s.bodies[t.n]
+		evs := make([]webhook.Event, together)
+		for i := range evs {
+			t := &trips[base+i]
+			t.n = first + base + i
+			s.came[t.n].Store(0)
+			evs[i] = benchEvent(t.n)
+			evs[i].Scope, evs[i].Body = fmt.Sprint("s", t.n%endpoints), s.bodies[t.n]
+		}
 		began := time.Now()
-		f.publish(b, ev)
-		t.committed = time.Now()
-		t.commit = t.committed.Sub(began)
+		f.publish(b, evs...)
+		committed := time.Now()
+		for i := range evs {
+			trips[base+i].commit, trips[base+i].committed = committed.Sub(began), committed
+		}
 	}
 	for i := range trips {
 		t := &trips[i]

@@ -44,7 +44,8 @@ type Options struct {
 	// Cap is the most requests under way to one endpoint from this process;
 	// 0: 16.
 	Cap int
-	// Workers is the most requests under way from this process; 0: 64.
+	// Workers is the most requests under way from this process; 0: 64. Those
+	// that take longer than 250 ms do not count, up to four times as many.
 	Workers int
 	// Retention is how long events and the delivery log are kept, pending
 	// deliveries included: give it more than the days an event is retried for.

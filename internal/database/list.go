@@ -10,6 +10,10 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
+// fewRows is up to how many rows PostgreSQL plans a list of values in less time
+// than a list of arrays.
+const fewRows = 4
+
 // List is a list of rows, to be inserted or to stand in brackets behind FROM
 // or IN, and its arguments; its columns are named column1, column2 … values are
 // the rows one after the other, types the types of their columns. Parameters
@@ -17,11 +21,16 @@ import (
 //
 // PostgreSQL gets one array per column. The text is then the same for any
 // number of rows: to read and plan a list of thousands of parameters takes
-// longer there than to use it. SQLite gets what [Dialect.Values] writes.
+// longer there than to use it. Few rows, and all on SQLite, are what
+// [Dialect.Values] writes.
 func (d Dialect) List(first int, types []string, values []any) (string, []any) {
 	width := len(types)
-	if d != Postgres {
-		return "VALUES " + d.Values(len(values)/width, width, first), values
+	rows := len(values) / width
+	switch {
+	case d != Postgres:
+		return "VALUES " + d.Values(rows, width, first), values
+	case rows <= fewRows:
+		return "VALUES " + d.Values(rows, width, first, types...), values
 	}
 	var b strings.Builder
 	b.WriteString("SELECT * FROM unnest(")

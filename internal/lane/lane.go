@@ -82,8 +82,8 @@ type Options struct {
 	// Settled is called after that commit. It must not block.
 	Settled func(outs []Outcome)
 
-	Workers   int           // items handled at once on this node; 0: 64
-	Cap       int           // lanes in flight per consumer and node; 0: 16
+	Workers   int           // items handled at once on this node, besides those that take long, up to four times as many; 0: 64
+	Cap       int           // lanes in flight per consumer and node, fewer before it has finished some; 0: 16
 	Run       int           // items taken with one claim of a lane; 0: 16
 	Lease     time.Duration // 0: 60 s
 	Drain     time.Duration // how long work in hand may go on after Run's ctx ended; 0: 15 s

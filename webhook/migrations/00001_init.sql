@@ -32,7 +32,6 @@ CREATE TABLE webhook_event (
 	headers TEXT NOT NULL, -- JSON object, or ''
 	body TEXT NOT NULL -- the exact bytes
 );
-CREATE INDEX webhook_event_chat ON webhook_event (scope, chat_id);
 CREATE INDEX webhook_event_at ON webhook_event (at_us);
 
 -- A delivery is an event on its way to an endpoint: its id is made of both.

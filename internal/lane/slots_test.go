@@ -1,0 +1,72 @@
+package lane_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// TestSlow has attempts that hang occupy every worker: they give them up, and
+// what was claimed ahead is neither lost nor out of order.
+func TestSlow(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s sink
+		var hanging atomic.Int32
+		free := make(chan struct{})
+		q := newQueue(t, db, lane.Options{Workers: 2, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+			if it.Consumer == "hangs" {
+				hanging.Add(1)
+				<-free
+			}
+			s.add(it)
+			return lane.Outcome{}
+		}})
+		put(t, db, q, entries("hangs", 10, 100)...)
+		start(t, q)
+		eventually(t, func() bool { return hanging.Load() >= 2 })
+		put(t, db, q, entries("c", 20, 200)...)
+		s.await(t, 200)
+		close(free)
+		s.await(t, 300)
+		s.inOrder(t, 30, 10)
+		idle(t, q)
+	})
+}
+
+// TestStopAhead stops a node that has claimed more than it can work on: what
+// waits is handed back at once, and another node has it.
+func TestStopAhead(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s sink
+		free := make(chan struct{})
+		begun := make(chan struct{}, 200)
+		q := newQueue(t, db, lane.Options{Workers: 4, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+			begun <- struct{}{}
+			<-free
+			s.add(it)
+			return lane.Outcome{}
+		}})
+		put(t, db, q, entries("c", 100, 100)...)
+		stop := start(t, q)
+		for range 4 {
+			<-begun
+		}
+		stopped := make(chan struct{})
+		go func() { stop(); close(stopped) }()
+		eventually(t, func() bool {
+			st, err := q.Stats(t.Context())
+			return err == nil && st.Unrouted == 0 && st.Held <= 4
+		})
+		close(free)
+		<-stopped
+		require.LessOrEqual(t, s.count(), 4)
+		start(t, q)
+		s.await(t, 100)
+		idle(t, q)
+	})
+}
