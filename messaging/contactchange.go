@@ -54,7 +54,7 @@ func (u *unit) move(ctx context.Context, l line, c *chatRow, to provider.Address
 	if err := u.link(ctx, l, c, to); err != nil {
 		return err
 	}
-	if there := u.chatOf(person{l, to}); there != c { // the two are one now, which was said
+	if there := u.chatOf(person{l, to}); there != nil && there != c { // the two are one now, which was said
 		c, from = there, there.ChatID
 	}
 	c.rename(to, atUS)
