@@ -78,7 +78,7 @@ func (u *unit) row(a arrival, e *provider.Message) *messageRow {
 	m := &messageRow{
 		Reference: a.line.ID, Chat: c.ID, ID: e.ID, Mine: e.Mine, Actor: ActorContact, Status: max(e.Status, provider.StatusDelivered),
 		PushName: cmp.Or(c.Name, c.Title), BizName: c.BizName, AtUS: database.Micros(at), CreatedUS: database.Micros(u.now),
-		Announced: true, Tried: true, Body: a.body,
+		Announced: true, Tried: true, Body: c.understand(e, a.body),
 	}
 	switch {
 	case e.Mine:
@@ -130,6 +130,7 @@ func (u *unit) arrived(ctx context.Context, l line, e *provider.Message, m *mess
 	if e.Historical {
 		return nil
 	}
+	u.answered(c, e)
 	if e.Mine {
 		c.HandoffUS = max(c.HandoffUS, m.AtUS) // a person writes on the account's own phone
 	} else {

@@ -14,24 +14,53 @@ import (
 
 // contentTypes decodes each type that can be sent.
 var contentTypes = map[string]func(json.RawMessage) (provider.Content, error){
-	"text":     decodeAs[provider.Text],
-	"template": decodeAs[provider.Template],
-	"buttons":  decodeAs[provider.Buttons],
-	"list":     decodeAs[provider.List],
-	"location": decodeLocation,
-	"reaction": decodeAs[provider.Reaction],
+	"text":        decodeAs[provider.Text],
+	"template":    decodeAs[provider.Template],
+	"buttons":     decodeAs[provider.Buttons],
+	"list":        decodeAs[provider.List],
+	"location":    decodeLocation,
+	"contacts":    decodeAs[provider.Contacts],
+	"reaction":    decodeAs[provider.Reaction],
+	"edit":        decodeAs[provider.Edit],
+	"revoke":      decodeAs[provider.Revoke],
+	"poll":        decodeAs[provider.Poll],
+	"interactive": decodeAs[provider.Interactive],
 }
 
 // ContentTypes lists the types that [DecodeContent] reads.
 func ContentTypes() []string {
-	return []string{"text", "template", "buttons", "list", "location", "reaction"}
+	return []string{"text", "template", "buttons", "list", "location", "contacts", "reaction", "edit", "revoke", "poll", "interactive"}
 }
 
 // DecodeContent reads a `message` as the API takes it: an object with its
-// type and the members of that type. It returns an [*Invalid] that names what
-// is wrong.
+// type and the members of that type, and a tag, which is for [DecodeTag]. It
+// returns an [*Invalid] that names what is wrong.
 func DecodeContent(raw json.RawMessage) (provider.Content, error) {
+	if _, err := DecodeTag(raw); err != nil {
+		return nil, err
+	}
 	return decodeOneOf(raw, contentTypes, ContentTypes())
+}
+
+// maxMessageTag is the most bytes of a message's tag.
+const maxMessageTag = 64
+
+// DecodeTag reads the tag of a `message`: [SendRequest.Tag].
+func DecodeTag(raw json.RawMessage) (string, error) {
+	var in struct {
+		Tag *string `json:"tag"`
+	}
+	var wrong *json.UnmarshalTypeError
+	err := json.Unmarshal(raw, &in)
+	switch {
+	case errors.As(err, &wrong) && wrong.Field == "tag":
+		return "", &Invalid{"message.tag", "must be a string"}
+	case err != nil || in.Tag == nil:
+		return "", nil //nolint:nilerr // DecodeContent says what is wrong
+	case len(*in.Tag) > maxMessageTag:
+		return "", &Invalid{"message.tag", fmt.Sprintf("must have at most %d characters", maxMessageTag)}
+	}
+	return clean(*in.Tag), nil
 }
 
 // incomingTypes decodes each type that a simulated contact can write.
@@ -129,6 +158,7 @@ func decodeStrict(raw json.RawMessage, c any) error {
 		return &Invalid{"message", "must be an object"}
 	}
 	delete(members, "type")
+	delete(members, "tag")
 	rest, err := json.Marshal(members)
 	if err != nil {
 		return fmt.Errorf("re-encoding a message: %w", err)
@@ -151,8 +181,8 @@ func decodeStrict(raw json.RawMessage, c any) error {
 	return &Invalid{"message", "cannot be read"}
 }
 
-// encodeContent is the inverse of [DecodeContent].
-func encodeContent(c provider.Content) (string, error) {
+// encodeContent is the inverse of [DecodeContent] and [DecodeTag].
+func encodeContent(c provider.Content, tag string) (string, error) {
 	inner, err := json.Marshal(c)
 	if err != nil {
 		return "", fmt.Errorf("encoding %s: %w", c.Type(), err)
@@ -162,6 +192,9 @@ func encodeContent(c provider.Content) (string, error) {
 		return "", fmt.Errorf("encoding %s: %w", c.Type(), err)
 	}
 	members["type"] = json.RawMessage(`"` + c.Type() + `"`)
+	if tag != "" {
+		members["tag"] = mustJSON(tag)
+	}
 	out, err := json.Marshal(members)
 	return string(out), err
 }
@@ -170,19 +203,21 @@ func encodeContent(c provider.Content) (string, error) {
 func checkContent(c provider.Content) error {
 	switch v := c.(type) {
 	case provider.Text:
-		return required("text", v.Text)
+		return checkText(v)
 	case provider.Template:
 		return errors.Join(required("template.name", v.Template.Name), required("template.language.code", v.Template.Language.Code))
-	case provider.Buttons:
-		if err := required("text", v.Text); err != nil {
-			return err
+	case provider.Buttons, provider.List, provider.Poll:
+		return checkQuestion(c)
+	case provider.Contacts:
+		return checkCards(v)
+	case provider.Interactive:
+		if !isObject(v.Interactive) {
+			return &Invalid{"message.interactive", "must be an object"}
 		}
-		if len(v.Buttons) < 1 || len(v.Buttons) > 3 {
-			return &Invalid{"message.buttons", "must hold 1 to 3 buttons"}
-		}
-		return checkChoices("message.buttons", v.Buttons)
-	case provider.List:
-		return checkList(v)
+	case provider.Edit:
+		return errors.Join(required("messageId", v.MessageID), required("text", v.Text))
+	case provider.Revoke:
+		return required("messageId", v.MessageID)
 	case provider.Location:
 		if !(math.Abs(v.Latitude) <= 90) {
 			return &Invalid{"message.latitude", "must be between -90 and 90"}
@@ -199,39 +234,6 @@ func checkContent(c provider.Content) error {
 func required(field, v string) error {
 	if strings.TrimSpace(v) == "" {
 		return &Invalid{"message." + field, "must not be empty"}
-	}
-	return nil
-}
-
-func checkList(v provider.List) error {
-	if err := errors.Join(required("text", v.Text), required("button", v.Button)); err != nil {
-		return err
-	}
-	rows := 0
-	for i, s := range v.Sections {
-		if err := checkChoices(fmt.Sprintf("message.sections[%d].rows", i), s.Rows); err != nil {
-			return err
-		}
-		rows += len(s.Rows)
-	}
-	if rows < 1 || rows > 10 {
-		return &Invalid{"message.sections", "must hold 1 to 10 rows in total"}
-	}
-	return nil
-}
-
-func checkChoices(field string, cs []provider.Choice) error {
-	seen := map[string]bool{}
-	for i, c := range cs {
-		switch {
-		case c.ID == "":
-			return &Invalid{fmt.Sprintf("%s[%d].id", field, i), "must not be empty"}
-		case c.Title == "":
-			return &Invalid{fmt.Sprintf("%s[%d].title", field, i), "must not be empty"}
-		case seen[c.ID]:
-			return &Invalid{fmt.Sprintf("%s[%d].id", field, i), "stands twice"}
-		}
-		seen[c.ID] = true
 	}
 	return nil
 }

@@ -20,4 +20,4 @@ func ParseCursor(s string, keys int) (string, error) {
 }
 
 // EncodeContent is what is stored of a message to send.
-func EncodeContent(c provider.Content) (string, error) { return encodeContent(c) }
+func EncodeContent(c provider.Content) (string, error) { return encodeContent(c, "") }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -14,47 +15,74 @@ import (
 
 // fingerprint identifies what a send asks for.
 func (d draft) fingerprint() string {
-	content, err := encodeContent(d.req.Content)
+	content, err := encodeContent(d.req.Content, d.req.Tag)
 	if err != nil {
 		content = fmt.Sprint(d.req.Content)
 	}
 	return digest(fmt.Appendf(nil, "%d\n%s\n%s\n%s", d.req.Reference, d.addr.ChatID, d.req.ReplyTo, content))
 }
 
-// remembered returns the message that the draft's idempotency key made, 0
-// when it is new, and an [*Error] when it made another request.
-func (a *Account) remembered(ctx context.Context, tx *sqlx.Tx, d draft) (int64, error) {
+// memory is what an idempotency key was used for.
+type memory struct {
+	Digest  string `db:"digest"`
+	Message int64  `db:"message"`
+	UntilUS int64  `db:"until_us"` // the first request is answered by then
+}
+
+// remembered returns what the draft's idempotency key made, nil when there is
+// none or it is new, and an [*Error] when it made another request.
+func (a *Account) remembered(ctx context.Context, tx *sqlx.Tx, d draft) (*memory, error) {
 	key := d.req.IdempotencyKey
 	if len(key) > 255 {
-		return 0, &Invalid{"Idempotency-Key", "must have at most 255 characters"}
+		return nil, &Invalid{"Idempotency-Key", "must have at most 255 characters"}
 	}
 	for _, r := range key {
 		if r < '!' || r > '~' {
-			return 0, &Invalid{"Idempotency-Key", "must be visible ASCII"}
+			return nil, &Invalid{"Idempotency-Key", "must be visible ASCII"}
 		}
 	}
-	var row struct {
-		Digest  string `db:"digest"`
-		Message int64  `db:"message"`
+	if key == "" {
+		return nil, nil
 	}
-	err := tx.GetContext(ctx, &row, `SELECT digest, message FROM messaging_idempotency WHERE account = $1 AND idempotency_key = $2`, a.id, key)
+	row := &memory{}
+	err := tx.GetContext(ctx, row, `SELECT digest, message, until_us FROM messaging_idempotency WHERE account = $1 AND idempotency_key = $2`, a.id, key)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return 0, nil
+		return nil, nil
 	case err != nil:
-		return 0, fmt.Errorf("reading an idempotency key: %w", err)
+		return nil, fmt.Errorf("reading an idempotency key: %w", err)
 	case row.Digest != d.fingerprint():
-		return 0, &Error{Code: CodeConflict, Message: "This Idempotency-Key was used for another request."}
+		return nil, &Error{Code: CodeConflict, Message: "This Idempotency-Key was used for another request."}
 	}
-	return row.Message, nil
+	return row, nil
+}
+
+// repeatWait is how long a repeat waits for the first request.
+const repeatWait = 10 * time.Second
+
+// awaitFirst lets a repeat wait for the first request, which is under way until
+// its attempt is over or it has waited as long as it was told to. One that
+// would have to wait too long is a conflict, for now.
+func (s *Service) awaitFirst(ctx context.Context, first memory) error {
+	left := database.Time(first.UntilUS).Sub(s.now())
+	if left <= 0 {
+		return nil
+	}
+	over := s.awaitAttempt(ctx, first.Message, min(left, repeatWait))
+	if over || left <= repeatWait || ctx.Err() != nil {
+		return nil
+	}
+	return &Error{
+		Code: CodeConflict, Message: "The first request with this Idempotency-Key is still under way.", After: left - repeatWait,
+	}
 }
 
 // remember binds the draft's key to a message. When another transaction was
 // first, the caller's is begun anew and finds that one's message.
 func remember(ctx context.Context, u *unit, d draft, seq int64) error {
-	res, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_idempotency (account, idempotency_key, digest, message, created_us)
-		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (account, idempotency_key) DO NOTHING`,
-		d.line.Account, d.req.IdempotencyKey, d.fingerprint(), seq, database.Micros(u.now))
+	res, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_idempotency (account, idempotency_key, digest, message, until_us, created_us)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account, idempotency_key) DO NOTHING`,
+		d.line.Account, d.req.IdempotencyKey, d.fingerprint(), seq, database.Micros(u.now.Add(d.req.Wait)), database.Micros(u.now))
 	if err != nil {
 		return fmt.Errorf("remembering an idempotency key: %w", err)
 	}

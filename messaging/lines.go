@@ -47,6 +47,13 @@ func (ls *lines) get(ctx context.Context, s *Service, row *referenceRow) (provid
 	if err != nil {
 		return nil, fmt.Errorf("opening reference %d: %w", row.ID, err)
 	}
+	if paced, ok := sess.(provider.Pacer); ok {
+		sent, err := s.departures(ctx, row.ID)
+		if err != nil {
+			return nil, err
+		}
+		paced.Left(sent)
+	}
 	if ls.open == nil {
 		ls.open = map[provider.ReferenceID]*openLine{}
 	}

@@ -163,11 +163,12 @@ func (u *unit) writeOutbound(ctx context.Context) error {
 	var rows [][]any
 	for _, m := range u.dirtyMessages.items {
 		if m.OwnID != "" {
-			rows = append(rows, []any{m.Seq, m.Announced, m.Tried, m.StartedUS, m.GiveUpUS})
+			rows = append(rows, []any{m.Seq, m.Announced, m.Tried, m.StartedUS, m.GiveUpUS, m.SentUS})
 		}
 	}
-	err := u.update(ctx, `UPDATE messaging_outbound SET announced = v.column2, tried = v.column3, started_us = v.column4, give_up_us = v.column5`,
-		[]string{"BIGINT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT"}, rows, `messaging_outbound.message = v.column1`)
+	err := u.update(ctx, `UPDATE messaging_outbound SET announced = v.column2, tried = v.column3, started_us = v.column4, give_up_us = v.column5,
+		sent_us = v.column6`,
+		[]string{"BIGINT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT"}, rows, `messaging_outbound.message = v.column1`)
 	if err != nil {
 		return fmt.Errorf("updating what is to be sent: %w", err)
 	}

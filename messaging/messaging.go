@@ -178,6 +178,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { return s.maintain(gctx) })
 	g.Go(func() error { return s.watchReferences(gctx) })
+	g.Go(func() error { return s.keepTemplates(gctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("messaging: %w", err)
 	}

@@ -14,6 +14,16 @@ import (
 // MarkRead marks a chat's messages read, up to messageID or all when that is
 // "", and tells the network. It returns the number of unread messages left.
 func (a *Account) MarkRead(ctx context.Context, ref provider.ReferenceID, chatID, messageID string) (int64, error) {
+	return a.markRead(ctx, ref, chatID, messageID, false)
+}
+
+// MarkReadTyping is [Account.MarkRead], and shows the contact that an answer
+// is being written, where the line can.
+func (a *Account) MarkReadTyping(ctx context.Context, ref provider.ReferenceID, chatID, messageID string) (int64, error) {
+	return a.markRead(ctx, ref, chatID, messageID, true)
+}
+
+func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID, messageID string, typing bool) (int64, error) {
 	row, p, err := a.opened(ctx, ref)
 	if err != nil {
 		return 0, err
@@ -26,13 +36,13 @@ func (a *Account) MarkRead(ctx context.Context, ref provider.ReferenceID, chatID
 	var left int64
 	err = a.s.inTxUnit(ctx, func(u *unit) error {
 		left = 0
-		return u.read(ctx, l, addr, messageID, &left)
+		return u.read(ctx, l, addr, messageID, typing && p.Capabilities().Typing, &left)
 	})
 	return left, err
 }
 
 // read marks the messages of one chat.
-func (u *unit) read(ctx context.Context, l line, addr provider.Address, messageID string, left *int64) error {
+func (u *unit) read(ctx context.Context, l line, addr provider.Address, messageID string, typing bool, left *int64) error {
 	c, err := u.known(ctx, l, addr)
 	if err != nil {
 		return err
@@ -68,10 +78,24 @@ func (u *unit) read(ctx context.Context, l line, addr provider.Address, messageI
 	}
 	*left = c.Unread
 	u.activeChats.add(c)
+	if typing {
+		return u.putTyping(ctx, l, c)
+	}
 	if len(seqs) == 0 {
 		return nil
 	}
 	return u.s.putRead(ctx, u.tx, l, c, seqs[len(seqs)-1])
+}
+
+// putTyping queues the news that an answer to the contact's latest message is
+// being written, which says that it was read as well.
+func (u *unit) putTyping(ctx context.Context, l line, c *chatRow) error {
+	var latest []int64
+	err := u.tx.SelectContext(ctx, &latest, `SELECT seq FROM messaging_message WHERE chat = $1 AND past_us = 0 AND NOT mine ORDER BY seq DESC LIMIT 1`, c.ID)
+	if err != nil || len(latest) == 0 {
+		return err
+	}
+	return u.s.sends.PutTx(ctx, u.tx, lane.Entry{Consumer: consumer(l.ID), Key: chatKey(l.ID, c.ID), Subject: typingSubject(latest[0])})
 }
 
 // putRead queues the news that the messages of c up to seq were read.
@@ -86,16 +110,23 @@ func (s *Service) putRead(ctx context.Context, tx *sqlx.Tx, l line, c *chatRow, 
 // the chat's sends, and is not worth much of that.
 const readTries = 3
 
-func (s *Service) sendRead(ctx context.Context, it lane.Item, j *job) lane.Outcome {
+// sendRead tells the network that a message was read, and with typing, at the
+// first try, that an answer is being written.
+func (s *Service) sendRead(ctx context.Context, it lane.Item, j *job, typing bool) lane.Outcome {
 	out := lane.Outcome{Item: it, Verdict: lane.Done}
 	if j.ref.State == StateLoggedOut || it.Attempt >= readTries {
 		return out
 	}
 	sess, err := s.lines.get(ctx, s, j.ref)
-	r, ok := sess.(provider.Reader)
-	if err == nil && ok {
-		ctx, cancel := context.WithTimeout(ctx, sendTimeout)
-		defer cancel()
+	r, reads := sess.(provider.Reader)
+	t, types := sess.(provider.Typist)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	switch {
+	case err != nil:
+	case typing && types && it.Attempt == 0:
+		err = t.Typing(ctx, j.chat.address(), j.ID)
+	case reads:
 		err = r.MarkRead(ctx, j.chat.address(), j.ID)
 	}
 	if err != nil && !certain(err) {

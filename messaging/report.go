@@ -99,6 +99,8 @@ func (u *unit) applyReport(ctx context.Context, l line, e provider.Event) error 
 		return u.contactChanged(ctx, l, e)
 	case *provider.GroupChange:
 		return u.groupChanged(ctx, l, e)
+	case *provider.TemplateChange:
+		return u.templateChanged(ctx, l, e)
 	case *provider.Health:
 		return u.healthChanged(ctx, l, e)
 	case *provider.HistoryProgress:

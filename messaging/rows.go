@@ -36,6 +36,7 @@ type chatRow struct {
 	HandoffUS   int64                `db:"handoff_us"`
 	LastMessage int64                `db:"last_message"`
 	ActivityUS  int64                `db:"activity_us"`
+	Choices     string               `db:"choices"` // JSON of the open question, an [asked], or ""
 	WindowUS    int64                `db:"window_us"`
 	CreatedUS   int64                `db:"created_us"`
 	UpdatedUS   int64                `db:"updated_us"`
@@ -45,7 +46,7 @@ type chatRow struct {
 const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.lid, c.label, c.title, c.title_us, c.name, c.biz_name,
 	c.username, c.name_us, c.moved_us, c.unread,
 	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.opted_us, c.handoff_us, c.last_message, c.activity_us,
-	c.window_us, c.created_us, c.updated_us, c.held`
+	c.window_us, c.created_us, c.updated_us, c.held, c.choices`
 
 func (c *chatRow) address() provider.Address {
 	return provider.Address{ChatID: c.ChatID, Group: c.IsGroup, Phone: c.Phone, UserID: c.UserID, LID: c.LID}
@@ -101,6 +102,7 @@ type messageRow struct {
 	Tried     bool   `db:"tried"`
 	StartedUS int64  `db:"started_us"`
 	GiveUpUS  int64  `db:"give_up_us"`
+	SentUS    int64  `db:"sent_us"`
 }
 
 // messageColumns and messageFrom select messageRows.
@@ -108,7 +110,8 @@ const (
 	messageColumns = `m.seq, m.reference, m.chat, m.id, m.mine, m.actor, m.sent_as, m.status, m.body, m.push_name, m.biz_name,
 	m.error_code, m.error_message, m.at_us, m.created_us, m.past_us,
 	COALESCE(o.own_id, '') AS own_id, COALESCE(o.announced, TRUE) AS announced, COALESCE(o.tried, TRUE) AS tried,
-	COALESCE(o.started_us, 0) AS started_us, COALESCE(o.give_up_us, 0) AS give_up_us`
+	COALESCE(o.started_us, 0) AS started_us, COALESCE(o.give_up_us, 0) AS give_up_us,
+	COALESCE(o.sent_us, 0) AS sent_us`
 	messageFrom = ` FROM messaging_message m LEFT JOIN messaging_outbound o ON o.message = m.seq `
 )
 

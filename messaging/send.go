@@ -2,9 +2,7 @@ package messaging
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -20,6 +18,7 @@ type SendRequest struct {
 	ChatID    string
 	Content   provider.Content
 	ReplyTo   string // id of a message of the chat, or ""
+	Tag       string // why it may go out although the window is closed, in the network's word; "": none. Lines without tags ignore it
 	Actor     Actor  // "": [ActorAPI]
 
 	// IdempotencyKey makes a repeat of the same request within 24 h answer
@@ -58,14 +57,10 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 		return Sent{}, err
 	}
 	var seq int64
-	var replayed bool
+	var before *memory
 	err = a.s.inTxUnit(ctx, func(u *unit) error {
-		replayed = false
-		if d.req.IdempotencyKey != "" {
-			if seq, err = a.remembered(ctx, u.tx, d); err != nil || seq != 0 {
-				replayed = true
-				return err
-			}
+		if before, err = a.remembered(ctx, u.tx, d); err != nil || before != nil {
+			return err
 		}
 		seq, err = a.s.queueSend(ctx, u, d)
 		return err
@@ -73,7 +68,16 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
-	a.s.awaitAttempt(ctx, seq, req.Wait)
+	replayed := before != nil
+	if replayed {
+		seq = before.Message
+		err = a.s.awaitFirst(ctx, *before)
+	} else {
+		a.s.awaitAttempt(ctx, seq, req.Wait)
+	}
+	if err != nil {
+		return Sent{}, err
+	}
 	m, c, err := a.s.message(ctx, seq)
 	if err != nil {
 		return Sent{}, err
@@ -104,137 +108,6 @@ func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Mes
 	return m.view(c), u.flush(ctx)
 }
 
-// Check says what would become of a send, without sending.
-func (a *Account) Check(ctx context.Context, req SendRequest) (SendCheck, error) {
-	d, err := a.draft(ctx, req)
-	var refused *Error
-	if err != nil && !errors.As(err, &refused) {
-		return SendCheck{}, err
-	}
-	if err := a.checkQuote(ctx, d); err != nil {
-		return SendCheck{}, err
-	}
-	out := SendCheck{Allowed: err == nil, SentAs: d.content.Type(), WindowExpiresAt: optionalTime(d.windowUS)}
-	if refused != nil {
-		out.Reason = &refused.Code
-	}
-	return out, nil
-}
-
-// validate asks the network's own limits, where the provider knows them.
-func validate(p provider.Provider, c provider.Content) error {
-	v, ok := p.(provider.Validator)
-	if !ok {
-		return nil
-	}
-	err := v.Validate(c)
-	var bad *provider.Invalid
-	if errors.As(err, &bad) {
-		return &Invalid{bad.Field, bad.Message}
-	}
-	if err != nil {
-		return &Error{Code: CodeUnsupported, Message: failure(err).Message}
-	}
-	return nil
-}
-
-// checkQuote refuses a draft that answers no message of its chat.
-func (a *Account) checkQuote(ctx context.Context, d draft) error {
-	if d.req.ReplyTo == "" {
-		return nil
-	}
-	c, err := a.s.chat(ctx, a.s.db, d.line.ID, d.addr)
-	if errors.Is(err, ErrNotFound) {
-		c, err = &chatRow{}, nil // one without messages
-	}
-	if err != nil {
-		return err
-	}
-	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		_, err := a.s.unit(tx).quoted(ctx, d, c)
-		return err
-	})
-}
-
-// draft is a send that passed every check that needs no transaction.
-type draft struct {
-	req      SendRequest
-	line     line
-	provider provider.Provider
-	addr     provider.Address
-	content  provider.Content // what will be sent
-	windowUS int64
-}
-
-func (a *Account) draft(ctx context.Context, req SendRequest) (draft, error) {
-	return a.draftIn(ctx, a.s.db, req)
-}
-
-// draftIn checks a send. On an [*Error] the draft holds what was found.
-func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRequest) (draft, error) {
-	row, err := a.row(ctx, q, req.Reference)
-	if err != nil {
-		return draft{}, err
-	}
-	p, err := a.s.kind(row.Kind)
-	if err != nil {
-		return draft{}, err
-	}
-	if req.Content == nil {
-		return draft{}, &Invalid{"message", "is required"}
-	}
-	if err := checkContent(req.Content); err != nil {
-		return draft{}, err
-	}
-	req.ReplyTo = clean(req.ReplyTo)
-	if req.Actor == "" {
-		req.Actor = ActorAPI
-	}
-	d := draft{req: req, line: row.line(p), provider: p, content: req.Content}
-	if d.addr, err = address(p, req.ChatID); err != nil {
-		return d, err
-	}
-	if c, err := a.s.chat(ctx, q, row.ID, d.addr); err == nil {
-		d.windowUS = c.WindowUS
-	} else if !errors.Is(err, ErrNotFound) {
-		return d, err
-	}
-	if !slices.Contains(p.Capabilities().Send, req.Content.Type()) {
-		text, ok := asText(req.Content)
-		if !ok {
-			return d, &Error{Code: CodeUnsupported, Message: fmt.Sprintf("A %s line cannot send the type %s.", row.Kind, req.Content.Type())}
-		}
-		d.content = text
-	}
-	if err := validate(p, d.content); err != nil {
-		return d, err
-	}
-	switch row.State {
-	case StateLoggedOut, StateFailed, StateStopped:
-		return d, &Error{Code: CodeSessionNotConnected, Message: "The session of this reference is " + string(row.State) + ": start it first."}
-	}
-	if closed := d.line.Window > 0 && d.windowUS < database.Micros(a.s.now()); closed && req.Content.Type() != "template" {
-		return d, &Error{
-			Code:    CodeWindowClosed,
-			Message: "The contact has not written within the window in which free-form messages may be sent. Send an approved template instead: a message of type template.",
-		}
-	}
-	return d, nil
-}
-
-// address normalises a chat id.
-func address(p provider.Provider, chatID string) (provider.Address, error) {
-	addr, err := p.Address(clean(chatID))
-	var bad *provider.BadRecipient
-	if errors.As(err, &bad) {
-		return addr, &Invalid{"chatId", bad.Message}
-	}
-	if err != nil {
-		return addr, fmt.Errorf("reading a chat id: %w", err)
-	}
-	return addr, nil
-}
-
 // queueSend stores the message of a draft and puts it into its chat's lane.
 func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error) {
 	if err := u.open(ctx, []person{{d.line, d.addr}}, nil); err != nil {
@@ -257,7 +130,11 @@ func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error
 	if d.content.Type() != d.req.Content.Type() {
 		m.SentAs = d.content.Type()
 	}
-	body := words(d.req.Content)
+	content, err := u.aimed(ctx, d, c)
+	if err != nil {
+		return 0, err
+	}
+	body := d.words()
 	if replyTo != "" {
 		body.Context = &Quote{MessageID: replyTo}
 	}
@@ -265,12 +142,12 @@ func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error
 	if err := u.add(ctx, []*messageRow{m}); err != nil {
 		return 0, err
 	}
-	content, err := encodeContent(d.content)
+	stored, err := encodeContent(content, d.req.Tag)
 	if err != nil {
 		return 0, err
 	}
 	err = u.insert(ctx, `INSERT INTO messaging_outbound (message, reference, own_id, content, reply_to, announced, tried, started_us, give_up_us)`,
-		[]string{"BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT"}, [][]any{{m.Seq, m.Reference, own, content, replyTo, false, false, 0, 0}}, "")
+		[]string{"BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT"}, [][]any{{m.Seq, m.Reference, own, stored, replyTo, false, false, 0, 0}}, "")
 	if err != nil {
 		return 0, fmt.Errorf("storing what is to be sent: %w", err)
 	}
@@ -278,6 +155,9 @@ func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error
 		if err := remember(ctx, u, d, m.Seq); err != nil {
 			return 0, err
 		}
+	}
+	if m.SentAs != "" {
+		u.ask(c, m.Seq, d.req.Content)
 	}
 	c.LastMessage, c.ActivityUS = max(c.LastMessage, m.Seq), max(c.ActivityUS, now)
 	if d.req.Actor == ActorUser {

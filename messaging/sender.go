@@ -64,6 +64,8 @@ func (a attempt) outcome() string {
 func sendSubject(seq int64) string { return "send:" + strconv.FormatInt(seq, 10) }
 func readSubject(seq int64) string { return "read:" + strconv.FormatInt(seq, 10) }
 
+func typingSubject(seq int64) string { return "typing:" + strconv.FormatInt(seq, 10) }
+
 // handleSend makes one attempt to hand a message, or the news that one was
 // read, to the network.
 func (s *Service) handleSend(ctx context.Context, it lane.Item) lane.Outcome {
@@ -80,8 +82,8 @@ func (s *Service) handleSend(ctx context.Context, it lane.Item) lane.Outcome {
 		s.opts.Logger.WarnContext(ctx, "loading a message to send", slogError(err))
 		return lane.Outcome{Item: it, Verdict: lane.Retry, After: pause(it.Attempt, 0)}
 	}
-	if what == "read" {
-		return s.sendRead(ctx, it, j)
+	if what == "read" || what == "typing" {
+		return s.sendRead(ctx, it, j, what == "typing")
 	}
 	return s.sendMessage(ctx, it, j)
 }
@@ -170,6 +172,13 @@ func (s *Service) hand(ctx context.Context, j *job) (provider.Receipt, error) {
 	if err != nil {
 		return provider.Receipt{}, &provider.Rejected{Code: "content", Message: "The stored content cannot be read."}
 	}
+	tag, err := DecodeTag(json.RawMessage(j.Content))
+	if err == nil {
+		content, err = s.named(ctx, j, content)
+	}
+	if err != nil {
+		return provider.Receipt{}, &provider.Temporary{Err: err}
+	}
 	sess, err := s.lines.get(ctx, s, j.ref)
 	if err != nil {
 		return provider.Receipt{}, &provider.Temporary{Err: err}
@@ -180,7 +189,7 @@ func (s *Service) hand(ctx context.Context, j *job) (provider.Receipt, error) {
 	if s.repeatable(j.ref.Kind) {
 		id = j.ID
 	}
-	return sess.Send(ctx, provider.Outbound{ID: id, To: j.chat.address(), Content: content, ReplyTo: j.ReplyTo})
+	return sess.Send(ctx, provider.Outbound{ID: id, To: j.chat.address(), Content: content, ReplyTo: j.ReplyTo, Tag: tag})
 }
 
 // judge turns what a provider answered into an outcome.

@@ -102,7 +102,10 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 	if err != nil {
 		return Session{}, err
 	}
-	return row.session(), nil
+	if row.Proved {
+		err = a.s.templatesAfterStart(ctx, row)
+	}
+	return row.session(), err
 }
 
 // Logout ends a session: the line refuses sends until it is started again.

@@ -34,6 +34,7 @@ type unit struct {
 	calls    map[callKey]*callRow
 
 	dirtyChats    ordered[*chatRow]
+	choices       ordered[*chatRow] // whose open question has changed
 	activeChats   ordered[*chatRow] // of which only what messages change has changed
 	dirtyMessages ordered[*messageRow]
 	rewritten     ordered[*messageRow] // of which the body or the place in the chat has changed
@@ -108,7 +109,7 @@ func (u *unit) tell(account string, ref provider.ReferenceID, kind string, data 
 // flush writes what changed.
 func (u *unit) flush(ctx context.Context) error {
 	for _, write := range []func(context.Context) error{
-		u.writeAliases, u.writeChats, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
+		u.writeAliases, u.writeChats, u.writeChoices, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
 		u.writeExpected, u.holdBack, u.writeHolds, u.writeFeed,
 	} {
 		if err := write(ctx); err != nil {

@@ -2,6 +2,8 @@ package messaging
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -12,10 +14,10 @@ import (
 const pollAttempt = 250 * time.Millisecond
 
 // awaitAttempt waits until the first attempt to send a message is over, at
-// most for d.
-func (s *Service) awaitAttempt(ctx context.Context, seq int64, d time.Duration) {
+// most for d. It reports whether it is.
+func (s *Service) awaitAttempt(ctx context.Context, seq int64, d time.Duration) bool {
 	if d <= 0 {
-		return
+		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -27,13 +29,13 @@ func (s *Service) awaitAttempt(ctx context.Context, seq int64, d time.Duration) 
 		var tried bool
 		err := s.db.GetContext(ctx, &tried, `SELECT tried OR announced FROM messaging_outbound WHERE message = $1`, seq)
 		if err != nil || tried {
-			return // deleted, out of time, or over
+			return tried || errors.Is(err, sql.ErrNoRows) // over or deleted, else out of time
 		}
 		select {
 		case <-over:
 		case <-poll.C:
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
 }

@@ -18,13 +18,16 @@ func words(c provider.Content) Body {
 	case provider.Template:
 		return Body{Text: fmt.Sprintf("Template %s (%s)", v.Template.Name, v.Template.Language.Code)}
 	case provider.Buttons:
-		return Body{Text: numbered(v.Text, v.Buttons)}
+		return Body{Text: numbered(v.Text, choicesOf(v))}
 	case provider.List:
-		var rows []provider.Choice
-		for _, s := range v.Sections {
-			rows = append(rows, s.Rows...)
+		return Body{Text: numbered(v.Text, choicesOf(v))}
+	case provider.Poll:
+		return Body{
+			Text:   numbered(v.Question, choicesOf(v)),
+			Extras: Extras{Poll: &Poll{Question: v.Question, Options: v.Options, Multiple: v.Multiple}},
 		}
-		return Body{Text: numbered(v.Text, rows)}
+	case provider.Edit:
+		return Body{Text: v.Text, Extras: Extras{Edited: &MessageRef{v.MessageID}}}
 	case provider.Location:
 		return Body{Text: place(v), Extras: Extras{Location: &v}}
 	case provider.Reaction:
@@ -92,7 +95,7 @@ func place(l provider.Location) string {
 // false where that would lose the meaning.
 func asText(c provider.Content) (provider.Text, bool) {
 	switch c.(type) {
-	case provider.Buttons, provider.List:
+	case provider.Buttons, provider.List, provider.Poll:
 		return provider.Text{Text: words(c).Text}, true
 	}
 	return provider.Text{}, false

@@ -13,6 +13,9 @@ type Content interface {
 type Text struct {
 	Text       string `json:"text"`
 	PreviewURL bool   `json:"previewUrl,omitempty"`
+	// Mentions are chat ids of participants of the group whom the text names;
+	// networks without mentions send the text alone.
+	Mentions []string `json:"mentions,omitempty"`
 }
 
 // Template is an approved message template with its parameters.

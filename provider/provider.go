@@ -140,6 +140,7 @@ type Outbound struct {
 	To      Address
 	Content Content
 	ReplyTo string // provider's id of the quoted message, or ""
+	Tag     string // why it may go out although the window is closed, in the network's word; "": none
 }
 
 // Receipt is the network's answer to a send.

@@ -144,8 +144,12 @@ func (s *Server) send(ctx context.Context, c call, in *sendInput) (*sendOutput, 
 	if err != nil {
 		return nil, err
 	}
+	tag, err := messaging.DecodeTag(json.RawMessage(in.Body.Message))
+	if err != nil {
+		return nil, err
+	}
 	req := messaging.SendRequest{
-		Reference: in.Body.Reference, ChatID: in.Body.ChatID, Content: content,
+		Reference: in.Body.Reference, ChatID: in.Body.ChatID, Content: content, Tag: tag,
 		IdempotencyKey: in.IdempotencyKey, Wait: in.Wait.duration(),
 	}
 	if in.Body.Context != nil {
@@ -168,6 +172,7 @@ type readInput struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
 		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"Up to this message; absent: all."`
+		Typing    bool                 `json:"typing,omitempty" doc:"Show the contact also that an answer is being written, where the line can."`
 	}
 }
 
@@ -177,7 +182,11 @@ type readResult struct {
 }
 
 func (s *Server) markRead(ctx context.Context, c call, in *readInput) (readResult, error) {
-	left, err := s.account(c).MarkRead(ctx, in.Body.Reference, in.Body.ChatID, in.Body.MessageID)
+	mark := s.account(c).MarkRead
+	if in.Body.Typing {
+		mark = s.account(c).MarkReadTyping
+	}
+	left, err := mark(ctx, in.Body.Reference, in.Body.ChatID, in.Body.MessageID)
 	return readResult{true, left}, err
 }
 

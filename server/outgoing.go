@@ -19,8 +19,14 @@ var contentSchemas = map[string]reflect.Type{
 	"buttons":  reflect.TypeFor[provider.Buttons](),
 	"list":     reflect.TypeFor[provider.List](),
 	"location": reflect.TypeFor[provider.Location](),
+	"contacts": reflect.TypeFor[provider.Contacts](),
 	"reaction": reflect.TypeFor[provider.Reaction](),
+	"edit":     reflect.TypeFor[provider.Edit](),
+	"revoke":   reflect.TypeFor[provider.Revoke](),
+	"poll":     reflect.TypeFor[provider.Poll](),
 	"reply":    reflect.TypeFor[provider.Reply](),
+
+	"interactive": reflect.TypeFor[provider.Interactive](),
 }
 
 // contentExamples are members of each, to begin with.
@@ -32,8 +38,17 @@ var contentExamples = map[string]map[string]any{
 		map[string]any{"title": "All", "rows": []any{map[string]any{"id": "1", "title": "The first", "description": "and the best"}}},
 	}},
 	"location": {"latitude": 38.7223, "longitude": -9.1393, "name": "Lisbon"},
+	"contacts": {"contacts": []any{map[string]any{
+		"name": map[string]any{"formattedName": "Ben Silva"}, "phones": []any{map[string]any{"phone": "+351 21 000 0000", "type": "WORK"}},
+	}}},
 	"reaction": {"messageId": "wamid.HBgL", "emoji": "👍"},
+	"edit":     {"messageId": "wamid.HBgL", "text": "Hello again"},
+	"revoke":   {"messageId": "wamid.HBgL"},
+	"poll":     {"question": "Which day?", "options": []any{"Monday", "Tuesday"}},
 	"reply":    {"id": "yes", "title": "Yes"},
+	"interactive": {"interactive": map[string]any{
+		"type": "location_request_message", "body": map[string]any{"text": "Where are you?"}, "action": map[string]any{"name": "send_location"},
+	}},
 }
 
 // outgoing is the `message` of a send: one of the types by its `type`.
@@ -47,5 +62,10 @@ func (o *outgoing) UnmarshalJSON(b []byte) error {
 
 // Schema describes the types with their discriminator.
 func (outgoing) Schema(r huma.Registry) *huma.Schema {
-	return variants{prefix: "Message", names: messaging.ContentTypes(), types: contentSchemas}.schema(r)
+	return variants{
+		prefix: "Message", names: messaging.ContentTypes(), types: contentSchemas,
+		common: map[string]*huma.Schema{
+			"tag": {Type: huma.TypeString, MaxLength: new(64), Description: "Why it may go out although the window is closed, in Messenger's word. Other lines ignore it."},
+		},
+	}.schema(r)
 }

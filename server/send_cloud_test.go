@@ -20,15 +20,21 @@ func cloudTest(t *testing.T, o *graphOptions, fn func(t *testing.T, ana client, 
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		var f fixture
-		o := *o
-		o.Lines, o.Callback = []line{cloudLine("900")}, "http://trunkline.test/webhooks/provider"
-		o.HTTPClient = into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) }))
-		g := startGraph(t, &o)
-		f = working(t, setupOn(t, db, func(c *server.Config) { c.GraphURL = g.URL }))
-		ana := f.as(t, "ana")
-		fn(t, ana, ana.line(t, reference(o.Lines[0])), g)
+		cloudLineTest(t, db, cloudLine("900"), o, fn)
 	})
+}
+
+// cloudLineTest is cloudTest for one line on one database.
+func cloudLineTest(t *testing.T, db *sqlx.DB, l line, options *graphOptions, fn func(t *testing.T, ana client, ref int, g *graphtest.Server)) {
+	t.Helper()
+	var f fixture
+	o := *options
+	o.Lines, o.Callback = []line{l}, "http://trunkline.test/webhooks/provider"
+	o.HTTPClient = into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) }))
+	g := startGraph(t, &o)
+	f = working(t, setupOn(t, db, func(c *server.Config) { c.GraphURL = g.URL }))
+	ana := f.as(t, "ana")
+	fn(t, ana, ana.line(t, reference(l)), g)
 }
 
 const contact = "16505551234"

@@ -138,6 +138,7 @@ func (s *Server) routes() error {
 	s.probeRoutes(s.api)
 	s.referenceRoutes(s.api)
 	s.chatRoutes(s.api)
+	s.templateRoutes(s.api)
 	s.streamRoutes(s.api)
 	s.hookconfRoutes(s.api)
 	s.sandboxRoutes(s.api)

@@ -49,6 +49,7 @@ CREATE TABLE messaging_chat (
 	activity_us BIGINT NOT NULL, -- 0: nothing has happened in it, and it is not listed
 	activity_slot BIGINT NOT NULL, -- activity_us in ten minutes: an index on it need not be written with every message
 	window_us BIGINT NOT NULL,
+	choices TEXT NOT NULL DEFAULT '', -- JSON: what it was asked in numbered text and has not answered, '' when nothing
 	created_us BIGINT NOT NULL,
 	updated_us BIGINT NOT NULL,
 	UNIQUE (reference, chat_id)
@@ -95,6 +96,7 @@ CREATE TABLE messaging_outbound (
 	tried BOOLEAN NOT NULL, -- its first attempt is over
 	started_us BIGINT NOT NULL, -- an attempt whose end is not recorded began then; 0: none
 	give_up_us BIGINT NOT NULL, -- unconfirmed until then; 0: not in doubt
+	sent_us BIGINT NOT NULL DEFAULT 0, -- the network took it then; 0: it has not
 	UNIQUE (reference, own_id)
 );
 CREATE INDEX messaging_outbound_doubt ON messaging_outbound (give_up_us) WHERE give_up_us > 0;
@@ -175,7 +177,34 @@ CREATE TABLE messaging_idempotency (
 	idempotency_key TEXT NOT NULL,
 	digest TEXT NOT NULL,
 	message BIGINT NOT NULL,
+	until_us BIGINT NOT NULL, -- the first request is answered by then
 	created_us BIGINT NOT NULL,
 	PRIMARY KEY (account, idempotency_key)
 );
 CREATE INDEX messaging_idempotency_created ON messaging_idempotency (created_us);
+
+-- the templates of a line as its network described them last
+CREATE TABLE messaging_template (
+	seq {identity},
+	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	id TEXT NOT NULL, -- the network's
+	name TEXT NOT NULL,
+	language TEXT NOT NULL,
+	category TEXT NOT NULL,
+	format TEXT NOT NULL, -- of its parameters: positional, named or ''
+	components TEXT NOT NULL, -- JSON array
+	status TEXT NOT NULL, provider_status TEXT NOT NULL,
+	reason TEXT NOT NULL,
+	quality TEXT NOT NULL,
+	heard_us BIGINT NOT NULL, -- the latest news of it was of then, by the network's clock; 0: it was only listed
+	updated_us BIGINT NOT NULL,
+	UNIQUE (reference, name, language)
+);
+
+-- of which lines there is such a copy; who writes templates locks its row first
+CREATE TABLE messaging_template_copy (
+	reference BIGINT PRIMARY KEY REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	fetched_us BIGINT NOT NULL, -- 0: never
+	due_us BIGINT NOT NULL
+);
+CREATE INDEX messaging_template_copy_due ON messaging_template_copy (due_us);

@@ -9,6 +9,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,11 @@ var ErrClosed = errors.New("sandbox: the session is closed")
 // suffix ends the chat ids of sandbox lines: "ana@sandbox".
 const suffix = "@sandbox"
 
+// sendable are the content types that a simulated phone shows.
+var sendable = []string{
+	"text", "template", "buttons", "list", "location", "contacts", "reaction", "edit", "revoke", "poll", "interactive",
+}
+
 // Provider opens sandbox lines. The zero value is ready to use.
 type Provider struct{}
 
@@ -39,7 +45,7 @@ func (*Provider) Kind() provider.Kind { return Kind }
 // Capabilities lists what a simulated phone can show.
 func (*Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{
-		Send:      []string{"text", "template", "buttons", "list", "location", "reaction"},
+		Send:      slices.Clone(sendable),
 		Templates: true,
 		Receipts:  true,
 	}
@@ -89,12 +95,11 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	if !strings.HasSuffix(out.To.ChatID, suffix) {
 		return provider.Receipt{}, &provider.BadRecipient{Message: "a sandbox line writes to contacts like ana@sandbox only"}
 	}
-	switch c := out.Content.(type) {
-	case provider.Text, provider.Template, provider.Buttons, provider.List, provider.Location, provider.Reaction:
-	case nil:
+	if out.Content == nil {
 		return provider.Receipt{}, &provider.Unsupported{What: "a message without content"}
-	default:
-		return provider.Receipt{}, &provider.Unsupported{What: "content of type " + c.Type()}
+	}
+	if kind := out.Content.Type(); !slices.Contains(sendable, kind) {
+		return provider.Receipt{}, &provider.Unsupported{What: "content of type " + kind}
 	}
 	err := s.inbox.Receive(ctx, s.ref, []provider.Event{
 		&provider.StatusChange{MessageID: out.ID, Status: provider.StatusDelivered, At: time.Now()},

@@ -1,0 +1,132 @@
+package messaging
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// asked is what a chat was asked in numbered text, because its line lacks
+// buttons, lists or polls. The contact's next answer that fits is understood
+// as the choice.
+type asked struct {
+	Message int64             `json:"message"` // seq of the message that asked
+	Choices []provider.Choice `json:"choices"`
+}
+
+// choicesOf are the answers that content offers, in the order of their
+// numbers; nil when it is no question.
+func choicesOf(c provider.Content) []provider.Choice {
+	switch v := c.(type) {
+	case provider.Buttons:
+		return v.Buttons
+	case provider.List:
+		var rows []provider.Choice
+		for _, s := range v.Sections {
+			rows = append(rows, s.Rows...)
+		}
+		return rows
+	case provider.Poll:
+		out := make([]provider.Choice, len(v.Options))
+		for i, o := range v.Options {
+			out[i] = provider.Choice{ID: o, Title: o}
+		}
+		return out
+	}
+	return nil
+}
+
+// ask notes that a chat was asked content in numbered text.
+func (u *unit) ask(c *chatRow, seq int64, content provider.Content) {
+	q := asked{Message: seq, Choices: choicesOf(content)}
+	if len(q.Choices) == 0 {
+		return
+	}
+	q.Choices = slices.Clone(q.Choices)
+	for i := range q.Choices {
+		q.Choices[i].Description = ""
+	}
+	c.Choices = string(mustJSON(q))
+	u.choices.add(c)
+}
+
+// unask forgets the question of a message that did not go out.
+func (u *unit) unask(c *chatRow, seq int64) {
+	var q asked
+	if c == nil || c.Choices == "" || json.Unmarshal([]byte(c.Choices), &q) != nil || q.Message != seq {
+		return
+	}
+	c.Choices = ""
+	u.choices.add(c)
+}
+
+// choice is the answer to the chat's open question that a content gives.
+func (c *chatRow) choice(content provider.Content) (provider.Reply, bool) {
+	text, ok := content.(provider.Text)
+	if c.Choices == "" || !ok {
+		return provider.Reply{}, false
+	}
+	var q asked
+	_ = json.Unmarshal([]byte(c.Choices), &q) // written by this package
+	said := strings.TrimSpace(text.Text)
+	for _, choice := range q.Choices {
+		if strings.EqualFold(said, strings.TrimSpace(choice.Title)) {
+			return provider.Reply{ID: choice.ID, Title: choice.Title}, true
+		}
+	}
+	n, err := strconv.Atoi(strings.Trim(said, " .)("))
+	if err != nil || n < 1 || n > len(q.Choices) {
+		return provider.Reply{}, false
+	}
+	return provider.Reply{ID: q.Choices[n-1].ID, Title: q.Choices[n-1].Title}, true
+}
+
+// understand puts the choice that a message makes beside its words.
+func (c *chatRow) understand(e *provider.Message, body string) string {
+	if e.Mine || e.Historical {
+		return body
+	}
+	r, ok := c.choice(e.Content)
+	if !ok {
+		return body
+	}
+	return string(joinObjects(json.RawMessage(body), mustJSON(map[string]any{"reply": r})))
+}
+
+// answered ends the question of a chat with its answer; in a group others may
+// answer as well.
+func (u *unit) answered(c *chatRow, e *provider.Message) {
+	if e.Mine || e.Historical || c.IsGroup {
+		return
+	}
+	if _, ok := c.choice(e.Content); ok {
+		c.Choices = ""
+		u.choices.add(c)
+	}
+}
+
+// mergeChoices takes over the question that a chat was asked under another
+// name.
+func (u *unit) mergeChoices(keep, gone *chatRow) {
+	if keep.Choices == "" && gone.Choices != "" {
+		keep.Choices = gone.Choices
+		u.choices.add(keep)
+	}
+}
+
+func (u *unit) writeChoices(ctx context.Context) error {
+	for _, c := range u.choices.items {
+		if u.chats[c.ID] == nil {
+			continue // merged away
+		}
+		if _, err := u.tx.ExecContext(ctx, `UPDATE messaging_chat SET choices = $1 WHERE id = $2`, c.Choices, c.ID); err != nil {
+			return fmt.Errorf("storing what a chat was asked: %w", err)
+		}
+	}
+	return nil
+}

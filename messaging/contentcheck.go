@@ -1,0 +1,111 @@
+package messaging
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Limits that hold on every kind of line; networks have closer ones.
+const (
+	maxMentions    = 1024
+	maxPollOptions = 12
+	maxCards       = 257
+)
+
+func checkText(v provider.Text) error {
+	if len(v.Mentions) > maxMentions {
+		return &Invalid{"message.mentions", fmt.Sprintf("must be at most %d", maxMentions)}
+	}
+	for i, m := range v.Mentions {
+		if m == "" || len(m) > longest {
+			return &Invalid{indexed("message.mentions", i), "must be a chat id"}
+		}
+	}
+	return required("text", v.Text)
+}
+
+// checkQuestion is for contents with answers to choose from.
+func checkQuestion(c provider.Content) error {
+	switch v := c.(type) {
+	case provider.Buttons:
+		if err := required("text", v.Text); err != nil {
+			return err
+		}
+		if len(v.Buttons) < 1 || len(v.Buttons) > 3 {
+			return &Invalid{"message.buttons", "must hold 1 to 3 buttons"}
+		}
+		return checkChoices("message.buttons", v.Buttons)
+	case provider.List:
+		return checkList(v)
+	case provider.Poll:
+		return checkPoll(v)
+	}
+	return nil
+}
+
+func checkPoll(v provider.Poll) error {
+	if err := required("question", v.Question); err != nil {
+		return err
+	}
+	if len(v.Options) < 2 || len(v.Options) > maxPollOptions {
+		return &Invalid{"message.options", fmt.Sprintf("must hold 2 to %d", maxPollOptions)}
+	}
+	seen := map[string]bool{}
+	for i, o := range v.Options {
+		if err := required(indexed("options", i), o); err != nil {
+			return err
+		}
+		if seen[o] {
+			return &Invalid{indexed("message.options", i), "stands twice"}
+		}
+		seen[o] = true
+	}
+	return nil
+}
+
+func checkCards(v provider.Contacts) error {
+	if len(v.Contacts) < 1 || len(v.Contacts) > maxCards {
+		return &Invalid{"message.contacts", fmt.Sprintf("must hold 1 to %d", maxCards)}
+	}
+	for i, c := range v.Contacts {
+		if err := required(indexed("contacts", i)+".name.formattedName", c.Name.Formatted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkList(v provider.List) error {
+	if err := errors.Join(required("text", v.Text), required("button", v.Button)); err != nil {
+		return err
+	}
+	rows := 0
+	for i, s := range v.Sections {
+		if err := checkChoices(fmt.Sprintf("message.sections[%d].rows", i), s.Rows); err != nil {
+			return err
+		}
+		rows += len(s.Rows)
+	}
+	if rows < 1 || rows > 10 {
+		return &Invalid{"message.sections", "must hold 1 to 10 rows in total"}
+	}
+	return nil
+}
+
+func checkChoices(field string, cs []provider.Choice) error {
+	seen := map[string]bool{}
+	for i, c := range cs {
+		switch {
+		case c.ID == "":
+			return &Invalid{fmt.Sprintf("%s[%d].id", field, i), "must not be empty"}
+		case c.Title == "":
+			return &Invalid{fmt.Sprintf("%s[%d].title", field, i), "must not be empty"}
+		case seen[c.ID]:
+			return &Invalid{fmt.Sprintf("%s[%d].id", field, i), "stands twice"}
+		}
+		seen[c.ID] = true
+	}
+	return nil
+}

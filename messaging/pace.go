@@ -1,0 +1,44 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const (
+	// paceLooks is how far back the rates of networks look.
+	paceLooks = 5 * time.Minute
+	// paceWaits is how long a message that left lately has waited at most to be
+	// found. Ids of ours are read in the order of time, and have an index.
+	paceWaits = time.Hour
+)
+
+// departures are the messages that left a line lately, the oldest first.
+func (s *Service) departures(ctx context.Context, ref provider.ReferenceID) ([]provider.Departure, error) {
+	var rows []struct {
+		chatRow
+		SentUS int64 `db:"sent_us"`
+	}
+	err := s.db.SelectContext(ctx, &rows, `SELECT `+chatColumns+`, o.sent_us FROM messaging_outbound o
+		JOIN messaging_message m ON m.seq = o.message JOIN messaging_chat c ON c.id = m.chat
+		WHERE o.reference = $1 AND o.own_id > $2 AND o.sent_us > $3 ORDER BY o.sent_us`,
+		ref, ownIDAt(s.now().Add(-paceWaits)), database.Micros(s.now().Add(-paceLooks)))
+	if err != nil {
+		return nil, fmt.Errorf("finding what left lately: %w", err)
+	}
+	out := make([]provider.Departure, len(rows))
+	for i := range rows {
+		out[i] = provider.Departure{To: rows[i].address(), At: database.Time(rows[i].SentUS)}
+	}
+	return out, nil
+}
+
+// ownIDAt is below all ids of ours that are made at a time and later.
+func ownIDAt(at time.Time) string {
+	ms := at.UnixMilli()
+	return fmt.Sprintf("out-%08x-%04x-", ms>>16, ms&0xffff)
+}

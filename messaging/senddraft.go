@@ -1,0 +1,154 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// draft is a send that passed every check that needs no transaction.
+type draft struct {
+	req      SendRequest
+	row      *referenceRow
+	line     line
+	provider provider.Provider
+	addr     provider.Address
+	chat     int64            // 0: there is none yet
+	content  provider.Content // what will be sent
+	template *templateRow     // that it fills in; nil: none, or there is no copy
+	windowUS int64
+}
+
+func (a *Account) draft(ctx context.Context, req SendRequest) (draft, error) {
+	return a.draftIn(ctx, a.s.db, req)
+}
+
+// draftIn checks a send. On an [*Error] the draft holds what was found.
+func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRequest) (draft, error) {
+	row, err := a.row(ctx, q, req.Reference)
+	if err != nil {
+		return draft{}, err
+	}
+	p, err := a.s.kind(row.Kind)
+	if err != nil {
+		return draft{}, err
+	}
+	if req.Content == nil {
+		return draft{}, &Invalid{"message", "is required"}
+	}
+	if err := checkContent(req.Content); err != nil {
+		return draft{}, err
+	}
+	req.ReplyTo, req.Tag = clean(req.ReplyTo), clean(req.Tag)
+	if req.Actor == "" {
+		req.Actor = ActorAPI
+	}
+	d := draft{req: req, row: row, line: row.line(p), provider: p, content: req.Content}
+	if d.addr, err = address(p, req.ChatID); err != nil {
+		return d, err
+	}
+	if c, err := a.s.chat(ctx, q, row.ID, d.addr); err == nil {
+		d.windowUS, d.chat = c.WindowUS, c.ID
+	} else if !errors.Is(err, ErrNotFound) {
+		return d, err
+	}
+	if err := d.choose(); err != nil {
+		return d, err
+	}
+	if err := validate(p, d.content); err != nil {
+		return d, err
+	}
+	if err := a.s.fill(ctx, q, &d); err != nil {
+		return d, err
+	}
+	return d, d.open(a.s)
+}
+
+// choose says as text what the line lacks, where that keeps the meaning.
+func (d *draft) choose() error {
+	if slices.Contains(d.provider.Capabilities().Send, d.content.Type()) {
+		return nil
+	}
+	text, ok := asText(d.content)
+	if !ok {
+		return &Error{Code: CodeUnsupported, Message: fmt.Sprintf("A %s line cannot send the type %s.", d.row.Kind, d.content.Type())}
+	}
+	d.content = text
+	return nil
+}
+
+// fill holds a template message against our copy of the template.
+func (s *Service) fill(ctx context.Context, q sqlx.QueryerContext, d *draft) error {
+	t, ok := d.content.(provider.Template)
+	if !ok {
+		return nil
+	}
+	var err error
+	d.template, err = s.template(ctx, q, d.row.ID, t.Template)
+	if errors.Is(err, errNoCopy) {
+		return nil
+	}
+	return err
+}
+
+// open refuses what the state of the line or of the window does not allow.
+func (d *draft) open(s *Service) error {
+	switch d.row.State {
+	case StateLoggedOut, StateFailed, StateStopped:
+		return &Error{Code: CodeSessionNotConnected, Message: "The session of this reference is " + string(d.row.State) + ": start it first."}
+	}
+	if closed := d.line.Window > 0 && d.windowUS < database.Micros(s.now()); closed && d.req.Content.Type() != "template" {
+		return &Error{
+			Code:    CodeWindowClosed,
+			Message: "The contact has not written within the window in which free-form messages may be sent. Send an approved template instead: a message of type template.",
+		}
+	}
+	return nil
+}
+
+// words is what the record says of the message.
+func (d *draft) words() Body {
+	body := words(d.req.Content)
+	if t, ok := d.content.(provider.Template); ok && d.template != nil {
+		if text := d.template.preview(t.Template).words(); text != "" {
+			body.Text = text
+		}
+	}
+	return body
+}
+
+// validate asks the network's own limits, where the provider knows them.
+func validate(p provider.Provider, c provider.Content) error {
+	v, ok := p.(provider.Validator)
+	if !ok {
+		return nil
+	}
+	err := v.Validate(c)
+	var bad *provider.Invalid
+	if errors.As(err, &bad) {
+		return &Invalid{bad.Field, bad.Message}
+	}
+	if err != nil {
+		return &Error{Code: CodeUnsupported, Message: failure(err).Message}
+	}
+	return nil
+}
+
+// address normalises a chat id.
+func address(p provider.Provider, chatID string) (provider.Address, error) {
+	addr, err := p.Address(clean(chatID))
+	var bad *provider.BadRecipient
+	if errors.As(err, &bad) {
+		return addr, &Invalid{"chatId", bad.Message}
+	}
+	if err != nil {
+		return addr, fmt.Errorf("reading a chat id: %w", err)
+	}
+	return addr, nil
+}

@@ -1,0 +1,84 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// target is the id of the message that content is about, "" when it is about
+// none.
+func target(c provider.Content) string {
+	switch v := c.(type) {
+	case provider.Reaction:
+		return v.MessageID
+	case provider.Edit:
+		return v.MessageID
+	case provider.Revoke:
+		return v.MessageID
+	}
+	return ""
+}
+
+// aimedAt is content about another message.
+func aimedAt(c provider.Content, id string) provider.Content {
+	switch v := c.(type) {
+	case provider.Reaction:
+		v.MessageID = id
+		return v
+	case provider.Edit:
+		v.MessageID = id
+		return v
+	case provider.Revoke:
+		v.MessageID = id
+		return v
+	}
+	return c
+}
+
+// aimed is what will be sent of a draft, about a message by the network's id.
+// Only a reaction may be to a message that is not stored here.
+func (u *unit) aimed(ctx context.Context, d draft, c *chatRow) (provider.Content, error) {
+	id := clean(target(d.content))
+	if id == "" {
+		return d.content, nil
+	}
+	at, err := u.locate(ctx, []messageKey{{d.line.ID, id}})
+	if err != nil {
+		return nil, err
+	}
+	if len(at) > 0 && at[0].Chat == c.ID {
+		return aimedAt(d.content, at[0].ID), nil
+	}
+	if _, ok := d.content.(provider.Reaction); ok && len(at) == 0 {
+		return d.content, nil
+	}
+	return nil, &Invalid{"message.messageId", "names no message of this chat"}
+}
+
+// named gives what a job is about, and what it answers, the ids that the
+// network has chosen meanwhile.
+func (s *Service) named(ctx context.Context, j *job, content provider.Content) (provider.Content, error) {
+	for _, id := range []string{target(content), j.ReplyTo} {
+		if id == "" {
+			continue
+		}
+		var now []string
+		err := s.db.SelectContext(ctx, &now, `SELECT m.id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
+			WHERE o.reference = $1 AND o.own_id = $2`, j.Reference, id)
+		if err != nil {
+			return nil, fmt.Errorf("naming a message: %w", err)
+		}
+		if len(now) == 0 {
+			continue
+		}
+		if id == j.ReplyTo {
+			j.ReplyTo = now[0]
+		}
+		if id == target(content) {
+			content = aimedAt(content, now[0])
+		}
+	}
+	return content, nil
+}

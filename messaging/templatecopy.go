@@ -1,0 +1,301 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const (
+	// templateLife is how long our copy of a line's templates is good.
+	templateLife = 6 * time.Hour
+	// templateRetry is how long after a fetch that failed, or that died with
+	// its node, the next one begins.
+	templateRetry = 5 * time.Minute
+	// templatePause is the least time between two fetches that refused sends
+	// ask for.
+	templatePause = time.Minute
+	// templateTimeout bounds how long all pages of a list may take.
+	templateTimeout = 2 * time.Minute
+	// templateFetches is how many lines are fetched at once.
+	templateFetches = 4
+)
+
+// keepTemplates fetches the copies that are due, until ctx ends. Any node may:
+// who moves the time of a copy has it.
+func (s *Service) keepTemplates(ctx context.Context) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := s.fetchDue(ctx); err != nil && ctx.Err() == nil {
+			s.opts.Logger.WarnContext(ctx, "looking for templates to fetch", slogError(err))
+		}
+	}
+}
+
+func (s *Service) fetchDue(ctx context.Context) error {
+	var due []struct {
+		Reference provider.ReferenceID `db:"reference"`
+		DueUS     int64                `db:"due_us"`
+	}
+	err := s.db.SelectContext(ctx, &due, `SELECT reference, due_us FROM messaging_template_copy WHERE due_us <= $1 ORDER BY due_us LIMIT 100`,
+		database.Micros(s.now()))
+	if err != nil {
+		return err
+	}
+	var g errgroup.Group
+	g.SetLimit(templateFetches)
+	for _, d := range due {
+		g.Go(func() error {
+			ours, err := s.claimTemplates(ctx, d.Reference, d.DueUS)
+			if err != nil || !ours {
+				return err
+			}
+			if err := s.fetchTemplatesOf(ctx, d.Reference); err != nil && ctx.Err() == nil {
+				s.opts.Logger.WarnContext(ctx, "fetching templates", slog.Int64("reference", int64(d.Reference)), slogError(err))
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// claimTemplates moves the time of a copy, and reports whether nobody else has.
+func (s *Service) claimTemplates(ctx context.Context, ref provider.ReferenceID, dueUS int64) (ours bool, err error) {
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		res, err := tx.Exec(`UPDATE messaging_template_copy SET due_us = $1 WHERE reference = $2 AND due_us = $3`,
+			database.Micros(s.now().Add(templateRetry)), ref, dueUS)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		ours = n == 1
+		return err
+	})
+	return ours, err
+}
+
+func (s *Service) fetchTemplatesOf(ctx context.Context, ref provider.ReferenceID) error {
+	row := &referenceRow{}
+	err := s.db.GetContext(ctx, row, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, ref)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil // deleted meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	m, err := s.templateManager(ctx, row)
+	if err != nil {
+		return err
+	}
+	return s.fetchTemplates(ctx, row, m)
+}
+
+// haveTemplates fetches the copy of a line that was never fetched.
+func (s *Service) haveTemplates(ctx context.Context, row *referenceRow, m provider.TemplateManager) error {
+	have, err := s.knowsTemplates(ctx, s.db, row.ID)
+	if err != nil || have {
+		return err
+	}
+	if err := s.fetchTemplates(ctx, row, m); err != nil {
+		return templateRefused(ctx, err)
+	}
+	return nil
+}
+
+func (s *Service) knowsTemplates(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID) (bool, error) {
+	var n int
+	err := sqlx.GetContext(ctx, q, &n, `SELECT count(*) FROM messaging_template_copy WHERE reference = $1 AND fetched_us > 0`, ref)
+	if err != nil {
+		return false, fmt.Errorf("looking for templates: %w", err)
+	}
+	return n > 0, nil
+}
+
+// fetchTemplates asks the network for all templates of a line and keeps them.
+func (s *Service) fetchTemplates(ctx context.Context, row *referenceRow, m provider.TemplateManager) error {
+	ctx, cancel := context.WithTimeout(ctx, templateTimeout)
+	defer cancel()
+	began := s.now()
+	found := map[templateKey]*templateRow{}
+	for cursor := ""; ; {
+		list, next, err := m.Templates(ctx, cursor)
+		if err != nil {
+			return err
+		}
+		for _, t := range list {
+			r := templateOf(row.ID, t)
+			found[r.key()] = r
+		}
+		if next == "" || next == cursor {
+			break
+		}
+		cursor = next
+	}
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		u := s.unit(tx)
+		fetched, err := u.templatesFetched(ctx, row.ID, began)
+		if err != nil || !fetched {
+			return err // or deleted meanwhile
+		}
+		return u.replaceTemplates(ctx, row.ID, found, database.Micros(began))
+	})
+	if err != nil {
+		return fmt.Errorf("storing templates: %w", err)
+	}
+	return nil
+}
+
+// templateKey is what a template is known by on its line.
+type templateKey struct{ name, language string }
+
+func (r *templateRow) key() templateKey { return templateKey{r.Name, r.Language} }
+
+// templatesFetched notes the time of a fetch and locks the line's copy. A copy
+// that became due while it was fetched stays so.
+func (u *unit) templatesFetched(ctx context.Context, ref provider.ReferenceID, began time.Time) (bool, error) {
+	now := u.s.now()
+	res, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us)
+		SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT) FROM messaging_reference WHERE id = $3
+		ON CONFLICT (reference) DO UPDATE SET fetched_us = excluded.fetched_us, due_us = CASE
+			WHEN messaging_template_copy.due_us > $4 AND messaging_template_copy.due_us <= $1 THEN messaging_template_copy.due_us
+			ELSE excluded.due_us END`,
+		database.Micros(now), database.Micros(now.Add(templateLife)), ref, database.Micros(began))
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, err
+}
+
+// replaceTemplates makes the copy what was found, except where there was news
+// of a template since the fetch began.
+func (u *unit) replaceTemplates(ctx context.Context, ref provider.ReferenceID, found map[templateKey]*templateRow, beganUS int64) error {
+	var rows []*templateRow
+	if err := u.tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1`, ref); err != nil {
+		return err
+	}
+	var gone [][]any
+	for _, r := range rows {
+		f := found[r.key()]
+		switch {
+		case r.UpdatedUS > beganUS:
+			delete(found, r.key())
+		case f == nil:
+			gone = append(gone, []any{r.Seq})
+		default:
+			f.Seq, f.HeardUS, f.UpdatedUS = r.Seq, r.HeardUS, r.UpdatedUS
+			if f.Reason == "" && f.ProviderStatus == r.ProviderStatus {
+				f.Reason = r.Reason // which lists do not tell of every status
+			}
+			if *f == *r {
+				delete(found, r.key())
+			}
+		}
+	}
+	var changed []*templateRow
+	for _, f := range found {
+		f.UpdatedUS = database.Micros(u.now)
+		changed = append(changed, f)
+	}
+	slices.SortFunc(changed, func(a, b *templateRow) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Language, b.Language))
+	})
+	for part := range slices.Chunk(gone, chunk) {
+		list, args := u.list([]string{"BIGINT"}, part)
+		if _, err := u.tx.ExecContext(ctx, `DELETE FROM messaging_template WHERE seq IN (`+list+`)`, args...); err != nil {
+			return err
+		}
+	}
+	return u.putTemplates(ctx, changed...)
+}
+
+// putTemplates stores templates as they are now.
+func (u *unit) putTemplates(ctx context.Context, rows ...*templateRow) error {
+	values := make([][]any, len(rows))
+	for i, r := range rows {
+		values[i] = []any{
+			r.Reference, r.ID, r.Name, r.Language, r.Category, r.Format, r.Components, string(r.Status), r.ProviderStatus, r.Reason, r.Quality,
+			r.HeardUS, r.UpdatedUS,
+		}
+	}
+	err := u.insert(ctx, `INSERT INTO messaging_template (reference, id, name, language, category, format, components, status, provider_status,
+		reason, quality, heard_us, updated_us)`,
+		[]string{"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT"}, values,
+		` ON CONFLICT (reference, name, language) DO UPDATE SET id = excluded.id, category = excluded.category, format = excluded.format,
+			components = excluded.components, status = excluded.status, provider_status = excluded.provider_status, reason = excluded.reason,
+			quality = excluded.quality, heard_us = excluded.heard_us, updated_us = excluded.updated_us`)
+	if err != nil {
+		return fmt.Errorf("storing templates: %w", err)
+	}
+	return nil
+}
+
+// templatesAfterStart makes the copy of a line due whose network has just let
+// it in.
+func (s *Service) templatesAfterStart(ctx context.Context, row *referenceRow) error {
+	_, err := s.templateManager(ctx, row)
+	var lacks *Error
+	if errors.As(err, &lacks) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.unit(tx).wantTemplates(ctx, row.ID) })
+}
+
+// wantTemplates makes the copy of a line due, one that does not exist yet
+// included.
+func (u *unit) wantTemplates(ctx context.Context, ref provider.ReferenceID) error {
+	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us) VALUES ($1, 0, $2)
+		ON CONFLICT (reference) DO UPDATE SET due_us = excluded.due_us WHERE messaging_template_copy.due_us > excluded.due_us`,
+		ref, database.Micros(u.now))
+	if err != nil {
+		return fmt.Errorf("asking for templates: %w", err)
+	}
+	return nil
+}
+
+// templatesDue makes the copies of all lines of the account due that have the
+// same templates as the line of row.
+func (u *unit) templatesDue(ctx context.Context, row *referenceRow) error {
+	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_template_copy SET due_us = $1 WHERE due_us > $1 AND (reference = $2 OR reference IN
+		(SELECT o.id FROM messaging_reference o JOIN messaging_reference r ON r.account = o.account AND r.kind = o.kind AND r.group_key = o.group_key
+			WHERE r.id = $2 AND r.group_key <> ''))`, database.Micros(u.now), row.ID)
+	if err != nil {
+		return fmt.Errorf("asking for templates: %w", err)
+	}
+	return nil
+}
+
+// templateUnknown is for a send that the network refused because it has no
+// such template: a copy that is older than the message is fetched anew, unless
+// it is about to be.
+func (u *unit) templateUnknown(ctx context.Context, m *messageRow) error {
+	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us) VALUES ($1, 0, $2)
+		ON CONFLICT (reference) DO UPDATE SET due_us = CASE WHEN messaging_template_copy.fetched_us + CAST($3 AS BIGINT) > excluded.due_us
+			THEN messaging_template_copy.fetched_us + CAST($3 AS BIGINT) ELSE excluded.due_us END
+		WHERE messaging_template_copy.fetched_us <= $4 AND messaging_template_copy.due_us > $5`,
+		m.Reference, database.Micros(u.now), templatePause.Microseconds(), m.CreatedUS, database.Micros(u.now.Add(templateRetry)))
+	if err != nil {
+		return fmt.Errorf("asking for templates: %w", err)
+	}
+	return nil
+}
