@@ -15,6 +15,7 @@ import (
 const (
 	earlyLife       = 7 * 24 * time.Hour // of statuses whose message never came
 	idempotencyLife = 24 * time.Hour
+	uploadLife      = time.Hour // of uploads that a killed process has not finished
 	pruneChunk      = 500
 )
 
@@ -112,6 +113,10 @@ func (s *Service) prune(ctx context.Context) error {
 			(SELECT `+r.key+`, created_us FROM `+r.table+` ORDER BY `+r.order+` LIMIT $1) AS old WHERE created_us < $2)`); err != nil {
 			return err
 		}
+	}
+	if err := s.pruneTable(ctx, now.Add(-uploadLife), `UPDATE messaging_media SET gone = TRUE WHERE id IN (SELECT id FROM messaging_media
+		WHERE message = 0 AND waiting AND NOT gone LIMIT $1) AND used_us < $2`); err != nil {
+		return err
 	}
 	if s.opts.Retention == 0 {
 		return nil

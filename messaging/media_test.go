@@ -130,9 +130,9 @@ func picture(t testing.TB, width, height int) []byte {
 	return b.Bytes()
 }
 
-// photo is a message that is an image of the network's.
-func photo(id, chat, file string, body []byte, change ...func(*provider.Message)) *provider.Message {
-	m := text(id, chat, "", change...)
+// photo is a message of the contact 111 that is an image of the network's.
+func photo(id, file string, body []byte, change ...func(*provider.Message)) *provider.Message {
+	m := text(id, "111", "", change...)
 	f := provider.Media{Kind: provider.Image, ID: file, Caption: "look", File: provider.File{MIME: "image/png"}}
 	if body != nil {
 		sum := sha256.Sum256(body)
@@ -154,11 +154,12 @@ func (f *mediaFixture) events(t testing.TB) []string {
 	return out
 }
 
-func (f *mediaFixture) payload(t testing.TB, id string) messaging.MessagePayload {
+// payload is what the sinks were told of the message called image.
+func (f *mediaFixture) payload(t testing.TB) messaging.MessagePayload {
 	t.Helper()
 	var p messaging.MessagePayload
 	for _, e := range f.sink.all(t) {
-		if e.MessageID == id && e.Type == messaging.EventMessage {
+		if e.MessageID == "image" && e.Type == messaging.EventMessage {
 			require.NoError(t, json.Unmarshal(e.Payload, &p))
 		}
 	}
@@ -180,7 +181,7 @@ func TestEventsWaitForTheFile(t *testing.T) {
 		f.depot.put("file", body, gate)
 		feed, err := f.acc.Follow(t.Context(), ref, "")
 		require.NoError(t, err)
-		f.receive(t, ref, text("before", "111", "one"), photo("image", "111", "file", body), text("after", "111", "two"))
+		f.receive(t, ref, text("before", "111", "one"), photo("image", "file", body), text("after", "111", "two"))
 		f.receive(t, ref, text("later", "111", "three"), text("other", "222", "elsewhere"), status("after", provider.StatusRead))
 		require.Equal(t, []string{"before", "other"}, f.events(t), "what comes before it and other chats wait for nothing")
 		shown, err := feed.Next(t.Context(), patience)
@@ -192,7 +193,7 @@ func TestEventsWaitForTheFile(t *testing.T) {
 		eventually(t, "all go out", func() bool { return len(f.events(t)) == 5 })
 		require.Equal(t, []string{"before", "other", "image", "after", "later"}, f.events(t))
 		require.Equal(t, []string{"message:DELIVERED", "status:READ"}, f.sink.of(t, "after"))
-		p := f.payload(t, "image")
+		p := f.payload(t)
 		require.Nil(t, p.Error)
 		require.Equal(t, "image/png", p.MimeType)
 		require.EqualValues(t, len(body), p.FileLength)
@@ -205,7 +206,7 @@ func TestEventsWaitForTheFile(t *testing.T) {
 		require.Equal(t, body, got)
 		require.Equal(t, p.FileURL, f.message(t, ref, "111", "image").FileURL)
 
-		f.receive(t, ref, photo("image", "111", "file", body), text("last", "111", "four"))
+		f.receive(t, ref, photo("image", "file", body), text("last", "111", "four"))
 		require.Equal(t, "last", f.events(t)[5], "a repeat holds nothing back")
 		require.Zero(t, count(t, f.db, `SELECT count(*) FROM messaging_held`))
 		require.Equal(t, p.FileURL, f.message(t, ref, "111", "image").FileURL)
@@ -218,13 +219,13 @@ func TestWaitingForAFileEnds(t *testing.T) {
 		body, gate := picture(t, 3, 2), make(chan struct{})
 		f.depot.put("slow", body, gate)
 		f.depot.put("slower", body, gate)
-		f.receive(t, ref, photo("image", "111", "slow", body), text("after", "111", "two"))
+		f.receive(t, ref, photo("image", "slow", body), text("after", "111", "two"))
 		f.clock.Advance(10 * time.Second)
-		f.receive(t, ref, photo("second", "111", "slower", body), text("last", "111", "three"))
+		f.receive(t, ref, photo("second", "slower", body), text("last", "111", "three"))
 		f.clock.Advance(10 * time.Second)
 		eventually(t, "the first go out", func() bool { return len(f.events(t)) == 2 })
 		require.Equal(t, []string{"image", "after"}, f.events(t), "the second waits for its own time")
-		p := f.payload(t, "image")
+		p := f.payload(t)
 		require.Empty(t, p.FileURL)
 		require.Equal(t, "media_pending", p.Error.Code)
 		require.Equal(t, "media_pending", f.message(t, ref, "111", "image").Error.Code)
@@ -261,7 +262,7 @@ func TestFilesSurviveACrash(t *testing.T) {
 			_, err := w.Write(body)
 			return err
 		})
-		first.receive(t, ref, photo("image", "111", "file", body), text("after", "111", "two"))
+		first.receive(t, ref, photo("image", "file", body), text("after", "111", "two"))
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- first.svc.Run(ctx) }()
@@ -283,7 +284,7 @@ func TestFilesSurviveACrash(t *testing.T) {
 		require.NoError(t, second.db.SelectContext(t.Context(), &order, `SELECT id FROM test_event ORDER BY at`))
 		require.Len(t, order, 3)
 		require.Equal(t, []string{"image", "after", "later"}, second.events(t))
-		code, got := second.served(t, second.payload(t, "image").FileURL)
+		code, got := second.served(t, second.payload(t).FileURL)
 		require.Equal(t, http.StatusOK, code)
 		require.Equal(t, body, got)
 	})
@@ -312,13 +313,13 @@ func TestFilesThatAreRefused(t *testing.T) {
 				if name == "empty" {
 					promised = nil
 				}
-				f.receive(t, ref, photo("image", "111", "file", promised), text("after", "111", "two"))
+				f.receive(t, ref, photo("image", "file", promised), text("after", "111", "two"))
 				if name == "panic" {
 					f.clock.Advance(20 * time.Second)
 				}
 				eventually(t, "it goes out", func() bool { return len(f.events(t)) == 2 })
 				require.Equal(t, []string{"image", "after"}, f.events(t))
-				p := f.payload(t, "image")
+				p := f.payload(t)
 				require.Empty(t, p.FileURL)
 				require.Equal(t, c.code, p.Error.Code)
 				require.Equal(t, c.code, f.message(t, ref, "111", "image").Error.Code)
@@ -340,10 +341,10 @@ func TestAFileIsFetchedAgain(t *testing.T) {
 			return err
 		})
 		f.depot.put("next", body, nil)
-		f.receive(t, ref, photo("image", "111", "file", body), photo("second", "111", "next", body))
+		f.receive(t, ref, photo("image", "file", body), photo("second", "next", body))
 		eventually(t, "both go out", func() bool { return len(f.events(t)) == 2 })
 		require.Equal(t, []string{"image", "second"}, f.events(t))
-		_, got := f.served(t, f.payload(t, "image").FileURL)
+		_, got := f.served(t, f.payload(t).FileURL)
 		require.Equal(t, body, got)
 	})
 }
@@ -353,9 +354,9 @@ func TestFilesGoWithTheirLine(t *testing.T) {
 		ref := f.line(t, filesKind)
 		body := picture(t, 3, 2)
 		f.depot.put("file", body, nil)
-		f.receive(t, ref, photo("image", "111", "file", body))
+		f.receive(t, ref, photo("image", "file", body))
 		eventually(t, "it is fetched", func() bool { return len(f.events(t)) == 1 })
-		link := f.payload(t, "image").FileURL
+		link := f.payload(t).FileURL
 		require.NoError(t, f.acc.DeleteReference(t.Context(), ref))
 		eventually(t, "it is gone", func() bool {
 			code, _ := f.served(t, link)
@@ -375,7 +376,7 @@ func TestHistoryBringsFiles(t *testing.T) {
 		f.receive(t, ref, text("image", "111", "", old, func(m *provider.Message) {
 			m.Content = provider.Media{Kind: provider.Placeholder}
 		}))
-		f.receive(t, ref, photo("image", "111", "file", body, old), text("now", "111", "hello"))
+		f.receive(t, ref, photo("image", "file", body, old), text("now", "111", "hello"))
 		require.Equal(t, []string{"now"}, f.events(t), "nothing waits for history")
 		eventually(t, "it is fetched", func() bool { return f.message(t, ref, "111", "image").FileURL != "" })
 		require.Len(t, f.events(t), 1)

@@ -206,7 +206,7 @@ func (s *Service) download(ctx context.Context, address string, w io.Writer) err
 	if err != nil {
 		return fmt.Errorf("downloading: %w", errors.Unwrap(err)) // without the address, which may be a secret
 	}
-	defer res.Body.Close() //nolint:errcheck // only read
+	defer res.Body.Close()
 	switch {
 	case res.StatusCode == http.StatusNotFound, res.StatusCode == http.StatusGone:
 		return &provider.Rejected{Message: "its address leads nowhere"}

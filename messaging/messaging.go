@@ -108,7 +108,8 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 }
 
 // New returns a Service over db, whose tables [Migrate] has made. It fails when
-// the database holds credentials that none of the secrets opens.
+// the database holds credentials that none of the secrets opens, and with
+// [ErrOtherMedia] when other processes keep their files elsewhere.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -145,6 +146,11 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	// One batch at a time: SQLite has one writer, and to PostgreSQL few large
 	// transactions are less work than many small ones.
 	s.inbox.Gate, s.inbox.Run = make(chan struct{}, 1), s.receiveBatch
+	if s.opts.Media != nil && !s.opts.Exclusive {
+		if err := s.checkLibrary(ctx); err != nil {
+			return nil, fmt.Errorf("messaging: %w", err)
+		}
+	}
 	if err := s.openLanes(ctx, db); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -37,6 +38,9 @@ type Config struct {
 	APILimit int
 	// GraphURL is the address of the Graph API. "": https://graph.facebook.com.
 	GraphURL string
+	// Media keeps the files of messages: a media.Folder, or a bucket that all
+	// nodes reach. nil: messages come without their files, and none can be sent.
+	Media media.Store
 	// WebhookAllow names networks and hosts that outgoing requests may reach
 	// although they are private or loopback. nil: none.
 	WebhookAllow []string

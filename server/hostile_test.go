@@ -262,7 +262,7 @@ func TestHostileValues(t *testing.T) {
 // JSON cannot hold them, as raw bytes.
 func (w *walker) hostileMembers(t *testing.T, op documented, texts []string) {
 	t.Helper()
-	if op.RequestBody == nil {
+	if op.RequestBody == nil || op.raw() {
 		return
 	}
 	valid, ok := w.body(op).(map[string]any)
@@ -356,7 +356,7 @@ func (w *walker) names(op documented) bool {
 	if strings.Contains(op.path, "{") || w.query(op).Has("reference") {
 		return true
 	}
-	if op.RequestBody == nil {
+	if op.RequestBody == nil || op.raw() {
 		return false
 	}
 	b, _ := w.body(op).(map[string]any)

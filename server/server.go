@@ -18,6 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/webhook"
 )
@@ -25,6 +26,10 @@ import (
 // ErrOtherSecret reports a database that was written under a secret that is
 // not in Config.Secrets.
 var ErrOtherSecret = keyring.ErrOtherSecret
+
+// ErrOtherMedia reports a Config.Media that is not the one of the other nodes
+// on the database.
+var ErrOtherMedia = messaging.ErrOtherMedia
 
 // Server is the assembled service. It is an http.Handler; its services do the
 // same as its routes.
@@ -40,6 +45,7 @@ type Server struct {
 	Metrics *prometheus.Registry
 
 	cfg      Config
+	media    *media.Library // nil: files are not kept
 	db       *database.DB
 	log      *slog.Logger
 	router   *mux.Router
@@ -118,7 +124,11 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	for _, run := range []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run} {
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run}
+	if s.media != nil {
+		runs = append(runs, s.media.Run)
+	}
+	for _, run := range runs {
 		g.Go(func() error { return run(gctx) })
 	}
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
@@ -142,9 +152,12 @@ func (s *Server) routes() error {
 	s.streamRoutes(s.api)
 	s.hookconfRoutes(s.api)
 	s.sandboxRoutes(s.api)
+	s.mediaRoutes(s.api)
 	s.callbackRoutes(s.router)
+	s.fileRoutes(s.router)
 	s.api.finish()
 	describe(s.api.OpenAPI())
+	describeMedia(s.api.OpenAPI())
 	if err := s.pageRoutes(s.router); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}

@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/cloud"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
@@ -25,12 +27,19 @@ func (s *Server) connect(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if c.Media != nil {
+		if s.media, err = media.New(c.Media, &media.Options{
+			Secrets: c.secrets(), NotFound: http.HandlerFunc(notFound), Logger: c.Logger,
+		}); err != nil {
+			return err
+		}
+	}
 	s.Messaging, err = messaging.New(ctx, c.DB, &messaging.Options{
 		Providers: append([]provider.Provider{
 			sandbox.New(),
 			cloud.New(&cloud.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
 		}, c.Providers...),
-		Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks}}, Retention: c.MessageRetention,
+		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks}}, Retention: c.MessageRetention,
 		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Logger: c.Logger, Now: c.Now,
 	})
 	return err

@@ -16,6 +16,12 @@ CREATE INDEX messaging_media_reference ON messaging_media (reference);
 CREATE INDEX messaging_media_used ON messaging_media (used_us) WHERE message = 0;
 CREATE INDEX messaging_media_gone ON messaging_media (id) WHERE gone;
 
+-- the file by which every node knows that its library is this database's
+CREATE TABLE messaging_library (
+	one INTEGER PRIMARY KEY CHECK (one = 1),
+	media TEXT NOT NULL
+);
+
 -- whether events of a chat are held back: all further ones wait behind them
 ALTER TABLE messaging_chat ADD COLUMN held BOOLEAN NOT NULL DEFAULT FALSE;
 

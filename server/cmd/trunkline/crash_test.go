@@ -53,9 +53,9 @@ func TestKillUnderLoad(t *testing.T) {
 // kills one of them.
 func TestTwoNodes(t *testing.T) {
 	t.Parallel()
-	url := testkit.PostgresURL(t)
+	url, files := testkit.PostgresURL(t), t.TempDir()
 	args := func(r *rig) []string {
-		return r.args("--data", t.TempDir(), "--database-url", url, "--secret", sharedSecret)
+		return r.args("--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
 	}
 	r := newRig(t, "sent", "delivered", "read")
 	one, two := launch(t, args(r)...), launch(t, args(r)...)

@@ -206,8 +206,11 @@ func TestPostgres(t *testing.T) {
 	own, err := os.ReadFile(filepath.Join(data, "secret"))
 	require.NoError(t, err)
 	secret := "TRUNKLINE_SECRET=" + strings.TrimSpace(string(own))
-	one, _ := start(t, append(env, secret), "--data", t.TempDir())
-	two, _ := start(t, append(env, secret), "--data", t.TempDir())
+	text = refused(t, append(env, secret), "--data", t.TempDir())
+	require.Contains(t, text, "--media: the other nodes of this database keep their files elsewhere")
+	files := filepath.Join(data, "media")
+	one, _ := start(t, append(env, secret), "--data", t.TempDir(), "--media", files)
+	two, _ := start(t, append(env, secret), "--data", t.TempDir(), "--media", files)
 	one.terminate(t)
 	two.terminate(t)
 }

@@ -148,6 +148,11 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log
 		}
 		cfg.Secrets = []server.Secret{own}
 	}
+	store, err := openMedia(ctx, set, home)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Media = store
 	s, err := server.New(ctx, cfg)
 	if errors.Is(err, server.ErrOtherSecret) {
 		why := "the database was written under another secret: give that one, or both with the new one first"
@@ -155,6 +160,9 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log
 			why = "the database was written under another secret than the one in the data folder: give it here, the same on every node"
 		}
 		return nil, &settingError{"--secret", why}
+	}
+	if errors.Is(err, server.ErrOtherMedia) {
+		return nil, &settingError{"--media", "the other nodes of this database keep their files elsewhere: name the same bucket, or a folder that all nodes share"}
 	}
 	if errors.Is(err, database.ErrNewer) {
 		return nil, &settingError{"--database-url", err.Error()}

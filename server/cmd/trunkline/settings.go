@@ -28,6 +28,7 @@ type settings struct {
 	LogLevel    slog.Level
 	LogJSON     bool
 	BaseURL     string // "": from the port
+	Media       string // folder or s3://…; "": a folder in Data
 
 	// Server holds what goes to server.Config as it is.
 	Server server.Config
@@ -64,6 +65,7 @@ func (f flags) settings() (settings, error) {
 		MessageRetention:  c.duration("retention-messages", or(f.RetentionMessages, "0")),
 		DeliveryRetention: forEver(c.duration("retention-deliveries", or(f.RetentionDeliveries, "30d"))),
 	}
+	s.Media = c.media(f.Media)
 	s.Idle = c.idle(f)
 	return s, c.err
 }
@@ -71,7 +73,6 @@ func (f flags) settings() (settings, error) {
 // idle checks the settings of what this version does not do, and names those
 // that are given.
 func (c *checker) idle(f flags) []string {
-	c.media(f.Media)
 	c.webURL("openai-url", f.OpenAIURL)
 	c.secret("openai-key", f.OpenAIKey)
 	c.webURL("anthropic-url", f.AnthropicURL)
@@ -84,7 +85,6 @@ func (c *checker) idle(f flags) []string {
 	c.duration("retention-audit", or(f.RetentionAudit, "90d"))
 	var given []string
 	for _, s := range []struct{ flag, value string }{
-		{"--media", f.Media},
 		{"--openai-url", f.OpenAIURL},
 		{"--openai-key", f.OpenAIKey},
 		{"--anthropic-url", f.AnthropicURL},
@@ -270,16 +270,17 @@ func (c *checker) secret(flag, v string) string {
 	return text
 }
 
-func (c *checker) media(v string) {
+func (c *checker) media(v string) string {
 	if rest, ok := strings.CutPrefix(v, "s3://"); ok {
 		if bucket, _, _ := strings.Cut(rest, "?"); bucket == "" {
 			c.refuse("media", "names no bucket")
 		}
-		return
+		return v
 	}
 	if strings.Contains(v, "://") {
 		c.refuse("media", "must be a folder or s3://BUCKET")
 	}
+	return v
 }
 
 func (c *checker) fileOrURL(flag, v string) {

@@ -72,7 +72,7 @@ func TestIdleSettings(t *testing.T) {
 	}.settings()
 	require.NoError(t, err)
 	require.Equal(t, []string{
-		"--media", "--openai-url", "--openai-key", "--anthropic-url", "--anthropic-key", "--prices",
+		"--openai-url", "--openai-key", "--anthropic-url", "--anthropic-key", "--prices",
 		"--smtp-url", "--payments-secret", "--mcp-limit", "--mcp-limit-account", "--retention-audit",
 	}, s.Idle)
 }

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/messaging/media"
+	"github.com/trunklinehq/trunkline/messaging/media/s3"
+)
+
+// openMedia opens where files are kept.
+func openMedia(ctx context.Context, set settings, home *folder) (media.Store, error) {
+	if strings.HasPrefix(set.Media, "s3://") {
+		ctx, cancel := context.WithTimeout(ctx, openTimeout)
+		defer cancel()
+		bucket, err := s3.Open(ctx, set.Media, nil)
+		if err != nil {
+			return nil, &settingError{"--media", "the bucket cannot be opened: " + redact(err.Error(), set.Media)}
+		}
+		return bucket, nil
+	}
+	path := or(set.Media, filepath.Join(home.path, "media"))
+	f, err := media.OpenFolder(path)
+	if err != nil {
+		return nil, &settingError{"--media", "the folder cannot be used: " + cause(err)}
+	}
+	return f, nil
+}
