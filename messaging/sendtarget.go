@@ -48,13 +48,20 @@ func (u *unit) aimed(ctx context.Context, d draft, c *chatRow) (provider.Content
 	if err != nil {
 		return nil, err
 	}
-	if len(at) > 0 && at[0].Chat == c.ID {
-		return aimedAt(d.content, at[0].ID), nil
-	}
-	if _, ok := d.content.(provider.Reaction); ok && len(at) == 0 {
+	_, reaction := d.content.(provider.Reaction)
+	switch {
+	case reaction && len(at) == 0:
 		return d.content, nil
+	case len(at) == 0 || at[0].Chat != c.ID:
+		return nil, &Invalid{"message.messageId", "names no message of this chat"}
 	}
-	return nil, &Invalid{"message.messageId", "names no message of this chat"}
+	if err := u.load(ctx, []int64{at[0].Seq}); err != nil {
+		return nil, err
+	}
+	if m := u.messages[at[0].Seq]; !reaction && m != nil && !m.Mine {
+		return nil, &Invalid{"message.messageId", "must name a message of the account itself"}
+	}
+	return aimedAt(d.content, at[0].ID), nil
 }
 
 // named gives what a job is about, and what it answers, the ids that the

@@ -16,7 +16,7 @@ func TestSendTypes(t *testing.T) {
 	onDatabases(t, nil, func(t *testing.T, f fixture) {
 		ana := f.as(t, "ana")
 		ref := ana.sandbox(t)
-		in := ana.write(t, ref, "ana", "Hello")
+		in, own := ana.write(t, ref, "ana", "Hello"), ana.send(t, ref, "Hello you")["id"]
 		for _, c := range []struct{ name, content, text, more string }{
 			{"text", `{"type":"text","text":"Héllo \"w\u00f6rld\" 👋\nline","previewUrl":true}`, "Héllo \"wörld\" 👋\nline", ""},
 			{
@@ -38,6 +38,22 @@ func TestSendTypes(t *testing.T) {
 				fmt.Sprintf(`,"reaction":{"messageId":%q,"emoji":"👍"}`, in),
 			},
 			{
+				"contacts", `{"type":"contacts","contacts":[{"name":{"formattedName":"Ben Silva"},"phones":[{"phone":"+351 21","type":"WORK"}]}]}`,
+				"Contact: Ben Silva", `,"contacts":[{"name":{"formattedName":"Ben Silva"},"phones":[{"phone":"+351 21","type":"WORK"}]}]`,
+			},
+			{
+				"poll", `{"type":"poll","question":"Which day?","options":["Mon","Tue"],"multiple":true}`, "Which day?\n1. Mon\n2. Tue",
+				`,"poll":{"question":"Which day?","options":["Mon","Tue"],"multiple":true}`,
+			},
+			{"edit", fmt.Sprintf(`{"type":"edit","messageId":%q,"text":"Hi"}`, own), "Hi", fmt.Sprintf(`,"edited":{"messageId":%q}`, own)},
+			{
+				"revoke", fmt.Sprintf(`{"type":"revoke","messageId":%q}`, own), "This message was deleted",
+				fmt.Sprintf(`,"revoked":{"messageId":%q}`, own),
+			},
+			{"interactive", `{"type":"interactive","interactive":{"type":"cta_url","body":{"text":"See"}}}`, "See", ""},
+			{"mentions", `{"type":"text","text":"Hi @ben","mentions":["ben@sandbox"]}`, "Hi @ben", ""},
+			{"tag", `{"type":"text","text":"Still here","tag":"HUMAN_AGENT"}`, "Still here", ""},
+			{
 				"reaction removed", fmt.Sprintf(`{"type":"reaction","messageId":%q,"emoji":""}`, in), "Reaction removed",
 				fmt.Sprintf(`,"reaction":{"messageId":%q,"emoji":""}`, in),
 			},
@@ -53,6 +69,12 @@ func TestSendTypes(t *testing.T) {
 					is(200, fmt.Sprintf(`{"items":[%s],"next":"<text>"}`, item))
 				require.NotNil(t, shown["next"])
 			})
+		}
+		for _, message := range []string{
+			fmt.Sprintf(`{"type":"edit","messageId":%q,"text":"Hi"}`, in), `{"type":"revoke","messageId":"nothing"}`,
+		} {
+			p := ana.call(t, "POST", "/chats/send", sendBody(ref, "ana", message)).problem(422, "validation")
+			require.Equal(t, "body.message.messageId", p.Errors[0].Location)
 		}
 	})
 }

@@ -1,0 +1,157 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+	"github.com/trunklinehq/trunkline/server"
+)
+
+const (
+	perSecond = 80 // messages that a number may send
+	pairBurst = 45 // messages to one contact at once
+	inHand    = 16 // messages of one line that a node hands over at once
+)
+
+// number is the i-th of many contacts.
+func number(i int) string { return fmt.Sprintf("1650556%04d", i) }
+
+// greet makes contacts write, so that their windows are open.
+func greet(t *testing.T, g *graphtest.Server, contacts ...string) {
+	t.Helper()
+	for _, c := range contacts {
+		_, err := g.Write(t.Context(), graphtest.Inbound{From: c, Text: "Hello"})
+		require.NoError(t, err)
+	}
+}
+
+// queue sends a text without waiting for it.
+func (c client) queue(t *testing.T, ref int, to, text string) {
+	t.Helper()
+	c.call(t, "POST", "/chats/send?wait=0", sendBody(ref, to, fmt.Sprintf(`{"type":"text","text":%q}`, text))).json(200)
+}
+
+// sentAt is when the network got each message, in order.
+func sentAt(g *graphtest.Server) []time.Time {
+	var out []time.Time
+	for _, r := range g.Requests() {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/messages") && strings.Contains(string(r.Body), `"to"`) {
+			out = append(out, r.At)
+		}
+	}
+	return out
+}
+
+// TestNumberBudget sends to many contacts as fast as it goes: all are sent, at
+// the rate of the number. (Package cloud shows on a clock of its own that no
+// second holds more; here a busy machine may let those in hand arrive
+// together.)
+func TestNumberBudget(t *testing.T) {
+	t.Parallel()
+	cloudTest(t, &graphOptions{}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {
+		const n = 2*perSecond + 40
+		for i := range n {
+			greet(t, g, number(i))
+		}
+		start := time.Now()
+		for i := range n {
+			ana.queue(t, ref, number(i), "Hi")
+		}
+		_, err := g.WaitShown(t.Context(), "", n)
+		require.NoError(t, err)
+		at := sentAt(g)
+		require.Len(t, at, n, "none failed, and none was tried twice")
+		require.GreaterOrEqual(t, at[n-1].Sub(start), (n-1)/perSecond*time.Second)
+		for i := range at {
+			j := i
+			for j < n && at[j].Sub(at[i]) < time.Second {
+				j++
+			}
+			require.LessOrEqual(t, j-i, perSecond+inHand, "in the second after %s", at[i].Sub(start))
+		}
+	})
+}
+
+// TestPairBudget sends more to one contact than his burst: the rest waits,
+// while another contact gets his.
+func TestPairBudget(t *testing.T) {
+	t.Parallel()
+	cloudTest(t, &graphOptions{}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {
+		other := number(1)
+		greet(t, g, contact, other)
+		start := time.Now()
+		for i := range pairBurst + 1 {
+			ana.queue(t, ref, contact, fmt.Sprint(i))
+		}
+		_, err := g.WaitShown(t.Context(), contact, pairBurst)
+		require.NoError(t, err)
+		next := sendBody(ref, contact, `{"type":"text","text":"x"}`)
+		ana.call(t, "POST", "/chats/send?dryRun=1", next).
+			is(200, `{"allowed":true,"reason":null,"sentAs":"text","earliest":"<later>","windowExpiresAt":"<later>"}`)
+		ana.call(t, "POST", "/chats/send", sendBody(ref, other, `{"type":"text","text":"Hi"}`)).json(200)
+		require.Len(t, g.Shown(other), 1, "others flow")
+		require.Equal(t, "PENDING", ana.last(t, ref)["status"], "it waits, and has not failed")
+		shown, err := g.WaitShown(t.Context(), contact, pairBurst+1)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, shown[pairBurst].At.Sub(start), 6*time.Second)
+		require.Equal(t, fmt.Sprint(pairBurst), shown[pairBurst].Text, "in order")
+	})
+}
+
+// TestBudgetAfterRestart has a new process on the same database: what the one
+// before sent counts.
+func TestBudgetAfterRestart(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		var f fixture
+		l := cloudLine("900")
+		g := startGraph(t, &graphOptions{
+			Lines: []line{l}, Callback: "http://trunkline.test/webhooks/provider",
+			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
+		})
+		begin := func() (stop func()) {
+			f = setupOn(t, db, func(c *server.Config) { c.GraphURL = g.URL })
+			ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+			done := make(chan error, 1)
+			go func() { done <- f.Run(ctx) }()
+			return func() {
+				cancel()
+				require.NoError(t, <-done)
+			}
+		}
+		stop := begin()
+		ana := f.as(t, "ana")
+		ref := ana.line(t, reference(l))
+		greet(t, g, contact)
+		for i := range pairBurst {
+			ana.queue(t, ref, contact, fmt.Sprint(i))
+		}
+		_, err := g.WaitShown(t.Context(), contact, pairBurst)
+		require.NoError(t, err)
+		stop()
+
+		stop = begin()
+		defer stop()
+		again := client{f, ana.token}
+		dry := sendBody(ref, contact, `{"type":"text","text":"x"}`)
+		again.call(t, "POST", "/chats/send?dryRun=1", dry).
+			is(200, `{"allowed":true,"reason":null,"sentAs":"text","earliest":"<later>","windowExpiresAt":"<later>"}`)
+		for i := range pairBurst { // the first few seconds may have paid for one or two
+			again.queue(t, ref, contact, fmt.Sprint(i))
+		}
+		other := number(1)
+		greet(t, g, other)
+		again.call(t, "POST", "/chats/send", sendBody(ref, other, `{"type":"text","text":"Hi"}`)).json(200)
+		require.Less(t, len(g.Shown(contact)), pairBurst+10)
+	})
+}
