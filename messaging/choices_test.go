@@ -2,7 +2,6 @@ package messaging_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -164,7 +163,7 @@ func TestLimitsOfContent(t *testing.T) {
 	} {
 		_, err := messaging.DecodeContent([]byte(c.message))
 		var bad *messaging.Invalid
-		require.True(t, errors.As(err, &bad), c.message)
+		require.ErrorAs(t, err, &bad, c.message)
 		require.Equal(t, c.field, bad.Field, c.message)
 	}
 	tag, err := messaging.DecodeTag([]byte(`{"type":"text","text":"a","tag":"HUMAN_AGENT"}`))
