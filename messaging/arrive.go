@@ -97,21 +97,18 @@ func (u *unit) row(a arrival, e *provider.Message) *messageRow {
 // lacks notes why a message has no file, or why an old one failed.
 func (m *messageRow) lacks(e *provider.Message) {
 	_, file := e.Content.(provider.Media)
-	if !file && m.Status != provider.StatusFail {
+	failed := m.Status == provider.StatusFail
+	if !failed && (!file || e.Error == nil) {
 		return
 	}
-	var why provider.Failure
-	switch {
-	case e.Error != nil:
-		why = provider.Failure{Code: cut(clean(e.Error.Code), longest), Message: clean(e.Error.Message)}
-	case m.Status != provider.StatusFail:
-		return
+	m.ErrorCode, m.ErrorMessage = mediaUnavailable, noReason
+	if failed {
+		m.ErrorCode = "failed"
 	}
-	code := "media_unavailable"
-	if m.Status == provider.StatusFail {
-		code = "failed"
+	if e.Error != nil {
+		m.ErrorCode = cmp.Or(cut(clean(e.Error.Code), longest), m.ErrorCode)
+		m.ErrorMessage = cmp.Or(clean(e.Error.Message), m.ErrorMessage)
 	}
-	m.ErrorCode, m.ErrorMessage = cmp.Or(why.Code, code), cmp.Or(why.Message, noReason)
 }
 
 // arrived updates the chat of a new message and announces it. From an imported

@@ -272,7 +272,6 @@ func checkTold(t *testing.T, m *messageTruth, evs []messaging.Event) {
 	require.Equal(t, m.status, at, m.m.ID)
 }
 
-
 func (x *truth) checkChat(t *testing.T, f *fixture, h *human, want *chatTruth) {
 	id := h.phones[len(h.phones)-1]
 	got := f.chat(t, x.w.ref, id)
@@ -315,7 +314,7 @@ func (x *truth) checkMessages(t *testing.T, f *fixture, h *human, c messaging.Ch
 			if n == 0 && i == 0 {
 				require.Equal(t, got.ID, c.LastMessage.ID)
 			}
-			require.Same(t, h, want.who, got.ID)
+			require.Same(t, want.who, h, got.ID)
 			require.Equal(t, want.status.String(), got.Status, got.ID)
 			require.Equal(t, want.status == provider.StatusFail, got.Error != nil, got.ID)
 			require.Equal(t, want.m.Mine, got.Mine)

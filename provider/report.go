@@ -91,7 +91,7 @@ type Health struct {
 	Raw
 	Level  HealthLevel
 	Code   HealthCode // of a warning or a stop
-	Phone  string // the line's number, digits only; "": of the whole account
+	Phone  string     // the line's number, digits only; "": of the whole account
 	At     time.Time
 	State  string   // the network's word: "ACCOUNT_RESTRICTION", "APPROVED", "FLAGGED"
 	Detail string   // what it adds to that word
