@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -21,3 +22,16 @@ func ParseCursor(s string, keys int) (string, error) {
 
 // EncodeContent is what is stored of a message to send.
 func EncodeContent(c provider.Content) (string, error) { return encodeContent(c, "") }
+
+// FillTemplate holds the components of a send against those of a template.
+func FillTemplate(components, format, fill string) (TemplatePreview, error) {
+	var call provider.TemplateCall
+	if json.Unmarshal([]byte(fill), &call.Components) != nil {
+		return TemplatePreview{}, nil
+	}
+	r := &templateRow{Components: components, Format: format}
+	if err := r.fits(call); err != nil {
+		return TemplatePreview{}, err
+	}
+	return r.preview(call), nil
+}

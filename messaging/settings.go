@@ -82,6 +82,9 @@ func (s *Service) writeSettings(ctx context.Context, tx *sqlx.Tx, p provider.Pro
 	if err != nil {
 		return err
 	}
+	if err := forgetTemplates(ctx, tx, r.ID, groupKey); err != nil {
+		return err
+	}
 	r.Settings = stored
 	r.Revision++
 	r.Proved = false

@@ -150,9 +150,9 @@ func (s *Service) fetchTemplates(ctx context.Context, row *referenceRow, m provi
 	}
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		u := s.unit(tx)
-		fetched, err := u.templatesFetched(ctx, row.ID, began)
+		fetched, err := u.templatesFetched(ctx, row, began)
 		if err != nil || !fetched {
-			return err // or deleted meanwhile
+			return err // or they are of another account
 		}
 		return u.replaceTemplates(ctx, row.ID, found, database.Micros(began))
 	})
@@ -168,15 +168,16 @@ type templateKey struct{ name, language string }
 func (r *templateRow) key() templateKey { return templateKey{r.Name, r.Language} }
 
 // templatesFetched notes the time of a fetch and locks the line's copy. A copy
-// that became due while it was fetched stays so.
-func (u *unit) templatesFetched(ctx context.Context, ref provider.ReferenceID, began time.Time) (bool, error) {
+// that became due while it was fetched stays so. It reports false when the line
+// was deleted or got other settings meanwhile.
+func (u *unit) templatesFetched(ctx context.Context, row *referenceRow, began time.Time) (bool, error) {
 	now := u.s.now()
 	res, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us)
-		SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT) FROM messaging_reference WHERE id = $3
+		SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT) FROM messaging_reference WHERE id = $3 AND revision = $4
 		ON CONFLICT (reference) DO UPDATE SET fetched_us = excluded.fetched_us, due_us = CASE
-			WHEN messaging_template_copy.due_us > $4 AND messaging_template_copy.due_us <= $1 THEN messaging_template_copy.due_us
+			WHEN messaging_template_copy.due_us > $5 AND messaging_template_copy.due_us <= $1 THEN messaging_template_copy.due_us
 			ELSE excluded.due_us END`,
-		database.Micros(now), database.Micros(now.Add(templateLife)), ref, database.Micros(began))
+		database.Micros(now), database.Micros(now.Add(templateLife)), row.ID, row.Revision, database.Micros(began))
 	if err != nil {
 		return false, err
 	}
@@ -259,6 +260,18 @@ func (s *Service) templatesAfterStart(ctx context.Context, row *referenceRow) er
 		return err
 	}
 	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.unit(tx).wantTemplates(ctx, row.ID) })
+}
+
+// forgetTemplates drops the copy of a line that gets another account above it.
+func forgetTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, groupKey string) error {
+	for _, table := range []string{"messaging_template_copy", "messaging_template"} {
+		_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE reference = $1
+			AND EXISTS (SELECT 1 FROM messaging_reference WHERE id = $1 AND group_key <> $2)`, ref, groupKey)
+		if err != nil {
+			return fmt.Errorf("forgetting templates: %w", err)
+		}
+	}
+	return nil
 }
 
 // wantTemplates makes the copy of a line due, one that does not exist yet
