@@ -20,8 +20,8 @@ func TestEverythingReceived(t *testing.T) {
 			require.NoError(t, g.PostSample(t.Context(), "", x), x.Name)
 		}
 		for what, least := range map[string]int{
-			"message": 25, "raw:system": 2, "raw:call": 2, "raw:history": 2, "raw:message:hologram": 1, "raw:template_status": 1,
-			"raw:account_update": 1, "raw:brand_new_field": 1,
+			"message": 25, "contact": 5, "call": 3, "history": 2, "group": 1, "template": 4, "health": 7, "raw:message:hologram": 1,
+			"raw:brand_new_field": 1,
 		} {
 			require.GreaterOrEqual(t, gauge(t, ana.fixture, `trunkline_received_total{kind="provider-cloud",what="`+what+`"}`), float64(least), what)
 		}
@@ -29,6 +29,12 @@ func TestEverythingReceived(t *testing.T) {
 		shown := ana.call(t, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s&limit=100", ref, contact), "").json(200)["items"].([]any)
 		require.Greater(t, len(shown), 25)
 		require.NotContains(t, ana.log.String(), `"level":"ERROR"`)
+
+		chat := ana.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d&search=%s", ref, contact), "").json(200)["items"].([]any)[0].(map[string]any)
+		require.Equal(t, []any{"9" + contact, "Sample", true}, []any{chat["id"], chat["name"], chat["optedOut"]})
+		session := ana.call(t, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "").json(200)
+		require.Equal(t, "CONNECTED", session["state"])
+		require.NotNil(t, session["lastError"], "the account is restricted")
 	})
 }
 

@@ -32,9 +32,10 @@ func (s *Server) streamRoutes(a *api) {
 	registerReply(a, operation{
 		id: "Messaging_Follow", method: http.MethodGet, path: "/chats/stream",
 		summary: "Follow what happens, as server-sent events in the order of the commits",
-		about: "Events are `message`, `status`, `session` and `chat`, each with a JSON record as data; `delivery` for each attempt to deliver a webhook, with " +
+		about: "Events are `message`, `status`, `session` and `chat`, each with a JSON record as data, or `chat` with `{reference, chatId, mergedFrom}` " +
+			"when two ids are found to be of one contact; `delivery` for each attempt to deliver a webhook, with " +
 			"`{reference, endpointId, deliveryId, event, chatId, messageId, state, statusCode, attempt, at}`; and `resync` when the position is older than the " +
-			"24 hours that are kept: fetch anew what is shown. After a break, `Last-Event-ID` (or `after`) continues where it ended.",
+			"24 hours that are kept, or older messages were imported: fetch anew what is shown. After a break, `Last-Event-ID` (or `after`) continues where it ended.",
 		errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.stream)
 }
