@@ -206,8 +206,12 @@ func (a *Account) DeleteScopeTx(ctx context.Context, tx *sqlx.Tx, scope string) 
 			return fmt.Errorf("deleting endpoint %s: %w", id, err)
 		}
 	}
-	for _, table := range []string{"webhook_attempt", "webhook_event"} {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE scope = $1 AND account = $2`, scope, a.id); err != nil {
+	const events = `SELECT number FROM webhook_event WHERE scope = $1 AND account = $2`
+	for _, statement := range []string{
+		`DELETE FROM webhook_attempt WHERE scope = $1 AND event IN (` + events + `)`,
+		`DELETE FROM webhook_event WHERE scope = $1 AND account = $2`,
+	} {
+		if _, err := tx.ExecContext(ctx, statement, scope, a.id); err != nil {
 			return fmt.Errorf("deleting the deliveries of a scope: %w", err)
 		}
 	}

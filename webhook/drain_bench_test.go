@@ -38,9 +38,9 @@ func durably(b *testing.B, fn func(b *testing.B, db *sqlx.DB)) {
 	})
 }
 
-// BenchmarkDrain delivers a backlog that was published while nobody ran, and
-// before and after it has a bare client post the same bodies to the same
-// receiver, which checks that the events of each chat come in order.
+// BenchmarkDrain delivers a backlog that gathered while the endpoints were
+// paused, and before and after it has a bare client post the same bodies to the
+// same receiver, which checks that the events of each chat come in order.
 func BenchmarkDrain(b *testing.B) {
 	for _, shape := range []struct {
 		name             string
@@ -50,12 +50,15 @@ func BenchmarkDrain(b *testing.B) {
 			durably(b, func(b *testing.B, db *sqlx.DB) {
 				s := newMeter(b)
 				f := setup(b, db, webhook.Options{Workers: workers})
-				f.listen(b, shape.endpoints, s.URL)
+				eps := f.listen(b, shape.endpoints, s.URL)
 				var bare, signed, ours spent
 				for b.Loop() {
 					bare.add(s.floor(b, false))
+					f.pause(b, eps)
 					f.fill(b, s.bodies, shape.endpoints, shape.chats)
-					ours.add(s.measure(b, func() { f.start(b) }))
+					f.start(b)
+					eventually(b, func() bool { return f.unrouted(b) == 0 })
+					ours.add(s.measure(b, func() { f.resume(b, eps) }))
 					f.stop()
 					s.inOrder(b, shape.chats)
 					signed.add(s.floor(b, true))
@@ -67,10 +70,31 @@ func BenchmarkDrain(b *testing.B) {
 }
 
 // listen makes endpoints, of a scope each.
-func (f *fixture) listen(b *testing.B, n int, url string) {
+func (f *fixture) listen(b *testing.B, n int, url string) (ids []string) {
 	b.Helper()
 	for i := range n {
-		_, _, err := f.Put(b.Context(), webhook.Settings{Scope: fmt.Sprint("s", i), URL: fmt.Sprint(url, "/", i)})
+		ep, _, err := f.Put(b.Context(), webhook.Settings{Scope: fmt.Sprint("s", i), URL: fmt.Sprint(url, "/", i)})
+		require.NoError(b, err)
+		ids = append(ids, ep.ID)
+	}
+	return ids
+}
+
+// pause is what follows when endpoints are down.
+func (f *fixture) pause(b *testing.B, endpoints []string) {
+	b.Helper()
+	for _, id := range endpoints {
+		_, err := f.raw.Exec(`INSERT INTO lane_consumer (queue, consumer, paused_us, trial) VALUES ('webhook', $1, $2, '')`,
+			id, time.Now().Add(time.Hour).UnixMicro())
+		require.NoError(b, err)
+	}
+}
+
+// resume is what their owner does who has repaired them.
+func (f *fixture) resume(b *testing.B, endpoints []string) {
+	b.Helper()
+	for _, id := range endpoints {
+		_, err := f.Update(b.Context(), id, webhook.Changes{Enabled: new(true)})
 		require.NoError(b, err)
 	}
 }

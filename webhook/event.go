@@ -21,7 +21,8 @@ import (
 // Event is what endpoints are told.
 type Event struct {
 	// ID is the webhook-id: the same in every attempt, so that a receiver
-	// knows a repeat. At most 64 of A-Z a-z 0-9 - _; "": a new UUIDv7.
+	// knows a repeat. At most 64 of A-Z a-z 0-9 - _; "": a new UUIDv7. What is
+	// published again under an id is delivered again.
 	ID string
 	// Account and Scope say whose endpoints get the event.
 	Account, Scope string
@@ -58,22 +59,26 @@ const optIn = 1
 // [Dispatcher.Committed] then. An endpoint hears of what is published after it
 // was made: events of a scope that has none are not stored.
 func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) error {
-	whole := make([]Event, len(evs))
+	whole, ids := make([]Event, len(evs)), make(map[string]bool, len(evs))
 	for i := range evs {
 		ev, err := d.complete(evs[i])
 		if err != nil {
 			return fmt.Errorf("publishing a %q event: %w", ev.Type, err)
 		}
-		whole[i] = ev
+		if ids[ev.ID] {
+			return errors.New("webhook: two events have the same Event.ID")
+		}
+		whole[i], ids[ev.ID] = ev, true
 	}
-	heard, err := d.storeTx(ctx, tx, whole)
+	numbers, err := d.storeTx(ctx, tx, whole)
 	if err != nil {
 		return fmt.Errorf("storing events: %w", err)
 	}
-	entries := make([]lane.Entry, 0, len(heard))
+	entries := make([]lane.Entry, 0, len(numbers))
 	for i := range whole {
-		if ev := &whole[i]; heard[ev.ID] {
-			entries = append(entries, lane.Entry{Key: ev.Key, Subject: ev.ID, Note: ev.note()})
+		ev := &whole[i]
+		if n, heard := numbers[ev.ID]; heard {
+			entries = append(entries, lane.Entry{Key: ev.Key, Subject: subject(n), Note: ev.note()})
 		}
 	}
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
@@ -83,28 +88,28 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 }
 
 // storeTx stores the events of scopes that have an endpoint now, and returns
-// their ids.
-func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map[string]bool, error) {
+// their numbers by their ids.
+func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map[string]int64, error) {
 	const (
 		store = `INSERT INTO webhook_event (` + storedColumns + `)
 			SELECT column1, column2, column3, column4, column5, column6, column7, column8, column9, column10 FROM (`
 		heard = `) AS v WHERE EXISTS (SELECT 1 FROM webhook_endpoint p WHERE p.account = v.column3 AND p.scope = v.column4 AND p.enabled)
-			RETURNING id`
+			RETURNING number, id`
 		chunk = 500 // events of one statement
 	)
-	stored := make(map[string]bool, len(evs))
+	stored := make(map[string]int64, len(evs))
 	for part := range slices.Chunk(evs, chunk) {
 		values := make([]any, 0, len(part)*len(eventTypes))
 		for i := range part {
 			values = append(values, part[i].row()...)
 		}
 		list, args := d.db.Dialect.List(1, eventTypes, values)
-		var ids []string
-		if err := tx.SelectContext(ctx, &ids, store+list+heard, args...); err != nil {
+		var rows []eventRow
+		if err := tx.SelectContext(ctx, &rows, store+list+heard, args...); err != nil {
 			return nil, err
 		}
-		for _, id := range ids {
-			stored[id] = true
+		for _, r := range rows {
+			stored[r.ID] = r.Number
 		}
 	}
 	return stored, nil

@@ -216,7 +216,8 @@ func (l *ledger) checkLog(t *testing.T) {
 		Outcome string
 		Fence   int64
 	}
-	require.NoError(t, l.raw.Select(&log, `SELECT event, status, outcome, fence FROM webhook_attempt ORDER BY id`))
+	require.NoError(t, l.raw.Select(&log, `SELECT e.id AS event, a.status, a.outcome, a.fence
+		FROM webhook_attempt a JOIN webhook_event e ON e.number = a.event ORDER BY a.id`))
 	type kind struct {
 		event  string
 		status int

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +27,7 @@ type job struct {
 }
 
 type eventRow struct {
+	Number            int64
 	ID                string
 	At                int64
 	Type              string
@@ -35,7 +38,7 @@ type eventRow struct {
 	extra http.Header // of Headers
 }
 
-const eventColumns = `id, at_us, type, chat_id, message_id, headers, body`
+const eventColumns = `number, id, at_us, type, chat_id, message_id, headers, body`
 
 // target is an endpoint with its secrets opened.
 type target struct {
@@ -47,13 +50,17 @@ type target struct {
 	keys    [][]byte // the current secret, then the retired one
 }
 
-// subject is what a lane knows of a delivery: the event, and for a replay its
-// old place in the key, which the lane's own count must not replace.
-func subject(event string, seq int64) string { return event + "/" + strconv.FormatInt(seq, 10) }
+// subject is what a lane knows of a delivery: the event's number, written so
+// that the order of the text is that of the numbers, and for a replay its old
+// place in the key, which the lane's own count must not replace.
+func subject(event int64) string { return fmt.Sprintf("%016x", event) }
 
-func parseSubject(s string, laneSeq int64) (event string, seq int64) {
-	event, text, replay := strings.Cut(s, "/")
-	if n, err := strconv.ParseInt(text, 10, 64); replay && err == nil {
+func replaySubject(event, seq int64) string { return subject(event) + "/" + strconv.FormatInt(seq, 10) }
+
+func parseSubject(s string, laneSeq int64) (event, seq int64) {
+	number, place, replay := strings.Cut(s, "/")
+	event, _ = strconv.ParseInt(number, 16, 64) // written by subject
+	if n, err := strconv.ParseInt(place, 10, 64); replay && err == nil {
 		return event, n
 	}
 	return event, laneSeq
@@ -62,10 +69,10 @@ func parseSubject(s string, laneSeq int64) (event string, seq int64) {
 // load reads the events and endpoints of items. A part that is gone leaves a
 // nil in the job.
 func (d *Dispatcher) load(ctx context.Context, items []*lane.Item) error {
-	events, endpoints := map[string]*eventRow{}, map[string]*target{}
+	events, endpoints := map[int64]*eventRow{}, map[string]*target{}
 	for _, it := range items {
-		id, seq := parseSubject(it.Subject, it.Seq)
-		events[id], endpoints[it.Consumer] = nil, nil
+		number, seq := parseSubject(it.Subject, it.Seq)
+		events[number], endpoints[it.Consumer] = nil, nil
 		it.Data = &job{seq: seq, fence: it.Fence}
 	}
 	if err := d.loadEvents(ctx, events); err != nil {
@@ -75,15 +82,15 @@ func (d *Dispatcher) load(ctx context.Context, items []*lane.Item) error {
 		return fmt.Errorf("loading endpoints: %w", err)
 	}
 	for _, it := range items {
-		id, _ := parseSubject(it.Subject, it.Seq)
+		number, _ := parseSubject(it.Subject, it.Seq)
 		j := it.Data.(*job)
-		j.ev, j.ep = events[id], endpoints[it.Consumer]
+		j.ev, j.ep = events[number], endpoints[it.Consumer]
 	}
 	return nil
 }
 
-func (d *Dispatcher) loadEvents(ctx context.Context, byID map[string]*eventRow) error {
-	where, args := d.db.Dialect.In("id", 1, keysOf(byID))
+func (d *Dispatcher) loadEvents(ctx context.Context, byNumber map[int64]*eventRow) error {
+	where, args := d.db.Dialect.InNumbers("number", 1, slices.Sorted(maps.Keys(byNumber)))
 	rows, err := d.db.QueryContext(ctx, `SELECT `+eventColumns+` FROM webhook_event WHERE `+where, args...)
 	if err != nil {
 		return err
@@ -92,14 +99,14 @@ func (d *Dispatcher) loadEvents(ctx context.Context, byID map[string]*eventRow) 
 	known := map[string]http.Header{}
 	for rows.Next() {
 		e := &eventRow{}
-		if err := rows.Scan(&e.ID, &e.At, &e.Type, &e.ChatID, &e.MessageID, &e.Headers, &e.Body); err != nil {
+		if err := rows.Scan(&e.Number, &e.ID, &e.At, &e.Type, &e.ChatID, &e.MessageID, &e.Headers, &e.Body); err != nil {
 			return err
 		}
 		if _, ok := known[e.Headers]; !ok { // they are few, and many events have the same
 			known[e.Headers] = e.extraHeaders()
 		}
 		e.extra = known[e.Headers]
-		byID[e.ID] = e
+		byNumber[e.Number] = e
 	}
 	return rows.Err()
 }

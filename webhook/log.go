@@ -146,10 +146,10 @@ func (a *Account) pending(ctx context.Context, f DeliveryFilter, before lane.Ent
 		if err != nil {
 			return nil, "", err
 		}
-		events := map[string]*eventRow{}
+		events := map[int64]*eventRow{}
 		for _, it := range items {
-			id, _ := parseSubject(it.Subject, 0)
-			events[id] = nil
+			number, _ := parseSubject(it.Subject, 0)
+			events[number] = nil
 		}
 		if len(items) > 0 {
 			if err := a.d.loadEvents(ctx, events); err != nil {
@@ -158,8 +158,8 @@ func (a *Account) pending(ctx context.Context, f DeliveryFilter, before lane.Ent
 		}
 		for i := range items {
 			before = items[i].Entry
-			id, seq := parseSubject(items[i].Subject, items[i].Seq)
-			if ev := events[id]; ev != nil && f.lets(ev) {
+			number, seq := parseSubject(items[i].Subject, items[i].Seq)
+			if ev := events[number]; ev != nil && f.lets(ev) {
 				out = append(out, pendingDelivery(ev, &items[i], seq))
 			}
 			if len(out) == f.Limit {
@@ -178,10 +178,9 @@ func (f *DeliveryFilter) lets(ev *eventRow) bool {
 }
 
 func pendingDelivery(ev *eventRow, it *lane.Pending, seq int64) Delivery {
-	at := database.Time(ev.At)
 	return Delivery{
-		ID: deliveryID(at, ev.ID, it.Consumer), EndpointID: it.Consumer, EventID: ev.ID, Event: ev.Type,
-		ChatID: ev.ChatID, MessageID: ev.MessageID, Sequence: seq, State: DeliveryPending, NextAttemptAt: it.Next, CreatedAt: at,
+		ID: ev.deliveryID(it.Consumer), EndpointID: it.Consumer, EventID: ev.ID, Event: ev.Type,
+		ChatID: ev.ChatID, MessageID: ev.MessageID, Sequence: seq, State: DeliveryPending, NextAttemptAt: it.Next, CreatedAt: ev.time(),
 	}
 }
 
@@ -193,18 +192,14 @@ func (a *Account) endpointIDs(ctx context.Context, f DeliveryFilter) ([]string, 
 	return ids, err
 }
 
-const overColumns = `id, delivery, endpoint, event, type, chat_id, message_id, event_us, seq, outcome`
+const overColumns = `t.id AS attempt, t.endpoint, t.seq, t.outcome, e.number, e.id, e.at_us AS at, e.type, e.chat_id AS chatid, e.message_id AS messageid`
 
 type overRow struct {
-	ID              int64
-	Delivery        string
-	Endpoint, Event string
-	Type            string
-	ChatID          string `db:"chat_id"`
-	MessageID       string `db:"message_id"`
-	EventAt         int64  `db:"event_us"`
-	Seq             int64
-	Outcome         string
+	eventRow
+	Attempt  int64
+	Endpoint string
+	Seq      int64
+	Outcome  string
 }
 
 // over fills the page with deliveries that are over.
@@ -220,32 +215,30 @@ func (a *Account) over(ctx context.Context, f DeliveryFilter, before int64, out 
 	if len(rows) > room {
 		rows = rows[:room]
 		if next = "f:" + strconv.FormatInt(before, 10); room > 0 {
-			next = "f:" + strconv.FormatInt(rows[room-1].ID, 10)
+			next = "f:" + strconv.FormatInt(rows[room-1].Attempt, 10)
 		}
 	}
-	for _, r := range rows {
+	for i := range rows {
+		r := &rows[i]
 		out = append(out, Delivery{
-			ID: r.Delivery, EndpointID: r.Endpoint, EventID: r.Event, Event: r.Type, ChatID: r.ChatID, MessageID: r.MessageID,
-			Sequence: r.Seq, State: r.Outcome, CreatedAt: database.Time(r.EventAt),
+			ID: r.deliveryID(r.Endpoint), EndpointID: r.Endpoint, EventID: r.ID, Event: r.Type, ChatID: r.ChatID, MessageID: r.MessageID,
+			Sequence: r.Seq, State: r.Outcome, CreatedAt: r.time(),
 		})
 	}
 	return out, next, nil
 }
 
-// over is the statement that reads deliveries that are over.
+// over is the statement that reads deliveries that are over. It walks through
+// the log of the scope.
 func (f *DeliveryFilter) over(a *Account, before int64, limit int) (string, []any) {
-	key := `id`
-	if len(f.MessageIDs) > 0 { // of which there are few: not to be found by walking the log
-		key = `id + 0`
-	}
-	q := `SELECT ` + overColumns + ` FROM webhook_attempt
-		WHERE scope = $1 AND outcome <> '' AND account = $2 AND ` + key + ` < $3
-		AND ($4 = '' OR endpoint = $4) AND ($5 = '' OR outcome = $5) AND ($6 = '' OR type = $6)`
+	q := `SELECT ` + overColumns + ` FROM webhook_attempt t JOIN webhook_event e ON e.number = t.event
+		WHERE t.scope = $1 AND t.outcome <> '' AND e.account = $2 AND t.id < $3
+		AND ($4 = '' OR t.endpoint = $4) AND ($5 = '' OR t.outcome = $5) AND ($6 = '' OR e.type = $6)`
 	args := []any{f.Scope, a.id, before, f.Endpoint, f.State, f.Event}
 	for _, in := range []struct {
-		column string // the index of message_id leaves out those of none
+		column string
 		ids    []string
-	}{{`message_id <> '' AND message_id`, f.MessageIDs}, {`chat_id`, f.ChatIDs}} {
+	}{{`e.message_id`, f.MessageIDs}, {`e.chat_id`, f.ChatIDs}} {
 		if len(in.ids) == 0 {
 			continue
 		}
@@ -254,7 +247,7 @@ func (f *DeliveryFilter) over(a *Account, before int64, limit int) (string, []an
 			args = append(args, id)
 		}
 	}
-	return q + fmt.Sprintf(` ORDER BY %s DESC LIMIT %d`, key, limit), args
+	return q + fmt.Sprintf(` ORDER BY t.id DESC LIMIT %d`, limit), args
 }
 
 // addAttempts fills in what was tried.
@@ -262,12 +255,18 @@ func (a *Account) addAttempts(ctx context.Context, ds []Delivery) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	byID := map[string]*Delivery{}
+	type way struct {
+		event    int64
+		endpoint string
+	}
+	byWay, numbers := map[way]*Delivery{}, make([]int64, len(ds))
 	for i := range ds {
-		byID[ds[i].ID] = &ds[i]
+		numbers[i], _ = numberOf(ds[i].ID)
+		byWay[way{numbers[i], ds[i].EndpointID}] = &ds[i]
 	}
 	var rows []struct {
-		Delivery string
+		Event    int64
+		Endpoint string
 		At       int64 `db:"at_us"`
 		Status   int
 		Duration int64 `db:"duration_us"`
@@ -275,13 +274,17 @@ func (a *Account) addAttempts(ctx context.Context, ds []Delivery) error {
 		Response string
 		Fence    int64
 	}
-	err := a.d.db.SelectContext(ctx, &rows, `SELECT delivery, at_us, status, duration_us, error, response, fence
-		FROM webhook_attempt WHERE delivery IN `+a.d.among(len(byID))+` ORDER BY delivery, id`, keysOf(byID)...)
+	where, args := a.d.db.Dialect.InNumbers("event", 1, numbers)
+	err := a.d.db.SelectContext(ctx, &rows, `SELECT event, endpoint, at_us, status, duration_us, error, response, fence
+		FROM webhook_attempt WHERE `+where+` ORDER BY id`, args...)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
-		d := byID[r.Delivery]
+		d := byWay[way{r.Event, r.Endpoint}]
+		if d == nil { // of another endpoint
+			continue
+		}
 		d.Attempts = append(d.Attempts, Attempt{
 			At: database.Time(r.At), StatusCode: r.Status, Duration: time.Duration(r.Duration) * time.Microsecond,
 			Error: r.Error, Response: r.Response, Fence: r.Fence,

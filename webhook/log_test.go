@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
@@ -69,7 +70,10 @@ func TestDeliveries(t *testing.T) {
 			states = append(states, d.State)
 			require.Equal(t, ep.ID, d.EndpointID)
 			require.Equal(t, "message", d.Event)
-			require.Len(t, d.ID, 36)
+			id, err := uuid.Parse(d.ID)
+			require.NoError(t, err)
+			require.EqualValues(t, 7, id.Version())
+			require.Equal(t, d.CreatedAt.UnixMilli(), time.Unix(id.Time().UnixTime()).UnixMilli())
 			require.WithinDuration(t, time.Now(), d.CreatedAt, time.Minute)
 		}
 		slices.Sort(states[3:])

@@ -42,8 +42,8 @@ func (d *Dispatcher) pruneAll(ctx context.Context) error {
 	for _, statement := range []string{
 		`DELETE FROM webhook_attempt WHERE id IN (SELECT id FROM
 			(SELECT id, at_us FROM webhook_attempt ORDER BY id LIMIT $1) oldest WHERE at_us < $2)`,
-		`DELETE FROM webhook_event WHERE id IN (SELECT id FROM
-			(SELECT id, at_us FROM webhook_event ORDER BY at_us LIMIT $1) oldest WHERE at_us < $2)`,
+		`DELETE FROM webhook_event WHERE number IN (SELECT number FROM
+			(SELECT number, at_us FROM webhook_event ORDER BY at_us LIMIT $1) oldest WHERE at_us < $2)`,
 	} {
 		for {
 			var n int64

@@ -31,13 +31,12 @@ const replayChunk = 500
 // longer stored is left out. When the account knows none of them, or not the
 // endpoint, it returns [ErrNotFound]. A disabled endpoint is an [*Invalid].
 func (a *Account) Replay(ctx context.Context, r Replay) (int, error) {
-	r.legible()
-	where, args, err := r.where(a.d)
-	if err != nil {
+	if err := r.check(); err != nil {
 		return 0, err
 	}
-	if err := a.known(ctx, r); err != nil {
-		return 0, err
+	where, args, err := a.chosen(ctx, r)
+	if err != nil {
+		return 0, fmt.Errorf("replaying deliveries: %w", err)
 	}
 	if err := a.replayable(ctx, r, where, args); err != nil {
 		return 0, err
@@ -60,67 +59,76 @@ func (a *Account) Replay(ctx context.Context, r Replay) (int, error) {
 	}
 }
 
-// legible replaces what can be no id by one that nobody has: it might be
-// unfit for a statement.
-func (r *Replay) legible() {
-	const nobody = "-"
-	r.IDs = slices.Clone(r.IDs)
-	for i, id := range r.IDs {
-		if !isEventID(id) {
-			r.IDs[i] = nobody
-		}
-	}
-	if r.Endpoint != "" && !isEventID(r.Endpoint) {
-		r.Endpoint = nobody
-	}
-}
-
-// where is the condition on webhook_attempt; its parameters begin at $2.
-func (r *Replay) where(d *Dispatcher) (string, []any, error) {
+func (r *Replay) check() error {
 	switch {
 	case len(r.IDs) > maxDeliveries:
-		return "", nil, invalid("ids", "are more than %d", maxDeliveries)
+		return invalid("ids", "are more than %d", maxDeliveries)
 	case len(r.IDs) > 0:
-		args := make([]any, len(r.IDs))
-		for i, id := range r.IDs {
-			args[i] = id
-		}
-		return `outcome <> '' AND delivery IN ` + d.db.Dialect.Values(1, len(args), 2), args, nil
+		return nil
 	case r.Endpoint == "":
-		return "", nil, invalid("endpoint", "is missing, and so are ids")
+		return invalid("endpoint", "is missing, and so are ids")
 	case !slices.Contains([]string{"", delivered, failed, dead}, r.State):
-		return "", nil, invalid("state", "must be one of %s, %s, %s", delivered, failed, dead)
+		return invalid("state", "must be one of %s, %s, %s", delivered, failed, dead)
+	case !r.Until.IsZero() && r.Until.Before(r.Since):
+		return invalid("until", "is before since")
 	}
-	if !r.Until.IsZero() && r.Until.Before(r.Since) {
-		return "", nil, invalid("until", "is before since")
+	return nil
+}
+
+// chosen is the condition on webhook_attempt; its parameters begin at $2. When
+// there is none of it, pending or over, chosen returns [ErrNotFound].
+func (a *Account) chosen(ctx context.Context, r Replay) (string, []any, error) {
+	if len(r.IDs) > 0 {
+		attempts, err := a.attemptsOf(ctx, r.IDs)
+		if err == nil && len(attempts) == 0 {
+			err = ErrNotFound
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		in, args := a.d.db.Dialect.InNumbers("id", 2, attempts)
+		return `outcome <> '' AND ` + in, args, nil
+	}
+	if !isEventID(r.Endpoint) { // nor fit for a statement, perhaps
+		return "", nil, ErrNotFound
+	}
+	if _, err := a.row(ctx, a.d.db, `id = $2`, []any{r.Endpoint}, ""); err != nil {
+		return "", nil, err
 	}
 	until := r.Until
 	if until.IsZero() {
-		until = d.now()
+		until = a.d.now()
 	}
 	return `outcome <> '' AND endpoint = $2 AND scope IN (SELECT scope FROM webhook_endpoint WHERE id = $2) AND at_us >= $3 AND at_us <= $4
 		AND (outcome = $5 OR $5 = '' AND outcome <> 'delivered')`,
 		[]any{r.Endpoint, database.Micros(r.Since), database.Micros(until), r.State}, nil
 }
 
-// known says whether there is what is to be replayed, pending or over.
-func (a *Account) known(ctx context.Context, r Replay) error {
-	query, args := `SELECT count(*) FROM webhook_endpoint WHERE account = $1 AND id = $2`, []any{a.id, r.Endpoint}
-	if len(r.IDs) > 0 {
-		query = `SELECT count(*) FROM webhook_attempt WHERE account = $1 AND delivery IN ` + a.d.db.Dialect.Values(1, len(r.IDs), 2)
-		args = args[:1]
-		for _, id := range r.IDs {
-			args = append(args, id)
+// attemptsOf are the attempts of deliveries of the account.
+func (a *Account) attemptsOf(ctx context.Context, ids []string) ([]int64, error) {
+	var numbers []int64
+	for _, id := range ids {
+		if n, ok := numberOf(id); ok {
+			numbers = append(numbers, n)
 		}
 	}
-	var n int
-	if err := a.d.db.GetContext(ctx, &n, query, args...); err != nil {
-		return fmt.Errorf("reading what to replay: %w", err)
+	if len(numbers) == 0 {
+		return nil, nil
 	}
-	if n == 0 {
-		return fmt.Errorf("replaying deliveries: %w", ErrNotFound)
+	var rows []overRow
+	in, args := a.d.db.Dialect.InNumbers("t.event", 2, numbers)
+	err := a.d.db.SelectContext(ctx, &rows, `SELECT `+overColumns+` FROM webhook_attempt t JOIN webhook_event e ON e.number = t.event
+		WHERE e.account = $1 AND `+in, append([]any{a.id}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading what to replay: %w", err)
 	}
-	return nil
+	var attempts []int64
+	for i := range rows {
+		if slices.Contains(ids, rows[i].deliveryID(rows[i].Endpoint)) {
+			attempts = append(attempts, rows[i].Attempt)
+		}
+	}
+	return attempts, nil
 }
 
 // replayable refuses what would come back at once.
@@ -141,8 +149,8 @@ func (a *Account) replayable(ctx context.Context, r Replay, where string, args [
 }
 
 type replayRow struct {
-	ID, Seq         int64
-	Endpoint, Event string
+	ID, Seq, Event int64
+	Endpoint       string
 }
 
 // replayTx takes the outcome from a chunk of deliveries, so that they are
@@ -150,7 +158,7 @@ type replayRow struct {
 func (a *Account) replayTx(ctx context.Context, tx *sqlx.Tx, where string, args []any) (int, error) {
 	var rows []replayRow
 	err := tx.SelectContext(ctx, &rows, `UPDATE webhook_attempt SET outcome = '' WHERE id IN (
-			SELECT t.id FROM webhook_attempt t JOIN webhook_endpoint p ON p.id = t.endpoint JOIN webhook_event e ON e.id = t.event
+			SELECT t.id FROM webhook_attempt t JOIN webhook_endpoint p ON p.id = t.endpoint JOIN webhook_event e ON e.number = t.event
 			WHERE p.account = $1 AND t.id IN (SELECT id FROM webhook_attempt WHERE `+where+`) ORDER BY t.id LIMIT `+fmt.Sprint(replayChunk)+`)
 		AND outcome <> '' RETURNING id, seq, endpoint, event`, append([]any{a.id}, args...)...)
 	if err != nil || len(rows) == 0 {
@@ -163,25 +171,26 @@ func (a *Account) replayTx(ctx context.Context, tx *sqlx.Tx, where string, args 
 	}
 	entries := make([]lane.Entry, len(rows))
 	for i, r := range rows {
-		entries[i] = lane.Entry{Consumer: r.Endpoint, Key: "replay " + keys[r.Event], Subject: subject(r.Event, r.Seq)}
+		entries[i] = lane.Entry{Consumer: r.Endpoint, Key: "replay " + keys[r.Event], Subject: replaySubject(r.Event, r.Seq)}
 	}
 	return len(rows), a.d.queue.PutTx(ctx, tx, entries...)
 }
 
-// orderKeys are the keys of the events of rows.
-func (d *Dispatcher) orderKeys(ctx context.Context, tx *sqlx.Tx, rows []replayRow) (map[string]string, error) {
-	ids := map[string]bool{}
-	for _, r := range rows {
-		ids[r.Event] = true
+// orderKeys are the keys of the events of rows, by their numbers.
+func (d *Dispatcher) orderKeys(ctx context.Context, tx *sqlx.Tx, rows []replayRow) (map[int64]string, error) {
+	numbers := make([]int64, len(rows))
+	for i, r := range rows {
+		numbers[i] = r.Event
 	}
 	var keys []struct {
-		ID  string
-		Key string `db:"order_key"`
+		Number int64
+		Key    string `db:"order_key"`
 	}
-	err := tx.SelectContext(ctx, &keys, `SELECT id, order_key FROM webhook_event WHERE id IN `+d.among(len(ids)), keysOf(ids)...)
-	byID := map[string]string{}
+	in, args := d.db.Dialect.InNumbers("number", 1, numbers)
+	err := tx.SelectContext(ctx, &keys, `SELECT number, order_key FROM webhook_event WHERE `+in, args...)
+	byNumber := map[int64]string{}
 	for _, k := range keys {
-		byID[k.ID] = k.Key
+		byNumber[k.Number] = k.Key
 	}
-	return byID, err
+	return byNumber, err
 }

@@ -23,7 +23,7 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 		return nil, fmt.Errorf("reading endpoints to route to: %w", err)
 	}
 	out := make([]lane.Entry, 0, len(es))
-	var unwanted []any
+	var unwanted []int64
 	for i, e := range es {
 		before, to := len(out), addresses[i]
 		for j := range endpoints[to.owner] {
@@ -32,11 +32,12 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 			}
 		}
 		if len(out) == before {
-			unwanted = append(unwanted, e.Subject)
+			number, _ := parseSubject(e.Subject, 0)
+			unwanted = append(unwanted, number)
 		}
 	}
 	if len(unwanted) > 0 {
-		where, args := d.db.Dialect.In("id", 1, unwanted)
+		where, args := d.db.Dialect.InNumbers("number", 1, unwanted)
 		if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_event WHERE `+where, args...); err != nil {
 			return nil, fmt.Errorf("deleting events that nobody wants: %w", err)
 		}

@@ -2,47 +2,25 @@ package webhook
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/lane"
 )
 
-// deliveryID names an event on its way to an endpoint: a UUIDv7 of the
-// event's time whose other bits are a hash of the two.
-func deliveryID(at time.Time, event, endpoint string) string {
-	var id uuid.UUID
-	sum := sha256.Sum256([]byte(event + "/" + endpoint))
-	copy(id[6:], sum[:])
-	ms := uint64(max(at.UnixMilli(), 0))
-	for i := range 6 {
-		id[i] = byte(ms >> (40 - 8*i))
-	}
-	id[6] = id[6]&0x0f | 0x70
-	id[8] = id[8]&0x3f | 0x80
-	return id.String()
-}
-
-const insertAttempts = `INSERT INTO webhook_attempt (delivery, endpoint, event, account, scope, type, chat_id, message_id,
-	event_us, seq, fence, at_us, outcome, status, duration_us, error, response)`
+const insertAttempts = `INSERT INTO webhook_attempt (event, endpoint, scope, seq, fence, at_us, outcome, status, duration_us, error, response)`
 
 var attemptTypes = []string{
-	"TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT",
-	"BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT",
+	"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT",
 }
 
 func (r *result) row() []any {
-	ev := r.ev
 	return []any{
-		deliveryID(database.Time(ev.At), ev.ID, r.ep.ID), r.ep.ID, ev.ID, r.ep.Account, r.ep.Scope, ev.Type, ev.ChatID, ev.MessageID,
-		ev.At, r.seq, r.fence, database.Micros(r.At), r.outcome, r.StatusCode, r.Duration.Microseconds(), r.Error, r.Response,
+		r.ev.Number, r.ep.ID, r.ep.Scope, r.seq, r.fence, database.Micros(r.At), r.outcome, r.StatusCode, r.Duration.Microseconds(), r.Error, r.Response,
 	}
 }
 

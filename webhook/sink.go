@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
-
-	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Sink takes part in the transaction that records attempts. AttemptsTx must
@@ -52,11 +50,10 @@ func (d *Dispatcher) told(rs ...*result) {
 }
 
 func (r *result) attempted() Attempted {
-	at := database.Time(r.ev.At)
 	a := Attempted{Account: r.ep.Account, Scope: r.ep.Scope, Number: r.tries + 1, Delivery: Delivery{
-		ID: deliveryID(at, r.ev.ID, r.ep.ID), EndpointID: r.ep.ID, EventID: r.ev.ID, Event: r.ev.Type,
+		ID: r.ev.deliveryID(r.ep.ID), EndpointID: r.ep.ID, EventID: r.ev.ID, Event: r.ev.Type,
 		ChatID: r.ev.ChatID, MessageID: r.ev.MessageID, Sequence: r.seq,
-		State: r.outcome, Attempts: []Attempt{r.Attempt}, CreatedAt: at,
+		State: r.outcome, Attempts: []Attempt{r.Attempt}, CreatedAt: r.ev.time(),
 	}}
 	if r.outcome == "" {
 		a.Delivery.State = DeliveryPending

@@ -47,16 +47,15 @@ func (d *Dispatcher) Stats(ctx context.Context) (Stats, error) {
 	return st, err
 }
 
-// oldestPending finds the event by its id: those that the dispatcher makes
-// rise with time.
+// oldestPending is the age of the event with the lowest number.
 func (d *Dispatcher) oldestPending(ctx context.Context) (time.Duration, error) {
 	subject, err := d.queue.First(ctx)
 	if err != nil || subject == "" {
 		return 0, err
 	}
-	id, _ := parseSubject(subject, 0)
+	number, _ := parseSubject(subject, 0)
 	var at int64
-	err = d.db.GetContext(ctx, &at, `SELECT at_us FROM webhook_event WHERE id = $1`, id)
+	err = d.db.GetContext(ctx, &at, `SELECT at_us FROM webhook_event WHERE number = $1`, number)
 	if errors.Is(err, sql.ErrNoRows) { // done, or erased, meanwhile
 		return 0, nil
 	}

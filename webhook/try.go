@@ -30,7 +30,8 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 		r.outcome = delivered
 	}
 	err = d.db.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
-		if err := d.db.Dialect.Insert(ctx, tx, insertEvents, eventTypes, ev.row()); err != nil {
+		insert := insertEvents + " VALUES " + d.db.Dialect.Values(1, len(eventTypes), 1) + " RETURNING number"
+		if err := tx.GetContext(ctx, &r.ev.Number, insert, ev.row()...); err != nil {
 			return err
 		}
 		if err := d.db.Dialect.Insert(ctx, tx, insertAttempts, attemptTypes, r.row()); err != nil {

@@ -87,6 +87,22 @@ func (d Dialect) In(column string, first int, values []any) (string, []any) {
 	return column + " = ANY(CAST($" + strconv.Itoa(first) + " AS TEXT[]))", arrays(values, 1)
 }
 
+// InNumbers is the condition that a column of type BIGINT has one of values,
+// of which there is at least one.
+func (d Dialect) InNumbers(column string, first int, values []int64) (string, []any) {
+	b := make([]byte, 0, 12*len(values))
+	for i, n := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	if d != Postgres { // reads numbers in the text faster than it takes parameters
+		return column + " IN (" + string(b) + ")", nil
+	}
+	return column + " = ANY(CAST($" + strconv.Itoa(first) + " AS BIGINT[]))", []any{"{" + string(b) + "}"}
+}
+
 // arrays are the columns of rows as PostgreSQL writes arrays.
 func arrays(values []any, width int) []any {
 	out := make([]any, width)

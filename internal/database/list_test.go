@@ -33,6 +33,11 @@ func TestList(t *testing.T) {
 		var got []row
 		require.NoError(t, d.Select(&got, `SELECT n - $1 AS n, s, b FROM y WHERE `+in+` ORDER BY y.n`, append([]any{10}, args...)...))
 		require.Equal(t, append(want[4:], want[1:4]...), got)
+
+		in, args = d.Dialect.InNumbers("n", 2, []int64{12, 5, 99})
+		got = nil
+		require.NoError(t, d.Select(&got, `SELECT n - $1 AS n, s, b FROM y WHERE `+in+` ORDER BY y.n`, append([]any{10}, args...)...))
+		require.Equal(t, []row{want[4], want[1]}, got)
 	})
 }
 

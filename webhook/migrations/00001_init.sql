@@ -21,7 +21,8 @@ CREATE TABLE webhook_endpoint (
 );
 
 CREATE TABLE webhook_event (
-	id TEXT {bytewise} PRIMARY KEY,
+	number {identity},
+	id TEXT NOT NULL, -- what receivers know it by
 	at_us BIGINT NOT NULL,
 	account TEXT NOT NULL,
 	scope TEXT NOT NULL,
@@ -36,18 +37,12 @@ CREATE INDEX webhook_event_at ON webhook_event (at_us);
 
 -- A delivery is an event on its way to an endpoint: its id is made of both.
 -- It is pending while it is in a lane, and over with the attempt that has an
--- outcome; a replay adds another.
+-- outcome; a replay adds another. What it says of the event is the event's.
 CREATE TABLE webhook_attempt (
 	id {identity},
-	delivery TEXT {bytewise} NOT NULL,
+	event BIGINT NOT NULL, -- webhook_event.number
 	endpoint TEXT NOT NULL,
-	event TEXT NOT NULL,
-	account TEXT NOT NULL,
 	scope TEXT NOT NULL,
-	type TEXT NOT NULL,
-	chat_id TEXT NOT NULL,
-	message_id TEXT NOT NULL,
-	event_us BIGINT NOT NULL,
 	seq BIGINT NOT NULL,
 	fence BIGINT NOT NULL, -- the claim under which it was made: no claim finishes twice
 	at_us BIGINT NOT NULL,
@@ -57,6 +52,5 @@ CREATE TABLE webhook_attempt (
 	error TEXT NOT NULL,
 	response TEXT NOT NULL -- its first KiB
 );
-CREATE INDEX webhook_attempt_delivery ON webhook_attempt (delivery, id);
+CREATE INDEX webhook_attempt_event ON webhook_attempt (event);
 CREATE INDEX webhook_attempt_final ON webhook_attempt (scope, id) WHERE outcome <> '';
-CREATE INDEX webhook_attempt_message ON webhook_attempt (scope, message_id) WHERE outcome <> '' AND message_id <> '';
