@@ -9,7 +9,7 @@
 // abilities are further interfaces, found by type assertion: [Caller] for
 // networks that post callbacks, [Validator], [Identifier], and of sessions
 // [Checker], [Subscriber], [Reader], [Typist], [MediaFetcher],
-// [TemplateManager].
+// [TemplateManager], [Pacer].
 //
 // Package sandbox is the shortest complete implementation; package
 // providertest holds the suite that every implementation passes.

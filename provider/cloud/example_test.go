@@ -91,9 +91,10 @@ func ExampleProvider_Parse() {
 		events, _ := lines.Parse(part)
 		for _, event := range events {
 			if m, ok := event.(*provider.Message); ok {
-				fmt.Println(part.Line, m.From.Name, m.Chat.ChatID, m.Content)
+				text, _ := m.Content.(provider.Text)
+				fmt.Println(part.Line, m.From.Name, m.Chat.ChatID, text.Text)
 			}
 		}
 	}
-	// Output: 700100200300 Ana 16505551234 {Hello false}
+	// Output: 700100200300 Ana 16505551234 Hello
 }

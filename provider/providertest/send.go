@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -23,6 +24,12 @@ func (f *fixture) samples() map[string]provider.Content {
 		provider.Buttons{Text: "Well?", Buttons: []provider.Choice{{ID: "y", Title: "Yes"}, {ID: "n", Title: "No"}}},
 		provider.List{Text: "Which?", Button: "Choose", Sections: []provider.Section{{Rows: []provider.Choice{{ID: "1", Title: "One"}}}}},
 		provider.Location{Latitude: 52.52, Longitude: 13.4, Name: "Berlin"},
+		provider.Contacts{Contacts: []provider.Card{{
+			Name: provider.CardName{Formatted: "Ben Silva", First: "Ben"}, Phones: []provider.CardPhone{{Phone: "+49 30 1234567"}},
+		}}},
+		provider.Poll{Question: "Which day?", Options: []string{"Monday", "Tuesday"}},
+		provider.Interactive{Interactive: json.RawMessage(
+			`{"type":"location_request_message","body":{"text":"Where are you?"},"action":{"name":"send_location"}}`)},
 	}, f.h.Contents) {
 		all[c.Type()] = c
 	}
@@ -34,10 +41,8 @@ func contents(t *testing.T, f *fixture) {
 	session, samples, ids := f.open(t), f.samples(), map[string]bool{}
 	for _, name := range f.Provider.Capabilities().Send {
 		content := samples[name]
-		if content == nil && name == "reaction" {
-			receipt, err := session.Send(t.Context(), f.text("to react to"))
-			require.NoError(t, err)
-			content = provider.Reaction{MessageID: receipt.MessageID, Emoji: "👍"}
+		if content == nil {
+			content = f.about(t, session, name)
 		}
 		require.NotNil(t, content, "the harness has no content of type %s", name)
 		receipt, err := session.Send(t.Context(), provider.Outbound{ID: f.id("own-" + name), To: f.to, Content: content})
@@ -59,6 +64,23 @@ func contents(t *testing.T, f *fixture) {
 	require.NoError(t, err)
 }
 
+// about is content of a type that is about another message; nil for other types.
+func (f *fixture) about(t *testing.T, session provider.Session, name string) provider.Content {
+	t.Helper()
+	if !slices.Contains([]string{"reaction", "edit", "revoke"}, name) {
+		return nil
+	}
+	receipt, err := session.Send(t.Context(), f.text("to be followed by a "+name))
+	require.NoError(t, err)
+	switch name {
+	case "edit":
+		return provider.Edit{MessageID: receipt.MessageID, Text: "Hello again"}
+	case "revoke":
+		return provider.Revoke{MessageID: receipt.MessageID}
+	}
+	return provider.Reaction{MessageID: receipt.MessageID, Emoji: "👍"}
+}
+
 // hologram is a content that no kind knows.
 type hologram struct{}
 
@@ -67,7 +89,10 @@ func (hologram) Type() string { return "hologram" }
 // otherContents: what is not declared is refused and does not arrive.
 func otherContents(t *testing.T, f *fixture) {
 	session := f.open(t)
-	others := []provider.Content{hologram{}, provider.Unknown{Kind: "x"}, provider.Reply{ID: "1"}, provider.Reaction{MessageID: "x"}, nil}
+	others := []provider.Content{
+		hologram{}, provider.Unknown{Kind: "x"}, provider.Reply{ID: "1"}, provider.Reaction{MessageID: "x"},
+		provider.Edit{MessageID: "x", Text: "y"}, provider.Revoke{MessageID: "x"}, nil,
+	}
 	for _, c := range f.samples() {
 		others = append(others, c)
 	}
