@@ -90,8 +90,13 @@ func (hologram) Type() string { return "hologram" }
 func otherContents(t *testing.T, f *fixture) {
 	session := f.open(t)
 	others := []provider.Content{
-		hologram{}, provider.Unknown{Kind: "x"}, provider.Reply{ID: "1"}, provider.Reaction{MessageID: "x"},
-		provider.Edit{MessageID: "x", Text: "y"}, provider.Revoke{MessageID: "x"}, nil,
+		hologram{},
+		provider.Unknown{Kind: "x"},
+		provider.Reply{ID: "1"},
+		provider.Reaction{MessageID: "x"},
+		provider.Edit{MessageID: "x", Text: "y"},
+		provider.Revoke{MessageID: "x"},
+		nil,
 	}
 	for _, c := range f.samples() {
 		others = append(others, c)
