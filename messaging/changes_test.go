@@ -76,7 +76,7 @@ func TestCallsTakeTheirSteps(t *testing.T) {
 			got = append(got, member(t, e.Payload, "id")+member(t, e.Payload, "status"))
 		}
 		require.Equal(t, []string{`"c1""ringing"`, `"c1""ended"`, `"c2""missed"`}, got)
-		golden(t, "received-call.json", f.sink.all(t)[0].Payload)
+		golden(t, "payload-call-ringing.json", f.sink.all(t)[0].Payload)
 		c := f.chat(t, ref, "111")
 		require.Equal(t, "Ana", c.Name)
 		require.Equal(t, epoch.Add(24*time.Hour), c.WindowExpiresAt.Time, "a call opens the window")
