@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // errSettle wraps what Settle returned.
@@ -207,21 +209,29 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 // advance writes what became of the lanes whose lease still holds. The holder
 // is compared too: after a commit whose answer was lost it is nobody.
 func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
-	const advance = `WITH u (lane, fence, up_to, tries, first, wait) AS (%s),
-		k AS MATERIALIZED (SELECT u.* FROM u JOIN lane_lane l ON l.id = u.lane AND l.epoch = u.fence AND l.holder = $1
-			ORDER BY l.consumer, l.key, l.detached {lock})
-		UPDATE lane_lane SET head = k.up_to, attempt = k.tries, holder = '',
-			since_us = CASE WHEN k.first < 0 OR tail = k.up_to THEN {now} ELSE k.first END,
-			ready_us = CASE WHEN tail > k.up_to THEN {now} + k.wait END
-		FROM k WHERE id = k.lane AND epoch = k.fence
-		RETURNING id, ready_us IS NOT NULL`
+	const (
+		done = `WITH k (lane, fence, up_to, tries, first, wait) AS (%s)`
+		// PostgreSQL locks the lanes in the order in which all do.
+		locked = `WITH u (lane, fence, up_to, tries, first, wait) AS (%s),
+			k AS MATERIALIZED (SELECT u.* FROM u JOIN lane_lane l ON l.id = u.lane AND l.epoch = u.fence AND l.holder = $1
+				ORDER BY l.consumer, l.key, l.detached FOR UPDATE)`
+		advance = ` UPDATE lane_lane SET head = k.up_to, attempt = k.tries, holder = '',
+				since_us = CASE WHEN k.first < 0 OR tail = k.up_to THEN {now} ELSE k.first END,
+				ready_us = CASE WHEN tail > k.up_to THEN {now} + k.wait END
+			FROM k WHERE id = k.lane AND epoch = k.fence AND holder = $1
+			RETURNING id, ready_us IS NOT NULL`
+	)
+	text := done
+	if n.db.Dialect == database.Postgres {
+		text = locked
+	}
 	us := make([][]int64, len(runs))
 	byLane := make(map[int64]*run, len(runs))
 	for i, r := range runs {
 		us[i] = []int64{r.lane, r.epoch, r.upTo, int64(r.tries), r.first, r.wait.Microseconds()}
 		byLane[r.lane] = r
 	}
-	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(advance), n.sql.list(us)), n.id)
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(text+advance), n.sql.list(us)), n.id)
 	if err != nil {
 		return won, err
 	}
@@ -296,7 +306,8 @@ func (n *node) pauses(ctx context.Context, tx *sqlx.Tx, won finished) error {
 		pause = `INSERT INTO lane_consumer AS c (queue, consumer, paused_us, trial) VALUES ($1, $2, {now} + $3, '')
 			ON CONFLICT (queue, consumer) DO UPDATE SET
 				paused_us = CASE WHEN c.trial <> '' OR c.paused_us > excluded.paused_us THEN c.paused_us ELSE excluded.paused_us END`
-		again  = `UPDATE lane_consumer SET paused_us = {now} + $3, trial = '' WHERE queue = $1 AND consumer = $2`
+		again = `UPDATE lane_consumer SET paused_us = {now} + $3, trial = '', trials = trials + CASE WHEN $3 > 0 THEN 1 ELSE 0 END
+			WHERE queue = $1 AND consumer = $2`
 		resume = `DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`
 	)
 	standing := won.standing()

@@ -43,7 +43,7 @@ const (
 	Done   Verdict = iota // finished, for good or ill: the lane goes on
 	Retry                 // stays at the head; the lane waits After; counts as an attempt
 	Detach                // like Retry, but in a lane of its own: those behind it pass; a Pause takes it back if none has
-	Pause                 // the whole consumer waits After, then is tried with one item until one is Done; no attempt is counted
+	Pause                 // the whole consumer waits After, then is tried with one item, mostly the oldest, until one is Done; no attempt is counted
 	Yield                 // put back untouched, ready at once: this node is draining; Settle does not see it
 )
 

@@ -9,8 +9,13 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// tryPaused claims the lane of the oldest item of a consumer whose pause has
-// passed. Only one node gets to try.
+// oldestOnly is how many trials fail with the oldest item before others are
+// made, too: every other one with the lane that has waited longest for a trial.
+// The oldest item may be the one that the consumer fails on.
+const oldestOnly = 12
+
+// tryPaused claims the lane of one item of a consumer whose pause has passed.
+// Only one node gets to try.
 func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err error) {
 	const (
 		try = `UPDATE lane_consumer SET paused_us = {now} + $1, trial = $2
@@ -19,7 +24,7 @@ func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err 
 		claim = `UPDATE lane_lane SET ready_us = {now} + $1, epoch = epoch + 1, holder = $2
 			WHERE id IN (SELECT id FROM lane_lane WHERE id = $3 AND ready_us <= {now} {skip}) RETURNING ` + leasedColumns
 	)
-	id, err := c.oldest(ctx, x.Consumer)
+	id, err := c.probe(ctx, x)
 	if err != nil || id == 0 {
 		return nil, err
 	}
@@ -43,6 +48,20 @@ func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err 
 		r.trial = true
 	}
 	return runs, err
+}
+
+// probe is the lane to try.
+func (c *claimer) probe(ctx context.Context, x candidate) (int64, error) {
+	if x.Trials < oldestOnly || x.Trials%2 != 0 {
+		return c.oldest(ctx, x.Consumer)
+	}
+	const longest = `SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 AND ready_us <= {now} ORDER BY ready_us, id LIMIT 1`
+	var id int64
+	err := c.db.GetContext(ctx, &id, c.sql.text(longest), c.o.Name, x.Consumer)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("looking for a lane to try: %w", err)
+	}
+	return id, nil
 }
 
 // oldest is the ready lane whose head has the lowest subject, 0 if none is

@@ -39,6 +39,30 @@ func TestTrialIsOldest(t *testing.T) {
 	})
 }
 
+// TestTrialPassesPoison pauses a consumer that has failed for another reason,
+// and always fails on its oldest item: the others show that it is up again.
+func TestTrialPassesPoison(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s sink
+		var up, resumed atomic.Bool
+		q := newQueue(t, db, lane.Options{Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+			if up.Load() && it.Key != "k0" || resumed.Load() {
+				s.add(it)
+				return lane.Outcome{}
+			}
+			return lane.Outcome{Verdict: lane.Pause, After: time.Millisecond}
+		}})
+		put(t, db, q, entries("c", 3, 6)...)
+		start(t, q)
+		eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Paused == 1 })
+		up.Store(true)
+		s.await(t, 4)
+		resumed.Store(true)
+		s.await(t, 6)
+		s.inOrder(t, 3, 2)
+	})
+}
+
 // TestTrialOfDeadNode lets a node die while it tries a paused consumer: the
 // next one does not wait for its lease.
 func TestTrialOfDeadNode(t *testing.T) {

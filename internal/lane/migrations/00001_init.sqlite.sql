@@ -42,6 +42,7 @@ CREATE TABLE lane_consumer (
 	consumer  TEXT   NOT NULL,
 	paused_us BIGINT NOT NULL,
 	trial     TEXT   NOT NULL, -- the node that tries one item, until paused_us at most; '': nobody
+	trials    BIGINT NOT NULL DEFAULT 0, -- that failed since it is paused
 	PRIMARY KEY (queue, consumer)
 );
 
