@@ -36,6 +36,9 @@ func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
 	if j == nil || j.ev == nil || j.ep == nil { // erased meanwhile
 		return lane.Outcome{Item: it, Verdict: lane.Done}
 	}
+	if j.ep.sealed != nil { // another process may have the secret for it
+		return lane.Outcome{Item: it, Verdict: lane.Pause, After: d.opts.Policy.ProbeFirst}
+	}
 	r := &result{job: j, tries: it.Attempt}
 	if !j.ep.Enabled {
 		r.At, r.Error, r.outcome = d.now(), "the endpoint is disabled", failed

@@ -48,6 +48,7 @@ type target struct {
 	sent    http.Header // headers, as they are sent
 	secret  string
 	keys    [][]byte // the current secret, then the retired one
+	sealed  error    // what is above does not open here
 }
 
 // subject is what a lane knows of a delivery: the event's number, written so
@@ -119,9 +120,12 @@ func (d *Dispatcher) loadTargets(ctx context.Context, byID map[string]*target) e
 		return err
 	}
 	for i := range rows {
-		if byID[rows[i].ID], err = d.target(&rows[i]); err != nil {
-			return err
+		t, err := d.target(&rows[i])
+		if err != nil { // which must not hold back the others
+			d.opts.Logger.ErrorContext(ctx, "an endpoint cannot be used", "error", err)
+			t = &target{endpointRow: rows[i], sealed: err}
 		}
+		byID[rows[i].ID] = t
 	}
 	return nil
 }

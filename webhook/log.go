@@ -19,7 +19,8 @@ const (
 	DeliveryFailed    = failed    // its endpoint was disabled, or it was a test that did not pass
 	DeliveryDead      = dead      // all retries are used up
 	maxAttemptsShown  = 50        // of one delivery, the last
-	pendingPage       = 200       // items read at a time while they are filtered
+	pendingPage       = 200       // items read at first while they are filtered, then twice as many …
+	pendingPageMost   = 12_800    // … up to this: each page looks at all that is pending
 	maxDeliveries     = 200       // of a page
 	deliveriesDefault = 50        // of a page
 	maxFilterIDs      = 1000      // of a filter
@@ -141,8 +142,8 @@ func (a *Account) pending(ctx context.Context, f DeliveryFilter, before lane.Ent
 	if err != nil {
 		return nil, "", err
 	}
-	for {
-		items, err := a.d.queue.Pending(ctx, endpoints, before, pendingPage)
+	for page := pendingPage; ; page = min(2*page, pendingPageMost) {
+		items, err := a.d.queue.Pending(ctx, endpoints, before, page)
 		if err != nil {
 			return nil, "", err
 		}
@@ -166,7 +167,7 @@ func (a *Account) pending(ctx context.Context, f DeliveryFilter, before lane.Ent
 				return out, "p:" + before.Subject + ":" + before.Consumer, nil
 			}
 		}
-		if len(items) < pendingPage {
+		if len(items) < page {
 			return out, "", nil
 		}
 	}

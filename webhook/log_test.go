@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -247,4 +248,25 @@ func TestReplay(t *testing.T) {
 			requireInvalid(t, err, "endpoint")
 		})
 	})
+}
+
+// TestReplayOnce replays up to a moment that has not come, what is delivered
+// before the last of it is even queued: each once, nevertheless.
+func TestReplayOnce(t *testing.T) {
+	t.Parallel()
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	f := running(t, db, webhook.Options{})
+	ep := f.put(t, receive(t, nil).URL)
+	const n = 700 // more than one chunk
+	for i := range n {
+		f.publish(t, event(fmt.Sprint("key", i%40), i))
+	}
+	eventually(t, func() bool { return outcomes(t, f, "delivered") == n })
+	f.stop()
+	db.MustExec(`CREATE TRIGGER quick AFTER UPDATE OF outcome ON webhook_attempt BEGIN
+		INSERT INTO webhook_attempt (endpoint, event, scope, seq, fence, at_us, outcome, status, duration_us, error, response)
+		VALUES (NEW.endpoint, NEW.event, NEW.scope, NEW.seq, 1, NEW.at_us, 'delivered', 200, 1, '', ''); END`)
+	queued, err := f.Replay(t.Context(), webhook.Replay{Endpoint: ep.ID, State: "delivered", Until: time.Now().Add(time.Hour)})
+	require.NoError(t, err)
+	require.Equal(t, n, queued)
 }

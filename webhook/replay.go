@@ -41,21 +41,33 @@ func (a *Account) Replay(ctx context.Context, r Replay) (int, error) {
 	if err := a.replayable(ctx, r, where, args); err != nil {
 		return 0, err
 	}
-	queued := 0
-	for {
-		n := 0
+	queued, err := a.replayAll(ctx, where, args)
+	if err != nil {
+		return queued, fmt.Errorf("replaying deliveries: %w", err)
+	}
+	return queued, nil
+}
+
+// replayAll goes through the log once, chunk after chunk, up to where it ends
+// now: what is replayed may be over again before the last chunk is.
+func (a *Account) replayAll(ctx context.Context, where string, args []any) (int, error) {
+	var last, end int64
+	if err := a.d.db.GetContext(ctx, &end, `SELECT COALESCE(MAX(id), 0) FROM webhook_attempt`); err != nil {
+		return 0, err
+	}
+	for queued := 0; ; {
+		var rows []replayRow
 		err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-			n, err = a.replayTx(ctx, tx, where, args)
+			part := fmt.Sprintf(` AND t.id > %d AND t.id <= %d`, last, end)
+			rows, err = a.replayTx(ctx, tx, where+part, args)
 			return err
 		})
-		if err != nil {
-			return queued, fmt.Errorf("replaying deliveries: %w", err)
+		if err != nil || len(rows) == 0 {
+			return queued, err
 		}
 		a.d.Committed()
-		queued += n
-		if n < replayChunk {
-			return queued, nil
-		}
+		queued += len(rows)
+		last = rows[len(rows)-1].ID
 	}
 }
 
@@ -75,7 +87,7 @@ func (r *Replay) check() error {
 	return nil
 }
 
-// chosen is the condition on webhook_attempt; its parameters begin at $2. When
+// chosen is the condition on webhook_attempt, as t; its parameters begin at $2. When
 // there is none of it, pending or over, chosen returns [ErrNotFound].
 func (a *Account) chosen(ctx context.Context, r Replay) (string, []any, error) {
 	if len(r.IDs) > 0 {
@@ -86,8 +98,8 @@ func (a *Account) chosen(ctx context.Context, r Replay) (string, []any, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		in, args := a.d.db.Dialect.InNumbers("id", 2, attempts)
-		return `outcome <> '' AND ` + in, args, nil
+		in, args := a.d.db.Dialect.InNumbers("t.id", 2, attempts)
+		return `t.outcome <> '' AND ` + in, args, nil
 	}
 	if !isEventID(r.Endpoint) { // nor fit for a statement, perhaps
 		return "", nil, ErrNotFound
@@ -99,8 +111,8 @@ func (a *Account) chosen(ctx context.Context, r Replay) (string, []any, error) {
 	if until.IsZero() {
 		until = a.d.now()
 	}
-	return `outcome <> '' AND endpoint = $2 AND scope IN (SELECT scope FROM webhook_endpoint WHERE id = $2) AND at_us >= $3 AND at_us <= $4
-		AND (outcome = $5 OR $5 = '' AND outcome <> 'delivered')`,
+	return `t.outcome <> '' AND t.endpoint = $2 AND t.scope = (SELECT scope FROM webhook_endpoint WHERE id = $2) AND t.at_us >= $3 AND t.at_us <= $4
+		AND (t.outcome = $5 OR $5 = '' AND t.outcome <> 'delivered')`,
 		[]any{r.Endpoint, database.Micros(r.Since), database.Micros(until), r.State}, nil
 }
 
@@ -135,7 +147,7 @@ func (a *Account) attemptsOf(ctx context.Context, ids []string) ([]int64, error)
 func (a *Account) replayable(ctx context.Context, r Replay, where string, args []any) error {
 	var disabled int
 	err := a.d.db.GetContext(ctx, &disabled, `SELECT count(*) FROM webhook_endpoint WHERE account = $1 AND NOT enabled
-		AND id IN (SELECT endpoint FROM webhook_attempt WHERE `+where+`)`, append([]any{a.id}, args...)...)
+		AND id IN (SELECT t.endpoint FROM webhook_attempt t WHERE `+where+`)`, append([]any{a.id}, args...)...)
 	if err != nil {
 		return fmt.Errorf("reading what to replay: %w", err)
 	}
@@ -154,26 +166,26 @@ type replayRow struct {
 }
 
 // replayTx takes the outcome from a chunk of deliveries, so that they are
-// pending again, and queues them.
-func (a *Account) replayTx(ctx context.Context, tx *sqlx.Tx, where string, args []any) (int, error) {
+// pending again, queues them, and returns them in their order.
+func (a *Account) replayTx(ctx context.Context, tx *sqlx.Tx, where string, args []any) ([]replayRow, error) {
 	var rows []replayRow
 	err := tx.SelectContext(ctx, &rows, `UPDATE webhook_attempt SET outcome = '' WHERE id IN (
 			SELECT t.id FROM webhook_attempt t JOIN webhook_endpoint p ON p.id = t.endpoint JOIN webhook_event e ON e.number = t.event
-			WHERE p.account = $1 AND t.id IN (SELECT id FROM webhook_attempt WHERE `+where+`) ORDER BY t.id LIMIT `+fmt.Sprint(replayChunk)+`)
+			WHERE p.account = $1 AND `+where+` ORDER BY t.id LIMIT `+fmt.Sprint(replayChunk)+`)
 		AND outcome <> '' RETURNING id, seq, endpoint, event`, append([]any{a.id}, args...)...)
 	if err != nil || len(rows) == 0 {
-		return 0, err
+		return nil, err
 	}
 	slices.SortFunc(rows, func(x, y replayRow) int { return cmp.Compare(x.ID, y.ID) })
 	keys, err := a.d.orderKeys(ctx, tx, rows)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	entries := make([]lane.Entry, len(rows))
 	for i, r := range rows {
 		entries[i] = lane.Entry{Consumer: r.Endpoint, Key: "replay " + keys[r.Event], Subject: replaySubject(r.Event, r.Seq)}
 	}
-	return len(rows), a.d.queue.PutTx(ctx, tx, entries...)
+	return rows, a.d.queue.PutTx(ctx, tx, entries...)
 }
 
 // orderKeys are the keys of the events of rows, by their numbers.
