@@ -13,7 +13,7 @@ import (
 )
 
 // contentTypes decodes each type that can be sent.
-var contentTypes = map[string]func(json.RawMessage) (provider.Content, error){
+var contentTypes = withMedia(map[string]func(json.RawMessage) (provider.Content, error){
 	"text":        decodeAs[provider.Text],
 	"template":    decodeAs[provider.Template],
 	"buttons":     decodeAs[provider.Buttons],
@@ -25,11 +25,12 @@ var contentTypes = map[string]func(json.RawMessage) (provider.Content, error){
 	"revoke":      decodeAs[provider.Revoke],
 	"poll":        decodeAs[provider.Poll],
 	"interactive": decodeAs[provider.Interactive],
-}
+})
 
 // ContentTypes lists the types that [DecodeContent] reads.
 func ContentTypes() []string {
-	return []string{"text", "template", "buttons", "list", "location", "contacts", "reaction", "edit", "revoke", "poll", "interactive"}
+	return append([]string{"text", "template", "buttons", "list", "location", "contacts", "reaction", "edit", "revoke", "poll", "interactive"},
+		mediaContents...)
 }
 
 // DecodeContent reads a `message` as the API takes it: an object with its
@@ -64,15 +65,17 @@ func DecodeTag(raw json.RawMessage) (string, error) {
 }
 
 // incomingTypes decodes each type that a simulated contact can write.
-var incomingTypes = map[string]func(json.RawMessage) (provider.Content, error){
+var incomingTypes = withMedia(map[string]func(json.RawMessage) (provider.Content, error){
 	"text":     decodeAs[provider.Text],
 	"location": decodeLocation,
 	"reaction": decodeAs[provider.Reaction],
 	"reply":    decodeAs[provider.Reply],
-}
+})
 
 // IncomingTypes lists the types that [DecodeIncoming] reads.
-func IncomingTypes() []string { return []string{"text", "location", "reaction", "reply"} }
+func IncomingTypes() []string {
+	return append([]string{"text", "location", "reaction", "reply"}, mediaContents...)
+}
 
 // DecodeIncoming reads what a simulated contact writes, in the form that
 // [DecodeContent] takes.
@@ -208,6 +211,8 @@ func checkContent(c provider.Content) error {
 		return errors.Join(required("template.name", v.Template.Name), required("template.language.code", v.Template.Language.Code))
 	case provider.Buttons, provider.List, provider.Poll:
 		return checkQuestion(c)
+	case provider.Media:
+		return checkMedia(v)
 	case provider.Contacts:
 		return checkCards(v)
 	case provider.Interactive:

@@ -141,7 +141,9 @@ func (r *screenRow) view(ref provider.ReferenceID) ScreenItem {
 		Direction: "in", ID: r.ID, Reference: ref, ChatID: r.ChatID, Type: "text", Content: json.RawMessage(r.Content),
 		Status: r.Status.String(), At: UnixTime{database.Time(r.AtUS)},
 	}
-	if !r.Mine {
+	if r.Mine {
+		out.Content = shownFile(out.Content, r.Body)
+	} else {
 		out.Direction, out.Content = "out", json.RawMessage(r.Body)
 	}
 	var kind struct {

@@ -34,6 +34,8 @@ type depot struct {
 	mu      sync.Mutex
 	files   map[string]func(ctx context.Context, w io.Writer, attempt int) error
 	fetches map[string]int
+	taken   [][]byte  // what was uploaded
+	until   time.Time // until when that is kept
 }
 
 func newDepot() *depot {

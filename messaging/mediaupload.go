@@ -77,26 +77,31 @@ func (s *Service) save(ctx context.Context, id string, n NewMedia) (keptFile, er
 		return keptFile{}, err
 	}
 	kept := s.keep(f, fileName(&fileSource{Kind: provider.Document, Name: clean(n.Name)}, f.Type))
-	kept.Speech, err = s.isSpeech(ctx, f.ID, f.Type)
+	channels, err := s.opusChannels(ctx, f.ID, f.Type)
+	if channels > 0 {
+		kept.Type, kept.Speech = speechType, channels == 1
+	}
 	return kept, err
 }
 
-// isSpeech says whether a file is as voice notes are: one channel of Opus in
-// Ogg. https://www.rfc-editor.org/rfc/rfc7845#section-5.1
-func (s *Service) isSpeech(ctx context.Context, id, contentType string) (bool, error) {
+// opusChannels is how many channels of Opus are in an Ogg file; 0: it holds
+// something else. https://www.rfc-editor.org/rfc/rfc7845#section-5.1
+func (s *Service) opusChannels(ctx context.Context, id, contentType string) (int, error) {
 	if !strings.HasPrefix(contentType, "audio/ogg") && !strings.HasPrefix(contentType, "audio/opus") {
-		return false, nil
+		return 0, nil
 	}
 	obj, err := s.opts.Media.Open(ctx, id)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	defer obj.Close() //nolint:errcheck // only read
 	head := make([]byte, 512)
 	n, err := io.ReadFull(obj, head)
 	if err != nil && n == 0 {
-		return false, err
+		return 0, err
 	}
-	_, header, found := bytes.Cut(head[:n], []byte("OpusHead"))
-	return found && len(header) > 1 && header[1] == 1, nil
+	if _, header, found := bytes.Cut(head[:n], []byte("OpusHead")); found && len(header) > 1 {
+		return int(header[1]), nil
+	}
+	return 0, nil
 }

@@ -156,6 +156,9 @@ func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error
 			return 0, err
 		}
 	}
+	if err := u.useFile(ctx, d); err != nil {
+		return 0, err
+	}
 	if m.SentAs != "" {
 		u.ask(c, m.Seq, d.req.Content)
 	}

@@ -21,6 +21,7 @@ type draft struct {
 	addr     provider.Address
 	chat     int64            // 0: there is none yet
 	content  provider.Content // what will be sent
+	file     *keptFile        // that goes with it; nil: none, or one that lies elsewhere
 	template *templateRow     // that it fills in; nil: none, or there is no copy
 	windowUS int64
 }
@@ -59,6 +60,9 @@ func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRe
 		return d, err
 	}
 	if err := d.choose(); err != nil {
+		return d, err
+	}
+	if err := a.s.attach(ctx, q, &d); err != nil {
 		return d, err
 	}
 	if err := validate(p, d.content); err != nil {
@@ -119,6 +123,9 @@ func (d *draft) words() Body {
 		if text := d.template.preview(t.Template).words(); text != "" {
 			body.Text = text
 		}
+	}
+	if d.file != nil {
+		d.file.into(&body)
 	}
 	return body
 }

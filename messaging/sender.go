@@ -120,6 +120,10 @@ func (s *Service) sendMessage(ctx context.Context, it lane.Item, j *job) lane.Ou
 		out.Data = a
 		return out
 	}
+	load, err := s.load(ctx, j)
+	if err != nil {
+		return s.judge(out, a, it, provider.Receipt{}, err)
+	}
 	started, err := s.begin(ctx, j)
 	switch {
 	case err != nil:
@@ -131,7 +135,7 @@ func (s *Service) sendMessage(ctx context.Context, it lane.Item, j *job) lane.Ou
 		out.Data = a
 		return out
 	}
-	receipt, err := s.hand(ctx, j)
+	receipt, err := s.hand(ctx, j, load)
 	if err == nil {
 		s.receipts.Store(j.Seq, receipt)
 	}
@@ -166,30 +170,56 @@ func (s *Service) begin(ctx context.Context, j *job) (bool, error) {
 	return first, err
 }
 
-// hand gives the message to the network.
-func (s *Service) hand(ctx context.Context, j *job) (provider.Receipt, error) {
+// load makes ready what is to be handed over. Nothing of it is ambiguous.
+func (s *Service) load(ctx context.Context, j *job) (*load, error) {
 	content, err := DecodeContent(json.RawMessage(j.Content))
 	if err != nil {
-		return provider.Receipt{}, &provider.Rejected{Code: "content", Message: "The stored content cannot be read."}
+		return nil, &provider.Rejected{Code: "content", Message: "The stored content cannot be read."}
 	}
-	tag, err := DecodeTag(json.RawMessage(j.Content))
+	l := &load{}
+	l.tag, err = DecodeTag(json.RawMessage(j.Content))
 	if err == nil {
-		content, err = s.named(ctx, j, content)
+		l.content, err = s.named(ctx, j, content)
 	}
 	if err != nil {
-		return provider.Receipt{}, &provider.Temporary{Err: err}
+		return nil, &provider.Temporary{Err: err}
 	}
+	l.content, l.cached, err = s.handFile(ctx, j, l.content)
+	return l, err
+}
+
+// load is what a message carries.
+type load struct {
+	content provider.Content
+	tag     string
+	cached  bool // its file was uploaded by an earlier message
+}
+
+// hand gives the message to the network.
+func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, error) {
 	sess, err := s.lines.get(ctx, s, j.ref)
 	if err != nil {
 		return provider.Receipt{}, &provider.Temporary{Err: err}
 	}
-	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	limit := sendTimeout
+	if m, is := l.content.(provider.Media); is && m.Open != nil && m.ID == "" {
+		limit = fetchTimeout // the file goes with it
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	id := j.OwnID
 	if s.repeatable(j.ref.Kind) {
 		id = j.ID
 	}
-	return sess.Send(ctx, provider.Outbound{ID: id, To: j.chat.address(), Content: content, ReplyTo: j.ReplyTo, Tag: tag})
+	receipt, err := sess.Send(ctx, provider.Outbound{ID: id, To: j.chat.address(), Content: l.content, ReplyTo: j.ReplyTo, Tag: l.tag})
+	var rejected *provider.Rejected
+	if l.cached && errors.As(err, &rejected) { // it may have forgotten the file
+		if forgotten := s.forgetUpload(ctx, j, l.content.(provider.Media)); forgotten != nil {
+			return receipt, &provider.Temporary{Err: forgotten}
+		}
+		return receipt, &provider.Temporary{Err: errors.New(rejected.Error())} // not wrapped: it is not for good
+	}
+	return receipt, err
 }
 
 // judge turns what a provider answered into an outcome.

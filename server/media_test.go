@@ -199,3 +199,71 @@ func TestCloudMedia(t *testing.T) {
 		}
 	})
 }
+
+// TestCloudSendsMedia sends a kept file twice, for which it is uploaded once.
+func TestCloudSendsMedia(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		line := cloudLine("871")
+		fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{line}})
+		t.Cleanup(fake.Close)
+		f := working(t, setupOn(t, db, func(c *server.Config) {
+			keeping(t)(c)
+			c.GraphURL = fake.URL
+		}))
+		web := httptest.NewServer(f)
+		t.Cleanup(web.Close)
+		fake.SetCallback(web.URL + "/webhooks/provider")
+		ana := f.as(t, "ana")
+		ref := ana.line(t, reference(line))
+		_, err := fake.Write(t.Context(), graphtest.Inbound{From: contact, Text: "Hello"})
+		require.NoError(t, err)
+		body := string(picture(t, 40, 30))
+		kept := ana.upload(t, part{"file", "cat.png", "image/png", body}, part{field: "reference", body: fmt.Sprint(ref)}).json(201)
+		for n := range 2 {
+			out := ana.call(t, "POST", "/chats/send", sendBody(ref, contact, fmt.Sprintf(`{"type":"image","mediaId":%q,"caption":"look"}`, kept["mediaId"]))).json(200)
+			m := out["message"].(map[string]any)
+			require.Equal(t, "SENDING", m["status"])
+			require.Equal(t, kept["fileUrl"], m["fileUrl"])
+			shown, err := fake.WaitShown(t.Context(), contact, n+1)
+			require.NoError(t, err)
+			require.Equal(t, "image", shown[n].Type)
+			require.Len(t, fake.Files(), 1)
+			require.Equal(t, fake.Files()[0].ID, shown[n].FileID)
+			require.Equal(t, body, string(fake.Files()[0].Data))
+		}
+		link := ana.call(t, "POST", "/chats/send", sendBody(ref, contact, `{"type":"image","url":"https://example.org/cat.png"}`)).json(200)
+		require.Equal(t, "image", link["message"].(map[string]any)["type"])
+		p := ana.call(t, "POST", "/chats/send", sendBody(ref, contact, fmt.Sprintf(`{"type":"audio","mediaId":%q}`, kept["mediaId"]))).problem(422, "validation")
+		require.Equal(t, "body.message.mediaId", p.Errors[0].Location)
+	})
+}
+
+// TestSandboxMedia sends a file to a simulated contact, who sends it back.
+func TestSandboxMedia(t *testing.T) {
+	t.Parallel()
+	onDatabasesWithMedia(t, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		ref := ana.sandbox(t)
+		path := fmt.Sprintf("/sandbox/%d/messages", ref)
+		body := string(picture(t, 40, 30))
+		kept := ana.upload(t, part{"file", "cat.png", "image/png", body}, part{field: "reference", body: fmt.Sprint(ref)}).json(201)
+		ana.call(t, "POST", "/chats/send", sendBody(ref, "ana", fmt.Sprintf(`{"type":"document","mediaId":%q}`, kept["mediaId"]))).json(200)
+		shown := ana.call(t, "GET", path+"?from=ana", "").json(200)["items"].([]any)[0].(map[string]any)
+		require.Equal(t, "document", shown["type"])
+		require.Equal(t, kept["fileUrl"], shown["fileUrl"])
+		require.Equal(t, "in", shown["direction"])
+		ana.call(t, "POST", path, fmt.Sprintf(`{"from":"ana","type":"image","mediaId":%q,"caption":"back"}`, kept["mediaId"])).json(201)
+		var m map[string]any
+		require.Eventually(t, func() bool {
+			out := ana.call(t, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=ana", ref), "").json(200)
+			m = out["items"].([]any)[0].(map[string]any)
+			return m["fileUrl"] != ""
+		}, time.Minute, tick)
+		require.Equal(t, "back", m["caption"])
+		require.Equal(t, body, f.do(t, "GET", "/"+m["fileUrl"].(string), "").Body.String())
+		p := ana.call(t, "POST", path, `{"from":"ana","type":"image","mediaId":"hush-hush"}`).problem(422, "validation")
+		require.Equal(t, "body.mediaId", p.Errors[0].Location)
+	})
+}

@@ -27,6 +27,12 @@ var contentSchemas = map[string]reflect.Type{
 	"reply":    reflect.TypeFor[provider.Reply](),
 
 	"interactive": reflect.TypeFor[provider.Interactive](),
+
+	"image":    reflect.TypeFor[captionedContent](),
+	"video":    reflect.TypeFor[captionedContent](),
+	"document": reflect.TypeFor[captionedContent](),
+	"audio":    reflect.TypeFor[audioContent](),
+	"sticker":  reflect.TypeFor[fileContent](),
 }
 
 // contentExamples are members of each, to begin with.
@@ -42,6 +48,11 @@ var contentExamples = map[string]map[string]any{
 		"name": map[string]any{"formattedName": "Ben Silva"}, "phones": []any{map[string]any{"phone": "+351 21 000 0000", "type": "WORK"}},
 	}}},
 	"reaction": {"messageId": "wamid.HBgL", "emoji": "👍"},
+	"image":    {"url": "https://example.org/cat.jpg", "caption": "A cat"},
+	"video":    {"url": "https://example.org/cat.mp4"},
+	"document": {"mediaId": "0197b1a2-7c3e-7f00-8000-000000000000", "fileName": "menu.pdf"},
+	"audio":    {"mediaId": "0197b1a2-7c3e-7f00-8000-000000000000", "voice": true},
+	"sticker":  {"mediaId": "0197b1a2-7c3e-7f00-8000-000000000000"},
 	"edit":     {"messageId": "wamid.HBgL", "text": "Hello again"},
 	"revoke":   {"messageId": "wamid.HBgL"},
 	"poll":     {"question": "Which day?", "options": []any{"Monday", "Tuesday"}},

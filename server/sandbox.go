@@ -70,6 +70,15 @@ func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (
 	if err != nil {
 		return written{}, err
 	}
+	if m, is := content.(provider.Media); is && m.StoredID != "" {
+		_, err := s.account(c).Media(ctx, m.StoredID)
+		if errors.Is(err, messaging.ErrNotFound) {
+			err = invalid("body.mediaId", "names no file of this account")
+		}
+		if err != nil {
+			return written{}, err
+		}
+	}
 	phone := sandbox.Phone{Inbox: s.Messaging, Reference: in.Reference, Name: from, PushName: name}
 	if err := s.sandboxWakes(ctx, c, &phone); err != nil {
 		return written{}, err

@@ -16,6 +16,17 @@ CREATE INDEX messaging_media_reference ON messaging_media (reference);
 CREATE INDEX messaging_media_used ON messaging_media (used_us) WHERE message = 0;
 CREATE INDEX messaging_media_gone ON messaging_media (id) WHERE gone;
 
+-- under which ids networks keep files for lines
+CREATE TABLE messaging_upload (
+	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	media TEXT NOT NULL REFERENCES messaging_media (id) ON DELETE CASCADE,
+	kind TEXT NOT NULL, -- what it was uploaded as
+	revision BIGINT NOT NULL, -- of the reference: another one may be another line
+	upload TEXT NOT NULL,
+	until_us BIGINT NOT NULL,
+	PRIMARY KEY (reference, media, kind)
+);
+
 -- the file by which every node knows that its library is this database's
 CREATE TABLE messaging_library (
 	one INTEGER PRIMARY KEY CHECK (one = 1),

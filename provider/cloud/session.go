@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -29,6 +30,7 @@ var (
 	_ provider.Typist     = (*session)(nil)
 
 	_ provider.MediaFetcher    = (*session)(nil)
+	_ provider.MediaUploader   = (*session)(nil)
 	_ provider.TemplateManager = (*session)(nil)
 )
 
@@ -81,17 +83,22 @@ func (s *session) uploaded(ctx context.Context, body Body, content provider.Cont
 	if !is || m.ID != pending {
 		return body, nil
 	}
-	file := content.(provider.Media)
+	var err error
+	m.ID, err = s.handOver(ctx, content.(provider.Media))
+	return m, err
+}
+
+// handOver uploads a file and returns its id.
+func (s *session) handOver(ctx context.Context, file provider.Media) (string, error) {
 	if file.Open == nil {
-		return nil, lacks("a file that cannot be opened (message.mediaId)")
+		return "", lacks("a file that cannot be opened (message.mediaId)")
 	}
 	from, err := file.Open(ctx)
 	if err != nil {
-		return nil, &provider.Temporary{Err: fmt.Errorf("cloud: opening a file: %w", err)}
+		return "", &provider.Temporary{Err: fmt.Errorf("cloud: opening a file: %w", err)}
 	}
 	defer from.Close()
-	m.ID, err = s.Upload(ctx, Upload{Kind: file.Kind, Name: file.FileName, MIME: file.MIME, Size: file.Size, Body: from})
-	return m, err
+	return s.Upload(ctx, Upload{Kind: file.Kind, Name: file.FileName, MIME: file.MIME, Size: file.Size, Body: from})
 }
 
 func (s Sent) contact() *provider.Address {
@@ -129,6 +136,20 @@ func (s *session) Fetch(ctx context.Context, m provider.Media, w io.Writer) (pro
 	file.MIME = first(info.MIME, file.MIME)
 	file.Size, file.SHA256 = info.Size, info.SHA256
 	return file, err
+}
+
+// uploadLife is how long the network keeps a file, less a day.
+// https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#upload-media
+const uploadLife = 29 * 24 * time.Hour
+
+// UploadMedia hands over a file that is in our hands.
+func (s *session) UploadMedia(ctx context.Context, m provider.Media) (id string, until time.Time, err error) {
+	if err := s.alive(); err != nil {
+		return "", until, err
+	}
+	until = s.pace.now().Add(uploadLife)
+	id, err = s.handOver(ctx, m)
+	return id, until, err
 }
 
 // CreateTemplate is [Client.CreateTemplate].

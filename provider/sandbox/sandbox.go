@@ -9,6 +9,8 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -31,7 +33,11 @@ const suffix = "@sandbox"
 // sendable are the content types that a simulated phone shows.
 var sendable = []string{
 	"text", "template", "buttons", "list", "location", "contacts", "reaction", "edit", "revoke", "poll", "interactive",
+	"image", "video", "document", "audio", "sticker",
 }
+
+// maxFile is the most bytes of a file that a simulated phone shows.
+const maxFile = 100 << 20
 
 // Provider opens sandbox lines. The zero value is ready to use.
 type Provider struct{}
@@ -45,7 +51,10 @@ func (*Provider) Kind() provider.Kind { return Kind }
 // Capabilities lists what a simulated phone can show.
 func (*Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{
-		Send:      slices.Clone(sendable),
+		Send: slices.Clone(sendable),
+		Media: map[string]int64{
+			"image": maxFile, "video": maxFile, "document": maxFile, "audio": maxFile, "sticker": maxFile,
+		},
 		Templates: true,
 		Receipts:  true,
 	}
@@ -101,6 +110,9 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	if kind := out.Content.Type(); !slices.Contains(sendable, kind) {
 		return provider.Receipt{}, &provider.Unsupported{What: "content of type " + kind}
 	}
+	if err := load(ctx, out.Content); err != nil {
+		return provider.Receipt{}, &provider.Temporary{Err: err}
+	}
 	err := s.inbox.Receive(ctx, s.ref, []provider.Event{
 		&provider.StatusChange{MessageID: out.ID, Status: provider.StatusDelivered, At: time.Now()},
 	})
@@ -121,5 +133,22 @@ func (s *session) MarkRead(context.Context, provider.Address, string) error { re
 // Close makes the session refuse further sends.
 func (s *session) Close(context.Context) error {
 	s.closed.Store(true)
+	return nil
+}
+
+// load reads the file of a message to its end, as a phone does.
+func load(ctx context.Context, content provider.Content) error {
+	m, is := content.(provider.Media)
+	if !is || m.Open == nil {
+		return nil
+	}
+	file, err := m.Open(ctx)
+	if err != nil {
+		return fmt.Errorf("sandbox: opening a file: %w", err)
+	}
+	defer file.Close()
+	if _, err := io.Copy(io.Discard, file); err != nil {
+		return fmt.Errorf("sandbox: reading a file: %w", err)
+	}
 	return nil
 }

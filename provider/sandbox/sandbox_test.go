@@ -2,6 +2,8 @@ package sandbox_test
 
 import (
 	"context"
+	"io"
+	"strings"
 	"sync"
 	"testing"
 
@@ -20,7 +22,16 @@ func TestConformance(t *testing.T) {
 			return providertest.Line{Provider: p, Reference: provider.Reference{ID: 1, Name: "Sandbox"}, Shown: p.shown}
 		},
 		ChatIDs: []string{"ana@sandbox", "bob", " Carla-2.b_c ", "DORA@sandbox"},
-		Junk:    []string{"", "@sandbox", "ana@elsewhere", "ana lima", "ána", "a\x00", "ana@sandbox@sandbox", string(make([]byte, 65))},
+		Contents: []provider.Content{
+			provider.Media{Kind: provider.Image, URL: "https://files.example/a.png", Caption: "A picture"},
+			provider.Media{Kind: provider.Video, URL: "https://files.example/a.mp4"},
+			provider.Media{Kind: provider.Audio, URL: "https://files.example/a.mp3"},
+			provider.Media{Kind: provider.Document, Open: func(context.Context) (io.ReadCloser, error) {
+				return io.NopCloser(strings.NewReader("%PDF")), nil
+			}},
+			provider.Media{Kind: provider.Sticker, URL: "https://files.example/a.webp"},
+		},
+		Junk: []string{"", "@sandbox", "ana@elsewhere", "ana lima", "ána", "a\x00", "ana@sandbox@sandbox", string(make([]byte, 65))},
 	})
 }
 

@@ -1,0 +1,6 @@
+package messaging
+
+import "context"
+
+// RemoveFiles removes what was deleted, at once.
+func (s *Service) RemoveFiles(ctx context.Context) error { return s.removeFiles(ctx) }

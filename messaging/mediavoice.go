@@ -1,0 +1,109 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/trunklinehq/trunkline/messaging/media"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const (
+	// speechType is the type of voice notes: networks show no other as such.
+	speechType = "audio/ogg; codecs=opus"
+	// speakTimeout bounds the conversion of one file.
+	speakTimeout = time.Minute
+	// speechMost is the longest voice note: hours of it.
+	speechMost = 16 << 20
+	// speechSources are the forms that are converted: none of them names
+	// another file.
+	speechSources = "aac,amr,flac,matroska,webm,mov,mp4,m4a,3gp,mp3,ogg,wav"
+)
+
+// canSpeak says whether other audio can be made a voice note.
+func canSpeak() bool {
+	_, err := exec.LookPath("ffmpeg")
+	return err == nil
+}
+
+// speak makes a voice note of an audio file, unless that was done before.
+func (s *Service) speak(ctx context.Context, id string) error {
+	obj, err := s.opts.Media.Open(ctx, speechID(id))
+	if err == nil {
+		return obj.Close()
+	}
+	if !errors.Is(err, media.ErrNotFound) {
+		return err
+	}
+	from, err := s.spill(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(from) //nolint:errcheck // a temporary file
+	return s.convert(ctx, from, speechID(id))
+}
+
+// spill copies a file of the library to where ffmpeg can seek in it.
+func (s *Service) spill(ctx context.Context, id string) (string, error) {
+	obj, err := s.opts.Media.Open(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	defer obj.Close() //nolint:errcheck // only read
+	f, err := os.CreateTemp("", "trunkline-voice-*")
+	if err != nil {
+		return "", fmt.Errorf("converting a voice note: %w", err)
+	}
+	_, err = io.Copy(f, obj)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(fmt.Errorf("converting a voice note: %w", err), os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// convert makes one channel of Opus of a file, which a stranger may have made.
+func (s *Service) convert(ctx context.Context, from, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, speakTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "ffmpeg", "-nostdin", "-loglevel", "error", "-protocol_whitelist", "file,pipe", //nolint:gosec // our own file
+		"-format_whitelist", speechSources, "-i", from, "-vn", "-map_metadata", "-1", "-ac", "1", "-ar", "48000",
+		"-c:a", "libopus", "-b:a", "32k", "-f", "ogg", "pipe:1")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("converting a voice note: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("converting a voice note: %w", err)
+	}
+	_, err = s.opts.Media.Save(ctx, &ended{out, cmd}, media.Upload{ID: id, Max: speechMost, Type: speechType})
+	cancel() // it may write on where nobody reads
+	var large *media.TooLargeError
+	var other *media.MismatchError
+	var failed *exec.ExitError
+	if errors.As(err, &large) || errors.As(err, &other) || errors.As(err, &failed) || errors.Is(err, media.ErrEmpty) {
+		return &provider.Rejected{Code: "voice", Message: "The audio cannot be made a voice note."}
+	}
+	return err
+}
+
+// ended is the output of a command whose failure is an error of the stream.
+type ended struct {
+	io.Reader
+	cmd *exec.Cmd
+}
+
+func (e *ended) Read(p []byte) (int, error) {
+	n, err := e.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		if failed := e.cmd.Wait(); failed != nil {
+			err = failed
+		}
+	}
+	return n, err
+}
