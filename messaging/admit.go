@@ -48,7 +48,7 @@ func (a arrival) admitMessage(m provider.Message) arrival {
 		}
 		m.Referral = &r
 	}
-	m.At = admitTime(m.At)
+	m.At, m.WindowUntil = admitTime(m.At), admitTime(m.WindowUntil)
 	switch {
 	case !named(m.ID):
 		return a.refuse("a message id must have 1 to 512 bytes", m)
@@ -64,7 +64,11 @@ func (a arrival) admitMessage(m provider.Message) arrival {
 }
 
 func (a arrival) admitStatus(s provider.StatusChange) arrival {
-	s.MessageID, s.OwnID = clean(s.MessageID), clean(s.OwnID)
+	s.MessageID, s.OwnID, s.To = clean(s.MessageID), clean(s.OwnID), cleanAddress(s.To)
+	s.At, s.WindowUntil = admitTime(s.At), admitTime(s.WindowUntil)
+	if !named(s.To.ChatID) {
+		s.To = provider.Address{}
+	}
 	if s.Error != nil {
 		s.Error = &provider.Failure{Code: clean(s.Error.Code), Message: clean(s.Error.Message)}
 	}

@@ -23,9 +23,7 @@ func admitReport(e provider.Event) provider.Event {
 	case *provider.GroupChange:
 		admitted = admitGroup(*e, r)
 	case *provider.TemplateChange:
-		c := *e
-		c.Raw, c.At = r, admitTime(c.At)
-		admitted = &c
+		admitted = admitTemplate(*e, r)
 	case *provider.Health:
 		c := *e
 		c.Raw, c.At = r, admitTime(c.At)
@@ -63,6 +61,19 @@ func admitGroup(c provider.GroupChange, r provider.Raw) provider.Event {
 	c.Raw, c.At, c.Subject = r, admitTime(c.At), cut(clean(c.Subject), longestName)
 	c.Chat = cleanAddress(c.Chat)
 	if !named(c.Chat.ChatID) {
+		return nil
+	}
+	return &c
+}
+
+func admitTemplate(c provider.TemplateChange, r provider.Raw) provider.Event {
+	c.Raw, c.At = r, admitTime(c.At)
+	for _, s := range []*string{
+		&c.TemplateID, &c.Name, &c.Language, &c.Status, &c.Reason, &c.Advice, &c.Quality, &c.Category, &c.Text,
+	} {
+		*s = clean(*s)
+	}
+	if len(c.TemplateID) > longest || len(c.Name) > longest || len(c.Language) > longest {
 		return nil
 	}
 	return &c

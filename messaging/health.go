@@ -24,7 +24,7 @@ type ailment struct {
 // ailmentOf is what a network's news mean; plain news mean nothing.
 func ailmentOf(h *provider.Health, nowUS int64) (ailment, bool) {
 	a := ailment{
-		Kind: cut(clean(h.Kind), longestKind), Level: h.Level, Code: cmp.Or(string(h.Code), "unknown"),
+		Kind: cut(clean(h.Kind), longestKind), Level: h.Level, Code: cmp.Or(clean(string(h.Code)), "unknown"),
 		AtUS: cmp.Or(database.Micros(h.At), nowUS),
 	}
 	var words []string
