@@ -71,13 +71,16 @@ func TestNumberBudget(t *testing.T) {
 		at := sentAt(g)
 		require.Len(t, at, n, "none failed, and none was tried twice")
 		require.GreaterOrEqual(t, at[n-1].Sub(start), (n-1)/perSecond*time.Second)
+		most := 0
 		for i := range at {
 			j := i
 			for j < n && at[j].Sub(at[i]) < time.Second {
 				j++
 			}
-			require.LessOrEqual(t, j-i, perSecond+inHand, "in the second after %s", at[i].Sub(start))
+			most = max(most, j-i)
 		}
+		require.LessOrEqual(t, most, perSecond+inHand)
+		t.Logf("at most %d in a second, %d in %s", most, n, at[n-1].Sub(start).Round(time.Millisecond))
 	})
 }
 

@@ -16,6 +16,10 @@ const (
 	pairBurst      = 45              // messages to one contact at once
 	pairEvery      = 6 * time.Second // and then
 
+	// guard is by how much a second is stretched: the network counts messages
+	// when they arrive, and not all are under way for as long.
+	guard = 50 * time.Millisecond
+
 	// patience is how long a send waits for its turn. Who would wait longer is
 	// told how long instead, so that it holds no worker.
 	patience = time.Second
@@ -25,7 +29,7 @@ const (
 )
 
 // pace keeps what leaves within Meta's rates, for all lines of one process. It
-// reserves a turn before the request: one that is then given up is lost.
+// takes a turn before the request: one that is then given up is lost.
 type pace struct {
 	now func() time.Time
 
@@ -35,7 +39,7 @@ type pace struct {
 
 // budget is that of one phone number.
 type budget struct {
-	turns  []time.Time          // the latest reserved, a ring of as many as a second may hold
+	turns  []time.Time          // the latest taken, a ring of as many as a second may hold
 	next   int                  // place of the oldest
 	pairs  map[string]time.Time // contacts: when what they got is paid for
 	forget int                  // size of pairs at which to look for those to forget
@@ -58,11 +62,36 @@ func (p *pace) contact(ctx context.Context, phone, contact string) error {
 // turn waits likewise for the turn of the number. When there is none the
 // contact's is given back.
 func (p *pace) turn(ctx context.Context, phone, contact string) error {
-	err := wait(ctx, p.reserveTurn(phone))
+	err := p.awaitTurn(ctx, phone)
 	if err != nil {
 		p.returnPair(phone, contact)
 	}
 	return err
+}
+
+// awaitTurn takes a turn of the number at the time of that turn and not
+// before: were turns given out ahead, those that wake late would meet those
+// that are on time, and a second hold more than it may.
+func (p *pace) awaitTurn(ctx context.Context, phone string) error {
+	for waited := time.Duration(0); ; {
+		if err := ctx.Err(); err != nil {
+			return &provider.Temporary{Err: err}
+		}
+		d := p.takeTurn(phone)
+		if d <= 0 {
+			return nil
+		}
+		if waited += d; waited > patience {
+			return tooFar(d)
+		}
+		if err := wait(ctx, d); err != nil {
+			return err
+		}
+	}
+}
+
+func tooFar(d time.Duration) error {
+	return &provider.RateLimited{After: d, Message: "the rate at which the network takes messages is used up for now"}
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -70,7 +99,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	case err != nil:
 		return &provider.Temporary{Err: err}
 	case d > patience:
-		return &provider.RateLimited{After: d, Message: "the rate at which the network takes messages is used up for now"}
+		return tooFar(d)
 	case d <= 0:
 		return nil
 	}
@@ -113,16 +142,15 @@ func (p *pace) returnPair(phone, contact string) {
 	}
 }
 
-// reserveTurn returns how long to wait for the number's next turn. What is
-// more than patience is not reserved.
-func (p *pace) reserveTurn(phone string) time.Duration {
+// takeTurn takes the number's next turn if it is now, and else returns how far
+// it is.
+func (p *pace) takeTurn(phone string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n, now := p.number(phone), p.now()
-	at := n.turn(now)
-	d := at.Sub(now)
-	if d <= patience {
-		n.turns[n.next], n.next = at, (n.next+1)%len(n.turns)
+	d := n.turn(now).Sub(now)
+	if d <= 0 {
+		n.turns[n.next], n.next = now, (n.next+1)%len(n.turns)
 	}
 	return d
 }
@@ -132,7 +160,7 @@ func (p *pace) reserveTurn(phone string) time.Duration {
 func (n *budget) turn(now time.Time) time.Time {
 	at := latest(now, n.turns[(n.next+len(n.turns)-1)%len(n.turns)])
 	if oldest := n.turns[n.next]; !oldest.IsZero() {
-		at = latest(at, oldest.Add(time.Second+time.Nanosecond))
+		at = latest(at, oldest.Add(time.Second+guard))
 	}
 	return at
 }

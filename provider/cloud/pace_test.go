@@ -98,7 +98,7 @@ func TestNumberRate(t *testing.T) {
 		wg.Wait()
 		require.Len(t, n.at, 400)
 		require.Equal(t, 80, n.most(time.Second), "no second holds more, and none is wasted")
-		require.Less(t, time.Since(start), 4100*time.Millisecond, "400 messages take four seconds after the first 80")
+		require.Less(t, time.Since(start), 4300*time.Millisecond, "400 messages take four seconds and a bit after the first 80")
 	})
 }
 
