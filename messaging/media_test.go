@@ -94,7 +94,7 @@ type mediaFixture struct {
 	dir   string
 }
 
-func setupMedia(t testing.TB, db *sqlx.DB, first *mediaFixture, idle bool) *mediaFixture {
+func setupMedia(t testing.TB, db *sqlx.DB, first *mediaFixture, idle bool, change ...func(*messaging.Options)) *mediaFixture {
 	t.Helper()
 	m := &mediaFixture{depot: newDepot(), dir: t.TempDir()}
 	c := config{idle: idle}
@@ -110,6 +110,9 @@ func setupMedia(t testing.TB, db *sqlx.DB, first *mediaFixture, idle bool) *medi
 		o.Media, o.Exclusive = m.lib, true
 		o.Providers = append(o.Providers, m.depot)
 		o.Allow = []string{"127.0.0.1"}
+		for _, fn := range change {
+			fn(o)
+		}
 	}
 	m.fixture = setup(t, db, c)
 	return m
@@ -382,5 +385,22 @@ func TestHistoryBringsFiles(t *testing.T) {
 		require.Equal(t, []string{"now"}, f.events(t), "nothing waits for history")
 		eventually(t, "it is fetched", func() bool { return f.message(t, ref, "111", "image").FileURL != "" })
 		require.Len(t, f.events(t), 1)
+	})
+}
+
+// TestMergedChatsWaitTogether merges a chat in which a file is waited for into
+// another.
+func TestMergedChatsWaitTogether(t *testing.T) {
+	eachMedia(t, func(t *testing.T, f *mediaFixture) {
+		ref := f.line(t, filesKind)
+		body, gate := picture(t, 3, 2), make(chan struct{})
+		f.depot.put("file", body, gate)
+		f.receive(t, ref, text("other", "222", "hello"), photo("image", "file", body), text("after", "111", "two"))
+		require.Equal(t, []string{"other"}, f.events(t))
+		f.receive(t, ref, text("both", "222", "it is me", func(m *provider.Message) { m.Chat.UserID, m.Chat.LID = "u.1", "111" }))
+		require.Equal(t, []string{"other"}, f.events(t), "what was two chats waits together")
+		close(gate)
+		eventually(t, "all go out", func() bool { return len(f.events(t)) == 4 })
+		require.Equal(t, []string{"other", "image", "after", "both"}, f.events(t))
 	})
 }

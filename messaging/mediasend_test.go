@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
@@ -243,3 +244,35 @@ var errBroken = errors.New("broken")
 type broken struct{}
 
 func (*broken) Read([]byte) (int, error) { return 0, errBroken }
+
+// TestFilesGoWithRetention keeps a file for as long as a message needs it.
+func TestFilesGoWithRetention(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setupMedia(t, db, nil, false, func(o *messaging.Options) { o.Retention = 24 * time.Hour })
+		ref := f.line(t, filesKind)
+		body := picture(t, 2, 2)
+		f.depot.put("file", body, nil)
+		f.receive(t, ref, photo("image", "file", body))
+		eventually(t, "it is fetched", func() bool { return len(f.events(t)) == 1 })
+		received := f.payload(t).FileURL
+		sent, idle := f.keep(t, ref, "a.png", "", body), f.keep(t, ref, "b.png", "", body)
+		f.clock.Advance(20 * time.Hour)
+		f.send(t, sendFile(ref, provider.Image, sent.ID))
+		f.clock.Advance(20 * time.Hour)
+		require.NoError(t, f.svc.Prune(t.Context()))
+		require.NoError(t, f.svc.RemoveFiles(t.Context()))
+		for link, status := range map[string]int{
+			received: http.StatusNotFound, idle.FileURL: http.StatusNotFound, sent.FileURL: http.StatusOK,
+		} {
+			code, _ := f.served(t, link)
+			require.Equal(t, status, code)
+		}
+		f.clock.Advance(20 * time.Hour)
+		require.NoError(t, f.svc.Prune(t.Context()))
+		require.NoError(t, f.svc.RemoveFiles(t.Context()))
+		code, _ := f.served(t, sent.FileURL)
+		require.Equal(t, http.StatusNotFound, code)
+	})
+}
