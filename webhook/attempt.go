@@ -149,6 +149,8 @@ func (d *Dispatcher) explain(err error) string {
 		return "interrupted"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection was closed without an answer"
+	case strings.Contains(err.Error(), "malformed"): // and quotes what it was sent, perhaps
+		return "the answer is no HTTP"
 	}
 	return printable([]byte(err.Error()))
 }
