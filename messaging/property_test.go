@@ -21,8 +21,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// TestOrderDoesNotMatter delivers what happened on a few lines in any order,
-// with repeats, and compares what is stored and told with what a model makes
+// TestOrderDoesNotMatter delivers what happened on a few lines to two nodes, in
+// any order and with repeats, and compares what is stored and told with what a model makes
 // of the same in its true order. SEED repeats a run.
 func TestOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
@@ -36,13 +36,14 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		t.Logf("SEED=%d", seed)
 		r := rand.New(rand.NewPCG(seed, 0))
 		f := setup(t, db, config{})
+		other := setup(t, db, config{idle: true, net: f.net, clock: f.clock, options: func(o *messaging.Options) { o.Sinks = []messaging.Sink{f.sink} }})
 		var worlds []*world
 		for range 2 {
 			w := newWorld(r, f.line(t, testKind))
 			f.sends(t, w)
 			worlds = append(worlds, w)
 		}
-		f.deliver(t, r, callbacks, worlds)
+		deliver(t, r, callbacks, worlds, f, other)
 		eventually(t, "what raced is settled", func() bool {
 			return f.svc.ApplyEarlies(t.Context()) == nil && count(t, db, `SELECT count(*) FROM messaging_early`) == 0
 		})
@@ -73,8 +74,9 @@ func (f *fixture) sends(t *testing.T, w *world) {
 	}
 }
 
-// deliver lets things happen until there are n callbacks, and delivers them.
-func (f *fixture) deliver(t *testing.T, r *rand.Rand, n int, worlds []*world) {
+// deliver lets things happen until there are n callbacks, and delivers them to
+// the nodes, which have one database.
+func deliver(t *testing.T, r *rand.Rand, n int, worlds []*world, nodes ...*fixture) {
 	type delivery struct {
 		ref provider.ReferenceID
 		ev  provider.Event
@@ -96,7 +98,8 @@ func (f *fixture) deliver(t *testing.T, r *rand.Rand, n int, worlds []*world) {
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	batches := make(chan []delivery)
 	var workers sync.WaitGroup
-	for range 4 {
+	for i := range 4 {
+		svc := nodes[i%len(nodes)].svc
 		workers.Go(func() {
 			for batch := range batches {
 				evs := map[provider.ReferenceID][]provider.Event{}
@@ -107,7 +110,7 @@ func (f *fixture) deliver(t *testing.T, r *rand.Rand, n int, worlds []*world) {
 					continue
 				}
 				for ref, evs := range evs {
-					assert.NoError(t, f.svc.Receive(t.Context(), ref, evs))
+					assert.NoError(t, svc.Receive(t.Context(), ref, evs))
 				}
 			}
 		})
