@@ -103,13 +103,13 @@ func (s *approverSession) DeleteTemplate(context.Context, string, string) error 
 	return &provider.Rejected{Code: "100", Message: "No"}
 }
 
-// reviewed is news of a template.
-func reviewed(name, language, status string, at time.Time) *provider.TemplateChange {
+// reviewed is news of an English template.
+func reviewed(name, status string, at time.Time) *provider.TemplateChange {
 	return &provider.TemplateChange{
 		Raw: provider.Raw{
-			ID: fmt.Sprint(name, language, status, at), Kind: "template_status", Body: json.RawMessage(`{}`),
+			ID: fmt.Sprint(name, status, at), Kind: "template_status", Body: json.RawMessage(`{}`),
 		},
-		TemplateID: name + "." + language, Name: name, Language: language, At: at, Status: status,
+		TemplateID: name + ".en", Name: name, Language: "en", At: at, Status: status,
 	}
 }
 
@@ -140,11 +140,11 @@ func TestTemplateCopy(t *testing.T) {
 		require.Equal(t, 1, a.fetched())
 
 		// News counts at once; what comes late has the network asked.
-		f.receive(t, ref, reviewed("one", "en", "PAUSED", epoch.Add(time.Minute)))
+		f.receive(t, ref, reviewed("one", "PAUSED", epoch.Add(time.Minute)))
 		require.Equal(t, []string{"one/en:PAUSED", "two/en:APPROVED"}, f.statuses(t, ref))
 		require.Equal(t, 1, a.fetched())
 		a.put("one", "en", "DISABLED")
-		f.receive(t, ref, reviewed("one", "en", "APPROVED", epoch))
+		f.receive(t, ref, reviewed("one", "APPROVED", epoch))
 		eventually(t, "it is fetched", func() bool { return a.fetched() == 2 })
 		eventually(t, "the network has the word", func() bool { return f.statuses(t, ref)[0] == "one/en:DISABLED" })
 
@@ -159,7 +159,7 @@ func TestTemplateCopy(t *testing.T) {
 		a.mu.Lock()
 		a.during = func() {
 			f.clock.Advance(time.Second)
-			f.receive(t, ref, reviewed("two", "en", "PAUSED", f.clock.Now()))
+			f.receive(t, ref, reviewed("two", "PAUSED", f.clock.Now()))
 		}
 		a.mu.Unlock()
 		f.clock.Advance(6*time.Hour + time.Second)
@@ -211,7 +211,7 @@ func TestTemplateSend(t *testing.T) {
 		requireInvalid(t, send("one", ""), "message.template.components[0].parameters[0]")
 		require.NoError(t, send("one", `{"type":"text","text":"Ana"}`))
 		require.Equal(t, "Hello Ana", f.messages(t, ref, "111")[0].Text)
-		f.receive(t, ref, reviewed("one", "en", "REJECTED", epoch))
+		f.receive(t, ref, reviewed("one", "REJECTED", epoch))
 		requireInvalid(t, send("one", `{"type":"text","text":"Ana"}`), "message.template.name")
 
 		// What is made here is known here, before the network reports it.
