@@ -16,7 +16,6 @@ type candidate struct {
 	Due      int64 // when its first lane is ready
 	Next     int64 // when its first lane that is not ready will be; 0: none
 	Paused   int64 // until when it is paused; 0: it is not
-	Trials   int64 // that failed since it is paused
 	Now      int64
 
 	lanes int // how many to claim
@@ -37,9 +36,9 @@ func (c *claimer) scan(ctx context.Context) ([]candidate, error) {
 				ORDER BY l.ready_us LIMIT 1), 0) AS due,
 			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us > {now}
 				ORDER BY l.ready_us LIMIT 1), 0) AS next,
-			COALESCE(p.paused_us, 0) AS paused, COALESCE(p.trials, 0) AS trials, {now} AS now
-		FROM c LEFT JOIN lane_consumer p ON p.queue = $1 AND p.consumer = c.consumer
-		WHERE c.consumer IS NOT NULL LIMIT $3`
+			COALESCE((SELECT p.paused_us FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = c.consumer), 0) AS paused,
+			{now} AS now
+		FROM c WHERE c.consumer IS NOT NULL LIMIT $3`
 	var all []candidate
 	if err := c.db.SelectContext(ctx, &all, c.sql.text(scan), c.o.Name, c.after, scanLimit); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err 
 		claim = `UPDATE lane_lane SET ready_us = {now} + $1, epoch = epoch + 1, holder = $2
 			WHERE id IN (SELECT id FROM lane_lane WHERE id = $3 AND ready_us <= {now} {skip}) RETURNING ` + leasedColumns
 	)
-	id, err := c.probe(ctx, x)
+	id, err := c.probe(ctx, x.Consumer)
 	if err != nil || id == 0 {
 		return nil, err
 	}
@@ -50,15 +50,21 @@ func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err 
 	return runs, err
 }
 
-// probe is the lane to try.
-func (c *claimer) probe(ctx context.Context, x candidate) (int64, error) {
-	if x.Trials < oldestOnly || x.Trials%2 != 0 {
-		return c.oldest(ctx, x.Consumer)
+// probe is the lane to try, 0 if none is ready.
+func (c *claimer) probe(ctx context.Context, consumer string) (int64, error) {
+	const (
+		failed  = `SELECT trials FROM lane_consumer WHERE queue = $1 AND consumer = $2`
+		longest = `SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 AND ready_us <= {now} ORDER BY ready_us, id LIMIT 1`
+	)
+	var trials, id int64
+	err := c.db.GetContext(ctx, &trials, failed, c.o.Name, consumer)
+	if err == nil && (trials < oldestOnly || trials%2 != 0) {
+		return c.oldest(ctx, consumer)
 	}
-	const longest = `SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 AND ready_us <= {now} ORDER BY ready_us, id LIMIT 1`
-	var id int64
-	err := c.db.GetContext(ctx, &id, c.sql.text(longest), c.o.Name, x.Consumer)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err == nil {
+		err = c.db.GetContext(ctx, &id, c.sql.text(longest), c.o.Name, consumer)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) { // it was resumed, or others were faster
 		return 0, fmt.Errorf("looking for a lane to try: %w", err)
 	}
 	return id, nil
