@@ -90,22 +90,15 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 // storeTx stores the events of scopes that have an endpoint now, and returns
 // their numbers by their ids.
 func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map[string]int64, error) {
-	const (
-		store = `INSERT INTO webhook_event (` + storedColumns + `)
-			SELECT column1, column2, column3, column4, column5, column6, column7, column8, column9, column10 FROM (`
-		heard = `) AS v WHERE EXISTS (SELECT 1 FROM webhook_endpoint p WHERE p.account = v.column3 AND p.scope = v.column4 AND p.enabled)
-			RETURNING number, id`
-		chunk = 500 // events of one statement
-	)
 	stored := make(map[string]int64, len(evs))
-	for part := range slices.Chunk(evs, chunk) {
+	for part := range slices.Chunk(evs, storeChunk) {
 		values := make([]any, 0, len(part)*len(eventTypes))
 		for i := range part {
 			values = append(values, part[i].row()...)
 		}
-		list, args := d.db.Dialect.List(1, eventTypes, values)
+		text, args := d.storeText(values)
 		var rows []eventRow
-		if err := tx.SelectContext(ctx, &rows, store+list+heard, args...); err != nil {
+		if err := d.db.SelectTx(ctx, tx, &rows, text, args...); err != nil {
 			return nil, err
 		}
 		for _, r := range rows {
@@ -113,6 +106,36 @@ func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map
 		}
 	}
 	return stored, nil
+}
+
+const storeChunk = 500 // events of one statement
+
+// storeText is the statement that stores the events of values.
+func (d *Dispatcher) storeText(values []any) (string, []any) {
+	const (
+		store = `INSERT INTO webhook_event (` + storedColumns + `)
+			SELECT column1, column2, column3, column4, column5, column6, column7, column8, column9, column10 FROM (`
+		heard = `) AS v WHERE EXISTS (SELECT 1 FROM webhook_endpoint p WHERE p.account = v.column3 AND p.scope = v.column4 AND p.enabled)
+			RETURNING number, id`
+	)
+	list, args := d.db.Dialect.List(1, eventTypes, values)
+	return store + list + heard, args
+}
+
+// prepare prepares what stores attempts, and what stores one event, or stores
+// and reads many where that is one text.
+func (d *Dispatcher) prepare(ctx context.Context) error {
+	one, _ := d.storeText(make([]any, len(eventTypes)))
+	texts := []string{one}
+	if d.db.Dialect == database.Postgres {
+		many, _ := d.storeText(make([]any, storeChunk*len(eventTypes)))
+		read, _ := d.eventsText(nil)
+		texts = append(texts, many, read)
+	}
+	if err := d.db.PrepareInsert(ctx, insertAttempts, attemptTypes); err != nil {
+		return err
+	}
+	return d.db.Prepare(ctx, texts...)
 }
 
 const (

@@ -90,9 +90,15 @@ func (d *Dispatcher) load(ctx context.Context, items []*lane.Item) error {
 	return nil
 }
 
+// eventsText is the statement that reads events.
+func (d *Dispatcher) eventsText(numbers []int64) (string, []any) {
+	where, args := d.db.Dialect.InNumbers("number", 1, numbers)
+	return `SELECT ` + eventColumns + ` FROM webhook_event WHERE ` + where, args
+}
+
 func (d *Dispatcher) loadEvents(ctx context.Context, byNumber map[int64]*eventRow) error {
-	where, args := d.db.Dialect.InNumbers("number", 1, slices.Sorted(maps.Keys(byNumber)))
-	rows, err := d.db.QueryContext(ctx, `SELECT `+eventColumns+` FROM webhook_event WHERE `+where, args...)
+	text, args := d.eventsText(slices.Sorted(maps.Keys(byNumber)))
+	rows, err := d.db.QueryPrepared(ctx, text, args...)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcom
 			changed = append(changed, r)
 		}
 	}
-	if err := d.db.Dialect.Insert(ctx, tx, insertAttempts, attemptTypes, args); err != nil {
+	if err := d.db.Insert(ctx, tx, insertAttempts, attemptTypes, args); err != nil {
 		return fmt.Errorf("storing attempts: %w", err)
 	}
 	slices.SortStableFunc(changed, func(a, b *result) int { return strings.Compare(a.ep.ID, b.ep.ID) }) // one lock order

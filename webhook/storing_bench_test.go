@@ -25,6 +25,7 @@ func BenchmarkStoring(b *testing.B) {
 		db.MustExec(`CREATE INDEX bench_message_chat ON bench_message (chat, at_us)`)
 		db.MustExec(`CREATE TABLE bench_chat (id TEXT PRIMARY KEY, last_us BIGINT NOT NULL)`)
 		db.MustExec(`CREATE TABLE bench_feed (seq BIGINT PRIMARY KEY, chat TEXT NOT NULL, message TEXT NOT NULL, at_us BIGINT NOT NULL)`)
+		require.NoError(b, f.db.Prepare(b.Context(), findChat, storeFeed, storeChat, storeRecord))
 		const producers, each, turns = 16, 50, 4
 		var id atomic.Int64
 		var alone, with spent
@@ -58,30 +59,39 @@ func BenchmarkStoring(b *testing.B) {
 	})
 }
 
+// The statements of a message, prepared as those of an event are.
+const (
+	findChat    = `SELECT last_us FROM bench_chat WHERE id = $1`
+	storeFeed   = `INSERT INTO bench_feed (seq, chat, message, at_us) VALUES ($1, $2, $3, $4)`
+	storeChat   = `INSERT INTO bench_chat (id, last_us) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last_us = excluded.last_us`
+	storeRecord = `INSERT INTO bench_message (id, chat, at_us, body) VALUES ($1, $2, $3, $4)`
+)
+
 func (f *fixture) store(b *testing.B, chat string, id int64, event bool) error {
-	return f.db.Write(b.Context(), func(tx *sqlx.Tx) error {
-		at := time.Now().UnixMicro()
+	ctx := b.Context()
+	return f.db.Write(ctx, func(tx *sqlx.Tx) error {
+		at, wamid := time.Now().UnixMicro(), fmt.Sprint("wamid.", id)
 		var last []int64
-		if err := tx.Select(&last, `SELECT last_us FROM bench_chat WHERE id = $1`, chat); err != nil {
+		if err := f.db.SelectTx(ctx, tx, &last, findChat, chat); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(`INSERT INTO bench_feed (seq, chat, message, at_us) VALUES ($1, $2, $3, $4)`,
-			id, chat, fmt.Sprint("wamid.", id), at); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(`INSERT INTO bench_chat (id, last_us) VALUES ($1, $2)
-			ON CONFLICT (id) DO UPDATE SET last_us = excluded.last_us`, chat, at); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(`INSERT INTO bench_message (id, chat, at_us, body) VALUES ($1, $2, $3, $4)`,
-			fmt.Sprint("wamid.", id), chat, at, string(payload)); err != nil {
-			return err
+		for _, s := range []struct {
+			text string
+			args []any
+		}{
+			{storeFeed, []any{id, chat, wamid, at}},
+			{storeChat, []any{chat, at}},
+			{storeRecord, []any{wamid, chat, at, string(payload)}},
+		} {
+			if _, err := f.db.ExecTx(ctx, tx, s.text, s.args...); err != nil {
+				return err
+			}
 		}
 		if !event {
 			return nil
 		}
 		ev := benchEvent(int(id))
 		ev.Scope, ev.Key, ev.ChatID = "s0", chat, chat
-		return f.PublishTx(b.Context(), tx, ev)
+		return f.PublishTx(ctx, tx, ev)
 	})
 }

@@ -34,7 +34,7 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 		if err := tx.GetContext(ctx, &r.ev.Number, insert, ev.row()...); err != nil {
 			return err
 		}
-		if err := d.db.Dialect.Insert(ctx, tx, insertAttempts, attemptTypes, r.row()); err != nil {
+		if err := d.db.Insert(ctx, tx, insertAttempts, attemptTypes, r.row()); err != nil {
 			return err
 		}
 		return d.tell(ctx, tx, r)

@@ -148,6 +148,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	if d.db, err = database.Of(ctx, db); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
+	if err := d.prepare(ctx); err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
 	if d.guard, err = guard.New(d.opts.Allow); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}

@@ -47,6 +47,9 @@ type shared struct {
 	gate   chan struct{} // SQLite: held by the one transaction that may write
 	writes coalesce.Group[func(*sqlx.Tx) error]
 	bus    bus
+
+	preparing sync.Mutex
+	prepared  sync.Map // text → *sqlx.Stmt
 }
 
 // handles maps *sql.DB to *shared: the write gate must be one per process and

@@ -1,13 +1,10 @@
 package database
 
 import (
-	"context"
 	"database/sql/driver"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // fewRows is up to how many rows PostgreSQL plans a list of values in less time
@@ -49,34 +46,6 @@ func (d Dialect) List(first int, types []string, values []any) (string, []any) {
 	}
 	b.WriteByte(')')
 	return b.String(), arrays(values, width)
-}
-
-// insertRows is how many rows one statement of SQLite stores. A longer one takes
-// as long again to be read.
-const insertRows = 16
-
-// Insert stores rows of columns of types, which stand one after the other in
-// values; into names the table and the columns. SQLite gets statements of a
-// few rows that are prepared once, PostgreSQL a list.
-func (d Dialect) Insert(ctx context.Context, tx *sqlx.Tx, into string, types []string, values []any) error {
-	if chunk := insertRows * len(types); d != Postgres && len(values) >= 2*chunk {
-		stmt, err := tx.PreparexContext(ctx, into+" VALUES "+d.Values(insertRows, len(types), 1)) //nolint:sqlclosecheck // closed below
-		if err != nil {
-			return err
-		}
-		defer stmt.Close() //nolint:errcheck // it holds nothing
-		for ; len(values) >= chunk; values = values[chunk:] {
-			if _, err := stmt.ExecContext(ctx, values[:chunk]...); err != nil {
-				return err
-			}
-		}
-	}
-	if len(values) == 0 {
-		return nil
-	}
-	list, args := d.List(1, types, values)
-	_, err := tx.ExecContext(ctx, into+" "+list, args...)
-	return err
 }
 
 // In is the condition that a column of type TEXT has one of values.

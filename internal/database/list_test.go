@@ -54,12 +54,13 @@ func TestInsert(t *testing.T) {
 			}
 			db.MustExec(`DELETE FROM y`)
 			require.NoError(t, d.InTx(t.Context(), func(tx *sqlx.Tx) error {
-				return d.Dialect.Insert(t.Context(), tx, `INSERT INTO y (n, s)`, []string{"BIGINT", "TEXT"}, values)
+				return d.Insert(t.Context(), tx, `INSERT INTO y (n, s)`, []string{"BIGINT", "TEXT"}, values)
 			}))
 			var n, right int
 			require.NoError(t, d.Get(&n, `SELECT count(DISTINCT n) FROM y`))
 			require.NoError(t, d.Get(&right, `SELECT count(*) FROM y WHERE CAST(n AS TEXT) = s`))
 			require.Equal(t, []int{rows, rows}, []int{n, right})
+			require.NoError(t, d.PrepareInsert(t.Context(), `INSERT INTO y (n, s)`, []string{"BIGINT", "TEXT"}))
 		}
 	})
 }

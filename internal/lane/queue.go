@@ -50,7 +50,8 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Queue, error) {
 	if log == nil {
 		log = slog.Default()
 	}
-	return &Queue{db: d, o: o, log: log.With("queue", o.Name), sql: newDialect(d.Dialect, o.Now)}, nil
+	q := &Queue{db: d, o: o, log: log.With("queue", o.Name), sql: newDialect(d.Dialect, o.Now)}
+	return q, q.prepare(ctx)
 }
 
 // def is v, or d when v is not set.
@@ -87,11 +88,35 @@ func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 		}
 		values = append(values, e.Consumer, e.Key, e.Subject, e.Note)
 	}
+	text, args := q.putText(values)
+	_, err := q.db.ExecTx(ctx, tx, text, args...)
+	return err
+}
+
+// putText is the statement that puts the entries of values.
+func (q *Queue) putText(values []any) (string, []any) {
 	const insert = `INSERT INTO lane_outbox (queue, consumer, key, subject, note, at_us)
 		SELECT $1, column1, column2, column3, column4, {now} FROM (%s) AS v`
 	list, args := q.db.Dialect.List(2, []string{"TEXT", "TEXT", "TEXT", "TEXT"}, values)
-	_, err := tx.ExecContext(ctx, fmt.Sprintf(q.sql.text(insert), list), append([]any{q.o.Name}, args...)...)
-	return err
+	return fmt.Sprintf(q.sql.text(insert), list), append([]any{q.o.Name}, args...)
+}
+
+// prepare prepares what stores items, and what puts one entry, or many where
+// that is one text.
+func (q *Queue) prepare(ctx context.Context) error {
+	if err := q.db.PrepareInsert(ctx, insertItems, itemTypes); err != nil {
+		return err
+	}
+	if q.o.Now != nil { // it is in the text
+		return nil
+	}
+	one, _ := q.putText(make([]any, 4))
+	texts := []string{one}
+	if q.db.Dialect == database.Postgres {
+		many, _ := q.putText(make([]any, 4*putLimit))
+		texts = append(texts, many)
+	}
+	return q.db.Prepare(ctx, texts...)
 }
 
 // Committed tells the queue, on all nodes, that what was put, resumed or

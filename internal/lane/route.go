@@ -182,6 +182,11 @@ func (a laneKey) compare(b laneKey) int {
 // appendLimit bounds the rows of one statement.
 const appendLimit = 2000
 
+// The items of lanes, to be inserted.
+const insertItems = `INSERT INTO lane_item (lane_id, seq, subject)`
+
+var itemTypes = []string{"BIGINT", "BIGINT", "TEXT"}
+
 // append puts entries at the ends of their lanes.
 func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 	groups := map[laneKey][]string{}
@@ -202,8 +207,7 @@ func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 		}
 		items = append(items, more...)
 	}
-	types := []string{"BIGINT", "BIGINT", "TEXT"}
-	if err := n.db.Dialect.Insert(ctx, tx, `INSERT INTO lane_item (lane_id, seq, subject)`, types, items); err != nil {
+	if err := n.db.Insert(ctx, tx, insertItems, itemTypes, items); err != nil {
 		return fmt.Errorf("adding items: %w", err)
 	}
 	return nil

@@ -1,0 +1,91 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Prepare prepares texts that are run again and again, for as long as the
+// handle is open. It needs a connection: do not call it in a transaction.
+func (d *DB) Prepare(ctx context.Context, texts ...string) error {
+	d.preparing.Lock()
+	defer d.preparing.Unlock()
+	for _, text := range texts {
+		if _, ok := d.prepared.Load(text); ok {
+			continue
+		}
+		stmt, err := d.PreparexContext(ctx, text)
+		if err != nil {
+			return fmt.Errorf("preparing a statement: %w", err)
+		}
+		d.prepared.Store(text, stmt)
+	}
+	return nil
+}
+
+// SelectTx is tx.SelectContext, for a text that may be prepared.
+func (d *DB) SelectTx(ctx context.Context, tx *sqlx.Tx, dest any, text string, args ...any) error {
+	if stmt, ok := d.prepared.Load(text); ok {
+		return tx.StmtxContext(ctx, stmt).SelectContext(ctx, dest, args...) //nolint:sqlclosecheck // tx closes it
+	}
+	return tx.SelectContext(ctx, dest, text, args...)
+}
+
+// ExecTx is tx.ExecContext, for a text that may be prepared.
+func (d *DB) ExecTx(ctx context.Context, tx *sqlx.Tx, text string, args ...any) (sql.Result, error) {
+	if stmt, ok := d.prepared.Load(text); ok {
+		return tx.StmtxContext(ctx, stmt).ExecContext(ctx, args...)
+	}
+	return tx.ExecContext(ctx, text, args...)
+}
+
+// QueryPrepared is d.QueryContext, for a text that may be prepared.
+func (d *DB) QueryPrepared(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if stmt, ok := d.prepared.Load(text); ok {
+		return stmt.(*sqlx.Stmt).QueryContext(ctx, args...)
+	}
+	return d.QueryContext(ctx, text, args...)
+}
+
+// insertRows is how many rows a statement of SQLite stores. A longer one takes
+// as long again to be read.
+const insertRows = 16
+
+// Insert stores rows of columns of types, which stand one after the other in
+// values; into names the table and the columns. SQLite gets statements of a
+// few rows, PostgreSQL one list.
+func (d *DB) Insert(ctx context.Context, tx *sqlx.Tx, into string, types []string, values []any) error {
+	for len(values) > 0 {
+		n := len(values)
+		if d.Dialect != Postgres {
+			if n = insertRows * len(types); len(values) < n {
+				n = len(types)
+			}
+		}
+		text, args := d.insertText(into, types, values[:n])
+		if _, err := d.ExecTx(ctx, tx, text, args...); err != nil {
+			return err
+		}
+		values = values[n:]
+	}
+	return nil
+}
+
+// PrepareInsert prepares what [DB.Insert] runs.
+func (d *DB) PrepareInsert(ctx context.Context, into string, types []string) error {
+	for _, rows := range []int{1, insertRows} { // the text of many is the same on PostgreSQL
+		text, _ := d.insertText(into, types, make([]any, rows*len(types)))
+		if err := d.Prepare(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *DB) insertText(into string, types []string, values []any) (string, []any) {
+	list, args := d.Dialect.List(1, types, values)
+	return into + " " + list, args
+}
