@@ -44,7 +44,7 @@ type templateInput struct {
 		Name            string               `json:"name" minLength:"1" maxLength:"512" doc:"Lower-case letters, digits and underscores." example:"order_shipped"`
 		Category        string               `json:"category" minLength:"1" maxLength:"64" doc:"MARKETING, UTILITY or AUTHENTICATION." example:"UTILITY"`
 		Language        string               `json:"language" minLength:"1" maxLength:"35" example:"en_US"`
-		Components      []json.RawMessage    `json:"components" maxItems:"20" doc:"As the network takes them."`
+		Components      []json.RawMessage    `json:"components" nullable:"false" maxItems:"20" doc:"As the network takes them."`
 		ParameterFormat string               `json:"parameterFormat,omitempty" enum:"positional,named" doc:"How variables are called; absent: positional."`
 	}
 }
