@@ -53,8 +53,13 @@ type sink struct {
 
 func newSink(t testing.TB, db *sqlx.DB) *sink {
 	t.Helper()
-	_, err := db.ExecContext(t.Context(), `CREATE TABLE IF NOT EXISTS test_event (id TEXT PRIMARY KEY, at BIGINT)`)
-	require.NoError(t, err)
+	for _, q := range []string{
+		`CREATE TABLE IF NOT EXISTS test_event (id TEXT PRIMARY KEY, at BIGINT)`,
+		`CREATE INDEX IF NOT EXISTS test_event_at ON test_event (at)`,
+	} {
+		_, err := db.ExecContext(t.Context(), q)
+		require.NoError(t, err)
+	}
 	return &sink{db: db, events: map[string]messaging.Event{}}
 }
 
