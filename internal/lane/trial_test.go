@@ -3,6 +3,7 @@ package lane_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -104,12 +105,14 @@ func TestTrialOfDeadNode(t *testing.T) {
 func TestRejoin(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		var up atomic.Bool
+		var gate sync.RWMutex
+		up := false
+		isUp := func() bool { gate.RLock(); defer gate.RUnlock(); return up }
 		var attempts atomic.Int64
 		q := newQueue(t, db, lane.Options{Run: 1, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
 			refused := it.Key == "passed" && it.Seq == 1 || it.Key == "held" && it.Seq < 3
 			switch {
-			case up.Load() || it.Key == "passed" && it.Seq == 2:
+			case isUp() || it.Key == "passed" && it.Seq == 2:
 				s.add(it)
 				attempts.Add(int64(it.Attempt))
 				return lane.Outcome{}
@@ -127,12 +130,16 @@ func TestRejoin(t *testing.T) {
 		put(t, db, q, es...)
 		start(t, q)
 		eventually(t, func() bool {
+			gate.Lock() // nothing is tried between the look and what follows from it
+			defer gate.Unlock()
 			var back bool
 			require.NoError(t, db.Get(&back, `SELECT count(*) = 2 FROM lane_lane
 				WHERE key = 'held' AND detached = 0 AND head = 0 AND attempt > 0 OR key = 'passed' AND detached = 1`))
-			return back && s.count() == 1
+			var held int
+			require.NoError(t, db.Get(&held, `SELECT count(*) FROM lane_lane WHERE holder <> ''`))
+			up = back && held == 0 && s.count() == 1
+			return up
 		})
-		up.Store(true)
 		s.await(t, 7)
 		require.Equal(t, []string{"1", "2", "3", "4"}, s.of("c/held"))
 		require.Equal(t, []string{"2", "3", "4"}, s.of("c/passed"))
