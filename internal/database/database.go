@@ -50,6 +50,7 @@ type shared struct {
 
 	preparing sync.Mutex
 	prepared  sync.Map // text → *sqlx.Stmt
+	own       sync.Map // *sqlx.Tx that run now; what is prepared is for no other
 }
 
 // handles maps *sql.DB to *shared: the write gate must be one per process and
@@ -127,6 +128,8 @@ func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 		return cause(ctx, &storeError{err})
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit it reports ErrTxDone
+	d.own.Store(tx, nil)
+	defer d.own.Delete(tx)
 	if err := fn(tx); err != nil {
 		return cause(ctx, unwritable(err))
 	}

@@ -26,9 +26,20 @@ func (d *DB) Prepare(ctx context.Context, texts ...string) error {
 	return nil
 }
 
+// ready is the statement of a text, nil when it is not prepared, or tx is a
+// caller's: that may be of another handle.
+func (d *DB) ready(tx *sqlx.Tx, text string) *sqlx.Stmt {
+	if _, own := d.own.Load(tx); !own {
+		return nil
+	}
+	stmt, _ := d.prepared.Load(text)
+	s, _ := stmt.(*sqlx.Stmt)
+	return s
+}
+
 // SelectTx is tx.SelectContext, for a text that may be prepared.
 func (d *DB) SelectTx(ctx context.Context, tx *sqlx.Tx, dest any, text string, args ...any) error {
-	if stmt, ok := d.prepared.Load(text); ok {
+	if stmt := d.ready(tx, text); stmt != nil {
 		return tx.StmtxContext(ctx, stmt).SelectContext(ctx, dest, args...) //nolint:sqlclosecheck // tx closes it
 	}
 	return tx.SelectContext(ctx, dest, text, args...)
@@ -36,7 +47,7 @@ func (d *DB) SelectTx(ctx context.Context, tx *sqlx.Tx, dest any, text string, a
 
 // ExecTx is tx.ExecContext, for a text that may be prepared.
 func (d *DB) ExecTx(ctx context.Context, tx *sqlx.Tx, text string, args ...any) (sql.Result, error) {
-	if stmt, ok := d.prepared.Load(text); ok {
+	if stmt := d.ready(tx, text); stmt != nil {
 		return tx.StmtxContext(ctx, stmt).ExecContext(ctx, args...)
 	}
 	return tx.ExecContext(ctx, text, args...)

@@ -1,0 +1,51 @@
+package database_test
+
+import (
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// TestPrepared runs a statement that is prepared in transactions of the handle,
+// of its caller, and of another handle on the same database.
+func TestPrepared(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		db, other := testkit.Open(t, url), testkit.Open(t, url)
+		d := setup(t, db)
+		db.MustExec(`CREATE TABLE y (n BIGINT)`)
+		const insert, read = `INSERT INTO y (n) VALUES ($1)`, `SELECT n FROM y WHERE n >= $1 ORDER BY n`
+		for range 2 { // again: it is there already
+			require.NoError(t, d.Prepare(t.Context(), insert, read))
+		}
+		use := func(n int) func(tx *sqlx.Tx) error {
+			return func(tx *sqlx.Tx) error {
+				if _, err := d.ExecTx(t.Context(), tx, insert, n); err != nil {
+					return err
+				}
+				var ns []int
+				if err := d.SelectTx(t.Context(), tx, &ns, read, n); err != nil {
+					return err
+				}
+				require.Equal(t, []int{n}, ns)
+				return nil
+			}
+		}
+		require.NoError(t, d.InTx(t.Context(), use(1)))
+		require.NoError(t, d.Write(t.Context(), use(2)))
+		for n, h := range map[int]*sqlx.DB{3: db, 4: other} {
+			db.MustExec(`DELETE FROM y`)
+			tx, err := h.BeginTxx(t.Context(), nil)
+			require.NoError(t, err)
+			require.NoError(t, use(n)(tx))
+			require.NoError(t, tx.Commit())
+		}
+		rows, err := d.QueryPrepared(t.Context(), read, 0)
+		require.NoError(t, err)
+		require.True(t, rows.Next())
+		require.NoError(t, rows.Close())
+	})
+}
