@@ -297,9 +297,9 @@ func TestDeliveriesAreKeptFor30Days(t *testing.T) {
 		ana.hook(t, ref, 200)
 		ana.write(t, ref, "ana", "Hello")
 		ana.deliveries(t, ref, "&state=delivered", 1)
-		after := func(days time.Duration) client {
+		after := func(days int) client {
 			f := working(t, setupOn(t, db, func(c *server.Config) {
-				c.Now = func() time.Time { return time.Now().Add(days * 24 * time.Hour) }
+				c.Now = func() time.Time { return time.Now().AddDate(0, 0, days) }
 			}))
 			again := f.do(t, "POST", "/user/login", `{"email":"ana@example.org","password":"correct horse"}`).json(200)
 			return client{f, again["token"].(string)}
