@@ -28,6 +28,15 @@
 //		Reference: ref.ID, ChatID: "ana@sandbox", Content: provider.Text{Text: "Hello"},
 //	})
 //
+// # What arrives
+//
+// Networks repeat themselves and keep no order. A message is stored once, its
+// status only rises, and of two words about a contact (its names, its number,
+// whether it wants to be written to) the later one counts, whichever came
+// first: the same events in any order come to the same. A contact with a new
+// number keeps its chat, to which the old number still leads. Imported history
+// is stored before all other messages of its chat, and makes no [Event].
+//
 // # Times and ids
 //
 // Times are [UnixTime]: a time.Time whose JSON is UNIX seconds. A message's id
