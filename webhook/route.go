@@ -81,27 +81,24 @@ func parseNote(note string) (a address) {
 
 // listeners returns the enabled endpoints of the owners.
 func (d *Dispatcher) listeners(ctx context.Context, tx *sqlx.Tx, to []address) (map[owner][]endpointRow, error) {
-	var scopes []any
-	known := map[string]bool{}
+	byOwner := map[owner][]endpointRow{}
+	var owners []any
 	for _, a := range to {
-		if !known[a.Scope] {
-			known[a.Scope] = true
-			scopes = append(scopes, a.Scope)
+		if _, known := byOwner[a.owner]; !known {
+			byOwner[a.owner] = nil
+			owners = append(owners, a.Account, a.Scope)
 		}
 	}
-	if len(scopes) == 0 {
+	if len(owners) == 0 {
 		return nil, nil
 	}
+	list, args := d.db.Dialect.List(1, []string{"TEXT", "TEXT"}, owners)
 	var rows []endpointRow
 	err := tx.SelectContext(ctx, &rows, `SELECT id, account, scope, events, include FROM webhook_endpoint
-		WHERE scope IN `+d.among(len(scopes))+` AND enabled ORDER BY id`, scopes...)
-	byOwner := map[owner][]endpointRow{}
+		WHERE (account, scope) IN (`+list+`) AND enabled ORDER BY id`, args...)
 	for _, r := range rows {
 		o := owner{r.Account, r.Scope}
 		byOwner[o] = append(byOwner[o], r)
 	}
 	return byOwner, err
 }
-
-// among is the list of n parameters after IN.
-func (d *Dispatcher) among(n int) string { return d.db.Dialect.Values(1, n, 1) }

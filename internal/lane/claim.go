@@ -179,13 +179,6 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 	if len(runs) == 0 {
 		return nil
 	}
-	const (
-		items = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.subject FROM c `
-		join  = `JOIN lane_item i ON i.lane_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most ORDER BY c.id, i.seq`
-		// PostgreSQL would sooner read the whole table than visit 64 lanes.
-		lateral = `CROSS JOIN LATERAL (SELECT seq, subject FROM lane_item
-			WHERE lane_id = c.id AND seq > c.head AND seq <= c.head + c.most OFFSET 0) i ORDER BY c.id, i.seq`
-	)
 	byLane := map[int64]*run{}
 	heads := make([][]int64, len(runs))
 	for i, r := range runs {
@@ -196,11 +189,8 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 		heads[i] = []int64{r.lane, r.head, most}
 		byLane[r.lane] = r
 	}
-	query := items + join
-	if c.db.Dialect == database.Postgres {
-		query = items + lateral
-	}
-	rows, err := c.db.QueryContext(ctx, fmt.Sprintf(query, c.sql.list(heads)))
+	text, args := c.itemsText(heads)
+	rows, err := c.db.QueryPrepared(ctx, text, args...)
 	if err != nil {
 		return err
 	}

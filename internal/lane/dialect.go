@@ -50,28 +50,26 @@ func (d *dialect) text(s string) string {
 	return strings.ReplaceAll(t.(string), "{now}", now)
 }
 
-// list is a list of rows of numbers, to stand behind FROM or IN: they need no
-// quoting, and no driver is quick with thousands of parameters. PostgreSQL gets
-// an array per column, which is read in one go.
-func (d *dialect) list(rows [][]int64) string {
+// list is a list of rows of numbers, to stand behind FROM or IN, and its
+// arguments. SQLite gets them in the text: they need no quoting, and it is not
+// quick with thousands of parameters. PostgreSQL gets an array per column.
+func (d *dialect) list(first int, rows [][]int64) (string, []any) {
 	if d.name != database.Postgres {
-		return "VALUES " + numbers(rows)
+		return "VALUES " + numbers(rows), nil
 	}
-	b := append(make([]byte, 0, 64*len(rows)), "SELECT * FROM unnest("...)
-	for i := range rows[0] {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, "CAST('{"...)
+	columns, args := make([]string, len(rows[0])), make([]any, len(rows[0]))
+	for i := range columns {
+		columns[i] = "CAST($" + strconv.Itoa(first+i) + " AS BIGINT[])"
+		b := append(make([]byte, 0, 16*len(rows)), '{')
 		for j, row := range rows {
 			if j > 0 {
 				b = append(b, ',')
 			}
 			b = strconv.AppendInt(b, row[i], 10)
 		}
-		b = append(b, "}' AS BIGINT[])"...)
+		args[i] = string(append(b, '}'))
 	}
-	return string(append(b, ')'))
+	return "SELECT * FROM unnest(" + strings.Join(columns, ",") + ")", args
 }
 
 // numbers writes rows of numbers, "(1,2),(3,4)", straight into a text.

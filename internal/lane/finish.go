@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-
-	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // errSettle wraps what Settle returned.
@@ -209,44 +207,25 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 // advance writes what became of the lanes whose lease still holds. The holder
 // is compared too: after a commit whose answer was lost it is nobody.
 func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
-	const (
-		done = `WITH k (lane, fence, up_to, tries, first, wait) AS (%s)`
-		// PostgreSQL locks the lanes in the order in which all do.
-		locked = `WITH u (lane, fence, up_to, tries, first, wait) AS (%s),
-			k AS MATERIALIZED (SELECT u.* FROM u JOIN lane_lane l ON l.id = u.lane AND l.epoch = u.fence AND l.holder = $1
-				ORDER BY l.consumer, l.key, l.detached FOR UPDATE)`
-		advance = ` UPDATE lane_lane SET head = k.up_to, attempt = k.tries, holder = '',
-				since_us = CASE WHEN k.first < 0 OR tail = k.up_to THEN {now} ELSE k.first END,
-				ready_us = CASE WHEN tail > k.up_to THEN {now} + k.wait END
-			FROM k WHERE id = k.lane AND epoch = k.fence AND holder = $1
-			RETURNING id, ready_us IS NOT NULL`
-	)
-	text := done
-	if n.db.Dialect == database.Postgres {
-		text = locked
-	}
 	us := make([][]int64, len(runs))
 	byLane := make(map[int64]*run, len(runs))
 	for i, r := range runs {
 		us[i] = []int64{r.lane, r.epoch, r.upTo, int64(r.tries), r.first, r.wait.Microseconds()}
 		byLane[r.lane] = r
 	}
-	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(text+advance), n.sql.list(us)), n.id)
-	if err != nil {
+	var rows []struct {
+		ID   int64
+		More bool
+	}
+	text, args := n.advanceText(us)
+	if err := n.db.SelectTx(ctx, tx, &rows, text, append([]any{n.id}, args...)...); err != nil {
 		return won, err
 	}
-	defer rows.Close() //nolint:errcheck // Err reports it
-	for rows.Next() {
-		var id int64
-		var more bool
-		if err := rows.Scan(&id, &more); err != nil {
-			return won, err
-		}
-		r := byLane[id]
-		won.runs = append(won.runs, r)
-		won.more = won.more || more
+	for _, row := range rows {
+		won.runs = append(won.runs, byLane[row.ID])
+		won.more = won.more || row.More
 	}
-	return won, rows.Err()
+	return won, nil
 }
 
 // moveApart gives the item at the head a lane of its own, in which it keeps
@@ -272,8 +251,8 @@ func (n *node) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs [
 	if len(passed) == 0 {
 		return nil
 	}
-	const items = `DELETE FROM lane_item WHERE (lane_id, seq) IN (%s)`
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf(items, n.sql.list(passed))); err != nil {
+	text, args := n.removeText(passed)
+	if _, err := n.db.ExecTx(ctx, tx, text, args...); err != nil {
 		return err
 	}
 	const lane = `DELETE FROM lane_lane WHERE id = $1`

@@ -188,10 +188,12 @@ func (n *node) renew(ctx context.Context) error {
 	for i, r := range old {
 		us[i] = []int64{r.lane, r.epoch}
 	}
+	list, args := n.sql.list(3, us)
+	args = append([]any{n.o.Lease.Microseconds(), n.id}, args...)
 	var ids []int64
 	err := n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
 		ids = nil
-		return tx.SelectContext(ctx, &ids, fmt.Sprintf(n.sql.text(renew), n.sql.list(us)), n.o.Lease.Microseconds(), n.id)
+		return tx.SelectContext(ctx, &ids, fmt.Sprintf(n.sql.text(renew), list), args...)
 	})
 	if err != nil {
 		return err

@@ -101,22 +101,23 @@ func (q *Queue) putText(values []any) (string, []any) {
 	return fmt.Sprintf(q.sql.text(insert), list), append([]any{q.o.Name}, args...)
 }
 
-// prepare prepares what stores items, and what puts one entry, or many where
-// that is one text.
+// prepare prepares what is run often, as far as it is always the same text.
 func (q *Queue) prepare(ctx context.Context) error {
 	if err := q.db.PrepareInsert(ctx, insertItems, itemTypes); err != nil {
 		return err
 	}
-	if q.o.Now != nil { // it is in the text
+	if q.o.Now != nil { // it is in the texts
 		return nil
 	}
 	one, _ := q.putText(make([]any, 4))
-	texts := []string{one}
-	if q.db.Dialect == database.Postgres {
-		many, _ := q.putText(make([]any, 4*putLimit))
-		texts = append(texts, many)
+	if q.db.Dialect != database.Postgres {
+		return q.db.Prepare(ctx, one)
 	}
-	return q.db.Prepare(ctx, texts...)
+	many, _ := q.putText(make([]any, 4*putLimit))
+	items, _ := q.itemsText([][]int64{make([]int64, 3)})
+	advance, _ := q.advanceText([][]int64{make([]int64, 6)})
+	remove, _ := q.removeText([][]int64{make([]int64, 2)})
+	return q.db.Prepare(ctx, one, many, items, advance, remove)
 }
 
 // Committed tells the queue, on all nodes, that what was put, resumed or
