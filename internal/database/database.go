@@ -8,6 +8,7 @@ package database
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -122,8 +123,11 @@ func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	}
 }
 
-func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error {
-	tx, err := d.BeginTxx(ctx, nil)
+func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error { return d.txOn(ctx, d.DB, fn) }
+
+// txOn is a transaction of a handle or of one of its connections.
+func (d *DB) txOn(ctx context.Context, on beginner, fn func(*sqlx.Tx) error) error {
+	tx, err := on.BeginTxx(ctx, nil)
 	if err != nil {
 		return cause(ctx, &storeError{err})
 	}
@@ -134,6 +138,10 @@ func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 		return cause(ctx, unwritable(err))
 	}
 	return cause(ctx, unwritable(tx.Commit()))
+}
+
+type beginner interface {
+	BeginTxx(ctx context.Context, opts *sql.TxOptions) (*sqlx.Tx, error)
 }
 
 // cause prefers the context's error: lib/pq reports an expired context as a

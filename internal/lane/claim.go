@@ -23,9 +23,11 @@ func (n *node) claimAll(ctx, handling context.Context) {
 			n.log.WarnContext(ctx, "claiming failed", "error", err)
 			wait = failedWait
 		}
-		// Under load claims grow, instead of becoming many.
 		took := time.Since(begun)
-		pause := took + min(max(claimPause, took/2), claimMost)
+		pause := took
+		if c.crowded { // claims grow then, instead of becoming many
+			pause += min(max(claimPause, took/2), claimMost)
+		}
 		if wait > pause-took && !await(ctx, n.claim, wait) {
 			return
 		}
@@ -42,6 +44,9 @@ type claimer struct {
 	turn  int           // who is served first
 	doubt bool          // a claim may have been made whose answer was lost
 	miss  time.Duration // how long to wait for lanes that others have locked
+
+	last    time.Time // when there was something to claim
+	crowded bool      // and so soon again
 }
 
 // claimOnce claims what is ready and fits, and returns how long to wait for
@@ -61,9 +66,12 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 		return 0, fmt.Errorf("looking for consumers: %w", err)
 	}
 	chosen, wait := c.choose(all)
+	now := time.Now()
+	c.crowded = len(chosen) > 0 && now.Sub(c.last) < 2*claimPause
 	if len(chosen) == 0 {
 		return wait, nil
 	}
+	c.last = now
 	deadline := time.Now().Add(c.o.Lease)
 	runs, err := c.claimLanes(ctx, chosen)
 	if err != nil {
@@ -117,7 +125,7 @@ func (c *claimer) lease(ctx context.Context, chosen []candidate) (runs []*run, e
 	if c.db.Dialect == database.Postgres { // one statement needs no transaction
 		return c.leased(ctx, c.db, query, args)
 	}
-	err = c.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+	err = c.db.WriteLazy(ctx, func(tx *sqlx.Tx) error {
 		runs, err = c.leased(ctx, tx, query, args)
 		return err
 	})
@@ -130,7 +138,7 @@ func (c *claimer) claimQuery(chosen []candidate) (string, []any) {
 	const (
 		part = `SELECT id FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $# AND ready_us <= {now}
 			ORDER BY ready_us LIMIT $# {skip}) c`
-		claim = `) UPDATE lane_lane SET ready_us = {now} + $#, epoch = epoch + 1, holder = $# WHERE id IN (SELECT id FROM c)
+		claim = `) UPDATE lane_lane SET ready_us = {now} + $#, epoch = epoch + 1, holder = $# WHERE id IN (SELECT id FROM c) {lazy}
 			RETURNING ` + leasedColumns
 	)
 	args := []any{c.o.Name}

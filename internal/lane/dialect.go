@@ -16,7 +16,9 @@ import (
 //   - {seen}: the database's clock, for the heartbeats of nodes;
 //   - {lock}: locks the rows that a query selects. SQLite has one writer and
 //     needs none;
-//   - {skip}: the same, passing over rows that others have locked.
+//   - {skip}: the same, passing over rows that others have locked;
+//   - {lazy}: a further condition, which holds and makes the commit lazy. On
+//     SQLite [database.DB.WriteLazy] does that.
 type dialect struct {
 	name  database.Dialect
 	words *strings.Replacer
@@ -25,12 +27,12 @@ type dialect struct {
 }
 
 func newDialect(d database.Dialect, clock func() time.Time) *dialect {
-	now, lock, skip := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`, "", ""
+	now, lock, skip, lazy := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`, "", "", ""
 	if d == database.Postgres {
 		now = `CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)`
-		lock, skip = "FOR UPDATE", "FOR UPDATE SKIP LOCKED"
+		lock, skip, lazy = "FOR UPDATE", "FOR UPDATE SKIP LOCKED", "AND (SELECT "+database.LazySQL+") = 'off'"
 	}
-	words := []string{"{seen}", now, "{lock}", lock, "{skip}", skip}
+	words := []string{"{seen}", now, "{lock}", lock, "{skip}", skip, "{lazy}", lazy}
 	if clock == nil {
 		words = append(words, "{now}", now)
 	}

@@ -79,7 +79,7 @@ func (n *node) routeBatch(ctx context.Context, limit int) (routed int, err error
 		return 0, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	err = n.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = n.db.WriteLazy(ctx, func(tx *sqlx.Tx) error {
 		if err := n.lockRouter(ctx, tx); err != nil {
 			return err
 		}
@@ -105,8 +105,8 @@ func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(n.topic()))
 	var ours bool
-	row := tx.QueryRowContext(ctx, guardSQL+`, pg_try_advisory_xact_lock($1)`, int64(h.Sum64()))
-	if err := row.Scan(new(string), new(string), &ours); err != nil {
+	row := tx.QueryRowContext(ctx, guardSQL+`, `+database.LazySQL+`, pg_try_advisory_xact_lock($1)`, int64(h.Sum64()))
+	if err := row.Scan(new(string), new(string), new(string), &ours); err != nil {
 		return err
 	}
 	if !ours {

@@ -1,0 +1,67 @@
+package database
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// WriteLazy is InTx for what a power cut may take back, such as who works on
+// what: it does not wait until the commit is on disk. What is committed later
+// by other means is not kept without it. On PostgreSQL fn itself asks for that,
+// with [LazySQL].
+func (d *DB) WriteLazy(ctx context.Context, fn func(*sqlx.Tx) error) error {
+	if d.Dialect != SQLite {
+		return d.InTx(ctx, fn)
+	}
+	select {
+	case d.gate <- struct{}{}:
+		defer func() { <-d.gate }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	conn, err := d.Connx(ctx)
+	if err != nil {
+		return cause(ctx, &storeError{err})
+	}
+	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	restore, err := unsynchronized(ctx, conn)
+	if err != nil {
+		return cause(ctx, unwritable(err))
+	}
+	defer restore()
+	return d.txOn(ctx, conn, fn)
+}
+
+// LazySQL is a column that makes the commit of its transaction lazy on
+// PostgreSQL.
+const LazySQL = `set_config('synchronous_commit', 'off', true)`
+
+// The levels of SQLite's pragma synchronous.
+const normal = 1 // in WAL mode: a commit is not waited for, a checkpoint is
+
+// unsynchronized lets commits of a connection of SQLite go on before they are
+// on disk, until restore.
+func unsynchronized(ctx context.Context, conn *sqlx.Conn) (restore func(), err error) {
+	var level int
+	if err := conn.GetContext(ctx, &level, `PRAGMA synchronous`); err != nil {
+		return nil, err
+	}
+	if level <= normal {
+		return func() {}, nil
+	}
+	set := func(ctx context.Context, level int) error {
+		_, err := conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA synchronous = %d`, level))
+		return err
+	}
+	if err := set(ctx, normal); err != nil {
+		return nil, err
+	}
+	return func() {
+		if set(context.WithoutCancel(ctx), level) != nil { // nobody else may get such a connection
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+	}, nil
+}
