@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/guard"
@@ -44,12 +45,16 @@ func (d *Dispatcher) attempt(ctx context.Context, j *job) answer {
 	ctx, cancel := context.WithTimeout(ctx, d.opts.Timeout)
 	defer cancel()
 	started, a := time.Now(), answer{Attempt: Attempt{At: d.now()}}
-	h := j.headers(a.At)
+	h := headerSets.Get().(*headerSet)
+	h.fill(j, a.At)
 	var err error
 	if j.ep.URL == EchoURL {
-		err = d.echo(j, h, &a)
+		err = d.echo(j, h.Header, &a)
 	} else {
-		err = d.post(ctx, j, h, &a)
+		err = d.post(ctx, j, h.Header, &a)
+	}
+	if err == nil { // else the transport may still read them
+		headerSets.Put(h)
 	}
 	a.Duration = time.Since(started)
 	switch {
@@ -64,25 +69,33 @@ func (d *Dispatcher) attempt(ctx context.Context, j *job) answer {
 	return a
 }
 
-// headers are those of a delivery: the endpoint's, then ours, which win. Names
-// are written as net/http would; the values of endpoint and event are shared,
-// and must not be changed.
-func (j *job) headers(now time.Time) http.Header {
-	h := make(http.Header, len(j.ep.sent)+len(j.ev.extra)+8)
+// headerSet is the header of a delivery, to be used again.
+type headerSet struct {
+	http.Header
+	values [5]string
+}
+
+var headerSets = sync.Pool{New: func() any { return &headerSet{Header: make(http.Header, 16)} }}
+
+// fill makes it the header of a delivery: the endpoint's, then ours, which win.
+// Names are written as net/http would; the values of endpoint and event are
+// shared, and must not be changed.
+func (s *headerSet) fill(j *job, now time.Time) {
+	h := s.Header
+	clear(h)
 	h["User-Agent"] = userAgent
 	maps.Copy(h, j.ep.sent)
 	h["Content-Type"] = contentType
 	maps.Copy(h, j.ev.extra)
-	values := [...]string{
+	s.values = [...]string{
 		j.ev.Type, strconv.FormatInt(j.seq, 10), j.ev.ID, strconv.FormatInt(now.Unix(), 10),
 		sign(j.ev.ID, now, j.ev.Body, j.ep.signers(now)...),
 	}
 	for i, name := range [...]string{headerEvent, headerSequence, headerID, headerTimestamp, headerSignature} {
 		if i > 1 || j.ev.extra[name] == nil { // what the event brings wins over what says the same
-			h[name] = values[i : i+1 : i+1]
+			h[name] = s.values[i : i+1 : i+1]
 		}
 	}
-	return h
 }
 
 var (

@@ -47,8 +47,8 @@ type target struct {
 	headers []Header
 	sent    http.Header // headers, as they are sent
 	secret  string
-	keys    [][]byte // the current secret, then the retired one
-	sealed  error    // what is above does not open here
+	keys    []*signer // the current secret, then the retired one
+	sealed  error     // what is above does not open here
 }
 
 // subject is what a lane knows of a delivery: the event's number, written so
@@ -201,13 +201,13 @@ func (d *Dispatcher) open(t *target) (err error) {
 		if i == 0 {
 			t.secret = secret
 		}
-		t.keys = append(t.keys, key)
+		t.keys = append(t.keys, newSigner(key))
 	}
 	return nil
 }
 
 // signers are the keys that sign at a moment: both during a rotation.
-func (t *target) signers(now time.Time) [][]byte {
+func (t *target) signers(now time.Time) []*signer {
 	if len(t.keys) > 1 && database.Micros(now) >= t.OldUntil {
 		return t.keys[:1]
 	}

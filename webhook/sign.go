@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"hash"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -38,24 +40,47 @@ func newSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(key)
 }
 
-// sign returns one signature per key, separated by spaces.
-func sign(id string, at time.Time, body []byte, keys ...[]byte) string {
-	var b strings.Builder
-	for i, key := range keys {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString("v1,")
-		b.WriteString(base64.StdEncoding.EncodeToString(digest(key, id, strconv.FormatInt(at.Unix(), 10), body)))
-	}
-	return b.String()
+// signer signs with a key. It keeps what can be used again: a delivery's
+// signature is made for every attempt.
+type signer struct{ macs sync.Pool }
+
+func newSigner(key []byte) *signer {
+	s := &signer{}
+	s.macs.New = func() any { return &mac{Hash: hmac.New(sha256.New, key)} }
+	return s
 }
 
-func digest(key []byte, id, at string, body []byte) []byte {
-	h := hmac.New(sha256.New, key)
-	h.Write([]byte(id + "." + at + "."))
-	h.Write(body)
-	return h.Sum(nil)
+type mac struct {
+	hash.Hash
+	buf []byte
+}
+
+// sign returns one signature per signer, separated by spaces.
+func sign(id string, at time.Time, body []byte, by ...*signer) string {
+	var text []byte
+	for i, s := range by {
+		if i > 0 {
+			text = append(text, ' ')
+		}
+		text = append(text, "v1,"...)
+		m := s.macs.Get().(*mac)
+		text = base64.StdEncoding.AppendEncode(text, m.sum(id, strconv.FormatInt(at.Unix(), 10), body))
+		s.macs.Put(m)
+	}
+	return string(text)
+}
+
+// sum is the digest of a delivery, until the next.
+func (m *mac) sum(id, at string, body []byte) []byte {
+	m.Reset()
+	m.buf = append(m.buf[:0], id...)
+	m.buf = append(m.buf, '.')
+	m.buf = append(m.buf, at...)
+	m.buf = append(m.buf, '.')
+	_, _ = m.Write(m.buf) // never fails
+	_, _ = m.Write(body)
+	m.buf = m.Sum(m.buf[:0])
+	return m.buf
 }
 
 // Verify checks a delivery as its receiver: that body and webhook-id were
@@ -75,7 +100,8 @@ func Verify(secret string, h http.Header, body []byte, now time.Time) error {
 	if age := now.Sub(time.Unix(seconds, 0)); age > tolerance || age < -tolerance {
 		return ErrSignature
 	}
-	want := digest(key, id, at, body)
+	m := mac{Hash: hmac.New(sha256.New, key)}
+	want := m.sum(id, at, body)
 	for _, s := range strings.Fields(h.Get(headerSignature)) {
 		version, text, _ := strings.Cut(s, ",")
 		got, err := base64.StdEncoding.DecodeString(text)
