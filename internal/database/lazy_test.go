@@ -42,7 +42,6 @@ func TestWriteLazy(t *testing.T) {
 // TestSynchronous has connections that wait for the disk do so again after a
 // lazy write.
 func TestSynchronous(t *testing.T) {
-	t.Parallel()
 	d := setup(t, testkit.Open(t, "sqlite://"+t.TempDir()+"/full.db"))
 	full := func(n int) {
 		t.Helper()
