@@ -132,11 +132,13 @@ func (c *claimer) lease(ctx context.Context, chosen []candidate) (runs []*run, e
 	return runs, err
 }
 
-// claimQuery takes the oldest ready lanes of each chosen consumer. A lease is
-// a ready_us in the future: nobody has to clean up after its holder.
+// claimQuery takes the oldest ready lanes of each chosen consumer that is not
+// paused meanwhile. A lease is a ready_us in the future: nobody has to clean up
+// after its holder.
 func (c *claimer) claimQuery(chosen []candidate) (string, []any) {
 	const (
 		part = `SELECT id FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $# AND ready_us <= {now}
+			AND NOT EXISTS (SELECT 1 FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = $@)
 			ORDER BY ready_us LIMIT $# {skip}) c`
 		claim = `) UPDATE lane_lane SET ready_us = {now} + $#, epoch = epoch + 1, holder = $# WHERE id IN (SELECT id FROM c) {lazy}
 			RETURNING ` + leasedColumns
@@ -155,7 +157,7 @@ func (c *claimer) claimQuery(chosen []candidate) (string, []any) {
 		if i > 0 {
 			add(` UNION ALL `)
 		}
-		add(c.sql.text(part), x.Consumer, x.lanes)
+		add(strings.Replace(c.sql.text(part), "@", strconv.Itoa(len(args)+1), 1), x.Consumer, x.lanes)
 		b.WriteString(strconv.Itoa(i))
 	}
 	add(c.sql.text(claim), c.o.Lease.Microseconds(), c.id)
