@@ -42,7 +42,7 @@ func (n *node) finishAll(ctx context.Context) {
 
 // finishLinger is how long a batch gathers on a busy node. What is written
 // together costs less: the rows of many lanes share pages and index entries.
-const finishLinger = 15 * time.Millisecond
+const finishLinger = 30 * time.Millisecond
 
 // gather collects what waits beside the first run, and, when most workers are
 // busy, what they finish in the next moment.
