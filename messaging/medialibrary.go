@@ -18,7 +18,7 @@ var ErrOtherMedia = errors.New("messaging: the files of this database are kept e
 // checkLibrary makes sure that processes on one database share their files: a
 // file that the first has put into its library must be there for all.
 func (s *Service) checkLibrary(ctx context.Context) error {
-	id, err := s.libraryMark(ctx)
+	id, err := s.markOfLibrary(ctx)
 	if err != nil {
 		return err
 	}
@@ -37,8 +37,8 @@ func (s *Service) checkLibrary(ctx context.Context) error {
 	return obj.Close()
 }
 
-// libraryMark is the id of the file that the library must have, or "".
-func (s *Service) libraryMark(ctx context.Context) (string, error) {
+// markOfLibrary is the id of the file that the library must have, or "".
+func (s *Service) markOfLibrary(ctx context.Context) (string, error) {
 	var ids []string
 	if err := s.db.SelectContext(ctx, &ids, `SELECT media FROM messaging_library`); err != nil || len(ids) == 0 {
 		return "", err
@@ -60,7 +60,7 @@ func (s *Service) markLibrary(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := s.libraryMark(ctx)
+	id, err := s.markOfLibrary(ctx)
 	if err == nil && id != f.ID {
 		err = s.opts.Media.Delete(ctx, f.ID)
 	}

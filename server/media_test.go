@@ -140,6 +140,23 @@ func TestSaveMediaRefused(t *testing.T) {
 	none.upload(t, part{field: "reference", body: fmt.Sprint(none.sandbox(t))}, file).problem(422, "unsupported")
 }
 
+// keepingOnCloud is a user with a line of a fake network, on a server that keeps
+// files and is called back.
+func keepingOnCloud(t *testing.T, db *sqlx.DB, line graphtest.Line) (client, int, *graphtest.Server) {
+	t.Helper()
+	fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{line}})
+	t.Cleanup(fake.Close)
+	f := working(t, setupOn(t, db, func(c *server.Config) {
+		keeping(t)(c)
+		c.GraphURL = fake.URL
+	}))
+	web := httptest.NewServer(f)
+	t.Cleanup(web.Close)
+	fake.SetCallback(web.URL + "/webhooks/provider")
+	ana := f.as(t, "ana")
+	return ana, ana.line(t, reference(line)), fake
+}
+
 // TestCloudMedia receives files that come well, cut, from an address that has
 // expired, and with a wrong digest.
 func TestCloudMedia(t *testing.T) {
@@ -147,17 +164,7 @@ func TestCloudMedia(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		line := cloudLine("870")
-		fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{line}})
-		t.Cleanup(fake.Close)
-		f := working(t, setupOn(t, db, func(c *server.Config) {
-			keeping(t)(c)
-			c.GraphURL = fake.URL
-		}))
-		web := httptest.NewServer(f)
-		t.Cleanup(web.Close)
-		fake.SetCallback(web.URL + "/webhooks/provider")
-		ana := f.as(t, "ana")
-		ref := ana.line(t, reference(line))
+		ana, ref, fake := keepingOnCloud(t, db, line)
 		body := picture(t, 40, 30)
 		sum := sha256.Sum256(body)
 		for name, c := range map[string]struct {
@@ -194,7 +201,7 @@ func TestCloudMedia(t *testing.T) {
 				}
 				require.Nil(t, m["error"])
 				require.EqualValues(t, 40, m["width"])
-				require.Equal(t, string(body), f.do(t, "GET", "/"+m["fileUrl"].(string), "").Body.String())
+				require.Equal(t, string(body), ana.fixture.do(t, "GET", "/"+m["fileUrl"].(string), "").Body.String())
 			})
 		}
 	})
@@ -206,17 +213,7 @@ func TestCloudSendsMedia(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		line := cloudLine("871")
-		fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{line}})
-		t.Cleanup(fake.Close)
-		f := working(t, setupOn(t, db, func(c *server.Config) {
-			keeping(t)(c)
-			c.GraphURL = fake.URL
-		}))
-		web := httptest.NewServer(f)
-		t.Cleanup(web.Close)
-		fake.SetCallback(web.URL + "/webhooks/provider")
-		ana := f.as(t, "ana")
-		ref := ana.line(t, reference(line))
+		ana, ref, fake := keepingOnCloud(t, db, line)
 		_, err := fake.Write(t.Context(), graphtest.Inbound{From: contact, Text: "Hello"})
 		require.NoError(t, err)
 		body := string(picture(t, 40, 30))

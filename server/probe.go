@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
@@ -31,9 +32,18 @@ const (
 type probe struct {
 	mu      sync.Mutex
 	wrote   time.Time
-	cleared int64 // refusals that a write of probeDoubt has followed
+	cleared int64       // refusals that a write of probeDoubt has followed
+	writing *probeWrite // under way, or nil
 
 	refusals atomic.Int64 // of requests
+}
+
+// probeWrite is a write that all who ask meanwhile wait for. A database that
+// hangs may keep it for longer than they do.
+type probeWrite struct {
+	done     chan struct{} // closed before err is read
+	err      error
+	refusals int64 // before it
 }
 
 type probeView struct {
@@ -67,25 +77,57 @@ func (s *Server) serveProbe(ctx context.Context, _ call, _ *struct{}) (probeView
 	}, nil
 }
 
-// writable commits a write, unless one has just succeeded.
+// writable commits a write, unless one has just succeeded, or fails when that
+// takes too long.
 func (s *Server) writable(ctx context.Context) error {
+	w := s.probeWrite()
+	if w == nil {
+		return nil
+	}
+	late := time.NewTimer(probeTimeout)
+	defer late.Stop()
+	select {
+	case <-w.done:
+		return w.err
+	case <-late.C:
+		return errors.New("the database does not answer")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// probeWrite is the write that is under way, or a new one; nil when none is
+// needed.
+func (s *Server) probeWrite() *probeWrite {
 	p := &s.probe
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now, refusals, bytes := time.Now(), p.refusals.Load(), probeSize
+	refusals, bytes := p.refusals.Load(), probeSize
 	switch {
+	case p.writing != nil:
+		return p.writing
 	case refusals != p.cleared:
 		bytes = probeDoubt
-	case now.Sub(p.wrote) < probeFresh:
+	case time.Since(p.wrote) < probeFresh:
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	p.writing = &probeWrite{done: make(chan struct{}), refusals: refusals}
+	go s.writeProbe(p.writing, bytes)
+	return p.writing
+}
+
+func (s *Server) writeProbe(w *probeWrite, bytes int) {
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
-	if err := s.occupy(ctx, now, bytes); err != nil {
-		return err
+	now := time.Now()
+	w.err = s.occupy(ctx, now, bytes)
+	s.probe.mu.Lock()
+	defer s.probe.mu.Unlock()
+	if w.err == nil {
+		s.probe.wrote, s.probe.cleared = now, w.refusals
 	}
-	p.wrote, p.cleared = now, refusals
-	return nil
+	s.probe.writing = nil
+	close(w.done)
 }
 
 // occupy writes a row of so many bytes, which no database can compress, and

@@ -3,7 +3,6 @@
 package webhook_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -75,21 +74,8 @@ func spawn(t *testing.T, s childSetting) *child {
 	t.Helper()
 	text, err := json.Marshal(s)
 	require.NoError(t, err)
-	c := &child{Cmd: exec.Command(os.Args[0], "-test.run=^TestChild$")}
-	c.Env = append(os.Environ(), childEnv+"="+string(text))
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
-	stdin, err := c.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = c.Process.Kill()
-		_ = c.Wait()
-	})
-	lines := bufio.NewScanner(out)
-	require.True(t, lines.Scan())
-	require.Equal(t, runningLine, lines.Text())
+	cmd, lines := testkit.Child(t, "TestChild", runningLine, childEnv+"="+string(text))
+	c := &child{Cmd: cmd}
 	go func() {
 		for lines.Scan() {
 			if _, n, ok := strings.Cut(lines.Text(), `outlived its lease and was not recorded" queue=webhook lanes=`); ok {

@@ -3,7 +3,6 @@
 package lane_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -88,23 +87,13 @@ func init() {
 // spawn starts a node in another process.
 func spawn(t *testing.T, url string, lease time.Duration) child {
 	t.Helper()
-	c := child{exec.Command(os.Args[0], "-test.run=^TestChild$"), <-nodes}
-	c.Env = append(os.Environ(), childURL+"="+url, childLease+"="+lease.String(), childName+"="+c.name)
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
-	stdin, err := c.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = c.Process.Kill()
-		_ = c.Wait()
-	})
-	lines := bufio.NewScanner(out)
-	require.True(t, lines.Scan())
-	require.Equal(t, "running", lines.Text())
-	go func() { _, _ = io.Copy(io.Discard, out) }()
-	return c
+	name := <-nodes
+	cmd, lines := testkit.Child(t, "TestChild", "running", childURL+"="+url, childLease+"="+lease.String(), childName+"="+name)
+	go func() {
+		for lines.Scan() { // so that it can go on
+		}
+	}()
+	return child{cmd, name}
 }
 
 func (c child) kill(t *testing.T) {

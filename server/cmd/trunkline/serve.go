@@ -40,7 +40,7 @@ func serve(ctx context.Context, f flags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // nothing is left to be written
+	defer closeSoon(db)
 	s, err := newServer(ctx, set, home, db, log)
 	if err != nil {
 		return err
@@ -108,6 +108,23 @@ func baseURL(l server.Listeners) string {
 		return scheme + "://localhost"
 	}
 	return scheme + "://localhost:" + port
+}
+
+// closeTimeout bounds what follows the drain: the end comes within 20 s.
+const closeTimeout = 500 * time.Millisecond
+
+// closeSoon does not wait for a database that does not answer any more: nothing
+// is left to be written.
+func closeSoon(db io.Closer) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = db.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeTimeout):
+	}
 }
 
 // openTimeout bounds the first connection, which tells a wrong address.
