@@ -201,7 +201,7 @@ func TestCloudMedia(t *testing.T) {
 				}
 				require.Nil(t, m["error"])
 				require.EqualValues(t, 40, m["width"])
-				require.Equal(t, string(body), ana.fixture.do(t, "GET", "/"+m["fileUrl"].(string), "").Body.String())
+				require.Equal(t, string(body), ana.do(t, "GET", "/"+m["fileUrl"].(string), "").Body.String())
 			})
 		}
 	})
