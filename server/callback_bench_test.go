@@ -56,10 +56,12 @@ func BenchmarkCallback(b *testing.B) {
 			b.Run(t.name, func(b *testing.B) {
 				p := newPoster(b, t)
 				posts := p.prepare(b.N)
+				cpu := testkit.CPUTime(b)
 				b.ResetTimer()
 				p.flood(b, posts)
 				b.StopTimer()
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msg/s")
+				b.ReportMetric(float64((testkit.CPUTime(b)-cpu).Nanoseconds())/1e3/float64(b.N), "cpu-µs/msg")
 			})
 		}
 	})

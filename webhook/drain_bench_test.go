@@ -234,10 +234,10 @@ func (s *meter) receive(_ http.ResponseWriter, r *http.Request) {
 func (s *meter) measure(b *testing.B, fn func()) spent {
 	b.Helper()
 	done := s.await(len(s.bodies))
-	began, cpu := time.Now(), cpuTime(b)
+	began, cpu := time.Now(), testkit.CPUTime(b)
 	fn()
 	<-done
-	return spent{len(s.bodies), time.Since(began), cpuTime(b) - cpu}
+	return spent{len(s.bodies), time.Since(began), testkit.CPUTime(b) - cpu}
 }
 
 // await is closed when n more bodies have come.

@@ -1,4 +1,4 @@
-package webhook_test
+package testkit
 
 import (
 	"bytes"
@@ -7,21 +7,16 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
-// cpuTime is the processor's time that this process and all that it has
+// CPUTime is the processor's time that this process and all that it has
 // started, a PostgreSQL among it, have used. Without /proc it is the
 // process's own.
-func cpuTime(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano()+u.Stime.Nano()) + startedBy(os.Getpid(), processes())
+func CPUTime(t testing.TB) time.Duration {
+	t.Helper()
+	return ownCPUTime(t) + startedBy(os.Getpid(), processes())
 }
 
 type process struct {

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package testkit
+
+import (
+	"testing"
+	"time"
+)
+
+// ownCPUTime is not known on such a system.
+func ownCPUTime(testing.TB) time.Duration { return 0 }
