@@ -40,15 +40,22 @@ type operation struct {
 	maxBody int64  // bytes; 0: 1 MiB
 	errors  []int  // statuses beyond those that follow from the rest
 	limited bool   // 60 a minute and address
+	login   bool   // a scoped token never suffices: its owner must have logged in
 }
 
 // Permissions that are none.
 const (
-	anyone   auth.Permission = "anyone"   // no token is needed
-	anyUser  auth.Permission = "any user" // a token is, but no permission
-	problems                 = "Problem"  // schema of refusals
-	bearer                   = "bearer"   // name of the security scheme
-	limited                  = "limited"  // metadata key
+	anyone    auth.Permission = "anyone"   // no token is needed
+	anyUser   auth.Permission = "any user" // a token is, but no permission
+	problems                  = "Problem"  // schema of refusals
+	limited                   = "limited"  // metadata key
+	loginOnly                 = "x-login-only"
+)
+
+// Names of the security schemes.
+const (
+	bearer = "bearer"
+	cookie = "cookie"
 )
 
 // call is who makes a request, and from where.
@@ -116,13 +123,17 @@ func (a *api) declare(op operation, need auth.Permission, body bool) huma.Operat
 	if !ok {
 		panic("server: " + op.id + " is no <Service>_<Method>")
 	}
-	return huma.Operation{
+	out := huma.Operation{
 		OperationID: op.id, Method: op.method, Path: op.path, Summary: op.summary, Description: about(op, need),
 		Tags: []string{service}, DefaultStatus: op.status, Security: security(need),
 		MaxBodyBytes:    op.maxBody + 1, // huma refuses a body of exactly as many
 		BodyReadTimeout: -1,             // see paced
 		Errors:          refusals(op, need, body), Metadata: map[string]any{limited: op.limited},
 	}
+	if op.login {
+		out.Extensions = map[string]any{loginOnly: true}
+	}
+	return out
 }
 
 // security is what the document says and the guard reads.
@@ -131,9 +142,9 @@ func security(need auth.Permission) []map[string][]string {
 	case anyone:
 		return []map[string][]string{}
 	case anyUser:
-		return []map[string][]string{{bearer: {}}}
+		return []map[string][]string{{bearer: {}}, {cookie: {}}}
 	}
-	return []map[string][]string{{bearer: {string(need)}}}
+	return []map[string][]string{{bearer: {string(need)}}, {cookie: {string(need)}}}
 }
 
 func about(op operation, need auth.Permission) string {
@@ -144,6 +155,9 @@ func about(op operation, need auth.Permission) string {
 	if need != anyone && need != anyUser {
 		parts = append(parts, "Needs the permission `"+string(need)+"`.")
 	}
+	if op.login {
+		parts = append(parts, "A scoped token is refused.")
+	}
 	return strings.Join(parts, "\n\n")
 }
 
@@ -152,7 +166,7 @@ func refusals(op operation, need auth.Permission, body bool) []int {
 	out := slices.Clone(op.errors)
 	if need != anyone {
 		out = append(out, http.StatusUnauthorized)
-		if need != anyUser {
+		if need != anyUser || op.login || op.method != http.MethodGet { // a cookie may come from elsewhere
 			out = append(out, http.StatusForbidden)
 		}
 	}

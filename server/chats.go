@@ -152,6 +152,9 @@ func (s *Server) send(ctx context.Context, c call, in *sendInput) (*sendOutput, 
 		Reference: in.Body.Reference, ChatID: in.Body.ChatID, Content: content, Tag: tag,
 		IdempotencyKey: in.IdempotencyKey, Wait: in.Wait.duration(),
 	}
+	if c.Cookie {
+		req.Actor = messaging.ActorUser // a person in a browser, whom the bot makes way for
+	}
 	if in.Body.Context != nil {
 		req.ReplyTo = in.Body.Context.MessageID
 	}

@@ -24,7 +24,11 @@ func newAPI(s *Server) *api {
 			Components: &huma.Components{
 				Schemas: registry,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
-					bearer: {Type: "http", Scheme: bearer, BearerFormat: "JWT", Description: "The token of POST /user/login."},
+					bearer: {Type: "http", Scheme: bearer, BearerFormat: "JWT", Description: "The token of POST /user/login, or one of POST /user/token."},
+					cookie: {
+						Type: "apiKey", In: "cookie", Name: s.cookieName(),
+						Description: "For browsers: set by POST /user/login with `cookie: true`. Whatever changes something must come from a page of this server.",
+					},
 				},
 			},
 			OnAddOperation: []huma.AddOpFunc{func(_ *huma.OpenAPI, op *huma.Operation) { problemResponses(op, problemSchema) }},

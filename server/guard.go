@@ -39,11 +39,7 @@ func (a *api) admit(c huma.Context, req *request, who *call) *Problem {
 	if len(op.Security) == 0 {
 		return nil
 	}
-	token, ok := bearerToken(c.Header("Authorization"))
-	if !ok {
-		return problem(codeUnauthorized, "a bearer token is required: Authorization: Bearer <token>")
-	}
-	caller, err := a.s.Auth.Authenticate(c.Context(), token)
+	caller, err := a.s.callerOf(c)
 	if err != nil {
 		return a.s.problemOf(c.Context(), err)
 	}
@@ -53,12 +49,35 @@ func (a *api) admit(c huma.Context, req *request, who *call) *Problem {
 			return p
 		}
 	}
+	if caller.Cookie && !a.s.sameOrigin(c) {
+		return problem(codeForbidden, "a request with a cookie must come from a page of this server")
+	}
+	return allowed(op, caller)
+}
+
+// allowed says whether a caller has the rights that an operation needs.
+func allowed(op *huma.Operation, caller auth.Caller) *Problem {
+	if caller.Scoped && op.Extensions[loginOnly] == true {
+		return problem(codeForbidden, "a scoped token is not enough: the token of a login is required")
+	}
 	for _, need := range op.Security[0][bearer] {
 		if !caller.Can(auth.Permission(need)) {
 			return problem(codeForbidden, "the permission "+need+" is required")
 		}
 	}
 	return nil
+}
+
+// callerOf says who makes a request: whose bearer token it has, else whose
+// cookie.
+func (s *Server) callerOf(c huma.Context) (auth.Caller, error) {
+	if token, ok := bearerToken(c.Header("Authorization")); ok {
+		return s.Auth.Authenticate(c.Context(), token)
+	}
+	if value := s.cookieOf(c); value != "" {
+		return s.Auth.AuthenticateCookie(c.Context(), value)
+	}
+	return auth.Caller{}, problem(codeUnauthorized, "a bearer token is required: Authorization: Bearer <token>")
 }
 
 // refuse writes a problem as huma writes its own.

@@ -62,7 +62,7 @@ func keys(m map[string]any) []string {
 
 func checkOperation(t *testing.T, d map[string]any, name, path string, op map[string]any) {
 	t.Helper()
-	known := []string{"operationId", "summary", "description", "tags", "parameters", "requestBody", "responses", "security"}
+	known := []string{"operationId", "summary", "description", "tags", "parameters", "requestBody", "responses", "security", "x-login-only"}
 	for k := range op {
 		require.Contains(t, known, k, name)
 	}

@@ -53,6 +53,7 @@ type Server struct {
 	api      *api
 	http     *httpMetrics
 	limits   tokenLimits
+	origins  *http.CrossOriginProtection
 	probe    probe
 	echo     *webhook.Echo
 	started  time.Time
@@ -73,7 +74,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Logger, Metrics: prometheus.NewRegistry(),
-		started: cfg.Now(), stopping: make(chan struct{}),
+		origins: newOrigins(cfg.BaseURL), started: cfg.Now(), stopping: make(chan struct{}),
 	}
 	if s.db, err = database.Of(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)

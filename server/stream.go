@@ -141,14 +141,13 @@ func (f *follower) text(es []messaging.FeedEntry) string {
 	return b.String()
 }
 
-// allowed says whether the reader's token is still good.
+// allowed says whether the reader may still read.
 func (f *follower) allowed(ctx context.Context) bool {
 	if time.Since(f.checked) < lookAgain {
 		return true
 	}
 	f.checked = time.Now()
-	token, _ := bearerToken(f.out.Header("Authorization"))
-	caller, err := f.s.Auth.Authenticate(ctx, token)
+	caller, err := f.s.callerOf(f.out)
 	if err != nil && !errors.Is(err, auth.ErrToken) {
 		f.s.log.WarnContext(ctx, "checking the reader of a stream", slog.Any("error", err))
 	}

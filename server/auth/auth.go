@@ -39,11 +39,13 @@ type Options struct {
 
 // Service keeps accounts and users. It is safe for concurrent use.
 type Service struct {
-	db     *database.DB
-	tokens tokens
-	opts   Options
-	hashes chan struct{} // held while a password is hashed: 19 MiB each
-	users  userCache
+	db      *database.DB
+	tokens  tokens
+	opts    Options
+	hashes  chan struct{} // held while a password is hashed: 19 MiB each
+	users   cache[knownUser]
+	scoped  cache[struct{}] // scoped tokens that are not revoked
+	cookies cache[cookieRow]
 }
 
 //go:embed migrations/*.sql

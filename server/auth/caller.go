@@ -2,10 +2,10 @@ package auth
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
-	"sync"
-	"time"
 )
 
 // Caller is who makes a request.
@@ -13,69 +13,96 @@ type Caller struct {
 	User        string
 	Account     string
 	Permissions []Permission // to be read only
-	TokenID     string
+	TokenID     string       // of the token, or of the cookie session
+	Scoped      bool         // it is a scoped token: a program's, with some of the user's rights
+	Cookie      bool         // it is a cookie session: a person's in a browser
 }
 
 // Can says whether the caller has a permission.
 func (c Caller) Can(p Permission) bool { return slices.Contains(c.Permissions, p) }
 
-// Authenticate says whose token it is, with the rights that he has now: a
-// change of rights or a password holds within two seconds on every node. It
+// lacks says whether any of ps is a right that the caller has not.
+func (c Caller) lacks(ps []Permission) bool {
+	return slices.ContainsFunc(ps, func(p Permission) bool { return !c.Can(p) })
+}
+
+// Authenticate says whose token it is, with the rights that he has now, cut
+// down to those of the token when it is a scoped one. A change of rights, a
+// new password or a revocation holds within two seconds on every node. It
 // returns [ErrToken] when the token is not, or no longer, valid.
 func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error) {
 	c, err := s.tokens.read(token)
 	if err != nil {
 		return Caller{}, err
 	}
-	u, err := s.cached(ctx, c.Subject)
-	if errors.Is(err, ErrNotFound) {
-		return Caller{}, ErrToken
-	}
+	caller, err := s.caller(ctx, c.Subject, c.Version)
 	if err != nil {
 		return Caller{}, err
 	}
-	if u.version != c.Version || u.account != c.Account {
+	if caller.Account != c.Account {
 		return Caller{}, ErrToken
 	}
-	return Caller{User: c.Subject, Account: u.account, Permissions: u.permissions, TokenID: c.ID}, nil
+	caller.TokenID = c.ID
+	if c.Scope == nil {
+		return caller, nil
+	}
+	caller.Scoped, caller.Permissions = true, both(caller.Permissions, *c.Scope)
+	return caller, s.unrevoked(ctx, c.ID)
 }
 
-const (
-	cacheLife = 2 * time.Second
-	cacheSize = 10_000
-)
-
-// userCache saves a query a request.
-type userCache struct {
-	mu    sync.Mutex
-	users map[string]cachedUser
+// caller is a user with the rights that he has now, if version is still his.
+func (s *Service) caller(ctx context.Context, id string, version int64) (Caller, error) {
+	now := s.opts.Now()
+	u, ok := s.users.get(id, now)
+	if !ok {
+		row, err := s.row(ctx, "id", id)
+		if errors.Is(err, ErrNotFound) {
+			return Caller{}, ErrToken
+		}
+		if err != nil {
+			return Caller{}, err
+		}
+		u = knownUser{row.Account, row.Version, splitPermissions(row.Permissions)}
+		s.users.put(id, u, now)
+	}
+	if u.version != version {
+		return Caller{}, ErrToken
+	}
+	return Caller{User: id, Account: u.account, Permissions: u.permissions}, nil
 }
 
-type cachedUser struct {
+// knownUser is what a request needs to know of its user.
+type knownUser struct {
 	account     string
 	version     int64
 	permissions []Permission
-	until       time.Time
 }
 
-func (s *Service) cached(ctx context.Context, id string) (cachedUser, error) {
+// unrevoked returns [ErrToken] unless a scoped token is still in the list.
+func (s *Service) unrevoked(ctx context.Context, id string) error {
 	now := s.opts.Now()
-	s.users.mu.Lock()
-	u, ok := s.users.users[id]
-	s.users.mu.Unlock()
-	if ok && now.Before(u.until) {
-		return u, nil
+	if _, ok := s.scoped.get(id, now); ok {
+		return nil
 	}
-	row, err := s.row(ctx, "id", id)
-	if err != nil {
-		return cachedUser{}, err
+	var one int
+	err := s.db.GetContext(ctx, &one, `SELECT 1 FROM auth_token WHERE id = $1`, id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ErrToken
+	case err != nil:
+		return fmt.Errorf("looking for a token: %w", err)
 	}
-	u = cachedUser{row.Account, row.Version, splitPermissions(row.Permissions), now.Add(cacheLife)}
-	s.users.mu.Lock()
-	defer s.users.mu.Unlock()
-	if s.users.users == nil || len(s.users.users) >= cacheSize {
-		s.users.users = map[string]cachedUser{} // most of it has expired
+	s.scoped.put(id, struct{}{}, now)
+	return nil
+}
+
+// both are the permissions of a that b has too.
+func both(a, b []Permission) []Permission {
+	out := []Permission{}
+	for _, p := range a {
+		if slices.Contains(b, p) {
+			out = append(out, p)
+		}
 	}
-	s.users.users[id] = u
-	return u, nil
+	return out
 }

@@ -16,8 +16,9 @@ const issuer = "trunkline"
 // claims are what a token says beside the registered claims.
 type claims struct {
 	jwt.RegisteredClaims
-	Account string `json:"acc"`
-	Version int64  `json:"ver"` // of the user; raised when older tokens are to end
+	Account string        `json:"acc"`
+	Version int64         `json:"ver"`           // of the user; raised when older tokens are to end
+	Scope   *[]Permission `json:"scp,omitempty"` // of a scoped token: what it may be used for
 }
 
 // tokens signs and verifies.
@@ -40,23 +41,28 @@ func newTokens(keys [][]byte, now func() time.Time) tokens {
 
 // issue makes the token of a login.
 func (t *tokens) issue(u userRow) (token string, expires time.Time, err error) {
-	now := t.now()
 	id, err := uuid.NewRandom()
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("making a token id: %w", err)
 	}
-	exp := jwt.NewNumericDate(now.Add(TokenLife))
-	token, err = jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
+	expires = jwt.NewNumericDate(t.now().Add(TokenLife)).UTC()
+	token, err = t.signed(u, id.String(), expires, nil)
+	return token, expires, err
+}
+
+// signed is a token of a user; scope is nil for that of a login.
+func (t *tokens) signed(u userRow, id string, expires time.Time, scope *[]Permission) (string, error) {
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: issuer, Subject: u.ID, ID: id.String(),
-			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: exp,
+			Issuer: issuer, Subject: u.ID, ID: id,
+			IssuedAt: jwt.NewNumericDate(t.now()), ExpiresAt: jwt.NewNumericDate(expires),
 		},
-		Account: u.Account, Version: u.Version,
+		Account: u.Account, Version: u.Version, Scope: scope,
 	}).SignedString(t.sign)
 	if err != nil {
-		return "", time.Time{}, fmt.Errorf("signing a token: %w", err)
+		return "", fmt.Errorf("signing a token: %w", err)
 	}
-	return token, exp.UTC(), nil
+	return token, nil
 }
 
 // read returns the claims of a token that is ours and has not expired, or

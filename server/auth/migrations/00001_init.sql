@@ -11,16 +11,50 @@ CREATE TABLE auth_first (
 );
 
 CREATE TABLE auth_user (
-	id          TEXT PRIMARY KEY,
+	seq         {identity}, -- the order of lists
+	id          TEXT NOT NULL UNIQUE,
 	account_id  TEXT NOT NULL REFERENCES auth_account (id) ON DELETE CASCADE,
 	email       TEXT NOT NULL UNIQUE,
 	name        TEXT NOT NULL,
 	password    TEXT NOT NULL,
 	permissions TEXT NOT NULL,
-	version     BIGINT NOT NULL,
+	version     BIGINT NOT NULL, -- raised to end older tokens and sessions
 	created_us  BIGINT NOT NULL
 );
-CREATE INDEX auth_user_account ON auth_user (account_id);
+CREATE INDEX auth_user_account ON auth_user (account_id, seq);
+
+-- Scoped tokens that are not revoked.
+CREATE TABLE auth_token (
+	seq         {identity},
+	id          TEXT NOT NULL UNIQUE, -- the jti
+	user_id     TEXT NOT NULL REFERENCES auth_user (id) ON DELETE CASCADE,
+	name        TEXT NOT NULL,
+	permissions TEXT NOT NULL,
+	expires_us  BIGINT NOT NULL,
+	created_us  BIGINT NOT NULL
+);
+CREATE INDEX auth_token_user ON auth_token (user_id, seq);
+CREATE INDEX auth_token_expires ON auth_token (expires_us);
+
+-- Cookie sessions.
+CREATE TABLE auth_session (
+	hash       TEXT PRIMARY KEY, -- of the cookie
+	user_id    TEXT NOT NULL REFERENCES auth_user (id) ON DELETE CASCADE,
+	version    BIGINT NOT NULL, -- of the user, when he logged in
+	used_us    BIGINT NOT NULL,
+	created_us BIGINT NOT NULL
+);
+CREATE INDEX auth_session_user ON auth_session (user_id);
+CREATE INDEX auth_session_used ON auth_session (used_us);
+
+-- Links by which a user may set a new password.
+CREATE TABLE auth_reset (
+	hash       TEXT PRIMARY KEY, -- of the link's token
+	user_id    TEXT NOT NULL REFERENCES auth_user (id) ON DELETE CASCADE,
+	expires_us BIGINT NOT NULL
+);
+CREATE INDEX auth_reset_user ON auth_reset (user_id);
+CREATE INDEX auth_reset_expires ON auth_reset (expires_us);
 
 CREATE TABLE auth_limit (
 	name    TEXT PRIMARY KEY,
