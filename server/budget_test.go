@@ -52,8 +52,8 @@ func sentAt(g *graphtest.Server) []time.Time {
 }
 
 // TestNumberBudget sends to many contacts as fast as it goes: all are sent, at
-// the rate of the number. (Package cloud shows on a clock of its own that no
-// second holds more; here a busy machine may let those in hand arrive
+// the rate of the number. (Package messaging compares when they leave and when
+// they arrive; here a machine that stands still may let those in hand arrive
 // together.)
 func TestNumberBudget(t *testing.T) {
 	t.Parallel()

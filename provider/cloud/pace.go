@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,9 +17,13 @@ const (
 	pairBurst      = 45              // messages to one contact at once
 	pairEvery      = 6 * time.Second // and then
 
-	// guard is by how much a second is stretched: the network counts messages
-	// when they arrive, and not all are under way for as long.
-	guard = 50 * time.Millisecond
+	// second is Meta's, and a little more.
+	second = time.Second + 10*time.Millisecond
+	// transit is how long a message is taken to be on its way at most, once it
+	// is written. It arrives earlier when it is answered earlier.
+	transit = 250 * time.Millisecond
+	// soon is when to look again while nobody knows when a turn will be free.
+	soon = 20 * time.Millisecond
 
 	// patience is how long a send waits for its turn. Who would wait longer is
 	// told how long instead, so that it holds no worker.
@@ -28,8 +33,10 @@ const (
 	forgetAt = 1024
 )
 
-// pace keeps what leaves within Meta's rates, for all lines of one process. It
-// takes a turn before the request: one that is then given up is lost.
+// pace keeps what leaves within Meta's rates, for all lines of one process. The
+// network counts messages when they arrive, and not all are under way for as
+// long: a turn is had before the request, and is free again a second after the
+// message must have arrived. A message that is given up has used its turn.
 type pace struct {
 	now func() time.Time
 
@@ -39,10 +46,15 @@ type pace struct {
 
 // budget is that of one phone number.
 type budget struct {
-	turns  []time.Time          // the latest taken, a ring of as many as a second may hold
-	next   int                  // place of the oldest
+	turns  []*turn              // as many as a second may hold, each with its latest message; nil: none yet
 	pairs  map[string]time.Time // contacts: when what they got is paid for
 	forget int                  // size of pairs at which to look for those to forget
+}
+
+// turn is a message's share in a second of its number.
+type turn struct {
+	leaving bool      // it is not written yet
+	free    time.Time // when another may have the turn; not known while it is leaving
 }
 
 func newPace(now func() time.Time) *pace {
@@ -59,35 +71,54 @@ func (p *pace) contact(ctx context.Context, phone, contact string) error {
 	return wait(ctx, p.reservePair(phone, contact))
 }
 
-// turn waits likewise for the turn of the number. When there is none the
-// contact's is given back.
-func (p *pace) turn(ctx context.Context, phone, contact string) error {
-	err := p.awaitTurn(ctx, phone)
+// turn waits likewise for a turn of the number. When there is none the
+// contact's is given back. It is taken at its time and not before: were turns
+// given out ahead, those that wake late would meet those that are on time, and
+// a second hold more than it may.
+func (p *pace) turn(ctx context.Context, phone, contact string) (*turn, error) {
+	t, err := p.awaitTurn(ctx, phone)
 	if err != nil {
 		p.returnPair(phone, contact)
 	}
-	return err
+	return t, err
 }
 
-// awaitTurn takes a turn of the number at the time of that turn and not
-// before: were turns given out ahead, those that wake late would meet those
-// that are on time, and a second hold more than it may.
-func (p *pace) awaitTurn(ctx context.Context, phone string) error {
+func (p *pace) awaitTurn(ctx context.Context, phone string) (*turn, error) {
 	for waited := time.Duration(0); ; {
 		if err := ctx.Err(); err != nil {
-			return &provider.Temporary{Err: err}
+			return nil, &provider.Temporary{Err: err}
 		}
-		d := p.takeTurn(phone)
-		if d <= 0 {
-			return nil
+		t, d := p.takeTurn(phone)
+		if t != nil {
+			return t, nil
 		}
 		if waited += d; waited > patience {
-			return tooFar(d)
+			return nil, tooFar(d)
 		}
 		if err := wait(ctx, d); err != nil {
-			return err
+			return nil, err
 		}
 	}
+}
+
+// written notes that the message of a turn is on its way.
+func (p *pace) written(t *turn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t.leaving, t.free = false, p.now().Add(transit+second)
+}
+
+// arrived notes that the message of a turn was answered, or will never be. The
+// contact's next second counts from here as well.
+func (p *pace) arrived(t *turn, phone, contact string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if free := now.Add(second); t.leaving || t.free.After(free) {
+		t.leaving, t.free = false, free
+	}
+	n := p.number(phone)
+	n.pairs[contact] = latest(n.pairs[contact], now.Add(pairEvery))
 }
 
 func tooFar(d time.Duration) error {
@@ -142,27 +173,33 @@ func (p *pace) returnPair(phone, contact string) {
 	}
 }
 
-// takeTurn takes the number's next turn if it is now, and else returns how far
-// it is.
-func (p *pace) takeTurn(phone string) time.Duration {
+// takeTurn takes a turn of the number that is free, or returns how far the
+// next one is.
+func (p *pace) takeTurn(phone string) (*turn, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n, now := p.number(phone), p.now()
-	d := n.turn(now).Sub(now)
-	if d <= 0 {
-		n.turns[n.next], n.next = now, (n.next+1)%len(n.turns)
+	i, at := n.next(now)
+	if d := at.Sub(now); d > 0 {
+		return nil, d
 	}
-	return d
+	n.turns[i] = &turn{leaving: true}
+	return n.turns[i], 0
 }
 
-// turn is when the number may send next: not before the turn before, and more
-// than a second after the one that is rate turns back.
-func (n *budget) turn(now time.Time) time.Time {
-	at := latest(now, n.turns[(n.next+len(n.turns)-1)%len(n.turns)])
-	if oldest := n.turns[n.next]; !oldest.IsZero() {
-		at = latest(at, oldest.Add(time.Second+guard))
+// next finds the turn that is free first, and when.
+func (n *budget) next(now time.Time) (i int, at time.Time) {
+	at = now.Add(soon)
+	known := false
+	for j, t := range n.turns {
+		switch {
+		case t == nil || !t.leaving && !t.free.After(now):
+			return j, now
+		case !t.leaving && (!known || t.free.Before(at)):
+			i, at, known = j, t.free, true
+		}
 	}
-	return at
+	return i, at
 }
 
 // forgetPairs drops the contacts that owe nothing.
@@ -199,16 +236,24 @@ func (p *pace) learn(phone string, said Number) {
 	p.number(phone).setRate(rate)
 }
 
-// setRate keeps the latest turns, as many as the new rate looks at.
+// setRate keeps the latest turns, as many as the new rate has.
 func (n *budget) setRate(rate int) {
 	if len(n.turns) == rate {
 		return
 	}
-	turns := make([]time.Time, rate)
-	for i := range min(rate, len(n.turns)) {
-		turns[rate-1-i] = n.turns[(n.next+len(n.turns)-1-i)%len(n.turns)]
+	slices.SortFunc(n.turns, func(a, b *turn) int { return b.end().Compare(a.end()) })
+	n.turns = append(make([]*turn, 0, rate), n.turns[:min(rate, len(n.turns))]...)[:rate]
+}
+
+// end is when a turn is free; of one whose message is leaving, later than all.
+func (t *turn) end() time.Time {
+	switch {
+	case t == nil:
+		return time.Time{}
+	case t.leaving:
+		return time.Unix(1<<40, 0)
 	}
-	n.turns, n.next = turns, 0
+	return t.free
 }
 
 func latest(a, b time.Time) time.Time {

@@ -17,8 +17,10 @@ func (s *session) Left(sent []provider.Departure) {
 		return // it was open before: it knows
 	}
 	n := s.pace.number(s.phone)
+	for i, d := range sent[max(0, len(sent)-len(n.turns)):] {
+		n.turns[i] = &turn{free: d.At.Add(second)}
+	}
 	for _, d := range sent {
-		n.turns[n.next], n.next = d.At, (n.next+1)%len(n.turns)
 		if contact := paceKey(d.To); contact != "" {
 			n.pairs[contact] = latest(n.pairs[contact], d.At).Add(pairEvery)
 		}
@@ -32,7 +34,8 @@ func (s *session) Next(to provider.Address, others int) time.Time {
 	defer s.pace.mu.Unlock()
 	n, now := s.pace.number(s.phone), s.pace.now()
 	paid := latest(n.pairs[paceKey(to)], now).Add(time.Duration(others) * pairEvery)
-	return latest(n.turn(now), paid.Add(-(pairBurst-1)*pairEvery))
+	_, at := n.next(now)
+	return latest(at, paid.Add(-(pairBurst-1)*pairEvery))
 }
 
 // paceKey is what a contact's budget is kept under.

@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"errors"
+	"net/http/httptrace"
 	"strings"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -151,9 +152,15 @@ func (c *Client) send(ctx context.Context, edge string, m Message, e *envelope) 
 
 // post hands a message over in the number's turn. The contact's turn was had.
 func (c *Client) post(ctx context.Context, edge string, e *envelope) (Sent, error) {
-	if err := c.pace.turn(ctx, c.phone, first(e.To, e.Recipient)); err != nil {
+	contact := first(e.To, e.Recipient)
+	turn, err := c.pace.turn(ctx, c.phone, contact)
+	if err != nil {
 		return Sent{}, err
 	}
+	defer c.pace.arrived(turn, c.phone, contact)
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) { c.pace.written(turn) },
+	})
 	var a answer
 	if err := c.graph.Post(ctx, c.phone+"/"+edge, e, &a); err != nil {
 		c.trace(ctx, err)
