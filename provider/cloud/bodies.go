@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
 // Text is plain text of 1 to 4096 characters. PreviewURL shows the page behind
@@ -11,7 +12,7 @@ type Text struct {
 	PreviewURL bool   `json:"preview_url"`
 }
 
-func (t Text) check(r *rules) { r.between("message.text.body", t.Body, maxText) }
+func (t Text) check(r *graph.Rules) { r.Between("message.text.body", t.Body, maxText) }
 
 func (t Text) into(e *envelope) { e.Type, e.Text = "text", &t }
 
@@ -29,24 +30,24 @@ type Media struct {
 	Voice    bool               `json:"voice,omitempty"`    // audio that is shown as a voice note: Ogg with Opus
 }
 
-func (m Media) check(r *rules) { m.checkAt(r, "message."+string(m.Kind)) }
+func (m Media) check(r *graph.Rules) { m.checkAt(r, "message."+string(m.Kind)) }
 
-func (m Media) checkAt(r *rules, at string) {
+func (m Media) checkAt(r *graph.Rules, at string) {
 	switch m.Kind {
 	case provider.Image, provider.Video, provider.Audio, provider.Document, provider.Sticker:
 	default:
-		r.fail("message.type", "must be a kind of file")
+		r.Fail("message.type", "must be a kind of file")
 	}
 	switch {
 	case m.ID != "" && m.Link != "":
-		r.fail(at+".link", "must not stand beside the id of an uploaded file")
+		r.Fail(at+".link", "must not stand beside the id of an uploaded file")
 	case m.ID == "":
-		r.needs(at+".link", m.Link)
-		r.link(at+".link", m.Link)
+		r.Needs(at+".link", m.Link)
+		r.Link(at+".link", m.Link)
 	}
-	r.atMost(at+".caption", m.Caption, maxCaption)
-	r.must(m.Caption == "" || m.Kind != provider.Audio && m.Kind != provider.Sticker, at+".caption", "cannot be sent with this type")
-	r.must(!m.Voice || m.Kind == provider.Audio, at+".voice", "is for audio only")
+	r.AtMost(at+".caption", m.Caption, maxCaption)
+	r.Must(m.Caption == "" || m.Kind != provider.Audio && m.Kind != provider.Sticker, at+".caption", "cannot be sent with this type")
+	r.Must(!m.Voice || m.Kind == provider.Audio, at+".voice", "is for audio only")
 }
 
 func (m Media) into(e *envelope) {
@@ -78,9 +79,9 @@ type Location struct {
 	Address   string  `json:"address,omitempty"`
 }
 
-func (l Location) check(r *rules) {
-	r.must(l.Latitude >= -90 && l.Latitude <= 90, "message.location.latitude", "must be between -90 and 90")
-	r.must(l.Longitude >= -180 && l.Longitude <= 180, "message.location.longitude", "must be between -180 and 180")
+func (l Location) check(r *graph.Rules) {
+	r.Must(l.Latitude >= -90 && l.Latitude <= 90, "message.location.latitude", "must be between -90 and 90")
+	r.Must(l.Longitude >= -180 && l.Longitude <= 180, "message.location.longitude", "must be between -180 and 180")
 }
 
 func (l Location) into(e *envelope) { e.Type, e.Location = "location", &l }
@@ -92,6 +93,6 @@ type Reaction struct {
 	Emoji     string `json:"emoji"`
 }
 
-func (a Reaction) check(r *rules) { r.needs("message.reaction.message_id", a.MessageID) }
+func (a Reaction) check(r *graph.Rules) { r.Needs("message.reaction.message_id", a.MessageID) }
 
 func (a Reaction) into(e *envelope) { e.Type, e.Reaction = "reaction", &a }

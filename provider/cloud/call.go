@@ -25,7 +25,7 @@ func callID(kind string, item graph.Value) string {
 func (r *reader) call(item graph.Value) {
 	const kind = "call"
 	c := &provider.Call{
-		Raw:      r.itself(kind, item),
+		Raw:      r.Itself(kind, item),
 		CallID:   item.Get("id").ID(),
 		Mine:     item.Get("direction").Text() == "BUSINESS_INITIATED",
 		Status:   callEnd(item),
@@ -69,7 +69,7 @@ var callStatuses = map[string]provider.CallStatus{
 func (r *reader) callStatus(item graph.Value) {
 	const kind = "call_status"
 	r.reportCall(&provider.Call{
-		Raw:    r.itself(kind, item),
+		Raw:    r.Itself(kind, item),
 		CallID: item.Get("id").ID(),
 		Mine:   true,
 		Chat:   recipient(item),
@@ -84,10 +84,10 @@ func (r *reader) reportCall(c *provider.Call, item graph.Value) {
 		c.ID = callID(c.Kind, item)
 	}
 	if c.CallID == "" || c.Status == "" || !reachable(c.Chat) {
-		r.report(&c.Raw)
+		r.Report(&c.Raw)
 		return
 	}
-	r.report(c)
+	r.Report(c)
 }
 
 // reachable says whether an address names somebody.

@@ -22,7 +22,7 @@ func (*Provider) Keys(s provider.Settings) (line, group string) {
 
 // Secrets returns the app's secret and the token of the handshake.
 func (*Provider) Secrets(s provider.Settings) (signing, verify string) {
-	return strings.TrimSpace(s[appSecret]), strings.TrimSpace(s[verifyToken])
+	return graph.Secrets(s)
 }
 
 // Verify is [graph.Verify].

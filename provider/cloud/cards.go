@@ -4,19 +4,20 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
 // Contacts are cards of people, 1 to 257. A card needs its name's Formatted
 // and at least one part of it; its VCard is not sent.
 type Contacts []provider.Card
 
-func (c Contacts) check(r *rules) {
-	r.count("message.contacts", len(c), maxCards)
+func (c Contacts) check(r *graph.Rules) {
+	r.Count("message.contacts", len(c), maxCards)
 	for i, one := range c {
 		at := fmt.Sprintf("message.contacts[%d].name", i)
 		n := one.Name
-		r.needs(at+".formatted_name", n.Formatted)
-		r.must(first(n.First, n.Middle, n.Last, n.Prefix, n.Suffix) != "", at, "must have a part beside the whole: a first or last name")
+		r.Needs(at+".formatted_name", n.Formatted)
+		r.Must(first(n.First, n.Middle, n.Last, n.Prefix, n.Suffix) != "", at, "must have a part beside the whole: a first or last name")
 	}
 }
 

@@ -2,15 +2,11 @@ package cloud
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"time"
 
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
 )
-
-// expiresSoon is how long before its end a token's owner is warned.
-const expiresSoon = 7 * 24 * time.Hour
 
 // Check reads the phone number, which proves that the token may, subscribes
 // the app to the account's events, and asks for the health of both. What the
@@ -31,7 +27,7 @@ func (s *session) Check(ctx context.Context) (provider.Account, error) {
 	}
 	account := provider.Account{ID: s.phone, Name: n.Display, VerifiedBizName: n.VerifiedName}
 	account.Health = append(account.Health, s.numberHealth(ctx, n))
-	if h, told := s.tokenHealth(ctx); told {
+	if h, told := s.graph.TokenHealth(ctx, s.log); told {
 		account.Health = append(account.Health, h)
 	}
 	return account, nil
@@ -46,7 +42,7 @@ func (s *session) numberHealth(ctx context.Context, n Number) provider.Health {
 		s.pace.learn(s.phone, more)
 		more.Quality = first(n.Quality, more.Quality)
 	}
-	h := health("phone_number", more)
+	h := graph.Health("phone_number", more)
 	h.Phone = number(n.Display)
 	h.State, h.Limit = n.Quality, more.Limit
 	h.Detail = listed([]string{more.Status, more.Throughput, more.CanSend})
@@ -59,32 +55,4 @@ func (s *session) numberHealth(ctx context.Context, n Number) provider.Health {
 		h.Level = provider.HealthGood
 	}
 	return h
-}
-
-// tokenHealth asks how long the token lives; told is false when the network
-// does not say.
-func (s *session) tokenHealth(ctx context.Context) (h provider.Health, told bool) {
-	t, err := s.Token(ctx)
-	if err != nil {
-		s.log.WarnContext(ctx, "the life of the access token is not known", slog.Any("error", err))
-		return provider.Health{}, false
-	}
-	h = health("access_token", t)
-	h.State, h.Level = "VALID", provider.HealthGood
-	switch {
-	case !t.Valid:
-		h.State, h.Level, h.Code = "INVALID", provider.HealthStopped, provider.HealthCredentials
-	case !t.Expires.IsZero():
-		h.Detail = "ends " + t.Expires.UTC().Format(time.RFC3339)
-		if t.Expires.Sub(s.pace.now()) < expiresSoon {
-			h.State, h.Level, h.Code = "EXPIRES", provider.HealthWarning, provider.HealthCredentials
-		}
-	}
-	return h, true
-}
-
-// health has no time: it is what was so when it was asked for.
-func health(kind string, what any) provider.Health {
-	body, _ := json.Marshal(what) // plain values
-	return provider.Health{Raw: provider.Raw{ID: kind, Kind: kind, Body: body}}
 }

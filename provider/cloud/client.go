@@ -2,11 +2,8 @@ package cloud
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/graph"
@@ -31,59 +28,31 @@ type Client struct {
 // Client returns the calls of the line that settings describe. A setting that
 // is missing, or that cannot be an id, is an error.
 func (p *Provider) Client(settings provider.Settings) (*Client, error) {
-	for _, s := range p.Settings() {
-		if s.Required && strings.TrimSpace(settings[s.Name]) == "" {
-			return nil, fmt.Errorf("setting %s is missing", s.Name)
-		}
+	s, err := graph.Trimmed(p.Settings(), settings)
+	if err != nil {
+		return nil, err
 	}
-	c := &Client{
-		graph: p.graph.As(strings.TrimSpace(settings[accessToken])),
+	return &Client{
+		graph: p.graph.As(s[graph.AccessToken]),
 		pace:  p.pace,
-		phone: strings.TrimSpace(settings[phoneNumberID]),
-		waba:  strings.TrimSpace(settings[businessAccountID]),
+		phone: s[phoneNumberID],
+		waba:  s[businessAccountID],
 		log:   p.log,
-	}
-	for name, id := range map[string]string{phoneNumberID: c.phone, businessAccountID: c.waba} {
-		if !digits(id) {
-			return nil, fmt.Errorf("setting %s must be digits", name)
-		}
-	}
-	return c, nil
+	}, nil
 }
 
 func (c *Client) failed(ctx context.Context, doing string, err error) error {
-	c.trace(ctx, err)
+	graph.Trace(ctx, c.log, err)
 	return fmt.Errorf("cloud: %s: %w", doing, graph.CallError(err))
-}
-
-// trace logs by what name Meta's support finds a refused request; the error
-// that goes to the caller is for users and has no room for it.
-func (c *Client) trace(ctx context.Context, err error) {
-	if e, ok := errors.AsType[*graph.Error](err); ok {
-		c.log.InfoContext(ctx, "graph refused a request", slog.Int("code", e.Code), slog.Int("subcode", e.Subcode),
-			slog.Int("http_status", e.HTTPStatus), slog.String("fbtrace_id", e.FBTraceID))
-	}
 }
 
 // confirmed makes a call whose answer is {"success": true}.
 func (c *Client) confirmed(ctx context.Context, doing, path string, body any) error {
-	var done confirmation
+	var done graph.Confirmation
 	if err := c.graph.Post(ctx, path, body, &done); err != nil {
 		return c.failed(ctx, doing, err)
 	}
-	return done.check(doing)
-}
-
-// confirmation is true, or "true".
-type confirmation struct {
-	Success json.RawMessage `json:"success"`
-}
-
-func (c *confirmation) check(doing string) error {
-	if success(c.Success) {
-		return nil
-	}
-	return &provider.Rejected{Message: "the network did not confirm " + doing}
+	return done.Check(doing)
 }
 
 // MarkRead tells the contact that a message, and those before it, were read.

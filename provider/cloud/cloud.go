@@ -19,13 +19,10 @@ const Kind provider.Kind = "provider-cloud"
 // window is how long free-form messages may follow a contact's last one.
 const window = 24 * time.Hour
 
-// The names of the settings.
+// The names of the settings, beside those of all lines of the Graph API.
 const (
 	phoneNumberID     = "phoneNumberId"
 	businessAccountID = "businessAccountId"
-	accessToken       = "accessToken"
-	appSecret         = "appSecret"
-	verifyToken       = "verifyToken"
 )
 
 // Options configures the provider. Nil and the zero value mean the defaults.
@@ -92,13 +89,10 @@ func (*Provider) Capabilities() provider.Capabilities {
 
 // Settings lists what a line is configured with.
 func (*Provider) Settings() []provider.Setting {
-	return []provider.Setting{
-		{Name: phoneNumberID, Doc: "The id of the phone number, as the app's dashboard shows it; not the number.", Required: true, Digits: true},
-		{Name: businessAccountID, Doc: "The id of the WhatsApp Business account that the number belongs to.", Required: true, Digits: true},
-		{Name: accessToken, Doc: "A token of a system user with whatsapp_business_messaging and whatsapp_business_management.", Required: true, Secret: true},
-		{Name: appSecret, Doc: "The secret of the app; it signs the callbacks.", Required: true, Secret: true},
-		{Name: verifyToken, Doc: "A word of your choice that the app's dashboard asks for beside the callback's address.", Required: true, Secret: true},
-	}
+	return graph.Credentials("A token of a system user with whatsapp_business_messaging and whatsapp_business_management.",
+		provider.Setting{Name: phoneNumberID, Doc: "The id of the phone number, as the app's dashboard shows it; not the number.", Required: true, Digits: true},
+		provider.Setting{Name: businessAccountID, Doc: "The id of the WhatsApp Business account that the number belongs to.", Required: true, Digits: true},
+	)
 }
 
 // Open returns the session of a line. Nothing is sent to the network; a
@@ -109,5 +103,5 @@ func (p *Provider) Open(_ context.Context, ref provider.Reference, _ provider.In
 		return nil, fmt.Errorf("cloud: reference %d: %w", ref.ID, err)
 	}
 	c.log = c.log.With(slog.Int64("reference", int64(ref.ID)))
-	return &session{Client: c, verify: strings.TrimSpace(ref.Settings[verifyToken]), callback: ref.CallbackURL}, nil
+	return &session{Client: c, verify: strings.TrimSpace(ref.Settings[graph.VerifyToken]), callback: ref.CallbackURL}, nil
 }

@@ -1,5 +1,9 @@
 package cloud
 
+import (
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
 import "fmt"
 
 // Product shows one product of a catalog.
@@ -14,9 +18,9 @@ func (Product) kind() string { return "product" }
 
 func (p Product) wire() any { return p }
 
-func (p Product) check(r *rules, at string) {
-	r.needs(at+".catalog_id", p.CatalogID)
-	r.needs(at+".product_retailer_id", p.ProductID)
+func (p Product) check(r *graph.Rules, at string) {
+	r.Needs(at+".catalog_id", p.CatalogID)
+	r.Needs(at+".product_retailer_id", p.ProductID)
 }
 
 // ProductList shows up to 30 products of a catalog in up to ten sections. It
@@ -53,22 +57,22 @@ func (l ProductList) wire() any {
 	return map[string]any{"catalog_id": l.CatalogID, "sections": sections}
 }
 
-func (l ProductList) check(r *rules, at string) {
-	r.needs(at+".catalog_id", l.CatalogID)
-	r.count(at+".sections", len(l.Sections), maxSections)
+func (l ProductList) check(r *graph.Rules, at string) {
+	r.Needs(at+".catalog_id", l.CatalogID)
+	r.Count(at+".sections", len(l.Sections), maxSections)
 	n := 0
 	for i, s := range l.Sections {
 		in := fmt.Sprintf("%s.sections[%d]", at, i)
-		r.must(s.Title != "" || len(l.Sections) == 1, in+".title", "must not be empty where there are several sections")
-		r.atMost(in+".title", s.Title, maxTitle)
-		r.must(len(s.Products) > 0, in+".product_items", "must not be empty")
+		r.Must(s.Title != "" || len(l.Sections) == 1, in+".title", "must not be empty where there are several sections")
+		r.AtMost(in+".title", s.Title, maxTitle)
+		r.Must(len(s.Products) > 0, in+".product_items", "must not be empty")
 		for j, id := range s.Products {
-			r.needs(fmt.Sprintf("%s.product_items[%d].product_retailer_id", in, j), id)
+			r.Needs(fmt.Sprintf("%s.product_items[%d].product_retailer_id", in, j), id)
 		}
 		n += len(s.Products)
 	}
 	if n > maxProducts {
-		r.fail(at+".sections", "must hold at most %d products in total", maxProducts)
+		r.Fail(at+".sections", "must hold at most %d products in total", maxProducts)
 	}
 }
 
@@ -82,7 +86,7 @@ func (Catalog) kind() string { return "catalog_message" }
 
 func (c Catalog) wire() any { return named("catalog_message", c) }
 
-func (Catalog) check(*rules, string) {}
+func (Catalog) check(*graph.Rules, string) {}
 
 // OrderDetails asks for a payment. It is offered in some countries only.
 //
@@ -131,11 +135,11 @@ func (OrderDetails) kind() string { return "order_details" }
 
 func (o OrderDetails) wire() any { return named("review_and_pay", o) }
 
-func (o OrderDetails) check(r *rules, at string) {
+func (o OrderDetails) check(r *graph.Rules, at string) {
 	at += ".parameters"
-	r.needs(at+".reference_id", o.ReferenceID)
-	r.needs(at+".currency", o.Currency)
-	r.must(len(o.Order.Items) > 0, at+".order.items", "must not be empty")
+	r.Needs(at+".reference_id", o.ReferenceID)
+	r.Needs(at+".currency", o.Currency)
+	r.Must(len(o.Order.Items) > 0, at+".order.items", "must not be empty")
 	o.Total.check(r, at+".total_amount")
 	o.Order.Subtotal.check(r, at+".order.subtotal")
 	o.Order.Tax.check(r, at+".order.tax")
@@ -144,9 +148,9 @@ func (o OrderDetails) check(r *rules, at string) {
 	}
 }
 
-func (a Amount) check(r *rules, at string) {
-	r.must(a.Offset == 100, at+".offset", "must be 100")
-	r.must(a.Value >= 0, at+".value", "must not be negative")
+func (a Amount) check(r *graph.Rules, at string) {
+	r.Must(a.Offset == 100, at+".offset", "must be 100")
+	r.Must(a.Value >= 0, at+".value", "must not be negative")
 }
 
 // OrderStatus tells how far an order of [OrderDetails] has come.
@@ -169,7 +173,7 @@ func (o OrderStatus) wire() any {
 	}{o.ReferenceID, order{o.Status, o.Description}})
 }
 
-func (o OrderStatus) check(r *rules, at string) {
-	r.needs(at+".parameters.reference_id", o.ReferenceID)
-	r.needs(at+".parameters.order.status", o.Status)
+func (o OrderStatus) check(r *graph.Rules, at string) {
+	r.Needs(at+".parameters.reference_id", o.ReferenceID)
+	r.Needs(at+".parameters.order.status", o.Status)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
 // sendable are the content types that a line sends.
@@ -46,12 +47,12 @@ func compose(content provider.Content) (Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rules{}
+	r := &graph.Rules{}
 	if file, is := content.(provider.Media); is {
 		checkFile(r, file)
 	}
 	body.check(r)
-	return body, renamed(r.result(), names...)
+	return body, graph.Renamed(r.Result(), names...)
 }
 
 // bodyOf returns the body for content, and what its members are called there,
@@ -103,12 +104,12 @@ func mediaOf(c provider.Media) Media {
 }
 
 // checkFile holds what is known of a file against the limits of its kind.
-func checkFile(r *rules, c provider.Media) {
+func checkFile(r *graph.Rules, c provider.Media) {
 	if c.MIME != "" {
 		checkType(r, c.Kind, c.MIME)
 	}
 	if limit := mediaLimits[c.Kind]; c.Size > limit {
-		r.fail("message.mediaId", "must be of at most %d KiB as %s", limit>>10, c.Kind)
+		r.Fail("message.mediaId", "must be of at most %d KiB as %s", limit>>10, c.Kind)
 	}
 }
 
@@ -135,12 +136,12 @@ func listOf(c provider.List) Interactive {
 // members that this version does not know included.
 type rawTemplate struct{ call provider.TemplateCall }
 
-func (t rawTemplate) check(r *rules) {
+func (t rawTemplate) check(r *graph.Rules) {
 	typed := TemplateMessage{Name: t.call.Name, Language: TemplateLanguage{Code: t.call.Language.Code}}
 	for i, raw := range t.call.Components {
 		var c Component
 		if err := json.Unmarshal(raw, &c); err != nil {
-			r.fail(fmt.Sprintf("%s.components[%d]", atTemplate, i), "must be a component as the network takes it")
+			r.Fail(fmt.Sprintf("%s.components[%d]", atTemplate, i), "must be a component as the network takes it")
 			return
 		}
 		typed.Components = append(typed.Components, c)
@@ -154,7 +155,7 @@ func (t rawTemplate) into(e *envelope) { e.Type, e.Template = "template", t.call
 // this version does not know are left to the network.
 type rawInteractive json.RawMessage
 
-func (i rawInteractive) check(r *rules) {
+func (i rawInteractive) check(r *graph.Rules) {
 	var in struct {
 		Type   string          `json:"type"`
 		Header *Header         `json:"header"`
@@ -163,10 +164,10 @@ func (i rawInteractive) check(r *rules) {
 		Action json.RawMessage `json:"action"`
 	}
 	if err := json.Unmarshal(i, &in); err != nil {
-		r.fail(atInteractive, "must be an object as the network takes it")
+		r.Fail(atInteractive, "must be an object as the network takes it")
 		return
 	}
-	r.needs(atInteractive+".type", in.Type)
+	r.Needs(atInteractive+".type", in.Type)
 	typed := Interactive{Header: in.Header, Body: in.Body.Text, Footer: in.Footer.Text, Action: foreign(in.Type)}
 	var err error
 	switch in.Type {
@@ -178,7 +179,7 @@ func (i rawInteractive) check(r *rules) {
 		typed.Action = list
 	}
 	if err != nil {
-		r.fail(atInteractive+".action", "must be an object as the network takes it")
+		r.Fail(atInteractive+".action", "must be an object as the network takes it")
 		return
 	}
 	typed.check(r)
@@ -203,9 +204,9 @@ func readButtons(action json.RawMessage) (Buttons, error) {
 // foreign is an [Action] of which no more than the type is looked at.
 type foreign string
 
-func (f foreign) kind() string       { return string(f) }
-func (foreign) wire() any            { return nil }
-func (foreign) check(*rules, string) {}
+func (f foreign) kind() string             { return string(f) }
+func (foreign) wire() any                  { return nil }
+func (foreign) check(*graph.Rules, string) {}
 
 func lacks(format string, args ...any) error {
 	return &provider.Unsupported{What: fmt.Sprintf(format, args...)}

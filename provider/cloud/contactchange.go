@@ -10,7 +10,7 @@ func (r *reader) system(in *incoming) {
 	v := in.item.Get("system")
 	user, number := v.Get("user_id").ID(), first(v.Get("wa_id").ID(), v.Get("new_wa_id").ID())
 	c := &provider.ContactChange{
-		Raw:  r.itself("system", in.item),
+		Raw:  r.Itself("system", in.item),
 		Chat: r.people.sender(in.fromUser, in.from).Address,
 		At:   in.at,
 		Text: v.Get("body").Text(),
@@ -32,7 +32,7 @@ func (r *reader) userIDs(kind string) {
 	r.each("user_id_update", func(item graph.Value) {
 		id, number := item.Get("user_id"), item.Get("wa_id").ID()
 		c := &provider.ContactChange{
-			Raw:  r.itself(kind, item),
+			Raw:  r.Itself(kind, item),
 			What: provider.ContactMoved,
 			Chat: person(id.Get("previous").ID(), number),
 			At:   item.Get("timestamp").Time(),
@@ -49,7 +49,7 @@ func (r *reader) userIDs(kind string) {
 func (r *reader) preferences(kind string) {
 	r.each("user_preferences", func(item graph.Value) {
 		c := &provider.ContactChange{
-			Raw:      r.itself(kind, item),
+			Raw:      r.Itself(kind, item),
 			Chat:     person(item.Get("user_id").ID(), item.Get("wa_id").ID()),
 			At:       item.Get("timestamp").Time(),
 			Category: item.Get("category").Text(),
@@ -70,7 +70,7 @@ func (r *reader) contactSync(kind string) {
 	r.each("state_sync", func(item graph.Value) {
 		v := item.Get("contact")
 		c := &provider.ContactChange{
-			Raw:  r.itself(kind, item),
+			Raw:  r.Itself(kind, item),
 			Chat: person("", v.Get("phone_number").ID()),
 			At:   item.Get("metadata").Get("timestamp").Time(),
 		}
@@ -87,8 +87,8 @@ func (r *reader) contactSync(kind string) {
 // reportContact keeps a change that says of whom it is and what it means.
 func (r *reader) reportContact(c *provider.ContactChange) {
 	if c.What == "" || !reachable(c.Chat) || c.What == provider.ContactMoved && !reachable(c.To) {
-		r.report(&c.Raw)
+		r.Report(&c.Raw)
 		return
 	}
-	r.report(c)
+	r.Report(c)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
 // Limits of template definitions, in characters.
@@ -85,57 +86,57 @@ var (
 // checkDefinition holds a template against Meta's rules. Fields are named as
 // POST /templates has them.
 func checkDefinition(t provider.TemplateDefinition) error {
-	r := &rules{}
-	r.must(templateName.MatchString(t.Name), "name", "must be 1 to 512 lower-case letters, digits and underscores")
-	r.needs("language", t.Language)
+	r := &graph.Rules{}
+	r.Must(templateName.MatchString(t.Name), "name", "must be 1 to 512 lower-case letters, digits and underscores")
+	r.Needs("language", t.Language)
 	switch t.Category {
 	case "MARKETING", "UTILITY", "AUTHENTICATION":
 	default:
-		r.fail("category", "must be MARKETING, UTILITY or AUTHENTICATION")
+		r.Fail("category", "must be MARKETING, UTILITY or AUTHENTICATION")
 	}
 	switch strings.ToLower(t.ParameterFormat) {
 	case "", "positional", "named":
 	default:
-		r.fail("parameterFormat", "must be positional or named")
+		r.Fail("parameterFormat", "must be positional or named")
 	}
-	r.must(len(t.Components) > 0, "components", "must not be empty")
+	r.Must(len(t.Components) > 0, "components", "must not be empty")
 	seen := map[string]bool{}
 	for i, raw := range t.Components {
 		at := fmt.Sprintf("components[%d]", i)
 		var c ComponentDefinition
 		if err := json.Unmarshal(raw, &c); err != nil {
-			r.fail(at, "must be a component as the network takes it")
+			r.Fail(at, "must be a component as the network takes it")
 			continue
 		}
 		kind := strings.ToUpper(c.Type)
-		r.must(!seen[kind], at+".type", "stands twice")
+		r.Must(!seen[kind], at+".type", "stands twice")
 		seen[kind] = true
 		c.check(r, at, t.Category)
 	}
-	r.must(seen["BODY"] || len(t.Components) == 0, "components", "must hold a BODY")
-	return r.result()
+	r.Must(seen["BODY"] || len(t.Components) == 0, "components", "must hold a BODY")
+	return r.Result()
 }
 
-func (c ComponentDefinition) check(r *rules, at, category string) {
+func (c ComponentDefinition) check(r *graph.Rules, at, category string) {
 	variables := len(variable.FindAllString(c.Text, -1))
 	switch strings.ToUpper(c.Type) {
 	case "":
-		r.fail(at+".type", "must not be empty")
+		r.Fail(at+".type", "must not be empty")
 	case "HEADER":
 		c.checkHeader(r, at, variables)
 	case "BODY":
 		if category == "AUTHENTICATION" {
 			return // its text is Meta's
 		}
-		r.between(at+".text", c.Text, maxBody)
+		r.Between(at+".text", c.Text, maxBody)
 		text := strings.TrimSpace(c.Text)
 		if spots := variable.FindAllStringIndex(text, -1); len(spots) > 0 {
-			r.must(spots[0][0] > 0 && spots[len(spots)-1][1] < len(text), at+".text", "must not begin or end with a variable")
+			r.Must(spots[0][0] > 0 && spots[len(spots)-1][1] < len(text), at+".text", "must not begin or end with a variable")
 		}
-		r.must(variables == 0 || c.Example.values() > 0, at+".example", "must hold a value for each variable")
+		r.Must(variables == 0 || c.Example.values() > 0, at+".example", "must hold a value for each variable")
 	case "FOOTER":
-		r.atMost(at+".text", c.Text, maxFooter)
-		r.must(variables == 0, at+".text", "must not hold a variable")
+		r.AtMost(at+".text", c.Text, maxFooter)
+		r.Must(variables == 0, at+".text", "must not hold a variable")
 	case "BUTTONS":
 		c.checkButtons(r, at)
 	case "CAROUSEL":
@@ -159,51 +160,51 @@ func (e *Example) values() int {
 	return n
 }
 
-func (c ComponentDefinition) checkHeader(r *rules, at string, variables int) {
+func (c ComponentDefinition) checkHeader(r *graph.Rules, at string, variables int) {
 	switch strings.ToUpper(c.Format) {
 	case "TEXT":
-		r.between(at+".text", c.Text, maxHeader)
-		r.must(variables <= 1, at+".text", "must hold at most one variable")
-		r.must(variables == 0 || c.Example.values() > 0, at+".example", "must hold a value for the variable")
+		r.Between(at+".text", c.Text, maxHeader)
+		r.Must(variables <= 1, at+".text", "must hold at most one variable")
+		r.Must(variables == 0 || c.Example.values() > 0, at+".example", "must hold a value for the variable")
 	case "IMAGE", "VIDEO", "DOCUMENT", "GIF":
-		r.must(c.Example != nil && len(c.Example.HeaderHandle) > 0, at+".example.header_handle", "must hold the handle of a sample file")
+		r.Must(c.Example != nil && len(c.Example.HeaderHandle) > 0, at+".example.header_handle", "must hold the handle of a sample file")
 	case "LOCATION":
 	default:
-		r.fail(at+".format", "must be TEXT, IMAGE, VIDEO, DOCUMENT, GIF or LOCATION")
+		r.Fail(at+".format", "must be TEXT, IMAGE, VIDEO, DOCUMENT, GIF or LOCATION")
 	}
 }
 
-func (c ComponentDefinition) checkButtons(r *rules, at string) {
-	r.count(at+".buttons", len(c.Buttons), maxTemplateButtons)
+func (c ComponentDefinition) checkButtons(r *graph.Rules, at string) {
+	r.Count(at+".buttons", len(c.Buttons), maxTemplateButtons)
 	urls, phones := 0, 0
 	for i, b := range c.Buttons {
 		in := fmt.Sprintf("%s.buttons[%d]", at, i)
-		r.atMost(in+".text", b.Text, maxTemplateButton)
+		r.AtMost(in+".text", b.Text, maxTemplateButton)
 		switch strings.ToUpper(b.Type) {
 		case "":
-			r.fail(in+".type", "must not be empty")
+			r.Fail(in+".type", "must not be empty")
 		case "QUICK_REPLY":
-			r.needs(in+".text", b.Text)
+			r.Needs(in+".text", b.Text)
 		case "URL":
 			urls++
 			b.checkURL(r, in)
 		case "PHONE_NUMBER":
 			phones++
-			r.needs(in+".text", b.Text)
-			r.between(in+".phone_number", b.PhoneNumber, maxTemplatePhone)
+			r.Needs(in+".text", b.Text)
+			r.Between(in+".phone_number", b.PhoneNumber, maxTemplatePhone)
 		}
 	}
-	r.must(urls <= maxTemplateURLs, at+".buttons", "must hold at most 2 of type URL")
-	r.must(phones <= maxTemplatePhones, at+".buttons", "must hold at most 1 of type PHONE_NUMBER")
+	r.Must(urls <= maxTemplateURLs, at+".buttons", "must hold at most 2 of type URL")
+	r.Must(phones <= maxTemplatePhones, at+".buttons", "must hold at most 1 of type PHONE_NUMBER")
 }
 
-func (b ButtonDefinition) checkURL(r *rules, at string) {
-	r.needs(at+".text", b.Text)
-	r.between(at+".url", b.URL, maxTemplateURL)
+func (b ButtonDefinition) checkURL(r *graph.Rules, at string) {
+	r.Needs(at+".text", b.Text)
+	r.Between(at+".url", b.URL, maxTemplateURL)
 	spots := variable.FindAllStringIndex(b.URL, -1)
 	if len(spots) == 0 {
 		return
 	}
-	r.must(len(spots) == 1 && spots[0][1] == len(b.URL), at+".url", "may hold one variable, at its end")
-	r.must(len(b.Example) > 0, at+".example", "must hold a value for the variable")
+	r.Must(len(spots) == 1 && spots[0][1] == len(b.URL), at+".url", "may hold one variable, at its end")
+	r.Must(len(b.Example) > 0, at+".example", "must hold a value for the variable")
 }

@@ -58,14 +58,13 @@ func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 	if err := u.validate(); err != nil {
 		return "", err
 	}
-	bounded := &bounded{from: u.Body, left: mediaLimits[u.Kind]}
 	var out struct {
 		ID graph.ID `json:"id"`
 	}
 	err = c.graph.Upload(ctx, c.phone+"/media", map[string]string{"messaging_product": product, "type": u.MIME},
-		graph.File{Name: first(u.Name, string(u.Kind)), MimeType: u.MIME, Size: u.Size, Body: bounded}, &out)
+		graph.File{Name: first(u.Name, string(u.Kind)), MimeType: u.MIME, Size: u.Size, Most: mediaLimits[u.Kind], Body: u.Body}, &out)
 	switch {
-	case bounded.over:
+	case errors.Is(err, graph.ErrTooLong):
 		return "", tooLarge(u.Kind)
 	case err != nil:
 		return "", c.failed(ctx, "uploading a file", err)
@@ -76,51 +75,35 @@ func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 }
 
 func (u Upload) validate() error {
-	r := &rules{}
+	r := &graph.Rules{}
 	limit, known := mediaLimits[u.Kind]
-	r.must(known, "message.type", "must be a kind of file")
+	r.Must(known, "message.type", "must be a kind of file")
 	checkType(r, u.Kind, u.MIME)
 	if known && u.Size > limit {
 		return tooLarge(u.Kind)
 	}
-	return r.result()
+	return r.Result()
 }
 
 // checkType holds the type of a file against the types of its kind.
-func checkType(r *rules, kind provider.MediaKind, declared string) {
+func checkType(r *graph.Rules, kind provider.MediaKind, declared string) {
 	const field = "message.mimeType"
 	name, parameters, err := mime.ParseMediaType(declared)
 	if err != nil {
-		r.fail(field, "must be a MIME type")
+		r.Fail(field, "must be a MIME type")
 		return
 	}
 	allowed := mediaTypes[kind]
 	if len(allowed) > 0 && !slices.Contains(allowed, name) {
-		r.fail(field, "of type %s must be one of %s", kind, strings.Join(allowed, ", "))
+		r.Fail(field, "of type %s must be one of %s", kind, strings.Join(allowed, ", "))
 	}
 	if name == "audio/ogg" && kind == provider.Audio {
-		r.must(strings.EqualFold(parameters["codecs"], "opus"), field, "must be audio/ogg; codecs=opus: of Ogg only Opus is played")
+		r.Must(strings.EqualFold(parameters["codecs"], "opus"), field, "must be audio/ogg; codecs=opus: of Ogg only Opus is played")
 	}
 }
 
 func tooLarge(kind provider.MediaKind) error {
 	return &provider.Invalid{Field: "message.mediaId", Message: fmt.Sprintf("must be of at most %d KiB as %s", mediaLimits[kind]>>10, kind)}
-}
-
-// bounded ends a body that has more bytes than are left with an error.
-type bounded struct {
-	from io.Reader
-	left int64
-	over bool
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.from.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		b.over = true
-		return 0, errors.New("the file is too long")
-	}
-	return n, err
 }
 
 // MediaInfo is where a file can be had for five minutes, and what is known of
@@ -174,11 +157,11 @@ func (c *Client) DeleteMedia(ctx context.Context, id string) error {
 	if !plainID(id) {
 		return &provider.Rejected{Message: "the file has no id that the network could know"}
 	}
-	var done confirmation
+	var done graph.Confirmation
 	if err := c.graph.Delete(ctx, id, url.Values{"phone_number_id": {c.phone}}, &done); err != nil {
 		return c.failed(ctx, "deleting a file", err)
 	}
-	return done.check("deleting a file")
+	return done.Check("deleting a file")
 }
 
 // Download copies a file to w and returns what is known of it. It resumes

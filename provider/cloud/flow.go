@@ -1,5 +1,9 @@
 package cloud
 
+import (
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
 import "encoding/json"
 
 // flowVersion is the version of the messages that open a flow.
@@ -51,13 +55,13 @@ func (f Flow) wire() any {
 	return named("flow", p)
 }
 
-func (f Flow) check(r *rules, at string) {
-	r.must((f.ID == "") != (f.Name == ""), at+".parameters.flow_id", "must be given, or flow_name, and not both")
-	r.between(at+".parameters.flow_cta", f.Text, maxFlowText)
+func (f Flow) check(r *graph.Rules, at string) {
+	r.Must((f.ID == "") != (f.Name == ""), at+".parameters.flow_id", "must be given, or flow_name, and not both")
+	r.Between(at+".parameters.flow_cta", f.Text, maxFlowText)
 	if f.Data == nil {
 		return
 	}
 	var members map[string]json.RawMessage
-	r.must(json.Unmarshal(f.Data, &members) == nil && len(members) > 0,
+	r.Must(json.Unmarshal(f.Data, &members) == nil && len(members) > 0,
 		at+".parameters.flow_action_payload.data", "must be an object with members, or absent")
 }

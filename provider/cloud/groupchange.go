@@ -11,7 +11,7 @@ func (r *reader) groups(kind string) {
 	r.each("groups", func(item graph.Value) {
 		id := item.Get("group_id").ID()
 		g := &provider.GroupChange{
-			Raw:         r.itself(kind, item),
+			Raw:         r.Itself(kind, item),
 			What:        item.Get("type").Text(),
 			Chat:        group(id),
 			At:          item.Get("timestamp").Time(),
@@ -24,10 +24,10 @@ func (r *reader) groups(kind string) {
 			Error:       groupFailure(item),
 		}
 		if id == "" || !reachable(g.Chat) {
-			r.report(&g.Raw)
+			r.Report(&g.Raw)
 			return
 		}
-		r.report(g)
+		r.Report(g)
 	})
 }
 

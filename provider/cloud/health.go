@@ -10,9 +10,9 @@ import (
 // news begins a report on the line or account from the change's value.
 func (r *reader) news(kind string) *provider.Health {
 	return &provider.Health{
-		Raw:   r.itself(kind, r.value),
+		Raw:   r.Itself(kind, r.value),
 		Phone: number(r.value.Get("display_phone_number").ID()),
-		At:    r.at.Time(),
+		At:    r.At.Time(),
 	}
 }
 
@@ -75,7 +75,7 @@ func (r *reader) account(kind string) {
 		details = append(details, restriction.Get("restriction_type").Text())
 	}
 	h.Detail = listed(details)
-	r.report(h)
+	r.Report(h)
 }
 
 // listed joins what is not empty.
@@ -102,7 +102,7 @@ func (r *reader) review(kind string) {
 	h.State = r.value.Get("decision").Text()
 	h.Level = decisions[h.State]
 	h.Detail = r.value.Get("rejection_reason").Text()
-	r.report(h)
+	r.Report(h)
 }
 
 func (r *reader) phoneName(kind string) {
@@ -111,7 +111,7 @@ func (r *reader) phoneName(kind string) {
 	h.Level = decisions[h.State]
 	h.Name = r.value.Get("requested_verified_name").Text()
 	h.Detail = r.value.Get("rejection_reason").Text()
-	r.report(h)
+	r.Report(h)
 }
 
 // qualities say what events of a number's quality mean; others are news.
@@ -129,13 +129,13 @@ func (r *reader) phoneQuality(kind string) {
 		h.Code = provider.HealthLimited
 	}
 	h.Limit = first(r.value.Get("current_limit").ID(), r.limit())
-	r.report(h)
+	r.Report(h)
 }
 
 func (r *reader) capability(kind string) {
 	h := r.news(kind)
 	h.Limit = r.limit()
-	r.report(h)
+	r.Report(h)
 }
 
 // limit is how many people may be written to in a day. It is called in several
@@ -147,16 +147,16 @@ func (r *reader) limit() string {
 func (r *reader) username(kind string) {
 	h := r.news(kind)
 	h.State, h.Name = r.value.Get("status").Text(), r.value.Get("username").Text()
-	r.report(h)
+	r.Report(h)
 }
 
 func (r *reader) security(kind string) {
 	h := r.news(kind)
 	h.State, h.Detail = r.value.Get("event").Text(), r.value.Get("requester").ID()
-	r.report(h)
+	r.Report(h)
 }
 
 // trouble keeps an error of the line, or of a call, which has no id.
 func (r *reader) trouble(level provider.HealthLevel, item graph.Value) {
-	r.report(&provider.Health{Raw: r.itself("error", item), Level: level, At: r.at.Time(), Error: readFailure(item)})
+	r.Report(&provider.Health{Raw: r.Itself("error", item), Level: level, At: r.At.Time(), Error: readFailure(item)})
 }

@@ -73,11 +73,11 @@ func (r *reader) progress(kind string, chunk graph.Value) {
 	}
 	switch {
 	case p.Error != nil:
-		p.Raw = r.itself(kind, errs)
+		p.Raw = r.Itself(kind, errs)
 	case state.Object():
-		p.Raw = r.itself(kind, state)
+		p.Raw = r.Itself(kind, state)
 	default:
 		return
 	}
-	r.report(p)
+	r.Report(p)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
 // Interactive is a message with something to press.
@@ -24,7 +25,7 @@ type Interactive struct {
 type Action interface {
 	kind() string
 	wire() any
-	check(r *rules, at string)
+	check(r *graph.Rules, at string)
 }
 
 // Header stands over the body: a text of at most 60 characters, or an image,
@@ -77,19 +78,19 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (h *Header) check(r *rules, at string) {
+func (h *Header) check(r *graph.Rules, at string) {
 	if h == nil {
 		return
 	}
 	if h.Media == nil {
-		r.between(at+".text", h.Text, maxHeader)
+		r.Between(at+".text", h.Text, maxHeader)
 		return
 	}
 	switch h.Media.Kind {
 	case provider.Image, provider.Video, provider.Document:
 		h.Media.checkAt(r, at+"."+string(h.Media.Kind))
 	default:
-		r.fail(at, "must be a text, an image, a video or a document")
+		r.Fail(at, "must be a text, an image, a video or a document")
 	}
 }
 
@@ -116,23 +117,23 @@ func (i Interactive) MarshalJSON() ([]byte, error) {
 
 const atInteractive = "message.interactive"
 
-func (i Interactive) check(r *rules) {
+func (i Interactive) check(r *graph.Rules) {
 	if i.Action == nil {
-		r.fail(atInteractive+".action", "must not be empty")
+		r.Fail(atInteractive+".action", "must not be empty")
 		return
 	}
 	i.Header.check(r, atInteractive+".header")
 	if _, alone := i.Action.(Product); !alone {
-		r.needs(atInteractive+".body.text", i.Body)
+		r.Needs(atInteractive+".body.text", i.Body)
 	}
-	r.atMost(atInteractive+".body.text", i.Body, maxBody)
-	r.atMost(atInteractive+".footer.text", i.Footer, maxFooter)
+	r.AtMost(atInteractive+".body.text", i.Body, maxBody)
+	r.AtMost(atInteractive+".footer.text", i.Footer, maxFooter)
 	i.Action.check(r, atInteractive+".action")
 	switch i.Action.(type) {
 	case List:
-		r.must(i.Header == nil || i.Header.Media == nil, atInteractive+".header", "of a list must be a text")
+		r.Must(i.Header == nil || i.Header.Media == nil, atInteractive+".header", "of a list must be a text")
 	case ProductList:
-		r.must(i.Header != nil && i.Header.Media == nil, atInteractive+".header", "of a list of products must be a text")
+		r.Must(i.Header != nil && i.Header.Media == nil, atInteractive+".header", "of a list of products must be a text")
 	}
 }
 
@@ -162,15 +163,15 @@ func (b Buttons) wire() any {
 	return map[string]any{"buttons": out}
 }
 
-func (b Buttons) check(r *rules, at string) {
-	r.count(at+".buttons", len(b), maxButtons)
+func (b Buttons) check(r *graph.Rules, at string) {
+	r.Count(at+".buttons", len(b), maxButtons)
 	ids, titles := map[string]bool{}, map[string]bool{}
 	for i, reply := range b {
 		in := fmt.Sprintf("%s.buttons[%d].reply", at, i)
-		r.between(in+".id", reply.ID, maxButtonID)
-		r.between(in+".title", reply.Title, maxButtonTitle)
-		r.must(!ids[reply.ID], in+".id", "stands twice")
-		r.must(!titles[reply.Title], in+".title", "stands twice")
+		r.Between(in+".id", reply.ID, maxButtonID)
+		r.Between(in+".title", reply.Title, maxButtonTitle)
+		r.Must(!ids[reply.ID], in+".id", "stands twice")
+		r.Must(!titles[reply.Title], in+".title", "stands twice")
 		ids[reply.ID], titles[reply.Title] = true, true
 	}
 }
@@ -200,28 +201,28 @@ func (List) kind() string { return "list" }
 
 func (l List) wire() any { return l }
 
-func (l List) check(r *rules, at string) {
-	r.between(at+".button", l.Button, maxListButton)
-	r.count(at+".sections", len(l.Sections), maxSections)
+func (l List) check(r *graph.Rules, at string) {
+	r.Between(at+".button", l.Button, maxListButton)
+	r.Count(at+".sections", len(l.Sections), maxSections)
 	ids, rows := map[string]bool{}, 0
 	for i, s := range l.Sections {
 		in := fmt.Sprintf("%s.sections[%d]", at, i)
-		r.must(s.Title != "" || len(l.Sections) == 1, in+".title", "must not be empty where there are several sections")
-		r.atMost(in+".title", s.Title, maxTitle)
-		r.must(len(s.Rows) > 0, in+".rows", "must not be empty")
+		r.Must(s.Title != "" || len(l.Sections) == 1, in+".title", "must not be empty where there are several sections")
+		r.AtMost(in+".title", s.Title, maxTitle)
+		r.Must(len(s.Rows) > 0, in+".rows", "must not be empty")
 		for j, row := range s.Rows {
 			row.check(r, fmt.Sprintf("%s.rows[%d]", in, j), ids)
 		}
 		rows += len(s.Rows)
 	}
-	r.must(rows <= maxRows, at+".sections", "must hold at most 10 rows in total")
+	r.Must(rows <= maxRows, at+".sections", "must hold at most 10 rows in total")
 }
 
-func (row Row) check(r *rules, at string, ids map[string]bool) {
-	r.between(at+".id", row.ID, maxRowID)
-	r.between(at+".title", row.Title, maxTitle)
-	r.atMost(at+".description", row.Description, maxDescription)
-	r.must(!ids[row.ID], at+".id", "stands twice")
+func (row Row) check(r *graph.Rules, at string, ids map[string]bool) {
+	r.Between(at+".id", row.ID, maxRowID)
+	r.Between(at+".title", row.Title, maxTitle)
+	r.AtMost(at+".description", row.Description, maxDescription)
+	r.Must(!ids[row.ID], at+".id", "stands twice")
 	ids[row.ID] = true
 }
 
@@ -235,9 +236,9 @@ func (LinkButton) kind() string { return "cta_url" }
 
 func (b LinkButton) wire() any { return named("cta_url", b) }
 
-func (b LinkButton) check(r *rules, at string) {
-	r.between(at+".parameters.display_text", b.Text, maxButtonTitle)
-	r.link(at+".parameters.url", b.URL)
+func (b LinkButton) check(r *graph.Rules, at string) {
+	r.Between(at+".parameters.display_text", b.Text, maxButtonTitle)
+	r.Link(at+".parameters.url", b.URL)
 }
 
 // LocationRequest asks for the contact's location.
@@ -247,7 +248,7 @@ func (LocationRequest) kind() string { return "location_request_message" }
 
 func (LocationRequest) wire() any { return map[string]string{"name": "send_location"} }
 
-func (LocationRequest) check(*rules, string) {}
+func (LocationRequest) check(*graph.Rules, string) {}
 
 // named is an action that has a name and parameters.
 func named(name string, parameters any) any {

@@ -71,10 +71,10 @@ func (r *reader) message(item graph.Value) {
 // keep adds a message, or what is wrong with it.
 func (r *reader) keep(m *provider.Message, bad *provider.Bad) {
 	if bad != nil {
-		r.bad = append(r.bad, *bad)
+		r.Bad = append(r.Bad, *bad)
 		return
 	}
-	r.add(m.ID, m)
+	r.Add(m.ID, m)
 }
 
 // open makes the message, or says why it is none.

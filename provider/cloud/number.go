@@ -137,9 +137,9 @@ type override struct {
 //
 // See https://developers.facebook.com/docs/whatsapp/embedded-signup/webhooks/override
 func (c *Client) SetCallback(ctx context.Context, callbackURL, verifyToken string) error {
-	r := &rules{}
-	r.atMost("callbackUrl", callbackURL, maxCallbackURL)
-	if err := r.result(); err != nil {
+	r := &graph.Rules{}
+	r.AtMost("callbackUrl", callbackURL, maxCallbackURL)
+	if err := r.Result(); err != nil {
 		return err
 	}
 	return c.confirmed(ctx, "setting the number's callback", c.phone, map[string]override{
@@ -180,9 +180,9 @@ func (c *Client) Subscribe(ctx context.Context, callbackURL, verifyToken string)
 	if callbackURL == "" {
 		return c.confirmed(ctx, "subscribing to the business account", c.waba+"/subscribed_apps", nil)
 	}
-	r := &rules{}
-	r.atMost("callbackUrl", callbackURL, maxCallbackURL)
-	if err := r.result(); err != nil {
+	r := &graph.Rules{}
+	r.AtMost("callbackUrl", callbackURL, maxCallbackURL)
+	if err := r.Result(); err != nil {
 		return err
 	}
 	return c.confirmed(ctx, "subscribing to the business account", c.waba+"/subscribed_apps", override{callbackURL, verifyToken})

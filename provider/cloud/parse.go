@@ -1,8 +1,6 @@
 package cloud
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"strings"
 
@@ -13,12 +11,12 @@ import (
 
 // Parse reads one change. Of items with the same id it keeps the first.
 func (*Provider) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
-	r := reader{line: part.Line}
+	r := reader{Reader: graph.Reader{Line: part.Line}}
 	var field string
 	for name, value := range jsonscan.Members(part.Body) {
 		switch string(name) {
 		case "time":
-			r.at = value
+			r.At = value
 		case "field":
 			field = graph.Value(value).ID()
 		case "value":
@@ -26,11 +24,11 @@ func (*Provider) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
 		}
 	}
 	if !json.Valid(part.Body) || !r.value.Object() {
-		r.reject("a change without a value", graph.Value(part.Body))
+		r.Reject("a change without a value", graph.Value(part.Body))
 	} else {
 		r.read(field)
 	}
-	return r.events, r.bad
+	return r.Events, r.Bad
 }
 
 // fields are the fields of changes that are read, each with our word for what
@@ -67,13 +65,9 @@ var fields = map[string]struct {
 
 // reader takes a change apart.
 type reader struct {
-	line   string
-	at     graph.Value // time of the entry, or nil
+	graph.Reader
 	value  graph.Value // of the change
 	people people
-	events []provider.Event
-	bad    []provider.Bad
-	seen   map[string]bool // what was read
 }
 
 // read reads the value of a field. What is of an unknown field, or of a known
@@ -83,57 +77,15 @@ func (r *reader) read(field string) {
 	if known {
 		f.read(r, f.kind)
 	}
-	if len(r.events)+len(r.bad) == 0 {
+	if len(r.Events)+len(r.Bad) == 0 {
 		kind := first(f.kind, field, "unknown")
-		r.raw(r.key(kind, r.value), kind, r.value)
+		r.Raw(r.Key(kind, r.value), kind, r.value)
 	}
 }
 
-func (r *reader) reject(reason string, item graph.Value) {
-	r.bad = append(r.bad, provider.Bad{Reason: reason, Body: json.RawMessage(item)})
-}
-
-// add keeps an event unless one of that key was kept before.
-func (r *reader) add(key string, e provider.Event) {
-	if r.seen[key] {
-		return
-	}
-	if r.seen == nil {
-		r.seen = make(map[string]bool, 1)
-	}
-	r.seen[key] = true
-	r.events = append(r.events, e)
-}
-
-// report keeps a report; they are known by their kind and id.
-func (r *reader) report(e provider.Event) {
-	raw := provider.RawOf(e)
-	r.add(raw.Kind+"\x00"+raw.ID, e)
-}
-
-func (r *reader) raw(id, kind string, body graph.Value) {
-	r.report(&provider.Raw{ID: id, Kind: kind, Body: json.RawMessage(body)})
-}
-
-// itself is what a report of item holds of it. What has no id of its own is
-// known by its bytes.
-func (r *reader) itself(kind string, item graph.Value) provider.Raw {
-	return provider.Raw{ID: r.key(kind, item), Kind: kind, Body: json.RawMessage(item)}
-}
-
-// each calls read for the items of an array; in its place anything else is bad.
+// each calls read for the items of an array of the value.
 func (r *reader) each(name string, read func(item graph.Value)) {
-	array := r.value.Get(name)
-	if array == nil || jsonscan.Kind(array) == 'n' {
-		return
-	}
-	if jsonscan.Kind(array) != '[' {
-		r.reject(name+" is no array", array)
-		return
-	}
-	for item := range array.Items() {
-		read(item)
-	}
+	r.Each(name, r.value.Get(name), read)
 }
 
 // messages reads a change of the field that carries messages, their statuses
@@ -143,17 +95,6 @@ func (r *reader) messages(string) {
 	r.each("messages", r.message)
 	r.each("statuses", r.status)
 	r.each("errors", func(item graph.Value) { r.trouble(provider.HealthWarning, item) })
-}
-
-// key makes an id for what has none: the same bytes about the same line, in an
-// entry of the same time, are a repeat.
-func (r *reader) key(name string, item graph.Value) string {
-	h := sha256.New()
-	for _, s := range [][]byte{[]byte(r.line), r.at, item} {
-		h.Write(s)
-		h.Write([]byte{0})
-	}
-	return name + ":" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // failure reads the first of the errors that came with an item, or nil. The

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+
+	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
 // Profile is what contacts see of the business. Empty members are left as they
@@ -56,16 +58,16 @@ func (c *Client) SetProfile(ctx context.Context, p Profile) error {
 }
 
 func (p Profile) validate() error {
-	r := &rules{}
-	r.atMost("about", p.About, 139)
-	r.atMost("address", p.Address, 256)
-	r.atMost("description", p.Description, 512)
-	r.atMost("email", p.Email, 128)
-	r.must(len(p.Websites) <= 2, "websites", "must hold at most 2")
+	r := &graph.Rules{}
+	r.AtMost("about", p.About, 139)
+	r.AtMost("address", p.Address, 256)
+	r.AtMost("description", p.Description, 512)
+	r.AtMost("email", p.Email, 128)
+	r.Must(len(p.Websites) <= 2, "websites", "must hold at most 2")
 	for i, site := range p.Websites {
 		at := fmt.Sprintf("websites[%d]", i)
-		r.atMost(at, site, 256)
-		r.link(at, site)
+		r.AtMost(at, site, 256)
+		r.Link(at, site)
 	}
-	return r.result()
+	return r.Result()
 }

@@ -28,7 +28,7 @@ type Message struct {
 // Body is what a [Message] says: [Text], [Media], [Location], [Contacts],
 // [Reaction], [Interactive] or [TemplateMessage].
 type Body interface {
-	check(r *rules)
+	check(r *graph.Rules)
 	into(e *envelope)
 }
 
@@ -72,23 +72,23 @@ type quoted struct {
 // Validate returns a [*provider.Invalid] for the first limit of Meta's that
 // the message breaks.
 func (m *Message) Validate() error {
-	r := &rules{}
+	r := &graph.Rules{}
 	switch {
 	case m.To == "" && m.Recipient == "":
-		r.fail("to", "must not be empty")
+		r.Fail("to", "must not be empty")
 	case m.Group:
-		r.needs("to", m.To)
+		r.Needs("to", m.To)
 	case m.To != "":
-		r.must(phone(strings.TrimPrefix(m.To, "+")), "to", "must be a phone number with its country code")
+		r.Must(phone(strings.TrimPrefix(m.To, "+")), "to", "must be a phone number with its country code")
 	default:
-		r.must(scopedID.MatchString(m.Recipient), "recipient", "must be a business-scoped user id")
+		r.Must(scopedID.MatchString(m.Recipient), "recipient", "must be a business-scoped user id")
 	}
-	r.atMost("id", m.CallbackData, maxCallback)
-	r.must(m.Body != nil, "message", "must not be empty")
+	r.AtMost("id", m.CallbackData, maxCallback)
+	r.Must(m.Body != nil, "message", "must not be empty")
 	if m.Body != nil {
 		m.Body.check(r)
 	}
-	return r.result()
+	return r.Result()
 }
 
 func (m *Message) envelope() *envelope {
@@ -163,7 +163,7 @@ func (c *Client) post(ctx context.Context, edge string, e *envelope) (Sent, erro
 	})
 	var a answer
 	if err := c.graph.Post(ctx, c.phone+"/"+edge, e, &a); err != nil {
-		c.trace(ctx, err)
+		graph.Trace(ctx, c.log, err)
 		return Sent{}, graph.SendError(err)
 	}
 	sent := a.sent()

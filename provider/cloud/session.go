@@ -2,11 +2,9 @@ package cloud
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -174,12 +172,4 @@ func (s *session) DeleteTemplate(ctx context.Context, name, language string) err
 		return err
 	}
 	return s.Client.DeleteTemplate(ctx, name, language)
-}
-
-func success(raw json.RawMessage) bool {
-	text, err := strconv.Unquote(string(raw))
-	if err != nil {
-		text = string(raw)
-	}
-	return text == "true"
 }

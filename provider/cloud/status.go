@@ -23,14 +23,14 @@ func (r *reader) status(item graph.Value) {
 	}
 	id, word := item.Get("id").ID(), item.Get("status").Text()
 	if id == "" {
-		r.reject("a status without a message's id", item)
+		r.Reject("a status without a message's id", item)
 		return
 	}
 	participant := first(item.Get("recipient_participant_id").ID(), item.Get("recipient_participant_user_id").ID())
 	key := strings.Join([]string{"status", id, word, participant}, ":")
 	status, known := statuses[word]
 	if !known {
-		r.raw(key, "status", item)
+		r.Raw(key, "status", item)
 		return
 	}
 	s := &provider.StatusChange{
@@ -49,7 +49,7 @@ func (r *reader) status(item graph.Value) {
 		}
 		s.Error.Message = graph.Advised(s.Error.Code, s.Error.Message)
 	}
-	r.add(key, s)
+	r.Add(key, s)
 }
 
 // freeUntil is when the free entry point ends that an advertisement opened and

@@ -10,14 +10,14 @@ import (
 func (r *reader) template(kind string) {
 	v := r.value
 	t := &provider.TemplateChange{
-		Raw:        r.itself(kind, v),
+		Raw:        r.Itself(kind, v),
 		TemplateID: v.Get("message_template_id").ID(),
 		Name:       v.Get("message_template_name").Text(),
 		Language:   v.Get("message_template_language").Text(),
-		At:         r.at.Time(),
+		At:         r.At.Time(),
 	}
 	if t.TemplateID == "" && t.Name == "" {
-		r.report(&t.Raw)
+		r.Report(&t.Raw)
 		return
 	}
 	switch kind {
@@ -31,7 +31,7 @@ func (r *reader) template(kind string) {
 	case "template_components":
 		t.Text = v.Get("message_template_element").Text()
 	}
-	r.report(t)
+	r.Report(t)
 }
 
 // templateReason is why a template has its status, and what to do about it.

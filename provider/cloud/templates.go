@@ -128,11 +128,11 @@ func (c *Client) DeleteTemplate(ctx context.Context, name, language string) erro
 		}
 		query.Set("hsm_id", id)
 	}
-	var done confirmation
+	var done graph.Confirmation
 	if err := c.graph.Delete(ctx, c.templates(), query, &done); err != nil {
 		return c.failed(ctx, "deleting a template", err)
 	}
-	return done.check("deleting a template")
+	return done.Check("deleting a template")
 }
 
 // templateID finds a template: names are searched for as a part of a name.

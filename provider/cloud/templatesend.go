@@ -91,9 +91,9 @@ type Offer struct {
 
 const atTemplate = "message.template"
 
-func (t TemplateMessage) check(r *rules) {
-	r.between(atTemplate+".name", t.Name, maxTemplate)
-	r.needs(atTemplate+".language.code", t.Language.Code)
+func (t TemplateMessage) check(r *graph.Rules) {
+	r.Between(atTemplate+".name", t.Name, maxTemplate)
+	r.Needs(atTemplate+".language.code", t.Language.Code)
 	for i, c := range t.Components {
 		c.check(r, fmt.Sprintf("%s.components[%d]", atTemplate, i))
 	}
@@ -101,12 +101,12 @@ func (t TemplateMessage) check(r *rules) {
 
 func (t TemplateMessage) into(e *envelope) { e.Type, e.Template = "template", t }
 
-func (c Component) check(r *rules, at string) {
-	r.needs(at+".type", c.Type)
+func (c Component) check(r *graph.Rules, at string) {
+	r.Needs(at+".type", c.Type)
 	if strings.EqualFold(c.Type, "button") {
-		r.needs(at+".sub_type", c.SubType)
+		r.Needs(at+".sub_type", c.SubType)
 		n, err := strconv.Atoi(string(c.Index))
-		r.must(err == nil && n >= 0 && n <= 9, at+".index", "must be 0 to 9")
+		r.Must(err == nil && n >= 0 && n <= 9, at+".index", "must be 0 to 9")
 	}
 	for i, p := range c.Parameters {
 		p.check(r, fmt.Sprintf("%s.parameters[%d]", at, i))
@@ -118,24 +118,24 @@ func (c Component) check(r *rules, at string) {
 	}
 }
 
-func (p Parameter) check(r *rules, at string) {
+func (p Parameter) check(r *graph.Rules, at string) {
 	switch p.Type {
 	case "":
-		r.fail(at+".type", "must not be empty")
+		r.Fail(at+".type", "must not be empty")
 	case "text":
-		r.needs(at+".text", p.Text)
-		r.must(!strings.ContainsAny(p.Text, "\n\r\t") && !strings.Contains(p.Text, "     "),
+		r.Needs(at+".text", p.Text)
+		r.Must(!strings.ContainsAny(p.Text, "\n\r\t") && !strings.Contains(p.Text, "     "),
 			at+".text", "must not hold line breaks, tabs or more than four spaces in a row")
 	case "coupon_code":
-		r.between(at+".coupon_code", p.CouponCode, maxCoupon)
+		r.Between(at+".coupon_code", p.CouponCode, maxCoupon)
 	case "payload":
-		r.needs(at+".payload", p.Payload)
+		r.Needs(at+".payload", p.Payload)
 	}
 	p.checkFile(r, at)
 }
 
 // checkFile is for the parameter of a header that is a file.
-func (p Parameter) checkFile(r *rules, at string) {
+func (p Parameter) checkFile(r *graph.Rules, at string) {
 	var m *Media
 	switch p.Type {
 	case "image":
@@ -148,8 +148,8 @@ func (p Parameter) checkFile(r *rules, at string) {
 		return
 	}
 	at += "." + p.Type
-	r.must(m != nil && (m.ID == "") != (m.Link == ""), at, "must have either an id or a link")
+	r.Must(m != nil && (m.ID == "") != (m.Link == ""), at, "must have either an id or a link")
 	if m != nil && m.Link != "" {
-		r.link(at+".link", m.Link)
+		r.Link(at+".link", m.Link)
 	}
 }

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -19,13 +20,15 @@ const transferTimeout = 10 * time.Minute
 type File struct {
 	Name     string
 	MimeType string
-	Size     int64 // bytes; 0: not known, then it goes out in chunks
+	Size     int64  // bytes; 0: not known, then it goes out in chunks
+	Most     int64  // bytes that Body may have; 0: any number
+	Field    string // of the form; "": file
 	Body     io.Reader
 }
 
 // Upload posts a form with fields and the file to path and decodes the answer
 // into out. The file is passed on as it is read. Its errors are those of
-// [Client.Get]; an upload may be repeated with a new Body.
+// [Client.Get], and [ErrTooLong]; an upload may be repeated with a new Body.
 func (c *Client) Upload(ctx context.Context, path string, fields map[string]string, f File, out any) error {
 	var head bytes.Buffer
 	form := multipart.NewWriter(&head)
@@ -35,7 +38,7 @@ func (c *Client) Upload(ctx context.Context, path string, fields map[string]stri
 		}
 	}
 	part := textproto.MIMEHeader{}
-	part.Set("Content-Disposition", fmt.Sprintf(`form-data; name="file"; filename="%s"`, plain(f.Name)))
+	part.Set("Content-Disposition", fmt.Sprintf(`form-data; name="%s"; filename="%s"`, cmp.Or(f.Field, "file"), plain(f.Name)))
 	part.Set("Content-Type", plain(f.MimeType))
 	if _, err := form.CreatePart(part); err != nil {
 		return &unsent{fmt.Errorf("encoding a form: %w", err)}
@@ -48,8 +51,30 @@ func (c *Client) Upload(ctx context.Context, path string, fields map[string]stri
 	if f.Size > 0 {
 		r.size = int64(head.Len()) + f.Size + tail.Size()
 	}
-	r.body = io.MultiReader(&head, f.Body, tail)
-	return c.call(ctx, r, out)
+	file := &bounded{from: f.Body, left: f.Most, endless: f.Most == 0}
+	r.body = io.MultiReader(&head, file, tail)
+	err := c.call(ctx, r, out)
+	if file.over {
+		return ErrTooLong
+	}
+	return err
+}
+
+// bounded ends a body that has more bytes than are left with an error.
+type bounded struct {
+	from    io.Reader
+	left    int64
+	endless bool
+	over    bool
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 && !b.endless {
+		b.over = true
+		return 0, ErrTooLong
+	}
+	return n, err
 }
 
 // plain makes s fit for a header's quoted string.

@@ -1,0 +1,53 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// expiresSoon is how long before its end a token's owner is warned.
+const expiresSoon = 7 * 24 * time.Hour
+
+// TokenHealth asks how long the client's token lives; told is false when the
+// API does not say, which is logged.
+func (c *Client) TokenHealth(ctx context.Context, log *slog.Logger) (h provider.Health, told bool) {
+	t, err := c.Token(ctx)
+	if err != nil {
+		Trace(ctx, log, err)
+		log.WarnContext(ctx, "the life of the access token is not known", slog.Any("error", CallError(err)))
+		return provider.Health{}, false
+	}
+	h = Health("access_token", t)
+	h.State, h.Level = "VALID", provider.HealthGood
+	switch {
+	case !t.Valid:
+		h.State, h.Level, h.Code = "INVALID", provider.HealthStopped, provider.HealthCredentials
+	case !t.Expires.IsZero():
+		h.Detail = "ends " + t.Expires.UTC().Format(time.RFC3339)
+		if t.Expires.Sub(c.now()) < expiresSoon {
+			h.State, h.Level, h.Code = "EXPIRES", provider.HealthWarning, provider.HealthCredentials
+		}
+	}
+	return h, true
+}
+
+// Health begins news of what was asked for. It has no time: it is what was so
+// then.
+func Health(kind string, what any) provider.Health {
+	body, _ := json.Marshal(what) // plain values
+	return provider.Health{Raw: provider.Raw{ID: kind, Kind: kind, Body: body}}
+}
+
+// Trace logs by what name Meta's support finds a refused request; the error
+// that goes to the caller is for users and has no room for it.
+func Trace(ctx context.Context, log *slog.Logger, err error) {
+	if e, ok := errors.AsType[*Error](err); ok {
+		log.InfoContext(ctx, "graph refused a request", slog.Int("code", e.Code), slog.Int("subcode", e.Subcode),
+			slog.Int("http_status", e.HTTPStatus), slog.String("fbtrace_id", e.FBTraceID))
+	}
+}

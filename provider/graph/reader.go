@@ -1,0 +1,80 @@
+package graph
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Reader collects what is read of one part of a callback. Line and At tell
+// items apart that have no id of their own.
+type Reader struct {
+	Line   string // the network's id of the line, or ""
+	At     Value  // time of the entry, or nil
+	Events []provider.Event
+	Bad    []provider.Bad
+	seen   map[string]bool // what was read
+}
+
+// Reject keeps an item that cannot be read.
+func (r *Reader) Reject(reason string, item Value) {
+	r.Bad = append(r.Bad, provider.Bad{Reason: reason, Body: json.RawMessage(item)})
+}
+
+// Add keeps an event unless one of that key was kept before.
+func (r *Reader) Add(key string, e provider.Event) {
+	if r.seen[key] {
+		return
+	}
+	if r.seen == nil {
+		r.seen = make(map[string]bool, 1)
+	}
+	r.seen[key] = true
+	r.Events = append(r.Events, e)
+}
+
+// Report keeps a report; they are known by their kind and id.
+func (r *Reader) Report(e provider.Event) {
+	raw := provider.RawOf(e)
+	r.Add(raw.Kind+"\x00"+raw.ID, e)
+}
+
+// Raw keeps what is not interpreted.
+func (r *Reader) Raw(id, kind string, body Value) {
+	r.Report(&provider.Raw{ID: id, Kind: kind, Body: json.RawMessage(body)})
+}
+
+// Itself is what a report of item holds of it. What has no id of its own is
+// known by its bytes.
+func (r *Reader) Itself(kind string, item Value) provider.Raw {
+	return provider.Raw{ID: r.Key(kind, item), Kind: kind, Body: json.RawMessage(item)}
+}
+
+// Each calls read for the items of an array that is called name; in its place
+// anything else is bad.
+func (r *Reader) Each(name string, array Value, read func(item Value)) {
+	if array == nil || jsonscan.Kind(array) == 'n' {
+		return
+	}
+	if jsonscan.Kind(array) != '[' {
+		r.Reject(name+" is no array", array)
+		return
+	}
+	for item := range array.Items() {
+		read(item)
+	}
+}
+
+// Key makes an id for what has none: the same bytes about the same line, in an
+// entry of the same time, are a repeat.
+func (r *Reader) Key(name string, item Value) string {
+	h := sha256.New()
+	for _, s := range [][]byte{[]byte(r.Line), r.At, item} {
+		h.Write(s)
+		h.Write([]byte{0})
+	}
+	return name + ":" + hex.EncodeToString(h.Sum(nil)[:16])
+}

@@ -1,0 +1,75 @@
+package graph
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Rules holds a request against limits and keeps the first that it breaks. The
+// zero value is ready to use. Fields are paths in the request:
+// "message.buttons[0].title".
+type Rules struct{ broken *provider.Invalid }
+
+// Result is a [*provider.Invalid], or nil.
+func (r *Rules) Result() error {
+	if r.broken == nil {
+		return nil
+	}
+	return r.broken
+}
+
+// Fail says what is wrong with a field.
+func (r *Rules) Fail(field, format string, args ...any) {
+	if r.broken == nil {
+		r.broken = &provider.Invalid{Field: field, Message: fmt.Sprintf(format, args...)}
+	}
+}
+
+// Must holds field against a rule that message words.
+func (r *Rules) Must(ok bool, field, message string) {
+	if !ok {
+		r.Fail(field, "%s", message)
+	}
+}
+
+// Needs is for what must be there.
+func (r *Rules) Needs(field, value string) { r.Must(value != "", field, "must not be empty") }
+
+// AtMost bounds a text's characters.
+func (r *Rules) AtMost(field, value string, most int) {
+	if len(value) > most && utf8.RuneCountInString(value) > most {
+		r.Fail(field, "must have at most %d characters", most)
+	}
+}
+
+// Between is for texts that must be there.
+func (r *Rules) Between(field, value string, most int) {
+	r.Needs(field, value)
+	r.AtMost(field, value, most)
+}
+
+// Link is an address that Meta can fetch.
+func (r *Rules) Link(field, value string) {
+	u, err := url.Parse(value)
+	r.Must(err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "", field, "must be an http or https address")
+}
+
+// Count bounds how many there are: one at least.
+func (r *Rules) Count(field string, n, most int) {
+	if n < 1 || n > most {
+		r.Fail(field, "must hold 1 to %d", most)
+	}
+}
+
+// Renamed gives the field of a [*provider.Invalid] the name that it has
+// elsewhere: from and to take turns.
+func Renamed(err error, fromTo ...string) error {
+	if bad, ok := err.(*provider.Invalid); ok { //nolint:errorlint // made by Rules, never wrapped
+		return &provider.Invalid{Field: strings.NewReplacer(fromTo...).Replace(bad.Field), Message: bad.Message}
+	}
+	return err
+}
