@@ -18,9 +18,11 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/internal/lane"
 )
 
 // Options configures a [Service]. Secrets is required.
@@ -31,6 +33,13 @@ type Options struct {
 	Secrets []string
 	// Closed lets only the first account sign up.
 	Closed bool
+	// Cost is what a hash of a password takes. The zero value: two passes over
+	// 19 MiB, about 30 ms.
+	Cost Cost
+	// SendReset sends a link to set a new password, made of the token, by which
+	// it is authorized; it returns once a mail server has taken it. It is called
+	// in [Service.Run], again when it fails. nil: no link is ever sent.
+	SendReset func(ctx context.Context, to User, token string) error
 	// Logger is told of failed logins. nil: slog.Default().
 	Logger *slog.Logger
 	// Now is the clock. nil: time.Now.
@@ -42,6 +51,7 @@ type Service struct {
 	db      *database.DB
 	tokens  tokens
 	opts    Options
+	mails   *lane.Queue   // nil: no link is ever sent
 	hashes  chan struct{} // held while a password is hashed: 19 MiB each
 	users   cache[knownUser]
 	scoped  cache[struct{}] // scoped tokens that are not revoked
@@ -53,6 +63,9 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
+	if err := lane.Migrate(ctx, db); err != nil {
+		return err
+	}
 	return database.Migrate(ctx, db, "auth", migrations)
 }
 
@@ -72,25 +85,43 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
+	s.opts.Cost = s.opts.Cost.withDefaults()
 	keys, err := keyring.New("auth", s.opts.Secrets)
 	if err != nil {
 		return nil, fmt.Errorf("auth: Options.Secrets: %w", err)
 	}
 	s.opts.Secrets = nil // nobody prints them by mistake
 	s.tokens = newTokens(keys.Keys("jwt"), s.opts.Now)
+	if s.opts.SendReset != nil {
+		s.mails, err = lane.New(ctx, db, lane.Options{
+			Name: "mail", Handle: s.handleMail, Workers: mailWorkers, Lease: mailLease, Logger: s.opts.Logger,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("auth: %w", err)
+		}
+	}
 	return s, nil
 }
 
-// purgeEvery is how often counters that have ended are deleted.
+// purgeEvery is how often what has ended is deleted.
 const purgeEvery = 10 * time.Minute
 
-// Run deletes what has expired until ctx ends.
+// Run deletes what has expired and sends mails until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.purging(gctx) })
+	if s.mails != nil {
+		g.Go(func() error { return s.mails.Run(gctx) })
+	}
+	return g.Wait()
+}
+
+func (s *Service) purging(ctx context.Context) error {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
-		if err := s.purgeLimits(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "purging login counters", slog.Any("error", err))
+		if err := s.purge(ctx); err != nil && ctx.Err() == nil {
+			s.opts.Logger.WarnContext(ctx, "deleting what has expired", slog.Any("error", err))
 		}
 		select {
 		case <-ctx.Done():
@@ -98,4 +129,29 @@ func (s *Service) Run(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// originLife is how long it is remembered from where a user has logged in.
+const originLife = 90 * 24 * time.Hour
+
+func (s *Service) purge(ctx context.Context) error {
+	now := s.opts.Now()
+	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		for _, p := range []struct {
+			statement string
+			before    time.Time
+		}{
+			{`DELETE FROM auth_limit WHERE ends_us <= $1`, now},
+			{`DELETE FROM auth_origin WHERE seen_us <= $1`, now.Add(-originLife)},
+			{`DELETE FROM auth_reset WHERE expires_us <= $1`, now},
+			{`DELETE FROM auth_token WHERE expires_us <= $1`, now},
+			{`DELETE FROM auth_session WHERE used_us <= $1`, now.Add(-CookieIdle)},
+			{`DELETE FROM auth_session WHERE created_us <= $1`, now.Add(-CookieLife)},
+		} {
+			if _, err := tx.ExecContext(ctx, p.statement, database.Micros(p.before)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

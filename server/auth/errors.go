@@ -10,15 +10,24 @@ var (
 	// ErrCredentials reports an e-mail and password that do not belong
 	// together; it does not say which half was wrong.
 	ErrCredentials = errors.New("auth: wrong e-mail or password")
-	// ErrToken reports a token that is malformed, expired, revoked, or not
-	// ours.
+	// ErrToken reports a token, or a cookie, that is malformed, expired,
+	// revoked, or not ours.
 	ErrToken = errors.New("auth: the token is not valid")
 	// ErrClosed reports a sign-up on a server that takes no further account.
 	ErrClosed = errors.New("auth: sign-up is closed")
-	// ErrEmailTaken reports a sign-up with the e-mail of another user.
+	// ErrEmailTaken reports the e-mail of another user.
 	ErrEmailTaken = errors.New("auth: the e-mail is taken")
-	// ErrNotFound reports that there is no such user.
-	ErrNotFound = errors.New("auth: no such user")
+	// ErrNotFound reports that there is no such user or token.
+	ErrNotFound = errors.New("auth: no such user or token")
+	// ErrForbidden reports a change of another user, or of permissions, by
+	// someone without [UsersManage].
+	ErrForbidden = errors.New("auth: users.manage is required")
+	// ErrGrant reports that someone would give, or get hold of, a permission
+	// that he lacks.
+	ErrGrant = errors.New("auth: nobody grants what he lacks")
+	// ErrLastManager reports a change after which nobody in the account would
+	// have [UsersManage].
+	ErrLastManager = errors.New("auth: an account keeps one user with users.manage")
 )
 
 // Invalid is a value that breaks a rule. The value itself is not repeated.

@@ -2,8 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"time"
@@ -29,6 +27,7 @@ type limit struct {
 	window time.Duration
 }
 
+// loginLimit lets an address fail ten times.
 func loginLimit(from netip.Addr) limit {
 	return limit{"login " + network(from), 10, 15 * time.Minute}
 }
@@ -37,10 +36,15 @@ func publicLimit(from netip.Addr) limit {
 	return limit{"public " + network(from), 60, time.Minute}
 }
 
-// emailLimit is named by a hash: the e-mail may be nobody's.
+// emailLimit closes an e-mail once there were more than 100 failures. It is
+// named by a hash: the e-mail may be nobody's.
 func emailLimit(email string) limit {
-	sum := sha256.Sum256([]byte(email))
-	return limit{"email " + hex.EncodeToString(sum[:]), 100, time.Hour}
+	return limit{"email " + hashOpaque(email), 101, time.Hour}
+}
+
+// resetLimit is how many mails an e-mail gets.
+func resetLimit(email string) limit {
+	return limit{"reset " + hashOpaque(email), 3, time.Hour}
 }
 
 // network is what counts as one address: all of IPv4, the /64 of IPv6, which
@@ -56,25 +60,27 @@ func network(a netip.Addr) string {
 
 // TakePublic counts a call that needs no token, of which an address has 60 a
 // minute.
-func (s *Service) TakePublic(ctx context.Context, from netip.Addr) (Quota, error) {
-	return s.take(ctx, publicLimit(from))
+func (s *Service) TakePublic(ctx context.Context, from netip.Addr) (q Quota, err error) {
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		q, err = s.takeTx(ctx, tx, publicLimit(from))
+		return err
+	})
+	return q, err
 }
 
-// take counts a call, also one that is refused.
-func (s *Service) take(ctx context.Context, l limit) (Quota, error) {
+// takeTx counts a call, also one that is refused.
+func (s *Service) takeTx(ctx context.Context, tx *sqlx.Tx, l limit) (Quota, error) {
 	now := s.opts.Now()
 	var row struct {
 		Count int   `db:"count"`
 		Ends  int64 `db:"ends_us"`
 	}
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		return tx.GetContext(ctx, &row, `INSERT INTO auth_limit (name, count, ends_us) VALUES ($1, 1, $2)
+	err := tx.GetContext(ctx, &row, `INSERT INTO auth_limit (name, count, ends_us) VALUES ($1, 1, $2)
 			ON CONFLICT (name) DO UPDATE SET
 				count = CASE WHEN auth_limit.ends_us <= $3 THEN 1 ELSE auth_limit.count + 1 END,
 				ends_us = CASE WHEN auth_limit.ends_us <= $3 THEN excluded.ends_us ELSE auth_limit.ends_us END
 			RETURNING count, ends_us`,
-			l.name, database.Micros(now.Add(l.window)), database.Micros(now))
-	})
+		l.name, database.Micros(now.Add(l.window)), database.Micros(now))
 	if err != nil {
 		return Quota{}, fmt.Errorf("counting a call: %w", err)
 	}
@@ -83,17 +89,3 @@ func (s *Service) take(ctx context.Context, l limit) (Quota, error) {
 		Reset: max(0, database.Time(row.Ends).Sub(now)), Over: row.Count > l.max,
 	}, nil
 }
-
-func (s *Service) purgeLimits(ctx context.Context) error {
-	now := s.opts.Now()
-	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM auth_limit WHERE ends_us <= $1`, database.Micros(now)); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM auth_origin WHERE seen_us <= $1`, database.Micros(now.Add(-originLife)))
-		return err
-	})
-}
-
-// originLife is how long it is remembered from where a user has logged in.
-const originLife = 90 * 24 * time.Hour

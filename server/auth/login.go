@@ -16,6 +16,7 @@ type Credentials struct {
 	Email    string
 	Password string
 	Address  netip.Addr // of the client; failures are counted by it
+	Cookie   bool       // a cookie session is wanted, too
 }
 
 // Login gives a session to who knows the password. It returns
@@ -28,33 +29,89 @@ func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	// The attempt counts as a failure until it has succeeded: otherwise many
-	// at once would all be let in.
-	failures := []limit{loginLimit(c.Address), emailLimit(email)}
 	u, err := s.row(ctx, "email", email)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Session{}, err
 	}
-	if err := s.takeLogin(ctx, u.ID, c.Address, failures); err != nil {
+	if err := s.prove(ctx, u, email, c.Password, c.Address); err != nil {
 		return Session{}, err
 	}
-	ok, err := s.knows(ctx, u, c.Password)
-	if err != nil {
+	if err := s.remember(ctx, u.ID, c.Address); err != nil {
 		return Session{}, err
+	}
+	s.rehash(ctx, u, c.Password)
+	return s.session(ctx, u, c.Cookie)
+}
+
+// ConfirmPassword lets a caller show that he knows his own password, within
+// the limits of a login. It returns [Invalid] when he does not.
+func (s *Service) ConfirmPassword(ctx context.Context, by Caller, password string, from netip.Addr) error {
+	u, err := s.member(ctx, by.Account, by.User)
+	if err != nil {
+		return err
+	}
+	err = s.prove(ctx, u, u.Email, password, from)
+	if errors.Is(err, ErrCredentials) {
+		return &Invalid{"password", "is not that of the user"}
+	}
+	return err
+}
+
+// prove returns nil if password is that of u, who may not exist. An attempt
+// counts as a failure until it has succeeded: otherwise many at once would all
+// be let in.
+func (s *Service) prove(ctx context.Context, u userRow, email, password string, from netip.Addr) error {
+	failures := []limit{loginLimit(from), emailLimit(email)}
+	if err := s.takeLogin(ctx, u.ID, from, failures); err != nil {
+		return err
+	}
+	ok, err := s.knows(ctx, u, password)
+	if err != nil {
+		return err
 	}
 	if !ok {
-		s.opts.Logger.InfoContext(ctx, "login refused", slog.Bool("known_user", u.ID != ""))
-		return Session{}, ErrCredentials
+		s.opts.Logger.InfoContext(ctx, "password refused", slog.Bool("known_user", u.ID != ""))
+		return ErrCredentials
 	}
-	if err := s.loggedIn(ctx, u.ID, c.Address, failures); err != nil {
-		return Session{}, err
+	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		for _, l := range failures {
+			if _, err := tx.ExecContext(ctx, `UPDATE auth_limit SET count = count - 1 WHERE name = $1 AND count > 0`, l.name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// takeLogin counts an attempt and refuses it when there were too many.
+func (s *Service) takeLogin(ctx context.Context, user string, from netip.Addr, failures []limit) error {
+	var byAddress, byEmail Quota
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		byAddress, byEmail = Quota{}, Quota{}
+		if byAddress, err = s.takeTx(ctx, tx, failures[0]); err != nil || byAddress.Over {
+			return err
+		}
+		byEmail, err = s.takeTx(ctx, tx, failures[1])
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case byAddress.Over:
+		return &RateLimited{After: byAddress.Reset}
+	case !byEmail.Over:
+		return nil
 	}
-	return s.session(u)
+	known, err := s.knowsOrigin(ctx, user, from)
+	if err == nil && !known {
+		return &RateLimited{After: byEmail.Reset}
+	}
+	return err
 }
 
 // knows says whether password is that of u, who may not exist.
 func (s *Service) knows(ctx context.Context, u userRow, password string) (bool, error) {
-	h := noHash()
+	h := s.noHash()
 	if u.ID != "" {
 		var err error
 		if h, err = parseHash(u.Password); err != nil {
@@ -64,37 +121,12 @@ func (s *Service) knows(ctx context.Context, u userRow, password string) (bool, 
 	return s.matches(ctx, h, password)
 }
 
-// takeLogin counts an attempt and refuses it when there were too many.
-func (s *Service) takeLogin(ctx context.Context, user string, from netip.Addr, failures []limit) error {
-	byAddress, err := s.take(ctx, failures[0])
-	if err != nil {
-		return err
-	}
-	if byAddress.Over {
-		return &RateLimited{After: byAddress.Reset}
-	}
-	byEmail, err := s.take(ctx, failures[1])
-	if err != nil || !byEmail.Over {
-		return err
-	}
-	known, err := s.knowsOrigin(ctx, user, from)
-	if err == nil && !known {
-		return &RateLimited{After: byEmail.Reset}
-	}
-	return err
-}
-
-// loggedIn takes the attempt back and remembers from where it came.
-func (s *Service) loggedIn(ctx context.Context, user string, from netip.Addr, failures []limit) error {
-	now := database.Micros(s.opts.Now())
+// remember keeps from where a user has logged in.
+func (s *Service) remember(ctx context.Context, user string, from netip.Addr) error {
 	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		for _, l := range failures {
-			if _, err := tx.ExecContext(ctx, `UPDATE auth_limit SET count = count - 1 WHERE name = $1 AND count > 0`, l.name); err != nil {
-				return err
-			}
-		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO auth_origin (user_id, address, seen_us) VALUES ($1, $2, $3)
-			ON CONFLICT (user_id, address) DO UPDATE SET seen_us = excluded.seen_us`, user, network(from), now)
+			ON CONFLICT (user_id, address) DO UPDATE SET seen_us = excluded.seen_us`,
+			user, network(from), database.Micros(s.opts.Now()))
 		return err
 	})
 }
@@ -103,4 +135,23 @@ func (s *Service) knowsOrigin(ctx context.Context, user string, from netip.Addr)
 	var n int
 	err := s.db.GetContext(ctx, &n, `SELECT count(*) FROM auth_origin WHERE user_id = $1 AND address = $2`, user, network(from))
 	return n > 0, err
+}
+
+// rehash makes a hash anew that was cheaper than those of today. The login
+// succeeds without it.
+func (s *Service) rehash(ctx context.Context, u userRow, password string) {
+	old, err := parseHash(u.Password)
+	if err != nil || !s.cheap(old) {
+		return
+	}
+	fresh, err := s.newHash(ctx, password)
+	if err == nil {
+		err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE auth_user SET password = $1 WHERE id = $2 AND password = $3`, fresh.String(), u.ID, u.Password)
+			return err
+		})
+	}
+	if err != nil && ctx.Err() == nil {
+		s.opts.Logger.WarnContext(ctx, "hashing a password anew", slog.Any("error", err))
+	}
 }

@@ -12,12 +12,24 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Cost of a new hash: about 30 ms and 19 MiB.
-const (
-	hashTime    = 2
-	hashMemory  = 19 * 1024 // KiB
-	hashThreads = 1
-)
+// Cost is what it takes to try one password. It is stored with each hash: a
+// user whose hash was cheaper gets a new one when he logs in.
+type Cost struct {
+	Passes uint32 // 0: 2
+	Memory uint32 // KiB; 0: 19,456
+}
+
+// withDefaults is about 30 ms of one processor, and the least that OWASP
+// advises for argon2id.
+func (c Cost) withDefaults() Cost {
+	if c.Passes == 0 {
+		c.Passes = 2
+	}
+	if c.Memory == 0 {
+		c.Memory = 19 * 1024
+	}
+	return c
+}
 
 const (
 	minPassword = 10   // characters
@@ -34,8 +46,13 @@ type hash struct {
 
 // noHash takes the place of the hash of a user who does not exist, so that his
 // login takes as long as another's.
-func noHash() hash {
-	return hash{hashTime, hashMemory, hashThreads, make([]byte, 16), make([]byte, 32)}
+func (s *Service) noHash() hash {
+	return hash{s.opts.Cost.Passes, s.opts.Cost.Memory, 1, make([]byte, 16), make([]byte, 32)}
+}
+
+// cheap says whether a hash is to be made anew.
+func (s *Service) cheap(h hash) bool {
+	return h.time < s.opts.Cost.Passes || h.memory < s.opts.Cost.Memory
 }
 
 func checkPassword(password string) error {
@@ -50,7 +67,7 @@ func checkPassword(password string) error {
 
 // newHash hashes a new password.
 func (s *Service) newHash(ctx context.Context, password string) (hash, error) {
-	h := noHash()
+	h := s.noHash()
 	_, _ = rand.Read(h.salt) // never fails
 	sum, err := s.derive(ctx, h, password)
 	h.sum = sum

@@ -25,13 +25,56 @@ const (
 	MCPExecute       Permission = "mcp.execute"
 )
 
+// Described is a permission and what it is for.
+type Described struct {
+	Name        Permission
+	Description string
+}
+
+// Catalogue describes every permission.
+func Catalogue() []Described {
+	return []Described{
+		{UsersManage, "Manage the users of the account, export and erase what is held on contacts, read the audit log"},
+		{ReferencesRead, "See the lines and their sessions"},
+		{ReferencesWrite, "Add, change and delete lines, and let simulated contacts write"},
+		{SessionsManage, "Start and log out sessions"},
+		{ChatsRead, "Read chats, messages and templates"},
+		{ChatsSend, "Send messages and files, mark chats as read, change what is kept with a chat"},
+		{TemplatesManage, "Create and delete message templates"},
+		{BotsManage, "Build, publish and run bots"},
+		{FlowsManage, "Build, publish and run flows, with their credentials, servers and approvals"},
+		{ExtractorsManage, "Configure and run extractors"},
+		{WebhooksManage, "Configure webhooks, read and replay deliveries"},
+		{UsageRead, "See what models were used and what it cost"},
+		{MCPExecute, "Call functions as an agent does; each needs its own permission, too"},
+	}
+}
+
 // AllPermissions returns every permission, which the first user of an account
 // has.
 func AllPermissions() []Permission {
-	return []Permission{
-		UsersManage, ReferencesRead, ReferencesWrite, SessionsManage, ChatsRead, ChatsSend, TemplatesManage,
-		BotsManage, FlowsManage, ExtractorsManage, WebhooksManage, UsageRead, MCPExecute,
+	all := Catalogue()
+	out := make([]Permission, len(all))
+	for i, d := range all {
+		out[i] = d.Name
 	}
+	return out
+}
+
+// normalPermissions are ps without repetition, in the order of the catalogue.
+func normalPermissions(ps []Permission) ([]Permission, error) {
+	all, out := AllPermissions(), []Permission{}
+	for _, p := range ps {
+		if !slices.Contains(all, p) {
+			return nil, &Invalid{"permissions", "names a permission that does not exist"}
+		}
+	}
+	for _, p := range all {
+		if slices.Contains(ps, p) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
 }
 
 // joinPermissions writes the column that splitPermissions reads.

@@ -1,8 +1,11 @@
 -- +goose Up
 CREATE TABLE auth_account (
 	id         TEXT PRIMARY KEY,
-	created_us BIGINT NOT NULL
+	created_us BIGINT NOT NULL,
+	closed_us  BIGINT NOT NULL DEFAULT 0, -- everything of it is to be erased since then; 0: it is not
+	taken_us   BIGINT NOT NULL DEFAULT 0  -- a node is erasing it until then
 );
+CREATE INDEX auth_account_closed ON auth_account (taken_us) WHERE closed_us > 0;
 
 -- The row that decides who was first when several sign up at once.
 CREATE TABLE auth_first (

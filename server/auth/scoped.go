@@ -1,0 +1,126 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// MaxTokenLife is how long a scoped token may be valid.
+const MaxTokenLife = 366 * 24 * time.Hour
+
+// NewToken is a request for a scoped token: a token for a program, with some
+// of its owner's rights.
+type NewToken struct {
+	Name        string // 1..200 characters
+	Permissions []Permission
+	ExpiresAt   time.Time // to the second; at most [MaxTokenLife] from now
+}
+
+// Token is a scoped token that is valid. What it is itself is shown only once.
+type Token struct {
+	ID          string
+	Name        string
+	Permissions []Permission // never nil
+	ExpiresAt   time.Time
+	CreatedAt   time.Time
+}
+
+// CreateToken makes a scoped token of a caller, with rights that he has. It
+// does not get rights that he gets later, and loses those that he loses. It
+// returns [Invalid] or [ErrGrant] when that is refused.
+func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, token string, err error) {
+	if n.Name, err = normalName(n.Name); err != nil {
+		return "", "", err
+	}
+	if n.Permissions, err = normalPermissions(n.Permissions); err != nil {
+		return "", "", err
+	}
+	if len(n.Permissions) == 0 {
+		return "", "", &Invalid{"permissions", "must name at least one"}
+	}
+	now, expires := s.opts.Now(), n.ExpiresAt.Truncate(time.Second)
+	if !expires.After(now) || expires.Sub(now) > MaxTokenLife {
+		return "", "", &Invalid{"expiresAt", "must be later than now, and at most a year"}
+	}
+	if by.lacks(n.Permissions) {
+		return "", "", ErrGrant
+	}
+	u, err := s.member(ctx, by.Account, by.User)
+	if err != nil {
+		return "", "", err
+	}
+	v7, err := uuid.NewV7()
+	if err != nil {
+		return "", "", fmt.Errorf("making a token id: %w", err)
+	}
+	id = v7.String()
+	if token, err = s.tokens.signed(u, id, expires, &n.Permissions); err != nil {
+		return "", "", err
+	}
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO auth_token (id, user_id, name, permissions, expires_us, created_us) VALUES ($1, $2, $3, $4, $5, $6)`,
+			id, u.ID, n.Name, joinPermissions(n.Permissions), database.Micros(expires), database.Micros(now))
+		return err
+	})
+	if err != nil {
+		return "", "", fmt.Errorf("creating a token: %w", err)
+	}
+	return id, token, nil
+}
+
+// Tokens lists the scoped tokens of a caller that are valid, the oldest first.
+func (s *Service) Tokens(ctx context.Context, by Caller, l List) ([]Token, string, error) {
+	after, limit, err := l.position()
+	if err != nil {
+		return nil, "", err
+	}
+	var rows []tokenRow
+	err = s.db.SelectContext(ctx, &rows, `SELECT seq, id, name, permissions, expires_us, created_us FROM auth_token
+		WHERE user_id = $1 AND seq > $2 AND expires_us > $3 ORDER BY seq LIMIT $4`,
+		by.User, after, database.Micros(s.opts.Now()), limit+1)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing tokens: %w", err)
+	}
+	tokens, next := page(rows, limit, tokenRow.token, func(r tokenRow) int64 { return r.Seq })
+	return tokens, next, nil
+}
+
+// RevokeToken ends a scoped token of a caller, or returns [ErrNotFound]. Other
+// nodes see it within two seconds.
+func (s *Service) RevokeToken(ctx context.Context, by Caller, id string) error {
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		there, err := inserted(tx.ExecContext(ctx, `DELETE FROM auth_token WHERE id = $1 AND user_id = $2`, id, by.User))
+		if err == nil && !there {
+			err = ErrNotFound
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("revoking a token: %w", err)
+	}
+	s.scoped.drop(id)
+	return nil
+}
+
+// tokenRow is a row of auth_token.
+type tokenRow struct {
+	Seq         int64  `db:"seq"`
+	ID          string `db:"id"`
+	Name        string `db:"name"`
+	Permissions string `db:"permissions"`
+	Expires     int64  `db:"expires_us"`
+	Created     int64  `db:"created_us"`
+}
+
+func (r tokenRow) token() Token {
+	return Token{
+		ID: r.ID, Name: r.Name, Permissions: splitPermissions(r.Permissions),
+		ExpiresAt: database.Time(r.Expires), CreatedAt: database.Time(r.Created),
+	}
+}

@@ -1,0 +1,155 @@
+package auth
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/mail"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// NewUser is a request to make a user.
+type NewUser struct {
+	Email    string
+	Name     string // 1..200 characters
+	Password string // at least 10 characters
+	Cookie   bool   // of a sign-up: a cookie session is wanted, too
+}
+
+const (
+	maxEmail = 254 // what a mail server accepts
+	maxName  = 200
+)
+
+// SignUp makes an account and its first user. It returns [Invalid],
+// [ErrClosed] or [ErrEmailTaken] when that is refused.
+func (s *Service) SignUp(ctx context.Context, n NewUser) (Session, error) {
+	if err := n.check(); err != nil {
+		return Session{}, err
+	}
+	if err := s.open(ctx); err != nil {
+		return Session{}, err
+	}
+	account, err := uuid.NewV7()
+	if err != nil {
+		return Session{}, fmt.Errorf("making an account id: %w", err)
+	}
+	u, err := s.newRow(ctx, n, account.String(), AllPermissions())
+	if err != nil {
+		return Session{}, err
+	}
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if err := s.insertAccount(ctx, tx, u); err != nil {
+			return err
+		}
+		return insertUser(ctx, tx, u)
+	})
+	if err != nil {
+		return Session{}, fmt.Errorf("signing up: %w", err)
+	}
+	return s.session(ctx, u, n.Cookie)
+}
+
+// open returns [ErrClosed] on a server that takes no further account, before
+// a password is hashed for nothing.
+func (s *Service) open(ctx context.Context) error {
+	if !s.opts.Closed {
+		return nil
+	}
+	var accounts int
+	if err := s.db.GetContext(ctx, &accounts, `SELECT count(*) FROM auth_account`); err != nil {
+		return fmt.Errorf("counting accounts: %w", err)
+	}
+	if accounts > 0 {
+		return ErrClosed
+	}
+	return nil
+}
+
+// check looks at all fields and puts them into their usual form.
+func (n *NewUser) check() (err error) {
+	if n.Email, err = normalEmail(n.Email); err != nil {
+		return err
+	}
+	if n.Name, err = normalName(n.Name); err != nil {
+		return err
+	}
+	return checkPassword(n.Password)
+}
+
+// newRow is a user who was checked. It hashes his password, which takes
+// longest and so comes last.
+func (s *Service) newRow(ctx context.Context, n NewUser, account string, ps []Permission) (userRow, error) {
+	h, err := s.newHash(ctx, n.Password)
+	if err != nil {
+		return userRow{}, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return userRow{}, fmt.Errorf("making a user id: %w", err)
+	}
+	return userRow{
+		ID: id.String(), Account: account, Email: n.Email, Name: n.Name, Password: h.String(),
+		Permissions: joinPermissions(ps), Version: 1, Created: database.Micros(s.opts.Now()),
+	}, nil
+}
+
+func (s *Service) insertAccount(ctx context.Context, tx *sqlx.Tx, u userRow) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO auth_account (id, created_us) VALUES ($1, $2)`, u.Account, u.Created); err != nil {
+		return err
+	}
+	first, err := inserted(tx.ExecContext(ctx,
+		`INSERT INTO auth_first (id, account_id) VALUES (1, $1) ON CONFLICT (id) DO NOTHING`, u.Account))
+	if err == nil && s.opts.Closed && !first {
+		err = ErrClosed
+	}
+	return err
+}
+
+func insertUser(ctx context.Context, tx *sqlx.Tx, u userRow) error {
+	fresh, err := inserted(tx.ExecContext(ctx,
+		`INSERT INTO auth_user (id, account_id, email, name, password, permissions, version, created_us)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (email) DO NOTHING`,
+		u.ID, u.Account, u.Email, u.Name, u.Password, u.Permissions, u.Version, u.Created))
+	if err == nil && !fresh {
+		err = ErrEmailTaken
+	}
+	return err
+}
+
+// inserted says whether a statement changed a row.
+func inserted(res sql.Result, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n == 1, err
+}
+
+// normalEmail is the form of an address that is unique among users.
+func normalEmail(s string) (string, error) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s || len(s) > maxEmail {
+		return "", &Invalid{"email", "must be an e-mail address"}
+	}
+	return s, nil
+}
+
+func normalName(s string) (string, error) {
+	s = strings.TrimSpace(s)
+	if l := utf8.RuneCountInString(s); l < 1 || l > maxName {
+		return "", &Invalid{"name", fmt.Sprintf("must have 1 to %d characters", maxName)}
+	}
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
+		return "", &Invalid{"name", "must be text without control characters"}
+	}
+	return s, nil
+}
