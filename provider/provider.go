@@ -38,6 +38,12 @@ type Reference struct {
 	// CallbackURL is where the network was told to post this line's events by
 	// [Subscriber]; "": where its own settings say.
 	CallbackURL string
+
+	// Held reports whether this process still holds the line of a [Connector].
+	// Once it is false it stays false, also when the process slept meanwhile:
+	// the session then ends its connection before it does anything else, and
+	// changes nothing that the next holder reads. nil: it always is.
+	Held func() bool
 }
 
 // Settings holds a line's values by the names that [Provider.Settings] lists.
