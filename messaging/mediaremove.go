@@ -18,6 +18,11 @@ func (s *Service) removeFiles(ctx context.Context) error {
 	if err := s.db.SelectContext(ctx, &ids, `SELECT id FROM messaging_media WHERE gone LIMIT 200`); err != nil || len(ids) == 0 {
 		return err
 	}
+	return s.removeThese(ctx, ids)
+}
+
+// removeThese removes files from the library, then their rows.
+func (s *Service) removeThese(ctx context.Context, ids []any) error {
 	for _, id := range ids {
 		if err := s.removeFile(ctx, fmt.Sprint(id)); err != nil {
 			return err

@@ -78,8 +78,8 @@ func (u *unit) complete(ctx context.Context, f fetched) error {
 	if f.file != nil {
 		kept = u.s.keep(*f.file, fileName(&f.source, f.file.Type))
 	}
-	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = $1, detail = $2 WHERE id = $3`,
-		m == nil || f.file == nil, string(mustJSON(kept)), f.id)
+	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = $1, detail = $2, bytes = $3 WHERE id = $4`,
+		m == nil || f.file == nil, string(mustJSON(kept)), kept.Size, f.id)
 	if err != nil {
 		return fmt.Errorf("recording file %s: %w", f.id, err)
 	}

@@ -64,8 +64,8 @@ func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n New
 // noteSaved ends the row of an upload; one that failed is to be removed.
 func (s *Service) noteSaved(ctx context.Context, id string, kept keptFile, failed bool) error {
 	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = (gone OR $1), detail = $2 WHERE id = $3`,
-			failed, string(mustJSON(kept)), id)
+		_, err := tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = (gone OR $1), detail = $2, bytes = $3 WHERE id = $4`,
+			failed, string(mustJSON(kept)), kept.Size, id)
 		return err
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/tally"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -83,6 +84,7 @@ type Service struct {
 
 	sends  *lane.Queue
 	files  *lane.Queue  // to be fetched
+	used   *tally.Counter
 	web    *http.Client // reaches nothing private
 	inbox  coalesce.Group[[]arrival]
 	lines  lines
@@ -102,6 +104,9 @@ var migrations embed.FS
 // Migrate creates or upgrades the tables of this package.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := lane.Migrate(ctx, db); err != nil {
+		return err
+	}
+	if err := tally.Migrate(ctx, db); err != nil {
 		return err
 	}
 	return database.Migrate(ctx, db, "messaging", migrations)
@@ -135,6 +140,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
+	s.used = s.counter()
 	s.web = allowed.Client()
 	s.web.CheckRedirect = nil // each target is guarded when it is dialled
 	if err := s.unlock(ctx); err != nil {
@@ -185,6 +191,7 @@ func (s *Service) Run(ctx context.Context) error {
 	g.Go(func() error { return s.maintain(gctx) })
 	g.Go(func() error { return s.watchReferences(gctx) })
 	g.Go(func() error { return s.keepTemplates(gctx) })
+	g.Go(func() error { return s.used.Run(gctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("messaging: %w", err)
 	}

@@ -25,11 +25,6 @@ func (s *Server) callbackRoutes(r *mux.Router) {
 	r.HandleFunc(callbackPath, s.callbackHandshake).Methods(http.MethodGet)
 	r.HandleFunc(callbackPath, s.callbackPost).Methods(http.MethodPost)
 	doc := s.api.OpenAPI()
-	refused := func(what string) *huma.Response {
-		return &huma.Response{Description: what, Content: map[string]*huma.MediaType{
-			problemType: {Schema: &huma.Schema{Ref: schemaRefs + problems}},
-		}}
-	}
 	text := func(name, about string) *huma.Param {
 		return &huma.Param{Name: name, In: "query", Required: true, Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
@@ -41,7 +36,7 @@ func (s *Server) callbackRoutes(r *mux.Router) {
 		},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The challenge.", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
-			"403": refused("The token belongs to no reference."),
+			"403": refusal("The token belongs to no reference."),
 		},
 	})
 	doc.AddOperation(&huma.Operation{
@@ -56,11 +51,18 @@ func (s *Server) callbackRoutes(r *mux.Router) {
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
 		}},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "Everything is stored."}, "400": refused("The body is no JSON object."),
-			"401": refused("The signature fits no reference that the body is for."), "413": refused("The body is larger than 4 MiB."),
-			"503": refused("Several accounts claim a line and none has proved it yet; or the store cannot be written."),
+			"200": {Description: "Everything is stored."}, "400": refusal("The body is no JSON object."),
+			"401": refusal("The signature fits no reference that the body is for."), "413": refusal("The body is larger than 4 MiB."),
+			"503": refusal("Several accounts claim a line and none has proved it yet; or the store cannot be written."),
 		},
 	})
+}
+
+// refusal documents a problem of what is no operation of the API.
+func refusal(what string) *huma.Response {
+	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{
+		problemType: {Schema: &huma.Schema{Ref: schemaRefs + problems}},
+	}}
 }
 
 // callbackHandshake answers a network that asks whether this address is ours.

@@ -51,6 +51,9 @@ type Config struct {
 	DeliveryRetention time.Duration
 	// Providers are kinds of lines beside the built-in ones. nil: none.
 	Providers []provider.Provider
+	// PaymentsSecret is the signing secret of a webhook endpoint of Stripe's.
+	// "": payment notifications are refused.
+	PaymentsSecret Secret
 	// Exclusive says that no other process uses the database, so that what a
 	// killed predecessor held is taken up at once.
 	Exclusive bool

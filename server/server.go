@@ -20,6 +20,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/billing"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -40,6 +41,9 @@ type Server struct {
 	Messaging *messaging.Service
 	// Webhooks keeps endpoints and delivers events to them.
 	Webhooks *webhook.Dispatcher
+	// Billing keeps the subscriptions of accounts, as payment notifications
+	// say.
+	Billing *billing.Service
 	// Metrics is where this server counts. It is not the global registry: a
 	// program may have its own.
 	Metrics *prometheus.Registry
@@ -96,7 +100,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	s.http = newHTTPMetrics(s.Metrics, cfg.Version)
-	if err := s.connect(ctx); err != nil {
+	if err := errors.Join(s.connect(ctx), s.openBilling(ctx)); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	if err := s.routes(); err != nil {
@@ -108,7 +112,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // migrate brings the tables of every package to their newest version.
 func (s *Server) migrate(ctx context.Context) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, webhook.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, webhook.Migrate, billing.Migrate,
 	} {
 		if err := migrate(ctx, s.cfg.DB); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -125,7 +129,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Billing.Run, s.eraseAccounts}
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}
@@ -146,6 +150,7 @@ func (s *Server) routes() error {
 	s.router = mux.NewRouter()
 	s.api = newAPI(s)
 	s.userRoutes(s.api)
+	s.accountRoutes(s.api)
 	s.probeRoutes(s.api)
 	s.referenceRoutes(s.api)
 	s.chatRoutes(s.api)
@@ -155,6 +160,7 @@ func (s *Server) routes() error {
 	s.sandboxRoutes(s.api)
 	s.mediaRoutes(s.api)
 	s.callbackRoutes(s.router)
+	s.paymentRoutes(s.router)
 	s.fileRoutes(s.router)
 	s.api.finish()
 	describe(s.api.OpenAPI())

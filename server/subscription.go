@@ -13,16 +13,12 @@ import (
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/billing"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
 // Subscription is how an account stands with whoever bills it.
-type Subscription struct {
-	Account          string
-	Plan             string
-	Status           string    // in the words of Stripe: "active", "past_due", "canceled"
-	CurrentPeriodEnd time.Time // zero: unknown
-}
+type Subscription = billing.Subscription
 
 // SubscriptionPayload is what integrators receive when an account's
 // subscription changes.
@@ -39,9 +35,10 @@ type SubscriptionPayload struct {
 // PublishSubscriptionTx tells an account's webhooks, in the caller's
 // transaction, what its subscription is now: once to each distinct URL that
 // asks for such events, in the name of the oldest reference that has it. Call
-// Webhooks.Committed after the commit. A server keeps no subscriptions of its
-// own: the program that bills calls this where it writes them down, while it
-// holds their row, so that what is told is in the order of what happened.
+// Webhooks.Committed after the commit. What [Server.Billing] learns is told by
+// itself. A program that bills by other means calls this where it writes that
+// down, while it holds the row, so that what is told is in the order of what
+// happened.
 func (s *Server) PublishSubscriptionTx(ctx context.Context, tx *sqlx.Tx, sub Subscription) error {
 	eps, err := s.Webhooks.For(sub.Account).ListenersTx(ctx, tx, "subscription")
 	if err != nil {
@@ -50,7 +47,7 @@ func (s *Server) PublishSubscriptionTx(ctx context.Context, tx *sqlx.Tx, sub Sub
 	eps = oldestByURL(eps)
 	now, evs := s.cfg.Now(), make([]webhook.Event, len(eps))
 	for i, ep := range eps {
-		body, err := json.Marshal(sub.payload(referenceOf(ep), now))
+		body, err := json.Marshal(subscriptionPayload(sub, referenceOf(ep), now))
 		if err != nil {
 			return fmt.Errorf("publishing a subscription: %w", err)
 		}
@@ -83,7 +80,7 @@ func referenceOf(ep webhook.Endpoint) provider.ReferenceID {
 	return provider.ReferenceID(n)
 }
 
-func (sub *Subscription) payload(id provider.ReferenceID, now time.Time) SubscriptionPayload {
+func subscriptionPayload(sub Subscription, id provider.ReferenceID, now time.Time) SubscriptionPayload {
 	end := sub.CurrentPeriodEnd
 	if end.IsZero() {
 		end = time.Unix(0, 0)

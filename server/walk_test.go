@@ -62,7 +62,7 @@ type documented struct {
 }
 
 // raw says that the body is no JSON of the API's: it is foreign, or a form.
-func (op documented) raw() bool { return op.path == "/webhooks/provider" || op.path == "/media" }
+func (op documented) raw() bool { return op.path == "/webhooks/provider" || op.path == "/media" || op.path == "/payments" }
 
 // streams says that the answer does not end by itself.
 func (op documented) streams() bool {

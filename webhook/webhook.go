@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/tally"
 )
 
 // OneAccount is the account of a program that has only one.
@@ -114,6 +115,7 @@ type Dispatcher struct {
 	guard    *guard.Guard
 	client   *http.Client
 	queue    *lane.Queue
+	used     *tally.Counter
 	targets  targetCache
 	breakers breakers
 }
@@ -124,6 +126,9 @@ var migrations embed.FS
 // Migrate creates or upgrades the tables of this package.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := lane.Migrate(ctx, db); err != nil {
+		return err
+	}
+	if err := tally.Migrate(ctx, db); err != nil {
 		return err
 	}
 	return database.Migrate(ctx, db, "webhook", migrations)
@@ -158,6 +163,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
 	d.client = d.guard.Client()
+	d.used = d.counter()
 	d.queue, err = lane.New(ctx, db, lane.Options{
 		Name: "webhook", Route: d.route, Load: d.load, Handle: d.handle, Settle: d.settle, Settled: d.settled,
 		Workers: d.opts.Workers, Cap: d.opts.Cap, Lease: d.opts.Lease, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
@@ -193,6 +199,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.queue.Run(gctx) })
 	g.Go(func() error { return d.prune(gctx) })
+	g.Go(func() error { return d.used.Run(gctx) })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("webhook: %w", err)
 	}

@@ -8,10 +8,12 @@ CREATE TABLE messaging_media (
 	waiting BOOLEAN NOT NULL, -- it is to be fetched
 	gone BOOLEAN NOT NULL, -- it is to be removed from the library
 	detail TEXT NOT NULL, -- JSON: of one that waits, how to fetch it; else what is known of it
+	bytes BIGINT NOT NULL DEFAULT 0, -- its size in the library
 	used_us BIGINT NOT NULL, -- when it was uploaded, or last sent
 	created_us BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX messaging_media_message ON messaging_media (message) WHERE message > 0;
+CREATE INDEX messaging_media_account ON messaging_media (account, bytes);
 CREATE INDEX messaging_media_reference ON messaging_media (reference);
 CREATE INDEX messaging_media_used ON messaging_media (used_us) WHERE message = 0;
 CREATE INDEX messaging_media_gone ON messaging_media (id) WHERE gone;

@@ -63,6 +63,7 @@ func (f flags) settings() (settings, error) {
 		WebhookAllow:      c.allow(f.WebhookAllow),
 		APILimit:          c.number("api-limit", or(f.APILimit, "0"), 0),
 		MessageRetention:  c.duration("retention-messages", or(f.RetentionMessages, "0")),
+		PaymentsSecret:    server.Secret(c.secret("payments-secret", f.PaymentsSecret)),
 		DeliveryRetention: forEver(c.duration("retention-deliveries", or(f.RetentionDeliveries, "30d"))),
 	}
 	s.Media = c.media(f.Media)
@@ -79,7 +80,6 @@ func (c *checker) idle(f flags) []string {
 	c.secret("anthropic-key", f.AnthropicKey)
 	c.fileOrURL("prices", f.Prices)
 	c.mailURL(f.SMTPURL)
-	c.secret("payments-secret", f.PaymentsSecret)
 	c.number("mcp-limit", or(f.MCPLimit, "60"), 1)
 	c.number("mcp-limit-account", or(f.MCPLimitAccount, "600"), 1)
 	c.duration("retention-audit", or(f.RetentionAudit, "90d"))
@@ -91,7 +91,6 @@ func (c *checker) idle(f flags) []string {
 		{"--anthropic-key", f.AnthropicKey},
 		{"--prices", f.Prices},
 		{"--smtp-url", f.SMTPURL},
-		{"--payments-secret", f.PaymentsSecret},
 		{"--mcp-limit", f.MCPLimit},
 		{"--mcp-limit-account", f.MCPLimitAccount},
 		{"--retention-audit", f.RetentionAudit},

@@ -1,0 +1,163 @@
+// Package tally counts the rows of a growing table by account and day, so that
+// what an account has used is read in a moment. The writers of the table do
+// nothing for it: rows are counted once, in the order of their ids, when they
+// are old enough that none before them can still appear; those behind the mark
+// are counted when they are asked for. Rows may be deleted once they are
+// counted: what was used stays used.
+package tally
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Counter counts the rows of one source.
+type Counter struct {
+	db   *database.DB
+	opts Options
+}
+
+// Options configures a [Counter]. Name and Rows are required.
+type Options struct {
+	Name string // separates counters that share a database
+	// Rows is a SELECT of what counts, with the columns id (it rises with
+	// time), account, what and at_us.
+	Rows   string
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
+}
+
+const (
+	day    = 24 * time.Hour
+	daySQL = `at_us / 86400000000`
+	// settled is the age at which no transaction holds a row with a lower id
+	// that is not to be seen yet.
+	settled = time.Minute
+	every   = 30 * time.Second
+	step    = 10_000 // rows counted in one transaction
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	return database.Migrate(ctx, db, "tally", migrations)
+}
+
+// New returns a Counter over db, whose tables [Migrate] has made.
+func New(db *database.DB, o Options) *Counter {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Counter{db, o}
+}
+
+// Run counts until ctx ends. Any number of nodes may.
+func (c *Counter) Run(ctx context.Context) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if err := c.Count(ctx); err != nil && ctx.Err() == nil {
+			c.opts.Logger.WarnContext(ctx, "counting what accounts use", slog.String("counter", c.opts.Name), slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Count counts what is old enough.
+func (c *Counter) Count(ctx context.Context) error {
+	for {
+		_, to, err := c.next(ctx, c.db)
+		if err == nil && to == 0 {
+			return nil
+		}
+		if err == nil {
+			err = c.db.InTx(ctx, func(tx *sqlx.Tx) error { return c.count(ctx, tx) })
+		}
+		if err != nil {
+			return fmt.Errorf("counting %s: %w", c.opts.Name, err)
+		}
+	}
+}
+
+// count makes a step.
+func (c *Counter) count(ctx context.Context, tx *sqlx.Tx) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO tally_mark (name, counted) VALUES ($1, 0) ON CONFLICT (name) DO NOTHING`, c.opts.Name); err != nil {
+		return err
+	}
+	if c.db.Dialect == database.Postgres { // one node at a time
+		if _, err := tx.ExecContext(ctx, `SELECT 1 FROM tally_mark WHERE name = $1 FOR UPDATE`, c.opts.Name); err != nil {
+			return err
+		}
+	}
+	from, to, err := c.next(ctx, tx)
+	if err != nil || to == 0 {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO tally_day (name, account, day, what, n)
+		SELECT CAST($1 AS TEXT), account, `+daySQL+`, what, count(*) FROM (`+c.opts.Rows+`) AS source WHERE id > $2 AND id <= $3
+		GROUP BY account, `+daySQL+`, what
+		ON CONFLICT (name, account, day, what) DO UPDATE SET n = tally_day.n + excluded.n`, c.opts.Name, from, to)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE tally_mark SET counted = $1 WHERE name = $2`, to, c.opts.Name)
+	return err
+}
+
+// next are the last id that is counted and the last that is to be; 0: nothing
+// is.
+func (c *Counter) next(ctx context.Context, q sqlx.QueryerContext) (from, to int64, err error) {
+	err = sqlx.GetContext(ctx, q, &from, `SELECT COALESCE(max(counted), 0) FROM tally_mark WHERE name = $1`, c.opts.Name)
+	if err != nil {
+		return 0, 0, err
+	}
+	err = sqlx.GetContext(ctx, q, &to, `SELECT COALESCE(max(id), 0) FROM (SELECT id, at_us FROM (`+c.opts.Rows+`) AS source
+		WHERE id > $1 ORDER BY id LIMIT $2) AS next WHERE at_us < $3`, from, step, database.Micros(c.opts.Now().Add(-settled)))
+	return from, to, err
+}
+
+// Since counts, by what they are, the rows of an account from the day of since
+// on, in UTC, to this moment.
+func (c *Counter) Since(ctx context.Context, account string, since time.Time) (map[string]int64, error) {
+	var parts []struct {
+		What string `db:"what"`
+		N    int64  `db:"n"`
+	}
+	err := c.db.SelectContext(ctx, &parts, `SELECT what, CAST(SUM(n) AS BIGINT) AS n FROM tally_day
+		WHERE name = $1 AND account = $2 AND day >= $3 GROUP BY what
+		UNION ALL SELECT what, count(*) AS n FROM (`+c.opts.Rows+`) AS source
+		WHERE id > (SELECT COALESCE(max(counted), 0) FROM tally_mark WHERE name = $1) AND account = $2 AND `+daySQL+` >= $3 GROUP BY what`,
+		c.opts.Name, account, since.UnixMicro()/day.Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("reading the count of %s: %w", c.opts.Name, err)
+	}
+	out := map[string]int64{}
+	for _, p := range parts {
+		out[p.What] += p.N
+	}
+	return out, nil
+}
+
+// ForgetTx deletes what was counted of an account.
+func (c *Counter) ForgetTx(ctx context.Context, tx *sqlx.Tx, account string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM tally_day WHERE name = $1 AND account = $2`, c.opts.Name, account); err != nil {
+		return fmt.Errorf("forgetting the count of %s: %w", c.opts.Name, err)
+	}
+	return nil
+}

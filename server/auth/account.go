@@ -1,0 +1,121 @@
+package auth
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// HoldAccountTx says whether an account exists and is not closed, and keeps it
+// so until tx ends.
+func (s *Service) HoldAccountTx(ctx context.Context, tx *sqlx.Tx, id string) (bool, error) {
+	q := `SELECT id FROM auth_account WHERE id = $1 AND closed_us = 0`
+	if s.db.Dialect == database.Postgres {
+		q += ` FOR SHARE`
+	}
+	err := tx.GetContext(ctx, new(string), q, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking for an account: %w", err)
+	}
+	return true, nil
+}
+
+// CloseAccount ends an account for good: its users, their tokens and sessions
+// are gone when it returns, and every node refuses them within two seconds.
+// What else belongs to it is for the caller to erase: see
+// [Service.TakeClosed]. Have the password confirmed before.
+func (s *Service) CloseAccount(ctx context.Context, id string) error {
+	var users []string
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		// The update comes first: it waits for those who hold the account.
+		if _, err := tx.ExecContext(ctx, `UPDATE auth_account SET closed_us = $1 WHERE id = $2 AND closed_us = 0`,
+			database.Micros(s.opts.Now()), id); err != nil {
+			return err
+		}
+		users = nil
+		return tx.SelectContext(ctx, &users, `DELETE FROM auth_user WHERE account_id = $1 RETURNING id`, id)
+	})
+	if err != nil {
+		return fmt.Errorf("closing an account: %w", err)
+	}
+	for _, user := range users {
+		s.users.drop(user)
+	}
+	s.opts.Logger.InfoContext(ctx, "an account was closed", slog.String("account", id))
+	return nil
+}
+
+// TakeClosed returns an account that is closed and on which nobody works, and
+// since when it is closed. It is the caller's for a while: see
+// [Service.KeepClosed]. [ErrNotFound]: there is none.
+func (s *Service) TakeClosed(ctx context.Context, until time.Duration) (id string, closed time.Time, err error) {
+	now := s.opts.Now()
+	var row struct {
+		ID     string `db:"id"`
+		Closed int64  `db:"closed_us"`
+	}
+	err = s.db.GetContext(ctx, &row, `SELECT id, closed_us FROM auth_account WHERE closed_us > 0 AND taken_us <= $1 LIMIT 1`, database.Micros(now))
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", closed, ErrNotFound
+	}
+	if err != nil {
+		return "", closed, fmt.Errorf("looking for closed accounts: %w", err)
+	}
+	mine, err := s.keepClosed(ctx, row.ID, now, now.Add(until))
+	if err == nil && !mine {
+		err = ErrNotFound // another node was faster
+	}
+	return row.ID, database.Time(row.Closed), err
+}
+
+// KeepClosed keeps a closed account from other nodes for a while from now.
+func (s *Service) KeepClosed(ctx context.Context, id string, until time.Duration) error {
+	now := s.opts.Now()
+	_, err := s.keepClosed(ctx, id, now.Add(until), now.Add(until))
+	return err
+}
+
+// keepClosed takes an account until a time, if nobody has it at another.
+func (s *Service) keepClosed(ctx context.Context, id string, free, until time.Time) (bool, error) {
+	var taken bool
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		taken, err = inserted(tx.ExecContext(ctx, `UPDATE auth_account SET taken_us = $1 WHERE id = $2 AND closed_us > 0 AND taken_us <= $3`,
+			database.Micros(until), id, database.Micros(free)))
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("taking a closed account: %w", err)
+	}
+	return taken, nil
+}
+
+// ForgetAccount removes a closed account, when everything of it is erased.
+func (s *Service) ForgetAccount(ctx context.Context, id string) error {
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM auth_account WHERE id = $1 AND closed_us > 0`, id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forgetting an account: %w", err)
+	}
+	return nil
+}
+
+// CountUsers says how many users an account has.
+func (s *Service) CountUsers(ctx context.Context, account string) (int64, error) {
+	var n int64
+	if err := s.db.GetContext(ctx, &n, `SELECT count(*) FROM auth_user WHERE account_id = $1`, account); err != nil {
+		return 0, fmt.Errorf("counting users: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,225 @@
+package billing
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// kind is what a notification is about.
+type kind int
+
+const (
+	other kind = iota
+	aboutSubscription
+	aboutInvoice
+)
+
+// notification is what this package reads of Stripe's Event.
+type notification struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Type    string `json:"type"`
+	Created int64  `json:"created"` // UNIX seconds
+	Data    struct {
+		Object object `json:"object"`
+	} `json:"data"`
+
+	kind                            kind
+	account, customer, subscription string
+	body                            string
+}
+
+// object is what this package reads of a Subscription and of an Invoice, of
+// this and of earlier versions of Stripe's API.
+type object struct {
+	ID       text              `json:"id"`
+	Customer text              `json:"customer"`
+	Status   text              `json:"status"`
+	Metadata map[string]string `json:"metadata"`
+
+	// Of a subscription.
+	CurrentPeriodEnd int64 `json:"current_period_end"`
+	Items            struct {
+		Data []item `json:"data"`
+	} `json:"items"`
+
+	// Of an invoice.
+	Subscription text    `json:"subscription"`
+	Details      details `json:"subscription_details"`
+	Parent       struct {
+		Details details `json:"subscription_details"`
+	} `json:"parent"`
+	Lines struct {
+		Data []line `json:"data"`
+	} `json:"lines"`
+}
+
+type details struct {
+	Subscription text              `json:"subscription"`
+	Metadata     map[string]string `json:"metadata"`
+}
+
+type item struct {
+	Price            price `json:"price"`
+	Plan             price `json:"plan"`
+	CurrentPeriodEnd int64 `json:"current_period_end"`
+}
+
+type line struct {
+	Period struct {
+		End int64 `json:"end"`
+	} `json:"period"`
+}
+
+type price struct {
+	ID        text `json:"id"`
+	LookupKey text `json:"lookup_key"`
+	Nickname  text `json:"nickname"`
+}
+
+// text is a string, or the id of what stands in its place; null is "".
+type text string
+
+func (t *text) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(b, []byte("{")) {
+		var o struct {
+			ID string `json:"id"`
+		}
+		err := json.Unmarshal(b, &o)
+		*t = text(clean(o.ID))
+		return err
+	}
+	var s string
+	err := json.Unmarshal(b, &s)
+	*t = text(clean(s))
+	return err
+}
+
+// clean is s as every database takes it.
+func clean(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD") }
+
+// parse reads a notification, or returns [ErrMalformed].
+func parse(body []byte) (notification, error) {
+	var n notification
+	head := struct{ ID, Object, Type string }{}
+	if json.Unmarshal(body, &head) != nil || head.Object != "event" || head.ID == "" {
+		return n, ErrMalformed
+	}
+	switch {
+	case strings.HasPrefix(head.Type, "customer.subscription."):
+		n.kind = aboutSubscription
+	case strings.HasPrefix(head.Type, "invoice."):
+		n.kind = aboutInvoice
+	default:
+		return n, nil
+	}
+	if json.Unmarshal(body, &n) != nil || n.Created <= 0 {
+		return n, ErrMalformed
+	}
+	n.ID, n.body = clean(n.ID), clean(string(body))
+	n.about(&n.Data.Object)
+	return n, nil
+}
+
+// about finds what a notification is about. An invoice repeats the metadata of
+// its subscription.
+func (n *notification) about(o *object) {
+	n.customer, n.account, n.subscription = string(o.Customer), o.Metadata[metadataAccount], string(o.ID)
+	if n.kind == aboutInvoice {
+		n.account = cmp.Or(o.Parent.Details.Metadata[metadataAccount], o.Details.Metadata[metadataAccount], n.account)
+		n.subscription = string(cmp.Or(o.Parent.Details.Subscription, o.Details.Subscription, o.Subscription))
+	}
+	n.account = clean(n.account)
+}
+
+// metadataAccount and metadataPlan are the names under which a subscription's
+// metadata say whose it is, and what its plan is to be called.
+const (
+	metadataAccount = "account"
+	metadataPlan    = "plan"
+)
+
+// at is when it happened, in microseconds.
+func (n *notification) at() int64 { return n.Created * 1e6 }
+
+// rank orders what happened in one second: Stripe's clock is no finer.
+func (n *notification) rank() int64 {
+	switch {
+	case n.Type == "customer.subscription.created":
+		return 1
+	case n.kind == aboutInvoice:
+		return 2
+	case n.Type == "customer.subscription.deleted":
+		return 4
+	}
+	return 3
+}
+
+// after is the row that follows from a notification; says is false when it has
+// nothing to say of it.
+func (n *notification) after(was *row) (now row, says bool) {
+	now = *was
+	elsewhere := was.Subscription != "" && n.subscription != was.Subscription
+	if n.kind == aboutInvoice {
+		return n.afterInvoice(now, elsewhere)
+	}
+	o := &n.Data.Object
+	if elsewhere && ended(string(o.Status)) {
+		return now, false // one that was replaced has come to its end
+	}
+	now.Subscription, now.Status, now.Plan = n.subscription, string(o.Status), o.plan()
+	now.EndUS = o.end() * 1e6
+	return now, true
+}
+
+// afterInvoice is what a payment means for a subscription: Stripe's event of
+// the subscription itself may come later, or be lost.
+func (n *notification) afterInvoice(now row, elsewhere bool) (row, bool) {
+	if n.subscription == "" || elsewhere || ended(now.Status) {
+		return now, false
+	}
+	switch n.Type {
+	case "invoice.paid", "invoice.payment_succeeded":
+		if slices.Contains([]string{"", "past_due", "unpaid", "incomplete"}, now.Status) {
+			now.Status = "active"
+		}
+		for _, l := range n.Data.Object.Lines.Data {
+			now.EndUS = max(now.EndUS, l.Period.End*1e6)
+		}
+	case "invoice.payment_failed":
+		if slices.Contains([]string{"", "active", "trialing"}, now.Status) {
+			now.Status = "past_due"
+		}
+	default:
+		return now, false
+	}
+	now.Subscription = n.subscription
+	return now, true
+}
+
+// ended says that a subscription in this status never comes back.
+func ended(status string) bool { return status == "canceled" || status == "incomplete_expired" }
+
+// plan is what the seller calls the subscription: the metadata plan, else the
+// first price's lookup key, nickname or id.
+func (o *object) plan() string {
+	if p := o.Metadata[metadataPlan]; p != "" {
+		return clean(p)
+	}
+	for _, i := range o.Items.Data {
+		return string(cmp.Or(i.Price.LookupKey, i.Price.Nickname, i.Plan.Nickname, i.Price.ID, i.Plan.ID))
+	}
+	return ""
+}
+
+// end is when the current period ends, in UNIX seconds; 0: unknown.
+func (o *object) end() int64 {
+	end := o.CurrentPeriodEnd
+	for _, i := range o.Items.Data {
+		end = max(end, i.CurrentPeriodEnd)
+	}
+	return end
+}

@@ -1,0 +1,110 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// closedTopic is woken when an account was closed.
+const closedTopic = "server.closed"
+
+const (
+	eraseEvery = 10 * time.Second // the net under the wake-ups
+	eraseLease = 15 * time.Second // after which another node goes on with what a killed one began
+	// eraseAgain is after how long an account is looked over once more, before
+	// it is forgotten: requests and callbacks that were under way when it was
+	// closed are over by then.
+	eraseAgain = time.Minute
+)
+
+// eraseAccounts erases accounts that were closed until ctx ends. What is not
+// finished then, or when the process is killed, is taken up by any node.
+func (s *Server) eraseAccounts(ctx context.Context) error {
+	wake := s.db.Listen(ctx, closedTopic)
+	tick := time.NewTicker(eraseEvery)
+	defer tick.Stop()
+	for {
+		if err := s.eraseClosed(ctx); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "erasing a closed account; it is tried again", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// eraseClosed erases accounts until there is none to be taken.
+func (s *Server) eraseClosed(ctx context.Context) error {
+	for {
+		account, closed, err := s.Auth.TakeClosed(ctx, eraseLease)
+		if errors.Is(err, auth.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		last := s.cfg.Now().Sub(closed) >= eraseAgain
+		if err := s.eraseHeld(ctx, account); err != nil {
+			return err
+		}
+		if last {
+			err = s.Auth.ForgetAccount(ctx, account)
+		} else {
+			err = s.Auth.KeepClosed(ctx, account, eraseAgain)
+		}
+		if err != nil {
+			return err
+		}
+		s.log.InfoContext(ctx, "an account was erased", slog.String("account", account), slog.Bool("finally", last))
+	}
+}
+
+// eraseHeld erases an account while it keeps it from other nodes.
+func (s *Server) eraseHeld(ctx context.Context, account string) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		tick := time.NewTicker(eraseLease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-gctx.Done():
+				return nil
+			case <-tick.C:
+				if err := s.Auth.KeepClosed(gctx, account, eraseLease); err != nil && gctx.Err() == nil {
+					return err
+				}
+			}
+		}
+	})
+	g.Go(func() error {
+		defer stop()
+		return s.erase(gctx, account)
+	})
+	return g.Wait()
+}
+
+// erase removes everything of an account, its lines first: they end their
+// sessions, and nothing new comes.
+func (s *Server) erase(ctx context.Context, account string) error {
+	for _, erase := range []func(context.Context) error{
+		s.Messaging.For(account).Erase,
+		s.Webhooks.For(account).Erase,
+		func(ctx context.Context) error { return s.Billing.Forget(ctx, account) },
+	} {
+		if err := erase(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
