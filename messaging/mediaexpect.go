@@ -28,6 +28,7 @@ type fileSource struct {
 	ID     string             `json:"id,omitempty"`
 	URL    string             `json:"url,omitempty"`
 	Stored string             `json:"stored,omitempty"` // id of another file of the library
+	Link   bool               `json:"link,omitempty"`   // the account itself sends it by its URL, of which the network knows nothing
 	Name   string             `json:"name,omitempty"`
 	provider.File
 }

@@ -37,6 +37,8 @@ type fetched struct {
 	source fileSource
 	file   *media.File
 	lost   *Failure // for good
+
+	channels int // of Opus in Ogg that the account sends by its address
 }
 
 // handleFile makes one attempt to fetch a file. It is stored under an id that
@@ -57,6 +59,9 @@ func (s *Service) handleFile(ctx context.Context, it lane.Item) lane.Outcome {
 		return s.refetch(ctx, it, err)
 	}
 	saved, err := s.fetch(ctx, f, &out.source)
+	if err == nil && out.source.Link {
+		out.channels, err = s.opusChannels(ctx, saved.ID, saved.Type)
+	}
 	if err != nil {
 		if out.lost = s.givenUp(it, err); out.lost == nil {
 			return s.refetch(ctx, it, err)
@@ -151,6 +156,9 @@ func unpanicked(fn func() error) (err error) {
 func (s *Service) open(ctx context.Context, f *fileRow, source *fileSource) (func(context.Context, io.Writer) error, error) {
 	if source.Stored != "" {
 		return func(ctx context.Context, w io.Writer) error { return s.copyStored(ctx, f.Account, source.Stored, w) }, nil
+	}
+	if source.Link {
+		return func(ctx context.Context, w io.Writer) error { return s.download(ctx, source.URL, w) }, nil
 	}
 	ref := &referenceRow{}
 	if err := s.db.GetContext(ctx, ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, f.Reference); err != nil {

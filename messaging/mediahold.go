@@ -34,6 +34,7 @@ type heldRow struct {
 // fileWork is what a unit does about files.
 type fileWork struct {
 	expected   []expectedFile
+	awaited    []*messageRow // that are announced while their file is fetched
 	holdFrom   map[int64]int // by chat: the first event of this unit that waits; absent: all do
 	dirtyHolds ordered[*chatRow]
 }
@@ -70,6 +71,9 @@ func (u *unit) holdBack(ctx context.Context) error {
 	files := map[messageKey]int64{}
 	for _, x := range u.expected {
 		files[messageKey{x.m.Reference, x.m.ID}] = x.m.Seq
+	}
+	for _, m := range u.awaited {
+		files[messageKey{m.Reference, m.ID}] = m.Seq
 	}
 	var out []Event
 	var rows [][]any
@@ -170,7 +174,7 @@ func (u *unit) released(h heldRow, c *chatRow) Event {
 		return ev
 	}
 	if h.Waiting {
-		m.ErrorCode, m.ErrorMessage = mediaPending, "The file has not come yet. It will appear in the record of the message."
+		m.misses(&Failure{mediaPending, "The file has not come yet. It will appear in the record of the message."})
 		u.dirtyMessages.add(m)
 		u.tell(h.Account, m.Reference, string(EventMessage), m.record(c, mustJSON(m.head(c))))
 	}

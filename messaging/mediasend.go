@@ -63,7 +63,7 @@ func (s *Service) attach(ctx context.Context, q sqlx.QueryerContext, d *draft) e
 		return err
 	}
 	if m.Voice && !k.Speech && !canSpeak() {
-		return &Invalid{"message.voice", "needs a file with one channel of Opus in Ogg: this server has no ffmpeg to convert others"}
+		return &Invalid{"message.voice", noFfmpeg}
 	}
 	m = k.describe(m)
 	d.file, d.content, d.req.Content = k, m, m
@@ -92,11 +92,17 @@ func (u *unit) useFile(ctx context.Context, d draft) error {
 // the network had it before.
 func (s *Service) handFile(ctx context.Context, j *job, content provider.Content) (out provider.Content, cached bool, err error) {
 	m, is := content.(provider.Media)
-	if !is || m.StoredID == "" {
+	convert := is && m.Voice && m.URL != "" && s.opts.Media != nil
+	if !is || m.StoredID == "" && !convert {
 		return content, false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
+	if convert {
+		if m, err = s.copyOf(ctx, j, m); err != nil {
+			return m, false, err
+		}
+	}
 	m, cached, err = s.ready(ctx, j, m)
 	_, again := retryable(err, 0)
 	switch {
@@ -116,6 +122,9 @@ func (s *Service) ready(ctx context.Context, j *job, m provider.Media) (provider
 	m = k.describe(m)
 	id := m.StoredID
 	if m.Voice && !k.Speech {
+		if !canSpeak() {
+			return m, false, &provider.Rejected{Code: "voice", Message: noFfmpeg}
+		}
 		if err := s.speak(ctx, m.StoredID); err != nil {
 			return m, false, err
 		}

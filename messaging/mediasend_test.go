@@ -145,19 +145,6 @@ func TestFilesThatCannotBeSent(t *testing.T) {
 	})
 }
 
-func TestLinksAreSentAsTheyAre(t *testing.T) {
-	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
-		req := sendFile(ref, provider.Image, "")
-		req.Content = provider.Media{Kind: provider.Image, URL: "https://example.org/cat.png", Caption: "look"}
-		require.Equal(t, "SENDING", f.send(t, req).Status)
-		out := f.depot.net.attempts()[0].Content.(provider.Media)
-		require.Equal(t, "https://example.org/cat.png", out.URL)
-		require.Nil(t, out.Open)
-		require.Empty(t, f.depot.taken)
-	})
-}
-
 // TestVoiceNotes sends one as it is, and has another converted by what calls
 // itself ffmpeg.
 func TestVoiceNotes(t *testing.T) { //nolint:paralleltest // it changes the PATH

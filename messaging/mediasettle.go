@@ -34,6 +34,13 @@ func (s *Service) keep(f media.File, name string) keptFile {
 	}
 }
 
+// spoken notes that a file holds so many channels of Opus in Ogg.
+func (k *keptFile) spoken(channels int) {
+	if channels > 0 {
+		k.Type, k.Speech = speechType, channels == 1
+	}
+}
+
 // into fills in the members of a message with the file: what the sender has
 // said of it stays.
 func (k *keptFile) into(b *Body) {
@@ -77,6 +84,7 @@ func (u *unit) complete(ctx context.Context, f fetched) error {
 	var kept keptFile
 	if f.file != nil {
 		kept = u.s.keep(*f.file, fileName(&f.source, f.file.Type))
+		kept.spoken(f.channels)
 	}
 	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = $1, detail = $2, bytes = $3 WHERE id = $4`,
 		m == nil || f.file == nil, string(mustJSON(kept)), kept.Size, f.id)
@@ -86,10 +94,8 @@ func (u *unit) complete(ctx context.Context, f fetched) error {
 	if m == nil {
 		return nil // deleted meanwhile
 	}
-	m.ErrorCode, m.ErrorMessage = "", ""
-	if f.lost != nil {
-		m.ErrorCode, m.ErrorMessage = f.lost.Code, clean(f.lost.Message)
-	} else {
+	m.misses(f.lost)
+	if f.lost == nil {
 		var body Body
 		_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
 		kept.into(&body)

@@ -78,9 +78,7 @@ func (s *Service) save(ctx context.Context, id string, n NewMedia) (keptFile, er
 	}
 	kept := s.keep(f, fileName(&fileSource{Kind: provider.Document, Name: clean(n.Name)}, f.Type))
 	channels, err := s.opusChannels(ctx, f.ID, f.Type)
-	if channels > 0 {
-		kept.Type, kept.Speech = speechType, channels == 1
-	}
+	kept.spoken(channels)
 	return kept, err
 }
 

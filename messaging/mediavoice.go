@@ -25,6 +25,9 @@ const (
 	speechSources = "aac,amr,flac,matroska,webm,mov,mp4,m4a,3gp,mp3,ogg,wav"
 )
 
+// noFfmpeg says what is missing without it.
+const noFfmpeg = "needs a file with one channel of Opus in Ogg: this server has no ffmpeg to convert others"
+
 // canSpeak says whether other audio can be made a voice note.
 func canSpeak() bool {
 	_, err := exec.LookPath("ffmpeg")

@@ -173,7 +173,7 @@ func (s *Service) openLanes(ctx context.Context, db *sqlx.DB) (err error) {
 		return err
 	}
 	s.files, err = lane.New(ctx, db, lane.Options{
-		Name: "media", Handle: s.handleFile, Settle: s.settleFiles, Settled: func([]lane.Outcome) { s.tellFollowers() },
+		Name: "media", Handle: s.handleFile, Settle: s.settleFiles, Settled: s.settledFiles,
 		Run: 1, Cap: fetchCap, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
 	return err

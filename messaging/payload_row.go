@@ -38,11 +38,11 @@ func (m *messageRow) failure() *Failure {
 
 // payload is the [MessagePayload] of m in JSON, whose head is given. The body
 // is not decoded for it: this runs for every message, while its chat is
-// locked. The error of a message that we sent ourselves is about sending, and
-// only for its record.
+// locked. The error of a message that we sent ourselves is only for its
+// record when it is about sending.
 func (m *messageRow) payload(head json.RawMessage) json.RawMessage {
 	whole := joinObjects(head, json.RawMessage(m.Body))
-	if m.OwnID != "" || m.ErrorCode == "" {
+	if m.ErrorCode == "" || m.OwnID != "" && !m.lacksFile() {
 		return whole
 	}
 	return joinObjects(whole, mustJSON(trouble{m.failure()}))

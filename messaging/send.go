@@ -74,6 +74,9 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 		err = a.s.awaitFirst(ctx, *before)
 	} else {
 		a.s.awaitAttempt(ctx, seq, req.Wait)
+		if m, is := d.content.(provider.Media); is && m.URL != "" {
+			a.s.awaitCopy(ctx, seq, min(req.Wait, copyWait))
+		}
 	}
 	if err != nil {
 		return Sent{}, err
@@ -159,6 +162,7 @@ func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error
 	if err := u.useFile(ctx, d); err != nil {
 		return 0, err
 	}
+	u.expectLink(d, m)
 	if m.SentAs != "" {
 		u.ask(c, m.Seq, d.req.Content)
 	}

@@ -119,16 +119,17 @@ func (u *unit) announce(l line, c *chatRow, m *messageRow, status provider.Statu
 	m.set(status, why)
 	m.Announced = true
 	u.dirtyMessages.add(m)
+	u.holdLink(c, m)
 	u.emit(l.Account, EventMessage, c, m)
 }
 
 // noReason stands for the words of a network that has none.
 const noReason = "The network gave no reason."
 
-// set lifts the status; a message that got further than FAIL did not fail. The
-// error of what we did not send may be about its file, and stays.
+// set lifts the status; a message that got further than FAIL did not fail. An
+// error that is about its file stays.
 func (m *messageRow) set(status provider.Status, why Failure) {
-	if m.OwnID != "" || m.Status == provider.StatusFail {
+	if m.OwnID != "" && !m.lacksFile() || m.Status == provider.StatusFail {
 		m.ErrorCode, m.ErrorMessage = "", ""
 	}
 	m.Status = max(m.Status, status)

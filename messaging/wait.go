@@ -16,6 +16,12 @@ const pollAttempt = 250 * time.Millisecond
 // awaitAttempt waits until the first attempt to send a message is over, at
 // most for d. It reports whether it is.
 func (s *Service) awaitAttempt(ctx context.Context, seq int64, d time.Duration) bool {
+	return s.await(ctx, seq, d, `SELECT tried OR announced FROM messaging_outbound WHERE message = $1`)
+}
+
+// await waits until query, which is about a message, says true or finds
+// nothing.
+func (s *Service) await(ctx context.Context, seq int64, d time.Duration, query string) bool {
 	if d <= 0 {
 		return false
 	}
@@ -26,10 +32,10 @@ func (s *Service) awaitAttempt(ctx context.Context, seq int64, d time.Duration) 
 	poll := time.NewTicker(pollAttempt)
 	defer poll.Stop()
 	for {
-		var tried bool
-		err := s.db.GetContext(ctx, &tried, `SELECT tried OR announced FROM messaging_outbound WHERE message = $1`, seq)
-		if err != nil || tried {
-			return tried || errors.Is(err, sql.ErrNoRows) // over or deleted, else out of time
+		var is bool
+		err := s.db.GetContext(ctx, &is, query, seq)
+		if err != nil || is {
+			return is || errors.Is(err, sql.ErrNoRows) // over or deleted, else out of time
 		}
 		select {
 		case <-over:
@@ -40,7 +46,7 @@ func (s *Service) awaitAttempt(ctx context.Context, seq int64, d time.Duration) 
 	}
 }
 
-// wait registers for the end of an attempt on this node.
+// wait registers for the end of an attempt, or of a fetch, on this node.
 func (s *Service) wait(seq int64) (over <-chan struct{}, leave func()) {
 	ch := make(chan struct{}, 1)
 	s.waitMu.Lock()
@@ -63,7 +69,7 @@ func (s *Service) wait(seq int64) (over <-chan struct{}, leave func()) {
 	}
 }
 
-// attemptOver tells those who wait for a message's first attempt.
+// attemptOver tells those who wait for a message's first attempt, or its file.
 func (s *Service) attemptOver(seq int64) {
 	s.waitMu.Lock()
 	defer s.waitMu.Unlock()
