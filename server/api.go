@@ -62,6 +62,7 @@ const (
 type call struct {
 	auth.Caller            // zero where no token is needed
 	Client      netip.Addr // behind trusted proxies
+	foreign     bool       // a page of another site makes the request, and it is none that only reads
 }
 
 type callKey struct{}

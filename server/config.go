@@ -51,6 +51,10 @@ type Config struct {
 	DeliveryRetention time.Duration
 	// Providers are kinds of lines beside the built-in ones. nil: none.
 	Providers []provider.Provider
+	// SMTPURL is the mail server for links to set a new password, such as
+	// smtps://user:password@smtp.example.org?from=chat@example.org; see package
+	// mail. "": no mail is sent.
+	SMTPURL Secret
 	// PaymentsSecret is the signing secret of a webhook endpoint of Stripe's.
 	// "": payment notifications are refused.
 	PaymentsSecret Secret

@@ -11,6 +11,9 @@ func describe(doc *huma.OpenAPI) {
 		Schema:  &huma.Schema{Type: huma.TypeString},
 		Example: "event: message\nid: MS4yLjM\ndata: {\"reference\":1,\"chatId\":\"ana@sandbox\",\"text\":\"Hello\"}\n\n",
 	}}
+	reset := doc.Paths["/user/reset"].Post.Responses
+	reset["202"].Description = "A link was asked for."
+	reset["200"] = &huma.Response{Description: "The password was set.", Content: reset["202"].Content}
 	register := doc.Paths["/references/registerWebHook"].Post.Responses
 	register["200"] = &huma.Response{Description: "Updated, without a secret; or subscribed at the provider.", Content: register["201"].Content}
 	register["201"] = &huma.Response{Description: "Created; with the signing secret.", Content: map[string]*huma.MediaType{

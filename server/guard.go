@@ -17,7 +17,7 @@ import (
 // shows, so that the two cannot differ.
 func (a *api) guard(c huma.Context, next func(huma.Context)) {
 	req := requestOf(c.Context())
-	who := call{Client: req.client}
+	who := call{Client: req.client, foreign: !a.s.sameOrigin(c)}
 	if p := a.admit(c, req, &who); p != nil {
 		a.refuse(c, p)
 		return
@@ -49,8 +49,8 @@ func (a *api) admit(c huma.Context, req *request, who *call) *Problem {
 			return p
 		}
 	}
-	if caller.Cookie && !a.s.sameOrigin(c) {
-		return problem(codeForbidden, "a request with a cookie must come from a page of this server")
+	if caller.Cookie && who.foreign {
+		return foreign()
 	}
 	return allowed(op, caller)
 }
@@ -66,6 +66,12 @@ func allowed(op *huma.Operation, caller auth.Caller) *Problem {
 		}
 	}
 	return nil
+}
+
+// foreign refuses a request that a page of another site makes with a cookie,
+// or for one.
+func foreign() *Problem {
+	return problem(codeForbidden, "a request with a cookie must come from a page of this server")
 }
 
 // callerOf says who makes a request: whose bearer token it has, else whose

@@ -93,8 +93,12 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := keys.Check(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	mails, err := cfg.resetMails()
+	if err != nil {
+		return nil, err
+	}
 	s.Auth, err = auth.New(ctx, cfg.DB, &auth.Options{
-		Secrets: cfg.secrets(), Closed: cfg.ClosedSignUp, Logger: cfg.Logger, Now: cfg.Now,
+		Secrets: cfg.secrets(), Closed: cfg.ClosedSignUp, SendReset: mails, Logger: cfg.Logger, Now: cfg.Now,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)

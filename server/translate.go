@@ -31,7 +31,13 @@ func authProblem(err error) *Problem {
 	case errors.Is(err, auth.ErrEmailTaken):
 		return problem(codeConflict, "a user with this e-mail exists")
 	case errors.Is(err, auth.ErrNotFound):
-		return problem(codeNotFound, "there is no such user")
+		return problem(codeNotFound, "there is no such user or token")
+	case errors.Is(err, auth.ErrForbidden):
+		return problem(codeForbidden, "the permission users.manage is required")
+	case errors.Is(err, auth.ErrGrant):
+		return problem(codeForbidden, "nobody grants a permission, or changes the log-in of who has one, that he lacks")
+	case errors.Is(err, auth.ErrLastManager):
+		return problem(codeConflict, "an account keeps one user with the permission users.manage")
 	}
 	return nil
 }
@@ -103,7 +109,10 @@ func (s *Server) storeProblem(ctx context.Context, err error) *Problem {
 func inQuery(err error) error {
 	var bad *messaging.Invalid
 	var other *webhook.Invalid
+	var third *auth.Invalid
 	switch {
+	case errors.As(err, &third):
+		return invalid("query."+third.Field, third.Message)
 	case errors.As(err, &bad):
 		return invalid("query."+bad.Field, bad.Message)
 	case errors.As(err, &other):

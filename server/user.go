@@ -4,25 +4,39 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
 // userRoutes are sign-up, login and the caller himself.
 func (s *Server) userRoutes(a *api) {
-	register(a, operation{
+	registerReply(a, operation{
 		id: "Auth_SignUp", method: http.MethodPost, path: "/user/signup", status: http.StatusCreated,
-		summary: "Sign up", about: "Makes an account and its first user, who has every permission.",
+		summary: "Sign up", about: "Makes an account and its first user, who has every permission. " + aboutCookie,
 		errors: []int{http.StatusForbidden, http.StatusConflict}, limited: true,
 	}, anyone, s.signUp)
-	register(a, operation{
+	registerReply(a, operation{
 		id: "Auth_Login", method: http.MethodPost, path: "/user/login",
-		summary: "Log in", about: "The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of them.",
-		errors: []int{http.StatusUnauthorized}, limited: true,
+		summary: "Log in", about: "The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of them. " + aboutCookie,
+		errors: []int{http.StatusUnauthorized, http.StatusForbidden}, limited: true,
 	}, anyone, s.login)
+	registerReply(a, operation{
+		id: "Auth_Logout", method: http.MethodPost, path: "/user/logout", summary: "End the cookie session",
+		about: "A token stays valid until it expires.",
+	}, anyUser, s.endCookie)
 	register(a, operation{
 		id: "Auth_User", method: http.MethodGet, path: "/user/me", summary: "Who the token belongs to",
 	}, anyUser, s.me)
+	register(a, operation{
+		id: "Auth_Permissions", method: http.MethodGet, path: "/user/permissions", summary: "What the token may be used for, and what there is",
+	}, anyUser, s.permissions)
+	s.resetRoutes(a)
+	s.usersRoutes(a)
+	s.tokenRoutes(a)
 }
+
+const aboutCookie = "With `cookie: true`, for browsers, the answer also sets a session cookie: 12 hours from the last request, 7 days at most."
 
 type userView struct {
 	ID          string            `json:"id"`
@@ -39,30 +53,84 @@ type sessionView struct {
 	User      userView `json:"user"`
 }
 
+// withCookie is an answer that may set the session cookie.
+type withCookie[T any] struct {
+	SetCookie []http.Cookie `header:"Set-Cookie"`
+	Body      T
+}
+
 type signUpBody struct {
 	Email    string `json:"email" format:"email" maxLength:"254"`
 	Password string `json:"password" minLength:"10" maxLength:"1000"`
 	Name     string `json:"name" minLength:"1" maxLength:"200"`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
 }
 
 type loginBody struct {
 	Email    string `json:"email" format:"email" maxLength:"254"`
 	Password string `json:"password" minLength:"1" maxLength:"1000"`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
 }
 
-func (s *Server) signUp(ctx context.Context, _ call, in *struct{ Body signUpBody }) (sessionView, error) {
-	session, err := s.Auth.SignUp(ctx, auth.NewUser{Email: in.Body.Email, Name: in.Body.Name, Password: in.Body.Password})
-	return viewSession(session), err
+func (s *Server) signUp(ctx context.Context, c call, in *struct{ Body signUpBody }) (*withCookie[sessionView], error) {
+	b := in.Body
+	if b.Cookie && c.foreign {
+		return nil, foreign()
+	}
+	session, err := s.Auth.SignUp(ctx, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Cookie: b.Cookie})
+	return s.viewSession(session), err
 }
 
-func (s *Server) login(ctx context.Context, c call, in *struct{ Body loginBody }) (sessionView, error) {
-	session, err := s.Auth.Login(ctx, auth.Credentials{Email: in.Body.Email, Password: in.Body.Password, Address: c.Client})
-	return viewSession(session), err
+func (s *Server) login(ctx context.Context, c call, in *struct{ Body loginBody }) (*withCookie[sessionView], error) {
+	b := in.Body
+	if b.Cookie && c.foreign { // it would log a visitor in as somebody else
+		return nil, foreign()
+	}
+	session, err := s.Auth.Login(ctx, auth.Credentials{Email: b.Email, Password: b.Password, Address: c.Client, Cookie: b.Cookie})
+	return s.viewSession(session), err
+}
+
+type logoutInput struct{ cookies []*http.Cookie }
+
+// Resolve finds the cookies of a request.
+func (in *logoutInput) Resolve(c huma.Context) []error {
+	in.cookies = huma.ReadCookies(c)
+	return nil
+}
+
+func (s *Server) endCookie(ctx context.Context, _ call, in *logoutInput) (*withCookie[done], error) {
+	for _, found := range in.cookies {
+		if found.Name != s.cookieName() {
+			continue
+		}
+		if err := s.Auth.Logout(ctx, found.Value); err != nil {
+			return nil, err
+		}
+	}
+	return &withCookie[done]{[]http.Cookie{s.newCookie("")}, done{true}}, nil
 }
 
 func (s *Server) me(ctx context.Context, c call, _ *struct{}) (userView, error) {
 	u, err := s.Auth.User(ctx, c.Account, c.User)
 	return viewUser(u), err
+}
+
+type permissionsView struct {
+	Permissions []auth.Permission `json:"permissions" nullable:"false" doc:"Of the caller; a scoped token's own."`
+	Catalogue   []permissionView       `json:"catalogue" nullable:"false"`
+}
+
+type permissionView struct {
+	Name        auth.Permission `json:"name"`
+	Description string          `json:"description"`
+}
+
+func (s *Server) permissions(_ context.Context, c call, _ *struct{}) (permissionsView, error) {
+	out := permissionsView{Permissions: c.Permissions}
+	for _, d := range auth.Catalogue() {
+		out.Catalogue = append(out.Catalogue, permissionView(d))
+	}
+	return out, nil
 }
 
 func viewUser(u auth.User) userView {
@@ -72,6 +140,10 @@ func viewUser(u auth.User) userView {
 	}
 }
 
-func viewSession(s auth.Session) sessionView {
-	return sessionView{Token: s.Token, ExpiresAt: s.ExpiresAt.Unix(), User: viewUser(s.User)}
+func (s *Server) viewSession(in auth.Session) *withCookie[sessionView] {
+	out := &withCookie[sessionView]{Body: sessionView{Token: in.Token, ExpiresAt: in.ExpiresAt.Unix(), User: viewUser(in.User)}}
+	if in.Cookie != "" {
+		out.SetCookie = []http.Cookie{s.newCookie(in.Cookie)}
+	}
+	return out
 }

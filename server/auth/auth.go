@@ -38,7 +38,8 @@ type Options struct {
 	Cost Cost
 	// SendReset sends a link to set a new password, made of the token, by which
 	// it is authorized; it returns once a mail server has taken it. It is called
-	// in [Service.Run], again when it fails. nil: no link is ever sent.
+	// in [Service.Run], again when it fails with anything but
+	// [ErrUndeliverable]. nil: no link is ever sent.
 	SendReset func(ctx context.Context, to User, token string) error
 	// Logger is told of failed logins. nil: slog.Default().
 	Logger *slog.Logger

@@ -25,6 +25,9 @@ var (
 	// ErrGrant reports that someone would give, or get hold of, a permission
 	// that he lacks.
 	ErrGrant = errors.New("auth: nobody grants what he lacks")
+	// ErrUndeliverable is for Options.SendReset: there is no use in trying
+	// again.
+	ErrUndeliverable = errors.New("auth: the mail cannot be delivered")
 	// ErrLastManager reports a change after which nobody in the account would
 	// have [UsersManage].
 	ErrLastManager = errors.New("auth: an account keeps one user with users.manage")

@@ -20,7 +20,7 @@ func (l List) position() (after int64, limit int, err error) {
 		return 0, limit, nil
 	}
 	after, err = strconv.ParseInt(l.Cursor, 36, 64)
-	if err != nil || after < 0 {
+	if err != nil || after < 0 || strconv.FormatInt(after, 36) != l.Cursor {
 		return 0, 0, &Invalid{"cursor", "is not a cursor of this list"}
 	}
 	return after, limit, nil

@@ -64,6 +64,9 @@ func (s *Service) handleMail(ctx context.Context, it lane.Item) lane.Outcome {
 	case err == nil:
 		s.opts.Logger.InfoContext(ctx, "reset link sent", slog.String("user", u.ID))
 		return done
+	case errors.Is(err, ErrUndeliverable):
+		s.opts.Logger.WarnContext(ctx, "reset link not sent", slog.Any("error", err))
+		return done
 	case it.Attempt+1 >= mailTries:
 		s.opts.Logger.ErrorContext(ctx, "reset link given up", slog.Any("error", err))
 		return done

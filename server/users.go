@@ -1,0 +1,98 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// usersRoutes are the users of an account.
+func (s *Server) usersRoutes(a *api) {
+	register(a, operation{
+		id: "Auth_CreateUser", method: http.MethodPost, path: "/user", status: http.StatusCreated,
+		summary: "Add a user to the account", about: "Nobody grants a permission that he lacks.",
+		errors: []int{http.StatusConflict}, login: true,
+	}, auth.UsersManage, s.createUser)
+	register(a, operation{
+		id: "Auth_Users", method: http.MethodGet, path: "/user/list", summary: "List the users of the account, the oldest first",
+	}, auth.UsersManage, s.listUsers)
+	register(a, operation{
+		id: "Auth_UpdateUser", method: http.MethodPatch, path: "/user/{userId}", summary: "Change a user",
+		about: "Anybody may change himself: his e-mail and password with `currentPassword`. Others, and `permissions`, need the permission `users.manage`. " +
+			"Nobody grants a permission that he lacks, or sets the e-mail or the password of who has one that he lacks. " +
+			"An account keeps one user with `users.manage`. A new password ends older tokens and cookies.",
+		errors: []int{http.StatusNotFound, http.StatusConflict}, login: true,
+	}, anyUser, s.updateUser)
+	register(a, operation{
+		id: "Auth_DeleteUser", method: http.MethodDelete, path: "/user/{userId}", summary: "Delete a user",
+		about:  "His tokens and cookies end. An account keeps one user with `users.manage`.",
+		errors: []int{http.StatusNotFound, http.StatusConflict}, login: true,
+	}, auth.UsersManage, s.deleteUser)
+}
+
+type newUserBody struct {
+	Email       string            `json:"email" format:"email" maxLength:"254"`
+	Name        string            `json:"name" minLength:"1" maxLength:"200"`
+	Password    string            `json:"password" minLength:"10" maxLength:"1000"`
+	Permissions []auth.Permission `json:"permissions" nullable:"false" maxItems:"50" doc:"Some of the caller's. GET /user/permissions lists what there is." example:"[\"chats.read\",\"chats.send\"]"`
+}
+
+func (s *Server) createUser(ctx context.Context, c call, in *struct{ Body newUserBody }) (userView, error) {
+	b := in.Body
+	u, err := s.Auth.CreateUser(ctx, c.Caller, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password}, b.Permissions)
+	return viewUser(u), err
+}
+
+type pageInput struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (in *pageInput) list() auth.List { return auth.List{Limit: in.Limit, Cursor: in.Cursor} }
+
+func (s *Server) listUsers(ctx context.Context, c call, in *pageInput) (messaging.Page[userView], error) {
+	us, next, err := s.Auth.Users(ctx, c.Account, in.list())
+	return viewPage(us, next, viewUser), inQuery(err)
+}
+
+// viewPage is a page of views; next is "" on the last.
+func viewPage[T, V any](items []T, next string, view func(T) V) messaging.Page[V] {
+	out := messaging.Page[V]{Items: make([]V, len(items))}
+	for i, it := range items {
+		out.Items[i] = view(it)
+	}
+	if next != "" {
+		out.Next = &next
+	}
+	return out
+}
+
+type userPath struct {
+	ID string `path:"userId" maxLength:"64" doc:"Id of the user."`
+}
+
+type userChange struct {
+	ID   string `path:"userId" maxLength:"64" doc:"Id of the user."`
+	Body struct {
+		Name            *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Email           *string           `json:"email,omitempty" format:"email" maxLength:"254"`
+		Password        *string           `json:"password,omitempty" minLength:"10" maxLength:"1000"`
+		CurrentPassword string            `json:"currentPassword,omitempty" maxLength:"1000" doc:"Required to change one's own e-mail or password."`
+		Permissions     []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"50"`
+	}
+}
+
+func (s *Server) updateUser(ctx context.Context, c call, in *userChange) (userView, error) {
+	b := in.Body
+	u, err := s.Auth.UpdateUser(ctx, c.Caller, in.ID, auth.UserChange{
+		Name: b.Name, Email: b.Email, Password: b.Password, Permissions: b.Permissions,
+		CurrentPassword: b.CurrentPassword, Address: c.Client,
+	})
+	return viewUser(u), err
+}
+
+func (s *Server) deleteUser(ctx context.Context, c call, in *userPath) (done, error) {
+	return done{true}, s.Auth.DeleteUser(ctx, c.Caller, in.ID)
+}
