@@ -53,6 +53,16 @@ type OrderItem struct {
 	Currency  string      `json:"currency"`
 }
 
+// Shared is what a contact passes on from elsewhere in the network, or a card
+// that the account sent: a link, a post, a reel, a product.
+type Shared struct {
+	Kind   string `json:"-"` // the network's word: "fallback", "post", "reel", "template"
+	Text   string `json:"-"` // what was written beside it, or ""
+	Title  string `json:"-"`
+	Detail string `json:"-"` // a second line of it, or ""
+	URL    string `json:"-"` // as the network has it: maybe none that leads anywhere
+}
+
 // Opened says that the contact opened the chat and has written nothing yet:
 // with a get-started button, a link, an advertisement. See
 // [Message.Referral].
@@ -69,5 +79,6 @@ type Unknown struct {
 func (Reply) Type() string   { return "reply" }
 func (Form) Type() string    { return "form" }
 func (Order) Type() string   { return "order" }
+func (Shared) Type() string  { return "shared" }
 func (Opened) Type() string  { return "opened" }
 func (Unknown) Type() string { return "unsupported" }

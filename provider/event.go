@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Event is what a provider reports: a [*Message], a [*StatusChange], or one of
-// the reports, which hold what the network said beside what it means: [*Call],
-// [*ContactChange], [*GroupChange], [*TemplateChange], [*Health],
-// [*HistoryProgress] and [*Raw].
+// Event is what a provider reports: a [*Message], a [*StatusChange], a
+// [*Connection], or one of the reports, which hold what the network said beside what it means: [*Call],
+// [*ContactChange], [*GroupChange], [*Handover], [*TemplateChange],
+// [*Health], [*HistoryProgress] and [*Raw].
 type Event interface{ event() }
 
 // Message is a message that arrived, or that the account sent elsewhere. Where
@@ -28,6 +28,10 @@ type Message struct {
 	Referral            *Referral // what led the contact here, or nil
 	Error               *Failure  // why a part of it is missing, such as its file, or nil
 	WindowUntil         time.Time // when set, overrides At + the kind's window
+
+	OwnID   string // with Mine: the [Outbound.ID] that the network carried back, if that was ours, or ""
+	App     string // with Mine: the program that sent it; "": a person, or not said
+	Standby bool   // somebody else answers in this chat for now
 
 	// Historical says that it was written before the line was connected: it is
 	// to be kept, and nothing is to follow from it. A message that stands as a

@@ -1,0 +1,33 @@
+package messenger
+
+import (
+	"strings"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// suffix ends the chat ids of this kind of line.
+const suffix = "@messenger"
+
+// longestID is the most digits of a page-scoped id that are believed.
+const longestID = 32
+
+// Address takes the id that a person has for the page, with or without
+// @messenger.
+func (*Provider) Address(chatID string) (provider.Address, error) {
+	id := strings.TrimSuffix(strings.TrimSpace(chatID), suffix)
+	if a := person(id); a.ChatID != "" {
+		return a, nil
+	}
+	return provider.Address{}, &provider.BadRecipient{
+		Message: "a chat id is the page-scoped id of a person, digits only, with " + suffix,
+	}
+}
+
+// person names somebody by a page-scoped id; what is none names nobody.
+func person(id string) provider.Address {
+	if id == "" || len(id) > longestID || strings.Trim(id, "0123456789") != "" {
+		return provider.Address{}
+	}
+	return provider.Address{ChatID: id + suffix, UserID: id}
+}

@@ -1,0 +1,50 @@
+package messenger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// Object is the "object" of this kind's callbacks.
+func (*Provider) Object() string { return "page" }
+
+// Keys returns the id of the page; there is nothing above it.
+func (*Provider) Keys(s provider.Settings) (line, group string) {
+	return strings.TrimSpace(s[pageID]), ""
+}
+
+// Secrets returns the app's secret and the token of the handshake.
+func (*Provider) Secrets(s provider.Settings) (signing, verify string) { return graph.Secrets(s) }
+
+// Verify is [graph.Verify].
+func (*Provider) Verify(secret string, header http.Header, body []byte) bool {
+	return graph.Verify(secret, header, body)
+}
+
+// maxParts is the most entries that a callback may have. Meta puts at most
+// 1000 updates into one.
+const maxParts = 10_000
+
+// Route makes a part of each entry: it is about one page. The parts share
+// body's memory. A body that is no JSON object is an error.
+func (*Provider) Route(body []byte) ([]provider.Part, error) {
+	if !json.Valid(body) || jsonscan.Kind(body) != '{' {
+		return nil, errors.New("messenger: the callback is no JSON object")
+	}
+	var parts []provider.Part
+	for raw := range jsonscan.Elements(jsonscan.Get(body, "entry")) {
+		if len(parts) == maxParts {
+			return nil, fmt.Errorf("messenger: the callback has more than %d entries", maxParts)
+		}
+		entry := graph.Value(raw)
+		parts = append(parts, provider.Part{Line: entry.Get("id").ID(), Body: json.RawMessage(entry)})
+	}
+	return parts, nil
+}

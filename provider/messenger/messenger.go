@@ -1,0 +1,116 @@
+package messenger
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// Kind is the type of a reference of this provider.
+const Kind provider.Kind = "provider-messenger"
+
+// window is how long messages may follow a contact's last one without a tag.
+const window = 24 * time.Hour
+
+// The tags that Meta still takes, with how long after the contact's last
+// message. https://developers.facebook.com/docs/messenger-platform/send-messages/message-tags
+const (
+	TagHumanAgent       = "HUMAN_AGENT"       // a person answers; needs the permission Human Agent
+	TagCustomerFeedback = "CUSTOMER_FEEDBACK" // with the template of that name
+)
+
+var tags = map[string]time.Duration{
+	TagHumanAgent:       7 * 24 * time.Hour,
+	TagCustomerFeedback: 7 * 24 * time.Hour,
+}
+
+// pageID is the name of the setting, beside those of all lines of the Graph API.
+const pageID = "pageId"
+
+// Options configures the provider. Nil and the zero value mean the defaults.
+type Options struct {
+	// GraphURL is the address of the Graph API without version; "":
+	// [graph.DefaultURL].
+	GraphURL string
+	// HTTPClient carries the requests; nil: [graph.NewHTTPClient]. Its
+	// RoundTripper must not repeat POST requests.
+	HTTPClient *http.Client
+	// Logger takes the trace ids of refused requests; nil: slog.Default().
+	Logger *slog.Logger
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+// Provider speaks for all pages. It is a [provider.Caller]; its sessions are a
+// [provider.Checker], a [provider.Subscriber], a [provider.Reader], a
+// [provider.Typist], a [provider.MediaUploader] and a [provider.Namer].
+type Provider struct {
+	graph *graph.Client
+	log   *slog.Logger
+	now   func() time.Time
+}
+
+var _ provider.Caller = (*Provider)(nil)
+
+// New returns the provider. It panics when Options.GraphURL is no http
+// address.
+func New(o *Options) *Provider {
+	if o == nil {
+		o = &Options{}
+	}
+	p := &Provider{
+		graph: graph.New(&graph.Options{URL: o.GraphURL, HTTPClient: o.HTTPClient, Now: o.Now}),
+		log:   o.Logger, now: o.Now,
+	}
+	if p.log == nil {
+		p.log = slog.Default()
+	}
+	if p.now == nil {
+		p.now = time.Now
+	}
+	return p
+}
+
+// Kind returns [Kind].
+func (*Provider) Kind() provider.Kind { return Kind }
+
+// Capabilities says what a page can do.
+func (*Provider) Capabilities() provider.Capabilities {
+	media := make(map[string]int64, len(mediaLimits))
+	for kind, most := range mediaLimits {
+		media[string(kind)] = most
+	}
+	return provider.Capabilities{
+		Send:     slices.Clone(sendable),
+		Media:    media,
+		Window:   window,
+		Tags:     maps.Clone(tags),
+		Typing:   true,
+		Receipts: true,
+		Names:    true,
+	}
+}
+
+// Settings lists what a page is configured with.
+func (*Provider) Settings() []provider.Setting {
+	return graph.Credentials("A page access token with pages_messaging and pages_manage_metadata, made from a long-lived user token.",
+		provider.Setting{Name: pageID, Doc: "The id of the Facebook page.", Required: true, Digits: true})
+}
+
+// Open returns the session of a page. Nothing is sent to the network; a
+// setting that is missing, or that cannot be an id, is an error.
+func (p *Provider) Open(_ context.Context, ref provider.Reference, _ provider.Inbox) (provider.Session, error) {
+	c, err := p.Client(ref.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("messenger: reference %d: %w", ref.ID, err)
+	}
+	c.log = c.log.With(slog.Int64("reference", int64(ref.ID)))
+	return &session{Client: c, now: p.now}, nil
+}

@@ -1,0 +1,123 @@
+package messenger
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
+)
+
+// Parse reads one entry. Of items with the same id it keeps the first.
+func (*Provider) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
+	r := reader{graph.Reader{Line: part.Line}}
+	entry := graph.Value(part.Body)
+	if !json.Valid(part.Body) || !entry.Object() {
+		r.Reject("an entry that is no object", entry)
+		return r.Events, r.Bad
+	}
+	r.At = entry.Get("time")
+	r.Each("messaging", entry.Get("messaging"), func(v graph.Value) { r.item(v, false) })
+	r.Each("standby", entry.Get("standby"), func(v graph.Value) { r.item(v, true) })
+	r.Each("changes", entry.Get("changes"), r.change)
+	return r.Events, r.Bad
+}
+
+// reader takes an entry apart.
+type reader struct{ graph.Reader }
+
+// item is one thing that happened between a person and the page.
+type item struct {
+	all               graph.Value
+	sender, recipient string
+	at                time.Time // zero: not said
+	standby           bool      // somebody else answers there
+}
+
+// kinds read what happened by the member that holds it. They are described at
+// https://developers.facebook.com/docs/messenger-platform/reference/webhook-events
+var kinds = map[string]func(r *reader, in *item, v graph.Value){
+	"message":                (*reader).message,
+	"message_edit":           (*reader).edit,
+	"postback":               (*reader).postback,
+	"reaction":               (*reader).reaction,
+	"referral":               (*reader).referral,
+	"optin":                  (*reader).optin,
+	"delivery":               (*reader).delivery,
+	"read":                   (*reader).read,
+	"account_linking":        (*reader).linking,
+	"policy-enforcement":     (*reader).policy,
+	"pass_thread_control":    handover("pass_thread_control"),
+	"take_thread_control":    handover("take_thread_control"),
+	"request_thread_control": handover("request_thread_control"),
+	"app_roles":              handover("app_roles"),
+}
+
+// around are the members that say between whom and when, and what only adds
+// to another member.
+var around = map[string]bool{"sender": true, "recipient": true, "timestamp": true, "prior_message": true}
+
+func (r *reader) item(v graph.Value, standby bool) {
+	if !v.Object() {
+		r.Reject("an item that is no object", v)
+		return
+	}
+	in := &item{all: v, standby: standby}
+	kind, known := "", false
+	for name := range jsonscan.Members(v) {
+		switch {
+		case kinds[string(name)] != nil:
+			known = true
+		case !around[string(name)] && kind == "":
+			kind = string(name)
+		}
+	}
+	in.sender, in.recipient = v.Get("sender").Get("id").ID(), v.Get("recipient").Get("id").ID()
+	in.at = v.Get("timestamp").Time()
+	if !known {
+		if kind == "" {
+			kind = "unknown"
+		}
+		r.Report(r.itself(kind, in))
+		return
+	}
+	for name, value := range jsonscan.Members(v) {
+		if read := kinds[string(name)]; read != nil {
+			read(r, in, value)
+		}
+	}
+}
+
+// change keeps what happened on the page and not in a chat.
+func (r *reader) change(v graph.Value) {
+	kind := v.Get("field").Text()
+	if kind == "" {
+		kind = "unknown"
+	}
+	r.Raw(r.Key(kind, v), kind, v)
+}
+
+// contact is who of the two is not the page: the network does not always put
+// the page first when it wrote.
+func (r *reader) contact(in *item) provider.Address {
+	if in.sender == "" || in.sender == r.Line {
+		return person(in.recipient)
+	}
+	return person(in.sender)
+}
+
+// made makes an id for what has none. The time of the entry counts for what
+// has no time of its own: it is another one when the network repeats itself.
+func (r *reader) made(kind string, in *item) string {
+	same := r.Reader
+	if !in.at.IsZero() {
+		same.At = nil
+	}
+	return same.Key(kind, in.all)
+}
+
+// itself is what a report of an item holds of it.
+func (r *reader) itself(kind string, in *item) *provider.Raw {
+	return &provider.Raw{ID: r.made(kind, in), Kind: kind, Body: json.RawMessage(in.all)}
+}

@@ -1,0 +1,150 @@
+package messenger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// ErrClosed is why a closed session sends nothing.
+var ErrClosed = errors.New("messenger: the session is closed")
+
+type session struct {
+	*Client
+	now    func() time.Time
+	closed atomic.Bool
+}
+
+var (
+	_ provider.Checker       = (*session)(nil)
+	_ provider.Subscriber    = (*session)(nil)
+	_ provider.Reader        = (*session)(nil)
+	_ provider.Typist        = (*session)(nil)
+	_ provider.MediaUploader = (*session)(nil)
+	_ provider.Namer         = (*session)(nil)
+)
+
+// Close makes the session refuse further calls; those under way finish.
+func (s *session) Close(context.Context) error {
+	s.closed.Store(true)
+	return nil
+}
+
+func (s *session) alive() error {
+	if s.closed.Load() {
+		return &provider.Temporary{Err: ErrClosed}
+	}
+	return nil
+}
+
+// to is the contact of a chat.
+func (s *session) to(chat provider.Address) (Recipient, error) {
+	if err := s.alive(); err != nil {
+		return Recipient{}, err
+	}
+	if person(chat.UserID).ChatID == "" {
+		return Recipient{}, &provider.BadRecipient{Message: "the contact has no page-scoped id"}
+	}
+	return Recipient{ID: chat.UserID}, nil
+}
+
+// Send posts one message; a file that is in our hands is uploaded first. The
+// echo carries out.ID back.
+func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Receipt, error) {
+	to, err := s.to(out.To)
+	if err != nil {
+		return provider.Receipt{}, err
+	}
+	m := Message{To: to, Type: Update, Tag: out.Tag, ReplyTo: out.ReplyTo}
+	switch {
+	case out.Tag != "":
+		m.Type = Tagged
+	case out.ReplyTo != "":
+		m.Type = Response
+	}
+	if m.Body, err = compose(out.Content); err != nil {
+		return provider.Receipt{}, err
+	}
+	m.Body.Metadata = out.ID
+	if err := m.Validate(); err != nil {
+		return provider.Receipt{}, err
+	}
+	if err := s.uploaded(ctx, &m.Body, out.Content); err != nil {
+		return provider.Receipt{}, err
+	}
+	sent, err := s.Client.Send(ctx, m)
+	if err != nil {
+		return provider.Receipt{}, err
+	}
+	return provider.Receipt{MessageID: sent.MessageID}, nil
+}
+
+// uploaded gives the body the id of its file. An upload may be repeated: a
+// failure is never ambiguous.
+func (s *session) uploaded(ctx context.Context, body *Body, content provider.Content) error {
+	if body.Attachment == nil || body.Attachment.Payload != any(File{ID: pending}) {
+		return nil
+	}
+	id, err := s.handOver(ctx, content.(provider.Media))
+	body.Attachment.Payload = File{ID: id}
+	return err
+}
+
+// handOver uploads a file and returns its id.
+func (s *session) handOver(ctx context.Context, file provider.Media) (string, error) {
+	if file.Open == nil {
+		return "", lacks("a file that cannot be opened (message.mediaId)")
+	}
+	from, err := file.Open(ctx)
+	if err != nil {
+		return "", &provider.Temporary{Err: fmt.Errorf("messenger: opening a file: %w", err)}
+	}
+	defer from.Close()
+	return s.Upload(ctx, Upload{Kind: file.Kind, Name: file.FileName, MIME: file.MIME, Size: file.Size, Body: from})
+}
+
+// uploadLife is how long an uploaded file is sent by its id. The network names
+// no end; one that it has forgotten is uploaded again.
+const uploadLife = 30 * 24 * time.Hour
+
+// UploadMedia hands over a file that is in our hands.
+func (s *session) UploadMedia(ctx context.Context, m provider.Media) (id string, until time.Time, err error) {
+	if err := s.alive(); err != nil {
+		return "", until, err
+	}
+	until = s.now().Add(uploadLife)
+	id, err = s.handOver(ctx, m)
+	return id, until, err
+}
+
+// MarkRead tells the contact that all messages were seen.
+func (s *session) MarkRead(ctx context.Context, chat provider.Address, _ string) error {
+	to, err := s.to(chat)
+	if err != nil {
+		return err
+	}
+	return s.Act(ctx, to, MarkSeen, "")
+}
+
+// Typing shows that an answer is being written, after the messages were seen.
+func (s *session) Typing(ctx context.Context, chat provider.Address, latestID string) error {
+	if err := s.MarkRead(ctx, chat, latestID); err != nil {
+		return err
+	}
+	return s.Act(ctx, Recipient{ID: chat.UserID}, TypingOn, "")
+}
+
+// Name asks for the contact's profile. Those who never wrote to the page have
+// none.
+func (s *session) Name(ctx context.Context, contact provider.Address) (provider.Contact, error) {
+	to, err := s.to(contact)
+	if err != nil {
+		return provider.Contact{}, err
+	}
+	p, err := s.Profile(ctx, to.ID)
+	return provider.Contact{Address: contact, Name: p.Name()}, err
+}
