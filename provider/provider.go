@@ -7,9 +7,10 @@
 // [Session] per reference (one configured account or number), hands it what is
 // to be sent, and takes what the network reports through an [Inbox]. Further
 // abilities are further interfaces, found by type assertion: [Caller] for
-// networks that post callbacks, [Validator], [Identifier], and of sessions
+// networks that post callbacks, [Validator], [Splitter], [Identifier], and of sessions
 // [Checker], [Subscriber], [Reader], [Typist], [MediaFetcher],
-// [TemplateManager], [Pacer].
+// [TemplateManager], [GroupManager], [NumberChecker], [Pacer],
+// [Namer].
 //
 // Package sandbox is the shortest complete implementation; package
 // providertest holds the suite that every implementation passes.
@@ -138,6 +139,10 @@ type Capabilities struct {
 	Groups    bool
 	Typing    bool
 	Receipts  bool
+	Names     bool // sessions are a [Namer]: messages come without names
+	// Tags are those of [Outbound.Tag], each with how long after the contact's
+	// last message it lets messages go out. nil: there are none.
+	Tags map[string]time.Duration
 }
 
 // Outbound is a message to send.

@@ -51,6 +51,30 @@ const (
 	ContactForgotten ContactChangeKind = "forgotten" // taken out of it
 	ContactOptedOut  ContactChangeKind = "opted_out" // wants no more of Category
 	ContactOptedIn   ContactChangeKind = "opted_in"
+	ContactLinked    ContactChangeKind = "linked" // with an account of the account's own service
+	ContactUnlinked  ContactChangeKind = "unlinked"
+)
+
+// Handover is that a conversation changed hands between programs, or between
+// a program and the people at an inbox, or that somebody asked for it.
+type Handover struct {
+	Raw
+	What     string  // the network's word: "pass_thread_control"
+	Chat     Address // ChatID "": all of the line
+	At       time.Time
+	Owner    HandoverOwner
+	From, To string // ids of the programs that had it and have it, or ""
+	Metadata string // what the one wrote for the other, or ""
+}
+
+// HandoverOwner says who answers from now on.
+type HandoverOwner int
+
+// Who may answer.
+const (
+	HandoverSame   HandoverOwner = iota // nothing has changed
+	HandoverOurs                        // we
+	HandoverTheirs                      // somebody else
 )
 
 // GroupChange is what became of a group.
