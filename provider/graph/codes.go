@@ -34,6 +34,10 @@ const (
 	slower      = "It is sent again later; send less at a time."
 	later       = "It is tried again by itself."
 	useTemplate = "The contact has not written for too long: send an approved template."
+	useTag      = "The contact has not written for too long: only a message with a tag, such as HUMAN_AGENT, would pass."
+	notNow      = "The person takes no messages for now."
+	noFile      = "Meta could not fetch or read the file: it must be public, of a type that is taken, and not too large."
+	noProfile   = "The person's profile is not to be had."
 	fixRequest  = "The request has a mistake; the details say where."
 	fixTemplate = "Fill the template as it was approved: as many parameters, of the same types and names."
 	payment     = "Settle the account's payment method in Meta's business manager."
@@ -43,18 +47,26 @@ const (
 
 // pairs win over codes.
 var pairs = map[pair]meaning{
-	{10, 2018278}:  {class: window, advice: useTemplate},
-	{10, 2534022}:  {class: window, advice: useTemplate},
-	{10, 2018065}:  {class: window, advice: useTemplate},
-	{10, 2018108}:  {class: recipient, advice: "The person takes no messages for now."},
-	{10, 1893063}:  {class: recipient, advice: "The person takes no messages for now."},
+	{10, 2018278}:  {class: window, advice: useTag},
+	{10, 2534022}:  {class: window, advice: useTag},
+	{10, 2018065}:  {class: window, advice: "The page may not use this tag: ask Meta for its permission."},
+	{10, 2018108}:  {class: recipient, advice: notNow},
+	{10, 1893063}:  {class: recipient, advice: notNow},
 	{10, 2018300}:  {class: rejected, advice: "Another app has this conversation: take it over first."},
 	{190, 458}:     {class: auth, advice: "The app was removed from the account: connect it again, then make a new access token."},
 	{190, 460}:     {class: auth, advice: "The password was changed. " + freshAccess},
 	{190, 463}:     {class: auth, advice: "The access token has expired. " + freshAccess},
-	{200, 1545041}: {class: recipient, advice: "The person takes no messages for now."},
+	{200, 1545041}: {class: recipient, advice: notNow},
 	{100, 33}:      {class: rejected, advice: "There is no such object, or the token may not see it: check the ids in the line's settings."},
 	{100, 2018001}: {class: recipient, advice: "There is no such person for this page."},
+	{100, 2018008}: {class: rejected, advice: noFile},
+	{100, 2018047}: {class: rejected, advice: noFile},
+	{100, 2018074}: {class: rejected, advice: "The page has no file of this id: upload it again."},
+	{100, 2018109}: {class: recipient, advice: "The person, or the file, cannot be reached by this page."},
+	{100, 2018144}: {class: rejected, advice: "There is no such message, or another app has this conversation."},
+	{100, 2018218}: {class: rejected, advice: noProfile},
+	{100, 2018230}: {class: rejected, advice: noProfile},
+	{100, 2018247}: {class: rejected, advice: noProfile},
 }
 
 // codes are the codes of errors that are known. Where the numbers come from:
@@ -93,7 +105,7 @@ var codes = map[int]meaning{
 
 	131047: {class: window, advice: useTemplate},
 
-	551:    {class: recipient, advice: "The person takes no messages for now."},
+	551:    {class: recipient, advice: notNow},
 	130403: {class: recipient, advice: "The contact has blocked the number."},
 	131021: {class: recipient, advice: "A number cannot write to itself."},
 	131026: {class: recipient, advice: "The contact cannot get it: no WhatsApp under this number, an old version, or Meta's terms not accepted."},

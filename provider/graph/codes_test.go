@@ -30,7 +30,7 @@ Meta's own words. This table is written by ` + "`go test ./provider/graph -run C
 | Rejected | refused for good: the message is ` + "`FAIL`" + ` |
 | RateLimited | not sent; it is repeated after the time that Meta names, else after 1, 4, 16 … seconds |
 | Temporary | not sent; it is repeated, with growing pauses |
-| WindowClosed | the contact has not written within the window: ` + "`FAIL`" + `, only a template would pass |
+| WindowClosed | the contact has not written within the window: ` + "`FAIL`" + `, only a template, or on a page a tag, would pass |
 | BadRecipient | this contact cannot be reached: ` + "`FAIL`" + ` |
 | AuthExpired | the line's credentials or permissions are not good: ` + "`FAIL`" + `, and the line's session with it |
 
