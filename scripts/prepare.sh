@@ -7,6 +7,7 @@
 #   node             Node 22 in .tools and the packages of internal/tools, for
 #                    tests against what is written for it
 #   python           Python 3, for what the documentation shows in it
+#   ffmpeg           for tests that make and convert voice notes
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -58,6 +59,7 @@ for part in "$@"; do
       node_packages
       ;;
     python) has python3 || packages python3 ;;
+    ffmpeg) has ffmpeg || packages ffmpeg ;;
     *)
       echo "prepare: unknown part $part" >&2
       exit 2

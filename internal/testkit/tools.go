@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Program is the path of a program that is not written in Go, "node" or
-// "python3": that of scripts/prepare.sh, else that of the machine. Without it
+// Program is the path of a program that is not written in Go, "node",
+// "python3" or "ffmpeg": that of scripts/prepare.sh, else that of the machine. Without it
 // the test is skipped, or fails when CI=true.
 func Program(t testing.TB, name string) string {
 	t.Helper()
