@@ -40,6 +40,10 @@ func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
 		return lane.Outcome{Item: it, Verdict: lane.Pause, After: d.opts.Policy.ProbeFirst}
 	}
 	r := &result{job: j, tries: it.Attempt}
+	if j.ev.erased() {
+		r.At, r.Error, r.outcome = d.now(), erased, failed
+		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
+	}
 	if !j.ep.Enabled {
 		r.At, r.Error, r.outcome = d.now(), "the endpoint is disabled", failed
 		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}

@@ -44,7 +44,7 @@ type Event struct {
 	ChatID, MessageID string
 	// Headers are sent beside the endpoint's own, and win over them.
 	Headers map[string]string
-	// Body is sent byte for byte. It must be UTF-8 without NUL.
+	// Body is sent byte for byte. It must be UTF-8 without NUL, and not empty.
 	Body []byte
 }
 
@@ -185,6 +185,9 @@ func (d *Dispatcher) complete(e Event) (Event, error) {
 			return e, errors.New("webhook: Event.Endpoint must be the id of an endpoint, without an Audience")
 		}
 		e.Audience = onlyEndpoint + e.Endpoint
+	}
+	if len(e.Body) == 0 {
+		return e, errors.New("webhook: Event.Body must not be empty")
 	}
 	if !utf8.Valid(e.Body) || bytes.IndexByte(e.Body, 0) >= 0 {
 		return e, errors.New("webhook: Event.Body must be UTF-8 without NUL")

@@ -27,8 +27,8 @@ const replayChunk = 500
 
 // Replay queues deliveries again, under the same webhook-id and sequence, and
 // returns how many they are. They keep their order among each other, but do
-// not wait for, nor hold back, newer events. What is pending, unknown or no
-// longer stored is left out. When the account knows none of them, or not the
+// not wait for, nor hold back, newer events. What is pending, unknown, erased or
+// no longer stored is left out. When the account knows none of them, or not the
 // endpoint, it returns [ErrNotFound]. A disabled endpoint is an [*Invalid].
 func (a *Account) Replay(ctx context.Context, r Replay) (int, error) {
 	if err := r.check(); err != nil {
@@ -171,7 +171,7 @@ func (a *Account) replayTx(ctx context.Context, tx *sqlx.Tx, where string, args 
 	var rows []replayRow
 	err := tx.SelectContext(ctx, &rows, `UPDATE webhook_attempt SET outcome = '' WHERE id IN (
 			SELECT t.id FROM webhook_attempt t JOIN webhook_endpoint p ON p.id = t.endpoint JOIN webhook_event e ON e.number = t.event
-			WHERE p.account = $1 AND `+where+` ORDER BY t.id LIMIT `+fmt.Sprint(replayChunk)+`)
+			WHERE p.account = $1 AND e.body <> '' AND `+where+` ORDER BY t.id LIMIT `+fmt.Sprint(replayChunk)+`)
 		AND outcome <> '' RETURNING id, seq, endpoint, event`, append([]any{a.id}, args...)...)
 	if err != nil || len(rows) == 0 {
 		return nil, err

@@ -70,7 +70,7 @@ func results(outs []lane.Outcome) []*result {
 
 // changesEndpoint says whether an attempt tells more than that all is well.
 func (r *result) changesEndpoint() bool {
-	return r.ep.Enabled && (!r.ok() || r.ep.Pauses > 0 || r.ep.LastError != "")
+	return r.ep.Enabled && !r.ev.erased() && (!r.ok() || r.ep.Pauses > 0 || r.ep.LastError != "")
 }
 
 // settleEndpoint moves an endpoint from the state that the attempt began
@@ -139,9 +139,9 @@ func (d *Dispatcher) settled(outs []lane.Outcome) {
 }
 
 // count tells the observer of an attempt, if there was one: a disabled
-// endpoint gets none.
+// endpoint gets none, and nobody gets what was erased.
 func (d *Dispatcher) count(r *result) {
-	if r.ep.Enabled {
+	if r.ep.Enabled && !r.ev.erased() {
 		d.opts.Observer.attempted(r.label(), r.Duration)
 	}
 	if r.outcome != "" {
