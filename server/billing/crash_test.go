@@ -1,0 +1,56 @@
+package billing_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/server/billing"
+)
+
+// childURL is where a child finds the database, and in whose absence
+// [TestChild] does nothing.
+const childURL = "BILLING_TEST_CHILD"
+
+var crashEvent = event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "cus_1", "active", "pro", 900))
+
+// TestChild is the process that [TestKill] kills: it says so when it has
+// written everything but the commit, and then waits.
+func TestChild(t *testing.T) {
+	url := os.Getenv(childURL)
+	if url == "" {
+		return
+	}
+	s, err := billing.New(t.Context(), testkit.Open(t, url), &billing.Options{
+		Secret: secret, Changed: func(context.Context, *sqlx.Tx, billing.Subscription) error {
+			fmt.Println("written")
+			select {}
+		},
+	})
+	require.NoError(t, err)
+	_, _ = notify(t, s, crashEvent)
+}
+
+// TestKill ends a process by kill -9 between what it writes and its commit:
+// Stripe, which got no answer, sends again, and it is as if it were the first
+// time.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		f := setup(t, testkit.Open(t, url))
+		child, _ := testkit.Child(t, "TestChild", "written", childURL+"="+url)
+		require.NoError(t, child.Process.Kill())
+		_ = child.Wait()
+		f.stands(t, "ana", "", "", 0)
+		f.is(t, billing.Applied, crashEvent)
+		f.is(t, billing.Repeated, crashEvent)
+		f.stands(t, "ana", "pro", "active", 900)
+		require.Len(t, f.told, 1)
+	})
+}
