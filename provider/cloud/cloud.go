@@ -82,6 +82,7 @@ func (*Provider) Capabilities() provider.Capabilities {
 		Media:     media,
 		Window:    window,
 		Templates: true,
+		Groups:    true,
 		Typing:    true,
 		Receipts:  true,
 	}

@@ -3,6 +3,7 @@ package cloud
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/graph"
@@ -26,7 +27,7 @@ func (*Provider) Validate(c provider.Content) error {
 func (m *Message) address(to provider.Address) error {
 	switch {
 	case to.Group:
-		return lacks("sending to a group")
+		m.To, m.Group = strings.TrimSuffix(to.ChatID, groupSuffix), true
 	case to.Phone != "":
 		m.To = to.Phone
 	case to.UserID != "":

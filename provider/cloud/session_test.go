@@ -36,6 +36,9 @@ func TestBodies(t *testing.T) {
 		`{"messaging_product":"whatsapp","recipient_type":"individual","recipient":"US.77","type":"text","text":{"body":"<b> & https://a.b/ü","preview_url":true},"context":{"message_id":"wamid.Q="}}`: {
 			To: provider.Address{ChatID: "US.77", UserID: "US.77"}, Content: provider.Text{Text: "<b> & https://a.b/ü", PreviewURL: true}, ReplyTo: "wamid.Q=",
 		},
+		`{"messaging_product":"whatsapp","recipient_type":"group","to":"Y2Fw.1=","type":"text","text":{"body":"Hello","preview_url":false},"biz_opaque_callback_data":"own-2"}`: {
+			ID: "own-2", To: provider.Address{ChatID: "Y2Fw.1=@g.us", Group: true}, Content: hello,
+		},
 		`{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"template","template":{"name":"hi","language":{"code":"en_US"}}}`: {
 			To: provider.Address{ChatID: "16505551234", Phone: "16505551234", UserID: "US.77"}, Content: template("hi", "en_US"),
 		},
@@ -118,7 +121,6 @@ func TestWhatIsNotSent(t *testing.T) {
 	t.Parallel()
 	fake, _, session := setup(t, graphtest.Options{})
 	for names, out := range map[string]provider.Outbound{
-		"group":           {To: provider.Address{ChatID: "1@g.us", Group: true}, Content: hello},
 		`"opened"`:        {To: ana, Content: provider.Opened{}},
 		`"revoke"`:        {To: ana, Content: provider.Revoke{MessageID: "wamid.1"}},
 		"media_placehold": {To: ana, Content: provider.Media{Kind: provider.Placeholder}},

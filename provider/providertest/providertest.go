@@ -89,6 +89,8 @@ func Run(t *testing.T, h Harness) {
 		"Faults":           faults,
 		"Hanging":          hanging,
 		"OwnIDs":           ownIDs,
+		"GroupManager":     groupManager,
+		"NumberChecker":    numberChecker,
 		"Checker":          checker,
 		"Receives":         receives,
 		"CallerKeys":       callerKeys,

@@ -13,6 +13,7 @@ type Phone struct {
 	Reference provider.ReferenceID
 	Name      string // in the chat id: "ana" writes from ana@sandbox
 	PushName  string // the name the contact shows; "": Name
+	Group     string // chat id of the group that the contact writes in; "": to the line itself
 }
 
 // Write makes the contact write. The message is durable when Write returns;
@@ -26,8 +27,14 @@ func (p Phone) Write(ctx context.Context, content provider.Content) (string, err
 	if shown == "" {
 		shown = p.Name
 	}
+	chat := addr
+	if p.Group != "" {
+		if chat, err = (*Provider)(nil).Address(p.Group); err != nil {
+			return "", err
+		}
+	}
 	m := &provider.Message{
-		ID: (*Provider)(nil).NewMessageID(), Chat: addr, From: provider.Contact{Address: addr, Name: shown}, At: time.Now(), Content: content,
+		ID: (*Provider)(nil).NewMessageID(), Chat: chat, From: provider.Contact{Address: addr, Name: shown}, At: time.Now(), Content: content,
 	}
 	return m.ID, p.Inbox.Receive(ctx, p.Reference, []provider.Event{m})
 }

@@ -1,6 +1,7 @@
 // Package sandbox is a line whose contacts are simulated: no account is needed
 // anywhere. What is sent to a contact is delivered at once; what the contact
-// writes and reads goes through a [Phone].
+// writes and reads goes through a [Phone]. It has groups, which live as long
+// as the [Provider].
 //
 // It is the newcomer's first line, the peer of tests, and the shortest
 // complete [provider.Provider].
@@ -40,7 +41,7 @@ var sendable = []string{
 const maxFile = 100 << 20
 
 // Provider opens sandbox lines. The zero value is ready to use.
-type Provider struct{}
+type Provider struct{ groups groups }
 
 // New returns a Provider.
 func New() *Provider { return &Provider{} }
@@ -56,6 +57,7 @@ func (*Provider) Capabilities() provider.Capabilities {
 			"image": maxFile, "video": maxFile, "document": maxFile, "audio": maxFile, "sticker": maxFile,
 		},
 		Templates: true,
+		Groups:    true,
 		Receipts:  true,
 	}
 }
@@ -67,9 +69,14 @@ func (*Provider) Settings() []provider.Setting { return nil }
 func (*Provider) NewMessageID() string { return "sandbox-" + uuid.Must(uuid.NewV7()).String() }
 
 // Address reads a contact's name, with or without "@sandbox": 1 to 64 of
-// a–z, 0–9, dot, dash and underscore.
+// a–z, 0–9, dot, dash and underscore. With "@g.us" it is the id of a group.
 func (*Provider) Address(chatID string) (provider.Address, error) {
-	name := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(chatID)), suffix)
+	name := strings.ToLower(strings.TrimSpace(chatID))
+	end := suffix
+	if strings.HasSuffix(name, groupSuffix) {
+		end = groupSuffix
+	}
+	name = strings.TrimSuffix(name, end)
 	valid := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
 	}
@@ -78,31 +85,39 @@ func (*Provider) Address(chatID string) (provider.Address, error) {
 			Message: "must be a name of 1 to 64 letters, digits, dots, dashes or underscores, like ana@sandbox",
 		}
 	}
-	return provider.Address{ChatID: name + suffix}, nil
+	return provider.Address{ChatID: name + end, Group: end == groupSuffix}, nil
 }
 
 // Open returns a session that delivers everything.
-func (*Provider) Open(_ context.Context, ref provider.Reference, inbox provider.Inbox) (provider.Session, error) {
-	return &session{ref: ref.ID, inbox: inbox}, nil
+func (p *Provider) Open(_ context.Context, ref provider.Reference, inbox provider.Inbox) (provider.Session, error) {
+	return &session{ref: ref.ID, inbox: inbox, groups: &p.groups}, nil
 }
 
 type session struct {
 	ref    provider.ReferenceID
 	inbox  provider.Inbox
+	groups *groups
 	closed atomic.Bool
 }
+
+var (
+	_ provider.Checker       = (*session)(nil)
+	_ provider.Reader        = (*session)(nil)
+	_ provider.GroupManager  = (*session)(nil)
+	_ provider.NumberChecker = (*session)(nil)
+)
 
 // Send puts the message on the contact's phone, which reports its delivery
 // before the send returns, as fast networks do.
 func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Receipt, error) {
-	if err := ctx.Err(); err != nil {
-		return provider.Receipt{}, &provider.Temporary{Err: err}
+	if err := s.alive(ctx); err != nil {
+		return provider.Receipt{}, err
 	}
-	if s.closed.Load() {
-		return provider.Receipt{}, &provider.Temporary{Err: ErrClosed}
+	if !out.To.Group && !strings.HasSuffix(out.To.ChatID, suffix) {
+		return provider.Receipt{}, &provider.BadRecipient{Message: "a sandbox line writes to contacts like ana@sandbox, and to groups, only"}
 	}
-	if !strings.HasSuffix(out.To.ChatID, suffix) {
-		return provider.Receipt{}, &provider.BadRecipient{Message: "a sandbox line writes to contacts like ana@sandbox only"}
+	if s.groups.left(s.ref, out.To.ChatID) {
+		return provider.Receipt{}, &provider.Rejected{Code: notInGroup, Message: "the account has left this group"}
 	}
 	if out.Content == nil {
 		return provider.Receipt{}, &provider.Unsupported{What: "a message without content"}
@@ -125,6 +140,23 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 // Check always succeeds.
 func (s *session) Check(context.Context) (provider.Account, error) {
 	return provider.Account{ID: "sandbox", Name: "Sandbox"}, nil
+}
+
+// CheckNumber finds everybody.
+func (s *session) CheckNumber(ctx context.Context, who provider.Address) (provider.NumberCheck, error) {
+	return provider.NumberCheck{Exists: new(true), Chat: who}, s.alive(ctx)
+}
+
+// alive is an error when the session, or the caller's patience, is over.
+func (s *session) alive(ctx context.Context) error {
+	err := ctx.Err()
+	if s.closed.Load() {
+		err = ErrClosed
+	}
+	if err != nil {
+		return &provider.Temporary{Err: err}
+	}
+	return nil
 }
 
 // MarkRead has nobody to tell.

@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 			p := &watched{Provider: sandbox.New(), seen: map[string]bool{}}
 			return providertest.Line{Provider: p, Reference: provider.Reference{ID: 1, Name: "Sandbox"}, Shown: p.shown}
 		},
-		ChatIDs: []string{"ana@sandbox", "bob", " Carla-2.b_c ", "DORA@sandbox"},
+		ChatIDs: []string{"ana@sandbox", "bob", " Carla-2.b_c ", "DORA@sandbox", "friends@g.us"},
 		Contents: []provider.Content{
 			provider.Media{Kind: provider.Image, URL: "https://files.example/a.png", Caption: "A picture"},
 			provider.Media{Kind: provider.Video, URL: "https://files.example/a.mp4"},
@@ -60,6 +60,8 @@ type session interface {
 	provider.Session
 	provider.Checker
 	provider.Reader
+	provider.GroupManager
+	provider.NumberChecker
 }
 
 type watchedSession struct {
@@ -122,6 +124,54 @@ func TestPhone(t *testing.T) {
 	in.err = context.DeadlineExceeded
 	_, err = phone.Write(t.Context(), provider.Text{Text: "x"})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// TestGroups shows what the suite does not ask of every network.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	p, in := sandbox.New(), &inbox{}
+	open := func(ref provider.ReferenceID) session {
+		s, err := p.Open(t.Context(), provider.Reference{ID: ref}, in)
+		require.NoError(t, err)
+		return s.(session)
+	}
+	shop, other := open(7), open(8)
+	ana, ben, friends := provider.Address{ChatID: "ana@sandbox"}, provider.Address{ChatID: "ben@sandbox"}, provider.Address{ChatID: "friends@g.us", Group: true}
+	g, err := shop.CreateGroup(t.Context(), "Friends", []provider.Address{ana, friends, ana})
+	require.NoError(t, err)
+	require.Len(t, g.Participants, 1)
+	require.Equal(t, []provider.RefusedParticipant{{Address: friends, Failure: provider.Failure{Code: "group", Message: "a group cannot be in a group"}}}, g.Refused)
+	shown, err := shop.Group(t.Context(), g.Chat)
+	require.NoError(t, err)
+	require.Empty(t, shown.Refused)
+	for _, change := range []provider.ParticipantChange{provider.ParticipantRemove, provider.ParticipantPromote, provider.ParticipantDemote} {
+		refused, err := shop.ChangeParticipants(t.Context(), g.Chat, change, []provider.Address{ben})
+		require.NoError(t, err)
+		require.Equal(t, "not_a_participant", refused[0].Code)
+	}
+	_, err = other.Group(t.Context(), g.Chat)
+	var unknown *provider.BadRecipient
+	require.ErrorAs(t, err, &unknown, "another line has groups of its own")
+
+	out := provider.Outbound{ID: p.NewMessageID(), To: g.Chat, Content: provider.Text{Text: "hi"}}
+	_, err = shop.Send(t.Context(), out)
+	require.NoError(t, err)
+	_, err = sandbox.Phone{Inbox: in, Reference: 7, Name: "ana", Group: g.Chat.ChatID}.Write(t.Context(), provider.Text{Text: "hello all"})
+	require.NoError(t, err)
+	m := in.events[1].(*provider.Message)
+	require.Equal(t, []provider.Address{g.Chat, ana}, []provider.Address{m.Chat, m.From.Address})
+
+	require.NoError(t, shop.LeaveGroup(t.Context(), g.Chat))
+	var refused *provider.Rejected
+	_, err = shop.Send(t.Context(), out)
+	require.ErrorAs(t, err, &refused)
+	require.ErrorAs(t, shop.SetGroupSubject(t.Context(), g.Chat, "Foes"), &refused)
+
+	require.NoError(t, shop.Close(t.Context()))
+	_, err = shop.CreateGroup(t.Context(), "Friends", []provider.Address{ana})
+	require.ErrorIs(t, err, sandbox.ErrClosed)
+	_, err = shop.CheckNumber(t.Context(), ana)
+	require.ErrorIs(t, err, sandbox.ErrClosed)
 }
 
 func TestDeliveryIsReportedBeforeTheAnswer(t *testing.T) {

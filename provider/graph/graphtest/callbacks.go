@@ -46,7 +46,7 @@ func (s *Server) Write(ctx context.Context, in Inbound) (id string, err error) {
 	}
 	s.record(func() {
 		s.taken[in.ID] = Message{ID: in.ID, Line: l.PhoneNumberID, Type: defaulted(in.Type, "text"), Text: in.Text, At: in.At}
-		for _, contact := range []string{in.From, in.UserID} {
+		for _, contact := range []string{in.From, in.UserID, in.Group} {
 			if contact != "" {
 				s.wrote[l.PhoneNumberID+"/"+contact] = in.At
 			}
@@ -145,9 +145,12 @@ func (s *Server) statusValue(m Message, status string, code int) map[string]any 
 		"status":    status,
 		"timestamp": strconv.FormatInt(s.opts.Now().Unix(), 10),
 	}
-	if scopedID.MatchString(m.To) {
+	switch {
+	case m.Group:
+		st["recipient_type"], st["recipient_id"] = group, m.To
+	case scopedID.MatchString(m.To):
 		st["recipient_user_id"] = m.To
-	} else {
+	default:
 		st["recipient_id"] = m.To
 	}
 	put(st, "biz_opaque_callback_data", m.CallbackData)

@@ -57,6 +57,9 @@ type sentTemplate struct {
 	Components []json.RawMessage `json:"components"`
 }
 
+// group is the recipient_type of messages to groups.
+const group = "group"
+
 var (
 	dialled  = regexp.MustCompile(`^\+?[0-9]{4,15}$`)
 	scopedID = regexp.MustCompile(`^[A-Z]{2}(\.ENT)?\.[A-Za-z0-9]{1,128}$`)
@@ -92,11 +95,13 @@ func (s *Server) messages(l Line, edge string, body []byte) *reply {
 // check looks at the shape of a message.
 func (in *sent) check() *reply {
 	switch {
-	case in.RecipientType != "" && in.RecipientType != "individual":
-		return wrong("Param recipient_type must be one of {INDIVIDUAL}")
+	case in.RecipientType != "" && in.RecipientType != "individual" && in.RecipientType != group:
+		return wrong("Param recipient_type must be one of {INDIVIDUAL, GROUP}")
 	case in.To == "" && in.Recipient == "":
 		return refuse(100, "(#100) The parameter to is required.")
-	case in.To != "" && !dialled.MatchString(in.To):
+	case in.RecipientType == group && (in.To == "" || dialled.MatchString(in.To)):
+		return wrong("Param to is no group id")
+	case in.RecipientType != group && in.To != "" && !dialled.MatchString(in.To):
 		return wrong("Param to is no phone number")
 	case in.To == "" && !scopedID.MatchString(in.Recipient):
 		return wrong("Param recipient is no business-scoped user id")
@@ -134,7 +139,7 @@ func (s *Server) permits(l Line, in *sent, to string) *reply {
 func (s *Server) take(l Line, in *sent, to string, body []byte) *reply {
 	m := Message{
 		ID: newID(), Line: l.PhoneNumberID, To: to, Type: defaulted(in.Type, "text"),
-		CallbackData: in.CallbackData, Body: body, At: s.opts.Now(),
+		CallbackData: in.CallbackData, Body: body, At: s.opts.Now(), Group: in.RecipientType == group,
 	}
 	m.Text = in.words()
 	if f := in.file(); f != nil {
@@ -152,9 +157,11 @@ func (s *Server) take(l Line, in *sent, to string, body []byte) *reply {
 	})
 	s.follow(l, m)
 	contact := map[string]string{"input": defaulted(in.To, in.Recipient)}
-	if in.To != "" {
+	switch {
+	case in.RecipientType == group: // only what was given
+	case in.To != "":
 		contact["wa_id"] = to
-	} else {
+	default:
 		contact["user_id"] = to
 	}
 	return ok(map[string]any{

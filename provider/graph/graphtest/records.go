@@ -21,7 +21,8 @@ type Request struct {
 type Message struct {
 	ID           string
 	Line         string // phone number id
-	To           string // phone number, or business-scoped user id
+	To           string // phone number, business-scoped user id, or with Group the id of a group
+	Group        bool
 	Type         string
 	Text         string          // of a text; the caption or body of another
 	FileID       string          // of a file that was uploaded
