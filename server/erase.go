@@ -98,8 +98,8 @@ func (s *Server) eraseHeld(ctx context.Context, account string) error {
 // sessions, and nothing new comes.
 func (s *Server) erase(ctx context.Context, account string) error {
 	for _, erase := range []func(context.Context) error{
-		s.Messaging.For(account).Erase,
-		s.Webhooks.For(account).Erase,
+		s.Messaging.For(account).DeleteAll,
+		s.Webhooks.For(account).DeleteAll,
 		func(ctx context.Context) error { return s.Billing.Forget(ctx, account) },
 	} {
 		if err := erase(ctx); err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Erase removes everything of the account: first its sessions end, then its
+// DeleteAll removes everything of the account: first its sessions end, then its
 // lines go with their chats, messages and files. It works in small steps, each
 // durable, and may be called again after an error or a crash. Nothing may be
 // added to the account meanwhile but what its networks still report.
-func (a *Account) Erase(ctx context.Context) error {
+func (a *Account) DeleteAll(ctx context.Context) error {
 	for {
 		var ids []provider.ReferenceID
 		err := a.s.db.SelectContext(ctx, &ids, `SELECT id FROM messaging_reference WHERE account = $1 ORDER BY id LIMIT 100`, a.id)

@@ -7,13 +7,13 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// eraseSpan is how many events a step of [Account.Erase] looks at.
+// eraseSpan is how many events a step of [Account.DeleteAll] looks at.
 const eraseSpan = 2000
 
-// Erase removes everything of the account: its endpoints, what waits for them,
+// DeleteAll removes everything of the account: its endpoints, what waits for them,
 // events and the log. It works in small steps, each durable, and may be called
 // again after an error or a crash; it looks at every event that is kept.
-func (a *Account) Erase(ctx context.Context) error {
+func (a *Account) DeleteAll(ctx context.Context) error {
 	var ids []string
 	if err := a.d.db.SelectContext(ctx, &ids, `SELECT id FROM webhook_endpoint WHERE account = $1 ORDER BY id`, a.id); err != nil {
 		return fmt.Errorf("listing endpoints: %w", err)

@@ -1,0 +1,304 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/messaging/media"
+	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+	"github.com/trunklinehq/trunkline/server"
+)
+
+// clock is the machine's, and goes on when it is told to.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *clock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
+
+// contents is every row of every table, as text.
+func contents(t *testing.T, db *sqlx.DB) string {
+	t.Helper()
+	q := `SELECT name FROM sqlite_master WHERE type = 'table'`
+	if db.DriverName() == "postgres" {
+		q = `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`
+	}
+	var tables []string
+	require.NoError(t, db.SelectContext(t.Context(), &tables, q))
+	var out strings.Builder
+	for _, table := range tables {
+		rows, err := db.QueryxContext(t.Context(), `SELECT * FROM `+table) //nolint:gosec // a name of ours
+		require.NoError(t, err)
+		for rows.Next() {
+			row, err := rows.SliceScan()
+			require.NoError(t, err)
+			out.WriteString(table)
+			for _, v := range row {
+				if b, ok := v.([]byte); ok {
+					v = string(b)
+				}
+				fmt.Fprintf(&out, " | %v", v)
+			}
+			out.WriteString("\n")
+		}
+		require.NoError(t, rows.Err())
+		require.NoError(t, rows.Close())
+	}
+	return out.String()
+}
+
+// about are the lines of contents that hold a word.
+func about(all, word string) []string {
+	found := []string{}
+	for line := range strings.Lines(all) {
+		if strings.Contains(strings.ToLower(line), strings.ToLower(word)) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// estate is an account that has something of everything; whatever was given
+// for it contains the word.
+type estate struct {
+	client
+	account string
+	word    string
+	phone   string
+	number  string
+	others  map[string]string // other ways in, by what they are: headers
+}
+
+// settle fills an account.
+func settle(t *testing.T, f fixture, g *graphtest.Server, name, word, phone, number string) *estate {
+	t.Helper()
+	email, password := name+"-"+word+"@example.org", "password of "+word
+	up := f.do(t, "POST", "/user/signup", fmt.Sprintf(`{"email":%q,"password":%q,"name":%q,"cookie":true}`, email, password, "N. "+word))
+	c := client{f, up.json(201)["token"].(string)}
+	e := &estate{client: c, word: word, phone: phone, number: number, others: map[string]string{}}
+	e.others["Cookie"] = strings.Split(up.Header().Get("Set-Cookie"), ";")[0]
+	e.account = c.call(t, "GET", "/account", "").json(200)["id"].(string)
+	scoped := c.call(t, "POST", "/user/token", fmt.Sprintf(`{"name":%q,"permissions":["chats.read"],"expiresAt":%d}`, word, time.Now().Add(time.Hour).Unix()))
+	e.others["scoped"] = scoped.json(201)["token"].(string)
+	c.call(t, "POST", "/user", fmt.Sprintf(`{"email":"second-%s","password":%q,"name":%q,"permissions":["users.manage"]}`, email, password, word)).json(201)
+	second := f.do(t, "POST", "/user/login", fmt.Sprintf(`{"email":"second-%s","password":%q}`, email, password)).json(200)
+	e.others["second"] = second["token"].(string)
+
+	l := cloudLine(number)
+	cloud, sandbox := c.line(t, reference(l)), c.line(t, fmt.Sprintf(`{"name":%q,"type":"provider-sandbox","settings":{}}`, word))
+	for _, hook := range []string{echoURL, "http://127.0.0.1:1/" + word} {
+		c.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q,"headers":[{"key":"X-Key","value":%q}]}`, sandbox, hook, word)).json(201)
+	}
+	c.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":"http://127.0.0.1:1/%s"}`, cloud, word)).json(201)
+	c.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, cloud)).json(200)
+	c.write(t, sandbox, "ana", word)
+	c.send(t, sandbox, word)
+	media := c.upload(t, part{"file", word + ".png", "image/png", string(picture(t, 40, 30))}, part{field: "reference", body: fmt.Sprint(sandbox)}).json(201)
+	c.call(t, "POST", "/chats/send", sendBody(sandbox, "ana", fmt.Sprintf(`{"type":"image","mediaId":%q,"caption":%q}`, media["mediaId"], word)), "Idempotency-Key", word).json(200)
+	c.call(t, "PATCH", "/chats", fmt.Sprintf(`{"reference":%d,"chatId":"ana","variables":{"a":%q},"tags":[%q],"name":%q}`, sandbox, word, word, word)).json(200)
+	e.callbacks(t, g)
+	require.Equal(t, 200, f.pay(t, strings.ReplaceAll(subscribed("evt_"+name, 100, e.account, "active"), "cus_1", "cus_"+word)).Code)
+	require.Equal(t, 200, f.pay(t, strings.ReplaceAll(subscribed("evt_0"+name, 100, e.account, "active"), "cus_1", "cus_"+word)).Code)
+	return e
+}
+
+// callbacks brings what the network reports: texts, files, what cannot be
+// read, statuses of nothing.
+func (e *estate) callbacks(t *testing.T, g *graphtest.Server) {
+	t.Helper()
+	_, err := g.Write(t.Context(), graphtest.Inbound{Line: e.number, From: e.phone, Name: e.word, Text: e.word})
+	require.NoError(t, err)
+	l := cloudLine(e.number)
+	change := func(field, value string) string {
+		return fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"changes":[{"field":%q,"value":%s}]}]}`, l.BusinessAccountID, field, value)
+	}
+	meta := fmt.Sprintf(`"messaging_product":"whatsapp","metadata":{"display_phone_number":"1","phone_number_id":%q}`, e.number)
+	for _, body := range []string{
+		change("messages", fmt.Sprintf(`{%s,"messages":[%q]}`, meta, e.word)),
+		change("messages", fmt.Sprintf(`{%s,"statuses":[{"id":"wamid.%s","status":"delivered","timestamp":"1","recipient_id":%q}]}`, meta, e.word, e.phone)),
+		change("account_alerts", fmt.Sprintf(`{"entity_id":%q}`, e.word)),
+		change("nonsense", fmt.Sprintf(`{"entity_id":%q}`, e.word)),
+	} {
+		require.Equal(t, 200, e.post(t, body, l.AppSecret).Code, body)
+	}
+}
+
+// ways are the headers by which the users of an account come in.
+func (e *estate) ways() map[string][]string {
+	out := map[string][]string{"token": {"Authorization", "Bearer " + e.token}}
+	for name, v := range e.others {
+		if out[name] = []string{"Authorization", "Bearer " + v}; name == "Cookie" {
+			out[name] = []string{"Cookie", v}
+		}
+	}
+	return out
+}
+
+// stubborn is a store of files that refuses to delete while it is told to.
+type stubborn struct {
+	media.Store
+	refuse atomic.Bool
+}
+
+func (s *stubborn) Delete(ctx context.Context, id string) error {
+	if s.refuse.Load() {
+		return errors.New("the store is out of reach")
+	}
+	return s.Store.Delete(ctx, id)
+}
+
+// files are the names of what is in a folder.
+func files(t *testing.T, folder string) []string {
+	t.Helper()
+	var out []string
+	require.NoError(t, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			out = append(out, path)
+		}
+		return err
+	}))
+	return out
+}
+
+// TestDeleteAccount fills two accounts and deletes one: its users are refused
+// at once, nothing of it remains in any table or in the folder of files, also
+// when the work is interrupted, and nothing of the other is touched.
+func TestDeleteAccount(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		const word, phone, number = "canary7f3a", "16505550777", "7700770077"
+		var f fixture
+		g := startGraph(t, &graphOptions{
+			Lines: []line{cloudLine(number), cloudLine("8800")}, Callback: "http://trunkline.test/webhooks/provider",
+			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
+		})
+		folder, c := t.TempDir(), &clock{}
+		kept, err := media.OpenFolder(folder)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, kept.Close()) })
+		store := &stubborn{Store: kept}
+		store.refuse.Store(true)
+		f = working(t, setupOn(t, db, func(cfg *server.Config) {
+			paid(cfg)
+			cfg.GraphURL, cfg.Media, cfg.Now = g.URL, store, c.now
+		}))
+		ana := settle(t, f, g, "ana", word, phone, number)
+		ben := settle(t, f, g, "ben", "remains", "16505550888", "8800")
+		before := contents(t, db)
+		require.Greater(t, len(about(before, word)), 20)
+		for _, table := range []string{"messaging_dead", "messaging_raw", "messaging_early", "messaging_media", "webhook_attempt", "auth_user"} {
+			require.Positive(t, stored(t, db)[table], table)
+		}
+
+		ana.call(t, "DELETE", "/account", `{"password":"wrong"}`).problem(422, "validation")
+		f.do(t, "DELETE", "/account", fmt.Sprintf(`{"password":"password of %s"}`, word), "Authorization", "Bearer "+ana.others["scoped"]).problem(403, "forbidden")
+		ana.call(t, "DELETE", "/account", fmt.Sprintf(`{"password":"password of %s"}`, word)).is(200, `{"success":true}`)
+		for name, header := range ana.ways() {
+			a := f.do(t, "GET", "/user/me", "", header...)
+			require.Equal(t, 401, a.Code, name)
+		}
+		f.do(t, "POST", "/user/login", fmt.Sprintf(`{"email":"ana-%s@example.org","password":"password of %s"}`, word, word)).problem(401, "unauthorized")
+
+		// The files cannot be deleted for now: the account stays closed, and
+		// another try does it.
+		require.Eventually(t, func() bool { return strings.Contains(f.log.String(), "erasing a closed account") }, eventually, tick)
+		require.Positive(t, len(about(contents(t, db), ana.account)))
+		store.refuse.Store(false)
+		handle, err := database.Of(t.Context(), db)
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			c.pass(20 * time.Second) // past leases, and past the minute before the last look
+			handle.Wake("server.closed")
+			return len(about(contents(t, db), ana.account)) == 0
+		}, 2*eventually, 10*tick)
+		after := contents(t, db)
+		for _, trace := range []string{word, phone, number, ana.account, "ana-"} {
+			require.Zero(t, len(about(after, trace)), trace) //nolint:testifylint // what is found is long
+		}
+		require.GreaterOrEqual(t, len(about(after, "remains")), len(about(before, "remains")))
+		require.Equal(t, 401, ana.post(t, text(number, number+"99", phone, "wamid.late", word), cloudLine(number).AppSecret).Code)
+		require.Equal(t, 200, f.pay(t, subscribed("evt_late", 900, ana.account, "active")).Code, "kept as nobody's")
+
+		require.NotEmpty(t, files(t, folder))
+		for _, name := range files(t, folder) {
+			id := strings.SplitN(filepath.Base(name), ".", 2)[0]
+			require.Positive(t, len(about(after, id)), "%s is nobody's", name)
+		}
+		for name, header := range ben.ways() {
+			require.Equal(t, 200, f.do(t, "GET", "/user/me", "", header...).Code, name)
+		}
+		again := f.do(t, "POST", "/user/signup", fmt.Sprintf(`{"email":"ana-%s@example.org","password":"correct horse","name":"Ana"}`, word))
+		require.NotEqual(t, ana.account, again.json(201)["user"].(map[string]any)["accountId"])
+	})
+}
+
+// eraseChild is where a child finds the database, and in whose absence
+// [TestEraseChild] does nothing.
+const eraseChild = "SERVER_TEST_ERASE"
+
+// TestEraseChild is the process that [TestDeleteAccountKilled] kills: it says
+// so when it has begun to erase, and hangs.
+func TestEraseChild(t *testing.T) {
+	url := os.Getenv(eraseChild)
+	if url == "" {
+		return
+	}
+	f := setupOn(t, testkit.Open(t, url), func(c *server.Config) { c.Media, c.Exclusive = hanging{}, true })
+	_ = f.Run(t.Context())
+}
+
+// hanging is a store of files that says so and hangs when it is to delete one.
+type hanging struct{ media.Store }
+
+func (hanging) Delete(context.Context, string) error {
+	fmt.Println("erasing")
+	select {}
+}
+
+// TestDeleteAccountKilled ends a process by kill -9 while it erases an
+// account: the next goes on.
+func TestDeleteAccountKilled(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		c := &clock{}
+		db := testkit.Open(t, url)
+		f := setupOn(t, db, func(cfg *server.Config) { keeping(t)(cfg); cfg.Now = c.now })
+		ana := f.as(t, "ana")
+		ref := ana.sandbox(t)
+		ana.write(t, ref, "ana", "canary words")
+		ana.upload(t, part{"file", "a.png", "image/png", string(picture(t, 40, 30))}, part{field: "reference", body: fmt.Sprint(ref)}).json(201)
+		account := ana.call(t, "GET", "/account", "").json(200)["id"].(string)
+		ana.call(t, "DELETE", "/account", `{"password":"correct horse"}`).json(200)
+		ana.call(t, "GET", "/account", "").problem(401, "unauthorized")
+
+		child, _ := testkit.Child(t, "TestEraseChild", "erasing", eraseChild+"="+url)
+		require.NoError(t, child.Process.Kill())
+		_ = child.Wait()
+		require.Positive(t, len(about(contents(t, db), account)))
+		working(t, f)
+		handle, err := database.Of(t.Context(), db)
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			c.pass(20 * time.Second)
+			handle.Wake("server.closed")
+			return len(about(contents(t, db), account)) == 0
+		}, 2*eventually, 10*tick)
+		require.Zero(t, len(about(contents(t, db), "canary"))) //nolint:testifylint // what is found is long
+	})
+}
