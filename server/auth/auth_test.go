@@ -66,6 +66,9 @@ func eachWith(t *testing.T, o auth.Options, fn func(t *testing.T, f fixture)) {
 func setup(t *testing.T, db *sqlx.DB, o auth.Options, secrets ...string) fixture {
 	t.Helper()
 	c := &clock{t: time.Unix(1_900_000_000, 0)}
+	if o.Cost == (auth.Cost{}) {
+		o.Cost = auth.Cost{Passes: 1, Memory: 64}
+	}
 	o.Secrets, o.Now, o.Logger = secrets, c.now, slog.New(slog.NewTextHandler(t.Output(), nil))
 	s, err := auth.New(t.Context(), db, &o)
 	require.NoError(t, err)
@@ -198,7 +201,10 @@ func TestLogin(t *testing.T) {
 
 func TestPasswordIsHashed(t *testing.T) {
 	t.Parallel()
-	f := setup(t, migrated(t), auth.Options{}, secret)
+	db := migrated(t)
+	s, err := auth.New(t.Context(), db, &auth.Options{Secrets: []string{secret}})
+	require.NoError(t, err)
+	f := fixture{s, db, nil}
 	signUp(t, f, "ana@example.org")
 	signUp(t, f, "ben@example.org")
 	var stored []string
@@ -207,8 +213,42 @@ func TestPasswordIsHashed(t *testing.T) {
 	require.NotEqual(t, stored[0], stored[1], "each has its own salt")
 
 	f.db.MustExec(`UPDATE auth_user SET password = 'x'`)
-	_, err := login(t, f, "ana@example.org", password, home)
+	_, err = login(t, f, "ana@example.org", password, home)
 	require.ErrorContains(t, err, "malformed")
+}
+
+// TestRehash logs in under another cost: a hash is made anew when it was
+// cheaper, and never when it was dearer.
+func TestRehash(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, f fixture) {
+		s := signUp(t, f, "ana@example.org")
+		stored := func() string {
+			var out string
+			require.NoError(t, f.db.Get(&out, `SELECT password FROM auth_user`))
+			return out
+		}
+		for _, step := range []struct {
+			cost auth.Cost
+			want string
+		}{
+			{auth.Cost{Passes: 1, Memory: 64}, `m=64,t=1,`},
+			{auth.Cost{Passes: 1, Memory: 128}, `m=128,t=1,`},
+			{auth.Cost{Passes: 2, Memory: 128}, `m=128,t=2,`},
+			{auth.Cost{Passes: 1, Memory: 64}, `m=128,t=2,`},
+		} {
+			node := setup(t, f.db, auth.Options{Cost: step.cost}, secret)
+			for range 2 {
+				_, err := login(t, node, "ana@example.org", password, home)
+				require.NoError(t, err)
+				require.Contains(t, stored(), step.want)
+			}
+			_, err := login(t, node, "ana@example.org", "wrong password", home)
+			require.ErrorIs(t, err, auth.ErrCredentials)
+		}
+		_, err := f.Authenticate(t.Context(), s.Token)
+		require.NoError(t, err, "it is the same password: older tokens stay valid")
+	})
 }
 
 func TestSecretsAreRequired(t *testing.T) {

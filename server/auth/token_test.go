@@ -2,6 +2,11 @@ package auth_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"strings"
 	"testing"
@@ -37,6 +42,11 @@ func TestTokenClaims(t *testing.T) {
 	}, claims)
 }
 
+// header is the first part of a token.
+func header(alg string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"` + alg + `","typ":"JWT"}`))
+}
+
 func TestTokenRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t, migrated(t), auth.Options{}, secret)
@@ -50,6 +60,7 @@ func TestTokenRefused(t *testing.T) {
 			"exp": f.clock.now().Add(time.Hour).Unix(),
 		}
 	}
+	require.True(t, strings.HasPrefix(s.Token, header("HS256")))
 	with := func(k string, v any) jwt.MapClaims {
 		c := good()
 		if c[k] = v; v == nil {
@@ -64,11 +75,21 @@ func TestTokenRefused(t *testing.T) {
 	}
 	_, err = f.Authenticate(t.Context(), signed(jwt.SigningMethodHS256, key, good()))
 	require.NoError(t, err)
+	pair, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	public, err := x509.MarshalPKIXPublicKey(&pair.PublicKey)
+	require.NoError(t, err)
+	published := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})
 	for name, token := range map[string]string{
 		"empty":           "",
 		"garbage":         "x.y.z",
 		"none":            signed(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, good()),
 		"HS512":           signed(jwt.SigningMethodHS512, key, good()),
+		"RS256":           signed(jwt.SigningMethodRS256, pair, good()),
+		"a public key":    signed(jwt.SigningMethodHS256, published, good()),
+		"ours as RS256":   strings.Replace(s.Token, header("HS256"), header("RS256"), 1),
+		"ours as none":    strings.Replace(s.Token, header("HS256"), header("none"), 1),
+		"unsigned":        s.Token[:strings.LastIndexByte(s.Token, '.')+1],
 		"another key":     signed(jwt.SigningMethodHS256, []byte("another"), good()),
 		"the raw secret":  signed(jwt.SigningMethodHS256, []byte(secret), good()),
 		"changed":         strings.Replace(s.Token, ".", ".e", 1),
