@@ -1,0 +1,206 @@
+package webtest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/proto/waWa6"
+)
+
+const (
+	largestFrame = 1 << 24
+	// linger is how long a connection stays open after the last node. A client
+	// that sees the end at once may drop the node unread.
+	linger = 250 * time.Millisecond
+	// restartLinger is the same for a client that is told to reconnect, and
+	// which closes by itself.
+	restartLinger = 5 * time.Second
+)
+
+// conn is one websocket. A goroutine reads and handles, another writes.
+type conn struct {
+	s       *Server
+	ws      *websocket.Conn
+	payload *waWa6.ClientPayload
+	noise   [32]byte // the client's static key
+	opened  time.Time
+	ended   chan struct{} // closed when the reader is done
+	in      sealer        // of the reader
+
+	mu     sync.Mutex
+	out    sealer
+	outbox []node
+	full   chan struct{} // holds one token while the outbox waits for the writer
+	last   bool          // the last node is on its way
+
+	// Guarded by the server's lock.
+	device  *Device // nil until logged in
+	active  bool    // wants what is queued for it
+	deaf    bool
+	waiters map[string]func(*node) // answers to what the server asked, by id
+
+	unread []byte // of the reader: received and not yet part of a frame
+}
+
+func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, // the origin is the network's, the host ours
+		CompressionMode:    websocket.CompressionDisabled,
+	})
+	if err != nil {
+		return // answered
+	}
+	ws.SetReadLimit(largestFrame)
+	c := &conn{
+		s: s, ws: ws, opened: time.Now(), ended: make(chan struct{}),
+		full: make(chan struct{}, 1), waiters: map[string]func(*node){},
+	}
+	s.mu.Lock()
+	s.conns[c] = struct{}{}
+	s.mu.Unlock()
+	ctx, cancel := context.WithCancel(s.over)
+	defer cancel()
+	defer s.forget(c)
+	if err := c.run(ctx); err != nil {
+		s.log.DebugContext(ctx, "connection ended", slog.Any("error", err))
+	}
+}
+
+// forget takes a connection out of everything that knows it.
+func (s *Server) forget(c *conn) {
+	if problem := recover(); problem != nil {
+		s.strange("panic: %v\n%s", problem, debug.Stack())
+	}
+	_ = c.ws.CloseNow()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+	for ref, waiting := range s.pending {
+		if waiting == c {
+			delete(s.pending, ref)
+		}
+	}
+	if d := c.device; d != nil {
+		d.left(c)
+	}
+	close(c.ended)
+	s.changed.ring()
+}
+
+func (c *conn) run(ctx context.Context) error {
+	if err := c.handshake(ctx); err != nil {
+		return fmt.Errorf("handshake: %w", err)
+	}
+	go c.write(ctx)
+	c.begin()
+	for {
+		n, err := c.read(ctx)
+		if err != nil {
+			return err
+		}
+		c.s.log.DebugContext(ctx, "received", slog.String("tag", n.Tag), slog.String("type", str(n, "type")), slog.String("id", str(n, "id")))
+		if c.hears(n) {
+			c.handle(n)
+		}
+	}
+}
+
+// hears says whether the node is to be handled: not by a deaf connection, nor
+// when the test took it.
+func (c *conn) hears(n *node) bool {
+	c.s.mu.Lock()
+	deaf, intercept, device := c.deaf || c.s.deaf, c.s.intercept, c.device
+	c.s.mu.Unlock()
+	return !deaf && (intercept == nil || !intercept(device, n))
+}
+
+func (c *conn) read(ctx context.Context) (*node, error) {
+	frame, err := c.readFrame(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := c.in.open(frame, nil)
+	if err != nil {
+		return nil, fmt.Errorf("opening a frame: %w", err)
+	}
+	if plain, err = waBinary.Unpack(plain); err != nil {
+		return nil, fmt.Errorf("unpacking a frame: %w", err)
+	}
+	n, err := waBinary.Unmarshal(plain)
+	if err != nil {
+		return nil, fmt.Errorf("reading a node: %w", err)
+	}
+	return n, nil
+}
+
+// send queues a node for the writer. It never waits.
+func (c *conn) send(n node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last {
+		return
+	}
+	c.outbox = append(c.outbox, n)
+	c.wake()
+}
+
+// farewell sends the last node, and closes a little later unless the client
+// does.
+func (c *conn) farewell(n node, after time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last {
+		return
+	}
+	c.outbox = append(c.outbox, n)
+	c.last = true
+	c.wake()
+	time.AfterFunc(after, c.drop)
+}
+
+func (c *conn) wake() {
+	select {
+	case c.full <- struct{}{}:
+	default:
+	}
+}
+
+// drop closes the connection without a word. It does not wait.
+func (c *conn) drop() { go func() { _ = c.ws.CloseNow() }() }
+
+func (c *conn) write(ctx context.Context) {
+	for {
+		select {
+		case <-c.full:
+		case <-ctx.Done():
+			return
+		}
+		c.mu.Lock()
+		nodes := c.outbox
+		c.outbox = nil
+		c.mu.Unlock()
+		for i := range nodes {
+			if err := c.writeNode(ctx, &nodes[i]); err != nil {
+				_ = c.ws.CloseNow()
+				return
+			}
+		}
+	}
+}
+
+func (c *conn) writeNode(ctx context.Context, n *node) error {
+	c.s.log.DebugContext(ctx, "sending", slog.String("tag", n.Tag), slog.String("type", str(n, "type")), slog.String("id", str(n, "id")))
+	plain, err := waBinary.Marshal(*n)
+	if err != nil {
+		c.s.strange("node %s cannot be sent: %v", n.Tag, err)
+		return nil
+	}
+	return c.writeFrame(ctx, c.out.seal(plain, nil))
+}

@@ -1,0 +1,129 @@
+package webtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// Typing says that somebody writes, or has stopped, as a phone was told.
+type Typing struct {
+	From, Chat types.JID
+	Writing    bool
+	Voice      bool // records a voice message
+}
+
+// Type tells a chat that the phone's owner is writing, or has stopped.
+func (p *Phone) Type(chat types.JID, writing bool) {
+	state := "paused"
+	if writing {
+		state = "composing"
+	}
+	p.s.deliveries(func(b *batch) {
+		b.typing(p.self, &node{Attrs: attrs{"to": chat}, Content: []node{{Tag: state}}})
+	})
+}
+
+// AwaitTyping waits until the phone is told that somebody writes, or has
+// stopped. Each is returned once.
+func (p *Phone) AwaitTyping(ctx context.Context, writing bool) (Typing, error) {
+	var found Typing
+	err := p.s.until(ctx, &p.changed, func() bool {
+		at := slices.IndexFunc(p.typings, func(t Typing) bool { return t.Writing == writing })
+		if at >= 0 {
+			found = p.typings[at]
+			p.typings = slices.Delete(p.typings, at, at+1)
+		}
+		return at >= 0
+	})
+	if err != nil {
+		return Typing{}, fmt.Errorf("webtest: nobody writes to %s: %w", p.jid, err)
+	}
+	return found, nil
+}
+
+func (c *conn) handleTyping(n *node) {
+	c.s.deliveries(func(b *batch) { b.typing(c.device, n) })
+}
+
+// typing passes on who is writing. Nobody keeps it for a device that is away.
+func (b *batch) typing(from *Device, n *node) {
+	to := jid(n, "to")
+	out := node{Tag: "chatstate", Content: n.Content}
+	devices := b.s.groupDevices(to)
+	if to.Server == types.GroupServer {
+		form := b.s.formIn(to, from.phone)
+		form.Device = from.number
+		out.Attrs = attrs{"from": to, "participant": form}
+	} else {
+		out.Attrs = attrs{"from": from.phone.form(to, from.number)}
+		if p := b.s.phone(to); p != nil {
+			devices = p.everyDevice()
+		}
+	}
+	for _, d := range devices {
+		if d.phone != from.phone {
+			b.pass(d, out)
+		}
+	}
+}
+
+// handleTyping is what the phone does with it.
+func (p *Phone) handleTyping(n *node) {
+	from := jid(n, "from")
+	t := Typing{From: from, Chat: from.ToNonAD()}
+	if from.Server == types.GroupServer {
+		t.From = jid(n, "participant")
+	}
+	state := firstChild(n)
+	t.Writing, t.Voice = state.Tag == "composing", str(&state, "media") == "audio"
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	p.typings = append(p.typings, t)
+	p.changed.ring()
+}
+
+// SetShown tells those who subscribed to it whether the phone's owner is there.
+func (p *Phone) SetShown(shown bool) {
+	p.s.deliveries(func(b *batch) {
+		p.shown = shown
+		for d, form := range p.subscribers {
+			b.pass(d, p.presence(form))
+		}
+	})
+}
+
+func (p *Phone) presence(form types.JID) node {
+	a := attrs{"from": form}
+	if !p.shown {
+		a["type"], a["last"] = "unavailable", time.Now().Unix()
+	}
+	return node{Tag: "presence", Attrs: a}
+}
+
+// handlePresence takes a client's own presence, or its wish to know another's.
+func (c *conn) handlePresence(n *node) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	switch str(n, "type") {
+	case "subscribe":
+		to := jid(n, "to")
+		if p := c.s.phone(to); p != nil {
+			p.subscribers[c.device] = to
+			c.send(p.presence(to))
+		}
+	case "available":
+		c.device.online = true
+	case "unavailable":
+		c.device.online = false
+	}
+	c.device.changed.ring()
+}
+
+// AwaitOnline waits until the client has told that it is available.
+func (d *Device) AwaitOnline(ctx context.Context) error {
+	return d.until(ctx, "online", func() bool { return d.online })
+}

@@ -1,0 +1,138 @@
+package webtest
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// queued is a node that a device has to acknowledge.
+type queued struct{ node node }
+
+// batch collects deliveries that are made under the server's lock. What phones
+// get they handle when the lock is free again.
+type batch struct {
+	s   *Server
+	due []*Phone
+}
+
+// deliveries runs fn under the server's lock, and lets the phones handle what
+// it delivered to them.
+func (s *Server) deliveries(fn func(b *batch)) {
+	b := &batch{s: s}
+	s.mu.Lock()
+	fn(b)
+	s.mu.Unlock()
+	for _, p := range b.due {
+		p.drain()
+	}
+}
+
+// deliver queues a node for a device until it acknowledges it, and sends it if
+// the device is there.
+func (b *batch) deliver(d *Device, n node) {
+	if d.removed {
+		return
+	}
+	d.queue = append(d.queue, &queued{node: n})
+	switch c := d.conn; {
+	case d.number == 0:
+		b.due = append(b.due, d.phone)
+	case c != nil && c.active && !c.deaf && !b.s.deaf:
+		c.send(n)
+	}
+	d.changed.ring()
+}
+
+// pass sends a node that nobody keeps: presence, typing.
+func (b *batch) pass(d *Device, n node) {
+	switch c := d.conn; {
+	case d.number == 0:
+		b.deliver(d, n)
+	case c != nil && c.active && !c.deaf && !b.s.deaf:
+		c.send(n)
+	}
+}
+
+// acknowledge records what a client acknowledged, and drops it from its queue
+// unless keep is set. s.mu is held.
+func (d *Device) acknowledge(a Ack, n *node, keep bool) {
+	a.At = time.Now()
+	if d.acked == nil {
+		d.acked = map[string]int{}
+	}
+	d.acked[a.ID] = len(d.acks)
+	d.acks = append(d.acks, a)
+	if !keep {
+		at := slices.IndexFunc(d.queue, func(q *queued) bool { return q.isMeant(a.Kind, n) })
+		if at >= 0 {
+			d.queue = slices.Delete(d.queue, at, at+1)
+		}
+	}
+	d.changed.ring()
+}
+
+// isMeant says whether the answer n acknowledges the node.
+func (q *queued) isMeant(kind string, n *node) bool {
+	return q.node.Tag == kind && str(&q.node, "id") == str(n, "id") &&
+		jid(&q.node, "from") == jid(n, "to") && jid(&q.node, "participant") == jid(n, "participant") &&
+		(kind != "receipt" || str(&q.node, "type") == str(n, "type"))
+}
+
+// Acks returns what the client has acknowledged, in order.
+func (d *Device) Acks() []Ack {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	return slices.Clone(d.acks)
+}
+
+// Acked says whether the client has acknowledged the message of that id, which
+// is then not delivered again.
+func (d *Device) Acked(id string) bool {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	return d.isAcked(id)
+}
+
+// AwaitAck waits until the client has acknowledged the message of that id.
+func (d *Device) AwaitAck(ctx context.Context, id string) error {
+	return d.until(ctx, "done with "+id, func() bool { return d.isAcked(id) })
+}
+
+// Pending is the number of nodes that wait for the client's acknowledgement.
+func (d *Device) Pending() int {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	return len(d.queue)
+}
+
+// AwaitIdle waits until the client has acknowledged everything.
+func (d *Device) AwaitIdle(ctx context.Context) error {
+	return d.until(ctx, "idle", func() bool { return len(d.queue) == 0 })
+}
+
+func (d *Device) isAcked(id string) bool {
+	at, ok := d.acked[id]
+	return ok && d.acks[at].Type != "retry"
+}
+
+// handleAck is a client's word that it has a notification, a receipt, a call,
+// or a message that it could not use.
+func (c *conn) handleAck(n *node) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	a := Ack{ID: str(n, "id"), Kind: str(n, "class"), Type: str(n, "type")}
+	if at := n.AttrGetter(); a.Kind != "message" {
+		a.Error = at.OptionalInt("error")
+	} else {
+		a.Error, a.Type = at.OptionalInt("error"), ""
+	}
+	c.device.acknowledge(a, n, false)
+}
+
+// flush sends a device that has become active what waits for it. s.mu is held.
+func (c *conn) flush() {
+	for _, q := range c.device.queue {
+		c.send(with(q.node, "offline", "0"))
+	}
+}

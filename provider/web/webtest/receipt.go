@@ -1,0 +1,179 @@
+package webtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.mau.fi/whatsmeow/types"
+)
+
+// Receipt says what became of messages, as a phone was told.
+type Receipt struct {
+	ID   string
+	Type types.ReceiptType
+	From types.JID // the device that says so
+	Chat types.JID
+	At   time.Time
+}
+
+// AwaitReceipt waits for a receipt for a message: that it was delivered, read,
+// played …
+func (p *Phone) AwaitReceipt(ctx context.Context, id string, kind types.ReceiptType) (Receipt, error) {
+	var found Receipt
+	err := p.s.until(ctx, &p.changed, func() bool {
+		at := slices.IndexFunc(p.receipts, func(r Receipt) bool { return r.ID == id && r.Type == kind })
+		if at >= 0 {
+			found = p.receipts[at]
+		}
+		return at >= 0
+	})
+	if err != nil {
+		return Receipt{}, fmt.Errorf("webtest: %s was not told %q of %s: %w", p.jid, kind, id, err)
+	}
+	return found, nil
+}
+
+// Receipts returns the receipts that the phone got, in order.
+func (p *Phone) Receipts() []Receipt {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return slices.Clone(p.receipts)
+}
+
+// Read tells the sender of messages that they were read; in a group sender is
+// whose they are. The phone's own linked devices are told too.
+func (p *Phone) Read(chat, sender types.JID, ids ...string) {
+	p.tell(types.ReceiptTypeRead, chat, sender, ids)
+}
+
+// Play tells the sender of voice messages that they were listened to.
+func (p *Phone) Play(chat, sender types.JID, ids ...string) {
+	p.tell(types.ReceiptTypePlayed, chat, sender, ids)
+}
+
+func (p *Phone) tell(kind types.ReceiptType, chat, sender types.JID, ids []string) {
+	if p.opts.NoReadReceipts && kind == types.ReceiptTypeRead {
+		kind = types.ReceiptTypeReadSelf
+	}
+	for _, id := range ids {
+		a := attrs{"id": id, "to": chat, "type": string(kind), "t": time.Now().Unix()}
+		if chat.Server == types.GroupServer {
+			put(a, "participant", sender.ToNonAD())
+		}
+		p.s.deliveries(func(b *batch) { b.receipt(p.self, &node{Tag: "receipt", Attrs: a}) })
+	}
+}
+
+// handleReceipt takes a client's receipt, answers, and passes it on.
+func (c *conn) handleReceipt(n *node) {
+	c.s.deliveries(func(b *batch) {
+		kind := types.ReceiptType(str(n, "type"))
+		ack := attrs{"class": "receipt", "id": n.Attrs["id"], "from": n.Attrs["to"]}
+		put(ack, "type", string(kind))
+		c.send(node{Tag: "ack", Attrs: ack})
+		switch kind {
+		case types.ReceiptTypeDelivered, types.ReceiptTypeInactive, types.ReceiptTypeSender, types.ReceiptTypePeerMsg, types.ReceiptTypeRetry:
+			c.device.acknowledge(Ack{ID: str(n, "id"), Kind: "message", Type: string(kind)}, n, kind == types.ReceiptTypeRetry)
+		}
+		b.receipt(c.device, n)
+	})
+}
+
+// receipt passes a device's receipt on to whom it concerns: the account it
+// answers, and the device's own account where that must know it.
+func (b *batch) receipt(from *Device, n *node) {
+	to, kind := jid(n, "to"), types.ReceiptType(str(n, "type"))
+	if to.Server == types.GroupServer {
+		to = jid(n, "participant")
+	}
+	p := b.s.phone(to)
+	if p == nil || kind == types.ReceiptTypeSender {
+		return
+	}
+	switch kind {
+	case types.ReceiptTypeHistorySync, types.ReceiptTypePeerMsg, types.ReceiptTypeServerError:
+		b.deliver(p.self, from.receipt(b.s, n))
+		return
+	case types.ReceiptTypeRead, types.ReceiptTypeReadSelf, types.ReceiptTypePlayed:
+		b.ownReceipt(from, n)
+	}
+	if kind == types.ReceiptTypeReadSelf {
+		return
+	}
+	out := from.receipt(b.s, n)
+	for _, d := range p.everyDevice() {
+		// Who asks again asks one device.
+		if d != from && (kind != types.ReceiptTypeRetry || d.number == to.Device) {
+			b.deliver(d, out)
+		}
+	}
+}
+
+// receipt is a receipt as others get it.
+func (d *Device) receipt(s *Server, n *node) node {
+	to := jid(n, "to")
+	a := attrs{"id": n.Attrs["id"], "t": time.Now().Unix()}
+	put(a, "type", str(n, "type"))
+	put(a, "recipient", jid(n, "recipient"))
+	if str(n, "type") == string(types.ReceiptTypeInactive) {
+		delete(a, "type")
+	}
+	if g := s.groups[to.User]; to.Server == types.GroupServer && g != nil {
+		form := g.form(d.phone)
+		form.Device = d.number
+		a["from"], a["participant"] = to, form
+		put(a, otherParticipant(form), d.phone.other(form, d.number))
+	} else {
+		a["from"] = d.phone.form(to, d.number)
+	}
+	return node{Tag: "receipt", Attrs: a, Content: n.Content}
+}
+
+// ownReceipt tells the other devices of an account what one of them has read.
+func (b *batch) ownReceipt(from *Device, n *node) {
+	to := jid(n, "to")
+	a := attrs{"id": n.Attrs["id"], "t": time.Now().Unix(), "type": n.Attrs["type"], "from": to}
+	if to.Server == types.GroupServer {
+		form := b.s.formIn(to, from.phone)
+		form.Device = from.number
+		a["participant"] = form
+	} else {
+		a["from"], a["recipient"] = from.phone.form(to, from.number), to
+	}
+	for _, d := range from.phone.everyDevice() {
+		if d != from {
+			b.deliver(d, node{Tag: "receipt", Attrs: a, Content: n.Content})
+		}
+	}
+}
+
+// handleReceipt is what the phone does with a receipt.
+func (p *Phone) handleReceipt(n *node) {
+	switch types.ReceiptType(str(n, "type")) {
+	case types.ReceiptTypeRetry:
+		p.resend(n)
+	case types.ReceiptTypeServerError:
+		p.answerMediaRetry(n)
+	}
+	from, chat := jid(n, "from"), jid(n, "from").ToNonAD()
+	if chat.Server == types.GroupServer {
+		from = jid(n, "participant")
+	} else if r := jid(n, "recipient"); !r.IsEmpty() {
+		chat = r
+	}
+	ids := []string{str(n, "id")}
+	list := n.GetChildByTag("list")
+	for _, item := range list.GetChildren() {
+		ids = append(ids, str(&item, "id"))
+	}
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	for _, id := range ids {
+		p.receipts = append(p.receipts, Receipt{
+			ID: id, Type: types.ReceiptType(str(n, "type")), From: from, Chat: chat, At: n.AttrGetter().UnixTime("t"),
+		})
+	}
+	p.changed.ring()
+}

@@ -1,0 +1,209 @@
+package webtest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+)
+
+// Outgoing is a message that a phone sends.
+type Outgoing struct {
+	To      types.JID // a person by either address, which the receiver then sees the sender by, or a group
+	Message *waE2E.Message
+	ID      string    // "": a new one
+	At      time.Time // zero: now
+	// Damage is how often what linked devices get of it cannot be decrypted.
+	Damage int
+}
+
+// outgoing is what the phone remembers of a message, to send it anew.
+type outgoing struct {
+	Outgoing
+	damage int
+	group  *group
+}
+
+// SendText sends a text: see [Phone.Send].
+func (p *Phone) SendText(ctx context.Context, to types.JID, text string) (id string, err error) {
+	return p.Send(ctx, Outgoing{To: to, Message: &waE2E.Message{Conversation: &text}})
+}
+
+// Send encrypts a message for every device of those it is for, and for the
+// sender's own linked devices, and delivers it. When it returns the message
+// waits at the server at least.
+func (p *Phone) Send(ctx context.Context, out Outgoing) (id string, err error) {
+	if out.Message == nil {
+		return "", fmt.Errorf("webtest: Message is missing")
+	}
+	if out.ID == "" {
+		out.ID = newMessageID()
+	}
+	o := &outgoing{Outgoing: out, damage: out.Damage}
+	var n *node
+	if out.To.Server == types.GroupServer {
+		n, err = p.sealForGroup(ctx, o)
+	} else {
+		n, err = p.sealForPerson(ctx, o)
+	}
+	if err != nil {
+		return "", fmt.Errorf("webtest: sending as %s: %w", p.jid, err)
+	}
+	p.s.deliveries(func(b *batch) {
+		p.sent[out.ID] = o
+		b.message(p.self, n)
+	})
+	return out.ID, nil
+}
+
+// newMessageID makes an id like a phone's.
+func newMessageID() string {
+	var raw [9]byte
+	_, _ = rand.Read(raw[:]) // never fails
+	return "3A" + strings.ToUpper(hex.EncodeToString(raw[:]))
+}
+
+func (o *outgoing) node(content []node) *node {
+	a := attrs{"id": o.ID, "to": o.To, "type": kindOf(o.Message), "t": unix(o.At)}
+	put(a, "edit", editOf(o.Message))
+	return &node{Tag: "message", Attrs: a, Content: content}
+}
+
+func (p *Phone) sealForPerson(ctx context.Context, o *outgoing) (*node, error) {
+	p.s.mu.Lock()
+	other := p.s.phone(o.To)
+	var theirs, own []*Device
+	if other != nil {
+		own = p.companions()
+		if other != p {
+			theirs = other.everyDevice()
+		}
+	}
+	p.s.mu.Unlock()
+	if other == nil {
+		return nil, fmt.Errorf("there is no %s", o.To)
+	}
+	o.To = o.To.ToNonAD()
+	to, err := p.sealEach(ctx, o, theirs, o.Message)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := p.sealEach(ctx, o, own, o.ownCopy())
+	if err != nil {
+		return nil, err
+	}
+	return o.node([]node{{Tag: "participants", Content: append(to, copies...)}}), nil
+}
+
+// ownCopy is what the sender's own devices get.
+func (o *outgoing) ownCopy() *waE2E.Message {
+	return &waE2E.Message{DeviceSentMessage: &waE2E.DeviceSentMessage{
+		DestinationJID: proto.String(o.To.String()), Message: o.Message,
+	}}
+}
+
+// sealEach encrypts a message for devices, and addresses it to them in the
+// form that the whole is addressed in.
+func (p *Phone) sealEach(ctx context.Context, o *outgoing, devices []*Device, m *waE2E.Message) ([]node, error) {
+	plain, err := proto.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	form := o.To
+	if o.group != nil {
+		form = o.group.form(p)
+	}
+	var list []node
+	for _, d := range devices {
+		enc, err := p.seal(ctx, d, plain)
+		if err != nil {
+			return nil, err
+		}
+		o.finish(d, &enc, m)
+		list = append(list, node{Tag: "to", Attrs: attrs{"jid": d.phone.form(form, d.number)}, Content: []node{enc}})
+	}
+	return list, nil
+}
+
+// finish damages what a linked device gets as often as that is wanted, and says
+// what kind of file it is.
+func (o *outgoing) finish(d *Device, enc *node, m *waE2E.Message) {
+	if media := mediaOf(m); media != "" {
+		enc.Attrs["mediatype"] = media
+	}
+	if sealed := body(*enc); o.damage > 0 && d.number > 0 {
+		sealed[len(sealed)-1] ^= 1
+		o.damage--
+	}
+}
+
+// seal encrypts for a device, with its public keys if it is the first time.
+func (p *Phone) seal(ctx context.Context, d *Device, plain []byte) (node, error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	to := d.LID()
+	if p.hasSession(ctx, to) {
+		return p.encrypt(ctx, to, plain, nil)
+	}
+	p.s.mu.Lock()
+	k, once := d.keys, d.takeOnce()
+	p.s.mu.Unlock()
+	b, err := bundle(d.number, k.registration, k.identity, k.signed, once)
+	if err != nil {
+		return node{}, fmt.Errorf("%s: %w", to, err)
+	}
+	return p.encrypt(ctx, to, plain, b)
+}
+
+// kindOf is a message's type on the wire.
+func kindOf(m *waE2E.Message) string {
+	switch {
+	case m.GetReactionMessage() != nil:
+		return "reaction"
+	case m.GetPollCreationMessage() != nil, m.GetPollCreationMessageV3() != nil, m.GetPollUpdateMessage() != nil:
+		return "poll"
+	case mediaOf(m) != "":
+		return "media"
+	}
+	return "text"
+}
+
+// mediaOf is the kind of a message's file, or "".
+func mediaOf(m *waE2E.Message) string {
+	switch {
+	case m.GetImageMessage() != nil:
+		return "image"
+	case m.GetVideoMessage() != nil:
+		return "video"
+	case m.GetAudioMessage().GetPTT():
+		return "ptt"
+	case m.GetAudioMessage() != nil:
+		return "audio"
+	case m.GetDocumentMessage() != nil:
+		return "document"
+	case m.GetStickerMessage() != nil:
+		return "sticker"
+	case m.GetContactMessage() != nil:
+		return "vcard"
+	}
+	return ""
+}
+
+// editOf is the attribute that says how a message changes another, or "".
+func editOf(m *waE2E.Message) string {
+	switch protocol := m.GetProtocolMessage(); {
+	case m.GetEditedMessage() != nil:
+		return string(types.EditAttributeMessageEdit)
+	case protocol.GetType() == waE2E.ProtocolMessage_REVOKE && protocol.GetKey() != nil && protocol.GetKey().GetFromMe():
+		return string(types.EditAttributeSenderRevoke)
+	case protocol.GetType() == waE2E.ProtocolMessage_REVOKE && protocol.GetKey() != nil:
+		return string(types.EditAttributeAdminRevoke)
+	}
+	return ""
+}
