@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 
-NEEDS  := compiler postgres node python ffmpeg
+NEEDS  := compiler postgres node python ffmpeg mail
 RACE   := ./internal/coalesce/... ./internal/database/... ./internal/lane/...
 TOOL   := go tool -modfile=internal/tools/go.mod
 GOTEST := go test -p 2 -count=1

@@ -8,6 +8,7 @@
 #                    tests against what is written for it
 #   python           Python 3, for what the documentation shows in it
 #   ffmpeg           for tests that make and convert voice notes
+#   mail             aiosmtpd, a mail server that tests start
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -60,6 +61,7 @@ for part in "$@"; do
       ;;
     python) has python3 || packages python3 ;;
     ffmpeg) has ffmpeg || packages ffmpeg ;;
+    mail) has aiosmtpd || packages python3-aiosmtpd ;;
     *)
       echo "prepare: unknown part $part" >&2
       exit 2
