@@ -22,8 +22,12 @@ type openLine struct {
 	session  provider.Session
 }
 
-// get returns the session of a reference as row describes it.
+// get returns the session of a reference as row describes it. Of a line that is
+// a connection it is the one that this node holds.
 func (ls *lines) get(ctx context.Context, s *Service, row *referenceRow) (provider.Session, error) {
+	if s.connects(row.Kind) {
+		return s.holds.session(row.ID)
+	}
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if o := ls.open[row.ID]; o != nil {
@@ -32,6 +36,20 @@ func (ls *lines) get(ctx context.Context, s *Service, row *referenceRow) (provid
 		}
 		ls.close(row.ID, s.opts.Logger)
 	}
+	// Opening does not wait for the network, so the lock is short.
+	sess, err := s.openSession(ctx, row, nil, s)
+	if err != nil {
+		return nil, err
+	}
+	if ls.open == nil {
+		ls.open = map[provider.ReferenceID]*openLine{}
+	}
+	ls.open[row.ID] = &openLine{row.Revision, sess}
+	return sess, nil
+}
+
+// openSession opens a session of a reference.
+func (s *Service) openSession(ctx context.Context, row *referenceRow, held func() bool, inbox provider.Inbox) (provider.Session, error) {
 	p, err := s.kind(row.Kind)
 	if err != nil {
 		return nil, err
@@ -40,10 +58,9 @@ func (ls *lines) get(ctx context.Context, s *Service, row *referenceRow) (provid
 	if err != nil {
 		return nil, err
 	}
-	// Open does not wait for the network, so the lock is short.
 	sess, err := p.Open(context.WithoutCancel(ctx), provider.Reference{
-		ID: row.ID, Name: row.Name, Settings: settings, CallbackURL: row.Callback,
-	}, s)
+		ID: row.ID, Name: row.Name, Settings: settings, CallbackURL: row.Callback, Held: held,
+	}, inbox)
 	if err != nil {
 		return nil, fmt.Errorf("opening reference %d: %w", row.ID, err)
 	}
@@ -54,10 +71,6 @@ func (ls *lines) get(ctx context.Context, s *Service, row *referenceRow) (provid
 		}
 		paced.Left(sent)
 	}
-	if ls.open == nil {
-		ls.open = map[provider.ReferenceID]*openLine{}
-	}
-	ls.open[row.ID] = &openLine{row.Revision, sess}
 	return sess, nil
 }
 

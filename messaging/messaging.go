@@ -83,11 +83,12 @@ type Service struct {
 	prepared map[string]*sqlx.Stmt // by text, until the database is closed
 
 	sends  *lane.Queue
-	files  *lane.Queue  // to be fetched
+	files  *lane.Queue // to be fetched
 	used   *tally.Counter
 	web    *http.Client // reaches nothing private
 	inbox  coalesce.Group[[]arrival]
 	lines  lines
+	holds  *holds // the lines that are connections
 	claims claimCache
 	known  lineCache
 	health healthBook
@@ -136,6 +137,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		}
 		s.kinds[p.Kind()] = p
 	}
+	s.holds = newHolds(s)
 	allowed, err := guard.New(s.opts.Allow)
 	if err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
@@ -167,14 +169,14 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 func (s *Service) openLanes(ctx context.Context, db *sqlx.DB) (err error) {
 	s.sends, err = lane.New(ctx, db, lane.Options{
 		Name: "send", Handle: s.handleSend, Settle: s.settleSends, Settled: s.settledSends,
-		Run: 1, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
+		Run: 1, Serves: s.serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
 	if err != nil {
 		return err
 	}
 	s.files, err = lane.New(ctx, db, lane.Options{
 		Name: "media", Handle: s.handleFile, Settle: s.settleFiles, Settled: s.settledFiles,
-		Run: 1, Cap: fetchCap, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
+		Run: 1, Cap: fetchCap, Serves: s.serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
 	return err
 }
@@ -188,6 +190,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if s.opts.Media != nil {
 		g.Go(func() error { return s.files.Run(gctx) })
 	}
+	g.Go(func() error { return s.holds.run(gctx) })
 	g.Go(func() error { return s.maintain(gctx) })
 	g.Go(func() error { return s.watchReferences(gctx) })
 	g.Go(func() error { return s.keepTemplates(gctx) })

@@ -72,12 +72,17 @@ type referenceRow struct {
 	ErrorMessage string               `db:"error_message"`
 	ErrorUS      int64                `db:"error_us"`
 	ErrorRetryUS int64                `db:"error_retry_us"`
+	QR           string               `db:"qr"`
+	PairingCode  string               `db:"pairing_code"`
+	PairingUS    int64                `db:"pairing_until_us"`
+	Node         string               `db:"node"`
 	CreatedUS    int64                `db:"created_us"`
 	UpdatedUS    int64                `db:"updated_us"`
 }
 
 const referenceColumns = `id, account, name, kind, settings, callback_url, revision, state, proved, remote_id, remote_name, remote_biz, connected_us,
-	inbound_us, ack_us, probe_us, error_code, error_message, error_us, error_retry_us, created_us, updated_us`
+	inbound_us, ack_us, probe_us, error_code, error_message, error_us, error_retry_us, qr, pairing_code, pairing_until_us, node,
+	created_us, updated_us`
 
 func (r *referenceRow) line(p provider.Provider) line {
 	return line{ID: r.ID, Account: r.Account, Kind: r.Kind, Window: p.Capabilities().Window}
@@ -98,10 +103,7 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 	if err != nil {
 		return Reference{}, err
 	}
-	state := StateStarting
-	if _, calls := p.(provider.Caller); !calls {
-		state = StateConnected
-	}
+	state := a.s.firstState(p)
 	now := a.s.now()
 	row := &referenceRow{Account: a.id, Name: name, Kind: n.Type, State: state, CreatedUS: database.Micros(now), UpdatedUS: database.Micros(now)}
 	if state == StateConnected {
@@ -123,6 +125,18 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 	}
 	a.s.referencesChanged()
 	return a.s.view(row)
+}
+
+// firstState is how a line stands that nobody has started.
+func (s *Service) firstState(p provider.Provider) State {
+	_, calls := p.(provider.Caller)
+	switch {
+	case s.connects(p.Kind()):
+		return StateStopped
+	case calls:
+		return StateStarting
+	}
+	return StateConnected
 }
 
 // Reference returns one line, or [ErrNotFound].
@@ -221,15 +235,24 @@ func (a *Account) opened(ctx context.Context, id provider.ReferenceID) (*referen
 	return row, p, err
 }
 
-// line is what receiving needs to know of a reference of any account.
-func (s *Service) line(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (line, error) {
+// referenceOf reads a reference of any account.
+func referenceOf(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*referenceRow, error) {
 	row := &referenceRow{}
 	err := sqlx.GetContext(ctx, q, row, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return line{}, ErrNotFound
+		return nil, ErrNotFound
 	}
 	if err != nil {
-		return line{}, fmt.Errorf("reading a reference: %w", err)
+		return nil, fmt.Errorf("reading a reference: %w", err)
+	}
+	return row, nil
+}
+
+// line is what receiving needs to know of a reference of any account.
+func (s *Service) line(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (line, error) {
+	row, err := referenceOf(ctx, q, id)
+	if err != nil {
+		return line{}, err
 	}
 	p, err := s.kind(row.Kind)
 	if err != nil {
@@ -266,7 +289,7 @@ func (s *Service) view(r *referenceRow) (Reference, error) {
 	}
 	return Reference{
 		ID: r.ID, Account: r.Account, Name: r.Name, Type: r.Kind, Settings: masked(p, settings),
-		Session: r.session(), Capabilities: capabilities(p.Capabilities()),
+		Session: r.session(s.now()), Capabilities: capabilities(p.Capabilities()),
 		CreatedAt: unixTime(r.CreatedUS), UpdatedAt: unixTime(r.UpdatedUS),
 	}, nil
 }

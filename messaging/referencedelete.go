@@ -40,6 +40,9 @@ func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, id provide
 	if err := a.s.files.DropTx(ctx, tx, consumer(id)); err != nil {
 		return err
 	}
+	if err := a.s.unit(tx).wishUnlinked(ctx, id); err != nil {
+		return err
+	}
 	if err := forgetFiles(ctx, tx, `reference = $1`, id); err != nil {
 		return err
 	}
@@ -61,5 +64,6 @@ func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, id provide
 // ReferenceDeleted closes the session of a line that is gone.
 func (s *Service) ReferenceDeleted(id provider.ReferenceID) {
 	s.lines.drop(id, s.opts.Logger)
+	s.db.Wake(holdTopic)
 	s.referencesChanged()
 }

@@ -3,6 +3,7 @@ package messaging
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -192,6 +193,12 @@ func (u *unit) quoted(ctx context.Context, d draft, c *chatRow) (string, error) 
 
 // consumer is the lane consumer of a reference's sends.
 func consumer(id provider.ReferenceID) string { return fmt.Sprintf("%d", id) }
+
+// serves reports whether this node may work for a consumer.
+func (s *Service) serves(consumer string) bool {
+	id, err := strconv.ParseInt(consumer, 10, 64)
+	return err != nil || s.holds.serves(provider.ReferenceID(id))
+}
 
 // inTxUnit runs fn with a unit of its own and tells the workers afterwards.
 func (s *Service) inTxUnit(ctx context.Context, fn func(u *unit) error) error {

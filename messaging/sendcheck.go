@@ -34,6 +34,9 @@ func (a *Account) Check(ctx context.Context, req SendRequest) (SendCheck, error)
 // network; nil: now.
 func (s *Service) earliest(ctx context.Context, d draft) (*UnixTime, error) {
 	sess, err := s.lines.get(ctx, s, d.row)
+	if errors.Is(err, errNotHere) {
+		return nil, nil // its rates are known where it is
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -198,7 +198,10 @@ type load struct {
 // hand gives the message to the network.
 func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, error) {
 	sess, err := s.lines.get(ctx, s, j.ref)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNotHere):
+		return provider.Receipt{}, &provider.Temporary{Err: err, After: notHereWait}
+	case err != nil:
 		return provider.Receipt{}, &provider.Temporary{Err: err}
 	}
 	limit := sendTimeout

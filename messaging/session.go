@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -67,10 +68,19 @@ type SessionError struct {
 	RetryAt *UnixTime `json:"retryAt"`
 }
 
-func (r *referenceRow) session() Session {
+func (r *referenceRow) session(now time.Time) Session {
 	s := Session{
 		Reference: r.ID, State: r.State, ConnectedAt: optionalTime(r.ConnectedUS),
 		Health: Health{optionalTime(r.InboundUS), optionalTime(r.AckUS), optionalTime(r.ProbeUS)},
+	}
+	if r.State == StatePairing {
+		s.QR = r.qrView(database.Micros(now))
+		if r.PairingCode != "" && r.PairingUS > database.Micros(now) {
+			s.PairingCode = &r.PairingCode
+		}
+	}
+	if r.Node != "" {
+		s.Node = &r.Node
 	}
 	if r.RemoteID != "" {
 		s.Account = &SessionAccount{r.RemoteID, r.RemoteName, r.RemoteBiz}
@@ -87,16 +97,21 @@ func (a *Account) SessionStatus(ctx context.Context, id provider.ReferenceID) (S
 	if err != nil {
 		return Session{}, err
 	}
-	return row.session(), nil
+	return row.session(a.s.now()), nil
 }
 
 // StartSession connects a line. On lines that receive by callback it checks
 // the credentials with the network and subscribes to its events; a refusal is
-// the session's lastError, in the network's own words.
+// the session's lastError, in the network's own words. A line that is a
+// connection begins to connect, or to be linked by a QR code that
+// [Account.SessionStatus] and the stream show.
 func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Session, error) {
 	row, _, err := a.opened(ctx, id)
 	if err != nil {
 		return Session{}, err
+	}
+	if a.s.connects(row.Kind) {
+		return a.connectLine(ctx, row, "")
 	}
 	row, err = a.s.check(ctx, row)
 	if err != nil {
@@ -105,11 +120,30 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 	if row.Proved {
 		err = a.s.templatesAfterStart(ctx, row)
 	}
-	return row.session(), err
+	return row.session(a.s.now()), err
+}
+
+// StartSessionByCode is [Account.StartSession] for a line that is linked to the
+// phone of that number by a code which is typed there. On other lines it is an
+// [*Invalid].
+func (a *Account) StartSessionByCode(ctx context.Context, id provider.ReferenceID, phone string) (Session, error) {
+	row, p, err := a.opened(ctx, id)
+	if err != nil {
+		return Session{}, err
+	}
+	if !a.s.connects(row.Kind) {
+		return Session{}, &Invalid{"method", "is for lines that are linked to a phone"}
+	}
+	to, err := p.Address(phone)
+	if err != nil || to.Phone == "" {
+		return Session{}, &Invalid{"phone", "must be a phone number with its country code"}
+	}
+	return a.connectLine(ctx, row, to.Phone)
 }
 
 // Logout ends a session: the line refuses sends until it is started again.
-// What arrives is still stored.
+// What arrives is still stored. A line that is linked to a phone is taken off
+// it.
 func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session, error) {
 	row, err := a.row(ctx, a.s.db, id)
 	if err != nil {
@@ -120,7 +154,11 @@ func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session,
 		return Session{}, err
 	}
 	a.s.lines.drop(id, a.s.opts.Logger)
-	return row.session(), nil
+	if a.s.connects(row.Kind) {
+		err = a.s.inTxUnit(ctx, func(u *unit) error { return u.wishUnlinked(ctx, row.ID) })
+		a.s.db.Wake(holdTopic)
+	}
+	return row.session(a.s.now()), err
 }
 
 // check asks the network about a line's credentials and records the answer.
@@ -215,17 +253,21 @@ func (u *unit) saveSession(ctx context.Context, r *referenceRow, before referenc
 	if *r == before {
 		return nil
 	}
-	if r.State != before.State {
+	switch {
+	case r.State != before.State:
 		u.tellSession(r)
+	case r.QR != before.QR, r.PairingCode != before.PairingCode, r.ErrorCode != before.ErrorCode:
+		u.tell(r.Account, r.ID, string(EventSession), r.session(u.now)) // for who looks on; nothing has changed for others
 	}
 	return writeSession(ctx, u.tx, r)
 }
 
 func writeSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
 	_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET state = $1, proved = $2, remote_id = $3, remote_name = $4, remote_biz = $5,
-		connected_us = $6, probe_us = $7, error_code = $8, error_message = $9, error_us = $10, error_retry_us = $11 WHERE id = $12`,
+		connected_us = $6, probe_us = $7, error_code = $8, error_message = $9, error_us = $10, error_retry_us = $11,
+		qr = $12, pairing_code = $13, pairing_until_us = $14, node = $15 WHERE id = $16`,
 		r.State, r.Proved, r.RemoteID, r.RemoteName, r.RemoteBiz, r.ConnectedUS, r.ProbeUS,
-		r.ErrorCode, r.ErrorMessage, r.ErrorUS, r.ErrorRetryUS, r.ID)
+		r.ErrorCode, r.ErrorMessage, r.ErrorUS, r.ErrorRetryUS, r.QR, r.PairingCode, r.PairingUS, r.Node, r.ID)
 	if err != nil {
 		return fmt.Errorf("storing a session: %w", err)
 	}
@@ -234,7 +276,7 @@ func writeSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
 
 // tellSession makes the event of a changed state.
 func (u *unit) tellSession(r *referenceRow) {
-	view := r.session()
+	view := r.session(u.now)
 	u.tell(r.Account, r.ID, string(EventSession), view)
 	u.events = append(u.events, Event{
 		ID: newID(), Type: EventSession, Account: r.Account, Reference: r.ID, Key: fmt.Sprintf("%d:session", r.ID), At: u.now,

@@ -68,6 +68,9 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	}
 	var ready []candidate
 	for _, x := range all {
+		if c.o.Serves != nil && !c.o.Serves(x.Consumer) {
+			continue
+		}
 		if x.Next > 0 && x.Paused <= x.Now {
 			later(x.Next, x.Now)
 		}

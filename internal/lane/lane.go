@@ -82,6 +82,11 @@ type Options struct {
 	// Settled is called after that commit. It must not block.
 	Settled func(outs []Outcome)
 
+	// Serves reports whether this node works for a consumer at present. Others
+	// may; nobody else takes what is left. It is asked often, and must not
+	// block. After it changed its mind call [Queue.Committed]. nil: for all.
+	Serves func(consumer string) bool
+
 	Workers   int           // items handled at once on this node, besides those that take long, up to four times as many; 0: 64
 	Cap       int           // lanes in flight per consumer and node, fewer before it has finished some; 0: 16
 	Run       int           // items taken with one claim of a lane; 0: 16

@@ -1,0 +1,167 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+	"rsc.io/qr"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// wishConnected notes that a line is to stand.
+func (u *unit) wishConnected(ctx context.Context, row *referenceRow, phone string) error {
+	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_hold (reference, kind, wish, phone, asked, node, fence, until_us)
+		VALUES ($1, $2, $3, $4, 1, '', 0, 0) ON CONFLICT (reference) DO UPDATE SET wish = excluded.wish, phone = excluded.phone,
+		asked = messaging_hold.asked + 1, until_us = CASE WHEN messaging_hold.node = '' THEN 0 ELSE messaging_hold.until_us END`,
+		row.ID, row.Kind, wishConnect, phone)
+	if err != nil {
+		return fmt.Errorf("noting what is wished of a line: %w", err)
+	}
+	return nil
+}
+
+// wishUnlinked wishes that the pairing of a line ends, if it was ever wished for.
+func (u *unit) wishUnlinked(ctx context.Context, id provider.ReferenceID) error {
+	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_hold SET wish = $1, asked = asked + 1, until_us = CASE WHEN node = '' THEN 0 ELSE until_us END
+		WHERE reference = $2`, wishUnlink, id)
+	if err != nil {
+		return fmt.Errorf("noting what is wished of a line: %w", err)
+	}
+	return nil
+}
+
+// connectLine wishes that a line stands. phone "": it is linked by QR.
+func (a *Account) connectLine(ctx context.Context, row *referenceRow, phone string) (Session, error) {
+	err := a.s.inTxUnit(ctx, func(u *unit) (err error) {
+		if row, err = u.session(ctx, row.ID); err != nil {
+			return err
+		}
+		before := *row
+		if !row.alive() {
+			row.State, row.ConnectedUS = StateStarting, 0
+			row.ErrorCode, row.ErrorMessage, row.ErrorUS, row.ErrorRetryUS = "", "", 0, 0
+		}
+		if err := u.saveSession(ctx, row, before); err != nil {
+			return err
+		}
+		return u.wishConnected(ctx, row, phone)
+	})
+	if err != nil {
+		return Session{}, err
+	}
+	a.s.db.Wake(holdTopic)
+	return row.session(a.s.now()), nil
+}
+
+// alive reports whether a line stands, or is on its way to.
+func (r *referenceRow) alive() bool {
+	return r.State != StateFailed && r.State != StateLoggedOut && r.State != StateStopped
+}
+
+// connection writes down how a held line stands. What a user has wished in the
+// meantime wins.
+func (l *heldLine) connection(ctx context.Context, c *provider.Connection) error {
+	s := l.h.s
+	err := s.inTxUnit(ctx, func(u *unit) error {
+		r, err := u.session(ctx, l.id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil // deleted meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		if ours, err := l.still(ctx, u.tx, c); err != nil || !ours {
+			return err
+		}
+		before := *r
+		r.connection(c, l.h.node, u)
+		return u.saveSession(ctx, r, before)
+	})
+	if err != nil {
+		return err
+	}
+	if c.State == provider.Connected {
+		s.Committed() // there may be something to send
+		return nil
+	}
+	s.db.Wake(holdTopic)
+	return nil
+}
+
+// still reports whether the line is this node's and to be connected, and notes
+// when its connection is over: until when it is not to be tried again.
+func (l *heldLine) still(ctx context.Context, tx *sqlx.Tx, c *provider.Connection) (bool, error) {
+	set, args := `wish = wish`, []any{l.id, l.fence, wishConnect} // locks the row
+	switch c.State {
+	case provider.LoggedOut:
+		set = `wish = '` + wishForget + `'`
+	case provider.Disconnected:
+		set, args = `node = '', until_us = $4`, append(args, cmp.Or(database.Micros(c.Until), never))
+	}
+	res, err := tx.ExecContext(ctx, `UPDATE messaging_hold SET `+set+` WHERE reference = $1 AND fence = $2 AND wish = $3`, args...)
+	if err != nil {
+		return false, fmt.Errorf("noting how a line is held: %w", err)
+	}
+	n, err := res.RowsAffected()
+	return n == 1, err
+}
+
+// connection makes the session say what the provider said.
+func (r *referenceRow) connection(c *provider.Connection, node string, u *unit) {
+	now := database.Micros(u.now)
+	r.QR, r.PairingCode, r.PairingUS, r.Node = clean(c.QR), clean(c.Code), database.Micros(c.Expires), node
+	switch c.State {
+	case provider.Connecting:
+		if r.State != StateConnected && r.State != StateReconnecting {
+			r.State = StateStarting
+			break
+		}
+		r.State = StateReconnecting // another node has had it
+	case provider.Reconnecting:
+		r.State = StateReconnecting
+	case provider.Pairing:
+		r.State = StatePairing
+	case provider.Connected:
+		r.connected(now)
+		r.Proved = true
+	case provider.LoggedOut:
+		r.State, r.Node = StateLoggedOut, ""
+	case provider.Disconnected:
+		r.State, r.Node = StateFailed, ""
+	}
+	if r.State != StateConnected && r.State != StateReconnecting {
+		r.ConnectedUS = 0
+	}
+	if a := c.Account; a != nil {
+		r.RemoteID, r.RemoteName, r.RemoteBiz = clean(a.ID), clean(a.Name), clean(a.VerifiedBizName)
+	}
+	if c.Reason != "" {
+		r.ErrorCode, r.ErrorMessage = clean(string(c.Reason)), cmp.Or(clean(c.Detail), noReason)
+		r.ErrorUS, r.ErrorRetryUS = cmp.Or(database.Micros(c.At), now), database.Micros(c.Until)
+	}
+}
+
+// never is a time that does not come.
+const never int64 = 1 << 62
+
+// qrView is a code that can still be scanned.
+func (r *referenceRow) qrView(nowUS int64) *QR {
+	if r.QR == "" || r.PairingUS <= nowUS {
+		return nil
+	}
+	code, err := qr.Encode(r.QR, qr.L)
+	if err != nil {
+		return nil // too long for a code
+	}
+	return &QR{
+		Code: r.QR, Image: "data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG()),
+		ExpiresAt: unixTime(r.PairingUS),
+	}
+}

@@ -1,0 +1,18 @@
+-- +goose Up
+-- lines that are connections: which are to stand, and which node has them
+CREATE TABLE messaging_hold (
+	reference BIGINT PRIMARY KEY, -- outlives its line: what the provider keeps of it is still to be forgotten
+	kind TEXT NOT NULL,
+	wish TEXT NOT NULL, -- 'connect', 'unlink': end the pairing and forget it, 'forget'
+	phone TEXT NOT NULL, -- to pair with by code; '': by QR
+	asked BIGINT NOT NULL, -- raised by each wish of a user
+	node TEXT NOT NULL, -- who holds it, '' when nobody does
+	fence BIGINT NOT NULL, -- raised when it changes hands
+	until_us BIGINT NOT NULL -- not to be taken before that
+);
+CREATE INDEX messaging_hold_node ON messaging_hold (node);
+
+ALTER TABLE messaging_reference ADD COLUMN qr TEXT NOT NULL DEFAULT '';
+ALTER TABLE messaging_reference ADD COLUMN pairing_code TEXT NOT NULL DEFAULT '';
+ALTER TABLE messaging_reference ADD COLUMN pairing_until_us BIGINT NOT NULL DEFAULT 0; -- end of either
+ALTER TABLE messaging_reference ADD COLUMN node TEXT NOT NULL DEFAULT ''; -- who holds the line, as last said
