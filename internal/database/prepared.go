@@ -53,12 +53,28 @@ func (d *DB) ExecTx(ctx context.Context, tx *sqlx.Tx, text string, args ...any) 
 	return tx.ExecContext(ctx, text, args...)
 }
 
+// SelectPrepared is d.SelectContext, for a text that may be prepared.
+func (d *DB) SelectPrepared(ctx context.Context, dest any, text string, args ...any) error {
+	if stmt, ok := d.prepared.Load(text); ok {
+		return stmt.(*sqlx.Stmt).SelectContext(ctx, dest, args...)
+	}
+	return d.SelectContext(ctx, dest, text, args...)
+}
+
 // QueryPrepared is d.QueryContext, for a text that may be prepared.
 func (d *DB) QueryPrepared(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if stmt, ok := d.prepared.Load(text); ok {
 		return stmt.(*sqlx.Stmt).QueryContext(ctx, args...)
 	}
 	return d.QueryContext(ctx, text, args...)
+}
+
+// QueryTx is tx.QueryContext, for a text that may be prepared.
+func (d *DB) QueryTx(ctx context.Context, tx *sqlx.Tx, text string, args ...any) (*sql.Rows, error) {
+	if stmt := d.ready(tx, text); stmt != nil {
+		return tx.StmtxContext(ctx, stmt).QueryContext(ctx, args...) //nolint:sqlclosecheck // tx closes it
+	}
+	return tx.QueryContext(ctx, text, args...)
 }
 
 // insertRows is how many rows a statement of SQLite stores. A longer one takes

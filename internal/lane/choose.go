@@ -24,23 +24,8 @@ type candidate struct {
 // scan returns the next page of consumers that have work. It visits each by
 // an index probe: how much work waits behind one costs nothing.
 func (c *claimer) scan(ctx context.Context) ([]candidate, error) {
-	const scan = `WITH RECURSIVE c (consumer) AS (
-			SELECT (SELECT l.consumer FROM lane_lane l WHERE l.queue = $1 AND l.consumer > $2 AND l.ready_us IS NOT NULL
-				ORDER BY l.consumer LIMIT 1)
-			UNION ALL
-			SELECT (SELECT l.consumer FROM lane_lane l WHERE l.queue = $1 AND l.consumer > c.consumer AND l.ready_us IS NOT NULL
-				ORDER BY l.consumer LIMIT 1)
-			FROM c WHERE c.consumer IS NOT NULL)
-		SELECT c.consumer AS consumer,
-			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us IS NOT NULL
-				ORDER BY l.ready_us LIMIT 1), 0) AS due,
-			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us > {now}
-				ORDER BY l.ready_us LIMIT 1), 0) AS next,
-			COALESCE((SELECT p.paused_us FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = c.consumer), 0) AS paused,
-			{now} AS now
-		FROM c WHERE c.consumer IS NOT NULL LIMIT $3`
 	var all []candidate
-	if err := c.db.SelectContext(ctx, &all, c.sql.text(scan), c.o.Name, c.after, scanLimit); err != nil {
+	if err := c.db.SelectPrepared(ctx, &all, c.scanText(), c.o.Name, c.after, scanLimit); err != nil {
 		return nil, err
 	}
 	c.after = ""

@@ -2,9 +2,8 @@ package lane
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -121,54 +120,25 @@ func (c *claimer) lease(ctx context.Context, chosen []candidate) (runs []*run, e
 	if len(chosen) == 0 {
 		return nil, nil
 	}
-	query, args := c.claimQuery(chosen)
+	text, args := c.claimText(chosen)
+	if err := c.prepareOnce(ctx, text); err != nil {
+		return nil, err
+	}
 	if c.db.Dialect == database.Postgres { // one statement needs no transaction
-		return c.leased(ctx, c.db, query, args)
+		return leased(c.db.QueryPrepared(ctx, text, args...))
 	}
 	err = c.db.WriteLazy(ctx, func(tx *sqlx.Tx) error {
-		runs, err = c.leased(ctx, tx, query, args)
+		runs, err = leased(c.db.QueryTx(ctx, tx, text, args...))
 		return err
 	})
 	return runs, err
 }
 
-// claimQuery takes the oldest ready lanes of each chosen consumer that is not
-// paused meanwhile. A lease is a ready_us in the future: nobody has to clean up
-// after its holder.
-func (c *claimer) claimQuery(chosen []candidate) (string, []any) {
-	const (
-		part = `SELECT id FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $# AND ready_us <= {now}
-			AND NOT EXISTS (SELECT 1 FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = $@)
-			ORDER BY ready_us LIMIT $# {skip}) c`
-		claim = `) UPDATE lane_lane SET ready_us = {now} + $#, epoch = epoch + 1, holder = $# WHERE id IN (SELECT id FROM c) {lazy}
-			RETURNING ` + leasedColumns
-	)
-	args := []any{c.o.Name}
-	var b strings.Builder
-	add := func(text string, more ...any) {
-		for _, a := range more {
-			args = append(args, a)
-			text = strings.Replace(text, "#", strconv.Itoa(len(args)), 1)
-		}
-		b.WriteString(text)
-	}
-	add(`WITH c AS MATERIALIZED (`)
-	for i, x := range chosen {
-		if i > 0 {
-			add(` UNION ALL `)
-		}
-		add(strings.Replace(c.sql.text(part), "@", strconv.Itoa(len(args)+1), 1), x.Consumer, x.lanes)
-		b.WriteString(strconv.Itoa(i))
-	}
-	add(c.sql.text(claim), c.o.Lease.Microseconds(), c.id)
-	return b.String(), args
-}
-
 // leasedColumns are what leased reads of a claimed lane.
 const leasedColumns = `id, epoch, consumer, key, detached, head, attempt, since_us`
 
-func (c *claimer) leased(ctx context.Context, db sqlx.QueryerContext, query string, args []any) ([]*run, error) {
-	rows, err := db.QueryxContext(ctx, query, args...)
+// leased reads lanes that were claimed just now.
+func leased(rows *sql.Rows, err error) ([]*run, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -212,6 +182,9 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 			return err
 		}
 		byLane[lane].add(seq, subject)
+	}
+	for _, r := range runs {
+		r.inOrder()
 	}
 	return rows.Err()
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // errSettle wraps what Settle returned.
@@ -186,8 +188,8 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 				return won, fmt.Errorf("detaching an item: %w", err)
 			}
 		}
-		for seq := r.head + 1; seq <= last; seq++ {
-			passed = append(passed, []int64{r.lane, seq})
+		if last > r.head {
+			passed = append(passed, []int64{r.lane, r.head, last})
 		}
 	}
 	if err := n.remove(ctx, tx, passed, won.runs); err != nil {
@@ -251,8 +253,7 @@ func (n *node) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs [
 	if len(passed) == 0 {
 		return nil
 	}
-	text, args := n.removeText(passed)
-	if _, err := n.db.ExecTx(ctx, tx, text, args...); err != nil {
+	if err := n.removeItems(ctx, tx, passed); err != nil {
 		return err
 	}
 	const lane = `DELETE FROM lane_lane WHERE id = $1`
@@ -261,6 +262,20 @@ func (n *node) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs [
 			if _, err := tx.ExecContext(ctx, lane, r.lane); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+func (n *node) removeItems(ctx context.Context, tx *sqlx.Tx, passed [][]int64) error {
+	if n.db.Dialect == database.Postgres {
+		text, args := n.removeText(passed)
+		_, err := n.db.ExecTx(ctx, tx, text, args...)
+		return err
+	}
+	for _, p := range passed {
+		if _, err := n.db.ExecTx(ctx, tx, removeOne, p[0], p[1], p[2]); err != nil {
+			return err
 		}
 	}
 	return nil

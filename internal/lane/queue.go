@@ -111,13 +111,21 @@ func (q *Queue) prepare(ctx context.Context) error {
 	}
 	one, _ := q.putText(make([]any, 4))
 	if q.db.Dialect != database.Postgres {
-		return q.db.Prepare(ctx, one)
+		return q.db.Prepare(ctx, one, q.scanText(), removeOne)
 	}
 	many, _ := q.putText(make([]any, 4*putLimit))
 	items, _ := q.itemsText([][]int64{make([]int64, 3)})
 	advance, _ := q.advanceText([][]int64{make([]int64, 6)})
-	remove, _ := q.removeText([][]int64{make([]int64, 2)})
-	return q.db.Prepare(ctx, one, many, items, advance, remove)
+	remove, _ := q.removeText([][]int64{make([]int64, 3)})
+	return q.db.Prepare(ctx, one, many, guardSQL, q.scanText(), items, advance, remove)
+}
+
+// prepareOnce prepares a text that nobody may need.
+func (q *Queue) prepareOnce(ctx context.Context, text string) error {
+	if q.o.Now != nil { // it is in the text
+		return nil
+	}
+	return q.db.Prepare(ctx, text)
 }
 
 // Committed tells the queue, on all nodes, that what was put, resumed or
@@ -173,7 +181,7 @@ func (q *Queue) guard(ctx context.Context, tx *sqlx.Tx) error {
 	if q.db.Dialect != database.Postgres {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, guardSQL)
+	_, err := q.db.ExecTx(ctx, tx, guardSQL)
 	return err
 }
 

@@ -2,6 +2,7 @@ package lane
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -9,14 +10,63 @@ import (
 // The statements that every batch runs. On PostgreSQL their texts do not depend
 // on what they are about, and are prepared.
 
+// scanText is what [claimer.scan] runs.
+func (q *Queue) scanText() string {
+	const scan = `WITH RECURSIVE c (consumer) AS (
+			SELECT (SELECT l.consumer FROM lane_lane l WHERE l.queue = $1 AND l.consumer > $2 AND l.ready_us IS NOT NULL
+				ORDER BY l.consumer LIMIT 1)
+			UNION ALL
+			SELECT (SELECT l.consumer FROM lane_lane l WHERE l.queue = $1 AND l.consumer > c.consumer AND l.ready_us IS NOT NULL
+				ORDER BY l.consumer LIMIT 1)
+			FROM c WHERE c.consumer IS NOT NULL)
+		SELECT c.consumer AS consumer,
+			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us IS NOT NULL
+				ORDER BY l.ready_us LIMIT 1), 0) AS due,
+			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us > {now}
+				ORDER BY l.ready_us LIMIT 1), 0) AS next,
+			COALESCE((SELECT p.paused_us FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = c.consumer), 0) AS paused,
+			{now} AS now
+		FROM c WHERE c.consumer IS NOT NULL LIMIT $3`
+	return q.sql.text(scan)
+}
+
+// claimText takes the oldest ready lanes of each chosen consumer that is not
+// paused meanwhile. A lease is a ready_us in the future: nobody has to clean up
+// after its holder. The text is for 1, 2, 4 … consumers, so that there are few:
+// the rest are nobody, who has no lanes.
+func (n *node) claimText(chosen []candidate) (string, []any) {
+	const (
+		part = `SELECT id FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $%d AND ready_us <= {now}
+			AND NOT EXISTS (SELECT 1 FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = $%[1]d)
+			ORDER BY ready_us LIMIT $%d {skip}) c%d`
+		claim = `WITH c AS MATERIALIZED (%s) UPDATE lane_lane SET ready_us = {now} + $%d, epoch = epoch + 1, holder = $%d
+			WHERE id IN (SELECT id FROM c) {lazy} RETURNING ` + leasedColumns
+	)
+	size := 1
+	for size < len(chosen) {
+		size *= 2
+	}
+	args, parts := []any{n.o.Name}, make([]string, size)
+	for i := range parts {
+		var x candidate
+		if i < len(chosen) {
+			x = chosen[i]
+		}
+		args = append(args, x.Consumer, x.lanes)
+		parts[i] = fmt.Sprintf(n.sql.text(part), len(args)-1, len(args), i)
+	}
+	text := fmt.Sprintf(n.sql.text(claim), strings.Join(parts, " UNION ALL "), len(args)+1, len(args)+2)
+	return text, append(args, n.o.Lease.Microseconds(), n.id)
+}
+
 // itemsText reads the items of lanes: rows of lane, head and how many at most.
 func (q *Queue) itemsText(heads [][]int64) (string, []any) {
 	const (
 		items = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.subject FROM c `
-		join  = `JOIN lane_item i ON i.lane_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most ORDER BY c.id, i.seq`
+		join  = `JOIN lane_item i ON i.lane_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most`
 		// PostgreSQL would sooner read the whole table than visit 64 lanes.
 		lateral = `CROSS JOIN LATERAL (SELECT seq, subject FROM lane_item
-			WHERE lane_id = c.id AND seq > c.head AND seq <= c.head + c.most OFFSET 0) i ORDER BY c.id, i.seq`
+			WHERE lane_id = c.id AND seq > c.head AND seq <= c.head + c.most OFFSET 0) i`
 	)
 	text := items + join
 	if q.db.Dialect == database.Postgres {
@@ -49,8 +99,12 @@ func (q *Queue) advanceText(us [][]int64) (string, []any) {
 	return fmt.Sprintf(q.sql.text(text+advance), list), args
 }
 
-// removeText deletes items: rows of lane and sequence number.
+// removeText deletes items of PostgreSQL: rows of lane, head before and head.
 func (q *Queue) removeText(passed [][]int64) (string, []any) {
 	list, args := q.sql.list(1, passed)
-	return `DELETE FROM lane_item WHERE (lane_id, seq) IN (` + list + `)`, args
+	return `DELETE FROM lane_item USING (` + list + `) AS u (lane, before, up_to) WHERE lane_id = u.lane AND seq > u.before AND seq <= u.up_to`, args
 }
+
+// removeOne deletes items of one lane. SQLite runs it many times sooner than it
+// reads a list.
+const removeOne = `DELETE FROM lane_item WHERE lane_id = $1 AND seq > $2 AND seq <= $3`

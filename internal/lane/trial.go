@@ -37,7 +37,7 @@ func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err 
 		if won, err := res.RowsAffected(); err != nil || won == 0 {
 			return err
 		}
-		runs, err = c.leased(ctx, tx, c.sql.text(claim), []any{c.o.Lease.Microseconds(), c.id, id})
+		runs, err = leased(tx.QueryContext(ctx, c.sql.text(claim), c.o.Lease.Microseconds(), c.id, id))
 		if err != nil || len(runs) > 0 {
 			return err
 		}

@@ -1,10 +1,12 @@
 package lane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -43,10 +45,15 @@ type run struct {
 
 func (r *run) add(seq int64, subject string) {
 	it := &Item{Entry: Entry{Consumer: r.consumer, Key: r.key, Subject: subject}, Seq: seq, Fence: r.epoch}
-	if len(r.items) == 0 {
-		it.Attempt, it.Since = r.attempt, database.Time(r.since)
-	}
 	r.items = append(r.items, it)
+}
+
+// inOrder sorts the items when all are there. What failed before is the first.
+func (r *run) inOrder() {
+	slices.SortFunc(r.items, func(a, b *Item) int { return cmp.Compare(a.Seq, b.Seq) })
+	if len(r.items) > 0 {
+		r.items[0].Attempt, r.items[0].Since = r.attempt, database.Time(r.since)
+	}
 }
 
 // margin is how long before its lease a handler must end.
