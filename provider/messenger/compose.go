@@ -1,7 +1,6 @@
 package messenger
 
 import (
-	"encoding/json"
 	"fmt"
 	"unicode/utf8"
 
@@ -97,7 +96,7 @@ func bodyOf(content provider.Content) (body Body, names []string, err error) {
 			".buttons[0].title", "'s button (message.button)", ".buttons[0].payload", ".id", ".payload", ".id",
 		}, nil
 	case provider.Interactive:
-		return Body{Attachment: &Attachment{"template", json.RawMessage(c.Interactive)}}, []string{atPayload, "message.interactive"}, nil
+		return Body{Attachment: &Attachment{"template", c.Interactive}}, []string{atPayload, "message.interactive"}, nil
 	case nil:
 		return Body{}, nil, lacks("a message without content")
 	}

@@ -37,6 +37,10 @@ func (r *reader) message(in *item, v graph.Value) {
 		return
 	}
 	m.Mine = v.Get("is_echo").Flag()
+	if m.Mine && v.Get("text") == nil && v.Get("attachments") == nil && !v.Get("is_deleted").Flag() {
+		r.Report(r.itself("echo", in)) // it says no more than that there is a message
+		return
+	}
 	if m.Mine {
 		m.OwnID = v.Get("metadata").Text()
 		if app := v.Get("app_id").ID(); !inboxApps[app] {

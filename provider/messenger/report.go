@@ -32,6 +32,9 @@ func handover(what string) func(r *reader, in *item, v graph.Value) {
 				h.To = string(app)
 			}
 		}
+		if h.Chat.ChatID == "" {
+			h.Owner = provider.HandoverSame
+		}
 		r.Report(h)
 	}
 }

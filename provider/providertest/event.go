@@ -38,6 +38,9 @@ func Whole(t testing.TB, event provider.Event) {
 	case *provider.GroupChange:
 		require.True(t, e.Chat.Group)
 		require.NotEmpty(t, e.Chat.ChatID)
+	case *provider.Handover:
+		require.NotEmpty(t, e.What)
+		require.True(t, e.Chat.ChatID != "" || e.Owner == provider.HandoverSame, "a conversation changes hands in its chat")
 	case *provider.TemplateChange:
 		require.NotEmpty(t, e.TemplateID+e.Name, "a change names its template")
 	case *provider.Health:
@@ -53,6 +56,7 @@ func wholeMessage(t testing.TB, m *provider.Message) {
 	require.NotEmpty(t, m.Chat.ChatID)
 	require.NotNil(t, m.Content)
 	require.NotEmpty(t, m.Content.Type())
+	require.True(t, m.Mine || m.OwnID+m.App == "", "only the account's own come back")
 	require.True(t, m.Forwarded || !m.FrequentlyForwarded, "what went through many hands was forwarded")
 	require.True(t, m.Historical || m.Status == provider.StatusPending, "a new message has no status yet")
 	require.False(t, m.WindowUntil.Before(m.At) && !m.WindowUntil.IsZero(), "a window ends after it began")
@@ -83,7 +87,7 @@ func wholeContact(t testing.TB, c *provider.ContactChange) {
 	require.NotEmpty(t, c.Chat.ChatID)
 	require.Contains(t, []provider.ContactChangeKind{
 		provider.ContactMoved, provider.ContactIdentity, provider.ContactSaved,
-		provider.ContactForgotten, provider.ContactOptedOut, provider.ContactOptedIn,
+		provider.ContactForgotten, provider.ContactOptedOut, provider.ContactOptedIn, provider.ContactLinked, provider.ContactUnlinked,
 	}, c.What)
 	require.Equal(t, c.What == provider.ContactMoved, c.To.ChatID != "", "who moved went somewhere")
 }

@@ -35,7 +35,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	most := int64(maxBody)
-	if strings.HasSuffix(r.URL.Path, "/media") {
+	if strings.HasSuffix(r.URL.Path, "/media") || strings.HasSuffix(r.URL.Path, "/message_attachments") {
 		most = maxUpload
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
@@ -125,7 +125,8 @@ func (s *Server) authorize(c *call) *reply {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.ContainsFunc(s.lines, func(l Line) bool { return l.AccessToken == c.token }) {
+	if !slices.ContainsFunc(s.lines, func(l Line) bool { return l.AccessToken == c.token }) &&
+		!slices.ContainsFunc(s.pages.known, func(p Page) bool { return p.AccessToken == c.token }) {
 		r := refuse(190, "Invalid OAuth access token - Cannot parse access token")
 		r.status = http.StatusUnauthorized
 		return r
@@ -137,11 +138,15 @@ func (s *Server) authorize(c *call) *reply {
 func (c *call) sends() bool {
 	var probe struct {
 		Status string `json:"status"`
+		Action string `json:"sender_action"`
 	}
-	return c.method == http.MethodPost && (c.edge == "messages" || c.edge == "marketing_messages") && (json.Unmarshal(c.body, &probe) != nil || probe.Status == "")
+	return c.method == http.MethodPost && (c.edge == "messages" || c.edge == "marketing_messages") && (json.Unmarshal(c.body, &probe) != nil || probe.Status+probe.Action == "")
 }
 
 func (s *Server) dispatch(ctx context.Context, c *call) *reply {
+	if answer := s.pageCall(c); answer != nil {
+		return answer
+	}
 	if l, ok := s.visible(c.id, c.token); ok {
 		if answer := s.number(l, c); answer != nil {
 			return answer

@@ -28,7 +28,7 @@ const (
 // File is a file that the fake keeps for a line.
 type File struct {
 	ID   string
-	Line string // phone number id
+	Line string // phone number id, or id of a page
 	Name string
 	MIME string
 	Data []byte
@@ -52,10 +52,13 @@ type keptFile struct {
 }
 
 // PutFile keeps a file as if a contact had sent it to the line ("": the
-// first), and returns its id.
+// first) or to a page, and returns its id.
 func (s *Server) PutFile(line, mimeType string, data []byte) (id string) {
-	l, _ := s.line(line)
-	return s.keep(File{Line: l.PhoneNumberID, MIME: mimeType, Data: slices.Clone(data)})
+	owner := line
+	if l, known := s.line(line); known {
+		owner = l.PhoneNumberID
+	}
+	return s.keep(File{Line: owner, MIME: mimeType, Data: slices.Clone(data)})
 }
 
 func (s *Server) keep(f File) string {
@@ -90,31 +93,10 @@ func (s *Server) SpoilFile(id string, f FileFault) {
 
 // upload takes the form that hands a file over.
 func (s *Server) upload(l Line, contentType string, body []byte) *reply {
-	kind, parameters, err := mime.ParseMediaType(contentType)
-	if err != nil || kind != "multipart/form-data" {
-		return refuse(100, "(#100) The parameter file is required.")
-	}
-	fields := map[string]string{}
-	f := File{Line: l.PhoneNumberID}
-	for form := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]); ; {
-		part, err := form.NextPart()
-		if err == io.EOF { //nolint:errorlint // as multipart documents
-			break
-		}
-		if err != nil {
-			return refuse(100, "(#100) The form is cut off: %v", err)
-		}
-		data, err := io.ReadAll(part)
-		if err != nil {
-			return refuse(100, "(#100) The form is cut off: %v", err)
-		}
-		if part.FormName() == "file" {
-			f.Name, f.MIME, f.Data = part.FileName(), part.Header.Get("Content-Type"), data
-		} else {
-			fields[part.FormName()] = string(data)
-		}
-	}
+	fields, f, refused := readForm(contentType, body, "file")
 	switch {
+	case refused != nil:
+		return refused
 	case fields["messaging_product"] != "whatsapp":
 		return refuse(100, "(#100) The parameter messaging_product is required.")
 	case f.Data == nil || f.Name == "":
@@ -122,7 +104,35 @@ func (s *Server) upload(l Line, contentType string, body []byte) *reply {
 	case fields["type"] != f.MIME:
 		return refuse(100, "(#100) Param file must be a file with the type of the parameter type. Received file of type '%s'.", f.MIME)
 	}
+	f.Line = l.PhoneNumberID
 	return ok(map[string]string{"id": s.keep(f)})
+}
+
+// readForm takes a form apart whose file is called name.
+func readForm(contentType string, body []byte, name string) (fields map[string]string, f File, refused *reply) {
+	kind, parameters, err := mime.ParseMediaType(contentType)
+	if err != nil || kind != "multipart/form-data" {
+		return nil, f, refuse(100, "(#100) The parameter %s is required.", name)
+	}
+	fields = map[string]string{}
+	for form := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]); ; {
+		part, err := form.NextPart()
+		if err == io.EOF { //nolint:errorlint // as multipart documents
+			return fields, f, nil
+		}
+		if err != nil {
+			return nil, f, refuse(100, "(#100) The form is cut off: %v", err)
+		}
+		data, err := io.ReadAll(part)
+		if err != nil {
+			return nil, f, refuse(100, "(#100) The form is cut off: %v", err)
+		}
+		if part.FormName() == name {
+			f.Name, f.MIME, f.Data = part.FileName(), part.Header.Get("Content-Type"), data
+		} else {
+			fields[part.FormName()] = string(data)
+		}
+	}
 }
 
 // file answers for the id of a file that the token may see; nil when there is
@@ -184,7 +194,8 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	cut, status := kept.next(r, s.opts.Now())
 	noRanges, data, line := kept.fault.NoRanges, kept.Data, kept.Line
 	s.mu.Unlock()
-	if _, may := s.visible(line, bearer(r)); !may {
+	_, open := s.page(line)
+	if _, may := s.visible(line, bearer(r)); !may && (!open || line == "") {
 		status = http.StatusUnauthorized
 	}
 	if status != 0 {

@@ -3,6 +3,7 @@ package graphtest
 import (
 	"encoding/json"
 	"net/http"
+	"time"
 )
 
 // profile keeps and returns the business profile of a line.
@@ -63,24 +64,34 @@ func setNumber(body []byte) *reply {
 	return success
 }
 
-// debugToken tells about the token that a line has.
+// debugToken tells about the token that a line or a page has.
 func (s *Server) debugToken(c *call) *reply {
 	input := c.query["input_token"]
+	if len(input) == 0 {
+		input = []string{""}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.lines {
-		if len(input) == 0 || l.AccessToken != input[0] {
-			continue
+		if l.AccessToken == input[0] {
+			return s.tokenInfo("SYSTEM_USER", "100000000000001", l.TokenExpires, "whatsapp_business_management", "whatsapp_business_messaging")
 		}
-		expires := int64(0)
-		if !l.TokenExpires.IsZero() {
-			expires = l.TokenExpires.Unix()
+	}
+	for _, p := range s.pages.known {
+		if p.AccessToken == input[0] {
+			return s.tokenInfo("PAGE", p.app(), p.TokenExpires, "pages_messaging", "pages_manage_metadata")
 		}
-		return ok(map[string]any{"data": map[string]any{
-			"app_id": "100000000000001", "type": "SYSTEM_USER", "is_valid": expires == 0 || l.TokenExpires.After(s.opts.Now()),
-			"expires_at": expires, "data_access_expires_at": 0,
-			"scopes": []string{"whatsapp_business_management", "whatsapp_business_messaging"},
-		}})
 	}
 	return ok(map[string]any{"data": map[string]any{"is_valid": false, "scopes": []string{}}})
+}
+
+func (s *Server) tokenInfo(kind, app string, end time.Time, scopes ...string) *reply {
+	expires := int64(0)
+	if !end.IsZero() {
+		expires = end.Unix()
+	}
+	return ok(map[string]any{"data": map[string]any{
+		"app_id": app, "type": kind, "is_valid": expires == 0 || end.After(s.opts.Now()),
+		"expires_at": expires, "data_access_expires_at": 0, "scopes": scopes,
+	}})
 }

@@ -20,7 +20,8 @@ type Request struct {
 // Message is a message that the fake took, as the contact's phone has it.
 type Message struct {
 	ID           string
-	Line         string // phone number id
+	Line         string // phone number id, or id of a page
+	From         string // of one that a person wrote to a page
 	To           string // phone number, business-scoped user id, or with Group the id of a group
 	Group        bool
 	Type         string
@@ -29,7 +30,7 @@ type Message struct {
 	FileLink     string          // of one by its address
 	Template     string          // name of a template
 	ReplyTo      string          // id of the quoted message, or ""
-	CallbackData string          // biz_opaque_callback_data
+	CallbackData string          // biz_opaque_callback_data; of a page's, its metadata
 	Body         json.RawMessage // the request
 	At           time.Time
 }

@@ -31,12 +31,15 @@ type Line struct {
 // Options configures a [Server]. Nil and the zero value mean the defaults.
 type Options struct {
 	Lines []Line
+	Pages []Page
 	// Callback is where callbacks are posted; "": nowhere, until
 	// [Server.SetCallback].
 	Callback string
 	// Statuses are posted by themselves, in this order, after a message was
 	// taken: "sent", "delivered", "read", "played". Nil: none.
 	Statuses []string
+	// Echoes are posted for what pages send.
+	Echoes bool
 	// Window makes free-form messages fail with 131047 unless the contact
 	// wrote within 24 h.
 	Window bool
@@ -77,6 +80,7 @@ type Server struct {
 	faults     []Fault
 	latency    time.Duration
 
+	pages        pages
 	files        map[string]*keptFile
 	profiles     map[string]map[string]json.RawMessage // by line
 	templates    []Template
@@ -98,6 +102,7 @@ func New(o *Options) *Server {
 		read:       map[string]bool{},
 		subscribed: map[string]override{},
 		latency:    o.Latency,
+		pages:      pages{slices.Clone(o.Pages), map[string][]string{}, map[string][2]string{}, map[string]json.RawMessage{}},
 		files:      map[string]*keptFile{},
 		profiles:   map[string]map[string]json.RawMessage{},
 	}
