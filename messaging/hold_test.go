@@ -57,7 +57,7 @@ func TestLink(t *testing.T) {
 		require.Nil(t, s.PairingCode)
 		require.NotNil(t, s.Node)
 
-		_, err = f.acc.StartSessionByCode(t.Context(), ref, "49151")
+		_, err = f.acc.LinkSession(t.Context(), ref, "49151")
 		require.NoError(t, err)
 		eventually(t, "a code", func() bool {
 			s, err = f.acc.SessionStatus(t.Context(), ref)

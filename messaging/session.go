@@ -123,16 +123,18 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 	return row.session(a.s.now()), err
 }
 
-// StartSessionByCode is [Account.StartSession] for a line that is linked to the
-// phone of that number by a code which is typed there. On other lines it is an
-// [*Invalid].
-func (a *Account) StartSessionByCode(ctx context.Context, id provider.ReferenceID, phone string) (Session, error) {
+// LinkSession is [Account.StartSession] for a line that is linked to a phone: by
+// a QR code, or, with the number of that phone, by a code that is typed there.
+// On other lines it is an [*Invalid].
+func (a *Account) LinkSession(ctx context.Context, id provider.ReferenceID, phone string) (Session, error) {
 	row, p, err := a.opened(ctx, id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Session{}, err
-	}
-	if !a.s.connects(row.Kind) {
+	case !a.s.connects(row.Kind):
 		return Session{}, &Invalid{"method", "is for lines that are linked to a phone"}
+	case phone == "":
+		return a.connectLine(ctx, row, "")
 	}
 	to, err := p.Address(phone)
 	if err != nil || to.Phone == "" {

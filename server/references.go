@@ -122,8 +122,25 @@ type sessionBody struct {
 	}
 }
 
-func (s *Server) startSession(ctx context.Context, c call, in *sessionBody) (messaging.Session, error) {
-	return s.account(c).StartSession(ctx, in.Body.Reference)
+type startBody struct {
+	Body struct {
+		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		Method    string               `json:"method,omitempty" enum:"qr,code" doc:"How a line is linked to a phone that has none yet: by a QR code that the session shows, or by a code that is typed on the phone."`
+		Phone     string               `json:"phone,omitempty" maxLength:"40" doc:"With the method code: the number of that phone." example:"+16505551234"`
+	}
+}
+
+func (s *Server) startSession(ctx context.Context, c call, in *startBody) (messaging.Session, error) {
+	b, a := in.Body, s.account(c)
+	switch {
+	case b.Phone != "" && b.Method != "code":
+		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "belongs to the method code"}
+	case b.Method == "code" && b.Phone == "":
+		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "must be a phone number with its country code"}
+	case b.Method != "":
+		return a.LinkSession(ctx, b.Reference, b.Phone)
+	}
+	return a.StartSession(ctx, b.Reference)
 }
 
 func (s *Server) logout(ctx context.Context, c call, in *sessionBody) (messaging.Session, error) {

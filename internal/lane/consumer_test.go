@@ -302,3 +302,27 @@ func TestDrop(t *testing.T) {
 		require.Zero(t, n)
 	})
 }
+
+// TestServes works only for the consumers that the node serves at present.
+func TestServes(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s sink
+		var both atomic.Bool
+		q := newQueue(t, db, lane.Options{
+			Serves: func(consumer string) bool { return consumer == "here" || both.Load() },
+			Handle: func(_ context.Context, it lane.Item) lane.Outcome { s.add(it); return lane.Outcome{} },
+		})
+		put(t, db, q, entries("elsewhere", 2, 10)...)
+		put(t, db, q, entries("here", 2, 10)...)
+		start(t, q)
+		s.await(t, 10)
+		require.Empty(t, s.of("elsewhere/k0"))
+		stats, err := q.Stats(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, 10, stats.Ready)
+		both.Store(true)
+		q.Committed()
+		s.await(t, 20)
+		s.inOrder(t, 4, 5)
+	})
+}
