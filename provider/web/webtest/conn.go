@@ -68,9 +68,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(s.over)
 	defer cancel()
 	defer s.forget(c)
-	if err := c.run(ctx); err != nil {
-		s.log.DebugContext(ctx, "connection ended", slog.Any("error", err))
-	}
+	s.log.DebugContext(ctx, "connection ended", slog.Any("error", c.run(ctx)))
 }
 
 // forget takes a connection out of everything that knows it.
@@ -94,6 +92,7 @@ func (s *Server) forget(c *conn) {
 	s.changed.ring()
 }
 
+// run serves the connection until it ends, and says why it did.
 func (c *conn) run(ctx context.Context) error {
 	if err := c.handshake(ctx); err != nil {
 		return fmt.Errorf("handshake: %w", err)

@@ -41,10 +41,9 @@ type Login struct {
 // Conflict is a device that was logged in twice at once. The network keeps the
 // newer connection and tells the older one that it was replaced.
 type Conflict struct {
-	Device  types.JID
-	Since   time.Time // login of the older connection
-	At      time.Time // login of the newer
-	Payload string    // what the newer client says it is
+	Device types.JID
+	Since  time.Time // login of the older connection
+	At     time.Time // login of the newer
 }
 
 // Ack says that a client has acknowledged what was delivered to it.
@@ -175,6 +174,7 @@ func (d *Device) left(c *conn) {
 	}
 	if d.conn == c {
 		d.conn, d.online = nil, false
+		d.s.live--
 	}
 	d.changed.ring()
 }

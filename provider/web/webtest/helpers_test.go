@@ -43,6 +43,13 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
+// short is for what a test expects not to come.
+func short(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // sessions opens a store for whatsmeow's sessions, as our own database is.
 func sessions(t *testing.T) *sqlstore.Container {
 	t.Helper()
@@ -128,19 +135,6 @@ func kinds(list []any) []string {
 		names = append(names, reflect.TypeOf(event).String())
 	}
 	return names
-}
-
-// count is how many events of a type are there.
-func count[T any](c *client) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := 0
-	for _, event := range c.events {
-		if _, ok := event.(T); ok {
-			n++
-		}
-	}
-	return n
 }
 
 // link pairs a new client with the phone, and waits until it is logged in.

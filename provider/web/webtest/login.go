@@ -116,7 +116,9 @@ func (c *conn) login() {
 	}
 	c.opened = time.Now()
 	if old := d.conn; old != nil {
-		go s.replace(d, old, c.opened, c.payload.GetUserAgent().GetAppVersion().String())
+		go s.replace(d, old, c.opened)
+	} else {
+		s.live++
 	}
 	d.conn, c.device = c, d
 	d.logins = append(d.logins, Login{From: c.opened})
@@ -127,7 +129,7 @@ func (c *conn) login() {
 
 // replace tells a connection that a newer one took its place, if it does not
 // end by itself.
-func (s *Server) replace(d *Device, old *conn, at time.Time, payload string) {
+func (s *Server) replace(d *Device, old *conn, at time.Time) {
 	grace := time.NewTimer(replaceGrace)
 	defer grace.Stop()
 	select {
@@ -136,7 +138,7 @@ func (s *Server) replace(d *Device, old *conn, at time.Time, payload string) {
 	case <-grace.C:
 	}
 	s.mu.Lock()
-	s.conflicts = append(s.conflicts, Conflict{Device: d.JID(), Since: old.opened, At: at, Payload: payload})
+	s.conflicts = append(s.conflicts, Conflict{Device: d.JID(), Since: old.opened, At: at})
 	s.changed.ring()
 	s.mu.Unlock()
 	old.farewell(conflict("replaced"), linger)

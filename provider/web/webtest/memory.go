@@ -42,6 +42,15 @@ func (m *memory) do(fn func()) {
 	fn()
 }
 
+// clear forgets all that goes with an identity.
+func (m *memory) clear() {
+	m.do(func() {
+		clear(m.sessions)
+		clear(m.senderKeys)
+		clear(m.preKeys)
+	})
+}
+
 // newPreKey makes a one-time key.
 func (m *memory) newPreKey() (k *keys.PreKey) {
 	m.do(func() {

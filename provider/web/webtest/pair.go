@@ -139,7 +139,7 @@ func (p *Phone) signDevice(number uint16, identity, secret []byte) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	account := p.signal.IdentityKey
+	account := p.identity()
 	signed, err := proto.Marshal(&waAdv.ADVSignedDeviceIdentity{
 		Details: details, AccountSignatureKey: account.Pub[:],
 		AccountSignature: sign(account, joined([]byte{6, 0}, details, identity)),
@@ -162,7 +162,7 @@ func (p *Phone) checkDevice(n *node, identity []byte) error {
 		refusal := n.GetChildByTag("error")
 		return fmt.Errorf("the client refuses: %q", str(&refusal, "text"))
 	}
-	said := joined([]byte{6, 1}, signed.GetDetails(), identity, p.signal.IdentityKey.Pub[:])
+	said := joined([]byte{6, 1}, signed.GetDetails(), identity, p.identity().Pub[:])
 	if !ecc.VerifySignature(ecc.NewDjbECPublicKey([32]byte(identity)), said, [64]byte(signed.GetDeviceSignature())) {
 		return errors.New("the device's signature is wrong")
 	}

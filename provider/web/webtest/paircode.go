@@ -106,7 +106,7 @@ func (p *Phone) sendCodeKey(cp *codePairing, code string, own *keys.KeyPair) err
 		Content: []node{{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []node{
 			{Tag: "link_code_pairing_ref", Content: []byte(cp.ref)},
 			{Tag: "link_code_pairing_wrapped_primary_ephemeral_pub", Content: joined(wrapped, sealed)},
-			{Tag: "primary_identity_pub", Content: p.signal.IdentityKey.Pub[:]},
+			{Tag: "primary_identity_pub", Content: p.identity().Pub[:]},
 		}}},
 	})
 	return nil
@@ -136,7 +136,7 @@ func (p *Phone) codeSecrets(step *node, own *keys.KeyPair, theirs []byte) (ident
 	if err != nil || len(opened) != 96 {
 		return nil, nil, errors.New("the code is wrong")
 	}
-	identities, err := x25519(p.signal.IdentityKey.Priv[:], identity)
+	identities, err := x25519(p.identity().Priv[:], identity)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"go.mau.fi/whatsmeow/types"
 )
@@ -133,6 +134,40 @@ func (p *Phone) Reveal() {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	p.revealed = true
+}
+
+// SetName changes the name that others see, with the next message.
+func (p *Phone) SetName(name string) {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	p.opts.Name = name
+}
+
+// Reinstall makes the phone begin anew: with new keys, no linked devices, and
+// unable to read what was sent before. Those who wrote to it are told.
+func (p *Phone) Reinstall() {
+	p.lock.Lock()
+	p.s.mu.Lock()
+	p.renew()
+	p.self.keys = p.public()
+	linked := p.companions()
+	p.s.mu.Unlock()
+	p.lock.Unlock()
+	for _, d := range linked {
+		d.Remove()
+	}
+	p.s.deliveries(func(b *batch) {
+		for _, g := range p.s.groups {
+			delete(g.keyed, p)
+		}
+		for d := range p.watchers {
+			b.deliver(d, node{
+				Tag:     "notification",
+				Attrs:   attrs{"from": p.jid, "type": "encrypt", "id": p.s.id(), "t": time.Now().Unix()},
+				Content: []node{{Tag: "identity"}},
+			})
+		}
+	})
 }
 
 // other is the account's address in the other form than j's; empty when the

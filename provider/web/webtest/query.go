@@ -202,8 +202,10 @@ func (s *Server) keysOf(j types.JID) node {
 		return node{Tag: "user", Attrs: attrs{"jid": j}, Content: []node{{Tag: "error", Attrs: attrs{"code": 404, "text": "item-not-found"}}}}
 	}
 	content := []node{
-		{Tag: "registration", Content: d.keys.registration}, {Tag: "type", Content: []byte{5}},
-		{Tag: "identity", Content: d.keys.identity}, d.keys.signed,
+		{Tag: "registration", Content: d.keys.registration},
+		{Tag: "type", Content: []byte{5}},
+		{Tag: "identity", Content: d.keys.identity},
+		d.keys.signed,
 	}
 	if once := d.takeOnce(); once.Tag != "" {
 		content = append(content, once)

@@ -1,7 +1,6 @@
 package webtest
 
 import (
-	"encoding/binary"
 	"errors"
 	"time"
 
@@ -145,10 +144,12 @@ func (p *Phone) confirm(n *node, own bool) {
 func (p *Phone) askAgain(n *node, count int) {
 	a := answerTo(n)
 	a["type"] = string(types.ReceiptTypeRetry)
-	keys := p.public()
+	p.s.mu.Lock()
+	keys := p.self.keys
+	p.s.mu.Unlock()
 	content := []node{
 		{Tag: "retry", Attrs: attrs{"count": count, "id": n.Attrs["id"], "t": n.Attrs["t"], "v": 1}},
-		{Tag: "registration", Content: binary.BigEndian.AppendUint32(nil, p.signal.RegistrationID)},
+		{Tag: "registration", Content: keys.registration},
 	}
 	if count > 1 {
 		content = append(content, node{Tag: "keys", Content: []node{

@@ -50,6 +50,7 @@ type Server struct {
 	deaf      bool
 	intercept func(*Device, *node) bool
 	ids       int
+	live      int // devices that are logged in
 }
 
 // Start returns a fake that listens on a loopback port, and makes whatsmeow
@@ -123,35 +124,19 @@ func (s *Server) Close() {
 	s.DropAll()
 }
 
-// Live is the number of connections of logged-in devices.
+// Live is the number of devices that are logged in.
 func (s *Server) Live() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := 0
-	for c := range s.conns {
-		if c.device != nil && c.device.conn == c {
-			n++
-		}
-	}
-	return n
+	return s.live
 }
 
 // AwaitLive waits until n devices at least are logged in.
 func (s *Server) AwaitLive(ctx context.Context, n int) error {
-	for {
-		s.mu.Lock()
-		wait := s.changed.wait()
-		s.mu.Unlock()
-		live := s.Live()
-		if live >= n {
-			return nil
-		}
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return fmt.Errorf("webtest: %d of %d devices are logged in: %w", live, n, ctx.Err())
-		}
+	if err := s.until(ctx, &s.changed, func() bool { return s.live >= n }); err != nil {
+		return fmt.Errorf("webtest: %d of %d devices are logged in: %w", s.Live(), n, err)
 	}
+	return nil
 }
 
 // DropAll cuts every connection without a word, as a network that fails.

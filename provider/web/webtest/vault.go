@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 
 	"go.mau.fi/libsignal/ecc"
@@ -39,11 +38,21 @@ type deviceKeys struct {
 }
 
 func newVault() *vault {
-	m := newMemory()
+	v := &vault{memory: newMemory()}
+	v.renew()
+	return v
+}
+
+// renew makes new keys and forgets all sessions. Its lock and the server's are
+// held, either of which is enough to read the keys.
+func (v *vault) renew() {
 	own := keys.NewKeyPair()
-	signal := &store.Device{IdentityKey: own, SignedPreKey: own.CreateSignedPreKey(1), RegistrationID: rand.Uint32N(16380) + 1}
-	signal.SetAllStores(m)
-	return &vault{memory: m, signal: signal}
+	v.memory.clear()
+	v.signal = &store.Device{
+		IdentityKey: own, SignedPreKey: own.CreateSignedPreKey(1),
+		RegistrationID: uint32(binary.BigEndian.Uint16(own.Pub[:]))>>2 + 1, // 14 random bits
+	}
+	v.signal.SetAllStores(v.memory)
 }
 
 // public is what others may know. Its one-time keys are made when somebody
@@ -54,6 +63,13 @@ func (v *vault) public() deviceKeys {
 		identity:     v.signal.IdentityKey.Pub[:],
 		signed:       keyNode(v.signal.SignedPreKey),
 	}
+}
+
+// identity is the key of the account.
+func (v *vault) identity() *keys.KeyPair {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	return v.signal.IdentityKey
 }
 
 func (v *vault) preKey() node { return keyNode(v.memory.newPreKey()) }
@@ -190,9 +206,10 @@ func keyNumber(key *node) uint32 {
 	return number
 }
 
-// pad adds 1 to 15 bytes that each say how many there are.
+// pad adds 1 to 15 bytes that each say how many there are. Real clients take a
+// random number of them.
 func pad(plain []byte) []byte {
-	n := rand.IntN(15) + 1
+	n := len(plain)%15 + 1
 	padded := append(make([]byte, 0, len(plain)+n), plain...)
 	for range n {
 		padded = append(padded, byte(n))
