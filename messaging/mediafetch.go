@@ -63,7 +63,7 @@ func (s *Service) handleFile(ctx context.Context, it lane.Item) lane.Outcome {
 		out.channels, err = s.opusChannels(ctx, saved.ID, saved.Type)
 	}
 	if err != nil {
-		if out.lost = s.givenUp(it, err); out.lost == nil {
+		if out.lost = s.givenUp(it, err, out.source.Link); out.lost == nil {
 			return s.refetch(ctx, it, err)
 		}
 	} else {
@@ -97,11 +97,13 @@ func (s *Service) refetch(ctx context.Context, it lane.Item, err error) lane.Out
 }
 
 // givenUp says why a file will not be had; nil: another attempt may bring it.
-func (s *Service) givenUp(it lane.Item, err error) *Failure {
+func (s *Service) givenUp(it lane.Item, err error, link bool) *Failure {
 	var rejected *provider.Rejected
 	var large *media.TooLargeError
 	var mismatch *media.MismatchError
 	switch {
+	case errors.As(err, &rejected) && link:
+		return &Failure{mediaUnavailable, "There is no copy of the file: " + rejected.Message}
 	case errors.As(err, &rejected):
 		return &Failure{mediaUnavailable, "The network does not have the file: " + rejected.Message}
 	case errors.As(err, &large):

@@ -202,15 +202,21 @@ func (s *Service) serves(consumer string) bool {
 
 // inTxUnit runs fn with a unit of its own and tells the workers afterwards.
 func (s *Service) inTxUnit(ctx context.Context, fn func(u *unit) error) error {
+	files := false
 	err := s.inTx(ctx, func(tx *sqlx.Tx) error {
 		u := s.unit(tx)
 		if err := fn(u); err != nil {
 			return err
 		}
+		files = len(u.expected) > 0
 		return u.flush(ctx)
 	})
-	if err == nil {
-		s.Committed()
+	if err != nil {
+		return err
 	}
-	return err
+	s.Committed()
+	if files {
+		s.files.Committed()
+	}
+	return nil
 }

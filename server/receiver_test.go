@@ -69,11 +69,29 @@ func (in *integrator) wait(t *testing.T, n int) []delivered {
 	t.Helper()
 	var got []delivered
 	require.Eventually(t, func() bool {
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		got = append([]delivered(nil), in.got...)
+		got = in.matching(func([]byte) bool { return true })
 		return len(got) >= n
 	}, eventually, tick)
+	in.verify(t, got)
+	return got
+}
+
+// matching returns the requests so far whose body is asked for.
+func (in *integrator) matching(asked func(body []byte) bool) []delivered {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	var got []delivered
+	for _, d := range in.got {
+		if asked(d.body) {
+			got = append(got, d)
+		}
+	}
+	return got
+}
+
+// verify holds requests against the secrets.
+func (in *integrator) verify(t *testing.T, got []delivered) {
+	t.Helper()
 	for _, d := range got {
 		var err error
 		for _, secret := range in.secrets {
@@ -83,5 +101,4 @@ func (in *integrator) wait(t *testing.T, n int) []delivered {
 		}
 		require.NoError(t, err)
 	}
-	return got
 }
