@@ -37,10 +37,13 @@ func (s *asides) unknown(ref provider.ReferenceID, m *provider.Message, now time
 	if !ok || u.Body == nil {
 		return ""
 	}
-	kind = cut("message:"+u.Kind, longestKind)
+	kind = rawMessageKind(&u)
 	s.raw(ref, &provider.Raw{ID: m.ID, Kind: kind, Body: u.Body}, now)
 	return kind
 }
+
+// rawMessageKind is the kind of the report of a message that is not known.
+func rawMessageKind(u *provider.Unknown) string { return cut("message:"+u.Kind, longestKind) }
 
 func (s *asides) bad(ref provider.ReferenceID, b *provider.Bad, now time.Time) {
 	s.bads = append(s.bads, []any{ref, digest(b.Body), b.Reason, string(b.Body), database.Micros(now)})

@@ -24,6 +24,7 @@ const (
 	CodeSessionNotConnected = "session_not_connected"
 	CodeWindowClosed        = "window_closed"
 	CodeUnsupported         = "unsupported"
+	CodeRateLimited         = "rate_limited"
 	CodeProvider            = "provider_error"
 )
 

@@ -102,7 +102,7 @@ func (u *unit) complete(ctx context.Context, f fetched) error {
 		m.Body = string(mustJSON(body))
 		u.rewritten.add(m)
 	}
-	u.dirtyMessages.add(m)
+	u.traceFile(m, f.lost)
 	l, err := u.s.line(ctx, u.tx, m.Reference)
 	if err != nil {
 		return err

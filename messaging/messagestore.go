@@ -129,16 +129,19 @@ func (u *unit) loadLocked(ctx context.Context, seqs []int64) error {
 		if !errors.Is(err, errMoved) || try == 5 {
 			return err
 		}
+		for _, seq := range seqs {
+			delete(u.messages, seq) // it may have been deleted with its chat
+		}
 	}
 }
 
 func (u *unit) writeMessages(ctx context.Context) error {
 	var rows [][]any
 	for _, m := range u.dirtyMessages.items {
-		rows = append(rows, []any{m.Seq, m.ID, int(m.Status), m.ErrorCode, m.ErrorMessage})
+		rows = append(rows, []any{m.Seq, m.ID, int(m.Status), m.ErrorCode, m.ErrorMessage, m.Trail})
 	}
-	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5`,
-		[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT"}, rows, `messaging_message.seq = v.column1`)
+	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5, trail = v.column6`,
+		[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT"}, rows, `messaging_message.seq = v.column1`)
 	if err != nil {
 		return fmt.Errorf("updating messages: %w", moved(err))
 	}

@@ -95,6 +95,7 @@ type messageRow struct {
 	ErrorMessage string               `db:"error_message"`
 	AtUS         int64                `db:"at_us"`
 	CreatedUS    int64                `db:"created_us"`
+	Trail        string               `db:"trail"`   // what became of it since; see [trace]
 	PastUS       int64                `db:"past_us"` // below 0: imported history, which is older than all else; see [pastUS]
 
 	OwnID     string `db:"own_id"`    // "" for what we did not send
@@ -108,7 +109,7 @@ type messageRow struct {
 // messageColumns and messageFrom select messageRows.
 const (
 	messageColumns = `m.seq, m.reference, m.chat, m.id, m.mine, m.actor, m.sent_as, m.status, m.body, m.push_name, m.biz_name,
-	m.error_code, m.error_message, m.at_us, m.created_us, m.past_us,
+	m.error_code, m.error_message, m.at_us, m.created_us, m.past_us, m.trail,
 	COALESCE(o.own_id, '') AS own_id, COALESCE(o.announced, TRUE) AS announced, COALESCE(o.tried, TRUE) AS tried,
 	COALESCE(o.started_us, 0) AS started_us, COALESCE(o.give_up_us, 0) AS give_up_us,
 	COALESCE(o.sent_us, 0) AS sent_us`

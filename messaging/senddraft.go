@@ -103,15 +103,23 @@ func (s *Service) fill(ctx context.Context, q sqlx.QueryerContext, d *draft) err
 
 // open refuses what the state of the line or of the window does not allow.
 func (d *draft) open(s *Service) error {
-	switch d.row.State {
-	case StateLoggedOut, StateFailed, StateStopped:
-		return &Error{Code: CodeSessionNotConnected, Message: "The session of this reference is " + string(d.row.State) + ": start it first."}
+	if err := d.row.usable(); err != nil {
+		return err
 	}
 	if closed := d.line.Window > 0 && d.windowUS < database.Micros(s.now()); closed && d.req.Content.Type() != "template" {
 		return &Error{
 			Code:    CodeWindowClosed,
 			Message: "The contact has not written within the window in which free-form messages may be sent. Send an approved template instead: a message of type template.",
 		}
+	}
+	return nil
+}
+
+// usable refuses what needs a session while there is none.
+func (r *referenceRow) usable() error {
+	switch r.State {
+	case StateLoggedOut, StateFailed, StateStopped:
+		return &Error{Code: CodeSessionNotConnected, Message: "The session of this reference is " + string(r.State) + ": start it first."}
 	}
 	return nil
 }

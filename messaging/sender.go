@@ -47,18 +47,19 @@ type attempt struct {
 	failed  *provider.Failure // for good
 	doubt   bool              // it may have left
 	retry   bool              // it certainly did not leave
+	why     error             // of what is retried
 }
 
 func (a attempt) outcome() string {
 	switch {
 	case a.receipt != nil:
-		return "sent"
+		return outcomeSent
 	case a.failed != nil:
-		return "failed"
+		return outcomeFailed
 	case a.doubt:
-		return "unconfirmed"
+		return outcomeUnconfirmed
 	}
-	return "retried"
+	return outcomeRetried
 }
 
 func sendSubject(seq int64) string { return "send:" + strconv.FormatInt(seq, 10) }
@@ -239,7 +240,7 @@ func (s *Service) judge(out lane.Outcome, a attempt, it lane.Item, receipt provi
 			a.failed = failure(err)
 			break
 		}
-		a.retry = true
+		a.retry, a.why = true, err
 		out.Verdict, out.After = lane.Retry, pause(it.Attempt, after)
 	default:
 		a.doubt = true

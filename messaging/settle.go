@@ -61,7 +61,7 @@ func (u *unit) named(ctx context.Context, m *messageRow, id string) error {
 // settle applies one attempt.
 func (u *unit) settle(ctx context.Context, l line, m *messageRow, a attempt) error {
 	m.Tried = true
-	u.dirtyMessages.add(m)
+	u.traceAttempt(m, a)
 	if a.receipt != nil && a.receipt.To != nil {
 		if err := u.link(ctx, l, u.chats[m.Chat], cleanAddress(*a.receipt.To)); err != nil {
 			return err

@@ -73,7 +73,7 @@ func (u *unit) progress(l line, m *messageRow, e *provider.StatusChange) {
 	if e.Error != nil {
 		why = Failure{e.Error.Code, e.Error.Message}
 	}
-	u.raise(l, m, e.Status, why)
+	u.saying(e.At, func() { u.raise(l, m, e.Status, why) })
 	u.openUntil(m, database.Micros(e.WindowUntil))
 }
 
@@ -106,7 +106,7 @@ func (u *unit) raise(l line, m *messageRow, status provider.Status, why Failure)
 		u.activeChats.add(c)
 	}
 	m.set(status, why)
-	u.dirtyMessages.add(m)
+	u.traceStatus(m, status, why)
 	u.emit(l.Account, EventStatus, c, m)
 }
 
@@ -118,7 +118,7 @@ func (u *unit) announce(l line, c *chatRow, m *messageRow, status provider.Statu
 	}
 	m.set(status, why)
 	m.Announced = true
-	u.dirtyMessages.add(m)
+	u.traceStatus(m, status, why)
 	u.holdLink(c, m)
 	u.emit(l.Account, EventMessage, c, m)
 }
@@ -146,6 +146,7 @@ type earlyRow struct {
 	ErrorCode    string          `db:"error_code"`
 	ErrorMessage string          `db:"error_message"`
 	WindowUS     int64           `db:"window_us"`
+	AtUS         int64           `db:"at_us"`
 }
 
 // applyEarlies applies statuses that were stored as early while the id of their
@@ -185,7 +186,7 @@ const earlyRace = time.Minute
 
 const (
 	deleteEarlies     = `DELETE FROM messaging_early WHERE (reference, message_id) IN (`
-	deleteEarliesTail = `) RETURNING reference, message_id AS id, status, error_code, error_message, window_us`
+	deleteEarliesTail = `) RETURNING reference, message_id AS id, status, error_code, error_message, window_us, at_us`
 )
 
 // takeEarlies takes the statuses that came before messages were known, lowest
@@ -222,7 +223,7 @@ func (u *unit) takeEarly(ctx context.Context, l line, m *messageRow) error {
 
 func (u *unit) raiseEarly(l line, m *messageRow, rows []earlyRow) {
 	for _, r := range rows {
-		u.raise(l, m, r.Status, Failure{r.ErrorCode, r.ErrorMessage})
+		u.saying(database.Time(r.AtUS), func() { u.raise(l, m, r.Status, Failure{r.ErrorCode, r.ErrorMessage}) })
 		u.openUntil(m, r.WindowUS)
 	}
 }

@@ -25,6 +25,8 @@ type unit struct {
 	tx  *sqlx.Tx
 	now time.Time
 
+	saidAt time.Time // when the network says that what is applied happened; zero: it does not say
+
 	foreign bool // tx is a caller's, maybe of another handle: what is prepared is not for it
 
 	chats    map[int64]*chatRow

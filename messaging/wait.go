@@ -84,11 +84,15 @@ func (s *Service) attemptOver(seq int64) {
 // message reads one message with its chat.
 func (s *Service) message(ctx context.Context, seq int64) (*messageRow, *chatRow, error) {
 	m, c := &messageRow{}, &chatRow{}
-	if err := s.db.GetContext(ctx, m, `SELECT `+messageColumns+messageFrom+`WHERE m.seq = $1`, seq); err != nil {
-		return nil, nil, fmt.Errorf("reading a message: %w", err)
+	err := s.db.GetContext(ctx, m, `SELECT `+messageColumns+messageFrom+`WHERE m.seq = $1`, seq)
+	if err == nil {
+		err = s.db.GetContext(ctx, c, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id = $1`, m.Chat)
 	}
-	if err := s.db.GetContext(ctx, c, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id = $1`, m.Chat); err != nil {
-		return nil, nil, fmt.Errorf("reading a chat: %w", err)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil, ErrNotFound // deleted meanwhile
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading a message: %w", err)
 	}
 	return m, c, nil
 }

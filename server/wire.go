@@ -65,5 +65,12 @@ func (t toWebhooks) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.E
 	return t.PublishTx(ctx, tx, out...)
 }
 
+// EraseTx erases what webhooks were told of a contact.
+func (t toWebhooks) EraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
+	return t.For(e.Account).EraseTx(ctx, tx, webhook.Erasure{
+		Scope: webhookScope(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs,
+	})
+}
+
 // webhookScope is the scope of a reference's endpoints.
 func webhookScope(id provider.ReferenceID) string { return strconv.FormatInt(int64(id), 10) }

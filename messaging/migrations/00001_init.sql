@@ -55,6 +55,7 @@ CREATE TABLE messaging_chat (
 	UNIQUE (reference, chat_id)
 );
 CREATE INDEX messaging_chat_activity ON messaging_chat (reference, activity_slot);
+CREATE INDEX messaging_chat_username ON messaging_chat (reference, username) WHERE username <> '';
 
 -- every name by which a chat is known, its own id among them
 CREATE TABLE messaging_alias (
@@ -81,9 +82,21 @@ CREATE TABLE messaging_message (
 	at_us BIGINT NOT NULL,
 	created_us BIGINT NOT NULL,
 	past_us BIGINT NOT NULL, -- 0; of imported history: by when it was written, and below 0
+	trail TEXT NOT NULL DEFAULT '', -- what became of it since: JSON objects with commas between
 	UNIQUE (reference, id)
 );
 CREATE INDEX messaging_message_chat ON messaging_message (chat, past_us, seq);
+
+-- what the network said of who has an account there
+CREATE TABLE messaging_number (
+	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	number TEXT NOT NULL, -- as the chat id of the person is written
+	answer INTEGER NOT NULL, -- 0: it has no account, 1: it has one, 2: it did not say
+	chat_id TEXT NOT NULL, -- what the network calls the person
+	created_us BIGINT NOT NULL,
+	PRIMARY KEY (reference, number)
+);
+CREATE INDEX messaging_number_created ON messaging_number (created_us);
 
 -- what is to be sent, and how far that has come
 CREATE TABLE messaging_outbound (

@@ -1,0 +1,168 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Steps of a message. There will be others.
+const (
+	StepReceived = "received" // the network told of it, at the time that it says
+	StepStored   = "stored"
+	StepAttempt  = "attempt" // to hand it to the network: sent, failed, retried or unconfirmed
+	StepStatus   = "status"
+	StepFile     = "file" // waiting, kept or lost
+	StepHeld     = "held" // its events wait for a file
+)
+
+// Step is something that became of a message. Members that a step does not have
+// are zero.
+type Step struct {
+	At      time.Time
+	Step    string // one of the Step constants, or another
+	SaidAt  time.Time
+	Status  string
+	Outcome string
+	Times   int       // of attempts that ended alike, the first at At
+	Last    time.Time // the last of these
+	Error   *Failure
+	FileURL string
+	Raw     json.RawMessage // what the network reported, where it is kept
+}
+
+// Explanation is how far a message has come, and how.
+type Explanation struct {
+	Message Message
+	Steps   []Step // in the order of time
+}
+
+// Explain tells what became of a message.
+func (a *Account) Explain(ctx context.Context, ref provider.ReferenceID, chatID, messageID string) (Explanation, error) {
+	c, err := a.chat(ctx, ref, chatID)
+	if err != nil {
+		return Explanation{}, err
+	}
+	m, err := a.s.messageIn(ctx, c, clean(messageID))
+	if err != nil {
+		return Explanation{}, err
+	}
+	steps, err := a.s.steps(ctx, c, m)
+	return Explanation{m.view(c), steps}, err
+}
+
+// messageIn reads a message of a chat by the network's id or by ours.
+func (s *Service) messageIn(ctx context.Context, c *chatRow, id string) (*messageRow, error) {
+	var rows []*messageRow
+	err := s.db.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+`WHERE m.reference = $1 AND m.chat = $2
+		AND (m.id = $3 OR m.seq IN (SELECT message FROM messaging_outbound WHERE reference = $1 AND own_id = $3))
+		ORDER BY CASE WHEN m.id = $3 THEN 0 ELSE 1 END LIMIT 1`, c.Reference, c.ID, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading a message: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil, ErrNotFound
+	}
+	return rows[0], nil
+}
+
+// steps are those of one message.
+func (s *Service) steps(ctx context.Context, c *chatRow, m *messageRow) ([]Step, error) {
+	out := m.steps()
+	raw, err := s.rawOf(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if out[i].Step == StepReceived {
+			out[i].Raw = raw
+		}
+	}
+	waits, err := s.waitsOf(ctx, s.db, c, m)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, waits...)
+	slices.SortStableFunc(out, func(x, y Step) int { return x.At.Compare(y.At) })
+	return out, nil
+}
+
+// steps are those that the row of a message tells.
+func (m *messageRow) steps() []Step {
+	at := database.Time(m.CreatedUS)
+	out := []Step{{At: at, Step: StepStored}}
+	if m.OwnID == "" {
+		out = slices.Insert(out, 0, Step{At: at, Step: StepReceived, SaidAt: database.Time(m.AtUS)})
+	}
+	var body Body
+	_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
+	for _, t := range m.traces() {
+		step := t.view()
+		if t.Outcome == outcomeKept {
+			step.FileURL = body.FileURL
+		}
+		out = append(out, step)
+	}
+	return out
+}
+
+func (t *trace) view() Step {
+	out := Step{
+		At: database.Time(t.AtUS), Step: t.Step, SaidAt: database.Time(t.SaidUS), Status: t.Status, Outcome: t.Outcome,
+		Times: t.Times, Last: database.Time(t.LastUS),
+	}
+	if t.Code != "" {
+		out.Error = &Failure{t.Code, t.Message}
+	}
+	return out
+}
+
+// rawOf is what the network reported of a message, nil when that is not kept:
+// it is for messages that this version does not understand.
+func (s *Service) rawOf(ctx context.Context, m *messageRow) (json.RawMessage, error) {
+	var body Body
+	_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
+	if body.Unsupported == nil {
+		return nil, nil
+	}
+	var bodies []string
+	err := s.db.SelectContext(ctx, &bodies, `SELECT body FROM messaging_raw WHERE reference = $1 AND kind = $2 AND raw_id = $3`,
+		m.Reference, rawMessageKind(body.Unsupported), m.ID)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was reported of a message: %w", err)
+	}
+	if len(bodies) == 0 || !json.Valid([]byte(bodies[0])) {
+		return nil, nil
+	}
+	return json.RawMessage(bodies[0]), nil
+}
+
+// waitsOf says what a message still waits for.
+func (s *Service) waitsOf(ctx context.Context, q sqlx.QueryerContext, c *chatRow, m *messageRow) ([]Step, error) {
+	var at []int64
+	err := sqlx.SelectContext(ctx, q, &at, `SELECT created_us FROM messaging_media WHERE message = $1 AND message > 0 AND waiting`, m.Seq)
+	if err != nil {
+		return nil, fmt.Errorf("reading the file of a message: %w", err)
+	}
+	var out []Step
+	for _, us := range at {
+		out = append(out, Step{At: database.Time(us), Step: StepFile, Outcome: outcomeWaiting})
+	}
+	at = nil
+	err = sqlx.SelectContext(ctx, q, &at, `SELECT at_us FROM messaging_held WHERE chat = $1 AND message_id = $2 ORDER BY id LIMIT 1`, c.ID, m.ID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the events of a message: %w", err)
+	}
+	for _, us := range at {
+		out = append(out, Step{At: database.Time(cmp.Or(us, m.CreatedUS)), Step: StepHeld})
+	}
+	return out, nil
+}

@@ -1,0 +1,219 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const (
+	maxSubject      = 100  // characters, which is WhatsApp's limit
+	maxParticipants = 1024 // likewise
+)
+
+// Group is a group as its network describes it.
+type Group struct {
+	ChatID       string               `json:"chatId" example:"120363041234567890@g.us"`
+	Reference    provider.ReferenceID `json:"reference"`
+	Subject      string               `json:"subject"`
+	Description  string               `json:"description"`
+	Admin        bool                 `json:"admin" doc:"The account may change it."`
+	Participants []GroupMember        `json:"participants" nullable:"false" doc:"The account itself is not among them."`
+	InviteLink   *string              `json:"inviteLink" doc:"By which anybody can join; null: only administrators see it."`
+	Left         bool                 `json:"left" doc:"The account has just left it."`
+	Refused      []GroupRefusal       `json:"refused" nullable:"false" doc:"With whom the network did not do what this request asked for."`
+	CreatedAt    *UnixTime            `json:"createdAt"`
+}
+
+// GroupMember is somebody in a group.
+type GroupMember struct {
+	ChatID string  `json:"chatId" example:"16505551234"`
+	Phone  *string `json:"phone"`
+	Name   string  `json:"name"`
+	Admin  bool    `json:"admin"`
+}
+
+// GroupRefusal is somebody with whom something could not be done.
+type GroupRefusal struct {
+	ChatID string  `json:"chatId"`
+	Error  Failure `json:"error" doc:"In the network's own words."`
+}
+
+// NewGroup is what a group is made from.
+type NewGroup struct {
+	Subject      string   // 1..100 characters
+	Participants []string // chat ids, 1..1024
+}
+
+// groupLine is a line of the account that has groups which can be managed.
+type groupLine struct {
+	*Account
+	row      *referenceRow
+	provider provider.Provider
+	network  provider.GroupManager
+}
+
+func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupLine, error) {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	sess, err := a.s.lines.get(ctx, a.s, row)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := sess.(provider.GroupManager)
+	if !ok {
+		return nil, &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " cannot manage groups."}
+	}
+	return &groupLine{a, row, p, m}, row.usable()
+}
+
+// CreateGroup makes a group of the account and others, and a chat for it. An
+// [*Invalid] names what is wrong; the network's refusal is an [*Error]. Those
+// whom the network would not add are in Refused.
+func (a *Account) CreateGroup(ctx context.Context, ref provider.ReferenceID, n NewGroup) (Group, error) {
+	g, err := a.groups(ctx, ref)
+	if err != nil {
+		return Group{}, err
+	}
+	subject, err := checkSubject(n.Subject)
+	if err != nil {
+		return Group{}, err
+	}
+	who, err := g.people("participants", n.Participants)
+	if err != nil {
+		return Group{}, err
+	}
+	if len(who) == 0 {
+		return Group{}, &Invalid{"participants", "must name somebody"}
+	}
+	calling, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	made, err := g.network.CreateGroup(calling, subject, who)
+	if err != nil {
+		return Group{}, refusedCall(ctx, err)
+	}
+	// It exists now, whether or not the caller still listens.
+	if err := g.keep(context.WithoutCancel(ctx), cleanAddress(made.Chat), cmp.Or(clean(made.Subject), subject)); err != nil {
+		return Group{}, err
+	}
+	return g.view(ctx, made, made.Refused)
+}
+
+// Group describes a group that the account is in, as the network has it now.
+func (a *Account) Group(ctx context.Context, ref provider.ReferenceID, chatID string) (Group, error) {
+	g, err := a.groups(ctx, ref)
+	if err != nil {
+		return Group{}, err
+	}
+	chat, err := g.chatOf(chatID)
+	if err != nil {
+		return Group{}, err
+	}
+	return g.show(ctx, chat, nil)
+}
+
+// show asks the network for a group.
+func (g *groupLine) show(ctx context.Context, chat provider.Address, refused []provider.RefusedParticipant) (Group, error) {
+	calling, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	found, err := g.network.Group(calling, chat)
+	if err != nil {
+		return Group{}, groupRefused(ctx, err)
+	}
+	return g.view(ctx, found, refused)
+}
+
+// view is a group as users see it, with the link by which it is joined.
+func (g *groupLine) view(ctx context.Context, from provider.Group, refused []provider.RefusedParticipant) (Group, error) {
+	out := Group{
+		ChatID: from.Chat.ChatID, Reference: g.row.ID, Subject: from.Subject, Description: from.Description, Admin: from.Admin,
+		Participants: []GroupMember{}, Refused: []GroupRefusal{}, CreatedAt: optionalTime(database.Micros(from.CreatedAt)),
+	}
+	for _, p := range from.Participants {
+		out.Participants = append(out.Participants, GroupMember{p.ChatID, optional(p.Phone), p.Name, p.Admin})
+	}
+	for _, r := range refused {
+		out.Refused = append(out.Refused, GroupRefusal{r.ChatID, Failure{r.Code, r.Message}})
+	}
+	if !from.Admin {
+		return out, nil
+	}
+	calling, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	link, err := g.network.GroupInvite(calling, from.Chat, false)
+	if err != nil {
+		return out, groupRefused(ctx, err)
+	}
+	out.InviteLink = optional(link)
+	return out, nil
+}
+
+// keep makes the chat of a group, or renames it.
+func (g *groupLine) keep(ctx context.Context, chat provider.Address, subject string) error {
+	l := g.row.line(g.provider)
+	return g.s.inTxUnit(ctx, func(u *unit) error {
+		who := person{l, chat}
+		if err := u.open(ctx, []person{who}, nil); err != nil {
+			return err
+		}
+		c := u.chatOf(who)
+		c.ActivityUS = cmp.Or(c.ActivityUS, database.Micros(u.now))
+		return u.chatChanged(ctx, l, c, c.titled(subject, database.Micros(u.now)))
+	})
+}
+
+// chatOf reads the chat id of a group.
+func (g *groupLine) chatOf(chatID string) (provider.Address, error) {
+	chat, err := address(g.provider, chatID)
+	if err == nil && !chat.Group {
+		err = &Invalid{"chatId", "must be the id of a group"}
+	}
+	return chat, err
+}
+
+// people reads the chat ids of participants.
+func (g *groupLine) people(field string, ids []string) ([]provider.Address, error) {
+	if len(ids) > maxParticipants {
+		return nil, &Invalid{field, fmt.Sprintf("must be at most %d", maxParticipants)}
+	}
+	out := make([]provider.Address, len(ids))
+	for i, id := range ids {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		a, err := address(g.provider, id)
+		var bad *Invalid
+		switch {
+		case errors.As(err, &bad):
+			return nil, &Invalid{at, bad.Message}
+		case err != nil:
+			return nil, err
+		case a.Group:
+			return nil, &Invalid{at, "must be a person, not a group"}
+		}
+		out[i] = a
+	}
+	return out, nil
+}
+
+func checkSubject(s string) (string, error) {
+	s = strings.TrimSpace(clean(s))
+	if n := len([]rune(s)); n == 0 || n > maxSubject {
+		return "", &Invalid{"subject", fmt.Sprintf("must have 1 to %d characters", maxSubject)}
+	}
+	return s, nil
+}
+
+// groupRefused is the error of a call about a group that failed.
+func groupRefused(ctx context.Context, err error) error {
+	var unknown *provider.BadRecipient
+	if errors.As(err, &unknown) {
+		return ErrNotFound
+	}
+	return refusedCall(ctx, err)
+}
