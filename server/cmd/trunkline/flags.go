@@ -23,7 +23,7 @@ type flags struct {
 	AnthropicURL    string `name:"anthropic-url" placeholder:"URL" help:"Address of an Anthropic-compatible model server."`
 	AnthropicKey    string `name:"anthropic-key" placeholder:"SECRET" help:"Its key."`
 	Prices          string `placeholder:"FILE|URL" help:"Prices of models (default: a built-in table)."`
-	SMTPURL         string `name:"smtp-url" placeholder:"URL" help:"Mail server for password resets: smtp:// or smtps://."`
+	SMTPURL         string `name:"smtp-url" placeholder:"URL" help:"Mail server for password resets: smtp:// or smtps://, with ?from=ADDRESS."`
 	PaymentsSecret  string `placeholder:"SECRET" help:"Verifies payment notifications."`
 	MetricsAddr     string `placeholder:"HOST:PORT" help:"Serves Prometheus /metrics here (default: nowhere)."`
 	MCPLimit        string `name:"mcp-limit" placeholder:"N" help:"MCP calls a minute for each user and function (default 60)."`
@@ -44,4 +44,7 @@ type commandLine struct {
 	Flags   flags    `embed:""`
 	Serve   struct{} `cmd:"" default:"1" help:"Run the server (the default command)."`
 	Version struct{} `cmd:"" help:"Print the version."`
+	User    struct {
+		Reset resetCommand `cmd:"" help:"Print a link by which a user may set a new password, once and within 30 minutes."`
+	} `cmd:"" help:"Help a user."`
 }

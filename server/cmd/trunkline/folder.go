@@ -82,7 +82,9 @@ func (f *folder) holdSQLite(url string) error {
 }
 
 // database is the URL of the folder's own database.
-func (f *folder) database() string { return "sqlite://" + filepath.Join(f.path, "trunkline.db") }
+func (f *folder) database() string { return databaseIn(f.path) }
+
+func databaseIn(folder string) string { return "sqlite://" + filepath.Join(folder, "trunkline.db") }
 
 // secret returns the folder's secret, which is made when it is absent.
 func (f *folder) secret() (server.Secret, error) {

@@ -38,11 +38,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if done {
 		return code
 	}
-	if cmd == "version" {
+	var err error
+	switch cmd {
+	case "version":
 		_, _ = fmt.Fprintln(stdout, programVersion())
-		return 0
+	case "user":
+		err = line.User.Reset.run(ctx, line.Flags, stdout)
+	default:
+		err = serve(ctx, line.Flags, stdout, stderr)
 	}
-	err := serve(ctx, line.Flags, stdout, stderr)
 	var wrong *settingError
 	switch {
 	case err == nil:

@@ -99,15 +99,15 @@ func listenOn(ctx context.Context, flag, addr string) (net.Listener, error) {
 }
 
 func baseURL(l server.Listeners) string {
-	scheme := "http"
-	if l.Certificate != nil {
-		scheme = "https"
+	_, port, _ := net.SplitHostPort(l.Main.Addr().String()) // an address of TCP has one
+	return localURL(l.Certificate != nil, port)
+}
+
+func localURL(secure bool, port string) string {
+	if secure {
+		return "https://localhost:" + port
 	}
-	_, port, err := net.SplitHostPort(l.Main.Addr().String())
-	if err != nil {
-		return scheme + "://localhost"
-	}
-	return scheme + "://localhost:" + port
+	return "http://localhost:" + port
 }
 
 // closeTimeout bounds what follows the drain: the end comes within 20 s.
@@ -140,11 +140,16 @@ func openDatabase(ctx context.Context, set settings, home *folder) (*sqlx.DB, er
 			return nil, err
 		}
 	}
+	return connect(ctx, "--database-url", url)
+}
+
+// connect opens a database that a flag names.
+func connect(ctx context.Context, flag, url string) (*sqlx.DB, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	db, err := sqldb.Open(ctx, url)
 	if err != nil {
-		return nil, &settingError{"--database-url", "the database cannot be opened: " + redact(err.Error(), url)}
+		return nil, &settingError{flag, "the database cannot be opened: " + redact(err.Error(), url)}
 	}
 	return db, nil
 }

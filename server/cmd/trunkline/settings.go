@@ -63,6 +63,7 @@ func (f flags) settings() (settings, error) {
 		WebhookAllow:      c.allow(f.WebhookAllow),
 		APILimit:          c.number("api-limit", or(f.APILimit, "0"), 0),
 		MessageRetention:  c.duration("retention-messages", or(f.RetentionMessages, "0")),
+		SMTPURL:           c.mailURL(f.SMTPURL),
 		PaymentsSecret:    server.Secret(c.secret("payments-secret", f.PaymentsSecret)),
 		DeliveryRetention: forEver(c.duration("retention-deliveries", or(f.RetentionDeliveries, "30d"))),
 	}
@@ -79,7 +80,6 @@ func (c *checker) idle(f flags) []string {
 	c.webURL("anthropic-url", f.AnthropicURL)
 	c.secret("anthropic-key", f.AnthropicKey)
 	c.fileOrURL("prices", f.Prices)
-	c.mailURL(f.SMTPURL)
 	c.number("mcp-limit", or(f.MCPLimit, "60"), 1)
 	c.number("mcp-limit-account", or(f.MCPLimitAccount, "600"), 1)
 	c.duration("retention-audit", or(f.RetentionAudit, "90d"))
@@ -90,7 +90,6 @@ func (c *checker) idle(f flags) []string {
 		{"--anthropic-url", f.AnthropicURL},
 		{"--anthropic-key", f.AnthropicKey},
 		{"--prices", f.Prices},
-		{"--smtp-url", f.SMTPURL},
 		{"--mcp-limit", f.MCPLimit},
 		{"--mcp-limit-account", f.MCPLimitAccount},
 		{"--retention-audit", f.RetentionAudit},

@@ -45,7 +45,7 @@ func TestSettings(t *testing.T) {
 		BaseURL: "https://example.org/chat/", Secret: longSecret + ", @" + file(t, otherSecret+"\n"),
 		TLSCert: "c", TLSKey: "k", TrustedProxies: "10.1.2.3/8, 192.0.2.1,fd00::/8", Signup: "Closed",
 		GraphURL: "http://localhost:4000/", WebhookAllow: "10.0.0.0/8,hooks.internal", MetricsAddr: "localhost:9090",
-		APILimit: "100", PaymentsSecret: "@" + file(t, "whsec_x\n"), RetentionMessages: "90d", RetentionDeliveries: "0", Log: "WARN", LogFormat: "json",
+		APILimit: "100", SMTPURL: "smtps://u:p@mail.example.org:465", PaymentsSecret: "@" + file(t, "whsec_x\n"), RetentionMessages: "90d", RetentionDeliveries: "0", Log: "WARN", LogFormat: "json",
 	}.settings()
 	require.NoError(t, err)
 	require.Equal(t, settings{
@@ -57,7 +57,7 @@ func TestSettings(t *testing.T) {
 				netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8"),
 			},
 			ClosedSignUp: true, GraphURL: "http://localhost:4000", WebhookAllow: []string{"10.0.0.0/8", "hooks.internal"},
-			APILimit: 100, PaymentsSecret: "whsec_x", MessageRetention: 90 * 24 * time.Hour, DeliveryRetention: -1,
+			APILimit: 100, SMTPURL: "smtps://u:p@mail.example.org:465", PaymentsSecret: "whsec_x", MessageRetention: 90 * 24 * time.Hour, DeliveryRetention: -1,
 		},
 	}, s)
 }
@@ -67,13 +67,13 @@ func TestIdleSettings(t *testing.T) {
 	s, err := flags{
 		Media: "s3://bucket?region=x", OpenAIURL: "https://models.example.org/v1", OpenAIKey: "k",
 		AnthropicURL: "http://localhost", AnthropicKey: "@" + file(t, "k"), Prices: file(t, "{}"),
-		SMTPURL: "smtps://u:p@mail.example.org:465", MCPLimit: "1", MCPLimitAccount: "2",
+		MCPLimit: "1", MCPLimitAccount: "2",
 		RetentionAudit: "12h",
 	}.settings()
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"--openai-url", "--openai-key", "--anthropic-url", "--anthropic-key", "--prices",
-		"--smtp-url", "--mcp-limit", "--mcp-limit-account", "--retention-audit",
+		"--mcp-limit", "--mcp-limit-account", "--retention-audit",
 	}, s.Idle)
 }
 
@@ -98,7 +98,7 @@ func TestWrongSettings(t *testing.T) {
 		{"anthropic-url", []string{"x"}},
 		{"anthropic-key", []string{"@/nowhere"}},
 		{"prices", []string{"/nowhere", "ftp://example.org/prices", t.TempDir()}},
-		{"smtp-url", []string{"mail.example.org:25", "http://mail.example.org", "smtp://"}},
+		{"smtp-url", []string{"mail.example.org:25", "http://mail.example.org", "smtp://", "smtp://u:hush-hush@h?tls=no", "smtp://u:hush-hush%@h", "@/nowhere"}},
 		{"payments-secret", []string{"@/nowhere"}},
 		{"mcp-limit", []string{"0", "-1", "x", "1.5"}},
 		{"mcp-limit-account", []string{"0"}},

@@ -3,6 +3,9 @@ package main
 import (
 	"net/url"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/server/mail"
 )
 
 // webURL checks an address of a web server; "" is none.
@@ -42,12 +45,13 @@ func (c *checker) databaseURL(v string) string {
 	return v
 }
 
-func (c *checker) mailURL(v string) {
+// mailURL checks v, which may be @file because it may hold a password.
+func (c *checker) mailURL(v string) server.Secret {
 	if v = c.secret("smtp-url", v); v == "" {
-		return
+		return ""
 	}
-	u, err := url.Parse(v)
-	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
-		c.refuse("smtp-url", "must be smtp://HOST:PORT or smtps://HOST:PORT")
+	if _, err := mail.New(v, &mail.Options{From: "trunkline@localhost"}); err != nil {
+		c.refuse("smtp-url", strings.TrimPrefix(err.Error(), "mail: "))
 	}
+	return server.Secret(v)
 }
