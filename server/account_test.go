@@ -194,7 +194,7 @@ func TestDeleteAccount(t *testing.T) {
 		store := &stubborn{Store: kept}
 		store.refuse.Store(true)
 		f = working(t, setupOn(t, db, func(cfg *server.Config) {
-			paid(cfg)
+			loopback(cfg)
 			cfg.GraphURL, cfg.Media, cfg.Now = g.URL, store, c.now
 		}))
 		ana := settle(t, f, g, "ana", word, phone, number)

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gorilla/mux"
+
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
@@ -73,6 +75,20 @@ func (s *Server) AddTestRoutes() {
 			}
 		})
 	s.api.finish()
+}
+
+// Routes are what the router knows, as "GET /path".
+func (s *Server) Routes() []string {
+	var out []string
+	_ = s.router.Walk(func(r *mux.Route, _ *mux.Router, _ []*mux.Route) error {
+		path, err := r.GetPathTemplate()
+		methods, merr := r.GetMethods()
+		for _, m := range methods {
+			out = append(out, m+" "+path)
+		}
+		return errors.Join(err, merr)
+	})
+	return out
 }
 
 // Codes are the codes of problems with their statuses.

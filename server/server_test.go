@@ -54,7 +54,7 @@ func setupOn(t *testing.T, db *sqlx.DB, change func(*server.Config)) fixture {
 	t.Helper()
 	log := &logBuffer{}
 	cfg := server.Config{
-		DB: db, Secrets: []server.Secret{secret}, Version: "1.2.3",
+		DB: db, Secrets: []server.Secret{secret}, PaymentsSecret: paymentsSecret, Version: "1.2.3",
 		Logger: slog.New(slog.NewJSONHandler(io.MultiWriter(log, t.Output()), nil)),
 	}
 	if change != nil {

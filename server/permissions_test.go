@@ -1,0 +1,138 @@
+package server_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// What an operation may need beside a permission.
+const (
+	public   = "public"               // no token
+	anyUser  = "any user"             // a token, but no permission
+	personal = "any user, by login"   // as well, but no scoped token
+	byLogin  = ", never by a program" // behind a permission: no scoped token
+)
+
+// permissions says who may do what. An operation that stands here by mistake,
+// or does not stand here, fails [TestPermissionTable]: whoever adds one says first
+// who may use it.
+var permissions = map[string]string{
+	"GET /probe":                                  public,
+	"POST /payments":                              public,
+	"POST /user/login":                            public,
+	"POST /user/reset":                            public,
+	"POST /user/signup":                           public,
+	"GET /webhooks/provider":                      public,
+	"POST /webhooks/provider":                     public,
+	"GET /account":                                anyUser,
+	"GET /user/me":                                anyUser,
+	"GET /user/permissions":                       anyUser,
+	"POST /user/logout":                           anyUser,
+	"GET /user/token":                             personal,
+	"POST /user/token":                            personal,
+	"DELETE /user/token/{tokenId}":                personal,
+	"PATCH /user/{userId}":                        personal, // of others: see TestOtherUsers
+	"DELETE /account":                             string(auth.UsersManage) + byLogin,
+	"POST /user":                                  string(auth.UsersManage) + byLogin,
+	"DELETE /user/{userId}":                       string(auth.UsersManage) + byLogin,
+	"GET /user/list":                              string(auth.UsersManage),
+	"GET /reference/list":                         string(auth.ReferencesRead),
+	"GET /reference/{id}":                         string(auth.ReferencesRead),
+	"GET /reference/session/status":               string(auth.ReferencesRead),
+	"POST /reference":                             string(auth.ReferencesWrite),
+	"PATCH /reference/{id}":                       string(auth.ReferencesWrite),
+	"DELETE /reference/{id}":                      string(auth.ReferencesWrite),
+	"POST /sandbox/{reference}/messages":          string(auth.ReferencesWrite),
+	"POST /reference/session/start":               string(auth.SessionsManage),
+	"POST /reference/session/logout":              string(auth.SessionsManage),
+	"GET /chats/list":                             string(auth.ChatsRead),
+	"GET /chats/messages":                         string(auth.ChatsRead),
+	"GET /chats/stream":                           string(auth.ChatsRead),
+	"GET /sandbox/{reference}/echo":               string(auth.ChatsRead),
+	"GET /sandbox/{reference}/messages":           string(auth.ChatsRead),
+	"GET /templates":                              string(auth.ChatsRead),
+	"POST /templates/preview":                     string(auth.ChatsRead),
+	"PATCH /chats":                                string(auth.ChatsSend),
+	"POST /chats/read":                            string(auth.ChatsSend),
+	"POST /chats/send":                            string(auth.ChatsSend),
+	"POST /media":                                 string(auth.ChatsSend),
+	"POST /templates":                             string(auth.TemplatesManage),
+	"DELETE /templates":                           string(auth.TemplatesManage),
+	"GET /references/hookconf":                    string(auth.WebhooksManage),
+	"POST /references/hookconf":                   string(auth.WebhooksManage),
+	"PATCH /references/hookconf/{endpointId}":     string(auth.WebhooksManage),
+	"DELETE /references/hookconf/{endpointId}":    string(auth.WebhooksManage),
+	"POST /references/hookconf/{endpointId}/test": string(auth.WebhooksManage),
+	"POST /references/registerWebHook":            string(auth.WebhooksManage),
+	"GET /references/deliveries":                  string(auth.WebhooksManage),
+	"POST /references/deliveries/replay":          string(auth.WebhooksManage),
+}
+
+// pages are what the router has beside operations; nobody needs a token for
+// them.
+var pages = []string{
+	"GET /", "GET /panel", "GET /panel/", "GET /files/", "GET /swagger", "GET /swagger/", "GET /swagger/init.js", "GET /swagger/openapi.json",
+	"GET /swagger/swagger-ui-bundle.js", "GET /swagger/swagger-ui.css",
+}
+
+// name is how the table calls an operation.
+func (op documented) name() string { return op.method + " " + op.path }
+
+// needs is what the document says that an operation needs, in the words of the
+// table.
+func (op documented) needs(t *testing.T) string {
+	t.Helper()
+	if len(op.Security) == 0 {
+		return public
+	}
+	for _, way := range op.Security { // each with the same permission
+		for _, need := range way {
+			require.Equal(t, op.Security[0]["bearer"], need, op.name())
+		}
+	}
+	need := op.Security[0]["bearer"]
+	switch {
+	case len(need) == 0 && op.LoginOnly:
+		return personal
+	case len(need) == 0:
+		return anyUser
+	case op.LoginOnly:
+		return need[0] + byLogin
+	}
+	return need[0]
+}
+
+// permission is the one that an operation needs, or "".
+func (op documented) permission() string {
+	need, _, _ := strings.Cut(permissions[op.name()], ",")
+	if need == public || need == anyUser {
+		return ""
+	}
+	return need
+}
+
+// unlisted are routes of which the table does not say who may use them.
+func unlisted(routes []string) []string {
+	return slices.DeleteFunc(slices.Clone(routes), func(r string) bool { return permissions[r] != "" || slices.Contains(pages, r) })
+}
+
+// TestPermissionTable compares what the server says with the table, and shows
+// that a route which nobody has thought of is found.
+func TestPermissionTable(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	w := walk(t, f)
+	found := map[string]string{}
+	for _, op := range w.ops {
+		found[op.name()] = op.needs(t)
+	}
+	require.Equal(t, permissions, found)
+	require.Empty(t, unlisted(f.Routes()))
+	f.AddTestRoutes()
+	require.Contains(t, unlisted(f.Routes()), "GET /test/manage")
+}
