@@ -147,11 +147,15 @@ func floorHandler(db *sqlx.DB) http.Handler {
 const benchAccount = "bench"
 
 // benchServer is a running server.
-func benchServer(b *testing.B, url string) *server.Server {
-	s, err := server.New(b.Context(), server.Config{
+func benchServer(b *testing.B, url string, change ...func(*server.Config)) *server.Server {
+	c := server.Config{
 		DB: testkit.Open(b, url), Secrets: []server.Secret{benchSecret}, Exclusive: true, WebhookAllow: []string{"127.0.0.1"},
 		Logger: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, fn := range change {
+		fn(&c)
+	}
+	s, err := server.New(b.Context(), c)
 	require.NoError(b, err)
 	done := make(chan error, 1)
 	ctx, stop := context.WithCancel(context.WithoutCancel(b.Context()))
@@ -209,11 +213,15 @@ func (p *poster) prepare(n int) []signed {
 			`"contacts":[{"profile":{"name":"Sheena Nelson"},"wa_id":"1650555%04d"}],"messages":[{"from":"1650555%04d",`+
 			`"id":"wamid.bench%d","timestamp":"%d","type":"text","text":{"body":"Does it come in another color?"}}]},"field":"messages"}]}]}`,
 			p.phone, id%chats, id%chats, id, time.Now().Unix())
-		mac := hmac.New(sha256.New, []byte(benchSecret))
-		mac.Write(body)
-		out[i] = signed{body, "sha256=" + hex.EncodeToString(mac.Sum(nil))}
+		out[i] = sign(body)
 	}
 	return out
+}
+
+func sign(body []byte) signed {
+	mac := hmac.New(sha256.New, []byte(benchSecret))
+	mac.Write(body)
+	return signed{body, "sha256=" + hex.EncodeToString(mac.Sum(nil))}
 }
 
 func (p *poster) post(b *testing.B, c signed) {
