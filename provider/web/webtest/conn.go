@@ -112,12 +112,15 @@ func (c *conn) run(ctx context.Context) error {
 }
 
 // hears says whether the node is to be handled: not by a deaf connection, nor
-// when the test took it.
+// after the last word, nor when the test took it.
 func (c *conn) hears(n *node) bool {
+	c.mu.Lock()
+	last := c.last
+	c.mu.Unlock()
 	c.s.mu.Lock()
 	deaf, intercept, device := c.deaf || c.s.deaf, c.s.intercept, c.device
 	c.s.mu.Unlock()
-	return !deaf && (intercept == nil || !intercept(device, n))
+	return !deaf && !last && (intercept == nil || !intercept(device, n))
 }
 
 func (c *conn) read(ctx context.Context) (*node, error) {

@@ -42,8 +42,11 @@ func (d *Device) Heal() {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	d.faults, d.refusals = nil, nil
-	if d.conn != nil {
-		d.conn.deaf = false
+	if c := d.conn; c != nil && c.deaf {
+		c.deaf = false
+		if c.active {
+			c.flush()
+		}
 	}
 }
 

@@ -18,7 +18,8 @@ type Message struct {
 	FromMe  bool           // a linked device of the phone sent it
 	Peer    bool           // a word between devices of one account: no chat shows it
 	Content *waE2E.Message // decrypted; of a linked device's what it said to the chat
-	At      time.Time      // as the server has it
+	At      time.Time      // as the server has it, in whole seconds
+	Got     time.Time      // when the phone had it
 	// Copies is how often it arrived and could be decrypted; the phone shows it
 	// once.
 	Copies int

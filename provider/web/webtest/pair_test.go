@@ -14,7 +14,8 @@ import (
 // without another.
 func TestPairByQR(t *testing.T) {
 	t.Parallel()
-	fake := start(t)
+	fake := webtest.Start(&webtest.Options{ManyPreKeys: true})
+	t.Cleanup(fake.Close)
 	owner := fake.AddPhone(nil)
 	store := sessions(t)
 	c := newClient(t, fake, store.NewDevice())

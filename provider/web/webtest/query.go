@@ -167,7 +167,11 @@ func (c *conn) logOut(n, _ *node) {
 }
 
 func (c *conn) countKeys(n, _ *node) {
-	c.result(n, node{Tag: "count", Attrs: attrs{"value": c.device.PreKeys()}})
+	count := c.device.PreKeys()
+	if count == 0 && !c.s.manyKeys {
+		count = 1 // so that it uploads few
+	}
+	c.result(n, node{Tag: "count", Attrs: attrs{"value": count}})
 }
 
 // takeKeys takes the keys with which others begin to write to the device.

@@ -79,6 +79,7 @@ func (m *Message) fill(p *Phone, n *node, content *waE2E.Message) {
 	m.Copies, m.Content = 1, content
 	m.Peer = str(n, "category") == "peer"
 	m.FromMe = m.From.User == p.jid.User || m.From.User == p.lid.User
+	m.Got = time.Now()
 	m.At = n.AttrGetter().UnixTime("t")
 	m.Chat = jid(n, "from").ToNonAD()
 	if sent := content.GetDeviceSentMessage(); sent != nil {

@@ -20,11 +20,16 @@ type Options struct {
 	// Logger takes, at the debug level, tag and id of what comes and goes; nil:
 	// slog.Default().
 	Logger *slog.Logger
+	// ManyPreKeys makes new devices upload 812 one-time keys, as the network
+	// does. Otherwise they are told that the server has one, and upload 50:
+	// making them is most of what linking costs.
+	ManyPreKeys bool
 }
 
 // Server is the fake. Its methods may be called concurrently.
 type Server struct {
 	log      *slog.Logger
+	manyKeys bool
 	listener net.Listener
 	http     *http.Server
 	static   *keys.KeyPair // of the Noise handshake
@@ -60,7 +65,7 @@ func Start(o *Options) *Server {
 		o = &Options{}
 	}
 	s := &Server{
-		log:     o.Logger,
+		log: o.Logger, manyKeys: o.ManyPreKeys,
 		static:  keys.NewKeyPair(),
 		phones:  map[string]*Phone{},
 		lids:    map[string]*Phone{},
