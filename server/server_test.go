@@ -41,7 +41,8 @@ func (l *logBuffer) String() string {
 // fixture is a server over an empty database.
 type fixture struct {
 	*server.Server
-	log *logBuffer
+	log     *logBuffer
+	answers *answers // nil: they are not kept
 }
 
 // setup makes a server on SQLite; change may alter its configuration.
@@ -62,7 +63,7 @@ func setupOn(t *testing.T, db *sqlx.DB, change func(*server.Config)) fixture {
 	}
 	s, err := server.New(t.Context(), cfg)
 	require.NoError(t, err)
-	return fixture{s, log}
+	return fixture{s, log, nil}
 }
 
 // answer is a response that was read.
@@ -87,6 +88,7 @@ func (f fixture) do(t *testing.T, method, path, body string, header ...string) a
 	}
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, req)
+	f.answers.keep(req, w)
 	return answer{w, t}
 }
 

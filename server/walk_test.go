@@ -87,12 +87,18 @@ type walker struct {
 // everything.
 func walk(t *testing.T, f fixture) *walker {
 	t.Helper()
-	w := &walker{client: f.as(t, "ana")}
+	return walkAs(t, f.as(t, "ana"))
+}
+
+// walkAs is walk for a user that exists.
+func walkAs(t *testing.T, c client) *walker {
+	t.Helper()
+	w := &walker{client: c}
 	var d struct {
 		Paths      map[string]map[string]*documented
 		Components struct{ Schemas map[string]*schema }
 	}
-	require.NoError(t, json.Unmarshal(f.do(t, "GET", "/swagger/openapi.json", "").Body.Bytes(), &d))
+	require.NoError(t, json.Unmarshal(c.do(t, "GET", "/swagger/openapi.json", "").Body.Bytes(), &d))
 	w.schemas = d.Components.Schemas
 	for path, methods := range d.Paths {
 		for method, op := range methods {
@@ -164,6 +170,7 @@ func (w *walker) fire(t *testing.T, s shot) *httptest.ResponseRecorder {
 	req.Header.Set("X-Forwarded-For", netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}).String())
 	out := httptest.NewRecorder()
 	w.ServeHTTP(out, req)
+	w.answers.keep(req, out)
 	s.check(t, out)
 	return out
 }

@@ -132,7 +132,7 @@ func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer)
 		return nil
 	}
 	head, _ := io.ReadAll(io.LimitReader(res.Body, keptResponse)) // the status counts, whatever follows it
-	a.Response = printable(head)
+	a.Response = j.ep.masked(printable(head))
 	_, _ = io.CopyN(io.Discard, res.Body, drainResponse)
 	return nil
 }
