@@ -48,6 +48,9 @@ func (a arrival) admitMessage(m provider.Message) arrival {
 		}
 		m.Referral = &r
 	}
+	if m.OwnID, m.App = clean(m.OwnID), clean(m.App); len(m.OwnID) > longest {
+		m.OwnID = ""
+	}
 	m.At, m.WindowUntil = admitTime(m.At), admitTime(m.WindowUntil)
 	switch {
 	case !named(m.ID):
@@ -65,7 +68,7 @@ func (a arrival) admitMessage(m provider.Message) arrival {
 
 func (a arrival) admitStatus(s provider.StatusChange) arrival {
 	s.MessageID, s.OwnID, s.To = clean(s.MessageID), clean(s.OwnID), cleanAddress(s.To)
-	s.At, s.WindowUntil = admitTime(s.At), admitTime(s.WindowUntil)
+	s.At, s.UpTo, s.WindowUntil = admitTime(s.At), admitTime(s.UpTo), admitTime(s.WindowUntil)
 	if !named(s.To.ChatID) {
 		s.To = provider.Address{}
 	}
@@ -73,8 +76,8 @@ func (a arrival) admitStatus(s provider.StatusChange) arrival {
 		s.Error = &provider.Failure{Code: clean(s.Error.Code), Message: clean(s.Error.Message)}
 	}
 	switch {
-	case s.MessageID == "" && s.OwnID == "", len(s.MessageID) > longest, len(s.OwnID) > longest:
-		return a.refuse("a status must name a message by 1 to 512 bytes", s)
+	case isMark(&s) && (s.UpTo.IsZero() || s.To.ChatID == ""), len(s.MessageID) > longest, len(s.OwnID) > longest:
+		return a.refuse("a status must name a message by 1 to 512 bytes, or a chat and a time", s)
 	case s.Status < provider.StatusPending || s.Status > provider.StatusPlayed:
 		return a.refuse("a status must be one of those that messages have", s)
 	}

@@ -22,6 +22,8 @@ func admitReport(e provider.Event) provider.Event {
 		admitted = admitContact(*e, r)
 	case *provider.GroupChange:
 		admitted = admitGroup(*e, r)
+	case *provider.Handover:
+		admitted = admitHandover(*e, r)
 	case *provider.TemplateChange:
 		admitted = admitTemplate(*e, r)
 	case *provider.Health:

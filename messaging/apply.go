@@ -22,17 +22,20 @@ type batch struct {
 // arrival. Chats are locked first, then everything is read for all arrivals at
 // once.
 func (u *unit) apply(ctx context.Context, as []arrival, counts counter) error {
+	as, err := u.recognise(ctx, as)
+	if err != nil {
+		return err
+	}
 	b := &batch{as: as, counts: counts}
 	b.isNew, b.rows, b.arrived = make([]bool, len(as)), make([]*messageRow, len(as)), map[*messageRow]bool{}
 	var others []int64
-	var err error
 	if b.found, others, err = u.findStatusMessages(ctx, as); err != nil {
 		return err
 	}
 	if err := u.open(ctx, people(as), others); err != nil {
 		return err
 	}
-	for _, read := range []func(context.Context, *batch) error{u.storeMessages, u.storeReports, u.loadKnown, u.loadCalls} {
+	for _, read := range []func(context.Context, *batch) error{u.storeMessages, u.storeReports, u.loadKnown, u.loadCalls, u.loadMarked} {
 		if err := read(ctx, b); err != nil {
 			return err
 		}
@@ -68,6 +71,12 @@ func people(as []arrival) []person {
 			out = append(out, person{a.line, e.Chat})
 		case *provider.GroupChange:
 			out = append(out, person{a.line, e.Chat})
+		case *provider.Handover:
+			out = append(out, person{a.line, e.Chat})
+		case *provider.StatusChange:
+			if isMark(e) {
+				out = append(out, person{a.line, e.To})
+			}
 		}
 	}
 	return out
@@ -108,7 +117,7 @@ func (u *unit) applyOne(ctx context.Context, b *batch, i int) error {
 		}
 	case *provider.StatusChange:
 		count("status")
-		return u.applyStatus(ctx, b, a.line, e)
+		return u.applyStatus(ctx, b, a, e)
 	case nil:
 	default:
 		count(reportName(e))
@@ -121,7 +130,12 @@ func (u *unit) applyOne(ctx context.Context, b *batch, i int) error {
 
 // applyStatus applies a status, or keeps it until its message is known. The
 // network may call the chat by a name that is new.
-func (u *unit) applyStatus(ctx context.Context, b *batch, l line, e *provider.StatusChange) error {
+func (u *unit) applyStatus(ctx context.Context, b *batch, a arrival, e *provider.StatusChange) error {
+	l := a.line
+	if isMark(e) {
+		u.mark(l, e)
+		return nil
+	}
 	m := u.added[statusKey(l.ID, e)]
 	if seq, ok := b.found[statusKey(l.ID, e)]; ok {
 		m = u.messages[seq]
@@ -129,6 +143,9 @@ func (u *unit) applyStatus(ctx context.Context, b *batch, l line, e *provider.St
 	if m == nil {
 		b.side.early(l.ID, e, u.now)
 		return nil
+	}
+	if a.echo {
+		u.echoed(l, m, e)
 	}
 	u.progress(l, m, e)
 	if c := u.chats[m.Chat]; m.Mine && e.To.ChatID != "" && e.To.Group == c.IsGroup {

@@ -83,6 +83,9 @@ func (u *unit) row(a arrival, e *provider.Message) *messageRow {
 	switch {
 	case e.Mine:
 		m.Actor, m.Status = ActorPhone, max(e.Status, provider.StatusSending)
+		if e.App != "" {
+			m.Actor = ActorAPI
+		}
 	case c.IsGroup:
 	default:
 		m.PushName, m.BizName = cmp.Or(e.From.Name, m.PushName), cmp.Or(e.From.VerifiedBizName, m.BizName)
@@ -128,15 +131,23 @@ func (u *unit) arrived(ctx context.Context, l line, e *provider.Message, m *mess
 		return nil
 	}
 	u.answered(c, e)
-	if e.Mine {
-		c.HandoffUS = max(c.HandoffUS, m.AtUS) // a person writes on the account's own phone
-	} else {
+	if e.Standby || e.Mine && e.App == "" {
+		c.HandoffUS = max(c.HandoffUS, m.AtUS) // somebody else answers, or a person on the account's own phone
+	}
+	if !e.Mine {
 		c.heard(l, m.AtUS, database.Micros(e.WindowUntil))
 		if m.Status < provider.StatusRead {
 			c.Unread++
 		}
+		if l.Names && c.Name == "" && !c.IsGroup {
+			u.nameless = append(u.nameless, person{l, e.Chat})
+		}
 	}
 	u.emit(l.Account, EventMessage, c, m)
+	if own, has := u.own[c.ID]; has && m.Mine {
+		u.own[c.ID] = append(own, m)
+	}
+	u.underMarks(l, m)
 	return nil
 }
 

@@ -99,6 +99,7 @@ func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) e
 	}
 	from, was := gone.ChatID, keep.ChatID
 	u.mergeChoices(keep, gone)
+	u.absorbMarks(keep, gone)
 	if keep.absorb(gone); keep.ChatID == from {
 		from = was
 	}

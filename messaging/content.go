@@ -40,7 +40,20 @@ func DecodeContent(raw json.RawMessage) (provider.Content, error) {
 	if _, err := DecodeTag(raw); err != nil {
 		return nil, err
 	}
-	return decodeOneOf(raw, contentTypes, ContentTypes())
+	return checked(decodeOneOf(raw, contentTypes, ContentTypes()))
+}
+
+// decodeStored reads what is to be sent, which was checked as a whole.
+func decodeStored(raw string) (provider.Content, error) {
+	return decodeOneOf(json.RawMessage(raw), contentTypes, ContentTypes())
+}
+
+// checked applies the rules that hold on every kind of line.
+func checked(c provider.Content, err error) (provider.Content, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c, checkContent(c)
 }
 
 // maxMessageTag is the most bytes of a message's tag.
@@ -80,7 +93,7 @@ func IncomingTypes() []string {
 // DecodeIncoming reads what a simulated contact writes, in the form that
 // [DecodeContent] takes.
 func DecodeIncoming(raw json.RawMessage) (provider.Content, error) {
-	return decodeOneOf(raw, incomingTypes, IncomingTypes())
+	return checked(decodeOneOf(raw, incomingTypes, IncomingTypes()))
 }
 
 func decodeOneOf(raw json.RawMessage, types map[string]func(json.RawMessage) (provider.Content, error), names []string) (provider.Content, error) {
@@ -102,11 +115,7 @@ func decodeOneOf(raw json.RawMessage, types map[string]func(json.RawMessage) (pr
 	if !ok {
 		return nil, &Invalid{"message.type", "must be one of " + strings.Join(names, ", ")}
 	}
-	c, err := decode(raw)
-	if err != nil {
-		return nil, err
-	}
-	return c, checkContent(c)
+	return decode(raw)
 }
 
 func decodeAs[T provider.Content](raw json.RawMessage) (provider.Content, error) {

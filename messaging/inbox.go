@@ -20,6 +20,7 @@ type arrival struct {
 	event provider.Event
 	body  string        // of a message, as its row will have it
 	bad   *provider.Bad // instead of an event
+	echo  bool          // of what was sent from here
 }
 
 // Receive stores what a network reported, with everything that follows from
@@ -99,14 +100,20 @@ func (s *Service) store(ctx context.Context, as []arrival) (err error) {
 			counts.report(s.opts.Observer)
 		}
 	}()
-	return s.inTx(ctx, func(tx *sqlx.Tx) error {
+	var nameless []person
+	err = s.inTx(ctx, func(tx *sqlx.Tx) error {
 		u := s.unit(tx)
 		clear(counts)
 		if err := u.apply(ctx, as, counts); err != nil {
 			return err
 		}
+		nameless = u.nameless
 		return u.flush(ctx)
 	})
+	if err == nil && len(nameless) > 0 {
+		s.names.want(nameless, s.now())
+	}
+	return err
 }
 
 // inTx runs fn in a transaction, again when a chat moved under it.

@@ -92,6 +92,7 @@ type Service struct {
 	claims claimCache
 	known  lineCache
 	health healthBook
+	names  nameBook
 
 	waitMu sync.Mutex
 	waits  map[int64][]chan struct{} // by message: told when an attempt is over
@@ -122,6 +123,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	s := &Service{db: d, kinds: map[provider.Kind]provider.Provider{}, waits: map[int64][]chan struct{}{}}
+	s.names.wishes, s.names.asked = make(chan person, nameQueue), map[chatName]time.Time{}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -194,6 +196,7 @@ func (s *Service) Run(ctx context.Context) error {
 	g.Go(func() error { return s.maintain(gctx) })
 	g.Go(func() error { return s.watchReferences(gctx) })
 	g.Go(func() error { return s.keepTemplates(gctx) })
+	g.Go(func() error { return s.askNames(gctx) })
 	g.Go(func() error { return s.used.Run(gctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("messaging: %w", err)

@@ -85,7 +85,8 @@ const referenceColumns = `id, account, name, kind, settings, callback_url, revis
 	created_us, updated_us`
 
 func (r *referenceRow) line(p provider.Provider) line {
-	return line{ID: r.ID, Account: r.Account, Kind: r.Kind, Window: p.Capabilities().Window}
+	can := p.Capabilities()
+	return line{ID: r.ID, Account: r.Account, Kind: r.Kind, Window: can.Window, Names: can.Names}
 }
 
 // CreateReference adds a line. It returns an [*Invalid] that names a setting

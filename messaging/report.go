@@ -65,7 +65,7 @@ func understood(e provider.Event) bool {
 	case *provider.Call:
 		return true
 	case *provider.ContactChange:
-		return e.What != provider.ContactIdentity
+		return e.What != provider.ContactIdentity && e.What != provider.ContactLinked
 	}
 	return false
 }
@@ -79,6 +79,8 @@ func reportName(e provider.Event) string {
 		return "contact"
 	case *provider.GroupChange:
 		return "group"
+	case *provider.Handover:
+		return "handover"
 	case *provider.TemplateChange:
 		return "template"
 	case *provider.Health:
@@ -99,6 +101,8 @@ func (u *unit) applyReport(ctx context.Context, l line, e provider.Event) error 
 		return u.contactChanged(ctx, l, e)
 	case *provider.GroupChange:
 		return u.groupChanged(ctx, l, e)
+	case *provider.Handover:
+		return u.handedOver(ctx, l, e)
 	case *provider.TemplateChange:
 		return u.templateChanged(ctx, l, e)
 	case *provider.Health:

@@ -37,6 +37,7 @@ type chatRow struct {
 	LastMessage int64                `db:"last_message"`
 	ActivityUS  int64                `db:"activity_us"`
 	Choices     string               `db:"choices"` // JSON of the open question, an [asked], or ""
+	Marks       string               `db:"marks"`   // JSON of its [marks], or ""
 	WindowUS    int64                `db:"window_us"`
 	CreatedUS   int64                `db:"created_us"`
 	UpdatedUS   int64                `db:"updated_us"`
@@ -46,7 +47,7 @@ type chatRow struct {
 const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.lid, c.label, c.title, c.title_us, c.name, c.biz_name,
 	c.username, c.name_us, c.moved_us, c.unread,
 	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.opted_us, c.handoff_us, c.last_message, c.activity_us,
-	c.window_us, c.created_us, c.updated_us, c.held, c.choices`
+	c.window_us, c.created_us, c.updated_us, c.held, c.choices, c.marks`
 
 func (c *chatRow) address() provider.Address {
 	return provider.Address{ChatID: c.ChatID, Group: c.IsGroup, Phone: c.Phone, UserID: c.UserID, LID: c.LID}

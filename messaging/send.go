@@ -112,8 +112,8 @@ func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Mes
 	return m.view(c), u.flush(ctx)
 }
 
-// queueSend stores the message of a draft and puts it into its chat's lane.
-func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error) {
+// queuePart stores a message of a draft and puts it into its chat's lane.
+func (s *Service) queuePart(ctx context.Context, u *unit, d draft) (int64, error) {
 	if err := u.open(ctx, []person{{d.line, d.addr}}, nil); err != nil {
 		return 0, err
 	}

@@ -62,6 +62,9 @@ func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRe
 	if err := d.choose(); err != nil {
 		return d, err
 	}
+	if err := d.checkTag(); err != nil {
+		return d, err
+	}
 	if err := a.s.attach(ctx, q, &d); err != nil {
 		return d, err
 	}
@@ -106,11 +109,8 @@ func (d *draft) open(s *Service) error {
 	if err := d.row.usable(); err != nil {
 		return err
 	}
-	if closed := d.line.Window > 0 && d.windowUS < database.Micros(s.now()); closed && d.req.Content.Type() != "template" {
-		return &Error{
-			Code:    CodeWindowClosed,
-			Message: "The contact has not written within the window in which free-form messages may be sent. Send an approved template instead: a message of type template.",
-		}
+	if closed := d.line.Window > 0 && d.windowUS < database.Micros(s.now()); closed && d.req.Content.Type() != "template" && !d.tagged(s.now()) {
+		return &Error{Code: CodeWindowClosed, Message: d.wayOut()}
 	}
 	return nil
 }

@@ -173,7 +173,7 @@ func (s *Service) begin(ctx context.Context, j *job) (bool, error) {
 
 // load makes ready what is to be handed over. Nothing of it is ambiguous.
 func (s *Service) load(ctx context.Context, j *job) (*load, error) {
-	content, err := DecodeContent(json.RawMessage(j.Content))
+	content, err := decodeStored(j.Content)
 	if err != nil {
 		return nil, &provider.Rejected{Code: "content", Message: "The stored content cannot be read."}
 	}

@@ -72,7 +72,7 @@ func (u *unit) settle(ctx context.Context, l line, m *messageRow, a attempt) err
 	}
 	switch {
 	case a.receipt != nil:
-		m.StartedUS, m.SentUS = 0, database.Micros(u.now)
+		m.SentUS = database.Micros(u.now)
 		if err := u.named(ctx, m, a.receipt.MessageID); err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (u *unit) findStatusMessages(ctx context.Context, as []arrival) (foundMessa
 	own := map[messageKey][]messageKey{} // our id: the network's ids that came with it
 	for _, a := range as {
 		e, ok := a.event.(*provider.StatusChange)
-		if !ok {
+		if !ok || isMark(e) {
 			continue
 		}
 		keys.add(statusKey(a.line.ID, e))
@@ -108,6 +108,7 @@ func (u *unit) raise(l line, m *messageRow, status provider.Status, why Failure)
 	m.set(status, why)
 	u.traceStatus(m, status, why)
 	u.emit(l.Account, EventStatus, c, m)
+	u.underMarks(l, m)
 }
 
 // announce makes the one message event of an own message: taken by the network
@@ -121,6 +122,7 @@ func (u *unit) announce(l line, c *chatRow, m *messageRow, status provider.Statu
 	u.traceStatus(m, status, why)
 	u.holdLink(c, m)
 	u.emit(l.Account, EventMessage, c, m)
+	u.underMarks(l, m)
 }
 
 // noReason stands for the words of a network that has none.

@@ -34,9 +34,12 @@ type unit struct {
 	messages map[int64]*messageRow
 	added    map[messageKey]*messageRow // that this unit made
 	calls    map[callKey]*callRow
+	own      map[int64][]*messageRow // by chat with a new watermark: the account's messages that are not read, in order
+	nameless []person                // who wrote and has no name
 
 	dirtyChats    ordered[*chatRow]
 	choices       ordered[*chatRow] // whose open question has changed
+	marked        ordered[*chatRow] // whose marks have changed
 	activeChats   ordered[*chatRow] // of which only what messages change has changed
 	dirtyMessages ordered[*messageRow]
 	rewritten     ordered[*messageRow] // of which the body or the place in the chat has changed
@@ -59,13 +62,14 @@ type line struct {
 	Account string
 	Kind    provider.Kind
 	Window  time.Duration
+	Names   bool // the network can be asked for those of contacts
 }
 
 func (s *Service) unit(tx *sqlx.Tx) *unit {
 	return &unit{
 		s: s, tx: tx, now: s.now(),
 		chats: map[int64]*chatRow{}, aliases: map[chatName]int64{}, messages: map[int64]*messageRow{},
-		added: map[messageKey]*messageRow{}, calls: map[callKey]*callRow{},
+		added: map[messageKey]*messageRow{}, calls: map[callKey]*callRow{}, own: map[int64][]*messageRow{},
 	}
 }
 
@@ -111,7 +115,7 @@ func (u *unit) tell(account string, ref provider.ReferenceID, kind string, data 
 // flush writes what changed.
 func (u *unit) flush(ctx context.Context) error {
 	for _, write := range []func(context.Context) error{
-		u.writeAliases, u.writeChats, u.writeChoices, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
+		u.writeAliases, u.writeChats, u.writeChoices, u.writeMarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
 		u.writeExpected, u.holdBack, u.writeHolds, u.writeFeed,
 	} {
 		if err := write(ctx); err != nil {

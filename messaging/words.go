@@ -56,6 +56,8 @@ func received(c provider.Content) Body {
 		return Body{Text: cmp.Or(v.Text, strings.TrimSpace("Form "+v.Name)), Extras: Extras{Form: filled(v)}}
 	case provider.Revoke:
 		return Body{Text: "This message was deleted", Extras: Extras{Revoked: &MessageRef{v.MessageID}}}
+	case provider.Shared:
+		return Body{Text: passedOn(v)}
 	case provider.Opened:
 		return Body{Text: "Opened the chat"}
 	case provider.Unknown:
@@ -69,7 +71,10 @@ func numbered(text string, choices []provider.Choice) string {
 	var b strings.Builder
 	b.WriteString(text)
 	for i, c := range choices {
-		fmt.Fprintf(&b, "\n%d. %s", i+1, c.Title)
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%d. %s", i+1, c.Title)
 		if c.Description != "" {
 			b.WriteString(" – " + c.Description)
 		}
@@ -140,6 +145,18 @@ func cards(c provider.Contacts) string {
 		return what
 	}
 	return what + ": " + strings.Join(names, ", ")
+}
+
+// passedOn says what was shared: in the words that were written beside it, which
+// as a rule hold the link, else by its title and address.
+func passedOn(s provider.Shared) string {
+	var lines []string
+	for _, part := range []string{s.Title, s.Detail, s.URL} {
+		if part != "" {
+			lines = append(lines, part)
+		}
+	}
+	return cmp.Or(s.Text, strings.Join(lines, "\n"), strings.TrimSpace("Shared "+s.Kind))
 }
 
 // basket lists what is ordered.

@@ -50,6 +50,7 @@ CREATE TABLE messaging_chat (
 	activity_slot BIGINT NOT NULL, -- activity_us in ten minutes: an index on it need not be written with every message
 	window_us BIGINT NOT NULL,
 	choices TEXT NOT NULL DEFAULT '', -- JSON: what it was asked in numbered text and has not answered, '' when nothing
+	marks TEXT NOT NULL DEFAULT '', -- JSON: up to when what was written to it has been got and read, '' when the network does not say
 	created_us BIGINT NOT NULL,
 	updated_us BIGINT NOT NULL,
 	UNIQUE (reference, chat_id)
@@ -107,7 +108,7 @@ CREATE TABLE messaging_outbound (
 	reply_to TEXT NOT NULL,
 	announced BOOLEAN NOT NULL, -- its message event is out
 	tried BOOLEAN NOT NULL, -- its first attempt is over
-	started_us BIGINT NOT NULL, -- an attempt whose end is not recorded began then; 0: none
+	started_us BIGINT NOT NULL, -- the attempt whose end is not recorded, or that the network took, began then; 0: none
 	give_up_us BIGINT NOT NULL, -- unconfirmed until then; 0: not in doubt
 	sent_us BIGINT NOT NULL DEFAULT 0, -- the network took it then; 0: it has not
 	UNIQUE (reference, own_id)

@@ -1,0 +1,115 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const (
+	nameAskers  = 4              // lookups at once
+	nameQueue   = 1024           // contacts that wait; others are asked for with their next message
+	nameAgain   = 24 * time.Hour // after which one is asked for again
+	nameBooked  = 100_000        // contacts that are remembered as asked for
+	nameTimeout = 10 * time.Second
+)
+
+// nameBook remembers for whose names networks were asked: messages do not wait
+// for them.
+type nameBook struct {
+	wishes chan person
+
+	mu    sync.Mutex
+	asked map[chatName]time.Time
+}
+
+// want queues the contacts that have not been asked for lately.
+func (b *nameBook) want(people []person, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range people {
+		key := chatName{p.line.ID, p.addr.ChatID}
+		if at, asked := b.asked[key]; asked && now.Sub(at) < nameAgain {
+			continue
+		}
+		select {
+		case b.wishes <- p:
+		default:
+			return
+		}
+		if len(b.asked) >= nameBooked {
+			clear(b.asked)
+		}
+		b.asked[key] = now
+	}
+}
+
+// askNames asks for the names that are wanted until ctx ends.
+func (s *Service) askNames(ctx context.Context) error {
+	var g errgroup.Group
+	for range nameAskers {
+		g.Go(func() error {
+			for {
+				select {
+				case p := <-s.names.wishes:
+					if err := s.askName(ctx, p); err != nil && ctx.Err() == nil {
+						s.opts.Logger.InfoContext(ctx, "asking for a contact's name", slog.Int64("reference", int64(p.line.ID)), slogError(err))
+					}
+				case <-ctx.Done():
+					return nil
+				}
+			}
+		})
+	}
+	return g.Wait()
+}
+
+// askName asks the network what a contact is called. A panic of a provider
+// becomes an error.
+func (s *Service) askName(ctx context.Context, p person) error {
+	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
+	defer cancel()
+	ref := &referenceRow{}
+	err := s.db.GetContext(ctx, ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, p.line.ID)
+	if err != nil {
+		return fmt.Errorf("loading reference %d: %w", p.line.ID, err)
+	}
+	if ref.usable() != nil {
+		return nil
+	}
+	sess, err := s.lines.get(ctx, s, ref)
+	if err != nil {
+		return err
+	}
+	namer, ok := sess.(provider.Namer)
+	if !ok {
+		return nil
+	}
+	var who provider.Contact
+	err = unpanicked(func() (err error) {
+		who, err = namer.Name(ctx, p.addr)
+		return err
+	})
+	if err != nil || who.Name == "" && who.Username == "" {
+		return err
+	}
+	return s.inTxUnit(ctx, func(u *unit) error {
+		c, err := u.known(ctx, p.line, p.addr)
+		if errors.Is(err, ErrNotFound) {
+			return nil // deleted meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		c.called(cleanContact(who), database.Micros(u.now))
+		return u.chatChanged(ctx, p.line, c, true)
+	})
+}

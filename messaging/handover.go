@@ -1,0 +1,30 @@
+package messaging
+
+import (
+	"context"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// handedOver pauses or wakes the bot of a chat that changed hands.
+func (u *unit) handedOver(ctx context.Context, l line, e *provider.Handover) error {
+	c, at := u.chatOf(person{l, e.Chat}), u.said(e.At)
+	before := c.HandoffUS
+	switch e.Owner {
+	case provider.HandoverTheirs:
+		c.HandoffUS = max(c.HandoffUS, at)
+	case provider.HandoverOurs:
+		if at >= c.HandoffUS {
+			c.HandoffUS = 0
+		}
+	}
+	return u.chatChanged(ctx, l, c, c.HandoffUS != before)
+}
+
+func admitHandover(h provider.Handover, r provider.Raw) provider.Event {
+	h.Raw, h.At, h.Chat = r, admitTime(h.At), cleanAddress(h.Chat)
+	if !named(h.Chat.ChatID) {
+		return nil
+	}
+	return &h
+}

@@ -1,0 +1,189 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// marks are up to when, by the network's clock, a contact has got and read
+// what the account wrote. A chat has them where its network reports no single
+// messages.
+type marks struct {
+	Delivered mark `json:"delivered,omitzero"`
+	Read      mark `json:"read,omitzero"`
+}
+
+// mark is a time, and where to begin to look for messages that are not newer
+// and have not been lifted: none is before.
+type mark struct {
+	UpToUS int64 `json:"upToUs"`
+	Seq    int64 `json:"seq"`
+}
+
+// of is the mark of a status, nil when there is none.
+func (m *marks) of(s provider.Status) *mark {
+	switch s {
+	case provider.StatusDelivered:
+		return &m.Delivered
+	case provider.StatusRead:
+		return &m.Read
+	}
+	return nil
+}
+
+func (c *chatRow) marks() (m marks) {
+	if c.Marks != "" {
+		_ = json.Unmarshal([]byte(c.Marks), &m) // written by this package
+	}
+	return m
+}
+
+func (u *unit) putMarks(c *chatRow, m marks) {
+	c.Marks = string(mustJSON(m))
+	u.marked.add(c)
+}
+
+// isMark says whether a status is about all messages of a chat up to a time.
+func isMark(e *provider.StatusChange) bool { return e.MessageID == "" && e.OwnID == "" }
+
+// loadMarked reads the own messages that watermarks may be about: those that
+// are not read, from where each chat's marks say.
+func (u *unit) loadMarked(ctx context.Context, b *batch) error {
+	var from [][]any
+	for _, a := range b.as {
+		e, ok := a.event.(*provider.StatusChange)
+		if !ok || !isMark(e) {
+			continue
+		}
+		c := u.chatOf(person{a.line, e.To})
+		if _, twice := u.own[c.ID]; twice {
+			continue
+		}
+		u.own[c.ID] = nil
+		m := c.marks()
+		from = append(from, []any{c.ID, min(m.Delivered.Seq, m.Read.Seq)})
+	}
+	for len(from) > 0 {
+		n := min(len(from), chunk)
+		list, args := u.list([]string{"BIGINT", "BIGINT"}, from[:n])
+		var rows []*messageRow
+		err := u.query(ctx, &rows, `SELECT `+messageColumns+` FROM (`+list+`) AS v CROSS JOIN messaging_message m
+			LEFT JOIN messaging_outbound o ON o.message = m.seq
+			WHERE m.chat = v.column1 AND m.past_us = 0 AND m.seq >= v.column2 AND m.mine AND m.status < `+strconv.Itoa(int(provider.StatusRead))+`
+			ORDER BY m.seq`, args)
+		if err != nil {
+			return fmt.Errorf("finding what was read: %w", err)
+		}
+		for _, m := range rows {
+			if known := u.messages[m.Seq]; known != nil {
+				m = known
+			}
+			u.messages[m.Seq] = m
+			u.own[m.Chat] = append(u.own[m.Chat], m)
+		}
+		from = from[n:]
+	}
+	return nil
+}
+
+// mark applies a watermark: every own message of the chat that has left and is
+// not newer gets the status. The messages are loaded.
+func (u *unit) mark(l line, e *provider.StatusChange) {
+	c := u.chatOf(person{l, e.To})
+	m := c.marks()
+	k, upTo := m.of(e.Status), database.Micros(e.UpTo)
+	if k == nil || upTo <= k.UpToUS {
+		return
+	}
+	k.UpToUS = upTo
+	u.putMarks(c, m)
+	for _, own := range u.own[c.ID] {
+		if own.under(k, e.Status) {
+			u.raise(l, own, e.Status, Failure{})
+		}
+	}
+	m = c.marks()
+	k = m.of(e.Status)
+	k.Seq = nextOpen(u.own[c.ID], e.Status, k.Seq)
+	u.putMarks(c, m)
+}
+
+// nextOpen is the first of a chat's own messages that may still get a status by
+// a watermark; from when there are none, else behind the last of them.
+func nextOpen(own []*messageRow, s provider.Status, from int64) int64 {
+	for _, m := range own {
+		if m.Status < s && m.Status != provider.StatusFail {
+			return m.Seq
+		}
+		from = max(from, m.Seq+1)
+	}
+	return from
+}
+
+// under says whether a mark lifts an own message to its status.
+func (m *messageRow) under(k *mark, s provider.Status) bool {
+	left := m.Status == provider.StatusSending || m.Status == provider.StatusDelivered
+	return left && m.Status < s && m.leftUS() <= k.UpToUS
+}
+
+// leftUS is when the network took an own message, as far as is known: by the
+// network's clock when it has told, else when the attempt began that it
+// answered, which is not later.
+func (m *messageRow) leftUS() int64 {
+	if m.OwnID == "" {
+		return m.AtUS
+	}
+	return cmp.Or(m.StartedUS, m.AtUS)
+}
+
+// underMarks lifts an own message that has left to what the marks of its chat
+// say already. Those after it will find it.
+func (u *unit) underMarks(l line, m *messageRow) {
+	c := u.chats[m.Chat]
+	if c == nil || c.Marks == "" || !m.Mine || m.PastUS != 0 {
+		return
+	}
+	for _, s := range []provider.Status{provider.StatusDelivered, provider.StatusRead} {
+		all := c.marks()
+		k := all.of(s)
+		switch {
+		case m.under(k, s):
+			u.raise(l, m, s, Failure{})
+		case m.Status < s && m.Seq < k.Seq:
+			k.Seq = m.Seq
+			u.putMarks(c, all)
+		}
+	}
+}
+
+// absorbMarks takes over the marks of a chat that turned out to be the same.
+func (u *unit) absorbMarks(keep, gone *chatRow) {
+	if keep.Marks == "" && gone.Marks == "" {
+		return
+	}
+	a, b := keep.marks(), gone.marks()
+	u.putMarks(keep, marks{
+		Delivered: mark{UpToUS: max(a.Delivered.UpToUS, b.Delivered.UpToUS)},
+		Read:      mark{UpToUS: max(a.Read.UpToUS, b.Read.UpToUS)},
+	})
+}
+
+func (u *unit) writeMarks(ctx context.Context) error {
+	var rows [][]any
+	for _, c := range u.marked.items {
+		if u.chats[c.ID] != nil { // else merged away
+			rows = append(rows, []any{c.ID, c.Marks})
+		}
+	}
+	err := u.update(ctx, `UPDATE messaging_chat SET marks = v.column2`, []string{"BIGINT", "TEXT"}, rows, sameChat)
+	if err != nil {
+		return fmt.Errorf("storing what was read: %w", err)
+	}
+	return nil
+}
