@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -18,18 +19,24 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// eachWalk runs fn with a walker on each database; the log must show no error
-// in the end.
+// eachWalk runs fn with a walker on each database. In the end the log must show
+// no error, and at no level what was refused: that may be a secret.
 func eachWalk(t *testing.T, fn func(t *testing.T, w *walker)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		f := setupOn(t, db, func(c *server.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} })
+		log := &logBuffer{}
+		f := setupOn(t, db, func(c *server.Config) {
+			c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+			c.Logger = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		})
+		f.log = log
 		w := walk(t, f)
 		w.db = db
 		fn(t, w)
 		for line := range strings.Lines(f.log.String()) {
 			require.NotContains(t, line, `"level":"ERROR"`)
+			require.NotContains(t, line, canary)
 		}
 	})
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// canaries are the secrets among the settings, by their flags.
+var canaries = map[string]string{
+	"secret": "canary-secret-of-at-least-32-characters", "payments-secret": "whsec_canary_payments", "smtp-url": "canary-mail-password",
+	"openai-key": "canary-openai-key", "anthropic-key": "canary-anthropic-key", "database-url": "canary-database-password",
+}
+
+// silent fails when a secret stands in what a process has said.
+func silent(t *testing.T, what, text string) {
+	t.Helper()
+	require.NotContains(t, text, "canary", what)
+}
+
+// TestSecretsStayInside starts the command with every setting that is a
+// secret, uses it, and looks for them in all that it prints, answers and
+// counts; then it starts it with each of them wrong.
+func TestSecretsStayInside(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, database string) {
+		t.Parallel()
+		if u, err := url.Parse(database); err == nil && u.Scheme != "sqlite" { // the server of the tests asks for no password
+			q := u.Query()
+			q.Set("password", canaries["database-url"])
+			u.RawQuery = q.Encode()
+			database = u.String()
+		}
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		metrics := ln.Addr().String()
+		require.NoError(t, ln.Close())
+		args := []string{
+			"--data", t.TempDir(), "--database-url", database, "--log", "debug", "--log-format", "json", "--metrics-addr", metrics,
+			"--payments-secret", canaries["payments-secret"], "--smtp-url", "smtp://chat:" + canaries["smtp-url"] + "@127.0.0.1:1",
+			"--openai-key", canaries["openai-key"],
+		}
+		env := []string{"TRUNKLINE_SECRET=" + canaries["secret"], "TRUNKLINE_ANTHROPIC_KEY=" + canaries["anthropic-key"]}
+		p, base := start(t, env, args...)
+		said := func(method, path, body string, header ...string) string {
+			req, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", "application/json")
+			for i := 0; i+1 < len(header); i += 2 {
+				req.Header.Set(header[i], header[i+1])
+			}
+			res, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			defer res.Body.Close()
+			text, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			silent(t, method+" "+path, fmt.Sprint(res.Header)+string(text))
+			return string(text)
+		}
+		const word = `"canary password"`
+		require.Contains(t, said("POST", "/user/signup", `{"email":"ana@example.org","password":`+word+`,"name":"Ana"}`), "token")
+		said("POST", "/user/login", `{"email":"ana@example.org","password":`+word+`x`)
+		said("POST", "/user/login", `{"email":`+word+`,"password":`+word+`}`)
+		said("POST", "/user/reset", `{"email":"ana@example.org"}`)
+		said("POST", "/payments", `{}`, "Stripe-Signature", canaries["payments-secret"])
+		said("GET", "/user/me", "", "Authorization", "Bearer "+canaries["secret"])
+		for _, path := range []string{"/", "/probe", "/swagger", "/swagger/openapi.json", "/panel/", "/canary", "/user/me?token=canary"} {
+			said("GET", strings.ReplaceAll(path, "canary", "x"), "")
+		}
+		res, err := http.Get("http://" + metrics + "/metrics") //nolint:noctx // a test's
+		require.NoError(t, err)
+		defer res.Body.Close()
+		counted, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		silent(t, "metrics", string(counted))
+		require.Eventually(t, func() bool { return strings.Contains(p.stderr.String(), "mail") }, 15*time.Second, 10*time.Millisecond, "the mail server is out of reach")
+		code, link, text := output(t, env, "user", "reset", "ana@example.org", "--database-url", database)
+		require.Zero(t, code, text)
+		token := link[strings.LastIndex(link, "#")+1:]
+		p.terminate(t)
+		require.Contains(t, p.stderr.String(), `"level":"DEBUG"`)
+		require.NotContains(t, p.stderr.String(), strings.TrimSpace(token))
+		silent(t, "stderr", p.stderr.String())
+		silent(t, "stderr of user reset", text)
+
+		silent(t, "other secret", refused(t, []string{"TRUNKLINE_SECRET=canary-of-another-secret-that-is-long"}, args...))
+	})
+}
+
+// TestWrongSecrets starts the command with each secret in a form that cannot
+// be used.
+func TestWrongSecrets(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "canary-folder")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	for flag, values := range map[string][]string{
+		"secret":          {"canary", "@canary", "@" + folder, "canary-secret-of-at-least-32-characters,canary"},
+		"payments-secret": {"@canary"},
+		"openai-key":      {"@canary"},
+		"smtp-url":        {"smtp://chat:canary", "canary", "smtp://chat:can%ary@h", "smtps://chat:canary@:x"},
+		"database-url": {
+			"postgres://u:canary@127.0.0.1:1/d?sslmode=disable&connect_timeout=1", "postgres://u:canary%@h/d", "postgres://127.0.0.1:1/d?password=canary&sslmode=disable", "canary",
+			"postgres://u:canary@[::1/d",
+		},
+		"media":         {"s3://"},
+		"webhook-allow": {"http://u:canary@h"},
+		"base-url":      {"https://u:canary@example.org"},
+		"graph-url":     {"https://u:canary@example.org", "canary"},
+		"openai-url":    {"https://u:canary@example.org"},
+	} {
+		for _, v := range values {
+			t.Run(flag+"="+strings.ReplaceAll(v, "/", "|"), func(t *testing.T) {
+				t.Parallel()
+				silent(t, flag, refused(t, []string{"TRUNKLINE_DATA=" + t.TempDir()}, "--"+flag+"="+v))
+			})
+		}
+	}
+}
