@@ -3,7 +3,6 @@ package messaging
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
@@ -38,20 +37,16 @@ func (u *unit) loadCalls(ctx context.Context, b *batch) error {
 			keys.add(callKey{a.line.ID, e.CallID})
 		}
 	}
-	for part := range slices.Chunk(keys.items, chunk) {
-		values := make([][]any, len(part))
-		for i, k := range part {
-			values[i] = []any{k.Reference, k.ID}
-		}
-		list, args := u.list(nameTypes, values)
-		var rows []*callRow
-		err := u.query(ctx, &rows, `SELECT reference, call_id, chat, status FROM messaging_call WHERE (reference, call_id) IN (`+list+`)`, args)
-		if err != nil {
-			return fmt.Errorf("reading calls: %w", err)
-		}
-		for _, r := range rows {
-			u.calls[r.callKey] = r
-		}
+	values := make([][]any, len(keys.items))
+	for i, k := range keys.items {
+		values[i] = []any{k.Reference, k.ID}
+	}
+	rows, err := among[*callRow](ctx, u, `SELECT reference, call_id, chat, status FROM messaging_call WHERE`, `(reference, call_id)`, nameTypes, values, "")
+	if err != nil {
+		return fmt.Errorf("reading calls: %w", err)
+	}
+	for _, r := range rows {
+		u.calls[r.callKey] = r
 	}
 	return nil
 }

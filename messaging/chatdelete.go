@@ -41,7 +41,6 @@ func (a *Account) DeleteChat(ctx context.Context, ref provider.ReferenceID, chat
 func (a *Account) DeleteChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string) error {
 	return a.deleting(ctx, ref, chatID, func(l line, addr provider.Address) error {
 		u := a.s.unit(tx)
-		u.foreign = true
 		if err := u.erase(ctx, l, addr); err != nil {
 			return err
 		}

@@ -80,11 +80,7 @@ func (u *unit) find(ctx context.Context, people []person, others []int64) error 
 	}
 }
 
-const (
-	findPeopleBefore = `SELECT a.alias, ` + chatColumns + ` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat
-		WHERE (a.reference, a.alias) IN (`
-	findPeopleAfter = `) ORDER BY c.id`
-)
+const findPeople = `SELECT a.alias, ` + chatColumns + ` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat WHERE`
 
 var nameTypes = []string{"BIGINT", "TEXT"}
 
@@ -95,12 +91,12 @@ func (u *unit) findPeople(ctx context.Context, people []person) error {
 	if len(want) == 0 {
 		return nil
 	}
-	var rows []struct {
+	type found struct {
 		Alias string `db:"alias"`
 		chatRow
 	}
-	list, args := u.list(nameTypes, nameRows(want))
-	if err := u.query(ctx, &rows, findPeopleBefore+list+findPeopleAfter+u.forUpdate("c"), args); err != nil {
+	rows, err := among[found](ctx, u, findPeople, `(a.reference, a.alias)`, nameTypes, nameRows(want), u.forUpdate())
+	if err != nil {
 		return fmt.Errorf("finding chats: %w", err)
 	}
 	for i := range rows {
@@ -143,20 +139,17 @@ func (u *unit) chatOf(p person) *chatRow {
 }
 
 func (u *unit) findAliases(ctx context.Context, people []person) error {
-	for part := range slices.Chunk(wanted(people), chunk) {
-		var rows []struct {
-			Reference provider.ReferenceID `db:"reference"`
-			Alias     string               `db:"alias"`
-			Chat      int64                `db:"chat"`
-		}
-		list, args := u.list(nameTypes, nameRows(part))
-		err := u.query(ctx, &rows, `SELECT reference, alias, chat FROM messaging_alias WHERE (reference, alias) IN (`+list+`)`, args)
-		if err != nil {
-			return fmt.Errorf("finding chats: %w", err)
-		}
-		for _, r := range rows {
-			u.aliases[chatName{r.Reference, r.Alias}] = r.Chat
-		}
+	type found struct {
+		Reference provider.ReferenceID `db:"reference"`
+		Alias     string               `db:"alias"`
+		Chat      int64                `db:"chat"`
+	}
+	rows, err := among[found](ctx, u, `SELECT reference, alias, chat FROM messaging_alias WHERE`, `(reference, alias)`, nameTypes, nameRows(wanted(people)), "")
+	if err != nil {
+		return fmt.Errorf("finding chats: %w", err)
+	}
+	for _, r := range rows {
+		u.aliases[chatName{r.Reference, r.Alias}] = r.Chat
 	}
 	return nil
 }
@@ -167,19 +160,15 @@ func (u *unit) lock(ctx context.Context, ids []int64) error {
 	ids = slices.DeleteFunc(ids, func(id int64) bool { return u.chats[id] != nil }) // may have been changed since
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	for part := range slices.Chunk(ids, chunk) {
-		list, args := u.list([]string{"BIGINT"}, column(part))
-		var rows []*chatRow
-		err := u.query(ctx, &rows, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id IN (`+list+`) ORDER BY c.id`+u.forUpdate("c"), args)
-		if err != nil {
-			return fmt.Errorf("locking chats: %w", err)
-		}
-		if len(rows) < len(part) {
-			return errMoved
-		}
-		for _, r := range rows {
-			u.chats[r.ID] = r
-		}
+	rows, err := among[*chatRow](ctx, u, `SELECT `+chatColumns+` FROM messaging_chat c WHERE`, `c.id`, numberTypes, numberRows(ids), u.forUpdate())
+	if err != nil {
+		return fmt.Errorf("locking chats: %w", err)
+	}
+	if len(rows) < len(ids) {
+		return errMoved
+	}
+	for _, r := range rows {
+		u.chats[r.ID] = r
 	}
 	return nil
 }
@@ -190,6 +179,15 @@ var newChatTypes = []string{
 	"BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
 }
 
+// insertChats makes chats. One that another transaction has made meanwhile is
+// returned too, locked.
+const (
+	insertChats = `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, label, title, title_us, name, biz_name,
+		username, name_us, moved_us, unread, bot_active, variables, tags, fields, language, opted_out, opted_us, handoff_us, last_message, activity_us,
+		activity_slot, window_us, created_us, updated_us)`
+	insertChatsTail = ` ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us RETURNING `
+)
+
 // create makes the chats of people nobody has met.
 func (u *unit) create(ctx context.Context, people []person) error {
 	slices.SortFunc(people, func(a, b person) int {
@@ -197,30 +195,22 @@ func (u *unit) create(ctx context.Context, people []person) error {
 	})
 	people = slices.CompactFunc(people, func(a, b person) bool { return a.line.ID == b.line.ID && a.addr.ChatID == b.addr.ChatID })
 	now := database.Micros(u.now)
-	for part := range slices.Chunk(people, chunk) {
-		values := make([][]any, len(part))
-		for i, p := range part {
-			a := p.addr
-			values[i] = []any{
-				p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", 0, "", "", "", 0, 0,
-				0, true, "{}", "[]", "{}", "",
-				false, 0, 0, 0, 0, 0, 0, now, now,
-			}
+	values := make([][]any, len(people))
+	for i, p := range people {
+		a := p.addr
+		values[i] = []any{
+			p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", 0, "", "", "", 0, 0,
+			0, true, "{}", "[]", "{}", "",
+			false, 0, 0, 0, 0, 0, 0, now, now,
 		}
-		list, args := u.list(newChatTypes, values)
-		var rows []*chatRow
-		err := u.query(ctx, &rows, `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, label, title, title_us, name, biz_name,
-			username, name_us, moved_us, unread, bot_active, variables, tags, fields, language, opted_out, opted_us, handoff_us, last_message, activity_us, activity_slot, window_us,
-			created_us, updated_us)
-			`+list+` ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us
-			RETURNING `+strings.ReplaceAll(chatColumns, "c.", ""), args)
-		if err != nil {
-			return fmt.Errorf("making chats: %w", err)
-		}
-		for _, r := range rows {
-			u.chats[r.ID] = r
-			u.name(r, r.ChatID)
-		}
+	}
+	rows, err := insertNew[*chatRow](ctx, u, insertChats, newChatTypes, values, insertChatsTail+strings.ReplaceAll(chatColumns, "c.", ""))
+	if err != nil {
+		return fmt.Errorf("making chats: %w", err)
+	}
+	for _, r := range rows {
+		u.chats[r.ID] = r
+		u.name(r, r.ChatID)
 	}
 	return nil
 }

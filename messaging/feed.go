@@ -74,7 +74,6 @@ type News struct {
 // [Service.Told] then.
 func (s *Service) TellTx(ctx context.Context, tx *sqlx.Tx, news ...News) error {
 	u := s.unit(tx)
-	u.foreign = true
 	for _, n := range news {
 		u.tell(n.Account, n.Reference, n.Kind, n.Data)
 	}

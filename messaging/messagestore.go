@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -15,9 +14,18 @@ type messageKey struct {
 	ID        string               `db:"id"`
 }
 
+// keyRows are rows of a line and an id, of [nameTypes].
+func keyRows(keys []messageKey) [][]any {
+	rows := make([][]any, len(keys))
+	for i, k := range keys {
+		rows[i] = []any{k.Reference, k.ID}
+	}
+	return rows
+}
+
 const (
 	insertMessages = `INSERT INTO messaging_message (reference, chat, id, mine, actor, sent_as, status, body, push_name, biz_name,
-		error_code, error_message, at_us, created_us, past_us) `
+		error_code, error_message, at_us, created_us, past_us)`
 	insertMessagesTail = ` ON CONFLICT (reference, id) DO NOTHING RETURNING reference, id, seq`
 )
 
@@ -36,27 +44,25 @@ func (u *unit) add(ctx context.Context, ms []*messageRow) error {
 			once = append(once, m)
 		}
 	}
-	for part := range slices.Chunk(once, chunk) {
-		values := make([][]any, len(part))
-		for i, m := range part {
-			values[i] = []any{
-				m.Reference, m.Chat, m.ID, m.Mine, string(m.Actor), m.SentAs, int64(m.Status), m.Body, m.PushName, m.BizName,
-				m.ErrorCode, m.ErrorMessage, m.AtUS, m.CreatedUS, m.PastUS,
-			}
+	values := make([][]any, len(once))
+	for i, m := range once {
+		values[i] = []any{
+			m.Reference, m.Chat, m.ID, m.Mine, string(m.Actor), m.SentAs, int64(m.Status), m.Body, m.PushName, m.BizName,
+			m.ErrorCode, m.ErrorMessage, m.AtUS, m.CreatedUS, m.PastUS,
 		}
-		list, args := u.list(messageTypes, values)
-		var rows []struct {
-			messageKey
-			Seq int64 `db:"seq"`
-		}
-		if err := u.query(ctx, &rows, insertMessages+list+insertMessagesTail, args); err != nil {
-			return fmt.Errorf("storing messages: %w", err)
-		}
-		for _, r := range rows {
-			m := byKey[r.messageKey]
-			m.Seq = r.Seq
-			u.messages[r.Seq], u.added[r.messageKey] = m, m
-		}
+	}
+	type stored struct {
+		messageKey
+		Seq int64 `db:"seq"`
+	}
+	rows, err := insertNew[stored](ctx, u, insertMessages, messageTypes, values, insertMessagesTail)
+	if err != nil {
+		return fmt.Errorf("storing messages: %w", err)
+	}
+	for _, r := range rows {
+		m := byKey[r.messageKey]
+		m.Seq = r.Seq
+		u.messages[r.Seq], u.added[r.messageKey] = m, m
 	}
 	return nil
 }
@@ -72,39 +78,28 @@ type located struct {
 
 // locate finds messages by the network's id or by ours, without locking.
 func (u *unit) locate(ctx context.Context, keys []messageKey) ([]located, error) {
-	var out []located
-	for part := range slices.Chunk(keys, chunk) {
-		values := make([][]any, len(part))
-		for i, k := range part {
-			values[i] = []any{k.Reference, k.ID}
-		}
-		list, args := u.list([]string{"BIGINT", "TEXT"}, values)
-		for _, q := range []string{
-			`SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id FROM messaging_message m WHERE (m.reference, m.id) IN (` + list + `)`,
-			`SELECT m.seq, m.chat, m.reference, m.id, m.past_us, o.own_id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
-				WHERE (o.reference, o.own_id) IN (` + list + `)`,
-		} {
-			var rows []located
-			if err := u.query(ctx, &rows, q, args); err != nil {
-				return nil, fmt.Errorf("finding messages: %w", err)
-			}
-			out = append(out, rows...)
-		}
+	values := keyRows(keys)
+	out, err := among[located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id FROM messaging_message m WHERE`,
+		`(m.reference, m.id)`, nameTypes, values, "")
+	if err != nil {
+		return nil, fmt.Errorf("finding messages: %w", err)
 	}
-	return out, nil
+	own, err := among[located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, o.own_id
+		FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message WHERE`, `(o.reference, o.own_id)`, nameTypes, values, "")
+	if err != nil {
+		return nil, fmt.Errorf("finding messages: %w", err)
+	}
+	return append(out, own...), nil
 }
 
 // load reads messages whose chats are locked.
 func (u *unit) load(ctx context.Context, seqs []int64) error {
-	for part := range slices.Chunk(seqs, chunk) {
-		list, args := u.list([]string{"BIGINT"}, column(part))
-		var rows []*messageRow
-		if err := u.query(ctx, &rows, `SELECT `+messageColumns+messageFrom+`WHERE m.seq IN (`+list+`)`, args); err != nil {
-			return fmt.Errorf("loading messages: %w", err)
-		}
-		for _, m := range rows {
-			u.messages[m.Seq] = m
-		}
+	rows, err := among[*messageRow](ctx, u, `SELECT `+messageColumns+messageFrom+`WHERE`, `m.seq`, numberTypes, numberRows(seqs), "")
+	if err != nil {
+		return fmt.Errorf("loading messages: %w", err)
+	}
+	for _, m := range rows {
+		u.messages[m.Seq] = m
 	}
 	return nil
 }

@@ -80,8 +80,6 @@ type Service struct {
 	keys  *keyring.Ring // nil: there are no secrets
 	kinds map[provider.Kind]provider.Provider
 
-	prepared map[string]*sqlx.Stmt // by text, until the database is closed
-
 	sends  *lane.Queue
 	files  *lane.Queue // to be fetched
 	used   *tally.Counter
@@ -148,9 +146,6 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s.web = allowed.Client()
 	s.web.CheckRedirect = nil // each target is guarded when it is dialled
 	if err := s.unlock(ctx); err != nil {
-		return nil, fmt.Errorf("messaging: %w", err)
-	}
-	if err := s.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	// One batch at a time: SQLite has one writer, and to PostgreSQL few large

@@ -3,7 +3,6 @@ package messaging
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -45,15 +44,12 @@ func (u *unit) storeReports(ctx context.Context, b *batch) error {
 		}
 		rows = append(rows, []any{key.Reference, key.Kind, key.ID, body, database.Micros(u.now)})
 	}
-	for part := range slices.Chunk(rows, chunk) {
-		list, args := u.list(rawTypes, part)
-		var added []reportKey
-		if err := u.query(ctx, &added, insertRaw+" "+list+insertRawTail, args); err != nil {
-			return fmt.Errorf("storing reports: %w", err)
-		}
-		for _, key := range added {
-			b.isNew[first[key]] = true
-		}
+	added, err := insertNew[reportKey](ctx, u, insertRaw, rawTypes, rows, insertRawTail)
+	if err != nil {
+		return fmt.Errorf("storing reports: %w", err)
+	}
+	for _, key := range added {
+		b.isNew[first[key]] = true
 	}
 	return nil
 }

@@ -102,7 +102,6 @@ func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Mes
 		return Message{}, err
 	}
 	u := a.s.unit(tx)
-	u.foreign = true
 	seq, err := a.s.queueSend(ctx, u, d)
 	if err != nil {
 		return Message{}, err

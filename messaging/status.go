@@ -187,27 +187,20 @@ func (s *Service) applyEarlies(ctx context.Context) error {
 const earlyRace = time.Minute
 
 const (
-	deleteEarlies     = `DELETE FROM messaging_early WHERE (reference, message_id) IN (`
-	deleteEarliesTail = `) RETURNING reference, message_id AS id, status, error_code, error_message, window_us, at_us`
+	deleteEarlies     = `DELETE FROM messaging_early WHERE`
+	deleteEarliesTail = ` RETURNING reference, message_id AS id, status, error_code, error_message, window_us, at_us`
 )
 
 // takeEarlies takes the statuses that came before messages were known, lowest
 // first.
 func (u *unit) takeEarlies(ctx context.Context, keys []messageKey) (map[messageKey][]earlyRow, error) {
 	out := map[messageKey][]earlyRow{}
-	for part := range slices.Chunk(keys, chunk) {
-		values := make([][]any, len(part))
-		for i, k := range part {
-			values[i] = []any{k.Reference, k.ID}
-		}
-		list, args := u.list(nameTypes, values)
-		var rows []earlyRow
-		if err := u.query(ctx, &rows, deleteEarlies+list+deleteEarliesTail, args); err != nil {
-			return nil, fmt.Errorf("taking early statuses: %w", err)
-		}
-		for _, r := range rows {
-			out[r.messageKey] = append(out[r.messageKey], r)
-		}
+	rows, err := among[earlyRow](ctx, u, deleteEarlies, `(reference, message_id)`, nameTypes, keyRows(keys), deleteEarliesTail)
+	if err != nil {
+		return nil, fmt.Errorf("taking early statuses: %w", err)
+	}
+	for _, r := range rows {
+		out[r.messageKey] = append(out[r.messageKey], r)
 	}
 	for _, rows := range out {
 		slices.SortFunc(rows, func(a, b earlyRow) int { return int(a.Status - b.Status) })

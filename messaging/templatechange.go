@@ -21,8 +21,8 @@ func (u *unit) templateChanged(ctx context.Context, l line, e *provider.Template
 		return err
 	}
 	var rows []*templateRow
-	err = u.query(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1 AND (id = $2 OR name = $3 AND language = $4)
-		ORDER BY seq`, []any{l.ID, clean(e.TemplateID), clean(e.Name), clean(e.Language)})
+	err = u.tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1 AND (id = $2 OR name = $3 AND language = $4)
+		ORDER BY seq`, l.ID, clean(e.TemplateID), clean(e.Name), clean(e.Language))
 	if err != nil {
 		return fmt.Errorf("finding a template: %w", err)
 	}

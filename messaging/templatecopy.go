@@ -192,14 +192,14 @@ func (u *unit) replaceTemplates(ctx context.Context, ref provider.ReferenceID, f
 	if err := u.tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1`, ref); err != nil {
 		return err
 	}
-	var gone [][]any
+	var gone []any
 	for _, r := range rows {
 		f := found[r.key()]
 		switch {
 		case r.UpdatedUS > beganUS:
 			delete(found, r.key())
 		case f == nil:
-			gone = append(gone, []any{r.Seq})
+			gone = append(gone, r.Seq)
 		default:
 			f.Seq, f.HeardUS, f.UpdatedUS = r.Seq, r.HeardUS, r.UpdatedUS
 			if f.Reason == "" && f.ProviderStatus == r.ProviderStatus {
@@ -218,11 +218,11 @@ func (u *unit) replaceTemplates(ctx context.Context, ref provider.ReferenceID, f
 	slices.SortFunc(changed, func(a, b *templateRow) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Language, b.Language))
 	})
-	for part := range slices.Chunk(gone, chunk) {
-		list, args := u.list([]string{"BIGINT"}, part)
-		if _, err := u.tx.ExecContext(ctx, `DELETE FROM messaging_template WHERE seq IN (`+list+`)`, args...); err != nil {
-			return err
-		}
+	err := u.s.db.ExecRows(ctx, u.tx, database.Rows{
+		Before: `DELETE FROM messaging_template WHERE seq IN (`, After: `)`, Types: numberTypes, Values: gone, Set: true,
+	})
+	if err != nil {
+		return err
 	}
 	return u.putTemplates(ctx, changed...)
 }

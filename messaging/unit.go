@@ -27,8 +27,6 @@ type unit struct {
 
 	saidAt time.Time // when the network says that what is applied happened; zero: it does not say
 
-	foreign bool // tx is a caller's, maybe of another handle: what is prepared is not for it
-
 	chats    map[int64]*chatRow
 	aliases  map[chatName]int64
 	messages map[int64]*messageRow
@@ -133,10 +131,10 @@ func (u *unit) flush(ctx context.Context) error {
 	return nil
 }
 
-// forUpdate is the clause that locks rows in one order everywhere.
-func (u *unit) forUpdate(of string) string {
+// forUpdate is the clause that locks chats, in one order everywhere.
+func (u *unit) forUpdate() string {
 	if u.s.db.Dialect == database.Postgres {
-		return " FOR UPDATE OF " + of
+		return ` ORDER BY c.id FOR UPDATE OF c`
 	}
 	return ""
 }

@@ -80,7 +80,7 @@ func (a *Account) Put(ctx context.Context, s Settings) (ep Endpoint, created boo
 	if created {
 		ep.Secret = secret
 	}
-	a.d.Committed()
+	a.d.queue.Committed()
 	return ep, created, nil
 }
 
@@ -175,7 +175,7 @@ func (a *Account) Update(ctx context.Context, id string, c Changes) (Endpoint, e
 		return Endpoint{}, fmt.Errorf("changing endpoint %s: %w", id, err)
 	}
 	ep.Secret = ch.secret
-	a.d.Committed()
+	a.d.queue.Committed()
 	return ep, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -84,6 +83,9 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
 		return fmt.Errorf("queueing events: %w", err)
 	}
+	if len(entries) > 0 {
+		d.published.Store(time.Now().UnixNano())
+	}
 	return nil
 }
 
@@ -91,51 +93,33 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 // their numbers by their ids.
 func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map[string]int64, error) {
 	stored := make(map[string]int64, len(evs))
-	for part := range slices.Chunk(evs, storeChunk) {
-		values := make([]any, 0, len(part)*len(eventTypes))
-		for i := range part {
-			values = append(values, part[i].row()...)
-		}
-		text, args := d.storeText(values)
-		var rows []eventRow
-		if err := d.db.SelectTx(ctx, tx, &rows, text, args...); err != nil {
-			return nil, err
-		}
-		for _, r := range rows {
-			stored[r.ID] = r.Number
-		}
-	}
-	return stored, nil
-}
-
-const storeChunk = 500 // events of one statement
-
-// storeText is the statement that stores the events of values.
-func (d *Dispatcher) storeText(values []any) (string, []any) {
 	const (
 		store = `INSERT INTO webhook_event (` + storedColumns + `)
 			SELECT column1, column2, column3, column4, column5, column6, column7, column8, column9, column10 FROM (`
 		heard = `) AS v WHERE EXISTS (SELECT 1 FROM webhook_endpoint p WHERE p.account = v.column3 AND p.scope = v.column4 AND p.enabled)
 			RETURNING number, id`
 	)
-	list, args := d.db.Dialect.List(1, eventTypes, values)
-	return store + list + heard, args
+	values := make([]any, 0, len(evs)*len(eventTypes))
+	for i := range evs {
+		values = append(values, evs[i].row()...)
+	}
+	rows, err := database.SelectRows[eventRow](ctx, d.db, tx, database.Rows{Before: store, After: heard, Types: eventTypes, Values: values})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		stored[r.ID] = r.Number
+	}
+	return stored, nil
 }
 
-// prepare prepares what stores attempts, and what stores one event, or stores
-// and reads many where that is one text.
+// prepare prepares what reads events, where that is always one text.
 func (d *Dispatcher) prepare(ctx context.Context) error {
-	one, _ := d.storeText(make([]any, len(eventTypes)))
-	texts := []string{one}
-	if d.db.Dialect == database.Postgres {
-		many, _ := d.storeText(make([]any, storeChunk*len(eventTypes)))
-		read, _ := d.eventsText(nil)
-		texts = append(texts, many, read)
+	if d.db.Dialect != database.Postgres {
+		return nil
 	}
-	if err := d.db.PrepareInsert(ctx, insertAttempts, attemptTypes); err != nil {
-		return err
-	}
-	return d.db.Prepare(ctx, texts...)
+	read, _ := d.eventsText(nil)
+	return d.db.Prepare(ctx, read)
 }
 
 const (

@@ -65,7 +65,7 @@ func (a *Account) replayAll(ctx context.Context, where string, args []any) (int,
 		if err != nil || len(rows) == 0 {
 			return queued, err
 		}
-		a.d.Committed()
+		a.d.queue.Committed()
 		queued += len(rows)
 		last = rows[len(rows)-1].ID
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -118,6 +119,8 @@ type Dispatcher struct {
 	used     *tally.Counter
 	targets  targetCache
 	breakers breakers
+
+	published atomic.Int64 // when something that an endpoint hears was last published, in ns
 }
 
 //go:embed migrations/*.sql
@@ -208,6 +211,14 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 
 // Committed tells the workers to look for work now. Call it after the commit
 // of a transaction that was given to [Dispatcher.PublishTx].
-func (d *Dispatcher) Committed() { d.queue.Committed() }
+func (d *Dispatcher) Committed() {
+	if time.Since(time.Unix(0, d.published.Load())) < longestCommit {
+		d.queue.Committed()
+	}
+}
+
+// longestCommit is how long after a publication its transaction may commit and
+// still have its workers woken, instead of found by polling.
+const longestCommit = time.Minute
 
 func (d *Dispatcher) now() time.Time { return d.opts.Now() }

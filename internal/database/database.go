@@ -49,9 +49,11 @@ type shared struct {
 	writes coalesce.Group[func(*sqlx.Tx) error]
 	bus    bus
 
-	preparing sync.Mutex
-	prepared  sync.Map // text → *sqlx.Stmt
-	own       sync.Map // *sqlx.Tx that run now; what is prepared is for no other
+	preparing  sync.Mutex
+	prepared   sync.Map     // text → *sqlx.Stmt
+	statements sync.Map     // statementKey → *statement
+	due        []*statement // that are to be prepared
+	own        sync.Map     // *sqlx.Tx that run now; what is prepared is for no other
 }
 
 // handles maps *sql.DB to *shared: the write gate must be one per process and
@@ -123,7 +125,13 @@ func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	}
 }
 
-func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error { return d.txOn(ctx, d.DB, fn) }
+func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error {
+	err := d.txOn(ctx, d.DB, fn)
+	if err == nil {
+		d.prepareDue(ctx)
+	}
+	return err
+}
 
 // txOn is a transaction of a handle or of one of its connections.
 func (d *DB) txOn(ctx context.Context, on beginner, fn func(*sqlx.Tx) error) error {

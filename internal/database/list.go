@@ -29,6 +29,11 @@ func (d Dialect) List(first int, types []string, values []any) (string, []any) {
 	case rows <= fewRows:
 		return "VALUES " + d.Values(rows, width, first, types...), values
 	}
+	return unnest(first, types), arrays(values, width)
+}
+
+// unnest is a list of arrays, one for each column.
+func unnest(first int, types []string) string {
 	var b strings.Builder
 	b.WriteString("SELECT * FROM unnest(")
 	for i, t := range types {
@@ -45,7 +50,7 @@ func (d Dialect) List(first int, types []string, values []any) (string, []any) {
 		b.WriteString("column" + strconv.Itoa(i+1))
 	}
 	b.WriteByte(')')
-	return b.String(), arrays(values, width)
+	return b.String()
 }
 
 // In is the condition that a column of type TEXT has one of values.
@@ -102,6 +107,14 @@ func appendElement(b []byte, v any) []byte {
 	v, err := driver.DefaultParameterConverter.ConvertValue(v)
 	if err != nil {
 		panic("database: a value of no basic kind: " + err.Error())
+	}
+	switch v := v.(type) {
+	case string:
+		return appendQuoted(b, v)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case bool:
+		return strconv.AppendBool(b, v)
 	}
 	return appendQuoted(b, fmt.Sprint(v))
 }

@@ -60,7 +60,6 @@ func TestInsert(t *testing.T) {
 			require.NoError(t, d.Get(&n, `SELECT count(DISTINCT n) FROM y`))
 			require.NoError(t, d.Get(&right, `SELECT count(*) FROM y WHERE CAST(n AS TEXT) = s`))
 			require.Equal(t, []int{rows, rows}, []int{n, right})
-			require.NoError(t, d.PrepareInsert(t.Context(), `INSERT INTO y (n, s)`, []string{"BIGINT", "TEXT"}))
 		}
 	})
 }

@@ -77,42 +77,8 @@ func (d *DB) QueryTx(ctx context.Context, tx *sqlx.Tx, text string, args ...any)
 	return tx.QueryContext(ctx, text, args...)
 }
 
-// insertRows is how many rows a statement of SQLite stores. A longer one takes
-// as long again to be read.
-const insertRows = 16
-
 // Insert stores rows of columns of types, which stand one after the other in
-// values; into names the table and the columns. SQLite gets statements of a
-// few rows, PostgreSQL one list.
+// values; into names the table and the columns.
 func (d *DB) Insert(ctx context.Context, tx *sqlx.Tx, into string, types []string, values []any) error {
-	for len(values) > 0 {
-		n := len(values)
-		if d.Dialect != Postgres {
-			if n = insertRows * len(types); len(values) < n {
-				n = len(types)
-			}
-		}
-		text, args := d.insertText(into, types, values[:n])
-		if _, err := d.ExecTx(ctx, tx, text, args...); err != nil {
-			return err
-		}
-		values = values[n:]
-	}
-	return nil
-}
-
-// PrepareInsert prepares what [DB.Insert] runs.
-func (d *DB) PrepareInsert(ctx context.Context, into string, types []string) error {
-	for _, rows := range []int{1, insertRows} { // the text of many is the same on PostgreSQL
-		text, _ := d.insertText(into, types, make([]any, rows*len(types)))
-		if err := d.Prepare(ctx, text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *DB) insertText(into string, types []string, values []any) (string, []any) {
-	list, args := d.Dialect.List(1, types, values)
-	return into + " " + list, args
+	return d.ExecRows(ctx, tx, Rows{Before: into + " ", Types: types, Values: values})
 }

@@ -103,9 +103,6 @@ func (q *Queue) putText(values []any) (string, []any) {
 
 // prepare prepares what is run often, as far as it is always the same text.
 func (q *Queue) prepare(ctx context.Context) error {
-	if err := q.db.PrepareInsert(ctx, insertItems, itemTypes); err != nil {
-		return err
-	}
 	if q.o.Now != nil { // it is in the texts
 		return nil
 	}
