@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -48,16 +49,13 @@ func (s *Service) Handshake(ctx context.Context, token string) (bool, error) {
 // secret signed the body; see [ErrNotCallback], [ErrUnverified] and
 // [ErrUnproved] for the refusals. A body may come any number of times.
 func (s *Service) Callback(ctx context.Context, header http.Header, body []byte) error {
-	var envelope struct {
-		Object json.RawMessage `json:"object"`
-	}
-	if err := json.Unmarshal(body, &envelope); err != nil || !isObject(body) {
-		return ErrNotCallback
-	}
 	var object string
-	_ = json.Unmarshal(envelope.Object, &object) // an object that is no string is one nobody answers to
+	_ = json.Unmarshal(jsonscan.Get(body, "object"), &object) // an object that is no string is one nobody answers to
 	caller, p := s.caller(object)
-	if caller == nil {
+	if caller == nil { // who is one, and reads bodies that are none, refuses them
+		if !isObject(body) || !json.Valid(body) {
+			return ErrNotCallback
+		}
 		s.opts.Observer.received("", "unrouted", 1)
 		return nil
 	}
@@ -84,16 +82,7 @@ func (s *Service) Callback(ctx context.Context, header http.Header, body []byte)
 func unclaimed(cs []claim) bool { return len(cs) == 0 }
 
 // isObject reports whether valid JSON is an object.
-func isObject(body []byte) bool {
-	for _, b := range body {
-		switch b {
-		case ' ', '\t', '\r', '\n':
-			continue
-		}
-		return b == '{'
-	}
-	return false
-}
+func isObject(body []byte) bool { return jsonscan.Kind(body) == '{' }
 
 func (s *Service) caller(object string) (provider.Caller, provider.Provider) {
 	for _, p := range s.opts.Providers {

@@ -36,10 +36,11 @@ type claimCache struct {
 type cachedClaims struct {
 	claims []claim
 	at     time.Time
+	anew   time.Time // somebody began to read them again then; zero: nobody has
 }
 
 // claimLife bounds how long a change on another node can go unnoticed when
-// its wake-up is lost.
+// its wake-up is lost: twice that, if the database hangs.
 const claimLife = time.Second
 
 // maxClaims bounds the cache; ids come from strangers only after they were
@@ -48,11 +49,8 @@ const maxClaims = 10_000
 
 // get returns the claims of key; fresh skips the cache.
 func (c *claimCache) get(ctx context.Context, s *Service, key claimKey, fresh bool) ([]claim, error) {
-	c.mu.Lock()
-	e, ok := c.entries[key]
-	epoch := c.epoch
-	c.mu.Unlock()
-	if ok && !fresh && time.Since(e.at) < claimLife {
+	e, epoch, ok := c.cached(key)
+	if ok && !fresh {
 		return e.claims, nil
 	}
 	e = cachedClaims{at: time.Now()}
@@ -69,6 +67,22 @@ func (c *claimCache) get(ctx context.Context, s *Service, key claimKey, fresh bo
 		c.entries[key] = e
 	}
 	return e.claims, nil
+}
+
+// cached returns the claims of key that can be used. When their time is over
+// the first who asks reads them again, and the others need not wait for it.
+func (c *claimCache) cached(key claimKey) (e cachedClaims, epoch int64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok = c.entries[key]; !ok || time.Since(e.at) < claimLife {
+		return e, c.epoch, ok
+	}
+	if e.anew.IsZero() {
+		e.anew = time.Now()
+		c.entries[key] = e
+		return e, c.epoch, false
+	}
+	return e, c.epoch, time.Since(e.anew) < claimLife
 }
 
 func (c *claimCache) clear() {
