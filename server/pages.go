@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/gorilla/mux"
 
@@ -36,25 +37,21 @@ func (s *Server) pageRoutes(r *mux.Router) error {
 	if err != nil {
 		return err
 	}
-	document, err := s.documentAsset()
-	if err != nil {
-		return err
-	}
-	assets := map[string]asset{"/swagger/openapi.json": document}
+	document := s.api.document()
+	r.Handle("/swagger/openapi.json", s.late(func() (asset, error) {
+		b, err := json.Marshal(document)
+		return newAsset(b, "application/json", false), err
+	})).Methods(http.MethodGet)
 	for path, file := range map[string]struct{ name, mime string }{
 		"/swagger":                      {"index.html", "text/html; charset=utf-8"},
 		"/swagger/init.js":              {"init.js", "text/javascript; charset=utf-8"},
 		"/swagger/swagger-ui-bundle.js": {"swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"},
 		"/swagger/swagger-ui.css":       {"swagger-ui.css.gz", "text/css; charset=utf-8"},
 	} {
-		body, err := swagger.ReadFile("swagger/" + file.name)
-		if err != nil {
-			return fmt.Errorf("reading an embedded page: %w", err)
-		}
-		assets[path] = newAsset(body, file.mime, strings.HasSuffix(file.name, ".gz"))
-	}
-	for path, a := range assets {
-		r.Handle(path, a).Methods(http.MethodGet)
+		r.Handle(path, s.late(func() (asset, error) {
+			body, err := swagger.ReadFile("swagger/" + file.name)
+			return newAsset(body, file.mime, strings.HasSuffix(file.name, ".gz")), err
+		})).Methods(http.MethodGet)
 	}
 	r.Handle("/", redirect(base+"/panel/")).Methods(http.MethodGet)
 	r.Handle("/panel", redirect(base+"/panel/")).Methods(http.MethodGet)
@@ -70,12 +67,18 @@ func redirect(to string) http.Handler {
 	})
 }
 
-func (s *Server) documentAsset() (asset, error) {
-	b, err := json.Marshal(s.api.document())
-	if err != nil {
-		return asset{}, fmt.Errorf("writing the OpenAPI document: %w", err)
-	}
-	return newAsset(b, "application/json", false), nil
+// late serves an asset that is made when it is first asked for: few servers
+// are, and it takes time and memory.
+func (s *Server) late(load func() (asset, error)) http.Handler {
+	load = sync.OnceValues(load)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, err := load()
+		if err != nil {
+			writeProblem(w, s.problemOf(r.Context(), fmt.Errorf("making a page: %w", err)))
+			return
+		}
+		a.ServeHTTP(w, r)
+	})
 }
 
 // asset is a file in memory.
