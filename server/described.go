@@ -1,6 +1,10 @@
 package server
 
-import "github.com/danielgtaylor/huma/v2"
+import (
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+)
 
 // describe adds to the document what huma cannot see: an answer that is
 // written by hand, and a second status.
@@ -14,6 +18,11 @@ func describe(doc *huma.OpenAPI) {
 	reset := doc.Paths["/user/reset"].Post.Responses
 	reset["202"].Description = "A link was asked for."
 	reset["200"] = &huma.Response{Description: "The password was set.", Content: reset["202"].Content}
+	export := doc.Paths["/chats/export"].Get.Responses["200"]
+	export.Description = "What is held."
+	export.Content = map[string]*huma.MediaType{"application/json": {
+		Schema: doc.Components.Schemas.Schema(reflect.TypeFor[exported](), true, ""),
+	}}
 	register := doc.Paths["/references/registerWebHook"].Post.Responses
 	register["200"] = &huma.Response{Description: "Updated, without a secret; or subscribed at the provider.", Content: register["201"].Content}
 	register["201"] = &huma.Response{Description: "Created; with the signing secret.", Content: map[string]*huma.MediaType{

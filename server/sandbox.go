@@ -21,7 +21,7 @@ func (s *Server) sandboxRoutes(a *api) {
 	register(a, operation{
 		id: "Sandbox_Write", method: http.MethodPost, path: "/sandbox/{reference}/messages",
 		summary: "Let a simulated contact write", status: http.StatusCreated,
-		about:  "The body is `{from, name?, type, …}` with the members of the type as in a send. What the contact was sent before counts as read.",
+		about:  "The body is `{from, name?, group?, type, …}` with the members of the type as in a send. What the contact was sent before counts as read.",
 		errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.sandboxWrite)
 	register(a, operation{
@@ -66,7 +66,7 @@ func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (
 	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
 		return written{}, err
 	}
-	from, name, content, err := in.Body.decode()
+	phone, content, err := in.Body.decode()
 	if err != nil {
 		return written{}, err
 	}
@@ -79,7 +79,7 @@ func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (
 			return written{}, err
 		}
 	}
-	phone := sandbox.Phone{Inbox: s.Messaging, Reference: in.Reference, Name: from, PushName: name}
+	phone.Inbox, phone.Reference = s.Messaging, in.Reference
 	if err := s.sandboxWakes(ctx, c, &phone); err != nil {
 		return written{}, err
 	}
@@ -126,7 +126,7 @@ func (s *Server) sandboxScreen(ctx context.Context, c call, in *screenFilter) (m
 		return messaging.Page[screenItem]{}, err
 	}
 	if in.From != "" {
-		if err := contactName("query.from", in.From); err != nil {
+		if err := contactName("query.from", in.From, false); err != nil {
 			return messaging.Page[screenItem]{}, err
 		}
 	}
@@ -168,7 +168,7 @@ func (s *Server) sandboxEcho(ctx context.Context, c call, in *sandboxPath) (mess
 	return out, nil
 }
 
-// simulated is what a simulated contact writes: `{from, name?, type, …}`.
+// simulated is what a simulated contact writes: `{from, name?, group?, type, …}`.
 type simulated struct{ members map[string]json.RawMessage }
 
 // UnmarshalJSON keeps the members for decode.
@@ -179,41 +179,52 @@ func (m *simulated) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// decode splits who writes from what.
-func (m *simulated) decode() (from, name string, content provider.Content, err error) {
+// decode splits who writes, and where, from what.
+func (m *simulated) decode() (phone sandbox.Phone, content provider.Content, err error) {
 	rest := maps.Clone(m.members)
-	delete(rest, "from")
-	delete(rest, "name")
-	if from, err = text(m.members, "from"); err != nil {
-		return from, name, nil, err
+	for _, who := range []struct {
+		name string
+		into *string
+	}{{"from", &phone.Name}, {"name", &phone.PushName}, {"group", &phone.Group}} {
+		delete(rest, who.name)
+		if *who.into, err = text(m.members, who.name); err != nil {
+			return phone, nil, err
+		}
 	}
-	if from == "" {
-		return from, name, nil, invalid("body.from", "is required")
+	if phone.Name == "" {
+		return phone, nil, invalid("body.from", "is required")
 	}
-	if err := contactName("body.from", from); err != nil {
-		return from, name, nil, err
+	if err := contactName("body.from", phone.Name, false); err != nil {
+		return phone, nil, err
 	}
-	if name, err = text(m.members, "name"); err != nil {
-		return from, name, nil, err
+	if phone.Group != "" {
+		if err := contactName("body.group", phone.Group, true); err != nil {
+			return phone, nil, err
+		}
 	}
 	raw, err := json.Marshal(rest)
 	if err != nil {
-		return from, name, nil, err
+		return phone, nil, err
 	}
 	content, err = messaging.DecodeIncoming(raw)
 	var bad *messaging.Invalid
 	if errors.As(err, &bad) {
 		err = invalid("body."+strings.TrimPrefix(bad.Field, "message."), bad.Message)
 	}
-	return from, name, content, err
+	return phone, content, err
 }
 
-// contactName refuses what no simulated contact can be called.
-func contactName(location, name string) error {
-	_, err := sandbox.New().Address(name)
+// contactName refuses what no simulated contact can be called, or no group.
+func contactName(location, name string, group bool) error {
+	addr, err := sandbox.New().Address(name)
 	var bad *provider.BadRecipient
-	if errors.As(err, &bad) {
+	switch {
+	case errors.As(err, &bad):
 		return invalid(location, bad.Message)
+	case err == nil && addr.Group && !group:
+		return invalid(location, "must be a contact, not a group")
+	case err == nil && !addr.Group && group:
+		return invalid(location, "must be the chat id of a group")
 	}
 	return err
 }
@@ -236,8 +247,9 @@ func (simulated) Schema(r huma.Registry) *huma.Schema {
 	return variants{
 		prefix: "Simulated", names: messaging.IncomingTypes(), types: contentSchemas,
 		common: map[string]*huma.Schema{
-			"from": {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox.", Examples: []any{"ana"}},
-			"name": {Type: huma.TypeString, Description: "The name that the contact shows; absent: the one it has shown before."},
+			"from":  {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox.", Examples: []any{"ana"}},
+			"name":  {Type: huma.TypeString, Description: "The name that the contact shows; absent: the one it has shown before."},
+			"group": {Type: huma.TypeString, Description: "Chat id of the group that it writes in; absent: it writes to the line."},
 		},
 		required: []string{"from"},
 	}.schema(r)

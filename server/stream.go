@@ -160,20 +160,6 @@ func (f *follower) write(text string) error {
 		return nil
 	}
 	f.wrote = time.Now()
-	w := f.out.BodyWriter()
-	rw, ok := w.(http.ResponseWriter)
-	if !ok {
-		_, err := io.WriteString(w, text)
-		return err
-	}
-	conn := http.NewResponseController(rw)
-	_ = conn.SetWriteDeadline(f.wrote.Add(patience)) // recorders of tests have none
-	if _, err := io.WriteString(w, text); err != nil {
-		return err
-	}
-	if err := conn.Flush(); err != nil {
-		return err
-	}
-	_ = conn.SetWriteDeadline(time.Time{}) // the end of the stream is written later
-	return nil
+	_, err := io.WriteString(unhurried{f.out}, text)
+	return err
 }

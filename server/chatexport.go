@@ -1,0 +1,165 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// exported is what is held on a contact. Its lists of messages and deliveries
+// are written as they are read, behind the others.
+type exported struct {
+	Reference   provider.ReferenceID        `json:"reference"`
+	ExportedAt  messaging.UnixTime          `json:"exportedAt"`
+	Identity    messaging.Identity          `json:"identity"`
+	IDs         []string                    `json:"ids" nullable:"false" doc:"Every id by which the contact is or was known."`
+	Chat        *messaging.Chat             `json:"chat" doc:"null: it has none, but has written in groups, or was looked up."`
+	Calls       []messaging.ExportedCall    `json:"calls" nullable:"false"`
+	Numbers     []messaging.Number          `json:"numbers" nullable:"false" doc:"What was asked about its phone number."`
+	Reports     []messaging.ExportedReport  `json:"reports" nullable:"false" doc:"What else the network reported of it."`
+	DeadLetters []messaging.ExportedReport  `json:"deadLetters" nullable:"false" doc:"What of it could not be read."`
+	Messages    []messaging.ExportedMessage `json:"messages" nullable:"false" doc:"Oldest first; then what it wrote in groups."`
+	Deliveries  []exportedDelivery          `json:"deliveries" nullable:"false" doc:"To webhooks."`
+}
+
+// exportedDelivery is a delivery with what was in it.
+type exportedDelivery struct {
+	Delivery delivery        `json:"delivery"`
+	Body     json.RawMessage `json:"body,omitempty"`
+}
+
+func (s *Server) exportChat(ctx context.Context, c call, in *chatQuery) (*huma.StreamResponse, error) {
+	e, err := s.account(c).Export(ctx, in.Reference, in.ChatID)
+	if err != nil {
+		return nil, inQuery(err)
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", "application/json")
+		hc.SetHeader("Content-Disposition", `attachment; filename="contact.json"`)
+		hc.SetStatus(http.StatusOK)
+		if requestOf(ctx).head {
+			return
+		}
+		w := exporter{s: s, c: c, ref: in.Reference, out: bufio.NewWriterSize(unhurried{hc}, 32<<10), e: e}
+		if err := w.write(ctx); err != nil {
+			if ctx.Err() == nil {
+				s.log.WarnContext(ctx, "exporting a contact", slog.Any("error", err))
+			}
+			panic(http.ErrAbortHandler) // half of it must not look like all of it
+		}
+	}}, nil
+}
+
+// unhurried writes at once, to a reader who may be slow. One who does not take
+// it in time has left.
+type unhurried struct{ hc huma.Context }
+
+func (u unhurried) Write(b []byte) (int, error) {
+	w := u.hc.BodyWriter()
+	rw, ok := w.(http.ResponseWriter)
+	if !ok {
+		return w.Write(b)
+	}
+	conn := http.NewResponseController(rw)
+	_ = conn.SetWriteDeadline(time.Now().Add(patience)) // recorders of tests have none
+	n, err := rw.Write(b)
+	if err == nil {
+		err = conn.Flush()
+	}
+	if err == nil {
+		_ = conn.SetWriteDeadline(time.Time{}) // the rest is written later
+	}
+	return n, err
+}
+
+// exporter writes an [exported].
+type exporter struct {
+	s   *Server
+	c   call
+	ref provider.ReferenceID
+	out *bufio.Writer
+	e   *messaging.Export
+	n   int // items of the list that is being written
+}
+
+func (w *exporter) write(ctx context.Context) error {
+	head, err := json.Marshal(exported{
+		Reference: w.ref, ExportedAt: messaging.UnixTime{Time: w.s.cfg.Now()}, Identity: w.e.Identity, IDs: w.e.IDs, Chat: w.e.Chat, Calls: w.e.Calls,
+		Numbers: w.e.Numbers, Reports: w.e.Reports, DeadLetters: w.e.DeadLetters,
+		Messages: []messaging.ExportedMessage{}, Deliveries: []exportedDelivery{},
+	})
+	if err != nil {
+		return err
+	}
+	const lists = `"messages":[],"deliveries":[]}` // its last members
+	_, _ = w.out.Write(head[:len(head)-len(lists)])
+	_, _ = io.WriteString(w.out, `"messages":[`)
+	for m, err := range w.e.Messages(ctx) {
+		if err == nil {
+			err = w.item(m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, _ = io.WriteString(w.out, `],"deliveries":[`)
+	w.n = 0
+	err = w.deliveries(ctx, webhook.DeliveryFilter{ChatIDs: w.e.IDs})
+	for part := range slices.Chunk(w.e.MessageIDs(), 200) {
+		if err == nil {
+			err = w.deliveries(ctx, webhook.DeliveryFilter{MessageIDs: part})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, _ = io.WriteString(w.out, "]}\n")
+	return w.out.Flush() // a write that failed before fails this one
+}
+
+// item writes one of a list.
+func (w *exporter) item(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if w.n++; w.n > 1 {
+		_ = w.out.WriteByte(',')
+	}
+	_, err = w.out.Write(b)
+	return err
+}
+
+// deliveries writes those that a filter chooses.
+func (w *exporter) deliveries(ctx context.Context, f webhook.DeliveryFilter) error {
+	hooks := w.s.hooks(w.c)
+	for f.Scope, f.Limit = webhookScope(w.ref), 200; ; {
+		ds, next, err := hooks.Deliveries(ctx, f)
+		if err != nil {
+			return err
+		}
+		bodies, err := hooks.Bodies(ctx, ds)
+		if err != nil {
+			return err
+		}
+		for _, d := range ds {
+			if err := w.item(exportedDelivery{deliveryOf(d), bodies[d.ID]}); err != nil {
+				return err
+			}
+		}
+		if f.Cursor = next; next == "" {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+func (s *Server) explainRoutes(a *api) {
+	register(a, operation{
+		id: "Messaging_Explain", method: http.MethodGet, path: "/chats/explain",
+		summary: "Tell what became of a message, step by step",
+		about: "Steps are `received` (from the network, with its report where that is kept), `stored`, `attempt` (to hand it to the network), `status`, " +
+			"`file`, `held` (its events wait for a file) and `webhook` (an attempt to deliver an event of it). There will be others.",
+		errors: []int{http.StatusNotFound},
+	}, auth.ChatsRead, s.explain)
+}
+
+type messageQuery struct {
+	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
+	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
+	MessageID string               `query:"messageId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the message's ids."`
+}
+
+// explanation is the timeline of a message.
+type explanation struct {
+	Message messaging.Message `json:"message"`
+	Steps   []explained       `json:"steps" nullable:"false" doc:"In the order of time."`
+}
+
+// explained is a step. Which members it has depends on what it is.
+type explained struct {
+	At      messaging.UnixTime  `json:"at"`
+	AfterMS int64               `json:"afterMs" doc:"Milliseconds since the first step."`
+	Step    string              `json:"step" doc:"An open list." example:"attempt"`
+	SaidAt  *messaging.UnixTime `json:"saidAt,omitempty" doc:"When it happened, as the network says."`
+	Status  string              `json:"status,omitempty"`
+	Outcome string              `json:"outcome,omitempty" doc:"Of an attempt: sent, failed, retried or unconfirmed; of a file: waiting, kept or lost; of a webhook: pending, delivered, retried, failed or dead."`
+	Times   int                 `json:"times,omitempty" doc:"How many attempts in a row ended so."`
+	LastAt  *messaging.UnixTime `json:"lastAt,omitempty" doc:"The last of these."`
+	Error   *messaging.Failure  `json:"error,omitempty"`
+	FileURL string              `json:"fileUrl,omitempty"`
+	Raw     json.RawMessage     `json:"raw,omitempty" doc:"What the network reported."`
+
+	EndpointID    string              `json:"endpointId,omitempty"`
+	DeliveryID    string              `json:"deliveryId,omitempty"`
+	Event         string              `json:"event,omitempty" example:"message"`
+	StatusCode    *int                `json:"statusCode,omitempty"`
+	DurationMS    *int64              `json:"durationMs,omitempty"`
+	NextAttemptAt *messaging.UnixTime `json:"nextAttemptAt,omitempty"`
+}
+
+func (s *Server) explain(ctx context.Context, c call, in *messageQuery) (explanation, error) {
+	acc := s.account(c)
+	x, err := acc.Explain(ctx, in.Reference, in.ChatID, in.MessageID)
+	if err != nil {
+		return explanation{}, inQuery(err)
+	}
+	out := explanation{Message: x.Message, Steps: []explained{}}
+	for _, step := range x.Steps {
+		out.Steps = append(out.Steps, explainedOf(step))
+	}
+	ids, err := acc.MessageIDs(ctx, in.Reference, x.Message.ID)
+	if err != nil {
+		return explanation{}, err
+	}
+	ds, _, err := s.hooks(c).Deliveries(ctx, webhook.DeliveryFilter{Scope: webhookScope(in.Reference), MessageIDs: ids, Limit: 200})
+	if err != nil {
+		return explanation{}, err
+	}
+	for _, d := range ds {
+		out.Steps = append(out.Steps, delivered(d)...)
+	}
+	out.order()
+	return out, nil
+}
+
+// order sorts the steps, and says how far they are from the first.
+func (x *explanation) order() {
+	slices.SortStableFunc(x.Steps, func(a, b explained) int { return a.At.Compare(b.At.Time) })
+	for i := range x.Steps {
+		x.Steps[i].AfterMS = x.Steps[i].At.Sub(x.Steps[0].At.Time).Milliseconds()
+	}
+}
+
+func explainedOf(s messaging.Step) explained {
+	return explained{
+		At: messaging.UnixTime{Time: s.At}, Step: s.Step, SaidAt: timeOrNull(s.SaidAt), Status: s.Status, Outcome: s.Outcome,
+		Times: s.Times, LastAt: timeOrNull(s.Last), Error: s.Error, FileURL: s.FileURL, Raw: s.Raw,
+	}
+}
+
+// delivered are the steps of a delivery: its attempts, and what it waits for.
+func delivered(d webhook.Delivery) []explained {
+	of := explained{Step: "webhook", EndpointID: d.EndpointID, DeliveryID: d.ID, Event: d.Event}
+	var out []explained
+	for i, a := range d.Attempts {
+		step := of
+		step.At, step.Outcome = messaging.UnixTime{Time: a.At}, "retried"
+		step.StatusCode, step.DurationMS = statusOrNull(a), new(a.Duration.Milliseconds())
+		if i == len(d.Attempts)-1 && d.State != webhook.DeliveryPending {
+			step.Outcome = d.State
+		}
+		if a.Error != "" {
+			step.Error = &messaging.Failure{Code: "webhook", Message: a.Error}
+		}
+		out = append(out, step)
+	}
+	if d.State == webhook.DeliveryPending {
+		of.At, of.Outcome, of.NextAttemptAt = messaging.UnixTime{Time: d.CreatedAt}, d.State, timeOrNull(d.NextAttemptAt)
+		if n := len(out); n > 0 {
+			of.At = out[n-1].At
+		}
+		out = append(out, of)
+	}
+	return out
+}
+
+func timeOrNull(t time.Time) *messaging.UnixTime {
+	if t.IsZero() {
+		return nil
+	}
+	return &messaging.UnixTime{Time: t}
+}

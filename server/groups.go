@@ -1,0 +1,68 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+func (s *Server) groupRoutes(a *api) {
+	const lines = "Lines that cannot manage groups answer `unsupported`; whoever can send to groups does so with their chat ids."
+	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
+	register(a, operation{
+		id: "Messaging_CreateGroup", method: http.MethodPost, path: "/chats/group", status: http.StatusCreated,
+		summary: "Make a group", about: "Those whom the network would not add are in `refused`. " + lines, errors: problems,
+	}, auth.ChatsSend, s.createGroup)
+	register(a, operation{
+		id: "Messaging_Group", method: http.MethodGet, path: "/chats/group",
+		summary: "Show a group as its network has it now", about: lines, errors: problems,
+	}, auth.ChatsRead, s.showGroup)
+	register(a, operation{
+		id: "Messaging_EditGroup", method: http.MethodPatch, path: "/chats/group",
+		summary: "Change a group, or leave it",
+		about: "First its subject, then its participants, then the link, and last the account leaves. All is checked before the network is asked for anything; " +
+			"when it refuses a step, those before it stay. " + lines,
+		errors: problems,
+	}, auth.ChatsSend, s.editGroup)
+}
+
+type newGroup struct {
+	Body struct {
+		Reference    provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		Subject      string               `json:"subject" minLength:"1" maxLength:"100" example:"Friends"`
+		Participants []string             `json:"participants" nullable:"false" minItems:"1" maxItems:"1024" doc:"Chat ids of people." example:"[\"ana@sandbox\"]"`
+	}
+}
+
+func (s *Server) createGroup(ctx context.Context, c call, in *newGroup) (messaging.Group, error) {
+	return s.account(c).CreateGroup(ctx, in.Body.Reference, messaging.NewGroup{Subject: in.Body.Subject, Participants: in.Body.Participants})
+}
+
+func (s *Server) showGroup(ctx context.Context, c call, in *chatQuery) (messaging.Group, error) {
+	g, err := s.account(c).Group(ctx, in.Reference, in.ChatID)
+	return g, inQuery(err)
+}
+
+type groupEdit struct {
+	Body struct {
+		Reference   provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		ChatID      string               `json:"chatId" minLength:"1" maxLength:"512" example:"120363041234567890@g.us"`
+		Subject     *string              `json:"subject,omitempty" minLength:"1" maxLength:"100"`
+		Add         []string             `json:"add,omitempty" maxItems:"1024" doc:"Chat ids of people."`
+		Remove      []string             `json:"remove,omitempty" maxItems:"1024"`
+		Promote     []string             `json:"promote,omitempty" maxItems:"1024" doc:"To administrators."`
+		Demote      []string             `json:"demote,omitempty" maxItems:"1024"`
+		ResetInvite bool                 `json:"resetInvite,omitempty" doc:"The links of before lead nowhere any more."`
+		Leave       bool                 `json:"leave,omitempty"`
+	}
+}
+
+func (s *Server) editGroup(ctx context.Context, c call, in *groupEdit) (messaging.Group, error) {
+	b := in.Body
+	return s.account(c).EditGroup(ctx, b.Reference, b.ChatID, messaging.GroupEdit{
+		Subject: b.Subject, Add: b.Add, Remove: b.Remove, Promote: b.Promote, Demote: b.Demote, ResetInvite: b.ResetInvite, Leave: b.Leave,
+	})
+}
