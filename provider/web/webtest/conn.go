@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -12,16 +13,17 @@ import (
 	"github.com/coder/websocket"
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/proto/waWa6"
+	"go.mau.fi/whatsmeow/types"
 )
 
 const (
 	largestFrame = 1 << 24
-	// linger is how long a connection stays open after the last node. A client
-	// that sees the end at once may drop the node unread.
-	linger = 250 * time.Millisecond
-	// restartLinger is the same for a client that is told to reconnect, and
-	// which closes by itself.
-	restartLinger = 5 * time.Second
+	// linger is how long a connection stays open at most after the last node.
+	linger = 5 * time.Second
+	// nudge is the id of what follows the last node. The client acknowledges it
+	// after it has handled that node; one that sees the end of the connection
+	// earlier may drop the node unread.
+	nudge = "webtest-nudge"
 )
 
 // conn is one websocket. A goroutine reads and handles, another writes.
@@ -41,10 +43,11 @@ type conn struct {
 	last   bool          // the last node is on its way
 
 	// Guarded by the server's lock.
-	device  *Device // nil until logged in
-	active  bool    // wants what is queued for it
-	deaf    bool
-	waiters map[string]func(*node) // answers to what the server asked, by id
+	device   *Device // nil until logged in
+	active   bool    // wants what is queued for it
+	deaf     bool
+	conflict *Conflict              // in which this is the older connection, or nil
+	waiters  map[string]func(*node) // answers to what the server asked, by id
 
 	unread []byte // of the reader: received and not yet part of a frame
 }
@@ -88,6 +91,9 @@ func (s *Server) forget(c *conn) {
 	if d := c.device; d != nil {
 		d.left(c)
 	}
+	if c.conflict != nil {
+		c.conflict.Until = time.Now()
+	}
 	close(c.ended)
 	s.changed.ring()
 }
@@ -105,6 +111,9 @@ func (c *conn) run(ctx context.Context) error {
 			return err
 		}
 		c.s.log.DebugContext(ctx, "received", slog.String("tag", n.Tag), slog.String("type", str(n, "type")), slog.String("id", str(n, "id")))
+		if n.Tag == "ack" && str(n, "id") == nudge {
+			return errors.New("the client was told to go")
+		}
 		if c.hears(n) {
 			c.handle(n)
 		}
@@ -118,6 +127,9 @@ func (c *conn) hears(n *node) bool {
 	last := c.last
 	c.mu.Unlock()
 	c.s.mu.Lock()
+	if c.conflict != nil {
+		c.conflict.Sent++
+	}
 	deaf, intercept, device := c.deaf || c.s.deaf, c.s.intercept, c.device
 	c.s.mu.Unlock()
 	return !deaf && !last && (intercept == nil || !intercept(device, n))
@@ -153,18 +165,22 @@ func (c *conn) send(n node) {
 	c.wake()
 }
 
-// farewell sends the last node, and closes a little later unless the client
-// does.
-func (c *conn) farewell(n node, after time.Duration) {
+// farewell sends the last node, and closes when the client has handled it.
+func (c *conn) farewell(n node) {
+	c.leave(n, node{Tag: "notification", Attrs: attrs{"from": types.ServerJID, "type": "webtest", "id": nudge}})
+}
+
+// leave sends the last nodes, after which the client closes.
+func (c *conn) leave(nodes ...node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.last {
 		return
 	}
-	c.outbox = append(c.outbox, n)
+	c.outbox = append(c.outbox, nodes...)
 	c.last = true
 	c.wake()
-	time.AfterFunc(after, c.drop)
+	time.AfterFunc(linger, c.drop)
 }
 
 func (c *conn) wake() {

@@ -44,6 +44,10 @@ type Conflict struct {
 	Device types.JID
 	Since  time.Time // login of the older connection
 	At     time.Time // login of the newer
+	Until  time.Time // end of the older; zero while it lasts
+	// Sent is how many nodes the older client sent after it was told. Nobody
+	// handled them.
+	Sent int
 }
 
 // Ack says that a client has acknowledged what was delivered to it.

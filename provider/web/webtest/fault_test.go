@@ -109,6 +109,7 @@ func TestConflict(t *testing.T) {
 	require.Len(t, conflicts, 1)
 	require.Equal(t, device.JID(), conflicts[0].Device)
 	require.True(t, conflicts[0].Since.Before(conflicts[0].At))
+	require.Zero(t, conflicts[0].Sent)
 	require.Equal(t, 1, fake.Live())
 	require.True(t, b.IsConnected())
 }

@@ -91,7 +91,7 @@ func (c *conn) begin() {
 	switch {
 	case deaf:
 	case refused:
-		c.farewell(refusal.node(), linger)
+		c.farewell(refusal.node())
 	case c.payload.GetDevicePairingData() != nil:
 		c.offerPairing()
 	default:
@@ -107,11 +107,11 @@ func (c *conn) login() {
 		User: fmt.Sprint(c.payload.GetUsername()), Device: uint16(c.payload.GetDevice()), Server: types.DefaultUserServer,
 	})
 	if d == nil || d.number == 0 || d.noise != c.noise {
-		c.farewell((&Refusal{Reason: ReasonLoggedOut}).node(), linger)
+		c.farewell((&Refusal{Reason: ReasonLoggedOut}).node())
 		return
 	}
 	if refusal, refused := refuse(&d.refusals); refused {
-		c.farewell(refusal.node(), linger)
+		c.farewell(refusal.node())
 		return
 	}
 	c.opened = time.Now()
@@ -137,18 +137,23 @@ func (s *Server) replace(d *Device, old *conn, at time.Time) {
 		return
 	case <-grace.C:
 	}
+	old.farewell(conflict("replaced"))
 	s.mu.Lock()
-	s.conflicts = append(s.conflicts, Conflict{Device: d.JID(), Since: old.opened, At: at})
+	defer s.mu.Unlock()
+	old.conflict = &Conflict{Device: d.JID(), Since: old.opened, At: at}
+	s.conflicts = append(s.conflicts, old.conflict)
 	s.changed.ring()
-	s.mu.Unlock()
-	old.farewell(conflict("replaced"), linger)
 }
 
 // Conflicts returns the devices that were logged in twice at once.
 func (s *Server) Conflicts() []Conflict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.conflicts)
+	var list []Conflict
+	for _, c := range s.conflicts {
+		list = append(list, *c)
+	}
+	return list
 }
 
 func conflict(kind string) node {
@@ -161,7 +166,7 @@ func conflict(kind string) node {
 
 // Replace tells the device's client that its session was opened elsewhere. It
 // is no [Conflict].
-func (d *Device) Replace() { d.farewell(conflict("replaced"), linger) }
+func (d *Device) Replace() { d.farewell(conflict("replaced")) }
 
 // Restart tells the client to connect anew.
 func (d *Device) Restart() { d.StreamError("515") }
@@ -169,25 +174,30 @@ func (d *Device) Restart() { d.StreamError("515") }
 // StreamError ends the connection with a code: "515" asks to connect anew,
 // "503" is an outage.
 func (d *Device) StreamError(code string) {
-	after := linger
-	if code == "515" {
-		after = restartLinger
+	n := node{Tag: "stream:error", Attrs: attrs{"code": code}}
+	if code != "515" {
+		d.farewell(n)
+		return
 	}
-	d.farewell(node{Tag: "stream:error", Attrs: attrs{"code": code}}, after)
-}
-
-func (d *Device) farewell(n node, after time.Duration) {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	if d.conn != nil {
-		d.conn.farewell(n, after)
+		d.conn.leave(n)
+	}
+}
+
+func (d *Device) farewell(n node) {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	if d.conn != nil {
+		d.conn.farewell(n)
 	}
 }
 
 // Remove unlinks the device, as its owner can on the phone: a client that is
 // connected is told, another when it logs in.
 func (d *Device) Remove() {
-	d.farewell(conflict("device_removed"), linger)
+	d.farewell(conflict("device_removed"))
 	d.unlink()
 }
 
@@ -206,12 +216,12 @@ func (c *conn) activate() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	count := len(c.device.queue)
+	if count > 0 {
+		c.tell("offline_preview", c.device.preview())
+	}
 	c.flush()
 	c.active = true
-	c.send(node{
-		Tag: "ib", Attrs: attrs{"from": types.ServerJID},
-		Content: []node{{Tag: "offline", Attrs: attrs{"count": count}}},
-	})
+	c.tell("offline", attrs{"count": count})
 	c.device.changed.ring()
 	c.s.changed.ring()
 }

@@ -138,9 +138,9 @@ func TestAppState(t *testing.T) {
 	owner, ana := fake.AddPhone(nil), fake.AddPhone(nil)
 	c, device := link(t, fake, owner)
 	ctx := within(t)
-	require.NoError(t, owner.SetState(ctx, appstate.BuildSettingPushName("Shop")))
-	_, err := owner.ShareState(ctx, device)
+	_, err := owner.ShareMappings(ctx, device, ana)
 	require.NoError(t, err)
+	require.NoError(t, owner.SetState(ctx, appstate.BuildSettingPushName("Shop"))) // the client asks for the key
 	for range appstate.AllPatchNames {
 		await[*events.AppStateSyncComplete](c, nil)
 	}

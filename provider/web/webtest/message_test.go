@@ -139,6 +139,7 @@ func TestOfflineQueue(t *testing.T) {
 	}
 	require.Equal(t, 5, device.Pending())
 	require.NoError(t, c.Connect())
+	require.Equal(t, 5, await[*events.OfflineSyncPreview](c, nil).Messages)
 	for i := range 5 {
 		require.Equal(t, strconv.Itoa(i), await[*events.Message](c, nil).Message.GetConversation())
 	}
@@ -189,6 +190,28 @@ func TestRetries(t *testing.T) {
 	require.Equal(t, sent.ID, m.ID)
 	require.Equal(t, 2, m.Retries)
 	require.Equal(t, 1, device.Sent(sent.ID))
+}
+
+// The own phone gives what could not be decrypted, if it was told to, beside
+// the sender: the client has it twice.
+func TestPhoneResends(t *testing.T) {
+	t.Parallel()
+	fake := start(t)
+	owner, ana := fake.AddPhone(&webtest.PhoneOptions{Resends: true}), fake.AddPhone(nil)
+	c, device := link(t, fake, owner)
+	ctx := within(t)
+	_, err := owner.ShareMappings(ctx, device, ana)
+	require.NoError(t, err)
+	id, err := ana.Send(ctx, webtest.Outgoing{To: owner.LID(), Message: text("twice"), Damage: 1})
+	require.NoError(t, err)
+	await[*events.UndecryptableMessage](c, nil)
+	for _, byPhone := range []bool{true, false} {
+		got := await(c, func(m *events.Message) bool {
+			return m.Message.GetConversation() == "twice" && (m.UnavailableRequestID != "") == byPhone
+		})
+		require.Equal(t, id, got.Info.ID)
+		require.Equal(t, ana.LID(), got.Info.Chat)
+	}
 }
 
 // Reactions, edits and deletions arrive as what they are.

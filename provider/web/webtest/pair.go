@@ -178,7 +178,7 @@ func (p *Phone) adopt(d *Device, c *conn) {
 				delete(p.s.pending, ref)
 			}
 		}
-		c.farewell(node{Tag: "stream:error", Attrs: attrs{"code": "515"}}, restartLinger)
+		c.leave(node{Tag: "stream:error", Attrs: attrs{"code": "515"}})
 		b.devicesChanged(p)
 	})
 }

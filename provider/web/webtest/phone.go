@@ -23,6 +23,11 @@ type PhoneOptions struct {
 	// NoReadReceipts makes the account tell nobody what it has read, but its own
 	// devices.
 	NoReadReceipts bool
+	// Resends makes the phone give its linked devices, when they ask it, the
+	// messages that they could not decrypt, beside what the sender does. A
+	// client can ask once the phone has written to it: see
+	// [Phone.ShareMappings].
+	Resends bool
 	// Offline makes the phone get nothing until [Phone.SetOnline].
 	Offline bool
 }

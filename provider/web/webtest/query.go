@@ -162,7 +162,7 @@ func (c *conn) blocklist(n, _ *node) {
 // logOut unlinks the device as its client asks. Nothing is said of it to the
 // client, which forgets the session by itself.
 func (c *conn) logOut(n, _ *node) {
-	c.farewell(resultOf(n), restartLinger)
+	c.leave(resultOf(n))
 	c.device.unlink()
 }
 

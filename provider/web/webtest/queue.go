@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"go.mau.fi/whatsmeow/types"
 )
 
 // queued is a node that a device has to acknowledge.
@@ -135,4 +137,21 @@ func (c *conn) flush() {
 	for _, q := range c.device.queue {
 		c.send(with(q.node, "offline", "0"))
 	}
+}
+
+// preview counts what waits for the device by its kind. s.mu is held.
+func (d *Device) preview() attrs {
+	kinds := map[string]int{}
+	for _, q := range d.queue {
+		kinds[q.node.Tag]++
+	}
+	return attrs{
+		"count": len(d.queue), "appdata": 0,
+		"message": kinds["message"], "notification": kinds["notification"], "receipt": kinds["receipt"],
+	}
+}
+
+// tell tells the client about its connection.
+func (c *conn) tell(what string, a attrs) {
+	c.send(node{Tag: "ib", Attrs: attrs{"from": types.ServerJID}, Content: []node{{Tag: what, Attrs: a}}})
 }

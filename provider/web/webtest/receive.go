@@ -72,6 +72,9 @@ func (p *Phone) handleMessage(n *node) {
 		return
 	}
 	p.confirm(n, m.FromMe)
+	if m.Peer && m.Copies == 1 {
+		p.handlePeer(m)
+	}
 }
 
 // fill completes the record of a message with what it says. s.mu is held.

@@ -50,7 +50,7 @@ type Server struct {
 	files     map[string]*file // by path
 	filesFail []int            // statuses of the next requests for media
 	unknown   []string
-	conflicts []Conflict
+	conflicts []*Conflict
 	refusals  []Refusal
 	deaf      bool
 	intercept func(*Device, *node) bool
