@@ -55,7 +55,7 @@ func isMark(e *provider.StatusChange) bool { return e.MessageID == "" && e.OwnID
 // loadMarked reads the own messages that watermarks may be about: those that
 // are not read, from where each chat's marks say.
 func (u *unit) loadMarked(ctx context.Context, b *batch) error {
-	var from [][]any
+	var from []any
 	for _, a := range b.as {
 		e, ok := a.event.(*provider.StatusChange)
 		if !ok || !isMark(e) {
@@ -67,27 +67,24 @@ func (u *unit) loadMarked(ctx context.Context, b *batch) error {
 		}
 		u.own[c.ID] = nil
 		m := c.marks()
-		from = append(from, []any{c.ID, min(m.Delivered.Seq, m.Read.Seq)})
+		from = append(from, c.ID, min(m.Delivered.Seq, m.Read.Seq))
 	}
-	for len(from) > 0 {
-		n := min(len(from), chunk)
-		list, args := u.list([]string{"BIGINT", "BIGINT"}, from[:n])
-		var rows []*messageRow
-		err := u.query(ctx, &rows, `SELECT `+messageColumns+` FROM (`+list+`) AS v CROSS JOIN messaging_message m
-			LEFT JOIN messaging_outbound o ON o.message = m.seq
-			WHERE m.chat = v.column1 AND m.past_us = 0 AND m.seq >= v.column2 AND m.mine AND m.status < `+strconv.Itoa(int(provider.StatusRead))+`
-			ORDER BY m.seq`, args)
-		if err != nil {
-			return fmt.Errorf("finding what was read: %w", err)
+	rows, err := database.SelectRows[*messageRow](ctx, u.s.db, u.tx, database.Rows{
+		Before: `SELECT ` + messageColumns + ` FROM (`,
+		After: `) AS v CROSS JOIN messaging_message m LEFT JOIN messaging_outbound o ON o.message = m.seq
+			WHERE m.chat = v.column1 AND m.past_us = 0 AND m.seq >= v.column2 AND m.mine AND m.status < ` + strconv.Itoa(int(provider.StatusRead)) + `
+			ORDER BY m.seq`,
+		Types: []string{"BIGINT", "BIGINT"}, Values: from,
+	})
+	if err != nil {
+		return fmt.Errorf("finding what was read: %w", err)
+	}
+	for _, m := range rows {
+		if known := u.messages[m.Seq]; known != nil {
+			m = known
 		}
-		for _, m := range rows {
-			if known := u.messages[m.Seq]; known != nil {
-				m = known
-			}
-			u.messages[m.Seq] = m
-			u.own[m.Chat] = append(u.own[m.Chat], m)
-		}
-		from = from[n:]
+		u.messages[m.Seq] = m
+		u.own[m.Chat] = append(u.own[m.Chat], m)
 	}
 	return nil
 }
