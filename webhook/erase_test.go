@@ -64,8 +64,18 @@ func TestErase(t *testing.T) {
 		f.erase(t, f.For("another account"), erasure)
 		require.Equal(t, before, f.log(t, webhook.DeliveryFilter{}))
 
+		bodies, err := f.Bodies(t.Context(), before)
+		require.NoError(t, err)
+		require.Len(t, bodies, 10)
+		foreign, err := f.For("another account").Bodies(t.Context(), before)
+		require.NoError(t, err)
+		require.Empty(t, foreign)
+
 		f.erase(t, f.Account, erasure)
 		f.erase(t, f.Account, erasure) // once more changes nothing
+		bodies, err = f.Bodies(t.Context(), before)
+		require.NoError(t, err)
+		require.Len(t, bodies, 4)
 		after := f.log(t, webhook.DeliveryFilter{})
 		require.Len(t, after, len(before))
 		for i, d := range after {
