@@ -19,7 +19,7 @@ func authProblem(err error) *Problem {
 	case errors.As(err, &bad):
 		return invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &limited):
-		return problem(codeRateLimited, "there were too many failed attempts from this address").retryAfter(limited.After)
+		return problem(codeRateLimited, "there were too many failed attempts").retryAfter(limited.After)
 	case errors.Is(err, auth.ErrCredentials):
 		return problem(codeUnauthorized, "the e-mail or the password is wrong")
 	case errors.Is(err, auth.ErrToken):

@@ -99,6 +99,7 @@ func (in *logoutInput) Resolve(c huma.Context) []error {
 }
 
 func (s *Server) endCookie(ctx context.Context, _ call, in *logoutInput) (*withCookie[done], error) {
+	out := &withCookie[done]{Body: done{true}}
 	for _, found := range in.cookies {
 		if found.Name != s.cookieName() {
 			continue
@@ -106,8 +107,9 @@ func (s *Server) endCookie(ctx context.Context, _ call, in *logoutInput) (*withC
 		if err := s.Auth.Logout(ctx, found.Value); err != nil {
 			return nil, err
 		}
+		out.SetCookie = []http.Cookie{s.newCookie("")}
 	}
-	return &withCookie[done]{[]http.Cookie{s.newCookie("")}, done{true}}, nil
+	return out, nil
 }
 
 func (s *Server) me(ctx context.Context, c call, _ *struct{}) (userView, error) {
@@ -117,7 +119,7 @@ func (s *Server) me(ctx context.Context, c call, _ *struct{}) (userView, error) 
 
 type permissionsView struct {
 	Permissions []auth.Permission `json:"permissions" nullable:"false" doc:"Of the caller; a scoped token's own."`
-	Catalogue   []permissionView       `json:"catalogue" nullable:"false"`
+	Catalogue   []permissionView  `json:"catalogue" nullable:"false"`
 }
 
 type permissionView struct {

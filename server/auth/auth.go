@@ -1,9 +1,12 @@
-// Package auth keeps the accounts and users of a server, their passwords and
-// the tokens that name them. It knows no HTTP route: the server reads the
-// Authorization header, this package says whose it is.
+// Package auth keeps the accounts and users of a server, their passwords, and
+// the tokens and cookie sessions that name them. It knows no HTTP route: the
+// server reads the Authorization header or the cookie, this package says whose
+// it is. Nor does it send mail: it makes the links by which a forgotten
+// password is replaced, and calls a function that sends them.
 //
 // A user belongs to one account. Signing up makes an account and its first
-// user, who has every permission.
+// user, who has every permission; he adds others and makes tokens for
+// programs.
 //
 //	svc, err := auth.New(ctx, db, &auth.Options{Secrets: []string{secret}}) // after auth.Migrate
 //	session, err := svc.SignUp(ctx, auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})

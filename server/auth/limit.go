@@ -2,6 +2,8 @@ package auth
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -68,24 +70,43 @@ func (s *Service) TakePublic(ctx context.Context, from netip.Addr) (q Quota, err
 	return q, err
 }
 
+// counter is a row of auth_limit.
+type counter struct {
+	Count int   `db:"count"`
+	Ends  int64 `db:"ends_us"`
+}
+
 // takeTx counts a call, also one that is refused.
 func (s *Service) takeTx(ctx context.Context, tx *sqlx.Tx, l limit) (Quota, error) {
 	now := s.opts.Now()
-	var row struct {
-		Count int   `db:"count"`
-		Ends  int64 `db:"ends_us"`
-	}
+	var row counter
 	err := tx.GetContext(ctx, &row, `INSERT INTO auth_limit (name, count, ends_us) VALUES ($1, 1, $2)
-			ON CONFLICT (name) DO UPDATE SET
-				count = CASE WHEN auth_limit.ends_us <= $3 THEN 1 ELSE auth_limit.count + 1 END,
-				ends_us = CASE WHEN auth_limit.ends_us <= $3 THEN excluded.ends_us ELSE auth_limit.ends_us END
-			RETURNING count, ends_us`,
+		ON CONFLICT (name) DO UPDATE SET
+			count = CASE WHEN auth_limit.ends_us <= $3 THEN 1 ELSE auth_limit.count + 1 END,
+			ends_us = CASE WHEN auth_limit.ends_us <= $3 THEN excluded.ends_us ELSE auth_limit.ends_us END
+		RETURNING count, ends_us`,
 		l.name, database.Micros(now.Add(l.window)), database.Micros(now))
 	if err != nil {
 		return Quota{}, fmt.Errorf("counting a call: %w", err)
 	}
+	return l.quota(row, now), nil
+}
+
+// seen is what another call would find, which is not counted.
+func (s *Service) seen(ctx context.Context, l limit) (Quota, error) {
+	now := s.opts.Now()
+	row := counter{Ends: database.Micros(now.Add(l.window))}
+	err := s.db.GetContext(ctx, &row, `SELECT count, ends_us FROM auth_limit WHERE name = $1 AND ends_us > $2`, l.name, database.Micros(now))
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return Quota{}, fmt.Errorf("reading how many calls there were: %w", err)
+	}
+	row.Count++
+	return l.quota(row, now), nil
+}
+
+func (l limit) quota(row counter, now time.Time) Quota {
 	return Quota{
 		Limit: l.max, Remaining: max(0, l.max-row.Count),
 		Reset: max(0, database.Time(row.Ends).Sub(now)), Over: row.Count > l.max,
-	}, nil
+	}
 }

@@ -61,7 +61,7 @@ func (s *Service) ConfirmPassword(ctx context.Context, by Caller, password strin
 // counts as a failure until it has succeeded: otherwise many at once would all
 // be let in.
 func (s *Service) prove(ctx context.Context, u userRow, email, password string, from netip.Addr) error {
-	failures := []limit{loginLimit(from), emailLimit(email)}
+	failures := [2]limit{loginLimit(from), emailLimit(email)}
 	if err := s.takeLogin(ctx, u.ID, from, failures); err != nil {
 		return err
 	}
@@ -83,20 +83,38 @@ func (s *Service) prove(ctx context.Context, u userRow, email, password string, 
 	})
 }
 
-// takeLogin counts an attempt and refuses it when there were too many.
-func (s *Service) takeLogin(ctx context.Context, user string, from netip.Addr, failures []limit) error {
-	var byAddress, byEmail Quota
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
-		byAddress, byEmail = Quota{}, Quota{}
-		if byAddress, err = s.takeTx(ctx, tx, failures[0]); err != nil || byAddress.Over {
+// takeLogin counts an attempt and refuses it when there were too many. It
+// looks first: an attack must not cost a write, and a lock, for each attempt.
+func (s *Service) takeLogin(ctx context.Context, user string, from netip.Addr, failures [2]limit) error {
+	var now [2]Quota
+	for i, l := range failures {
+		var err error
+		if now[i], err = s.seen(ctx, l); err != nil {
 			return err
 		}
-		byEmail, err = s.takeTx(ctx, tx, failures[1])
+	}
+	if err := s.refuse(ctx, user, from, now); err != nil {
+		return err
+	}
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		now = [2]Quota{}
+		if now[0], err = s.takeTx(ctx, tx, failures[0]); err != nil || now[0].Over {
+			return err
+		}
+		now[1], err = s.takeTx(ctx, tx, failures[1])
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	return s.refuse(ctx, user, from, now)
+}
+
+// refuse closes an address after too many failures, and an e-mail to addresses
+// from which its user has not logged in before.
+func (s *Service) refuse(ctx context.Context, user string, from netip.Addr, failures [2]Quota) error {
+	byAddress, byEmail := failures[0], failures[1]
+	switch {
 	case byAddress.Over:
 		return &RateLimited{After: byAddress.Reset}
 	case !byEmail.Over:
