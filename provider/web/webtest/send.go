@@ -138,7 +138,7 @@ func (o *outgoing) finish(d *Device, enc *node, m *waE2E.Message) {
 		enc.Attrs["mediatype"] = media
 	}
 	if sealed := body(*enc); o.damage > 0 && d.number > 0 {
-		sealed[len(sealed)-1] ^= 1
+		sealed[len(sealed)/2] ^= 1 // inside of the text, wherever the frame around it ends
 		o.damage--
 	}
 }

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"strings"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// shortest and longest phone number, and group id.
+const (
+	phoneLeast = 7
+	phoneMost  = 15
+	idMost     = 40
+)
+
+var badRecipient = &provider.BadRecipient{
+	Message: "must be a phone number with its country code, or an id that ends in @s.whatsapp.net, @lid or @g.us",
+}
+
+// Address reads a phone number, or an id of WhatsApp:
+// "16505551234@s.whatsapp.net", "120363040000000000@g.us", "123456@lid".
+func (*Provider) Address(chatID string) (provider.Address, error) {
+	user, server, full := strings.Cut(strings.TrimSpace(chatID), "@")
+	if !full {
+		server = types.DefaultUserServer
+		user = strings.NewReplacer("+", "", " ", "", "-", "", "(", "", ")", "").Replace(user)
+	}
+	switch server {
+	case types.DefaultUserServer, types.LegacyUserServer:
+		if !digits(user) || len(user) < phoneLeast || len(user) > phoneMost {
+			return provider.Address{}, badRecipient
+		}
+		return person(types.NewJID(user, types.DefaultUserServer), types.EmptyJID), nil
+	case types.HiddenUserServer:
+		if !digits(user) || len(user) > idMost {
+			return provider.Address{}, badRecipient
+		}
+		return person(types.NewJID(user, types.HiddenUserServer), types.EmptyJID), nil
+	case types.GroupServer:
+		if !digits(strings.Replace(user, "-", "", 1)) || len(user) > idMost { // old groups: creator-time
+			return provider.Address{}, badRecipient
+		}
+		return group(types.NewJID(user, types.GroupServer)), nil
+	}
+	return provider.Address{}, badRecipient
+}
+
+func digits(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+func group(j types.JID) provider.Address {
+	return provider.Address{ChatID: j.String(), Group: true}
+}
+
+// person is who either id names. A phone number is what people know, so it is
+// the chat's id as soon as it is known.
+func person(a, b types.JID) provider.Address {
+	var out provider.Address
+	for _, j := range []types.JID{a, b} {
+		switch j.Server {
+		case types.DefaultUserServer, types.HostedServer:
+			out.Phone = j.User
+		case types.HiddenUserServer, types.HostedLIDServer:
+			out.LID = j.User
+		}
+	}
+	switch {
+	case out.Phone != "":
+		out.ChatID = out.Phone + "@" + types.DefaultUserServer
+	case out.LID != "":
+		out.ChatID = out.LID + "@" + types.HiddenUserServer
+	}
+	return out
+}
+
+// jid is where a message to an address goes.
+func jid(a provider.Address) types.JID {
+	switch {
+	case a.Group:
+		user, _, _ := strings.Cut(a.ChatID, "@")
+		return types.NewJID(user, types.GroupServer)
+	case a.Phone != "":
+		return types.NewJID(a.Phone, types.DefaultUserServer)
+	case a.LID != "":
+		return types.NewJID(a.LID, types.HiddenUserServer)
+	}
+	j, err := types.ParseJID(a.ChatID)
+	if err != nil {
+		return types.EmptyJID
+	}
+	return j
+}

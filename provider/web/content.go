@@ -1,0 +1,197 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// contentOf is the body of a message as people see it; nil when it shows
+// nothing, as what devices tell each other.
+func contentOf(msg *waE2E.Message) provider.Content {
+	switch {
+	case msg == nil:
+		return nil
+	case msg.GetConversation() != "":
+		return provider.Text{Text: msg.GetConversation()}
+	case msg.GetExtendedTextMessage() != nil:
+		x := msg.GetExtendedTextMessage()
+		return provider.Text{Text: x.GetText(), Mentions: x.GetContextInfo().GetMentionedJID()}
+	case msg.GetReactionMessage() != nil:
+		r := msg.GetReactionMessage()
+		return provider.Reaction{MessageID: r.GetKey().GetID(), Emoji: r.GetText()}
+	}
+	for _, of := range []func(*waE2E.Message) provider.Content{mediaOf, placeOf, answerOf, questionOf} {
+		if c := of(msg); c != nil {
+			return c
+		}
+	}
+	return unknown(msg)
+}
+
+// unknown is what this version does not show; nil for what devices tell each
+// other and people do not see.
+func unknown(msg *waE2E.Message) provider.Content {
+	var kind string
+	eachPart(msg, func(name string, _ any) bool {
+		switch name {
+		case "senderKeyDistributionMessage", "messageContextInfo", "protocolMessage", "keepInChatMessage", "pinInChatMessage":
+			return true
+		}
+		kind = name
+		return false
+	})
+	if kind == "" {
+		return nil
+	}
+	return provider.Unknown{Kind: strings.TrimSuffix(kind, "Message")}
+}
+
+// eachPart calls fn with the parts of a message that are there.
+func eachPart(msg *waE2E.Message, fn func(name string, part any) bool) {
+	if msg == nil {
+		return
+	}
+	msg.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		if f.Kind() != protoreflect.MessageKind || f.IsList() {
+			return true
+		}
+		return fn(f.JSONName(), v.Message().Interface())
+	})
+}
+
+// placeOf is a place, or people's cards.
+func placeOf(msg *waE2E.Message) provider.Content {
+	switch {
+	case msg.GetLocationMessage() != nil:
+		l := msg.GetLocationMessage()
+		return provider.Location{
+			Latitude: l.GetDegreesLatitude(), Longitude: l.GetDegreesLongitude(), Name: l.GetName(), Address: l.GetAddress(), URL: l.GetURL(),
+		}
+	case msg.GetLiveLocationMessage() != nil:
+		l := msg.GetLiveLocationMessage()
+		return provider.Location{Latitude: l.GetDegreesLatitude(), Longitude: l.GetDegreesLongitude(), Name: l.GetCaption()}
+	case msg.GetContactMessage() != nil:
+		return provider.Contacts{Contacts: []provider.Card{card(msg.GetContactMessage())}}
+	case msg.GetContactsArrayMessage() != nil:
+		var out provider.Contacts
+		for _, c := range msg.GetContactsArrayMessage().GetContacts() {
+			out.Contacts = append(out.Contacts, card(c))
+		}
+		return out
+	}
+	return nil
+}
+
+// answerOf is a press on something that was asked.
+func answerOf(msg *waE2E.Message) provider.Content {
+	switch {
+	case msg.GetButtonsResponseMessage() != nil:
+		r := msg.GetButtonsResponseMessage()
+		return provider.Reply{ID: r.GetSelectedButtonID(), Title: r.GetSelectedDisplayText(), To: provider.ReplyButton}
+	case msg.GetListResponseMessage() != nil:
+		r := msg.GetListResponseMessage()
+		return provider.Reply{
+			ID: r.GetSingleSelectReply().GetSelectedRowID(), Title: r.GetTitle(), Description: r.GetDescription(), To: provider.ReplyRow,
+		}
+	case msg.GetTemplateButtonReplyMessage() != nil:
+		r := msg.GetTemplateButtonReplyMessage()
+		return provider.Reply{ID: r.GetSelectedID(), Title: r.GetSelectedDisplayText(), To: provider.ReplyTemplate}
+	case msg.GetInteractiveResponseMessage() != nil:
+		r := msg.GetInteractiveResponseMessage()
+		f := r.GetNativeFlowResponseMessage()
+		return provider.Form{Name: f.GetName(), Text: r.GetBody().GetText(), Data: cmp.Or(f.GetParamsJSON(), "{}")}
+	}
+	return nil
+}
+
+// questionOf is a question that a business or a contact asks, as text: it is
+// answered on the phone.
+func questionOf(msg *waE2E.Message) provider.Content {
+	for _, p := range []*waE2E.PollCreationMessage{
+		msg.GetPollCreationMessage(), msg.GetPollCreationMessageV2(), msg.GetPollCreationMessageV3(), msg.GetPollCreationMessageV5(),
+	} {
+		if p == nil {
+			continue
+		}
+		out := provider.Poll{Question: p.GetName(), Multiple: p.GetSelectableOptionsCount() != 1}
+		for _, o := range p.GetOptions() {
+			out.Options = append(out.Options, o.GetOptionName())
+		}
+		return out
+	}
+	var words string
+	switch {
+	case msg.GetButtonsMessage() != nil:
+		words = msg.GetButtonsMessage().GetContentText()
+	case msg.GetListMessage() != nil:
+		words = msg.GetListMessage().GetDescription()
+	case msg.GetTemplateMessage() != nil:
+		words = msg.GetTemplateMessage().GetHydratedTemplate().GetHydratedContentText()
+	case msg.GetInteractiveMessage() != nil:
+		words = msg.GetInteractiveMessage().GetBody().GetText()
+	case msg.GetHighlyStructuredMessage() != nil:
+		words = msg.GetHighlyStructuredMessage().GetHydratedHsm().GetHydratedTemplate().GetHydratedContentText()
+	}
+	if words == "" {
+		return nil
+	}
+	return provider.Text{Text: words}
+}
+
+// card reads a card of a phone's book.
+func card(c *waE2E.ContactMessage) provider.Card {
+	out := provider.Card{Name: provider.CardName{Formatted: c.GetDisplayName()}, VCard: c.GetVcard()}
+	for line := range strings.Lines(c.GetVcard()) {
+		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		if !ok || value == "" {
+			continue
+		}
+		name, params, _ := strings.Cut(key, ";")
+		if _, plain, grouped := strings.Cut(name, "."); grouped { // item1.TEL
+			name = plain
+		}
+		addToCard(&out, strings.ToUpper(name), params, value)
+	}
+	return out
+}
+
+// addToCard adds a line of a vCard (RFC 2426).
+func addToCard(c *provider.Card, name, params, value string) {
+	kind, waID := "", ""
+	for p := range strings.SplitSeq(params, ";") {
+		switch k, v, _ := strings.Cut(p, "="); strings.ToUpper(k) {
+		case "TYPE":
+			kind = cmp.Or(kind, strings.ToUpper(v))
+		case "WAID":
+			waID = v
+		}
+	}
+	switch name {
+	case "TEL":
+		c.Phones = append(c.Phones, provider.CardPhone{Phone: value, WaID: waID, Type: kind})
+	case "EMAIL":
+		c.Emails = append(c.Emails, provider.CardEmail{Email: value, Type: kind})
+	case "URL":
+		c.URLs = append(c.URLs, provider.CardURL{URL: value, Type: kind})
+	case "ORG":
+		company, department, _ := strings.Cut(value, ";")
+		c.Org = &provider.CardOrg{Company: company, Department: department}
+	case "FN":
+		c.Name.Formatted = cmp.Or(c.Name.Formatted, value)
+	}
+}
+
+// raw keeps a JSON of what only this package understands.
+func raw(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}

@@ -1,0 +1,232 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// message is what a message says. Messages between the devices of an account
+// say nothing to people.
+func (s *session) message(c *whatsmeow.Client, e *events.Message) ([]provider.Event, error) {
+	if e.Info.Chat == types.StatusBroadcastJID || e.Info.Chat.Server == types.NewsletterServer {
+		return nil, nil
+	}
+	if n := e.Message.GetProtocolMessage().GetHistorySyncNotification(); n != nil {
+		return nil, s.keepHistory(s.ctx, e.Info.ID, n)
+	}
+	content, edits, err := s.content(c, e)
+	if err != nil || content == nil {
+		return nil, err
+	}
+	evs := s.envelope(e.Info, content)
+	m := evs[len(evs)-1].(*provider.Message)
+	m.Edits = edits
+	addContext(m, contextOf(e.Message))
+	if edits != "" {
+		m.ReplyTo = ""
+	}
+	return evs, nil
+}
+
+// content is the body of a message, and which message it replaces.
+func (s *session) content(c *whatsmeow.Client, e *events.Message) (content provider.Content, edits string, err error) {
+	msg := e.Message
+	switch p := msg.GetProtocolMessage(); {
+	case p == nil:
+	case p.GetType() == waE2E.ProtocolMessage_REVOKE:
+		return provider.Revoke{MessageID: p.GetKey().GetID()}, "", nil
+	case p.GetType() == waE2E.ProtocolMessage_MESSAGE_EDIT:
+		return contentOf(p.GetEditedMessage()), p.GetKey().GetID(), nil
+	default:
+		return nil, "", nil
+	}
+	switch {
+	case msg.GetEncReactionMessage() != nil:
+		r, err := c.DecryptReaction(s.ctx, e)
+		if err != nil {
+			return unreadable(err)
+		}
+		return provider.Reaction{MessageID: r.GetKey().GetID(), Emoji: r.GetText()}, "", nil
+	case msg.GetPollUpdateMessage() != nil:
+		return provider.Unknown{Kind: "poll_vote"}, "", nil // of a contact's poll: this line asks in text
+	case msg.GetSecretEncryptedMessage() != nil:
+		inner, err := c.DecryptSecretEncryptedMessage(s.ctx, e)
+		if err != nil {
+			return unreadable(err)
+		}
+		return contentOf(inner), msg.GetSecretEncryptedMessage().GetTargetMessageKey().GetID(), nil
+	}
+	return contentOf(msg), "", nil
+}
+
+// unreadable is the content of what is sealed with a key that this line does
+// not have. An error of the database is one, and the message comes again.
+func unreadable(err error) (provider.Content, string, error) {
+	if ofStore(err) {
+		return nil, "", err
+	}
+	if errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
+		return provider.Unknown{Kind: "sealed"}, "", nil
+	}
+	return provider.Unknown{Kind: undecryptable}, "", nil
+}
+
+// envelope is a message with what is said about it, after what it tells of the
+// people in it.
+func (s *session) envelope(info types.MessageInfo, content provider.Content) []provider.Event {
+	chat, from := s.chatOf(s.ctx, info.MessageSource)
+	from.Name = pushName(info.PushName)
+	if info.VerifiedName != nil {
+		from.VerifiedBizName = info.VerifiedName.Details.GetVerifiedName()
+	}
+	s.names.remember(info)
+	if chat.Group {
+		s.askGroup(info.Chat)
+	}
+	return []provider.Event{&provider.Message{
+		ID: info.ID, Chat: chat, From: from, Mine: info.IsFromMe, At: info.Timestamp, Content: content,
+	}}
+}
+
+// pushName is the name that somebody chose; "-" is none.
+func pushName(name string) string {
+	if name == "-" {
+		return ""
+	}
+	return name
+}
+
+// addContext adds what a message says of others.
+func addContext(m *provider.Message, c *waE2E.ContextInfo) {
+	if c == nil {
+		return
+	}
+	const many = 4 // WhatsApp's own clients show two arrows from here on
+	m.ReplyTo = c.GetStanzaID()
+	m.Forwarded = c.GetIsForwarded()
+	m.FrequentlyForwarded = m.Forwarded && c.GetForwardingScore() >= many
+	ad := c.GetExternalAdReply()
+	if ad == nil || ad.GetSourceURL() == "" {
+		return
+	}
+	m.Referral = &provider.Referral{
+		Source: ad.GetSourceType(), SourceID: ad.GetSourceID(), Ref: ad.GetRef(), ClickID: ad.GetCtwaClid(),
+		URL: ad.GetSourceURL(), Headline: ad.GetTitle(), Text: ad.GetBody(),
+	}
+}
+
+// contextOf is the ContextInfo of whichever message is inside.
+func contextOf(msg *waE2E.Message) *waE2E.ContextInfo {
+	var found *waE2E.ContextInfo
+	eachPart(msg, func(_ string, part any) bool {
+		c, ok := part.(interface{ GetContextInfo() *waE2E.ContextInfo })
+		if ok {
+			found = c.GetContextInfo()
+		}
+		return found == nil
+	})
+	return found
+}
+
+// receipt is the progress of messages: of ours with their contacts, of theirs
+// when they are read on the phone.
+func receipt(e *events.Receipt) []provider.Event {
+	status := map[types.ReceiptType]provider.Status{
+		types.ReceiptTypeDelivered: provider.StatusDelivered, types.ReceiptTypeInactive: provider.StatusDelivered,
+		types.ReceiptTypeRead: provider.StatusRead, types.ReceiptTypeReadSelf: provider.StatusRead,
+		types.ReceiptTypePlayed: provider.StatusPlayed, types.ReceiptTypePlayedSelf: provider.StatusRead,
+	}[e.Type]
+	if status == 0 {
+		return nil
+	}
+	mine := e.Type == types.ReceiptTypeReadSelf || e.Type == types.ReceiptTypePlayedSelf
+	if e.IsFromMe && !mine {
+		return nil // another device of the account has got its copy
+	}
+	var out []provider.Event
+	for _, id := range e.MessageIDs {
+		c := &provider.StatusChange{MessageID: id, Status: status, At: e.Timestamp}
+		if e.IsGroup && !mine {
+			c.Participant = person(e.Sender.ToNonAD(), e.SenderAlt.ToNonAD()).ChatID
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// call is a step of a call.
+func (s *session) call(e any) []provider.Event {
+	c := &provider.Call{}
+	var meta types.BasicCallMeta
+	switch e := e.(type) {
+	case *events.CallOffer:
+		meta, c.Status = e.BasicCallMeta, provider.CallRinging
+		_, c.Video = e.Data.GetOptionalChildByTag("video")
+	case *events.CallOfferNotice:
+		meta, c.Status, c.Video = e.BasicCallMeta, provider.CallRinging, e.Media == "video"
+	case *events.CallAccept:
+		meta, c.Status = e.BasicCallMeta, provider.CallAccepted
+	case *events.CallReject:
+		meta, c.Status = e.BasicCallMeta, provider.CallRejected
+	case *events.CallTerminate:
+		meta, c.Status = e.BasicCallMeta, provider.CallMissed
+		if s.names.answered(meta.CallID) {
+			c.Status = provider.CallEnded
+		}
+	}
+	if c.Status == provider.CallAccepted {
+		s.names.answer(meta.CallID)
+	}
+	caller := s.both(s.ctx, meta.CallCreator, meta.CallCreatorAlt)
+	c.From = provider.Contact{Address: caller}
+	c.Chat, c.CallID, c.At = caller, meta.CallID, meta.Timestamp
+	if !meta.GroupJID.IsEmpty() {
+		c.Chat = group(meta.GroupJID)
+	}
+	c.Raw = provider.Raw{Kind: "call", ID: fmt.Sprintf("%s:%s", meta.CallID, c.Status)}
+	return []provider.Event{c}
+}
+
+// saved is what the phone's book calls somebody.
+func (s *session) saved(e *events.Contact) []provider.Event {
+	name := e.Action.GetFullName()
+	c := &provider.ContactChange{What: provider.ContactSaved, Chat: s.both(s.ctx, e.JID, types.EmptyJID), At: e.Timestamp, Name: name}
+	c.Raw = provider.Raw{Kind: "contact", ID: fmt.Sprintf("%s:%d", c.Chat.ChatID, e.Timestamp.UnixMilli())}
+	if name == "" {
+		c.What = provider.ContactForgotten
+	}
+	return []provider.Event{c}
+}
+
+// identity is that somebody has new keys: another device, perhaps another person.
+func (s *session) identity(e *events.IdentityChange) []provider.Event {
+	c := &provider.ContactChange{What: provider.ContactIdentity, Chat: s.both(s.ctx, e.JID, types.EmptyJID), At: e.Timestamp}
+	c.Raw = provider.Raw{Kind: "identity", ID: fmt.Sprintf("%s:%d", c.Chat.ChatID, e.Timestamp.UnixMilli())}
+	return []provider.Event{c}
+}
+
+// timelock is that the account may not write to strangers for a while, or may
+// again.
+func (s *session) timelock(e *events.NotifyAccountReachoutTimelock) []provider.Event {
+	h := &provider.Health{Level: provider.HealthGood, At: s.p.opts.Now(), State: e.EnforcementType}
+	if e.IsActive {
+		h.Level, h.Code = provider.HealthWarning, provider.HealthLimited
+		h.Detail = "WhatsApp keeps the account from writing to people who have not written to it."
+		if until := e.TimeEnforcementEnds.Time; !until.IsZero() {
+			h.Detail += " Until " + until.UTC().Format(time.RFC3339) + "."
+			s.pace.lock(until)
+		}
+	} else {
+		s.pace.lock(time.Time{})
+	}
+	h.Raw = provider.Raw{Kind: "reachout", ID: fmt.Sprint(h.At.UnixNano())}
+	return []provider.Event{h}
+}

@@ -1,0 +1,99 @@
+package web
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+	"go.mau.fi/whatsmeow/store"
+	"go.mau.fi/whatsmeow/types"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// lids knows the phone numbers of hidden ids that one line was told.
+type lids struct {
+	db  *database.DB
+	ref provider.ReferenceID
+}
+
+// PutLIDMapping notes the number of a hidden id.
+func (l *lids) PutLIDMapping(ctx context.Context, lid, pn types.JID) error {
+	return l.PutManyLIDMappings(ctx, []store.LIDMapping{{LID: lid, PN: pn}})
+}
+
+// PutManyLIDMappings notes the numbers of hidden ids.
+func (l *lids) PutManyLIDMappings(ctx context.Context, ms []store.LIDMapping) error {
+	var add []store.LIDMapping
+	for _, m := range ms {
+		if m.LID.Server != types.HiddenUserServer || m.PN.Server != types.DefaultUserServer {
+			continue
+		}
+		known, err := l.GetPNForLID(ctx, m.LID)
+		if err != nil {
+			return err
+		}
+		if known.User != m.PN.User {
+			add = append(add, m)
+		}
+	}
+	if len(add) == 0 {
+		return nil
+	}
+	err := l.db.Write(ctx, func(tx *sqlx.Tx) error {
+		for _, m := range add {
+			if _, err := tx.Exec(`DELETE FROM web_lid WHERE reference = $1 AND phone = $2`, l.ref, m.PN.User); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(`INSERT INTO web_lid (reference, lid, phone) VALUES ($1, $2, $3)
+				ON CONFLICT (reference, lid) DO UPDATE SET phone = excluded.phone`, l.ref, m.LID.User, m.PN.User); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("noting whose a hidden id is: %w", err)
+	}
+	return nil
+}
+
+// GetPNForLID returns the number of a hidden id, or the empty JID.
+func (l *lids) GetPNForLID(ctx context.Context, lid types.JID) (types.JID, error) {
+	return l.other(ctx, lid, types.DefaultUserServer, `SELECT phone FROM web_lid WHERE reference = $1 AND lid = $2`)
+}
+
+// GetLIDForPN returns the hidden id of a number, or the empty JID.
+func (l *lids) GetLIDForPN(ctx context.Context, pn types.JID) (types.JID, error) {
+	return l.other(ctx, pn, types.HiddenUserServer, `SELECT lid FROM web_lid WHERE reference = $1 AND phone = $2`)
+}
+
+// GetManyLIDsForPNs returns the hidden ids of numbers, as far as they are known.
+func (l *lids) GetManyLIDsForPNs(ctx context.Context, pns []types.JID) (map[types.JID]types.JID, error) {
+	out := make(map[types.JID]types.JID, len(pns))
+	for _, pn := range pns {
+		lid, err := l.GetLIDForPN(ctx, pn)
+		if err != nil {
+			return nil, err
+		}
+		if !lid.IsEmpty() {
+			out[pn] = lid
+		}
+	}
+	return out, nil
+}
+
+func (l *lids) other(ctx context.Context, j types.JID, server, query string) (types.JID, error) {
+	var user string
+	err := l.db.GetContext(ctx, &user, query, l.ref, j.User)
+	if errors.Is(err, sql.ErrNoRows) {
+		return types.EmptyJID, nil
+	}
+	if err != nil {
+		return types.EmptyJID, fmt.Errorf("reading whose a hidden id is: %w", err)
+	}
+	return types.JID{User: user, Device: j.Device, Server: server}, nil
+}

@@ -1,0 +1,108 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const (
+	// firstCode and laterCode are how long WhatsApp's own page shows a code.
+	firstCode = 60 * time.Second
+	laterCode = 20 * time.Second
+	// typedCode is how long a code can be typed on the phone.
+	typedCode = 160 * time.Second
+	// rounds is how often the network is asked for further codes.
+	rounds = 3
+	// pairPatience bounds asking for a code to type.
+	pairPatience = 20 * time.Second
+)
+
+// linking is a line on its way to be paired.
+type linking struct {
+	began bool
+	phone string
+	left  []string // codes that are not shown yet
+	shown int      // codes of this round
+	round int
+	next  time.Time // when the next code is due
+}
+
+func (l *linking) open() bool { return l.began }
+
+// begin pairs the line; one that is paired is connected.
+func (r *course) begin(phone string) {
+	c := r.device()
+	r.setIdle(false)
+	if c != nil && c.Store.ID != nil {
+		if !c.IsConnected() {
+			r.redial = time.Now()
+		}
+		return
+	}
+	fresh, err := r.newClient(r.p.devices.fresh(r.ref))
+	if err != nil {
+		r.stop(provider.UnknownReason, err.Error(), time.Time{})
+		return
+	}
+	r.renew(fresh)
+	r.linking = linking{began: true, phone: phone}
+	r.tries = 0
+	r.say(&provider.Connection{State: provider.Connecting})
+	r.redial = time.Now()
+}
+
+// codes takes what can be scanned now.
+func (r *course) codes(codes []string) {
+	l := &r.linking
+	l.left, l.shown = codes, 0
+	l.round++
+	r.tries = 0
+	if l.phone != "" {
+		r.askCode()
+		return
+	}
+	r.nextCode()
+}
+
+// nextCode shows the next code, or asks the network for more.
+func (r *course) nextCode() {
+	l := &r.linking
+	switch {
+	case len(l.left) == 0 && l.round >= rounds, l.phone != "" && l.shown > 0:
+		r.stop(provider.UnknownReason, "Nobody linked the line while codes were shown.", time.Time{})
+		return
+	case len(l.left) == 0:
+		r.device().Disconnect()
+		r.redial = time.Now()
+		return
+	}
+	life := laterCode
+	if l.shown == 0 {
+		life = firstCode
+	}
+	l.next = time.Now().Add(life)
+	l.shown++
+	code := l.left[0]
+	l.left = l.left[1:]
+	r.say(&provider.Connection{State: provider.Pairing, QR: code, Expires: r.p.opts.Now().Add(life)})
+}
+
+// askCode asks for a code that is typed on the phone.
+func (r *course) askCode() {
+	ctx, cancel := context.WithTimeout(r.ctx, pairPatience)
+	defer cancel()
+	code, err := r.device().PairPhone(ctx, r.linking.phone, true, whatsmeow.PairClientChrome, "Chrome (Linux)")
+	if err != nil {
+		r.log.WarnContext(ctx, "asking for a pairing code", slog.Any("error", err))
+		r.stop(provider.UnknownReason, "WhatsApp gave no code for this number.", time.Time{})
+		return
+	}
+	r.linking.shown = 1
+	r.linking.next = time.Now().Add(typedCode)
+	r.say(&provider.Connection{State: provider.Pairing, Code: code, Expires: r.p.opts.Now().Add(typedCode)})
+}

@@ -1,0 +1,146 @@
+package web_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/web/webtest"
+)
+
+// TestQR links a line by QR, closes it, and opens it again without the phone.
+func TestQR(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := paired(t, db)
+		up := f.inbox.state(t, provider.Connected)
+		require.Equal(t, f.owner.JID().User, up.Account.ID)
+		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.State == provider.Pairing })
+		require.WithinDuration(t, time.Now().Add(time.Minute), shown.Expires, 20*time.Second)
+
+		f.close(t)
+		require.NoError(t, f.device.AwaitGone(t.Context()))
+		f.inbox.clear()
+		f.open(t)
+		f.inbox.state(t, provider.Connected)
+		require.Len(t, f.device.Logins(), 2)
+		require.Empty(t, fake.Conflicts())
+	})
+}
+
+// TestCode links a line by a code that is typed on the phone.
+func TestCode(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := newLine(t, db, nil)
+		f.open(t)
+		require.NoError(t, f.session.(provider.Linker).Link(t.Context(), f.owner.JID().User))
+		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.Code != "" })
+		require.Equal(t, provider.Pairing, shown.State)
+		require.Empty(t, shown.QR)
+		_, err := f.owner.EnterCode(t.Context(), shown.Code)
+		require.NoError(t, err)
+		f.inbox.state(t, provider.Connected)
+	})
+}
+
+// TestPasskey says what to do about an account that asks for a passkey.
+func TestPasskey(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := newLine(t, db, &webtest.PhoneOptions{Passkey: true})
+		f.open(t)
+		require.NoError(t, f.session.(provider.Linker).Link(t.Context(), ""))
+		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.QR != "" })
+		_, err := f.owner.Scan(t.Context(), shown.QR)
+		require.ErrorIs(t, err, webtest.ErrPasskey)
+		require.Equal(t, provider.PasskeyRequired, f.inbox.state(t, provider.Disconnected).Reason)
+	})
+}
+
+// TestUnlink takes a line off its phone and forgets it.
+func TestUnlink(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := paired(t, db)
+		require.NoError(t, f.session.(provider.Linker).Unlink(t.Context()))
+		require.NoError(t, f.device.AwaitRemoved(t.Context()))
+		f.close(t)
+		require.NoError(t, f.p.Forget(t.Context(), f.ref.ID))
+		for _, table := range []string{"web_device", "web_lid", "web_history"} {
+			var n int
+			require.NoError(t, db.Get(&n, `SELECT count(*) FROM `+table+` WHERE reference = $1`, f.ref.ID))
+			require.Zero(t, n, table)
+		}
+		var keys int
+		require.NoError(t, db.Get(&keys, `SELECT count(*) FROM whatsmeow_device`))
+		require.Zero(t, keys)
+	})
+}
+
+// TestEnds are the ways in which a network ends a connection for good.
+func TestEnds(t *testing.T) {
+	ends := map[string]struct {
+		do     func(*webtest.Device)
+		state  provider.ConnectionState
+		reason provider.ConnectionCode
+		until  bool
+	}{
+		"removed on the phone": {func(d *webtest.Device) { d.Remove() }, provider.LoggedOut, provider.RemovedOnPhone, false},
+		"replaced":             {func(d *webtest.Device) { d.Replace() }, provider.Disconnected, provider.Replaced, false},
+		"banned": {func(d *webtest.Device) {
+			d.Refuse(webtest.Refusal{Reason: webtest.ReasonTemporaryBan, Code: 101, Expire: time.Hour})
+			d.Drop()
+		}, provider.Disconnected, provider.Banned, true},
+		"outdated": {func(d *webtest.Device) {
+			d.Refuse(webtest.Refusal{Reason: webtest.ReasonClientOutdated})
+			d.Drop()
+		}, provider.Disconnected, provider.ClientOutdated, false},
+		"refused": {func(d *webtest.Device) {
+			d.Refuse(webtest.Refusal{Reason: 418})
+			d.Drop()
+		}, provider.Disconnected, provider.UnknownReason, false},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, db *sqlx.DB) {
+				f := paired(t, db)
+				end.do(f.device)
+				c := f.inbox.state(t, end.state)
+				require.Equal(t, end.reason, c.Reason)
+				require.NotEmpty(t, c.Detail)
+				require.Equal(t, end.until, !c.Until.IsZero())
+				_, err := f.session.Send(t.Context(), provider.Outbound{ID: "1", To: f.number(t, f.owner), Content: provider.Text{Text: "hi"}})
+				var later *provider.Temporary
+				require.ErrorAs(t, err, &later)
+			})
+		})
+	}
+}
+
+// TestComesBack are the ways in which a connection is lost and comes back.
+func TestComesBack(t *testing.T) {
+	losses := map[string]func(*webtest.Device){
+		"cut":     func(d *webtest.Device) { d.Drop() },
+		"outage":  func(d *webtest.Device) { d.StreamError("503") },
+		"restart": func(d *webtest.Device) { d.Restart() },
+		"busy": func(d *webtest.Device) {
+			d.Refuse(webtest.Refusal{Reason: webtest.ReasonUnavailable})
+			d.Drop()
+		},
+	}
+	for name, lose := range losses {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, db *sqlx.DB) {
+				f := paired(t, db)
+				f.inbox.clear()
+				lose(f.device)
+				f.inbox.state(t, provider.Connected)
+				require.NoError(t, f.device.AwaitActive(t.Context()))
+				ana := fake.AddPhone(nil)
+				id, err := ana.SendText(t.Context(), f.owner.LID(), "still there?")
+				require.NoError(t, err)
+				f.inbox.message(t, id)
+			})
+		})
+	}
+}

@@ -1,0 +1,24 @@
+-- +goose Up
+-- which paired device a reference has; its keys are in whatsmeow's own tables
+CREATE TABLE web_device (
+	reference BIGINT PRIMARY KEY,
+	jid TEXT NOT NULL -- with the number of the device
+);
+
+-- the phone numbers of hidden ids, as far as a line was told
+CREATE TABLE web_lid (
+	reference BIGINT NOT NULL,
+	lid TEXT NOT NULL,
+	phone TEXT NOT NULL,
+	PRIMARY KEY (reference, lid)
+);
+CREATE INDEX web_lid_phone ON web_lid (reference, phone);
+
+-- history that the phone has announced and that is not imported yet
+CREATE TABLE web_history (
+	reference BIGINT NOT NULL,
+	id TEXT NOT NULL, -- of the message that announced it
+	notice TEXT NOT NULL, -- base64 of what it takes to fetch it
+	at_us BIGINT NOT NULL,
+	PRIMARY KEY (reference, id)
+);

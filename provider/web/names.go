@@ -1,0 +1,148 @@
+package web
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// remembered is how many messages' senders, and calls, a line remembers.
+const remembered = 512
+
+// names remembers what later events do not say again: who wrote a message, how
+// a call went on, which groups were asked for their names.
+type names struct {
+	mu     sync.Mutex
+	from   map[types.MessageID]types.MessageSource
+	order  []types.MessageID
+	calls  map[string]bool // that were answered
+	groups map[types.JID]bool
+	asking sync.Mutex // one question at a time
+}
+
+// remember notes who wrote a message.
+func (n *names) remember(info types.MessageInfo) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.from == nil {
+		n.from = map[types.MessageID]types.MessageSource{}
+	}
+	if _, known := n.from[info.ID]; !known {
+		n.order = append(n.order, info.ID)
+	}
+	n.from[info.ID] = info.MessageSource
+	if len(n.order) > remembered {
+		delete(n.from, n.order[0])
+		n.order = n.order[1:]
+	}
+}
+
+// writer is who wrote a message of a chat. What is not remembered was written
+// by us if its id looks so, else by the contact; in a group it is not known.
+func (n *names) writer(chat, own types.JID, id types.MessageID) (sender types.JID, mine, known bool) {
+	n.mu.Lock()
+	m, ok := n.from[id]
+	n.mu.Unlock()
+	switch {
+	case ok:
+		return m.Sender.ToNonAD(), m.IsFromMe, true
+	case chosenHere(id):
+		return own.ToNonAD(), true, true
+	}
+	return chat, false, chat.Server != types.GroupServer
+}
+
+// chosenHere reports whether an id looks like those of [Provider.NewMessageID].
+func chosenHere(id types.MessageID) bool {
+	const prefix, length = "3EB0", 4 + 16
+	return len(id) == length && id[:len(prefix)] == prefix
+}
+
+func (n *names) answer(call string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.calls == nil || len(n.calls) > remembered {
+		n.calls = map[string]bool{}
+	}
+	n.calls[call] = true
+}
+
+func (n *names) answered(call string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.calls[call]
+}
+
+// first reports whether a group was not asked for its name yet.
+func (n *names) first(group types.JID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.groups == nil {
+		n.groups = map[types.JID]bool{}
+	}
+	asked := n.groups[group]
+	n.groups[group] = true
+	return !asked
+}
+
+// askGroup asks for the name of a group, once in the life of a session. It does
+// not wait: whatsmeow's handlers must not ask.
+func (s *session) askGroup(group types.JID) {
+	c := s.device()
+	if c == nil || !s.names.first(group) {
+		return
+	}
+	go func() {
+		s.names.asking.Lock()
+		defer s.names.asking.Unlock()
+		info, err := c.GetGroupInfo(s.ctx, group)
+		if err != nil {
+			s.log.Debug("asking for a group's name", slog.Any("error", err))
+			return
+		}
+		_ = s.inbox.Receive(s.ctx, s.ref.ID, []provider.Event{named(info)}) // the next session asks again
+	}()
+}
+
+// named is a group's present name.
+func named(info *types.GroupInfo) *provider.GroupChange {
+	g := &provider.GroupChange{What: "group_subject", Chat: group(info.JID), At: info.NameSetAt, Subject: info.Name, Description: info.Topic}
+	g.Raw = provider.Raw{Kind: "group", ID: fmt.Sprintf("%s:name:%d:%s", info.JID.User, info.NameSetAt.Unix(), info.TopicID)}
+	return g
+}
+
+// groupNews is what became of a group.
+func groupNews(e any) []provider.Event {
+	switch e := e.(type) {
+	case *events.JoinedGroup:
+		g := named(&e.GroupInfo)
+		g.What = "group_joined"
+		g.Raw.ID += ":joined"
+		return []provider.Event{g}
+	case *events.GroupInfo:
+		g := &provider.GroupChange{What: "group_changed", Chat: group(e.JID), At: e.Timestamp}
+		g.Raw = provider.Raw{Kind: "group", ID: fmt.Sprintf("%s:%d:%s", e.JID.User, e.Timestamp.UnixNano(), e.ParticipantVersionID)}
+		if e.Name != nil {
+			g.Subject = e.Name.Name
+		}
+		if e.Topic != nil {
+			g.Description = e.Topic.Topic
+		}
+		if e.NewInviteLink != nil {
+			g.Invite = *e.NewInviteLink
+		}
+		for _, j := range e.Join {
+			g.Joined = append(g.Joined, provider.Contact{Address: person(j.ToNonAD(), types.EmptyJID)})
+		}
+		for _, j := range e.Leave {
+			g.Left = append(g.Left, provider.Contact{Address: person(j.ToNonAD(), types.EmptyJID)})
+		}
+		return []provider.Event{g}
+	}
+	return nil
+}

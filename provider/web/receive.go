@@ -1,0 +1,124 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// on takes an event of whatsmeow and reports whether it may be acknowledged.
+// whatsmeow calls it for one event after the other, and takes a panic for a
+// success: it is caught here.
+func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("an event could not be handled", slog.String("event", fmt.Sprintf("%T", e)), slog.Any("panic", p))
+			ok = false
+		}
+	}()
+	if c != s.device() || s.ctx.Err() != nil || !s.held() {
+		return false
+	}
+	switch e.(type) {
+	case *events.QR, *events.PairSuccess, *events.PairError, *events.PairPasskeyRequest, *events.PairPasskeyError,
+		*events.ManualLoginReconnect, *events.Connected, *events.Disconnected, *events.KeepAliveTimeout, *events.LoggedOut,
+		*events.StreamReplaced, *events.TemporaryBan, *events.ClientOutdated, *events.ConnectFailure, *events.StreamError:
+		return s.signal(s.ctx, signal{c, e}) == nil
+	}
+	s.touch()
+	evs, err := s.translate(c, e)
+	if err != nil {
+		s.log.Warn("an event could not be translated", slog.String("event", fmt.Sprintf("%T", e)), slog.Any("error", err))
+		return s.again(c)
+	}
+	return s.store(c, evs...)
+}
+
+// store hands events to the inbox. When they cannot be stored, the network is
+// to send them again: it does when the line connects anew.
+func (s *session) store(c *whatsmeow.Client, evs ...provider.Event) bool {
+	if len(evs) == 0 {
+		return true
+	}
+	err := s.inbox.Receive(s.ctx, s.ref.ID, evs)
+	if err == nil {
+		return true
+	}
+	if s.ctx.Err() == nil {
+		s.log.Warn("storing what was received", slog.Any("error", err))
+	}
+	return s.again(c)
+}
+
+func (s *session) again(c *whatsmeow.Client) bool {
+	_ = s.signal(s.ctx, signal{c, stuck{}})
+	return false
+}
+
+// translate turns an event of whatsmeow into ours; none for what is not kept.
+func (s *session) translate(c *whatsmeow.Client, e any) ([]provider.Event, error) {
+	switch e := e.(type) {
+	case *events.Message:
+		return s.message(c, e)
+	case *events.UndecryptableMessage:
+		if e.DecryptFailMode == events.DecryptFailHide {
+			return nil, nil
+		}
+		return s.envelope(e.Info, provider.Unknown{Kind: undecryptable}), nil
+	case *events.Receipt:
+		return receipt(e), nil
+	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
+		return s.call(e), nil
+	case *events.GroupInfo, *events.JoinedGroup:
+		return groupNews(e), nil
+	case *events.Contact:
+		return s.saved(e), nil
+	case *events.IdentityChange:
+		return s.identity(e), nil
+	case *events.NotifyAccountReachoutTimelock:
+		return s.timelock(e), nil
+	}
+	return nil, nil
+}
+
+// undecryptable is the kind of a message that has come and cannot be read yet.
+// It is asked for anew and comes again under the same id.
+const undecryptable = "undecryptable"
+
+// chatOf is the chat of something that came, and who sent it.
+func (s *session) chatOf(ctx context.Context, m types.MessageSource) (chat provider.Address, from provider.Contact) {
+	from.Address = s.both(ctx, m.Sender, m.SenderAlt)
+	switch {
+	case m.IsGroup && !m.IsIncomingBroadcast():
+		return group(m.Chat), from
+	case m.IsFromMe:
+		return s.both(ctx, m.Chat, m.RecipientAlt), from
+	}
+	return from.Address, from
+}
+
+// both is a person by both ids, as far as this line knows them.
+func (s *session) both(ctx context.Context, a, b types.JID) provider.Address {
+	a, b = a.ToNonAD(), b.ToNonAD()
+	c := s.device()
+	if c == nil || !b.IsEmpty() {
+		return person(a, b)
+	}
+	var err error
+	switch a.Server {
+	case types.HiddenUserServer:
+		b, err = c.Store.LIDs.GetPNForLID(ctx, a)
+	case types.DefaultUserServer:
+		b, err = c.Store.LIDs.GetLIDForPN(ctx, a)
+	}
+	if err != nil {
+		s.log.Warn("reading whose a hidden id is", slog.Any("error", err))
+	}
+	return person(a, b)
+}

@@ -1,0 +1,250 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/types/events"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const (
+	// dialTimeout bounds one attempt to connect.
+	dialTimeout = 30 * time.Second
+	// redialMost is the longest pause between two attempts.
+	redialMost = time.Minute
+	// sayAgain is how soon a report is repeated that could not be stored.
+	sayAgain = time.Second
+	// deafAfter is how long a connection may be silent before a probe that
+	// fails means that it carries nothing.
+	deafAfter = 20 * time.Second
+)
+
+// course is what run knows of its connection.
+type course struct {
+	*session
+	tries   int // attempts since the line was last connected
+	redial  time.Time
+	linking linking
+	unsaid  *provider.Connection // a report that could not be stored
+	again   time.Time            // when that is tried again
+}
+
+// run connects the line until the session is closed.
+func (s *session) run() {
+	defer close(s.done)
+	r := &course{session: s}
+	defer func() { s.renew(nil) }()
+	if s.device() != nil {
+		r.say(&provider.Connection{State: provider.Connecting})
+		r.connect()
+	}
+	for {
+		timer := time.NewTimer(r.wait())
+		select {
+		case <-s.ctx.Done():
+			timer.Stop()
+			return
+		case g := <-s.signals:
+			r.handle(g)
+		case <-timer.C:
+			r.tick()
+		}
+		timer.Stop()
+		if !s.held() {
+			return
+		}
+	}
+}
+
+// wait is how long until there is something to do.
+func (r *course) wait() time.Duration {
+	until := time.Hour
+	for _, at := range []time.Time{r.redial, r.again, r.linking.next} {
+		if !at.IsZero() {
+			until = min(until, time.Until(at))
+		}
+	}
+	return max(until, 0)
+}
+
+func (r *course) tick() {
+	now := time.Now()
+	due := func(at *time.Time) bool {
+		if at.IsZero() || at.After(now) {
+			return false
+		}
+		*at = time.Time{}
+		return true
+	}
+	if due(&r.again) {
+		r.say(r.unsaid)
+	}
+	if due(&r.redial) {
+		r.connect()
+	}
+	if due(&r.linking.next) {
+		r.nextCode()
+	}
+}
+
+// say reports how the connection stands. What cannot be stored is repeated,
+// unless something else is said meanwhile.
+func (r *course) say(c *provider.Connection) {
+	if c == nil {
+		return
+	}
+	if c.At.IsZero() {
+		c.At = r.p.opts.Now()
+	}
+	r.unsaid, r.again = nil, time.Time{}
+	err := r.inbox.Receive(r.ctx, r.ref.ID, []provider.Event{c})
+	if err == nil || r.ctx.Err() != nil {
+		return
+	}
+	r.log.WarnContext(r.ctx, "reporting a connection", slog.String("state", string(c.State)), slog.Any("error", err))
+	r.unsaid, r.again = c, time.Now().Add(sayAgain)
+}
+
+// connect makes one attempt.
+func (r *course) connect() {
+	c := r.device()
+	if c == nil || r.isIdle() {
+		return
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	stop := time.AfterFunc(dialTimeout, cancel) // the context stays that of the connection
+	err := r.dial(ctx, c)
+	stop.Stop()
+	switch {
+	case err == nil, errors.Is(err, whatsmeow.ErrAlreadyConnected):
+		context.AfterFunc(r.ctx, cancel)
+	case r.ctx.Err() != nil:
+		cancel()
+	default:
+		cancel()
+		r.log.DebugContext(r.ctx, "connecting a line", slog.Any("error", err))
+		r.lost(provider.NoNetwork, "WhatsApp could not be reached.")
+	}
+}
+
+// lost connects again after a pause: at once the first time, then after 1 s
+// doubling to a minute.
+func (r *course) lost(why provider.ConnectionCode, detail string) {
+	r.setUp(false)
+	if c := r.device(); c != nil {
+		c.Disconnect()
+	}
+	if r.isIdle() {
+		return
+	}
+	if r.linking.open() {
+		r.linking.next = time.Time{}
+	}
+	pause := time.Duration(0)
+	if r.tries > 0 {
+		pause = min(redialMost, time.Second<<min(r.tries-1, 10))
+		pause = time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // nobody guesses a pause
+	}
+	r.tries++
+	r.redial = time.Now().Add(pause)
+	if !r.linking.open() {
+		r.say(&provider.Connection{State: provider.Reconnecting, Reason: why, Detail: detail})
+	}
+}
+
+// handle does what follows from something that happened.
+func (r *course) handle(g signal) {
+	if g.from != nil && g.from != r.device() {
+		return
+	}
+	switch e := g.what.(type) {
+	case link:
+		r.begin(e.phone)
+	case stuck:
+		r.lost(provider.UnknownReason, "What was received could not be stored. It is fetched again.")
+	case *events.QR:
+		r.codes(e.Codes)
+	case *events.PairSuccess:
+		r.linking.next = time.Time{}
+	case *events.ManualLoginReconnect: // the network wants the new device to log in
+		r.device().Disconnect()
+		r.redial = time.Now()
+	case *events.PairError:
+		r.stop(provider.UnknownReason, "The phone did not accept this device.", time.Time{})
+	case *events.PairPasskeyRequest, *events.PairPasskeyError:
+		r.stop(provider.PasskeyRequired, "The account asks for a passkey when a device is linked. Switch that off on the phone, then link again.", time.Time{})
+	case *events.Connected:
+		r.isConnected()
+	case *events.Disconnected:
+		r.disconnected()
+	case *events.KeepAliveTimeout:
+		if quiet := r.quietFor(); quiet >= deafAfter {
+			r.lost(provider.Deaf, "The connection stood, but carried nothing.")
+		}
+	default:
+		r.refused(e)
+	}
+}
+
+func (r *course) isConnected() {
+	c := r.device()
+	r.tries, r.redial, r.linking = 0, time.Time{}, linking{}
+	r.touch()
+	r.setUp(true)
+	r.say(&provider.Connection{State: provider.Connected, Account: account(c.Store)})
+	go r.welcome(c)
+}
+
+func (r *course) disconnected() {
+	if r.linking.open() { // all codes were shown, or the network went away
+		r.setUp(false)
+		r.redial = time.Now().Add(time.Second)
+		return
+	}
+	r.lost(provider.NoNetwork, "WhatsApp closed the connection.")
+}
+
+// refused is the end of a connection that does not come back by itself.
+func (r *course) refused(e any) {
+	switch e := e.(type) {
+	case *events.LoggedOut:
+		code, words := provider.RemovedOnPhone, "The device was removed on the phone."
+		if e.Reason == events.ConnectFailureUnknownLogout {
+			code, words = provider.Banned, "WhatsApp has banned the account."
+		}
+		r.renew(nil)
+		r.setIdle(true)
+		r.say(&provider.Connection{State: provider.LoggedOut, Reason: code, Detail: words})
+	case *events.StreamReplaced:
+		r.stop(provider.Replaced, "Another program has connected as the same device.", time.Time{})
+	case *events.TemporaryBan:
+		until := time.Time{}
+		if e.Expire > 0 {
+			until = r.p.opts.Now().Add(e.Expire)
+		}
+		r.stop(provider.Banned, e.String(), until)
+	case *events.ClientOutdated:
+		r.stop(provider.ClientOutdated, "WhatsApp takes only newer versions of this program.", time.Time{})
+	case *events.ConnectFailure:
+		r.stop(provider.UnknownReason, "WhatsApp refused the connection: "+e.Reason.String(), time.Time{})
+	case *events.StreamError:
+		r.log.WarnContext(r.ctx, "a stream ended", slog.String("code", e.Code))
+	}
+}
+
+// stop ends the connection for good, or until somebody opens the line anew.
+func (r *course) stop(why provider.ConnectionCode, words string, until time.Time) {
+	r.setUp(false)
+	if c := r.device(); c != nil {
+		c.Disconnect()
+	}
+	r.setIdle(true)
+	r.redial, r.linking = time.Time{}, linking{}
+	r.say(&provider.Connection{State: provider.Disconnected, Reason: why, Detail: words, Until: until})
+}

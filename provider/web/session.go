@@ -1,0 +1,188 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.mau.fi/whatsmeow"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// session is an open line. One goroutine, run, decides what becomes of its
+// connection; whatsmeow's report to it what happens.
+type session struct {
+	p     *Provider
+	ref   provider.Reference
+	inbox provider.Inbox
+	log   *slog.Logger
+
+	ctx     context.Context
+	end     context.CancelFunc
+	done    chan struct{} // run is over
+	signals chan signal
+
+	mu     sync.Mutex
+	client *whatsmeow.Client // nil: not paired, nor about to be
+	up     chan struct{}     // closed while the line is connected
+	isUp   bool
+	idle   bool      // nothing is done about a connection
+	seen   time.Time // when the network last said something
+
+	pace      pacer
+	names     names
+	importing sync.Mutex // one piece of history at a time
+}
+
+// signal tells run what happened.
+type signal struct {
+	from *whatsmeow.Client // to know those of an earlier one; nil: always counts
+	what any               // an event of whatsmeow, or one of ours below
+}
+
+type (
+	link  struct{ phone string } // somebody asked for the line to be linked
+	stuck struct{}               // something could not be stored: it is to come again
+)
+
+// signalsMost is how many events may wait for run: it handles them at once
+// unless the database hangs.
+const signalsMost = 64
+
+// Open begins to connect a line that is paired. One that is not waits for Link.
+func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provider.Inbox) (provider.Session, error) {
+	dev, err := p.devices.load(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	s := &session{
+		p: p, ref: ref, inbox: inbox, log: p.opts.Logger.With(slog.Int64("reference", int64(ref.ID))),
+		done: make(chan struct{}), signals: make(chan signal, signalsMost), up: make(chan struct{}),
+		pace: newPacer(p.opts.Pace, p.opts.Now),
+	}
+	s.ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	if dev != nil {
+		if s.client, err = s.newClient(dev); err != nil {
+			s.end()
+			return nil, err
+		}
+	}
+	go s.run()
+	return s, nil
+}
+
+// Link begins to pair the line, or anew.
+func (s *session) Link(ctx context.Context, phone string) error {
+	return s.signal(ctx, signal{what: link{phone}})
+}
+
+// Unlink takes the line off its phone.
+func (s *session) Unlink(ctx context.Context) error {
+	c, err := s.connected(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.Logout(ctx); err != nil {
+		return fmt.Errorf("web: taking the line off its phone: %w", err)
+	}
+	return nil
+}
+
+// Close ends the connection.
+func (s *session) Close(ctx context.Context) error {
+	s.end()
+	select {
+	case <-s.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("web: closing a line: %w", ctx.Err())
+	}
+}
+
+// signal hands something to run.
+func (s *session) signal(ctx context.Context, g signal) error {
+	select {
+	case s.signals <- g:
+		return nil
+	case <-s.ctx.Done():
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+var errClosed = fmt.Errorf("web: the session is closed")
+
+// held reports whether this process may still act for the line.
+func (s *session) held() bool { return s.ref.Held == nil || s.ref.Held() }
+
+// connected waits until the line is connected.
+func (s *session) connected(ctx context.Context) (*whatsmeow.Client, error) {
+	s.mu.Lock()
+	up, c, idle := s.up, s.client, s.idle
+	s.mu.Unlock()
+	if c == nil || idle {
+		return nil, &provider.Temporary{Err: whatsmeow.ErrNotLoggedIn}
+	}
+	ctx, cancel := context.WithTimeout(ctx, upPatience)
+	defer cancel()
+	select {
+	case <-up:
+	case <-s.ctx.Done():
+		return nil, &provider.Temporary{Err: errClosed}
+	case <-ctx.Done():
+		return nil, &provider.Temporary{Err: whatsmeow.ErrNotConnected, After: time.Second}
+	}
+	if !s.held() {
+		return nil, &provider.Temporary{Err: errLost}
+	}
+	return c, nil
+}
+
+// upPatience is how long a send waits for a line that reconnects.
+const upPatience = 10 * time.Second
+
+// setUp notes whether the line is connected.
+func (s *session) setUp(up bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isUp == up {
+		return
+	}
+	if s.isUp = up; up {
+		close(s.up)
+	} else {
+		s.up = make(chan struct{})
+	}
+}
+
+// setIdle notes that nothing is done about a connection before somebody links
+// the line or opens it anew.
+func (s *session) setIdle(idle bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = idle
+}
+
+func (s *session) isIdle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.idle
+}
+
+// touch notes that the network said something.
+func (s *session) touch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = s.p.opts.Now()
+}
+
+// quietFor is how long the network has said nothing.
+func (s *session) quietFor() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.p.opts.Now().Sub(s.seen)
+}

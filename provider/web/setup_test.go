@@ -1,0 +1,199 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/web"
+	"github.com/trunklinehq/trunkline/provider/web/webtest"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 30 * time.Second
+
+// fake is the network of all tests: phones keep them apart.
+var fake *webtest.Server
+
+func TestMain(m *testing.M) {
+	fake = webtest.Start(&webtest.Options{Logger: slog.New(slog.DiscardHandler)})
+	code := m.Run()
+	fake.Close()
+	os.Exit(code)
+}
+
+// fast writes without a pace.
+var fast = web.Pace{Messages: -1, Strangers: -1}
+
+// fixture is a line of a provider, and what it received.
+type fixture struct {
+	p       *web.Provider
+	db      *sqlx.DB
+	ref     provider.Reference
+	session provider.Session
+	inbox   *inbox
+	owner   *webtest.Phone
+	device  *webtest.Device
+}
+
+// inbox stores what is received, as a messaging service does: a message whose
+// id is known changes nothing.
+type inbox struct {
+	mu      sync.Mutex
+	events  []provider.Event
+	changed chan struct{}
+	fail    atomic.Int32 // so many times from now on
+}
+
+func newInbox() *inbox { return &inbox{changed: make(chan struct{})} }
+
+func (in *inbox) Receive(_ context.Context, _ provider.ReferenceID, evs []provider.Event) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if _, connection := evs[0].(*provider.Connection); !connection && in.fail.Add(-1) >= 0 {
+		return errors.New("the database is away")
+	}
+	in.events = append(in.events, evs...)
+	close(in.changed)
+	in.changed = make(chan struct{})
+	return nil
+}
+
+// await returns the first event from position on that match takes.
+func await[E provider.Event](t testing.TB, in *inbox, match func(E) bool) E {
+	t.Helper()
+	deadline := time.After(patience)
+	for seen := 0; ; {
+		in.mu.Lock()
+		changed := in.changed
+		for ; seen < len(in.events); seen++ {
+			if e, ok := in.events[seen].(E); ok && match(e) {
+				in.mu.Unlock()
+				return e
+			}
+		}
+		in.mu.Unlock()
+		select {
+		case <-changed:
+		case <-deadline:
+			var none E
+			require.Failf(t, "did not come", "%T", none)
+		}
+	}
+}
+
+func (in *inbox) state(t testing.TB, want provider.ConnectionState) *provider.Connection {
+	t.Helper()
+	return await(t, in, func(c *provider.Connection) bool { return c.State == want })
+}
+
+func (in *inbox) message(t testing.TB, id string) *provider.Message {
+	t.Helper()
+	return await(t, in, func(m *provider.Message) bool { return m.ID == id })
+}
+
+func (in *inbox) count(id string) (n int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, e := range in.events {
+		if m, ok := e.(*provider.Message); ok && m.ID == id {
+			n++
+		}
+	}
+	return n
+}
+
+// clear forgets what came.
+func (in *inbox) clear() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.events = nil
+}
+
+var refs atomic.Int64
+
+// newLine is a line that is not paired, of an owner with options.
+func newLine(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions) *fixture {
+	t.Helper()
+	require.NoError(t, web.Migrate(t.Context(), db))
+	root := fake.RootKey()
+	p, err := web.New(t.Context(), db, &web.Options{
+		HTTPClient: fake.HTTPClient(), RootKey: &root, Pace: fast, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	require.NoError(t, err)
+	f := &fixture{p: p, db: db, owner: fake.AddPhone(o), inbox: newInbox()}
+	f.ref = provider.Reference{ID: provider.ReferenceID(refs.Add(1)), Settings: provider.Settings{}}
+	return f
+}
+
+// open opens the session; it is closed with the test.
+func (f *fixture) open(t testing.TB) {
+	t.Helper()
+	var err error
+	f.session, err = f.p.Open(t.Context(), f.ref, f.inbox)
+	require.NoError(t, err)
+	t.Cleanup(func() { f.close(t) })
+}
+
+func (f *fixture) close(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	require.NoError(t, f.session.Close(ctx))
+}
+
+// link pairs the line by QR.
+func (f *fixture) link(t testing.TB) {
+	t.Helper()
+	require.NoError(t, f.session.(provider.Linker).Link(t.Context(), ""))
+	shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.QR != "" })
+	var err error
+	f.device, err = f.owner.Scan(t.Context(), shown.QR)
+	require.NoError(t, err)
+	f.inbox.state(t, provider.Connected)
+}
+
+// paired is a line that is connected.
+func paired(t testing.TB, db *sqlx.DB) *fixture {
+	t.Helper()
+	f := newLine(t, db, nil)
+	f.open(t)
+	f.link(t)
+	return f
+}
+
+// each runs fn on both databases.
+func each(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		fn(t, db)
+	})
+}
+
+func (f *fixture) send(t testing.TB, to provider.Address, c provider.Content) string {
+	t.Helper()
+	id := f.p.NewMessageID()
+	r, err := f.session.Send(t.Context(), provider.Outbound{ID: id, To: to, Content: c})
+	require.NoError(t, err)
+	require.Equal(t, id, r.MessageID)
+	return id
+}
+
+// number is a phone as users address it.
+func (f *fixture) number(t testing.TB, p *webtest.Phone) provider.Address {
+	t.Helper()
+	a, err := f.p.Address("+" + p.JID().User)
+	require.NoError(t, err)
+	return a
+}

@@ -1,0 +1,152 @@
+// Package web is a line of WhatsApp Web: an account of a phone, to which this
+// program is linked as a further device. It speaks the protocol through
+// whatsmeow, and is the only package that imports it.
+//
+// What is received is acknowledged to the network only when the Inbox has
+// stored it. The keys of a line are in the database that [New] is given, so that
+// whichever process holds the line next goes on with it. Two processes must not
+// hold one line: see [provider.Reference.Held].
+//
+// A phone number that the network hides behind a LID is resolved only by what
+// the line itself was told: lines know nothing of each other.
+package web
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"go.mau.fi/whatsmeow"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Kind is the kind of WhatsApp Web lines.
+const Kind provider.Kind = "provider-web"
+
+// Options configures a [Provider].
+type Options struct {
+	// HTTPClient reaches the network, for its socket and for files. nil: one
+	// that uses the proxies of the environment. A line with a proxyUrl has its
+	// own.
+	HTTPClient *http.Client
+	// RootKey is the key that signs the network's certificates; nil: WhatsApp's.
+	// It is one variable of the process, which the first [New] sets. For tests.
+	RootKey *[32]byte
+	Pace    Pace
+	Logger  *slog.Logger     // nil: slog.Default()
+	Now     func() time.Time // nil: time.Now
+}
+
+// Provider opens WhatsApp Web lines.
+type Provider struct {
+	opts    Options
+	devices *devices
+}
+
+var (
+	_ provider.Connector  = (*Provider)(nil)
+	_ provider.Identifier = (*Provider)(nil)
+	_ provider.Validator  = (*Provider)(nil)
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package, and whatsmeow's.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	d, err := database.Of(ctx, db)
+	if err != nil {
+		return fmt.Errorf("web: %w", err)
+	}
+	if err := newContainer(d, slog.New(slog.DiscardHandler)).Upgrade(ctx); err != nil {
+		return fmt.Errorf("web: preparing the tables of device keys: %w", err)
+	}
+	return database.Migrate(ctx, db, "web", migrations)
+}
+
+// New returns a Provider whose lines keep their keys in db, whose tables
+// [Migrate] has made.
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Provider, error) {
+	d, err := database.Of(ctx, db)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	p := &Provider{}
+	if opts != nil {
+		p.opts = *opts
+	}
+	if p.opts.Logger == nil {
+		p.opts.Logger = slog.Default()
+	}
+	if p.opts.Now == nil {
+		p.opts.Now = time.Now
+	}
+	if p.opts.HTTPClient == nil {
+		p.opts.HTTPClient = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	}
+	p.opts.Pace = p.opts.Pace.withDefaults()
+	quiet(p.opts.RootKey)
+	p.devices = &devices{db: d, inner: newContainer(d, p.opts.Logger)}
+	return p, nil
+}
+
+// Kind returns [Kind].
+func (*Provider) Kind() provider.Kind { return Kind }
+
+// Most bytes of files, as WhatsApp's own clients have it.
+const (
+	maxImage    = 16 << 20
+	maxVideo    = 64 << 20
+	maxAudio    = 16 << 20
+	maxDocument = 2 << 30
+	maxSticker  = 1 << 20
+)
+
+// Capabilities lists what WhatsApp Web can send. Buttons and lists are shown by
+// phones only when businesses of the Cloud API send them.
+func (*Provider) Capabilities() provider.Capabilities {
+	return provider.Capabilities{
+		Send: []string{
+			"text", "image", "video", "audio", "document", "sticker", "location", "contacts", "reaction", "edit", "revoke",
+		},
+		Media: map[string]int64{
+			"image": maxImage, "video": maxVideo, "audio": maxAudio, "document": maxDocument, "sticker": maxSticker,
+		},
+		Groups:   true,
+		Typing:   true,
+		Receipts: true,
+	}
+}
+
+// Names of the settings.
+const (
+	settingOnline  = "markOnline"
+	settingHistory = "historySync"
+	settingProxy   = "proxyUrl"
+)
+
+// Settings lists what a line may be configured with; it needs nothing.
+func (*Provider) Settings() []provider.Setting {
+	return []provider.Setting{
+		{Name: settingOnline, Doc: "true shows the account as online while it is connected: its phone then stays silent. Default: false."},
+		{Name: settingHistory, Doc: "true imports the messages of the phone's last months when the line is linked. Default: false."},
+		{Name: settingProxy, Doc: "Address of the HTTP or SOCKS5 proxy through which this line connects.", Secret: true},
+	}
+}
+
+// NewMessageID chooses the id of a message to send.
+func (*Provider) NewMessageID() string { return whatsmeow.GenerateMessageID() }
+
+// Forget deletes the keys of a line.
+func (p *Provider) Forget(ctx context.Context, ref provider.ReferenceID) error {
+	if err := p.devices.forget(ctx, ref); err != nil {
+		return fmt.Errorf("web: %w", err)
+	}
+	return nil
+}
