@@ -64,6 +64,16 @@ func (d *departures) of(contact string) []time.Time {
 	return out
 }
 
+// arrivals are when the network took messages, in order.
+func arrivals(shown []graphtest.Message) []time.Time {
+	var at []time.Time
+	for _, m := range shown {
+		at = append(at, m.At)
+	}
+	slices.SortFunc(at, time.Time.Compare)
+	return at
+}
+
 // most is the most times in any window that is d long.
 func most(at []time.Time, d time.Duration) int {
 	slices.SortFunc(at, time.Time.Compare)
@@ -117,12 +127,7 @@ func TestRatesOfALine(t *testing.T) {
 		require.LessOrEqual(t, most(left.of(one), 6*time.Second), burst)
 		require.LessOrEqual(t, most(slices.Clone(left.at), time.Second), perSecond)
 
-		var got []time.Time
-		lag := time.Duration(0)
-		for _, m := range shown {
-			got = append(got, m.At)
-		}
-		slices.SortFunc(got, time.Time.Compare)
+		got, lag := arrivals(shown), time.Duration(0)
 		for i, at := range got {
 			lag = max(lag, at.Sub(left.at[i]))
 		}
@@ -130,6 +135,7 @@ func TestRatesOfALine(t *testing.T) {
 		t.Logf("at most %d in a second when they left, %d when they arrived, %s later", most(slices.Clone(left.at), time.Second), arrived, lag)
 		if lag < 200*time.Millisecond { // else the machine let requests lie
 			require.LessOrEqual(t, arrived, perSecond*105/100)
+			require.LessOrEqual(t, most(arrivals(net.Shown(one)), 6*time.Second), burst*105/100)
 		}
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,14 +20,30 @@ import (
 	"github.com/trunklinehq/trunkline/provider/cloud"
 )
 
-// network takes every message at once and notes when.
+// network takes every message and notes when.
 type network struct {
 	mu     sync.Mutex
 	at     []time.Time
 	answer string
+	delays []time.Duration // of the messages on their way, in turn; nil: none
+	left   int
+}
+
+// travel lets a message be on its way.
+func (n *network) travel(req *http.Request) {
+	if n.delays == nil {
+		return
+	}
+	n.mu.Lock()
+	delay := n.delays[n.left%len(n.delays)]
+	n.left++
+	n.mu.Unlock()
+	httptrace.ContextClientTrace(req.Context()).WroteRequest(httptrace.WroteRequestInfo{})
+	<-time.After(delay) // of the test's own clock
 }
 
 func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
+	n.travel(req)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	answer := n.answer
@@ -38,6 +56,7 @@ func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // most is the most messages in any window that is d long, both ends included.
 func (n *network) most(d time.Duration) int {
+	slices.SortFunc(n.at, time.Time.Compare)
 	most, from := 0, 0
 	for i, at := range n.at {
 		for at.Sub(n.at[from]) > d {
@@ -100,6 +119,39 @@ func TestNumberRate(t *testing.T) {
 		require.Equal(t, 80, n.most(time.Second), "no second holds more, and none is wasted")
 		require.Less(t, time.Since(start), 4300*time.Millisecond, "400 messages take four seconds and a bit after the first 80")
 	})
+}
+
+// TestRateOfArrivals: messages are under way for unequal times, so that late
+// ones of one second meet early ones of the next.
+func TestRateOfArrivals(t *testing.T) {
+	t.Parallel()
+	for name, delays := range map[string][]time.Duration{
+		"now and then": {0, 0, 0, 0, 240 * time.Millisecond},
+		"mixed":        {240 * time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond},
+		"always":       {240 * time.Millisecond},
+		"at first":     append(slices.Repeat([]time.Duration{240 * time.Millisecond}, 16), make([]time.Duration, 384)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				n, session := paced(t)
+				n.delays = delays
+				start := time.Now()
+				var wg sync.WaitGroup
+				for i := range 400 {
+					wg.Go(func() {
+						if err := sendPatiently(t.Context(), session, contactNumber(i)); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				wg.Wait()
+				require.Len(t, n.at, 400)
+				require.LessOrEqual(t, n.most(time.Second), 80)
+				require.Less(t, time.Since(start), 5500*time.Millisecond, "it takes the time that messages travel, and no more")
+			})
+		})
+	}
 }
 
 // TestPairRate: 60 messages to one contact, while another gets his.
