@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/guard"
@@ -40,13 +38,10 @@ type answer struct {
 
 func (a *answer) ok() bool { return a.StatusCode >= 200 && a.StatusCode < 300 }
 
-// attempt makes one request.
+// attempt makes one request. ctx ends with Options.Timeout.
 func (d *Dispatcher) attempt(ctx context.Context, j *job) answer {
-	ctx, cancel := context.WithTimeout(ctx, d.opts.Timeout)
-	defer cancel()
 	started, a := time.Now(), answer{Attempt: Attempt{At: d.now()}}
-	h := headerSets.Get().(*headerSet)
-	h.fill(j, a.At)
+	h := j.header(a.At)
 	var err error
 	if j.ep.URL == EchoURL {
 		err = d.echo(j, h.Header, &a)
@@ -54,7 +49,10 @@ func (d *Dispatcher) attempt(ctx context.Context, j *job) answer {
 		err = d.post(ctx, j, h.Header, &a)
 	}
 	if err == nil { // else the transport may still read them
-		headerSets.Put(h)
+		j.ep.sets.Put(h)
+	}
+	if timedOut(ctx) && err != nil {
+		err = context.DeadlineExceeded
 	}
 	a.Duration = time.Since(started)
 	switch {
@@ -69,33 +67,51 @@ func (d *Dispatcher) attempt(ctx context.Context, j *job) answer {
 	return a
 }
 
-// headerSet is the header of a delivery, to be used again.
-type headerSet struct {
-	http.Header
-	values [5]string
+// timedOut says whether it was the attempt that took too long.
+func timedOut(ctx context.Context) bool {
+	return ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded)
 }
 
-var headerSets = sync.Pool{New: func() any { return &headerSet{Header: make(http.Header, 16)} }}
+// headerSet is the header of a delivery, to be used again for the endpoint.
+type headerSet struct {
+	http.Header
+	extra  string    // the event's own that are in it
+	values [5]string // what is of each delivery
+}
 
-// fill makes it the header of a delivery: the endpoint's, then ours, which win.
-// Names are written as net/http would; the values of endpoint and event are
-// shared, and must not be changed.
-func (s *headerSet) fill(j *job, now time.Time) {
+// header is the header of a delivery.
+func (j *job) header(now time.Time) *headerSet {
+	s, _ := j.ep.sets.Get().(*headerSet)
+	if s == nil || s.extra != j.ev.Headers {
+		s = newHeaderSet(j)
+	}
+	at := strconv.FormatInt(now.Unix(), 10)
+	s.values = [...]string{j.ev.Type, strconv.FormatInt(j.seq, 10), j.ev.ID, at, sign(j.ev.ID, at, j.ev.Body, j.ep.signers(now)...)}
+	return s
+}
+
+// newHeaderSet has the endpoint's headers, then ours, which win. Names are
+// written as net/http would; the values of endpoint and event are shared, and
+// must not be changed.
+func newHeaderSet(j *job) *headerSet {
+	s := &headerSet{Header: make(http.Header, 8), extra: j.ev.Headers}
 	h := s.Header
-	clear(h)
 	h["User-Agent"] = userAgent
 	maps.Copy(h, j.ep.sent)
 	h["Content-Type"] = contentType
 	maps.Copy(h, j.ev.extra)
-	s.values = [...]string{
-		j.ev.Type, strconv.FormatInt(j.seq, 10), j.ev.ID, strconv.FormatInt(now.Unix(), 10),
-		sign(j.ev.ID, now, j.ev.Body, j.ep.signers(now)...),
-	}
 	for i, name := range [...]string{headerEvent, headerSequence, headerID, headerTimestamp, headerSignature} {
 		if i > 1 || j.ev.extra[name] == nil { // what the event brings wins over what says the same
 			h[name] = s.values[i : i+1 : i+1]
 		}
 	}
+	if h[idempotencyKey] == nil {
+		// The webhook-id makes a repeat harmless, so the transport may retry
+		// when it met a connection that the server had just closed. A key
+		// without values tells it so, and is not sent.
+		h[idempotencyKey] = nil
+	}
+	return s
 }
 
 var (
@@ -110,17 +126,11 @@ func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer)
 	if j.ep.url == nil {
 		return errors.New("the URL is malformed")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(j.ev.Body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", strings.NewReader(j.ev.Body))
 	if err != nil {
 		return fmt.Errorf("making a request: %w", err)
 	}
 	req.URL, req.Host, req.Header = j.ep.url, j.ep.url.Host, h
-	if req.Header[idempotencyKey] == nil {
-		// The webhook-id makes a repeat harmless, so the transport may retry
-		// when it met a connection that the server had just closed. A key
-		// without values tells it so, and is not sent.
-		req.Header[idempotencyKey] = nil
-	}
 	res, err := d.client.Transport.RoundTrip(req) // as it is: nothing is to be followed, or remembered
 	if err != nil {
 		return err
@@ -142,7 +152,7 @@ func (d *Dispatcher) echo(j *job, h http.Header, a *answer) error {
 	if d.opts.Echo == nil {
 		return errors.New("the built-in receiver is not available")
 	}
-	a.StatusCode, a.Response = d.opts.Echo.receive(j.ep.Scope, j.ep.secret, j.ep.headers, h, j.ev.Body, a.At)
+	a.StatusCode, a.Response = d.opts.Echo.receive(j.ep.Scope, j.ep.secret, j.ep.headers, h, []byte(j.ev.Body), a.At)
 	return nil
 }
 

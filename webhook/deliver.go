@@ -49,7 +49,7 @@ func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
 		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
 	}
 	r.answer = d.attempt(ctx, j)
-	if ctx.Err() != nil && r.StatusCode == 0 {
+	if ctx.Err() != nil && !timedOut(ctx) && r.StatusCode == 0 {
 		return lane.Outcome{Item: it, Verdict: lane.Yield} // ours is the end, not the endpoint's fault
 	}
 	out := lane.Outcome{Item: it, Data: r}

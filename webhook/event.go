@@ -113,13 +113,15 @@ func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map
 	return stored, nil
 }
 
-// prepare prepares what reads events, where that is always one text.
+// prepare prepares what reads endpoints, and events where that is always one
+// text.
 func (d *Dispatcher) prepare(ctx context.Context) error {
+	targets, _ := d.targetsText(nil)
 	if d.db.Dialect != database.Postgres {
-		return nil
+		return d.db.Prepare(ctx, targets)
 	}
 	read, _ := d.eventsText(nil)
-	return d.db.Prepare(ctx, read)
+	return d.db.Prepare(ctx, targets, read)
 }
 
 const (

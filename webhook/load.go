@@ -33,7 +33,7 @@ type eventRow struct {
 	Type              string
 	ChatID, MessageID string
 	Headers           string
-	Body              []byte
+	Body              string
 
 	extra http.Header // of Headers
 }
@@ -48,7 +48,8 @@ type target struct {
 	sent    http.Header // headers, as they are sent
 	secret  string
 	keys    []*signer // the current secret, then the retired one
-	sealed  error     // what is above does not open here
+	sets    *sync.Pool
+	sealed  error // what is above does not open here
 }
 
 // subject is what a lane knows of a delivery: the event's number, written so
@@ -118,10 +119,16 @@ func (d *Dispatcher) loadEvents(ctx context.Context, byNumber map[int64]*eventRo
 	return rows.Err()
 }
 
+// targetsText is the statement that reads endpoints.
+func (d *Dispatcher) targetsText(ids []any) (string, []any) {
+	where, args := d.db.Dialect.In("id", 1, ids)
+	return `SELECT ` + endpointColumns + ` FROM webhook_endpoint WHERE ` + where, args
+}
+
 func (d *Dispatcher) loadTargets(ctx context.Context, byID map[string]*target) error {
 	var rows []endpointRow
-	where, args := d.db.Dialect.In("id", 1, keysOf(byID))
-	err := d.db.SelectContext(ctx, &rows, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE `+where, args...)
+	text, args := d.targetsText(keysOf(byID))
+	err := d.db.SelectPrepared(ctx, &rows, text, args...)
 	if err != nil {
 		return err
 	}
@@ -160,7 +167,7 @@ func (d *Dispatcher) target(row *endpointRow) (*target, error) {
 	old := d.targets.byID[row.ID]
 	d.targets.mu.Unlock()
 	if old != nil && old.Revision == row.Revision {
-		t.url, t.headers, t.sent, t.secret, t.keys = old.url, old.headers, old.sent, old.secret, old.keys
+		t.url, t.headers, t.sent, t.sets, t.secret, t.keys = old.url, old.headers, old.sent, old.sets, old.secret, old.keys
 		return t, nil
 	}
 	if err := d.open(t); err != nil {
@@ -179,7 +186,7 @@ func (d *Dispatcher) open(t *target) (err error) {
 	if t.headers, err = d.openHeaders(&t.endpointRow); err != nil {
 		return err
 	}
-	t.sent = make(http.Header, len(t.headers))
+	t.sent, t.sets = make(http.Header, len(t.headers)), &sync.Pool{}
 	for _, c := range t.headers {
 		t.sent.Add(c.Key, c.Value)
 	}
@@ -218,7 +225,7 @@ func (t *target) signers(now time.Time) []*signer {
 func (e *Event) loaded() *eventRow {
 	row := &eventRow{
 		ID: e.ID, At: database.Micros(e.At), Type: e.Type,
-		ChatID: e.ChatID, MessageID: e.MessageID, Headers: e.headers(), Body: e.Body,
+		ChatID: e.ChatID, MessageID: e.MessageID, Headers: e.headers(), Body: string(e.Body),
 	}
 	row.extra = row.extraHeaders()
 	return row

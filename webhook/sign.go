@@ -56,7 +56,7 @@ type mac struct {
 }
 
 // sign returns one signature per signer, separated by spaces.
-func sign(id string, at time.Time, body []byte, by ...*signer) string {
+func sign(id, at, body string, by ...*signer) string {
 	var text []byte
 	for i, s := range by {
 		if i > 0 {
@@ -64,21 +64,21 @@ func sign(id string, at time.Time, body []byte, by ...*signer) string {
 		}
 		text = append(text, "v1,"...)
 		m := s.macs.Get().(*mac)
-		text = base64.StdEncoding.AppendEncode(text, m.sum(id, strconv.FormatInt(at.Unix(), 10), body))
+		text = base64.StdEncoding.AppendEncode(text, m.sum(id, at, body))
 		s.macs.Put(m)
 	}
 	return string(text)
 }
 
 // sum is the digest of a delivery, until the next.
-func (m *mac) sum(id, at string, body []byte) []byte {
+func (m *mac) sum(id, at, body string) []byte {
 	m.Reset()
 	m.buf = append(m.buf[:0], id...)
 	m.buf = append(m.buf, '.')
 	m.buf = append(m.buf, at...)
 	m.buf = append(m.buf, '.')
+	m.buf = append(m.buf, body...)
 	_, _ = m.Write(m.buf) // never fails
-	_, _ = m.Write(body)
 	m.buf = m.Sum(m.buf[:0])
 	return m.buf
 }
@@ -101,7 +101,7 @@ func Verify(secret string, h http.Header, body []byte, now time.Time) error {
 		return ErrSignature
 	}
 	m := mac{Hash: hmac.New(sha256.New, key)}
-	want := m.sum(id, at, body)
+	want := m.sum(id, at, string(body))
 	for _, s := range strings.Fields(h.Get(headerSignature)) {
 		version, text, _ := strings.Cut(s, ",")
 		got, err := base64.StdEncoding.DecodeString(text)

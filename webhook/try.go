@@ -25,7 +25,9 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
 	}
 	r := &result{job: &job{ep: t, ev: ev.loaded()}}
-	r.answer = d.attempt(ctx, r.job)
+	limited, cancel := context.WithTimeout(ctx, d.opts.Timeout)
+	defer cancel()
+	r.answer = d.attempt(limited, r.job)
 	if r.outcome = failed; r.ok() {
 		r.outcome = delivered
 	}

@@ -169,7 +169,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	d.used = d.counter()
 	d.queue, err = lane.New(ctx, db, lane.Options{
 		Name: "webhook", Route: d.route, Load: d.load, Handle: d.handle, Settle: d.settle, Settled: d.settled,
-		Workers: d.opts.Workers, Cap: d.opts.Cap, Lease: d.opts.Lease, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
+		Workers: d.opts.Workers, Cap: d.opts.Cap, Timeout: d.opts.Timeout, Lease: d.opts.Lease, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)

@@ -2,6 +2,7 @@ package database
 
 import (
 	"database/sql/driver"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -53,10 +54,12 @@ func unnest(first int, types []string) string {
 	return b.String()
 }
 
-// In is the condition that a column of type TEXT has one of values.
+// In is the condition that a column of type TEXT has one of values. Its text
+// does not depend on them.
 func (d Dialect) In(column string, first int, values []any) (string, []any) {
 	if d != Postgres {
-		return column + " IN " + d.Values(1, len(values), first), values
+		texts, _ := json.Marshal(values) // strings cannot fail
+		return column + " IN (SELECT value FROM json_each(?))", []any{string(texts)}
 	}
 	return column + " = ANY(CAST($" + strconv.Itoa(first) + " AS TEXT[]))", arrays(values, 1)
 }

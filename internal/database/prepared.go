@@ -72,7 +72,7 @@ func (d *DB) QueryPrepared(ctx context.Context, text string, args ...any) (*sql.
 // QueryTx is tx.QueryContext, for a text that may be prepared.
 func (d *DB) QueryTx(ctx context.Context, tx *sqlx.Tx, text string, args ...any) (*sql.Rows, error) {
 	if stmt := d.ready(tx, text); stmt != nil {
-		return tx.StmtxContext(ctx, stmt).QueryContext(ctx, args...) //nolint:sqlclosecheck // tx closes it
+		return tx.StmtxContext(ctx, stmt).QueryContext(ctx, args...)
 	}
 	return tx.QueryContext(ctx, text, args...)
 }

@@ -91,6 +91,7 @@ type Options struct {
 	Cap       int           // lanes in flight per consumer and node, fewer before it has finished some; 0: 16
 	Run       int           // items taken with one claim of a lane; 0: 16
 	Lease     time.Duration // 0: 60 s
+	Timeout   time.Duration // of one call of Handle: its ctx ends with a context.DeadlineExceeded as its cause; 0: none
 	Drain     time.Duration // how long work in hand may go on after Run's ctx ended; 0: 15 s
 	Exclusive bool          // no other process uses this database: what others held is free at once
 	Logger    *slog.Logger  // nil: slog.Default()

@@ -16,6 +16,7 @@ import (
 var (
 	errLeaseLost = errors.New("lane: the lease has ended")
 	errDrained   = errors.New("lane: the node stops")
+	errTimeout   = fmt.Errorf("lane: the handler took too long: %w", context.DeadlineExceeded)
 )
 
 // run is a claimed lane and the items taken with it.
@@ -32,8 +33,9 @@ type run struct {
 	ctx           context.Context
 	cancel        context.CancelCauseFunc
 	expire        *time.Timer
-	until         time.Time // the handler must end before; mu of the node
-	renewed       time.Time // when the lease was last known to be taken; mu of the node
+	limit         *time.Timer // of the handler at work
+	until         time.Time   // the handler must end before; mu of the node
+	renewed       time.Time   // when the lease was last known to be taken; mu of the node
 	outs          []Outcome
 	settlement                  // what outs mean
 	counted       bool          // in the pausing of its consumer
@@ -154,7 +156,9 @@ func (n *node) mayHandle(r *run) bool {
 
 // handle makes one attempt.
 func (n *node) handle(r *run, it Item) (out Outcome) {
+	r.bound(n.o.Timeout)
 	defer func() {
+		r.unbound()
 		if v := recover(); v != nil {
 			n.log.ErrorContext(r.ctx, "handler panicked", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			out = Outcome{Verdict: Retry, After: backoff(it.Attempt)}
@@ -162,6 +166,24 @@ func (n *node) handle(r *run, it Item) (out Outcome) {
 		out.Item = it
 	}()
 	return n.o.Handle(r.ctx, it)
+}
+
+// bound ends the run when the next handler takes too long. The timer is used
+// again and again, which costs less than a context for each.
+func (r *run) bound(d time.Duration) {
+	switch {
+	case d == 0:
+	case r.limit == nil:
+		r.limit = time.AfterFunc(d, func() { r.cancel(errTimeout) })
+	default:
+		r.limit.Reset(d)
+	}
+}
+
+func (r *run) unbound() {
+	if r.limit != nil {
+		r.limit.Stop()
+	}
 }
 
 // backoff is the wait after a failure that chose none: 1 s, doubled with each
