@@ -131,12 +131,13 @@ func (m *messageRow) under(k *mark, s provider.Status) bool {
 
 // leftUS is when the network took an own message, as far as is known: by the
 // network's clock when it has told, else when the attempt began that it
-// answered, which is not later.
+// answered, which is not later. Networks count milliseconds.
 func (m *messageRow) leftUS() int64 {
 	if m.OwnID == "" {
 		return m.AtUS
 	}
-	return cmp.Or(m.StartedUS, m.AtUS)
+	at := cmp.Or(m.StartedUS, m.AtUS)
+	return at - at%1000
 }
 
 // underMarks lifts an own message that has left to what the marks of its chat

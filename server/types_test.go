@@ -22,7 +22,7 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// typesWorld is a server with a Cloud API line, the network on its other side
+// typesWorld is a server with a line, the network on its other side
 // and an integrator, which talk to each other over HTTP.
 type typesWorld struct {
 	ana  client
@@ -33,10 +33,17 @@ type typesWorld struct {
 	web  string // where the files of the test are served
 }
 
+// startTypes is one with a Cloud API line.
 func startTypes(t *testing.T, db *sqlx.DB) *typesWorld {
 	t.Helper()
 	l := cloudLine("900")
-	w := &typesWorld{net: startGraph(t, &graphOptions{Lines: []line{l}}), hook: startIntegrator(t)}
+	return startWorld(t, db, &graphOptions{Lines: []line{l}}, reference(l))
+}
+
+// startWorld is one with the line that a reference of this body makes.
+func startWorld(t *testing.T, db *sqlx.DB, o *graphOptions, ref string) *typesWorld {
+	t.Helper()
+	w := &typesWorld{net: startGraph(t, o), hook: startIntegrator(t)}
 	f := working(t, setupOn(t, db, func(c *server.Config) {
 		keeping(t)(c)
 		c.GraphURL, c.WebhookAllow = w.net.URL, []string{"127.0.0.1"}
@@ -51,7 +58,7 @@ func startTypes(t *testing.T, db *sqlx.DB) *typesWorld {
 	}
 	w.net.SetCallback(w.base + "/webhooks/provider")
 	w.ana = f.as(t, "ana")
-	w.ref = w.ana.line(t, reference(l))
+	w.ref = w.ana.line(t, ref)
 	w.hook.listen(t, w.ana, w.ref, "/hook", "")
 	return w
 }

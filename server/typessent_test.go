@@ -121,7 +121,14 @@ func (w *typesWorld) send(t *testing.T, c typeSent, contact string) *sending {
 	in, err := w.net.Write(t.Context(), graphtest.Inbound{From: contact, Name: "Ana", Text: "Hello"})
 	require.NoError(t, err)
 	s := &sending{typeSent: c, contact: contact, names: map[string]string{in: "<their message>", contact: "<contact>", w.web: "<web>"}}
-	message := placeholders.ReplaceAllStringFunc(c.message, func(p string) string {
+	w.post(t, s, in, contact)
+	return s
+}
+
+// post sends the message of a case, which may answer the contact's.
+func (w *typesWorld) post(t *testing.T, s *sending, in, chat string) {
+	t.Helper()
+	message := placeholders.ReplaceAllStringFunc(s.message, func(p string) string {
 		switch p {
 		case "{in}":
 			return in
@@ -133,17 +140,16 @@ func (w *typesWorld) send(t *testing.T, c typeSent, contact string) *sending {
 		s.names[kept] = "<media>"
 		return kept
 	})
-	s.body = map[string]any{"reference": w.ref, "chatId": contact, "message": json.RawMessage(message)}
-	if c.reply {
+	s.body = map[string]any{"reference": w.ref, "chatId": chat, "message": json.RawMessage(message)}
+	if s.reply {
 		s.body["context"] = map[string]string{"messageId": in}
 	}
 	raw, err := json.Marshal(s.body)
 	require.NoError(t, err)
 	s.status, s.answer = w.request(t, "POST", "/chats/send", string(raw))
-	if !c.refused {
-		require.Equal(t, 200, s.status, "%s: %v", c.name, s.answer)
+	if !s.refused {
+		require.Equal(t, 200, s.status, "%s: %v", s.name, s.answer)
 	}
-	return s
 }
 
 // report lets the network tell what has become of a message.

@@ -11,6 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/cloud"
+	"github.com/trunklinehq/trunkline/provider/messenger"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/webhook"
 )
@@ -38,6 +39,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 		Providers: append([]provider.Provider{
 			sandbox.New(),
 			cloud.New(&cloud.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
+			messenger.New(&messenger.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
 		}, c.Providers...),
 		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks}}, Retention: c.MessageRetention,
 		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Logger: c.Logger, Now: c.Now,

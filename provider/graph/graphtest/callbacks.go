@@ -1,6 +1,7 @@
 package graphtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -221,14 +222,15 @@ func (s *Server) Post(ctx context.Context, line string, body []byte) error {
 	return s.post.deliver(ctx, own, l.AppSecret, body)
 }
 
-// Handshake asks the callback for the challenge under the line's verify token;
-// nil means that it was answered rightly.
+// Handshake asks the callback for the challenge under the verify token of the
+// line, or page; nil means that it was answered rightly.
 func (s *Server) Handshake(ctx context.Context, line string) error {
 	l, known := s.line(line)
-	if !known {
-		return fmt.Errorf("graphtest: no line %q", line)
+	p, is := s.page(line)
+	if !known && !is {
+		return fmt.Errorf("graphtest: no line and no page %q", line)
 	}
-	return s.post.handshake(ctx, s.post.address(), l.VerifyToken)
+	return s.post.handshake(ctx, s.post.address(), cmp.Or(l.VerifyToken, p.VerifyToken))
 }
 
 func put(m map[string]any, name, value string) {
