@@ -81,6 +81,26 @@ func TestALinkIsSentAsItIs(t *testing.T) {
 	})
 }
 
+// TestALinkInACallersTransaction is fetched once that is over.
+func TestALinkInACallersTransaction(t *testing.T) {
+	eachMedia(t, func(t *testing.T, f *mediaFixture) {
+		ref := f.line(t, filesKind)
+		tx, err := f.db.BeginTxx(t.Context(), nil)
+		require.NoError(t, err)
+		for range 2 {
+			_, err = f.acc.SendTx(t.Context(), tx, sendLink(ref, serving(t, picture(t, 8, 6), nil)))
+			require.NoError(t, err)
+		}
+		require.NoError(t, tx.Commit())
+		f.svc.Committed()
+		eventually(t, "their events go out", func() bool { return len(f.payloads(t)) == 2 })
+		for _, p := range f.payloads(t) {
+			code, _ := f.served(t, p.FileURL)
+			require.Equal(t, http.StatusOK, code)
+		}
+	})
+}
+
 // TestEventsWaitForTheFileOfALink holds an own message's event, and those
 // behind it, until the file is here, but not the message.
 func TestEventsWaitForTheFileOfALink(t *testing.T) {
