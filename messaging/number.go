@@ -62,7 +62,7 @@ func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, pho
 	case who.Group:
 		return Number{}, &Invalid{"phone", "is the id of a group"}
 	}
-	sess, err := a.s.lines.get(ctx, a.s, row)
+	sess, err := a.s.here(ctx, row)
 	if err != nil {
 		return Number{}, err
 	}
@@ -167,6 +167,16 @@ func noteNumber(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, who 
 		return fmt.Errorf("storing a number: %w", err)
 	}
 	return nil
+}
+
+// here is the session of a line for a call that is no send: one that cannot
+// wait until whoever has the connection takes it up.
+func (s *Service) here(ctx context.Context, row *referenceRow) (provider.Session, error) {
+	sess, err := s.lines.get(ctx, s, row)
+	if errors.Is(err, errNotHere) {
+		err = &Error{Code: CodeSessionNotConnected, Message: "The line is not connected on this node. Its session says where it is, if anywhere."}
+	}
+	return sess, err
 }
 
 // refusedCall is the error of a call to the network that is no send.

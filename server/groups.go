@@ -33,7 +33,7 @@ type newGroup struct {
 	Body struct {
 		Reference    provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		Subject      string               `json:"subject" minLength:"1" maxLength:"100" example:"Friends"`
-		Participants []string             `json:"participants" nullable:"false" minItems:"1" maxItems:"1024" doc:"Chat ids of people." example:"[\"ana@sandbox\"]"`
+		Participants []string             `json:"participants" nullable:"false" maxItems:"1024" doc:"Chat ids of at least one person." example:"[\"ana@sandbox\"]"`
 	}
 }
 
