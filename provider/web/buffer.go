@@ -2,15 +2,12 @@ package web
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
-	"net"
 	"time"
 
-	"github.com/lib/pq"
 	"go.mau.fi/whatsmeow/store"
-	"modernc.org/sqlite"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // errLost reports that another process holds the line.
@@ -67,12 +64,8 @@ func (b *buffer) PutBufferedEvent(ctx context.Context, hash [32]byte, text []byt
 	return nil
 }
 
-// ofStore tells an error of the database from one of what was received.
+// ofStore tells an error of the database, or of a session that ends, from one
+// of what was received.
 func ofStore(err error) bool {
-	var pg *pq.Error
-	var lite *sqlite.Error
-	var network net.Error
-	return errors.As(err, &pg) || errors.As(err, &lite) || errors.As(err, &network) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, sql.ErrTxDone) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return database.Failed(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

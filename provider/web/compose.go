@@ -141,7 +141,7 @@ func (s *session) composeMedia(ctx context.Context, c *whatsmeow.Client, m provi
 	if err != nil {
 		return nil, &provider.Temporary{Err: err}
 	}
-	defer r.Close() //nolint:errcheck // it was read
+	defer r.Close()
 	up, err := c.UploadReader(ctx, r, nil, mediaTypes[m.Kind])
 	if err != nil {
 		return nil, &provider.Temporary{Err: fmt.Errorf("uploading a file: %w", err)}
@@ -198,5 +198,5 @@ func number(n int) *uint32 {
 	if n <= 0 {
 		return nil
 	}
-	return proto.Uint32(uint32(n)) //nolint:gosec // sizes of pictures
+	return proto.Uint32(uint32(n))
 }

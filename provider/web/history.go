@@ -79,7 +79,7 @@ func (s *session) importPiece(ctx context.Context, c *whatsmeow.Client, id, noti
 	evs := s.history(ctx, c, blob)
 	evs = append(evs, &provider.HistoryProgress{
 		Raw:   provider.Raw{Kind: "history", ID: id},
-		Phase: int(blob.GetSyncType()), Chunk: int(blob.GetChunkOrder()), Percent: int(blob.GetProgress()), //nolint:gosec // small
+		Phase: int(blob.GetSyncType()), Chunk: int(blob.GetChunkOrder()), Percent: int(blob.GetProgress()),
 	})
 	for part := range slices.Chunk(evs, importChunk) {
 		if err := s.inbox.Receive(ctx, s.ref.ID, part); err != nil {

@@ -75,7 +75,7 @@ func mediaOf(msg *waE2E.Message) provider.Content {
 }
 
 func media(kind provider.MediaKind, x file) provider.Media {
-	size := int64(x.GetFileLength()) //nolint:gosec // sizes of files
+	size := int64(x.GetFileLength())
 	m := provider.Media{Kind: kind, File: provider.File{MIME: x.GetMimetype(), Size: size, SHA256: x.GetFileSHA256()}}
 	if x.GetDirectPath() != "" && len(x.GetMediaKey()) > 0 {
 		m.ID = raw(handle{kind, x.GetDirectPath(), x.GetMediaKey(), x.GetFileEncSHA256(), x.GetFileSHA256(), size})
@@ -123,7 +123,7 @@ func fetchError(err error) error {
 		errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith403):
 		return &provider.Rejected{Code: "gone", Message: "WhatsApp does not have the file any more"}
 	case errors.Is(err, whatsmeow.ErrInvalidMediaSHA256), errors.Is(err, whatsmeow.ErrInvalidMediaHMAC),
-		errors.Is(err, whatsmeow.ErrInvalidMediaEncSHA256), errors.Is(err, whatsmeow.ErrFileLengthMismatch):
+		errors.Is(err, whatsmeow.ErrInvalidMediaEncSHA256):
 		return fmt.Errorf("%w: %w", provider.ErrMismatch, &provider.Temporary{Err: err})
 	}
 	return &provider.Temporary{Err: err}

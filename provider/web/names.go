@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
@@ -59,7 +60,7 @@ func (n *names) writer(chat, own types.JID, id types.MessageID) (sender types.JI
 
 // chosenHere reports whether an id looks like those of [Provider.NewMessageID].
 func chosenHere(id types.MessageID) bool {
-	const prefix, length = "3EB0", 4 + 16
+	const prefix, length = whatsmeow.WebMessageIDPrefix, len(whatsmeow.WebMessageIDPrefix) + 18
 	return len(id) == length && id[:len(prefix)] == prefix
 }
 
@@ -122,7 +123,7 @@ func groupNews(e any) []provider.Event {
 	case *events.JoinedGroup:
 		g := named(&e.GroupInfo)
 		g.What = "group_joined"
-		g.Raw.ID += ":joined"
+		g.ID += ":joined"
 		return []provider.Event{g}
 	case *events.GroupInfo:
 		g := &provider.GroupChange{What: "group_changed", Chat: group(e.JID), At: e.Timestamp}

@@ -118,7 +118,7 @@ func (s *session) both(ctx context.Context, a, b types.JID) provider.Address {
 		b, err = c.Store.LIDs.GetLIDForPN(ctx, a)
 	}
 	if err != nil {
-		s.log.Warn("reading whose a hidden id is", slog.Any("error", err))
+		s.log.WarnContext(ctx, "reading whose a hidden id is", slog.Any("error", err))
 	}
 	return person(a, b)
 }

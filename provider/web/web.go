@@ -141,7 +141,10 @@ func (*Provider) Settings() []provider.Setting {
 }
 
 // NewMessageID chooses the id of a message to send.
-func (*Provider) NewMessageID() string { return whatsmeow.GenerateMessageID() }
+func (*Provider) NewMessageID() string {
+	var anybody *whatsmeow.Client // ids need not name the account
+	return anybody.GenerateMessageID()
+}
 
 // Forget deletes the keys of a line.
 func (p *Provider) Forget(ctx context.Context, ref provider.ReferenceID) error {
