@@ -1,10 +1,10 @@
 package cloud
 
 import (
+	"fmt"
+
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
-
-import "fmt"
 
 // Product shows one product of a catalog.
 //

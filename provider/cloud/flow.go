@@ -1,10 +1,10 @@
 package cloud
 
 import (
+	"encoding/json"
+
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
-
-import "encoding/json"
 
 // flowVersion is the version of the messages that open a flow.
 const flowVersion = "3"
