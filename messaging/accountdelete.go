@@ -50,7 +50,11 @@ func (a *Account) eraseReference(ctx context.Context, id provider.ReferenceID) e
 		return err
 	}
 	for _, t := range []struct{ table, key string }{
-		{"messaging_outbound", "message"}, {"messaging_message", "seq"}, {"messaging_chat", "id"}, {"messaging_raw", "id"}, {"messaging_dead", "id"},
+		{"messaging_outbound", "message"},
+		{"messaging_message", "seq"},
+		{"messaging_chat", "id"},
+		{"messaging_raw", "id"},
+		{"messaging_dead", "id"},
 		{"messaging_early", "reference, message_id, status"},
 	} {
 		if err := a.s.eraseRows(ctx, t.table, t.key, "reference = $1", id); err != nil {

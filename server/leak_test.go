@@ -100,13 +100,13 @@ func (l *lives) check(t *testing.T) {
 	log, counted := l.log.String(), metrics(t, l.fixture)
 	for what, secret := range l.secrets {
 		require.GreaterOrEqual(t, len(secret), 8, what)
-		require.False(t, strings.Contains(counted, secret), "%s in the metrics", what)
+		require.NotContains(t, counted, secret, "%s in the metrics", what)
 		for line := range strings.Lines(log) {
-			require.False(t, strings.Contains(line, secret), "%s in the log: %s", what, line)
+			require.NotContains(t, line, secret, "%s in the log", what)
 		}
 		for _, a := range l.answers.kept {
 			if may := shown[what]; may == nil || !may.MatchString(a.to) {
-				require.False(t, strings.Contains(a.text, secret), "%s in the answer to %s: %s", what, a.to, a.text)
+				require.NotContains(t, a.text, secret, "%s in the answer to %s", what, a.to)
 			}
 		}
 	}

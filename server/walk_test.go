@@ -38,6 +38,7 @@ type schema struct {
 	Maximum    *float64
 	MaxLength  int
 	MaxItems   int
+	MinItems   int
 }
 
 // parameter is what the walk reads of a parameter.
@@ -273,7 +274,11 @@ func (w *walker) example(name string, s *schema) any {
 		}
 		return out
 	case s.is("array"):
-		return []any{}
+		out := make([]any, s.MinItems)
+		for i := range out {
+			out[i] = w.example("", s.Items)
+		}
+		return out
 	case s.is("integer"), s.is("number"):
 		return 1
 	case s.is("boolean"):

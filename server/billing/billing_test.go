@@ -106,15 +106,15 @@ func event(id, kind string, at int64, object string) string {
 		"pending_webhooks":1,"request":{"id":null,"idempotency_key":null},"data":{"object":%s}}`, id, at, kind, object)
 }
 
-// subscription is Stripe's object in the form of its present API.
-func subscription(id, account, customer, status, plan string, end int64) string {
+// subscription is Stripe's object, of customer cus_1, in the form of its present API.
+func subscription(id, account, status, plan string, end int64) string {
 	metadata := `{}`
 	if account != "" {
 		metadata = fmt.Sprintf(`{"account":%q}`, account)
 	}
-	return fmt.Sprintf(`{"id":%q,"object":"subscription","customer":%q,"status":%q,"metadata":%s,"items":{"object":"list","data":[
+	return fmt.Sprintf(`{"id":%q,"object":"subscription","customer":"cus_1","status":%q,"metadata":%s,"items":{"object":"list","data":[
 		{"id":"si_1","current_period_end":%d,"price":{"id":"price_1","lookup_key":%q,"nickname":null,"product":"prod_1"},"quantity":1}]}}`,
-		id, customer, status, metadata, end, plan)
+		id, status, metadata, end, plan)
 }
 
 // invoice is Stripe's object in the form of its present API.
@@ -137,18 +137,18 @@ func TestLife(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *fixture) {
 		f.stands(t, "ana", "", "", 0)
-		f.is(t, billing.Applied, event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "cus_1", "incomplete", "pro", 900)))
+		f.is(t, billing.Applied, event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "incomplete", "pro", 900)))
 		f.stands(t, "ana", "pro", "incomplete", 900)
 		f.is(t, billing.Applied, event("evt_2", "invoice.paid", 101, invoice("sub_1", "cus_1", 900)))
 		f.stands(t, "ana", "pro", "active", 900)
 		f.is(t, billing.Unchanged, event("evt_3", "invoice.finalized", 102, invoice("sub_1", "cus_1", 900)))
-		f.is(t, billing.Unchanged, event("evt_4", "customer.subscription.updated", 102, subscription("sub_1", "", "cus_1", "active", "pro", 900)))
+		f.is(t, billing.Unchanged, event("evt_4", "customer.subscription.updated", 102, subscription("sub_1", "", "active", "pro", 900)))
 		f.is(t, billing.Applied, event("evt_5", "invoice.payment_failed", 200, invoice("sub_1", "cus_1", 1800)))
 		f.stands(t, "ana", "pro", "past_due", 900)
 		f.is(t, billing.Applied, event("evt_6", "invoice.paid", 201, invoice("sub_1", "cus_1", 1800)))
 		f.stands(t, "ana", "pro", "active", 1800)
-		f.is(t, billing.Applied, event("evt_7", "customer.subscription.updated", 300, subscription("sub_1", "ana", "cus_1", "active", "team", 1800)))
-		f.is(t, billing.Applied, event("evt_8", "customer.subscription.deleted", 400, subscription("sub_1", "ana", "cus_1", "canceled", "team", 1800)))
+		f.is(t, billing.Applied, event("evt_7", "customer.subscription.updated", 300, subscription("sub_1", "ana", "active", "team", 1800)))
+		f.is(t, billing.Applied, event("evt_8", "customer.subscription.deleted", 400, subscription("sub_1", "ana", "canceled", "team", 1800)))
 		f.is(t, billing.Unchanged, event("evt_9", "invoice.paid", 401, invoice("sub_1", "cus_1", 2700)))
 		f.stands(t, "ana", "team", "canceled", 1800)
 		f.stands(t, "ben", "", "", 0)
@@ -168,10 +168,10 @@ func TestOrder(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *fixture) {
 		events := []string{
-			event("evt_a", "customer.subscription.created", 100, subscription("sub_1", "ana", "cus_1", "incomplete", "pro", 900)),
-			event("evt_b", "customer.subscription.updated", 100, subscription("sub_1", "ana", "cus_1", "active", "pro", 900)),
-			event("evt_c", "customer.subscription.updated", 200, subscription("sub_1", "ana", "cus_1", "past_due", "pro", 1800)),
-			event("evt_d", "customer.subscription.deleted", 200, subscription("sub_1", "ana", "cus_1", "canceled", "pro", 1800)),
+			event("evt_a", "customer.subscription.created", 100, subscription("sub_1", "ana", "incomplete", "pro", 900)),
+			event("evt_b", "customer.subscription.updated", 100, subscription("sub_1", "ana", "active", "pro", 900)),
+			event("evt_c", "customer.subscription.updated", 200, subscription("sub_1", "ana", "past_due", "pro", 1800)),
+			event("evt_d", "customer.subscription.deleted", 200, subscription("sub_1", "ana", "canceled", "pro", 1800)),
 		}
 		rank := map[string]int{"incomplete": 0, "active": 1, "past_due": 2, "canceled": 3}
 		for range testkit.Rounds(12) {
@@ -201,7 +201,7 @@ func TestWhose(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *fixture) {
 		f.is(t, billing.Dead, event("evt_1", "invoice.paid", 100, invoice("sub_1", "cus_1", 900)))
-		f.is(t, billing.Dead, event("evt_2", "customer.subscription.updated", 100, subscription("sub_1", "nobody", "cus_1", "active", "pro", 900)))
+		f.is(t, billing.Dead, event("evt_2", "customer.subscription.updated", 100, subscription("sub_1", "nobody", "active", "pro", 900)))
 		f.is(t, billing.Dead, event("evt_3", "customer.subscription.updated", 100, `{"id":"sub_1","object":"subscription","metadata":null,"customer":null}`))
 		f.is(t, billing.Repeated, event("evt_3", "customer.subscription.updated", 100, `{"id":"sub_1","object":"subscription","metadata":null,"customer":null}`))
 		f.is(t, billing.Ignored, event("evt_4", "charge.succeeded", 100, `{"id":"ch_1"}`))
@@ -212,7 +212,7 @@ func TestWhose(t *testing.T) {
 		require.NoError(t, f.db.GetContext(t.Context(), &body, `SELECT body FROM billing_dead WHERE id = 'evt_2'`))
 		require.True(t, json.Valid([]byte(body)))
 
-		f.is(t, billing.Applied, event("evt_5", "customer.subscription.created", 100, subscription("sub_1", "ana", "cus_1", "active", "pro", 900)))
+		f.is(t, billing.Applied, event("evt_5", "customer.subscription.created", 100, subscription("sub_1", "ana", "active", "pro", 900)))
 		f.is(t, billing.Applied, event("evt_6", "invoice.payment_failed", 101, invoice("sub_1", "cus_1", 900)))
 		f.is(t, billing.Applied, event("evt_7", "customer.subscription.updated", 102,
 			`{"id":"sub_1","object":"subscription","customer":{"id":"cus_1","object":"customer"},"status":"active","current_period_end":1000,
@@ -220,20 +220,20 @@ func TestWhose(t *testing.T) {
 		f.stands(t, "ana", "gold", "active", 1000)
 
 		// Another subscription of the account: its end is not the account's.
-		f.is(t, billing.Applied, event("evt_8", "customer.subscription.created", 200, subscription("sub_2", "ana", "cus_1", "active", "team", 2000)))
-		f.is(t, billing.Unchanged, event("evt_9", "customer.subscription.deleted", 300, subscription("sub_1", "ana", "cus_1", "canceled", "pro", 900)))
+		f.is(t, billing.Applied, event("evt_8", "customer.subscription.created", 200, subscription("sub_2", "ana", "active", "team", 2000)))
+		f.is(t, billing.Unchanged, event("evt_9", "customer.subscription.deleted", 300, subscription("sub_1", "ana", "canceled", "pro", 900)))
 		f.is(t, billing.Unchanged, event("evt_10", "invoice.payment_failed", 301, invoice("sub_1", "cus_1", 900)))
 		f.stands(t, "ana", "team", "active", 2000)
 
 		// The customer is ben's from now on.
-		f.is(t, billing.Applied, event("evt_11", "customer.subscription.created", 400, subscription("sub_3", "ben", "cus_1", "trialing", "pro", 3000)))
-		f.is(t, billing.Applied, event("evt_12", "customer.subscription.updated", 401, subscription("sub_3", "", "cus_1", "active", "pro", 3000)))
+		f.is(t, billing.Applied, event("evt_11", "customer.subscription.created", 400, subscription("sub_3", "ben", "trialing", "pro", 3000)))
+		f.is(t, billing.Applied, event("evt_12", "customer.subscription.updated", 401, subscription("sub_3", "", "active", "pro", 3000)))
 		f.stands(t, "ben", "pro", "active", 3000)
 		f.stands(t, "ana", "team", "active", 2000)
 
 		require.NoError(t, f.Forget(t.Context(), "ben"))
 		f.stands(t, "ben", "", "", 0)
-		f.is(t, billing.Dead, event("evt_13", "customer.subscription.updated", 500, subscription("sub_3", "", "cus_1", "active", "pro", 3000)))
+		f.is(t, billing.Dead, event("evt_13", "customer.subscription.updated", 500, subscription("sub_3", "", "active", "pro", 3000)))
 		f.stands(t, "ana", "team", "active", 2000)
 	})
 }
@@ -242,7 +242,7 @@ func TestWhose(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t, testkit.Open(t, testkit.SQLiteURL(t)))
-	body := event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "cus_1", "active", "pro", 900))
+	body := event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "active", "pro", 900))
 	sign := func(u webhook.UnsignedPayload) string {
 		u.Payload = []byte(body)
 		return webhook.GenerateTestSignedPayload(&u).Header
@@ -276,7 +276,7 @@ func TestRefused(t *testing.T) {
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *fixture) {
-		body := event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "cus_1", "active", "pro", 900))
+		body := event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "active", "pro", 900))
 		f.failed = fmt.Errorf("the lights went out")
 		_, err := notify(t, f.Service, body)
 		require.ErrorIs(t, err, f.failed)
@@ -301,7 +301,7 @@ func TestNodes(t *testing.T) {
 			for _, i := range rand.Perm(n) {
 				g.Go(func() error {
 					_, err := notify(t, node, event(fmt.Sprint("evt_", i), "customer.subscription.updated", int64(100+i),
-						subscription("sub_1", "ana", "cus_1", "active", fmt.Sprint("plan", i), 900)))
+						subscription("sub_1", "ana", "active", fmt.Sprint("plan", i), 900)))
 					return err
 				})
 			}
@@ -317,7 +317,7 @@ func TestNodes(t *testing.T) {
 func TestForgets(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *fixture) {
-		f.is(t, billing.Applied, event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "cus_1", "active", "pro", 900)))
+		f.is(t, billing.Applied, event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "active", "pro", 900)))
 		f.is(t, billing.Dead, event("evt_2", "invoice.paid", 100, invoice("sub_2", "cus_2", 900)))
 		run := func(events, dead int) {
 			ctx, stop := context.WithCancel(t.Context())

@@ -17,7 +17,7 @@ import (
 // [TestChild] does nothing.
 const childURL = "BILLING_TEST_CHILD"
 
-var crashEvent = event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "cus_1", "active", "pro", 900))
+var crashEvent = event("evt_1", "customer.subscription.created", 100, subscription("sub_1", "ana", "active", "pro", 900))
 
 // TestChild is the process that [TestKill] kills: it says so when it has
 // written everything but the commit, and then waits.
