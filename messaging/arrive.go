@@ -50,9 +50,7 @@ func (u *unit) loadKnown(ctx context.Context, b *batch) error {
 	again, seqs := map[messageKey]int64{}, b.found.seqs()
 	for _, l := range at {
 		again[l.messageKey] = l.Seq
-		if l.Past < 0 {
-			seqs = append(seqs, l.Seq)
-		}
+		seqs = append(seqs, l.Seq)
 	}
 	if err := u.load(ctx, seqs); err != nil {
 		return err
@@ -187,11 +185,17 @@ func (c *chatRow) heard(l line, atUS, untilUS int64) {
 // again takes from a message that came again what it adds to imported history:
 // the file that was missing there, or that it is no history.
 func (u *unit) again(ctx context.Context, a arrival, e *provider.Message, m *messageRow) error {
-	if m == nil || m.PastUS == 0 || u.chats[m.Chat] == nil {
+	if m == nil || u.chats[m.Chat] == nil {
 		return nil
 	}
 	var was Body
 	_ = json.Unmarshal([]byte(m.Body), &was) // written by this package
+	if now, hidden := e.Content.(provider.Unknown); was.isUndecryptable() && (!hidden || now.Kind != provider.Undecryptable) {
+		return u.readable(a, e, m)
+	}
+	if m.PastUS == 0 {
+		return nil
+	}
 	if media, ok := e.Content.(provider.Media); ok && was.isPlaceholder() && media.Kind != provider.Placeholder {
 		m.Body = a.body
 		m.lacks(e)
@@ -206,4 +210,20 @@ func (u *unit) again(ctx context.Context, a arrival, e *provider.Message, m *mes
 	u.dirtyMessages.add(m)
 	u.rewritten.add(m)
 	return u.arrived(ctx, a.line, e, m)
+}
+
+// readable gives a message that could not be read its content, and announces
+// it once more.
+func (u *unit) readable(a arrival, e *provider.Message, m *messageRow) error {
+	c := u.chats[m.Chat]
+	m.Body = c.understand(e, a.body)
+	m.lacks(e)
+	u.dirtyMessages.add(m)
+	u.rewritten.add(m)
+	u.expect(a.line, e, m)
+	if !e.Historical {
+		u.answered(c, e)
+		u.emit(a.line.Account, EventMessage, c, m)
+	}
+	return nil
 }

@@ -68,6 +68,10 @@ type Shared struct {
 // [Message.Referral].
 type Opened struct{}
 
+// Undecryptable is the kind of an [Unknown] that could not be read although the
+// network has delivered it. A later message of the same id may bring it.
+const Undecryptable = "undecryptable"
+
 // Unknown is a message that cannot be shown: the network withholds it, or this
 // version does not know its kind.
 type Unknown struct {

@@ -76,7 +76,7 @@ func unreadable(err error) (provider.Content, string, error) {
 	if errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
 		return provider.Unknown{Kind: "sealed"}, "", nil
 	}
-	return provider.Unknown{Kind: undecryptable}, "", nil
+	return provider.Unknown{Kind: provider.Undecryptable}, "", nil
 }
 
 // envelope is a message with what is said about it, after what it tells of the

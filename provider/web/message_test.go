@@ -88,7 +88,7 @@ func TestUndecryptable(t *testing.T) {
 		f.inbox.message(t, id)
 		id, err = ana.Send(t.Context(), webtest.Outgoing{To: f.owner.LID(), Message: textMessage("damaged"), Damage: 1})
 		require.NoError(t, err)
-		require.Equal(t, provider.Unknown{Kind: "undecryptable"}, f.inbox.message(t, id).Content)
+		require.Equal(t, provider.Unknown{Kind: provider.Undecryptable}, f.inbox.message(t, id).Content)
 		m := await(t, f.inbox, func(m *provider.Message) bool { return m.ID == id && m.Content.Type() == "text" })
 		require.Equal(t, provider.Text{Text: "damaged"}, m.Content)
 	})

@@ -70,7 +70,7 @@ func (s *session) translate(c *whatsmeow.Client, e any) ([]provider.Event, error
 		if e.DecryptFailMode == events.DecryptFailHide {
 			return nil, nil
 		}
-		return s.envelope(e.Info, provider.Unknown{Kind: undecryptable}), nil
+		return s.envelope(e.Info, provider.Unknown{Kind: provider.Undecryptable}), nil
 	case *events.Receipt:
 		return receipt(e), nil
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
@@ -86,10 +86,6 @@ func (s *session) translate(c *whatsmeow.Client, e any) ([]provider.Event, error
 	}
 	return nil, nil
 }
-
-// undecryptable is the kind of a message that has come and cannot be read yet.
-// It is asked for anew and comes again under the same id.
-const undecryptable = "undecryptable"
 
 // chatOf is the chat of something that came, and who sent it.
 func (s *session) chatOf(ctx context.Context, m types.MessageSource) (chat provider.Address, from provider.Contact) {
