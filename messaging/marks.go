@@ -11,10 +11,10 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// marks are up to when, by the network's clock, a contact has got and read
+// watermarks are up to when, by the network's clock, a contact has got and read
 // what the account wrote. A chat has them where its network reports no single
 // messages.
-type marks struct {
+type watermarks struct {
 	Delivered mark `json:"delivered,omitzero"`
 	Read      mark `json:"read,omitzero"`
 }
@@ -27,7 +27,7 @@ type mark struct {
 }
 
 // of is the mark of a status, nil when there is none.
-func (m *marks) of(s provider.Status) *mark {
+func (m *watermarks) of(s provider.Status) *mark {
 	switch s {
 	case provider.StatusDelivered:
 		return &m.Delivered
@@ -37,14 +37,14 @@ func (m *marks) of(s provider.Status) *mark {
 	return nil
 }
 
-func (c *chatRow) marks() (m marks) {
+func (c *chatRow) marks() (m watermarks) {
 	if c.Marks != "" {
 		_ = json.Unmarshal([]byte(c.Marks), &m) // written by this package
 	}
 	return m
 }
 
-func (u *unit) putMarks(c *chatRow, m marks) {
+func (u *unit) putMarks(c *chatRow, m watermarks) {
 	c.Marks = string(mustJSON(m))
 	u.marked.add(c)
 }
@@ -166,7 +166,7 @@ func (u *unit) absorbMarks(keep, gone *chatRow) {
 		return
 	}
 	a, b := keep.marks(), gone.marks()
-	u.putMarks(keep, marks{
+	u.putMarks(keep, watermarks{
 		Delivered: mark{UpToUS: max(a.Delivered.UpToUS, b.Delivered.UpToUS)},
 		Read:      mark{UpToUS: max(a.Read.UpToUS, b.Read.UpToUS)},
 	})

@@ -37,7 +37,7 @@ type chatRow struct {
 	LastMessage int64                `db:"last_message"`
 	ActivityUS  int64                `db:"activity_us"`
 	Choices     string               `db:"choices"` // JSON of the open question, an [asked], or ""
-	Marks       string               `db:"marks"`   // JSON of its [marks], or ""
+	Marks       string               `db:"marks"`   // JSON of its [watermarks], or ""
 	WindowUS    int64                `db:"window_us"`
 	CreatedUS   int64                `db:"created_us"`
 	UpdatedUS   int64                `db:"updated_us"`
