@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -48,8 +49,8 @@ func TestSharedHandshakes(t *testing.T) {
 	}
 }
 
-// TestSharedSignatures posts exact bytes with their signatures. What is not
-// for a WhatsApp line has nobody here who could check its signature.
+// TestSharedSignatures posts exact bytes with their signatures. What is for no
+// line has nobody here who could check its signature.
 func TestSharedSignatures(t *testing.T) {
 	t.Parallel()
 	var vectors []struct {
@@ -65,17 +66,25 @@ func TestSharedSignatures(t *testing.T) {
 	for _, v := range vectors {
 		body, err := base64.StdEncoding.DecodeString(v.BodyBase64)
 		require.NoError(t, err)
-		var envelope struct{ Object string }
-		if json.Unmarshal(body, &envelope) != nil || envelope.Object != "whatsapp_business_account" {
+		var envelope struct {
+			Object string
+			Entry  []struct{ ID string }
+		}
+		if json.Unmarshal(body, &envelope) != nil || len(envelope.Entry) == 0 {
 			continue
+		}
+		line, page := sharedLine(), messengerPage()
+		line.AppSecret, page.AppSecret, page.ID = v.AppSecret, v.AppSecret, envelope.Entry[0].ID
+		own := reference(line)
+		if envelope.Object == "page" {
+			own = pageReference(page)
 		}
 		checked++
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t, nil)
-			line := sharedLine()
-			if line.AppSecret = v.AppSecret; v.AppSecret != "" {
-				f.as(t, "ana").line(t, reference(line))
+			if v.AppSecret != "" {
+				f.as(t, "ana").line(t, own)
 			}
 			want := map[bool]int{true: 200, false: 401}[v.Valid]
 			require.Equal(t, want, f.do(t, "POST", "/webhooks/provider", string(body), v.HeaderName, v.HeaderValue).Code, v.Note)
@@ -104,7 +113,44 @@ func TestSharedCallbacks(t *testing.T) {
 			ref := ana.line(t, reference(line))
 			a := f.post(t, string(body), line.AppSecret)
 			require.Equal(t, 200, a.Code, "%s: %s", x.Name, a.Body.String())
-			texts += ana.arrived(t, ref, x.Name)
+			texts += ana.arrived(t, ref, filepath.Join("cloud", x.Name))
+			ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
+		}
+		require.Greater(t, texts, 8)
+		require.NotContains(t, f.log.String(), `"level":"ERROR"`)
+	})
+}
+
+// TestSharedPageCallbacks posts every callback of a page: none is refused,
+// texts arrive, and what is of Instagram is passed over.
+func TestSharedPageCallbacks(t *testing.T) {
+	t.Parallel()
+	var index []struct{ Name, Platform, Kind string }
+	shared(t, "index.json", &index)
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		texts := 0
+		for _, x := range index {
+			if x.Platform != "messenger" || x.Kind != "webhook" {
+				continue
+			}
+			body, err := os.ReadFile(filepath.Join(testkit.Shared(t), "spec", "meta", "fixtures", "messenger", x.Name+".json"))
+			require.NoError(t, err)
+			var b struct {
+				Object string
+				Entry  []struct{ ID any }
+			}
+			d := json.NewDecoder(bytes.NewReader(body))
+			d.UseNumber() // ids are strings, or numbers
+			require.NoError(t, d.Decode(&b))
+			page := messengerPage()
+			page.ID = fmt.Sprint(b.Entry[0].ID)
+			ref := ana.line(t, pageReference(page))
+			a := f.post(t, string(body), page.AppSecret)
+			require.Equal(t, 200, a.Code, "%s: %s", x.Name, a.Body.String())
+			if b.Object == "page" {
+				texts += ana.arrived(t, ref, filepath.Join("messenger", x.Name))
+			}
 			ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
 		}
 		require.Greater(t, texts, 8)
@@ -140,7 +186,7 @@ func (c client) ownerOf(t *testing.T, body []byte, number, account *string) {
 func (c client) arrived(t *testing.T, ref int, name string) int {
 	t.Helper()
 	var want []struct{ Kind, ID, Type, Text string }
-	shared(t, filepath.Join("cloud", name+".expect.json"), &want)
+	shared(t, name+".expect.json", &want)
 	got := map[string]string{}
 	for _, ch := range c.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d&limit=200", ref), "").json(200)["items"].([]any) {
 		id := ch.(map[string]any)["id"].(string)
