@@ -71,13 +71,14 @@ func TestTypesSent(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		w := startTypes(t, db)
-		rating := shipped("90099")
+		account := cloudLine("900").BusinessAccountID
+		rating := shipped(account)
 		rating.Name, rating.Components = "rate_us", []json.RawMessage{
 			component(`{"type":"BODY","text":"How was it?"}`), component(`{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Good"},{"type":"QUICK_REPLY","text":"Bad"}]}`),
 		}
-		plain := shipped("90099")
+		plain := shipped(account)
 		plain.Name, plain.Components = "hello", []json.RawMessage{component(`{"type":"BODY","text":"Hello!"}`)}
-		for _, x := range []graphtest.Template{shipped("90099"), named("90099"), rating, plain} {
+		for _, x := range []graphtest.Template{shipped(account), named(account), rating, plain} {
 			w.net.PutTemplate(x)
 		}
 		w.request(t, "GET", fmt.Sprintf("/templates?reference=%d", w.ref), "")
