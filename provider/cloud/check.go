@@ -12,7 +12,7 @@ import (
 // the app to the account's events, and asks for the health of both. What the
 // network does not tell of that costs nothing.
 func (s *session) Check(ctx context.Context) (provider.Account, error) {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return provider.Account{}, err
 	}
 	n, err := s.Number(ctx)

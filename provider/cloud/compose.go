@@ -109,9 +109,7 @@ func checkFile(r *graph.Rules, c provider.Media) {
 	if c.MIME != "" {
 		checkType(r, c.Kind, c.MIME)
 	}
-	if limit := mediaLimits[c.Kind]; c.Size > limit {
-		r.Fail("message.mediaId", "must be of at most %d KiB as %s", limit>>10, c.Kind)
-	}
+	r.Size(c.Kind, c.Size, mediaLimits[c.Kind])
 }
 
 func buttonsOf(c provider.Buttons) Interactive {

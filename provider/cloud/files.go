@@ -65,7 +65,7 @@ func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 		graph.File{Name: first(u.Name, string(u.Kind)), MimeType: u.MIME, Size: u.Size, Most: mediaLimits[u.Kind], Body: u.Body}, &out)
 	switch {
 	case errors.Is(err, graph.ErrTooLong):
-		return "", tooLarge(u.Kind)
+		return "", graph.TooLarge(u.Kind, mediaLimits[u.Kind])
 	case err != nil:
 		return "", c.failed(ctx, "uploading a file", err)
 	case out.ID == "":
@@ -80,7 +80,7 @@ func (u Upload) validate() error {
 	r.Must(known, "message.type", "must be a kind of file")
 	checkType(r, u.Kind, u.MIME)
 	if known && u.Size > limit {
-		return tooLarge(u.Kind)
+		return graph.TooLarge(u.Kind, mediaLimits[u.Kind])
 	}
 	return r.Result()
 }
@@ -100,10 +100,6 @@ func checkType(r *graph.Rules, kind provider.MediaKind, declared string) {
 	if name == "audio/ogg" && kind == provider.Audio {
 		r.Must(strings.EqualFold(parameters["codecs"], "opus"), field, "must be audio/ogg; codecs=opus: of Ogg only Opus is played")
 	}
-}
-
-func tooLarge(kind provider.MediaKind) error {
-	return &provider.Invalid{Field: "message.mediaId", Message: fmt.Sprintf("must be of at most %d KiB as %s", mediaLimits[kind]>>10, kind)}
 }
 
 // MediaInfo is where a file can be had for five minutes, and what is known of

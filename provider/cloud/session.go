@@ -2,23 +2,18 @@ package cloud
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"sync/atomic"
 	"time"
 
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
 )
-
-// ErrClosed is why a closed session sends nothing.
-var ErrClosed = errors.New("cloud: the session is closed")
 
 type session struct {
 	*Client
+	graph.Closing
 	verify   string // what a callback address must know
 	callback string // address of the account's own that it was subscribed with, or ""
-	closed   atomic.Bool
 }
 
 var (
@@ -32,22 +27,9 @@ var (
 	_ provider.TemplateManager = (*session)(nil)
 )
 
-// Close makes the session refuse further calls; those under way finish.
-func (s *session) Close(context.Context) error {
-	s.closed.Store(true)
-	return nil
-}
-
-func (s *session) alive() error {
-	if s.closed.Load() {
-		return &provider.Temporary{Err: ErrClosed}
-	}
-	return nil
-}
-
 // Send posts one message; a file that is in our hands is uploaded first.
 func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Receipt, error) {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return provider.Receipt{}, err
 	}
 	body, err := compose(out.Content)
@@ -88,12 +70,9 @@ func (s *session) uploaded(ctx context.Context, body Body, content provider.Cont
 
 // handOver uploads a file and returns its id.
 func (s *session) handOver(ctx context.Context, file provider.Media) (string, error) {
-	if file.Open == nil {
-		return "", lacks("a file that cannot be opened (message.mediaId)")
-	}
-	from, err := file.Open(ctx)
+	from, err := graph.OpenFile(ctx, file)
 	if err != nil {
-		return "", &provider.Temporary{Err: fmt.Errorf("cloud: opening a file: %w", err)}
+		return "", err
 	}
 	defer from.Close()
 	return s.Upload(ctx, Upload{Kind: file.Kind, Name: file.FileName, MIME: file.MIME, Size: file.Size, Body: from})
@@ -109,7 +88,7 @@ func (s Sent) contact() *provider.Address {
 
 // MarkRead tells the contact that the message, and those before it, were read.
 func (s *session) MarkRead(ctx context.Context, _ provider.Address, messageID string) error {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return err
 	}
 	return s.Client.MarkRead(ctx, messageID, false)
@@ -118,7 +97,7 @@ func (s *session) MarkRead(ctx context.Context, _ provider.Address, messageID st
 // Typing shows that an answer is being written and marks the contact's latest
 // message read: the network has no one without the other.
 func (s *session) Typing(ctx context.Context, _ provider.Address, latestID string) error {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return err
 	}
 	return s.Client.MarkRead(ctx, latestID, true)
@@ -126,7 +105,7 @@ func (s *session) Typing(ctx context.Context, _ provider.Address, latestID strin
 
 // Fetch downloads the file of a received message.
 func (s *session) Fetch(ctx context.Context, m provider.Media, w io.Writer) (provider.File, error) {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return provider.File{}, err
 	}
 	info, err := s.download(ctx, m.ID, m.SHA256, w)
@@ -142,7 +121,7 @@ const uploadLife = 29 * 24 * time.Hour
 
 // UploadMedia hands over a file that is in our hands.
 func (s *session) UploadMedia(ctx context.Context, m provider.Media) (id string, until time.Time, err error) {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return "", until, err
 	}
 	until = s.pace.now().Add(uploadLife)
@@ -152,7 +131,7 @@ func (s *session) UploadMedia(ctx context.Context, m provider.Media) (id string,
 
 // CreateTemplate is [Client.CreateTemplate].
 func (s *session) CreateTemplate(ctx context.Context, t provider.TemplateDefinition) (provider.TemplateInfo, error) {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return provider.TemplateInfo{}, err
 	}
 	return s.Client.CreateTemplate(ctx, t)
@@ -160,7 +139,7 @@ func (s *session) CreateTemplate(ctx context.Context, t provider.TemplateDefinit
 
 // Templates is [Client.Templates].
 func (s *session) Templates(ctx context.Context, cursor string) ([]provider.TemplateInfo, string, error) {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return nil, "", err
 	}
 	return s.Client.Templates(ctx, cursor)
@@ -168,7 +147,7 @@ func (s *session) Templates(ctx context.Context, cursor string) ([]provider.Temp
 
 // DeleteTemplate is [Client.DeleteTemplate].
 func (s *session) DeleteTemplate(ctx context.Context, name, language string) error {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return err
 	}
 	return s.Client.DeleteTemplate(ctx, name, language)

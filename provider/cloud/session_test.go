@@ -16,6 +16,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/cloud"
+	"github.com/trunklinehq/trunkline/provider/graph"
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
 
@@ -201,19 +202,19 @@ func TestClosedSession(t *testing.T) {
 	require.NoError(t, session.Close(t.Context()))
 	require.NoError(t, session.Close(t.Context()))
 	_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
-	require.ErrorIs(t, err, cloud.ErrClosed)
+	require.ErrorIs(t, err, graph.ErrClosed)
 	_, err = session.(provider.Checker).Check(t.Context())
-	require.ErrorIs(t, err, cloud.ErrClosed)
-	require.ErrorIs(t, session.(provider.Reader).MarkRead(t.Context(), ana, "x"), cloud.ErrClosed)
-	require.ErrorIs(t, session.(provider.Typist).Typing(t.Context(), ana, "x"), cloud.ErrClosed)
+	require.ErrorIs(t, err, graph.ErrClosed)
+	require.ErrorIs(t, session.(provider.Reader).MarkRead(t.Context(), ana, "x"), graph.ErrClosed)
+	require.ErrorIs(t, session.(provider.Typist).Typing(t.Context(), ana, "x"), graph.ErrClosed)
 	_, err = session.(provider.MediaFetcher).Fetch(t.Context(), provider.Media{ID: "1"}, io.Discard)
-	require.ErrorIs(t, err, cloud.ErrClosed)
+	require.ErrorIs(t, err, graph.ErrClosed)
 	m := session.(provider.TemplateManager)
 	_, _, err = m.Templates(t.Context(), "")
-	require.ErrorIs(t, err, cloud.ErrClosed)
+	require.ErrorIs(t, err, graph.ErrClosed)
 	_, err = m.CreateTemplate(t.Context(), provider.TemplateDefinition{})
-	require.ErrorIs(t, err, cloud.ErrClosed)
-	require.ErrorIs(t, m.DeleteTemplate(t.Context(), "x", ""), cloud.ErrClosed)
+	require.ErrorIs(t, err, graph.ErrClosed)
+	require.ErrorIs(t, m.DeleteTemplate(t.Context(), "x", ""), graph.ErrClosed)
 	require.Empty(t, fake.Requests())
 }
 

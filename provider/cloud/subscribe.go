@@ -8,7 +8,7 @@ import (
 // Subscribe asks for the business account's events, which come to all apps
 // that did. A callback address of its own must pass the handshake at once.
 func (s *session) Subscribe(ctx context.Context, callbackURL string) error {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return err
 	}
 	overridden, err := s.overridden(ctx)

@@ -67,8 +67,8 @@ func compose(content provider.Content) (Body, error) {
 		return Body{}, err
 	}
 	r := &graph.Rules{}
-	if file, is := content.(provider.Media); is && file.Size > mediaLimits[file.Kind] {
-		r.Fail("message.mediaId", "must be of at most %d KiB as %s", mediaLimits[file.Kind]>>10, file.Kind)
+	if file, is := content.(provider.Media); is {
+		r.Size(file.Kind, file.Size, mediaLimits[file.Kind])
 	}
 	body.check(r)
 	return body, graph.Renamed(r.Result(), names...)

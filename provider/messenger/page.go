@@ -74,7 +74,7 @@ func (c *Client) Apps(ctx context.Context) ([]App, error) {
 // its events, and asks how long the token lives. What the network does not
 // tell of that costs nothing.
 func (s *session) Check(ctx context.Context) (provider.Account, error) {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return provider.Account{}, err
 	}
 	p, err := s.Page(ctx)
@@ -97,7 +97,7 @@ func (s *session) Check(ctx context.Context) (provider.Account, error) {
 // Subscribe asks for the page's events. A page has no callback address of its
 // own.
 func (s *session) Subscribe(ctx context.Context, callbackURL string) error {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return err
 	}
 	if callbackURL != "" {

@@ -2,21 +2,16 @@ package messenger
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/graph"
 )
-
-// ErrClosed is why a closed session sends nothing.
-var ErrClosed = errors.New("messenger: the session is closed")
 
 type session struct {
 	*Client
-	now    func() time.Time
-	closed atomic.Bool
+	graph.Closing
+	now func() time.Time
 }
 
 var (
@@ -28,22 +23,9 @@ var (
 	_ provider.Namer         = (*session)(nil)
 )
 
-// Close makes the session refuse further calls; those under way finish.
-func (s *session) Close(context.Context) error {
-	s.closed.Store(true)
-	return nil
-}
-
-func (s *session) alive() error {
-	if s.closed.Load() {
-		return &provider.Temporary{Err: ErrClosed}
-	}
-	return nil
-}
-
 // to is the contact of a chat.
 func (s *session) to(chat provider.Address) (Recipient, error) {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return Recipient{}, err
 	}
 	if person(chat.UserID).ChatID == "" {
@@ -96,12 +78,9 @@ func (s *session) uploaded(ctx context.Context, body *Body, content provider.Con
 
 // handOver uploads a file and returns its id.
 func (s *session) handOver(ctx context.Context, file provider.Media) (string, error) {
-	if file.Open == nil {
-		return "", lacks("a file that cannot be opened (message.mediaId)")
-	}
-	from, err := file.Open(ctx)
+	from, err := graph.OpenFile(ctx, file)
 	if err != nil {
-		return "", &provider.Temporary{Err: fmt.Errorf("messenger: opening a file: %w", err)}
+		return "", err
 	}
 	defer from.Close()
 	return s.Upload(ctx, Upload{Kind: file.Kind, Name: file.FileName, MIME: file.MIME, Size: file.Size, Body: from})
@@ -113,7 +92,7 @@ const uploadLife = 30 * 24 * time.Hour
 
 // UploadMedia hands over a file that is in our hands.
 func (s *session) UploadMedia(ctx context.Context, m provider.Media) (id string, until time.Time, err error) {
-	if err := s.alive(); err != nil {
+	if err := s.Alive(); err != nil {
 		return "", until, err
 	}
 	until = s.now().Add(uploadLife)

@@ -29,12 +29,11 @@ type Upload struct {
 func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 	kind := mediaTypes[u.Kind]
 	most := mediaLimits[u.Kind]
-	tooLarge := &provider.Invalid{Field: "message.mediaId", Message: fmt.Sprintf("must be of at most %d KiB as %s", most>>10, u.Kind)}
 	switch {
 	case kind == "":
 		return "", &provider.Invalid{Field: "message.type", Message: "must be a kind of file"}
 	case u.Size > most:
-		return "", tooLarge
+		return "", graph.TooLarge(u.Kind, most)
 	}
 	message, err := json.Marshal(Body{Attachment: &Attachment{kind, File{Reusable: true}}})
 	if err != nil {
@@ -48,7 +47,7 @@ func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 	err = c.graph.Upload(ctx, c.page+"/message_attachments", map[string]string{"message": string(message)},
 		graph.File{Field: "filedata", Name: name, MimeType: u.MIME, Size: u.Size, Most: most, Body: u.Body}, &a)
 	if errors.Is(err, graph.ErrTooLong) {
-		return "", tooLarge
+		return "", graph.TooLarge(u.Kind, most)
 	}
 	return c.uploadedAs(ctx, a, err)
 }
