@@ -258,7 +258,7 @@ func (u *unit) saveSession(ctx context.Context, r *referenceRow, before referenc
 	switch {
 	case r.State != before.State:
 		u.tellSession(r)
-	case r.QR != before.QR, r.PairingCode != before.PairingCode, r.ErrorCode != before.ErrorCode:
+	case r.QR != before.QR, r.PairingCode != before.PairingCode:
 		u.tell(r.Account, r.ID, string(EventSession), r.session(u.now)) // for who looks on; nothing has changed for others
 	}
 	return writeSession(ctx, u.tx, r)
