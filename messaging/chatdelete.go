@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -32,8 +33,29 @@ type Eraser interface {
 // a new chat. Somebody on whom nothing is held is [ErrNotFound].
 func (a *Account) DeleteChat(ctx context.Context, ref provider.ReferenceID, chatID string) error {
 	return a.deleting(ctx, ref, chatID, func(l line, addr provider.Address) error {
-		return a.s.inTxUnit(ctx, func(u *unit) error { return u.erase(ctx, l, addr) })
+		known, err := a.s.beforehand(ctx, l, addr)
+		if err != nil {
+			return err
+		}
+		return a.s.inTxUnit(ctx, func(u *unit) error { return u.erase(ctx, l, addr, known) })
 	})
+}
+
+// beforehand looks through the tables before the transaction that erases, where
+// all who write would wait for that.
+func (s *Service) beforehand(ctx context.Context, l line, addr provider.Address) (*footprint, error) {
+	if s.db.Dialect != database.SQLite {
+		return nil, nil // ids are not in the order of commits: what has a low one may come later
+	}
+	c, err := s.chat(ctx, s.db, l.ID, addr)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, err
+	}
+	f, err := s.footprint(ctx, s.db, l, addr, c, nil)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.findFeed(ctx, s, s.db, l, nil)
 }
 
 // DeleteChatTx is [Account.DeleteChat] when tx commits; call
@@ -41,7 +63,7 @@ func (a *Account) DeleteChat(ctx context.Context, ref provider.ReferenceID, chat
 func (a *Account) DeleteChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string) error {
 	return a.deleting(ctx, ref, chatID, func(l line, addr provider.Address) error {
 		u := a.s.unit(tx)
-		if err := u.erase(ctx, l, addr); err != nil {
+		if err := u.erase(ctx, l, addr, nil); err != nil {
 			return err
 		}
 		return u.flush(ctx)
@@ -60,18 +82,22 @@ func (a *Account) deleting(ctx context.Context, ref provider.ReferenceID, chatID
 	return fn(row.line(p), addr)
 }
 
-// erase is the transaction of DeleteChat.
-func (u *unit) erase(ctx context.Context, l line, addr provider.Address) error {
+// erase is the transaction of DeleteChat. What was found of the contact before
+// may be given.
+func (u *unit) erase(ctx context.Context, l line, addr provider.Address, earlier *footprint) error {
 	c, err := u.known(ctx, l, addr)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	f, err := u.s.footprint(ctx, u.tx, l, addr, c)
+	f, err := u.s.footprint(ctx, u.tx, l, addr, c, earlier)
 	if err != nil {
 		return err
 	}
 	if f.empty() {
 		return ErrNotFound
+	}
+	if err := f.findFeed(ctx, u.s, u.tx, l, earlier); err != nil {
+		return err
 	}
 	if err := u.eraseElsewhere(ctx, f); err != nil {
 		return err
@@ -114,15 +140,10 @@ func (u *unit) eraseChat(ctx context.Context, c *chatRow) error {
 
 // eraseRows deletes what stands in rows that belong to no chat.
 func (u *unit) eraseRows(ctx context.Context, l line, f *footprint) error {
-	feed, err := u.s.mentions(ctx, u.tx, append(f.needles(), idsOf(f.elsewhere)...),
-		`SELECT id, data AS body FROM messaging_feed WHERE account = $1 AND reference = $2 AND `, `data`, l.Account, l.ID)
-	if err != nil {
-		return err
-	}
 	for _, t := range []struct {
 		table string
 		ids   []int64
-	}{{"messaging_raw", f.reports}, {"messaging_dead", f.dead}, {"messaging_feed", feed}} {
+	}{{"messaging_raw", f.reports}, {"messaging_dead", f.dead}, {"messaging_feed", f.feed}} {
 		if err := u.deleteNumbered(ctx, t.table, "id", t.ids); err != nil {
 			return err
 		}

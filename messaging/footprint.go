@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -20,7 +22,18 @@ type footprint struct {
 	elsewhere []located // what the contact wrote in groups
 	reports   []int64   // messaging_raw.id
 	dead      []int64   // messaging_dead.id
+	feed      []int64   // messaging_feed.id, once it was looked for
 	numbers   []string  // messaging_number.number
+
+	upTo extent // what it was found among
+}
+
+// extent holds the highest ids of tables.
+type extent struct {
+	Message int64 `db:"message"`
+	Report  int64 `db:"report"`
+	Dead    int64 `db:"dead"`
+	Feed    int64 `db:"feed"`
 }
 
 func (f *footprint) empty() bool {
@@ -28,8 +41,11 @@ func (f *footprint) empty() bool {
 }
 
 // footprint finds what is held on whoever has an address; c is the chat, nil
-// when there is none.
-func (s *Service) footprint(ctx context.Context, q sqlx.QueryerContext, l line, addr provider.Address, c *chatRow) (*footprint, error) {
+// when there is none. It reads whole tables, but of those only what came after
+// an earlier one, if that is given.
+func (s *Service) footprint(
+	ctx context.Context, q sqlx.QueryerContext, l line, addr provider.Address, c *chatRow, earlier *footprint,
+) (*footprint, error) {
 	f := &footprint{chat: c, ids: names(addr)}
 	if c != nil {
 		var aliases []string
@@ -39,21 +55,51 @@ func (s *Service) footprint(ctx context.Context, q sqlx.QueryerContext, l line, 
 		f.ids = slices.Concat(c.names(), f.ids, aliases)
 	}
 	f.ids = slices.Compact(slices.Sorted(slices.Values(f.ids)))
-	needles := f.needles()
+	err := sqlx.GetContext(ctx, q, &f.upTo, `SELECT (SELECT COALESCE(max(seq), 0) FROM messaging_message) AS message,
+		(SELECT COALESCE(max(id), 0) FROM messaging_raw) AS report, (SELECT COALESCE(max(id), 0) FROM messaging_dead) AS dead,
+		(SELECT COALESCE(max(id), 0) FROM messaging_feed) AS feed`)
+	if err != nil {
+		return nil, fmt.Errorf("reading how much is held: %w", err)
+	}
+	return f, f.find(ctx, s, q, l, f.since(earlier))
+}
+
+// since is what need not be looked for again: what was found under the same
+// names.
+func (f *footprint) since(earlier *footprint) *footprint {
+	if earlier == nil || !slices.Equal(earlier.ids, f.ids) {
+		return &footprint{}
+	}
+	return earlier
+}
+
+// find looks for what came after an earlier footprint.
+func (f *footprint) find(ctx context.Context, s *Service, q sqlx.QueryerContext, l line, earlier *footprint) error {
+	if err := s.writtenInGroups(ctx, q, l.ID, f, earlier); err != nil {
+		return err
+	}
 	var err error
-	if f.elsewhere, err = s.writtenInGroups(ctx, q, l.ID, c, f.ids); err != nil {
-		return nil, err
+	f.reports, err = s.mentions(ctx, q, f.needles(), `raw_id || ' ' || body`, `messaging_raw WHERE reference = $1 AND id > $2`, l.ID, earlier.upTo.Report)
+	if err != nil {
+		return err
 	}
-	if f.reports, err = s.mentions(ctx, q, needles, `SELECT id, raw_id || ' ' || body AS body FROM messaging_raw t
-		WHERE reference = $1 AND `, `raw_id || ' ' || body`, l.ID); err != nil {
-		return nil, err
+	f.dead, err = s.mentions(ctx, q, f.needles(), `reason || ' ' || body`, `messaging_dead WHERE reference = $1 AND id > $2`, l.ID, earlier.upTo.Dead)
+	if err != nil {
+		return err
 	}
-	if f.dead, err = s.mentions(ctx, q, needles, `SELECT id, reason || ' ' || body AS body FROM messaging_dead t
-		WHERE reference = $1 AND `, `reason || ' ' || body`, l.ID); err != nil {
-		return nil, err
-	}
+	f.reports, f.dead = append(f.reports, earlier.reports...), append(f.dead, earlier.dead...)
 	f.numbers, err = s.numbersOf(ctx, q, l.ID, f.ids)
-	return f, err
+	return err
+}
+
+// findFeed looks for entries of the stream.
+func (f *footprint) findFeed(ctx context.Context, s *Service, q sqlx.QueryerContext, l line, earlier *footprint) error {
+	earlier = f.since(earlier)
+	var err error
+	f.feed, err = s.mentions(ctx, q, append(f.needles(), idsOf(f.elsewhere)...), `data`,
+		`messaging_feed WHERE account = $1 AND reference = $2 AND id > $3`, l.Account, l.ID, earlier.upTo.Feed)
+	f.feed = append(f.feed, earlier.feed...)
+	return err
 }
 
 // numbersOf finds what was asked about the numbers of a contact.
@@ -88,38 +134,50 @@ func (f *footprint) needles() []string {
 	return slices.Compact(slices.Sorted(slices.Values(out)))
 }
 
-// like is the pattern of texts that contain s.
-func like(s string) string {
-	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s) + "%"
+// contains is the condition that a text has a word in it.
+func (s *Service) contains(text, word string) string {
+	if s.db.Dialect == database.Postgres {
+		return `strpos(` + text + `, ` + word + `) > 0`
+	}
+	return `instr(` + text + `, ` + word + `) > 0`
 }
 
-// mentions returns the ids of rows whose text speaks of one of the needles.
-// query ends where the condition on text is to follow.
-func (s *Service) mentions(ctx context.Context, q sqlx.QueryerContext, needles []string, query, text string, args ...any) ([]int64, error) {
+// shortest leaves out the words that contain others: texts with those contain
+// these.
+func shortest(words []string) []string {
+	return slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return slices.ContainsFunc(words, func(o string) bool { return o != w && strings.Contains(w, o) })
+	})
+}
+
+// needlesMost is how many words are looked for at once.
+const needlesMost = 100
+
+// mentions returns the ids of rows whose text speaks of one of the needles;
+// from says which rows.
+func (s *Service) mentions(ctx context.Context, q sqlx.QueryerContext, needles []string, text, from string, args ...any) ([]int64, error) {
 	var out []int64
-	for part := range slices.Chunk(needles, needlesMost) {
-		p, likes := params(slices.Clone(args)), []string{}
+	for part := range slices.Chunk(shortest(needles), needlesMost) {
+		p, any := params(slices.Clone(args)), []string{}
 		for _, n := range part {
-			likes = append(likes, text+` LIKE `+p.add(like(n))+` ESCAPE '\'`)
+			any = append(any, s.contains(text, p.add(n)))
 		}
 		var rows []struct {
 			ID   int64  `db:"id"`
-			Body string `db:"body"`
+			Text string `db:"text"`
 		}
-		if err := sqlx.SelectContext(ctx, q, &rows, query+`(`+strings.Join(likes, ` OR `)+`)`, p...); err != nil {
+		err := sqlx.SelectContext(ctx, q, &rows, `SELECT id, `+text+` AS text FROM `+from+` AND (`+strings.Join(any, ` OR `)+`)`, p...)
+		if err != nil {
 			return nil, fmt.Errorf("finding what is held on a contact: %w", err)
 		}
 		for _, r := range rows {
-			if slices.ContainsFunc(part, func(n string) bool { return mentioned(r.Body, n) }) {
+			if slices.ContainsFunc(needles, func(n string) bool { return mentioned(r.Text, n) }) {
 				out = append(out, r.ID)
 			}
 		}
 	}
 	return out, nil
 }
-
-// needlesMost is how many words are looked for at once.
-const needlesMost = 100
 
 // mentioned says whether a word stands in a text, and not only as part of a
 // longer one: one number begins with another.
@@ -144,36 +202,48 @@ func alphanumeric(c byte) bool {
 
 // writtenInGroups finds what a contact wrote in other chats. Messages do not
 // know their writers by a column: it is rarely asked for.
-func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, c *chatRow, ids []string) ([]located, error) {
-	if c != nil && c.IsGroup {
-		return nil, nil
+func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, f, earlier *footprint) error {
+	if f.chat != nil && f.chat.IsGroup {
+		return nil
 	}
-	p := params{ref}
-	var jids, likes []string
-	for _, id := range ids {
+	p := params{ref, earlier.upTo.Message}
+	var jids, any []string
+	for _, id := range f.ids {
 		jid := base(id) + "::single"
 		if !slices.Contains(jids, jid) {
 			jids = append(jids, jid)
-			likes = append(likes, `m.body LIKE `+p.add(like(`"participant":{"remoteJid":`+string(mustJSON(jid))))+` ESCAPE '\'`)
+			any = append(any, s.contains(`m.body`, p.add(`"participant":{"remoteJid":`+string(mustJSON(jid)))))
 		}
 	}
+	const columns = `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id, m.body FROM messaging_message m `
 	var rows []struct {
 		located
 		Body string `db:"body"`
 	}
-	err := sqlx.SelectContext(ctx, q, &rows, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id, m.body
-		FROM messaging_chat c JOIN messaging_message m ON m.chat = c.id
-		WHERE c.reference = $1 AND c.is_group AND (`+strings.Join(likes, ` OR `)+`) ORDER BY m.chat, m.past_us, m.seq`, p...)
+	err := sqlx.SelectContext(ctx, q, &rows, columns+`JOIN messaging_chat c ON c.id = m.chat
+		WHERE c.reference = $1 AND c.is_group AND m.seq > $2 AND (`+strings.Join(any, ` OR `)+`)`, p...)
 	if err != nil {
-		return nil, fmt.Errorf("finding what a contact wrote in groups: %w", err)
+		return fmt.Errorf("finding what a contact wrote in groups: %w", err)
 	}
-	var out []located
+	for part := range slices.Chunk(earlier.elsewhere, chunk) { // where they are now
+		seqs := make([]int64, len(part))
+		for i, m := range part {
+			seqs[i] = m.Seq
+		}
+		in, args := s.db.Dialect.InNumbers("m.seq", 1, seqs)
+		if err := sqlx.SelectContext(ctx, q, &rows, columns+`WHERE `+in, args...); err != nil {
+			return fmt.Errorf("finding what a contact wrote in groups: %w", err)
+		}
+	}
 	for _, r := range rows {
 		var body Body
 		_ = json.Unmarshal([]byte(r.Body), &body) // written by this package
 		if body.Participant != nil && slices.Contains(jids, body.Participant.RemoteJID) {
-			out = append(out, r.located)
+			f.elsewhere = append(f.elsewhere, r.located)
 		}
 	}
-	return out, nil
+	slices.SortFunc(f.elsewhere, func(a, b located) int {
+		return cmp.Or(cmp.Compare(a.Chat, b.Chat), cmp.Compare(a.Past, b.Past), cmp.Compare(a.Seq, b.Seq))
+	})
+	return nil
 }

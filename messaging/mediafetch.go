@@ -68,7 +68,7 @@ func (s *Service) handleFile(ctx context.Context, it lane.Item) lane.Outcome {
 		}
 	} else {
 		out.file = &saved
-		if _, err := s.file(ctx, f.ID); errors.Is(err, sql.ErrNoRows) { // deleted while it came
+		if now, err := s.file(ctx, f.ID); errors.Is(err, sql.ErrNoRows) || err == nil && now.Gone { // deleted while it came
 			if err := s.removeFile(ctx, f.ID); err != nil {
 				return s.refetch(ctx, it, err)
 			}
