@@ -72,6 +72,7 @@ func settle(t *testing.T, f fixture, g *graphtest.Server, name, word, phone, num
 	second := f.do(t, "POST", "/user/login", fmt.Sprintf(`{"email":"second-%s","password":%q}`, email, password)).json(200)
 	e.others["second"] = second["token"].(string)
 
+	require.Equal(t, 202, f.do(t, "POST", "/user/reset", fmt.Sprintf(`{"email":%q}`, email)).Code) // nobody takes mails there: it is tried again
 	l := cloudLine(number)
 	cloud, sandbox := c.line(t, reference(l)), c.line(t, fmt.Sprintf(`{"name":%q,"type":"provider-sandbox","settings":{}}`, word))
 	for _, hook := range []string{echoURL, "http://127.0.0.1:1/" + word} {
@@ -169,7 +170,7 @@ func TestDeleteAccount(t *testing.T) {
 		store.refuse.Store(true)
 		f = working(t, setupOn(t, db, func(cfg *server.Config) {
 			loopback(cfg)
-			cfg.GraphURL, cfg.Media, cfg.Now = g.URL, store, c.now
+			cfg.GraphURL, cfg.Media, cfg.Now, cfg.SMTPURL = g.URL, store, c.now, "smtp://127.0.0.1:1?from=chat@example.org"
 		}))
 		ana := settle(t, f, g, "ana", word, phone, number)
 		ben := settle(t, f, g, "ben", "remains", "16505550888", "8800")
@@ -200,6 +201,7 @@ func TestDeleteAccount(t *testing.T) {
 			handle.Wake("server.closed")
 			return traces(contents(t, db), ana.account) == 0
 		}, 2*eventually, 10*tick)
+		require.Eventually(t, func() bool { return traces(contents(t, db), word) == 0 }, 4*eventually, 10*tick)
 		after := contents(t, db)
 		for _, trace := range []string{word, phone, number, ana.account, "ana-"} {
 			require.Zero(t, traces(after, trace), trace)

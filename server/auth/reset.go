@@ -40,7 +40,8 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 		if err != nil || q.Over {
 			return err
 		}
-		return s.mails.PutTx(ctx, tx, lane.Entry{Consumer: "reset", Key: email, Subject: email})
+		// The key outlives the mail, so it must not be the e-mail itself.
+		return s.mails.PutTx(ctx, tx, lane.Entry{Consumer: "reset", Key: hashOpaque(email), Subject: email})
 	})
 	if err != nil {
 		return fmt.Errorf("asking for a reset: %w", err)
