@@ -60,9 +60,7 @@ func (s *Service) askNames(ctx context.Context) error {
 			for {
 				select {
 				case p := <-s.names.wishes:
-					if err := s.askName(ctx, p); err != nil && ctx.Err() == nil {
-						s.opts.Logger.InfoContext(ctx, "asking for a contact's name", slog.Int64("reference", int64(p.line.ID)), slogError(err))
-					}
+					s.logNameless(ctx, p, s.askName(ctx, p))
 				case <-ctx.Done():
 					return nil
 				}
@@ -70,6 +68,18 @@ func (s *Service) askNames(ctx context.Context) error {
 		})
 	}
 	return g.Wait()
+}
+
+// logNameless says why a contact has no name. That it shows none is no news.
+func (s *Service) logNameless(ctx context.Context, p person, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	level := slog.LevelInfo
+	if certain(err) {
+		level = slog.LevelDebug
+	}
+	s.opts.Logger.Log(ctx, level, "asking for a contact's name", slog.Int64("reference", int64(p.line.ID)), slogError(err))
 }
 
 // askName asks the network what a contact is called. A panic of a provider

@@ -55,31 +55,41 @@ func isMark(e *provider.StatusChange) bool { return e.MessageID == "" && e.OwnID
 // loadMarked reads the own messages that watermarks may be about: those that
 // are not read, from where each chat's marks say.
 func (u *unit) loadMarked(ctx context.Context, b *batch) error {
-	var from []any
+	from := map[int64]int64{} // by chat
 	for _, a := range b.as {
 		e, ok := a.event.(*provider.StatusChange)
 		if !ok || !isMark(e) {
 			continue
 		}
 		c := u.chatOf(person{a.line, e.To})
-		if _, twice := u.own[c.ID]; twice {
+		m := c.marks()
+		k := m.of(e.Status)
+		if k == nil || database.Micros(e.UpTo) <= k.UpToUS {
 			continue
 		}
-		u.own[c.ID] = nil
-		m := c.marks()
-		from = append(from, c.ID, min(m.Delivered.Seq, m.Read.Seq))
+		if seq, twice := from[c.ID]; !twice || k.Seq < seq {
+			from[c.ID] = k.Seq
+		}
+	}
+	var values []any
+	for chat, seq := range from {
+		u.own[chat] = nil
+		values = append(values, chat, seq)
 	}
 	rows, err := database.SelectRows[*messageRow](ctx, u.s.db, u.tx, database.Rows{
 		Before: `SELECT ` + messageColumns + ` FROM (`,
 		After: `) AS v CROSS JOIN messaging_message m LEFT JOIN messaging_outbound o ON o.message = m.seq
 			WHERE m.chat = v.column1 AND m.past_us = 0 AND m.seq >= v.column2 AND m.mine AND m.status < ` + strconv.Itoa(int(provider.StatusRead)) + `
 			ORDER BY m.seq`,
-		Types: []string{"BIGINT", "BIGINT"}, Values: from,
+		Types: []string{"BIGINT", "BIGINT"}, Values: values,
 	})
 	if err != nil {
 		return fmt.Errorf("finding what was read: %w", err)
 	}
 	for _, m := range rows {
+		if u.added[messageKey{m.Reference, m.ID}] != nil {
+			continue // it has yet to be announced, and joins the others then
+		}
 		if known := u.messages[m.Seq]; known != nil {
 			m = known
 		}

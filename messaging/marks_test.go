@@ -59,6 +59,7 @@ func TestWatermarks(t *testing.T) {
 		require.Equal(t, "SENDING", status(d.ID))
 		f.receive(t, ref, watermark(provider.StatusRead, at(36)), inboxText("with it", at(35)))
 		require.Equal(t, []string{"READ", "READ", "SENDING"}, []string{status("after"), status("with it"), status(d.ID)})
+		require.Equal(t, []string{"message:SENDING", "status:READ"}, f.sink.of(t, "with it"))
 
 		// The network's own clock wins, once its echo tells it.
 		own := f.net.attempts()[3].ID
@@ -178,7 +179,7 @@ func TestMarksInAnyOrder(t *testing.T) {
 			want := map[string]string{}
 			read, delivered := rand.IntN(20), rand.IntN(20)
 			for i := range 20 {
-				id := fmt.Sprint("m", i)
+				id := fmt.Sprintf("m%d.%d", round, i)
 				evs = append(evs, inboxText(id, epoch.Add(time.Duration(i)*time.Second)))
 				switch {
 				case i <= read:
@@ -203,6 +204,7 @@ func TestMarksInAnyOrder(t *testing.T) {
 			got := map[string]string{}
 			for _, m := range f.messages(t, ref, "111") {
 				got[m.ID] = m.Status
+				require.Equal(t, "message:SENDING", f.sink.of(t, m.ID)[0], "told before what becomes of it")
 			}
 			require.Equal(t, want, got, "round %d", round)
 		}
