@@ -35,7 +35,7 @@ func (s *Server) streamRoutes(a *api) {
 		about: "Events are `message`, `status`, `session` and `chat`, each with a JSON record as data, or `chat` with `{reference, chatId, mergedFrom}` " +
 			"when two ids are found to be of one contact; `delivery` for each attempt to deliver a webhook, with " +
 			"`{reference, endpointId, deliveryId, event, chatId, messageId, state, statusCode, attempt, at}`; and `resync` when the position is older than the " +
-			"24 hours that are kept, or older messages were imported: fetch anew what is shown. After a break, `Last-Event-ID` (or `after`) continues where it ended.",
+			"24 hours that are kept, older messages were imported, or a contact was erased: fetch anew what is shown. After a break, `Last-Event-ID` (or `after`) continues where it ended.",
 		errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.stream)
 }
