@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/gorilla/mux"
 
 	"github.com/trunklinehq/trunkline/server/auth"
 )
@@ -21,6 +22,7 @@ type api struct {
 	// wins.
 	problems []func(error) *Problem
 	pending  []pendingOperation
+	literal  map[string]bool // paths without parameters
 }
 
 type pendingOperation struct {
@@ -101,9 +103,18 @@ func registerReply[I, O any](a *api, op operation, need auth.Permission, handler
 func (a *api) finish() {
 	slices.SortStableFunc(a.pending, func(x, y pendingOperation) int { return strings.Compare(rank(x.path), rank(y.path)) })
 	for _, p := range a.pending {
+		a.literal[p.path] = !strings.Contains(p.path, "{")
 		p.register()
 	}
 	a.pending = nil
+}
+
+// owns says whether a route is for a path. A literal path is not taken for one
+// with parameters by a method that it does not have: DELETE /user/login
+// deletes no user.
+func (a *api) owns(path string, route *mux.Route) bool {
+	template, err := route.GetPathTemplate()
+	return err == nil && (template == path || !a.literal[path])
 }
 
 // rank sorts a parameter behind every literal.

@@ -38,7 +38,7 @@ func newAPI(s *Server) *api {
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{asProblem},
 	}
-	a := &api{API: humamux.New(s.router, cfg), s: s, problems: []func(error) *Problem{authProblem, messagingProblem, webhookProblem}}
+	a := &api{API: humamux.New(s.router, cfg), s: s, literal: map[string]bool{}, problems: []func(error) *Problem{authProblem, messagingProblem, webhookProblem}}
 	a.UseMiddleware(a.guard, a.legible)
 	return a
 }

@@ -16,9 +16,9 @@ import (
 // a line in the log, a panic becomes a problem, and its body has to come at a
 // reasonable pace.
 func (s *Server) middleware(router *mux.Router) http.Handler {
-	router.Use(rememberRoute)
+	router.Use(rememberRoute, s.literalFirst)
 	router.NotFoundHandler = http.HandlerFunc(notFound)
-	router.MethodNotAllowedHandler = methodNotAllowed(router)
+	router.MethodNotAllowedHandler = http.HandlerFunc(s.methodNotAllowed)
 	return s.observe(s.recovered(paced(headAsGet(router))))
 }
 
@@ -115,23 +115,35 @@ func notFound(w http.ResponseWriter, _ *http.Request) {
 	writeProblem(w, problem(codeNotFound, "there is no such path"))
 }
 
-// methodNotAllowed names the methods that the path has.
-func methodNotAllowed(router *mux.Router) http.Handler {
+// literalFirst refuses what only a path with parameters would answer, where
+// there is a literal one. (The router forgets a method that did not match when
+// a later route is like the path.)
+func (s *Server) literalFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, m := range []string{
-			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
-		} {
-			try := *r
-			if try.Method = m; m == http.MethodHead {
-				try.Method = http.MethodGet
-			}
-			var match mux.RouteMatch
-			if router.Match(&try, &match) && match.MatchErr == nil {
-				w.Header().Add("Allow", m)
-			}
+		if !s.api.owns(r.URL.Path, mux.CurrentRoute(r)) {
+			requestOf(r.Context()).route = r.URL.Path
+			s.methodNotAllowed(w, r)
+			return
 		}
-		writeProblem(w, problem(codeMethodNotAllowed, "the path has no such method"))
+		next.ServeHTTP(w, r)
 	})
+}
+
+// methodNotAllowed names the methods that the path has.
+func (s *Server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	for _, m := range []string{
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	} {
+		try := *r
+		if try.Method = m; m == http.MethodHead {
+			try.Method = http.MethodGet
+		}
+		var match mux.RouteMatch
+		if s.router.Match(&try, &match) && match.MatchErr == nil && s.api.owns(r.URL.Path, match.Route) {
+			w.Header().Add("Allow", m)
+		}
+	}
+	writeProblem(w, problem(codeMethodNotAllowed, "the path has no such method"))
 }
 
 func newRequestID() string {

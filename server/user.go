@@ -77,7 +77,7 @@ func (s *Server) signUp(ctx context.Context, c call, in *struct{ Body signUpBody
 	if b.Cookie && c.foreign {
 		return nil, foreign()
 	}
-	session, err := s.Auth.SignUp(ctx, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Cookie: b.Cookie})
+	session, err := s.Auth.SignUp(ctx, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Address: c.Client, Cookie: b.Cookie})
 	return s.viewSession(session), err
 }
 

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 
@@ -36,7 +37,8 @@ func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 	if err := s.prove(ctx, u, email, c.Password, c.Address); err != nil {
 		return Session{}, err
 	}
-	if err := s.remember(ctx, u.ID, c.Address); err != nil {
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error { return s.rememberTx(ctx, tx, u.ID, c.Address) })
+	if err != nil {
 		return Session{}, err
 	}
 	s.rehash(ctx, u, c.Password)
@@ -139,14 +141,18 @@ func (s *Service) knows(ctx context.Context, u userRow, password string) (bool, 
 	return s.matches(ctx, h, password)
 }
 
-// remember keeps from where a user has logged in.
-func (s *Service) remember(ctx context.Context, user string, from netip.Addr) error {
-	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO auth_origin (user_id, address, seen_us) VALUES ($1, $2, $3)
-			ON CONFLICT (user_id, address) DO UPDATE SET seen_us = excluded.seen_us`,
-			user, network(from), database.Micros(s.opts.Now()))
-		return err
-	})
+// rememberTx keeps from where a user has logged in, if that is known.
+func (s *Service) rememberTx(ctx context.Context, tx *sqlx.Tx, user string, from netip.Addr) error {
+	if !from.IsValid() {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO auth_origin (user_id, address, seen_us) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id, address) DO UPDATE SET seen_us = excluded.seen_us`,
+		user, network(from), database.Micros(s.opts.Now()))
+	if err != nil {
+		return fmt.Errorf("remembering from where a user has logged in: %w", err)
+	}
+	return nil
 }
 
 func (s *Service) knowsOrigin(ctx context.Context, user string, from netip.Addr) (bool, error) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/mail"
+	"net/netip"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,7 +21,11 @@ type NewUser struct {
 	Email    string
 	Name     string // 1..200 characters
 	Password string // at least 10 characters
-	Cookie   bool   // of a sign-up: a cookie session is wanted, too
+
+	// Of a sign-up only, which is a login, too: the address of the client, and
+	// whether a cookie session is wanted.
+	Address netip.Addr
+	Cookie  bool
 }
 
 const (
@@ -49,7 +54,10 @@ func (s *Service) SignUp(ctx context.Context, n NewUser) (Session, error) {
 		if err := s.insertAccount(ctx, tx, u); err != nil {
 			return err
 		}
-		return insertUser(ctx, tx, u)
+		if err := insertUser(ctx, tx, u); err != nil {
+			return err
+		}
+		return s.rememberTx(ctx, tx, u.ID, n.Address)
 	})
 	if err != nil {
 		return Session{}, fmt.Errorf("signing up: %w", err)
