@@ -26,7 +26,7 @@ func (s *Service) counter() *tally.Counter {
 	return tally.New(s.db, tally.Options{
 		Name: "messaging",
 		Rows: `SELECT m.seq AS id, r.account, CASE WHEN m.mine THEN '` + usageOut + `' ELSE '` + usageIn + `' END AS what, m.created_us AS at_us
-			FROM messaging_message AS m JOIN messaging_reference AS r ON r.id = m.reference WHERE m.past_us = 0`,
+			FROM messaging_message AS m CROSS JOIN messaging_reference AS r WHERE r.id = m.reference AND m.past_us = 0`,
 		Logger: s.opts.Logger, Now: s.opts.Now,
 	})
 }

@@ -12,7 +12,7 @@ func (d *Dispatcher) counter() *tally.Counter {
 	return tally.New(d.db, tally.Options{
 		Name: "webhook",
 		Rows: `SELECT t.id, e.account, t.outcome AS what, t.at_us FROM webhook_attempt AS t
-			JOIN webhook_event AS e ON e.number = t.event WHERE t.outcome = '` + delivered + `'`,
+			CROSS JOIN webhook_event AS e WHERE e.number = t.event AND t.outcome = '` + delivered + `'`,
 		Logger: d.opts.Logger, Now: d.opts.Now,
 	})
 }

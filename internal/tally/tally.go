@@ -28,7 +28,8 @@ type Counter struct {
 type Options struct {
 	Name string // separates counters that share a database
 	// Rows is a SELECT of what counts, with the columns id (it rises with
-	// time), account, what and at_us.
+	// time), account, what and at_us. Where it joins tables, CROSS JOIN keeps
+	// SQLite from beginning with another than the one that has the ids.
 	Rows   string
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
@@ -123,8 +124,7 @@ func (c *Counter) count(ctx context.Context, tx *sqlx.Tx) error {
 // next are the last id that is counted and the last that is to be; 0: nothing
 // is.
 func (c *Counter) next(ctx context.Context, q sqlx.QueryerContext) (from, to int64, err error) {
-	err = sqlx.GetContext(ctx, q, &from, `SELECT COALESCE(max(counted), 0) FROM tally_mark WHERE name = $1`, c.opts.Name)
-	if err != nil {
+	if from, err = c.mark(ctx, q); err != nil {
 		return 0, 0, err
 	}
 	err = sqlx.GetContext(ctx, q, &to, `SELECT COALESCE(max(id), 0) FROM (SELECT id, at_us FROM (`+c.opts.Rows+`) AS source
@@ -135,6 +135,23 @@ func (c *Counter) next(ctx context.Context, q sqlx.QueryerContext) (from, to int
 // Since counts, by what they are, the rows of an account from the day of since
 // on, in UTC, to this moment.
 func (c *Counter) Since(ctx context.Context, account string, since time.Time) (map[string]int64, error) {
+	mark, err := c.mark(ctx, c.db)
+	for err == nil {
+		// The mark is a parameter: PostgreSQL plans for what it is.
+		var out map[string]int64
+		if out, err = c.since(ctx, account, since.UnixMicro()/day.Microseconds(), mark); err != nil {
+			break
+		}
+		was := mark
+		if mark, err = c.mark(ctx, c.db); err == nil && mark == was {
+			return out, nil
+		}
+	}
+	return nil, fmt.Errorf("reading the count of %s: %w", c.opts.Name, err)
+}
+
+// since counts from a day on, when what is up to mark is in tally_day.
+func (c *Counter) since(ctx context.Context, account string, first, mark int64) (map[string]int64, error) {
 	var parts []struct {
 		What string `db:"what"`
 		N    int64  `db:"n"`
@@ -142,16 +159,18 @@ func (c *Counter) Since(ctx context.Context, account string, since time.Time) (m
 	err := c.db.SelectContext(ctx, &parts, `SELECT what, CAST(SUM(n) AS BIGINT) AS n FROM tally_day
 		WHERE name = $1 AND account = $2 AND day >= $3 GROUP BY what
 		UNION ALL SELECT what, count(*) AS n FROM (`+c.opts.Rows+`) AS source
-		WHERE id > (SELECT COALESCE(max(counted), 0) FROM tally_mark WHERE name = $1) AND account = $2 AND `+daySQL+` >= $3 GROUP BY what`,
-		c.opts.Name, account, since.UnixMicro()/day.Microseconds())
-	if err != nil {
-		return nil, fmt.Errorf("reading the count of %s: %w", c.opts.Name, err)
-	}
+		WHERE id > $4 AND account = $2 AND `+daySQL+` >= $3 GROUP BY what`, c.opts.Name, account, first, mark)
 	out := map[string]int64{}
 	for _, p := range parts {
 		out[p.What] += p.N
 	}
-	return out, nil
+	return out, err
+}
+
+// mark is the last id that is counted.
+func (c *Counter) mark(ctx context.Context, q sqlx.QueryerContext) (id int64, err error) {
+	err = sqlx.GetContext(ctx, q, &id, `SELECT COALESCE(max(counted), 0) FROM tally_mark WHERE name = $1`, c.opts.Name)
+	return id, err
 }
 
 // ForgetTx deletes what was counted of an account.
