@@ -91,6 +91,9 @@ func bodyOf(content provider.Content) (body Body, names []string, err error) {
 	case provider.Buttons:
 		return Body{Text: c.Text, QuickReplies: quick(c.Buttons)}, []string{atQuickReplies, "message.buttons", ".payload", ".id"}, nil
 	case provider.List:
+		if !brief(c) && c.Text != "" {
+			return Body{}, nil, lacks("a question beside its cards (message.text)")
+		}
 		return listOf(c), []string{
 			atQuickReplies, "message.rows", atPayload + ".elements", "message.rows", ".subtitle", ".description",
 			".buttons[0].title", "'s button (message.button)", ".buttons[0].payload", ".id", ".payload", ".id",
@@ -150,7 +153,7 @@ func brief(c provider.List) bool {
 }
 
 // listOf makes quick replies of brief answers and cards of longer ones, each
-// with a button that chooses it. The question of cards goes before them, see
+// with a button that chooses it. The question of cards goes before them: see
 // [Provider.Split].
 func listOf(c provider.List) Body {
 	if brief(c) {

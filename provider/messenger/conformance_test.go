@@ -18,12 +18,12 @@ func TestConformance(t *testing.T) {
 		New:     conformanceLine,
 		ChatIDs: []string{maria, maria + "@messenger", " " + maria + "@messenger "},
 		Contents: []provider.Content{
-			provider.Media{Kind: provider.Image, URL: "https://files.example/a.png"},
+			provider.Media{Kind: provider.Image, URL: "https://files.example/a.png", Caption: "A picture"},
 			provider.Media{Kind: provider.Video, URL: "https://files.example/a.mp4"},
 			provider.Media{Kind: provider.Audio, URL: "https://files.example/a.mp3"},
 			provider.Media{Kind: provider.Document, Open: opening("%PDF"), File: provider.File{MIME: "application/pdf"}},
 			provider.Interactive{Interactive: json.RawMessage(`{"template_type":"button","text":"Open?","buttons":[{"type":"web_url","url":"https://example.com","title":"Open"}]}`)},
-			provider.List{Button: "Choose", Sections: []provider.Section{{Rows: []provider.Choice{{ID: "1", Title: "One", Description: "The first"}}}}},
+			provider.List{Text: "Which?", Button: "Choose", Sections: []provider.Section{{Rows: []provider.Choice{{ID: "1", Title: "One", Description: "The first"}}}}},
 		},
 		Junk: []string{"", "ana", "ana@sandbox", "+" + maria, "12@messenger@messenger", "123456789012345678901234567890123", "@messenger"},
 	})

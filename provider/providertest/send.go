@@ -45,13 +45,15 @@ func contents(t *testing.T, f *fixture) {
 			content = f.about(t, session, name)
 		}
 		require.NotNil(t, content, "the harness has no content of type %s", name)
-		receipt, err := session.Send(t.Context(), provider.Outbound{ID: f.id("own-" + name), To: f.to, Content: content})
-		require.NoError(t, err, name)
-		require.NotEmpty(t, receipt.MessageID, name)
-		require.False(t, ids[receipt.MessageID], "%s has another's id", name)
-		ids[receipt.MessageID] = true
-		if receipt.To != nil {
-			require.NotEmpty(t, receipt.To.ChatID)
+		for i, part := range f.split(t, name, content) {
+			receipt, err := session.Send(t.Context(), provider.Outbound{ID: f.id(fmt.Sprintf("own-%s-%d", name, i)), To: f.to, Content: part})
+			require.NoError(t, err, name)
+			require.NotEmpty(t, receipt.MessageID, name)
+			require.False(t, ids[receipt.MessageID], "%s has another's id", name)
+			ids[receipt.MessageID] = true
+			if receipt.To != nil {
+				require.NotEmpty(t, receipt.To.ChatID)
+			}
 		}
 	}
 	require.Contains(t, f.Shown(), "Hello")
@@ -85,6 +87,25 @@ func (f *fixture) about(t *testing.T, session provider.Session, name string) pro
 type hologram struct{}
 
 func (hologram) Type() string { return "hologram" }
+
+// split returns the messages that content of a type is sent as: one of its own
+// type, and maybe others.
+func (f *fixture) split(t *testing.T, name string, c provider.Content) []provider.Content {
+	t.Helper()
+	splitter, ok := f.Provider.(provider.Splitter)
+	if !ok {
+		return []provider.Content{c}
+	}
+	all, own := splitter.Split(c), 0
+	for _, part := range all {
+		if part.Type() == name {
+			own++
+		}
+		require.Len(t, splitter.Split(part), 1, "a part is whole")
+	}
+	require.Equal(t, 1, own, name)
+	return all
+}
 
 // otherContents: what is not declared is refused and does not arrive.
 func otherContents(t *testing.T, f *fixture) {
