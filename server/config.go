@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/web"
 )
 
 // Config is what a server needs to know.
@@ -49,6 +50,9 @@ type Config struct {
 	// DeliveryRetention is how long webhook deliveries are kept. 0: 30 days,
 	// −1: for ever.
 	DeliveryRetention time.Duration
+	// Web is how WhatsApp Web lines connect and how fast they write. Logger and
+	// Now are the server's. The zero value is the default.
+	Web web.Options
 	// Providers are kinds of lines beside the built-in ones. nil: none.
 	Providers []provider.Provider
 	// SMTPURL is the mail server for links to set a new password, such as

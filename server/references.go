@@ -67,8 +67,8 @@ func (s *Server) referenceRoutes(a *api) {
 type newReference struct {
 	Body struct {
 		Name     string            `json:"name" minLength:"1" maxLength:"200" example:"Shop"`
-		Type     provider.Kind     `json:"type" doc:"provider-cloud, provider-messenger or provider-sandbox." example:"provider-sandbox"`
-		Settings map[string]string `json:"settings,omitempty" doc:"What the type needs. provider-cloud: phoneNumberId, businessAccountId, accessToken, appSecret and verifyToken; provider-messenger: pageId, accessToken, appSecret and verifyToken; provider-sandbox: nothing."`
+		Type     provider.Kind     `json:"type" doc:"provider-web, provider-cloud, provider-messenger or provider-sandbox." example:"provider-sandbox"`
+		Settings map[string]string `json:"settings,omitempty" doc:"What the type needs. provider-web: nothing, or markOnline, historySync and proxyUrl; provider-cloud: phoneNumberId, businessAccountId, accessToken, appSecret and verifyToken; provider-messenger: pageId, accessToken, appSecret and verifyToken; provider-sandbox: nothing."`
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/cloud"
 	"github.com/trunklinehq/trunkline/provider/messenger"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
+	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -35,10 +36,17 @@ func (s *Server) connect(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	lines := c.Web
+	lines.Logger, lines.Now = c.Logger, c.Now
+	whatsapp, err := web.New(ctx, c.DB, &lines)
+	if err != nil {
+		return err
+	}
 	s.Messaging, err = messaging.New(ctx, c.DB, &messaging.Options{
 		Providers: append([]provider.Provider{
 			sandbox.New(),
 			cloud.New(&cloud.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
+			whatsapp,
 			messenger.New(&messenger.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
 		}, c.Providers...),
 		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks}}, Retention: c.MessageRetention,

@@ -41,6 +41,9 @@ func serve(ctx context.Context, f flags, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer closeSoon(db)
+	if set.Server.Web, err = testNetwork(ctx, listeners.Main.Addr(), log); err != nil {
+		return err
+	}
 	s, err := newServer(ctx, set, home, db, log)
 	if err != nil {
 		return err

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/trunklinehq/trunkline/provider/web"
+)
+
+// Settings of tests, which are no flags: where a fake WhatsApp Web listens, its
+// certificate (PEM) and the key that signs its Noise certificates (hexadecimal).
+// See package webtest.
+const (
+	testAddr    = "TRUNKLINE_WEB_TEST_ADDR"
+	testCA      = "TRUNKLINE_WEB_TEST_CA"
+	testRootKey = "TRUNKLINE_WEB_TEST_ROOT_KEY"
+)
+
+// testNetwork is how WhatsApp Web lines connect when the environment points
+// them at a fake one. Nobody else may reach a server that trusts it: own is the
+// server's address.
+func testNetwork(ctx context.Context, own net.Addr, log *slog.Logger) (web.Options, error) {
+	addr, ca, key := os.Getenv(testAddr), os.Getenv(testCA), os.Getenv(testRootKey)
+	if addr == "" && ca == "" && key == "" {
+		return web.Options{}, nil
+	}
+	at, err := net.ResolveTCPAddr("tcp", addr)
+	if addr == "" || err != nil {
+		return web.Options{}, &settingError{testAddr, "must be HOST:PORT"}
+	}
+	if !isLoopback(at) || !isLoopback(own) {
+		return web.Options{}, &settingError{testAddr, "is for tests: it and --addr must be loopback addresses"}
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM([]byte(ca)) {
+		return web.Options{}, &settingError{testCA, "must be a certificate as PEM"}
+	}
+	root, err := hex.DecodeString(key)
+	if err != nil || len(root) != 32 {
+		return web.Options{}, &settingError{testRootKey, "must be 32 bytes in hexadecimal"}
+	}
+	log.WarnContext(ctx, "WhatsApp Web lines connect to a fake network for tests", slog.String("addr", at.String()))
+	var dialer net.Dialer
+	return web.Options{
+		RootKey: (*[32]byte)(root), Pace: web.Pace{Messages: -1, Strangers: -1},
+		HTTPClient: &http.Client{Transport: &http.Transport{
+			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return dialer.DialContext(ctx, network, at.String())
+			},
+			TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+		}},
+	}, nil
+}
