@@ -34,8 +34,11 @@
 // status only rises, and of two words about a contact (its names, its number,
 // whether it wants to be written to) the later one counts, whichever came
 // first: the same events in any order come to the same. A contact with a new
-// number keeps its chat, to which the old number still leads. Imported history
-// is stored before all other messages of its chat, and makes no [Event].
+// number keeps its chat, to which the old number still leads. Where a network
+// says up to when a contact has read, that holds for each own message that is
+// not newer, stored before or after. Names are asked for where messages come
+// without, and hold none of them up. Imported history is stored before all
+// other messages of its chat, and makes no [Event].
 //
 // # Times and ids
 //
