@@ -148,9 +148,13 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err := s.unlock(ctx); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
-	// One batch at a time: SQLite has one writer, and to PostgreSQL few large
-	// transactions are less work than many small ones.
-	s.inbox.Gate, s.inbox.Run = make(chan struct{}, 1), s.receiveBatch
+	// SQLite has one writer. To PostgreSQL few large transactions are less work
+	// than many small ones, but while one waits for the disk another can go on.
+	batches := 1
+	if d.Dialect == database.Postgres {
+		batches = 2
+	}
+	s.inbox.Gate, s.inbox.Run = make(chan struct{}, batches), s.receiveBatch
 	if s.opts.Media != nil && !s.opts.Exclusive {
 		if err := s.checkLibrary(ctx); err != nil {
 			return nil, fmt.Errorf("messaging: %w", err)
