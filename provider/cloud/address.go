@@ -10,20 +10,31 @@ import (
 
 const groupSuffix = "@g.us"
 
-// scopedID is a business-scoped user id, also of a parent portfolio:
-// US.40070010020030040055, US.ENT.40070010020030040066.
-var scopedID = regexp.MustCompile(`^[A-Z]{2}(\.ENT)?\.[A-Za-z0-9]{1,128}$`)
+// The lengths are counted apart: a pattern that counts to 256 takes much memory.
+var (
+	scopedID = regexp.MustCompile(`^[A-Z]{2}(\.ENT)?\.[A-Za-z0-9]+$`)
+	groupID  = regexp.MustCompile(`^[A-Za-z0-9_=+/.-]+$`)
+)
 
-var groupID = regexp.MustCompile(`^[A-Za-z0-9_=+/.-]{1,256}$`)
+const (
+	longestScopedID = len("US.ENT.") + 128
+	longestGroupID  = 256
+)
+
+// isScopedID recognizes a business-scoped user id, also of a parent portfolio:
+// US.40070010020030040055, US.ENT.40070010020030040066.
+func isScopedID(s string) bool { return len(s) <= longestScopedID && scopedID.MatchString(s) }
+
+func isGroupID(s string) bool { return len(s) <= longestGroupID && groupID.MatchString(s) }
 
 // Address takes a phone number with or without +, spaces, dashes, brackets and
 // dots; a business-scoped user id; or a group's id with @g.us.
 func (*Provider) Address(chatID string) (provider.Address, error) {
 	chatID = strings.TrimSpace(chatID)
-	if scopedID.MatchString(chatID) {
+	if isScopedID(chatID) {
 		return provider.Address{ChatID: chatID, UserID: chatID}, nil
 	}
-	if id, ok := strings.CutSuffix(chatID, groupSuffix); ok && groupID.MatchString(id) {
+	if id, ok := strings.CutSuffix(chatID, groupSuffix); ok && isGroupID(id) {
 		return provider.Address{ChatID: chatID, Group: true}, nil
 	}
 	if number := strings.Map(dialled, strings.TrimPrefix(chatID, "+")); phone(number) {
@@ -64,7 +75,7 @@ func person(user string, ids ...string) provider.Address {
 		id = strings.TrimPrefix(id, "+")
 		switch {
 		case id == "":
-		case scopedID.MatchString(id):
+		case isScopedID(id):
 			a.UserID = first(a.UserID, id)
 		case phone(id):
 			a.Phone = first(a.Phone, id)

@@ -79,7 +79,7 @@ type ButtonDefinition struct {
 }
 
 var (
-	templateName = regexp.MustCompile(`^[a-z0-9_]{1,512}$`)
+	templateName = regexp.MustCompile(`^[a-z0-9_]+$`)
 	variable     = regexp.MustCompile(`\{\{\s*[A-Za-z0-9_]+\s*\}\}`)
 )
 
@@ -87,7 +87,7 @@ var (
 // POST /templates has them.
 func checkDefinition(t provider.TemplateDefinition) error {
 	r := &graph.Rules{}
-	r.Must(templateName.MatchString(t.Name), "name", "must be 1 to 512 lower-case letters, digits and underscores")
+	r.Must(len(t.Name) <= 512 && templateName.MatchString(t.Name), "name", "must be 1 to 512 lower-case letters, digits and underscores")
 	r.Needs("language", t.Language)
 	switch t.Category {
 	case "MARKETING", "UTILITY", "AUTHENTICATION":

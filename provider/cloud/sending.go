@@ -81,7 +81,7 @@ func (m *Message) Validate() error {
 	case m.To != "":
 		r.Must(phone(strings.TrimPrefix(m.To, "+")), "to", "must be a phone number with its country code")
 	default:
-		r.Must(scopedID.MatchString(m.Recipient), "recipient", "must be a business-scoped user id")
+		r.Must(isScopedID(m.Recipient), "recipient", "must be a business-scoped user id")
 	}
 	r.AtMost("id", m.CallbackData, maxCallback)
 	r.Must(m.Body != nil, "message", "must not be empty")
