@@ -17,13 +17,15 @@ var (
 )
 
 const (
-	longestScopedID = len("US.ENT.") + 128
+	longestScopedID = 128 // behind the last dot
 	longestGroupID  = 256
 )
 
 // isScopedID recognizes a business-scoped user id, also of a parent portfolio:
 // US.40070010020030040055, US.ENT.40070010020030040066.
-func isScopedID(s string) bool { return len(s) <= longestScopedID && scopedID.MatchString(s) }
+func isScopedID(s string) bool {
+	return len(s)-strings.LastIndexByte(s, '.')-1 <= longestScopedID && scopedID.MatchString(s)
+}
 
 func isGroupID(s string) bool { return len(s) <= longestGroupID && groupID.MatchString(s) }
 
