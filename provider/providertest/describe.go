@@ -30,6 +30,12 @@ func description(t *testing.T, f *fixture) {
 		require.Contains(t, c.Send, contentType, "media that cannot be sent")
 		require.Positive(t, limit)
 	}
+	for tag, life := range c.Tags {
+		require.NotEmpty(t, tag)
+		require.Greater(t, life, c.Window, "%s: a tag is for when the window is closed", tag)
+	}
+	_, named := f.open(t).(provider.Namer)
+	require.Equal(t, c.Names, named, "who has no names can ask for them")
 	for i := range c.Send {
 		c.Send[i] = "changed"
 	}
