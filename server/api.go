@@ -43,6 +43,7 @@ type operation struct {
 	errors  []int  // statuses beyond those that follow from the rest
 	limited bool   // 60 a minute and address
 	login   bool   // a scoped token never suffices: its owner must have logged in
+	self    string // parameter of the path: who does not name himself in it needs users.manage; "": none
 }
 
 // Permissions that are none.
@@ -51,6 +52,7 @@ const (
 	anyUser   auth.Permission = "any user" // a token is, but no permission
 	problems                  = "Problem"  // schema of refusals
 	limited                   = "limited"  // metadata key
+	self                      = "self"     // metadata key
 	loginOnly                 = "x-login-only"
 )
 
@@ -140,7 +142,7 @@ func (a *api) declare(op operation, need auth.Permission, body bool) huma.Operat
 		Tags: []string{service}, DefaultStatus: op.status, Security: security(need),
 		MaxBodyBytes:    op.maxBody + 1, // huma refuses a body of exactly as many
 		BodyReadTimeout: -1,             // see paced
-		Errors:          refusals(op, need, body), Metadata: map[string]any{limited: op.limited},
+		Errors:          refusals(op, need, body), Metadata: map[string]any{limited: op.limited, self: op.self},
 	}
 	if op.login {
 		out.Extensions = map[string]any{loginOnly: true}

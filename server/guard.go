@@ -52,15 +52,20 @@ func (a *api) admit(c huma.Context, req *request, who *call) *Problem {
 	if caller.Cookie && who.foreign {
 		return foreign()
 	}
-	return allowed(op, caller)
+	return allowed(c, caller)
 }
 
 // allowed says whether a caller has the rights that an operation needs.
-func allowed(op *huma.Operation, caller auth.Caller) *Problem {
+func allowed(c huma.Context, caller auth.Caller) *Problem {
+	op := c.Operation()
 	if caller.Scoped && op.Extensions[loginOnly] == true {
 		return problem(codeForbidden, "a scoped token is not enough: the token of a login is required")
 	}
-	for _, need := range op.Security[0][bearer] {
+	needs := op.Security[0][bearer]
+	if param, _ := op.Metadata[self].(string); param != "" && c.Param(param) != caller.User {
+		needs = []string{string(auth.UsersManage)}
+	}
+	for _, need := range needs {
 		if !caller.Can(auth.Permission(need)) {
 			return problem(codeForbidden, "the permission "+need+" is required")
 		}

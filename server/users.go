@@ -23,7 +23,7 @@ func (s *Server) usersRoutes(a *api) {
 		about: "Anybody may change himself: his e-mail and password with `currentPassword`. Others, and `permissions`, need the permission `users.manage`. " +
 			"Nobody grants a permission that he lacks, or sets the e-mail or the password of who has one that he lacks. " +
 			"An account keeps one user with `users.manage`. A new password ends older tokens and cookies.",
-		errors: []int{http.StatusNotFound, http.StatusConflict}, login: true,
+		errors: []int{http.StatusNotFound, http.StatusConflict}, login: true, self: "userId",
 	}, anyUser, s.updateUser)
 	register(a, operation{
 		id: "Auth_DeleteUser", method: http.MethodDelete, path: "/user/{userId}", summary: "Delete a user",

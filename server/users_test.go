@@ -95,7 +95,10 @@ func TestOwnUser(t *testing.T) {
 			require.Equal(t, "body.currentPassword", p.Errors[0].Location)
 		}
 		ben.call(t, "PATCH", path, `{"permissions":["chats.read"]}`).problem(403, "forbidden")
-		ben.call(t, "PATCH", "/user/"+boss, `{"name":"X"}`).problem(403, "forbidden")
+		for _, body := range []string{`{"name":"X"}`, `{"name":1}`, `{`, ``} {
+			ben.call(t, "PATCH", "/user/"+boss, body).problem(403, "forbidden")
+			ben.call(t, "PATCH", "/user/nobody", body).problem(403, "forbidden")
+		}
 		ben.call(t, "PATCH", path, `{"email":"benno@example.org","currentPassword":"correct horse"}`).json(200)
 		ben.call(t, "PATCH", path, `{"password":"another password","currentPassword":"correct horse"}`).json(200)
 		ben.call(t, "GET", "/user/me", "").problem(401, "unauthorized")
