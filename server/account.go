@@ -22,15 +22,17 @@ func (s *Server) accountRoutes(a *api) {
 	}, auth.UsersManage, s.deleteAccount)
 }
 
-type accountView struct {
+// Account is what belongs to its users together.
+type Account struct {
 	ID               string              `json:"id"`
 	Plan             *string             `json:"plan" doc:"What its subscription is called; null: it has none."`
 	Status           *string             `json:"status" doc:"Of the subscription, in the words of Stripe: trialing, active, past_due, canceled, unpaid, paused, …; null: it has none."`
 	CurrentPeriodEnd *messaging.UnixTime `json:"currentPeriodEnd" doc:"Of the subscription; null: unknown."`
-	Usage            usageView           `json:"usage"`
+	Usage            AccountUsage        `json:"usage"`
 }
 
-type usageView struct {
+// AccountUsage is what an account has, and has done this month.
+type AccountUsage struct {
 	Since       messaging.UnixTime `json:"since" doc:"Messages and deliveries are counted from here on: the beginning of this month in UTC."`
 	References  int64              `json:"references"`
 	Users       int64              `json:"users"`
@@ -40,9 +42,10 @@ type usageView struct {
 	MediaBytes  int64              `json:"mediaBytes" doc:"Of the files that are kept now."`
 }
 
-func (s *Server) showAccount(ctx context.Context, c call, _ *struct{}) (accountView, error) {
-	v := accountView{ID: c.Account, Usage: usageView{Since: messaging.UnixTime{Time: monthOf(s.cfg.Now())}}}
-	sub, err := s.Billing.Subscription(ctx, c.Account)
+// Account shows an account. It is cheap, however much the account has.
+func (s *Server) Account(ctx context.Context, id string) (Account, error) {
+	v := Account{ID: id, Usage: AccountUsage{Since: messaging.UnixTime{Time: monthOf(s.cfg.Now())}}}
+	sub, err := s.Billing.Subscription(ctx, id)
 	if err != nil {
 		return v, err
 	}
@@ -52,23 +55,35 @@ func (s *Server) showAccount(ctx context.Context, c call, _ *struct{}) (accountV
 	if !sub.CurrentPeriodEnd.IsZero() {
 		v.CurrentPeriodEnd = &messaging.UnixTime{Time: sub.CurrentPeriodEnd}
 	}
-	used, err := s.account(c).Usage(ctx, v.Usage.Since.Time)
+	u := &v.Usage
+	used, err := s.Messaging.For(id).Usage(ctx, u.Since.Time)
 	if err != nil {
 		return v, err
 	}
-	u := &v.Usage
 	u.References, u.MessagesIn, u.MessagesOut, u.MediaBytes = used.References, used.Received, used.Sent, used.MediaBytes
-	if u.Deliveries, err = s.hooks(c).Delivered(ctx, u.Since.Time); err != nil {
+	if u.Deliveries, err = s.Webhooks.For(id).Delivered(ctx, u.Since.Time); err != nil {
 		return v, err
 	}
-	u.Users, err = s.Auth.CountUsers(ctx, c.Account)
+	u.Users, err = s.Auth.CountUsers(ctx, id)
 	return v, err
+}
+
+func (s *Server) showAccount(ctx context.Context, c call, _ *struct{}) (Account, error) {
+	return s.Account(ctx, c.Account)
 }
 
 // monthOf is when the month of t began in UTC.
 func monthOf(t time.Time) time.Time {
 	t = t.UTC()
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// DeleteAccount ends an account for good: its users are refused when it
+// returns, and [Server.Run], on any node, erases everything that belongs to it.
+func (s *Server) DeleteAccount(ctx context.Context, id string) error {
+	err := s.Auth.CloseAccount(ctx, id)
+	s.db.Wake(closedTopic)
+	return err
 }
 
 type deleteAccount struct {
@@ -81,7 +96,5 @@ func (s *Server) deleteAccount(ctx context.Context, c call, in *deleteAccount) (
 	if err := s.Auth.ConfirmPassword(ctx, c.Caller, in.Body.Password, c.Client); err != nil {
 		return done{}, err
 	}
-	err := s.Auth.CloseAccount(ctx, c.Account)
-	s.db.Wake(closedTopic)
-	return done{true}, err
+	return done{true}, s.DeleteAccount(ctx, c.Account)
 }

@@ -15,8 +15,8 @@ import (
 const closedTopic = "server.closed"
 
 const (
-	eraseEvery = 10 * time.Second // the net under the wake-ups
-	eraseLease = 15 * time.Second // after which another node goes on with what a killed one began
+	eraseEvery = 5 * time.Second // the net under the wake-ups
+	eraseLease = 9 * time.Second // after which another node goes on with what a killed one began
 	// eraseAgain is after how long an account is looked over once more, before
 	// it is forgotten: requests and callbacks that were under way when it was
 	// closed are over by then.
