@@ -109,13 +109,7 @@ func checkPragmas(ctx context.Context, db *sqlx.DB) error {
 // run again, so fn must set, not add to, what it hands out.
 func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	if d.Dialect == SQLite {
-		select {
-		case d.gate <- struct{}{}:
-			defer func() { <-d.gate }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		return d.tx(ctx, fn)
+		return d.Alone(ctx, func() error { return d.tx(ctx, fn) })
 	}
 	for try := 1; ; try++ {
 		err := d.tx(ctx, fn)
@@ -123,6 +117,23 @@ func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 			return err
 		}
 	}
+}
+
+// Alone runs fn, which writes to the database on its own, while nobody else
+// writes through this package: libraries that begin their own transactions do
+// not wait for SQLite's lock then, whose waiting is not fair. On PostgreSQL it
+// just runs fn. Fn must not call InTx, Write or Alone.
+func (d *DB) Alone(ctx context.Context, fn func() error) error {
+	if d.Dialect != SQLite {
+		return fn()
+	}
+	select {
+	case d.gate <- struct{}{}:
+		defer func() { <-d.gate }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return fn()
 }
 
 func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error {

@@ -10,15 +10,12 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// errLost reports that another process holds the line.
-var errLost = errors.New("web: the line is held by another process")
-
 // buffer keeps what was decrypted until it is stored. Of a message that the
 // store could not take in, whatsmeow must say nothing to the network, neither
 // that it has come nor that it could not be read: it comes again then.
 type buffer struct {
 	store.EventBuffer
-	held func() bool
+	g *guarded
 }
 
 // unsaid is an error after which whatsmeow says nothing.
@@ -30,12 +27,14 @@ func (u unsaid) Unwrap() error      { return u.error }
 // DoDecryptionTxn decrypts, and stores the ratchet's new state with the text.
 func (b *buffer) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
 	var inside error
-	err := b.EventBuffer.DoDecryptionTxn(ctx, func(ctx context.Context) error {
-		inside = fn(ctx)
-		if inside == nil && b.held != nil && !b.held() {
-			return errLost
-		}
-		return inside
+	err := b.g.write(ctx, func() error {
+		return b.EventBuffer.DoDecryptionTxn(ctx, func(ctx context.Context) error {
+			inside = fn(ctx)
+			if inside == nil && !held(b.g.ref) {
+				return errLost
+			}
+			return inside
+		})
 	})
 	if err != nil && (inside == nil || ofStore(inside)) {
 		return unsaid{err}
@@ -45,7 +44,7 @@ func (b *buffer) DoDecryptionTxn(ctx context.Context, fn func(context.Context) e
 
 // GetBufferedEvent returns what was decrypted before.
 func (b *buffer) GetBufferedEvent(ctx context.Context, hash [32]byte) (*store.BufferedEvent, error) {
-	if b.held != nil && !b.held() {
+	if !held(b.g.ref) {
 		return nil, unsaid{errLost}
 	}
 	e, err := b.EventBuffer.GetBufferedEvent(ctx, hash)

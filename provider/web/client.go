@@ -38,14 +38,61 @@ func (s *session) newClient(dev *store.Device) (*whatsmeow.Client, error) {
 // renew takes another client: whatsmeow does not use one again whose device
 // was deleted. nil takes none.
 func (s *session) renew(c *whatsmeow.Client) {
-	s.setUp(false)
 	s.mu.Lock()
 	old := s.client
 	s.client = c
 	s.mu.Unlock()
-	if old != nil && old != c {
-		old.Disconnect()
+	s.cut(old)
+}
+
+// pickUp returns the context of a new connection.
+func (s *session) pickUp() context.Context {
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hangUp != nil {
+		s.hangUp()
 	}
+	s.hangUp, s.broken = cancel, false
+	return ctx
+}
+
+// cut ends a connection at once: nothing that it brought is acknowledged any
+// more, on it or on the next one.
+func (s *session) cut(c *whatsmeow.Client) {
+	s.setUp(false)
+	if c != nil {
+		c.Disconnect()
+	}
+	s.silence()
+}
+
+// silence ends what a connection still does.
+func (s *session) silence() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hangUp != nil {
+		s.hangUp()
+		s.hangUp = nil
+	}
+}
+
+// breakOff ends a connection that carried what could not be stored: whatsmeow
+// acknowledges some of it whatever a handler says, and what comes behind it
+// would be stored before it.
+func (s *session) breakOff(c *whatsmeow.Client) {
+	s.mu.Lock()
+	s.broken = true
+	s.mu.Unlock()
+	s.cut(c)
+	_ = s.signal(s.ctx, signal{c, stuck{}})
+}
+
+// whole reports whether everything of the connection was stored so far.
+func (s *session) whole() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.broken
 }
 
 // device is the line's client, nil when it is not paired.

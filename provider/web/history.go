@@ -1,8 +1,12 @@
 package web
 
 import (
+	"cmp"
+	"compress/flate"
+	"compress/zlib"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -41,7 +45,7 @@ func (s *session) keepHistory(ctx context.Context, id types.MessageID, n *waE2E.
 		return fmt.Errorf("keeping a notice of history: %w", err)
 	}
 	if c := s.device(); c != nil {
-		go s.importHistory(c)
+		s.spawn("importing history", func() { s.importHistory(c) })
 	}
 	return nil
 }
@@ -54,8 +58,8 @@ func (s *session) importHistory(c *whatsmeow.Client) {
 	var notices []struct{ ID, Notice string }
 	err := s.p.devices.db.SelectContext(s.ctx, &notices, `SELECT id, notice FROM web_history WHERE reference = $1 ORDER BY at_us, id`, s.ref.ID)
 	for _, n := range notices {
-		if err == nil && s.held() {
-			err = s.importPiece(s.ctx, c, n.ID, n.Notice)
+		if s.held() && s.ctx.Err() == nil {
+			err = cmp.Or(err, s.importPiece(s.ctx, c, n.ID, n.Notice))
 		}
 	}
 	if err != nil && s.ctx.Err() == nil {
@@ -73,19 +77,48 @@ func (s *session) importPiece(ctx context.Context, c *whatsmeow.Client, id, noti
 		return fmt.Errorf("reading a notice of history: %w", err)
 	}
 	blob, err := c.DownloadHistorySync(ctx, n, true)
-	if err != nil {
+	switch {
+	case lost(err):
+		if err := c.SendHistorySyncServerErrorReceipt(ctx, id, n.GetMediaKey()); err != nil {
+			return fmt.Errorf("asking for history again: %w", err)
+		}
+		return s.dropHistory(ctx, id) // the phone announces it anew
+	case spoilt(err):
+		s.log.WarnContext(ctx, "a piece of history cannot be read", slog.Any("error", err))
+		return s.dropHistory(ctx, id)
+	case err != nil:
 		return fmt.Errorf("fetching history: %w", err)
 	}
 	evs := s.history(ctx, c, blob)
-	evs = append(evs, &provider.HistoryProgress{
-		Raw:   provider.Raw{Kind: "history", ID: id},
-		Phase: int(blob.GetSyncType()), Chunk: int(blob.GetChunkOrder()), Percent: int(blob.GetProgress()),
-	})
+	if phase, ok := phases[blob.GetSyncType()]; ok {
+		evs = append(evs, &provider.HistoryProgress{
+			Raw: provider.Raw{Kind: "history", ID: id}, Phase: phase, Chunk: int(blob.GetChunkOrder()), Percent: int(blob.GetProgress()),
+		})
+	}
 	for part := range slices.Chunk(evs, importChunk) {
 		if err := s.inbox.Receive(ctx, s.ref.ID, part); err != nil {
 			return fmt.Errorf("storing history: %w", err)
 		}
 	}
+	return s.dropHistory(ctx, id)
+}
+
+// phases are the parts of a history that hold messages.
+var phases = map[waHistorySync.HistorySync_HistorySyncType]int{
+	waHistorySync.HistorySync_INITIAL_BOOTSTRAP: 0, waHistorySync.HistorySync_RECENT: 1, waHistorySync.HistorySync_FULL: 2,
+}
+
+// spoilt reports whether a piece of history is not what the phone has put down,
+// or cannot be unpacked: no further try would change that.
+func spoilt(err error) bool {
+	var flawed flate.CorruptInputError
+	return errors.As(err, &flawed) || errors.Is(err, zlib.ErrHeader) || errors.Is(err, zlib.ErrChecksum) ||
+		errors.Is(err, proto.Error) ||
+		errors.Is(err, whatsmeow.ErrInvalidMediaSHA256) || errors.Is(err, whatsmeow.ErrInvalidMediaHMAC)
+}
+
+// dropHistory forgets a piece of history that was imported, or cannot be.
+func (s *session) dropHistory(ctx context.Context, id string) error {
 	return s.p.devices.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.Exec(`DELETE FROM web_history WHERE reference = $1 AND id = $2`, s.ref.ID, id)
 		return err

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -16,7 +17,7 @@ import (
 // message is what a message says. Messages between the devices of an account
 // say nothing to people.
 func (s *session) message(c *whatsmeow.Client, e *events.Message) ([]provider.Event, error) {
-	if e.Info.Chat == types.StatusBroadcastJID || e.Info.Chat.Server == types.NewsletterServer {
+	if !shown(e.Info) {
 		return nil, nil
 	}
 	if n := e.Message.GetProtocolMessage().GetHistorySyncNotification(); n != nil {
@@ -36,12 +37,18 @@ func (s *session) message(c *whatsmeow.Client, e *events.Message) ([]provider.Ev
 	return evs, nil
 }
 
+// shown reports whether a message belongs to a chat with people: statuses and
+// channels do not.
+func shown(info types.MessageInfo) bool {
+	return info.Chat != types.StatusBroadcastJID && info.Chat.Server != types.NewsletterServer
+}
+
 // content is the body of a message, and which message it replaces.
 func (s *session) content(c *whatsmeow.Client, e *events.Message) (content provider.Content, edits string, err error) {
 	msg := e.Message
 	switch p := msg.GetProtocolMessage(); {
 	case p == nil:
-	case p.GetType() == waE2E.ProtocolMessage_REVOKE:
+	case p.Type != nil && p.GetType() == waE2E.ProtocolMessage_REVOKE && p.GetKey().GetID() != "":
 		return provider.Revoke{MessageID: p.GetKey().GetID()}, "", nil
 	case p.GetType() == waE2E.ProtocolMessage_MESSAGE_EDIT:
 		return contentOf(p.GetEditedMessage()), p.GetKey().GetID(), nil
@@ -82,18 +89,35 @@ func unreadable(err error) (provider.Content, string, error) {
 // envelope is a message with what is said about it, after what it tells of the
 // people in it.
 func (s *session) envelope(info types.MessageInfo, content provider.Content) []provider.Event {
-	chat, from := s.chatOf(s.ctx, info.MessageSource)
-	from.Name = pushName(info.PushName)
+	chat, who := s.chatOf(s.ctx, info.MessageSource)
+	who.Name = pushName(info.PushName)
 	if info.VerifiedName != nil {
-		from.VerifiedBizName = info.VerifiedName.Details.GetVerifiedName()
+		who.VerifiedBizName = info.VerifiedName.Details.GetVerifiedName()
 	}
 	s.names.remember(info)
 	if chat.Group {
 		s.askGroup(info.Chat)
 	}
 	return []provider.Event{&provider.Message{
-		ID: info.ID, Chat: chat, From: from, Mine: info.IsFromMe, At: info.Timestamp, Content: content,
+		ID: info.ID, Chat: chat, From: who, Mine: info.IsFromMe, At: info.Timestamp, Content: s.known(from(content, info)),
 	}}
+}
+
+// known is content that names people as their chats do.
+func (s *session) known(c provider.Content) provider.Content {
+	t, ok := c.(provider.Text)
+	if !ok || len(t.Mentions) == 0 {
+		return c
+	}
+	named := make([]string, 0, len(t.Mentions))
+	for _, m := range t.Mentions {
+		if j, err := types.ParseJID(m); err == nil {
+			m = cmp.Or(s.both(s.ctx, j, types.EmptyJID).ChatID, m)
+		}
+		named = append(named, m)
+	}
+	t.Mentions = named
+	return t
 }
 
 // pushName is the name that somebody chose; "-" is none.
@@ -138,7 +162,7 @@ func contextOf(msg *waE2E.Message) *waE2E.ContextInfo {
 
 // receipt is the progress of messages: of ours with their contacts, of theirs
 // when they are read on the phone.
-func receipt(e *events.Receipt) []provider.Event {
+func (s *session) receipt(e *events.Receipt) []provider.Event {
 	status := map[types.ReceiptType]provider.Status{
 		types.ReceiptTypeDelivered: provider.StatusDelivered, types.ReceiptTypeInactive: provider.StatusDelivered,
 		types.ReceiptTypeRead: provider.StatusRead, types.ReceiptTypeReadSelf: provider.StatusRead,
@@ -155,7 +179,7 @@ func receipt(e *events.Receipt) []provider.Event {
 	for _, id := range e.MessageIDs {
 		c := &provider.StatusChange{MessageID: id, Status: status, At: e.Timestamp}
 		if e.IsGroup && !mine {
-			c.Participant = person(e.Sender.ToNonAD(), e.SenderAlt.ToNonAD()).ChatID
+			c.Participant = s.both(s.ctx, e.Sender, e.SenderAlt).ChatID
 		}
 		out = append(out, c)
 	}

@@ -77,7 +77,7 @@ func (r *course) nextCode() {
 		r.stop(provider.UnknownReason, "Nobody linked the line while codes were shown.", time.Time{})
 		return
 	case len(l.left) == 0:
-		r.device().Disconnect()
+		r.cut(r.device())
 		r.redial = time.Now()
 		return
 	}

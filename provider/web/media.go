@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -23,6 +25,13 @@ type handle struct {
 	Sealed []byte             `json:"sealed"` // SHA-256 of what the network keeps
 	SHA256 []byte             `json:"sha256"`
 	Size   int64              `json:"size"`
+
+	// The message that it came with, by which the phone is asked for it when
+	// the network has lost it.
+	Message string `json:"message,omitempty"`
+	Chat    string `json:"chat,omitempty"`
+	Sender  string `json:"sender,omitempty"` // in a group
+	Mine    bool   `json:"mine,omitempty"`
 }
 
 // mediaTypes are whatsmeow's words for the kinds of files: keys depend on them.
@@ -78,8 +87,21 @@ func media(kind provider.MediaKind, x file) provider.Media {
 	size := int64(x.GetFileLength())
 	m := provider.Media{Kind: kind, File: provider.File{MIME: x.GetMimetype(), Size: size, SHA256: x.GetFileSHA256()}}
 	if x.GetDirectPath() != "" && len(x.GetMediaKey()) > 0 {
-		m.ID = raw(handle{kind, x.GetDirectPath(), x.GetMediaKey(), x.GetFileEncSHA256(), x.GetFileSHA256(), size})
+		m.ID = raw(handle{
+			Kind: kind, Path: x.GetDirectPath(), Key: x.GetMediaKey(), Sealed: x.GetFileEncSHA256(), SHA256: x.GetFileSHA256(), Size: size,
+		})
 	}
+	return m
+}
+
+// from notes in the handle of a message's file which message that is.
+func from(content provider.Content, info types.MessageInfo) provider.Content {
+	m, ok := content.(provider.Media)
+	var h handle
+	if !ok || json.Unmarshal([]byte(m.ID), &h) != nil {
+		return content
+	}
+	m.ID = raw(h.named(info))
 	return m
 }
 
@@ -102,26 +124,56 @@ func (s *session) Fetch(ctx context.Context, m provider.Media, w io.Writer) (pro
 		_ = f.Close()
 		_ = os.Remove(f.Name())
 	}()
-	err = c.DownloadMediaWithPathToFile(ctx, h.Path, h.Sealed, h.SHA256, h.Key, mediaTypes[h.Kind], "", len(h.SHA256) == 0, f)
-	if err != nil {
-		return provider.File{}, fetchError(err)
+	if err := s.download(ctx, c, h, f); err != nil {
+		return provider.File{}, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return provider.File{}, &provider.Temporary{Err: err}
 	}
-	n, err := io.Copy(w, f)
+	digest := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, digest), f)
 	if err != nil {
 		return provider.File{}, fmt.Errorf("web: copying a file: %w", err)
 	}
-	return provider.File{SHA256: h.SHA256, Size: n}, nil
+	return provider.File{SHA256: digest.Sum(nil), Size: n}, nil
+}
+
+// download gets a file from the network. What that has lost is asked of the
+// phone.
+func (s *session) download(ctx context.Context, c *whatsmeow.Client, h handle, f *os.File) error {
+	get := func(path string) error {
+		return c.DownloadMediaWithPathToFile(ctx, path, h.Sealed, h.SHA256, h.Key, mediaTypes[h.Kind], "", len(h.SHA256) == 0, f)
+	}
+	err := get(h.Path)
+	if !lost(err) {
+		return fetchError(err)
+	}
+	path, err := s.revive(ctx, c, h)
+	if err != nil {
+		return err
+	}
+	if err := f.Truncate(0); err != nil {
+		return &provider.Temporary{Err: err}
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return &provider.Temporary{Err: err}
+	}
+	return fetchError(get(path))
+}
+
+// lost reports whether the network does not have a file any more.
+func lost(err error) bool {
+	return errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith404) || errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith410) ||
+		errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith403)
 }
 
 // fetchError says whether another try may bring a file.
 func fetchError(err error) error {
 	switch {
-	case errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith404), errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith410),
-		errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith403):
-		return &provider.Rejected{Code: "gone", Message: "WhatsApp does not have the file any more"}
+	case err == nil:
+		return nil
+	case lost(err):
+		return errGone
 	case errors.Is(err, whatsmeow.ErrInvalidMediaSHA256), errors.Is(err, whatsmeow.ErrInvalidMediaHMAC),
 		errors.Is(err, whatsmeow.ErrInvalidMediaEncSHA256):
 		return fmt.Errorf("%w: %w", provider.ErrMismatch, &provider.Temporary{Err: err})

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -98,7 +99,7 @@ func (s *session) askGroup(group types.JID) {
 	if c == nil || !s.names.first(group) {
 		return
 	}
-	go func() {
+	s.spawn("asking for a group's name", func() {
 		s.names.asking.Lock()
 		defer s.names.asking.Unlock()
 		info, err := c.GetGroupInfo(s.ctx, group)
@@ -107,7 +108,7 @@ func (s *session) askGroup(group types.JID) {
 			return
 		}
 		_ = s.inbox.Receive(s.ctx, s.ref.ID, []provider.Event{named(info)}) // the next session asks again
-	}()
+	})
 }
 
 // named is a group's present name.
@@ -118,7 +119,7 @@ func named(info *types.GroupInfo) *provider.GroupChange {
 }
 
 // groupNews is what became of a group.
-func groupNews(e any) []provider.Event {
+func (s *session) groupNews(e any) []provider.Event {
 	switch e := e.(type) {
 	case *events.JoinedGroup:
 		g := named(&e.GroupInfo)
@@ -127,7 +128,6 @@ func groupNews(e any) []provider.Event {
 		return []provider.Event{g}
 	case *events.GroupInfo:
 		g := &provider.GroupChange{What: "group_changed", Chat: group(e.JID), At: e.Timestamp}
-		g.Raw = provider.Raw{Kind: "group", ID: fmt.Sprintf("%s:%d:%s", e.JID.User, e.Timestamp.UnixNano(), e.ParticipantVersionID)}
 		if e.Name != nil {
 			g.Subject = e.Name.Name
 		}
@@ -137,13 +137,18 @@ func groupNews(e any) []provider.Event {
 		if e.NewInviteLink != nil {
 			g.Invite = *e.NewInviteLink
 		}
-		for _, j := range e.Join {
-			g.Joined = append(g.Joined, provider.Contact{Address: person(j.ToNonAD(), types.EmptyJID)})
-		}
-		for _, j := range e.Leave {
-			g.Left = append(g.Left, provider.Contact{Address: person(j.ToNonAD(), types.EmptyJID)})
-		}
+		g.Joined, g.Left = s.people(e.Join), s.people(e.Leave)
+		what := sha256.Sum256(fmt.Append(nil, g.Subject, g.Description, g.Invite, e.Join, e.Leave, e.Promote, e.Demote, e.ParticipantVersionID))
+		g.Raw = provider.Raw{Kind: "group", ID: fmt.Sprintf("%s:%d:%x", e.JID.User, e.Timestamp.Unix(), what[:8])}
 		return []provider.Event{g}
 	}
 	return nil
+}
+
+func (s *session) people(who []types.JID) []provider.Contact {
+	var out []provider.Contact
+	for _, j := range who {
+		out = append(out, provider.Contact{Address: s.both(s.ctx, j, types.EmptyJID)})
+	}
+	return out
 }

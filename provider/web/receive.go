@@ -22,7 +22,11 @@ func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
 			ok = false
 		}
 	}()
-	if c != s.device() || s.ctx.Err() != nil || !s.held() {
+	switch {
+	case c != s.device() || s.ctx.Err() != nil:
+		return false
+	case !s.held():
+		s.breakOff(c)
 		return false
 	}
 	switch e.(type) {
@@ -31,11 +35,15 @@ func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
 		*events.StreamReplaced, *events.TemporaryBan, *events.ClientOutdated, *events.ConnectFailure, *events.StreamError:
 		return s.signal(s.ctx, signal{c, e}) == nil
 	}
+	if !s.whole() {
+		return false
+	}
 	s.touch()
 	evs, err := s.translate(c, e)
 	if err != nil {
 		s.log.Warn("an event could not be translated", slog.String("event", fmt.Sprintf("%T", e)), slog.Any("error", err))
-		return s.again(c)
+		s.breakOff(c)
+		return false
 	}
 	return s.store(c, evs...)
 }
@@ -53,11 +61,7 @@ func (s *session) store(c *whatsmeow.Client, evs ...provider.Event) bool {
 	if s.ctx.Err() == nil {
 		s.log.Warn("storing what was received", slog.Any("error", err))
 	}
-	return s.again(c)
-}
-
-func (s *session) again(c *whatsmeow.Client) bool {
-	_ = s.signal(s.ctx, signal{c, stuck{}})
+	s.breakOff(c)
 	return false
 }
 
@@ -67,16 +71,20 @@ func (s *session) translate(c *whatsmeow.Client, e any) ([]provider.Event, error
 	case *events.Message:
 		return s.message(c, e)
 	case *events.UndecryptableMessage:
-		if e.DecryptFailMode == events.DecryptFailHide {
+		if e.DecryptFailMode == events.DecryptFailHide || !shown(e.Info) || e.Info.Category == "peer" {
 			return nil, nil
 		}
 		return s.envelope(e.Info, provider.Unknown{Kind: provider.Undecryptable}), nil
 	case *events.Receipt:
-		return receipt(e), nil
+		return s.receipt(e), nil
+	case *events.MediaRetry:
+		s.asked.answer(e)
+	case *events.PushNameSetting: // without a name the account could not be shown as online
+		s.spawn("showing the account's presence", func() { s.present(c) })
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
 		return s.call(e), nil
 	case *events.GroupInfo, *events.JoinedGroup:
-		return groupNews(e), nil
+		return s.groupNews(e), nil
 	case *events.Contact:
 		return s.saved(e), nil
 	case *events.IdentityChange:

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
@@ -20,6 +19,9 @@ const (
 	redialMost = time.Minute
 	// sayAgain is how soon a report is repeated that could not be stored.
 	sayAgain = time.Second
+	// settled is how long a connection must have stood for its loss to be no
+	// sign of a trouble that stays.
+	settled = 20 * time.Second
 	// deafAfter is how long a connection may be silent before a probe that
 	// fails means that it carries nothing.
 	deafAfter = 20 * time.Second
@@ -28,7 +30,8 @@ const (
 // course is what run knows of its connection.
 type course struct {
 	*session
-	tries   int // attempts since the line was last connected
+	tries   int       // attempts since the line last stood for a while
+	since   time.Time // when it was connected; zero: it is not
 	redial  time.Time
 	linking linking
 	unsaid  *provider.Connection // a report that could not be stored
@@ -39,27 +42,32 @@ type course struct {
 func (s *session) run() {
 	defer close(s.done)
 	r := &course{session: s}
-	defer func() { s.renew(nil) }()
+	defer s.rest()
 	if s.device() != nil {
-		r.say(&provider.Connection{State: provider.Connecting})
-		r.connect()
+		r.careful(func() {
+			r.say(&provider.Connection{State: provider.Connecting})
+			r.connect()
+		})
 	}
-	for {
+	for s.held() {
 		timer := time.NewTimer(r.wait())
 		select {
 		case <-s.ctx.Done():
 			timer.Stop()
 			return
 		case g := <-s.signals:
-			r.handle(g)
+			r.careful(func() { r.handle(g) })
 		case <-timer.C:
-			r.tick()
+			r.careful(r.tick)
 		}
 		timer.Stop()
-		if !s.held() {
-			return
-		}
 	}
+}
+
+// careful makes one step that a panic does not carry out of.
+func (r *course) careful(step func()) {
+	defer r.recovered("its connection")
+	step()
 }
 
 // wait is how long until there is something to do.
@@ -114,35 +122,32 @@ func (r *course) say(c *provider.Connection) {
 // connect makes one attempt.
 func (r *course) connect() {
 	c := r.device()
-	if c == nil || r.isIdle() {
+	if c == nil || r.isIdle() || !r.held() {
 		return
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
-	stop := time.AfterFunc(dialTimeout, cancel) // the context stays that of the connection
+	ctx := r.pickUp()
+	late := time.AfterFunc(dialTimeout, r.silence) // the context stays that of the connection
 	err := r.dial(ctx, c)
-	stop.Stop()
+	late.Stop()
 	switch {
-	case err == nil, errors.Is(err, whatsmeow.ErrAlreadyConnected):
-		context.AfterFunc(r.ctx, cancel)
-	case r.ctx.Err() != nil:
-		cancel()
+	case err == nil, errors.Is(err, whatsmeow.ErrAlreadyConnected), r.ctx.Err() != nil:
 	default:
-		cancel()
 		r.log.DebugContext(r.ctx, "connecting a line", slog.Any("error", err))
 		r.lost(provider.NoNetwork, "WhatsApp could not be reached.")
 	}
 }
 
 // lost connects again after a pause: at once the first time, then after 1 s
-// doubling to a minute.
+// doubling to a minute, until a connection has stood for a while.
 func (r *course) lost(why provider.ConnectionCode, detail string) {
-	r.setUp(false)
-	if c := r.device(); c != nil {
-		c.Disconnect()
-	}
-	if r.isIdle() {
+	r.cut(r.device())
+	if r.isIdle() || !r.held() {
 		return
 	}
+	if !r.since.IsZero() && time.Since(r.since) >= settled {
+		r.tries = 0
+	}
+	r.since = time.Time{}
 	if r.linking.open() {
 		r.linking.next = time.Time{}
 	}
@@ -173,7 +178,7 @@ func (r *course) handle(g signal) {
 	case *events.PairSuccess:
 		r.linking.next = time.Time{}
 	case *events.ManualLoginReconnect: // the network wants the new device to log in
-		r.device().Disconnect()
+		r.cut(r.device())
 		r.redial = time.Now()
 	case *events.PairError:
 		r.stop(provider.UnknownReason, "The phone did not accept this device.", time.Time{})
@@ -194,16 +199,16 @@ func (r *course) handle(g signal) {
 
 func (r *course) isConnected() {
 	c := r.device()
-	r.tries, r.redial, r.linking = 0, time.Time{}, linking{}
+	r.since, r.redial, r.linking = time.Now(), time.Time{}, linking{}
 	r.touch()
 	r.setUp(true)
 	r.say(&provider.Connection{State: provider.Connected, Account: account(c.Store)})
-	go r.welcome(c)
+	r.spawn("what follows a connection", func() { r.welcome(c) })
 }
 
 func (r *course) disconnected() {
 	if r.linking.open() { // all codes were shown, or the network went away
-		r.setUp(false)
+		r.cut(r.device())
 		r.redial = time.Now().Add(time.Second)
 		return
 	}
@@ -240,10 +245,7 @@ func (r *course) refused(e any) {
 
 // stop ends the connection for good, or until somebody opens the line anew.
 func (r *course) stop(why provider.ConnectionCode, words string, until time.Time) {
-	r.setUp(false)
-	if c := r.device(); c != nil {
-		c.Disconnect()
-	}
+	r.cut(r.device())
 	r.setIdle(true)
 	r.redial, r.linking = time.Time{}, linking{}
 	r.say(&provider.Connection{State: provider.Disconnected, Reason: why, Detail: words, Until: until})

@@ -53,7 +53,7 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 		return provider.Receipt{}, err
 	}
 	if _, err := c.SendMessage(ctx, to, msg, whatsmeow.SendRequestExtra{ID: out.ID, Timeout: ackPatience}); err != nil {
-		return provider.Receipt{}, s.sendError(err)
+		return provider.Receipt{}, s.sendError(ctx, err)
 	}
 	s.names.remember(types.MessageInfo{
 		MessageSource: types.MessageSource{Chat: to, Sender: c.Store.GetJID(), IsFromMe: true}, ID: out.ID,
@@ -86,7 +86,7 @@ func (s *session) stranger(ctx context.Context, c *whatsmeow.Client, to types.JI
 
 // sendError tells what the network's refusal means. Message ids are ours: what
 // may have been sent is repeated.
-func (s *session) sendError(err error) error {
+func (s *session) sendError(ctx context.Context, err error) error {
 	if code, ok := serverCode(err); ok {
 		text := fmt.Sprintf("WhatsApp refused the message (%d).", code)
 		switch {
@@ -115,7 +115,13 @@ func (s *session) sendError(err error) error {
 	case strings.HasPrefix(err.Error(), "no LID found for "): // whatsmeow has no name for it
 		return &provider.BadRecipient{Code: "number", Message: "This number has no WhatsApp."}
 	}
-	return &provider.Temporary{Err: errors.New("sending through WhatsApp failed: " + redacted(err))}
+	switch {
+	case ctx.Err() != nil: // it may have been on its way
+		return &provider.Ambiguous{Err: ctx.Err()}
+	case errors.Is(err, whatsmeow.ErrNotConnected), errors.Is(err, whatsmeow.ErrNotLoggedIn):
+		return &provider.Temporary{Err: err}
+	}
+	return &provider.Ambiguous{Err: errors.New("sending through WhatsApp failed: " + redacted(err))}
 }
 
 // serverCode is the number in whatsmeow's "server returned error N".
@@ -171,14 +177,20 @@ func (s *session) Typing(ctx context.Context, chat provider.Address, _ string) e
 
 // welcome does what follows from a connection.
 func (s *session) welcome(c *whatsmeow.Client) {
+	s.present(c)
+	s.importHistory(c)
+}
+
+// present shows the account as online, or not.
+func (s *session) present(c *whatsmeow.Client) {
 	presence := types.PresenceUnavailable
 	if s.ref.Settings[settingOnline] == "true" {
 		presence = types.PresenceAvailable
 	}
-	if c.Store.PushName != "" {
-		if err := c.SendPresence(s.ctx, presence); err != nil {
-			s.log.Debug("showing the account's presence", slog.Any("error", err))
-		}
+	if c.Store.PushName == "" {
+		return
 	}
-	s.importHistory(c)
+	if err := c.SendPresence(s.ctx, presence); err != nil {
+		s.log.Debug("showing the account's presence", slog.Any("error", err))
+	}
 }

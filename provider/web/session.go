@@ -26,15 +26,20 @@ type session struct {
 	signals chan signal
 
 	mu     sync.Mutex
-	client *whatsmeow.Client // nil: not paired, nor about to be
-	up     chan struct{}     // closed while the line is connected
+	client *whatsmeow.Client  // nil: not paired, nor about to be
+	hangUp context.CancelFunc // ends what the client's connection still does; nil: it has none
+	broken bool               // the connection carried what could not be stored
+	up     chan struct{}      // closed while the line is connected
 	isUp   bool
 	idle   bool      // nothing is done about a connection
 	seen   time.Time // when the network last said something
+	closed bool
 
 	pace      pacer
 	names     names
+	asked     asked
 	importing sync.Mutex // one piece of history at a time
+	working   sync.WaitGroup
 }
 
 // signal tells run what happened.
@@ -107,6 +112,8 @@ func (s *session) signal(ctx context.Context, g signal) error {
 	select {
 	case s.signals <- g:
 		return nil
+	case <-s.done:
+		return errClosed
 	case <-s.ctx.Done():
 		return errClosed
 	case <-ctx.Done():
@@ -117,23 +124,60 @@ func (s *session) signal(ctx context.Context, g signal) error {
 var errClosed = fmt.Errorf("web: the session is closed")
 
 // held reports whether this process may still act for the line.
-func (s *session) held() bool { return s.ref.Held == nil || s.ref.Held() }
+func (s *session) held() bool { return held(s.ref) }
+
+// spawn runs what must not hold up the network. It ends with the session.
+func (s *session) spawn(what string, fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.working.Go(func() {
+		defer s.recovered(what)
+		fn()
+	})
+}
+
+// recovered keeps a panic from ending the process.
+func (s *session) recovered(what string) {
+	if p := recover(); p != nil {
+		s.log.Error("a line could not go on", slog.String("with", what), slog.Any("panic", p))
+	}
+}
+
+// rest waits until nothing is done for the line any more.
+func (s *session) rest() {
+	s.renew(nil)
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.working.Wait()
+}
 
 // connected waits until the line is connected.
 func (s *session) connected(ctx context.Context) (*whatsmeow.Client, error) {
 	s.mu.Lock()
 	up, c, idle := s.up, s.client, s.idle
 	s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, &provider.Temporary{Err: errClosed}
+	}
 	if c == nil || idle {
 		return nil, &provider.Temporary{Err: whatsmeow.ErrNotLoggedIn}
 	}
-	ctx, cancel := context.WithTimeout(ctx, upPatience)
-	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return nil, &provider.Temporary{Err: err}
+	}
+	late := time.NewTimer(upPatience)
+	defer late.Stop()
 	select {
 	case <-up:
 	case <-s.ctx.Done():
 		return nil, &provider.Temporary{Err: errClosed}
 	case <-ctx.Done():
+		return nil, &provider.Temporary{Err: ctx.Err()}
+	case <-late.C:
 		return nil, &provider.Temporary{Err: whatsmeow.ErrNotConnected, After: time.Second}
 	}
 	if !s.held() {

@@ -8,8 +8,10 @@ import (
 	"log/slog"
 
 	"github.com/jmoiron/sqlx"
+	"go.mau.fi/util/dbutil"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/store/sqlstore"
+	"go.mau.fi/whatsmeow/store/sqlstore/upgrades"
 	"go.mau.fi/whatsmeow/types"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -18,16 +20,23 @@ import (
 
 // devices keeps the keys of all lines.
 type devices struct {
-	db    *database.DB
-	inner *sqlstore.Container
+	db  *database.DB
+	log *slog.Logger
 }
 
-func newContainer(d *database.DB, log *slog.Logger) *sqlstore.Container {
+// inner is whatsmeow's own store, as one line may use it.
+func (d *devices) inner(ref provider.Reference) *sqlstore.Container {
 	dialect := "sqlite3"
-	if d.Dialect == database.Postgres {
+	if d.db.Dialect == database.Postgres {
 		dialect = "postgres"
 	}
-	return sqlstore.NewWithDB(d.DB.DB, dialect, wire{log, "Store"})
+	wrapped, err := dbutil.NewWithDB(d.db.DB.DB, dialect)
+	if err != nil {
+		panic(err) // it knows both dialects
+	}
+	wrapped.UpgradeTable, wrapped.VersionTable = upgrades.Table, "whatsmeow_version"
+	wrapped.LoggingDB.UnderlyingExecable = &guarded{d.db.DB.DB, d.db, ref}
+	return sqlstore.NewWithWrappedDB(wrapped, wire{d.log, "Store"})
 }
 
 // load returns the device of a line, nil when it is not paired.
@@ -44,32 +53,37 @@ func (d *devices) load(ctx context.Context, ref provider.Reference) (*store.Devi
 	if err != nil {
 		return nil, fmt.Errorf("reading which device a line has: %w", err)
 	}
-	dev, err := d.inner.GetDevice(ctx, j)
+	inner := d.inner(ref)
+	dev, err := inner.GetDevice(ctx, j)
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys of a device: %w", err)
 	}
 	if dev != nil {
-		d.adopt(dev, ref)
+		d.adopt(dev, inner, ref)
 	}
 	return dev, nil
 }
 
 // fresh returns a device that is not paired.
 func (d *devices) fresh(ref provider.Reference) *store.Device {
-	dev := d.inner.NewDevice()
-	d.adopt(dev, ref)
+	inner := d.inner(ref)
+	dev := inner.NewDevice()
+	d.adopt(dev, inner, ref)
 	return dev
 }
 
 // adopt makes a device keep what must not be shared in the line's own part of
 // the store. whatsmeow puts its own there when it loads a device, and when it
 // first saves one.
-func (d *devices) adopt(dev *store.Device, ref provider.Reference) {
-	dev.LIDs = &lids{db: d.db, ref: ref.ID}
-	dev.Container = &container{d, ref}
-	if dev.EventBuffer != nil {
-		dev.EventBuffer = &buffer{dev.EventBuffer, ref.Held}
+func (d *devices) adopt(dev *store.Device, inner *sqlstore.Container, ref provider.Reference) {
+	dev.LIDs = &lids{db: d.db, ref: ref}
+	dev.Container = &container{d, inner, ref}
+	if !dev.Initialized {
+		return // it has no stores yet
 	}
+	g := &guarded{d.db.DB.DB, d.db, ref}
+	dev.EventBuffer = &buffer{dev.EventBuffer, g}
+	dev.Sessions = &sessions{dev.Sessions, g}
 }
 
 // forget deletes the device of a line.
@@ -79,7 +93,7 @@ func (d *devices) forget(ctx context.Context, ref provider.ReferenceID) error {
 		return err
 	}
 	if dev != nil {
-		if err := d.inner.DeleteDevice(ctx, dev); err != nil {
+		if err := d.inner(provider.Reference{ID: ref}).DeleteDevice(ctx, dev); err != nil {
 			return fmt.Errorf("deleting the keys of a device: %w", err)
 		}
 	}
@@ -95,14 +109,15 @@ func (d *devices) forget(ctx context.Context, ref provider.ReferenceID) error {
 
 // container keeps the device of one line.
 type container struct {
-	d   *devices
-	ref provider.Reference
+	d     *devices
+	inner *sqlstore.Container
+	ref   provider.Reference
 }
 
 // PutDevice stores a device. Which line it belongs to is stored first: keys
 // that no line knew would be lost.
 func (c *container) PutDevice(ctx context.Context, dev *store.Device) error {
-	if c.ref.Held != nil && !c.ref.Held() {
+	if !held(c.ref) {
 		return errLost
 	}
 	if dev.ID != nil {
@@ -115,9 +130,9 @@ func (c *container) PutDevice(ctx context.Context, dev *store.Device) error {
 			return fmt.Errorf("noting which device a line has: %w", err)
 		}
 	}
-	err := c.d.inner.PutDevice(ctx, dev)
+	err := c.inner.PutDevice(ctx, dev)
 	if _, ours := dev.LIDs.(*lids); !ours {
-		c.d.adopt(dev, c.ref)
+		c.d.adopt(dev, c.inner, c.ref)
 	}
 	return err
 }
@@ -127,7 +142,7 @@ func (c *container) DeleteDevice(ctx context.Context, dev *store.Device) error {
 	if dev.ID == nil {
 		return nil
 	}
-	if c.ref.Held != nil && !c.ref.Held() {
+	if !held(c.ref) {
 		return errLost
 	}
 	return c.d.forget(ctx, c.ref.ID)

@@ -64,7 +64,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err != nil {
 		return fmt.Errorf("web: %w", err)
 	}
-	if err := newContainer(d, slog.New(slog.DiscardHandler)).Upgrade(ctx); err != nil {
+	if err := (&devices{d, slog.New(slog.DiscardHandler)}).inner(provider.Reference{}).Upgrade(ctx); err != nil {
 		return fmt.Errorf("web: preparing the tables of device keys: %w", err)
 	}
 	return database.Migrate(ctx, db, "web", migrations)
@@ -92,7 +92,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Provider, error) {
 	}
 	p.opts.Pace = p.opts.Pace.withDefaults()
 	quiet(p.opts.RootKey)
-	p.devices = &devices{db: d, inner: newContainer(d, p.opts.Logger)}
+	p.devices = &devices{d, p.opts.Logger}
 	return p, nil
 }
 
