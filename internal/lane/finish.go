@@ -44,7 +44,7 @@ func (n *node) finishAll(ctx context.Context) {
 
 // finishLinger is how long a batch gathers on a busy node. What is written
 // together costs less: the rows of many lanes share pages and index entries.
-const finishLinger = 30 * time.Millisecond
+const finishLinger = 50 * time.Millisecond
 
 // gather collects what waits beside the first run, and, when most workers are
 // busy, what they finish in the next moment.
@@ -177,7 +177,11 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 	if won, err = n.advance(ctx, tx, runs); err != nil {
 		return won, fmt.Errorf("advancing lanes: %w", err)
 	}
-	var passed [][]int64
+	passed, outs := make([][]int64, 0, len(won.runs)), 0
+	for _, r := range won.runs {
+		outs += len(r.outs)
+	}
+	won.outs = make([]Outcome, 0, outs)
 	for _, r := range won.runs {
 		won.outs = append(won.outs, r.recorded()...)
 		won.more = won.more || r.trial

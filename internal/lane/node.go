@@ -19,7 +19,7 @@ const (
 	claimPause  = 2 * time.Millisecond   // between claims, likewise
 	claimMost   = 20 * time.Millisecond  // the same on a machine that is slow
 	handBackIn  = 5 * time.Second        // after Drain, for what did not stop
-	sliceOfRun  = 50 * time.Millisecond  // a run that takes longer is finished as far as it is
+	sliceOfRun  = 100 * time.Millisecond // a run that takes longer is finished as far as it is
 	finishAgain = 100 * time.Millisecond // first wait after a finish that the database refused
 )
 

@@ -10,6 +10,7 @@ import (
 const (
 	firstCap  = 4                      // lanes in flight of a consumer that has not finished any yet
 	aheadMost = 4                      // times Cap: lanes of a consumer that may wait here
+	aheadAll  = 2                      // times Workers: lanes of all that may wait here
 	slowAfter = 250 * time.Millisecond // an attempt that takes longer gives its slot to others …
 	slowMost  = 4                      // … until there are so many times Workers of them
 )
@@ -118,10 +119,10 @@ func (n *node) busy() bool {
 }
 
 // budget is how many lanes may be claimed. mu is held.
-func (n *node) budget() int { return max(n.free+n.o.Workers-len(n.waiting), 0) }
+func (n *node) budget() int { return max(n.free+aheadAll*n.o.Workers-len(n.waiting), 0) }
 
 // tight reports that a claim would be small. mu is held.
-func (n *node) tight() bool { return n.budget() < max(n.o.Workers/2, 1) }
+func (n *node) tight() bool { return n.budget() < max(aheadAll*n.o.Workers/2, 1) }
 
 // room is how many more lanes of a consumer may be claimed: as many as may be
 // in flight, and about as many again as it finishes between two claims. So

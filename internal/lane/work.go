@@ -115,6 +115,7 @@ func (n *node) load(ctx context.Context, runs []*run) error {
 
 // work handles the items of a run, one after the other, as far as they go.
 func (n *node) work(r *run) {
+	r.outs = make([]Outcome, 0, len(r.items))
 	for i, it := range r.items {
 		if i > 0 && time.Since(r.begun) > sliceOfRun || !n.mayHandle(r) {
 			break
