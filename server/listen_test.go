@@ -2,17 +2,10 @@ package server_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -25,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/server"
 )
 
@@ -197,30 +191,10 @@ func TestMetricsListener(t *testing.T) {
 	require.NoError(t, <-r.done)
 }
 
-// writeCert makes a self-signed certificate of the given serial number.
-func writeCert(t *testing.T, dir string, serial int64) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	pkcs, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
-	for name, block := range map[string]*pem.Block{
-		"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: pkcs},
-	} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600))
-	}
-}
-
 func TestTLSReload(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	writeCert(t, dir, 1)
+	testkit.Certificate(t, dir, 1)
 	log := &logBuffer{}
 	cert, err := server.LoadCertificate(filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"),
 		slog.New(slog.NewTextHandler(log, nil)))
@@ -240,7 +214,7 @@ func TestTLSReload(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "key.pem"), []byte("half a file"), 0o600))
 	require.Eventually(t, func() bool { return serial() == 1 && strings.Contains(log.String(), "level=WARN") }, eventually, tick,
 		"what cannot be read leaves the last one in use")
-	writeCert(t, dir, 2)
+	testkit.Certificate(t, dir, 2)
 	require.Eventually(t, func() bool { return serial() == 2 }, eventually, tick)
 }
 
@@ -250,7 +224,7 @@ func TestLoadCertificateFails(t *testing.T) {
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	_, err := server.LoadCertificate(cert, key, nil)
 	require.ErrorContains(t, err, "cert.pem")
-	writeCert(t, dir, 1)
+	testkit.Certificate(t, dir, 1)
 	require.NoError(t, os.WriteFile(key, []byte("x"), 0o600))
 	_, err = server.LoadCertificate(cert, key, nil)
 	require.ErrorContains(t, err, "reading the TLS certificate")

@@ -2,16 +2,9 @@ package testkit
 
 import (
 	"bufio"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	_ "embed" // the server's program
 	"encoding/json"
-	"encoding/pem"
 	"io"
-	"math/big"
 	"mime/quotedprintable"
 	"net"
 	"net/mail"
@@ -20,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -60,7 +52,7 @@ func MailServer(t testing.TB, o MailOptions) *Mailbox {
 	m := &Mailbox{dir: filepath.Join(t.TempDir(), "mail")}
 	key := ""
 	if o.TLS || o.Implicit {
-		m.CertFile, key = certificate(t)
+		m.CertFile, key = Certificate(t, t.TempDir(), 1)
 	}
 	settings, err := json.Marshal(map[string]any{
 		"dir": m.dir, "cert": m.CertFile, "key": key, "implicit": o.Implicit, "user": o.User, "password": o.Password,
@@ -85,28 +77,6 @@ func MailServer(t testing.TB, o MailOptions) *Mailbox {
 	}
 	m.Addr = net.JoinHostPort("127.0.0.1", strings.TrimSpace(port))
 	return m
-}
-
-// certificate writes a self-signed certificate of this machine and its key.
-func certificate(t testing.TB) (certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	about := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
-	require.NoError(t, err)
-	pkcs, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
-	dir := t.TempDir()
-	write := func(name, kind string, b []byte) string {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600))
-		return path
-	}
-	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", pkcs)
 }
 
 // Delivered are the mails that have come, in no order.
