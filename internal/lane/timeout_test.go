@@ -1,0 +1,39 @@
+package lane_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// TestTimeout has a handler that hangs once, amidst a run. Its context ends for
+// that reason, it is tried again, and what comes behind it goes on.
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		const n = 8
+		s := &sink{}
+		why := make(chan error, 1)
+		q := newQueue(t, db, lane.Options{Timeout: 50 * time.Millisecond, Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+			if it.Subject == "4" && it.Attempt == 0 {
+				<-ctx.Done()
+				why <- context.Cause(ctx)
+				return lane.Outcome{Verdict: lane.Retry}
+			}
+			s.add(it)
+			return lane.Outcome{}
+		}})
+		put(t, db, q, entries("c", 1, n)...)
+		start(t, q)
+		s.await(t, n)
+		idle(t, q)
+		s.inOrder(t, 1, n)
+		require.ErrorIs(t, <-why, context.DeadlineExceeded)
+	})
+}
