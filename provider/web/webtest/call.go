@@ -15,7 +15,6 @@ type Call struct {
 	ID    string
 	To    types.JID
 	Video bool
-	Group types.JID // in which the call is, or empty
 }
 
 // Ring calls somebody, whose linked devices ring.
@@ -39,15 +38,12 @@ func (p *Phone) HangUp(call Call, reason string) {
 func (p *Phone) signalCall(call Call, what string, a attrs, content []node) {
 	form := p.form(call.To, 0)
 	a["call-id"], a["call-creator"] = call.ID, form
-	put(a, "group-jid", call.Group)
 	p.s.deliveries(func(b *batch) {
 		other := p.s.phone(call.To)
 		if other == nil {
 			return
 		}
-		if name := p.other(form, 0); !name.IsEmpty() && form.Server == types.HiddenUserServer {
-			a["caller_pn"] = name
-		}
+		put(a, otherName("caller", form), p.other(form, 0))
 		for _, d := range other.companions() {
 			b.deliver(d, node{
 				Tag:     "call",

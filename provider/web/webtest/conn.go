@@ -43,11 +43,12 @@ type conn struct {
 	last   bool          // the last node is on its way
 
 	// Guarded by the server's lock.
-	device   *Device // nil until logged in
-	active   bool    // wants what is queued for it
-	deaf     bool
-	conflict *Conflict              // in which this is the older connection, or nil
-	waiters  map[string]func(*node) // answers to what the server asked, by id
+	device    *Device // nil until logged in
+	active    bool    // wants what is queued for it
+	deaf      bool
+	conflict  *Conflict              // in which this is the older connection, or nil
+	confirmed bool                   // the conflict is one
+	waiters   map[string]func(*node) // answers to what the server asked, by id
 
 	unread []byte // of the reader: received and not yet part of a frame
 }
@@ -112,6 +113,9 @@ func (c *conn) run(ctx context.Context) error {
 		}
 		c.s.log.DebugContext(ctx, "received", slog.String("tag", n.Tag), slog.String("type", str(n, "type")), slog.String("id", str(n, "id")))
 		if n.Tag == "ack" && str(n, "id") == nudge {
+			c.s.mu.Lock()
+			c.confirm()
+			c.s.mu.Unlock()
 			return errors.New("the client was told to go")
 		}
 		if c.hears(n) {
@@ -127,9 +131,6 @@ func (c *conn) hears(n *node) bool {
 	last := c.last
 	c.mu.Unlock()
 	c.s.mu.Lock()
-	if c.conflict != nil {
-		c.conflict.Sent++
-	}
 	deaf, intercept, device := c.deaf || c.s.deaf, c.s.intercept, c.device
 	c.s.mu.Unlock()
 	return !deaf && !last && (intercept == nil || !intercept(device, n))
@@ -180,7 +181,31 @@ func (c *conn) leave(nodes ...node) {
 	c.outbox = append(c.outbox, nodes...)
 	c.last = true
 	c.wake()
-	time.AfterFunc(linger, c.drop)
+	time.AfterFunc(linger, c.outstayed)
+}
+
+// outstayed ends a connection that the client keeps after the last node.
+func (c *conn) outstayed() {
+	c.s.mu.Lock()
+	c.confirm()
+	c.s.mu.Unlock()
+	c.drop()
+}
+
+// confirm records the conflict in which this is the older connection: its
+// client was there after it was told. One that had closed it, as a client does
+// that connects anew, never gets there. s.mu is held.
+func (c *conn) confirm() {
+	select {
+	case <-c.ended:
+		return
+	default:
+	}
+	if c.conflict != nil && !c.confirmed {
+		c.confirmed = true
+		c.s.conflicts = append(c.s.conflicts, c.conflict)
+		c.s.changed.ring()
+	}
 }
 
 func (c *conn) wake() {
@@ -190,8 +215,14 @@ func (c *conn) wake() {
 	}
 }
 
-// drop closes the connection without a word. It does not wait.
-func (c *conn) drop() { go func() { _ = c.ws.CloseNow() }() }
+// drop closes the connection without a word, not even those that wait to be
+// sent. It does not wait.
+func (c *conn) drop() {
+	c.mu.Lock()
+	c.last, c.outbox = true, nil
+	c.mu.Unlock()
+	go func() { _ = c.ws.CloseNow() }()
+}
 
 func (c *conn) write(ctx context.Context) {
 	for {

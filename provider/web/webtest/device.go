@@ -39,15 +39,13 @@ type Login struct {
 }
 
 // Conflict is a device that was logged in twice at once. The network keeps the
-// newer connection and tells the older one that it was replaced.
+// newer connection and tells the older one that it was replaced. A connection
+// that its client has closed is none, although the server may not know yet.
 type Conflict struct {
 	Device types.JID
 	Since  time.Time // login of the older connection
 	At     time.Time // login of the newer
 	Until  time.Time // end of the older; zero while it lasts
-	// Sent is how many nodes the older client sent after it was told. Nobody
-	// handled them.
-	Sent int
 }
 
 // Ack says that a client has acknowledged what was delivered to it.

@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -26,10 +27,6 @@ type Refusal struct {
 	Code   int           // of a temporary ban: 101 … 106
 	Expire time.Duration // of a temporary ban
 }
-
-// replaceGrace is how long a connection whose device logs in again may take to
-// end: a client that reconnects has closed the old one just before.
-const replaceGrace = 100 * time.Millisecond
 
 // Refuse refuses the next logins of the device.
 func (d *Device) Refuse(r Refusal) {
@@ -116,7 +113,8 @@ func (c *conn) login() {
 	}
 	c.opened = time.Now()
 	if old := d.conn; old != nil {
-		go s.replace(d, old, c.opened)
+		old.conflict = &Conflict{Device: d.JID(), Since: old.opened, At: c.opened}
+		old.farewell(conflict("replaced"))
 	} else {
 		s.live++
 	}
@@ -127,25 +125,8 @@ func (c *conn) login() {
 	s.changed.ring()
 }
 
-// replace tells a connection that a newer one took its place, if it does not
-// end by itself.
-func (s *Server) replace(d *Device, old *conn, at time.Time) {
-	grace := time.NewTimer(replaceGrace)
-	defer grace.Stop()
-	select {
-	case <-old.ended:
-		return
-	case <-grace.C:
-	}
-	old.farewell(conflict("replaced"))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old.conflict = &Conflict{Device: d.JID(), Since: old.opened, At: at}
-	s.conflicts = append(s.conflicts, old.conflict)
-	s.changed.ring()
-}
-
-// Conflicts returns the devices that were logged in twice at once.
+// Conflicts returns the devices that were logged in twice at once. One is known
+// when the older client has answered, or has not gone within five seconds.
 func (s *Server) Conflicts() []Conflict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,6 +135,14 @@ func (s *Server) Conflicts() []Conflict {
 		list = append(list, *c)
 	}
 	return list
+}
+
+// AwaitConflicts waits until n conflicts at least are known.
+func (s *Server) AwaitConflicts(ctx context.Context, n int) error {
+	if err := s.until(ctx, &s.changed, func() bool { return len(s.conflicts) >= n }); err != nil {
+		return fmt.Errorf("webtest: %d of %d conflicts: %w", len(s.Conflicts()), n, err)
+	}
+	return nil
 }
 
 func conflict(kind string) node {

@@ -25,8 +25,12 @@ type Message struct {
 	Copies int
 	// Retries is how often it could not be decrypted and was asked for again.
 	Retries int
+}
 
-	taken bool // returned by Await
+// messageKey tells messages apart: ids are their sender's choice.
+type messageKey struct {
+	id, user string
+	device   uint16
 }
 
 // Text is what the message says, or "".
@@ -46,15 +50,13 @@ func (p *Phone) Await(ctx context.Context, match func(*Message) bool) (*Message,
 	}
 	var found *Message
 	err := p.s.until(ctx, &p.changed, func() bool {
-		for _, m := range p.messages {
-			if m.Content != nil && !m.taken && match(m) {
-				m.taken = true
-				copied := *m
-				found = &copied
-				return true
-			}
+		at := slices.IndexFunc(p.untaken, match)
+		if at >= 0 {
+			copied := *p.untaken[at]
+			found = &copied
+			p.untaken = slices.Delete(p.untaken, at, at+1)
 		}
-		return false
+		return at >= 0
 	})
 	if err != nil {
 		return nil, fmt.Errorf("webtest: no such message among %d of %s: %w", len(p.Messages()), p.jid, err)
@@ -91,13 +93,12 @@ func (p *Phone) Spoil(n int) {
 
 // message finds or adds the record of a message. s.mu is held.
 func (p *Phone) message(id string, from types.JID) *Message {
-	at := slices.IndexFunc(p.messages, func(m *Message) bool {
-		return m.ID == id && m.From.User == from.User && m.From.Device == from.Device
-	})
-	if at >= 0 {
-		return p.messages[at]
+	key := messageKey{id: id, user: from.User, device: from.Device}
+	m := p.byID[key]
+	if m == nil {
+		m = &Message{ID: id, From: from}
+		p.byID[key] = m
+		p.messages = append(p.messages, m)
 	}
-	m := &Message{ID: id, From: from}
-	p.messages = append(p.messages, m)
 	return m
 }

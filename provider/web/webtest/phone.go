@@ -53,7 +53,10 @@ type Phone struct {
 	draining    bool
 	spoil       int // messages that it will not be able to decrypt
 	messages    []*Message
+	byID        map[messageKey]*Message
+	untaken     []*Message // not returned by Await
 	receipts    []Receipt
+	told        map[receiptKey]Receipt // the first of its kind
 	typings     []Typing
 	rejected    []string             // ids of calls
 	sent        map[string]*outgoing // for those who could not decrypt, by id
@@ -82,6 +85,8 @@ func (s *Server) AddPhone(o *PhoneOptions) *Phone {
 		devices:     map[uint16]*Device{},
 		revealed:    !opts.Hidden,
 		online:      !opts.Offline,
+		byID:        map[messageKey]*Message{},
+		told:        map[receiptKey]Receipt{},
 		sent:        map[string]*outgoing{},
 		watchers:    map[*Device]struct{}{},
 		subscribers: map[*Device]types.JID{},

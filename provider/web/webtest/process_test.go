@@ -61,7 +61,7 @@ func TestChild(t *testing.T) {
 				close(linked)
 			case *events.Message:
 				if !event.Info.IsFromMe {
-					go func() { _, _ = c.SendMessage(ctx, event.Info.Chat, text(event.Message.GetConversation())) }()
+					go answer(ctx, c, event)
 				}
 			}
 		})
@@ -74,6 +74,16 @@ func TestChild(t *testing.T) {
 		}
 	}
 	<-ctx.Done()
+}
+
+// answer says the same until it was taken: the connection may end meanwhile.
+func answer(ctx context.Context, c *whatsmeow.Client, to *events.Message) {
+	for id := c.GenerateMessageID(); ctx.Err() == nil; c.WaitForConnection(patience) {
+		_, err := c.SendMessage(ctx, to.Info.Chat, text(to.Message.GetConversation()), whatsmeow.SendRequestExtra{ID: id})
+		if err == nil {
+			return
+		}
+	}
 }
 
 // pointed makes of the environment's variables what a client needs.

@@ -18,16 +18,19 @@ type Receipt struct {
 	At   time.Time
 }
 
+type receiptKey struct {
+	id   string
+	kind types.ReceiptType
+}
+
 // AwaitReceipt waits for a receipt for a message: that it was delivered, read,
 // played …
 func (p *Phone) AwaitReceipt(ctx context.Context, id string, kind types.ReceiptType) (Receipt, error) {
 	var found Receipt
 	err := p.s.until(ctx, &p.changed, func() bool {
-		at := slices.IndexFunc(p.receipts, func(r Receipt) bool { return r.ID == id && r.Type == kind })
-		if at >= 0 {
-			found = p.receipts[at]
-		}
-		return at >= 0
+		r, ok := p.told[receiptKey{id, kind}]
+		found = r
+		return ok
 	})
 	if err != nil {
 		return Receipt{}, fmt.Errorf("webtest: %s was not told %q of %s: %w", p.jid, kind, id, err)
@@ -171,9 +174,11 @@ func (p *Phone) handleReceipt(n *node) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	for _, id := range ids {
-		p.receipts = append(p.receipts, Receipt{
-			ID: id, Type: types.ReceiptType(str(n, "type")), From: from, Chat: chat, At: n.AttrGetter().UnixTime("t"),
-		})
+		r := Receipt{ID: id, Type: types.ReceiptType(str(n, "type")), From: from, Chat: chat, At: n.AttrGetter().UnixTime("t")}
+		p.receipts = append(p.receipts, r)
+		if key := (receiptKey{id, r.Type}); p.told[key].ID == "" {
+			p.told[key] = r
+		}
 	}
 	p.changed.ring()
 }

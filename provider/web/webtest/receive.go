@@ -64,6 +64,7 @@ func (p *Phone) handleMessage(n *node) {
 		m.Copies++
 	default:
 		m.fill(p, n, content)
+		p.untaken = append(p.untaken, m)
 	}
 	p.changed.ring()
 	p.s.mu.Unlock()
