@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -58,11 +59,22 @@ func raw(id, kind string) provider.Raw {
 }
 
 // plant makes the service hold something of every kind on the contact. A file
-// comes when the gate is closed.
-func (f *mediaFixture) plant(t *testing.T, ref provider.ReferenceID, gate <-chan struct{}) {
+// comes when the gate is closed; the channel that is returned says that it did.
+func (f *mediaFixture) plant(t *testing.T, ref provider.ReferenceID, gate <-chan struct{}) <-chan struct{} {
 	t.Helper()
 	f.depot.put("file", picture(t, 3, 2), nil)
-	f.depot.put("late", picture(t, 4, 5), gate)
+	asked, came, late := make(chan struct{}), make(chan struct{}), picture(t, 4, 5)
+	f.depot.script("late", func(ctx context.Context, w io.Writer, _ int) error {
+		close(asked)
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		_, err := w.Write(late)
+		close(came)
+		return err
+	})
 	image := func(id, name string) provider.Media {
 		return provider.Media{Kind: provider.Image, ID: id, FileName: name, Caption: "see " + name}
 	}
@@ -97,6 +109,8 @@ func (f *mediaFixture) plant(t *testing.T, ref provider.ReferenceID, gate <-chan
 		_, err := f.db.ExecContext(t.Context(), q, ref)
 		require.NoError(t, err)
 	}
+	<-asked
+	return came
 }
 
 // others are the rows that speak of nobody but others, by their tables.
@@ -127,7 +141,7 @@ func TestDeleteChat(t *testing.T) {
 		ref, gate := f.line(t, filesKind), make(chan struct{})
 		come := sync.OnceFunc(func() { close(gate) })
 		t.Cleanup(come)
-		f.plant(t, ref, gate)
+		came := f.plant(t, ref, gate)
 		planted := map[string]bool{}
 		for _, row := range testkit.Holding(t, f.db, "canary") {
 			table, _, _ := strings.Cut(row, " ")
@@ -147,7 +161,12 @@ func TestDeleteChat(t *testing.T) {
 		gone := func() bool { return count(t, f.db, `SELECT count(*) FROM messaging_media WHERE gone`) == 0 }
 		eventually(t, "the files are gone", gone)
 		come()
-		eventually(t, "the file that came late, too", func() bool { return gone() && f.files(t) == 1 })
+		select {
+		case <-came:
+		case <-time.After(patience):
+			require.Fail(t, "the file did not come")
+		}
+		eventually(t, "the file that came late, too", func() bool { return f.files(t) == 0 })
 		for _, word := range canaries() {
 			require.Empty(t, testkit.Holding(t, f.db, word), word)
 		}
@@ -168,7 +187,7 @@ func TestDeleteChat(t *testing.T) {
 	})
 }
 
-// files counts what is in the library: its mark, for one.
+// files counts what is in the library.
 func (f *mediaFixture) files(t *testing.T) (n int) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(f.dir, func(_ string, d fs.DirEntry, err error) error {
