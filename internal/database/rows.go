@@ -166,7 +166,7 @@ func (d *DB) prepareDue(ctx context.Context) {
 	d.due = nil
 	d.preparing.Unlock()
 	for _, s := range due {
-		if stmt, err := d.PreparexContext(ctx, s.text); err == nil { //nolint:sqlclosecheck // it lives as long as the handle
+		if stmt, err := d.PreparexContext(ctx, s.text); err == nil {
 			s.ready.Store(stmt)
 		} else {
 			s.uses.Store(0)
