@@ -27,11 +27,11 @@ func Contents(t testing.TB, db *sqlx.DB) []string {
 
 func rowsOf(t testing.TB, db *sqlx.DB, table string) (out []string) {
 	t.Helper()
-	rows, err := db.QueryxContext(t.Context(), `SELECT * FROM `+table)
+	rows, err := db.QueryContext(t.Context(), `SELECT * FROM `+table)
 	require.NoError(t, err)
 	defer rows.Close() //nolint:errcheck // Err reports it
 	for rows.Next() {
-		row, err := rows.SliceScan()
+		row, err := sqlx.SliceScan(rows)
 		require.NoError(t, err)
 		var text strings.Builder
 		text.WriteString(table)
