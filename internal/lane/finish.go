@@ -46,8 +46,8 @@ func (n *node) finishAll(ctx context.Context) {
 // together costs less: the rows of many lanes share pages and index entries.
 const finishLinger = 50 * time.Millisecond
 
-// gather collects what waits beside the first run, and, when most workers are
-// busy, what they finish in the next moment.
+// gather collects what waits beside the first run, and, on a busy node, what it
+// finishes in the next moment.
 func (n *node) gather(first *run) []*run {
 	n.gathering.Lock()
 	defer n.gathering.Unlock()

@@ -111,11 +111,12 @@ func (n *node) available() bool {
 	return !n.short && n.living(now)
 }
 
-// busy reports that most workers are at work, and that it does not end now.
+// busy reports that there is work for most workers, even if it is for few
+// consumers, and that it does not end now.
 func (n *node) busy() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.free < n.o.Workers/2 && !n.stopping
+	return len(n.waiting)-n.free > -n.o.Workers/2 && !n.stopping
 }
 
 // budget is how many lanes may be claimed. mu is held.
