@@ -44,6 +44,7 @@ type conn struct {
 
 	// Guarded by the server's lock.
 	device    *Device // nil until logged in
+	greeted   bool    // offered to be paired, logged in, or refused
 	active    bool    // wants what is queued for it
 	deaf      bool
 	conflict  *Conflict              // in which this is the older connection, or nil

@@ -82,6 +82,27 @@ func (s *Server) Deafen() {
 	s.deaf = true
 }
 
+// Heal drops the faults and refusals of the server that are left, and hears
+// again. Connections that came in the meantime are cut, since nobody has
+// greeted them.
+func (s *Server) Heal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusals, s.filesFail = nil, nil
+	if !s.deaf {
+		return
+	}
+	s.deaf = false
+	for c := range s.conns {
+		switch {
+		case !c.greeted:
+			c.drop()
+		case c.active && !c.deaf:
+			c.flush()
+		}
+	}
+}
+
 // Intercept calls f with every node that a client sends, before it is handled;
 // when f returns true it is not. The device is nil before the login. F runs on
 // the connection's reader and may take its time; nil ends it.

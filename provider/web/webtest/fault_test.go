@@ -127,6 +127,33 @@ func TestDeaf(t *testing.T) {
 	require.Equal(t, 1, device.Pending())
 	c.ResetConnection()
 	await(c, says("anybody there?"))
+
+	device.Deafen()
+	_, err = ana.SendText(ctx, owner.LID(), "and now?")
+	require.NoError(t, err)
+	device.Heal()
+	await(c, says("and now?"))
+}
+
+// A deaf server greets nobody, until it hears again.
+func TestDeafServer(t *testing.T) {
+	t.Parallel()
+	fake := start(t)
+	owner, ana := fake.AddPhone(nil), fake.AddPhone(nil)
+	c, device := link(t, fake, owner)
+	ctx := within(t)
+	require.NoError(t, device.AwaitIdle(ctx))
+	fake.Deafen()
+	_, err := ana.SendText(ctx, owner.LID(), "while connected")
+	require.NoError(t, err)
+	other := newClient(t, fake, sessions(t).NewDevice())
+	require.NoError(t, other.Connect())
+	require.Error(t, c.SetPassive(short(t), false))
+	fake.Heal()
+	await(c, says("while connected"))
+	await[*events.Disconnected](other, nil) // one that is not linked does not try again by itself
+	require.NoError(t, other.Connect())
+	await[*events.QR](other, nil)
 }
 
 // A send is refused, lost, or taken without an answer.

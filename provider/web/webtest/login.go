@@ -42,13 +42,6 @@ func (s *Server) Refuse(r Refusal) {
 	s.refusals = append(s.refusals, r.normal())
 }
 
-// Heal drops the refusals of the server that are left, and its deafness.
-func (s *Server) Heal() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refusals, s.filesFail, s.deaf = nil, nil, false
-}
-
 func (r Refusal) normal() Refusal {
 	if r.Times == 0 {
 		r.Times = 1
@@ -84,9 +77,11 @@ func (c *conn) begin() {
 	c.s.mu.Lock()
 	refusal, refused := refuse(&c.s.refusals)
 	deaf := c.s.deaf
+	c.greeted = !deaf
 	c.s.mu.Unlock()
 	switch {
 	case deaf:
+		return
 	case refused:
 		c.farewell(refusal.node())
 	case c.payload.GetDevicePairingData() != nil:
