@@ -22,12 +22,16 @@ type batch struct {
 // it delivered to them.
 func (s *Server) deliveries(fn func(b *batch)) {
 	b := &batch{s: s}
-	s.mu.Lock()
-	fn(b)
-	s.mu.Unlock()
+	s.locked(func() { fn(b) })
 	for _, p := range b.due {
 		p.drain()
 	}
+}
+
+func (s *Server) locked(fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fn()
 }
 
 // deliver queues a node for a device until it acknowledges it, and sends it if
