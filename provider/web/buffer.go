@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"go.mau.fi/whatsmeow/store"
@@ -15,7 +16,8 @@ import (
 // that it has come nor that it could not be read: it comes again then.
 type buffer struct {
 	store.EventBuffer
-	g *guarded
+	g   *guarded
+	dev *store.Device
 }
 
 // unsaid is an error after which whatsmeow says nothing.
@@ -28,6 +30,7 @@ func (u unsaid) Unwrap() error      { return u.error }
 func (b *buffer) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
 	var inside error
 	err := b.g.write(ctx, func() error {
+		ctx := context.WithValue(ctx, senderKey{}, new(string))
 		return b.EventBuffer.DoDecryptionTxn(ctx, func(ctx context.Context) error {
 			inside = fn(ctx)
 			if inside == nil && !held(b.g.ref) {
@@ -37,30 +40,58 @@ func (b *buffer) DoDecryptionTxn(ctx context.Context, fn func(context.Context) e
 		})
 	})
 	if err != nil && (inside == nil || ofStore(inside)) {
-		return unsaid{err}
+		return b.refused(ctx, err)
 	}
 	return err
+}
+
+// refused is the error of a message that the store could not take in. The
+// connection ends, so that the message comes again before those behind it.
+func (b *buffer) refused(ctx context.Context, err error) error {
+	if ctx.Err() == nil && b.g.fail != nil {
+		b.g.fail()
+	}
+	return unsaid{err}
 }
 
 // GetBufferedEvent returns what was decrypted before.
 func (b *buffer) GetBufferedEvent(ctx context.Context, hash [32]byte) (*store.BufferedEvent, error) {
 	if !held(b.g.ref) {
-		return nil, unsaid{errLost}
+		return nil, b.refused(ctx, errLost)
 	}
 	e, err := b.EventBuffer.GetBufferedEvent(ctx, hash)
 	if err != nil {
-		return nil, unsaid{err}
+		return nil, b.refused(ctx, err)
 	}
 	return e, nil
 }
 
-// PutBufferedEvent stores a text.
+// PutBufferedEvent stores a text. A notice of history is kept with it:
+// whatsmeow tells the phone that it has come before anybody else hears of it.
 func (b *buffer) PutBufferedEvent(ctx context.Context, hash [32]byte, text []byte, at time.Time) error {
 	err := b.EventBuffer.PutBufferedEvent(ctx, hash, text, at)
+	if err == nil && b.g.ref.Settings[settingHistory] == "true" && b.own(ctx) {
+		err = b.g.keepNotice(ctx, noticeIn(text), at)
+	}
 	if err != nil {
 		return unsaid{err}
 	}
 	return nil
+}
+
+// senderKey finds in the context of a decryption whose keys were used: whatsmeow
+// stores them with [sessions] before the text.
+type senderKey struct{}
+
+// own reports whether a device of the account itself has sealed what is being
+// decrypted.
+func (b *buffer) own(ctx context.Context) bool {
+	from, ok := ctx.Value(senderKey{}).(*string)
+	if !ok {
+		return false
+	}
+	user, _, _ := strings.Cut(*from, ":")
+	return user == b.dev.GetJID().SignalAddressUser() || user == b.dev.GetLID().SignalAddressUser()
 }
 
 // ofStore tells an error of the database, or of a session that ends, from one

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -108,10 +109,10 @@ func vcard(c provider.Card) string {
 	for _, p := range c.Phones {
 		name := "TEL"
 		if p.Type != "" {
-			name += ";type=" + p.Type
+			name += ";type=" + word(p.Type)
 		}
 		if p.WaID != "" {
-			name += ";waid=" + p.WaID
+			name += ";waid=" + word(p.WaID)
 		}
 		line(name, p.Phone)
 	}
@@ -127,6 +128,16 @@ func vcard(c provider.Card) string {
 	line("BDAY", c.Birthday)
 	b.WriteString("END:VCARD\r\n")
 	return b.String()
+}
+
+// word is a parameter of a line: no more than letters and digits.
+func word(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
 }
 
 var escape = strings.NewReplacer("\\", "\\\\", ",", "\\,", ";", "\\;", "\r\n", "\\n", "\n", "\\n", "\r", "\\n")

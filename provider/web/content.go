@@ -147,19 +147,26 @@ func questionOf(msg *waE2E.Message) provider.Content {
 // card reads a card of a phone's book.
 func card(c *waE2E.ContactMessage) provider.Card {
 	out := provider.Card{Name: provider.CardName{Formatted: c.GetDisplayName()}, VCard: c.GetVcard()}
-	for line := range strings.Lines(c.GetVcard()) {
+	whole := unfold.Replace(c.GetVcard())
+	for line := range strings.Lines(whole) {
 		key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
 		if !ok || value == "" {
 			continue
 		}
 		name, params, _ := strings.Cut(key, ";")
-		if _, plain, grouped := strings.Cut(name, "."); grouped { // item1.TEL
-			name = plain
+		if _, rest, grouped := strings.Cut(name, "."); grouped { // item1.TEL
+			name = rest
 		}
 		addToCard(&out, strings.ToUpper(name), params, value)
 	}
 	return out
 }
+
+// unfold joins lines that were broken for their length; plain undoes escape.
+var (
+	unfold = strings.NewReplacer("\r\n ", "", "\r\n\t", "", "\n ", "", "\n\t", "")
+	plain  = strings.NewReplacer("\\\\", "\\", "\\,", ",", "\\;", ";", "\\n", "\n", "\\N", "\n", "\\:", ":")
+)
 
 // addToCard adds a line of a vCard (RFC 2426).
 func addToCard(c *provider.Card, name, params, value string) {
@@ -172,6 +179,12 @@ func addToCard(c *provider.Card, name, params, value string) {
 			waID = v
 		}
 	}
+	if name == "ORG" {
+		company, department, _ := strings.Cut(value, ";")
+		c.Org = &provider.CardOrg{Company: plain.Replace(company), Department: plain.Replace(department)}
+		return
+	}
+	value = plain.Replace(value)
 	switch name {
 	case "TEL":
 		c.Phones = append(c.Phones, provider.CardPhone{Phone: value, WaID: waID, Type: kind})
@@ -179,9 +192,6 @@ func addToCard(c *provider.Card, name, params, value string) {
 		c.Emails = append(c.Emails, provider.CardEmail{Email: value, Type: kind})
 	case "URL":
 		c.URLs = append(c.URLs, provider.CardURL{URL: value, Type: kind})
-	case "ORG":
-		company, department, _ := strings.Cut(value, ";")
-		c.Org = &provider.CardOrg{Company: company, Department: department}
 	case "FN":
 		c.Name.Formatted = cmp.Or(c.Name.Formatted, value)
 	}

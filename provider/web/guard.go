@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
+	"go.mau.fi/util/dbutil"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 
@@ -23,8 +24,10 @@ func held(ref provider.Reference) bool { return ref.Held == nil || ref.Held() }
 // waits its turn with the other writers of the process.
 type guarded struct {
 	*sql.DB
-	db  *database.DB
-	ref provider.Reference
+	db      *database.DB
+	ref     provider.Reference
+	fail    func()
+	wrapped *dbutil.Database // as whatsmeow has it: knows its transactions
 }
 
 // write runs fn while nobody else writes.
@@ -54,6 +57,14 @@ func (g *guarded) ExecContext(ctx context.Context, query string, args ...any) (r
 type sessions struct {
 	store.SessionStore
 	g *guarded
+}
+
+// PutSession stores the keys that were used with a device.
+func (s *sessions) PutSession(ctx context.Context, address string, session []byte) error {
+	if from, ok := ctx.Value(senderKey{}).(*string); ok {
+		*from = address
+	}
+	return s.SessionStore.PutSession(ctx, address, session)
 }
 
 // PutManySessions stores the keys of those to whom a message was sealed.

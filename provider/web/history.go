@@ -5,11 +5,14 @@ import (
 	"compress/flate"
 	"compress/zlib"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"go.mau.fi/whatsmeow"
@@ -26,23 +29,57 @@ import (
 // importChunk is how many old messages are stored together.
 const importChunk = 100
 
-// keepHistory notes that the phone has put down a piece of history, so that it
-// is fetched even after a restart.
-func (s *session) keepHistory(ctx context.Context, id types.MessageID, n *waE2E.HistorySyncNotification) error {
-	if s.ref.Settings[settingHistory] != "true" {
+// noticeIn is the notice of history that a decrypted message is, or nil.
+func noticeIn(text []byte) *waE2E.HistorySyncNotification {
+	if len(text) == 0 || int(text[len(text)-1]) > len(text) {
 		return nil
 	}
-	body, err := proto.Marshal(n)
+	var m waE2E.Message
+	if proto.Unmarshal(text[:len(text)-int(text[len(text)-1])], &m) != nil { // the last byte says how many were added
+		return nil
+	}
+	if sent := m.GetDeviceSentMessage().GetMessage(); sent != nil {
+		return sent.GetProtocolMessage().GetHistorySyncNotification()
+	}
+	return m.GetProtocolMessage().GetHistorySyncNotification()
+}
+
+// keepNotice notes, in the transaction of ctx if that has one, that the phone
+// has put down a piece of history.
+func (g *guarded) keepNotice(ctx context.Context, n *waE2E.HistorySyncNotification, at time.Time) error {
+	if n == nil {
+		return nil
+	}
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(n)
 	if err != nil {
 		return fmt.Errorf("keeping a notice of history: %w", err)
 	}
-	err = s.p.devices.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`INSERT INTO web_history (reference, id, notice, at_us) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-			s.ref.ID, id, base64.StdEncoding.EncodeToString(body), database.Micros(s.p.opts.Now()))
+	_, err = g.wrapped.Exec(ctx, `INSERT INTO web_history (reference, id, message, notice, at_us) VALUES ($1, $2, '', $3, $4) ON CONFLICT DO NOTHING`,
+		g.ref.ID, noticeID(body), base64.StdEncoding.EncodeToString(body), database.Micros(at))
+	if err != nil {
+		return fmt.Errorf("keeping a notice of history: %w", err)
+	}
+	return nil
+}
+
+func noticeID(body []byte) string {
+	digest := sha256.Sum256(body)
+	return hex.EncodeToString(digest[:16])
+}
+
+// announced begins to import a piece of history that the account's own phone
+// has put down; others have none to give.
+func (s *session) announced(info types.MessageInfo, n *waE2E.HistorySyncNotification) error {
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(n)
+	if err != nil || !info.IsFromMe || s.ref.Settings[settingHistory] != "true" {
+		return err
+	}
+	err = s.p.devices.db.Write(s.ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.Exec(`UPDATE web_history SET message = $1 WHERE reference = $2 AND id = $3`, info.ID, s.ref.ID, noticeID(body))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("keeping a notice of history: %w", err)
+		return fmt.Errorf("naming a notice of history: %w", err)
 	}
 	if c := s.device(); c != nil {
 		s.spawn("importing history", func() { s.importHistory(c) })
@@ -55,11 +92,11 @@ func (s *session) keepHistory(ctx context.Context, id types.MessageID, n *waE2E.
 func (s *session) importHistory(c *whatsmeow.Client) {
 	s.importing.Lock()
 	defer s.importing.Unlock()
-	var notices []struct{ ID, Notice string }
-	err := s.p.devices.db.SelectContext(s.ctx, &notices, `SELECT id, notice FROM web_history WHERE reference = $1 ORDER BY at_us, id`, s.ref.ID)
+	var notices []notice
+	err := s.p.devices.db.SelectContext(s.ctx, &notices, `SELECT id, message, notice FROM web_history WHERE reference = $1 ORDER BY at_us, id`, s.ref.ID)
 	for _, n := range notices {
 		if s.held() && s.ctx.Err() == nil {
-			err = cmp.Or(err, s.importPiece(s.ctx, c, n.ID, n.Notice))
+			err = cmp.Or(err, s.importPiece(s.ctx, c, n))
 		}
 	}
 	if err != nil && s.ctx.Err() == nil {
@@ -67,32 +104,43 @@ func (s *session) importHistory(c *whatsmeow.Client) {
 	}
 }
 
-func (s *session) importPiece(ctx context.Context, c *whatsmeow.Client, id, notice string) error {
-	body, err := base64.StdEncoding.DecodeString(notice)
+// notice says where a piece of history is.
+type notice struct{ ID, Message, Notice string }
+
+func (n notice) read() (*waE2E.HistorySyncNotification, error) {
+	body, err := base64.StdEncoding.DecodeString(n.Notice)
 	if err != nil {
-		return fmt.Errorf("reading a notice of history: %w", err)
+		return nil, fmt.Errorf("reading a notice of history: %w", err)
 	}
-	n := &waE2E.HistorySyncNotification{}
-	if err := proto.Unmarshal(body, n); err != nil {
-		return fmt.Errorf("reading a notice of history: %w", err)
+	out := &waE2E.HistorySyncNotification{}
+	if err := proto.Unmarshal(body, out); err != nil {
+		return nil, fmt.Errorf("reading a notice of history: %w", err)
+	}
+	return out, nil
+}
+
+func (s *session) importPiece(ctx context.Context, c *whatsmeow.Client, at notice) error {
+	n, err := at.read()
+	if err != nil {
+		return err
 	}
 	blob, err := c.DownloadHistorySync(ctx, n, true)
 	switch {
 	case lost(err):
-		if err := c.SendHistorySyncServerErrorReceipt(ctx, id, n.GetMediaKey()); err != nil {
+		if err := c.SendHistorySyncServerErrorReceipt(ctx, at.Message, n.GetMediaKey()); err != nil {
 			return fmt.Errorf("asking for history again: %w", err)
 		}
-		return s.dropHistory(ctx, id) // the phone announces it anew
+		return s.dropHistory(ctx, at.ID) // the phone announces it anew
 	case spoilt(err):
 		s.log.WarnContext(ctx, "a piece of history cannot be read", slog.Any("error", err))
-		return s.dropHistory(ctx, id)
+		return s.dropHistory(ctx, at.ID)
 	case err != nil:
 		return fmt.Errorf("fetching history: %w", err)
 	}
 	evs := s.history(ctx, c, blob)
 	if phase, ok := phases[blob.GetSyncType()]; ok {
 		evs = append(evs, &provider.HistoryProgress{
-			Raw: provider.Raw{Kind: "history", ID: id}, Phase: phase, Chunk: int(blob.GetChunkOrder()), Percent: int(blob.GetProgress()),
+			Raw: provider.Raw{Kind: "history", ID: at.ID}, Phase: phase, Chunk: int(blob.GetChunkOrder()), Percent: int(blob.GetProgress()),
 		})
 	}
 	for part := range slices.Chunk(evs, importChunk) {
@@ -100,7 +148,7 @@ func (s *session) importPiece(ctx context.Context, c *whatsmeow.Client, id, noti
 			return fmt.Errorf("storing history: %w", err)
 		}
 	}
-	return s.dropHistory(ctx, id)
+	return s.dropHistory(ctx, at.ID)
 }
 
 // phases are the parts of a history that hold messages.

@@ -21,7 +21,7 @@ func (s *session) message(c *whatsmeow.Client, e *events.Message) ([]provider.Ev
 		return nil, nil
 	}
 	if n := e.Message.GetProtocolMessage().GetHistorySyncNotification(); n != nil {
-		return nil, s.keepHistory(s.ctx, e.Info.ID, n)
+		return nil, s.announced(e.Info, n)
 	}
 	content, edits, err := s.content(c, e)
 	if err != nil || content == nil {
@@ -171,14 +171,16 @@ func (s *session) receipt(e *events.Receipt) []provider.Event {
 	if status == 0 {
 		return nil
 	}
-	mine := e.Type == types.ReceiptTypeReadSelf || e.Type == types.ReceiptTypePlayedSelf
-	if e.IsFromMe && !mine {
-		return nil // another device of the account has got its copy
+	if e.IsFromMe {
+		if status == provider.StatusDelivered {
+			return nil // another device of the account has got its copy
+		}
+		status = provider.StatusRead // on the phone, by the account itself
 	}
 	var out []provider.Event
 	for _, id := range e.MessageIDs {
 		c := &provider.StatusChange{MessageID: id, Status: status, At: e.Timestamp}
-		if e.IsGroup && !mine {
+		if e.IsGroup && !e.IsFromMe {
 			c.Participant = s.both(s.ctx, e.Sender, e.SenderAlt).ChatID
 		}
 		out = append(out, c)
@@ -216,17 +218,6 @@ func (s *session) call(e any) []provider.Event {
 		c.Chat = group(meta.GroupJID)
 	}
 	c.Raw = provider.Raw{Kind: "call", ID: fmt.Sprintf("%s:%s", meta.CallID, c.Status)}
-	return []provider.Event{c}
-}
-
-// saved is what the phone's book calls somebody.
-func (s *session) saved(e *events.Contact) []provider.Event {
-	name := e.Action.GetFullName()
-	c := &provider.ContactChange{What: provider.ContactSaved, Chat: s.both(s.ctx, e.JID, types.EmptyJID), At: e.Timestamp, Name: name}
-	c.Raw = provider.Raw{Kind: "contact", ID: fmt.Sprintf("%s:%d", c.Chat.ChatID, e.Timestamp.UnixMilli())}
-	if name == "" {
-		c.What = provider.ContactForgotten
-	}
 	return []provider.Event{c}
 }
 

@@ -9,16 +9,10 @@ import (
 	"github.com/jmoiron/sqlx"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
-
-	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/provider"
 )
 
 // lids knows the phone numbers of hidden ids that one line was told.
-type lids struct {
-	db  *database.DB
-	ref provider.Reference
-}
+type lids struct{ g *guarded }
 
 // PutLIDMapping notes the number of a hidden id.
 func (l *lids) PutLIDMapping(ctx context.Context, lid, pn types.JID) error {
@@ -43,16 +37,16 @@ func (l *lids) PutManyLIDMappings(ctx context.Context, ms []store.LIDMapping) er
 	if len(add) == 0 {
 		return nil
 	}
-	if !held(l.ref) {
+	if !held(l.g.ref) {
 		return errLost
 	}
-	err := l.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := l.g.db.Write(ctx, func(tx *sqlx.Tx) error {
 		for _, m := range add {
-			if _, err := tx.Exec(`DELETE FROM web_lid WHERE reference = $1 AND phone = $2`, l.ref.ID, m.PN.User); err != nil {
+			if _, err := tx.Exec(`DELETE FROM web_lid WHERE reference = $1 AND phone = $2`, l.g.ref.ID, m.PN.User); err != nil {
 				return err
 			}
 			if _, err := tx.Exec(`INSERT INTO web_lid (reference, lid, phone) VALUES ($1, $2, $3)
-				ON CONFLICT (reference, lid) DO UPDATE SET phone = excluded.phone`, l.ref.ID, m.LID.User, m.PN.User); err != nil {
+				ON CONFLICT (reference, lid) DO UPDATE SET phone = excluded.phone`, l.g.ref.ID, m.LID.User, m.PN.User); err != nil {
 				return err
 			}
 		}
@@ -91,7 +85,7 @@ func (l *lids) GetManyLIDsForPNs(ctx context.Context, pns []types.JID) (map[type
 
 func (l *lids) other(ctx context.Context, j types.JID, server, query string) (types.JID, error) {
 	var user string
-	err := l.db.GetContext(ctx, &user, query, l.ref.ID, j.User)
+	err := l.g.db.GetContext(ctx, &user, query, l.g.ref.ID, j.User)
 	if errors.Is(err, sql.ErrNoRows) {
 		return types.EmptyJID, nil
 	}

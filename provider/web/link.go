@@ -44,7 +44,7 @@ func (r *course) begin(phone string) {
 		}
 		return
 	}
-	fresh, err := r.newClient(r.p.devices.fresh(r.ref))
+	fresh, err := r.newClient(r.p.devices.fresh(r.store))
 	if err != nil {
 		r.stop(provider.UnknownReason, err.Error(), time.Time{})
 		return

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
@@ -45,12 +46,12 @@ func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
 		s.breakOff(c)
 		return false
 	}
-	return s.store(c, evs...)
+	return s.take(c, evs...)
 }
 
-// store hands events to the inbox. When they cannot be stored, the network is
+// take hands events to the inbox. When they cannot be stored, the network is
 // to send them again: it does when the line connects anew.
-func (s *session) store(c *whatsmeow.Client, evs ...provider.Event) bool {
+func (s *session) take(c *whatsmeow.Client, evs ...provider.Event) bool {
 	if len(evs) == 0 {
 		return true
 	}
@@ -81,6 +82,8 @@ func (s *session) translate(c *whatsmeow.Client, e any) ([]provider.Event, error
 		s.asked.answer(e)
 	case *events.PushNameSetting: // without a name the account could not be shown as online
 		s.spawn("showing the account's presence", func() { s.present(c) })
+	case *events.AppStateSyncComplete:
+		s.synced(c, e)
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
 		return s.call(e), nil
 	case *events.GroupInfo, *events.JoinedGroup:
@@ -93,6 +96,16 @@ func (s *session) translate(c *whatsmeow.Client, e any) ([]provider.Event, error
 		return s.timelock(e), nil
 	}
 	return nil, nil
+}
+
+// synced does what follows when settings of the phone were fetched as a whole.
+func (s *session) synced(c *whatsmeow.Client, e *events.AppStateSyncComplete) {
+	s.spawn("what follows the phone's settings", func() {
+		s.present(c)
+		if e.Name == appstate.WAPatchCriticalUnblockLow {
+			s.phoneBook(c)
+		}
+	})
 }
 
 // chatOf is the chat of something that came, and who sent it.

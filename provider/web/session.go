@@ -19,6 +19,7 @@ type session struct {
 	ref   provider.Reference
 	inbox provider.Inbox
 	log   *slog.Logger
+	store *guarded
 
 	ctx     context.Context
 	end     context.CancelFunc
@@ -59,16 +60,22 @@ const signalsMost = 64
 
 // Open begins to connect a line that is paired. One that is not waits for Link.
 func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provider.Inbox) (provider.Session, error) {
-	dev, err := p.devices.load(ctx, ref)
-	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
-	}
 	s := &session{
 		p: p, ref: ref, inbox: inbox, log: p.opts.Logger.With(slog.Int64("reference", int64(ref.ID))),
 		done: make(chan struct{}), signals: make(chan signal, signalsMost), up: make(chan struct{}),
 		pace: newPacer(p.opts.Pace, p.opts.Now),
 	}
 	s.ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	s.store = p.devices.of(ref, func() {
+		if c := s.device(); c != nil {
+			s.breakOff(c)
+		}
+	})
+	dev, err := p.devices.load(ctx, s.store)
+	if err != nil {
+		s.end()
+		return nil, fmt.Errorf("web: %w", err)
+	}
 	if dev != nil {
 		if s.client, err = s.newClient(dev); err != nil {
 			s.end()
@@ -168,6 +175,9 @@ func (s *session) connected(ctx context.Context) (*whatsmeow.Client, error) {
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, &provider.Temporary{Err: err}
+	}
+	if !s.held() {
+		return nil, &provider.Temporary{Err: errLost}
 	}
 	late := time.NewTimer(upPatience)
 	defer late.Stop()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
+	"go.mau.fi/whatsmeow"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/provider"
@@ -19,14 +21,35 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// patience is how long a test waits for what must happen.
-const patience = 30 * time.Second
+const (
+	// patience is how long a test waits for what must happen.
+	patience = 30 * time.Second
+	tick     = 10 * time.Millisecond
+	// deafness is for how long a connection that is deaf says nothing.
+	deafness = time.Minute
+)
+
+// clock is the clock of a line. It stands still unless a test moves it.
+type clock struct{ at atomic.Int64 }
+
+func newClock() *clock {
+	c := &clock{}
+	c.at.Store(time.Now().UnixNano())
+	return c
+}
+
+func (c *clock) now() time.Time      { return time.Unix(0, c.at.Load()) }
+func (c *clock) add(d time.Duration) { c.at.Add(int64(d)) }
 
 // fake is the network of all tests: phones keep them apart.
 var fake *webtest.Server
 
 func TestMain(m *testing.M) {
 	fake = webtest.Start(&webtest.Options{Logger: slog.New(slog.DiscardHandler)})
+	// A connection is probed often; whether it is deaf is told by the clock of
+	// its line.
+	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = time.Second, 2*time.Second
+	whatsmeow.KeepAliveResponseDeadline = time.Second
 	code := m.Run()
 	fake.Close()
 	os.Exit(code)
@@ -42,6 +65,7 @@ type fixture struct {
 	ref     provider.Reference
 	session provider.Session
 	inbox   *inbox
+	clock   *clock
 	owner   *webtest.Phone
 	device  *webtest.Device
 }
@@ -53,6 +77,9 @@ type inbox struct {
 	events  []provider.Event
 	changed chan struct{}
 	fail    atomic.Int32 // so many times from now on
+	panics  atomic.Bool  // once
+	// failHistory refuses what was written long ago.
+	failHistory atomic.Bool
 }
 
 func newInbox() *inbox { return &inbox{changed: make(chan struct{})} }
@@ -62,6 +89,12 @@ func (in *inbox) Receive(_ context.Context, _ provider.ReferenceID, evs []provid
 	defer in.mu.Unlock()
 	if _, connection := evs[0].(*provider.Connection); !connection && in.fail.Add(-1) >= 0 {
 		return errors.New("the database is away")
+	}
+	if m, ok := evs[0].(*provider.Message); ok && m.Historical && in.failHistory.Load() {
+		return errors.New("the database is away")
+	}
+	if in.panics.CompareAndSwap(true, false) {
+		panic("an inbox that panics")
 	}
 	in.events = append(in.events, evs...)
 	close(in.changed)
@@ -97,6 +130,16 @@ func (in *inbox) state(t testing.TB, want provider.ConnectionState) *provider.Co
 	return await(t, in, func(c *provider.Connection) bool { return c.State == want })
 }
 
+// has reports whether a connection was said to stand so.
+func (in *inbox) has(state provider.ConnectionState) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.ContainsFunc(in.events, func(e provider.Event) bool {
+		c, ok := e.(*provider.Connection)
+		return ok && c.State == state
+	})
+}
+
 func (in *inbox) message(t testing.TB, id string) *provider.Message {
 	t.Helper()
 	return await(t, in, func(m *provider.Message) bool { return m.ID == id })
@@ -126,12 +169,12 @@ var refs atomic.Int64
 func newLine(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions) *fixture {
 	t.Helper()
 	require.NoError(t, web.Migrate(t.Context(), db))
-	root := fake.RootKey()
+	root, clock := fake.RootKey(), newClock()
 	p, err := web.New(t.Context(), db, &web.Options{
-		HTTPClient: fake.HTTPClient(), RootKey: &root, Pace: fast, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		HTTPClient: fake.HTTPClient(), RootKey: &root, Pace: fast, Now: clock.now, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	require.NoError(t, err)
-	f := &fixture{p: p, db: db, owner: fake.AddPhone(o), inbox: newInbox()}
+	f := &fixture{p: p, db: db, clock: clock, owner: fake.AddPhone(o), inbox: newInbox()}
 	f.ref = provider.Reference{ID: provider.ReferenceID(refs.Add(1)), Settings: provider.Settings{}}
 	return f
 }

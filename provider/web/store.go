@@ -24,8 +24,9 @@ type devices struct {
 	log *slog.Logger
 }
 
-// inner is whatsmeow's own store, as one line may use it.
-func (d *devices) inner(ref provider.Reference) *sqlstore.Container {
+// of is the database as a line may use it. What has come and could not be taken
+// in makes it call fail; nil: nothing comes.
+func (d *devices) of(ref provider.Reference, fail func()) *guarded {
 	dialect := "sqlite3"
 	if d.db.Dialect == database.Postgres {
 		dialect = "postgres"
@@ -35,14 +36,26 @@ func (d *devices) inner(ref provider.Reference) *sqlstore.Container {
 		panic(err) // it knows both dialects
 	}
 	wrapped.UpgradeTable, wrapped.VersionTable = upgrades.Table, "whatsmeow_version"
-	wrapped.LoggingDB.UnderlyingExecable = &guarded{d.db.DB.DB, d.db, ref}
-	return sqlstore.NewWithWrappedDB(wrapped, wire{d.log, "Store"})
+	g := &guarded{d.db.DB.DB, d.db, ref, fail, wrapped}
+	wrapped.LoggingDB.UnderlyingExecable = g
+	return g
+}
+
+// inner is whatsmeow's own store.
+func (d *devices) inner(g *guarded) *sqlstore.Container {
+	return sqlstore.NewWithWrappedDB(g.wrapped, wire{d.log, "Store"})
+}
+
+// upgrade makes whatsmeow's tables.
+func upgrade(ctx context.Context, db *database.DB) error {
+	d := &devices{db, slog.New(slog.DiscardHandler)}
+	return d.inner(d.of(provider.Reference{}, nil)).Upgrade(ctx)
 }
 
 // load returns the device of a line, nil when it is not paired.
-func (d *devices) load(ctx context.Context, ref provider.Reference) (*store.Device, error) {
+func (d *devices) load(ctx context.Context, g *guarded) (*store.Device, error) {
 	var id string
-	err := d.db.GetContext(ctx, &id, `SELECT jid FROM web_device WHERE reference = $1`, ref.ID)
+	err := d.db.GetContext(ctx, &id, `SELECT jid FROM web_device WHERE reference = $1`, g.ref.ID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -53,47 +66,47 @@ func (d *devices) load(ctx context.Context, ref provider.Reference) (*store.Devi
 	if err != nil {
 		return nil, fmt.Errorf("reading which device a line has: %w", err)
 	}
-	inner := d.inner(ref)
+	inner := d.inner(g)
 	dev, err := inner.GetDevice(ctx, j)
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys of a device: %w", err)
 	}
 	if dev != nil {
-		d.adopt(dev, inner, ref)
+		d.adopt(dev, inner, g)
 	}
 	return dev, nil
 }
 
 // fresh returns a device that is not paired.
-func (d *devices) fresh(ref provider.Reference) *store.Device {
-	inner := d.inner(ref)
+func (d *devices) fresh(g *guarded) *store.Device {
+	inner := d.inner(g)
 	dev := inner.NewDevice()
-	d.adopt(dev, inner, ref)
+	d.adopt(dev, inner, g)
 	return dev
 }
 
 // adopt makes a device keep what must not be shared in the line's own part of
 // the store. whatsmeow puts its own there when it loads a device, and when it
 // first saves one.
-func (d *devices) adopt(dev *store.Device, inner *sqlstore.Container, ref provider.Reference) {
-	dev.LIDs = &lids{db: d.db, ref: ref}
-	dev.Container = &container{d, inner, ref}
+func (d *devices) adopt(dev *store.Device, inner *sqlstore.Container, g *guarded) {
+	dev.LIDs = &lids{g}
+	dev.Container = &container{d, inner, g}
 	if !dev.Initialized {
 		return // it has no stores yet
 	}
-	g := &guarded{d.db.DB.DB, d.db, ref}
-	dev.EventBuffer = &buffer{dev.EventBuffer, g}
+	dev.EventBuffer = &buffer{dev.EventBuffer, g, dev}
 	dev.Sessions = &sessions{dev.Sessions, g}
 }
 
 // forget deletes the device of a line.
 func (d *devices) forget(ctx context.Context, ref provider.ReferenceID) error {
-	dev, err := d.load(ctx, provider.Reference{ID: ref})
+	g := d.of(provider.Reference{ID: ref}, nil)
+	dev, err := d.load(ctx, g)
 	if err != nil {
 		return err
 	}
 	if dev != nil {
-		if err := d.inner(provider.Reference{ID: ref}).DeleteDevice(ctx, dev); err != nil {
+		if err := d.inner(g).DeleteDevice(ctx, dev); err != nil {
 			return fmt.Errorf("deleting the keys of a device: %w", err)
 		}
 	}
@@ -111,19 +124,19 @@ func (d *devices) forget(ctx context.Context, ref provider.ReferenceID) error {
 type container struct {
 	d     *devices
 	inner *sqlstore.Container
-	ref   provider.Reference
+	g     *guarded
 }
 
 // PutDevice stores a device. Which line it belongs to is stored first: keys
 // that no line knew would be lost.
 func (c *container) PutDevice(ctx context.Context, dev *store.Device) error {
-	if !held(c.ref) {
+	if !held(c.g.ref) {
 		return errLost
 	}
 	if dev.ID != nil {
 		err := c.d.db.Write(ctx, func(tx *sqlx.Tx) error {
 			_, err := tx.Exec(`INSERT INTO web_device (reference, jid) VALUES ($1, $2)
-				ON CONFLICT (reference) DO UPDATE SET jid = excluded.jid`, c.ref.ID, dev.ID.String())
+				ON CONFLICT (reference) DO UPDATE SET jid = excluded.jid`, c.g.ref.ID, dev.ID.String())
 			return err
 		})
 		if err != nil {
@@ -132,7 +145,7 @@ func (c *container) PutDevice(ctx context.Context, dev *store.Device) error {
 	}
 	err := c.inner.PutDevice(ctx, dev)
 	if _, ours := dev.LIDs.(*lids); !ours {
-		c.d.adopt(dev, c.inner, c.ref)
+		c.d.adopt(dev, c.inner, c.g)
 	}
 	return err
 }
@@ -142,8 +155,8 @@ func (c *container) DeleteDevice(ctx context.Context, dev *store.Device) error {
 	if dev.ID == nil {
 		return nil
 	}
-	if !held(c.ref) {
+	if !held(c.g.ref) {
 		return errLost
 	}
-	return c.d.forget(ctx, c.ref.ID)
+	return c.d.forget(ctx, c.g.ref.ID)
 }

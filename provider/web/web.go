@@ -64,7 +64,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err != nil {
 		return fmt.Errorf("web: %w", err)
 	}
-	if err := (&devices{d, slog.New(slog.DiscardHandler)}).inner(provider.Reference{}).Upgrade(ctx); err != nil {
+	if err := upgrade(ctx, d); err != nil {
 		return fmt.Errorf("web: preparing the tables of device keys: %w", err)
 	}
 	return database.Migrate(ctx, db, "web", migrations)

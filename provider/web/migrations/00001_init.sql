@@ -17,7 +17,8 @@ CREATE INDEX web_lid_phone ON web_lid (reference, phone);
 -- history that the phone has announced and that is not imported yet
 CREATE TABLE web_history (
 	reference BIGINT NOT NULL,
-	id TEXT NOT NULL, -- of the message that announced it
+	id TEXT NOT NULL, -- digest of the notice
+	message TEXT NOT NULL, -- the id of the message that announced it; '': not known yet
 	notice TEXT NOT NULL, -- base64 of what it takes to fetch it
 	at_us BIGINT NOT NULL,
 	PRIMARY KEY (reference, id)

@@ -1,0 +1,241 @@
+package web_test
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/web/webtest"
+)
+
+// texts are the texts that were stored, in order.
+func (in *inbox) texts() (out []string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, e := range in.events {
+		if m, ok := e.(*provider.Message); ok && m.Content.Type() == "text" {
+			out = append(out, m.Content.(provider.Text).Text)
+		}
+	}
+	return out
+}
+
+func saying(words string) func(*provider.Message) bool {
+	return func(m *provider.Message) bool {
+		t, ok := m.Content.(provider.Text)
+		return ok && t.Text == words
+	}
+}
+
+// TestOfflineQueue has messages wait for a line that is closed: they come in
+// their order.
+func TestOfflineQueue(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(nil)
+		f.close(t)
+		require.NoError(t, f.device.AwaitGone(t.Context()))
+		var want []string
+		for i := range 5 {
+			want = append(want, strconv.Itoa(i))
+			_, err := ana.SendText(t.Context(), f.owner.LID(), want[i])
+			require.NoError(t, err)
+		}
+		f.open(t)
+		f.inbox.state(t, provider.Connected)
+		require.NoError(t, f.device.AwaitIdle(t.Context()))
+		require.Equal(t, want, f.inbox.texts())
+	})
+}
+
+// TestOrder has a store that refuses the first of some messages: what is behind
+// it is not stored before it.
+func TestOrder(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(nil)
+		f.inbox.fail.Store(1)
+		var want []string
+		for i := range 8 {
+			want = append(want, strconv.Itoa(i))
+			_, err := ana.SendText(t.Context(), f.owner.LID(), want[i])
+			require.NoError(t, err)
+		}
+		await(t, f.inbox, saying("7"))
+		require.NoError(t, f.device.AwaitIdle(t.Context()))
+		require.Equal(t, want, f.inbox.texts())
+	})
+}
+
+// TestCallIsNotLost is about what whatsmeow acknowledges whatever its handler
+// says: nothing is, because the connection has ended by then.
+func TestCallIsNotLost(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(nil)
+		f.inbox.fail.Store(1)
+		call := ana.Ring(f.owner.LID(), false)
+		await(t, f.inbox, func(c *provider.Call) bool { return c.CallID == call.ID })
+		require.NoError(t, f.device.AwaitIdle(t.Context()))
+	})
+}
+
+// TestDatabaseAway takes the keys away in the middle of a decryption: the
+// message comes again when they are back, once, and before those behind it.
+func TestDatabaseAway(t *testing.T) {
+	for _, table := range []string{"whatsmeow_sessions", "whatsmeow_event_buffer"} {
+		t.Run(table, func(t *testing.T) {
+			each(t, func(t *testing.T, db *sqlx.DB) {
+				f, ana := paired(t, db), fake.AddPhone(nil)
+				f.says(t, ana, textMessage("before"))
+				require.NoError(t, f.device.AwaitIdle(t.Context()))
+				db.MustExec(`ALTER TABLE ` + table + ` RENAME TO web_away`)
+				id, err := ana.SendText(t.Context(), f.owner.LID(), "while it was away")
+				require.NoError(t, err)
+				await(t, f.inbox, func(c *provider.Connection) bool { return c.State == provider.Reconnecting })
+				require.False(t, f.device.Acked(id))
+				_, err = ana.SendText(t.Context(), f.owner.LID(), "behind it")
+				require.NoError(t, err)
+				db.MustExec(`ALTER TABLE web_away RENAME TO ` + table)
+				await(t, f.inbox, saying("behind it"))
+				require.NoError(t, f.device.AwaitIdle(t.Context()))
+				require.Equal(t, []string{"before", "while it was away", "behind it"}, f.inbox.texts())
+				for _, a := range f.device.Acks() {
+					require.NotEqual(t, "retry", a.Type, "it could be decrypted")
+				}
+			})
+		})
+	}
+}
+
+// TestPanic has a handler that panics: the process lives, and the message comes
+// again with the next connection.
+func TestPanic(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(nil)
+		f.inbox.panics.Store(true)
+		id, err := ana.SendText(t.Context(), f.owner.LID(), "surprise")
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return !f.inbox.panics.Load() }, patience, tick)
+		f.device.Drop()
+		f.inbox.message(t, id)
+		require.NoError(t, f.device.AwaitAck(t.Context(), id))
+		require.Equal(t, 1, f.inbox.count(id))
+	})
+}
+
+// TestNotHeld loses the line in the middle of a receive: nothing is
+// acknowledged and nothing is written, and the next holder gets the message.
+func TestNotHeld(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := newLine(t, db, nil)
+		var lost atomic.Bool
+		f.ref.Held = func() bool { return !lost.Load() }
+		f.open(t)
+		f.link(t)
+		ana := fake.AddPhone(nil)
+		f.says(t, ana, textMessage("before"))
+		require.NoError(t, f.device.AwaitIdle(t.Context()))
+		before := f.keys(t)
+		lost.Store(true)
+		id, err := ana.SendText(t.Context(), f.owner.LID(), "for the next holder")
+		require.NoError(t, err)
+		require.NoError(t, f.device.AwaitGone(t.Context()), "it hangs up by itself")
+		require.Equal(t, before, f.keys(t))
+		require.False(t, f.device.Acked(id))
+		require.Zero(t, f.inbox.count(id))
+		_, err = f.session.Send(t.Context(), provider.Outbound{ID: f.p.NewMessageID(), To: f.number(t, ana), Content: provider.Text{Text: "no"}})
+		require.Error(t, err)
+		f.close(t)
+		require.Equal(t, before, f.keys(t))
+
+		f.ref.Held = nil
+		f.open(t)
+		f.inbox.message(t, id)
+		require.NoError(t, f.device.AwaitAck(t.Context(), id))
+		require.Equal(t, 1, f.inbox.count(id))
+		require.Empty(t, fake.Conflicts())
+	})
+}
+
+// keys is what the database holds of sessions with the devices of others.
+func (f *fixture) keys(t testing.TB) (out []string) {
+	t.Helper()
+	require.NoError(t, f.db.Select(&out, `SELECT their_id FROM whatsmeow_sessions ORDER BY their_id`))
+	var buffered, sessions [][]byte
+	require.NoError(t, f.db.Select(&buffered, `SELECT ciphertext_hash FROM whatsmeow_event_buffer ORDER BY ciphertext_hash`))
+	require.NoError(t, f.db.Select(&sessions, `SELECT session FROM whatsmeow_sessions ORDER BY their_id`))
+	for _, b := range append(buffered, sessions...) {
+		out = append(out, string(b))
+	}
+	return out
+}
+
+// TestDeaf has a connection that stands and carries nothing: it is given up.
+func TestDeaf(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(nil)
+		f.inbox.clear()
+		f.device.Deafen()
+		require.Eventually(t, func() bool {
+			f.clock.add(deafness) // again, for what was still on its way
+			return f.inbox.has(provider.Reconnecting)
+		}, patience, time.Second)
+		lost := f.inbox.state(t, provider.Reconnecting)
+		require.Equal(t, provider.Deaf, lost.Reason)
+		require.NotEmpty(t, lost.Detail)
+		f.inbox.state(t, provider.Connected)
+		f.says(t, ana, textMessage("can you hear me?"))
+	})
+}
+
+// TestOwnPhone has the owner write on the phone, also to somebody new, and read
+// there.
+func TestOwnPhone(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(&webtest.PhoneOptions{Name: "Ana"})
+		id, err := f.owner.SendText(t.Context(), ana.LID(), "from the phone")
+		require.NoError(t, err)
+		m := f.inbox.message(t, id)
+		require.True(t, m.Mine)
+		require.Equal(t, ana.JID().User, m.Chat.Phone)
+		require.Equal(t, f.owner.JID().User, m.From.Phone)
+		await(t, f.inbox, func(s *provider.StatusChange) bool { return s.MessageID == id && s.Status == provider.StatusDelivered })
+
+		got := f.says(t, ana, textMessage("read this"))
+		f.owner.Read(ana.LID(), ana.LID(), got.ID)
+		await(t, f.inbox, func(s *provider.StatusChange) bool { return s.MessageID == got.ID && s.Status == provider.StatusRead })
+
+		voice := f.answers(t, got.Chat, ana, file(provider.Audio, "audio/ogg", []byte("la la")))
+		ana.Play(voice.Chat, voice.From, voice.ID)
+		await(t, f.inbox, func(s *provider.StatusChange) bool {
+			return s.MessageID == voice.ID && s.Status == provider.StatusPlayed
+		})
+	})
+}
+
+// TestSendIsRepeated loses the answer to a message: the repeat has its id, and
+// the contact gets it once.
+func TestSendIsRepeated(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(nil)
+		out := provider.Outbound{ID: f.p.NewMessageID(), To: f.number(t, ana), Content: provider.Text{Text: "once"}}
+		f.device.Fail(webtest.Fault{Lost: true, Taken: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, _ = ana.AwaitText(t.Context(), "once")
+			cancel()
+		}()
+		_, err := f.session.Send(ctx, out)
+		var unsure *provider.Ambiguous
+		require.ErrorAs(t, err, &unsure)
+		require.ErrorIs(t, err, context.Canceled)
+		_, err = f.session.Send(t.Context(), out)
+		require.NoError(t, err)
+		require.Equal(t, 2, f.device.Sent(out.ID))
+		require.Len(t, ana.Messages(), 1)
+	})
+}
