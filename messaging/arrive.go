@@ -50,7 +50,9 @@ func (u *unit) loadKnown(ctx context.Context, b *batch) error {
 	again, seqs := map[messageKey]int64{}, b.found.seqs()
 	for _, l := range at {
 		again[l.messageKey] = l.Seq
-		seqs = append(seqs, l.Seq)
+		if u.added[l.messageKey] == nil { // else there would be two of it, and one would miss a merge of chats
+			seqs = append(seqs, l.Seq)
+		}
 	}
 	if err := u.load(ctx, seqs); err != nil {
 		return err
