@@ -131,7 +131,24 @@ func (a *Account) deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery,
 	if f.State == DeliveryPending {
 		return out, "", nil
 	}
-	return a.over(ctx, f, at.attempt, out)
+	out, next, err := a.over(ctx, f, at.attempt, out)
+	return latest(out), next, err
+}
+
+// latest leaves out what was pending when the lanes were read, and over when
+// the log was.
+func latest(ds []Delivery) []Delivery {
+	last := make(map[string]int, len(ds))
+	for i := range ds {
+		last[ds[i].ID] = i
+	}
+	out := ds[:0]
+	for i := range ds {
+		if last[ds[i].ID] == i {
+			out = append(out, ds[i])
+		}
+	}
+	return out
 }
 
 // pending reads from the lanes, a page at a time, until the filter let enough
