@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"go.mau.fi/whatsmeow"
@@ -22,6 +23,9 @@ var (
 
 // CheckNumber asks whether a phone number has WhatsApp.
 func (s *session) CheckNumber(ctx context.Context, who provider.Address) (provider.NumberCheck, error) {
+	if who.Phone == "" {
+		return provider.NumberCheck{}, badRecipient
+	}
 	c, err := s.connected(ctx)
 	if err != nil {
 		return provider.NumberCheck{}, err
@@ -48,7 +52,25 @@ func (s *session) CreateGroup(ctx context.Context, subject string, who []provide
 	if err != nil {
 		return provider.Group{}, queryError(err)
 	}
-	return s.group(ctx, c, info), nil
+	g := s.group(ctx, c, info)
+	for _, a := range who {
+		if !isIn(g, a) {
+			g.Refused = append(g.Refused, provider.RefusedParticipant{Address: a, Failure: notAdded})
+		}
+	}
+	return g, nil
+}
+
+// notAdded is said of somebody of whom the network says nothing.
+var notAdded = provider.Failure{Code: "not_added", Message: "WhatsApp did not add this person."}
+
+// isIn reports whether somebody is among those who were added, or refused.
+func isIn(g provider.Group, who provider.Address) bool {
+	same := func(a provider.Address) bool {
+		return a.ChatID == who.ChatID || who.Phone != "" && a.Phone == who.Phone || who.LID != "" && a.LID == who.LID
+	}
+	return slices.ContainsFunc(g.Participants, func(p provider.Participant) bool { return same(p.Address) }) ||
+		slices.ContainsFunc(g.Refused, func(r provider.RefusedParticipant) bool { return same(r.Address) })
 }
 
 // Group describes a group.
@@ -90,12 +112,16 @@ func (s *session) ChangeParticipants(ctx context.Context, chat provider.Address,
 	}
 	var out []provider.RefusedParticipant
 	for _, p := range all {
-		if p.Error != 0 {
+		if p.Error != 0 && p.Error != asWished[change] {
 			out = append(out, s.refusedOf(ctx, p))
 		}
 	}
 	return out, nil
 }
+
+// asWished are the network's codes of people with whom it is already as it was
+// asked for.
+var asWished = map[provider.ParticipantChange]int{provider.ParticipantAdd: 409, provider.ParticipantRemove: 404}
 
 // GroupInvite is the link by which anybody joins.
 func (s *session) GroupInvite(ctx context.Context, chat provider.Address, reset bool) (string, error) {

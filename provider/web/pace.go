@@ -66,7 +66,7 @@ func (p pacer) turn(stranger bool) (wait time.Duration) {
 	wait = all.DelayFrom(now)
 	if stranger {
 		s := p.strangers.ReserveN(now, 1)
-		if wait = max(wait, s.DelayFrom(now), p.untilUnlocked()); wait > 0 {
+		if wait = max(wait, s.DelayFrom(now)); wait > 0 {
 			s.CancelAt(now)
 		}
 	}

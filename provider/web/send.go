@@ -45,8 +45,8 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	if err != nil {
 		return provider.Receipt{}, &provider.Temporary{Err: err}
 	}
-	if wait := s.pace.turn(stranger); wait > 0 {
-		return provider.Receipt{}, &provider.RateLimited{After: wait, Code: "pace", Message: "The line writes slowly so that it is not banned."}
+	if err := s.turn(stranger); err != nil {
+		return provider.Receipt{}, err
 	}
 	msg, err := s.compose(ctx, c, to, out)
 	if err != nil {
@@ -64,6 +64,25 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 		r.To = &known
 	}
 	return r, nil
+}
+
+// turn takes the turn of a message.
+func (s *session) turn(stranger bool) error {
+	if stranger && s.pace.untilUnlocked() > 0 {
+		return s.reachOut()
+	}
+	if wait := s.pace.turn(stranger); wait > 0 {
+		return &provider.RateLimited{After: wait, Code: "pace", Message: "The line writes slowly so that it is not banned."}
+	}
+	return nil
+}
+
+// reachOut says until when the line leaves strangers alone.
+func (s *session) reachOut() error {
+	return &provider.RateLimited{
+		After: s.pace.untilUnlocked(), Code: string(provider.ReachoutLimited),
+		Message: "WhatsApp keeps the account from writing to people who have not written to it.",
+	}
 }
 
 // stranger reports whether the line has no keys of a person: they have never
@@ -91,15 +110,10 @@ func (s *session) sendError(ctx context.Context, err error) error {
 		text := fmt.Sprintf("WhatsApp refused the message (%d).", code)
 		switch {
 		case code == codeReachOut:
-			wait := s.pace.untilUnlocked()
-			if wait == 0 {
-				wait = lockedFor
-				s.pace.lock(s.p.opts.Now().Add(wait))
+			if s.pace.untilUnlocked() == 0 {
+				s.pace.lock(s.p.opts.Now().Add(lockedFor))
 			}
-			return &provider.RateLimited{
-				After: wait, Code: string(provider.ReachoutLimited),
-				Message: "WhatsApp keeps the account from writing to people who have not written to it.",
-			}
+			return s.reachOut()
 		case code == codeRateLimit:
 			return &provider.RateLimited{After: slowDown, Code: strconv.Itoa(code), Message: text}
 		case code >= codeFailed:

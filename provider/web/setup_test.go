@@ -168,10 +168,15 @@ var refs atomic.Int64
 // newLine is a line that is not paired, of an owner with options.
 func newLine(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions) *fixture {
 	t.Helper()
+	return newPaced(t, db, o, fast)
+}
+
+func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, pace web.Pace) *fixture {
+	t.Helper()
 	require.NoError(t, web.Migrate(t.Context(), db))
 	root, clock := fake.RootKey(), newClock()
 	p, err := web.New(t.Context(), db, &web.Options{
-		HTTPClient: fake.HTTPClient(), RootKey: &root, Pace: fast, Now: clock.now, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		HTTPClient: fake.HTTPClient(), RootKey: &root, Pace: pace, Now: clock.now, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	require.NoError(t, err)
 	f := &fixture{p: p, db: db, clock: clock, owner: fake.AddPhone(o), inbox: newInbox()}
@@ -210,6 +215,15 @@ func (f *fixture) link(t testing.TB) {
 func paired(t testing.TB, db *sqlx.DB) *fixture {
 	t.Helper()
 	f := newLine(t, db, nil)
+	f.open(t)
+	f.link(t)
+	return f
+}
+
+// pacedLine is a line that is connected and keeps a pace.
+func pacedLine(t testing.TB, db *sqlx.DB, pace web.Pace) *fixture {
+	t.Helper()
+	f := newPaced(t, db, nil, pace)
 	f.open(t)
 	f.link(t)
 	return f

@@ -1,0 +1,69 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/providertest"
+	"github.com/trunklinehq/trunkline/provider/web/webtest"
+)
+
+// TestConformance is what every kind of line holds to, with a line that was
+// linked before.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	ana := fake.AddPhone(&webtest.PhoneOptions{Name: "Ana"})
+	providertest.Run(t, providertest.Harness{
+		New: func(t *testing.T) providertest.Line {
+			f := paired(t, testkit.Open(t, testkit.SQLiteURL(t)))
+			f.close(t)
+			require.NoError(t, f.device.AwaitGone(t.Context()))
+			return providertest.Line{
+				Provider: f.p, Reference: f.ref, Fail: f.fails,
+				Shown: func() []string { return shownBy(ana, f.owner) },
+				Say: func(t *testing.T, text string) {
+					_, err := ana.SendText(t.Context(), f.owner.LID(), text)
+					require.NoError(t, err)
+				},
+			}
+		},
+		ChatIDs: []string{
+			ana.JID().User, "+1 (650) 555-1234", "16505551234@s.whatsapp.net", "16505551234@c.us", "123456789012@lid",
+			"120363040000000000@g.us", "16505551234-1400000000@g.us",
+		},
+		Contents: []provider.Content{
+			file(provider.Image, "image/jpeg", []byte("a picture")), file(provider.Video, "video/mp4", []byte("a film")),
+			file(provider.Audio, "audio/ogg", []byte("a song")), file(provider.Document, "application/pdf", []byte("a bill")),
+			file(provider.Sticker, "image/webp", []byte("a sticker")),
+		},
+		Junk: []string{"", "ana", "123", "@s.whatsapp.net", "1650555123x@s.whatsapp.net", "status@broadcast", "1@newsletter", "ana@g.us", "1@lid@lid"},
+	})
+}
+
+// shownBy is what a phone shows of one line, in order.
+func shownBy(p, owner *webtest.Phone) (out []string) {
+	for _, m := range p.Messages() {
+		if !m.FromMe && !m.Peer && m.From.User == owner.LID().User && m.Text() != "" {
+			out = append(out, m.Text())
+		}
+	}
+	return out
+}
+
+// fails makes the next message of the line meet a fault of the network.
+func (f *fixture) fails(fault providertest.Fault) bool {
+	faults := map[providertest.Fault]webtest.Fault{
+		providertest.RateLimited: {Code: 429},
+		providertest.Refused:     {Code: 479},
+		providertest.Unavailable: {Code: 503},
+		providertest.Hanging:     {Lost: true},
+	}
+	one, ok := faults[fault]
+	if ok {
+		f.device.Fail(one)
+	}
+	return ok
+}
