@@ -101,7 +101,13 @@ func trunkline(t testing.TB, args ...string) *exec.Cmd {
 // its ready line.
 func launch(t testing.TB, args ...string) *node {
 	t.Helper()
-	n := spawn(t, args...)
+	return launchIn(t, nil, args...)
+}
+
+// launchIn is launch with more in the environment.
+func launchIn(t testing.TB, env []string, args ...string) *node {
+	t.Helper()
+	n := spawnIn(t, env, args...)
 	line, ok := <-n.ready
 	require.True(t, ok, "it ended: %s", n.stderr)
 	var port int
@@ -114,8 +120,14 @@ func launch(t testing.TB, args ...string) *node {
 // spawn starts a server and does not wait.
 func spawn(t testing.TB, args ...string) *node {
 	t.Helper()
+	return spawnIn(t, nil, args...)
+}
+
+// spawnIn is spawn with more in the environment.
+func spawnIn(t testing.TB, env []string, args ...string) *node {
+	t.Helper()
 	n := &node{cmd: trunkline(t, args...), stderr: &text{}, ready: make(chan string, 1), ended: make(chan struct{})}
-	n.cmd.Stderr = n.stderr
+	n.cmd.Env, n.cmd.Stderr = append(os.Environ(), env...), n.stderr
 	pipe, err := n.cmd.StdoutPipe()
 	require.NoError(t, err)
 	begin := time.Now()

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"strings"
@@ -58,7 +56,7 @@ func TestLargeMedia(t *testing.T) { //nolint:paralleltest // the kernel must not
 	require.Equal(t, sum[:], r.digest(t, link))
 	got = max(got, grown(t, n, before, "serving"))
 
-	kept := r.upload(t, body)
+	kept := r.upload(t, body, "large.pdf")
 	got = max(got, grown(t, n, before, "keeping"))
 	require.Equal(t, sum[:], r.digest(t, kept["fileUrl"].(string)))
 	r.call(t, 200, "POST", "/chats/send?wait=30", fmt.Sprintf(
@@ -82,37 +80,6 @@ func (r *rig) digest(t *testing.T, link string) []byte {
 	_, err = io.Copy(hash, res.Body)
 	require.NoError(t, err)
 	return hash.Sum(nil)
-}
-
-// upload keeps a file.
-func (r *rig) upload(t *testing.T, body []byte) map[string]any {
-	t.Helper()
-	read, write := io.Pipe()
-	form := multipart.NewWriter(write)
-	go func() {
-		file, err := form.CreateFormFile("file", "large.pdf")
-		if err == nil {
-			_, err = file.Write(body)
-		}
-		if err == nil {
-			err = form.WriteField("reference", fmt.Sprint(r.ref))
-		}
-		if err == nil {
-			err = form.Close()
-		}
-		_ = write.CloseWithError(err) // never fails
-	}()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, doorURL+"/media", read)
-	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+r.token)
-	req.Header.Set("Content-Type", form.FormDataContentType())
-	res, err := r.http.Do(req)
-	require.NoError(t, err)
-	defer res.Body.Close()
-	out := map[string]any{}
-	require.NoError(t, json.NewDecoder(res.Body).Decode(&out))
-	require.Equal(t, http.StatusCreated, res.StatusCode, out)
-	return out
 }
 
 // peak is the most memory that a server has had since the last look, in KiB.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"mime/multipart"
 	"net/http"
 	"slices"
 	"strings"
@@ -96,8 +97,7 @@ func (r *rig) args(more ...string) []string {
 // receiver.
 func (r *rig) settle(t *testing.T) {
 	t.Helper()
-	in := r.call(t, 201, "POST", "/user/signup", `{"email":"ana@example.org","password":"correct horse","name":"Ana"}`)
-	r.token = in["token"].(string)
+	r.signUp(t)
 	settings, err := json.Marshal(map[string]string{
 		"phoneNumberId": r.line.PhoneNumberID, "businessAccountId": r.line.BusinessAccountID, "accessToken": r.line.AccessToken,
 		"appSecret": r.line.AppSecret, "verifyToken": r.line.VerifyToken,
@@ -107,6 +107,18 @@ func (r *rig) settle(t *testing.T) {
 	r.ref = int(ref["id"].(float64))
 	session := r.call(t, 200, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, r.ref))
 	require.Equal(t, "CONNECTED", session["state"], session)
+	r.register(t)
+}
+
+func (r *rig) signUp(t *testing.T) {
+	t.Helper()
+	in := r.call(t, 201, "POST", "/user/signup", `{"email":"ana@example.org","password":"correct horse","name":"Ana"}`)
+	r.token = in["token"].(string)
+}
+
+// register registers the receiver for the line's webhooks.
+func (r *rig) register(t *testing.T) {
+	t.Helper()
 	hook := r.call(t, 201, "POST", "/references/registerWebHook", fmt.Sprintf(
 		`{"reference":%d,"webhook":%q,"headers":[{"key":"X-From","value":"Trunkline"}]}`, r.ref, r.sink.url))
 	r.sink.trust(t, hook["secret"].(string))
@@ -150,6 +162,37 @@ func (r *rig) try(ctx context.Context, method, path, body string, header ...stri
 	return resp.StatusCode, answer, nil
 }
 
+// upload keeps a file.
+func (r *rig) upload(t *testing.T, body []byte, name string) map[string]any {
+	t.Helper()
+	read, write := io.Pipe()
+	form := multipart.NewWriter(write)
+	go func() {
+		file, err := form.CreateFormFile("file", name)
+		if err == nil {
+			_, err = file.Write(body)
+		}
+		if err == nil {
+			err = form.WriteField("reference", fmt.Sprint(r.ref))
+		}
+		if err == nil {
+			err = form.Close()
+		}
+		_ = write.CloseWithError(err) // never fails
+	}()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, doorURL+"/media", read)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	res, err := r.http.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	out := map[string]any{}
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&out))
+	require.Equal(t, http.StatusCreated, res.StatusCode, out)
+	return out
+}
+
 // record is a message as the API shows it.
 type record struct {
 	ID        string
@@ -164,9 +207,15 @@ type record struct {
 // history reads all messages of a chat, the oldest first.
 func (r *rig) history(t testing.TB, chat string) []record {
 	t.Helper()
+	return r.historyOf(t, r.ref, chat)
+}
+
+// historyOf is history of a chat of some line.
+func (r *rig) historyOf(t testing.TB, ref int, chat string) []record {
+	t.Helper()
 	var all []record
 	for cursor := ""; ; {
-		page := r.call(t, 200, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s&limit=200%s", r.ref, chat, cursor), "")
+		page := r.call(t, 200, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s&limit=200%s", ref, chat, cursor), "")
 		raw, err := json.Marshal(page["items"])
 		require.NoError(t, err)
 		var items []record

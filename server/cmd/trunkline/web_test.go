@@ -1,0 +1,161 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/trunklinehq/trunkline/provider/web/webtest"
+)
+
+// TestWebLine links a line to a phone over the API, and follows texts, a group
+// and files in and out. After a restart the line stands again by itself.
+func TestWebLine(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, func(t *testing.T, database []string) {
+		r := newWebRig(t)
+		n := r.launch(t, database...)
+		r.door.open(n)
+		r.signUp(t)
+		l := r.link(t)
+		r.ref = l.ref
+		r.register(t)
+		ana := r.fake.AddPhone(&webtest.PhoneOptions{Name: "Ana"})
+
+		r.talk(t, l, ana)
+		r.group(t, l, ana)
+		r.files(t, l, ana)
+
+		before := r.logins()
+		n.terminate(t)
+		id, err := ana.SendText(within(t), l.owner.LID(), "Are you there?")
+		require.NoError(t, err)
+		n = r.launch(t, database...)
+		r.door.open(n)
+		r.back(t, before, time.Now())
+		require.NoError(t, l.device.AwaitAck(within(t), id))
+		r.told(t, number(ana), id)
+		r.connected(t, l)
+		r.sink.sound(t)
+		r.sound(t)
+
+		session := r.call(t, 200, "POST", "/reference/session/logout", fmt.Sprintf(`{"reference":%d}`, l.ref))
+		require.Equal(t, "LOGGED_OUT", session["state"])
+		require.NoError(t, l.device.AwaitRemoved(within(t)))
+		n.terminate(t)
+	})
+}
+
+// told waits for the webhook of a message, and returns its body.
+func (r *webRig) told(t *testing.T, contact, id string) map[string]any {
+	t.Helper()
+	var got []delivery
+	require.Eventually(t, func() bool {
+		got = slices.DeleteFunc(r.sink.about(contact), func(d delivery) bool { return d.event != "message" || d.id != id })
+		return len(got) > 0
+	}, webPatience, 10*time.Millisecond, "a webhook about %s", contact)
+	body := map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte(got[0].body), &body))
+	return body
+}
+
+// answer sends a message through the API, which the network takes.
+func (r *webRig) answer(t *testing.T, chat, message string) string {
+	t.Helper()
+	sent := r.call(t, 200, "POST", "/chats/send?wait=30", fmt.Sprintf(`{"reference":%d,"chatId":%q,"message":%s}`, r.ref, chat, message))
+	shown := sent["message"].(map[string]any)
+	require.Contains(t, []any{"SENDING", "DELIVERED"}, shown["status"], shown)
+	return shown["id"].(string)
+}
+
+// talk lets a contact write and be answered.
+func (r *webRig) talk(t *testing.T, l *webLine, ana *webtest.Phone) {
+	t.Helper()
+	id, err := ana.SendText(within(t), l.owner.LID(), "Hello «you»")
+	require.NoError(t, err)
+	body := r.told(t, number(ana), id)
+	require.Equal(t, "Hello «you»", body["text"])
+	require.Equal(t, "Ana", body["pushName"])
+	require.True(t, l.device.Acked(id))
+	sent := r.answer(t, number(ana), `{"type":"text","text":"Hello Ana"}`)
+	got, err := ana.AwaitText(within(t), "Hello Ana")
+	require.NoError(t, err)
+	require.Equal(t, sent, got.ID)
+	ana.Read(l.owner.LID(), l.owner.LID(), sent)
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(r.sink.about(number(ana)), func(d delivery) bool { return d.id == sent && d.status == "READ" })
+	}, webPatience, 10*time.Millisecond, "it was read")
+}
+
+// group lets a contact write in a group and be answered there.
+func (r *webRig) group(t *testing.T, l *webLine, ana *webtest.Phone) {
+	t.Helper()
+	chat := ana.CreateGroup(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{l.owner}})
+	id, err := ana.SendText(within(t), chat, "Hello all")
+	require.NoError(t, err)
+	var told []delivery
+	require.Eventually(t, func() bool {
+		told = slices.DeleteFunc(r.sink.received(), func(d delivery) bool { return d.id != id })
+		return len(told) > 0
+	}, webPatience, 10*time.Millisecond, "the group's message")
+	require.Equal(t, "Hello all", told[0].text)
+	r.answer(t, chat.String(), `{"type":"text","text":"Hello Ana and all"}`)
+	got, err := ana.AwaitText(within(t), "Hello Ana and all")
+	require.NoError(t, err)
+	require.Equal(t, chat, got.Chat)
+	shown := r.call(t, 200, "GET", fmt.Sprintf("/chats/group?reference=%d&chatId=%s", l.ref, chat), "")
+	require.Equal(t, "Friends", shown["subject"])
+}
+
+// files lets a contact send a picture and get one.
+func (r *webRig) files(t *testing.T, l *webLine, ana *webtest.Phone) {
+	t.Helper()
+	var picture bytes.Buffer
+	require.NoError(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 64, 64))))
+	up, err := ana.Upload(picture.Bytes(), whatsmeow.MediaImage)
+	require.NoError(t, err)
+	id, err := ana.Send(within(t), webtest.Outgoing{To: l.owner.LID(), Message: &waE2E.Message{ImageMessage: &waE2E.ImageMessage{
+		Mimetype: proto.String("image/png"), URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey,
+		FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength,
+	}}})
+	require.NoError(t, err)
+	body := r.told(t, number(ana), id)
+	require.Equal(t, "image", body["type"])
+	require.Equal(t, picture.Bytes(), r.download(t, body["fileUrl"].(string)))
+
+	kept := r.upload(t, picture.Bytes(), "picture.png")
+	sent := r.answer(t, number(ana), fmt.Sprintf(`{"type":"image","mediaId":%q,"caption":"Look"}`, kept["mediaId"]))
+	got, err := ana.Await(within(t), func(m *webtest.Message) bool { return m.ID == sent })
+	require.NoError(t, err)
+	file, err := ana.Download(got.Content.GetImageMessage())
+	require.NoError(t, err)
+	require.Equal(t, picture.Bytes(), file)
+	_, err = ana.AwaitReceipt(within(t), id, types.ReceiptTypeDelivered)
+	require.NoError(t, err)
+}
+
+func (r *webRig) download(t *testing.T, link string) []byte {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, doorURL+"/"+link, nil)
+	require.NoError(t, err)
+	res, err := r.http.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return body
+}

@@ -1,0 +1,217 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider/web/webtest"
+)
+
+const (
+	webContacts = 2  // of the line, in the loop of kills
+	webTexts    = 10 // of each contact in a round
+)
+
+// writers are phones that write to a line, and what they have written.
+type writers struct {
+	phones []*webtest.Phone
+	ids    [][]string // by phone, in order
+}
+
+func (r *webRig) writers(n int) *writers {
+	w := &writers{ids: make([][]string, n)}
+	for range n {
+		w.phones = append(w.phones, r.fake.AddPhone(nil))
+	}
+	return w
+}
+
+// write lets each phone write some texts to the owner of a line.
+func (w *writers) write(ctx context.Context, l *webLine, texts int) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for i, p := range w.phones {
+		g.Go(func() error {
+			for range texts {
+				id, err := p.SendText(ctx, l.owner.LID(), fmt.Sprintf("text %d", len(w.ids[i])))
+				if err != nil {
+					return err
+				}
+				w.ids[i] = append(w.ids[i], id)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// counted fails the test unless each text is stored once.
+func (w *writers) counted(t *testing.T, r *webRig, l *webLine) (n int) {
+	t.Helper()
+	for i, p := range w.phones {
+		r.stored(t, l, p, w.ids[i])
+		n += len(w.ids[i])
+	}
+	return n
+}
+
+// TestWebKillWhileReceiving kills the server again and again at a random moment
+// while phones write to its line, and then counts.
+func TestWebKillWhileReceiving(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, func(t *testing.T, database []string) {
+		kills := testkit.Rounds(8)
+		if len(database) > 2 {
+			kills = testkit.Rounds(3) // each waits until the lease of the dead has ended
+		}
+		r := newWebRig(t)
+		n := r.launch(t, database...)
+		r.door.open(n)
+		r.signUp(t)
+		l := r.link(t)
+		r.ref = l.ref
+		r.register(t)
+		w := r.writers(webContacts)
+
+		begin := time.Now()
+		require.NoError(t, w.write(within(t), l, webTexts))
+		require.NoError(t, l.device.AwaitIdle(within(t)))
+		span := time.Since(begin) // in which a kill hits the receiving
+		amidst := 0
+		for range kills {
+			before, acked := r.logins(), len(l.device.Acks())
+			var g errgroup.Group
+			g.Go(func() error { return w.write(within(t), l, webTexts) })
+			pass(t, rand.N(span)+time.Millisecond)
+			n.kill()
+			r.door.open()
+			if got := len(l.device.Acks()) - acked; got > 0 && got < webContacts*webTexts {
+				amidst++
+			}
+			n = r.launch(t, database...)
+			r.door.open(n)
+			require.NoError(t, g.Wait())
+			r.back(t, before, time.Now())
+		}
+		require.NoError(t, l.device.AwaitIdle(within(t)))
+		messages := w.counted(t, r, l)
+		for i, p := range w.phones {
+			r.told(t, number(p), w.ids[i][len(w.ids[i])-1])
+			checkEvents(t, number(p), r.history(t, number(p)), r.sink.about(number(p)))
+		}
+		r.sink.sound(t)
+		r.sound(t)
+		_, repeats := r.sink.count()
+		t.Logf("promise: %s, killed %d times, %d of them between the first and the last message of a round: phones wrote %d messages, "+
+			"each stored once and in order; each made its webhook (%d repeats)", t.Name(), kills, amidst, messages, repeats)
+		n.terminate(t)
+	})
+}
+
+// manyLines is how many lines stand in a test: ten, and in a soak fifty.
+func manyLines() int {
+	if testkit.Rounds(0) >= 50 {
+		return 50
+	}
+	return 10
+}
+
+// TestWebRestarts ends the server again and again, with a warning and without:
+// all its lines stand again.
+func TestWebRestarts(t *testing.T) {
+	t.Parallel()
+	rounds := testkit.Rounds(3)
+	r := newWebRig(t)
+	args := []string{"--data", t.TempDir()}
+	n := r.launch(t, args...)
+	r.door.open(n)
+	r.signUp(t)
+	for range manyLines() {
+		r.link(t)
+	}
+	var took []time.Duration
+	for i := range rounds {
+		before := r.logins()
+		if i%2 == 0 {
+			n.terminate(t)
+		} else {
+			n.kill()
+		}
+		r.door.open()
+		n = r.launch(t, args...)
+		r.door.open(n)
+		took = append(took, r.back(t, before, time.Now()))
+	}
+	for _, l := range r.lines {
+		r.connected(t, l)
+	}
+	r.sound(t)
+	t.Logf("promise: %s: after each of %d restarts all %d lines stood again without a new code, at the latest %.1f s after it",
+		t.Name(), rounds, len(r.lines), slices.Max(took).Seconds())
+	n.terminate(t)
+}
+
+// TestWebTakeOver kills the node that has all lines, and then ends the one that
+// took them over: each time another has them, and nothing is lost.
+func TestWebTakeOver(t *testing.T) {
+	t.Parallel()
+	url, files := testkit.PostgresURL(t), t.TempDir()
+	r := newWebRig(t)
+	launch := func() *node {
+		return r.launch(t, "--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
+	}
+	one := launch()
+	r.door.open(one)
+	r.signUp(t)
+	for range manyLines() {
+		r.link(t)
+	}
+	ws := make([]*writers, len(r.lines))
+	for i := range ws {
+		ws[i] = r.writers(1)
+	}
+	two := launch()
+
+	before, begin := r.logins(), time.Now()
+	one.kill()
+	r.door.open(two)
+	r.writeAll(t, ws)
+	killed := r.back(t, before, begin)
+
+	three := launch()
+	before, begin = r.logins(), time.Now()
+	require.NoError(t, two.cmd.Process.Signal(syscall.SIGTERM))
+	r.door.open(three)
+	r.writeAll(t, ws)
+	handed := r.back(t, before, begin)
+	<-two.ended
+	require.NoError(t, two.err, two.stderr)
+	require.Less(t, killed, takenUp+atWork)
+
+	messages := 0
+	for i, l := range r.lines {
+		require.NoError(t, l.device.AwaitIdle(within(t)))
+		messages += ws[i].counted(t, r, l)
+		r.connected(t, l)
+	}
+	r.sound(t)
+	t.Logf("promise: %s: %d lines stood on another node %.1f s after kill -9 of their node, and %.1f s after SIGTERM; of %d messages "+
+		"that phones wrote meanwhile none was lost or doubled, and no line stood twice", t.Name(), len(r.lines), killed.Seconds(), handed.Seconds(), messages)
+	three.terminate(t)
+}
+
+// writeAll lets each line get some texts.
+func (r *webRig) writeAll(t *testing.T, ws []*writers) {
+	t.Helper()
+	for i, l := range r.lines {
+		require.NoError(t, ws[i].write(within(t), l, 3))
+	}
+}

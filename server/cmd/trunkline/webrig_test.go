@@ -1,0 +1,143 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/provider/web/webtest"
+)
+
+// webPatience is how long a test waits for the fake network, on a busy machine.
+const webPatience = time.Minute
+
+// webRig is a rig whose network is a fake WhatsApp Web, with lines that phones
+// have linked.
+type webRig struct {
+	*rig
+	fake  *webtest.Server
+	lines []*webLine
+}
+
+// webLine is a line and the phone that it is linked to.
+type webLine struct {
+	ref    int
+	owner  *webtest.Phone
+	device *webtest.Device
+}
+
+// newWebRig starts a network and a receiver.
+func newWebRig(t *testing.T) *webRig {
+	t.Helper()
+	r := &webRig{rig: &rig{}, fake: webtest.Start(&webtest.Options{Logger: slog.New(slog.DiscardHandler)})}
+	t.Cleanup(r.fake.Close)
+	r.http = &http.Client{Transport: &r.door, Timeout: 30 * time.Second}
+	r.sink = newSink(t)
+	return r
+}
+
+// launch starts a server that reaches the rig.
+func (r *webRig) launch(t *testing.T, args ...string) *node {
+	t.Helper()
+	return launchIn(t, r.fake.Environ(), append([]string{"--webhook-allow", "127.0.0.1/32", "--log", "warn"}, args...)...)
+}
+
+// within bounds what the fake is waited for.
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), webPatience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// link adds a line and lets a new phone scan the code that the API shows.
+func (r *webRig) link(t *testing.T) *webLine {
+	t.Helper()
+	ref := r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)
+	l := &webLine{ref: int(ref["id"].(float64)), owner: r.fake.AddPhone(nil)}
+	r.call(t, 200, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d,"method":"qr"}`, l.ref))
+	var code string
+	require.Eventually(t, func() bool {
+		shown, ok := r.session(t, l.ref)["qr"].(map[string]any)
+		if ok {
+			code = shown["code"].(string)
+		}
+		return ok
+	}, webPatience, 10*time.Millisecond, "a code to scan")
+	device, err := l.owner.Scan(within(t), code)
+	require.NoError(t, err)
+	l.device = device
+	require.NoError(t, device.AwaitActive(within(t)))
+	r.connected(t, l)
+	r.lines = append(r.lines, l)
+	return l
+}
+
+func (r *webRig) session(t *testing.T, ref int) map[string]any {
+	t.Helper()
+	return r.call(t, 200, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "")
+}
+
+// connected waits until the API says that a line stands.
+func (r *webRig) connected(t *testing.T, l *webLine) {
+	t.Helper()
+	var last map[string]any
+	require.Eventually(t, func() bool {
+		last = r.session(t, l.ref)
+		return last["state"] == "CONNECTED"
+	}, webPatience, 10*time.Millisecond, "the line stands")
+	require.Nil(t, last["lastError"])
+}
+
+// logins are how often each line's device has logged in.
+func (r *webRig) logins() []int {
+	out := make([]int, len(r.lines))
+	for i, l := range r.lines {
+		out[i] = len(l.device.Logins())
+	}
+	return out
+}
+
+// back waits until each line has logged in again after before, and gets its
+// messages. It returns how long that took since begin.
+func (r *webRig) back(t *testing.T, before []int, begin time.Time) time.Duration {
+	t.Helper()
+	ctx := within(t)
+	for i, l := range r.lines {
+		require.NoError(t, l.device.AwaitLogins(ctx, before[i]+1))
+		require.NoError(t, l.device.AwaitActive(ctx))
+	}
+	return time.Since(begin)
+}
+
+// sound fails the test when the network saw anything that it should not.
+func (r *webRig) sound(t *testing.T) {
+	t.Helper()
+	require.Empty(t, r.fake.Conflicts(), "no line stood twice at once")
+	require.Empty(t, r.fake.Unknown())
+	for _, l := range r.lines {
+		require.Len(t, l.owner.Devices(), 1, "a line was linked again")
+		require.False(t, l.device.Removed())
+	}
+}
+
+// number is the phone number of a phone, by which its chat is found.
+func number(p *webtest.Phone) string { return p.JID().User }
+
+// stored fails the test unless a chat holds these texts of its contact, each
+// once and in their order.
+func (r *webRig) stored(t *testing.T, l *webLine, from *webtest.Phone, ids []string) {
+	t.Helper()
+	var got []string
+	for _, m := range r.historyOf(t, l.ref, number(from)) {
+		if !m.Mine {
+			got = append(got, m.ID)
+		}
+	}
+	require.Equal(t, ids, got, "messages of %s", number(from))
+}
