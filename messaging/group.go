@@ -63,7 +63,7 @@ func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupL
 	if err != nil {
 		return nil, err
 	}
-	sess, err := a.s.here(ctx, row)
+	sess, err := a.s.reach(ctx, row)
 	if err != nil {
 		return nil, err
 	}

@@ -102,6 +102,7 @@ func (s *Service) prune(ctx context.Context) error {
 		{"messaging_early", "reference, message_id, status", "created_us", earlyLife},
 		{"messaging_idempotency", "account, idempotency_key", "created_us", idempotencyLife},
 		{"messaging_number", "reference, number", "created_us", numberLife},
+		{"messaging_errand", "id", "created_us", errandLife},
 		{"messaging_feed", "id", "id", feedKept},
 		{"messaging_raw", "id", "id", s.opts.Retention},
 		{"messaging_dead", "id", "id", s.opts.Retention},

@@ -62,7 +62,7 @@ func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, pho
 	case who.Group:
 		return Number{}, &Invalid{"phone", "is the id of a group"}
 	}
-	sess, err := a.s.here(ctx, row)
+	sess, err := a.s.reach(ctx, row)
 	if err != nil {
 		return Number{}, err
 	}
@@ -169,12 +169,12 @@ func noteNumber(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, who 
 	return nil
 }
 
-// here is the session of a line for a call that is no send: one that cannot
-// wait until whoever has the connection takes it up.
-func (s *Service) here(ctx context.Context, row *referenceRow) (provider.Session, error) {
+// reach is what makes the calls to a line's network that are no sends: its
+// session, or one that has them made on the node that has the line.
+func (s *Service) reach(ctx context.Context, row *referenceRow) (any, error) {
 	sess, err := s.lines.get(ctx, s, row)
 	if errors.Is(err, errNotHere) {
-		err = &Error{Code: CodeSessionNotConnected, Message: "The line is not connected on this node. Its session says where it is, if anywhere."}
+		return elsewhere{s, row.ID}, nil
 	}
 	return sess, err
 }
@@ -184,10 +184,18 @@ func refusedCall(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
 	out := networkError(err)
 	var limited *provider.RateLimited
-	if errors.As(err, &limited) {
+	var unsupported *provider.Unsupported
+	switch {
+	case errors.As(err, &limited):
 		out.Code = CodeRateLimited
+	case errors.As(err, &unsupported):
+		return &Error{Code: CodeUnsupported, Message: "The line does not support " + unsupported.What + "."}
 	}
 	return out
 }

@@ -68,12 +68,15 @@ func readSubject(seq int64) string { return "read:" + strconv.FormatInt(seq, 10)
 func typingSubject(seq int64) string { return "typing:" + strconv.FormatInt(seq, 10) }
 
 // handleSend makes one attempt to hand a message, or the news that one was
-// read, to the network.
+// read, to the network, or makes a call for another node.
 func (s *Service) handleSend(ctx context.Context, it lane.Item) lane.Outcome {
 	what, id, _ := strings.Cut(it.Subject, ":")
 	seq, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return lane.Outcome{Item: it, Verdict: lane.Done}
+	}
+	if what == "errand" {
+		return s.handleErrand(ctx, it, seq)
 	}
 	j, err := s.job(ctx, seq)
 	switch {
@@ -185,6 +188,9 @@ func (s *Service) load(ctx context.Context, j *job) (*load, error) {
 	if err != nil {
 		return nil, &provider.Temporary{Err: err}
 	}
+	if l.about, err = s.aboutOf(ctx, j, l.content); err != nil {
+		return nil, &provider.Temporary{Err: err}
+	}
 	l.content, l.cached, err = s.handFile(ctx, j, l.content)
 	return l, err
 }
@@ -193,6 +199,7 @@ func (s *Service) load(ctx context.Context, j *job) (*load, error) {
 type load struct {
 	content provider.Content
 	tag     string
+	about   *provider.About
 	cached  bool // its file was uploaded by an earlier message
 }
 
@@ -215,7 +222,9 @@ func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, 
 	if s.repeatable(j.ref.Kind) {
 		id = j.ID
 	}
-	receipt, err := sess.Send(ctx, provider.Outbound{ID: id, To: j.chat.address(), Content: l.content, ReplyTo: j.ReplyTo, Tag: l.tag})
+	receipt, err := sess.Send(ctx, provider.Outbound{
+		ID: id, To: j.chat.address(), Content: l.content, ReplyTo: j.ReplyTo, About: l.about, Tag: l.tag,
+	})
 	var rejected *provider.Rejected
 	if l.cached && errors.As(err, &rejected) { // it may have forgotten the file
 		if forgotten := s.forgetUpload(ctx, j, l.content.(provider.Media)); forgotten != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,11 +24,13 @@ type wire struct {
 	sent      map[string]int // by message id
 	conflicts int
 	opened    int
-	down      bool // nothing connects
+	down      bool           // nothing connects
+	refusal   error          // of calls that are no sends
+	calls     map[string]int // likewise, by name
 }
 
 func newWire() *wire {
-	return &wire{linked: map[provider.ReferenceID]bool{}, sessions: map[provider.ReferenceID]*wireSession{}, sent: map[string]int{}}
+	return &wire{linked: map[provider.ReferenceID]bool{}, sessions: map[provider.ReferenceID]*wireSession{}, sent: map[string]int{}, calls: map[string]int{}}
 }
 
 // provider is a node's way to the network.
@@ -72,6 +75,9 @@ func (wireProvider) Capabilities() provider.Capabilities {
 func (wireProvider) NewMessageID() string { return "wire-" + uuid.NewString() }
 
 func (wireProvider) Address(chatID string) (provider.Address, error) {
+	if strings.HasSuffix(chatID, "@g.us") {
+		return provider.Address{ChatID: chatID, Group: true}, nil
+	}
 	return provider.Address{ChatID: chatID, Phone: chatID}, nil
 }
 

@@ -12,6 +12,18 @@ CREATE TABLE messaging_hold (
 );
 CREATE INDEX messaging_hold_node ON messaging_hold (node);
 
+-- calls whose answers are awaited on another node than the one that has the line
+CREATE TABLE messaging_errand (
+	id {identity},
+	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
+	request TEXT NOT NULL, -- JSON
+	answer TEXT NOT NULL, -- JSON, '' until there is one
+	started_us BIGINT NOT NULL, -- the call began then; 0: it has not
+	created_us BIGINT NOT NULL
+);
+CREATE INDEX messaging_errand_reference ON messaging_errand (reference);
+CREATE INDEX messaging_errand_created ON messaging_errand (created_us);
+
 ALTER TABLE messaging_reference ADD COLUMN qr TEXT NOT NULL DEFAULT '';
 ALTER TABLE messaging_reference ADD COLUMN pairing_code TEXT NOT NULL DEFAULT '';
 ALTER TABLE messaging_reference ADD COLUMN pairing_until_us BIGINT NOT NULL DEFAULT 0; -- end of either

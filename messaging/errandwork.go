@@ -1,0 +1,235 @@
+package messaging
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// errandRow is an errand as its table has it.
+type errandRow struct {
+	Reference provider.ReferenceID `db:"reference"`
+	Request   string               `db:"request"`
+	StartedUS int64                `db:"started_us"`
+	CreatedUS int64                `db:"created_us"`
+}
+
+// handleErrand makes a call for another node. A call is made once: of one that
+// was begun by a node which died nobody knows whether it was made.
+func (s *Service) handleErrand(ctx context.Context, it lane.Item, id int64) lane.Outcome {
+	done := lane.Outcome{Item: it, Verdict: lane.Done}
+	later := lane.Outcome{Item: it, Verdict: lane.Retry, After: notHereWait}
+	var row errandRow
+	err := s.db.GetContext(ctx, &row, `SELECT reference, request, started_us, created_us FROM messaging_errand WHERE id = $1`, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return done // nobody waits any more
+	}
+	if err == nil && s.now().Sub(database.Time(row.CreatedUS)) > errandLife {
+		return done
+	}
+	var answer errandAnswer
+	if err == nil {
+		answer, err = s.runErrand(ctx, id, row)
+	}
+	if err == nil {
+		err = s.answerErrand(ctx, id, answer)
+	}
+	if err == nil {
+		return done
+	}
+	if !errors.Is(err, errNotHere) {
+		s.opts.Logger.WarnContext(ctx, "running an errand", slogError(err))
+	}
+	return later
+}
+
+// runErrand makes the call. An error means that there is no answer yet.
+func (s *Service) runErrand(ctx context.Context, id int64, row errandRow) (errandAnswer, error) {
+	if row.StartedUS > 0 {
+		return errandAnswer{Error: &errandError{Kind: errandDoubt}}, nil
+	}
+	var e errand
+	if err := json.Unmarshal([]byte(row.Request), &e); err != nil {
+		return errandAnswer{Error: &errandError{Kind: errandDoubt}}, nil //nolint:nilerr // of another version: it will not get better
+	}
+	sess, err := s.holds.session(row.Reference)
+	if err != nil {
+		return errandAnswer{}, err
+	}
+	if began, err := s.beginErrand(ctx, id); err != nil || !began {
+		return errandAnswer{}, err
+	}
+	calling, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	answer, err := e.run(calling, sess)
+	answer.Error = keepError(err)
+	return answer, nil
+}
+
+// beginErrand notes durably that the call is about to be made, or reports that
+// it was withdrawn.
+func (s *Service) beginErrand(ctx context.Context, id int64) (began bool, err error) {
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		res, err := tx.Exec(`UPDATE messaging_errand SET started_us = $1 WHERE id = $2 AND started_us = 0`, database.Micros(s.now()), id)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		began = n == 1
+		return err
+	})
+	return began, err
+}
+
+// answerErrand stores what came of an errand, for whoever still waits.
+func (s *Service) answerErrand(ctx context.Context, id int64, a errandAnswer) error {
+	text := string(mustJSON(a))
+	err := s.db.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
+		_, err := tx.Exec(`UPDATE messaging_errand SET answer = $1 WHERE id = $2`, text, id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("storing the answer of an errand: %w", err)
+	}
+	s.db.Wake(errandTopic)
+	return nil
+}
+
+// run makes the call on a session.
+func (e errand) run(ctx context.Context, sess provider.Session) (a errandAnswer, err error) {
+	if e.Call == callNumber {
+		c, ok := sess.(provider.NumberChecker)
+		if !ok {
+			return a, &provider.Unsupported{What: "looking numbers up"}
+		}
+		a.Number, err = c.CheckNumber(ctx, e.Chat)
+		return a, err
+	}
+	m, ok := sess.(provider.GroupManager)
+	if !ok {
+		return a, &provider.Unsupported{What: "managing groups"}
+	}
+	switch e.Call {
+	case callCreateGroup:
+		a.Group, err = m.CreateGroup(ctx, e.Subject, e.Who)
+	case callGroup:
+		a.Group, err = m.Group(ctx, e.Chat)
+	case callSubject:
+		err = m.SetGroupSubject(ctx, e.Chat, e.Subject)
+	case callParticipants:
+		a.Refused, err = m.ChangeParticipants(ctx, e.Chat, e.Change, e.Who)
+	case callInvite:
+		a.Link, err = m.GroupInvite(ctx, e.Chat, e.Reset)
+	case callLeave:
+		err = m.LeaveGroup(ctx, e.Chat)
+	default: // of a newer version
+		err = &provider.Unsupported{What: string(e.Call)}
+	}
+	return a, err
+}
+
+// errandError is an error of package provider on its way between nodes.
+type errandError struct {
+	Kind    string        `json:"kind"`
+	Code    string        `json:"code,omitempty"`
+	Message string        `json:"message,omitempty"` // or what is unsupported, or is invalid
+	After   time.Duration `json:"after,omitempty"`
+}
+
+// Kinds of errandError.
+const (
+	errandLimited     = "limited"
+	errandWindow      = "window"
+	errandRecipient   = "recipient"
+	errandAuth        = "auth"
+	errandUnsupported = "unsupported"
+	errandInvalid     = "invalid"
+	errandRejected    = "rejected"
+	errandTemporary   = "temporary"
+	errandDoubt       = "doubt"
+)
+
+// keepError makes an error ready for the way. nil stays nil.
+func keepError(err error) *errandError {
+	if err == nil {
+		return nil
+	}
+	var (
+		limited     *provider.RateLimited
+		window      *provider.WindowClosed
+		recipient   *provider.BadRecipient
+		auth        *provider.AuthExpired
+		unsupported *provider.Unsupported
+		invalid     *provider.Invalid
+		rejected    *provider.Rejected
+		temporary   *provider.Temporary
+		spoken      interface{ Text() string }
+	)
+	switch {
+	case errors.As(err, &limited):
+		return &errandError{errandLimited, limited.Code, limited.Message, limited.After}
+	case errors.As(err, &window):
+		return &errandError{errandWindow, window.Code, window.Message, 0}
+	case errors.As(err, &recipient):
+		return &errandError{errandRecipient, recipient.Code, recipient.Message, 0}
+	case errors.As(err, &auth):
+		return &errandError{errandAuth, auth.Code, auth.Message, 0}
+	case errors.As(err, &unsupported):
+		return &errandError{errandUnsupported, "", unsupported.What, 0}
+	case errors.As(err, &invalid):
+		return &errandError{errandInvalid, invalid.Field, invalid.Message, 0}
+	case errors.As(err, &rejected):
+		return &errandError{errandRejected, rejected.Code, rejected.Message, 0}
+	}
+	out := &errandError{Kind: errandDoubt}
+	if errors.As(err, &temporary) {
+		out.Kind, out.After = errandTemporary, temporary.After
+	}
+	if errors.As(err, &spoken) {
+		out.Message = spoken.Text()
+	}
+	return out
+}
+
+// restore is the error as it was; nil makes none.
+func (e *errandError) restore() error {
+	if e == nil {
+		return nil
+	}
+	switch e.Kind {
+	case errandLimited:
+		return &provider.RateLimited{Code: e.Code, Message: e.Message, After: e.After}
+	case errandWindow:
+		return &provider.WindowClosed{Code: e.Code, Message: e.Message}
+	case errandRecipient:
+		return &provider.BadRecipient{Code: e.Code, Message: e.Message}
+	case errandAuth:
+		return &provider.AuthExpired{Code: e.Code, Message: e.Message}
+	case errandUnsupported:
+		return &provider.Unsupported{What: e.Message}
+	case errandInvalid:
+		return &provider.Invalid{Field: e.Code, Message: e.Message}
+	case errandRejected:
+		return &provider.Rejected{Code: e.Code, Message: e.Message}
+	case errandTemporary:
+		return &provider.Temporary{Err: saidElsewhere(e.Message), After: e.After}
+	}
+	return &provider.Ambiguous{Err: saidElsewhere(e.Message)}
+}
+
+// saidElsewhere is what a network said to another node, or "".
+type saidElsewhere string
+
+func (e saidElsewhere) Error() string { return "messaging: on the line's node: " + string(e) }
+
+// Text is what the network said.
+func (e saidElsewhere) Text() string { return string(e) }
