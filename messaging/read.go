@@ -110,6 +110,13 @@ func (s *Service) putRead(ctx context.Context, tx *sqlx.Tx, l line, c *chatRow, 
 // the chat's sends, and is not worth much of that.
 const readTries = 3
 
+func markRead(ctx context.Context, r provider.Reader, j *job) error {
+	if wants, ok := r.(provider.AboutReader); ok {
+		return wants.MarkReadAbout(ctx, j.chat.address(), j.ID, j.about(j.chat))
+	}
+	return r.MarkRead(ctx, j.chat.address(), j.ID)
+}
+
 // sendRead tells the network that a message was read, and with typing, at the
 // first try, that an answer is being written.
 func (s *Service) sendRead(ctx context.Context, it lane.Item, j *job, typing bool) lane.Outcome {
@@ -127,7 +134,7 @@ func (s *Service) sendRead(ctx context.Context, it lane.Item, j *job, typing boo
 	case typing && types && it.Attempt == 0:
 		err = t.Typing(ctx, j.chat.address(), j.ID)
 	case reads:
-		err = r.MarkRead(ctx, j.chat.address(), j.ID)
+		err = markRead(ctx, r, j)
 	}
 	if err != nil && !certain(err) {
 		out.Verdict, out.After = lane.Retry, pause(it.Attempt, 0)

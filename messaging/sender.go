@@ -188,6 +188,9 @@ func (s *Service) load(ctx context.Context, j *job) (*load, error) {
 	if err != nil {
 		return nil, &provider.Temporary{Err: err}
 	}
+	if l.about, err = s.aboutOf(ctx, j, l.content); err != nil {
+		return nil, &provider.Temporary{Err: err}
+	}
 	l.content, l.cached, err = s.handFile(ctx, j, l.content)
 	return l, err
 }
@@ -196,6 +199,7 @@ func (s *Service) load(ctx context.Context, j *job) (*load, error) {
 type load struct {
 	content provider.Content
 	tag     string
+	about   *provider.About
 	cached  bool // its file was uploaded by an earlier message
 }
 
@@ -218,7 +222,9 @@ func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, 
 	if s.repeatable(j.ref.Kind) {
 		id = j.ID
 	}
-	receipt, err := sess.Send(ctx, provider.Outbound{ID: id, To: j.chat.address(), Content: l.content, ReplyTo: j.ReplyTo, Tag: l.tag})
+	receipt, err := sess.Send(ctx, provider.Outbound{
+		ID: id, To: j.chat.address(), Content: l.content, ReplyTo: j.ReplyTo, About: l.about, Tag: l.tag,
+	})
 	var rejected *provider.Rejected
 	if l.cached && errors.As(err, &rejected) { // it may have forgotten the file
 		if forgotten := s.forgetUpload(ctx, j, l.content.(provider.Media)); forgotten != nil {

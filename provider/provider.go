@@ -8,7 +8,7 @@
 // to be sent, and takes what the network reports through an [Inbox]. Further
 // abilities are further interfaces, found by type assertion: [Caller] for
 // networks that post callbacks, [Validator], [Splitter], [Identifier], and of sessions
-// [Checker], [Subscriber], [Reader], [Typist], [MediaFetcher],
+// [Checker], [Subscriber], [Reader], [AboutReader], [Typist], [MediaFetcher],
 // [TemplateManager], [GroupManager], [NumberChecker], [Pacer],
 // [Namer].
 //
@@ -151,6 +151,7 @@ type Outbound struct {
 	To      Address
 	Content Content
 	ReplyTo string // provider's id of the quoted message, or ""
+	About   *About // the message that Content is about, or else that ReplyTo names; nil: it names none, or none that is known
 	Tag     string // why it may go out although the window is closed, in the network's word; "": none
 }
 

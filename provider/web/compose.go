@@ -16,8 +16,10 @@ import (
 
 // compose makes the network's message.
 func (s *session) compose(ctx context.Context, c *whatsmeow.Client, to types.JID, out provider.Outbound) (*waE2E.Message, error) {
-	own := c.Store.GetJID()
-	about := s.quote(to, own, out.ReplyTo)
+	about, err := s.quote(ctx, c, to, out)
+	if err != nil {
+		return nil, err
+	}
 	switch x := out.Content.(type) {
 	case provider.Text:
 		return text(x, about), nil
@@ -30,12 +32,12 @@ func (s *session) compose(ctx context.Context, c *whatsmeow.Client, to types.JID
 	case provider.Contacts:
 		return contacts(x, about), nil
 	case provider.Reaction:
-		sender, mine, known := s.names.writer(to, own, x.MessageID)
-		if !known {
+		sender, err := s.writer(ctx, c, to, x.MessageID, out.About)
+		switch {
+		case err != nil:
+			return nil, err
+		case sender.IsEmpty():
 			return nil, &provider.Rejected{Code: "forgotten", Message: "Who wrote the message in this group is not known any more."}
-		}
-		if mine {
-			sender = own
 		}
 		return c.BuildReaction(to, sender, x.MessageID, x.Emoji), nil
 	case provider.Edit:
@@ -49,19 +51,23 @@ func (s *session) compose(ctx context.Context, c *whatsmeow.Client, to types.JID
 }
 
 // quote is what names the message that another one answers.
-func (s *session) quote(to, own types.JID, id string) *waE2E.ContextInfo {
-	if id == "" {
-		return nil
+func (s *session) quote(ctx context.Context, c *whatsmeow.Client, to types.JID, out provider.Outbound) (*waE2E.ContextInfo, error) {
+	if out.ReplyTo == "" {
+		return nil, nil
 	}
-	sender, mine, known := s.names.writer(to, own, id)
-	if mine {
-		sender = own.ToNonAD()
+	sender, err := s.writer(ctx, c, to, out.ReplyTo, out.About)
+	if err != nil {
+		return nil, err
 	}
-	q := &waE2E.ContextInfo{StanzaID: &id, QuotedMessage: &waE2E.Message{Conversation: proto.String("")}}
-	if known {
+	words := ""
+	if out.About != nil {
+		words = out.About.Text
+	}
+	q := &waE2E.ContextInfo{StanzaID: &out.ReplyTo, QuotedMessage: &waE2E.Message{Conversation: &words}}
+	if !sender.IsEmpty() {
 		q.Participant = proto.String(sender.String())
 	}
-	return q
+	return q, nil
 }
 
 func text(x provider.Text, about *waE2E.ContextInfo) *waE2E.Message {

@@ -1,6 +1,9 @@
 package web_test
 
 import (
+	"context"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/providertest"
+	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
@@ -22,7 +26,7 @@ func TestConformance(t *testing.T) {
 			f.close(t)
 			require.NoError(t, f.device.AwaitGone(t.Context()))
 			return providertest.Line{
-				Provider: f.p, Reference: f.ref, Fail: f.fails,
+				Provider: &watched{f.p, ana}, Reference: f.ref, Fail: f.fails,
 				Shown: func() []string { return shownBy(ana, f.owner) },
 				Say: func(t *testing.T, text string) {
 					_, err := ana.SendText(t.Context(), f.owner.LID(), text)
@@ -41,6 +45,44 @@ func TestConformance(t *testing.T) {
 		},
 		Junk: []string{"", "ana", "123", "@s.whatsapp.net", "1650555123x@s.whatsapp.net", "status@broadcast", "1@newsletter", "ana@g.us", "1@lid@lid"},
 	})
+}
+
+// watched is a provider of which a message is sent when the contact has it.
+type watched struct {
+	*web.Provider
+	contact *webtest.Phone
+}
+
+func (w *watched) Open(ctx context.Context, ref provider.Reference, inbox provider.Inbox) (provider.Session, error) {
+	s, err := w.Provider.Open(ctx, ref, inbox)
+	if err != nil {
+		return nil, err
+	}
+	return &watchedSession{s.(session), w.contact}, nil
+}
+
+// session is all that a session can do.
+type session interface {
+	provider.Session
+	provider.Linker
+	provider.Reader
+	provider.Typist
+	provider.MediaFetcher
+	provider.GroupManager
+	provider.NumberChecker
+}
+
+type watchedSession struct {
+	session
+	contact *webtest.Phone
+}
+
+func (s *watchedSession) Send(ctx context.Context, out provider.Outbound) (provider.Receipt, error) {
+	r, err := s.session.Send(ctx, out)
+	for err == nil && !slices.ContainsFunc(s.contact.Messages(), func(m webtest.Message) bool { return m.ID == out.ID }) {
+		runtime.Gosched()
+	}
+	return r, err
 }
 
 // shownBy is what a phone shows of one line, in order.

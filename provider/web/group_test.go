@@ -6,6 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
+	"go.mau.fi/whatsmeow/proto/waCommon"
 
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
@@ -128,5 +129,56 @@ func TestNumbers(t *testing.T) {
 		_, err = check(t.Context(), provider.Address{ChatID: "1@lid", LID: "1"})
 		var none *provider.BadRecipient
 		require.ErrorAs(t, err, &none, "a hidden id is no number")
+	})
+}
+
+// TestForgotten is about messages of before a restart: who wrote them is what
+// the caller says.
+func TestForgotten(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana, ben := paired(t, db), fake.AddPhone(nil), fake.AddPhone(nil)
+		g := ana.CreateGroup(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner, ben}})
+		id, err := ben.SendText(t.Context(), g, "Where to?")
+		require.NoError(t, err)
+		chat := f.inbox.message(t, id).Chat
+		direct := f.says(t, ana, textMessage("and you?"))
+		own, err := f.owner.SendText(t.Context(), ana.LID(), "from the phone")
+		require.NoError(t, err)
+		f.inbox.message(t, own)
+		f.close(t)
+		f.open(t)
+		f.inbox.state(t, provider.Connected)
+
+		react := func(to provider.Address, id string, about *provider.About) *waCommon.MessageKey {
+			out := provider.Outbound{ID: f.p.NewMessageID(), To: to, About: about, Content: provider.Reaction{MessageID: id, Emoji: "👍"}}
+			_, err := f.session.Send(t.Context(), out)
+			require.NoError(t, err)
+			got, err := ana.Await(t.Context(), func(m *webtest.Message) bool { return m.ID == out.ID })
+			require.NoError(t, err)
+			return got.Content.GetReactionMessage().GetKey()
+		}
+		_, err = f.session.Send(t.Context(), provider.Outbound{ID: f.p.NewMessageID(), To: chat, Content: provider.Reaction{MessageID: id, Emoji: "👍"}})
+		var refused *provider.Rejected
+		require.ErrorAs(t, err, &refused, "nobody says who")
+		for _, name := range []string{ben.JID().User, ben.LID().User} {
+			key := react(chat, id, &provider.About{From: name + "::single"})
+			require.Equal(t, ben.LID().String(), key.GetParticipant(), "as the group addresses him")
+			require.False(t, key.GetFromMe())
+		}
+		require.False(t, react(direct.Chat, direct.ID, &provider.About{}).GetFromMe())
+		require.True(t, react(direct.Chat, own, &provider.About{Mine: true}).GetFromMe())
+		read := f.session.(provider.AboutReader)
+		require.NoError(t, read.MarkReadAbout(t.Context(), chat, id, provider.About{From: ben.JID().User + "::single"}))
+		_, err = ben.AwaitReceipt(t.Context(), id, "read")
+		require.NoError(t, err)
+
+		answer := provider.Outbound{
+			ID: f.p.NewMessageID(), To: direct.Chat, ReplyTo: direct.ID, About: &provider.About{Text: "and you?"}, Content: provider.Text{Text: "me too"},
+		}
+		_, err = f.session.Send(t.Context(), answer)
+		require.NoError(t, err)
+		got, err := ana.AwaitText(t.Context(), "me too")
+		require.NoError(t, err)
+		require.Equal(t, "and you?", got.Content.GetExtendedTextMessage().GetContextInfo().GetQuotedMessage().GetConversation())
 	})
 }

@@ -139,6 +139,9 @@ func (s *session) LeaveGroup(ctx context.Context, chat provider.Address) error {
 	if err != nil {
 		return err
 	}
+	if _, err := c.GetGroupInfo(ctx, jid(chat)); err != nil { // of a group that it does not know it would say nothing
+		return queryError(err)
+	}
 	return queryError(c.LeaveGroup(ctx, jid(chat)))
 }
 

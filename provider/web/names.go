@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"sync"
 
-	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
@@ -44,25 +43,12 @@ func (n *names) remember(info types.MessageInfo) {
 	}
 }
 
-// writer is who wrote a message of a chat. What is not remembered was written
-// by us if its id looks so, else by the contact; in a group it is not known.
-func (n *names) writer(chat, own types.JID, id types.MessageID) (sender types.JID, mine, known bool) {
+// writer is who wrote a message, if that is remembered.
+func (n *names) writer(id types.MessageID) (m types.MessageSource, known bool) {
 	n.mu.Lock()
-	m, ok := n.from[id]
-	n.mu.Unlock()
-	switch {
-	case ok:
-		return m.Sender.ToNonAD(), m.IsFromMe, true
-	case chosenHere(id):
-		return own.ToNonAD(), true, true
-	}
-	return chat, false, chat.Server != types.GroupServer
-}
-
-// chosenHere reports whether an id looks like those of [Provider.NewMessageID].
-func chosenHere(id types.MessageID) bool {
-	const prefix, length = whatsmeow.WebMessageIDPrefix, len(whatsmeow.WebMessageIDPrefix) + 18
-	return len(id) == length && id[:len(prefix)] == prefix
+	defer n.mu.Unlock()
+	m, known = n.from[id]
+	return m, known
 }
 
 func (n *names) answer(call string) {

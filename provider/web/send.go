@@ -162,14 +162,24 @@ func redacted(err error) string {
 
 // MarkRead shows the contact that a message was read.
 func (s *session) MarkRead(ctx context.Context, chat provider.Address, id string) error {
+	return s.markRead(ctx, chat, id, nil)
+}
+
+// MarkReadAbout does so also in a group, where it is not enough to name the
+// message.
+func (s *session) MarkReadAbout(ctx context.Context, chat provider.Address, id string, about provider.About) error {
+	return s.markRead(ctx, chat, id, &about)
+}
+
+func (s *session) markRead(ctx context.Context, chat provider.Address, id string, about *provider.About) error {
 	c, err := s.connected(ctx)
 	if err != nil {
 		return err
 	}
 	to := jid(chat)
-	sender, _, known := s.names.writer(to, c.Store.GetJID(), id)
-	if !known {
-		return nil // a group, and who wrote is forgotten: it cannot be said
+	sender, err := s.writer(ctx, c, to, id, about)
+	if err != nil || sender.IsEmpty() {
+		return err // nil: a group, and who wrote is forgotten: it cannot be said
 	}
 	if err := c.MarkRead(ctx, []types.MessageID{id}, s.p.opts.Now(), to, sender); err != nil {
 		return &provider.Temporary{Err: errors.New(redacted(err))}
