@@ -41,9 +41,10 @@ type flags struct {
 // commandLine is what kong parses. Each flag is also an environment variable:
 // --tls-cert is TRUNKLINE_TLS_CERT.
 type commandLine struct {
-	Flags   flags    `embed:""`
-	Serve   struct{} `cmd:"" default:"1" help:"Run the server (the default command)."`
-	Version struct{} `cmd:"" help:"Print the version."`
+	Flags   flags       `embed:""`
+	Serve   struct{}    `cmd:"" default:"1" help:"Run the server (the default command)."`
+	Version struct{}    `cmd:"" help:"Print the version."`
+	Pair    pairCommand `cmd:"" help:"Link a line of WhatsApp Web to a phone: show its QR code here."`
 	User    struct {
 		Reset resetCommand `cmd:"" help:"Print a link by which a user may set a new password, once and within 30 minutes."`
 	} `cmd:"" help:"Help a user."`

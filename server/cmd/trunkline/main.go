@@ -44,6 +44,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintln(stdout, programVersion())
 	case "user":
 		err = line.User.Reset.run(ctx, line.Flags, stdout)
+	case "pair":
+		err = line.Pair.run(ctx, os.Stdin, stdout)
 	default:
 		err = serve(ctx, line.Flags, stdout, stderr)
 	}
