@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.mau.fi/whatsmeow"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/trunklinehq/trunkline/provider"
 )
+
+// errProxy is what the user reads: what is wrong in an address may be secret.
+var errProxy = errors.New("The setting proxyUrl must be an http, https or socks5 address.") //nolint:staticcheck,revive // a sentence
 
 // newClient returns whatsmeow's client of a device. It never reconnects by
 // itself: run does, and knows why.
@@ -24,7 +28,7 @@ func (s *session) newClient(dev *store.Device) (*whatsmeow.Client, error) {
 	c.BackgroundEventCtx = s.ctx
 	if proxy := s.ref.Settings[settingProxy]; proxy != "" {
 		if err := c.SetProxyAddress(proxy); err != nil {
-			return nil, &provider.Invalid{Field: settingProxy, Message: "must be an http, https or socks5 address"}
+			return nil, errProxy
 		}
 	} else {
 		c.SetPreLoginHTTPClient(s.p.opts.HTTPClient)

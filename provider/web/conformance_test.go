@@ -79,7 +79,7 @@ type watchedSession struct {
 
 func (s *watchedSession) Send(ctx context.Context, out provider.Outbound) (provider.Receipt, error) {
 	r, err := s.session.Send(ctx, out)
-	for err == nil && !slices.ContainsFunc(s.contact.Messages(), func(m webtest.Message) bool { return m.ID == out.ID }) {
+	for err == nil && ctx.Err() == nil && !slices.ContainsFunc(s.contact.Messages(), func(m webtest.Message) bool { return m.ID == out.ID }) {
 		runtime.Gosched()
 	}
 	return r, err

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"net/url"
 	"testing"
 	"time"
 
@@ -143,4 +144,50 @@ func TestComesBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTwice opens a line that is open already, as two nodes would that both
+// believe to hold it: the first says so and leaves it to the second.
+func TestTwice(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := paired(t, db)
+		second := *f
+		second.inbox = newInbox()
+		second.open(t)
+		second.inbox.state(t, provider.Connected)
+		require.Equal(t, provider.Replaced, f.inbox.state(t, provider.Disconnected).Reason)
+		second.says(t, fake.AddPhone(nil), textMessage("to the second"))
+		require.Len(t, f.device.Logins(), 2, "they do not take it from each other")
+	})
+}
+
+// TestProxy leads a line through a proxy of its own, files too.
+func TestProxy(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		proxy := fake.StartProxy()
+		t.Cleanup(proxy.Close)
+		at, err := url.Parse(proxy.URL)
+		require.NoError(t, err)
+		at.User = url.UserPassword("user", "secret")
+		f := newLine(t, db, nil)
+		f.ref.Settings["proxyUrl"] = at.String()
+		f.open(t)
+		f.link(t)
+		ana := fake.AddPhone(nil)
+		f.fetch(t, f.says(t, ana, uploaded(t, ana, provider.Image, []byte("a picture"))).Content, []byte("a picture"))
+		hosts := map[string]bool{}
+		for _, r := range proxy.Requests() {
+			hosts[r.Host] = true
+			require.NotEmpty(t, r.Auth)
+		}
+		require.True(t, hosts["web.whatsapp.com:443"])
+		require.Greater(t, len(hosts), 1)
+
+		f.close(t)
+		f.ref.Settings["proxyUrl"] = "ftp://user:secret@proxy.example"
+		f.open(t)
+		wrong := f.inbox.state(t, provider.Disconnected).Detail
+		require.Contains(t, wrong, "proxyUrl")
+		require.NotContains(t, wrong, "secret")
+	})
 }

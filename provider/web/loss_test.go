@@ -239,3 +239,21 @@ func TestSendIsRepeated(t *testing.T) {
 		require.Len(t, ana.Messages(), 1)
 	})
 }
+
+// TestAskedAgain has a contact who cannot read a message and asks for it again
+// when the line was closed and opened meanwhile.
+func TestAskedAgain(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(&webtest.PhoneOptions{Offline: true})
+		id := f.send(t, f.number(t, ana), provider.Text{Text: "say again"})
+		f.close(t)
+		require.NoError(t, f.device.AwaitGone(t.Context()))
+		ana.Spoil(1)
+		ana.SetOnline(true)
+		f.open(t)
+		m, err := ana.AwaitText(t.Context(), "say again")
+		require.NoError(t, err)
+		require.Equal(t, id, m.ID)
+		require.Equal(t, 1, m.Retries)
+	})
+}

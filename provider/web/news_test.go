@@ -99,7 +99,7 @@ func TestMarkOnline(t *testing.T) {
 }
 
 // past is a piece of history: a chat with ana and a group.
-func past(f *fixture, ana *webtest.Phone, group string, percent uint32) *waHistorySync.HistorySync {
+func past(ana *webtest.Phone, group string, percent uint32) *waHistorySync.HistorySync {
 	old := func(chat, id, words string, mine bool, at uint64) *waHistorySync.HistorySyncMsg {
 		m := &waWeb.WebMessageInfo{
 			Key:     &waCommon.MessageKey{RemoteJID: &chat, FromMe: &mine, ID: &id},
@@ -141,7 +141,7 @@ func TestHistory(t *testing.T) {
 				f.link(t)
 				ana := fake.AddPhone(nil)
 				mark, group := ana.JID().User, "120363"+ana.JID().User+"@g.us"
-				_, err := f.owner.SendHistory(t.Context(), f.device, past(f, ana, group, 40), inline)
+				_, err := f.owner.SendHistory(t.Context(), f.device, past(ana, group, 40), inline)
 				require.NoError(t, err)
 				progress := await(t, f.inbox, func(*provider.HistoryProgress) bool { return true })
 				require.Equal(t, 1, progress.Phase)
@@ -181,7 +181,7 @@ func TestHistoryGoesOn(t *testing.T) {
 		f.link(t)
 		ana := fake.AddPhone(nil)
 		f.inbox.failHistory.Store(true)
-		id, err := f.owner.SendHistory(t.Context(), f.device, past(f, ana, "120363"+ana.JID().User+"@g.us", 100), false)
+		id, err := f.owner.SendHistory(t.Context(), f.device, past(ana, "120363"+ana.JID().User+"@g.us", 100), false)
 		require.NoError(t, err)
 		require.NoError(t, f.device.AwaitAck(t.Context(), id), "its notice is stored")
 		f.close(t)
@@ -210,7 +210,7 @@ func TestHistoryIsUnreadable(t *testing.T) {
 			db.MustExec(`INSERT INTO web_history (reference, id, message, notice, at_us) VALUES ($1, $2, 'M', $3, $4)`,
 				f.ref.ID, fmt.Sprint("BAD", i), base64.StdEncoding.EncodeToString(body), i)
 		}
-		_, err := f.owner.SendHistory(t.Context(), f.device, past(f, ana, "120363"+ana.JID().User+"@g.us", 100), false)
+		_, err := f.owner.SendHistory(t.Context(), f.device, past(ana, "120363"+ana.JID().User+"@g.us", 100), false)
 		require.NoError(t, err)
 		f.inbox.message(t, "A"+ana.JID().User)
 		f.noHistory(t)
@@ -241,7 +241,7 @@ func TestForeignHistory(t *testing.T) {
 func TestHistoryIsNotWanted(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
-		id, err := f.owner.SendHistory(t.Context(), f.device, past(f, ana, "120363"+ana.JID().User+"@g.us", 100), true)
+		id, err := f.owner.SendHistory(t.Context(), f.device, past(ana, "120363"+ana.JID().User+"@g.us", 100), true)
 		require.NoError(t, err)
 		require.NoError(t, f.device.AwaitAck(t.Context(), id))
 		f.noHistory(t)

@@ -38,11 +38,15 @@ type course struct {
 	again   time.Time            // when that is tried again
 }
 
-// run connects the line until the session is closed.
-func (s *session) run() {
+// run connects the line until the session is closed. With wrong, it waits for
+// somebody to put that right and to open the line anew.
+func (s *session) run(wrong error) {
 	defer close(s.done)
 	r := &course{session: s}
 	defer s.rest()
+	if wrong != nil {
+		r.careful(func() { r.stop(provider.UnknownReason, wrong.Error(), time.Time{}) })
+	}
 	if s.device() != nil {
 		r.careful(func() {
 			r.say(&provider.Connection{State: provider.Connecting})

@@ -77,12 +77,9 @@ func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provi
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	if dev != nil {
-		if s.client, err = s.newClient(dev); err != nil {
-			s.end()
-			return nil, err
-		}
+		s.client, err = s.newClient(dev)
 	}
-	go s.run()
+	go s.run(err)
 	return s, nil
 }
 

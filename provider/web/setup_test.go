@@ -2,8 +2,11 @@ package web_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -46,6 +49,10 @@ var fake *webtest.Server
 
 func TestMain(m *testing.M) {
 	fake = webtest.Start(&webtest.Options{Logger: slog.New(slog.DiscardHandler)})
+	// What goes through a proxy has whatsmeow's own client.
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(fake.CA())
+	http.DefaultTransport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}
 	// A connection is probed often; whether it is deaf is told by the clock of
 	// its line.
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = time.Second, 2*time.Second
