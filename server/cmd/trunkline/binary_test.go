@@ -107,7 +107,7 @@ func launch(t testing.TB, args ...string) *node {
 // launchIn is launch with more in the environment.
 func launchIn(t testing.TB, env []string, args ...string) *node {
 	t.Helper()
-	n := spawnIn(t, env, args...)
+	n := spawn(t, env, args...)
 	line, ok := <-n.ready
 	require.True(t, ok, "it ended: %s", n.stderr)
 	var port int
@@ -117,14 +117,8 @@ func launchIn(t testing.TB, env []string, args ...string) *node {
 	return n
 }
 
-// spawn starts a server and does not wait.
-func spawn(t testing.TB, args ...string) *node {
-	t.Helper()
-	return spawnIn(t, nil, args...)
-}
-
-// spawnIn is spawn with more in the environment.
-func spawnIn(t testing.TB, env []string, args ...string) *node {
+// spawn starts a server with env beside this process's, and does not wait.
+func spawn(t testing.TB, env []string, args ...string) *node {
 	t.Helper()
 	n := &node{cmd: trunkline(t, args...), stderr: &text{}, ready: make(chan string, 1), ended: make(chan struct{})}
 	n.cmd.Env, n.cmd.Stderr = append(os.Environ(), env...), n.stderr

@@ -152,7 +152,7 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 	if err != nil {
 		return fmt.Errorf("asking the server: %w", err)
 	}
-	defer res.Body.Close() //nolint:errcheck // it was read
+	defer res.Body.Close()
 	text, err = io.ReadAll(io.LimitReader(res.Body, mostAnswer))
 	if err != nil {
 		return fmt.Errorf("reading the server's answer: %w", err)
