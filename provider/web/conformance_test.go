@@ -24,12 +24,12 @@ func TestConformance(t *testing.T) {
 		New: func(t *testing.T) providertest.Line {
 			f := paired(t, testkit.Open(t, testkit.SQLiteURL(t)))
 			f.close(t)
-			require.NoError(t, f.device.AwaitGone(t.Context()))
+			require.NoError(t, f.device.AwaitGone(soon(t)))
 			return providertest.Line{
 				Provider: &watched{f.p, ana}, Reference: f.ref, Fail: f.fails,
 				Shown: func() []string { return shownBy(ana, f.owner) },
 				Say: func(t *testing.T, text string) {
-					_, err := ana.SendText(t.Context(), f.owner.LID(), text)
+					_, err := ana.SendText(soon(t), f.owner.LID(), text)
 					require.NoError(t, err)
 				},
 			}

@@ -22,7 +22,7 @@ func textMessage(words string) *waE2E.Message { return &waE2E.Message{Conversati
 // line made of it.
 func (f *fixture) says(t testing.TB, who *webtest.Phone, m *waE2E.Message) *provider.Message {
 	t.Helper()
-	id, err := who.Send(t.Context(), webtest.Outgoing{To: f.owner.LID(), Message: m})
+	id, err := who.Send(soon(t), webtest.Outgoing{To: f.owner.LID(), Message: m})
 	require.NoError(t, err)
 	got := f.inbox.message(t, id)
 	require.Equal(t, who.LID().User, got.From.LID)
@@ -33,7 +33,7 @@ func (f *fixture) says(t testing.TB, who *webtest.Phone, m *waE2E.Message) *prov
 func (f *fixture) answers(t testing.TB, to provider.Address, who *webtest.Phone, c provider.Content) *webtest.Message {
 	t.Helper()
 	id := f.send(t, to, c)
-	got, err := who.Await(t.Context(), func(m *webtest.Message) bool { return m.ID == id })
+	got, err := who.Await(soon(t), func(m *webtest.Message) bool { return m.ID == id })
 	require.NoError(t, err)
 	return got
 }
@@ -62,7 +62,7 @@ func (f *fixture) tryFetch(t testing.TB, c provider.Content) ([]byte, provider.F
 	t.Helper()
 	require.IsType(t, provider.Media{}, c)
 	var got bytes.Buffer
-	file, err := f.session.(provider.MediaFetcher).Fetch(t.Context(), c.(provider.Media), &got)
+	file, err := f.session.(provider.MediaFetcher).Fetch(soon(t), c.(provider.Media), &got)
 	return got.Bytes(), file, err
 }
 

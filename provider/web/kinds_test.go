@@ -147,9 +147,9 @@ func TestSaidAbout(t *testing.T) {
 		require.Equal(t, &provider.Referral{Source: "ad", SourceID: "77", URL: "https://fb.me/1", Headline: "Sale"}, m.Referral)
 
 		id := f.p.NewMessageID()
-		_, err := f.session.Send(t.Context(), provider.Outbound{ID: id, To: m.Chat, ReplyTo: m.ID, Content: provider.Text{Text: "Yes?"}})
+		_, err := f.session.Send(soon(t), provider.Outbound{ID: id, To: m.Chat, ReplyTo: m.ID, Content: provider.Text{Text: "Yes?"}})
 		require.NoError(t, err)
-		got, err := ana.AwaitText(t.Context(), "Yes?")
+		got, err := ana.AwaitText(soon(t), "Yes?")
 		require.NoError(t, err)
 		quoted := got.Content.GetExtendedTextMessage().GetContextInfo()
 		require.Equal(t, m.ID, quoted.GetStanzaID())
@@ -221,9 +221,9 @@ func TestUnseen(t *testing.T) {
 			{KeepInChatMessage: &waE2E.KeepInChatMessage{}},
 			{},
 		} {
-			id, err := ana.Send(t.Context(), webtest.Outgoing{To: f.owner.LID(), Message: m})
+			id, err := ana.Send(soon(t), webtest.Outgoing{To: f.owner.LID(), Message: m})
 			require.NoError(t, err)
-			require.NoError(t, f.device.AwaitAck(t.Context(), id))
+			require.NoError(t, f.device.AwaitAck(soon(t), id))
 			ids = append(ids, id)
 		}
 		f.says(t, ana, textMessage("after them"))

@@ -22,7 +22,7 @@ func TestQR(t *testing.T) {
 		require.WithinDuration(t, time.Now().Add(time.Minute), shown.Expires, 20*time.Second)
 
 		f.close(t)
-		require.NoError(t, f.device.AwaitGone(t.Context()))
+		require.NoError(t, f.device.AwaitGone(soon(t)))
 		f.inbox.clear()
 		f.open(t)
 		f.inbox.state(t, provider.Connected)
@@ -36,11 +36,11 @@ func TestCode(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := newLine(t, db, nil)
 		f.open(t)
-		require.NoError(t, f.session.(provider.Linker).Link(t.Context(), f.owner.JID().User))
+		require.NoError(t, f.session.(provider.Linker).Link(soon(t), f.owner.JID().User))
 		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.Code != "" })
 		require.Equal(t, provider.Pairing, shown.State)
 		require.Empty(t, shown.QR)
-		_, err := f.owner.EnterCode(t.Context(), shown.Code)
+		_, err := f.owner.EnterCode(soon(t), shown.Code)
 		require.NoError(t, err)
 		f.inbox.state(t, provider.Connected)
 	})
@@ -51,9 +51,9 @@ func TestPasskey(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := newLine(t, db, &webtest.PhoneOptions{Passkey: true})
 		f.open(t)
-		require.NoError(t, f.session.(provider.Linker).Link(t.Context(), ""))
+		require.NoError(t, f.session.(provider.Linker).Link(soon(t), ""))
 		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.QR != "" })
-		_, err := f.owner.Scan(t.Context(), shown.QR)
+		_, err := f.owner.Scan(soon(t), shown.QR)
 		require.ErrorIs(t, err, webtest.ErrPasskey)
 		require.Equal(t, provider.PasskeyRequired, f.inbox.state(t, provider.Disconnected).Reason)
 	})
@@ -63,10 +63,10 @@ func TestPasskey(t *testing.T) {
 func TestUnlink(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := paired(t, db)
-		require.NoError(t, f.session.(provider.Linker).Unlink(t.Context()))
-		require.NoError(t, f.device.AwaitRemoved(t.Context()))
+		require.NoError(t, f.session.(provider.Linker).Unlink(soon(t)))
+		require.NoError(t, f.device.AwaitRemoved(soon(t)))
 		f.close(t)
-		require.NoError(t, f.p.Forget(t.Context(), f.ref.ID))
+		require.NoError(t, f.p.Forget(soon(t), f.ref.ID))
 		for _, table := range []string{"web_device", "web_lid", "web_history"} {
 			var n int
 			require.NoError(t, db.Get(&n, `SELECT count(*) FROM `+table+` WHERE reference = $1`, f.ref.ID))
@@ -110,7 +110,7 @@ func TestEnds(t *testing.T) {
 				require.Equal(t, end.reason, c.Reason)
 				require.NotEmpty(t, c.Detail)
 				require.Equal(t, end.until, !c.Until.IsZero())
-				_, err := f.session.Send(t.Context(), provider.Outbound{ID: "1", To: f.number(t, f.owner), Content: provider.Text{Text: "hi"}})
+				_, err := f.session.Send(soon(t), provider.Outbound{ID: "1", To: f.number(t, f.owner), Content: provider.Text{Text: "hi"}})
 				var later *provider.Temporary
 				require.ErrorAs(t, err, &later)
 			})
@@ -136,9 +136,9 @@ func TestComesBack(t *testing.T) {
 				f.inbox.clear()
 				lose(f.device)
 				f.inbox.state(t, provider.Connected)
-				require.NoError(t, f.device.AwaitActive(t.Context()))
+				require.NoError(t, f.device.AwaitActive(soon(t)))
 				ana := fake.AddPhone(nil)
-				id, err := ana.SendText(t.Context(), f.owner.LID(), "still there?")
+				id, err := ana.SendText(soon(t), f.owner.LID(), "still there?")
 				require.NoError(t, err)
 				f.inbox.message(t, id)
 			})

@@ -39,16 +39,16 @@ func TestOfflineQueue(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
 		f.close(t)
-		require.NoError(t, f.device.AwaitGone(t.Context()))
+		require.NoError(t, f.device.AwaitGone(soon(t)))
 		var want []string
 		for i := range 5 {
 			want = append(want, strconv.Itoa(i))
-			_, err := ana.SendText(t.Context(), f.owner.LID(), want[i])
+			_, err := ana.SendText(soon(t), f.owner.LID(), want[i])
 			require.NoError(t, err)
 		}
 		f.open(t)
 		f.inbox.state(t, provider.Connected)
-		require.NoError(t, f.device.AwaitIdle(t.Context()))
+		require.NoError(t, f.device.AwaitIdle(soon(t)))
 		require.Equal(t, want, f.inbox.texts())
 	})
 }
@@ -62,11 +62,11 @@ func TestOrder(t *testing.T) {
 		var want []string
 		for i := range 8 {
 			want = append(want, strconv.Itoa(i))
-			_, err := ana.SendText(t.Context(), f.owner.LID(), want[i])
+			_, err := ana.SendText(soon(t), f.owner.LID(), want[i])
 			require.NoError(t, err)
 		}
 		await(t, f.inbox, saying("7"))
-		require.NoError(t, f.device.AwaitIdle(t.Context()))
+		require.NoError(t, f.device.AwaitIdle(soon(t)))
 		require.Equal(t, want, f.inbox.texts())
 	})
 }
@@ -79,7 +79,7 @@ func TestCallIsNotLost(t *testing.T) {
 		f.inbox.fail.Store(1)
 		call := ana.Ring(f.owner.LID(), false)
 		await(t, f.inbox, func(c *provider.Call) bool { return c.CallID == call.ID })
-		require.NoError(t, f.device.AwaitIdle(t.Context()))
+		require.NoError(t, f.device.AwaitIdle(soon(t)))
 	})
 }
 
@@ -91,17 +91,17 @@ func TestDatabaseAway(t *testing.T) {
 			each(t, func(t *testing.T, db *sqlx.DB) {
 				f, ana := paired(t, db), fake.AddPhone(nil)
 				f.says(t, ana, textMessage("before"))
-				require.NoError(t, f.device.AwaitIdle(t.Context()))
+				require.NoError(t, f.device.AwaitIdle(soon(t)))
 				db.MustExec(`ALTER TABLE ` + table + ` RENAME TO web_away`)
-				id, err := ana.SendText(t.Context(), f.owner.LID(), "while it was away")
+				id, err := ana.SendText(soon(t), f.owner.LID(), "while it was away")
 				require.NoError(t, err)
 				await(t, f.inbox, func(c *provider.Connection) bool { return c.State == provider.Reconnecting })
 				require.False(t, f.device.Acked(id))
-				_, err = ana.SendText(t.Context(), f.owner.LID(), "behind it")
+				_, err = ana.SendText(soon(t), f.owner.LID(), "behind it")
 				require.NoError(t, err)
 				db.MustExec(`ALTER TABLE web_away RENAME TO ` + table)
 				await(t, f.inbox, saying("behind it"))
-				require.NoError(t, f.device.AwaitIdle(t.Context()))
+				require.NoError(t, f.device.AwaitIdle(soon(t)))
 				require.Equal(t, []string{"before", "while it was away", "behind it"}, f.inbox.texts())
 				for _, a := range f.device.Acks() {
 					require.NotEqual(t, "retry", a.Type, "it could be decrypted")
@@ -117,12 +117,12 @@ func TestPanic(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
 		f.inbox.panics.Store(true)
-		id, err := ana.SendText(t.Context(), f.owner.LID(), "surprise")
+		id, err := ana.SendText(soon(t), f.owner.LID(), "surprise")
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { return !f.inbox.panics.Load() }, patience, tick)
 		f.device.Drop()
 		f.inbox.message(t, id)
-		require.NoError(t, f.device.AwaitAck(t.Context(), id))
+		require.NoError(t, f.device.AwaitAck(soon(t), id))
 		require.Equal(t, 1, f.inbox.count(id))
 	})
 }
@@ -138,16 +138,16 @@ func TestNotHeld(t *testing.T) {
 		f.link(t)
 		ana := fake.AddPhone(nil)
 		f.says(t, ana, textMessage("before"))
-		require.NoError(t, f.device.AwaitIdle(t.Context()))
+		require.NoError(t, f.device.AwaitIdle(soon(t)))
 		before := f.keys(t)
 		lost.Store(true)
-		id, err := ana.SendText(t.Context(), f.owner.LID(), "for the next holder")
+		id, err := ana.SendText(soon(t), f.owner.LID(), "for the next holder")
 		require.NoError(t, err)
-		require.NoError(t, f.device.AwaitGone(t.Context()), "it hangs up by itself")
+		require.NoError(t, f.device.AwaitGone(soon(t)), "it hangs up by itself")
 		require.Equal(t, before, f.keys(t))
 		require.False(t, f.device.Acked(id))
 		require.Zero(t, f.inbox.count(id))
-		_, err = f.session.Send(t.Context(), provider.Outbound{ID: f.p.NewMessageID(), To: f.number(t, ana), Content: provider.Text{Text: "no"}})
+		_, err = f.session.Send(soon(t), provider.Outbound{ID: f.p.NewMessageID(), To: f.number(t, ana), Content: provider.Text{Text: "no"}})
 		require.Error(t, err)
 		f.close(t)
 		require.Equal(t, before, f.keys(t))
@@ -155,7 +155,7 @@ func TestNotHeld(t *testing.T) {
 		f.ref.Held = nil
 		f.open(t)
 		f.inbox.message(t, id)
-		require.NoError(t, f.device.AwaitAck(t.Context(), id))
+		require.NoError(t, f.device.AwaitAck(soon(t), id))
 		require.Equal(t, 1, f.inbox.count(id))
 		require.Empty(t, fake.Conflicts())
 	})
@@ -197,7 +197,7 @@ func TestDeaf(t *testing.T) {
 func TestOwnPhone(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(&webtest.PhoneOptions{Name: "Ana"})
-		id, err := f.owner.SendText(t.Context(), ana.LID(), "from the phone")
+		id, err := f.owner.SendText(soon(t), ana.LID(), "from the phone")
 		require.NoError(t, err)
 		m := f.inbox.message(t, id)
 		require.True(t, m.Mine)
@@ -224,16 +224,16 @@ func TestSendIsRepeated(t *testing.T) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
 		out := provider.Outbound{ID: f.p.NewMessageID(), To: f.number(t, ana), Content: provider.Text{Text: "once"}}
 		f.device.Fail(webtest.Fault{Lost: true, Taken: true})
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(soon(t))
 		go func() {
-			_, _ = ana.AwaitText(t.Context(), "once")
+			_, _ = ana.AwaitText(soon(t), "once")
 			cancel()
 		}()
 		_, err := f.session.Send(ctx, out)
 		var unsure *provider.Ambiguous
 		require.ErrorAs(t, err, &unsure)
 		require.ErrorIs(t, err, context.Canceled)
-		_, err = f.session.Send(t.Context(), out)
+		_, err = f.session.Send(soon(t), out)
 		require.NoError(t, err)
 		require.Equal(t, 2, f.device.Sent(out.ID))
 		require.Len(t, ana.Messages(), 1)
@@ -247,13 +247,42 @@ func TestAskedAgain(t *testing.T) {
 		f, ana := paired(t, db), fake.AddPhone(&webtest.PhoneOptions{Offline: true})
 		id := f.send(t, f.number(t, ana), provider.Text{Text: "say again"})
 		f.close(t)
-		require.NoError(t, f.device.AwaitGone(t.Context()))
+		require.NoError(t, f.device.AwaitGone(soon(t)))
 		ana.Spoil(1)
 		ana.SetOnline(true)
 		f.open(t)
-		m, err := ana.AwaitText(t.Context(), "say again")
+		m, err := ana.AwaitText(soon(t), "say again")
 		require.NoError(t, err)
 		require.Equal(t, id, m.ID)
 		require.Equal(t, 1, m.Retries)
+	})
+}
+
+// TestStoredFirst looks at what is acknowledged while something is being
+// stored, whatever it is: nothing.
+func TestStoredFirst(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(nil)
+		g := ana.CreateGroup(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner}})
+		chat := f.says(t, ana, textMessage("hello")).Chat
+		sent := f.answers(t, chat, ana, provider.Text{Text: "hi"})
+		for name, do := range map[string]func() error{
+			"message": func() error { _, err := ana.SendText(soon(t), f.owner.LID(), "keep me"); return err },
+			"group":   func() error { _, err := ana.SendText(soon(t), g, "keep me, too"); return err },
+			"receipt": func() error { ana.Read(sent.Chat, sent.From, sent.ID); return nil },
+			"call":    func() error { ana.Ring(f.owner.LID(), false); return nil },
+			"news":    func() error { return ana.RenameGroup(g, "Sea trip") },
+		} {
+			require.NoError(t, f.device.AwaitIdle(soon(t)))
+			f.inbox.slow.Store(true)
+			require.NoError(t, do())
+			<-f.inbox.came
+			require.NoError(t, f.session.(provider.Typist).Typing(soon(t), chat, ""))
+			_, err := ana.AwaitTyping(soon(t), true) // whatever was said before has arrived
+			require.NoError(t, err)
+			require.Positive(t, f.device.Pending(), name)
+			f.inbox.done <- struct{}{}
+		}
+		require.NoError(t, f.device.AwaitIdle(soon(t)))
 	})
 }

@@ -73,10 +73,10 @@ func TestExpiredFile(t *testing.T) {
 			if to == "group" {
 				out.To = g
 			}
-			id, err := ana.Send(t.Context(), out)
+			id, err := ana.Send(soon(t), out)
 			require.NoError(t, err)
 			m := f.inbox.message(t, id)
-			_, err = f.owner.Await(t.Context(), func(m *webtest.Message) bool { return m.ID == id })
+			_, err = f.owner.Await(soon(t), func(m *webtest.Message) bool { return m.ID == id })
 			require.NoError(t, err)
 			fake.ExpireMedia(out.Message.GetImageMessage().GetDirectPath(), status)
 			f.fetch(t, m.Content, []byte("an old picture for a "+to))

@@ -35,7 +35,7 @@ func TestCalls(t *testing.T) {
 		missed := await(t, f.inbox, func(c *provider.Call) bool { return c.Status == provider.CallMissed })
 		require.Equal(t, call.ID, missed.CallID)
 		require.NotEqual(t, ringing.ID, missed.ID, "each step is a report of its own")
-		require.NoError(t, f.device.AwaitIdle(t.Context()))
+		require.NoError(t, f.device.AwaitIdle(soon(t)))
 	})
 }
 
@@ -66,9 +66,9 @@ func TestPhoneBook(t *testing.T) {
 			}
 		}
 		for _, called := range []string{"Ana Lima", "Ana"} { // the first with the book as a whole
-			require.NoError(t, f.owner.SetState(t.Context(), name(called)))
+			require.NoError(t, f.owner.SetState(soon(t), name(called)))
 			if called == "Ana Lima" {
-				_, err := f.owner.ShareState(t.Context(), f.device)
+				_, err := f.owner.ShareState(soon(t), f.device)
 				require.NoError(t, err)
 			}
 			saved := await(t, f.inbox, func(c *provider.ContactChange) bool { return c.What == provider.ContactSaved && c.Name == called })
@@ -86,15 +86,15 @@ func TestMarkOnline(t *testing.T) {
 		f.open(t)
 		f.link(t)
 		require.False(t, f.device.Online())
-		_, err := f.owner.ShareState(t.Context(), f.device)
+		_, err := f.owner.ShareState(soon(t), f.device)
 		require.NoError(t, err)
-		require.NoError(t, f.owner.SetState(t.Context(), appstate.BuildSettingPushName("Shop")))
-		require.NoError(t, f.device.AwaitOnline(t.Context()))
+		require.NoError(t, f.owner.SetState(soon(t), appstate.BuildSettingPushName("Shop")))
+		require.NoError(t, f.device.AwaitOnline(soon(t)))
 		f.inbox.clear()
 		f.device.Drop()
 		up := f.inbox.state(t, provider.Connected)
 		require.Equal(t, "Shop", up.Account.Name)
-		require.NoError(t, f.device.AwaitOnline(t.Context()))
+		require.NoError(t, f.device.AwaitOnline(soon(t)))
 	})
 }
 
@@ -141,7 +141,7 @@ func TestHistory(t *testing.T) {
 				f.link(t)
 				ana := fake.AddPhone(nil)
 				mark, group := ana.JID().User, "120363"+ana.JID().User+"@g.us"
-				_, err := f.owner.SendHistory(t.Context(), f.device, past(ana, group, 40), inline)
+				_, err := f.owner.SendHistory(soon(t), f.device, past(ana, group, 40), inline)
 				require.NoError(t, err)
 				progress := await(t, f.inbox, func(*provider.HistoryProgress) bool { return true })
 				require.Equal(t, 1, progress.Phase)
@@ -181,9 +181,9 @@ func TestHistoryGoesOn(t *testing.T) {
 		f.link(t)
 		ana := fake.AddPhone(nil)
 		f.inbox.failHistory.Store(true)
-		id, err := f.owner.SendHistory(t.Context(), f.device, past(ana, "120363"+ana.JID().User+"@g.us", 100), false)
+		id, err := f.owner.SendHistory(soon(t), f.device, past(ana, "120363"+ana.JID().User+"@g.us", 100), false)
 		require.NoError(t, err)
-		require.NoError(t, f.device.AwaitAck(t.Context(), id), "its notice is stored")
+		require.NoError(t, f.device.AwaitAck(soon(t), id), "its notice is stored")
 		f.close(t)
 		require.Zero(t, f.inbox.count("A"+ana.JID().User))
 		f.inbox.failHistory.Store(false)
@@ -210,7 +210,7 @@ func TestHistoryIsUnreadable(t *testing.T) {
 			db.MustExec(`INSERT INTO web_history (reference, id, message, notice, at_us) VALUES ($1, $2, 'M', $3, $4)`,
 				f.ref.ID, fmt.Sprint("BAD", i), base64.StdEncoding.EncodeToString(body), i)
 		}
-		_, err := f.owner.SendHistory(t.Context(), f.device, past(ana, "120363"+ana.JID().User+"@g.us", 100), false)
+		_, err := f.owner.SendHistory(soon(t), f.device, past(ana, "120363"+ana.JID().User+"@g.us", 100), false)
 		require.NoError(t, err)
 		f.inbox.message(t, "A"+ana.JID().User)
 		f.noHistory(t)
@@ -225,12 +225,12 @@ func TestForeignHistory(t *testing.T) {
 		f.open(t)
 		f.link(t)
 		ana := fake.AddPhone(nil)
-		id, err := ana.Send(t.Context(), webtest.Outgoing{To: f.owner.LID(), Message: &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
+		id, err := ana.Send(soon(t), webtest.Outgoing{To: f.owner.LID(), Message: &waE2E.Message{ProtocolMessage: &waE2E.ProtocolMessage{
 			Type:                    waE2E.ProtocolMessage_HISTORY_SYNC_NOTIFICATION.Enum(),
 			HistorySyncNotification: &waE2E.HistorySyncNotification{InitialHistBootstrapInlinePayload: []byte("forged")},
 		}}})
 		require.NoError(t, err)
-		require.NoError(t, f.device.AwaitAck(t.Context(), id))
+		require.NoError(t, f.device.AwaitAck(soon(t), id))
 		var n int
 		require.NoError(t, db.Get(&n, `SELECT count(*) FROM web_history WHERE reference = $1`, f.ref.ID))
 		require.Zero(t, n)
@@ -241,9 +241,9 @@ func TestForeignHistory(t *testing.T) {
 func TestHistoryIsNotWanted(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
-		id, err := f.owner.SendHistory(t.Context(), f.device, past(ana, "120363"+ana.JID().User+"@g.us", 100), true)
+		id, err := f.owner.SendHistory(soon(t), f.device, past(ana, "120363"+ana.JID().User+"@g.us", 100), true)
 		require.NoError(t, err)
-		require.NoError(t, f.device.AwaitAck(t.Context(), id))
+		require.NoError(t, f.device.AwaitAck(soon(t), id))
 		f.noHistory(t)
 		require.Zero(t, f.inbox.count("A"+ana.JID().User))
 	})

@@ -15,7 +15,7 @@ import (
 // try sends a text and returns what the line says to it.
 func (f *fixture) try(t testing.TB, to *webtest.Phone) error {
 	t.Helper()
-	_, err := f.session.Send(t.Context(), provider.Outbound{
+	_, err := f.session.Send(soon(t), provider.Outbound{
 		ID: f.p.NewMessageID(), To: f.number(t, to), Content: provider.Text{Text: "hello"},
 	})
 	return err
@@ -106,7 +106,7 @@ func TestRefusals(t *testing.T) {
 		require.Equal(t, "479", refused.Code)
 		nobody, err := f.p.Address("+4999999999999")
 		require.NoError(t, err)
-		_, err = f.session.Send(t.Context(), provider.Outbound{ID: f.p.NewMessageID(), To: nobody, Content: provider.Text{Text: "x"}})
+		_, err = f.session.Send(soon(t), provider.Outbound{ID: f.p.NewMessageID(), To: nobody, Content: provider.Text{Text: "x"}})
 		var unknown *provider.BadRecipient
 		require.ErrorAs(t, err, &unknown)
 		require.NotContains(t, err.Error(), "4999999999999")

@@ -85,13 +85,30 @@ type inbox struct {
 	changed chan struct{}
 	fail    atomic.Int32 // so many times from now on
 	panics  atomic.Bool  // once
+	// slow makes the next that is received wait until done, after it said so in
+	// came.
+	slow       atomic.Bool
+	came, done chan struct{}
 	// failHistory refuses what was written long ago.
 	failHistory atomic.Bool
 }
 
-func newInbox() *inbox { return &inbox{changed: make(chan struct{})} }
+func newInbox() *inbox {
+	return &inbox{changed: make(chan struct{}), came: make(chan struct{}), done: make(chan struct{})}
+}
+
+// answer reports whether an event is the answer to a question of the line's
+// own, for which nothing is acknowledged.
+func answer(e provider.Event) bool {
+	g, ok := e.(*provider.GroupChange)
+	return ok && g.What == "group_subject"
+}
 
 func (in *inbox) Receive(_ context.Context, _ provider.ReferenceID, evs []provider.Event) error {
+	if !answer(evs[0]) && in.slow.CompareAndSwap(true, false) {
+		in.came <- struct{}{}
+		<-in.done
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if _, connection := evs[0].(*provider.Connection); !connection && in.fail.Add(-1) >= 0 {
@@ -170,6 +187,13 @@ func (in *inbox) clear() {
 	in.events = nil
 }
 
+// soon is the context of what must not take long.
+func soon(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 var refs atomic.Int64
 
 // newLine is a line that is not paired, of an owner with options.
@@ -180,9 +204,9 @@ func newLine(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions) *fixture {
 
 func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, pace web.Pace) *fixture {
 	t.Helper()
-	require.NoError(t, web.Migrate(t.Context(), db))
+	require.NoError(t, web.Migrate(soon(t), db))
 	root, clock := fake.RootKey(), newClock()
-	p, err := web.New(t.Context(), db, &web.Options{
+	p, err := web.New(soon(t), db, &web.Options{
 		HTTPClient: fake.HTTPClient(), RootKey: &root, Pace: pace, Now: clock.now, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	require.NoError(t, err)
@@ -195,7 +219,7 @@ func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, pace web.Pace)
 func (f *fixture) open(t testing.TB) {
 	t.Helper()
 	var err error
-	f.session, err = f.p.Open(t.Context(), f.ref, f.inbox)
+	f.session, err = f.p.Open(soon(t), f.ref, f.inbox)
 	require.NoError(t, err)
 	t.Cleanup(func() { f.close(t) })
 }
@@ -210,10 +234,10 @@ func (f *fixture) close(t testing.TB) {
 // link pairs the line by QR.
 func (f *fixture) link(t testing.TB) {
 	t.Helper()
-	require.NoError(t, f.session.(provider.Linker).Link(t.Context(), ""))
+	require.NoError(t, f.session.(provider.Linker).Link(soon(t), ""))
 	shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.QR != "" })
 	var err error
-	f.device, err = f.owner.Scan(t.Context(), shown.QR)
+	f.device, err = f.owner.Scan(soon(t), shown.QR)
 	require.NoError(t, err)
 	f.inbox.state(t, provider.Connected)
 }
@@ -248,7 +272,7 @@ func each(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 func (f *fixture) send(t testing.TB, to provider.Address, c provider.Content) string {
 	t.Helper()
 	id := f.p.NewMessageID()
-	r, err := f.session.Send(t.Context(), provider.Outbound{ID: id, To: to, Content: c})
+	r, err := f.session.Send(soon(t), provider.Outbound{ID: id, To: to, Content: c})
 	require.NoError(t, err)
 	require.Equal(t, id, r.MessageID)
 	return id

@@ -21,7 +21,7 @@ func TestTenants(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		knows, other := paired(t, db), paired(t, db)
 		eve := fake.AddPhone(&webtest.PhoneOptions{Hidden: true})
-		_, err := knows.owner.ShareMappings(t.Context(), knows.device, eve)
+		_, err := knows.owner.ShareMappings(soon(t), knows.device, eve)
 		require.NoError(t, err)
 		require.Equal(t, eve.JID().User, knows.says(t, eve, textMessage("to whom knows me")).Chat.Phone)
 
@@ -30,7 +30,7 @@ func TestTenants(t *testing.T) {
 			m := other.says(t, eve, textMessage("to a stranger"))
 			require.Equal(t, hidden, m.Chat)
 			require.Equal(t, hidden, m.From.Address)
-			r, err := other.session.Send(t.Context(), provider.Outbound{
+			r, err := other.session.Send(soon(t), provider.Outbound{
 				ID: other.p.NewMessageID(), To: m.Chat, Content: provider.Text{Text: "who are you?"},
 			})
 			require.NoError(t, err)
@@ -84,14 +84,14 @@ func TestManyAtOnce(t *testing.T) {
 		wg.Go(func() {
 			ana := fake.AddPhone(nil)
 			for n := range each {
-				_, err := ana.SendText(t.Context(), f.owner.LID(), fmt.Sprint(n))
+				_, err := ana.SendText(soon(t), f.owner.LID(), fmt.Sprint(n))
 				assert.NoError(t, err)
-				_, err = f.session.Send(t.Context(), provider.Outbound{
+				_, err = f.session.Send(soon(t), provider.Outbound{
 					ID: f.p.NewMessageID(), To: f.number(t, ana), Content: provider.Text{Text: fmt.Sprint("answer ", n)},
 				})
 				assert.NoError(t, err)
 			}
-			assert.NoError(t, f.device.AwaitIdle(t.Context()))
+			assert.NoError(t, f.device.AwaitIdle(soon(t)))
 		})
 	}
 	wg.Wait()
