@@ -20,12 +20,6 @@ type buffer struct {
 	dev *store.Device
 }
 
-// unsaid is an error after which whatsmeow says nothing.
-type unsaid struct{ error }
-
-func (unsaid) Is(target error) bool { return target == context.Canceled }
-func (u unsaid) Unwrap() error      { return u.error }
-
 // DoDecryptionTxn decrypts, and stores the ratchet's new state with the text.
 func (b *buffer) DoDecryptionTxn(ctx context.Context, fn func(context.Context) error) error {
 	var inside error
@@ -46,12 +40,13 @@ func (b *buffer) DoDecryptionTxn(ctx context.Context, fn func(context.Context) e
 }
 
 // refused is the error of a message that the store could not take in. The
-// connection ends, so that the message comes again before those behind it.
+// connection ends, so that the message comes again before those behind it: of
+// one that has ended whatsmeow says nothing to the network.
 func (b *buffer) refused(ctx context.Context, err error) error {
 	if ctx.Err() == nil && b.g.fail != nil {
 		b.g.fail()
 	}
-	return unsaid{err}
+	return err
 }
 
 // GetBufferedEvent returns what was decrypted before.
@@ -73,10 +68,7 @@ func (b *buffer) PutBufferedEvent(ctx context.Context, hash [32]byte, text []byt
 	if err == nil && b.g.ref.Settings[settingHistory] == "true" && b.own(ctx) {
 		err = b.g.keepNotice(ctx, noticeIn(text), at)
 	}
-	if err != nil {
-		return unsaid{err}
-	}
-	return nil
+	return err
 }
 
 // senderKey finds in the context of a decryption whose keys were used: whatsmeow

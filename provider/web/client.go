@@ -12,7 +12,7 @@ import (
 )
 
 // errProxy is what the user reads: what is wrong in an address may be secret.
-var errProxy = errors.New("The setting proxyUrl must be an http, https or socks5 address.") //nolint:staticcheck,revive // a sentence
+var errProxy = errors.New("The setting proxyUrl must be an http, https or socks5 address.") //nolint:staticcheck // a sentence
 
 // newClient returns whatsmeow's client of a device. It never reconnects by
 // itself: run does, and knows why.
@@ -57,7 +57,7 @@ func (s *session) pickUp() context.Context {
 	if s.hangUp != nil {
 		s.hangUp()
 	}
-	s.hangUp, s.broken = cancel, false
+	s.hangUp = cancel
 	return ctx
 }
 
@@ -85,18 +85,8 @@ func (s *session) silence() {
 // acknowledges some of it whatever a handler says, and what comes behind it
 // would be stored before it.
 func (s *session) breakOff(c *whatsmeow.Client) {
-	s.mu.Lock()
-	s.broken = true
-	s.mu.Unlock()
 	s.cut(c)
 	_ = s.signal(s.ctx, signal{c, stuck{}})
-}
-
-// whole reports whether everything of the connection was stored so far.
-func (s *session) whole() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return !s.broken
 }
 
 // device is the line's client, nil when it is not paired.

@@ -48,7 +48,7 @@ func (s *session) content(c *whatsmeow.Client, e *events.Message) (content provi
 	msg := e.Message
 	switch p := msg.GetProtocolMessage(); {
 	case p == nil:
-	case p.Type != nil && p.GetType() == waE2E.ProtocolMessage_REVOKE && p.GetKey().GetID() != "":
+	case p.GetType() == waE2E.ProtocolMessage_REVOKE && p.GetKey().GetID() != "":
 		return provider.Revoke{MessageID: p.GetKey().GetID()}, "", nil
 	case p.GetType() == waE2E.ProtocolMessage_MESSAGE_EDIT:
 		return contentOf(p.GetEditedMessage()), p.GetKey().GetID(), nil

@@ -33,6 +33,14 @@ func saying(words string) func(*provider.Message) bool {
 	}
 }
 
+// flush waits until the network has all that the line has said so far.
+func (f *fixture) flush(t testing.TB, to *webtest.Phone) {
+	t.Helper()
+	require.NoError(t, f.session.(provider.Typist).Typing(soon(t), f.number(t, to), ""))
+	_, err := to.AwaitTyping(soon(t), true)
+	require.NoError(t, err)
+}
+
 // TestOfflineQueue has messages wait for a line that is closed: they come in
 // their order.
 func TestOfflineQueue(t *testing.T) {
@@ -120,6 +128,8 @@ func TestPanic(t *testing.T) {
 		id, err := ana.SendText(soon(t), f.owner.LID(), "surprise")
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { return !f.inbox.panics.Load() }, patience, tick)
+		f.flush(t, ana)
+		require.False(t, f.device.Acked(id))
 		f.device.Drop()
 		f.inbox.message(t, id)
 		require.NoError(t, f.device.AwaitAck(soon(t), id))
@@ -277,9 +287,7 @@ func TestStoredFirst(t *testing.T) {
 			f.inbox.slow.Store(true)
 			require.NoError(t, do())
 			<-f.inbox.came
-			require.NoError(t, f.session.(provider.Typist).Typing(soon(t), chat, ""))
-			_, err := ana.AwaitTyping(soon(t), true) // whatever was said before has arrived
-			require.NoError(t, err)
+			f.flush(t, ana)
 			require.Positive(t, f.device.Pending(), name)
 			f.inbox.done <- struct{}{}
 		}

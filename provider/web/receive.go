@@ -36,9 +36,6 @@ func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
 		*events.StreamReplaced, *events.TemporaryBan, *events.ClientOutdated, *events.ConnectFailure, *events.StreamError:
 		return s.signal(s.ctx, signal{c, e}) == nil
 	}
-	if !s.whole() {
-		return false
-	}
 	s.touch()
 	evs, err := s.translate(c, e)
 	if err != nil {

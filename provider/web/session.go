@@ -29,7 +29,6 @@ type session struct {
 	mu     sync.Mutex
 	client *whatsmeow.Client  // nil: not paired, nor about to be
 	hangUp context.CancelFunc // ends what the client's connection still does; nil: it has none
-	broken bool               // the connection carried what could not be stored
 	up     chan struct{}      // closed while the line is connected
 	isUp   bool
 	idle   bool      // nothing is done about a connection
