@@ -7,6 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
+	"go.mau.fi/whatsmeow"
 
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
@@ -113,6 +114,7 @@ func TestEnds(t *testing.T) {
 				_, err := f.session.Send(soon(t), provider.Outbound{ID: "1", To: f.number(t, f.owner), Content: provider.Text{Text: "hi"}})
 				var later *provider.Temporary
 				require.ErrorAs(t, err, &later)
+				require.ErrorIs(t, err, whatsmeow.ErrNotLoggedIn, "nobody waits for it to come back")
 			})
 		})
 	}

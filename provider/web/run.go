@@ -189,7 +189,9 @@ func (r *course) handle(g signal) {
 	case *events.PairPasskeyRequest, *events.PairPasskeyError:
 		r.stop(provider.PasskeyRequired, "The account asks for a passkey when a device is linked. Switch that off on the phone, then link again.", time.Time{})
 	case *events.Connected:
-		r.isConnected()
+		if r.device().IsConnected() { // else it was lost while whatsmeow still greeted
+			r.isConnected()
+		}
 	case *events.Disconnected:
 		r.disconnected()
 	case *events.KeepAliveTimeout:
