@@ -81,6 +81,13 @@ func (s *session) silence() {
 	}
 }
 
+// standing reports whether there is a connection, or is about to be.
+func (s *session) standing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hangUp != nil
+}
+
 // breakOff ends a connection that carried what could not be stored: whatsmeow
 // acknowledges some of it whatever a handler says, and what comes behind it
 // would be stored before it.

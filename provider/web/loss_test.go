@@ -119,6 +119,26 @@ func TestDatabaseAway(t *testing.T) {
 	}
 }
 
+// TestNamesAway takes away by which a hidden id is known: a message under it
+// alone would be another chat's.
+func TestNamesAway(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, eve := paired(t, db), fake.AddPhone(&webtest.PhoneOptions{Hidden: true})
+		_, err := f.owner.ShareMappings(soon(t), f.device, eve)
+		require.NoError(t, err)
+		chat := f.says(t, eve, textMessage("you know me")).Chat
+		require.Equal(t, eve.JID().User, chat.Phone)
+		f.inbox.clear()
+		db.MustExec(`ALTER TABLE web_lid RENAME TO web_away`)
+		id, err := eve.SendText(soon(t), f.owner.LID(), "and now?")
+		require.NoError(t, err)
+		f.inbox.state(t, provider.Reconnecting)
+		db.MustExec(`ALTER TABLE web_away RENAME TO web_lid`)
+		require.Equal(t, chat, f.inbox.message(t, id).Chat)
+		require.Equal(t, 1, f.inbox.count(id))
+	})
+}
+
 // TestPanic has a handler that panics: the process lives, and the message comes
 // again with the next connection.
 func TestPanic(t *testing.T) {

@@ -43,6 +43,9 @@ func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
 		s.breakOff(c)
 		return false
 	}
+	if !s.standing() {
+		return false // it could not be read as a whole
+	}
 	return s.take(c, evs...)
 }
 
@@ -117,7 +120,9 @@ func (s *session) chatOf(ctx context.Context, m types.MessageSource) (chat provi
 	return from.Address, from
 }
 
-// both is a person by both ids, as far as this line knows them.
+// both is a person by both ids, as far as this line knows them. When it cannot
+// look that up the connection ends: under half a name something would be stored
+// in another chat than under the whole one.
 func (s *session) both(ctx context.Context, a, b types.JID) provider.Address {
 	a, b = a.ToNonAD(), b.ToNonAD()
 	c := s.device()
@@ -131,8 +136,9 @@ func (s *session) both(ctx context.Context, a, b types.JID) provider.Address {
 	case types.DefaultUserServer:
 		b, err = c.Store.LIDs.GetLIDForPN(ctx, a)
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "reading whose a hidden id is", slog.Any("error", err))
+		s.store.fail()
 	}
 	return person(a, b)
 }
