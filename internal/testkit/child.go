@@ -13,7 +13,7 @@ import (
 // killed when t ends, and waits until it prints the line ready; lines gives
 // what it prints then. The child can watch its standard input, which ends with
 // this process.
-func Child(t *testing.T, test, ready string, env ...string) (c *exec.Cmd, lines *bufio.Scanner) {
+func Child(t testing.TB, test, ready string, env ...string) (c *exec.Cmd, lines *bufio.Scanner) {
 	t.Helper()
 	c = exec.Command(os.Args[0], "-test.run=^"+test+"$")
 	c.Env = append(os.Environ(), env...)

@@ -110,7 +110,7 @@ func (r *rig) settle(t *testing.T) {
 	r.register(t)
 }
 
-func (r *rig) signUp(t *testing.T) {
+func (r *rig) signUp(t testing.TB) {
 	t.Helper()
 	in := r.call(t, 201, "POST", "/user/signup", `{"email":"ana@example.org","password":"correct horse","name":"Ana"}`)
 	r.token = in["token"].(string)

@@ -45,7 +45,7 @@ type sink struct {
 	hold     chan struct{} // not nil: answers wait until it is closed
 }
 
-func newSink(t *testing.T) *sink {
+func newSink(t testing.TB) *sink {
 	t.Helper()
 	s := &sink{seen: map[string]string{}}
 	srv := httptest.NewServer(s)
@@ -55,7 +55,7 @@ func newSink(t *testing.T) *sink {
 }
 
 // trust sets the secret that deliveries are signed with.
-func (s *sink) trust(t *testing.T, secret string) {
+func (s *sink) trust(t testing.TB, secret string) {
 	t.Helper()
 	wh, err := standardwebhooks.NewWebhook(secret)
 	require.NoError(t, err)

@@ -32,23 +32,35 @@ type webLine struct {
 }
 
 // newWebRig starts a network and a receiver.
-func newWebRig(t *testing.T) *webRig {
+func newWebRig(t testing.TB) *webRig {
 	t.Helper()
-	r := &webRig{rig: &rig{}, fake: webtest.Start(&webtest.Options{Logger: slog.New(slog.DiscardHandler)})}
-	t.Cleanup(r.fake.Close)
+	return webRigOn(t, startFake(t))
+}
+
+func startFake(t testing.TB) *webtest.Server {
+	t.Helper()
+	fake := webtest.Start(&webtest.Options{Logger: slog.New(slog.DiscardHandler)})
+	t.Cleanup(fake.Close)
+	return fake
+}
+
+// webRigOn starts a receiver beside a network.
+func webRigOn(t testing.TB, fake *webtest.Server) *webRig {
+	t.Helper()
+	r := &webRig{rig: &rig{}, fake: fake}
 	r.http = &http.Client{Transport: &r.door, Timeout: 30 * time.Second}
 	r.sink = newSink(t)
 	return r
 }
 
 // launch starts a server that reaches the rig.
-func (r *webRig) launch(t *testing.T, args ...string) *node {
+func (r *webRig) launch(t testing.TB, args ...string) *node {
 	t.Helper()
 	return launchIn(t, r.fake.Environ(), append([]string{"--webhook-allow", "127.0.0.1/32", "--log", "warn"}, args...)...)
 }
 
 // within bounds what the fake is waited for.
-func within(t *testing.T) context.Context {
+func within(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), webPatience)
 	t.Cleanup(cancel)
@@ -56,7 +68,7 @@ func within(t *testing.T) context.Context {
 }
 
 // link adds a line and lets a new phone scan the code that the API shows.
-func (r *webRig) link(t *testing.T) *webLine {
+func (r *webRig) link(t testing.TB) *webLine {
 	t.Helper()
 	ref := r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)
 	l := &webLine{ref: int(ref["id"].(float64)), owner: r.fake.AddPhone(nil)}
@@ -78,13 +90,13 @@ func (r *webRig) link(t *testing.T) *webLine {
 	return l
 }
 
-func (r *webRig) session(t *testing.T, ref int) map[string]any {
+func (r *webRig) session(t testing.TB, ref int) map[string]any {
 	t.Helper()
 	return r.call(t, 200, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "")
 }
 
 // connected waits until the API says that a line stands.
-func (r *webRig) connected(t *testing.T, l *webLine) {
+func (r *webRig) connected(t testing.TB, l *webLine) {
 	t.Helper()
 	var last map[string]any
 	require.Eventually(t, func() bool {
@@ -94,29 +106,45 @@ func (r *webRig) connected(t *testing.T, l *webLine) {
 	require.Nil(t, last["lastError"])
 }
 
-// logins are how often each line's device has logged in.
-func (r *webRig) logins() []int {
-	out := make([]int, len(r.lines))
+// devices are those of the lines.
+func (r *webRig) devices() []*webtest.Device {
+	out := make([]*webtest.Device, len(r.lines))
 	for i, l := range r.lines {
-		out[i] = len(l.device.Logins())
+		out[i] = l.device
+	}
+	return out
+}
+
+// logins are how often each line's device has logged in.
+func (r *webRig) logins() []int { return logins(r.devices()) }
+
+func logins(devices []*webtest.Device) []int {
+	out := make([]int, len(devices))
+	for i, d := range devices {
+		out[i] = len(d.Logins())
 	}
 	return out
 }
 
 // back waits until each line has logged in again after before, and gets its
 // messages. It returns how long that took since begin.
-func (r *webRig) back(t *testing.T, before []int, begin time.Time) time.Duration {
+func (r *webRig) back(t testing.TB, before []int, begin time.Time) time.Duration {
+	t.Helper()
+	return back(t, r.devices(), before, begin)
+}
+
+func back(t testing.TB, devices []*webtest.Device, before []int, begin time.Time) time.Duration {
 	t.Helper()
 	ctx := within(t)
-	for i, l := range r.lines {
-		require.NoError(t, l.device.AwaitLogins(ctx, before[i]+1))
-		require.NoError(t, l.device.AwaitActive(ctx))
+	for i, d := range devices {
+		require.NoError(t, d.AwaitLogins(ctx, before[i]+1))
+		require.NoError(t, d.AwaitActive(ctx))
 	}
 	return time.Since(begin)
 }
 
 // sound fails the test when the network saw anything that it should not.
-func (r *webRig) sound(t *testing.T) {
+func (r *webRig) sound(t testing.TB) {
 	t.Helper()
 	require.Empty(t, r.fake.Conflicts(), "no line stood twice at once")
 	require.Empty(t, r.fake.Unknown())
@@ -131,7 +159,7 @@ func number(p *webtest.Phone) string { return p.JID().User }
 
 // stored fails the test unless a chat holds these texts of its contact, each
 // once and in their order.
-func (r *webRig) stored(t *testing.T, l *webLine, from *webtest.Phone, ids []string) {
+func (r *webRig) stored(t testing.TB, l *webLine, from *webtest.Phone, ids []string) {
 	t.Helper()
 	var got []string
 	for _, m := range r.historyOf(t, l.ref, number(from)) {

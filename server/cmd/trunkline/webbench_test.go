@@ -1,0 +1,219 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/provider/web/webtest"
+)
+
+// many is a number of the benchmarks: the environment's, or one that only shows
+// that they work.
+func many(b *testing.B, env string, def int) int {
+	b.Helper()
+	n, err := strconv.Atoi(os.Getenv(env))
+	if err != nil {
+		return def
+	}
+	return n
+}
+
+// side is one of two programs that are compared: a process with lines which
+// can be ended, and started again with more of them.
+type side struct {
+	name    string
+	devices []*webtest.Device
+	pid     int
+	// start starts the process, which links so many more lines.
+	start func(b *testing.B, more int)
+	end   func()
+}
+
+// bareSide is whatsmeow alone.
+func bareSide(b *testing.B, fake *webtest.Server) *side {
+	b.Helper()
+	url := "sqlite://" + filepath.Join(b.TempDir(), "bare.db")
+	s := &side{name: "floor"}
+	var cmd *exec.Cmd
+	s.start = func(b *testing.B, more int) {
+		before := logins(s.devices)
+		c, lines := launchBare(b, fake, url, more)
+		cmd, s.pid = c, c.Process.Pid
+		s.devices = append(s.devices, linkBare(b, fake, lines, more)...)
+		back(b, s.devices[:len(before)], before, time.Now())
+	}
+	s.end = func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	return s
+}
+
+// serverSide is the server.
+func serverSide(b *testing.B, fake *webtest.Server) *side {
+	b.Helper()
+	r := webRigOn(b, fake)
+	data := b.TempDir()
+	s := &side{name: "trunkline"}
+	var n *node
+	s.start = func(b *testing.B, more int) {
+		before := logins(s.devices)
+		n = r.launch(b, "--data", data)
+		r.door.open(n)
+		s.pid = n.cmd.Process.Pid
+		if r.token == "" {
+			r.signUp(b)
+		}
+		for range more {
+			s.devices = append(s.devices, r.link(b).device)
+		}
+		back(b, s.devices[:len(before)], before, time.Now())
+	}
+	s.end = func() { n.kill() }
+	return s
+}
+
+// restart starts the process again without anything that linking has left.
+func (s *side) restart(b *testing.B) {
+	b.Helper()
+	s.end()
+	for _, d := range s.devices {
+		require.NoError(b, d.AwaitGone(within(b)))
+	}
+	s.start(b, 0)
+}
+
+// resident is the memory of a process, in KiB, once it has come to rest.
+func (s *side) resident(b *testing.B, rest time.Duration) float64 {
+	b.Helper()
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	<-timer.C
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
+	require.NoError(b, err)
+	_, after, ok := strings.Cut(string(status), "VmRSS:")
+	require.True(b, ok)
+	var kib float64
+	_, err = fmt.Sscan(after, &kib)
+	require.NoError(b, err)
+	return kib
+}
+
+// cpu is the processor's time that a process has used.
+func (s *side) cpu(b *testing.B) time.Duration {
+	b.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.pid))
+	require.NoError(b, err)
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	var ticks int
+	for _, f := range fields[11:13] { // see proc(5): utime and stime
+		n, err := strconv.Atoi(f)
+		require.NoError(b, err)
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+// BenchmarkWebIdle measures what one more line costs that stands and is quiet:
+// the growth of resident memory from SESSIONS/10 to SESSIONS (500) lines,
+// beside that of bare whatsmeow, and how long all take to come back after an
+// outage.
+func BenchmarkWebIdle(b *testing.B) {
+	most := many(b, "SESSIONS", 4)
+	few, rest := max(most/10, 2), time.Duration(0)
+	if most > few*2 {
+		rest = 10 * time.Second
+	}
+	for b.Loop() {
+		kib := map[string]float64{}
+		fake := startFake(b)
+		for _, s := range []*side{bareSide(b, fake), serverSide(b, fake)} {
+			s.start(b, few)
+			s.restart(b)
+			before := s.resident(b, rest)
+			s.end()
+			s.start(b, most-few)
+			s.restart(b)
+			kib[s.name] = (s.resident(b, rest) - before) / float64(most-few)
+			b.ReportMetric(kib[s.name], s.name+"-KiB/line")
+			stood := logins(s.devices)
+			fake.DropAll()
+			b.ReportMetric(back(b, s.devices, stood, time.Now()).Seconds(), s.name+"-s-back")
+			s.end()
+		}
+		b.ReportMetric(kib["trunkline"]/kib["floor"], "x-floor")
+	}
+}
+
+// BenchmarkWebReceive measures how fast what waits for 20 lines is taken in,
+// TEXTS (100) for each, beside bare whatsmeow with one durable insert each:
+// the time between the first and the last acknowledgement, and the processor's.
+func BenchmarkWebReceive(b *testing.B) {
+	lines, texts := 20, many(b, "TEXTS", 5)
+	if texts < 50 {
+		lines = 3
+	}
+	for b.Loop() {
+		rate := map[string]float64{}
+		fake := startFake(b)
+		for _, s := range []*side{bareSide(b, fake), serverSide(b, fake)} {
+			s.start(b, lines)
+			s.restart(b)
+			idle := s.cpu(b)
+			s.end()
+			messages := float64(lines * texts)
+			took, cpu := s.drain(b, fake, texts)
+			rate[s.name] = messages / took.Seconds()
+			b.ReportMetric(rate[s.name], s.name+"-msg/s")
+			b.ReportMetric(float64((cpu-idle).Microseconds())/messages, s.name+"-cpu-µs/msg")
+			s.end()
+		}
+		b.ReportMetric(rate["trunkline"]/rate["floor"], "of-floor")
+	}
+}
+
+// drain lets texts wait for each line, starts the process and waits until all
+// are acknowledged.
+func (s *side) drain(b *testing.B, fake *webtest.Server, texts int) (took, cpu time.Duration) {
+	b.Helper()
+	var g errgroup.Group
+	var acked int
+	for _, d := range s.devices {
+		require.NoError(b, d.AwaitGone(within(b)))
+		acked += len(d.Acks())
+		from := fake.AddPhone(nil)
+		g.Go(func() error {
+			for i := range texts {
+				if _, err := from.SendText(within(b), d.Phone().LID(), fmt.Sprintf("text %d", i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(b, g.Wait())
+	begin := time.Now()
+	s.start(b, 0)
+	var at []time.Time
+	for _, d := range s.devices {
+		require.NoError(b, d.AwaitIdle(within(b)))
+		for _, a := range d.Acks() {
+			if a.Kind == "message" && a.At.After(begin) {
+				at = append(at, a.At)
+			}
+		}
+	}
+	require.GreaterOrEqual(b, len(at), texts*len(s.devices))
+	return slices.MaxFunc(at, time.Time.Compare).Sub(slices.MinFunc(at, time.Time.Compare)), s.cpu(b)
+}
