@@ -179,6 +179,8 @@ func TestWebTakeOver(t *testing.T) {
 		ws[i] = r.writers(1)
 	}
 	two := launch()
+	r.door.open(two)
+	r.askElsewhere(t, r.lines[0], ws[0].phones[0])
 
 	before, begin := r.logins(), time.Now()
 	one.kill()
@@ -206,6 +208,18 @@ func TestWebTakeOver(t *testing.T) {
 	t.Logf("promise: %s: %d lines stood on another node %.1f s after kill -9 of their node, and %.1f s after SIGTERM; of %d messages "+
 		"that phones wrote meanwhile none was lost or doubled, and no line stood twice", t.Name(), len(r.lines), killed.Seconds(), handed.Seconds(), messages)
 	three.terminate(t)
+}
+
+// askElsewhere asks a node for what only the one with the line can do.
+func (r *webRig) askElsewhere(t *testing.T, l *webLine, ana *webtest.Phone) {
+	t.Helper()
+	found := r.call(t, 200, "GET", fmt.Sprintf("/chats/check?reference=%d&phone=%s", l.ref, number(ana)), "")
+	require.Equal(t, true, found["exists"])
+	nobody := r.call(t, 200, "GET", fmt.Sprintf("/chats/check?reference=%d&phone=16505550000", l.ref), "")
+	require.Equal(t, false, nobody["exists"])
+	group := r.call(t, 201, "POST", "/chats/group", fmt.Sprintf(`{"reference":%d,"subject":"Friends","participants":[%q]}`, l.ref, number(ana)))
+	require.Equal(t, "Friends", group["subject"])
+	r.call(t, 404, "GET", fmt.Sprintf("/chats/group?reference=%d&chatId=120363000000000000@g.us", l.ref), "")
 }
 
 // writeAll lets each line get some texts.
