@@ -17,7 +17,7 @@ var errProxy = errors.New("The setting proxyUrl must be an http, https or socks5
 // newClient returns whatsmeow's client of a device. It never reconnects by
 // itself: run does, and knows why.
 func (s *session) newClient(dev *store.Device) (*whatsmeow.Client, error) {
-	c := whatsmeow.NewClient(dev, wire{s.log, "Client"})
+	c := whatsmeow.NewClient(dev, wire{s.ctx, s.log, "Client"})
 	c.EnableAutoReconnect = false
 	c.DisableLoginAutoReconnect = true
 	c.SynchronousAck = true
@@ -49,15 +49,17 @@ func (s *session) renew(c *whatsmeow.Client) {
 	s.cut(old)
 }
 
-// pickUp returns the context of a new connection.
+// pickUp returns the context of a new connection. It outlives the session's:
+// whatsmeow's sockets are to be closed before it ends.
 func (s *session) pickUp() context.Context {
-	ctx, cancel := context.WithCancel(s.ctx)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.ctx))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hangUp != nil {
 		s.hangUp()
 	}
 	s.hangUp = cancel
+	s.calls++
 	return ctx
 }
 
@@ -81,11 +83,15 @@ func (s *session) silence() {
 	}
 }
 
-// standing reports whether there is a connection, or is about to be.
-func (s *session) standing() bool {
+// standing is the number of the connection that there is, or is about to be; 0:
+// there is none.
+func (s *session) standing() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.hangUp != nil
+	if s.hangUp == nil {
+		return 0
+	}
+	return s.calls
 }
 
 // breakOff ends a connection that carried what could not be stored: whatsmeow

@@ -20,11 +20,16 @@ const (
 	rounds = 3
 	// pairPatience bounds asking for a code to type.
 	pairPatience = 20 * time.Second
+	// restartPatience is how long the network may take to ask a new device to
+	// log in.
+	restartPatience = 5 * time.Second
 )
 
 // linking is a line on its way to be paired.
 type linking struct {
 	began bool
+	told  bool // the network wants the new device to log in
+	kept  bool // the new device's keys are stored
 	phone string
 	left  []string // codes that are not shown yet
 	shown int      // codes of this round
@@ -90,6 +95,27 @@ func (r *course) nextCode() {
 	code := l.left[0]
 	l.left = l.left[1:]
 	r.say(&provider.Connection{State: provider.Pairing, QR: code, Expires: r.p.opts.Now().Add(life)})
+}
+
+// isPaired is that the new device's keys are stored.
+func (r *course) isPaired() {
+	r.linking.kept, r.linking.next = true, time.Time{}
+	if r.linking.told {
+		r.restart()
+		return
+	}
+	r.redial = time.Now().Add(restartPatience)
+}
+
+// restart connects anew, but not before a new device's keys are stored: the end
+// of the connection would undo the pairing.
+func (r *course) restart() {
+	if r.linking.open() && !r.linking.kept {
+		r.linking.told = true
+		return
+	}
+	r.cut(r.device())
+	r.redial = time.Now()
 }
 
 // askCode asks for a code that is typed on the phone.

@@ -28,7 +28,7 @@ func TestQR(t *testing.T) {
 		f.open(t)
 		f.inbox.state(t, provider.Connected)
 		require.Len(t, f.device.Logins(), 2)
-		require.Empty(t, fake.Conflicts())
+		require.Zero(t, f.conflicts())
 	})
 }
 

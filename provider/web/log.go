@@ -13,6 +13,7 @@ import (
 // wire is the logger of whatsmeow. Of what that says only the form is kept:
 // the words that it fills in are numbers of people and parts of messages.
 type wire struct {
+	ctx  context.Context //nolint:containedctx // of the session: what it says about the end of one is no news
 	log  *slog.Logger
 	part string
 }
@@ -23,10 +24,13 @@ func (w wire) Infof(form string, _ ...any)  { w.say(slog.LevelDebug, form) }
 func (w wire) Debugf(form string, _ ...any) {} // a few for each frame
 
 // Sub names a part of whatsmeow.
-func (w wire) Sub(part string) waLog.Logger { return wire{w.log, part} }
+func (w wire) Sub(part string) waLog.Logger { return wire{w.ctx, w.log, part} }
 
 func (w wire) say(level slog.Level, form string) {
-	w.log.Log(context.Background(), level, "whatsmeow", "part", w.part, "says", form)
+	if w.ctx.Err() != nil {
+		return
+	}
+	w.log.Log(w.ctx, level, "whatsmeow", "part", w.part, "says", form)
 }
 
 // silent is a logger for libsignal, which else prints.

@@ -187,7 +187,7 @@ func TestNotHeld(t *testing.T) {
 		f.inbox.message(t, id)
 		require.NoError(t, f.device.AwaitAck(soon(t), id))
 		require.Equal(t, 1, f.inbox.count(id))
-		require.Empty(t, fake.Conflicts())
+		require.Zero(t, f.conflicts())
 	})
 }
 

@@ -37,13 +37,14 @@ func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
 		return s.signal(s.ctx, signal{c, e}) == nil
 	}
 	s.touch()
+	call := s.standing()
 	evs, err := s.translate(c, e)
 	if err != nil {
 		s.log.Warn("an event could not be translated", slog.String("event", fmt.Sprintf("%T", e)), slog.Any("error", err))
 		s.breakOff(c)
 		return false
 	}
-	if !s.standing() {
+	if s.standing() != call {
 		return false // it could not be read as a whole
 	}
 	return s.take(c, evs...)

@@ -1,12 +1,11 @@
 package web
 
 import (
-	"errors"
+	"context"
 	"log/slog"
 	"math/rand/v2"
 	"time"
 
-	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types/events"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -129,12 +128,14 @@ func (r *course) connect() {
 	if c == nil || r.isIdle() || !r.held() {
 		return
 	}
-	ctx := r.pickUp()
-	late := time.AfterFunc(dialTimeout, r.silence) // the context stays that of the connection
+	r.cut(c)
+	ctx := r.pickUp() // which stays that of the connection
+	late, over := time.AfterFunc(dialTimeout, r.silence), context.AfterFunc(r.ctx, r.silence)
 	err := r.dial(ctx, c)
 	late.Stop()
+	over()
 	switch {
-	case err == nil, errors.Is(err, whatsmeow.ErrAlreadyConnected), r.ctx.Err() != nil:
+	case err == nil, r.ctx.Err() != nil:
 	default:
 		r.log.DebugContext(r.ctx, "connecting a line", slog.Any("error", err))
 		r.lost(provider.NoNetwork, "WhatsApp could not be reached.")
@@ -180,10 +181,9 @@ func (r *course) handle(g signal) {
 	case *events.QR:
 		r.codes(e.Codes)
 	case *events.PairSuccess:
-		r.linking.next = time.Time{}
-	case *events.ManualLoginReconnect: // the network wants the new device to log in
-		r.cut(r.device())
-		r.redial = time.Now()
+		r.isPaired()
+	case *events.ManualLoginReconnect: // the network wants the device to log in
+		r.restart()
 	case *events.PairError:
 		r.stop(provider.UnknownReason, "The phone did not accept this device.", time.Time{})
 	case *events.PairPasskeyRequest, *events.PairPasskeyError:

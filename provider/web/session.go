@@ -28,6 +28,7 @@ type session struct {
 
 	mu     sync.Mutex
 	client *whatsmeow.Client  // nil: not paired, nor about to be
+	calls  int                // connections so far
 	hangUp context.CancelFunc // ends what the client's connection still does; nil: it has none
 	up     chan struct{}      // closed while the line is connected
 	isUp   bool

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -194,6 +195,29 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
+// output is a test's, until that is over: whatsmeow may have something to say
+// after it.
+type output struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func newOutput(t testing.TB) *output {
+	o := &output{w: t.Output()}
+	t.Cleanup(func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.w = io.Discard
+	})
+	return o
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.w.Write(b)
+}
+
 var refs atomic.Int64
 
 // newLine is a line that is not paired, of an owner with options.
@@ -207,7 +231,7 @@ func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, pace web.Pace)
 	require.NoError(t, web.Migrate(soon(t), db))
 	root, clock := fake.RootKey(), newClock()
 	p, err := web.New(soon(t), db, &web.Options{
-		HTTPClient: fake.HTTPClient(), RootKey: &root, Pace: pace, Now: clock.now, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		HTTPClient: fake.HTTPClient(), RootKey: &root, Pace: pace, Now: clock.now, Logger: slog.New(slog.NewTextHandler(newOutput(t), nil)),
 	})
 	require.NoError(t, err)
 	f := &fixture{p: p, db: db, clock: clock, owner: fake.AddPhone(o), inbox: newInbox()}
@@ -267,6 +291,16 @@ func each(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 		t.Parallel()
 		fn(t, db)
 	})
+}
+
+// conflicts are the times when the line was logged in twice at once.
+func (f *fixture) conflicts() (n int) {
+	for _, c := range fake.Conflicts() {
+		if c.Device.User == f.owner.JID().User {
+			n++
+		}
+	}
+	return n
 }
 
 func (f *fixture) send(t testing.TB, to provider.Address, c provider.Content) string {
