@@ -66,7 +66,7 @@ func TestNothingIsLost(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := paired(t, db)
 		ana := fake.AddPhone(nil)
-		f.inbox.fail.Store(3)
+		f.inbox.fail.Store(2)
 		id, err := ana.SendText(soon(t), f.owner.LID(), "keep this")
 		require.NoError(t, err)
 		f.inbox.message(t, id)
