@@ -162,7 +162,10 @@ func TestLinksWithoutAFile(t *testing.T) {
 		f.depot.net.script(func(netctx, provider.Outbound, int) (provider.Receipt, error) {
 			return provider.Receipt{}, &provider.Rejected{Code: "131053", Message: "cannot fetch it"}
 		})
-		f.send(t, sendLink(ref, serving(t, picture(t, 8, 6), nil)))
+		_, err := f.acc.Send(t.Context(), sendLink(ref, serving(t, picture(t, 8, 6), nil)))
+		if err != nil { // the refusal was faster than the copy
+			require.ErrorContains(t, err, "cannot fetch it")
+		}
 		eventually(t, "its event goes out", func() bool { return len(f.payloads(t)) == 3 })
 		p = f.payloads(t)[2]
 		require.Equal(t, "FAIL", p.Status)
