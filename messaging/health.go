@@ -21,11 +21,13 @@ type ailment struct {
 	AtUS    int64                `db:"at_us"`
 }
 
-// ailmentOf is what a network's news mean; plain news mean nothing.
+// ailmentOf is what a network's news mean; those without a word mean nothing.
 func ailmentOf(h *provider.Health, nowUS int64) (ailment, bool) {
 	a := ailment{
-		Kind: cut(clean(h.Kind), longestKind), Level: h.Level, Code: cmp.Or(clean(string(h.Code)), "unknown"),
-		AtUS: cmp.Or(database.Micros(h.At), nowUS),
+		Kind: cut(clean(h.Kind), longestKind), Level: h.Level, Code: clean(string(h.Code)), AtUS: cmp.Or(database.Micros(h.At), nowUS),
+	}
+	if h.Level > provider.HealthGood {
+		a.Code = cmp.Or(a.Code, "unknown")
 	}
 	var words []string
 	for _, w := range []string{h.State, h.Detail} {
@@ -36,8 +38,11 @@ func ailmentOf(h *provider.Health, nowUS int64) (ailment, bool) {
 	if h.Error != nil && h.Error.Message != "" {
 		words = []string{h.Error.Message}
 	}
+	if h.Limit != "" {
+		words = append(words, "limit "+h.Limit)
+	}
 	a.Message = cmp.Or(clean(strings.Join(words, ": ")), noReason)
-	return a, h.Level > provider.HealthNews
+	return a, h.Level > provider.HealthNews || len(words) > 0
 }
 
 func ailments(hs []provider.Health, nowUS int64) []ailment {
@@ -167,4 +172,34 @@ func (s *Service) replaceHealth(ctx context.Context, id provider.ReferenceID, hs
 		u := s.unit(tx)
 		return u.putAilments(ctx, id, ailments(hs, database.Micros(u.now)))
 	})
+}
+
+// HealthReport is the latest that a network said of one side of a line's
+// health: its quality and limits, the account above it, its credentials.
+type HealthReport struct {
+	Kind    string   `json:"kind" example:"phone_number" doc:"The network's word for what it is about."`
+	Level   string   `json:"level" enum:"news,good,warning,stopped"`
+	Message string   `json:"message" example:"GREEN: CONNECTED, STANDARD: limit TIER_10K" doc:"In the network's words."`
+	At      UnixTime `json:"at"`
+}
+
+var levelNames = map[provider.HealthLevel]string{
+	provider.HealthNews: "news", provider.HealthGood: "good", provider.HealthWarning: "warning", provider.HealthStopped: "stopped",
+}
+
+// reports are the latest news of each kind about a line, by kind.
+func (s *Service) reports(ctx context.Context, id provider.ReferenceID) ([]HealthReport, error) {
+	var all []ailment
+	err := s.db.SelectContext(ctx, &all, `SELECT kind, level, code, message, at_us FROM messaging_health WHERE reference = $1
+		ORDER BY kind, at_us DESC, level DESC`, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading a line's health: %w", err)
+	}
+	var out []HealthReport
+	for _, a := range all {
+		if len(out) == 0 || out[len(out)-1].Kind != a.Kind {
+			out = append(out, HealthReport{a.Kind, levelNames[a.Level], a.Message, unixTime(a.AtUS)})
+		}
+	}
+	return out, nil
 }

@@ -146,3 +146,29 @@ func TestCheckTellsHealth(t *testing.T) {
 		require.Nil(t, s.LastError)
 	})
 }
+
+// TestHealthReports shows the latest news of each kind with the session, plain
+// ones too.
+func TestHealthReports(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{idle: true})
+		ref := f.line(t, testKind)
+		f.receive(t, ref, healthNews(provider.HealthWarning, provider.HealthLimited, 1))
+		f.receive(t, ref, healthNews(provider.HealthNews, "", 2, func(h *provider.Health) {
+			h.Kind, h.State, h.Detail, h.Limit = "phone_number", "YELLOW", "", "TIER_10K"
+		}))
+		f.receive(t, ref, healthNews(provider.HealthGood, "", 3, func(h *provider.Health) { h.State = "REINSTATE"; h.Detail = "" }))
+		s, err := f.acc.SessionStatus(t.Context(), ref)
+		require.NoError(t, err)
+		require.Equal(t, []messaging.HealthReport{
+			{Kind: "account", Level: "good", Message: "REINSTATE", At: messaging.UnixTime{Time: epoch.Add(3 * time.Minute)}},
+			{Kind: "phone_number", Level: "news", Message: "YELLOW: limit TIER_10K", At: messaging.UnixTime{Time: epoch.Add(2 * time.Minute)}},
+		}, s.Health.Reports)
+		require.Nil(t, s.LastError)
+		line, err := f.acc.Reference(t.Context(), ref)
+		require.NoError(t, err)
+		require.Empty(t, line.Session.Health.Reports)
+	})
+}

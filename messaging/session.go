@@ -58,6 +58,8 @@ type Health struct {
 	LastInboundAt *UnixTime `json:"lastInboundAt"`
 	LastAckAt     *UnixTime `json:"lastAckAt"`
 	LastProbeAt   *UnixTime `json:"lastProbeAt"`
+	// Reports are there when a session is asked for by itself.
+	Reports []HealthReport `json:"reports,omitempty" nullable:"false" doc:"What the network last said of the line: its quality, limits, account and credentials. Only when the session is asked for by itself."`
 }
 
 // SessionError is why a session is not connected.
@@ -71,7 +73,7 @@ type SessionError struct {
 func (r *referenceRow) session(now time.Time) Session {
 	s := Session{
 		Reference: r.ID, State: r.State, ConnectedAt: optionalTime(r.ConnectedUS),
-		Health: Health{optionalTime(r.InboundUS), optionalTime(r.AckUS), optionalTime(r.ProbeUS)},
+		Health: Health{LastInboundAt: optionalTime(r.InboundUS), LastAckAt: optionalTime(r.AckUS), LastProbeAt: optionalTime(r.ProbeUS)},
 	}
 	if r.State == StatePairing {
 		s.QR = r.qrView(database.Micros(now))
@@ -97,7 +99,15 @@ func (a *Account) SessionStatus(ctx context.Context, id provider.ReferenceID) (S
 	if err != nil {
 		return Session{}, err
 	}
-	return row.session(a.s.now()), nil
+	return a.s.reported(ctx, row)
+}
+
+// reported is a session with what the network said of the line's health.
+func (s *Service) reported(ctx context.Context, row *referenceRow) (Session, error) {
+	out := row.session(s.now())
+	var err error
+	out.Health.Reports, err = s.reports(ctx, row.ID)
+	return out, err
 }
 
 // StartSession connects a line. On lines that receive by callback it checks
@@ -118,9 +128,11 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 		return Session{}, err
 	}
 	if row.Proved {
-		err = a.s.templatesAfterStart(ctx, row)
+		if err := a.s.templatesAfterStart(ctx, row); err != nil {
+			return Session{}, err
+		}
 	}
-	return row.session(a.s.now()), err
+	return a.s.reported(ctx, row)
 }
 
 // LinkSession is [Account.StartSession] for a line that is linked to a phone: by
