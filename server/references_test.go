@@ -64,7 +64,9 @@ func TestReferences(t *testing.T) {
 		ana.call(t, "PATCH", two, `{"settings":{"accessToken":"••••-700","appSecret":"••••-700"}}`).json(200)
 		connected := fmt.Sprintf(`{"reference":%d,"state":"CONNECTED","qr":null,"pairingCode":null,
 			"account":{"id":"700","name":"+1 555-078-3881","verifiedBizName":"Example Shop"},"connectedAt":"<now>",
-			"health":{"lastInboundAt":null,"lastAckAt":null,"lastProbeAt":"<now>"},"lastError":null,"node":null}`, cloud)
+			"health":{"lastInboundAt":null,"lastAckAt":null,"lastProbeAt":"<now>","reports":[
+				{"kind":"access_token","level":"good","message":"<≈VALID>","at":"<now>"},
+				{"kind":"phone_number","level":"good","message":"<≈GREEN>","at":"<now>"}]},"lastError":null,"node":null}`, cloud)
 		body := fmt.Sprintf(`{"reference":%d}`, cloud)
 		ana.call(t, "POST", "/reference/session/start", body).is(200, connected)
 		ana.call(t, "GET", fmt.Sprintf("/reference/session/status?reference=%d", cloud), "").is(200, connected)
