@@ -18,6 +18,18 @@ type Invalid struct {
 
 func (e *Invalid) Error() string { return "messaging: " + e.Field + ": " + e.Message }
 
+// Missing is an id beside that of what is worked on which leads to nothing of
+// the account's, whoever else may have it. It is an [ErrNotFound].
+type Missing struct {
+	Field   string // path in the request, "message.mediaId"
+	Message string
+}
+
+func (e *Missing) Error() string { return "messaging: " + e.Field + ": " + e.Message }
+
+// Unwrap returns [ErrNotFound].
+func (e *Missing) Unwrap() error { return ErrNotFound }
+
 // Codes of [Error].
 const (
 	CodeConflict            = "conflict"

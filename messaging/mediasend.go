@@ -54,7 +54,7 @@ func (s *Service) attach(ctx context.Context, q sqlx.QueryerContext, d *draft) e
 	}
 	k, err := s.kept(ctx, q, d.line.Account, m.StoredID)
 	if errors.Is(err, ErrNotFound) {
-		return &Invalid{"message.mediaId", "names no file of this account"}
+		return &Missing{"message.mediaId", "names no file of this account"}
 	}
 	if err != nil {
 		return err

@@ -122,8 +122,6 @@ func TestFilesThatCannotBeSent(t *testing.T) {
 		}{
 			"nothing":        {provider.Media{Kind: provider.Image}, "message.mediaId"},
 			"both":           {provider.Media{Kind: provider.Image, StoredID: image, URL: "https://example.org/x"}, "message.url"},
-			"no such file":   {provider.Media{Kind: provider.Image, StoredID: "hush-hush"}, "message.mediaId"},
-			"another's":      {provider.Media{Kind: provider.Document, StoredID: foreign.ID}, "message.mediaId"},
 			"another family": {provider.Media{Kind: provider.Audio, StoredID: image}, "message.mediaId"},
 			"too long":       {provider.Media{Kind: provider.Image, StoredID: long}, "message.mediaId"},
 			"no address":     {provider.Media{Kind: provider.Image, URL: "file:///etc/passwd"}, "message.url"},
@@ -139,6 +137,15 @@ func TestFilesThatCannotBeSent(t *testing.T) {
 			require.ErrorAs(t, err, &bad, name)
 			require.Equal(t, c.field, bad.Field, name)
 			require.NotContains(t, bad.Message, "hush-hush")
+		}
+		for _, id := range []string{"hush-hush", foreign.ID} {
+			req := sendFile(ref, "", "")
+			req.Content = provider.Media{Kind: provider.Document, StoredID: id}
+			_, err := f.acc.Send(t.Context(), req)
+			var missing *messaging.Missing
+			require.ErrorAs(t, err, &missing)
+			require.ErrorIs(t, err, messaging.ErrNotFound)
+			require.Equal(t, messaging.Missing{Field: "message.mediaId", Message: "names no file of this account"}, *missing)
 		}
 		require.Empty(t, f.depot.net.attempts())
 		require.Zero(t, count(t, f.db, `SELECT count(*) FROM messaging_message`), "nothing was stored")

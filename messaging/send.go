@@ -185,7 +185,7 @@ func (u *unit) quoted(ctx context.Context, d draft, c *chatRow) (string, error) 
 		return "", err
 	}
 	if len(at) == 0 || at[0].Chat != c.ID {
-		return "", &Invalid{"context.messageId", "names no message of this chat"}
+		return "", &Missing{"context.messageId", "names no message of this chat"}
 	}
 	return at[0].ID, nil
 }

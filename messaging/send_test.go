@@ -69,7 +69,10 @@ func TestSend(t *testing.T) {
 		require.NoError(t, err)
 		req.ReplyTo = "nothing"
 		_, err = f.acc.Send(t.Context(), req)
-		requireInvalid(t, err, "context.messageId")
+		var missing *messaging.Missing
+		require.ErrorAs(t, err, &missing)
+		require.Equal(t, "context.messageId", missing.Field)
+		require.ErrorIs(t, err, messaging.ErrNotFound)
 	})
 }
 

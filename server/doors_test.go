@@ -228,11 +228,8 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 // an account's: a chat's id says nothing without its reference.
 var namesOther = []string{"chatId"}
 
-// within are ids that an operation takes beside those of what it works on. One
-// that leads nowhere is a value that does not fit, or finds nothing.
+// within are filters by ids: one that leads nowhere finds nothing.
 var within = map[string]int{
-	"POST /chats/send body.message.mediaId":      422,
-	"POST /chats/send body.context.messageId":    422,
 	"GET /references/deliveries query.messageId": 200, // an empty list
 }
 

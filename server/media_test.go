@@ -258,7 +258,7 @@ func TestSandboxMedia(t *testing.T) {
 		}, time.Minute, tick)
 		require.Equal(t, "back", m["caption"])
 		require.Equal(t, body, f.do(t, "GET", "/"+m["fileUrl"].(string), "").Body.String())
-		p := ana.call(t, "POST", path, `{"from":"ana","type":"image","mediaId":"hush-hush"}`).problem(422, "validation")
+		p := ana.call(t, "POST", path, `{"from":"ana","type":"image","mediaId":"hush-hush"}`).problem(404, "not_found")
 		require.Equal(t, "body.mediaId", p.Errors[0].Location)
 	})
 }

@@ -118,6 +118,13 @@ func invalid(location, message string) *Problem {
 	return p
 }
 
+// nowhere is an id within a request that leads to nothing of the caller's.
+func nowhere(location, message string) *Problem {
+	p := problem(codeNotFound, "the request names what is not there")
+	p.Errors = append(p.Errors, FieldError{location, message})
+	return p
+}
+
 // retryAfter says when to try again, in whole seconds and at least one.
 func (p *Problem) retryAfter(d time.Duration) *Problem {
 	p.header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Seconds())))))

@@ -73,7 +73,7 @@ func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (
 	if m, is := content.(provider.Media); is && m.StoredID != "" {
 		_, err := s.account(c).Media(ctx, m.StoredID)
 		if errors.Is(err, messaging.ErrNotFound) {
-			err = invalid("body.mediaId", "names no file of this account")
+			err = nowhere("body.mediaId", "names no file of this account")
 		}
 		if err != nil {
 			return written{}, err

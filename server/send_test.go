@@ -171,7 +171,7 @@ func TestDryRun(t *testing.T) {
 	unknown := fmt.Sprintf(`{"reference":%d,"chatId":"ana","message":{"type":"text","text":"x"},"context":{"messageId":"nothing"}}`, ref)
 	ana.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, ref)).json(200)
 	for _, query := range []string{"", "?dryRun=1"} {
-		p := ana.call(t, "POST", "/chats/send"+query, unknown).problem(422, "validation")
+		p := ana.call(t, "POST", "/chats/send"+query, unknown).problem(404, "not_found")
 		require.Equal(t, "body.context.messageId", p.Errors[0].Location, query)
 	}
 	require.JSONEq(t, `{"items":[],"next":null}`, ana.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d", ref), "").Body.String())

@@ -45,8 +45,11 @@ func authProblem(err error) *Problem {
 // messagingProblem translates the errors of package messaging.
 func messagingProblem(err error) *Problem {
 	var bad *messaging.Invalid
+	var missing *messaging.Missing
 	var refused *messaging.Error
 	switch {
+	case errors.As(err, &missing):
+		return nowhere("body."+missing.Field, missing.Message)
 	case errors.As(err, &bad):
 		if bad.Field == "Idempotency-Key" {
 			return invalid("header."+bad.Field, bad.Message)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/jmoiron/sqlx"
@@ -38,6 +39,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 	}
 	lines := c.Web
 	lines.Logger, lines.Now = c.Logger, c.Now
+	lines.Allow = append(slices.Clone(lines.Allow), c.WebhookAllow...)
 	whatsapp, err := web.New(ctx, c.DB, &lines)
 	if err != nil {
 		return err

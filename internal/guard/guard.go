@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"syscall"
@@ -130,6 +131,14 @@ func (g *Guard) Client() *http.Client {
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// Through is a copy of a transport that reaches everything through a proxy, if
+// g permits to dial that.
+func (g *Guard) Through(proxy *url.URL, t *http.Transport) *http.Transport {
+	t = t.Clone()
+	t.Proxy, t.DialContext = http.ProxyURL(proxy), g.dial
+	return t
 }
 
 // dial opens a connection. A name of the allow-list is taken at its word; for

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/store"
@@ -26,17 +29,31 @@ func (s *session) newClient(dev *store.Device) (*whatsmeow.Client, error) {
 	c.AutomaticMessageRerequestFromPhone = true
 	c.ManualHistorySyncDownload = true
 	c.BackgroundEventCtx = s.ctx
-	if proxy := s.ref.Settings[settingProxy]; proxy != "" {
-		if err := c.SetProxyAddress(proxy); err != nil {
-			return nil, errProxy
-		}
-	} else {
-		c.SetPreLoginHTTPClient(s.p.opts.HTTPClient)
-		c.SetWebsocketHTTPClient(s.p.opts.HTTPClient)
-		c.SetMediaHTTPClient(s.p.opts.HTTPClient)
+	way, err := s.p.way(s.ref.Settings[settingProxy])
+	if err != nil {
+		return nil, err
 	}
+	c.SetPreLoginHTTPClient(way)
+	c.SetWebsocketHTTPClient(way)
+	c.SetMediaHTTPClient(way)
 	c.AddEventHandlerWithSuccessStatus(func(e any) bool { return s.on(c, e) })
 	return c, nil
+}
+
+// way is the client that reaches the network, through a proxy if there is one.
+func (p *Provider) way(proxy string) (*http.Client, error) {
+	if proxy == "" {
+		return p.opts.HTTPClient, nil
+	}
+	at, err := url.Parse(proxy)
+	if err != nil || at.Host == "" || !slices.Contains([]string{"http", "https", "socks5"}, at.Scheme) {
+		return nil, errProxy
+	}
+	base, ok := p.opts.HTTPClient.Transport.(*http.Transport)
+	if !ok {
+		base = http.DefaultTransport.(*http.Transport)
+	}
+	return &http.Client{Transport: p.proxies.Through(at, base)}, nil
 }
 
 // renew takes another client: whatsmeow does not use one again whose device

@@ -1,7 +1,9 @@
 package web_test
 
 import (
+	"net"
 	"net/url"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -171,7 +173,7 @@ func TestProxy(t *testing.T) {
 		at, err := url.Parse(proxy.URL)
 		require.NoError(t, err)
 		at.User = url.UserPassword("user", "secret")
-		f := newLine(t, db, nil)
+		f := newPaced(t, db, nil, fast, "127.0.0.1")
 		f.ref.Settings["proxyUrl"] = at.String()
 		f.open(t)
 		f.link(t)
@@ -191,5 +193,41 @@ func TestProxy(t *testing.T) {
 		wrong := f.inbox.state(t, provider.Disconnected).Detail
 		require.Contains(t, wrong, "proxyUrl")
 		require.NotContains(t, wrong, "secret")
+	})
+}
+
+// TestPrivateProxy dials no proxy at a private address, by whatever name and
+// scheme: whoever makes a line names it.
+func TestPrivateProxy(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var dialled atomic.Int32
+		inside, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = inside.Close() })
+		go func() {
+			for {
+				c, err := inside.Accept()
+				if err != nil {
+					return
+				}
+				dialled.Add(1)
+				_ = c.Close()
+			}
+		}()
+		_, port, err := net.SplitHostPort(inside.Addr().String())
+		require.NoError(t, err)
+		for _, scheme := range []string{"http", "https", "socks5"} {
+			for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433", "0.0.0.0"} {
+				f := newLine(t, db, nil)
+				f.ref.Settings["proxyUrl"] = scheme + "://" + host + ":" + port
+				f.open(t)
+				require.NoError(t, f.session.(provider.Linker).Link(t.Context(), ""))
+				if host != "2130706433" { // which may be no name at all
+					require.Contains(t, f.inbox.state(t, provider.Disconnected).Detail, "--webhook-allow", f.ref.Settings)
+				}
+				f.close(t)
+			}
+		}
+		require.Zero(t, dialled.Load())
 	})
 }

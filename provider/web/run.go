@@ -2,12 +2,14 @@ package web
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"go.mau.fi/whatsmeow/types/events"
 
+	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -136,6 +138,8 @@ func (r *course) connect() {
 	over()
 	switch {
 	case err == nil, r.ctx.Err() != nil:
+	case errors.Is(err, guard.ErrRefused):
+		r.stop(provider.UnknownReason, "The proxyUrl lies at a private address, which --webhook-allow does not name.", time.Time{})
 	default:
 		r.log.DebugContext(r.ctx, "connecting a line", slog.Any("error", err))
 		r.lost(provider.NoNetwork, "WhatsApp could not be reached.")

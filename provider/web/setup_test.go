@@ -2,12 +2,9 @@ package web_test
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"slices"
 	"sync"
@@ -50,10 +47,6 @@ var fake *webtest.Server
 
 func TestMain(m *testing.M) {
 	fake = webtest.Start(&webtest.Options{Logger: slog.New(slog.DiscardHandler)})
-	// What goes through a proxy has whatsmeow's own client.
-	trusted := x509.NewCertPool()
-	trusted.AppendCertsFromPEM(fake.CA())
-	http.DefaultTransport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}
 	// A connection is probed often; whether it is deaf is told by the clock of
 	// its line.
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = time.Second, 2*time.Second
@@ -226,12 +219,13 @@ func newLine(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions) *fixture {
 	return newPaced(t, db, o, fast)
 }
 
-func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, pace web.Pace) *fixture {
+// newPaced is newLine with a pace, and with proxies that may be private.
+func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, pace web.Pace, proxies ...string) *fixture {
 	t.Helper()
 	require.NoError(t, web.Migrate(soon(t), db))
 	root, clock := fake.RootKey(), newClock()
 	p, err := web.New(soon(t), db, &web.Options{
-		HTTPClient: fake.HTTPClient(), RootKey: &root, Pace: pace, Now: clock.now, Logger: slog.New(slog.NewTextHandler(newOutput(t), nil)),
+		HTTPClient: fake.HTTPClient(), RootKey: &root, Allow: proxies, Pace: pace, Now: clock.now, Logger: slog.New(slog.NewTextHandler(newOutput(t), nil)),
 	})
 	require.NoError(t, err)
 	f := &fixture{p: p, db: db, clock: clock, owner: fake.AddPhone(o), inbox: newInbox()}

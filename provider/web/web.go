@@ -23,6 +23,7 @@ import (
 	"go.mau.fi/whatsmeow"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -38,15 +39,19 @@ type Options struct {
 	// RootKey is the key that signs the network's certificates; nil: WhatsApp's.
 	// It is one variable of the process, which the first [New] sets. For tests.
 	RootKey *[32]byte
-	Pace    Pace
-	Logger  *slog.Logger     // nil: slog.Default()
-	Now     func() time.Time // nil: time.Now
+	// Allow names networks and hosts at which the proxyUrl of a line may lie
+	// although they are private or loopback. nil: none.
+	Allow  []string
+	Pace   Pace
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
 }
 
 // Provider opens WhatsApp Web lines.
 type Provider struct {
 	opts    Options
 	devices *devices
+	proxies *guard.Guard // what may be dialled as a proxy: whoever makes a line names it
 }
 
 var (
@@ -89,6 +94,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Provider, error) {
 	}
 	if p.opts.HTTPClient == nil {
 		p.opts.HTTPClient = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	}
+	if p.proxies, err = guard.New(p.opts.Allow); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
 	}
 	p.opts.Pace = p.opts.Pace.withDefaults()
 	quiet(p.opts.RootKey)
