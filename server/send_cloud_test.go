@@ -72,7 +72,7 @@ func TestSendOverCloud(t *testing.T) {
 		refused := ana.call(t, "POST", "/chats/send", long).problem(422, "validation")
 		require.Contains(t, fmt.Sprint(refused), "body.message.buttons[0].title")
 		ana.call(t, "POST", "/chats/send", fmt.Sprintf(`{"reference":%d,"chatId":%q,"message":{"type":"text","text":"x"},"context":{"messageId":"wamid.nothing"}}`, ref, contact)).
-			problem(422, "validation")
+			problem(404, "not_found")
 	})
 }
 

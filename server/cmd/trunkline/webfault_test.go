@@ -210,6 +210,57 @@ func TestWebTakeOver(t *testing.T) {
 	three.terminate(t)
 }
 
+// TestWebFreeze stops the node that holds the lines for longer than its lease,
+// and wakes it: another node has them meanwhile and keeps them. What the frozen
+// one had in hand is lost by nobody, and it acts for the lines no more.
+func TestWebFreeze(t *testing.T) {
+	t.Parallel()
+	url, files := testkit.PostgresURL(t), t.TempDir()
+	r := newWebRig(t)
+	launch := func() *node {
+		return r.launch(t, "--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
+	}
+	one := launch()
+	r.door.open(one)
+	r.signUp(t)
+	for range 3 {
+		r.link(t)
+	}
+	ws := make([]*writers, len(r.lines))
+	for i := range ws {
+		ws[i] = r.writers(1)
+	}
+	two := launch()
+	r.door.open(two)
+
+	before, begin := r.logins(), time.Now()
+	require.NoError(t, one.cmd.Process.Signal(syscall.SIGSTOP))
+	t.Cleanup(func() { _ = one.cmd.Process.Signal(syscall.SIGCONT) })
+	r.writeAll(t, ws) // some of it to the connections of the one that sleeps
+	took := r.back(t, before, begin)
+	r.writeAll(t, ws)
+	require.NoError(t, one.cmd.Process.Signal(syscall.SIGCONT))
+	before = r.logins()
+	r.writeAll(t, ws)
+
+	messages := 0
+	for i, l := range r.lines {
+		require.NoError(t, l.device.AwaitIdle(within(t)))
+		messages += ws[i].counted(t, r, l)
+		r.connected(t, l)
+	}
+	one.terminate(t)
+	for i, l := range r.lines {
+		require.NoError(t, ws[i].write(within(t), l, 3))
+		require.NoError(t, l.device.AwaitIdle(within(t)))
+		r.connected(t, l)
+	}
+	require.Equal(t, before, r.logins(), "the node that woke connected no line again")
+	t.Logf("promise: %s: %d lines stood on another node %.1f s after their own froze, and stayed there when it woke; of %d messages "+
+		"none was lost or doubled", t.Name(), len(r.lines), took.Seconds(), messages)
+	two.terminate(t)
+}
+
 // askElsewhere asks a node for what only the one with the line can do.
 func (r *webRig) askElsewhere(t *testing.T, l *webLine, ana *webtest.Phone) {
 	t.Helper()
