@@ -112,23 +112,42 @@ func (a *Account) Chat(ctx context.Context, ref provider.ReferenceID, chatID str
 // UpdateChat changes what users know of a chat. It makes the chat when the
 // contact is new.
 func (a *Account) UpdateChat(ctx context.Context, ref provider.ReferenceID, chatID string, change ChatChange) (Chat, error) {
+	c, _, err := a.changeChat(ctx, ref, chatID, change)
+	return c, err
+}
+
+// SwitchBot lets bots answer in a chat, or not, as [Account.UpdateChat] does.
+// It returns also what was before, of which two calls at once see each other.
+func (a *Account) SwitchBot(ctx context.Context, ref provider.ReferenceID, chatID string, active bool) (c Chat, before bool, err error) {
+	c, was, err := a.changeChat(ctx, ref, chatID, ChatChange{BotActive: &active})
+	return c, was.BotActive, err
+}
+
+// changeChat changes a chat, and says what it was.
+func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chatID string, change ChatChange) (c Chat, was chatRow, err error) {
 	row, p, err := a.opened(ctx, ref)
 	if err != nil {
-		return Chat{}, err
+		return Chat{}, was, err
 	}
 	addr, err := address(p, chatID)
 	if err != nil {
-		return Chat{}, err
+		return Chat{}, was, err
 	}
-	var c *chatRow
+	who := person{row.line(p), addr}
+	var changed *chatRow
 	err = a.s.inTxUnit(ctx, func(u *unit) (err error) {
-		c, err = u.updateChat(ctx, person{row.line(p), addr}, change)
+		if err := u.open(ctx, []person{who}, nil); err != nil {
+			return err
+		}
+		was = *u.chatOf(who)
+		changed, err = u.updateChat(ctx, who, change)
 		return err
 	})
 	if err != nil {
-		return Chat{}, err
+		return Chat{}, was, err
 	}
-	return a.s.chatView(ctx, c)
+	c, err = a.s.chatView(ctx, changed)
+	return c, was, err
 }
 
 // updateChat changes the chat of who, and says so.
@@ -152,12 +171,7 @@ func (u *unit) updateChat(ctx context.Context, who person, change ChatChange) (*
 
 // tellChat shows a chat, whose last message is loaded, on the stream.
 func (u *unit) tellChat(l line, c *chatRow) {
-	var last *Message
-	if m := u.messages[c.LastMessage]; m != nil {
-		v := m.view(c)
-		last = &v
-	}
-	u.tell(l.Account, c.Reference, "chat", c.view(last))
+	u.tell(l.Account, c.Reference, "chat", u.chatView(c))
 }
 
 func (c *chatRow) view(last *Message) Chat {

@@ -105,6 +105,7 @@ func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) e
 	}
 	u.mergeHolds(keep, gone)
 	delete(u.chats, gone.ID)
+	u.unite(keep.ID, gone.ID)
 	u.dirtyChats.add(keep)
 	u.tell(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})
 	return nil

@@ -103,6 +103,7 @@ func (u *unit) findPeople(ctx context.Context, people []person) error {
 		c := &rows[i].chatRow
 		if u.chats[c.ID] == nil {
 			u.chats[c.ID] = c
+			u.meet(c)
 		}
 		u.aliases[chatName{c.Reference, rows[i].Alias}] = c.ID
 	}
@@ -169,6 +170,7 @@ func (u *unit) lock(ctx context.Context, ids []int64) error {
 	}
 	for _, r := range rows {
 		u.chats[r.ID] = r
+		u.meet(r)
 	}
 	return nil
 }
@@ -210,6 +212,7 @@ func (u *unit) create(ctx context.Context, people []person) error {
 	}
 	for _, r := range rows {
 		u.chats[r.ID] = r
+		u.meet(r)
 		u.name(r, r.ChatID)
 	}
 	return nil

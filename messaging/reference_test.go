@@ -273,6 +273,14 @@ func TestTenancy(t *testing.T) {
 		f.receive(t, ref, text("m1", "111", "hello"))
 		a, ctx := f.svc.For("stranger"), t.Context()
 		send := messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: "x"}}
+		within := func(fn func(*sqlx.Tx) error) func() error {
+			return func() error {
+				tx, err := db.BeginTxx(ctx, nil)
+				require.NoError(t, err)
+				defer tx.Rollback() //nolint:errcheck // nothing is kept
+				return fn(tx)
+			}
+		}
 		for name, call := range map[string]func() error{
 			"Reference": func() error { _, err := a.Reference(ctx, ref); return err },
 			"UpdateReference": func() error {
@@ -292,13 +300,12 @@ func TestTenancy(t *testing.T) {
 			"Check":           func() error { _, err := a.Check(ctx, send); return err },
 			"MarkRead":        func() error { _, err := a.MarkRead(ctx, ref, "111", ""); return err },
 			"Follow":          func() error { _, err := a.Follow(ctx, ref, ""); return err },
-			"SendTx": func() error {
-				tx, err := db.BeginTxx(ctx, nil)
-				require.NoError(t, err)
-				defer tx.Rollback() //nolint:errcheck // nothing is kept
-				_, err = a.SendTx(ctx, tx, send)
+			"SendTx":          within(func(tx *sqlx.Tx) error { _, err := a.SendTx(ctx, tx, send); return err }),
+			"ChatTx":          within(func(tx *sqlx.Tx) error { _, err := a.ChatTx(ctx, tx, ref, "111"); return err }),
+			"UpdateChatTx": within(func(tx *sqlx.Tx) error {
+				_, err := a.UpdateChatTx(ctx, tx, ref, "111", messaging.ChatChange{})
 				return err
-			},
+			}),
 		} {
 			require.ErrorIs(t, call(), messaging.ErrNotFound, name)
 		}

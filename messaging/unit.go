@@ -45,6 +45,7 @@ type unit struct {
 	events        []Event
 	feed          []feedRow
 
+	chatWork
 	fileWork
 }
 
@@ -114,7 +115,7 @@ func (u *unit) tell(account string, ref provider.ReferenceID, kind string, data 
 func (u *unit) flush(ctx context.Context) error {
 	for _, write := range []func(context.Context) error{
 		u.writeAliases, u.writeChats, u.writeChoices, u.writeMarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
-		u.writeExpected, u.holdBack, u.writeHolds, u.writeFeed,
+		u.writeExpected, u.holdBack, u.writeHolds, u.writeFeed, u.tellChats,
 	} {
 		if err := write(ctx); err != nil {
 			return err

@@ -1,0 +1,103 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// ChatNews says that it has changed who may answer in a chat, or what the chat
+// is.
+type ChatNews struct {
+	Reference provider.ReferenceID
+	Key       string // that of the chat's events
+	ChatID    string
+	BotActive bool
+	Handoff   time.Time // a person took over then; zero: nobody has
+	WasTaken  bool      // a person had taken over before this change
+	Merged    []string  // keys of chats that have become one with this one; their events have this one's key from now on
+}
+
+// ChatSink is a [Sink] that is told who may answer in a chat. ChatsTx must
+// only write rows: an error undoes what has changed. The chats are locked, and
+// events of the same transaction follow.
+type ChatSink interface {
+	ChatsTx(ctx context.Context, tx *sqlx.Tx, news []ChatNews) error
+}
+
+// chatWork is what a unit remembers of its chats for the sinks.
+type chatWork struct {
+	met    map[int64]share
+	merged map[int64][]int64 // by the chat that stays
+}
+
+// share is what decides who answers in a chat.
+type share struct {
+	botActive bool
+	handoffUS int64
+}
+
+func (c *chatRow) share() share { return share{c.BotActive, c.HandoffUS} }
+
+// meet remembers a chat as it is before the unit changes it.
+func (w *chatWork) meet(c *chatRow) {
+	if w.met == nil {
+		w.met = map[int64]share{}
+	}
+	w.met[c.ID] = c.share()
+}
+
+// unite remembers that a chat has become one with another.
+func (w *chatWork) unite(keep, gone int64) {
+	if w.merged == nil {
+		w.merged = map[int64][]int64{}
+	}
+	w.merged[keep] = append(append(w.merged[keep], gone), w.merged[gone]...)
+	delete(w.merged, gone)
+}
+
+// tellChats tells the sinks what has become of chats.
+func (u *unit) tellChats(ctx context.Context) error {
+	news := u.chatNews()
+	if len(news) == 0 {
+		return nil
+	}
+	for _, k := range u.s.opts.Sinks {
+		sink, ok := k.(ChatSink)
+		if !ok {
+			continue
+		}
+		if err := sink.ChatsTx(ctx, u.tx, news); err != nil {
+			return fmt.Errorf("telling %T: %w", k, err)
+		}
+	}
+	return nil
+}
+
+func (u *unit) chatNews() []ChatNews {
+	var news []ChatNews
+	for _, id := range slices.Sorted(maps.Keys(u.chats)) {
+		c := u.chats[id]
+		before := u.met[id]
+		if before == c.share() && len(u.merged[id]) == 0 {
+			continue
+		}
+		n := ChatNews{
+			Reference: c.Reference, Key: chatKey(c.Reference, id), ChatID: c.ChatID,
+			BotActive: c.BotActive, Handoff: database.Time(c.HandoffUS), WasTaken: before.handoffUS != 0,
+		}
+		for _, gone := range u.merged[id] {
+			n.Merged = append(n.Merged, chatKey(c.Reference, gone))
+			n.WasTaken = n.WasTaken || u.met[gone].handoffUS != 0
+		}
+		news = append(news, n)
+	}
+	return news
+}

@@ -1,0 +1,177 @@
+package messaging_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/messaging"
+)
+
+// watcher is a sink that keeps what it is told of chats.
+type watcher struct {
+	mu   sync.Mutex
+	news []messaging.ChatNews
+}
+
+func (*watcher) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error { return nil }
+func (*watcher) Committed()                                                  {}
+
+func (w *watcher) ChatsTx(_ context.Context, _ *sqlx.Tx, news []messaging.ChatNews) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.news = append(w.news, news...)
+	return nil
+}
+
+// take returns what was told since the last time.
+func (w *watcher) take() []messaging.ChatNews {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := w.news
+	w.news = nil
+	return out
+}
+
+func watched(t testing.TB, db *sqlx.DB) (*fixture, *watcher) {
+	t.Helper()
+	w := &watcher{}
+	return setup(t, db, config{options: func(o *messaging.Options) { o.Sinks = append(o.Sinks, w) }}), w
+}
+
+func TestChangesOfATransaction(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{})
+		ref := f.openChat(t, testKind)
+		in := func(end func(*sqlx.Tx) error, fn func(tx *sqlx.Tx)) {
+			tx, err := db.BeginTxx(t.Context(), nil)
+			require.NoError(t, err)
+			defer tx.Rollback() //nolint:errcheck // it is over, unless a check failed
+			fn(tx)
+			require.NoError(t, end(tx))
+			f.svc.Committed()
+		}
+		change := messaging.ChatChange{
+			Tags: []string{"vip"}, Language: ptr("pt-BR"), OptedOut: ptr(true),
+			Fields: map[string]json.RawMessage{"plan": json.RawMessage(`"gold"`)}, Variables: map[string]json.RawMessage{"n": json.RawMessage(`1`)},
+		}
+		in((*sqlx.Tx).Rollback, func(tx *sqlx.Tx) {
+			c, err := f.acc.UpdateChatTx(t.Context(), tx, ref, "111", change)
+			require.NoError(t, err)
+			require.Equal(t, []string{"vip"}, c.Tags)
+		})
+		require.Empty(t, f.chat(t, ref, "111").Tags, "it was undone")
+
+		in((*sqlx.Tx).Commit, func(tx *sqlx.Tx) {
+			_, err := f.acc.UpdateChatTx(t.Context(), tx, ref, "111", change)
+			require.NoError(t, err)
+			sent, err := f.acc.SendTx(t.Context(), tx, say(ref, "noted"))
+			require.NoError(t, err)
+			c, err := f.acc.ChatTx(t.Context(), tx, ref, "111")
+			require.NoError(t, err)
+			require.Equal(t, []string{"vip"}, c.Tags, "it sees what the transaction has done")
+			require.Equal(t, sent.ID, c.LastMessage.ID)
+			_, err = f.acc.UpdateChatTx(t.Context(), tx, ref, "111", messaging.ChatChange{Tags: append(c.Tags, "late")})
+			require.NoError(t, err)
+			_, err = f.acc.UpdateChatTx(t.Context(), tx, ref, "111", messaging.ChatChange{Tags: []string{""}})
+			var bad *messaging.Invalid
+			require.ErrorAs(t, err, &bad)
+			_, err = f.acc.ChatTx(t.Context(), tx, ref, "999")
+			require.ErrorIs(t, err, messaging.ErrNotFound)
+		})
+		c := f.chat(t, ref, "111")
+		require.Equal(t, []string{"vip", "late"}, c.Tags)
+		require.Equal(t, "pt-BR", *c.Language)
+		require.True(t, c.OptedOut)
+		require.JSONEq(t, `"gold"`, string(c.Fields["plan"]))
+		require.JSONEq(t, `1`, string(c.Variables["n"]))
+		eventually(t, "it is sent", func() bool { return len(f.net.texts()) == 1 })
+	})
+}
+
+// TestChatIsLocked has two transactions add to the same list, one after the
+// other because each reads it first.
+func TestChatIsLocked(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{})
+		ref := f.openChat(t, testKind)
+		var wg sync.WaitGroup
+		tags := []string{"a", "b", "c", "d", "e"}
+		for _, tag := range tags {
+			wg.Go(func() {
+				tx, err := db.BeginTxx(t.Context(), nil)
+				if err != nil {
+					return
+				}
+				defer tx.Rollback() //nolint:errcheck // it is over, unless something failed
+				c, err := f.acc.ChatTx(t.Context(), tx, ref, "111")
+				if err == nil {
+					_, err = f.acc.UpdateChatTx(t.Context(), tx, ref, "111", messaging.ChatChange{Tags: append(c.Tags, tag)})
+				}
+				if err == nil {
+					_ = tx.Commit()
+				}
+			})
+		}
+		wg.Wait()
+		require.ElementsMatch(t, tags, f.chat(t, ref, "111").Tags)
+	})
+}
+
+func TestNewsOfChats(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f, w := watched(t, db)
+		ref := f.openChat(t, testKind)
+		f.send(t, say(ref, "by program"))
+		require.Empty(t, w.take(), "nothing of that changes who may answer")
+		update := func(change messaging.ChatChange) {
+			_, err := f.acc.UpdateChat(t.Context(), ref, "111", change)
+			require.NoError(t, err)
+		}
+		update(messaging.ChatChange{Tags: []string{"vip"}})
+		require.Empty(t, w.take())
+
+		req := say(ref, "by hand")
+		req.Actor = messaging.ActorUser
+		f.send(t, req)
+		taken := w.take()
+		require.Len(t, taken, 1)
+		require.Equal(t, messaging.ChatNews{Reference: ref, Key: taken[0].Key, ChatID: "111", BotActive: true, Handoff: epoch}, taken[0])
+		require.Equal(t, f.sink.all(t)[0].Key, taken[0].Key, "the key is that of the chat's events")
+
+		update(messaging.ChatChange{Handoff: "close", BotActive: ptr(false)})
+		require.Equal(t, []messaging.ChatNews{{Reference: ref, Key: taken[0].Key, ChatID: "111", WasTaken: true}}, w.take())
+	})
+}
+
+func TestNewsOfMergedChats(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f, w := watched(t, db)
+		ref := f.line(t, testKind)
+		f.receive(t, ref, text("m1", "", "as a user", from("", "u.1")))
+		f.receive(t, ref, text("m2", "", "as a phone", from("111", "")))
+		keys := []string{f.sink.all(t)[0].Key, f.sink.all(t)[1].Key}
+		require.Empty(t, w.take())
+		f.receive(t, ref, text("m3", "", "both", from("111", "u.1")))
+		news := w.take()
+		require.Len(t, news, 1)
+		evs := f.sink.all(t)
+		require.Equal(t, evs[2].Key, news[0].Key)
+		require.Equal(t, "111", news[0].ChatID)
+		require.Len(t, news[0].Merged, 1)
+		require.ElementsMatch(t, keys, []string{news[0].Key, news[0].Merged[0]})
+	})
+}
