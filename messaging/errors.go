@@ -50,3 +50,49 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return "messaging: " + e.Code + ": " + e.Message }
+
+// Codes of [Refusal] beside those of [Error].
+const (
+	CodeValidation = "validation"
+	CodeNotFound   = "not_found"
+)
+
+// Refusal is what a client is told of an error, by whichever door it came.
+type Refusal struct {
+	Code    string        // one of the Code constants
+	Message string        // for people
+	Field   string        // what of the request it is about, as in [Invalid]; "": nothing in particular
+	Why     string        // which rule Field breaks
+	After   time.Duration // when to try again; 0: not said
+}
+
+// Refused says what a client is told of an error of the methods of [Account],
+// and false of one that is not its business.
+func Refused(err error) (Refusal, bool) {
+	var bad *Invalid
+	var missing *Missing
+	var refused *Error
+	switch {
+	case errors.As(err, &missing):
+		return Refusal{Code: CodeNotFound, Message: "the request names what is not there", Field: missing.Field, Why: missing.Message}, true
+	case errors.As(err, &bad):
+		return Refusal{Code: CodeValidation, Message: "the request is not valid", Field: bad.Field, Why: bad.Message}, true
+	case errors.As(err, &refused):
+		return Refusal{Code: refused.Code, Message: refused.detail(), After: refused.After}, true
+	case errors.Is(err, ErrNotFound):
+		return Refusal{Code: CodeNotFound, Message: "there is no such reference, chat or message"}, true
+	}
+	return Refusal{}, false
+}
+
+// detail is the message with what helps to find the cause.
+func (e *Error) detail() string {
+	detail := e.Message
+	if e.ProviderCode != "" && e.ProviderCode != e.Code {
+		detail = "code " + e.ProviderCode + ": " + detail
+	}
+	if e.MessageID != "" {
+		detail += " The message was kept as " + e.MessageID + "."
+	}
+	return detail
+}

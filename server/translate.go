@@ -44,40 +44,26 @@ func authProblem(err error) *Problem {
 
 // messagingProblem translates the errors of package messaging.
 func messagingProblem(err error) *Problem {
-	var bad *messaging.Invalid
-	var missing *messaging.Missing
-	var refused *messaging.Error
 	switch {
-	case errors.As(err, &missing):
-		return nowhere("body."+missing.Field, missing.Message)
-	case errors.As(err, &bad):
-		if bad.Field == "Idempotency-Key" {
-			return invalid("header."+bad.Field, bad.Message)
-		}
-		return invalid("body."+bad.Field, bad.Message)
-	case errors.As(err, &refused):
-		return refusedProblem(refused)
-	case errors.Is(err, messaging.ErrNotFound):
-		return problem(codeNotFound, "there is no such reference, chat or message")
 	case errors.Is(err, messaging.ErrUnverified):
 		return problem(codeUnauthorized, "the signature fits no reference that this callback is for")
 	case errors.Is(err, messaging.ErrUnproved):
 		return problem(codeUnavailable, "several accounts claim this line and none has proved it yet")
 	}
-	return nil
-}
-
-func refusedProblem(e *messaging.Error) *Problem {
-	detail := e.Message
-	if e.ProviderCode != "" && e.ProviderCode != e.Code {
-		detail = "code " + e.ProviderCode + ": " + detail
+	r, ok := messaging.Refused(err)
+	if !ok {
+		return nil
 	}
-	if e.MessageID != "" {
-		detail += " The message was kept as " + e.MessageID + "."
+	p := problem(r.Code, r.Message)
+	if r.Field != "" {
+		place := "body."
+		if r.Field == "Idempotency-Key" {
+			place = "header."
+		}
+		p.Errors = append(p.Errors, FieldError{place + r.Field, r.Why})
 	}
-	p := problem(e.Code, detail)
-	if e.After > 0 {
-		return p.retryAfter(e.After)
+	if r.After > 0 {
+		p.retryAfter(r.After)
 	}
 	return p
 }
