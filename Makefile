@@ -71,4 +71,4 @@ generate:
 	go generate ./...
 
 clean:
-	rm -rf bin bench .tools internal/tools/node_modules
+	rm -rf bin bench internal/tools/node_modules

@@ -4,8 +4,8 @@
 #   make, compiler   to build; the race detector needs the C compiler
 #   postgres         server binaries; the tests start servers of their own
 #   browser          Chromium, for tests of pages
-#   node             Node 22 in .tools and the packages of internal/tools, for
-#                    tests against what is written for it
+#   node             the packages of internal/tools, a Node of their own among
+#                    them, for tests against what is written for it
 #   python           Python 3, for what the documentation shows in it
 #   ffmpeg           for tests that make and convert voice notes
 #   mail             aiosmtpd, a mail server that tests start
@@ -35,17 +35,16 @@ has_postgres() {
   [ -n "${PGBIN:-}" ] || has postgres || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null
 }
 
-install_node() {
-  has npm || packages nodejs npm
-  npm install --silent --no-fund --no-audit --prefix .tools node@22
-  .tools/node_modules/.bin/node --version
-}
-
-# node_packages installs what internal/tools/package-lock.json names.
+# node_packages installs what internal/tools/package-lock.json names. The Node
+# that runs npm may be an old one; that of the tests is among the packages.
 node_packages() {
   local lock=package-lock.json have=node_modules/.package-lock.json
   cd internal/tools
-  [ "$have" -nt "$lock" ] || npm ci --silent --no-fund --no-audit
+  if [ ! "$have" -nt "$lock" ]; then
+    has npm || packages nodejs npm
+    npm ci --silent --no-fund --no-audit
+  fi
+  node_modules/.bin/node --version
   cd ../..
 }
 
@@ -55,10 +54,7 @@ for part in "$@"; do
     compiler) has gcc || packages gcc libc6-dev ;;
     postgres) has_postgres || packages postgresql ;;
     browser) has chromium || packages chromium ;;
-    node)
-      [ -x .tools/node_modules/.bin/node ] || install_node
-      node_packages
-      ;;
+    node) node_packages ;;
     python) has python3 || packages python3 ;;
     ffmpeg) has ffmpeg || packages ffmpeg ;;
     mail) has aiosmtpd || packages python3-aiosmtpd ;;

@@ -10,11 +10,11 @@ import (
 )
 
 // Program is the path of a program that is not written in Go, "node",
-// "python3" or "ffmpeg": that of scripts/prepare.sh, else that of the machine. Without it
-// the test is skipped, or fails when CI=true.
+// "python3" or "ffmpeg": that of internal/tools/package.json, else that of the
+// machine. Without it the test is skipped, or fails when CI=true.
 func Program(t testing.TB, name string) string {
 	t.Helper()
-	own := filepath.Join(root(t), ".tools", "node_modules", ".bin", name)
+	own := filepath.Join(root(t), "internal", "tools", "node_modules", ".bin", name)
 	if _, err := os.Stat(own); err == nil {
 		return own
 	}
