@@ -3,8 +3,6 @@ package web
 import (
 	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Pace is how fast a line writes. WhatsApp bans accounts that write like
@@ -33,58 +31,96 @@ func (p Pace) withDefaults() Pace {
 	return p
 }
 
+// bucket lets a burst go at once, and then one every so often. All that it
+// remembers is one time, which is as easily stored.
+type bucket struct {
+	every time.Duration // 0: no limit
+	burst int
+	whole time.Time // when a whole burst may go again
+}
+
+func newBucket(n, burst int, per time.Duration) bucket {
+	if n < 0 {
+		return bucket{}
+	}
+	return bucket{every: per / time.Duration(n), burst: max(burst, 1)}
+}
+
+// next is when one more may go behind others that wait. It may be past.
+func (b *bucket) next(now time.Time, others int) time.Time {
+	return latest(b.whole, now).Add(time.Duration(others-b.burst+1) * b.every)
+}
+
+// take lets one go.
+func (b *bucket) take(at time.Time) {
+	if b.every == 0 {
+		return
+	}
+	b.whole = latest(b.whole, at).Add(b.every)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // pacer keeps the pace of a line.
 type pacer struct {
-	all, strangers *rate.Limiter
-	now            func() time.Time
-	locked         *until
+	now func() time.Time
+
+	mu             sync.Mutex
+	all, strangers bucket
+	locked         time.Time // until when the network keeps the line from strangers
 }
 
-// until is a time that may move.
-type until struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func newPacer(p Pace, now func() time.Time) pacer {
-	limiter := func(n, burst int, per time.Duration) *rate.Limiter {
-		if n < 0 {
-			return rate.NewLimiter(rate.Inf, 1)
-		}
-		return rate.NewLimiter(rate.Every(per/time.Duration(n)), max(burst, 1))
-	}
-	return pacer{
-		all: limiter(p.Messages, p.Burst, time.Minute), strangers: limiter(p.Strangers, p.StrangersBurst, time.Hour),
-		now: now, locked: &until{},
+func newPacer(p Pace, now func() time.Time) *pacer {
+	return &pacer{
+		now: now, all: newBucket(p.Messages, p.Burst, time.Minute), strangers: newBucket(p.Strangers, p.StrangersBurst, time.Hour),
 	}
 }
 
 // turn takes the turn of a message, or says how long to wait for it.
-func (p pacer) turn(stranger bool) (wait time.Duration) {
+func (p *pacer) turn(stranger bool) (wait time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	now := p.now()
-	all := p.all.ReserveN(now, 1)
-	wait = all.DelayFrom(now)
+	at := p.all.next(now, 0)
 	if stranger {
-		s := p.strangers.ReserveN(now, 1)
-		if wait = max(wait, s.DelayFrom(now)); wait > 0 {
-			s.CancelAt(now)
-		}
+		at = latest(at, p.strangers.next(now, 0))
 	}
-	if wait > 0 {
-		all.CancelAt(now)
+	if wait = at.Sub(now); wait > 0 {
+		return wait
 	}
-	return wait
+	p.all.take(now)
+	if stranger {
+		p.strangers.take(now)
+	}
+	return 0
+}
+
+// next is when a message could go behind others to the same contact.
+func (p *pacer) next(stranger bool, others int) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	at := p.all.next(now, others)
+	if stranger {
+		at = latest(at, latest(p.strangers.next(now, 0), p.locked))
+	}
+	return at
 }
 
 // lock keeps the line from writing to strangers until then; zero: not any more.
-func (p pacer) lock(at time.Time) {
-	p.locked.mu.Lock()
-	defer p.locked.mu.Unlock()
-	p.locked.at = at
+func (p *pacer) lock(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.locked = at
 }
 
-func (p pacer) untilUnlocked() time.Duration {
-	p.locked.mu.Lock()
-	defer p.locked.mu.Unlock()
-	return max(p.locked.at.Sub(p.now()), 0)
+func (p *pacer) untilUnlocked() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return max(p.locked.Sub(p.now()), 0)
 }

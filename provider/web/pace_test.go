@@ -52,6 +52,70 @@ func TestPace(t *testing.T) {
 	})
 }
 
+// TestPaceIsKept opens the line anew, as another process would: it goes on
+// where it was, and says when it can.
+func TestPaceIsKept(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := pacedLine(t, db, web.Pace{Messages: 60, Burst: 4, Strangers: 60, StrangersBurst: 2})
+		ana, ben, eve := fake.AddPhone(nil), fake.AddPhone(nil), fake.AddPhone(nil)
+		next := func(to *webtest.Phone, others int) time.Duration {
+			return f.session.(provider.Pacer).Next(f.number(t, to), others).Sub(f.clock.now())
+		}
+		require.LessOrEqual(t, next(ana, 0), time.Duration(0))
+		require.Equal(t, time.Second, next(ana, 4), "behind a burst")
+		require.NoError(t, f.try(t, ana))
+		require.NoError(t, f.try(t, ben))
+		require.Equal(t, time.Minute, next(eve, 0))
+		begun := f.clock.now()
+
+		f.reopen(t)
+		require.LessOrEqual(t, next(ana, 0), time.Duration(0), "she is known")
+		require.InDelta(t, time.Minute, next(eve, 0), float64(time.Millisecond))
+		after, code := waits(t, f.try(t, eve))
+		require.InDelta(t, time.Minute, after, float64(time.Millisecond))
+		require.Equal(t, "pace", code)
+
+		f.reopen(t)
+		f.session.(provider.Pacer).Left([]provider.Departure{
+			{To: f.number(t, ana), At: begun.Add(-time.Minute)}, {To: f.number(t, ana), At: begun}, {To: f.number(t, ben), At: begun},
+		})
+		require.Equal(t, time.Second, next(ana, 2), "two of four have left")
+		f.clock.add(time.Minute)
+		require.NoError(t, f.try(t, eve))
+	})
+}
+
+// TestPaceAfterRush opens a line that has sent as fast as it may: what it
+// remembers is no new burst.
+func TestPaceAfterRush(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := pacedLine(t, db, web.Pace{Messages: 60, Burst: 20}), fake.AddPhone(nil)
+		to := f.number(t, ana)
+		var sent []provider.Departure
+		for ago := 299; ago >= 0; ago-- {
+			sent = append(sent, provider.Departure{To: to, At: f.clock.now().Add(-time.Duration(ago) * time.Second)})
+		}
+		f.session.(provider.Pacer).Left(sent)
+		require.InDelta(t, time.Second, f.session.(provider.Pacer).Next(to, 0).Sub(f.clock.now()), float64(time.Second))
+		require.Equal(t, 10*time.Second, f.session.(provider.Pacer).Next(to, 10).Sub(f.session.(provider.Pacer).Next(to, 0)))
+		f.session.(provider.Pacer).Left(nil)
+		require.LessOrEqual(t, f.session.(provider.Pacer).Next(to, 19).Sub(f.clock.now()), time.Duration(0), "it was at rest")
+	})
+}
+
+// reopen closes the line and opens it with a provider that knows nothing of it.
+func (f *fixture) reopen(t testing.TB) {
+	t.Helper()
+	f.close(t)
+	require.NoError(t, f.device.AwaitGone(soon(t)))
+	var err error
+	f.p, err = web.New(soon(t), f.db, &f.opts)
+	require.NoError(t, err)
+	f.inbox.clear()
+	f.open(t)
+	f.inbox.state(t, provider.Connected)
+}
+
 // TestReachOutRefused has the network refuse a message to somebody new: it
 // holds for all who are new, for a while, and for nobody else.
 func TestReachOutRefused(t *testing.T) {
@@ -62,8 +126,10 @@ func TestReachOutRefused(t *testing.T) {
 		after, code := waits(t, f.try(t, ben))
 		require.Equal(t, time.Hour, after)
 		require.Equal(t, string(provider.ReachoutLimited), code)
-		_, code = waits(t, f.try(t, eve))
-		require.NotEmpty(t, code)
+		f.reopen(t)
+		after, code = waits(t, f.try(t, eve))
+		require.InDelta(t, time.Hour, after, float64(time.Millisecond))
+		require.Equal(t, string(provider.ReachoutLimited), code)
 		require.NoError(t, f.try(t, ana))
 		f.clock.add(time.Hour)
 		require.NoError(t, f.try(t, eve))
@@ -82,10 +148,17 @@ func TestReachOutNotified(t *testing.T) {
 		after, code := waits(t, f.try(t, eve))
 		require.InDelta(t, 3*time.Hour, after, float64(time.Second))
 		require.Equal(t, string(provider.ReachoutLimited), code)
+		f.reopen(t)
+		after, code = waits(t, f.try(t, eve))
+		require.InDelta(t, 3*time.Hour, after, float64(time.Second))
+		require.Equal(t, string(provider.ReachoutLimited), code)
+		require.InDelta(t, 3*time.Hour, f.session.(provider.Pacer).Next(f.number(t, eve), 0).Sub(f.clock.now()), float64(time.Second))
 		require.NoError(t, f.try(t, ana))
 		f.device.NotifyReachOut(time.Time{})
 		await(t, f.inbox, func(h *provider.Health) bool { return h.Level == provider.HealthGood })
 		require.NoError(t, f.try(t, eve))
+		f.reopen(t)
+		require.NoError(t, f.try(t, fake.AddPhone(nil)), "that it is over is remembered too")
 	})
 }
 

@@ -94,7 +94,7 @@ func (s *session) translate(c *whatsmeow.Client, e any) ([]provider.Event, error
 	case *events.IdentityChange:
 		return s.identity(e), nil
 	case *events.NotifyAccountReachoutTimelock:
-		return s.timelock(e), nil
+		return s.timelock(e)
 	}
 	return nil, nil
 }

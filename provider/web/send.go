@@ -45,7 +45,7 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	if err != nil {
 		return provider.Receipt{}, &provider.Temporary{Err: err}
 	}
-	if err := s.turn(stranger); err != nil {
+	if err := s.turn(ctx, stranger); err != nil {
 		return provider.Receipt{}, err
 	}
 	msg, err := s.compose(ctx, c, to, out)
@@ -67,14 +67,31 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 }
 
 // turn takes the turn of a message.
-func (s *session) turn(stranger bool) error {
+func (s *session) turn(ctx context.Context, stranger bool) error {
 	if stranger && s.pace.untilUnlocked() > 0 {
 		return s.reachOut()
 	}
 	if wait := s.pace.turn(stranger); wait > 0 {
 		return &provider.RateLimited{After: wait, Code: "pace", Message: "The line writes slowly so that it is not banned."}
 	}
+	if !stranger {
+		return nil
+	}
+	if err := s.keepPace(ctx); err != nil {
+		return &provider.Temporary{Err: err}
+	}
 	return nil
+}
+
+// shutOut notes that the network refuses messages to strangers, and does not
+// say until when.
+func (s *session) shutOut(ctx context.Context) {
+	if s.pace.untilUnlocked() > 0 {
+		return
+	}
+	if err := s.lockStrangers(ctx, s.p.opts.Now().Add(lockedFor)); err != nil {
+		s.log.WarnContext(ctx, "a restart would forget that strangers must wait", slog.Any("error", err))
+	}
 }
 
 // reachOut says until when the line leaves strangers alone.
@@ -110,9 +127,7 @@ func (s *session) sendError(ctx context.Context, err error) error {
 		text := fmt.Sprintf("WhatsApp refused the message (%d).", code)
 		switch {
 		case code == codeReachOut:
-			if s.pace.untilUnlocked() == 0 {
-				s.pace.lock(s.p.opts.Now().Add(lockedFor))
-			}
+			s.shutOut(ctx)
 			return s.reachOut()
 		case code == codeRateLimit:
 			return &provider.RateLimited{After: slowDown, Code: strconv.Itoa(code), Message: text}

@@ -36,7 +36,7 @@ type session struct {
 	seen   time.Time // when the network last said something
 	closed bool
 
-	pace      pacer
+	pace      *pacer
 	names     names
 	asked     asked
 	importing sync.Mutex // one piece of history at a time
@@ -72,6 +72,9 @@ func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provi
 		}
 	})
 	dev, err := p.devices.load(ctx, s.store)
+	if err == nil {
+		err = s.loadPace(ctx)
+	}
 	if err != nil {
 		s.end()
 		return nil, fmt.Errorf("web: %w", err)

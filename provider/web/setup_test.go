@@ -62,6 +62,7 @@ var fast = web.Pace{Messages: -1, Strangers: -1}
 // fixture is a line of a provider, and what it received.
 type fixture struct {
 	p       *web.Provider
+	opts    web.Options
 	db      *sqlx.DB
 	ref     provider.Reference
 	session provider.Session
@@ -224,11 +225,12 @@ func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, pace web.Pace,
 	t.Helper()
 	require.NoError(t, web.Migrate(soon(t), db))
 	root, clock := fake.RootKey(), newClock()
-	p, err := web.New(soon(t), db, &web.Options{
+	opts := web.Options{
 		HTTPClient: fake.HTTPClient(), RootKey: &root, Allow: proxies, Pace: pace, Now: clock.now, Logger: slog.New(slog.NewTextHandler(newOutput(t), nil)),
-	})
+	}
+	p, err := web.New(soon(t), db, &opts)
 	require.NoError(t, err)
-	f := &fixture{p: p, db: db, clock: clock, owner: fake.AddPhone(o), inbox: newInbox()}
+	f := &fixture{p: p, opts: opts, db: db, clock: clock, owner: fake.AddPhone(o), inbox: newInbox()}
 	f.ref = provider.Reference{ID: provider.ReferenceID(refs.Add(1)), Settings: provider.Settings{}}
 	return f
 }

@@ -111,7 +111,7 @@ func (d *devices) forget(ctx context.Context, ref provider.ReferenceID) error {
 		}
 	}
 	return d.db.Write(ctx, func(tx *sqlx.Tx) error {
-		for _, table := range []string{"web_device", "web_lid", "web_history"} {
+		for _, table := range []string{"web_device", "web_lid", "web_history", "web_pace"} {
 			if _, err := tx.Exec(`DELETE FROM `+table+` WHERE reference = $1`, ref); err != nil {
 				return fmt.Errorf("forgetting a device: %w", err)
 			}

@@ -23,3 +23,10 @@ CREATE TABLE web_history (
 	at_us BIGINT NOT NULL,
 	PRIMARY KEY (reference, id)
 );
+
+-- how fast a line may go on beginning chats: whatever process opens it next
+CREATE TABLE web_pace (
+	reference BIGINT PRIMARY KEY,
+	strangers_us BIGINT NOT NULL, -- when it may begin as many chats at once as ever
+	locked_us BIGINT NOT NULL -- until when the network forbids it; 0: it does not
+);
