@@ -62,8 +62,12 @@ func (u *unit) called(l line, e *provider.Call) {
 	if callSteps[e.Status] <= callSteps[row.Status] {
 		return
 	}
+	status := e.Status
+	if row.Status == provider.CallAccepted && status == provider.CallMissed {
+		status = provider.CallEnded // the line did not remember, for it was opened anew
+	}
 	c, at := u.chatOf(person{l, e.Chat}), u.said(e.At)
-	row.Chat, row.Status, row.changed = c.ID, e.Status, true
+	row.Chat, row.Status, row.changed = c.ID, status, true
 	c.ActivityUS = max(c.ActivityUS, at)
 	if !e.Mine && !c.IsGroup {
 		c.called(e.From, at)
@@ -73,7 +77,7 @@ func (u *unit) called(l line, e *provider.Call) {
 	u.events = append(u.events, Event{
 		ID: newID(), Type: EventCalls, Account: l.Account, Reference: l.ID, Key: chatKey(l.ID, c.ID), ChatID: c.ChatID, At: u.now,
 		Payload: mustJSON(CallPayload{
-			Reference: l.ID, Ref: l.ID, RemoteJID: c.address().RemoteJID(), ID: e.CallID, Status: e.Status, Video: e.Video, MessageTimestamp: unixTime(at),
+			Reference: l.ID, Ref: l.ID, RemoteJID: c.address().RemoteJID(), ID: e.CallID, Status: status, Video: e.Video, MessageTimestamp: unixTime(at),
 		}),
 	})
 }

@@ -76,6 +76,10 @@ func TestCallsTakeTheirSteps(t *testing.T) {
 			got = append(got, member(t, e.Payload, "id")+member(t, e.Payload, "status"))
 		}
 		require.Equal(t, []string{`"c1""ringing"`, `"c1""ended"`, `"c2""missed"`}, got)
+		f.receive(t, ref, call("9", "c4", provider.CallAccepted), call("10", "c4", provider.CallMissed))
+		taken := f.sink.all(t)[len(got):]
+		require.Len(t, taken, 2)
+		require.Equal(t, `"ended"`, member(t, taken[1].Payload, "status"), "a call that was taken is not missed")
 		golden(t, "payload-call-ringing.json", f.sink.all(t)[0].Payload)
 		c := f.chat(t, ref, "111")
 		require.Equal(t, "Ana", c.Name)

@@ -200,8 +200,10 @@ func (w *world) remembers(h *human) {
 // calls lets a call take all its steps.
 func (w *world) calls(h *human) {
 	id, mine := w.id("call"), w.r.IntN(2) == 0
-	last := []provider.CallStatus{provider.CallEnded, provider.CallMissed, provider.CallRejected}[w.r.IntN(3)]
-	for _, s := range []provider.CallStatus{provider.CallRinging, provider.CallRinging, provider.CallAccepted, last} { // it rings in two reports
+	steps := [][]provider.CallStatus{
+		{provider.CallAccepted, provider.CallEnded}, {provider.CallAccepted, provider.CallRejected}, {provider.CallMissed},
+	}[w.r.IntN(3)]
+	for _, s := range append([]provider.CallStatus{provider.CallRinging, provider.CallRinging}, steps...) { // it rings in two reports
 		w.at = w.at.Add(time.Second)
 		w.does(h, &provider.Call{Raw: w.raw("call"), CallID: id, Chat: h.address(true), Mine: mine, Status: s, At: w.at})
 	}

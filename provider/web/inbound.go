@@ -203,10 +203,7 @@ func (s *session) call(e any) []provider.Event {
 	case *events.CallReject:
 		meta, c.Status = e.BasicCallMeta, provider.CallRejected
 	case *events.CallTerminate:
-		meta, c.Status = e.BasicCallMeta, provider.CallMissed
-		if s.names.answered(meta.CallID) {
-			c.Status = provider.CallEnded
-		}
+		meta, c.Status = e.BasicCallMeta, s.stopped(e)
 	}
 	if c.Status == provider.CallAccepted {
 		s.names.answer(meta.CallID)
@@ -219,6 +216,20 @@ func (s *session) call(e any) []provider.Event {
 	}
 	c.Raw = provider.Raw{Kind: "call", ID: fmt.Sprintf("%s:%s", meta.CallID, c.Status)}
 	return []provider.Event{c}
+}
+
+// stopped is why a linked device stops ringing: the phone may have taken the
+// call.
+func (s *session) stopped(e *events.CallTerminate) provider.CallStatus {
+	switch {
+	case s.names.answered(e.CallID):
+		return provider.CallEnded
+	case e.Reason == "accepted_elsewhere":
+		return provider.CallAccepted
+	case e.Reason == "rejected_elsewhere":
+		return provider.CallRejected
+	}
+	return provider.CallMissed
 }
 
 // identity is that somebody has new keys: another device, perhaps another person.

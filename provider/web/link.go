@@ -34,7 +34,9 @@ type linking struct {
 	left  []string // codes that are not shown yet
 	shown int      // codes of this round
 	round int
-	next  time.Time // when the next code is due
+	// expires is when the code that is shown does, by the clock of the options;
+	// zero: none is shown.
+	expires time.Time
 }
 
 func (l *linking) open() bool { return l.began }
@@ -90,16 +92,16 @@ func (r *course) nextCode() {
 	if l.shown == 0 {
 		life = firstCode
 	}
-	l.next = time.Now().Add(life)
+	l.expires = r.p.opts.Now().Add(life)
 	l.shown++
 	code := l.left[0]
 	l.left = l.left[1:]
-	r.say(&provider.Connection{State: provider.Pairing, QR: code, Expires: r.p.opts.Now().Add(life)})
+	r.say(&provider.Connection{State: provider.Pairing, QR: code, Expires: l.expires})
 }
 
 // isPaired is that the new device's keys are stored.
 func (r *course) isPaired() {
-	r.linking.kept, r.linking.next = true, time.Time{}
+	r.linking.kept, r.linking.expires = true, time.Time{}
 	if r.linking.told {
 		r.restart()
 		return
@@ -129,6 +131,6 @@ func (r *course) askCode() {
 		return
 	}
 	r.linking.shown = 1
-	r.linking.next = time.Now().Add(typedCode)
-	r.say(&provider.Connection{State: provider.Pairing, Code: code, Expires: r.p.opts.Now().Add(typedCode)})
+	r.linking.expires = r.p.opts.Now().Add(typedCode)
+	r.say(&provider.Connection{State: provider.Pairing, Code: code, Expires: r.linking.expires})
 }

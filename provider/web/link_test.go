@@ -34,6 +34,60 @@ func TestQR(t *testing.T) {
 	})
 }
 
+// TestQRRotates lets nobody scan: each code has its time and then the next one
+// takes its place, with new ones from the network twice. Then the line gives up,
+// until somebody links it again; a late code is as good as the first.
+func TestQRRotates(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := newLine(t, db, nil)
+		f.open(t)
+		require.NoError(t, f.session.(provider.Linker).Link(soon(t), ""))
+		const rounds, codes = 3, 6
+		seen := map[string]bool{}
+		next := func() *provider.Connection {
+			shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.QR != "" && !seen[c.QR] })
+			seen[shown.QR] = true
+			return shown
+		}
+		for i := range rounds * codes {
+			shown, life := next(), 20*time.Second
+			if i%codes == 0 {
+				life = time.Minute
+			}
+			require.Equal(t, provider.Pairing, shown.State)
+			require.Equal(t, f.clock.now().Add(life), shown.Expires)
+			f.clock.add(life - 1)
+			require.False(t, f.inbox.has(provider.Disconnected))
+			f.clock.add(1)
+		}
+		over := f.inbox.state(t, provider.Disconnected)
+		require.Equal(t, provider.UnknownReason, over.Reason)
+		require.NotEmpty(t, over.Detail)
+		require.True(t, over.Until.IsZero())
+		require.Len(t, seen, rounds*codes)
+
+		require.NoError(t, f.session.(provider.Linker).Link(soon(t), ""))
+		for range codes {
+			f.clock.add(next().Expires.Sub(f.clock.now()))
+		}
+		_, err := f.owner.Scan(soon(t), next().QR) // of the second round
+		require.NoError(t, err)
+		f.inbox.state(t, provider.Connected)
+	})
+}
+
+// TestCodeExpires shows a code to type that nobody types.
+func TestCodeExpires(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := newLine(t, db, nil)
+		f.open(t)
+		require.NoError(t, f.session.(provider.Linker).Link(soon(t), f.owner.JID().User))
+		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.Code != "" })
+		f.clock.add(shown.Expires.Sub(f.clock.now()))
+		require.Equal(t, provider.UnknownReason, f.inbox.state(t, provider.Disconnected).Reason)
+	})
+}
+
 // TestCode links a line by a code that is typed on the phone.
 func TestCode(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {

@@ -39,6 +39,33 @@ func TestCalls(t *testing.T) {
 	})
 }
 
+// TestCallEnds follows a call that somebody takes on the phone: its end is no
+// missed call.
+func TestCallEnds(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(nil)
+		call := ana.Ring(f.owner.LID(), false)
+		step := func(want provider.CallStatus) *provider.Call {
+			c := await(t, f.inbox, func(c *provider.Call) bool { return c.Status == want })
+			require.Equal(t, call.ID, c.CallID)
+			require.Equal(t, ana.JID().User, c.Chat.Phone)
+			return c
+		}
+		step(provider.CallRinging)
+		f.owner.PickUp(call)
+		step(provider.CallAccepted)
+		ana.HangUp(call, "")
+		require.Equal(t, ana.JID().User, step(provider.CallEnded).From.Phone)
+		require.NoError(t, f.device.AwaitIdle(soon(t)))
+
+		refused := ana.Ring(f.owner.LID(), true)
+		f.owner.Decline(refused)
+		got := await(t, f.inbox, func(c *provider.Call) bool { return c.Status == provider.CallRejected })
+		require.Equal(t, refused.ID, got.CallID)
+		require.NoError(t, f.device.AwaitIdle(soon(t)))
+	})
+}
+
 // TestIdentity is that a contact has new keys, and goes on writing.
 func TestIdentity(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {

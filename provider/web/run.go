@@ -23,6 +23,9 @@ const (
 	// settled is how long a connection must have stood for its loss to be no
 	// sign of a trouble that stays.
 	settled = 20 * time.Second
+	// codeLook is how often it is looked whether a code has expired. People are
+	// told when by a clock that may leap, and timers go by another.
+	codeLook = 100 * time.Millisecond
 	// deafAfter is how long a connection may be silent before a probe that
 	// fails means that it carries nothing.
 	deafAfter = 20 * time.Second
@@ -78,32 +81,37 @@ func (r *course) careful(step func()) {
 // wait is how long until there is something to do.
 func (r *course) wait() time.Duration {
 	until := time.Hour
-	for _, at := range []time.Time{r.redial, r.again, r.linking.next} {
+	for _, at := range []time.Time{r.redial, r.again} {
 		if !at.IsZero() {
 			until = min(until, time.Until(at))
 		}
+	}
+	if !r.linking.expires.IsZero() {
+		until = min(until, codeLook)
 	}
 	return max(until, 0)
 }
 
 func (r *course) tick() {
 	now := time.Now()
-	due := func(at *time.Time) bool {
-		if at.IsZero() || at.After(now) {
-			return false
-		}
-		*at = time.Time{}
-		return true
-	}
-	if due(&r.again) {
+	if due(&r.again, now) {
 		r.say(r.unsaid)
 	}
-	if due(&r.redial) {
+	if due(&r.redial, now) {
 		r.connect()
 	}
-	if due(&r.linking.next) {
+	if due(&r.linking.expires, r.p.opts.Now()) {
 		r.nextCode()
 	}
+}
+
+// due reports whether a time has come, and forgets it then.
+func due(at *time.Time, now time.Time) bool {
+	if at.IsZero() || at.After(now) {
+		return false
+	}
+	*at = time.Time{}
+	return true
 }
 
 // say reports how the connection stands. What cannot be stored is repeated,
@@ -158,7 +166,7 @@ func (r *course) lost(why provider.ConnectionCode, detail string) {
 	}
 	r.since = time.Time{}
 	if r.linking.open() {
-		r.linking.next = time.Time{}
+		r.linking.expires = time.Time{}
 	}
 	pause := time.Duration(0)
 	if r.tries > 0 {

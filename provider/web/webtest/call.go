@@ -15,11 +15,12 @@ type Call struct {
 	ID    string
 	To    types.JID
 	Video bool
+	from  *Phone
 }
 
 // Ring calls somebody, whose linked devices ring.
 func (p *Phone) Ring(to types.JID, video bool) Call {
-	call := Call{ID: strings.ToUpper(newMessageID()), To: to, Video: video}
+	call := Call{ID: strings.ToUpper(newMessageID()), To: to, Video: video, from: p}
 	media := "audio"
 	if video {
 		media = "video"
@@ -34,6 +35,12 @@ func (p *Phone) HangUp(call Call, reason string) {
 	put(a, "reason", reason)
 	p.signalCall(call, "terminate", a, nil)
 }
+
+// PickUp takes a call on the phone that rings: its linked devices stop ringing.
+func (*Phone) PickUp(call Call) { call.from.HangUp(call, "accepted_elsewhere") }
+
+// Decline refuses a call on the phone that rings.
+func (*Phone) Decline(call Call) { call.from.HangUp(call, "rejected_elsewhere") }
 
 func (p *Phone) signalCall(call Call, what string, a attrs, content []node) {
 	form := p.form(call.To, 0)
