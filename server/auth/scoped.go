@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
 )
 
 // MaxTokenLife is how long a scoped token may be valid.
@@ -87,7 +88,7 @@ func (s *Service) Tokens(ctx context.Context, by Caller, l List) ([]Token, strin
 	if err != nil {
 		return nil, "", fmt.Errorf("listing tokens: %w", err)
 	}
-	tokens, next := page(rows, limit, tokenRow.token, func(r tokenRow) int64 { return r.Seq })
+	tokens, next := page.Cut(rows, limit, func(r tokenRow) int64 { return r.Seq }, tokenRow.token)
 	return tokens, next, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
 )
 
 // User is a person, or a program, that may log in.
@@ -46,7 +47,7 @@ func (s *Service) Users(ctx context.Context, account string, l List) ([]User, st
 	if err != nil {
 		return nil, "", fmt.Errorf("listing users: %w", err)
 	}
-	users, next := page(rows, limit, userRow.user, func(u userRow) int64 { return u.Seq })
+	users, next := page.Cut(rows, limit, func(u userRow) int64 { return u.Seq }, userRow.user)
 	return users, next, nil
 }
 

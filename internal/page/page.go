@@ -1,0 +1,54 @@
+// Package page cuts lists that are ordered by one number, a database's
+// sequence, into pages. A cursor is the number of the last row of the page
+// before.
+package page
+
+import "strconv"
+
+// The bounds of a page.
+const (
+	most  = 200
+	usual = 50
+)
+
+// Error says what is wrong with the bounds of a page.
+type Error struct {
+	Field   string // "limit" or "cursor"
+	Message string
+}
+
+func (e *Error) Error() string { return e.Field + " " + e.Message }
+
+// Parse reads the bounds of a page: at most limit rows, 0 for the usual 50,
+// after the page that ended with cursor, "" for the first page. Last is the
+// number in the cursor, 0 without one. The error is an [*Error].
+func Parse(limit int, cursor string) (last int64, rows int, err error) {
+	if limit == 0 {
+		limit = usual
+	}
+	if limit < 1 || limit > most {
+		return 0, 0, &Error{"limit", "must be between 1 and 200"}
+	}
+	if cursor == "" {
+		return 0, limit, nil
+	}
+	last, err = strconv.ParseInt(cursor, 36, 64)
+	if err != nil || last < 0 || strconv.FormatInt(last, 36) != cursor {
+		return 0, 0, &Error{"cursor", "is not a cursor of this list"}
+	}
+	return last, limit, nil
+}
+
+// Cut makes a page of rows, of which one more than its size was asked for, and
+// returns the cursor of the next page, "" on the last. Items are never nil.
+func Cut[R, T any](rows []R, size int, number func(R) int64, view func(R) T) (items []T, next string) {
+	if len(rows) > size {
+		rows = rows[:size]
+		next = strconv.FormatInt(number(rows[size-1]), 36)
+	}
+	items = make([]T, len(rows))
+	for i, r := range rows {
+		items[i] = view(r)
+	}
+	return items, next
+}
