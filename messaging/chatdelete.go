@@ -27,8 +27,8 @@ type Eraser interface {
 	EraseTx(ctx context.Context, tx *sqlx.Tx, e Erased) error
 }
 
-// DeleteChat erases what is held on a contact or a group, here and in the sinks
-// that are an [Eraser]: the chat with its messages and files, what the contact
+// DeleteChat erases what is held on a contact or a group, here, in a provider
+// that is a [provider.Eraser] and in the sinks that are an [Eraser]: the chat with its messages and files, what the contact
 // wrote in groups, and what the network reported of it. What comes later begins
 // a new chat. Somebody on whom nothing is held is [ErrNotFound].
 func (a *Account) DeleteChat(ctx context.Context, ref provider.ReferenceID, chatID string) error {
@@ -109,6 +109,9 @@ func (u *unit) erase(ctx context.Context, l line, addr provider.Address, earlier
 		if err := u.eraseChat(ctx, c); err != nil {
 			return err
 		}
+	}
+	if err := u.eraseInProvider(ctx, l, f); err != nil {
+		return err
 	}
 	u.tell(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
 	return u.eraseInSinks(ctx, l, f)
@@ -242,6 +245,18 @@ func (u *unit) shrunk(ctx context.Context, c *chatRow, gone []int64, unread int6
 		return nil
 	}
 	return u.release(ctx, c) // what waited behind them
+}
+
+// eraseInProvider has the line's provider erase what it keeps.
+func (u *unit) eraseInProvider(ctx context.Context, l line, f *footprint) error {
+	eraser, ok := u.s.kinds[l.Kind].(provider.Eraser)
+	if !ok {
+		return nil
+	}
+	if err := eraser.EraseTx(ctx, u.tx.Tx, l.ID, f.ids); err != nil {
+		return fmt.Errorf("erasing what the provider keeps: %w", err)
+	}
+	return nil
 }
 
 // eraseInSinks has the sinks erase what they were told.
