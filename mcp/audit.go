@@ -1,0 +1,71 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// auditPatience is how long a call waits to be written down.
+const auditPatience = 10 * time.Second
+
+// auditRow is a row of mcp_audit.
+type auditRow struct {
+	ID        int64
+	At        int64 `db:"at_us"`
+	Account   string
+	Caller    string
+	Token     string
+	Function  string
+	Arguments string
+	DryRun    bool `db:"dry_run"`
+	Outcome   string
+	Duration  int64 `db:"duration_us"`
+}
+
+const auditColumns = `at_us, account, caller, token, function, arguments, dry_run, outcome, duration_us`
+
+var auditTypes = []string{"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BOOLEAN", "TEXT", "BIGINT"}
+
+// audit writes the call down before its answer leaves, also when the caller
+// has gone. What has been done is not undone where that is not possible: then
+// the log has it.
+func (x *execution) audit(ctx context.Context, out *Outcome, took time.Duration) {
+	if x.r.opts.Retention < 0 {
+		return
+	}
+	row := &auditRow{
+		At: database.Micros(x.r.opts.Now()), Account: x.caller.Account, Caller: x.caller.User, Token: x.caller.Token,
+		Function: x.name, Arguments: x.masked(), DryRun: x.req.DryRun,
+		Outcome: shown(clean(out.code())), Duration: took.Microseconds(),
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditPatience)
+	defer cancel()
+	if err := x.r.log.Do(ctx, row); err != nil {
+		x.r.opts.Logger.ErrorContext(ctx, "a function call is not in the audit log", slog.String("account", row.Account),
+			slog.String("user", row.Caller), slog.String("function", row.Function), slog.String("outcome", row.Outcome), slog.Any("error", err))
+	}
+}
+
+// storeAudit writes down calls that ended together.
+func (r *Registry) storeAudit(ctx context.Context, rows []*auditRow) []error {
+	ctx, cancel := context.WithTimeout(ctx, auditPatience)
+	defer cancel()
+	values := make([]any, 0, len(auditTypes)*len(rows))
+	for _, a := range rows {
+		values = append(values, a.At, a.Account, a.Caller, a.Token, a.Function, a.Arguments, a.DryRun, a.Outcome, a.Duration)
+	}
+	err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		return r.db.Insert(ctx, tx, `INSERT INTO mcp_audit (`+auditColumns+`)`, auditTypes, values)
+	})
+	if err != nil {
+		err = fmt.Errorf("storing calls: %w", err)
+	}
+	return slices.Repeat([]error{err}, len(rows))
+}

@@ -1,0 +1,113 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Bounds of a page of the audit log.
+const (
+	auditDefault = 50
+	auditMost    = 200
+)
+
+// AuditFilter says which calls are listed; empty fields allow all.
+type AuditFilter struct {
+	User     string
+	Function string
+	Outcome  string    // "ok", or the code of an error
+	From, To time.Time // answered at From or later, before To
+	Limit    int       // 1 to 200; 0: 50
+	Cursor   string    // AuditPage.Next of the page before
+}
+
+// AuditPage is one page of the audit log, newest first.
+type AuditPage struct {
+	Items []AuditEntry // never nil
+	Next  string       // "": it is the last page
+}
+
+// AuditEntry is a call.
+type AuditEntry struct {
+	ID       string
+	At       time.Time // when it was answered
+	User     string
+	Token    string // the scoped token that was used, or ""
+	Function string
+	// Arguments is a JSON object of what may be shown. Texts in brackets,
+	// "[masked]", stand for what is left out.
+	Arguments json.RawMessage
+	DryRun    bool
+	Outcome   string // "ok", or the code of the error
+	Duration  time.Duration
+}
+
+// Audit lists calls. A filter that is not valid is an [*Error] of the code
+// [CodeInvalidArguments], which names its fields as they are in the REST API.
+func (a *Account) Audit(ctx context.Context, f AuditFilter) (AuditPage, error) {
+	before, failed := f.check()
+	if failed != nil {
+		return AuditPage{}, failed
+	}
+	to := int64(math.MaxInt64)
+	if !f.To.IsZero() {
+		to = database.Micros(f.To)
+	}
+	var rows []auditRow
+	err := a.r.db.SelectContext(ctx, &rows, `SELECT id, `+auditColumns+` FROM mcp_audit
+		WHERE account = $1 AND id < $2 AND ($3 = '' OR caller = $3) AND ($4 = '' OR function = $4) AND ($5 = '' OR outcome = $5)
+		AND at_us >= $6 AND at_us < $7 ORDER BY id DESC LIMIT $8`,
+		a.id, before, f.User, f.Function, f.Outcome, database.Micros(f.From), to, f.Limit+1)
+	if err != nil {
+		return AuditPage{}, fmt.Errorf("listing calls: %w", err)
+	}
+	page := AuditPage{Items: []AuditEntry{}}
+	if len(rows) > f.Limit {
+		rows = rows[:f.Limit]
+		page.Next = strconv.FormatInt(rows[f.Limit-1].ID, 36)
+	}
+	for i := range rows {
+		page.Items = append(page.Items, rows[i].entry())
+	}
+	return page, nil
+}
+
+// check completes the filter, and reads where the page begins.
+func (f *AuditFilter) check() (before int64, failed *Error) {
+	before = math.MaxInt64
+	failed = refusal(CodeInvalidArguments, "the filter is not valid")
+	if f.Limit == 0 {
+		f.Limit = auditDefault
+	}
+	if f.Limit < 1 || f.Limit > auditMost {
+		failed.Details = append(failed.Details, Detail{"limit", fmt.Sprintf("must be between 1 and %d", auditMost)})
+	}
+	if f.Cursor != "" {
+		var err error
+		if before, err = strconv.ParseInt(f.Cursor, 36, 64); err != nil || before < 1 {
+			failed.Details = append(failed.Details, Detail{"cursor", "is not a cursor of this list"})
+		}
+	}
+	for _, text := range []struct{ name, value string }{{"user", f.User}, {"function", f.Function}, {"outcome", f.Outcome}} {
+		if clean(text.value) != text.value {
+			failed.Details = append(failed.Details, Detail{text.name, "must be UTF-8 without U+0000"})
+		}
+	}
+	if len(failed.Details) > 0 {
+		return 0, failed
+	}
+	return before, nil
+}
+
+func (r *auditRow) entry() AuditEntry {
+	return AuditEntry{
+		ID: strconv.FormatInt(r.ID, 10), At: database.Time(r.At), User: r.Caller, Token: r.Token, Function: r.Function,
+		Arguments: json.RawMessage(r.Arguments), DryRun: r.DryRun, Outcome: r.Outcome, Duration: time.Duration(r.Duration) * time.Microsecond,
+	}
+}

@@ -1,0 +1,73 @@
+package mcp
+
+import (
+	"net/http"
+	"time"
+)
+
+// Codes of [Error] that the registry itself gives. Handlers may give any code;
+// those of the REST API have its statuses.
+const (
+	CodeUnknownFunction  = "unknown_function"
+	CodeInvalidArguments = "invalid_arguments"
+	CodeRateLimited      = "rate_limited"
+	CodeForbidden        = "forbidden"
+	CodeNotFound         = "not_found"
+	CodeTimeout          = "timeout"
+	CodeUnavailable      = "unavailable"
+	CodeTooLarge         = "payload_too_large" // the result is
+	CodeInternal         = "internal"
+)
+
+// Error is why a call failed, as its caller is told. Every text of it is shown
+// to models: it must neither repeat a value, which may be a secret, nor say
+// how we are built.
+type Error struct {
+	Code    string   `json:"code" doc:"Which error it is. Stable."`
+	Message string   `json:"message" doc:"What went wrong, for models and people."`
+	Details []Detail `json:"details" nullable:"false" doc:"What is wrong with which argument."`
+
+	// RetryAfter is when to try again; 0: not said.
+	RetryAfter time.Duration `json:"-"`
+	// Status is that of HTTP; 0: the code's, and 422 where it has none.
+	Status int `json:"-"`
+}
+
+func (e *Error) Error() string { return "mcp: " + e.Code + ": " + e.Message }
+
+// Detail says what is wrong with an argument.
+type Detail struct {
+	Argument string `json:"argument" doc:"Path of the argument, \"input.items[2].name\"; \"arguments\": all of them."`
+	Message  string `json:"message" doc:"Which rule it breaks."`
+}
+
+// statuses are those of the codes that have one.
+var statuses = map[string]int{
+	CodeUnknownFunction:     http.StatusNotFound,
+	CodeInvalidArguments:    http.StatusUnprocessableEntity,
+	CodeRateLimited:         http.StatusTooManyRequests,
+	CodeForbidden:           http.StatusForbidden,
+	CodeNotFound:            http.StatusNotFound,
+	CodeTimeout:             http.StatusGatewayTimeout,
+	CodeUnavailable:         http.StatusServiceUnavailable,
+	CodeTooLarge:            http.StatusRequestEntityTooLarge,
+	CodeInternal:            http.StatusInternalServerError,
+	"unauthorized":          http.StatusUnauthorized,
+	"request_timeout":       http.StatusRequestTimeout,
+	"conflict":              http.StatusConflict,
+	"session_not_connected": http.StatusConflict,
+	"window_closed":         http.StatusConflict,
+	"budget_exceeded":       http.StatusConflict,
+	"precondition_failed":   http.StatusPreconditionFailed,
+	"provider_error":        http.StatusBadGateway,
+}
+
+func (e *Error) status() int {
+	if e.Status != 0 {
+		return e.Status
+	}
+	if s, ok := statuses[e.Code]; ok {
+		return s
+	}
+	return http.StatusUnprocessableEntity
+}

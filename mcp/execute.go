@@ -1,0 +1,171 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Execute makes a call and says what became of it. It returns by the deadline
+// of the function, or a little later if the database does not answer; it never
+// panics.
+func (r *Registry) Execute(ctx context.Context, c Caller, req Request) Outcome {
+	began := time.Now()
+	x := &execution{r: r, f: r.catalogue.Load().byName[req.Function], caller: c, req: req}
+	x.name = shown(clean(req.Function))
+	result, failed := x.run(ctx)
+	out := r.outcome(x.name, result, failed, time.Since(began))
+	x.audit(ctx, &out, time.Since(began))
+	x.observe(&out, time.Since(began))
+	return out
+}
+
+// execution is a call under way.
+type execution struct {
+	r      *Registry
+	f      *function // nil: unknown
+	caller Caller
+	req    Request
+	name   string // of the function, as it may be shown
+}
+
+// clean is text that any database stores.
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+func (x *execution) observe(out *Outcome, took time.Duration) {
+	if o := x.r.opts.Observer; o != nil && o.Called != nil {
+		name := ""
+		if x.f != nil {
+			name = x.f.tool.Name
+		}
+		o.Called(name, out.code(), took)
+	}
+}
+
+// run passes the call along the chain. What panics in it outside of a handler
+// is the caller's rights, or a type that reads itself.
+func (x *execution) run(ctx context.Context) (result []byte, failed *Error) {
+	timeout := x.r.opts.Timeout
+	if x.f != nil {
+		timeout = x.f.timeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			failed = x.failure(ctx, newPanicked(v))
+		}
+	}()
+	if failed := x.forbidden(); failed != nil {
+		return nil, failed
+	}
+	if failed := x.limited(ctx); failed != nil {
+		return nil, failed
+	}
+	if x.f == nil {
+		return nil, refusal(CodeUnknownFunction, "there is no function of that name")
+	}
+	in, details := x.f.decode(x.req.Arguments)
+	if len(details) > 0 {
+		failed := refusal(CodeInvalidArguments, "the arguments are not valid")
+		failed.Details = details
+		return nil, failed
+	}
+	return x.handle(ctx, in)
+}
+
+func refusal(code, message string) *Error {
+	return &Error{Code: code, Message: message, Details: []Detail{}}
+}
+
+func (x *execution) forbidden() *Error {
+	needed := []string{PermissionExecute}
+	if x.f != nil {
+		needed = append(needed, x.f.tool.Permission)
+	}
+	for _, p := range needed {
+		if !x.caller.may(p) {
+			return refusal(CodeForbidden, "this needs the permission "+p)
+		}
+	}
+	return nil
+}
+
+// limited takes the call from the limits. One that cannot be counted is not
+// let through.
+func (x *execution) limited(ctx context.Context) *Error {
+	t := x.take()
+	if t == nil {
+		return nil
+	}
+	if err := x.r.takes.Do(ctx, t); err != nil {
+		return x.failure(ctx, &uncounted{err})
+	}
+	if t.wait == 0 {
+		return nil
+	}
+	seconds := int(math.Ceil(t.wait.Seconds()))
+	failed := refusal(CodeRateLimited, fmt.Sprintf("%s; try again in %d s", t.over, seconds))
+	failed.RetryAfter = t.wait
+	return failed
+}
+
+// uncounted is why a call could not be counted.
+type uncounted struct{ error }
+
+func (e *uncounted) Unwrap() error { return e.error }
+
+// failure is what the caller is told of an error.
+func (x *execution) failure(ctx context.Context, err error) *Error {
+	var (
+		ours   *Error
+		no     *uncounted
+		broken *panicked
+	)
+	log := x.r.opts.Logger.With(slog.String("function", x.name))
+	switch {
+	case errors.As(err, &ours):
+		return x.chosen(ctx, ours)
+	case errors.As(err, &broken):
+		log.ErrorContext(ctx, "a function panicked", slog.String("panic", broken.what), slog.String("stack", broken.stack))
+		return internal()
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return refusal(CodeTimeout, "the function did not answer in time; what it does may still happen")
+	case errors.As(err, &no) && ctx.Err() == nil, database.IsUnwritable(err):
+		log.ErrorContext(ctx, "a function call found no store", slog.Any("error", err))
+		return refusal(CodeUnavailable, "this is not possible at the moment")
+	}
+	if t := x.r.opts.Translate; t != nil {
+		if ours = t(err); ours != nil {
+			return x.chosen(ctx, ours)
+		}
+	}
+	if ctx.Err() != nil {
+		return refusal(CodeUnavailable, "the call was ended before it was answered")
+	}
+	log.ErrorContext(ctx, "a function failed", slog.Any("error", err))
+	return internal()
+}
+
+// chosen is an error that a handler chose to show.
+func (x *execution) chosen(ctx context.Context, e *Error) *Error {
+	if e.Code == "" || e.Code == CodeInternal {
+		x.r.opts.Logger.ErrorContext(ctx, "a function failed", slog.String("function", x.name), slog.Any("error", e))
+		return internal()
+	}
+	out := *e
+	out.Details = append([]Detail{}, e.Details...)
+	return &out
+}
+
+func internal() *Error {
+	return refusal(CodeInternal, "something went wrong; the log has it")
+}

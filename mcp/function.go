@@ -1,0 +1,170 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"time"
+)
+
+// Caller is who calls, known to whoever made the request. Its zero value may
+// do nothing.
+type Caller struct {
+	Account string
+	User    string // id of the user; the limits of functions are his
+	Token   string // id of the scoped token he used, or ""
+	// May says whether he has a permission, at this moment. nil: none.
+	May func(permission string) bool
+}
+
+func (c Caller) may(permission string) bool {
+	return permission == "" || c.May != nil && c.May(permission)
+}
+
+// Call is what a handler is told beside its arguments.
+type Call struct {
+	Caller
+	Function string
+
+	report func(done, total float64, text string)
+}
+
+// Progress tells the caller how far the call is, if he wants to know. total is
+// 0 while it is unknown.
+func (c Call) Progress(done, total float64, text string) {
+	if c.report != nil {
+		c.report(done, total, text)
+	}
+}
+
+// Function is what callers may call. In is a struct of its arguments, Out one
+// of its result; [Register] says which tags their fields may have.
+type Function[In, Out any] struct {
+	Name        string // a–z, 0–9 and _, at most 64
+	Title       string // for people; "": the name
+	Description string // for models: when to use it, and what comes back
+	Permission  string // "": [PermissionExecute] is enough
+
+	ReadOnly    bool // it changes nothing
+	Idempotent  bool // to call it again with the same arguments changes nothing more
+	Destructive bool // it may delete or overwrite
+
+	Limit   int           // calls of a minute by one user; 0: that of the registry, −1: none
+	Timeout time.Duration // 0: that of the registry
+
+	// Schema is published as the schema of the arguments instead of one made
+	// from In, which is [json.RawMessage] then. Nothing but that the arguments
+	// are an object is checked before the handler is called.
+	Schema json.RawMessage
+
+	// Handler does it. The context ends with the deadline, and when the caller
+	// has gone. An error should be an [*Error], or what [Options.Translate]
+	// understands.
+	Handler func(ctx context.Context, c Call, in In) (Out, error)
+	// Plan says what Handler would do, and does not do it; what it refuses, so
+	// would Handler. nil: that the arguments are right is all that is known.
+	Plan func(ctx context.Context, c Call, in In) (any, error)
+}
+
+// function is a [Function] whose types are known only to its closures.
+type function struct {
+	tool    Tool
+	limit   int
+	timeout time.Duration
+	in, out *shape
+
+	decode func(raw []byte) (in any, details []Detail)
+	call   func(ctx context.Context, c Call, in any) (out any, err error)
+	plan   func(ctx context.Context, c Call, in any) (any, error)
+}
+
+var functionName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// Register adds a function. Its errors name the function, and the field of In
+// or Out that cannot be used.
+//
+// Arguments are the fields of In, named by their json tags, of the kinds
+// string, bool, integer, float, slice, struct, map with text keys, and
+// [json.RawMessage] or any for what is not checked; what unmarshals itself
+// from text is a string. A field is required unless it is a pointer, says
+// omitempty or omitzero, or has a default. Further tags:
+//
+//	doc:"…"                         for models and people
+//	enum:"a,b"                      the only texts that are allowed
+//	minLength:"1" maxLength:"20"    of a text, in characters; of a slice, in elements
+//	minimum:"1" maximum:"100"       of a number
+//	default:"20"                    stands in for what is left out
+//	private:"true"                  the audit log does not hold the value
+//
+// The same tags but the last three describe the fields of Out. Slices and maps
+// in it that are nil become empty.
+func Register[In, Out any](r *Registry, f Function[In, Out]) error {
+	e, err := build(r, f)
+	if err == nil {
+		err = r.add(e)
+	}
+	if err != nil {
+		return fmt.Errorf("mcp: registering function %q: %w", f.Name, err)
+	}
+	return nil
+}
+
+func build[In, Out any](r *Registry, f Function[In, Out]) (*function, error) {
+	e := &function{limit: f.Limit, timeout: f.Timeout}
+	if err := check(f); err != nil {
+		return nil, err
+	}
+	if f.Limit == 0 {
+		e.limit = r.opts.Limit
+	}
+	if f.Timeout == 0 {
+		e.timeout = r.opts.Timeout
+	}
+	var err error
+	if e.in, err = inputShape(reflect.TypeFor[In](), f.Schema); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	if e.out, err = outputShape(reflect.TypeFor[Out]()); err != nil {
+		return nil, fmt.Errorf("result: %w", err)
+	}
+	e.tool = Tool{
+		Name: f.Name, Title: f.Title, Description: f.Description, Permission: f.Permission,
+		ReadOnly: f.ReadOnly, Idempotent: f.Idempotent, Destructive: f.Destructive,
+		Input: e.in.published(), Output: e.out.published(),
+	}
+	e.decode = func(raw []byte) (any, []Detail) {
+		in := new(In)
+		details := decodeArguments(raw, e.in, reflect.ValueOf(in).Elem())
+		return in, details
+	}
+	e.call = func(ctx context.Context, c Call, in any) (any, error) {
+		out, err := f.Handler(ctx, c, *in.(*In))
+		if err != nil {
+			return nil, err
+		}
+		e.out.fill(reflect.ValueOf(&out).Elem())
+		return out, nil
+	}
+	if f.Plan != nil {
+		e.plan = func(ctx context.Context, c Call, in any) (any, error) { return f.Plan(ctx, c, *in.(*In)) }
+	}
+	return e, nil
+}
+
+func check[In, Out any](f Function[In, Out]) error {
+	switch {
+	case !functionName.MatchString(f.Name):
+		return fmt.Errorf("Function.Name must match %s", functionName) //nolint:staticcheck // the name of a field begins it
+	case f.Description == "":
+		return fmt.Errorf("Function.Description is missing: it is all that a model knows") //nolint:staticcheck // likewise
+	case f.Handler == nil:
+		return fmt.Errorf("Function.Handler is missing") //nolint:staticcheck // likewise
+	case f.Limit < -1 || f.Limit > maxLimit:
+		return fmt.Errorf("Function.Limit must be from 1 to %d, or -1", maxLimit) //nolint:staticcheck // likewise
+	case f.Timeout < 0:
+		return fmt.Errorf("Function.Timeout is negative") //nolint:staticcheck // likewise
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package functions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/trunklinehq/trunkline/mcp"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+func (s *service) lines(r *mcp.Registry) error {
+	return errors.Join(
+		add(r, mcp.Function[listReferences, referenceList]{
+			Name: "list_references", Title: "List the lines of the account", Permission: referencesRead, ReadOnly: true,
+			Description: "Lists the configured chat lines, called references: WhatsApp numbers, Messenger pages and simulated phones. Call it first: the id of a line " +
+				"is the argument reference of all other functions. Each comes with its name, type, state (CONNECTED: it works) and what it can send. The oldest 1,000 are shown.",
+			Handler: s.listReferences,
+		}, nil),
+		add(r, mcp.Function[referenceArgument, referenceStatus]{
+			Name: "get_reference_status", Title: "See whether a line works", Permission: referencesRead, ReadOnly: true,
+			Description: "Says how one line stands with its network: CONNECTED, or why not. Use it when sends are refused or stay PENDING. " +
+				"connectedAt is in UNIX seconds, 0 when it is not connected; lastError is empty when there is none.",
+			Handler: s.referenceStatus,
+		}, nil),
+		add(r, mcp.Function[listTemplates, templateList]{
+			Name: "list_templates", Title: "List the message templates of a line", Permission: chatsRead, ReadOnly: true,
+			Description: "Lists the message templates of a WhatsApp Business line, which are what may be sent when a contact has not written for 24 hours; only APPROVED ones can. " +
+				"Each comes with name, language, category, status and its components. Other types of lines answer unsupported. At most 1,000 are shown: narrow them by status.",
+			Handler: s.listTemplates,
+		}, nil),
+	)
+}
+
+// referenceArgument names a line.
+type referenceArgument struct {
+	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the line, as list_references shows it."`
+}
+
+type listReferences struct {
+	Type string `json:"type,omitempty" maxLength:"64" doc:"Only lines of this type, such as provider-cloud, provider-web, provider-messenger or provider-sandbox."`
+}
+
+type referenceList struct {
+	References []referenceItem `json:"references" doc:"The lines, oldest first."`
+}
+
+// referenceItem is what a caller needs to choose a line.
+type referenceItem struct {
+	ID        provider.ReferenceID `json:"id" doc:"The argument reference of other functions."`
+	Name      string               `json:"name" doc:"What its owner calls it."`
+	Type      string               `json:"type" doc:"The kind of line."`
+	State     string               `json:"state" doc:"CONNECTED when it works."`
+	Send      []string             `json:"send" doc:"Types of messages that it sends as they are."`
+	Templates bool                 `json:"templates" doc:"It has message templates."`
+	Groups    bool                 `json:"groups" doc:"It has groups."`
+	CreatedAt int64                `json:"createdAt" doc:"UNIX seconds."`
+}
+
+// most bounds lists that have no pages.
+const (
+	most = 1000
+	page = 200
+)
+
+func (s *service) listReferences(ctx context.Context, c mcp.Call, in listReferences) (referenceList, error) {
+	lines, err := whole(func(l messaging.List) (messaging.Page[messaging.Reference], error) {
+		return s.account(c).References(ctx, provider.Kind(in.Type), l)
+	})
+	out := referenceList{make([]referenceItem, len(lines))}
+	for i, ref := range lines {
+		out.References[i] = referenceItem{
+			ID: ref.ID, Name: ref.Name, Type: string(ref.Type), State: string(ref.Session.State), Send: ref.Capabilities.Send,
+			Templates: ref.Capabilities.Templates, Groups: ref.Capabilities.Groups, CreatedAt: ref.CreatedAt.Unix(),
+		}
+	}
+	return out, err
+}
+
+// whole is a list of at most [most].
+func whole[T any](fetch func(messaging.List) (messaging.Page[T], error)) ([]T, error) {
+	var out []T
+	cursor := ""
+	for {
+		p, err := fetch(messaging.List{Limit: page, Cursor: cursor})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p.Items...)
+		if p.Next == nil || len(out) >= most {
+			return out, nil
+		}
+		cursor = *p.Next
+	}
+}
+
+type referenceStatus struct {
+	Reference   provider.ReferenceID `json:"reference" doc:"Id of the line."`
+	Name        string               `json:"name" doc:"What its owner calls it."`
+	Type        string               `json:"type" doc:"The kind of line."`
+	State       string               `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED" doc:"How it stands."`
+	ConnectedAt int64                `json:"connectedAt" doc:"UNIX seconds; 0: it is not connected."`
+	LastError   string               `json:"lastError" doc:"Why it is not connected, as code: words; empty: no error."`
+}
+
+func (s *service) referenceStatus(ctx context.Context, c mcp.Call, in referenceArgument) (referenceStatus, error) {
+	ref, err := s.account(c).Reference(ctx, in.Reference)
+	if err != nil {
+		return referenceStatus{}, err
+	}
+	out := referenceStatus{Reference: ref.ID, Name: ref.Name, Type: string(ref.Type), State: string(ref.Session.State)}
+	if at := ref.Session.ConnectedAt; at != nil {
+		out.ConnectedAt = at.Unix()
+	}
+	if e := ref.Session.LastError; e != nil {
+		out.LastError = e.Code + ": " + e.Message
+	}
+	return out, nil
+}
+
+type listTemplates struct {
+	referenceArgument
+	Status string `json:"status,omitempty" enum:"PENDING,APPROVED,REJECTED,DISABLED" doc:"Only templates of this status."`
+}
+
+type templateList struct {
+	Templates []json.RawMessage `json:"templates" doc:"The templates."`
+}
+
+func (s *service) listTemplates(ctx context.Context, c mcp.Call, in listTemplates) (templateList, error) {
+	all, err := whole(func(l messaging.List) (messaging.Page[messaging.Template], error) {
+		return s.account(c).Templates(ctx, in.Reference, messaging.TemplateFilter{Status: in.Status}, l)
+	})
+	if err != nil {
+		return templateList{}, err
+	}
+	items, err := objects(all)
+	return templateList{items}, err
+}

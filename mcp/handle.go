@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
+)
+
+// answer is what a handler returned.
+type answer struct {
+	result []byte
+	err    error
+}
+
+// The states of a running handler.
+const (
+	underWay int32 = iota
+	over
+	leftBehind
+)
+
+// handle runs the handler on a goroutine of its own, so that one which ignores
+// its context can be left behind.
+func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
+	if x.r.stray.Load() >= MaxStray {
+		x.r.opts.Logger.ErrorContext(ctx, "too many functions go on after their deadlines")
+		return nil, refusal(CodeUnavailable, "this is not possible at the moment")
+	}
+	told := &progress{to: x.req.Progress}
+	defer told.end()
+	c := Call{Caller: x.caller, Function: x.f.tool.Name, report: told.report}
+	done := make(chan answer, 1)
+	var state atomic.Int32
+	go func() {
+		a := answer{err: newPanicked(nil)} // of what ends its goroutine
+		defer func() {
+			if v := recover(); v != nil {
+				a = answer{err: newPanicked(v)}
+			}
+			done <- a
+			if !state.CompareAndSwap(underWay, over) {
+				x.r.stray.Add(-1)
+			}
+		}()
+		a = x.answer(ctx, c, in)
+	}()
+	select {
+	case a := <-done:
+		return x.settle(ctx, a)
+	case <-ctx.Done():
+	}
+	x.r.stray.Add(1)
+	if !state.CompareAndSwap(underWay, leftBehind) {
+		x.r.stray.Add(-1)
+		return x.settle(ctx, <-done)
+	}
+	return nil, x.failure(ctx, ctx.Err())
+}
+
+func (x *execution) settle(ctx context.Context, a answer) ([]byte, *Error) {
+	if a.err != nil {
+		return nil, x.failure(ctx, a.err)
+	}
+	return a.result, nil
+}
+
+// answer calls the handler, or asks it for its plan.
+func (x *execution) answer(ctx context.Context, c Call, in any) answer {
+	var out any
+	var err error
+	switch {
+	case !x.req.DryRun:
+		out, err = x.f.call(ctx, c, in)
+	case x.f.plan != nil:
+		out, err = x.f.plan(ctx, c, in)
+		out = dryRun{true, out}
+	default:
+		out = dryRun{true, struct {
+			Allowed bool `json:"allowed"`
+		}{true}}
+	}
+	if err != nil {
+		return answer{err: err}
+	}
+	result, err := encode(out)
+	return answer{result, err}
+}
+
+// dryRun is the result of a call that was not made.
+type dryRun struct {
+	DryRun bool `json:"dryRun"`
+	Plan   any  `json:"plan"`
+}
+
+// encode writes a result.
+func encode(out any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(out); err != nil {
+		return nil, fmt.Errorf("writing the result: %w", err)
+	}
+	result := bytes.TrimRight(b.Bytes(), "\n")
+	switch {
+	case jsonscan.Kind(result) != '{':
+		return nil, errors.New("the result is no object")
+	case len(result) > MaxResult:
+		return nil, refusal(CodeTooLarge, fmt.Sprintf("the result has more than %d bytes: ask for less", MaxResult))
+	}
+	return result, nil
+}
+
+// panicked is a panic of a handler. Its value is left out unless the runtime
+// made it: it may hold arguments.
+type panicked struct {
+	what, stack string
+}
+
+func newPanicked(v any) *panicked {
+	p := &panicked{what: fmt.Sprintf("%T", v), stack: string(debug.Stack())}
+	if err, ok := v.(runtime.Error); ok {
+		p.what = err.Error()
+	}
+	return p
+}
+
+func (p *panicked) Error() string { return "panic: " + p.what }
+
+// progress tells the caller how far the call is until it is answered.
+type progress struct {
+	to    func(done, total float64, text string)
+	mu    sync.Mutex
+	ended bool
+}
+
+func (p *progress) report(done, total float64, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.to != nil && !p.ended {
+		p.to(done, total, text)
+	}
+}
+
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+}

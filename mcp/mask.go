@@ -1,0 +1,211 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
+)
+
+const (
+	masked     = "[masked]"  // a secret
+	private    = "[private]" // a value that is not written down
+	undeclared = "[unknown]" // the value of an argument that does not exist
+	leftOut    = "[…]"       // more than there is room for
+
+	maxShownText      = 200  // characters of a text
+	maxShownArguments = 4096 // bytes of all arguments, roughly
+	phoneDigits       = 7    // from how many on digits may be a phone number
+	phoneShown        = 4    // of them, at the end
+)
+
+// secretWords are parts of the names of what nobody may read. Names are
+// compared in lower case and without what separates words.
+var secretWords = []string{
+	"token", "secret", "passwor", "passwd", "passphrase", "pincode", "authorization", "credential", "apikey", "privatekey",
+	"accesskey", "cookie", "session", "bearer", "signature", "otp", "cvv",
+}
+
+func secretName(name string) bool {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+	for _, w := range secretWords {
+		if strings.Contains(name, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// masked is what the audit log holds of the arguments: a JSON object.
+func (x *execution) masked() string {
+	raw := x.req.Arguments
+	if len(raw) == 0 || len(raw) > MaxArguments || !utf8.Valid(raw) || !json.Valid(raw) || depth(raw) > MaxDepth {
+		return "{}"
+	}
+	m := &masker{}
+	m.object(bytes.TrimSpace(raw), func(name string) string {
+		switch {
+		case x.f == nil:
+			return undeclared
+		case x.f.in.given != nil:
+			return ""
+		case x.f.in.byName[name] == nil:
+			return undeclared
+		case x.f.in.byName[name].private:
+			return private
+		}
+		return ""
+	})
+	return m.String()
+}
+
+// masker writes what may be shown of JSON.
+type masker struct {
+	strings.Builder
+}
+
+func (m *masker) full() bool { return m.Len() > maxShownArguments }
+
+// object writes an object. hide says what stands for a value, "" if the value
+// itself may be shown.
+func (m *masker) object(raw []byte, hide func(name string) string) {
+	m.WriteByte('{')
+	first := true
+	for name, value := range jsonscan.Members(raw) {
+		if !first {
+			m.WriteByte(',')
+		}
+		first = false
+		if m.full() {
+			m.WriteString(`"…":"` + leftOut + `"`)
+			break
+		}
+		m.text(shown(clean(string(name))))
+		m.WriteByte(':')
+		instead := ""
+		if hide != nil {
+			instead = hide(string(name))
+		}
+		switch {
+		case secretName(string(name)):
+			m.text(masked)
+		case instead != "":
+			m.text(instead)
+		default:
+			m.value(value, hide != nil)
+		}
+	}
+	m.WriteByte('}')
+}
+
+// value writes a value. Numbers are shown at the top, where they are ids of
+// ours.
+func (m *masker) value(raw []byte, top bool) {
+	switch kind := jsonscan.Kind(raw); {
+	case m.full():
+		m.text(leftOut)
+	case kind == '{':
+		m.object(raw, nil)
+	case kind == '[':
+		m.array(raw)
+	case kind == '"':
+		text, problem := textOf(raw)
+		if problem != "" {
+			text = private
+		}
+		m.text(maskText(text))
+	case !top && isNumber(raw) && maskText(string(raw)) != string(raw):
+		m.text(maskText(string(raw)))
+	default:
+		m.Write(raw)
+	}
+}
+
+func (m *masker) array(raw []byte) {
+	m.WriteByte('[')
+	first := true
+	for element := range jsonscan.Elements(raw) {
+		if !first {
+			m.WriteByte(',')
+		}
+		first = false
+		if m.full() {
+			m.text(leftOut)
+			break
+		}
+		m.value(element, false)
+	}
+	m.WriteByte(']')
+}
+
+func (m *masker) text(s string) {
+	b, _ := json.Marshal(s) // texts cannot fail
+	m.Write(b)
+}
+
+// maskText is the beginning of a text, with the last digits of what may be
+// phone numbers.
+func maskText(s string) string {
+	if utf8.RuneCountInString(s) > maxShownText {
+		s = string([]rune(s)[:maxShownText]) + "…"
+	}
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		end, digits := phoneAt(s, i)
+		if digits >= phoneDigits && !letterBefore(s, i) && !letterAfter(s, end) {
+			out.WriteString("•••" + lastDigits(s[i:end]))
+			i = end
+			continue
+		}
+		end = max(end, i+1)
+		out.WriteString(s[i:end])
+		i = end
+	}
+	return out.String()
+}
+
+// phoneAt finds digits at i, and what may stand between those of a phone
+// number. The end is behind the last digit.
+func phoneAt(s string, i int) (end, digits int) {
+	end = i
+	for j := i; j < len(s); j++ {
+		switch c := s[j]; {
+		case c >= '0' && c <= '9':
+			digits++
+			end = j + 1
+		case (c == '+' || c == '(') && j == i:
+		case digits > 0 && strings.IndexByte(" -.()/", c) >= 0 && j-end < 2:
+		default:
+			return end, digits
+		}
+	}
+	return end, digits
+}
+
+func letterBefore(s string, i int) bool {
+	r, _ := utf8.DecodeLastRuneInString(s[:i])
+	return unicode.IsLetter(r)
+}
+
+func letterAfter(s string, i int) bool {
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return unicode.IsLetter(r)
+}
+
+func lastDigits(s string) string {
+	var digits []byte
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			digits = append(digits, s[i])
+		}
+	}
+	return string(digits[len(digits)-phoneShown:])
+}

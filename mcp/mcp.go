@@ -1,0 +1,145 @@
+package mcp
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/coalesce"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// OneAccount is the account of a program that has only one.
+const OneAccount = "one"
+
+// PermissionExecute is what every caller needs, besides the permission of the
+// function he calls.
+const PermissionExecute = "mcp.execute"
+
+// Options configures a [Registry].
+type Options struct {
+	// Limit is the most calls of a minute by one user to one function, all of
+	// which he may make at once; 0: 60, −1: there is none.
+	Limit int
+	// AccountLimit is the most calls of a minute by one account; 0: 600, −1:
+	// there is none.
+	AccountLimit int
+	// Retention is how long the audit log is kept; 0: 90 days, −1: nothing is
+	// written.
+	Retention time.Duration
+	// Timeout bounds a call of a function that says nothing else; 0: 30 s.
+	Timeout time.Duration
+	// Translate makes an [Error] of what handlers return and is none; where it
+	// returns nil, or is nil, the caller is told "internal" and the log has the
+	// error.
+	Translate func(error) *Error
+	// Observer counts what an operator watches. nil: nothing is counted.
+	Observer *Observer
+	Logger   *slog.Logger // nil: slog.Default()
+	// Now is the clock of limits, log and answers. nil: time.Now, and for the
+	// limits the database's, so that nodes need not agree on the time.
+	Now func() time.Time
+}
+
+// Observer receives counts. Its functions must not block; nil ones are
+// skipped.
+type Observer struct {
+	// Called is told of every call: the function ("" if it is unknown), "ok" or
+	// the error's code, and how long the call took.
+	Called func(function, outcome string, took time.Duration)
+}
+
+// Registry holds functions and executes calls. It is safe for concurrent use,
+// and any number of processes may have one on the same PostgreSQL: limits are
+// counted over all of them.
+type Registry struct {
+	db    *database.DB
+	opts  Options
+	clock string // columns with the time by which limits are counted
+
+	adding    sync.Mutex
+	catalogue atomic.Pointer[catalogue]
+	stray     atomic.Int64 // handlers left behind
+	takes     coalesce.Group[*take]
+	log       coalesce.Group[*auditRow]
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	return database.Migrate(ctx, db, "mcp", migrations)
+}
+
+// New returns a Registry without functions over db, whose tables [Migrate] has
+// made.
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Registry, error) {
+	r := &Registry{}
+	if opts != nil {
+		r.opts = *opts
+	}
+	if err := r.defaults(); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("mcp: %w", err)
+	}
+	r.clock = clockColumns(r.db.Dialect, opts != nil && opts.Now != nil)
+	r.catalogue.Store(&catalogue{byName: map[string]*function{}})
+	r.takes.Gate, r.takes.Run = make(chan struct{}, 1), r.takeAll
+	r.log.Gate, r.log.Run = make(chan struct{}, 1), r.storeAudit
+	return r, nil
+}
+
+func (r *Registry) defaults() error {
+	o := &r.opts
+	for _, n := range []struct {
+		name  string
+		value *int
+		usual int
+	}{{"Limit", &o.Limit, 60}, {"AccountLimit", &o.AccountLimit, 600}} {
+		if *n.value == 0 {
+			*n.value = n.usual
+		}
+		if *n.value < -1 || *n.value > maxLimit {
+			return fmt.Errorf("mcp: Options.%s must be from 1 to %d, or -1", n.name, maxLimit)
+		}
+	}
+	if o.Retention == 0 {
+		o.Retention = 90 * 24 * time.Hour
+	}
+	if o.Retention < -1 {
+		return errors.New("mcp: Options.Retention is negative")
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Timeout < 0 {
+		return errors.New("mcp: Options.Timeout is negative")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return nil
+}
+
+// Account is the share of a [Registry] that belongs to one account.
+type Account struct {
+	r  *Registry
+	id string
+}
+
+// For returns the registry for one account.
+func (r *Registry) For(account string) *Account { return &Account{r: r, id: account} }

@@ -1,0 +1,74 @@
+package protocol
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/trunklinehq/trunkline/mcp"
+)
+
+// recovered keeps a panic from ending the process: the SDK runs handlers in
+// goroutines of their own. What it says stays in the log.
+func (h *Handler) recovered(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				h.logger.ErrorContext(ctx, "handler panicked", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+			}
+		}()
+		return next(ctx, method, req)
+	}
+}
+
+// visible leaves of each list what the caller may use.
+func (h *Handler) visible(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		res, err := next(ctx, method, req)
+		if err != nil {
+			return res, err
+		}
+		caller := callerOf(ctx)
+		switch list := res.(type) {
+		case *sdk.ListToolsResult:
+			list.Tools = slices.DeleteFunc(list.Tools, func(t *sdk.Tool) bool { return h.hidden(caller, t.Name) })
+		case *sdk.ListResourceTemplatesResult:
+			list.ResourceTemplates = slices.DeleteFunc(list.ResourceTemplates, func(t *sdk.ResourceTemplate) bool {
+				r := h.resources[t.URITemplate]
+				return r != nil && h.hidden(caller, r.Function)
+			})
+		case *sdk.ListPromptsResult:
+			list.Prompts = slices.DeleteFunc(list.Prompts, func(p *sdk.Prompt) bool {
+				ours := h.prompts[p.Name]
+				return ours != nil && slices.ContainsFunc(ours.Functions, func(f string) bool { return h.hidden(caller, f) })
+			})
+		}
+		return res, nil
+	}
+}
+
+// hidden says whether a function of the registry is one that the caller may
+// not call. What [Options.Extend] added is never hidden.
+func (h *Handler) hidden(c mcp.Caller, function string) bool {
+	_, ours := h.tools[function]
+	return ours && !h.registry.Allowed(c, function)
+}
+
+// unknown has the registry refuse tools that do not exist, which writes them
+// into the audit log; the SDK then says so in its own words. Of tools that are
+// not the registry's it knows nothing.
+func (h *Handler) unknown(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil && h.options.Extend == nil {
+			if _, ours := h.tools[call.Params.Name]; !ours {
+				h.registry.Execute(ctx, callerOf(ctx), mcp.Request{Function: call.Params.Name, Arguments: call.Params.Arguments})
+			}
+		}
+		return next(ctx, method, req)
+	}
+}

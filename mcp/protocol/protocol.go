@@ -1,0 +1,178 @@
+package protocol
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/trunklinehq/trunkline/mcp"
+)
+
+// Where clients expect a Handler, and what it asks of them.
+const (
+	Path         = "/mcp"
+	MetadataPath = "/.well-known/oauth-protected-resource" + Path
+)
+
+// Options configures a [Handler].
+type Options struct {
+	// BaseURL is the address by which clients reach the server, without a
+	// path. Required.
+	BaseURL string
+	// Authenticate says who has a bearer token. An [*mcp.Error] is what the
+	// client is told, with the status of its code ("unauthorized",
+	// "forbidden", "rate_limited"); any other error is logged, and the client
+	// told to try again. Required.
+	Authenticate func(ctx context.Context, token string) (mcp.Caller, error)
+	// Name, Title and Version are how the server presents itself; "":
+	// "trunkline", "Trunkline" and the registry's version.
+	Name, Title, Version string
+	// Instructions tell a model what the server is for.
+	Instructions string
+
+	Resources []Resource
+	Prompts   []Prompt
+
+	// Server and Extend are for what the registry cannot hold: tools that
+	// answer with images, completion, elicitation. Extend is called once with
+	// the SDK's server. Such things pass authentication and are recovered from
+	// when they panic; limits, permissions and audit are their own affair.
+	Server *sdk.ServerOptions
+	Extend func(*sdk.Server)
+
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// Handler serves a registry. It is an [http.Handler] for [Path].
+type Handler struct {
+	registry  *mcp.Registry
+	options   Options
+	logger    *slog.Logger
+	base      *url.URL
+	origin    *http.CrossOriginProtection
+	stream    http.Handler
+	tools     map[string]mcp.Tool // the registry's functions
+	resources map[string]*resource
+	prompts   map[string]*prompt
+}
+
+// New returns a Handler for the functions that the registry has now: register
+// them before. Its errors name the option, or the function, that cannot be
+// served.
+func New(registry *mcp.Registry, options *Options) (*Handler, error) {
+	h := &Handler{registry: registry, logger: slog.Default(), origin: http.NewCrossOriginProtection()}
+	if options != nil {
+		h.options = *options
+	}
+	if err := h.prepare(); err != nil {
+		return nil, fmt.Errorf("protocol: %w", err)
+	}
+	return h, nil
+}
+
+func (h *Handler) prepare() error {
+	o := &h.options
+	if o.Authenticate == nil {
+		return errors.New("Options.Authenticate is missing") //nolint:staticcheck // the name of a field begins it
+	}
+	var err error
+	if h.base, err = baseOf(o.BaseURL); err != nil {
+		return err
+	}
+	if err = h.origin.AddTrustedOrigin(h.base.Scheme + "://" + h.base.Host); err != nil {
+		return fmt.Errorf("Options.BaseURL: %w", err) //nolint:staticcheck // likewise
+	}
+	if o.Logger != nil {
+		h.logger = o.Logger
+	}
+	server := sdk.NewServer(h.implementation(), h.serverOptions())
+	if err = h.addTools(server); err != nil {
+		return err
+	}
+	if err = h.addResources(server); err != nil {
+		return err
+	}
+	if err = h.addPrompts(server); err != nil {
+		return err
+	}
+	if o.Extend != nil {
+		o.Extend(server)
+	}
+	server.AddReceivingMiddleware(h.recovered, h.visible, h.unknown, h.canonical)
+	h.stream = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		Stateless:                    true,
+		PropagateRequestCancellation: true,
+		MaxRequestBodyBytes:          maxBody,
+		DisableLocalhostProtection:   true, // see expected, which knows the name that a proxy uses
+	})
+	return nil
+}
+
+func (h *Handler) implementation() *sdk.Implementation {
+	o := h.options
+	return &sdk.Implementation{
+		Name: cmp.Or(o.Name, "trunkline"), Title: cmp.Or(o.Title, "Trunkline"), Version: cmp.Or(o.Version, h.registry.Version()),
+		WebsiteURL: h.base.String(),
+	}
+}
+
+// serverOptions say of the lists that they do not change while the server
+// runs, and of all that may be kept that it belongs to the caller alone.
+func (h *Handler) serverOptions() *sdk.ServerOptions {
+	o := sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{
+		Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{},
+	}}
+	if h.options.Server != nil {
+		o = *h.options.Server
+	}
+	if o.Instructions == "" {
+		o.Instructions = h.options.Instructions
+	}
+	if o.SetCacheable == nil {
+		o.SetCacheable = private
+	}
+	return &o
+}
+
+// listTTL is how long a client may keep a list, in milliseconds: what the
+// caller may do can change.
+const listTTL = 60_000
+
+func private(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
+	c.CacheScope = "private"
+	if _, read := req.(*sdk.ReadResourceRequest); !read {
+		c.TTLMs = listTTL
+	}
+}
+
+// Metadata serves, at [MetadataPath] and to anybody, what a client needs to
+// know before it has a token (RFC 9728).
+func (h *Handler) Metadata() http.Handler {
+	return auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
+		Resource:               h.base.JoinPath(Path).String(),
+		ResourceName:           h.implementation().Title,
+		BearerMethodsSupported: []string{"header"},
+		ScopesSupported:        h.scopes(),
+	})
+}
+
+// scopes are what a token may have to carry, each once.
+func (h *Handler) scopes() []string {
+	all := []string{mcp.PermissionExecute}
+	for _, f := range h.tools {
+		if f.Permission != "" {
+			all = append(all, f.Permission)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

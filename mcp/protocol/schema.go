@@ -1,0 +1,51 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// failureMember is what the structured content of a failed call holds.
+const failureMember = "error"
+
+// failureSchema describes it.
+const failureSchema = `{"type":"object","description":"Why the call failed; then nothing else is present.","properties":{` +
+	`"code":{"type":"string","description":"Which error it is. Stable."},` +
+	`"message":{"type":"string","description":"What went wrong."},` +
+	`"details":{"type":"array","items":{"type":"object","properties":{"argument":{"type":"string"},"message":{"type":"string"}},` +
+	`"required":["argument","message"]}}},"required":["code","message","details"]}`
+
+// resultOrError widens the schema of a result so that a failure fits it too:
+// the first generation of the TypeScript client checks the structured content
+// of failed calls against the schema, and throws. The members stay where tools
+// look for them; only which of them must be there is a choice of two.
+func resultOrError(schema json.RawMessage) (json.RawMessage, error) {
+	var object, properties map[string]json.RawMessage
+	if err := json.Unmarshal(schema, &object); err != nil {
+		return nil, fmt.Errorf("reading the schema of the result: %w", err)
+	}
+	if raw, ok := object["properties"]; ok {
+		if err := json.Unmarshal(raw, &properties); err != nil {
+			return nil, fmt.Errorf("reading the members of the result: %w", err)
+		}
+	}
+	if _, taken := properties[failureMember]; taken {
+		return nil, errors.New("a result must have no member \"" + failureMember + "\": it tells failed calls apart")
+	}
+	required := object["required"]
+	if required == nil {
+		required = json.RawMessage("[]")
+	}
+	if properties == nil {
+		properties = map[string]json.RawMessage{}
+	}
+	properties[failureMember] = json.RawMessage(failureSchema)
+	var err error
+	if object["properties"], err = json.Marshal(properties); err != nil {
+		return nil, fmt.Errorf("writing the members of the result: %w", err)
+	}
+	delete(object, "required")
+	object["anyOf"] = fmt.Appendf(nil, `[{"required":%s},{"required":[%q]}]`, required, failureMember)
+	return json.Marshal(object)
+}

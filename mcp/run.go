@@ -1,0 +1,89 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+const (
+	pruneEvery = 10 * time.Minute
+	pruneChunk = 500 // rows of a transaction, so that nobody waits for it
+)
+
+// Run deletes what is over until ctx ends: calls older than the retention, and
+// limits that are full again. Any number of processes may.
+func (r *Registry) Run(ctx context.Context) error {
+	tick := time.NewTicker(pruneEvery)
+	defer tick.Stop()
+	for {
+		if err := r.prune(ctx); err != nil && ctx.Err() == nil {
+			r.opts.Logger.WarnContext(ctx, "deleting old function calls failed", slog.Any("error", err))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// prune has no index by time and needs none for calls: their ids rise with it.
+func (r *Registry) prune(ctx context.Context) error {
+	now := r.opts.Now()
+	if keep := r.opts.Retention; keep > 0 {
+		before := database.Micros(now.Add(-keep))
+		err := r.deleteAll(ctx, `DELETE FROM mcp_audit WHERE id IN (SELECT id FROM
+			(SELECT id, at_us FROM mcp_audit ORDER BY id LIMIT $1) AS oldest WHERE at_us < $2)`, pruneChunk, before)
+		if err != nil {
+			return fmt.Errorf("deleting calls: %w", err)
+		}
+	}
+	// A bucket that is full says what a missing one does. Nodes' clocks differ.
+	before := database.Micros(now.Add(-time.Hour))
+	err := r.deleteAll(ctx, `DELETE FROM mcp_limit WHERE (account, caller, function) IN
+		(SELECT account, caller, function FROM mcp_limit WHERE full_us < $1 LIMIT $2)`, before, pruneChunk)
+	if err != nil {
+		return fmt.Errorf("deleting limits: %w", err)
+	}
+	return nil
+}
+
+// deleteAll runs a statement, each time in a transaction of its own, until it
+// finds nothing.
+func (r *Registry) deleteAll(ctx context.Context, statement string, args ...any) error {
+	for n := int64(1); n > 0; {
+		err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(ctx, statement, args...)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteAll removes everything of the account: its calls and its limits. It
+// works in small steps, each durable, and may be called again after an error
+// or a crash.
+func (a *Account) DeleteAll(ctx context.Context) error {
+	for _, statement := range []string{
+		`DELETE FROM mcp_audit WHERE id IN (SELECT id FROM mcp_audit WHERE account = $1 LIMIT $2)`,
+		`DELETE FROM mcp_limit WHERE (account, caller, function) IN
+			(SELECT account, caller, function FROM mcp_limit WHERE account = $1 LIMIT $2)`,
+	} {
+		if err := a.r.deleteAll(ctx, statement, a.id, pruneChunk); err != nil {
+			return fmt.Errorf("erasing calls: %w", err)
+		}
+	}
+	return nil
+}
