@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jmoiron/sqlx"
 
@@ -63,4 +64,32 @@ func (u *unit) chatView(c *chatRow) Chat {
 	}
 	last := m.view(c)
 	return c.view(&last)
+}
+
+// ChatKey returns the key under which the events of a chat are in order, and
+// the chat's own id. It makes the chat when the contact is new.
+func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID string) (key, id string, err error) {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil {
+		return "", "", err
+	}
+	addr, err := address(p, chatID)
+	if err != nil {
+		return "", "", err
+	}
+	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
+	if errors.Is(err, ErrNotFound) {
+		who := person{row.line(p), addr}
+		err = a.s.inTxUnit(ctx, func(u *unit) error {
+			if err := u.open(ctx, []person{who}, nil); err != nil {
+				return err
+			}
+			c = u.chatOf(who)
+			return nil
+		})
+	}
+	if err != nil {
+		return "", "", err
+	}
+	return chatKey(c.Reference, c.ID), c.ChatID, nil
 }

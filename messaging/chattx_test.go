@@ -175,3 +175,26 @@ func TestNewsOfMergedChats(t *testing.T) {
 		require.ElementsMatch(t, keys, []string{news[0].Key, news[0].Merged[0]})
 	})
 }
+
+func TestChatKey(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{})
+		ref := f.line(t, testKind)
+		f.receive(t, ref, text("m1", "111", "hello"))
+		for range 2 {
+			key, id, err := f.acc.ChatKey(t.Context(), ref, "111")
+			require.NoError(t, err)
+			require.Equal(t, f.sink.all(t)[0].Key, key)
+			require.Equal(t, "111", id)
+		}
+		fresh, id, err := f.acc.ChatKey(t.Context(), ref, "222")
+		require.NoError(t, err)
+		require.Equal(t, "222", id)
+		f.receive(t, ref, text("m2", "222", "hello"))
+		require.Equal(t, fresh, f.sink.all(t)[1].Key, "the chat that was made is the contact's")
+		_, _, err = f.svc.For("stranger").ChatKey(t.Context(), ref, "111")
+		require.ErrorIs(t, err, messaging.ErrNotFound)
+	})
+}
