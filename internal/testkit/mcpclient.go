@@ -1,0 +1,98 @@
+package testkit
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+//go:embed mcpclient.mjs
+var mcpClient []byte
+
+// An MCPTask is what the official TypeScript client of the Model Context
+// Protocol is to do. Package is its generation, "v1" or "v2"; Revision, for
+// the second, the one to speak, "" its own choice.
+type MCPTask struct {
+	Package  string    `json:"package"`
+	Revision string    `json:"revision"`
+	URL      string    `json:"url"`
+	Token    string    `json:"token"`
+	Steps    []MCPStep `json:"steps"`
+}
+
+// An MCPStep is one request: tools, prompts, templates, read, prompt, call, or
+// abandon, which hangs up at the first sign of progress.
+type MCPStep struct {
+	Do     string         `json:"do"`
+	Params map[string]any `json:"params,omitempty"`
+}
+
+// An MCPResult is what came of a step. Without a connection there is one, and
+// it is an error.
+type MCPResult struct {
+	Result   json.RawMessage
+	Error    *struct{ Name, Message string }
+	Progress []struct {
+		Progress, Total float64
+		Message         string
+	}
+}
+
+// Run has the client do it, and returns the revision it spoke.
+func (task MCPTask) Run(t testing.TB) (revision string, results []MCPResult) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(NodeModules(t), filepath.Join(dir, "node_modules")))
+	script := filepath.Join(dir, "client.mjs")
+	require.NoError(t, os.WriteFile(script, mcpClient, 0o600))
+	input, err := json.Marshal(task)
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, Program(t, "node"), script)
+	var stderr bytes.Buffer
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s%s", out, &stderr)
+	var answer struct {
+		Revision string
+		Results  []MCPResult
+	}
+	require.NoError(t, json.Unmarshal(out, &answer), "%s", out)
+	return answer.Revision, answer.Results
+}
+
+// MCPInspector runs the command line of the protocol's Inspector against the
+// server at address and returns what it prints as JSON and how it exits.
+func MCPInspector(t testing.TB, address, token string, args ...string) (out []byte, exit int) {
+	t.Helper()
+	script := filepath.Join(NodeModules(t), "@modelcontextprotocol", "inspector", "clients", "cli", "build", "index.js")
+	args = append([]string{script, address, "--transport", "http", "--format", "json", "-q", "--stored-auth-only"}, args...)
+	if token != "" {
+		args = append(args, "--header", "Authorization: Bearer "+token)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, Program(t, "node"), args...)
+	home := t.TempDir() // where it keeps servers and tokens
+	cmd.Env = append(os.Environ(), "HOME="+home, "MCP_CATALOG_PATH="+filepath.Join(home, "mcp.json"))
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 {
+		require.NoError(t, err, "%s", &stderr)
+	}
+	if len(out) == 0 {
+		out = stderr.Bytes()
+	}
+	return out, cmd.ProcessState.ExitCode()
+}
