@@ -104,11 +104,13 @@ func add[In, Out any](r *mcp.Registry, f mcp.Function[In, Out], names map[string
 		out, err := handler(ctx, c, in)
 		return out, told(err, names)
 	}
-	if plan != nil {
-		f.Plan = func(ctx context.Context, c mcp.Call, in In) (any, error) {
-			out, err := plan(ctx, c, in)
-			return out, told(err, names)
+	f.Plan = func(ctx context.Context, c mcp.Call, in In) (any, error) {
+		if plan == nil { // it only reads: what it would refuse shows when it is done
+			_, err := handler(ctx, c, in)
+			return map[string]bool{"allowed": true}, told(err, names)
 		}
+		out, err := plan(ctx, c, in)
+		return out, told(err, names)
 	}
 	if err := mcp.Register(r, f); err != nil {
 		return fmt.Errorf("functions: %w", err)

@@ -66,14 +66,13 @@ func (f fixture) line(account string) provider.ReferenceID {
 	return ref.ID
 }
 
-// write lets a contact write a text to a line.
-func (f fixture) write(ref provider.ReferenceID, from, id, text string) {
+// write lets a contact write a text to a line, and returns the message's id.
+func (f fixture) write(ref provider.ReferenceID, from, text string) string {
 	f.t.Helper()
-	at, err := sandbox.Address(from)
+	phone := sandbox.Phone{Inbox: f.svc, Reference: ref, Name: from, PushName: "Maria"}
+	id, err := phone.Write(f.t.Context(), provider.Text{Text: text})
 	require.NoError(f.t, err)
-	require.NoError(f.t, f.svc.Receive(f.t.Context(), ref, []provider.Event{&provider.Message{
-		ID: id, Chat: at, Name: "Maria", Content: provider.Text{Text: text},
-	}}))
+	return id
 }
 
 // everything is the caller who may do anything in an account.
@@ -138,4 +137,9 @@ func decode(t *testing.T, raw json.RawMessage) map[string]any {
 	out := map[string]any{}
 	require.NoError(t, json.Unmarshal(raw, &out), string(raw))
 	return out
+}
+
+func openSQLite(t *testing.T) *sqlx.DB {
+	t.Helper()
+	return testkit.Open(t, testkit.SQLiteURL(t))
 }
