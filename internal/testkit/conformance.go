@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,8 @@ func MCPConformance(t *testing.T, address, revision, baseline string) {
 	cmd.Dir = t.TempDir()
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	_, summary, _ := strings.Cut(string(out), "=== SUMMARY ===")
+	t.Log(summary)
 }
 
 // BearerProxy is the address of a proxy that adds a token to each request, for
