@@ -3,6 +3,7 @@ package messaging
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
@@ -92,4 +93,18 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 		return "", "", err
 	}
 	return chatKey(c.Reference, c.ID), c.ChatID, nil
+}
+
+// FirstTx reports whether a message of a contact is the first that it wrote in
+// its chat, history that was imported aside. It is for a [Sink], who knows the
+// message by its [Event].
+func (a *Account) FirstTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, messageID string) (bool, error) {
+	var earlier bool
+	err := tx.GetContext(ctx, &earlier, `SELECT EXISTS (SELECT 1 FROM messaging_message m
+		JOIN messaging_message o ON o.chat = m.chat AND o.past_us = 0 AND o.seq < m.seq AND NOT o.mine
+		WHERE m.reference = $1 AND m.id = $2)`, ref, messageID)
+	if err != nil {
+		return false, fmt.Errorf("looking for earlier messages of a contact: %w", err)
+	}
+	return !earlier, nil
 }

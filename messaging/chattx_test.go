@@ -3,6 +3,7 @@ package messaging_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
 )
 
 // watcher is a sink that keeps what it is told of chats.
@@ -196,5 +198,48 @@ func TestChatKey(t *testing.T) {
 		require.Equal(t, fresh, f.sink.all(t)[1].Key, "the chat that was made is the contact's")
 		_, _, err = f.svc.For("stranger").ChatKey(t.Context(), ref, "111")
 		require.ErrorIs(t, err, messaging.ErrNotFound)
+	})
+}
+
+// teller is a sink that asks of each message whether it is its contact's first.
+type teller struct {
+	watcher
+	acc  func() *messaging.Account
+	told map[string]string
+}
+
+func (w *teller) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
+	for _, ev := range evs {
+		if ev.Type != messaging.EventMessage {
+			continue
+		}
+		first, err := w.acc().FirstTx(ctx, tx, ev.Reference, ev.MessageID)
+		if err != nil {
+			return err
+		}
+		w.mu.Lock()
+		w.told[ev.MessageID] = fmt.Sprint(ev.Actor, " ", first)
+		w.mu.Unlock()
+	}
+	return nil
+}
+
+func TestFirstMessageOfAContact(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		w := &teller{told: map[string]string{}}
+		f := setup(t, db, config{options: func(o *messaging.Options) { o.Sinks = append(o.Sinks, w) }})
+		w.acc = func() *messaging.Account { return f.acc }
+		ref := f.line(t, testKind)
+		f.receive(t, ref,
+			text("old", "111", "long ago", func(m *provider.Message) { m.Historical = true }),
+			text("m1", "111", "hello"), text("n1", "222", "hello"))
+		f.receive(t, ref,
+			text("o1", "111", "from the phone", func(m *provider.Message) { m.Mine = true }),
+			text("m2", "111", "again"))
+		require.Equal(t, map[string]string{
+			"m1": "contact true", "n1": "contact true", "o1": "phone false", "m2": "contact false",
+		}, w.told)
 	})
 }

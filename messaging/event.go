@@ -30,6 +30,7 @@ type Event struct {
 	Key       string // events of one key are in order
 	ChatID    string // "" for a session
 	MessageID string // "" for a call and a session
+	Actor     Actor  // who wrote the message; "" for a call and a session
 	At        time.Time
 	Payload   json.RawMessage // [MessagePayload], [StatusPayload], [CallPayload] or [SessionPayload]
 }

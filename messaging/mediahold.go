@@ -22,6 +22,7 @@ type heldRow struct {
 	Reference provider.ReferenceID `db:"reference"`
 	ChatID    string               `db:"chat_id"`
 	MessageID string               `db:"message_id"`
+	Actor     Actor                `db:"actor"`
 	AtUS      int64                `db:"at_us"`
 	Payload   string               `db:"payload"`
 	Message   int64                `db:"message"`
@@ -91,13 +92,13 @@ func (u *unit) holdBack(ctx context.Context) error {
 			until = database.Micros(u.now.Add(holdTime))
 		}
 		rows = append(rows, []any{
-			c.ID, ev.ID, string(ev.Type), ev.Account, ev.Reference, ev.ChatID, ev.MessageID, database.Micros(ev.At),
+			c.ID, ev.ID, string(ev.Type), ev.Account, ev.Reference, ev.ChatID, ev.MessageID, string(ev.Actor), database.Micros(ev.At),
 			string(ev.Payload), message, until,
 		})
 	}
 	u.events = out
-	err := u.insert(ctx, `INSERT INTO messaging_held (chat, event_id, kind, account, reference, chat_id, message_id, at_us, payload, message, until_us)`,
-		[]string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT"}, rows, "")
+	err := u.insert(ctx, `INSERT INTO messaging_held (chat, event_id, kind, account, reference, chat_id, message_id, actor, at_us, payload, message, until_us)`,
+		[]string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT"}, rows, "")
 	if err != nil {
 		return fmt.Errorf("holding events back: %w", err)
 	}
@@ -152,7 +153,7 @@ func (u *unit) release(ctx context.Context, c *chatRow) error {
 // waiting reads the events of a chat that wait, in their order.
 func (u *unit) waiting(ctx context.Context, c *chatRow) ([]heldRow, error) {
 	var rows []heldRow
-	err := u.tx.SelectContext(ctx, &rows, `SELECT h.id, h.event_id, h.kind, h.account, h.reference, h.chat_id, h.message_id, h.at_us,
+	err := u.tx.SelectContext(ctx, &rows, `SELECT h.id, h.event_id, h.kind, h.account, h.reference, h.chat_id, h.message_id, h.actor, h.at_us,
 			h.payload, h.message, h.until_us, COALESCE(f.waiting, FALSE) AS waiting
 		FROM messaging_held h LEFT JOIN messaging_media f ON f.message = h.message AND f.message > 0
 		WHERE h.chat = $1 ORDER BY h.id`, c.ID)
@@ -167,7 +168,7 @@ func (u *unit) waiting(ctx context.Context, c *chatRow) ([]heldRow, error) {
 func (u *unit) released(h heldRow, c *chatRow) Event {
 	ev := Event{
 		ID: h.EventID, Type: h.Kind, Account: h.Account, Reference: h.Reference, Key: chatKey(c.Reference, c.ID),
-		ChatID: h.ChatID, MessageID: h.MessageID, At: database.Time(h.AtUS), Payload: json.RawMessage(h.Payload),
+		ChatID: h.ChatID, MessageID: h.MessageID, Actor: h.Actor, At: database.Time(h.AtUS), Payload: json.RawMessage(h.Payload),
 	}
 	m := u.messages[h.Message]
 	if m == nil {

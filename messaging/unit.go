@@ -97,7 +97,7 @@ func (u *unit) emit(account string, t EventType, c *chatRow, m *messageRow) {
 	}
 	u.events = append(u.events, Event{
 		ID: newID(), Type: t, Account: account, Reference: m.Reference, Key: chatKey(m.Reference, c.ID),
-		ChatID: c.ChatID, MessageID: m.ID, At: u.now, Payload: payload,
+		ChatID: c.ChatID, MessageID: m.ID, Actor: m.Actor, At: u.now, Payload: payload,
 	})
 	u.tell(account, m.Reference, string(t), m.record(c, head))
 }

@@ -48,6 +48,7 @@ CREATE TABLE messaging_held (
 	reference BIGINT NOT NULL,
 	chat_id TEXT NOT NULL,
 	message_id TEXT NOT NULL,
+	actor TEXT NOT NULL,
 	at_us BIGINT NOT NULL,
 	payload TEXT NOT NULL,
 	message BIGINT NOT NULL, -- messaging_message.seq of the one whose file it waits for; 0: it waits behind others only
