@@ -23,12 +23,15 @@ type Problem struct {
 	Errors []FieldError `json:"errors" nullable:"false" doc:"What is wrong where, for code validation."`
 
 	header http.Header
+	after  time.Duration // when to try again; 0: not said
 }
 
 // FieldError says what is wrong with one value of a request.
 type FieldError struct {
 	Location string `json:"location" doc:"Where it stands." example:"body.email"`
 	Message  string `json:"message" doc:"Which rule it breaks."`
+	Code     string `json:"code,omitempty" doc:"Of a flow's problem: which one it is." example:"graph.unknown_node"`
+	NodeID   string `json:"nodeId,omitempty" doc:"Of a flow's problem: the node that has it."`
 }
 
 func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
@@ -114,34 +117,32 @@ func problem(code, detail string) *Problem {
 // invalid is a validation problem with one value, "body.email".
 func invalid(location, message string) *Problem {
 	p := problem(codeValidation, "the request is not valid")
-	p.Errors = append(p.Errors, FieldError{location, message})
+	p.Errors = append(p.Errors, FieldError{Location: location, Message: message})
 	return p
 }
 
 // nowhere is an id within a request that leads to nothing of the caller's.
 func nowhere(location, message string) *Problem {
 	p := problem(codeNotFound, "the request names what is not there")
-	p.Errors = append(p.Errors, FieldError{location, message})
+	p.Errors = append(p.Errors, FieldError{Location: location, Message: message})
 	return p
 }
 
 // retryAfter says when to try again, in whole seconds and at least one.
 func (p *Problem) retryAfter(d time.Duration) *Problem {
-	p.header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Seconds())))))
+	p.after = d
+	p.header.Set("Retry-After", strconv.Itoa(wholeSeconds(d)))
 	return p
 }
+
+// wholeSeconds is d for a Retry-After header.
+func wholeSeconds(d time.Duration) int { return max(1, int(math.Ceil(d.Seconds()))) }
 
 // problemOf translates an error for the client. What nothing translates is
 // logged, and the client learns only that it happened.
 func (s *Server) problemOf(ctx context.Context, err error) *Problem {
-	var p *Problem
-	if errors.As(err, &p) {
+	if p := known(err); p != nil {
 		return p
-	}
-	for _, translate := range s.api.problems {
-		if p := translate(err); p != nil {
-			return p
-		}
 	}
 	if p := s.storeProblem(ctx, err); p != nil {
 		return p
@@ -151,6 +152,24 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 	}
 	s.log.ErrorContext(ctx, "request failed", slog.Any("error", err))
 	return problem(codeInternal, "")
+}
+
+// translations make problems of the errors of the services; the first that
+// knows one wins.
+var translations = []func(error) *Problem{authProblem, messagingProblem, webhookProblem}
+
+// known is the problem that err is, or that a service means by it; nil: neither.
+func known(err error) *Problem {
+	var p *Problem
+	if errors.As(err, &p) {
+		return p
+	}
+	for _, translate := range translations {
+		if p := translate(err); p != nil {
+			return p
+		}
+	}
+	return nil
 }
 
 // writeProblem answers outside of the API's own handlers.

@@ -60,7 +60,7 @@ func messagingProblem(err error) *Problem {
 		if r.Field == "Idempotency-Key" {
 			place = "header."
 		}
-		p.Errors = append(p.Errors, FieldError{place + r.Field, r.Why})
+		p.Errors = append(p.Errors, FieldError{Location: place + r.Field, Message: r.Why})
 	}
 	if r.After > 0 {
 		p.retryAfter(r.After)
