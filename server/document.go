@@ -38,7 +38,7 @@ func newAPI(s *Server) *api {
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{asProblem},
 	}
-	a := &api{API: humamux.New(s.router, cfg), s: s, literal: map[string]bool{}, problems: []func(error) *Problem{authProblem, messagingProblem, webhookProblem}}
+	a := &api{API: humamux.New(s.router, cfg), s: s, literal: map[string]bool{}}
 	a.UseMiddleware(a.guard, a.legible)
 	return a
 }
@@ -157,24 +157,24 @@ func explain(p *Problem, em *huma.ErrorModel) {
 func fieldError(d *huma.ErrorDetail) FieldError {
 	const before, after = "expected required property ", " to be present"
 	if name, ok := strings.CutPrefix(d.Message, before); ok && strings.HasSuffix(name, after) {
-		return FieldError{d.Location + "." + strings.TrimSuffix(name, after), "is required"}
+		return FieldError{Location: d.Location + "." + strings.TrimSuffix(name, after), Message: "is required"}
 	}
 	if e, ok := undecodable(d); ok {
 		return e
 	}
 	switch {
 	case d.Message == "unexpected property":
-		return FieldError{d.Location, "is not a known field"}
+		return FieldError{Location: d.Location, Message: "is not a known field"}
 	case d.Message == "unknown query parameter":
-		return FieldError{d.Location, "is not a known parameter"}
+		return FieldError{Location: d.Location, Message: "is not a known parameter"}
 	}
 	for _, prefix := range []string{"expected string to be ", "expected duration", "invalid value"} {
 		if strings.HasPrefix(d.Message, prefix) {
 			message, _, _ := strings.Cut(d.Message, ": ")
-			return FieldError{d.Location, message}
+			return FieldError{Location: d.Location, Message: message}
 		}
 	}
-	return FieldError{d.Location, d.Message}
+	return FieldError{Location: d.Location, Message: d.Message}
 }
 
 // undecodable places the error of a value that does not fit its Go type: huma
@@ -185,12 +185,12 @@ func undecodable(d *huma.ErrorDetail) (FieldError, bool) {
 		_, field, _ = strings.Cut(field, " into Go struct field ")
 		field, _, _ = strings.Cut(field, " of type ")
 		if _, path, ok := strings.Cut(field, "."); ok {
-			return FieldError{"body." + path, wrongType}, true
+			return FieldError{Location: "body." + path, Message: wrongType}, true
 		}
-		return FieldError{d.Location, wrongType}, true
+		return FieldError{Location: d.Location, Message: wrongType}, true
 	}
 	if at, message, ok := strings.Cut(d.Message, ": "); ok && d.Location == "body" && strings.HasPrefix(at, "body") {
-		return FieldError{at, message}, true
+		return FieldError{Location: at, Message: message}, true
 	}
 	return FieldError{}, false
 }
