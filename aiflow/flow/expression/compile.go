@@ -1,0 +1,492 @@
+package expression
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+)
+
+// Compile reads an expression. Names must be in scope, functions must exist,
+// and where types are declared they must fit. Every error is an [*Error].
+func Compile(src string, scope *Scope) (p *Program, err error) {
+	defer func() {
+		if recover() != nil {
+			p, err = nil, fail(CodeInternal, 0, "could not be compiled")
+		}
+	}()
+	tree, err := parse(src)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{src: src, scope: scope, roots: map[string]bool{}}
+	body, t, err := c.compile(tree)
+	if err != nil {
+		return nil, err
+	}
+	t.Kind = t.kind()
+	return &Program{body: body, kind: t, locals: c.slots, dates: c.dates, roots: sortedSet(c.roots)}, nil
+}
+
+// parse checks the limits and returns the syntax tree.
+func parse(src string) (ast.Node, error) {
+	if len(src) > MaxChars && utf8.RuneCountInString(src) > MaxChars {
+		return nil, fail(CodeTooLong, 0, "is longer than %d characters", MaxChars)
+	}
+	if !utf8.ValidString(src) {
+		return nil, fail(CodeSyntax, validPrefix(src), "is no UTF-8 text")
+	}
+	if strings.TrimSpace(src) == "" {
+		return nil, fail(CodeSyntax, 0, "is empty")
+	}
+	tree, err := parser.ParseWithConfig(src, grammar())
+	if err != nil {
+		return nil, syntaxError(src, err)
+	}
+	return tree.Node, nil
+}
+
+// grammar is the configuration of the parser: expr's builtins without a
+// predicate are plain calls, which we look up ourselves.
+func grammar() *conf.Config {
+	c := &conf.Config{MaxNodes: MaxNodes, Disabled: make(map[string]bool, len(builtin.Names))}
+	for _, name := range builtin.Names {
+		c.Disabled[name] = true
+	}
+	return c
+}
+
+func validPrefix(s string) int {
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+func syntaxError(src string, err error) *Error {
+	var e *file.Error
+	if !errors.As(err, &e) {
+		return fail(CodeSyntax, 0, "cannot be read: %v", err)
+	}
+	at := offset(src, e.From)
+	if strings.Contains(e.Message, "maximum allowed nodes") {
+		return fail(CodeTooManyNodes, at, "has more than %d parts", MaxNodes).hint("split it into several variables")
+	}
+	found := fail(CodeSyntax, at, "cannot be read: %s", e.Message)
+	if strings.Contains(e.Message, `Operator("=")`) {
+		return found.hint("write == to compare; an expression changes nothing")
+	}
+	return found
+}
+
+// compiler turns a syntax tree into nodes and finds their types on the way.
+type compiler struct {
+	src   string
+	scope *Scope
+	roots map[string]bool
+	slots int
+	dates bool // a date may reach the result
+
+	lets  []letVariable // visible ones, innermost last
+	loops []loopVariable
+}
+
+type letVariable struct {
+	name string
+	slot int
+	kind Type
+}
+
+type loopVariable struct {
+	slot int
+	item Type
+}
+
+// at returns the byte offset of a node; the parser counts characters.
+func (c *compiler) at(n ast.Node) int { return offset(c.src, n.Location().From) }
+
+func (c *compiler) slot() int {
+	c.slots++
+	return c.slots - 1
+}
+
+func (c *compiler) compile(n ast.Node) (node, Type, error) {
+	switch n := n.(type) {
+	case *ast.NilNode:
+		return &constant{nil}, Type{Kind: Nothing}, nil
+	case *ast.BoolNode:
+		return &constant{n.Value}, Type{Kind: Bool}, nil
+	case *ast.IntegerNode:
+		return &constant{n.Value}, Type{Kind: Number}, nil
+	case *ast.FloatNode:
+		return &constant{n.Value}, Type{Kind: Number}, nil
+	case *ast.StringNode:
+		if !utf8.ValidString(n.Value) {
+			return nil, Type{}, fail(CodeSyntax, c.at(n), "has a text that is no UTF-8")
+		}
+		return &constant{n.Value}, Type{Kind: Text}, nil
+	case *ast.IdentifierNode:
+		return c.identifier(n)
+	case *ast.PointerNode:
+		return c.pointer(n)
+	case *ast.ChainNode: // a?.b: members of nothing are nothing anyway
+		return c.compile(n.Node)
+	case *ast.MemberNode:
+		return c.member(n)
+	case *ast.SliceNode:
+		return c.slice(n)
+	case *ast.CallNode:
+		return c.call(n)
+	}
+	return c.compound(n)
+}
+
+func (c *compiler) compound(n ast.Node) (node, Type, error) {
+	switch n := n.(type) {
+	case *ast.BuiltinNode:
+		return c.loop(n)
+	case *ast.UnaryNode:
+		return c.unary(n)
+	case *ast.BinaryNode:
+		return c.binary(n)
+	case *ast.ConditionalNode:
+		return c.conditional(n)
+	case *ast.VariableDeclaratorNode:
+		return c.let(n)
+	case *ast.ArrayNode:
+		return c.list(n)
+	case *ast.MapNode:
+		return c.object(n)
+	case *ast.SequenceNode:
+		return nil, Type{}, fail(CodeSyntax, c.at(n), "is several expressions, of which only one could count").hint("write one, or let x = …; …")
+	case *ast.BytesNode:
+		return nil, Type{}, fail(CodeSyntax, c.at(n), "has bytes, which are no value here").hint(`write "…" without b`)
+	}
+	return nil, Type{}, fail(CodeSyntax, 0, "has a part that is unknown here")
+}
+
+func (c *compiler) identifier(n *ast.IdentifierNode) (node, Type, error) {
+	at := c.at(n)
+	for i := len(c.lets) - 1; i >= 0; i-- {
+		if v := c.lets[i]; v.name == n.Value {
+			return &variable{v.slot, at}, v.kind, nil
+		}
+	}
+	t, ok := c.scope.lookup(n.Value)
+	if !ok {
+		return nil, Type{}, c.unknownName(n.Value, at)
+	}
+	c.roots[n.Value] = true
+	c.dates = c.dates || t.kind() == Date
+	return &root{n.Value, at}, t, nil
+}
+
+func (c *compiler) unknownName(name string, at int) *Error {
+	err := fail(CodeUnknownName, at, "uses %q, which does not exist here", name)
+	if _, ok := functions()[name]; ok {
+		return err.hint("%s is a function: write %s(…)", name, name)
+	}
+	if vars, ok := c.scope.lookup("vars"); ok {
+		if _, ok := vars.Fields[name]; ok {
+			return err.hint("write vars.%s", name)
+		}
+	}
+	if name == "null" {
+		return err.hint("write nil")
+	}
+	return suggest(err, name, c.scope.sorted())
+}
+
+func (c *compiler) pointer(n *ast.PointerNode) (node, Type, error) {
+	at := c.at(n)
+	here := c.loops[len(c.loops)-1]
+	t := here.item
+	switch n.Name {
+	case "":
+	case "index":
+		t = Type{Kind: Number}
+	case "acc":
+		t = Type{}
+	default:
+		return nil, Type{}, fail(CodeUnknownName, at, "uses #%s, which does not exist", n.Name).hint("there are #, #index and, in reduce, #acc")
+	}
+	return &pointer{here.slot, n.Name, at}, t, nil
+}
+
+func (c *compiler) member(n *ast.MemberNode) (node, Type, error) {
+	of, t, err := c.compile(n.Node)
+	if err != nil {
+		return nil, Type{}, err
+	}
+	if name, ok := n.Property.(*ast.StringNode); ok && !c.computed(n) {
+		return c.named(of, t, name.Value, c.at(n))
+	}
+	key, keyType, err := c.compile(n.Property)
+	if err != nil {
+		return nil, Type{}, err
+	}
+	at := c.at(n)
+	if k, ok := key.(*constant); ok && t.kind()&^Nothing == Map {
+		if name, ok := k.value.(string); ok {
+			return c.named(of, t, name, at)
+		}
+	}
+	if err := need(t, List|Map|Text|Nothing, at, "takes an element of"); err != nil {
+		return nil, Type{}, err
+	}
+	if err := need(keyType, Number|Text|Nothing, at, "takes an element by"); err != nil {
+		return nil, Type{}, err
+	}
+	return &index{of, key, at}, element(t), nil
+}
+
+// computed tells a["b"] from a.b, which the parser writes alike.
+func (c *compiler) computed(n *ast.MemberNode) bool {
+	at := c.at(n)
+	return at < len(c.src) && c.src[at] == '['
+}
+
+func element(t Type) Type {
+	switch t.kind() &^ Nothing {
+	case List:
+		return t.items()
+	case Text:
+		return Type{Kind: Text}
+	}
+	return Type{}
+}
+
+// named is a member under a known name.
+func (c *compiler) named(of node, t Type, name string, at int) (node, Type, error) {
+	if !t.may(Map | Nothing) {
+		err := fail(CodeType, at, "asks a %s for its member %q", t.kind(), name)
+		if name == "length" || name == "size" {
+			return nil, Type{}, err.hint("write len(…)")
+		}
+		return nil, Type{}, err
+	}
+	n := &member{of, name, at}
+	if t.Fields == nil || t.kind()&^Nothing != Map {
+		return n, Type{}, nil
+	}
+	field, ok := t.Fields[name]
+	if !ok {
+		err := fail(CodeUnknownMember, at, "uses the member %q, which is not declared", name)
+		return nil, Type{}, suggest(err, name, sortedTypes(t.Fields))
+	}
+	c.dates = c.dates || field.kind() == Date
+	return n, field, nil
+}
+
+func (c *compiler) slice(n *ast.SliceNode) (node, Type, error) {
+	at := c.at(n)
+	of, t, err := c.compile(n.Node)
+	if err != nil {
+		return nil, Type{}, err
+	}
+	if err := need(t, List|Text|Nothing, at, "takes a part of"); err != nil {
+		return nil, Type{}, err
+	}
+	out := &slice{of: of, at: at}
+	if out.from, err = c.bound(n.From, at); err != nil {
+		return nil, Type{}, err
+	}
+	if out.to, err = c.bound(n.To, at); err != nil {
+		return nil, Type{}, err
+	}
+	return out, t, nil
+}
+
+func (c *compiler) bound(n ast.Node, at int) (node, error) {
+	if n == nil {
+		return nil, nil
+	}
+	bound, t, err := c.compile(n)
+	if err != nil {
+		return nil, err
+	}
+	return bound, need(t, Number|Nothing, at, "takes a part up to")
+}
+
+func (c *compiler) let(n *ast.VariableDeclaratorNode) (node, Type, error) {
+	value, t, err := c.compile(n.Value)
+	if err != nil {
+		return nil, Type{}, err
+	}
+	if _, ok := c.scope.lookup(n.Name); ok {
+		return nil, Type{}, fail(CodeSyntax, c.at(n), "gives the name %q, which is taken, to something else", n.Name)
+	}
+	out := &let{slot: c.slot(), value: value}
+	c.lets = append(c.lets, letVariable{n.Name, out.slot, t})
+	out.body, t, err = c.compile(n.Expr)
+	c.lets = c.lets[:len(c.lets)-1]
+	return out, t, err
+}
+
+func (c *compiler) list(n *ast.ArrayNode) (node, Type, error) {
+	out := &list{items: make([]node, len(n.Nodes)), at: c.at(n)}
+	for i, item := range n.Nodes {
+		var err error
+		if out.items[i], _, err = c.compile(item); err != nil {
+			return nil, Type{}, err
+		}
+	}
+	return out, Type{Kind: List}, nil
+}
+
+func (c *compiler) object(n *ast.MapNode) (node, Type, error) {
+	out := &object{pairs: make([]pair, len(n.Pairs)), at: c.at(n)}
+	for i, p := range n.Pairs {
+		p, ok := p.(*ast.PairNode)
+		if !ok {
+			return nil, Type{}, fail(CodeSyntax, out.at, "has an object that cannot be read")
+		}
+		var err error
+		if out.pairs[i].key, _, err = c.compile(p.Key); err != nil {
+			return nil, Type{}, err
+		}
+		if out.pairs[i].value, _, err = c.compile(p.Value); err != nil {
+			return nil, Type{}, err
+		}
+	}
+	return out, Type{Kind: Map}, nil
+}
+
+// loop is a function with a predicate.
+func (c *compiler) loop(n *ast.BuiltinNode) (node, Type, error) {
+	at := c.at(n)
+	p, ok := predicates[n.Name]
+	if !ok || len(n.Arguments) == 0 {
+		return nil, Type{}, c.unknownFunction(n.Name, at)
+	}
+	source, t, err := c.compile(n.Arguments[0])
+	if err != nil {
+		return nil, Type{}, err
+	}
+	if err := need(t, List|Nothing, at, n.Name+" goes through"); err != nil {
+		return nil, Type{}, err
+	}
+	out := &loop{name: n.Name, list: source, slot: c.slot(), at: at, run: p.run}
+	bodyType := element(t)
+	if len(n.Arguments) > 1 {
+		c.loops = append(c.loops, loopVariable{out.slot, element(t)})
+		out.body, bodyType, err = c.predicate(n.Arguments[1])
+		c.loops = c.loops[:len(c.loops)-1]
+		if err != nil {
+			return nil, Type{}, err
+		}
+	}
+	if p.bool {
+		if err := need(bodyType, Bool|Nothing, at, n.Name+" asks for"); err != nil {
+			return nil, Type{}, err
+		}
+	}
+	if len(n.Arguments) > 2 {
+		if out.extra, _, err = c.compile(n.Arguments[2]); err != nil {
+			return nil, Type{}, err
+		}
+	}
+	return out, loopType(n.Name, p.result, t, bodyType), nil
+}
+
+func (c *compiler) predicate(n ast.Node) (node, Type, error) {
+	if p, ok := n.(*ast.PredicateNode); ok {
+		n = p.Node
+	}
+	return c.compile(n)
+}
+
+// loopType is the type of a loop over a list of type t.
+func loopType(name string, result Kind, t, body Type) Type {
+	switch name {
+	case "filter", "sortBy":
+		return Type{Kind: List, Items: t.Items}
+	case "map":
+		return Type{Kind: List, Items: &body}
+	case "find", "findLast":
+		item := t.items()
+		item.Kind = item.kind() | Nothing
+		return item
+	}
+	return Type{Kind: result}
+}
+
+// call is a call of one of our functions.
+func (c *compiler) call(n *ast.CallNode) (node, Type, error) {
+	callee, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		return nil, Type{}, fail(CodeUnknownFunction, c.at(n), "calls a member, but values have no methods").hint("write function(value)")
+	}
+	at := c.at(n)
+	f, ok := functions()[callee.Value]
+	if !ok {
+		return nil, Type{}, c.unknownFunction(callee.Value, at)
+	}
+	if len(n.Arguments) < f.required || len(n.Arguments) > f.most() {
+		return nil, Type{}, fail(CodeArguments, at, "gives %s %d arguments", f.Name, len(n.Arguments)).hint("it is %s", f.Signature)
+	}
+	out := &call{f: f, args: make([]node, len(n.Arguments)), at: at}
+	for i, arg := range n.Arguments {
+		v, t, err := c.compile(arg)
+		if err != nil {
+			return nil, Type{}, err
+		}
+		p := f.param(i)
+		if !t.may(p.kind | Nothing) {
+			return nil, Type{}, fail(CodeType, c.at(arg), "gives %s a %s as its %s", f.Name, t.kind(), p.name).hint("it is %s", f.Signature)
+		}
+		if p.regex {
+			if v, err = c.regex(v, c.at(arg)); err != nil {
+				return nil, Type{}, err
+			}
+		}
+		out.args[i] = v
+	}
+	c.dates = c.dates || f.result&Date != 0
+	return out, Type{Kind: f.result}, nil
+}
+
+func (c *compiler) unknownFunction(name string, at int) *Error {
+	err := fail(CodeUnknownFunction, at, "calls %q, which does not exist", name)
+	if _, ok := c.scope.lookup(name); ok {
+		return err.hint("%s is a value: write it without brackets", name)
+	}
+	names := sortedFunctions()
+	for p := range predicates {
+		names = append(names, p)
+	}
+	return suggest(err, name, names)
+}
+
+// regex turns a literal into a constant that holds the compiled pattern.
+func (c *compiler) regex(n node, at int) (node, error) {
+	literal, ok := n.(*constant)
+	source, isText := "", false
+	if ok {
+		source, isText = literal.value.(string)
+	}
+	if !isText {
+		return nil, fail(CodeRegex, at, "has a regular expression that is computed").hint("write it as a text in quotes")
+	}
+	p, err := compilePattern(source)
+	if err != nil {
+		return nil, fail(CodeRegex, at, "has a regular expression that RE2 does not take: %v", err)
+	}
+	return &constant{p}, nil
+}
+
+// pattern is a regular expression and what it costs for a byte of text.
+type pattern struct {
+	re   *regexp.Regexp
+	size int // instructions
+}

@@ -1,0 +1,215 @@
+package expression
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Function describes a function for people: what an editor offers and what
+// the documentation lists.
+type Function struct {
+	Name      string `json:"name"`
+	Signature string `json:"signature"` // "split(text: text, separator: text): list"
+	Text      string `json:"text"`      // one sentence
+	Group     string `json:"group"`     // "text", "list", "number", "date", "value"
+}
+
+// function is a function with what the compiler and the machine need of it.
+// It is declared by its signature: name(param: kind, optional?: kind,
+// ...rest: kind): kind. Kinds are text, number, boolean, date, list, object,
+// any, pattern (a literal regular expression), joined by |.
+type function struct {
+	Function
+	params   []param
+	required int
+	variadic bool
+	result   Kind
+	run      func(m *machine, at int, args []any) (any, error)
+}
+
+type param struct {
+	name  string
+	kind  Kind
+	regex bool
+}
+
+// most returns how many arguments the function takes at most.
+func (f *function) most() int {
+	if f.variadic {
+		return MaxNodes
+	}
+	return len(f.params)
+}
+
+// param returns what argument i is declared as.
+func (f *function) param(i int) param { return f.params[min(i, len(f.params)-1)] }
+
+// call is a call of a function.
+type call struct {
+	f    *function
+	args []node
+	at   int
+}
+
+func (n *call) eval(m *machine) (any, error) {
+	if err := m.step(1, n.at); err != nil {
+		return nil, err
+	}
+	base := len(m.args)
+	for _, arg := range n.args {
+		v, err := arg.eval(m)
+		if err != nil {
+			return nil, err
+		}
+		m.args = append(m.args, v)
+	}
+	args := m.args[base:]
+	v, err := n.apply(m, args)
+	m.args = m.args[:base]
+	return v, err
+}
+
+// apply calls the function with arguments of its kinds. Nothing for a list is
+// an empty one; nothing for a required text, number or date makes nothing.
+func (n *call) apply(m *machine, args []any) (any, error) {
+	for i, v := range args {
+		p := n.f.param(i)
+		if p.regex || p.kind == Any {
+			continue
+		}
+		if v == nil {
+			if p.kind&List != 0 {
+				args[i] = []any(nil)
+			} else if i < n.f.required {
+				return nil, nil
+			}
+			continue
+		}
+		if kindOf(v)&p.kind == 0 {
+			return nil, n.wrongArgument(p, v)
+		}
+	}
+	return n.f.run(m, n.at, args)
+}
+
+func (n *call) wrongArgument(p param, v any) *Error {
+	err := fail(CodeType, n.at, "gives %s a %s as its %s", n.f.Name, kindOf(v), p.name)
+	switch {
+	case p.kind == Text:
+		return err.hint("write string(…)")
+	case p.kind == Number:
+		return err.hint("write number(…)")
+	}
+	return err.hint("it is %s", n.f.Signature)
+}
+
+// argument i as what it was declared to be; the zero value when it is missing.
+
+func textArg(args []any, i int, missing string) string {
+	if i < len(args) {
+		if s, ok := args[i].(string); ok {
+			return s
+		}
+	}
+	return missing
+}
+
+func listArg(args []any, i int) []any {
+	if i < len(args) {
+		list, _ := args[i].([]any)
+		return list
+	}
+	return nil
+}
+
+// wholeArg returns a number that must be whole.
+func wholeArg(args []any, i, missing, at int, what string) (int, error) {
+	if i >= len(args) || args[i] == nil {
+		return missing, nil
+	}
+	n, ok := whole(args[i])
+	if !ok {
+		return 0, fail(CodeValue, at, "%s must be a whole number", what)
+	}
+	return n, nil
+}
+
+// functions returns all functions by name. They are constants of the package,
+// made when first asked for.
+var functions = sync.OnceValue(func() map[string]*function {
+	all := map[string]*function{}
+	for _, group := range []struct {
+		name      string
+		functions []declared
+	}{
+		{"text", textFunctions},
+		{"list", listFunctions},
+		{"number", numberFunctions},
+		{"date", dateFunctions},
+		{"value", valueFunctions},
+	} {
+		for _, d := range group.functions {
+			f := declare(d)
+			f.Group = group.name
+			all[f.Name] = f
+		}
+	}
+	return all
+})
+
+// declared is a function as the tables of this package write it.
+type declared struct {
+	signature string
+	text      string
+	run       func(m *machine, at int, args []any) (any, error)
+}
+
+func declare(d declared) *function {
+	name, rest, _ := strings.Cut(d.signature, "(")
+	params, result, ok := strings.Cut(rest, "): ")
+	if !ok {
+		panic(fmt.Sprintf("expression: the signature %q cannot be read", d.signature))
+	}
+	f := &function{Function: Function{Name: name, Signature: d.signature, Text: d.text}, result: kindNamed(result), run: d.run}
+	for _, p := range strings.Split(params, ", ") {
+		name, kind, _ := strings.Cut(p, ": ")
+		name, f.variadic = strings.CutPrefix(name, "...")
+		name, optional := strings.CutSuffix(name, "?")
+		if !optional && !f.variadic {
+			f.required++
+		}
+		f.params = append(f.params, param{name, kindNamed(kind), kind == "pattern"})
+	}
+	return f
+}
+
+// kindNamed reads a kind as signatures write it.
+func kindNamed(names string) Kind {
+	kind := Kind(0)
+	for _, name := range strings.Split(names, "|") {
+		switch name {
+		case "any":
+			kind |= Any
+		case "pattern":
+			kind |= Text
+		default:
+			i := slices.IndexFunc(kindNames, func(k struct {
+				kind Kind
+				name string
+			},
+			) bool {
+				return k.name == name
+			})
+			if i < 0 {
+				panic(fmt.Sprintf("expression: there is no kind %q", name))
+			}
+			kind |= kindNames[i].kind
+		}
+	}
+	return kind
+}
+
+func sortedFunctions() []string { return slices.Sorted(maps.Keys(functions())) }

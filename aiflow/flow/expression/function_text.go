@@ -1,0 +1,270 @@
+package expression
+
+import (
+	"net/url"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var textFunctions = []declared{
+	{"upper(text: text): text", "The text in capital letters.", mapped(strings.ToUpper)},
+	{"lower(text: text): text", "The text in small letters.", mapped(strings.ToLower)},
+	{"title(text: text): text", "The text with a capital letter at the beginning of each word.", mapped(title)},
+	{"trim(text: text): text", "The text without spaces at both ends.", mapped(strings.TrimSpace)},
+	{"digits(text: text): text", "Only the digits 0 to 9 of the text, such as those of a phone number.", mapped(digits)},
+	{"urlEncode(text: text): text", "The text as it must be written within an address.", urlEncode},
+	{"truncate(text: text, length: number, end?: text): text", "The first characters of the text, with an end such as … when something was cut off, never longer than length.", truncate},
+	{"padStart(text: text, length: number, fill?: text): text", "The text, made longer from the left: padStart(\"7\", 3, \"0\") is \"007\".", padStart},
+	{"repeat(text: text, times: number): text", "The text several times over.", repeat},
+	{"replace(text: text, old: text, new: text): text", "The text with every old part exchanged for the new one.", replace},
+	{"split(text: text, separator: text): list", "The parts of the text between the separators; with \"\" its characters.", split},
+	{"indexOf(text: text, part: text): number", "The position of the part in the text, counted from 0; nothing when it is not there.", indexOf},
+	{"capture(text: text, pattern: pattern, group?: number|text): text", "What the pattern finds first in the text, or one group of it; nothing when it finds nothing.", capture},
+}
+
+// mapped is a function of one text that is about as long as its result.
+func mapped(f func(string) string) func(m *machine, at int, args []any) (any, error) {
+	return func(m *machine, at int, args []any) (any, error) {
+		s := textArg(args, 0, "")
+		if err := m.scan(len(s), at); err != nil {
+			return nil, err
+		}
+		if err := m.grow(len(s), at); err != nil {
+			return nil, err
+		}
+		out := f(s)
+		return out, m.grow(max(0, len(out)-len(s)), at)
+	}
+}
+
+func title(s string) string {
+	begins := true
+	return strings.Map(func(r rune) rune {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’':
+			begins = !unicode.IsDigit(r)
+			return r
+		case begins:
+			begins = false
+			return unicode.ToTitle(r)
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func urlEncode(m *machine, at int, args []any) (any, error) {
+	s := textArg(args, 0, "")
+	if err := m.scan(len(s), at); err != nil {
+		return nil, err
+	}
+	if err := m.grow(3*len(s), at); err != nil {
+		return nil, err
+	}
+	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), nil
+}
+
+func truncate(m *machine, at int, args []any) (any, error) {
+	s, end := textArg(args, 0, ""), textArg(args, 2, "")
+	length, err := wholeArg(args, 1, 0, at, "the length")
+	if err != nil {
+		return nil, err
+	}
+	have, err := m.length(s, at)
+	if err != nil {
+		return nil, err
+	}
+	if have <= length {
+		return s, nil
+	}
+	added, err := m.length(end, at)
+	if err != nil {
+		return nil, err
+	}
+	room := length - added
+	if room < 0 {
+		return end[:offset(end, max(length, 0))], nil
+	}
+	if err := m.grow(len(s)+len(end), at); err != nil {
+		return nil, err
+	}
+	return s[:offset(s, room)] + end, nil
+}
+
+func padStart(m *machine, at int, args []any) (any, error) {
+	s, fill := textArg(args, 0, ""), textArg(args, 2, " ")
+	length, err := wholeArg(args, 1, 0, at, "the length")
+	if err != nil {
+		return nil, err
+	}
+	have, err := m.length(s, at)
+	if err != nil || have >= length || fill == "" {
+		return s, err
+	}
+	runes, err := m.length(fill, at)
+	if err != nil {
+		return nil, err
+	}
+	missing := length - have
+	if missing > MaxBytes {
+		return nil, m.grow(-1, at)
+	}
+	if err := m.grow((missing/runes+1)*len(fill)+len(s), at); err != nil {
+		return nil, err
+	}
+	return strings.Repeat(fill, missing/runes) + fill[:offset(fill, missing%runes)] + s, nil
+}
+
+func repeat(m *machine, at int, args []any) (any, error) {
+	s := textArg(args, 0, "")
+	times, err := wholeArg(args, 1, 0, at, "the number of times")
+	if err != nil || times <= 0 || s == "" {
+		return "", err
+	}
+	if times > MaxBytes || len(s) > MaxBytes {
+		return nil, m.grow(-1, at)
+	}
+	if err := m.grow(len(s)*times, at); err != nil {
+		return nil, err
+	}
+	return strings.Repeat(s, times), nil
+}
+
+func replace(m *machine, at int, args []any) (any, error) {
+	s, old, now := textArg(args, 0, ""), textArg(args, 1, ""), textArg(args, 2, "")
+	if old == "" {
+		return s, nil
+	}
+	if err := m.scan(2*len(s), at); err != nil {
+		return nil, err
+	}
+	n := strings.Count(s, old)
+	if n == 0 {
+		return s, nil
+	}
+	if len(now) > MaxBytes || n > MaxBytes {
+		return nil, m.grow(-1, at)
+	}
+	if err := m.grow(len(s)+n*(len(now)-len(old)), at); err != nil {
+		return nil, err
+	}
+	return strings.ReplaceAll(s, old, now), nil
+}
+
+func split(m *machine, at int, args []any) (any, error) {
+	s, separator := textArg(args, 0, ""), textArg(args, 1, "")
+	if s == "" {
+		return []any{}, nil
+	}
+	if err := m.scan(2*len(s), at); err != nil {
+		return nil, err
+	}
+	parts := strings.Count(s, separator) + 1
+	if separator == "" {
+		parts = utf8.RuneCountInString(s)
+	}
+	if err := m.list(2*parts, at); err != nil { // places and text headers
+		return nil, err
+	}
+	out := make([]any, 0, parts)
+	for part := range strings.SplitSeq(s, separator) {
+		out = append(out, part)
+	}
+	return out, nil
+}
+
+func indexOf(m *machine, at int, args []any) (any, error) {
+	s, part := textArg(args, 0, ""), textArg(args, 1, "")
+	if err := m.scan(2*len(s)+len(part), at); err != nil {
+		return nil, err
+	}
+	i := strings.Index(s, part)
+	if i < 0 {
+		return nil, nil
+	}
+	return utf8.RuneCountInString(s[:i]), nil
+}
+
+// maxPattern bounds the instructions of a regular expression, which decide
+// what reading a byte costs.
+const maxPattern = 1000
+
+var errPattern = &syntax.Error{Code: syntax.ErrLarge, Expr: "it repeats too much"}
+
+func compilePattern(source string) (*pattern, error) {
+	parsed, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	if len(prog.Inst) > maxPattern {
+		return nil, errPattern
+	}
+	re, err := regexp.Compile(source)
+	if err != nil {
+		return nil, err
+	}
+	return &pattern{re, len(prog.Inst)}, nil
+}
+
+// search counts the steps of running a pattern over a text.
+func (m *machine) search(p *pattern, s string, at int) error {
+	if len(s) > MaxSteps*scanChunk { // no overflow below
+		return m.step(-1, at)
+	}
+	return m.step(1+len(s)*p.size/scanChunk, at)
+}
+
+// matches is the operator of that name.
+func matches(m *machine, _ string, a, b any, at int) (any, error) {
+	p, _ := b.(*pattern)
+	s, ok := a.(string)
+	if !ok {
+		if a == nil {
+			return false, m.step(1, at)
+		}
+		return nil, fail(CodeType, at, "matches a %s", kindOf(a)).hint("write string(…)")
+	}
+	if err := m.search(p, s, at); err != nil {
+		return nil, err
+	}
+	return p.re.MatchString(s), nil
+}
+
+func capture(m *machine, at int, args []any) (any, error) {
+	s := textArg(args, 0, "")
+	p, _ := args[1].(*pattern)
+	if err := m.search(p, s, at); err != nil {
+		return nil, err
+	}
+	group := 0
+	if len(args) > 2 && args[2] != nil {
+		if name, ok := args[2].(string); ok {
+			group = p.re.SubexpIndex(name)
+		} else {
+			group, _ = whole(args[2])
+		}
+	}
+	if group < 0 || group > p.re.NumSubexp() {
+		return nil, fail(CodeValue, at, "asks for a group that the pattern does not have")
+	}
+	found := p.re.FindStringSubmatchIndex(s)
+	if found == nil || found[2*group] < 0 {
+		return nil, nil
+	}
+	return s[found[2*group]:found[2*group+1]], nil
+}

@@ -1,0 +1,92 @@
+package expression
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Program is a compiled expression.
+type Program struct {
+	body   node
+	kind   Type
+	locals int
+	dates  bool // a date may be inside of the result
+	roots  []string
+}
+
+// Type returns what is known of the result.
+func (p *Program) Type() Type { return p.kind }
+
+// Roots returns the names of the scope that the expression uses, sorted. The
+// caller must not change it.
+func (p *Program) Roots() []string { return p.roots }
+
+// Eval evaluates the expression in an environment that holds the names of its
+// scope; a missing one is nothing. It takes what it spends from the budget; a
+// nil budget is as much as one expression may spend. Every error is an
+// [*Error].
+func (p *Program) Eval(env map[string]any, budget *Budget) (v any, err error) {
+	m := begin(env, budget)
+	defer m.end(budget, &err)
+	return m.run(p)
+}
+
+// machines are kept because an evaluation is over in less time than its
+// machine takes to be made.
+var machines = sync.Pool{New: func() any { return new(machine) }}
+
+// begin returns a machine with what the budget leaves of one evaluation's share.
+func begin(env map[string]any, budget *Budget) *machine {
+	m, _ := machines.Get().(*machine)
+	m.env, m.steps, m.bytes = env, MaxSteps, MaxBytes
+	if budget != nil {
+		m.steps = max(0, min(MaxSteps, budget.Steps))
+		m.bytes = max(0, min(MaxBytes, budget.Bytes))
+		budget.Steps -= m.steps
+		budget.Bytes -= m.bytes
+	}
+	return m
+}
+
+// end gives back to the budget what was not spent. A panic, which would be a
+// fault of this package, ends here as an error. It must be deferred itself.
+func (m *machine) end(budget *Budget, err *error) {
+	if recover() != nil {
+		*err = fail(CodeInternal, 0, "could not be evaluated")
+	}
+	if budget != nil {
+		budget.Steps += m.steps
+		budget.Bytes += m.bytes
+	}
+	m.env = nil
+	clear(m.args[:cap(m.args)])
+	m.args = m.args[:0]
+	clear(m.locals)
+	machines.Put(m)
+}
+
+// run evaluates one program.
+func (m *machine) run(p *Program) (any, error) {
+	if len(m.locals) < p.locals {
+		m.locals = make([]local, p.locals)
+	}
+	v, err := p.body.eval(m)
+	if err != nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case time.Time:
+		return formatRFC3339(v), nil
+	case []any, map[string]any:
+		if p.dates {
+			return m.outward(v, 1)
+		}
+	}
+	return v, nil
+}
+
+func sortedSet(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+
+func sortedTypes(types map[string]Type) []string { return slices.Sorted(maps.Keys(types)) }

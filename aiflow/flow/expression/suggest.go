@@ -1,0 +1,51 @@
+package expression
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxSuggestion bounds the names that are compared: longer ones are no typing
+// mistakes.
+const maxSuggestion = 64
+
+// suggest adds the name that was probably meant, or the names there are.
+func suggest(err *Error, name string, names []string) *Error {
+	slices.Sort(names)
+	best, least := "", max(2, len(name)/3)+1
+	for _, known := range names {
+		if d := distance(strings.ToLower(name), strings.ToLower(known)); d < least {
+			best, least = known, d
+		}
+	}
+	switch {
+	case best != "":
+		return err.hint("did you mean %s?", best)
+	case len(names) > 0 && len(names) <= 20:
+		return err.hint("there are %s", strings.Join(names, ", "))
+	}
+	return err
+}
+
+// distance counts the letters that must be added, taken away, exchanged or
+// swapped with their neighbour to make one name the other.
+func distance(a, b string) int {
+	if len(a) > maxSuggestion || len(b) > maxSuggestion {
+		return maxSuggestion
+	}
+	var before, last, row [maxSuggestion + 1]int
+	for j := range len(b) + 1 {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+order01(a[i-1] == b[j-1]))
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}

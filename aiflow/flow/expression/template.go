@@ -1,0 +1,217 @@
+package expression
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+// Template is a text with expressions in it: "Hello {{ title(vars.name) }}".
+//
+// A template that is one expression and nothing else, not even a space, has
+// the value of the expression; all others are texts, into which values are
+// written as [Format] does. Two opening braces themselves are written {{{{,
+// two closing ones outside of an expression stand for themselves.
+type Template struct {
+	parts []part
+	roots []string
+	size  int // bytes of the literal parts
+}
+
+// part is a literal text or an expression.
+type part struct {
+	text    string
+	program *Program
+	at      int // where it begins in the template
+}
+
+// ParseTemplate reads a template and compiles its expressions. Every error is
+// an [*Error] that counts from the beginning of the template.
+func ParseTemplate(src string, scope *Scope) (*Template, error) {
+	return parseTemplate(src, func(src string) (*Program, error) { return Compile(src, scope) })
+}
+
+func parseTemplate(src string, compile func(string) (*Program, error)) (*Template, error) {
+	if len(src) > MaxTemplate {
+		return nil, fail(CodeTooLong, 0, "is longer than %d bytes", MaxTemplate)
+	}
+	if !utf8.ValidString(src) {
+		return nil, fail(CodeSyntax, validPrefix(src), "is no UTF-8 text")
+	}
+	t := &Template{}
+	roots := map[string]bool{}
+	for at := 0; at < len(src); {
+		p, end, err := nextPart(src, at, compile)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.add(p); err != nil {
+			return nil, err
+		}
+		if p.program != nil {
+			for _, name := range p.program.roots {
+				roots[name] = true
+			}
+		}
+		at = end
+	}
+	t.roots = sortedSet(roots)
+	return t, nil
+}
+
+// nextPart reads the part that begins at offset at and returns where it ends.
+func nextPart(src string, at int, compile func(string) (*Program, error)) (part, int, error) {
+	rest := src[at:]
+	switch {
+	case strings.HasPrefix(rest, "{{{{"):
+		return part{text: "{{"}, at + 4, nil
+	case strings.HasPrefix(rest, "{{"):
+		length := closing(rest[2:])
+		if length < 0 {
+			return part{}, 0, fail(CodeSyntax, at, "opens {{ without closing }}").hint("two braces themselves are written {{{{")
+		}
+		p, err := compile(rest[2 : 2+length])
+		return part{program: p, at: at + 2}, at + length + 4, shifted(err, at+2)
+	}
+	end := strings.Index(rest, "{{")
+	if end < 0 {
+		end = len(rest)
+	}
+	return part{text: rest[:end]}, at + end, nil
+}
+
+// closing returns where the }} is that ends an expression, outside of texts
+// and of the braces of objects, or -1.
+func closing(s string) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"', '\'', '`':
+			n := quotation(s[i:])
+			if n < 0 {
+				return -1
+			}
+			i += n
+		case '{':
+			depth++
+		case '}':
+			if depth == 0 && strings.HasPrefix(s[i:], "}}") {
+				return i
+			}
+			depth = max(0, depth-1)
+		}
+	}
+	return -1
+}
+
+// quotation returns the offset of the quote that ends the text which s begins
+// with, or -1.
+func quotation(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && s[0] != '`':
+			i++
+		case s[i] == s[0]:
+			return i
+		}
+	}
+	return -1
+}
+
+// add appends a part; literal texts that meet become one.
+func (t *Template) add(p part) error {
+	t.size += len(p.text)
+	if n := len(t.parts); n > 0 && p.program == nil && t.parts[n-1].program == nil {
+		t.parts[n-1].text += p.text
+		return nil
+	}
+	if len(t.parts) > 2*MaxNodes {
+		return fail(CodeTooManyNodes, p.at, "has more than %d expressions", MaxNodes)
+	}
+	t.parts = append(t.parts, p)
+	return nil
+}
+
+// shifted is err as seen from a text in which its source begins at by.
+func shifted(err error, by int) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.shift(by)
+	}
+	return err
+}
+
+// Constant reports whether the template has no expressions.
+func (t *Template) Constant() bool {
+	return len(t.parts) == 0 || len(t.parts) == 1 && t.parts[0].program == nil
+}
+
+// lone returns the expression that the whole template is, or nil.
+func (t *Template) lone() *part {
+	if len(t.parts) == 1 && t.parts[0].program != nil {
+		return &t.parts[0]
+	}
+	return nil
+}
+
+// Type returns what is known of the value.
+func (t *Template) Type() Type {
+	if p := t.lone(); p != nil {
+		return p.program.kind
+	}
+	return Type{Kind: Text}
+}
+
+// Roots returns the names of the scope that the template uses, sorted. The
+// caller must not change it.
+func (t *Template) Roots() []string { return t.roots }
+
+// Render returns the value of the template: of its only expression, or a
+// string. Budget and errors are those of [Program.Eval], for all expressions
+// together.
+func (t *Template) Render(env map[string]any, budget *Budget) (v any, err error) {
+	p := t.lone()
+	if p == nil {
+		return t.Text(env, budget)
+	}
+	m := begin(env, budget)
+	defer m.end(budget, &err)
+	v, err = m.run(p.program)
+	return v, shifted(err, p.at)
+}
+
+// Text is Render with a text as its result, whatever the template is.
+func (t *Template) Text(env map[string]any, budget *Budget) (s string, err error) {
+	if t.Constant() && budget == nil {
+		return t.literal(), nil
+	}
+	m := begin(env, budget)
+	defer m.end(budget, &err)
+	w := writer{m: m, out: m.out[:0]}
+	for i := range t.parts {
+		if err := w.part(&t.parts[i]); err != nil {
+			return "", err
+		}
+	}
+	m.out = w.out
+	return string(w.out), nil
+}
+
+func (t *Template) literal() string {
+	if len(t.parts) == 0 {
+		return ""
+	}
+	return t.parts[0].text
+}
+
+func (w *writer) part(p *part) error {
+	if p.program == nil {
+		return w.raw(p.text)
+	}
+	w.at = 0
+	v, err := w.m.run(p.program)
+	if err == nil {
+		err = w.text(v)
+	}
+	return shifted(err, p.at)
+}
