@@ -17,12 +17,9 @@ import (
 // api collects operations and registers them with huma.
 type api struct {
 	huma.API
-	s *Server
-	// problems translate the errors of the services; the first that knows one
-	// wins.
-	problems []func(error) *Problem
-	pending  []pendingOperation
-	literal  map[string]bool // paths without parameters
+	s       *Server
+	pending []pendingOperation
+	literal map[string]bool // paths without parameters
 }
 
 type pendingOperation struct {

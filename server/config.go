@@ -62,6 +62,19 @@ type Config struct {
 	// PaymentsSecret is the signing secret of a webhook endpoint of Stripe's.
 	// "": payment notifications are refused.
 	PaymentsSecret Secret
+	// MCPLimit is how many calls of a function by agents a user has in a minute,
+	// counted over all nodes. 0: 60, −1: no limit.
+	MCPLimit int
+	// MCPAccountLimit is how many of all functions an account has. 0: 600, −1:
+	// no limit.
+	MCPAccountLimit int
+	// AuditRetention is how long the audit log of these calls is kept. 0: 90
+	// days, −1: for ever.
+	AuditRetention time.Duration
+	// Functions registers further functions for agents with Server.MCP, behind
+	// the same checks as the built-in ones; it may use the other services, too.
+	// It is called once, in [New]. nil: none.
+	Functions func(*Server) error
 	// Exclusive says that no other process uses the database, so that what a
 	// killed predecessor held is taken up at once.
 	Exclusive bool
@@ -69,6 +82,8 @@ type Config struct {
 	Version string       // of the program; "": that of its build
 	Logger  *slog.Logger // nil: slog.Default()
 	Now     func() time.Time
+
+	ownClock func() time.Time // Now as it was given
 }
 
 const (
@@ -108,7 +123,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = slog.Default()
 	}
 	c.Logger = slog.New(requestLog{c.Logger.Handler()})
-	if c.Now == nil {
+	if c.ownClock = c.Now; c.Now == nil {
 		c.Now = time.Now
 	}
 	return c, nil

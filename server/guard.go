@@ -67,10 +67,15 @@ func allowed(c huma.Context, caller auth.Caller) *Problem {
 	}
 	for _, need := range needs {
 		if !caller.Can(auth.Permission(need)) {
-			return problem(codeForbidden, "the permission "+need+" is required")
+			return lacking(auth.Permission(need))
 		}
 	}
 	return nil
+}
+
+// lacking refuses a caller who has not a permission.
+func lacking(p auth.Permission) *Problem {
+	return problem(codeForbidden, "the permission "+string(p)+" is required")
 }
 
 // foreign refuses a request that a page of another site makes with a cookie,
@@ -118,6 +123,11 @@ func quota(c huma.Context, q auth.Quota) *Problem {
 	if !q.Over {
 		return nil
 	}
+	return overQuota(q)
+}
+
+// overQuota refuses one request too many.
+func overQuota(q auth.Quota) *Problem {
 	return problem(codeRateLimited, fmt.Sprintf("more than %d requests a minute", q.Limit)).retryAfter(q.Reset)
 }
 

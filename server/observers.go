@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/trunklinehq/trunkline/mcp"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -28,6 +29,18 @@ func (s *Server) messagingMetrics() *messaging.Observer {
 		Received: func(k provider.Kind, w string, n int) { received.WithLabelValues(string(k), what(w)).Add(float64(n)) },
 		Sent:     func(k provider.Kind, outcome string) { sent.WithLabelValues(string(k), outcome).Inc() },
 	}
+}
+
+// mcpMetrics counts calls of functions by agents.
+func (s *Server) mcpMetrics() *mcp.Observer {
+	calls := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "trunkline_mcp_call_duration_seconds", Help: "Calls of functions by agents, by function and outcome: ok, or the code of the error.",
+		Buckets: []float64{.005, .02, .1, .5, 2, 15},
+	}, []string{"function", "outcome"})
+	s.Metrics.MustRegister(calls)
+	return &mcp.Observer{Called: func(function, outcome string, took time.Duration) {
+		calls.WithLabelValues(function, outcome).Observe(took.Seconds())
+	}}
 }
 
 // atMost bounds the values of a label, some of which the networks choose: what

@@ -77,13 +77,18 @@ var permissions = map[string]string{
 	"DELETE /references/hookconf/{endpointId}":    string(auth.WebhooksManage),
 	"POST /references/hookconf/{endpointId}/test": string(auth.WebhooksManage),
 	"POST /references/registerWebHook":            string(auth.WebhooksManage),
+	"GET /service-mcp/functions":                  string(auth.MCPExecute),
+	"POST /service-mcp/execute":                   string(auth.MCPExecute),
+	"POST /service-mcp/batch":                     string(auth.MCPExecute),
+	"GET /service-mcp/audit":                      string(auth.UsersManage),
 	"GET /references/deliveries":                  string(auth.WebhooksManage),
 	"POST /references/deliveries/replay":          string(auth.WebhooksManage),
 }
 
 // pages are what the router has beside operations; nobody needs a token for
-// them.
+// them, but for /mcp: see TestProtocolDoor.
 var pages = []string{
+	"GET /mcp", "POST /mcp", "DELETE /mcp", "GET /.well-known/oauth-protected-resource/mcp",
 	"GET /", "GET /panel", "GET /panel/", "GET /files/", "GET /swagger", "GET /swagger/", "GET /swagger/init.js", "GET /swagger/openapi.json",
 	"GET /swagger/swagger-ui-bundle.js", "GET /swagger/swagger-ui.css",
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/mcp"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider/web"
@@ -42,6 +43,8 @@ type Server struct {
 	Messaging *messaging.Service
 	// Webhooks keeps endpoints and delivers events to them.
 	Webhooks *webhook.Dispatcher
+	// MCP holds the functions that agents call, and executes calls.
+	MCP *mcp.Registry
 	// Billing keeps the subscriptions of accounts, as payment notifications
 	// say.
 	Billing *billing.Service
@@ -108,6 +111,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := errors.Join(s.connect(ctx), s.openBilling(ctx)); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	if err := s.openMCP(ctx); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if err := s.routes(); err != nil {
 		return nil, err
 	}
@@ -117,7 +123,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // migrate brings the tables of every package to their newest version.
 func (s *Server) migrate(ctx context.Context) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, billing.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, mcp.Migrate, billing.Migrate,
 	} {
 		if err := migrate(ctx, s.cfg.DB); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -134,7 +140,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Billing.Run, s.eraseAccounts}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.MCP.Run, s.Billing.Run, s.eraseAccounts}
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}
@@ -167,12 +173,18 @@ func (s *Server) routes() error {
 	s.hookconfRoutes(s.api)
 	s.sandboxRoutes(s.api)
 	s.mediaRoutes(s.api)
+	s.mcpRoutes(s.api)
+	s.auditRoutes(s.api)
 	s.callbackRoutes(s.router)
 	s.paymentRoutes(s.router)
 	s.fileRoutes(s.router)
 	s.api.finish()
 	describe(s.api.OpenAPI())
 	describeMedia(s.api.OpenAPI())
+	describeOutcomes(s.api.OpenAPI())
+	if err := s.protocolRoutes(s.router); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
 	if err := s.pageRoutes(s.router); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/mcp"
 	"github.com/trunklinehq/trunkline/server"
 )
 
@@ -114,7 +115,7 @@ func walkAs(t *testing.T, c client) *walker {
 	w.values = map[string]any{
 		"reference": ref, "id": ref, "chatId": "ana", "endpointId": ep["endpointId"], "from": "ana", "type": "text", "text": "Hi",
 		"message": map[string]any{"type": "text", "text": "Hi"}, "webhook": "https://example.org/walk", "name": "Walk",
-		"email": "walk@example.org", "password": "correct horse",
+		"email": "walk@example.org", "password": "correct horse", "function": "list_references",
 	}
 	return w
 }
@@ -190,6 +191,10 @@ func (s shot) check(t *testing.T, a *httptest.ResponseRecorder) {
 	if a.Code < 400 {
 		return
 	}
+	if s.op.path == "/service-mcp/execute" && a.Header().Get("Content-Type") == "application/json" {
+		s.checkOutcome(t, a, about)
+		return
+	}
 	require.NotContains(t, a.Body.String(), canary, about)
 	require.Equal(t, "application/problem+json", a.Header().Get("Content-Type"), about)
 	var p server.Problem
@@ -207,6 +212,22 @@ func (s shot) check(t *testing.T, a *httptest.ResponseRecorder) {
 		require.True(t, slices.ContainsFunc(p.Errors, func(e server.FieldError) bool {
 			return e.Location == s.location || strings.HasPrefix(e.Location, s.location+".") || strings.HasPrefix(e.Location, s.location+"[")
 		}), "%s must be named: %s", s.location, about)
+	}
+}
+
+// checkOutcome is check for a call of a function, which fails in the shape in
+// which it succeeds. It repeats nothing but the function's name.
+func (s shot) checkOutcome(t *testing.T, a *httptest.ResponseRecorder, about string) {
+	t.Helper()
+	var o mcp.Outcome
+	require.NoError(t, json.Unmarshal(a.Body.Bytes(), &o), about)
+	require.False(t, o.Success, about)
+	require.NotNil(t, o.Error, about)
+	require.Equal(t, a.Code, o.Status(), about)
+	require.NotContains(t, fmt.Sprint(o.Error), canary, about)
+	if s.location != "" {
+		require.Equal(t, "body.arguments", s.location, about)
+		require.NotEmpty(t, o.Error.Details, about)
 	}
 }
 

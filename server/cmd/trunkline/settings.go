@@ -66,6 +66,9 @@ func (f flags) settings() (settings, error) {
 		SMTPURL:           c.mailURL(f.SMTPURL),
 		PaymentsSecret:    server.Secret(c.secret("payments-secret", f.PaymentsSecret)),
 		DeliveryRetention: forEver(c.duration("retention-deliveries", or(f.RetentionDeliveries, "30d"))),
+		MCPLimit:          c.number("mcp-limit", or(f.MCPLimit, "60"), 1),
+		MCPAccountLimit:   c.number("mcp-limit-account", or(f.MCPLimitAccount, "600"), 1),
+		AuditRetention:    forEver(c.duration("retention-audit", or(f.RetentionAudit, "90d"))),
 	}
 	s.Media = c.media(f.Media)
 	s.Idle = c.idle(f)
@@ -80,9 +83,6 @@ func (c *checker) idle(f flags) []string {
 	c.webURL("anthropic-url", f.AnthropicURL)
 	c.secret("anthropic-key", f.AnthropicKey)
 	c.fileOrURL("prices", f.Prices)
-	c.number("mcp-limit", or(f.MCPLimit, "60"), 1)
-	c.number("mcp-limit-account", or(f.MCPLimitAccount, "600"), 1)
-	c.duration("retention-audit", or(f.RetentionAudit, "90d"))
 	var given []string
 	for _, s := range []struct{ flag, value string }{
 		{"--openai-url", f.OpenAIURL},
@@ -90,9 +90,6 @@ func (c *checker) idle(f flags) []string {
 		{"--anthropic-url", f.AnthropicURL},
 		{"--anthropic-key", f.AnthropicKey},
 		{"--prices", f.Prices},
-		{"--mcp-limit", f.MCPLimit},
-		{"--mcp-limit-account", f.MCPLimitAccount},
-		{"--retention-audit", f.RetentionAudit},
 	} {
 		if s.value != "" {
 			given = append(given, s.flag)

@@ -34,7 +34,9 @@ func TestDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, settings{
 		Addr: ":3000", Data: "trunkline-data",
-		Server: server.Config{DeliveryRetention: 30 * 24 * time.Hour},
+		Server: server.Config{
+			DeliveryRetention: 30 * 24 * time.Hour, MCPLimit: 60, MCPAccountLimit: 600, AuditRetention: 90 * 24 * time.Hour,
+		},
 	}, s)
 }
 
@@ -46,6 +48,7 @@ func TestSettings(t *testing.T) {
 		TLSCert: "c", TLSKey: "k", TrustedProxies: "10.1.2.3/8, 192.0.2.1,fd00::/8", Signup: "Closed",
 		GraphURL: "http://localhost:4000/", WebhookAllow: "10.0.0.0/8,hooks.internal", MetricsAddr: "localhost:9090",
 		APILimit: "100", SMTPURL: "smtps://u:p@mail.example.org:465", PaymentsSecret: "@" + file(t, "whsec_x\n"), RetentionMessages: "90d", RetentionDeliveries: "0", Log: "WARN", LogFormat: "json",
+		MCPLimit: "1", MCPLimitAccount: "2", RetentionAudit: "0",
 	}.settings()
 	require.NoError(t, err)
 	require.Equal(t, settings{
@@ -58,6 +61,7 @@ func TestSettings(t *testing.T) {
 			},
 			ClosedSignUp: true, GraphURL: "http://localhost:4000", WebhookAllow: []string{"10.0.0.0/8", "hooks.internal"},
 			APILimit: 100, SMTPURL: "smtps://u:p@mail.example.org:465", PaymentsSecret: "whsec_x", MessageRetention: 90 * 24 * time.Hour, DeliveryRetention: -1,
+			MCPLimit: 1, MCPAccountLimit: 2, AuditRetention: -1,
 		},
 	}, s)
 }
@@ -67,14 +71,9 @@ func TestIdleSettings(t *testing.T) {
 	s, err := flags{
 		Media: "s3://bucket?region=x", OpenAIURL: "https://models.example.org/v1", OpenAIKey: "k",
 		AnthropicURL: "http://localhost", AnthropicKey: "@" + file(t, "k"), Prices: file(t, "{}"),
-		MCPLimit: "1", MCPLimitAccount: "2",
-		RetentionAudit: "12h",
 	}.settings()
 	require.NoError(t, err)
-	require.Equal(t, []string{
-		"--openai-url", "--openai-key", "--anthropic-url", "--anthropic-key", "--prices",
-		"--mcp-limit", "--mcp-limit-account", "--retention-audit",
-	}, s.Idle)
+	require.Equal(t, []string{"--openai-url", "--openai-key", "--anthropic-url", "--anthropic-key", "--prices"}, s.Idle)
 }
 
 func TestWrongSettings(t *testing.T) {

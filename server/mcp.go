@@ -1,0 +1,91 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/mcp"
+	"github.com/trunklinehq/trunkline/mcp/functions"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// openMCP makes the registry of what agents may call: the built-in functions,
+// then those of the program around.
+func (s *Server) openMCP(ctx context.Context) error {
+	c := s.cfg
+	var err error
+	s.MCP, err = mcp.New(ctx, c.DB, &mcp.Options{
+		Limit: c.MCPLimit, AccountLimit: c.MCPAccountLimit, Retention: c.AuditRetention,
+		Translate: s.toolError, Observer: s.mcpMetrics(), Logger: c.Logger, Now: c.ownClock,
+	})
+	if err != nil {
+		return err
+	}
+	if err := functions.Register(s.MCP, s.Messaging, nil); err != nil {
+		return err
+	}
+	if c.Functions == nil {
+		return nil
+	}
+	if err := c.Functions(s); err != nil {
+		return fmt.Errorf("Config.Functions: %w", err) //nolint:staticcheck // the name of a field begins it
+	}
+	return nil
+}
+
+// agent is who calls functions with the rights of a caller.
+func agent(c auth.Caller) mcp.Caller {
+	out := mcp.Caller{Account: c.Account, User: c.User, May: func(p string) bool { return c.Can(auth.Permission(p)) }}
+	if c.Scoped {
+		out.Token = c.TokenID
+	}
+	return out
+}
+
+// toolError tells a caller of a function what a client of the REST API is
+// told. nil: neither is told anything.
+func (s *Server) toolError(err error) *mcp.Error {
+	p := known(err)
+	if p == nil {
+		p = s.storeProblem(context.Background(), err)
+	}
+	if p == nil || p.Code == codeInternal {
+		return nil
+	}
+	return toolProblem(p)
+}
+
+// toolProblem says a problem in the words of functions.
+func toolProblem(p *Problem) *mcp.Error {
+	e := &mcp.Error{Code: p.Code, Message: p.Detail, RetryAfter: p.after, Status: p.Status}
+	if p.Code == codeValidation {
+		e.Code, e.Message = mcp.CodeInvalidArguments, "the arguments are not valid"
+	}
+	for _, fe := range p.Errors {
+		_, argument, _ := strings.Cut(fe.Location, ".")
+		e.Details = append(e.Details, mcp.Detail{Argument: argument, Message: fe.Message})
+	}
+	return e
+}
+
+// agentOf says who has a bearer token, for what is no operation of the API.
+func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) {
+	caller, err := s.Auth.Authenticate(ctx, token)
+	if err != nil {
+		if p := known(err); p != nil {
+			return mcp.Caller{}, toolProblem(p)
+		}
+		return mcp.Caller{}, err
+	}
+	requestOf(ctx).account = caller.Account
+	if limit := s.cfg.APILimit; limit > 0 {
+		if q := s.limits.take(caller.TokenID, limit, s.cfg.Now()); q.Over {
+			return mcp.Caller{}, toolProblem(overQuota(q))
+		}
+	}
+	if !caller.Can(auth.MCPExecute) {
+		return mcp.Caller{}, toolProblem(lacking(auth.MCPExecute))
+	}
+	return agent(caller), nil
+}
