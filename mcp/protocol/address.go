@@ -18,7 +18,7 @@ type address struct {
 var variable = regexp.MustCompile(`\{([A-Za-z][A-Za-z0-9]*)\}`)
 
 func parseAddress(template string) (address, error) {
-	if u, err := url.Parse(template); err != nil || u.Scheme == "" {
+	if u, err := url.Parse(variable.ReplaceAllString(template, "x")); err != nil || u.Scheme == "" {
 		return address{}, fmt.Errorf("%q is no absolute URI template", template)
 	}
 	a := address{template: template}

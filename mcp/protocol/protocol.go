@@ -82,14 +82,14 @@ func New(registry *mcp.Registry, options *Options) (*Handler, error) {
 func (h *Handler) prepare() error {
 	o := &h.options
 	if o.Authenticate == nil {
-		return errors.New("Options.Authenticate is missing") //nolint:staticcheck // the name of a field begins it
+		return errors.New("Options.Authenticate is missing")
 	}
 	var err error
 	if h.base, err = baseOf(o.BaseURL); err != nil {
 		return err
 	}
 	if err = h.origin.AddTrustedOrigin(h.base.Scheme + "://" + h.base.Host); err != nil {
-		return fmt.Errorf("Options.BaseURL: %w", err) //nolint:staticcheck // likewise
+		return fmt.Errorf("Options.BaseURL: %w", err)
 	}
 	if o.Logger != nil {
 		h.logger = o.Logger

@@ -1,0 +1,102 @@
+package protocol_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/mcp"
+	"github.com/trunklinehq/trunkline/mcp/protocol"
+)
+
+// TestResources shows that an address is a call of its function.
+func TestResources(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, nil)
+	address := serve(t, s.Registry, s.opts)
+	session := connect(t, address, everything, nil)
+	templates, err := session.ListResourceTemplates(t.Context(), nil)
+	require.NoError(t, err)
+	require.Len(t, templates.ResourceTemplates, 1)
+	require.Equal(t, "application/json", templates.ResourceTemplates[0].MIMEType)
+	none, err := session.ListResources(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, none.Resources)
+
+	for _, uri := range []string{"shop://order/9007199254740993/of/ana@sandbox", "shop://order/9007199254740993/of/ana%40sandbox"} {
+		read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+		require.NoError(t, err)
+		require.Equal(t, "private", read.CacheScope)
+		require.JSONEq(t, `{"reference":9007199254740993,"id":"ana@sandbox","state":"sent"}`, read.Contents[0].Text)
+	}
+	for uri, says := range map[string]string{
+		"shop://order/1/of/nobody":                     "not found",
+		"shop://order/1":                               "not found",
+		"shop://order/1/of/ana/more":                   "not found",
+		"shop://order/many/of/ana":                     "argument",
+		"shop://order/1.5/of/ana":                      "argument",
+		"shop://order/1/of/" + strings.Repeat("x", 41): "argument",
+	} {
+		_, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+		e := refused(t, err, jsonrpc.CodeInvalidParams)
+		require.Contains(t, strings.ToLower(e.Message), says, uri)
+	}
+}
+
+// TestPrompts shows that a prompt brings what it is about.
+func TestPrompts(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, nil)
+	session := connect(t, serve(t, s.Registry, s.opts), everything, nil)
+	got, err := session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "chase", Arguments: map[string]string{"reference": "7", "id": "ana"}})
+	require.NoError(t, err)
+	require.Len(t, got.Messages, 2)
+	require.Equal(t, "Remind them of order 7. Tone: ", got.Messages[0].Content.(*sdk.TextContent).Text)
+	require.JSONEq(t, `{"reference":7,"id":"ana","state":"sent"}`, got.Messages[1].Content.(*sdk.EmbeddedResource).Resource.Text)
+
+	_, err = session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "chase", Arguments: map[string]string{"id": "ana"}})
+	require.Contains(t, refused(t, err, jsonrpc.CodeInvalidParams).Message, `"reference"`)
+	_, err = session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "chase", Arguments: map[string]string{"id": "nobody", "reference": "7"}})
+	refused(t, err, jsonrpc.CodeInvalidParams)
+}
+
+// TestRefusedOptions shows that what cannot be served is said at once.
+func TestRefusedOptions(t *testing.T) {
+	t.Parallel()
+	for says, change := range map[string]func(*shop){
+		"Options.Authenticate is missing": func(s *shop) { s.opts.Authenticate = nil },
+		"Options.BaseURL must be":         func(s *shop) { s.opts.BaseURL = "chat.example.com" },
+		`resource "x": "plain" is no`:     func(s *shop) { s.opts.Resources = []protocol.Resource{{Name: "x", Template: "plain"}} },
+		"variables are written as {name}": func(s *shop) { s.opts.Resources = []protocol.Resource{{Name: "x", Template: "shop://order/{+id}"}} },
+		`there is no function "lost"`: func(s *shop) {
+			s.opts.Resources = []protocol.Resource{{Name: "x", Template: "shop://{id}", Function: "lost"}}
+		},
+		`order_state has no argument "name"`: func(s *shop) {
+			s.opts.Resources = []protocol.Resource{{Name: "x", Template: "shop://{name}", Function: "order_state"}}
+		},
+		`prompt "chase": it needs a name of its own and a text`: func(s *shop) { s.opts.Prompts = append(s.opts.Prompts, s.opts.Prompts[0]) },
+		`prompt "x": there is no resource "y"`: func(s *shop) {
+			s.opts.Prompts = []protocol.Prompt{{Name: "x", Text: "z", Resource: "y"}}
+		},
+		`function "clumsy": a result must have no member "error"`: func(s *shop) {
+			add(t, s, mcp.Function[nothing, struct {
+				Error string `json:"error"`
+			}]{Name: "clumsy", Description: "Fails in its own way.", Handler: func(context.Context, mcp.Call, nothing) (_ struct {
+				Error string `json:"error"`
+			}, _ error,
+			) {
+				return
+			}})
+		},
+	} {
+		s := newShop(t, nil)
+		s.opts.Authenticate, s.opts.BaseURL = authenticate, "https://chat.example.com"
+		change(s)
+		_, err := protocol.New(s.Registry, &s.opts)
+		require.ErrorContains(t, err, says)
+	}
+}
