@@ -2,102 +2,27 @@ package flow
 
 import "time"
 
-// HTTPRequest is a [CallHTTP].
-type HTTPRequest struct {
-	Method     string            `json:"method"`
-	URL        string            `json:"url"` // with its query
-	Headers    map[string]string `json:"headers,omitempty"`
-	Credential string            `json:"credential,omitempty"` // the id of what the caller adds to the request
-	Body       HTTPBody          `json:"body,omitzero"`
-	MaxBytes   int64             `json:"maxBytes"` // of the response; more is http.too_large
+// callConfig calls a function and goes on with what it returned.
+type callConfig struct {
+	Function string          `json:"function" required:"true" pattern:"slug" doc:"Slug of a function of the same project."`
+	Args     map[string]Data `json:"args" max:"32" doc:"Its arguments."`
+	SaveTo   string          `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes what it returned."`
+	Timeout  time.Duration   `json:"timeout" default:"P3D" min:"PT1S" max:"P90D" doc:"How long it may take, waits included."`
 }
 
-// HTTPBody is what a request carries.
-type HTTPBody struct {
-	Type string            `json:"type,omitempty"` // the media type; "multipart/form-data" without a boundary
-	Text string            `json:"text,omitempty"`
-	Form map[string]string `json:"form,omitempty"` // the parts of multipart/form-data
+func callType() NodeType {
+	return NodeType{
+		Name: "call", Group: "flow", Text: "Calls a function, which has variables of its own.",
+		Engines: modern(),
+		Outputs: []Output{
+			{"out", "it returned"}, {"return:<name>", "it returned with that name; not wired: out"},
+			{"timeout", "it took too long"}, {"error", "it failed"},
+		},
+		Errors: []string{"call.depth", "call.args", "function.not_found"},
+		Config: func() Config { return &callConfig{} },
+	}
 }
 
-// HTTPResponse is the result of a [CallHTTP]. A server's refusal is a
-// response too: the node's success decides.
-type HTTPResponse struct {
-	Status  int               `json:"status"`
-	Headers map[string]string `json:"headers,omitempty"` // names in lower case
-	Body    any               `json:"body,omitempty"`    // a JSON value when the response is JSON, else a string
-}
+func (*callConfig) Outputs() []string { return []string{"out", "timeout", "error", "return:*"} }
 
-// ModelRequest is a [CallAssistant], a [CallAgent] or a [CallExtract].
-type ModelRequest struct {
-	Model         string        `json:"model"`
-	FallbackModel string        `json:"fallbackModel,omitempty"`
-	Instructions  string        `json:"instructions,omitempty"`
-	Input         string        `json:"input"`
-	Attachments   any           `json:"attachments,omitempty"` // the input's media
-	Memory        Memory        `json:"memory,omitzero"`
-	Schema        any           `json:"schema,omitempty"` // of the JSON that is wanted; nil: text
-	Repair        int           `json:"repair,omitempty"`
-	Temperature   float64       `json:"temperature"`
-	MaxTokens     int           `json:"maxOutputTokens,omitempty"`
-	Locale        string        `json:"locale,omitempty"`
-	Agent         *AgentRequest `json:"agent,omitempty"`
-}
-
-// AgentRequest is what a [CallAgent] has beside its [ModelRequest].
-type AgentRequest struct {
-	Servers      []string      `json:"servers,omitempty"`
-	Tools        []string      `json:"tools,omitempty"`
-	Functions    []string      `json:"functions,omitempty"`
-	Approval     string        `json:"approval"`
-	MaxSteps     int           `json:"maxSteps"`
-	MaxToolCalls int           `json:"maxToolCalls"`
-	TokenBudget  int           `json:"tokenBudget"`
-	ToolTimeout  time.Duration `json:"toolTimeout"`
-	Converse     bool          `json:"converse,omitempty"`
-	Resume       any           `json:"resume,omitempty"`   // what the agent kept: [ModelResult].Resume
-	Approved     *bool         `json:"approved,omitempty"` // the answer to [FinishApproval]
-}
-
-// Memory is what a model is told of earlier messages.
-type Memory struct {
-	Scope    string `json:"scope"`
-	Messages int    `json:"messages"`
-	Tokens   int    `json:"tokens"`
-	Summary  bool   `json:"summary,omitempty"`
-}
-
-// ModelResult is what a model or an agent answered.
-type ModelResult struct {
-	Finish Finish `json:"finish"`
-	Text   string `json:"text,omitempty"`
-	Value  any    `json:"value,omitempty"`  // the JSON that was wanted
-	Resume any    `json:"resume,omitempty"` // given back with the next request
-
-	Tool      string `json:"tool,omitempty"`      // with [FinishApproval]
-	Arguments any    `json:"arguments,omitempty"` // with [FinishApproval]
-}
-
-// Finish says why a model or an agent stopped.
-type Finish string
-
-// Why a model or an agent stops.
-const (
-	FinishDone     Finish = "done"
-	FinishInvalid  Finish = "invalid"  // the answer does not fit its schema
-	FinishRefused  Finish = "refused"  // an assistant declined
-	FinishLimit    Finish = "limit"    // steps, tool calls or tokens of an agent are used up
-	FinishDenied   Finish = "denied"   // consent was refused
-	FinishHandoff  Finish = "handoff"  // the agent wants a person
-	FinishAsk      Finish = "ask"      // a conversing agent says Text and waits for the reply
-	FinishApproval Finish = "approval" // an agent wants consent for Tool
-)
-
-// ToolRequest is a [CallTool].
-type ToolRequest struct {
-	Server    string         `json:"server"`
-	Tool      string         `json:"tool"`
-	Arguments map[string]any `json:"arguments,omitempty"`
-	// Auto says that the tool's own hints decide whether the call may be
-	// repeated.
-	Auto bool `json:"auto,omitempty"`
-}
+func (*callConfig) Check(*Checker) {}

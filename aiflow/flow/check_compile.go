@@ -1,0 +1,267 @@
+package flow
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+)
+
+// Compile checks a document in three passes, and makes it ready to run: its
+// shape; what it means (expressions, connections, loops); and with env what
+// it refers to. It reports all that it finds, in the order of a walk from the
+// start. The Program is nil when one of the problems is an error. It is kept
+// by the document's hash, so that compiling again costs little.
+func (t *Types) Compile(d *Document, env *Environment) (*Program, []Problem) {
+	if d == nil || d.root == nil {
+		return nil, []Problem{{Severity: SeverityError, Code: "document.empty", Message: "there is no document"}}
+	}
+	if env == nil {
+		env = &Environment{}
+	}
+	c := t.compiled(d)
+	problems := slices.Concat(d.problems, c.problems)
+	linked, found := t.inEnvironment(d, c, env)
+	problems = append(problems, found...)
+	sortProblems(problems, c.graph.ranks())
+	if Failed(problems) {
+		return nil, problems
+	}
+	return linked, problems
+}
+
+// compiled is what does not depend on an environment.
+type compiled struct {
+	graph    *graph
+	program  *Program
+	problems []Problem // beside those of Decode
+	size     int       // bytes of the document
+}
+
+// compiled returns the first two passes over a document, from memory when it
+// or one of the same content was compiled before.
+func (t *Types) compiled(d *Document) *compiled {
+	hash := d.Hash()
+	if c := t.memory.get(hash); c != nil {
+		return c
+	}
+	c := t.build(d)
+	t.memory.put(hash, c)
+	return c
+}
+
+func (t *Types) build(d *Document) *compiled {
+	r := &report{root: d.root}
+	vertices := map[string]*vertex{}
+	written := map[string]bool{}
+	for _, id := range keys(d.Nodes) {
+		v := t.vertex(r, d, id)
+		vertices[id] = v
+		if v.config != nil {
+			writes(reflect.ValueOf(v.config).Elem(), v.typ.shape, written)
+		}
+	}
+	g := newGraph(d, vertices)
+	g.regions()
+	b := meaning{r, d, g, t.expressions, baseScope(d, written), map[string]*expression.Scope{}}
+	for _, v := range g.order {
+		b.check(v)
+	}
+	g.check(r)
+	return &compiled{graph: g, program: newProgram(d, g), problems: r.problems, size: len(d.Canonical())}
+}
+
+// vertex decodes a node's configuration by its type.
+func (t *Types) vertex(r *report, d *Document, id string) *vertex {
+	v := &vertex{id: id, node: d.Nodes[id], typ: t.get(d.Nodes[id].Type)}
+	r.path = []any{"nodes", id}
+	defer func() { r.path = nil }()
+	if v.typ == nil {
+		if v.node.Type != "" {
+			r.problem("unknown.type", "there is no node type "+shorten(v.node.Type), didYouMean(v.node.Type, t.names()), "type")
+		}
+		return v
+	}
+	if !v.typ.runs(d.Engine) {
+		r.problem("node.engine", v.node.Type+" is no node of the engine "+d.Engine, "", "type")
+	}
+	config := d.root.at("nodes", id, "config")
+	if config == nil || config.kind != kindObject {
+		config = &tree{kind: kindObject}
+	}
+	before := len(r.problems)
+	v.config = v.typ.Config()
+	r.push("config")
+	decoder{r}.object(config, reflect.ValueOf(v.config).Elem(), v.typ.shape)
+	v.sound = len(r.problems) == before
+	return v
+}
+
+// writes gathers the variables that a configuration changes.
+func writes(v reflect.Value, s *shape, into map[string]bool) {
+	switch {
+	case s.form == formPointer && !v.IsNil():
+		writes(v.Elem(), s.elem, into)
+	case s.form == formList && s.elem.form == formStruct:
+		for i := range v.Len() {
+			writes(v.Index(i), s.elem, into)
+		}
+	case s.form == formStruct:
+		for i := range s.fields {
+			f := &s.fields[i]
+			if !f.writes {
+				writes(v.Field(f.index), f.shape, into)
+			} else if name := rootOf(v.Field(f.index).String()); name != "" {
+				into[name] = true
+			}
+		}
+	}
+}
+
+// rootOf is the variable that a path begins with.
+func rootOf(path string) string {
+	for i, c := range path {
+		if c == '.' || c == '[' {
+			return path[:i]
+		}
+	}
+	return path
+}
+
+// meaning is the second pass.
+type meaning struct {
+	*report
+	document *Document
+	graph    *graph
+	cache    *expression.Cache
+	scope    *expression.Scope // without regions
+	scopes   map[string]*expression.Scope
+}
+
+func (m meaning) check(v *vertex) {
+	if v.config == nil {
+		return
+	}
+	m.path = []any{"nodes", v.id, "config"}
+	c := compiler{m.report, m.cache, m.scopeOf(v), v.config}
+	c.fields(reflect.ValueOf(v.config).Elem(), v.typ.shape)
+	m.undeclared(reflect.ValueOf(v.config).Elem(), v.typ.shape)
+	if v.sound {
+		v.config.Check(&Checker{m.report, m.document, m.graph, v, map[string]bool{}})
+	}
+	m.path = nil
+}
+
+// scopeOf is what expressions of a node see: besides the rest the item and
+// index of each loop around it, those of inner loops hiding those of outer
+// ones, and behind an error the error.
+func (m meaning) scopeOf(v *vertex) *expression.Scope {
+	key := string(v.may.bytes())
+	if s := m.scopes[key]; s != nil {
+		return s
+	}
+	s := m.scope
+	if v.may.has(regionOfErrors) {
+		s = s.With("error", errorType())
+	}
+	for _, l := range m.graph.around(v) {
+		s = loopScope(s, l.config.(*loopConfig))
+	}
+	m.scopes[key] = s
+	return s
+}
+
+// undeclared warns of variables that are written and not declared.
+func (m meaning) undeclared(v reflect.Value, s *shape) {
+	switch {
+	case s.form == formPointer && !v.IsNil():
+		m.undeclared(v.Elem(), s.elem)
+	case s.form == formList && s.elem.form == formStruct:
+		for i := range v.Len() {
+			m.push(i)
+			m.undeclared(v.Index(i), s.elem)
+			m.pop()
+		}
+	case s.form == formStruct:
+		for i := range s.fields {
+			m.undeclaredField(v, &s.fields[i])
+		}
+	}
+}
+
+func (m meaning) undeclaredField(v reflect.Value, f *field) {
+	m.push(f.name)
+	defer m.pop()
+	if !f.writes {
+		m.undeclared(v.Field(f.index), f.shape)
+		return
+	}
+	name := rootOf(v.Field(f.index).String())
+	if _, ok := m.document.Variables[name]; !ok && patterns["variable"].MatchString(name) {
+		m.warn("variable.undeclared", "there is no variable "+name, didYouMean(name, keys(m.document.Variables)))
+	}
+}
+
+// newProgram makes a document ready to run. What it returns is used only when
+// there is no error in the document.
+func newProgram(d *Document, g *graph) *Program {
+	p := &Program{
+		hash: d.Hash(), steps: map[string]*step{},
+		variables: variables(d.Variables), args: variables(d.Args), returns: variables(d.Returns),
+		replyTimeout: d.Settings.ReplyTimeout, locale: d.Settings.Locale, location: time.UTC,
+	}
+	if l, err := time.LoadLocation(d.Settings.Timezone); err == nil {
+		p.location = l
+	}
+	for id, v := range g.vertices {
+		if v.typ != nil {
+			p.steps[id] = &step{id: id, typ: v.node.Type, config: v.config, disabled: v.node.Disabled, pass: v.pass(), next: map[string]*step{}}
+		}
+	}
+	for id, s := range p.steps {
+		for output, to := range g.vertices[id].node.Next {
+			if n := p.steps[to]; n != nil {
+				s.next[output] = n
+			}
+		}
+	}
+	for _, of := range []map[string]variable{p.variables, p.args, p.returns} {
+		for _, v := range of {
+			p.secret = p.secret || v.Secret
+		}
+	}
+	p.start, p.onError = p.steps[d.Start], p.steps[d.Settings.OnError]
+	return p
+}
+
+func variables(declared map[string]Typed) map[string]variable {
+	out := make(map[string]variable, len(declared))
+	for name, t := range declared {
+		v := variable{Typed: t}
+		if t.Default != nil {
+			v.initial, _ = conform(json.RawMessage(t.Default), t.Type) // reported by Decode
+		}
+		out[name] = v
+	}
+	return out
+}
+
+// functionsOf are the slugs of the functions that a document calls itself.
+func (g *graph) functionsOf() []string {
+	slugs := map[string]bool{}
+	for _, v := range g.order {
+		switch c := v.config.(type) {
+		case *callConfig:
+			slugs[c.Function] = true
+		case *agentConfig:
+			for _, slug := range c.Functions {
+				slugs[slug] = true
+			}
+		}
+	}
+	delete(slugs, "")
+	return slices.Sorted(maps.Keys(slugs))
+}

@@ -1,0 +1,292 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Environment is what a document may refer to. What is nil is not checked; a
+// list without members means that there is nothing of the kind.
+type Environment struct {
+	Engine string // that will run it: EngineBot or EngineFlow
+	// Functions are by slug the functions of the project. They are compiled
+	// with the document that calls them, and may call each other.
+	Functions   map[string]*Document
+	Flows       []string            // slugs
+	Models      []string            // provider/model; "provider/*" for all of a provider
+	Servers     map[string][]string // tools of MCP servers by the server's name; nil: not known
+	Tools       []string            // functions of the registry
+	Extractors  map[string]string   // kinds by id
+	Credentials []string            // ids
+	Channels    []Channel           // the lines that the document will work on
+}
+
+// Channel is what a kind of line can do.
+type Channel struct {
+	Kind string   // "provider-cloud"
+	Send []string // types of messages; others are sent as text, or refused
+	Text int      // characters of a text at most; 0: as many as a message may have
+}
+
+// referring is a configuration that refers to an environment.
+type referring interface {
+	refer(c *Checker, env *Environment)
+}
+
+// inEnvironment is the third pass. It links the program to its functions.
+func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Program, []Problem) {
+	r := &report{root: d.root}
+	for _, v := range c.graph.order {
+		if v.config == nil || !v.sound {
+			continue
+		}
+		r.path = []any{"nodes", v.id, "config"}
+		if !v.typ.runs(env.Engine) {
+			r.path = r.path[:2]
+			r.problem("node.engine", v.node.Type+" is no node of the engine "+env.Engine, "", "type")
+			continue
+		}
+		if k, ok := v.config.(referring); ok {
+			k.refer(&Checker{report: r, document: d, graph: c.graph, vertex: v}, env)
+		}
+	}
+	r.path = nil
+	if env.Engine != "" && d.Engine != "" && d.Engine != env.Engine {
+		r.problem("document.engine", "is for the engine "+d.Engine+", not "+env.Engine, "", "engine")
+	}
+	program := *c.program
+	program.functions = t.link(d, c, env, r)
+	return &program, r.problems
+}
+
+// maxFunctions bounds the functions that belong to one document.
+const maxFunctions = 100
+
+// link compiles the functions that a document calls, and those that they
+// call. All share one map, so that they may call each other and themselves.
+func (t *Types) link(d *Document, c *compiled, env *Environment, r *report) map[string]*Program {
+	programs := map[string]*Program{}
+	queue := c.graph.functionsOf()
+	seen := map[string]bool{}
+	if d.Kind == KindFunction && d.Slug != "" {
+		own := *c.program
+		own.functions = programs
+		programs[d.Slug], seen[d.Slug] = &own, true
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		slug := queue[0]
+		function := env.Functions[slug]
+		if seen[slug] || function == nil {
+			continue
+		}
+		seen[slug] = true
+		if len(seen) > maxFunctions {
+			r.problem("document.functions", fmt.Sprintf("calls more than %d functions", maxFunctions), "")
+			return programs
+		}
+		called := t.compiled(function)
+		program := *called.program
+		program.functions = programs
+		programs[slug] = &program
+		queue = append(queue, called.graph.functionsOf()...)
+	}
+	return programs
+}
+
+// refer checks a name against those that exist.
+func (c *Checker) refer(what, name string, names []string, at ...any) {
+	if names != nil && !slices.Contains(names, name) {
+		c.Problem("unknown."+what, "there is no "+what+" "+shorten(name), didYouMean(name, names), at...)
+	}
+}
+
+func (c *callConfig) refer(k *Checker, env *Environment) {
+	if env.Functions == nil {
+		return
+	}
+	f := k.function(c.Function, env, "function")
+	if f == nil {
+		return
+	}
+	for _, name := range keys(c.Args) {
+		if _, ok := f.Args[name]; !ok {
+			k.Problem("call.args", "the function has no argument "+name, didYouMean(name, keys(f.Args)), "args", name)
+		}
+	}
+	k.required(f.Args, c.Args, "args")
+	returns := f.returnNames()
+	for _, output := range k.Wired() {
+		if name, ok := strings.CutPrefix(output, "return:"); ok && !slices.Contains(returns, name) {
+			k.next("graph.output", output, "the function does not return "+name, didYouMean(name, returns))
+		}
+	}
+}
+
+// function finds the function that a node calls.
+func (c *Checker) function(slug string, env *Environment, at ...any) *Document {
+	f := env.Functions[slug]
+	if f == nil && c.document.Kind == KindFunction && c.document.Slug == slug {
+		f = c.document
+	}
+	switch {
+	case f == nil:
+		c.Problem("unknown.function", "there is no function "+shorten(slug), didYouMean(slug, keys(env.Functions)), at...)
+	case f.Kind != KindFunction:
+		c.Problem("unknown.function", slug+" is a flow", "a flow is begun with a flow node", at...)
+		return nil
+	}
+	return f
+}
+
+// returnNames are the names by which a function returns.
+func (d *Document) returnNames() []string {
+	var names []string
+	for _, id := range keys(d.Nodes) {
+		if d.Nodes[id].Type != "return" {
+			continue
+		}
+		name := "default"
+		if t := d.root.at("nodes", id, "config", "name"); t != nil {
+			name = t.text
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func (f *flowConfig) refer(c *Checker, env *Environment) { c.refer("flow", f.Flow, env.Flows, "flow") }
+
+func (h *httpConfig) refer(c *Checker, env *Environment) {
+	if h.Auth != "" {
+		c.refer("credential", h.Auth, env.Credentials, "auth")
+	}
+}
+
+func (e *extractConfig) refer(c *Checker, env *Environment) {
+	if e.Method == "intent" {
+		c.extractor(e.Intents, "intent", env, "intents")
+	}
+	for i, kind := range e.Entities {
+		if id, own := strings.CutPrefix(kind, "dictionary:"); own {
+			c.extractor(id, "entity", env, "entities", i)
+		}
+	}
+	if e.Model != "" {
+		c.model(e.Model, env, "model")
+	}
+}
+
+func (c *Checker) extractor(id, kind string, env *Environment, at ...any) {
+	found, ok := env.Extractors[id]
+	switch {
+	case env.Extractors == nil:
+	case !ok:
+		c.Problem("unknown.extractor", "there is no extractor "+shorten(id), "", at...)
+	case found != kind:
+		c.Problem("unknown.extractor", "the extractor is of kind "+found+", not "+kind, "", at...)
+	}
+}
+
+func (c *Checker) model(name string, env *Environment, at ...any) {
+	provider, _, _ := strings.Cut(name, "/")
+	if !slices.Contains(env.Models, provider+"/*") {
+		c.refer("model", name, env.Models, at...)
+	}
+}
+
+func (a *assistantConfig) refer(c *Checker, env *Environment) {
+	c.model(a.Model, env, "model")
+	if a.FallbackModel != "" {
+		c.model(a.FallbackModel, env, "fallbackModel")
+	}
+}
+
+func (a *agentConfig) refer(c *Checker, env *Environment) {
+	c.model(a.Model, env, "model")
+	for i, slug := range a.Functions {
+		if env.Functions != nil {
+			c.function(slug, env, "functions", i)
+		}
+	}
+	for i, name := range a.Servers {
+		c.server(name, env, "servers", i)
+	}
+	for i, tool := range a.Tools {
+		server, name, remote := strings.Cut(tool, "/")
+		switch {
+		case tool == "*" || name == "*":
+		case remote:
+			c.tool(server, name, env, "tools", i)
+		default:
+			c.refer("tool", tool, env.Tools, "tools", i)
+		}
+	}
+}
+
+func (t *toolConfig) refer(c *Checker, env *Environment) {
+	if c.server(t.Server, env, "server") {
+		c.tool(t.Server, t.Tool, env, "tool")
+	}
+}
+
+func (c *Checker) server(name string, env *Environment, at ...any) bool {
+	if env.Servers == nil {
+		return true
+	}
+	_, ok := env.Servers[name]
+	if !ok {
+		c.Problem("unknown.server", "there is no MCP server "+shorten(name), didYouMean(name, keys(env.Servers)), at...)
+	}
+	return ok
+}
+
+func (c *Checker) tool(server, name string, env *Environment, at ...any) {
+	c.refer("tool", name, env.Servers[server], at...)
+}
+
+func (t *triggerConfig) refer(c *Checker, env *Environment) {
+	if env.Channels == nil {
+		return
+	}
+	var names []string
+	for _, ch := range env.Channels {
+		names = append(names, ch.Kind)
+	}
+	for i, name := range t.Channels {
+		if !slices.Contains(names, name) {
+			c.Warn("unknown.channel", "there is no line of kind "+shorten(name), didYouMean(name, names), "channels", i)
+		}
+	}
+}
+
+func (m *messageConfig) refer(c *Checker, env *Environment) { m.fits(c, env) }
+
+func (q *questionConfig) refer(c *Checker, env *Environment) {
+	if q.Prompt != nil {
+		q.Prompt.fits(c, env, "prompt")
+	}
+}
+
+func (h *handoffConfig) refer(c *Checker, env *Environment) {
+	if h.Message != nil {
+		h.Message.fits(c, env, "message")
+	}
+}
+
+// asText are the kinds that a line which lacks them sends as numbered text.
+var asText = []string{"buttons", "list", "poll"}
+
+// fits warns of what a line would refuse.
+func (m *messageConfig) fits(c *Checker, env *Environment, at ...any) {
+	text, constant := m.Text.constant()
+	for _, ch := range env.Channels {
+		if !slices.Contains(ch.Send, m.Kind) && !slices.Contains(asText, m.Kind) {
+			c.Warn("channel.unsupported", ch.Kind+" has no messages of kind "+m.Kind, "", below(at, "kind")...)
+		}
+		if n := utf8.RuneCountInString(text); constant && m.Kind == "text" && ch.Text > 0 && n > ch.Text {
+			c.Warn("channel.length", fmt.Sprintf("has %s; %s takes %d", count(n, "character"), ch.Kind, ch.Text), "", below(at, "text")...)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package flow
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// graph is the nodes of a document and what leads from one to another.
+type graph struct {
+	document *Document
+	vertices map[string]*vertex
+	order    []*vertex // in the order of a walk from the start, then by id
+}
+
+// vertex is a node of the graph.
+type vertex struct {
+	id      string
+	node    Node
+	typ     *nodeType // nil: not known
+	config  Config    // nil: not known, or of another shape
+	sound   bool      // the configuration has the shape of its type
+	edges   []edge
+	reached bool // by a walk from the start
+	rank    int
+
+	may, must set // regions that may, and that must, be around it: see regions
+}
+
+// edge leads from a vertex to another. Its output is "" for a jump.
+type edge struct {
+	output string
+	to     *vertex
+}
+
+// newGraph connects the nodes, whose configurations are decoded already.
+func newGraph(d *Document, vertices map[string]*vertex) *graph {
+	g := &graph{document: d, vertices: vertices}
+	for _, v := range vertices {
+		for _, output := range v.outputs() {
+			if to := vertices[v.node.Next[output]]; to != nil {
+				v.edges = append(v.edges, edge{output, to})
+			}
+		}
+		if jump, ok := v.config.(*gotoConfig); ok && vertices[jump.Node] != nil {
+			v.edges = append(v.edges, edge{"", vertices[jump.Node]})
+		}
+	}
+	g.walk()
+	return g
+}
+
+// outputs are those that the document connects: first those that the node
+// has, in their order, then others.
+func (v *vertex) outputs() []string {
+	known := v.known()
+	place := func(output string) int {
+		if i := slices.Index(known, output); i >= 0 {
+			return i
+		}
+		return len(known)
+	}
+	return slices.SortedFunc(maps.Keys(v.node.Next), func(a, b string) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a, b))
+	})
+}
+
+// pass is the output that the node goes through when it is disabled.
+func (v *vertex) pass() string {
+	if r, ok := v.config.(*randomConfig); ok && len(r.Branches) > 0 {
+		return r.Branches[0].ID
+	}
+	return v.typ.pass()
+}
+
+// known are the outputs that the node has; nil when that is not known.
+func (v *vertex) known() []string {
+	if v.config == nil {
+		return nil
+	}
+	return v.config.Outputs()
+}
+
+// walk orders the nodes by their distance from the start.
+func (g *graph) walk() {
+	for _, id := range []string{g.document.Start, g.document.Settings.OnError} {
+		g.reach(g.vertices[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(g.vertices)) {
+		if v := g.vertices[id]; !v.reached {
+			g.order = append(g.order, v)
+		}
+	}
+	for i, v := range g.order {
+		v.rank = i
+	}
+}
+
+func (g *graph) reach(start *vertex) {
+	if start == nil || start.reached {
+		return
+	}
+	start.reached = true
+	queue := []*vertex{start}
+	for ; len(queue) > 0; queue = queue[1:] {
+		g.order = append(g.order, queue[0])
+		for _, e := range queue[0].edges {
+			if !e.to.reached {
+				e.to.reached = true
+				queue = append(queue, e.to)
+			}
+		}
+	}
+}
+
+// ranks is the order of the nodes for problems.
+func (g *graph) ranks() map[string]int {
+	ranks := make(map[string]int, len(g.order))
+	for i, v := range g.order {
+		ranks[v.id] = i
+	}
+	return ranks
+}
+
+// target says what is wrong with a node that something leads to; code is ""
+// when nothing is.
+func (g *graph) target(id string) (code, message, hint string) {
+	v := g.vertices[id]
+	switch {
+	case v == nil:
+		return "graph.target", "there is no node " + shorten(id), didYouMean(id, keys(g.vertices))
+	case v.node.Type == "trigger":
+		return "graph.into_trigger", "nothing may lead to the trigger", "lead to the node behind it"
+	case v.node.Type == "note":
+		return "graph.into_note", "nothing may lead to a note", ""
+	}
+	return "", "", ""
+}
+
+// check finds what is wrong with the graph as a whole.
+func (g *graph) check(r *report) {
+	g.checkStart(r)
+	for _, v := range g.order {
+		r.path = []any{"nodes", v.id}
+		g.checkNext(r, v)
+		if !v.reached && v.node.Type != "note" {
+			r.warn("graph.unreachable", "no path leads here from the start", "")
+		}
+	}
+	g.checkRegions(r)
+	g.checkEnds(r)
+	r.path = nil
+}
+
+func (g *graph) checkStart(r *report) {
+	d := g.document
+	for _, at := range []struct {
+		id   string
+		path []any
+	}{{d.Start, []any{"start"}}, {d.Settings.OnError, []any{"settings", "onError"}}} {
+		if at.id == "" {
+			continue // missing, or not wanted
+		}
+		code, message, hint := g.target(at.id)
+		if code != "" && (code != "graph.into_trigger" || at.path[0] != "start") {
+			r.problem(code, message, hint, at.path...)
+		}
+	}
+	switch d.Kind {
+	case KindFlow:
+		g.checkTrigger(r)
+	case KindFunction:
+		g.checkFunction(r)
+	}
+}
+
+// triggers are the ids of all trigger nodes.
+func (g *graph) triggers() []string {
+	var ids []string
+	for _, id := range keys(g.vertices) {
+		if g.vertices[id].node.Type == "trigger" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (g *graph) checkTrigger(r *report) {
+	ids := g.triggers()
+	switch {
+	case len(ids) == 0:
+		r.problem("graph.trigger", "a flow has a trigger node", "add a node of type trigger and let start name it", "nodes")
+	case len(ids) > 1:
+		for _, id := range ids {
+			if id != g.document.Start {
+				r.problem("graph.trigger", "a flow has only one trigger node", "one trigger listens to as many things as it lists in on", "nodes", id)
+			}
+		}
+	}
+	if start := g.vertices[g.document.Start]; start != nil && start.node.Type != "trigger" && len(ids) > 0 {
+		r.problem("graph.start", "a flow starts with its trigger", "write "+ids[0], "start")
+	}
+}
+
+func (g *graph) checkFunction(r *report) {
+	for _, id := range g.triggers() {
+		r.problem("graph.trigger", "a function has no trigger", "it starts when it is called", "nodes", id)
+	}
+	if len(g.document.Returns) == 0 {
+		return
+	}
+	for _, v := range g.order {
+		if v.reached && v.node.Type == "return" {
+			return
+		}
+	}
+	r.problem("function.return", "the function never returns what it declares", "end its paths with a return node", "returns")
+}
+
+// checkNext finds connections that lead nowhere, and that a node of the type
+// does not have.
+func (g *graph) checkNext(r *report, v *vertex) {
+	known := v.known()
+	for _, output := range v.outputs() {
+		if code, message, hint := g.target(v.node.Next[output]); code != "" {
+			r.problem(code, message, hint, "next", output)
+		}
+		if v.config != nil && v.sound && !hasOutput(known, output) && !(v.node.Disabled && output == v.pass()) {
+			r.problem("graph.output", "a node of type "+v.node.Type+" has no output "+output, outputHint(output, known), "next", output)
+		}
+	}
+}
+
+func hasOutput(known []string, output string) bool {
+	for _, k := range known {
+		family, all := strings.CutSuffix(k, "*")
+		if k == output || all && strings.HasPrefix(output, family) {
+			return true
+		}
+	}
+	return false
+}
+
+func outputHint(output string, known []string) string {
+	if hint := didYouMean(output, known); hint != "" || len(known) == 0 {
+		return hint
+	}
+	return "it has " + strings.Join(known, ", ")
+}

@@ -1,0 +1,204 @@
+package flow
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// Regions are parts of a graph in which expressions see more: the bodies of
+// loops, and the paths behind an error. Region 0 is that of errors, each loop
+// has one of its own. A node is in a region when a path through the region's
+// entry leads to it; there is no way out but the end of the path, since a
+// round of a loop ends there.
+
+// set is a set of regions.
+type set []uint64
+
+func (b set) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
+func (b set) add(i int)      { b[i/64] |= 1 << (i % 64) }
+
+func (b set) count() (n int) {
+	for _, word := range b {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// bytes is a key for equal sets.
+func (b set) bytes() []byte {
+	var out []byte
+	for _, word := range b {
+		out = binary.LittleEndian.AppendUint64(out, word)
+	}
+	return out
+}
+
+// unite adds the members of c, and intersect keeps those of c. Both say
+// whether b has changed.
+func (b set) unite(c set) (changed bool) {
+	for i := range b {
+		old := b[i]
+		b[i] |= c[i]
+		changed = changed || b[i] != old
+	}
+	return changed
+}
+
+func (b set) intersect(c set) (changed bool) {
+	for i := range b {
+		old := b[i]
+		b[i] &= c[i]
+		changed = changed || b[i] != old
+	}
+	return changed
+}
+
+// regionOfErrors is where error is seen.
+const regionOfErrors = 0
+
+// regions gives each node the regions around it.
+func (g *graph) regions() {
+	n := 1
+	entries := map[*vertex]int{}
+	for _, v := range g.order {
+		if _, ok := v.config.(*loopConfig); ok {
+			entries[v] = n
+			n++
+		}
+	}
+	words := (n + 63) / 64
+	for _, v := range g.order {
+		v.may, v.must = make(set, words), make(set, words)
+		for i := range v.must {
+			v.must[i] = ^uint64(0)
+		}
+	}
+	g.enter(g.vertices[g.document.Start], make(set, words))
+	failed := make(set, words)
+	failed.add(regionOfErrors)
+	g.enter(g.vertices[g.document.Settings.OnError], failed)
+	g.spread(entries)
+}
+
+// enter says that a path begins at v within the given regions.
+func (g *graph) enter(v *vertex, in set) {
+	if v != nil {
+		v.may.unite(in)
+		v.must.intersect(in)
+	}
+}
+
+// spread follows all edges until nothing changes any more. Each change adds
+// or takes a member of a set, so that it ends.
+func (g *graph) spread(entries map[*vertex]int) {
+	work := make([]*vertex, 0, len(g.order))
+	queued := map[*vertex]bool{}
+	for _, v := range g.order {
+		if v.reached {
+			work, queued[v] = append(work, v), true
+		}
+	}
+	for ; len(work) > 0; work = work[1:] {
+		v := work[0]
+		queued[v] = false
+		for _, e := range v.edges {
+			changed := e.to.may.unite(e.around(v, v.may, entries))
+			changed = e.to.must.intersect(e.around(v, v.must, entries)) || changed
+			if changed && !queued[e.to] {
+				work, queued[e.to] = append(work, e.to), true
+			}
+		}
+	}
+}
+
+// around are the regions of an edge that leaves v.
+func (e edge) around(v *vertex, in set, entries map[*vertex]int) set {
+	entry := -1
+	if region, loop := entries[v]; loop && e.output == "body" {
+		entry = region
+	}
+	if e.output == "error" {
+		entry = regionOfErrors
+	}
+	if entry < 0 || in.has(entry) {
+		return in
+	}
+	out := append(set{}, in...)
+	out.add(entry)
+	return out
+}
+
+// loops are the loop nodes in the order of their regions, from 1.
+func (g *graph) loops() []*vertex {
+	var loops []*vertex
+	for _, v := range g.order {
+		if _, ok := v.config.(*loopConfig); ok {
+			loops = append(loops, v)
+		}
+	}
+	return loops
+}
+
+// around are the loops that may be around v, outer ones first: a loop is
+// outside of those that are in it.
+func (g *graph) around(v *vertex) []*vertex {
+	var loops []*vertex
+	for i, l := range g.loops() {
+		if v.may.has(i + 1) {
+			loops = append(loops, l)
+		}
+	}
+	slices.SortStableFunc(loops, func(a, b *vertex) int { return cmp.Compare(a.may.count(), b.may.count()) })
+	return loops
+}
+
+// loopAround says whether v may be in the body of a loop.
+func (g *graph) loopAround(v *vertex) bool {
+	for i := range g.loops() {
+		if v.may.has(i + 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkRegions finds edges that enter or leave the body of a loop where they
+// should not.
+func (g *graph) checkRegions(r *report) {
+	loops := g.loops()
+	entries := map[*vertex]int{}
+	for i, l := range loops {
+		entries[l] = i + 1
+	}
+	for _, v := range g.order {
+		if !v.reached {
+			continue
+		}
+		r.path = []any{"nodes", v.id}
+		for _, e := range v.edges {
+			g.checkEdge(r, e, e.around(v, v.must, entries), loops)
+		}
+	}
+}
+
+func (g *graph) checkEdge(r *report, e edge, around set, loops []*vertex) {
+	at := []any{"next", e.output}
+	if e.output == "" {
+		at = []any{"config", "node"}
+	}
+	for i, l := range loops {
+		region := i + 1
+		switch {
+		case e.to == l && around.has(region):
+			r.problem("loop.back", "leads from the body of "+l.id+" back to it, which would begin the loop anew inside itself",
+				"leave the output unconnected: the round ends there and the next one begins", at...)
+			return
+		case around.has(region) && !e.to.must.has(region):
+			r.warn("loop.leaves", "leads out of the body of "+l.id+": what follows is a part of the round, and the loop goes on behind it",
+				"end the round here, or end the loop with a break node and connect its output done", at...)
+			return
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package flow
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+)
+
+// decoder fills a configuration with what stands in a document, and reports
+// all that does not fit its shape.
+type decoder struct {
+	*report
+}
+
+// value decodes v into to.
+func (d decoder) value(v *tree, to reflect.Value, s *shape, r *rules) {
+	switch s.form {
+	case formPointer:
+		p := reflect.New(to.Type().Elem())
+		d.value(v, p.Elem(), s.elem, r)
+		to.Set(p)
+	case formStruct:
+		d.object(v, to, s)
+	case formList:
+		d.list(v, to, s, r)
+	case formMap:
+		d.mapping(v, to, s, r)
+	case formData:
+		to.Set(reflect.ValueOf(Data{source: v}))
+	case formSchema, formRaw:
+		d.raw(v, to, s, r)
+	case formText, formExpression, formString, formDuration:
+		d.text(v, to, s, r)
+	case formBytes:
+		d.bytes(v, to, r)
+	case formBool:
+		if d.is(v, kindBool) {
+			to.SetBool(v.text == "true")
+		}
+	case formInteger, formNumber:
+		d.number(v, to, s, r)
+	}
+}
+
+// is reports a value of another kind.
+func (d decoder) is(v *tree, kind byte) bool {
+	if v.kind == kind {
+		return true
+	}
+	d.problem("shape.type", "must be "+kinds[kind]+", not "+kinds[v.kind], "")
+	return false
+}
+
+func (d decoder) object(v *tree, to reflect.Value, s *shape) {
+	if !d.is(v, kindObject) {
+		return
+	}
+	for _, m := range v.members {
+		if !slices.ContainsFunc(s.fields, func(f field) bool { return f.name == m.name || f.alias == m.name && f.alias != "" }) {
+			d.problem("shape.unknown", "is not known here", didYouMean(m.name, fieldNames(s)), m.name)
+		}
+	}
+	for i := range s.fields {
+		d.member(v, to, &s.fields[i])
+	}
+}
+
+func fieldNames(s *shape) []string {
+	names := make([]string, len(s.fields))
+	for i, f := range s.fields {
+		names[i] = f.name
+	}
+	return names
+}
+
+func (d decoder) member(v *tree, to reflect.Value, f *field) {
+	name, in := f.name, v.get(f.name)
+	if in == nil && f.alias != "" {
+		name, in = f.alias, v.get(f.alias)
+	}
+	switch {
+	case in != nil:
+	case f.required:
+		d.problem("shape.required", "lacks "+f.name, hintOf(f))
+		return
+	case f.def != nil:
+		in = f.def
+	case f.shape.form == formStruct:
+		in = &tree{kind: kindObject} // for its defaults
+	default:
+		return
+	}
+	d.push(name)
+	d.value(in, to.Field(f.index), f.shape, &f.rules)
+	d.pop()
+}
+
+func hintOf(f *field) string {
+	if len(f.rules.enum) > 0 {
+		return "one of " + strings.Join(f.rules.enum, ", ")
+	}
+	return f.doc
+}
+
+func (d decoder) list(v *tree, to reflect.Value, s *shape, r *rules) {
+	if !d.is(v, kindArray) {
+		return
+	}
+	d.size(len(v.items), r, "item")
+	out := reflect.MakeSlice(to.Type(), len(v.items), len(v.items))
+	for i, item := range v.items {
+		d.push(i)
+		d.value(item, out.Index(i), s.elem, r.items())
+		d.pop()
+	}
+	to.Set(out)
+}
+
+func (d decoder) mapping(v *tree, to reflect.Value, s *shape, r *rules) {
+	if !d.is(v, kindObject) {
+		return
+	}
+	d.size(len(v.members), r, "member")
+	out := reflect.MakeMapWithSize(to.Type(), len(v.members))
+	for _, m := range v.members {
+		d.push(m.name)
+		if p := patterns[r.keys]; p != nil && !p.MatchString(m.name) {
+			d.problem("shape.pattern", "is no name that may stand here", "it must match "+p.String())
+		}
+		item := reflect.New(to.Type().Elem()).Elem()
+		d.value(m.value, item, s.elem, r.items())
+		out.SetMapIndex(reflect.ValueOf(m.name), item)
+		d.pop()
+	}
+	to.Set(out)
+}
+
+var noRules = &rules{}
+
+func (r *rules) items() *rules {
+	if r == nil || r.item == nil {
+		return noRules
+	}
+	return r.item
+}
+
+// size reports a list, a map or a text outside of its bounds.
+func (d decoder) size(n int, r *rules, unit string) bool {
+	switch {
+	case r.max != nil && n > int(*r.max):
+		d.problem("shape.length", fmt.Sprintf("has %s; at most %s", count(n, unit), count(int(*r.max), unit)+" may stand here"), "")
+	case r.min != nil && n < int(*r.min):
+		d.problem("shape.length", fmt.Sprintf("has %s; at least %s must stand here", count(n, unit), count(int(*r.min), unit)), "")
+	default:
+		return true
+	}
+	return false
+}
+
+func count(n int, unit string) string {
+	if n != 1 {
+		unit += "s"
+	}
+	return strconv.Itoa(n) + " " + unit
+}
+
+func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
+	if !r.any && !d.is(v, kindObject) {
+		return
+	}
+	if s.form == formSchema {
+		if raw := v.canonical(nil); r.max != nil && len(raw) > int(*r.max) {
+			d.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", len(raw), int(*r.max)), "")
+		}
+		to.Set(reflect.ValueOf(Schema{v}))
+		return
+	}
+	to.SetBytes(v.canonical(nil))
+}
+
+// maxTemplate bounds the source of a template whose text must be short: what
+// stands in {{ }} is not counted.
+const maxTemplate = 4096
+
+func (d decoder) text(v *tree, to reflect.Value, s *shape, r *rules) {
+	if !d.is(v, kindString) {
+		return
+	}
+	switch s.form {
+	case formDuration:
+		d.duration(v.text, to, r)
+		return
+	case formExpression:
+		if strings.TrimSpace(v.text) == "" {
+			d.problem("shape.length", "is empty", "write an expression")
+		}
+		d.limit(v.text, expression.MaxChars)
+		to.Set(reflect.ValueOf(Expression{Source: v.text}))
+		return
+	case formText:
+		to.Set(reflect.ValueOf(Text{Source: v.text}))
+		if strings.Contains(v.text, "{{") {
+			n := maxTemplate
+			if r.max != nil {
+				n = max(n, int(*r.max))
+			}
+			d.limit(v.text, n)
+			return
+		}
+	default:
+		to.SetString(v.text)
+	}
+	d.literal(v.text, r)
+}
+
+func (d decoder) literal(text string, r *rules) {
+	if !d.size(utf8.RuneCountInString(text), r, "character") {
+		return
+	}
+	if p := patterns[r.pattern]; p != nil && !p.MatchString(text) {
+		d.problem("shape.pattern", strconv.Quote(shorten(text))+" may not stand here", "it must match "+p.String())
+	}
+	if r.enum != nil && !slices.Contains(r.enum, text) {
+		d.problem("shape.enum", strconv.Quote(shorten(text))+" may not stand here", "one of "+strings.Join(r.enum, ", "))
+	}
+}
+
+func (d decoder) limit(text string, limit int) {
+	bound := float64(limit)
+	d.size(utf8.RuneCountInString(text), &rules{max: &bound}, "character")
+}
+
+func (d decoder) duration(text string, to reflect.Value, r *rules) {
+	v, err := parseDuration(text)
+	if err != nil {
+		d.problem("shape.duration", strconv.Quote(shorten(text))+" is no duration", "as PT30S, PT10M, PT2H, P1D")
+		return
+	}
+	if d.within(v.Seconds(), r, func(s float64) string { return formatDuration(s) }) {
+		to.SetInt(int64(v))
+	}
+}
+
+func (d decoder) bytes(v *tree, to reflect.Value, r *rules) {
+	n, err := parseBytes(v.text)
+	if err != nil || v.kind != kindString && v.kind != kindNumber {
+		d.problem("shape.bytes", "is no size", "a number of bytes, or as 256KiB, 1MiB")
+		return
+	}
+	if d.within(float64(n), r, func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) + " bytes" }) {
+		to.SetInt(n)
+	}
+}
+
+func (d decoder) number(v *tree, to reflect.Value, s *shape, r *rules) {
+	if !d.is(v, kindNumber) {
+		return
+	}
+	n := v.plain()
+	f, whole := 0.0, false
+	switch n := n.(type) {
+	case int:
+		f, whole = float64(n), true
+	case float64:
+		f = n
+	}
+	if s.form == formInteger && !whole {
+		d.problem("shape.type", "must be a whole number", "")
+		return
+	}
+	if !d.within(f, r, func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }) {
+		return
+	}
+	if s.form == formInteger {
+		to.SetInt(int64(n.(int)))
+		return
+	}
+	to.SetFloat(f)
+}
+
+// within reports a value outside of its range.
+func (d decoder) within(v float64, r *rules, write func(float64) string) bool {
+	low, high := r.min != nil && v < *r.min, r.max != nil && v > *r.max
+	switch {
+	case !low && !high:
+		return true
+	case r.min != nil && r.max != nil:
+		d.problem("shape.range", "must be from "+write(*r.min)+" to "+write(*r.max), "")
+	case high:
+		d.problem("shape.range", "must be at most "+write(*r.max), "")
+	default:
+		d.problem("shape.range", "must be at least "+write(*r.min), "")
+	}
+	return false
+}
+
+// shorten keeps messages short whatever a document holds.
+func shorten(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "…"
+}

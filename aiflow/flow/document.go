@@ -1,0 +1,92 @@
+package flow
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// Format names the form of documents that this package reads.
+const Format = "trunkline-flow/1"
+
+// The kinds of documents.
+const (
+	KindFlow     = "flow"     // begins with its trigger
+	KindFunction = "function" // is called by a call node or an agent
+)
+
+// Document is a flow or a function as its author wrote it. It comes from
+// [Decode] and is for reading: changing its fields does not change what it
+// compiles to.
+type Document struct {
+	Format       string           `json:"format" required:"true" max:"64" doc:"trunkline-flow/1"`
+	Kind         string           `json:"kind" required:"true" enum:"flow,function" doc:"A flow begins with its trigger; a function is called."`
+	Engine       string           `json:"engine" enum:"botengine,aiflow" doc:"Which engine runs it; without it, either."`
+	Slug         string           `json:"slug" required:"true" pattern:"slug" doc:"Its name in other documents."`
+	Name         string           `json:"name" required:"true" min:"1" max:"128" doc:"Its name for people."`
+	Description  string           `json:"description" max:"2000" doc:"What it is for."`
+	Start        string           `json:"start" required:"true" pattern:"node" doc:"Id of the node that it begins with."`
+	Settings     Settings         `json:"settings" doc:"What holds for all nodes."`
+	Variables    map[string]Typed `json:"variables" max:"200" keys:"variable" doc:"What vars holds."`
+	Args         map[string]Typed `json:"args" max:"32" doc:"Of a function: what it is given."`
+	Returns      map[string]Typed `json:"returns" max:"32" doc:"Of a function: what it gives back."`
+	Nodes        map[string]Node  `json:"nodes" required:"true" min:"1" max:"1000" keys:"node" doc:"By id."`
+	Translations json.RawMessage  `json:"translations" doc:"Texts in other languages."`
+	Dependencies json.RawMessage  `json:"dependencies" doc:"Written at publish: which versions of functions and models are meant."`
+	UI           json.RawMessage  `json:"ui" doc:"Positions and notes of the editor."`
+
+	root     *tree // of the format of now, without ui
+	problems []Problem
+
+	once sync.Once
+	text []byte // canonical
+	hash string
+}
+
+// Settings are what holds for a whole document.
+type Settings struct {
+	Timezone      string        `json:"timezone" max:"64" default:"UTC" doc:"Name of the IANA database, as Europe/Berlin."`
+	Locale        string        `json:"locale" max:"35" pattern:"locale" doc:"Of numbers and dates, as de-DE."`
+	ReplyTimeout  time.Duration `json:"replyTimeout" min:"PT10S" max:"P30D" doc:"How long questions wait that say nothing else; without it for ever."`
+	OnError       string        `json:"onError" pattern:"node" doc:"Id of the node that errors go to which nobody took."`
+	Interruptible bool          `json:"interruptible" default:"false" doc:"Whether another flow's trigger may end a run of this one."`
+}
+
+// Typed declares a variable, an argument or a returned value.
+type Typed struct {
+	Type        string          `json:"type" required:"true" enum:"string,number,integer,boolean,date,datetime,list,object,any" doc:"What it holds."`
+	Default     json.RawMessage `json:"default" any:"true" doc:"What it holds at first; without it nothing."`
+	Required    bool            `json:"required" doc:"Of an argument or a returned value: it must be given."`
+	Description string          `json:"description" max:"500" doc:"For people."`
+	Secret      bool            `json:"secret" doc:"Whether its value is kept out of traces."`
+}
+
+// Node is one node.
+type Node struct {
+	Type     string            `json:"type" required:"true" max:"64" doc:"What it does."`
+	Name     string            `json:"name" max:"64" doc:"For people."`
+	Disabled bool              `json:"disabled" doc:"Whether it is passed through."`
+	Config   json.RawMessage   `json:"config" doc:"As its type has it."`
+	Next     map[string]string `json:"next" max:"60" keys:"output" itemPattern:"node" doc:"By output the id of the node that follows."`
+}
+
+// Canonical is the document in one form that does not depend on how it was
+// written: without spaces and ui, members in order, numbers in their shortest
+// form. Two documents with the same canonical form do the same.
+func (d *Document) Canonical() []byte {
+	d.once.Do(d.canonicalize)
+	return d.text
+}
+
+// Hash is the SHA-256 of Canonical in hexadecimal.
+func (d *Document) Hash() string {
+	d.once.Do(d.canonicalize)
+	return d.hash
+}
+
+func (d *Document) canonicalize() {
+	if d.root != nil {
+		d.text = d.root.canonical(nil)
+	}
+	d.hash = hashOf(d.text)
+}

@@ -1,0 +1,18 @@
+package flow
+
+// flowConfig goes to another flow and does not come back.
+type flowConfig struct {
+	Flow  string          `json:"flow" required:"true" pattern:"slug" doc:"Slug of a flow of the same project."`
+	Input map[string]Data `json:"input" max:"50" doc:"What it begins with."`
+}
+
+func flowType() NodeType {
+	return NodeType{
+		Name: "flow", Group: "flow", Text: "Ends this flow and begins another.",
+		Effect: "jump", Errors: []string{"flow.not_found"},
+		Config: func() Config { return &flowConfig{} },
+	}
+}
+
+func (*flowConfig) Outputs() []string { return nil }
+func (*flowConfig) Check(*Checker)    {}

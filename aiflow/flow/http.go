@@ -1,0 +1,98 @@
+package flow
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// httpConfig calls an address of the world.
+type httpConfig struct {
+	Method      string            `json:"method" default:"GET" enum:"GET,POST,PUT,PATCH,DELETE,HEAD" doc:"Of the request."`
+	URL         Text              `json:"url" required:"true" min:"1" max:"2048" doc:"Of a public host; private addresses are refused."`
+	Headers     map[string]Text   `json:"headers" max:"30" doc:"Besides those of the credential."`
+	Query       map[string]Text   `json:"query" max:"50" doc:"Added to the address, escaped."`
+	Auth        string            `json:"auth" max:"64" doc:"Id of a credential."`
+	Body        *httpBody         `json:"body" doc:"What is sent; at most 256 KiB."`
+	Timeout     time.Duration     `json:"timeout" default:"PT10S" min:"PT1S" max:"PT60S" doc:"Of each attempt."`
+	Retry       retryConfig       `json:"retry" doc:"What happens after an attempt that failed for now."`
+	Idempotency string            `json:"idempotency" default:"auto" enum:"auto,safe,once" doc:"safe: may be repeated after a crash; once: never is; auto: safe for GET, HEAD, PUT and DELETE."`
+	MaxResponse Bytes             `json:"maxResponse" default:"256KiB" max:"1MiB" doc:"More is the error http.too_large."`
+	Success     string            `json:"success" default:"200-299" max:"100" doc:"Status codes that are no error: 200-299,404"`
+	SaveTo      string            `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes {status, headers, body}."`
+	Extract     []extractResponse `json:"extract" max:"20" doc:"What of the response goes to variables."`
+}
+
+type httpBody struct {
+	Kind  string `json:"kind" default:"none" enum:"none,json,form,multipart,text" doc:"How it is written."`
+	Value Data   `json:"value" doc:"json: any value; form and multipart: an object of fields; text: a text."`
+}
+
+type extractResponse struct {
+	Var  string     `json:"var" required:"true" pattern:"path" writes:"true" doc:"Where it goes."`
+	Path Expression `json:"path" required:"true" scope:"response" doc:"Of response {status, headers, body}: response.body.items[0].id"`
+}
+
+func httpType() NodeType {
+	return NodeType{
+		Name: "http", Group: "data", Text: "Calls an HTTP address and reads the answer.",
+		Outputs: []Output{
+			{"out", "a status code of success"},
+			{"status:<code or class>", "that status, as status:404 or status:5xx; before out and error"},
+			{"error", "anything else"},
+		},
+		Effect: "http",
+		Errors: []string{"http.timeout", "http.connect", "http.blocked_host", "http.status", "http.too_large", "http.bad_body", "effect.unknown"},
+		Config: func() Config { return &httpConfig{} },
+	}
+}
+
+func (*httpConfig) Outputs() []string { return []string{"out", "error", "status:*"} }
+
+var (
+	statusRange = regexp.MustCompile(`^[1-5][0-9][0-9](-[1-5][0-9][0-9])?(,[1-5][0-9][0-9](-[1-5][0-9][0-9])?)*$`)
+	statusClass = regexp.MustCompile(`^status:[1-5]([0-9][0-9]|xx)$`)
+	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+)
+
+// maxBody bounds a body that is a literal; others are measured when sent.
+const maxBody = 256 << 10
+
+func (h *httpConfig) Check(c *Checker) {
+	if url, constant := h.URL.constant(); constant && !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
+		c.Problem("http.url", "is no address of HTTP", "begin with https://", "url")
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.Headers)) {
+		if !headerName.MatchString(name) {
+			c.Problem("http.header", "is no name of a header", "", "headers", name)
+		}
+	}
+	if !statusRange.MatchString(strings.ReplaceAll(h.Success, " ", "")) {
+		c.Problem("http.success", "is no list of status codes", "as 200-299,404", "success")
+	}
+	for _, output := range c.Wired() {
+		if strings.HasPrefix(output, "status:") && !statusClass.MatchString(output) {
+			c.next("graph.output", output, "is no status code or class", "as status:404 or status:5xx")
+		}
+	}
+	h.checkBody(c)
+}
+
+func (h *httpConfig) checkBody(c *Checker) {
+	if h.Body == nil || h.Body.Kind == "none" {
+		return
+	}
+	c.Need(h.Body.Value.Present(), "body", "value")
+	if h.Method == "GET" || h.Method == "HEAD" {
+		c.Warn("http.body", "a "+h.Method+" request is sent without its body", "", "body")
+	}
+	switch v := h.Body.Value.source; {
+	case v == nil:
+	case (h.Body.Kind == "form" || h.Body.Kind == "multipart") && v.kind != kindObject && v.kind != kindString:
+		c.Problem("http.body", "must be an object of fields", "", "body", "value")
+	case len(v.canonical(nil)) > maxBody:
+		c.Problem("shape.size", "has more than 256 KiB", "", "body", "value")
+	}
+}

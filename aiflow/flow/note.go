@@ -1,0 +1,16 @@
+package flow
+
+// noteConfig is a note on the canvas.
+type noteConfig struct {
+	Text string `json:"text" max:"4000" doc:"For people."`
+}
+
+func noteType() NodeType {
+	return NodeType{
+		Name: "note", Group: "flow", Text: "A note for people. Nothing leads to it and it does nothing.",
+		Config: func() Config { return &noteConfig{} },
+	}
+}
+
+func (*noteConfig) Outputs() []string { return nil }
+func (*noteConfig) Check(*Checker)    {}

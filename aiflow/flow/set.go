@@ -1,0 +1,31 @@
+package flow
+
+// setConfig changes variables, one after the other.
+type setConfig struct {
+	Assign []assignment `json:"assign" required:"true" min:"1" max:"20" doc:"In their order; a later one sees what an earlier one did."`
+}
+
+type assignment struct {
+	Var   string `json:"var" required:"true" pattern:"path" writes:"true" doc:"A variable or a place in it: cart.items[0].price"`
+	Op    string `json:"op" default:"set" enum:"set,append,increment,merge,delete" doc:"set it; append to a list; increment a number; merge into an object; delete it."`
+	Value Data   `json:"value" doc:"A literal, or a template that keeps the type of a lone {{ expression }}."`
+}
+
+func setType() NodeType {
+	return NodeType{
+		Name: "set", Group: "data", Text: "Changes variables.",
+		Outputs: []Output{{"out", "done"}, {"error", "a value does not fit"}},
+		Errors:  []string{"expression.failed", "value.type", "value.too_large"},
+		Config:  func() Config { return &setConfig{} },
+	}
+}
+
+func (*setConfig) Outputs() []string { return []string{"out", "error"} }
+
+func (s *setConfig) Check(c *Checker) {
+	for i, a := range s.Assign {
+		if a.Op != "delete" && a.Op != "increment" {
+			c.Need(a.Value.Present(), "assign", i, "value")
+		}
+	}
+}

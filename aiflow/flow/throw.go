@@ -1,0 +1,17 @@
+package flow
+
+// throwConfig raises an error.
+type throwConfig struct {
+	Code    string `json:"code" required:"true" max:"64" pattern:"code" doc:"As order.not_found"`
+	Message Text   `json:"message" max:"1000" doc:"For people."`
+}
+
+func throwType() NodeType {
+	return NodeType{
+		Name: "throw", Group: "flow", Text: "Raises an error, which the loop or call around it takes, else the settings' onError.",
+		Engines: modern(), Config: func() Config { return &throwConfig{} },
+	}
+}
+
+func (*throwConfig) Outputs() []string { return nil }
+func (*throwConfig) Check(*Checker)    {}

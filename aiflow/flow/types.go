@@ -1,0 +1,160 @@
+package flow
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+)
+
+// The engines that run documents. A node type says which of them have it.
+const (
+	EngineBot  = "botengine"
+	EngineFlow = "aiflow"
+)
+
+// Config is the decoded and checked configuration of one node: a pointer to a
+// struct whose fields are the members of the document's `config`. It does not
+// change once its document is compiled, and is used by many runs at once.
+type Config interface {
+	// Outputs are the outputs that a node with this configuration has. One
+	// that ends in ":*" stands for all of its family, as "status:*".
+	Outputs() []string
+	// Check finds what is wrong beyond the shape of the configuration. The
+	// expressions and templates in it are compiled already.
+	Check(c *Checker)
+}
+
+// NodeType is a type of node: what a document may say of it, and what a
+// palette shows.
+type NodeType struct {
+	Name    string
+	Group   string   // of the palette: "flow", "talk", "data", "ai" or the embedder's own
+	Text    string   // one sentence for people who write flows
+	Engines []string // nil: all
+	Outputs []Output // in the order in which they are shown
+	// Pass is the output that a disabled node goes through; "": "out".
+	Pass   string
+	Wait   string   // what a node may wait for: "reply", "timer", "event", "handoff", "approval"
+	Effect string   // what it does to the world: "send", "http", "llm", "mcp", "event", "contact"
+	Errors []string // codes of the errors that go to its error output
+	// Config makes an empty configuration: a pointer to a struct. Its fields
+	// are described by tags:
+	//
+	//	json      the member's name
+	//	doc       one sentence about it
+	//	required  "true": the member must be there
+	//	default   its value when it is not there: a string, else JSON
+	//	enum      the strings it may be, separated by commas
+	//	min, max  numbers and durations: their range; strings: characters;
+	//	          lists and objects: members
+	//	pattern   the name of a pattern: id, node, slug, variable, path, output
+	//	keys      the name of the pattern of an object's member names
+	//	writes    "true": the variable that it names is changed
+	//	want      of an expression: boolean, number, list or date
+	//	scope     of an expression, what it sees besides: answer, response,
+	//	          or with loop the node's own item and index
+	//
+	// The tags of the items of a list and the members of a map are itemMin,
+	// itemMax, itemEnum and itemPattern.
+	//
+	// A field is a string, bool, int, float64, [time.Duration], [Text],
+	// [Expression], [Data], [Bytes], [Schema], a struct, or a list, a map by
+	// strings or a pointer of these.
+	Config func() Config
+}
+
+// Output is an output of a [NodeType]: "out", or for a family "choice:<id>".
+type Output struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+func (t NodeType) runs(engine string) bool {
+	return engine == "" || len(t.Engines) == 0 || slices.Contains(t.Engines, engine)
+}
+
+func (t NodeType) pass() string {
+	if t.Pass != "" {
+		return t.Pass
+	}
+	return "out"
+}
+
+// Types are the node types that documents may use. Their methods may be called
+// at the same time.
+type Types struct {
+	mu          sync.RWMutex
+	byName      map[string]*nodeType
+	memory      memory
+	expressions *expression.Cache
+}
+
+// nodeType is a NodeType with the shape of its configuration.
+type nodeType struct {
+	NodeType
+	shape *shape
+}
+
+// NewTypes returns the built-in node types.
+func NewTypes() *Types {
+	t := &Types{byName: map[string]*nodeType{}, expressions: expression.NewCache(keptExpressions)}
+	for _, nt := range builtin() {
+		if err := t.Register(nt); err != nil {
+			panic(err) // a mistake in this package, which every test would meet
+		}
+	}
+	return t
+}
+
+// Register adds a node type. A name that is taken or is no id, and a
+// configuration that the tags do not describe, are errors.
+func (t *Types) Register(nt NodeType) error {
+	if nt.Config == nil {
+		return fmt.Errorf("flow: node type %q has no Config", nt.Name)
+	}
+	if !patterns["id"].MatchString(nt.Name) {
+		return fmt.Errorf("flow: %q is no name of a node type: it must match %s", nt.Name, patterns["id"])
+	}
+	s, err := shapeOf(nt.Config())
+	if err != nil {
+		return fmt.Errorf("flow: reading the configuration of node type %q: %w", nt.Name, err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, taken := t.byName[nt.Name]; taken {
+		return fmt.Errorf("flow: there is a node type %q already", nt.Name)
+	}
+	t.byName[nt.Name] = &nodeType{nt, s}
+	t.memory.clear() // what was unknown may be known now
+	return nil
+}
+
+func (t *Types) get(name string) *nodeType {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.byName[name]
+}
+
+// names are all node types in the order of their names.
+func (t *Types) names() []string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return slices.Sorted(maps.Keys(t.byName))
+}
+
+// builtin are the node types that every registry has.
+func builtin() []NodeType {
+	return []NodeType{
+		triggerType(), messageType(), questionType(), conditionType(), setType(), httpType(), delayType(),
+		handoffType(), gotoType(), endType(), extractType(), randomType(), contactType(), flowType(), eventType(),
+		noteType(),
+		switchType(), loopType(), breakType(), continueType(), callType(), returnType(), throwType(), waitType(),
+		assistantType(), agentType(), toolType(),
+	}
+}
+
+// modern are the engines of what the older editor does not know.
+func modern() []string { return []string{EngineFlow} }
