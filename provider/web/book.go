@@ -1,53 +1,131 @@
 package web
 
 import (
+	"context"
 	"crypto/sha256"
+	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 
+	"github.com/jmoiron/sqlx"
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/types"
-	"go.mau.fi/whatsmeow/types/events"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// saved is what the phone's book calls somebody from now on.
-func (s *session) saved(e *events.Contact) []provider.Event {
-	c := s.entry(e.JID, e.Action.GetFullName())
-	c.At = e.Timestamp
-	c.ID = fmt.Sprintf("%s:%d", c.Chat.ChatID, e.Timestamp.UnixMilli())
-	return []provider.Event{c}
+// inBook is the part of the phone's settings that its book is in.
+const inBook = appstate.WAPatchCriticalUnblockLow
+
+// bookState is how often the book has changed, and up to where it was reported.
+type bookState struct{ Changed, Told int64 }
+
+func (s *session) bookState(ctx context.Context) (b bookState, err error) {
+	err = s.p.devices.db.GetContext(ctx, &b, `SELECT changed, told FROM web_book WHERE reference = $1`, s.ref.ID)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return b, fmt.Errorf("reading how far the phone's book was reported: %w", err)
+	}
+	return b, nil
 }
 
-// phoneBook reports all of the phone's book, which whatsmeow has fetched as a
-// whole: of that it tells nobody.
-func (s *session) phoneBook(c *whatsmeow.Client) {
-	all, err := c.Store.Contacts.GetAllContacts(s.ctx)
-	var evs []provider.Event
-	for j, info := range all {
-		if info.FullName != "" {
-			evs = append(evs, s.entry(j, info.FullName))
-		}
+// loadBook finds out whether the process that had the line before has reported
+// all changes that it fetched.
+func (s *session) loadBook(ctx context.Context) error {
+	b, err := s.bookState(ctx)
+	if b.Changed > b.Told {
+		s.store.book.spoil()
 	}
-	for part := range slices.Chunk(evs, importChunk) {
-		if err == nil {
-			err = s.inbox.Receive(s.ctx, s.ref.ID, part)
-		}
+	return err
+}
+
+// catchUpBook fetches what has changed in the phone's book since the line was
+// connected; all of it when a change is lost.
+func (s *session) catchUpBook(c *whatsmeow.Client) {
+	b, err := s.bookState(s.ctx)
+	if err == nil && b.Changed > 0 {
+		err = c.FetchAppState(s.ctx, inBook, s.store.book.isSpoilt(), false)
 	}
 	if err != nil && s.ctx.Err() == nil {
-		s.log.Warn("importing the phone's book", slog.Any("error", err))
+		s.log.Debug("fetching the phone's book", slog.Any("error", err)) // the next connection tries again
 	}
 }
 
-// entry is somebody in the phone's book.
-func (s *session) entry(j types.JID, name string) *provider.ContactChange {
+// tellBook reports what has changed in the phone's book. What cannot be stored
+// is fetched again with the next connection.
+func (s *session) tellBook() {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	c := s.device()
+	if c == nil {
+		return
+	}
+	if err := s.reportBook(c); err != nil && s.ctx.Err() == nil {
+		s.log.Warn("reporting the phone's book", slog.Any("error", err))
+		s.store.book.spoil()
+		s.breakOff(c)
+	}
+}
+
+func (s *session) reportBook(c *whatsmeow.Client) error {
+	b, err := s.bookState(s.ctx)
+	if err != nil || b.Changed == b.Told {
+		return err
+	}
+	// This waits until whatsmeow has stored the names of the changes so far.
+	if err := c.FetchAppState(s.ctx, inBook, false, true); err != nil {
+		return fmt.Errorf("waiting for the phone's book: %w", err)
+	}
+	who, whole, spoilt := s.store.book.take()
+	if spoilt {
+		return nil // the whole book is about to be fetched
+	}
+	evs, err := s.bookNews(c, b.Changed, who, whole)
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(evs, importChunk) {
+		if err := s.inbox.Receive(s.ctx, s.ref.ID, part); err != nil {
+			return fmt.Errorf("storing names: %w", err)
+		}
+	}
+	return s.p.devices.db.Write(s.ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.Exec(`UPDATE web_book SET told = $1 WHERE reference = $2 AND told < $1`, b.Changed, s.ref.ID)
+		return err
+	})
+}
+
+// bookNews is what the book calls some people, or everybody.
+func (s *session) bookNews(c *whatsmeow.Client, change int64, who map[types.JID]bool, whole bool) ([]provider.Event, error) {
+	var evs []provider.Event
+	if whole {
+		all, err := c.Store.Contacts.GetAllContacts(s.ctx)
+		for j, info := range all {
+			if info.FullName != "" || who[j] {
+				evs = append(evs, s.entry(j, info.FullName, change))
+			}
+		}
+		return evs, err
+	}
+	for j := range who {
+		info, err := c.Store.Contacts.GetContact(s.ctx, j)
+		if err != nil {
+			return nil, fmt.Errorf("reading a name: %w", err)
+		}
+		evs = append(evs, s.entry(j, info.FullName, change))
+	}
+	return evs, nil
+}
+
+// entry is somebody in the phone's book, after a change of that.
+func (s *session) entry(j types.JID, name string, change int64) *provider.ContactChange {
 	c := &provider.ContactChange{What: provider.ContactSaved, Chat: s.both(s.ctx, j, types.EmptyJID), At: s.p.opts.Now(), Name: name}
 	if name == "" {
 		c.What = provider.ContactForgotten
 	}
 	what := sha256.Sum256([]byte(name))
-	c.Raw = provider.Raw{Kind: "contact", ID: fmt.Sprintf("%s:%x", c.Chat.ChatID, what[:8])}
+	c.Raw = provider.Raw{Kind: "contact", ID: fmt.Sprintf("%s:%d:%x", c.Chat.ChatID, change, what[:8])}
 	return c
 }

@@ -28,6 +28,7 @@ type guarded struct {
 	ref     provider.Reference
 	fail    func()
 	wrapped *dbutil.Database // as whatsmeow has it: knows its transactions
+	book    book
 }
 
 // write runs fn while nobody else writes.

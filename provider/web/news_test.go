@@ -84,24 +84,97 @@ func TestIdentity(t *testing.T) {
 func TestPhoneBook(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
-		name := func(name string) appstate.PatchInfo {
-			return appstate.PatchInfo{
-				Type: appstate.WAPatchCriticalUnblockLow, Mutations: []appstate.MutationInfo{{
-					Index: []string{appstate.IndexContact, ana.JID().String()}, Version: 2,
-					Value: &waSyncAction.SyncActionValue{ContactAction: &waSyncAction.ContactAction{FullName: &name}},
-				}},
-			}
-		}
-		for _, called := range []string{"Ana Lima", "Ana"} { // the first with the book as a whole
-			require.NoError(t, f.owner.SetState(soon(t), name(called)))
-			if called == "Ana Lima" {
+		ids := map[string]bool{}
+		for i, called := range []string{"Ana Lima", "Ana", "Ana Lima"} { // the first with the book as a whole
+			f.inbox.clear()
+			f.save(t, ana, called)
+			if i == 0 {
 				_, err := f.owner.ShareState(soon(t), f.device)
 				require.NoError(t, err)
 			}
-			saved := await(t, f.inbox, func(c *provider.ContactChange) bool { return c.What == provider.ContactSaved && c.Name == called })
+			saved := f.saved(t, called)
 			require.Equal(t, ana.JID().User, saved.Chat.Phone)
+			require.False(t, ids[saved.ID], "each change is a report of its own")
+			ids[saved.ID] = true
 		}
+		f.save(t, ana, "")
+		forgotten := await(t, f.inbox, func(c *provider.ContactChange) bool { return c.What == provider.ContactForgotten })
+		require.Equal(t, ana.JID().User, forgotten.Chat.Phone)
 	})
+}
+
+// save writes somebody into the book of the owner's phone.
+func (f *fixture) save(t testing.TB, who *webtest.Phone, name string) {
+	t.Helper()
+	require.NoError(t, f.owner.SetState(soon(t), appstate.PatchInfo{
+		Type: appstate.WAPatchCriticalUnblockLow, Mutations: []appstate.MutationInfo{{
+			Index: []string{appstate.IndexContact, who.JID().String()}, Version: 2,
+			Value: &waSyncAction.SyncActionValue{ContactAction: &waSyncAction.ContactAction{FullName: &name}},
+		}},
+	}))
+}
+
+// saved waits until the line has reported a name.
+func (f *fixture) saved(t testing.TB, name string) *provider.ContactChange {
+	t.Helper()
+	return await(t, f.inbox, func(c *provider.ContactChange) bool { return c.What == provider.ContactSaved && c.Name == name })
+}
+
+// loss is a database that is away at a step.
+type loss struct {
+	begin func(*fixture)
+	felt  func(*fixture) bool // whether it has done harm
+	end   func(*testing.T, *fixture)
+}
+
+func tableAway(table string) loss {
+	return loss{
+		begin: func(f *fixture) { f.db.MustExec(`ALTER TABLE ` + table + ` RENAME TO web_away`) },
+		felt:  func(f *fixture) bool { return f.log.says("app state") || f.inbox.has(provider.Reconnecting) },
+		end:   func(_ *testing.T, f *fixture) { f.db.MustExec(`ALTER TABLE web_away RENAME TO ` + table) },
+	}
+}
+
+func inboxAway(end func(*testing.T, *fixture)) loss {
+	const often = 1 << 20
+	return loss{
+		begin: func(f *fixture) { f.inbox.fail.Store(often) },
+		felt:  func(f *fixture) bool { return f.inbox.fail.Load() < often },
+		end:   end,
+	}
+}
+
+// TestPhoneBookIsNotLost has a database that is away at each step of a change in
+// the phone's book, which the network tells once.
+func TestPhoneBookIsNotLost(t *testing.T) {
+	heal := func(_ *testing.T, f *fixture) { f.inbox.fail.Store(0) }
+	for name, l := range map[string]loss{
+		"inbox": inboxAway(heal),
+		"restart": inboxAway(func(t *testing.T, f *fixture) {
+			f.close(t)
+			heal(t, f)
+			f.open(t)
+		}),
+		"marks": tableAway("web_book"), "versions": tableAway("whatsmeow_app_state_version"), "names": tableAway("whatsmeow_contacts"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, db *sqlx.DB) {
+				f, ana, ben := paired(t, db), fake.AddPhone(nil), fake.AddPhone(nil)
+				f.save(t, ana, "Ana")
+				_, err := f.owner.ShareState(soon(t), f.device)
+				require.NoError(t, err)
+				f.saved(t, "Ana")
+				l.begin(f)
+				f.save(t, ben, "Ben")
+				require.Eventually(t, func() bool { return l.felt(f) }, patience, tick)
+				l.end(t, f)
+				f.device.Drop()
+				f.save(t, ana, "Ana Lima") // which hides nothing
+				f.saved(t, "Ana Lima")
+				require.Equal(t, ben.JID().User, f.saved(t, "Ben").Chat.Phone)
+			})
+		})
+	}
 }
 
 // TestMarkOnline shows the account as online as soon as its name is known, if

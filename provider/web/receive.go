@@ -6,7 +6,6 @@ import (
 	"log/slog"
 
 	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
@@ -84,29 +83,21 @@ func (s *session) translate(c *whatsmeow.Client, e any) ([]provider.Event, error
 	case *events.PushNameSetting: // without a name the account could not be shown as online
 		s.spawn("showing the account's presence", func() { s.present(c) })
 	case *events.AppStateSyncComplete:
-		s.synced(c, e)
+		s.spawn("showing the account's presence", func() { s.present(c) })
+	case *events.AppStateSyncError:
+		if e.Name == inBook {
+			s.store.book.spoil() // the next connection fetches the whole book
+		}
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
 		return s.call(e), nil
 	case *events.GroupInfo, *events.JoinedGroup:
 		return s.groupNews(e), nil
-	case *events.Contact:
-		return s.saved(e), nil
 	case *events.IdentityChange:
 		return s.identity(e), nil
 	case *events.NotifyAccountReachoutTimelock:
 		return s.timelock(e)
 	}
 	return nil, nil
-}
-
-// synced does what follows when settings of the phone were fetched as a whole.
-func (s *session) synced(c *whatsmeow.Client, e *events.AppStateSyncComplete) {
-	s.spawn("what follows the phone's settings", func() {
-		s.present(c)
-		if e.Name == appstate.WAPatchCriticalUnblockLow {
-			s.phoneBook(c)
-		}
-	})
 }
 
 // chatOf is the chat of something that came, and who sent it.

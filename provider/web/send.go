@@ -217,6 +217,7 @@ func (s *session) Typing(ctx context.Context, chat provider.Address, _ string) e
 // welcome does what follows from a connection.
 func (s *session) welcome(c *whatsmeow.Client) {
 	s.present(c)
+	s.catchUpBook(c)
 	s.importHistory(c)
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -40,6 +41,7 @@ type session struct {
 	names     names
 	asked     asked
 	importing sync.Mutex // one piece of history at a time
+	telling   sync.Mutex // one report of the phone's book at a time
 	working   sync.WaitGroup
 }
 
@@ -71,9 +73,10 @@ func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provi
 			s.breakOff(c)
 		}
 	})
+	s.store.book.tell = func() { s.spawn("reporting the phone's book", s.tellBook) }
 	dev, err := p.devices.load(ctx, s.store)
 	if err == nil {
-		err = s.loadPace(ctx)
+		err = errors.Join(s.loadPace(ctx), s.loadBook(ctx))
 	}
 	if err != nil {
 		s.end()

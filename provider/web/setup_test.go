@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -68,6 +69,7 @@ type fixture struct {
 	session provider.Session
 	inbox   *inbox
 	clock   *clock
+	log     *output
 	owner   *webtest.Phone
 	device  *webtest.Device
 }
@@ -192,8 +194,9 @@ func soon(t testing.TB) context.Context {
 // output is a test's, until that is over: whatsmeow may have something to say
 // after it.
 type output struct {
-	mu sync.Mutex
-	w  io.Writer
+	mu   sync.Mutex
+	w    io.Writer
+	said []byte
 }
 
 func newOutput(t testing.TB) *output {
@@ -209,7 +212,14 @@ func newOutput(t testing.TB) *output {
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.said = append(o.said, b...)
 	return o.w.Write(b)
+}
+
+func (o *output) says(words string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return bytes.Contains(o.said, []byte(words))
 }
 
 var refs atomic.Int64
@@ -224,13 +234,13 @@ func newLine(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions) *fixture {
 func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, pace web.Pace, proxies ...string) *fixture {
 	t.Helper()
 	require.NoError(t, web.Migrate(soon(t), db))
-	root, clock := fake.RootKey(), newClock()
+	root, clock, log := fake.RootKey(), newClock(), newOutput(t)
 	opts := web.Options{
-		HTTPClient: fake.HTTPClient(), RootKey: &root, Allow: proxies, Pace: pace, Now: clock.now, Logger: slog.New(slog.NewTextHandler(newOutput(t), nil)),
+		HTTPClient: fake.HTTPClient(), RootKey: &root, Allow: proxies, Pace: pace, Now: clock.now, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	}
 	p, err := web.New(soon(t), db, &opts)
 	require.NoError(t, err)
-	f := &fixture{p: p, opts: opts, db: db, clock: clock, owner: fake.AddPhone(o), inbox: newInbox()}
+	f := &fixture{p: p, opts: opts, log: log, db: db, clock: clock, owner: fake.AddPhone(o), inbox: newInbox()}
 	f.ref = provider.Reference{ID: provider.ReferenceID(refs.Add(1)), Settings: provider.Settings{}}
 	return f
 }

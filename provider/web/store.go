@@ -36,7 +36,7 @@ func (d *devices) of(ref provider.Reference, fail func()) *guarded {
 		panic(err) // it knows both dialects
 	}
 	wrapped.UpgradeTable, wrapped.VersionTable = upgrades.Table, "whatsmeow_version"
-	g := &guarded{d.db.DB.DB, d.db, ref, fail, wrapped}
+	g := &guarded{DB: d.db.DB.DB, db: d.db, ref: ref, fail: fail, wrapped: wrapped}
 	wrapped.LoggingDB.UnderlyingExecable = g
 	return g
 }
@@ -96,6 +96,8 @@ func (d *devices) adopt(dev *store.Device, inner *sqlstore.Container, g *guarded
 	}
 	dev.EventBuffer = &buffer{dev.EventBuffer, g, dev}
 	dev.Sessions = &sessions{dev.Sessions, g}
+	dev.AppState = &versions{dev.AppState, g}
+	dev.Contacts = &bookNames{dev.Contacts, g}
 }
 
 // forget deletes the device of a line.
@@ -111,7 +113,7 @@ func (d *devices) forget(ctx context.Context, ref provider.ReferenceID) error {
 		}
 	}
 	return d.db.Write(ctx, func(tx *sqlx.Tx) error {
-		for _, table := range []string{"web_device", "web_lid", "web_history", "web_pace"} {
+		for _, table := range []string{"web_device", "web_lid", "web_history", "web_book", "web_pace"} {
 			if _, err := tx.Exec(`DELETE FROM `+table+` WHERE reference = $1`, ref); err != nil {
 				return fmt.Errorf("forgetting a device: %w", err)
 			}

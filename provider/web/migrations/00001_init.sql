@@ -24,6 +24,14 @@ CREATE TABLE web_history (
 	PRIMARY KEY (reference, id)
 );
 
+-- the phone's book: how often it has changed, and which change was the last
+-- before it was reported as a whole
+CREATE TABLE web_book (
+	reference BIGINT PRIMARY KEY,
+	changed BIGINT NOT NULL,
+	told BIGINT NOT NULL
+);
+
 -- how fast a line may go on beginning chats: whatever process opens it next
 CREATE TABLE web_pace (
 	reference BIGINT PRIMARY KEY,
