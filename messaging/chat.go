@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -45,9 +46,26 @@ type ActiveBot struct {
 	ID     string `json:"id"`
 }
 
-// Handoff says that a person has taken over.
+// TakeOver is how long bots make way for a person who has written in a chat
+// without taking it over for good.
+const TakeOver = 30 * time.Minute
+
+// Handoff says that a person has taken over: by what [ChatChange] says until
+// the chat is given back, by writing in it for [TakeOver].
 type Handoff struct {
-	Since UnixTime `json:"since"`
+	Since UnixTime  `json:"since"`
+	Until *UnixTime `json:"until" doc:"When bots answer again; null: when the chat is given back."`
+}
+
+func (c *chatRow) handoff() *Handoff {
+	if c.HandoffUS == 0 {
+		return nil
+	}
+	h := &Handoff{Since: unixTime(c.HandoffUS)}
+	if !c.Taken {
+		h.Until = &UnixTime{h.Since.Add(TakeOver)}
+	}
+	return h
 }
 
 // ChatChange holds what is to be changed; nil members stay.
@@ -188,9 +206,7 @@ func (c *chatRow) view(last *Message) Chat {
 	if c.BotActive {
 		out.BotActive = 1
 	}
-	if c.HandoffUS != 0 {
-		out.Handoff = &Handoff{unixTime(c.HandoffUS)}
-	}
+	out.Handoff = c.handoff()
 	return out
 }
 

@@ -37,9 +37,9 @@ func (c *chatRow) change(ch ChatChange, nowUS int64) error {
 	switch ch.Handoff {
 	case "":
 	case "take":
-		c.HandoffUS = nowUS
+		c.HandoffUS, c.Taken = nowUS, true
 	case "close":
-		c.HandoffUS = 0
+		c.HandoffUS, c.Taken = 0, false
 	default:
 		return &Invalid{"handoff", "must be take or close"}
 	}

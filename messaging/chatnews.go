@@ -42,9 +42,10 @@ type chatWork struct {
 type share struct {
 	botActive bool
 	handoffUS int64
+	taken     bool
 }
 
-func (c *chatRow) share() share { return share{c.BotActive, c.HandoffUS} }
+func (c *chatRow) share() share { return share{c.BotActive, c.HandoffUS, c.Taken} }
 
 // meet remembers a chat as it is before the unit changes it.
 func (w *chatWork) meet(c *chatRow) {

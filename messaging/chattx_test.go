@@ -243,3 +243,31 @@ func TestFirstMessageOfAContact(t *testing.T) {
 		}, w.told)
 	})
 }
+
+func TestTakeOver(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{})
+		ref := f.line(t, testKind)
+		f.receive(t, ref, text("m1", "111", "hello"))
+		require.Nil(t, f.chat(t, ref, "111").Handoff)
+		byHand := func(id string) { f.receive(t, ref, text(id, "111", "I am here", func(m *provider.Message) { m.Mine = true })) }
+		byHand("p1")
+		h := f.chat(t, ref, "111").Handoff
+		require.NotNil(t, h)
+		require.Equal(t, h.Since.Add(messaging.TakeOver), h.Until.Time, "who only writes has it for a while")
+
+		for _, c := range []struct {
+			handoff string
+			taken   bool
+		}{{"take", true}, {"close", false}} {
+			_, err := f.acc.UpdateChat(t.Context(), ref, "111", messaging.ChatChange{Handoff: c.handoff})
+			require.NoError(t, err)
+			byHand("p-" + c.handoff)
+			h = f.chat(t, ref, "111").Handoff
+			require.NotNil(t, h)
+			require.Equal(t, c.taken, h.Until == nil, c.handoff)
+		}
+	})
+}

@@ -9,16 +9,16 @@ import (
 // handedOver pauses or wakes the bot of a chat that changed hands.
 func (u *unit) handedOver(ctx context.Context, l line, e *provider.Handover) error {
 	c, at := u.chatOf(person{l, e.Chat}), u.said(e.At)
-	before := c.HandoffUS
+	before := c.share()
 	switch e.Owner {
 	case provider.HandoverTheirs:
-		c.HandoffUS = max(c.HandoffUS, at)
+		c.HandoffUS, c.Taken = max(c.HandoffUS, at), true
 	case provider.HandoverOurs:
 		if at >= c.HandoffUS {
-			c.HandoffUS = 0
+			c.HandoffUS, c.Taken = 0, false
 		}
 	}
-	return u.chatChanged(ctx, l, c, c.HandoffUS != before)
+	return u.chatChanged(ctx, l, c, c.share() != before)
 }
 
 func admitHandover(h provider.Handover, r provider.Raw) provider.Event {

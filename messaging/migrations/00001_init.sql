@@ -45,6 +45,7 @@ CREATE TABLE messaging_chat (
 	opted_out BOOLEAN NOT NULL,
 	opted_us BIGINT NOT NULL, -- when that was said
 	handoff_us BIGINT NOT NULL, -- a person took over then; 0: nobody
+	taken BOOLEAN NOT NULL DEFAULT FALSE, -- until it is given back; else for a while
 	last_message BIGINT NOT NULL, -- messaging_message.seq, 0: none
 	activity_us BIGINT NOT NULL, -- 0: nothing has happened in it, and it is not listed
 	activity_slot BIGINT NOT NULL, -- activity_us in ten minutes: an index on it need not be written with every message
