@@ -244,7 +244,7 @@ func TestFirstMessageOfAContact(t *testing.T) {
 	})
 }
 
-func TestTakeOver(t *testing.T) {
+func TestPersonTakesOver(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
