@@ -36,8 +36,12 @@ func (h *Handler) addTools(server *sdk.Server) error {
 // call executes a function. A failure is a result too, so that the model can
 // react to it.
 func (h *Handler) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	arguments := req.Params.Arguments
+	if string(arguments) == "null" { // what some clients write of none
+		arguments = nil
+	}
 	out := h.registry.Execute(ctx, callerOf(ctx), mcp.Request{
-		Function: req.Params.Name, Arguments: req.Params.Arguments, Progress: progress(ctx, req),
+		Function: req.Params.Name, Arguments: arguments, Progress: progress(ctx, req),
 	})
 	if out.Error != nil {
 		return failed(out.Error)
