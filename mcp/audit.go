@@ -37,7 +37,7 @@ var auditTypes = []string{"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BOO
 // has gone. What has been done is not undone where that is not possible: then
 // the log has it.
 func (x *execution) audit(ctx context.Context, out *Outcome, took time.Duration) {
-	if x.r.opts.Retention < 0 {
+	if x.r.opts.NoAudit {
 		return
 	}
 	row := &auditRow{

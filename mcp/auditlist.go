@@ -3,18 +3,14 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-)
-
-// Bounds of a page of the audit log.
-const (
-	auditDefault = 50
-	auditMost    = 200
+	"github.com/trunklinehq/trunkline/internal/page"
 )
 
 // AuditFilter says which calls are listed; empty fields allow all.
@@ -51,7 +47,7 @@ type AuditEntry struct {
 // Audit lists calls. A filter that is not valid is an [*Error] of the code
 // [CodeInvalidArguments], which names its fields as they are in the REST API.
 func (a *Account) Audit(ctx context.Context, f AuditFilter) (AuditPage, error) {
-	before, failed := f.check()
+	before, size, failed := f.check()
 	if failed != nil {
 		return AuditPage{}, failed
 	}
@@ -63,36 +59,24 @@ func (a *Account) Audit(ctx context.Context, f AuditFilter) (AuditPage, error) {
 	err := a.r.db.SelectContext(ctx, &rows, `SELECT id, `+auditColumns+` FROM mcp_audit
 		WHERE account = $1 AND id < $2 AND ($3 = '' OR caller = $3) AND ($4 = '' OR function = $4) AND ($5 = '' OR outcome = $5)
 		AND at_us >= $6 AND at_us < $7 ORDER BY id DESC LIMIT $8`,
-		a.id, before, f.User, f.Function, f.Outcome, database.Micros(f.From), to, f.Limit+1)
+		a.id, before, f.User, f.Function, f.Outcome, database.Micros(f.From), to, size+1)
 	if err != nil {
 		return AuditPage{}, fmt.Errorf("listing calls: %w", err)
 	}
-	page := AuditPage{Items: []AuditEntry{}}
-	if len(rows) > f.Limit {
-		rows = rows[:f.Limit]
-		page.Next = strconv.FormatInt(rows[f.Limit-1].ID, 36)
-	}
-	for i := range rows {
-		page.Items = append(page.Items, rows[i].entry())
-	}
-	return page, nil
+	items, next := page.Cut(rows, size, func(r auditRow) int64 { return r.ID }, auditRow.entry)
+	return AuditPage{items, next}, nil
 }
 
-// check completes the filter, and reads where the page begins.
-func (f *AuditFilter) check() (before int64, failed *Error) {
-	before = math.MaxInt64
+// check reads where the page begins, and how many calls are on it.
+func (f *AuditFilter) check() (before int64, size int, failed *Error) {
 	failed = refusal(CodeInvalidArguments, "the filter is not valid")
-	if f.Limit == 0 {
-		f.Limit = auditDefault
+	before, size, err := page.Parse(f.Limit, f.Cursor)
+	var wrong *page.Error
+	if errors.As(err, &wrong) {
+		failed.Details = append(failed.Details, Detail{wrong.Field, wrong.Message})
 	}
-	if f.Limit < 1 || f.Limit > auditMost {
-		failed.Details = append(failed.Details, Detail{"limit", fmt.Sprintf("must be between 1 and %d", auditMost)})
-	}
-	if f.Cursor != "" {
-		var err error
-		if before, err = strconv.ParseInt(f.Cursor, 36, 64); err != nil || before < 1 {
-			failed.Details = append(failed.Details, Detail{"cursor", "is not a cursor of this list"})
-		}
+	if before == 0 {
+		before = math.MaxInt64
 	}
 	for _, text := range []struct{ name, value string }{{"user", f.User}, {"function", f.Function}, {"outcome", f.Outcome}} {
 		if clean(text.value) != text.value {
@@ -100,12 +84,12 @@ func (f *AuditFilter) check() (before int64, failed *Error) {
 		}
 	}
 	if len(failed.Details) > 0 {
-		return 0, failed
+		return 0, 0, failed
 	}
-	return before, nil
+	return before, size, nil
 }
 
-func (r *auditRow) entry() AuditEntry {
+func (r auditRow) entry() AuditEntry {
 	return AuditEntry{
 		ID: strconv.FormatInt(r.ID, 10), At: database.Time(r.At), User: r.Caller, Token: r.Token, Function: r.Function,
 		Arguments: json.RawMessage(r.Arguments), DryRun: r.DryRun, Outcome: r.Outcome, Duration: time.Duration(r.Duration) * time.Microsecond,

@@ -43,7 +43,7 @@ type Argument struct {
 	Type        string          `json:"type" doc:"string, number, boolean, object, array or any."`
 	Required    bool            `json:"required"`
 	Description string          `json:"description,omitempty"`
-	Enum        []string        `json:"enum,omitempty"`
+	Enum        []string        `json:"enum,omitempty" nullable:"false"`
 	Minimum     json.Number     `json:"minimum,omitempty"`
 	Maximum     json.Number     `json:"maximum,omitempty"`
 	MinLength   int             `json:"minLength,omitempty"`

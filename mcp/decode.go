@@ -53,26 +53,30 @@ func (d *decoder) fail(at *path, format string, args ...any) {
 	}
 }
 
-// decodeArguments reads raw, of which nothing is known, into dst.
+// object is raw, without spaces around it, if it is one; else what is wrong
+// with it.
+func object(raw []byte) (out []byte, problem string) {
+	switch {
+	case len(raw) == 0:
+		return []byte("{}"), ""
+	case len(raw) > MaxArguments:
+		return nil, fmt.Sprintf("are larger than %d bytes", MaxArguments)
+	case !utf8.Valid(raw):
+		return nil, "are not valid UTF-8"
+	case !json.Valid(raw):
+		return nil, "are not valid JSON"
+	case depth(raw) > MaxDepth:
+		return nil, fmt.Sprintf("have more than %d levels", MaxDepth)
+	case jsonscan.Kind(raw) != '{':
+		return nil, "must be an object"
+	}
+	return bytes.TrimSpace(raw), ""
+}
+
+// decodeArguments reads an object into dst.
 func decodeArguments(raw []byte, s *shape, dst reflect.Value) []Detail {
 	d := &decoder{}
-	if len(raw) == 0 {
-		raw = []byte("{}")
-	}
-	switch {
-	case len(raw) > MaxArguments:
-		d.fail(nil, "are larger than %d bytes", MaxArguments)
-	case !utf8.Valid(raw):
-		d.fail(nil, "are not valid UTF-8")
-	case !json.Valid(raw):
-		d.fail(nil, "are not valid JSON")
-	case depth(raw) > MaxDepth:
-		d.fail(nil, "have more than %d levels", MaxDepth)
-	case jsonscan.Kind(raw) != '{':
-		d.fail(nil, "must be an object")
-	default:
-		d.value(nil, bytes.TrimSpace(raw), s, dst)
-	}
+	d.value(nil, raw, s, dst)
 	return d.details
 }
 

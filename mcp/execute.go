@@ -19,6 +19,7 @@ func (r *Registry) Execute(ctx context.Context, c Caller, req Request) Outcome {
 	began := time.Now()
 	x := &execution{r: r, f: r.catalogue.Load().byName[req.Function], caller: c, req: req}
 	x.name = shown(clean(req.Function))
+	x.args, x.problem = object(req.Arguments)
 	result, failed := x.run(ctx)
 	out := r.outcome(x.name, result, failed, time.Since(began))
 	x.audit(ctx, &out, time.Since(began))
@@ -33,6 +34,9 @@ type execution struct {
 	caller Caller
 	req    Request
 	name   string // of the function, as it may be shown
+
+	args    []byte // a JSON object, nil if they are none
+	problem string // what is wrong with them then
 }
 
 // clean is text that any database stores.
@@ -73,13 +77,20 @@ func (x *execution) run(ctx context.Context) (result []byte, failed *Error) {
 	if x.f == nil {
 		return nil, refusal(CodeUnknownFunction, "there is no function of that name")
 	}
-	in, details := x.f.decode(x.req.Arguments)
+	if x.problem != "" {
+		return nil, invalid([]Detail{{all, x.problem}})
+	}
+	in, details := x.f.decode(x.args)
 	if len(details) > 0 {
-		failed := refusal(CodeInvalidArguments, "the arguments are not valid")
-		failed.Details = details
-		return nil, failed
+		return nil, invalid(details)
 	}
 	return x.handle(ctx, in)
+}
+
+func invalid(details []Detail) *Error {
+	failed := refusal(CodeInvalidArguments, "the arguments are not valid")
+	failed.Details = details
+	return failed
 }
 
 func refusal(code, message string) *Error {

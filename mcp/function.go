@@ -156,15 +156,15 @@ func build[In, Out any](r *Registry, f Function[In, Out]) (*function, error) {
 func check[In, Out any](f Function[In, Out]) error {
 	switch {
 	case !functionName.MatchString(f.Name):
-		return fmt.Errorf("Function.Name must match %s", functionName) //nolint:staticcheck // the name of a field begins it
+		return fmt.Errorf("Function.Name must match %s", functionName)
 	case f.Description == "":
-		return fmt.Errorf("Function.Description is missing: it is all that a model knows") //nolint:staticcheck // likewise
+		return fmt.Errorf("Function.Description is missing: it is all that a model knows")
 	case f.Handler == nil:
-		return fmt.Errorf("Function.Handler is missing") //nolint:staticcheck // likewise
+		return fmt.Errorf("Function.Handler is missing")
 	case f.Limit < -1 || f.Limit > maxLimit:
-		return fmt.Errorf("Function.Limit must be from 1 to %d, or -1", maxLimit) //nolint:staticcheck // likewise
+		return fmt.Errorf("Function.Limit must be from 1 to %d, or -1", maxLimit)
 	case f.Timeout < 0:
-		return fmt.Errorf("Function.Timeout is negative") //nolint:staticcheck // likewise
+		return fmt.Errorf("Function.Timeout is negative")
 	}
 	return nil
 }

@@ -40,9 +40,10 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 	done := make(chan answer, 1)
 	var state atomic.Int32
 	go func() {
-		a := answer{err: newPanicked(nil)} // of what ends its goroutine
+		var a answer
+		returned := false // or it has ended its goroutine
 		defer func() {
-			if v := recover(); v != nil {
+			if v := recover(); v != nil || !returned {
 				a = answer{err: newPanicked(v)}
 			}
 			done <- a
@@ -51,6 +52,7 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 			}
 		}()
 		a = x.answer(ctx, c, in)
+		returned = true
 	}()
 	select {
 	case a := <-done:

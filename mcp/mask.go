@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"unicode"
@@ -46,12 +45,8 @@ func secretName(name string) bool {
 
 // masked is what the audit log holds of the arguments: a JSON object.
 func (x *execution) masked() string {
-	raw := x.req.Arguments
-	if len(raw) == 0 || len(raw) > MaxArguments || !utf8.Valid(raw) || !json.Valid(raw) || depth(raw) > MaxDepth {
-		return "{}"
-	}
 	m := &masker{}
-	m.object(bytes.TrimSpace(raw), func(name string) string {
+	m.object(x.args, func(name string) string {
 		switch {
 		case x.f == nil:
 			return undeclared
@@ -64,32 +59,34 @@ func (x *execution) masked() string {
 		}
 		return ""
 	})
-	return m.String()
+	return string(m.b)
 }
 
 // masker writes what may be shown of JSON.
 type masker struct {
-	strings.Builder
+	b []byte
 }
 
-func (m *masker) full() bool { return m.Len() > maxShownArguments }
+func (m *masker) full() bool { return len(m.b) > maxShownArguments }
+
+func (m *masker) write(s string) { m.b = append(m.b, s...) }
 
 // object writes an object. hide says what stands for a value, "" if the value
 // itself may be shown.
 func (m *masker) object(raw []byte, hide func(name string) string) {
-	m.WriteByte('{')
+	m.write("{")
 	first := true
 	for name, value := range jsonscan.Members(raw) {
 		if !first {
-			m.WriteByte(',')
+			m.write(",")
 		}
 		first = false
 		if m.full() {
-			m.WriteString(`"…":"` + leftOut + `"`)
+			m.write(`"…":"` + leftOut + `"`)
 			break
 		}
 		m.text(shown(clean(string(name))))
-		m.WriteByte(':')
+		m.write(":")
 		instead := ""
 		if hide != nil {
 			instead = hide(string(name))
@@ -103,7 +100,7 @@ func (m *masker) object(raw []byte, hide func(name string) string) {
 			m.value(value, hide != nil)
 		}
 	}
-	m.WriteByte('}')
+	m.write("}")
 }
 
 // value writes a value. Numbers are shown at the top, where they are ids of
@@ -124,17 +121,19 @@ func (m *masker) value(raw []byte, top bool) {
 		m.text(maskText(text))
 	case !top && isNumber(raw) && maskText(string(raw)) != string(raw):
 		m.text(maskText(string(raw)))
+	case len(raw) > maxShownText:
+		m.text(leftOut)
 	default:
-		m.Write(raw)
+		m.b = append(m.b, raw...)
 	}
 }
 
 func (m *masker) array(raw []byte) {
-	m.WriteByte('[')
+	m.write("[")
 	first := true
 	for element := range jsonscan.Elements(raw) {
 		if !first {
-			m.WriteByte(',')
+			m.write(",")
 		}
 		first = false
 		if m.full() {
@@ -143,12 +142,12 @@ func (m *masker) array(raw []byte) {
 		}
 		m.value(element, false)
 	}
-	m.WriteByte(']')
+	m.write("]")
 }
 
 func (m *masker) text(s string) {
 	b, _ := json.Marshal(s) // texts cannot fail
-	m.Write(b)
+	m.b = append(m.b, b...)
 }
 
 // maskText is the beginning of a text, with the last digits of what may be

@@ -31,9 +31,11 @@ type Options struct {
 	// AccountLimit is the most calls of a minute by one account; 0: 600, −1:
 	// there is none.
 	AccountLimit int
-	// Retention is how long the audit log is kept; 0: 90 days, −1: nothing is
-	// written.
+	// Retention is how long the audit log is kept; 0: 90 days, −1: for ever.
 	Retention time.Duration
+	// NoAudit writes nothing into the audit log, for programs that keep one of
+	// their own.
+	NoAudit bool
 	// Timeout bounds a call of a function that says nothing else; 0: 30 s.
 	Timeout time.Duration
 	// Translate makes an [Error] of what handlers return and is none; where it

@@ -19,7 +19,7 @@ type schema struct {
 	MinItems             int                `json:"minItems,omitempty"`
 	MaxItems             int                `json:"maxItems,omitempty"`
 	Items                *schema            `json:"items,omitempty"`
-	Properties           map[string]*schema `json:"properties,omitempty"`
+	Properties           map[string]*schema `json:"properties,omitzero"`
 	Required             []string           `json:"required,omitempty"`
 	AdditionalProperties any                `json:"additionalProperties,omitempty"`
 	Default              json.RawMessage    `json:"default,omitempty"`

@@ -78,7 +78,7 @@ func inputShape(t reflect.Type, schema json.RawMessage) (*shape, error) {
 			return nil, fmt.Errorf("with Function.Schema they are a json.RawMessage, not %s", t)
 		}
 		if !json.Valid(schema) {
-			return nil, errors.New("Function.Schema is not valid JSON") //nolint:staticcheck // the name of a field begins it
+			return nil, errors.New("Function.Schema is not valid JSON")
 		}
 		return &shape{kind: kindAny, typ: t, own: true, given: schema}, nil
 	}
