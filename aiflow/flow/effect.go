@@ -80,6 +80,7 @@ type (
 	}
 	// Jump starts another flow in this chat once this run has ended.
 	Jump struct {
+		ID    string         `json:"id"`
 		Flow  string         `json:"flow"` // its slug
 		Input map[string]any `json:"input,omitempty"`
 	}

@@ -1,5 +1,12 @@
 package flow
 
+import (
+	"errors"
+	"maps"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+)
+
 // Error is what went wrong in a run: what error outputs carry, and what
 // expressions see as error.
 type Error struct {
@@ -12,3 +19,94 @@ type Error struct {
 
 // Error returns the code and the message.
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// fault is err as the error of the node that runs.
+func (t *Turn) fault(err error) *Error {
+	var e *Error
+	var x *expression.Error
+	switch {
+	case errors.As(err, &e):
+		c := *e
+		c.Detail = maps.Clone(e.Detail)
+		e = &c
+	case errors.As(err, &x):
+		e = &Error{Code: x.Code, Message: x.Message, Detail: map[string]any{"at": x.At}}
+	default:
+		e = &Error{Code: "internal", Message: err.Error()}
+	}
+	if e.Node == "" {
+		e.Node = t.node.id
+	}
+	return e
+}
+
+// failed takes a node's error output, or hands its error up.
+func (t *Turn) failed(n *step, err error) *step {
+	var limit *limitError
+	if errors.As(err, &limit) {
+		limit.why.Node = n.id
+		t.row.Error = limit.why
+		t.trace()
+		t.fail(limit.why)
+		return nil
+	}
+	e := t.fault(err)
+	if f := t.top(); f.Loop != nil && f.Node == n.id {
+		t.pop() // the loop itself failed, not one of its rounds
+	}
+	if n.next["error"] != nil {
+		t.row.Output = "error"
+	}
+	t.row.Error = e
+	t.trace()
+	return t.raise(n, e)
+}
+
+// raise finds who takes an error: the node's own error output, the loops and
+// calls around it, the onError of its graph. Otherwise the run fails.
+func (t *Turn) raise(n *step, e *Error) *step {
+	for {
+		if next := n.next["error"]; next != nil {
+			t.showError(e)
+			return next
+		}
+		f := t.top()
+		g := t.graph()
+		switch {
+		case f.Loop != nil:
+			n = g.steps[f.Node]
+			if n.config.(*loopConfig).OnItemError == "continue" {
+				t.showError(e)
+				f.Loop.Failed = true
+				return n
+			}
+			t.pop()
+		case g.onError != nil && !f.Caught:
+			f.Caught = true
+			t.showError(e)
+			return g.onError
+		case len(t.State.Frames) > 1:
+			node := t.pop().Node
+			n = t.graph().steps[node]
+		default:
+			t.fail(e)
+			return nil
+		}
+	}
+}
+
+// showError lets expressions of the graph that runs see an error.
+func (t *Turn) showError(e *Error) {
+	t.scope().Error = e
+	t.env["error"] = errorValue(e)
+}
+
+// errorValue is an error as expressions see it.
+func errorValue(e *Error) any {
+	if e == nil {
+		return nil
+	}
+	return map[string]any{
+		"code": e.Code, "message": e.Message, "node": e.Node, "attempt": e.Attempt, "detail": value(e.Detail),
+	}
+}

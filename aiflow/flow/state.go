@@ -38,10 +38,11 @@ type Frame struct {
 	Function string         `json:"function,omitempty"` // the slug of a called function
 	Vars     map[string]any `json:"vars,omitempty"`
 	Args     map[string]any `json:"args,omitempty"`
-	Error    *Error         `json:"error,omitempty"`  // what an error path took last
-	Timer    string         `json:"timer,omitempty"`  // ends a call that takes too long
-	Caught   bool           `json:"caught,omitempty"` // the flow's onError is handling an error already
-	Loop     *Loop          `json:"loop,omitempty"`   // set for a loop, which has neither Vars nor Args
+	Error    *Error         `json:"error,omitempty"`   // what an error path took last
+	Deadline time.Time      `json:"deadline,omitzero"` // of a call
+	Timer    string         `json:"timer,omitempty"`   // that ends it; "" until the call waits
+	Caught   bool           `json:"caught,omitempty"`  // the flow's onError is handling an error already
+	Loop     *Loop          `json:"loop,omitempty"`    // set for a loop, which has neither Vars nor Args
 }
 
 // Loop is how far a loop has come.
@@ -49,6 +50,8 @@ type Loop struct {
 	Index int   `json:"i"`
 	Count int   `json:"n"` // rounds in all; -1 while nobody knows
 	Items []any `json:"items,omitempty"`
+	// Failed says that the round ended with an error that the loop passes over.
+	Failed bool `json:"failed,omitempty"`
 }
 
 // Said counts one content that was sent.
@@ -98,7 +101,7 @@ type Status string
 
 // What becomes of a run.
 const (
-	Completed Status = "completed"
-	Cancelled Status = "cancelled"
-	Failed    Status = "failed"
+	StatusCompleted Status = "completed"
+	StatusCancelled Status = "cancelled"
+	StatusFailed    Status = "failed"
 )

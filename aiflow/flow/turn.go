@@ -1,7 +1,11 @@
 package flow
 
 import (
+	"errors"
+	"fmt"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
 // World is what a turn sees of the outside. It is frozen: all nodes of the
@@ -14,7 +18,8 @@ type World struct {
 
 	// Refused are effects of this very turn that could not be done when it
 	// was first computed, by their id: a window that is closed, a type that
-	// the line lacks. The turn takes the error outputs of their nodes.
+	// the line lacks. Computed again, the turn takes the error outputs of
+	// their nodes.
 	Refused map[string]*Error
 
 	// Extractor finds entities and intents. Without one, nodes that need it
@@ -28,21 +33,6 @@ type RunInfo struct {
 	StartedAt time.Time
 }
 
-// Extractor understands text. Its answers must depend on its arguments
-// alone, for a turn may be computed twice.
-type Extractor interface {
-	// Entities finds values of the given types, and of dictionaries, by type.
-	Entities(text string, types []string, locale string, now time.Time) (map[string]any, error)
-	// Intent ranks the intents of an extractor: the best two, better first.
-	Intent(extractor, text, locale string) ([]Intent, error)
-}
-
-// Intent is what somebody may have meant.
-type Intent struct {
-	ID         string  `json:"id"`
-	Confidence float64 `json:"confidence"`
-}
-
 // Turn is one turn of a run: what [Program.Step] returns, and what a node
 // works with while it takes its step.
 type Turn struct {
@@ -52,4 +42,244 @@ type Turn struct {
 	// More says that the turn reached one of its limits. Others should have
 	// their turns first; then it goes on with [Continue].
 	More bool
+
+	program  *Program // of the run
+	world    *World
+	budget   *expression.Budget
+	env      map[string]any // what expressions see
+	graphs   []*Program     // of each frame
+	base     int            // the frame that holds the variables in sight
+	path     []string       // of the frames; nil: not yet written
+	node     *step
+	row      TraceRow
+	waited   *Wait // what the input ended
+	recent   []string
+	messages int
+	size     int // of all variables; -1: not yet counted
+}
+
+// Step takes one turn: it gives the run what it waits for and goes on until
+// the run waits again, ends, or has had its share. It has no effects of its
+// own and depends on nothing but its arguments: the same arguments give the
+// same turn. The state is not changed; the turn has the new one. A run begins
+// with no state and [Begin].
+//
+// It returns [ErrNotWaiting] when the input does not fit, and
+// [ErrOtherDocument] when the state does not. What goes wrong inside the flow
+// is no error: it is in the turn.
+func (p *Program) Step(s *State, in Input, w World) (*Turn, error) {
+	t, err := p.open(s, in, &w)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.take(in); err != nil {
+		return nil, err
+	}
+	t.close()
+	return t, nil
+}
+
+// open prepares a turn on a copy of the state.
+func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
+	t := &Turn{program: p, world: w, budget: budget(), size: -1}
+	begin, isBegin := in.(Begin)
+	switch {
+	case in == nil || isBegin != (s == nil):
+		return nil, ErrNotWaiting
+	case isBegin:
+		var err error
+		if t.State, err = p.begin(begin); err != nil {
+			return nil, err
+		}
+	case s.Hash != p.hash:
+		return nil, ErrOtherDocument
+	case !s.accepts(in):
+		return nil, ErrNotWaiting
+	default:
+		t.State = s.clone()
+	}
+	if !t.link() {
+		return nil, ErrOtherDocument
+	}
+	t.State.Turns++
+	t.recent = t.State.Recent
+	t.rescope()
+	return t, nil
+}
+
+// begin makes the state of a new run.
+func (p *Program) begin(in Begin) (*State, error) {
+	start, err := admitObject("input", in.Input)
+	if err != nil {
+		return nil, err
+	}
+	s := &State{Hash: p.hash, Start: start, Input: start}
+	f := Frame{Vars: p.initial()}
+	if f.Args, err = conformAll("args", in.Args, p.args); err != nil {
+		return nil, fmt.Errorf("flow: %w", err)
+	}
+	for name, v := range in.Vars {
+		if f.Vars[name], err = conform(v, p.variables[name].Type); err != nil {
+			return nil, fmt.Errorf("flow: vars.%s: %w", name, err)
+		}
+	}
+	s.Frames = []Frame{f}
+	return s, nil
+}
+
+// take gives the run its input and runs on.
+func (t *Turn) take(in Input) error {
+	if e := t.worn(); e != nil {
+		t.fail(e.why)
+		return nil
+	}
+	switch in := in.(type) {
+	case Begin:
+		t.run(t.program.start)
+		return nil
+	case Continue:
+		next := t.graph().steps[t.State.Next]
+		t.State.Next = ""
+		t.run(next)
+		return nil
+	case Cancel:
+		t.cancel(in)
+		return nil
+	case Timer:
+		if i := t.State.frameOf(in.ID); i >= 0 {
+			t.run(t.callTimedOut(i))
+			return nil
+		}
+	}
+	return t.resume(in)
+}
+
+// resume gives a waiting node what it waited for.
+func (t *Turn) resume(in Input) error {
+	t.waited = t.State.Wait
+	t.State.Wait = nil
+	n := t.graph().steps[t.waited.Node]
+	if err := t.hear(in); err != nil {
+		return err
+	}
+	exit, err := t.perform(n, in)
+	if errors.Is(err, ErrNotWaiting) {
+		return ErrNotWaiting
+	}
+	t.dropTimer(in)
+	t.waited = nil
+	t.run(t.follow(n, exit, err))
+	return nil
+}
+
+// hear notes what came from outside.
+func (t *Turn) hear(in Input) (err error) {
+	switch in := in.(type) {
+	case Reply:
+		t.State.Input, err = admitObject("message", in.Message)
+	case Event:
+		t.State.Input, err = admitObject("data", map[string]any{"type": "event", "name": in.Name, "data": value(in.Data)})
+	case Timer, EffectDone:
+		return nil
+	}
+	t.State.Timeouts = 0
+	for i := range t.State.Frames {
+		t.State.Frames[i].Caught = false
+	}
+	t.env["input"] = value(t.State.Input)
+	return err
+}
+
+// run takes steps until the run waits, ends or has had its share.
+func (t *Turn) run(n *step) {
+	for n != nil {
+		if t.tired() {
+			t.State.Next, t.More = n.id, true
+			return
+		}
+		if e := t.spent(); e != nil {
+			t.fail(e.why)
+			return
+		}
+		t.State.Steps++
+		t.recent = append(t.recent, n.id)
+		exit, err := t.perform(n, nil)
+		n = t.follow(n, exit, err)
+	}
+}
+
+// perform lets a node take its step, or go on with what it waited for.
+func (t *Turn) perform(n *step, in Input) (exit Exit, err error) {
+	t.node = n
+	t.row = TraceRow{Seq: t.State.Steps, Node: n.id, Type: n.typ, At: t.world.Now, Path: t.pathNow()}
+	defer func() {
+		if r := recover(); r != nil {
+			err = &Error{Code: "internal", Message: fmt.Sprintf("the node type %s panicked: %v", n.typ, r)}
+		}
+	}()
+	switch config := n.config.(type) {
+	case Resumer:
+		if in != nil {
+			return config.Resume(t, in)
+		}
+		if !n.disabled {
+			return config.Step(t)
+		}
+	case Stepper:
+		if !n.disabled {
+			return config.Step(t)
+		}
+	}
+	return Out(n.pass), nil
+}
+
+// follow writes the trace of a step and says where the run goes on; nil when
+// the turn is over.
+func (t *Turn) follow(n *step, exit Exit, err error) *step {
+	if t.State.Ended != nil {
+		t.trace()
+		return nil
+	}
+	if err != nil {
+		return t.failed(n, err)
+	}
+	if exit.kind == exitOutput {
+		t.row.Output = exit.output
+	}
+	t.trace()
+	switch exit.kind {
+	case exitOutput:
+		if next := n.next[exit.output]; next != nil {
+			return next
+		}
+		return t.pathEnd()
+	case exitNode:
+		return exit.node
+	case exitPathEnd:
+		return t.pathEnd()
+	case exitBreak:
+		return t.leaveLoop()
+	case exitContinue:
+		return t.nextRound()
+	case exitReturn:
+		return t.returned(exit.output, exit.value)
+	}
+	return nil // exitWait
+}
+
+// close finishes the turn's books.
+func (t *Turn) close() {
+	if t.State.Wait != nil {
+		t.setCallTimers()
+	}
+	if n := len(t.recent); n > keepRecent {
+		t.recent = t.recent[n-keepRecent:]
+	}
+	t.State.Recent = append([]string(nil), t.recent...)
+}
+
+// trace writes the row of the step that was taken.
+func (t *Turn) trace() {
+	t.mask(&t.row)
+	t.Trace = append(t.Trace, t.row)
 }

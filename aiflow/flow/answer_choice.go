@@ -1,0 +1,135 @@
+package flow
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// option is something that can be chosen.
+type option struct {
+	id, title string
+	synonyms  []string
+}
+
+// choose finds the option that a message means: by the id of the button or
+// row that was pressed, then by its title, its id or a synonym, then by its
+// number, then by the likeness of the words. Of two that are equally like
+// none is meant.
+func choose(message map[string]any, options []option, least float64) (string, bool) {
+	if reply := object(message["reply"]); reply != nil {
+		for _, o := range options {
+			if text(reply["id"]) == o.id {
+				return o.id, true
+			}
+		}
+	}
+	said := fold(words(message))
+	if said == "" {
+		return "", false
+	}
+	for _, o := range options {
+		for _, name := range o.names() {
+			if fold(name) == said {
+				return o.id, true
+			}
+		}
+	}
+	if n, err := strconv.Atoi(said); err == nil {
+		if n >= 1 && n <= len(options) {
+			return options[n-1].id, true
+		}
+		return "", false
+	}
+	return likest(said, options, least)
+}
+
+func (o option) names() []string {
+	return append([]string{o.title, o.id}, o.synonyms...)
+}
+
+// likest is the option whose title or synonym is most like what was said.
+func likest(said string, options []option, least float64) (string, bool) {
+	best, id, tie := 0.0, "", false
+	for _, o := range options {
+		top := 0.0
+		for _, name := range o.names() {
+			top = max(top, likeness(said, fold(name)))
+		}
+		switch {
+		case top > best:
+			best, id, tie = top, o.id, false
+		case top == best:
+			tie = true
+		}
+	}
+	return id, best >= least && !tie
+}
+
+// mostLike is the length up to which texts are compared by likeness.
+const mostLike = 200
+
+// likeness is 1 less the edits that make one text the other (a character put
+// in, left out, replaced, or two neighbours swapped), as a part of the longer
+// text's characters: 1 is equal, 0 has nothing in common.
+func likeness(a, b string) float64 {
+	x, y := []rune(a), []rune(b)
+	longest := max(len(x), len(y))
+	if longest == 0 || longest > mostLike {
+		return 0
+	}
+	return 1 - float64(edits(x, y))/float64(longest)
+}
+
+// edits is the optimal string alignment distance.
+func edits(x, y []rune) int {
+	before, row, next := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for k := range row {
+		row[k] = k
+	}
+	for i := 1; i <= len(x); i++ {
+		next[0] = i
+		for k := 1; k <= len(y); k++ {
+			cost := 1
+			if x[i-1] == y[k-1] {
+				cost = 0
+			}
+			next[k] = min(next[k-1]+1, row[k]+1, row[k-1]+cost)
+			if i > 1 && k > 1 && x[i-1] == y[k-2] && x[i-2] == y[k-1] {
+				next[k] = min(next[k], before[k-2]+1)
+			}
+		}
+		before, row, next = row, next, before
+	}
+	return row[len(y)]
+}
+
+// fold makes texts alike that people take for the same: without case,
+// accents, punctuation around, and with single spaces.
+func fold(s string) string {
+	if !plain(s) {
+		s = cases.Fold().String(s)
+		s = strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Mn, r) && r < 0x0900 { // accents; signs of Indic scripts are letters
+				return -1
+			}
+			return r
+		}, norm.NFKD.String(s))
+		s = norm.NFC.String(s)
+	} else {
+		s = strings.ToLower(s)
+	}
+	return strings.Trim(strings.Join(strings.Fields(s), " "), " .,;:!?¿¡)('\"")
+}
+
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

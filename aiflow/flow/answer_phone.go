@@ -1,0 +1,59 @@
+package flow
+
+import (
+	"strings"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+// phone understands a phone number, or a contact card that has one: E.164.
+func (r reader) phone(said string) (any, bool) {
+	if said == "" {
+		said = cardPhone(r.message)
+	}
+	if said == "" || len(said) > 250 {
+		return nil, false
+	}
+	said = asciiDigits(said)
+	if !strings.HasPrefix(said, "+") && strings.HasPrefix(said, "00") {
+		said = "+" + said[2:]
+	}
+	region := ""
+	if !strings.HasPrefix(said, "+") {
+		region = r.region()
+	}
+	n, err := phonenumbers.Parse(said, region)
+	if err != nil || !phonenumbers.IsValidNumber(n) {
+		return nil, false
+	}
+	return phonenumbers.Format(n, phonenumbers.E164), true
+}
+
+// cardPhone is the first number of the first card of a message.
+func cardPhone(message map[string]any) string {
+	cards, _ := message["contacts"].([]any)
+	for _, card := range cards {
+		phones, _ := object(card)["phones"].([]any)
+		for _, phone := range phones {
+			if s := text(object(phone)["phone"]); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// region is where the contact's own phone number is from: numbers without a
+// country are meant from there.
+func (t *Turn) region() string {
+	contact := object(t.env["contact"])
+	own := text(contact["phone"])
+	if own != "" && !strings.HasPrefix(own, "+") {
+		own = "+" + own
+	}
+	if n, err := phonenumbers.Parse(own, ""); err == nil {
+		return phonenumbers.GetRegionCodeForNumber(n)
+	}
+	_, region, _ := strings.Cut(strings.ReplaceAll(t.locale(), "_", "-"), "-")
+	return strings.ToUpper(region)
+}

@@ -1,0 +1,155 @@
+package flow
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// appendValue appends an admitted value as JSON, members in the order of
+// their names.
+func appendValue(out []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(out, "null"...)
+	case bool:
+		return strconv.AppendBool(out, v)
+	case int:
+		return strconv.AppendInt(out, int64(v), 10)
+	case float64:
+		return appendFloat(out, v)
+	case string:
+		return appendQuoted(out, v)
+	case []any:
+		out = append(out, '[')
+		for i, item := range v {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = appendValue(out, item)
+		}
+		return append(out, ']')
+	case map[string]any:
+		return appendMap(out, v)
+	}
+	raw, _ := json.Marshal(v) // what no state holds
+	return append(out, raw...)
+}
+
+func appendMap(out []byte, m map[string]any) []byte {
+	out = append(out, '{')
+	for i, name := range sorted(m) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendQuoted(out, name)
+		out = append(out, ':')
+		out = appendValue(out, m[name])
+	}
+	return append(out, '}')
+}
+
+// appendFloat writes a number so that it is read back as the same one.
+func appendFloat(out []byte, v float64) []byte {
+	return strconv.AppendFloat(out, v, 'g', -1, 64)
+}
+
+// sorted are the names of a map in their order.
+func sorted[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendQuoted appends s as a JSON string with the fewest escapes. Bytes that
+// are no UTF-8 become U+FFFD.
+func appendQuoted(out []byte, s string) []byte {
+	out = append(out, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r != utf8.RuneError || size > 1 {
+				i += size
+				continue
+			}
+			out = append(append(out, s[from:i]...), "\uFFFD"...)
+		} else {
+			out = appendEscaped(append(out, s[from:i]...), c)
+		}
+		i++
+		from = i
+	}
+	return append(append(out, s[from:]...), '"')
+}
+
+func appendEscaped(out []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(out, '\\', c)
+	case '\n':
+		return append(out, `\n`...)
+	case '\r':
+		return append(out, `\r`...)
+	case '\t':
+		return append(out, `\t`...)
+	}
+	return append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// members writes a JSON object member by member.
+type members struct{ out []byte }
+
+func (m *members) name(name string) {
+	if len(m.out) == 0 {
+		m.out = append(m.out, '{')
+	} else {
+		m.out = append(m.out, ',')
+	}
+	m.out = append(appendQuoted(m.out, name), ':')
+}
+
+func (m *members) text(name, v string) {
+	m.name(name)
+	m.out = appendQuoted(m.out, v)
+}
+
+// given is text for a member that is left out when it is empty.
+func (m *members) given(name, v string) {
+	if v != "" {
+		m.text(name, v)
+	}
+}
+
+func (m *members) value(name string, v any) {
+	m.name(name)
+	m.out = appendValue(m.out, v)
+}
+
+func (m *members) end() json.RawMessage {
+	if len(m.out) == 0 {
+		return json.RawMessage("{}")
+	}
+	return append(m.out, '}')
+}
+
+// encode writes any value as JSON.
+func encode(v any) (json.RawMessage, error) {
+	plain, err := admit(v)
+	if err != nil {
+		return nil, fmt.Errorf("writing a value: %w", err)
+	}
+	return appendValue(nil, plain), nil
+}

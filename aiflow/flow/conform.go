@@ -1,0 +1,159 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"maps"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+)
+
+// Codes of values that cannot be kept.
+const (
+	CodeValueType = "value.type"
+	CodeValueSize = "value.too_large"
+)
+
+func wrongType(message string) *Error { return &Error{Code: CodeValueType, Message: message} }
+
+func tooLarge(message string) *Error { return &Error{Code: CodeValueSize, Message: message} }
+
+// at puts the name of a value before what is wrong with it.
+func at(err error, name string) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return &Error{Code: e.Code, Message: name + ": " + e.Message}
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// conform returns v as a declared type has it. Texts of numbers become
+// numbers and the other way round, as contacts write the one and APIs the
+// other. Nothing fits every type.
+func conform(v any, kind string) (any, error) {
+	v, err := admit(v)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	var ok bool
+	switch kind {
+	case "string":
+		v, ok = conformText(v)
+	case "number", "integer":
+		v, ok = conformNumber(v, kind == "integer")
+	case "boolean":
+		v, ok = conformBool(v)
+	case "date", "datetime":
+		v, ok = conformDate(v, kind == "date")
+	case "list":
+		_, ok = v.([]any)
+	case "object":
+		_, ok = v.(map[string]any)
+	default:
+		ok = true
+	}
+	if !ok {
+		return nil, wrongType("must be of type " + kind)
+	}
+	return v, nil
+}
+
+func conformText(v any) (any, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case int, float64, bool:
+		return expression.Format(v), true
+	}
+	return nil, false
+}
+
+func conformNumber(v any, whole bool) (any, bool) {
+	if s, ok := v.(string); ok {
+		n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+		if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
+			return nil, false
+		}
+		v = n
+		if i, err := strconv.Atoi(strings.TrimSpace(s)); err == nil {
+			v = i
+		}
+	}
+	switch n := v.(type) {
+	case int:
+		return n, true
+	case float64:
+		n2, _ := admitFloat(n)
+		_, isWhole := n2.(int)
+		return n2, isWhole || !whole
+	}
+	return nil, false
+}
+
+func conformBool(v any) (any, bool) {
+	switch v := v.(type) {
+	case bool:
+		return v, true
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "true":
+			return true, true
+		case "false":
+			return false, true
+		}
+	}
+	return nil, false
+}
+
+func conformDate(v any, day bool) (any, bool) {
+	s, ok := v.(string)
+	if !ok {
+		return nil, false
+	}
+	when, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		if when, err = time.Parse(time.DateOnly, s); err != nil {
+			return nil, false
+		}
+	}
+	if day {
+		return when.Format(time.DateOnly), true
+	}
+	return s, true
+}
+
+// conformAll checks values against their declarations: all that are required
+// are there, none is unknown, and each has its type.
+func conformAll(what string, given map[string]any, declared map[string]variable) (map[string]any, error) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if _, ok := declared[name]; !ok {
+			return nil, wrongType(what + "." + name + ": is not declared")
+		}
+	}
+	if len(declared) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]any, len(declared))
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		d := declared[name]
+		v, ok := given[name]
+		if !ok || v == nil {
+			v = d.initial
+		}
+		if v == nil && d.Required {
+			return nil, wrongType(what + "." + name + ": is required")
+		}
+		v, err := conform(v, d.Type)
+		if err != nil {
+			return nil, at(err, what+"."+name)
+		}
+		out[name] = v
+	}
+	return out, nil
+}

@@ -1,0 +1,85 @@
+package flow
+
+import (
+	"time"
+)
+
+// Codes and range of delays.
+const (
+	CodeDelay  = "delay.time"
+	leastDelay = time.Second
+	mostDelay  = 90 * 24 * time.Hour
+)
+
+// Step waits, unless the time has come already.
+func (c *delayConfig) Step(t *Turn) (Exit, error) {
+	until, err := c.until(t)
+	if err != nil {
+		return Exit{}, err
+	}
+	t.Note(nil, map[string]any{"until": until.Format(time.RFC3339)})
+	if !until.After(t.world.Now) {
+		return Out("out"), nil
+	}
+	return t.Wait(Wait{Kind: WaitTimer, Timer: t.SetTimer(until), Until: until, Reply: c.Interruptible}), nil
+}
+
+// Resume goes on once the time has come, or the contact wrote.
+func (*delayConfig) Resume(_ *Turn, in Input) (Exit, error) {
+	if _, ok := in.(Reply); ok {
+		return Out("reply"), nil
+	}
+	return Out("out"), nil
+}
+
+func (c *delayConfig) until(t *Turn) (time.Time, error) {
+	until := t.Now()
+	if c.For.Present() {
+		s, err := t.Text(c.For)
+		if err != nil {
+			return until, err
+		}
+		d, err := parseDuration(s)
+		if err != nil || d < leastDelay || d > mostDelay {
+			return until, &Error{Code: CodeDelay, Message: "for: must be a duration from PT1S to P90D"}
+		}
+		until = until.Add(d)
+	}
+	if c.Until.Present() {
+		when, err := c.date(t)
+		if err != nil {
+			return until, err
+		}
+		if when.After(until) {
+			until = when
+		}
+	}
+	if until.Sub(t.world.Now) > mostDelay {
+		return until, &Error{Code: CodeDelay, Message: "until: is more than 90 days away"}
+	}
+	return c.Window.moved(until), nil
+}
+
+func (c *delayConfig) date(t *Turn) (time.Time, error) {
+	v, err := t.Eval(c.Until)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if when, err := time.ParseInLocation(layout, text(v), t.Now().Location()); err == nil {
+			return when, nil
+		}
+	}
+	return time.Time{}, &Error{Code: CodeDelay, Message: "until: must be a date with its time"}
+}
+
+// moved is when the window is next open.
+func (w *windowConfig) moved(at time.Time) time.Time {
+	if w == nil {
+		return at
+	}
+	var h hours
+	h.add(w.Days, w.From, w.To)
+	at, _ = h.next(at.In(zone(w.TZ, at.Location())))
+	return at
+}

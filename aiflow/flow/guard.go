@@ -1,0 +1,133 @@
+package flow
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits of a turn: it commits and goes on in another.
+const (
+	limitTurnSteps    = 250
+	limitTurnEffects  = 50
+	limitTurnMessages = 20
+	limitTurnBytes    = 16 << 20 // that its expressions make
+
+	stepEffects = 6 // at most, of one node
+)
+
+// Limits of a run: it fails, and no error output takes that.
+const (
+	limitRunSteps    = 100_000
+	limitRunTurns    = 1000
+	limitRunFrames   = 16
+	limitRunLife     = 100 * 24 * time.Hour
+	limitRunTimeouts = 5  // in a row, without input from outside
+	limitRunSame     = 20 // messages of one content
+	sameWithin       = 5 * time.Minute
+
+	keepSaid   = 64 // contents that are counted at a time
+	keepRecent = 12 // nodes that a state remembers
+)
+
+// Codes of runs that reached a limit.
+const (
+	CodeRunSteps    = "run.steps"
+	CodeRunTurns    = "run.turns"
+	CodeRunFrames   = "run.frames"
+	CodeRunLife     = "run.life"
+	CodeRunTimeouts = "run.timeouts"
+	CodeRunSame     = "run.same_message"
+)
+
+// limitError is an error that ends the run.
+type limitError struct{ why *Error }
+
+func (e *limitError) Error() string { return e.why.Error() }
+
+func overLimit(code, format string, args ...any) *limitError {
+	return &limitError{&Error{Code: code, Message: fmt.Sprintf(format, args...)}}
+}
+
+// tired reports whether others should have their turns first.
+func (t *Turn) tired() bool {
+	return len(t.Trace) >= limitTurnSteps || len(t.Effects) > limitTurnEffects-stepEffects || t.messages >= limitTurnMessages
+}
+
+// worn is the limit that a run reached before this turn, if any.
+func (t *Turn) worn() *limitError {
+	switch s := t.State; {
+	case s.Turns > limitRunTurns:
+		return overLimit(CodeRunTurns, "the run took more than %d turns%s", limitRunTurns, repeated(t.recent))
+	case !t.world.Run.StartedAt.IsZero() && t.world.Now.Sub(t.world.Run.StartedAt) > limitRunLife:
+		return overLimit(CodeRunLife, "the run is more than 100 days old")
+	}
+	return nil
+}
+
+// spent is the limit of steps, once it is reached.
+func (t *Turn) spent() *limitError {
+	if t.State.Steps < limitRunSteps {
+		return nil
+	}
+	return overLimit(CodeRunSteps, "the run took more than %d steps%s", limitRunSteps, repeated(t.recent))
+}
+
+// timedOut leaves a node through its timeout output. A run that nobody
+// answers again and again ends.
+func (t *Turn) timedOut() (Exit, error) {
+	if t.State.Timeouts++; t.State.Timeouts > limitRunTimeouts {
+		return Exit{}, overLimit(CodeRunTimeouts, "nobody answered %d times in a row%s", t.State.Timeouts, repeated(t.recent))
+	}
+	return Out("timeout"), nil
+}
+
+// say counts a content that is sent.
+func (t *Turn) say(content []byte) error {
+	h := fnv.New32a()
+	_, _ = h.Write(content)
+	sum, now := h.Sum32(), t.world.Now.Unix()
+	s := t.State
+	s.Said = slices.DeleteFunc(s.Said, func(said Said) bool { return now-said.Since >= int64(sameWithin/time.Second) })
+	for i := range s.Said {
+		if s.Said[i].Sum != sum {
+			continue
+		}
+		if s.Said[i].Count++; s.Said[i].Count > limitRunSame {
+			return overLimit(CodeRunSame, "the same message was sent more than %d times in five minutes%s", limitRunSame, repeated(t.recent))
+		}
+		return nil
+	}
+	if len(s.Said) == keepSaid {
+		s.Said = s.Said[1:]
+	}
+	s.Said = append(s.Said, Said{sum, 1, now})
+	return nil
+}
+
+// repeated names the path that the nodes entered last went round and round,
+// as the end of a sentence.
+func repeated(recent []string) string {
+	for n := 1; n <= len(recent)/2; n++ {
+		last, before := recent[len(recent)-n:], recent[len(recent)-2*n:len(recent)-n]
+		if slices.Equal(last, before) {
+			return ", again and again: " + strings.Join(append(rotated(last), rotated(last)[0]), " → ")
+		}
+	}
+	if n := len(recent); n > keepRecent {
+		recent = recent[n-keepRecent:]
+	}
+	if len(recent) == 0 {
+		return ""
+	}
+	return ", at last: " + strings.Join(recent, " → ")
+}
+
+// rotated begins a circle with its first node by name, so that it reads the
+// same wherever it was cut.
+func rotated(circle []string) []string {
+	i := slices.Index(circle, slices.Min(circle))
+	return append(slices.Clone(circle[i:]), circle[:i]...)
+}

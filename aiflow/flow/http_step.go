@@ -1,0 +1,279 @@
+package flow
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+)
+
+// Codes of HTTP calls.
+const (
+	CodeHTTPStatus  = "http.status"
+	CodeHTTPBody    = "http.bad_body"
+	CodeHTTPURL     = "http.bad_url"
+	CodeHTTPTimeout = "http.timeout"
+	CodeHTTPConnect = "http.connect"
+	CodeUnknown     = "effect.unknown"
+
+	mostBody = 256 << 10
+)
+
+// Step builds the request and makes the first attempt.
+func (c *httpConfig) Step(t *Turn) (Exit, error) {
+	r, err := c.request(t)
+	if err != nil {
+		return Exit{}, err
+	}
+	t.Note(map[string]any{"method": r.Method, "url": r.URL}, nil)
+	return t.call(Call{Kind: CallHTTP, Once: c.once(), Timeout: c.Timeout, Request: r})
+}
+
+// once says that a request that may have arrived is not repeated.
+func (c *httpConfig) once() bool {
+	switch c.Idempotency {
+	case "safe":
+		return false
+	case "once":
+		return true
+	}
+	return c.Method == "POST" || c.Method == "PATCH"
+}
+
+func (c *httpConfig) request(t *Turn) (HTTPRequest, error) {
+	r := HTTPRequest{Method: c.Method, Credential: c.Auth, MaxBytes: int64(c.MaxResponse)}
+	var err error
+	if r.URL, err = c.url(t); err != nil {
+		return r, err
+	}
+	if r.Headers, err = c.headers(t); err != nil {
+		return r, err
+	}
+	if c.Body != nil {
+		r.Body, err = c.Body.build(t)
+	}
+	return r, err
+}
+
+func (c *httpConfig) url(t *Turn) (string, error) {
+	s, err := t.Text(c.URL)
+	if err != nil {
+		return "", fmt.Errorf("url: %w", err)
+	}
+	u, err := url.Parse(strings.TrimSpace(s))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || len(s) > 2048 {
+		return "", &Error{Code: CodeHTTPURL, Message: "url: must be an address that begins with https:// or http://"}
+	}
+	if len(c.Query) == 0 {
+		return u.String(), nil
+	}
+	q := u.Query()
+	for _, name := range sorted(c.Query) {
+		v, err := t.Text(c.Query[name])
+		if err != nil {
+			return "", fmt.Errorf("query.%s: %w", name, err)
+		}
+		q.Set(name, v)
+	}
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}
+
+func (c *httpConfig) headers(t *Turn) (map[string]string, error) {
+	if len(c.Headers) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]string, len(c.Headers))
+	for _, name := range sorted(c.Headers) {
+		v, err := t.Text(c.Headers[name])
+		if err != nil {
+			return nil, fmt.Errorf("headers.%s: %w", name, err)
+		}
+		if strings.ContainsAny(v, "\r\n\x00") {
+			return nil, wrongType("headers." + name + ": must be one line")
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+// build renders the body of a request.
+func (b *httpBody) build(t *Turn) (HTTPBody, error) {
+	v, err := t.Data(b.Value)
+	if err == nil {
+		v, err = admit(v)
+	}
+	if err != nil {
+		return HTTPBody{}, fmt.Errorf("body: %w", err)
+	}
+	var out HTTPBody
+	switch b.Kind {
+	case "json":
+		out = HTTPBody{Type: "application/json", Text: string(appendValue(nil, v))}
+	case "text":
+		out = HTTPBody{Type: "text/plain; charset=utf-8", Text: expression.Format(v)}
+	case "form", "multipart":
+		if out, err = b.form(v); err != nil {
+			return HTTPBody{}, err
+		}
+	}
+	if len(out.Text) > mostBody {
+		return HTTPBody{}, tooLarge("body: has more than 256 KiB")
+	}
+	return out, nil
+}
+
+func (b *httpBody) form(v any) (HTTPBody, error) {
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return HTTPBody{}, wrongType("body: must be an object of fields")
+	}
+	form, size := make(map[string]string, len(fields)), 0
+	for name, v := range fields {
+		form[name] = expression.Format(v)
+		size += len(name) + len(form[name])
+	}
+	if size > mostBody {
+		return HTTPBody{}, tooLarge("body: has more than 256 KiB")
+	}
+	if b.Kind == "multipart" {
+		return HTTPBody{Type: "multipart/form-data", Form: form}, nil
+	}
+	values := url.Values{}
+	for name, s := range form {
+		values.Set(name, s)
+	}
+	return HTTPBody{Type: "application/x-www-form-urlencoded", Text: values.Encode()}, nil
+}
+
+// Resume takes the response, or repeats the request.
+func (c *httpConfig) Resume(t *Turn, in Input) (Exit, error) {
+	done, ok := in.(EffectDone)
+	if !ok { // the time of a repetition has come
+		r, err := c.request(t)
+		if err != nil {
+			return Exit{}, err
+		}
+		return t.call(Call{Kind: CallHTTP, Once: c.once(), Timeout: c.Timeout, Request: r})
+	}
+	if done.Err != nil {
+		return t.again(c.Retry, done.Err, c.once())
+	}
+	response, err := result[HTTPResponse](done)
+	if err != nil {
+		return Exit{}, err
+	}
+	return c.answered(t, response)
+}
+
+// answered leaves by the status of a response.
+func (c *httpConfig) answered(t *Turn, r HTTPResponse) (Exit, error) {
+	success := inRanges(c.Success, r.Status)
+	failed := &Error{
+		Code: CodeHTTPStatus, Message: "the server answered with status " + strconv.Itoa(r.Status),
+		Detail: map[string]any{"status": r.Status},
+	}
+	t.Note(nil, map[string]any{"status": r.Status})
+	if !success && (r.Status == 429 || r.Status >= 500) {
+		if exit, err := t.again(c.Retry, failed, c.once() && r.Status != 429 && r.Status != 503); err == nil {
+			return exit, nil
+		}
+	}
+	response, err := r.value()
+	if err != nil {
+		return Exit{}, err
+	}
+	if err := c.keep(t, response, success); err != nil {
+		return Exit{}, err
+	}
+	code := strconv.Itoa(r.Status)
+	for _, output := range []string{"status:" + code, "status:" + code[:1] + "xx"} {
+		if t.node.next[output] != nil {
+			return Out(output), nil
+		}
+	}
+	if !success {
+		failed.Attempt = t.waited.Tries
+		failed.Detail["body"] = response["body"]
+		return Exit{}, failed
+	}
+	return Out("out"), nil
+}
+
+// value is the response as expressions see it.
+func (r HTTPResponse) value() (map[string]any, error) {
+	headers := make(map[string]any, len(r.Headers))
+	for name, v := range r.Headers {
+		headers[strings.ToLower(name)] = v
+	}
+	v, err := admit(map[string]any{"status": r.Status, "headers": headers, "body": r.Body})
+	if err != nil {
+		var e *Error
+		if errors.As(err, &e) {
+			return nil, &Error{Code: CodeHTTPBody, Message: "the response: " + e.Message}
+		}
+		return nil, err
+	}
+	return v.(map[string]any), nil
+}
+
+// keep saves the response, and of one that is a success its parts.
+func (c *httpConfig) keep(t *Turn, response map[string]any, success bool) error {
+	if err := t.save(c.SaveTo, response); err != nil {
+		return err
+	}
+	if !success {
+		return nil
+	}
+	for i, x := range c.Extract {
+		v, err := t.evalWith(x.Path, "response", response)
+		if err == nil {
+			err = t.Set(x.Var, v)
+		}
+		if err != nil {
+			return fmt.Errorf("extract[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// inRanges reports whether n is in a list of numbers and ranges: 200-299,404.
+func inRanges(ranges string, n int) bool {
+	for part := range strings.SplitSeq(ranges, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		low, err := strconv.Atoi(strings.TrimSpace(from))
+		if err != nil {
+			continue
+		}
+		high := low
+		if isRange {
+			if high, err = strconv.Atoi(strings.TrimSpace(to)); err != nil {
+				continue
+			}
+		}
+		if n >= low && n <= high {
+			return true
+		}
+	}
+	return false
+}
+
+// result reads what a call gave: the type itself, or the same as JSON.
+func result[T any](done EffectDone) (T, error) {
+	if v, ok := done.Result.(T); ok {
+		return v, nil
+	}
+	var v T
+	raw, err := json.Marshal(done.Result)
+	if err == nil {
+		err = json.Unmarshal(raw, &v)
+	}
+	if err != nil {
+		return v, &Error{Code: "internal", Message: "the result of the call cannot be read"}
+	}
+	return v, nil
+}

@@ -1,0 +1,129 @@
+package flow
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+)
+
+// masked stands in a trace for what is secret.
+const masked = "•••"
+
+// leastMasked is the length from which a secret is found inside other texts;
+// shorter ones would make whole traces unreadable.
+const leastMasked = 4
+
+// mask takes the values of secret variables out of a trace row.
+func (t *Turn) mask(row *TraceRow) {
+	secrets := t.secrets()
+	if len(secrets) == 0 {
+		return
+	}
+	row.In = object(hide(row.In, secrets))
+	row.Out = object(hide(row.Out, secrets))
+	row.Warning = text(hide(row.Warning, secrets))
+	if row.Error != nil {
+		e := *row.Error
+		e.Message = text(hide(e.Message, secrets))
+		e.Detail = object(hide(e.Detail, secrets))
+		row.Error = &e
+	}
+}
+
+// secrets are the values of secret variables and arguments, as texts.
+func (t *Turn) secrets() (out []string) {
+	for i := range t.State.Frames {
+		if i >= len(t.graphs) || !t.graphs[i].secret {
+			continue
+		}
+		f, g := &t.State.Frames[i], t.graphs[i]
+		out = secretsOf(out, f.Vars, g.variables)
+		out = secretsOf(out, f.Args, g.args)
+	}
+	slices.SortFunc(out, func(a, b string) int { // longer ones first: they may hold others
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+	})
+	return out
+}
+
+func secretsOf(out []string, values map[string]any, declared map[string]variable) []string {
+	for name, v := range values {
+		if declared[name].Secret {
+			out = leaves(out, v)
+		}
+	}
+	return out
+}
+
+// leaves are the texts and numbers in a value.
+func leaves(out []string, v any) []string {
+	switch v := v.(type) {
+	case nil, bool:
+		return out
+	case map[string]any:
+		for _, item := range v {
+			out = leaves(out, item)
+		}
+		return out
+	case []any:
+		for _, item := range v {
+			out = leaves(out, item)
+		}
+		return out
+	}
+	if s := expression.Format(v); s != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+// hide is v with secrets replaced.
+func hide(v any, secrets []string) any {
+	switch v := v.(type) {
+	case string:
+		return hideText(v, secrets)
+	case int, float64:
+		s := expression.Format(v)
+		if hideText(s, secrets) != s {
+			return masked
+		}
+	case json.RawMessage:
+		if plain, err := parseJSON(v); err == nil {
+			if plain, err = admit(plain); err == nil {
+				return json.RawMessage(appendValue(nil, hide(plain, secrets)))
+			}
+		}
+		return masked
+	case map[string]any:
+		if v == nil {
+			return nil
+		}
+		out := make(map[string]any, len(v))
+		for name, item := range v {
+			out[name] = hide(item, secrets)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = hide(item, secrets)
+		}
+		return out
+	}
+	return v
+}
+
+func hideText(s string, secrets []string) string {
+	for _, secret := range secrets {
+		if s == secret {
+			return masked
+		}
+		if len(secret) >= leastMasked {
+			s = strings.ReplaceAll(s, secret, masked)
+		}
+	}
+	return s
+}

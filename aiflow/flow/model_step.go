@@ -1,0 +1,147 @@
+package flow
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Codes of what models answer.
+const (
+	CodeSchema  = "output.schema"
+	CodeNoReply = "agent.no_reply"
+	CodeNoChat  = "channel.no_chat"
+)
+
+// Step asks the model.
+func (c *assistantConfig) Step(t *Turn) (Exit, error) {
+	r, err := c.request(t)
+	if err != nil {
+		return Exit{}, err
+	}
+	t.Note(map[string]any{"model": c.Model, "input": r.Input}, nil)
+	return t.call(Call{Kind: CallAssistant, Timeout: c.Timeout, Request: r})
+}
+
+func (c *assistantConfig) request(t *Turn) (ModelRequest, error) {
+	r := ModelRequest{
+		Model: c.Model, FallbackModel: c.FallbackModel, Memory: c.Memory.asked(),
+		Temperature: c.Temperature, MaxTokens: c.MaxOutputTokens,
+	}
+	c.Output.ask(&r)
+	if c.Attachments {
+		r.Attachments = t.State.Input["media"]
+	}
+	return r, t.prompt(&r, c.Instructions, c.Input)
+}
+
+// prompt renders what a model is told.
+func (t *Turn) prompt(r *ModelRequest, instructions, input Text) (err error) {
+	if r.Instructions, err = t.Text(instructions); err != nil {
+		return err
+	}
+	r.Input, err = t.Text(input)
+	return err
+}
+
+func (m memoryConfig) asked() Memory {
+	return Memory{Scope: m.Scope, Messages: m.Messages, Tokens: m.Tokens, Summary: m.Summary}
+}
+
+// ask says in a request what the model must answer.
+func (o *outputConfig) ask(r *ModelRequest) {
+	if o.Mode != "json" {
+		return
+	}
+	r.JSON, r.Repair = true, o.Repair
+	r.Schema = o.Schema.Raw()
+}
+
+// Resume takes the answer, or asks again.
+func (c *assistantConfig) Resume(t *Turn, in Input) (Exit, error) {
+	done, ok := in.(EffectDone)
+	switch {
+	case !ok:
+		r, err := c.request(t)
+		if err != nil {
+			return Exit{}, err
+		}
+		return t.call(Call{Kind: CallAssistant, Timeout: c.Timeout, Request: r})
+	case done.Err != nil:
+		return t.again(c.Retry, done.Err, false)
+	}
+	r, err := result[ModelResult](done)
+	if err != nil {
+		return Exit{}, err
+	}
+	switch r.Finish {
+	case FinishDone:
+		return t.answer(r, c.Output.Mode, c.Send, c.SaveTo)
+	case FinishInvalid:
+		t.showError(&Error{Code: CodeSchema, Message: "the answer does not fit the schema", Node: t.node.id})
+		return Out("invalid"), nil
+	case FinishRefused:
+		return Out("refused"), nil
+	}
+	return Exit{}, unexpected(r.Finish)
+}
+
+func unexpected(f Finish) *Error {
+	return &Error{Code: "internal", Message: "the model finished unexpectedly: " + string(f)}
+}
+
+// answer keeps and sends what a model answered.
+func (t *Turn) answer(r ModelResult, mode string, send bool, saveTo string) (Exit, error) {
+	var v any = r.Text
+	if mode == "json" {
+		v = r.Value
+	}
+	v, err := admit(v)
+	if err != nil {
+		return Exit{}, err
+	}
+	t.Note(nil, map[string]any{"answer": v})
+	if err := t.save(saveTo, v); err != nil {
+		return Exit{}, err
+	}
+	if send && mode != "json" && t.world.Chat != nil {
+		if err := t.speak(r.Text); err != nil {
+			return Exit{}, err
+		}
+	}
+	return Out("out"), nil
+}
+
+// speak sends a text, in several messages when it is long.
+func (t *Turn) speak(s string) error {
+	for _, part := range parted(s, mostText) {
+		var m members
+		m.text("type", "text")
+		m.text("text", part)
+		if err := t.send(m.end(), "", 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parted cuts a text into parts of at most so many characters, where a
+// paragraph, a line or a word ends.
+func parted(s string, most int) (parts []string) {
+	s = strings.TrimSpace(s)
+	for utf8.RuneCountInString(s) > most {
+		head := string([]rune(s)[:most])
+		cut := len(head)
+		for _, gap := range []string{"\n\n", "\n", " "} {
+			if i := strings.LastIndex(head, gap); i > len(head)/2 {
+				cut = i
+				break
+			}
+		}
+		parts = append(parts, strings.TrimSpace(s[:cut]))
+		s = strings.TrimSpace(s[cut:])
+	}
+	if s != "" {
+		parts = append(parts, s)
+	}
+	return parts
+}

@@ -1,0 +1,107 @@
+package flow
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// HTTPRequest is a [CallHTTP].
+type HTTPRequest struct {
+	Method     string            `json:"method"`
+	URL        string            `json:"url"` // with its query
+	Headers    map[string]string `json:"headers,omitempty"`
+	Credential string            `json:"credential,omitempty"` // the id of what the caller adds to the request
+	Body       HTTPBody          `json:"body,omitzero"`
+	MaxBytes   int64             `json:"maxBytes"` // of the response; more is http.too_large
+}
+
+// HTTPBody is what a request carries.
+type HTTPBody struct {
+	Type string            `json:"type,omitempty"` // the media type; "multipart/form-data" without a boundary
+	Text string            `json:"text,omitempty"`
+	Form map[string]string `json:"form,omitempty"` // the parts of multipart/form-data
+}
+
+// HTTPResponse is the result of a [CallHTTP]. A server's refusal is a
+// response too: the node's success decides.
+type HTTPResponse struct {
+	Status  int               `json:"status"`
+	Headers map[string]string `json:"headers,omitempty"` // names in lower case
+	Body    any               `json:"body,omitempty"`    // a JSON value when the response is JSON, else a string
+}
+
+// ModelRequest is a [CallAssistant], a [CallAgent] or a [CallExtract].
+type ModelRequest struct {
+	Model         string          `json:"model"`
+	FallbackModel string          `json:"fallbackModel,omitempty"`
+	Instructions  string          `json:"instructions,omitempty"`
+	Input         string          `json:"input"`
+	Attachments   any             `json:"attachments,omitempty"` // the input's media
+	Memory        Memory          `json:"memory,omitzero"`
+	JSON          bool            `json:"json,omitempty"` // JSON is wanted, of Schema
+	Schema        json.RawMessage `json:"schema,omitempty"`
+	Repair        int             `json:"repair,omitempty"`
+	Temperature   float64         `json:"temperature"`
+	MaxTokens     int             `json:"maxOutputTokens,omitempty"`
+	Locale        string          `json:"locale,omitempty"`
+	Agent         *AgentRequest   `json:"agent,omitempty"`
+}
+
+// AgentRequest is what a [CallAgent] has beside its [ModelRequest].
+type AgentRequest struct {
+	Servers      []string      `json:"servers,omitempty"`
+	Tools        []string      `json:"tools,omitempty"`
+	Functions    []string      `json:"functions,omitempty"`
+	Approval     string        `json:"approval"`
+	MaxSteps     int           `json:"maxSteps"`
+	MaxToolCalls int           `json:"maxToolCalls"`
+	TokenBudget  int           `json:"tokenBudget"`
+	ToolTimeout  time.Duration `json:"toolTimeout"`
+	Converse     bool          `json:"converse,omitempty"`
+	Resume       any           `json:"resume,omitempty"`   // what the agent kept: [ModelResult].Resume
+	Approved     *bool         `json:"approved,omitempty"` // the answer to [FinishApproval]
+}
+
+// Memory is what a model is told of earlier messages.
+type Memory struct {
+	Scope    string `json:"scope"`
+	Messages int    `json:"messages"`
+	Tokens   int    `json:"tokens"`
+	Summary  bool   `json:"summary,omitempty"`
+}
+
+// ModelResult is what a model or an agent answered.
+type ModelResult struct {
+	Finish Finish `json:"finish"`
+	Text   string `json:"text,omitempty"`
+	Value  any    `json:"value,omitempty"`  // the JSON that was wanted
+	Resume any    `json:"resume,omitempty"` // given back with the next request
+
+	Tool      string `json:"tool,omitempty"`      // with [FinishApproval]
+	Arguments any    `json:"arguments,omitempty"` // with [FinishApproval]
+}
+
+// Finish says why a model or an agent stopped.
+type Finish string
+
+// Why a model or an agent stops.
+const (
+	FinishDone     Finish = "done"
+	FinishInvalid  Finish = "invalid"  // the answer does not fit its schema
+	FinishRefused  Finish = "refused"  // an assistant declined
+	FinishLimit    Finish = "limit"    // steps, tool calls or tokens of an agent are used up
+	FinishDenied   Finish = "denied"   // consent was refused
+	FinishHandoff  Finish = "handoff"  // the agent wants a person
+	FinishAsk      Finish = "ask"      // a conversing agent says Text and waits for the reply
+	FinishApproval Finish = "approval" // an agent wants consent for Tool
+)
+
+// ToolRequest is a [CallTool].
+type ToolRequest struct {
+	Server    string         `json:"server"`
+	Tool      string         `json:"tool"`
+	Arguments map[string]any `json:"arguments,omitempty"`
+	// Auto says that the tool's own hints decide whether the call may be
+	// repeated.
+	Auto bool `json:"auto,omitempty"`
+}
