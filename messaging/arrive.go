@@ -132,7 +132,7 @@ func (u *unit) arrived(ctx context.Context, l line, e *provider.Message, m *mess
 	}
 	u.answered(c, e)
 	if e.Standby || e.Mine && e.App == "" {
-		c.HandoffUS = max(c.HandoffUS, m.AtUS) // somebody else answers, or a person on the account's own phone
+		u.answeredByHand(c, m.AtUS) // somebody else answers, or a person on the account's own phone
 	}
 	if !e.Mine {
 		c.heard(l, m.AtUS, database.Micros(e.WindowUntil))

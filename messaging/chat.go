@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -40,34 +39,6 @@ type Chat struct {
 	UpdatedAt       UnixTime                   `json:"updatedAt"`
 }
 
-// ActiveBot is the engine that has a conversation in a chat.
-type ActiveBot struct {
-	Engine string `json:"engine"`
-	ID     string `json:"id"`
-}
-
-// TakeOver is how long bots make way for a person who has written in a chat
-// without taking it over for good.
-const TakeOver = 30 * time.Minute
-
-// Handoff says that a person has taken over: by what [ChatChange] says until
-// the chat is given back, by writing in it for [TakeOver].
-type Handoff struct {
-	Since UnixTime  `json:"since"`
-	Until *UnixTime `json:"until" doc:"When bots answer again; null: when the chat is given back."`
-}
-
-func (c *chatRow) handoff() *Handoff {
-	if c.HandoffUS == 0 {
-		return nil
-	}
-	h := &Handoff{Since: unixTime(c.HandoffUS)}
-	if !c.Taken {
-		h.Until = &UnixTime{h.Since.Add(TakeOver)}
-	}
-	return h
-}
-
 // ChatChange holds what is to be changed; nil members stay.
 type ChatChange struct {
 	BotActive *bool
@@ -78,6 +49,11 @@ type ChatChange struct {
 	Language  *string
 	OptedOut  *bool
 	Handoff   string // "take", "close" or ""
+
+	// What follows is for the engines of bots.
+	Ask       *HandoffAsk // for a person
+	EndAsk    bool        // nobody is asked for any more; who has come stays
+	ActiveBot *ActiveBot  // the zero value: none
 }
 
 // Chats lists the chats of a line, the newest activity first. search matches
@@ -206,7 +182,7 @@ func (c *chatRow) view(last *Message) Chat {
 	if c.BotActive {
 		out.BotActive = 1
 	}
-	out.Handoff = c.handoff()
+	out.Handoff, out.ActiveBot = c.handoff(), c.activeBot()
 	return out
 }
 
@@ -296,4 +272,13 @@ func (u *unit) known(ctx context.Context, l line, addr provider.Address) (*chatR
 		return nil, err
 	}
 	return u.chatOf(who), nil
+}
+
+// RemoteJID is how payloads name the contact or the group.
+func (c Chat) RemoteJID() string {
+	a := provider.Address{ChatID: c.ID, Group: c.Kind == "group"}
+	if c.Phone != nil {
+		a.Phone = *c.Phone
+	}
+	return a.RemoteJID()
 }

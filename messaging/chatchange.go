@@ -34,14 +34,11 @@ func (c *chatRow) change(ch ChatChange, nowUS int64) error {
 	if ch.BotActive != nil {
 		c.BotActive = *ch.BotActive
 	}
-	switch ch.Handoff {
-	case "":
-	case "take":
-		c.HandoffUS, c.Taken = nowUS, true
-	case "close":
-		c.HandoffUS, c.Taken = 0, false
-	default:
-		return &Invalid{"handoff", "must be take or close"}
+	if err := c.changeHands(ch, nowUS); err != nil {
+		return err
+	}
+	if ch.ActiveBot != nil {
+		c.ActiveBot = ch.ActiveBot.encode()
 	}
 	if ch.Tags != nil {
 		if err := c.setTags(ch.Tags); err != nil {

@@ -124,7 +124,7 @@ func (c *chatRow) absorb(o *chatRow) {
 	// What keeps quiet in one of them keeps quiet in both.
 	c.BotActive = c.BotActive && o.BotActive
 	c.absorbWord(o)
-	c.HandoffUS, c.Taken = max(c.HandoffUS, o.HandoffUS), c.Taken || o.Taken
+	c.absorbHands(o)
 	c.absorbNames(o)
 	c.Phone, c.UserID, c.LID = cmp.Or(c.Phone, o.Phone), cmp.Or(c.UserID, o.UserID), cmp.Or(c.LID, o.LID)
 	c.Unread += o.Unread

@@ -21,7 +21,7 @@ type ChatNews struct {
 	ChatID    string
 	BotActive bool
 	Handoff   time.Time // a person took over then; zero: nobody has
-	WasTaken  bool      // a person had taken over before this change
+	WasTaken  bool      // a person had taken over before this change, or was asked for
 	Merged    []string  // keys of chats that have become one with this one; their events have this one's key from now on
 }
 
@@ -43,9 +43,13 @@ type share struct {
 	botActive bool
 	handoffUS int64
 	taken     bool
+	askedUS   int64
 }
 
-func (c *chatRow) share() share { return share{c.BotActive, c.HandoffUS, c.Taken} }
+func (c *chatRow) share() share { return share{c.BotActive, c.HandoffUS, c.Taken, c.AskedUS} }
+
+// handed says that a person has the chat, or is asked for.
+func (s share) handed() bool { return s.handoffUS != 0 || s.askedUS != 0 }
 
 // meet remembers a chat as it is before the unit changes it.
 func (w *chatWork) meet(c *chatRow) {
@@ -92,11 +96,11 @@ func (u *unit) chatNews() []ChatNews {
 		}
 		n := ChatNews{
 			Reference: c.Reference, Key: chatKey(c.Reference, id), ChatID: c.ChatID,
-			BotActive: c.BotActive, Handoff: database.Time(c.HandoffUS), WasTaken: before.handoffUS != 0,
+			BotActive: c.BotActive, Handoff: database.Time(c.HandoffUS), WasTaken: before.handed(),
 		}
 		for _, gone := range u.merged[id] {
 			n.Merged = append(n.Merged, chatKey(c.Reference, gone))
-			n.WasTaken = n.WasTaken || u.met[gone].handoffUS != 0
+			n.WasTaken = n.WasTaken || u.met[gone].handed()
 		}
 		news = append(news, n)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -252,7 +253,9 @@ func TestPersonTakesOver(t *testing.T) {
 		ref := f.line(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
 		require.Nil(t, f.chat(t, ref, "111").Handoff)
-		byHand := func(id string) { f.receive(t, ref, text(id, "111", "I am here", func(m *provider.Message) { m.Mine = true })) }
+		byHand := func(id string) {
+			f.receive(t, ref, text(id, "111", "I am here", func(m *provider.Message) { m.Mine = true }))
+		}
 		byHand("p1")
 		h := f.chat(t, ref, "111").Handoff
 		require.NotNil(t, h)
@@ -269,5 +272,47 @@ func TestPersonTakesOver(t *testing.T) {
 			require.NotNil(t, h)
 			require.Equal(t, c.taken, h.Until == nil, c.handoff)
 		}
+	})
+}
+
+func TestBotAsksForAPerson(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f, w := watched(t, db)
+		ref := f.line(t, testKind)
+		f.receive(t, ref, text("m1", "111", "hello"))
+		change := func(c messaging.ChatChange) messaging.Chat {
+			got, err := f.acc.UpdateChat(t.Context(), ref, "111", c)
+			require.NoError(t, err)
+			return got
+		}
+		silent := func() bool { return f.chat(t, ref, "111").Handoff.Silent(time.Now()) }
+		ask := &messaging.HandoffAsk{Target: "sales", Note: "wants a bicycle", Pause: true}
+		bot := messaging.ActiveBot{Engine: "botengine", ID: "b1"}
+
+		c := change(messaging.ChatChange{Ask: ask, ActiveBot: &bot})
+		require.Equal(t, &bot, c.ActiveBot)
+		require.False(t, c.Handoff.Taken)
+		require.Equal(t, "sales", c.Handoff.Target)
+		require.Equal(t, "wants a bicycle", c.Handoff.Note)
+		require.True(t, silent(), "it asked for silence")
+		require.Nil(t, change(messaging.ChatChange{EndAsk: true, ActiveBot: &messaging.ActiveBot{}}).Handoff)
+		require.Nil(t, f.chat(t, ref, "111").ActiveBot)
+		require.False(t, silent())
+
+		change(messaging.ChatChange{Ask: &messaging.HandoffAsk{}})
+		require.False(t, silent())
+		w.take()
+		f.receive(t, ref, text("p1", "111", "here I am", func(m *provider.Message) { m.Mine = true }))
+		h := f.chat(t, ref, "111").Handoff
+		require.True(t, h.Taken)
+		require.Nil(t, h.Until, "who was asked has it until it is given back")
+		require.True(t, silent())
+		require.NotNil(t, change(messaging.ChatChange{EndAsk: true}).Handoff, "who has come stays")
+		require.Nil(t, change(messaging.ChatChange{Handoff: "close"}).Handoff)
+		news := w.take()
+		last := news[len(news)-1]
+		require.True(t, last.WasTaken && last.Handoff.IsZero(), "it was given back")
 	})
 }

@@ -64,7 +64,7 @@ func (u *unit) writeChats(ctx context.Context) error {
 		rows = append(rows, []any{
 			c.ID, c.ChatID, c.Phone, c.UserID, c.LID, c.Label, c.Name, c.BizName, c.Unread, c.BotActive, c.Variables, c.Tags, c.Fields,
 			c.Language, c.OptedOut, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / activitySlot, c.WindowUS,
-			database.Micros(u.now), c.Title, c.TitleUS, c.Username, c.NameUS, c.MovedUS, c.OptedUS, c.Taken,
+			database.Micros(u.now), c.Title, c.TitleUS, c.Username, c.NameUS, c.MovedUS, c.OptedUS, c.Taken, c.AskedUS, c.Asked, c.ActiveBot,
 		})
 	}
 	err := u.update(ctx, `UPDATE messaging_chat SET chat_id = v.column2, phone = v.column3, user_id = v.column4, lid = v.column5,
@@ -72,10 +72,11 @@ func (u *unit) writeChats(ctx context.Context) error {
 		tags = v.column12, fields = v.column13, language = v.column14, opted_out = v.column15, handoff_us = v.column16,
 		last_message = v.column17, activity_us = v.column18, activity_slot = v.column19, window_us = v.column20,
 		updated_us = v.column21, title = v.column22, title_us = v.column23, username = v.column24, name_us = v.column25,
-		moved_us = v.column26, opted_us = v.column27, taken = v.column28`,
+		moved_us = v.column26, opted_us = v.column27, taken = v.column28, asked_us = v.column29, asked = v.column30,
+		active_bot = v.column31`,
 		[]string{
 			"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT",
-			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BOOLEAN",
+			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BOOLEAN", "BIGINT", "TEXT", "TEXT",
 		}, rows, sameChat)
 	if err != nil {
 		return fmt.Errorf("updating chats: %w", moved(err))

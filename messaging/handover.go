@@ -12,10 +12,10 @@ func (u *unit) handedOver(ctx context.Context, l line, e *provider.Handover) err
 	before := c.share()
 	switch e.Owner {
 	case provider.HandoverTheirs:
-		c.HandoffUS, c.Taken = max(c.HandoffUS, at), true
+		c.taken(max(c.HandoffUS, at))
 	case provider.HandoverOurs:
 		if at >= c.HandoffUS {
-			c.HandoffUS, c.Taken = 0, false
+			c.givenBack()
 		}
 	}
 	return u.chatChanged(ctx, l, c, c.share() != before)

@@ -35,6 +35,9 @@ type chatRow struct {
 	OptedUS     int64                `db:"opted_us"`
 	HandoffUS   int64                `db:"handoff_us"`
 	Taken       bool                 `db:"taken"`
+	AskedUS     int64                `db:"asked_us"`
+	Asked       string               `db:"asked"`      // JSON of a [HandoffAsk], or ""
+	ActiveBot   string               `db:"active_bot"` // JSON of an [ActiveBot], or ""
 	LastMessage int64                `db:"last_message"`
 	ActivityUS  int64                `db:"activity_us"`
 	Choices     string               `db:"choices"` // JSON of the open question, an [asked], or ""
@@ -48,7 +51,7 @@ type chatRow struct {
 const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.lid, c.label, c.title, c.title_us, c.name, c.biz_name,
 	c.username, c.name_us, c.moved_us, c.unread,
 	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.opted_us, c.handoff_us, c.last_message, c.activity_us,
-	c.window_us, c.created_us, c.updated_us, c.taken, c.held, c.choices, c.marks`
+	c.window_us, c.created_us, c.updated_us, c.taken, c.asked_us, c.asked, c.active_bot, c.held, c.choices, c.marks`
 
 func (c *chatRow) address() provider.Address {
 	return provider.Address{ChatID: c.ChatID, Group: c.IsGroup, Phone: c.Phone, UserID: c.UserID, LID: c.LID}

@@ -133,7 +133,7 @@ func TestUpdateChat(t *testing.T) {
 			`"name":"","botActive":1,"handoff":null,"variables":{},"tags":[],"fields":{},"language":null,"optedOut":false`))
 		patch(`,"botActive":0,"name":"Ana","variables":{"n":1.50,"big":12345678901234567890,"list":[1,{"a":null}],"gone":"x"},
 			"tags":["vip"," vip ","new"],"fields":{"crm":"7"},"language":"pt-BR","optedOut":true,"handoff":"take"`).is(200, chat(ref, 0, "null",
-			`"name":"Ana","botActive":0,"handoff":{"since":"<now>","until":null},"variables":{"n":1.50,"big":12345678901234567890,"list":[1,{"a":null}],"gone":"x"},
+			`"name":"Ana","botActive":0,"handoff":{"since":"<now>","taken":true,"until":null,"target":"","note":""},"variables":{"n":1.50,"big":12345678901234567890,"list":[1,{"a":null}],"gone":"x"},
 			"tags":["vip","new"],"fields":{"crm":"7"},"language":"pt-BR","optedOut":true`))
 		a := patch(`,"botActive":true,"variables":{"gone":null,"more":false},"tags":[],"optedOut":false,"handoff":"close"`)
 		a.is(200, chat(ref, 0, "null",

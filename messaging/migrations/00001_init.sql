@@ -46,6 +46,9 @@ CREATE TABLE messaging_chat (
 	opted_us BIGINT NOT NULL, -- when that was said
 	handoff_us BIGINT NOT NULL, -- a person took over then; 0: nobody
 	taken BOOLEAN NOT NULL DEFAULT FALSE, -- until it is given back; else for a while
+	asked_us BIGINT NOT NULL DEFAULT 0, -- a bot asked for a person then; 0: none did
+	asked TEXT NOT NULL DEFAULT '', -- JSON of how
+	active_bot TEXT NOT NULL DEFAULT '', -- JSON of the bot that has a conversation in it; '' none
 	last_message BIGINT NOT NULL, -- messaging_message.seq, 0: none
 	activity_us BIGINT NOT NULL, -- 0: nothing has happened in it, and it is not listed
 	activity_slot BIGINT NOT NULL, -- activity_us in ten minutes: an index on it need not be written with every message

@@ -1,0 +1,128 @@
+package messaging
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// TakeOver is how long bots make way for a person who has written in a chat
+// without taking it over for good.
+const TakeOver = 30 * time.Minute
+
+// Handoff says that a person has taken a chat over, or that a bot has asked for
+// one. Who takes it by [ChatChange], or answers what a bot asked, has it until
+// it is given back; who only writes in it, for [TakeOver].
+type Handoff struct {
+	Since  UnixTime  `json:"since"`
+	Taken  bool      `json:"taken" doc:"A person has it; else one is asked for."`
+	Until  *UnixTime `json:"until" doc:"When bots answer again; null: when the chat is given back."`
+	Target string    `json:"target" doc:"Whom the bot asked for."`
+	Note   string    `json:"note" doc:"What the bot says about it."`
+
+	pause bool
+}
+
+// HandoffAsk is how a bot asks for a person.
+type HandoffAsk struct {
+	Target string `json:"target"` // whom, in words
+	Note   string `json:"note"`
+	Pause  bool   `json:"pause"` // no bot answers until somebody comes, or until it is taken back
+}
+
+// ActiveBot is the bot, or the flow, that has a conversation in a chat.
+type ActiveBot struct {
+	Engine string `json:"engine"`
+	ID     string `json:"id"`
+}
+
+func (b ActiveBot) encode() string {
+	if b == (ActiveBot{}) {
+		return ""
+	}
+	return string(mustJSON(b))
+}
+
+func (c *chatRow) activeBot() *ActiveBot {
+	if c.ActiveBot == "" {
+		return nil
+	}
+	var b ActiveBot
+	_ = json.Unmarshal([]byte(c.ActiveBot), &b) // written by this package
+	return &b
+}
+
+// Silent says that no bot is to answer at a time.
+func (h *Handoff) Silent(now time.Time) bool {
+	switch {
+	case h == nil:
+		return false
+	case !h.Taken:
+		return h.pause
+	}
+	return h.Until == nil || now.Before(h.Until.Time)
+}
+
+func (c *chatRow) handoff() *Handoff {
+	if !c.share().handed() {
+		return nil
+	}
+	var ask HandoffAsk
+	if c.AskedUS != 0 {
+		_ = json.Unmarshal([]byte(c.Asked), &ask) // written by this package
+	}
+	h := &Handoff{Since: unixTime(c.AskedUS), Target: ask.Target, Note: ask.Note, pause: ask.Pause}
+	if c.HandoffUS != 0 {
+		h.Since, h.Taken = unixTime(c.HandoffUS), true
+		if !c.Taken {
+			h.Until = &UnixTime{h.Since.Add(TakeOver)}
+		}
+	}
+	return h
+}
+
+// changeHands does what a change says of who answers.
+func (c *chatRow) changeHands(ch ChatChange, nowUS int64) error {
+	switch ch.Handoff {
+	case "":
+	case "take":
+		c.taken(nowUS)
+	case "close":
+		c.givenBack()
+	default:
+		return &Invalid{"handoff", "must be take or close"}
+	}
+	switch {
+	case ch.Ask != nil:
+		c.AskedUS, c.Asked = nowUS, string(mustJSON(ch.Ask))
+	case ch.EndAsk && c.HandoffUS == 0: // else somebody has come
+		c.AskedUS, c.Asked = 0, ""
+	}
+	return nil
+}
+
+// taken is for a person who has the chat until it is given back.
+func (c *chatRow) taken(us int64) { c.HandoffUS, c.Taken = us, true }
+
+func (c *chatRow) givenBack() {
+	c.HandoffUS, c.Taken, c.AskedUS, c.Asked = 0, false, 0, ""
+}
+
+// answeredByHand is for a person who has written in a chat.
+func (u *unit) answeredByHand(c *chatRow, us int64) {
+	c.HandoffUS = max(c.HandoffUS, us)
+	if c.AskedUS != 0 && !c.Taken {
+		c.Taken = true
+		u.dirtyChats.add(c)
+	}
+}
+
+// absorbHands takes over who has the other of two chats that have become one.
+func (c *chatRow) absorbHands(o *chatRow) {
+	c.HandoffUS, c.Taken = max(c.HandoffUS, o.HandoffUS), c.Taken || o.Taken
+	if o.AskedUS > c.AskedUS {
+		c.AskedUS, c.Asked = o.AskedUS, o.Asked
+	}
+	if c.ActiveBot == "" {
+		c.ActiveBot = o.ActiveBot
+	}
+}
