@@ -85,6 +85,8 @@ func settle(t *testing.T, f fixture, g *graphtest.Server, name, word, phone, num
 	media := c.upload(t, part{"file", word + ".png", "image/png", string(picture(t, 40, 30))}, part{field: "reference", body: fmt.Sprint(sandbox)}).json(201)
 	c.call(t, "POST", "/chats/send", sendBody(sandbox, "ana", fmt.Sprintf(`{"type":"image","mediaId":%q,"caption":%q}`, media["mediaId"], word)), "Idempotency-Key", word).json(200)
 	c.call(t, "PATCH", "/chats", fmt.Sprintf(`{"reference":%d,"chatId":"ana","variables":{"a":%q},"tags":[%q],"name":%q}`, sandbox, word, word, word)).json(200)
+	require.Equal(t, 200, c.execute(t, "list_chats", fmt.Sprintf(`{"reference":%d}`, sandbox)).Code)
+	c.execute(t, word, `{}`).failed(404, "unknown_function")
 	e.callbacks(t, g)
 	require.Equal(t, 200, f.pay(t, strings.ReplaceAll(subscribed("evt_"+name, 100, e.account, "active"), "cus_1", "cus_"+word)).Code)
 	require.Equal(t, 200, f.pay(t, strings.ReplaceAll(subscribed("evt_0"+name, 100, e.account, "active"), "cus_1", "cus_"+word)).Code)
@@ -178,6 +180,9 @@ func TestDeleteAccount(t *testing.T) {
 		require.Greater(t, traces(before, word), 20)
 		for _, table := range []string{"messaging_dead", "messaging_raw", "messaging_early", "messaging_media", "webhook_attempt", "auth_user"} {
 			require.Positive(t, stored(t, db)[table], table)
+		}
+		for _, table := range []string{"mcp_audit ", "mcp_limit "} {
+			require.Regexp(t, `(?m)^`+table+`.*`+ana.account, before)
 		}
 
 		ana.call(t, "DELETE", "/account", `{"password":"wrong"}`).problem(422, "validation")
