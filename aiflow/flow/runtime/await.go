@@ -1,0 +1,98 @@
+package runtime
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// pollRun is how often a waiting caller looks for turns of other nodes.
+const pollRun = 250 * time.Millisecond
+
+// waits tells callers of the turns of runs.
+type waits struct {
+	mu    sync.Mutex
+	byRun map[int64]map[*told]struct{}
+}
+
+// told is a caller that waits for turns of a run.
+type told struct {
+	w   *waits
+	run int64
+	ch  chan struct{}
+}
+
+// on registers for the turns of a run on this node.
+func (w *waits) on(run int64) *told {
+	t := &told{w: w, run: run, ch: make(chan struct{}, 1)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byRun == nil {
+		w.byRun = map[int64]map[*told]struct{}{}
+	}
+	if w.byRun[run] == nil {
+		w.byRun[run] = map[*told]struct{}{}
+	}
+	w.byRun[run][t] = struct{}{}
+	return t
+}
+
+func (t *told) leave() {
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
+	delete(t.w.byRun[t.run], t)
+	if len(t.w.byRun[t.run]) == 0 {
+		delete(t.w.byRun, t.run)
+	}
+}
+
+// tell wakes those who wait for a turn of a run.
+func (w *waits) tell(run int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for t := range w.byRun[run] {
+		select {
+		case t.ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// await waits until a run waits for something or has ended, at most for d.
+func (r *Runtime) await(ctx context.Context, run int64, d time.Duration) {
+	t := r.waits.on(run)
+	defer t.leave()
+	r.awaitQuery(ctx, t, d, `SELECT status <> 'running' FROM flow_run WHERE seq = $1`, run)
+}
+
+// awaitTurn waits until a run has taken a turn after the given one and does not
+// go on by itself, or what it was given was dropped.
+func (r *Runtime) awaitTurn(ctx context.Context, t *told, run, turn int64, d time.Duration) {
+	r.awaitQuery(ctx, t, d, `SELECT (turn > $1 AND status <> 'running') OR NOT EXISTS (SELECT 1 FROM flow_input i WHERE i.mailbox = r.mailbox AND i.run = r.seq)
+		FROM flow_run r WHERE r.seq = $2`, turn, run)
+}
+
+// awaitQuery waits until query says true, finds nothing, or fails.
+func (r *Runtime) awaitQuery(ctx context.Context, t *told, d time.Duration, query string, args ...any) {
+	if d <= 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	poll := time.NewTicker(pollRun)
+	defer poll.Stop()
+	for {
+		var is bool
+		if err := r.db.GetContext(ctx, &is, query, args...); is || err != nil && !database.Failed(err) {
+			return
+		}
+		select {
+		case <-t.ch:
+		case <-poll.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// The codes of errors of calls that no kind has for itself.
+const (
+	codeUnknown     = "effect.unknown"     // it must not be made twice, and nobody knows whether it was made
+	codeUnsupported = "effect.unsupported" // nobody answers calls of the kind
+	codeFailed      = "effect.failed"
+)
+
+// callRow is a call as the journal has it.
+type callRow struct {
+	ID        int64         `db:"id"`
+	Run       int64         `db:"run"`
+	Effect    string        `db:"effect"`
+	Node      string        `db:"node"`
+	Kind      flow.CallKind `db:"kind"`
+	Once      bool          `db:"once"`
+	Key       string        `db:"idempotency_key"`
+	Attempt   int           `db:"attempt"`
+	TimeoutUS int64         `db:"timeout_us"`
+	Request   string        `db:"request"`
+	StartedUS int64         `db:"started_us"`
+	DoneUS    int64         `db:"done_us"`
+}
+
+// answer is what came of a call.
+type answer struct {
+	call   *callRow
+	result json.RawMessage
+	err    *flow.Error
+	begun  time.Time
+	took   time.Duration
+}
+
+// handleCall makes a call. One that must not be made twice is noted before: if
+// it was begun already and has no result, nobody knows what became of it.
+func (r *Runtime) handleCall(ctx context.Context, it lane.Item) lane.Outcome {
+	c, err := r.callOf(ctx, it.Subject)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return lane.Outcome{Verdict: lane.Done} // erased meanwhile
+	case err != nil:
+		return r.callLater(ctx, it, "reading a call failed", err)
+	case c.DoneUS > 0:
+		return lane.Outcome{Verdict: lane.Done}
+	case c.Once && c.StartedUS > 0:
+		return lane.Outcome{Verdict: lane.Done, Data: &answer{call: c, err: c.unknown(), begun: database.Time(c.StartedUS)}}
+	}
+	run, err := r.runBySeq(ctx, c.Run)
+	if err == nil && run.EndedUS > 0 {
+		return lane.Outcome{Verdict: lane.Done}
+	}
+	a := &answer{call: c, begun: r.now()}
+	if err == nil && c.Once {
+		err = r.beginCall(ctx, c, a.begun)
+	}
+	if err != nil {
+		return r.callLater(ctx, it, "beginning a call failed", err)
+	}
+	a.result, a.err = r.perform(ctx, run, c)
+	a.took = r.now().Sub(a.begun)
+	if ctx.Err() != nil && a.err != nil {
+		if !c.Once {
+			return lane.Outcome{Verdict: lane.Yield} // the node stops: another repeats it
+		}
+		a.err = c.unknown()
+	}
+	return lane.Outcome{Verdict: lane.Done, Data: a}
+}
+
+func (r *Runtime) callLater(ctx context.Context, it lane.Item, what string, err error) lane.Outcome {
+	if ctx.Err() != nil {
+		return lane.Outcome{Verdict: lane.Yield}
+	}
+	r.opts.Logger.WarnContext(ctx, "a call could not be begun", "why", what, "error", err)
+	return lane.Outcome{Verdict: lane.Retry, After: min(retryMost, time.Second<<min(it.Attempt, 8))}
+}
+
+func (r *Runtime) callOf(ctx context.Context, subject string) (*callRow, error) {
+	id, err := strconv.ParseInt(subject, 10, 64)
+	if err != nil {
+		return nil, sql.ErrNoRows
+	}
+	c := &callRow{}
+	return c, r.db.GetContext(ctx, c, `SELECT id, run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request, started_us, done_us
+		FROM flow_effect WHERE id = $1`, id)
+}
+
+func (c *callRow) unknown() *flow.Error {
+	return &flow.Error{
+		Code: codeUnknown, Node: c.Node, Attempt: c.Attempt,
+		Message: "The call was begun, and nobody knows whether it was made. It is not repeated.",
+	}
+}
+
+// beginCall notes durably that a call begins.
+func (r *Runtime) beginCall(ctx context.Context, c *callRow, now time.Time) error {
+	err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		res, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE flow_effect SET started_us = $1 WHERE id = $2 AND started_us = 0 AND done_us = 0`,
+			database.Micros(now), c.ID)
+		if err != nil {
+			return err
+		}
+		return one(res)
+	})
+	if err == nil {
+		r.opts.AfterCommit("call")
+	}
+	return err
+}
+
+// perform makes the call.
+func (r *Runtime) perform(ctx context.Context, run *runRow, c *callRow) (result json.RawMessage, failed *flow.Error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.opts.Logger.ErrorContext(ctx, "a call panicked", "kind", c.Kind, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			result, failed = nil, c.failed(errors.New("the call broke off"))
+		}
+	}()
+	if c.TimeoutUS > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(c.TimeoutUS)*time.Microsecond)
+		defer cancel()
+	}
+	req, err := c.request(run)
+	if err != nil {
+		return nil, c.failed(err)
+	}
+	value, err := r.caller(c.Kind)(ctx, req)
+	if err != nil {
+		return nil, c.failed(err)
+	}
+	if result, err = json.Marshal(value); err != nil {
+		return nil, c.failed(fmt.Errorf("the result is no JSON: %w", err))
+	}
+	return result, nil
+}
+
+func (r *Runtime) caller(kind flow.CallKind) Caller {
+	if known := r.opts.Callers[kind]; known != nil {
+		return known
+	}
+	if kind == flow.CallHTTP {
+		return r.fetch
+	}
+	return func(context.Context, Request) (any, error) {
+		return nil, &flow.Error{Code: codeUnsupported, Message: "Nobody answers calls of the kind " + string(kind) + " here."}
+	}
+}
+
+// failed is the error of a call as the run sees it.
+func (c *callRow) failed(err error) *flow.Error {
+	out := &flow.Error{Code: codeFailed, Message: err.Error()}
+	var known *flow.Error
+	if errors.As(err, &known) {
+		copied := *known
+		out = &copied
+	}
+	out.Node, out.Attempt = cmp.Or(out.Node, c.Node), cmp.Or(out.Attempt, c.Attempt)
+	return out
+}
+
+// request is the call as its caller gets it.
+func (c *callRow) request(run *runRow) (Request, error) {
+	out := Request{Run: run.view(), Key: c.Key, Call: flow.Call{
+		ID: c.Effect, Node: c.Node, Kind: c.Kind, Once: c.Once, Key: c.Key, Attempt: c.Attempt,
+		Timeout: time.Duration(c.TimeoutUS) * time.Microsecond,
+	}}
+	var err error
+	switch c.Kind {
+	case flow.CallHTTP:
+		out.Call.Request, err = requestAs[flow.HTTPRequest](c.Request)
+	case flow.CallTool:
+		out.Call.Request, err = requestAs[flow.ToolRequest](c.Request)
+	case flow.CallAssistant, flow.CallAgent, flow.CallExtract:
+		out.Call.Request, err = requestAs[flow.ModelRequest](c.Request)
+	default:
+		out.Call.Request = json.RawMessage(c.Request)
+	}
+	return out, err
+}
+
+func requestAs[T any](raw string) (T, error) {
+	var v T
+	err := json.Unmarshal([]byte(raw), &v)
+	return v, err
+}
+
+// settleCalls records results, and gives them to their runs, in the
+// transaction that finishes the calls.
+func (r *Runtime) settleCalls(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
+	as := answers(outs)
+	slices.SortFunc(as, func(a, b *answer) int { return cmp.Compare(a.call.ID, b.call.ID) }) // one lock order
+	for _, a := range as {
+		if err := r.settleCall(ctx, tx, a); err != nil {
+			return fmt.Errorf("storing the result of a call: %w", err)
+		}
+	}
+	return nil
+}
+
+func answers(outs []lane.Outcome) []*answer {
+	var as []*answer
+	for _, o := range outs {
+		if a, is := o.Data.(*answer); is {
+			as = append(as, a)
+		}
+	}
+	return as
+}
+
+func (r *Runtime) settleCall(ctx context.Context, tx *sqlx.Tx, a *answer) error {
+	failed := ""
+	if a.err != nil {
+		raw, err := json.Marshal(a.err)
+		if err != nil {
+			return err
+		}
+		failed = string(raw)
+	}
+	res, err := tx.ExecContext(ctx, `UPDATE flow_effect SET started_us = $1, done_us = $2, result = $3, error = $4 WHERE id = $5 AND done_us = 0`,
+		database.Micros(a.begun), database.Micros(r.now()), string(a.result), failed, a.call.ID)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); n == 0 || err != nil {
+		return err // erased, or known already
+	}
+	var at struct {
+		Mailbox   string `db:"mailbox"`
+		Reference int64  `db:"reference"`
+	}
+	err = tx.GetContext(ctx, &at, `SELECT mailbox, reference FROM flow_run WHERE seq = $1 AND ended_us = 0`, a.call.Run)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	done := flow.EffectDone{ID: a.call.Effect, Err: a.err}
+	if a.err == nil {
+		done.Result = a.result
+	}
+	return r.putTx(ctx, tx, post{mailbox: at.Mailbox, reference: at.Reference, run: a.call.Run, input: done})
+}
+
+// settledCalls has the runs go on.
+func (r *Runtime) settledCalls(outs []lane.Outcome) {
+	as := answers(outs)
+	if len(as) == 0 {
+		return
+	}
+	r.opts.AfterCommit("answer")
+	for _, a := range as {
+		outcome := "done"
+		if a.err != nil {
+			outcome = a.err.Code
+		}
+		r.opts.Observer.called(string(a.call.Kind), outcome, a.took)
+	}
+	r.turns.Committed()
+}

@@ -1,0 +1,249 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// jump is the run that takes over from one that ends.
+type jump struct {
+	start Start
+	l     *loaded
+}
+
+// commit stores a turn with all that follows from it, in one transaction.
+func (r *Runtime) commit(ctx context.Context, t *turn) error {
+	if err := r.prepareJump(ctx, t); err != nil {
+		return err
+	}
+	row, err := t.after(r.now())
+	if err != nil {
+		return err
+	}
+	var w *work
+	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		copied := row
+		w = &work{r: r, tx: tx, t: t, row: &copied}
+		return w.do(context.WithoutCancel(ctx))
+	})
+	if err != nil {
+		return err
+	}
+	r.opts.AfterCommit("turn")
+	r.committed(t, w)
+	return nil
+}
+
+// prepareJump finds the flow that takes over. One that cannot be found fails
+// the run.
+func (r *Runtime) prepareJump(ctx context.Context, t *turn) error {
+	t.jump = nil
+	end := t.out.State.Ended
+	if end == nil || end.Jump == nil {
+		return nil
+	}
+	s, err := r.host.Jump(ctx, t.row.view(), *end.Jump)
+	if err == nil {
+		s.Chat = t.row.chat()
+		var l *loaded
+		if l, err = r.compile(s.Source); err == nil {
+			t.jump = &jump{s, l}
+			return nil
+		}
+	}
+	if database.Failed(err) || ctx.Err() != nil {
+		return fmt.Errorf("finding flow %s: %w", end.Jump.Flow, err)
+	}
+	r.opts.Logger.WarnContext(ctx, "a run jumps to a flow that cannot be begun", "run", t.row.ID, "flow", end.Jump.Flow, "error", err)
+	failed := *t.out.State
+	failed.Ended = &flow.Ending{Status: flow.StatusFailed, Error: &flow.Error{Code: "flow.not_found", Message: "There is no flow " + end.Jump.Flow + " that can be begun."}}
+	t.out.State = &failed
+	return nil
+}
+
+// after is the row of the run after the turn.
+func (t *turn) after(now time.Time) (runRow, error) {
+	row, s := t.row, t.out.State
+	row.Turn++
+	row.Waits, row.Event, row.Status = "", "", Running
+	if s.Ended != nil {
+		return row, row.end(s, now)
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return row, fmt.Errorf("writing the state of a run: %w", err)
+	}
+	row.State = string(raw)
+	if s.Wait != nil && !t.out.More {
+		row.Waits, row.Event = string(s.Wait.Kind), s.Wait.Event
+		if s.Wait.Kind != flow.WaitEffect {
+			row.Status = Waiting
+		}
+	}
+	return row, nil
+}
+
+// end is the row of a run that has ended. Of its state the variables stay,
+// for people to look at.
+func (r *runRow) end(s *flow.State, now time.Time) error {
+	e := s.Ended
+	r.Status, r.EndedUS, r.State = Status(e.Status), database.Micros(now), ""
+	last := flow.State{Hash: s.Hash, Turns: s.Turns, Steps: s.Steps}
+	if len(s.Frames) > 0 {
+		last.Frames = []flow.Frame{{Vars: s.Frames[0].Vars}}
+	}
+	for _, part := range []struct {
+		to    *string
+		value any
+		is    bool
+	}{{&r.State, last, true}, {&r.Output, e.Output, e.Output != nil}, {&r.Error, e.Error, e.Error != nil}} {
+		if !part.is {
+			continue
+		}
+		raw, err := json.Marshal(part.value)
+		if err != nil {
+			return fmt.Errorf("writing the end of a run: %w", err)
+		}
+		*part.to = string(raw)
+	}
+	return nil
+}
+
+// work is the transaction of a turn.
+type work struct {
+	r   *Runtime
+	tx  *sqlx.Tx
+	t   *turn
+	row *runRow
+
+	calls, posts int
+	timers       bool
+}
+
+// do writes everything. The host's share comes first: it locks the chat, as
+// all do who write to chats and runs.
+func (w *work) do(ctx context.Context) error {
+	t := w.t
+	if t.fresh {
+		if err := w.r.insertRun(ctx, w.tx, w.row, t.loaded); err != nil {
+			return err
+		}
+	}
+	run := w.row.view()
+	for _, e := range t.out.Effects {
+		if err := w.effect(ctx, run, e); err != nil {
+			return err
+		}
+	}
+	if t.in != nil {
+		if err := takeTx(ctx, w.tx, t.in); err != nil {
+			return err
+		}
+	}
+	if !t.fresh {
+		if err := w.update(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.trace(ctx); err != nil {
+		return err
+	}
+	if err := w.follow(ctx); err != nil {
+		return err
+	}
+	if watcher, is := w.r.host.(Watcher); is && (t.fresh || w.row.Status != t.row.Status || w.row.Waits != t.row.Waits) {
+		if err := watcher.RunTx(ctx, w.tx, w.row.view()); err != nil {
+			return fmt.Errorf("telling of a run: %w", err)
+		}
+	}
+	return nil
+}
+
+// update writes the run, unless it has gone on since it was read.
+func (w *work) update(ctx context.Context) error {
+	row := w.row
+	res, err := w.tx.ExecContext(ctx, `UPDATE flow_run SET status = $1, waits = $2, event = $3, state = $4, turn = $5, output = $6, error = $7,
+		ended_us = $8 WHERE seq = $9 AND turn = $10 AND ended_us = 0`,
+		row.Status, row.Waits, row.Event, row.State, row.Turn, row.Output, row.Error, row.EndedUS, row.Seq, w.t.row.Turn)
+	if err != nil {
+		return fmt.Errorf("storing the state of a run: %w", err)
+	}
+	return one(res)
+}
+
+// trace writes the steps.
+func (w *work) trace(ctx context.Context) error {
+	var values []any
+	for _, s := range w.t.out.Trace {
+		raw, err := json.Marshal(s)
+		if err != nil {
+			return fmt.Errorf("writing a step: %w", err)
+		}
+		values = append(values, w.row.Seq, string(raw))
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	err := w.r.db.Insert(ctx, w.tx, `INSERT INTO flow_step (run, body)`, []string{"BIGINT", "TEXT"}, values)
+	if err != nil {
+		return fmt.Errorf("storing the trace of a run: %w", err)
+	}
+	return nil
+}
+
+// follow writes what comes after the turn: the rest of a long one, or what
+// takes over from a run that has ended.
+func (w *work) follow(ctx context.Context) error {
+	row := w.row
+	if w.t.out.More && row.EndedUS == 0 {
+		w.posts++
+		return w.r.putTx(ctx, w.tx, post{mailbox: row.Mailbox, reference: row.Reference, run: row.Seq, input: flow.Continue{}})
+	}
+	if row.EndedUS == 0 {
+		return nil
+	}
+	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1`, row.Seq); err != nil {
+		return fmt.Errorf("forgetting the timers of a run: %w", err)
+	}
+	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_input WHERE mailbox = $1 AND run = $2`, row.Mailbox, row.Seq); err != nil {
+		return fmt.Errorf("forgetting the inputs of a run: %w", err)
+	}
+	if j := w.t.jump; j != nil {
+		w.posts++
+		_, err := w.r.startTx(ctx, w.tx, j.start, j.l)
+		return err
+	}
+	return nil
+}
+
+// committed wakes those who wait for what a turn has made.
+func (r *Runtime) committed(t *turn, w *work) {
+	if len(t.out.Effects) > 0 {
+		r.host.Committed()
+	}
+	if w.calls > 0 {
+		r.calls.Committed()
+	}
+	if w.posts > 0 {
+		r.turns.Committed()
+	}
+	if w.timers {
+		r.lookAtTimers()
+	}
+	kind := "more"
+	if t.in != nil {
+		kind = t.in.Kind
+	}
+	r.opts.Observer.turned(w.row.Engine, kind, r.now().Sub(t.begun))
+	if w.row.EndedUS > 0 {
+		r.opts.Observer.ended(w.row.Engine, string(w.row.Status), database.Time(w.row.EndedUS).Sub(database.Time(w.row.StartedUS)))
+	}
+	r.waits.tell(w.row.Seq)
+}

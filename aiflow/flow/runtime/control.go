@@ -1,0 +1,144 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Cancel ends a run, whatever it waits for, and waits for that for a moment.
+// One that has ended is [ErrEnded].
+func (a *Account) Cancel(ctx context.Context, id, reason string) (Run, error) {
+	return a.give(ctx, id, flow.Cancel{Reason: reason})
+}
+
+// Event gives a named event to a run that waits for it; to another one it does
+// nothing.
+func (a *Account) Event(ctx context.Context, id string, e flow.Event) (Run, error) {
+	return a.give(ctx, id, e)
+}
+
+// Approve answers a run that asks whether it may use a tool; ask is the id of
+// the [flow.Ask].
+func (a *Account) Approve(ctx context.Context, id, ask string, approved bool) (Run, error) {
+	return a.give(ctx, id, flow.Approval{ID: ask, Approved: approved})
+}
+
+// giveWait is how long a caller waits for the turn that follows from what it
+// gives a run.
+const giveWait = 10 * time.Second
+
+func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, error) {
+	row, err := a.row(ctx, id)
+	if err != nil {
+		return Run{}, err
+	}
+	if row.EndedUS > 0 {
+		return Run{}, ErrEnded
+	}
+	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		return a.r.putTx(context.WithoutCancel(ctx), tx, post{mailbox: row.Mailbox, reference: row.Reference, run: row.Seq, input: input})
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("telling run %s: %w", id, err)
+	}
+	told := a.r.waits.on(row.Seq)
+	defer told.leave()
+	a.r.Committed()
+	a.r.awaitTurn(ctx, told, row.Seq, row.Turn, giveWait)
+	return a.Run(ctx, id)
+}
+
+// Publish gives a named event to every run of the account that waits for one
+// of this name, and returns how many they are.
+func (a *Account) Publish(ctx context.Context, e flow.Event) (int, error) {
+	n := 0
+	err := a.r.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		n, err = a.PublishTx(context.WithoutCancel(ctx), tx, e)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	a.r.Committed()
+	return n, nil
+}
+
+// PublishTx is [Account.Publish] when tx commits; call [Runtime.Committed]
+// then.
+func (a *Account) PublishTx(ctx context.Context, tx *sqlx.Tx, e flow.Event) (int, error) {
+	return a.r.giveAllTx(ctx, tx, e, `r.account = $1 AND r.event = $2 AND r.ended_us = 0`, a.id, e.Name)
+}
+
+// HandoffTx tells the runs that wait for a person in a chat that one has taken
+// it over, or that the person is done.
+func (r *Runtime) HandoffTx(ctx context.Context, tx *sqlx.Tx, chat Chat, closed bool) error {
+	var in flow.Input = flow.Assigned{}
+	if closed {
+		in = flow.HandoffClosed{}
+	}
+	_, err := r.giveAllTx(ctx, tx, in, `r.mailbox = $1 AND r.ended_us = 0 AND r.waits = $2`, chat.Key, string(flow.WaitHandoff))
+	return err
+}
+
+// giveAllTx gives the same to all runs of a condition.
+func (r *Runtime) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, where string, args ...any) (int, error) {
+	var rows []*runRow
+	if err := tx.SelectContext(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE `+where+` ORDER BY r.seq`, args...); err != nil {
+		return 0, fmt.Errorf("finding the runs that wait: %w", err)
+	}
+	for _, row := range rows {
+		if err := r.putTx(ctx, tx, post{mailbox: row.Mailbox, reference: row.Reference, run: row.Seq, input: input}); err != nil {
+			return 0, err
+		}
+	}
+	return len(rows), nil
+}
+
+// TakeOverTx keeps bots silent in a chat until a time, because a person writes
+// there; the zero time ends that.
+func (r *Runtime) TakeOverTx(ctx context.Context, tx *sqlx.Tx, chat Chat, until time.Time) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO flow_pause (mailbox, until_us) VALUES ($1, $2)
+		ON CONFLICT (mailbox) DO UPDATE SET until_us = excluded.until_us`, chat.Key, database.Micros(until))
+	if err != nil {
+		return fmt.Errorf("pausing the bots of a chat: %w", err)
+	}
+	return nil
+}
+
+// pausedUntil is when bots may speak in a chat again.
+func (r *Runtime) pausedUntil(ctx context.Context, key string) (time.Time, error) {
+	var us int64
+	err := r.db.GetContext(ctx, &us, `SELECT COALESCE((SELECT until_us FROM flow_pause WHERE mailbox = $1), 0)`, key)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading whether bots are paused: %w", err)
+	}
+	return database.Time(us), nil
+}
+
+// MergedTx moves everything of chats that have become one with another to
+// that one, behind what is there.
+func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []string) error {
+	for _, key := range gone {
+		if _, err := tx.ExecContext(ctx, `UPDATE flow_run SET mailbox = $1, chat_id = $2 WHERE mailbox = $3`, keep.Key, keep.ID, key); err != nil {
+			return fmt.Errorf("moving the runs of a chat: %w", err)
+		}
+		for _, q := range []string{
+			`UPDATE flow_input SET mailbox = $1 WHERE mailbox = $2`,
+			`UPDATE flow_pause SET mailbox = $1 WHERE mailbox = $2 AND NOT EXISTS (SELECT 1 FROM flow_pause p WHERE p.mailbox = $1)`,
+		} {
+			if _, err := tx.ExecContext(ctx, q, keep.Key, key); err != nil {
+				return fmt.Errorf("moving the inputs of a chat: %w", err)
+			}
+		}
+		if err := r.pokeTx(ctx, tx, keep.Reference, keep.Key, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}

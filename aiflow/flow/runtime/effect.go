@@ -1,0 +1,127 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// effect does one effect of a turn, as far as that is within the transaction.
+func (w *work) effect(ctx context.Context, run Run, e flow.Effect) error {
+	host := w.r.host
+	switch e := e.(type) {
+	case flow.Send:
+		id, err := host.SendTx(ctx, w.tx, run, e)
+		if err != nil {
+			return refused(e.ID, err)
+		}
+		return w.sent(ctx, id)
+	case flow.ContactChange:
+		return refused(e.ID, host.ContactTx(ctx, w.tx, run, e))
+	case flow.DataEvent:
+		return refused(e.ID, host.EventTx(ctx, w.tx, run, e))
+	case flow.Handoff:
+		return refused(e.ID, host.HandoffTx(ctx, w.tx, run, e))
+	case flow.EndHandoff:
+		return refused(e.ID, host.EndHandoffTx(ctx, w.tx, run, e))
+	case flow.Ask:
+		return refused(e.ID, host.AskTx(ctx, w.tx, run, e))
+	case flow.Call:
+		return w.call(ctx, e)
+	case flow.SetTimer:
+		return w.setTimer(ctx, e)
+	case flow.CancelTimer:
+		return w.cancelTimer(ctx, e)
+	}
+	return fmt.Errorf("runtime: an effect of the unknown type %T", e)
+}
+
+// refused tells what the host refuses for good from what may be tried again.
+func refused(id string, err error) error {
+	var no *flow.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &no):
+		return &refusal{id, no}
+	}
+	return fmt.Errorf("doing effect %s: %w", id, err)
+}
+
+// sent notes that the run has sent a message.
+func (w *work) sent(ctx context.Context, message string) error {
+	if _, err := w.tx.ExecContext(ctx, `INSERT INTO flow_sent (run, message) VALUES ($1, $2)`, w.row.Seq, message); err != nil {
+		return fmt.Errorf("noting a message of a run: %w", err)
+	}
+	return nil
+}
+
+// call writes a call into the journal, and has it made.
+func (w *work) call(ctx context.Context, c flow.Call) error {
+	request, err := json.Marshal(c.Request)
+	if err != nil {
+		return fmt.Errorf("writing a call: %w", err)
+	}
+	var id int64
+	err = w.tx.GetContext(ctx, &id, `INSERT INTO flow_effect (run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request,
+		started_us, done_us, result, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
+		w.row.Seq, c.ID, c.Node, c.Kind, c.Once, w.row.ID+"."+c.Key, c.Attempt, c.Timeout.Microseconds(), string(request), 0, 0, "", "")
+	if err != nil {
+		return fmt.Errorf("noting a call: %w", err)
+	}
+	w.calls++
+	key := strconv.FormatInt(id, 10)
+	return w.r.calls.PutTx(ctx, w.tx, lane.Entry{Consumer: callConsumer(w.row.Account, c, id), Key: key, Subject: key})
+}
+
+// callShards spread the calls to one place over as many consumers: each begins
+// with a few at once.
+const callShards = 8
+
+// callConsumer names whom a call keeps waiting when it is slow: others of the
+// account to the same place.
+func callConsumer(account string, c flow.Call, id int64) string {
+	place := string(c.Kind)
+	switch req := c.Request.(type) {
+	case flow.HTTPRequest:
+		if u, err := url.Parse(req.URL); err == nil {
+			place += "/" + u.Host
+		}
+	case flow.ModelRequest:
+		place += "/" + req.Model
+	case flow.ToolRequest:
+		place += "/" + req.Server
+	}
+	return account + "/" + place + "#" + strconv.FormatInt(id%callShards, 10)
+}
+
+func (w *work) setTimer(ctx context.Context, t flow.SetTimer) error {
+	return w.r.setTimerTx(ctx, w.tx, w.row.Seq, t.ID, database.Micros(t.At), &w.timers)
+}
+
+func (w *work) cancelTimer(ctx context.Context, t flow.CancelTimer) error {
+	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, w.row.Seq, t.ID); err != nil {
+		return fmt.Errorf("taking a timer back: %w", err)
+	}
+	return nil
+}
+
+// setTimerTx sets a timer of a run, or moves it.
+func (r *Runtime) setTimerTx(ctx context.Context, tx *sqlx.Tx, run int64, timer string, atUS int64, soon *bool) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO flow_timer (run, timer, at_us) VALUES ($1, $2, $3)
+		ON CONFLICT (run, timer) DO UPDATE SET at_us = excluded.at_us`, run, timer, atUS)
+	if err != nil {
+		return fmt.Errorf("setting a timer: %w", err)
+	}
+	*soon = *soon || atUS < database.Micros(r.now().Add(timersEvery))
+	return nil
+}

@@ -1,0 +1,168 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Engine is a product that owns flows: it says which of them want a message,
+// and hands out what they run.
+type Engine interface {
+	Name() string
+	// Candidates are the flows whose triggers take a message.
+	Candidates(ctx context.Context, in Incoming) ([]Candidate, error)
+	// Source is a version of a flow; 0 is its draft.
+	Source(ctx context.Context, account, owner string, version int64) (Source, error)
+}
+
+// Source is what a run runs: a document, and the documents of the functions
+// that it calls, in whatever depth.
+type Source struct {
+	Document  *flow.Document
+	Functions []*flow.Document
+}
+
+// Candidate is a flow that wants a message.
+type Candidate struct {
+	Owner     string // the engine's id of it
+	Version   int64
+	Priority  int       // the higher one answers
+	Rank      flow.Rank // of the rule that took the message; of two with the same priority the narrower answers
+	CreatedAt time.Time // and then the older
+	Cooldown  time.Duration
+	WhenBusy  string // "ignore", "interrupt" or "queue"
+
+	engine Engine
+}
+
+// Serve adds an engine. Call it before [Runtime.Run].
+func (r *Runtime) Serve(e Engine) { r.engines = append(r.engines, e) }
+
+// The values of a trigger's whenBusy. What is none of them ignores.
+const (
+	busyInterrupt = "interrupt"
+	busyQueue     = "queue"
+)
+
+// decision is what becomes of a message that no run waits for.
+type decision struct {
+	start     *Start  // nil: nothing
+	interrupt *runRow // is cancelled first
+	after     *runRow // start waits until it has ended
+}
+
+// decide finds the flow that answers a message while runs are active in its
+// chat.
+func (r *Runtime) decide(ctx context.Context, in Incoming, active []*runRow) (decision, error) {
+	all, err := r.candidates(ctx, in)
+	if err != nil {
+		return decision{}, err
+	}
+	for _, c := range all {
+		cool, err := r.cooling(ctx, in, c)
+		if err != nil {
+			return decision{}, err
+		}
+		if cool {
+			continue
+		}
+		return r.begin(ctx, in, c, active)
+	}
+	return decision{}, nil
+}
+
+// candidates are the flows of all engines that want a message, who is to
+// answer first.
+func (r *Runtime) candidates(ctx context.Context, in Incoming) ([]Candidate, error) {
+	var all []Candidate
+	for _, e := range r.engines {
+		cs, err := e.Candidates(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("asking engine %s for candidates: %w", e.Name(), err)
+		}
+		for _, c := range cs {
+			c.engine = e
+			all = append(all, c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Rank, b.Rank), a.CreatedAt.Compare(b.CreatedAt))
+	})
+	return all, nil
+}
+
+// cooling says whether a flow was begun in a chat so short a time ago that it
+// does not answer there.
+func (r *Runtime) cooling(ctx context.Context, in Incoming, c Candidate) (bool, error) {
+	if c.Cooldown <= 0 {
+		return false, nil
+	}
+	var recent bool
+	err := r.db.GetContext(ctx, &recent, `SELECT EXISTS (SELECT 1 FROM flow_run WHERE reference = $1 AND chat_id = $2
+		AND owner = $3 AND engine = $4 AND started_us > $5)`,
+		in.Chat.Reference, in.Chat.ID, c.Owner, c.engine.Name(), database.Micros(r.now().Add(-c.Cooldown)))
+	if err != nil {
+		return false, fmt.Errorf("looking for earlier runs of a flow: %w", err)
+	}
+	return recent, nil
+}
+
+// begin is the decision for the flow that answers. Of the runs that are
+// active in the chat those of the same flow are in its way.
+func (r *Runtime) begin(ctx context.Context, in Incoming, c Candidate, active []*runRow) (decision, error) {
+	d := decision{}
+	for _, run := range active {
+		if run.Engine != c.engine.Name() || run.Owner != c.Owner {
+			continue
+		}
+		switch c.WhenBusy {
+		case busyInterrupt:
+			d.interrupt = run
+		case busyQueue:
+			d.after = run
+		default:
+			return decision{}, nil
+		}
+	}
+	src, err := c.engine.Source(ctx, in.Chat.Account, c.Owner, c.Version)
+	if err != nil {
+		return decision{}, fmt.Errorf("reading version %d of flow %s: %w", c.Version, c.Owner, err)
+	}
+	d.start = &Start{Engine: c.engine.Name(), Owner: c.Owner, Version: c.Version, Source: src, Chat: in.Chat, Input: in.Message}
+	return d, nil
+}
+
+// interrupts finds the flow that a message begins although a run waits for it:
+// another flow, whose trigger names what the message says.
+func (r *Runtime) interrupts(ctx context.Context, in Incoming, waiting *runRow) (decision, error) {
+	l, err := r.load(ctx, waiting.Document)
+	if err != nil || !l.source.Document.Settings.Interruptible {
+		return decision{}, err
+	}
+	all, err := r.candidates(ctx, in)
+	if err != nil {
+		return decision{}, err
+	}
+	for _, c := range all {
+		if c.Rank >= flow.RankFirst || c.Owner == waiting.Owner && c.engine.Name() == waiting.Engine {
+			continue
+		}
+		cool, err := r.cooling(ctx, in, c)
+		if err != nil {
+			return decision{}, err
+		}
+		if cool {
+			continue
+		}
+		d, err := r.begin(ctx, in, c, nil)
+		d.interrupt = waiting
+		return d, err
+	}
+	return decision{}, nil
+}

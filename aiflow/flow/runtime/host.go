@@ -1,0 +1,86 @@
+package runtime
+
+import (
+	"context"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+// Chat names the chat that a run is in.
+type Chat struct {
+	Account   string
+	Reference int64  // of the line
+	Key       string // what orders everything in the chat; it is unique over all lines
+	ID        string // the chat's id on its line
+}
+
+// View is what a turn sees of a chat.
+type View struct {
+	Contact map[string]any // as expressions see it
+	Chat    map[string]any // {id, reference, variables}
+	// Silent says that no bot may speak in the chat now: it is switched off
+	// there, or a person has taken over.
+	Silent bool
+	// Until is when that ends by itself; zero: nobody knows.
+	Until time.Time
+}
+
+// Incoming is a message of a contact.
+type Incoming struct {
+	Chat Chat `json:"chat"`
+	// Message is what expressions see of it: {id, type, text, media, reply,
+	// location, contacts}.
+	Message map[string]any `json:"message"`
+	Arrival flow.Arrival   `json:"arrival"` // what triggers see
+}
+
+// Host is what runs need of the world they live in. Methods ending in Tx write
+// in the transaction that stores the turn, and must use nothing but that: it
+// is undone and run again when anything fails. What they refuse for good they
+// refuse with a [*flow.Error], and the node takes its error output; after any
+// other error the turn is tried again later.
+type Host interface {
+	// Look shows a chat as it is now.
+	Look(ctx context.Context, c Chat) (View, error)
+	// Jump is the run that takes over from one that jumps to another flow.
+	Jump(ctx context.Context, from Run, to flow.Jump) (Start, error)
+
+	// SendTx queues a message in the run's chat and returns its id.
+	SendTx(ctx context.Context, tx *sqlx.Tx, r Run, s flow.Send) (string, error)
+	// ContactTx changes the contact of the run's chat.
+	ContactTx(ctx context.Context, tx *sqlx.Tx, r Run, c flow.ContactChange) error
+	// EventTx makes a data event.
+	EventTx(ctx context.Context, tx *sqlx.Tx, r Run, e flow.DataEvent) error
+	// HandoffTx asks for a person.
+	HandoffTx(ctx context.Context, tx *sqlx.Tx, r Run, h flow.Handoff) error
+	// EndHandoffTx says that the run waits for the person no more.
+	EndHandoffTx(ctx context.Context, tx *sqlx.Tx, r Run, e flow.EndHandoff) error
+	// AskTx shows a tool call that waits for consent.
+	AskTx(ctx context.Context, tx *sqlx.Tx, r Run, a flow.Ask) error
+	// Committed is called after the commit of such a transaction, to wake
+	// workers. It must not block.
+	Committed()
+}
+
+// Watcher is a [Host] that is told of runs. RunTx is called in the transaction
+// in which a run begins, begins or ceases to wait, or ends.
+type Watcher interface {
+	RunTx(ctx context.Context, tx *sqlx.Tx, r Run) error
+}
+
+// Caller makes one attempt at a call and returns its result, in the form that
+// [flow.Call] names for its kind. An error that is no [*flow.Error] becomes one
+// with the code effect.failed. The context ends with the call's timeout.
+type Caller func(ctx context.Context, c Request) (any, error)
+
+// Request is a call to the world.
+type Request struct {
+	Run  Run
+	Call flow.Call // its Request is of the type that the kind names
+	// Key names the call for good: all attempts of one visit to the node have
+	// the same, and no other call has it.
+	Key string
+}

@@ -1,0 +1,204 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/guard"
+)
+
+// The codes of errors of HTTP nodes.
+const (
+	codeTimeout    = "http.timeout"
+	codeConnect    = "http.connect"
+	codeBlocked    = "http.blocked_host"
+	codeTooLarge   = "http.too_large"
+	codeBadBody    = "http.bad_body"
+	codeCredential = "http.credential"
+)
+
+// maxRedirects is how many redirects are followed; each target is guarded.
+const maxRedirects = 5
+
+// maxResponse bounds a response whose request names no bound.
+const maxResponse = 256 << 10
+
+// idempotencyHeader tells a server that a request may be a repeat.
+const idempotencyHeader = "Idempotency-Key"
+
+// fetch makes the request of an HTTP node.
+func (r *Runtime) fetch(ctx context.Context, c Request) (any, error) {
+	in, ok := c.Call.Request.(flow.HTTPRequest)
+	if !ok {
+		return nil, fmt.Errorf("an HTTP call has a request of the type %T", c.Call.Request)
+	}
+	req, err := newRequest(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if c.Call.Once && req.Header.Get(idempotencyHeader) == "" {
+		req.Header.Set(idempotencyHeader, c.Key)
+	}
+	if err := r.authorize(ctx, c.Run.Chat.Account, in.Credential, req); err != nil {
+		return nil, err
+	}
+	if err := r.guard.CheckURL(req.URL.String()); err != nil {
+		return nil, httpError(err)
+	}
+	web := *r.web
+	web.CheckRedirect = r.follow
+	res, err := web.Do(req)
+	if err != nil {
+		return nil, httpError(err)
+	}
+	defer res.Body.Close()
+	return readResponse(res, in.MaxBytes)
+}
+
+func (r *Runtime) authorize(ctx context.Context, account, credential string, req *http.Request) error {
+	if credential == "" {
+		return nil
+	}
+	if r.opts.Authorize == nil {
+		return &flow.Error{Code: codeCredential, Message: "There are no credentials here."}
+	}
+	if err := r.opts.Authorize(ctx, account, credential, req); err != nil {
+		var known *flow.Error
+		if errors.As(err, &known) {
+			return err
+		}
+		r.opts.Logger.WarnContext(ctx, "a credential could not be used", "credential", credential, "error", err)
+		return &flow.Error{Code: codeCredential, Message: "The credential could not be used."}
+	}
+	return nil
+}
+
+// newRequest makes the request that a node describes.
+func newRequest(ctx context.Context, in flow.HTTPRequest) (*http.Request, error) {
+	body, kind, err := requestBody(in.Body)
+	if err != nil {
+		return nil, &flow.Error{Code: codeBadBody, Message: err.Error()}
+	}
+	req, err := http.NewRequestWithContext(ctx, in.Method, in.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, &flow.Error{Code: codeConnect, Message: "The URL or the method is wrong."}
+	}
+	if len(body) == 0 {
+		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
+	}
+	req.Header.Set("User-Agent", "Trunkline")
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Headers)) {
+		switch http.CanonicalHeaderKey(name) {
+		case "Host", "Content-Length", "Transfer-Encoding", "Connection":
+			continue // they are the transport's
+		}
+		req.Header.Set(name, in.Headers[name])
+	}
+	return req, nil
+}
+
+func requestBody(b flow.HTTPBody) (body []byte, kind string, err error) {
+	if len(b.Form) == 0 || b.Type != "multipart/form-data" {
+		return []byte(b.Text), b.Type, nil
+	}
+	var buf bytes.Buffer
+	w := multipart.NewWriter(&buf)
+	for _, name := range slices.Sorted(maps.Keys(b.Form)) {
+		if err := w.WriteField(name, b.Form[name]); err != nil {
+			return nil, "", err
+		}
+	}
+	return buf.Bytes(), w.FormDataContentType(), w.Close()
+}
+
+// follow lets a redirect happen. What the node sent along stays with the host
+// that it was meant for.
+func (r *Runtime) follow(req *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return &flow.Error{Code: codeConnect, Message: fmt.Sprintf("There were more than %d redirects.", maxRedirects)}
+	}
+	if err := r.guard.CheckURL(req.URL.String()); err != nil {
+		return err
+	}
+	if first := via[0].URL; first.Scheme == req.URL.Scheme && first.Host == req.URL.Host {
+		return nil
+	}
+	for name := range req.Header {
+		switch name {
+		case "Accept", "Accept-Language", "Content-Type", "User-Agent":
+		default:
+			req.Header.Del(name)
+		}
+	}
+	return nil
+}
+
+// httpError is the error that a node takes. It does not show the URL, which
+// may hold a credential.
+func httpError(err error) error {
+	var known *flow.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	var at *url.Error
+	for errors.As(err, &at) {
+		err = at.Err
+	}
+	var slow interface{ Timeout() bool }
+	switch {
+	case errors.Is(err, guard.ErrRefused):
+		return &flow.Error{Code: codeBlocked, Message: "The address is private and not allowed."}
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
+		return &flow.Error{Code: codeTimeout, Message: "There was no answer in time."}
+	}
+	return &flow.Error{Code: codeConnect, Message: "There was no answer: " + err.Error()}
+}
+
+func readResponse(res *http.Response, most int64) (flow.HTTPResponse, error) {
+	if most <= 0 {
+		most = maxResponse
+	}
+	out := flow.HTTPResponse{Status: res.StatusCode, Headers: map[string]string{}}
+	for name, values := range res.Header {
+		out.Headers[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")
+	}
+	raw, err := io.ReadAll(io.LimitReader(res.Body, most+1))
+	if err != nil {
+		return out, httpError(err)
+	}
+	if int64(len(raw)) > most {
+		return out, &flow.Error{Code: codeTooLarge, Message: fmt.Sprintf("The answer has more than %d bytes.", most)}
+	}
+	if len(raw) == 0 {
+		return out, nil
+	}
+	if !isJSON(res.Header.Get("Content-Type")) {
+		out.Body = strings.ToValidUTF8(string(raw), "\uFFFD")
+		return out, nil
+	}
+	if !json.Valid(raw) {
+		return out, &flow.Error{Code: codeBadBody, Message: "The answer says that it is JSON and is not.", Detail: map[string]any{"status": res.StatusCode}}
+	}
+	out.Body = json.RawMessage(raw)
+	return out, nil
+}
+
+func isJSON(contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
+}

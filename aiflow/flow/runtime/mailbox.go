@@ -1,0 +1,140 @@
+package runtime
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// kindMessage is the kind of an [Incoming]; the others are those of
+// [flow.Input].
+const kindMessage = "message"
+
+// inputRow is something that came for a mailbox.
+type inputRow struct {
+	ID        int64  `db:"id"`
+	Mailbox   string `db:"mailbox"`
+	Reference int64  `db:"reference"`
+	Run       int64  `db:"run"`
+	Kind      string `db:"kind"`
+	Body      string `db:"body"`
+}
+
+// post is an input to be put into a mailbox.
+type post struct {
+	mailbox   string
+	reference int64
+	run       int64 // 0: whoever takes it
+	behind    int64 // the run that must have ended before
+	input     flow.Input
+	message   *Incoming // instead of input
+}
+
+func (p post) encode() (kind, body string, err error) {
+	if p.message != nil {
+		raw, err := json.Marshal(p.message)
+		return kindMessage, string(raw), err
+	}
+	raw, err := flow.EncodeInput(p.input)
+	if err != nil {
+		return "", "", err
+	}
+	kind, _, _ = strings.Cut(strings.TrimPrefix(string(raw), `{"`), `"`)
+	return kind, string(raw), nil
+}
+
+// putTx puts inputs into their mailboxes, and has these looked at.
+func (r *Runtime) putTx(ctx context.Context, tx *sqlx.Tx, ps ...post) error {
+	now := database.Micros(r.now())
+	for _, p := range ps {
+		kind, body, err := p.encode()
+		if err != nil {
+			return fmt.Errorf("writing an input: %w", err)
+		}
+		var id int64
+		err = tx.GetContext(ctx, &id, `INSERT INTO flow_input (mailbox, reference, run, behind, kind, body, created_us)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`, p.mailbox, p.reference, p.run, p.behind, kind, body, now)
+		if err != nil {
+			return fmt.Errorf("storing an input: %w", err)
+		}
+		if err := r.pokeTx(ctx, tx, p.reference, p.mailbox, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pokeTx has a mailbox looked at. Items of its lane say no more than that: what
+// is to be done is what the mailbox holds then.
+func (r *Runtime) pokeTx(ctx context.Context, tx *sqlx.Tx, reference int64, mailbox string, input int64) error {
+	return r.turns.PutTx(ctx, tx, lane.Entry{Consumer: consumer(reference), Key: mailbox, Subject: strconv.FormatInt(input, 10)})
+}
+
+// next is the first input of a mailbox that can be worked on; nil: there is
+// none. While a run is busy only what is meant for it can.
+func (r *Runtime) next(ctx context.Context, mailbox string) (*inputRow, error) {
+	const busy = `SELECT b.seq FROM flow_run b WHERE b.mailbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
+	in := &inputRow{}
+	err := r.db.GetContext(ctx, in, `SELECT i.id, i.mailbox, i.reference, i.run, i.kind, i.body FROM flow_input i WHERE i.mailbox = $1
+		AND (i.run IN (`+busy+`) OR NOT EXISTS (`+busy+`))
+		AND (i.behind = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.behind AND o.ended_us = 0))
+		ORDER BY i.id LIMIT 1`, mailbox)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a mailbox: %w", err)
+	}
+	return in, nil
+}
+
+// active are the runs of a mailbox that have not ended, the oldest first.
+func (r *Runtime) active(ctx context.Context, mailbox string) ([]*runRow, error) {
+	var rows []*runRow
+	err := r.db.SelectContext(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.mailbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, mailbox)
+	if err != nil {
+		return nil, fmt.Errorf("reading the runs of a chat: %w", err)
+	}
+	return rows, nil
+}
+
+// errTaken says that an input was worked on by another node meanwhile, or a
+// run has gone on: what was found out is out of date.
+var errTaken = errors.New("runtime: another node was faster")
+
+// takeTx removes an input that is worked on. Nobody else can then.
+func takeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
+	res, err := tx.ExecContext(ctx, `DELETE FROM flow_input WHERE id = $1`, in.ID)
+	if err != nil {
+		return fmt.Errorf("taking an input: %w", err)
+	}
+	return one(res)
+}
+
+// one is [errTaken] unless one row was changed.
+func one(res sql.Result) error {
+	n, err := res.RowsAffected()
+	if err == nil && n != 1 {
+		err = errTaken
+	}
+	return err
+}
+
+// drop forgets an input that nobody wants.
+func (r *Runtime) drop(ctx context.Context, in *inputRow, what string) error {
+	err := r.db.Write(ctx, func(tx *sqlx.Tx) error { return takeTx(context.WithoutCancel(ctx), tx, in) })
+	if err == nil {
+		r.opts.Observer.dropped(what)
+	}
+	return err
+}

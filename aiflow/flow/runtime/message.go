@@ -1,0 +1,118 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+// IncomingTx has a contact's message answered when tx commits; call
+// [Runtime.Committed] then. Messages of one chat are answered in the order of
+// their commits if the caller holds a lock of the chat. It is not for echoes
+// and imported history.
+func (r *Runtime) IncomingTx(ctx context.Context, tx *sqlx.Tx, in Incoming) error {
+	if err := r.putTx(ctx, tx, post{mailbox: in.Chat.Key, reference: in.Chat.Reference, message: &in}); err != nil {
+		return fmt.Errorf("queueing a message: %w", err)
+	}
+	return nil
+}
+
+// message gives a contact's message to the run that waits for it, else to the
+// flow whose trigger takes it.
+func (r *Runtime) message(ctx context.Context, in *inputRow, runs []*runRow) error {
+	var m Incoming
+	if err := json.Unmarshal([]byte(in.Body), &m); err != nil {
+		return fmt.Errorf("reading a message: %w", err)
+	}
+	view, err := r.lookAt(ctx, m.Chat)
+	if err != nil {
+		return err
+	}
+	if view.Silent {
+		return r.drop(ctx, in, "silent")
+	}
+	for _, run := range slices.Backward(runs) {
+		taken, err := r.reply(ctx, run, in, m, view)
+		if taken || err != nil {
+			return err
+		}
+	}
+	d, err := r.decide(ctx, m, runs)
+	if err != nil {
+		return err
+	}
+	return r.carryOut(ctx, d, in, view)
+}
+
+// reply offers a message to a run.
+func (r *Runtime) reply(ctx context.Context, run *runRow, in *inputRow, m Incoming, view View) (bool, error) {
+	if run.Turn == 0 {
+		return false, nil // it has not begun
+	}
+	if run.Waits == string(flow.WaitReply) {
+		d, err := r.interrupts(ctx, m, run)
+		if err != nil {
+			return false, err
+		}
+		if d.start != nil {
+			return true, r.carryOut(ctx, d, in, view)
+		}
+	}
+	return r.turn(ctx, run, in, flow.Reply{Message: m.Message}, view)
+}
+
+// carryOut does what was decided on a message.
+func (r *Runtime) carryOut(ctx context.Context, d decision, in *inputRow, view View) error {
+	if d.start == nil {
+		return r.drop(ctx, in, kindMessage)
+	}
+	if d.interrupt != nil {
+		// The message stays where it is; it is looked at again after this.
+		taken, err := r.turn(ctx, d.interrupt, nil, flow.Cancel{Reason: "interrupted by another message"}, view)
+		if err == nil && !taken {
+			err = fmt.Errorf("cancelling run %s: %w", d.interrupt.ID, flow.ErrNotWaiting)
+		}
+		return err
+	}
+	l, err := r.compile(d.start.Source)
+	if err != nil {
+		return fmt.Errorf("preparing flow %s: %w", d.start.Owner, err)
+	}
+	if d.after != nil {
+		return r.queueRun(ctx, d, in, l)
+	}
+	row, err := r.newRun(*d.start, l)
+	if err != nil {
+		return err
+	}
+	begun := r.now()
+	t := &turn{row: *row, loaded: l, in: in, input: d.start.begin(), begun: begun, fresh: true}
+	t.world = r.world(row, view, begun)
+	return r.finish(ctx, t)
+}
+
+// queueRun stores a run that begins when another one has ended.
+func (r *Runtime) queueRun(ctx context.Context, d decision, in *inputRow, l *loaded) error {
+	row, err := r.newRun(*d.start, l)
+	if err != nil {
+		return err
+	}
+	return r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		ctx := context.WithoutCancel(ctx)
+		if err := takeTx(ctx, tx, in); err != nil {
+			return err
+		}
+		row := *row
+		if err := r.insertRun(ctx, tx, &row, l); err != nil {
+			return err
+		}
+		return r.putTx(ctx, tx, post{
+			mailbox: row.Mailbox, reference: row.Reference, run: row.Seq, behind: d.after.Seq, input: d.start.begin(),
+		})
+	})
+}

@@ -1,0 +1,169 @@
+package runtime
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// loaded is a source made ready to run.
+type loaded struct {
+	hash    string
+	source  Source
+	program *flow.Program
+}
+
+// stored is a source as its table has it.
+type stored struct {
+	Document  json.RawMessage   `json:"document"`
+	Functions []json.RawMessage `json:"functions"`
+}
+
+// NotPublishable reports a source that does not compile.
+type NotPublishable struct{ Problems []flow.Problem }
+
+// Error names the first problem.
+func (e *NotPublishable) Error() string {
+	for _, p := range e.Problems {
+		if p.Severity == flow.SeverityError {
+			return "runtime: the flow has an error: " + p.Code + " at " + p.Path + ": " + p.Message
+		}
+	}
+	return "runtime: the flow has an error"
+}
+
+// hash names a source by its content.
+func (s Source) hash() string {
+	if len(s.Functions) == 0 {
+		return s.Document.Hash()
+	}
+	sums := make([]string, 0, len(s.Functions))
+	for _, f := range s.Functions {
+		sums = append(sums, f.Hash())
+	}
+	slices.Sort(sums)
+	sum := sha256.Sum256([]byte(s.Document.Hash() + " " + strings.Join(sums, " ")))
+	return hex.EncodeToString(sum[:])
+}
+
+func (s Source) encode() (string, error) {
+	out := stored{Document: s.Document.Canonical(), Functions: []json.RawMessage{}}
+	for _, f := range s.Functions {
+		out.Functions = append(out.Functions, f.Canonical())
+	}
+	raw, err := json.Marshal(out)
+	return string(raw), err
+}
+
+// decodeSource reads what encode wrote.
+func decodeSource(body string) (Source, error) {
+	var in stored
+	if err := json.Unmarshal([]byte(body), &in); err != nil {
+		return Source{}, err
+	}
+	var src Source
+	for i, raw := range append([]json.RawMessage{in.Document}, in.Functions...) {
+		d, problems := flow.Decode(raw)
+		if d == nil {
+			return Source{}, &NotPublishable{problems}
+		}
+		if i == 0 {
+			src.Document = d
+		} else {
+			src.Functions = append(src.Functions, d)
+		}
+	}
+	return src, nil
+}
+
+// compile makes a source ready to run.
+func (r *Runtime) compile(src Source) (*loaded, error) {
+	if src.Document == nil {
+		return nil, errors.New("runtime: a Source needs a Document")
+	}
+	l := &loaded{hash: src.hash(), source: src}
+	if known := r.loaded.get(l.hash); known != nil {
+		return known, nil
+	}
+	env := &flow.Environment{Functions: map[string]*flow.Document{}}
+	for _, f := range src.Functions {
+		env.Functions[f.Slug] = f
+	}
+	var problems []flow.Problem
+	if l.program, problems = r.opts.Types.Compile(src.Document, env); l.program == nil {
+		return nil, &NotPublishable{problems}
+	}
+	r.loaded.put(l)
+	return l, nil
+}
+
+// load reads the source of a run and makes it ready.
+func (r *Runtime) load(ctx context.Context, hash string) (*loaded, error) {
+	if known := r.loaded.get(hash); known != nil {
+		return known, nil
+	}
+	var body string
+	err := r.db.GetContext(ctx, &body, `SELECT body FROM flow_document WHERE hash = $1`, hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a document: %w", err)
+	}
+	src, err := decodeSource(body)
+	if err != nil {
+		return nil, fmt.Errorf("reading document %s: %w", hash, err)
+	}
+	return r.compile(src)
+}
+
+// keep stores a source unless it is stored.
+func (r *Runtime) keep(ctx context.Context, tx *sqlx.Tx, l *loaded) error {
+	body, err := l.source.encode()
+	if err != nil {
+		return fmt.Errorf("writing a document: %w", err)
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO flow_document (hash, body, created_us) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		l.hash, body, database.Micros(r.now()))
+	if err != nil {
+		return fmt.Errorf("storing a document: %w", err)
+	}
+	return nil
+}
+
+// maxPrograms bounds the programs that are kept ready; beyond it, all are
+// forgotten.
+const maxPrograms = 1000
+
+// programs keeps what was compiled.
+type programs struct {
+	mu     sync.Mutex
+	byHash map[string]*loaded
+}
+
+func (p *programs) get(hash string) *loaded {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byHash[hash]
+}
+
+func (p *programs) put(l *loaded) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byHash == nil || len(p.byHash) >= maxPrograms {
+		p.byHash = map[string]*loaded{}
+	}
+	p.byHash[l.hash] = l
+}

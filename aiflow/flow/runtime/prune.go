@@ -1,0 +1,65 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+const (
+	pruneEvery = 10 * time.Minute
+	// documentLife is how long a document is kept that no run has: one may be
+	// about to begin.
+	documentLife = 24 * time.Hour
+)
+
+// prune deletes what is older than the retention until ctx ends.
+func (r *Runtime) prune(ctx context.Context) error {
+	tick := time.NewTicker(pruneEvery)
+	defer tick.Stop()
+	for {
+		if err := r.Prune(ctx); err != nil && ctx.Err() == nil {
+			r.opts.Logger.WarnContext(ctx, "deleting old runs failed", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Prune deletes the runs that ended before the retention, documents that no
+// run has, and pauses that are over. [Runtime.Run] does so by itself.
+func (r *Runtime) Prune(ctx context.Context) error {
+	now := r.now()
+	if r.opts.Retention > 0 {
+		before := database.Micros(now.Add(-r.opts.Retention))
+		for n := eraseChunk; n == eraseChunk; {
+			var err error
+			if n, err = r.deleteRuns(ctx, `ended_us > 0 AND ended_us < $1`, before); err != nil {
+				return fmt.Errorf("deleting runs from before %s: %w", database.Time(before).Format(time.RFC3339), err)
+			}
+		}
+	}
+	for _, part := range []struct {
+		statement string
+		before    time.Time
+	}{
+		{`DELETE FROM flow_document WHERE created_us < $1 AND NOT EXISTS (SELECT 1 FROM flow_run r WHERE r.document = hash)`, now.Add(-documentLife)},
+		{`DELETE FROM flow_pause WHERE until_us < $1`, now},
+	} {
+		err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
+			_, err := tx.ExecContext(context.WithoutCancel(ctx), part.statement, database.Micros(part.before))
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("deleting what is over: %w", err)
+		}
+	}
+	return nil
+}

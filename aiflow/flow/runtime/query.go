@@ -1,0 +1,199 @@
+package runtime
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/page"
+)
+
+// Filter chooses runs. What is empty does not choose.
+type Filter struct {
+	Engine, Owner string
+	Status        Status
+	Reference     int64
+	ChatID        string
+	Limit         int    // 0: 50; at most 200
+	Cursor        string // [Page.Next] of the page before; "": the newest first
+}
+
+// Page is a part of a list.
+type Page struct {
+	Items []Run
+	Next  string // "": there are no more
+}
+
+// Invalid reports bounds of a list that are wrong.
+type Invalid struct{ Field, Message string }
+
+func (e *Invalid) Error() string { return e.Field + " " + e.Message }
+
+// Runs lists runs, the newest first. Wrong bounds are an [*Invalid].
+func (a *Account) Runs(ctx context.Context, f Filter) (Page, error) {
+	before, limit, err := page.Parse(f.Limit, f.Cursor)
+	var bad *page.Error
+	if errors.As(err, &bad) {
+		return Page{}, &Invalid{bad.Field, bad.Message}
+	}
+	where, args := f.where(a.id, before)
+	args = append(args, limit+1)
+	var rows []*runRow
+	err = a.r.db.SelectContext(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE `+where+` ORDER BY r.seq DESC LIMIT $`+strconv.Itoa(len(args)), args...)
+	if err != nil {
+		return Page{}, fmt.Errorf("listing runs: %w", err)
+	}
+	var out Page
+	out.Items, out.Next = page.Cut(rows, limit, func(r *runRow) int64 { return r.Seq }, (*runRow).view)
+	return out, nil
+}
+
+func (f Filter) where(account string, before int64) (string, []any) {
+	terms, args := []string{`r.account = $1`}, []any{account}
+	add := func(is bool, term string, value any) {
+		if is {
+			args = append(args, value)
+			terms = append(terms, term+strconv.Itoa(len(args)))
+		}
+	}
+	add(f.Engine != "", `r.engine = $`, f.Engine)
+	add(f.Owner != "", `r.owner = $`, f.Owner)
+	add(f.Status != "", `r.status = $`, f.Status)
+	add(f.Reference != 0, `r.reference = $`, f.Reference)
+	add(f.ChatID != "", `r.chat_id = $`, f.ChatID)
+	add(before != 0, `r.seq < $`, before)
+	return strings.Join(terms, ` AND `), args
+}
+
+// Run returns one run, or [ErrNotFound].
+func (a *Account) Run(ctx context.Context, id string) (Run, error) {
+	row, err := a.row(ctx, id)
+	if err != nil {
+		return Run{}, err
+	}
+	return row.view(), nil
+}
+
+// Detail is a run with what it did.
+type Detail struct {
+	Run
+	Steps     []Step
+	Sent      []string       // ids of the messages that it sent, in order
+	Variables map[string]any // of the flow, as they are now or were last; secret ones are left out
+}
+
+// Step is a step of a run.
+type Step struct {
+	flow.TraceRow
+	Duration time.Duration // how long it waited for what it waits for
+}
+
+// maxSteps bounds the steps of a [Detail]: the last ones are shown.
+const maxSteps = 1000
+
+// Detail returns one run with its last 1,000 steps, or [ErrNotFound].
+func (a *Account) Detail(ctx context.Context, id string) (Detail, error) {
+	row, err := a.row(ctx, id)
+	if err != nil {
+		return Detail{}, err
+	}
+	d := Detail{Run: row.view(), Steps: []Step{}, Sent: []string{}}
+	if err := a.steps(ctx, row, &d); err != nil {
+		return Detail{}, err
+	}
+	err = a.r.db.SelectContext(ctx, &d.Sent, `SELECT message FROM flow_sent WHERE run = $1 ORDER BY id`, row.Seq)
+	if err != nil {
+		return Detail{}, fmt.Errorf("reading the messages of a run: %w", err)
+	}
+	return d, a.variables(ctx, row, &d)
+}
+
+func (a *Account) steps(ctx context.Context, row *runRow, d *Detail) error {
+	var bodies []string
+	err := a.r.db.SelectContext(ctx, &bodies, `SELECT body FROM (SELECT id, body FROM flow_step WHERE run = $1 ORDER BY id DESC LIMIT $2) s
+		ORDER BY id`, row.Seq, maxSteps)
+	if err != nil {
+		return fmt.Errorf("reading the steps of a run: %w", err)
+	}
+	for _, b := range bodies {
+		var s flow.TraceRow
+		if err := json.Unmarshal([]byte(b), &s); err != nil {
+			return fmt.Errorf("reading a step: %w", err)
+		}
+		d.add(s)
+	}
+	return nil
+}
+
+// add appends a row of the trace. One that tells how a step went on becomes
+// one with the row of the step.
+func (d *Detail) add(row flow.TraceRow) {
+	if n := len(d.Steps); n > 0 && d.Steps[n-1].Seq == row.Seq && d.Steps[n-1].Node == row.Node {
+		last := &d.Steps[n-1]
+		begun, in := last.At, last.In
+		last.Duration = row.At.Sub(begun)
+		last.TraceRow, last.At = row, begun
+		if row.In == nil {
+			last.In = in
+		}
+		return
+	}
+	d.Steps = append(d.Steps, Step{TraceRow: row})
+}
+
+// variables reads those of the flow itself.
+func (a *Account) variables(ctx context.Context, row *runRow, d *Detail) error {
+	d.Variables = map[string]any{}
+	if row.State == "" {
+		return nil
+	}
+	var s flow.State
+	if err := json.Unmarshal([]byte(row.State), &s); err != nil {
+		return fmt.Errorf("reading the state of a run: %w", err)
+	}
+	if len(s.Frames) == 0 {
+		return nil
+	}
+	l, err := a.r.load(ctx, row.Document)
+	if err != nil {
+		return err
+	}
+	for name, value := range s.Frames[0].Vars {
+		if !l.source.Document.Variables[name].Secret {
+			d.Variables[name] = value
+		}
+	}
+	return nil
+}
+
+// row reads one run of the account.
+func (a *Account) row(ctx context.Context, id string) (*runRow, error) {
+	row := &runRow{}
+	err := a.r.db.GetContext(ctx, row, `SELECT `+runColumns+` FROM flow_run r WHERE r.id = $1 AND r.account = $2`, id, a.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a run: %w", err)
+	}
+	return row, nil
+}
+
+// runBySeq reads a run of any account.
+func (r *Runtime) runBySeq(ctx context.Context, seq int64) (*runRow, error) {
+	row := &runRow{}
+	err := r.db.GetContext(ctx, row, `SELECT `+runColumns+` FROM flow_run r WHERE r.seq = $1`, seq)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a run: %w", err)
+	}
+	return row, nil
+}

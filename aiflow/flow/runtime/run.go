@@ -1,0 +1,111 @@
+package runtime
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// ErrNotFound reports a run that does not exist, or belongs to another account.
+var ErrNotFound = errors.New("runtime: not found")
+
+// ErrEnded reports that a run has ended already.
+var ErrEnded = errors.New("runtime: the run has ended")
+
+// Status is the state of a run.
+type Status string
+
+// The states of runs.
+const (
+	Running   Status = "running" // it has not begun, or is to go on by itself
+	Waiting   Status = "waiting"
+	Completed Status = "completed"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled"
+)
+
+// Run is a conversation, or a piece of work, that a flow describes.
+type Run struct {
+	ID        string
+	Engine    string // whose it is
+	Owner     string // the engine's id of the flow or bot
+	Version   int64  // 0: a draft
+	Chat      Chat   // only Account is set when it has none
+	Status    Status
+	WaitsFor  flow.WaitKind // "" unless it waits
+	Event     string        // whose name it waits for
+	Input     json.RawMessage
+	Output    json.RawMessage // nil: none
+	Error     *flow.Error     // nil: none
+	StartedAt time.Time
+	EndedAt   time.Time // zero: it goes on
+}
+
+// runRow is a run as its table has it.
+type runRow struct {
+	Seq       int64  `db:"seq"`
+	ID        string `db:"id"`
+	Account   string `db:"account"`
+	Engine    string `db:"engine"`
+	Owner     string `db:"owner"`
+	Version   int64  `db:"version"`
+	Document  string `db:"document"`
+	Reference int64  `db:"reference"`
+	Mailbox   string `db:"mailbox"`
+	ChatID    string `db:"chat_id"`
+	Status    Status `db:"status"`
+	Waits     string `db:"waits"`
+	Event     string `db:"event"`
+	State     string `db:"state"`
+	Turn      int64  `db:"turn"`
+	Input     string `db:"input"`
+	Output    string `db:"output"`
+	Error     string `db:"error"`
+	StartedUS int64  `db:"started_us"`
+	EndedUS   int64  `db:"ended_us"`
+}
+
+const runColumns = `r.seq, r.id, r.account, r.engine, r.owner, r.version, r.document, r.reference, r.mailbox, r.chat_id, r.status, r.waits,
+	r.event, r.state, r.turn, r.input, r.output, r.error, r.started_us, r.ended_us`
+
+// ownMailbox begins the mailbox of a run without a chat.
+const ownMailbox = "run:"
+
+func (r *runRow) hasChat() bool { return !strings.HasPrefix(r.Mailbox, ownMailbox) }
+
+func (r *runRow) chat() Chat {
+	c := Chat{Account: r.Account, Reference: r.Reference, ID: r.ChatID}
+	if r.hasChat() {
+		c.Key = r.Mailbox
+	}
+	return c
+}
+
+// busy says that a run goes on by itself: nothing else happens in its chat
+// until it waits for something.
+func (r *runRow) busy() bool {
+	return r.EndedUS == 0 && (r.Waits == "" || r.Waits == string(flow.WaitEffect))
+}
+
+func (r *runRow) view() Run {
+	out := Run{
+		ID: r.ID, Engine: r.Engine, Owner: r.Owner, Version: r.Version, Chat: r.chat(), Status: r.Status, WaitsFor: flow.WaitKind(r.Waits),
+		Event: r.Event, Input: json.RawMessage(r.Input), StartedAt: database.Time(r.StartedUS), EndedAt: database.Time(r.EndedUS),
+	}
+	if r.Output != "" {
+		out.Output = json.RawMessage(r.Output)
+	}
+	if r.Error != "" {
+		out.Error = &flow.Error{}
+		_ = json.Unmarshal([]byte(r.Error), out.Error) // written by this package
+	}
+	return out
+}
+
+// consumer is whom the lanes of a line belong to.
+func consumer(reference int64) string { return strconv.FormatInt(reference, 10) }

@@ -1,0 +1,223 @@
+package runtime
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/guard"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+// Options configures a [Runtime].
+type Options struct {
+	// Types are the node types of the documents. nil: the built-in ones.
+	Types *flow.Types
+	// Callers answer calls to the world by their kind. Calls of the kind
+	// [flow.CallHTTP] need none. A call that nobody answers ends with the code
+	// effect.unsupported.
+	Callers map[flow.CallKind]Caller
+	// Authorize adds a credential of an account to a request of an HTTP node.
+	// It may change the request's headers and its URL's query. nil: requests
+	// that name a credential end with the code http.credential.
+	Authorize func(ctx context.Context, account, credential string, r *http.Request) error
+	// Extractor finds entities and intents for the nodes of an account. nil:
+	// these end with the code extract.unavailable.
+	Extractor func(account string) flow.Extractor
+	// Allow names networks and hosts that HTTP nodes may reach although they
+	// are private or loopback. nil: none.
+	Allow []string
+	// Retention is how long runs that have ended are kept; 0: for ever.
+	Retention time.Duration
+	// Lease is how long a process that is frozen, or cut off from the
+	// database, keeps the chats and calls that it has in hand. 0: 60 s.
+	Lease time.Duration
+	// Exclusive says that no other process uses the database, so that what a
+	// killed predecessor held is taken up at once.
+	Exclusive bool
+	// Observer counts what an operator watches. nil: nothing is counted.
+	Observer *Observer
+	Logger   *slog.Logger     // nil: slog.Default()
+	Now      func() time.Time // nil: time.Now
+
+	// AfterCommit is called after each commit, before anything follows from
+	// it, with what was committed ("turn", "call", "answer", "timers"). Tests
+	// stop a node there. nil: nothing is called.
+	AfterCommit func(what string)
+}
+
+// Observer receives counts. Its functions must not block; nil ones are
+// skipped.
+type Observer struct {
+	// Turned is told of each turn: by what it began, and how long it took from
+	// the reading of the state to the commit.
+	Turned func(engine, input string, took time.Duration)
+	// Ended is told of each run that is over ("completed", "failed",
+	// "cancelled"), and after how long.
+	Ended func(engine, status string, after time.Duration)
+	// Called is told of each call to the world: "done", or the code of its
+	// error.
+	Called func(kind, outcome string, took time.Duration)
+	// Dropped counts inputs that no run waited for ("message", "timer" …), and
+	// messages to a chat in which bots keep silent ("silent").
+	Dropped func(what string)
+}
+
+func (o *Observer) turned(engine, input string, took time.Duration) {
+	if o != nil && o.Turned != nil {
+		o.Turned(engine, input, took)
+	}
+}
+
+func (o *Observer) ended(engine, status string, after time.Duration) {
+	if o != nil && o.Ended != nil {
+		o.Ended(engine, status, after)
+	}
+}
+
+func (o *Observer) called(kind, outcome string, took time.Duration) {
+	if o != nil && o.Called != nil {
+		o.Called(kind, outcome, took)
+	}
+}
+
+func (o *Observer) dropped(what string) {
+	if o != nil && o.Dropped != nil {
+		o.Dropped(what)
+	}
+}
+
+// Runtime keeps runs and takes their turns. It is safe for concurrent use, and
+// any number of processes may run one on the same PostgreSQL.
+type Runtime struct {
+	db      *database.DB
+	host    Host
+	engines []Engine
+	opts    Options
+	turns   *lane.Queue // key: mailbox
+	calls   *lane.Queue // key: call
+	web     *http.Client
+	guard   *guard.Guard
+	due     chan struct{} // the sweeper of timers is to look
+	waits   waits
+	loaded  programs
+}
+
+const (
+	// turnCap is how many chats of a line are worked on at once by a node.
+	turnCap = 256
+	// callWorkers is how many calls are under way on a node that have begun a
+	// moment ago; of those that take longer there may be four times as many.
+	callWorkers = 256
+	// callCap is how many calls of one consumer are under way on a node.
+	callCap = 64
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	if err := lane.Migrate(ctx, db); err != nil {
+		return err
+	}
+	return database.Migrate(ctx, db, "flow", migrations)
+}
+
+// New returns a Runtime over db, whose tables [Migrate] has made.
+func New(ctx context.Context, db *sqlx.DB, host Host, opts *Options) (*Runtime, error) {
+	if host == nil {
+		return nil, errors.New("runtime: a Host is required")
+	}
+	r := &Runtime{host: host, due: make(chan struct{}, 1)}
+	if opts != nil {
+		r.opts = *opts
+	}
+	if err := r.defaults(); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("runtime: %w", err)
+	}
+	if r.guard, err = guard.New(r.opts.Allow); err != nil {
+		return nil, fmt.Errorf("runtime: Options.Allow: %w", err)
+	}
+	r.web = r.guard.Client()
+	if r.turns, err = lane.New(ctx, db, lane.Options{
+		Name: "turn", Handle: r.handleTurn, Cap: turnCap, Workers: turnCap,
+		Lease: r.opts.Lease, Exclusive: r.opts.Exclusive, Logger: r.opts.Logger,
+	}); err != nil {
+		return nil, fmt.Errorf("runtime: %w", err)
+	}
+	if r.calls, err = lane.New(ctx, db, lane.Options{
+		Name: "call", Handle: r.handleCall, Settle: r.settleCalls, Settled: r.settledCalls,
+		Run: 1, Cap: callCap, Workers: callWorkers, Lease: r.opts.Lease, Exclusive: r.opts.Exclusive, Logger: r.opts.Logger,
+	}); err != nil {
+		return nil, fmt.Errorf("runtime: %w", err)
+	}
+	return r, nil
+}
+
+func (r *Runtime) defaults() error {
+	o := &r.opts
+	if o.Types == nil {
+		o.Types = flow.NewTypes()
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.AfterCommit == nil {
+		o.AfterCommit = func(string) {}
+	}
+	if o.Lease < 0 || o.Retention < 0 {
+		return errors.New("runtime: a duration of Options is negative")
+	}
+	return nil
+}
+
+// Run takes turns, makes calls and watches timers until ctx ends and the work
+// in hand is finished or handed back.
+func (r *Runtime) Run(ctx context.Context) error {
+	defer r.web.CloseIdleConnections()
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return r.turns.Run(gctx) })
+	g.Go(func() error { return r.calls.Run(gctx) })
+	g.Go(func() error { return r.watchTimers(gctx) })
+	g.Go(func() error { return r.prune(gctx) })
+	if err := g.Wait(); err != nil {
+		return fmt.Errorf("runtime: %w", err)
+	}
+	return nil
+}
+
+// Committed tells the workers to look for work now. Call it after the commit
+// of a transaction that was given to a method ending in Tx.
+func (r *Runtime) Committed() {
+	r.turns.Committed()
+	r.lookAtTimers()
+}
+
+// QueueStats says how many turns wait to be taken, and how long the oldest has
+// waited that nothing holds back.
+func (r *Runtime) QueueStats(ctx context.Context) (waiting int64, oldest time.Duration, err error) {
+	st, err := r.turns.Stats(ctx)
+	if err != nil {
+		return 0, 0, fmt.Errorf("runtime: %w", err)
+	}
+	return st.Unrouted + st.Ready + st.Held + st.Waiting, st.Oldest, nil
+}
+
+func (r *Runtime) now() time.Time { return r.opts.Now() }

@@ -1,0 +1,154 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Start is a run to be begun.
+type Start struct {
+	Engine  string
+	Owner   string // the engine's id of the flow
+	Version int64  // 0: a draft
+	Source  Source
+	Chat    Chat           // the zero value: the run has none
+	Input   map[string]any // what expressions see as start: an object of the caller's, or the message that the trigger took
+	Args    map[string]any // of a function
+	Vars    map[string]any // over the defaults of the document
+
+	// Wait is how long to wait for the end of the first turns, until the run
+	// waits for something or has ended; 0: not at all. Ignored within a
+	// transaction.
+	Wait time.Duration
+}
+
+// Account is the share of a [Runtime] that belongs to one account. What belongs
+// to another is not found.
+type Account struct {
+	r  *Runtime
+	id string
+}
+
+// For returns the runtime for one account.
+func (r *Runtime) For(account string) *Account { return &Account{r: r, id: account} }
+
+// Start begins a run. A source that does not compile is a [*NotPublishable],
+// what the document does not take a [*BadInput].
+func (a *Account) Start(ctx context.Context, s Start) (Run, error) {
+	l, err := a.ready(&s)
+	if err != nil {
+		return Run{}, err
+	}
+	var row *runRow
+	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		row, err = a.r.startTx(ctx, tx, s, l)
+		return err
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("starting a run: %w", err)
+	}
+	a.r.Committed()
+	a.r.await(ctx, row.Seq, s.Wait)
+	return a.Run(ctx, row.ID)
+}
+
+// StartTx is [Account.Start] when tx commits; call [Runtime.Committed] then.
+func (a *Account) StartTx(ctx context.Context, tx *sqlx.Tx, s Start) (Run, error) {
+	l, err := a.ready(&s)
+	if err != nil {
+		return Run{}, err
+	}
+	row, err := a.r.startTx(ctx, tx, s, l)
+	if err != nil {
+		return Run{}, fmt.Errorf("starting a run: %w", err)
+	}
+	return row.view(), nil
+}
+
+// BadInput reports a Start whose Input, Args or Vars are not what the document
+// declares.
+type BadInput struct{ Err error }
+
+func (e *BadInput) Error() string { return e.Err.Error() }
+func (e *BadInput) Unwrap() error { return e.Err }
+
+// ready checks a start. What the first turn would be is computed and
+// forgotten: it refuses what does not fit.
+func (a *Account) ready(s *Start) (*loaded, error) {
+	s.Chat.Account = a.id
+	l, err := a.r.compile(s.Source)
+	if err != nil {
+		return nil, err
+	}
+	try := &turn{loaded: l, input: s.begin(), world: flow.World{Now: a.r.now()}}
+	if err := try.step(); err != nil {
+		return nil, &BadInput{err}
+	}
+	return l, nil
+}
+
+func (s *Start) begin() flow.Begin { return flow.Begin{Input: s.Input, Args: s.Args, Vars: s.Vars} }
+
+// startTx stores a run and what begins it.
+func (r *Runtime) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) (*runRow, error) {
+	row, err := r.newRun(s, l)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.insertRun(ctx, tx, row, l); err != nil {
+		return nil, err
+	}
+	return row, r.putTx(ctx, tx, post{mailbox: row.Mailbox, reference: row.Reference, run: row.Seq, input: s.begin()})
+}
+
+// newRun is a run before its first turn.
+func (r *Runtime) newRun(s Start, l *loaded) (*runRow, error) {
+	if s.Engine == "" {
+		return nil, errors.New("runtime: Start.Engine is required")
+	}
+	input, err := json.Marshal(s.Input)
+	if err != nil {
+		return nil, fmt.Errorf("writing the input of a run: %w", err)
+	}
+	if s.Input == nil {
+		input = []byte("{}")
+	}
+	id := uuid.Must(uuid.NewV7()).String()
+	row := &runRow{
+		ID: id, Account: s.Chat.Account, Engine: s.Engine, Owner: s.Owner, Version: s.Version, Document: l.hash,
+		Reference: s.Chat.Reference, Mailbox: s.Chat.Key, ChatID: s.Chat.ID, Status: Running, Input: string(input),
+		StartedUS: database.Micros(r.now()),
+	}
+	if row.Mailbox == "" {
+		if s.Chat.ID != "" {
+			return nil, errors.New("runtime: Start.Chat needs the Key of its chat")
+		}
+		row.Mailbox = ownMailbox + id
+	}
+	return row, nil
+}
+
+// insertRun stores a new run and sets its Seq.
+func (r *Runtime) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *loaded) error {
+	if err := r.keep(ctx, tx, l); err != nil {
+		return err
+	}
+	err := tx.GetContext(ctx, &row.Seq, `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, mailbox, chat_id, status,
+		waits, event, state, turn, input, output, error, started_us, ended_us)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) RETURNING seq`,
+		row.ID, row.Account, row.Engine, row.Owner, row.Version, row.Document, row.Reference, row.Mailbox, row.ChatID, row.Status,
+		row.Waits, row.Event, row.State, row.Turn, row.Input, row.Output, row.Error, row.StartedUS, row.EndedUS)
+	if err != nil {
+		return fmt.Errorf("storing a run: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Timers are rows with a time, looked at by a loop that puts those that are
+// due into the mailboxes of their chats. They are not items of lanes that wait:
+// an item at the head of a chat's lane would hold the chat's messages back, and
+// a lane for each timer would leave a row for each.
+
+const (
+	// timersEvery is how often each node looks for timers that are due. Those
+	// that a turn of its own has set sooner it finds at once.
+	timersEvery = time.Second
+	// timersChunk is how many go into mailboxes with one commit.
+	timersChunk = 200
+	// postponement is how long a timer waits whose chat is silent for an
+	// unknown time.
+	postponement = time.Minute
+)
+
+// dueTimer is a timer whose time has come.
+type dueTimer struct {
+	Run       int64  `db:"run"`
+	Timer     string `db:"timer"`
+	Mailbox   string `db:"mailbox"`
+	Reference int64  `db:"reference"`
+}
+
+// lookAtTimers has timers looked at now.
+func (r *Runtime) lookAtTimers() {
+	select {
+	case r.due <- struct{}{}:
+	default:
+	}
+}
+
+// watchTimers gives runs their timers until ctx ends.
+func (r *Runtime) watchTimers(ctx context.Context) error {
+	for {
+		n, next, err := r.ring(ctx)
+		if err != nil && ctx.Err() == nil {
+			r.opts.Logger.WarnContext(ctx, "looking for timers failed", "error", err)
+		}
+		if n == timersChunk {
+			continue
+		}
+		wait := time.NewTimer(min(timersEvery, max(next, time.Millisecond)))
+		select {
+		case <-wait.C:
+		case <-r.due:
+			wait.Stop()
+		case <-ctx.Done():
+			wait.Stop()
+			return nil
+		}
+	}
+}
+
+// ring puts the timers that are due into mailboxes. It returns how many they
+// were, and how long it is to the next one.
+func (r *Runtime) ring(ctx context.Context) (n int, next time.Duration, err error) {
+	var first int64
+	if err := r.db.GetContext(ctx, &first, `SELECT COALESCE(min(at_us), 0) FROM flow_timer`); err != nil {
+		return 0, timersEvery, err
+	}
+	now := r.now()
+	if first == 0 {
+		return 0, timersEvery, nil
+	}
+	if wait := database.Time(first).Sub(now); wait > 0 {
+		return 0, wait, nil
+	}
+	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		n, err = r.ringTx(context.WithoutCancel(ctx), tx, database.Micros(now))
+		return err
+	})
+	if err != nil || n == 0 {
+		return 0, timersEvery, err
+	}
+	r.opts.AfterCommit("timers")
+	r.turns.Committed()
+	return n, 0, nil
+}
+
+func (r *Runtime) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, error) {
+	lock := ""
+	if r.db.Dialect == database.Postgres {
+		lock = ` FOR UPDATE OF t SKIP LOCKED`
+	}
+	var due []dueTimer
+	err := tx.SelectContext(ctx, &due, `SELECT t.run, t.timer, r.mailbox, r.reference FROM flow_timer t JOIN flow_run r ON r.seq = t.run
+		WHERE t.at_us <= $1 ORDER BY t.at_us LIMIT $2`+lock, nowUS, timersChunk)
+	if err != nil {
+		return 0, fmt.Errorf("reading timers: %w", err)
+	}
+	for _, d := range due {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, d.Run, d.Timer); err != nil {
+			return 0, fmt.Errorf("taking a timer: %w", err)
+		}
+		if err := r.putTx(ctx, tx, post{mailbox: d.Mailbox, reference: d.Reference, run: d.Run, input: flow.Timer{ID: d.Timer}}); err != nil {
+			return 0, err
+		}
+	}
+	return len(due), nil
+}
+
+// postpone sets a timer anew that came while no bot may speak in its chat.
+func (r *Runtime) postpone(ctx context.Context, run *runRow, in *inputRow, t flow.Timer, until time.Time) error {
+	if until.IsZero() {
+		until = r.now().Add(postponement)
+	}
+	return r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		ctx := context.WithoutCancel(ctx)
+		if err := takeTx(ctx, tx, in); err != nil {
+			return err
+		}
+		return r.setTimerTx(ctx, tx, run.Seq, t.ID, database.Micros(until), new(bool))
+	})
+}

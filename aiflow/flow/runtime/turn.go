@@ -1,0 +1,239 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
+)
+
+const (
+	// turnsAtOnce is how many turns a chat takes before others have theirs.
+	turnsAtOnce = 16
+	// raceWait is how long to wait after a turn that another node took first.
+	raceWait = 20 * time.Millisecond
+	// retryMost is the longest pause between two attempts at a turn.
+	retryMost = 30 * time.Second
+	// patience is how often a turn is attempted that fails for another reason
+	// than the database.
+	patience = 8
+)
+
+// handleTurn works on what has come for a chat.
+func (r *Runtime) handleTurn(ctx context.Context, it lane.Item) lane.Outcome {
+	for range turnsAtOnce {
+		if ctx.Err() != nil {
+			return lane.Outcome{Verdict: lane.Yield}
+		}
+		in, err := r.next(ctx, it.Key)
+		if err == nil && in == nil {
+			return lane.Outcome{Verdict: lane.Done}
+		}
+		if err == nil {
+			err = r.work(ctx, in)
+		}
+		if err != nil {
+			return r.failedTurn(ctx, it, in, err)
+		}
+	}
+	return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond} // there may be more
+}
+
+// failedTurn says when to try again.
+func (r *Runtime) failedTurn(ctx context.Context, it lane.Item, in *inputRow, err error) lane.Outcome {
+	if errors.Is(err, errTaken) {
+		return lane.Outcome{Verdict: lane.Retry, After: raceWait}
+	}
+	if ctx.Err() != nil {
+		return lane.Outcome{Verdict: lane.Yield}
+	}
+	if in != nil && it.Attempt >= patience && !database.Failed(err) {
+		r.opts.Logger.ErrorContext(ctx, "trunkline.flow.gave_up", "input", in.ID, "kind", in.Kind, "error", err)
+		if err := r.giveUp(ctx, in); err == nil {
+			return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
+		}
+	}
+	r.opts.Logger.WarnContext(ctx, "a turn failed and is tried again", "attempt", it.Attempt, "error", err)
+	return lane.Outcome{Verdict: lane.Retry, After: min(retryMost, 100*time.Millisecond<<min(it.Attempt, 12))}
+}
+
+// giveUp ends what cannot be done: the run that the input is for, or a message
+// that nobody can take.
+func (r *Runtime) giveUp(ctx context.Context, in *inputRow) error {
+	if in.Run == 0 {
+		return r.drop(ctx, in, "failed")
+	}
+	row, err := r.runBySeq(ctx, in.Run)
+	if err != nil {
+		return err
+	}
+	t := &turn{row: *row, in: in, begun: r.now()}
+	t.breakOff()
+	return r.commit(ctx, t)
+}
+
+// work does what follows from one input.
+func (r *Runtime) work(ctx context.Context, in *inputRow) error {
+	runs, err := r.active(ctx, in.Mailbox)
+	if err != nil {
+		return err
+	}
+	if in.Kind == kindMessage {
+		return r.message(ctx, in, runs)
+	}
+	for _, run := range runs {
+		if run.Seq == in.Run {
+			return r.resume(ctx, run, in)
+		}
+	}
+	return r.drop(ctx, in, in.Kind) // it has ended
+}
+
+// resume gives a run what came for it.
+func (r *Runtime) resume(ctx context.Context, run *runRow, in *inputRow) error {
+	input, err := flow.DecodeInput(json.RawMessage(in.Body))
+	if err != nil {
+		return err
+	}
+	view, err := r.look(ctx, run)
+	if err != nil {
+		return err
+	}
+	if t, is := input.(flow.Timer); is && view.Silent && run.Waits != string(flow.WaitHandoff) {
+		return r.postpone(ctx, run, in, t, view.Until)
+	}
+	taken, err := r.turn(ctx, run, in, input, view)
+	if err == nil && !taken {
+		err = r.drop(ctx, in, in.Kind)
+	}
+	return err
+}
+
+// look shows the chat of a run; a run without one sees nothing.
+func (r *Runtime) look(ctx context.Context, run *runRow) (View, error) {
+	if !run.hasChat() {
+		return View{}, nil
+	}
+	return r.lookAt(ctx, run.chat())
+}
+
+func (r *Runtime) lookAt(ctx context.Context, c Chat) (View, error) {
+	view, err := r.host.Look(ctx, c)
+	if err != nil {
+		return View{}, fmt.Errorf("looking at a chat: %w", err)
+	}
+	until, err := r.pausedUntil(ctx, c.Key)
+	if err != nil {
+		return View{}, err
+	}
+	if until.After(r.now()) {
+		if !view.Silent || !view.Until.IsZero() && until.After(view.Until) {
+			view.Until = until
+		}
+		view.Silent = true
+	}
+	return view, nil
+}
+
+// turn computes a turn of a run and commits it. It reports false, having
+// changed nothing, when the run does not wait for the input.
+func (r *Runtime) turn(ctx context.Context, run *runRow, in *inputRow, input flow.Input, view View) (bool, error) {
+	l, err := r.load(ctx, run.Document)
+	if err != nil {
+		return false, fmt.Errorf("loading the flow of run %s: %w", run.ID, err)
+	}
+	begun := r.now()
+	t := &turn{row: *run, loaded: l, in: in, input: input, begun: begun, world: r.world(run, view, begun)}
+	err = r.finish(ctx, t)
+	if errors.Is(err, flow.ErrNotWaiting) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// world is what a turn sees.
+func (r *Runtime) world(run *runRow, view View, now time.Time) flow.World {
+	w := flow.World{
+		Now: now, Run: flow.RunInfo{ID: run.ID, StartedAt: database.Time(run.StartedUS)}, Contact: view.Contact, Chat: view.Chat,
+	}
+	if r.opts.Extractor != nil {
+		w.Extractor = r.opts.Extractor(run.Account)
+	}
+	return w
+}
+
+// finish computes a turn and commits it. What the host refuses is told to the
+// turn, which is computed again.
+func (r *Runtime) finish(ctx context.Context, t *turn) error {
+	for {
+		err := t.step()
+		if errors.Is(err, flow.ErrNotWaiting) {
+			return err
+		}
+		if err != nil {
+			r.opts.Logger.ErrorContext(ctx, "trunkline.flow.broken", "run", t.row.ID, "error", err)
+			t.breakOff()
+		}
+		err = r.commit(ctx, t)
+		var no *refusal
+		if !errors.As(err, &no) || t.world.Refused[no.id] != nil {
+			return err
+		}
+		if t.world.Refused == nil {
+			t.world.Refused = map[string]*flow.Error{}
+		}
+		t.world.Refused[no.id] = no.err
+	}
+}
+
+// breakOff makes a turn one that ends the run, because it cannot be computed.
+func (t *turn) breakOff() {
+	t.out = &flow.Turn{State: &flow.State{Ended: &flow.Ending{
+		Status: flow.StatusFailed, Error: &flow.Error{Code: "internal", Message: "The run could not go on."},
+	}}}
+}
+
+// turn is a turn on its way to its commit.
+type turn struct {
+	row    runRow // as the commit leaves it
+	loaded *loaded
+	in     *inputRow // nil: it came from nowhere but the turn before
+	input  flow.Input
+	world  flow.World
+	out    *flow.Turn
+	begun  time.Time
+	jump   *jump // the run that takes over
+	fresh  bool  // the run is stored with this turn
+}
+
+// refusal says that the host refuses an effect.
+type refusal struct {
+	id  string
+	err *flow.Error
+}
+
+func (r *refusal) Error() string { return "refused: " + r.err.Error() }
+
+// step computes the turn.
+func (t *turn) step() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic in a turn: %v\n%s", v, debug.Stack())
+		}
+	}()
+	var state *flow.State
+	if t.row.State != "" {
+		state = &flow.State{}
+		if err := json.Unmarshal([]byte(t.row.State), state); err != nil {
+			return fmt.Errorf("reading the state of a run: %w", err)
+		}
+	}
+	t.out, err = t.loaded.program.Step(state, t.input, t.world)
+	return err
+}
