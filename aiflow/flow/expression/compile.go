@@ -2,8 +2,8 @@ package expression
 
 import (
 	"errors"
-	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -53,14 +53,17 @@ func parse(src string) (ast.Node, error) {
 }
 
 // grammar is the configuration of the parser: expr's builtins without a
-// predicate are plain calls, which we look up ourselves.
-func grammar() *conf.Config {
-	c := &conf.Config{MaxNodes: MaxNodes, Disabled: make(map[string]bool, len(builtin.Names))}
+// predicate are plain calls, which we look up ourselves. The parser keeps
+// notes in it, so each parse has its own.
+func grammar() *conf.Config { return &conf.Config{MaxNodes: MaxNodes, Disabled: disabled()} }
+
+var disabled = sync.OnceValue(func() map[string]bool {
+	all := make(map[string]bool, len(builtin.Names))
 	for _, name := range builtin.Names {
-		c.Disabled[name] = true
+		all[name] = true
 	}
-	return c
-}
+	return all
+})
 
 func validPrefix(s string) int {
 	for i, r := range s {
@@ -168,7 +171,7 @@ func (c *compiler) compound(n ast.Node) (node, Type, error) {
 	case *ast.MapNode:
 		return c.object(n)
 	case *ast.SequenceNode:
-		return nil, Type{}, fail(CodeSyntax, c.at(n), "is several expressions, of which only one could count").hint("write one, or let x = …; …")
+		return nil, Type{}, fail(CodeSyntax, c.at(n.Nodes[1]), "is several expressions, of which only one could count").hint("write one, or let x = …; …")
 	case *ast.BytesNode:
 		return nil, Type{}, fail(CodeSyntax, c.at(n), "has bytes, which are no value here").hint(`write "…" without b`)
 	}
@@ -480,13 +483,7 @@ func (c *compiler) regex(n node, at int) (node, error) {
 	}
 	p, err := compilePattern(source)
 	if err != nil {
-		return nil, fail(CodeRegex, at, "has a regular expression that RE2 does not take: %v", err)
+		return nil, fail(CodeRegex, at, "has a regular expression that cannot be used: %v", err)
 	}
 	return &constant{p}, nil
-}
-
-// pattern is a regular expression and what it costs for a byte of text.
-type pattern struct {
-	re   *regexp.Regexp
-	size int // instructions
 }

@@ -53,7 +53,7 @@ func (c *compiler) binary(n *ast.BinaryNode) (node, Type, error) {
 	case "??":
 		return &coalesce{left, right, at}, either(a, b), nil
 	case "matches":
-		re, err := c.regex(right, at)
+		re, err := c.regex(right, c.at(n.Right))
 		if err != nil {
 			return nil, Type{}, err
 		}

@@ -2,8 +2,6 @@ package expression
 
 import (
 	"net/url"
-	"regexp"
-	"regexp/syntax"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -194,77 +192,4 @@ func indexOf(m *machine, at int, args []any) (any, error) {
 		return nil, nil
 	}
 	return utf8.RuneCountInString(s[:i]), nil
-}
-
-// maxPattern bounds the instructions of a regular expression, which decide
-// what reading a byte costs.
-const maxPattern = 1000
-
-var errPattern = &syntax.Error{Code: syntax.ErrLarge, Expr: "it repeats too much"}
-
-func compilePattern(source string) (*pattern, error) {
-	parsed, err := syntax.Parse(source, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	prog, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, err
-	}
-	if len(prog.Inst) > maxPattern {
-		return nil, errPattern
-	}
-	re, err := regexp.Compile(source)
-	if err != nil {
-		return nil, err
-	}
-	return &pattern{re, len(prog.Inst)}, nil
-}
-
-// search counts the steps of running a pattern over a text.
-func (m *machine) search(p *pattern, s string, at int) error {
-	if len(s) > MaxSteps*scanChunk { // no overflow below
-		return m.step(-1, at)
-	}
-	return m.step(1+len(s)*p.size/scanChunk, at)
-}
-
-// matches is the operator of that name.
-func matches(m *machine, _ string, a, b any, at int) (any, error) {
-	p, _ := b.(*pattern)
-	s, ok := a.(string)
-	if !ok {
-		if a == nil {
-			return false, m.step(1, at)
-		}
-		return nil, fail(CodeType, at, "matches a %s", kindOf(a)).hint("write string(…)")
-	}
-	if err := m.search(p, s, at); err != nil {
-		return nil, err
-	}
-	return p.re.MatchString(s), nil
-}
-
-func capture(m *machine, at int, args []any) (any, error) {
-	s := textArg(args, 0, "")
-	p, _ := args[1].(*pattern)
-	if err := m.search(p, s, at); err != nil {
-		return nil, err
-	}
-	group := 0
-	if len(args) > 2 && args[2] != nil {
-		if name, ok := args[2].(string); ok {
-			group = p.re.SubexpIndex(name)
-		} else {
-			group, _ = whole(args[2])
-		}
-	}
-	if group < 0 || group > p.re.NumSubexp() {
-		return nil, fail(CodeValue, at, "asks for a group that the pattern does not have")
-	}
-	found := p.re.FindStringSubmatchIndex(s)
-	if found == nil || found[2*group] < 0 {
-		return nil, nil
-	}
-	return s[found[2*group]:found[2*group+1]], nil
 }

@@ -194,7 +194,7 @@ func (m *machine) equalElements(a, b any, depth, at int) (bool, error) {
 func compare(a, b any) (order int, ok bool) {
 	switch a := a.(type) {
 	case nil:
-		return 1, b == nil
+		return 0, b == nil
 	case bool:
 		same, isBool := b.(bool)
 		return order01(a == same), isBool

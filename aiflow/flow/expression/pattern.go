@@ -1,0 +1,93 @@
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+)
+
+// pattern is a regular expression of RE2, whose matching takes time in
+// proportion to its instructions and the text, never more.
+type pattern struct {
+	re   *regexp.Regexp
+	size int // instructions
+}
+
+// maxPattern bounds the instructions of a regular expression.
+const maxPattern = 1000
+
+func compilePattern(source string) (*pattern, error) {
+	parsed, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return nil, patternError(err)
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, patternError(err)
+	}
+	if len(prog.Inst) > maxPattern {
+		return nil, fmt.Errorf("it repeats too much: it needs %d instructions of the %d it may have", len(prog.Inst), maxPattern)
+	}
+	re, err := regexp.Compile(source)
+	if err != nil {
+		return nil, patternError(err)
+	}
+	return &pattern{re, len(prog.Inst)}, nil
+}
+
+func patternError(err error) error {
+	var e *syntax.Error
+	if errors.As(err, &e) {
+		return fmt.Errorf("%s: %s", e.Code, e.Expr)
+	}
+	return err
+}
+
+// search counts the steps of running a pattern over a text.
+func (m *machine) search(p *pattern, s string, at int) error {
+	if len(s) > MaxSteps*scanChunk { // no overflow below
+		return m.step(-1, at)
+	}
+	return m.step(1+len(s)*p.size/scanChunk, at)
+}
+
+// matches is the operator of that name.
+func matches(m *machine, _ string, a, b any, at int) (any, error) {
+	p, _ := b.(*pattern)
+	s, ok := a.(string)
+	if !ok {
+		if a == nil {
+			return false, m.step(1, at)
+		}
+		return nil, fail(CodeType, at, "matches a %s", kindOf(a)).hint("write string(…)")
+	}
+	if err := m.search(p, s, at); err != nil {
+		return nil, err
+	}
+	return p.re.MatchString(s), nil
+}
+
+func capture(m *machine, at int, args []any) (any, error) {
+	s := textArg(args, 0, "")
+	p, _ := args[1].(*pattern)
+	if err := m.search(p, s, at); err != nil {
+		return nil, err
+	}
+	group := 0
+	if len(args) > 2 && args[2] != nil {
+		if name, ok := args[2].(string); ok {
+			group = p.re.SubexpIndex(name)
+		} else {
+			group, _ = whole(args[2])
+		}
+	}
+	if group < 0 || group > p.re.NumSubexp() {
+		return nil, fail(CodeValue, at, "asks for a group that the pattern does not have")
+	}
+	found := p.re.FindStringSubmatchIndex(s)
+	if found == nil || found[2*group] < 0 {
+		return nil, nil
+	}
+	return s[found[2*group]:found[2*group+1]], nil
+}
