@@ -13,17 +13,23 @@ import (
 // canonical appends t in its canonical form: without spaces, members in the
 // order of their names (by bytes), numbers in their shortest form and strings
 // with the fewest escapes.
-func (t *tree) canonical(out []byte) []byte {
+func (t *tree) canonical(out []byte) []byte { return t.write(out, true) }
+
+// write is canonical with the members as they stand, unless sorted.
+func (t *tree) write(out []byte, sorted bool) []byte {
 	switch t.kind {
 	case kindObject:
-		members := slices.SortedFunc(slices.Values(t.members), func(a, b member) int { return strings.Compare(a.name, b.name) })
+		members := t.members
+		if sorted {
+			members = slices.SortedFunc(slices.Values(members), func(a, b member) int { return strings.Compare(a.name, b.name) })
+		}
 		out = append(out, '{')
 		for i, m := range members {
 			if i > 0 {
 				out = append(out, ',')
 			}
 			out = append(appendString(out, m.name), ':')
-			out = m.value.canonical(out)
+			out = m.value.write(out, sorted)
 		}
 		return append(out, '}')
 	case kindArray:
@@ -32,7 +38,7 @@ func (t *tree) canonical(out []byte) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = item.canonical(out)
+			out = item.write(out, sorted)
 		}
 		return append(out, ']')
 	case kindString:

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -25,7 +26,20 @@ type Problem struct {
 	Path    string `json:"path"`
 	At      *int   `json:"at"` // byte offset in the expression or template at Path
 	Message string `json:"message"`
-	Hint    string `json:"-"`
+	Hint    string `json:"hint"` // how to put it right; "", in JSON null: not known
+}
+
+// MarshalJSON writes a hint that is not there as null.
+func (p Problem) MarshalJSON() ([]byte, error) {
+	type plain Problem
+	out := struct {
+		plain
+		Hint *string `json:"hint"`
+	}{plain: plain(p)}
+	if p.Hint != "" {
+		out.Hint = &p.Hint
+	}
+	return json.Marshal(out)
 }
 
 // Error makes a Problem an error, for callers who need but one.

@@ -1,0 +1,258 @@
+package flow
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+)
+
+// Palette is what an editor needs to know of the language.
+type Palette struct {
+	Format string        `json:"format"`
+	Limits Limits        `json:"limits"`
+	Nodes  []Description `json:"nodes"` // in the order of their names
+}
+
+// Limits bound documents.
+type Limits struct {
+	Nodes     int `json:"nodes"`
+	Variables int `json:"variables"`
+	Functions int `json:"functions"` // that belong to one document
+	Bytes     int `json:"bytes"`     // without ui
+	UIBytes   int `json:"uiBytes"`
+}
+
+// Description is a node type as an editor shows it.
+type Description struct {
+	Name    string   `json:"type"`
+	Group   string   `json:"group"`
+	Text    string   `json:"text"`
+	Engines []string `json:"engines"`
+	Outputs []Output `json:"outputs"`
+	Pass    string   `json:"pass"` // the output that a disabled node goes through
+	Wait    string   `json:"wait,omitempty"`
+	Effect  string   `json:"effect,omitempty"`
+	Errors  []string `json:"errors"`
+	// Config is a JSON Schema, its members in the order in which a form shows
+	// them. Beside the standard's words it has x-kind (template, expression,
+	// data, duration, bytes, schema, and the name of a pattern), and x-min and
+	// x-max where the standard has no word for a bound.
+	Config json.RawMessage `json:"config"`
+}
+
+// Describe lists the node types. It is the same for the same types.
+func (t *Types) Describe() Palette {
+	p := Palette{
+		Format: Format,
+		Limits: Limits{Nodes: 1000, Variables: 200, Functions: maxFunctions, Bytes: MaxBytes, UIBytes: MaxUIBytes},
+	}
+	for _, name := range t.names() {
+		p.Nodes = append(p.Nodes, t.get(name).describe())
+	}
+	return p
+}
+
+func (t *nodeType) describe() Description {
+	engines := t.Engines
+	if len(engines) == 0 {
+		engines = []string{EngineBot, EngineFlow}
+	}
+	return Description{
+		Name: t.Name, Group: t.Group, Text: t.Text, Engines: slices.Clone(engines),
+		Outputs: append([]Output{}, t.Outputs...), Pass: t.pass(), Wait: t.Wait, Effect: t.Effect,
+		Errors: append([]string{}, t.Errors...), Config: t.shape.schema(&rules{}).write(nil, false),
+	}
+}
+
+// Schema is a JSON Schema of whole documents with these node types. What it
+// accepts has the right shape; what it means is for [Types.Compile].
+func (t *Types) Schema() json.RawMessage {
+	var cases []*tree
+	for _, name := range t.names() {
+		is := leaf("const", name)
+		cases = append(cases, branch(
+			"if", branch("properties", branch("type", is)),
+			"then", branch("properties", branch("config", t.get(name).shape.schema(&rules{}))),
+		))
+	}
+	names := &tree{kind: kindArray}
+	for _, name := range t.names() {
+		names.items = append(names.items, &tree{kind: kindString, text: name})
+	}
+	document := documentShape().schema(&rules{})
+	node := document.at("properties", "nodes", "additionalProperties")
+	node.at("properties").replace("type", branch("enum", names))
+	node.members = append(node.members, member{"allOf", &tree{kind: kindArray, items: cases}})
+	document.members = append([]member{
+		{"$schema", &tree{kind: kindString, text: "https://json-schema.org/draft/2020-12/schema"}},
+		{"$id", &tree{kind: kindString, text: Format}},
+	}, document.members...)
+	document.at("properties").replace("format", leaf("const", Format))
+	return document.write(nil, false)
+}
+
+// replace gives the member name another value.
+func (t *tree) replace(name string, value *tree) {
+	for i := range t.members {
+		if t.members[i].name == name {
+			t.members[i].value = value
+		}
+	}
+}
+
+// branch is an object of names and trees.
+func branch(parts ...any) *tree {
+	t := &tree{kind: kindObject}
+	for i := 0; i < len(parts); i += 2 {
+		t.members = append(t.members, member{parts[i].(string), parts[i+1].(*tree)})
+	}
+	return t
+}
+
+// leaf is an object of names and strings.
+func leaf(parts ...string) *tree {
+	t := &tree{kind: kindObject}
+	for i := 0; i < len(parts); i += 2 {
+		t.word(parts[i], parts[i+1])
+	}
+	return t
+}
+
+func (t *tree) word(name, value string) {
+	t.members = append(t.members, member{name, &tree{kind: kindString, text: value}})
+}
+
+func (t *tree) number(name string, value float64) {
+	t.members = append(t.members, member{name, &tree{kind: kindNumber, text: strconv.FormatFloat(value, 'f', -1, 64)}})
+}
+
+func (t *tree) truth(name string, value bool) {
+	t.members = append(t.members, member{name, &tree{kind: kindBool, text: strconv.FormatBool(value)}})
+}
+
+// schema is the JSON Schema of a shape within rules.
+func (s *shape) schema(r *rules) *tree {
+	switch s.form {
+	case formPointer:
+		return s.elem.schema(r)
+	case formStruct:
+		return s.structSchema()
+	case formList:
+		return s.listSchema(r)
+	case formMap:
+		return s.mapSchema(r)
+	case formData:
+		return leaf("x-kind", "data")
+	case formSchema:
+		return leaf("type", "object", "x-kind", "schema")
+	case formRaw:
+		if r.any {
+			return &tree{kind: kindObject}
+		}
+		return leaf("type", "object")
+	case formBool:
+		return leaf("type", "boolean")
+	case formInteger, formNumber:
+		return s.numberSchema(r)
+	}
+	return s.textSchema(r)
+}
+
+func (s *shape) structSchema() *tree {
+	properties, required := &tree{kind: kindObject}, &tree{kind: kindArray}
+	for i := range s.fields {
+		f := &s.fields[i]
+		p := f.shape.schema(&f.rules)
+		if f.doc != "" {
+			p.word("description", f.doc)
+		}
+		if f.def != nil {
+			p.members = append(p.members, member{"default", f.def})
+		}
+		properties.members = append(properties.members, member{f.name, p})
+		if f.alias != "" {
+			alias := f.shape.schema(&f.rules)
+			alias.truth("deprecated", true)
+			properties.members = append(properties.members, member{f.alias, alias})
+		}
+		if f.required && f.alias == "" {
+			required.items = append(required.items, &tree{kind: kindString, text: f.name})
+		}
+	}
+	t := leaf("type", "object")
+	t.truth("additionalProperties", false)
+	if len(required.items) > 0 {
+		t.members = append(t.members, member{"required", required})
+	}
+	t.members = append(t.members, member{"properties", properties})
+	return t
+}
+
+func (s *shape) listSchema(r *rules) *tree {
+	t := leaf("type", "array")
+	t.bounds(r, "minItems", "maxItems")
+	t.members = append(t.members, member{"items", s.elem.schema(r.items())})
+	return t
+}
+
+func (s *shape) mapSchema(r *rules) *tree {
+	t := leaf("type", "object")
+	t.bounds(r, "minProperties", "maxProperties")
+	if p := patterns[r.keys]; p != nil {
+		t.members = append(t.members, member{"propertyNames", leaf("pattern", p.String())})
+	}
+	t.members = append(t.members, member{"additionalProperties", s.elem.schema(r.items())})
+	return t
+}
+
+func (s *shape) numberSchema(r *rules) *tree {
+	t := leaf("type", "number")
+	if s.form == formInteger {
+		t = leaf("type", "integer")
+	}
+	t.bounds(r, "minimum", "maximum")
+	return t
+}
+
+// textKinds are what an editor is told of forms that are written as strings.
+var textKinds = map[form]string{formDuration: "duration", formBytes: "bytes", formText: "template", formExpression: "expression"}
+
+func (s *shape) textSchema(r *rules) *tree {
+	t := leaf("type", "string")
+	switch s.form {
+	case formBytes:
+		t = &tree{kind: kindObject, members: []member{{"type", &tree{kind: kindArray, items: []*tree{{kind: kindString, text: "string"}, {kind: kindString, text: "integer"}}}}}}
+		t.word("x-kind", "bytes")
+		t.bounds(r, "x-min", "x-max")
+		return t
+	case formDuration, formText, formExpression:
+		t.word("x-kind", textKinds[s.form])
+		if s.form == formDuration {
+			t.word("pattern", isoDuration.String())
+		}
+		t.bounds(r, "x-min", "x-max")
+		return t
+	}
+	t.bounds(r, "minLength", "maxLength")
+	if p := patterns[r.pattern]; p != nil {
+		t.word("pattern", p.String())
+		t.word("x-kind", r.pattern)
+	}
+	if r.enum != nil {
+		names := &tree{kind: kindArray}
+		for _, name := range r.enum {
+			names.items = append(names.items, &tree{kind: kindString, text: name})
+		}
+		t.members = append(t.members, member{"enum", names})
+	}
+	return t
+}
+
+func (t *tree) bounds(r *rules, least, most string) {
+	if r.min != nil {
+		t.number(least, *r.min)
+	}
+	if r.max != nil {
+		t.number(most, *r.max)
+	}
+}
