@@ -81,10 +81,10 @@ func dateText(m *machine, at int, args []any) (any, error) {
 		return nil, noDate(at)
 	}
 	layout := textArg(args, 1, "")
-	if err := m.step(1+len(layout), at); err != nil {
+	if err := m.grow(9*len(layout), at); err != nil { // the longest token's text is "September"
 		return nil, err
 	}
-	if err := m.grow(9*len(layout), at); err != nil { // the longest token's text is "September"
+	if err := m.step(1+len(layout), at); err != nil {
 		return nil, err
 	}
 	if len(args) > 2 {

@@ -44,12 +44,15 @@ func patternError(err error) error {
 	return err
 }
 
+// searchChunk is how much a step of matching is: bytes times instructions.
+const searchChunk = 64
+
 // search counts the steps of running a pattern over a text.
 func (m *machine) search(p *pattern, s string, at int) error {
-	if len(s) > MaxSteps*scanChunk { // no overflow below
+	if len(s) > MaxSteps*searchChunk { // no overflow below
 		return m.step(-1, at)
 	}
-	return m.step(1+len(s)*p.size/scanChunk, at)
+	return m.step(1+len(s)*p.size/searchChunk, at)
 }
 
 // matches is the operator of that name.
