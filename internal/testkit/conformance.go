@@ -2,10 +2,13 @@ package testkit
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -22,7 +25,8 @@ import (
 func MCPConformance(t *testing.T, address, revision, baseline string) {
 	t.Helper()
 	script := filepath.Join(NodeModules(t), "@modelcontextprotocol", "conformance", "dist", "index.js")
-	args := []string{script, "server", "--url", address, "--requirements", revision, "--output-dir", t.TempDir()}
+	results := t.TempDir()
+	args := []string{script, "server", "--url", address, "--requirements", revision, "--output-dir", results}
 	if baseline != "" {
 		path, err := filepath.Abs(baseline)
 		require.NoError(t, err)
@@ -33,9 +37,33 @@ func MCPConformance(t *testing.T, address, revision, baseline string) {
 	cmd := exec.CommandContext(ctx, Program(t, "node"), args...)
 	cmd.Dir = t.TempDir()
 	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	_, summary, _ := strings.Cut(string(out), "=== SUMMARY ===")
+	_, summary, ok := strings.Cut(string(out), "=== SUMMARY ===")
+	if !ok {
+		summary = string(out)
+	}
 	t.Log(summary)
+	require.NoError(t, err, "%s", failedChecks(t, results))
+}
+
+// failedChecks are the checks that a run of the suite has found failing, as a
+// baseline names them.
+func failedChecks(t *testing.T, results string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(results, "*", "checks.json"))
+	require.NoError(t, err)
+	var out strings.Builder
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var checks []struct{ ID, Status, ErrorMessage string }
+		require.NoError(t, json.Unmarshal(raw, &checks), "%s", raw)
+		for _, c := range checks {
+			if c.Status == "FAILURE" || c.Status == "WARNING" {
+				fmt.Fprintf(&out, "%s:%s %s\n", filepath.Base(filepath.Dir(file)), c.ID, c.ErrorMessage)
+			}
+		}
+	}
+	return out.String()
 }
 
 // BearerProxy is the address of a proxy that adds a token to each request, for
