@@ -19,9 +19,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/lane"
 )
 
-// The codes of errors of calls that no kind has for itself.
+// The codes of errors of calls that no kind has for itself, beside
+// [flow.CodeUnknown].
 const (
-	codeUnknown     = "effect.unknown"     // it must not be made twice, and nobody knows whether it was made
 	codeUnsupported = "effect.unsupported" // nobody answers calls of the kind
 	codeFailed      = "effect.failed"
 )
@@ -107,7 +107,7 @@ func (r *Runtime) callOf(ctx context.Context, subject string) (*callRow, error) 
 
 func (c *callRow) unknown() *flow.Error {
 	return &flow.Error{
-		Code: codeUnknown, Node: c.Node, Attempt: c.Attempt,
+		Code: flow.CodeUnknown, Node: c.Node, Attempt: c.Attempt,
 		Message: "The call was begun, and nobody knows whether it was made. It is not repeated.",
 	}
 }

@@ -19,14 +19,11 @@ import (
 	"github.com/trunklinehq/trunkline/internal/guard"
 )
 
-// The codes of errors of HTTP nodes.
+// The codes of errors that package flow has no names for.
 const (
-	codeTimeout    = "http.timeout"
-	codeConnect    = "http.connect"
-	codeBlocked    = "http.blocked_host"
-	codeTooLarge   = "http.too_large"
-	codeBadBody    = "http.bad_body"
-	codeCredential = "http.credential"
+	codeBlocked  = "http.blocked_host"
+	codeTooLarge = "http.too_large"
+	codeAuth     = "http.credential"
 )
 
 // maxRedirects is how many redirects are followed; each target is guarded.
@@ -72,7 +69,7 @@ func (r *Runtime) authorize(ctx context.Context, account, credential string, req
 		return nil
 	}
 	if r.opts.Authorize == nil {
-		return &flow.Error{Code: codeCredential, Message: "There are no credentials here."}
+		return &flow.Error{Code: codeAuth, Message: "There are no credentials here."}
 	}
 	if err := r.opts.Authorize(ctx, account, credential, req); err != nil {
 		var known *flow.Error
@@ -80,7 +77,7 @@ func (r *Runtime) authorize(ctx context.Context, account, credential string, req
 			return err
 		}
 		r.opts.Logger.WarnContext(ctx, "a credential could not be used", "credential", credential, "error", err)
-		return &flow.Error{Code: codeCredential, Message: "The credential could not be used."}
+		return &flow.Error{Code: codeAuth, Message: "The credential could not be used."}
 	}
 	return nil
 }
@@ -89,11 +86,11 @@ func (r *Runtime) authorize(ctx context.Context, account, credential string, req
 func newRequest(ctx context.Context, in flow.HTTPRequest) (*http.Request, error) {
 	body, kind, err := requestBody(in.Body)
 	if err != nil {
-		return nil, &flow.Error{Code: codeBadBody, Message: err.Error()}
+		return nil, &flow.Error{Code: flow.CodeHTTPBody, Message: err.Error()}
 	}
 	req, err := http.NewRequestWithContext(ctx, in.Method, in.URL, bytes.NewReader(body))
 	if err != nil {
-		return nil, &flow.Error{Code: codeConnect, Message: "The URL or the method is wrong."}
+		return nil, &flow.Error{Code: flow.CodeHTTPConnect, Message: "The URL or the method is wrong."}
 	}
 	if len(body) == 0 {
 		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
@@ -130,7 +127,7 @@ func requestBody(b flow.HTTPBody) (body []byte, kind string, err error) {
 // that it was meant for.
 func (r *Runtime) follow(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
-		return &flow.Error{Code: codeConnect, Message: fmt.Sprintf("There were more than %d redirects.", maxRedirects)}
+		return &flow.Error{Code: flow.CodeHTTPConnect, Message: fmt.Sprintf("There were more than %d redirects.", maxRedirects)}
 	}
 	if err := r.guard.CheckURL(req.URL.String()); err != nil {
 		return err
@@ -164,9 +161,9 @@ func httpError(err error) error {
 	case errors.Is(err, guard.ErrRefused):
 		return &flow.Error{Code: codeBlocked, Message: "The address is private and not allowed."}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
-		return &flow.Error{Code: codeTimeout, Message: "There was no answer in time."}
+		return &flow.Error{Code: flow.CodeHTTPTimeout, Message: "There was no answer in time."}
 	}
-	return &flow.Error{Code: codeConnect, Message: "There was no answer: " + err.Error()}
+	return &flow.Error{Code: flow.CodeHTTPConnect, Message: "There was no answer: " + err.Error()}
 }
 
 func readResponse(res *http.Response, most int64) (flow.HTTPResponse, error) {
@@ -192,7 +189,7 @@ func readResponse(res *http.Response, most int64) (flow.HTTPResponse, error) {
 		return out, nil
 	}
 	if !json.Valid(raw) {
-		return out, &flow.Error{Code: codeBadBody, Message: "The answer says that it is JSON and is not.", Detail: map[string]any{"status": res.StatusCode}}
+		return out, &flow.Error{Code: flow.CodeHTTPBody, Message: "The answer says that it is JSON and is not.", Detail: map[string]any{"status": res.StatusCode}}
 	}
 	out.Body = json.RawMessage(raw)
 	return out, nil

@@ -1,0 +1,44 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+// Reply gives a message to a run that waits for one, as if the contact of its
+// chat had written it; to another one it does nothing. It waits for the turn.
+func (a *Account) Reply(ctx context.Context, id string, message map[string]any) (Run, error) {
+	return a.give(ctx, id, flow.Reply{Message: message})
+}
+
+// ActiveTx says in which chats, by their keys, a run has not ended.
+func (r *Runtime) ActiveTx(ctx context.Context, tx *sqlx.Tx, keys []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	args := make([]any, len(keys))
+	for i, k := range keys {
+		args[i] = k
+	}
+	in, args := r.db.Dialect.In("mailbox", 1, args)
+	var found []string
+	if err := r.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT mailbox FROM flow_run WHERE ended_us = 0 AND `+in, args...); err != nil {
+		return nil, fmt.Errorf("looking for runs in chats: %w", err)
+	}
+	for _, k := range found {
+		out[k] = true
+	}
+	return out, nil
+}
+
+// CancelAllTx ends all runs of a flow; call [Runtime.Committed] after tx.
+func (a *Account) CancelAllTx(ctx context.Context, tx *sqlx.Tx, engine, owner, reason string) error {
+	_, err := a.r.giveAllTx(ctx, tx, flow.Cancel{Reason: reason}, `r.account = $1 AND r.engine = $2 AND r.owner = $3 AND r.ended_us = 0`,
+		a.id, engine, owner)
+	return err
+}
