@@ -73,8 +73,8 @@ func (s *service) runFlow(ctx context.Context, c mcp.Call, in runFlow) (flowRun,
 	if s.flows == nil {
 		return flowRun{}, unavailable("flows")
 	}
-	run, err := s.flows.RunFlow(ctx, c.Account, FlowRun{in.FlowID, in.Reference, in.ChatID, in.Input})
-	return flowRun{run.RunID, run.Status, run.Output}, err
+	run, err := s.flows.RunFlow(ctx, c.Account, FlowRun(in))
+	return flowRun(run), err
 }
 
 // planRun says what would be run, if the line is one of the account's.

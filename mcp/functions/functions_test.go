@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // file: patch for texts, minor for what was added, major for anything else.
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
-	onDatabases(t, nil, func(t *testing.T, f fixture) {
+	onDatabases(t, func(t *testing.T, f fixture) {
 		var got bytes.Buffer
 		enc := json.NewEncoder(&got)
 		enc.SetEscapeHTML(false)
@@ -48,7 +48,7 @@ func TestCatalogue(t *testing.T) {
 // TestChat walks through a conversation.
 func TestChat(t *testing.T) {
 	t.Parallel()
-	onDatabases(t, nil, func(t *testing.T, f fixture) {
+	onDatabases(t, func(t *testing.T, f fixture) {
 		at := fmt.Sprintf(`"reference":%d,"chatId":"maria"`, f.ref)
 		asked := f.write(f.ref, "maria", "Are you open?")
 		sent := f.result("send_message", `{%s,"text":"Until nine.","replyTo":%q}`, at, asked)
@@ -57,7 +57,7 @@ func TestChat(t *testing.T) {
 		}, sent)
 
 		history := f.result("get_chat_history", `{%s}`, at)
-		require.Equal(t, "", history["next"])
+		require.Empty(t, history["next"])
 		said := history["messages"].([]any)
 		require.Len(t, said, 2)
 		require.Equal(t, "Until nine.", said[0].(map[string]any)["text"])
@@ -85,7 +85,7 @@ func TestChat(t *testing.T) {
 // TestChatPages pages through chats.
 func TestChatPages(t *testing.T) {
 	t.Parallel()
-	onDatabases(t, nil, func(t *testing.T, f fixture) {
+	onDatabases(t, func(t *testing.T, f fixture) {
 		for i := range 3 {
 			f.write(f.ref, fmt.Sprintf("guest%d", i), "Hello")
 		}
@@ -93,7 +93,7 @@ func TestChatPages(t *testing.T) {
 		require.Len(t, first["chats"], 2)
 		rest := f.result("list_chats", `{"reference":%d,"limit":2,"cursor":%q}`, f.ref, first["next"])
 		require.Len(t, rest["chats"], 1)
-		require.Equal(t, "", rest["next"])
+		require.Empty(t, rest["next"])
 	})
 }
 
@@ -101,7 +101,7 @@ func TestChatPages(t *testing.T) {
 // one before has left.
 func TestToggleBot(t *testing.T) {
 	t.Parallel()
-	onDatabases(t, nil, func(t *testing.T, f fixture) {
+	onDatabases(t, func(t *testing.T, f fixture) {
 		at := fmt.Sprintf(`"reference":%d,"chatId":"maria"`, f.ref)
 		state := func(now, before float64) map[string]any {
 			return map[string]any{"chatId": "maria@sandbox", "reference": float64(f.ref), "botActive": now, "previousState": before}
@@ -134,7 +134,7 @@ func TestToggleBot(t *testing.T) {
 // TestVariables stores values of each type and reads them back.
 func TestVariables(t *testing.T) {
 	t.Parallel()
-	onDatabases(t, nil, func(t *testing.T, f fixture) {
+	onDatabases(t, func(t *testing.T, f fixture) {
 		at := fmt.Sprintf(`"reference":%d,"chatId":"maria"`, f.ref)
 		f.refused("not_found", "", "get_variables", `{%s}`, at)
 		set := func(name, value, kind string) {
@@ -174,13 +174,13 @@ func TestVariables(t *testing.T) {
 // TestLines lists lines and says how they stand.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	onDatabases(t, nil, func(t *testing.T, f fixture) {
+	onDatabases(t, func(t *testing.T, f fixture) {
 		f.line("ben")
 		second := f.line("ana")
 		lines := f.result("list_references", `{}`)["references"].([]any)
 		require.Len(t, lines, 2, "not those of others")
 		line := lines[0].(map[string]any)
-		require.Equal(t, float64(f.ref), line["id"])
+		require.EqualValues(t, f.ref, line["id"])
 		require.Equal(t, "Shop of ana", line["name"])
 		require.Equal(t, "provider-sandbox", line["type"])
 		require.Equal(t, "CONNECTED", line["state"])
@@ -198,7 +198,7 @@ func TestLines(t *testing.T) {
 		require.NoError(t, err)
 		status = f.result("get_reference_status", `{"reference":%d}`, second)
 		require.Equal(t, "LOGGED_OUT", status["state"])
-		require.Equal(t, 0.0, status["connectedAt"])
+		require.Zero(t, status["connectedAt"])
 		f.refused("session_not_connected", "", "send_message", `{"reference":%d,"chatId":"maria","text":"x"}`, second)
 		require.Equal(t, map[string]any{"allowed": false, "reason": "session_not_connected", "sentAs": "text", "earliest": nil, "windowExpiresAt": nil},
 			f.plan("send_message", `{"reference":%d,"chatId":"maria","text":"x"}`, second))
@@ -210,13 +210,13 @@ func TestLines(t *testing.T) {
 // refused, and changes nothing.
 func TestPlans(t *testing.T) {
 	t.Parallel()
-	onDatabases(t, nil, func(t *testing.T, f fixture) {
+	onDatabases(t, func(t *testing.T, f fixture) {
 		asked := f.write(f.ref, "maria", "Hello")
 		at := fmt.Sprintf(`"reference":%d,"chatId":"maria"`, f.ref)
 		before := f.result("list_chats", `{"reference":%d}`, f.ref)
 		require.Equal(t, true, f.plan("send_message", `{%s,"text":"Hi","replyTo":%q}`, at, asked)["allowed"])
-		require.Equal(t, 1.0, f.plan("mark_read", `{%s,"messageId":%q}`, at, asked)["unreadNow"])
-		require.Equal(t, 0.0, f.plan("toggle_bot", `{%s,"active":false}`, at)["botActive"])
+		require.EqualValues(t, 1, f.plan("mark_read", `{%s,"messageId":%q}`, at, asked)["unreadNow"])
+		require.EqualValues(t, 0, f.plan("toggle_bot", `{%s,"active":false}`, at)["botActive"])
 		require.Equal(t, "maria@sandbox", f.plan("set_variable", `{%s,"name":"a","value":"1"}`, at)["chatId"])
 		for function, arguments := range map[string]string{
 			"send_message": `{"reference":REF,"chatId":"maria","text":"Hi","replyTo":"nothing"}`,
@@ -236,7 +236,7 @@ func TestPlans(t *testing.T) {
 // as if it were not there.
 func TestOthers(t *testing.T) {
 	t.Parallel()
-	onDatabases(t, nil, func(t *testing.T, f fixture) {
+	onDatabases(t, func(t *testing.T, f fixture) {
 		theirs := f.line("ben")
 		secret := f.write(theirs, "maria", "For Ben only")
 		f.write(f.ref, "maria", "For Ana")
@@ -266,7 +266,7 @@ func TestOthers(t *testing.T) {
 // TestPermissions calls every function without its permission.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
-	onDatabases(t, nil, func(t *testing.T, f fixture) {
+	onDatabases(t, func(t *testing.T, f fixture) {
 		for _, tool := range f.registry.Tools() {
 			require.NotEmpty(t, tool.Permission, tool.Name)
 			for _, lacking := range []string{tool.Permission, mcp.PermissionExecute} {
@@ -313,7 +313,7 @@ func (e *engines) SwitchBot(_ context.Context, _ string, _ provider.ReferenceID,
 // TestEngines runs flows and switches bots where the program has them.
 func TestEngines(t *testing.T) {
 	t.Parallel()
-	onDatabases(t, nil, func(t *testing.T, f fixture) {
+	onDatabases(t, func(t *testing.T, f fixture) {
 		f.refused("unavailable", "", "run_flow", `{"flowId":"welcome"}`)
 		f.refused("unavailable", "", "set_bot_active", `{"reference":%d,"botId":"b","active":true}`, f.ref)
 		require.Equal(t, "unavailable", f.callAs(everything("ana"), "run_flow", `{"flowId":"welcome"}`, true).Error.Code)

@@ -28,11 +28,11 @@ type fixture struct {
 }
 
 // onDatabases runs fn with a fixture on each database.
-func onDatabases(t *testing.T, opts *functions.Options, fn func(t *testing.T, f fixture)) {
+func onDatabases(t *testing.T, fn func(t *testing.T, f fixture)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		fn(t, setup(t, db, opts))
+		fn(t, setup(t, db, nil))
 	})
 }
 
