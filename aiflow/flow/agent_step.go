@@ -78,7 +78,6 @@ func (c *agentConfig) done(t *Turn, done EffectDone) (Exit, error) {
 	case FinishApproval:
 		return c.approve(t, r, kept)
 	case FinishInvalid:
-		t.showError(&Error{Code: CodeSchema, Message: "the answer does not fit the schema", Node: t.node.id})
 		return Out("invalid"), nil
 	case FinishLimit, FinishDenied, FinishHandoff:
 		return Out(string(r.Finish)), nil

@@ -73,15 +73,16 @@ func likest(said string, options []option, least float64) (string, bool) {
 const mostLike = 200
 
 // likeness is 1 less the edits that make one text the other (a character put
-// in, left out, replaced, or two neighbours swapped), as a part of the longer
-// text's characters: 1 is equal, 0 has nothing in common.
+// in, left out, replaced, or two neighbours swapped), as a part of the
+// characters of both: 1 is equal, 0.5 or less has nothing in common, and at
+// 0.85 one slip is forgiven in a word of four letters.
 func likeness(a, b string) float64 {
 	x, y := []rune(a), []rune(b)
-	longest := max(len(x), len(y))
-	if longest == 0 || longest > mostLike {
+	both := len(x) + len(y)
+	if both == 0 || both > 2*mostLike {
 		return 0
 	}
-	return 1 - float64(edits(x, y))/float64(longest)
+	return 1 - float64(edits(x, y))/float64(both)
 }
 
 // edits is the optimal string alignment distance.

@@ -10,7 +10,7 @@ func (c *callConfig) Step(t *Turn) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(map[string]any{"args": value(args)}, nil)
+	t.Note(args, nil)
 	if args, err = conformAll("args", args, g.args); err != nil {
 		return Exit{}, err
 	}

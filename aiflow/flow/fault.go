@@ -54,24 +54,23 @@ func (t *Turn) failed(n *step, err error) *step {
 	if f := t.top(); f.Loop != nil && f.Node == n.id {
 		t.pop() // the loop itself failed, not one of its rounds
 	}
-	if n.next["error"] != nil {
-		t.row.Output = "error"
-	}
 	t.row.Error = e
+	if next := n.next["error"]; next != nil {
+		t.row.Output = "error"
+		t.trace()
+		t.showError(e)
+		return next
+	}
 	t.trace()
-	return t.raise(n, e)
+	return t.raise(e)
 }
 
-// raise finds who takes an error: the node's own error output, the loops and
+// raise finds who takes an error that the node itself does not: the loops and
 // calls around it, the onError of its graph. Otherwise the run fails.
-func (t *Turn) raise(n *step, e *Error) *step {
+func (t *Turn) raise(e *Error) *step {
 	for {
-		if next := n.next["error"]; next != nil {
-			t.showError(e)
-			return next
-		}
-		f := t.top()
-		g := t.graph()
+		var n *step
+		f, g := t.top(), t.graph()
 		switch {
 		case f.Loop != nil:
 			n = g.steps[f.Node]
@@ -91,6 +90,10 @@ func (t *Turn) raise(n *step, e *Error) *step {
 		default:
 			t.fail(e)
 			return nil
+		}
+		if n.next["error"] != nil {
+			t.showError(e)
+			return t.leave(n, "error", nil, e)
 		}
 	}
 }

@@ -176,7 +176,7 @@ func (t *Turn) loopIndex(node string) int {
 // leaveLoop ends the innermost loop.
 func (t *Turn) leaveLoop() *step {
 	f := t.pop()
-	if next := t.graph().steps[f.Node].next["done"]; next != nil {
+	if next := t.leave(t.graph().steps[f.Node], "done", nil, nil); next != nil {
 		return next
 	}
 	return t.pathEnd()
@@ -191,14 +191,19 @@ func (t *Turn) returned(name string, v any) *step {
 	f := t.pop()
 	n := t.graph().steps[f.Node]
 	c := n.config.(*callConfig)
-	t.node = n
+	t.begin(n)
 	if err := t.save(c.SaveTo, v); err != nil {
-		return t.raise(n, t.fault(err))
+		return t.failed(n, err)
 	}
-	if next := n.next["return:"+name]; next != nil {
-		return next
+	output := "return:" + name
+	if n.next[output] == nil {
+		output = "out"
 	}
-	if next := n.next["out"]; next != nil {
+	var out map[string]any
+	if v != nil {
+		out = map[string]any{"value": v}
+	}
+	if next := t.leave(n, output, out, nil); next != nil {
 		return next
 	}
 	return t.pathEnd()
@@ -214,8 +219,7 @@ func (t *Turn) callTimedOut(i int) *step {
 	t.popTo(i)
 	f := t.pop()
 	n := t.graph().steps[f.Node]
-	t.node = n
-	t.row = TraceRow{Seq: t.State.Steps, Node: n.id, Type: n.typ, At: t.world.Now, Path: t.pathNow()}
+	t.begin(n)
 	exit, err := t.timedOut()
 	return t.follow(n, exit, err)
 }

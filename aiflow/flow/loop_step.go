@@ -41,17 +41,21 @@ func (c *loopConfig) round(t *Turn) (Exit, error) {
 	}
 	switch {
 	case !more:
-		t.pop()
-		return Out("done"), nil
+		return t.loopOver("done"), nil
+	case l.Index >= c.Max && t.node.next["limit"] != nil:
+		return t.loopOver("limit"), nil
 	case l.Index >= c.Max:
-		t.pop()
-		if t.node.next["limit"] == nil {
-			return Out("done"), nil
-		}
-		return Out("limit"), nil
+		return t.loopOver("done"), nil
 	}
 	t.row.Path = t.pathNow()
 	return Out("body"), nil
+}
+
+// loopOver ends the innermost loop and leaves by an output.
+func (t *Turn) loopOver(output string) Exit {
+	t.pop()
+	t.row.Path = t.pathNow()
+	return Out(output)
 }
 
 // begin evaluates what the loop goes over, once.

@@ -25,12 +25,18 @@ func (t *Turn) mask(row *TraceRow) {
 	row.In = object(hide(row.In, secrets))
 	row.Out = object(hide(row.Out, secrets))
 	row.Warning = text(hide(row.Warning, secrets))
-	if row.Error != nil {
-		e := *row.Error
-		e.Message = text(hide(e.Message, secrets))
-		e.Detail = object(hide(e.Detail, secrets))
-		row.Error = &e
+	row.Error = hideError(row.Error, secrets)
+}
+
+// hideError is e with secrets replaced.
+func hideError(e *Error, secrets []string) *Error {
+	if e == nil || len(secrets) == 0 {
+		return e
 	}
+	c := *e
+	c.Message = hideText(e.Message, secrets)
+	c.Detail = object(hide(e.Detail, secrets))
+	return &c
 }
 
 // secrets are the values of secret variables and arguments, as texts.

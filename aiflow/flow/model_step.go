@@ -77,7 +77,6 @@ func (c *assistantConfig) Resume(t *Turn, in Input) (Exit, error) {
 	case FinishDone:
 		return t.answer(r, c.Output.Mode, c.Send, c.SaveTo)
 	case FinishInvalid:
-		t.showError(&Error{Code: CodeSchema, Message: "the answer does not fit the schema", Node: t.node.id})
 		return Out("invalid"), nil
 	case FinishRefused:
 		return Out("refused"), nil

@@ -12,7 +12,7 @@ func (c *setConfig) Step(t *Turn) (Exit, error) {
 	for i := range c.Assign {
 		a := &c.Assign[i]
 		if err := a.apply(t); err != nil {
-			return Exit{}, fmt.Errorf("assign[%d]: %w", i, err)
+			return Exit{}, err
 		}
 		name, _ := cutPath(a.Var)
 		out[name] = t.scope().Vars[name]
@@ -29,17 +29,13 @@ func (a *assignment) apply(t *Turn) error {
 	if a.Value.Present() || a.Op != "increment" {
 		var err error
 		if by, err = t.Data(a.Value); err != nil {
-			return err
+			return fmt.Errorf("%s: %w", a.Var, err)
 		}
 		if by, err = admit(by); err != nil {
 			return at(err, a.Var)
 		}
 	}
-	err := t.change(a.Var, func(old any) (any, error) { return combine(a.Op, old, by) })
-	if err != nil {
-		return at(err, a.Var)
-	}
-	return nil
+	return t.change(a.Var, func(old any) (any, error) { return combine(a.Op, old, by) })
 }
 
 // combine is what an operation makes of an old value and another.
@@ -109,7 +105,7 @@ func merged(old, by any) (any, error) {
 func (t *Turn) appendTo(path string, v any) error {
 	v, err := admit(v)
 	if err != nil {
-		return err
+		return at(err, path)
 	}
 	return t.change(path, func(old any) (any, error) { return combine("append", old, v) })
 }

@@ -10,6 +10,7 @@ type State struct {
 	Hash  string `json:"hash"`  // of the document that it was begun with
 	Turns int    `json:"turns"` // taken so far
 	Steps int    `json:"steps"` // nodes entered so far
+	Rows  int    `json:"rows"`  // of the trace, in all
 
 	// Serial is the last number given to an effect, a timer or a wait. The ids
 	// of these are unique in their run, and the same when a turn is computed

@@ -88,7 +88,7 @@ func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
 		return nil, ErrNotWaiting
 	case isBegin:
 		var err error
-		if t.State, err = p.begin(begin); err != nil {
+		if t.State, err = p.newState(begin); err != nil {
 			return nil, err
 		}
 	case s.Hash != p.hash:
@@ -107,8 +107,8 @@ func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
 	return t, nil
 }
 
-// begin makes the state of a new run.
-func (p *Program) begin(in Begin) (*State, error) {
+// newState makes the state of a new run.
+func (p *Program) newState(in Begin) (*State, error) {
 	start, err := admitObject("input", in.Input)
 	if err != nil {
 		return nil, err
@@ -210,8 +210,7 @@ func (t *Turn) run(n *step) {
 
 // perform lets a node take its step, or go on with what it waited for.
 func (t *Turn) perform(n *step, in Input) (exit Exit, err error) {
-	t.node = n
-	t.row = TraceRow{Seq: t.State.Steps, Node: n.id, Type: n.typ, At: t.world.Now, Path: t.pathNow()}
+	t.begin(n)
 	defer func() {
 		if r := recover(); r != nil {
 			err = &Error{Code: "internal", Message: fmt.Sprintf("the node type %s panicked: %v", n.typ, r)}
@@ -278,8 +277,25 @@ func (t *Turn) close() {
 	t.State.Recent = append([]string(nil), t.recent...)
 }
 
+// begin begins the trace row of a node.
+func (t *Turn) begin(n *step) {
+	t.node = n
+	t.row = TraceRow{Node: n.id, Type: n.typ, At: t.world.Now, Path: t.pathNow()}
+}
+
 // trace writes the row of the step that was taken.
 func (t *Turn) trace() {
+	t.State.Rows++
+	t.row.Seq = t.State.Rows
 	t.mask(&t.row)
 	t.Trace = append(t.Trace, t.row)
+}
+
+// leave writes that a call or loop, begun earlier, is left by an output, and
+// says where that leads.
+func (t *Turn) leave(n *step, output string, out map[string]any, e *Error) *step {
+	t.begin(n)
+	t.row.Output, t.row.Out, t.row.Error = output, out, e
+	t.trace()
+	return n.next[output]
 }

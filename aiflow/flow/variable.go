@@ -12,7 +12,7 @@ import (
 func (t *Turn) Set(path string, v any) error {
 	v, err := admit(v)
 	if err != nil {
-		return err
+		return at(err, path)
 	}
 	return t.change(path, func(any) (any, error) { return v, nil })
 }
@@ -33,7 +33,7 @@ func (t *Turn) change(path string, to func(any) (any, error)) error {
 	old := vars[name]
 	v, err := changeAt(old, rest, to)
 	if err != nil {
-		return err
+		return at(err, path)
 	}
 	if v == (removed{}) {
 		delete(vars, name)
@@ -42,7 +42,7 @@ func (t *Turn) change(path string, to func(any) (any, error)) error {
 	}
 	if kind := t.graph().variables[name].Type; kind != "" && kind != "any" {
 		if v, err = conform(v, kind); err != nil {
-			return at(err, name)
+			return at(err, path)
 		}
 	}
 	vars[name] = v

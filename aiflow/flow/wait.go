@@ -118,7 +118,7 @@ func (t *Turn) fail(e *Error) {
 		t.State.Wait = nil
 		t.release(w)
 	}
-	t.end(Ending{Status: StatusFailed, Error: e})
+	t.end(Ending{Status: StatusFailed, Error: hideError(e, t.secrets())})
 }
 
 // cancel ends the run because somebody wants it.
