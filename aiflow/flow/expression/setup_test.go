@@ -57,3 +57,5 @@ func wrong(t testing.TB, err error) *expression.Error {
 	require.Truef(t, errors.As(err, &e), "%T %v", err, err)
 	return e
 }
+
+func compileErr(src string) (*expression.Program, error) { return expression.Compile(src, scope) }
