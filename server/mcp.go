@@ -22,14 +22,14 @@ func (s *Server) openMCP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := functions.Register(s.MCP, s.Messaging, nil); err != nil {
+	if err := functions.Register(s.MCP, s.Messaging, &functions.Options{Bots: botSwitch{s}}); err != nil {
 		return err
 	}
 	if c.Functions == nil {
 		return nil
 	}
 	if err := c.Functions(s); err != nil {
-		return fmt.Errorf("Config.Functions: %w", err) //nolint:staticcheck // the name of a field begins it
+		return fmt.Errorf("Config.Functions: %w", err)
 	}
 	return nil
 }

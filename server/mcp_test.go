@@ -373,9 +373,9 @@ func TestRandomArguments(t *testing.T) {
 		}
 	}
 	t.Log(statuses)
-	require.Greater(t, statuses[200], 0)
-	require.Greater(t, statuses[422], 0)
-	require.Greater(t, statuses[404], 0)
+	require.Positive(t, statuses[200])
+	require.Positive(t, statuses[422])
+	require.Positive(t, statuses[404])
 }
 
 // confused makes arguments for a function, most of them of the right names.
