@@ -125,12 +125,12 @@ func listArg(args []any, i int) []any {
 	return nil
 }
 
-// wholeArg returns a number that must be whole.
-func wholeArg(args []any, i, missing, at int, what string) (int, error) {
-	if i >= len(args) || args[i] == nil {
+// wholeArg returns the second argument, a number that must be whole.
+func wholeArg(args []any, missing, at int, what string) (int, error) {
+	if len(args) < 2 || args[1] == nil {
 		return missing, nil
 	}
-	n, ok := whole(args[i])
+	n, ok := whole(args[1])
 	if !ok {
 		return 0, fail(CodeValue, at, "%s must be a whole number", what)
 	}

@@ -32,7 +32,7 @@ func abs(m *machine, at int, args []any) (any, error) {
 const maxDecimals = 15
 
 func round(_ *machine, at int, args []any) (any, error) {
-	decimals, err := wholeArg(args, 1, 0, at, "the number of decimals")
+	decimals, err := wholeArg(args, 0, at, "the number of decimals")
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func avg(m *machine, at int, args []any) (any, error) {
 const maxFormatted = 1e15
 
 func formatNumber(m *machine, at int, args []any) (any, error) {
-	decimals, err := wholeArg(args, 1, -1, at, "the number of decimals")
+	decimals, err := wholeArg(args, -1, at, "the number of decimals")
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func urlEncode(m *machine, at int, args []any) (any, error) {
 
 func truncate(m *machine, at int, args []any) (any, error) {
 	s, end := textArg(args, 0, ""), textArg(args, 2, "")
-	length, err := wholeArg(args, 1, 0, at, "the length")
+	length, err := wholeArg(args, 0, at, "the length")
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func truncate(m *machine, at int, args []any) (any, error) {
 
 func padStart(m *machine, at int, args []any) (any, error) {
 	s, fill := textArg(args, 0, ""), textArg(args, 2, " ")
-	length, err := wholeArg(args, 1, 0, at, "the length")
+	length, err := wholeArg(args, 0, at, "the length")
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func padStart(m *machine, at int, args []any) (any, error) {
 
 func repeat(m *machine, at int, args []any) (any, error) {
 	s := textArg(args, 0, "")
-	times, err := wholeArg(args, 1, 0, at, "the number of times")
+	times, err := wholeArg(args, 0, at, "the number of times")
 	if err != nil || times <= 0 || s == "" {
 		return "", err
 	}

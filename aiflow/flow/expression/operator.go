@@ -219,7 +219,7 @@ func notNumbers(operator string, a, b any, at int) *Error {
 
 func integers(operator string, x, y, at int) (any, error) {
 	var z int
-	ok := true
+	var ok bool
 	switch operator {
 	case "+":
 		z = x + y
@@ -276,18 +276,17 @@ func power(x, y, at int) (any, error) {
 	if y < 0 {
 		return floats("**", float64(x), float64(y), at)
 	}
-	z := 1
-	for ok := true; y > 0; y >>= 1 {
+	z, ok := 1, true
+	for ; y > 0 && ok; y >>= 1 {
 		if y&1 == 1 {
-			if z, ok = multiply(z, x); !ok {
-				return nil, overflow("**", at)
-			}
+			z, ok = multiply(z, x)
 		}
-		if y > 1 {
-			if x, ok = multiply(x, x); !ok {
-				return nil, overflow("**", at)
-			}
+		if y > 1 && ok {
+			x, ok = multiply(x, x)
 		}
+	}
+	if !ok {
+		return nil, overflow("**", at)
 	}
 	return z, nil
 }

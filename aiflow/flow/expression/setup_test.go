@@ -1,7 +1,6 @@
 package expression_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -54,7 +53,7 @@ func eval(t testing.TB, src string, vars map[string]any) any {
 func wrong(t testing.TB, err error) *expression.Error {
 	t.Helper()
 	var e *expression.Error
-	require.Truef(t, errors.As(err, &e), "%T %v", err, err)
+	require.ErrorAs(t, err, &e)
 	return e
 }
 

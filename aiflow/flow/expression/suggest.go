@@ -33,8 +33,8 @@ func distance(a, b string) int {
 	if len(a) > maxSuggestion || len(b) > maxSuggestion {
 		return maxSuggestion
 	}
-	var before, last, row [maxSuggestion + 1]int
-	for j := range len(b) + 1 {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
 		last[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
@@ -45,7 +45,7 @@ func distance(a, b string) int {
 				row[j] = min(row[j], before[j-2]+1)
 			}
 		}
-		before, last = last, row
+		before, last, row = last, row, before
 	}
 	return last[len(b)]
 }
