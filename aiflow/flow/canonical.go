@@ -68,11 +68,26 @@ func appendNumber(out []byte, text string) []byte {
 }
 
 func appendString(out []byte, s string) []byte {
+	if plainText(s) {
+		out = append(out, '"')
+		out = append(out, s...)
+		return append(out, '"')
+	}
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s) // of a string it does not fail
 	return append(out, strings.TrimSuffix(b.String(), "\n")...)
+}
+
+// plainText says whether nothing of s has to be escaped.
+func plainText(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // hashOf names bytes by their SHA-256, in hexadecimal.

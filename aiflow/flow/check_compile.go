@@ -209,7 +209,7 @@ func (m meaning) undeclaredField(v reflect.Value, f *field) {
 // there is no error in the document.
 func newProgram(d *Document, g *graph) *Program {
 	p := &Program{
-		hash: d.Hash(), steps: map[string]*step{},
+		hash: d.Hash(), slug: d.Slug, steps: map[string]*step{},
 		variables: variables(d.Variables), args: variables(d.Args), returns: variables(d.Returns),
 		replyTimeout: d.Settings.ReplyTimeout, locale: d.Settings.Locale, location: time.UTC,
 	}

@@ -48,15 +48,15 @@ func (g *graph) checkReturns(r *report, v *vertex) {
 	r.warn("function.no_return", "the function ends here without a return", "connect a return node")
 }
 
-// endless says whether a circle has no way out. What may wait or may fail is
-// taken for one.
+// endless says whether a circle has no way out. What may wait is taken
+// for one, an error that nobody takes is not.
 func (g *graph) endless(circle []*vertex) bool {
 	inside := map[*vertex]bool{}
 	for _, v := range circle {
 		inside[v] = true
 	}
 	for _, v := range circle {
-		if v.config == nil || v.typ.Wait != "" || v.typ.Effect != "" || v.node.Type == "call" || v.node.Type == "loop" {
+		if v.config == nil || v.typ.Wait != "" || v.node.Type == "call" || v.node.Type == "loop" {
 			return false
 		}
 		for _, output := range v.config.Outputs() {

@@ -144,7 +144,7 @@ func (g *graph) check(r *report) {
 	for _, v := range g.order {
 		r.path = []any{"nodes", v.id}
 		g.checkNext(r, v)
-		if !v.reached && v.node.Type != "note" {
+		if !v.reached && v.node.Type != "note" && g.vertices[g.document.Start] != nil {
 			r.warn("graph.unreachable", "no path leads here from the start", "")
 		}
 	}

@@ -76,6 +76,12 @@ func (r *report) checkDocument(d *Document) {
 	}
 }
 
+// defaultKinds are how values of a type are written.
+var defaultKinds = map[string]byte{
+	"string": kindString, "date": kindString, "datetime": kindString, "number": kindNumber, "integer": kindNumber,
+	"boolean": kindBool, "list": kindArray, "object": kindObject,
+}
+
 func (r *report) checkSize(size, most int, at ...any) {
 	if size > most {
 		r.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", size, most), "", at...)
@@ -83,11 +89,17 @@ func (r *report) checkSize(size, most int, at ...any) {
 }
 
 func (r *report) checkDefault(t Typed, at ...any) {
-	if t.Default == nil {
+	v := r.root.at(at[0].(string), at[1].(string), "default")
+	kind, known := defaultKinds[t.Type]
+	switch {
+	case v == nil || v.kind == kindNull || !known:
+		return
+	case v.kind != kind:
+		r.problem("document.default", "must be "+kinds[kind]+", not "+kinds[v.kind], "", at...)
 		return
 	}
-	if _, err := conform(t.Default, t.Type); err != nil {
-		r.problem("document.default", "does not fit its type: "+err.Error(), "", at...)
+	if _, err := conform(v.plain(), t.Type); err != nil {
+		r.problem("document.default", "does not fit the type "+t.Type, "", at...)
 	}
 }
 

@@ -80,8 +80,12 @@ func fieldNames(s *shape) []string {
 
 func (d decoder) member(v *tree, to reflect.Value, f *field) {
 	name, in := f.name, v.get(f.name)
-	if in == nil && f.alias != "" {
-		name, in = f.alias, v.get(f.alias)
+	if other := v.get(f.alias); f.alias != "" && other != nil {
+		if in != nil {
+			d.problem("shape.duplicate", "means the same as "+f.name, "", f.alias)
+		} else {
+			name, in = f.alias, other
+		}
 	}
 	switch {
 	case in != nil:
@@ -154,6 +158,8 @@ func (d decoder) size(n int, r *rules, unit string) bool {
 	switch {
 	case r.max != nil && n > int(*r.max):
 		d.problem("shape.length", fmt.Sprintf("has %s; at most %s", count(n, unit), count(int(*r.max), unit)+" may stand here"), "")
+	case r.min != nil && n == 0 && *r.min > 0:
+		d.problem("shape.length", "is empty", "")
 	case r.min != nil && n < int(*r.min):
 		d.problem("shape.length", fmt.Sprintf("has %s; at least %s must stand here", count(n, unit), count(int(*r.min), unit)), "")
 	default:

@@ -30,7 +30,7 @@ type Document struct {
 	Variables    map[string]Typed `json:"variables" max:"200" keys:"variable" doc:"What vars holds."`
 	Args         map[string]Typed `json:"args" max:"32" doc:"Of a function: what it is given."`
 	Returns      map[string]Typed `json:"returns" max:"32" doc:"Of a function: what it gives back."`
-	Nodes        map[string]Node  `json:"nodes" required:"true" min:"1" max:"1000" keys:"node" doc:"By id."`
+	Nodes        map[string]Node  `json:"nodes" required:"true" min:"1" max:"1000" keys:"node" doc:"The nodes by their ids."`
 	Translations json.RawMessage  `json:"translations" doc:"Texts in other languages."`
 	Dependencies json.RawMessage  `json:"dependencies" doc:"Written at publish: which versions of functions and models are meant."`
 	UI           json.RawMessage  `json:"ui" doc:"Positions and notes of the editor."`

@@ -25,6 +25,7 @@ type Config interface {
 	// Check finds what is wrong beyond the shape of the configuration. The
 	// expressions and templates in it are compiled already.
 	Check(c *Checker)
+	Stepper
 }
 
 // NodeType is a type of node: what a document may say of it, and what a

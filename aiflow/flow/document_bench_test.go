@@ -1,0 +1,83 @@
+package flow_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// The flows that Trunkline is measured with compile without any problem.
+func TestSharedFlowsCompile(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"bench-loop.json", "bench-registration.json"} {
+		raw, err := os.ReadFile(filepath.Join(testkit.Shared(t), "spec", "flows", name))
+		require.NoError(t, err)
+		for _, engine := range []string{flow.EngineBot, ""} {
+			p, problems := compile(t, flow.NewTypes(), raw, &flow.Environment{Engine: engine})
+			require.Empty(t, lines(problems))
+			require.NotNil(t, p)
+		}
+	}
+}
+
+// BenchmarkCompile reads and compiles documents: cold, with what they hold
+// compiled for the first time; edited, as while somebody types; and known.
+func BenchmarkCompile(b *testing.B) {
+	every, err := os.ReadFile("testdata/every-node.json")
+	require.NoError(b, err)
+	documents := map[string][]byte{"every-node": every, "thousand": thousand()}
+	if dir := os.Getenv("TRUNKLINE_SHARED"); dir != "" {
+		for _, name := range []string{"bench-loop", "bench-registration"} {
+			documents[name], err = os.ReadFile(filepath.Join(dir, "spec", "flows", name+".json"))
+			require.NoError(b, err)
+		}
+	}
+	for name, raw := range documents {
+		b.Run(name+"/cold", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				compileOnce(b, flow.NewTypes(), raw)
+			}
+		})
+		b.Run(name+"/edited", func(b *testing.B) {
+			types := flow.NewTypes()
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				n++
+				compileOnce(b, types, []byte(strings.Replace(string(raw), `"name": "`, fmt.Sprintf(`"name": "%d `, n), 1)))
+			}
+		})
+		b.Run(name+"/known", func(b *testing.B) {
+			types := flow.NewTypes()
+			d, _ := flow.Decode(raw)
+			b.ReportAllocs()
+			for b.Loop() {
+				types.Compile(d, nil)
+			}
+		})
+	}
+}
+
+func compileOnce(b *testing.B, types *flow.Types, raw []byte) {
+	d, _ := flow.Decode(raw)
+	if _, problems := types.Compile(d, nil); flow.Failed(problems) {
+		b.Fatal(lines(problems))
+	}
+}
+
+// thousand is a flow of as many nodes as there may be.
+func thousand() []byte {
+	var nodes []string
+	for i := range 999 {
+		nodes = append(nodes, fmt.Sprintf(`"n%d": {"type": "message", "config": {"text": "Node %d for {{ contact.name }}"}, "next": {"out": "n%d"}}`, i, i, (i+1)%999))
+	}
+	return []byte(document(`"t": {"type": "trigger", "next": {"out": "n0"}}, ` + strings.Join(nodes, ", ")))
+}
