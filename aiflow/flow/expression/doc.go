@@ -19,7 +19,8 @@
 // that leaves them is an error, not another number. An integer divided by an
 // integer is an integer when it divides without rest. An environment may hold
 // int64, json.Number and time.Time too. Dates are a kind of their own while an
-// expression runs and leave it as RFC 3339 texts.
+// expression runs and leave it as RFC 3339 texts. A text that is a date without
+// a time zone is read in the zone of `now`.
 //
 // Nothing (nil) is forgiving: a member of nothing is nothing, an element
 // outside a list is nothing, nothing equals only nothing and is neither less

@@ -7,11 +7,11 @@ import (
 )
 
 var dateFunctions = []declared{
-	{"date(value: text|number|date, zone?: text): date", "The date that a text such as 2026-03-01, 2026-03-01 14:30 or RFC 3339 writes, read in the zone when it names none (UTC unless said), or that lies so many seconds after 1970; nothing when it is none.", toDate},
-	{"formatDate(date: date|text, layout: text, zone?: text): text", "The date by a layout of YYYY, MM, DD, HH, mm, ss, MMM, dddd and the like; text in [brackets] stays.", dateText},
+	{"date(value: text|number|date, zone?: text): date", "The date that a text such as 2026-03-01, 2026-03-01 14:30 or RFC 3339 writes, read in the zone when it names none (the flow's unless said), or that lies so many seconds after 1970; nothing when it is none.", toDate},
+	{"formatDate(date: date|text, layout: text, zone?: text): text", "The date as it is in the zone (the flow's unless said), by a layout of YYYY, MM, DD, HH, mm, ss, MMM, dddd and the like; text in [brackets] stays.", dateText},
 	{"addDuration(date: date|text, duration: text): date", "The date moved by an ISO 8601 duration such as P1D, PT30M or -P1M; a month later is the same day or the last of the month.", addDuration},
 	{"diff(from: date|text, to: date|text, unit?: text): number", "How much later to is than from, in seconds, minutes, hours, days (unless said), weeks, months or years; months and years are whole.", diff},
-	{"datePart(date: date|text, part: text, zone?: text): number", "The year, month, day, hour, minute, second, weekday (1 is Monday) or yearday of the date.", datePart},
+	{"datePart(date: date|text, part: text, zone?: text): number", "The year, month, day, hour, minute, second, weekday (1 is Monday) or yearday of the date in the zone (the flow's unless said).", datePart},
 }
 
 // zones holds the time zones that were asked for: there are some 600 names.
@@ -20,11 +20,11 @@ var zones sync.Map
 // zoneSteps is what naming a time zone costs: the first time it is read.
 const zoneSteps = 20
 
-// zone returns the time zone that argument i names.
+// zone returns the time zone that argument i names, or that of the evaluation.
 func zone(m *machine, args []any, i, at int) (*time.Location, error) {
 	name := textArg(args, i, "")
 	if name == "" {
-		return time.UTC, nil
+		return m.zone(), nil
 	}
 	if err := m.step(zoneSteps, at); err != nil {
 		return nil, err
@@ -39,6 +39,14 @@ func zone(m *machine, args []any, i, at int) (*time.Location, error) {
 	}
 	zones.Store(name, z)
 	return z, nil
+}
+
+// zone returns the time zone of the evaluation: the one that `now` is in.
+func (m *machine) zone() *time.Location {
+	if now, ok := m.env["now"].(time.Time); ok {
+		return now.Location()
+	}
+	return time.UTC
 }
 
 // dateArg returns an argument that is a date, or a text that is one in zone.
@@ -87,18 +95,15 @@ func dateText(m *machine, at int, args []any) (any, error) {
 	if err := m.step(1+len(layout), at); err != nil {
 		return nil, err
 	}
-	if len(args) > 2 {
-		t = t.In(z)
-	}
-	return formatDate(t, layout), nil
+	return formatDate(t.In(z), layout), nil
 }
 
 func noDate(at int) *Error {
 	return fail(CodeValue, at, "is given a text that is no date").hint("a date is 2026-03-01, 2026-03-01 14:30 or RFC 3339")
 }
 
-func addDuration(_ *machine, at int, args []any) (any, error) {
-	t, ok := dateArg(args, 0, time.UTC)
+func addDuration(m *machine, at int, args []any) (any, error) {
+	t, ok := dateArg(args, 0, m.zone())
 	if !ok {
 		return nil, noDate(at)
 	}
@@ -115,9 +120,9 @@ func addDuration(_ *machine, at int, args []any) (any, error) {
 // unitSeconds are the units of diff that always last as long.
 var unitSeconds = map[string]float64{"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}
 
-func diff(_ *machine, at int, args []any) (any, error) {
-	from, ok := dateArg(args, 0, time.UTC)
-	to, ok2 := dateArg(args, 1, time.UTC)
+func diff(m *machine, at int, args []any) (any, error) {
+	from, ok := dateArg(args, 0, m.zone())
+	to, ok2 := dateArg(args, 1, m.zone())
 	if !ok || !ok2 {
 		return nil, noDate(at)
 	}
@@ -158,9 +163,7 @@ func datePart(m *machine, at int, args []any) (any, error) {
 	if !ok {
 		return nil, noDate(at)
 	}
-	if len(args) > 2 {
-		t = t.In(z)
-	}
+	t = t.In(z)
 	switch textArg(args, 1, "") {
 	case "year":
 		return t.Year(), nil

@@ -3,6 +3,7 @@ package expression_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -87,6 +88,22 @@ func TestFunctions(t *testing.T) {
 				require.Equal(t, want, eval(t, src, nil), src)
 			}
 		})
+	}
+}
+
+// Dates are read and written in the zone that now is in.
+func TestDatesInTheZoneOfNow(t *testing.T) {
+	t.Parallel()
+	madrid, err := time.LoadLocation("Europe/Madrid")
+	require.NoError(t, err)
+	env := map[string]any{"now": now.In(madrid), "vars": map[string]any{"due": "2026-03-15 11:30", "at": "2026-03-15T10:30:00Z"}}
+	for src, want := range map[string]any{
+		`formatDate(now, "HH:mm")`: "11:30", `formatDate(vars.at, "HH:mm Z")`: "11:30 +01:00", `formatDate(vars.at, "HH:mm", "UTC")`: "10:30", `vars.due == now`: true, `now == vars.due`: true,
+		`date(vars.due)`: "2026-03-15T11:30:00+01:00", `diff(vars.due, now, "seconds")`: 0, `datePart(vars.at, "hour")`: 11, `addDuration("2026-03-28 12:00", "P1D")`: "2026-03-29T12:00:00+02:00", `date(0)`: "1970-01-01T01:00:00+01:00",
+	} {
+		v, err := compile(t, src).Eval(env, nil)
+		require.NoError(t, err, src)
+		require.Equal(t, want, v, src)
 	}
 }
 

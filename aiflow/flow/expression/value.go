@@ -217,7 +217,7 @@ func compare(a, b any) (order int, ok bool) {
 		case string:
 			return sign(a < b, a > b), true
 		case time.Time:
-			at, isDate := parseDate(a, time.UTC)
+			at, isDate := parseDate(a, b.Location())
 			return at.Compare(b), isDate
 		}
 	case time.Time:
@@ -225,7 +225,7 @@ func compare(a, b any) (order int, ok bool) {
 		case time.Time:
 			return a.Compare(b), true
 		case string:
-			at, isDate := parseDate(b, time.UTC)
+			at, isDate := parseDate(b, a.Location())
 			return a.Compare(at), isDate
 		}
 	}
