@@ -40,7 +40,7 @@ func fits(f *Frame, below *Program) bool {
 	}
 	if f.Loop != nil {
 		_, ok := n.config.(*loopConfig)
-		return ok
+		return ok && f.Loop.Index >= 0
 	}
 	_, ok := n.config.(*callConfig)
 	return ok
@@ -71,6 +71,9 @@ func (t *Turn) push(f Frame, g *Program) {
 
 func (t *Turn) pop() Frame {
 	f := *t.top()
+	if g := t.graph(); g.secret {
+		t.hidden = f.secrets(t.hidden, g)
+	}
 	t.State.Frames = t.State.Frames[:len(t.State.Frames)-1]
 	t.graphs = t.graphs[:len(t.graphs)-1]
 	if f.Timer != "" {

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -198,27 +197,29 @@ func (c *httpConfig) answered(t *Turn, r HTTPResponse) (Exit, error) {
 	}
 	if !success {
 		failed.Attempt = t.waited.Tries
-		failed.Detail["body"] = response["body"]
+		if body, err := admit(traceBounds.clip(response["body"])); err == nil {
+			failed.Detail["body"] = body
+		}
 		return Exit{}, failed
 	}
 	return Out("out"), nil
 }
 
-// value is the response as expressions see it.
+// value is the response as expressions see it: whole, as only what is saved
+// of it must fit into variables.
 func (r HTTPResponse) value() (map[string]any, error) {
 	headers := make(map[string]any, len(r.Headers))
 	for name, v := range r.Headers {
 		headers[strings.ToLower(name)] = v
 	}
-	v, err := admit(map[string]any{"status": r.Status, "headers": headers, "body": r.Body})
-	if err != nil {
-		var e *Error
-		if errors.As(err, &e) {
-			return nil, &Error{Code: CodeHTTPBody, Message: "the response: " + e.Message}
+	body := r.Body
+	if raw, ok := body.(json.RawMessage); ok {
+		var err error
+		if body, err = parseJSON(raw); err != nil {
+			return nil, &Error{Code: CodeHTTPBody, Message: "the response is no JSON"}
 		}
-		return nil, err
 	}
-	return v.(map[string]any), nil
+	return map[string]any{"status": r.Status, "headers": headers, "body": body}, nil
 }
 
 // keep saves the response, and of one that is a success its parts.

@@ -3,6 +3,7 @@ package flow
 import (
 	"cmp"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -40,19 +41,22 @@ func hideError(e *Error, secrets []string) *Error {
 }
 
 // secrets are the values of secret variables and arguments, as texts.
-func (t *Turn) secrets() (out []string) {
+func (t *Turn) secrets() []string {
+	out := t.hidden[:len(t.hidden):len(t.hidden)]
 	for i := range t.State.Frames {
-		if i >= len(t.graphs) || !t.graphs[i].secret {
-			continue
+		if t.graphs[i].secret {
+			out = t.State.Frames[i].secrets(out, t.graphs[i])
 		}
-		f, g := &t.State.Frames[i], t.graphs[i]
-		out = secretsOf(out, f.Vars, g.variables)
-		out = secretsOf(out, f.Args, g.args)
 	}
 	slices.SortFunc(out, func(a, b string) int { // longer ones first: they may hold others
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	})
 	return out
+}
+
+// secrets appends those of one frame.
+func (f *Frame) secrets(out []string, g *Program) []string {
+	return secretsOf(secretsOf(out, f.Vars, g.variables), f.Args, g.args)
 }
 
 func secretsOf(out []string, values map[string]any, declared map[string]variable) []string {
@@ -82,6 +86,9 @@ func leaves(out []string, v any) []string {
 	}
 	if s := expression.Format(v); s != "" {
 		out = append(out, s)
+		if escaped := url.QueryEscape(s); escaped != s {
+			out = append(out, escaped)
+		}
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 // runs may use it at the same time.
 type Program struct {
 	hash         string
+	slug         string
 	start        *step
 	steps        map[string]*step
 	functions    map[string]*Program // by slug; those of the functions too

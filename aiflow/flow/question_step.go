@@ -77,17 +77,9 @@ func (t *Turn) joinInput(parts []string, in Input) {
 		}
 	}
 	joined := maps.Clone(t.State.Input)
-	joined["text"] = clip(strings.Join(parts, "\n"), limitString)
+	joined["text"] = inputBounds.text(strings.Join(parts, "\n"))
 	t.State.Input = joined
 	t.env["input"] = joined
-}
-
-// clip is s without what is beyond so many bytes.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "")
 }
 
 func (c *questionConfig) cancels(answer string) bool {

@@ -14,7 +14,7 @@ func (c *randomConfig) Step(t *Turn) (Exit, error) {
 	if id := fmt.Sprint(t.world.Chat["reference"], ":", t.world.Chat["id"]); c.Sticky == "contact" && t.world.Chat != nil {
 		by = "contact:" + id
 	}
-	sum := sha256.Sum256([]byte(by + "\x00" + t.graph().hash + "\x00" + t.node.id))
+	sum := sha256.Sum256([]byte(by + "\x00" + t.graph().slug + "\x00" + t.node.id))
 	total := 0
 	for _, b := range c.Branches {
 		total += b.Weight

@@ -54,6 +54,7 @@ type Turn struct {
 	row      TraceRow
 	waited   *Wait // what the input ended
 	recent   []string
+	hidden   []string // the secrets of frames that have ended
 	messages int
 	size     int // of all variables; -1: not yet counted
 }
@@ -109,7 +110,7 @@ func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
 
 // newState makes the state of a new run.
 func (p *Program) newState(in Begin) (*State, error) {
-	start, err := admitObject("input", in.Input)
+	start, err := admitInput("input", in.Input)
 	if err != nil {
 		return nil, err
 	}
@@ -176,18 +177,30 @@ func (t *Turn) resume(in Input) error {
 func (t *Turn) hear(in Input) (err error) {
 	switch in := in.(type) {
 	case Reply:
-		t.State.Input, err = admitObject("message", in.Message)
+		t.State.Input, err = admitInput("message", in.Message)
 	case Event:
-		t.State.Input, err = admitObject("data", map[string]any{"type": "event", "name": in.Name, "data": value(in.Data)})
-	case Timer, EffectDone:
+		t.State.Input, err = admitInput("data", map[string]any{"type": "event", "name": in.Name, "data": value(in.Data)})
+	case Timer:
+		if t.waited.Kind != WaitEffect {
+			t.uncatch()
+		}
+		return nil
+	case EffectDone:
 		return nil
 	}
 	t.State.Timeouts = 0
+	t.uncatch()
+	t.env["input"] = value(t.State.Input)
+	return err
+}
+
+// uncatch lets onError take errors again. Between two of them the run must
+// have waited for somebody, or for some time: else it would go round in
+// circles.
+func (t *Turn) uncatch() {
 	for i := range t.State.Frames {
 		t.State.Frames[i].Caught = false
 	}
-	t.env["input"] = value(t.State.Input)
-	return err
 }
 
 // run takes steps until the run waits, ends or has had its share.
@@ -288,6 +301,7 @@ func (t *Turn) trace() {
 	t.State.Rows++
 	t.row.Seq = t.State.Rows
 	t.mask(&t.row)
+	t.row.In, t.row.Out = brief(t.row.In), brief(t.row.Out)
 	t.Trace = append(t.Trace, t.row)
 }
 

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -131,16 +132,21 @@ func parseJSON(raw []byte) (any, error) {
 	return v, nil
 }
 
-// admitObject is admit for what must be an object; nil stays nil.
-func admitObject(what string, v map[string]any) (map[string]any, error) {
+// admitInput is admit for what comes from outside: what is too large is
+// shortened, so that no message stops a run. nil stays nil.
+func admitInput(what string, v map[string]any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
 	}
 	out, err := admit(v)
+	var e *Error
+	if errors.As(err, &e) && e.Code == CodeValueSize {
+		out, err = admit(inputBounds.clip(v))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("flow: %s: %w", what, err)
 	}
-	return out.(map[string]any), nil
+	return object(out), nil
 }
 
 // sizeOf is about how many bytes a value takes as JSON.
@@ -160,6 +166,8 @@ func sizeOf(v any) int {
 			n += len(name) + 4 + sizeOf(item)
 		}
 		return n
+	case json.RawMessage:
+		return len(v)
 	}
 	return 8
 }

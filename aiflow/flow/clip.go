@@ -1,0 +1,74 @@
+package flow
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// bounds are how much of a value is kept where a shortened one will do.
+type bounds struct{ bytes, items, depth int }
+
+var (
+	// inputBounds make what comes from outside fit into a state.
+	inputBounds = bounds{limitString, limitList, limitDepth - 2}
+	// traceBounds make what people look at short.
+	traceBounds = bounds{500, 20, 6}
+)
+
+// limitTrace is the size above which values in a trace are shortened.
+const limitTrace = 4 << 10
+
+// clip shortens the texts, lists and depth of a value. v is not changed.
+func (b bounds) clip(v any) any { return b.clipAt(v, 1) }
+
+func (b bounds) clipAt(v any, depth int) any {
+	switch v := v.(type) {
+	case string:
+		return b.text(v)
+	case json.RawMessage:
+		plain, err := parseJSON(v)
+		if err != nil {
+			return b.text(string(v))
+		}
+		return b.clipAt(plain, depth)
+	case []any:
+		if depth > b.depth {
+			return []any{}
+		}
+		out := make([]any, min(len(v), b.items))
+		for i := range out {
+			out[i] = b.clipAt(v[i], depth+1)
+		}
+		return out
+	case map[string]any:
+		return b.object(v, depth)
+	}
+	return v
+}
+
+func (b bounds) object(v map[string]any, depth int) any {
+	out := map[string]any{}
+	if depth > b.depth {
+		return out
+	}
+	names := sorted(v)
+	for _, name := range names[:min(len(names), b.items)] {
+		out[name] = b.clipAt(v[name], depth+1)
+	}
+	return out
+}
+
+func (b bounds) text(s string) string {
+	if len(s) <= b.bytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:b.bytes-len("…")], "") + "…"
+}
+
+// brief is m as a trace shows it.
+func brief(m map[string]any) map[string]any {
+	if sizeOf(m) <= limitTrace {
+		return m
+	}
+	return object(traceBounds.clip(m))
+}
