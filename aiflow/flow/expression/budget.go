@@ -32,6 +32,7 @@ type machine struct {
 	env    map[string]any
 	steps  int // left
 	bytes  int // left
+	given  Budget
 	locals []local
 	args   []any // of the function calls that are being made
 	out    []byte
@@ -48,7 +49,7 @@ type local struct {
 func (m *machine) step(n, at int) error {
 	if n < 0 || n > m.steps {
 		m.steps = 0
-		return fail(CodeSteps, at, "takes more than the %d steps an expression may take", MaxSteps)
+		return fail(CodeSteps, at, "takes more than the %d steps it may take", m.given.Steps)
 	}
 	m.steps -= n
 	return nil
@@ -58,7 +59,7 @@ func (m *machine) step(n, at int) error {
 func (m *machine) grow(n, at int) error {
 	if n < 0 || n > m.bytes {
 		m.bytes = 0
-		return fail(CodeBytes, at, "makes more than the %d bytes an expression may make", MaxBytes)
+		return fail(CodeBytes, at, "makes more than the %d bytes it may make", m.given.Bytes)
 	}
 	m.bytes -= n
 	return nil

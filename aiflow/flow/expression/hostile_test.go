@@ -217,11 +217,12 @@ func TestHostileTemplates(t *testing.T) {
 		"{{ vars.deep }} ": expression.CodeValue,
 		"{{ vars.list }} ": expression.CodeSteps,
 		strings.Repeat("a", 60_000) + "{{ repeat('a', 6000) }}": expression.CodeBytes,
-		strings.Repeat(`{{ 1 }}`, 1000):                         "",
+		strings.Repeat("{{{{", expression.MaxTemplate/4):        "",
+		strings.Repeat(`{{ 1 }}`, 500):                          "",
 	} {
-		tpl := parse(t, src)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
+		tpl := parse(t, src)
 		_, err := tpl.Render(env, nil)
 		runtime.ReadMemStats(&after)
 		if stop == "" {

@@ -40,25 +40,24 @@ var machines = sync.Pool{New: func() any { return new(machine) }}
 // begin returns a machine with what the budget leaves of one evaluation's share.
 func begin(env map[string]any, budget *Budget) *machine {
 	m, _ := machines.Get().(*machine)
-	m.env, m.steps, m.bytes = env, MaxSteps, MaxBytes
+	m.env, m.given = env, Budget{Steps: MaxSteps, Bytes: MaxBytes}
 	if budget != nil {
-		m.steps = max(0, min(MaxSteps, budget.Steps))
-		m.bytes = max(0, min(MaxBytes, budget.Bytes))
-		budget.Steps -= m.steps
-		budget.Bytes -= m.bytes
+		m.given.Steps = max(0, min(MaxSteps, budget.Steps))
+		m.given.Bytes = max(0, min(MaxBytes, budget.Bytes))
 	}
+	m.steps, m.bytes = m.given.Steps, m.given.Bytes
 	return m
 }
 
-// end gives back to the budget what was not spent. A panic, which would be a
+// end takes from the budget what was spent. A panic, which would be a
 // fault of this package, ends here as an error. It must be deferred itself.
 func (m *machine) end(budget *Budget, err *error) {
 	if recover() != nil {
 		*err = fail(CodeInternal, 0, "could not be evaluated")
 	}
 	if budget != nil {
-		budget.Steps += m.steps
-		budget.Bytes += m.bytes
+		budget.Steps -= m.given.Steps - m.steps
+		budget.Bytes -= m.given.Bytes - m.bytes
 	}
 	m.env = nil
 	clear(m.args[:cap(m.args)])

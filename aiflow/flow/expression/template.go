@@ -15,7 +15,6 @@ import (
 type Template struct {
 	parts []part
 	roots []string
-	size  int // bytes of the literal parts
 }
 
 // part is a literal text or an expression.
@@ -38,46 +37,76 @@ func parseTemplate(src string, compile func(string) (*Program, error)) (*Templat
 	if !utf8.ValidString(src) {
 		return nil, fail(CodeSyntax, validPrefix(src), "is no UTF-8 text")
 	}
-	t := &Template{}
-	roots := map[string]bool{}
-	for at := 0; at < len(src); {
-		p, end, err := nextPart(src, at, compile)
-		if err != nil {
+	r := reader{src: src, compile: compile, roots: map[string]bool{}}
+	for r.at < len(src) {
+		if err := r.next(); err != nil {
 			return nil, err
 		}
-		if err := t.add(p); err != nil {
-			return nil, err
-		}
-		if p.program != nil {
-			for _, name := range p.program.roots {
-				roots[name] = true
-			}
-		}
-		at = end
 	}
-	t.roots = sortedSet(roots)
-	return t, nil
+	r.flush()
+	return &Template{parts: r.parts, roots: sortedSet(r.roots)}, nil
 }
 
-// nextPart reads the part that begins at offset at and returns where it ends.
-func nextPart(src string, at int, compile func(string) (*Program, error)) (part, int, error) {
-	rest := src[at:]
+// reader takes a template apart.
+type reader struct {
+	src     string
+	compile func(string) (*Program, error)
+
+	at      int
+	literal []byte // read since the last expression
+	parts   []part
+	count   int // of expressions
+	roots   map[string]bool
+}
+
+// next reads a literal text, two literal braces or an expression.
+func (r *reader) next() error {
+	rest := r.src[r.at:]
 	switch {
 	case strings.HasPrefix(rest, "{{{{"):
-		return part{text: "{{"}, at + 4, nil
+		r.literal = append(r.literal, "{{"...)
+		r.at += 4
+		return nil
 	case strings.HasPrefix(rest, "{{"):
-		length := closing(rest[2:])
-		if length < 0 {
-			return part{}, 0, fail(CodeSyntax, at, "opens {{ without closing }}").hint("two braces themselves are written {{{{")
-		}
-		p, err := compile(rest[2 : 2+length])
-		return part{program: p, at: at + 2}, at + length + 4, shifted(err, at+2)
+		return r.expression(rest[2:])
 	}
 	end := strings.Index(rest, "{{")
 	if end < 0 {
 		end = len(rest)
 	}
-	return part{text: rest[:end]}, at + end, nil
+	r.literal = append(r.literal, rest[:end]...)
+	r.at += end
+	return nil
+}
+
+func (r *reader) expression(rest string) error {
+	length := closing(rest)
+	if length < 0 {
+		return fail(CodeSyntax, r.at, "opens {{ without closing }}").hint("two braces themselves are written {{{{")
+	}
+	if r.count == MaxNodes {
+		return fail(CodeTooManyNodes, r.at, "has more than %d expressions", MaxNodes)
+	}
+	p, err := r.compile(rest[:length])
+	if err != nil {
+		return shifted(err, r.at+2)
+	}
+	r.flush()
+	r.count++
+	r.parts = append(r.parts, part{program: p, at: r.at + 2})
+	for _, name := range p.roots {
+		r.roots[name] = true
+	}
+	r.at += length + 4
+	return nil
+}
+
+// flush makes a part of the literal text that was read.
+func (r *reader) flush() {
+	if len(r.literal) > 0 {
+		r.parts = append(r.parts, part{text: string(r.literal)})
+		r.literal = r.literal[:0]
+	}
 }
 
 // closing returns where the }} is that ends an expression, outside of texts
@@ -116,20 +145,6 @@ func quotation(s string) int {
 		}
 	}
 	return -1
-}
-
-// add appends a part; literal texts that meet become one.
-func (t *Template) add(p part) error {
-	t.size += len(p.text)
-	if n := len(t.parts); n > 0 && p.program == nil && t.parts[n-1].program == nil {
-		t.parts[n-1].text += p.text
-		return nil
-	}
-	if len(t.parts) > 2*MaxNodes {
-		return fail(CodeTooManyNodes, p.at, "has more than %d expressions", MaxNodes)
-	}
-	t.parts = append(t.parts, p)
-	return nil
 }
 
 // shifted is err as seen from a text in which its source begins at by.

@@ -58,7 +58,7 @@ func TestTemplateErrors(t *testing.T) {
 		{"é\xff", expression.CodeSyntax, 2},
 		{"ok {{ " + strings.Repeat("1", 2001) + " }}", expression.CodeTooLong, 5},
 		{strings.Repeat("a", expression.MaxTemplate+1), expression.CodeTooLong, 0},
-		{strings.Repeat("{{1}}", 2*expression.MaxNodes+2), expression.CodeTooManyNodes, 5007},
+		{strings.Repeat("{{1}}", expression.MaxNodes+2), expression.CodeTooManyNodes, 2500},
 	} {
 		_, err := expression.ParseTemplate(c.src, scope)
 		e := wrong(t, err)
