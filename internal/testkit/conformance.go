@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +47,9 @@ func MCPConformance(t *testing.T, address, revision, baseline string) {
 	require.NoError(t, err, "%s", failedChecks(t, results))
 }
 
+// scenario finds its name in that of the folder with its results.
+var scenario = regexp.MustCompile(`server-([^/\\]+)-\d{4}-\d\d-\d\dT[^/\\]*$`)
+
 // failedChecks are the checks that a run of the suite has found failing, as a
 // baseline names them.
 func failedChecks(t *testing.T, results string) string {
@@ -59,7 +64,7 @@ func failedChecks(t *testing.T, results string) string {
 		require.NoError(t, json.Unmarshal(raw, &checks), "%s", raw)
 		for _, c := range checks {
 			if c.Status == "FAILURE" || c.Status == "WARNING" {
-				fmt.Fprintf(&out, "%s:%s %s\n", filepath.Base(filepath.Dir(file)), c.ID, c.ErrorMessage)
+				fmt.Fprintf(&out, "%s:%s %s\n", scenario.FindStringSubmatch(filepath.Dir(file))[1], c.ID, c.ErrorMessage)
 			}
 		}
 	}
@@ -74,6 +79,7 @@ func BearerProxy(t testing.TB, target, token string) string {
 	require.NoError(t, err)
 	srv := httptest.NewServer(&httputil.ReverseProxy{
 		FlushInterval: -1,
+		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo), // clients go
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(to)
 			r.Out.Host = r.In.Host

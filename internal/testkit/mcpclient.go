@@ -75,7 +75,9 @@ func (task MCPTask) Run(t testing.TB) (revision string, results []MCPResult) {
 // server at address and returns what it prints as JSON and how it exits.
 func MCPInspector(t testing.TB, address, token string, args ...string) (out []byte, exit int) {
 	t.Helper()
-	script := filepath.Join(NodeModules(t), "@modelcontextprotocol", "inspector", "clients", "cli", "build", "index.js")
+	script, err := filepath.EvalSymlinks( // by another name it would do nothing
+		filepath.Join(NodeModules(t), "@modelcontextprotocol", "inspector", "clients", "cli", "build", "index.js"))
+	require.NoError(t, err)
 	args = append([]string{script, address, "--transport", "http", "--format", "json", "-q", "--stored-auth-only"}, args...)
 	if token != "" {
 		args = append(args, "--header", "Authorization: Bearer "+token)
@@ -87,12 +89,13 @@ func MCPInspector(t testing.TB, address, token string, args ...string) (out []by
 	cmd.Env = append(os.Environ(), "HOME="+home, "MCP_CATALOG_PATH="+filepath.Join(home, "mcp.json"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err = cmd.Output()
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 {
 		require.NoError(t, err, "%s", &stderr)
 	}
 	if len(out) == 0 {
 		out = stderr.Bytes()
 	}
+	require.NotEmpty(t, out)
 	return out, cmd.ProcessState.ExitCode()
 }

@@ -55,7 +55,7 @@ func TestTypeScriptClients(t *testing.T) {
 			require.Contains(t, string(result(t, got[3], true).StructuredContent), `"code":"internal"`)
 			result(t, got[4], false)
 			require.Len(t, got[4].Progress, 4)
-			require.Equal(t, 4.0, got[4].Progress[3].Progress)
+			require.InDelta(t, 4, got[4].Progress[3].Progress, 0)
 			require.Contains(t, got[5].Error.Message, "no_such")
 			require.Len(t, listed(t, got[6], "resourceTemplates"), 1)
 			require.Contains(t, string(got[7].Result), `\"state\":\"sent\"`)
