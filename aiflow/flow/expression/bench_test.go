@@ -28,12 +28,13 @@ func BenchmarkEval(b *testing.B) {
 		p := compile(b, src)
 		b.Run(src, func(b *testing.B) {
 			budget := &expression.Budget{}
-			b.ReportAllocs()
+			report := cpu(b)
 			for b.Loop() {
 				budget.Steps, budget.Bytes = expression.MaxSteps, expression.MaxBytes
 				_, err := p.Eval(env, budget)
 				require.NoError(b, err)
 			}
+			report()
 		})
 	}
 }
@@ -46,11 +47,12 @@ func BenchmarkTemplate(b *testing.B) {
 	} {
 		t := parse(b, src)
 		b.Run(src, func(b *testing.B) {
-			b.ReportAllocs()
+			report := cpu(b)
 			for b.Loop() {
 				_, err := t.Text(env, nil)
 				require.NoError(b, err)
 			}
+			report()
 		})
 	}
 }
@@ -59,18 +61,20 @@ func BenchmarkCompile(b *testing.B) {
 	cache := expression.NewCache(10)
 	for _, src := range []string{"vars.age >= 18", "filter(vars.items, #.price > 4) | map(#.name) | join(\", \")"} {
 		b.Run(src, func(b *testing.B) {
-			b.ReportAllocs()
+			report := cpu(b)
 			for b.Loop() {
 				_, err := expression.Compile(src, scope)
 				require.NoError(b, err)
 			}
+			report()
 		})
 		b.Run("cached "+src, func(b *testing.B) {
-			b.ReportAllocs()
+			report := cpu(b)
 			for b.Loop() {
 				_, err := cache.Compile(src, scope)
 				require.NoError(b, err)
 			}
+			report()
 		})
 	}
 }

@@ -285,10 +285,11 @@ func BenchmarkHostile(b *testing.B) {
 	env := hostileEnv()
 	for _, h := range hostiles {
 		b.Run(h.name, func(b *testing.B) {
-			b.ReportAllocs()
+			report := cpu(b)
 			for b.Loop() {
 				_, _ = attack(h.src, env)
 			}
+			report()
 		})
 	}
 }

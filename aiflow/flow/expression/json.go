@@ -55,6 +55,13 @@ func (w *writer) raw(s string) error {
 	return nil
 }
 
+// wrote takes what out has become by a few bytes, and counts them.
+func (w *writer) wrote(out []byte) error {
+	n := len(out) - len(w.out)
+	w.out = out
+	return w.m.grow(n, w.at)
+}
+
 func (w *writer) json(v any, depth int) error {
 	if depth > MaxDepth {
 		return fail(CodeValue, w.at, "writes a value deeper than %d levels", MaxDepth)
@@ -72,9 +79,9 @@ func (w *writer) json(v any, depth int) error {
 	case bool:
 		return w.raw(strconv.FormatBool(v))
 	case int:
-		return w.raw(strconv.Itoa(v))
+		return w.wrote(strconv.AppendInt(w.out, int64(v), 10))
 	case float64:
-		return w.raw(formatFloat(v))
+		return w.wrote(appendFloat(w.out, v))
 	case string:
 		return w.quoted(v)
 	case time.Time:
@@ -177,13 +184,13 @@ func sortSteps(n int) int {
 	return steps
 }
 
-// formatFloat writes a number without exponent where people can read that.
-func formatFloat(f float64) string {
+// appendFloat writes a number without exponent where people can read that.
+func appendFloat(out []byte, f float64) []byte {
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
-		return strconv.FormatInt(int64(f), 10) // also for -0
+		return strconv.AppendInt(out, int64(f), 10) // also for -0
 	}
 	if a := math.Abs(f); a >= 1e-7 && a < 1e21 {
-		return strconv.FormatFloat(f, 'f', -1, 64)
+		return strconv.AppendFloat(out, f, 'f', -1, 64)
 	}
-	return strconv.FormatFloat(f, 'g', -1, 64)
+	return strconv.AppendFloat(out, f, 'g', -1, 64)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // now is the time of every evaluation.
@@ -58,3 +59,14 @@ func wrong(t testing.TB, err error) *expression.Error {
 }
 
 func compileErr(src string) (*expression.Program, error) { return expression.Compile(src, scope) }
+
+// cpu reports the processor time of each operation, which a busy machine does
+// not make longer. It is called before the loop; what it returns, after.
+func cpu(b *testing.B) func() {
+	b.Helper()
+	b.ReportAllocs()
+	before := testkit.CPUTime(b)
+	return func() {
+		b.ReportMetric(float64((testkit.CPUTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
+	}
+}
