@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -95,16 +96,25 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 	return chatKey(c.Reference, c.ID), c.ChatID, nil
 }
 
-// FirstTx reports whether a message of a contact is the first that it wrote in
-// its chat, history that was imported aside. It is for a [Sink], who knows the
-// message by its [Event].
-func (a *Account) FirstTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, messageID string) (bool, error) {
-	var earlier bool
-	err := tx.GetContext(ctx, &earlier, `SELECT EXISTS (SELECT 1 FROM messaging_message m
-		JOIN messaging_message o ON o.chat = m.chat AND o.past_us = 0 AND o.seq < m.seq AND NOT o.mine
-		WHERE m.reference = $1 AND m.id = $2)`, ref, messageID)
-	if err != nil {
-		return false, fmt.Errorf("looking for earlier messages of a contact: %w", err)
+// Arrival is what the engines of bots want to know of a contact's message
+// beside its [Event].
+type Arrival struct {
+	Kind  provider.Kind // of the line
+	First bool          // no earlier message of the contact is in the chat, imported history aside
+}
+
+// ArrivalTx looks at a message of a contact, for a [Sink].
+func (a *Account) ArrivalTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, messageID string) (Arrival, error) {
+	var out Arrival
+	err := tx.QueryRowxContext(ctx, `SELECT r.kind, NOT EXISTS (SELECT 1 FROM messaging_message o
+			WHERE o.chat = m.chat AND o.past_us = 0 AND o.seq < m.seq AND NOT o.mine)
+		FROM messaging_message m JOIN messaging_reference r ON r.id = m.reference
+		WHERE m.reference = $1 AND m.id = $2 AND r.account = $3`, ref, messageID, a.id).Scan(&out.Kind, &out.First)
+	if errors.Is(err, sql.ErrNoRows) {
+		return out, ErrNotFound
 	}
-	return !earlier, nil
+	if err != nil {
+		return out, fmt.Errorf("looking at a message of a contact: %w", err)
+	}
+	return out, nil
 }

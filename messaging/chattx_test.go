@@ -214,12 +214,12 @@ func (w *teller) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Even
 		if ev.Type != messaging.EventMessage {
 			continue
 		}
-		first, err := w.acc().FirstTx(ctx, tx, ev.Reference, ev.MessageID)
+		a, err := w.acc().ArrivalTx(ctx, tx, ev.Reference, ev.MessageID)
 		if err != nil {
 			return err
 		}
 		w.mu.Lock()
-		w.told[ev.MessageID] = fmt.Sprint(ev.Actor, " ", first)
+		w.told[ev.MessageID] = fmt.Sprint(ev.Actor, " ", a.First, " ", a.Kind == testKind)
 		w.mu.Unlock()
 	}
 	return nil
@@ -240,7 +240,7 @@ func TestFirstMessageOfAContact(t *testing.T) {
 			text("o1", "111", "from the phone", func(m *provider.Message) { m.Mine = true }),
 			text("m2", "111", "again"))
 		require.Equal(t, map[string]string{
-			"m1": "contact true", "n1": "contact true", "o1": "phone false", "m2": "contact false",
+			"m1": "contact true true", "n1": "contact true true", "o1": "phone false true", "m2": "contact false true",
 		}, w.told)
 	})
 }

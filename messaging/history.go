@@ -154,3 +154,34 @@ func (r *screenRow) view(ref provider.ReferenceID) ScreenItem {
 	}
 	return out
 }
+
+// Listed returns messages of a chat by their ids, the network's or ours, in
+// the order in which they were stored. Those that are not there any more are
+// left out.
+func (a *Account) Listed(ctx context.Context, ref provider.ReferenceID, chatID string, ids []string) ([]Message, error) {
+	out := []Message{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	c, err := a.chat(ctx, ref, chatID)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]any, len(ids))
+	for i, id := range ids {
+		values[i] = clean(id)
+	}
+	byID, args := a.s.db.Dialect.In("m.id", 3, values)
+	byOwn, more := a.s.db.Dialect.In("own_id", 3+len(args), values)
+	var rows []*messageRow
+	err = a.s.db.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+`WHERE m.reference = $1 AND m.chat = $2
+		AND (`+byID+` OR m.seq IN (SELECT message FROM messaging_outbound WHERE reference = $1 AND `+byOwn+`)) ORDER BY m.seq`,
+		append(append([]any{c.Reference, c.ID}, args...), more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading messages: %w", err)
+	}
+	for _, m := range rows {
+		out = append(out, m.view(c))
+	}
+	return out, nil
+}

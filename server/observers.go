@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/mcp"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
@@ -56,6 +57,35 @@ func atMost(n int) func(value string) string {
 		}
 		seen[value] = true
 		return value
+	}
+}
+
+// flowMetrics counts turns, runs and calls of flows.
+func (s *Server) flowMetrics() *runtime.Observer {
+	turns := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "trunkline_flow_turn_duration_seconds", Help: "Turns of bots and flows, by engine: from the reading of the state to the commit.",
+		Buckets: []float64{.001, .005, .02, .1, .5, 2},
+	}, []string{"engine"})
+	runs := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "trunkline_flow_runs_total", Help: "Runs of bots and flows that are over, by engine and status.",
+	}, []string{"engine", "status"})
+	calls := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "trunkline_flow_call_duration_seconds", Help: "Calls of flows to the world, by kind and outcome: done, or the code of the error.",
+		Buckets: []float64{.01, .05, .25, 1, 5, 30, 120},
+	}, []string{"kind", "outcome"})
+	dropped := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "trunkline_flow_dropped_total", Help: "What no run waited for and no trigger took, by kind; silent: messages to chats in which bots keep silent.",
+	}, []string{"what"})
+	s.Metrics.MustRegister(turns, runs, calls, dropped, queueGauges("flow", func(ctx context.Context) (int64, time.Duration, error) {
+		return s.Flows.QueueStats(ctx)
+	}))
+	return &runtime.Observer{
+		Turned: func(engine, _ string, took time.Duration) { turns.WithLabelValues(engine).Observe(took.Seconds()) },
+		Ended:  func(engine, status string, _ time.Duration) { runs.WithLabelValues(engine, status).Inc() },
+		Called: func(kind, outcome string, took time.Duration) {
+			calls.WithLabelValues(kind, outcome).Observe(took.Seconds())
+		},
+		Dropped: func(what string) { dropped.WithLabelValues(what).Inc() },
 	}
 }
 

@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -108,7 +110,11 @@ func (s *Server) deleteReference(ctx context.Context, c call, in *referenceID) (
 		if err := s.account(c).DeleteReferenceTx(ctx, tx, in.ID); err != nil {
 			return err
 		}
-		return s.hooks(c).DeleteScopeTx(ctx, tx, webhookScope(in.ID))
+		return errors.Join(
+			s.hooks(c).DeleteScopeTx(ctx, tx, webhookScope(in.ID)),
+			s.Flows.For(c.Account).EraseTx(ctx, tx, runtime.Erasure{Reference: int64(in.ID)}),
+			s.bots(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
+		)
 	})
 	if err == nil {
 		s.Messaging.ReferenceDeleted(in.ID)

@@ -15,6 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/mcp"
@@ -43,6 +45,10 @@ type Server struct {
 	Messaging *messaging.Service
 	// Webhooks keeps endpoints and delivers events to them.
 	Webhooks *webhook.Dispatcher
+	// Flows runs what the engines of bots and flows own.
+	Flows *runtime.Runtime
+	// Bots keeps the bots of the flow editor.
+	Bots *botengine.Service
 	// MCP holds the functions that agents call, and executes calls.
 	MCP *mcp.Registry
 	// Billing keeps the subscriptions of accounts, as payment notifications
@@ -111,6 +117,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := errors.Join(s.connect(ctx), s.openBilling(ctx)); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	if err := s.openFlows(ctx); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if err := s.openMCP(ctx); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -123,7 +132,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // migrate brings the tables of every package to their newest version.
 func (s *Server) migrate(ctx context.Context) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, mcp.Migrate, billing.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, mcp.Migrate, billing.Migrate,
 	} {
 		if err := migrate(ctx, s.cfg.DB); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -140,7 +149,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.MCP.Run, s.Billing.Run, s.eraseAccounts}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Flows.Run, s.MCP.Run, s.Billing.Run, s.eraseAccounts}
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}
@@ -169,6 +178,8 @@ func (s *Server) routes() error {
 	s.groupRoutes(s.api)
 	s.explainRoutes(s.api)
 	s.templateRoutes(s.api)
+	s.botRoutes(s.api)
+	s.botRunRoutes(s.api)
 	s.streamRoutes(s.api)
 	s.hookconfRoutes(s.api)
 	s.sandboxRoutes(s.api)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -99,7 +100,10 @@ func inQuery(err error) error {
 	var bad *messaging.Invalid
 	var other *webhook.Invalid
 	var third *auth.Invalid
+	var fourth *botengine.Invalid
 	switch {
+	case errors.As(err, &fourth):
+		return invalid("query."+fourth.Field, fourth.Message)
 	case errors.As(err, &third):
 		return invalid("query."+third.Field, third.Message)
 	case errors.As(err, &bad):

@@ -1,0 +1,173 @@
+package botengine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Status says whether a bot answers.
+type Status string
+
+// The states of a bot.
+const (
+	StatusDraft     Status = "draft"     // nobody hears of it yet
+	StatusPublished Status = "published" // its newest published version answers
+)
+
+// Bot is a flow that answers the chats of a line. Its draft may be wrong; what
+// is published may not.
+type Bot struct {
+	ID        string
+	Reference int64
+	Name      string
+	Trigger   Trigger         // what starts it, by its draft
+	Flow      json.RawMessage // the draft, as it was given
+	Problems  []flow.Problem  // of the draft; never nil
+	Status    Status
+	Active    bool // whether what is published answers
+	Version   int  // the published one; 0: none is
+
+	CreatedAt, UpdatedAt time.Time
+}
+
+// NewBot describes a bot to be made.
+type NewBot struct {
+	Reference int64
+	Name      string
+	Trigger   string   // see [Trigger]; "": what Flow says
+	Keywords  []string // of the triggers keyword and regex
+	Flow      json.RawMessage
+}
+
+// BotChange says what is to become of a bot; what is nil stays.
+type BotChange struct {
+	Name     *string
+	Trigger  *string
+	Keywords []string
+	Flow     json.RawMessage
+	Active   *bool // false: it begins no conversation; those under way go on
+}
+
+const maxName = 200
+
+// Create makes a bot with a draft: Flow, in which Trigger is written, or one
+// with nothing but a trigger. An [*Invalid] names what is refused; a draft that
+// could not be published is not.
+func (a *Account) Create(ctx context.Context, n NewBot) (Bot, error) {
+	if err := checkName(n.Name); err != nil {
+		return Bot{}, err
+	}
+	if n.Flow == nil {
+		n.Flow = blank(n.Name)
+		if n.Trigger == "" {
+			n.Trigger = TriggerManual
+		}
+	}
+	draft, err := a.s.edit(n.Flow, n.Trigger, n.Keywords)
+	if err != nil {
+		return Bot{}, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Bot{}, fmt.Errorf("making an id: %w", err)
+	}
+	now := database.Micros(a.s.opts.Now())
+	r := row{ID: id.String(), Account: a.id, Reference: n.Reference, Name: n.Name, Draft: string(draft), Active: true, Created: now, Updated: now}
+	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error { return r.insertTx(ctx, tx) })
+	if err != nil {
+		return Bot{}, fmt.Errorf("storing a bot: %w", err)
+	}
+	return a.s.view(r), nil
+}
+
+// Bot returns a bot, or [ErrNotFound].
+func (a *Account) Bot(ctx context.Context, id string) (Bot, error) {
+	r, err := a.row(ctx, a.s.db, id, "")
+	if err != nil {
+		return Bot{}, err
+	}
+	return a.s.view(r), nil
+}
+
+// Update changes a bot's name, its draft, or what starts it, which is written
+// into the draft. What is published stays as it is.
+func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, error) {
+	if c.Name != nil {
+		if err := checkName(*c.Name); err != nil {
+			return Bot{}, err
+		}
+	}
+	var r row
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		if r, err = a.row(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		if c.Name != nil {
+			r.Name = *c.Name
+		}
+		if c.Active != nil {
+			r.Active = *c.Active
+		}
+		draft := json.RawMessage(r.Draft)
+		if c.Flow != nil {
+			draft = c.Flow
+		}
+		trigger := ""
+		if c.Trigger != nil {
+			trigger = *c.Trigger
+		}
+		if draft, err = a.s.edit(draft, trigger, c.Keywords); err != nil {
+			return err
+		}
+		r.Draft, r.Updated = string(draft), database.Micros(a.s.opts.Now())
+		_, err = tx.ExecContext(ctx, `UPDATE botengine_bot SET name = $1, draft = $2, active = $3, updated_us = $4 WHERE id = $5`,
+			r.Name, r.Draft, r.Active, r.Updated, r.ID)
+		return err
+	})
+	if err != nil {
+		return Bot{}, fmt.Errorf("changing a bot: %w", err)
+	}
+	return a.s.view(r), nil
+}
+
+// Delete removes a bot with its versions. Its conversations end.
+func (a *Account) Delete(ctx context.Context, id string) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := a.row(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		if err := a.s.opts.Runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), id, "the bot was deleted"); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE id = $1`, id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting a bot: %w", err)
+	}
+	a.s.opts.Runs.Committed()
+	return nil
+}
+
+func checkName(name string) error {
+	if strings.TrimSpace(name) == "" {
+		return &Invalid{"name", "must not be empty"}
+	}
+	if !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
+		return &Invalid{"name", "must be UTF-8 without zero bytes"}
+	}
+	if utf8.RuneCountInString(name) > maxName {
+		return &Invalid{"name", fmt.Sprintf("must have at most %d characters", maxName)}
+	}
+	return nil
+}

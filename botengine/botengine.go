@@ -1,0 +1,81 @@
+package botengine
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// OneAccount is the account of a program that has only one.
+const OneAccount = "one"
+
+// Options configures a [Service]. Runs is required.
+type Options struct {
+	// Runs is what bots run on. [New] has it serve them.
+	Runs *runtime.Runtime
+	// Types are the node types that bots may use. nil: the built-in ones.
+	Types  *flow.Types
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
+}
+
+// Service keeps bots. It is safe for concurrent use, and any number of
+// processes may run one on the same PostgreSQL.
+type Service struct {
+	db       *database.DB
+	opts     Options
+	triggers triggers
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	return database.Migrate(ctx, db, "botengine", migrations)
+}
+
+// New returns a Service over db, whose tables [Migrate] has made.
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
+	s := &Service{}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Runs == nil {
+		return nil, errors.New("botengine: Options.Runs is required")
+	}
+	if s.opts.Types == nil {
+		s.opts.Types = flow.NewTypes()
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.Default()
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	var err error
+	if s.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("botengine: %w", err)
+	}
+	s.opts.Runs.Serve(s)
+	return s, nil
+}
+
+// Account is the share of a [Service] that belongs to one account. What
+// belongs to another is not found.
+type Account struct {
+	s  *Service
+	id string
+}
+
+// For returns the service for one account.
+func (s *Service) For(account string) *Account { return &Account{s: s, id: account} }

@@ -1,0 +1,16 @@
+// Package botengine is the engine of bots that are drawn in the flow editor:
+// each belongs to a line, answers its chats by a flow of package flow, and is
+// kept as a draft and numbered versions.
+//
+// It says which bots want a message; package runtime runs them, and a program
+// that has lines tells it of messages (see package messaging). It knows
+// neither chats nor networks itself.
+//
+//	bots, err := botengine.New(ctx, db, &botengine.Options{Runs: runs})
+//	acc := bots.For(botengine.OneAccount)
+//	bot, err := acc.Create(ctx, botengine.NewBot{Reference: 1, Name: "Greeter", Flow: greeter})
+//	bot, err = acc.Publish(ctx, bot.ID)
+//
+// New flows are better built with the engine of package aiflow, which has
+// loops, functions and agents beside all that bots have.
+package botengine

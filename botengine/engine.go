@@ -1,0 +1,128 @@
+package botengine
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Name is that of this engine among those of a [runtime.Runtime].
+func (s *Service) Name() string { return flow.EngineBot }
+
+// Candidates are the published bots of a line whose triggers take a message.
+func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtime.Candidate, error) {
+	var rows []struct {
+		ID      string
+		Version int64
+		Created int64 `db:"created_us"`
+	}
+	if err := s.db.SelectContext(ctx, &rows, `SELECT id, version, created_us FROM botengine_bot
+		WHERE reference = $1 AND account = $2 AND version > 0 AND active ORDER BY number`, in.Chat.Reference, in.Chat.Account); err != nil {
+		return nil, fmt.Errorf("listing the bots of a line: %w", err)
+	}
+	var out []runtime.Candidate
+	for _, r := range rows {
+		t, err := s.trigger(ctx, published{r.ID, r.Version})
+		if errors.Is(err, ErrNotFound) {
+			continue // deleted since
+		}
+		if err != nil {
+			return nil, err
+		}
+		if rank, takes := t.Match(in.Arrival); takes {
+			out = append(out, runtime.Candidate{
+				Owner: r.ID, Version: r.Version, Priority: t.Priority, Rank: rank, CreatedAt: database.Time(r.Created),
+				Cooldown: t.Cooldown, WhenBusy: t.WhenBusy,
+			})
+		}
+	}
+	return out, nil
+}
+
+// Source is a version of a bot, or its draft for version 0.
+func (s *Service) Source(ctx context.Context, account, bot string, version int64) (runtime.Source, error) {
+	const draft = `SELECT draft FROM botengine_bot WHERE id = $1 AND account = $2`
+	const frozen = `SELECT v.document FROM botengine_version v JOIN botengine_bot b ON b.id = v.bot
+		WHERE v.bot = $1 AND b.account = $2 AND v.version = $3`
+	text, args := draft, []any{bot, account}
+	if version != 0 {
+		text, args = frozen, append(args, version)
+	}
+	var raw string
+	err := s.db.GetContext(ctx, &raw, text, args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return runtime.Source{}, ErrNotFound
+	}
+	if err != nil {
+		return runtime.Source{}, fmt.Errorf("reading a bot's flow: %w", err)
+	}
+	doc, problems := flow.Decode([]byte(raw))
+	if doc == nil {
+		return runtime.Source{}, &Refused{problems}
+	}
+	return runtime.Source{Document: doc}, nil
+}
+
+// published names a version of a bot, which never changes.
+type published struct {
+	bot     string
+	version int64
+}
+
+// mostTriggers bounds how many triggers are kept ready. Beyond it they are
+// read again.
+const mostTriggers = 10_000
+
+// triggers are those of published bots, ready to be asked.
+type triggers struct {
+	mu    sync.Mutex
+	known map[published]*flow.Trigger
+}
+
+func (t *triggers) get(p published) *flow.Trigger {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.known[p]
+}
+
+func (t *triggers) put(p published, trigger *flow.Trigger) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known == nil || len(t.known) >= mostTriggers {
+		t.known = map[published]*flow.Trigger{}
+	}
+	t.known[p] = trigger
+}
+
+// trigger is that of a published version.
+func (s *Service) trigger(ctx context.Context, p published) (*flow.Trigger, error) {
+	if t := s.triggers.get(p); t != nil {
+		return t, nil
+	}
+	var raw string
+	err := s.db.GetContext(ctx, &raw, `SELECT document FROM botengine_version WHERE bot = $1 AND version = $2`, p.bot, p.version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a bot's flow: %w", err)
+	}
+	program, problems := s.compile(json.RawMessage(raw))
+	if program == nil {
+		// It was published with other node types, say. It must not stop others
+		// from answering.
+		s.opts.Logger.ErrorContext(ctx, "a published bot does not compile any more", "bot", p.bot, "version", p.version, "problems", len(problems))
+		s.triggers.put(p, &flow.Trigger{})
+		return &flow.Trigger{}, nil
+	}
+	t := program.Trigger()
+	s.triggers.put(p, t)
+	return t, nil
+}

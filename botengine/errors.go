@@ -1,0 +1,31 @@
+package botengine
+
+import (
+	"errors"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+var (
+	// ErrNotFound reports a bot, a version or a run that does not exist, or
+	// belongs to another account.
+	ErrNotFound = errors.New("botengine: not found")
+	// ErrUnpublished reports a bot that was to run and has no published
+	// version.
+	ErrUnpublished = errors.New("botengine: the bot is not published")
+)
+
+// Invalid is a value that breaks a rule.
+type Invalid struct {
+	Field   string // name, trigger, keywords, keywords[2], flow, limit, cursor
+	Message string
+}
+
+func (e *Invalid) Error() string { return "botengine: " + e.Field + " " + e.Message }
+
+// Refused reports a draft that cannot be published.
+type Refused struct {
+	Problems []flow.Problem // errors and warnings
+}
+
+func (e *Refused) Error() string { return "botengine: the draft has errors" }

@@ -1,0 +1,103 @@
+package botengine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
+)
+
+// Version is what a bot was when it was published. It never changes.
+type Version struct {
+	Version   int
+	Document  json.RawMessage
+	CreatedAt time.Time
+}
+
+// Validate says what is wrong with a bot's draft.
+func (a *Account) Validate(ctx context.Context, id string) ([]flow.Problem, error) {
+	r, err := a.row(ctx, a.s.db, id, "")
+	if err != nil {
+		return nil, err
+	}
+	_, problems := a.s.compile(json.RawMessage(r.Draft))
+	return problems, nil
+}
+
+// Publish freezes the draft as a numbered version, which answers from now on.
+// Conversations that are under way go on with the version that they began
+// with. A draft with errors is a [*Refused]; one that is published already is
+// not published again.
+func (a *Account) Publish(ctx context.Context, id string) (Bot, error) {
+	var r row
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		if r, err = a.row(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		doc, _ := flow.Decode([]byte(r.Draft))
+		if program, problems := a.s.compile([]byte(r.Draft)); program == nil || doc == nil {
+			return &Refused{problems}
+		}
+		return a.publishTx(ctx, tx, &r, doc)
+	})
+	if database.IsUnique(err) {
+		err = &Refused{[]flow.Problem{{
+			Severity: flow.SeverityError, Code: "slug.taken", Path: "/slug", Message: "is that of another published bot of the account",
+		}}}
+	}
+	if err != nil {
+		return Bot{}, fmt.Errorf("publishing a bot: %w", err)
+	}
+	return a.s.view(r), nil
+}
+
+// publishTx stores the draft of r as its newest version, unless it is that.
+func (a *Account) publishTx(ctx context.Context, tx *sqlx.Tx, r *row, doc *flow.Document) error {
+	var same bool
+	if err := tx.GetContext(ctx, &same, `SELECT EXISTS (SELECT 1 FROM botengine_version WHERE bot = $1 AND version = $2 AND hash = $3)`,
+		r.ID, r.Version, doc.Hash()); err != nil || same {
+		return err
+	}
+	r.Versions++
+	r.Version, r.Slug, r.Updated = r.Versions, doc.Slug, database.Micros(a.s.opts.Now())
+	if _, err := tx.ExecContext(ctx, `INSERT INTO botengine_version (bot, version, document, hash, created_us) VALUES ($1, $2, $3, $4, $5)`,
+		r.ID, r.Version, r.Draft, doc.Hash(), r.Updated); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE botengine_bot SET version = $1, versions = $2, slug = $3, updated_us = $4 WHERE id = $5`,
+		r.Version, r.Versions, r.Slug, r.Updated, r.ID)
+	return err
+}
+
+type versionRow struct {
+	Version  int
+	Document string
+	Created  int64 `db:"created_us"`
+}
+
+// Versions returns what was published of a bot, the oldest first, and the
+// cursor of the next page, "" on the last.
+func (a *Account) Versions(ctx context.Context, id string, l List) ([]Version, string, error) {
+	last, size, err := l.bounds()
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := a.row(ctx, a.s.db, id, ""); err != nil {
+		return nil, "", err
+	}
+	var rows []versionRow
+	if err := a.s.db.SelectContext(ctx, &rows, `SELECT version, document, created_us FROM botengine_version
+		WHERE bot = $1 AND version > $2 ORDER BY version LIMIT $3`, id, last, size+1); err != nil {
+		return nil, "", fmt.Errorf("listing versions: %w", err)
+	}
+	versions, next := page.Cut(rows, size, func(r versionRow) int64 { return int64(r.Version) }, func(r versionRow) Version {
+		return Version{r.Version, json.RawMessage(r.Document), database.Time(r.Created)}
+	})
+	return versions, next, nil
+}

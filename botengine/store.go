@@ -1,0 +1,157 @@
+package botengine
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
+)
+
+const columns = `number, id, account, reference, name, draft, slug, active, version, versions, created_us, updated_us`
+
+// row is a bot as it is stored.
+type row struct {
+	Number            int64
+	ID, Account       string
+	Reference         int64
+	Name, Draft, Slug string
+	Active            bool
+	Version, Versions int
+	Created           int64 `db:"created_us"`
+	Updated           int64 `db:"updated_us"`
+}
+
+func (r *row) insertTx(ctx context.Context, tx *sqlx.Tx) error {
+	return tx.GetContext(ctx, &r.Number, `INSERT INTO botengine_bot (id, account, reference, name, draft, slug, active, version, versions, created_us, updated_us)
+		VALUES ($1, $2, $3, $4, $5, '', $6, 0, 0, $7, $8) RETURNING number`,
+		r.ID, r.Account, r.Reference, r.Name, r.Draft, r.Active, r.Created, r.Updated)
+}
+
+// view is a bot with what is wrong with its draft.
+func (s *Service) view(r row) Bot {
+	b := Bot{
+		ID: r.ID, Reference: r.Reference, Name: r.Name, Flow: json.RawMessage(r.Draft), Status: StatusDraft, Active: r.Active, Version: r.Version,
+		CreatedAt: database.Time(r.Created), UpdatedAt: database.Time(r.Updated),
+	}
+	if r.Version > 0 {
+		b.Status = StatusPublished
+	}
+	b.Trigger = triggerOf(b.Flow)
+	_, b.Problems = s.compile(b.Flow)
+	return b
+}
+
+// row finds a bot of the account. lock ends the statement.
+func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock string) (row, error) {
+	var r row
+	err := sqlx.GetContext(ctx, q, &r, `SELECT `+columns+` FROM botengine_bot WHERE id = $1 AND account = $2`+lock, id, a.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, ErrNotFound
+	}
+	if err != nil {
+		return r, fmt.Errorf("reading a bot: %w", err)
+	}
+	return r, nil
+}
+
+// lock ends a statement that reads what the transaction will change.
+func (s *Service) lock() string {
+	if s.db.Dialect == database.Postgres {
+		return " FOR UPDATE"
+	}
+	return ""
+}
+
+// List bounds a page of a list.
+type List struct {
+	Limit  int    // 1..200; 0: 50
+	Cursor string // of the page before; "": the first page
+}
+
+func (l List) bounds() (last int64, rows int, err error) {
+	last, rows, err = page.Parse(l.Limit, l.Cursor)
+	var bad *page.Error
+	if errors.As(err, &bad) {
+		err = &Invalid{bad.Field, bad.Message}
+	}
+	return last, rows, err
+}
+
+// Bots returns the bots of a line, or of all lines if reference is 0, the
+// oldest first, and the cursor of the next page, "" on the last.
+func (a *Account) Bots(ctx context.Context, reference int64, l List) ([]Bot, string, error) {
+	last, size, err := l.bounds()
+	if err != nil {
+		return nil, "", err
+	}
+	var rows []row
+	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+columns+` FROM botengine_bot
+		WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND number > $3 ORDER BY number LIMIT $4`,
+		a.id, reference, last, size+1); err != nil {
+		return nil, "", fmt.Errorf("listing bots: %w", err)
+	}
+	bots, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, a.s.view)
+	return bots, next, nil
+}
+
+// ListeningTx says on which of some lines a bot is published.
+func (s *Service) ListeningTx(ctx context.Context, tx *sqlx.Tx, references []int64) (map[int64]bool, error) {
+	out := map[int64]bool{}
+	if len(references) == 0 {
+		return out, nil
+	}
+	in, args := s.db.Dialect.InNumbers("reference", 1, references)
+	var found []int64
+	if err := s.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT reference FROM botengine_bot WHERE version > 0 AND active AND `+in, args...); err != nil {
+		return nil, fmt.Errorf("looking for bots: %w", err)
+	}
+	for _, r := range found {
+		out[r] = true
+	}
+	return out, nil
+}
+
+// DeleteReferenceTx removes the bots of a line, which is deleted.
+func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, reference int64) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE reference = $1 AND account = $2`, reference, a.id); err != nil {
+		return fmt.Errorf("deleting the bots of a line: %w", err)
+	}
+	return nil
+}
+
+// DeleteAll removes everything of the account.
+func (a *Account) DeleteAll(ctx context.Context) error {
+	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE account = $1`, a.id); err != nil {
+			return fmt.Errorf("deleting bots: %w", err)
+		}
+		return nil
+	})
+}
+
+// Switch lets a bot of a line answer, or not, and returns what was before.
+func (a *Account) Switch(ctx context.Context, reference int64, id string, active bool) (before bool, err error) {
+	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		r, err := a.row(ctx, tx, id, a.s.lock())
+		if err == nil && r.Reference != reference {
+			err = ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		before = r.Active
+		_, err = tx.ExecContext(ctx, `UPDATE botengine_bot SET active = $1, updated_us = $2 WHERE id = $3`,
+			active, database.Micros(a.s.opts.Now()), id)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("switching a bot: %w", err)
+	}
+	return before, nil
+}

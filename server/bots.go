@@ -1,0 +1,236 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/botengine"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// botRoutes are the bots of the flow editor.
+func (s *Server) botRoutes(a *api) {
+	missing := []int{http.StatusNotFound}
+	register(a, operation{
+		id: "Botengine_Create", method: http.MethodPost, path: "/bot", status: http.StatusCreated, summary: "Make a bot",
+		about: "It answers nobody before it is published. Without `flow` it gets a draft with nothing but its trigger; with both, the trigger is " +
+			"written into the flow. A draft may be wrong: `problems` says where.",
+		maxBody: documentBody, errors: missing,
+	}, auth.BotsManage, s.createBot)
+	register(a, operation{
+		id: "Botengine_Bots", method: http.MethodGet, path: "/bot/list", summary: "List bots, the oldest first",
+	}, auth.BotsManage, s.listBots)
+	register(a, operation{
+		id: "Botengine_Bot", method: http.MethodGet, path: "/bot/{botId}", summary: "Show a bot", errors: missing,
+	}, auth.BotsManage, s.showBot)
+	register(a, operation{
+		id: "Botengine_Update", method: http.MethodPatch, path: "/bot/{botId}", summary: "Change a bot",
+		about:   "Changes its draft; what is published stays as it is.",
+		maxBody: documentBody, errors: missing,
+	}, auth.BotsManage, s.updateBot)
+	register(a, operation{
+		id: "Botengine_Delete", method: http.MethodDelete, path: "/bot/{botId}", summary: "Delete a bot",
+		about: "Its conversations end.", errors: missing,
+	}, auth.BotsManage, s.deleteBot)
+	register(a, operation{
+		id: "Botengine_Publish", method: http.MethodPost, path: "/bot/{botId}/publish", summary: "Publish the draft of a bot",
+		about: "Freezes it as a numbered version, which answers from now on; conversations that are under way go on with the version that they " +
+			"began with. A draft with errors is refused, and each of them is named.",
+		errors: missing,
+	}, auth.BotsManage, s.publishBot)
+	register(a, operation{
+		id: "Botengine_Validate", method: http.MethodPost, path: "/bot/{botId}/validate", summary: "Say what is wrong with the draft of a bot", errors: missing,
+	}, auth.BotsManage, s.validateBot)
+	register(a, operation{
+		id: "Botengine_Versions", method: http.MethodGet, path: "/bot/{botId}/versions", summary: "List what was published of a bot, the oldest first", errors: missing,
+	}, auth.BotsManage, s.listBotVersions)
+}
+
+// documentBody bounds requests with a flow.
+const documentBody = 2 << 20
+
+// document is a flow, or the draft of one. Package flow says what is wrong with
+// it.
+type document json.RawMessage
+
+// MarshalJSON writes the document as it is.
+func (d document) MarshalJSON() ([]byte, error) { return d, nil }
+
+// UnmarshalJSON takes anything.
+func (d *document) UnmarshalJSON(b []byte) error {
+	*d = append((*d)[:0], b...)
+	return nil
+}
+
+// Schema says that it is an object, which huma does not check.
+func (document) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "A document of the flow language. A draft may be any object.",
+		Extensions:  map[string]any{"type": huma.TypeObject, "additionalProperties": true},
+		Examples:    []any{map[string]any{"format": flow.Format, "kind": flow.KindFlow, "slug": "greeter", "name": "Greeter", "start": "start", "nodes": map[string]any{}}},
+	}
+}
+
+type botID struct {
+	ID string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+}
+
+// botAction names a bot to do something with; it takes no body, or {}.
+type botAction struct {
+	ID   string    `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Body *struct{} `json:"body,omitempty"`
+}
+
+// botView is a bot as it is shown.
+type botView struct {
+	ID        string               `json:"id"`
+	Reference provider.ReferenceID `json:"reference"`
+	Name      string               `json:"name"`
+	Trigger   string               `json:"trigger" doc:"What starts it, by its draft; the first of triggers."`
+	Triggers  []string             `json:"triggers" nullable:"false"`
+	Keywords  []string             `json:"keywords,omitempty" doc:"Of the triggers keyword and regex."`
+	Flow      document             `json:"flow" doc:"The draft."`
+	Problems  []flow.Problem       `json:"problems" nullable:"false" doc:"What is wrong with the draft."`
+	Status    botengine.Status     `json:"status" enum:"draft,published"`
+	Active    bool                 `json:"active" doc:"Whether what is published answers."`
+	Version   int                  `json:"version" doc:"The published one; 0: none is."`
+	CreatedAt messaging.UnixTime   `json:"createdAt"`
+	UpdatedAt messaging.UnixTime   `json:"updatedAt"`
+}
+
+func viewBot(b botengine.Bot) botView {
+	return botView{
+		ID: b.ID, Reference: provider.ReferenceID(b.Reference), Name: b.Name, Trigger: b.Trigger.First, Triggers: b.Trigger.All,
+		Keywords: b.Trigger.Keywords, Flow: document(b.Flow), Problems: b.Problems, Status: b.Status, Active: b.Active, Version: b.Version,
+		CreatedAt: messaging.UnixTime{Time: b.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: b.UpdatedAt},
+	}
+}
+
+type newBot struct {
+	Body struct {
+		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		Name      string               `json:"name" minLength:"1" maxLength:"200" example:"Greeter"`
+		Trigger   string               `json:"trigger,omitempty" doc:"always, keyword, regex, first_message, button, referral, schedule or manual." example:"always"`
+		Keywords  []string             `json:"keywords,omitempty" maxItems:"50" doc:"Of the triggers keyword and regex."`
+		Flow      document             `json:"flow,omitempty"`
+	}
+}
+
+func (s *Server) createBot(ctx context.Context, c call, in *newBot) (botView, error) {
+	b := in.Body
+	if _, err := s.account(c).Reference(ctx, b.Reference); errors.Is(err, messaging.ErrNotFound) {
+		return botView{}, nowhere("body.reference", "names no line")
+	} else if err != nil {
+		return botView{}, err
+	}
+	bot, err := s.bots(c).Create(ctx, botengine.NewBot{
+		Reference: int64(b.Reference), Name: b.Name, Trigger: b.Trigger, Keywords: b.Keywords, Flow: json.RawMessage(b.Flow),
+	})
+	return viewBot(bot), err
+}
+
+type botFilter struct {
+	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only bots of this line."`
+	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (s *Server) listBots(ctx context.Context, c call, in *botFilter) (messaging.Page[botView], error) {
+	bots, next, err := s.bots(c).Bots(ctx, int64(in.Reference), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(bots, next, viewBot), inQuery(err)
+}
+
+func (s *Server) showBot(ctx context.Context, c call, in *botID) (botView, error) {
+	b, err := s.bots(c).Bot(ctx, in.ID)
+	return viewBot(b), err
+}
+
+type botChange struct {
+	ID   string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Body struct {
+		Name     *string  `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Trigger  *string  `json:"trigger,omitempty" doc:"Replaces what starts the bot in its draft."`
+		Keywords []string `json:"keywords,omitempty" maxItems:"50"`
+		Flow     document `json:"flow,omitempty"`
+		Active   *bool    `json:"active,omitempty" doc:"false: it begins no conversation."`
+	}
+}
+
+func (s *Server) updateBot(ctx context.Context, c call, in *botChange) (botView, error) {
+	b, err := s.bots(c).Update(ctx, in.ID, botengine.BotChange{
+		Name: in.Body.Name, Trigger: in.Body.Trigger, Keywords: in.Body.Keywords, Flow: json.RawMessage(in.Body.Flow), Active: in.Body.Active,
+	})
+	return viewBot(b), err
+}
+
+func (s *Server) deleteBot(ctx context.Context, c call, in *botID) (done, error) {
+	return done{true}, s.bots(c).Delete(ctx, in.ID)
+}
+
+func (s *Server) publishBot(ctx context.Context, c call, in *botAction) (botView, error) {
+	b, err := s.bots(c).Publish(ctx, in.ID)
+	return viewBot(b), err
+}
+
+type problemList struct {
+	Problems []flow.Problem `json:"problems" nullable:"false" doc:"In the order of the nodes."`
+}
+
+func (s *Server) validateBot(ctx context.Context, c call, in *botAction) (problemList, error) {
+	ps, err := s.bots(c).Validate(ctx, in.ID)
+	return problemList{ps}, err
+}
+
+type versionView struct {
+	Version   int                `json:"version"`
+	Document  document           `json:"document"`
+	CreatedAt messaging.UnixTime `json:"createdAt"`
+}
+
+type botVersions struct {
+	ID     string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (s *Server) listBotVersions(ctx context.Context, c call, in *botVersions) (messaging.Page[versionView], error) {
+	vs, next, err := s.bots(c).Versions(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(vs, next, func(v botengine.Version) versionView {
+		return versionView{v.Version, document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
+	}), inQuery(err)
+}
+
+// botProblem translates the errors of package botengine.
+func botProblem(err error) *Problem {
+	var bad *botengine.Invalid
+	var refused *botengine.Refused
+	switch {
+	case errors.As(err, &bad):
+		return invalid("body."+bad.Field, bad.Message)
+	case errors.As(err, &refused):
+		return unpublishable("body.flow", refused.Problems)
+	case errors.Is(err, botengine.ErrNotFound):
+		return problem(codeNotFound, "there is no such bot")
+	case errors.Is(err, botengine.ErrUnpublished):
+		return problem(codeConflict, "the bot has no published version; publish it, or ask for its draft")
+	}
+	return nil
+}
+
+// unpublishable is the refusal of a document with errors, which stands at
+// location.
+func unpublishable(location string, problems []flow.Problem) *Problem {
+	p := problem(codeValidation, "the draft has errors")
+	for _, wrong := range slices.DeleteFunc(slices.Clone(problems), func(p flow.Problem) bool { return p.Severity != flow.SeverityError }) {
+		p.Errors = append(p.Errors, FieldError{Location: location + wrong.Path, Message: wrong.Message, Code: wrong.Code, NodeID: wrong.NodeID})
+	}
+	return p
+}

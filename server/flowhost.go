@@ -1,0 +1,252 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/extractor"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// flowHost is the world of runs: the chats of messaging, and webhooks.
+type flowHost struct{ s *Server }
+
+func (h flowHost) account(c runtime.Chat) *messaging.Account { return h.s.Messaging.For(c.Account) }
+
+func line(c runtime.Chat) provider.ReferenceID { return provider.ReferenceID(c.Reference) }
+
+// Look shows a chat to a turn.
+func (h flowHost) Look(ctx context.Context, c runtime.Chat) (runtime.View, error) {
+	chat, err := h.account(c).Chat(ctx, line(c), c.ID)
+	if errors.Is(err, messaging.ErrNotFound) {
+		return runtime.View{Silent: true}, nil // it was erased: its runs are, too
+	}
+	if err != nil {
+		return runtime.View{}, err
+	}
+	v := runtime.View{
+		Contact: map[string]any{
+			"id": chat.ID, "name": chat.Name, "phone": orNil(chat.Phone), "language": orNil(chat.Language),
+			"tags": anyOf(chat.Tags), "fields": values(chat.Fields), "optedOut": chat.OptedOut,
+		},
+		Chat:   map[string]any{"id": chat.ID, "reference": int64(chat.Reference), "variables": values(chat.Variables)},
+		Silent: chat.BotActive == 0 || chat.Handoff.Silent(h.s.cfg.Now()),
+	}
+	if chat.BotActive != 0 && v.Silent && chat.Handoff.Until != nil {
+		v.Until = chat.Handoff.Until.Time
+	}
+	return v, nil
+}
+
+func orNil(s *string) any {
+	if s == nil {
+		return nil
+	}
+	return *s
+}
+
+func anyOf(words []string) []any {
+	out := make([]any, len(words))
+	for i, w := range words {
+		out[i] = w
+	}
+	return out
+}
+
+// values are stored JSON values as expressions see them.
+func values(in map[string]json.RawMessage) map[string]any {
+	out := make(map[string]any, len(in))
+	for name, raw := range in {
+		var v any
+		if json.Unmarshal(raw, &v) == nil {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// Jump finds the flow that takes over, among those of the same engine.
+func (h flowHost) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (runtime.Start, error) {
+	start, err := h.s.Bots.For(from.Chat.Account).BySlug(ctx, from.Chat.Reference, to.Flow)
+	start.Input = to.Input
+	return start, err
+}
+
+// SendTx queues a message of a bot.
+func (h flowHost) SendTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow.Send) (string, error) {
+	if r.Chat.Key == "" {
+		return "", &flow.Error{Code: flow.CodeNoChat, Message: "The run has no chat to send to."}
+	}
+	content, err := messaging.DecodeContent(e.Message)
+	if err != nil {
+		return "", unsendable(err)
+	}
+	tag, err := messaging.DecodeTag(e.Message)
+	if err != nil {
+		return "", unsendable(err)
+	}
+	req := messaging.SendRequest{
+		Reference: line(r.Chat), ChatID: r.Chat.ID, Content: content, ReplyTo: e.ReplyTo, Tag: tag, Actor: actorOf(r.Engine),
+	}
+	m, err := h.account(r.Chat).SendTx(ctx, tx, req)
+	if err != nil {
+		return "", unsendable(err)
+	}
+	return m.ID, nil
+}
+
+func actorOf(engine string) messaging.Actor {
+	if engine == flow.EngineBot {
+		return messaging.ActorBot
+	}
+	return messaging.ActorFlow
+}
+
+// unsendable says in the words of flows why a message is refused. What is no
+// refusal is tried again.
+func unsendable(err error) error {
+	r, is := messaging.Refused(err)
+	if !is || r.Code == codeUnavailable {
+		return err
+	}
+	code := "channel.rejected"
+	switch r.Code {
+	case codeWindowClosed:
+		code = "channel.window_closed"
+	case codeUnsupported:
+		code = "channel.unsupported"
+	}
+	e := &flow.Error{Code: code, Message: r.Message}
+	if r.Field != "" {
+		e.Message = r.Field + " " + r.Why
+	}
+	return e
+}
+
+// update changes the chat of a run.
+func (h flowHost) update(ctx context.Context, tx *sqlx.Tx, r runtime.Run, change messaging.ChatChange) error {
+	_, err := h.account(r.Chat).UpdateChatTx(ctx, tx, line(r.Chat), r.Chat.ID, change)
+	if err != nil {
+		return unsendable(err)
+	}
+	return nil
+}
+
+// ContactTx changes tags, fields, language and the wish not to be written to.
+func (h flowHost) ContactTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow.ContactChange) error {
+	change := messaging.ChatChange{Language: e.Language, OptedOut: e.OptedOut, Fields: map[string]json.RawMessage{}}
+	for name, v := range e.Fields {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("writing field %s: %w", name, err)
+		}
+		change.Fields[name] = raw
+	}
+	if len(e.AddTags)+len(e.RemoveTags) > 0 {
+		chat, err := h.account(r.Chat).ChatTx(ctx, tx, line(r.Chat), r.Chat.ID)
+		if err != nil {
+			return unsendable(err)
+		}
+		tags := slices.DeleteFunc(chat.Tags, func(t string) bool { return slices.Contains(e.RemoveTags, t) })
+		change.Tags = append(tags, slices.DeleteFunc(slices.Clone(e.AddTags), func(t string) bool { return slices.Contains(tags, t) })...)
+	}
+	return h.update(ctx, tx, r, change)
+}
+
+// EventTx makes a data event for webhooks.
+func (h flowHost) EventTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow.DataEvent) error {
+	if r.Chat.Reference == 0 {
+		return &flow.Error{Code: flow.CodeNoChat, Message: "The run has no line whose webhooks could be told."}
+	}
+	data, err := json.Marshal(e.Data)
+	if err != nil {
+		return fmt.Errorf("writing an event's data: %w", err)
+	}
+	now := h.s.cfg.Now()
+	p := extractor.DataPayload{
+		Reference: r.Chat.Reference, Ref: r.Chat.Reference, Event: &extractor.FlowEvent{Name: e.Name, Data: data},
+		MessageTimestamp: now.Unix(),
+	}
+	if r.Chat.Key != "" {
+		chat, err := h.account(r.Chat).ChatTx(ctx, tx, line(r.Chat), r.Chat.ID)
+		if err != nil {
+			return unsendable(err)
+		}
+		p.RemoteJID = chat.RemoteJID()
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("writing an event: %w", err)
+	}
+	return toWebhooks{h.s.Webhooks}.dataTx(ctx, tx, r, now, body)
+}
+
+// dataTx publishes a data event of a run.
+func (t toWebhooks) dataTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, at time.Time, body []byte) error {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return fmt.Errorf("making an id: %w", err)
+	}
+	key := r.Chat.Key
+	if key == "" {
+		key = r.ID
+	}
+	scope := webhookScope(line(r.Chat))
+	return t.PublishTx(ctx, tx, webhook.Event{
+		ID: id.String(), Account: r.Chat.Account, Scope: scope, Type: "data", Key: key, At: at, ChatID: r.Chat.ID, Body: body,
+		Headers: map[string]string{"X-Trunkline-Reference": scope},
+	})
+}
+
+// HandoffTx shows in the inbox that a person is asked for.
+func (h flowHost) HandoffTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow.Handoff) error {
+	return h.update(ctx, tx, r, messaging.ChatChange{Ask: &messaging.HandoffAsk{Target: e.Target, Note: e.Note, Pause: e.Pause}})
+}
+
+// EndHandoffTx takes that back.
+func (h flowHost) EndHandoffTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, _ flow.EndHandoff) error {
+	return h.update(ctx, tx, r, messaging.ChatChange{EndAsk: true})
+}
+
+// AskTx shows a tool call that waits for consent: the run says so itself.
+func (h flowHost) AskTx(context.Context, *sqlx.Tx, runtime.Run, flow.Ask) error { return nil }
+
+// RunTx shows on the stream, and with the chat, which bot talks in it.
+func (h flowHost) RunTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run) error {
+	err := h.s.Messaging.TellTx(ctx, tx, messaging.News{
+		Account: r.Chat.Account, Reference: line(r.Chat), Kind: "run", Data: viewRun(r),
+	})
+	if err != nil || r.Chat.Key == "" {
+		return err
+	}
+	active := messaging.ActiveBot{Engine: r.Engine, ID: r.Owner}
+	chat, err := h.account(r.Chat).ChatTx(ctx, tx, line(r.Chat), r.Chat.ID)
+	if err != nil {
+		return unsendable(err)
+	}
+	if r.EndedAt.IsZero() == (chat.ActiveBot != nil && *chat.ActiveBot == active) {
+		return nil // it is said already, or another has taken over
+	}
+	if !r.EndedAt.IsZero() {
+		active = messaging.ActiveBot{}
+	}
+	return h.update(ctx, tx, r, messaging.ChatChange{ActiveBot: &active})
+}
+
+// Committed wakes who sends, who delivers and who follows.
+func (h flowHost) Committed() {
+	h.s.Messaging.Committed()
+	h.s.Webhooks.Committed()
+	h.s.Messaging.Told()
+}

@@ -1,0 +1,218 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/botengine"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// openFlows makes what runs flows, and the engines that own them.
+func (s *Server) openFlows(ctx context.Context) (err error) {
+	c := s.cfg
+	types := flow.NewTypes()
+	s.Flows, err = runtime.New(ctx, c.DB, flowHost{s}, &runtime.Options{
+		Types: types, Allow: c.WebhookAllow, Retention: c.MessageRetention, Exclusive: c.Exclusive,
+		Observer: s.flowMetrics(), Logger: c.Logger, Now: c.Now,
+	})
+	if err != nil {
+		return err
+	}
+	s.Bots, err = botengine.New(ctx, c.DB, &botengine.Options{Runs: s.Flows, Types: types, Logger: c.Logger, Now: c.Now})
+	return err
+}
+
+// bots is the service of bots for whoever calls.
+func (s *Server) bots(c call) *botengine.Account { return s.Bots.For(c.Account) }
+
+// botSwitch lets agents switch bots.
+type botSwitch struct{ s *Server }
+
+// SwitchBot lets a bot answer on its line, or not.
+func (b botSwitch) SwitchBot(ctx context.Context, account string, ref provider.ReferenceID, botID string, active bool) (bool, error) {
+	return b.s.Bots.For(account).Switch(ctx, int64(ref), botID, active)
+}
+
+// botRunRoutes are the runs of bots.
+func (s *Server) botRunRoutes(a *api) {
+	missing := []int{http.StatusNotFound}
+	register(a, operation{
+		id: "Botengine_Run", method: http.MethodPost, path: "/bot/{botId}/run", summary: "Have a bot take one turn in a chat",
+		about: "As if the contact had written `input`: a conversation of the bot that waits in the chat goes on, else one begins, whatever its trigger says. " +
+			"The published version runs, or the draft of a bot that was never published. Answers after the turn, at the latest after 10 s.",
+		errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, auth.BotsManage, s.runBot)
+	register(a, operation{
+		id: "Botengine_Runs", method: http.MethodGet, path: "/bot/{botId}/runs", summary: "List the runs of a bot, the newest first", errors: missing,
+	}, auth.BotsManage, s.listBotRuns)
+	register(a, operation{
+		id: "Botengine_Detail", method: http.MethodGet, path: "/bot/run/{runId}", summary: "Show a run of a bot with its steps", errors: missing,
+	}, auth.BotsManage, s.showBotRun)
+}
+
+// runView is a run as lists and the stream show it.
+type runView struct {
+	ID         string              `json:"id"`
+	Engine     string              `json:"engine" enum:"botengine,aiflow"`
+	FlowID     string              `json:"flowId" doc:"Of the flow or the bot."`
+	Version    int64               `json:"version" doc:"0: a draft."`
+	Reference  *int64              `json:"reference"`
+	ChatID     *string             `json:"chatId"`
+	Status     runtime.Status      `json:"status" enum:"running,waiting,completed,failed,cancelled"`
+	WaitingFor *string             `json:"waitingFor" enum:"reply,timer,event,handoff,effect,approval"`
+	Input      document            `json:"input"`
+	Output     json.RawMessage     `json:"output" doc:"Any JSON value."`
+	Error      *flow.Error         `json:"error"`
+	StartedAt  messaging.UnixTime  `json:"startedAt"`
+	EndedAt    *messaging.UnixTime `json:"endedAt"`
+}
+
+func viewRun(r runtime.Run) runView {
+	v := runView{
+		ID: r.ID, Engine: r.Engine, FlowID: r.Owner, Version: r.Version, ChatID: orNull(r.Chat.ID), Status: r.Status,
+		WaitingFor: orNull(string(r.WaitsFor)), Input: document(r.Input), Output: r.Output, Error: r.Error,
+		StartedAt: messaging.UnixTime{Time: r.StartedAt},
+	}
+	if r.Chat.Reference != 0 {
+		v.Reference = &r.Chat.Reference
+	}
+	if v.Output == nil {
+		v.Output = json.RawMessage("null")
+	}
+	if !r.EndedAt.IsZero() {
+		v.EndedAt = &messaging.UnixTime{Time: r.EndedAt}
+	}
+	return v
+}
+
+// runDetail is a run with all that it did.
+type runDetail struct {
+	runView
+	Steps     []stepView          `json:"steps" nullable:"false" doc:"The last 1,000."`
+	Sent      []messaging.Message `json:"sent" nullable:"false" doc:"The messages that it sent."`
+	Variables map[string]any      `json:"variables" nullable:"false" doc:"As they are now, or were last; secret ones are left out."`
+}
+
+// viewDetail adds the records of what a run sent.
+func (s *Server) viewDetail(ctx context.Context, c call, d runtime.Detail) (runDetail, error) {
+	v := runDetail{runView: viewRun(d.Run), Steps: make([]stepView, len(d.Steps)), Sent: []messaging.Message{}, Variables: d.Variables}
+	for i, step := range d.Steps {
+		v.Steps[i] = viewStep(step)
+	}
+	if len(d.Sent) == 0 {
+		return v, nil
+	}
+	sent, err := s.account(c).Listed(ctx, provider.ReferenceID(d.Chat.Reference), d.Chat.ID, d.Sent)
+	if err != nil && !errors.Is(err, messaging.ErrNotFound) { // the chat was erased
+		return v, err
+	}
+	v.Sent = append(v.Sent, sent...)
+	return v, nil
+}
+
+// stepView is a step of a run.
+type stepView struct {
+	Seq        int                `json:"seq" doc:"Counts through the run, from 1."`
+	Node       string             `json:"node"`
+	Type       string             `json:"type"`
+	Output     *string            `json:"output" doc:"By which it was left; null while it waits, and where a graph ends."`
+	Path       []string           `json:"path" nullable:"false" doc:"The frames above the node, as each[2] and call:vat; the rounds of a loop count from 0."`
+	At         messaging.UnixTime `json:"at"`
+	DurationMs int64              `json:"durationMs" doc:"How long it waited."`
+	In         map[string]any     `json:"in" nullable:"false" doc:"What the node was given; secrets are masked."`
+	Out        map[string]any     `json:"out" nullable:"false" doc:"What it made."`
+	Error      *flow.Error        `json:"error"`
+	Warning    *string            `json:"warning" doc:"What the node passed over."`
+}
+
+func viewStep(r runtime.Step) stepView {
+	v := stepView{
+		Seq: r.Seq, Node: r.Node, Type: r.Type, Output: orNull(r.Output), Path: r.Path, At: messaging.UnixTime{Time: r.At},
+		DurationMs: r.Duration.Milliseconds(), In: r.In, Out: r.Out, Error: r.Error, Warning: orNull(r.Warning),
+	}
+	if v.Path == nil {
+		v.Path = []string{}
+	}
+	if v.In == nil {
+		v.In = map[string]any{}
+	}
+	if v.Out == nil {
+		v.Out = map[string]any{}
+	}
+	return v
+}
+
+type runReply struct {
+	Run runDetail `json:"run"`
+}
+
+type botRun struct {
+	ID   string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Body struct {
+		ChatID string `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
+		Input  string `json:"input" maxLength:"65536" doc:"What the contact says." example:"Hello"`
+		Draft  bool   `json:"draft,omitempty" doc:"Run the draft, whatever is published."`
+	}
+}
+
+func (s *Server) runBot(ctx context.Context, c call, in *botRun) (runReply, error) {
+	b, err := s.bots(c).Bot(ctx, in.ID)
+	if err != nil {
+		return runReply{}, err
+	}
+	ref := provider.ReferenceID(b.Reference)
+	key, chatID, err := s.account(c).ChatKey(ctx, ref, in.Body.ChatID)
+	if err != nil {
+		return runReply{}, err
+	}
+	d, err := s.bots(c).Run(ctx, in.ID, botengine.Manual{Chat: chatOf(c.Account, ref, key, chatID), Text: in.Body.Input, Draft: in.Body.Draft})
+	if err != nil {
+		return runReply{}, err
+	}
+	v, err := s.viewDetail(ctx, c, d)
+	return runReply{v}, err
+}
+
+type runPage struct {
+	ID     string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (s *Server) listBotRuns(ctx context.Context, c call, in *runPage) (messaging.Page[runView], error) {
+	runs, next, err := s.bots(c).Runs(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(runs, next, viewRun), inQuery(err)
+}
+
+type runID struct {
+	ID string `path:"runId" maxLength:"64" doc:"Id of the run."`
+}
+
+func (s *Server) showBotRun(ctx context.Context, c call, in *runID) (runDetail, error) {
+	d, err := s.bots(c).Detail(ctx, in.ID)
+	if err != nil {
+		return runDetail{}, err
+	}
+	return s.viewDetail(ctx, c, d)
+}
+
+// runProblem translates the errors of package runtime.
+func runProblem(err error) *Problem {
+	var input *runtime.BadInput
+	switch {
+	case errors.As(err, &input):
+		return invalid("body.input", input.Error())
+	case errors.Is(err, runtime.ErrNotFound):
+		return problem(codeNotFound, "there is no such run")
+	case errors.Is(err, runtime.ErrEnded):
+		return problem(codeConflict, "the run has ended")
+	}
+	return nil
+}
