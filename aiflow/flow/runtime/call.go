@@ -245,11 +245,8 @@ func (r *Runtime) settleCall(ctx context.Context, tx *sqlx.Tx, a *answer) error 
 	if n, err := res.RowsAffected(); n == 0 || err != nil {
 		return err // erased, or known already
 	}
-	var at struct {
-		Mailbox   string `db:"mailbox"`
-		Reference int64  `db:"reference"`
-	}
-	err = tx.GetContext(ctx, &at, `SELECT mailbox, reference FROM flow_run WHERE seq = $1 AND ended_us = 0`, a.call.Run)
+	run := &runRow{}
+	err = tx.GetContext(ctx, run, `SELECT `+inputColumns+` FROM flow_run r WHERE r.seq = $1 AND r.ended_us = 0`, a.call.Run)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -260,7 +257,7 @@ func (r *Runtime) settleCall(ctx context.Context, tx *sqlx.Tx, a *answer) error 
 	if a.err == nil {
 		done.Result = a.result
 	}
-	return r.putTx(ctx, tx, post{mailbox: at.Mailbox, reference: at.Reference, run: a.call.Run, input: done})
+	return r.putTx(ctx, tx, run.post(done))
 }
 
 // settledCalls has the runs go on.

@@ -142,6 +142,11 @@ func (w *work) do(ctx context.Context) error {
 			return err
 		}
 	}
+	if watcher, is := w.r.host.(Watcher); is && (t.fresh || w.row.Status != t.row.Status || w.row.Waits != t.row.Waits) {
+		if err := watcher.RunTx(ctx, w.tx, w.row.view()); err != nil {
+			return fmt.Errorf("telling of a run: %w", err)
+		}
+	}
 	if t.in != nil {
 		if err := takeTx(ctx, w.tx, t.in); err != nil {
 			return err
@@ -155,15 +160,7 @@ func (w *work) do(ctx context.Context) error {
 	if err := w.trace(ctx); err != nil {
 		return err
 	}
-	if err := w.follow(ctx); err != nil {
-		return err
-	}
-	if watcher, is := w.r.host.(Watcher); is && (t.fresh || w.row.Status != t.row.Status || w.row.Waits != t.row.Waits) {
-		if err := watcher.RunTx(ctx, w.tx, w.row.view()); err != nil {
-			return fmt.Errorf("telling of a run: %w", err)
-		}
-	}
-	return nil
+	return w.follow(ctx)
 }
 
 // update writes the run, unless it has gone on since it was read.
@@ -204,7 +201,7 @@ func (w *work) follow(ctx context.Context) error {
 	row := w.row
 	if w.t.out.More && row.EndedUS == 0 {
 		w.posts++
-		return w.r.putTx(ctx, w.tx, post{mailbox: row.Mailbox, reference: row.Reference, run: row.Seq, input: flow.Continue{}})
+		return w.r.putTx(ctx, w.tx, row.post(flow.Continue{}))
 	}
 	if row.EndedUS == 0 {
 		return nil

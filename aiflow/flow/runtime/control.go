@@ -8,7 +8,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Cancel ends a run, whatever it waits for, and waits for that for a moment.
@@ -42,7 +41,7 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 		return Run{}, ErrEnded
 	}
 	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		return a.r.putTx(context.WithoutCancel(ctx), tx, post{mailbox: row.Mailbox, reference: row.Reference, run: row.Seq, input: input})
+		return a.r.putTx(context.WithoutCancel(ctx), tx, row.post(input))
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("telling run %s: %w", id, err)
@@ -89,36 +88,15 @@ func (r *Runtime) HandoffTx(ctx context.Context, tx *sqlx.Tx, chat Chat, closed 
 // giveAllTx gives the same to all runs of a condition.
 func (r *Runtime) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, where string, args ...any) (int, error) {
 	var rows []*runRow
-	if err := tx.SelectContext(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE `+where+` ORDER BY r.seq`, args...); err != nil {
+	if err := tx.SelectContext(ctx, &rows, `SELECT `+inputColumns+` FROM flow_run r WHERE `+where+` ORDER BY r.seq`, args...); err != nil {
 		return 0, fmt.Errorf("finding the runs that wait: %w", err)
 	}
 	for _, row := range rows {
-		if err := r.putTx(ctx, tx, post{mailbox: row.Mailbox, reference: row.Reference, run: row.Seq, input: input}); err != nil {
+		if err := r.putTx(ctx, tx, row.post(input)); err != nil {
 			return 0, err
 		}
 	}
 	return len(rows), nil
-}
-
-// TakeOverTx keeps bots silent in a chat until a time, because a person writes
-// there; the zero time ends that.
-func (r *Runtime) TakeOverTx(ctx context.Context, tx *sqlx.Tx, chat Chat, until time.Time) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO flow_pause (mailbox, until_us) VALUES ($1, $2)
-		ON CONFLICT (mailbox) DO UPDATE SET until_us = excluded.until_us`, chat.Key, database.Micros(until))
-	if err != nil {
-		return fmt.Errorf("pausing the bots of a chat: %w", err)
-	}
-	return nil
-}
-
-// pausedUntil is when bots may speak in a chat again.
-func (r *Runtime) pausedUntil(ctx context.Context, key string) (time.Time, error) {
-	var us int64
-	err := r.db.GetContext(ctx, &us, `SELECT COALESCE((SELECT until_us FROM flow_pause WHERE mailbox = $1), 0)`, key)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("reading whether bots are paused: %w", err)
-	}
-	return database.Time(us), nil
 }
 
 // MergedTx moves everything of chats that have become one with another to
@@ -128,13 +106,8 @@ func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []s
 		if _, err := tx.ExecContext(ctx, `UPDATE flow_run SET mailbox = $1, chat_id = $2 WHERE mailbox = $3`, keep.Key, keep.ID, key); err != nil {
 			return fmt.Errorf("moving the runs of a chat: %w", err)
 		}
-		for _, q := range []string{
-			`UPDATE flow_input SET mailbox = $1 WHERE mailbox = $2`,
-			`UPDATE flow_pause SET mailbox = $1 WHERE mailbox = $2 AND NOT EXISTS (SELECT 1 FROM flow_pause p WHERE p.mailbox = $1)`,
-		} {
-			if _, err := tx.ExecContext(ctx, q, keep.Key, key); err != nil {
-				return fmt.Errorf("moving the inputs of a chat: %w", err)
-			}
+		if _, err := tx.ExecContext(ctx, `UPDATE flow_input SET mailbox = $1, chat_id = $2 WHERE mailbox = $3`, keep.Key, keep.ID, key); err != nil {
+			return fmt.Errorf("moving the inputs of a chat: %w", err)
 		}
 		if err := r.pokeTx(ctx, tx, keep.Reference, keep.Key, 0); err != nil {
 			return err

@@ -11,7 +11,6 @@ import (
 type Erasure struct {
 	Reference int64
 	ChatIDs   []string // every id by which the chat is or was known; nil: all of the line
-	Key       string   // of the chat, when it is known
 }
 
 // EraseTx removes runs, active ones too, with all that is known of them, and
@@ -26,33 +25,9 @@ func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
 		in, values := a.r.db.Dialect.In("chat_id", 3, ids)
 		where, args = where+` AND `+in, append(args, values...)
 	}
-	var mailboxes []string
-	if err := tx.SelectContext(ctx, &mailboxes, `SELECT DISTINCT mailbox FROM flow_run WHERE `+where+` ORDER BY mailbox`, args...); err != nil {
-		return fmt.Errorf("finding the runs of a chat: %w", err)
-	}
-	if e.Key != "" {
-		mailboxes = append(mailboxes, e.Key)
-	}
-	for _, m := range mailboxes {
-		if err := forgetMailbox(ctx, tx, m); err != nil {
-			return err
-		}
-	}
-	if e.ChatIDs == nil {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_input WHERE reference = $1`, e.Reference); err != nil {
-			return fmt.Errorf("erasing inputs: %w", err)
-		}
-	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM flow_run WHERE `+where, args...); err != nil {
-		return fmt.Errorf("erasing runs: %w", err)
-	}
-	return nil
-}
-
-func forgetMailbox(ctx context.Context, tx *sqlx.Tx, mailbox string) error {
-	for _, q := range []string{`DELETE FROM flow_input WHERE mailbox = $1`, `DELETE FROM flow_pause WHERE mailbox = $1`} {
-		if _, err := tx.ExecContext(ctx, q, mailbox); err != nil {
-			return fmt.Errorf("erasing a mailbox: %w", err)
+	for _, table := range []string{"flow_input", "flow_run"} { // the rest goes with the runs
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+where, args...); err != nil {
+			return fmt.Errorf("erasing runs: %w", err)
 		}
 	}
 	return nil
@@ -70,9 +45,17 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			return fmt.Errorf("erasing runs: %w", err)
 		}
 		if n == 0 {
-			return nil
+			break
 		}
 	}
+	err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_input WHERE account = $1`, a.id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("erasing inputs: %w", err)
+	}
+	return nil
 }
 
 // deleteRuns removes some runs of a condition, whose parameter is $1, and

@@ -34,10 +34,17 @@ type inputRow struct {
 type post struct {
 	mailbox   string
 	reference int64
+	account   string
+	chatID    string
 	run       int64 // 0: whoever takes it
 	behind    int64 // the run that must have ended before
 	input     flow.Input
 	message   *Incoming // instead of input
+}
+
+// post is an input for the run.
+func (r *runRow) post(input flow.Input) post {
+	return post{mailbox: r.Mailbox, reference: r.Reference, account: r.Account, chatID: r.ChatID, run: r.Seq, input: input}
 }
 
 func (p post) encode() (kind, body string, err error) {
@@ -62,8 +69,8 @@ func (r *Runtime) putTx(ctx context.Context, tx *sqlx.Tx, ps ...post) error {
 			return fmt.Errorf("writing an input: %w", err)
 		}
 		var id int64
-		err = tx.GetContext(ctx, &id, `INSERT INTO flow_input (mailbox, reference, run, behind, kind, body, created_us)
-			VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`, p.mailbox, p.reference, p.run, p.behind, kind, body, now)
+		err = tx.GetContext(ctx, &id, `INSERT INTO flow_input (mailbox, reference, account, chat_id, run, behind, kind, body, created_us)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`, p.mailbox, p.reference, p.account, p.chatID, p.run, p.behind, kind, body, now)
 		if err != nil {
 			return fmt.Errorf("storing an input: %w", err)
 		}

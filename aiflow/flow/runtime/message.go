@@ -16,7 +16,10 @@ import (
 // their commits if the caller holds a lock of the chat. It is not for echoes
 // and imported history.
 func (r *Runtime) IncomingTx(ctx context.Context, tx *sqlx.Tx, in Incoming) error {
-	if err := r.putTx(ctx, tx, post{mailbox: in.Chat.Key, reference: in.Chat.Reference, message: &in}); err != nil {
+	p := post{
+		mailbox: in.Chat.Key, reference: in.Chat.Reference, account: in.Chat.Account, chatID: in.Chat.ID, message: &in,
+	}
+	if err := r.putTx(ctx, tx, p); err != nil {
 		return fmt.Errorf("queueing a message: %w", err)
 	}
 	return nil
@@ -111,8 +114,8 @@ func (r *Runtime) queueRun(ctx context.Context, d decision, in *inputRow, l *loa
 		if err := r.insertRun(ctx, tx, &row, l); err != nil {
 			return err
 		}
-		return r.putTx(ctx, tx, post{
-			mailbox: row.Mailbox, reference: row.Reference, run: row.Seq, behind: d.after.Seq, input: d.start.begin(),
-		})
+		begin := row.post(d.start.begin())
+		begin.behind = d.after.Seq
+		return r.putTx(ctx, tx, begin)
 	})
 }

@@ -33,8 +33,8 @@ func (r *Runtime) prune(ctx context.Context) error {
 	}
 }
 
-// Prune deletes the runs that ended before the retention, documents that no
-// run has, and pauses that are over. [Runtime.Run] does so by itself.
+// Prune deletes the runs that ended before the retention, and documents that
+// no run has. [Runtime.Run] does so by itself.
 func (r *Runtime) Prune(ctx context.Context) error {
 	now := r.now()
 	if r.opts.Retention > 0 {
@@ -46,20 +46,14 @@ func (r *Runtime) Prune(ctx context.Context) error {
 			}
 		}
 	}
-	for _, part := range []struct {
-		statement string
-		before    time.Time
-	}{
-		{`DELETE FROM flow_document WHERE created_us < $1 AND NOT EXISTS (SELECT 1 FROM flow_run r WHERE r.document = hash)`, now.Add(-documentLife)},
-		{`DELETE FROM flow_pause WHERE until_us < $1`, now},
-	} {
-		err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
-			_, err := tx.ExecContext(context.WithoutCancel(ctx), part.statement, database.Micros(part.before))
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("deleting what is over: %w", err)
-		}
+	before := database.Micros(now.Add(-documentLife))
+	err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_document WHERE created_us < $1
+			AND NOT EXISTS (SELECT 1 FROM flow_run r WHERE r.document = hash)`, before)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting documents that no run has: %w", err)
 	}
 	return nil
 }

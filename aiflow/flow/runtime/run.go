@@ -73,6 +73,9 @@ type runRow struct {
 const runColumns = `r.seq, r.id, r.account, r.engine, r.owner, r.version, r.document, r.reference, r.mailbox, r.chat_id, r.status, r.waits,
 	r.event, r.state, r.turn, r.input, r.output, r.error, r.started_us, r.ended_us`
 
+// inputColumns are what an input of a run needs to know of it.
+const inputColumns = `r.seq, r.mailbox, r.reference, r.account, r.chat_id`
+
 // ownMailbox begins the mailbox of a run without a chat.
 const ownMailbox = "run:"
 
@@ -84,12 +87,6 @@ func (r *runRow) chat() Chat {
 		c.Key = r.Mailbox
 	}
 	return c
-}
-
-// busy says that a run goes on by itself: nothing else happens in its chat
-// until it waits for something.
-func (r *runRow) busy() bool {
-	return r.EndedUS == 0 && (r.Waits == "" || r.Waits == string(flow.WaitEffect))
 }
 
 func (r *runRow) view() Run {

@@ -107,7 +107,7 @@ func (r *Runtime) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) 
 	if err := r.insertRun(ctx, tx, row, l); err != nil {
 		return nil, err
 	}
-	return row, r.putTx(ctx, tx, post{mailbox: row.Mailbox, reference: row.Reference, run: row.Seq, input: s.begin()})
+	return row, r.putTx(ctx, tx, row.post(s.begin()))
 }
 
 // newRun is a run before its first turn.

@@ -29,10 +29,8 @@ const (
 
 // dueTimer is a timer whose time has come.
 type dueTimer struct {
-	Run       int64  `db:"run"`
-	Timer     string `db:"timer"`
-	Mailbox   string `db:"mailbox"`
-	Reference int64  `db:"reference"`
+	runRow
+	Timer string `db:"timer"`
 }
 
 // lookAtTimers has timers looked at now.
@@ -97,16 +95,16 @@ func (r *Runtime) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, er
 		lock = ` FOR UPDATE OF t SKIP LOCKED`
 	}
 	var due []dueTimer
-	err := tx.SelectContext(ctx, &due, `SELECT t.run, t.timer, r.mailbox, r.reference FROM flow_timer t JOIN flow_run r ON r.seq = t.run
+	err := tx.SelectContext(ctx, &due, `SELECT t.timer, `+inputColumns+` FROM flow_timer t JOIN flow_run r ON r.seq = t.run
 		WHERE t.at_us <= $1 ORDER BY t.at_us LIMIT $2`+lock, nowUS, timersChunk)
 	if err != nil {
 		return 0, fmt.Errorf("reading timers: %w", err)
 	}
 	for _, d := range due {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, d.Run, d.Timer); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, d.Seq, d.Timer); err != nil {
 			return 0, fmt.Errorf("taking a timer: %w", err)
 		}
-		if err := r.putTx(ctx, tx, post{mailbox: d.Mailbox, reference: d.Reference, run: d.Run, input: flow.Timer{ID: d.Timer}}); err != nil {
+		if err := r.putTx(ctx, tx, d.post(flow.Timer{ID: d.Timer})); err != nil {
 			return 0, err
 		}
 	}

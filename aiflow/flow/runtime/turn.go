@@ -128,16 +128,6 @@ func (r *Runtime) lookAt(ctx context.Context, c Chat) (View, error) {
 	if err != nil {
 		return View{}, fmt.Errorf("looking at a chat: %w", err)
 	}
-	until, err := r.pausedUntil(ctx, c.Key)
-	if err != nil {
-		return View{}, err
-	}
-	if until.After(r.now()) {
-		if !view.Silent || !view.Until.IsZero() && until.After(view.Until) {
-			view.Until = until
-		}
-		view.Silent = true
-	}
 	return view, nil
 }
 

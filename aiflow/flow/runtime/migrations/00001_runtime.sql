@@ -41,6 +41,8 @@ CREATE TABLE flow_input (
 	id {identity},
 	mailbox TEXT {bytewise} NOT NULL,
 	reference BIGINT NOT NULL,
+	account TEXT NOT NULL,
+	chat_id TEXT NOT NULL,
 	run BIGINT NOT NULL, -- flow_run.seq; 0: whoever takes it
 	behind BIGINT NOT NULL, -- a run that must have ended before; 0: none
 	kind TEXT NOT NULL,
@@ -48,6 +50,7 @@ CREATE TABLE flow_input (
 	created_us BIGINT NOT NULL
 );
 CREATE INDEX flow_input_mailbox ON flow_input (mailbox, id);
+CREATE INDEX flow_input_chat ON flow_input (reference, chat_id);
 
 CREATE TABLE flow_timer (
 	run BIGINT NOT NULL REFERENCES flow_run (seq) ON DELETE CASCADE,
@@ -83,13 +86,6 @@ CREATE TABLE flow_step (
 	body TEXT NOT NULL -- JSON
 );
 CREATE INDEX flow_step_run ON flow_step (run, id);
-
--- chats in which bots keep silent for a while, because a person wrote there
-CREATE TABLE flow_pause (
-	mailbox TEXT {bytewise} PRIMARY KEY,
-	until_us BIGINT NOT NULL
-);
-CREATE INDEX flow_pause_until ON flow_pause (until_us);
 
 -- messages that runs have sent
 CREATE TABLE flow_sent (
