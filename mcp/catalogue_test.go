@@ -184,9 +184,10 @@ func TestRegisterRefuses(t *testing.T) {
 		`arguments: field D: default is not valid JSON`: of[struct {
 			D int `json:"d" default:"x"`
 		}](r),
-		`arguments: field B: there are two of the name "a"`: of[struct {
-			A int `json:"a"`
-			B int `json:"a"` //nolint:govet // on purpose
+		`arguments: field Other: there are two of the name "reference"`: of[struct {
+			base
+
+			Other int `json:"reference"`
 		}](r),
 		`field Below: mcp_test.node contains itself`: of[node](r),
 		`result: it is a struct or a map, not string`: mcp.Register(r, mcp.Function[none, string]{

@@ -1,0 +1,91 @@
+package mcp_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// asked counts what a database is asked.
+type asked struct {
+	statements   atomic.Int64
+	transactions atomic.Int64
+}
+
+// counting is db seen through a driver that counts.
+func counting(t testing.TB, db *sqlx.DB) (*sqlx.DB, *asked) {
+	t.Helper()
+	n := &asked{}
+	seen := sqlx.NewDb(sql.OpenDB(counter{db, n}), db.DriverName())
+	seen.SetMaxOpenConns(8) // fewer than db has
+	seen.SetMaxIdleConns(8)
+	t.Cleanup(func() { _ = seen.Close() }) // before db is
+	return seen, n
+}
+
+// counter lends connections of a database.
+type counter struct {
+	db *sqlx.DB
+	n  *asked
+}
+
+func (c counter) Driver() driver.Driver { return c.db.Driver() }
+
+func (c counter) Connect(ctx context.Context) (driver.Conn, error) {
+	lent, err := c.db.DB.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &countedConn{lent: lent, n: c.n}
+	return out, lent.Raw(func(conn any) error {
+		out.Conn = conn.(driver.Conn)
+		return nil
+	})
+}
+
+type countedConn struct {
+	driver.Conn
+	lent *sql.Conn
+	n    *asked
+}
+
+func (c *countedConn) Close() error { return c.lent.Close() }
+
+func (c *countedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.n.transactions.Add(1)
+	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
+}
+
+func (c *countedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	c.n.statements.Add(1)
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, text, args)
+}
+
+func (c *countedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	c.n.statements.Add(1)
+	return c.Conn.(driver.QueryerContext).QueryContext(ctx, text, args)
+}
+
+func (c *countedConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	s, err := c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, text)
+	return countedStmt{s, c.n}, err
+}
+
+type countedStmt struct {
+	driver.Stmt
+	n *asked
+}
+
+func (s countedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	s.n.statements.Add(1)
+	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+}
+
+func (s countedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	s.n.statements.Add(1)
+	return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
+}
