@@ -24,8 +24,10 @@ func assistantType() NodeType {
 		Name: "assistant", Group: "ai", Text: "Asks a model and sends or keeps its answer.",
 		Engines: modern(), Effect: "llm",
 		Outputs: []Output{
-			{"out", "an answer"}, {"invalid", "an answer that does not fit the schema"},
-			{"refused", "the model refuses"}, {"error", "no answer"},
+			{"out", "an answer"},
+			{"invalid", "an answer that does not fit the schema"},
+			{"refused", "the model refuses"},
+			{"error", "no answer"},
 		},
 		Errors: []string{"llm.timeout", "llm.rate_limited", "llm.context_too_long", "llm.content_filter", "budget.exceeded", "output.schema"},
 		Config: func() Config { return &assistantConfig{} },

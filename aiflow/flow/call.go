@@ -15,8 +15,10 @@ func callType() NodeType {
 		Name: "call", Group: "flow", Text: "Calls a function, which has variables of its own.",
 		Engines: modern(),
 		Outputs: []Output{
-			{"out", "it returned"}, {"return:<name>", "it returned with that name; not wired: out"},
-			{"timeout", "it took too long"}, {"error", "it failed"},
+			{"out", "it returned"},
+			{"return:<name>", "it returned with that name (not wired: out)"},
+			{"timeout", "it took too long"},
+			{"error", "it failed"},
 		},
 		Errors: []string{"call.depth", "call.args", "function.not_found"},
 		Config: func() Config { return &callConfig{} },

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// canonical appends t in its canonical form: without spaces, members in the
+// canonical is t in its canonical form: without spaces, members in the
 // order of their names (by bytes), numbers in their shortest form and strings
 // with the fewest escapes.
-func (t *tree) canonical(out []byte) []byte { return t.write(out, true) }
+func (t *tree) canonical() []byte { return t.write(nil, true) }
 
-// write is canonical with the members as they stand, unless sorted.
+// write appends t with its members as they stand, or sorted.
 func (t *tree) write(out []byte, sorted bool) []byte {
 	switch t.kind {
 	case kindObject:

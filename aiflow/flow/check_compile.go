@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -242,7 +241,7 @@ func variables(declared map[string]Typed) map[string]variable {
 	for name, t := range declared {
 		v := variable{Typed: t}
 		if t.Default != nil {
-			v.initial, _ = conform(json.RawMessage(t.Default), t.Type) // reported by Decode
+			v.initial, _ = conform(t.Default, t.Type) // reported by Decode
 		}
 		out[name] = v
 	}

@@ -180,13 +180,13 @@ func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
 		return
 	}
 	if s.form == formSchema {
-		if raw := v.canonical(nil); r.max != nil && len(raw) > int(*r.max) {
+		if raw := v.canonical(); r.max != nil && len(raw) > int(*r.max) {
 			d.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", len(raw), int(*r.max)), "")
 		}
 		to.Set(reflect.ValueOf(Schema{v}))
 		return
 	}
-	to.SetBytes(v.canonical(nil))
+	to.SetBytes(v.canonical())
 }
 
 // maxTemplate bounds the source of a template whose text must be short: what

@@ -104,7 +104,11 @@ func clone(t testing.TB, v any) any {
 func odd(r *rand.Rand) any {
 	values := []any{
 		nil, true, -1, 1.5, 1e300, "", "x", "n1", "PT1H", "{{", "{{ vars.x }}", "{{ item }} {{ error.code }}", "vars.age +", "a.b[0]", "\u0000", "\xff",
-		[]any{}, []any{[]any{1}}, map[string]any{}, map[string]any{"type": "loop"}, map[string]any{"out": "n1", "a/b~": "n0"},
+		[]any{},
+		[]any{[]any{1}},
+		map[string]any{},
+		map[string]any{"type": "loop"},
+		map[string]any{"out": "n1", "a/b~": "n0"},
 	}
 	return values[r.IntN(len(values))]
 }

@@ -27,8 +27,10 @@ func extractType() NodeType {
 	return NodeType{
 		Name: "extract", Group: "data", Text: "Takes values out of a text: with a pattern, by kind, by intent or with a model.",
 		Outputs: []Output{
-			{"match", "something was found"}, {"nomatch", "nothing was"},
-			{"intent:<id>", "that intent; not wired: match"}, {"error", "it could not look"},
+			{"match", "something was found"},
+			{"nomatch", "nothing was"},
+			{"intent:<id>", "that intent (not wired: match)"},
+			{"error", "it could not look"},
 		},
 		Pass: "nomatch", Effect: "llm",
 		Errors: []string{"llm.timeout", "llm.rate_limited", "budget.exceeded", "output.schema", "extract.unavailable"},

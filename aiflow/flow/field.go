@@ -131,5 +131,5 @@ func (s Schema) Raw() json.RawMessage {
 	if s.source == nil {
 		return nil
 	}
-	return s.source.canonical(nil)
+	return s.source.canonical()
 }

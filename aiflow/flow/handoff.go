@@ -25,7 +25,7 @@ func handoffType() NodeType {
 	return NodeType{
 		Name: "handoff", Group: "talk", Text: "Gives the chat to a person and waits.",
 		Outputs: []Output{
-			{"assigned", "somebody took the chat; not wired: it waits for closed"},
+			{"assigned", "somebody took the chat (not wired: it waits for closed)"},
 			{"closed", "the person has closed the conversation"},
 			{"unavailable", "outside of the business hours"},
 			{"timeout", "nobody closed it in time"},

@@ -40,7 +40,7 @@ func httpType() NodeType {
 		Name: "http", Group: "data", Text: "Calls an HTTP address and reads the answer.",
 		Outputs: []Output{
 			{"out", "a status code of success"},
-			{"status:<code or class>", "that status, as status:404 or status:5xx; before out and error"},
+			{"status:<code or class>", "that status, as status:404 or status:5xx (before out and error)"},
 			{"error", "anything else"},
 		},
 		Effect: "http",
@@ -92,7 +92,7 @@ func (h *httpConfig) checkBody(c *Checker) {
 	case v == nil:
 	case (h.Body.Kind == "form" || h.Body.Kind == "multipart") && v.kind != kindObject && v.kind != kindString:
 		c.Problem("http.body", "must be an object of fields", "", "body", "value")
-	case len(v.canonical(nil)) > maxBody:
+	case len(v.canonical()) > maxBody:
 		c.Problem("shape.size", "has more than 256 KiB", "", "body", "value")
 	}
 }

@@ -23,8 +23,10 @@ func loopType() NodeType {
 		Name: "loop", Group: "flow", Text: "Repeats the nodes behind body; a round ends where a path has no next node.",
 		Engines: modern(), Pass: "done",
 		Outputs: []Output{
-			{"body", "one round"}, {"done", "after the last round, or break"},
-			{"limit", "max is reached; not wired: done"}, {"error", "an error in the body, or its list is none"},
+			{"body", "one round"},
+			{"done", "after the last round, or break"},
+			{"limit", "max is reached (not wired: done)"},
+			{"error", "an error in the body, or its list is none"},
 		},
 		Errors: []string{"expression.failed", "loop.items", "loop.times"},
 		Config: func() Config { return &loopConfig{} },

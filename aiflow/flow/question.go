@@ -30,7 +30,7 @@ func questionType() NodeType {
 		Name: "question", Group: "talk", Text: "Asks, waits for the answer and checks it.",
 		Outputs: []Output{
 			{"out", "a valid answer"},
-			{"choice:<id>", "that choice; not wired: out"},
+			{"choice:<id>", "that choice (not wired: out)"},
 			{"invalid", "no valid answer after all retries"},
 			{"timeout", "no answer in time"},
 			{"cancel", "one of the cancel words"},

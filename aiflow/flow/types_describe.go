@@ -69,19 +69,17 @@ func (t *nodeType) describe() Description {
 func (t *Types) Schema() json.RawMessage {
 	var cases []*tree
 	for _, name := range t.names() {
-		is := leaf("const", name)
-		cases = append(cases, branch(
-			"if", branch("properties", branch("type", is)),
-			"then", branch("properties", branch("config", t.get(name).shape.schema(&rules{}))),
-		))
-	}
-	names := &tree{kind: kindArray}
-	for _, name := range t.names() {
-		names.items = append(names.items, &tree{kind: kindString, text: name})
+		config := t.get(name).shape.schema(&rules{})
+		then := branch(member{"properties", branch(member{"config", config})})
+		if config.get("required") != nil {
+			then.members = append(then.members, member{"required", list("config")})
+		}
+		is := branch(member{"properties", branch(member{"type", leaf("const", name)})})
+		cases = append(cases, branch(member{"if", is}, member{"then", then}))
 	}
 	document := documentShape().schema(&rules{})
 	node := document.at("properties", "nodes", "additionalProperties")
-	node.at("properties").replace("type", branch("enum", names))
+	node.at("properties").replace("type", branch(member{"enum", list(t.names()...)}))
 	node.members = append(node.members, member{"allOf", &tree{kind: kindArray, items: cases}})
 	document.members = append([]member{
 		{"$schema", &tree{kind: kindString, text: "https://json-schema.org/draft/2020-12/schema"}},
@@ -100,21 +98,22 @@ func (t *tree) replace(name string, value *tree) {
 	}
 }
 
-// branch is an object of names and trees.
-func branch(parts ...any) *tree {
-	t := &tree{kind: kindObject}
-	for i := 0; i < len(parts); i += 2 {
-		t.members = append(t.members, member{parts[i].(string), parts[i+1].(*tree)})
+// branch is an object of these members.
+func branch(members ...member) *tree { return &tree{kind: kindObject, members: members} }
+
+// list is a list of strings.
+func list(words ...string) *tree {
+	t := &tree{kind: kindArray}
+	for _, w := range words {
+		t.items = append(t.items, &tree{kind: kindString, text: w})
 	}
 	return t
 }
 
-// leaf is an object of names and strings.
-func leaf(parts ...string) *tree {
+// leaf is an object with a string.
+func leaf(name, value string) *tree {
 	t := &tree{kind: kindObject}
-	for i := 0; i < len(parts); i += 2 {
-		t.word(parts[i], parts[i+1])
-	}
+	t.word(name, value)
 	return t
 }
 
@@ -144,7 +143,9 @@ func (s *shape) schema(r *rules) *tree {
 	case formData:
 		return leaf("x-kind", "data")
 	case formSchema:
-		return leaf("type", "object", "x-kind", "schema")
+		t := leaf("type", "object")
+		t.word("x-kind", "schema")
+		return t
 	case formRaw:
 		if r.any {
 			return &tree{kind: kindObject}
@@ -159,7 +160,7 @@ func (s *shape) schema(r *rules) *tree {
 }
 
 func (s *shape) structSchema() *tree {
-	properties, required := &tree{kind: kindObject}, &tree{kind: kindArray}
+	properties, required := branch(), list()
 	for i := range s.fields {
 		f := &s.fields[i]
 		p := f.shape.schema(&f.rules)
@@ -221,7 +222,7 @@ func (s *shape) textSchema(r *rules) *tree {
 	t := leaf("type", "string")
 	switch s.form {
 	case formBytes:
-		t = &tree{kind: kindObject, members: []member{{"type", &tree{kind: kindArray, items: []*tree{{kind: kindString, text: "string"}, {kind: kindString, text: "integer"}}}}}}
+		t = branch(member{"type", list("string", "integer")})
 		t.word("x-kind", "bytes")
 		t.bounds(r, "x-min", "x-max")
 		return t
@@ -239,11 +240,7 @@ func (s *shape) textSchema(r *rules) *tree {
 		t.word("x-kind", r.pattern)
 	}
 	if r.enum != nil {
-		names := &tree{kind: kindArray}
-		for _, name := range r.enum {
-			names.items = append(names.items, &tree{kind: kindString, text: name})
-		}
-		t.members = append(t.members, member{"enum", names})
+		t.members = append(t.members, member{"enum", list(r.enum...)})
 	}
 	return t
 }

@@ -1,0 +1,18 @@
+// Package flow is the language of flows: JSON documents of nodes, what may
+// stand in them, and what they do.
+//
+// It holds no data, knows no clock and calls nobody. A document is read with
+// [Decode], checked and made ready with [Types.Compile], and run by
+// [Program.Step], which takes the state of a run and what came in, and gives
+// back the new state and the effects that the world is to have:
+//
+//	types := flow.NewTypes()
+//	document, problems := flow.Decode(raw)
+//	program, problems := types.Compile(document, nil)
+//	turn, err := program.Step(nil, flow.Begin{}, flow.World{Now: time.Now()})
+//	// store turn.State and do turn.Effects, in one transaction
+//
+// Package runtime, below this one, does that on a database. Node types of
+// one's own are added with [Types.Register]. What people who write flows need
+// to know is in docs/flows.md.
+package flow
