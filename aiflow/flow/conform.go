@@ -3,13 +3,12 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"maps"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )

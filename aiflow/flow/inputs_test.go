@@ -113,9 +113,16 @@ func TestBeginChecksItsValues(t *testing.T) {
 func TestInputsAreReadAsWritten(t *testing.T) {
 	t.Parallel()
 	for _, in := range []flow.Input{
-		flow.Begin{Input: map[string]any{"text": "hi"}}, flow.Reply{Message: map[string]any{"text": "<&>"}}, flow.Timer{ID: "1"},
-		flow.EffectDone{ID: "1", Err: &flow.Error{Code: "a.b", Message: "c"}}, flow.Assigned{}, flow.HandoffClosed{},
-		flow.Event{Name: "x", Data: map[string]any{"a": "b"}}, flow.Approval{ID: "1", Approved: true}, flow.Cancel{Reason: "x"}, flow.Continue{},
+		flow.Begin{Input: map[string]any{"text": "hi"}},
+		flow.Reply{Message: map[string]any{"text": "<&>"}},
+		flow.Timer{ID: "1"},
+		flow.EffectDone{ID: "1", Err: &flow.Error{Code: "a.b", Message: "c"}},
+		flow.Assigned{},
+		flow.HandoffClosed{},
+		flow.Event{Name: "x", Data: map[string]any{"a": "b"}},
+		flow.Approval{ID: "1", Approved: true},
+		flow.Cancel{Reason: "x"},
+		flow.Continue{},
 	} {
 		raw, err := flow.EncodeInput(in)
 		require.NoError(t, err)

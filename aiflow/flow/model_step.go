@@ -44,7 +44,7 @@ func (t *Turn) prompt(r *ModelRequest, instructions, input Text) (err error) {
 }
 
 func (m memoryConfig) asked() Memory {
-	return Memory{Scope: m.Scope, Messages: m.Messages, Tokens: m.Tokens, Summary: m.Summary}
+	return Memory(m)
 }
 
 // ask says in a request what the model must answer.

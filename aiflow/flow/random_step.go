@@ -22,7 +22,7 @@ func (c *randomConfig) Step(t *Turn) (Exit, error) {
 	if total <= 0 {
 		return Exit{}, &Error{Code: "random.weights", Message: "the branches have no weight"}
 	}
-	at := int(binary.BigEndian.Uint64(sum[:8]) % uint64(total)) //nolint:gosec // total is positive and small
+	at := int(binary.BigEndian.Uint64(sum[:8]) % uint64(total))
 	for _, b := range c.Branches {
 		if at -= b.Weight; at < 0 {
 			return Out(b.ID), nil

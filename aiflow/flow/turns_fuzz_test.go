@@ -68,9 +68,15 @@ func anyInput(r *rand.Rand, s *flow.State) flow.Input {
 		w = *s.Wait
 	}
 	results := []any{
-		nil, "x", 7, map[string]any{"status": 200, "body": map[string]any{"a": []any{1}}}, map[string]any{"status": -5}, map[string]any{"status": 503},
-		map[string]any{"finish": "done", "text": "hello", "value": map[string]any{"x": 1}}, map[string]any{"finish": "ask", "text": ""},
-		map[string]any{"finish": "approval"}, map[string]any{"finish": "x"}, json.RawMessage(`{"finish":"done"}`), json.RawMessage(`{`), func() {},
+		nil, "x", 7,
+		map[string]any{"status": 200, "body": map[string]any{"a": []any{1}}},
+		map[string]any{"status": -5},
+		map[string]any{"status": 503},
+		map[string]any{"finish": "done", "text": "hello", "value": map[string]any{"x": 1}},
+		map[string]any{"finish": "ask", "text": ""},
+		map[string]any{"finish": "approval"},
+		map[string]any{"finish": "x"},
+		json.RawMessage(`{"finish":"done"}`), json.RawMessage(`{`), func() {},
 	}
 	switch r.IntN(12) {
 	case 0:
@@ -100,7 +106,7 @@ func anyInput(r *rand.Rand, s *flow.State) flow.Input {
 func TestAnythingMayCome(t *testing.T) {
 	t.Parallel()
 	all := stages(t)
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same every time
+	r := rand.New(rand.NewPCG(1, 2))
 	for range 4000 {
 		st := all[r.IntN(len(all))]
 		var s flow.State
@@ -155,7 +161,7 @@ func sound(t testing.TB, turn *flow.Turn) {
 func FuzzStep(f *testing.F) {
 	all := stages(f)
 	for i, st := range all {
-		f.Add(uint(i), st.state, []byte(`{"reply":{"message":{"text":"hi"}}}`)) //nolint:gosec // few
+		f.Add(uint(i), st.state, []byte(`{"reply":{"message":{"text":"hi"}}}`))
 	}
 	f.Add(uint(0), []byte(`{"frames":[{"loop":{"i":-1}}]}`), []byte(`{"timer":{"id":"1"}}`))
 	f.Fuzz(func(t *testing.T, which uint, state, input []byte) {
