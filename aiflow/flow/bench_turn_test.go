@@ -95,3 +95,25 @@ func perSecond(b *testing.B, n int, cpu time.Duration, unit string) {
 		b.ReportMetric(float64(n)/cpu.Seconds(), unit)
 	}
 }
+
+// BenchmarkRounds goes round a loop node 80 times, in one turn of 162 steps.
+func BenchmarkRounds(b *testing.B) {
+	p := nodes(b, map[string]any{
+		"A": node("loop", map[string]any{"kind": "each", "items": "vars.in", "collect": map[string]any{"var": "out", "value": "item"}}, "body", "B"),
+		"B": node("condition", map[string]any{"branches": []any{map[string]any{"id": "odd", "when": "item != nil"}}}, "odd", "C"),
+		"C": node("continue", map[string]any{}),
+	}, map[string]any{"variables": map[string]any{"in": map[string]any{"type": "list", "default": make([]any, 80)}, "out": map[string]any{"type": "list"}}})
+	w := goldenWorld(nil)
+	b.ReportAllocs()
+	before := testkit.CPUTime(b)
+	steps := 0
+	for b.Loop() {
+		r := storedRun{program: p, world: w}
+		r.take(b, flow.Begin{Input: message("hi")})
+		if r.last.State.Ended == nil || r.last.State.Ended.Status != flow.StatusCompleted {
+			b.Fatal("the run did not end")
+		}
+		steps += len(r.last.Trace)
+	}
+	perSecond(b, steps, testkit.CPUTime(b)-before, "steps/cpu-s")
+}

@@ -25,7 +25,8 @@ func (c *loopConfig) Step(t *Turn) (Exit, error) {
 	}
 	l.Index++
 	l.Failed = false
-	t.rescope()
+	t.showLoop(t.top(), t.graph())
+	t.path = nil
 	return c.round(t)
 }
 

@@ -82,7 +82,7 @@ func (p *Program) Step(s *State, in Input, w World) (*Turn, error) {
 
 // open prepares a turn on a copy of the state.
 func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
-	t := &Turn{program: p, world: w, budget: budget(), size: -1}
+	t := &Turn{program: p, world: w, budget: budget(), size: -1, Trace: make([]TraceRow, 0, 8), Effects: make([]Effect, 0, 4)}
 	begin, isBegin := in.(Begin)
 	switch {
 	case in == nil || isBegin != (s == nil):
