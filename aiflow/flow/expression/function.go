@@ -195,19 +195,15 @@ func kindNamed(names string) Kind {
 			kind |= Any
 		case "pattern":
 			kind |= Text
-		default:
-			i := slices.IndexFunc(kindNames, func(k struct {
-				kind Kind
-				name string
-			},
-			) bool {
-				return k.name == name
-			})
-			if i < 0 {
-				panic(fmt.Sprintf("expression: there is no kind %q", name))
-			}
-			kind |= kindNames[i].kind
 		}
+		for _, k := range kindNames {
+			if k.name == name {
+				kind |= k.kind
+			}
+		}
+	}
+	if kind == 0 {
+		panic(fmt.Sprintf("expression: there is no kind %q", names))
 	}
 	return kind
 }

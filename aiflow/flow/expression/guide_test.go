@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/expressions.md")
+var update = flag.Bool("update", false, "rewrite docs/expressions.md and the golden file")
 
 const guide = "../../../docs/expressions.md"
 

@@ -263,24 +263,6 @@ func TestBudgetOfATurn(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// The same expression spends the same every time: a run can be replayed.
-func TestSpendingIsTheSame(t *testing.T) {
-	t.Parallel()
-	env := map[string]any{"vars": vars(), "now": now}
-	for _, src := range []string{`vars == vars`, `json(vars.a)`, `keys(vars.a)`, `formatDate(now, "HH", "America/Bogota")`, `{a: 1} == {b: 1}`, `vars.items == [{name: "pen"}]`, `merge(vars.a, {x: 1})`} {
-		p := compile(t, src)
-		var spent expression.Budget
-		for i := range 50 {
-			b := expression.Budget{Steps: expression.MaxSteps, Bytes: expression.MaxBytes}
-			_, _ = p.Eval(env, &b)
-			if i == 0 {
-				spent = b
-			}
-			require.Equal(t, spent, b, src)
-		}
-	}
-}
-
 func BenchmarkHostile(b *testing.B) {
 	env := hostileEnv()
 	for _, h := range hostiles {

@@ -160,18 +160,19 @@ func (m *machine) equalLists(a, b []any, depth, at int) (bool, error) {
 	return true, nil
 }
 
+// equalMaps compares all members, also after one that differs: their order is
+// not the same every time, and what the comparison costs must be.
 func (m *machine) equalMaps(a, b map[string]any, depth, at int) (bool, error) {
-	for key, x := range a { // the order matters neither for the answer nor for its cost in all
+	equal := true
+	for key, x := range a {
 		y, ok := b[key]
-		if !ok {
-			return false, m.step(1, at)
-		}
 		same, err := m.equalElements(x, y, depth, at)
-		if !same || err != nil {
+		if err != nil {
 			return false, err
 		}
+		equal = equal && same && ok
 	}
-	return true, nil
+	return equal, nil
 }
 
 func (m *machine) equalElements(a, b any, depth, at int) (bool, error) {
@@ -299,13 +300,16 @@ func (m *machine) outwardMap(object map[string]any, depth int) (any, error) {
 	if depth > MaxDepth {
 		return nil, fail(CodeValue, 0, "makes a value deeper than %d levels", MaxDepth)
 	}
+	keys, err := m.sortedKeys(object, 0)
+	if err != nil {
+		return nil, err
+	}
 	if err := m.grow(len(object)*entryBytes, 0); err != nil {
 		return nil, err
 	}
 	out := make(map[string]any, len(object))
-	for key, value := range object {
-		var err error
-		if out[key], err = m.outward(value, depth+1); err != nil {
+	for _, key := range keys {
+		if out[key], err = m.outward(object[key], depth+1); err != nil {
 			return nil, err
 		}
 	}
