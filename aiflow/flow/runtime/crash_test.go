@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,34 +128,32 @@ func crash(t *testing.T, url string, src runtime.Source, s script, at int) bool 
 	first.shelf.add(t, "scripted", src)
 	done := make(chan error, 1)
 	go func() { done <- first.Run(ctx) }()
-	var second atomic.Pointer[fixture]
-	ended := make(chan struct{})
+	second := first.successor(t, testkit.Open(t, url), func(o *runtime.Options) { o.Exclusive = true })
+	after, end := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
 	go func() {
-		defer close(ended)
 		select {
 		case <-died:
-			next := first.successor(t, testkit.Open(t, url), func(o *runtime.Options) { o.Exclusive = true })
-			second.Store(next.start(t))
-			next.Committed()
+			ended <- second.Run(after)
 		case <-over:
+			ended <- nil
 		}
 	}()
 	play(t, first, fmt.Sprint("chat", at), s, func() {
 		first.Committed()
-		if next := second.Load(); next != nil {
-			next.Committed()
-		}
+		second.Committed()
 	})
 	close(over)
 	cancel()
-	require.NoError(t, <-done)
-	<-ended
+	end()
+	require.NoError(t, errors.Join(<-done, <-ended))
 	first.once(t)
-	if next := second.Load(); next != nil {
-		next.stop()
+	select {
+	case <-died:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // play has the contact follow the script. awake has the nodes look at the time.

@@ -41,6 +41,8 @@ func (w *work) effect(ctx context.Context, run Run, e flow.Effect) error {
 		return w.setTimer(ctx, e)
 	case flow.CancelTimer:
 		return w.cancelTimer(ctx, e)
+	case flow.Jump:
+		return nil // the ending of the run says it too
 	}
 	return fmt.Errorf("runtime: an effect of the unknown type %T", e)
 }

@@ -120,7 +120,8 @@ func requestBody(b flow.HTTPBody) (body []byte, kind string, err error) {
 			return nil, "", err
 		}
 	}
-	return buf.Bytes(), w.FormDataContentType(), w.Close()
+	err = w.Close()
+	return buf.Bytes(), w.FormDataContentType(), err
 }
 
 // follow lets a redirect happen. What the node sent along stays with the host
