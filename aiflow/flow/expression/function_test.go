@@ -38,7 +38,7 @@ var functionCases = map[string]calls{
 	"sort":    {`sort([3, 1.5, 2])`: []any{1.5, 2, 3}, `sort(["b", "B", "a"], "desc")`: []any{"b", "a", "B"}, `sort([true, nil, false])`: []any{nil, false, true}, `sort(nil)`: []any{}},
 	"keys":    {`keys({b: 1, a: 2, c: 3})`: []any{"a", "b", "c"}, `keys(nil)`: nil, `keys({})`: []any{}},
 	"values":  {`values({b: 1, a: 2, c: 3})`: []any{2, 1, 3}},
-	"get":     {`get({a: [{b: 5}]}, "a.0.b")`: 5, `get({a: 1}, "a.b.c", "none")`: "none", `get({a: [1, 2]}, "a.-1")`: 2, `get(nil, "a", 1)`: 1, `get({a: 1}, "")`: map[string]any{"a": 1}, `get([1], "x")`: nil},
+	"get":     {`get({a: [{b: 5}]}, "a.0.b")`: 5, `get({a: 1}, "a.b.c", "none")`: "none", `get({a: [1, 2]}, "a.-1")`: 2, `get(nil, "a", 1)`: 1, `get({a: 1}, "")`: map[string]any{"a": 1}, `get([1], "x")`: nil, `get({a: 1}, nil)`: nil},
 	"merge":   {`merge({a: 1, b: 1}, {b: 2}, nil)`: map[string]any{"a": 1, "b": 2}},
 
 	"abs":          {`abs(-2)`: 2, `abs(2)`: 2, `abs(-2.5)`: 2.5},
@@ -71,9 +71,9 @@ var functionCases = map[string]calls{
 
 	"default":   {`default(nil, 1)`: 1, `default("", 1)`: 1, `default(0, 1)`: 0, `default(false, 1)`: false},
 	"coalesce":  {`coalesce(nil, vars.x, 2, 3)`: 2, `coalesce(nil)`: nil, `coalesce()`: nil},
-	"number":    {`number("12")`: 12, `number(" 1.50 ")`: 1.5, `number("9007199254740993")`: 9007199254740993, `number("1e3")`: 1000.0, `number("0x10")`: nil, `number("inf")`: nil, `number("1_000")`: nil, `number("")`: nil, `number("12a")`: nil, `number(true)`: 1, `number(nil)`: nil, `number([1])`: nil, `number(date("1970-01-02"))`: 86400, `number("1e999")`: nil},
+	"number":    {`number("12")`: 12, `number(" 1.50 ")`: 1.5, `number("9007199254740993")`: 9007199254740993, `number("1e3")`: 1000.0, `number("0x10")`: nil, `number("inf")`: nil, `number("1_000")`: nil, `number("")`: nil, `number("12a")`: nil, `number(true)`: 1, `number(false)`: 0, `number(1.5)`: 1.5, `number(nil)`: nil, `number([1])`: nil, `number(date("1970-01-02"))`: 86400, `number("1e999")`: nil},
 	"string":    {`string(2.0)`: "2", `string(nil)`: "", `string([1, "a"])`: `[1,"a"]`, `string(now)`: "2026-03-15T10:30:00Z", `string(true)`: "true"},
-	"bool":      {`bool("Yes")`: true, `bool("no")`: false, `bool("maybe")`: nil, `bool(0)`: false, `bool(2.5)`: true, `bool(nil)`: false, `bool("")`: false, `bool([1])`: nil},
+	"bool":      {`bool("Yes")`: true, `bool("no")`: false, `bool("maybe")`: nil, `bool(0)`: false, `bool(2.5)`: true, `bool(nil)`: false, `bool("")`: false, `bool([1])`: nil, `bool(true)`: true, `bool(repeat("yes", 20))`: nil},
 	"json":      {`json({b: [1, nil], a: "\"é\n"})`: `{"a":"\"é\n","b":[1,null]}`, `json(nil)`: "null", `json(now)`: `"2026-03-15T10:30:00Z"`, `json(1.0)`: "1"},
 	"parseJSON": {`parseJSON("{\"a\": [1, 2.5, 9007199254740993, null, true]}")`: map[string]any{"a": []any{1, 2.5, 9007199254740993, nil, true}}, `parseJSON("1 2")`: nil, `parseJSON("1]")`: nil, `parseJSON("")`: nil, `parseJSON("\"\\\"[\"")`: `"[`, `parseJSON("null")`: nil},
 	"type":      {`type(nil)`: "nothing", `type(1)`: "number", `type("a")`: "text", `type(now)`: "date", `type([])`: "list", `type({})`: "object", `type(true)`: "boolean"},
