@@ -202,3 +202,12 @@ func TestCache(t *testing.T) {
 	_, err = none.ParseTemplate("1", nil)
 	require.NoError(t, err)
 }
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	names := []string{"name", "contact", "Email", "ok"}
+	for name, want := range map[string]string{"nmae": "name", "cotnact": "contact", "contacts": "contact", "email": "Email", "o": "ok", "address": "", "": "ok", strings.Repeat("n", 100): ""} {
+		require.Equal(t, want, expression.Nearest(name, names), name)
+	}
+	require.Empty(t, expression.Nearest("a", nil))
+}

@@ -5,19 +5,22 @@ import (
 	"strings"
 )
 
-// maxSuggestion bounds the names that are compared: longer ones are no typing
-// mistakes.
-const maxSuggestion = 64
-
-// suggest adds the name that was probably meant, or the names there are.
-func suggest(err *Error, name string, names []string) *Error {
-	slices.Sort(names)
+// Nearest returns the one of names that is written most like name, by letters
+// added, left out, exchanged or swapped with their neighbour; "" when none is
+// like it.
+func Nearest(name string, names []string) string {
 	best, least := "", max(2, len(name)/3)+1
-	for _, known := range names {
+	for _, known := range slices.Sorted(slices.Values(names)) {
 		if d := distance(strings.ToLower(name), strings.ToLower(known)); d < least {
 			best, least = known, d
 		}
 	}
+	return best
+}
+
+// suggest adds the name that was probably meant, or the names there are.
+func suggest(err *Error, name string, names []string) *Error {
+	best := Nearest(name, names)
 	switch {
 	case best != "":
 		return err.hint("did you mean %s?", best)
@@ -27,7 +30,11 @@ func suggest(err *Error, name string, names []string) *Error {
 	return err
 }
 
-// distance counts the letters that must be added, taken away, exchanged or
+// maxSuggestion bounds the names that are compared: longer ones are no typing
+// mistakes.
+const maxSuggestion = 64
+
+// distance counts the bytes that must be added, taken away, exchanged or
 // swapped with their neighbour to make one name the other.
 func distance(a, b string) int {
 	if len(a) > maxSuggestion || len(b) > maxSuggestion {
