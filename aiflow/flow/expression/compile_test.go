@@ -70,6 +70,7 @@ func TestCompileErrors(t *testing.T) {
 		{"true ? nwo : 2", expression.CodeUnknownName, 7, ""},
 		{"true ? 1 : nwo", expression.CodeUnknownName, 11, ""},
 		{"1 < 2 < nwo", expression.CodeUnknownName, 8, ""},
+		{"typed.tags + [1]", expression.CodeType, 11, "concat(…)"},
 		{"typed.age + true", expression.CodeType, 10, ""},
 		{`"a" + 1`, expression.CodeType, 4, "string(…)"},
 		{"typed.name + typed.age", expression.CodeType, 11, "string(…)"},
@@ -206,7 +207,7 @@ func TestCache(t *testing.T) {
 func TestNearest(t *testing.T) {
 	t.Parallel()
 	names := []string{"name", "contact", "Email", "ok"}
-	for name, want := range map[string]string{"nmae": "name", "cotnact": "contact", "contacts": "contact", "email": "Email", "o": "ok", "address": "", "": "ok", strings.Repeat("n", 100): ""} {
+	for name, want := range map[string]string{"nmae": "name", "cotnact": "contact", "contacts": "contact", "email": "Email", "o": "ok", "address": "", "": "", "x": "", strings.Repeat("n", 100): ""} {
 		require.Equal(t, want, expression.Nearest(name, names), name)
 	}
 	require.Empty(t, expression.Nearest("a", nil))

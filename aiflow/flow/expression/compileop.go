@@ -98,6 +98,9 @@ func (c *compiler) sum(out *binary, a, b Type) (node, Type, error) {
 		if a.may(Text) || b.may(Text) {
 			return nil, Type{}, err.hint("write string(…) to join texts, number(…) to add numbers")
 		}
+		if a.may(List) && b.may(List) {
+			return nil, Type{}, err.hint("write concat(…) to join lists")
+		}
 		return nil, Type{}, err
 	}
 	return out, Type{Kind: kinds}, nil

@@ -120,6 +120,7 @@ func TestEvalErrors(t *testing.T) {
 		{`vars.yes < vars.no`, expression.CodeType, 9, ""},
 		{`vars.list < 1`, expression.CodeType, 10, ""},
 		{`vars.name + vars.age`, expression.CodeType, 10, "string(…)"},
+		{`vars.list + vars.list`, expression.CodeType, 10, "concat(…)"},
 		{`vars.age + vars.x`, expression.CodeType, 9, "?? 0"},
 		{`vars.age - vars.name`, expression.CodeType, 9, "number(…)"},
 		{`not vars.name`, expression.CodeType, 0, "compare"},

@@ -211,6 +211,8 @@ func notNumbers(operator string, a, b any, at int) *Error {
 		return err.hint("say what nothing counts as, like (x ?? 0)")
 	case operator == "+" && kinds&Text != 0:
 		return err.hint("write string(…) to join texts, number(…) to add numbers")
+	case operator == "+" && kinds == List:
+		return err.hint("write concat(…) to join lists")
 	case kinds&Text != 0:
 		return err.hint("write number(…) around the text")
 	}

@@ -9,7 +9,7 @@ import (
 // added, left out, exchanged or swapped with their neighbour; "" when none is
 // like it.
 func Nearest(name string, names []string) string {
-	best, least := "", max(2, len(name)/3)+1
+	best, least := "", len(name)/3+2
 	for _, known := range slices.Sorted(slices.Values(names)) {
 		if d := distance(strings.ToLower(name), strings.ToLower(known)); d < least {
 			best, least = known, d
