@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
@@ -35,13 +36,16 @@ func flood(t *testing.T, n int, c mcp.Caller, function string, rs ...*mcp.Regist
 	return int(passed.Load())
 }
 
-// TestLimitOverNodes has two nodes on one database, while no time passes.
+// TestLimitOverNodes has two nodes on one database, each with connections of
+// its own, while no time passes.
 func TestLimitOverNodes(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
 		now := newClock()
 		var nodes []*mcp.Registry
 		for range 2 {
-			r := setup(t, db, mcp.Options{AccountLimit: -1, Now: now.now})
+			r := setup(t, testkit.Open(t, url), mcp.Options{AccountLimit: -1, Now: now.now})
 			ping(t, r, "ping")
 			ping(t, r, "pong")
 			nodes = append(nodes, r)
