@@ -19,9 +19,9 @@ import (
 const (
 	// errandPickup is how long somebody waits until a node that has the line
 	// takes an errand up. Lines of a node that died are with another by then.
-	errandPickup = 10 * time.Second
-	// errandLife bounds how late an errand is begun, and how long one is kept,
-	// whose sender died while it waited.
+	errandPickup = 15 * time.Second
+	// errandLife bounds how late an errand is begun, how long its answer is
+	// waited for, and how long one is kept whose sender died while it waited.
 	errandLife = time.Minute
 	// errandPoll is how often the answer is looked for beside the wake-ups.
 	errandPoll  = 250 * time.Millisecond
@@ -119,9 +119,10 @@ func (s *Service) errand(ctx context.Context, ref provider.ReferenceID, e errand
 		return errandAnswer{}, fmt.Errorf("sending an errand: %w", err)
 	}
 	defer s.dropErrand(ctx, id)
-	poll, pickup := time.NewTicker(errandPoll), time.NewTimer(errandPickup)
+	poll, pickup, late := time.NewTicker(errandPoll), time.NewTimer(errandPickup), time.NewTimer(errandLife)
 	defer poll.Stop()
 	defer pickup.Stop()
+	defer late.Stop()
 	for {
 		answer, err := s.errandAnswer(ctx, id)
 		if answer != nil {
@@ -141,6 +142,8 @@ func (s *Service) errand(ctx context.Context, ref provider.ReferenceID, e errand
 			if withdrawn {
 				return errandAnswer{}, &Error{Code: CodeSessionNotConnected, Message: "The line is not connected at present. Its session says how it stands."}
 			}
+		case <-late.C:
+			return errandAnswer{}, &provider.Ambiguous{Err: saidElsewhere(errandCut)}
 		case <-ctx.Done():
 			return errandAnswer{}, ctx.Err()
 		}

@@ -23,8 +23,9 @@ type errandRow struct {
 	CreatedUS int64                `db:"created_us"`
 }
 
-// handleErrand makes a call for another node. A call is made once: of one that
-// was begun by a node which died nobody knows whether it was made.
+// handleErrand makes a call for another node. A call that changes something is
+// made once: of one that was begun by a node which died nobody knows whether it
+// was made.
 func (s *Service) handleErrand(ctx context.Context, it lane.Item, id int64) lane.Outcome {
 	done := lane.Outcome{Item: it, Verdict: lane.Done}
 	later := lane.Outcome{Item: it, Verdict: lane.Retry, After: notHereWait}
@@ -54,18 +55,18 @@ func (s *Service) handleErrand(ctx context.Context, it lane.Item, id int64) lane
 
 // runErrand makes the call. An error means that there is no answer yet.
 func (s *Service) runErrand(ctx context.Context, id int64, row errandRow) (errandAnswer, error) {
-	if row.StartedUS > 0 {
-		return errandAnswer{Error: &errandError{Kind: errandDoubt}}, nil
-	}
 	var e errand
 	if err := json.Unmarshal([]byte(row.Request), &e); err != nil {
 		return errandAnswer{Error: &errandError{Kind: errandDoubt}}, nil //nolint:nilerr // of another version: it will not get better
+	}
+	if row.StartedUS > 0 && !e.asks() {
+		return errandAnswer{Error: &errandError{Kind: errandDoubt, Message: errandCut}}, nil
 	}
 	sess, err := s.holds.session(row.Reference)
 	if err != nil {
 		return errandAnswer{}, err
 	}
-	if began, err := s.beginErrand(ctx, id); err != nil || !began {
+	if began, err := s.beginErrand(ctx, id, row); err != nil || !began {
 		return errandAnswer{}, err
 	}
 	calling, cancel := context.WithTimeout(ctx, sendTimeout)
@@ -75,11 +76,16 @@ func (s *Service) runErrand(ctx context.Context, id int64, row errandRow) (erran
 	return answer, nil
 }
 
+// asks reports whether the call changes nothing, so that it may be made again.
+func (e errand) asks() bool {
+	return e.Call == callNumber || e.Call == callGroup || e.Call == callInvite && !e.Reset
+}
+
 // beginErrand notes durably that the call is about to be made, or reports that
-// it was withdrawn.
-func (s *Service) beginErrand(ctx context.Context, id int64) (began bool, err error) {
+// it was withdrawn, or begun elsewhere.
+func (s *Service) beginErrand(ctx context.Context, id int64, row errandRow) (began bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		res, err := tx.Exec(`UPDATE messaging_errand SET started_us = $1 WHERE id = $2 AND started_us = 0`, database.Micros(s.now()), id)
+		res, err := tx.Exec(`UPDATE messaging_errand SET started_us = $1 WHERE id = $2 AND started_us = $3`, database.Micros(s.now()), id, row.StartedUS)
 		if err != nil {
 			return err
 		}
@@ -144,6 +150,10 @@ type errandError struct {
 	Message string        `json:"message,omitempty"` // or what is unsupported, or is invalid
 	After   time.Duration `json:"after,omitempty"`
 }
+
+// errandCut is what the caller reads of a call in the middle of which the node
+// died that made it.
+const errandCut = "The server that had the line ended while it asked the network. Look whether it was done before you repeat it."
 
 // Kinds of errandError.
 const (

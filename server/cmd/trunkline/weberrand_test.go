@@ -1,0 +1,124 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	waBinary "go.mau.fi/whatsmeow/binary"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider/web/webtest"
+)
+
+// answered is what came of a request that was made beside the test.
+type answered struct {
+	status int
+	body   map[string]any
+	err    error
+}
+
+// ask makes a request beside the test.
+func (r *webRig) ask(t *testing.T, method, path, body string) <-chan answered {
+	t.Helper()
+	out := make(chan answered, 1)
+	go func() {
+		status, answer, err := r.try(t.Context(), method, path, body)
+		out <- answered{status, answer, err}
+	}()
+	return out
+}
+
+// groupAsks counts what a network is asked about groups. While it holds, none
+// of it is answered.
+type groupAsks struct {
+	n     atomic.Int32
+	holds atomic.Bool
+	begun chan struct{}
+}
+
+func (r *webRig) watchGroups() *groupAsks {
+	g := &groupAsks{begun: make(chan struct{}, 100)}
+	r.fake.Intercept(func(_ *webtest.Device, n *waBinary.Node) bool {
+		if n.Tag != "iq" || n.Attrs["xmlns"] != "w:g2" {
+			return false
+		}
+		g.n.Add(1)
+		g.begun <- struct{}{}
+		return g.holds.Load()
+	})
+	return g
+}
+
+// TestWebErrand kills the node that has a line while another node has it ask the
+// network. A question is asked again by whoever has the line next; of a change
+// that had begun the caller is told that nobody knows, and it is not made again;
+// one that had not is made.
+func TestWebErrand(t *testing.T) {
+	t.Parallel()
+	url, files := testkit.PostgresURL(t), t.TempDir()
+	r := newWebRig(t)
+	launch := func() *node {
+		return r.launch(t, "--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
+	}
+	one := launch()
+	r.door.open(one)
+	r.signUp(t)
+	l := r.link(t)
+	group := r.fake.AddPhone(nil).CreateGroup(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{l.owner}})
+	require.NoError(t, l.device.AwaitIdle(within(t)))
+	show := fmt.Sprintf("/chats/group?reference=%d&chatId=%s", l.ref, group)
+	create := fmt.Sprintf(`{"reference":%d,"subject":"Family","participants":[%q]}`, l.ref, number(r.fake.AddPhone(nil)))
+	asks := r.watchGroups()
+	next := func() *node {
+		n := launch()
+		r.door.open(n)
+		r.call(t, 200, "GET", show, "")
+		for len(asks.begun) > 0 {
+			<-asks.begun
+		}
+		return n
+	}
+	killed := func(have *node, answer <-chan answered) answered {
+		<-asks.begun
+		before := r.logins()
+		have.kill()
+		asks.holds.Store(false)
+		got := <-answer
+		require.NoError(t, got.err)
+		r.back(t, before, time.Now())
+		return got
+	}
+
+	two := next()
+	asks.holds.Store(true)
+	got := killed(one, r.ask(t, "GET", show, ""))
+	require.Equal(t, http.StatusOK, got.status, got.body)
+	require.Equal(t, "Friends", got.body["subject"])
+
+	three := next()
+	before := asks.n.Load()
+	asks.holds.Store(true)
+	got = killed(two, r.ask(t, "POST", "/chats/group", create))
+	require.Equal(t, http.StatusBadGateway, got.status, got.body)
+	require.Equal(t, "provider_error", got.body["code"])
+	require.Contains(t, got.body["detail"], "whether it was done")
+	require.Equal(t, before+1, asks.n.Load(), "it was not made again")
+
+	four := next()
+	require.NoError(t, three.cmd.Process.Signal(syscall.SIGSTOP))
+	logins := r.logins()
+	answer := r.ask(t, "POST", "/chats/group", create)
+	three.kill()
+	got = <-answer
+	require.NoError(t, got.err)
+	require.Equal(t, http.StatusCreated, got.status, got.body)
+	r.back(t, logins, time.Now())
+	r.connected(t, l)
+	r.sound(t)
+	four.terminate(t)
+}
