@@ -1,7 +1,7 @@
 package flow
 
 import (
-	"maps"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -22,9 +22,8 @@ func (t *Types) Compile(d *Document, env *Environment) (*Program, []Problem) {
 		env = &Environment{}
 	}
 	c := t.compiled(d)
-	problems := slices.Concat(d.problems, c.problems)
 	linked, found := t.inEnvironment(d, c, env)
-	problems = append(problems, found...)
+	problems := slices.Concat(d.problems, c.problems, found)
 	sortProblems(problems, c.graph.ranks())
 	if Failed(problems) {
 		return nil, problems
@@ -52,6 +51,9 @@ func (t *Types) compiled(d *Document) *compiled {
 	return c
 }
 
+// maxVariables bounds the variables of a document, whether declared or not.
+const maxVariables = 200
+
 func (t *Types) build(d *Document) *compiled {
 	r := &report{root: d.root}
 	vertices := map[string]*vertex{}
@@ -65,6 +67,12 @@ func (t *Types) build(d *Document) *compiled {
 	}
 	g := newGraph(d, vertices)
 	g.regions()
+	for name := range d.Variables {
+		written[name] = true
+	}
+	if len(written) > maxVariables {
+		r.problem("document.variables", fmt.Sprintf("its nodes write %d variables; it may have %d", len(written), maxVariables), "")
+	}
 	b := meaning{r, d, g, t.expressions, baseScope(d, written), map[string]*expression.Scope{}}
 	for _, v := range g.order {
 		b.check(v)
@@ -141,7 +149,7 @@ type meaning struct {
 }
 
 func (m meaning) check(v *vertex) {
-	if v.config == nil {
+	if v.config == nil || m.full() {
 		return
 	}
 	m.path = []any{"nodes", v.id, "config"}
@@ -246,21 +254,4 @@ func variables(declared map[string]Typed) map[string]variable {
 		out[name] = v
 	}
 	return out
-}
-
-// functionsOf are the slugs of the functions that a document calls itself.
-func (g *graph) functionsOf() []string {
-	slugs := map[string]bool{}
-	for _, v := range g.order {
-		switch c := v.config.(type) {
-		case *callConfig:
-			slugs[c.Function] = true
-		case *agentConfig:
-			for _, slug := range c.Functions {
-				slugs[slug] = true
-			}
-		}
-	}
-	delete(slugs, "")
-	return slices.Sorted(maps.Keys(slugs))
 }

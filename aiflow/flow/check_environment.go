@@ -56,43 +56,8 @@ func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Prog
 	if env.Engine != "" && d.Engine != "" && d.Engine != env.Engine {
 		r.problem("document.engine", "is for the engine "+d.Engine+", not "+env.Engine, "", "engine")
 	}
-	program := *c.program
-	program.functions = t.link(d, c, env, r)
-	return &program, r.problems
-}
-
-// maxFunctions bounds the functions that belong to one document.
-const maxFunctions = 100
-
-// link compiles the functions that a document calls, and those that they
-// call. All share one map, so that they may call each other and themselves.
-func (t *Types) link(d *Document, c *compiled, env *Environment, r *report) map[string]*Program {
-	programs := map[string]*Program{}
-	queue := c.graph.functionsOf()
-	seen := map[string]bool{}
-	if d.Kind == KindFunction && d.Slug != "" {
-		own := *c.program
-		own.functions = programs
-		programs[d.Slug], seen[d.Slug] = &own, true
-	}
-	for ; len(queue) > 0; queue = queue[1:] {
-		slug := queue[0]
-		function := env.Functions[slug]
-		if seen[slug] || function == nil {
-			continue
-		}
-		seen[slug] = true
-		if len(seen) > maxFunctions {
-			r.problem("document.functions", fmt.Sprintf("calls more than %d functions", maxFunctions), "")
-			return programs
-		}
-		called := t.compiled(function)
-		program := *called.program
-		program.functions = programs
-		programs[slug] = &program
-		queue = append(queue, called.graph.functionsOf()...)
-	}
-	return programs
+	l := linker{types: t, report: r, environment: env, programs: map[string]*Program{}}
+	return l.link(d, c), r.problems
 }
 
 // refer checks a name against those that exist.

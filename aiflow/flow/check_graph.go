@@ -12,6 +12,9 @@ type graph struct {
 	document *Document
 	vertices map[string]*vertex
 	order    []*vertex // in the order of a walk from the start, then by id
+	loops    []*vertex // loop nodes, in the order of their regions, from 1
+	entries  map[*vertex]int
+	hints    int // that target gave
 }
 
 // vertex is a node of the graph.
@@ -123,13 +126,20 @@ func (g *graph) ranks() map[string]int {
 	return ranks
 }
 
+// maxHints bounds how often all nodes are looked through for a name that is
+// written alike.
+const maxHints = 50
+
 // target says what is wrong with a node that something leads to; code is ""
 // when nothing is.
 func (g *graph) target(id string) (code, message, hint string) {
 	v := g.vertices[id]
 	switch {
 	case v == nil:
-		return "graph.target", "there is no node " + shorten(id), didYouMean(id, keys(g.vertices))
+		if g.hints++; g.hints <= maxHints {
+			hint = didYouMean(id, keys(g.vertices))
+		}
+		return "graph.target", "there is no node " + shorten(id), hint
 	case v.node.Type == "trigger":
 		return "graph.into_trigger", "nothing may lead to the trigger", "lead to the node behind it"
 	case v.node.Type == "note":
@@ -142,6 +152,9 @@ func (g *graph) target(id string) (code, message, hint string) {
 func (g *graph) check(r *report) {
 	g.checkStart(r)
 	for _, v := range g.order {
+		if r.full() {
+			return
+		}
 		r.path = []any{"nodes", v.id}
 		g.checkNext(r, v)
 		if !v.reached && v.node.Type != "note" && g.vertices[g.document.Start] != nil {

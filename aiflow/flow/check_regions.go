@@ -3,6 +3,7 @@ package flow
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"slices"
 )
@@ -60,15 +61,14 @@ const regionOfErrors = 0
 
 // regions gives each node the regions around it.
 func (g *graph) regions() {
-	n := 1
-	entries := map[*vertex]int{}
+	g.entries = map[*vertex]int{}
 	for _, v := range g.order {
 		if _, ok := v.config.(*loopConfig); ok {
-			entries[v] = n
-			n++
+			g.loops = append(g.loops, v)
+			g.entries[v] = len(g.loops)
 		}
 	}
-	words := (n + 63) / 64
+	words := len(g.loops)/64 + 1
 	for _, v := range g.order {
 		v.may, v.must = make(set, words), make(set, words)
 		for i := range v.must {
@@ -79,7 +79,7 @@ func (g *graph) regions() {
 	failed := make(set, words)
 	failed.add(regionOfErrors)
 	g.enter(g.vertices[g.document.Settings.OnError], failed)
-	g.spread(entries)
+	g.spread()
 }
 
 // enter says that a path begins at v within the given regions.
@@ -92,7 +92,7 @@ func (g *graph) enter(v *vertex, in set) {
 
 // spread follows all edges until nothing changes any more. Each change adds
 // or takes a member of a set, so that it ends.
-func (g *graph) spread(entries map[*vertex]int) {
+func (g *graph) spread() {
 	work := make([]*vertex, 0, len(g.order))
 	queued := map[*vertex]bool{}
 	for _, v := range g.order {
@@ -104,8 +104,8 @@ func (g *graph) spread(entries map[*vertex]int) {
 		v := work[0]
 		queued[v] = false
 		for _, e := range v.edges {
-			changed := e.to.may.unite(e.around(v, v.may, entries))
-			changed = e.to.must.intersect(e.around(v, v.must, entries)) || changed
+			changed := e.to.may.unite(g.inside(v, e, v.may))
+			changed = e.to.must.intersect(g.inside(v, e, v.must)) || changed
 			if changed && !queued[e.to] {
 				work, queued[e.to] = append(work, e.to), true
 			}
@@ -113,10 +113,10 @@ func (g *graph) spread(entries map[*vertex]int) {
 	}
 }
 
-// around are the regions of an edge that leaves v.
-func (e edge) around(v *vertex, in set, entries map[*vertex]int) set {
+// inside are the regions of an edge that leaves v.
+func (g *graph) inside(v *vertex, e edge, in set) set {
 	entry := -1
-	if region, loop := entries[v]; loop && e.output == "body" {
+	if region, loop := g.entries[v]; loop && e.output == "body" {
 		entry = region
 	}
 	if e.output == "error" {
@@ -130,65 +130,48 @@ func (e edge) around(v *vertex, in set, entries map[*vertex]int) set {
 	return out
 }
 
-// loops are the loop nodes in the order of their regions, from 1.
-func (g *graph) loops() []*vertex {
-	var loops []*vertex
-	for _, v := range g.order {
-		if _, ok := v.config.(*loopConfig); ok {
-			loops = append(loops, v)
-		}
-	}
-	return loops
-}
-
 // around are the loops that may be around v, outer ones first: a loop is
-// outside of those that are in it.
+// outside of those that are in it. A run cannot be in more than those given.
 func (g *graph) around(v *vertex) []*vertex {
 	var loops []*vertex
-	for i, l := range g.loops() {
+	for i, l := range g.loops {
 		if v.may.has(i + 1) {
 			loops = append(loops, l)
 		}
 	}
 	slices.SortStableFunc(loops, func(a, b *vertex) int { return cmp.Compare(a.may.count(), b.may.count()) })
-	return loops
+	return loops[max(0, len(loops)-limitRunFrames):]
 }
 
 // loopAround says whether v may be in the body of a loop.
 func (g *graph) loopAround(v *vertex) bool {
-	for i := range g.loops() {
-		if v.may.has(i + 1) {
-			return true
-		}
-	}
-	return false
+	n := v.may.count()
+	return n > 1 || n == 1 && !v.may.has(regionOfErrors)
 }
 
 // checkRegions finds edges that enter or leave the body of a loop where they
 // should not.
 func (g *graph) checkRegions(r *report) {
-	loops := g.loops()
-	entries := map[*vertex]int{}
-	for i, l := range loops {
-		entries[l] = i + 1
-	}
 	for _, v := range g.order {
 		if !v.reached {
 			continue
 		}
 		r.path = []any{"nodes", v.id}
 		for _, e := range v.edges {
-			g.checkEdge(r, e, e.around(v, v.must, entries), loops)
+			g.checkEdge(r, e, g.inside(v, e, v.must))
+		}
+		if g.entries[v] > 0 && v.must.count() > limitRunFrames {
+			r.problem("loop.depth", fmt.Sprintf("stands in more than %d loops", limitRunFrames), "")
 		}
 	}
 }
 
-func (g *graph) checkEdge(r *report, e edge, around set, loops []*vertex) {
+func (g *graph) checkEdge(r *report, e edge, around set) {
 	at := []any{"next", e.output}
 	if e.output == "" {
 		at = []any{"config", "node"}
 	}
-	for i, l := range loops {
+	for i, l := range g.loops {
 		region := i + 1
 		switch {
 		case e.to == l && around.has(region):

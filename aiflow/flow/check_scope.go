@@ -31,8 +31,8 @@ func record(fields map[string]expression.Type) expression.Type {
 // exists when it is declared, or when a node writes it.
 func baseScope(d *Document, written map[string]bool) *expression.Scope {
 	vars := declared(d.Variables)
-	for name := range written {
-		if _, ok := vars[name]; !ok {
+	for _, name := range keys(written) {
+		if _, ok := vars[name]; !ok && len(vars) < maxVariables {
 			vars[name] = anyType
 		}
 	}

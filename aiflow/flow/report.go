@@ -11,7 +11,18 @@ type report struct {
 	root     *tree // nil while it is read
 	path     []any // names and indices
 	problems []Problem
+	errors   int
 }
+
+// What is reported of one document at most: a hostile one shall not cost more
+// than its size. Warnings take no room from errors.
+const (
+	maxErrors   = 400
+	maxWarnings = 200
+)
+
+// full says that looking for more errors is in vain.
+func (r *report) full() bool { return r.errors >= maxErrors }
 
 func (r *report) push(part any) { r.path = append(r.path, part) }
 func (r *report) pop()          { r.path = r.path[:len(r.path)-1] }
@@ -28,6 +39,14 @@ func (r *report) warn(code, message, hint string, at ...any) {
 // add adds p. A place that the document does not have, because a default
 // stands there, becomes the closest one around it.
 func (r *report) add(p Problem, at ...any) {
+	if p.Severity == SeverityError {
+		if r.full() {
+			return
+		}
+		r.errors++
+	} else if len(r.problems)-r.errors >= maxWarnings {
+		return
+	}
 	path := append(r.path[:len(r.path):len(r.path)], at...)
 	if r.root != nil {
 		path = path[:r.root.has(path)]
