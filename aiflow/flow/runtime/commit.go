@@ -82,7 +82,7 @@ func (t *turn) after(now time.Time) (runRow, error) {
 	}
 	row.State = string(raw)
 	if s.Wait != nil && !t.out.More {
-		row.Waits, row.Event = string(s.Wait.Kind), s.Wait.Event
+		row.Waits, row.Event = string(s.Wait.Kind), storable(s.Wait.Event)
 		if s.Wait.Kind != flow.WaitEffect {
 			row.Status = Waiting
 		}

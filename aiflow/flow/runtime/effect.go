@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -103,8 +104,15 @@ func callConsumer(account string, c flow.Call, id int64) string {
 	case flow.ToolRequest:
 		place += "/" + req.Server
 	}
+	place = storable(place[:min(len(place), maxPlace)])
 	return account + "/" + place + "#" + strconv.FormatInt(id%callShards, 10)
 }
+
+// storable drops what PostgreSQL cannot hold in text.
+func storable(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
+
+// maxPlace is the most bytes of a name of a place: indexes have limits.
+const maxPlace = 200
 
 func (w *work) setTimer(ctx context.Context, t flow.SetTimer) error {
 	return w.r.setTimerTx(ctx, w.tx, w.row.Seq, t.ID, database.Micros(t.At), &w.timers)

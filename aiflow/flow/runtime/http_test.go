@@ -231,3 +231,14 @@ func TestCallers(t *testing.T) {
 		require.Equal(t, "effect.unsupported", run.Error.Code)
 	})
 }
+
+// TestHostileTargets calls what no table could hold as it stands.
+func TestHostileTargets(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := running(t, db, nil)
+		for _, host := range []string{strings.Repeat("x", 1900) + ".invalid", "a%FFb.invalid", "%00.invalid", strings.Repeat("%C3%A4", 200) + ".invalid"} {
+			_, code := f.fetched(t, `"url":"http://`+host+`/"`)
+			require.Contains(t, []string{"http.connect", "http.bad_url", "http.blocked_host"}, code)
+		}
+	})
+}

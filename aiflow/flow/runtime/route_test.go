@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -195,5 +196,19 @@ func TestJump(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, runtime.Failed, run.Status)
 		require.Equal(t, "flow.not_found", run.Error.Code)
+	})
+}
+
+// TestGivesUp has a host that fails on one chat: others are answered, and so
+// is the chat once what fails is given up.
+func TestGivesUp(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := running(t, db, func(o *runtime.Options) { o.Logger = slog.New(slog.DiscardHandler) })
+		f.shelf.add(t, "parrot", nodes(t, ``, `"first":{"type":"message","config":{"text":"{{ input.text }}"}}`))
+		f.host.breaks = "poison"
+		f.say(t, "ana", "poison", "cure")
+		f.say(t, "ben", "hi")
+		f.awaitDid(t, "ben", "hi")
+		f.awaitDid(t, "ana", "cure")
 	})
 }

@@ -99,17 +99,18 @@ func (o *Observer) dropped(what string) {
 // Runtime keeps runs and takes their turns. It is safe for concurrent use, and
 // any number of processes may run one on the same PostgreSQL.
 type Runtime struct {
-	db      *database.DB
-	host    Host
-	engines []Engine
-	opts    Options
-	turns   *lane.Queue // key: mailbox
-	calls   *lane.Queue // key: call
-	web     *http.Client
-	guard   *guard.Guard
-	due     chan struct{} // the sweeper of timers is to look
-	waits   waits
-	loaded  programs
+	db       *database.DB
+	host     Host
+	engines  []Engine
+	opts     Options
+	turns    *lane.Queue // key: mailbox
+	calls    *lane.Queue // key: call
+	web      *http.Client
+	guard    *guard.Guard
+	due      chan struct{} // the sweeper of timers is to look
+	waits    waits
+	failures failures
+	loaded   programs
 }
 
 const (

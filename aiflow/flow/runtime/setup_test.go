@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -57,6 +58,7 @@ type host struct {
 	until  time.Time
 	refuse map[string]*flow.Error // by text
 	jumps  map[string]runtime.Source
+	breaks string // a text that it fails to send, without saying why
 }
 
 const hostTables = `CREATE TABLE IF NOT EXISTS test_did (id %s, run TEXT NOT NULL, effect TEXT NOT NULL, chat TEXT NOT NULL, what TEXT NOT NULL, body TEXT NOT NULL)`
@@ -113,8 +115,11 @@ func (h *host) SendTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, s flow.Se
 		return "", err
 	}
 	h.mu.Lock()
-	no := h.refuse[m.Text]
+	no, breaks := h.refuse[m.Text], h.breaks
 	h.mu.Unlock()
+	if breaks != "" && m.Text == breaks {
+		return "", errors.New("the host is broken")
+	}
 	if no != nil {
 		return "", no
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
@@ -39,28 +40,57 @@ func (r *Runtime) handleTurn(ctx context.Context, it lane.Item) lane.Outcome {
 			err = r.work(ctx, in)
 		}
 		if err != nil {
-			return r.failedTurn(ctx, it, in, err)
+			return r.failedTurn(ctx, it.Key, in, err)
 		}
+		r.failures.forget(it.Key)
 	}
-	return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond} // there may be more
+	return again // there may be more
 }
 
+// again has a mailbox looked at once more, after those of others.
+var again = lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
+
 // failedTurn says when to try again.
-func (r *Runtime) failedTurn(ctx context.Context, it lane.Item, in *inputRow, err error) lane.Outcome {
+func (r *Runtime) failedTurn(ctx context.Context, mailbox string, in *inputRow, err error) lane.Outcome {
 	if errors.Is(err, errTaken) {
 		return lane.Outcome{Verdict: lane.Retry, After: raceWait}
 	}
 	if ctx.Err() != nil {
 		return lane.Outcome{Verdict: lane.Yield}
 	}
-	if in != nil && it.Attempt >= patience && !database.Failed(err) {
+	failed := r.failures.add(mailbox)
+	if in != nil && failed >= patience && !database.Failed(err) {
 		r.opts.Logger.ErrorContext(ctx, "trunkline.flow.gave_up", "input", in.ID, "kind", in.Kind, "error", err)
 		if err := r.giveUp(ctx, in); err == nil {
-			return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
+			r.failures.forget(mailbox)
+			return again
 		}
 	}
-	r.opts.Logger.WarnContext(ctx, "a turn failed and is tried again", "attempt", it.Attempt, "error", err)
-	return lane.Outcome{Verdict: lane.Retry, After: min(retryMost, 100*time.Millisecond<<min(it.Attempt, 12))}
+	r.opts.Logger.WarnContext(ctx, "a turn failed and is tried again", "failed", failed, "error", err)
+	return lane.Outcome{Verdict: lane.Retry, After: min(retryMost, 25*time.Millisecond<<min(failed, 12))}
+}
+
+// failures counts, by mailbox and in this process, the turns that failed in a
+// row. A restart forgets them, which costs a few attempts.
+type failures struct {
+	mu    sync.Mutex
+	byKey map[string]int
+}
+
+func (f *failures) add(mailbox string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.byKey == nil {
+		f.byKey = map[string]int{}
+	}
+	f.byKey[mailbox]++
+	return f.byKey[mailbox]
+}
+
+func (f *failures) forget(mailbox string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.byKey, mailbox)
 }
 
 // giveUp ends what cannot be done: the run that the input is for, or a message
