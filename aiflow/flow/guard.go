@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
 // Limits of a turn: it commits and goes on in another.
@@ -14,6 +16,7 @@ const (
 	limitTurnEffects  = 50
 	limitTurnMessages = 20
 	limitTurnBytes    = 16 << 20 // that its expressions make
+	limitTurnWork     = 32 << 20 // bytes of variables that it writes and counts
 
 	stepEffects = 6 // at most, of one node
 )
@@ -53,7 +56,14 @@ func overLimit(code, format string, args ...any) *limitError {
 
 // tired reports whether others should have their turns first.
 func (t *Turn) tired() bool {
-	return len(t.Trace) >= limitTurnSteps || len(t.Effects) > limitTurnEffects-stepEffects || t.messages >= limitTurnMessages
+	return len(t.Trace) >= limitTurnSteps || len(t.Effects) > limitTurnEffects-stepEffects || t.messages >= limitTurnMessages ||
+		t.work > limitTurnWork || t.budget.Steps < limitTurnSteps*expression.MaxSteps || t.budget.Bytes < limitTurnBytes
+}
+
+// budget is what the expressions of one turn may spend: twice its share, so
+// that the node which takes the turn over its share ends well.
+func budget() *expression.Budget {
+	return &expression.Budget{Steps: 2 * limitTurnSteps * expression.MaxSteps, Bytes: 2 * limitTurnBytes}
 }
 
 // worn is the limit that a run reached before this turn, if any.

@@ -76,6 +76,26 @@ func TestTurnHasItsShare(t *testing.T) {
 		_, n := until(t, p, turn.State, flow.Continue{}, goldenWorld(nil))
 		require.Equal(t, 2, n)
 	})
+	t.Run("work", func(t *testing.T) {
+		t.Parallel()
+		big := make([]any, 1000)
+		for i := range big {
+			big[i] = strings.Repeat("x", 200)
+		}
+		p := nodes(t, map[string]any{"A": node("loop", map[string]any{"kind": "count", "times": "200", "max": 200}, "body", "B", "done", "E"), "B": node("set", map[string]any{"assign": []any{map[string]any{"var": "big[0]", "value": "{{ index }}"}}}), "E": node("end", map[string]any{"result": "{{ vars.big[0] }}"})},
+			map[string]any{"variables": map[string]any{"big": map[string]any{"type": "list", "default": big}}})
+		turn, n := until(t, p, nil, flow.Begin{}, goldenWorld(nil))
+		require.Greater(t, n, 2, "400 steps would be two turns")
+		require.Equal(t, 199, turn.State.Ended.Output)
+	})
+	t.Run("expressions", func(t *testing.T) {
+		t.Parallel()
+		p := nodes(t, map[string]any{"A": node("loop", map[string]any{"kind": "count", "times": "120", "max": 200}, "body", "B", "done", "E"), "B": node("set", map[string]any{"assign": slow(20)}), "E": node("end", map[string]any{"result": "{{ vars.n }}"})},
+			map[string]any{"variables": map[string]any{"n": map[string]any{"type": "integer"}, "list": map[string]any{"type": "list", "default": make([]any, 1000)}}})
+		turn, n := until(t, p, nil, flow.Begin{}, goldenWorld(nil))
+		require.Greater(t, n, 1, "240 steps would be one turn")
+		require.Equal(t, 1000, turn.State.Ended.Output)
+	})
 	t.Run("effects", func(t *testing.T) {
 		t.Parallel()
 		p := nodes(t, map[string]any{"A": node("loop", map[string]any{"kind": "count", "times": "90"}, "body", "B"), "B": node("event", map[string]any{"name": "x"})})
@@ -84,6 +104,15 @@ func TestTurnHasItsShare(t *testing.T) {
 		require.True(t, turn.More)
 		require.LessOrEqual(t, len(turn.Effects), 50)
 	})
+}
+
+// slow are assignments that take some thousand steps each.
+func slow(n int) []any {
+	out := make([]any, n)
+	for i := range out {
+		out[i] = map[string]any{"var": "n", "value": "{{ len(filter(vars.list, # == nil)) }}"}
+	}
+	return out
 }
 
 func TestRunThatGoesInCirclesFails(t *testing.T) {

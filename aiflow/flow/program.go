@@ -1,10 +1,6 @@
 package flow
 
-import (
-	"time"
-
-	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
-)
+import "time"
 
 // Program is a document made ready to run. It never changes: any number of
 // runs may use it at the same time.
@@ -80,8 +76,3 @@ const (
 
 // Out leaves a node by one of its outputs.
 func Out(output string) Exit { return Exit{output: output} }
-
-// budget is what the expressions of one turn may spend in all.
-func budget() *expression.Budget {
-	return &expression.Budget{Steps: limitTurnSteps * expression.MaxSteps, Bytes: limitTurnBytes}
-}

@@ -98,7 +98,7 @@ func merged(old, by any) (any, error) {
 	out := make(map[string]any, len(m)+len(more))
 	maps.Copy(out, m)
 	maps.Copy(out, more)
-	return out, nil
+	return out, fewMembers(out)
 }
 
 // appendTo adds an item to a list variable.

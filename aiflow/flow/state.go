@@ -79,7 +79,7 @@ const (
 type Wait struct {
 	Kind  WaitKind  `json:"kind"`
 	Node  string    `json:"node"`
-	ID    string    `json:"id"`              // what the answer names: the effect's or the approval's id
+	ID    string    `json:"id,omitempty"`    // what the answer names: the effect's or the approval's id
 	Timer string    `json:"timer,omitempty"` // its id; "" means without end
 	Until time.Time `json:"until,omitzero"`  // when Timer is due
 	Event string    `json:"event,omitempty"` // the name, for [WaitEvent]

@@ -3,6 +3,7 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
@@ -57,6 +58,7 @@ type Turn struct {
 	hidden   []string // the secrets of frames that have ended
 	messages int
 	size     int // of all variables; -1: not yet counted
+	work     int // bytes of variables that were written and counted
 }
 
 // Step takes one turn: it gives the run what it waits for and goes on until
@@ -103,7 +105,7 @@ func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
 		return nil, ErrOtherDocument
 	}
 	t.State.Turns++
-	t.recent = t.State.Recent
+	t.recent = slices.Clip(t.State.Recent)
 	t.rescope()
 	return t, nil
 }

@@ -94,6 +94,9 @@ func admitMap(v map[string]any, depth int) (any, error) {
 	if depth > limitDepth {
 		return nil, tooLarge("a value has at most 32 levels")
 	}
+	if err := fewMembers(v); err != nil {
+		return nil, err
+	}
 	out := make(map[string]any, len(v))
 	for name, item := range v {
 		item, err := admitAt(item, depth+1)

@@ -59,7 +59,9 @@ func (t *Turn) grow(old, v any) error {
 			}
 		}
 	} else {
-		t.size += sizeOf(v) - sizeOf(old)
+		before, after := sizeOf(old), sizeOf(v)
+		t.size += after - before
+		t.work += before + after
 	}
 	if t.size > limitVariables {
 		return &Error{Code: CodeValueSize, Message: "all variables together have at most 256 KiB"}
@@ -103,7 +105,14 @@ func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 		return m, nil
 	}
 	m[name] = item
-	return m, nil
+	return m, fewMembers(m)
+}
+
+func fewMembers(m map[string]any) error {
+	if len(m) > limitList {
+		return tooLarge("an object has at most 1,000 members")
+	}
+	return nil
 }
 
 func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
