@@ -128,7 +128,7 @@ func (g *graph) ranks() map[string]int {
 
 // maxHints bounds how often all nodes are looked through for a name that is
 // written alike.
-const maxHints = 50
+const maxHints = 20
 
 // target says what is wrong with a node that something leads to; code is ""
 // when nothing is.

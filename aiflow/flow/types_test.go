@@ -1,0 +1,240 @@
+package flow_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+// plain is a configuration of nothing.
+type plain struct {
+	Outs []string `json:"outs"`
+}
+
+func (p *plain) Outputs() []string                { return p.Outs }
+func (*plain) Check(*flow.Checker)                {}
+func (*plain) Step(*flow.Turn) (flow.Exit, error) { return flow.Out("out"), nil }
+
+// wrapped is a configuration with one member of any type.
+type wrapped[T any] struct {
+	flow.Config
+	Member T `json:"member" enum:"a"`
+}
+
+// bad are configurations that cannot be described.
+type (
+	badPattern struct {
+		plain
+		Name string `json:"name" pattern:"nothing"`
+	}
+	badBound struct {
+		plain
+		Name string `json:"name" max:"many"`
+	}
+	badDefault struct {
+		plain
+		N int `json:"n" default:"{"`
+	}
+	badRange struct {
+		plain
+		D []string `json:"d" itemMax:"x"`
+	}
+	notAPointer struct{ *plain }
+	nested      struct {
+		plain
+		Self *nested `json:"self"`
+	}
+)
+
+func TestRegister(t *testing.T) {
+	t.Parallel()
+	config := func() flow.Config { return &plain{} }
+	for want, nt := range map[string]flow.NodeType{
+		`flow: node type "x" has no Config`:                             {Name: "x"},
+		`flow: "No" is no name of a node type: it must match`:           {Name: "No", Config: config},
+		`flow: there is a node type "message" already`:                  {Name: "message", Config: config},
+		`a: it must be a pointer to a struct`:                           {Name: "a", Config: func() flow.Config { return notAPointer{} }},
+		`b: name: there is no pattern "nothing"`:                        {Name: "b", Config: func() flow.Config { return &badPattern{} }},
+		`c: name: reading the bound "many"`:                             {Name: "c", Config: func() flow.Config { return &badBound{} }},
+		`d: n: reading the default "{"`:                                 {Name: "d", Config: func() flow.Config { return &badDefault{} }},
+		`e: self: self: `:                                               {Name: "e", Config: func() flow.Config { return &nested{} }},
+		`f: member: chan int cannot be a part of a configuration`:       {Name: "f", Config: func() flow.Config { return &wrapped[chan int]{} }},
+		`g: member: map[int]string cannot be a part of a configuration`: {Name: "g", Config: func() flow.Config { return &wrapped[map[int]string]{} }},
+		`h: d: reading the bound "x"`:                                   {Name: "h", Config: func() flow.Config { return &badRange{} }},
+		`i: it must be a pointer to a struct`:                           {Name: "i", Config: func() flow.Config { return nil }},
+	} {
+		types := flow.NewTypes()
+		err := types.Register(nt)
+		require.Error(t, err, want)
+		text := strings.Replace(err.Error(), `flow: reading the configuration of node type "`+nt.Name+`"`, nt.Name, 1)
+		require.Contains(t, text, want)
+	}
+}
+
+// A type that is registered later is known to documents that were compiled
+// before.
+func TestRegisterLater(t *testing.T) {
+	t.Parallel()
+	types := flow.NewTypes()
+	raw := []byte(one(`{"type": "plain", "config": {"outs": ["a", "b:*"]}, "next": {"a": "n", "b:x": "n", "c": "n"}}`))
+	_, problems := compile(t, types, raw, nil)
+	require.Equal(t, []string{"error unknown.type /nodes/n/type: there is no node type plain"}, lines(problems))
+
+	require.NoError(t, types.Register(flow.NodeType{Name: "plain", Wait: "event", Config: func() flow.Config { return &plain{} }}))
+	_, problems = compile(t, types, raw, nil)
+	require.Equal(t, []string{"error graph.output /nodes/n/next/c: a node of type plain has no output c (did you mean a?)"}, lines(problems))
+	require.Contains(t, fmt.Sprint(types.Describe()), "plain")
+	require.NotContains(t, fmt.Sprint(flow.NewTypes().Describe()), "{plain ")
+}
+
+func TestCompileNothing(t *testing.T) {
+	t.Parallel()
+	for _, d := range []*flow.Document{nil, {}, {Name: "made by hand"}} {
+		p, problems := flow.NewTypes().Compile(d, nil)
+		require.Nil(t, p)
+		require.Equal(t, []string{"error document.empty : there is no document"}, lines(problems))
+	}
+}
+
+// Programs are compiled, kept and forgotten by many at once.
+func TestCompileAtOnce(t *testing.T) {
+	t.Parallel()
+	types := flow.NewTypes()
+	documents := make([]*flow.Document, 600) // more than are kept
+	for i := range documents {
+		documents[i] = decode(t, []byte(one(fmt.Sprintf(`{"type": "message", "config": {"text": "%d {{ contact.name }}"}}`, i))))
+	}
+	var all sync.WaitGroup
+	for worker := range 4 {
+		all.Go(func() {
+			for i := range documents {
+				d := documents[(i*7+worker)%len(documents)]
+				p, problems := types.Compile(d, nil)
+				if len(problems) > 0 || p.Hash() != d.Hash() {
+					t.Error(lines(problems))
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// A function may call itself and others, however deep; what is wrong with one
+// is told where the document begins to call.
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	functions := map[string]*flow.Document{}
+	add := func(slug string, calls ...string) {
+		var nodes []string
+		for i, called := range calls {
+			nodes = append(nodes, fmt.Sprintf(`"c%d": {"type": "call", "config": {"function": "%s"}, "next": {"out": "c%d"}}`, i, called, i+1))
+		}
+		nodes = append(nodes, fmt.Sprintf(`"c%d": {"type": "return"}`, len(calls)))
+		functions[slug] = decode(t, []byte(fmt.Sprintf(
+			`{"format": "trunkline-flow/1", "kind": "function", "slug": "%s", "name": "F", "start": "c0", "nodes": {%s}}`, slug, strings.Join(nodes, ", "))))
+	}
+	add("self", "self")
+	add("ping", "pong")
+	add("pong", "ping")
+	add("lost", "nowhere")
+	add("deep", "lost")
+	functions["broken"], _ = flow.Decode([]byte(`{"kind": "function"}`))
+	add("uses", "broken")
+	for i := range 101 {
+		add(fmt.Sprintf("f%d", i), fmt.Sprintf("f%d", i+1))
+	}
+	add("f101")
+
+	for slug, want := range map[string][]string{
+		"self": {}, "ping": {},
+		"lost":   {"error unknown.function /nodes/n/config/function: the function lost calls nowhere, which is not there"},
+		"deep":   {"error unknown.function /nodes/n/config/function: the function lost calls nowhere, which is not there"},
+		"broken": {"error function.broken /nodes/n/config/function: the function broken has errors (correct them first)"},
+		"uses":   {"error function.broken /nodes/n/config/function: the function broken has errors (correct them first)"},
+		"f0":     {"error document.functions /nodes/n/config/function: needs more than 100 functions"},
+		"f50":    {},
+	} {
+		raw := []byte(one(`{"type": "call", "config": {"function": "` + slug + `"}}`))
+		_, problems := compile(t, flow.NewTypes(), raw, &flow.Environment{Functions: functions})
+		require.Equal(t, want, lines(problems), slug)
+	}
+	_, problems := flow.NewTypes().Compile(functions["self"], &flow.Environment{})
+	require.Empty(t, problems, "a function may call itself wherever it is")
+}
+
+// The sizes of documents, at their limits and beyond.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	types := flow.NewTypes()
+	nodes := func(n int) string {
+		all := []string{`"t": {"type": "trigger"}`}
+		for i := range n - 1 {
+			all = append(all, fmt.Sprintf(`"n%d": {"type": "note"}`, i))
+		}
+		return document(strings.Join(all, ", "))
+	}
+	variables := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`"v%d": {"type": "any"}`, i))
+		}
+		return strings.Replace(document(`"t": {"type": "trigger"}`), `{`, `{"variables": {`+strings.Join(all, ", ")+`}, `, 1)
+	}
+	with := func(member string) string {
+		return strings.Replace(document(`"t": {"type": "trigger"}`), `{`, `{`+member+`, `, 1)
+	}
+	for name, c := range map[string]struct{ document, want string }{
+		"1000 nodes":     {nodes(1000), ""},
+		"1001 nodes":     {nodes(1001), "error shape.length /nodes: has 1001 members; at most 1000 members may stand here"},
+		"200 variables":  {variables(200), ""},
+		"201 variables":  {variables(201), "error shape.length /variables: has 201 members; at most 200 members may stand here"},
+		"ui":             {with(`"ui": {"x": "` + strings.Repeat("x", flow.MaxUIBytes-8) + `"}`), ""},
+		"large ui":       {with(`"ui": {"x": "` + strings.Repeat("x", flow.MaxUIBytes-7) + `"}`), "error shape.size /ui: has 262145 bytes; 262144 are allowed"},
+		"large":          {with(`"translations": {"x": "` + strings.Repeat("x", flow.MaxBytes) + `"}`), "error shape.size : has 1048710 bytes; 1048576 are allowed"},
+		"spaces":         {with(`"ui": ` + strings.Repeat(" ", flow.MaxBytes) + `{}`), ""},
+		"long value":     {one(`{"type": "set", "config": {"assign": [{"var": "v", "value": [` + strings.Repeat("1,", 1000) + `1]}]}}`), "error shape.length /nodes/n/config/assign/0/value: has 1001 items; a list has at most 1000"},
+		"deep value":     {one(`{"type": "set", "config": {"assign": [{"var": "v", "value": ` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}]}}`), "error value.depth /nodes/n/config/assign/0/value" + strings.Repeat("/0", 32) + ": has more than 32 levels"},
+		"large template": {one(`{"type": "message", "config": {"text": "` + "{{ 1 }}" + strings.Repeat("x", 4993) + `"}}`), "error shape.length /nodes/n/config/text: has 5000 characters; at most 4096 characters may stand here"},
+		"large body": {
+			one(`{"type": "http", "config": {"url": "https://x.example", "method": "POST", "body": {"kind": "json", "value": [` + strings.Repeat(`"`+strings.Repeat("x", 60_000)+`", `, 5) + `1]}}}`),
+			"error shape.size /nodes/n/config/body/value: has more than 256 KiB",
+		},
+	} {
+		_, problems := compile(t, types, []byte(c.document), nil)
+		var errors []string
+		for _, line := range lines(problems) {
+			if strings.HasPrefix(line, "error") {
+				errors = append(errors, line)
+			}
+		}
+		require.Equal(t, c.want, strings.Join(errors, "\n"), name)
+	}
+}
+
+// Durations are those of ISO 8601 that have a fixed length; sizes have units.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	types := flow.NewTypes()
+	ok := func(member, value string) bool {
+		_, problems := compile(t, types, []byte(one(`{"type": "http", "config": {"url": "https://x.example", "`+member+`": `+value+`}}`)), nil)
+		return !flow.Failed(problems)
+	}
+	for value, want := range map[string]bool{
+		`"PT1S"`: true, `"PT60S"`: true, `"PT1M"`: true, `"PT0M1S"`: true, `"PT1.5S"`: true, `"PT0.9999S"`: false, `"PT61S"`: false, `"P0DT5S"`: true,
+		`"P1D"`: false, `"1S"`: false, `"PT"`: false, `"P"`: false, `"P0DT"`: false, `"PT1S "`: false, `"pt1s"`: false, `"P1Y"`: false, `"P1M"`: false, `"PT-1S"`: false,
+		`"PT99999999999999999999S"`: false, `1`: false, `null`: false, `"P999999W"`: false, `""`: false,
+	} {
+		require.Equal(t, want, ok("timeout", value), value)
+	}
+	for value, want := range map[string]bool{
+		`0`: true, `1000`: true, `"1000"`: true, `"1000B"`: true, `"1KiB"`: true, `"1MiB"`: true, `1048576`: true,
+		`1048577`: false, `"2MiB"`: false, `"1KB"`: false, `"1 KiB"`: false, `-1`: false, `1.5`: false, `"x"`: false, `true`: false, `"999999999999MiB"`: false,
+	} {
+		require.Equal(t, want, ok("maxResponse", value), value)
+	}
+}
