@@ -207,7 +207,7 @@ func TestCache(t *testing.T) {
 func TestNearest(t *testing.T) {
 	t.Parallel()
 	names := []string{"name", "contact", "Email", "ok"}
-	for name, want := range map[string]string{"nmae": "name", "cotnact": "contact", "contacts": "contact", "email": "Email", "o": "ok", "address": "", "": "", "x": "", strings.Repeat("n", 100): ""} {
+	for name, want := range map[string]string{"anme": "name", "cotnact": "contact", "contacts": "contact", "email": "Email", "o": "ok", "address": "", "": "", "x": "", strings.Repeat("n", 100): ""} {
 		require.Equal(t, want, expression.Nearest(name, names), name)
 	}
 	require.Empty(t, expression.Nearest("a", nil))

@@ -15,7 +15,7 @@ type calls map[string]any
 // functionCases has cases of every function, by its name.
 var functionCases = map[string]calls{
 	"upper":     {`upper("niño é1")`: "NIÑO É1", `upper("")`: ""},
-	"lower":     {`lower("ÀB Ñ")`: "àb ñ"},
+	"lower":     {`lower("ÀB Ñ")`: "àb ñ", `lower("Ⱥ")`: "ⱥ"},
 	"title":     {`title("ana maría o'neil")`: "Ana María O'neil", `title("HELLO world-wide 2nd")`: "Hello World-Wide 2nd"},
 	"trim":      {`trim(" \n a b ")`: "a b"},
 	"digits":    {`digits("+34 (600) 12-34")`: "346001234"},
