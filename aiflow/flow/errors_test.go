@@ -46,8 +46,8 @@ func throw(code string) map[string]any {
 	return node("throw", map[string]any{"code": code, "message": "thrown"})
 }
 
-func functionDoc(slug string, start string, list map[string]any, more map[string]any) json.RawMessage {
-	d := map[string]any{"format": flow.Format, "kind": "function", "engine": "aiflow", "slug": slug, "name": slug, "start": start, "nodes": list}
+func functionDoc(slug string, list map[string]any, more map[string]any) json.RawMessage {
+	d := map[string]any{"format": flow.Format, "kind": "function", "engine": "aiflow", "slug": slug, "name": slug, "start": "F", "nodes": list}
 	for name, v := range more {
 		d[name] = v
 	}
@@ -80,9 +80,9 @@ func calling(t testing.TB, list map[string]any, settings map[string]any, functio
 
 func TestWhoTakesAnError(t *testing.T) {
 	t.Parallel()
-	bad := functionDoc("bad", "F", map[string]any{"F": throw("bad.thing")}, nil)
-	saved := functionDoc("saved", "F", map[string]any{"F": throw("bad.thing"), "G": node("return", map[string]any{"name": "saved"})}, map[string]any{"settings": map[string]any{"onError": "G"}})
-	outer := functionDoc("outer", "F", map[string]any{"F": node("loop", map[string]any{"kind": "count", "times": "3", "onItemError": "continue"}, "body", "C"), "C": call("bad"), "D": node("return", map[string]any{})}, nil)
+	bad := functionDoc("bad", map[string]any{"F": throw("bad.thing")}, nil)
+	saved := functionDoc("saved", map[string]any{"F": throw("bad.thing"), "G": node("return", map[string]any{"name": "saved"})}, map[string]any{"settings": map[string]any{"onError": "G"}})
+	outer := functionDoc("outer", map[string]any{"F": node("loop", map[string]any{"kind": "count", "times": "3", "onItemError": "continue"}, "body", "C"), "C": call("bad"), "D": node("return", map[string]any{})}, nil)
 	for _, test := range []struct {
 		name     string
 		list     map[string]any
@@ -145,7 +145,7 @@ func TestOnErrorDoesNotGoInCircles(t *testing.T) {
 
 func TestLoopsAndFunctionsInEachOther(t *testing.T) {
 	t.Parallel()
-	first := functionDoc("first", "F", map[string]any{
+	first := functionDoc("first", map[string]any{
 		"F": node("loop", map[string]any{"kind": "each", "items": "args.list"}, "body", "G", "done", "N"),
 		"G": node("condition", map[string]any{"branches": []any{map[string]any{"id": "big", "when": "item > 1"}}}, "big", "R"),
 		"R": node("return", map[string]any{"value": map[string]any{"found": "{{ item }}"}}), "N": node("return", map[string]any{"name": "none"}),
@@ -161,7 +161,7 @@ func TestLoopsAndFunctionsInEachOther(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"2 -1 5"}, texts(t, turn))
 
-	stop := functionDoc("stop", "F", map[string]any{"F": node("end", map[string]any{"result": "{{ args.why }}"})}, map[string]any{"args": map[string]any{"why": map[string]any{"type": "string", "secret": true}}})
+	stop := functionDoc("stop", map[string]any{"F": node("end", map[string]any{"result": "{{ args.why }}"})}, map[string]any{"args": map[string]any{"why": map[string]any{"type": "string", "secret": true}}})
 	p = calling(t, map[string]any{"A": node("loop", map[string]any{"kind": "count", "times": "3"}, "body", "B"), "B": node("call", map[string]any{"function": "stop", "args": map[string]any{"why": "because of {{ index }}"}})}, nil, stop)
 	turn, err = p.Step(nil, flow.Begin{}, goldenWorld(nil))
 	require.NoError(t, err)
