@@ -163,6 +163,7 @@ func TestMask(t *testing.T) {
 		"a written phone":    {`{"chatId":"call +55 (11) 99999-0000 now"}`, `{"chatId":"call •••0000 now"}`},
 		"two phones":         {`{"chatId":"5511999990000, 5511999991111"}`, `{"chatId":"•••0000, •••1111"}`},
 		"an id":              {`{"chatId":"3EB0123456789ABC"}`, `{"chatId":"3EB0123456789ABC"}`},
+		"an id with a phone": {`{"chatId":"wamid.HBgNNTUxMTk5OTk5MDAwMBUCABEYEjNFQjA0RjQ5"}`, `{"chatId":"wamid.•••QjA0RjQ5"}`},
 		"a UUID":             {`{"chatId":"0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"}`, `{"chatId":"0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"}`},
 		"few digits":         {`{"chatId":"12-34-56"}`, `{"chatId":"12-34-56"}`},
 		"an id of ours":      {`{"id":9007199254740993}`, `{"id":9007199254740993}`},

@@ -98,7 +98,7 @@ func benchExecute(b *testing.B, db *sqlx.DB) {
 
 // turn makes some calls and adds up what they took.
 func (s *side) turn(b *testing.B, callers int, n *asked) (calls int) {
-	const each = 40
+	const each = 20
 	looked := testkit.CPUTime(b)
 	cpu := testkit.CPUTime(b)
 	looked = cpu - looked // what it takes to look

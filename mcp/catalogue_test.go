@@ -94,13 +94,16 @@ func TestInterfaceShape(t *testing.T) {
 func TestOwnSchema(t *testing.T) {
 	t.Parallel()
 	r := free(t, mcp.Options{})
-	schema := json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"integer"}}}`)
+	schema := json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"n":{"$ref":"#/$defs/n"},"name":{"type":"string","description":"Whose."},"list":{"type":"array"},"i":{"type":"integer"},"o":{"type":"object"}},"required":["name"],"$defs":{"n":{"type":"integer"}}}`)
 	require.NoError(t, mcp.Register(r, mcp.Function[json.RawMessage, json.RawMessage]{
 		Name: "own", Description: "Has a schema of its own.", Schema: schema,
 		Handler: func(_ context.Context, _ mcp.Call, in json.RawMessage) (json.RawMessage, error) { return in, nil },
 	}))
 	require.JSONEq(t, string(schema), string(r.Tools()[0].Input))
 	require.JSONEq(t, `{"type":"object"}`, string(r.Tools()[0].Output))
+	text, err := json.Marshal(r.Functions()[0].Arguments)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"n":{"type":"any","required":false},"list":{"type":"array","required":false},"i":{"type":"number","required":false},"o":{"type":"object","required":false},"name":{"type":"string","required":true,"description":"Whose."}}`, string(text))
 	require.JSONEq(t, `{"n":9007199254740993}`, string(call(t, r, ana, "own", `{"n":9007199254740993}`).Result))
 	require.JSONEq(t, `{}`, string(call(t, r, ana, "own", ``).Result))
 	refused(t, call(t, r, ana, "own", `[1]`), mcp.CodeInvalidArguments)
@@ -147,6 +150,10 @@ func TestRegisterRefuses(t *testing.T) {
 		`Function.Timeout is negative`:       register(ok{Name: "x", Description: "x", Handler: ponging, Timeout: -1}),
 		`arguments: with Function.Schema`:    register(ok{Name: "x", Description: "x", Handler: ponging, Schema: json.RawMessage(`{}`)}),
 
+		`arguments: Function.Schema is no JSON Schema`: mcp.Register(r, mcp.Function[json.RawMessage, none]{
+			Name: "x", Description: "x", Schema: json.RawMessage(`[]`),
+			Handler: func(context.Context, mcp.Call, json.RawMessage) (none, error) { return none{}, nil },
+		}),
 		`arguments: they are the fields of a struct, not string`: of[string](r),
 		`arguments: field C: chan int is nothing in JSON`: of[struct {
 			C chan int `json:"c"`

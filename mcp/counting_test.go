@@ -36,7 +36,7 @@ type counter struct {
 func (c counter) Driver() driver.Driver { return c.db.Driver() }
 
 func (c counter) Connect(ctx context.Context) (driver.Conn, error) {
-	lent, err := c.db.DB.Conn(ctx)
+	lent, err := c.db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}

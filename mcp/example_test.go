@@ -49,7 +49,7 @@ func Example() {
 	agent := mcp.Caller{Account: mcp.OneAccount, User: "agent", May: func(permission string) bool {
 		return slices.Contains([]string{mcp.PermissionExecute, "stock.read"}, permission)
 	}}
-	for _, arguments := range []string{`{"article":"A-7"}`, `{"article":"B-1"}`, `{"articel":"A-7","size":"xl"}`, `{"article":"A-7"}`} {
+	for _, arguments := range []string{`{"article":"A-7"}`, `{"article":"B-1"}`, `{"number":"A-7","size":"xl"}`, `{"article":"A-7"}`} {
 		out := r.Execute(ctx, agent, mcp.Request{Function: "in_stock", Arguments: []byte(arguments)})
 		if out.Success {
 			fmt.Println(out.Status(), string(out.Result))
@@ -66,7 +66,7 @@ func Example() {
 	// Output:
 	// 200 {"pieces":12}
 	// 404 not_found []
-	// 422 invalid_arguments [{articel is unknown} {size must be one of s, m, l} {article is missing}]
+	// 422 invalid_arguments [{number is unknown} {size must be one of s, m, l} {article is missing}]
 	// 429 rate_limited []
 	// agent in_stock {"article":"A-7"} rate_limited
 }
@@ -76,7 +76,8 @@ func ExampleFunction_plan() {
 	type order struct {
 		Pieces int `json:"pieces" minimum:"1"`
 	}
-	r := exampleRegistry()
+	r, end := exampleRegistry()
+	defer end()
 	check(mcp.Register(r, mcp.Function[order, struct{}]{
 		Name: "order", Description: "Orders pieces.",
 		Handler: func(context.Context, mcp.Call, order) (struct{}, error) {
@@ -93,16 +94,19 @@ func ExampleFunction_plan() {
 	// Output: {"dryRun":true,"plan":{"allowed":true,"price":15}}
 }
 
-func exampleRegistry() *mcp.Registry {
+// exampleRegistry is a registry in a temporary folder, which end removes.
+func exampleRegistry() (r *mcp.Registry, end func()) {
 	dir, err := os.MkdirTemp("", "mcp")
 	check(err)
 	db, err := sqldb.Open(context.Background(), "sqlite://"+filepath.Join(dir, "example.db"))
 	check(err)
 	check(mcp.Migrate(context.Background(), db))
-	check(os.RemoveAll(dir)) // the open files stay
-	r, err := mcp.New(context.Background(), db, nil)
+	r, err = mcp.New(context.Background(), db, nil)
 	check(err)
-	return r
+	return r, func() {
+		check(db.Close())
+		check(os.RemoveAll(dir))
+	}
 }
 
 func check(err error) {

@@ -56,7 +56,8 @@ type Function[In, Out any] struct {
 
 	// Schema is published as the schema of the arguments instead of one made
 	// from In, which is [json.RawMessage] then. Nothing but that the arguments
-	// are an object is checked before the handler is called.
+	// are an object is checked before the handler is called, and none of them is
+	// private.
 	Schema json.RawMessage
 
 	// Handler does it. The context ends with the deadline, and when the caller

@@ -19,7 +19,12 @@ const (
 	maxShownArguments = 4096 // bytes of all arguments, roughly
 	phoneDigits       = 7    // from how many on digits may be a phone number
 	phoneShown        = 4    // of them, at the end
+	idShown           = 8    // characters of an id that holds a phone number, at its end
 )
+
+// phoneID begins ids of the WhatsApp Cloud API. They are base64 of the
+// contact's number and a random part, which comes last.
+const phoneID = "wamid."
 
 // secretWords are parts of the names of what nobody may read. Names are
 // compared in lower case and without what separates words.
@@ -153,6 +158,9 @@ func (m *masker) text(s string) {
 // maskText is the beginning of a text, with the last digits of what may be
 // phone numbers.
 func maskText(s string) string {
+	if strings.HasPrefix(s, phoneID) && len(s) > len(phoneID)+idShown {
+		return phoneID + "•••" + strings.ToValidUTF8(s[len(s)-idShown:], "")
+	}
 	if utf8.RuneCountInString(s) > maxShownText {
 		s = string([]rune(s)[:maxShownText]) + "…"
 	}

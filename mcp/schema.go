@@ -2,8 +2,13 @@ package mcp
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
+
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
 )
 
 // schema is what we use of JSON Schema.
@@ -36,6 +41,27 @@ func (s *shape) published() json.RawMessage {
 	return out
 }
 
+// givenShape is the shape of arguments with a [Function.Schema]. Its fields are
+// for descriptors alone.
+func givenShape(given json.RawMessage) (*shape, error) {
+	var doc struct {
+		Properties map[string]json.RawMessage
+		Required   []string
+	}
+	if err := json.Unmarshal(given, &doc); err != nil || jsonscan.Kind(given) != '{' {
+		return nil, errors.New("Function.Schema is no JSON Schema of an object")
+	}
+	out := &shape{kind: kindAny, typ: rawMessage, own: true, given: given}
+	for _, name := range slices.Sorted(maps.Keys(doc.Properties)) {
+		var about struct{ Type, Description string }
+		_ = json.Unmarshal(doc.Properties[name], &about) // what is said in other ways is any type
+		out.fields = append(out.fields, &field{
+			name: name, required: slices.Contains(doc.Required, name), shape: &shape{kind: kind(about.Type), doc: about.Description, given: doc.Properties[name]},
+		})
+	}
+	return out, nil
+}
+
 func (s *shape) schema() *schema {
 	if s.void { // it may be null, which is said by no type
 		return &schema{Description: s.doc}
@@ -45,6 +71,9 @@ func (s *shape) schema() *schema {
 
 // bare is the schema without a word of null.
 func (s *shape) bare() *schema {
+	if s.given != nil {
+		return &schema{Type: string(s.kind), Description: s.doc}
+	}
 	out := &schema{
 		Type: string(s.kind), Description: s.doc, Enum: s.enum, Default: s.fallback,
 		Minimum: number(s.minimum), Maximum: number(s.maximum),

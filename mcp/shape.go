@@ -77,10 +77,7 @@ func inputShape(t reflect.Type, schema json.RawMessage) (*shape, error) {
 		if t != rawMessage {
 			return nil, fmt.Errorf("with Function.Schema they are a json.RawMessage, not %s", t)
 		}
-		if !json.Valid(schema) {
-			return nil, errors.New("Function.Schema is not valid JSON")
-		}
-		return &shape{kind: kindAny, typ: t, own: true, given: schema}, nil
+		return givenShape(schema)
 	}
 	s := &shaper{reading: true}
 	out, err := s.shape(t)
