@@ -52,6 +52,7 @@ Sign up, log in, and send the token with every request: ` + "`Authorization: Bea
 * Unknown fields and query parameters are refused.
 * Every refusal is a problem document (RFC 9457) with a stable ` + "`code`" + `.
 * Every response carries ` + "`X-Request-Id`" + `, which the server's log has too.
+* AI agents call functions: here at ` + "`/service-mcp`" + `, or with the same token over the Model Context Protocol at ` + "`/mcp`" + `.
 * What is delivered to webhooks stands under webhooks: a request, with its headers and body, for each kind of event.
 * Within a major version members, optional fields and operations are only added; ignore members that you do not know.`
 
