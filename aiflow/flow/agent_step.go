@@ -42,7 +42,7 @@ func (c *agentConfig) Resume(t *Turn, in Input) (Exit, error) {
 	if t.waited.Kind == WaitApproval {
 		return Out("denied"), nil
 	}
-	return Exit{}, &Error{Code: CodeNoReply, Message: "the contact did not answer the agent"}
+	return Exit{}, &Error{Code: codeNoReply, Message: "the contact did not answer the agent"}
 }
 
 func (c *agentConfig) goOn(t *Turn, change func(*ModelRequest)) (Exit, error) {

@@ -41,9 +41,9 @@ func (t *Turn) again(r retryConfig, e *Error, once bool) (Exit, error) {
 // repeatable reports whether another attempt may go better.
 func repeatable(e *Error, once bool) bool {
 	switch e.Code {
-	case CodeHTTPConnect, "mcp.connect", "llm.rate_limited":
+	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited:
 		return true
-	case CodeHTTPTimeout, CodeHTTPStatus, "mcp.timeout", "llm.timeout", "llm.unavailable":
+	case CodeHTTPTimeout, codeHTTPStatus, CodeMCPTimeout, CodeLLMTimeout, CodeLLMUnavailable:
 		return !once
 	}
 	return false

@@ -24,7 +24,7 @@ func (c *callConfig) Step(t *Turn) (Exit, error) {
 // enter begins a call or a loop, unless there are too many around it.
 func (t *Turn) enter(f Frame, g *Program) error {
 	if len(t.State.Frames) > limitRunFrames {
-		return overLimit(CodeRunFrames, "more than %d calls and loops stand inside each other%s", limitRunFrames, repeated(t.recent))
+		return overLimit(codeRunFrames, "more than %d calls and loops stand inside each other%s", limitRunFrames, repeated(t.recent))
 	}
 	t.push(f, g)
 	return nil

@@ -15,13 +15,13 @@ import (
 
 // Codes of values that cannot be kept.
 const (
-	CodeValueType = "value.type"
-	CodeValueSize = "value.too_large"
+	codeValueType = "value.type"
+	codeValueSize = "value.too_large"
 )
 
-func wrongType(message string) *Error { return &Error{Code: CodeValueType, Message: message} }
+func wrongType(message string) *Error { return &Error{Code: codeValueType, Message: message} }
 
-func tooLarge(message string) *Error { return &Error{Code: CodeValueSize, Message: message} }
+func tooLarge(message string) *Error { return &Error{Code: codeValueSize, Message: message} }
 
 // at puts the name of a value before what is wrong with it.
 func at(err error, name string) error {

@@ -6,7 +6,7 @@ import (
 
 // Codes and range of delays.
 const (
-	CodeDelay  = "delay.time"
+	codeDelay  = "delay.time"
 	leastDelay = time.Second
 	mostDelay  = 90 * 24 * time.Hour
 )
@@ -41,7 +41,7 @@ func (c *delayConfig) until(t *Turn) (time.Time, error) {
 		}
 		d, err := parseDuration(s)
 		if err != nil || d < leastDelay || d > mostDelay {
-			return until, &Error{Code: CodeDelay, Message: "for: must be a duration from PT1S to P90D"}
+			return until, &Error{Code: codeDelay, Message: "for: must be a duration from PT1S to P90D"}
 		}
 		until = until.Add(d)
 	}
@@ -55,7 +55,7 @@ func (c *delayConfig) until(t *Turn) (time.Time, error) {
 		}
 	}
 	if until.Sub(t.world.Now) > mostDelay {
-		return until, &Error{Code: CodeDelay, Message: "until: is more than 90 days away"}
+		return until, &Error{Code: codeDelay, Message: "until: is more than 90 days away"}
 	}
 	return c.Window.moved(until), nil
 }
@@ -70,7 +70,7 @@ func (c *delayConfig) date(t *Turn) (time.Time, error) {
 			return when, nil
 		}
 	}
-	return time.Time{}, &Error{Code: CodeDelay, Message: "until: must be a date with its time"}
+	return time.Time{}, &Error{Code: codeDelay, Message: "until: must be a date with its time"}
 }
 
 // moved is when the window is next open.

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// CodeExtract is the code when nobody is there to find entities or intents.
-const CodeExtract = "extract.unavailable"
+// codeExtract is the code when nobody is there to find entities or intents.
+const codeExtract = "extract.unavailable"
 
 // extractTimeout is how long a model may take to extract.
 const extractTimeout = 15 * time.Second
@@ -30,7 +30,7 @@ func (c *extractConfig) Step(t *Turn) (Exit, error) {
 		}})
 	}
 	if t.world.Extractor == nil {
-		return Exit{}, &Error{Code: CodeExtract, Message: "nobody is there to find what method " + c.Method + " looks for"}
+		return Exit{}, &Error{Code: codeExtract, Message: "nobody is there to find what method " + c.Method + " looks for"}
 	}
 	if c.Method == "intent" {
 		return c.intent(t, input, locale)
@@ -114,7 +114,7 @@ func (c *extractConfig) Resume(t *Turn, in Input) (Exit, error) {
 	case FinishDone:
 		return c.found(t, object(r.Value))
 	case FinishInvalid:
-		return Exit{}, &Error{Code: CodeSchema, Message: "the values do not fit the schema"}
+		return Exit{}, &Error{Code: codeSchema, Message: "the values do not fit the schema"}
 	case FinishRefused:
 		return Out("nomatch"), nil
 	}

@@ -7,6 +7,23 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
+// Codes with which those who do effects say what went wrong. After the first
+// group a call is repeated if its node says so: always when nobody can have
+// heard it, else when that is safe.
+const (
+	CodeHTTPConnect    = "http.connect" // nobody heard the request
+	CodeHTTPTimeout    = "http.timeout"
+	CodeMCPConnect     = "mcp.connect" // nobody heard the request
+	CodeMCPTimeout     = "mcp.timeout"
+	CodeLLMLimited     = "llm.rate_limited" // the request was turned away
+	CodeLLMTimeout     = "llm.timeout"
+	CodeLLMUnavailable = "llm.unavailable"
+
+	CodeHTTPBody = "http.bad_body"
+	CodeUnknown  = "effect.unknown" // a call that must not be made twice was begun, and nobody knows its end
+	CodeNoChat   = "channel.no_chat"
+)
+
 // Error is what went wrong in a run: what error outputs carry, and what
 // expressions see as error.
 type Error struct {

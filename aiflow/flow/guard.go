@@ -37,12 +37,12 @@ const (
 
 // Codes of runs that reached a limit.
 const (
-	CodeRunSteps    = "run.steps"
-	CodeRunTurns    = "run.turns"
-	CodeRunFrames   = "run.frames"
-	CodeRunLife     = "run.life"
-	CodeRunTimeouts = "run.timeouts"
-	CodeRunSame     = "run.same_message"
+	codeRunSteps    = "run.steps"
+	codeRunTurns    = "run.turns"
+	codeRunFrames   = "run.frames"
+	codeRunLife     = "run.life"
+	codeRunTimeouts = "run.timeouts"
+	codeRunSame     = "run.same_message"
 )
 
 // limitError is an error that ends the run.
@@ -70,9 +70,9 @@ func budget() *expression.Budget {
 func (t *Turn) worn() *limitError {
 	switch s := t.State; {
 	case s.Turns > limitRunTurns:
-		return overLimit(CodeRunTurns, "the run took more than %d turns%s", limitRunTurns, repeated(t.recent))
+		return overLimit(codeRunTurns, "the run took more than %d turns%s", limitRunTurns, repeated(t.recent))
 	case !t.world.Run.StartedAt.IsZero() && t.world.Now.Sub(t.world.Run.StartedAt) > limitRunLife:
-		return overLimit(CodeRunLife, "the run is more than 100 days old")
+		return overLimit(codeRunLife, "the run is more than 100 days old")
 	}
 	return nil
 }
@@ -82,14 +82,14 @@ func (t *Turn) spent() *limitError {
 	if t.State.Steps < limitRunSteps {
 		return nil
 	}
-	return overLimit(CodeRunSteps, "the run took more than %d steps%s", limitRunSteps, repeated(t.recent))
+	return overLimit(codeRunSteps, "the run took more than %d steps%s", limitRunSteps, repeated(t.recent))
 }
 
 // timedOut leaves a node through its timeout output. A run that nobody
 // answers again and again ends.
 func (t *Turn) timedOut() (Exit, error) {
 	if t.State.Timeouts++; t.State.Timeouts > limitRunTimeouts {
-		return Exit{}, overLimit(CodeRunTimeouts, "nobody answered %d times in a row%s", t.State.Timeouts, repeated(t.recent))
+		return Exit{}, overLimit(codeRunTimeouts, "nobody answered %d times in a row%s", t.State.Timeouts, repeated(t.recent))
 	}
 	return Out("timeout"), nil
 }
@@ -106,7 +106,7 @@ func (t *Turn) say(content []byte) error {
 			continue
 		}
 		if s.Said[i].Count++; s.Said[i].Count > limitRunSame {
-			return overLimit(CodeRunSame, "the same message was sent more than %d times in five minutes%s", limitRunSame, repeated(t.recent))
+			return overLimit(codeRunSame, "the same message was sent more than %d times in five minutes%s", limitRunSame, repeated(t.recent))
 		}
 		return nil
 	}

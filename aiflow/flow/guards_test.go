@@ -127,7 +127,7 @@ func TestRunThatGoesInCirclesFails(t *testing.T) {
 		t.Parallel()
 		p := nodes(t, map[string]any{"A": node("set", count(), "out", "B", "error", "A"), "B": node("goto", map[string]any{"node": "A"})}, counting)
 		turn, n := until(t, p, nil, flow.Begin{}, goldenWorld(nil))
-		ended(t, turn, flow.CodeRunSteps, "A → B → A")
+		ended(t, turn, "run.steps", "A → B → A")
 		require.Equal(t, 400, n-1)
 	})
 	t.Run("turns", func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestRunThatGoesInCirclesFails(t *testing.T) {
 			turn, err = p.Step(turn.State, flow.Timer{ID: turn.State.Wait.Timer}, w)
 		}
 		require.NoError(t, err)
-		ended(t, turn, flow.CodeRunTurns, "A → B → A")
+		ended(t, turn, "run.turns", "A → B → A")
 	})
 	t.Run("life", func(t *testing.T) {
 		t.Parallel()
@@ -152,7 +152,7 @@ func TestRunThatGoesInCirclesFails(t *testing.T) {
 		w.Now = w.Now.Add(101 * 24 * time.Hour)
 		turn, err = p.Step(turn.State, flow.Timer{ID: turn.State.Wait.Timer}, w)
 		require.NoError(t, err)
-		ended(t, turn, flow.CodeRunLife, "100 days")
+		ended(t, turn, "run.life", "100 days")
 	})
 	t.Run("the same message in later turns", func(t *testing.T) {
 		t.Parallel()

@@ -10,14 +10,9 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
-// Codes of HTTP calls.
 const (
-	CodeHTTPStatus  = "http.status"
-	CodeHTTPBody    = "http.bad_body"
-	CodeHTTPURL     = "http.bad_url"
-	CodeHTTPTimeout = "http.timeout"
-	CodeHTTPConnect = "http.connect"
-	CodeUnknown     = "effect.unknown"
+	codeHTTPStatus = "http.status"
+	codeHTTPURL    = "http.bad_url"
 
 	mostBody = 256 << 10
 )
@@ -65,7 +60,7 @@ func (c *httpConfig) url(t *Turn) (string, error) {
 	}
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || len(s) > 2048 {
-		return "", &Error{Code: CodeHTTPURL, Message: "url: must be an address that begins with https:// or http://"}
+		return "", &Error{Code: codeHTTPURL, Message: "url: must be an address that begins with https:// or http://"}
 	}
 	if len(c.Query) == 0 {
 		return u.String(), nil
@@ -173,7 +168,7 @@ func (c *httpConfig) Resume(t *Turn, in Input) (Exit, error) {
 func (c *httpConfig) answered(t *Turn, r HTTPResponse) (Exit, error) {
 	success := inRanges(c.Success, r.Status)
 	failed := &Error{
-		Code: CodeHTTPStatus, Message: "the server answered with status " + strconv.Itoa(r.Status),
+		Code: codeHTTPStatus, Message: "the server answered with status " + strconv.Itoa(r.Status),
 		Detail: map[string]any{"status": r.Status},
 	}
 	t.Note(nil, map[string]any{"status": r.Status})

@@ -11,8 +11,8 @@ import (
 
 // Codes of messages that cannot be made.
 const (
-	CodeMessageEmpty  = "message.empty"
-	CodeMessageTarget = "message.no_input"
+	codeMessageEmpty  = "message.empty"
+	codeMessageTarget = "message.no_input"
 )
 
 // Most characters of the texts of a message.
@@ -109,7 +109,7 @@ func (c *messageConfig) list(w *writing) {
 
 func (c *messageConfig) template(w *writing) {
 	if c.Template == nil {
-		w.fail(&Error{Code: CodeMessageEmpty, Message: "template: is missing"})
+		w.fail(&Error{Code: codeMessageEmpty, Message: "template: is missing"})
 		return
 	}
 	template := map[string]any{
@@ -147,7 +147,7 @@ func parameters(v any) any {
 
 func (c *messageConfig) location(w *writing) {
 	if c.Location == nil {
-		w.fail(&Error{Code: CodeMessageEmpty, Message: "location: is missing"})
+		w.fail(&Error{Code: codeMessageEmpty, Message: "location: is missing"})
 		return
 	}
 	w.m.value("latitude", w.number("location.latitude", c.Location.Latitude))
@@ -159,7 +159,7 @@ func (c *messageConfig) location(w *writing) {
 func (c *messageConfig) reaction(w *writing) {
 	id := text(w.t.State.Input["id"])
 	if id == "" {
-		w.fail(&Error{Code: CodeMessageTarget, Message: "there is no message to react to"})
+		w.fail(&Error{Code: codeMessageTarget, Message: "there is no message to react to"})
 	}
 	w.m.text("messageId", id)
 	w.m.text("emoji", w.text("emoji", c.Emoji, 64))
@@ -179,7 +179,7 @@ func (c *messageConfig) poll(w *writing) {
 
 func (c *messageConfig) media(w *writing) {
 	if c.Media == nil {
-		w.fail(&Error{Code: CodeMessageEmpty, Message: "media: is missing"})
+		w.fail(&Error{Code: codeMessageEmpty, Message: "media: is missing"})
 		return
 	}
 	where := w.needed("media.url", c.Media.URL, 2048)
@@ -228,7 +228,7 @@ func (w *writing) text(field string, x Text, most int) string {
 func (w *writing) needed(field string, x Text, most int) string {
 	s := w.text(field, x, most)
 	if strings.TrimSpace(s) == "" {
-		w.fail(&Error{Code: CodeMessageEmpty, Message: field + ": is empty"})
+		w.fail(&Error{Code: codeMessageEmpty, Message: field + ": is empty"})
 	}
 	return s
 }

@@ -7,9 +7,8 @@ import (
 
 // Codes of what models answer.
 const (
-	CodeSchema  = "output.schema"
-	CodeNoReply = "agent.no_reply"
-	CodeNoChat  = "channel.no_chat"
+	codeSchema  = "output.schema"
+	codeNoReply = "agent.no_reply"
 )
 
 // Step asks the model.

@@ -111,7 +111,7 @@ func (c *questionConfig) answered(t *Turn, w Wait) (Exit, error) {
 	t.Note(nil, map[string]any{"value": c.shown(t, v)})
 	if err := t.save(c.SaveTo, v); err != nil {
 		var e *Error
-		if errors.As(err, &e) && e.Code == CodeValueType {
+		if errors.As(err, &e) && e.Code == codeValueType {
 			return c.invalid(t, w)
 		}
 		return Exit{}, err

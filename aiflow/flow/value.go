@@ -143,7 +143,7 @@ func admitInput(what string, v map[string]any) (map[string]any, error) {
 	}
 	out, err := admit(v)
 	var e *Error
-	if errors.As(err, &e) && e.Code == CodeValueSize {
+	if errors.As(err, &e) && e.Code == codeValueSize {
 		out, err = admit(inputBounds.clip(v))
 	}
 	if err != nil {

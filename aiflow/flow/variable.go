@@ -64,7 +64,7 @@ func (t *Turn) grow(old, v any) error {
 		t.work += before + after
 	}
 	if t.size > limitVariables {
-		return &Error{Code: CodeValueSize, Message: "all variables together have at most 256 KiB"}
+		return &Error{Code: codeValueSize, Message: "all variables together have at most 256 KiB"}
 	}
 	return nil
 }
