@@ -67,18 +67,26 @@ func (t *Types) build(d *Document) *compiled {
 	}
 	g := newGraph(d, vertices)
 	g.regions()
-	for name := range d.Variables {
-		written[name] = true
-	}
-	if len(written) > maxVariables {
-		r.problem("document.variables", fmt.Sprintf("its nodes write %d variables; it may have %d", len(written), maxVariables), "")
-	}
+	r.checkVariables(d, written)
 	b := meaning{r, d, g, t.expressions, baseScope(d, written), map[string]*expression.Scope{}}
 	for _, v := range g.order {
 		b.check(v)
 	}
 	g.check(r)
 	return &compiled{graph: g, program: newProgram(d, g), problems: r.problems, size: len(d.Canonical())}
+}
+
+// checkVariables counts the variables that exist because a node writes them.
+func (r *report) checkVariables(d *Document, written map[string]bool) {
+	all := len(d.Variables)
+	for name := range written {
+		if _, ok := d.Variables[name]; !ok {
+			all++
+		}
+	}
+	if all > max(maxVariables, len(d.Variables)) {
+		r.problem("document.variables", fmt.Sprintf("its nodes write %d variables; it may have %d", all, maxVariables), "")
+	}
 }
 
 // vertex decodes a node's configuration by its type.
