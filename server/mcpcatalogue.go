@@ -23,6 +23,14 @@ func mcpResources() []protocol.Resource {
 	}
 }
 
+// mcpCompletions propose lines, and the chats of a line.
+func mcpCompletions() []protocol.Completion {
+	return []protocol.Completion{
+		{Argument: "reference", Function: "list_references", List: "references", Value: "id"},
+		{Argument: "chatId", Function: "list_chats", Given: []string{"reference"}, Search: "search", List: "chats", Value: "id"},
+	}
+}
+
 // mcpPrompts are what people of a team begin with.
 func mcpPrompts() []protocol.Prompt {
 	chat := []protocol.PromptArgument{

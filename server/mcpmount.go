@@ -15,7 +15,7 @@ import (
 func (s *Server) protocolRoutes(r *mux.Router) error {
 	h, err := protocol.New(s.MCP, &protocol.Options{
 		BaseURL: s.cfg.BaseURL, Authenticate: s.agentOf, Version: s.cfg.Version, Instructions: aboutFunctions,
-		Resources: mcpResources(), Prompts: mcpPrompts(), Logger: s.log,
+		Resources: mcpResources(), Prompts: mcpPrompts(), Completions: mcpCompletions(), Logger: s.log,
 	})
 	if err != nil {
 		return fmt.Errorf("serving functions: %w", err)

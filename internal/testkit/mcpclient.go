@@ -28,8 +28,8 @@ type MCPTask struct {
 	Steps    []MCPStep `json:"steps"`
 }
 
-// An MCPStep is one request: tools, prompts, templates, read, prompt, call, or
-// abandon, which hangs up at the first sign of progress.
+// An MCPStep is one request: tools, prompts, templates, read, prompt,
+// complete, call, or abandon, which hangs up at the first sign of progress.
 type MCPStep struct {
 	Do     string         `json:"do"`
 	Params map[string]any `json:"params,omitempty"`

@@ -29,6 +29,7 @@ const steps = {
   templates: () => client.listResourceTemplates(),
   read: (params) => client.readResource(params),
   prompt: (params) => client.getPrompt(params),
+  complete: (params) => client.complete(params),
   call: (params, onprogress) => call(params, { onprogress }),
   // Hangs up as soon as the call says that it has begun.
   abandon: (params) => {

@@ -21,6 +21,15 @@ type order struct {
 	State     string `json:"state"`
 }
 
+type search struct {
+	Owner string `json:"owner,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+type found struct {
+	Orders []order `json:"orders"`
+}
+
 // shop is a registry with one function for each way a call can end.
 type shop struct {
 	*mcp.Registry
@@ -36,6 +45,10 @@ func newShop(t testing.TB, opts *mcp.Options) *shop {
 		Resources: []protocol.Resource{{
 			Template: "shop://order/{reference}/of/{id}", Name: "order", Title: "An order", Description: "What became of it.", Function: "order_state",
 		}},
+		Completions: []protocol.Completion{
+			{Argument: "reference", Function: "find_orders", List: "orders", Value: "reference"},
+			{Argument: "id", Function: "find_orders", Given: []string{"owner"}, Search: "text", List: "orders", Value: "id"},
+		},
 		Prompts: []protocol.Prompt{
 			{
 				Name: "chase", Title: "Chase an order", Description: "Writes a reminder.",
@@ -54,6 +67,18 @@ func newShop(t testing.TB, opts *mcp.Options) *shop {
 				return order{}, &mcp.Error{Code: mcp.CodeNotFound, Message: "there is no such order"}
 			}
 			return order{in.Reference, in.ID, "sent"}, nil
+		},
+	})
+	add(t, s, mcp.Function[search, found]{
+		Name: "find_orders", Description: "Finds orders.", Permission: "orders.read", ReadOnly: true,
+		Handler: func(_ context.Context, _ mcp.Call, in search) (found, error) {
+			out := found{}
+			for reference := range int64(150) {
+				if in.Owner == "" || in.Owner == "ana" || in.Owner == "ben" && reference < 2 {
+					out.Orders = append(out.Orders, order{reference + 1, in.Owner + in.Text, "sent"})
+				}
+			}
+			return out, nil
 		},
 	})
 	add(t, s, mcp.Function[nothing, said]{

@@ -51,7 +51,7 @@ func (h *Handler) addPrompts(server *sdk.Server) error {
 			})
 		}
 		server.AddPrompt(shown, func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-			return h.fill(ctx, p, req.Params.Arguments)
+			return h.write(ctx, p, req.Params.Arguments)
 		})
 	}
 	return nil
@@ -82,8 +82,8 @@ func (h *Handler) checkPrompt(p *prompt) error {
 	return nil
 }
 
-// fill writes the messages of a prompt.
-func (h *Handler) fill(ctx context.Context, p *prompt, given map[string]string) (*sdk.GetPromptResult, error) {
+// write makes the messages of a prompt.
+func (h *Handler) write(ctx context.Context, p *prompt, given map[string]string) (*sdk.GetPromptResult, error) {
 	pairs := make([]string, 0, 2*len(p.Arguments))
 	for _, a := range p.Arguments {
 		if a.Required && given[a.Name] == "" {

@@ -39,8 +39,9 @@ type Options struct {
 	// Instructions tell a model what the server is for.
 	Instructions string
 
-	Resources []Resource
-	Prompts   []Prompt
+	Resources   []Resource
+	Prompts     []Prompt
+	Completions []Completion // of their arguments
 
 	// Server and Extend are for what the registry cannot hold: tools that
 	// answer with images, completion, elicitation. Extend is called once with
@@ -54,15 +55,16 @@ type Options struct {
 
 // Handler serves a registry. It is an [http.Handler] for [Path].
 type Handler struct {
-	registry  *mcp.Registry
-	options   Options
-	logger    *slog.Logger
-	base      *url.URL
-	origin    *http.CrossOriginProtection
-	stream    http.Handler
-	tools     map[string]mcp.Tool // the registry's functions
-	resources map[string]*resource
-	prompts   map[string]*prompt
+	registry    *mcp.Registry
+	options     Options
+	logger      *slog.Logger
+	base        *url.URL
+	origin      *http.CrossOriginProtection
+	stream      http.Handler
+	tools       map[string]mcp.Tool // the registry's functions
+	resources   map[string]*resource
+	prompts     map[string]*prompt
+	completions map[string]*completion // by the name of the argument
 }
 
 // New returns a Handler for the functions that the registry has now: register
@@ -95,17 +97,8 @@ func (h *Handler) prepare() error {
 		h.logger = o.Logger
 	}
 	server := sdk.NewServer(h.implementation(), h.serverOptions())
-	if err = h.addTools(server); err != nil {
+	if err = h.fill(server); err != nil {
 		return err
-	}
-	if err = h.addResources(server); err != nil {
-		return err
-	}
-	if err = h.addPrompts(server); err != nil {
-		return err
-	}
-	if o.Extend != nil {
-		o.Extend(server)
 	}
 	server.AddReceivingMiddleware(h.recovered, h.visible, h.unknown, h.canonical)
 	h.stream = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
@@ -114,6 +107,26 @@ func (h *Handler) prepare() error {
 		MaxRequestBodyBytes:          maxBody,
 		DisableLocalhostProtection:   true, // see expected, which knows the name that a proxy uses
 	})
+	return nil
+}
+
+// fill has the server show what the options and the registry hold.
+func (h *Handler) fill(server *sdk.Server) error {
+	if err := h.addTools(server); err != nil {
+		return err
+	}
+	if err := h.addResources(server); err != nil {
+		return err
+	}
+	if err := h.addPrompts(server); err != nil {
+		return err
+	}
+	if err := h.addCompletions(); err != nil {
+		return err
+	}
+	if h.options.Extend != nil {
+		h.options.Extend(server)
+	}
 	return nil
 }
 
@@ -136,6 +149,9 @@ func (h *Handler) serverOptions() *sdk.ServerOptions {
 	}
 	if o.Instructions == "" {
 		o.Instructions = h.options.Instructions
+	}
+	if len(h.options.Completions) > 0 {
+		o.CompletionHandler = h.completer(o.CompletionHandler)
 	}
 	if o.SetCacheable == nil {
 		o.SetCacheable = private

@@ -54,7 +54,7 @@ func TestTools(t *testing.T) {
 	for _, tool := range list.Tools {
 		tools[tool.Name] = tool
 	}
-	require.Len(t, tools, 5)
+	require.Len(t, tools, 6)
 	got, err := json.Marshal(tools["order_state"])
 	require.NoError(t, err)
 	require.JSONEq(t, `{
@@ -82,7 +82,7 @@ func TestTools(t *testing.T) {
 	for _, tool := range list.Tools {
 		require.NotEqual(t, "cancel_order", tool.Name)
 	}
-	require.Len(t, list.Tools, 4)
+	require.Len(t, list.Tools, 5)
 	prompts, err := session.ListPrompts(t.Context(), nil)
 	require.NoError(t, err)
 	require.Len(t, prompts.Prompts, 1)
@@ -283,6 +283,6 @@ func TestRevisions(t *testing.T) {
 		got := post(t, address, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+asked+
 			`","capabilities":{},"clientInfo":{"name":"tests","version":"1"}}}`, func(r *http.Request) { r.Header.Del("Mcp-Protocol-Version") })
 		require.Contains(t, got.body, `"protocolVersion":"`+given+`"`)
-		require.Contains(t, got.body, `"capabilities":{"prompts":{},"resources":{},"tools":{}}`)
+		require.Contains(t, got.body, `"capabilities":{"completions":{},"prompts":{},"resources":{},"tools":{}}`)
 	}
 }

@@ -59,38 +59,16 @@ func (h *Handler) resource(given Resource) (*resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	tool, ok := h.tools[given.Function]
-	if !ok {
-		return nil, fmt.Errorf("there is no function %q", given.Function)
+	texts, err := h.texts(given.Function, a.names)
+	if err != nil {
+		return nil, err
 	}
-	var schema struct {
-		Properties map[string]struct{ Type string }
-	}
-	if err := json.Unmarshal(tool.Input, &schema); err != nil {
-		return nil, fmt.Errorf("reading the arguments of %s: %w", given.Function, err)
-	}
-	r := &resource{Resource: given, address: a, texts: map[string]bool{}}
-	for _, name := range a.names {
-		argument, ok := schema.Properties[name]
-		if !ok {
-			return nil, fmt.Errorf("%s has no argument %q", given.Function, name)
-		}
-		r.texts[name] = argument.Type == "string"
-	}
-	return r, nil
+	return &resource{Resource: given, address: a, texts: texts}, nil
 }
 
 // read calls the resource's function with the variables of its address.
 func (h *Handler) read(ctx context.Context, r *resource, uri string, values map[string]string) (*sdk.ResourceContents, error) {
-	arguments := make(map[string]any, len(r.address.names))
-	for _, name := range r.address.names {
-		if value := values[name]; r.texts[name] || !json.Valid([]byte(value)) {
-			arguments[name] = value // what should be a number and is none is named by the registry
-		} else {
-			arguments[name] = json.RawMessage(value)
-		}
-	}
-	raw, err := json.Marshal(arguments)
+	raw, err := json.Marshal(arguments(r.address.names, r.texts, values))
 	if err != nil {
 		return nil, fmt.Errorf("writing arguments: %w", err)
 	}

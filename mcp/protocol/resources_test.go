@@ -64,6 +64,62 @@ func TestPrompts(t *testing.T) {
 	refused(t, err, jsonrpc.CodeInvalidParams)
 }
 
+// TestCompletion shows what is proposed to a person who fills in an argument.
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, nil)
+	address := serve(t, s.Registry, s.opts)
+	prompt, resource := &sdk.CompleteReference{Type: "ref/prompt", Name: "chase"}, &sdk.CompleteReference{Type: "ref/resource", URI: s.opts.Resources[0].Template}
+	for name, tc := range map[string]struct {
+		token  string
+		params sdk.CompleteParams
+		want   []string
+		total  int
+	}{
+		"beginning": {
+			params: sdk.CompleteParams{Ref: prompt, Argument: sdk.CompleteParamsArgument{Name: "reference", Value: "14"}},
+			want:   []string{"14", "140", "141", "142", "143", "144", "145", "146", "147", "148", "149"}, total: 11,
+		},
+		"search by what was chosen before": {
+			params: sdk.CompleteParams{
+				Ref: resource, Argument: sdk.CompleteParamsArgument{Name: "id", Value: "?"},
+				Context: &sdk.CompleteContext{Arguments: map[string]string{"owner": "ben", "other": "x"}},
+			},
+			want: []string{"ben?", "ben?"}, total: 2,
+		},
+		"a function that fails": {
+			token: "may-nothing", params: sdk.CompleteParams{Ref: prompt, Argument: sdk.CompleteParamsArgument{Name: "reference"}}, want: []string{},
+		},
+		"nothing to propose": {
+			params: sdk.CompleteParams{Ref: prompt, Argument: sdk.CompleteParamsArgument{Name: "tone"}}, want: []string{},
+		},
+		"unknown": {
+			params: sdk.CompleteParams{
+				Ref: &sdk.CompleteReference{Type: "ref/prompt", Name: "no_such"}, Argument: sdk.CompleteParamsArgument{Name: "reference"},
+			},
+			want: []string{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tc.token == "" {
+				tc.token = reader
+			}
+			got, err := connect(t, address, tc.token, nil).Complete(t.Context(), &tc.params)
+			require.NoError(t, err)
+			require.Equal(t, sdk.CompletionResultDetails{Values: tc.want, Total: tc.total}, got.Completion)
+		})
+	}
+
+	all, err := connect(t, address, reader, nil).Complete(t.Context(), &sdk.CompleteParams{
+		Ref: prompt, Argument: sdk.CompleteParamsArgument{Name: "reference"},
+	})
+	require.NoError(t, err)
+	require.Len(t, all.Completion.Values, 100)
+	require.Equal(t, 150, all.Completion.Total)
+	require.True(t, all.Completion.HasMore)
+}
+
 // TestRefusedOptions shows that what cannot be served is said at once.
 func TestRefusedOptions(t *testing.T) {
 	t.Parallel()
@@ -79,6 +135,9 @@ func TestRefusedOptions(t *testing.T) {
 			s.opts.Resources = []protocol.Resource{{Name: "x", Template: "shop://{name}", Function: "order_state"}}
 		},
 		`prompt "chase": it needs a name of its own and a text`: func(s *shop) { s.opts.Prompts = append(s.opts.Prompts, s.opts.Prompts[0]) },
+		`completion of "id": find_orders has no argument "query"`: func(s *shop) {
+			s.opts.Completions = []protocol.Completion{{Argument: "id", Function: "find_orders", Search: "query"}}
+		},
 		`prompt "x": there is no resource "y"`: func(s *shop) {
 			s.opts.Prompts = []protocol.Prompt{{Name: "x", Text: "z", Resource: "y"}}
 		},

@@ -23,8 +23,9 @@ const (
 
 // permissions are what the holder of a token may do.
 var permissions = map[string]func(string) bool{
-	everything: func(string) bool { return true },
-	reader:     func(p string) bool { return p == mcp.PermissionExecute || p == "orders.read" },
+	everything:    func(string) bool { return true },
+	"may-nothing": func(string) bool { return false },
+	reader:        func(p string) bool { return p == mcp.PermissionExecute || p == "orders.read" },
 }
 
 func authenticate(_ context.Context, token string) (mcp.Caller, error) {

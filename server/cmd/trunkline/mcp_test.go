@@ -107,12 +107,20 @@ func callEach(t *testing.T, client testkit.MCPTask, ref int) (names []string, fa
 		{"set_bot_active", map[string]any{"reference": ref, "botId": "0190a000-0000-7000-8000-000000000000", "active": true}},
 		{"run_flow", map[string]any{"flowId": "0190a000-0000-7000-8000-000000000000"}},
 	}
-	client.Steps = []testkit.MCPStep{{Do: "tools"}, {Do: "read", Params: map[string]any{"uri": fmt.Sprintf("trunkline://reference/%d/chat/ana", ref)}}}
+	client.Steps = []testkit.MCPStep{
+		{Do: "tools"},
+		{Do: "read", Params: map[string]any{"uri": fmt.Sprintf("trunkline://reference/%d/chat/ana", ref)}},
+		{Do: "complete", Params: map[string]any{
+			"ref": map[string]any{"type": "ref/prompt", "name": "answer_chat"}, "argument": map[string]any{"name": "chatId", "value": "an"},
+			"context": map[string]any{"arguments": map[string]any{"reference": fmt.Sprint(ref)}},
+		}},
+	}
+	before := len(client.Steps)
 	for _, c := range calls {
 		client.Steps = append(client.Steps, testkit.MCPStep{Do: "call", Params: map[string]any{"name": c.name, "arguments": c.arguments}})
 	}
 	_, got := client.Run(t)
-	require.Len(t, got, len(calls)+2)
+	require.Len(t, got, before+len(calls))
 
 	var list struct{ Tools []struct{ Name string } }
 	require.Nil(t, got[0].Error)
@@ -122,19 +130,21 @@ func callEach(t *testing.T, client testkit.MCPTask, ref int) (names []string, fa
 	}
 	require.Nil(t, got[1].Error)
 	require.Contains(t, string(got[1].Result), "Hello")
+	require.Nil(t, got[2].Error)
+	require.Contains(t, string(got[2].Result), `"values":["ana`)
 	failures = map[string]string{}
 	for i, c := range calls {
-		require.Nil(t, got[i+2].Error, "%s: %+v", c.name, got[i+2].Error)
+		require.Nil(t, got[before+i].Error, "%s: %+v", c.name, got[before+i].Error)
 		var result struct {
 			IsError           bool
 			StructuredContent struct{ Error struct{ Code string } }
 		}
-		require.NoError(t, json.Unmarshal(got[i+2].Result, &result))
+		require.NoError(t, json.Unmarshal(got[before+i].Result, &result))
 		if result.IsError {
 			failures[c.name] = result.StructuredContent.Error.Code
 		}
 	}
-	require.Contains(t, string(got[9].Result), "9007199254740993", "the text is exact")
+	require.Contains(t, string(got[before+7].Result), "9007199254740993", "the text is exact")
 	return names, failures
 }
 

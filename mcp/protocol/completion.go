@@ -1,0 +1,136 @@
+package protocol
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/trunklinehq/trunkline/mcp"
+)
+
+// Completion proposes values for an argument of prompts, or a variable of
+// resources, while a person types. They are in a list that a function returns;
+// asking for them is a call, with the same permission, limits and audit.
+type Completion struct {
+	Argument string // the name of the argument or variable, wherever it occurs
+	Function string
+	Given    []string // arguments of the function that the person has chosen before
+	Search   string   // its argument that takes what is typed; "": values that begin so are proposed
+	List     string   // the member of its result that is the list
+	Value    string   // the member of an entry that is the value
+}
+
+// maxProposals is what the protocol allows.
+const maxProposals = 100
+
+type completionHandler = func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error)
+
+type completion struct {
+	Completion
+	texts map[string]bool
+}
+
+// addCompletions checks those of the options.
+func (h *Handler) addCompletions() error {
+	h.completions = map[string]*completion{}
+	for _, given := range h.options.Completions {
+		texts, err := h.texts(given.Function, given.Given)
+		if err == nil && given.Search != "" {
+			_, err = h.texts(given.Function, []string{given.Search})
+		}
+		if err != nil {
+			return fmt.Errorf("completion of %q: %w", given.Argument, err)
+		}
+		h.completions[given.Argument] = &completion{Completion: given, texts: texts}
+	}
+	return nil
+}
+
+// completer answers what is ours to complete, and leaves the rest to another.
+func (h *Handler) completer(others completionHandler) completionHandler {
+	return func(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+		if c := h.completionOf(req.Params); c != nil {
+			return h.complete(ctx, c, req.Params)
+		}
+		if others != nil {
+			return others(ctx, req)
+		}
+		return proposals(nil), nil
+	}
+}
+
+// completionOf is who completes an argument of ours; nil: nobody.
+func (h *Handler) completionOf(p *sdk.CompleteParams) *completion {
+	if h.resources[p.Ref.URI] == nil && h.prompts[p.Ref.Name] == nil {
+		return nil
+	}
+	return h.completions[p.Argument.Name]
+}
+
+// complete calls the function. One that fails proposes nothing: the person
+// goes on typing.
+func (h *Handler) complete(ctx context.Context, c *completion, p *sdk.CompleteParams) (*sdk.CompleteResult, error) {
+	values := map[string]string{}
+	if p.Context != nil {
+		values = p.Context.Arguments
+	}
+	given := arguments(c.Given, c.texts, values)
+	if c.Search != "" && p.Argument.Value != "" {
+		given[c.Search] = p.Argument.Value
+	}
+	raw, err := json.Marshal(given)
+	if err != nil {
+		return nil, fmt.Errorf("writing arguments: %w", err)
+	}
+	out := h.registry.Execute(ctx, callerOf(ctx), mcp.Request{Function: c.Function, Arguments: raw})
+	if out.Error != nil {
+		return proposals(nil), nil
+	}
+	found, err := c.values(out.Result)
+	if err != nil {
+		return nil, err
+	}
+	if c.Search == "" {
+		found = slices.DeleteFunc(found, func(v string) bool { return !strings.HasPrefix(v, p.Argument.Value) })
+	}
+	return proposals(found), nil
+}
+
+// values takes them out of a result.
+func (c *completion) values(result json.RawMessage) ([]string, error) {
+	var members map[string]json.RawMessage
+	var entries []map[string]json.RawMessage
+	if err := json.Unmarshal(result, &members); err != nil {
+		return nil, fmt.Errorf("reading the result of %s: %w", c.Function, err)
+	}
+	if err := json.Unmarshal(members[c.List], &entries); err != nil {
+		return nil, fmt.Errorf("reading %s of the result of %s: %w", c.List, c.Function, err)
+	}
+	values := make([]string, 0, len(entries))
+	for _, e := range entries {
+		var text string
+		if json.Unmarshal(e[c.Value], &text) != nil {
+			text = string(bytes.TrimSpace(e[c.Value])) // a number
+		}
+		if text != "" {
+			values = append(values, text)
+		}
+	}
+	return values, nil
+}
+
+func proposals(values []string) *sdk.CompleteResult {
+	d := sdk.CompletionResultDetails{Values: values, Total: len(values)}
+	if len(values) > maxProposals {
+		d.Values, d.HasMore = values[:maxProposals], true
+	}
+	if d.Values == nil {
+		d.Values = []string{}
+	}
+	return &sdk.CompleteResult{Completion: d}
+}
