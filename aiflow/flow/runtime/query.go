@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -131,21 +132,25 @@ func (a *Account) steps(ctx context.Context, row *runRow, d *Detail) error {
 	return nil
 }
 
-// add appends a row of the trace. One that tells how a step went on becomes
-// one with the row of the step.
+// add appends a row of the trace. One that tells how a step went on that has
+// waited becomes one with the row of the step.
 func (d *Detail) add(row flow.TraceRow) {
-	if n := len(d.Steps); n > 0 && d.Steps[n-1].Seq == row.Seq && d.Steps[n-1].Node == row.Node {
-		last := &d.Steps[n-1]
-		begun, in := last.At, last.In
-		last.Duration = row.At.Sub(begun)
-		last.TraceRow, last.At = row, begun
-		if row.In == nil {
-			last.In = in
-		}
+	n := len(d.Steps)
+	if n == 0 || !d.Steps[n-1].waits() || d.Steps[n-1].Node != row.Node || !slices.Equal(d.Steps[n-1].Path, row.Path) {
+		d.Steps = append(d.Steps, Step{TraceRow: row})
 		return
 	}
-	d.Steps = append(d.Steps, Step{TraceRow: row})
+	last := &d.Steps[n-1]
+	first := last.TraceRow
+	last.TraceRow, last.Duration = row, row.At.Sub(first.At)
+	last.Seq, last.At = first.Seq, first.At
+	if row.In == nil {
+		last.In = first.In
+	}
 }
+
+// waits says that the step has not been left by what is known of it.
+func (s *Step) waits() bool { return s.Output == "" && s.Error == nil }
 
 // variables reads those of the flow itself.
 func (a *Account) variables(ctx context.Context, row *runRow, d *Detail) error {

@@ -1,0 +1,8 @@
+package flow
+
+import "time"
+
+// ParseDuration reads a duration as documents have it, in the form of ISO
+// 8601: PT90S, P1DT12H, P2W. A month and a year have no length of their own and
+// are refused.
+func ParseDuration(text string) (time.Duration, error) { return parseDuration(text) }

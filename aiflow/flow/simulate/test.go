@@ -1,0 +1,351 @@
+package simulate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+// Test is a conversation and what is expected of it.
+type Test struct {
+	Name  string `json:"name"`
+	Given Given  `json:"given,omitzero"`
+	Steps []Step `json:"steps"`
+}
+
+// Step is something that happens, or is expected: exactly one member is set.
+type Step struct {
+	Send    *Message    `json:"send,omitempty"`    // the contact writes
+	Advance string      `json:"advance,omitempty"` // time passes: an ISO 8601 duration
+	Event   *flow.Event `json:"event,omitempty"`
+	Handoff string      `json:"handoff,omitempty"` // "assigned", "closed"
+	Approve *bool       `json:"approve,omitempty"` // somebody answers an agent that asks
+	Cancel  bool        `json:"cancel,omitempty"`
+	Expect  *Expect     `json:"expect,omitempty"`
+}
+
+// Message is what a contact writes: in JSON a text, or an object as
+// expressions see it.
+type Message map[string]any
+
+// UnmarshalJSON reads a text or an object.
+func (m *Message) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		*m = Message{"type": "text", "text": text}
+		return nil
+	}
+	return json.Unmarshal(raw, (*map[string]any)(m))
+}
+
+// Expect is what a test expects: in JSON a text, which is that of the next
+// message, or an object. Did, Node, Text, Contains, Matches and Data speak of
+// the next thing that the flow has done, the others of the run.
+type Expect struct {
+	Did      string  `json:"did,omitempty"`      // its kind; "": a message
+	Node     string  `json:"node,omitempty"`     // the node that did it
+	Text     *string `json:"text,omitempty"`     // of a message
+	Contains string  `json:"contains,omitempty"` // in the text of a message
+	Matches  string  `json:"matches,omitempty"`  // RE2, the text of a message
+	Data     any     `json:"data,omitempty"`     // a part of it: the message, the request of a call, the data of an event …
+
+	Rest   bool           `json:"rest,omitempty"`   // whatever else was done may have been done
+	Waits  flow.WaitKind  `json:"waits,omitempty"`  // what the run waits for
+	Ended  flow.Status    `json:"ended,omitempty"`  // how it ended
+	Error  string         `json:"error,omitempty"`  // the code of the error with which it ended
+	Output any            `json:"output,omitempty"` // of the run, or a part of it
+	Vars   map[string]any `json:"vars,omitempty"`   // some of the flow's variables, or parts of them
+}
+
+// UnmarshalJSON reads a text or an object.
+func (e *Expect) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		e.Text = &text
+		return nil
+	}
+	type plain Expect
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(e))
+}
+
+// ofEffect says whether the next thing is spoken of.
+func (e *Expect) ofEffect() bool {
+	return e.Did != "" || e.Node != "" || e.Text != nil || e.Contains != "" || e.Matches != "" || e.Data != nil
+}
+
+// Failure is an expectation that was not met.
+type Failure struct {
+	Step    int    `json:"step"` // from 0; the number of steps: after the last one
+	Message string `json:"message"`
+}
+
+// played is a test that is played.
+type played struct {
+	program *flow.Program
+	session *Session
+	open    []Did // done, and nobody has spoken of it yet
+	trace   []flow.TraceRow
+}
+
+// play plays a test until its first failure.
+func play(p *flow.Program, t Test) (*played, *Failure) {
+	g := &played{program: p}
+	var r Result
+	var err error
+	if g.session, r, err = Start(p, t.Given); err != nil {
+		return g, &Failure{0, "The flow cannot be begun: " + err.Error()}
+	}
+	g.note(r)
+	for i, s := range t.Steps {
+		why := ""
+		if s.Expect != nil {
+			why = g.expect(s.Expect)
+		} else if why = g.unexpected(); why == "" {
+			why = g.act(s)
+		}
+		if why != "" {
+			return g, &Failure{i, why}
+		}
+	}
+	if why := g.unexpected(); why != "" {
+		return g, &Failure{len(t.Steps), why}
+	}
+	return g, nil
+}
+
+// note keeps what was done. Calls are only spoken of by who wants to.
+func (g *played) note(r Result) {
+	g.open, g.trace = append(g.open, r.Did...), append(g.trace, r.Trace...)
+}
+
+// quiet are things that nobody has to expect.
+func (d Did) quiet() bool { return d.Kind == DidCall || d.Kind == DidEndHandoff }
+
+// unexpected says what was done that nobody has spoken of.
+func (g *played) unexpected() string {
+	for _, d := range g.open {
+		if !d.quiet() {
+			return "Not expected: " + d.words()
+		}
+	}
+	g.open = nil
+	return ""
+}
+
+// act has something happen.
+func (g *played) act(s Step) string {
+	r, err := g.happen(s)
+	if errors.Is(err, flow.ErrNotWaiting) {
+		return "The run does not wait for this: " + g.standing()
+	}
+	if err != nil {
+		return err.Error()
+	}
+	g.note(r)
+	return ""
+}
+
+func (g *played) happen(s Step) (Result, error) {
+	switch {
+	case s.Send != nil:
+		return g.session.Give(g.program, flow.Reply{Message: *s.Send})
+	case s.Advance != "":
+		d, err := flow.ParseDuration(s.Advance)
+		if err != nil {
+			return Result{}, fmt.Errorf("advance %w", err)
+		}
+		return g.session.Advance(g.program, d)
+	case s.Event != nil:
+		return g.session.Give(g.program, *s.Event)
+	case s.Handoff == "assigned":
+		return g.session.Give(g.program, flow.Assigned{})
+	case s.Handoff == "closed":
+		return g.session.Give(g.program, flow.HandoffClosed{})
+	case s.Approve != nil && g.session.State.Wait != nil:
+		return g.session.Give(g.program, flow.Approval{ID: g.session.State.Wait.ID, Approved: *s.Approve})
+	case s.Cancel:
+		return g.session.Give(g.program, flow.Cancel{})
+	}
+	return Result{}, errors.New("the step says nothing that can happen")
+}
+
+// expect says what is not as expected; "": nothing.
+func (g *played) expect(e *Expect) string {
+	if e.ofEffect() {
+		if why := g.expectEffect(e); why != "" {
+			return why
+		}
+	}
+	if e.Rest {
+		g.open = nil
+	}
+	return g.expectRun(e)
+}
+
+func (g *played) expectEffect(e *Expect) string {
+	kind := e.Did
+	if kind == "" {
+		kind = DidSend
+	}
+	for len(g.open) > 0 && g.open[0].quiet() && g.open[0].Kind != kind {
+		g.open = g.open[1:]
+	}
+	if len(g.open) == 0 {
+		return "Nothing more was done: " + g.standing()
+	}
+	d := g.open[0]
+	g.open = g.open[1:]
+	text := d.text()
+	switch {
+	case d.Kind != kind, e.Node != "" && e.Node != d.Node:
+		return fmt.Sprintf("Expected %s, but it was %s", strings.TrimSpace(kind+" "+e.Node), d.words())
+	case e.Text != nil && *e.Text != text:
+		return fmt.Sprintf("Expected the text %q, but it was %q.", *e.Text, text)
+	case !strings.Contains(text, e.Contains):
+		return fmt.Sprintf("Expected a text with %q, but it was %q.", e.Contains, text)
+	case e.Data != nil && !within(e.Data, d.data()):
+		return fmt.Sprintf("Expected %s, but it was %s", compact(e.Data), compact(d.data()))
+	}
+	if e.Matches == "" {
+		return ""
+	}
+	re, err := regexp.Compile(e.Matches)
+	if err != nil {
+		return "The regular expression is wrong: " + err.Error()
+	}
+	if !re.MatchString(text) {
+		return fmt.Sprintf("Expected a text that matches %q, but it was %q.", e.Matches, text)
+	}
+	return ""
+}
+
+func (g *played) expectRun(e *Expect) string {
+	s := g.session.State
+	waits, ended := flow.WaitKind(""), flow.Ending{}
+	if s.Wait != nil {
+		waits = s.Wait.Kind
+	}
+	if s.Ended != nil {
+		ended = *s.Ended
+	}
+	code := ""
+	if ended.Error != nil {
+		code = ended.Error.Code
+	}
+	var vars map[string]any
+	if len(s.Frames) > 0 {
+		vars = s.Frames[0].Vars
+	}
+	switch {
+	case e.Waits != "" && e.Waits != waits:
+		return fmt.Sprintf("Expected the run to wait for %s: %s", e.Waits, g.standing())
+	case e.Ended != "" && e.Ended != ended.Status:
+		return fmt.Sprintf("Expected the run to have ended as %s: %s", e.Ended, g.standing())
+	case e.Error != "" && e.Error != code:
+		return fmt.Sprintf("Expected the error %s: %s", e.Error, g.standing())
+	case e.Output != nil && !within(e.Output, ended.Output):
+		return fmt.Sprintf("Expected the output %s, but it was %s", compact(e.Output), compact(ended.Output))
+	case e.Vars != nil && !within(e.Vars, vars):
+		return fmt.Sprintf("Expected the variables %s, but they were %s", compact(e.Vars), compact(vars))
+	}
+	return ""
+}
+
+// standing says where the run stands.
+func (g *played) standing() string {
+	switch s := g.session.State; {
+	case s.Ended != nil && s.Ended.Error != nil:
+		return fmt.Sprintf("it ended as %s with %s: %s", s.Ended.Status, s.Ended.Error.Code, s.Ended.Error.Message)
+	case s.Ended != nil:
+		return fmt.Sprintf("it ended as %s.", s.Ended.Status)
+	case s.Wait != nil:
+		return fmt.Sprintf("it waits at %s for %s.", s.Wait.Node, s.Wait.Kind)
+	}
+	return "it goes on."
+}
+
+// text is that of a message.
+func (d Did) text() string {
+	send, is := d.Effect.(flow.Send)
+	if !is {
+		return ""
+	}
+	var m struct{ Text, Caption string }
+	_ = json.Unmarshal(send.Message, &m) // it is JSON
+	if m.Text == "" {
+		return m.Caption
+	}
+	return m.Text
+}
+
+// data is what tests may look at.
+func (d Did) data() any {
+	switch e := d.Effect.(type) {
+	case flow.Send:
+		return e.Message
+	case flow.Call:
+		return e.Request
+	case flow.DataEvent:
+		return map[string]any{"name": e.Name, "data": e.Data}
+	}
+	return d.Effect
+}
+
+func (d Did) words() string {
+	if d.Kind == DidSend {
+		return fmt.Sprintf("the message %q of %s.", d.text(), d.Node)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s", d.Kind, d.Node)) + ": " + compact(d.data())
+}
+
+// compact is a value as people read it in a sentence.
+func compact(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	const most = 500
+	if len(raw) > most {
+		raw = append(raw[:most:most], "…"...)
+	}
+	return string(raw)
+}
+
+// within says whether all of part stands in whole. Of lists every item counts.
+func within(part, whole any) bool { return partOf(plainly(part), plainly(whole)) }
+
+func partOf(part, whole any) bool {
+	p, is := part.(map[string]any)
+	if !is {
+		return reflect.DeepEqual(part, whole)
+	}
+	w, is := whole.(map[string]any)
+	if !is {
+		return false
+	}
+	for name, v := range p {
+		have, there := w[name]
+		if !there || !partOf(v, have) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainly is a value as its JSON has it.
+func plainly(v any) any {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	var out any
+	_ = json.Unmarshal(raw, &out) // it was just written
+	return out
+}
