@@ -76,6 +76,20 @@ func (t *Types) build(d *Document) *compiled {
 	return &compiled{graph: g, program: newProgram(d, g), problems: r.problems, size: len(d.Canonical())}
 }
 
+// Scope is what the expressions of a node see, besides what single members
+// see by their tag scope: for editors, with [expression.Completions]. It is
+// nil for a node that the document does not have, or whose type is not known.
+func (t *Types) Scope(d *Document, node string) *expression.Scope {
+	if d == nil || d.root == nil {
+		return nil
+	}
+	v := t.compiled(d).graph.vertices[node]
+	if v == nil {
+		return nil
+	}
+	return v.scope
+}
+
 // checkVariables counts the variables that exist because a node writes them.
 func (r *report) checkVariables(d *Document, written map[string]bool) {
 	all := len(d.Variables)
@@ -161,7 +175,8 @@ func (m meaning) check(v *vertex) {
 		return
 	}
 	m.path = []any{"nodes", v.id, "config"}
-	c := compiler{m.report, m.cache, m.scopeOf(v), v.config}
+	v.scope = m.scopeOf(v)
+	c := compiler{m.report, m.cache, v.scope, v.config}
 	c.fields(reflect.ValueOf(v.config).Elem(), v.typ.shape)
 	m.undeclared(reflect.ValueOf(v.config).Elem(), v.typ.shape)
 	if v.sound {

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
 // graph is the nodes of a document and what leads from one to another.
@@ -28,7 +30,8 @@ type vertex struct {
 	reached bool // by a walk from the start
 	rank    int
 
-	may, must set // regions that may, and that must, be around it: see regions
+	may, must set               // regions that may, and that must, be around it: see regions
+	scope     *expression.Scope // what its expressions see
 }
 
 // edge leads from a vertex to another. Its output is "" for a jump.

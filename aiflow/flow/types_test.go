@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
 // plain is a configuration of nothing.
@@ -237,4 +238,26 @@ func TestUnits(t *testing.T) {
 	} {
 		require.Equal(t, want, ok("maxResponse", value), value)
 	}
+}
+
+// An editor offers what the expressions of a node see there.
+func TestScope(t *testing.T) {
+	t.Parallel()
+	types := flow.NewTypes()
+	d := decode(t, []byte(document(`"t": {"type": "trigger", "next": {"out": "l"}},
+		"l": {"type": "loop", "config": {"kind": "each", "items": "[1]", "item": "row"}, "next": {"body": "b", "done": "d", "error": "e"}},
+		"b": {"type": "message", "config": {"text": "x"}}, "d": {"type": "question", "config": {"saveTo": "name"}}, "e": {"type": "end"}`)))
+	seen := func(node string) []string {
+		var names []string
+		for _, r := range expression.Completions(types.Scope(d, node)).Names {
+			names = append(names, r.Name)
+		}
+		return names
+	}
+	base := []string{"chat", "contact", "input", "now", "run", "start", "vars"}
+	require.Equal(t, base, seen("d"))
+	require.ElementsMatch(t, append([]string{"row", "index"}, base...), seen("b"))
+	require.ElementsMatch(t, append([]string{"error"}, base...), seen("e"))
+	require.Nil(t, types.Scope(d, "nowhere"))
+	require.Nil(t, types.Scope(nil, "d"))
 }
