@@ -288,3 +288,42 @@ func TestDeleteAll(t *testing.T) {
 		require.Equal(t, 1, rows(t, db, "mcp_limit"))
 	})
 }
+
+// TestErase forgets somebody in calls that others made.
+func TestErase(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		type chat struct {
+			ChatID  string   `json:"chatId,omitempty"`
+			Message string   `json:"message,omitempty"`
+			Others  []string `json:"others,omitempty"`
+		}
+		r := setup(t, db, mcp.Options{Limit: -1, AccountLimit: -1})
+		add(t, r, "f", func(context.Context, mcp.Call, chat) (none, error) { return none{}, nil })
+		other := ana
+		other.Account = "other"
+		const cloudID = "wamid.HBgNNTUxMTk5OTk5MDAwMBUCABEYEjNFQjA0RjQ5"
+		for _, arguments := range []string{
+			`{"chatId":"maria@sandbox"}`, `{"chatId":"anamaria@sandbox"}`, `{"others":["x","a\"b<@sandbox"]}`, `{"message":"` + cloudID + `"}`, `{"chatId":"5511999990000"}`,
+			`{"chatId":"ÁVILA@sandbox"}`,
+		} {
+			call(t, r, ana, "f", arguments)
+			call(t, r, other, "f", arguments)
+		}
+		texts := []string{"Maria@sandbox", "ÁVILA@sandbox", `a"b<@sandbox`, cloudID, "5511888880000", "", "%"}
+		for i := range 150 {
+			texts = append(texts, fmt.Sprint("nobody", i))
+		}
+		tx, err := db.BeginTxx(t.Context(), nil)
+		require.NoError(t, err)
+		require.NoError(t, r.For("acme").EraseTx(t.Context(), tx, texts))
+		require.NoError(t, tx.Commit())
+		var got []string
+		for _, e := range entries(t, r, mcp.AuditFilter{}) {
+			got = append(got, string(e.Arguments))
+		}
+		require.Equal(t, []string{`{}`, `{"chatId":"•••0000"}`, `{}`, `{}`, `{"chatId":"anamaria@sandbox"}`, `{}`}, got)
+		page, err := r.For("other").Audit(t.Context(), mcp.AuditFilter{})
+		require.NoError(t, err)
+		require.Equal(t, `{"chatId":"maria@sandbox"}`, string(page.Items[5].Arguments))
+	})
+}

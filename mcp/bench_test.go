@@ -99,10 +99,7 @@ func benchExecute(b *testing.B, db *sqlx.DB) {
 // turn makes some calls and adds up what they took.
 func (s *side) turn(b *testing.B, callers int, n *asked) (calls int) {
 	const each = 20
-	looked := testkit.CPUTime(b)
-	cpu := testkit.CPUTime(b)
-	looked = cpu - looked // what it takes to look
-	began, asked := time.Now(), n.statements.Load()
+	cpu, began, asked := testkit.CPUTime(b), time.Now(), n.statements.Load()
 	var wg sync.WaitGroup
 	for user := range callers {
 		wg.Go(func() {
@@ -115,7 +112,7 @@ func (s *side) turn(b *testing.B, callers int, n *asked) (calls int) {
 	}
 	wg.Wait()
 	s.wall += time.Since(began)
-	s.spent += testkit.CPUTime(b) - cpu - looked
+	s.spent += testkit.CPUTime(b) - cpu
 	s.asked += n.statements.Load() - asked
 	return callers * each
 }

@@ -71,19 +71,3 @@ func (r *Registry) deleteAll(ctx context.Context, statement string, args ...any)
 	}
 	return nil
 }
-
-// DeleteAll removes everything of the account: its calls and its limits. It
-// works in small steps, each durable, and may be called again after an error
-// or a crash.
-func (a *Account) DeleteAll(ctx context.Context) error {
-	for _, statement := range []string{
-		`DELETE FROM mcp_audit WHERE id IN (SELECT id FROM mcp_audit WHERE account = $1 LIMIT $2)`,
-		`DELETE FROM mcp_limit WHERE (account, caller, function) IN
-			(SELECT account, caller, function FROM mcp_limit WHERE account = $1 LIMIT $2)`,
-	} {
-		if err := a.r.deleteAll(ctx, statement, a.id, pruneChunk); err != nil {
-			return fmt.Errorf("erasing calls: %w", err)
-		}
-	}
-	return nil
-}

@@ -1,0 +1,70 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// eraseChunk is how many texts one statement looks for.
+const eraseChunk = 100
+
+// likeEscapes take the meaning from what LIKE has a meaning for.
+var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// EraseTx forgets, when tx commits, the arguments of those calls of the account
+// in which one of the texts, such as the ids of a contact, is a value: the whole
+// of it, in any case. That there was a call, whose and with what outcome, stays.
+// Numbers of phones need no erasing: see the package's comment. It reads all
+// calls of the account.
+func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, texts []string) error {
+	texts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" })
+	for chunk := range slices.Chunk(texts, eraseChunk) {
+		params, held := []any{a.id}, make([]string, len(chunk))
+		for i, text := range chunk {
+			value, _ := json.Marshal(asKept(text)) // texts cannot fail
+			like := "%" + likeEscapes.Replace(string(value)) + "%"
+			params = append(params, like, strings.ToLower(like))
+			held[i] = fmt.Sprintf(anyCase, len(params)-1, len(params))
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE mcp_audit SET arguments = '{}' WHERE account = $1 AND (`+strings.Join(held, " OR ")+`)`, params...)
+		if err != nil {
+			return fmt.Errorf("erasing calls: %w", err)
+		}
+	}
+	return nil
+}
+
+// anyCase compares without case on both dialects: LIKE of SQLite ignores that
+// of a to z, and its lower knows no other letters.
+const anyCase = `arguments LIKE $%d ESCAPE '\' OR lower(arguments) LIKE $%d ESCAPE '\'`
+
+// asKept is a text as the audit log holds it. A phone number stays as it is,
+// and is not found: many have the same last digits.
+func asKept(text string) string {
+	text = clean(text)
+	if kept := maskText(text); !strings.HasPrefix(kept, "•") {
+		return kept
+	}
+	return text
+}
+
+// DeleteAll removes everything of the account: its calls and its limits. It
+// works in small steps, each durable, and may be called again after an error
+// or a crash.
+func (a *Account) DeleteAll(ctx context.Context) error {
+	for _, statement := range []string{
+		`DELETE FROM mcp_audit WHERE id IN (SELECT id FROM mcp_audit WHERE account = $1 LIMIT $2)`,
+		`DELETE FROM mcp_limit WHERE (account, caller, function) IN
+			(SELECT account, caller, function FROM mcp_limit WHERE account = $1 LIMIT $2)`,
+	} {
+		if err := a.r.deleteAll(ctx, statement, a.id, pruneChunk); err != nil {
+			return fmt.Errorf("erasing calls: %w", err)
+		}
+	}
+	return nil
+}
