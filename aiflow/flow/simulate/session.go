@@ -132,7 +132,7 @@ func (s *Session) Advance(p *flow.Program, d time.Duration) (Result, error) {
 }
 
 // mostTrace bounds what passes while time does.
-const mostTrace = 100_000
+const mostTrace = 10_000
 
 // due is the first timer that is due by a time; -1: there is none.
 func (s *Session) due(until time.Time) int {

@@ -87,7 +87,7 @@ func TestFailures(t *testing.T) {
 		`[{"expect":{"rest":true}},{"advance":"1h"}]`:                                                     `advance is no duration as PT10S, PT2H30M or P1D`,
 		`[{"expect":{"rest":true}},{}]`:                                                                   `the step says nothing that can happen`,
 		`[{"expect":{"rest":true}},{"cancel":true},{"expect":{"error":"x"}}]`:                             `Expected the error x: it ended as cancelled.`,
-		`[{"expect":{"rest":true}},{"send":"Sunday"},{"send":"again"}]`:                                   `The run does not wait for this: it ended as failed.`,
+		`[{"expect":{"rest":true}},{"send":"Sunday"},{"send":"again"}]`:                                   `The run does not wait for this: it ended as failed with simulate.no_mock: No mock answers this call.`,
 		`[{"expect":{"rest":true}},{"advance":"PT3H"},{"expect":"Are you there?"},{"expect":"Goodbye."}]`: `Expected the text "Goodbye.", but it was "Which day, Ana?".`,
 	} {
 		var test simulate.Test
