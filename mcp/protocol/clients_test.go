@@ -49,7 +49,7 @@ func TestTypeScriptClients(t *testing.T) {
 			}.Run(t)
 			require.Equal(t, client.speaks, revision)
 			require.Len(t, got, 11)
-			require.Len(t, listed(t, got[0], "tools"), 6)
+			require.Len(t, listed(t, got[0], "tools"), 7)
 			require.JSONEq(t, `{"reference":7,"id":"ana","state":"sent"}`, string(result(t, got[1], false).StructuredContent))
 			require.Contains(t, string(result(t, got[2], true).StructuredContent), `"argument":"id"`)
 			require.Contains(t, string(result(t, got[3], true).StructuredContent), `"code":"internal"`)

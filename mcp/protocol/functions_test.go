@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -96,6 +97,13 @@ func newShop(t testing.TB, opts *mcp.Options) *shop {
 			s.began <- struct{}{}
 			<-ctx.Done()
 			s.ended <- context.Cause(ctx)
+			return said{}, ctx.Err()
+		},
+	})
+	add(t, s, mcp.Function[nothing, said]{
+		Name: "late", Description: "Takes too long.", Timeout: 200 * time.Millisecond,
+		Handler: func(ctx context.Context, _ mcp.Call, _ nothing) (said, error) {
+			<-ctx.Done()
 			return said{}, ctx.Err()
 		},
 	})

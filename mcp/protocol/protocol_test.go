@@ -54,7 +54,7 @@ func TestTools(t *testing.T) {
 	for _, tool := range list.Tools {
 		tools[tool.Name] = tool
 	}
-	require.Len(t, tools, 6)
+	require.Len(t, tools, 7)
 	got, err := json.Marshal(tools["order_state"])
 	require.NoError(t, err)
 	require.JSONEq(t, `{
@@ -82,7 +82,7 @@ func TestTools(t *testing.T) {
 	for _, tool := range list.Tools {
 		require.NotEqual(t, "cancel_order", tool.Name)
 	}
-	require.Len(t, list.Tools, 5)
+	require.Len(t, list.Tools, 6)
 	prompts, err := session.ListPrompts(t.Context(), nil)
 	require.NoError(t, err)
 	require.Len(t, prompts.Prompts, 1)
@@ -91,7 +91,7 @@ func TestTools(t *testing.T) {
 // TestCalls shows each way a call can end.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, &mcp.Options{Limit: 3, Timeout: 500 * time.Millisecond})
+	s := newShop(t, nil)
 	address := serve(t, s.Registry, s.opts)
 	for name, tc := range map[string]struct {
 		token, tool, arguments string
@@ -111,7 +111,7 @@ func TestCalls(t *testing.T) {
 			want: `{"error":{"code":"not_found","message":"there is no such order","details":[]}}`,
 		},
 		"forbidden": {token: reader, tool: "cancel_order", arguments: `{}`, text: "forbidden", want: `"code":"forbidden"`},
-		"timeout":   {tool: "waits", arguments: `{}`, text: "timeout", want: `"code":"timeout"`},
+		"timeout":   {tool: "late", arguments: `{}`, text: "timeout", want: `"code":"timeout"`},
 		"panic":     {tool: "panics", arguments: `{}`, text: "internal", want: `"code":"internal"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -228,11 +228,11 @@ func TestHangingUp(t *testing.T) {
 			meta: `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`, timeout: time.Hour,
 			why: context.Canceled,
 		},
-		"2025-11-25": {timeout: 500 * time.Millisecond, why: context.DeadlineExceeded},
+		"2025-11-25": {timeout: time.Second, why: context.DeadlineExceeded},
 	} {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			s := newShop(t, &mcp.Options{Timeout: tc.timeout})
+			s := newShop(t, &mcp.Options{Limit: -1, AccountLimit: -1, Timeout: tc.timeout}) // it waits for no store
 			address := serve(t, s.Registry, s.opts)
 			ctx, hangUp := context.WithCancel(t.Context())
 			gone := make(chan struct{})
