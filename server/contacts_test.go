@@ -73,6 +73,9 @@ func held(t *testing.T, ana client, parrot string) int {
 	ana.call(t, "POST", write, fmt.Sprintf(`{"from":"canary","group":%q,"type":"text","text":"canary in the group"}`, group)).json(201)
 	ana.call(t, "POST", write, fmt.Sprintf(`{"from":"ben","group":%q,"type":"text","text":"ben in the group"}`, group)).json(201)
 	ana.call(t, "GET", fmt.Sprintf("/chats/check?reference=%d&phone=canary", ref), "").json(200)
+	for _, chatID := range []string{"canary", "Canary@sandbox"} {
+		ana.execute(t, "get_chat_history", fmt.Sprintf(`{"reference":%d,"chatId":%q}`, ref, chatID)).json(200)
+	}
 	ana.write(t, ref, "ben", "hello from ben")
 	send("ben", "answer to ben")
 	return ref

@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/mcp"
 	"github.com/trunklinehq/trunkline/messaging"
@@ -76,4 +80,25 @@ func viewAudited(e mcp.AuditEntry) auditedCall {
 		v.TokenID = &e.Token
 	}
 	return v
+}
+
+// toAudit keeps the audit log from naming a contact who is erased.
+type toAudit struct{ s *Server }
+
+// EventsTx is told what the log does not hold.
+func (toAudit) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error { return nil }
+
+// Committed wakes nobody.
+func (toAudit) Committed() {}
+
+// EraseTx erases the arguments of calls about a contact, who may have been
+// named without what follows the @ of an id.
+func (t toAudit) EraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
+	texts := slices.Concat(e.ChatIDs, e.MessageIDs)
+	for _, id := range e.ChatIDs {
+		if name, _, ok := strings.Cut(id, "@"); ok {
+			texts = append(texts, name)
+		}
+	}
+	return t.s.MCP.For(e.Account).EraseTx(ctx, tx, texts)
 }
