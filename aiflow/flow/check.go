@@ -88,8 +88,12 @@ func (c *Checker) leadsTo(id string, at ...any) {
 
 // inLoop checks that a loop is around the node.
 func (c *Checker) inLoop() {
-	if c.vertex.reached && !c.graph.loopAround(c.vertex) {
+	switch v := c.vertex; {
+	case !v.reached:
+	case !v.may.loops():
 		c.Problem("loop.outside", "is in no loop", "it must be reached from the output body of a loop")
+	case !v.must.loops():
+		c.Warn("loop.outside", "can also be reached outside of a loop, where it is an error", "")
 	}
 }
 

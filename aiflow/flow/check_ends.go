@@ -42,7 +42,7 @@ var ends = map[string]bool{
 // return. The end of a path in a loop's body is the end of a round.
 func (g *graph) checkReturns(r *report, v *vertex) {
 	d := g.document
-	if d.Kind != KindFunction || len(d.Returns) == 0 || ends[v.node.Type] || len(v.edges) > 0 || g.loopAround(v) {
+	if d.Kind != KindFunction || len(d.Returns) == 0 || ends[v.node.Type] || len(v.edges) > 0 || v.may.loops() {
 		return
 	}
 	r.warn("function.no_return", "the function ends here without a return", "connect a return node")

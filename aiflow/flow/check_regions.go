@@ -143,22 +143,49 @@ func (g *graph) around(v *vertex) []*vertex {
 	return loops[max(0, len(loops)-limitRunFrames):]
 }
 
-// loopAround says whether v may be in the body of a loop.
-func (g *graph) loopAround(v *vertex) bool {
-	n := v.may.count()
-	return n > 1 || n == 1 && !v.may.has(regionOfErrors)
+// loops says whether one of the regions is the body of a loop.
+func (b set) loops() bool {
+	n := b.count()
+	return n > 1 || n == 1 && !b.has(regionOfErrors)
+}
+
+// fallingOff are the nodes from which a path leads to its end, where nothing
+// is connected.
+func (g *graph) fallingOff() map[*vertex]bool {
+	before := map[*vertex][]*vertex{}
+	falls := map[*vertex]bool{}
+	var work []*vertex
+	for _, v := range g.order {
+		for _, e := range v.edges {
+			before[e.to] = append(before[e.to], v)
+		}
+		if len(v.edges) == 0 && !ends[v.node.Type] {
+			falls[v] = true
+			work = append(work, v)
+		}
+	}
+	for ; len(work) > 0; work = work[1:] {
+		for _, v := range before[work[0]] {
+			if !falls[v] {
+				falls[v] = true
+				work = append(work, v)
+			}
+		}
+	}
+	return falls
 }
 
 // checkRegions finds edges that enter or leave the body of a loop where they
 // should not.
 func (g *graph) checkRegions(r *report) {
+	falls := g.fallingOff()
 	for _, v := range g.order {
 		if !v.reached {
 			continue
 		}
 		r.path = []any{"nodes", v.id}
 		for _, e := range v.edges {
-			g.checkEdge(r, e, g.inside(v, e, v.must))
+			g.checkEdge(r, e, g.inside(v, e, v.must), falls)
 		}
 		if g.entries[v] > 0 && v.must.count() > limitRunFrames {
 			r.problem("loop.depth", fmt.Sprintf("stands in more than %d loops", limitRunFrames), "")
@@ -166,7 +193,9 @@ func (g *graph) checkRegions(r *report) {
 	}
 }
 
-func (g *graph) checkEdge(r *report, e edge, around set) {
+// checkEdge checks an edge that is in the given regions. An edge that leaves
+// a body is meant so if all that follows ends the run or the loop.
+func (g *graph) checkEdge(r *report, e edge, around set, falls map[*vertex]bool) {
 	at := []any{"next", e.output}
 	if e.output == "" {
 		at = []any{"config", "node"}
@@ -178,7 +207,7 @@ func (g *graph) checkEdge(r *report, e edge, around set) {
 			r.problem("loop.back", "leads from the body of "+l.id+" back to it, which would begin the loop anew inside itself",
 				"leave the output unconnected: the round ends there and the next one begins", at...)
 			return
-		case around.has(region) && !e.to.must.has(region):
+		case around.has(region) && !e.to.must.has(region) && falls[e.to]:
 			r.warn("loop.leaves", "leads out of the body of "+l.id+": what follows is a part of the round, and the loop goes on behind it",
 				"end the round here, or end the loop with a break node and connect its output done", at...)
 			return
