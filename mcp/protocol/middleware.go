@@ -65,8 +65,9 @@ func (h *Handler) hidden(c mcp.Caller, function string) bool {
 func (h *Handler) unknown(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil && h.options.Extend == nil {
-			if _, ours := h.tools[call.Params.Name]; !ours {
-				h.registry.Execute(ctx, callerOf(ctx), mcp.Request{Function: call.Params.Name, Arguments: call.Params.Arguments})
+			caller := callerOf(ctx)
+			if _, ours := h.tools[call.Params.Name]; !ours && !h.registry.Allowed(caller, call.Params.Name) {
+				h.registry.Execute(ctx, caller, mcp.Request{Function: call.Params.Name, Arguments: call.Params.Arguments})
 			}
 		}
 		return next(ctx, method, req)

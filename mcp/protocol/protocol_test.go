@@ -169,9 +169,15 @@ func TestUnknown(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, nil)
 	session := connect(t, serve(t, s.Registry, s.opts), everything, nil)
-	_, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "no_such"})
-	refused(t, err, jsonrpc.CodeInvalidParams)
-	_, err = session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "no_such"})
+	add(t, s, mcp.Function[nothing, said]{
+		Name: "registered_later", Description: "Nobody can call it.",
+		Handler: func(context.Context, mcp.Call, nothing) (said, error) { panic("it is not served") },
+	})
+	for _, name := range []string{"no_such", "registered_later"} {
+		_, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name})
+		refused(t, err, jsonrpc.CodeInvalidParams)
+	}
+	_, err := session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "no_such"})
 	refused(t, err, jsonrpc.CodeInvalidParams)
 
 	page, err := s.For(mcp.OneAccount).Audit(t.Context(), mcp.AuditFilter{})
