@@ -182,6 +182,10 @@ func TestComesBack(t *testing.T) {
 		"cut":     func(d *webtest.Device) { d.Drop() },
 		"outage":  func(d *webtest.Device) { d.StreamError("503") },
 		"restart": func(d *webtest.Device) { d.Restart() },
+		"failure": func(d *webtest.Device) {
+			d.Refuse(webtest.Refusal{Reason: webtest.ReasonInternal})
+			d.Drop()
+		},
 		"busy": func(d *webtest.Device) {
 			d.Refuse(webtest.Refusal{Reason: webtest.ReasonUnavailable})
 			d.Drop()

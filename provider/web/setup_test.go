@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -53,6 +54,10 @@ func TestMain(m *testing.M) {
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = time.Second, 2*time.Second
 	whatsmeow.KeepAliveResponseDeadline = time.Second
 	code := m.Run()
+	if odd := fake.Unknown(); len(odd) > 0 {
+		fmt.Fprintln(os.Stderr, "the network did not understand:", odd)
+		code = 1
+	}
 	fake.Close()
 	os.Exit(code)
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,9 +39,11 @@ func TestWebLine(t *testing.T) {
 		r.talk(t, l, ana)
 		r.group(t, l, ana)
 		r.files(t, l, ana)
+		r.damaged(t, l, ana)
 
 		before := r.logins()
 		n.terminate(t)
+		quiet(t, n)
 		id, err := ana.SendText(within(t), l.owner.LID(), "Are you there?")
 		require.NoError(t, err)
 		n = r.launch(t, database...)
@@ -98,6 +101,27 @@ func (r *webRig) talk(t *testing.T, l *webLine, ana *webtest.Phone) {
 	require.Eventually(t, func() bool {
 		return slices.ContainsFunc(r.sink.about(number(ana)), func(d delivery) bool { return d.id == sent && d.status == "READ" })
 	}, webPatience, 10*time.Millisecond, "it was read")
+}
+
+// damaged lets a contact write what cannot be read at first.
+func (r *webRig) damaged(t *testing.T, l *webLine, ana *webtest.Phone) {
+	t.Helper()
+	words := "say again"
+	id, err := ana.Send(within(t), webtest.Outgoing{To: l.owner.LID(), Message: &waE2E.Message{Conversation: &words}, Damage: 1})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(r.historyOf(t, l.ref, number(ana)), func(m record) bool { return m.ID == id && m.Text == words })
+	}, webPatience, 10*time.Millisecond, "it was asked for again")
+}
+
+// quiet fails the test when anything but the server's own logger has written:
+// libsignal prints unless it is told not to.
+func quiet(t *testing.T, n *node) {
+	t.Helper()
+	for line := range strings.Lines(n.stderr.String()) {
+		require.True(t, strings.HasPrefix(line, "time="), line)
+	}
+	require.Empty(t, n.rest)
 }
 
 // group lets a contact write in a group and be answered there.

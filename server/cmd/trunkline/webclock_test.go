@@ -256,3 +256,47 @@ func TestWebPaceIsKept(t *testing.T) {
 		r.sound(t)
 	})
 }
+
+// TestWebErase erases a contact over the API: the tables of the line know the
+// number no more, and who was erased can write again.
+func TestWebErase(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		r := newClockRig(t, db)
+		l := r.link(t)
+		r.ref = l.ref
+		ana := r.fake.AddPhone(&webtest.PhoneOptions{Name: "Ana"})
+		chat := fmt.Sprintf("/chats?reference=%d&chatId=%s", l.ref, number(ana))
+		_, err := ana.SendText(within(t), l.owner.LID(), "hello")
+		require.NoError(t, err)
+		r.answer(t, number(ana), `{"type":"text","text":"hello"}`)
+		require.NoError(t, l.device.AwaitIdle(within(t)))
+		known := func() (rows int) {
+			for _, q := range []string{
+				`SELECT count(*) FROM web_lid WHERE phone = $1`, `SELECT count(*) FROM whatsmeow_contacts WHERE their_jid LIKE '%' || $1 || '@%'`,
+				`SELECT count(*) FROM whatsmeow_sessions WHERE their_id LIKE '%' || $1 || '_1:%'`,
+				`SELECT count(*) FROM whatsmeow_retry_buffer WHERE chat_jid LIKE '%' || $1 || '@%'`,
+			} {
+				var n int
+				require.NoError(t, db.Get(&n, q, number(ana)))
+				rows += n
+			}
+			return rows
+		}
+		require.GreaterOrEqual(t, known(), 4)
+		r.call(t, 200, "DELETE", chat, "")
+		require.Zero(t, known())
+		_, err = ana.SendText(within(t), l.owner.LID(), "do you know me?")
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			status, page, err := r.try(t.Context(), "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s", l.ref, number(ana)), "")
+			require.NoError(t, err)
+			if status != http.StatusOK {
+				return false // it is asked for again, with new keys
+			}
+			items := page["items"].([]any)
+			return len(items) == 1 && items[0].(map[string]any)["text"] == "do you know me?"
+		}, webPatience, 10*time.Millisecond)
+	})
+}
