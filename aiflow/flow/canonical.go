@@ -57,10 +57,7 @@ func appendNumber(out []byte, text string) []byte {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return strconv.AppendInt(out, n, 10)
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return append(out, '0') // refused when it was read
-	}
+	f, _ := strconv.ParseFloat(text, 64) // it was read before
 	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		return strconv.AppendInt(out, int64(f), 10)
 	}

@@ -64,9 +64,6 @@ func (c *Checker) next(code, output, message, hint string) {
 // ownID checks an id that names an output or a choice: it is none of the
 // type's fixed outputs, and stands once.
 func (c *Checker) ownID(id string, at ...any) {
-	if id == "" {
-		return // reported as its shape
-	}
 	for _, o := range c.vertex.typ.Outputs {
 		if o.Name == id {
 			c.Problem("config.reserved", id+" is an output of every "+c.vertex.typ.Name, "give it another id", at...)

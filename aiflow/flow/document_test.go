@@ -210,6 +210,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		document(`"t": {"type": "trigger", "config": {"cooldown": "1 day"}}`):                                                                  "shape.duration /nodes/t/config/cooldown",
 		document(`"t": {"type": "trigger", "config": {"cooldown": "P31D"}}`):                                                                   "shape.range /nodes/t/config/cooldown",
 		document(`"t": {"type": "trigger", "config": {"whenBusy": "never"}}`):                                                                  "shape.enum /nodes/t/config/whenBusy",
+		document(`"t": {"type": "trigger", "config": {"on": {}}}`):                                                                             "shape.type /nodes/t/config/on",
 		document(`"t": {"type": "trigger", "config": []}`):                                                                                     "shape.type /nodes/t/config",
 		document(`"t": {"type": "trigger"}, "a/b~c": {"type": "note"}`):                                                                        "shape.pattern /nodes/a~1b~0c",
 		document(`"t": {"type": "trigger"}, "x": {"type": "` + strings.Repeat("x", 65) + `"}`):                                                 "shape.length /nodes/x/type",

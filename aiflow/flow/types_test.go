@@ -164,8 +164,20 @@ func TestFunctions(t *testing.T) {
 		_, problems := compile(t, flow.NewTypes(), raw, &flow.Environment{Functions: functions})
 		require.Equal(t, want, lines(problems), slug)
 	}
-	_, problems := flow.NewTypes().Compile(functions["self"], &flow.Environment{})
-	require.Empty(t, problems, "a function may call itself wherever it is")
+	for _, env := range []*flow.Environment{{}, {Functions: map[string]*flow.Document{}}} {
+		_, problems := flow.NewTypes().Compile(functions["self"], env)
+		require.Empty(t, problems, "a function may call itself wherever it is")
+	}
+}
+
+// loops is a flow of so many loops, one in the other.
+func loops(n int) string {
+	var nodes []string
+	for i := range n {
+		nodes = append(nodes, fmt.Sprintf(`"l%d": {"type": "loop", "config": {"kind": "count", "times": "2", "index": "i%d"}, "next": {"body": "l%d"}}`, i, i, i+1))
+	}
+	return document(`"t": {"type": "trigger", "next": {"out": "l0"}}, ` + strings.Join(nodes, ", ") +
+		fmt.Sprintf(`, "l%d": {"type": "message", "config": {"text": "x"}}`, n))
 }
 
 // The sizes of documents, at their limits and beyond.
@@ -205,6 +217,12 @@ func TestSizes(t *testing.T) {
 			one(`{"type": "http", "config": {"url": "https://x.example", "method": "POST", "body": {"kind": "json", "value": [` + strings.Repeat(`"`+strings.Repeat("x", 60_000)+`", `, 5) + `1]}}}`),
 			"error shape.size /nodes/n/config/body/value: has more than 256 KiB",
 		},
+		"large schema": {
+			one(`{"type": "assistant", "config": {"model": "m/x", "output": {"mode": "json", "schema": {"x": "` + strings.Repeat("x", 32<<10) + `"}}}}`),
+			"error shape.size /nodes/n/config/output/schema: has 32776 bytes; 32768 are allowed",
+		},
+		"16 loops": {loops(17), ""},
+		"17 loops": {loops(18), "error loop.depth /nodes/l17: stands in more than 16 loops"},
 	} {
 		_, problems := compile(t, types, []byte(c.document), nil)
 		var errors []string
