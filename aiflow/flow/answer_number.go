@@ -107,9 +107,12 @@ func group(s string) bool {
 	return n == 3
 }
 
+// groupMarks part groups of digits everywhere.
+var groupMarks = strings.NewReplacer(" ", "", "'", "")
+
 // plainNumber writes a number with a point and without groups.
 func plainNumber(s, locale string) (string, bool) {
-	s = strings.NewReplacer(" ", "", "'", "").Replace(s)
+	s = groupMarks.Replace(s)
 	point, comma := strings.LastIndexByte(s, '.'), strings.LastIndexByte(s, ',')
 	switch {
 	case point >= 0 && comma >= 0:

@@ -27,9 +27,9 @@ type State struct {
 	Wait  *Wait   `json:"wait,omitempty"`
 	Ended *Ending `json:"ended,omitempty"`
 
-	Timeouts int      `json:"timeouts,omitempty"` // in a row, without input from outside
-	Said     []Said   `json:"said,omitempty"`     // what was sent in the last five minutes
-	Recent   []string `json:"recent,omitempty"`   // the nodes entered last, to name a path that repeats
+	Timeouts int    `json:"timeouts,omitempty"` // in a row, without input from outside
+	Said     []Said `json:"said,omitempty"`     // what was sent in the last five minutes
+	Recent   string `json:"recent,omitempty"`   // the ids of the nodes entered last, to name a path that repeats
 }
 
 // Frame is one level of a run: the flow itself, a function that was called,

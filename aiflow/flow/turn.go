@@ -3,7 +3,7 @@ package flow
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
@@ -84,7 +84,7 @@ func (p *Program) Step(s *State, in Input, w World) (*Turn, error) {
 
 // open prepares a turn on a copy of the state.
 func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
-	t := &Turn{program: p, world: w, budget: budget(), size: -1, Trace: make([]TraceRow, 0, 8), Effects: make([]Effect, 0, 4)}
+	t := &Turn{program: p, world: w, budget: budget(), size: -1, Trace: make([]TraceRow, 0, 4), Effects: make([]Effect, 0, 4)}
 	begin, isBegin := in.(Begin)
 	switch {
 	case in == nil || isBegin != (s == nil):
@@ -105,7 +105,7 @@ func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
 		return nil, ErrOtherDocument
 	}
 	t.State.Turns++
-	t.recent = slices.Clip(t.State.Recent)
+	t.recent = strings.Fields(t.State.Recent)
 	t.rescope()
 	return t, nil
 }
@@ -289,7 +289,7 @@ func (t *Turn) close() {
 	if n := len(t.recent); n > keepRecent {
 		t.recent = t.recent[n-keepRecent:]
 	}
-	t.State.Recent = append([]string(nil), t.recent...)
+	t.State.Recent = strings.Join(t.recent, " ")
 }
 
 // begin begins the trace row of a node.
