@@ -58,6 +58,11 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 	case a := <-done:
 		return x.settle(ctx, a)
 	case <-ctx.Done():
+		select { // in time, and not seen before
+		case a := <-done:
+			return x.settle(ctx, a)
+		default:
+		}
 	}
 	x.r.stray.Add(1)
 	if !state.CompareAndSwap(underWay, leftBehind) {

@@ -67,6 +67,42 @@ func TestLimitOverNodes(t *testing.T) {
 	})
 }
 
+// TestLimitsTogetherOverNodes has calls to two functions compete for what an
+// account may: each function has counted the calls that passed, and no other.
+func TestLimitsTogetherOverNodes(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		now := newClock()
+		var nodes []*mcp.Registry
+		db := testkit.Open(t, url)
+		for _, own := range []*sqlx.DB{db, testkit.Open(t, url)} {
+			r := setup(t, own, mcp.Options{Limit: 60, AccountLimit: 75, Now: now.now})
+			ping(t, r, "ping")
+			ping(t, r, "pong")
+			nodes = append(nodes, r)
+		}
+		passed := map[string]int{}
+		var both sync.WaitGroup
+		var mu sync.Mutex
+		for _, function := range []string{"ping", "pong"} {
+			both.Go(func() {
+				n := flood(t, 50, ana, function, nodes...)
+				mu.Lock()
+				defer mu.Unlock()
+				passed[function] = n
+			})
+		}
+		both.Wait()
+		require.Equal(t, 75, passed["ping"]+passed["pong"])
+		for function, n := range passed {
+			var full int64
+			require.NoError(t, db.Get(&full, `SELECT full_us FROM mcp_limit WHERE function = $1`, function))
+			require.Equal(t, int64(n)*time.Second.Microseconds(), full-now.now().UnixMicro(), function)
+		}
+	})
+}
+
 // TestLimitByTheDatabasesClock lets real time pass, of which a call a minute
 // is allowed.
 func TestLimitByTheDatabasesClock(t *testing.T) {
