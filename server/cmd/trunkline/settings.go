@@ -66,8 +66,8 @@ func (f flags) settings() (settings, error) {
 		SMTPURL:           c.mailURL(f.SMTPURL),
 		PaymentsSecret:    server.Secret(c.secret("payments-secret", f.PaymentsSecret)),
 		DeliveryRetention: forEver(c.duration("retention-deliveries", or(f.RetentionDeliveries, "30d"))),
-		MCPLimit:          c.number("mcp-limit", or(f.MCPLimit, "60"), 1),
-		MCPAccountLimit:   c.number("mcp-limit-account", or(f.MCPLimitAccount, "600"), 1),
+		MCPLimit:          c.callLimit("mcp-limit", or(f.MCPLimit, "60")),
+		MCPAccountLimit:   c.callLimit("mcp-limit-account", or(f.MCPLimitAccount, "600")),
 		AuditRetention:    forEver(c.duration("retention-audit", or(f.RetentionAudit, "90d"))),
 	}
 	s.Media = c.media(f.Media)
@@ -172,6 +172,16 @@ func (c *checker) number(flag, v string, least int) int {
 	if err != nil || n < least {
 		c.refuse(flag, fmt.Sprintf("must be a whole number of at least %d", least))
 		return least
+	}
+	return n
+}
+
+// callLimit is a number of calls a minute, as far as those can be counted.
+func (c *checker) callLimit(flag, v string) int {
+	const most = 1_000_000
+	n := c.number(flag, v, 1)
+	if n > most {
+		c.refuse(flag, fmt.Sprintf("must be at most %d", most))
 	}
 	return n
 }

@@ -99,7 +99,7 @@ func TestWrongSettings(t *testing.T) {
 		{"prices", []string{"/nowhere", "ftp://example.org/prices", t.TempDir()}},
 		{"smtp-url", []string{"mail.example.org:25", "http://mail.example.org", "smtp://", "smtp://u:hush-hush@h?tls=no", "smtp://u:hush-hush%@h", "@/nowhere"}},
 		{"payments-secret", []string{"@/nowhere"}},
-		{"mcp-limit", []string{"0", "-1", "x", "1.5"}},
+		{"mcp-limit", []string{"0", "-1", "x", "1.5", "1000001"}},
 		{"mcp-limit-account", []string{"0"}},
 		{"api-limit", []string{"-1", "x"}},
 		{"retention-messages", []string{"-1d", "x", "d", "30", "99999999d", "1.5d"}},
