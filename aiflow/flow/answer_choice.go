@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/trunklinehq/trunkline/internal/edits"
 )
 
 // option is something that can be chosen.
@@ -82,30 +84,7 @@ func likeness(a, b string) float64 {
 	if both == 0 || both > 2*mostLike {
 		return 0
 	}
-	return 1 - float64(edits(x, y))/float64(both)
-}
-
-// edits is the optimal string alignment distance.
-func edits(x, y []rune) int {
-	before, row, next := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for k := range row {
-		row[k] = k
-	}
-	for i := 1; i <= len(x); i++ {
-		next[0] = i
-		for k := 1; k <= len(y); k++ {
-			cost := 1
-			if x[i-1] == y[k-1] {
-				cost = 0
-			}
-			next[k] = min(next[k-1]+1, row[k]+1, row[k-1]+cost)
-			if i > 1 && k > 1 && x[i-1] == y[k-2] && x[i-2] == y[k-1] {
-				next[k] = min(next[k], before[k-2]+1)
-			}
-		}
-		before, row, next = row, next, before
-	}
-	return row[len(y)]
+	return 1 - float64(edits.Between(x, y))/float64(both)
 }
 
 // fold makes texts alike that people take for the same: without case,

@@ -3,6 +3,8 @@ package expression
 import (
 	"slices"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/internal/edits"
 )
 
 // Nearest returns the one of names that is written most like name, by letters
@@ -40,19 +42,5 @@ func distance(a, b string) int {
 	if len(a) > maxSuggestion || len(b) > maxSuggestion {
 		return maxSuggestion
 	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+order01(a[i-1] == b[j-1]))
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
+	return edits.Between([]byte(a), []byte(b))
 }
