@@ -102,10 +102,8 @@ func (a *Account) Bot(ctx context.Context, id string) (Bot, error) {
 // Update changes a bot's name, its draft, or what starts it, which is written
 // into the draft. What is published stays as it is.
 func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, error) {
-	if c.Name != nil {
-		if err := checkName(*c.Name); err != nil {
-			return Bot{}, err
-		}
+	if err := c.check(); err != nil {
+		return Bot{}, err
 	}
 	var r row
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
@@ -156,6 +154,24 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 		return fmt.Errorf("deleting a bot: %w", err)
 	}
 	a.s.opts.Runs.Committed()
+	return nil
+}
+
+// check refuses what no bot can be changed to.
+func (c BotChange) check() error {
+	if c.Name != nil {
+		if err := checkName(*c.Name); err != nil {
+			return err
+		}
+	}
+	if c.Trigger != nil {
+		if err := checkTrigger(*c.Trigger); err != nil {
+			return err
+		}
+	}
+	if c.Flow != nil {
+		return checkDraft(c.Flow)
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
@@ -18,6 +19,9 @@ const maxDraft = 2 << 20
 func checkDraft(draft json.RawMessage) error {
 	if len(draft) > maxDraft {
 		return &Invalid{"flow", fmt.Sprintf("must have at most %d bytes", maxDraft)}
+	}
+	if !utf8.Valid(draft) {
+		return &Invalid{"flow", "must be UTF-8"}
 	}
 	if !bytes.HasPrefix(bytes.TrimLeft(draft, " \t\r\n"), []byte("{")) {
 		return &Invalid{"flow", "must be a JSON object"}

@@ -91,14 +91,13 @@ func (a *Account) waiting(ctx context.Context, bot string, c runtime.Chat) (stri
 // Runs lists the runs of a bot, the newest first, and the cursor of the next
 // page, "" on the last.
 func (a *Account) Runs(ctx context.Context, id string, l List) ([]runtime.Run, string, error) {
+	if _, _, err := l.bounds(); err != nil {
+		return nil, "", err
+	}
 	if _, err := a.row(ctx, a.s.db, id, ""); err != nil {
 		return nil, "", err
 	}
 	p, err := a.s.opts.Runs.For(a.id).Runs(ctx, runtime.Filter{Engine: a.s.Name(), Owner: id, Limit: l.Limit, Cursor: l.Cursor})
-	var bad *runtime.Invalid
-	if errors.As(err, &bad) {
-		err = &Invalid{bad.Field, bad.Message}
-	}
 	return p.Items, p.Next, err
 }
 

@@ -97,8 +97,8 @@ func (s *Service) edit(draft json.RawMessage, trigger string, keywords []string)
 			trigger = TriggerKeyword
 		}
 	}
-	if !slices.Contains(Triggers(), trigger) {
-		return nil, &Invalid{"trigger", "must be one of " + strings.Join(Triggers(), ", ")}
+	if err := checkTrigger(trigger); err != nil {
+		return nil, err
 	}
 	worded := trigger == TriggerKeyword || trigger == TriggerRegexp
 	if !worded && keywords != nil {
@@ -115,6 +115,13 @@ func (s *Service) edit(draft json.RawMessage, trigger string, keywords []string)
 		r.Kind, r.Match = TriggerKeyword, TriggerRegexp
 	}
 	return withRule(draft, r)
+}
+
+func checkTrigger(trigger string) error {
+	if !slices.Contains(Triggers(), trigger) {
+		return &Invalid{"trigger", "must be one of " + strings.Join(Triggers(), ", ")}
+	}
+	return nil
 }
 
 // object is a JSON object of which some members are replaced.

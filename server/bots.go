@@ -26,7 +26,7 @@ func (s *Server) botRoutes(a *api) {
 		maxBody: documentBody, errors: missing,
 	}, auth.BotsManage, s.createBot)
 	register(a, operation{
-		id: "Botengine_Bots", method: http.MethodGet, path: "/bot/list", summary: "List bots, the oldest first",
+		id: "Botengine_Bots", method: http.MethodGet, path: "/bot/list", summary: "List bots, the oldest first", errors: missing,
 	}, auth.BotsManage, s.listBots)
 	register(a, operation{
 		id: "Botengine_Bot", method: http.MethodGet, path: "/bot/{botId}", summary: "Show a bot", errors: missing,
@@ -144,6 +144,11 @@ type botFilter struct {
 }
 
 func (s *Server) listBots(ctx context.Context, c call, in *botFilter) (messaging.Page[botView], error) {
+	if in.Reference != 0 {
+		if _, err := s.account(c).Reference(ctx, in.Reference); err != nil {
+			return messaging.Page[botView]{}, err
+		}
+	}
 	bots, next, err := s.bots(c).Bots(ctx, int64(in.Reference), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
 	return viewPage(bots, next, viewBot), inQuery(err)
 }

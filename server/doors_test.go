@@ -213,6 +213,8 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	user := c.call(t, "POST", "/user", fmt.Sprintf(`{"email":"other-%s@example.org","password":"correct horse","name":"O","permissions":[]}`, other)).json(201)["id"]
 	token := c.call(t, "POST", "/user/token", fmt.Sprintf(`{"name":"P","permissions":["chats.read"],"expiresAt":%d}`, time.Now().Add(time.Hour).Unix())).json(201)["id"]
 	file := c.upload(t, part{"file", "a.png", "image/png", string(picture(t, 4, 3))}, part{field: "reference", body: fmt.Sprint(ref)}).json(201)["mediaId"]
+	bot := c.call(t, "POST", "/bot", fmt.Sprintf(`{"reference":%d,"name":"B","flow":%s}`, ref, greeter)).json(201)["id"].(string)
+	run := c.call(t, "POST", "/bot/"+bot+"/run", `{"chatId":"ana","input":"hi"}`).json(200)["run"].(map[string]any)["id"]
 	var deliveries []any
 	require.Eventually(t, func() bool {
 		deliveries = c.call(t, "GET", fmt.Sprintf("/references/deliveries?reference=%d", ref), "").json(200)["items"].([]any)
@@ -220,6 +222,7 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	}, eventually, tick)
 	return map[string]any{
 		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "mediaId": file,
+		"botId": bot, "runId": run,
 		"ids": []any{deliveries[0].(map[string]any)["id"]},
 	}
 }

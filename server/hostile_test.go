@@ -162,6 +162,9 @@ func (w *walker) refuseBodies(t *testing.T, op documented) {
 		"single quotes": `{'a':1}`, "comment": `{/*a*/}`, "trailing comma": `{"a":1,}`, "no number": `{"a":01}`, "NUL": "{\x00}",
 		"BOM": "\xef\xbb\xbf" + string(valid), "too deep": strings.Repeat(`{"a":`, 11_000) + "1" + strings.Repeat("}", 11_000), "huge number": `{"a":1e999}`,
 	} {
+		if strings.TrimSpace(body) == "" && !op.RequestBody.Required {
+			continue
+		}
 		w.fire(t, shot{why: why, op: op, body: []byte(body), statuses: []int{400}})
 	}
 	for _, body := range []string{`[]`, `7`, `"` + canary + `"`, `true`, `null`, `[` + string(valid) + `]`} {
@@ -170,8 +173,8 @@ func (w *walker) refuseBodies(t *testing.T, op documented) {
 	for _, mime := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml", canary, "application/jsonx"} {
 		w.fire(t, shot{why: "content type", op: op, mime: mime, statuses: []int{415}})
 	}
-	a := w.fire(t, shot{why: "too large", op: op, body: append(valid, bytes.Repeat([]byte(" "), 1<<20-len(valid)+1)...), statuses: []int{413}})
-	require.Contains(t, a.Body.String(), "1 MiB")
+	a := w.fire(t, shot{why: "too large", op: op, body: append(valid, bytes.Repeat([]byte(" "), op.bound()<<20-len(valid)+1)...), statuses: []int{413}})
+	require.Contains(t, a.Body.String(), fmt.Sprintf("%d MiB", op.bound()))
 }
 
 func (w *walker) refuseMembers(t *testing.T, op documented) {

@@ -83,6 +83,17 @@ var permissions = map[string]string{
 	"GET /service-mcp/audit":                      string(auth.UsersManage),
 	"GET /references/deliveries":                  string(auth.WebhooksManage),
 	"POST /references/deliveries/replay":          string(auth.WebhooksManage),
+	"POST /bot":                                   string(auth.BotsManage),
+	"GET /bot/list":                               string(auth.BotsManage),
+	"GET /bot/{botId}":                            string(auth.BotsManage),
+	"PATCH /bot/{botId}":                          string(auth.BotsManage),
+	"DELETE /bot/{botId}":                         string(auth.BotsManage),
+	"POST /bot/{botId}/publish":                   string(auth.BotsManage),
+	"POST /bot/{botId}/validate":                  string(auth.BotsManage),
+	"GET /bot/{botId}/versions":                   string(auth.BotsManage),
+	"POST /bot/{botId}/run":                       string(auth.BotsManage),
+	"GET /bot/{botId}/runs":                       string(auth.BotsManage),
+	"GET /bot/run/{runId}":                        string(auth.BotsManage),
 }
 
 // pages are what the router has beside operations; nobody needs a token for

@@ -57,7 +57,8 @@ type documented struct {
 	Security     []map[string][]string
 	LoginOnly    bool `json:"x-login-only"`
 	RequestBody  *struct {
-		Content map[string]struct{ Schema *schema }
+		Required bool
+		Content  map[string]struct{ Schema *schema }
 	}
 	Responses map[string]struct {
 		Content map[string]struct{ Schema json.RawMessage }
@@ -67,6 +68,14 @@ type documented struct {
 // raw says that the body is no JSON of the API's: it is foreign, or a form.
 func (op documented) raw() bool {
 	return op.path == "/webhooks/provider" || op.path == "/media" || op.path == "/payments"
+}
+
+// bound is the most bytes of a body, in MiB.
+func (op documented) bound() int {
+	if op.path == "/bot" || op.path == "/bot/{botId}" || op.path == "/bot/{botId}/test" {
+		return 2
+	}
+	return 1
 }
 
 // streams says that the answer does not end by itself.
