@@ -3,16 +3,20 @@ package mcp
 import "reflect"
 
 // fill makes slices and maps of a result that are nil empty: null is none of
-// the types that its schema speaks of.
+// the types that its schema speaks of. It changes copies, because a handler may
+// keep what it returned.
 func (s *shape) fill(v reflect.Value) {
 	if !s.lists {
 		return
 	}
-	for v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return
+	if v.Kind() == reflect.Pointer {
+		if !v.IsNil() {
+			own := reflect.New(v.Type().Elem())
+			own.Elem().Set(v.Elem())
+			s.fill(own.Elem())
+			v.Set(own)
 		}
-		v = v.Elem()
+		return
 	}
 	switch s.kind {
 	case kindObject:
@@ -20,16 +24,29 @@ func (s *shape) fill(v reflect.Value) {
 			f.shape.fill(v.FieldByIndex(f.index))
 		}
 	case kindArray:
-		if v.IsNil() {
-			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		if v.IsNil() || s.elem.lists {
+			own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(own, v)
+			for i := range own.Len() {
+				s.elem.fill(own.Index(i))
+			}
+			v.Set(own)
 		}
-		for i := range v.Len() {
-			s.elem.fill(v.Index(i))
-		}
-	case kindMap: // its values cannot be set
-		if v.IsNil() {
-			v.Set(reflect.MakeMap(v.Type()))
+	case kindMap:
+		if v.IsNil() || s.elem.lists {
+			s.fillMap(v)
 		}
 	default:
 	}
+}
+
+func (s *shape) fillMap(v reflect.Value) {
+	own := reflect.MakeMapWithSize(v.Type(), v.Len())
+	for entry := v.MapRange(); entry.Next(); {
+		value := reflect.New(v.Type().Elem()).Elem()
+		value.Set(entry.Value())
+		s.elem.fill(value)
+		own.SetMapIndex(entry.Key(), value)
+	}
+	v.Set(own)
 }
