@@ -24,7 +24,9 @@ func (t *Types) Compile(d *Document, env *Environment) (*Program, []Problem) {
 	c := t.compiled(d)
 	linked, found := t.inEnvironment(d, c, env)
 	problems := slices.Concat(d.problems, c.problems, found)
-	sortProblems(problems, c.graph.ranks())
+	if len(problems) > 0 {
+		sortProblems(problems, c.graph.ranks())
+	}
 	if Failed(problems) {
 		return nil, problems
 	}

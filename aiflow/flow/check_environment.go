@@ -42,17 +42,15 @@ func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Prog
 		if v.config == nil || !v.sound {
 			continue
 		}
-		r.path = []any{"nodes", v.id, "config"}
-		if !v.typ.runs(env.Engine) {
-			r.path = r.path[:2]
-			r.problem("node.engine", v.node.Type+" is no node of the engine "+env.Engine, "", "type")
-			continue
-		}
 		if k, ok := v.config.(referring); ok {
+			r.path = []any{"nodes", v.id, "config"}
 			k.refer(&Checker{report: r, document: d, graph: c.graph, vertex: v}, env)
+			r.path = nil
+		}
+		if !v.typ.runs(env.Engine) {
+			r.problem("node.engine", v.node.Type+" is no node of the engine "+env.Engine, "", "nodes", v.id, "type")
 		}
 	}
-	r.path = nil
 	if env.Engine != "" && d.Engine != "" && d.Engine != env.Engine {
 		r.problem("document.engine", "is for the engine "+d.Engine+", not "+env.Engine, "", "engine")
 	}

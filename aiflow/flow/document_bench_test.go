@@ -41,14 +41,14 @@ func BenchmarkCompile(b *testing.B) {
 	}
 	for name, raw := range documents {
 		b.Run(name+"/cold", func(b *testing.B) {
-			b.ReportAllocs()
+			defer cpu(b)()
 			for b.Loop() {
 				compileOnce(b, flow.NewTypes(), raw)
 			}
 		})
 		b.Run(name+"/edited", func(b *testing.B) {
 			types := flow.NewTypes()
-			b.ReportAllocs()
+			defer cpu(b)()
 			n := 0
 			for b.Loop() {
 				n++
@@ -58,11 +58,21 @@ func BenchmarkCompile(b *testing.B) {
 		b.Run(name+"/known", func(b *testing.B) {
 			types := flow.NewTypes()
 			d, _ := flow.Decode(raw)
-			b.ReportAllocs()
+			defer cpu(b)()
 			for b.Loop() {
 				types.Compile(d, nil)
 			}
 		})
+	}
+}
+
+// cpu reports the processor's time of each round, whatever else the machine
+// does.
+func cpu(b *testing.B) func() {
+	b.ReportAllocs()
+	began := testkit.CPUTime(b)
+	return func() {
+		b.ReportMetric(float64((testkit.CPUTime(b)-began).Microseconds())/float64(b.N), "cpu-µs/op")
 	}
 }
 

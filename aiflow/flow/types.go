@@ -101,14 +101,19 @@ type nodeType struct {
 
 // NewTypes returns the built-in node types.
 func NewTypes() *Types {
-	t := &Types{byName: map[string]*nodeType{}, expressions: expression.NewCache(keptExpressions)}
+	return &Types{byName: maps.Clone(builtins()), expressions: expression.NewCache(keptExpressions)}
+}
+
+// builtins are the built-in types by name. They never change.
+var builtins = sync.OnceValue(func() map[string]*nodeType {
+	t := &Types{byName: map[string]*nodeType{}}
 	for _, nt := range builtin() {
 		if err := t.Register(nt); err != nil {
 			panic(err) // a mistake in this package, which every test would meet
 		}
 	}
-	return t
-}
+	return t.byName
+})
 
 // Register adds a node type. A name that is taken or is no id, and a
 // configuration that the tags do not describe, are errors.
