@@ -27,6 +27,10 @@ func words(message map[string]any) string {
 	return text(message["text"])
 }
 
+// longestDate is the most bytes that are looked at for a date and a time,
+// which are tried at each space.
+const longestDate = 100
+
 // read understands the message as a value of a kind; false when it is none.
 func (r reader) read(kind string) (any, bool) {
 	said := strings.TrimSpace(words(r.message))
@@ -43,6 +47,9 @@ func (r reader) read(kind string) (any, bool) {
 		return r.yes(said)
 	}
 	if said == "" {
+		return nil, false
+	}
+	if strings.HasPrefix(kind, "date") && len(said) > longestDate {
 		return nil, false
 	}
 	switch kind {
