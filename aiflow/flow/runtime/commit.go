@@ -33,6 +33,9 @@ func (r *Runtime) commit(ctx context.Context, t *turn) error {
 		w = &work{r: r, tx: tx, t: t, row: &copied}
 		return w.do(context.WithoutCancel(ctx))
 	})
+	if t.fresh {
+		t.loaded.stored.Store(err == nil)
+	}
 	if err != nil {
 		return err
 	}
@@ -148,7 +151,7 @@ func (w *work) do(ctx context.Context) error {
 		}
 	}
 	if t.in != nil {
-		if err := takeTx(ctx, w.tx, t.in); err != nil {
+		if err := w.r.takeTx(ctx, w.tx, t.in); err != nil {
 			return err
 		}
 	}
@@ -166,7 +169,7 @@ func (w *work) do(ctx context.Context) error {
 // update writes the run, unless it has gone on since it was read.
 func (w *work) update(ctx context.Context) error {
 	row := w.row
-	res, err := w.tx.ExecContext(ctx, `UPDATE flow_run SET status = $1, waits = $2, event = $3, state = $4, turn = $5, output = $6, error = $7,
+	res, err := w.r.db.ExecTx(ctx, w.tx, `UPDATE flow_run SET status = $1, waits = $2, event = $3, state = $4, turn = $5, output = $6, error = $7,
 		ended_us = $8 WHERE seq = $9 AND turn = $10 AND ended_us = 0`,
 		row.Status, row.Waits, row.Event, row.State, row.Turn, row.Output, row.Error, row.EndedUS, row.Seq, w.t.row.Turn)
 	if err != nil {
@@ -206,10 +209,10 @@ func (w *work) follow(ctx context.Context) error {
 	if row.EndedUS == 0 {
 		return nil
 	}
-	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1`, row.Seq); err != nil {
+	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_timer WHERE run = $1`, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the timers of a run: %w", err)
 	}
-	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_input WHERE mailbox = $1 AND run = $2`, row.Mailbox, row.Seq); err != nil {
+	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_input WHERE mailbox = $1 AND run = $2`, row.Mailbox, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the inputs of a run: %w", err)
 	}
 	if j := w.t.jump; j != nil {

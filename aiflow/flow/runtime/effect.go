@@ -62,7 +62,7 @@ func refused(id string, err error) error {
 
 // sent notes that the run has sent a message.
 func (w *work) sent(ctx context.Context, message string) error {
-	if _, err := w.tx.ExecContext(ctx, `INSERT INTO flow_sent (run, message) VALUES ($1, $2)`, w.row.Seq, message); err != nil {
+	if _, err := w.r.db.ExecTx(ctx, w.tx, `INSERT INTO flow_sent (run, message) VALUES ($1, $2)`, w.row.Seq, message); err != nil {
 		return fmt.Errorf("noting a message of a run: %w", err)
 	}
 	return nil
@@ -74,14 +74,15 @@ func (w *work) call(ctx context.Context, c flow.Call) error {
 	if err != nil {
 		return fmt.Errorf("writing a call: %w", err)
 	}
-	var id int64
-	err = w.tx.GetContext(ctx, &id, `INSERT INTO flow_effect (run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request,
+	var ids []int64
+	err = w.r.db.SelectTx(ctx, w.tx, &ids, `INSERT INTO flow_effect (run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request,
 		started_us, done_us, result, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
 		w.row.Seq, c.ID, c.Node, c.Kind, c.Once, w.row.ID+"."+c.Key, c.Attempt, c.Timeout.Microseconds(), string(request), 0, 0, "", "")
 	if err != nil {
 		return fmt.Errorf("noting a call: %w", err)
 	}
 	w.calls++
+	id := ids[0]
 	key := strconv.FormatInt(id, 10)
 	return w.r.calls.PutTx(ctx, w.tx, lane.Entry{Consumer: callConsumer(w.row.Account, c, id), Key: key, Subject: key})
 }
@@ -119,7 +120,7 @@ func (w *work) setTimer(ctx context.Context, t flow.SetTimer) error {
 }
 
 func (w *work) cancelTimer(ctx context.Context, t flow.CancelTimer) error {
-	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, w.row.Seq, t.ID); err != nil {
+	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, w.row.Seq, t.ID); err != nil {
 		return fmt.Errorf("taking a timer back: %w", err)
 	}
 	return nil
@@ -127,7 +128,7 @@ func (w *work) cancelTimer(ctx context.Context, t flow.CancelTimer) error {
 
 // setTimerTx sets a timer of a run, or moves it.
 func (r *Runtime) setTimerTx(ctx context.Context, tx *sqlx.Tx, run int64, timer string, atUS int64, soon *bool) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO flow_timer (run, timer, at_us) VALUES ($1, $2, $3)
+	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_timer (run, timer, at_us) VALUES ($1, $2, $3)
 		ON CONFLICT (run, timer) DO UPDATE SET at_us = excluded.at_us`, run, timer, atUS)
 	if err != nil {
 		return fmt.Errorf("setting a timer: %w", err)

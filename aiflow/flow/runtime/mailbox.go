@@ -68,13 +68,13 @@ func (r *Runtime) putTx(ctx context.Context, tx *sqlx.Tx, ps ...post) error {
 		if err != nil {
 			return fmt.Errorf("writing an input: %w", err)
 		}
-		var id int64
-		err = tx.GetContext(ctx, &id, `INSERT INTO flow_input (mailbox, reference, account, chat_id, run, behind, kind, body, created_us)
+		var ids []int64
+		err = r.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (mailbox, reference, account, chat_id, run, behind, kind, body, created_us)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`, p.mailbox, p.reference, p.account, p.chatID, p.run, p.behind, kind, body, now)
 		if err != nil {
 			return fmt.Errorf("storing an input: %w", err)
 		}
-		if err := r.pokeTx(ctx, tx, p.reference, p.mailbox, id); err != nil {
+		if err := r.pokeTx(ctx, tx, p.reference, p.mailbox, ids[0]); err != nil {
 			return err
 		}
 	}
@@ -91,24 +91,24 @@ func (r *Runtime) pokeTx(ctx context.Context, tx *sqlx.Tx, reference int64, mail
 // none. While a run is busy only what is meant for it can.
 func (r *Runtime) next(ctx context.Context, mailbox string) (*inputRow, error) {
 	const busy = `SELECT b.seq FROM flow_run b WHERE b.mailbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
-	in := &inputRow{}
-	err := r.db.GetContext(ctx, in, `SELECT i.id, i.mailbox, i.reference, i.run, i.kind, i.body FROM flow_input i WHERE i.mailbox = $1
+	var found []*inputRow
+	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.run, i.kind, i.body FROM flow_input i WHERE i.mailbox = $1
 		AND (i.run IN (`+busy+`) OR NOT EXISTS (`+busy+`))
 		AND (i.behind = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.behind AND o.ended_us = 0))
 		ORDER BY i.id LIMIT 1`, mailbox)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a mailbox: %w", err)
 	}
-	return in, nil
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return found[0], nil
 }
 
 // active are the runs of a mailbox that have not ended, the oldest first.
 func (r *Runtime) active(ctx context.Context, mailbox string) ([]*runRow, error) {
 	var rows []*runRow
-	err := r.db.SelectContext(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.mailbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, mailbox)
+	err := r.db.SelectPrepared(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.mailbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, mailbox)
 	if err != nil {
 		return nil, fmt.Errorf("reading the runs of a chat: %w", err)
 	}
@@ -120,8 +120,8 @@ func (r *Runtime) active(ctx context.Context, mailbox string) ([]*runRow, error)
 var errTaken = errors.New("runtime: another node was faster")
 
 // takeTx removes an input that is worked on. Nobody else can then.
-func takeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
-	res, err := tx.ExecContext(ctx, `DELETE FROM flow_input WHERE id = $1`, in.ID)
+func (r *Runtime) takeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
+	res, err := r.db.ExecTx(ctx, tx, `DELETE FROM flow_input WHERE id = $1`, in.ID)
 	if err != nil {
 		return fmt.Errorf("taking an input: %w", err)
 	}
@@ -139,7 +139,7 @@ func one(res sql.Result) error {
 
 // drop forgets an input that nobody wants.
 func (r *Runtime) drop(ctx context.Context, in *inputRow, what string) error {
-	err := r.db.Write(ctx, func(tx *sqlx.Tx) error { return takeTx(context.WithoutCancel(ctx), tx, in) })
+	err := r.db.Write(ctx, func(tx *sqlx.Tx) error { return r.takeTx(context.WithoutCancel(ctx), tx, in) })
 	if err == nil {
 		r.opts.Observer.dropped(what)
 	}

@@ -107,7 +107,7 @@ func (r *Runtime) queueRun(ctx context.Context, d decision, in *inputRow, l *loa
 	}
 	return r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if err := takeTx(ctx, tx, in); err != nil {
+		if err := r.takeTx(ctx, tx, in); err != nil {
 			return err
 		}
 		row := *row

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
 
@@ -23,6 +24,7 @@ type loaded struct {
 	hash    string
 	source  Source
 	program *flow.Program
+	stored  atomic.Bool // this process knows it to be in the database
 }
 
 // stored is a source as its table has it.
@@ -131,11 +133,14 @@ func (r *Runtime) load(ctx context.Context, hash string) (*loaded, error) {
 
 // keep stores a source unless it is stored.
 func (r *Runtime) keep(ctx context.Context, tx *sqlx.Tx, l *loaded) error {
+	if l.stored.Load() {
+		return nil
+	}
 	body, err := l.source.encode()
 	if err != nil {
 		return fmt.Errorf("writing a document: %w", err)
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO flow_document (hash, body, created_us) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+	_, err = r.db.ExecTx(ctx, tx, `INSERT INTO flow_document (hash, body, created_us) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 		l.hash, body, database.Micros(r.now()))
 	if err != nil {
 		return fmt.Errorf("storing a document: %w", err)

@@ -48,17 +48,26 @@ func (a *Account) Start(ctx context.Context, s Start) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	var row *runRow
-	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		row, err = a.r.startTx(ctx, tx, s, l)
-		return err
-	})
+	row, err := a.start(ctx, s, l)
+	if err != nil && l.stored.Swap(false) {
+		row, err = a.start(ctx, s, l) // its document was deleted as one that no run has
+	}
 	if err != nil {
 		return Run{}, fmt.Errorf("starting a run: %w", err)
 	}
+	l.stored.Store(true)
 	a.r.Committed()
 	a.r.await(ctx, row.Seq, s.Wait)
 	return a.Run(ctx, row.ID)
+}
+
+// start is the transaction of Start.
+func (a *Account) start(ctx context.Context, s Start, l *loaded) (row *runRow, err error) {
+	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		row, err = a.r.startTx(context.WithoutCancel(ctx), tx, s, l)
+		return err
+	})
+	return row, err
 }
 
 // StartTx is [Account.Start] when tx commits; call [Runtime.Committed] then.
@@ -69,6 +78,7 @@ func (a *Account) StartTx(ctx context.Context, tx *sqlx.Tx, s Start) (Run, error
 	}
 	row, err := a.r.startTx(ctx, tx, s, l)
 	if err != nil {
+		l.stored.Store(false)
 		return Run{}, fmt.Errorf("starting a run: %w", err)
 	}
 	return row.view(), nil
@@ -142,7 +152,8 @@ func (r *Runtime) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *lo
 	if err := r.keep(ctx, tx, l); err != nil {
 		return err
 	}
-	err := tx.GetContext(ctx, &row.Seq, `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, mailbox, chat_id, status,
+	var seqs []int64
+	err := r.db.SelectTx(ctx, tx, &seqs, `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, mailbox, chat_id, status,
 		waits, event, state, turn, input, output, error, started_us, ended_us)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) RETURNING seq`,
 		row.ID, row.Account, row.Engine, row.Owner, row.Version, row.Document, row.Reference, row.Mailbox, row.ChatID, row.Status,
@@ -150,5 +161,6 @@ func (r *Runtime) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *lo
 	if err != nil {
 		return fmt.Errorf("storing a run: %w", err)
 	}
+	row.Seq = seqs[0]
 	return nil
 }

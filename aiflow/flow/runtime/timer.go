@@ -118,7 +118,7 @@ func (r *Runtime) postpone(ctx context.Context, run *runRow, in *inputRow, t flo
 	}
 	return r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if err := takeTx(ctx, tx, in); err != nil {
+		if err := r.takeTx(ctx, tx, in); err != nil {
 			return err
 		}
 		return r.setTimerTx(ctx, tx, run.Seq, t.ID, database.Micros(until), new(bool))
