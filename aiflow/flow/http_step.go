@@ -266,7 +266,7 @@ func result[T any](done EffectDone) (T, error) {
 	var v T
 	raw, err := json.Marshal(done.Result)
 	if err == nil {
-		err = json.Unmarshal(raw, &v)
+		err = exactly(raw, &v)
 	}
 	if err != nil {
 		return v, &Error{Code: "internal", Message: "the result of the call cannot be read"}

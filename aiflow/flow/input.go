@@ -120,7 +120,7 @@ var inputs = map[string]func(json.RawMessage) (Input, error){
 
 func inputAs[T Input](raw json.RawMessage) (Input, error) {
 	var in T
-	if err := json.Unmarshal(raw, &in); err != nil {
+	if err := exactly(raw, &in); err != nil {
 		return nil, fmt.Errorf("reading an input: %w", err)
 	}
 	return in, nil

@@ -155,6 +155,34 @@ func TestStateIsExact(t *testing.T) {
 	require.Error(t, json.Unmarshal([]byte(`{"turns":"x"}`), &back))
 }
 
+// Ids of other systems are whole numbers beyond what a float64 holds. They
+// come through calls and their journal as they are.
+func TestLargeNumbersComeThrough(t *testing.T) {
+	t.Parallel()
+	const id = 9007199254740993
+	p := nodes(t, map[string]any{"A": node("http", map[string]any{
+		"url": "https://example.com", "saveTo": "all", "extract": []any{map[string]any{"var": "id", "path": "response.body.id"}},
+	}, "out", "E"), "E": say("{{ vars.id }} {{ vars.all.body.id }}")}, map[string]any{"variables": map[string]any{"all": map[string]any{"type": "object"}, "id": map[string]any{"type": "integer"}}})
+	for _, result := range []any{
+		flow.HTTPResponse{Status: 200, Body: map[string]any{"id": id}},
+		flow.HTTPResponse{Status: 200, Body: json.RawMessage(`{"id":9007199254740993}`)},
+		json.RawMessage(`{"status":200,"body":{"id":9007199254740993}}`),
+	} {
+		turn, err := p.Step(nil, flow.Begin{}, goldenWorld(nil))
+		require.NoError(t, err)
+		in := flow.Input(flow.EffectDone{ID: turn.State.Wait.ID, Result: result})
+		for range 2 {
+			next, err := p.Step(turn.State, in, goldenWorld(nil))
+			require.NoError(t, err)
+			require.Equal(t, []string{"9007199254740993 9007199254740993"}, texts(t, next))
+			raw, err := flow.EncodeInput(in)
+			require.NoError(t, err)
+			in, err = flow.DecodeInput(raw)
+			require.NoError(t, err)
+		}
+	}
+}
+
 // A turn is its arguments' alone: the caller's values are neither kept nor
 // changed.
 func TestTurnKeepsNothingOfItsCaller(t *testing.T) {

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -10,9 +9,7 @@ import (
 // exact to 64 bits.
 func (s *State) UnmarshalJSON(raw []byte) error {
 	type plain State
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode((*plain)(s)); err != nil {
+	if err := exactly(raw, (*plain)(s)); err != nil {
 		return fmt.Errorf("reading the state of a run: %w", err)
 	}
 	s.settle()

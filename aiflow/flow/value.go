@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -126,13 +127,18 @@ func admitOther(v any, depth int) (any, error) {
 
 // parseJSON reads a JSON value with its numbers as they are written.
 func parseJSON(raw []byte) (any, error) {
-	d := json.NewDecoder(strings.NewReader(string(raw)))
-	d.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil {
+	if err := exactly(raw, &v); err != nil {
 		return nil, fmt.Errorf("reading a value: %w", err)
 	}
 	return v, nil
+}
+
+// exactly reads JSON into v; numbers that become values are [json.Number].
+func exactly(raw []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(v)
 }
 
 // admitInput is admit for what comes from outside: what is too large is
