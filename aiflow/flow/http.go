@@ -52,7 +52,7 @@ func httpType() NodeType {
 func (*httpConfig) Outputs() []string { return []string{"out", "error", "status:*"} }
 
 var (
-	statusRange = regexp.MustCompile(`^[1-5][0-9][0-9](-[1-5][0-9][0-9])?(,[1-5][0-9][0-9](-[1-5][0-9][0-9])?)*$`)
+	statusRange = regexp.MustCompile(`^([1-5][0-9][0-9])(-([1-5][0-9][0-9]))?$`)
 	statusClass = regexp.MustCompile(`^status:[1-5]([0-9][0-9]|xx)$`)
 	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 )
@@ -69,7 +69,7 @@ func (h *httpConfig) Check(c *Checker) {
 			c.Problem("http.header", "is no name of a header", "", "headers", name)
 		}
 	}
-	if !statusRange.MatchString(strings.ReplaceAll(h.Success, " ", "")) {
+	if !isStatuses(h.Success) {
 		c.Problem("http.success", "is no list of status codes", "as 200-299,404", "success")
 	}
 	for _, output := range c.Wired() {
@@ -78,6 +78,17 @@ func (h *httpConfig) Check(c *Checker) {
 		}
 	}
 	h.checkBody(c)
+}
+
+// isStatuses accepts a list of status codes and ranges of them.
+func isStatuses(list string) bool {
+	for part := range strings.SplitSeq(list, ",") {
+		m := statusRange.FindStringSubmatch(strings.ReplaceAll(part, " ", ""))
+		if m == nil || m[3] != "" && m[3] < m[1] {
+			return false
+		}
+	}
+	return true
 }
 
 func (h *httpConfig) checkBody(c *Checker) {
