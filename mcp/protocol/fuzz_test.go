@@ -35,7 +35,7 @@ func FuzzBody(f *testing.F) {
 	f.Add("\ufeff[]")
 	f.Add(`{"jsonrpc":"2.0","id":{},"result":null}`)
 
-	s := newShop(f, &mcp.Options{Limit: -1, AccountLimit: -1, Retention: -1})
+	s := newShop(f, &mcp.Options{Limit: -1, AccountLimit: -1, NoAudit: true})
 	s.opts.BaseURL, s.opts.Authenticate = "http://chat.example.com", authenticate
 	h, err := protocol.New(s.Registry, &s.opts)
 	require.NoError(f, err)
