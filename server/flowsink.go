@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -16,39 +17,24 @@ import (
 // toFlows has the messages of contacts answered by bots and flows.
 type toFlows struct{ s *Server }
 
-// arrival is a message that a bot may answer.
-type arrival struct {
-	ev      messaging.Event
-	payload messaging.MessagePayload
-}
-
 // EventsTx queues the messages of contacts in whose chats something listens.
+// Most lines have no bots: for them it costs two statements a transaction.
 func (t toFlows) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
-	var found []arrival
-	for _, ev := range evs {
-		if ev.Type != messaging.EventMessage || ev.Actor != messaging.ActorContact {
-			continue
-		}
-		a := arrival{ev: ev}
-		if err := json.Unmarshal(ev.Payload, &a.payload); err != nil {
-			return fmt.Errorf("reading a message: %w", err)
-		}
-		if a.payload.Reaction == nil && a.payload.Revoked == nil && a.payload.Edited == nil {
-			found = append(found, a)
-		}
-	}
-	if len(found) == 0 {
+	evs = slices.DeleteFunc(slices.Clone(evs), func(ev messaging.Event) bool {
+		return ev.Type != messaging.EventMessage || ev.Actor != messaging.ActorContact
+	})
+	if len(evs) == 0 {
 		return nil
 	}
-	listens, err := t.listeners(ctx, tx, found)
+	listens, err := t.listeners(ctx, tx, evs)
 	if err != nil {
 		return err
 	}
-	for _, a := range found {
-		if !listens(a.ev) {
+	for _, ev := range evs {
+		if !listens(ev) {
 			continue
 		}
-		if err := t.queue(ctx, tx, a); err != nil {
+		if err := t.queue(ctx, tx, ev); err != nil {
 			return err
 		}
 	}
@@ -56,11 +42,14 @@ func (t toFlows) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Even
 }
 
 // listeners finds out on which lines and in which chats something listens.
-func (t toFlows) listeners(ctx context.Context, tx *sqlx.Tx, found []arrival) (func(messaging.Event) bool, error) {
+func (t toFlows) listeners(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) (func(messaging.Event) bool, error) {
 	var refs []int64
-	var keys []string
-	for _, a := range found {
-		refs, keys = append(refs, int64(a.ev.Reference)), append(keys, a.ev.Key)
+	keys := make([]string, len(evs))
+	for i, ev := range evs {
+		keys[i] = ev.Key
+		if ref := int64(ev.Reference); !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
 	}
 	lines, err := t.s.Bots.ListeningTx(ctx, tx, refs)
 	if err != nil {
@@ -73,15 +62,22 @@ func (t toFlows) listeners(ctx context.Context, tx *sqlx.Tx, found []arrival) (f
 	return func(ev messaging.Event) bool { return lines[int64(ev.Reference)] || chats[ev.Key] }, nil
 }
 
-func (t toFlows) queue(ctx context.Context, tx *sqlx.Tx, a arrival) error {
-	acc := t.s.Messaging.For(a.ev.Account)
-	about, err := acc.ArrivalTx(ctx, tx, a.ev.Reference, a.ev.MessageID)
+// queue has a message answered, unless it says nothing: it reacts to another,
+// changes it or takes it back.
+func (t toFlows) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event) error {
+	var p messaging.MessagePayload
+	if err := json.Unmarshal(ev.Payload, &p); err != nil {
+		return fmt.Errorf("reading a message: %w", err)
+	}
+	if p.Reaction != nil || p.Revoked != nil || p.Edited != nil {
+		return nil
+	}
+	about, err := t.s.Messaging.For(ev.Account).ArrivalTx(ctx, tx, ev.Reference, ev.MessageID)
 	if err != nil {
 		return err
 	}
-	p := a.payload
 	in := runtime.Incoming{
-		Chat:    chatOf(a.ev.Account, a.ev.Reference, a.ev.Key, a.ev.ChatID),
+		Chat:    chatOf(ev.Account, ev.Reference, ev.Key, ev.ChatID),
 		Message: t.s.flowMessage(p),
 		Arrival: flow.Arrival{Channel: string(about.Kind), Group: p.Participant != nil, First: about.First, Text: said(p)},
 	}
