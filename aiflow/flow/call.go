@@ -1,6 +1,10 @@
 package flow
 
-import "time"
+import (
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+)
 
 // callConfig calls a function and goes on with what it returned.
 type callConfig struct {
@@ -27,4 +31,4 @@ func callType() NodeType {
 
 func (*callConfig) Outputs() []string { return []string{"out", "timeout", "error", "return:*"} }
 
-func (*callConfig) Check(*Checker) {}
+func (k *callConfig) Check(c *Checker) { c.Saves(k.SaveTo, expression.Map, "saveTo") }

@@ -101,15 +101,6 @@ func (c *Checker) ownRoot(name string, at ...any) {
 	}
 }
 
-// required checks that all is given that a declaration requires.
-func (c *Checker) required(declared map[string]Typed, given map[string]Data, at ...any) {
-	for _, name := range slices.Sorted(maps.Keys(declared)) {
-		if _, ok := given[name]; declared[name].Required && !ok {
-			c.Problem("config.required", "lacks "+name, declared[name].Description, at...)
-		}
-	}
-}
-
 // shortText checks the length of a text without expressions.
 func (c *Checker) shortText(t Text, most int, at ...any) {
 	if text, constant := t.constant(); constant && len([]rune(text)) > most {

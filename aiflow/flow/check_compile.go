@@ -145,21 +145,11 @@ func writes(v reflect.Value, s *shape, into map[string]bool) {
 			f := &s.fields[i]
 			if !f.writes {
 				writes(v.Field(f.index), f.shape, into)
-			} else if name := rootOf(v.Field(f.index).String()); name != "" {
+			} else if name, _ := cutPath(v.Field(f.index).String()); name != "" {
 				into[name] = true
 			}
 		}
 	}
-}
-
-// rootOf is the variable that a path begins with.
-func rootOf(path string) string {
-	for i, c := range path {
-		if c == '.' || c == '[' {
-			return path[:i]
-		}
-	}
-	return path
 }
 
 // meaning is the second pass.
@@ -231,7 +221,7 @@ func (m meaning) undeclaredField(v reflect.Value, f *field) {
 		m.undeclared(v.Field(f.index), f.shape)
 		return
 	}
-	name := rootOf(v.Field(f.index).String())
+	name, _ := cutPath(v.Field(f.index).String())
 	if _, ok := m.document.Variables[name]; !ok && patterns["variable"].MatchString(name) {
 		m.warn("variable.undeclared", "there is no variable "+name, didYouMean(name, keys(m.document.Variables)))
 	}

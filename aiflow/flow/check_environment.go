@@ -73,12 +73,7 @@ func (c *callConfig) refer(k *Checker, env *Environment) {
 	if f == nil {
 		return
 	}
-	for _, name := range keys(c.Args) {
-		if _, ok := f.Args[name]; !ok {
-			k.Problem("call.args", "the function has no argument "+name, didYouMean(name, keys(f.Args)), "args", name)
-		}
-	}
-	k.required(f.Args, c.Args, "args")
+	k.given("call.args", "argument", c.Args, f.Args, "args")
 	returns := f.returnNames()
 	for _, output := range k.Wired() {
 		if name, ok := strings.CutPrefix(output, "return:"); ok && !slices.Contains(returns, name) {

@@ -1,6 +1,10 @@
 package flow
 
-import "time"
+import (
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+)
 
 // waitConfig waits for an event of the integrator.
 type waitConfig struct {
@@ -21,4 +25,4 @@ func waitType() NodeType {
 
 func (*waitConfig) Outputs() []string { return []string{"out", "timeout"} }
 
-func (*waitConfig) Check(*Checker) {}
+func (w *waitConfig) Check(c *Checker) { c.Saves(w.SaveTo, expression.Map, "saveTo") }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
 // extractConfig takes values out of a text.
@@ -65,6 +67,7 @@ func (e *extractConfig) Check(c *Checker) {
 	case "ai":
 		c.Need(e.Schema.Present(), "schema")
 	}
+	c.Saves(e.SaveTo, expression.Map, "saveTo")
 	for i, kind := range e.Entities {
 		if id, own := strings.CutPrefix(kind, "dictionary:"); !slices.Contains(entityKinds, kind) && (!own || id == "") {
 			c.Problem("extract.entity", "is nothing to look for", "one of "+strings.Join(entityKinds, ", ")+", dictionary:<id>", "entities", i)

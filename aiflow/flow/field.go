@@ -16,6 +16,14 @@ type Expression struct {
 // Present says whether the member was given.
 func (e Expression) Present() bool { return e.Source != "" }
 
+// kind is what is known of the value.
+func (e Expression) kind() expression.Kind {
+	if e.program == nil {
+		return 0
+	}
+	return e.program.Type().Kind
+}
+
 // Eval evaluates the expression; without one it is nil.
 func (e Expression) Eval(env map[string]any, b *expression.Budget) (any, error) {
 	if e.program == nil {

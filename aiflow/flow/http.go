@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
 // httpConfig calls an address of the world.
@@ -77,6 +79,10 @@ func (h *httpConfig) Check(c *Checker) {
 			c.next("graph.output", output, "is no status code or class", "as status:404 or status:5xx")
 		}
 	}
+	for i, x := range h.Extract {
+		c.Saves(x.Var, x.Path.kind(), "extract", i, "var")
+	}
+	c.Saves(h.SaveTo, expression.Map, "saveTo")
 	h.checkBody(c)
 }
 

@@ -1,5 +1,7 @@
 package flow
 
+import "github.com/trunklinehq/trunkline/aiflow/flow/expression"
+
 // loopConfig runs the nodes behind its output body again and again.
 type loopConfig struct {
 	Kind        string         `json:"kind" required:"true" enum:"count,each,while" doc:"So many times, for each item of a list, or while something is true."`
@@ -49,6 +51,9 @@ func (l *loopConfig) Check(c *Checker) {
 	}
 	if l.Item == l.Index {
 		c.Problem("loop.names", "item and index have the same name", "give one of them another", "index")
+	}
+	if l.Collect != nil {
+		c.Saves(l.Collect.Var, expression.List, "collect", "var")
 	}
 	c.ownRoot(l.Item, "item")
 	c.ownRoot(l.Index, "index")

@@ -67,6 +67,7 @@ func (q *questionConfig) Check(c *Checker) {
 		titles.text("title", choice.Title, []any{"choices", i, "title"})
 	}
 	q.checkBounds(c)
+	c.Saves(q.SaveTo, answerTypes[q.Expect].Kind, "saveTo")
 }
 
 // measures are the answers that min and max bound, and how a bound is

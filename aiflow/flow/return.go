@@ -1,10 +1,5 @@
 package flow
 
-import (
-	"maps"
-	"slices"
-)
-
 // returnConfig ends a function.
 type returnConfig struct {
 	Name  string          `json:"name" default:"default" pattern:"id" doc:"Which way it returns: the output return:<name> of the call."`
@@ -25,10 +20,5 @@ func (r *returnConfig) Check(c *Checker) {
 		c.Problem("return.flow", "a flow cannot return", "use end")
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Value)) {
-		if _, ok := c.document.Returns[name]; !ok {
-			c.Problem("return.unknown", "the function does not declare that it returns this", didYouMean(name, keys(c.document.Returns)), "value", name)
-		}
-	}
-	c.required(c.document.Returns, r.Value, "value")
+	c.given("return.value", "returned value", r.Value, c.document.Returns, "value")
 }

@@ -1,5 +1,7 @@
 package flow
 
+import "github.com/trunklinehq/trunkline/aiflow/flow/expression"
+
 // setConfig changes variables, one after the other.
 type setConfig struct {
 	Assign []assignment `json:"assign" required:"true" min:"1" max:"20" doc:"In their order; a later one sees what an earlier one did."`
@@ -27,5 +29,21 @@ func (s *setConfig) Check(c *Checker) {
 		if a.Op != "delete" && a.Op != "increment" {
 			c.Need(a.Value.Present(), "assign", i, "value")
 		}
+		c.Saves(a.Var, a.kind(), "assign", i, "var")
 	}
+}
+
+// kind is what the variable holds after the assignment.
+func (a *assignment) kind() expression.Kind {
+	switch a.Op {
+	case "append":
+		return expression.List
+	case "increment":
+		return expression.Number
+	case "merge":
+		return expression.Map
+	case "delete":
+		return 0
+	}
+	return a.Value.kind()
 }
