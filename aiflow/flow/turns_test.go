@@ -48,7 +48,7 @@ func TestTurns(t *testing.T) {
 	files, err := filepath.Glob("testdata/turns/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	seen := newCoverage(files...)
+	seen := newCoverage(files)
 	t.Run("files", func(t *testing.T) {
 		for _, file := range files {
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
@@ -81,6 +81,7 @@ func converse(t *testing.T, file string, seen *coverage) {
 		}
 		require.JSONEq(t, marshal(t, e.Expect), marshal(t, got), "step %d", i)
 	}
+	seen.done()
 	if *update {
 		out, err := json.MarshalIndent(c, "", " ")
 		require.NoError(t, err)
