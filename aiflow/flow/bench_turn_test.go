@@ -56,7 +56,7 @@ func BenchmarkRegistration(b *testing.B) {
 	p := sharedProgram(b, "bench-registration.json")
 	w := goldenWorld(nil)
 	b.ReportAllocs()
-	before := testkit.CPUTime(b)
+	before := testkit.OwnCPUTime(b)
 	turns := 0
 	for b.Loop() {
 		r := storedRun{program: p, world: w}
@@ -69,7 +69,7 @@ func BenchmarkRegistration(b *testing.B) {
 		}
 		turns += 4
 	}
-	perSecond(b, turns, testkit.CPUTime(b)-before, "turns/cpu-s")
+	perSecond(b, turns, testkit.OwnCPUTime(b)-before, "turns/cpu-s")
 }
 
 // BenchmarkLoop counts to 40 in one turn: 83 steps.
@@ -77,7 +77,7 @@ func BenchmarkLoop(b *testing.B) {
 	p := sharedProgram(b, "bench-loop.json")
 	w := goldenWorld(nil)
 	b.ReportAllocs()
-	before := testkit.CPUTime(b)
+	before := testkit.OwnCPUTime(b)
 	steps := 0
 	for b.Loop() {
 		r := storedRun{program: p, world: w}
@@ -87,7 +87,7 @@ func BenchmarkLoop(b *testing.B) {
 		}
 		steps += len(r.last.Trace)
 	}
-	perSecond(b, steps, testkit.CPUTime(b)-before, "steps/cpu-s")
+	perSecond(b, steps, testkit.OwnCPUTime(b)-before, "steps/cpu-s")
 }
 
 func perSecond(b *testing.B, n int, cpu time.Duration, unit string) {
@@ -105,7 +105,7 @@ func BenchmarkRounds(b *testing.B) {
 	}, map[string]any{"variables": map[string]any{"in": map[string]any{"type": "list", "default": make([]any, 80)}, "out": map[string]any{"type": "list"}}})
 	w := goldenWorld(nil)
 	b.ReportAllocs()
-	before := testkit.CPUTime(b)
+	before := testkit.OwnCPUTime(b)
 	steps := 0
 	for b.Loop() {
 		r := storedRun{program: p, world: w}
@@ -115,5 +115,5 @@ func BenchmarkRounds(b *testing.B) {
 		}
 		steps += len(r.last.Trace)
 	}
-	perSecond(b, steps, testkit.CPUTime(b)-before, "steps/cpu-s")
+	perSecond(b, steps, testkit.OwnCPUTime(b)-before, "steps/cpu-s")
 }
