@@ -82,18 +82,27 @@ func traces(t testing.TB, db *sqlx.DB, f *fixture, who *webtest.Phone) (out []st
 	require.NoError(t, db.Select(&tables, names))
 	require.Greater(t, len(tables), 15)
 	for _, table := range tables {
-		rows, err := db.Queryx(`SELECT * FROM ` + table)
-		require.NoError(t, err)
-		for rows.Next() {
-			cells, err := rows.SliceScan()
-			require.NoError(t, err)
+		for _, cells := range rowsOf(t, db, table) {
 			row := fmt.Sprintf("%s %s", table, cells)
 			mine := strings.Contains(row, f.owner.JID().User) || strings.HasPrefix(table, "web") && fmt.Sprint(cells[0]) == fmt.Sprint(f.ref.ID)
 			if mine && strings.Contains(row, who.JID().User) { // which is in the hidden id too, here
 				out = append(out, row)
 			}
 		}
-		require.NoError(t, rows.Err())
 	}
+	return out
+}
+
+func rowsOf(t testing.TB, db *sqlx.DB, table string) (out [][]any) {
+	t.Helper()
+	rows, err := db.Queryx(`SELECT * FROM ` + table)
+	require.NoError(t, err)
+	defer rows.Close() //nolint:errcheck // Err tells
+	for rows.Next() {
+		cells, err := rows.SliceScan()
+		require.NoError(t, err)
+		out = append(out, cells)
+	}
+	require.NoError(t, rows.Err())
 	return out
 }
