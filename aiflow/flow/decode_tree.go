@@ -70,6 +70,10 @@ func parse(raw []byte, max int, r *report) *tree {
 		r.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", len(raw), max), "")
 		return nil
 	}
+	if !utf8.Valid(raw) {
+		r.problem("shape.syntax", "is no JSON: it is not written in UTF-8", "")
+		return nil
+	}
 	if !json.Valid(raw) {
 		r.problem("shape.syntax", "is no JSON: "+syntaxError(raw), "")
 		return nil
@@ -103,7 +107,8 @@ func place(raw []byte, offset int64) string {
 // builder turns valid JSON into a tree.
 type builder struct {
 	*report
-	deep bool // told of once
+	deep    bool // told of once
+	numbers int  // that are too large: so many leave room for other problems
 }
 
 func (b *builder) build(raw []byte, depth int) *tree {
@@ -156,7 +161,9 @@ func (b *builder) object(raw []byte, depth int) *tree {
 // number refuses what no number of ours can hold.
 func (b *builder) number(text string) *tree {
 	if _, err := strconv.ParseFloat(text, 64); err != nil {
-		b.problem("shape.number", "is too large a number", "")
+		if b.numbers++; b.numbers <= maxErrors/4 {
+			b.problem("shape.number", "is too large a number", "")
+		}
 		text = "0"
 	}
 	return &tree{kind: kindNumber, text: text}

@@ -35,7 +35,7 @@ func TestRandomDocuments(t *testing.T) {
 				} else {
 					broken++
 				}
-				if d, _ := flow.Decode(raw); d != nil {
+				if d, _ := flow.Decode(raw); d != nil && i%8 == 0 {
 					again, problems := flow.Decode(d.Canonical())
 					if again != nil { // a draft without a format may be canonical and unreadable
 						require.Equal(t, d.Hash(), again.Hash(), "%v", problems)

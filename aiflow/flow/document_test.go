@@ -181,6 +181,7 @@ func TestDecodeSyntax(t *testing.T) {
 		``:                                     "error shape.syntax : is no JSON: it ends too early",
 		"{\n  \"a\": 1,,}":                     "error shape.syntax : is no JSON: invalid character ',' looking for beginning of object key string at line 2, column 10",
 		`{} {}`:                                "error shape.syntax : is no JSON: something follows the value at line 1, column 2",
+		"{\"name\": \"\xff\"}":                 "error shape.syntax : is no JSON: it is not written in UTF-8",
 		`[]`:                                   "error shape.type : must be an object, not a list",
 		`{"format": "trunkline-flow/2"}`:       "error format.newer /format: is newer than this version of Trunkline knows (the newest that it reads is trunkline-flow/1)",
 		`{"format": "other"}`:                  "error format.unknown /format: is no format of a flow (write trunkline-flow/1)",
