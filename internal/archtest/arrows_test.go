@@ -59,10 +59,10 @@ var serverOnly = []string{
 // testsOnly are our packages for tests, which may depend on testTools; no
 // program links any of them.
 var (
-	testsOnly = []string{"internal/testkit", "internal/archtest", "provider/providertest"}
+	testsOnly = []string{"internal/testkit", "internal/archtest", "provider/providertest", "aiflow/flow/runtime/runtimetest"}
 	testTools = []string{
 		"testing", "github.com/stretchr/testify",
-		module + "/internal/testkit", module + "/provider/providertest",
+		module + "/internal/testkit", module + "/provider/providertest", module + "/aiflow/flow/runtime/runtimetest",
 	}
 )
 

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -199,9 +200,12 @@ func (c *callRow) request(run *runRow) (Request, error) {
 	return out, err
 }
 
+// requestAs reads a request. Numbers stay as they are written.
 func requestAs[T any](raw string) (T, error) {
 	var v T
-	err := json.Unmarshal([]byte(raw), &v)
+	d := json.NewDecoder(strings.NewReader(raw))
+	d.UseNumber()
+	err := d.Decode(&v)
 	return v, err
 }
 

@@ -71,7 +71,7 @@ func (a *Account) Publish(ctx context.Context, e flow.Event) (int, error) {
 // PublishTx is [Account.Publish] when tx commits; call [Runtime.Committed]
 // then.
 func (a *Account) PublishTx(ctx context.Context, tx *sqlx.Tx, e flow.Event) (int, error) {
-	return a.r.giveAllTx(ctx, tx, e, `r.account = $1 AND r.event = $2 AND r.ended_us = 0`, a.id, storable(e.Name))
+	return a.r.giveAllTx(ctx, tx, e, `r.account = $1 AND r.event <> '' AND r.event = $2 AND r.ended_us = 0`, a.id, storable(e.Name))
 }
 
 // HandoffTx tells the runs that wait for a person in a chat that one has taken

@@ -1,13 +1,9 @@
 package runtime_test
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,36 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime/runtimetest"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
-
-// script is a conversation, and what comes of it whatever happens to the node
-// that has it.
-type script struct {
-	Flow  json.RawMessage `json:"flow"`
-	Steps []struct {
-		Send    string   `json:"send"`    // the contact writes
-		Advance string   `json:"advance"` // time passes
-		Expect  []string `json:"expect"`  // what is done then
-		Or      []string `json:"or"`      // what may be done instead, where nobody can know whether a call was made
-	} `json:"steps"`
-}
-
-func scripts(t testing.TB) map[string]script {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", "crash", "*.json"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	out := map[string]script{}
-	for _, path := range files {
-		raw, err := os.ReadFile(path)
-		require.NoError(t, err)
-		var s script
-		require.NoError(t, json.Unmarshal(raw, &s), path)
-		out[strings.TrimSuffix(filepath.Base(path), ".json")] = s
-	}
-	return out
-}
 
 // world answers the calls of scripts and counts them.
 type world struct {
@@ -55,7 +24,8 @@ type world struct {
 	once map[string]int // requests by their idempotency key
 }
 
-func newWorld(t testing.TB) *world {
+// newWorld is a world that needs some time for an order.
+func newWorld(t testing.TB, slow time.Duration) *world {
 	t.Helper()
 	w := &world{once: map[string]int{}}
 	w.Server = httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
@@ -63,6 +33,7 @@ func newWorld(t testing.TB) *world {
 			w.mu.Lock()
 			w.once[key]++
 			w.mu.Unlock()
+			<-time.After(slow)
 		}
 		res.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(res, `{"path":%q}`, req.URL.Path)
@@ -71,117 +42,46 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
+// talker is a fixture as the crash harness sees it.
+type talker struct{ *fixture }
+
+func (k talker) Say(t testing.TB, chat, text string)      { k.say(t, chat, text) }
+func (k talker) Advance(_ testing.TB, d time.Duration)    { k.clock.Advance(d) }
+func (k talker) Wake()                                    { k.Committed() }
+func (k talker) Shows(t testing.TB, chat string) []string { return k.did(t, chat) }
+
 // TestCrash stops the node that has a conversation after its first commit,
 // after its second, and so on: another one takes over, and the contact does
 // not notice.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for name, s := range scripts(t) {
+	for name, s := range runtimetest.Scripts(t, filepath.Join("testdata", "crash")) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachURL(t, func(t *testing.T, url string) {
 				t.Parallel()
-				w := newWorld(t)
+				w := newWorld(t, 0)
 				src := document(t, strings.ReplaceAll(string(s.Flow), "http://world", w.URL))
-				points := 0
-				for at := 1; crash(t, url, src, s, at); at++ {
-					points = at
-				}
+				var last *fixture
+				points := runtimetest.Crash(t, s, func(t testing.TB, first runtimetest.Node, afterCommit func(string)) runtimetest.Node {
+					change := func(o *runtime.Options) { o.Exclusive, o.AfterCommit = true, afterCommit }
+					if first != nil {
+						return talker{first.(talker).successor(t, testkit.Open(t, url), change)}
+					}
+					last = setup(t, testkit.Open(t, url), change)
+					last.shelf.add(t, "scripted", src)
+					return talker{last}
+				})
 				require.Greater(t, points, 3)
+				last.once(t)
 				w.mu.Lock()
 				defer w.mu.Unlock()
 				for key, n := range w.once {
 					require.Equal(t, 1, n, "a call that must not be made twice was: %s", key)
 				}
-				t.Logf("promise: %s: stopped after each of %d commits: the same messages, none twice, %d calls that must not be repeated, each made at most once",
+				t.Logf("promise: %s: stopped after each of %d commits: the same messages, none twice; %d calls that must not be repeated, each made at most once",
 					t.Name(), points, len(w.once))
 			})
 		})
-	}
-}
-
-// crash plays a script in a chat of its own, on a node that dies after its
-// at-th commit. It reports whether it died.
-func crash(t *testing.T, url string, src runtime.Source, s script, at int) bool {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	var mu sync.Mutex
-	commits := 0
-	died, over := make(chan struct{}), make(chan struct{})
-	first := setup(t, testkit.Open(t, url), func(o *runtime.Options) {
-		o.Exclusive = true
-		o.AfterCommit = func(string) {
-			mu.Lock()
-			commits++
-			dies := commits == at
-			dead := commits >= at
-			mu.Unlock()
-			if dies {
-				cancel()
-				close(died)
-			}
-			if dead {
-				<-over // it does nothing any more until all is done
-			}
-		}
-	})
-	first.shelf.add(t, "scripted", src)
-	done := make(chan error, 1)
-	go func() { done <- first.Run(ctx) }()
-	second := first.successor(t, testkit.Open(t, url), func(o *runtime.Options) { o.Exclusive = true })
-	after, end := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() {
-		select {
-		case <-died:
-			ended <- second.Run(after)
-		case <-over:
-			ended <- nil
-		}
-	}()
-	play(t, first, fmt.Sprint("chat", at), s, func() {
-		first.Committed()
-		second.Committed()
-	})
-	close(over)
-	cancel()
-	end()
-	require.NoError(t, errors.Join(<-done, <-ended))
-	first.once(t)
-	select {
-	case <-died:
-		return true
-	default:
-		return false
-	}
-}
-
-// play has the contact follow the script. awake has the nodes look at the time.
-func play(t *testing.T, f *fixture, chat string, s script, awake func()) {
-	t.Helper()
-	var want, or []string
-	for _, step := range s.Steps {
-		if step.Advance != "" {
-			d, err := time.ParseDuration(step.Advance)
-			require.NoError(t, err)
-			f.clock.Advance(d)
-			awake()
-		}
-		if step.Send != "" {
-			f.say(t, chat, step.Send)
-		}
-		if step.Or == nil {
-			step.Or = step.Expect
-		}
-		want, or = append(want, step.Expect...), append(or, step.Or...)
-		var got []string
-		require.Eventually(t, func() bool {
-			got = f.did(t, chat)
-			return len(got) >= len(want)
-		}, patient, 2*time.Millisecond, "%v", want)
-		for i := range want {
-			require.Contains(t, []string{want[i], or[i]}, got[i], "in %s", chat)
-		}
-		require.Len(t, got, len(want))
 	}
 }
