@@ -113,9 +113,10 @@ func appendEscaped(out []byte, c byte) []byte {
 type members struct{ out []byte }
 
 func (m *members) name(name string) {
-	if len(m.out) == 0 {
+	switch {
+	case len(m.out) == 0:
 		m.out = append(m.out, '{')
-	} else {
+	case m.out[len(m.out)-1] != '{':
 		m.out = append(m.out, ',')
 	}
 	m.out = append(appendQuoted(m.out, name), ':')
@@ -131,6 +132,11 @@ func (m *members) given(name, v string) {
 	if v != "" {
 		m.text(name, v)
 	}
+}
+
+func (m *members) int(name string, n int) {
+	m.name(name)
+	m.out = strconv.AppendInt(m.out, int64(n), 10)
 }
 
 func (m *members) value(name string, v any) {
