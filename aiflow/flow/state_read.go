@@ -158,7 +158,7 @@ func (r *stateReader) said(raw []byte) (s Said) {
 	for name, v := range jsonscan.Members(raw) {
 		switch string(name) {
 		case "s":
-			s.Sum = uint32(r.int(v)) //nolint:gosec // as it was written
+			s.Sum = uint32(r.int(v))
 		case "n":
 			s.Count = r.int(v)
 		case "t":
