@@ -33,7 +33,7 @@ type Options struct {
 type Service struct {
 	db       *database.DB
 	opts     Options
-	triggers triggers
+	triggers runtime.Triggers
 }
 
 //go:embed migrations/*.sql

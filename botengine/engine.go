@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
@@ -29,7 +28,7 @@ func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtim
 	}
 	var out []runtime.Candidate
 	for _, r := range rows {
-		t, err := s.trigger(ctx, published{r.ID, r.Version})
+		t, err := s.trigger(ctx, r.ID, r.Version)
 		if errors.Is(err, ErrNotFound) {
 			continue // deleted since
 		}
@@ -70,59 +69,23 @@ func (s *Service) Source(ctx context.Context, account, bot string, version int64
 	return runtime.Source{Document: doc}, nil
 }
 
-// published names a version of a bot, which never changes.
-type published struct {
-	bot     string
-	version int64
-}
-
-// mostTriggers bounds how many triggers are kept ready. Beyond it they are
-// read again.
-const mostTriggers = 10_000
-
-// triggers are those of published bots, ready to be asked.
-type triggers struct {
-	mu    sync.Mutex
-	known map[published]*flow.Trigger
-}
-
-func (t *triggers) get(p published) *flow.Trigger {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.known[p]
-}
-
-func (t *triggers) put(p published, trigger *flow.Trigger) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.known == nil || len(t.known) >= mostTriggers {
-		t.known = map[published]*flow.Trigger{}
-	}
-	t.known[p] = trigger
-}
-
 // trigger is that of a published version.
-func (s *Service) trigger(ctx context.Context, p published) (*flow.Trigger, error) {
-	if t := s.triggers.get(p); t != nil {
-		return t, nil
-	}
-	var raw string
-	err := s.db.GetContext(ctx, &raw, `SELECT document FROM botengine_version WHERE bot = $1 AND version = $2`, p.bot, p.version)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading a bot's flow: %w", err)
-	}
-	program, problems := s.compile(json.RawMessage(raw))
-	if program == nil {
-		// It was published with other node types, say. It must not stop others
-		// from answering.
-		s.opts.Logger.ErrorContext(ctx, "a published bot does not compile any more", "bot", p.bot, "version", p.version, "problems", len(problems))
-		s.triggers.put(p, &flow.Trigger{})
-		return &flow.Trigger{}, nil
-	}
-	t := program.Trigger()
-	s.triggers.put(p, t)
-	return t, nil
+func (s *Service) trigger(ctx context.Context, bot string, version int64) (*flow.Trigger, error) {
+	return s.triggers.Of(ctx, bot, version, func(ctx context.Context) (*flow.Program, error) {
+		var raw string
+		err := s.db.GetContext(ctx, &raw, `SELECT document FROM botengine_version WHERE bot = $1 AND version = $2`, bot, version)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, ErrNotFound
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading a bot's flow: %w", err)
+		}
+		program, problems := s.compile(json.RawMessage(raw))
+		if program == nil {
+			// It was published with other node types, say. It must not stop others
+			// from answering.
+			s.opts.Logger.ErrorContext(ctx, "a published bot does not compile any more", "bot", bot, "version", version, "problems", len(problems))
+		}
+		return program, nil
+	})
 }
