@@ -203,14 +203,15 @@ func (angryField) MarshalJSON() ([]byte, error) { panic("no") }
 // TestDeadline has a handler that does not hear that its time is over.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
-	r := free(t, mcp.Options{Timeout: time.Minute})
+	var log logged
+	r := free(t, mcp.Options{Timeout: time.Minute, Logger: log.logger()})
 	release, ended := make(chan struct{}), make(chan struct{})
 	require.NoError(t, mcp.Register(r, mcp.Function[none, none]{
 		Name: "deaf", Description: "Hears nothing.", Timeout: 20 * time.Millisecond,
 		Handler: func(context.Context, mcp.Call, none) (none, error) {
 			<-release
 			close(ended)
-			return none{}, nil
+			panic("late")
 		},
 	}))
 	require.NoError(t, mcp.Register(r, mcp.Function[none, none]{
@@ -227,6 +228,7 @@ func TestDeadline(t *testing.T) {
 	}
 	close(release)
 	<-ended
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "a function panicked") }, patient, time.Millisecond)
 }
 
 func TestCallerGone(t *testing.T) {

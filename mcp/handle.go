@@ -49,6 +49,7 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 			done <- a
 			if !state.CompareAndSwap(underWay, over) {
 				x.r.stray.Add(-1)
+				x.late(ctx, a.err)
 			}
 		}()
 		a = x.answer(ctx, c, in)
@@ -70,6 +71,14 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 		return x.settle(ctx, <-done)
 	}
 	return nil, x.failure(ctx, ctx.Err())
+}
+
+// late logs a panic that nobody waited for.
+func (x *execution) late(ctx context.Context, err error) {
+	var broken *panicked
+	if errors.As(err, &broken) {
+		x.failure(ctx, err)
+	}
 }
 
 func (x *execution) settle(ctx context.Context, a answer) ([]byte, *Error) {

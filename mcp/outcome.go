@@ -24,7 +24,7 @@ type Request struct {
 	// counts against the limits. Its result is {"dryRun": true, "plan": …}.
 	DryRun bool
 	// Progress, if it is set, is told how far the call is, never after Execute
-	// has returned. It must not wait for the call.
+	// has returned, which waits for it: it should be quick.
 	Progress func(done, total float64, text string)
 }
 
