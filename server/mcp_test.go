@@ -163,6 +163,11 @@ func TestExecute(t *testing.T) {
 func TestExecuteOverCloud(t *testing.T) {
 	t.Parallel()
 	cloudTest(t, &graphOptions{}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {
+		account := cloudLine("900").BusinessAccountID
+		g.PutTemplate(shipped(account))
+		g.PutTemplate(named(account))
+		require.Len(t, ana.executed(t, "list_templates", fmt.Sprintf(`{"reference":%d}`, ref))["templates"], 2)
+		require.Empty(t, ana.executed(t, "list_templates", fmt.Sprintf(`{"reference":%d,"status":"REJECTED"}`, ref))["templates"])
 		hi := fmt.Sprintf(`{"reference":%d,"chatId":%q,"text":"Hi"}`, ref, contact)
 		e := ana.execute(t, "send_message", hi).failed(409, "window_closed")
 		require.Contains(t, e["message"], "template")

@@ -18,6 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/functions"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/sandbox"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -79,6 +80,28 @@ func TestChat(t *testing.T) {
 		read := map[string]any{"chatId": "maria@sandbox", "reference": float64(f.ref), "unread": 0.0}
 		require.Equal(t, read, f.result("mark_read", `{%s,"messageId":%q}`, at, asked))
 		require.Equal(t, read, f.result("mark_read", `{%s}`, at))
+	})
+}
+
+// TestPictures leaves out of records what no model can read.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, func(t *testing.T, f fixture) {
+		phone := sandbox.Phone{Inbox: f.svc, Reference: f.ref, Name: "maria"}
+		_, err := phone.Write(t.Context(), provider.Media{
+			Kind: provider.Image, Caption: "Look", File: provider.File{MIME: "image/jpeg", Thumbnail: []byte("tiny picture")},
+		})
+		require.NoError(t, err)
+		page, err := f.svc.For("ana").Messages(t.Context(), f.ref, "maria", messaging.History{})
+		require.NoError(t, err)
+		require.NotEmpty(t, page.Items[0].JPEGThumbnail, "it is kept")
+		said := f.result("get_chat_history", `{"reference":%d,"chatId":"maria"}`, f.ref)["messages"].([]any)[0].(map[string]any)
+		last := f.result("list_chats", `{"reference":%d}`, f.ref)["chats"].([]any)[0].(map[string]any)["lastMessage"].(map[string]any)
+		for _, m := range []map[string]any{said, last} {
+			require.Equal(t, "image", m["type"])
+			require.Equal(t, "Look", m["caption"])
+			require.Empty(t, m["jpegThumbnail"])
+		}
 	})
 }
 
