@@ -141,17 +141,17 @@ func (x *execution) failure(ctx context.Context, err error) *Error {
 		no     *uncounted
 		broken *panicked
 	)
-	log := x.r.opts.Logger.With(slog.String("function", x.name))
+	log := x.r.opts.Logger
 	switch {
 	case errors.As(err, &ours):
 		return x.chosen(ctx, ours)
 	case errors.As(err, &broken):
-		log.ErrorContext(ctx, "a function panicked", slog.String("panic", broken.what), slog.String("stack", broken.stack))
+		x.logPanic(ctx, broken)
 		return internal()
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return refusal(CodeTimeout, "the function did not answer in time; what it does may still happen")
 	case errors.As(err, &no) && ctx.Err() == nil, database.IsUnwritable(err):
-		log.ErrorContext(ctx, "a function call found no store", slog.Any("error", err))
+		log.ErrorContext(ctx, "a function call found no store", slog.String("function", x.name), slog.Any("error", err))
 		return refusal(CodeUnavailable, "this is not possible at the moment")
 	}
 	if t := x.r.opts.Translate; t != nil {
@@ -162,8 +162,13 @@ func (x *execution) failure(ctx context.Context, err error) *Error {
 	if ctx.Err() != nil {
 		return refusal(CodeUnavailable, "the call was ended before it was answered")
 	}
-	log.ErrorContext(ctx, "a function failed", slog.Any("error", err))
+	log.ErrorContext(ctx, "a function failed", slog.String("function", x.name), slog.Any("error", err))
 	return internal()
+}
+
+func (x *execution) logPanic(ctx context.Context, p *panicked) {
+	x.r.opts.Logger.ErrorContext(ctx, "a function panicked",
+		slog.String("function", x.name), slog.String("panic", p.what), slog.String("stack", p.stack))
 }
 
 // chosen is an error that a handler chose to show.

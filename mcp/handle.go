@@ -77,7 +77,7 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 func (x *execution) late(ctx context.Context, err error) {
 	var broken *panicked
 	if errors.As(err, &broken) {
-		x.failure(ctx, err)
+		x.logPanic(ctx, broken)
 	}
 }
 
