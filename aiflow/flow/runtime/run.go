@@ -89,6 +89,13 @@ func (r *runRow) chat() Chat {
 	return c
 }
 
+// heeds says whether the timers of the run wait while bots keep silent. One
+// that waits for the person does not, nor one that is in the middle of what it
+// does.
+func (r *runRow) heeds() bool {
+	return r.Waits != string(flow.WaitHandoff) && r.Waits != string(flow.WaitEffect)
+}
+
 func (r *runRow) view() Run {
 	out := Run{
 		ID: r.ID, Engine: r.Engine, Owner: r.Owner, Version: r.Version, Chat: r.chat(), Status: r.Status, WaitsFor: flow.WaitKind(r.Waits),

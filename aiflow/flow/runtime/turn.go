@@ -135,7 +135,7 @@ func (r *Runtime) resume(ctx context.Context, run *runRow, in *inputRow) error {
 	if err != nil {
 		return err
 	}
-	if t, is := input.(flow.Timer); is && view.Silent && run.Waits != string(flow.WaitHandoff) {
+	if t, is := input.(flow.Timer); is && view.Silent && run.heeds() {
 		return r.postpone(ctx, run, in, t, view.Until)
 	}
 	taken, err := r.turn(ctx, run, in, input, view)
