@@ -40,6 +40,9 @@
 // The names of all arguments, but only such values as are of use to whoever
 // looks for what an agent did: neither those of arguments that are marked
 // private, nor of unknown ones. Of secrets, which are known by their names,
-// nothing is left; of what may be a phone number the last four digits; of long
-// texts their beginning. See [AuditEntry].
+// nothing is left; of what may be a phone number the last four digits, and of
+// ids that hold one, as WhatsApp's of messages do, their end; of long texts
+// their beginning. [Account.EraseTx] forgets somebody. A call that could not be
+// written down keeps its outcome, because what was done is done; the program's
+// log has it as an error.
 package mcp
