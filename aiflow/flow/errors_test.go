@@ -237,3 +237,18 @@ func TestWhatIsRepeated(t *testing.T) {
 		require.NotNil(t, turn.State.Ended)
 	}
 }
+
+// A flow that is not there fails the run that would go to it.
+func TestRefusedJump(t *testing.T) {
+	t.Parallel()
+	p := nodes(t, map[string]any{"A": node("flow", map[string]any{"flow": "other"})})
+	w := goldenWorld(nil)
+	turn, err := p.Step(nil, flow.Begin{}, w)
+	require.NoError(t, err)
+	w.Refused = map[string]*flow.Error{turn.Effects[0].(flow.Jump).ID: {Code: "flow.not_found", Message: "there is no flow other"}}
+	turn, err = p.Step(nil, flow.Begin{}, w)
+	require.NoError(t, err)
+	require.Empty(t, turn.Effects)
+	require.Equal(t, &flow.Error{Code: "flow.not_found", Message: "there is no flow other", Node: "A"}, turn.State.Ended.Error)
+	require.Nil(t, turn.State.Ended.Jump)
+}
