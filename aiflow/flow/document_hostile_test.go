@@ -79,7 +79,7 @@ func TestHostileDocuments(t *testing.T) {
 func BenchmarkHostile(b *testing.B) {
 	for name, raw := range hostile() {
 		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
+			defer cpu(b)()
 			for b.Loop() {
 				if d, _ := flow.Decode(raw); d != nil {
 					flow.NewTypes().Compile(d, nil)

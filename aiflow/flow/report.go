@@ -17,8 +17,8 @@ type report struct {
 // What is reported of one document at most: a hostile one shall not cost more
 // than its size. Warnings take no room from errors.
 const (
-	maxErrors   = 400
-	maxWarnings = 200
+	maxErrors   = 200
+	maxWarnings = 100
 )
 
 // full says that looking for more errors is in vain.
