@@ -1,6 +1,10 @@
 package flow
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // Program is a document made ready to run. It never changes: any number of
 // runs may use it at the same time.
@@ -76,3 +80,7 @@ const (
 
 // Out leaves a node by one of its outputs.
 func Out(output string) Exit { return Exit{output: output} }
+
+// Functions are the slugs of the functions that the program can come to, in
+// order.
+func (p *Program) Functions() []string { return slices.Sorted(maps.Keys(p.functions)) }
