@@ -79,7 +79,7 @@ func (t *turn) after(now time.Time) (runRow, error) {
 	if s.Ended != nil {
 		return row, row.end(s, now)
 	}
-	raw, err := json.Marshal(s)
+	raw, err := s.MarshalJSON()
 	if err != nil {
 		return row, fmt.Errorf("writing the state of a run: %w", err)
 	}
@@ -159,6 +159,9 @@ func (w *work) do(ctx context.Context) error {
 		if err := w.update(ctx); err != nil {
 			return err
 		}
+	}
+	if err := w.r.heardTx(ctx, w.tx, w.row.Seq, t.in); err != nil {
+		return err
 	}
 	if err := w.trace(ctx); err != nil {
 		return err

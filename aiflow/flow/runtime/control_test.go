@@ -232,6 +232,42 @@ func TestErase(t *testing.T) {
 	})
 }
 
+// TestEraseFromGroups erases what somebody wrote in a group, with the run that
+// has heard it; the group's other runs stay.
+func TestEraseFromGroups(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := running(t, db, nil)
+		f.shelf.add(t, "asking", document(t, `{"format":"trunkline-flow/1","kind":"flow","slug":"test","name":"Test","start":"trigger","nodes":{
+			"trigger":{"type":"trigger","config":{"groups":true,"on":[{"kind":"any_message"}]},"next":{"out":"ask"}},
+			"ask":{"type":"question","config":{"prompt":{"text":"{{ input.text }}?"}},"next":{"out":"end"}},"end":{"type":"end"}}}`))
+		write := func(group, text string) {
+			in := incoming(group, text)
+			in.Arrival.Group = true
+			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.IncomingTx(t.Context(), tx, in) }))
+			f.Committed()
+		}
+		write("g1", "hello")
+		write("g2", "hello too")
+		f.awaitDid(t, "g1", "hello?")
+		f.awaitDid(t, "g2", "hello too?")
+		write("g1", "canary one")
+		quiet(t, f, "g1")
+		f.stop()
+		write("g2", "canary two")
+		_, err := db.ExecContext(t.Context(), `DELETE FROM test_did`)
+		require.NoError(t, err)
+		require.NotEmpty(t, testkit.Holding(t, db, "canary"))
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+			return f.acc.EraseTx(t.Context(), tx, runtime.Erasure{Reference: line, ChatIDs: []string{"ana"}, MessageIDs: []string{"in-canary one", "in-canary two"}})
+		}))
+		require.Empty(t, testkit.Holding(t, db, "canary"))
+		page, err := f.acc.Runs(t.Context(), runtime.Filter{})
+		require.NoError(t, err)
+		require.Len(t, page.Items, 1)
+		require.Equal(t, "g2", page.Items[0].Chat.ID)
+	})
+}
+
 func TestPrune(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		f := running(t, db, func(o *runtime.Options) { o.Retention = 30 * 24 * time.Hour })

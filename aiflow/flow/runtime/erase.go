@@ -2,7 +2,9 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -11,21 +13,39 @@ import (
 type Erasure struct {
 	Reference int64
 	ChatIDs   []string // every id by which the chat is or was known; nil: all of the line
+	// MessageIDs are messages that the contact wrote in groups: runs that have
+	// heard one of them go, too. Ignored without ChatIDs.
+	MessageIDs []string
 }
 
 // EraseTx removes runs, active ones too, with all that is known of them, and
 // what waits to be worked on, when tx commits.
 func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
-	where, args := `account = $1 AND reference = $2`, []any{a.id, e.Reference}
-	if e.ChatIDs != nil {
-		ids := make([]any, len(e.ChatIDs))
-		for i, id := range e.ChatIDs {
-			ids[i] = id
-		}
-		in, values := a.r.db.Dialect.In("chat_id", 3, ids)
-		where, args = where+` AND `+in, append(args, values...)
+	const where = `account = $1 AND reference = $2`
+	if e.ChatIDs == nil {
+		return a.eraseTx(ctx, tx, where, a.id, e.Reference)
 	}
-	for _, table := range []string{"flow_input", "flow_run"} { // the rest goes with the runs
+	for part := range slices.Chunk(e.ChatIDs, eraseChunk) {
+		in, values := a.r.db.Dialect.In("chat_id", 3, anyOf(part))
+		if err := a.eraseTx(ctx, tx, where+` AND `+in, append([]any{a.id, e.Reference}, values...)...); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(e.MessageIDs, eraseChunk) {
+		in, values := a.r.db.Dialect.In("message", 3, anyOf(part))
+		_, err := tx.ExecContext(ctx, `DELETE FROM flow_run WHERE `+where+` AND seq IN (SELECT run FROM flow_heard WHERE `+in+`)`,
+			append([]any{a.id, e.Reference}, values...)...)
+		if err != nil {
+			return fmt.Errorf("erasing runs of groups: %w", err)
+		}
+	}
+	return a.eraseUnheard(ctx, tx, e)
+}
+
+// eraseTx removes runs and inputs of a condition. What belongs to runs goes
+// with them.
+func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, where string, args ...any) error {
+	for _, table := range []string{"flow_input", "flow_run"} {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+where, args...); err != nil {
 			return fmt.Errorf("erasing runs: %w", err)
 		}
@@ -33,7 +53,42 @@ func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
 	return nil
 }
 
-// eraseChunk is how many runs a transaction removes.
+// eraseUnheard removes messages of groups that no run has heard yet. Few wait
+// at a time.
+func (a *Account) eraseUnheard(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
+	if len(e.MessageIDs) == 0 {
+		return nil
+	}
+	var waiting []inputRow
+	err := tx.SelectContext(ctx, &waiting, `SELECT id, body FROM flow_input WHERE reference = $1 AND account = $2 AND kind = $3`, e.Reference, a.id, kindMessage)
+	if err != nil {
+		return fmt.Errorf("reading what waits: %w", err)
+	}
+	for _, in := range waiting {
+		var m Incoming
+		if err := json.Unmarshal([]byte(in.Body), &m); err != nil {
+			return fmt.Errorf("reading a message: %w", err)
+		}
+		if id, _ := m.Message["id"].(string); !slices.Contains(e.MessageIDs, id) {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_input WHERE id = $1`, in.ID); err != nil {
+			return fmt.Errorf("erasing a message: %w", err)
+		}
+	}
+	return nil
+}
+
+func anyOf(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, t := range texts {
+		out[i] = t
+	}
+	return out
+}
+
+// eraseChunk is how many ids a statement names, and how many runs a
+// transaction of DeleteAll removes.
 const eraseChunk = 200
 
 // DeleteAll removes everything of the account. It works in small steps, each

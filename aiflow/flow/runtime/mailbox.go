@@ -28,6 +28,8 @@ type inputRow struct {
 	Run       int64  `db:"run"`
 	Kind      string `db:"kind"`
 	Body      string `db:"body"`
+
+	heard string // id of a message that somebody in a group wrote
 }
 
 // post is an input to be put into a mailbox.
@@ -118,6 +120,18 @@ func (r *Runtime) active(ctx context.Context, mailbox string) ([]*runRow, error)
 // errTaken says that an input was worked on by another node meanwhile, or a
 // run has gone on: what was found out is out of date.
 var errTaken = errors.New("runtime: another node was faster")
+
+// heardTx notes that a run has heard a message of a group.
+func (r *Runtime) heardTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow) error {
+	if in == nil || in.heard == "" {
+		return nil
+	}
+	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_heard (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, storable(in.heard))
+	if err != nil {
+		return fmt.Errorf("noting what a run has heard: %w", err)
+	}
+	return nil
+}
 
 // takeTx removes an input that is worked on. Nobody else can then.
 func (r *Runtime) takeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {

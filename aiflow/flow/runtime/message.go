@@ -32,6 +32,9 @@ func (r *Runtime) message(ctx context.Context, in *inputRow, runs []*runRow) err
 	if err := json.Unmarshal([]byte(in.Body), &m); err != nil {
 		return fmt.Errorf("reading a message: %w", err)
 	}
+	if m.Arrival.Group {
+		in.heard, _ = m.Message["id"].(string)
+	}
 	view, err := r.lookAt(ctx, m.Chat)
 	if err != nil {
 		return err
@@ -112,6 +115,9 @@ func (r *Runtime) queueRun(ctx context.Context, d decision, in *inputRow, l *loa
 		}
 		row := *row
 		if err := r.insertRun(ctx, tx, &row, l); err != nil {
+			return err
+		}
+		if err := r.heardTx(ctx, tx, row.Seq, in); err != nil {
 			return err
 		}
 		begin := row.post(d.start.begin())

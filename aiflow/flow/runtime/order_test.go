@@ -186,3 +186,31 @@ func TestTimeSurvivesRestarts(t *testing.T) {
 		require.Len(t, f.did(t, "ben"), 2)
 	})
 }
+
+// TestFrozenNode freezes a node in the middle of a turn, so that another takes
+// the same turn; what the first one finishes late changes nothing.
+func TestFrozenNode(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		exclusive := func(o *runtime.Options) { o.Exclusive = true }
+		first := setup(t, testkit.Open(t, url), exclusive)
+		first.shelf.add(t, "questions", questions(t, 2))
+		frozen, thawed := make(chan struct{}, 16), make(chan struct{})
+		first.host.looks = func() {
+			frozen <- struct{}{}
+			<-thawed
+		}
+		first.start(t)
+		first.say(t, "ana", "m0")
+		<-frozen
+		second := first.successor(t, testkit.Open(t, url), exclusive).start(t)
+		second.awaitDid(t, "ana", "0 m0")
+		close(thawed)
+		second.say(t, "ana", "m1", "m2")
+		second.awaitDid(t, "ana", "0 m0", "1 m1", "end m2")
+		first.stop()
+		second.once(t)
+		require.Len(t, second.did(t, "ana"), 3)
+	})
+}

@@ -59,6 +59,7 @@ type host struct {
 	refuse map[string]*flow.Error // by text
 	jumps  map[string]runtime.Source
 	breaks string // a text that it fails to send, without saying why
+	looks  func() // called whenever a turn looks at a chat; nil: nothing is
 }
 
 const hostTables = `CREATE TABLE IF NOT EXISTS test_did (id %s, run TEXT NOT NULL, effect TEXT NOT NULL, chat TEXT NOT NULL, what TEXT NOT NULL, body TEXT NOT NULL)`
@@ -81,6 +82,9 @@ func (h *host) hush(silent bool, until time.Time) {
 }
 
 func (h *host) Look(_ context.Context, c runtime.Chat) (runtime.View, error) {
+	if h.looks != nil {
+		h.looks()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return runtime.View{

@@ -21,11 +21,7 @@ func (r *Runtime) ActiveTx(ctx context.Context, tx *sqlx.Tx, keys []string) (map
 	if len(keys) == 0 {
 		return out, nil
 	}
-	args := make([]any, len(keys))
-	for i, k := range keys {
-		args[i] = k
-	}
-	in, args := r.db.Dialect.In("mailbox", 1, args)
+	in, args := r.db.Dialect.In("mailbox", 1, anyOf(keys))
 	var found []string
 	if err := r.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT mailbox FROM flow_run WHERE ended_us = 0 AND `+in, args...); err != nil {
 		return nil, fmt.Errorf("looking for runs in chats: %w", err)

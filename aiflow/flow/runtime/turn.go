@@ -250,7 +250,7 @@ func (t *turn) step() (err error) {
 	var state *flow.State
 	if t.row.State != "" {
 		state = &flow.State{}
-		if err := json.Unmarshal([]byte(t.row.State), state); err != nil {
+		if err := state.UnmarshalJSON([]byte(t.row.State)); err != nil {
 			return fmt.Errorf("reading the state of a run: %w", err)
 		}
 	}

@@ -94,3 +94,11 @@ CREATE TABLE flow_sent (
 	message TEXT NOT NULL
 );
 CREATE INDEX flow_sent_run ON flow_sent (run, id);
+
+-- messages of groups that runs have heard: who wrote one may have it erased
+CREATE TABLE flow_heard (
+	run BIGINT NOT NULL REFERENCES flow_run (seq) ON DELETE CASCADE,
+	message TEXT NOT NULL,
+	PRIMARY KEY (run, message)
+);
+CREATE INDEX flow_heard_message ON flow_heard (message);
