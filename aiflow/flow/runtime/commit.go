@@ -40,6 +40,9 @@ func (r *Runtime) commit(ctx context.Context, t *turn) error {
 		return err
 	}
 	r.opts.AfterCommit("turn")
+	if t.in != nil && (w.posts > 0 || w.row.EndedUS > 0) {
+		t.in.look = true
+	}
 	r.committed(t, w)
 	return nil
 }

@@ -30,6 +30,7 @@ type inputRow struct {
 	Body      string `db:"body"`
 
 	heard string // id of a message that somebody in a group wrote
+	look  bool   // there is more in the mailbox, or there may be once this is worked on
 }
 
 // post is an input to be put into a mailbox.
@@ -97,13 +98,14 @@ func (r *Runtime) next(ctx context.Context, mailbox string) (*inputRow, error) {
 	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.run, i.kind, i.body FROM flow_input i WHERE i.mailbox = $1
 		AND (i.run IN (`+busy+`) OR NOT EXISTS (`+busy+`))
 		AND (i.behind = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.behind AND o.ended_us = 0))
-		ORDER BY i.id LIMIT 1`, mailbox)
+		ORDER BY i.id LIMIT 2`, mailbox)
 	if err != nil {
 		return nil, fmt.Errorf("reading a mailbox: %w", err)
 	}
 	if len(found) == 0 {
 		return nil, nil
 	}
+	found[0].look = len(found) > 1
 	return found[0], nil
 }
 

@@ -79,6 +79,7 @@ func (r *Runtime) carryOut(ctx context.Context, d decision, in *inputRow, view V
 	}
 	if d.interrupt != nil {
 		// The message stays where it is; it is looked at again after this.
+		in.look = true
 		taken, err := r.turn(ctx, d.interrupt, nil, flow.Cancel{Reason: "interrupted by another message"}, view)
 		if err == nil && !taken {
 			err = fmt.Errorf("cancelling run %s: %w", d.interrupt.ID, flow.ErrNotWaiting)

@@ -89,6 +89,12 @@ func (r *runRow) chat() Chat {
 	return c
 }
 
+// busy says that the run goes on by itself: nothing else happens in its chat
+// until it waits for something. [Runtime.next] says the same in SQL.
+func (r *runRow) busy() bool {
+	return r.Turn > 0 && (r.Waits == "" || r.Waits == string(flow.WaitEffect))
+}
+
 // heeds says whether the timers of the run wait while bots keep silent. One
 // that waits for the person does not, nor one that is in the middle of what it
 // does.

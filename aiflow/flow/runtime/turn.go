@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,6 +44,9 @@ func (r *Runtime) handleTurn(ctx context.Context, it lane.Item) lane.Outcome {
 			return r.failedTurn(ctx, it.Key, in, err)
 		}
 		r.failures.forget(it.Key)
+		if !in.look {
+			return lane.Outcome{Verdict: lane.Done} // what comes later has items of its own
+		}
 	}
 	return again // there may be more
 }
@@ -114,6 +118,7 @@ func (r *Runtime) work(ctx context.Context, in *inputRow) error {
 	if err != nil {
 		return err
 	}
+	in.look = in.look || slices.ContainsFunc(runs, (*runRow).busy) // others wait for it
 	if in.Kind == kindMessage {
 		return r.message(ctx, in, runs)
 	}
