@@ -132,3 +132,16 @@ func TestCutWhileSending(t *testing.T) {
 		require.Len(t, ana.Messages(), 1)
 	})
 }
+
+// TestKeysRunOut lets strangers use up the keys that the network has for them:
+// the line makes new ones, and who begins a chat meanwhile is understood.
+func TestKeysRunOut(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := paired(t, db)
+		f.device.TakePreKeys(1)
+		for range 3 {
+			f.says(t, fake.AddPhone(nil), textMessage("nice to meet you"))
+		}
+		require.NoError(t, f.device.AwaitPreKeys(soon(t), 20))
+	})
+}
