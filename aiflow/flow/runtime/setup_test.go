@@ -355,7 +355,7 @@ func (f *fixture) awaitDid(t testing.TB, chat string, want ...string) {
 func (f *fixture) once(t testing.TB) {
 	t.Helper()
 	var twice int
-	require.NoError(t, f.raw.GetContext(t.Context(), &twice, `SELECT count(*) FROM (SELECT run, effect FROM test_did GROUP BY run, effect HAVING count(*) > 1) x`))
+	require.NoError(t, f.raw.GetContext(t.Context(), &twice, `SELECT count(*) FROM (SELECT run, effect FROM test_did GROUP BY run, effect, what HAVING count(*) > 1) x`))
 	require.Zero(t, twice, "effects that were done twice")
 }
 
