@@ -12,6 +12,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web"
@@ -83,7 +84,8 @@ type Config struct {
 	Logger  *slog.Logger // nil: slog.Default()
 	Now     func() time.Time
 
-	ownClock func() time.Time // Now as it was given
+	ownClock func() time.Time       // Now as it was given
+	flows    func(*runtime.Options) // changes what flows run with; nil: nothing
 }
 
 const (

@@ -214,7 +214,9 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	token := c.call(t, "POST", "/user/token", fmt.Sprintf(`{"name":"P","permissions":["chats.read"],"expiresAt":%d}`, time.Now().Add(time.Hour).Unix())).json(201)["id"]
 	file := c.upload(t, part{"file", "a.png", "image/png", string(picture(t, 4, 3))}, part{field: "reference", body: fmt.Sprint(ref)}).json(201)["mediaId"]
 	bot := c.call(t, "POST", "/bot", fmt.Sprintf(`{"reference":%d,"name":"B","flow":%s}`, ref, greeter)).json(201)["id"].(string)
-	run := c.call(t, "POST", "/bot/"+bot+"/run", `{"chatId":"ana","input":"hi"}`).json(200)["run"].(map[string]any)["id"]
+	project, publish := c.project(t)
+	flow := publish(paid)
+	run := c.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d}`, flow, ref)).json(201)["id"]
 	var deliveries []any
 	require.Eventually(t, func() bool {
 		deliveries = c.call(t, "GET", fmt.Sprintf("/references/deliveries?reference=%d", ref), "").json(200)["items"].([]any)
@@ -222,14 +224,15 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	}, eventually, tick)
 	return map[string]any{
 		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "mediaId": file,
-		"botId": bot, "runId": run,
+		"botId": bot, "projectId": project, "flowId": flow, "runId": run,
 		"ids": []any{deliveries[0].(map[string]any)["id"]},
 	}
 }
 
 // namesOther are members and parameters that end like ids and name nothing of
-// an account's: a chat's id says nothing without its reference.
-var namesOther = []string{"chatId"}
+// an account's: a chat's id says nothing without its reference, nor a step's
+// without its run.
+var namesOther = []string{"chatId", "stepId"}
 
 // within are filters by ids: one that leads nowhere finds nothing.
 var within = map[string]int{

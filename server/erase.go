@@ -100,8 +100,9 @@ func (s *Server) erase(ctx context.Context, account string) error {
 	for _, erase := range []func(context.Context) error{
 		s.Messaging.For(account).DeleteAll,
 		s.Webhooks.For(account).DeleteAll,
-		s.Flows.For(account).DeleteAll,
+		s.Runs.For(account).DeleteAll,
 		s.Bots.For(account).DeleteAll,
+		s.Flows.For(account).DeleteAll,
 		s.MCP.For(account).DeleteAll,
 		func(ctx context.Context) error { return s.Billing.Forget(ctx, account) },
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
@@ -93,3 +94,6 @@ func (s *Server) Routes() []string {
 
 // Codes are the codes of problems with their statuses.
 func Codes() map[string]int { return statusOf }
+
+// ChangeFlows changes what the flows of a server run with.
+func (c *Config) ChangeFlows(change func(*runtime.Options)) { c.flows = change }

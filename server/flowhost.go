@@ -76,9 +76,16 @@ func values(in map[string]json.RawMessage) map[string]any {
 	return out
 }
 
-// Jump finds the flow that takes over, among those of the same engine.
+// Jump finds the flow that takes over, among those of the same engine: the bots of
+// the line, or the flows of the project.
 func (h flowHost) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (runtime.Start, error) {
-	start, err := h.s.Bots.For(from.Chat.Account).BySlug(ctx, from.Chat.Reference, to.Flow)
+	var start runtime.Start
+	var err error
+	if from.Engine == flow.EngineBot {
+		start, err = h.s.Bots.For(from.Chat.Account).BySlug(ctx, from.Chat.Reference, to.Flow)
+	} else {
+		start, err = h.s.Flows.For(from.Chat.Account).Jump(ctx, from.Owner, to.Flow)
+	}
 	start.Input = to.Input
 	return start, err
 }

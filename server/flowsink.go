@@ -18,7 +18,7 @@ import (
 type toFlows struct{ s *Server }
 
 // EventsTx queues the messages of contacts in whose chats something listens.
-// Most lines have no bots: for them it costs two statements a transaction.
+// Most lines have no bots: for them it costs three statements a transaction.
 func (t toFlows) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
 	evs = slices.DeleteFunc(slices.Clone(evs), func(ev messaging.Event) bool {
 		return ev.Type != messaging.EventMessage || ev.Actor != messaging.ActorContact
@@ -51,15 +51,21 @@ func (t toFlows) listeners(ctx context.Context, tx *sqlx.Tx, evs []messaging.Eve
 			refs = append(refs, ref)
 		}
 	}
-	lines, err := t.s.Bots.ListeningTx(ctx, tx, refs)
+	bots, err := t.s.Bots.ListeningTx(ctx, tx, refs)
 	if err != nil {
 		return nil, err
 	}
-	chats, err := t.s.Flows.ActiveTx(ctx, tx, keys)
+	flows, err := t.s.Flows.ListeningTx(ctx, tx, refs)
 	if err != nil {
 		return nil, err
 	}
-	return func(ev messaging.Event) bool { return lines[int64(ev.Reference)] || chats[ev.Key] }, nil
+	chats, err := t.s.Runs.ActiveTx(ctx, tx, keys)
+	if err != nil {
+		return nil, err
+	}
+	return func(ev messaging.Event) bool {
+		return bots[int64(ev.Reference)] || flows[int64(ev.Reference)] || chats[ev.Key]
+	}, nil
 }
 
 // queue has a message answered, unless it says nothing: it reacts to another,
@@ -88,7 +94,7 @@ func (t toFlows) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event) err
 		payload := referralPayload(p.Referral)
 		in.Arrival.Referral = &payload
 	}
-	return t.s.Flows.IncomingTx(ctx, tx, in)
+	return t.s.Runs.IncomingTx(ctx, tx, in)
 }
 
 func chatOf(account string, ref provider.ReferenceID, key, id string) runtime.Chat {
@@ -164,14 +170,14 @@ func (t toFlows) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.Chat
 	for _, n := range news {
 		chat := runtime.Chat{Reference: int64(n.Reference), Key: n.Key, ID: n.ChatID}
 		if len(n.Merged) > 0 {
-			if err := t.s.Flows.MergedTx(ctx, tx, chat, n.Merged); err != nil {
+			if err := t.s.Runs.MergedTx(ctx, tx, chat, n.Merged); err != nil {
 				return err
 			}
 		}
 		if n.Handoff.IsZero() && !n.WasTaken {
 			continue
 		}
-		if err := t.s.Flows.HandoffTx(ctx, tx, chat, n.Handoff.IsZero()); err != nil {
+		if err := t.s.Runs.HandoffTx(ctx, tx, chat, n.Handoff.IsZero()); err != nil {
 			return err
 		}
 	}
@@ -180,8 +186,8 @@ func (t toFlows) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.Chat
 
 // EraseTx erases the runs of a contact.
 func (t toFlows) EraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
-	return t.s.Flows.For(e.Account).EraseTx(ctx, tx, runtime.Erasure{Reference: int64(e.Reference), ChatIDs: e.ChatIDs})
+	return t.s.Runs.For(e.Account).EraseTx(ctx, tx, runtime.Erasure{Reference: int64(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs})
 }
 
 // Committed wakes who takes turns.
-func (t toFlows) Committed() { t.s.Flows.Committed() }
+func (t toFlows) Committed() { t.s.Runs.Committed() }

@@ -208,7 +208,11 @@ func (w *walker) unfit(s *schema) []any {
 	huge := 1e30
 	switch {
 	case s.is("integer"):
-		return []any{canary, 1.5, []any{}, map[string]any{}, true, huge, -huge, -1}
+		below := -1.0
+		if s.Minimum != nil {
+			below = min(below, *s.Minimum-1)
+		}
+		return []any{canary, 1.5, []any{}, map[string]any{}, true, huge, -huge, below}
 	case s.is("string"):
 		out := []any{7, true, []any{canary}, map[string]any{"a": canary}}
 		if s.MaxLength > 0 {

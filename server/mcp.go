@@ -22,7 +22,7 @@ func (s *Server) openMCP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := functions.Register(s.MCP, s.Messaging, &functions.Options{Bots: botSwitch{s}}); err != nil {
+	if err := functions.Register(s.MCP, s.Messaging, &functions.Options{Bots: botSwitch{s}, Flows: flowRunner{s}}); err != nil {
 		return err
 	}
 	if c.Functions == nil {

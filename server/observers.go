@@ -77,7 +77,7 @@ func (s *Server) flowMetrics() *runtime.Observer {
 		Name: "trunkline_flow_dropped_total", Help: "What no run waited for and no trigger took, by kind; silent: messages to chats in which bots keep silent.",
 	}, []string{"what"})
 	s.Metrics.MustRegister(turns, runs, calls, dropped, queueGauges("flow", func(ctx context.Context) (int64, time.Duration, error) {
-		return s.Flows.QueueStats(ctx)
+		return s.Runs.QueueStats(ctx)
 	}))
 	return &runtime.Observer{
 		Turned: func(engine, _ string, took time.Duration) { turns.WithLabelValues(engine).Observe(took.Seconds()) },

@@ -112,8 +112,9 @@ func (s *Server) deleteReference(ctx context.Context, c call, in *referenceID) (
 		}
 		return errors.Join(
 			s.hooks(c).DeleteScopeTx(ctx, tx, webhookScope(in.ID)),
-			s.Flows.For(c.Account).EraseTx(ctx, tx, runtime.Erasure{Reference: int64(in.ID)}),
+			s.Runs.For(c.Account).EraseTx(ctx, tx, runtime.Erasure{Reference: int64(in.ID)}),
 			s.bots(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
+			s.flows(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
 		)
 	})
 	if err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -45,10 +46,12 @@ type Server struct {
 	Messaging *messaging.Service
 	// Webhooks keeps endpoints and delivers events to them.
 	Webhooks *webhook.Dispatcher
-	// Flows runs what the engines of bots and flows own.
-	Flows *runtime.Runtime
+	// Runs takes the turns of what the engines of bots and flows own.
+	Runs *runtime.Runtime
 	// Bots keeps the bots of the flow editor.
 	Bots *botengine.Service
+	// Flows keeps projects and their flows.
+	Flows *aiflow.Service
 	// MCP holds the functions that agents call, and executes calls.
 	MCP *mcp.Registry
 	// Billing keeps the subscriptions of accounts, as payment notifications
@@ -132,7 +135,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // migrate brings the tables of every package to their newest version.
 func (s *Server) migrate(ctx context.Context) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, mcp.Migrate, billing.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, mcp.Migrate, billing.Migrate,
 	} {
 		if err := migrate(ctx, s.cfg.DB); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -149,7 +152,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Flows.Run, s.MCP.Run, s.Billing.Run, s.eraseAccounts}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Runs.Run, s.MCP.Run, s.Billing.Run, s.eraseAccounts}
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}
@@ -180,6 +183,9 @@ func (s *Server) routes() error {
 	s.templateRoutes(s.api)
 	s.botRoutes(s.api)
 	s.botRunRoutes(s.api)
+	s.projectRoutes(s.api)
+	s.flowRoutes(s.api)
+	s.flowRunRoutes(s.api)
 	s.streamRoutes(s.api)
 	s.hookconfRoutes(s.api)
 	s.sandboxRoutes(s.api)

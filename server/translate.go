@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
@@ -101,7 +102,10 @@ func inQuery(err error) error {
 	var other *webhook.Invalid
 	var third *auth.Invalid
 	var fourth *botengine.Invalid
+	var fifth *aiflow.Invalid
 	switch {
+	case errors.As(err, &fifth):
+		return invalid("query."+fifth.Field, fifth.Message)
 	case errors.As(err, &fourth):
 		return invalid("query."+fourth.Field, fourth.Message)
 	case errors.As(err, &third):

@@ -72,7 +72,8 @@ func (op documented) raw() bool {
 
 // bound is the most bytes of a body, in MiB.
 func (op documented) bound() int {
-	if op.path == "/bot" || op.path == "/bot/{botId}" || op.path == "/bot/{botId}/test" {
+	switch op.path {
+	case "/bot", "/bot/{botId}", "/aiflow/flow", "/aiflow/flow/{flowId}":
 		return 2
 	}
 	return 1

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/botengine"
@@ -18,14 +19,21 @@ import (
 func (s *Server) openFlows(ctx context.Context) (err error) {
 	c := s.cfg
 	types := flow.NewTypes()
-	s.Flows, err = runtime.New(ctx, c.DB, flowHost{s}, &runtime.Options{
+	opts := &runtime.Options{
 		Types: types, Allow: c.WebhookAllow, Retention: c.MessageRetention, Exclusive: c.Exclusive,
 		Observer: s.flowMetrics(), Logger: c.Logger, Now: c.Now,
-	})
+	}
+	if c.flows != nil {
+		c.flows(opts)
+	}
+	if s.Runs, err = runtime.New(ctx, c.DB, flowHost{s}, opts); err != nil {
+		return err
+	}
+	s.Bots, err = botengine.New(ctx, c.DB, &botengine.Options{Runs: s.Runs, Types: types, Logger: c.Logger, Now: c.Now})
 	if err != nil {
 		return err
 	}
-	s.Bots, err = botengine.New(ctx, c.DB, &botengine.Options{Runs: s.Flows, Types: types, Logger: c.Logger, Now: c.Now})
+	s.Flows, err = aiflow.New(ctx, c.DB, &aiflow.Options{Runs: s.Runs, Types: types, Logger: c.Logger, Now: c.Now})
 	return err
 }
 

@@ -1,0 +1,137 @@
+package aiflow
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
+)
+
+// OneAccount is the account of a program that has only one.
+const OneAccount = "one"
+
+// Options configures a [Service]. Runs is required.
+type Options struct {
+	// Runs is what flows run on. [New] has it serve them.
+	Runs *runtime.Runtime
+	// Types are the node types that flows may use: those of Runs. nil: the
+	// built-in ones.
+	Types  *flow.Types
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
+}
+
+// Service keeps projects and flows. It is safe for concurrent use, and any
+// number of processes may run one on the same PostgreSQL.
+type Service struct {
+	db       *database.DB
+	opts     Options
+	triggers runtime.Triggers
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	return database.Migrate(ctx, db, "aiflow", migrations)
+}
+
+// New returns a Service over db, whose tables [Migrate] has made.
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
+	s := &Service{}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Runs == nil {
+		return nil, errors.New("aiflow: Options.Runs is required")
+	}
+	if s.opts.Types == nil {
+		s.opts.Types = flow.NewTypes()
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.Default()
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	var err error
+	if s.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("aiflow: %w", err)
+	}
+	s.opts.Runs.Serve(s)
+	return s, nil
+}
+
+func (s *Service) nowUS() int64 { return database.Micros(s.opts.Now()) }
+
+// lock ends a statement that reads what the transaction will change.
+func (s *Service) lock() string {
+	if s.db.Dialect == database.Postgres {
+		return " FOR UPDATE"
+	}
+	return ""
+}
+
+// Account is the share of a [Service] that belongs to one account. What
+// belongs to another is not found.
+type Account struct {
+	s  *Service
+	id string
+}
+
+// For returns the service for one account.
+func (s *Service) For(account string) *Account { return &Account{s: s, id: account} }
+
+// List bounds a page of a list.
+type List struct {
+	Limit  int    // 1..200; 0: 50
+	Cursor string // of the page before; "": the first page
+}
+
+func (l List) bounds() (last int64, rows int, err error) {
+	last, rows, err = page.Parse(l.Limit, l.Cursor)
+	var bad *page.Error
+	if errors.As(err, &bad) {
+		err = &Invalid{bad.Field, bad.Message}
+	}
+	return last, rows, err
+}
+
+func newID() (string, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("making an id: %w", err)
+	}
+	return id.String(), nil
+}
+
+// isID says whether a text can be the id of something; others no database has
+// to see.
+func isID(id string) bool { return uuid.Validate(id) == nil }
+
+// checkText refuses texts for people that cannot be kept; what may not be
+// empty says least 1.
+func checkText(field, text string, least, most int) error {
+	switch {
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return &Invalid{field, "must be UTF-8 without zero bytes"}
+	case least > 0 && strings.TrimSpace(text) == "":
+		return &Invalid{field, "must not be empty"}
+	case utf8.RuneCountInString(text) > most:
+		return &Invalid{field, fmt.Sprintf("must have at most %d characters", most)}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package aiflow
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Binding is a line on which a flow's published trigger listens.
+type Binding struct {
+	Reference int64
+	Enabled   bool
+	Priority  *int // nil: that of the trigger node; -100..100
+}
+
+// Bind sets how a flow listens on a line.
+func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, error) {
+	if b.Priority != nil && (*b.Priority < -100 || *b.Priority > 100) {
+		return nil, &Invalid{"priority", "must be between -100 and 100"}
+	}
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := a.flow(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_binding (flow, account, reference, enabled, priority) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (flow, reference) DO UPDATE SET enabled = excluded.enabled, priority = excluded.priority`,
+			id, a.id, b.Reference, b.Enabled, b.Priority)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("binding a flow: %w", err)
+	}
+	return a.Bindings(ctx, id)
+}
+
+// Bindings are the lines of a flow, in their order.
+func (a *Account) Bindings(ctx context.Context, id string) ([]Binding, error) {
+	if _, err := a.flow(ctx, a.s.db, id, ""); err != nil {
+		return nil, err
+	}
+	var rows []struct {
+		Reference int64
+		Enabled   bool
+		Priority  sql.NullInt64
+	}
+	if err := a.s.db.SelectContext(ctx, &rows, `SELECT reference, enabled, priority FROM aiflow_binding WHERE flow = $1 ORDER BY reference`, id); err != nil {
+		return nil, fmt.Errorf("listing the lines of a flow: %w", err)
+	}
+	out := make([]Binding, len(rows))
+	for i, r := range rows {
+		out[i] = Binding{Reference: r.Reference, Enabled: r.Enabled}
+		if r.Priority.Valid {
+			p := int(r.Priority.Int64)
+			out[i].Priority = &p
+		}
+	}
+	return out, nil
+}
+
+// ListeningTx says on which of some lines a flow listens.
+func (s *Service) ListeningTx(ctx context.Context, tx *sqlx.Tx, references []int64) (map[int64]bool, error) {
+	out := map[int64]bool{}
+	if len(references) == 0 {
+		return out, nil
+	}
+	in, args := s.db.Dialect.InNumbers("reference", 1, references)
+	var found []int64
+	if err := s.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT reference FROM aiflow_binding WHERE enabled AND `+in, args...); err != nil {
+		return nil, fmt.Errorf("looking for flows: %w", err)
+	}
+	for _, r := range found {
+		out[r] = true
+	}
+	return out, nil
+}
+
+// DeleteReferenceTx unbinds a line, which is deleted.
+func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, reference int64) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM aiflow_binding WHERE reference = $1 AND account = $2`, reference, a.id); err != nil {
+		return fmt.Errorf("unbinding a line: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package aiflow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Name is that of this engine among those of a [runtime.Runtime].
+func (s *Service) Name() string { return flow.EngineFlow }
+
+// Candidates are the published flows that are bound to a line and whose
+// triggers take a message.
+func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtime.Candidate, error) {
+	var rows []struct {
+		ID       string
+		Version  int64
+		Priority sql.NullInt64
+		Created  int64 `db:"created_us"`
+	}
+	if err := s.db.SelectContext(ctx, &rows, `SELECT f.id, f.version, b.priority, f.created_us FROM aiflow_binding b
+		JOIN aiflow_flow f ON f.id = b.flow WHERE b.reference = $1 AND b.account = $2 AND b.enabled AND f.version > 0 ORDER BY f.number`,
+		in.Chat.Reference, in.Chat.Account); err != nil {
+		return nil, fmt.Errorf("listing the flows of a line: %w", err)
+	}
+	var out []runtime.Candidate
+	for _, r := range rows {
+		t, err := s.trigger(ctx, in.Chat.Account, r.ID, r.Version)
+		if errors.Is(err, ErrNotFound) {
+			continue // deleted since
+		}
+		if err != nil {
+			return nil, err
+		}
+		rank, takes := t.Match(in.Arrival)
+		if !takes {
+			continue
+		}
+		c := runtime.Candidate{
+			Owner: r.ID, Version: r.Version, Priority: t.Priority, Rank: rank, CreatedAt: database.Time(r.Created),
+			Cooldown: t.Cooldown, WhenBusy: t.WhenBusy,
+		}
+		if r.Priority.Valid {
+			c.Priority = int(r.Priority.Int64)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// trigger is that of a published version.
+func (s *Service) trigger(ctx context.Context, account, id string, version int64) (*flow.Trigger, error) {
+	return s.triggers.Of(ctx, id, version, func(ctx context.Context) (*flow.Program, error) {
+		src, err := s.Source(ctx, account, id, version)
+		var refused *Refused
+		if errors.As(err, &refused) {
+			err = nil
+		}
+		if err != nil || src.Document == nil {
+			return nil, err
+		}
+		env := flow.Environment{Functions: map[string]*flow.Document{}}
+		for _, f := range src.Functions {
+			env.Functions[f.Slug] = f
+		}
+		program, problems := s.opts.Types.Compile(src.Document, &env)
+		if program == nil {
+			// It was published with other node types, say. It must not stop others
+			// from answering.
+			s.opts.Logger.ErrorContext(ctx, "a published flow does not compile any more", "flow", id, "version", version, "problems", len(problems))
+		}
+		return program, nil
+	})
+}
+
+// Source is a version of a flow with the functions that it was published
+// with, or for version 0 its draft with those of today.
+func (s *Service) Source(ctx context.Context, account, id string, version int64) (runtime.Source, error) {
+	a := s.For(account)
+	if version == 0 {
+		return a.draftSource(ctx, id)
+	}
+	v, err := a.Version(ctx, id, version)
+	if err != nil {
+		return runtime.Source{}, err
+	}
+	doc, problems := flow.Decode(v.Document)
+	if doc == nil {
+		return runtime.Source{}, &Refused{problems}
+	}
+	return source(doc, v.Functions)
+}
+
+func (a *Account) draftSource(ctx context.Context, id string) (runtime.Source, error) {
+	r, err := a.flow(ctx, a.s.db, id, "")
+	if err != nil {
+		return runtime.Source{}, err
+	}
+	env, err := a.environment(ctx, a.s.db, r.Project)
+	if err != nil {
+		return runtime.Source{}, err
+	}
+	program, doc, problems := a.s.compile([]byte(r.Draft), env)
+	if program == nil {
+		return runtime.Source{}, &Refused{problems}
+	}
+	return source(doc, env.pins(program))
+}
+
+func source(doc *flow.Document, pins []Pinned) (runtime.Source, error) {
+	src := runtime.Source{Document: doc}
+	for _, p := range pins {
+		f, problems := flow.Decode(p.Document)
+		if f == nil {
+			return src, &Refused{problems}
+		}
+		src.Functions = append(src.Functions, f)
+	}
+	return src, nil
+}

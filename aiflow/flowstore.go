@@ -1,0 +1,224 @@
+package aiflow
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
+)
+
+// Flow is a flow or a function of a project. Its draft may be wrong; what is
+// published may not.
+type Flow struct {
+	ID, Project, Name string
+	Draft             json.RawMessage // as it was given
+	Revision          int64           // of name and draft
+	Problems          []flow.Problem  // of the draft; never nil
+	Published         *Version        // nil: nothing is
+
+	CreatedAt, UpdatedAt time.Time
+}
+
+// NewFlow describes a flow to be made.
+type NewFlow struct {
+	Project string
+	Name    string
+	Draft   json.RawMessage // nil: {}
+}
+
+// FlowChange says what is to become of a flow; what is nil stays.
+type FlowChange struct {
+	Name     *string
+	Draft    json.RawMessage
+	Revision int64 // that the change was made from; 0: whatever it is
+}
+
+func (c FlowChange) check() error {
+	if c.Name != nil {
+		if err := checkText("name", *c.Name, 1, maxName); err != nil {
+			return err
+		}
+	}
+	var p flow.Problem
+	if c.Draft != nil && errors.As(flow.CheckDraft(c.Draft), &p) {
+		return &Invalid{"draft" + p.Path, p.Message}
+	}
+	return nil
+}
+
+const flowColumns = `number, id, account, project, name, draft, revision, slug, kind, version, versions, created_us, updated_us`
+
+type flowRow struct {
+	Number                      int64
+	ID, Account, Project, Name  string
+	Draft, Slug, Kind           string
+	Revision, Version, Versions int64
+	Created                     int64 `db:"created_us"`
+	Updated                     int64 `db:"updated_us"`
+}
+
+// view is a flow with what is wrong with its draft, and what is published.
+func (a *Account) view(ctx context.Context, r flowRow) (Flow, error) {
+	f := Flow{
+		ID: r.ID, Project: r.Project, Name: r.Name, Draft: json.RawMessage(r.Draft), Revision: r.Revision,
+		CreatedAt: database.Time(r.Created), UpdatedAt: database.Time(r.Updated),
+	}
+	env, err := a.environment(ctx, a.s.db, r.Project)
+	if err != nil {
+		return f, err
+	}
+	_, _, f.Problems = a.s.compile(f.Draft, env)
+	if r.Version > 0 {
+		v, err := a.version(ctx, a.s.db, r.ID, r.Version)
+		if err != nil {
+			return f, err
+		}
+		f.Published = &v
+	}
+	return f, nil
+}
+
+// Create makes a flow. An [*Invalid] names what is refused; a draft that could
+// not be published is not.
+func (a *Account) Create(ctx context.Context, n NewFlow) (Flow, error) {
+	if n.Draft == nil {
+		n.Draft = json.RawMessage("{}")
+	}
+	if err := (FlowChange{Name: &n.Name, Draft: n.Draft}).check(); err != nil {
+		return Flow{}, err
+	}
+	id, err := newID()
+	if err != nil {
+		return Flow{}, err
+	}
+	now := a.s.nowUS()
+	r := flowRow{ID: id, Account: a.id, Project: n.Project, Name: n.Name, Draft: string(n.Draft), Revision: 1, Created: now, Updated: now}
+	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if _, err := a.project(ctx, tx, n.Project, ""); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_flow (id, account, project, name, draft, revision, slug, kind, version, versions, created_us, updated_us)
+			VALUES ($1, $2, $3, $4, $5, 1, '', '', 0, 0, $6, $7)`, r.ID, r.Account, r.Project, r.Name, r.Draft, r.Created, r.Updated)
+		return err
+	})
+	if err != nil {
+		return Flow{}, fmt.Errorf("storing a flow: %w", err)
+	}
+	return a.view(ctx, r)
+}
+
+// Flow returns a flow, or [ErrNotFound].
+func (a *Account) Flow(ctx context.Context, id string) (Flow, error) {
+	r, err := a.flow(ctx, a.s.db, id, "")
+	if err != nil {
+		return Flow{}, err
+	}
+	return a.view(ctx, r)
+}
+
+func (a *Account) flow(ctx context.Context, q sqlx.QueryerContext, id, lock string) (flowRow, error) {
+	var r flowRow
+	if !isID(id) {
+		return r, ErrNotFound
+	}
+	err := sqlx.GetContext(ctx, q, &r, `SELECT `+flowColumns+` FROM aiflow_flow WHERE id = $1 AND account = $2`+lock, id, a.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, ErrNotFound
+	}
+	if err != nil {
+		return r, fmt.Errorf("reading a flow: %w", err)
+	}
+	return r, nil
+}
+
+// Flows lists the flows of a project, or of all if it is "", the oldest first,
+// and the cursor of the next page, "" on the last.
+func (a *Account) Flows(ctx context.Context, project string, l List) ([]Flow, string, error) {
+	last, size, err := l.bounds()
+	if err != nil {
+		return nil, "", err
+	}
+	if project != "" {
+		if _, err := a.project(ctx, a.s.db, project, ""); err != nil {
+			return nil, "", err
+		}
+	}
+	var rows []flowRow
+	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+flowColumns+` FROM aiflow_flow
+		WHERE account = $1 AND CAST($2 AS TEXT) IN ('', project) AND number > $3 ORDER BY number LIMIT $4`, a.id, project, last, size+1); err != nil {
+		return nil, "", fmt.Errorf("listing flows: %w", err)
+	}
+	kept, next := page.Cut(rows, size, func(r flowRow) int64 { return r.Number }, func(r flowRow) flowRow { return r })
+	flows := make([]Flow, len(kept))
+	for i, r := range kept {
+		if flows[i], err = a.view(ctx, r); err != nil {
+			return nil, "", err
+		}
+	}
+	return flows, next, nil
+}
+
+// Update changes a flow's name and draft. What is published stays as it is. A
+// change of another revision than the newest is [ErrRevision].
+func (a *Account) Update(ctx context.Context, id string, c FlowChange) (Flow, error) {
+	if err := c.check(); err != nil {
+		return Flow{}, err
+	}
+	var r flowRow
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		if r, err = a.flow(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		if c.Revision != 0 && c.Revision != r.Revision {
+			return ErrRevision
+		}
+		if c.Name != nil {
+			r.Name = *c.Name
+		}
+		if c.Draft != nil {
+			r.Draft = string(c.Draft)
+		}
+		return a.s.saveTx(ctx, tx, &r)
+	})
+	if err != nil {
+		return Flow{}, fmt.Errorf("changing a flow: %w", err)
+	}
+	return a.view(ctx, r)
+}
+
+// saveTx stores name and draft as the next revision.
+func (s *Service) saveTx(ctx context.Context, tx *sqlx.Tx, r *flowRow) error {
+	r.Revision++
+	r.Updated = s.nowUS()
+	_, err := tx.ExecContext(ctx, `UPDATE aiflow_flow SET name = $1, draft = $2, revision = $3, updated_us = $4 WHERE id = $5`,
+		r.Name, r.Draft, r.Revision, r.Updated, r.ID)
+	return err
+}
+
+// Delete removes a flow with its versions. Its runs end; flows that were
+// published with a function keep it.
+func (a *Account) Delete(ctx context.Context, id string) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := a.flow(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		if err := a.s.opts.Runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), id, "the flow was deleted"); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM aiflow_flow WHERE id = $1`, id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting a flow: %w", err)
+	}
+	a.s.opts.Runs.Committed()
+	return nil
+}

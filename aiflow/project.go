@@ -1,0 +1,179 @@
+package aiflow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
+)
+
+const (
+	maxName        = 200
+	maxDescription = 2000
+)
+
+// Project holds flows, and the functions that they share.
+type Project struct {
+	ID, Name, Description string
+	CreatedAt, UpdatedAt  time.Time
+}
+
+// NewProject describes a project to be made.
+type NewProject struct{ Name, Description string }
+
+// ProjectChange says what is to become of a project; what is nil stays.
+type ProjectChange struct{ Name, Description *string }
+
+func (c ProjectChange) check() error {
+	if c.Name != nil {
+		if err := checkText("name", *c.Name, 1, maxName); err != nil {
+			return err
+		}
+	}
+	if c.Description != nil {
+		return checkText("description", *c.Description, 0, maxDescription)
+	}
+	return nil
+}
+
+const projectColumns = `number, id, account, name, description, created_us, updated_us`
+
+type projectRow struct {
+	Number                         int64
+	ID, Account, Name, Description string
+	Created                        int64 `db:"created_us"`
+	Updated                        int64 `db:"updated_us"`
+}
+
+func (r projectRow) view() Project {
+	return Project{ID: r.ID, Name: r.Name, Description: r.Description, CreatedAt: database.Time(r.Created), UpdatedAt: database.Time(r.Updated)}
+}
+
+// CreateProject makes a project. An [*Invalid] names what is refused.
+func (a *Account) CreateProject(ctx context.Context, n NewProject) (Project, error) {
+	if err := (ProjectChange{&n.Name, &n.Description}).check(); err != nil {
+		return Project{}, err
+	}
+	id, err := newID()
+	if err != nil {
+		return Project{}, err
+	}
+	now := a.s.nowUS()
+	r := projectRow{ID: id, Account: a.id, Name: n.Name, Description: n.Description, Created: now, Updated: now}
+	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_project (id, account, name, description, created_us, updated_us)
+			VALUES ($1, $2, $3, $4, $5, $6)`, r.ID, r.Account, r.Name, r.Description, r.Created, r.Updated)
+		return err
+	})
+	if err != nil {
+		return Project{}, fmt.Errorf("storing a project: %w", err)
+	}
+	return r.view(), nil
+}
+
+// Project returns a project, or [ErrNotFound].
+func (a *Account) Project(ctx context.Context, id string) (Project, error) {
+	r, err := a.project(ctx, a.s.db, id, "")
+	return r.view(), err
+}
+
+func (a *Account) project(ctx context.Context, q sqlx.QueryerContext, id, lock string) (projectRow, error) {
+	var r projectRow
+	if !isID(id) {
+		return r, ErrNotFound
+	}
+	err := sqlx.GetContext(ctx, q, &r, `SELECT `+projectColumns+` FROM aiflow_project WHERE id = $1 AND account = $2`+lock, id, a.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, ErrNotFound
+	}
+	if err != nil {
+		return r, fmt.Errorf("reading a project: %w", err)
+	}
+	return r, nil
+}
+
+// Projects lists the account's projects, the oldest first, and the cursor of
+// the next page, "" on the last.
+func (a *Account) Projects(ctx context.Context, l List) ([]Project, string, error) {
+	last, size, err := l.bounds()
+	if err != nil {
+		return nil, "", err
+	}
+	var rows []projectRow
+	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+projectColumns+` FROM aiflow_project
+		WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3`, a.id, last, size+1); err != nil {
+		return nil, "", fmt.Errorf("listing projects: %w", err)
+	}
+	projects, next := page.Cut(rows, size, func(r projectRow) int64 { return r.Number }, projectRow.view)
+	return projects, next, nil
+}
+
+// UpdateProject changes a project's name and description.
+func (a *Account) UpdateProject(ctx context.Context, id string, c ProjectChange) (Project, error) {
+	if err := c.check(); err != nil {
+		return Project{}, err
+	}
+	var r projectRow
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		if r, err = a.project(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		if c.Name != nil {
+			r.Name = *c.Name
+		}
+		if c.Description != nil {
+			r.Description = *c.Description
+		}
+		r.Updated = a.s.nowUS()
+		_, err = tx.ExecContext(ctx, `UPDATE aiflow_project SET name = $1, description = $2, updated_us = $3 WHERE id = $4`,
+			r.Name, r.Description, r.Updated, r.ID)
+		return err
+	})
+	if err != nil {
+		return Project{}, fmt.Errorf("changing a project: %w", err)
+	}
+	return r.view(), nil
+}
+
+// DeleteProject removes a project with its flows, whose runs end.
+func (a *Account) DeleteProject(ctx context.Context, id string) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := a.project(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		var flows []string
+		if err := tx.SelectContext(ctx, &flows, `SELECT id FROM aiflow_flow WHERE project = $1 ORDER BY number`, id); err != nil {
+			return err
+		}
+		for _, f := range flows {
+			if err := a.s.opts.Runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), f, "the flow was deleted"); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM aiflow_project WHERE id = $1`, id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting a project: %w", err)
+	}
+	a.s.opts.Runs.Committed()
+	return nil
+}
+
+// DeleteAll removes everything of the account.
+func (a *Account) DeleteAll(ctx context.Context) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM aiflow_project WHERE account = $1`, a.id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting projects: %w", err)
+	}
+	return nil
+}

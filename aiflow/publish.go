@@ -1,0 +1,233 @@
+package aiflow
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
+)
+
+// Version is what a flow was when it was published. It never changes.
+type Version struct {
+	Version   int64
+	Document  json.RawMessage
+	Functions []Pinned // what it calls, in the order of their slugs; never nil
+	CreatedAt time.Time
+}
+
+// Pinned is a function as a published flow calls it.
+type Pinned struct {
+	Slug     string          `json:"slug"`
+	Flow     string          `json:"flow"`
+	Version  int64           `json:"version"`
+	Document json.RawMessage `json:"document"` // so that it outlives the function
+}
+
+// environment is what the drafts of a project may refer to: its published
+// functions.
+type environment struct {
+	flow.Environment
+	pinned map[string]Pinned
+}
+
+func (a *Account) environment(ctx context.Context, q sqlx.QueryerContext, project string) (environment, error) {
+	env := environment{
+		Environment: flow.Environment{Engine: flow.EngineFlow, Functions: map[string]*flow.Document{}},
+		pinned:      map[string]Pinned{},
+	}
+	var rows []struct {
+		ID, Slug, Document string
+		Version            int64
+	}
+	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT f.id, f.slug, v.document, f.version FROM aiflow_flow f
+		JOIN aiflow_version v ON v.flow = f.id AND v.version = f.version WHERE f.project = $1 AND f.kind = $2 ORDER BY f.slug`,
+		project, flow.KindFunction); err != nil {
+		return env, fmt.Errorf("reading the functions of a project: %w", err)
+	}
+	for _, r := range rows {
+		doc, _ := flow.Decode([]byte(r.Document))
+		if doc == nil {
+			continue // it was published with other rules; who calls it is told that it is missing
+		}
+		env.Functions[r.Slug] = doc
+		env.pinned[r.Slug] = Pinned{Slug: r.Slug, Flow: r.ID, Version: r.Version, Document: json.RawMessage(r.Document)}
+	}
+	return env, nil
+}
+
+// compile makes a draft ready to run, or says why it cannot be. Problems are
+// never nil.
+func (s *Service) compile(draft json.RawMessage, env environment) (*flow.Program, *flow.Document, []flow.Problem) {
+	doc, problems := flow.Decode(draft)
+	var program *flow.Program
+	if doc != nil {
+		program, problems = s.opts.Types.Compile(doc, &env.Environment)
+	}
+	if problems == nil {
+		problems = []flow.Problem{}
+	}
+	return program, doc, problems
+}
+
+// pins are the functions that a program can come to.
+func (e environment) pins(p *flow.Program) []Pinned {
+	out := []Pinned{}
+	for _, slug := range p.Functions() {
+		if pin, known := e.pinned[slug]; known {
+			out = append(out, pin)
+		}
+	}
+	return out
+}
+
+// Validate says what is wrong with a flow's draft.
+func (a *Account) Validate(ctx context.Context, id string) ([]flow.Problem, error) {
+	f, err := a.Flow(ctx, id)
+	return f.Problems, err
+}
+
+// Publish freezes the draft as a numbered version, together with the functions
+// that it calls as they are published now. Runs that are under way go on with
+// the version that they began with. A draft with errors is a [*Refused]; one
+// that is published already, with the same functions, is not published again.
+func (a *Account) Publish(ctx context.Context, id string) (Flow, error) {
+	var r flowRow
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		if r, err = a.flow(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		env, err := a.environment(ctx, tx, r.Project)
+		if err != nil {
+			return err
+		}
+		program, doc, problems := a.s.compile(json.RawMessage(r.Draft), env)
+		if program == nil {
+			return &Refused{problems}
+		}
+		return a.s.publishTx(ctx, tx, &r, doc, env.pins(program))
+	})
+	if database.IsUnique(err) {
+		err = &Refused{[]flow.Problem{{
+			Severity: flow.SeverityError, Code: "slug.taken", Path: "/slug", Message: "is that of another published flow of the project",
+		}}}
+	}
+	if err != nil {
+		return Flow{}, fmt.Errorf("publishing a flow: %w", err)
+	}
+	return a.view(ctx, r)
+}
+
+// publishTx stores the draft of r as its newest version, unless it is that.
+func (s *Service) publishTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, doc *flow.Document, pins []Pinned) error {
+	functions, err := json.Marshal(pins)
+	if err != nil {
+		return fmt.Errorf("writing the functions of a flow: %w", err)
+	}
+	sum := sha256.Sum256(append([]byte(doc.Hash()), functions...))
+	hash := hex.EncodeToString(sum[:])
+	var same bool
+	if err := tx.GetContext(ctx, &same, `SELECT EXISTS (SELECT 1 FROM aiflow_version WHERE flow = $1 AND version = $2 AND hash = $3)`,
+		r.ID, r.Version, hash); err != nil || same {
+		return err
+	}
+	r.Versions++
+	r.Version, r.Slug, r.Kind, r.Updated = r.Versions, doc.Slug, doc.Kind, s.nowUS()
+	if _, err := tx.ExecContext(ctx, `INSERT INTO aiflow_version (flow, version, document, hash, functions, created_us) VALUES ($1, $2, $3, $4, $5, $6)`,
+		r.ID, r.Version, r.Draft, hash, string(functions), r.Updated); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE aiflow_flow SET version = $1, versions = $2, slug = $3, kind = $4, updated_us = $5 WHERE id = $6`,
+		r.Version, r.Versions, r.Slug, r.Kind, r.Updated, r.ID)
+	return err
+}
+
+type versionRow struct {
+	Version             int64
+	Document, Functions string
+	Created             int64 `db:"created_us"`
+}
+
+func (r versionRow) view() Version {
+	v := Version{Version: r.Version, Document: json.RawMessage(r.Document), Functions: []Pinned{}, CreatedAt: database.Time(r.Created)}
+	_ = json.Unmarshal([]byte(r.Functions), &v.Functions) // written by this package
+	return v
+}
+
+func (a *Account) version(ctx context.Context, q sqlx.QueryerContext, id string, version int64) (Version, error) {
+	var r versionRow
+	err := sqlx.GetContext(ctx, q, &r, `SELECT v.version, v.document, v.functions, v.created_us FROM aiflow_version v
+		JOIN aiflow_flow f ON f.id = v.flow WHERE v.flow = $1 AND v.version = $2 AND f.account = $3`, id, version, a.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Version{}, ErrNotFound
+	}
+	if err != nil {
+		return Version{}, fmt.Errorf("reading a version: %w", err)
+	}
+	return r.view(), nil
+}
+
+// Version returns a published version of a flow, or [ErrNotFound].
+func (a *Account) Version(ctx context.Context, id string, version int64) (Version, error) {
+	return a.version(ctx, a.s.db, id, version)
+}
+
+// Versions returns what was published of a flow, the oldest first, and the
+// cursor of the next page, "" on the last.
+func (a *Account) Versions(ctx context.Context, id string, l List) ([]Version, string, error) {
+	last, size, err := l.bounds()
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := a.flow(ctx, a.s.db, id, ""); err != nil {
+		return nil, "", err
+	}
+	var rows []versionRow
+	if err := a.s.db.SelectContext(ctx, &rows, `SELECT version, document, functions, created_us FROM aiflow_version
+		WHERE flow = $1 AND version > $2 ORDER BY version LIMIT $3`, id, last, size+1); err != nil {
+		return nil, "", fmt.Errorf("listing versions: %w", err)
+	}
+	versions, next := page.Cut(rows, size, func(r versionRow) int64 { return r.Version }, versionRow.view)
+	return versions, next, nil
+}
+
+// Rollback makes a published version the one that runs, and the draft. Its
+// number stays, and the versions after it stay on record.
+func (a *Account) Rollback(ctx context.Context, id string, version int64) (Flow, error) {
+	var r flowRow
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		if r, err = a.flow(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		v, err := a.version(ctx, tx, id, version)
+		if errors.Is(err, ErrNotFound) {
+			return &Invalid{"version", "was never published"}
+		}
+		if err != nil {
+			return err
+		}
+		doc, problems := flow.Decode(v.Document)
+		if doc == nil {
+			return &Refused{problems}
+		}
+		r.Draft, r.Version, r.Slug, r.Kind = string(v.Document), version, doc.Slug, doc.Kind
+		if err := a.s.saveTx(ctx, tx, &r); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE aiflow_flow SET version = $1, slug = $2, kind = $3 WHERE id = $4`, r.Version, r.Slug, r.Kind, r.ID)
+		return err
+	})
+	if err != nil {
+		return Flow{}, fmt.Errorf("rolling a flow back: %w", err)
+	}
+	return a.view(ctx, r)
+}

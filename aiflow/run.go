@@ -1,0 +1,125 @@
+package aiflow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+)
+
+// startWait is how long [Account.Start] waits for the first turn.
+const startWait = 10 * time.Second
+
+// Start is a run to be begun.
+type Start struct {
+	Flow  string
+	Chat  runtime.Chat   // the zero value: the run has none
+	Input map[string]any // what expressions see as start and input
+}
+
+// Start begins a run of what is published of a flow, and waits for its first
+// turn, at most 10 s. One that is not published is [ErrUnpublished].
+func (a *Account) Start(ctx context.Context, s Start) (runtime.Run, error) {
+	r, err := a.flow(ctx, a.s.db, s.Flow, "")
+	if err != nil {
+		return runtime.Run{}, err
+	}
+	start, err := a.begin(ctx, r)
+	if err != nil {
+		return runtime.Run{}, err
+	}
+	start.Chat, start.Input, start.Wait = s.Chat, s.Input, startWait
+	return a.runs().Start(ctx, start)
+}
+
+// begin is how the published version of a flow begins.
+func (a *Account) begin(ctx context.Context, r flowRow) (runtime.Start, error) {
+	switch {
+	case r.Version == 0:
+		return runtime.Start{}, ErrUnpublished
+	case r.Kind == flow.KindFunction:
+		return runtime.Start{}, ErrFunction
+	}
+	src, err := a.s.Source(ctx, a.id, r.ID, r.Version)
+	return runtime.Start{Engine: a.s.Name(), Owner: r.ID, Version: r.Version, Source: src}, err
+}
+
+// Jump is how the flow begins to which a run of another of the same project
+// jumps by its slug.
+func (a *Account) Jump(ctx context.Context, from, slug string) (runtime.Start, error) {
+	var r flowRow
+	err := a.s.db.GetContext(ctx, &r, `SELECT `+flowColumns+` FROM aiflow_flow WHERE account = $1 AND slug = $2
+		AND project = (SELECT project FROM aiflow_flow WHERE id = $3)`, a.id, slug, from)
+	if errors.Is(err, sql.ErrNoRows) {
+		return runtime.Start{}, ErrNotFound
+	}
+	if err != nil {
+		return runtime.Start{}, fmt.Errorf("looking for a flow: %w", err)
+	}
+	return a.begin(ctx, r)
+}
+
+func (a *Account) runs() *runtime.Account { return a.s.opts.Runs.For(a.id) }
+
+// RunFilter chooses runs. What is empty does not choose.
+type RunFilter struct {
+	Flow   string
+	Status runtime.Status
+	List
+}
+
+// Runs lists the runs of flows, the newest first, and the cursor of the next
+// page, "" on the last.
+func (a *Account) Runs(ctx context.Context, f RunFilter) ([]runtime.Run, string, error) {
+	if _, _, err := f.bounds(); err != nil {
+		return nil, "", err
+	}
+	if f.Flow != "" {
+		if _, err := a.flow(ctx, a.s.db, f.Flow, ""); err != nil {
+			return nil, "", err
+		}
+	}
+	p, err := a.runs().Runs(ctx, runtime.Filter{Engine: a.s.Name(), Owner: f.Flow, Status: f.Status, Limit: f.Limit, Cursor: f.Cursor})
+	return p.Items, p.Next, err
+}
+
+// Detail returns a run of one of the account's flows with its steps.
+func (a *Account) Detail(ctx context.Context, run string) (runtime.Detail, error) {
+	d, err := a.runs().Detail(ctx, run)
+	if errors.Is(err, runtime.ErrNotFound) || err == nil && d.Engine != a.s.Name() {
+		return runtime.Detail{}, ErrNotFound
+	}
+	return d, err
+}
+
+// tell gives something to a run of a flow, and returns it after its turn.
+func (a *Account) tell(ctx context.Context, run string, give func() (runtime.Run, error)) (runtime.Run, error) {
+	known, err := a.runs().Run(ctx, run)
+	if errors.Is(err, runtime.ErrNotFound) || err == nil && known.Engine != a.s.Name() {
+		return runtime.Run{}, ErrNotFound
+	}
+	if err != nil {
+		return runtime.Run{}, err
+	}
+	return give()
+}
+
+// Cancel ends a run. One that has ended is [runtime.ErrEnded].
+func (a *Account) Cancel(ctx context.Context, run string) (runtime.Run, error) {
+	return a.tell(ctx, run, func() (runtime.Run, error) { return a.runs().Cancel(ctx, run, "cancelled by a user") })
+}
+
+// Event gives a named event to a run. One that does not wait for it goes on as
+// before.
+func (a *Account) Event(ctx context.Context, run string, e flow.Event) (runtime.Run, error) {
+	return a.tell(ctx, run, func() (runtime.Run, error) { return a.runs().Event(ctx, run, e) })
+}
+
+// Approve answers a run that asks whether an agent may use a tool.
+func (a *Account) Approve(ctx context.Context, run, step string, approved bool) (runtime.Run, error) {
+	return a.tell(ctx, run, func() (runtime.Run, error) { return a.runs().Approve(ctx, run, step, approved) })
+}

@@ -1,0 +1,270 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// flowRoutes are the flows and functions of projects.
+func (s *Server) flowRoutes(a *api) {
+	missing := []int{http.StatusNotFound}
+	const path = "/aiflow/flow/{flowId}"
+	registerReply(a, operation{
+		id: "Aiflow_Create", method: http.MethodPost, path: "/aiflow/flow", status: http.StatusCreated, summary: "Make a flow or a function",
+		about:   "A draft may be any object; `problems` says where it is wrong. What it is, its `kind` says.",
+		maxBody: documentBody, errors: missing,
+	}, auth.FlowsManage, s.createFlow)
+	register(a, operation{
+		id: "Aiflow_Flows", method: http.MethodGet, path: "/aiflow/flow/list", summary: "List flows, the oldest first", errors: missing,
+	}, auth.FlowsManage, s.listFlows)
+	registerReply(a, operation{
+		id: "Aiflow_Flow", method: http.MethodGet, path: path, summary: "Show a flow", errors: missing,
+	}, auth.FlowsManage, s.showFlow)
+	registerReply(a, operation{
+		id: "Aiflow_Update", method: http.MethodPatch, path: path, summary: "Change the name or the draft of a flow",
+		about: "With `If-Match` = the flow's `ETag`, its revision, a change of an older revision is refused: somebody else was faster. " +
+			"What is published stays as it is.",
+		maxBody: documentBody, errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
+	}, auth.FlowsManage, s.updateFlow)
+	register(a, operation{
+		id: "Aiflow_Delete", method: http.MethodDelete, path: path, summary: "Delete a flow",
+		about: "Its runs end. Flows that were published with a function keep it.", errors: missing,
+	}, auth.FlowsManage, s.deleteFlow)
+	registerReply(a, operation{
+		id: "Aiflow_Publish", method: http.MethodPost, path: path + "/publish", summary: "Publish the draft of a flow",
+		about: "Freezes it as a numbered version, together with the functions that it calls as they are published now. Runs that are under way go on " +
+			"with the version that they began with. A draft with errors is refused, and each of them is named.",
+		errors: missing,
+	}, auth.FlowsManage, s.publishFlow)
+	register(a, operation{
+		id: "Aiflow_Validate", method: http.MethodPost, path: path + "/validate", summary: "Say what is wrong with the draft of a flow", errors: missing,
+	}, auth.FlowsManage, s.validateFlow)
+	register(a, operation{
+		id: "Aiflow_Versions", method: http.MethodGet, path: path + "/versions", summary: "List what was published of a flow, the oldest first", errors: missing,
+	}, auth.FlowsManage, s.listFlowVersions)
+	registerReply(a, operation{
+		id: "Aiflow_Rollback", method: http.MethodPost, path: path + "/rollback", summary: "Make an earlier version the one that runs, and the draft", errors: missing,
+	}, auth.FlowsManage, s.rollbackFlow)
+	register(a, operation{
+		id: "Aiflow_Bindings", method: http.MethodGet, path: path + "/bind", summary: "List the lines on which a flow listens", errors: missing,
+	}, auth.FlowsManage, s.listBindings)
+	register(a, operation{
+		id: "Aiflow_Bind", method: http.MethodPut, path: path + "/bind", summary: "Have a flow listen on a line, or not",
+		about: "Its published trigger node says to what.", errors: missing,
+	}, auth.FlowsManage, s.bindFlow)
+}
+
+type flowID struct {
+	ID string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+}
+
+// flowAction names a flow to do something with; it takes no body, or {}.
+type flowAction struct {
+	ID   string    `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	Body *struct{} `json:"body,omitempty"`
+}
+
+type publishedView struct {
+	Version  int64    `json:"version"`
+	Document document `json:"document"`
+}
+
+// flowView is a flow as it is shown.
+type flowView struct {
+	ID        string             `json:"id"`
+	ProjectID string             `json:"projectId"`
+	Name      string             `json:"name"`
+	Draft     document           `json:"draft"`
+	Revision  int64              `json:"revision" doc:"Raised by every change; the ETag."`
+	Problems  []flow.Problem     `json:"problems" nullable:"false" doc:"What is wrong with the draft."`
+	Published *publishedView     `json:"published"`
+	CreatedAt messaging.UnixTime `json:"createdAt"`
+	UpdatedAt messaging.UnixTime `json:"updatedAt"`
+}
+
+func viewFlow(f aiflow.Flow) flowView {
+	v := flowView{
+		ID: f.ID, ProjectID: f.Project, Name: f.Name, Draft: document(f.Draft), Revision: f.Revision, Problems: f.Problems,
+		CreatedAt: messaging.UnixTime{Time: f.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: f.UpdatedAt},
+	}
+	if f.Published != nil {
+		v.Published = &publishedView{f.Published.Version, document(f.Published.Document)}
+	}
+	return v
+}
+
+// flowReply is a flow with its revision in a header.
+type flowReply struct {
+	ETag string `header:"ETag" doc:"The revision, for If-Match."`
+	Body flowView
+}
+
+func replyFlow(f aiflow.Flow, err error) (*flowReply, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &flowReply{ETag: `"` + strconv.FormatInt(f.Revision, 10) + `"`, Body: viewFlow(f)}, nil
+}
+
+type newFlow struct {
+	Body struct {
+		ProjectID string   `json:"projectId" minLength:"1" maxLength:"64"`
+		Name      string   `json:"name" minLength:"1" maxLength:"200" example:"Invoice"`
+		Draft     document `json:"draft,omitempty"`
+	}
+}
+
+func (s *Server) createFlow(ctx context.Context, c call, in *newFlow) (*flowReply, error) {
+	f, err := s.flows(c).Create(ctx, aiflow.NewFlow{Project: in.Body.ProjectID, Name: in.Body.Name, Draft: json.RawMessage(in.Body.Draft)})
+	if errors.Is(err, aiflow.ErrNotFound) {
+		err = nowhere("body.projectId", "names no project")
+	}
+	return replyFlow(f, err)
+}
+
+type flowFilter struct {
+	ProjectID string `query:"projectId" maxLength:"64" doc:"Only flows of this project."`
+	Limit     int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor    string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (s *Server) listFlows(ctx context.Context, c call, in *flowFilter) (messaging.Page[flowView], error) {
+	fs, next, err := s.flows(c).Flows(ctx, in.ProjectID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(fs, next, viewFlow), inQuery(err)
+}
+
+func (s *Server) showFlow(ctx context.Context, c call, in *flowID) (*flowReply, error) {
+	return replyFlow(s.flows(c).Flow(ctx, in.ID))
+}
+
+type flowChange struct {
+	ID      string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of what was changed."`
+	Body    struct {
+		Name  *string  `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Draft document `json:"draft,omitempty"`
+	}
+}
+
+func (s *Server) updateFlow(ctx context.Context, c call, in *flowChange) (*flowReply, error) {
+	change := aiflow.FlowChange{Name: in.Body.Name, Draft: json.RawMessage(in.Body.Draft)}
+	if in.IfMatch != "" && in.IfMatch != "*" {
+		revision, err := strconv.ParseInt(strings.Trim(in.IfMatch, `"`), 10, 64)
+		if err != nil || revision < 1 {
+			revision = -1 // no revision of ours
+		}
+		change.Revision = revision
+	}
+	return replyFlow(s.flows(c).Update(ctx, in.ID, change))
+}
+
+func (s *Server) deleteFlow(ctx context.Context, c call, in *flowID) (done, error) {
+	return done{true}, s.flows(c).Delete(ctx, in.ID)
+}
+
+func (s *Server) publishFlow(ctx context.Context, c call, in *flowAction) (*flowReply, error) {
+	return replyFlow(s.flows(c).Publish(ctx, in.ID))
+}
+
+func (s *Server) validateFlow(ctx context.Context, c call, in *flowAction) (problemList, error) {
+	ps, err := s.flows(c).Validate(ctx, in.ID)
+	return problemList{ps}, err
+}
+
+type flowVersions struct {
+	ID     string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (s *Server) listFlowVersions(ctx context.Context, c call, in *flowVersions) (messaging.Page[versionView], error) {
+	vs, next, err := s.flows(c).Versions(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(vs, next, func(v aiflow.Version) versionView {
+		return versionView{int(v.Version), document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
+	}), inQuery(err)
+}
+
+type rollback struct {
+	ID   string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	Body struct {
+		Version int64 `json:"version" minimum:"1" example:"1"`
+	}
+}
+
+func (s *Server) rollbackFlow(ctx context.Context, c call, in *rollback) (*flowReply, error) {
+	return replyFlow(s.flows(c).Rollback(ctx, in.ID, in.Body.Version))
+}
+
+type bindingView struct {
+	Reference provider.ReferenceID `json:"reference"`
+	Enabled   bool                 `json:"enabled"`
+	Priority  *int                 `json:"priority" doc:"null: that of the trigger node."`
+}
+
+type bindings struct {
+	Items []bindingView `json:"items" nullable:"false"`
+	Next  *string       `json:"next" doc:"Always null."`
+}
+
+func viewBindings(bs []aiflow.Binding) bindings {
+	out := bindings{Items: make([]bindingView, len(bs))}
+	for i, b := range bs {
+		out.Items[i] = bindingView{provider.ReferenceID(b.Reference), b.Enabled, b.Priority}
+	}
+	return out
+}
+
+func (s *Server) listBindings(ctx context.Context, c call, in *flowID) (bindings, error) {
+	bs, err := s.flows(c).Bindings(ctx, in.ID)
+	return viewBindings(bs), err
+}
+
+type bindInput struct {
+	ID   string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	Body struct {
+		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		Enabled   bool                 `json:"enabled"`
+		Priority  *int                 `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"Over that of the trigger node; the higher one answers."`
+	}
+}
+
+func (s *Server) bindFlow(ctx context.Context, c call, in *bindInput) (bindings, error) {
+	if _, err := s.account(c).Reference(ctx, in.Body.Reference); errors.Is(err, messaging.ErrNotFound) {
+		return bindings{}, nowhere("body.reference", "names no line")
+	} else if err != nil {
+		return bindings{}, err
+	}
+	bs, err := s.flows(c).Bind(ctx, in.ID, aiflow.Binding{Reference: int64(in.Body.Reference), Enabled: in.Body.Enabled, Priority: in.Body.Priority})
+	return viewBindings(bs), err
+}
+
+// flowProblem translates the errors of package aiflow.
+func flowProblem(err error) *Problem {
+	var bad *aiflow.Invalid
+	var refused *aiflow.Refused
+	switch {
+	case errors.As(err, &bad):
+		return invalid("body."+bad.Field, bad.Message)
+	case errors.As(err, &refused):
+		return unpublishable("body.draft", refused.Problems)
+	case errors.Is(err, aiflow.ErrNotFound):
+		return problem(codeNotFound, "there is no such project, flow or run")
+	case errors.Is(err, aiflow.ErrRevision):
+		return problem(codePreconditionFailed, "the draft has changed meanwhile: fetch it, and change that")
+	case errors.Is(err, aiflow.ErrUnpublished):
+		return problem(codeConflict, "the flow has no published version")
+	case errors.Is(err, aiflow.ErrFunction):
+		return problem(codeConflict, "a function does not run by itself")
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/mcp/functions"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// flowRunRoutes are the runs of flows.
+func (s *Server) flowRunRoutes(a *api) {
+	missing := []int{http.StatusNotFound}
+	ended := []int{http.StatusNotFound, http.StatusConflict}
+	const path = "/aiflow/run/{runId}"
+	register(a, operation{
+		id: "Aiflow_Start", method: http.MethodPost, path: "/aiflow/run", status: http.StatusCreated, summary: "Run a flow",
+		about: "What is published of it. Without `chatId` it sends nothing. Without `reference` it is the one line that the flow is bound to, else the one " +
+			"that has the chat. Answers after the first turn, at the latest after 10 s.",
+		errors: ended,
+	}, auth.FlowsManage, s.startFlow)
+	register(a, operation{
+		id: "Aiflow_Runs", method: http.MethodGet, path: "/aiflow/run", summary: "List runs of flows, the newest first", errors: missing,
+	}, auth.FlowsManage, s.listFlowRuns)
+	register(a, operation{
+		id: "Aiflow_Detail", method: http.MethodGet, path: path, summary: "Show a run with its steps", errors: missing,
+	}, auth.FlowsManage, s.showFlowRun)
+	register(a, operation{
+		id: "Aiflow_Cancel", method: http.MethodPost, path: path + "/cancel", summary: "End a run", errors: ended,
+	}, auth.FlowsManage, s.cancelRun)
+	register(a, operation{
+		id: "Aiflow_Event", method: http.MethodPost, path: path + "/event", summary: "Give a run an event that it waits for", errors: ended,
+	}, auth.FlowsManage, s.tellRun)
+	register(a, operation{
+		id: "Aiflow_Approve", method: http.MethodPost, path: path + "/approve", summary: "Let an agent use a tool, or not", errors: ended,
+	}, auth.FlowsManage, s.approveRun)
+}
+
+type startFlow struct {
+	Body struct {
+		FlowID    string               `json:"flowId" minLength:"1" maxLength:"64"`
+		ChatID    *string              `json:"chatId,omitempty" minLength:"1" maxLength:"512" example:"ana@sandbox"`
+		Input     map[string]any       `json:"input,omitempty" doc:"What expressions see as start and input."`
+		Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1"`
+	}
+}
+
+func (s *Server) startFlow(ctx context.Context, c call, in *startFlow) (runView, error) {
+	b := in.Body
+	chatID := ""
+	if b.ChatID != nil {
+		chatID = *b.ChatID
+	}
+	r, err := s.runFlow(ctx, c.Account, b.FlowID, b.Reference, chatID, b.Input)
+	return viewRun(r), err
+}
+
+// runFlow begins a run, in a chat if chatID is not "".
+func (s *Server) runFlow(ctx context.Context, account, flowID string, ref provider.ReferenceID, chatID string, input map[string]any) (runtime.Run, error) {
+	acc := s.Flows.For(account)
+	if _, err := acc.Flow(ctx, flowID); errors.Is(err, aiflow.ErrNotFound) {
+		return runtime.Run{}, nowhere("body.flowId", "names no flow")
+	} else if err != nil {
+		return runtime.Run{}, err
+	}
+	start := aiflow.Start{Flow: flowID, Input: input}
+	if chatID != "" {
+		line, err := s.lineOf(ctx, account, flowID, ref, chatID)
+		if err != nil {
+			return runtime.Run{}, err
+		}
+		key, id, err := s.Messaging.For(account).ChatKey(ctx, line, chatID)
+		if errors.Is(err, messaging.ErrNotFound) {
+			err = nowhere("body.reference", "names no line")
+		}
+		if err != nil {
+			return runtime.Run{}, err
+		}
+		start.Chat = chatOf(account, line, key, id)
+	} else if ref != 0 {
+		if _, err := s.Messaging.For(account).Reference(ctx, ref); errors.Is(err, messaging.ErrNotFound) {
+			return runtime.Run{}, nowhere("body.reference", "names no line")
+		} else if err != nil {
+			return runtime.Run{}, err
+		}
+		start.Chat = runtime.Chat{Reference: int64(ref)}
+	}
+	return acc.Start(ctx, start)
+}
+
+// lineOf is the line of a run in a chat.
+func (s *Server) lineOf(ctx context.Context, account, flowID string, ref provider.ReferenceID, chatID string) (provider.ReferenceID, error) {
+	if ref != 0 {
+		return ref, nil
+	}
+	bound, err := s.Flows.For(account).Bindings(ctx, flowID)
+	if err != nil {
+		return 0, err
+	}
+	if len(bound) == 1 {
+		return provider.ReferenceID(bound[0].Reference), nil
+	}
+	lines, err := s.Messaging.For(account).Lines(ctx, chatID)
+	if err != nil {
+		return 0, err
+	}
+	if len(lines) != 1 {
+		return 0, invalid("body.reference", "is needed: the flow is not bound to one line, and not one line alone has this chat")
+	}
+	return lines[0], nil
+}
+
+type flowRunFilter struct {
+	FlowID string         `query:"flowId" maxLength:"64" doc:"Only runs of this flow."`
+	Status runtime.Status `query:"status" enum:"running,waiting,completed,failed,cancelled"`
+	Limit  int            `query:"limit" minimum:"1" maximum:"200" default:"20"`
+	Cursor string         `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (s *Server) listFlowRuns(ctx context.Context, c call, in *flowRunFilter) (messaging.Page[runView], error) {
+	runs, next, err := s.flows(c).Runs(ctx, aiflow.RunFilter{Flow: in.FlowID, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
+	return viewPage(runs, next, viewRun), inQuery(err)
+}
+
+func (s *Server) showFlowRun(ctx context.Context, c call, in *runID) (runDetail, error) {
+	d, err := s.flows(c).Detail(ctx, in.ID)
+	if err != nil {
+		return runDetail{}, err
+	}
+	return s.viewDetail(ctx, c, d)
+}
+
+// runAction names a run to do something with; it takes no body, or {}.
+type runAction struct {
+	ID   string    `path:"runId" maxLength:"64" doc:"Id of the run."`
+	Body *struct{} `json:"body,omitempty"`
+}
+
+func (s *Server) cancelRun(ctx context.Context, c call, in *runAction) (runView, error) {
+	r, err := s.flows(c).Cancel(ctx, in.ID)
+	return viewRun(r), err
+}
+
+type runEvent struct {
+	ID   string `path:"runId" maxLength:"64" doc:"Id of the run."`
+	Body struct {
+		Name string         `json:"name" minLength:"1" maxLength:"64" example:"paid"`
+		Data map[string]any `json:"data,omitempty"`
+	}
+}
+
+func (s *Server) tellRun(ctx context.Context, c call, in *runEvent) (runView, error) {
+	r, err := s.flows(c).Event(ctx, in.ID, flow.Event{Name: in.Body.Name, Data: in.Body.Data})
+	return viewRun(r), err
+}
+
+type runApproval struct {
+	ID   string `path:"runId" maxLength:"64" doc:"Id of the run."`
+	Body struct {
+		StepID   string `json:"stepId" minLength:"1" maxLength:"64"`
+		Approved bool   `json:"approved"`
+	}
+}
+
+func (s *Server) approveRun(ctx context.Context, c call, in *runApproval) (runView, error) {
+	r, err := s.flows(c).Approve(ctx, in.ID, in.Body.StepID, in.Body.Approved)
+	return viewRun(r), err
+}
+
+// flowRunner lets agents run flows.
+type flowRunner struct{ s *Server }
+
+// RunFlow begins a run and returns how it stands after its first turn.
+func (r flowRunner) RunFlow(ctx context.Context, account string, run functions.FlowRun) (functions.FlowResult, error) {
+	input := make(map[string]any, len(run.Input))
+	for name, raw := range run.Input {
+		var v any
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return functions.FlowResult{}, invalid("body.input", "must hold JSON values")
+		}
+		input[name] = v
+	}
+	begun, err := r.s.runFlow(ctx, account, run.FlowID, run.Reference, run.ChatID, input)
+	if err != nil {
+		return functions.FlowResult{}, err
+	}
+	return functions.FlowResult{RunID: begun.ID, Status: string(begun.Status), Output: outputObject(begun.Output)}, nil
+}
+
+// outputObject is what a run gave as an object: what is none stands under
+// "result".
+func outputObject(raw json.RawMessage) map[string]json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	var out map[string]json.RawMessage
+	if json.Unmarshal(raw, &out) != nil || out == nil {
+		return map[string]json.RawMessage{"result": raw}
+	}
+	return out
+}
