@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -237,25 +236,4 @@ func (s *session) identity(e *events.IdentityChange) []provider.Event {
 	c := &provider.ContactChange{What: provider.ContactIdentity, Chat: s.both(s.ctx, e.JID, types.EmptyJID), At: e.Timestamp}
 	c.Raw = provider.Raw{Kind: "identity", ID: fmt.Sprintf("%s:%d", c.Chat.ChatID, e.Timestamp.UnixMilli())}
 	return []provider.Event{c}
-}
-
-// timelock is that the account may not write to strangers for a while, or may
-// again.
-func (s *session) timelock(e *events.NotifyAccountReachoutTimelock) ([]provider.Event, error) {
-	var locked time.Time
-	h := &provider.Health{Level: provider.HealthGood, At: s.p.opts.Now(), State: e.EnforcementType}
-	if e.IsActive {
-		h.Level, h.Code = provider.HealthWarning, provider.HealthLimited
-		h.Detail = "WhatsApp keeps the account from writing to people who have not written to it."
-		locked = h.At.Add(lockedFor)
-		if until := e.TimeEnforcementEnds.Time; !until.IsZero() {
-			h.Detail += " Until " + until.UTC().Format(time.RFC3339) + "."
-			locked = until
-		}
-	}
-	if err := s.lockStrangers(s.ctx, locked); err != nil {
-		return nil, err
-	}
-	h.Raw = provider.Raw{Kind: "reachout", ID: fmt.Sprint(h.At.UnixNano())}
-	return []provider.Event{h}, nil
 }

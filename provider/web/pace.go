@@ -119,6 +119,14 @@ func (p *pacer) lock(at time.Time) {
 	p.locked = at
 }
 
+// wasLocked reports whether strangers were to be left alone, for now or until
+// some time that is past.
+func (p *pacer) wasLocked() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.locked.IsZero()
+}
+
 func (p *pacer) untilUnlocked() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

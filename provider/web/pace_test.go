@@ -125,6 +125,10 @@ func TestReachOutRefused(t *testing.T) {
 		f.device.Fail(webtest.Fault{Code: webtest.CodeReachOut})
 		after, code := waits(t, f.try(t, ben))
 		require.Equal(t, time.Hour, after)
+		health := func(level provider.HealthLevel) *provider.Health {
+			return await(t, f.inbox, func(h *provider.Health) bool { return h.Level == level })
+		}
+		require.Equal(t, provider.HealthLimited, health(provider.HealthWarning).Code)
 		require.Equal(t, string(provider.ReachoutLimited), code)
 		f.reopen(t)
 		after, code = waits(t, f.try(t, eve))
@@ -133,6 +137,7 @@ func TestReachOutRefused(t *testing.T) {
 		require.NoError(t, f.try(t, ana))
 		f.clock.add(time.Hour)
 		require.NoError(t, f.try(t, eve))
+		require.Equal(t, "reachout", health(provider.HealthGood).Kind, "the session is told that it is over")
 	})
 }
 

@@ -18,10 +18,7 @@ import (
 const (
 	// ackPatience is how long the network may take to say that it has a message.
 	ackPatience = 20 * time.Second
-	// lockedFor is how long the line leaves strangers alone when the network
-	// refuses and does not say until when.
-	lockedFor = time.Hour
-	slowDown  = time.Minute
+	slowDown    = time.Minute
 )
 
 // Errors of the network for a message.
@@ -55,6 +52,9 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	if _, err := c.SendMessage(ctx, to, msg, whatsmeow.SendRequestExtra{ID: out.ID, Timeout: ackPatience}); err != nil {
 		return provider.Receipt{}, s.sendError(ctx, err)
 	}
+	if stranger {
+		s.letIn(ctx)
+	}
 	s.names.remember(types.MessageInfo{
 		MessageSource: types.MessageSource{Chat: to, Sender: c.Store.GetJID(), IsFromMe: true}, ID: out.ID,
 	})
@@ -81,25 +81,6 @@ func (s *session) turn(ctx context.Context, stranger bool) error {
 		return &provider.Temporary{Err: err}
 	}
 	return nil
-}
-
-// shutOut notes that the network refuses messages to strangers, and does not
-// say until when.
-func (s *session) shutOut(ctx context.Context) {
-	if s.pace.untilUnlocked() > 0 {
-		return
-	}
-	if err := s.lockStrangers(ctx, s.p.opts.Now().Add(lockedFor)); err != nil {
-		s.log.WarnContext(ctx, "a restart would forget that strangers must wait", slog.Any("error", err))
-	}
-}
-
-// reachOut says until when the line leaves strangers alone.
-func (s *session) reachOut() error {
-	return &provider.RateLimited{
-		After: s.pace.untilUnlocked(), Code: string(provider.ReachoutLimited),
-		Message: "WhatsApp keeps the account from writing to people who have not written to it.",
-	}
 }
 
 // stranger reports whether the line has no keys of a person: they have never
