@@ -67,11 +67,11 @@ func (r *Runtime) await(ctx context.Context, run int64, d time.Duration) {
 	r.awaitQuery(ctx, t, d, `SELECT status <> 'running' FROM flow_run WHERE seq = $1`, run)
 }
 
-// awaitTurn waits until a run has taken a turn after the given one and does not
-// go on by itself, or what it was given was dropped.
-func (r *Runtime) awaitTurn(ctx context.Context, t *told, run, turn int64, d time.Duration) {
-	r.awaitQuery(ctx, t, d, `SELECT (turn > $1 AND status <> 'running') OR NOT EXISTS (SELECT 1 FROM flow_input i WHERE i.mailbox = r.mailbox AND i.run = r.seq)
-		FROM flow_run r WHERE r.seq = $2`, turn, run)
+// awaitTaken waits until a run has taken an input, or it was dropped, and the
+// run does not go on by itself.
+func (r *Runtime) awaitTaken(ctx context.Context, t *told, run, input int64, d time.Duration) {
+	r.awaitQuery(ctx, t, d, `SELECT r.status <> 'running' AND NOT EXISTS (SELECT 1 FROM flow_input i WHERE i.id = $1)
+		FROM flow_run r WHERE r.seq = $2`, input, run)
 }
 
 // awaitQuery waits until query says true, finds nothing, or fails.

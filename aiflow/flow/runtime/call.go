@@ -261,7 +261,8 @@ func (r *Runtime) settleCall(ctx context.Context, tx *sqlx.Tx, a *answer) error 
 	if a.err == nil {
 		done.Result = a.result
 	}
-	return r.putTx(ctx, tx, run.post(done))
+	_, err = r.putTx(ctx, tx, run.post(done))
+	return err
 }
 
 // settledCalls has the runs go on.

@@ -210,7 +210,8 @@ func (w *work) follow(ctx context.Context) error {
 	row := w.row
 	if w.t.out.More && row.EndedUS == 0 {
 		w.posts++
-		return w.r.putTx(ctx, w.tx, row.post(flow.Continue{}))
+		_, err := w.r.putTx(ctx, w.tx, row.post(flow.Continue{}))
+		return err
 	}
 	if row.EndedUS == 0 {
 		return nil

@@ -40,8 +40,10 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 	if row.EndedUS > 0 {
 		return Run{}, ErrEnded
 	}
+	var given int64
 	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		return a.r.putTx(context.WithoutCancel(ctx), tx, row.post(input))
+		given, err = a.r.putTx(context.WithoutCancel(ctx), tx, row.post(input))
+		return err
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("telling run %s: %w", id, err)
@@ -49,7 +51,7 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 	told := a.r.waits.on(row.Seq)
 	defer told.leave()
 	a.r.Committed()
-	a.r.awaitTurn(ctx, told, row.Seq, row.Turn, giveWait)
+	a.r.awaitTaken(ctx, told, row.Seq, given, giveWait)
 	return a.Run(ctx, id)
 }
 
@@ -92,7 +94,7 @@ func (r *Runtime) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, 
 		return 0, fmt.Errorf("finding the runs that wait: %w", err)
 	}
 	for _, row := range rows {
-		if err := r.putTx(ctx, tx, row.post(input)); err != nil {
+		if _, err := r.putTx(ctx, tx, row.post(input)); err != nil {
 			return 0, err
 		}
 	}

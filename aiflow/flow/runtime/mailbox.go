@@ -63,25 +63,21 @@ func (p post) encode() (kind, body string, err error) {
 	return kind, string(raw), nil
 }
 
-// putTx puts inputs into their mailboxes, and has these looked at.
-func (r *Runtime) putTx(ctx context.Context, tx *sqlx.Tx, ps ...post) error {
-	now := database.Micros(r.now())
-	for _, p := range ps {
-		kind, body, err := p.encode()
-		if err != nil {
-			return fmt.Errorf("writing an input: %w", err)
-		}
-		var ids []int64
-		err = r.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (mailbox, reference, account, chat_id, run, behind, kind, body, created_us)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`, p.mailbox, p.reference, p.account, p.chatID, p.run, p.behind, kind, body, now)
-		if err != nil {
-			return fmt.Errorf("storing an input: %w", err)
-		}
-		if err := r.pokeTx(ctx, tx, p.reference, p.mailbox, ids[0]); err != nil {
-			return err
-		}
+// putTx puts an input into its mailbox, and has that looked at. It returns the
+// input's number.
+func (r *Runtime) putTx(ctx context.Context, tx *sqlx.Tx, p post) (int64, error) {
+	kind, body, err := p.encode()
+	if err != nil {
+		return 0, fmt.Errorf("writing an input: %w", err)
 	}
-	return nil
+	var ids []int64
+	err = r.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (mailbox, reference, account, chat_id, run, behind, kind, body, created_us)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
+		p.mailbox, p.reference, p.account, p.chatID, p.run, p.behind, kind, body, database.Micros(r.now()))
+	if err != nil {
+		return 0, fmt.Errorf("storing an input: %w", err)
+	}
+	return ids[0], r.pokeTx(ctx, tx, p.reference, p.mailbox, ids[0])
 }
 
 // pokeTx has a mailbox looked at. Items of its lane say no more than that: what
@@ -91,12 +87,12 @@ func (r *Runtime) pokeTx(ctx context.Context, tx *sqlx.Tx, reference int64, mail
 }
 
 // next is the first input of a mailbox that can be worked on; nil: there is
-// none. While a run is busy only what is meant for it can.
+// none. While a run is busy only what it has to hear at once can.
 func (r *Runtime) next(ctx context.Context, mailbox string) (*inputRow, error) {
 	const busy = `SELECT b.seq FROM flow_run b WHERE b.mailbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
 	var found []*inputRow
 	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.run, i.kind, i.body FROM flow_input i WHERE i.mailbox = $1
-		AND (i.run IN (`+busy+`) OR NOT EXISTS (`+busy+`))
+		AND (i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue', 'cancel') OR NOT EXISTS (`+busy+`))
 		AND (i.behind = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.behind AND o.ended_us = 0))
 		ORDER BY i.id LIMIT 2`, mailbox)
 	if err != nil {
@@ -158,6 +154,7 @@ func (r *Runtime) drop(ctx context.Context, in *inputRow, what string) error {
 	err := r.db.Write(ctx, func(tx *sqlx.Tx) error { return r.takeTx(context.WithoutCancel(ctx), tx, in) })
 	if err == nil {
 		r.opts.Observer.dropped(what)
+		r.waits.tell(in.Run)
 	}
 	return err
 }

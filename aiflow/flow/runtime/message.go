@@ -19,7 +19,7 @@ func (r *Runtime) IncomingTx(ctx context.Context, tx *sqlx.Tx, in Incoming) erro
 	p := post{
 		mailbox: in.Chat.Key, reference: in.Chat.Reference, account: in.Chat.Account, chatID: in.Chat.ID, message: &in,
 	}
-	if err := r.putTx(ctx, tx, p); err != nil {
+	if _, err := r.putTx(ctx, tx, p); err != nil {
 		return fmt.Errorf("queueing a message: %w", err)
 	}
 	return nil
@@ -123,6 +123,7 @@ func (r *Runtime) queueRun(ctx context.Context, d decision, in *inputRow, l *loa
 		}
 		begin := row.post(d.start.begin())
 		begin.behind = d.after.Seq
-		return r.putTx(ctx, tx, begin)
+		_, err := r.putTx(ctx, tx, begin)
+		return err
 	})
 }

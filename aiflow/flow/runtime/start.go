@@ -117,7 +117,8 @@ func (r *Runtime) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) 
 	if err := r.insertRun(ctx, tx, row, l); err != nil {
 		return nil, err
 	}
-	return row, r.putTx(ctx, tx, row.post(s.begin()))
+	_, err = r.putTx(ctx, tx, row.post(s.begin()))
+	return row, err
 }
 
 // newRun is a run before its first turn.

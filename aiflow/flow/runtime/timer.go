@@ -104,7 +104,7 @@ func (r *Runtime) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, er
 		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, d.Seq, d.Timer); err != nil {
 			return 0, fmt.Errorf("taking a timer: %w", err)
 		}
-		if err := r.putTx(ctx, tx, d.post(flow.Timer{ID: d.Timer})); err != nil {
+		if _, err := r.putTx(ctx, tx, d.post(flow.Timer{ID: d.Timer})); err != nil {
 			return 0, err
 		}
 	}
