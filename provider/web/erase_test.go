@@ -95,11 +95,11 @@ func traces(t testing.TB, db *sqlx.DB, f *fixture, who *webtest.Phone) (out []st
 
 func rowsOf(t testing.TB, db *sqlx.DB, table string) (out [][]any) {
 	t.Helper()
-	rows, err := db.Queryx(`SELECT * FROM ` + table)
+	rows, err := db.QueryContext(soon(t), `SELECT * FROM `+table)
 	require.NoError(t, err)
 	defer rows.Close() //nolint:errcheck // Err tells
 	for rows.Next() {
-		cells, err := rows.SliceScan()
+		cells, err := sqlx.SliceScan(rows)
 		require.NoError(t, err)
 		out = append(out, cells)
 	}
