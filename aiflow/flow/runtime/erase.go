@@ -95,7 +95,7 @@ const eraseChunk = 200
 // durable, and may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
 	for {
-		n, err := a.r.deleteRuns(ctx, `account = $1`, a.id)
+		n, err := a.r.deleteRuns(ctx, `account = $1 ORDER BY seq`, a.id)
 		if err != nil {
 			return fmt.Errorf("erasing runs: %w", err)
 		}
@@ -113,9 +113,9 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 	return nil
 }
 
-// deleteRuns removes some runs of a condition, whose parameter is $1, and
-// returns how many they were.
-func (r *Runtime) deleteRuns(ctx context.Context, where string, arg any) (int, error) {
+// deleteRuns removes some runs of a condition with an order, whose parameter is
+// $1, and returns how many they were.
+func (r *Runtime) deleteRuns(ctx context.Context, which string, arg any) (int, error) {
 	var rows []struct {
 		Seq     int64  `db:"seq"`
 		Mailbox string `db:"mailbox"`
@@ -123,7 +123,7 @@ func (r *Runtime) deleteRuns(ctx context.Context, where string, arg any) (int, e
 	err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		rows = rows[:0]
-		err := tx.SelectContext(ctx, &rows, `SELECT seq, mailbox FROM flow_run WHERE `+where+` ORDER BY seq LIMIT $2`, arg, eraseChunk)
+		err := tx.SelectContext(ctx, &rows, `SELECT seq, mailbox FROM flow_run WHERE `+which+` LIMIT $2`, arg, eraseChunk)
 		if err != nil || len(rows) == 0 {
 			return err
 		}

@@ -41,7 +41,7 @@ func (r *Runtime) Prune(ctx context.Context) error {
 		before := database.Micros(now.Add(-r.opts.Retention))
 		for n := eraseChunk; n == eraseChunk; {
 			var err error
-			if n, err = r.deleteRuns(ctx, `ended_us > 0 AND ended_us < $1`, before); err != nil {
+			if n, err = r.deleteRuns(ctx, `ended_us > 0 AND ended_us < $1 ORDER BY ended_us`, before); err != nil {
 				return fmt.Errorf("deleting runs from before %s: %w", database.Time(before).Format(time.RFC3339), err)
 			}
 		}
