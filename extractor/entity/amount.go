@@ -1,0 +1,158 @@
+package entity
+
+import (
+	"math"
+	"strings"
+)
+
+// MoneyValue is an amount of money.
+type MoneyValue struct {
+	Amount   float64 `json:"amount"`
+	Currency string  `json:"currency"` // ISO 4217
+}
+
+// QuantityValue is a number of units.
+type QuantityValue struct {
+	Amount float64 `json:"amount"`
+	Unit   string  `json:"unit"` // its symbol: kg, km, °C
+}
+
+// percentageAt finds 12.5 %, and twelve per cent.
+func (s *scan) percentageAt(i int) (any, int) {
+	n, at := s.signed(i)
+	if at == i {
+		return nil, i
+	}
+	_, end := s.language.percent.at(s, at)
+	if end == at {
+		return nil, i
+	}
+	return tidy(n), end
+}
+
+// quantityAt finds 3 kg.
+func (s *scan) quantityAt(i int) (any, int) {
+	n, at := s.signed(i)
+	if at == i {
+		return nil, i
+	}
+	unit, end := s.language.measures.at(s, at)
+	if end == at {
+		return nil, i
+	}
+	return QuantityValue{Amount: n, Unit: unit}, end
+}
+
+// signed is a number with its sign.
+func (s *scan) signed(i int) (float64, int) {
+	v, end := s.numberAt(i)
+	switch n := v.(type) {
+	case int64:
+		return float64(n), end
+	case float64:
+		return n, end
+	}
+	return 0, i
+}
+
+// moneyAt finds $ 5, 5 €, five dollars and 20 cents.
+func (s *scan) moneyAt(i int) (any, int) {
+	if currency, at := s.language.currencies.at(s, i); at > i && s.begins(i) {
+		if f := s.numeral(at); f.end > 0 { // also right behind letters: usd50
+			n, end := f.value, f.end
+			if _, again := s.language.currencies.at(s, end); again > end && s.tokens[again-1].kind == word {
+				end = again // $ 5 dollars
+			}
+			return s.money(n, currency), end
+		}
+	}
+	n, at := s.signed(i)
+	if at == i {
+		return nil, i
+	}
+	at = s.unitAt(at)
+	if currency, end := s.language.currencies.at(s, at); end > at && s.ends(end) {
+		n, end = s.scaled(n, end)
+		n, end = s.withCents(n, end)
+		return s.money(n, currency), end
+	}
+	if currency, end := s.language.cents.at(s, at); end > at {
+		return s.money(n/100, currency), end
+	}
+	return nil, i
+}
+
+// unitAt is where the unit of an amount stands: behind a hyphen, or behind
+// what follows a million (de euros).
+func (s *scan) unitAt(i int) int {
+	if s.hyphened(i) {
+		return i + 1
+	}
+	if _, end := s.language.phrases["of"].at(s, i); end > i && s.language.scales[s.tokens[i-1].text] >= 1e6 {
+		return end
+	}
+	return i
+}
+
+// begins and ends say that a currency is no part of a longer word or number:
+// tokens of letters are whole words anyway, but R in front of $ is not.
+func (s *scan) begins(i int) bool {
+	return s.tokens[i].kind == word || !s.joined(i) || i == 0 || s.tokens[i-1].kind == symbol
+}
+
+func (s *scan) ends(end int) bool {
+	return s.tokens[end-1].kind == word || !s.joined(end) || s.tokens[end].kind != digits
+}
+
+// scaled reads the scale that some put behind the currency: 75 usd millones.
+func (s *scan) scaled(n float64, i int) (float64, int) {
+	if i < len(s.tokens) && s.tokens[i].kind == word {
+		if scale, ok := s.language.scales[s.tokens[i].text]; ok && scale >= 1e6 {
+			return n * scale, i + 1
+		}
+	}
+	return n, i
+}
+
+// withCents reads: and 20 cents, with 50.
+func (s *scan) withCents(n float64, i int) (float64, int) {
+	if n != math.Trunc(n) || i >= len(s.tokens) {
+		return n, i
+	}
+	_, from := s.language.phrases["with"].at(s, i)
+	plain := from > i || s.whole
+	if from == i && s.language.and[s.tokens[i].text] {
+		from = i + 1
+	}
+	if from >= len(s.tokens) {
+		return n, i
+	}
+	cents, at := s.signed(from)
+	if at == from || cents < 0 || cents >= 100 {
+		return n, i
+	}
+	if _, end := s.language.cents.at(s, at); end > at {
+		return n + cents/100, end
+	}
+	if plain {
+		return n + cents/100, at
+	}
+	return n, i
+}
+
+// money is an amount. A sign or name that several countries have ($, peso) is
+// the one of the region; behind the $ of a table stands whose it is elsewhere.
+func (s *scan) money(n float64, currency string) MoneyValue {
+	if elsewhere, ok := strings.CutPrefix(currency, "$"); ok {
+		if currency = dollars[s.region]; currency == "" {
+			currency = elsewhere
+		}
+	}
+	return MoneyValue{Amount: math.Round(n*1e4) / 1e4, Currency: currency}
+}
+
+// dollars is what $ means where it is not the dollar of the United States.
+var dollars = map[string]string{
+	"MX": "MXN", "AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "DO": "DOP", "CU": "CUP", "BR": "BRL",
+	"CA": "CAD", "AU": "AUD", "NZ": "NZD", "SG": "SGD", "HK": "HKD", "TW": "TWD",
+}

@@ -1,0 +1,172 @@
+package entity
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/internal/edits"
+)
+
+// Entry is a word of one's own, and what else people call it.
+type Entry struct {
+	Value    string   `json:"value"`
+	Synonyms []string `json:"synonyms,omitempty"`
+}
+
+// Bounds of a dictionary.
+const (
+	MaxEntries = 10_000 // with synonyms
+	MaxTerm    = 128    // bytes of a value or synonym
+)
+
+// WordList finds words of one's own, in any case, with or without accents,
+// and with a typing mistake: one in a term of five to eight letters, two in a
+// longer one. It may be used by many at once.
+type WordList struct {
+	name    string
+	exact   map[string]string // folded term → value
+	fuzzy   map[int][]term    // by letters
+	longest int               // tokens of the longest term
+}
+
+type term struct {
+	letters []rune
+	mask    uint64 // of its letters
+	value   string
+}
+
+// NewDictionary reads a dictionary. Errors name the entry.
+func NewDictionary(name string, entries []Entry) (*WordList, error) {
+	d := &WordList{name: name, exact: map[string]string{}, fuzzy: map[int][]term{}}
+	for i, e := range entries {
+		for j, text := range append([]string{e.Value}, e.Synonyms...) {
+			field := fmt.Sprintf("dictionary[%d].value", i)
+			if j > 0 {
+				field = fmt.Sprintf("dictionary[%d].synonyms[%d]", i, j-1)
+			}
+			if err := d.add(field, text, e.Value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d, nil
+}
+
+func (d *WordList) add(field, text, value string) error {
+	tokens := tokenize(text)
+	if len(text) > MaxTerm || len(tokens) == 0 {
+		return fmt.Errorf("%s must have 1 to %d bytes", field, MaxTerm)
+	}
+	key := joinTokens(tokens)
+	if _, ok := d.exact[key]; ok {
+		return nil // the first entry that has it
+	}
+	if len(d.exact) == MaxEntries {
+		return fmt.Errorf("%s is one too many: the limit is %d, with synonyms", field, MaxEntries)
+	}
+	d.exact[key] = value
+	d.longest = max(d.longest, len(tokens))
+	if letters := []rune(key); allowed(len(letters)) > 0 {
+		d.fuzzy[len(letters)] = append(d.fuzzy[len(letters)], term{letters, maskOf(letters), value})
+	}
+	return nil
+}
+
+func joinTokens(tokens []token) string {
+	var out strings.Builder
+	for i, t := range tokens {
+		if i > 0 && t.gap {
+			out.WriteByte(' ')
+		}
+		out.WriteString(t.text)
+	}
+	return out.String()
+}
+
+// allowed is how many edits a term of so many letters may be away.
+func allowed(letters int) int {
+	switch {
+	case letters < 5:
+		return 0
+	case letters <= 8:
+		return 1
+	}
+	return 2
+}
+
+func maskOf(letters []rune) uint64 {
+	var m uint64
+	for _, r := range letters {
+		m |= 1 << (uint32(r) % 64)
+	}
+	return m
+}
+
+// near is the term with the least edits, the first of several.
+func (d *WordList) near(said string) (value string, away int) {
+	letters := []rune(said)
+	mask := maskOf(letters)
+	best := allowed(len(letters)) + 1
+	for n := len(letters) - 2; n <= len(letters)+2; n++ {
+		for _, t := range d.fuzzy[n] {
+			limit := min(best-1, allowed(n))
+			if limit == 0 || bits.OnesCount64(mask^t.mask) > 2*limit || max(n-len(letters), len(letters)-n) > limit {
+				continue
+			}
+			if e := edits.Between(letters, t.letters); e <= limit {
+				value, best = t.value, e
+			}
+		}
+	}
+	return value, best
+}
+
+// dictionaries finds the words of all dictionaries.
+func (s *scan) dictionaries() []Match {
+	var out []Match
+	for _, d := range s.options.Dictionaries {
+		for i := 0; i < len(s.tokens); {
+			value, end, sure := s.termAt(d, i)
+			if end == i {
+				i++
+				continue
+			}
+			m := s.match(Dictionary, value, s.tokens[i].start, s.tokens[end-1].end, sure)
+			m.Name = d.name
+			out = append(out, m)
+			i = end
+		}
+	}
+	return out
+}
+
+// termAt is the longest term that begins at a token, exactly or nearly.
+func (s *scan) termAt(d *WordList, i int) (value string, end int, sure float64) {
+	most := min(d.longest, len(s.tokens)-i)
+	keys := make([]string, 0, most)
+	for n := range most {
+		key := joinTokens(s.tokens[i : i+n+1])
+		if len(key) > MaxTerm+2*utf8.UTFMax {
+			break
+		}
+		keys = append(keys, key)
+	}
+	for n := len(keys) - 1; n >= 0; n-- {
+		if v, ok := d.exact[keys[n]]; ok {
+			return v, i + n + 1, 1
+		}
+	}
+	if s.tokens[i].kind == symbol {
+		return "", i, 0
+	}
+	for n := len(keys) - 1; n >= 0; n-- {
+		if letters := utf8.RuneCountInString(keys[n]); allowed(letters) > 0 {
+			if v, away := d.near(keys[n]); v != "" {
+				return v, i + n + 1, 1 - 0.15*float64(away)
+			}
+		}
+	}
+	return "", i, 0
+}

@@ -1,0 +1,145 @@
+package entity
+
+import (
+	"math/big"
+	"strings"
+)
+
+// DocumentValue is the number of a document. Of its characters only the last
+// four are shown: the number itself is in the text.
+type DocumentValue struct {
+	Kind   string `json:"kind"` // cpf, cnpj, iban or card
+	Masked string `json:"masked"`
+}
+
+// maxDocument is the longest number, with the marks between its characters.
+const maxDocument = 50
+
+// documents finds numbers with right check digits.
+func (s *scan) documents() []Match {
+	var out []Match
+	for i := 0; i < len(s.tokens); {
+		value, end := s.documentAt(i)
+		if end == i {
+			i++
+			continue
+		}
+		out = append(out, s.match(Document, value, s.tokens[i].start, s.tokens[end-1].end, 0.98))
+		i = end
+	}
+	return out
+}
+
+// documentAt tries the longest run of characters and marks first.
+func (s *scan) documentAt(i int) (any, int) {
+	first := s.tokens[i]
+	if first.kind == symbol || i > 0 && s.joined(i) && s.tokens[i-1].kind != symbol ||
+		first.kind == word && len(first.text) != 2 { // the country of an IBAN
+		return nil, i
+	}
+	var ends []int
+	var size int
+	for j := i; j < len(s.tokens) && s.tokens[j].end-first.start <= maxDocument; j++ {
+		t := s.tokens[j]
+		if t.kind == symbol {
+			if !s.joined(j) || !s.joined(j+1) || !strings.Contains(".-/", t.text) {
+				break
+			}
+			continue
+		}
+		if size += t.end - t.start; size > 34 {
+			break
+		}
+		if size >= 11 && !s.joinedToWord(j+1) {
+			ends = append(ends, j+1)
+		}
+	}
+	for k := len(ends) - 1; k >= 0; k-- {
+		if v, ok := documentOf(s.text[first.start:s.tokens[ends[k]-1].end]); ok {
+			return v, ends[k]
+		}
+	}
+	return nil, i
+}
+
+func (s *scan) joinedToWord(i int) bool { return s.joined(i) && s.tokens[i].kind != symbol }
+
+// documentOf is the document that a text is the number of.
+func documentOf(text string) (DocumentValue, bool) {
+	plain := strings.ToUpper(strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, text))
+	kind := ""
+	switch {
+	case goodIBAN(plain):
+		kind = "iban"
+	case strings.Trim(plain, "0123456789") != "" || repeated(plain):
+	case len(plain) == 11 && checked(plain, 9, 11) && checked(plain, 10, 12):
+		kind = "cpf"
+	case len(plain) == 14 && checked(plain, 12, 9) && checked(plain, 13, 9):
+		kind = "cnpj"
+	case len(plain) >= 13 && len(plain) <= 19 && strings.ContainsAny(plain[:1], "23456") && luhn(plain):
+		kind = "card"
+	}
+	if kind == "" {
+		return DocumentValue{}, false
+	}
+	return DocumentValue{Kind: kind, Masked: strings.Repeat("*", len(plain)-4) + plain[len(plain)-4:]}, true
+}
+
+// repeated says whether all figures are the same: their check digits are right.
+func repeated(s string) bool { return s == "" || strings.Count(s, s[:1]) == len(s) }
+
+// checked says whether the digit at a place is right by the digits before it,
+// modulo 11, with weights that grow from the right: from 2 up to the bound, and
+// again.
+func checked(s string, at, bound int) bool {
+	sum, weight := 0, 2
+	for i := at - 1; i >= 0; i-- {
+		sum += int(s[i]-'0') * weight
+		if weight++; weight > bound {
+			weight = 2
+		}
+	}
+	digit := 11 - sum%11
+	if digit >= 10 {
+		digit = 0
+	}
+	return int(s[at]-'0') == digit
+}
+
+// luhn is the check of card numbers, ISO/IEC 7812.
+func luhn(s string) bool {
+	sum := 0
+	for i := range len(s) {
+		d := int(s[len(s)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}
+
+// goodIBAN is the check of ISO 13616: 1 modulo 97.
+func goodIBAN(s string) bool {
+	if len(s) < 15 || len(s) > 34 || s[0] < 'A' || s[1] < 'A' || s[2] > '9' || s[3] > '9' {
+		return false
+	}
+	var out strings.Builder
+	for _, c := range []byte(s[4:] + s[:4]) {
+		if c >= 'A' {
+			out.WriteByte('1' + (c-'A')/10)
+			out.WriteByte('0' + (c-'A')%10)
+			continue
+		}
+		out.WriteByte(c)
+	}
+	n, ok := new(big.Int).SetString(out.String(), 10)
+	return ok && n.Mod(n, big.NewInt(97)).Int64() == 1
+}

@@ -1,0 +1,216 @@
+package entity
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed languages/*.json
+var files embed.FS
+
+// common is the file of what is the same in all languages.
+const common = "common"
+
+// language is a table of rules, ready for use.
+type language struct {
+	decimal    string // the mark of decimals, as words are written: . or ,
+	order      string // of a date in figures: dmy or mdy
+	cardinals  map[string]float64
+	hundreds   map[string]bool // words that multiply by 100
+	scales     map[string]float64
+	attached   map[string]float64 // letters behind a figure: 20k
+	fractions  map[string]float64 // by what one divides
+	ordinals   map[string]int64
+	relative   phrases // ordinals from the end
+	suffixes   map[string]bool
+	and        map[string]bool
+	phrases    map[string]phrases // by slot
+	currencies phrases
+	cents      phrases
+	measures   phrases
+	percent    phrases
+	boolean    phrases
+	date       *grammar
+	time       *grammar
+	duration   *grammar
+}
+
+// table is the form of a file.
+type table struct {
+	Decimal, Order                       string
+	Numbers, Scales, Attached, Fractions map[string]string
+	Hundreds, And                        string
+	Ordinals, Relative                   map[string]string
+	Suffixes                             string
+	Slots                                map[string]map[string]string
+	Currencies, Cents, Measures          map[string]string
+	Percent, Yes, No                     string
+	Date, Time, Duration                 []tableRule
+}
+
+type tableRule struct {
+	Rule, Is, Order string
+	Whole           bool
+}
+
+// languages are all tables, read once: the names are the files' names.
+var languages = sync.OnceValue(func() map[string]*language {
+	shared := readTable(common)
+	out := map[string]*language{}
+	entries, err := files.ReadDir("languages")
+	if err != nil {
+		panic(fmt.Errorf("reading the tables of languages: %w", err))
+	}
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), ".json")
+		if name == common {
+			continue
+		}
+		l, err := newLanguage(readTable(name), shared)
+		if err != nil {
+			panic(fmt.Errorf("reading the table of language %s: %w", name, err))
+		}
+		out[name] = l
+	}
+	return out
+})
+
+// readTable reads a file that is part of the program: it panics on a mistake.
+func readTable(name string) *table {
+	raw, err := files.ReadFile("languages/" + name + ".json")
+	if err == nil {
+		t := &table{}
+		if err = json.Unmarshal(raw, t); err == nil {
+			return t
+		}
+	}
+	panic(fmt.Errorf("reading the table of language %s: %w", name, err))
+}
+
+// languageOf is the table for a locale, and the locale's region.
+func languageOf(locale string) (*language, string) {
+	base, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
+	l := languages()[strings.ToLower(base)]
+	if l == nil {
+		l = languages()["en"]
+	}
+	if i := strings.LastIndexByte(region, '-'); i >= 0 {
+		region = region[i+1:]
+	}
+	if len(region) != 2 {
+		region = ""
+	}
+	return l, strings.ToUpper(region)
+}
+
+// order is how a date in figures is meant. Only in the United States, and in
+// English without a region, the month comes first.
+func (s *scan) order() string {
+	if s.language.order == "mdy" && s.region != "" && s.region != "US" {
+		return "dmy"
+	}
+	return s.language.order
+}
+
+func newLanguage(t, shared *table) (*language, error) {
+	l := &language{
+		decimal: t.Decimal, order: t.Order,
+		hundreds: wordSet(t.Hundreds), and: wordSet(t.And), suffixes: wordSet(t.Suffixes),
+		relative:   newPhrases(t.Relative),
+		currencies: newPhrases(merged(t.Currencies, shared.Currencies)),
+		cents:      newPhrases(t.Cents),
+		measures:   newPhrases(merged(t.Measures, shared.Measures)),
+		percent:    newPhrases(map[string]string{"%": t.Percent + "|" + shared.Percent}),
+		boolean:    newPhrases(map[string]string{"yes": t.Yes + "|" + shared.Yes, "no": t.No + "|" + shared.No}),
+		phrases:    map[string]phrases{},
+	}
+	for name, slot := range t.Slots {
+		l.phrases[name] = newPhrases(slot)
+	}
+	var err error
+	for _, to := range []struct {
+		words *map[string]float64
+		table map[string]string
+	}{
+		{&l.cardinals, t.Numbers}, {&l.scales, t.Scales}, {&l.attached, merged(t.Attached, shared.Attached)}, {&l.fractions, t.Fractions},
+	} {
+		if *to.words, err = values(to.table); err != nil {
+			return nil, err
+		}
+	}
+	ordinals, err := values(t.Ordinals)
+	if err != nil {
+		return nil, err
+	}
+	l.ordinals = map[string]int64{}
+	for w, n := range ordinals {
+		l.ordinals[w] = int64(n)
+	}
+	for _, to := range []struct {
+		grammar **grammar
+		rules   []tableRule
+	}{
+		{&l.date, append(t.Date, shared.Date...)}, {&l.time, append(t.Time, shared.Time...)}, {&l.duration, append(t.Duration, shared.Duration...)},
+	} {
+		if *to.grammar, err = l.compile(to.rules); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// compile reads rules.
+func (l *language) compile(rules []tableRule) (*grammar, error) {
+	out := make([]*rule, len(rules))
+	for i, r := range rules {
+		p, err := pattern(r.Rule)
+		if err != nil {
+			return nil, fmt.Errorf("rule %q: %w", r.Rule, err)
+		}
+		out[i] = &rule{pattern: p, is: r.Is, whole: r.Whole, order: r.Order}
+	}
+	return newGrammar(out)
+}
+
+// merged is one table of two. Where both have a value, both phrases count.
+func merged(a, b map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, t := range []map[string]string{a, b} {
+		for k, v := range t {
+			if out[k] != "" {
+				v = out[k] + "|" + v
+			}
+			out[k] = v
+		}
+	}
+	return out
+}
+
+func wordSet(words string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.SplitSeq(words, "|") {
+		if w != "" {
+			out[fold(w)] = true
+		}
+	}
+	return out
+}
+
+// values reads a table from number to single words.
+func values(t map[string]string) (map[string]float64, error) {
+	out := map[string]float64{}
+	for value, words := range t {
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return nil, fmt.Errorf("reading the number of %q: %w", words, err)
+		}
+		for w := range wordSet(words) {
+			out[w] = n
+		}
+	}
+	return out, nil
+}

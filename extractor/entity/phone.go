@@ -1,0 +1,115 @@
+package entity
+
+import (
+	"strings"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+// Bounds of what may be a phone number, in digits (E.164), and how many of a
+// text are looked up: the numbering plans take their time.
+const (
+	minPhone  = 7
+	maxPhone  = 15
+	maxPhones = 64
+)
+
+// phones finds phone numbers.
+func (s *scan) phones() []Match {
+	var out []Match
+	tried := 0
+	for i := 0; i < len(s.tokens) && tried < maxPhones; {
+		end, count := s.phoneRun(i)
+		if count < minPhone || !s.alone(i, end) {
+			i++
+			if count > 0 {
+				i = max(i, end)
+			}
+			continue
+		}
+		tried++
+		if number, sure := s.phone(s.text[s.tokens[i].start:s.tokens[end-1].end]); sure > 0 {
+			out = append(out, s.match(Phone, number, s.tokens[i].start, s.tokens[end-1].end, sure))
+		}
+		i = end
+	}
+	return out
+}
+
+// phoneRun is how far figures reach, with the marks that people put between
+// them, and how many there are.
+func (s *scan) phoneRun(i int) (end, count int) {
+	open := 0
+	marks := 0
+	last := i
+	for j := i; j < len(s.tokens) && marks <= 2; j++ {
+		t := s.tokens[j]
+		switch {
+		case t.kind == digits:
+			if count+len(t.text) > maxPhone+2 {
+				return last, count
+			}
+			count += len(t.text)
+			last, marks = j+1, 0
+			continue
+		case t.text == "+" && j == i:
+		case t.text == "(" && open == 0 && (j == i || count > 0 || s.is(i, "+")):
+			open++
+		case t.text == ")" && open == 1:
+			open++
+		case strings.Contains("-./", t.text) && count > 0:
+		default:
+			return last, count
+		}
+		marks++
+	}
+	return last, count
+}
+
+// alone says whether a run is not the part of a word, an amount, a date or a
+// number that someone calls by #.
+func (s *scan) alone(i, end int) bool {
+	if i > 0 && s.joined(i) && (s.tokens[i-1].kind != symbol || strings.Contains("#$€£@_/=.-", s.tokens[i-1].text)) {
+		return false
+	}
+	if s.joined(end) && (s.tokens[end].kind != symbol || strings.Contains("%$€£@_=", s.tokens[end].text)) {
+		return false
+	}
+	if _, to := s.language.date.at(s, i, s.dateOf); to >= end {
+		return false
+	}
+	return strings.Count(s.text[s.tokens[i].start:s.tokens[end-1].end], "/") <= 1
+}
+
+// phone reads a number and says how sure that is one: 0 for none.
+func (s *scan) phone(said string) (string, float64) {
+	plain := said
+	if rest, ok := strings.CutPrefix(said, "00"); ok {
+		plain = "+" + rest
+	}
+	n, err := phonenumbers.Parse(plain, s.region)
+	switch {
+	case err == nil && phonenumbers.IsValidNumber(n):
+		sure := 0.8
+		if plain[0] == '+' {
+			sure = 0.97
+		}
+		return phonenumbers.Format(n, phonenumbers.E164), sure
+	case !s.options.PossiblePhones:
+		return "", 0
+	case err == nil && phonenumbers.IsPossibleNumber(n):
+		return phonenumbers.Format(n, phonenumbers.E164), 0.5
+	case s.region == "" && plain[0] != '+' && digitCount(said) <= maxPhone:
+		return strings.Map(keepDigits, said), 0.3
+	}
+	return "", 0
+}
+
+func keepDigits(r rune) rune {
+	if r < '0' || r > '9' {
+		return -1
+	}
+	return r
+}
+
+func digitCount(s string) int { return len(strings.Map(keepDigits, s)) }

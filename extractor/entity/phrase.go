@@ -1,0 +1,69 @@
+package entity
+
+import (
+	"slices"
+	"strings"
+)
+
+// phrases are words, or several in a row, with what they stand for.
+type phrases map[string][]phrase // by the first token, longest first
+
+type phrase struct {
+	tokens []string
+	value  string
+}
+
+// newPhrases reads a table from value to phrases, which | parts.
+func newPhrases(table map[string]string) phrases {
+	p := phrases{}
+	for value, all := range table {
+		for text := range strings.SplitSeq(all, "|") {
+			p.add(text, value)
+		}
+	}
+	for first := range p {
+		slices.SortFunc(p[first], func(a, b phrase) int {
+			if len(a.tokens) != len(b.tokens) {
+				return len(b.tokens) - len(a.tokens)
+			}
+			return strings.Compare(a.value, b.value)
+		})
+	}
+	return p
+}
+
+func (p phrases) add(text, value string) {
+	var one phrase
+	for _, t := range tokenize(text) {
+		one.tokens = append(one.tokens, t.text)
+	}
+	one.value = value
+	if len(one.tokens) > 0 {
+		p[one.tokens[0]] = append(p[one.tokens[0]], one)
+	}
+}
+
+// at is the longest phrase that begins at a token, and the token behind it.
+func (p phrases) at(s *scan, i int) (value string, end int) {
+	if i >= len(s.tokens) {
+		return "", i
+	}
+	for _, one := range p[s.tokens[i].text] {
+		if one.stands(s, i) {
+			return one.value, i + len(one.tokens)
+		}
+	}
+	return "", i
+}
+
+func (one phrase) stands(s *scan, i int) bool {
+	if i+len(one.tokens) > len(s.tokens) {
+		return false
+	}
+	for j, text := range one.tokens {
+		if s.tokens[i+j].text != text {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,88 @@
+package entity
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// kind is what a token is made of.
+type kind uint8
+
+const (
+	symbol kind = iota // one character
+	word               // letters and their marks
+	digits             // 0 to 9
+)
+
+// token is a word, a run of digits or one other character. White space is no
+// token.
+type token struct {
+	start, end int
+	kind       kind
+	gap        bool   // white space, or nothing, stands before it
+	text       string // lower case, without accents
+}
+
+// tokenize cuts a text up.
+func tokenize(text string) []token {
+	out := make([]token, 0, len(text)/4+1)
+	gap := true
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if unicode.IsSpace(r) {
+			gap = true
+			i += size
+			continue
+		}
+		k := kindOf(r)
+		end := i + size
+		for k != symbol && end < len(text) {
+			r, size := utf8.DecodeRuneInString(text[end:])
+			if kindOf(r) != k && !(k == word && unicode.IsMark(r)) {
+				break
+			}
+			end += size
+		}
+		out = append(out, token{start: i, end: end, kind: k, gap: gap, text: fold(text[i:end])})
+		i, gap = end, false
+	}
+	return out
+}
+
+func kindOf(r rune) kind {
+	switch {
+	case r >= '0' && r <= '9':
+		return digits
+	case unicode.IsLetter(r):
+		return word
+	}
+	return symbol
+}
+
+// fold is a text in lower case and without accents, as people type it in haste.
+func fold(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.ToLower(strings.Map(func(r rune) rune {
+				if unicode.Is(unicode.Mn, r) {
+					return -1
+				}
+				return r
+			}, norm.NFD.String(s)))
+		}
+	}
+	return strings.ToLower(s)
+}
+
+// is says whether a token is that word or character.
+func (s *scan) is(i int, text string) bool {
+	return i < len(s.tokens) && s.tokens[i].text == text
+}
+
+// joined says whether a token follows the one before it without white space.
+func (s *scan) joined(i int) bool {
+	return i < len(s.tokens) && !s.tokens[i].gap
+}
