@@ -8,11 +8,8 @@ import (
 
 // words reads a number in words.
 func (s *scan) words(i int) numeral {
-	if v, end := s.language.phrases["half"].at(s, i); end > i && v != "" {
-		if scaled, behind := s.sum(end, 1); behind > end && scaled > 1 && s.language.isScale(s.tokens[end].text) {
-			return fractional(scaled/2, behind, false)
-		}
-		return fractional(0.5, end, false)
+	if n := s.halves(i); n.end > 0 {
+		return n
 	}
 	from := i
 	_, one := s.language.phrases["one"].at(s, i)
@@ -33,6 +30,22 @@ func (s *scan) words(i int) numeral {
 	}
 	v, end = s.decimals(v, end)
 	return fractional(v, end, false)
+}
+
+// halves reads: half a million, a quarter million; and a half alone.
+func (s *scan) halves(i int) numeral {
+	text, end := s.language.phrases["half"].at(s, i)
+	part, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return numeral{}
+	}
+	if sum, behind := s.sum(end, 1); behind > end && s.language.scales[s.tokens[end].text] > 0 {
+		return fractional(sum*part, behind, false)
+	}
+	if part != 0.5 {
+		return numeral{}
+	}
+	return fractional(part, end, false)
 }
 
 // denominator is by what a word divides a number before it (three quarters),
@@ -126,8 +139,6 @@ func (s *scan) connects(i int, c *counter) bool {
 	d, _ := s.denominator(i+2, n)
 	return !and || d == 0
 }
-
-func (l *language) isScale(w string) bool { return l.scales[w] > 0 }
 
 // counter adds up the words of a number.
 type counter struct {
