@@ -172,12 +172,13 @@ func (w *work) do(ctx context.Context) error {
 	return w.follow(ctx)
 }
 
-// update writes the run, unless it has gone on since it was read.
+// update writes the run, unless it has gone on, or moved to another chat, since
+// it was read.
 func (w *work) update(ctx context.Context) error {
 	row := w.row
 	res, err := w.r.db.ExecTx(ctx, w.tx, `UPDATE flow_run SET status = $1, waits = $2, event = $3, state = $4, turn = $5, output = $6, error = $7,
-		ended_us = $8 WHERE seq = $9 AND turn = $10 AND ended_us = 0`,
-		row.Status, row.Waits, row.Event, row.State, row.Turn, row.Output, row.Error, row.EndedUS, row.Seq, w.t.row.Turn)
+		ended_us = $8 WHERE seq = $9 AND turn = $10 AND ended_us = 0 AND mailbox = $11`,
+		row.Status, row.Waits, row.Event, row.State, row.Turn, row.Output, row.Error, row.EndedUS, row.Seq, w.t.row.Turn, row.Mailbox)
 	if err != nil {
 		return fmt.Errorf("storing the state of a run: %w", err)
 	}

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -87,10 +88,12 @@ func (r *Runtime) HandoffTx(ctx context.Context, tx *sqlx.Tx, chat Chat, closed 
 	return err
 }
 
-// giveAllTx gives the same to all runs of a condition.
+// giveAllTx gives the same to all runs of a condition, the newest first: one
+// that is cancelled does not begin when that is cancelled behind which it
+// waits.
 func (r *Runtime) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, where string, args ...any) (int, error) {
 	var rows []*runRow
-	if err := tx.SelectContext(ctx, &rows, `SELECT `+inputColumns+` FROM flow_run r WHERE `+where+` ORDER BY r.seq`, args...); err != nil {
+	if err := tx.SelectContext(ctx, &rows, `SELECT `+inputColumns+` FROM flow_run r WHERE `+where+` ORDER BY r.seq DESC`, args...); err != nil {
 		return 0, fmt.Errorf("finding the runs that wait: %w", err)
 	}
 	for _, row := range rows {
@@ -116,4 +119,31 @@ func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []s
 		}
 	}
 	return nil
+}
+
+// forward moves an input to where its run is by now: it was on its way when
+// two chats became one. Of a run that has ended it is dropped.
+func (r *Runtime) forward(ctx context.Context, in *inputRow) error {
+	run, err := r.runBySeq(ctx, in.Run)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	if err != nil || run.EndedUS > 0 || run.Mailbox == in.Mailbox {
+		return r.drop(ctx, in, in.Kind)
+	}
+	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		ctx := context.WithoutCancel(ctx)
+		res, err := r.db.ExecTx(ctx, tx, `UPDATE flow_input SET mailbox = $1, chat_id = $2 WHERE id = $3 AND mailbox = $4`, run.Mailbox, run.ChatID, in.ID, in.Mailbox)
+		if err == nil {
+			err = one(res)
+		}
+		if err != nil {
+			return err
+		}
+		return r.pokeTx(ctx, tx, run.Reference, run.Mailbox, in.ID)
+	})
+	if err == nil {
+		r.turns.Committed()
+	}
+	return err
 }

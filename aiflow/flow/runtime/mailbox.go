@@ -87,12 +87,13 @@ func (r *Runtime) pokeTx(ctx context.Context, tx *sqlx.Tx, reference int64, mail
 }
 
 // next is the first input of a mailbox that can be worked on; nil: there is
-// none. While a run is busy only what it has to hear at once can.
+// none. While a run is busy only what it has to hear at once can, and what ends
+// others.
 func (r *Runtime) next(ctx context.Context, mailbox string) (*inputRow, error) {
 	const busy = `SELECT b.seq FROM flow_run b WHERE b.mailbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
 	var found []*inputRow
 	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.run, i.kind, i.body FROM flow_input i WHERE i.mailbox = $1
-		AND (i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue', 'cancel') OR NOT EXISTS (`+busy+`))
+		AND (i.kind = 'cancel' OR i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue') OR NOT EXISTS (`+busy+`))
 		AND (i.behind = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.behind AND o.ended_us = 0))
 		ORDER BY i.id LIMIT 2`, mailbox)
 	if err != nil {

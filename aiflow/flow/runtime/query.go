@@ -169,11 +169,7 @@ func (a *Account) variables(ctx context.Context, row *runRow, d *Detail) error {
 	if err != nil {
 		return err
 	}
-	for name, value := range s.Frames[0].Vars {
-		if !l.source.Document.Variables[name].Secret {
-			d.Variables[name] = value
-		}
-	}
+	d.Variables = l.source.Document.Shown(s.Frames[0].Vars)
 	return nil
 }
 

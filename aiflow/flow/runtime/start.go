@@ -48,8 +48,9 @@ func (a *Account) Start(ctx context.Context, s Start) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
+	stored := l.stored.Load()
 	row, err := a.start(ctx, s, l)
-	if err != nil && l.stored.Swap(false) {
+	if err != nil && stored {
 		row, err = a.start(ctx, s, l) // its document was deleted as one that no run has
 	}
 	if err != nil {
@@ -160,6 +161,7 @@ func (r *Runtime) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *lo
 		row.ID, row.Account, row.Engine, row.Owner, row.Version, row.Document, row.Reference, row.Mailbox, row.ChatID, row.Status,
 		row.Waits, row.Event, row.State, row.Turn, row.Input, row.Output, row.Error, row.StartedUS, row.EndedUS)
 	if err != nil {
+		l.stored.Store(false) // it may have been deleted as one that no run has
 		return fmt.Errorf("storing a run: %w", err)
 	}
 	row.Seq = seqs[0]

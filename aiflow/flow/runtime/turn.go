@@ -127,7 +127,7 @@ func (r *Runtime) work(ctx context.Context, in *inputRow) error {
 			return r.resume(ctx, run, in)
 		}
 	}
-	return r.drop(ctx, in, in.Kind) // it has ended
+	return r.forward(ctx, in)
 }
 
 // resume gives a run what came for it.
@@ -140,6 +140,9 @@ func (r *Runtime) resume(ctx context.Context, run *runRow, in *inputRow) error {
 	if err != nil {
 		return err
 	}
+	if c, is := input.(flow.Cancel); is && run.Turn == 0 {
+		return r.cancelUnbegun(ctx, run, in, c)
+	}
 	if t, is := input.(flow.Timer); is && view.Silent && run.heeds() {
 		return r.postpone(ctx, run, in, t, view.Until)
 	}
@@ -148,6 +151,17 @@ func (r *Runtime) resume(ctx context.Context, run *runRow, in *inputRow) error {
 		err = r.drop(ctx, in, in.Kind)
 	}
 	return err
+}
+
+// cancelUnbegun ends a run that has taken no turn yet.
+func (r *Runtime) cancelUnbegun(ctx context.Context, run *runRow, in *inputRow, c flow.Cancel) error {
+	t := &turn{row: *run, in: in, input: c, begun: r.now()}
+	end := &flow.Ending{Status: flow.StatusCancelled}
+	if c.Reason != "" {
+		end.Output = c.Reason
+	}
+	t.out = &flow.Turn{State: &flow.State{Ended: end}}
+	return r.commit(ctx, t)
 }
 
 // look shows the chat of a run; a run without one sees nothing.
