@@ -40,7 +40,7 @@ func TestRecognizersText(t *testing.T) {
 		{"DateParser", entity.Date, "date", [3]float64{75, 75, 75}},
 		{"TimeParser", entity.Time, "time", [3]float64{75, 75, 75}},
 		{"DurationParser", entity.Duration, "duration", [3]float64{75, 75, 75}},
-		{"NumberModel", entity.Number, "value", [3]float64{0, 0, 0}},
+		{"NumberModel", entity.Number, "value", [3]float64{85, 85, 85}},
 		{"OrdinalModel", entity.Ordinal, "value", [3]float64{0, 0, 0}},
 		{"CurrencyModel", entity.Money, "value", [3]float64{75, 75, 75}},
 		{"BooleanModel", entity.Boolean, "value", [3]float64{90, 85, 85}},
@@ -115,4 +115,44 @@ func same(got, want any) bool {
 	a, errA := strconv.ParseFloat(fmt.Sprint(got), 64)
 	b, errB := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
 	return errA == nil && errB == nil && math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), 1)
+}
+
+// TestRecognizersTextFinds finds addresses and phone numbers in whole texts.
+func TestRecognizersTextFinds(t *testing.T) {
+	t.Parallel()
+	shared := filepath.Join(testkit.Shared(t), "data", "entities", "recognizers-text")
+	for _, c := range []struct {
+		language, file, typ, region string
+		least                       float64 // percent of the cases
+		most                        int     // found where nothing is
+	}{
+		{"English", "EmailModel", entity.Email, "", 93, 0},
+		{"English", "URLModel", entity.URL, "", 85, 2},
+		{"English", "PhoneNumberModel", entity.Phone, "US", 60, 10},
+		{"Portuguese", "PhoneNumberModel", entity.Phone, "BR", 48, 10},
+	} {
+		right, wrong := 0, 0
+		all := specifications(t, filepath.Join(shared, c.language, c.file+".json"))
+		for _, s := range all {
+			found := []string{}
+			for _, m := range entity.Find(s.Input, &entity.Options{Types: []string{c.typ}, Locale: "en-" + c.region, PossiblePhones: true}) {
+				require.Equal(t, m.Text, s.Input[m.Start:m.End])
+				found = append(found, strings.ToLower(m.Text))
+			}
+			want := []string{}
+			for _, r := range s.Results {
+				want = append(want, strings.ToLower(r.Text))
+			}
+			if strings.Join(want, " ") == strings.Join(found, " ") {
+				right++
+				continue
+			}
+			wrong += max(0, len(found)-len(want))
+			t.Logf("%s %s: %q has %q, not %q", c.language, c.typ, s.Input, want, found)
+		}
+		share := 100 * float64(right) / float64(len(all))
+		t.Logf("%s %s: %d of %d, %.0f %%, %d too many", c.language, c.typ, right, len(all), share, wrong)
+		require.GreaterOrEqual(t, share, c.least, "%s %s", c.language, c.typ)
+		require.LessOrEqual(t, wrong, c.most, "%s %s", c.language, c.typ)
+	}
 }

@@ -27,6 +27,7 @@ func (s *scan) phones() []Match {
 			}
 			continue
 		}
+		end = s.extension(end)
 		tried++
 		if number, sure := s.phone(s.text[s.tokens[i].start:s.tokens[end-1].end]); sure > 0 {
 			out = append(out, s.match(Phone, number, s.tokens[i].start, s.tokens[end-1].end, sure))
@@ -52,7 +53,7 @@ func (s *scan) phoneRun(i int) (end, count int) {
 			count += len(t.text)
 			last, marks = j+1, 0
 			continue
-		case t.text == "+" && j == i:
+		case t.text == "+" && (j == i || j == i+1 && open == 1):
 		case t.text == "(" && open == 0 && (j == i || count > 0 || s.is(i, "+")):
 			open++
 		case t.text == ")" && open == 1:
@@ -66,16 +67,34 @@ func (s *scan) phoneRun(i int) (end, count int) {
 	return last, count
 }
 
+// extension is the token behind an extension (x 123), or the same.
+func (s *scan) extension(i int) int {
+	at := i + 1
+	if !s.is(i, "x") && !s.is(i, "ext") {
+		return i
+	}
+	if s.is(at, ".") {
+		at++
+	}
+	if at < len(s.tokens) && s.tokens[at].kind == digits && len(s.tokens[at].text) <= 5 {
+		return at + 1
+	}
+	return i
+}
+
 // alone says whether a run is not the part of a word, an amount, a date or a
-// number that someone calls by #.
+// number that someone calls by #, nor 0.123.
 func (s *scan) alone(i, end int) bool {
 	if i > 0 && s.joined(i) && (s.tokens[i-1].kind != symbol || strings.Contains("#$€£@_/=.-", s.tokens[i-1].text)) {
 		return false
 	}
-	if s.joined(end) && (s.tokens[end].kind != symbol || strings.Contains("%$€£@_=", s.tokens[end].text)) {
+	if s.tokens[i].text == "0" && s.is(i+1, ".") {
 		return false
 	}
-	if _, to := s.language.date.at(s, i, s.dateOf); to >= end {
+	if s.joined(end) && s.extension(end) == end && (s.tokens[end].kind != symbol || strings.Contains("%$€£@_=", s.tokens[end].text)) {
+		return false
+	}
+	if _, to := s.language.date.at(s, i, s.dateOf); to >= min(end, i+5) {
 		return false
 	}
 	return strings.Count(s.text[s.tokens[i].start:s.tokens[end-1].end], "/") <= 1
@@ -91,7 +110,7 @@ func (s *scan) phone(said string) (string, float64) {
 	switch {
 	case err == nil && phonenumbers.IsValidNumber(n):
 		sure := 0.8
-		if plain[0] == '+' {
+		if strings.Contains(plain, "+") {
 			sure = 0.97
 		}
 		return phonenumbers.Format(n, phonenumbers.E164), sure
