@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
 // Binding is a line on which a flow's published trigger listens.
@@ -15,16 +17,20 @@ type Binding struct {
 	Priority  *int // nil: that of the trigger node; -100..100
 }
 
-// Bind sets how a flow listens on a line.
+// Bind sets how a flow listens on a line. A function is [ErrFunction].
 func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, error) {
 	if b.Priority != nil && (*b.Priority < -100 || *b.Priority > 100) {
 		return nil, &Invalid{"priority", "must be between -100 and 100"}
 	}
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.flow(ctx, tx, id, a.s.lock()); err != nil {
+		r, err := a.flow(ctx, tx, id, a.s.lock())
+		if err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_binding (flow, account, reference, enabled, priority) VALUES ($1, $2, $3, $4, $5)
+		if r.Kind == flow.KindFunction {
+			return ErrFunction
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO aiflow_binding (flow, account, reference, enabled, priority) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (flow, reference) DO UPDATE SET enabled = excluded.enabled, priority = excluded.priority`,
 			id, a.id, b.Reference, b.Enabled, b.Priority)
 		return err

@@ -64,11 +64,7 @@ func (s *Service) trigger(ctx context.Context, account, id string, version int64
 		if err != nil || src.Document == nil {
 			return nil, err
 		}
-		env := flow.Environment{Functions: map[string]*flow.Document{}}
-		for _, f := range src.Functions {
-			env.Functions[f.Slug] = f
-		}
-		program, problems := s.opts.Types.Compile(src.Document, &env)
+		program, problems := s.ready(src)
 		if program == nil {
 			// It was published with other node types, say. It must not stop others
 			// from answering.
@@ -76,6 +72,15 @@ func (s *Service) trigger(ctx context.Context, account, id string, version int64
 		}
 		return program, nil
 	})
+}
+
+// ready makes a source ready to run, or says why it cannot be.
+func (s *Service) ready(src runtime.Source) (*flow.Program, []flow.Problem) {
+	env := flow.Environment{Engine: flow.EngineFlow, Functions: map[string]*flow.Document{}}
+	for _, f := range src.Functions {
+		env.Functions[f.Slug] = f
+	}
+	return s.opts.Types.Compile(src.Document, &env)
 }
 
 // Source is a version of a flow with the functions that it was published
@@ -109,7 +114,7 @@ func (a *Account) draftSource(ctx context.Context, id string) (runtime.Source, e
 	if program == nil {
 		return runtime.Source{}, &Refused{problems}
 	}
-	return source(doc, env.pins(program))
+	return source(doc, env.pins(doc, program))
 }
 
 func source(doc *flow.Document, pins []Pinned) (runtime.Source, error) {

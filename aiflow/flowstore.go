@@ -67,13 +67,17 @@ type flowRow struct {
 
 // view is a flow with what is wrong with its draft, and what is published.
 func (a *Account) view(ctx context.Context, r flowRow) (Flow, error) {
+	env, err := a.environment(ctx, a.s.db, r.Project)
+	if err != nil {
+		return Flow{}, err
+	}
+	return a.viewIn(ctx, r, env)
+}
+
+func (a *Account) viewIn(ctx context.Context, r flowRow, env environment) (Flow, error) {
 	f := Flow{
 		ID: r.ID, Project: r.Project, Name: r.Name, Draft: json.RawMessage(r.Draft), Revision: r.Revision,
 		CreatedAt: database.Time(r.Created), UpdatedAt: database.Time(r.Updated),
-	}
-	env, err := a.environment(ctx, a.s.db, r.Project)
-	if err != nil {
-		return f, err
 	}
 	_, _, f.Problems = a.s.compile(f.Draft, env)
 	if r.Version > 0 {
@@ -89,30 +93,38 @@ func (a *Account) view(ctx context.Context, r flowRow) (Flow, error) {
 // Create makes a flow. An [*Invalid] names what is refused; a draft that could
 // not be published is not.
 func (a *Account) Create(ctx context.Context, n NewFlow) (Flow, error) {
-	if n.Draft == nil {
-		n.Draft = json.RawMessage("{}")
-	}
-	if err := (FlowChange{Name: &n.Name, Draft: n.Draft}).check(); err != nil {
-		return Flow{}, err
-	}
-	id, err := newID()
+	r, err := a.newFlow(n)
 	if err != nil {
 		return Flow{}, err
 	}
-	now := a.s.nowUS()
-	r := flowRow{ID: id, Account: a.id, Project: n.Project, Name: n.Name, Draft: string(n.Draft), Revision: 1, Created: now, Updated: now}
 	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if _, err := a.project(ctx, tx, n.Project, ""); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_flow (id, account, project, name, draft, revision, slug, kind, version, versions, created_us, updated_us)
-			VALUES ($1, $2, $3, $4, $5, 1, '', '', 0, 0, $6, $7)`, r.ID, r.Account, r.Project, r.Name, r.Draft, r.Created, r.Updated)
-		return err
+		return insertFlow(ctx, tx, r)
 	})
 	if err != nil {
 		return Flow{}, fmt.Errorf("storing a flow: %w", err)
 	}
 	return a.view(ctx, r)
+}
+
+func (a *Account) newFlow(n NewFlow) (flowRow, error) {
+	if n.Draft == nil {
+		n.Draft = json.RawMessage("{}")
+	}
+	if err := (FlowChange{Name: &n.Name, Draft: n.Draft}).check(); err != nil {
+		return flowRow{}, err
+	}
+	id, err := newID()
+	now := a.s.nowUS()
+	return flowRow{ID: id, Account: a.id, Project: n.Project, Name: n.Name, Draft: string(n.Draft), Revision: 1, Created: now, Updated: now}, err
+}
+
+func insertFlow(ctx context.Context, tx *sqlx.Tx, r flowRow) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_flow (id, account, project, name, draft, revision, slug, kind, version, versions, created_us, updated_us)
+		VALUES ($1, $2, $3, $4, $5, 1, '', '', 0, 0, $6, $7)`, r.ID, r.Account, r.Project, r.Name, r.Draft, r.Created, r.Updated)
+	return err
 }
 
 // Flow returns a flow, or [ErrNotFound].
@@ -158,8 +170,16 @@ func (a *Account) Flows(ctx context.Context, project string, l List) ([]Flow, st
 	}
 	kept, next := page.Cut(rows, size, func(r flowRow) int64 { return r.Number }, func(r flowRow) flowRow { return r })
 	flows := make([]Flow, len(kept))
+	envs := map[string]environment{}
 	for i, r := range kept {
-		if flows[i], err = a.view(ctx, r); err != nil {
+		env, read := envs[r.Project]
+		if !read {
+			if env, err = a.environment(ctx, a.s.db, r.Project); err != nil {
+				return nil, "", err
+			}
+			envs[r.Project] = env
+		}
+		if flows[i], err = a.viewIn(ctx, r, env); err != nil {
 			return nil, "", err
 		}
 	}

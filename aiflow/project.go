@@ -57,24 +57,30 @@ func (r projectRow) view() Project {
 
 // CreateProject makes a project. An [*Invalid] names what is refused.
 func (a *Account) CreateProject(ctx context.Context, n NewProject) (Project, error) {
-	if err := (ProjectChange{&n.Name, &n.Description}).check(); err != nil {
-		return Project{}, err
-	}
-	id, err := newID()
+	r, err := a.newProject(n)
 	if err != nil {
 		return Project{}, err
 	}
-	now := a.s.nowUS()
-	r := projectRow{ID: id, Account: a.id, Name: n.Name, Description: n.Description, Created: now, Updated: now}
-	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_project (id, account, name, description, created_us, updated_us)
-			VALUES ($1, $2, $3, $4, $5, $6)`, r.ID, r.Account, r.Name, r.Description, r.Created, r.Updated)
-		return err
-	})
+	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error { return insertProject(ctx, tx, r) })
 	if err != nil {
 		return Project{}, fmt.Errorf("storing a project: %w", err)
 	}
 	return r.view(), nil
+}
+
+func (a *Account) newProject(n NewProject) (projectRow, error) {
+	if err := (ProjectChange{&n.Name, &n.Description}).check(); err != nil {
+		return projectRow{}, err
+	}
+	id, err := newID()
+	now := a.s.nowUS()
+	return projectRow{ID: id, Account: a.id, Name: n.Name, Description: n.Description, Created: now, Updated: now}, err
+}
+
+func insertProject(ctx context.Context, tx *sqlx.Tx, r projectRow) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_project (id, account, name, description, created_us, updated_us)
+		VALUES ($1, $2, $3, $4, $5, $6)`, r.ID, r.Account, r.Name, r.Description, r.Created, r.Updated)
+	return err
 }
 
 // Project returns a project, or [ErrNotFound].

@@ -1,6 +1,7 @@
 package aiflow
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -40,11 +41,19 @@ type environment struct {
 	pinned map[string]Pinned
 }
 
-func (a *Account) environment(ctx context.Context, q sqlx.QueryerContext, project string) (environment, error) {
-	env := environment{
+func emptyEnvironment() environment {
+	return environment{
 		Environment: flow.Environment{Engine: flow.EngineFlow, Functions: map[string]*flow.Document{}},
 		pinned:      map[string]Pinned{},
 	}
+}
+
+func (e environment) add(function *flow.Document, pin Pinned) {
+	e.Functions[pin.Slug], e.pinned[pin.Slug] = function, pin
+}
+
+func (a *Account) environment(ctx context.Context, q sqlx.QueryerContext, project string) (environment, error) {
+	env := emptyEnvironment()
 	var rows []struct {
 		ID, Slug, Document string
 		Version            int64
@@ -59,8 +68,7 @@ func (a *Account) environment(ctx context.Context, q sqlx.QueryerContext, projec
 		if doc == nil {
 			continue // it was published with other rules; who calls it is told that it is missing
 		}
-		env.Functions[r.Slug] = doc
-		env.pinned[r.Slug] = Pinned{Slug: r.Slug, Flow: r.ID, Version: r.Version, Document: json.RawMessage(r.Document)}
+		env.add(doc, Pinned{Slug: r.Slug, Flow: r.ID, Version: r.Version, Document: json.RawMessage(r.Document)})
 	}
 	return env, nil
 }
@@ -79,11 +87,12 @@ func (s *Service) compile(draft json.RawMessage, env environment) (*flow.Program
 	return program, doc, problems
 }
 
-// pins are the functions that a program can come to.
-func (e environment) pins(p *flow.Program) []Pinned {
+// pins are the functions that the program of a document can come to, but
+// itself.
+func (e environment) pins(d *flow.Document, p *flow.Program) []Pinned {
 	out := []Pinned{}
 	for _, slug := range p.Functions() {
-		if pin, known := e.pinned[slug]; known {
+		if pin, known := e.pinned[slug]; known && (d.Kind != flow.KindFunction || slug != d.Slug) {
 			out = append(out, pin)
 		}
 	}
@@ -114,22 +123,31 @@ func (a *Account) Publish(ctx context.Context, id string) (Flow, error) {
 		if program == nil {
 			return &Refused{problems}
 		}
-		return a.s.publishTx(ctx, tx, &r, doc, env.pins(program))
+		return a.s.publishTx(ctx, tx, &r, json.RawMessage(r.Draft), doc, env.pins(doc, program))
 	})
-	if database.IsUnique(err) {
-		err = &Refused{[]flow.Problem{{
-			Severity: flow.SeverityError, Code: "slug.taken", Path: "/slug", Message: "is that of another published flow of the project",
-		}}}
-	}
 	if err != nil {
-		return Flow{}, fmt.Errorf("publishing a flow: %w", err)
+		return Flow{}, fmt.Errorf("publishing a flow: %w", orSlugTaken(err))
 	}
 	return a.view(ctx, r)
 }
 
-// publishTx stores the draft of r as its newest version, unless it is that.
-func (s *Service) publishTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, doc *flow.Document, pins []Pinned) error {
-	functions, err := json.Marshal(pins)
+// slugTaken is what is wrong with a draft whose slug another flow has.
+func slugTaken() flow.Problem {
+	return flow.Problem{Severity: flow.SeverityError, Code: "slug.taken", Path: "/slug", Message: "is that of another published flow of the project"}
+}
+
+// orSlugTaken makes a refusal of what the key of slugs says.
+func orSlugTaken(err error) error {
+	if database.IsUnique(err) {
+		return &Refused{[]flow.Problem{slugTaken()}}
+	}
+	return err
+}
+
+// publishTx stores a document, as text, as the newest version of r, unless it
+// is that.
+func (s *Service) publishTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, text json.RawMessage, doc *flow.Document, pins []Pinned) error {
+	functions, err := writePins(pins)
 	if err != nil {
 		return fmt.Errorf("writing the functions of a flow: %w", err)
 	}
@@ -143,7 +161,7 @@ func (s *Service) publishTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, doc *f
 	r.Versions++
 	r.Version, r.Slug, r.Kind, r.Updated = r.Versions, doc.Slug, doc.Kind, s.nowUS()
 	if _, err := tx.ExecContext(ctx, `INSERT INTO aiflow_version (flow, version, document, hash, functions, created_us) VALUES ($1, $2, $3, $4, $5, $6)`,
-		r.ID, r.Version, r.Draft, hash, string(functions), r.Updated); err != nil {
+		r.ID, r.Version, string(text), hash, string(functions), r.Updated); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE aiflow_flow SET version = $1, versions = $2, slug = $3, kind = $4, updated_us = $5 WHERE id = $6`,
@@ -158,13 +176,31 @@ type versionRow struct {
 }
 
 func (r versionRow) view() Version {
-	v := Version{Version: r.Version, Document: json.RawMessage(r.Document), Functions: []Pinned{}, CreatedAt: database.Time(r.Created)}
-	_ = json.Unmarshal([]byte(r.Functions), &v.Functions) // written by this package
-	return v
+	return Version{Version: r.Version, Document: json.RawMessage(r.Document), Functions: pinsOf(r.Functions), CreatedAt: database.Time(r.Created)}
+}
+
+// writePins writes the functions of a version, the documents without more
+// escapes than they had: those would make them too large to be read again.
+func writePins(pins []Pinned) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(pins)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// pinsOf reads the functions of a version; they are never nil.
+func pinsOf(text string) []Pinned {
+	pins := []Pinned{}
+	_ = json.Unmarshal([]byte(text), &pins) // written by this package
+	return pins
 }
 
 func (a *Account) version(ctx context.Context, q sqlx.QueryerContext, id string, version int64) (Version, error) {
 	var r versionRow
+	if !isID(id) {
+		return Version{}, ErrNotFound
+	}
 	err := sqlx.GetContext(ctx, q, &r, `SELECT v.version, v.document, v.functions, v.created_us FROM aiflow_version v
 		JOIN aiflow_flow f ON f.id = v.flow WHERE v.flow = $1 AND v.version = $2 AND f.account = $3`, id, version, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -227,7 +263,7 @@ func (a *Account) Rollback(ctx context.Context, id string, version int64) (Flow,
 		return err
 	})
 	if err != nil {
-		return Flow{}, fmt.Errorf("rolling a flow back: %w", err)
+		return Flow{}, fmt.Errorf("rolling a flow back: %w", orSlugTaken(err))
 	}
 	return a.view(ctx, r)
 }

@@ -1,0 +1,149 @@
+package aiflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+// Imported is what became of a [File].
+type Imported struct {
+	Project Project
+	Flows   []ImportedFlow // in the order of the file; never nil
+}
+
+// ImportedFlow is what became of a flow of a [File].
+type ImportedFlow struct {
+	ID, Name  string
+	Published bool
+	// Problems say why what the file has as published stayed a draft, or what
+	// to think of in what did not. Their paths are in that document; never nil.
+	Problems []flow.Problem
+}
+
+// Import makes a project of a file, all of it or nothing. Drafts are taken as
+// they are, and what was published is published as version 1, with the
+// functions that the file has with it; if that does not compile here, the flow
+// stays a draft. A [*Malformed] says what is refused.
+func (a *Account) Import(ctx context.Context, f File) (Imported, error) {
+	if err := f.check(); err != nil {
+		return Imported{}, err
+	}
+	p, err := a.newProject(NewProject{Name: f.Name, Description: f.Description})
+	if err != nil {
+		return Imported{}, err
+	}
+	parts, err := a.arrive(p, f.Flows)
+	if err != nil {
+		return Imported{}, err
+	}
+	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if err := insertProject(ctx, tx, p); err != nil {
+			return err
+		}
+		for i := range parts {
+			r := parts[i].row
+			if err := insertFlow(ctx, tx, r); err != nil {
+				return err
+			}
+			if parts[i].document == nil {
+				continue
+			}
+			if err := a.s.publishTx(ctx, tx, &r, parts[i].text, parts[i].document, parts[i].pins); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Imported{}, fmt.Errorf("importing a project: %w", err)
+	}
+	out := Imported{Project: p.view(), Flows: make([]ImportedFlow, len(parts))}
+	for i, x := range parts {
+		out.Flows[i] = ImportedFlow{ID: x.row.ID, Name: x.row.Name, Published: x.document != nil, Problems: x.problems}
+	}
+	return out, nil
+}
+
+// arrival is a flow of a file on its way into the tables.
+type arrival struct {
+	row      flowRow
+	text     json.RawMessage
+	document *flow.Document // what will be published; nil: nothing
+	pins     []Pinned
+	problems []flow.Problem
+}
+
+// arrive makes flows ready to be stored: it compiles what they published.
+func (a *Account) arrive(p projectRow, flows []FileFlow) ([]arrival, error) {
+	out := make([]arrival, len(flows))
+	for i, f := range flows {
+		r, err := a.newFlow(NewFlow{Project: p.ID, Name: f.Name, Draft: f.Draft})
+		if err != nil {
+			return nil, err
+		}
+		out[i] = arrival{row: r, problems: []flow.Problem{}}
+		if f.Published != nil {
+			out[i].compile(a.s, *f.Published)
+		}
+	}
+	published := map[string]*arrival{}
+	for _, kind := range []string{flow.KindFunction, flow.KindFlow} {
+		for i := range out {
+			if d := out[i].document; d != nil && d.Kind == kind {
+				out[i].settle(published)
+			}
+		}
+	}
+	for i := range out {
+		out[i].connect(published)
+	}
+	return out, nil
+}
+
+// compile decides whether a version can be published, with the functions that
+// it brings.
+func (x *arrival) compile(s *Service, v FileVersion) {
+	env := emptyEnvironment()
+	for _, raw := range v.Functions {
+		if d, _ := flow.Decode(raw); d != nil {
+			env.add(d, Pinned{Slug: d.Slug, Document: raw})
+		}
+	}
+	program, doc, problems := s.compile(v.Document, env)
+	x.problems = problems
+	if program != nil {
+		x.text, x.document, x.pins = v.Document, doc, env.pins(doc, program)
+	}
+}
+
+// settle takes the slug of what will be published, functions before flows: the
+// first of a file that has it keeps it.
+func (x *arrival) settle(published map[string]*arrival) {
+	if published[x.document.Slug] != nil {
+		x.problems = append(x.problems, slugTaken())
+		x.document = nil
+		return
+	}
+	published[x.document.Slug] = x
+}
+
+// connect says of pinned functions which flow of the project they are a
+// version of: the first, or, as version 0, one that was not brought along.
+func (x *arrival) connect(published map[string]*arrival) {
+	for i := range x.pins {
+		pin := &x.pins[i]
+		f := published[pin.Slug]
+		if f == nil || f.document.Kind != flow.KindFunction {
+			continue
+		}
+		pin.Flow = f.row.ID
+		if d, _ := flow.Decode(pin.Document); d.Hash() == f.document.Hash() {
+			pin.Version = 1
+		}
+	}
+}
