@@ -129,12 +129,14 @@ type work struct {
 	t   *turn
 	row *runRow
 
+	messages     []string // that the host has queued
 	calls, posts int
 	timers       bool
 }
 
 // do writes everything. The host's share comes first: it locks the chat, as
-// all do who write to chats and runs.
+// all do who write to chats and runs; then comes the input, then the run, and
+// then what belongs to the run, as who erases them locks them.
 func (w *work) do(ctx context.Context) error {
 	t := w.t
 	if t.fresh {
@@ -144,7 +146,7 @@ func (w *work) do(ctx context.Context) error {
 	}
 	run := w.row.view()
 	for _, e := range t.out.Effects {
-		if err := w.effect(ctx, run, e); err != nil {
+		if err := w.tell(ctx, run, e); err != nil {
 			return err
 		}
 	}
@@ -166,7 +168,7 @@ func (w *work) do(ctx context.Context) error {
 	if err := w.r.heardTx(ctx, w.tx, w.row.Seq, t.in); err != nil {
 		return err
 	}
-	if err := w.trace(ctx); err != nil {
+	if err := w.journal(ctx); err != nil {
 		return err
 	}
 	return w.follow(ctx)
@@ -183,6 +185,21 @@ func (w *work) update(ctx context.Context) error {
 		return fmt.Errorf("storing the state of a run: %w", err)
 	}
 	return one(res)
+}
+
+// journal writes what belongs to the run.
+func (w *work) journal(ctx context.Context) error {
+	for _, message := range w.messages {
+		if err := w.sent(ctx, message); err != nil {
+			return err
+		}
+	}
+	for _, e := range w.t.out.Effects {
+		if err := w.note(ctx, e); err != nil {
+			return err
+		}
+	}
+	return w.trace(ctx)
 }
 
 // trace writes the steps.

@@ -114,7 +114,7 @@ func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []s
 		if _, err := tx.ExecContext(ctx, `UPDATE flow_input SET mailbox = $1, chat_id = $2 WHERE mailbox = $3`, keep.Key, keep.ID, key); err != nil {
 			return fmt.Errorf("moving the inputs of a chat: %w", err)
 		}
-		if err := r.pokeTx(ctx, tx, keep.Reference, keep.Key, 0); err != nil {
+		if err := r.pokeTx(ctx, tx, consumer(keep.Account, keep.Reference), keep.Key, 0); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (r *Runtime) forward(ctx context.Context, in *inputRow) error {
 		if err != nil {
 			return err
 		}
-		return r.pokeTx(ctx, tx, run.Reference, run.Mailbox, in.ID)
+		return r.pokeTx(ctx, tx, consumer(run.Account, run.Reference), run.Mailbox, in.ID)
 	})
 	if err == nil {
 		r.turns.Committed()

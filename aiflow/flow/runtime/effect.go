@@ -16,8 +16,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/lane"
 )
 
-// effect does one effect of a turn, as far as that is within the transaction.
-func (w *work) effect(ctx context.Context, run Run, e flow.Effect) error {
+// tell has the host do its share of an effect of a turn.
+func (w *work) tell(ctx context.Context, run Run, e flow.Effect) error {
 	host := w.r.host
 	switch e := e.(type) {
 	case flow.Send:
@@ -25,7 +25,8 @@ func (w *work) effect(ctx context.Context, run Run, e flow.Effect) error {
 		if err != nil {
 			return refused(e.ID, err)
 		}
-		return w.sent(ctx, id)
+		w.messages = append(w.messages, id)
+		return nil
 	case flow.ContactChange:
 		return refused(e.ID, host.ContactTx(ctx, w.tx, run, e))
 	case flow.DataEvent:
@@ -36,16 +37,25 @@ func (w *work) effect(ctx context.Context, run Run, e flow.Effect) error {
 		return refused(e.ID, host.EndHandoffTx(ctx, w.tx, run, e))
 	case flow.Ask:
 		return refused(e.ID, host.AskTx(ctx, w.tx, run, e))
+	case flow.Call, flow.SetTimer, flow.CancelTimer:
+		return nil // they are noted with the run
+	case flow.Jump:
+		return nil // the ending of the run says it too
+	}
+	return fmt.Errorf("runtime: an effect of the unknown type %T", e)
+}
+
+// note writes down an effect that is not the host's.
+func (w *work) note(ctx context.Context, e flow.Effect) error {
+	switch e := e.(type) {
 	case flow.Call:
 		return w.call(ctx, e)
 	case flow.SetTimer:
 		return w.setTimer(ctx, e)
 	case flow.CancelTimer:
 		return w.cancelTimer(ctx, e)
-	case flow.Jump:
-		return nil // the ending of the run says it too
 	}
-	return fmt.Errorf("runtime: an effect of the unknown type %T", e)
+	return nil
 }
 
 // refused tells what the host refuses for good from what may be tried again.

@@ -84,3 +84,38 @@ func TestPrunedDocuments(t *testing.T) {
 		}
 	})
 }
+
+// TestAccountsShareWithoutChats begins many runs without chats: one of another
+// account does not wait for all of them.
+func TestAccountsShareWithoutChats(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, nil)
+		const many = 500
+		quick := nodes(t, ``, `"first":{"type":"end"}`)
+		other := ""
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+			start := runtime.Start{Engine: flow.EngineFlow, Owner: "mine", Source: quick}
+			for range many {
+				if _, err := f.acc.StartTx(t.Context(), tx, start); err != nil {
+					return err
+				}
+			}
+			run, err := f.For("other").StartTx(t.Context(), tx, start)
+			other = run.ID
+			return err
+		}))
+		f.start(t)
+		var before int
+		eventually(t, func() bool {
+			run, err := f.For("other").Run(t.Context(), other)
+			require.NoError(t, err)
+			if run.Status != runtime.Completed {
+				return false
+			}
+			require.NoError(t, db.GetContext(t.Context(), &before, `SELECT count(*) FROM flow_step s WHERE s.id < (SELECT min(x.id) FROM flow_step x
+				JOIN flow_run r ON r.seq = x.run WHERE r.id = $1)`, other))
+			return true
+		})
+		require.Less(t, before, many)
+	})
+}

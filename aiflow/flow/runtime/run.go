@@ -117,5 +117,11 @@ func (r *runRow) view() Run {
 	return out
 }
 
-// consumer is whom the lanes of a line belong to.
-func consumer(reference int64) string { return strconv.FormatInt(reference, 10) }
+// consumer is whom the lanes of a line belong to. Runs without a line are the
+// account's.
+func consumer(account string, reference int64) string {
+	if reference == 0 {
+		return account
+	}
+	return strconv.FormatInt(reference, 10)
+}
