@@ -6,10 +6,13 @@ import (
 	"strings"
 )
 
+// maxFigures is how many tokens a number in figures may have: 20 digits have 13.
+const maxFigures = 16
+
 // figures reads a number in figures, with marks of thousands and decimals.
 func (s *scan) figures(i int) numeral {
 	end := i + 1
-	for s.joined(end) && (s.is(end, ".") || s.is(end, ",") || s.is(end, "'")) && s.joined(end+1) && s.tokens[end+1].kind == digits {
+	for end < i+maxFigures && s.joined(end) && (s.is(end, ".") || s.is(end, ",") || s.is(end, "'")) && s.joined(end+1) && s.tokens[end+1].kind == digits {
 		end += 2
 	}
 	if s.tokens[i].kind == symbol {
@@ -41,7 +44,7 @@ func (s *scan) spaced(i int) int {
 	if len(s.tokens[i].text) > 3 || s.tokens[i].text[0] == '0' {
 		return end
 	}
-	for end < len(s.tokens) && s.tokens[end].gap && s.tokens[end].kind == digits && len(s.tokens[end].text) == 3 {
+	for end < i+maxFigures && end < len(s.tokens) && s.tokens[end].gap && s.tokens[end].kind == digits && len(s.tokens[end].text) == 3 {
 		end++
 	}
 	if end > i+1 && s.joined(end) && s.is(end, s.language.decimal) && s.joined(end+1) && s.tokens[end+1].kind == digits {

@@ -34,6 +34,7 @@ type language struct {
 	measures   phrases
 	percent    phrases
 	boolean    phrases
+	known      map[string]bool // words that a slot can begin with
 	date       *grammar
 	time       *grammar
 	duration   *grammar
@@ -131,6 +132,12 @@ func newLanguage(t, shared *table) (*language, error) {
 	for name, slot := range t.Slots {
 		l.phrases[name] = newPhrases(slot)
 	}
+	l.known = map[string]bool{}
+	for _, p := range l.phrases {
+		know(l, p)
+	}
+	know(l, l.relative)
+	know(l, l.hundreds)
 	var err error
 	for _, to := range []struct {
 		words *map[string]float64
@@ -141,11 +148,13 @@ func newLanguage(t, shared *table) (*language, error) {
 		if *to.words, err = values(to.table); err != nil {
 			return nil, err
 		}
+		know(l, *to.words)
 	}
 	ordinals, err := values(t.Ordinals)
 	if err != nil {
 		return nil, err
 	}
+	know(l, ordinals)
 	l.ordinals = map[string]int64{}
 	for w, n := range ordinals {
 		l.ordinals[w] = int64(n)
@@ -161,6 +170,13 @@ func newLanguage(t, shared *table) (*language, error) {
 		}
 	}
 	return l, nil
+}
+
+// know remembers words, so that all others need not be looked up.
+func know[V any](l *language, words map[string]V) {
+	for w := range words {
+		l.known[w] = true
+	}
 }
 
 // compile reads rules.

@@ -215,6 +215,9 @@ func (g *grammar) at(s *scan, i int, means func(*rule, bound) (any, bool)) (valu
 	for _, r := range g.words[s.tokens[i].text] {
 		try(r)
 	}
+	if s.tokens[i].kind != digits && !s.language.known[s.tokens[i].text] {
+		return value, best
+	}
 	for _, group := range g.slots {
 		var b bound
 		if s.fill(group.slot, i, &b) == i {
