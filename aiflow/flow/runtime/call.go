@@ -189,19 +189,19 @@ func (c *callRow) request(run *runRow) (Request, error) {
 	var err error
 	switch c.Kind {
 	case flow.CallHTTP:
-		out.Call.Request, err = requestAs[flow.HTTPRequest](c.Request)
+		out.Call.Request, err = exactly[flow.HTTPRequest](c.Request)
 	case flow.CallTool:
-		out.Call.Request, err = requestAs[flow.ToolRequest](c.Request)
+		out.Call.Request, err = exactly[flow.ToolRequest](c.Request)
 	case flow.CallAssistant, flow.CallAgent, flow.CallExtract:
-		out.Call.Request, err = requestAs[flow.ModelRequest](c.Request)
+		out.Call.Request, err = exactly[flow.ModelRequest](c.Request)
 	default:
 		out.Call.Request = json.RawMessage(c.Request)
 	}
 	return out, err
 }
 
-// requestAs reads a request. Numbers stay as they are written.
-func requestAs[T any](raw string) (T, error) {
+// exactly reads JSON. Numbers stay as they are written.
+func exactly[T any](raw string) (T, error) {
 	var v T
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.UseNumber()

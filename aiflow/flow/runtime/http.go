@@ -125,7 +125,8 @@ func requestBody(b flow.HTTPBody) (body []byte, kind string, err error) {
 }
 
 // follow lets a redirect happen. What the node sent along stays with the host
-// that it was meant for.
+// that it was meant for: a redirect that would take a body to another is not
+// followed.
 func (r *Runtime) follow(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return &flow.Error{Code: flow.CodeHTTPConnect, Message: fmt.Sprintf("There were more than %d redirects.", maxRedirects)}
@@ -135,6 +136,9 @@ func (r *Runtime) follow(req *http.Request, via []*http.Request) error {
 	}
 	if first := via[0].URL; first.Scheme == req.URL.Scheme && first.Host == req.URL.Host {
 		return nil
+	}
+	if req.Body != nil && req.Body != http.NoBody {
+		return http.ErrUseLastResponse // the node sees the redirect
 	}
 	for name := range req.Header {
 		switch name {

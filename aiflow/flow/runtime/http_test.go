@@ -194,6 +194,9 @@ func TestRedirects(t *testing.T) {
 	require.Empty(t, r.Header.Get("X-Token"))
 	require.Empty(t, r.Header.Get("X-Key"))
 	require.Equal(t, "text/plain", r.Header.Get("Accept"))
+	_, code = f.fetched(t, `"url":"`+srv.URL+`/other","method":"POST","body":{"kind":"text","value":"{{ vars.token }}"}`)
+	require.Equal(t, "http.status", code)
+	require.Len(t, elsewhere.all(), 1, "a body does not follow")
 	_, code = f.fetched(t, `"url":"`+srv.URL+`/0","auth":"another"`)
 	require.Equal(t, "http.credential", code)
 }

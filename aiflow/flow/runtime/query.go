@@ -123,8 +123,8 @@ func (a *Account) steps(ctx context.Context, row *runRow, d *Detail) error {
 		return fmt.Errorf("reading the steps of a run: %w", err)
 	}
 	for _, b := range bodies {
-		var s flow.TraceRow
-		if err := json.Unmarshal([]byte(b), &s); err != nil {
+		s, err := exactly[flow.TraceRow](b)
+		if err != nil {
 			return fmt.Errorf("reading a step: %w", err)
 		}
 		d.add(s)
