@@ -73,8 +73,10 @@ func (op documented) raw() bool {
 // bound is the most bytes of a body, in MiB.
 func (op documented) bound() int {
 	switch op.path {
-	case "/bot", "/bot/{botId}", "/aiflow/flow", "/aiflow/flow/{flowId}":
+	case "/bot", "/bot/{botId}", "/bot/{botId}/simulate", "/aiflow/flow", "/aiflow/flow/{flowId}", "/aiflow/flow/{flowId}/simulate":
 		return 2
+	case "/aiflow/project/import":
+		return 9
 	}
 	return 1
 }

@@ -17,6 +17,17 @@ const masked = "•••"
 // shorter ones would make whole traces unreadable.
 const leastMasked = 4
 
+// Shown are those of the document's variables that are not secret.
+func (d *Document) Shown(vars map[string]any) map[string]any {
+	out := make(map[string]any, len(vars))
+	for name, value := range vars {
+		if !d.Variables[name].Secret {
+			out[name] = value
+		}
+	}
+	return out
+}
+
 // mask takes the values of secret variables out of a trace row.
 func (t *Turn) mask(row *TraceRow) {
 	secrets := t.secrets()

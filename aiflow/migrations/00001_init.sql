@@ -17,6 +17,7 @@ CREATE TABLE aiflow_flow (
 	project TEXT {bytewise} NOT NULL REFERENCES aiflow_project (id) ON DELETE CASCADE,
 	name TEXT NOT NULL,
 	draft TEXT NOT NULL, -- as it was given
+	tests TEXT NOT NULL DEFAULT '[]', -- JSON list of simulations
 	revision BIGINT NOT NULL, -- raised by every change of name and draft
 	slug TEXT NOT NULL, -- of the published version; '' none is
 	kind TEXT NOT NULL, -- of the published version: flow or function

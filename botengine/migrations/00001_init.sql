@@ -6,6 +6,7 @@ CREATE TABLE botengine_bot (
 	reference BIGINT NOT NULL,
 	name TEXT NOT NULL,
 	draft TEXT NOT NULL, -- as it was given
+	tests TEXT NOT NULL DEFAULT '[]', -- JSON list of simulations
 	slug TEXT NOT NULL, -- of the published version: what flow nodes call it; '' none is
 	active BOOLEAN NOT NULL, -- whether the published version answers
 	version BIGINT NOT NULL, -- the published one, 0: none is

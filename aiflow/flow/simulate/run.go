@@ -44,17 +44,20 @@ type TooMany struct{ Message string }
 
 func (e *TooMany) Error() string { return "simulate: " + e.Message }
 
-// Run plays tests of a document that was compiled to a program.
+// Run plays tests of a document that was compiled to a program. All together
+// take at most 10,000 steps; those after that fail.
 func Run(d *flow.Document, p *flow.Program, tests []Test) (Report, error) {
 	if len(tests) > MaxTests {
 		return Report{}, &TooMany{fmt.Sprintf("at most %d tests are played at once", MaxTests)}
 	}
 	out := Report{Passed: true, Tests: []Outcome{}, Coverage: uncovered(d)}
+	left := mostTrace
 	for _, t := range tests {
 		if len(t.Steps) > MaxSteps {
 			return Report{}, &TooMany{fmt.Sprintf("test %q has more than %d steps", t.Name, MaxSteps)}
 		}
-		g, failed := play(p, t)
+		g, failed := play(p, t, left)
+		left = max(0, left-len(g.trace))
 		out.Tests = append(out.Tests, Outcome{t.Name, failed == nil, failed, append([]flow.TraceRow{}, g.trace...)})
 		out.Passed = out.Passed && failed == nil
 		out.Coverage.count(g.trace)

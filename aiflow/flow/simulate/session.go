@@ -82,8 +82,11 @@ type Result struct {
 // ErrEndless reports a flow that goes on and on without waiting for anything.
 var ErrEndless = errors.New("simulate: the flow does not stop")
 
-// mostTurns is how many turns may follow from one action.
-const mostTurns = 500
+// What may follow from one action.
+const (
+	mostTurns = 500
+	mostDone  = 500 // as each may be a text of 64 KiB
+)
 
 // Start begins a run. Input, Args and Vars that the document does not take are
 // an error.
@@ -103,6 +106,32 @@ func (s *Session) Give(p *flow.Program, in flow.Input) (Result, error) {
 		return Result{}, flow.ErrNotWaiting
 	}
 	return s.take(p, in)
+}
+
+// Happen has the first member of a step that says so happen. A duration that is
+// none is an [*Invalid].
+func (s *Session) Happen(p *flow.Program, what Step) (Result, error) {
+	switch {
+	case what.Send != nil:
+		return s.Give(p, flow.Reply{Message: *what.Send})
+	case what.Advance != "":
+		d, err := flow.ParseDuration(what.Advance)
+		if err != nil {
+			return Result{}, &Invalid{".advance", notADuration}
+		}
+		return s.Advance(p, d)
+	case what.Event != nil:
+		return s.Give(p, *what.Event)
+	case what.Handoff == "assigned":
+		return s.Give(p, flow.Assigned{})
+	case what.Handoff == "closed":
+		return s.Give(p, flow.HandoffClosed{})
+	case what.Approve != nil && s.State != nil && s.State.Wait != nil:
+		return s.Give(p, flow.Approval{ID: s.State.Wait.ID, Approved: *what.Approve})
+	case what.Cancel:
+		return s.Give(p, flow.Cancel{})
+	}
+	return Result{}, &Invalid{"", "says nothing that can happen"}
 }
 
 // Advance lets time pass: the timers that are due by then come in order.
@@ -125,13 +154,13 @@ func (s *Session) Advance(p *flow.Program, d time.Duration) (Result, error) {
 			return out, err
 		}
 		out.add(r)
-		if len(out.Trace) > mostTrace {
+		if len(out.Trace) > mostTrace || len(out.Did) > mostDone {
 			return out, ErrEndless
 		}
 	}
 }
 
-// mostTrace bounds what passes while time does.
+// mostTrace bounds what passes while time does, and in all of [Run].
 const mostTrace = 10_000
 
 // due is the first timer that is due by a time; -1: there is none.
@@ -172,6 +201,9 @@ func (s *Session) take(p *flow.Program, in flow.Input) (Result, error) {
 			if answer := s.effect(e, &out); answer != nil {
 				queue = append(queue, answer)
 			}
+		}
+		if len(out.Did) > mostDone {
+			return out, ErrEndless
 		}
 		if turn.More {
 			queue = append([]flow.Input{flow.Continue{}}, queue...)

@@ -92,11 +92,12 @@ type played struct {
 	session *Session
 	open    []Did // done, and nobody has spoken of it yet
 	trace   []flow.TraceRow
+	most    int // rows of the trace that it may have
 }
 
-// play plays a test until its first failure.
-func play(p *flow.Program, t Test) (*played, *Failure) {
-	g := &played{program: p}
+// play plays a test until its first failure, or until it has taken most steps.
+func play(p *flow.Program, t Test, most int) (*played, *Failure) {
+	g := &played{program: p, most: most}
 	var r Result
 	var err error
 	if g.session, r, err = Start(p, t.Given); err != nil {
@@ -141,7 +142,7 @@ func (g *played) unexpected() string {
 
 // act has something happen.
 func (g *played) act(s Step) string {
-	r, err := g.happen(s)
+	r, err := g.session.Happen(g.program, s)
 	if errors.Is(err, flow.ErrNotWaiting) {
 		return "The run does not wait for this: " + g.standing()
 	}
@@ -149,31 +150,10 @@ func (g *played) act(s Step) string {
 		return err.Error()
 	}
 	g.note(r)
-	return ""
-}
-
-func (g *played) happen(s Step) (Result, error) {
-	switch {
-	case s.Send != nil:
-		return g.session.Give(g.program, flow.Reply{Message: *s.Send})
-	case s.Advance != "":
-		d, err := flow.ParseDuration(s.Advance)
-		if err != nil {
-			return Result{}, fmt.Errorf("advance %w", err)
-		}
-		return g.session.Advance(g.program, d)
-	case s.Event != nil:
-		return g.session.Give(g.program, *s.Event)
-	case s.Handoff == "assigned":
-		return g.session.Give(g.program, flow.Assigned{})
-	case s.Handoff == "closed":
-		return g.session.Give(g.program, flow.HandoffClosed{})
-	case s.Approve != nil && g.session.State.Wait != nil:
-		return g.session.Give(g.program, flow.Approval{ID: g.session.State.Wait.ID, Approved: *s.Approve})
-	case s.Cancel:
-		return g.session.Give(g.program, flow.Cancel{})
+	if len(g.trace) > g.most {
+		return fmt.Sprintf("All tests together take more than %d steps.", mostTrace)
 	}
-	return Result{}, errors.New("the step says nothing that can happen")
+	return ""
 }
 
 // expect says what is not as expected; "": nothing.
@@ -210,8 +190,8 @@ func (g *played) expectEffect(e *Expect) string {
 		return fmt.Sprintf("Expected the text %q, but it was %q.", *e.Text, text)
 	case !strings.Contains(text, e.Contains):
 		return fmt.Sprintf("Expected a text with %q, but it was %q.", e.Contains, text)
-	case e.Data != nil && !within(e.Data, d.data()):
-		return fmt.Sprintf("Expected %s, but it was %s", compact(e.Data), compact(d.data()))
+	case e.Data != nil && !within(e.Data, d.Data()):
+		return fmt.Sprintf("Expected %s, but it was %s", compact(e.Data), compact(d.Data()))
 	}
 	if e.Matches == "" {
 		return ""
@@ -285,8 +265,9 @@ func (d Did) text() string {
 	return m.Text
 }
 
-// data is what tests may look at.
-func (d Did) data() any {
+// Data is the part of it that people care for: the message, the request of a
+// call, the name and the data of an event, else all of the effect.
+func (d Did) Data() any {
 	switch e := d.Effect.(type) {
 	case flow.Send:
 		return e.Message
@@ -302,7 +283,7 @@ func (d Did) words() string {
 	if d.Kind == DidSend {
 		return fmt.Sprintf("the message %q of %s.", d.text(), d.Node)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s", d.Kind, d.Node)) + ": " + compact(d.data())
+	return strings.TrimSpace(fmt.Sprintf("%s %s", d.Kind, d.Node)) + ": " + compact(d.Data())
 }
 
 // compact is a value as people read it in a sentence.

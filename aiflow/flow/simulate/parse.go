@@ -1,0 +1,233 @@
+package simulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+const (
+	maxName  = 200     // characters of a test's name
+	maxTests = 1 << 20 // bytes of a list of tests
+)
+
+// Invalid reports something that cannot be played.
+type Invalid struct {
+	Path    string // where, as [2].steps[0].advance; "": the whole
+	Message string
+}
+
+func (e *Invalid) Error() string { return strings.TrimSpace("simulate: " + e.Path + " " + e.Message) }
+
+// at is err with a path in front of its own.
+func at(path string, err error) error {
+	var bad *Invalid
+	if errors.As(err, &bad) {
+		return &Invalid{path + bad.Path, bad.Message}
+	}
+	return err
+}
+
+// ParseTests reads a list of tests. Unlike their own UnmarshalJSON it takes
+// only what can be played: an [*Invalid] names the place of what cannot.
+func ParseTests(raw []byte) ([]Test, error) {
+	if len(raw) > maxTests || !utf8.Valid(raw) {
+		return nil, &Invalid{"", "must be UTF-8 of at most 1 MiB"}
+	}
+	var list []json.RawMessage
+	if err := strictly(raw, &list); err != nil {
+		return nil, err
+	}
+	if len(list) > MaxTests {
+		return nil, &Invalid{"", fmt.Sprintf("must have at most %d tests", MaxTests)}
+	}
+	out := make([]Test, len(list))
+	for i, item := range list {
+		var err error
+		if out[i], err = parseTest(item); err != nil {
+			return nil, at(fmt.Sprintf("[%d]", i), err)
+		}
+	}
+	return out, nil
+}
+
+func parseTest(raw []byte) (Test, error) {
+	var in struct {
+		Name  string            `json:"name"`
+		Given json.RawMessage   `json:"given"`
+		Steps []json.RawMessage `json:"steps"`
+	}
+	if err := strictly(raw, &in); err != nil {
+		return Test{}, err
+	}
+	if strings.TrimSpace(in.Name) == "" || utf8.RuneCountInString(in.Name) > maxName || strings.ContainsRune(in.Name, 0) {
+		return Test{}, &Invalid{".name", fmt.Sprintf("must have 1 to %d characters", maxName)}
+	}
+	if len(in.Steps) > MaxSteps {
+		return Test{}, &Invalid{".steps", fmt.Sprintf("must have at most %d steps", MaxSteps)}
+	}
+	out := Test{Name: in.Name, Steps: make([]Step, len(in.Steps))}
+	if in.Given != nil {
+		var err error
+		if out.Given, err = ParseGiven(in.Given); err != nil {
+			return Test{}, at(".given", err)
+		}
+	}
+	for i, step := range in.Steps {
+		var err error
+		if out.Steps[i], err = parseStep(step); err != nil {
+			return Test{}, at(fmt.Sprintf(".steps[%d]", i), err)
+		}
+	}
+	return out, nil
+}
+
+// ParseGiven reads the world of a simulation. An [*Invalid] names the place of
+// what is wrong.
+func ParseGiven(raw []byte) (Given, error) {
+	var g Given
+	if err := strictly(raw, &g); err != nil {
+		return g, err
+	}
+	if !g.Now.IsZero() && !sane(g.Now) {
+		return g, &Invalid{".now", tooFar}
+	}
+	kinds := []flow.CallKind{"", flow.CallHTTP, flow.CallAssistant, flow.CallAgent, flow.CallExtract, flow.CallTool}
+	for i, m := range g.Mocks {
+		if !slices.Contains(kinds, m.Kind) {
+			return g, &Invalid{fmt.Sprintf(".mocks[%d].kind", i), oneOf(kinds[1:])}
+		}
+	}
+	return g, nil
+}
+
+// ParseSession reads a session that was somewhere else meanwhile. An
+// [*Invalid] names what nothing can follow from.
+func ParseSession(raw []byte) (*Session, error) {
+	s := &Session{}
+	if err := strictly(raw, s); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.State == nil:
+		return nil, &Invalid{".state", "is required"}
+	case !sane(s.Now):
+		return nil, &Invalid{".now", tooFar}
+	case !sane(s.Given.Now):
+		return nil, &Invalid{".given.now", tooFar}
+	}
+	return s, nil
+}
+
+// sane says whether a time leaves room for all durations behind it: RFC 3339
+// ends with the year 9999.
+func sane(t time.Time) bool { return t.Year() >= 1970 && t.Year() < 2500 }
+
+const (
+	notADuration = "must be an ISO 8601 duration, as PT1H"
+	tooFar       = "must be in the years 1970 to 2499"
+)
+
+func parseStep(raw []byte) (Step, error) {
+	var s Step
+	var members map[string]json.RawMessage
+	if err := strictly(raw, &members); err != nil {
+		return s, err
+	}
+	if err := strictly(raw, &s); err != nil {
+		return s, err
+	}
+	if len(members) != 1 {
+		return s, &Invalid{"", "must have one member: send, advance, event, handoff, approve, cancel or expect"}
+	}
+	switch {
+	case s.Send != nil, s.Approve != nil, s.Cancel:
+		return s, nil
+	case s.Advance != "":
+		if _, err := flow.ParseDuration(s.Advance); err != nil {
+			return s, &Invalid{".advance", notADuration}
+		}
+		return s, nil
+	case s.Event != nil:
+		if s.Event.Name == "" {
+			return s, &Invalid{".event.name", "must not be empty"}
+		}
+		return s, nil
+	case s.Handoff == "assigned", s.Handoff == "closed":
+		return s, nil
+	case s.Handoff != "":
+		return s, &Invalid{".handoff", oneOf([]string{"assigned", "closed"})}
+	case s.Expect != nil:
+		return s, at(".expect", s.Expect.check())
+	}
+	return s, &Invalid{"", "says nothing that can happen"}
+}
+
+// check refuses what no flow can fulfil.
+func (e *Expect) check() error {
+	dids := []string{"", DidSend, DidCall, DidContact, DidEvent, DidHandoff, DidEndHandoff, DidAsk, DidJump}
+	waits := []flow.WaitKind{"", flow.WaitReply, flow.WaitTimer, flow.WaitEvent, flow.WaitHandoff, flow.WaitEffect, flow.WaitApproval}
+	ends := []flow.Status{"", flow.StatusCompleted, flow.StatusCancelled, flow.StatusFailed}
+	switch {
+	case !slices.Contains(dids, e.Did):
+		return &Invalid{".did", oneOf(dids[1:])}
+	case !slices.Contains(waits, e.Waits):
+		return &Invalid{".waits", oneOf(waits[1:])}
+	case !slices.Contains(ends, e.Ended):
+		return &Invalid{".ended", oneOf(ends[1:])}
+	}
+	if _, err := regexp.Compile(e.Matches); err != nil {
+		return &Invalid{".matches", "must be a regular expression (RE2)"}
+	}
+	if !e.ofEffect() && !e.Rest && e.Waits == "" && e.Ended == "" && e.Error == "" && e.Output == nil && e.Vars == nil {
+		return &Invalid{"", "must expect something"}
+	}
+	return nil
+}
+
+func oneOf[T ~string](names []T) string {
+	words := make([]string, len(names))
+	for i, n := range names {
+		words[i] = string(n)
+	}
+	return "must be one of " + strings.Join(words, ", ")
+}
+
+// strictly decodes JSON without members that v does not have. Numbers stay as
+// they are written.
+func strictly(raw []byte, v any) error {
+	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		return &Invalid{"", "must not be null"}
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		if _, end := d.Token(); !errors.Is(end, io.EOF) {
+			return &Invalid{"", "must be one JSON value"}
+		}
+		return nil
+	}
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		path := ""
+		if wrong.Field != "" {
+			path = "." + wrong.Field
+		}
+		return &Invalid{path, "must not be a JSON " + wrong.Value}
+	}
+	if name, is := strings.CutPrefix(err.Error(), "json: unknown field "); is {
+		return &Invalid{"." + strings.Trim(name, `"`), "is not known here"}
+	}
+	return &Invalid{"", "must be JSON of the right form"}
+}

@@ -1,0 +1,64 @@
+package aiflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+)
+
+// Program is a version of a flow with the functions that it was published
+// with, or for version 0 its draft with those of today, made ready to be
+// simulated. One with errors is a [*Refused].
+func (a *Account) Program(ctx context.Context, id string, version int64) (*flow.Document, *flow.Program, error) {
+	src, err := a.s.Source(ctx, a.id, id, version)
+	if err != nil {
+		return nil, nil, err
+	}
+	program, problems := a.s.ready(src)
+	if program == nil {
+		return nil, nil, &Refused{problems}
+	}
+	return src.Document, program, nil
+}
+
+// Tests are those that are kept beside a flow, as they were given.
+func (a *Account) Tests(ctx context.Context, id string) (json.RawMessage, error) {
+	if _, err := a.flow(ctx, a.s.db, id, ""); err != nil {
+		return nil, err
+	}
+	var tests string
+	if err := a.s.db.GetContext(ctx, &tests, `SELECT tests FROM aiflow_flow WHERE id = $1`, id); err != nil {
+		return nil, fmt.Errorf("reading the tests of a flow: %w", err)
+	}
+	return json.RawMessage(tests), nil
+}
+
+// SetTests keeps tests beside a flow, in place of those that were there. An
+// [*Invalid] names what cannot be played; see [simulate.ParseTests].
+func (a *Account) SetTests(ctx context.Context, id string, tests json.RawMessage) error {
+	_, err := simulate.ParseTests(tests)
+	var bad *simulate.Invalid
+	if errors.As(err, &bad) {
+		return &Invalid{"tests" + bad.Path, bad.Message}
+	}
+	if err != nil {
+		return err
+	}
+	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := a.flow(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE aiflow_flow SET tests = $1 WHERE id = $2`, string(tests), id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("storing the tests of a flow: %w", err)
+	}
+	return nil
+}

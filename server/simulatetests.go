@@ -1,0 +1,141 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+)
+
+func testsOperation(id, path string) operation {
+	return operation{
+		id: id, method: http.MethodGet, path: path + "/test", summary: "List the tests that are kept beside it", errors: []int{http.StatusNotFound},
+	}
+}
+
+func setTestsOperation(id, path string) operation {
+	return operation{
+		id: id, method: http.MethodPut, path: path + "/test", summary: "Keep tests beside it",
+		about:  "In place of those that were there. One that cannot be played is refused, and its place named.",
+		errors: []int{http.StatusNotFound},
+	}
+}
+
+func testOperation(id, path string) operation {
+	return operation{
+		id: id, method: http.MethodPost, path: path + "/test", summary: "Play its tests",
+		about:  "Those that are kept beside it, or `tests`, against the draft, or `version`. Nothing is sent or kept. All together may take 10,000 steps.",
+		errors: []int{http.StatusNotFound},
+	}
+}
+
+// testList are simulated conversations with what is expected of them.
+type testList struct {
+	Tests []document `json:"tests" nullable:"false" maxItems:"100" doc:"Each {name, given, steps}."`
+}
+
+type botTests struct {
+	ID   string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Body testList
+}
+
+type flowTests struct {
+	ID   string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	Body testList
+}
+
+func showTests(ctx context.Context, of rehearsed, id string) (testList, error) {
+	raw, err := of.Tests(ctx, id)
+	if err != nil {
+		return testList{}, err
+	}
+	var out testList
+	if err := json.Unmarshal(raw, &out.Tests); err != nil {
+		return testList{}, fmt.Errorf("reading tests: %w", err)
+	}
+	return out, nil
+}
+
+func setTests(ctx context.Context, of rehearsed, id string, in testList) (testList, error) {
+	raw, err := json.Marshal(in.Tests)
+	if err != nil {
+		return testList{}, fmt.Errorf("writing tests: %w", err)
+	}
+	return in, of.SetTests(ctx, id, raw)
+}
+
+// testRun says which tests are played.
+type testRun struct {
+	Version int64      `json:"version,omitempty" minimum:"0" doc:"That is played; 0: the draft."`
+	Tests   []document `json:"tests,omitempty" maxItems:"100" doc:"Instead of those that are kept."`
+}
+
+type botTest struct {
+	ID   string   `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Body *testRun `json:"body,omitempty"`
+}
+
+type flowTest struct {
+	ID   string   `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	Body *testRun `json:"body,omitempty"`
+}
+
+// testReport is what came of tests.
+type testReport struct {
+	Passed   bool          `json:"passed" doc:"All of them have."`
+	Tests    []testOutcome `json:"tests" nullable:"false" doc:"In their order."`
+	Coverage coverageView  `json:"coverage"`
+}
+
+type testOutcome struct {
+	Name    string       `json:"name"`
+	Passed  bool         `json:"passed"`
+	Failure *failureView `json:"failure" doc:"The first thing that was not as expected."`
+	Steps   []stepView   `json:"steps" nullable:"false" doc:"The last 200 that the run took."`
+}
+
+type failureView struct {
+	Step    int    `json:"step" doc:"Of the test, from 0; the number of its steps: after the last one."`
+	Message string `json:"message"`
+}
+
+type coverageView struct {
+	Nodes          map[string]int `json:"nodes" nullable:"false" doc:"How often each node was entered."`
+	Outputs        map[string]int `json:"outputs" nullable:"false" doc:"How often each connected output was taken, as ask.timeout."`
+	MissingNodes   []string       `json:"missingNodes" nullable:"false" doc:"That no test has reached."`
+	MissingOutputs []string       `json:"missingOutputs" nullable:"false" doc:"That no test has taken."`
+}
+
+// runTests plays tests. Names of functions' nodes are none of the document's,
+// and do not count in the coverage.
+func runTests(ctx context.Context, of rehearsed, id string, in *testRun) (testReport, error) {
+	if in == nil {
+		in = &testRun{}
+	}
+	doc, program, err := of.Program(ctx, id, in.Version)
+	if err != nil {
+		return testReport{}, err
+	}
+	raw, err := of.Tests(ctx, id)
+	if in.Tests != nil {
+		raw, err = json.Marshal(in.Tests)
+	}
+	if err != nil {
+		return testReport{}, fmt.Errorf("reading tests: %w", err)
+	}
+	tests, err := simulate.ParseTests(raw)
+	if err != nil {
+		return testReport{}, misplaced("body.tests", err)
+	}
+	report, err := simulate.Run(doc, program, tests)
+	if err != nil {
+		return testReport{}, err
+	}
+	out := testReport{Passed: report.Passed, Tests: make([]testOutcome, len(report.Tests)), Coverage: coverageView(report.Coverage)}
+	for i, t := range report.Tests {
+		out.Tests[i] = testOutcome{Name: t.Name, Passed: t.Passed, Failure: (*failureView)(t.Failure), Steps: viewTrace(t.Trace, 200)}
+	}
+	return out, nil
+}
