@@ -34,6 +34,14 @@ func TestBanking77(t *testing.T) {
 	require.Greater(t, float64(report.Right)/float64(report.Examples), 0.91)
 	require.Len(t, report.Intents, 77)
 
+	raw, err := m.MarshalBinary()
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(raw), intent.MaxStored)
+	var again intent.Model
+	require.NoError(t, again.UnmarshalBinary(raw))
+	t.Logf("%.1f %% right with %d bytes", share(again.Evaluate(test, 0)), len(raw))
+	require.Greater(t, share(again.Evaluate(test, 0)), 90.0)
+
 	other := []intent.Intent{{Name: intent.NoMatch, Examples: elsewhere(t, shared)}}
 	for _, threshold := range []float64{0.4, 0.5, 0.6, 0.7} {
 		in, out := m.Evaluate(test, threshold), m.Evaluate(other, threshold)

@@ -108,6 +108,42 @@ func TestEvaluate(t *testing.T) {
 	require.Equal(t, intent.Result{Name: "delivery", Examples: 1, Right: 1, Others: 1}, r.Intents[1])
 }
 
+func TestStored(t *testing.T) {
+	t.Parallel()
+	m, err := intent.Train(t.Context(), shop())
+	require.NoError(t, err)
+	raw, err := m.MarshalBinary()
+	require.NoError(t, err)
+	var again intent.Model
+	require.NoError(t, again.UnmarshalBinary(raw))
+	for _, text := range []string{"where is my money", "open?", "", "lorem ipsum"} {
+		a, b := m.Rank(text), again.Rank(text)
+		require.Equal(t, a[0].Name, b[0].Name)
+		require.InDelta(t, a[0].Confidence, b[0].Confidence, 0.03)
+	}
+	for n := range raw {
+		require.ErrorIs(t, again.UnmarshalBinary(raw[:n]), intent.ErrStored, "%d bytes", n)
+	}
+	raw[0]++
+	require.ErrorIs(t, again.UnmarshalBinary(raw), intent.ErrStored)
+}
+
+// FuzzStored reads anything, and what could be read ranks.
+func FuzzStored(f *testing.F) {
+	m, err := intent.Train(f.Context(), shop()[:2])
+	require.NoError(f, err)
+	raw, err := m.MarshalBinary()
+	require.NoError(f, err)
+	f.Add(raw)
+	f.Add(raw[:64])
+	f.Fuzz(func(_ *testing.T, raw []byte) {
+		var m intent.Model
+		if m.UnmarshalBinary(raw) == nil {
+			m.Rank("where is my money")
+		}
+	})
+}
+
 func FuzzRank(f *testing.F) {
 	m, err := intent.Train(f.Context(), shop())
 	require.NoError(f, err)

@@ -1,9 +1,9 @@
 package intent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -22,6 +22,10 @@ type Intent struct {
 	Name     string   `json:"name"`
 	Examples []string `json:"examples"`
 }
+
+// maxWeights is how many weights a model has at most, of four bytes each: of
+// more features, those that the most examples have are used.
+const maxWeights = 8 << 20
 
 // How the weights are learned: steps, and by how much a wrong answer moves
 // them, which falls to nothing in the end.
@@ -57,7 +61,10 @@ func Train(ctx context.Context, intents []Intent) (*Model, error) {
 	for i, text := range texts {
 		examples[i] = m.activeOf(text)
 	}
-	return m, m.learn(ctx, examples, labels)
+	if err := m.learn(ctx, examples, labels); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 func check(intents []Intent) error {
@@ -95,12 +102,19 @@ func (m *Model) know(texts []string) {
 	if len(texts) > 2000 {
 		least = 2
 	}
-	all := float64(len(texts) + 1)
-	for _, h := range slices.Sorted(maps.Keys(in)) {
-		if in[h] >= least {
-			m.rows[h] = int32(len(m.rarity))
-			m.rarity = append(m.rarity, float32(math.Log(all/float64(in[h]+1))+1))
+	var known []uint32
+	for h, n := range in {
+		if n >= least {
+			known = append(known, h)
 		}
+	}
+	slices.SortFunc(known, func(a, b uint32) int { return cmp.Or(cmp.Compare(in[b], in[a]), cmp.Compare(a, b)) })
+	known = known[:min(len(known), maxWeights/len(m.names))]
+	slices.Sort(known)
+	all := float64(len(texts) + 1)
+	for i, h := range known {
+		m.rows[h] = int32(i)
+		m.rarity = append(m.rarity, float32(math.Log(all/float64(in[h]+1))+1))
 	}
 	m.unknown = float32(math.Log(all/2) + 1)
 }
@@ -112,10 +126,10 @@ func (m *Model) learn(ctx context.Context, examples [][]active, labels []int) er
 	p := make([]float32, len(m.names))
 	total, done := float32(epochs*len(examples)), float32(0)
 	for range epochs {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("learning intents: %w", err)
-		}
-		for _, i := range random.Perm(len(examples)) {
+		for n, i := range random.Perm(len(examples)) {
+			if err := ctx.Err(); n%256 == 0 && err != nil {
+				return fmt.Errorf("learning intents: %w", err)
+			}
 			m.step(examples[i], labels[i], rate*(1-done/total), p)
 			done++
 		}
