@@ -20,7 +20,8 @@ var errProxy = errors.New("The setting proxyUrl must be an http, https or socks5
 // newClient returns whatsmeow's client of a device. It never reconnects by
 // itself: run does, and knows why.
 func (s *session) newClient(dev *store.Device) (*whatsmeow.Client, error) {
-	c := whatsmeow.NewClient(dev, wire{s.ctx, s.log, "Client"})
+	var c *whatsmeow.Client
+	c = whatsmeow.NewClient(dev, wire{s.ctx, s.log, "Client", func() { s.flooded(c) }})
 	c.EnableAutoReconnect = false
 	c.DisableLoginAutoReconnect = true
 	c.SynchronousAck = true

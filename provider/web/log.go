@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"go.mau.fi/libsignal/logger"
@@ -16,15 +17,22 @@ type wire struct {
 	ctx  context.Context //nolint:containedctx // of the session: what it says about the end of one is no news
 	log  *slog.Logger
 	part string
+	full func() // called, and waited for, when whatsmeow has lost count of what comes after what; nil: nobody is
 }
 
-func (w wire) Warnf(form string, _ ...any)  { w.say(slog.LevelWarn, form) }
+func (w wire) Warnf(form string, _ ...any) {
+	w.say(slog.LevelWarn, form)
+	if w.full != nil && strings.HasPrefix(form, queueFull) {
+		w.full()
+	}
+}
+
 func (w wire) Errorf(form string, _ ...any) { w.say(slog.LevelWarn, form) }
 func (w wire) Infof(form string, _ ...any)  { w.say(slog.LevelDebug, form) }
 func (w wire) Debugf(form string, _ ...any) {} // a few for each frame
 
 // Sub names a part of whatsmeow.
-func (w wire) Sub(part string) waLog.Logger { return wire{w.ctx, w.log, part} }
+func (w wire) Sub(part string) waLog.Logger { return wire{w.ctx, w.log, part, w.full} }
 
 func (w wire) say(level slog.Level, form string) {
 	if w.ctx.Err() != nil {

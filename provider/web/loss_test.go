@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
@@ -59,6 +60,27 @@ func TestOfflineQueue(t *testing.T) {
 		require.NoError(t, f.device.AwaitIdle(soon(t)))
 		require.Equal(t, want, f.inbox.texts())
 	})
+}
+
+// TestFlood leaves a line offline for so long that more waits for it than
+// whatsmeow keeps in order at a time: it comes in order all the same.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	f, ana := paired(t, db), fake.AddPhone(nil)
+	f.close(t)
+	require.NoError(t, f.device.AwaitGone(soon(t)))
+	want := make([]string, 2_500)
+	for i := range want {
+		want[i] = strconv.Itoa(i)
+		_, err := ana.SendText(t.Context(), f.owner.LID(), want[i])
+		require.NoError(t, err)
+	}
+	f.open(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.NoError(t, f.device.AwaitIdle(ctx))
+	require.Equal(t, want, f.inbox.texts())
 }
 
 // TestOrder has a store that refuses the first of some messages: what is behind

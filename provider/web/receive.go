@@ -16,6 +16,7 @@ import (
 // whatsmeow calls it for one event after the other, and takes a panic for a
 // success: it is caught here.
 func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
+	defer s.handled.Add(1)
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("an event could not be handled", slog.String("event", fmt.Sprintf("%T", e)), slog.Any("panic", p))

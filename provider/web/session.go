@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -37,6 +38,7 @@ type session struct {
 	seen   time.Time // when the network last said something
 	closed bool
 
+	handled   atomic.Int64 // events so far
 	pace      *pacer
 	names     names
 	asked     asked

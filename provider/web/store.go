@@ -43,7 +43,7 @@ func (d *devices) of(ref provider.Reference, fail func()) *guarded {
 
 // inner is whatsmeow's own store.
 func (d *devices) inner(g *guarded) *sqlstore.Container {
-	return sqlstore.NewWithWrappedDB(g.wrapped, wire{context.Background(), d.log, "Store"})
+	return sqlstore.NewWithWrappedDB(g.wrapped, wire{ctx: context.Background(), log: d.log, part: "Store"})
 }
 
 // upgrade makes whatsmeow's tables.
