@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,12 +54,18 @@ func TestDeliveriesOnTheStream(t *testing.T) {
 		first := all.next(t, "delivery")
 		id := first.is(t, fmt.Sprintf(state, ref, h.id, in, "pending", 409, 1))["deliveryId"]
 		h.answer(200)
-		second := all.next(t, "delivery")
-		require.Equal(t, id, second.is(t, fmt.Sprintf(state, ref, h.id, in, "delivered", 200, 2))["deliveryId"])
+		seen, second := []event{first}, all.next(t, "delivery")
+		for strings.Contains(second.Data, `"statusCode":409`) { // it was tried again before the answer changed
+			seen, second = append(seen, second), all.next(t, "delivery")
+		}
+		seen = append(seen, second)
+		require.Equal(t, id, second.is(t, fmt.Sprintf(state, ref, h.id, in, "delivered", 200, len(seen)))["deliveryId"])
 		require.Equal(t, id, ana.deliveries(t, ref, "&state=delivered", 1)[0]["id"])
 
 		again := ana.follow(t, base, "?after="+message.ID)
-		require.Equal(t, []event{first, second}, []event{again.next(t, "delivery"), again.next(t, "delivery")}, "they are kept, in their order")
+		for _, attempt := range seen {
+			require.Equal(t, attempt, again.next(t, "delivery"), "they are kept, in their order")
+		}
 
 		ana.call(t, "POST", "/references/hookconf/"+h.id+"/test", "").json(200)
 		all.next(t, "delivery").is(t, fmt.Sprintf(`{"reference":%d,"endpointId":%q,"deliveryId":"<uuid>","event":"message","chatId":null,"messageId":"<≈test->","state":"delivered","statusCode":200,"attempt":1,"at":"<now>"}`, ref, h.id))
