@@ -37,7 +37,7 @@ arrows:
 
 tests:
 	$(call step,tests)
-	$(GOTEST) -timeout 5m ./...
+	$(GOTEST) -timeout 8m ./...
 
 # The packages where goroutines meet, with shorter fault loops.
 race:
