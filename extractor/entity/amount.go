@@ -57,7 +57,7 @@ func (s *scan) signed(i int) (float64, int) {
 
 // moneyAt finds $ 5, 5 €, five dollars and 20 cents.
 func (s *scan) moneyAt(i int) (any, int) {
-	if currency, at := s.language.currencies.at(s, i); at > i && s.begins(i) {
+	if currency, at := s.language.signs.at(s, i); at > i && s.begins(i) && s.meant(i, at) {
 		if f := s.numeral(at); f.end > 0 { // also right behind letters: usd50
 			n, end := f.value, f.end
 			if _, again := s.language.currencies.at(s, end); again > end && s.tokens[again-1].kind == word {
@@ -71,7 +71,7 @@ func (s *scan) moneyAt(i int) (any, int) {
 		return nil, i
 	}
 	at = s.unitAt(at)
-	if currency, end := s.language.currencies.at(s, at); end > at && s.ends(end) {
+	if currency, end := s.language.currencies.at(s, at); end > at && s.ends(end) && s.meant(at, end) {
 		n, end = s.scaled(n, end)
 		n, end = s.withCents(n, end)
 		return s.money(n, currency), end
@@ -102,6 +102,16 @@ func (s *scan) begins(i int) bool {
 
 func (s *scan) ends(end int) bool {
 	return s.tokens[end-1].kind == word || !s.joined(end) || s.tokens[end].kind != digits
+}
+
+// meant says whether a code is one. Some are words as well (try, pen, cop): in
+// small letters only the best known count.
+func (s *scan) meant(i, end int) bool {
+	t := s.tokens[i]
+	if end != i+1 || t.kind != word || len(t.text) != 3 || !s.language.codes[t.text] {
+		return true
+	}
+	return s.text[t.start:t.end] == strings.ToUpper(t.text) || t.text == "usd" || t.text == "eur" || t.text == "gbp" || t.text == "brl" || t.text == "mxn"
 }
 
 // scaled reads the scale that some put behind the currency: 75 usd millones.

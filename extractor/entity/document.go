@@ -33,6 +33,9 @@ func (s *scan) documents() []Match {
 // documentAt tries the longest run of characters and marks first.
 func (s *scan) documentAt(i int) (any, int) {
 	first := s.tokens[i]
+	if s.chained(i) {
+		return nil, i
+	}
 	if first.kind == symbol || i > 0 && s.joined(i) && s.tokens[i-1].kind != symbol ||
 		first.kind == word && len(first.text) != 2 { // the country of an IBAN
 		return nil, i

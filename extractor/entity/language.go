@@ -4,6 +4,8 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,9 +32,11 @@ type language struct {
 	and        map[string]bool
 	phrases    map[string]phrases // by slot
 	currencies phrases
+	signs      phrases // of currencies, which may stand before an amount
 	cents      phrases
 	measures   phrases
 	percent    phrases
+	codes      map[string]bool // of currencies, ISO 4217
 	boolean    phrases
 	known      map[string]bool // words that a slot can begin with
 	date       *grammar
@@ -123,12 +127,14 @@ func newLanguage(t, shared *table) (*language, error) {
 		hundreds: wordSet(t.Hundreds), and: wordSet(t.And), suffixes: wordSet(t.Suffixes),
 		relative:   newPhrases(t.Relative),
 		currencies: newPhrases(merged(t.Currencies, shared.Currencies)),
+		signs:      newPhrases(shared.Currencies),
 		cents:      newPhrases(t.Cents),
 		measures:   newPhrases(merged(t.Measures, shared.Measures)),
 		percent:    newPhrases(map[string]string{"%": t.Percent + "|" + shared.Percent}),
 		boolean:    newPhrases(map[string]string{"yes": t.Yes + "|" + shared.Yes, "no": t.No + "|" + shared.No}),
 		phrases:    map[string]phrases{},
 	}
+	l.codes = wordSet(strings.Join(slices.Collect(maps.Keys(shared.Currencies)), "|"))
 	for name, slot := range t.Slots {
 		l.phrases[name] = newPhrases(slot)
 	}

@@ -216,7 +216,7 @@ func (s *scan) divided(i int, n numeral) numeral {
 // ratio reads 1/3.
 func (s *scan) ratio(i int) (float64, int) {
 	if i+2 >= len(s.tokens) || s.tokens[i].kind != digits || !s.is(i+1, "/") || !s.joined(i+1) || !s.joined(i+2) || s.tokens[i+2].kind != digits ||
-		!s.bordered(i, i+3) {
+		s.chained(i) || !s.ended(i+3) {
 		return 0, i
 	}
 	a, errA := strconv.ParseFloat(s.tokens[i].text, 64)

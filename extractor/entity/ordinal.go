@@ -18,7 +18,7 @@ func (s *scan) ordinalAt(i int) (any, int) {
 
 // ordinalFigures reads 2nd and 5ª.
 func (s *scan) ordinalFigures(i int) (any, int) {
-	if !s.joined(i+1) && i+1 < len(s.tokens) || i+1 >= len(s.tokens) || s.touched(i) || !s.bordered(i, i+1) {
+	if !s.joined(i+1) && i+1 < len(s.tokens) || i+1 >= len(s.tokens) || s.touched(i) || s.chained(i) || !s.ended(i+1) {
 		return nil, i
 	}
 	end := i + 1

@@ -196,9 +196,12 @@ func newGrammar(rules []*rule) (*grammar, error) {
 // rule that fits stands for, and whether that is anything.
 func (g *grammar) at(s *scan, i int, means func(*rule, bound) (any, bool)) (value any, end int) {
 	best, preferred := i, false
+	if s.chained(i) {
+		return nil, i
+	}
 	try := func(r *rule) {
 		r.pattern.match(s, i, bound{}, func(e int, b bound) bool {
-			if r.whole && (!s.whole || i > s.lead || e < len(s.tokens)) || !s.bordered(i, e) {
+			if r.whole && (!s.whole || i > s.lead || e < len(s.tokens)) || !s.ended(e) {
 				return false
 			}
 			liked := r.order != "" && r.order == s.order()
@@ -230,12 +233,15 @@ func (g *grammar) at(s *scan, i int, means func(*rule, bound) (any, bool)) (valu
 	return value, best
 }
 
-// bordered says whether a value can begin and end at these tokens: not within
-// a decimal number or a chain such as 1-2-3-4.
-func (s *scan) bordered(i, end int) bool {
-	before := i >= 2 && s.tokens[i].kind == digits && s.tokens[i-2].kind == digits && s.ties(i-1) && s.joined(i)
-	after := s.tokens[end-1].kind == digits && s.ties(end) && s.joined(end+1) && s.tokens[end+1].kind == digits
-	return !before && !after
+// chained says whether a token goes on with a decimal number or a chain such
+// as 1-2-3-4, in which no value begins.
+func (s *scan) chained(i int) bool {
+	return i >= 2 && s.tokens[i].kind == digits && s.joined(i) && s.tokens[i-2].kind == digits && s.ties(i-1)
+}
+
+// ended says whether a value can end before a token: not within a chain.
+func (s *scan) ended(end int) bool {
+	return s.tokens[end-1].kind != digits || !s.ties(end) || !s.joined(end+1) || s.tokens[end+1].kind != digits
 }
 
 // ties says whether a token is a mark that joins what stands before it with

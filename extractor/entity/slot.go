@@ -261,7 +261,7 @@ func (s *scan) phraseSlot(name string, i int, b *bound) int {
 	if end == i {
 		return i
 	}
-	if name == "part" {
+	if name == "part" || name == "when" {
 		b.part = v
 		return end
 	}
@@ -275,7 +275,7 @@ func (s *scan) phraseSlot(name string, i int, b *bound) int {
 	switch name {
 	case "month":
 		b.month = n
-	case "weekday":
+	case "weekday", "wd": // wd: also short forms, which alone are other words
 		b.weekday = n
 	case "base":
 		b.base = n

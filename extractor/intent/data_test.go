@@ -1,6 +1,7 @@
 package intent_test
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"math/rand/v2"
@@ -80,10 +81,9 @@ func share(r intent.Report) float64 { return 100 * float64(r.Right) / float64(r.
 
 // banking reads a file of banking77.
 func banking(t *testing.T, shared, name string) []intent.Intent {
-	f, err := os.Open(filepath.Join(shared, "data", "intents", "banking77", name))
+	raw, err := os.ReadFile(filepath.Join(shared, "data", "intents", "banking77", name))
 	require.NoError(t, err)
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
 	require.NoError(t, err)
 	var out []intent.Intent
 	at := map[string]int{}
