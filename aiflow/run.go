@@ -89,6 +89,9 @@ func (a *Account) Runs(ctx context.Context, f RunFilter) ([]runtime.Run, string,
 
 // Detail returns a run of one of the account's flows with its steps.
 func (a *Account) Detail(ctx context.Context, run string) (runtime.Detail, error) {
+	if !isID(run) {
+		return runtime.Detail{}, ErrNotFound
+	}
 	d, err := a.runs().Detail(ctx, run)
 	if errors.Is(err, runtime.ErrNotFound) || err == nil && d.Engine != a.s.Name() {
 		return runtime.Detail{}, ErrNotFound
@@ -98,6 +101,9 @@ func (a *Account) Detail(ctx context.Context, run string) (runtime.Detail, error
 
 // tell gives something to a run of a flow, and returns it after its turn.
 func (a *Account) tell(ctx context.Context, run string, give func() (runtime.Run, error)) (runtime.Run, error) {
+	if !isID(run) {
+		return runtime.Run{}, ErrNotFound
+	}
 	known, err := a.runs().Run(ctx, run)
 	if errors.Is(err, runtime.ErrNotFound) || err == nil && known.Engine != a.s.Name() {
 		return runtime.Run{}, ErrNotFound

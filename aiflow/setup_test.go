@@ -18,6 +18,11 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
+const (
+	patient = 40 * time.Second // longest wait of a test
+	tick    = 2 * time.Millisecond
+)
+
 // host is a chat service that takes whatever runs do, and leaves jumps to the
 // package under test.
 type host struct{ flows *aiflow.Service }
@@ -132,7 +137,7 @@ func (f *fixture) output(t *testing.T, id string, n int) string {
 		d, err := f.Detail(t.Context(), run.ID)
 		run = d.Run
 		return err == nil && !run.EndedAt.IsZero()
-	}, 40*time.Second, 2*time.Millisecond)
+	}, patient, tick)
 	require.Equal(t, runtime.Status("completed"), run.Status, "%v", run.Error)
 	return string(run.Output)
 }

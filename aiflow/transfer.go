@@ -24,7 +24,8 @@ const (
 var ErrTooLarge = fmt.Errorf("aiflow: the project has more than %d flows, or more than %d MiB of them", MaxFileFlows, MaxFileBytes>>20)
 
 // File is a project as it travels: between accounts, servers and version
-// control. It holds no ids. Lines, runs and earlier versions stay behind.
+// control. It holds no ids. Lines, runs and earlier versions stay behind. Write
+// it with [json.Encoder.SetEscapeHTML] off: escapes count as bytes.
 type File struct {
 	Format      string     `json:"format"` // FileFormat
 	Name        string     `json:"name"`

@@ -60,7 +60,7 @@ func (s *Server) flowRoutes(a *api) {
 	}, auth.FlowsManage, s.listBindings)
 	register(a, operation{
 		id: "Aiflow_Bind", method: http.MethodPut, path: path + "/bind", summary: "Have a flow listen on a line, or not",
-		about: "Its published trigger node says to what.", errors: missing,
+		about: "Its published trigger node says to what. A function is refused.", errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, s.bindFlow)
 }
 
@@ -252,7 +252,12 @@ func (s *Server) bindFlow(ctx context.Context, c call, in *bindInput) (bindings,
 func flowProblem(err error) *Problem {
 	var bad *aiflow.Invalid
 	var refused *aiflow.Refused
+	var malformed *aiflow.Malformed
 	switch {
+	case errors.As(err, &malformed):
+		return malformedProject(malformed)
+	case errors.Is(err, aiflow.ErrTooLarge):
+		return problem(codeConflict, "the project has more than 500 flows, or more than 8 MiB of them")
 	case errors.As(err, &bad):
 		return invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &refused):
@@ -264,7 +269,7 @@ func flowProblem(err error) *Problem {
 	case errors.Is(err, aiflow.ErrUnpublished):
 		return problem(codeConflict, "the flow has no published version")
 	case errors.Is(err, aiflow.ErrFunction):
-		return problem(codeConflict, "a function does not run by itself")
+		return problem(codeConflict, "a function does not run by itself, nor listen")
 	}
 	return nil
 }
