@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -51,6 +53,22 @@ func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtim
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// KeepTx lets nobody delete a flow until tx ends.
+func (s *Service) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+	share := ""
+	if s.db.Dialect == database.Postgres {
+		share = ` FOR SHARE`
+	}
+	var is []bool
+	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM aiflow_flow WHERE id = $1`+share, id); err != nil {
+		return fmt.Errorf("keeping a flow: %w", err)
+	}
+	if len(is) == 0 {
+		return runtime.ErrNotFound
+	}
+	return nil
 }
 
 // trigger is that of a published version.

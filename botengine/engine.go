@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -43,6 +45,22 @@ func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtim
 		}
 	}
 	return out, nil
+}
+
+// KeepTx lets nobody delete a bot until tx ends.
+func (s *Service) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+	share := ""
+	if s.db.Dialect == database.Postgres {
+		share = ` FOR SHARE`
+	}
+	var is []bool
+	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM botengine_bot WHERE id = $1`+share, id); err != nil {
+		return fmt.Errorf("keeping a bot: %w", err)
+	}
+	if len(is) == 0 {
+		return runtime.ErrNotFound
+	}
+	return nil
 }
 
 // Source is a version of a bot, or its draft for version 0.

@@ -239,6 +239,9 @@ func (h flowHost) RunTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run) error {
 	}
 	active := messaging.ActiveBot{Engine: r.Engine, ID: r.Owner}
 	chat, err := h.account(r.Chat).ChatTx(ctx, tx, line(r.Chat), r.Chat.ID)
+	if errors.Is(err, messaging.ErrNotFound) {
+		return nil // it was erased when the run was begun
+	}
 	if err != nil {
 		return unsendable(err)
 	}

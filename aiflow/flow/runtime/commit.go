@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,6 +36,9 @@ func (r *Runtime) commit(ctx context.Context, t *turn) error {
 	})
 	if t.fresh {
 		t.loaded.stored.Store(err == nil)
+	}
+	if errors.Is(err, ErrNotFound) {
+		err = errTaken // the flow that begins was deleted
 	}
 	if err != nil {
 		return err
@@ -139,11 +143,6 @@ type work struct {
 // then what belongs to the run, as who erases them locks them.
 func (w *work) do(ctx context.Context) error {
 	t := w.t
-	if t.fresh {
-		if err := w.r.insertRun(ctx, w.tx, w.row, t.loaded); err != nil {
-			return err
-		}
-	}
 	run := w.row.view()
 	for _, e := range t.out.Effects {
 		if err := w.tell(ctx, run, e); err != nil {
@@ -160,10 +159,8 @@ func (w *work) do(ctx context.Context) error {
 			return err
 		}
 	}
-	if !t.fresh {
-		if err := w.update(ctx); err != nil {
-			return err
-		}
+	if err := w.store(ctx); err != nil {
+		return err
 	}
 	if err := w.r.heardTx(ctx, w.tx, w.row.Seq, t.in); err != nil {
 		return err
@@ -172,6 +169,14 @@ func (w *work) do(ctx context.Context) error {
 		return err
 	}
 	return w.follow(ctx)
+}
+
+// store writes the run.
+func (w *work) store(ctx context.Context) error {
+	if w.t.fresh {
+		return w.r.insertRun(ctx, w.tx, w.row, w.t.loaded)
+	}
+	return w.update(ctx)
 }
 
 // update writes the run, unless it has gone on, or moved to another chat, since

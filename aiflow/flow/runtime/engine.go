@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -19,6 +21,23 @@ type Engine interface {
 	Candidates(ctx context.Context, in Incoming) ([]Candidate, error)
 	// Source is a version of a flow; 0 is its draft.
 	Source(ctx context.Context, account, owner string, version int64) (Source, error)
+}
+
+// Keeper is an [Engine] that is asked, in the transaction in which a run of a
+// flow is stored, whether it still has the flow, and which lets nobody delete
+// it until that ends. It answers [ErrNotFound] if it has not.
+type Keeper interface {
+	KeepTx(ctx context.Context, tx *sqlx.Tx, owner string) error
+}
+
+// kept makes sure that a run is not begun whose flow is being deleted.
+func (r *Runtime) kept(ctx context.Context, tx *sqlx.Tx, row *runRow) error {
+	for _, e := range r.engines {
+		if k, is := e.(Keeper); is && e.Name() == row.Engine {
+			return k.KeepTx(ctx, tx, row.Owner)
+		}
+	}
+	return nil
 }
 
 // Source is what a run runs: a document, and the documents of the functions

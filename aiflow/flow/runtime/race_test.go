@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -118,4 +119,49 @@ func TestAccountsShareWithoutChats(t *testing.T) {
 		})
 		require.Less(t, before, many)
 	})
+}
+
+// deleting is an engine whose flow is deleted while a message begins it.
+type deleting struct{ *shelf }
+
+func (d deleting) KeepTx(context.Context, *sqlx.Tx, string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.flows) == 0 {
+		return runtime.ErrNotFound
+	}
+	d.flows = d.flows[:len(d.flows)-1]
+	return runtime.ErrNotFound
+}
+
+// TestDeletedWhileBeginning deletes flows at the moment in which their runs
+// begin: by a message, and by a call.
+func TestDeletedWhileBeginning(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, nil)
+		f.Serve(named{deleting{f.shelf}})
+		f.shelf.add(t, "parrot", nodes(t, ``, `"first":{"type":"message","config":{"text":"{{ input.text }}"}}`))
+		f.start(t)
+		f.say(t, "ana", "hi")
+		quiet(t, f, "ana")
+		require.Empty(t, f.did(t, "ana"))
+		_, err := f.acc.Start(t.Context(), runtime.Start{Engine: "deleting", Owner: "parrot", Source: nodes(t, ``, `"first":{"type":"end"}`)})
+		require.ErrorIs(t, err, runtime.ErrNotFound)
+		page, err := f.acc.Runs(t.Context(), runtime.Filter{})
+		require.NoError(t, err)
+		require.Empty(t, page.Items)
+	})
+}
+
+// named is an engine of its own name, which answers before the shelf.
+type named struct{ deleting }
+
+func (named) Name() string { return "deleting" }
+
+func (n named) Candidates(ctx context.Context, in runtime.Incoming) ([]runtime.Candidate, error) {
+	all, err := n.shelf.Candidates(ctx, in)
+	for i := range all {
+		all[i].Priority = 1
+	}
+	return all, err
 }

@@ -151,6 +151,9 @@ func (r *Runtime) newRun(s Start, l *loaded) (*runRow, error) {
 
 // insertRun stores a new run and sets its Seq.
 func (r *Runtime) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *loaded) error {
+	if err := r.kept(ctx, tx, row); err != nil {
+		return err
+	}
 	if err := r.keep(ctx, tx, l); err != nil {
 		return err
 	}
