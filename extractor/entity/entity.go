@@ -30,8 +30,9 @@ func Types() []string {
 	return []string{Email, URL, Document, Phone, Money, Percentage, Date, Time, Duration, Quantity, Ordinal, Number, Boolean, Dictionary}
 }
 
-// MaxText is how many bytes of a text are looked at.
-const MaxText = 64 << 10
+// MaxText is how many bytes of a text are looked at: messages are shorter, and
+// whoever sends more shall not make more work.
+const MaxText = 16 << 10
 
 // Match is a value that was found.
 type Match struct {
@@ -92,8 +93,9 @@ type scan struct {
 	now      time.Time
 	tokens   []token
 	numbers  []numeral // by token, as they are asked for
-	whole    bool      // the text is one value
-	lead     int       // whole: how many tokens only lead to it
+	lengths  []length
+	whole    bool // the text is one value
+	lead     int  // whole: how many tokens only lead to it
 }
 
 func newScan(text string, o *Options) *scan {
@@ -111,6 +113,7 @@ func newScan(text string, o *Options) *scan {
 	}
 	s.tokens = tokenize(s.text)
 	s.numbers = make([]numeral, len(s.tokens))
+	s.lengths = make([]length, len(s.tokens))
 	return s
 }
 

@@ -191,8 +191,25 @@ func (s *scan) amountSlot(i int, to *float64) int {
 	return i
 }
 
+// length is lengths of time that are added.
+type length struct {
+	known bool // it was looked for
+	sum   span
+	end   int // the token behind it; where it would begin: there is none
+}
+
 // spanSlot reads lengths of time that are added: 2 years, 1 month and 3 days.
+// They are looked for once.
 func (s *scan) spanSlot(i int, to *span) int {
+	if l := &s.lengths[i]; !l.known {
+		l.known = true
+		l.end = s.addedLengths(i, &l.sum)
+	}
+	*to = s.lengths[i].sum
+	return s.lengths[i].end
+}
+
+func (s *scan) addedLengths(i int, to *span) int {
 	end := i
 	for range 6 {
 		from := end
