@@ -114,7 +114,7 @@ func TestDiff(t *testing.T) {
 // TestRandomDiffs turn the one document into the other, whatever both hold.
 func TestRandomDiffs(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
-		r := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // a repeatable test
+		r := rand.New(rand.NewPCG(7, 7))
 		project := f.project(t, "Shop")
 		for range 40 {
 			from, to := randomDocument(r), randomDocument(r)

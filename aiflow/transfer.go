@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
@@ -92,20 +90,20 @@ func (a *Account) Export(ctx context.Context, project string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	out := File{Format: FileFormat, Name: p.Name, Description: p.Description, Flows: []FileFlow{}}
-	rows, err := a.s.db.QueryxContext(ctx, selectTransfer+` WHERE f.project = $1 ORDER BY f.number`, project)
+	flows, err := a.fileFlows(ctx, project)
 	if err != nil {
-		return File{}, fmt.Errorf("reading a project: %w", err)
+		return File{}, fmt.Errorf("reading the flows of a project: %w", err)
 	}
-	out.Flows, err = readTransfer(rows)
-	if err = errors.Join(err, rows.Close()); err != nil {
-		return File{}, fmt.Errorf("reading a project: %w", err)
-	}
-	return out, nil
+	return File{Format: FileFormat, Name: p.Name, Description: p.Description, Flows: flows}, nil
 }
 
-// readTransfer stops at what is too large, so that it never holds much more.
-func readTransfer(rows *sqlx.Rows) ([]FileFlow, error) {
+// fileFlows stops at what is too large, so that it never holds much more.
+func (a *Account) fileFlows(ctx context.Context, project string) ([]FileFlow, error) {
+	rows, err := a.s.db.QueryxContext(ctx, selectTransfer+` WHERE f.project = $1 ORDER BY f.number`, project)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
 	flows, size := []FileFlow{}, 0
 	for rows.Next() {
 		var r transferRow
