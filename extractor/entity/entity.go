@@ -172,7 +172,7 @@ func (s *scan) matches(typ string) []Match {
 func (s *scan) recogniser(typ string) func(i int) (value any, end int) {
 	switch typ {
 	case Number:
-		return s.numberAt
+		return s.aloneAt
 	case Ordinal:
 		return s.ordinalAt
 	case Money:
@@ -218,14 +218,16 @@ func rank(typ string) int {
 		return 0
 	case Ordinal, Quantity:
 		return 1
-	case Percentage, Money, Date, Time, Duration:
-		return 2
-	case Phone:
+	case Duration:
+		return 2 // in three days
+	case Percentage, Money, Date, Time:
 		return 3
+	case Phone:
+		return 4
 	case Boolean, Dictionary:
 		return -1 // neither a part nor a whole
 	}
-	return 4
+	return 5
 }
 
 // withoutParts drops what lies within, or over, a match of a higher rank.

@@ -18,6 +18,15 @@ type numeral struct {
 	figures bool // it begins with figures
 }
 
+// aloneAt finds a number that stands by itself: articles are none.
+func (s *scan) aloneAt(i int) (any, int) {
+	v, end := s.numberAt(i)
+	if !s.whole && s.article(i, end) {
+		return nil, i
+	}
+	return v, end
+}
+
 // numberAt finds a number in figures or words, with its sign.
 func (s *scan) numberAt(i int) (any, int) {
 	if i >= len(s.tokens) || s.touched(i) {

@@ -63,6 +63,8 @@ func (s *scan) fill(name string, i int, b *bound) int {
 		return s.countSlot(i, 24, &b.hour)
 	case "minute":
 		return s.countSlot(i, 59, &b.minute)
+	case "mins":
+		return s.minutesSlot(i, b)
 	case "n":
 		return s.amountSlot(i, &b.count)
 	case "span":
@@ -168,6 +170,24 @@ func (s *scan) countSlot(i, high int, to *int) int {
 	}
 	*to = int(n.base)
 	return n.baseEnd
+}
+
+// minutesSlot reads a count of minutes, which an article is not: las nueve y
+// una pizza.
+func (s *scan) minutesSlot(i int, b *bound) int {
+	var n int
+	end := s.countSlot(i, 59, &n)
+	if s.article(i, end) {
+		return i
+	}
+	b.count = float64(n)
+	return end
+}
+
+// article says whether all of a number is a word that is mostly no number: un.
+func (s *scan) article(i, end int) bool {
+	_, one := s.language.phrases["one"].at(s, i)
+	return one > i && one == end
 }
 
 // amountSlot reads any number, or what stands for one: a, a few.
