@@ -6,8 +6,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -53,25 +51,10 @@ func (s *Server) simulationRoutes(a *api) {
 func simulateOperation(id, path string) operation {
 	return operation{
 		id: id, method: http.MethodPost, path: path + "/simulate", summary: "Play a step of a conversation that nobody has",
-		about: "Without `state` a run begins, whatever the trigger says, and `input` is what began it; else `state` is that of the answer before, and one thing " +
-			"happens: `input`, `advance`, `event`, `take`, `close`, `approve` or `cancel`. Nothing is sent or kept; calls have the answers of `given.mocks`, and " +
+		about: "Without `state` a run begins, whatever the trigger says, and `input` or `message` is what began it; else `state` is that of the answer before, and one thing " +
+			"happens: `input`, `message`, `advance`, `event`, `take`, `close`, `approve` or `cancel`. Nothing is sent or kept; calls have the answers of `given.mocks`, and " +
 			"fail with `simulate.no_mock` where none fits. A state of another draft is a 409: begin anew.",
 		maxBody: documentBody, errors: []int{http.StatusNotFound, http.StatusConflict},
-	}
-}
-
-// spoken is what a contact writes: a text, or a message as expressions see it.
-type spoken struct{ message *simulate.Message }
-
-// UnmarshalJSON reads a text or an object.
-func (s *spoken) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw, &s.message) }
-
-// Schema says so.
-func (spoken) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{
-		Description: "What the contact writes: a text, or an object as expressions see it.",
-		OneOf:       []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeObject, AdditionalProperties: true}},
-		Examples:    []any{"Hello"},
 	}
 }
 
@@ -80,7 +63,8 @@ type simulationInput struct {
 	Version int64    `json:"version,omitempty" minimum:"0" doc:"That is played; 0: the draft."`
 	State   document `json:"state,omitempty" doc:"Of the answer before, as it is; without it a run begins."`
 	Given   document `json:"given,omitempty" doc:"The world of a run that begins: now, contact, chat, input, args, vars, mocks, refuse."`
-	Input   *spoken  `json:"input,omitempty"`
+	Input   *string  `json:"input,omitempty" maxLength:"65536" doc:"What the contact writes." example:"Hello"`
+	Message document `json:"message,omitempty" doc:"What the contact writes, if it is no text: as expressions see it."`
 	Advance string   `json:"advance,omitempty" maxLength:"64" doc:"So much time passes: an ISO 8601 duration." example:"PT1H"`
 	Event   *struct {
 		Name string         `json:"name" minLength:"1" maxLength:"64"`
@@ -102,8 +86,8 @@ type flowSimulation struct {
 	Body simulationInput
 }
 
-// step is what is to happen, in the form of a test.
-func (in *simulationInput) step() (simulate.Step, error) {
+// step is what is to happen, in the form of a test; nil: nothing is.
+func (in *simulationInput) step() (*simulate.Step, error) {
 	var steps []simulate.Step
 	add := func(is bool, s simulate.Step) {
 		if is {
@@ -111,7 +95,14 @@ func (in *simulationInput) step() (simulate.Step, error) {
 		}
 	}
 	if in.Input != nil {
-		add(true, simulate.Step{Send: in.Input.message})
+		add(true, simulate.Step{Send: &simulate.Message{"type": "text", "text": *in.Input}})
+	}
+	if in.Message != nil {
+		var message map[string]any
+		if err := json.Unmarshal(in.Message, &message); err != nil || message == nil {
+			return nil, invalid("body.message", "must be an object")
+		}
+		add(true, simulate.Step{Send: (*simulate.Message)(&message)})
 	}
 	if in.Event != nil {
 		add(true, simulate.Step{Event: &flow.Event{Name: in.Event.Name, Data: in.Event.Data}})
@@ -123,69 +114,81 @@ func (in *simulationInput) step() (simulate.Step, error) {
 	add(in.Cancel, simulate.Step{Cancel: true})
 	switch len(steps) {
 	case 0:
-		return simulate.Step{}, nil
+		return nil, nil
 	case 1:
-		return steps[0], nil
+		return &steps[0], nil
 	}
-	return simulate.Step{}, invalid("body", "one thing can happen at once")
+	return nil, invalid("body", "one thing can happen at once")
 }
+
+// action is what is done with a program.
+type action func(p *flow.Program) (*simulate.Session, simulate.Result, error)
 
 // play has a run begin or go on.
 func play(ctx context.Context, of rehearsed, id string, in *simulationInput) (simulation, error) {
+	do, err := in.action()
+	if err != nil {
+		return simulation{}, err
+	}
 	doc, program, err := of.Program(ctx, id, in.Version)
 	if err != nil {
 		return simulation{}, err
 	}
-	step, err := in.step()
+	session, result, err := do(program)
 	if err != nil {
-		return simulation{}, err
-	}
-	var session *simulate.Session
-	var result simulate.Result
-	if in.State == nil {
-		session, result, err = beginPlay(program, in, step)
-	} else {
-		session, result, err = goOn(program, in, step)
-	}
-	if err != nil {
-		return simulation{}, err
+		return simulation{}, misplaced("body", err)
 	}
 	return viewSimulation(doc, session, result)
 }
 
-func beginPlay(p *flow.Program, in *simulationInput, step simulate.Step) (*simulate.Session, simulate.Result, error) {
+func (in *simulationInput) action() (action, error) {
+	step, err := in.step()
+	switch {
+	case err != nil:
+		return nil, err
+	case in.State == nil:
+		return in.begin(step)
+	case in.Given != nil:
+		return nil, invalid("body.given", "is in the state already")
+	}
+	session, err := simulate.ParseSession(in.State)
+	if err != nil {
+		return nil, misplaced("body.state", err)
+	}
+	if step == nil {
+		return nil, invalid("body", "must say what happens next")
+	}
+	return func(p *flow.Program) (*simulate.Session, simulate.Result, error) {
+		result, err := session.Happen(p, *step)
+		return session, result, err
+	}, nil
+}
+
+// begin is the action of a run that begins.
+func (in *simulationInput) begin(step *simulate.Step) (action, error) {
 	var given simulate.Given
 	if in.Given != nil {
 		var err error
 		if given, err = simulate.ParseGiven(in.Given); err != nil {
-			return nil, simulate.Result{}, misplaced("body.given", err)
+			return nil, misplaced("body.given", err)
 		}
 	}
 	switch {
-	case step.Send != nil && given.Input != nil:
-		return nil, simulate.Result{}, invalid("body.given.input", "is said by body.input already")
-	case step.Send != nil:
+	case step == nil:
+	case step.Send == nil:
+		return nil, invalid("body.state", "is required: nothing but a message begins a run")
+	case given.Input != nil:
+		return nil, invalid("body.given.input", "is said beside it already")
+	default:
 		given.Input = *step.Send
-	case step != simulate.Step{}:
-		return nil, simulate.Result{}, invalid("body.state", "is required: nothing but input begins a run")
 	}
-	session, result, err := simulate.Start(p, given)
-	if err != nil && simulationProblem(err) == nil {
-		err = invalid("body.given", err.Error())
-	}
-	return session, result, err
-}
-
-func goOn(p *flow.Program, in *simulationInput, step simulate.Step) (*simulate.Session, simulate.Result, error) {
-	if in.Given != nil {
-		return nil, simulate.Result{}, invalid("body.given", "is in the state already")
-	}
-	session, err := simulate.ParseSession(in.State)
-	if err != nil {
-		return nil, simulate.Result{}, misplaced("body.state", err)
-	}
-	result, err := session.Happen(p, step)
-	return session, result, misplaced("body", err)
+	return func(p *flow.Program) (*simulate.Session, simulate.Result, error) {
+		session, result, err := simulate.Start(p, given)
+		if err != nil && simulationProblem(err) == nil {
+			err = invalid("body.given", err.Error())
+		}
+		return session, result, err
+	}, nil
 }
 
 // misplaced is err with the place in the request.

@@ -82,6 +82,19 @@ type flowTest struct {
 	Body *testRun `json:"body,omitempty"`
 }
 
+// parsed are the tests that the request has itself.
+func (in *testRun) parsed() ([]simulate.Test, error) {
+	if in.Tests == nil {
+		return nil, nil
+	}
+	raw, err := json.Marshal(in.Tests)
+	if err != nil {
+		return nil, fmt.Errorf("writing tests: %w", err)
+	}
+	tests, err := simulate.ParseTests(raw)
+	return tests, misplaced("body.tests", err)
+}
+
 // testReport is what came of tests.
 type testReport struct {
 	Passed   bool          `json:"passed" doc:"All of them have."`
@@ -108,26 +121,28 @@ type coverageView struct {
 	MissingOutputs []string       `json:"missingOutputs" nullable:"false" doc:"That no test has taken."`
 }
 
-// runTests plays tests. Names of functions' nodes are none of the document's,
-// and do not count in the coverage.
+// runTests plays tests. What the functions do that a flow calls does not count
+// in its coverage.
 func runTests(ctx context.Context, of rehearsed, id string, in *testRun) (testReport, error) {
 	if in == nil {
 		in = &testRun{}
+	}
+	tests, err := in.parsed()
+	if err != nil {
+		return testReport{}, err
 	}
 	doc, program, err := of.Program(ctx, id, in.Version)
 	if err != nil {
 		return testReport{}, err
 	}
-	raw, err := of.Tests(ctx, id)
-	if in.Tests != nil {
-		raw, err = json.Marshal(in.Tests)
-	}
-	if err != nil {
-		return testReport{}, fmt.Errorf("reading tests: %w", err)
-	}
-	tests, err := simulate.ParseTests(raw)
-	if err != nil {
-		return testReport{}, misplaced("body.tests", err)
+	if in.Tests == nil {
+		raw, err := of.Tests(ctx, id)
+		if err != nil {
+			return testReport{}, err
+		}
+		if tests, err = simulate.ParseTests(raw); err != nil {
+			return testReport{}, fmt.Errorf("reading tests: %w", err)
+		}
 	}
 	report, err := simulate.Run(doc, program, tests)
 	if err != nil {

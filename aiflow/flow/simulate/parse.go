@@ -26,7 +26,7 @@ type Invalid struct {
 	Message string
 }
 
-func (e *Invalid) Error() string { return strings.TrimSpace("simulate: " + e.Path + " " + e.Message) }
+func (e *Invalid) Error() string { return "simulate: " + strings.TrimSpace(e.Path+" "+e.Message) }
 
 // at is err with a path in front of its own.
 func at(path string, err error) error {

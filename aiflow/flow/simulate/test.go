@@ -146,6 +146,10 @@ func (g *played) act(s Step) string {
 	if errors.Is(err, flow.ErrNotWaiting) {
 		return "The run does not wait for this: " + g.standing()
 	}
+	var bad *Invalid
+	if errors.As(err, &bad) {
+		return "step" + bad.Path + " " + bad.Message
+	}
 	if err != nil {
 		return err.Error()
 	}
