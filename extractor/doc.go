@@ -2,8 +2,8 @@
 // order number, what somebody wants.
 //
 // A [Regex] finds values by a pattern; package entity finds those of well-known
-// kinds. [Evaluate] runs the tests that are kept with
-// an extractor. [DataPayload] is the body of a webhook of type data, which a
-// program on the receiving side can decode with this package alone. Nothing
-// here knows messages, webhooks or a database.
+// kinds, and package intent tells what somebody wants. [Evaluate] runs the tests
+// that are kept with an extractor. [DataPayload] is the body of a webhook of type
+// data, which a program on the receiving side can decode with this package alone.
+// Nothing here knows messages, webhooks or a database.
 package extractor

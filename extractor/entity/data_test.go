@@ -47,7 +47,7 @@ func TestRecognizersText(t *testing.T) {
 	} {
 		for i, language := range []string{"English", "Spanish", "Portuguese"} {
 			o := &entity.Options{Locale: []string{"en", "es", "pt"}[i]}
-			right, all := 0, 0
+			right, found, all := 0, 0, 0
 			for _, s := range specifications(t, filepath.Join(shared, language, c.file+".json")) {
 				if s.Context.ReferenceDateTime != "" {
 					var err error
@@ -62,11 +62,17 @@ func TestRecognizersText(t *testing.T) {
 					if want == nil || want == "" {
 						continue
 					}
+					if end, ok := fromTheEnd[fmt.Sprint(want)]; ok {
+						want = end
+					}
 					if minor[fmt.Sprint(r.Resolution["unit"])] {
 						want = hundredth(t, want)
 					}
 					got, ok := entity.Parse(c.typ, r.Text, o)
 					all++
+					if finds(c.typ, s.Input, r.Text, o) {
+						found++
+					}
 					if ok && same(got, want) {
 						right++
 					} else {
@@ -75,16 +81,31 @@ func TestRecognizersText(t *testing.T) {
 				}
 			}
 			share := 100 * float64(right) / float64(max(all, 1))
-			t.Logf("%s %s: %d of %d, %.0f %%", language, c.typ, right, all, share)
+			t.Logf("%s %s: %d of %d, %.0f %%; %d are found in their sentences, to the letter", language, c.typ, right, all, share, found)
 			require.GreaterOrEqual(t, share, c.least[i], "%s %s", language, c.typ)
 		}
 	}
+}
+
+// finds says whether a text is found within another.
+func finds(typ, text, want string, o *entity.Options) bool {
+	asked := *o
+	asked.Types = []string{typ}
+	for _, m := range entity.Find(text, &asked) {
+		if strings.EqualFold(m.Text, want) {
+			return true
+		}
+	}
+	return false
 }
 
 // minor are units that are hundredths of a currency, which is how we count them.
 var minor = map[string]bool{
 	"Cent": true, "Pence": true, "Penny": true, "Centavo": true, "Céntimo": true, "Cêntimo": true, "Centavo de dólar": true, "Penique": true,
 }
+
+// fromTheEnd is how they write ordinals that count from the end.
+var fromTheEnd = map[string]string{"end+0": "-1", "end-1": "-2", "end-2": "-3"}
 
 func hundredth(t *testing.T, v any) string {
 	f, err := strconv.ParseFloat(strings.Replace(fmt.Sprint(v), ",", ".", 1), 64)
