@@ -152,7 +152,8 @@ func (a *Account) flow(ctx context.Context, q sqlx.QueryerContext, id, lock stri
 }
 
 // Flows lists the flows of a project, or of all if it is "", the oldest first,
-// and the cursor of the next page, "" on the last.
+// and the cursor of the next page, "" on the last. A page holds fewer where
+// drafts are large.
 func (a *Account) Flows(ctx context.Context, project string, l List) ([]Flow, string, error) {
 	last, size, err := l.bounds()
 	if err != nil {
@@ -163,9 +164,14 @@ func (a *Account) Flows(ctx context.Context, project string, l List) ([]Flow, st
 			return nil, "", err
 		}
 	}
+	const which = ` FROM aiflow_flow WHERE account = $1 AND CAST($2 AS TEXT) IN ('', project) AND number > $3 ORDER BY number LIMIT $4`
+	var sizes []int64
+	if err := a.s.db.SelectContext(ctx, &sizes, `SELECT OCTET_LENGTH(draft)`+which, a.id, project, last, size); err != nil {
+		return nil, "", fmt.Errorf("measuring flows: %w", err)
+	}
+	size = page.Fit(sizes)
 	var rows []flowRow
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+flowColumns+` FROM aiflow_flow
-		WHERE account = $1 AND CAST($2 AS TEXT) IN ('', project) AND number > $3 ORDER BY number LIMIT $4`, a.id, project, last, size+1); err != nil {
+	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+flowColumns+which, a.id, project, last, size+1); err != nil {
 		return nil, "", fmt.Errorf("listing flows: %w", err)
 	}
 	kept, next := page.Cut(rows, size, func(r flowRow) int64 { return r.Number }, func(r flowRow) flowRow { return r })

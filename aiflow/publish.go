@@ -227,9 +227,14 @@ func (a *Account) Versions(ctx context.Context, id string, l List) ([]Version, s
 	if _, err := a.flow(ctx, a.s.db, id, ""); err != nil {
 		return nil, "", err
 	}
+	const which = ` FROM aiflow_version WHERE flow = $1 AND version > $2 ORDER BY version LIMIT $3`
+	var sizes []int64
+	if err := a.s.db.SelectContext(ctx, &sizes, `SELECT OCTET_LENGTH(document) + OCTET_LENGTH(functions)`+which, id, last, size); err != nil {
+		return nil, "", fmt.Errorf("measuring versions: %w", err)
+	}
+	size = page.Fit(sizes)
 	var rows []versionRow
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT version, document, functions, created_us FROM aiflow_version
-		WHERE flow = $1 AND version > $2 ORDER BY version LIMIT $3`, id, last, size+1); err != nil {
+	if err := a.s.db.SelectContext(ctx, &rows, `SELECT version, document, functions, created_us`+which, id, last, size+1); err != nil {
 		return nil, "", fmt.Errorf("listing versions: %w", err)
 	}
 	versions, next := page.Cut(rows, size, func(r versionRow) int64 { return r.Version }, versionRow.view)

@@ -91,9 +91,14 @@ func (a *Account) Versions(ctx context.Context, id string, l List) ([]Version, s
 	if _, err := a.row(ctx, a.s.db, id, ""); err != nil {
 		return nil, "", err
 	}
+	const which = ` FROM botengine_version WHERE bot = $1 AND version > $2 ORDER BY version LIMIT $3`
+	var sizes []int64
+	if err := a.s.db.SelectContext(ctx, &sizes, `SELECT OCTET_LENGTH(document)`+which, id, last, size); err != nil {
+		return nil, "", fmt.Errorf("measuring versions: %w", err)
+	}
+	size = page.Fit(sizes)
 	var rows []versionRow
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT version, document, created_us FROM botengine_version
-		WHERE bot = $1 AND version > $2 ORDER BY version LIMIT $3`, id, last, size+1); err != nil {
+	if err := a.s.db.SelectContext(ctx, &rows, `SELECT version, document, created_us`+which, id, last, size+1); err != nil {
 		return nil, "", fmt.Errorf("listing versions: %w", err)
 	}
 	versions, next := page.Cut(rows, size, func(r versionRow) int64 { return int64(r.Version) }, func(r versionRow) Version {

@@ -84,16 +84,21 @@ func (l List) bounds() (last int64, rows int, err error) {
 }
 
 // Bots returns the bots of a line, or of all lines if reference is 0, the
-// oldest first, and the cursor of the next page, "" on the last.
+// oldest first, and the cursor of the next page, "" on the last. A page holds
+// fewer where drafts are large.
 func (a *Account) Bots(ctx context.Context, reference int64, l List) ([]Bot, string, error) {
 	last, size, err := l.bounds()
 	if err != nil {
 		return nil, "", err
 	}
+	const which = ` FROM botengine_bot WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND number > $3 ORDER BY number LIMIT $4`
+	var sizes []int64
+	if err := a.s.db.SelectContext(ctx, &sizes, `SELECT OCTET_LENGTH(draft)`+which, a.id, reference, last, size); err != nil {
+		return nil, "", fmt.Errorf("measuring bots: %w", err)
+	}
+	size = page.Fit(sizes)
 	var rows []row
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+columns+` FROM botengine_bot
-		WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND number > $3 ORDER BY number LIMIT $4`,
-		a.id, reference, last, size+1); err != nil {
+	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+columns+which, a.id, reference, last, size+1); err != nil {
 		return nil, "", fmt.Errorf("listing bots: %w", err)
 	}
 	bots, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, a.s.view)

@@ -52,3 +52,18 @@ func Cut[R, T any](rows []R, size int, number func(R) int64, view func(R) T) (it
 	}
 	return items, next
 }
+
+// weight is how many bytes of documents a page may hold.
+const weight = 8 << 20
+
+// Fit is how many rows of some sizes, in bytes, a page holds: those that come
+// first, and at least one.
+func Fit(sizes []int64) int {
+	var sum int64
+	for i, n := range sizes {
+		if sum += n; sum > weight {
+			return max(1, i)
+		}
+	}
+	return max(1, len(sizes))
+}

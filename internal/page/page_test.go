@@ -51,3 +51,16 @@ func TestBounds(t *testing.T) {
 		require.EqualError(t, err, "cursor is not a cursor of this list", cursor)
 	}
 }
+
+func TestFit(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	for want, sizes := range map[int][]int64{
+		1: {9 * mib, 1, 1},
+		2: {4 * mib, 4 * mib, 1},
+		3: {1, 2, 3},
+	} {
+		require.Equal(t, want, page.Fit(sizes))
+	}
+	require.Equal(t, 1, page.Fit(nil))
+}
