@@ -235,6 +235,10 @@ func (p *player) outcome() outcome {
 		for _, name := range []string{"tags", "fields", "language", "optedOut", "activeBot", "handoff", "botActive"} {
 			o.Contact[name] = chat[name]
 		}
+		if handoff, is := o.Contact["handoff"].(map[string]any); is {
+			delete(handoff, "since")
+			delete(handoff, "until")
+		}
 		if _, is := o.Contact["activeBot"].(map[string]any); is {
 			o.Contact["activeBot"] = "there is one"
 		}

@@ -20,7 +20,10 @@ import (
 )
 
 // flowHost is the world of runs: the chats of messaging, and webhooks.
-type flowHost struct{ s *Server }
+type flowHost struct {
+	s    *Server
+	said *repeats
+}
 
 func (h flowHost) account(c runtime.Chat) *messaging.Account { return h.s.Messaging.For(c.Account) }
 
@@ -102,6 +105,9 @@ func (h flowHost) SendTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow
 	tag, err := messaging.DecodeTag(e.Message)
 	if err != nil {
 		return "", unsendable(err)
+	}
+	if !h.said.allow(r.Chat.Key, r.ID, e.ID, e.Message, h.s.cfg.Now()) {
+		return "", &flow.Error{Code: "run.same_message", Message: "The same message was sent to the chat more than 20 times in five minutes."}
 	}
 	req := messaging.SendRequest{
 		Reference: line(r.Chat), ChatID: r.Chat.ID, Content: content, ReplyTo: e.ReplyTo, Tag: tag, Actor: actorOf(r.Engine),

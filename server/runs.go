@@ -26,7 +26,7 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 	if c.flows != nil {
 		c.flows(opts)
 	}
-	if s.Runs, err = runtime.New(ctx, c.DB, flowHost{s}, opts); err != nil {
+	if s.Runs, err = runtime.New(ctx, c.DB, flowHost{s, newRepeats()}, opts); err != nil {
 		return err
 	}
 	s.Bots, err = botengine.New(ctx, c.DB, &botengine.Options{Runs: s.Runs, Types: types, Logger: c.Logger, Now: c.Now})
