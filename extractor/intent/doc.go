@@ -6,9 +6,9 @@
 // for which intent. The same examples make the same [Model]. A model may be
 // used by many at once.
 //
-//	m, err := intent.Train([]intent.Intent{
+//	m, err := intent.Train(ctx, []intent.Intent{
 //		{Name: "refund", Examples: []string{"I want my money back", ...}},
 //		{Name: "delivery", Examples: []string{"where is my parcel", ...}},
-//	}, nil)
+//	})
 //	best, ok := m.Classify("give me back my money", 0.5)
 package intent

@@ -37,7 +37,7 @@ const (
 	decay     = 2e-6 // of the weights in use, at each step
 )
 
-// Train learns intents from their examples. It takes about half a second for a
+// Train learns intents from their examples. It takes about a second for a
 // thousand examples; it ends with the context's error when that ends first.
 // Errors name the field.
 func Train(ctx context.Context, intents []Intent) (*Model, error) {
