@@ -3,7 +3,6 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -24,7 +23,7 @@ import (
 func housed(clock *wallClock, afterCommit func(string)) func(*server.Config) {
 	return func(c *server.Config) {
 		c.Now, c.WebhookAllow, c.Exclusive = clock.Now, []string{"127.0.0.1"}, true
-		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+		c.Logger = slog.New(slog.DiscardHandler)
 		c.ChangeFlows(func(o *runtime.Options) {
 			o.AfterCommit = afterCommit
 			o.Extractor = func(string) flow.Extractor { return wordList{} }
