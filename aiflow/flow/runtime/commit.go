@@ -221,10 +221,21 @@ func (w *work) trace(ctx context.Context) error {
 		return nil
 	}
 	err := w.r.db.Insert(ctx, w.tx, `INSERT INTO flow_step (run, body)`, []string{"BIGINT", "TEXT"}, values)
+	if err == nil && w.t.out.State.Steps > maxSteps {
+		err = w.forget(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("storing the trace of a run: %w", err)
 	}
 	return nil
+}
+
+// forget drops the steps that nobody is shown: a flow that goes round and
+// round would fill the disk.
+func (w *work) forget(ctx context.Context) error {
+	_, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_step WHERE run = $1 AND id <
+		(SELECT min(s.id) FROM (SELECT id FROM flow_step WHERE run = $1 ORDER BY id DESC LIMIT $2) s)`, w.row.Seq, 2*maxSteps)
+	return err
 }
 
 // follow writes what comes after the turn: the rest of a long one, or what

@@ -95,7 +95,8 @@ type Step struct {
 	Duration time.Duration // how long it waited for what it waits for
 }
 
-// maxSteps bounds the steps of a [Detail]: the last ones are shown.
+// maxSteps bounds the steps of a [Detail]: the last ones are shown. A step has
+// at most two rows.
 const maxSteps = 1000
 
 // Detail returns one run with its last 1,000 steps, or [ErrNotFound].

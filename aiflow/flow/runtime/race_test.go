@@ -165,3 +165,22 @@ func (n named) Candidates(ctx context.Context, in runtime.Incoming) ([]runtime.C
 	}
 	return all, err
 }
+
+// TestTraceIsBounded goes round for long: what is kept is what is shown.
+func TestTraceIsBounded(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := running(t, db, nil)
+		run := f.begin(t, "", nodes(t, `"n":{"type":"integer","default":0}`, `
+			"first":{"type":"set","config":{"assign":[{"var":"n","op":"increment","value":1}]},"next":{"out":"more"}},
+			"more":{"type":"condition","config":{"branches":[{"id":"yes","when":"vars.n < 2000"}]},"next":{"yes":"first","else":"end"}},
+			"end":{"type":"end","config":{"result":"{{ vars.n }}"}}`))
+		require.Equal(t, runtime.Completed, run.Status, "%+v", run.Error)
+		var rows int
+		require.NoError(t, db.GetContext(t.Context(), &rows, `SELECT count(*) FROM flow_step`))
+		require.Equal(t, 2000, rows)
+		d, err := f.acc.Detail(t.Context(), run.ID)
+		require.NoError(t, err)
+		require.Len(t, d.Steps, 1000)
+		require.Equal(t, "end", d.Steps[999].Node)
+	})
+}
