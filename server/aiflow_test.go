@@ -164,3 +164,18 @@ func TestFlowDraft(t *testing.T) {
 		require.Empty(t, ana.call(t, "GET", "/aiflow/flow/list", "").json(200)["items"])
 	})
 }
+
+// TestFlowKeepsNumbers gives a run a number that no float64 holds.
+func TestFlowKeepsNumbers(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		_, publish := ana.project(t)
+		flow := publish(`{"format":"trunkline-flow/1","kind":"flow","slug":"id","name":"Id","start":"t","nodes":{
+			"t":{"type":"trigger","config":{"on":[{"kind":"api"}]},"next":{"out":"end"}},"end":{"type":"end","config":{"result":"{{ input.id }}"}}}}`)
+		body := fmt.Sprintf(`"flowId":%q,"input":{"id":9007199254740993}`, flow)
+		require.Contains(t, ana.call(t, "POST", "/aiflow/run", "{"+body+"}").Body.String(), `"output":9007199254740993`)
+		outcome := ana.call(t, "POST", "/service-mcp/execute", `{"function":"run_flow","arguments":{`+body+`}}`)
+		require.Contains(t, outcome.Body.String(), `{"result":9007199254740993}`)
+	})
+}

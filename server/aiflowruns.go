@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,11 +44,22 @@ func (s *Server) flowRunRoutes(a *api) {
 	}, auth.FlowsManage, s.approveRun)
 }
 
+// exactObject is a JSON object whose numbers are as they were written: ids of
+// other systems may be larger than a float64 holds.
+type exactObject map[string]any
+
+// UnmarshalJSON reads an object.
+func (o *exactObject) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(o))
+}
+
 type startFlow struct {
 	Body struct {
 		FlowID    string               `json:"flowId" minLength:"1" maxLength:"64"`
 		ChatID    *string              `json:"chatId,omitempty" minLength:"1" maxLength:"512" example:"ana@sandbox"`
-		Input     map[string]any       `json:"input,omitempty" doc:"What expressions see as start and input."`
+		Input     exactObject          `json:"input,omitempty" doc:"What expressions see as start and input."`
 		Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1"`
 	}
 }
@@ -151,8 +163,8 @@ func (s *Server) cancelRun(ctx context.Context, c call, in *runAction) (runView,
 type runEvent struct {
 	ID   string `path:"runId" maxLength:"64" doc:"Id of the run."`
 	Body struct {
-		Name string         `json:"name" minLength:"1" maxLength:"64" example:"paid"`
-		Data map[string]any `json:"data,omitempty"`
+		Name string      `json:"name" minLength:"1" maxLength:"64" example:"paid"`
+		Data exactObject `json:"data,omitempty"`
 	}
 }
 
@@ -179,13 +191,13 @@ type flowRunner struct{ s *Server }
 
 // RunFlow begins a run and returns how it stands after its first turn.
 func (r flowRunner) RunFlow(ctx context.Context, account string, run functions.FlowRun) (functions.FlowResult, error) {
-	input := make(map[string]any, len(run.Input))
-	for name, raw := range run.Input {
-		var v any
-		if err := json.Unmarshal(raw, &v); err != nil {
-			return functions.FlowResult{}, invalid("body.input", "must hold JSON values")
-		}
-		input[name] = v
+	raw, err := json.Marshal(run.Input)
+	if err != nil {
+		return functions.FlowResult{}, invalid("body.input", "must hold JSON values")
+	}
+	var input exactObject
+	if err := input.UnmarshalJSON(raw); err != nil {
+		return functions.FlowResult{}, invalid("body.input", "must be an object")
 	}
 	begun, err := r.s.runFlow(ctx, account, run.FlowID, run.Reference, run.ChatID, input)
 	if err != nil {
