@@ -18,6 +18,8 @@ import (
 const (
 	maxName  = 200     // characters of a test's name
 	maxTests = 1 << 20 // bytes of a list of tests
+
+	mostTimers = 1000 // of a session; a run has one for what it waits for, and one for each call around
 )
 
 // Invalid reports something that cannot be played.
@@ -122,6 +124,8 @@ func ParseSession(raw []byte) (*Session, error) {
 		return nil, &Invalid{".state", "is required"}
 	case !sane(s.Now):
 		return nil, &Invalid{".now", tooFar}
+	case len(s.Timers) > mostTimers:
+		return nil, &Invalid{".timers", "are more than a run can have"}
 	case !sane(s.Given.Now):
 		return nil, &Invalid{".given.now", tooFar}
 	}

@@ -64,6 +64,21 @@ func TestExactNumbers(t *testing.T) {
 	require.Equal(t, "9007199254740993", fmt.Sprint(s.State.Start["order"]))
 }
 
+// TestTooManyTimers refuses a session that would take long.
+func TestTooManyTimers(t *testing.T) {
+	t.Parallel()
+	_, p, _ := booking(t)
+	s, _, err := simulate.Start(p, simulate.Given{})
+	require.NoError(t, err)
+	s.Timers = make([]flow.SetTimer, 1001)
+	raw, err := json.Marshal(s)
+	require.NoError(t, err)
+	_, err = simulate.ParseSession(raw)
+	var bad *simulate.Invalid
+	require.ErrorAs(t, err, &bad)
+	require.Equal(t, ".timers", bad.Path)
+}
+
 // TestTestsEnd bounds what all tests together may do.
 func TestTestsEnd(t *testing.T) {
 	t.Parallel()
@@ -83,4 +98,31 @@ func TestTestsEnd(t *testing.T) {
 	last := r.Tests[len(tests)-1]
 	require.False(t, last.Passed)
 	require.Contains(t, last.Failure.Message, "10000 steps")
+}
+
+// FuzzParse has whatever is taken from outside go on, and be written again.
+func FuzzParse(f *testing.F) {
+	d, p, tests := booking(f)
+	s, _, err := simulate.Start(p, tests[0].Given)
+	require.NoError(f, err)
+	raw, err := json.Marshal(s)
+	require.NoError(f, err)
+	f.Add(string(raw))
+	f.Add(`[{"name":"x","given":{"mocks":[{"times":-1}]},"steps":[{"advance":"PT1H"},{"expect":{"data":{"a":1}}}]}]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if tests, err := simulate.ParseTests([]byte(text)); err == nil {
+			_, err = simulate.Run(d, p, tests)
+			require.NoError(t, err)
+		}
+		s, err := simulate.ParseSession([]byte(text))
+		if err != nil {
+			return
+		}
+		for _, step := range []simulate.Step{{Send: &simulate.Message{"text": "Monday"}}, {Advance: "P90D"}, {Handoff: "closed"}, {Cancel: true}} {
+			if r, err := s.Happen(p, step); err == nil {
+				_, err = json.Marshal([]any{s, r})
+				require.NoError(t, err)
+			}
+		}
+	})
 }
