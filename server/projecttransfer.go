@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
@@ -47,6 +50,13 @@ type fileFlow struct {
 type fileVersion struct {
 	Document  document   `json:"document"`
 	Functions []document `json:"functions" maxItems:"100" nullable:"false" doc:"What it calls, in whatever depth, by slug."`
+}
+
+// Schema stands where it is used: of a reference that may be null huma could
+// not say what is wrong.
+func (fileVersion) Schema(r huma.Registry) *huma.Schema {
+	type plain fileVersion
+	return huma.SchemaFromType(r, reflect.TypeFor[plain]())
 }
 
 func viewFile(f aiflow.File) projectFile {
