@@ -227,7 +227,7 @@ func TestErase(t *testing.T) {
 		require.ErrorIs(t, err, runtime.ErrNotFound)
 		var left int
 		require.NoError(t, db.GetContext(t.Context(), &left, `SELECT (SELECT count(*) FROM flow_step) + (SELECT count(*) FROM flow_timer) + (SELECT count(*) FROM flow_sent)
-			+ (SELECT count(*) FROM flow_input)`))
+			+ (SELECT count(*) FROM flow_input) + (SELECT count(*) FROM flow_document)`))
 		require.Zero(t, left)
 	})
 }

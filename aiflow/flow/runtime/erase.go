@@ -110,7 +110,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("erasing inputs: %w", err)
 	}
-	return nil
+	return a.r.dropDocuments(ctx, a.r.now()) // they may hold secrets
 }
 
 // deleteRuns removes some runs of a condition with an order, whose parameter is

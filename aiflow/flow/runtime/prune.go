@@ -46,10 +46,15 @@ func (r *Runtime) Prune(ctx context.Context) error {
 			}
 		}
 	}
-	before := database.Micros(now.Add(-documentLife))
+	return r.dropDocuments(ctx, now.Add(-documentLife))
+}
+
+// dropDocuments deletes documents from before a time that no run has. A run
+// that is about to begin stores its own again.
+func (r *Runtime) dropDocuments(ctx context.Context, before time.Time) error {
 	err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_document WHERE created_us < $1
-			AND NOT EXISTS (SELECT 1 FROM flow_run r WHERE r.document = hash)`, before)
+		_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_document WHERE created_us <= $1
+			AND NOT EXISTS (SELECT 1 FROM flow_run r WHERE r.document = hash)`, database.Micros(before))
 		return err
 	})
 	if err != nil {
