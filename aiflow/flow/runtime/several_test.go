@@ -60,9 +60,9 @@ func TestSeveralRuns(t *testing.T) {
 func TestBusyRunHearsLater(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		asked, answer := make(chan struct{}, 2), make(chan struct{})
-		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			asked <- struct{}{}
-			<-answer
+			awaitAnswer(answer, r)
 		}))
 		t.Cleanup(server.Close)
 		f := running(t, db, nil)
