@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -39,6 +40,7 @@ type Service struct {
 	db       *database.DB
 	opts     Options
 	triggers runtime.Triggers
+	changes  atomic.Int64
 }
 
 //go:embed migrations/*.sql
@@ -84,6 +86,10 @@ func (s *Service) lock() string {
 	}
 	return ""
 }
+
+// Changes counts what may have changed on which lines something listens, by
+// this Service: who remembers that looks again when it rises.
+func (s *Service) Changes() int64 { return s.changes.Load() }
 
 // Account is the share of a [Service] that belongs to one account. What
 // belongs to another is not found.

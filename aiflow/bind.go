@@ -19,6 +19,7 @@ type Binding struct {
 
 // Bind sets how a flow listens on a line. A function is [ErrFunction].
 func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, error) {
+	defer a.s.changes.Add(1)
 	if b.Priority != nil && (*b.Priority < -100 || *b.Priority > 100) {
 		return nil, &Invalid{"priority", "must be between -100 and 100"}
 	}

@@ -102,6 +102,7 @@ func (a *Account) Bot(ctx context.Context, id string) (Bot, error) {
 // Update changes a bot's name, its draft, or what starts it, which is written
 // into the draft. What is published stays as it is.
 func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, error) {
+	defer a.s.changes.Add(1)
 	if err := c.check(); err != nil {
 		return Bot{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -34,6 +35,7 @@ type Service struct {
 	db       *database.DB
 	opts     Options
 	triggers runtime.Triggers
+	changes  atomic.Int64
 }
 
 //go:embed migrations/*.sql
@@ -69,6 +71,10 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s.opts.Runs.Serve(s)
 	return s, nil
 }
+
+// Changes counts what may have changed on which lines something listens, by
+// this Service: who remembers that looks again when it rises.
+func (s *Service) Changes() int64 { return s.changes.Load() }
 
 // Account is the share of a [Service] that belongs to one account. What
 // belongs to another is not found.

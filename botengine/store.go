@@ -142,6 +142,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 
 // Switch lets a bot of a line answer, or not, and returns what was before.
 func (a *Account) Switch(ctx context.Context, reference int64, id string, active bool) (before bool, err error) {
+	defer a.s.changes.Add(1)
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		r, err := a.row(ctx, tx, id, a.s.lock())
 		if err == nil && r.Reference != reference {

@@ -18,7 +18,7 @@ import (
 type toFlows struct{ s *Server }
 
 // EventsTx queues the messages of contacts in whose chats something listens.
-// Most lines have no bots: for them it costs three statements a transaction.
+// Most lines have no bots: for them it costs one statement a transaction.
 func (t toFlows) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
 	evs = slices.DeleteFunc(slices.Clone(evs), func(ev messaging.Event) bool {
 		return ev.Type != messaging.EventMessage || ev.Actor != messaging.ActorContact
@@ -51,11 +51,7 @@ func (t toFlows) listeners(ctx context.Context, tx *sqlx.Tx, evs []messaging.Eve
 			refs = append(refs, ref)
 		}
 	}
-	bots, err := t.s.Bots.ListeningTx(ctx, tx, refs)
-	if err != nil {
-		return nil, err
-	}
-	flows, err := t.s.Flows.ListeningTx(ctx, tx, refs)
+	lines, err := t.s.listeners.ListeningTx(ctx, tx, t.s, refs)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +59,7 @@ func (t toFlows) listeners(ctx context.Context, tx *sqlx.Tx, evs []messaging.Eve
 	if err != nil {
 		return nil, err
 	}
-	return func(ev messaging.Event) bool {
-		return bots[int64(ev.Reference)] || flows[int64(ev.Reference)] || chats[ev.Key]
-	}, nil
+	return func(ev messaging.Event) bool { return lines[int64(ev.Reference)] || chats[ev.Key] }, nil
 }
 
 // queue has a message answered, unless it says nothing: it reacts to another,

@@ -61,21 +61,22 @@ type Server struct {
 	// program may have its own.
 	Metrics *prometheus.Registry
 
-	cfg      Config
-	media    *media.Library // nil: files are not kept
-	db       *database.DB
-	log      *slog.Logger
-	router   *mux.Router
-	handler  http.Handler
-	api      *api
-	http     *httpMetrics
-	limits   tokenLimits
-	origins  *http.CrossOriginProtection
-	probe    probe
-	echo     *webhook.Echo
-	started  time.Time
-	stopping chan struct{} // closed when draining begins
-	stopOnce sync.Once
+	cfg       Config
+	media     *media.Library // nil: files are not kept
+	db        *database.DB
+	log       *slog.Logger
+	router    *mux.Router
+	handler   http.Handler
+	api       *api
+	http      *httpMetrics
+	limits    tokenLimits
+	origins   *http.CrossOriginProtection
+	probe     probe
+	echo      *webhook.Echo
+	listeners listeners
+	started   time.Time
+	stopping  chan struct{} // closed when draining begins
+	stopOnce  sync.Once
 }
 
 //go:embed migrations/*.sql
