@@ -41,7 +41,7 @@ func FuzzBody(f *testing.F) {
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, body string) {
 		if strings.Contains(body, "waits") {
-			t.Skip("it would")
+			return // a function of the shop, which waits for its test
 		}
 		for _, revision := range []string{"", "2025-03-26", newest} {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://chat.example.com"+protocol.Path, strings.NewReader(body))
