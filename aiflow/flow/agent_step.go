@@ -63,6 +63,7 @@ func (c *agentConfig) done(t *Turn, done EffectDone) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
+	t.Note(nil, r.told(nil))
 	kept, err := admit(r.Resume)
 	if err != nil {
 		return Exit{}, err
@@ -109,7 +110,7 @@ func (c *agentConfig) approve(t *Turn, r ModelResult, kept any) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, map[string]any{"tool": r.Tool, "arguments": arguments})
+	t.Note(nil, r.told(map[string]any{"tool": r.Tool, "arguments": arguments}))
 	until := t.world.Now.Add(approvalTime)
 	return t.Wait(Wait{Kind: WaitApproval, ID: ask.ID, Timer: t.SetTimer(until), Until: until, Data: kept}), nil
 }

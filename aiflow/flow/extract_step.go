@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"maps"
 	"time"
 )
 
@@ -72,7 +73,9 @@ func (c *extractConfig) found(t *Turn, values map[string]any) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, map[string]any{"values": v})
+	out := map[string]any{"values": v}
+	maps.Copy(out, t.row.Out)
+	t.Note(nil, out)
 	if err := t.save(c.SaveTo, v); err != nil {
 		return Exit{}, err
 	}
@@ -110,6 +113,7 @@ func (c *extractConfig) Resume(t *Turn, in Input) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
+	t.Note(nil, r.told(nil))
 	switch r.Finish {
 	case FinishDone:
 		return c.found(t, object(r.Value))

@@ -40,6 +40,7 @@ type Trigger struct {
 
 	channels []string
 	groups   bool
+	kinds    []string
 	rules    []rule
 }
 
@@ -64,9 +65,37 @@ func (p *Program) Trigger() *Trigger {
 	t.channels, t.groups = c.Channels, c.Groups
 	for _, on := range c.On {
 		t.rules = append(t.rules, on.rules()...)
+		if kind := on.kind(); !slices.Contains(t.kinds, kind) {
+			t.kinds = append(t.kinds, kind)
+		}
 	}
 	slices.SortStableFunc(t.rules, func(a, b rule) int { return int(a.rank - b.rank) })
 	return t
+}
+
+// Kinds are what the trigger listens to, in the order of its node and each
+// once: the kinds of its rules, but "always" for any_message and "regex" for
+// keywords that are regular expressions.
+func (t *Trigger) Kinds() []string { return slices.Clone(t.kinds) }
+
+// kind is a rule in one word.
+func (r triggerRule) kind() string {
+	switch {
+	case r.Kind == "any_message":
+		return "always"
+	case r.Kind == "keyword" && r.Match == "regex":
+		return "regex"
+	}
+	return r.Kind
+}
+
+// Narrowest is the rank of the narrowest rule that takes messages: [RankAny]
+// if none does.
+func (t *Trigger) Narrowest() Rank {
+	if len(t.rules) == 0 {
+		return RankAny
+	}
+	return t.rules[0].rank
 }
 
 // Match says whether the trigger takes an arrival, and by how narrow a rule.

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"maps"
 	"strings"
 	"unicode/utf8"
 )
@@ -72,6 +73,7 @@ func (c *assistantConfig) Resume(t *Turn, in Input) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
+	t.Note(nil, r.told(nil))
 	switch r.Finish {
 	case FinishDone:
 		return t.answer(r, c.Output.Mode, c.Send, c.SaveTo)
@@ -97,7 +99,7 @@ func (t *Turn) answer(r ModelResult, mode string, send bool, saveTo string) (Exi
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, map[string]any{"answer": v})
+	t.Note(nil, r.told(map[string]any{"answer": v}))
 	if err := t.save(saveTo, v); err != nil {
 		return Exit{}, err
 	}
@@ -107,6 +109,39 @@ func (t *Turn) answer(r ModelResult, mode string, send bool, saveTo string) (Exi
 		}
 	}
 	return Out("out"), nil
+}
+
+// told is what a trace says of a result, beside what else is said of it. It is
+// nil when there is nothing to say.
+func (r *ModelResult) told(more map[string]any) map[string]any {
+	out := maps.Clone(more)
+	if out == nil {
+		out = map[string]any{}
+	}
+	if u := r.Usage; u != nil {
+		usage := map[string]any{"calls": u.Calls, "inputTokens": u.InputTokens, "outputTokens": u.OutputTokens, "cost": nil}
+		if u.Cost != nil {
+			usage["cost"] = float64(*u.Cost) / 1000 // in micro-USD, as everywhere that it is shown
+		}
+		if u.Model != "" {
+			usage["model"] = u.Model
+		}
+		out["usage"] = usage
+	}
+	if r.StopReason != "" {
+		out["stopReason"] = r.StopReason
+	}
+	if len(r.Sources) > 0 {
+		sources := make([]any, len(r.Sources))
+		for i, s := range r.Sources {
+			sources[i] = map[string]any{"file": s.File, "name": s.Name, "part": s.Part}
+		}
+		out["sources"] = sources
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 // speak sends a text, in several messages when it is long.

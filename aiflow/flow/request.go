@@ -79,6 +79,28 @@ type ModelResult struct {
 
 	Tool      string `json:"tool,omitempty"`      // with [FinishApproval]
 	Arguments any    `json:"arguments,omitempty"` // with [FinishApproval]
+
+	// What the trace shows of how the answer came about.
+	StopReason string        `json:"stopReason,omitempty"` // why the model or the agent stopped, in one word
+	Usage      *ModelUsage   `json:"usage,omitempty"`
+	Sources    []ModelSource `json:"sources,omitempty"` // the files that the model was shown parts of
+}
+
+// ModelUsage is what the answer of a model or an agent took, all calls of models
+// together.
+type ModelUsage struct {
+	Model        string `json:"model,omitempty"` // that answered last, provider/model
+	Calls        int64  `json:"calls"`
+	InputTokens  int64  `json:"inputTokens"`
+	OutputTokens int64  `json:"outputTokens"`
+	Cost         *int64 `json:"cost"` // in nano-USD; nil: that of some call is not known
+}
+
+// ModelSource is a part of a file that a model was shown.
+type ModelSource struct {
+	File string `json:"file"` // its id
+	Name string `json:"name"`
+	Part int    `json:"part"` // which of its parts, from 1
 }
 
 // Finish says why a model or an agent stopped.

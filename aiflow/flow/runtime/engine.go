@@ -17,7 +17,8 @@ import (
 // and hands out what they run.
 type Engine interface {
 	Name() string
-	// Candidates are the flows whose triggers take a message.
+	// Candidates are the flows that listen on the line of a message: those
+	// whose triggers take it, and others, with Passes.
 	Candidates(ctx context.Context, in Incoming) ([]Candidate, error)
 	// Source is a version of a flow; 0 is its draft.
 	Source(ctx context.Context, account, owner string, version int64) (Source, error)
@@ -47,7 +48,7 @@ type Source struct {
 	Functions []*flow.Document
 }
 
-// Candidate is a flow that wants a message.
+// Candidate is a flow that is asked whether it wants a message.
 type Candidate struct {
 	Owner     string // the engine's id of it
 	Version   int64
@@ -56,6 +57,9 @@ type Candidate struct {
 	CreatedAt time.Time // and then the older
 	Cooldown  time.Duration
 	WhenBusy  string // "ignore", "interrupt" or "queue"
+	// Passes says that the flow's trigger does not take the message: it is
+	// named so that people see why it does not answer.
+	Passes bool
 
 	engine Engine
 }
@@ -74,6 +78,7 @@ type decision struct {
 	start     *Start  // nil: nothing
 	interrupt *runRow // is cancelled first
 	after     *runRow // start waits until it has ended
+	asked     []Asked // who was asked, in order
 }
 
 // decide finds the flow that answers a message while runs are active in its
@@ -83,21 +88,61 @@ func (r *Runtime) decide(ctx context.Context, in Incoming, active []*runRow) (de
 	if err != nil {
 		return decision{}, err
 	}
-	for _, c := range all {
-		cool, err := r.cooling(ctx, in, c)
-		if err != nil {
-			return decision{}, err
+	var d decision
+	for i, c := range all {
+		says := AskedPasses
+		if !c.Passes {
+			if says, err = r.ask(ctx, in, c, active, &d); err != nil {
+				return decision{}, err
+			}
 		}
-		if cool {
-			continue
+		d.note(c, says)
+		if says == AskedAnswers || says == AskedBusy {
+			d.behind(all[i+1:])
+			return d, nil
 		}
-		return r.begin(ctx, in, c, active)
 	}
-	return decision{}, nil
+	return d, nil
 }
 
-// candidates are the flows of all engines that want a message, who is to
-// answer first.
+// ask asks a flow whose trigger takes a message, and has d begin it.
+func (r *Runtime) ask(ctx context.Context, in Incoming, c Candidate, active []*runRow, d *decision) (string, error) {
+	cool, err := r.cooling(ctx, in, c)
+	if err != nil || cool {
+		return AskedCooling, err
+	}
+	asked := d.asked
+	if *d, err = r.begin(ctx, in, c, active); err != nil {
+		return "", err
+	}
+	d.asked = asked
+	if d.start == nil {
+		return AskedBusy, nil
+	}
+	return AskedAnswers, nil
+}
+
+// note says what a flow said.
+func (d *decision) note(c Candidate, says string) {
+	if says == AskedPasses && len(d.asked) >= mostPassing {
+		return
+	}
+	d.asked = append(d.asked, Asked{c.engine.Name(), c.Owner, c.Version, c.Priority, says})
+}
+
+// behind notes those that are asked no more.
+func (d *decision) behind(rest []Candidate) {
+	for _, c := range rest {
+		if c.Passes {
+			d.note(c, AskedPasses)
+		} else {
+			d.note(c, AskedBehind)
+		}
+	}
+}
+
+// candidates are the flows of all engines that listen for a message, who is to
+// be asked first.
 func (r *Runtime) candidates(ctx context.Context, in Incoming) ([]Candidate, error) {
 	var all []Candidate
 	for _, e := range r.engines {
@@ -169,7 +214,7 @@ func (r *Runtime) interrupts(ctx context.Context, in Incoming, waiting *runRow) 
 		return decision{}, err
 	}
 	for _, c := range all {
-		if c.Rank >= flow.RankFirst || c.Owner == waiting.Owner && c.engine.Name() == waiting.Engine {
+		if c.Passes || c.Rank >= flow.RankFirst || c.Owner == waiting.Owner && c.engine.Name() == waiting.Engine {
 			continue
 		}
 		cool, err := r.cooling(ctx, in, c)

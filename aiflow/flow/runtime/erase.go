@@ -38,6 +38,10 @@ func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
 		if err != nil {
 			return fmt.Errorf("erasing runs of groups: %w", err)
 		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM flow_route WHERE `+where+` AND `+in, append([]any{a.id, e.Reference}, values...)...)
+		if err != nil {
+			return fmt.Errorf("erasing routes of groups: %w", err)
+		}
 	}
 	return a.eraseUnheard(ctx, tx, e)
 }
@@ -45,7 +49,7 @@ func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
 // eraseTx removes runs and inputs of a condition. What belongs to runs goes
 // with them.
 func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, where string, args ...any) error {
-	for _, table := range []string{"flow_input", "flow_run"} {
+	for _, table := range []string{"flow_input", "flow_route", "flow_run"} {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+where, args...); err != nil {
 			return fmt.Errorf("erasing runs: %w", err)
 		}
@@ -104,11 +108,10 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 		}
 	}
 	err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_input WHERE account = $1`, a.id)
-		return err
+		return a.eraseTx(context.WithoutCancel(ctx), tx, `account = $1`, a.id)
 	})
 	if err != nil {
-		return fmt.Errorf("erasing inputs: %w", err)
+		return err
 	}
 	return a.r.dropDocuments(ctx, a.r.now()) // they may hold secrets
 }

@@ -31,6 +31,8 @@ type inputRow struct {
 
 	heard string // id of a message that somebody in a group wrote
 	look  bool   // there is more in the mailbox, or there may be once this is worked on
+
+	routed *routing // where it goes, of a message
 }
 
 // post is an input to be put into a mailbox.
@@ -138,7 +140,10 @@ func (r *Runtime) takeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
 	if err != nil {
 		return fmt.Errorf("taking an input: %w", err)
 	}
-	return one(res)
+	if err := one(res); err != nil {
+		return err
+	}
+	return r.routeTx(ctx, tx, in)
 }
 
 // one is [errTaken] unless one row was changed.

@@ -35,11 +35,13 @@ func (r *Runtime) message(ctx context.Context, in *inputRow, runs []*runRow) err
 	if m.Arrival.Group {
 		in.heard, _ = m.Message["id"].(string)
 	}
+	in.route(m)
 	view, err := r.lookAt(ctx, m.Chat)
 	if err != nil {
 		return err
 	}
 	if view.Silent {
+		in.went(RouteSilent, "", nil)
 		return r.drop(ctx, in, "silent")
 	}
 	for _, run := range slices.Backward(runs) {
@@ -69,12 +71,14 @@ func (r *Runtime) reply(ctx context.Context, run *runRow, in *inputRow, m Incomi
 			return true, r.carryOut(ctx, d, in, view)
 		}
 	}
+	in.went(RouteContinued, run.ID, nil)
 	return r.turn(ctx, run, in, flow.Reply{Message: m.Message}, view)
 }
 
 // carryOut does what was decided on a message.
 func (r *Runtime) carryOut(ctx context.Context, d decision, in *inputRow, view View) error {
 	if d.start == nil {
+		in.went(RouteNobody, "", d.asked)
 		return r.drop(ctx, in, kindMessage)
 	}
 	if d.interrupt != nil {
@@ -97,6 +101,7 @@ func (r *Runtime) carryOut(ctx context.Context, d decision, in *inputRow, view V
 	if err != nil {
 		return err
 	}
+	in.went(RouteBegun, row.ID, d.asked)
 	begun := r.now()
 	t := &turn{row: *row, loaded: l, in: in, input: d.start.begin(), begun: begun, fresh: true}
 	t.world = r.world(row, view, begun)
@@ -109,6 +114,7 @@ func (r *Runtime) queueRun(ctx context.Context, d decision, in *inputRow, l *loa
 	if err != nil {
 		return err
 	}
+	in.went(RouteQueued, row.ID, d.asked)
 	return r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		if err := r.takeTx(ctx, tx, in); err != nil {

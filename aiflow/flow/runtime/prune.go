@@ -46,6 +46,13 @@ func (r *Runtime) Prune(ctx context.Context) error {
 			}
 		}
 	}
+	life := routeLife
+	if r.opts.Retention > 0 {
+		life = min(life, r.opts.Retention)
+	}
+	if err := r.pruneRoutes(ctx, now.Add(-life)); err != nil {
+		return err
+	}
 	return r.dropDocuments(ctx, now.Add(-documentLife))
 }
 

@@ -101,6 +101,7 @@ func (f *failures) forget(mailbox string) {
 // that nobody can take.
 func (r *Runtime) giveUp(ctx context.Context, in *inputRow) error {
 	if in.Run == 0 {
+		in.went(RouteFailed, "", nil)
 		return r.drop(ctx, in, "failed")
 	}
 	row, err := r.runBySeq(ctx, in.Run)

@@ -1,0 +1,144 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// What becomes of a message.
+const (
+	RouteContinued = "continued" // a run waited for it
+	RouteBegun     = "begun"     // a flow answers
+	RouteQueued    = "queued"    // a flow answers once an earlier run of it has ended
+	RouteSilent    = "silent"    // no bot may speak in the chat
+	RouteNobody    = "nobody"    // nothing that listens takes it
+	RouteFailed    = "failed"    // it was given up after many attempts
+)
+
+// What a flow says that is asked whether it answers.
+const (
+	AskedAnswers = "answers"
+	AskedBehind  = "behind"  // it would, but another one was asked first
+	AskedPasses  = "passes"  // its trigger does not take the message
+	AskedCooling = "cooling" // it was begun in the chat a short time ago
+	AskedBusy    = "busy"    // a run of it is active in the chat, and its trigger ignores messages then
+)
+
+// Route says why a message was answered, and by whom, or why it was not.
+type Route struct {
+	At      time.Time `json:"-"`
+	Outcome string    `json:"outcome"`       // one of the Route constants
+	Run     string    `json:"run,omitempty"` // that took it, or that it began; "": none
+	// Asked are the flows that were asked, in their order; empty when a run
+	// waited for the message, and when nobody may speak. Of those that pass at
+	// most 20 are named.
+	Asked []Asked `json:"asked,omitempty"`
+}
+
+// Asked is a flow that was asked whether it answers a message.
+type Asked struct {
+	Engine   string `json:"engine"`
+	Owner    string `json:"owner"`
+	Version  int64  `json:"version"`
+	Priority int    `json:"priority"`
+	Outcome  string `json:"outcome"` // one of the Asked constants
+}
+
+// mostPassing bounds how many flows of a [Route] are named that pass.
+const mostPassing = 20
+
+// routeLife is how long routes are kept, or as long as runs, if that is
+// shorter.
+const routeLife = 30 * 24 * time.Hour
+
+// routing is a [Route] that is being found.
+type routing struct {
+	Route
+	account, chatID, message string
+	reference                int64
+}
+
+// route begins the route of a message. One without an id has none: nobody
+// could ask for it.
+func (in *inputRow) route(m Incoming) {
+	if id, _ := m.Message["id"].(string); id != "" {
+		in.routed = &routing{account: m.Chat.Account, reference: m.Chat.Reference, chatID: m.Chat.ID, message: id}
+	}
+}
+
+// went says where a message goes.
+func (in *inputRow) went(outcome, run string, asked []Asked) {
+	if in.routed != nil {
+		in.routed.Route = Route{Outcome: outcome, Run: run, Asked: asked}
+	}
+}
+
+// routeTx stores where an input went that is a message.
+func (r *Runtime) routeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
+	to := in.routed
+	if to == nil || to.Outcome == "" {
+		return nil
+	}
+	body, err := json.Marshal(to.Route)
+	if err != nil {
+		return fmt.Errorf("writing where a message goes: %w", err)
+	}
+	_, err = r.db.ExecTx(ctx, tx, `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us) VALUES ($1, $2, $3, $4, $5, $6)`,
+		to.account, to.reference, to.chatID, storable(to.message), string(body), database.Micros(r.now()))
+	if err != nil {
+		return fmt.Errorf("noting where a message goes: %w", err)
+	}
+	return nil
+}
+
+// Routes say why a message, of which these are all ids, was answered, or why
+// not, the oldest first. There are none of messages that came where nothing
+// listens, and of those from more than 30 days ago.
+func (a *Account) Routes(ctx context.Context, reference int64, messages []string) ([]Route, error) {
+	if len(messages) == 0 {
+		return nil, nil
+	}
+	in, args := a.r.db.Dialect.In("message", 3, anyOf(messages))
+	var rows []struct {
+		Body string `db:"body"`
+		AtUS int64  `db:"at_us"`
+	}
+	err := a.r.db.SelectContext(ctx, &rows, `SELECT body, at_us FROM flow_route WHERE account = $1 AND reference = $2 AND `+in+` ORDER BY id`,
+		append([]any{a.id, reference}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading where a message went: %w", err)
+	}
+	out := make([]Route, len(rows))
+	for i, row := range rows {
+		if err := json.Unmarshal([]byte(row.Body), &out[i]); err != nil {
+			return nil, fmt.Errorf("reading where a message went: %w", err)
+		}
+		out[i].At = database.Time(row.AtUS)
+	}
+	return out, nil
+}
+
+// pruneRoutes deletes routes from before a time. They are in its order, nearly.
+func (r *Runtime) pruneRoutes(ctx context.Context, before time.Time) error {
+	for n := int64(eraseChunk); n == eraseChunk; {
+		err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_route WHERE at_us < $1
+				AND id IN (SELECT id FROM flow_route ORDER BY id LIMIT $2)`, database.Micros(before), eraseChunk)
+			if err != nil {
+				return err
+			}
+			n, err = res.RowsAffected()
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("deleting old routes: %w", err)
+		}
+	}
+	return nil
+}
