@@ -11,6 +11,6 @@
 //	acc := flows.For(aiflow.OneAccount)
 //	project, err := acc.CreateProject(ctx, aiflow.NewProject{Name: "Shop"})
 //	f, err := acc.Create(ctx, aiflow.NewFlow{Project: project.ID, Name: "Invoice", Draft: draft})
-//	f, err = acc.Publish(ctx, f.ID)
+//	f, err = acc.Publish(ctx, f.ID, aiflow.Publisher{})
 //	run, err := acc.Start(ctx, aiflow.Start{Flow: f.ID, Input: map[string]any{"order": 17}})
 package aiflow

@@ -115,14 +115,14 @@ func uses(a *aiflow.Account) map[string]func(ctx context.Context, id string) err
 			_, err := a.Update(ctx, id, aiflow.FlowChange{Name: &name})
 			return err
 		},
-		"publish":  func(ctx context.Context, id string) error { _, err := a.Publish(ctx, id); return err },
+		"publish":  func(ctx context.Context, id string) error { _, err := a.Publish(ctx, id, aiflow.Publisher{}); return err },
 		"validate": func(ctx context.Context, id string) error { _, err := a.Validate(ctx, id); return err },
 		"version":  func(ctx context.Context, id string) error { _, err := a.Version(ctx, id, 1); return err },
 		"versions": func(ctx context.Context, id string) error {
 			_, _, err := a.Versions(ctx, id, aiflow.List{})
 			return err
 		},
-		"rollback": func(ctx context.Context, id string) error { _, err := a.Rollback(ctx, id, 1); return err },
+		"rollback": func(ctx context.Context, id string) error { _, err := a.Rollback(ctx, id, 1, aiflow.Publisher{}); return err },
 		"diff":     func(ctx context.Context, id string) error { _, err := a.Diff(ctx, id, 0, 0); return err },
 		"used by":  func(ctx context.Context, id string) error { _, _, err := a.UsedBy(ctx, id, aiflow.List{}); return err },
 		"bind": func(ctx context.Context, id string) error {

@@ -109,7 +109,7 @@ func (a *Account) Validate(ctx context.Context, id string) ([]flow.Problem, erro
 // that it calls as they are published now. Runs that are under way go on with
 // the version that they began with. A draft with errors is a [*Refused]; one
 // that is published already, with the same functions, is not published again.
-func (a *Account) Publish(ctx context.Context, id string) (Flow, error) {
+func (a *Account) Publish(ctx context.Context, id string, by Publisher) (Flow, error) {
 	var r flowRow
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		if r, err = a.flow(ctx, tx, id, a.s.lock()); err != nil {
@@ -123,7 +123,7 @@ func (a *Account) Publish(ctx context.Context, id string) (Flow, error) {
 		if program == nil {
 			return &Refused{problems}
 		}
-		return a.s.publishTx(ctx, tx, &r, json.RawMessage(r.Draft), doc, env.pins(doc, program))
+		return a.s.publishTx(ctx, tx, &r, edition{json.RawMessage(r.Draft), doc, env.pins(doc, program), by})
 	})
 	if err != nil {
 		return Flow{}, fmt.Errorf("publishing a flow: %w", orSlugTaken(err))
@@ -144,10 +144,20 @@ func orSlugTaken(err error) error {
 	return err
 }
 
-// publishTx stores a document, as text, as the newest version of r, unless it
-// is that.
-func (s *Service) publishTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, text json.RawMessage, doc *flow.Document, pins []Pinned) error {
-	functions, err := writePins(pins)
+// edition is what is published: a document as text, and read, what it calls,
+// and who publishes it.
+type edition struct {
+	text json.RawMessage
+	doc  *flow.Document
+	pins []Pinned
+	by   Publisher
+}
+
+// publishTx stores an edition as the newest version of r, unless it is that:
+// then its publisher is all that changes.
+func (s *Service) publishTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, e edition) error {
+	doc := e.doc
+	functions, err := writePins(e.pins)
 	if err != nil {
 		return fmt.Errorf("writing the functions of a flow: %w", err)
 	}
@@ -155,13 +165,19 @@ func (s *Service) publishTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, text j
 	hash := hex.EncodeToString(sum[:])
 	var same bool
 	if err := tx.GetContext(ctx, &same, `SELECT EXISTS (SELECT 1 FROM aiflow_version WHERE flow = $1 AND version = $2 AND hash = $3)`,
-		r.ID, r.Version, hash); err != nil || same {
+		r.ID, r.Version, hash); err != nil {
 		return err
+	}
+	if same {
+		return setPublisherTx(ctx, tx, r.ID, r.Version, e.by)
 	}
 	r.Versions++
 	r.Version, r.Slug, r.Kind, r.Updated = r.Versions, doc.Slug, doc.Kind, s.nowUS()
 	if _, err := tx.ExecContext(ctx, `INSERT INTO aiflow_version (flow, version, document, hash, functions, created_us) VALUES ($1, $2, $3, $4, $5, $6)`,
-		r.ID, r.Version, string(text), hash, string(functions), r.Updated); err != nil {
+		r.ID, r.Version, string(e.text), hash, string(functions), r.Updated); err != nil {
+		return err
+	}
+	if err := setPublisherTx(ctx, tx, r.ID, r.Version, e.by); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE aiflow_flow SET version = $1, versions = $2, slug = $3, kind = $4, updated_us = $5 WHERE id = $6`,
@@ -242,8 +258,9 @@ func (a *Account) Versions(ctx context.Context, id string, l List) ([]Version, s
 }
 
 // Rollback makes a published version the one that runs, and the draft. Its
-// number stays, and the versions after it stay on record.
-func (a *Account) Rollback(ctx context.Context, id string, version int64) (Flow, error) {
+// number stays, and the versions after it stay on record; its publisher is by
+// from then on.
+func (a *Account) Rollback(ctx context.Context, id string, version int64, by Publisher) (Flow, error) {
 	var r flowRow
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		if r, err = a.flow(ctx, tx, id, a.s.lock()); err != nil {
@@ -264,8 +281,10 @@ func (a *Account) Rollback(ctx context.Context, id string, version int64) (Flow,
 		if err := a.s.saveTx(ctx, tx, &r); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE aiflow_flow SET version = $1, slug = $2, kind = $3 WHERE id = $4`, r.Version, r.Slug, r.Kind, r.ID)
-		return err
+		if _, err = tx.ExecContext(ctx, `UPDATE aiflow_flow SET version = $1, slug = $2, kind = $3 WHERE id = $4`, r.Version, r.Slug, r.Kind, r.ID); err != nil {
+			return err
+		}
+		return setPublisherTx(ctx, tx, r.ID, version, by)
 	})
 	if err != nil {
 		return Flow{}, fmt.Errorf("rolling a flow back: %w", orSlugTaken(err))

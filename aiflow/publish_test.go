@@ -32,7 +32,7 @@ func TestPins(t *testing.T) {
 
 		require.NoError(t, f.Delete(t.Context(), double.ID))
 		require.Equal(t, "15", f.output(t, main.ID, 5), "it outlives the function")
-		_, err := f.Publish(t.Context(), main.ID)
+		_, err := f.Publish(t.Context(), main.ID, aiflow.Publisher{})
 		var refused *aiflow.Refused
 		require.ErrorAs(t, err, &refused)
 		require.Contains(t, codes(refused.Problems), "unknown.function")
@@ -85,7 +85,7 @@ func TestRollback(t *testing.T) {
 		main = f.publish(t, main.ID)
 		require.Equal(t, "3", f.output(t, main.ID, 1))
 
-		back, err := f.Rollback(t.Context(), main.ID, 1)
+		back, err := f.Rollback(t.Context(), main.ID, 1, aiflow.Publisher{})
 		require.NoError(t, err)
 		require.Equal(t, int64(1), back.Published.Version)
 		require.Greater(t, back.Revision, main.Revision)
@@ -102,7 +102,7 @@ func TestRollback(t *testing.T) {
 		require.Empty(t, next)
 
 		for _, version := range []int64{-1, 0, 4} {
-			_, err = f.Rollback(t.Context(), main.ID, version)
+			_, err = f.Rollback(t.Context(), main.ID, version, aiflow.Publisher{})
 			var bad *aiflow.Invalid
 			require.ErrorAs(t, err, &bad)
 			require.Equal(t, "version", bad.Field)
@@ -123,11 +123,11 @@ func TestSlugs(t *testing.T) {
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, []string{"slug.taken"}, codes(refused.Problems))
 		}
-		_, err := f.Publish(t.Context(), second.ID)
+		_, err := f.Publish(t.Context(), second.ID, aiflow.Publisher{})
 		taken(err)
 		f.change(t, first.ID, plain("two"))
 		f.publish(t, second.ID)
-		_, err = f.Rollback(t.Context(), first.ID, 1)
+		_, err = f.Rollback(t.Context(), first.ID, 1, aiflow.Publisher{})
 		taken(err)
 		now, err := f.Flow(t.Context(), first.ID)
 		require.NoError(t, err)

@@ -130,7 +130,7 @@ func (f *fixture) published(t *testing.T, project, draft string) aiflow.Flow {
 
 func (f *fixture) publish(t *testing.T, id string) aiflow.Flow {
 	t.Helper()
-	out, err := f.Publish(t.Context(), id)
+	out, err := f.Publish(t.Context(), id, aiflow.Publisher{})
 	require.NoError(t, err)
 	return out
 }

@@ -29,7 +29,7 @@ type ImportedFlow struct {
 // they are, and what was published is published as version 1, with the
 // functions that the file has with it; if that does not compile here, the flow
 // stays a draft. A [*Malformed] says what is refused.
-func (a *Account) Import(ctx context.Context, f File) (Imported, error) {
+func (a *Account) Import(ctx context.Context, f File, by Publisher) (Imported, error) {
 	if err := f.check(); err != nil {
 		return Imported{}, err
 	}
@@ -53,7 +53,7 @@ func (a *Account) Import(ctx context.Context, f File) (Imported, error) {
 			if parts[i].document == nil {
 				continue
 			}
-			if err := a.s.publishTx(ctx, tx, &r, parts[i].text, parts[i].document, parts[i].pins); err != nil {
+			if err := a.s.publishTx(ctx, tx, &r, edition{parts[i].text, parts[i].document, parts[i].pins, by}); err != nil {
 				return err
 			}
 		}

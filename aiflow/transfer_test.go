@@ -30,7 +30,7 @@ func (f *fixture) travel(t *testing.T, project string) (before, after aiflow.Fil
 	var file aiflow.File
 	require.NoError(t, json.Unmarshal([]byte(written(t, before)), &file))
 	other := f.For("other")
-	done, err = other.Import(t.Context(), file)
+	done, err = other.Import(t.Context(), file, aiflow.Publisher{})
 	require.NoError(t, err)
 	after, err = other.Export(t.Context(), done.Project.ID)
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func (f *fixture) randomStep(t *testing.T, r *rand.Rand, project string, step in
 		_, err := f.Update(t.Context(), id, aiflow.FlowChange{Draft: []byte(draft)})
 		require.NoError(t, err)
 	}
-	if _, err := f.Publish(t.Context(), id); err != nil {
+	if _, err := f.Publish(t.Context(), id, aiflow.Publisher{}); err != nil {
 		var refused *aiflow.Refused
 		require.ErrorAs(t, err, &refused)
 	}
@@ -138,7 +138,7 @@ func TestImportDrafts(t *testing.T) {
 			{Name: "function", Draft: raw(`{}`), Published: version(function("f", "args.n"))},
 			{Name: "good", Draft: raw(`{"new":1}`), Published: version(using("good", "f"), function("f", "args.n"), function("unused", "1"))},
 			{Name: "draft", Draft: raw(plain("g"))},
-		}})
+		}}, aiflow.Publisher{})
 		require.NoError(t, err)
 		want := []string{"unknown.function", "function.broken", "", "slug.taken", "", "", ""}
 		published := []bool{false, false, false, false, true, true, false}
@@ -186,7 +186,7 @@ func TestMalformed(t *testing.T) {
 				{Name: "B", Draft: json.RawMessage(`{"a":{"b":1,"b":2}}`), Published: &aiflow.FileVersion{Document: nil, Functions: []json.RawMessage{object, json.RawMessage(`1`)}}},
 			}}, []string{"flows[1].name", "flows[1].draft", "flows[2].draft/a/b", "flows[2].published.document", "flows[2].published.functions[1]"}},
 		} {
-			_, err := f.Import(t.Context(), c.file)
+			_, err := f.Import(t.Context(), c.file, aiflow.Publisher{})
 			var bad *aiflow.Malformed
 			require.ErrorAs(t, err, &bad)
 			var places []string

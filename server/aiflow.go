@@ -173,7 +173,7 @@ func (s *Server) deleteFlow(ctx context.Context, c call, in *flowID) (done, erro
 }
 
 func (s *Server) publishFlow(ctx context.Context, c call, in *flowAction) (*flowReply, error) {
-	return replyFlow(s.flows(c).Publish(ctx, in.ID))
+	return replyFlow(s.flows(c).Publish(ctx, in.ID, publisher(c)))
 }
 
 func (s *Server) validateFlow(ctx context.Context, c call, in *flowAction) (problemList, error) {
@@ -202,7 +202,7 @@ type rollback struct {
 }
 
 func (s *Server) rollbackFlow(ctx context.Context, c call, in *rollback) (*flowReply, error) {
-	return replyFlow(s.flows(c).Rollback(ctx, in.ID, in.Body.Version))
+	return replyFlow(s.flows(c).Rollback(ctx, in.ID, in.Body.Version, publisher(c)))
 }
 
 type bindingView struct {

@@ -110,7 +110,7 @@ type importedFlow struct {
 }
 
 func (s *Server) importProject(ctx context.Context, c call, in *struct{ Body projectFile }) (importedProject, error) {
-	done, err := s.flows(c).Import(ctx, in.Body.file())
+	done, err := s.flows(c).Import(ctx, in.Body.file(), publisher(c))
 	out := importedProject{viewProject(done.Project), make([]importedFlow, len(done.Flows))}
 	for i, f := range done.Flows {
 		out.Flows[i] = importedFlow{f.ID, f.Name, f.Published, f.Problems}
