@@ -1,0 +1,97 @@
+package structured
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+)
+
+// Schema is a JSON Schema that answers are held against. It is safe for
+// concurrent use.
+type Schema struct {
+	raw      json.RawMessage
+	object   bool // it asks for an object, which is what providers can be told
+	compiled *jsonschema.Schema
+}
+
+// place is where a schema stands for itself; nothing is ever fetched.
+const place = "trunkline:schema"
+
+// nowhere refuses to fetch what a schema refers to: it may name files and hosts.
+type nowhere struct{}
+
+var errElsewhere = errors.New("a schema may refer to nothing but itself")
+
+func (nowhere) Load(string) (any, error) { return nil, errElsewhere }
+
+// Compile reads a JSON Schema, of the revision 2020-12 unless it says another.
+// It may refer to nothing outside of itself. Formats are checked.
+func Compile(raw json.RawMessage) (*Schema, error) {
+	doc, err := plain(raw)
+	if err != nil {
+		return nil, fmt.Errorf("structured: the schema is no JSON: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(nowhere{})
+	c.AssertFormat()
+	if err := c.AddResource(place, doc); err != nil {
+		return nil, fmt.Errorf("structured: reading the schema: %w", err)
+	}
+	s := &Schema{raw: raw}
+	if s.compiled, err = c.Compile(place); err != nil {
+		return nil, fmt.Errorf("structured: the schema is wrong: %w", err)
+	}
+	if top, is := doc.(map[string]any); is {
+		s.object = top["type"] == "object"
+	}
+	return s, nil
+}
+
+// ask tells a model what it must answer. Providers understand schemas of
+// objects; of anything else the model reads.
+func (s *Schema) ask(r *llm.Request) {
+	if s.object {
+		r.Schema = s.raw
+		return
+	}
+	r.System = strings.TrimSpace(r.System + "\n\nAnswer with JSON alone that fits this JSON Schema:\n" + string(s.raw))
+}
+
+// Validate holds a value, as encoding/json reads it, against the schema. One
+// that does not fit is a [*Misfit].
+func (s *Schema) Validate(v any) error {
+	err := s.compiled.Validate(v)
+	var bad *jsonschema.ValidationError
+	if errors.As(err, &bad) {
+		return &Misfit{Problems: problems(bad)}
+	}
+	if err != nil {
+		return fmt.Errorf("structured: %w", err)
+	}
+	return nil
+}
+
+// mostProblems is how many of a value's problems are told; more would not help.
+const mostProblems = 10
+
+var english = message.NewPrinter(language.English)
+
+// problems are the ends of the tree of what is wrong: there it says what.
+func problems(e *jsonschema.ValidationError) (out []string) {
+	for _, c := range e.Causes {
+		out = append(out, problems(c)...)
+	}
+	if len(e.Causes) == 0 {
+		at := "/" + strings.Join(e.InstanceLocation, "/")
+		out = append(out, at+": "+e.ErrorKind.LocalizedString(english))
+	}
+	return out[:min(len(out), mostProblems)]
+}
