@@ -1,6 +1,10 @@
 package flow
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // approvalTime is how long an agent waits for consent.
 const approvalTime = 24 * time.Hour
@@ -23,6 +27,7 @@ func (c *agentConfig) request(t *Turn) (ModelRequest, error) {
 	r := ModelRequest{Model: c.Model, Memory: c.Memory.asked(), Attachments: t.State.Input["media"], Agent: &AgentRequest{
 		Servers: c.Servers, Tools: c.Tools, Functions: c.Functions, Approval: c.Approval, MaxSteps: c.MaxSteps,
 		MaxToolCalls: c.MaxToolCalls, TokenBudget: c.TokenBudget, ToolTimeout: c.ToolTimeout, Converse: c.Converse,
+		Outputs: slices.Sorted(maps.Keys(t.node.next)),
 	}}
 	c.Output.ask(&r)
 	return r, t.prompt(&r, c.Instructions, c.Input)
@@ -37,7 +42,7 @@ func (c *agentConfig) Resume(t *Turn, in Input) (Exit, error) {
 		return c.goOn(t, func(r *ModelRequest) { r.Input = text(t.State.Input["text"]) })
 	case Approval:
 		t.Note(map[string]any{"approved": in.Approved}, nil)
-		return c.goOn(t, func(r *ModelRequest) { r.Agent.Approved = &in.Approved })
+		return c.goOn(t, func(r *ModelRequest) { r.Agent.Approved, r.Agent.ApprovedAt = &in.Approved, t.world.Now })
 	}
 	if t.waited.Kind == WaitApproval {
 		return Out("denied"), nil
@@ -110,7 +115,7 @@ func (c *agentConfig) approve(t *Turn, r ModelResult, kept any) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, r.told(map[string]any{"tool": r.Tool, "arguments": arguments}))
+	t.Note(nil, r.told(map[string]any{"stepId": ask.ID, "tool": r.Tool, "arguments": arguments}))
 	until := t.world.Now.Add(approvalTime)
 	return t.Wait(Wait{Kind: WaitApproval, ID: ask.ID, Timer: t.SetTimer(until), Until: until, Data: kept}), nil
 }

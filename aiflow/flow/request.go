@@ -58,8 +58,13 @@ type AgentRequest struct {
 	TokenBudget  int           `json:"tokenBudget"`
 	ToolTimeout  time.Duration `json:"toolTimeout"`
 	Converse     bool          `json:"converse,omitempty"`
-	Resume       any           `json:"resume,omitempty"`   // what the agent kept: [ModelResult].Resume
-	Approved     *bool         `json:"approved,omitempty"` // the answer to [FinishApproval]
+	// Outputs are those of the node that lead on: an agent is not offered a
+	// person where [FinishHandoff] leads nowhere, and answers as well as it can
+	// where [FinishLimit] does.
+	Outputs    []string  `json:"outputs,omitempty"`
+	Resume     any       `json:"resume,omitempty"`    // what the agent kept: [ModelResult].Resume
+	Approved   *bool     `json:"approved,omitempty"`  // the answer to [FinishApproval]
+	ApprovedAt time.Time `json:"approvedAt,omitzero"` // when it was given
 }
 
 // Memory is what a model is told of earlier messages.
