@@ -55,9 +55,9 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	return s, nil
 }
 
-// ask tells a model what it must answer. Providers understand schemas of
+// Ask has a request say what must be answered. Providers understand schemas of
 // objects; of anything else the model reads.
-func (s *Schema) ask(r *llm.Request) {
+func (s *Schema) Ask(r *llm.Request) {
 	if s.object {
 		r.Schema = s.raw
 		return

@@ -50,7 +50,7 @@ type Answer struct {
 func Generate(ctx context.Context, m llm.Model, r *llm.Request, w Wanted) (*Answer, error) {
 	req := *r
 	req.Messages = slices.Clone(r.Messages)
-	w.Schema.ask(&req)
+	w.Schema.Ask(&req)
 	for try := 0; ; try++ {
 		res, err := m.Generate(ctx, &req)
 		if err != nil {
@@ -70,7 +70,7 @@ func Generate(ctx context.Context, m llm.Model, r *llm.Request, w Wanted) (*Answ
 			said = llm.Assistant("{}") // providers take no empty message
 		}
 		said.Calls = nil
-		req.Messages = append(req.Messages, said, llm.User(bad.correction()))
+		req.Messages = append(req.Messages, said, llm.User(bad.Correction()))
 	}
 }
 
@@ -100,7 +100,8 @@ func (m *Misfit) Error() string {
 	return "structured: the answer does not fit: " + strings.Join(m.Problems, "; ")
 }
 
-func (m *Misfit) correction() string {
+// Correction is what to tell the model, so that it answers again.
+func (m *Misfit) Correction() string {
 	return "That answer cannot be used:\n- " + strings.Join(m.Problems, "\n- ") + "\nAnswer again, with the corrected JSON and nothing else."
 }
 
