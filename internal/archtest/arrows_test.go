@@ -34,6 +34,7 @@ var arrows = []arrow{
 	{from: "sqldb"},
 	{from: "aiflow/flow"},
 	{from: "aiflow/llm"},
+	{from: "aiflow/credential"},
 	{from: "aiflow", may: []string{"aiflow/flow", "aiflow/llm"}},
 	{from: "botengine", may: []string{"aiflow/flow"}},
 	{from: "extractor", may: []string{"aiflow/llm"}},
