@@ -32,15 +32,61 @@ func (s *scan) percentageAt(i int) (any, int) {
 
 // quantityAt finds 3 kg.
 func (s *scan) quantityAt(i int) (any, int) {
-	n, at := s.signed(i)
-	if at == i {
-		return nil, i
-	}
+	n, at := s.counted(i)
 	unit, end := s.language.measures.at(s, at)
-	if end == at {
+	if end == at && s.attachedUnit(i) {
+		n, at = s.figured(i)
+		unit, end = s.language.measures.at(s, at)
+	}
+	if at == i || end == at {
 		return nil, i
 	}
+	n, end = s.andHalf(n, end)
 	return QuantityValue{Amount: n, Unit: unit}, end
+}
+
+// attachedUnit says whether a letter that would multiply the figures before it
+// may be a unit of them: 8m, 10mm.
+func (s *scan) attachedUnit(i int) bool {
+	if s.sign(i) > i {
+		i = s.sign(i)
+	}
+	return i < len(s.tokens) && s.tokens[i].kind == digits
+}
+
+// figured is a number in figures, with its sign, without what multiplies it.
+func (s *scan) figured(i int) (float64, int) {
+	if s.touched(i) {
+		return 0, i
+	}
+	sign, from := 1.0, i
+	if j := s.sign(i); j > i {
+		sign, from = -1, j
+	}
+	n := s.figures(from)
+	if n.end == 0 {
+		return 0, i
+	}
+	return sign * n.value, n.end
+}
+
+// counted is a number, or an article that stands for one.
+func (s *scan) counted(i int) (float64, int) {
+	if n, at := s.signed(i); at > i {
+		return n, at
+	}
+	_, at := s.language.phrases["one"].at(s, i)
+	return 1, at
+}
+
+// andHalf adds the half that some say behind the unit: two kilos and a half.
+func (s *scan) andHalf(n float64, i int) (float64, int) {
+	if n == math.Trunc(n) {
+		if _, end := s.language.phrases["andHalf"].at(s, i); end > i {
+			return n + 0.5, end
+		}
+	}
+	return n, i
 }
 
 // signed is a number with its sign.
@@ -66,13 +112,14 @@ func (s *scan) moneyAt(i int) (any, int) {
 			return s.money(n, currency), end
 		}
 	}
-	n, at := s.signed(i)
+	n, at := s.counted(i)
 	if at == i {
 		return nil, i
 	}
 	at = s.unitAt(at)
 	if currency, end := s.language.currencies.at(s, at); end > at && s.ends(end) && s.meant(at, end) {
 		n, end = s.scaled(n, end)
+		n, end = s.andHalf(n, end)
 		n, end = s.withCents(n, end)
 		return s.money(n, currency), end
 	}

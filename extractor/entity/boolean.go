@@ -12,6 +12,10 @@ func (s *scan) booleans() []Match {
 			i++
 			continue
 		}
+		if v == "" || end == i+1 && len(s.tokens[i].text) == 1 && said > 1 { // neither, or a letter among words
+			i = end
+			continue
+		}
 		for end < len(s.tokens) && s.joined(end) && toned(s.tokens[end].text) {
 			end++
 		}

@@ -21,9 +21,13 @@ func (s *scan) dateAt(i int) (any, int) {
 //	nth n      the first … last such weekday of a month: of the named one, or in n months
 //	monthday n a day of the month in n months
 //	base       a number of days from today
+//	feast m-d  a day that has a name, of a year or the next
 //	ahead, ago a length of time from that day
 func (s *scan) dateOf(r *rule, b bound) (any, bool) {
 	verb, argument, _ := strings.Cut(r.is, " ")
+	if verb == "feast" {
+		return s.feast(argument, b)
+	}
 	n, err := strconv.Atoi(argument)
 	if argument != "" && err != nil {
 		return nil, false
@@ -53,6 +57,20 @@ func (s *scan) dateOf(r *rule, b bound) (any, bool) {
 	default:
 		return nil, false
 	}
+	return written(at, ok)
+}
+
+// feast is a day that has a name.
+func (s *scan) feast(monthDay string, b bound) (any, bool) {
+	at, err := time.Parse("1-2", monthDay)
+	if err != nil {
+		return nil, false
+	}
+	b.month, b.day = int(at.Month()), at.Day()
+	return written(onDate(day(s.now), b))
+}
+
+func written(at time.Time, ok bool) (any, bool) {
 	if !ok || at.Year() < 1 || at.Year() > 9999 {
 		return nil, false
 	}

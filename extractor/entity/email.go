@@ -19,7 +19,7 @@ func (s *scan) emails() []Match {
 			continue
 		}
 		start := at
-		for start > 0 && at-start <= maxLocal && localByte(s.text[start-1]) {
+		for start > 0 && at-start <= maxLocal && (localByte(s.text[start-1]) || apostrophe(s.text, start-1)) {
 			start--
 		}
 		end := at + 1 + domainLength(s.text[at+1:])
@@ -33,6 +33,12 @@ func (s *scan) emails() []Match {
 
 func localByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(".!#$%&*+-/=?^_{|}~", c) >= 0
+}
+
+// apostrophe says whether there is one that parts letters, as in o'brien: others
+// are quotation marks.
+func apostrophe(text string, i int) bool {
+	return text[i] == '\'' && i > 0 && alphanumeric(text[i-1]) && alphanumeric(text[i+1])
 }
 
 func goodLocal(local string) bool {

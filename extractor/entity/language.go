@@ -53,7 +53,7 @@ type table struct {
 	Suffixes                             string
 	Slots                                map[string]map[string]string
 	Currencies, Cents, Measures          map[string]string
-	Percent, Yes, No                     string
+	Percent, Yes, No, Unsure             string
 	Date, Time, Duration                 []tableRule
 }
 
@@ -131,7 +131,7 @@ func newLanguage(t, shared *table) (*language, error) {
 		cents:      newPhrases(t.Cents),
 		measures:   newPhrases(merged(t.Measures, shared.Measures)),
 		percent:    newPhrases(map[string]string{"%": t.Percent + "|" + shared.Percent}),
-		boolean:    newPhrases(map[string]string{"yes": t.Yes + "|" + shared.Yes, "no": t.No + "|" + shared.No}),
+		boolean:    newPhrases(map[string]string{"yes": t.Yes + "|" + shared.Yes, "no": t.No + "|" + shared.No, "": t.Unsure}),
 		phrases:    map[string]phrases{},
 	}
 	l.codes = wordSet(strings.Join(slices.Collect(maps.Keys(shared.Currencies)), "|"))

@@ -3,6 +3,7 @@ package entity
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -55,7 +56,10 @@ func (s *scan) durationAt(i int) (any, int) {
 	if s.touched(i) {
 		return nil, i
 	}
-	return s.language.duration.at(s, i, func(_ *rule, b bound) (any, bool) {
+	return s.language.duration.at(s, i, func(r *rule, b bound) (any, bool) {
+		if seconds, err := strconv.ParseInt(r.is, 10, 64); err == nil {
+			return seconds, true // the words say it all
+		}
 		days := b.sum.years*daysOfYear + b.sum.months*daysOfMonth + b.sum.days
 		v := days*secondsADay + b.sum.seconds
 		return tidy(v), v > 0

@@ -104,7 +104,8 @@ func hostOf(s string) (host, rest string) {
 	return s, ""
 }
 
-// goodHost says whether a host behind a scheme could exist.
+// goodHost says whether a host behind a scheme could exist: that of a private
+// network has a name of its own.
 func goodHost(host string) bool {
 	if host == "localhost" {
 		return true
@@ -112,7 +113,8 @@ func goodHost(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Is4()
 	}
-	return knownHost(host)
+	labels := strings.Split(host, ".")
+	return len(labels) > 1 && goodLabels(labels) && hostRunes(host)
 }
 
 // bareHost says whether a text without a scheme is a host: one whose last part
@@ -133,10 +135,14 @@ func bareHost(host, rest string) bool {
 func knownHost(host string) bool {
 	labels := strings.Split(host, ".")
 	last := labels[len(labels)-1]
-	if len(labels) < 2 || !goodLabels(labels) || strings.IndexFunc(host, func(r rune) bool {
-		return r != '.' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) >= 0 {
+	if len(labels) < 2 || !goodLabels(labels) || !hostRunes(host) {
 		return false
 	}
 	return strings.HasPrefix(last, "xn--") || strings.Contains(topLevel, " "+last+" ")
+}
+
+func hostRunes(host string) bool {
+	return strings.IndexFunc(host, func(r rune) bool {
+		return r != '.' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) < 0
 }
