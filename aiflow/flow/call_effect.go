@@ -20,7 +20,7 @@ func (t *Turn) call(c Call) (Exit, error) {
 		return Exit{}, refused
 	}
 	t.emit(c)
-	return t.Wait(Wait{Kind: WaitEffect, ID: c.ID, Tries: c.Attempt, Data: c.Key}), nil
+	return t.Wait(Wait{Kind: WaitEffect, ID: c.ID, Tries: c.Attempt, Data: c.Key, Once: c.Once}), nil
 }
 
 // again waits to repeat a call that failed, or returns its error. once says

@@ -19,9 +19,11 @@ const (
 	CodeLLMTimeout     = "llm.timeout"
 	CodeLLMUnavailable = "llm.unavailable"
 
-	CodeHTTPBody = "http.bad_body"
-	CodeUnknown  = "effect.unknown" // a call that must not be made twice was begun, and nobody knows its end
-	CodeNoChat   = "channel.no_chat"
+	CodeHTTPBody    = "http.bad_body"
+	CodeHTTPAuth    = "http.credential"    // there is none, or it cannot be used
+	CodeUnsupported = "effect.unsupported" // nobody answers calls of the kind
+	CodeUnknown     = "effect.unknown"     // a call that must not be made twice was begun, and nobody knows its end
+	CodeNoChat      = "channel.no_chat"
 )
 
 // Error is what went wrong in a run: what error outputs carry, and what
@@ -62,12 +64,14 @@ func (t *Turn) failed(n *step, err error) *step {
 	var limit *limitError
 	if errors.As(err, &limit) {
 		limit.why.Node = n.id
+		t.failing(n, limit.why)
 		t.row.Error = limit.why
 		t.trace()
 		t.fail(limit.why)
 		return nil
 	}
 	e := t.fault(err)
+	t.failing(n, e)
 	if f := t.top(); f.Loop != nil && f.Node == n.id {
 		t.pop() // the loop itself failed, not one of its rounds
 	}

@@ -29,6 +29,9 @@ func (t *Turn) link() bool {
 	if w := t.State.Wait; w != nil && !waitable(g.steps[w.Node]) {
 		return false
 	}
+	if f := t.State.Failed; f != nil && g.steps[f.Node] == nil {
+		return false
+	}
 	return t.State.Next == "" || g.steps[t.State.Next] != nil
 }
 

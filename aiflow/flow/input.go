@@ -63,6 +63,12 @@ type (
 	}
 	// Continue goes on after a turn with More.
 	Continue struct{}
+	// Retry has a run that failed go on with the step that failed.
+	Retry struct {
+		// Repeat makes a call again that must not be made twice, and may have
+		// been. Without it such a run does not go on.
+		Repeat bool `json:"repeat,omitempty"`
+	}
 )
 
 func (Begin) kind() string         { return "begin" }
@@ -75,6 +81,7 @@ func (Event) kind() string         { return "event" }
 func (Approval) kind() string      { return "approval" }
 func (Cancel) kind() string        { return "cancel" }
 func (Continue) kind() string      { return "continue" }
+func (Retry) kind() string         { return "retry" }
 
 // EncodeInput writes an input as an object with its kind, which
 // [DecodeInput] reads.
@@ -116,6 +123,7 @@ var inputs = map[string]func(json.RawMessage) (Input, error){
 	"approval": inputAs[Approval],
 	"cancel":   inputAs[Cancel],
 	"continue": inputAs[Continue],
+	"retry":    inputAs[Retry],
 }
 
 func inputAs[T Input](raw json.RawMessage) (Input, error) {

@@ -26,6 +26,10 @@ type State struct {
 	Next  string  `json:"next,omitempty"`
 	Wait  *Wait   `json:"wait,omitempty"`
 	Ended *Ending `json:"ended,omitempty"`
+	// Failed is the step that failed the run, whose frames are then as they
+	// were; nil for one that nothing can go on.
+	Failed  *Failure `json:"failed,omitempty"`
+	Retries int      `json:"retries,omitempty"` // of the run, so far
 
 	Timeouts int    `json:"timeouts,omitempty"` // in a row, without input from outside
 	Said     []Said `json:"said,omitempty"`     // what was sent in the last five minutes
@@ -86,6 +90,7 @@ type Wait struct {
 	Reply bool      `json:"reply,omitempty"` // a [Reply] ends it too, beside Kind
 	Data  any       `json:"data,omitempty"`  // the node's own, as JSON
 	Tries int       `json:"tries,omitempty"` // answers that did not fit, or attempts made
+	Once  bool      `json:"once,omitempty"`  // a [Call] that must not be made twice
 	Parts []string  `json:"parts,omitempty"` // fragments of a message that are being joined
 }
 

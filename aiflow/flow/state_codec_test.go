@@ -31,8 +31,9 @@ func TestStateIsAsItsTagsSay(t *testing.T) {
 			{Node: "L", Loop: &flow.Loop{Index: 1, Count: -1, Items: []any{1, "x"}, Failed: true}},
 			{Node: "C", Function: "f", Vars: map[string]any{"z": "\x7f\b\t"}, Deadline: goldenNow, Timer: "7"},
 		},
-		Wait:   &flow.Wait{Kind: flow.WaitReply, Node: "Q", ID: "1", Timer: "2", Until: goldenNow, Event: "e", Reply: true, Data: map[string]any{"k": []any{1, 2.5}}, Tries: 3, Parts: []string{"a", "\"b"}},
+		Wait:   &flow.Wait{Kind: flow.WaitReply, Node: "Q", ID: "1", Timer: "2", Until: goldenNow, Event: "e", Reply: true, Data: map[string]any{"k": []any{1, 2.5}}, Tries: 3, Once: true, Parts: []string{"a", "\"b"}},
 		Ended:  &flow.Ending{Status: flow.StatusFailed, Output: []any{1}, Error: &flow.Error{Code: "x"}, Jump: &flow.Jump{ID: "1", Flow: "o", Input: map[string]any{"i": 2}}},
+		Failed: &flow.Failure{Node: "H", At: goldenNow, Call: "k", Tries: 2, Once: true}, Retries: 3,
 		Said:   []flow.Said{{Sum: 4294967295, Count: 2, Since: 1772445600}},
 		Recent: "A B",
 	}

@@ -67,6 +67,11 @@ func (r *stateReader) state(s *State, name string, v []byte) {
 		s.Ended = &Ending{}
 		r.other(v, s.Ended)
 		s.Ended.settle()
+	case "failed":
+		s.Failed = &Failure{}
+		r.other(v, s.Failed)
+	case "retries":
+		s.Retries = r.int(v)
 	case "timeouts":
 		s.Timeouts = r.int(v)
 	case "said":
@@ -145,6 +150,8 @@ func (r *stateReader) wait(raw []byte) *Wait {
 			w.Data = r.value(v)
 		case "tries":
 			w.Tries = r.int(v)
+		case "once":
+			w.Once = jsonscan.Kind(v) == 't'
 		case "parts":
 			for part := range jsonscan.Elements(v) {
 				w.Parts = append(w.Parts, r.text(part))

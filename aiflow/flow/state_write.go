@@ -40,6 +40,12 @@ func (s *State) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 	}
+	if s.Failed != nil {
+		if err := m.other("failed", s.Failed); err != nil {
+			return nil, err
+		}
+	}
+	m.some("retries", s.Retries)
 	m.some("timeouts", s.Timeouts)
 	if len(s.Said) > 0 {
 		m.open("said", '[')
@@ -96,6 +102,7 @@ func (w *Wait) write(m *members) {
 		m.value("data", w.Data)
 	}
 	m.some("tries", w.Tries)
+	m.truth("once", w.Once)
 	if len(w.Parts) > 0 {
 		m.open("parts", '[')
 		for i, part := range w.Parts {

@@ -13,6 +13,8 @@ type TraceRow struct {
 	Out    map[string]any `json:"out,omitempty"`    // what it made
 	At     time.Time      `json:"at"`
 	Error  *Error         `json:"error,omitempty"`
+	// Retry counts the retries of the run, on the first step after one.
+	Retry int `json:"retry,omitempty"`
 	// Warning is a problem that the node passed over.
 	Warning string `json:"warning,omitempty"`
 }

@@ -54,6 +54,8 @@ type Turn struct {
 	node     *step
 	row      TraceRow
 	waited   *Wait // what the input ended
+	failure  *failure
+	retried  int // how often, until a step has said so
 	recent   []string
 	hidden   []string // the secrets of frames that have ended
 	messages int
@@ -148,6 +150,9 @@ func (t *Turn) take(in Input) error {
 	case Cancel:
 		t.cancel(in)
 		return nil
+	case Retry:
+		t.retry()
+		return nil
 	case Timer:
 		if i := t.State.frameOf(in.ID); i >= 0 {
 			t.run(t.callTimedOut(i))
@@ -170,8 +175,9 @@ func (t *Turn) resume(in Input) error {
 		return ErrNotWaiting
 	}
 	t.dropTimer(in)
+	next := t.follow(n, exit, err)
 	t.waited = nil
-	t.run(t.follow(n, exit, err))
+	t.run(next)
 	return nil
 }
 
@@ -213,6 +219,7 @@ func (t *Turn) run(n *step) {
 			return
 		}
 		if e := t.spent(); e != nil {
+			t.failing(n, e.why)
 			t.fail(e.why)
 			return
 		}
@@ -301,7 +308,8 @@ func (t *Turn) begin(n *step) {
 // trace writes the row of the step that was taken.
 func (t *Turn) trace() {
 	t.State.Rows++
-	t.row.Seq = t.State.Rows
+	t.row.Seq, t.row.Retry = t.State.Rows, t.retried
+	t.retried = 0
 	t.mask(&t.row)
 	t.row.In, t.row.Out = brief(t.row.In), brief(t.row.Out)
 	t.Trace = append(t.Trace, t.row)

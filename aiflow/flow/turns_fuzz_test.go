@@ -78,7 +78,7 @@ func anyInput(r *rand.Rand, s *flow.State) flow.Input {
 		map[string]any{"finish": "x"},
 		json.RawMessage(`{"finish":"done"}`), json.RawMessage(`{`), func() {},
 	}
-	switch r.IntN(12) {
+	switch r.IntN(13) {
 	case 0:
 		return flow.Timer{ID: w.Timer}
 	case 1:
@@ -95,6 +95,8 @@ func anyInput(r *rand.Rand, s *flow.State) flow.Input {
 		return flow.Approval{ID: w.ID, Approved: r.IntN(2) == 0}
 	case 8:
 		return flow.Continue{}
+	case 10:
+		return flow.Retry{Repeat: r.IntN(2) == 0}
 	case 9:
 		return flow.Timer{ID: string(rune('0' + r.IntN(10)))}
 	}

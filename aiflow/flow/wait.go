@@ -9,7 +9,8 @@ import (
 // that passes here.
 func (s *State) accepts(in Input) bool {
 	if s.Ended != nil {
-		return false
+		again, is := in.(Retry)
+		return is && s.retries(again)
 	}
 	switch in := in.(type) {
 	case Cancel:
@@ -119,6 +120,7 @@ func (t *Turn) fail(e *Error) {
 		t.release(w)
 	}
 	t.end(Ending{Status: StatusFailed, Error: hideError(e, t.secrets())})
+	t.keepFailure()
 }
 
 // cancel ends the run because somebody wants it.
