@@ -1,0 +1,86 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+)
+
+// outcome is what became of a call.
+type outcome struct {
+	provider, model string
+	usage           llm.Usage
+	free            bool   // it was turned down, which costs nothing
+	code            string // of the error; "": it answered
+	took            time.Duration
+}
+
+// turnedDown are errors of calls that no model has worked on.
+var turnedDown = map[llm.Code]bool{
+	llm.CodeRateLimited: true, llm.CodeTooLong: true, llm.CodeInvalid: true, llm.CodeForbidden: true, llm.CodeNoModel: true,
+	llm.CodeUnavailable: true,
+}
+
+func outcomeOf(e *Entry, r *llm.Response, failed error, now time.Time) outcome {
+	o := outcome{provider: e.call.Provider, model: e.call.Model, took: max(0, now.Sub(e.began))}
+	if r != nil {
+		o.usage = tidy(r.Usage)
+		o.serve(r.Provider, r.Model)
+	}
+	if failed == nil {
+		return o
+	}
+	o.code = "error"
+	var bad *llm.Error
+	switch {
+	case errors.As(failed, &bad):
+		o.code = cut(string(bad.Code), 64)
+		o.serve(bad.Provider, "")
+		if bad.Usage.Known {
+			o.usage = tidy(bad.Usage)
+		}
+		o.free = !o.usage.Known && !bad.Streamed && turnedDown[bad.Code]
+	case errors.Is(failed, context.DeadlineExceeded):
+		o.code = string(llm.CodeTimeout)
+	case errors.Is(failed, context.Canceled):
+		o.code = "cancelled"
+	}
+	return o
+}
+
+// serve notes who answered, as far as that was said.
+func (o *outcome) serve(provider, model string) {
+	if provider = cut(provider, 64); provider != "" {
+		o.provider = provider
+	}
+	if model = cut(model, 200); model != "" {
+		o.model = model
+	}
+}
+
+// cut is a foreign text as it can be kept.
+func cut(s string, most int) string {
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "")
+	}
+	return s
+}
+
+// tidy is a usage whose parts lie within what they are parts of.
+func tidy(u llm.Usage) llm.Usage {
+	within := func(n *int64, most int64) int64 {
+		*n = min(max(*n, 0), most)
+		return most - *n
+	}
+	within(&u.Input, maxTokens)
+	within(&u.Output, maxTokens)
+	left := within(&u.CacheRead, u.Input)
+	left = within(&u.CacheWrite, left)
+	within(&u.CacheWrite1h, left)
+	within(&u.Reasoning, u.Output)
+	return u
+}

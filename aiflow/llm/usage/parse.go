@@ -1,0 +1,190 @@
+package usage
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// builtIn are prices of providers' own models, with their source and date.
+//
+//go:embed prices.json
+var builtIn []byte
+
+// builtInTable is the built-in table, which is read when it is first needed.
+var builtInTable = sync.OnceValue(func() *table {
+	items, err := ParsePrices(builtIn)
+	var about struct{ AsOf string }
+	if err = errors.Join(err, json.Unmarshal(builtIn, &about)); err != nil {
+		panic("usage: the built-in prices: " + err.Error())
+	}
+	return newTable(sourceBuiltIn, about.AsOf, items)
+})
+
+func newTable(source, version string, items []Price) *table {
+	t := &table{source: source, version: version, prices: make(map[modelKey]*Price, len(items))}
+	for i := range items {
+		t.prices[modelKey{items[i].Provider, items[i].Model}] = &items[i]
+	}
+	return t
+}
+
+// ParsePrices reads a table of prices. It is {"items": [[Price], …]}, prices in
+// USD per million tokens, or what models.dev publishes (api.json):
+// {provider: {"models": {model: {"cost": {"input", "output", "cache_read",
+// "cache_write", "reasoning", "tiers"}}}}}, from which models without prices
+// and those that answer with more than text are left out. The error is an
+// [*Invalid].
+func ParsePrices(b []byte) ([]Price, error) {
+	var own struct{ Items *[]Price }
+	if err := json.Unmarshal(b, &own); err != nil {
+		return nil, &Invalid{"prices", "are not readable: " + legibleError(err)}
+	}
+	items, err := []Price(nil), error(nil)
+	if own.Items != nil {
+		items = *own.Items
+	} else if items, err = parseModelsDev(b); err != nil {
+		return nil, &Invalid{"prices", "are not readable: " + legibleError(err)}
+	}
+	if len(items) == 0 {
+		return nil, &Invalid{"prices", "are none"}
+	}
+	return items, checkPrices(items, maxTable)
+}
+
+func legibleError(err error) string { return cut(err.Error(), 200) }
+
+// devRates are prices as models.dev has them.
+type devRates struct {
+	Input      *Rate `json:"input"`
+	Output     *Rate `json:"output"`
+	CacheRead  *Rate `json:"cache_read"`
+	CacheWrite *Rate `json:"cache_write"`
+	Reasoning  *Rate `json:"reasoning"`
+}
+
+func (r devRates) rates() Rates {
+	return Rates{or(r.Input, 0), or(r.Output, 0), r.CacheRead, r.CacheWrite, nil, r.Reasoning}
+}
+
+type devModel struct {
+	Cost *struct {
+		devRates
+		Tiers []struct {
+			Tier struct{ Size int64 }
+			devRates
+		}
+	}
+	Modalities struct{ Output []string }
+}
+
+func parseModelsDev(b []byte) ([]Price, error) {
+	var doc map[string]struct{ Models map[string]devModel }
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return nil, err
+	}
+	var items []Price
+	for provider, p := range doc {
+		for name, m := range p.Models {
+			if m.Cost == nil || m.Cost.Input == nil || m.Cost.Output == nil || slices.ContainsFunc(m.Modalities.Output, func(s string) bool { return s != "text" }) {
+				continue
+			}
+			price := Price{Provider: provider, Model: name, Rates: m.Cost.rates()}
+			for _, t := range m.Cost.Tiers {
+				price.Tiers = append(price.Tiers, Tier{t.Tier.Size, t.rates()})
+			}
+			slices.SortFunc(price.Tiers, func(a, b Tier) int { return int(a.Over - b.Over) })
+			items = append(items, price)
+		}
+	}
+	return items, nil
+}
+
+// The most prices that there may be.
+const (
+	maxTable  = 50_000
+	maxPrices = 1_000 // of an account
+	maxTiers  = 8
+)
+
+// checkPrices says what is wrong with prices; the error is an [*Invalid].
+func checkPrices(items []Price, most int) error {
+	if len(items) > most {
+		return &Invalid{"items", fmt.Sprintf("must be at most %d", most)}
+	}
+	seen := make(map[modelKey]bool, len(items))
+	for i := range items {
+		p, at := &items[i], fmt.Sprintf("items[%d]", i)
+		if bad := p.check(); bad != nil {
+			return &Invalid{at + bad.Field, bad.Message}
+		}
+		key := modelKey{p.Provider, p.Model}
+		if seen[key] {
+			return &Invalid{at + ".model", "stands twice in the list"}
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+func (p *Price) check() *Invalid {
+	switch {
+	case p.Provider == "" || len(p.Provider) > 64 || !legible(p.Provider):
+		return &Invalid{".provider", "must be from 1 to 64 bytes of text"}
+	case p.Model == "" || len(p.Model) > 200 || !legible(p.Model):
+		return &Invalid{".model", "must be from 1 to 200 bytes of text"}
+	case len(p.Tiers) > maxTiers:
+		return &Invalid{".tiers", fmt.Sprintf("must be at most %d", maxTiers)}
+	}
+	if p.SameAs != "" {
+		if provider, model, ok := strings.Cut(p.SameAs, "/"); !ok || provider == "" || model == "" || len(p.SameAs) > 265 || !legible(p.SameAs) {
+			return &Invalid{".sameAs", "must be provider/model"}
+		}
+		if p.Rates != (Rates{}) || len(p.Tiers) > 0 {
+			return &Invalid{".sameAs", "takes no prices beside it"}
+		}
+	}
+	if bad := p.Rates.check(); bad != nil {
+		return bad
+	}
+	over := int64(0)
+	for i, t := range p.Tiers {
+		at := fmt.Sprintf(".tiers[%d]", i)
+		if t.Over <= over || t.Over > maxTokens {
+			return &Invalid{at + ".over", "must be more than the one before, and at most 1000000000"}
+		}
+		if bad := t.check(); bad != nil {
+			return &Invalid{at + bad.Field, bad.Message}
+		}
+		over = t.Over
+	}
+	return nil
+}
+
+func (r *Rates) check() *Invalid {
+	for _, f := range []struct {
+		name string
+		rate *Rate
+	}{
+		{"input", &r.Input}, {"output", &r.Output}, {"cachedInput", r.CachedInput}, {"cacheWrite", r.CacheWrite},
+		{"cacheWrite1h", r.CacheWrite1h}, {"reasoning", r.Reasoning},
+	} {
+		if f.rate != nil && (*f.rate < 0 || *f.rate > maxRate) {
+			return &Invalid{"." + f.name, "must be from 0 to 100000"}
+		}
+	}
+	return nil
+}
+
+// version names what a table holds.
+func versionOf(b []byte) string {
+	sum := sha256.Sum256(bytes.TrimSpace(b))
+	return hex.EncodeToString(sum[:6])
+}

@@ -1,0 +1,112 @@
+package usage
+
+import (
+	"math/big"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+)
+
+// Rates are prices of a million tokens by their kind.
+type Rates struct {
+	Input  Rate `json:"input"`
+	Output Rate `json:"output"`
+	// CachedInput is of input that was read from a cache. nil: not known; it is
+	// counted like other input then, and the cost is an estimate.
+	CachedInput *Rate `json:"cachedInput,omitempty"`
+	// CacheWrite is of input that was written to a cache, and CacheWrite1h of
+	// what stays there for an hour. nil: not known; a call with such input has no
+	// cost then.
+	CacheWrite   *Rate `json:"cacheWrite,omitempty"`
+	CacheWrite1h *Rate `json:"cacheWrite1h,omitempty"`
+	// Reasoning is of output that is not shown. nil: as Output.
+	Reasoning *Rate `json:"reasoning,omitempty"`
+}
+
+// Tier is what a call costs, all of it, that has more than Over tokens of input.
+type Tier struct {
+	Over int64 `json:"over"`
+	Rates
+}
+
+// Price is what the tokens of a model cost.
+type Price struct {
+	Provider string `json:"provider"` // as in [llm.Models]
+	Model    string `json:"model"`    // as the provider calls it
+	Rates
+	Tiers []Tier `json:"tiers,omitempty"` // by Over, ascending
+	// SameAs is another model, "provider/model", whose prices these are; all
+	// rates are 0 then. "": none.
+	SameAs string `json:"sameAs,omitempty"`
+}
+
+// rates are those of a call with so many tokens of input.
+func (p *Price) rates(input int64) Rates {
+	r := p.Rates
+	for _, t := range p.Tiers {
+		if input > t.Over {
+			r = t.Rates
+		}
+	}
+	return r
+}
+
+// cost is what u cost, in nano-USD, and how that came about.
+func (p *Price) cost(u llm.Usage) (int64, CostStatus) {
+	r, status := p.rates(u.Input), CostPriced
+	if u.CacheWrite > 0 && r.CacheWrite == nil || u.CacheWrite1h > 0 && r.CacheWrite1h == nil {
+		return 0, CostUnpricedKind
+	}
+	if u.CacheRead > 0 && r.CachedInput == nil {
+		status = CostEstimated
+	}
+	return total([]part{
+		{u.Input - u.CacheRead - u.CacheWrite - u.CacheWrite1h, r.Input},
+		{u.CacheRead, or(r.CachedInput, r.Input)},
+		{u.CacheWrite, or(r.CacheWrite, 0)},
+		{u.CacheWrite1h, or(r.CacheWrite1h, 0)},
+		{u.Output - u.Reasoning, r.Output},
+		{u.Reasoning, or(r.Reasoning, r.Output)},
+	}), status
+}
+
+// worst is the most that input and output can cost, whatever kind they are of.
+func (p *Price) worst(u llm.Usage) int64 {
+	var most int64
+	for _, r := range p.from(u.Input) {
+		in := max(r.Input, or(r.CachedInput, 0), or(r.CacheWrite, 0), or(r.CacheWrite1h, 0))
+		most = max(most, total([]part{{u.Input, in}, {u.Output, max(r.Output, or(r.Reasoning, 0))}}))
+	}
+	return most
+}
+
+// from are all rates that a call with at most so many tokens of input may have.
+func (p *Price) from(input int64) []Rates {
+	all := []Rates{p.Rates}
+	for _, t := range p.Tiers {
+		if input > t.Over {
+			all = append(all, t.Rates)
+		}
+	}
+	return all
+}
+
+func or(r *Rate, otherwise Rate) Rate {
+	if r == nil {
+		return otherwise
+	}
+	return *r
+}
+
+type part struct {
+	tokens int64
+	rate   Rate
+}
+
+// total is the sum of parts in nano-USD, rounded once, halves up.
+func total(parts []part) int64 {
+	sum := big.NewInt(500_000)
+	for _, p := range parts {
+		sum.Add(sum, new(big.Int).Mul(big.NewInt(p.tokens), big.NewInt(int64(p.rate))))
+	}
+	return sum.Quo(sum, big.NewInt(1_000_000)).Int64()
+}

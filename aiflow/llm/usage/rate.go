@@ -1,0 +1,69 @@
+package usage
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Rate is a price in nano-USD per million tokens. In JSON it is a number of USD
+// per million tokens, exactly.
+type Rate int64
+
+const (
+	nano    = 1_000_000_000
+	maxRate = 100_000 * nano
+)
+
+// MarshalJSON writes USD per million tokens: 0.075.
+func (r Rate) MarshalJSON() ([]byte, error) { return []byte(decimal(int64(r), 9)), nil }
+
+// decimal is n · 10^−places, without superfluous zeros.
+func decimal(n int64, places int) string {
+	sign := ""
+	if n < 0 {
+		sign = "-"
+	}
+	digits := strings.TrimPrefix(strconv.FormatInt(n, 10), "-")
+	if short := places + 1 - len(digits); short > 0 {
+		digits = strings.Repeat("0", short) + digits
+	}
+	whole, part := digits[:len(digits)-places], strings.TrimRight(digits[len(digits)-places:], "0")
+	if part == "" {
+		return sign + whole
+	}
+	return sign + whole + "." + part
+}
+
+var rateNumber = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$`)
+
+var errRate = errors.New("must be a number of USD from 0 to 100000 with at most nine decimals")
+
+// UnmarshalJSON reads USD per million tokens.
+func (r *Rate) UnmarshalJSON(b []byte) error {
+	n, err := parseDecimal(string(b), nano, maxRate)
+	if err != nil {
+		return fmt.Errorf("a price %w", errRate)
+	}
+	*r = Rate(n)
+	return nil
+}
+
+// parseDecimal is a number times unit, which must be whole and at most most.
+func parseDecimal(s string, unit, most int64) (int64, error) {
+	if !rateNumber.MatchString(s) {
+		return 0, errRate
+	}
+	v, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return 0, errRate
+	}
+	v.Mul(v, new(big.Rat).SetInt64(unit))
+	if !v.IsInt() || !v.Num().IsInt64() || v.Num().Int64() > most {
+		return 0, errRate
+	}
+	return v.Num().Int64(), nil
+}

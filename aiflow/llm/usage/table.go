@@ -1,0 +1,155 @@
+package usage
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+)
+
+// table holds prices by provider and model.
+type table struct {
+	source  string // "built-in", "file", "account"
+	version string
+	prices  map[modelKey]*Price
+}
+
+type modelKey struct{ provider, model string }
+
+// tables are the prices that hold for every account: those that go first
+// stand first.
+type tables []*table
+
+// Where a price comes from.
+const (
+	sourceAccount = "account"
+	sourceFile    = "file"
+	sourceBuiltIn = "built-in"
+)
+
+// free is the provider whose models cost nothing: they are part of this module.
+const free = "mock"
+
+// dated is the end of the name of a model that stands still: gpt-4o-2024-08-06,
+// claude-sonnet-4-20250514.
+var dated = regexp.MustCompile(`[-@](20[0-9]{2}-[01][0-9]-[0-3][0-9]|20[0-9]{2}[01][0-9][0-3][0-9])$`)
+
+// names are what a model may be called in a table, the first that is found
+// counts.
+func names(model string) []string {
+	if end := dated.FindStringIndex(model); end != nil && end[0] > 0 {
+		return []string{model, model[:end[0]]}
+	}
+	return []string{model}
+}
+
+// find looks a model up: as it is called, and then without its date. There is
+// no guessing.
+func (t *table) find(provider, model string) *Price {
+	for _, name := range names(model) {
+		if p := t.prices[modelKey{provider, name}]; p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// quote is a price and where it is from.
+type quote struct {
+	*Price
+	source, version string
+}
+
+// find looks a model up in all tables. One whose prices are another's has
+// those of the first table that knows the other.
+func (ts tables) find(provider, model string, hops int) (quote, bool) {
+	if provider == free {
+		return quote{&Price{Provider: provider, Model: model}, sourceBuiltIn, "0"}, true
+	}
+	for _, t := range ts {
+		p := t.find(provider, model)
+		switch {
+		case p == nil:
+			continue
+		case p.SameAs == "":
+			return quote{p, t.source, t.versionOf(p)}, true
+		case hops == 0:
+			return quote{}, false
+		}
+		other, name, _ := strings.Cut(p.SameAs, "/")
+		q, ok := ts.find(other, name, hops-1)
+		return q, ok
+	}
+	return quote{}, false
+}
+
+// versionOf names what a price was: an account's are changed one by one.
+func (t *table) versionOf(p *Price) string {
+	if t.version != "" {
+		return t.version
+	}
+	text, _ := json.Marshal(p) // prices cannot fail
+	return versionOf(text)
+}
+
+// maxHops is how many models may each have the prices of the next.
+const maxHops = 3
+
+// priceTx is the price of a model for an account.
+func (l *Ledger) priceTx(ctx context.Context, tx sqlx.QueryerContext, account, provider, model string) (quote, bool, error) {
+	if provider == free {
+		q, ok := tables(nil).find(provider, model, 0)
+		return q, ok, nil
+	}
+	own, err := l.ownTable(ctx, tx, account)
+	if err != nil {
+		return quote{}, false, err
+	}
+	q, ok := append(tables{own}, *l.prices.Load()...).find(provider, model, maxHops)
+	return q, ok, nil
+}
+
+// ownTable is what an account has set. It is small: see [maxPrices].
+func (l *Ledger) ownTable(ctx context.Context, tx sqlx.QueryerContext, account string) (*table, error) {
+	var texts []string
+	if err := sqlx.SelectContext(ctx, tx, &texts, `SELECT price FROM usage_price WHERE account = $1`, account); err != nil {
+		return nil, err
+	}
+	t := &table{source: sourceAccount, prices: make(map[modelKey]*Price, len(texts))}
+	for _, text := range texts {
+		p := &Price{}
+		if err := json.Unmarshal([]byte(text), p); err != nil {
+			return nil, err
+		}
+		t.prices[modelKey{p.Provider, p.Model}] = p
+	}
+	return t, nil
+}
+
+// costOf is what usage cost at a price, if there is one.
+func costOf(q quote, ok bool, u llm.Usage) Cost {
+	if !ok {
+		return Cost{Status: CostUnpricedModel}
+	}
+	cost, status := q.cost(u)
+	return Cost{Nano: cost, Known: status != CostUnpricedKind, Status: status, Source: q.source, Version: q.version}
+}
+
+// costTx prices what a call took.
+func (l *Ledger) costTx(ctx context.Context, tx sqlx.QueryerContext, account string, o *outcome) (Cost, error) {
+	switch {
+	case o.free:
+		return Cost{Known: true, Status: CostPriced}, nil
+	case !o.usage.Known:
+		return Cost{Status: CostNoUsage}, nil
+	}
+	q, ok, err := l.priceTx(ctx, tx, account, o.provider, o.model)
+	if err != nil {
+		return Cost{}, err
+	}
+	return costOf(q, ok, o.usage), nil
+}

@@ -1,0 +1,96 @@
+package usage
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// OneAccount is the account of a program that has only one.
+const OneAccount = "one"
+
+// Options configures a [Ledger].
+type Options struct {
+	// Prices is a file or an http or https URL with prices, which go before the
+	// built-in ones; see [ParsePrices] for what is read. It is read again every
+	// day, and kept in the database. "": the built-in prices are all there are.
+	Prices string
+	// Client fetches Prices. nil: http.DefaultClient.
+	Client *http.Client
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
+}
+
+// Ledger writes calls of models down. It is safe for concurrent use, and any
+// number of processes may have one on the same PostgreSQL: a budget holds over
+// all of them.
+type Ledger struct {
+	db     *database.DB
+	opts   Options
+	source *source // nil: there is none
+	prices atomic.Pointer[tables]
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// ErrNotFound reports what does not exist, or belongs to another account.
+var ErrNotFound = errors.New("usage: not found")
+
+// Invalid is a value that breaks a rule.
+type Invalid struct {
+	Field   string // as it is in the REST API: "timezone", "items[2].model"
+	Message string
+}
+
+func (e *Invalid) Error() string { return "usage: " + e.Field + " " + e.Message }
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	return database.Migrate(ctx, db, "usage", migrations)
+}
+
+// New returns a Ledger over db, whose tables [Migrate] has made. A file of
+// prices that cannot be read is an error; what a URL has is fetched by
+// [Ledger.Run].
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Ledger, error) {
+	l := &Ledger{}
+	if opts != nil {
+		l.opts = *opts
+	}
+	if l.opts.Client == nil {
+		l.opts.Client = http.DefaultClient
+	}
+	if l.opts.Logger == nil {
+		l.opts.Logger = slog.Default()
+	}
+	if l.opts.Now == nil {
+		l.opts.Now = time.Now
+	}
+	var err error
+	if l.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("usage: %w", err)
+	}
+	if err := l.openPrices(ctx); err != nil {
+		return nil, fmt.Errorf("usage: %w", err)
+	}
+	return l, nil
+}
+
+// Account is the share of a [Ledger] that belongs to one account.
+type Account struct {
+	l  *Ledger
+	id string
+}
+
+// For returns the ledger of one account.
+func (l *Ledger) For(account string) *Account { return &Account{l: l, id: account} }
