@@ -16,8 +16,8 @@ import (
 // Name is that of this engine among those of a [runtime.Runtime].
 func (s *Service) Name() string { return flow.EngineFlow }
 
-// Candidates are the published flows that are bound to a line and whose
-// triggers take a message.
+// Candidates are the published flows that are bound to a line; those pass whose
+// triggers do not take the message.
 func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtime.Candidate, error) {
 	var rows []struct {
 		ID       string
@@ -40,17 +40,48 @@ func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtim
 			return nil, err
 		}
 		rank, takes := t.Match(in.Arrival)
-		if !takes {
-			continue
-		}
 		c := runtime.Candidate{
 			Owner: r.ID, Version: r.Version, Priority: t.Priority, Rank: rank, CreatedAt: database.Time(r.Created),
-			Cooldown: t.Cooldown, WhenBusy: t.WhenBusy,
+			Cooldown: t.Cooldown, WhenBusy: t.WhenBusy, Passes: !takes,
 		}
 		if r.Priority.Valid {
 			c.Priority = int(r.Priority.Int64)
 		}
 		out = append(out, c)
+	}
+	return out, nil
+}
+
+// Listeners are the published flows that are bound to a line.
+func (s *Service) Listeners(ctx context.Context, account string, reference int64) ([]runtime.Listener, error) {
+	var rows []struct {
+		ID, Name string
+		Enabled  bool
+		Version  int64
+		Priority sql.NullInt64
+		Created  int64 `db:"created_us"`
+	}
+	if err := s.db.SelectContext(ctx, &rows, `SELECT f.id, f.name, b.enabled, f.version, b.priority, f.created_us FROM aiflow_binding b
+		JOIN aiflow_flow f ON f.id = b.flow WHERE b.reference = $1 AND b.account = $2 AND f.version > 0 AND f.kind = $3 ORDER BY f.number`,
+		reference, account, flow.KindFlow); err != nil {
+		return nil, fmt.Errorf("listing the flows of a line: %w", err)
+	}
+	var out []runtime.Listener
+	for _, r := range rows {
+		t, err := s.trigger(ctx, account, r.ID, r.Version)
+		if errors.Is(err, ErrNotFound) {
+			continue // deleted since
+		}
+		if err != nil {
+			return nil, err
+		}
+		l := runtime.Listener{
+			Owner: r.ID, Name: r.Name, Version: r.Version, Enabled: r.Enabled, Priority: t.Priority, CreatedAt: database.Time(r.Created), Trigger: t,
+		}
+		if r.Priority.Valid {
+			l.Priority = int(r.Priority.Int64)
+		}
+		out = append(out, l)
 	}
 	return out, nil
 }

@@ -17,7 +17,8 @@ import (
 // Name is that of this engine among those of a [runtime.Runtime].
 func (s *Service) Name() string { return flow.EngineBot }
 
-// Candidates are the published bots of a line whose triggers take a message.
+// Candidates are the published bots of a line; those pass whose triggers do not
+// take the message.
 func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtime.Candidate, error) {
 	var rows []struct {
 		ID      string
@@ -37,12 +38,39 @@ func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtim
 		if err != nil {
 			return nil, err
 		}
-		if rank, takes := t.Match(in.Arrival); takes {
-			out = append(out, runtime.Candidate{
-				Owner: r.ID, Version: r.Version, Priority: t.Priority, Rank: rank, CreatedAt: database.Time(r.Created),
-				Cooldown: t.Cooldown, WhenBusy: t.WhenBusy,
-			})
+		rank, takes := t.Match(in.Arrival)
+		out = append(out, runtime.Candidate{
+			Owner: r.ID, Version: r.Version, Priority: t.Priority, Rank: rank, CreatedAt: database.Time(r.Created),
+			Cooldown: t.Cooldown, WhenBusy: t.WhenBusy, Passes: !takes,
+		})
+	}
+	return out, nil
+}
+
+// Listeners are the published bots of a line.
+func (s *Service) Listeners(ctx context.Context, account string, reference int64) ([]runtime.Listener, error) {
+	var rows []struct {
+		ID, Name string
+		Active   bool
+		Version  int64
+		Created  int64 `db:"created_us"`
+	}
+	if err := s.db.SelectContext(ctx, &rows, `SELECT id, name, active, version, created_us FROM botengine_bot
+		WHERE reference = $1 AND account = $2 AND version > 0 ORDER BY number`, reference, account); err != nil {
+		return nil, fmt.Errorf("listing the bots of a line: %w", err)
+	}
+	var out []runtime.Listener
+	for _, r := range rows {
+		t, err := s.trigger(ctx, r.ID, r.Version)
+		if errors.Is(err, ErrNotFound) {
+			continue // deleted since
 		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, runtime.Listener{
+			Owner: r.ID, Name: r.Name, Version: r.Version, Enabled: r.Active, Priority: t.Priority, CreatedAt: database.Time(r.Created), Trigger: t,
+		})
 	}
 	return out, nil
 }

@@ -18,7 +18,8 @@ func (s *Server) explainRoutes(a *api) {
 		id: "Messaging_Explain", method: http.MethodGet, path: "/chats/explain",
 		summary: "Tell what became of a message, step by step",
 		about: "Steps are `received` (from the network, with its report where that is kept), `stored`, `attempt` (to hand it to the network), `status`, " +
-			"`file`, `held` (its events wait for a file) and `webhook` (an attempt to deliver an event of it). There will be others.",
+			"`file`, `held` (its events wait for a file), `routed` (to a bot or a flow: why that one answers, or why none), `run` (which took it, or which wrote it), " +
+			"`sent` (what the run wrote then) and `webhook` (an attempt to deliver an event of it). There will be others.",
 		errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.explain)
 }
@@ -42,7 +43,7 @@ type explained struct {
 	Step    string              `json:"step" doc:"An open list." example:"attempt"`
 	SaidAt  *messaging.UnixTime `json:"saidAt,omitempty" doc:"When it happened, as the network says."`
 	Status  string              `json:"status,omitempty"`
-	Outcome string              `json:"outcome,omitempty" doc:"Of an attempt: sent, failed, retried or unconfirmed; of a file: waiting, kept or lost; of a webhook: pending, delivered, retried, failed or dead."`
+	Outcome string              `json:"outcome,omitempty" doc:"Of an attempt: sent, failed, retried or unconfirmed; of a file: waiting, kept or lost; of a webhook: pending, delivered, retried, failed or dead; of routed: continued (a run waited for it), begun, queued (behind an earlier run), silent (no bot may speak in the chat), nobody (nothing that listens takes it) or failed."`
 	Times   int                 `json:"times,omitempty" doc:"How many attempts in a row ended so."`
 	LastAt  *messaging.UnixTime `json:"lastAt,omitempty" doc:"The last of these."`
 	Error   *messaging.Failure  `json:"error,omitempty"`
@@ -55,6 +56,13 @@ type explained struct {
 	StatusCode    *int                `json:"statusCode,omitempty"`
 	DurationMS    *int64              `json:"durationMs,omitempty"`
 	NextAttemptAt *messaging.UnixTime `json:"nextAttemptAt,omitempty"`
+
+	Asked     []explainedAsked `json:"asked,omitempty" doc:"Who listens on the line, in the order in which they were asked."`
+	RunID     string           `json:"runId,omitempty"`
+	Engine    string           `json:"engine,omitempty" doc:"Of the run: botengine or aiflow."`
+	FlowID    string           `json:"flowId,omitempty" doc:"Of the run: its flow or bot."`
+	Version   int64            `json:"version,omitempty" doc:"Of the run."`
+	MessageID string           `json:"messageId,omitempty" doc:"Of what the run sent."`
 }
 
 func (s *Server) explain(ctx context.Context, c call, in *messageQuery) (explanation, error) {
@@ -78,6 +86,11 @@ func (s *Server) explain(ctx context.Context, c call, in *messageQuery) (explana
 	for _, d := range ds {
 		out.Steps = append(out.Steps, delivered(d)...)
 	}
+	routed, err := s.routed(ctx, c, in.Reference, x.Message, ids)
+	if err != nil {
+		return explanation{}, err
+	}
+	out.Steps = append(out.Steps, routed...)
 	out.order()
 	return out, nil
 }

@@ -44,6 +44,7 @@ var permissions = map[string]string{
 	"GET /reference/list":                         string(auth.ReferencesRead),
 	"GET /reference/{id}":                         string(auth.ReferencesRead),
 	"GET /reference/session/status":               string(auth.ReferencesRead),
+	"GET /reference/{id}/triggers":                string(auth.ReferencesRead),
 	"POST /reference":                             string(auth.ReferencesWrite),
 	"PATCH /reference/{id}":                       string(auth.ReferencesWrite),
 	"DELETE /reference/{id}":                      string(auth.ReferencesWrite),

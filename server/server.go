@@ -181,6 +181,7 @@ func (s *Server) routes() error {
 	s.contactRoutes(s.api)
 	s.groupRoutes(s.api)
 	s.explainRoutes(s.api)
+	s.triggerRoutes(s.api)
 	s.templateRoutes(s.api)
 	s.botRoutes(s.api)
 	s.botRunRoutes(s.api)

@@ -155,6 +155,7 @@ func (w *work) do(ctx context.Context) error {
 		}
 	}
 	if t.in != nil {
+		t.in.inTurn(w.row.Turn)
 		if err := w.r.takeTx(ctx, w.tx, t.in); err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func refused(id string, err error) error {
 
 // sent notes that the run has sent a message.
 func (w *work) sent(ctx context.Context, message string) error {
-	if _, err := w.r.db.ExecTx(ctx, w.tx, `INSERT INTO flow_sent (run, message) VALUES ($1, $2)`, w.row.Seq, message); err != nil {
+	if _, err := w.r.db.ExecTx(ctx, w.tx, `INSERT INTO flow_sent (run, message, turn) VALUES ($1, $2, $3)`, w.row.Seq, message, w.row.Turn); err != nil {
 		return fmt.Errorf("noting a message of a run: %w", err)
 	}
 	return nil

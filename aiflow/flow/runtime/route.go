@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -39,6 +40,11 @@ type Route struct {
 	// waited for the message, and when nobody may speak. Of those that pass at
 	// most 20 are named.
 	Asked []Asked `json:"asked,omitempty"`
+	// Sent are the ids of the messages that the run sent from then on until it
+	// took another one, 50 at most.
+	Sent []string `json:"-"`
+
+	Turn int64 `json:"turn,omitempty"` // of the run, that began so
 }
 
 // Asked is a flow that was asked whether it answers a message.
@@ -79,6 +85,13 @@ func (in *inputRow) went(outcome, run string, asked []Asked) {
 	}
 }
 
+// inTurn says in which turn of the run the message is taken.
+func (in *inputRow) inTurn(turn int64) {
+	if in.routed != nil {
+		in.routed.Turn = turn
+	}
+}
+
 // routeTx stores where an input went that is a message.
 func (r *Runtime) routeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
 	to := in.routed
@@ -105,23 +118,86 @@ func (a *Account) Routes(ctx context.Context, reference int64, messages []string
 		return nil, nil
 	}
 	in, args := a.r.db.Dialect.In("message", 3, anyOf(messages))
-	var rows []struct {
-		Body string `db:"body"`
-		AtUS int64  `db:"at_us"`
-	}
-	err := a.r.db.SelectContext(ctx, &rows, `SELECT body, at_us FROM flow_route WHERE account = $1 AND reference = $2 AND `+in+` ORDER BY id`,
+	var rows []routeRow
+	err := a.r.db.SelectContext(ctx, &rows, `SELECT id, chat_id, body, at_us FROM flow_route WHERE account = $1 AND reference = $2 AND `+in+` ORDER BY id`,
 		append([]any{a.id, reference}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading where a message went: %w", err)
 	}
 	out := make([]Route, len(rows))
 	for i, row := range rows {
-		if err := json.Unmarshal([]byte(row.Body), &out[i]); err != nil {
-			return nil, fmt.Errorf("reading where a message went: %w", err)
+		if out[i], err = row.view(); err != nil {
+			return nil, err
 		}
-		out[i].At = database.Time(row.AtUS)
+		if err := a.answered(ctx, reference, row, &out[i]); err != nil {
+			return nil, fmt.Errorf("reading what a run sent: %w", err)
+		}
 	}
 	return out, nil
+}
+
+type routeRow struct {
+	ID     int64  `db:"id"`
+	ChatID string `db:"chat_id"`
+	Body   string `db:"body"`
+	AtUS   int64  `db:"at_us"`
+}
+
+func (row routeRow) view() (Route, error) {
+	out := Route{}
+	if err := json.Unmarshal([]byte(row.Body), &out); err != nil {
+		return Route{}, fmt.Errorf("reading where a message went: %w", err)
+	}
+	out.At = database.Time(row.AtUS)
+	return out, nil
+}
+
+// mostAnswers bounds how many messages of a [Route] are named, and how many
+// later messages of the chat are looked at to find the next one of the run.
+const mostAnswers = 50
+
+// answered finds what the run of a route sent from then on, until it took
+// another message.
+func (a *Account) answered(ctx context.Context, reference int64, row routeRow, to *Route) error {
+	if to.Run == "" {
+		return nil
+	}
+	var later []routeRow
+	err := a.r.db.SelectContext(ctx, &later, `SELECT id, chat_id, body, at_us FROM flow_route WHERE account = $1 AND reference = $2 AND chat_id = $3
+		AND id > $4 ORDER BY id LIMIT $5`, a.id, reference, row.ChatID, row.ID, mostAnswers)
+	if err != nil {
+		return err
+	}
+	until := int64(math.MaxInt64)
+	for _, l := range later {
+		if next, err := l.view(); err != nil {
+			return err
+		} else if next.Run == to.Run {
+			until = next.Turn
+			break
+		}
+	}
+	return a.r.db.SelectContext(ctx, &to.Sent, `SELECT s.message FROM flow_sent s JOIN flow_run r ON r.seq = s.run
+		WHERE r.id = $1 AND r.account = $2 AND s.turn >= $3 AND s.turn < $4 ORDER BY s.id LIMIT $5`, to.Run, a.id, to.Turn, until, mostAnswers)
+}
+
+// SentBy is the run that sent a message, of which these are all ids, or
+// [ErrNotFound].
+func (a *Account) SentBy(ctx context.Context, reference int64, messages []string) (Run, error) {
+	if len(messages) == 0 {
+		return Run{}, ErrNotFound
+	}
+	in, args := a.r.db.Dialect.In("s.message", 3, anyOf(messages))
+	var rows []*runRow
+	err := a.r.db.SelectContext(ctx, &rows, `SELECT `+runColumns+` FROM flow_sent s JOIN flow_run r ON r.seq = s.run
+		WHERE r.account = $1 AND r.reference = $2 AND `+in+` LIMIT 1`, append([]any{a.id, reference}, args...)...)
+	if err != nil {
+		return Run{}, fmt.Errorf("looking for the run of a message: %w", err)
+	}
+	if len(rows) == 0 {
+		return Run{}, ErrNotFound
+	}
+	return rows[0].view(), nil
 }
 
 // pruneRoutes deletes routes from before a time. They are in its order, nearly.

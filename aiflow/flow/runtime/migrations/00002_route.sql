@@ -11,3 +11,7 @@ CREATE TABLE flow_route (
 );
 CREATE INDEX flow_route_message ON flow_route (reference, message);
 CREATE INDEX flow_route_chat ON flow_route (reference, chat_id);
+
+-- in which turn of its run a message was sent
+ALTER TABLE flow_sent ADD COLUMN turn BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX flow_sent_message ON flow_sent (message);

@@ -1,0 +1,60 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// triggerRoutes say what listens on a line.
+func (s *Server) triggerRoutes(a *api) {
+	register(a, operation{
+		id: "Messaging_Triggers", method: http.MethodGet, path: "/reference/{id}/triggers",
+		summary: "List the bots and flows that listen on a line, in the order in which they are asked",
+		about: "Published bots of the line, and published flows that are bound to it: the higher `priority` first, of two alike the one with the narrower " +
+			"rule, and then the older. Those that are switched off come last.",
+		errors: []int{http.StatusNotFound},
+	}, auth.ReferencesRead, s.listTriggers)
+}
+
+// listenerView is a bot or a flow that listens on a line.
+type listenerView struct {
+	Engine   string   `json:"engine" enum:"botengine,aiflow"`
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Trigger  string   `json:"trigger" doc:"The first of triggers; manual: nothing that comes on the line starts it." example:"keyword"`
+	Triggers []string `json:"triggers" nullable:"false"`
+	Priority int      `json:"priority"`
+	Enabled  bool     `json:"enabled"`
+	Version  int64    `json:"version" doc:"That is published."`
+}
+
+type listenerList struct {
+	Items []listenerView `json:"items" nullable:"false"`
+	Next  *string        `json:"next" doc:"Always null."`
+}
+
+func viewListener(l runtime.Listener) listenerView {
+	v := listenerView{
+		Engine: l.Engine, ID: l.Owner, Name: l.Name, Trigger: "manual", Triggers: append([]string{}, l.Trigger.Kinds()...),
+		Priority: l.Priority, Enabled: l.Enabled, Version: l.Version,
+	}
+	if len(v.Triggers) > 0 {
+		v.Trigger = v.Triggers[0]
+	}
+	return v
+}
+
+func (s *Server) listTriggers(ctx context.Context, c call, in *referenceID) (listenerList, error) {
+	if _, err := s.account(c).Reference(ctx, in.ID); err != nil {
+		return listenerList{}, err
+	}
+	ls, err := s.Runs.For(c.Account).Listeners(ctx, int64(in.ID))
+	out := listenerList{Items: make([]listenerView, len(ls))}
+	for i, l := range ls {
+		out.Items[i] = viewListener(l)
+	}
+	return out, err
+}
