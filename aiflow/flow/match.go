@@ -42,6 +42,8 @@ type Trigger struct {
 	groups   bool
 	kinds    []string
 	rules    []rule
+
+	schedules []Schedule
 }
 
 // rule takes arrivals, or does not.
@@ -65,6 +67,9 @@ func (p *Program) Trigger() *Trigger {
 	t.channels, t.groups = c.Channels, c.Groups
 	for _, on := range c.On {
 		t.rules = append(t.rules, on.rules()...)
+		if on.Kind == "schedule" {
+			t.schedules = append(t.schedules, Schedule{on.Cron, zone(on.Timezone, p.location).String()})
+		}
 		if kind := on.kind(); !slices.Contains(t.kinds, kind) {
 			t.kinds = append(t.kinds, kind)
 		}

@@ -44,11 +44,26 @@ func (t *triggerConfig) Check(c *Checker) {
 				}
 			}
 		case "schedule":
-			c.Need(r.Cron != "", "on", i, "cron")
-			c.cron(r.Cron, "on", i, "cron")
+			r.checkCron(c, i)
 		case "event":
 			c.Need(r.Event != "", "on", i, "event")
 		}
 		c.timezone(r.Timezone, "on", i, "timezone")
+	}
+}
+
+func (r triggerRule) checkCron(c *Checker, i int) {
+	at := []any{"on", i, "cron"}
+	c.Need(r.Cron != "", at...)
+	if r.Cron == "" {
+		return
+	}
+	fine := true
+	times := parseCron(r.Cron, func(message, hint string) {
+		fine = false
+		c.Problem("trigger.cron", message, hint, at...)
+	})
+	if fine && !times.comes() {
+		c.Problem("trigger.cron", "names a day that never comes", "as the 31st of February", at...)
 	}
 }

@@ -1,49 +1,168 @@
 package flow
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // cronFields are the parts of a schedule and their ranges. Sunday is 0 or 7.
-var cronFields = []struct {
+var cronFields = [5]struct {
 	name      string
 	low, high int
 }{{"minute", 0, 59}, {"hour", 0, 23}, {"day", 1, 31}, {"month", 1, 12}, {"weekday", 0, 7}}
 
-// cron checks a schedule: five fields of numbers, ranges, lists and steps, as
-// */15 8-18 * * 1-5.
-func (c *Checker) cron(text string, at ...any) {
-	if text == "" {
-		return
-	}
+// cron is a schedule: of each field the values that it names, as bits.
+type cron struct {
+	minute, hour, day, month, weekday uint64
+	// Of a day of the month and a weekday that are both named one is enough.
+	either bool
+}
+
+// everyHour are the bits of all hours.
+const everyHour = 1<<24 - 1
+
+// parseCron reads five fields of numbers, ranges, lists and steps, as
+// */15 8-18 * * 1-5. What is wrong it tells bad, with a hint.
+func parseCron(text string, bad func(message, hint string)) cron {
 	parts := strings.Fields(text)
 	if len(parts) != len(cronFields) {
-		c.Problem("trigger.cron", "has no five fields", "minute, hour, day, month, weekday: 0 9 * * 1-5", at...)
-		return
+		bad("has no five fields", "minute, hour, day, month, weekday: 0 9 * * 1-5")
+		return cron{}
 	}
+	var sets [len(cronFields)]uint64
 	for i, f := range cronFields {
 		for item := range strings.SplitSeq(parts[i], ",") {
-			if !isCron(item, f.low, f.high) {
-				c.Problem("trigger.cron", "the "+f.name+" "+strconv.Quote(shorten(item))+" is none", "from "+strconv.Itoa(f.low)+" to "+strconv.Itoa(f.high), at...)
+			set, ok := cronItem(item, f.low, f.high)
+			if !ok {
+				bad("the "+f.name+" "+strconv.Quote(shorten(item))+" is none", "from "+strconv.Itoa(f.low)+" to "+strconv.Itoa(f.high))
+			}
+			sets[i] |= set
+		}
+	}
+	c := cron{minute: sets[0], hour: sets[1], day: sets[2], month: sets[3], weekday: sets[4]}
+	c.weekday |= c.weekday >> 7
+	c.either = !strings.HasPrefix(parts[2], "*") && !strings.HasPrefix(parts[4], "*")
+	return c
+}
+
+// cronItem reads one item of a list: *, 5, 1-5, each with a step or without.
+// One number with a step goes on to the end of the range.
+func cronItem(item string, low, high int) (set uint64, ok bool) {
+	item, step, stepped := strings.Cut(item, "/")
+	every := 1
+	if stepped {
+		n, err := strconv.Atoi(step)
+		if err != nil || n < 1 || n > high {
+			return 0, false
+		}
+		every = n
+	}
+	from, to := low, high
+	if item != "*" {
+		first, last, ranged := strings.Cut(item, "-")
+		var err error
+		if from, err = strconv.Atoi(first); err != nil || from < low || from > high {
+			return 0, false
+		}
+		if ranged {
+			if to, err = strconv.Atoi(last); err != nil || to < from || to > high {
+				return 0, false
+			}
+		} else if !stepped {
+			to = from
+		}
+	}
+	for n := from; n <= to; n += every {
+		set |= 1 << n
+	}
+	return set, true
+}
+
+// comes says whether the schedule names a day that some year has.
+func (c cron) comes() bool {
+	if c.either || c.day == 0 {
+		return true
+	}
+	first := bits.TrailingZeros64(c.day)
+	for month, days := range [...]int{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31} {
+		if c.month&(1<<(month+1)) != 0 && first <= days {
+			return true
+		}
+	}
+	return false
+}
+
+// on says whether the schedule names a day.
+func (c cron) on(day time.Time) bool {
+	if c.month&(1<<int(day.Month())) == 0 {
+		return false
+	}
+	monthday, weekday := c.day&(1<<day.Day()) != 0, c.weekday&(1<<int(day.Weekday())) != 0
+	if c.either {
+		return monthday || weekday
+	}
+	return monthday && weekday
+}
+
+// farthest bounds the search for a day: the 29th of February may be a Sunday
+// once in 40 years.
+const farthest = 41 * 366
+
+// next is the first time after another, by the clocks of a place.
+func (c cron) next(after time.Time, at *time.Location) (time.Time, bool) {
+	local := after.In(at)
+	for d := range farthest {
+		day := time.Date(local.Year(), local.Month(), local.Day()+d, 0, 0, 0, 0, time.UTC)
+		if !c.on(day) {
+			continue
+		}
+		for hour := range 24 {
+			if c.hour&(1<<hour) == 0 {
+				continue
+			}
+			if t, ok := c.within(day.Add(time.Duration(hour)*time.Hour), after, at); ok {
+				return t, true
 			}
 		}
 	}
+	return time.Time{}, false
 }
 
-func isCron(item string, low, high int) bool {
-	item, step, stepped := strings.Cut(item, "/")
-	if n, err := strconv.Atoi(step); stepped && (err != nil || n < 1 || n > high) {
-		return false
+// within is the first time after another in an hour of the clock, which is
+// given as if it were UTC.
+func (c cron) within(hour, after time.Time, at *time.Location) (first time.Time, ok bool) {
+	for minutes := c.minute; minutes != 0; minutes &= minutes - 1 {
+		shown := hour.Add(time.Duration(bits.TrailingZeros64(minutes)) * time.Minute)
+		for i, t := range instants(shown, at) {
+			if i > 0 && c.hour != everyHour {
+				break // it has been that time once
+			}
+			if t.After(after) && (!ok || t.Before(first)) {
+				first, ok = t, true
+			}
+		}
 	}
-	if item == "*" {
-		return true
+	return first, ok
+}
+
+// instants are when clocks of a place show a time, which is given as if it were
+// UTC: twice when they are set back, and when they are set forward over it, at
+// the moment when they are.
+func instants(shown time.Time, at *time.Location) []time.Time {
+	_, before := shown.Add(-24 * time.Hour).In(at).Zone()
+	_, then := shown.Add(24 * time.Hour).In(at).Zone()
+	var out []time.Time
+	for _, offset := range [...]int{max(before, then), min(before, then)} {
+		t := shown.Add(-time.Duration(offset) * time.Second).In(at)
+		if _, is := t.Zone(); is == offset && (len(out) == 0 || !out[0].Equal(t)) {
+			out = append(out, t)
+		}
 	}
-	from, to, ranged := strings.Cut(item, "-")
-	a, err := strconv.Atoi(from)
-	if err != nil || a < low || a > high {
-		return false
+	if len(out) == 0 {
+		start, _ := shown.Add(-time.Duration(before) * time.Second).In(at).ZoneBounds()
+		out = append(out, start.In(at))
 	}
-	b, err := strconv.Atoi(to)
-	return !ranged || err == nil && b >= a && b <= high
+	return out
 }

@@ -1,0 +1,25 @@
+package flow
+
+import "time"
+
+// Schedule says at which times a trigger starts its flow.
+type Schedule struct {
+	Cron     string // minute, hour, day, month and weekday
+	Timezone string // whose clocks count, as Europe/Berlin
+}
+
+// Next is the first time after another at which the schedule comes; false: it
+// never does. A time that clocks leave out when they are set forward comes when
+// they are set; one that they show twice comes the first time, unless the
+// schedule names every hour, which then has two of them.
+func (s Schedule) Next(after time.Time) (time.Time, bool) {
+	fine := true
+	c := parseCron(s.Cron, func(string, string) { fine = false })
+	if !fine {
+		return time.Time{}, false
+	}
+	return c.next(after, zone(s.Timezone, time.UTC))
+}
+
+// Schedules are the times at which the trigger starts its flow.
+func (t *Trigger) Schedules() []Schedule { return t.schedules }
