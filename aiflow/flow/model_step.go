@@ -24,7 +24,7 @@ func (c *assistantConfig) Step(t *Turn) (Exit, error) {
 
 func (c *assistantConfig) request(t *Turn) (ModelRequest, error) {
 	r := ModelRequest{
-		Model: c.Model, FallbackModel: c.FallbackModel, Memory: c.Memory.asked(),
+		Message: text(t.State.Input["id"]), Model: c.Model, FallbackModel: c.FallbackModel, Memory: c.Memory.asked(),
 		Temperature: c.Temperature, MaxTokens: c.MaxOutputTokens,
 	}
 	c.Output.ask(&r)

@@ -36,6 +36,7 @@ type ModelRequest struct {
 	FallbackModel string          `json:"fallbackModel,omitempty"`
 	Instructions  string          `json:"instructions,omitempty"`
 	Input         string          `json:"input"`
+	Message       string          `json:"message,omitempty"`     // the id of the message that it answers
 	Attachments   any             `json:"attachments,omitempty"` // the input's media
 	Memory        Memory          `json:"memory,omitzero"`
 	JSON          bool            `json:"json,omitempty"` // JSON is wanted, of Schema

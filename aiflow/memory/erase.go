@@ -1,0 +1,173 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Erasure chooses what is erased.
+type Erasure struct {
+	Reference int64
+	ChatIDs   []string // every id by which the chat is or was known; nil: all of the line
+	// MessageIDs are messages that the contact wrote in groups: what was
+	// answered to them goes, too. Ignored without ChatIDs.
+	MessageIDs []string
+}
+
+const (
+	// chunk is how many names a statement has, and how many rows one removes.
+	chunk = 500
+	// longestRun is how long a run may remember: the longest waits end before.
+	longestRun = 100 * 24 * time.Hour
+	pruneEvery = time.Hour
+)
+
+// EraseTx removes what was said in chats when tx commits, and summaries that
+// tell of it.
+func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
+	const where = `DELETE FROM memory_turn WHERE account = $1 AND reference = $2`
+	run := func(query string, args ...any) error {
+		if _, err := tx.ExecContext(ctx, query, append([]any{a.id, e.Reference}, args...)...); err != nil {
+			return fmt.Errorf("memory: erasing what was said: %w", err)
+		}
+		return nil
+	}
+	if err := a.eraseSummaries(ctx, tx, e); err != nil {
+		return err
+	}
+	if e.ChatIDs == nil {
+		return run(where)
+	}
+	for part := range slices.Chunk(e.ChatIDs, chunk) {
+		in, values := a.s.db.Dialect.In("chat_id", 3, anyOf(part))
+		if err := run(where+` AND `+in, values...); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(e.MessageIDs, chunk) {
+		in, values := a.s.db.Dialect.In("message_id", 3, anyOf(part))
+		if err := run(where+` AND message_id <> '' AND `+in, values...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseSummaries removes the summaries that may tell of what is erased. Those
+// of groups tell of all who wrote there.
+func (a *Account) eraseSummaries(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
+	var rows []turnRow
+	err := tx.SelectContext(ctx, &rows, `SELECT seq, scope, reference, chat_id, messages, up_to, covers FROM memory_turn
+		WHERE account = $1 AND covers <> ''`, a.id)
+	if err != nil {
+		return fmt.Errorf("memory: looking for summaries: %w", err)
+	}
+	groups := map[string]bool{}
+	for part := range slices.Chunk(e.MessageIDs, chunk) {
+		in, values := a.s.db.Dialect.In("message_id", 3, anyOf(part))
+		var chats []string
+		err := tx.SelectContext(ctx, &chats, `SELECT DISTINCT chat_id FROM memory_turn WHERE account = $1 AND reference = $2 AND `+in,
+			append([]any{a.id, e.Reference}, values...)...)
+		if err != nil {
+			return fmt.Errorf("memory: looking for what was said in groups: %w", err)
+		}
+		for _, c := range chats {
+			groups[c] = true
+		}
+	}
+	var gone []int64
+	for _, r := range rows {
+		covers, err := readCovers(r.Covers)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(covers, func(c Chat) bool {
+			return c.Reference == e.Reference && (e.ChatIDs == nil || slices.Contains(e.ChatIDs, c.ID) || groups[c.ID])
+		}) {
+			gone = append(gone, r.Seq)
+		}
+	}
+	for part := range slices.Chunk(gone, chunk) {
+		in, values := a.s.db.Dialect.InNumbers("seq", 1, part)
+		if _, err := tx.ExecContext(ctx, `DELETE FROM memory_turn WHERE `+in, values...); err != nil {
+			return fmt.Errorf("memory: erasing summaries: %w", err)
+		}
+	}
+	return nil
+}
+
+// EndRunTx forgets, when tx commits, what only a run remembers that is over.
+func (s *Service) EndRunTx(ctx context.Context, tx *sqlx.Tx, run string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM memory_turn WHERE run = $1 AND scope = $2`, run, ScopeRun.rank()); err != nil {
+		return fmt.Errorf("memory: forgetting a run: %w", err)
+	}
+	return nil
+}
+
+// DeleteAll removes everything of the account. It works in small steps, each
+// durable, and may be called again after an error or a crash.
+func (a *Account) DeleteAll(ctx context.Context) error {
+	return a.s.remove(ctx, `account = $1`, a.id)
+}
+
+// Run forgets what is older than the retention until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	tick := time.NewTicker(pruneEvery)
+	defer tick.Stop()
+	for {
+		if err := s.Prune(ctx); err != nil && ctx.Err() == nil {
+			s.opts.Logger.WarnContext(ctx, "forgetting old conversations failed", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Prune forgets what is older than the retention, and what only runs remember
+// that must have ended long ago. [Service.Run] does so by itself.
+func (s *Service) Prune(ctx context.Context) error {
+	now := s.opts.Now()
+	if err := s.remove(ctx, `at_us < $1 AND scope = 1`, database.Micros(now.Add(-longestRun))); err != nil {
+		return err
+	}
+	if s.opts.Retention == 0 {
+		return nil
+	}
+	return s.remove(ctx, `at_us < $1`, database.Micros(now.Add(-s.opts.Retention)))
+}
+
+// remove deletes the turns of a condition with one parameter, some at a time.
+func (s *Service) remove(ctx context.Context, where string, arg any) error {
+	for n := int64(chunk); n == chunk; {
+		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf(
+				`DELETE FROM memory_turn WHERE seq IN (SELECT seq FROM memory_turn WHERE %s LIMIT %d)`, where, chunk), arg)
+			if err != nil {
+				return err
+			}
+			n, err = res.RowsAffected()
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("memory: removing turns: %w", err)
+		}
+	}
+	return nil
+}
+
+func anyOf(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, t := range texts {
+		out[i] = t
+	}
+	return out
+}
