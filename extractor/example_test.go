@@ -1,11 +1,41 @@
 package extractor_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/trunklinehq/trunkline/extractor"
+	"github.com/trunklinehq/trunkline/extractor/entity"
+	"github.com/trunklinehq/trunkline/extractor/intent"
 )
+
+func ExampleEntities() {
+	for _, m := range extractor.Entities("Lunch on friday at 1pm? Write to ana@example.com", &entity.Options{
+		Types: []string{entity.Date, entity.Time, entity.Email}, Locale: "en", Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC),
+	}) {
+		fmt.Println(m.Name, m.Value)
+	}
+	// Output:
+	// date 2026-03-06
+	// time 13:00:00
+	// email ana@example.com
+}
+
+func ExampleTrainIntents() {
+	m, err := extractor.TrainIntents(context.Background(), []intent.Intent{
+		{Name: "refund", Examples: []string{"I want my money back", "please refund me", "can I get a refund?"}},
+		{Name: "delivery", Examples: []string{"where is my parcel", "when does my order arrive", "track my package"}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	best, sure := m.Classify("is my package on its way?", 0.5)
+	fmt.Println(best.Name, sure)
+	// Output: delivery true
+}
 
 // A receiver of webhooks reads what was found in a message.
 func ExampleDataPayload() {

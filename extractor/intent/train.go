@@ -41,7 +41,7 @@ const (
 // thousand examples; it ends with the context's error when that ends first.
 // Errors name the field.
 func Train(ctx context.Context, intents []Intent) (*Model, error) {
-	if err := check(intents); err != nil {
+	if err := Check(intents); err != nil {
 		return nil, err
 	}
 	m := &Model{rows: map[uint32]int32{}}
@@ -67,7 +67,9 @@ func Train(ctx context.Context, intents []Intent) (*Model, error) {
 	return m, nil
 }
 
-func check(intents []Intent) error {
+// Check refuses what cannot be learned, as [Train] does, which takes no time.
+// Errors name the field.
+func Check(intents []Intent) error {
 	if len(intents) < 2 || len(intents) > MaxIntents {
 		return fmt.Errorf("intents must be 2 to %d", MaxIntents)
 	}

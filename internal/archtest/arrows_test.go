@@ -101,6 +101,19 @@ func TestServerOnlyDependencies(t *testing.T) {
 	})
 }
 
+// Values can be found in texts without a database.
+func TestExtractorNeedsNoDatabase(t *testing.T) {
+	t.Parallel()
+	all := load(t)
+	for _, name := range []string{"extractor", "extractor/entity", "extractor/intent"} {
+		p, ok := all[module+"/"+name]
+		require.True(t, ok, name)
+		for _, dep := range []string{"github.com/jmoiron/sqlx", "database/sql", "net/http"} {
+			assert.Falsef(t, p.needs(dep), "%s must not depend on %s", name, dep)
+		}
+	}
+}
+
 func TestTestToolsStayInTests(t *testing.T) {
 	t.Parallel()
 	each(t, load(t), func(t *testing.T, name string, p pkg) {

@@ -1,0 +1,110 @@
+package catalogue_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+const trip = `{"model": "mock/x", "instructions": "Cities in English.", "when": "always", "schema": {"type": "object", "required": ["city"],
+	"properties": {"city": {"type": "string"}, "people": {"type": "integer"}, "date": {"type": "string"}}}}`
+
+// TestValuesOfAModel: what a model says without words of the message that prove
+// it is dropped; what it takes is told.
+func TestValuesOfAModel(t *testing.T) {
+	t.Parallel()
+	p := &parrot{answer: `{"city": {"value": "Vienna", "evidence": "nach WIEN"}, "people": {"value": 3, "evidence": "three of us"}, "date": null}`}
+	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{Model: p.models}).For("a")
+	e := made(t, a, catalogue.AI, trip)
+	const text = "è bello: nach Wien!"
+	results, err := a.Extract(t.Context(), said(text))
+	require.NoError(t, err)
+	require.Len(t, results, 1)
+	r := results[0]
+	require.Equal(t, catalogue.AI, r.Extractor.Kind)
+	require.Len(t, r.Matches, 1)
+	require.Equal(t, "nach Wien", text[r.Matches[0].Start:r.Matches[0].End])
+	require.Equal(t, "nach Wien", r.Matches[0].Text)
+	require.Equal(t, "string", r.Matches[0].Type)
+	require.Equal(t, &catalogue.Usage{Calls: 1, Tokens: llm.Usage{Known: true, Input: 10, Output: 5}, CostNano: 1500}, r.Usage)
+	require.Contains(t, p.asked[0].System, "Cities in English.")
+	require.Contains(t, p.asked[0].System, "4 March 2026")
+	require.NotContains(t, p.asked[0].System, "Wien")
+
+	require.JSONEq(t, `{"city":"Vienna"}`, valuesOf(t, a, said(text)))
+	require.Equal(t, 1, p.times(), "what was said of a text is known")
+	_, err = a.Update(t.Context(), e.ID, catalogue.Change{Config: []byte(`{"model": "mock/x", "when": "always", "schema": {"type": "object", "properties": {"city": {}}}}`)})
+	require.NoError(t, err)
+	p.say(`{"city": {"value": "Wien", "evidence": "Wien"}}`)
+	require.JSONEq(t, `{"city":"Wien"}`, valuesOf(t, a, said(text)))
+	require.Equal(t, 2, p.times(), "another version is asked again")
+}
+
+// TestModelsAreAskedForWhatIsMissing: and for nothing when nothing is.
+func TestModelsAreAskedForWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	p := &parrot{answer: `{"city": {"value": "Rome", "evidence": "Rome"}}`}
+	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{Model: p.models}).For("a")
+	made(t, a, catalogue.AI, `{"model": "mock/x", "schema": {"type": "object", "properties": {"city": {"type": "string"}, "date": {"type": "string"}}}}`)
+	made(t, a, catalogue.Entity, `{"types": ["date"]}`)
+	require.JSONEq(t, `{"city":"Rome","date":"2026-03-05"}`, valuesOf(t, a, said("to Rome tomorrow")))
+	require.Contains(t, string(p.asked[0].Schema), `"city"`)
+	require.NotContains(t, string(p.asked[0].Schema), `"date"`, "the cheap one found it")
+	made(t, a, catalogue.Regex, `{"pattern": "to (?P<city>\\w+)"}`)
+	require.JSONEq(t, `{"city":"Oslo","date":"2026-03-05"}`, valuesOf(t, a, said("to Oslo tomorrow")))
+	require.Equal(t, 1, p.times())
+	require.Equal(t, "{}", valuesOf(t, a, said("")))
+	require.Equal(t, 1, p.times(), "of nothing nothing is asked")
+}
+
+// TestFailuresFindNothing: a model that fails, hangs or talks nonsense keeps
+// nobody from the values of the others; whoever tries it is told.
+func TestFailuresFindNothing(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]*parrot{
+		"fails":    {err: &llm.Error{Code: llm.CodeUnavailable}},
+		"hangs":    {hang: true},
+		"nonsense": {answer: `{"city": 5}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{Model: p.models, Patience: 50 * time.Millisecond}).For("a")
+			e := made(t, a, catalogue.AI, trip)
+			made(t, a, catalogue.Entity, `{"types": ["date"]}`)
+			require.JSONEq(t, `{"date":"2026-03-05"}`, valuesOf(t, a, said("to Rome tomorrow")))
+			_, err := a.Try(t.Context(), e.ID, said("to Rome"))
+			require.Error(t, err)
+			require.NotContains(t, err.Error(), "Rome")
+		})
+	}
+	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{}).For("a")
+	e := made(t, a, catalogue.AI, trip)
+	_, err := a.Try(t.Context(), e.ID, said("to Rome"))
+	var failed *llm.Error
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, llm.CodeNoModel, failed.Code)
+	require.NotErrorIs(t, err, catalogue.ErrNotFound)
+}
+
+// TestFallback: a model is asked what the intents do not say.
+func TestFallback(t *testing.T) {
+	t.Parallel()
+	p := &parrot{answer: `{"intent": "refund"}`}
+	a := start(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{Model: p.models}).For("a")
+	e := made(t, a, catalogue.Intent, intents(`, "threshold": 0.7, "fallback": {"model": "mock/x"}`))
+	trained(t, a, e.ID)
+	require.JSONEq(t, `{"intent":"delivery"}`, valuesOf(t, a, said("where is my package")))
+	require.Zero(t, p.times())
+	r, err := a.Try(t.Context(), e.ID, said("esto es un robo"))
+	require.NoError(t, err)
+	require.JSONEq(t, `"refund"`, string(r.Values["intent"]))
+	require.Equal(t, 1, r.Usage.Calls)
+	p.say(`{"intent": "nomatch"}`)
+	require.Equal(t, "{}", valuesOf(t, a, said("something else altogether")))
+	require.Equal(t, 2, p.times())
+}

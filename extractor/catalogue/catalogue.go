@@ -1,0 +1,114 @@
+package catalogue
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// OneAccount is the account of a program that has only one.
+const OneAccount = "one"
+
+// Options configures a [Service].
+type Options struct {
+	// Model finds the model that is asked in a call: its Request.Model is what
+	// llm.Models made of [Call.Model]. Calls are metered there. nil: extractors
+	// that need a model find nothing, and say so when they are tried.
+	Model func(ctx context.Context, c Call) (llm.Model, string, error)
+	// Patience is how long a model may take for a message; 0: 13 s, so that
+	// whoever waits 15 s for the values has them.
+	Patience time.Duration
+	// Exclusive says that no other process uses the database, so that what a
+	// killed predecessor was training is taken up at once.
+	Exclusive bool
+	Logger    *slog.Logger     // nil: slog.Default()
+	Now       func() time.Time // nil: time.Now
+
+	// BeforeTrained is called when intents were learned, before that is stored.
+	// Tests stop a node there. nil: nothing is called.
+	BeforeTrained func()
+}
+
+// Call says what a model is asked for.
+type Call struct {
+	Account   string
+	Extractor string // its id
+	Model     string // provider/model
+	Reference int64  // of the message; 0: a text was tried
+	ChatID    string
+	// Used is told what an answer took, and what it cost: nano-USD, if that is
+	// known.
+	Used func(u llm.Usage, costNano int64, known bool)
+}
+
+// Service keeps extractors. It is safe for concurrent use, and any number of
+// processes may run one on the same PostgreSQL.
+type Service struct {
+	db      *database.DB
+	opts    Options
+	shelf   shelf
+	answers answers
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	return database.Migrate(ctx, db, "extractor", migrations)
+}
+
+// New returns a Service over db, whose tables [Migrate] has made.
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
+	s := &Service{}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.Default()
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	if s.opts.Patience == 0 {
+		s.opts.Patience = 13 * time.Second
+	}
+	if s.opts.BeforeTrained == nil {
+		s.opts.BeforeTrained = func() {}
+	}
+	var err error
+	if s.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("catalogue: %w", err)
+	}
+	return s, nil
+}
+
+// Run trains what is to be learned until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.train(gctx) })
+	if err := g.Wait(); err != nil {
+		return fmt.Errorf("catalogue: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) now() time.Time { return s.opts.Now() }
+
+// Account is the share of a [Service] that belongs to one account. What
+// belongs to another is not found.
+type Account struct {
+	s  *Service
+	id string
+}
+
+// For returns the service for one account.
+func (s *Service) For(account string) *Account { return &Account{s: s, id: account} }

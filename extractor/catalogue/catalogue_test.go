@@ -1,0 +1,225 @@
+package catalogue_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+func TestExtractorsAreKept(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		s := idle(t, db, catalogue.Options{})
+		a, other := s.For("a"), s.For("b")
+		first := made(t, a, catalogue.Regex, `{"pattern": "#(?P<order>\\d+)", "groups": {"order": "number"}}`)
+		second, err := a.Create(t.Context(), catalogue.NewExtractor{
+			Name: "of a flow", Kind: catalogue.Entity, Scope: catalogue.Scope{Flow: "f1"}, Config: json.RawMessage(`{"types": ["email"]}`), Disabled: true,
+		})
+		require.NoError(t, err)
+		require.False(t, second.Enabled)
+
+		got, err := a.Extractor(t.Context(), first.ID)
+		require.NoError(t, err)
+		require.Equal(t, first, got)
+		all, next, err := a.Extractors(t.Context(), catalogue.List{Limit: 1})
+		require.NoError(t, err)
+		require.Equal(t, []catalogue.Extractor{first}, all)
+		all, next, err = a.Extractors(t.Context(), catalogue.List{Cursor: next})
+		require.NoError(t, err)
+		require.Empty(t, next)
+		require.Equal(t, []catalogue.Extractor{second}, all)
+		all, _, err = a.Extractors(t.Context(), catalogue.List{Scope: catalogue.Scope{Flow: "f1"}})
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+
+		changed, err := a.Update(t.Context(), first.ID, catalogue.Change{Name: new("new name"), Config: json.RawMessage(`{"pattern": "x"}`)})
+		require.NoError(t, err)
+		require.Equal(t, "new name", changed.Name)
+		require.JSONEq(t, `{"match":"x"}`, valuesOf(t, a, said("x #5")), "a change counts at once")
+
+		_, err = other.Extractor(t.Context(), first.ID)
+		require.ErrorIs(t, err, catalogue.ErrNotFound)
+		_, err = other.Update(t.Context(), first.ID, catalogue.Change{Name: new("mine")})
+		require.ErrorIs(t, err, catalogue.ErrNotFound)
+		require.ErrorIs(t, other.Delete(t.Context(), first.ID), catalogue.ErrNotFound)
+		_, err = other.Try(t.Context(), first.ID, said("x"))
+		require.ErrorIs(t, err, catalogue.ErrNotFound)
+		_, err = other.Evaluate(t.Context(), first.ID)
+		require.ErrorIs(t, err, catalogue.ErrNotFound)
+		require.NoError(t, a.Delete(t.Context(), first.ID))
+		_, err = a.Extractor(t.Context(), "\x00")
+		require.ErrorIs(t, err, catalogue.ErrNotFound)
+		require.Equal(t, "{}", valuesOf(t, a, said("x")))
+		require.NoError(t, a.DeleteAll(t.Context()))
+		all, _, err = a.Extractors(t.Context(), catalogue.List{})
+		require.NoError(t, err)
+		require.Empty(t, all)
+	})
+}
+
+func TestErrorsNameTheField(t *testing.T) {
+	t.Parallel()
+	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{}).For("a")
+	line := catalogue.Scope{Reference: 1}
+	for name, c := range map[string]struct {
+		new   catalogue.NewExtractor
+		field string
+	}{
+		"name":          {catalogue.NewExtractor{Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"a"}`)}, "name"},
+		"scope":         {catalogue.NewExtractor{Name: "n", Kind: "regex", Config: json.RawMessage(`{"pattern":"a"}`)}, "scope"},
+		"kind":          {catalogue.NewExtractor{Name: "n", Kind: "magic", Scope: line, Config: json.RawMessage(`{}`)}, "kind"},
+		"no object":     {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`[]`)}, "config"},
+		"unknown":       {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"patern":"a"}`)}, "config.patern"},
+		"type":          {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":7}`)}, "config.pattern"},
+		"pattern":       {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"("}`)}, "config.pattern"},
+		"group":         {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"a","groups":{"b":"string"}}`)}, "config.groups.b"},
+		"nothing":       {catalogue.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{}`)}, "config.types"},
+		"entity":        {catalogue.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{"types":["date","colour"]}`)}, "config.types[1]"},
+		"no words":      {catalogue.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{"types":["dictionary"]}`)}, "config.dictionary"},
+		"word":          {catalogue.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{"dictionary":[{"value":"a"},{"value":""}]}`)}, "config.dictionary[1].value"},
+		"intents":       {catalogue.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(`{"intents":[]}`)}, "config.intents"},
+		"examples":      {catalogue.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(`{"intents":[{"name":"a","examples":["b"]},{"name":"b","examples":[""]}]}`)}, "config.intents[1].examples[0]"},
+		"threshold":     {catalogue.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(intents(`,"threshold":2`))}, "config.threshold"},
+		"fallback":      {catalogue.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(intents(`,"fallback":{"model":"x"}`))}, "config.fallback.model"},
+		"model":         {catalogue.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"schema":{"type":"object"}}`)}, "config.model"},
+		"schema":        {catalogue.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","schema":{"type":"object"}}`)}, "config.schema"},
+		"bad schema":    {catalogue.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","schema":{"type":"object","properties":{"a":{"type":"colour"}}}}`)}, "config.schema"},
+		"remote schema": {catalogue.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","schema":{"type":"object","properties":{"a":{"$ref":"https://example.com/s"}}}}`)}, "config.schema"},
+		"when":          {catalogue.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","when":"never","schema":{"type":"object","properties":{"a":{}}}}`)}, "config.when"},
+		"test":          {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"a","tests":[{"text":""}]}`)}, "config.tests[0].text"},
+	} {
+		_, err := a.Create(t.Context(), c.new)
+		var bad *catalogue.Invalid
+		require.ErrorAs(t, err, &bad, name)
+		require.Equal(t, c.field, bad.Field, name)
+		require.NotEmpty(t, bad.Message, name)
+	}
+}
+
+// TestScopes: a message is read by the extractors of its line and its bots, and
+// of the flows that are named; of values with one name the oldest counts.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		s := idle(t, db, catalogue.Options{})
+		a := s.For("a")
+		for pattern, scope := range map[string]catalogue.Scope{
+			`(?P<line>x)`: {Reference: 1}, `(?P<elsewhere>x)`: {Reference: 2}, `(?P<bot>x)`: {Reference: 1, Bot: "b1"}, `(?P<flow>x)`: {Flow: "f1"}, `(?P<other>x)`: {Flow: "f2"},
+		} {
+			config, err := json.Marshal(map[string]any{"pattern": pattern})
+			require.NoError(t, err)
+			_, err = a.Create(t.Context(), catalogue.NewExtractor{Name: "n", Kind: catalogue.Regex, Scope: scope, Config: config})
+			require.NoError(t, err)
+		}
+		made(t, a, catalogue.Regex, `{"pattern": "(?P<line>y)"}`)
+		require.JSONEq(t, `{"line":"x","bot":"x"}`, valuesOf(t, a, said("y x")))
+		require.Equal(t, "{}", valuesOf(t, s.For("b"), said("y x")))
+		m := said("x")
+		m.Flows = func(context.Context) ([]string, error) { return []string{"f1"}, nil }
+		require.JSONEq(t, `{"line":"x","bot":"x","flow":"x"}`, valuesOf(t, a, m))
+
+		read := func() map[int64]bool {
+			tx, err := db.Beginx()
+			require.NoError(t, err)
+			defer func() { _ = tx.Rollback() }()
+			out, err := s.ReadingTx(t.Context(), tx, map[int64]string{1: "a", 2: "a", 3: "a", 4: "b"})
+			require.NoError(t, err)
+			return out
+		}
+		require.Equal(t, map[int64]bool{1: true, 2: true, 3: true, 4: false}, read(), "a flow of the account may listen on any of its lines")
+		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteFlowTx(t.Context(), tx, "f1") }))
+		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteFlowTx(t.Context(), tx, "f2") }))
+		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteReferenceTx(t.Context(), tx, 2) }))
+		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteBotTx(t.Context(), tx, "b1") }))
+		require.Equal(t, map[int64]bool{1: true}, read())
+		require.Eventually(t, func() bool { return valuesOf(t, a, said("x")) == `{"line":"x"}` }, 5*time.Second, 50*time.Millisecond)
+	})
+}
+
+func inTx(db *sqlx.DB, fn func(*sqlx.Tx) error) error {
+	tx, err := db.Beginx()
+	if err != nil {
+		return err
+	}
+	if err := fn(tx); err != nil {
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}
+
+// TestEveryNodeSeesChanges: what one node changes holds on another within five
+// seconds.
+func TestEveryNodeSeesChanges(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		a, b := start(t, db, catalogue.Options{}).For("a"), idle(t, db, catalogue.Options{}).For("a")
+		require.Equal(t, "{}", valuesOf(t, b, said("x")))
+		e := made(t, a, catalogue.Regex, `{"pattern": "x"}`)
+		on := func(text, want string) {
+			require.Eventually(t, func() bool { return valuesOf(t, b, said(text)) == want }, 5*time.Second, 50*time.Millisecond)
+		}
+		on("x", `{"match":"x"}`)
+		_, err := a.Update(t.Context(), e.ID, catalogue.Change{Enabled: new(false)})
+		require.NoError(t, err)
+		on("x", `{}`)
+		made(t, a, catalogue.Intent, intents(""))
+		on("where is my package", `{"intent":"delivery"}`)
+	})
+}
+
+func TestDictionary(t *testing.T) {
+	t.Parallel()
+	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{}).For("a")
+	made(t, a, catalogue.Entity, `{"types": ["number"], "dictionary": [{"value": "Margherita", "synonyms": ["cheese pizza"]}]}`)
+	require.JSONEq(t, `{"number":2,"our_entity":"Margherita"}`, valuesOf(t, a, said("2 margarita please")))
+	require.JSONEq(t, `{"our_entity":"Margherita"}`, valuesOf(t, a, said("a Cheese Pizza")))
+}
+
+// TestLongTexts: only the beginning of a text is read, and offsets slice it.
+func TestLongTexts(t *testing.T) {
+	t.Parallel()
+	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{}).For("a")
+	e := made(t, a, catalogue.Regex, `{"pattern": "é+|end"}`)
+	text := strings.Repeat("é", 40_000) + "end"
+	r, err := a.Try(t.Context(), e.ID, said(text))
+	require.NoError(t, err)
+	require.Len(t, r.Matches, 1)
+	m := r.Matches[0]
+	require.Equal(t, m.Text, text[m.Start:m.End])
+	require.Equal(t, 16<<10, m.End)
+}
+
+func TestEvaluate(t *testing.T) {
+	t.Parallel()
+	s := start(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{})
+	a := s.For("a")
+	e := made(t, a, catalogue.Regex, `{"pattern": "#(?P<n>\\d+)", "groups": {"n": "number"}, "tests": [
+		{"text": "see #12", "values": {"n": 12}}, {"text": "nothing"}, {"text": "see #13", "values": {"n": 14}}]}`)
+	got, err := a.Evaluate(t.Context(), e.ID)
+	require.NoError(t, err)
+	require.Equal(t, 3, got.Tests)
+	require.Equal(t, 2, got.Right)
+	require.Equal(t, 2, got.Failures[0].Test)
+	require.Empty(t, got.Confused)
+
+	e = made(t, a, catalogue.Intent, intents(`, "threshold": 0.65, "tests": [
+		{"text": "give me a refund", "values": {"intent": "refund"}}, {"text": "hola amigos"},
+		{"text": "track my parcel", "values": {"intent": "refund"}}, {"text": "where is my package", "values": {"intent": "refund"}}]`))
+	trained(t, a, e.ID)
+	got, err = a.Evaluate(t.Context(), e.ID)
+	require.NoError(t, err)
+	require.Equal(t, 2, got.Right)
+	require.Equal(t, []catalogue.Confusion{{Intent: "refund", Taken: "delivery", Times: 2, Example: "track my parcel"}}, got.Confused)
+}

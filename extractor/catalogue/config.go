@@ -1,0 +1,229 @@
+package catalogue
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/extractor"
+	"github.com/trunklinehq/trunkline/extractor/entity"
+	"github.com/trunklinehq/trunkline/extractor/intent"
+)
+
+// The kinds of extractors.
+const (
+	Regex  = "regex"  // config: [extractor.RegexConfig]
+	Entity = "entity" // config: [EntityConfig]
+	Intent = "intent" // config: [IntentConfig]
+	AI     = "ai"     // config: [AIConfig]
+)
+
+// Bounds of a config.
+const (
+	MaxConfig       = 8 << 20 // bytes of JSON
+	maxTests        = 1000
+	maxInstructions = 8000 // bytes
+	maxModel        = 128
+	maxLocale       = 35
+)
+
+// EntityConfig is the config of kind [Entity].
+type EntityConfig struct {
+	Types          []string         `json:"types,omitempty"`          // of [entity.Types]; may be left out beside a dictionary
+	Locale         string           `json:"locale,omitempty"`         // of the text, as pt-BR; "": what is known of the writer
+	Region         string           `json:"region,omitempty"`         // of phone numbers without a country, as BR; "": what is known of the writer
+	PossiblePhones bool             `json:"possiblePhones,omitempty"` // numbers of a right length too, valid or not
+	Dictionary     []entity.Entry   `json:"dictionary,omitempty"`     // words of one's own
+	Tests          []extractor.Test `json:"tests,omitempty"`
+}
+
+// IntentConfig is the config of kind [Intent].
+type IntentConfig struct {
+	Intents   []intent.Intent  `json:"intents"`
+	Threshold *float64         `json:"threshold,omitempty"` // 0 to 1: what is less likely is no match; nil: 0.5
+	Fallback  *Fallback        `json:"fallback,omitempty"`  // who is asked then; nil: nobody
+	Tests     []extractor.Test `json:"tests,omitempty"`
+}
+
+const usualThreshold = 0.5
+
+// Fallback is a model that is asked what a message means when the intents do
+// not say.
+type Fallback struct {
+	Model string `json:"model"` // provider/model
+}
+
+// AIConfig is the config of kind [AI].
+type AIConfig struct {
+	Model        string           `json:"model"` // provider/model
+	Instructions string           `json:"instructions,omitempty"`
+	Schema       json.RawMessage  `json:"schema"`         // JSON Schema of an object: its properties are the values
+	When         string           `json:"when,omitempty"` // [Always], or [Missing] (also "")
+	Tests        []extractor.Test `json:"tests,omitempty"`
+}
+
+// When a model is asked.
+const (
+	Always  = "always"
+	Missing = "missing" // for what the other extractors of the message have not found
+)
+
+// read reads a config strictly: unknown members are refused.
+func read[T any](raw json.RawMessage) (T, error) {
+	var c T
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err := d.Decode(&c)
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return c, nil
+	case errors.As(err, &mistyped) && mistyped.Field != "":
+		return c, &Invalid{"config." + mistyped.Field, "must not be of the type " + mistyped.Value}
+	}
+	if _, name, unknown := strings.Cut(err.Error(), "unknown field "); unknown {
+		return c, &Invalid{"config." + strings.Trim(name, `"`), "is unknown"}
+	}
+	return c, &Invalid{"config", "must be an object as its kind has it"}
+}
+
+// ready reads the config of an extractor and makes it ready.
+func ready(e Extractor) (*compiled, error) {
+	if len(e.Config) > MaxConfig {
+		return nil, &Invalid{"config", fmt.Sprintf("must have at most %d bytes", MaxConfig)}
+	}
+	if bytes.Contains(e.Config, []byte(`\u0000`)) {
+		return nil, &Invalid{"config", "must not hold zero bytes"}
+	}
+	c := &compiled{Extractor: e}
+	var err error
+	switch e.Kind {
+	case Regex:
+		err = c.readRegex()
+	case Entity:
+		err = c.readEntity()
+	case Intent:
+		err = c.readIntent()
+	case AI:
+		err = c.readAI()
+	default:
+		return nil, &Invalid{"kind", "must be regex, entity, intent or ai"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, c.checkTests()
+}
+
+func (c *compiled) readRegex() error {
+	config, err := read[extractor.RegexConfig](c.Config)
+	if err != nil {
+		return err
+	}
+	r, err := extractor.NewRegex(config)
+	if err != nil {
+		return inConfig(err)
+	}
+	c.regex, c.tests = r, config.Tests
+	return nil
+}
+
+func (c *compiled) readEntity() error {
+	config, err := read[EntityConfig](c.Config)
+	if err != nil {
+		return err
+	}
+	if len(config.Types)+len(config.Dictionary) == 0 {
+		return &Invalid{"config.types", "must name what to look for"}
+	}
+	for i, t := range config.Types {
+		if !slices.Contains(entity.Types(), t) {
+			return &Invalid{fmt.Sprintf("config.types[%d]", i), "must be one of " + strings.Join(entity.Types(), ", ")}
+		}
+	}
+	if slices.Contains(config.Types, entity.Dictionary) && len(config.Dictionary) == 0 {
+		return &Invalid{"config.dictionary", "must have words"}
+	}
+	if len(config.Locale) > maxLocale || len(config.Region) > maxLocale {
+		return &Invalid{"config.locale", "must be short, as pt-BR, and region as BR"}
+	}
+	o := &entity.Options{Types: config.Types, Locale: config.Locale, Region: config.Region, PossiblePhones: config.PossiblePhones}
+	if len(config.Dictionary) > 0 {
+		words, err := entity.NewDictionary(variable(c.Name), config.Dictionary)
+		if err != nil {
+			return inConfig(err)
+		}
+		o.Dictionaries = []*entity.WordList{words}
+		if !slices.Contains(o.Types, entity.Dictionary) {
+			o.Types = append(slices.Clone(o.Types), entity.Dictionary)
+		}
+	}
+	c.entity, c.tests = o, config.Tests
+	return nil
+}
+
+func (c *compiled) readIntent() error {
+	config, err := read[IntentConfig](c.Config)
+	if err != nil {
+		return err
+	}
+	if err := intent.Check(config.Intents); err != nil {
+		return inConfig(err)
+	}
+	for i, in := range config.Intents {
+		if in.Name == intent.NoMatch || len(in.Name) > maxName {
+			return &Invalid{fmt.Sprintf("config.intents[%d].name", i), "must have at most 200 bytes and not be " + intent.NoMatch}
+		}
+	}
+	c.threshold = usualThreshold
+	if t := config.Threshold; t != nil {
+		if !(*t >= 0 && *t <= 1) {
+			return &Invalid{"config.threshold", "must be between 0 and 1"}
+		}
+		c.threshold = *t
+	}
+	if f := config.Fallback; f != nil {
+		if err := checkModel("config.fallback.model", f.Model); err != nil {
+			return err
+		}
+		c.fallback = f.Model
+	}
+	for _, in := range config.Intents {
+		c.intents = append(c.intents, in.Name)
+	}
+	c.tests = config.Tests
+	return nil
+}
+
+func checkModel(field, model string) error {
+	provider, name, ok := strings.Cut(model, "/")
+	if !ok || provider == "" || name == "" || len(model) > maxModel {
+		return &Invalid{field, "must be provider/model"}
+	}
+	return nil
+}
+
+// checkTests refuses tests that could never be right or wrong.
+func (c *compiled) checkTests() error {
+	if len(c.tests) > maxTests {
+		return &Invalid{"config.tests", fmt.Sprintf("must be at most %d", maxTests)}
+	}
+	for i, t := range c.tests {
+		if strings.TrimSpace(t.Text) == "" || len(t.Text) > entity.MaxText {
+			return &Invalid{fmt.Sprintf("config.tests[%d].text", i), fmt.Sprintf("must have 1 to %d bytes", entity.MaxText)}
+		}
+	}
+	return nil
+}
+
+// variable is a name for a value: letters, digits and underscores.
+func variable(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isWord(r) })
+	if len(words) == 0 {
+		return entity.Dictionary
+	}
+	return strings.Join(words, "_")
+}

@@ -1,0 +1,14 @@
+// Package catalogue keeps the extractors of accounts: patterns, kinds of
+// values, intents and questions to a model, each with the lines, bots or flows
+// whose messages it reads. It checks them, trains those that learn, keeps all
+// of them ready, and runs them on a text. What becomes of the values is its
+// caller's business: it knows no chats, webhooks or flows.
+//
+//	s, err := catalogue.New(ctx, db, nil)
+//	go s.Run(ctx)
+//	e, err := s.For(account).Create(ctx, catalogue.NewExtractor{
+//		Name: "order number", Kind: catalogue.Regex, Scope: catalogue.Scope{Reference: 1},
+//		Config: json.RawMessage(`{"pattern": "#(?P<order>\\d+)", "groups": {"order": "number"}}`),
+//	})
+//	results, err := s.For(account).Extract(ctx, catalogue.Message{Reference: 1, Said: catalogue.Said{Text: "where is #17?"}})
+package catalogue

@@ -1,0 +1,28 @@
+package catalogue
+
+import (
+	"errors"
+	"strings"
+)
+
+var (
+	// ErrNotFound reports an extractor that does not exist, or belongs to
+	// another account.
+	ErrNotFound = errors.New("catalogue: not found")
+	// ErrUntrained reports intents that have not been learned yet.
+	ErrUntrained = errors.New("catalogue: the intents have not been learned yet")
+)
+
+// Invalid is a value that breaks a rule.
+type Invalid struct {
+	Field   string // name, kind, scope, config.pattern, config.intents[3].examples …, limit, cursor
+	Message string
+}
+
+func (e *Invalid) Error() string { return "catalogue: " + e.Field + " " + e.Message }
+
+// inConfig turns an error whose text begins with the field into an [Invalid].
+func inConfig(err error) error {
+	field, message, _ := strings.Cut(err.Error(), " ")
+	return &Invalid{"config." + strings.TrimSuffix(field, ":"), message}
+}

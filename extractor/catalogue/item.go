@@ -1,0 +1,191 @@
+package catalogue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Extractor finds values in messages.
+type Extractor struct {
+	ID      string
+	Name    string
+	Kind    string // Regex, Entity, Intent or AI
+	Scope   Scope
+	Config  json.RawMessage // as its kind has it
+	Enabled bool
+	// Training says whether intents have been learned: [Training], [Ready] or
+	// [Failed]; "" for other kinds. What was learned before serves until then.
+	Training      string
+	TrainingError string // why it failed
+
+	CreatedAt, UpdatedAt time.Time
+}
+
+// Whether intents have been learned.
+const (
+	Training = "training"
+	Ready    = "ready"
+	Failed   = "failed"
+)
+
+// Scope says whose messages an extractor reads: those of a line, of the line of
+// a bot, or of the chats that a flow answers.
+type Scope struct {
+	Reference int64 // of the line; beside Bot: of the bot's line
+	Bot, Flow string
+}
+
+// NewExtractor describes an extractor to be made.
+type NewExtractor struct {
+	Name     string
+	Kind     string
+	Scope    Scope
+	Config   json.RawMessage
+	Disabled bool
+}
+
+// Change says what is to become of an extractor; what is nil stays.
+type Change struct {
+	Name    *string
+	Scope   *Scope
+	Config  json.RawMessage
+	Enabled *bool
+}
+
+const (
+	maxName = 200
+	maxAll  = 1000 // extractors of an account
+)
+
+// Create makes an extractor. An [*Invalid] names what is refused. Intents are
+// learned in the background.
+func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Extractor{}, fmt.Errorf("making an id: %w", err)
+	}
+	now := database.Micros(a.s.now())
+	r := row{
+		ID: id.String(), Account: a.id, Name: n.Name, Kind: n.Kind, Reference: n.Scope.Reference, Bot: n.Scope.Bot, Flow: n.Scope.Flow,
+		Config: string(n.Config), Enabled: !n.Disabled, Revision: 1, Created: now, Updated: now,
+	}
+	if err := r.check(); err != nil {
+		return Extractor{}, err
+	}
+	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if err := a.changedTx(ctx, tx); err != nil {
+			return err
+		}
+		var n int
+		if err := tx.GetContext(ctx, &n, `SELECT count(*) FROM extractor_item WHERE account = $1`, a.id); err != nil {
+			return err
+		}
+		if n >= maxAll {
+			return &Invalid{"kind", fmt.Sprintf("is of one too many: an account has at most %d extractors", maxAll)}
+		}
+		return r.insertTx(ctx, tx)
+	})
+	if err != nil {
+		return Extractor{}, fmt.Errorf("storing an extractor: %w", err)
+	}
+	a.changed()
+	return r.view(), nil
+}
+
+// Extractor returns an extractor, or [ErrNotFound].
+func (a *Account) Extractor(ctx context.Context, id string) (Extractor, error) {
+	r, err := a.row(ctx, a.s.db, id, "")
+	return r.view(), err
+}
+
+// Update changes an extractor. Intents that are changed are learned again in
+// the background; until then what was learned before serves.
+func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, error) {
+	var r row
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		if err := a.changedTx(ctx, tx); err != nil {
+			return err
+		}
+		if r, err = a.row(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		r.apply(c)
+		if err := r.check(); err != nil {
+			return err
+		}
+		r.Updated = database.Micros(a.s.now())
+		return r.updateTx(ctx, tx)
+	})
+	if err != nil {
+		return Extractor{}, fmt.Errorf("changing an extractor: %w", err)
+	}
+	a.changed()
+	return r.view(), nil
+}
+
+func (r *row) apply(c Change) {
+	if c.Name != nil {
+		r.Name = *c.Name
+	}
+	if c.Scope != nil {
+		r.Reference, r.Bot, r.Flow = c.Scope.Reference, c.Scope.Bot, c.Scope.Flow
+	}
+	if c.Config != nil && string(c.Config) != r.Config {
+		r.Config = string(c.Config)
+		r.Revision++
+		r.Training = ""
+	}
+	if c.Enabled != nil {
+		r.Enabled = *c.Enabled
+	}
+}
+
+// check refuses what no extractor can be, and says whether there is something
+// to learn.
+func (r *row) check() error {
+	switch {
+	case strings.TrimSpace(r.Name) == "":
+		return &Invalid{"name", "must not be empty"}
+	case !utf8.ValidString(r.Name) || strings.ContainsRune(r.Name, 0):
+		return &Invalid{"name", "must be UTF-8 without zero bytes"}
+	case utf8.RuneCountInString(r.Name) > maxName:
+		return &Invalid{"name", fmt.Sprintf("must have at most %d characters", maxName)}
+	case (r.Flow == "") == (r.Reference == 0):
+		return &Invalid{"scope", "must name a line, a bot or a flow"}
+	}
+	if _, err := ready(r.view()); err != nil {
+		return err
+	}
+	if r.Kind == Intent && r.Training == "" {
+		r.Training, r.TrainingError, r.Claim, r.ClaimUS = Training, "", "", 0
+	}
+	return nil
+}
+
+// Delete removes an extractor with what it has learned.
+func (a *Account) Delete(ctx context.Context, id string) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if err := a.changedTx(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := a.row(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM extractor_item WHERE id = $1`, id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting an extractor: %w", err)
+	}
+	a.changed()
+	return nil
+}

@@ -1,0 +1,199 @@
+package catalogue
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/trunklinehq/trunkline/extractor/intent"
+)
+
+const (
+	// shelfLife is for how long it is believed that an account's extractors are
+	// the same. What this node changes counts at once.
+	shelfLife   = time.Second
+	maxAccounts = 1000
+	// maxModels bounds the intents that are kept in memory, in bytes of the
+	// stored models, of which each takes up to ten.
+	maxModels = 48 << 20
+)
+
+// shelf keeps the extractors of accounts ready.
+type shelf struct {
+	mu       sync.Mutex
+	accounts map[string]*shelfAccount
+	models   map[string]shelfModel // by the extractor's id
+	size     int                   // of the stored models
+}
+
+type shelfAccount struct {
+	mu       sync.Mutex
+	revision int64 // of the account
+	checked  time.Time
+	items    []*compiled // in the order of lists
+}
+
+type shelfModel struct {
+	revision int64
+	size     int
+	model    *intent.Model
+}
+
+func (s *shelf) account(id string) *shelfAccount {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.accounts == nil || len(s.accounts) >= maxAccounts {
+		s.accounts = map[string]*shelfAccount{}
+	}
+	if s.accounts[id] == nil {
+		s.accounts[id] = &shelfAccount{}
+	}
+	return s.accounts[id]
+}
+
+// forget has an account looked at again.
+func (s *shelf) forget(id string) {
+	a := s.account(id)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.checked = time.Time{}
+}
+
+// items are the account's extractors, ready to run, in the order of lists.
+func (a *Account) items(ctx context.Context) ([]*compiled, error) {
+	on := a.s.shelf.account(a.id)
+	on.mu.Lock()
+	defer on.mu.Unlock()
+	if time.Since(on.checked) < shelfLife {
+		return on.items, nil
+	}
+	now := time.Now()
+	var revision int64
+	err := a.s.db.GetContext(ctx, &revision, `SELECT COALESCE((SELECT revision FROM extractor_account WHERE account = $1), 0)`, a.id)
+	if err != nil {
+		return nil, fmt.Errorf("looking for changes of extractors: %w", err)
+	}
+	if revision != on.revision {
+		if err := a.restock(ctx, on); err != nil {
+			return nil, err
+		}
+		on.revision = revision
+	}
+	on.checked = now
+	return on.items, nil
+}
+
+// restock reads what has changed.
+func (a *Account) restock(ctx context.Context, on *shelfAccount) error {
+	known := map[string]*compiled{}
+	for _, c := range on.items {
+		known[c.ID] = c
+	}
+	var rows []struct {
+		row
+		Trained int64
+	}
+	err := a.s.db.SelectContext(ctx, &rows, `SELECT i.number, i.id, i.name, i.kind, i.reference, i.bot, i.flow, i.enabled, i.revision,
+			COALESCE(m.revision, 0) AS trained
+		FROM extractor_item i LEFT JOIN extractor_model m ON m.extractor = i.id WHERE i.account = $1 ORDER BY i.number`, a.id)
+	if err != nil {
+		return fmt.Errorf("reading extractors: %w", err)
+	}
+	items := make([]*compiled, 0, len(rows))
+	for _, r := range rows {
+		c := known[r.ID]
+		if c == nil || c.revision != r.Revision || c.Name != r.Name {
+			if c, err = a.load(ctx, r.ID); err != nil {
+				return err
+			}
+		}
+		if c == nil {
+			continue
+		}
+		copied := *c
+		copied.Enabled, copied.Scope, copied.number, copied.trained = r.Enabled, r.view().Scope, r.Number, r.Trained
+		items = append(items, &copied)
+	}
+	on.items = items
+	return nil
+}
+
+// load makes an extractor ready; nil: it is gone, or of a version of this
+// program that knew more.
+func (a *Account) load(ctx context.Context, id string) (*compiled, error) {
+	r, err := a.row(ctx, a.s.db, id, "")
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := ready(r.view())
+	if err != nil {
+		a.s.opts.Logger.ErrorContext(ctx, "an extractor cannot be read", "extractor", id, "error", err)
+		return nil, nil
+	}
+	c.revision, c.Config = r.Revision, nil // nobody asks the shelf for it, and it may be large
+	return c, nil
+}
+
+// learned is what the extractor has learned, nil when that is nothing.
+func (a *Account) learned(ctx context.Context, c *compiled) (*intent.Model, error) {
+	if c.Kind != Intent || c.trained == 0 {
+		return nil, nil
+	}
+	if m := a.s.shelf.model(c.ID, c.trained); m != nil {
+		return m, nil
+	}
+	var stored struct {
+		Revision int64
+		Body     string
+	}
+	err := a.s.db.GetContext(ctx, &stored, `SELECT revision, body FROM extractor_model WHERE extractor = $1`, c.ID)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was learned: %w", err)
+	}
+	raw, err := base64.StdEncoding.DecodeString(stored.Body)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was learned: %w", err)
+	}
+	m := &intent.Model{}
+	if err := m.UnmarshalBinary(raw); err != nil {
+		// Another version of this program wrote it: it is learned anew.
+		return nil, errors.Join(err, a.relearn(ctx, c.ID))
+	}
+	a.s.shelf.keep(c.ID, shelfModel{stored.Revision, len(raw), m})
+	return m, nil
+}
+
+func (s *shelf) model(id string, revision int64) *intent.Model {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.models[id]; ok && m.revision >= revision {
+		return m.model
+	}
+	return nil
+}
+
+// keep remembers a model, and forgets others when there are too many.
+func (s *shelf) keep(id string, m shelfModel) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.models == nil {
+		s.models = map[string]shelfModel{}
+	}
+	s.size += m.size - s.models[id].size
+	s.models[id] = m
+	for other, o := range s.models {
+		if s.size <= maxModels {
+			return
+		}
+		if other != id {
+			s.size -= o.size
+			delete(s.models, other)
+		}
+	}
+}

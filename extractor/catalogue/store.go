@@ -1,0 +1,203 @@
+package catalogue
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
+)
+
+const columns = `number, id, account, name, kind, reference, bot, flow, config, enabled, revision, training, training_error,
+	claim, claim_us, created_us, updated_us`
+
+// row is an extractor as it is stored.
+type row struct {
+	Number                  int64
+	ID, Account, Name, Kind string
+	Reference               int64
+	Bot, Flow, Config       string
+	Enabled                 bool
+	Revision                int64
+	Training                string
+	TrainingError           string `db:"training_error"`
+	Claim                   string
+	ClaimUS                 int64 `db:"claim_us"`
+	Created                 int64 `db:"created_us"`
+	Updated                 int64 `db:"updated_us"`
+}
+
+func (r *row) insertTx(ctx context.Context, tx *sqlx.Tx) error {
+	return tx.GetContext(ctx, &r.Number, `INSERT INTO extractor_item (id, account, name, kind, reference, bot, flow, config, enabled, revision,
+			training, training_error, claim, claim_us, created_us, updated_us)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '', '', 0, $12, $13) RETURNING number`,
+		r.ID, r.Account, r.Name, r.Kind, r.Reference, r.Bot, r.Flow, r.Config, r.Enabled, r.Revision, r.Training, r.Created, r.Updated)
+}
+
+func (r *row) updateTx(ctx context.Context, tx *sqlx.Tx) error {
+	_, err := tx.ExecContext(ctx, `UPDATE extractor_item SET name = $1, reference = $2, bot = $3, flow = $4, config = $5, enabled = $6, revision = $7,
+			training = $8, training_error = $9, claim = $10, claim_us = $11, updated_us = $12 WHERE id = $13`,
+		r.Name, r.Reference, r.Bot, r.Flow, r.Config, r.Enabled, r.Revision, r.Training, r.TrainingError, r.Claim, r.ClaimUS, r.Updated, r.ID)
+	return err
+}
+
+func (r *row) view() Extractor {
+	return Extractor{
+		ID: r.ID, Name: r.Name, Kind: r.Kind, Scope: Scope{Reference: r.Reference, Bot: r.Bot, Flow: r.Flow}, Config: json.RawMessage(r.Config),
+		Enabled: r.Enabled, Training: r.Training, TrainingError: r.TrainingError,
+		CreatedAt: database.Time(r.Created), UpdatedAt: database.Time(r.Updated),
+	}
+}
+
+// row finds an extractor of the account. lock ends the statement.
+func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock string) (row, error) {
+	var r row
+	if uuid.Validate(id) != nil {
+		return r, ErrNotFound
+	}
+	err := sqlx.GetContext(ctx, q, &r, `SELECT `+columns+` FROM extractor_item WHERE id = $1 AND account = $2`+lock, id, a.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, ErrNotFound
+	}
+	if err != nil {
+		return r, fmt.Errorf("reading an extractor: %w", err)
+	}
+	return r, nil
+}
+
+// lock ends a statement that reads what the transaction will change.
+func (s *Service) lock() string {
+	if s.db.Dialect == database.Postgres {
+		return " FOR UPDATE"
+	}
+	return ""
+}
+
+// List bounds a page of a list.
+type List struct {
+	Limit  int    // 1..200; 0: 50
+	Cursor string // of the page before; "": the first page
+	Scope  Scope  // of this line, bot or flow alone; the zero value: of all
+}
+
+// Extractors lists extractors, the oldest first, and the cursor of the next
+// page, "" on the last. A page holds fewer where configs are large.
+func (a *Account) Extractors(ctx context.Context, l List) ([]Extractor, string, error) {
+	last, size, err := page.Parse(l.Limit, l.Cursor)
+	var bad *page.Error
+	if errors.As(err, &bad) {
+		return nil, "", &Invalid{bad.Field, bad.Message}
+	}
+	const which = ` FROM extractor_item WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND CAST($3 AS TEXT) IN ('', bot)
+		AND CAST($4 AS TEXT) IN ('', flow) AND number > $5 ORDER BY number LIMIT $6`
+	var sizes []int64
+	err = a.s.db.SelectContext(ctx, &sizes, `SELECT OCTET_LENGTH(config)`+which, a.id, l.Scope.Reference, l.Scope.Bot, l.Scope.Flow, last, size)
+	if err != nil {
+		return nil, "", fmt.Errorf("measuring extractors: %w", err)
+	}
+	size = page.Fit(sizes)
+	var rows []row
+	err = a.s.db.SelectContext(ctx, &rows, `SELECT `+columns+which, a.id, l.Scope.Reference, l.Scope.Bot, l.Scope.Flow, last, size+1)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing extractors: %w", err)
+	}
+	items, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, func(r row) Extractor { return r.view() })
+	return items, next, nil
+}
+
+// ReadingTx says on which of some lines an extractor that is enabled may read
+// messages: one of the line, of a bot of it, or of any flow of the account to
+// whom the line belongs.
+func (s *Service) ReadingTx(ctx context.Context, tx *sqlx.Tx, lines map[int64]string) (map[int64]bool, error) {
+	out := make(map[int64]bool, len(lines))
+	if len(lines) == 0 {
+		return out, nil
+	}
+	refs, accounts := make([]int64, 0, len(lines)), make([]any, 0, len(lines))
+	for ref, account := range lines {
+		refs, accounts = append(refs, ref), append(accounts, account)
+	}
+	in, args := s.db.Dialect.InNumbers("reference", 1, refs)
+	var found []int64
+	err := s.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT reference FROM extractor_item WHERE enabled AND reference > 0 AND `+in, args...)
+	if err != nil {
+		return nil, fmt.Errorf("looking for extractors of lines: %w", err)
+	}
+	for _, ref := range found {
+		out[ref] = true
+	}
+	in, args = s.db.Dialect.In("account", 1, accounts)
+	var owners []string
+	if err := s.db.SelectTx(ctx, tx, &owners, `SELECT DISTINCT account FROM extractor_item WHERE enabled AND flow <> '' AND `+in, args...); err != nil {
+		return nil, fmt.Errorf("looking for extractors of flows: %w", err)
+	}
+	for _, owner := range owners {
+		for ref, account := range lines {
+			out[ref] = out[ref] || account == owner
+		}
+	}
+	return out, nil
+}
+
+// changedTx notes that something of the account's extractors changes, and keeps
+// others from changing them until tx ends.
+func (a *Account) changedTx(ctx context.Context, tx *sqlx.Tx) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO extractor_account (account, revision) VALUES ($1, 1)
+		ON CONFLICT (account) DO UPDATE SET revision = extractor_account.revision + 1`, a.id)
+	if err != nil {
+		return fmt.Errorf("noting a change of extractors: %w", err)
+	}
+	return nil
+}
+
+// changed forgets what this node remembers, and wakes who trains.
+func (a *Account) changed() {
+	a.s.shelf.forget(a.id)
+	a.s.db.Wake(trainTopic)
+}
+
+// DeleteReferenceTx removes the extractors of a line, which is deleted.
+func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, reference int64) error {
+	return a.deleteTx(ctx, tx, `reference = $2`, reference)
+}
+
+// DeleteBotTx removes the extractors of a bot, which is deleted.
+func (a *Account) DeleteBotTx(ctx context.Context, tx *sqlx.Tx, bot string) error {
+	return a.deleteTx(ctx, tx, `bot = $2`, bot)
+}
+
+// DeleteFlowTx removes the extractors of a flow, which is deleted.
+func (a *Account) DeleteFlowTx(ctx context.Context, tx *sqlx.Tx, flow string) error {
+	return a.deleteTx(ctx, tx, `flow = $2`, flow)
+}
+
+func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, where string, value any) error {
+	res, err := tx.ExecContext(ctx, `DELETE FROM extractor_item WHERE account = $1 AND `+where, a.id, value)
+	if err != nil {
+		return fmt.Errorf("deleting extractors: %w", err)
+	}
+	if n, err := res.RowsAffected(); err == nil && n > 0 {
+		return a.changedTx(ctx, tx)
+	}
+	return nil
+}
+
+// DeleteAll removes everything of the account.
+func (a *Account) DeleteAll(ctx context.Context) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		for _, q := range []string{`DELETE FROM extractor_item WHERE account = $1`, `DELETE FROM extractor_account WHERE account = $1`} {
+			if _, err := tx.ExecContext(ctx, q, a.id); err != nil {
+				return fmt.Errorf("deleting extractors: %w", err)
+			}
+		}
+		return nil
+	})
+	a.changed()
+	return err
+}
