@@ -63,6 +63,9 @@ type Config struct {
 	// PaymentsSecret is the signing secret of a webhook endpoint of Stripe's.
 	// "": payment notifications are refused.
 	PaymentsSecret Secret
+	// Prices is a file, or an http or https URL, with prices of language models,
+	// which go before the built-in ones; see usage.ParsePrices. "": none.
+	Prices string
 	// MCPLimit is how many calls of a function by agents a user has in a minute,
 	// counted over all nodes. 0: 60, −1: no limit.
 	MCPLimit int

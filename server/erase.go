@@ -104,6 +104,7 @@ func (s *Server) erase(ctx context.Context, account string) error {
 		s.Bots.For(account).DeleteAll,
 		s.Flows.For(account).DeleteAll,
 		s.MCP.For(account).DeleteAll,
+		s.Usage.For(account).DeleteAll,
 		func(ctx context.Context) error { return s.Billing.Forget(ctx, account) },
 	} {
 		if err := erase(ctx); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
@@ -52,6 +53,8 @@ type Server struct {
 	Bots *botengine.Service
 	// Flows keeps projects and their flows.
 	Flows *aiflow.Service
+	// Usage is the ledger of calls of language models, with prices and budgets.
+	Usage *usage.Ledger
 	// MCP holds the functions that agents call, and executes calls.
 	MCP *mcp.Registry
 	// Billing keeps the subscriptions of accounts, as payment notifications
@@ -121,6 +124,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := errors.Join(s.connect(ctx), s.openBilling(ctx)); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	if err := s.openUsage(ctx); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if err := s.openFlows(ctx); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -136,7 +142,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // migrate brings the tables of every package to their newest version.
 func (s *Server) migrate(ctx context.Context) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, mcp.Migrate, billing.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate,
 	} {
 		if err := migrate(ctx, s.cfg.DB); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -153,7 +159,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Runs.Run, s.MCP.Run, s.Billing.Run, s.eraseAccounts}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Runs.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.eraseAccounts}
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}

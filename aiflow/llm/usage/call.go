@@ -72,11 +72,11 @@ const (
 
 // Cost is what a call cost.
 type Cost struct {
-	Nano          int64 // nano-USD; 0 where Known is false
-	Known         bool
-	Status        CostStatus
-	Source        string // of the price: "account", "file", "built-in"; "": none was needed
-	Version       string // of that source
+	Nano    int64 // nano-USD; 0 where Known is false
+	Known   bool
+	Status  CostStatus
+	Source  string // of the price: "account", "file", "built-in"; "": none was needed
+	Version string // of that source
 
 }
 
@@ -117,7 +117,17 @@ func legible(s string) bool { return utf8.ValidString(s) && !strings.Contains(s,
 // Begin writes a call down before it is made. It returns an [*Exceeded] when a
 // budget has no room for what the call reserves; then there is no entry.
 // [Ledger.Settle] must follow, whatever becomes of the call.
-func (l *Ledger) Begin(ctx context.Context, c Call) (*Entry, error) {
+func (l *Ledger) Begin(ctx context.Context, c Call) (e *Entry, err error) {
+	err = l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		e, err = l.BeginTx(context.WithoutCancel(ctx), tx, c)
+		return err
+	})
+	return e, err
+}
+
+// BeginTx is [Ledger.Begin] in the caller's transaction, which must be committed
+// before the call is made, and rolled back after an error.
+func (l *Ledger) BeginTx(ctx context.Context, tx *sqlx.Tx, c Call) (*Entry, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -126,7 +136,7 @@ func (l *Ledger) Begin(ctx context.Context, c Call) (*Entry, error) {
 		return nil, fmt.Errorf("making an id of a call: %w", err)
 	}
 	e := &Entry{ID: id.String(), call: c, began: l.opts.Now()}
-	err = l.db.Write(ctx, func(tx *sqlx.Tx) error { return l.beginTx(context.WithoutCancel(ctx), tx, e) })
+	err = l.beginTx(ctx, tx, e)
 	var over *Exceeded
 	if errors.As(err, &over) {
 		return nil, over

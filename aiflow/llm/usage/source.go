@@ -287,4 +287,3 @@ func (l *Ledger) refreshDue(ctx context.Context, read *time.Time) error {
 	}
 	return l.Refresh(ctx)
 }
-

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"regexp"
@@ -152,4 +153,8 @@ func (l *Ledger) costTx(ctx context.Context, tx sqlx.QueryerContext, account str
 		return Cost{}, err
 	}
 	return costOf(q, ok, o.usage), nil
+}
+
+func (k modelKey) compare(o modelKey) int {
+	return cmp.Or(strings.Compare(k.provider, o.provider), strings.Compare(k.model, o.model))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/sqldb"
@@ -185,6 +186,10 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log
 			why = "the database was written under another secret than the one in the data folder: give it here, the same on every node"
 		}
 		return nil, &settingError{"--secret", why}
+	}
+	var prices *usage.Invalid
+	if errors.As(err, &prices) {
+		return nil, &settingError{"--prices", "the " + prices.Field + " of the file " + prices.Message}
 	}
 	if errors.Is(err, server.ErrOtherMedia) {
 		return nil, &settingError{"--media", "the other nodes of this database keep their files elsewhere: name the same bucket, or a folder that all nodes share"}

@@ -66,6 +66,7 @@ func (f flags) settings() (settings, error) {
 		SMTPURL:           c.mailURL(f.SMTPURL),
 		PaymentsSecret:    server.Secret(c.secret("payments-secret", f.PaymentsSecret)),
 		DeliveryRetention: forEver(c.duration("retention-deliveries", or(f.RetentionDeliveries, "30d"))),
+		Prices:            c.fileOrURL("prices", f.Prices),
 		MCPLimit:          c.callLimit("mcp-limit", or(f.MCPLimit, "60")),
 		MCPAccountLimit:   c.callLimit("mcp-limit-account", or(f.MCPLimitAccount, "600")),
 		AuditRetention:    forEver(c.duration("retention-audit", or(f.RetentionAudit, "90d"))),
@@ -82,14 +83,12 @@ func (c *checker) idle(f flags) []string {
 	c.secret("openai-key", f.OpenAIKey)
 	c.webURL("anthropic-url", f.AnthropicURL)
 	c.secret("anthropic-key", f.AnthropicKey)
-	c.fileOrURL("prices", f.Prices)
 	var given []string
 	for _, s := range []struct{ flag, value string }{
 		{"--openai-url", f.OpenAIURL},
 		{"--openai-key", f.OpenAIKey},
 		{"--anthropic-url", f.AnthropicURL},
 		{"--anthropic-key", f.AnthropicKey},
-		{"--prices", f.Prices},
 	} {
 		if s.value != "" {
 			given = append(given, s.flag)
@@ -288,17 +287,17 @@ func (c *checker) media(v string) string {
 	return v
 }
 
-func (c *checker) fileOrURL(flag, v string) {
+func (c *checker) fileOrURL(flag, v string) string {
 	if v == "" {
-		return
+		return ""
 	}
 	if strings.Contains(v, "://") {
-		c.webURL(flag, v)
-		return
+		return c.webURL(flag, v)
 	}
 	if info, err := os.Stat(filepath.Clean(v)); err != nil || !info.Mode().IsRegular() {
 		c.refuse(flag, "must be a file that exists, or an http or https URL")
 	}
+	return v
 }
 
 // list splits at commas and drops what is blank.

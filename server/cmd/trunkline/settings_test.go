@@ -73,7 +73,7 @@ func TestIdleSettings(t *testing.T) {
 		AnthropicURL: "http://localhost", AnthropicKey: "@" + file(t, "k"), Prices: file(t, "{}"),
 	}.settings()
 	require.NoError(t, err)
-	require.Equal(t, []string{"--openai-url", "--openai-key", "--anthropic-url", "--anthropic-key", "--prices"}, s.Idle)
+	require.Equal(t, []string{"--openai-url", "--openai-key", "--anthropic-url", "--anthropic-key"}, s.Idle)
 }
 
 func TestWrongSettings(t *testing.T) {

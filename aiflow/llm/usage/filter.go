@@ -1,0 +1,115 @@
+package usage
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Filter chooses calls; zero fields allow all.
+type Filter struct {
+	From, To        time.Time // begun at From or later, and before To
+	Reference       int64
+	ChatID          string
+	Feature         string
+	Flow, Run, User string
+	Provider, Model string
+}
+
+// where are the conditions of a filter for an account, and their arguments.
+func (f *Filter) where(account string) (string, []any) {
+	where, args := `account = $1 AND at_us >= $2 AND at_us < $3`, []any{account, database.Micros(f.From), database.Micros(f.To)}
+	for _, c := range []struct {
+		column string
+		value  any
+		set    bool
+	}{
+		{"reference", f.Reference, f.Reference != 0},
+		{"chat_id", f.ChatID, f.ChatID != ""},
+		{"feature", f.Feature, f.Feature != ""},
+		{"flow", f.Flow, f.Flow != ""},
+		{"run", f.Run, f.Run != ""},
+		{"caller", f.User, f.User != ""},
+		{"provider", f.Provider, f.Provider != ""},
+		{"model", f.Model, f.Model != ""},
+	} {
+		if c.set {
+			args = append(args, c.value)
+			where += fmt.Sprintf(" AND %s = $%d", c.column, len(args))
+		}
+	}
+	return where, args
+}
+
+// usually is how far a report without From goes back.
+const usually = 30 * 24 * time.Hour
+
+// lastInstant is later than any call: the end of the year 9999.
+var lastInstant = time.Unix(253402300800, 0)
+
+// bounds fills in From and To, and checks the filter. The error is an
+// [*Invalid].
+func (f *Filter) bounds(now time.Time) error {
+	if f.To.IsZero() {
+		f.To = now.Add(time.Microsecond)
+	}
+	if f.From.IsZero() {
+		f.From = f.To.Add(-usually)
+	}
+	switch {
+	case !f.From.Before(f.To):
+		return &Invalid{"from", "must be before to"}
+	case f.From.Unix() < 0:
+		return &Invalid{"from", "must not be before 1970"}
+	case f.To.After(lastInstant):
+		return &Invalid{"to", "must not be after the year 9999"}
+	}
+	for _, t := range []struct{ name, value string }{
+		{"chat", f.ChatID}, {"feature", f.Feature}, {"flow", f.Flow}, {"run", f.Run}, {"user", f.User}, {"provider", f.Provider}, {"model", f.Model},
+	} {
+		if !legible(t.value) {
+			return &Invalid{t.name, "must be UTF-8 without U+0000"}
+		}
+	}
+	return nil
+}
+
+// Sum is what calls took together.
+type Sum struct {
+	Calls  int64 `db:"calls"`
+	Errors int64 `db:"errors"`
+	// Tokens: Cached lie inside Input, Reasoning inside Output.
+	Input     int64 `db:"input"`
+	Cached    int64 `db:"cached"`
+	Output    int64 `db:"output"`
+	Reasoning int64 `db:"reasoning"`
+	// Cost is of the calls that have one, in nano-USD: the least that they cost
+	// all together, where Unpriced is not 0.
+	Cost     int64 `db:"cost"`
+	Unpriced int64 `db:"unpriced"` // calls without a cost
+}
+
+func (s *Sum) add(o *Sum) {
+	s.Calls += o.Calls
+	s.Errors += o.Errors
+	s.Input += o.Input
+	s.Cached += o.Cached
+	s.Output += o.Output
+	s.Reasoning += o.Reasoning
+	s.Cost += o.Cost
+	s.Unpriced += o.Unpriced
+}
+
+// sums are the columns of a [Sum].
+const sums = `COUNT(*) AS calls, COUNT(NULLIF(error, '')) AS errors, CAST(COALESCE(SUM(input), 0) AS BIGINT) AS input,
+	CAST(COALESCE(SUM(cached), 0) AS BIGINT) AS cached, CAST(COALESCE(SUM(output), 0) AS BIGINT) AS output,
+	CAST(COALESCE(SUM(reasoning), 0) AS BIGINT) AS reasoning, CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, COUNT(*) - COUNT(cost) AS unpriced`
+
+func number(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}

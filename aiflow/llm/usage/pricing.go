@@ -1,0 +1,154 @@
+package usage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Pricing are the prices that an account has set itself, by provider and model.
+func (a *Account) Pricing(ctx context.Context) ([]Price, error) {
+	t, err := a.l.ownTable(ctx, a.l.db, a.id)
+	if err != nil {
+		return nil, fmt.Errorf("reading prices: %w", err)
+	}
+	out := make([]Price, 0, len(t.prices))
+	for _, key := range slices.SortedFunc(maps.Keys(t.prices), modelKey.compare) {
+		out = append(out, *t.prices[key])
+	}
+	return out, nil
+}
+
+// SetPricing replaces the prices that the account has set itself, which go
+// before all others, from now on: [Account.Reprice] changes what calls have
+// cost. There may be 1,000. The error is an [*Invalid] where they break a rule.
+func (a *Account) SetPricing(ctx context.Context, items []Price) error {
+	if err := checkPrices(items, maxPrices); err != nil {
+		return err
+	}
+	values := make([]any, 0, 4*len(items))
+	for i := range items {
+		text, err := json.Marshal(&items[i])
+		if err != nil {
+			return fmt.Errorf("writing prices: %w", err)
+		}
+		values = append(values, a.id, items[i].Provider, items[i].Model, string(text))
+	}
+	err := a.l.db.Write(ctx, func(tx *sqlx.Tx) error {
+		ctx := context.WithoutCancel(ctx)
+		if err := lock(ctx, tx, a.id); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM usage_price WHERE account = $1`, a.id); err != nil {
+			return err
+		}
+		return a.l.db.Insert(ctx, tx, `INSERT INTO usage_price (account, provider, model, price)`, []string{"TEXT", "TEXT", "TEXT", "TEXT"}, values)
+	})
+	if err != nil {
+		return fmt.Errorf("storing prices: %w", err)
+	}
+	return nil
+}
+
+// repriceRows is how many calls a transaction prices again.
+const repriceRows = 1000
+
+// Reprice prices the calls again that began at from or later and before to by
+// the prices of now; zero: all of them. It returns how many have another cost,
+// or a cost for another reason, than before; a second time that is none. Calls
+// that have not said what they took stay as they are. It works in steps, each
+// durable, and may be called again after an error.
+func (a *Account) Reprice(ctx context.Context, from, to time.Time) (changed int, err error) {
+	f := Filter{From: from, To: to}
+	if f.From.IsZero() {
+		f.From = time.Unix(0, 0)
+	}
+	if f.To.IsZero() {
+		f.To = lastInstant
+	}
+	if err := f.bounds(a.l.opts.Now()); err != nil {
+		return 0, err
+	}
+	at, seq := database.Micros(f.From), int64(0)
+	for {
+		var rows []callRow
+		n := 0
+		err := a.l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+			rows, n, err = a.repriceTx(context.WithoutCancel(ctx), tx, at, seq, database.Micros(f.To))
+			return err
+		})
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return changed, fmt.Errorf("pricing calls again: %w", err)
+		}
+		changed += n
+		if len(rows) < repriceRows {
+			return changed, nil
+		}
+		at, seq = rows[len(rows)-1].At, rows[len(rows)-1].Seq
+	}
+}
+
+// repriceTx prices the next calls behind (at, seq).
+func (a *Account) repriceTx(ctx context.Context, tx *sqlx.Tx, at, seq, to int64) (rows []callRow, changed int, err error) {
+	if err := lock(ctx, tx, a.id); err != nil {
+		return nil, 0, err
+	}
+	err = tx.SelectContext(ctx, &rows, `SELECT `+callColumns+` FROM usage_call WHERE account = $1 AND (at_us, seq) > ($2, $3) AND at_us < $4
+		ORDER BY at_us, seq LIMIT $5`, a.id, at, seq, to, repriceRows)
+	if err != nil {
+		return nil, 0, err
+	}
+	own, err := a.l.ownTable(ctx, tx, a.id)
+	if err != nil {
+		return nil, 0, err
+	}
+	all := append(tables{own}, *a.l.prices.Load()...)
+	var values []any
+	for i := range rows {
+		c, ok := rows[i].priceAgain(all)
+		if !ok {
+			continue
+		}
+		changed++
+		known := 0
+		if c.Known {
+			known = 1
+		}
+		values = append(values, rows[i].Seq, c.Nano, known, string(c.Status), c.Source, c.Version)
+	}
+	if changed == 0 {
+		return rows, 0, nil
+	}
+	err = a.l.db.ExecRows(ctx, tx, database.Rows{
+		Before: `UPDATE usage_call SET cost = CASE list.column3 WHEN 1 THEN list.column2 END, held_cost = list.column2, cost_status = list.column4,
+			price_source = list.column5, price_version = list.column6 FROM (`,
+		After: `) AS list WHERE seq = list.column1`,
+		Types: []string{"BIGINT", "BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT"}, Values: values,
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM usage_spent WHERE account = $1`, a.id) // it is counted again when it is asked for
+	return rows, changed, err
+}
+
+// priceAgain is what a call costs now; ok is false when nothing changes.
+func (r *callRow) priceAgain(all tables) (c Cost, ok bool) {
+	if !r.Measured {
+		return c, false
+	}
+	q, found := all.find(r.Provider, r.Model, maxHops)
+	c = costOf(q, found, r.usage())
+	before := r.record().Cost
+	return c, c.Known != before.Known || c.Nano != before.Nano || c.Status != before.Status
+}

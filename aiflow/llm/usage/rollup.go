@@ -1,0 +1,3 @@
+package usage
+
+const maxRows = 5000
