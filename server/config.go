@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web"
@@ -56,6 +57,10 @@ type Config struct {
 	Web web.Options
 	// Providers are kinds of lines beside the built-in ones. nil: none.
 	Providers []provider.Provider
+	// Models are language models by the name of their provider, such as those
+	// of packages openai and anthropic; flows name them "provider/model". "mock"
+	// is always there, unless it is replaced here. nil: none but that.
+	Models map[string]llm.Model
 	// SMTPURL is the mail server for links to set a new password, such as
 	// smtps://user:password@smtp.example.org?from=chat@example.org; see package
 	// mail. "": no mail is sent.

@@ -83,6 +83,7 @@ var permissions = map[string]string{
 	"POST /service-mcp/batch":                     string(auth.MCPExecute),
 	"GET /service-mcp/audit":                      string(auth.UsersManage),
 	"GET /references/deliveries":                  string(auth.WebhooksManage),
+	"GET /aiflow/model":                           string(auth.FlowsManage),
 	"POST /aiflow/project":                        string(auth.FlowsManage),
 	"GET /aiflow/project/list":                    string(auth.FlowsManage),
 	"GET /aiflow/project/{projectId}":             string(auth.FlowsManage),

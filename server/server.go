@@ -17,6 +17,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -66,6 +67,7 @@ type Server struct {
 
 	cfg       Config
 	media     *media.Library // nil: files are not kept
+	models    *llm.Models
 	db        *database.DB
 	log       *slog.Logger
 	router    *mux.Router
@@ -109,6 +111,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	if err := keys.Check(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
+	}
+	if s.models, err = cfg.openModels(); err != nil {
+		return nil, err
 	}
 	mails, err := cfg.resetMails()
 	if err != nil {
@@ -193,6 +198,7 @@ func (s *Server) routes() error {
 	s.botRunRoutes(s.api)
 	s.projectRoutes(s.api)
 	s.projectTransferRoutes(s.api)
+	s.modelRoutes(s.api)
 	s.flowRoutes(s.api)
 	s.flowDiffRoutes(s.api)
 	s.flowRunRoutes(s.api)

@@ -25,11 +25,14 @@ type Request struct {
 	Schema json.RawMessage
 	// Temperature is from 0, the likeliest words, to 2. nil: the provider's.
 	Temperature *float64
-	MaxTokens   int // of the answer; 0: 1,024
+	MaxTokens   int // of the answer; 0: DefaultMaxTokens
 	// OnText receives the parts of the text as they come, on the goroutine of
 	// Generate. nil: the answer comes whole.
 	OnText func(part string)
 }
+
+// DefaultMaxTokens is how long an answer may be when its request does not say.
+const DefaultMaxTokens = 1024
 
 // ToolChoice says whether a model may call tools.
 type ToolChoice string

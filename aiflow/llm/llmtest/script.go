@@ -1,0 +1,199 @@
+package llmtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+)
+
+// Script is a model that does what it was told, step by step. It is safe for
+// concurrent use; then the steps are taken in the order in which requests
+// arrive.
+type Script struct{ script }
+
+// NewScript returns a model of these steps. Asked once more than it has steps,
+// it answers with an error of [llm.CodeInvalid], which is not retried, and
+// [Script.Done] says so.
+func NewScript(steps ...Step) *Script {
+	return &Script{script{steps: slices.Clone(steps)}}
+}
+
+// Generate takes the next step.
+func (s *Script) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
+	step, err := s.next(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := think(ctx, step.Wait); err != nil {
+		return nil, err
+	}
+	if step.Body != nil {
+		return nil, &llm.Error{Code: llm.CodeMalformed, Message: "the answer cannot be understood", Provider: scripted, Model: r.Model}
+	}
+	res, err := step.answer(r, scripted)
+	if err != nil || res == nil {
+		return nil, err
+	}
+	s.took(res.Usage)
+	if err := speak(r, res, step.Cut); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// scripted is the provider that a script names.
+const scripted = "script"
+
+// speak gives the text to OnText, word by word, or half of it.
+func speak(r *llm.Request, res *llm.Response, cut bool) error {
+	text := res.Message.Text()
+	if cut {
+		text = half(text)
+	}
+	if r.OnText != nil {
+		for _, part := range words(text) {
+			r.OnText(part)
+		}
+	}
+	if cut {
+		return &llm.Error{
+			Code: llm.CodeCut, Message: "the answer broke off", Streamed: r.OnText != nil && text != "",
+			Provider: scripted, Model: r.Model,
+		}
+	}
+	return nil
+}
+
+// half is the first half of a text, in whole characters.
+func half(text string) string {
+	n := len(text) / 2
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// words are a text in the parts in which it is streamed: each ends behind a
+// space.
+func words(text string) (out []string) {
+	begin := 0
+	for i := range len(text) {
+		if text[i] == ' ' {
+			out, begin = append(out, text[begin:i+1]), i+1
+		}
+	}
+	if begin < len(text) {
+		out = append(out, text[begin:])
+	}
+	return out
+}
+
+func think(ctx context.Context, d time.Duration) error {
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("llmtest: thinking: %w", ctx.Err())
+	}
+	return nil
+}
+
+// Count is what a scripted model was asked for, and what its answers took.
+type Count struct {
+	Requests int
+	Usage    llm.Usage // the sum over all answers that said it; Known when there were some
+}
+
+// script is what [Script] and [Server] have in common.
+type script struct {
+	mu       sync.Mutex
+	steps    []Step
+	requests []llm.Request
+	usage    llm.Usage
+	missing  int // requests for which there was no step
+}
+
+// next is the step for a request.
+func (s *script) next(r *llm.Request) (Step, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := *r
+	kept.Messages, kept.Tools, kept.OnText = slices.Clone(r.Messages), slices.Clone(r.Tools), nil
+	s.requests = append(s.requests, kept)
+	if len(s.steps) == 0 {
+		s.missing++
+		return Step{}, &llm.Error{
+			Code: llm.CodeInvalid, Message: fmt.Sprintf("the script has no step %d", len(s.requests)), Provider: scripted, Model: r.Model,
+		}
+	}
+	step := s.steps[0]
+	if !step.Repeat {
+		s.steps = s.steps[1:]
+	}
+	return step, nil
+}
+
+// took counts what an answer took.
+func (s *script) took(u llm.Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.usage.Known = s.usage.Known || u.Known
+	s.usage.Input += u.Input
+	s.usage.Output += u.Output
+	s.usage.CacheRead += u.CacheRead
+	s.usage.CacheWrite += u.CacheWrite
+	s.usage.CacheWrite1h += u.CacheWrite1h
+	s.usage.Reasoning += u.Reasoning
+}
+
+// Add appends steps.
+func (s *script) Add(steps ...Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps = append(s.steps, steps...)
+}
+
+// Requests are what was asked so far, in order, without OnText.
+func (s *script) Requests() []llm.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Count counts what was asked so far. What an answer took counts even if
+// nobody stayed to hear it.
+func (s *script) Count() Count {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Count{Requests: len(s.requests), Usage: s.usage}
+}
+
+// Done says whether the script was played to its end and no further: steps that
+// repeat need not have been used.
+func (s *script) Done() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left := len(s.steps)
+	for _, step := range s.steps {
+		if step.Repeat {
+			left--
+		}
+	}
+	switch {
+	case s.missing > 0:
+		return fmt.Errorf("llmtest: asked %d times more than the script has steps", s.missing)
+	case left > 0:
+		return fmt.Errorf("llmtest: %d steps of the script were not used", left)
+	}
+	return nil
+}

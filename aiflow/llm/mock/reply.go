@@ -1,0 +1,127 @@
+package mock
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+)
+
+// reply is what the assistant says, or which tool it wants called.
+func reply(r *llm.Request) (string, []llm.ToolCall) {
+	asked, came := question(r), results(r)
+	if call, ok := wanted(r, asked); ok && len(came) == 0 {
+		return "", []llm.ToolCall{call}
+	}
+	if r.Schema != nil {
+		return fill(r.Schema, asked), nil
+	}
+	if len(came) > 0 {
+		return report(came), nil
+	}
+	if s := known(r.System, asked); s != "" {
+		return s, nil
+	}
+	return smalltalk(asked), nil
+}
+
+// wanted is the call of the tool that fits what is asked best. A model that
+// must call takes the first when none fits.
+func wanted(r *llm.Request, asked string) (llm.ToolCall, bool) {
+	if r.Choice == llm.ChoiceNone || len(r.Tools) == 0 {
+		return llm.ToolCall{}, false
+	}
+	words, best, most := wordsOf(asked), 0, 0
+	for i, t := range r.Tools {
+		// A word of the name says more than one of the description, and only
+		// tools that were described in other words are found by two of those.
+		score := 2*common(words, wordsOf(t.Name)) + common(words, wordsOf(t.Description))
+		if score > most {
+			best, most = i, score
+		}
+	}
+	if most < 2 && r.Choice != llm.ChoiceRequired {
+		return llm.ToolCall{}, false
+	}
+	t := r.Tools[best]
+	return llm.ToolCall{ID: fmt.Sprintf("call_%d", len(r.Messages)), Name: t.Name, Arguments: fill(t.Schema, asked)}, true
+}
+
+// report says what tools returned.
+func report(came []llm.ToolResult) string {
+	var found, failed []string
+	for _, c := range came {
+		if c.IsError {
+			failed = append(failed, readable(c.Content))
+		} else {
+			found = append(found, readable(c.Content))
+		}
+	}
+	var out []string
+	if len(found) > 0 {
+		out = append(out, "Here is what I found: "+strings.Join(found, "; "))
+	}
+	if len(failed) > 0 {
+		out = append(out, "This did not work: "+strings.Join(failed, "; "))
+	}
+	return strings.Join(out, " ")
+}
+
+// readable writes a flat JSON object as a person would; all else stays as it is.
+func readable(content string) string {
+	d := json.NewDecoder(strings.NewReader(content))
+	d.UseNumber()
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return content
+	}
+	var out []string
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return content
+		}
+		value, err := d.Token()
+		if _, nested := value.(json.Delim); nested || err != nil {
+			return content
+		}
+		if value == nil {
+			value = "unknown"
+		}
+		out = append(out, fmt.Sprintf("%v: %v", key, value))
+	}
+	if len(out) == 0 {
+		return content
+	}
+	return strings.Join(out, ", ")
+}
+
+// known is the sentence of the instructions that has most words in common with
+// a question: at least two. What the model is told to do is no answer, so the
+// first sentence, which says who it is, never is one.
+func known(system, asked string) string {
+	words, best, most := wordsOf(asked), "", 1
+	for i, s := range sentences(system) {
+		if n := common(words, wordsOf(s)); i > 0 && n > most {
+			best, most = s, n
+		}
+	}
+	return best
+}
+
+func smalltalk(asked string) string {
+	words := strings.FieldsFunc(strings.ToLower(asked), func(r rune) bool { return !unicode.IsLetter(r) })
+	for _, w := range words {
+		switch w {
+		case "hi", "hello", "hey", "good", "hola", "oi", "olá":
+			return "Hello! How can I help you?"
+		case "thanks", "thank", "gracias", "obrigado", "obrigada":
+			return "You are welcome!"
+		}
+	}
+	if asked == "" {
+		return "Hello! How can I help you?"
+	}
+	return "I am the mock assistant, and know no more than my instructions and tools. You wrote: " + asked
+}
