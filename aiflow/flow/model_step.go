@@ -26,6 +26,7 @@ func (c *assistantConfig) request(t *Turn) (ModelRequest, error) {
 	r := ModelRequest{
 		Message: text(t.State.Input["id"]), Model: c.Model, FallbackModel: c.FallbackModel, Memory: c.Memory.asked(),
 		Temperature: c.Temperature, MaxTokens: c.MaxOutputTokens,
+		Locale: text(object(t.env["contact"])["language"]), Spoken: c.Send && c.Output.Mode != "json" && t.world.Chat != nil,
 	}
 	c.Output.ask(&r)
 	if c.Attachments {

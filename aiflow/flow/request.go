@@ -44,7 +44,8 @@ type ModelRequest struct {
 	Repair        int             `json:"repair,omitempty"`
 	Temperature   float64         `json:"temperature"`
 	MaxTokens     int             `json:"maxOutputTokens,omitempty"`
-	Locale        string          `json:"locale,omitempty"`
+	Locale        string          `json:"locale,omitempty"` // of the text, or of the contact
+	Spoken        bool            `json:"spoken,omitempty"` // the contact waits for the answer
 	Agent         *AgentRequest   `json:"agent,omitempty"`
 }
 
