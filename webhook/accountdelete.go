@@ -39,7 +39,12 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			return err
 		}
 	}
-	return a.d.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.d.used.ForgetTx(ctx, tx, a.id) })
+	return a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_held WHERE account = $1`, a.id); err != nil {
+			return fmt.Errorf("erasing held events: %w", err)
+		}
+		return a.d.used.ForgetTx(ctx, tx, a.id)
+	})
 }
 
 // eraseOrphans erases attempts at events that retention has deleted, which are

@@ -46,8 +46,12 @@ func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, scope, column string
 		args[i] = id
 	}
 	in, args := a.d.db.Dialect.In(column, 3, args)
+	_, err := tx.ExecContext(ctx, `DELETE FROM webhook_held WHERE account = $1 AND scope = $2 AND `+in, append([]any{a.id, scope}, args...)...)
+	if err != nil {
+		return err
+	}
 	var rows []eventRow
-	err := tx.SelectContext(ctx, &rows, `SELECT number, id FROM webhook_event WHERE account = $1 AND scope = $2 AND `+in+
+	err = tx.SelectContext(ctx, &rows, `SELECT number, id FROM webhook_event WHERE account = $1 AND scope = $2 AND `+in+
 		` ORDER BY number`, append([]any{a.id, scope}, args...)...)
 	if err != nil {
 		return err

@@ -202,6 +202,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.queue.Run(gctx) })
 	g.Go(func() error { return d.prune(gctx) })
+	g.Go(func() error { return d.releaseDue(gctx) })
 	g.Go(func() error { return d.used.Run(gctx) })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("webhook: %w", err)

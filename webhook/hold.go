@@ -1,0 +1,286 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Held is an event of which endpoints that include a part of it hear when that
+// is known.
+type Held struct {
+	Event
+	// Awaits names what the event waits for; it is the caller's to choose, and
+	// one of its key. "": nothing, but it keeps its place behind others of its
+	// key that wait.
+	Awaits string
+	Until  time.Time // when the event goes out without it
+}
+
+// releaseEvery is how often is looked for events that have waited for long
+// enough: one goes out at most so much later.
+const releaseEvery = time.Second
+
+// heldRow is an event that waits, or waits behind one.
+type heldRow struct {
+	ID        int64
+	Part      string
+	EventID   string `db:"event_id"`
+	AtUS      int64  `db:"at_us"`
+	Account   string
+	Scope     string
+	Type      string
+	Key       string `db:"order_key"`
+	ChatID    string `db:"chat_id"`
+	MessageID string `db:"message_id"`
+	Headers   string
+	Body      string
+	Awaits    string
+	UntilUS   int64 `db:"until_us"`
+}
+
+const heldColumns = `part, event_id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body, awaits, until_us`
+
+var heldTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT"}
+
+// event is what goes out to endpoints that include the part.
+func (r *heldRow) event() Event {
+	ev := Event{
+		ID: r.EventID, Account: r.Account, Scope: r.Scope, Type: r.Type, Key: r.Key, Audience: r.Part, At: database.Time(r.AtUS),
+		ChatID: r.ChatID, MessageID: r.MessageID, Body: []byte(r.Body),
+	}
+	if r.Headers != "" {
+		_ = json.Unmarshal([]byte(r.Headers), &ev.Headers) // written by this package
+	}
+	return ev
+}
+
+// HoldTx publishes events as [Dispatcher.PublishTx] does, except to endpoints
+// that include the part ("extracted"): these hear of an event that awaits
+// something, and of what comes after it under its key, when [Dispatcher.ReleaseTx]
+// brings what it awaits, or its time is over. Where no endpoint includes the
+// part, and under keys where nothing waits, nothing is held.
+func (d *Dispatcher) HoldTx(ctx context.Context, tx *sqlx.Tx, part string, evs ...Held) error {
+	holds, err := d.holding(ctx, tx, evs)
+	if err != nil {
+		return err
+	}
+	including, err := d.including(ctx, tx, part, evs)
+	if err != nil {
+		return err
+	}
+	now := make([]Event, len(evs))
+	var values []any
+	for i := range evs {
+		if now[i], err = d.complete(evs[i].Event); err != nil {
+			return fmt.Errorf("publishing a %q event: %w", now[i].Type, err)
+		}
+		ev, until := now[i], int64(0)
+		if evs[i].Awaits != "" {
+			until = database.Micros(evs[i].Until)
+		}
+		if ev.Audience != "" || until == 0 && !holds[ev.Key] || !including[owner{ev.Account, ev.Scope}] {
+			continue
+		}
+		holds[ev.Key] = true
+		now[i].Audience = "!" + part
+		values = append(values, part, ev.ID, database.Micros(ev.At), ev.Account, ev.Scope, ev.Type, ev.Key,
+			ev.ChatID, ev.MessageID, ev.headers(), string(ev.Body), evs[i].Awaits, until)
+	}
+	if err := d.PublishTx(ctx, tx, now...); err != nil {
+		return err
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	if err := d.db.Insert(ctx, tx, `INSERT INTO webhook_held (`+heldColumns+`)`, heldTypes, values); err != nil {
+		return fmt.Errorf("holding events: %w", err)
+	}
+	return nil
+}
+
+// holding says under which keys of events something is held.
+func (d *Dispatcher) holding(ctx context.Context, tx *sqlx.Tx, evs []Held) (map[string]bool, error) {
+	keys := make([]any, len(evs))
+	for i := range evs {
+		keys[i] = evs[i].Key
+	}
+	in, args := d.db.Dialect.In("order_key", 1, keys)
+	var held []string
+	if err := tx.SelectContext(ctx, &held, `SELECT DISTINCT order_key FROM webhook_held WHERE `+in, args...); err != nil {
+		return nil, fmt.Errorf("looking for held events: %w", err)
+	}
+	out := map[string]bool{}
+	for _, key := range held {
+		out[key] = true
+	}
+	return out, nil
+}
+
+// including says whose endpoints include the part.
+func (d *Dispatcher) including(ctx context.Context, tx *sqlx.Tx, part string, evs []Held) (map[owner]bool, error) {
+	to := make([]address, len(evs))
+	for i := range evs {
+		to[i].owner = owner{evs[i].Account, evs[i].Scope}
+	}
+	endpoints, err := d.listeners(ctx, tx, to)
+	if err != nil {
+		return nil, fmt.Errorf("reading endpoints to hold events for: %w", err)
+	}
+	out := map[owner]bool{}
+	for o, rows := range endpoints {
+		out[o] = slices.ContainsFunc(rows, func(r endpointRow) bool { return inList(r.Include, part) })
+	}
+	return out, nil
+}
+
+// Holding says whether something is held under a key.
+func (d *Dispatcher) Holding(ctx context.Context, key string) (bool, error) {
+	var is bool
+	if err := d.db.GetContext(ctx, &is, `SELECT EXISTS (SELECT 1 FROM webhook_held WHERE order_key = $1)`, key); err != nil {
+		return false, fmt.Errorf("looking for held events: %w", err)
+	}
+	return is, nil
+}
+
+// HoldingTx says in which scopes something is held.
+func (d *Dispatcher) HoldingTx(ctx context.Context, tx *sqlx.Tx, scopes []string) (map[string]bool, error) {
+	out, args := map[string]bool{}, make([]any, len(scopes))
+	for i, s := range scopes {
+		args[i] = s
+	}
+	if len(scopes) == 0 {
+		return out, nil
+	}
+	in, args := d.db.Dialect.In("scope", 1, args)
+	var held []string
+	if err := d.db.SelectTx(ctx, tx, &held, `SELECT DISTINCT scope FROM webhook_held WHERE `+in, args...); err != nil {
+		return nil, fmt.Errorf("looking for held events: %w", err)
+	}
+	for _, s := range held {
+		out[s] = true
+	}
+	return out, nil
+}
+
+// ReleaseTx brings what an event awaits: complete makes its body, and it goes
+// out with all behind it up to the next that waits. An event that is not held,
+// or has gone out without, stays as it is. Hold the lock of the key. Call
+// [Dispatcher.Committed] after the commit.
+func (d *Dispatcher) ReleaseTx(ctx context.Context, tx *sqlx.Tx, key, awaits string, complete func(body []byte) ([]byte, error)) error {
+	rows, err := d.heldUnder(ctx, tx, key)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		r := &rows[i]
+		if r.Awaits != awaits {
+			continue
+		}
+		body, err := complete([]byte(r.Body))
+		if err != nil {
+			return fmt.Errorf("completing an event: %w", err)
+		}
+		r.Body, r.Awaits, r.UntilUS = string(body), "", 0
+		if _, err := tx.ExecContext(ctx, `UPDATE webhook_held SET body = $1, awaits = '', until_us = 0 WHERE id = $2`, r.Body, r.ID); err != nil {
+			return fmt.Errorf("completing an event: %w", err)
+		}
+	}
+	return d.letGo(ctx, tx, rows)
+}
+
+// heldUnder reads and locks what is held under a key.
+func (d *Dispatcher) heldUnder(ctx context.Context, tx *sqlx.Tx, key string) ([]heldRow, error) {
+	lock := ""
+	if d.db.Dialect == database.Postgres {
+		lock = " FOR UPDATE"
+	}
+	var rows []heldRow
+	if err := tx.SelectContext(ctx, &rows, `SELECT id, `+heldColumns+` FROM webhook_held WHERE order_key = $1 ORDER BY id`+lock, key); err != nil {
+		return nil, fmt.Errorf("reading held events: %w", err)
+	}
+	return rows, nil
+}
+
+// letGo publishes what of a key need not wait any more.
+func (d *Dispatcher) letGo(ctx context.Context, tx *sqlx.Tx, rows []heldRow) error {
+	now := database.Micros(d.now())
+	n := slices.IndexFunc(rows, func(r heldRow) bool { return r.UntilUS > now })
+	if n < 0 {
+		n = len(rows)
+	}
+	if n == 0 {
+		return nil
+	}
+	out := make([]Event, n)
+	for i := range out {
+		out[i] = rows[i].event()
+	}
+	if err := d.PublishTx(ctx, tx, out...); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_held WHERE order_key = $1 AND id <= $2`, rows[0].Key, rows[n-1].ID); err != nil {
+		return fmt.Errorf("letting held events go: %w", err)
+	}
+	return nil
+}
+
+// releaseDue lets events go that have waited for long enough, until ctx ends.
+func (d *Dispatcher) releaseDue(ctx context.Context) error {
+	tick := time.NewTicker(releaseEvery)
+	defer tick.Stop()
+	for {
+		if err := d.releaseAll(ctx); err != nil && ctx.Err() == nil {
+			d.opts.Logger.WarnContext(ctx, "letting held events go failed", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (d *Dispatcher) releaseAll(ctx context.Context) error {
+	var keys []string
+	now := database.Micros(d.now())
+	err := d.db.SelectContext(ctx, &keys, `SELECT DISTINCT order_key FROM webhook_held h WHERE until_us <= $1
+		AND NOT EXISTS (SELECT 1 FROM webhook_held b WHERE b.order_key = h.order_key AND b.id < h.id AND b.until_us > $1) LIMIT 200`, now)
+	if err != nil {
+		return fmt.Errorf("looking for held events: %w", err)
+	}
+	for _, key := range keys {
+		err := d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+			rows, err := d.heldUnder(ctx, tx, key)
+			if err != nil {
+				return err
+			}
+			return d.letGo(ctx, tx, rows)
+		})
+		if err != nil {
+			return err
+		}
+		d.Committed()
+	}
+	return nil
+}
+
+// MergedTx has what is held under some keys go out under another from now on,
+// in the order in which it happened. Hold the locks of the keys.
+func (d *Dispatcher) MergedTx(ctx context.Context, tx *sqlx.Tx, key string, merged []string) error {
+	keys := make([]any, len(merged))
+	for i, k := range merged {
+		keys[i] = k
+	}
+	in, args := d.db.Dialect.In("order_key", 2, keys)
+	if _, err := tx.ExecContext(ctx, `UPDATE webhook_held SET order_key = $1 WHERE `+in, append([]any{key}, args...)...); err != nil {
+		return fmt.Errorf("moving held events: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package webhook_test
+
+import (
+	"bytes"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// holds is a dispatcher with an endpoint that includes what is extracted, and
+// one that does not.
+func holds(t *testing.T, db *sqlx.DB, o webhook.Options) (*fixture, *receiver) {
+	t.Helper()
+	rec := receive(t, nil)
+	f := running(t, db, o)
+	for _, include := range [][]string{nil, {"extracted"}} {
+		path := "/plain"
+		if include != nil {
+			path = "/extracted"
+		}
+		_, _, err := f.Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL + path, Include: include})
+		require.NoError(t, err)
+	}
+	return f, rec
+}
+
+func (f *fixture) hold(t testing.TB, evs ...webhook.Held) {
+	t.Helper()
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.HoldTx(t.Context(), tx, "extracted", evs...) }))
+	f.Committed()
+}
+
+func (f *fixture) release(t testing.TB, key, awaits string) {
+	t.Helper()
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		return f.ReleaseTx(t.Context(), tx, key, awaits, func(body []byte) ([]byte, error) {
+			return append(bytes.TrimSuffix(body, []byte("}")), `,"more":1}`...), nil
+		})
+	}))
+	f.Committed()
+}
+
+// at are the bodies that a path got, in order.
+func (r *receiver) at(path string) []string {
+	out := []string{}
+	for _, req := range r.all() {
+		if req.path == path {
+			out = append(out, req.body)
+		}
+	}
+	return out
+}
+
+func held(key string, n int, awaits string, until time.Time) webhook.Held {
+	return webhook.Held{Event: event(key, n), Awaits: awaits, Until: until}
+}
+
+// TestEventsWaitForTheirPart: only at endpoints that include it, only under the
+// keys where something waits, and in the order in which all happened.
+func TestEventsWaitForTheirPart(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f, rec := holds(t, db, webhook.Options{})
+		far := time.Now().Add(time.Hour)
+		f.hold(t, held("a", 0, "", time.Time{}), held("a", 1, "m1", far), held("a", 2, "", time.Time{}), held("b", 3, "", time.Time{}))
+		f.hold(t, held("a", 4, "m4", far), held("a", 5, "", time.Time{}))
+		f.release(t, "a", "unknown")
+		eventually(t, func() bool { return len(rec.at("/plain")) == 6 && len(rec.at("/extracted")) == 2 })
+		require.ElementsMatch(t, []string{`{"key":"a","n":0}`, `{"key":"b","n":3}`}, rec.at("/extracted"))
+		f.release(t, "a", "m4")
+		f.release(t, "a", "m1")
+		eventually(t, func() bool { return len(rec.at("/extracted")) == 6 })
+		var of []string
+		for _, body := range rec.at("/extracted") {
+			if body != `{"key":"b","n":3}` {
+				of = append(of, body)
+			}
+		}
+		require.Equal(t, []string{`{"key":"a","n":0}`, `{"key":"a","n":1,"more":1}`, `{"key":"a","n":2}`, `{"key":"a","n":4,"more":1}`, `{"key":"a","n":5}`}, of)
+		f.hold(t, held("a", 6, "", time.Time{}))
+		eventually(t, func() bool { return len(rec.at("/extracted")) == 7 })
+		holding, err := f.Holding(t.Context(), "a")
+		require.NoError(t, err)
+		require.False(t, holding)
+	})
+}
+
+// TestEventsGoOutWithoutTheirPart: when their time is over, whichever node looks.
+func TestEventsGoOutWithoutTheirPart(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		var ahead atomic.Int64
+		f, rec := holds(t, db, webhook.Options{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+		f.hold(t, held("a", 1, "m1", time.Now().Add(time.Minute)), held("a", 2, "", time.Time{}), held("b", 3, "m3", time.Now().Add(time.Minute)))
+		eventually(t, func() bool { return len(rec.at("/plain")) == 3 })
+		f.stop()
+		ahead.Store(int64(time.Hour))
+		f = setup(t, db, webhook.Options{Now: func() time.Time { return time.Now().Add(time.Hour) }}).start(t)
+		eventually(t, func() bool { return len(rec.at("/extracted")) == 3 })
+		f.release(t, "a", "m1")
+		eventually(t, func() bool { n, err := f.Holding(t.Context(), "a"); return err == nil && !n })
+		require.Contains(t, rec.at("/extracted"), `{"key":"a","n":1}`)
+		require.Len(t, rec.at("/extracted"), 3)
+	})
+}
+
+// TestHeldEventsOfChats: they move with a chat that becomes one with another, and
+// are erased with what they are about.
+func TestHeldEventsOfChats(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f, rec := holds(t, db, webhook.Options{})
+		far := time.Now().Add(time.Hour)
+		f.hold(t, held("a", 1, "m1", far), held("b", 2, "m2", far), held("c", 3, "m3", far))
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.MergedTx(t.Context(), tx, "b", []string{"a"}) }))
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+			scopes, err := f.HoldingTx(t.Context(), tx, []string{scope, "8"})
+			require.Equal(t, map[string]bool{scope: true}, scopes)
+			require.NoError(t, err)
+			return f.EraseTx(t.Context(), tx, webhook.Erasure{Scope: scope, ChatIDs: []string{"c"}})
+		}))
+		f.release(t, "b", "m2")
+		f.release(t, "b", "m1")
+		f.release(t, "c", "m3")
+		eventually(t, func() bool { return len(rec.at("/extracted")) == 2 })
+		require.Equal(t, []string{`{"key":"a","n":1,"more":1}`, `{"key":"b","n":2,"more":1}`}, rec.at("/extracted"))
+		f.hold(t, held("d", 4, "m4", far))
+		require.NoError(t, f.DeleteAll(t.Context()))
+		holding, err := f.Holding(t.Context(), "d")
+		require.NoError(t, err)
+		require.False(t, holding)
+	})
+}
+
+// TestNobodyWaits: without an endpoint that includes the part nothing is held.
+func TestNobodyWaits(t *testing.T) {
+	t.Parallel()
+	f := setup(t, testkit.Open(t, testkit.SQLiteURL(t)), webhook.Options{})
+	f.put(t, "http://127.0.0.1:1/plain")
+	f.hold(t, held("a", 1, "m1", time.Now().Add(time.Hour)))
+	holding, err := f.Holding(t.Context(), "a")
+	require.NoError(t, err)
+	require.False(t, holding)
+}
