@@ -18,7 +18,7 @@ const trip = `{"model": "mock/x", "instructions": "Cities in English.", "when": 
 // it is dropped; what it takes is told.
 func TestValuesOfAModel(t *testing.T) {
 	t.Parallel()
-	p := &parrot{answer: `{"city": {"value": "Vienna", "evidence": "nach WIEN"}, "people": {"value": 3, "evidence": "three of us"}, "date": null}`}
+	p := &parrot{answer: `{"values": {"city": "Vienna", "people": 3}, "evidence": {"city": "nach  WIEN", "people": "three of us"}}`}
 	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{Model: p.models}).For("a")
 	e := made(t, a, catalogue.AI, trip)
 	const text = "è bello: nach Wien!"
@@ -31,24 +31,24 @@ func TestValuesOfAModel(t *testing.T) {
 	require.Equal(t, "nach Wien", text[r.Matches[0].Start:r.Matches[0].End])
 	require.Equal(t, "nach Wien", r.Matches[0].Text)
 	require.Equal(t, "string", r.Matches[0].Type)
-	require.Equal(t, &catalogue.Usage{Calls: 1, Tokens: llm.Usage{Known: true, Input: 10, Output: 5}, CostNano: 1500}, r.Usage)
+	require.Equal(t, &catalogue.Usage{Calls: 2, Tokens: llm.Usage{Known: true, Input: 20, Output: 10}, CostNano: 3000}, r.Usage, "it was asked for proof once more")
 	require.Contains(t, p.asked[0].System, "Cities in English.")
-	require.Contains(t, p.asked[0].System, "4 March 2026")
+	require.Contains(t, p.asked[0].System, "2026-03-04")
 	require.NotContains(t, p.asked[0].System, "Wien")
 
 	require.JSONEq(t, `{"city":"Vienna"}`, valuesOf(t, a, said(text)))
-	require.Equal(t, 1, p.times(), "what was said of a text is known")
+	require.Equal(t, 2, p.times(), "what was said of a text is known")
 	_, err = a.Update(t.Context(), e.ID, catalogue.Change{Config: []byte(`{"model": "mock/x", "when": "always", "schema": {"type": "object", "properties": {"city": {}}}}`)})
 	require.NoError(t, err)
-	p.say(`{"city": {"value": "Wien", "evidence": "Wien"}}`)
+	p.say(`{"values": {"city": "Wien"}, "evidence": {"city": "Wien"}}`)
 	require.JSONEq(t, `{"city":"Wien"}`, valuesOf(t, a, said(text)))
-	require.Equal(t, 2, p.times(), "another version is asked again")
+	require.Equal(t, 3, p.times(), "another version is asked again")
 }
 
 // TestModelsAreAskedForWhatIsMissing: and for nothing when nothing is.
 func TestModelsAreAskedForWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	p := &parrot{answer: `{"city": {"value": "Rome", "evidence": "Rome"}}`}
+	p := &parrot{answer: `{"values": {"city": "Rome"}, "evidence": {"city": "Rome"}}`}
 	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{Model: p.models}).For("a")
 	made(t, a, catalogue.AI, `{"model": "mock/x", "schema": {"type": "object", "properties": {"city": {"type": "string"}, "date": {"type": "string"}}}}`)
 	made(t, a, catalogue.Entity, `{"types": ["date"]}`)
