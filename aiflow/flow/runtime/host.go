@@ -35,6 +35,9 @@ type Incoming struct {
 	// location, contacts}.
 	Message map[string]any `json:"message"`
 	Arrival flow.Arrival   `json:"arrival"` // what triggers see
+	// Prepare has the host look at the message before anybody is asked who
+	// answers it: see [Preparer].
+	Prepare bool `json:"prepare,omitempty"`
 }
 
 // Host is what runs need of the world they live in. Methods ending in Tx write
@@ -69,6 +72,14 @@ type Host interface {
 // in which a run begins, begins or ceases to wait, or ends.
 type Watcher interface {
 	RunTx(ctx context.Context, tx *sqlx.Tx, r Run) error
+}
+
+// Preparer is a [Host] that looks at messages which say so before anybody is
+// asked who answers them, also where bots keep silent: it finds values in them.
+// The chat waits meanwhile. After a crash or an error it is asked again about the
+// same message, so what it writes it writes once.
+type Preparer interface {
+	Prepare(ctx context.Context, in Incoming) error
 }
 
 // Caller makes one attempt at a call and returns its result, in the form that

@@ -35,6 +35,9 @@ func (r *Runtime) message(ctx context.Context, in *inputRow, runs []*runRow) err
 	if m.Arrival.Group {
 		in.heard, _ = m.Message["id"].(string)
 	}
+	if err := r.prepare(ctx, m); err != nil {
+		return err
+	}
 	in.route(m)
 	view, err := r.lookAt(ctx, m.Chat)
 	if err != nil {
@@ -55,6 +58,19 @@ func (r *Runtime) message(ctx context.Context, in *inputRow, runs []*runRow) err
 		return err
 	}
 	return r.carryOut(ctx, d, in, view)
+}
+
+// prepare has the host look at a message that says so.
+func (r *Runtime) prepare(ctx context.Context, m Incoming) error {
+	host, is := r.host.(Preparer)
+	if !is || !m.Prepare {
+		return nil
+	}
+	if err := host.Prepare(ctx, m); err != nil {
+		return fmt.Errorf("preparing a message: %w", err)
+	}
+	r.opts.AfterCommit("prepared")
+	return nil
 }
 
 // reply offers a message to a run.

@@ -38,3 +38,18 @@ func (a *Account) CancelAllTx(ctx context.Context, tx *sqlx.Tx, engine, owner, r
 		a.id, engine, owner)
 	return err
 }
+
+// Active are the runs of a chat that have not ended, the oldest first.
+func (a *Account) Active(ctx context.Context, c Chat) ([]Run, error) {
+	rows, err := a.r.active(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	out := []Run{}
+	for _, row := range rows {
+		if row.Account == a.id {
+			out = append(out, row.view())
+		}
+	}
+	return out, nil
+}
