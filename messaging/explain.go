@@ -22,6 +22,8 @@ const (
 	StepStatus   = "status"
 	StepFile     = "file" // waiting, kept or lost
 	StepHeld     = "held" // its events wait for a file
+
+	StepExtracted = "extracted" // values were found in it
 )
 
 // Step is something that became of a message. Members that a step does not have
