@@ -23,8 +23,7 @@ import (
 // The codes of errors of calls that no kind has for itself, beside
 // [flow.CodeUnknown].
 const (
-	codeUnsupported = "effect.unsupported" // nobody answers calls of the kind
-	codeFailed      = "effect.failed"
+	codeFailed = "effect.failed"
 )
 
 // callRow is a call as the journal has it.
@@ -164,7 +163,7 @@ func (r *Runtime) caller(kind flow.CallKind) Caller {
 		return r.fetch
 	}
 	return func(context.Context, Request) (any, error) {
-		return nil, &flow.Error{Code: codeUnsupported, Message: "Nobody answers calls of the kind " + string(kind) + " here."}
+		return nil, &flow.Error{Code: flow.CodeUnsupported, Message: "Nobody answers calls of the kind " + string(kind) + " here."}
 	}
 }
 

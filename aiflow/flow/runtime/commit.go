@@ -51,8 +51,8 @@ func (r *Runtime) commit(ctx context.Context, t *turn) error {
 	return nil
 }
 
-// prepareJump finds the flow that takes over. One that cannot be found fails
-// the run.
+// prepareJump finds the flow that takes over. One that cannot be found is
+// refused: the node takes its error.
 func (r *Runtime) prepareJump(ctx context.Context, t *turn) error {
 	t.jump = nil
 	end := t.out.State.Ended
@@ -72,10 +72,7 @@ func (r *Runtime) prepareJump(ctx context.Context, t *turn) error {
 		return fmt.Errorf("finding flow %s: %w", end.Jump.Flow, err)
 	}
 	r.opts.Logger.WarnContext(ctx, "a run jumps to a flow that cannot be begun", "run", t.row.ID, "flow", end.Jump.Flow, "error", err)
-	failed := *t.out.State
-	failed.Ended = &flow.Ending{Status: flow.StatusFailed, Error: &flow.Error{Code: "flow.not_found", Message: "There is no flow " + end.Jump.Flow + " that can be begun."}}
-	t.out.State = &failed
-	return nil
+	return &refusal{end.Jump.ID, &flow.Error{Code: "flow.not_found", Message: "There is no flow " + end.Jump.Flow + " that can be begun."}}
 }
 
 // after is the row of the run after the turn.
@@ -101,19 +98,22 @@ func (t *turn) after(now time.Time) (runRow, error) {
 }
 
 // end is the row of a run that has ended. Of its state the variables stay,
-// for people to look at.
+// for people to look at; of one that can be retried, all.
 func (r *runRow) end(s *flow.State, now time.Time) error {
 	e := s.Ended
 	r.Status, r.EndedUS, r.State = Status(e.Status), database.Micros(now), ""
 	last := flow.State{Hash: s.Hash, Turns: s.Turns, Steps: s.Steps}
-	if len(s.Frames) > 0 {
+	switch {
+	case s.Failed != nil:
+		last = *s
+	case len(s.Frames) > 0:
 		last.Frames = []flow.Frame{{Vars: s.Frames[0].Vars}}
 	}
 	for _, part := range []struct {
 		to    *string
 		value any
 		is    bool
-	}{{&r.State, last, true}, {&r.Output, e.Output, e.Output != nil}, {&r.Error, e.Error, e.Error != nil}} {
+	}{{&r.State, &last, true}, {&r.Output, e.Output, e.Output != nil}, {&r.Error, e.Error, e.Error != nil}} {
 		if !part.is {
 			continue
 		}

@@ -98,6 +98,13 @@ const eraseChunk = 200
 // DeleteAll removes everything of the account. It works in small steps, each
 // durable, and may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
+	err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_schedule WHERE account = $1`, a.id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting schedules: %w", err)
+	}
 	for {
 		n, err := a.r.deleteRuns(ctx, `account = $1 ORDER BY seq`, a.id)
 		if err != nil {
@@ -107,7 +114,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			break
 		}
 	}
-	err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		return a.eraseTx(context.WithoutCancel(ctx), tx, `account = $1`, a.id)
 	})
 	if err != nil {

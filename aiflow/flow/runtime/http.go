@@ -11,9 +11,11 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/guard"
@@ -23,7 +25,6 @@ import (
 const (
 	codeBlocked  = "http.blocked_host"
 	codeTooLarge = "http.too_large"
-	codeAuth     = "http.credential"
 )
 
 // maxRedirects is how many redirects are followed; each target is guarded.
@@ -56,9 +57,15 @@ func (r *Runtime) fetch(ctx context.Context, c Request) (any, error) {
 	}
 	web := *r.web
 	web.CheckRedirect = r.follow
-	res, err := web.Do(req)
+	var left atomic.Bool
+	res, err := web.Do(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{WroteHeaders: func() { left.Store(true) }})))
 	if err != nil {
-		return nil, httpError(err)
+		err = httpError(err)
+		var known *flow.Error
+		if errors.As(err, &known) && known.Code == flow.CodeHTTPConnect && c.Call.Once && left.Load() {
+			err = &flow.Error{Code: flow.CodeUnknown, Message: "The connection broke before an answer came: nobody knows whether the request was heard. It is not repeated."}
+		}
+		return nil, err
 	}
 	defer res.Body.Close()
 	return readResponse(res, in.MaxBytes)
@@ -69,7 +76,7 @@ func (r *Runtime) authorize(ctx context.Context, account, credential string, req
 		return nil
 	}
 	if r.opts.Authorize == nil {
-		return &flow.Error{Code: codeAuth, Message: "There are no credentials here."}
+		return &flow.Error{Code: flow.CodeHTTPAuth, Message: "There are no credentials here."}
 	}
 	if err := r.opts.Authorize(ctx, account, credential, req); err != nil {
 		var known *flow.Error
@@ -77,7 +84,7 @@ func (r *Runtime) authorize(ctx context.Context, account, credential string, req
 			return err
 		}
 		r.opts.Logger.WarnContext(ctx, "a credential could not be used", "credential", credential, "error", err)
-		return &flow.Error{Code: codeAuth, Message: "The credential could not be used."}
+		return &flow.Error{Code: flow.CodeHTTPAuth, Message: "The credential could not be used."}
 	}
 	return nil
 }

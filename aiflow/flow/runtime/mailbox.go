@@ -95,7 +95,7 @@ func (r *Runtime) next(ctx context.Context, mailbox string) (*inputRow, error) {
 	const busy = `SELECT b.seq FROM flow_run b WHERE b.mailbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
 	var found []*inputRow
 	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.run, i.kind, i.body FROM flow_input i WHERE i.mailbox = $1
-		AND (i.kind = 'cancel' OR i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue') OR NOT EXISTS (`+busy+`))
+		AND (i.kind = 'cancel' OR i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue', 'retry') OR NOT EXISTS (`+busy+`))
 		AND (i.behind = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.behind AND o.ended_us = 0))
 		ORDER BY i.id LIMIT 2`, mailbox)
 	if err != nil {

@@ -144,7 +144,7 @@ func (d *Detail) add(row flow.TraceRow) {
 	last := &d.Steps[n-1]
 	first := last.TraceRow
 	last.TraceRow, last.Duration = row, row.At.Sub(first.At)
-	last.Seq, last.At = first.Seq, first.At
+	last.Seq, last.At, last.Retry = first.Seq, first.At, first.Retry
 	if row.In == nil {
 		last.In = first.In
 	}

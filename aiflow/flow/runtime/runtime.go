@@ -197,6 +197,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	g.Go(func() error { return r.turns.Run(gctx) })
 	g.Go(func() error { return r.calls.Run(gctx) })
 	g.Go(func() error { return r.watchTimers(gctx) })
+	g.Go(func() error { return r.watchSchedules(gctx) })
 	g.Go(func() error { return r.prune(gctx) })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("runtime: %w", err)

@@ -1,0 +1,97 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+var (
+	// ErrNotFailed reports a run that cannot be retried: it did not fail, or
+	// there is no step with which it could go on.
+	ErrNotFailed = errors.New("runtime: the run has no step that failed")
+	// ErrBusy reports a run in whose chat another one is active.
+	ErrBusy = errors.New("runtime: another run is active in the chat")
+	// ErrRepeat reports a run that failed with a call that must not be made
+	// twice, and may have been made.
+	ErrRepeat = errors.New("runtime: the call that failed may have been made, and must not be made twice")
+)
+
+// Retry has a failed run go on with the step that failed, and waits for its
+// turn for a moment. What the run did before stays done. A call that must not
+// be made twice, and may have been made, is made again only with repeat; it
+// has the key of its first attempt. It returns [ErrNotFailed], [ErrBusy] or
+// [ErrRepeat], having changed nothing.
+func (a *Account) Retry(ctx context.Context, id string, repeat bool) (Run, error) {
+	row, err := a.row(ctx, id)
+	if err != nil {
+		return Run{}, err
+	}
+	if err := row.retries(repeat); err != nil {
+		return Run{}, err
+	}
+	told := a.r.waits.on(row.Seq)
+	defer told.leave()
+	var given int64
+	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		given, err = a.r.retryTx(context.WithoutCancel(ctx), tx, *row, repeat)
+		return err
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("retrying run %s: %w", id, err)
+	}
+	a.r.host.Committed()
+	a.r.Committed()
+	a.r.awaitTaken(ctx, told, row.Seq, given, giveWait)
+	return a.Run(ctx, id)
+}
+
+// retries says why a run cannot be retried.
+func (r *runRow) retries(repeat bool) error {
+	if r.Status != Failed || r.State == "" {
+		return ErrNotFailed
+	}
+	var s flow.State
+	if err := s.UnmarshalJSON([]byte(r.State)); err != nil {
+		return err
+	}
+	switch {
+	case s.Failed == nil:
+		return ErrNotFailed
+	case s.Failed.Once && !repeat:
+		return ErrRepeat
+	}
+	return nil
+}
+
+// retryTx opens a run again. The host comes first, as with every turn: it
+// locks the chat.
+func (r *Runtime) retryTx(ctx context.Context, tx *sqlx.Tx, row runRow, repeat bool) (input int64, err error) {
+	ended := row.EndedUS
+	row.Status, row.Output, row.Error, row.EndedUS = Running, "", "", 0
+	if watcher, is := r.host.(Watcher); is {
+		if err := watcher.RunTx(ctx, tx, row.view()); err != nil {
+			return 0, fmt.Errorf("telling of a run: %w", err)
+		}
+	}
+	var others int
+	if err := tx.GetContext(ctx, &others, `SELECT count(*) FROM flow_run WHERE mailbox = $1 AND ended_us = 0 AND seq <> $2`, row.Mailbox, row.Seq); err != nil {
+		return 0, fmt.Errorf("looking for runs of a chat: %w", err)
+	}
+	if others > 0 {
+		return 0, ErrBusy
+	}
+	res, err := tx.ExecContext(ctx, `UPDATE flow_run SET status = $1, output = '', error = '', ended_us = 0 WHERE seq = $2 AND ended_us = $3 AND turn = $4`,
+		row.Status, row.Seq, ended, row.Turn)
+	if err != nil {
+		return 0, fmt.Errorf("opening a run again: %w", err)
+	}
+	if one(res) != nil {
+		return 0, ErrNotFailed // another retry was faster
+	}
+	return r.putTx(ctx, tx, row.post(flow.Retry{Repeat: repeat}))
+}
