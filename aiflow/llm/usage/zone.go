@@ -1,6 +1,9 @@
 package usage
 
-import "time"
+import (
+	"time"
+	_ "time/tzdata" // budgets and reports name time zones; a small container has no list of them
+)
 
 // midnight is the first instant of a day in a zone. That is not always 0:00,
 // and 0:00 may come twice.
