@@ -194,7 +194,7 @@ func (r *Runtime) beginDue(ctx context.Context) (more bool, err error) {
 	}
 	var all []beginning
 	for _, row := range due {
-		b, err := r.prepare(ctx, row, now)
+		b, err := r.weigh(ctx, row, now)
 		if err != nil {
 			return false, err
 		}
@@ -216,9 +216,9 @@ func (r *Runtime) beginDue(ctx context.Context) (more bool, err error) {
 	return len(due) == schedulesChunk, nil
 }
 
-// prepare says what becomes of a schedule whose time has come. A flow that
+// weigh says what becomes of a schedule whose time has come. A flow that
 // cannot be begun is passed over this time.
-func (r *Runtime) prepare(ctx context.Context, row scheduleRow, now time.Time) (beginning, error) {
+func (r *Runtime) weigh(ctx context.Context, row scheduleRow, now time.Time) (beginning, error) {
 	b := beginning{row: row}
 	var times []flow.Schedule
 	if err := json.Unmarshal([]byte(row.Times), &times); err != nil {
