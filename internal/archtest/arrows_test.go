@@ -42,6 +42,7 @@ var arrows = []arrow{
 	{from: "extractor", may: []string{"aiflow/llm"}},
 	{from: "mcp", exact: []string{"aiflow/llm"}},
 	{from: "mcp/protocol", exact: []string{"mcp", "aiflow/llm"}},
+	{from: "mcp/remote", may: []string{"aiflow/llm"}},
 	{from: "mcp/functions", exact: []string{"mcp", "messaging", "messaging/media", "provider", "aiflow/llm"}},
 	{from: "server", may: []string{"provider", "messaging", "webhook", "aiflow", "botengine", "extractor", "mcp"}, exact: []string{"sqldb"}},
 }

@@ -26,18 +26,32 @@ import (
 // the test too.
 func MCPConformance(t *testing.T, address, revision, baseline string) {
 	t.Helper()
-	script := filepath.Join(NodeModules(t), "@modelcontextprotocol", "conformance", "dist", "index.js")
-	results := t.TempDir()
-	args := []string{script, "server", "--url", address, "--requirements", revision, "--output-dir", results}
+	args := []string{"server", "--url", address, "--requirements", revision}
 	if baseline != "" {
 		path, err := filepath.Abs(baseline)
 		require.NoError(t, err)
 		args = append(args, "--expected-failures", path)
 	}
+	conform(t, args)
+}
+
+// MCPClientConformance runs one scenario of the suite, on the wire of one
+// revision, against a client: a command that is given the address of a server
+// as its last argument, with env beside the environment of this process.
+func MCPClientConformance(t *testing.T, command []string, scenario, revision string, env ...string) {
+	t.Helper()
+	conform(t, []string{"client", "--command", strings.Join(command, " "), "--scenario", scenario, "--spec-version", revision}, env...)
+}
+
+// conform runs the suite with arguments.
+func conform(t *testing.T, args []string, env ...string) {
+	t.Helper()
+	script := filepath.Join(NodeModules(t), "@modelcontextprotocol", "conformance", "dist", "index.js")
+	results := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, Program(t, "node"), args...)
-	cmd.Dir = t.TempDir()
+	cmd := exec.CommandContext(ctx, Program(t, "node"), append(append([]string{script}, args...), "--output-dir", results)...)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	_, summary, ok := strings.Cut(string(out), "=== SUMMARY ===")
 	if !ok {
@@ -48,7 +62,7 @@ func MCPConformance(t *testing.T, address, revision, baseline string) {
 }
 
 // scenario finds its name in that of the folder with its results.
-var scenario = regexp.MustCompile(`server-([^/\\]+)-\d{4}-\d\d-\d\dT[^/\\]*$`)
+var scenario = regexp.MustCompile(`([^/\\]+)-\d{4}-\d\d-\d\dT[^/\\]*$`)
 
 // failedChecks are the checks that a run of the suite has found failing, as a
 // baseline names them.
@@ -64,7 +78,7 @@ func failedChecks(t *testing.T, results string) string {
 		require.NoError(t, json.Unmarshal(raw, &checks), "%s", raw)
 		for _, c := range checks {
 			if c.Status == "FAILURE" || c.Status == "WARNING" {
-				fmt.Fprintf(&out, "%s:%s %s\n", scenario.FindStringSubmatch(filepath.Dir(file))[1], c.ID, c.ErrorMessage)
+				fmt.Fprintf(&out, "%s:%s %s\n", strings.TrimPrefix(scenario.FindStringSubmatch(filepath.Dir(file))[1], "server-"), c.ID, c.ErrorMessage)
 			}
 		}
 	}

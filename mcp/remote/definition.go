@@ -1,0 +1,86 @@
+package remote
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	maxTools       = 200
+	maxToolName    = 128
+	maxDescription = 16 << 10
+	maxDefinition  = 64 << 10
+)
+
+// Hints are what a server says of a tool. They are its word, no more.
+type Hints struct {
+	ReadOnly    bool `json:"readOnly"`    // it changes nothing
+	Idempotent  bool `json:"idempotent"`  // a second call changes nothing more
+	Destructive bool `json:"destructive"` // it takes away or overwrites
+	OpenWorld   bool `json:"openWorld"`   // it reaches people or systems beyond the server
+}
+
+// definition is what of a tool is pinned, beside its name.
+type definition struct {
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"` // of the arguments: an object, its members in the order of their names
+	Hints       Hints           `json:"hints"`
+}
+
+// define reads a tool of a server's list. One that cannot be kept, or whose
+// arguments are no object, is none.
+func define(t *sdk.Tool) (definition, bool) {
+	schema, err := json.Marshal(t.InputSchema)
+	if err != nil || len(schema) == 0 || schema[0] != '{' || !keepable(t.Name) || len(schema)+len(t.Description) > maxDefinition {
+		return definition{}, false
+	}
+	if len(t.Description) > maxDescription || !utf8.ValidString(t.Description) || strings.ContainsRune(t.Description, 0) {
+		return definition{}, false
+	}
+	return definition{Description: t.Description, Schema: schema, Hints: hintsOf(t.Annotations)}, true
+}
+
+// hintsOf takes what a server does not say for the worst, as the protocol has
+// it: that the tool writes, destroys and reaches out.
+func hintsOf(a *sdk.ToolAnnotations) Hints {
+	h := Hints{Destructive: true, OpenWorld: true}
+	if a == nil {
+		return h
+	}
+	h.ReadOnly = a.ReadOnlyHint
+	h.Idempotent = a.IdempotentHint || a.ReadOnlyHint
+	if a.DestructiveHint != nil {
+		h.Destructive = *a.DestructiveHint
+	}
+	h.Destructive = h.Destructive && !h.ReadOnly
+	if a.OpenWorldHint != nil {
+		h.OpenWorld = *a.OpenWorldHint
+	}
+	return h
+}
+
+// hash is the SHA-256 of a tool: of its name, its description, its schema and
+// its hints.
+func (d definition) hash(name string) (string, error) {
+	raw, err := json.Marshal(struct {
+		Name string `json:"name"`
+		definition
+	}{name, d})
+	if err != nil {
+		return "", fmt.Errorf("writing a tool: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// keepable says whether a text can be the name of a tool.
+func keepable(name string) bool {
+	return name != "" && len(name) <= maxToolName && utf8.ValidString(name) &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f })
+}

@@ -1,0 +1,255 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	// breakAfter failures in a row a server is left alone.
+	breakAfter = 5
+	// breakFor is for how long; then one attempt says whether it is well again.
+	breakFor = 30 * time.Second
+)
+
+var (
+	errBroken = errors.New("the server has failed several times in a row and is left alone for a moment")
+	errLate   = errors.New("the server did not answer in time")
+	errClosed = errors.New("the service has ended")
+)
+
+// pool keeps one connection to each server that is in use.
+type pool struct {
+	s      *Service
+	mu     sync.Mutex
+	held   map[string]*holder // by the server's id
+	open   map[*session]bool  // connections that nobody has closed
+	closed bool
+	work   sync.WaitGroup  // connecting and closing
+	ctx    context.Context //nolint:containedctx // ends what connects when the pool closes
+	cancel context.CancelFunc
+}
+
+// holder is what the pool has of a server.
+type holder struct {
+	session  *session
+	dialing  *dialing // nil: nobody connects
+	failures int      // in a row
+	until    time.Time
+}
+
+// dialing is an attempt to connect; many may wait for it.
+type dialing struct {
+	target target
+	done   chan struct{}
+	err    error
+}
+
+func newPool(s *Service) *pool {
+	p := &pool{s: s, held: map[string]*holder{}, open: map[*session]bool{}}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p
+}
+
+// take returns a connection to a server; the caller gives it back with
+// [pool.give]. The client is known to overshoot its deadline against hosts that
+// swallow everything, so nobody waits for it longer than that.
+func (p *pool) take(ctx context.Context, t target) (*session, error) {
+	late := time.NewTimer(p.s.opts.Connect)
+	defer late.Stop()
+	for {
+		s, d, err := p.try(t)
+		if s != nil || err != nil {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errLate
+		case <-late.C:
+			p.abandon(t.server.ID, d)
+			return nil, errLate
+		case <-d.done:
+			if d.err != nil {
+				return nil, d.err
+			}
+		}
+	}
+}
+
+// abandon gives up an attempt that takes too long. What comes of it is closed.
+func (p *pool) abandon(id string, d *dialing) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h := p.held[id]; h != nil && h.dialing == d {
+		h.dialing = nil
+		p.failed(h)
+	}
+}
+
+// try returns the connection that there is, or the attempt to make one.
+func (p *pool) try(t target) (*session, *dialing, error) {
+	now := p.s.opts.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, nil, errClosed
+	}
+	h := p.held[t.server.ID]
+	if h == nil {
+		h = &holder{}
+		p.held[t.server.ID] = h
+	}
+	if s := h.session; s != nil {
+		if s.target.key() == t.key() && now.Sub(s.begun) < mostAge {
+			s.busy++
+			return s, nil, nil
+		}
+		p.retire(h)
+	}
+	if d := h.dialing; d != nil && d.target.key() == t.key() {
+		return nil, d, nil
+	}
+	if now.Before(h.until) {
+		return nil, nil, errBroken
+	}
+	if h.failures >= breakAfter {
+		h.until = now.Add(breakFor) // this one is the attempt
+	}
+	h.dialing = &dialing{target: t, done: make(chan struct{})}
+	p.work.Add(1)
+	go p.dial(h, h.dialing)
+	return nil, h.dialing, nil
+}
+
+// dial connects.
+func (p *pool) dial(h *holder, d *dialing) {
+	defer p.work.Done()
+	ctx, cancel := context.WithTimeout(p.ctx, p.s.opts.Connect)
+	defer cancel()
+	s, err := p.s.connect(ctx, d.target)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s != nil {
+		p.open[s] = true
+	}
+	current := h.dialing == d && p.held[d.target.server.ID] == h && !p.closed
+	if h.dialing == d {
+		h.dialing = nil
+	}
+	switch {
+	case err != nil:
+		d.err = err
+		if current {
+			p.failed(h)
+		}
+	case current:
+		h.session = s
+	default: // the server is another now, or no more: who waits looks again
+		s.over = true
+		p.shut(s)
+	}
+	close(d.done)
+}
+
+// failed counts a failure. The pool is locked.
+func (p *pool) failed(h *holder) {
+	if h.failures++; h.failures >= breakAfter {
+		h.until = p.s.opts.Now().Add(breakFor)
+	}
+}
+
+// give takes a connection back. One that failed is closed, and counts.
+func (p *pool) give(s *session, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.busy--
+	s.used = p.s.opts.Now()
+	h := p.held[s.target.server.ID]
+	switch {
+	case h == nil || h.session != s:
+	case ok:
+		h.failures, h.until = 0, time.Time{}
+	default:
+		p.failed(h)
+		p.retire(h)
+	}
+	if s.over && s.busy == 0 {
+		p.shut(s)
+	}
+}
+
+// retire takes a server's connection out of use. The pool is locked.
+func (p *pool) retire(h *holder) {
+	s := h.session
+	if h.session = nil; s == nil || s.over {
+		return
+	}
+	if s.over = true; s.busy == 0 {
+		p.shut(s)
+	}
+}
+
+// shut closes a connection. The pool is locked.
+func (p *pool) shut(s *session) {
+	if !p.open[s] {
+		return
+	}
+	delete(p.open, s)
+	p.work.Add(1)
+	go func() {
+		defer p.work.Done()
+		_ = s.sdk.Close() // what the other side makes of it changes nothing
+	}()
+}
+
+// forget closes the connection to a server that is no more.
+func (p *pool) forget(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h := p.held[id]; h != nil {
+		p.retire(h)
+		delete(p.held, id)
+	}
+}
+
+// renew has the next call connect anew, whatever has failed before.
+func (p *pool) renew(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h := p.held[id]; h != nil {
+		p.retire(h)
+		h.failures, h.until = 0, time.Time{}
+	}
+}
+
+// sweep closes what nobody has used for a while.
+func (p *pool) sweep() {
+	now := p.s.opts.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, h := range p.held {
+		if s := h.session; s != nil && s.busy == 0 && now.Sub(s.used) >= p.s.opts.Idle {
+			p.retire(h)
+		}
+		if h.session == nil && h.dialing == nil && (h.failures == 0 || now.Sub(h.until) > time.Hour) {
+			delete(p.held, id)
+		}
+	}
+}
+
+// close closes all connections and waits until they are closed: calls that are
+// under way are waited for.
+func (p *pool) close() {
+	p.cancel()
+	p.mu.Lock()
+	p.closed = true
+	clear(p.held)
+	for s := range p.open {
+		s.over = true
+		p.shut(s)
+	}
+	p.mu.Unlock()
+	p.work.Wait()
+}

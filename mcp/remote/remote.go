@@ -1,0 +1,155 @@
+package remote
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/guard"
+)
+
+// OneAccount is the account of a program that has only one.
+const OneAccount = "one"
+
+// Options configures a [Service].
+type Options struct {
+	// Authorize adds a credential of an account to a request. It may change the
+	// request's headers and its URL's query. nil: servers have no credentials.
+	Authorize func(ctx context.Context, account, credential string, r *http.Request) error
+	// Allow names networks and hosts of servers that may be reached although
+	// they are private or loopback, and over plain http. nil: none.
+	Allow []string
+	// Programs are servers that this process starts and speaks to over their
+	// standard input and output, by name. Every account has them, and all of
+	// their tools are approved. nil: none.
+	Programs map[string]Program
+	// Connect is how long connecting to a server may take. 0: 10 s.
+	Connect time.Duration
+	// Call is how long a call may take whose context has no deadline. 0: 15 s.
+	Call time.Duration
+	// Idle is how long a connection is kept that nobody uses. 0: 60 s.
+	Idle time.Duration
+	// Version is what servers are told of this program. "": "0".
+	Version string
+	Logger  *slog.Logger     // nil: slog.Default()
+	Now     func() time.Time // nil: time.Now
+}
+
+// Program is a server that runs beside this process.
+type Program struct {
+	Path string   // of the program
+	Args []string // without its name
+	Env  []string // "KEY=value"; nil: that of this process
+	Dir  string   // it runs in; "": that of this process
+}
+
+const (
+	defaultConnect = 10 * time.Second
+	defaultCall    = 15 * time.Second
+	defaultIdle    = time.Minute
+)
+
+// Service keeps foreign servers and their tools, and calls them. It is safe for
+// concurrent use, and any number of processes may run one on the same
+// PostgreSQL.
+type Service struct {
+	db    *database.DB
+	opts  Options
+	guard *guard.Guard
+	web   *http.Client
+	pool  *pool
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	return database.Migrate(ctx, db, "mcp_remote", migrations)
+}
+
+// New returns a Service over db, whose tables [Migrate] has made.
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
+	s := &Service{}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if err := s.defaults(); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("remote: %w", err)
+	}
+	if s.guard, err = guard.New(s.opts.Allow); err != nil {
+		return nil, fmt.Errorf("remote: Options.Allow: %w", err)
+	}
+	s.web = s.guard.Client()
+	s.pool = newPool(s)
+	return s, nil
+}
+
+func (s *Service) defaults() error {
+	o := &s.opts
+	if o.Connect < 0 || o.Call < 0 || o.Idle < 0 {
+		return errors.New("remote: a duration of Options is negative")
+	}
+	for name := range o.Programs {
+		if !serverName.MatchString(name) {
+			return fmt.Errorf("remote: Options.Programs: %q is no name of a server", name)
+		}
+	}
+	if o.Connect == 0 {
+		o.Connect = defaultConnect
+	}
+	if o.Call == 0 {
+		o.Call = defaultCall
+	}
+	if o.Idle == 0 {
+		o.Idle = defaultIdle
+	}
+	if o.Version == "" {
+		o.Version = "0"
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return nil
+}
+
+// Run closes connections that nobody uses, and all of them once ctx has ended
+// and the calls that are under way are over.
+func (s *Service) Run(ctx context.Context) error {
+	defer s.web.CloseIdleConnections()
+	defer s.pool.close()
+	tick := time.NewTicker(max(s.opts.Idle/2, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			s.pool.sweep()
+		}
+	}
+}
+
+// Account is the share of a [Service] that belongs to one account. What
+// belongs to another is not found.
+type Account struct {
+	s  *Service
+	id string
+}
+
+// For returns the service for one account.
+func (s *Service) For(account string) *Account { return &Account{s: s, id: account} }

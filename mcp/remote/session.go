@@ -1,0 +1,110 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// target is a server that can be connected to.
+type target struct {
+	server  serverRow
+	program *Program // nil: it is reached over HTTP
+}
+
+// key names what a connection is to; another address or credential is another.
+func (t target) key() string { return fmt.Sprint(t.server.ID, "#", t.server.Revision) }
+
+// session is a connection to a server.
+type session struct {
+	target target
+	sdk    *sdk.ClientSession
+	begun  time.Time
+
+	// guarded by the pool
+	busy int
+	used time.Time
+	over bool // it is not given out any more
+
+	look    sync.Mutex // held while the tools are asked for
+	looked  time.Time
+	current []*sdk.Tool
+}
+
+const (
+	// mostAge bounds how long a connection is used: a server may say that its
+	// list of tools stays as it is, and is taken at its word for no longer.
+	mostAge = 5 * time.Minute
+	// lookEvery is how long a list of tools is taken for the newest.
+	lookEvery = time.Minute
+	// mostPages bounds how often a server may say that there are more tools.
+	mostPages = 20
+)
+
+// connect opens a connection. It may outlive ctx for a moment.
+func (s *Service) connect(ctx context.Context, t target) (*session, error) {
+	client := sdk.NewClient(&sdk.Implementation{Name: "trunkline", Version: s.opts.Version}, &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{},
+		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: "decline"}, nil
+		},
+	})
+	cs, err := client.Connect(ctx, s.transport(t), nil)
+	if err != nil {
+		return nil, fmt.Errorf("connecting: %w", err)
+	}
+	now := s.opts.Now()
+	return &session{target: t, sdk: cs, begun: now, used: now}, nil
+}
+
+func (s *Service) transport(t target) sdk.Transport {
+	w := &wire{next: s.web.Transport}
+	if p := t.program; p != nil {
+		cmd := exec.Command(p.Path, p.Args...) //nolint:gosec,noctx // the embedder names it, and the transport ends it
+		cmd.Env, cmd.Dir = p.Env, p.Dir
+		return exact{&sdk.CommandTransport{Command: cmd}, &w.version}
+	}
+	if id := t.server.Credential; id != "" {
+		w.authorize = func(r *http.Request) error {
+			if s.opts.Authorize == nil {
+				return errors.New("there are no credentials here")
+			}
+			return s.opts.Authorize(r.Context(), t.server.Account, id, r)
+		}
+	}
+	web := *s.web
+	web.Transport = w
+	return exact{&sdk.StreamableClientTransport{
+		Endpoint: t.server.URL, HTTPClient: &web, MaxRetries: 2, DisableStandaloneSSE: true, MaxEventSize: maxAnswer,
+	}, &w.version}
+}
+
+// tools are those that the server has: as it said no longer ago than older, or
+// as it says when it is asked. fresh is true when it was asked.
+func (s *session) tools(ctx context.Context, now time.Time, older time.Duration) (list []*sdk.Tool, fresh bool, err error) {
+	s.look.Lock()
+	defer s.look.Unlock()
+	if !s.looked.IsZero() && now.Sub(s.looked) < older {
+		return s.current, false, nil
+	}
+	list = []*sdk.Tool{}
+	var params sdk.ListToolsParams
+	for range mostPages {
+		res, err := s.sdk.ListTools(ctx, &params)
+		if err != nil {
+			return nil, false, fmt.Errorf("listing tools: %w", err)
+		}
+		list = append(list, res.Tools...)
+		if params.Cursor = res.NextCursor; params.Cursor == "" || len(list) >= maxTools {
+			break
+		}
+	}
+	s.current, s.looked = list[:min(len(list), maxTools)], now
+	return s.current, true, nil
+}

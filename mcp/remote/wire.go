@@ -1,0 +1,169 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// maxAnswer bounds an answer of a server, in bytes.
+	maxAnswer = 1 << 20
+	// DepthHeader tells a server that a flow or an agent of ours is calling,
+	// and how many stand above each other. A server of ours starts nothing for
+	// it that calls on in its turn.
+	DepthHeader = "Trunkline-Depth"
+
+	versionHeader     = "Mcp-Protocol-Version"
+	idempotencyHeader = "Idempotency-Key"
+)
+
+var errTooLarge = errors.New("the answer has more than 1 MB")
+
+// exchange is what became of the request of a call.
+type exchange struct {
+	key     string             // names the call for good
+	cancel  context.CancelFunc // ends the call
+	once    sync.Once          // the first request is the call, others follow from it
+	reached atomic.Bool        // there was a connection: the server may have heard it
+	status  atomic.Int64       // of HTTP; 0: there was no answer
+	large   atomic.Bool        // the answer was cut off
+}
+
+type exchangeKey struct{}
+
+// within makes x the exchange of the requests that are made with the context.
+func (x *exchange) within(ctx context.Context) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+// wire carries the requests of one connection: it adds what they need and
+// bounds what comes back.
+type wire struct {
+	next      http.RoundTripper
+	authorize func(*http.Request) error // nil: nothing is added
+	version   atomic.Value              // of the protocol, once it is agreed upon
+}
+
+// RoundTrip makes one request.
+func (w *wire) RoundTrip(in *http.Request) (*http.Response, error) {
+	r := in.Clone(in.Context())
+	r.Header.Set("User-Agent", "Trunkline")
+	r.Header.Set(DepthHeader, "1")
+	if v, ok := w.version.Load().(string); ok && r.Header.Get(versionHeader) == "" {
+		r.Header.Set(versionHeader, v)
+	}
+	if w.authorize != nil {
+		if err := w.authorize(r); err != nil {
+			if r.Body != nil {
+				_ = r.Body.Close()
+			}
+			return nil, err
+		}
+	}
+	first := false
+	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
+	if x != nil {
+		x.once.Do(func() { first = true })
+	}
+	if first {
+		r.Header.Set(idempotencyHeader, x.key)
+		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+			GotConn: func(httptrace.GotConnInfo) { x.reached.Store(true) },
+		}))
+	}
+	res, err := w.next.RoundTrip(r)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // http.Client expects the transport's own
+	}
+	if first {
+		x.status.Store(int64(res.StatusCode))
+	}
+	res.Body = &boundedBody{ReadCloser: res.Body, left: maxAnswer, exchange: x}
+	return res, nil
+}
+
+// boundedBody is an answer that ends with an error where it becomes too large.
+type boundedBody struct {
+	io.ReadCloser
+	left     int64
+	exchange *exchange // nil: of no call
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		if b.exchange != nil {
+			b.exchange.large.Store(true)
+			b.exchange.cancel()
+		}
+		return 0, errTooLarge
+	}
+	return n, err //nolint:wrapcheck // io.EOF must stay itself
+}
+
+// exact is a transport whose structured results come as they were written: the
+// client would read their numbers as float64, so it is handed their JSON as a
+// text.
+type exact struct {
+	sdk.Transport
+	version *atomic.Value // is told the version that is agreed upon
+}
+
+func (t exact) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the client wraps it
+	}
+	return exactConnection{c, t.version}, nil
+}
+
+type exactConnection struct {
+	sdk.Connection
+	version *atomic.Value
+}
+
+func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	msg, err := c.Connection.Read(ctx)
+	if r, ok := msg.(*jsonrpc.Response); ok && err == nil {
+		c.rewrite(r)
+	}
+	return msg, err //nolint:wrapcheck // io.EOF must stay itself
+}
+
+// rewrite puts the JSON of structuredContent in its place, and notes the
+// version in the answer to initialize.
+func (c exactConnection) rewrite(r *jsonrpc.Response) {
+	if len(r.Result) > maxAnswer {
+		r.Result, r.Error = nil, errTooLarge
+		return
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(r.Result, &members); err != nil {
+		return
+	}
+	var version string
+	if json.Unmarshal(members["protocolVersion"], &version) == nil && version != "" {
+		c.version.Store(version)
+	}
+	value, ok := members["structuredContent"]
+	if !ok {
+		return
+	}
+	text, err := json.Marshal(string(value))
+	if err != nil {
+		return
+	}
+	members["structuredContent"] = text
+	if out, err := json.Marshal(members); err == nil {
+		r.Result = out
+	}
+}
