@@ -34,7 +34,10 @@ func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, er
 		_, err = tx.ExecContext(ctx, `INSERT INTO aiflow_binding (flow, account, reference, enabled, priority) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (flow, reference) DO UPDATE SET enabled = excluded.enabled, priority = excluded.priority`,
 			id, a.id, b.Reference, b.Enabled, b.Priority)
-		return err
+		if err != nil {
+			return err
+		}
+		return a.scheduleTx(ctx, tx, r)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("binding a flow: %w", err)
@@ -88,5 +91,5 @@ func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, reference 
 	if _, err := tx.ExecContext(ctx, `DELETE FROM aiflow_binding WHERE reference = $1 AND account = $2`, reference, a.id); err != nil {
 		return fmt.Errorf("unbinding a line: %w", err)
 	}
-	return nil
+	return a.runs().UnscheduleTx(ctx, tx, reference)
 }

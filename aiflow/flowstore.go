@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -236,7 +237,10 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 		if _, err := a.flow(ctx, tx, id, a.s.lock()); err != nil {
 			return err
 		}
-		if err := a.s.opts.Runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), id, "the flow was deleted"); err != nil {
+		if err := a.runs().ScheduleTx(ctx, tx, runtime.Scheduled{Engine: a.s.Name(), Owner: id}); err != nil {
+			return err
+		}
+		if err := a.runs().CancelAllTx(ctx, tx, a.s.Name(), id, "the flow was deleted"); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM aiflow_flow WHERE id = $1`, id)

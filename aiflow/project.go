@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -158,6 +159,9 @@ func (a *Account) DeleteProject(ctx context.Context, id string) error {
 			return err
 		}
 		for _, f := range flows {
+			if err := a.runs().ScheduleTx(ctx, tx, runtime.Scheduled{Engine: a.s.Name(), Owner: f}); err != nil {
+				return err
+			}
 			if err := a.s.opts.Runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), f, "the flow was deleted"); err != nil {
 				return err
 			}

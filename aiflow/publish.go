@@ -123,7 +123,10 @@ func (a *Account) Publish(ctx context.Context, id string, by Publisher) (Flow, e
 		if program == nil {
 			return &Refused{problems}
 		}
-		return a.s.publishTx(ctx, tx, &r, edition{json.RawMessage(r.Draft), doc, env.pins(doc, program), by})
+		if err := a.s.publishTx(ctx, tx, &r, edition{json.RawMessage(r.Draft), doc, env.pins(doc, program), by}); err != nil {
+			return err
+		}
+		return a.scheduleTx(ctx, tx, r)
 	})
 	if err != nil {
 		return Flow{}, fmt.Errorf("publishing a flow: %w", orSlugTaken(err))
@@ -284,7 +287,10 @@ func (a *Account) Rollback(ctx context.Context, id string, version int64, by Pub
 		if _, err = tx.ExecContext(ctx, `UPDATE aiflow_flow SET version = $1, slug = $2, kind = $3 WHERE id = $4`, r.Version, r.Slug, r.Kind, r.ID); err != nil {
 			return err
 		}
-		return setPublisherTx(ctx, tx, r.ID, version, by)
+		if err := setPublisherTx(ctx, tx, r.ID, version, by); err != nil {
+			return err
+		}
+		return a.scheduleTx(ctx, tx, r)
 	})
 	if err != nil {
 		return Flow{}, fmt.Errorf("rolling a flow back: %w", orSlugTaken(err))

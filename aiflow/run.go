@@ -119,6 +119,24 @@ func (a *Account) Cancel(ctx context.Context, run string) (runtime.Run, error) {
 	return a.tell(ctx, run, func() (runtime.Run, error) { return a.runs().Cancel(ctx, run, "cancelled by a user") })
 }
 
+// Retry has a failed run go on with the step that failed. What it did before
+// stays done. A call that must not be made twice, and may have been made, is
+// made again only with repeat. It returns [runtime.ErrNotFailed],
+// [runtime.ErrBusy] or [runtime.ErrRepeat] for a run that does not go on.
+func (a *Account) Retry(ctx context.Context, run string, repeat bool) (runtime.Run, error) {
+	return a.tell(ctx, run, func() (runtime.Run, error) { return a.runs().Retry(ctx, run, repeat) })
+}
+
+// Watch returns a channel that gets a run as it is now, and again after its
+// turns; see [runtime.Account.Watch].
+func (a *Account) Watch(ctx context.Context, run string) (seen <-chan runtime.Run, err error) {
+	_, err = a.tell(ctx, run, func() (_ runtime.Run, err error) {
+		seen, err = a.runs().Watch(ctx, run)
+		return runtime.Run{}, err
+	})
+	return seen, err
+}
+
 // Event gives a named event to a run. One that does not wait for it goes on as
 // before.
 func (a *Account) Event(ctx context.Context, run string, e flow.Event) (runtime.Run, error) {

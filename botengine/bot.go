@@ -131,7 +131,10 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 		r.Draft, r.Updated = string(draft), database.Micros(a.s.opts.Now())
 		_, err = tx.ExecContext(ctx, `UPDATE botengine_bot SET name = $1, draft = $2, active = $3, updated_us = $4 WHERE id = $5`,
 			r.Name, r.Draft, r.Active, r.Updated, r.ID)
-		return err
+		if err != nil || c.Active == nil {
+			return err
+		}
+		return a.scheduleTx(ctx, tx, r)
 	})
 	if err != nil {
 		return Bot{}, fmt.Errorf("changing a bot: %w", err)
@@ -143,6 +146,9 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 func (a *Account) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if _, err := a.row(ctx, tx, id, a.s.lock()); err != nil {
+			return err
+		}
+		if err := a.scheduleTx(ctx, tx, row{ID: id}); err != nil {
 			return err
 		}
 		if err := a.s.opts.Runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), id, "the bot was deleted"); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -71,9 +72,25 @@ func (a *Account) publishTx(ctx context.Context, tx *sqlx.Tx, r *row, doc *flow.
 		r.ID, r.Version, r.Draft, doc.Hash(), r.Updated); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE botengine_bot SET version = $1, versions = $2, slug = $3, updated_us = $4 WHERE id = $5`,
-		r.Version, r.Versions, r.Slug, r.Updated, r.ID)
-	return err
+	if _, err := tx.ExecContext(ctx, `UPDATE botengine_bot SET version = $1, versions = $2, slug = $3, updated_us = $4 WHERE id = $5`,
+		r.Version, r.Versions, r.Slug, r.Updated, r.ID); err != nil {
+		return err
+	}
+	return a.scheduleTx(ctx, tx, *r)
+}
+
+// scheduleTx has runs of a bot begin when its published trigger says so, while
+// it is switched on.
+func (a *Account) scheduleTx(ctx context.Context, tx *sqlx.Tx, r row) error {
+	s := runtime.Scheduled{Engine: a.s.Name(), Owner: r.ID, Version: int64(r.Version), References: []int64{r.Reference}}
+	if r.Version > 0 && r.Active {
+		var document string
+		if err := tx.GetContext(ctx, &document, `SELECT document FROM botengine_version WHERE bot = $1 AND version = $2`, r.ID, r.Version); err != nil {
+			return fmt.Errorf("reading a bot's flow: %w", err)
+		}
+		s.Times = a.s.opts.Types.Schedules([]byte(document))
+	}
+	return a.s.opts.Runs.For(a.id).ScheduleTx(ctx, tx, s)
 }
 
 type versionRow struct {

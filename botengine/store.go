@@ -127,7 +127,7 @@ func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, reference 
 	if _, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE reference = $1 AND account = $2`, reference, a.id); err != nil {
 		return fmt.Errorf("deleting the bots of a line: %w", err)
 	}
-	return nil
+	return a.s.opts.Runs.For(a.id).UnscheduleTx(ctx, tx, reference)
 }
 
 // DeleteAll removes everything of the account.
@@ -154,7 +154,11 @@ func (a *Account) Switch(ctx context.Context, reference int64, id string, active
 		before = r.Active
 		_, err = tx.ExecContext(ctx, `UPDATE botengine_bot SET active = $1, updated_us = $2 WHERE id = $3`,
 			active, database.Micros(a.s.opts.Now()), id)
-		return err
+		if err != nil {
+			return err
+		}
+		r.Active = active
+		return a.scheduleTx(ctx, tx, r)
 	})
 	if err != nil {
 		return false, fmt.Errorf("switching a bot: %w", err)

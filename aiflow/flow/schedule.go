@@ -23,3 +23,16 @@ func (s Schedule) Next(after time.Time) (time.Time, bool) {
 
 // Schedules are the times at which the trigger starts its flow.
 func (t *Trigger) Schedules() []Schedule { return t.schedules }
+
+// Schedules are the times at which the trigger of a document starts it, which
+// may refer to what is not there any more; none if it does not compile.
+func (t *Types) Schedules(document []byte) []Schedule {
+	d, _ := Decode(document)
+	if d == nil {
+		return nil
+	}
+	if p := t.compiled(d).program; p != nil {
+		return p.Trigger().Schedules()
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package aiflow
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+)
+
+// scheduleTx has runs of a flow begin when its published trigger says so: for
+// each line on which it listens, and once without a line if it was bound to
+// none.
+func (a *Account) scheduleTx(ctx context.Context, tx *sqlx.Tx, r flowRow) error {
+	s := runtime.Scheduled{Engine: a.s.Name(), Owner: r.ID, Version: r.Version}
+	if r.Version > 0 && r.Kind != flow.KindFunction {
+		v, err := a.version(ctx, tx, r.ID, r.Version)
+		if err != nil {
+			return err
+		}
+		if s.Times = a.s.opts.Types.Schedules(v.Document); len(s.Times) > 0 {
+			if s.References, err = a.listensTx(ctx, tx, r.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return a.runs().ScheduleTx(ctx, tx, s)
+}
+
+// listensTx are the lines on which the trigger of a flow listens; 0 is none,
+// for a flow that is bound nowhere.
+func (a *Account) listensTx(ctx context.Context, tx *sqlx.Tx, id string) ([]int64, error) {
+	var rows []struct {
+		Reference int64
+		Enabled   bool
+	}
+	if err := tx.SelectContext(ctx, &rows, `SELECT reference, enabled FROM aiflow_binding WHERE flow = $1 ORDER BY reference`, id); err != nil {
+		return nil, fmt.Errorf("reading the lines of a flow: %w", err)
+	}
+	if len(rows) == 0 {
+		return []int64{0}, nil
+	}
+	var out []int64
+	for _, r := range rows {
+		if r.Enabled {
+			out = append(out, r.Reference)
+		}
+	}
+	return out, nil
+}
