@@ -29,8 +29,13 @@ type Options struct {
 	Runs *runtime.Runtime
 	// Types are the node types that flows may use: those of Runs. nil: the
 	// built-in ones.
-	Types  *flow.Types
-	Logger *slog.Logger     // nil: slog.Default()
+	Types *flow.Types
+	// Environment says what flows of an account may refer to beside the
+	// functions of their project: it fills members of env, and those that it
+	// leaves nil are not checked. q reads what it needs: the database, or the
+	// transaction in which a flow is published. nil: nothing is checked.
+	Environment func(ctx context.Context, q sqlx.QueryerContext, account string, env *flow.Environment) error
+	Logger      *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 }
 

@@ -68,7 +68,7 @@ type flowRow struct {
 
 // view is a flow with what is wrong with its draft, and what is published.
 func (a *Account) view(ctx context.Context, r flowRow) (Flow, error) {
-	env, err := a.environment(ctx, a.s.db, r.Project)
+	env, err := a.surroundings(ctx, a.s.db, r.Project)
 	if err != nil {
 		return Flow{}, err
 	}
@@ -181,7 +181,7 @@ func (a *Account) Flows(ctx context.Context, project string, l List) ([]Flow, st
 	for i, r := range kept {
 		env, read := envs[r.Project]
 		if !read {
-			if env, err = a.environment(ctx, a.s.db, r.Project); err != nil {
+			if env, err = a.surroundings(ctx, a.s.db, r.Project); err != nil {
 				return nil, "", err
 			}
 			envs[r.Project] = env

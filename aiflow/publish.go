@@ -73,6 +73,27 @@ func (a *Account) environment(ctx context.Context, q sqlx.QueryerContext, projec
 	return env, nil
 }
 
+// surroundings are all that the drafts of a project may refer to: its published
+// functions, and what the account has.
+func (a *Account) surroundings(ctx context.Context, q sqlx.QueryerContext, project string) (environment, error) {
+	env, err := a.environment(ctx, q, project)
+	if err != nil {
+		return env, err
+	}
+	return env, a.belongings(ctx, q, &env.Environment)
+}
+
+// belongings adds what the account has.
+func (a *Account) belongings(ctx context.Context, q sqlx.QueryerContext, env *flow.Environment) error {
+	if a.s.opts.Environment == nil {
+		return nil
+	}
+	if err := a.s.opts.Environment(ctx, q, a.id, env); err != nil {
+		return fmt.Errorf("looking for what flows may refer to: %w", err)
+	}
+	return nil
+}
+
 // compile makes a draft ready to run, or says why it cannot be. Problems are
 // never nil.
 func (s *Service) compile(draft json.RawMessage, env environment) (*flow.Program, *flow.Document, []flow.Problem) {
@@ -115,7 +136,7 @@ func (a *Account) Publish(ctx context.Context, id string, by Publisher) (Flow, e
 		if r, err = a.flow(ctx, tx, id, a.s.lock()); err != nil {
 			return err
 		}
-		env, err := a.environment(ctx, tx, r.Project)
+		env, err := a.surroundings(ctx, tx, r.Project)
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (a *Account) Import(ctx context.Context, f File, by Publisher) (Imported, e
 	if err != nil {
 		return Imported{}, err
 	}
-	parts, err := a.arrive(p, f.Flows)
+	parts, err := a.arrive(ctx, p, f.Flows)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -79,7 +79,11 @@ type arrival struct {
 }
 
 // arrive makes flows ready to be stored: it compiles what they published.
-func (a *Account) arrive(p projectRow, flows []FileFlow) ([]arrival, error) {
+func (a *Account) arrive(ctx context.Context, p projectRow, flows []FileFlow) ([]arrival, error) {
+	var here flow.Environment
+	if err := a.belongings(ctx, a.s.db, &here); err != nil {
+		return nil, err
+	}
 	out := make([]arrival, len(flows))
 	for i, f := range flows {
 		r, err := a.newFlow(NewFlow{Project: p.ID, Name: f.Name, Draft: f.Draft})
@@ -88,7 +92,7 @@ func (a *Account) arrive(p projectRow, flows []FileFlow) ([]arrival, error) {
 		}
 		out[i] = arrival{row: r, problems: []flow.Problem{}}
 		if f.Published != nil {
-			out[i].compile(a.s, *f.Published)
+			out[i].compile(a.s, *f.Published, here)
 		}
 	}
 	published := map[string]*arrival{}
@@ -105,10 +109,12 @@ func (a *Account) arrive(p projectRow, flows []FileFlow) ([]arrival, error) {
 	return out, nil
 }
 
-// compile decides whether a version can be published, with the functions that
-// it brings.
-func (x *arrival) compile(s *Service, v FileVersion) {
+// compile decides whether a version can be published here, with the functions
+// that it brings.
+func (x *arrival) compile(s *Service, v FileVersion, here flow.Environment) {
 	env := emptyEnvironment()
+	here.Engine, here.Functions = env.Engine, env.Functions
+	env.Environment = here
 	for _, raw := range v.Functions {
 		if d, _ := flow.Decode(raw); d != nil {
 			env.add(d, Pinned{Slug: d.Slug, Document: raw})
