@@ -1,0 +1,11 @@
+// Package typebot makes flows of what the builder Typebot exports, so that who
+// comes from there need not begin anew. It reads the documents of its versions
+// 3 to 6 (https://docs.typebot.io), knows nothing of how they run, and needs no
+// database.
+//
+//	f, err := typebot.Convert(export)
+//	made, err := account.Create(ctx, aiflow.NewFlow{Project: project, Name: f.Name, Draft: f.Draft})
+//
+// What has no counterpart is left out of the draft, in whose place stands a
+// note, and named in Problems with its place in the export.
+package typebot
