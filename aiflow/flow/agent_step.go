@@ -24,7 +24,7 @@ func (c *agentConfig) call(t *Turn, r ModelRequest) (Exit, error) {
 }
 
 func (c *agentConfig) request(t *Turn) (ModelRequest, error) {
-	r := ModelRequest{Model: c.Model, Memory: c.Memory.asked(), Attachments: t.State.Input["media"], Agent: &AgentRequest{
+	r := ModelRequest{Model: c.Model, Memory: c.Memory.asked(), Message: text(t.State.Input["id"]), Attachments: t.State.Input["media"], Agent: &AgentRequest{
 		Servers: c.Servers, Tools: c.Tools, Functions: c.Functions, Approval: c.Approval, MaxSteps: c.MaxSteps,
 		MaxToolCalls: c.MaxToolCalls, TokenBudget: c.TokenBudget, ToolTimeout: c.ToolTimeout, Converse: c.Converse,
 		Outputs: slices.Sorted(maps.Keys(t.node.next)),

@@ -37,6 +37,7 @@ var arrows = []arrow{
 	{from: "aiflow/credential"},
 	{from: "aiflow/memory", may: []string{"aiflow/llm"}},
 	{from: "aiflow/knowledge", may: []string{"aiflow/llm"}},
+	{from: "aiflow/agent", may: []string{"aiflow/flow", "aiflow/llm", "aiflow/memory"}},
 	{from: "aiflow/typebot", exact: []string{"aiflow/flow", "aiflow/flow/expression"}},
 	{from: "aiflow", may: []string{"aiflow/flow", "aiflow/llm", "aiflow/memory", "aiflow/knowledge"}},
 	{from: "botengine", may: []string{"aiflow/flow"}},

@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"fmt"
+	"regexp"
+	"unicode/utf8"
+)
+
+// maxShown is how many bytes of a result the model is shown.
+const maxShown = 8 << 10
+
+// clip is a text of at most so many bytes: its beginning and its end, and
+// between them how much was left out.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	marker := fmt.Sprintf("\n[… %d bytes left out …]\n", len(s)-most)
+	room := max(most-len(marker)-2, 0)
+	head, tail := room*3/4, len(s)-room/4
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + marker + s[tail:]
+}
+
+// endOfData is what would end the data that a text stands in.
+var endOfData = regexp.MustCompile(`(?i)</?\s*data\b`)
+
+// asData is what a tool returned as the model is shown it: somebody else may
+// have written it.
+func asData(origin, content string) string {
+	return `<data from="` + origin + `">` + "\n" + endOfData.ReplaceAllString(clip(content, maxShown), "[data]") + "\n</data>"
+}

@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/structured"
+)
+
+// mayHaveCost says of an attempt that failed that it may have taken tokens
+// although nobody said so.
+func mayHaveCost(c llm.Code) bool {
+	return c == llm.CodeTimeout || c == llm.CodeCut || c == llm.CodeMalformed
+}
+
+// ending is a call by which the model ends the leg; nil: there is none.
+func ending(e *entry) *llm.ToolCall {
+	for i, c := range e.answer.Message.Calls {
+		if c.Name == toolHandoff || c.Name == toolFinish {
+			return &e.answer.Message.Calls[i]
+		}
+	}
+	return nil
+}
+
+// end ends the leg as the model wants it. Arguments that are wrong are mended
+// like an answer.
+func (w *worker) end(ctx context.Context, c *llm.ToolCall) (*flow.ModelResult, error) {
+	t := w.tools[c.Name]
+	if t == nil { // it made the name up
+		return nil, w.mend(ctx, "There is no tool "+c.Name+".")
+	}
+	if c.Name == toolHandoff {
+		w.remember(ctx)
+		return w.result(flow.FinishHandoff, StopHandoff), nil
+	}
+	raw, err := t.arguments(c.Arguments)
+	if err != nil {
+		if w.repairs() < w.mostRepairs() {
+			return nil, w.mend(ctx, "The arguments of "+toolFinish+" are wrong: "+err.Error())
+		}
+		return w.result(flow.FinishInvalid, StopInvalid), nil
+	}
+	r := w.result(flow.FinishDone, StopDone)
+	if w.schema != nil {
+		_, r.Value, err = w.schema.Read(string(raw))
+	} else {
+		var last struct{ Text string }
+		err = json.Unmarshal(raw, &last)
+		r.Text = w.outward(last.Text)
+	}
+	if err != nil {
+		return w.result(flow.FinishInvalid, StopInvalid), nil
+	}
+	w.remember(ctx, llm.Assistant(r.Text))
+	return r, nil
+}
+
+// conclude makes a result of an answer without calls. It returns nothing when
+// the model is to mend it.
+func (w *worker) conclude(ctx context.Context, e *entry) (*flow.ModelResult, error) {
+	a := e.answer
+	why, text := StopDone, strings.TrimSpace(a.Message.Text())
+	switch {
+	case e.wanted.Last != "":
+		why = e.wanted.Last
+	case a.Stop == llm.StopLength:
+		why = StopTruncated
+	case a.Stop == llm.StopRefused:
+		why = StopRefused
+	}
+	if why == StopRefused && text == "" {
+		return nil, &flow.Error{Code: string(llm.CodeFiltered), Message: "The model declines to answer.", Detail: detail(why)}
+	}
+	if text == "" && why != StopDone {
+		return w.result(flow.FinishLimit, why), nil
+	}
+	if w.schema != nil && (!w.limits.Converse || e.wanted.Last != "") {
+		return w.structured(ctx, e, why, text)
+	}
+	w.remember(ctx)
+	finish := flow.FinishDone
+	if w.limits.Converse && e.wanted.Last == "" && text != "" {
+		finish, why = flow.FinishAsk, StopAsk
+	}
+	r := w.result(finish, why)
+	r.Text = w.outward(text)
+	return r, nil
+}
+
+// structured makes a result of an answer that must fit a schema.
+func (w *worker) structured(ctx context.Context, e *entry, why Stop, text string) (*flow.ModelResult, error) {
+	_, v, err := w.schema.Read(text)
+	var bad *structured.Misfit
+	switch {
+	case err == nil:
+		w.remember(ctx)
+		r := w.result(flow.FinishDone, why)
+		r.Value, r.Text = v, text
+		return r, nil
+	case !errors.As(err, &bad):
+		return nil, err
+	case e.wanted.Last != "":
+		return w.result(flow.FinishLimit, why), nil
+	case why != StopRefused && w.repairs() < w.mostRepairs():
+		return nil, w.mend(ctx, bad.Correction())
+	}
+	return w.result(flow.FinishInvalid, StopInvalid), nil
+}
+
+// mostRepairs is how often an answer may be mended.
+func (w *worker) mostRepairs() int {
+	if w.req.JSON {
+		return w.req.Repair
+	}
+	return maxInvalid - 1
+}
+
+// repairs counts how often the model was told that its answer is wrong.
+func (w *worker) repairs() (n int) {
+	for _, e := range w.entries {
+		if e.Kind == kindTold && e.said.Repair {
+			n++
+		}
+	}
+	return n
+}
+
+// mend tells the model what is wrong with its answer.
+func (w *worker) mend(ctx context.Context, text string) error {
+	return w.tell(ctx, toldText{Text: text, Repair: true})
+}
+
+// outward is a text as a contact may see it. Where no tool has spoken, every
+// address in it is the author's, the contact's or the model's own.
+func (w *worker) outward(text string) string {
+	for _, m := range w.conversation() {
+		if m.Role == llm.RoleTool {
+			return w.links.clean(text)
+		}
+	}
+	return text
+}

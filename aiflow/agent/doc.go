@@ -1,0 +1,28 @@
+// Package agent lets a model work with tools until it has an answer, within
+// bounds: it answers the calls of a flow's agent node.
+//
+//	agents, err := agent.New(ctx, db, &agent.Options{Models: models, Ledger: ledger, Tools: tools})
+//	runs, err := runtime.New(ctx, db, host, &runtime.Options{
+//		Callers: map[flow.CallKind]runtime.Caller{flow.CallAgent: agents.Act},
+//	})
+//
+// # The journal
+//
+// Every answer of the model and every call of a tool is an entry, written when
+// it is begun and again when it is done, the latter in one transaction with
+// what it took. After a crash what was done is read and never asked for again.
+// An answer that was begun is asked for once more, and stays in the ledger as
+// a call of which nobody knows what it took. A tool call that was begun is
+// repeated if the tool says that this is safe; if it does not, the model is
+// told that nobody knows whether it was made.
+//
+// # The bounds
+//
+// A model may be mistaken, and what it reads may have been written by somebody
+// who means ill. So it has only the tools that its flow names; what they return
+// is shown to it as data; what a call takes from the run, such as the chat, is
+// no argument of its own; calls that take away or overwrite, and those that
+// carry private data to where strangers may have asked for it, wait until a
+// person approves. Its answers, calls, tokens and time are counted, and why it
+// stopped is always said: [Stop].
+package agent

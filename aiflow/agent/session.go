@@ -1,0 +1,274 @@
+package agent
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/structured"
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+	"github.com/trunklinehq/trunkline/aiflow/memory"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// maxDepth is how deep agents may stand in each other: one may call a function
+// that has an agent, which may call no such function.
+const maxDepth = 2
+
+// sessionRow is the work of an agent at one visit to its node.
+type sessionRow struct {
+	ID        string
+	Run       string
+	Node      string
+	Depth     int
+	Note      string
+	Messages  string
+	CreatedUS int64 `db:"created_us"`
+}
+
+// worker does the work of one call: a leg of a session.
+type worker struct {
+	s      *Service
+	r      runtime.Request
+	req    flow.ModelRequest
+	limits *flow.AgentRequest
+
+	session sessionRow
+	begin   []llm.Message // what was said before, and what is to be answered
+	earlier int           // how many of these were said before
+	entries []*entry
+
+	model   llm.Model
+	name    string // that the provider calls the model
+	metered usage.Call
+	schema  *structured.Schema // nil: a text is wanted
+	tools   map[string]*tool   // by the names that the model knows
+	shown   []llm.ToolSpec
+	links   *links
+}
+
+// opening is what a session begins with, as its row has it.
+type opening struct {
+	Earlier []llm.Message `json:"earlier,omitempty"`
+	Asked   llm.Message   `json:"asked"`
+}
+
+// open finds the session of a call, or begins one.
+func (s *Service) open(ctx context.Context, r runtime.Request, req flow.ModelRequest) (*worker, error) {
+	w := &worker{s: s, r: r, req: req, limits: req.Agent}
+	id := r.Key
+	if kept, is := req.Agent.Resume.(string); is {
+		id = kept
+	}
+	err := s.db.GetContext(ctx, &w.session, `SELECT id, run, node, depth, note, messages, created_us FROM agent_session WHERE id = $1`, id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && id == r.Key:
+		if err = w.found(ctx); err != nil {
+			return nil, err
+		}
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, &flow.Error{Code: "internal", Message: "What the agent did before is not known any more."}
+	case err != nil:
+		return nil, fmt.Errorf("reading the session of an agent: %w", err)
+	}
+	if w.session.Run != r.Run.ID || w.session.Node != r.Call.Node {
+		return nil, &flow.Error{Code: "internal", Message: "What the agent kept belongs to another node."}
+	}
+	var o opening
+	if err := json.Unmarshal([]byte(w.session.Messages), &o); err != nil {
+		return nil, fmt.Errorf("reading the session of an agent: %w", err)
+	}
+	w.begin, w.earlier = append(o.Earlier, o.Asked), len(o.Earlier)
+	return w, w.load(ctx)
+}
+
+// found begins a session.
+func (w *worker) found(ctx context.Context) error {
+	depth, err := w.depth(ctx)
+	if err != nil {
+		return err
+	}
+	if depth > maxDepth {
+		return &flow.Error{Code: "agent.depth", Message: "An agent in a function that an agent called cannot call one that has an agent."}
+	}
+	history, err := w.recall(ctx)
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(opening{Earlier: history.Messages, Asked: llm.User(said(w.req.Input))})
+	if err != nil {
+		return fmt.Errorf("writing the session of an agent: %w", err)
+	}
+	w.session = sessionRow{
+		ID: w.r.Key, Run: w.r.Run.ID, Node: w.r.Call.Node, Depth: depth, Note: history.Note(), Messages: string(raw),
+		CreatedUS: database.Micros(w.s.opts.Now()),
+	}
+	err = w.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(context.WithoutCancel(ctx), `INSERT INTO agent_session (id, account, run, node, depth, note, messages, created_us)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+			w.session.ID, w.r.Run.Chat.Account, w.session.Run, w.session.Node, w.session.Depth, storable(w.session.Note), w.session.Messages, w.session.CreatedUS)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("beginning the session of an agent: %w", err)
+	}
+	w.s.opts.AfterCommit("session")
+	return nil
+}
+
+// said is what a model is asked, which must be something.
+func said(input string) string {
+	if strings.TrimSpace(input) == "" {
+		return "(a message without text)"
+	}
+	return input
+}
+
+// storable drops what PostgreSQL cannot hold in text.
+func storable(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
+
+// depth is how many agents stand around this one, and itself: a run that an
+// agent began is known by the entry that began it.
+func (w *worker) depth(ctx context.Context) (int, error) {
+	var around []int
+	err := w.s.db.SelectContext(ctx, &around, `SELECT s.depth FROM agent_entry e JOIN agent_session s ON s.id = e.session WHERE e.child = $1`, w.r.Run.ID)
+	if err != nil {
+		return 0, fmt.Errorf("reading what an agent stands in: %w", err)
+	}
+	if len(around) == 0 {
+		return 1, nil
+	}
+	return slices.Max(around) + 1, nil
+}
+
+// place is where the conversation is remembered.
+func (w *worker) place() memory.Place {
+	c := w.r.Run.Chat
+	return memory.Place{
+		Scope: memory.Scope(w.req.Memory.Scope), Run: w.r.Run.ID, Message: w.req.Message, Chat: memory.Chat{Reference: c.Reference, ID: c.ID},
+	}
+}
+
+// recall is what was said before the session.
+func (w *worker) recall(ctx context.Context) (memory.History, error) {
+	if w.s.opts.Memory == nil {
+		return memory.History{}, nil
+	}
+	q := memory.Question{Place: w.place(), Key: w.r.Key, Messages: w.req.Memory.Messages, Tokens: w.req.Memory.Tokens}
+	if w.req.Memory.Summary {
+		if err := w.findModel(ctx); err != nil {
+			return memory.History{}, err
+		}
+		q.Sum = memory.Summary(w.s.opts.Ledger.Metered(w.model, w.metered), w.name)
+	}
+	h, err := w.s.opts.Memory.For(w.r.Run.Chat.Account).Recall(ctx, q)
+	if err != nil {
+		return h, fmt.Errorf("recalling what was said to an agent: %w", err)
+	}
+	return h, nil
+}
+
+// remember keeps what was said in the session. What cannot be kept is
+// forgotten: the answer is worth more.
+func (w *worker) remember(ctx context.Context, more ...llm.Message) {
+	if w.s.opts.Memory == nil {
+		return
+	}
+	messages := append(w.conversation()[w.earlier:], more...)
+	err := w.s.opts.Memory.For(w.r.Run.Chat.Account).Remember(context.WithoutCancel(ctx), w.place(), w.session.ID, messages)
+	if err != nil {
+		w.s.opts.Logger.WarnContext(ctx, "what was said to an agent is not remembered", "run", w.r.Run.ID, "error", err)
+	}
+}
+
+// findModel finds who the agent is, and on whose account it is written down.
+func (w *worker) findModel(ctx context.Context) error {
+	if w.model != nil {
+		return nil
+	}
+	model, name, err := w.s.opts.Models.Find(w.req.Model)
+	if err != nil {
+		return err
+	}
+	provider, _, _ := strings.Cut(w.req.Model, "/")
+	run := w.r.Run
+	w.metered = usage.Call{
+		Account: run.Chat.Account, Reference: run.Chat.Reference, ChatID: run.Chat.ID, Feature: "agent", Flow: run.Owner, Run: run.ID,
+		Provider: provider, Model: name,
+	}
+	if w.s.opts.Project != nil {
+		if w.metered.Project, err = w.s.opts.Project(ctx, run.Chat.Account, run.Owner); err != nil {
+			return fmt.Errorf("finding the project of a flow: %w", err)
+		}
+	}
+	w.model, w.name = model, name
+	return nil
+}
+
+// prepare finds the model and the tools, and takes up what this leg brings.
+func (w *worker) prepare(ctx context.Context) (err error) {
+	if err := w.findModel(ctx); err != nil {
+		return err
+	}
+	if w.req.JSON {
+		if w.schema, err = structured.Compile(w.req.Schema); err != nil {
+			return &flow.Error{Code: "output.schema", Message: err.Error()}
+		}
+	}
+	if err := w.findTools(ctx); err != nil {
+		return err
+	}
+	if err := w.takeUp(ctx); err != nil {
+		return err
+	}
+	w.links = newLinks(w.s.opts.Links, w.req.Instructions, w.conversation())
+	return nil
+}
+
+// takeUp settles what an earlier process left, and writes down what this leg
+// brings: a reply, or what a person decided.
+func (w *worker) takeUp(ctx context.Context) error {
+	for _, e := range w.entries {
+		if err := w.settleLeft(ctx, e); err != nil {
+			return err
+		}
+	}
+	if w.limits.Resume == nil {
+		return nil
+	}
+	if w.limits.Approved != nil {
+		return w.decide(ctx, *w.limits.Approved, w.limits.ApprovedAt)
+	}
+	if !slices.ContainsFunc(w.entries, func(e *entry) bool { return e.Leg == w.r.Key }) { // it is not written down
+		if err := w.tell(ctx, toldText{Text: said(w.req.Input)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleLeft says of what was begun and not done that nobody knows its end,
+// unless it may be done again.
+func (w *worker) settleLeft(ctx context.Context, e *entry) error {
+	if e.Status != statusStarted {
+		return nil
+	}
+	if e.Kind != kindTool {
+		return w.finish(ctx, e, statusUnknown, nil)
+	}
+	if w.tools[e.asked.Name] != nil && e.asked.Repeatable {
+		return nil // it is made once more
+	}
+	return w.finish(ctx, e, statusUnknown, came(toolResult{
+		Content: "effect.unknown: the call was begun, and nobody knows whether it was made. It is not repeated.", IsError: true, Code: flow.CodeUnknown,
+	}))
+}
