@@ -131,6 +131,6 @@ type ToolRequest struct {
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments,omitempty"`
 	// Auto says that the tool's own hints decide whether the call may be
-	// repeated.
+	// repeated. The error of one that may has the detail {"safe": true}.
 	Auto bool `json:"auto,omitempty"`
 }

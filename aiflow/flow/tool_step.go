@@ -32,7 +32,7 @@ func (c *toolConfig) Resume(t *Turn, in Input) (Exit, error) {
 		}
 		return t.call(c.effect(r))
 	case done.Err != nil:
-		return t.again(c.Retry, done.Err, c.once())
+		return t.again(c.Retry, done.Err, c.once() && done.Err.Detail["safe"] != true)
 	}
 	v, err := admit(done.Result)
 	if err != nil {

@@ -70,6 +70,7 @@ func (r *Runtime) handleCall(ctx context.Context, it lane.Item) lane.Outcome {
 		return lane.Outcome{Verdict: lane.Done}
 	}
 	a := &answer{call: c, begun: r.now()}
+	c.Once = c.Once && !(err == nil && r.repeatable(ctx, run, c))
 	if err == nil && c.Once {
 		err = r.beginCall(ctx, c, a.begun)
 	}
@@ -85,6 +86,19 @@ func (r *Runtime) handleCall(ctx context.Context, it lane.Item) lane.Outcome {
 		a.err = c.unknown()
 	}
 	return lane.Outcome{Verdict: lane.Done, Data: a}
+}
+
+// repeatable says whether the tool of a call lets it be made twice.
+func (r *Runtime) repeatable(ctx context.Context, run *runRow, c *callRow) bool {
+	if r.opts.Repeatable == nil || c.Kind != flow.CallTool {
+		return false
+	}
+	req, err := c.request(run)
+	if err != nil {
+		return false
+	}
+	tool, ok := req.Call.Request.(flow.ToolRequest)
+	return ok && tool.Auto && r.opts.Repeatable(ctx, req)
 }
 
 func (r *Runtime) callLater(ctx context.Context, it lane.Item, what string, err error) lane.Outcome {

@@ -30,6 +30,10 @@ type Options struct {
 	// It may change the request's headers and its URL's query. nil: requests
 	// that name a credential end with the code http.credential.
 	Authorize func(ctx context.Context, account, credential string, r *http.Request) error
+	// Repeatable says of a call that must not be made twice, but whose tool
+	// decides ([flow.ToolRequest].Auto), that the tool may be called again all
+	// the same. nil: none may.
+	Repeatable func(ctx context.Context, c Request) bool
 	// Extractor finds entities and intents for the nodes of an account. nil:
 	// these end with the code extract.unavailable.
 	Extractor func(account string) flow.Extractor
