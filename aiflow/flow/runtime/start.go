@@ -16,6 +16,9 @@ import (
 
 // Start is a run to be begun.
 type Start struct {
+	// ID is the id of the run, a UUID: when there is one with it, that is
+	// returned as it is and nothing begins. "": a new one.
+	ID      string
 	Engine  string
 	Owner   string // the engine's id of the flow
 	Version int64  // 0: a draft
@@ -52,6 +55,9 @@ func (a *Account) Start(ctx context.Context, s Start) (Run, error) {
 	row, err := a.start(ctx, s, l)
 	if err != nil && stored {
 		row, err = a.start(ctx, s, l) // its document was deleted as one that no run has
+	}
+	if s.ID != "" && database.IsUnique(err) {
+		row, err = a.row(ctx, s.ID) // it began at the same time elsewhere
 	}
 	if err != nil {
 		return Run{}, fmt.Errorf("starting a run: %w", err)
@@ -111,6 +117,11 @@ func (s *Start) begin() flow.Begin { return flow.Begin{Input: s.Input, Args: s.A
 
 // startTx stores a run and what begins it.
 func (r *Runtime) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) (*runRow, error) {
+	if s.ID != "" {
+		if known, err := r.runTx(ctx, tx, s.Chat.Account, s.ID); known != nil || err != nil {
+			return known, err
+		}
+	}
 	row, err := r.newRun(s, l)
 	if err != nil {
 		return nil, err
@@ -120,6 +131,18 @@ func (r *Runtime) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) 
 	}
 	_, err = r.putTx(ctx, tx, row.post(s.begin()))
 	return row, err
+}
+
+// runTx is a run of an account; nil: there is none.
+func (r *Runtime) runTx(ctx context.Context, tx *sqlx.Tx, account, id string) (*runRow, error) {
+	var rows []*runRow
+	if err := tx.SelectContext(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.id = $1 AND r.account = $2`, id, account); err != nil {
+		return nil, fmt.Errorf("looking for a run: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	return rows[0], nil
 }
 
 // newRun is a run before its first turn.
@@ -134,7 +157,10 @@ func (r *Runtime) newRun(s Start, l *loaded) (*runRow, error) {
 	if s.Input == nil {
 		input = []byte("{}")
 	}
-	id := uuid.Must(uuid.NewV7()).String()
+	id := s.ID
+	if id == "" {
+		id = uuid.Must(uuid.NewV7()).String()
+	}
 	row := &runRow{
 		ID: id, Account: s.Chat.Account, Engine: s.Engine, Owner: s.Owner, Version: s.Version, Document: l.hash,
 		Reference: s.Chat.Reference, Mailbox: s.Chat.Key, ChatID: s.Chat.ID, Status: Running, Input: string(input),
