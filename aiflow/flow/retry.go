@@ -82,6 +82,8 @@ func (e *Error) unheard() bool {
 	switch e.Code {
 	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited, CodeHTTPAuth, CodeUnsupported:
 		return true
+	case codeHTTPStatus: // too many requests, or not now
+		return e.Detail["status"] == 429 || e.Detail["status"] == 503
 	}
 	return false
 }

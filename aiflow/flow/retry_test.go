@@ -127,6 +127,20 @@ func TestRetryOnce(t *testing.T) {
 	}
 }
 
+// TestRetryOfWhatWasTurnedAway makes a call again that the server has not
+// begun with.
+func TestRetryOfWhatWasTurnedAway(t *testing.T) {
+	t.Parallel()
+	for status, heard := range map[int]bool{429: false, 503: false, 500: true, 400: true} {
+		s := posting(t, "POST")
+		turn, err := s.step(t, flow.Begin{})
+		require.NoError(t, err)
+		turn, err = s.step(t, flow.EffectDone{ID: asks(t, turn).ID, Result: flow.HTTPResponse{Status: status}})
+		require.NoError(t, err)
+		require.Equal(t, heard, turn.State.Failed.Once, status)
+	}
+}
+
 // TestRetryOfWhatCannotGoOn refuses runs that did not end by an error.
 func TestRetryOfWhatCannotGoOn(t *testing.T) {
 	t.Parallel()

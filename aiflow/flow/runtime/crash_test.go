@@ -1,10 +1,12 @@
 package runtime_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime/runtimetest"
 	"github.com/trunklinehq/trunkline/internal/testkit"
@@ -24,7 +27,8 @@ type world struct {
 	once map[string]int // requests by their idempotency key
 }
 
-// newWorld is a world that needs some time for an order.
+// newWorld is a world that needs some time for an order, and answers /fail/418
+// with that status.
 func newWorld(t testing.TB, slow time.Duration) *world {
 	t.Helper()
 	w := &world{once: map[string]int{}}
@@ -36,17 +40,61 @@ func newWorld(t testing.TB, slow time.Duration) *world {
 			<-time.After(slow)
 		}
 		res.Header().Set("Content-Type", "application/json")
+		if status, err := strconv.Atoi(strings.TrimPrefix(req.URL.Path, "/fail/")); err == nil {
+			res.WriteHeader(status)
+		}
 		_, _ = fmt.Fprintf(res, `{"path":%q}`, req.URL.Path)
 	}))
 	t.Cleanup(w.Close)
 	return w
 }
 
+// models answer calls as what they are asked says.
+func models() map[flow.CallKind]runtime.Caller {
+	asked := func(_ context.Context, c runtime.Request) (any, error) {
+		req, is := c.Call.Request.(flow.ModelRequest)
+		if !is || req.Input == "error" {
+			return nil, &flow.Error{Code: "llm.broken", Message: "It is broken."}
+		}
+		if agent := req.Agent; agent != nil && agent.Approved == nil && req.Input == string(flow.FinishApproval) {
+			return flow.ModelResult{Finish: flow.FinishApproval, Tool: "refund"}, nil
+		}
+		return flow.ModelResult{Finish: flow.Finish(req.Input), Text: "It is " + req.Input, Value: map[string]any{"found": req.Input}}, nil
+	}
+	return map[flow.CallKind]runtime.Caller{
+		flow.CallAssistant: asked, flow.CallAgent: asked, flow.CallExtract: asked,
+		flow.CallTool: func(_ context.Context, c runtime.Request) (any, error) {
+			if req, is := c.Call.Request.(flow.ToolRequest); is && req.Tool != "error" {
+				return map[string]any{"did": req.Tool}, nil
+			}
+			return nil, &flow.Error{Code: "mcp.tool", Message: "It is broken."}
+		},
+	}
+}
+
 // talker is a fixture as the crash harness sees it.
 type talker struct{ *fixture }
 
-func (k talker) Say(t testing.TB, chat, text string)      { k.say(t, chat, text) }
-func (k talker) Advance(_ testing.TB, d time.Duration)    { k.clock.Advance(d) }
+func (k talker) Say(t testing.TB, chat, text string) { k.say(t, chat, text) }
+
+// Advance lets time pass once all that was begun is done.
+func (k talker) Advance(t testing.TB, d time.Duration) {
+	t.Helper()
+	eventually(t, func() bool {
+		var busy int
+		require.NoError(t, k.raw.GetContext(t.Context(), &busy, `SELECT (SELECT count(*) FROM flow_input) + (SELECT count(*) FROM flow_effect e
+			JOIN flow_run r ON r.seq = e.run WHERE e.done_us = 0 AND r.ended_us = 0)`))
+		return busy == 0
+	})
+	k.clock.Advance(d)
+}
+
+func (k talker) Publish(t testing.TB, name string) {
+	t.Helper()
+	n, err := k.acc.Publish(t.Context(), flow.Event{Name: name})
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "runs that wait for %s", name)
+}
 func (k talker) Wake()                                    { k.Committed() }
 func (k talker) Shows(t testing.TB, chat string) []string { return k.did(t, chat) }
 
@@ -62,13 +110,17 @@ func TestCrash(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, 0)
 				src := document(t, strings.ReplaceAll(string(s.Flow), "http://world", w.URL))
+				for _, raw := range s.Functions {
+					src.Functions = append(src.Functions, document(t, strings.ReplaceAll(string(raw), "http://world", w.URL)).Document)
+				}
 				var last *fixture
+				living, dying := testkit.Open(t, url), testkit.Open(t, url)
 				points := runtimetest.Crash(t, s, func(t testing.TB, first runtimetest.Node, afterCommit func(string)) runtimetest.Node {
-					change := func(o *runtime.Options) { o.Exclusive, o.AfterCommit = true, afterCommit }
+					change := func(o *runtime.Options) { o.Exclusive, o.AfterCommit, o.Callers = true, afterCommit, models() }
 					if first != nil {
-						return talker{first.(talker).successor(t, testkit.Open(t, url), change)}
+						return talker{first.(talker).successor(t, living, change)}
 					}
-					last = setup(t, testkit.Open(t, url), change)
+					last = setup(t, dying, change)
 					last.shelf.add(t, "scripted", src)
 					return talker{last}
 				})

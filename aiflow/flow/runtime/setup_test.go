@@ -197,7 +197,11 @@ func (s *shelf) Source(_ context.Context, _, owner string, _ int64) (runtime.Sou
 // add publishes a flow.
 func (s *shelf) add(t testing.TB, owner string, src runtime.Source) {
 	t.Helper()
-	p, problems := flow.NewTypes().Compile(src.Document, nil)
+	env := &flow.Environment{Functions: map[string]*flow.Document{}}
+	for _, f := range src.Functions {
+		env.Functions[f.Slug] = f
+	}
+	p, problems := flow.NewTypes().Compile(src.Document, env)
 	require.NotNil(t, p, "%v", problems)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,6 +19,8 @@ type Node interface {
 	Say(t testing.TB, chat, text string)
 	// Advance lets time pass on the clock of both nodes.
 	Advance(t testing.TB, d time.Duration)
+	// Publish gives an event to whoever waits for one of this name.
+	Publish(t testing.TB, name string)
 	// Wake has the node look at the time and at what waits.
 	Wake()
 	// Shows is what the contact's phone shows, the oldest first.
@@ -120,6 +122,10 @@ func play(t testing.TB, s Script, chat string, first, second Node) {
 		}
 		if step.Send != "" {
 			first.Say(t, chat, step.Send)
+			second.Wake()
+		}
+		if step.Event != "" {
+			first.Publish(t, step.Event)
 			second.Wake()
 		}
 		if step.Or == nil {

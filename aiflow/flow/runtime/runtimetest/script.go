@@ -13,14 +13,16 @@ import (
 // Script is a conversation, and what comes of it whatever happens to the node
 // that has it.
 type Script struct {
-	Flow  json.RawMessage `json:"flow"` // the document
-	Steps []Step          `json:"steps"`
+	Flow      json.RawMessage   `json:"flow"`      // the document
+	Functions []json.RawMessage `json:"functions"` // the documents of those that it calls
+	Steps     []Step            `json:"steps"`
 }
 
 // Step is something that happens, and what follows from it.
 type Step struct {
 	Send    string   `json:"send"`    // the contact writes; "": nothing
 	Advance string   `json:"advance"` // time passes, as "1h30m"; "": none
+	Event   string   `json:"event"`   // an event of this name happens; "": none
 	Expect  []string `json:"expect"`  // what the contact's phone shows then
 	Or      []string `json:"or"`      // what it may show instead, where nobody can know whether a call was made
 }
