@@ -128,7 +128,7 @@ func TestScopes(t *testing.T) {
 		m.Flows = func(context.Context) ([]string, error) { return []string{"f1"}, nil }
 		require.JSONEq(t, `{"line":"x","bot":"x","flow":"x"}`, valuesOf(t, a, m))
 
-		read := func() map[int64]bool {
+		read := func() map[int64]catalogue.Reads {
 			tx, err := db.Beginx()
 			require.NoError(t, err)
 			defer func() { _ = tx.Rollback() }()
@@ -136,12 +136,13 @@ func TestScopes(t *testing.T) {
 			require.NoError(t, err)
 			return out
 		}
-		require.Equal(t, map[int64]bool{1: true, 2: true, 3: true, 4: false}, read(), "a flow of the account may listen on any of its lines")
+		both, flows, line := catalogue.Reads{Line: true, Flows: true}, catalogue.Reads{Flows: true}, catalogue.Reads{Line: true}
+		require.Equal(t, map[int64]catalogue.Reads{1: both, 2: both, 3: flows, 4: {}}, read())
 		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteFlowTx(t.Context(), tx, "f1") }))
 		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteFlowTx(t.Context(), tx, "f2") }))
 		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteReferenceTx(t.Context(), tx, 2) }))
 		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteBotTx(t.Context(), tx, "b1") }))
-		require.Equal(t, map[int64]bool{1: true}, read())
+		require.Equal(t, map[int64]catalogue.Reads{1: line, 2: {}, 3: {}, 4: {}}, read())
 		require.Eventually(t, func() bool { return valuesOf(t, a, said("x")) == `{"line":"x"}` }, 5*time.Second, 50*time.Millisecond)
 	})
 }

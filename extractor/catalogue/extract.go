@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/trunklinehq/trunkline/extractor"
 	"github.com/trunklinehq/trunkline/extractor/entity"
+	"github.com/trunklinehq/trunkline/extractor/intent"
 )
 
 // Message is a message of a chat whose values are looked for.
@@ -270,4 +272,28 @@ func (a *Account) item(ctx context.Context, id string) (*compiled, error) {
 		}
 	}
 	return nil, ErrNotFound
+}
+
+// Rank ranks what a text may mean by an extractor of kind [Intent], better first;
+// a text without words means nothing. Other kinds are [ErrNotFound], and intents
+// that have never been learned [ErrUntrained].
+func (a *Account) Rank(ctx context.Context, id, text string) ([]intent.Score, error) {
+	c, err := a.item(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind != Intent {
+		return nil, ErrNotFound
+	}
+	learned, err := a.learned(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if learned == nil {
+		return nil, ErrUntrained
+	}
+	if !strings.ContainsFunc(text, isWord) {
+		return nil, nil
+	}
+	return learned.Rank(cut(text, maxIntentText)), nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
@@ -111,11 +112,16 @@ func (a *Account) Extractors(ctx context.Context, l List) ([]Extractor, string, 
 	return items, next, nil
 }
 
-// ReadingTx says on which of some lines an extractor that is enabled may read
-// messages: one of the line, of a bot of it, or of any flow of the account to
-// whom the line belongs.
-func (s *Service) ReadingTx(ctx context.Context, tx *sqlx.Tx, lines map[int64]string) (map[int64]bool, error) {
-	out := make(map[int64]bool, len(lines))
+// Reads says what may read the messages of a line.
+type Reads struct {
+	Line  bool // an extractor of the line, or of a bot of it
+	Flows bool // an extractor of any flow of the account
+}
+
+// ReadingTx says which extractors that are enabled may read the messages of some
+// lines, given whose the lines are.
+func (s *Service) ReadingTx(ctx context.Context, tx *sqlx.Tx, lines map[int64]string) (map[int64]Reads, error) {
+	out := make(map[int64]Reads, len(lines))
 	if len(lines) == 0 {
 		return out, nil
 	}
@@ -129,18 +135,13 @@ func (s *Service) ReadingTx(ctx context.Context, tx *sqlx.Tx, lines map[int64]st
 	if err != nil {
 		return nil, fmt.Errorf("looking for extractors of lines: %w", err)
 	}
-	for _, ref := range found {
-		out[ref] = true
-	}
 	in, args = s.db.Dialect.In("account", 1, accounts)
 	var owners []string
 	if err := s.db.SelectTx(ctx, tx, &owners, `SELECT DISTINCT account FROM extractor_item WHERE enabled AND flow <> '' AND `+in, args...); err != nil {
 		return nil, fmt.Errorf("looking for extractors of flows: %w", err)
 	}
-	for _, owner := range owners {
-		for ref, account := range lines {
-			out[ref] = out[ref] || account == owner
-		}
+	for ref, account := range lines {
+		out[ref] = Reads{Line: slices.Contains(found, ref), Flows: slices.Contains(owners, account)}
 	}
 	return out, nil
 }
@@ -158,6 +159,7 @@ func (a *Account) changedTx(ctx context.Context, tx *sqlx.Tx) error {
 
 // changed forgets what this node remembers, and wakes who trains.
 func (a *Account) changed() {
+	a.s.changes.Add(1)
 	a.s.shelf.forget(a.id)
 	a.s.db.Wake(trainTopic)
 }
