@@ -1,0 +1,96 @@
+package knowledge
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Sizes of passages in bytes, their headings aside.
+const (
+	usualPassage = 1200
+	mostPassage  = 2000
+	overlap      = 200
+	mostHeading  = 200
+)
+
+// cut makes passages of sections. One that follows another of the same section
+// begins with the end of that, so that what stands across the cut is found.
+func cut(sections []section) (out []string) {
+	for _, s := range sections {
+		heading := clip(s.heading, mostHeading)
+		var b strings.Builder
+		begin := func(with string) {
+			b.Reset()
+			if heading != "" {
+				b.WriteString(heading + "\n")
+			}
+			b.WriteString(with)
+		}
+		begin("")
+		empty := true
+		for _, block := range pieces(s.blocks) {
+			if !empty && b.Len()+len(block) > usualPassage+len(heading) {
+				done := b.String()
+				out = append(out, strings.TrimSpace(done))
+				begin(tail(done, overlap))
+			}
+			if !empty {
+				b.WriteString("\n")
+			}
+			b.WriteString(block)
+			empty = false
+		}
+		if !empty {
+			out = append(out, strings.TrimSpace(b.String()))
+		}
+	}
+	return out
+}
+
+// pieces are blocks of which none is too long: those are cut where sentences,
+// lines or words end.
+func pieces(blocks []string) (out []string) {
+	for _, b := range blocks {
+		for len(b) > mostPassage-overlap {
+			at := usualPassage
+			for at > 0 && !utf8.RuneStart(b[at]) {
+				at--
+			}
+			for _, end := range []string{"\n", ". ", " "} {
+				if i := strings.LastIndex(b[:at], end); i > at/2 {
+					at = i + len(end)
+					break
+				}
+			}
+			out = append(out, strings.TrimSpace(b[:at]))
+			b = b[at:]
+		}
+		if b = strings.TrimSpace(b); b != "" {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// clip is the beginning of a text, in whole characters.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
+// tail is the end of a text, from the beginning of a word.
+func tail(s string, most int) string {
+	if len(s) <= most {
+		return ""
+	}
+	s = s[len(s)-most:]
+	if i := strings.IndexAny(s, " \n"); i >= 0 {
+		return strings.TrimSpace(s[i:])
+	}
+	return ""
+}

@@ -1,0 +1,14 @@
+// Package knowledge keeps the files of projects and finds the passages that
+// say something about a question, so that models answer from them.
+//
+// A file is cut into passages where its headings and paragraphs end. They are
+// found by the words that they share with the question, the rarer the better
+// (BM25), without any other service; with embeddings also by what they mean.
+//
+//	files, err := knowledge.New(ctx, db, nil)
+//	file, err := files.For(account).Add(ctx, project, knowledge.NewFile{Name: "prices.md", Data: data})
+//	found, err := files.For(account).Search(ctx, project, knowledge.Query{Text: "How much is a double room?"})
+//
+// Its tables belong to the projects of package aiflow, whose tables must be
+// there: a project that is deleted takes its files along.
+package knowledge

@@ -1,0 +1,109 @@
+package knowledge
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Bounds of what is kept.
+const (
+	MaxFile    = 10 << 20  // bytes of a file
+	MaxProject = 100 << 20 // bytes of all files of a project
+	maxFiles   = 1000      // of a project
+)
+
+// ErrNotFound reports a file or a project that does not exist, or belongs to
+// another account.
+var ErrNotFound = errors.New("knowledge: not found")
+
+// Invalid is a file that cannot be kept.
+type Invalid struct {
+	Field   string // "name", "type", "data"
+	Message string
+}
+
+func (e *Invalid) Error() string { return "knowledge: " + e.Field + " " + e.Message }
+
+// ErrUnsupported reports a kind of file out of which no text can be taken.
+var ErrUnsupported = errors.New("knowledge: no text can be taken out of such a file")
+
+// TooLarge reports that a file, or all files of its project, have too many
+// bytes.
+type TooLarge struct {
+	What string // "file" or "project"
+	Most int64  // bytes
+}
+
+func (e *TooLarge) Error() string {
+	return fmt.Sprintf("knowledge: the %s has more than %d bytes", e.What, e.Most)
+}
+
+// Texts are texts whose meaning is to be found out.
+type Texts struct {
+	Account, Project string
+	Flow, Run        string // that asks; "": a file is being stored
+	Texts            []string
+}
+
+// Options configures a [Service].
+type Options struct {
+	// Embed says where texts lie: see [llm.Embedder]. What fails is logged, and
+	// passages are found by their words. nil: always.
+	//
+	// [llm.Embedder]: https://pkg.go.dev/github.com/trunklinehq/trunkline/aiflow/llm#Embedder
+	Embed  func(ctx context.Context, t Texts) ([][]float32, error)
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
+}
+
+// Service keeps files. It is safe for concurrent use.
+type Service struct {
+	db   *database.DB
+	opts Options
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package. Those of package
+// aiflow must be there.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	return database.Migrate(ctx, db, "knowledge", migrations)
+}
+
+// New returns a Service over db, whose tables [Migrate] has made.
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
+	s := &Service{}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.Default()
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	var err error
+	if s.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("knowledge: %w", err)
+	}
+	return s, nil
+}
+
+// Account is the share of a [Service] that belongs to one account. What
+// belongs to another is not found.
+type Account struct {
+	s  *Service
+	id string
+}
+
+// For returns the service for one account.
+func (s *Service) For(account string) *Account { return &Account{s: s, id: account} }

@@ -1,0 +1,336 @@
+package knowledge
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// The kinds of files that are understood.
+const (
+	typeText     = "text/plain"
+	typeMarkdown = "text/markdown"
+	typeCSV      = "text/csv"
+	typeJSON     = "application/json"
+	typeHTML     = "text/html"
+)
+
+// byEnding are types by the end of a file's name.
+var byEnding = map[string]string{
+	".txt": typeText, ".md": typeMarkdown, ".markdown": typeMarkdown, ".csv": typeCSV, ".json": typeJSON, ".html": typeHTML, ".htm": typeHTML,
+}
+
+// typeOf is the type of a file: what is said of it, else what its name says.
+func typeOf(name, said string) (string, error) {
+	kind, _, err := mime.ParseMediaType(said)
+	known := slices.Contains([]string{typeText, typeMarkdown, typeCSV, typeJSON, typeHTML}, kind)
+	ending := byEnding[strings.ToLower(path.Ext(name))]
+	switch {
+	case known && kind != typeText:
+		return kind, nil
+	case ending != "" && (err != nil || known || kind == "application/octet-stream"):
+		return ending, nil
+	case known, strings.HasPrefix(kind, "text/"):
+		return typeText, nil
+	}
+	return "", ErrUnsupported
+}
+
+// section is a stretch of a file under one heading.
+type section struct {
+	heading string   // those above it, too: "Rooms > Prices"
+	blocks  []string // paragraphs, rows
+}
+
+// read takes the text out of a file.
+func read(kind string, data []byte) ([]section, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return nil, &Invalid{"data", "must be text in UTF-8 without zero bytes"}
+	}
+	switch kind {
+	case typeMarkdown:
+		return markdown(string(data)), nil
+	case typeCSV:
+		return table(data)
+	case typeJSON:
+		return tree(data)
+	case typeHTML:
+		return website(data)
+	}
+	return []section{{blocks: paragraphs(string(data))}}, nil
+}
+
+func paragraphs(text string) (out []string) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	for block := range strings.SplitSeq(text, "\n\n") {
+		if block = strings.TrimSpace(block); block != "" {
+			out = append(out, block)
+		}
+	}
+	return out
+}
+
+// headings are those above a place of a file, by their level.
+type headings [6]string
+
+// set puts a heading at a level from 1 to 6, and removes those below it.
+func (h *headings) set(level int, title string) {
+	h[level-1] = title
+	clear(h[level:])
+}
+
+func (h *headings) String() string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(h[:]), func(s string) bool { return s == "" }), " > ")
+}
+
+// markdown cuts a file at its headings, those in fenced code aside.
+func markdown(text string) []section {
+	var out []section
+	var above headings
+	var lines []string
+	flush := func() {
+		if blocks := paragraphs(strings.Join(lines, "\n")); len(blocks) > 0 {
+			out = append(out, section{above.String(), blocks})
+		}
+		lines = lines[:0]
+	}
+	fenced := false
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		level := len(line) - len(strings.TrimLeft(line, "#"))
+		if fenced || level < 1 || level > 6 || !strings.HasPrefix(line[level:], " ") {
+			lines = append(lines, line)
+			continue
+		}
+		flush()
+		above.set(level, strings.TrimSpace(strings.TrimRight(line[level:], "# ")))
+	}
+	flush()
+	return out
+}
+
+// table makes a block of each row, in which every value has its column's name.
+func table(data []byte) ([]section, error) {
+	r := csv.NewReader(bytes.NewReader(data))
+	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, false
+	if first, _, _ := bytes.Cut(data, []byte("\n")); bytes.Count(first, []byte(";")) > bytes.Count(first, []byte(",")) {
+		r.Comma = ';'
+	}
+	var names []string
+	var s section
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return []section{s}, nil
+		}
+		if err != nil {
+			return nil, &Invalid{"data", "is no CSV: " + err.Error()}
+		}
+		if names == nil {
+			names = row
+			continue
+		}
+		var fields []string
+		for i, value := range row {
+			if value = strings.TrimSpace(value); value == "" {
+				continue
+			}
+			if i < len(names) && names[i] != "" {
+				value = names[i] + ": " + value
+			}
+			fields = append(fields, value)
+		}
+		if len(fields) > 0 {
+			s.blocks = append(s.blocks, strings.Join(fields, "; "))
+		}
+	}
+}
+
+// tree makes a line of each value of a JSON document, with the names above it.
+func tree(data []byte) ([]section, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, &Invalid{"data", "is no JSON: " + err.Error()}
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, &Invalid{"data", "is more than one JSON value"}
+	}
+	var s section
+	flatten(&s, "", v)
+	return []section{s}, nil
+}
+
+// flatten adds the objects of a value that hold plain values, each as one
+// block.
+func flatten(s *section, at string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		var fields []string
+		for _, name := range sorted(v) {
+			if plain, is := scalar(v[name]); is {
+				fields = append(fields, name+": "+plain)
+			}
+		}
+		if len(fields) > 0 {
+			s.blocks = append(s.blocks, strings.TrimPrefix(at+"\n", "\n")+strings.Join(fields, "; "))
+		}
+		for _, name := range sorted(v) {
+			if _, is := scalar(v[name]); !is {
+				flatten(s, strings.TrimPrefix(at+" > "+name, " > "), v[name])
+			}
+		}
+	case []any:
+		for _, item := range v {
+			flatten(s, at, item)
+		}
+	default:
+		plain, _ := scalar(v)
+		s.blocks = append(s.blocks, strings.TrimPrefix(at+": ", ": ")+plain)
+	}
+}
+
+func sorted(m map[string]any) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case nil:
+		return "", true
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case json.Number:
+		return v.String(), true
+	}
+	return "", false
+}
+
+// website takes the visible text out of HTML, cut at its headings.
+func website(data []byte) ([]section, error) {
+	z := html.NewTokenizer(bytes.NewReader(data))
+	z.SetMaxBuf(MaxFile)
+	var w webpage
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			if err := z.Err(); !errors.Is(err, io.EOF) {
+				return nil, &Invalid{"data", fmt.Sprintf("is no HTML: %v", err)}
+			}
+			w.flush()
+			return w.sections, nil
+		case html.TextToken:
+			w.say(string(z.Text()))
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			w.open(atom.Lookup(name))
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			w.close(atom.Lookup(name))
+		}
+	}
+}
+
+// webpage is what has been read of one.
+type webpage struct {
+	sections []section
+	above    headings
+	blocks   []string
+	text     strings.Builder
+	hidden   int // elements around that nobody sees
+	heading  int // level of the heading that is being read
+}
+
+func hides(a atom.Atom) bool {
+	switch a {
+	case atom.Script, atom.Style, atom.Head, atom.Template, atom.Noscript, atom.Svg:
+		return true
+	}
+	return false
+}
+
+func level(a atom.Atom) int {
+	return slices.Index([]atom.Atom{0, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}, a)
+}
+
+func inline(a atom.Atom) bool {
+	return slices.Contains([]atom.Atom{
+		0, atom.A, atom.B, atom.I, atom.Em, atom.Strong, atom.Span, atom.Code, atom.Small, atom.Sub, atom.Sup, atom.Mark, atom.Abbr, atom.U,
+	}, a)
+}
+
+func (w *webpage) say(text string) {
+	if w.hidden == 0 {
+		w.text.WriteString(html.UnescapeString(text))
+	}
+}
+
+func (w *webpage) open(a atom.Atom) {
+	switch {
+	case hides(a):
+		w.hidden++
+	case level(a) > 0:
+		w.flush()
+		w.heading = level(a)
+	case a == atom.Td || a == atom.Th:
+		w.text.WriteString(" ")
+	case !inline(a):
+		w.block()
+	}
+}
+
+func (w *webpage) close(a atom.Atom) {
+	switch {
+	case hides(a):
+		w.hidden = max(w.hidden-1, 0)
+	case level(a) > 0 && w.heading > 0:
+		w.above.set(w.heading, strings.Join(strings.Fields(w.text.String()), " "))
+		w.text.Reset()
+		w.heading = 0
+	case !inline(a) && a != atom.Td && a != atom.Th:
+		w.block()
+	}
+}
+
+// block ends a paragraph.
+func (w *webpage) block() {
+	if w.heading > 0 {
+		return
+	}
+	if text := strings.Join(strings.Fields(w.text.String()), " "); text != "" {
+		w.blocks = append(w.blocks, text)
+	}
+	w.text.Reset()
+}
+
+func (w *webpage) flush() {
+	w.heading = 0
+	w.block()
+	if len(w.blocks) > 0 {
+		w.sections = append(w.sections, section{w.above.String(), w.blocks})
+	}
+	w.blocks = nil
+}
