@@ -67,7 +67,7 @@ func (a *Account) budgetsTx(ctx context.Context, tx *sqlx.Tx) ([]BudgetState, er
 // What was spent before counts. The error is an [*Invalid] where they break a
 // rule.
 func (a *Account) SetBudgets(ctx context.Context, budgets []Budget) error {
-	if err := checkBudgets(budgets); err != nil {
+	if err := CheckBudgets(budgets); err != nil {
 		return err
 	}
 	err := a.l.db.Write(ctx, func(tx *sqlx.Tx) error {
@@ -112,7 +112,9 @@ func nullable(n *int64) sql.NullInt64 {
 // many tokens as nano-USD.
 const maxAmount = nano * nano
 
-func checkBudgets(budgets []Budget) error {
+// CheckBudgets says what is wrong with budgets, as [Account.SetBudgets] would;
+// the error is an [*Invalid].
+func CheckBudgets(budgets []Budget) error {
 	if len(budgets) > maxBudgets {
 		return &Invalid{"items", fmt.Sprintf("must be at most %d", maxBudgets)}
 	}

@@ -77,7 +77,6 @@ type Cost struct {
 	Status  CostStatus
 	Source  string // of the price: "account", "file", "built-in"; "": none was needed
 	Version string // of that source
-
 }
 
 // maxTokens is the most of a kind that a call can have; more is a provider's

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -106,10 +105,3 @@ func (s *Sum) add(o *Sum) {
 const sums = `COUNT(*) AS calls, COUNT(NULLIF(error, '')) AS errors, CAST(COALESCE(SUM(input), 0) AS BIGINT) AS input,
 	CAST(COALESCE(SUM(cached), 0) AS BIGINT) AS cached, CAST(COALESCE(SUM(output), 0) AS BIGINT) AS output,
 	CAST(COALESCE(SUM(reasoning), 0) AS BIGINT) AS reasoning, CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, COUNT(*) - COUNT(cost) AS unpriced`
-
-func number(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"sync"
@@ -61,17 +62,37 @@ func ParsePrices(b []byte) ([]Price, error) {
 
 func legibleError(err error) string { return cut(err.Error(), 200) }
 
+// devRate is a price of models.dev: some have gone through binary fractions.
+type devRate Rate
+
+// UnmarshalJSON reads USD per million tokens, rounded to the nearest nano-USD.
+func (r *devRate) UnmarshalJSON(b []byte) error {
+	v, ok := times(string(b), nano)
+	if !ok {
+		return errRate
+	}
+	half := new(big.Int).Rsh(v.Denom(), 1)
+	whole := new(big.Int).Quo(half.Add(half, v.Num()), v.Denom())
+	if !whole.IsInt64() || whole.Int64() > maxRate {
+		return errRate
+	}
+	*r = devRate(whole.Int64())
+	return nil
+}
+
 // devRates are prices as models.dev has them.
 type devRates struct {
-	Input      *Rate `json:"input"`
-	Output     *Rate `json:"output"`
-	CacheRead  *Rate `json:"cache_read"`
-	CacheWrite *Rate `json:"cache_write"`
-	Reasoning  *Rate `json:"reasoning"`
+	Input      *devRate `json:"input"`
+	Output     *devRate `json:"output"`
+	CacheRead  *devRate `json:"cache_read"`
+	CacheWrite *devRate `json:"cache_write"`
+	Reasoning  *devRate `json:"reasoning"`
 }
 
 func (r devRates) rates() Rates {
-	return Rates{or(r.Input, 0), or(r.Output, 0), r.CacheRead, r.CacheWrite, nil, r.Reasoning}
+	return Rates{
+		or((*Rate)(r.Input), 0), or((*Rate)(r.Output), 0), (*Rate)(r.CacheRead), (*Rate)(r.CacheWrite), nil, (*Rate)(r.Reasoning),
+	}
 }
 
 type devModel struct {
@@ -173,8 +194,12 @@ func (r *Rates) check() *Invalid {
 		name string
 		rate *Rate
 	}{
-		{"input", &r.Input}, {"output", &r.Output}, {"cachedInput", r.CachedInput}, {"cacheWrite", r.CacheWrite},
-		{"cacheWrite1h", r.CacheWrite1h}, {"reasoning", r.Reasoning},
+		{"input", &r.Input},
+		{"output", &r.Output},
+		{"cachedInput", r.CachedInput},
+		{"cacheWrite", r.CacheWrite},
+		{"cacheWrite1h", r.CacheWrite1h},
+		{"reasoning", r.Reasoning},
 	} {
 		if f.rate != nil && (*f.rate < 0 || *f.rate > maxRate) {
 			return &Invalid{"." + f.name, "must be from 0 to 100000"}

@@ -26,6 +26,24 @@ func (a *Account) Pricing(ctx context.Context) ([]Price, error) {
 	return out, nil
 }
 
+// Source is a table of prices that holds for every account.
+type Source struct {
+	Name    string // "file", for Options.Prices, or "built-in"
+	Version string // of the built-in table its date, of another a sum of what it holds
+	Models  int
+}
+
+// Sources are the tables of prices that hold for every account, in the order in
+// which they are asked.
+func (l *Ledger) Sources() []Source {
+	ts := *l.prices.Load()
+	out := make([]Source, len(ts))
+	for i, t := range ts {
+		out[i] = Source{t.source, t.version, len(t.prices)}
+	}
+	return out
+}
+
 // SetPricing replaces the prices that the account has set itself, which go
 // before all others, from now on: [Account.Reprice] changes what calls have
 // cost. There may be 1,000. The error is an [*Invalid] where they break a rule.

@@ -38,7 +38,24 @@ func decimal(n int64, places int) string {
 	return sign + whole + "." + part
 }
 
-var rateNumber = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$`)
+// Nano is an amount of nano-USD. In JSON it is a number of micro-USD with at most
+// three decimals, exactly.
+type Nano int64
+
+// MarshalJSON writes micro-USD: 1234.5.
+func (n Nano) MarshalJSON() ([]byte, error) { return []byte(decimal(int64(n), 3)), nil }
+
+// UnmarshalJSON reads micro-USD.
+func (n *Nano) UnmarshalJSON(b []byte) error {
+	v, err := parseDecimal(string(b), 1000, maxAmount)
+	if err != nil {
+		return errors.New("an amount must be a number of micro-USD from 0 to 1000000000000000 with at most three decimals")
+	}
+	*n = Nano(v)
+	return nil
+}
+
+var rateNumber = regexp.MustCompile(`^[0-9]{1,16}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$`)
 
 var errRate = errors.New("must be a number of USD from 0 to 100000 with at most nine decimals")
 
@@ -54,16 +71,21 @@ func (r *Rate) UnmarshalJSON(b []byte) error {
 
 // parseDecimal is a number times unit, which must be whole and at most most.
 func parseDecimal(s string, unit, most int64) (int64, error) {
-	if !rateNumber.MatchString(s) {
-		return 0, errRate
-	}
-	v, ok := new(big.Rat).SetString(s)
-	if !ok {
-		return 0, errRate
-	}
-	v.Mul(v, new(big.Rat).SetInt64(unit))
-	if !v.IsInt() || !v.Num().IsInt64() || v.Num().Int64() > most {
+	v, ok := times(s, unit)
+	if !ok || !v.IsInt() || !v.Num().IsInt64() || v.Num().Int64() > most {
 		return 0, errRate
 	}
 	return v.Num().Int64(), nil
+}
+
+// times is a number as it is written times unit.
+func times(s string, unit int64) (*big.Rat, bool) {
+	if !rateNumber.MatchString(s) {
+		return nil, false
+	}
+	v, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return nil, false
+	}
+	return v.Mul(v, new(big.Rat).SetInt64(unit)), true
 }

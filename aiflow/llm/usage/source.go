@@ -186,7 +186,7 @@ func (l *Ledger) fetch(ctx context.Context, etag string) ([]byte, string, error)
 	if err != nil {
 		return nil, "", fmt.Errorf("fetching prices: %w", bare(err))
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close()
 	switch res.StatusCode {
 	case http.StatusNotModified:
 		return nil, etag, nil
