@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 
-NEEDS  := compiler postgres node python ffmpeg mail
+NEEDS  := compiler postgres node panel browser python ffmpeg mail
 RACE   := ./internal/coalesce/... ./internal/database/... ./internal/lane/...
 TOOL   := go tool -modfile=internal/tools/go.mod
 GOTEST := go test -p 2 -count=1
@@ -9,17 +9,27 @@ export CGO_ENABLED = 0
 
 step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
 
-.PHONY: test prepare build vet arrows tests race benchmarks lint fmt bench soak generate clean
+.PHONY: test prepare panel walk build vet arrows tests race benchmarks lint fmt bench soak generate clean
 .NOTPARALLEL:
 
 # What continuous integration runs. ROUNDS is the length of each fault loop.
 test: export ROUNDS ?= 10
-test: prepare build vet arrows tests race benchmarks lint
+test: prepare panel build vet arrows tests walk race benchmarks lint
 	$(call step,done)
 
 prepare:
 	$(call step,prepare)
 	bash scripts/prepare.sh $(NEEDS)
+
+# The panel, built of its sources: the files in the repository must be the same.
+panel:
+	$(call step,panel)
+	bash scripts/panel.sh
+
+# The panel in a browser, on the real program.
+walk:
+	$(call step,walk)
+	cd server/panel && npm run --silent walk
 
 build:
 	$(call step,build)

@@ -6,6 +6,7 @@
 #   browser          Chromium, for tests of pages
 #   node             the packages of internal/tools, a Node of their own among
 #                    them, for tests against what is written for it
+#   panel            the packages that the panel is built with and of
 #   python           Python 3, for what the documentation shows in it
 #   ffmpeg           for tests that make and convert voice notes
 #   mail             aiosmtpd, a mail server that tests start
@@ -48,6 +49,15 @@ node_packages() {
   cd ../..
 }
 
+panel_packages() {
+  cd server/panel
+  if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
+    has npm || packages nodejs npm
+    npm ci --silent --no-fund --no-audit --ignore-scripts
+  fi
+  cd ../..
+}
+
 for part in "$@"; do
   case "$part" in
     make) has make || packages make ;;
@@ -55,6 +65,7 @@ for part in "$@"; do
     postgres) has_postgres || packages postgresql ;;
     browser) has chromium || packages chromium ;;
     node) node_packages ;;
+    panel) panel_packages ;;
     python) has python3 || packages python3 ;;
     ffmpeg) has ffmpeg || packages ffmpeg ;;
     mail) has aiosmtpd || packages python3-aiosmtpd ;;

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"runtime/debug"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/mcp/remote"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web"
@@ -57,6 +59,10 @@ type Config struct {
 	Web web.Options
 	// Providers are kinds of lines beside the built-in ones. nil: none.
 	Providers []provider.Provider
+	// Panel makes what is served at /panel/, given that path as browsers see it:
+	// panel.Handler of package server/panel. nil: there is none, and / leads to
+	// the API's documents.
+	Panel func(at string) http.Handler
 	// Models are language models by the name of their provider, such as those
 	// of packages openai and anthropic; flows name them "provider/model". "mock"
 	// is always there, unless it is replaced here. nil: none but that.
@@ -80,6 +86,10 @@ type Config struct {
 	// AuditRetention is how long the audit log of these calls is kept. 0: 90
 	// days, −1: for ever.
 	AuditRetention time.Duration
+	// Programs are MCP servers that this process starts, and speaks to over
+	// their standard input and output, by the name by which flows call them.
+	// Every account has them. nil: none.
+	Programs map[string]remote.Program
 	// Functions registers further functions for agents with Server.MCP, behind
 	// the same checks as the built-in ones; it may use the other services, too.
 	// It is called once, in [New]. nil: none.

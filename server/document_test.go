@@ -133,9 +133,15 @@ func TestPages(t *testing.T) {
 
 	panel := f.do(t, "GET", "/panel/", "")
 	require.Equal(t, 200, panel.Code)
-	require.Contains(t, panel.Body.String(), "Version 1.2.3")
-	require.Contains(t, panel.Body.String(), `href="../swagger"`)
 	require.Contains(t, panel.Header().Get("Content-Security-Policy"), "default-src 'none'")
+	require.NotRegexp(t, `(src|href)="https?://`, panel.Body.String(), "nothing from elsewhere")
+	for _, m := range regexp.MustCompile(`(?:src|href)="(/panel/assets/[^"]+)"`).FindAllStringSubmatch(panel.Body.String(), -1) {
+		asset := f.do(t, "GET", m[1], "")
+		require.Equal(t, 200, asset.Code, m[1])
+		require.Contains(t, asset.Header().Get("Cache-Control"), "immutable")
+	}
+	require.Equal(t, panel.Body.String(), f.do(t, "GET", "/panel/inbox/1", "").Body.String())
+	require.Equal(t, 404, f.do(t, "GET", "/panel/assets/none.js", "").Code)
 
 	docs := f.do(t, "GET", "/swagger", "")
 	require.Equal(t, 200, docs.Code)
@@ -161,9 +167,17 @@ func TestPagesBelowAPath(t *testing.T) {
 	t.Parallel()
 	f := setup(t, func(c *server.Config) { c.BaseURL = "https://example.org/chat/" })
 	require.Equal(t, "/chat/panel/", f.do(t, "GET", "/", "").Header().Get("Location"))
+	require.Contains(t, f.do(t, "GET", "/panel/", "").Body.String(), `src="/chat/panel/assets/`)
 	servers := document(t, f).Servers
 	require.Equal(t, "/chat", servers[0].URL)
 	require.Equal(t, "https://example.org/chat", servers[1].URL)
+}
+
+func TestWithoutPanel(t *testing.T) {
+	t.Parallel()
+	f := setup(t, func(c *server.Config) { c.Panel = nil })
+	require.Equal(t, "/swagger", f.do(t, "GET", "/", "").Header().Get("Location"))
+	f.do(t, "GET", "/panel/", "").problem(404, "not_found")
 }
 
 func TestProbe(t *testing.T) {

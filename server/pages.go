@@ -15,8 +15,6 @@ import (
 	"sync"
 
 	"github.com/gorilla/mux"
-
-	"github.com/trunklinehq/trunkline/server/panel"
 )
 
 //go:embed swagger/index.html swagger/init.js swagger/*.gz
@@ -32,10 +30,6 @@ func (s *Server) pageRoutes(r *mux.Router) error {
 	base := ""
 	if u, err := url.Parse(s.cfg.BaseURL); err == nil {
 		base = u.Path
-	}
-	page, err := panel.Handler(s.cfg.Version, "../swagger")
-	if err != nil {
-		return err
 	}
 	document := s.api.document()
 	r.Handle("/swagger/openapi.json", s.late(func() (asset, error) {
@@ -53,9 +47,13 @@ func (s *Server) pageRoutes(r *mux.Router) error {
 			return newAsset(body, file.mime, strings.HasSuffix(file.name, ".gz")), err
 		})).Methods(http.MethodGet)
 	}
-	r.Handle("/", redirect(base+"/panel/")).Methods(http.MethodGet)
-	r.Handle("/panel", redirect(base+"/panel/")).Methods(http.MethodGet)
-	r.Handle("/panel/", page).Methods(http.MethodGet)
+	first := base + "/swagger"
+	if s.cfg.Panel != nil {
+		first = base + "/panel/"
+		r.Handle("/panel", redirect(first)).Methods(http.MethodGet)
+		r.PathPrefix("/panel/").Handler(s.cfg.Panel(first)).Methods(http.MethodGet)
+	}
+	r.Handle("/", redirect(first)).Methods(http.MethodGet)
 	r.Handle("/swagger/", redirect(base+"/swagger")).Methods(http.MethodGet)
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/server/panel"
 )
 
 const secret = "a secret for tests of 32 bytes and more"
@@ -55,7 +56,7 @@ func setupOn(t *testing.T, db *sqlx.DB, change func(*server.Config)) fixture {
 	t.Helper()
 	log := &logBuffer{}
 	cfg := server.Config{
-		DB: db, Secrets: []server.Secret{secret}, PaymentsSecret: paymentsSecret, Version: "1.2.3",
+		DB: db, Secrets: []server.Secret{secret}, PaymentsSecret: paymentsSecret, Version: "1.2.3", Panel: panel.Handler,
 		Logger: slog.New(slog.NewJSONHandler(io.MultiWriter(log, t.Output()), nil)),
 	}
 	if change != nil {

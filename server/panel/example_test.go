@@ -7,15 +7,16 @@ import (
 	"github.com/trunklinehq/trunkline/server/panel"
 )
 
-// The page needs nothing but its handler.
+// The panel is a handler. Addresses below it that are no files are its page.
 func Example() {
-	page, err := panel.Handler("1.0.0", "../swagger")
-	if err != nil {
-		fmt.Println(err)
-		return
+	h := panel.Handler("/panel/")
+	for _, path := range []string{"/panel/", "/panel/inbox/1", "/panel/assets/none.js"} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		fmt.Println(w.Code, w.Header().Get("Content-Type"))
 	}
-	w := httptest.NewRecorder()
-	page.ServeHTTP(w, httptest.NewRequest("GET", "/panel/", nil))
-	fmt.Println(w.Code, w.Header().Get("Content-Type"))
-	// Output: 200 text/html; charset=utf-8
+	// Output:
+	// 200 text/html; charset=utf-8
+	// 200 text/html; charset=utf-8
+	// 404 text/plain; charset=utf-8
 }

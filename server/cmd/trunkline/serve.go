@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/server/panel"
 	"github.com/trunklinehq/trunkline/sqldb"
 )
 
@@ -45,6 +46,7 @@ func serve(ctx context.Context, f flags, stdout, stderr io.Writer) error {
 	if set.Server.Web, err = testNetwork(ctx, listeners.Main.Addr(), log); err != nil {
 		return err
 	}
+	set.Server.Panel = panel.Handler
 	s, err := newServer(ctx, set, home, db, log)
 	if err != nil {
 		return err

@@ -1,0 +1,35 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { Route, Router, Switch } from 'wouter'
+import { root } from './api/client'
+import { client } from './api/query'
+import { Gate } from './session'
+import { Shell } from './shell/shell'
+import { t, useLanguage } from './text'
+import { Empty, Loading } from './ui/parts'
+
+const Home = lazy(() => import('./pages/home'))
+const Lines = lazy(() => import('./pages/lines'))
+
+export function App() {
+  useLanguage()
+  return (
+    <QueryClientProvider client={client}>
+      <Router base={`${root}/panel`}>
+        <Gate>
+          <Shell>
+            <Suspense fallback={<Loading />}>
+              <Switch>
+                <Route path="/" component={Home} />
+                <Route path="/references/:id?" component={Lines} />
+                <Route>
+                  <Empty title={t('notFound')} />
+                </Route>
+              </Switch>
+            </Suspense>
+          </Shell>
+        </Gate>
+      </Router>
+    </QueryClientProvider>
+  )
+}

@@ -1,0 +1,72 @@
+import { useSyncExternalStore } from 'react'
+import { en } from './en'
+
+/** Key names a text of the catalogue. */
+export type Key = keyof typeof en
+export type Catalogue = Record<Key, string>
+
+export const languages = { en: 'English', pt: 'Português', es: 'Español' } as const
+export type Language = keyof typeof languages
+
+const loaders: Record<Language, () => Promise<Catalogue>> = {
+  en: () => Promise.resolve(en),
+  pt: () => import('./pt').then((m) => m.pt),
+  es: () => import('./es').then((m) => m.es),
+}
+
+const stored = 'trunkline.language'
+let current: Language = 'en'
+let catalogue: Catalogue = en
+const watchers = new Set<() => void>()
+
+/** preferred is the language that was chosen, else the browser's first that we have. */
+export function preferred(): Language {
+  const wanted = [localStorage.getItem(stored), ...navigator.languages]
+  for (const name of wanted) {
+    const base = (name ?? '').slice(0, 2)
+    if (base in languages) return base as Language
+  }
+  return 'en'
+}
+
+/** speak changes the language of the panel. */
+export async function speak(language: Language, keep = false) {
+  catalogue = await loaders[language]()
+  current = language
+  document.documentElement.lang = language
+  if (keep) localStorage.setItem(stored, language)
+  watchers.forEach((tell) => tell())
+}
+
+/** useLanguage is the language of the panel; who uses it is drawn anew when it changes. */
+export function useLanguage(): Language {
+  return useSyncExternalStore(
+    (tell) => {
+      watchers.add(tell)
+      return () => watchers.delete(tell)
+    },
+    () => current,
+  )
+}
+
+/** t is a text; {name} in it is replaced. */
+export function t(key: Key, values?: Record<string, string | number>): string {
+  const text = catalogue[key]
+  if (!values) return text
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))
+}
+
+/** time writes UNIX seconds, or an ISO time, in the reader's words. */
+export function time(at: number | string | null | undefined, style: 'short' | 'long' = 'short'): string {
+  if (at === null || at === undefined) return '–'
+  const date = new Date(typeof at === 'number' ? at * 1000 : at)
+  const today = date.toDateString() === new Date().toDateString()
+  const form: Intl.DateTimeFormatOptions =
+    style === 'long' ? { dateStyle: 'medium', timeStyle: 'medium' } : today ? { timeStyle: 'short' } : { dateStyle: 'short', timeStyle: 'short' }
+  return new Intl.DateTimeFormat(current, form).format(date)
+}
+
+/** number writes a number in the reader's words. */
+export function number(n: number, options?: Intl.NumberFormatOptions): string {
+  return new Intl.NumberFormat(current, options).format(n)
+}

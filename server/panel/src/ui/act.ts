@@ -1,0 +1,24 @@
+import { useMutation } from '@tanstack/react-query'
+import { Problem } from '../api/client'
+import { t } from '../text'
+import { toast } from './toast'
+
+/**
+ * useAct runs something that changes the server. What is wrong with a field is
+ * shown there (see Problem.at); anything else in a corner.
+ */
+export function useAct<Input, Output>(run: (input: Input) => Promise<Output>, options?: { said?: string; then?: (output: Output, input: Input) => unknown; quiet?: boolean }) {
+  const act = useMutation<Output, Error, Input>({
+    mutationFn: run,
+    onSuccess: async (output, input) => {
+      if (options?.said) toast('ok', options.said)
+      await options?.then?.(output, input)
+    },
+    onError: (error) => {
+      if (options?.quiet || (error instanceof Problem && (error.errors.length > 0 || error.status === 401))) return
+      toast('bad', error instanceof Problem && error.status === 0 ? t('offline') : error.message)
+    },
+  })
+  const problem = act.error instanceof Problem ? act.error : undefined
+  return { ...act, problem, wrong: (member: string) => problem?.at(member) }
+}
