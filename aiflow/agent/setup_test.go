@@ -92,13 +92,14 @@ func (c *clock) advance(d time.Duration) { c.at.Add(int64(d)) }
 
 // fixture is an agent under test, in flows that run.
 type fixture struct {
-	agents *agent.Service
-	runs   *runtime.Runtime
-	flows  *aiflow.Account
-	ledger *usage.Ledger
-	db     *sqlx.DB
-	clock  *clock
-	stop   func()
+	agents  *agent.Service
+	runs    *runtime.Runtime
+	service *aiflow.Service
+	flows   *aiflow.Account
+	ledger  *usage.Ledger
+	db      *sqlx.DB
+	clock   *clock
+	stop    func()
 }
 
 // change says what of a fixture is not as usual.
@@ -143,9 +144,9 @@ func setup(t testing.TB, db *sqlx.DB, c change) *fixture {
 	hostTables(t, db)
 	f.runs, err = runtime.New(ctx, db, host{}, ro)
 	require.NoError(t, err)
-	flows, err := aiflow.New(ctx, db, &aiflow.Options{Runs: f.runs, Logger: log})
+	f.service, err = aiflow.New(ctx, db, &aiflow.Options{Runs: f.runs, Logger: log})
 	require.NoError(t, err)
-	f.flows = flows.For(account)
+	f.flows = f.service.For(account)
 	return f
 }
 

@@ -122,6 +122,9 @@ func (t *tool) arguments(written string) (json.RawMessage, error) {
 // is an error.
 func (w *worker) call(ctx context.Context, t *tool, e *entry) (toolResult, string, error) {
 	within := w.limits.ToolTimeout
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return toolResult{}, "", ctx.Err()
+	}
 	tctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	type ending struct {
