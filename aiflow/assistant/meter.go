@@ -1,0 +1,95 @@
+package assistant
+
+import (
+	"context"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+)
+
+// call is one call of a flow: who asks, and what its models have taken so far.
+type call struct {
+	s       *Service
+	req     runtime.Request
+	in      flow.ModelRequest
+	project string
+	feature string // of the ledger
+	took    flow.ModelUsage
+	nano    int64
+	priced  bool // the cost of all calls so far is known, and is nano
+}
+
+// model finds a model, so that each of its attempts is written down, and the
+// name that it has with its provider.
+func (c *call) model(ref string) (llm.Model, string, error) {
+	m, name, err := c.s.models.Find(ref)
+	if err != nil {
+		return nil, "", err
+	}
+	provider, _, _ := strings.Cut(ref, "/")
+	chat := c.req.Run.Chat
+	entry := usage.Call{
+		Account: chat.Account, Reference: chat.Reference, ChatID: chat.ID, Feature: c.feature, Project: c.project,
+		Flow: c.req.Run.Owner, Run: c.req.Run.ID, Provider: provider, Model: name,
+	}
+	return llm.Retry(&meter{c: c, model: m, call: entry}, c.s.opts.Retry), name, nil
+}
+
+// usage is what the calls so far have taken; nil when there were none.
+func (c *call) usage() *flow.ModelUsage {
+	if c.took.Calls == 0 {
+		return nil
+	}
+	u := c.took
+	if c.priced {
+		u.Cost = &c.nano
+	}
+	return &u
+}
+
+// meter writes calls down and adds up what they took.
+type meter struct {
+	c     *call
+	model llm.Model
+	call  usage.Call
+}
+
+func (m *meter) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
+	ledger := m.c.s.opts.Usage
+	if ledger == nil {
+		res, err := m.model.Generate(ctx, r)
+		m.add(res, usage.Cost{})
+		return res, err
+	}
+	entry := m.call
+	entry.Reserve = usage.WorstCase(r)
+	e, err := ledger.Begin(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	res, failed := m.model.Generate(ctx, r)
+	cost, err := ledger.Settle(ctx, e, res, failed)
+	if err != nil && failed == nil {
+		failed = err
+	}
+	m.add(res, cost)
+	return res, failed
+}
+
+func (m *meter) add(res *llm.Response, cost usage.Cost) {
+	c := m.c
+	c.took.Calls++
+	c.took.Model = m.call.Provider + "/" + m.call.Model
+	if res != nil {
+		c.took.InputTokens += res.Usage.Input
+		c.took.OutputTokens += res.Usage.Output
+		if res.Model != "" {
+			c.took.Model = m.call.Provider + "/" + res.Model
+		}
+	}
+	c.priced = (c.priced || c.took.Calls == 1) && cost.Known
+	c.nano += cost.Nano
+}
