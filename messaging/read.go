@@ -23,6 +23,27 @@ func (a *Account) MarkReadTyping(ctx context.Context, ref provider.ReferenceID, 
 	return a.markRead(ctx, ref, chatID, messageID, true)
 }
 
+// ShowTyping shows the contact that an answer is being written, where the line
+// can. What is unread here stays so.
+func (a *Account) ShowTyping(ctx context.Context, ref provider.ReferenceID, chatID string) error {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil || !p.Capabilities().Typing {
+		return err
+	}
+	addr, err := address(p, chatID)
+	if err != nil {
+		return err
+	}
+	l := row.line(p)
+	return a.s.inTxUnit(ctx, func(u *unit) error {
+		c, err := u.known(ctx, l, addr)
+		if err != nil {
+			return err
+		}
+		return u.putTyping(ctx, l, c)
+	})
+}
+
 func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID, messageID string, typing bool) (int64, error) {
 	row, p, err := a.opened(ctx, ref)
 	if err != nil {

@@ -19,6 +19,13 @@ func (l *Library) Link(id, name string) string {
 	return linkRoot + "/" + id + "/" + base64.RawURLEncoding.EncodeToString(mac) + "/" + url.PathEscape(name)
 }
 
+// Linked is the id of the file that an address of [Library.Link] leads to; the
+// path is the unescaped one. ok says that its signature verifies.
+func (l *Library) Linked(urlPath string) (id string, ok bool) {
+	id, _, ok = l.follow(urlPath)
+	return id, ok
+}
+
 // follow is the id and the name of a link whose signature verifies. The path
 // is the unescaped one.
 func (l *Library) follow(urlPath string) (id, name string, ok bool) {
