@@ -191,6 +191,9 @@ type flowRunner struct{ s *Server }
 
 // RunFlow begins a run and returns how it stands after its first turn.
 func (r flowRunner) RunFlow(ctx context.Context, account string, run functions.FlowRun) (functions.FlowResult, error) {
+	if isNested(ctx) {
+		return functions.FlowResult{}, problem(codeForbidden, "what a flow calls as a tool may begin no flow")
+	}
 	raw, err := json.Marshal(run.Input)
 	if err != nil {
 		return functions.FlowResult{}, invalid("body.input", "must hold JSON values")

@@ -217,6 +217,8 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	project, publish := c.project(t)
 	flow := publish(paid)
 	run := c.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d}`, flow, ref)).json(201)["id"]
+	credential := c.call(t, "POST", "/aiflow/credential", `{"name":"C","kind":"bearer","secret":"a token of nobody"}`).json(201)["id"]
+	foreign := c.call(t, "POST", "/aiflow/server", `{"name":"shop","url":"https://example.org/mcp"}`).json(201)["id"]
 	var deliveries []any
 	require.Eventually(t, func() bool {
 		deliveries = c.call(t, "GET", fmt.Sprintf("/references/deliveries?reference=%d", ref), "").json(200)["items"].([]any)
@@ -224,7 +226,7 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	}, eventually, tick)
 	return map[string]any{
 		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "mediaId": file,
-		"botId": bot, "projectId": project, "flowId": flow, "runId": run,
+		"botId": bot, "projectId": project, "flowId": flow, "runId": run, "credentialId": credential, "serverId": foreign,
 		"ids": []any{deliveries[0].(map[string]any)["id"]},
 	}
 }

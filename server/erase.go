@@ -103,6 +103,8 @@ func (s *Server) erase(ctx context.Context, account string) error {
 		s.Runs.For(account).DeleteAll,
 		s.Bots.For(account).DeleteAll,
 		s.Flows.For(account).DeleteAll,
+		s.Remote.For(account).DeleteAll,
+		s.Credentials.For(account).DeleteAll,
 		s.MCP.For(account).DeleteAll,
 		s.Usage.For(account).DeleteAll,
 		func(ctx context.Context) error { return s.Billing.Forget(ctx, account) },

@@ -23,6 +23,8 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 		Types: types, Allow: c.WebhookAllow, Retention: c.MessageRetention, Exclusive: c.Exclusive,
 		Observer: s.flowMetrics(), Logger: c.Logger, Now: c.Now,
 	}
+	opts.Authorize, opts.Repeatable = s.authorize, s.repeatable
+	opts.Callers = map[flow.CallKind]runtime.Caller{flow.CallTool: s.callTool}
 	if c.flows != nil {
 		c.flows(opts)
 	}
@@ -33,7 +35,7 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.Flows, err = aiflow.New(ctx, c.DB, &aiflow.Options{Runs: s.Runs, Types: types, Logger: c.Logger, Now: c.Now})
+	s.Flows, err = aiflow.New(ctx, c.DB, &aiflow.Options{Runs: s.Runs, Types: types, Environment: s.environment, Logger: c.Logger, Now: c.Now})
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/aiflow/credential"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
@@ -23,6 +24,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/mcp"
+	"github.com/trunklinehq/trunkline/mcp/remote"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider/web"
@@ -56,6 +58,10 @@ type Server struct {
 	Flows *aiflow.Service
 	// Usage is the ledger of calls of language models, with prices and budgets.
 	Usage *usage.Ledger
+	// Credentials keeps the secrets that flows and their tools send to others.
+	Credentials *credential.Service
+	// Remote calls the tools of foreign MCP servers.
+	Remote *remote.Service
 	// MCP holds the functions that agents call, and executes calls.
 	MCP *mcp.Registry
 	// Billing keeps the subscriptions of accounts, as payment notifications
@@ -132,6 +138,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.openUsage(ctx); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	if err := errors.Join(s.openCredentials(ctx), s.openRemote(ctx)); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if err := s.openFlows(ctx); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -147,7 +156,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // migrate brings the tables of every package to their newest version.
 func (s *Server) migrate(ctx context.Context) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, credential.Migrate, remote.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate,
 	} {
 		if err := migrate(ctx, s.cfg.DB); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -164,7 +173,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Runs.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.eraseAccounts}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Runs.Run, s.Remote.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.eraseAccounts}
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}
@@ -203,6 +212,8 @@ func (s *Server) routes() error {
 	s.flowDiffRoutes(s.api)
 	s.flowRunRoutes(s.api)
 	s.simulationRoutes(s.api)
+	s.credentialRoutes(s.api)
+	s.remoteRoutes(s.api)
 	s.streamRoutes(s.api)
 	s.hookconfRoutes(s.api)
 	s.sandboxRoutes(s.api)

@@ -20,7 +20,9 @@ func TestRepeatable(t *testing.T) {
 		change := func(answer func(context.Context) (any, error)) func(*runtime.Options) {
 			return func(o *runtime.Options) {
 				o.Callers = map[flow.CallKind]runtime.Caller{flow.CallTool: func(ctx context.Context, _ runtime.Request) (any, error) { return answer(ctx) }}
-				o.Repeatable = func(_ context.Context, c runtime.Request) bool { return c.Call.Request.(flow.ToolRequest).Tool == "read" }
+				o.Repeatable = func(_ context.Context, c runtime.Request) bool {
+					return c.Call.Request.(flow.ToolRequest).Tool == "read"
+				}
 			}
 		}
 		f := running(t, db, change(func(ctx context.Context) (any, error) {

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/aiflow/credential"
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// openCredentials opens what keeps the credentials of accounts.
+func (s *Server) openCredentials(ctx context.Context) (err error) {
+	s.Credentials, err = credential.New(ctx, s.cfg.DB, &credential.Options{Secrets: s.cfg.secrets(), Allow: s.cfg.WebhookAllow, Now: s.cfg.Now})
+	return err
+}
+
+// credentialRoutes are the credentials with which flows and their tools prove
+// to others who they are.
+func (s *Server) credentialRoutes(a *api) {
+	register(a, operation{
+		id: "Credential_Create", method: http.MethodPost, path: "/aiflow/credential", status: http.StatusCreated, summary: "Keep a credential",
+		about: "HTTP nodes (`auth`) and MCP servers (`credential`) name it by its id. The secret is sealed at rest and never shown again, and no run, log or simulation " +
+			"holds it. With `hosts` it is sent nowhere else, and it is sent over https only, but to what --webhook-allow names; redirects to another host never carry it.",
+	}, auth.FlowsManage, s.createCredential)
+	register(a, operation{
+		id: "Credential_List", method: http.MethodGet, path: "/aiflow/credential", summary: "List credentials, the oldest first",
+	}, auth.FlowsManage, s.listCredentials)
+	register(a, operation{
+		id: "Credential_Delete", method: http.MethodDelete, path: "/aiflow/credential/{credentialId}", summary: "Delete a credential, whoever uses it",
+		about:  "At once: HTTP nodes that name it end with the error `http.credential`, MCP servers that do cannot be reached, and flows that do cannot be published.",
+		errors: []int{http.StatusNotFound},
+	}, auth.FlowsManage, s.deleteCredential)
+}
+
+type credentialView struct {
+	ID        string             `json:"id"`
+	Name      string             `json:"name"`
+	Kind      credential.Kind    `json:"kind" enum:"bearer,basic,header,query"`
+	Field     *string            `json:"field" doc:"The header or the parameter that carries it."`
+	Username  *string            `json:"username"`
+	Secret    string             `json:"secret" doc:"Masked." example:"••••1234"`
+	Hosts     []string           `json:"hosts" nullable:"false" doc:"Where it may be sent; none: everywhere."`
+	CreatedAt messaging.UnixTime `json:"createdAt"`
+}
+
+func viewCredential(c credential.Credential) credentialView {
+	return credentialView{
+		ID: c.ID, Name: c.Name, Kind: c.Kind, Field: orNull(c.Field), Username: orNull(c.Username), Secret: c.Secret, Hosts: c.Hosts,
+		CreatedAt: messaging.UnixTime{Time: c.CreatedAt},
+	}
+}
+
+type newCredential struct {
+	Body struct {
+		Name     string          `json:"name" minLength:"1" maxLength:"200" example:"Shop"`
+		Kind     credential.Kind `json:"kind" enum:"bearer,basic,header,query" doc:"bearer and basic: the header Authorization; header and query: the header or the parameter that field names."`
+		Field    string          `json:"field,omitempty" maxLength:"128" doc:"Of the kinds header and query." example:"X-Api-Key"`
+		Username string          `json:"username,omitempty" maxLength:"200" doc:"Of the kind basic."`
+		Secret   string          `json:"secret" minLength:"1" maxLength:"4096" doc:"The token, the password or the key: one line."`
+		Hosts    []string        `json:"hosts,omitempty" nullable:"false" maxItems:"20" doc:"Where it may be sent, with or without a port; none: everywhere." example:"api.example.org"`
+	}
+}
+
+func (s *Server) createCredential(ctx context.Context, c call, in *newCredential) (credentialView, error) {
+	b := in.Body
+	if b.Kind != credential.Header && b.Kind != credential.Query && b.Field != "" {
+		return credentialView{}, invalid("body.field", "is only for the kinds header and query")
+	}
+	made, err := s.Credentials.For(c.Account).Create(ctx, credential.Draft{
+		Name: b.Name, Kind: b.Kind, Field: b.Field, Username: b.Username, Secret: b.Secret, Hosts: b.Hosts,
+	})
+	return viewCredential(made), err
+}
+
+func (s *Server) listCredentials(ctx context.Context, c call, in *pageInput) (messaging.Page[credentialView], error) {
+	cs, next, err := s.Credentials.For(c.Account).List(ctx, credential.List{Limit: in.Limit, Cursor: in.Cursor})
+	var bad *credential.Invalid
+	if errors.As(err, &bad) {
+		err = invalid("query."+bad.Field, bad.Message)
+	}
+	return viewPage(cs, next, viewCredential), err
+}
+
+type credentialID struct {
+	ID string `path:"credentialId" maxLength:"64" doc:"Id of the credential."`
+}
+
+func (s *Server) deleteCredential(ctx context.Context, c call, in *credentialID) (done, error) {
+	return done{true}, s.Credentials.For(c.Account).Delete(ctx, in.ID)
+}
+
+// authorize adds a credential to a request of a flow, or says to its author why
+// not.
+func (s *Server) authorize(ctx context.Context, account, id string, r *http.Request) error {
+	err := s.Credentials.Authorize(ctx, account, id, r)
+	why := ""
+	switch {
+	case errors.Is(err, credential.ErrNotFound):
+		why = "There is no such credential."
+	case errors.Is(err, credential.ErrHost):
+		why = "The credential is not for this host."
+	case errors.Is(err, credential.ErrPlain):
+		why = "The credential is sent over https only."
+	default:
+		return err
+	}
+	return &flow.Error{Code: "http.credential", Message: why}
+}
+
+// credentialProblem translates the errors of package credential.
+func credentialProblem(err error) *Problem {
+	var bad *credential.Invalid
+	switch {
+	case errors.As(err, &bad):
+		return invalid("body."+bad.Field, bad.Message)
+	case errors.Is(err, credential.ErrNotFound):
+		return problem(codeNotFound, "there is no such credential")
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/mcp/remote"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// openRemote opens what speaks to foreign MCP servers.
+func (s *Server) openRemote(ctx context.Context) (err error) {
+	c := s.cfg
+	s.Remote, err = remote.New(ctx, c.DB, &remote.Options{
+		Authorize: s.authorize, Allow: c.WebhookAllow, Programs: c.Programs, Version: c.Version, Logger: c.Logger, Now: c.Now,
+	})
+	return err
+}
+
+// callTool answers the calls of tool nodes.
+func (s *Server) callTool(ctx context.Context, c runtime.Request) (any, error) {
+	req, ok := c.Call.Request.(flow.ToolRequest)
+	if !ok {
+		return nil, fmt.Errorf("a tool call has a request of the type %T", c.Call.Request)
+	}
+	args, err := json.Marshal(req.Arguments)
+	if err != nil || req.Arguments == nil {
+		args = nil
+	}
+	out, err := s.Remote.For(c.Run.Chat.Account).Call(ctx, remote.Call{Server: req.Server, Tool: req.Tool, Arguments: args, Key: c.Key})
+	var failed *remote.Error
+	if errors.As(err, &failed) {
+		e := &flow.Error{Code: string(failed.Code), Message: failed.Message}
+		if failed.Safe && req.Auto {
+			e.Detail = map[string]any{"safe": true}
+		}
+		return nil, e
+	}
+	if err != nil {
+		s.log.ErrorContext(ctx, "a tool could not be called", "error", err)
+		return nil, &flow.Error{Code: flow.CodeMCPConnect, Message: "The tool could not be called."}
+	}
+	return out.JSON(), nil
+}
+
+// repeatable says whether a tool lets a call be made twice.
+func (s *Server) repeatable(ctx context.Context, c runtime.Request) bool {
+	req, ok := c.Call.Request.(flow.ToolRequest)
+	return ok && s.Remote.For(c.Run.Chat.Account).Repeatable(ctx, req.Server, req.Tool)
+}
+
+// remoteRoutes are the foreign MCP servers of an account.
+func (s *Server) remoteRoutes(a *api) {
+	const path = "/aiflow/server/{serverId}"
+	missing := []int{http.StatusNotFound}
+	register(a, operation{
+		id: "Remote_Create", method: http.MethodPost, path: "/aiflow/server", status: http.StatusCreated, summary: "Register a foreign MCP server",
+		about: "Flows and agents call it by its name. Nobody asks for its tools before `refresh`, and none may be used before it is approved. " +
+			"It must have a public address and be reached over https, unless --webhook-allow names it.",
+		errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, auth.FlowsManage, s.createRemote)
+	register(a, operation{
+		id: "Remote_Servers", method: http.MethodGet, path: "/aiflow/server", summary: "List foreign MCP servers, the oldest first",
+	}, auth.FlowsManage, s.listRemotes)
+	register(a, operation{
+		id: "Remote_Server", method: http.MethodGet, path: path, summary: "Show a foreign MCP server with its tools", errors: missing,
+	}, auth.FlowsManage, s.showRemote)
+	register(a, operation{
+		id: "Remote_Update", method: http.MethodPatch, path: path, summary: "Change a foreign MCP server, approve its tools",
+		about: "An approval is for the `hash` that was looked at, of the tool's name, description, schema and hints: a tool that is another now is a 409, and one that becomes " +
+			"another is off until it is approved again. Another `url` is another server: its tools are forgotten. `credential` \"\" is none.",
+		errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, auth.FlowsManage, s.updateRemote)
+	register(a, operation{
+		id: "Remote_Delete", method: http.MethodDelete, path: path, summary: "Delete a foreign MCP server, whoever uses it",
+		about: "Tool nodes that call it end with the error `mcp.connect`, and flows that name it cannot be published.", errors: missing,
+	}, auth.FlowsManage, s.deleteRemote)
+	register(a, operation{
+		id: "Remote_Refresh", method: http.MethodPost, path: path + "/refresh", summary: "Ask a foreign MCP server for its tools",
+		about:  "Over a new connection, within 25 s. A server that cannot be asked is a 502; `problem` says so, too.",
+		errors: []int{http.StatusNotFound, http.StatusBadGateway},
+	}, auth.FlowsManage, s.refreshRemote)
+}
+
+type remoteToolView struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description" doc:"The server's words."`
+	Schema      document `json:"schema" doc:"JSON Schema of the arguments."`
+	ReadOnly    bool     `json:"readOnly" doc:"It changes nothing, says its server."`
+	Idempotent  bool     `json:"idempotent" doc:"A second call changes nothing more, says its server."`
+	Destructive bool     `json:"destructive" doc:"It takes away or overwrites; true unless its server says otherwise."`
+	OpenWorld   bool     `json:"openWorld" doc:"It reaches people or systems beyond its server; true unless its server says otherwise."`
+	Hash        string   `json:"hash" doc:"SHA-256 of all of the above."`
+	Approved    bool     `json:"approved" doc:"It may be used."`
+	Changed     bool     `json:"changed" doc:"It was approved, and is another now."`
+}
+
+type remoteView struct {
+	ID         string              `json:"id"`
+	Name       string              `json:"name" example:"shop"`
+	URL        string              `json:"url"`
+	Credential *string             `json:"credential"`
+	Enabled    bool                `json:"enabled"`
+	Tools      []remoteToolView    `json:"tools" nullable:"false"`
+	CheckedAt  *messaging.UnixTime `json:"checkedAt" doc:"When its tools were last asked for."`
+	Problem    *string             `json:"problem" doc:"Why that failed."`
+	CreatedAt  messaging.UnixTime  `json:"createdAt"`
+	UpdatedAt  messaging.UnixTime  `json:"updatedAt"`
+}
+
+func viewRemote(r remote.Server) remoteView {
+	v := remoteView{
+		ID: r.ID, Name: r.Name, URL: r.URL, Credential: orNull(r.Credential), Enabled: r.Enabled, Tools: make([]remoteToolView, len(r.Tools)),
+		Problem: orNull(r.Problem), CreatedAt: messaging.UnixTime{Time: r.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: r.UpdatedAt},
+	}
+	if !r.CheckedAt.IsZero() {
+		v.CheckedAt = &messaging.UnixTime{Time: r.CheckedAt}
+	}
+	for i, t := range r.Tools {
+		v.Tools[i] = remoteToolView{
+			Name: t.Name, Description: t.Description, Schema: document(t.Schema), ReadOnly: t.Hints.ReadOnly, Idempotent: t.Hints.Idempotent,
+			Destructive: t.Hints.Destructive, OpenWorld: t.Hints.OpenWorld, Hash: t.Hash, Approved: t.Approved, Changed: t.Changed,
+		}
+	}
+	return v
+}
+
+type newRemote struct {
+	Body struct {
+		Name       string `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$" doc:"By which flows call it." example:"shop"`
+		URL        string `json:"url" minLength:"1" maxLength:"2048" doc:"Of its Streamable HTTP endpoint." example:"https://shop.example.org/mcp"`
+		Credential string `json:"credential,omitempty" maxLength:"64" doc:"Id of the credential that requests carry."`
+	}
+}
+
+func (s *Server) createRemote(ctx context.Context, c call, in *newRemote) (remoteView, error) {
+	if err := s.knownCredential(ctx, c, in.Body.Credential); err != nil {
+		return remoteView{}, err
+	}
+	r, err := s.Remote.For(c.Account).Create(ctx, remote.Draft{Name: in.Body.Name, URL: in.Body.URL, Credential: in.Body.Credential})
+	return viewRemote(r), err
+}
+
+// knownCredential refuses the id of a credential that is not there.
+func (s *Server) knownCredential(ctx context.Context, c call, id string) error {
+	if id == "" {
+		return nil
+	}
+	ids, err := s.Credentials.For(c.Account).IDs(ctx, s.db)
+	if err == nil && !slices.Contains(ids, id) {
+		return nowhere("body.credential", "names no credential")
+	}
+	return err
+}
+
+func (s *Server) listRemotes(ctx context.Context, c call, in *pageInput) (messaging.Page[remoteView], error) {
+	rs, next, err := s.Remote.For(c.Account).Servers(ctx, remote.List{Limit: in.Limit, Cursor: in.Cursor})
+	var bad *remote.Invalid
+	if errors.As(err, &bad) {
+		err = invalid("query."+bad.Field, bad.Message)
+	}
+	return viewPage(rs, next, viewRemote), err
+}
+
+type remoteID struct {
+	ID string `path:"serverId" maxLength:"64" doc:"Id of the server."`
+}
+
+func (s *Server) showRemote(ctx context.Context, c call, in *remoteID) (remoteView, error) {
+	r, err := s.Remote.For(c.Account).Server(ctx, in.ID)
+	return viewRemote(r), err
+}
+
+type remoteChange struct {
+	ID   string `path:"serverId" maxLength:"64" doc:"Id of the server."`
+	Body struct {
+		Name       *string `json:"name,omitempty" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$"`
+		URL        *string `json:"url,omitempty" minLength:"1" maxLength:"2048"`
+		Credential *string `json:"credential,omitempty" maxLength:"64"`
+		Enabled    *bool   `json:"enabled,omitempty"`
+		Tools      []struct {
+			Name     string `json:"name" minLength:"1" maxLength:"128"`
+			Hash     string `json:"hash,omitempty" maxLength:"64" doc:"That is approved; not needed to withdraw."`
+			Approved bool   `json:"approved"`
+		} `json:"tools,omitempty" nullable:"false" maxItems:"200" doc:"Those that are not named stay as they are."`
+	}
+}
+
+func (s *Server) updateRemote(ctx context.Context, c call, in *remoteChange) (remoteView, error) {
+	b := in.Body
+	if b.Credential != nil {
+		if _, err := s.Remote.For(c.Account).Server(ctx, in.ID); err != nil {
+			return remoteView{}, err
+		}
+		if err := s.knownCredential(ctx, c, *b.Credential); err != nil {
+			return remoteView{}, err
+		}
+	}
+	change := remote.Change{Name: b.Name, URL: b.URL, Credential: b.Credential, Enabled: b.Enabled}
+	for _, t := range b.Tools {
+		change.Approve = append(change.Approve, remote.Approval{Name: t.Name, Hash: t.Hash, Withdraw: !t.Approved})
+	}
+	r, err := s.Remote.For(c.Account).Update(ctx, in.ID, change)
+	return viewRemote(r), err
+}
+
+func (s *Server) deleteRemote(ctx context.Context, c call, in *remoteID) (done, error) {
+	return done{true}, s.Remote.For(c.Account).Delete(ctx, in.ID)
+}
+
+// remoteAction names a server to do something with; it takes no body, or {}.
+type remoteAction struct {
+	ID   string    `path:"serverId" maxLength:"64" doc:"Id of the server."`
+	Body *struct{} `json:"body,omitempty"`
+}
+
+func (s *Server) refreshRemote(ctx context.Context, c call, in *remoteAction) (remoteView, error) {
+	r, err := s.Remote.For(c.Account).Refresh(ctx, in.ID)
+	return viewRemote(r), err
+}
+
+// remoteProblem translates the errors of package remote.
+func remoteProblem(err error) *Problem {
+	var bad *remote.Invalid
+	var failed *remote.Error
+	switch {
+	case errors.As(err, &bad):
+		return invalid("body."+bad.Field, bad.Message)
+	case errors.As(err, &failed):
+		return problem(codeProviderError, failed.Error())
+	case errors.Is(err, remote.ErrNotFound):
+		return problem(codeNotFound, "there is no such MCP server")
+	case errors.Is(err, remote.ErrTaken):
+		return problem(codeConflict, "another MCP server has this name")
+	case errors.Is(err, remote.ErrChanged):
+		return problem(codeConflict, "a tool is not, or no more, what was to be approved: look at it again")
+	}
+	return nil
+}
