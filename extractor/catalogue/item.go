@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -110,6 +111,9 @@ func (a *Account) Extractor(ctx context.Context, id string) (Extractor, error) {
 // Update changes an extractor. Intents that are changed are learned again in
 // the background; until then what was learned before serves.
 func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, error) {
+	if err := c.check(); err != nil {
+		return Extractor{}, err
+	}
 	var r row
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		if err := a.changedTx(ctx, tx); err != nil {
@@ -132,6 +136,19 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, e
 	return r.view(), nil
 }
 
+// check refuses what no extractor can be changed to.
+func (c Change) check() error {
+	if c.Name != nil {
+		if err := checkName(*c.Name); err != nil {
+			return err
+		}
+	}
+	if c.Config != nil && !bytes.HasPrefix(bytes.TrimSpace(c.Config), []byte("{")) {
+		return &Invalid{"config", "must be an object"}
+	}
+	return nil
+}
+
 func (r *row) apply(c Change) {
 	if c.Name != nil {
 		r.Name = *c.Name
@@ -152,21 +169,29 @@ func (r *row) apply(c Change) {
 // check refuses what no extractor can be, and says whether there is something
 // to learn.
 func (r *row) check() error {
-	switch {
-	case strings.TrimSpace(r.Name) == "":
-		return &Invalid{"name", "must not be empty"}
-	case !utf8.ValidString(r.Name) || strings.ContainsRune(r.Name, 0):
-		return &Invalid{"name", "must be UTF-8 without zero bytes"}
-	case utf8.RuneCountInString(r.Name) > maxName:
-		return &Invalid{"name", fmt.Sprintf("must have at most %d characters", maxName)}
-	case (r.Flow == "") == (r.Reference == 0):
-		return &Invalid{"scope", "must name a line, a bot or a flow"}
+	if err := checkName(r.Name); err != nil {
+		return err
 	}
 	if _, err := ready(r.view()); err != nil {
 		return err
 	}
+	if (r.Flow == "") == (r.Reference == 0) {
+		return &Invalid{"scope", "must name a line, a bot or a flow"}
+	}
 	if r.Kind == Intent && r.Training == "" {
 		r.Training, r.TrainingError, r.Claim, r.ClaimUS = Training, "", "", 0
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return &Invalid{"name", "must not be empty"}
+	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+		return &Invalid{"name", "must be UTF-8 without zero bytes"}
+	case utf8.RuneCountInString(name) > maxName:
+		return &Invalid{"name", fmt.Sprintf("must have at most %d characters", maxName)}
 	}
 	return nil
 }
