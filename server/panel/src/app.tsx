@@ -10,6 +10,7 @@ import { Empty, Loading } from './ui/parts'
 
 const Home = lazy(() => import('./pages/home'))
 const Lines = lazy(() => import('./pages/lines'))
+const Webhooks = lazy(() => import('./pages/webhooks'))
 
 export function App() {
   useLanguage()
@@ -22,6 +23,7 @@ export function App() {
               <Switch>
                 <Route path="/" component={Home} />
                 <Route path="/references/:id?" component={Lines} />
+                <Route path="/webhooks/:reference?" component={Webhooks} />
                 <Route>
                   <Empty title={t('notFound')} />
                 </Route>

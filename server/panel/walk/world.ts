@@ -134,6 +134,12 @@ export class Visitor {
     return found
   }
 
+  /** fits fails when the page must be moved sideways. */
+  async fits() {
+    const over = await this.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    expect(over).toBeLessThanOrEqual(0)
+  }
+
   /** end closes the browser; nothing may have complained. */
   async end() {
     await this.browser.close()

@@ -22,6 +22,7 @@ export interface Place {
 export const places: Place[] = [
   { path: '/', icon: 'home', text: 'nav.home' },
   { path: '/references', icon: 'line', text: 'nav.references', permission: 'references.read' },
+  { path: '/webhooks', icon: 'webhook', text: 'nav.webhooks', permission: 'webhooks.manage' },
 ]
 
 /** Shell is what stands around every page. */

@@ -1,0 +1,67 @@
+import { useState } from 'react'
+import { api, got } from '../../api/client'
+import { client } from '../../api/query'
+import { t } from '../../text'
+import { useAct } from '../../ui/act'
+import { Dialog } from '../../ui/dialog'
+import { Input } from '../../ui/field'
+import { type Header, Headers } from '../../ui/headers'
+import type { Reference } from '../../ui/line-choice'
+import { Button, Code, Notice } from '../../ui/parts'
+import { echo } from './index'
+import { Events } from './events'
+
+/** Add registers an endpoint, and shows its secret, which is shown only once. */
+export function Add({ line, close }: { line: Reference; close: () => void }) {
+  const [webhook, setWebhook] = useState('')
+  const [headers, setHeaders] = useState<Header[]>([])
+  const [events, setEvents] = useState<string[]>(['message', 'status', 'data', 'calls', 'subscription'])
+  const [extracted, setExtracted] = useState(false)
+  const act = useAct(() => got(api.POST('/references/registerWebHook', { body: { reference: line.id, webhook, headers, events, include: extracted ? ['extracted'] : [] } })), {
+    then: () => client.invalidateQueries({ queryKey: ['hooks', line.id] }),
+  })
+  const made = act.data && 'secret' in act.data ? act.data : undefined
+  if (act.isSuccess) {
+    return (
+      <Dialog title={t('webhooks.added')} close={close} footer={<Button onClick={close}>{t('close')}</Button>}>
+        <div className="stack">
+          {made?.secret ? (
+            <>
+              <p>{t('webhooks.secretText')}</p>
+              <Code>{made.secret}</Code>
+            </>
+          ) : (
+            <p>{t('webhooks.updated')}</p>
+          )}
+        </div>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title={t('webhooks.add')} close={close}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          act.mutate(undefined)
+        }}
+      >
+        {act.problem && !act.wrong('webhook') && <Notice tone="bad">{act.problem.message}</Notice>}
+        <Input label="URL" inputMode="url" placeholder="https://example.com/hook" value={webhook} onChange={(e) => setWebhook(e.target.value)} wrong={act.wrong('webhook')} required />
+        {line.type === 'provider-sandbox' && (
+          <div>
+            <Button onClick={() => setWebhook(echo)}>{t('webhooks.useEcho')}</Button>
+          </div>
+        )}
+        <Headers value={headers} change={setHeaders} wrong={act.wrong} />
+        <Events value={events} change={setEvents} extracted={extracted} changeExtracted={setExtracted} />
+        <div className="row">
+          <Button type="submit" tone="main" busy={act.isPending}>
+            {t('hooks.add')}
+          </Button>
+          <Button onClick={close}>{t('cancel')}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
