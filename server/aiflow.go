@@ -169,7 +169,10 @@ func (s *Server) updateFlow(ctx context.Context, c call, in *flowChange) (*flowR
 }
 
 func (s *Server) deleteFlow(ctx context.Context, c call, in *flowID) (done, error) {
-	return done{true}, s.flows(c).Delete(ctx, in.ID)
+	if err := s.flows(c).Delete(ctx, in.ID); err != nil {
+		return done{}, err
+	}
+	return done{true}, s.forgetFlow(ctx, c, in.ID)
 }
 
 func (s *Server) publishFlow(ctx context.Context, c call, in *flowAction) (*flowReply, error) {

@@ -177,7 +177,10 @@ func (s *Server) updateBot(ctx context.Context, c call, in *botChange) (botView,
 }
 
 func (s *Server) deleteBot(ctx context.Context, c call, in *botID) (done, error) {
-	return done{true}, s.bots(c).Delete(ctx, in.ID)
+	if err := s.bots(c).Delete(ctx, in.ID); err != nil {
+		return done{}, err
+	}
+	return done{true}, s.forgetBot(ctx, c, in.ID)
 }
 
 func (s *Server) publishBot(ctx context.Context, c call, in *botAction) (botView, error) {

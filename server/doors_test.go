@@ -216,6 +216,7 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	bot := c.call(t, "POST", "/bot", fmt.Sprintf(`{"reference":%d,"name":"B","flow":%s}`, ref, greeter)).json(201)["id"].(string)
 	project, publish := c.project(t)
 	flow := publish(paid)
+	find := c.call(t, "POST", "/extractor", fmt.Sprintf(`{"name":"E","kind":"entity","scope":{"reference":%d},"config":{"types":["email"]}}`, ref)).json(201)["id"]
 	run := c.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d}`, flow, ref)).json(201)["id"]
 	credential := c.call(t, "POST", "/aiflow/credential", `{"name":"C","kind":"bearer","secret":"a token of nobody"}`).json(201)["id"]
 	foreign := c.call(t, "POST", "/aiflow/server", `{"name":"shop","url":"https://example.org/mcp"}`).json(201)["id"]
@@ -226,7 +227,7 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	}, eventually, tick)
 	return map[string]any{
 		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "mediaId": file,
-		"botId": bot, "projectId": project, "flowId": flow, "runId": run, "credentialId": credential, "serverId": foreign,
+		"botId": bot, "extractorId": find, "projectId": project, "flowId": flow, "runId": run, "credentialId": credential, "serverId": foreign,
 		"ids": []any{deliveries[0].(map[string]any)["id"]},
 	}
 }
@@ -331,6 +332,9 @@ func (w *walker) foreign(t *testing.T, op documented, theirs map[string]any) []s
 	for _, name := range slices.Sorted(maps.Keys(w.members(op.RequestBody.Content["application/json"].Schema))) {
 		add("body."+name, func(s *shot, v any) {
 			b := maps.Clone(valid)
+			if op.name() == "POST /extractor/{extractorId}/run" {
+				b = map[string]any{"reference": w.values["reference"], "chatId": "ana", "messageId": w.values["messageId"]}
+			}
 			b[name] = v
 			if name == "endpoint" {
 				b["since"], b["until"] = 1, time.Now().Unix()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trunklinehq/trunkline/extractor"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -18,7 +19,7 @@ func (s *Server) explainRoutes(a *api) {
 		id: "Messaging_Explain", method: http.MethodGet, path: "/chats/explain",
 		summary: "Tell what became of a message, step by step",
 		about: "Steps are `received` (from the network, with its report where that is kept), `stored`, `attempt` (to hand it to the network), `status`, " +
-			"`file`, `held` (its events wait for a file), `routed` (to a bot or a flow: why that one answers, or why none), `run` (which took it, or which wrote it), " +
+			"`file`, `held` (its events wait for a file), `extracted` (values were found in it), `routed` (to a bot or a flow: why that one answers, or why none), `run` (which took it, or which wrote it), " +
 			"`sent` (what the run wrote then) and `webhook` (an attempt to deliver an event of it). There will be others.",
 		errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.explain)
@@ -50,6 +51,8 @@ type explained struct {
 	FileURL string              `json:"fileUrl,omitempty"`
 	Raw     json.RawMessage     `json:"raw,omitempty" doc:"What the network reported."`
 
+	Values extractor.Values `json:"values,omitempty" doc:"What extractors found, by name."`
+
 	EndpointID    string              `json:"endpointId,omitempty"`
 	DeliveryID    string              `json:"deliveryId,omitempty"`
 	Event         string              `json:"event,omitempty" example:"message"`
@@ -74,6 +77,9 @@ func (s *Server) explain(ctx context.Context, c call, in *messageQuery) (explana
 	out := explanation{Message: x.Message, Steps: []explained{}}
 	for _, step := range x.Steps {
 		out.Steps = append(out.Steps, explainedOf(step))
+		if step.Step == messaging.StepExtracted {
+			out.Steps[len(out.Steps)-1].Values = x.Message.Extracted
+		}
 	}
 	ids, err := acc.MessageIDs(ctx, in.Reference, x.Message.ID)
 	if err != nil {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -202,24 +203,20 @@ func (h flowHost) EventTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flo
 	if err != nil {
 		return fmt.Errorf("writing an event: %w", err)
 	}
-	return toWebhooks{h.s.Webhooks}.dataTx(ctx, tx, r, now, body)
+	return toWebhooks{h.s.Webhooks, h.s}.dataTx(ctx, tx, r.Chat, cmp.Or(r.Chat.Key, r.ID), now, "", body)
 }
 
-// dataTx publishes a data event of a run.
-func (t toWebhooks) dataTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, at time.Time, body []byte) error {
+// dataTx publishes a data event, behind what is held of its chat.
+func (t toWebhooks) dataTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat, key string, at time.Time, message string, body []byte) error {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("making an id: %w", err)
 	}
-	key := r.Chat.Key
-	if key == "" {
-		key = r.ID
-	}
-	scope := webhookScope(line(r.Chat))
-	return t.PublishTx(ctx, tx, webhook.Event{
-		ID: id.String(), Account: r.Chat.Account, Scope: scope, Type: "data", Key: key, At: at, ChatID: r.Chat.ID, Body: body,
+	scope := webhookScope(line(c))
+	return t.HoldTx(ctx, tx, partExtracted, webhook.Held{Event: webhook.Event{
+		ID: id.String(), Account: c.Account, Scope: scope, Type: "data", Key: key, At: at, ChatID: c.ID, MessageID: message, Body: body,
 		Headers: map[string]string{"X-Trunkline-Reference": scope},
-	})
+	}})
 }
 
 // HandoffTx shows in the inbox that a person is asked for.

@@ -21,55 +21,68 @@ type toFlows struct{ s *Server }
 // Most lines have no bots: for them it costs one statement a transaction.
 func (t toFlows) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
 	evs = slices.DeleteFunc(slices.Clone(evs), func(ev messaging.Event) bool {
-		return ev.Type != messaging.EventMessage || ev.Actor != messaging.ActorContact
+		return !fromContact(ev)
 	})
 	if len(evs) == 0 {
 		return nil
 	}
-	listens, err := t.listeners(ctx, tx, evs)
+	heeds, err := t.s.heeds(ctx, tx, evs)
 	if err != nil {
 		return err
 	}
 	for _, ev := range evs {
-		if !listens(ev) {
+		h := heeds(ev)
+		if !h.listens {
 			continue
 		}
-		if err := t.queue(ctx, tx, ev); err != nil {
+		if err := t.queue(ctx, tx, ev, h.reads); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// listeners finds out on which lines and in which chats something listens.
-func (t toFlows) listeners(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) (func(messaging.Event) bool, error) {
-	var refs []int64
+// heeds finds out who heeds the messages of lines and chats: a run that is active
+// in a chat does, too.
+func (s *Server) heeds(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) (func(messaging.Event) heed, error) {
 	keys := make([]string, len(evs))
 	for i, ev := range evs {
 		keys[i] = ev.Key
-		if ref := int64(ev.Reference); !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
-		}
 	}
-	lines, err := t.s.listeners.ListeningTx(ctx, tx, t.s, refs)
+	lines, err := s.listeners.HeedTx(ctx, tx, s, evs)
 	if err != nil {
 		return nil, err
 	}
-	chats, err := t.s.Runs.ActiveTx(ctx, tx, keys)
+	chats, err := s.Runs.ActiveTx(ctx, tx, keys)
 	if err != nil {
 		return nil, err
 	}
-	return func(ev messaging.Event) bool { return lines[int64(ev.Reference)] || chats[ev.Key] }, nil
+	return func(ev messaging.Event) heed {
+		h := lines[ev.Reference]
+		h.listens = h.listens || chats[ev.Key]
+		return h
+	}, nil
 }
 
-// queue has a message answered, unless it says nothing: it reacts to another,
-// changes it or takes it back.
-func (t toFlows) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event) error {
+// fromContact says whether an event is a message of a contact.
+func fromContact(ev messaging.Event) bool {
+	return ev.Type == messaging.EventMessage && ev.Actor == messaging.ActorContact
+}
+
+// saysSomething says whether a message may be answered: it does not react to
+// another, change it or take it back.
+func saysSomething(p messaging.MessagePayload) bool {
+	return p.Reaction == nil && p.Revoked == nil && p.Edited == nil
+}
+
+// queue has a message answered if it says something, and read before if
+// extractors are to.
+func (t toFlows) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event, read bool) error {
 	var p messaging.MessagePayload
 	if err := json.Unmarshal(ev.Payload, &p); err != nil {
 		return fmt.Errorf("reading a message: %w", err)
 	}
-	if p.Reaction != nil || p.Revoked != nil || p.Edited != nil {
+	if !saysSomething(p) {
 		return nil
 	}
 	about, err := t.s.Messaging.For(ev.Account).ArrivalTx(ctx, tx, ev.Reference, ev.MessageID)
@@ -78,7 +91,7 @@ func (t toFlows) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event) err
 	}
 	in := runtime.Incoming{
 		Chat:    chatOf(ev.Account, ev.Reference, ev.Key, ev.ChatID),
-		Message: t.s.flowMessage(p),
+		Message: t.s.flowMessage(p), Prepare: read,
 		Arrival: flow.Arrival{Channel: string(about.Kind), Group: p.Participant != nil, First: about.First, Text: said(p)},
 	}
 	if p.Reply != nil {

@@ -115,6 +115,7 @@ func (s *Server) deleteReference(ctx context.Context, c call, in *referenceID) (
 			s.Runs.For(c.Account).EraseTx(ctx, tx, runtime.Erasure{Reference: int64(in.ID)}),
 			s.bots(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
 			s.flows(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
+			s.extractors(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
 		)
 	})
 	if err == nil {

@@ -22,6 +22,7 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 	opts := &runtime.Options{
 		Types: types, Allow: c.WebhookAllow, Retention: c.MessageRetention, Exclusive: c.Exclusive,
 		Observer: s.flowMetrics(), Logger: c.Logger, Now: c.Now,
+		Extractor: func(account string) flow.Extractor { return flowExtractor{s.Extractors.For(account)} },
 	}
 	opts.Authorize, opts.Repeatable = s.authorize, s.repeatable
 	opts.Callers = map[flow.CallKind]runtime.Caller{flow.CallTool: s.callTool}

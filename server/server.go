@@ -21,6 +21,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/botengine"
+	"github.com/trunklinehq/trunkline/extractor/catalogue"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/mcp"
@@ -56,6 +57,8 @@ type Server struct {
 	Bots *botengine.Service
 	// Flows keeps projects and their flows.
 	Flows *aiflow.Service
+	// Extractors keeps what finds values in messages.
+	Extractors *catalogue.Service
 	// Usage is the ledger of calls of language models, with prices and budgets.
 	Usage *usage.Ledger
 	// Credentials keeps the secrets that flows and their tools send to others.
@@ -141,6 +144,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := errors.Join(s.openCredentials(ctx), s.openRemote(ctx)); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	if err := s.openExtractors(ctx); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if err := s.openFlows(ctx); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -156,7 +162,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // migrate brings the tables of every package to their newest version.
 func (s *Server) migrate(ctx context.Context) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, credential.Migrate, remote.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, credential.Migrate, remote.Migrate, catalogue.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate,
 	} {
 		if err := migrate(ctx, s.cfg.DB); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -173,7 +179,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Runs.Run, s.Remote.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.eraseAccounts}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Runs.Run, s.Extractors.Run, s.Remote.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.eraseAccounts}
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}
@@ -212,6 +218,7 @@ func (s *Server) routes() error {
 	s.flowDiffRoutes(s.api)
 	s.flowRunRoutes(s.api)
 	s.simulationRoutes(s.api)
+	s.extractorRoutes(s.api)
 	s.credentialRoutes(s.api)
 	s.remoteRoutes(s.api)
 	s.streamRoutes(s.api)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/botengine"
+	"github.com/trunklinehq/trunkline/extractor/catalogue"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -103,7 +104,10 @@ func inQuery(err error) error {
 	var third *auth.Invalid
 	var fourth *botengine.Invalid
 	var fifth *aiflow.Invalid
+	var sixth *catalogue.Invalid
 	switch {
+	case errors.As(err, &sixth):
+		return invalid("query."+sixth.Field, sixth.Message)
 	case errors.As(err, &fifth):
 		return invalid("query."+fifth.Field, fifth.Message)
 	case errors.As(err, &fourth):

@@ -75,6 +75,8 @@ func (op documented) bound() int {
 	switch op.path {
 	case "/bot", "/bot/{botId}", "/bot/{botId}/simulate", "/aiflow/flow", "/aiflow/flow/{flowId}", "/aiflow/flow/{flowId}/simulate":
 		return 2
+	case "/extractor", "/extractor/{extractorId}":
+		return 8
 	case "/aiflow/project/import":
 		return 9
 	}

@@ -51,7 +51,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 			whatsapp,
 			messenger.New(&messenger.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
 		}, c.Providers...),
-		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks}, toFlows{s}, toAudit{s}, toUsage{s}}, Retention: c.MessageRetention,
+		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks, s}, toFlows{s}, toAudit{s}, toUsage{s}}, Retention: c.MessageRetention,
 		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Logger: c.Logger, Now: c.Now,
 	})
 	return err
@@ -62,19 +62,22 @@ func (s *Server) account(c call) *messaging.Account { return s.Messaging.For(c.A
 func (s *Server) hooks(c call) *webhook.Account     { return s.Webhooks.For(c.Account) }
 
 // toWebhooks makes webhook events of what happens to messages and sessions.
-type toWebhooks struct{ *webhook.Dispatcher }
+type toWebhooks struct {
+	*webhook.Dispatcher
+	s *Server
+}
 
 func (t toWebhooks) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
-	out := make([]webhook.Event, len(evs))
+	out := make([]webhook.Held, len(evs))
 	for i, ev := range evs {
 		scope := webhookScope(ev.Reference)
-		out[i] = webhook.Event{
+		out[i].Event = webhook.Event{
 			ID: ev.ID, Account: ev.Account, Scope: scope, Type: string(ev.Type), Key: ev.Key, At: ev.At,
 			ChatID: ev.ChatID, MessageID: ev.MessageID, Body: ev.Payload,
 			Headers: map[string]string{"X-Trunkline-Reference": scope},
 		}
 	}
-	return t.PublishTx(ctx, tx, out...)
+	return t.publishTx(ctx, tx, evs, out)
 }
 
 // EraseTx erases what webhooks were told of a contact.

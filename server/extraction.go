@@ -1,0 +1,235 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/extractor"
+	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/entity"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+const (
+	// partExtracted is the part of a message event that extractors make.
+	partExtracted = "extracted"
+	// extractedTime is how long the message event waits for it: 15 s at most, of
+	// which a second may pass until somebody looks at the clock.
+	extractedTime = 13500 * time.Millisecond
+)
+
+// publishTx publishes events of messages. Those that extractors will read wait
+// for what they find, at endpoints that include it.
+func (t toWebhooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, out []webhook.Held) error {
+	lines, err := t.s.listeners.HeedTx(ctx, tx, t.s, evs)
+	if err != nil {
+		return err
+	}
+	var read []messaging.Event
+	holds := false
+	for _, ev := range evs {
+		h := lines[ev.Reference]
+		holds = holds || h.holds || h.reads
+		if h.reads && fromContact(ev) {
+			read = append(read, ev)
+		}
+	}
+	if !holds {
+		now := make([]webhook.Event, len(out))
+		for i := range out {
+			now[i] = out[i].Event
+		}
+		return t.PublishTx(ctx, tx, now...)
+	}
+	heeds, err := t.s.heeds(ctx, tx, read)
+	if err != nil {
+		return err
+	}
+	for i, ev := range evs {
+		if !fromContact(ev) || !heeds(ev).reads || !heeds(ev).listens {
+			continue
+		}
+		var p messaging.MessagePayload
+		if err := json.Unmarshal(ev.Payload, &p); err != nil {
+			return fmt.Errorf("reading a message: %w", err)
+		}
+		if saysSomething(p) {
+			out[i].Awaits, out[i].Until = ev.MessageID, t.s.cfg.Now().Add(extractedTime)
+		}
+	}
+	return t.HoldTx(ctx, tx, partExtracted, out...)
+}
+
+// ChatsTx moves what is held of chats that have become one with another.
+func (t toWebhooks) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatNews) error {
+	for _, n := range news {
+		if len(n.Merged) == 0 {
+			continue
+		}
+		if err := t.MergedTx(ctx, tx, n.Key, n.Merged); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Prepare has extractors read a message before anybody is asked who answers it.
+// What they find is kept with the message and its chat, and told, once: the
+// record of the message says whether that is done.
+func (h flowHost) Prepare(ctx context.Context, in runtime.Incoming) error {
+	results, err := h.read(ctx, in)
+	if err != nil {
+		return err
+	}
+	id, _ := in.Message["id"].(string)
+	if len(results) == 0 {
+		held, err := h.s.Webhooks.Holding(ctx, in.Chat.Key)
+		if err != nil || !held {
+			return err
+		}
+	}
+	err = h.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		return h.extractedTx(context.WithoutCancel(ctx), tx, in.Chat, id, results)
+	})
+	if errors.Is(err, messaging.ErrNotFound) {
+		return nil // it was erased: its events are, too
+	}
+	if err != nil {
+		return fmt.Errorf("storing what was found in a message: %w", err)
+	}
+	h.Committed()
+	return nil
+}
+
+// read runs the extractors on a message, unless that was done before.
+func (h flowHost) read(ctx context.Context, in runtime.Incoming) ([]catalogue.Result, error) {
+	text, _ := in.Message["text"].(string)
+	id, _ := in.Message["id"].(string)
+	if text == "" {
+		return nil, nil
+	}
+	m, err := h.account(in.Chat).Message(ctx, line(in.Chat), in.Chat.ID, id)
+	if errors.Is(err, messaging.ErrNotFound) || err == nil && len(m.Extracted) > 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	chat, err := h.account(in.Chat).Chat(ctx, line(in.Chat), in.Chat.ID)
+	if errors.Is(err, messaging.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.s.Extractors.For(in.Chat.Account).Extract(ctx, catalogue.Message{
+		Said: saidBy(chat, text, m.MessageTimestamp.Time), Reference: in.Chat.Reference, ChatID: in.Chat.ID,
+		Flows: func(ctx context.Context) ([]string, error) { return h.flows(ctx, in.Chat) },
+	})
+}
+
+// saidBy is a text with what is known of the contact who wrote it: the language
+// and the zone that the chat has, else those of the phone number.
+func saidBy(chat messaging.Chat, text string, at time.Time) catalogue.Said {
+	said := catalogue.Said{Text: text}
+	if chat.Language != nil {
+		said.UsualLocale = *chat.Language
+	}
+	var zone *time.Location
+	if chat.Phone != nil {
+		said.UsualRegion, zone = entity.Writer(*chat.Phone)
+	}
+	var name string
+	if json.Unmarshal(chat.Fields["timezone"], &name) == nil && name != "" {
+		if known, err := time.LoadLocation(name); err == nil {
+			zone = known
+		}
+	}
+	if zone == nil {
+		zone = time.UTC
+	}
+	said.Now = at.In(zone)
+	return said
+}
+
+// flows are those that listen on the line of a chat, or have a run in it.
+func (h flowHost) flows(ctx context.Context, c runtime.Chat) ([]string, error) {
+	runs := h.s.Runs.For(c.Account)
+	listeners, err := runs.Listeners(ctx, c.Reference)
+	if err != nil {
+		return nil, err
+	}
+	active, err := runs.Active(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, l := range listeners {
+		if l.Engine != flow.EngineBot && l.Enabled {
+			out = append(out, l.Owner)
+		}
+	}
+	for _, r := range active {
+		if r.Engine != flow.EngineBot {
+			out = append(out, r.Owner)
+		}
+	}
+	return out, nil
+}
+
+// extractedTx keeps what was found in a message, tells of it, and lets its event
+// go.
+func (h flowHost) extractedTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat, id string, results []catalogue.Result) error {
+	values := catalogue.Merge(results)
+	m, first, err := h.account(c).ExtractedTx(ctx, tx, line(c), c.ID, id, values)
+	var tooMuch *messaging.Invalid
+	if errors.As(err, &tooMuch) {
+		h.s.log.WarnContext(ctx, "what was found in a message is too large to be kept", "reference", c.Reference)
+		results = nil
+		m, first, err = h.account(c).ExtractedTx(ctx, tx, line(c), c.ID, id, nil)
+	}
+	if err != nil {
+		return err
+	}
+	t := toWebhooks{h.s.Webhooks, h.s}
+	if err := t.ReleaseTx(ctx, tx, c.Key, id, func(body []byte) ([]byte, error) { return withExtracted(body, m.Extracted) }); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if !first {
+			break
+		}
+		body, err := json.Marshal(extractor.DataPayload{
+			Reference: c.Reference, Ref: c.Reference, RemoteJID: m.RemoteJID, MessageID: m.ID, Extractor: &r.Extractor, Values: r.Values,
+			MessageTimestamp: m.MessageTimestamp.Unix(),
+		})
+		if err != nil {
+			return fmt.Errorf("writing what was found: %w", err)
+		}
+		if err := t.dataTx(ctx, tx, c, c.Key, h.s.cfg.Now(), m.ID, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withExtracted is the payload of a message with what was found in it.
+func withExtracted(body []byte, values map[string]json.RawMessage) ([]byte, error) {
+	if len(values) == 0 {
+		return body, nil
+	}
+	var p messaging.MessagePayload
+	if err := json.Unmarshal(body, &p); err != nil {
+		return nil, fmt.Errorf("reading a message: %w", err)
+	}
+	p.Extracted = values
+	return json.Marshal(p)
+}

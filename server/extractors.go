@@ -1,0 +1,234 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/botengine"
+	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// extractorBody bounds requests with an extractor: intents may have many
+// examples.
+const extractorBody = catalogue.MaxConfig
+
+// extractorRoutes are what finds values in messages.
+func (s *Server) extractorRoutes(a *api) {
+	missing := []int{http.StatusNotFound}
+	register(a, operation{
+		id: "Extractor_Create", method: http.MethodPost, path: "/extractor", status: http.StatusCreated, summary: "Make an extractor",
+		about: "It finds values in the messages of contacts: before anybody is asked who answers a message, all extractors of its line, of the line's bots and of " +
+			"the flows that listen there read it. What they find becomes variables of the chat and `extracted` of the message, and each that found something makes " +
+			"one `data` event. Intents are learned in the background (`training`); what was learned before serves until then.",
+		maxBody: extractorBody, errors: missing,
+	}, auth.ExtractorsManage, s.createExtractor)
+	register(a, operation{
+		id: "Extractor_Extractors", method: http.MethodGet, path: "/extractor/list", summary: "List extractors, the oldest first", errors: missing,
+	}, auth.ExtractorsManage, s.listExtractors)
+	register(a, operation{
+		id: "Extractor_Extractor", method: http.MethodGet, path: "/extractor/{extractorId}", summary: "Show an extractor", errors: missing,
+	}, auth.ExtractorsManage, s.showExtractor)
+	register(a, operation{
+		id: "Extractor_Update", method: http.MethodPatch, path: "/extractor/{extractorId}", summary: "Change an extractor",
+		about: "`config` is replaced as a whole.", maxBody: extractorBody, errors: missing,
+	}, auth.ExtractorsManage, s.updateExtractor)
+	register(a, operation{
+		id: "Extractor_Delete", method: http.MethodDelete, path: "/extractor/{extractorId}", summary: "Delete an extractor", errors: missing,
+	}, auth.ExtractorsManage, s.deleteExtractor)
+	s.extractorTrialRoutes(a)
+}
+
+// extractorConfig is the config of an extractor. Package catalogue says what is
+// wrong with it.
+type extractorConfig json.RawMessage
+
+// MarshalJSON writes the config as it is.
+func (d extractorConfig) MarshalJSON() ([]byte, error) { return d, nil }
+
+// UnmarshalJSON takes anything.
+func (d *extractorConfig) UnmarshalJSON(b []byte) error {
+	*d = append((*d)[:0], b...)
+	return nil
+}
+
+// Schema says what each kind has, which huma does not check.
+func (extractorConfig) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "As the kind has it. regex: {pattern, flags?, groups?: {name: string|number|date|phone|email}}, RE2. entity: {types: [email, url, phone, number, " +
+			"ordinal, money, percentage, date, time, duration, boolean, quantity, document, dictionary], locale?, region?, possiblePhones?, dictionary?: [{value, " +
+			"synonyms?}]}. intent: {intents: [{name, examples}], threshold? (0.5), fallback?: {model}}. ai: {model, instructions?, schema, when?: always|missing}. " +
+			"All take tests: [{text, locale?, region?, now? (ISO 8601), values?}].",
+		Extensions: map[string]any{"type": huma.TypeObject, "additionalProperties": true},
+		Examples:   []any{map[string]any{"pattern": `#(?P<order>\d+)`, "groups": map[string]any{"order": "number"}}},
+	}
+}
+
+// extractorScope says whose messages an extractor reads. It has one member.
+type extractorScope struct {
+	Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Those of this line." example:"1"`
+	Bot       string               `json:"bot,omitempty" maxLength:"64" doc:"Those of the line of this bot."`
+	Flow      string               `json:"flow,omitempty" maxLength:"64" doc:"Those of chats on whose line this flow listens, or in which it has a run."`
+}
+
+// extractorView is an extractor as it is shown.
+type extractorView struct {
+	ID            string             `json:"id"`
+	Name          string             `json:"name"`
+	Kind          string             `json:"kind" enum:"regex,ai,intent,entity"`
+	Scope         extractorScope     `json:"scope"`
+	Config        extractorConfig    `json:"config"`
+	Enabled       bool               `json:"enabled"`
+	Training      *string            `json:"training" enum:"training,ready,failed" doc:"Whether the intents of the config have been learned; null: nothing is to be learned."`
+	TrainingError *string            `json:"trainingError" doc:"Why they could not be."`
+	CreatedAt     messaging.UnixTime `json:"createdAt"`
+	UpdatedAt     messaging.UnixTime `json:"updatedAt"`
+}
+
+func viewExtractor(e catalogue.Extractor) extractorView {
+	v := extractorView{
+		ID: e.ID, Name: e.Name, Kind: e.Kind, Config: extractorConfig(e.Config), Enabled: e.Enabled,
+		CreatedAt: messaging.UnixTime{Time: e.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: e.UpdatedAt},
+		Scope: extractorScope{Bot: e.Scope.Bot, Flow: e.Scope.Flow},
+	}
+	if e.Scope.Bot == "" {
+		v.Scope.Reference = provider.ReferenceID(e.Scope.Reference)
+	}
+	if e.Training != "" {
+		v.Training = &e.Training
+	}
+	if e.TrainingError != "" {
+		v.TrainingError = &e.TrainingError
+	}
+	return v
+}
+
+// extractors is the service of extractors for whoever calls.
+func (s *Server) extractors(c call) *catalogue.Account { return s.Extractors.For(c.Account) }
+
+// scope finds what a scope names. at is where it stands.
+func (s *Server) scope(ctx context.Context, c call, in extractorScope, at string) (out catalogue.Scope, err error) {
+	named := 0
+	if in.Reference != 0 {
+		named++
+		out.Reference = int64(in.Reference)
+		_, err = s.account(c).Reference(ctx, in.Reference)
+		if errors.Is(err, messaging.ErrNotFound) {
+			err = nowhere(at+"reference", "names no line")
+		}
+	}
+	if in.Bot != "" && err == nil {
+		named++
+		var b botengine.Bot
+		b, err = s.bots(c).Bot(ctx, in.Bot)
+		if errors.Is(err, botengine.ErrNotFound) {
+			err = nowhere(at+"bot", "names no bot")
+		}
+		out.Bot, out.Reference = in.Bot, b.Reference
+	}
+	if in.Flow != "" && err == nil {
+		named++
+		_, err = s.flows(c).Flow(ctx, in.Flow)
+		if errors.Is(err, aiflow.ErrNotFound) {
+			err = nowhere(at+"flow", "names no flow")
+		}
+		out.Flow = in.Flow
+	}
+	if err == nil && named > 1 {
+		err = invalid(at[:len(at)-1], "must name one of reference, bot and flow")
+	}
+	return out, err
+}
+
+type newExtractor struct {
+	Body struct {
+		Name    string          `json:"name" minLength:"1" maxLength:"200" example:"Order number"`
+		Kind    string          `json:"kind" enum:"regex,ai,intent,entity" example:"regex"`
+		Scope   extractorScope  `json:"scope"`
+		Config  extractorConfig `json:"config"`
+		Enabled *bool           `json:"enabled,omitempty" default:"true"`
+	}
+}
+
+func (s *Server) createExtractor(ctx context.Context, c call, in *newExtractor) (extractorView, error) {
+	b := in.Body
+	scope, err := s.scope(ctx, c, b.Scope, "body.scope.")
+	if err != nil {
+		return extractorView{}, err
+	}
+	e, err := s.extractors(c).Create(ctx, catalogue.NewExtractor{
+		Name: b.Name, Kind: b.Kind, Scope: scope, Config: json.RawMessage(b.Config), Disabled: b.Enabled != nil && !*b.Enabled,
+	})
+	return viewExtractor(e), err
+}
+
+type extractorFilter struct {
+	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only extractors of this line and its bots."`
+	Bot       string               `query:"bot" maxLength:"64" doc:"Only extractors of this bot."`
+	Flow      string               `query:"flow" maxLength:"64" doc:"Only extractors of this flow."`
+	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (s *Server) listExtractors(ctx context.Context, c call, in *extractorFilter) (messaging.Page[extractorView], error) {
+	scope, err := s.scope(ctx, c, extractorScope{in.Reference, in.Bot, in.Flow}, "query.")
+	if err != nil {
+		return messaging.Page[extractorView]{}, err
+	}
+	all, next, err := s.extractors(c).Extractors(ctx, catalogue.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope})
+	return viewPage(all, next, viewExtractor), inQuery(err)
+}
+
+type extractorID struct {
+	ID string `path:"extractorId" maxLength:"64" doc:"Id of the extractor."`
+}
+
+func (s *Server) showExtractor(ctx context.Context, c call, in *extractorID) (extractorView, error) {
+	e, err := s.extractors(c).Extractor(ctx, in.ID)
+	return viewExtractor(e), err
+}
+
+type extractorChange struct {
+	ID   string `path:"extractorId" maxLength:"64" doc:"Id of the extractor."`
+	Body struct {
+		Name    *string         `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Scope   extractorScope  `json:"scope,omitzero"`
+		Config  extractorConfig `json:"config,omitempty"`
+		Enabled *bool           `json:"enabled,omitempty"`
+	}
+}
+
+func (s *Server) updateExtractor(ctx context.Context, c call, in *extractorChange) (extractorView, error) {
+	change := catalogue.Change{Name: in.Body.Name, Config: json.RawMessage(in.Body.Config), Enabled: in.Body.Enabled}
+	if in.Body.Scope != (extractorScope{}) {
+		scope, err := s.scope(ctx, c, in.Body.Scope, "body.scope.")
+		if err != nil {
+			return extractorView{}, err
+		}
+		change.Scope = &scope
+	}
+	e, err := s.extractors(c).Update(ctx, in.ID, change)
+	return viewExtractor(e), err
+}
+
+func (s *Server) deleteExtractor(ctx context.Context, c call, in *extractorID) (done, error) {
+	return done{true}, s.extractors(c).Delete(ctx, in.ID)
+}
+
+// forgetBot removes the extractors of a bot that was deleted.
+func (s *Server) forgetBot(ctx context.Context, c call, bot string) error {
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.extractors(c).DeleteBotTx(ctx, tx, bot) })
+}
+
+// forgetFlow removes the extractors of a flow that was deleted.
+func (s *Server) forgetFlow(ctx context.Context, c call, flow string) error {
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.extractors(c).DeleteFlowTx(ctx, tx, flow) })
+}
