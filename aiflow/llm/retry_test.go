@@ -2,7 +2,6 @@ package llm_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,6 +110,6 @@ func TestRetryEndsWithItsContext(t *testing.T) {
 		script := llmtest.NewScript(failing(llm.CodeRateLimited, 20*time.Second))
 		_, err := llm.Retry(script, nil).Generate(ctx, &llm.Request{})
 		require.ErrorIs(t, err, context.Canceled)
-		require.False(t, errors.As(err, new(*llm.Error)))
+		require.NotErrorAs(t, err, new(*llm.Error))
 	})
 }

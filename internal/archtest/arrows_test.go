@@ -65,10 +65,10 @@ var serverOnly = []string{
 // testsOnly are our packages for tests, which may depend on testTools; no
 // program links any of them.
 var (
-	testsOnly = []string{"internal/testkit", "internal/archtest", "provider/providertest", "aiflow/flow/runtime/runtimetest"}
+	testsOnly = []string{"internal/testkit", "internal/archtest", "provider/providertest", "aiflow/flow/runtime/runtimetest", "aiflow/llm/modeltest"}
 	testTools = []string{
 		"testing", "github.com/stretchr/testify",
-		module + "/internal/testkit", module + "/provider/providertest", module + "/aiflow/flow/runtime/runtimetest",
+		module + "/internal/testkit", module + "/provider/providertest", module + "/aiflow/flow/runtime/runtimetest", module + "/aiflow/llm/modeltest",
 	}
 )
 
@@ -99,6 +99,9 @@ func TestServerOnlyDependencies(t *testing.T) {
 			return
 		}
 		for _, mod := range serverOnly {
+			if mod == "go.opentelemetry.io" && name == "aiflow/llm/anthropic" {
+				continue // whose library has traces, which are switched off
+			}
 			assert.Falsef(t, p.needs(mod), "%s must not depend on %s: it belongs to server", name, mod)
 		}
 	})
@@ -115,6 +118,23 @@ func TestExtractorNeedsNoDatabase(t *testing.T) {
 			assert.Falsef(t, p.needs(dep), "%s must not depend on %s", name, dep)
 		}
 	}
+}
+
+// modelLibraries are large: only who asks a provider's models links its own.
+var modelLibraries = map[string]string{
+	"github.com/openai/openai-go/v3":         "aiflow/llm/openai",
+	"github.com/anthropics/anthropic-sdk-go": "aiflow/llm/anthropic",
+}
+
+func TestModelLibrariesStayApart(t *testing.T) {
+	t.Parallel()
+	each(t, load(t), func(t *testing.T, name string, p pkg) {
+		for mod, owner := range modelLibraries {
+			if name != owner && !below(name, "server/cmd/trunkline", "examples") {
+				assert.Falsef(t, p.needs(mod), "%s must not depend on %s: it belongs to %s", name, mod, owner)
+			}
+		}
+	})
 }
 
 func TestTestToolsStayInTests(t *testing.T) {

@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -36,37 +37,46 @@ func (s *Script) Generate(ctx context.Context, r *llm.Request) (*llm.Response, e
 		return nil, &llm.Error{Code: llm.CodeMalformed, Message: "the answer cannot be understood", Provider: scripted, Model: r.Model}
 	}
 	res, err := step.answer(r, scripted)
-	if err != nil || res == nil {
+	if res == nil {
 		return nil, err
 	}
 	s.took(res.Usage)
-	if err := speak(r, res, step.Cut); err != nil {
-		return nil, err
+	if err == nil && step.Cut {
+		err = &llm.Error{Code: llm.CodeCut, Message: "the answer broke off", Provider: scripted, Model: r.Model}
 	}
-	return res, nil
+	return speak(ctx, r, res, step.Pause, err)
 }
 
 // scripted is the provider that a script names.
 const scripted = "script"
 
-// speak gives the text to OnText, word by word, or half of it.
-func speak(r *llm.Request, res *llm.Response, cut bool) error {
+// speak gives the text to OnText, word by word: half of it when the answer
+// breaks off.
+func speak(ctx context.Context, r *llm.Request, res *llm.Response, pause time.Duration, broken error) (*llm.Response, error) {
 	text := res.Message.Text()
-	if cut {
+	if broken != nil {
 		text = half(text)
 	}
+	streamed := false
 	if r.OnText != nil {
 		for _, part := range words(text) {
 			r.OnText(part)
+			streamed = true
+			if err := think(ctx, pause); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if cut {
-		return &llm.Error{
-			Code: llm.CodeCut, Message: "the answer broke off", Streamed: r.OnText != nil && text != "",
-			Provider: scripted, Model: r.Model,
-		}
+	var e *llm.Error
+	if errors.As(broken, &e) {
+		said := *e
+		said.Streamed = streamed
+		return nil, &said
 	}
-	return nil
+	if broken != nil {
+		return nil, broken
+	}
+	return res, nil
 }
 
 // half is the first half of a text, in whole characters.
@@ -121,6 +131,7 @@ type script struct {
 	requests []llm.Request
 	usage    llm.Usage
 	missing  int // requests for which there was no step
+	others   int // requests that take none
 }
 
 // next is the step for a request.
@@ -156,6 +167,14 @@ func (s *script) took(u llm.Usage) {
 	s.usage.Reasoning += u.Reasoning
 }
 
+// asked counts a request that takes no step.
+func (s *script) asked(u llm.Usage) {
+	s.took(u)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.others++
+}
+
 // Add appends steps.
 func (s *script) Add(steps ...Step) {
 	s.mu.Lock()
@@ -175,7 +194,7 @@ func (s *script) Requests() []llm.Request {
 func (s *script) Count() Count {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Count{Requests: len(s.requests), Usage: s.usage}
+	return Count{Requests: len(s.requests) + s.others, Usage: s.usage}
 }
 
 // Done says whether the script was played to its end and no further: steps that

@@ -7,10 +7,13 @@ import (
 )
 
 // Step is what a scripted model does when it is asked. One of Response, Err,
-// Do and Body is set.
+// Do and Body is set, or Err beside Response: then the answer is broken off in
+// the middle with this error, if it is streamed.
 type Step struct {
 	// Response is the answer. What it leaves empty is filled in: who answers,
-	// why it stopped, and a usage that [llm.Estimate] counts.
+	// why it stopped, and a usage that [llm.Estimate] counts. A [Server] adds its
+	// Message.Raw as what only one provider has: members of the message for
+	// OpenAI, an object; blocks in front of the others for Anthropic, a list.
 	Response *llm.Response
 	// Err is why there is no answer. Of an [*llm.Error] a [Server] makes the
 	// response that a provider gives: its Status and After, or the status that
@@ -24,6 +27,8 @@ type Step struct {
 
 	// Wait is how long the model thinks before it says anything.
 	Wait time.Duration
+	// Pause is how long it thinks between two parts of what it streams.
+	Pause time.Duration
 	// Cut ends the answer after half of its text and half of the arguments of
 	// its calls, as a broken connection does.
 	Cut bool
@@ -46,13 +51,14 @@ func Call(calls ...llm.ToolCall) Step {
 // Fail does not answer.
 func Fail(err error) Step { return Step{Err: err} }
 
-// answer is what a step says to a request, complete.
+// answer is what a step says to a request, complete. An error beside an answer
+// breaks that off.
 func (s Step) answer(r *llm.Request, provider string) (*llm.Response, error) {
 	res, err := s.Response, s.Err
 	if s.Do != nil {
 		res, err = s.Do(r)
 	}
-	if err != nil || res == nil {
+	if res == nil {
 		return nil, err
 	}
 	out := *res
@@ -75,5 +81,5 @@ func (s Step) answer(r *llm.Request, provider string) (*llm.Response, error) {
 	case out.Usage == llm.Usage{}:
 		out.Usage = llm.Usage{Known: true, Input: r.Estimate(), Output: out.Message.Estimate()}
 	}
-	return &out, nil
+	return &out, err
 }

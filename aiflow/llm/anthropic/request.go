@@ -1,0 +1,170 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/wire"
+)
+
+// params is a request in the provider's words.
+func (m *Model) params(call wire.Call, r *llm.Request) (p anthropic.MessageNewParams, err error) {
+	p.Model, p.MaxTokens = r.Model, int64(r.MaxTokens)
+	if p.MaxTokens <= 0 {
+		p.MaxTokens = llm.DefaultMaxTokens
+	}
+	if r.Temperature != nil {
+		p.Temperature = anthropic.Float(min(*r.Temperature, 1)) // their scale ends there
+	}
+	system := r.System
+	if r.Schema != nil {
+		schema, fits, err := formatOf(r.Schema)
+		switch {
+		case err != nil:
+			return p, call.Refuse("the schema of the answer is no JSON object")
+		case fits:
+			p.OutputConfig.Format.Schema = schema
+		default:
+			system += "\n\nAnswer with JSON alone that fits this JSON Schema:\n" + string(r.Schema)
+		}
+	}
+	if system != "" {
+		// What comes before the mark, tools and instructions, costs a tenth when it
+		// is read again within minutes; the provider leaves short ones alone.
+		p.System = []anthropic.TextBlockParam{{Text: system, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
+	}
+	if p.Messages, err = m.conversation(call, r); err != nil {
+		return p, err
+	}
+	return p, tools(call, r, &p)
+}
+
+// tools adds what the model may call.
+func tools(call wire.Call, r *llm.Request, p *anthropic.MessageNewParams) error {
+	for _, t := range r.Tools {
+		var schema map[string]any
+		if err := json.Unmarshal(t.Schema, &schema); err != nil || schema == nil {
+			return call.Refuse("the schema of the tool %s is no JSON object", t.Name)
+		}
+		delete(schema, "type") // the library writes it
+		tool := anthropic.ToolParam{Name: t.Name, InputSchema: anthropic.ToolInputSchemaParam{ExtraFields: schema}}
+		if t.Description != "" {
+			tool.Description = anthropic.String(t.Description)
+		}
+		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: &tool})
+	}
+	if len(r.Tools) == 0 {
+		return nil
+	}
+	switch r.Choice {
+	case llm.ChoiceNone:
+		none := anthropic.NewToolChoiceNoneParam()
+		p.ToolChoice.OfNone = &none
+	case llm.ChoiceRequired:
+		p.ToolChoice.OfAny = &anthropic.ToolChoiceAnyParam{}
+	}
+	return nil
+}
+
+// conversation is the messages: those of one role that follow each other are
+// one, so that all results of a turn stand in one message of the user.
+func (m *Model) conversation(call wire.Call, r *llm.Request) (out []anthropic.MessageParam, err error) {
+	for i := range r.Messages {
+		msg, err := m.message(call, &r.Messages[i])
+		if err != nil {
+			return nil, err
+		}
+		if n := len(out); n > 0 && out[n-1].Role == msg.Role {
+			out[n-1].Content = append(out[n-1].Content, msg.Content...)
+			continue
+		}
+		if len(msg.Content) > 0 {
+			out = append(out, msg)
+		}
+	}
+	if len(out) == 0 {
+		return nil, call.Refuse("there is no message to answer")
+	}
+	return out, nil
+}
+
+func (m *Model) message(call wire.Call, msg *llm.Message) (out anthropic.MessageParam, err error) {
+	out.Role = anthropic.MessageParamRoleUser
+	switch msg.Role {
+	case llm.RoleUser:
+		for _, p := range msg.Parts {
+			block, err := blockOf(call, p)
+			if err != nil {
+				return out, err
+			}
+			out.Content = append(out.Content, block...)
+		}
+	case llm.RoleAssistant:
+		out.Role, out.Content = anthropic.MessageParamRoleAssistant, m.assistant(msg)
+	case llm.RoleTool:
+		for _, result := range msg.Results {
+			out.Content = append(out.Content, anthropic.NewToolResultBlock(result.CallID, result.Content, result.IsError))
+		}
+	default:
+		return out, call.Refuse("there is no role %q", msg.Role)
+	}
+	return out, nil
+}
+
+// assistant is what the model said: as it said it, if it was this provider's.
+func (m *Model) assistant(msg *llm.Message) (out []anthropic.ContentBlockParamUnion) {
+	var raw []json.RawMessage
+	if msg.RawProvider == m.provider && json.Unmarshal(msg.Raw, &raw) == nil && len(raw) > 0 {
+		for _, block := range raw {
+			out = append(out, param.Override[anthropic.ContentBlockParamUnion](block))
+		}
+		return out
+	}
+	out = append(out, textOf(msg.Text())...)
+	for _, c := range msg.Calls {
+		out = append(out, anthropic.NewToolUseBlock(c.ID, object(c.Arguments), c.Name))
+	}
+	return out
+}
+
+// textOf is a text; the provider refuses empty ones.
+func textOf(text string) []anthropic.ContentBlockParamUnion {
+	if text == "" {
+		return nil
+	}
+	return []anthropic.ContentBlockParamUnion{anthropic.NewTextBlock(text)}
+}
+
+// object is arguments as they must be sent back.
+func object(arguments string) json.RawMessage {
+	var o map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &o) != nil || o == nil {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(arguments)
+}
+
+// blockOf is a text, an image or a PDF document.
+//
+// Source: https://platform.claude.com/docs/en/build-with-claude/vision and
+// https://platform.claude.com/docs/en/build-with-claude/pdf-support
+func blockOf(call wire.Call, p llm.Part) ([]anthropic.ContentBlockParamUnion, error) {
+	data := base64.StdEncoding.EncodeToString(p.Data)
+	switch p.MediaType {
+	case "":
+		return textOf(p.Text), nil
+	case "image/jpeg", "image/png", "image/gif", "image/webp":
+		return []anthropic.ContentBlockParamUnion{anthropic.NewImageBlockBase64(p.MediaType, data)}, nil
+	case "application/pdf":
+		block := anthropic.NewDocumentBlock(anthropic.Base64PDFSourceParam{Data: data})
+		if p.Name != "" {
+			block.OfDocument.Title = anthropic.String(p.Name)
+		}
+		return []anthropic.ContentBlockParamUnion{block}, nil
+	}
+	return nil, call.Refuse("a file of type %q cannot be shown to the model: JPEG, PNG, GIF, WebP and PDF can", p.MediaType)
+}

@@ -1,0 +1,118 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// formatOf is a schema as the provider takes it for an answer. What it does not
+// know stands in the description instead, so that the model reads it. fits is
+// false for a schema that lives from what it does not know.
+//
+// Source: https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+func formatOf(raw json.RawMessage) (schema map[string]any, fits bool, err error) {
+	if err := json.Unmarshal(raw, &schema); err != nil || schema == nil {
+		return nil, false, fmt.Errorf("reading the schema: %w", err)
+	}
+	schema, fits = reduce(schema, 0)
+	return schema, fits, nil
+}
+
+// known are the keywords that may stay.
+var known = map[string]bool{
+	"type": true, "properties": true, "required": true, "additionalProperties": true, "items": true, "enum": true, "const": true, "anyOf": true,
+	"allOf": true, "$defs": true, "title": true, "description": true, "default": true, "format": true, "minItems": true,
+}
+
+var formats = []any{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
+
+// deepest bounds schemas; one that is deeper is described.
+const deepest = 32
+
+func reduce(in map[string]any, depth int) (map[string]any, bool) {
+	if depth > deepest {
+		return nil, false
+	}
+	if ref, ok := in["$ref"].(string); ok {
+		return map[string]any{"$ref": ref}, depth > 0
+	}
+	out, told := map[string]any{}, []string{}
+	for _, keyword := range slices.Sorted(maps.Keys(in)) {
+		v := in[keyword]
+		switch {
+		case keyword == "$schema" || keyword == "$id" || keyword == "$comment":
+		case keyword == "oneOf":
+			out["anyOf"] = v
+		case !known[keyword], keyword == "format" && !slices.Contains(formats, v), keyword == "minItems" && v != 0.0 && v != 1.0:
+			told = append(told, fmt.Sprintf("%s: %s", keyword, encode(v)))
+		default:
+			out[keyword] = v
+		}
+	}
+	if len(told) > 0 {
+		about, _ := out["description"].(string)
+		out["description"] = strings.TrimSpace(about + "\n" + strings.Join(told, ", "))
+	}
+	return out, reduceParts(out, depth) && shaped(out)
+}
+
+// reduceParts reduces the schemas inside of one.
+func reduceParts(s map[string]any, depth int) bool {
+	fits := true
+	sub := func(v any) any {
+		m, ok := v.(map[string]any)
+		if !ok {
+			fits = false
+			return v
+		}
+		m, ok = reduce(m, depth+1)
+		fits = fits && ok
+		return m
+	}
+	for _, keyword := range []string{"properties", "$defs"} {
+		if named, ok := s[keyword].(map[string]any); ok {
+			for name, v := range named {
+				named[name] = sub(v)
+			}
+		}
+	}
+	for _, keyword := range []string{"anyOf", "allOf"} {
+		if list, ok := s[keyword].([]any); ok {
+			for i, v := range list {
+				list[i] = sub(v)
+			}
+		}
+	}
+	if items, ok := s["items"]; ok {
+		s["items"] = sub(items)
+	}
+	return fits
+}
+
+// shaped says whether a schema has a shape. Objects may have the properties
+// that it names and no others, which is no use when it names none.
+func shaped(s map[string]any) bool {
+	if s["type"] == "object" {
+		named, _ := s["properties"].(map[string]any)
+		more := s["additionalProperties"]
+		s["additionalProperties"] = false
+		return len(named) > 0 && (more == nil || more == false)
+	}
+	for _, keyword := range []string{"type", "anyOf", "allOf", "enum", "const"} {
+		if _, ok := s[keyword]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func encode(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "?"
+	}
+	return string(b)
+}

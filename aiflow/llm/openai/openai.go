@@ -1,0 +1,138 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/wire"
+)
+
+// Options say where the models are.
+type Options struct {
+	// BaseURL is the address with its version, as providers give it.
+	// "": https://api.openai.com/v1.
+	BaseURL string
+	// Key is the API key. "": none is sent, as servers of one's own want it.
+	Key string
+	// Provider is the name that answers and errors give. "": openai.
+	Provider string
+	// Timeout is how long one call may take. 0: 5 minutes.
+	Timeout time.Duration
+	// Client makes the connections; its redirects are not followed. nil: one
+	// without a proxy.
+	Client *http.Client
+}
+
+// Model is a [llm.Model] and [llm.Embedder] of all models that a server has. It is safe for
+// concurrent use.
+type Model struct {
+	chat       openai.ChatCompletionService
+	models     openai.ModelService
+	embeddings openai.EmbeddingService
+	provider   string
+	timeout    time.Duration
+	own        bool // it is OpenAI's own server, or Azure's
+}
+
+// New returns the models of a server. It asks for nothing yet.
+func New(o *Options) (*Model, error) {
+	var opts Options
+	if o != nil {
+		opts = *o
+	}
+	if opts.BaseURL == "" {
+		opts.BaseURL = "https://api.openai.com/v1"
+	}
+	u, err := url.Parse(opts.BaseURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("openai: Options.BaseURL must be an absolute http or https URL")
+	}
+	m := &Model{provider: opts.Provider, timeout: opts.Timeout}
+	if m.provider == "" {
+		m.provider = "openai"
+	}
+	if m.timeout <= 0 {
+		m.timeout = 5 * time.Minute
+	}
+	host := strings.ToLower(u.Hostname())
+	m.own = host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com")
+	// The services are made one by one: a client of the library would read keys,
+	// addresses and headers from the environment.
+	settings := []option.RequestOption{
+		option.WithBaseURL(opts.BaseURL), option.WithHTTPClient(wire.Client(opts.Client, m.provider)), option.WithMaxRetries(0),
+		option.WithAPIKey(opts.Key),
+	}
+	if opts.Key == "" {
+		settings = append(settings, option.WithHeaderDel("Authorization"))
+	}
+	m.chat, m.models, m.embeddings = openai.NewChatCompletionService(settings...), openai.NewModelService(settings...), openai.NewEmbeddingService(settings...)
+	return m, nil
+}
+
+// List names the models of the server.
+func (m *Model) List(ctx context.Context) ([]llm.Offer, error) {
+	call := wire.Call{Provider: m.provider}
+	inner, cancel := context.WithTimeout(ctx, m.timeout)
+	defer cancel()
+	page, err := m.models.List(inner)
+	if err != nil {
+		return nil, call.Failure(ctx, err)
+	}
+	out := make([]llm.Offer, 0, len(page.Data))
+	for _, offered := range page.Data {
+		if offered.ID != "" {
+			out = append(out, llm.Offer{Name: offered.ID})
+		}
+	}
+	return out, nil
+}
+
+// Generate asks a model once.
+func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
+	call := wire.Call{Provider: m.provider, Model: r.Model}
+	params, err := m.params(call, r)
+	if err != nil {
+		return nil, err
+	}
+	inner, cancel := context.WithTimeout(ctx, m.timeout)
+	defer cancel()
+	a := &answer{}
+	if r.OnText == nil {
+		whole, err := m.chat.New(inner, params)
+		if err != nil {
+			return nil, call.Failure(ctx, err)
+		}
+		if err := a.read(whole); err != nil {
+			return nil, call.Failure(ctx, err)
+		}
+		return a.response(call)
+	}
+	err = a.follow(m.chat.NewStreaming(inner, params), func(part string) {
+		call.Streamed = true
+		r.OnText(part)
+	})
+	call.Usage = a.usage
+	var said *ssestream.StreamError
+	var broken *llm.Error
+	switch {
+	case errors.As(err, &said):
+		err = wire.Refusal(m.provider, 0, nil, said.Event.Data)
+	case err == nil && a.finish == "":
+		err = call.Cut()
+	case errors.As(err, &broken) && broken.Code == llm.CodeCut && a.finish != "":
+		err = nil // it was complete before it broke off
+	}
+	if err != nil {
+		return nil, call.Failure(ctx, err)
+	}
+	return a.response(call)
+}
