@@ -37,6 +37,12 @@ func (s *Server) flowRunRoutes(a *api) {
 		id: "Aiflow_Cancel", method: http.MethodPost, path: path + "/cancel", summary: "End a run", errors: ended,
 	}, auth.FlowsManage, s.cancelRun)
 	register(a, operation{
+		id: "Aiflow_Retry", method: http.MethodPost, path: path + "/retry", summary: "Have a failed run go on with the step that failed",
+		about: "What it did before stays done. A call that must not be made twice, and may have been made, is made again only with `repeat`; it has the " +
+			"`Idempotency-Key` of its first attempt. 409 if the run did not fail by an error, or another one is active in its chat. Answers after the turn, at the latest after 10 s.",
+		errors: ended,
+	}, auth.FlowsManage, s.retryRun)
+	register(a, operation{
 		id: "Aiflow_Event", method: http.MethodPost, path: path + "/event", summary: "Give a run an event that it waits for", errors: ended,
 	}, auth.FlowsManage, s.tellRun)
 	register(a, operation{
@@ -157,6 +163,18 @@ type runAction struct {
 
 func (s *Server) cancelRun(ctx context.Context, c call, in *runAction) (runView, error) {
 	r, err := s.flows(c).Cancel(ctx, in.ID)
+	return viewRun(r), err
+}
+
+type runRetry struct {
+	ID   string `path:"runId" maxLength:"64" doc:"Id of the run."`
+	Body *struct {
+		Repeat bool `json:"repeat,omitempty" doc:"Make a call again that must not be made twice, and may have been made."`
+	} `json:"body,omitempty"`
+}
+
+func (s *Server) retryRun(ctx context.Context, c call, in *runRetry) (runView, error) {
+	r, err := s.flows(c).Retry(ctx, in.ID, in.Body != nil && in.Body.Repeat)
 	return viewRun(r), err
 }
 

@@ -112,6 +112,7 @@ var permissions = map[string]string{
 	"GET /aiflow/run":                             string(auth.FlowsManage),
 	"GET /aiflow/run/{runId}":                     string(auth.FlowsManage),
 	"POST /aiflow/run/{runId}/cancel":             string(auth.FlowsManage),
+	"POST /aiflow/run/{runId}/retry":              string(auth.FlowsManage),
 	"POST /aiflow/run/{runId}/event":              string(auth.FlowsManage),
 	"POST /aiflow/run/{runId}/approve":            string(auth.FlowsManage),
 	"POST /aiflow/credential":                     string(auth.FlowsManage),

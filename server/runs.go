@@ -107,7 +107,7 @@ func viewRun(r runtime.Run) runView {
 type runDetail struct {
 	runView
 	Steps     []stepView          `json:"steps" nullable:"false" doc:"The last 1,000."`
-	Sent      []messaging.Message `json:"sent" nullable:"false" doc:"The messages that it sent."`
+	Sent      []messaging.Message `json:"sent" nullable:"false" doc:"The last 1,000 messages that it sent."`
 	Variables map[string]any      `json:"variables" nullable:"false" doc:"As they are now, or were last; secret ones are left out."`
 }
 
@@ -141,12 +141,16 @@ type stepView struct {
 	Out        map[string]any     `json:"out" nullable:"false" doc:"What it made."`
 	Error      *flow.Error        `json:"error"`
 	Warning    *string            `json:"warning" doc:"What the node passed over."`
+	Retry      *int               `json:"retry" doc:"Counts the retries of the run, on the first step after one; else null."`
 }
 
 func viewStep(r runtime.Step) stepView {
 	v := stepView{
 		Seq: r.Seq, Node: r.Node, Type: r.Type, Output: orNull(r.Output), Path: r.Path, At: messaging.UnixTime{Time: r.At},
 		DurationMs: r.Duration.Milliseconds(), In: r.In, Out: r.Out, Error: r.Error, Warning: orNull(r.Warning),
+	}
+	if r.Retry > 0 {
+		v.Retry = &r.Retry
 	}
 	if v.Path == nil {
 		v.Path = []string{}
@@ -224,6 +228,12 @@ func runProblem(err error) *Problem {
 		return problem(codeNotFound, "there is no such run")
 	case errors.Is(err, runtime.ErrEnded):
 		return problem(codeConflict, "the run has ended")
+	case errors.Is(err, runtime.ErrNotFailed):
+		return problem(codeConflict, "the run did not fail, or there is no step with which it could go on")
+	case errors.Is(err, runtime.ErrBusy):
+		return problem(codeConflict, "another run is active in the chat")
+	case errors.Is(err, runtime.ErrRepeat):
+		return problem(codeConflict, "the call that failed may have been made, and must not be made twice: say repeat to make it again")
 	}
 	return nil
 }

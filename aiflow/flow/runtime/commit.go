@@ -222,7 +222,7 @@ func (w *work) trace(ctx context.Context) error {
 		return nil
 	}
 	err := w.r.db.Insert(ctx, w.tx, `INSERT INTO flow_step (run, body)`, []string{"BIGINT", "TEXT"}, values)
-	if err == nil && w.t.out.State.Steps > maxSteps {
+	if before := w.t.out.State.Rows - len(w.t.out.Trace); err == nil && w.t.out.State.Rows/forgetEvery > max(before, 2*maxSteps)/forgetEvery {
 		err = w.forget(ctx)
 	}
 	if err != nil {
@@ -230,6 +230,9 @@ func (w *work) trace(ctx context.Context) error {
 	}
 	return nil
 }
+
+// forgetEvery is after how many rows of a trace the older ones are dropped.
+const forgetEvery = 500
 
 // forget drops the steps that nobody is shown: a flow that goes round and
 // round would fill the disk.

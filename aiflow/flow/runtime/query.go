@@ -85,7 +85,7 @@ func (a *Account) Run(ctx context.Context, id string) (Run, error) {
 type Detail struct {
 	Run
 	Steps     []Step
-	Sent      []string       // ids of the messages that it sent, in order
+	Sent      []string       // ids of the last 1,000 messages that it sent, in order
 	Variables map[string]any // of the flow, as they are now or were last; secret ones are left out
 }
 
@@ -99,6 +99,9 @@ type Step struct {
 // at most two rows.
 const maxSteps = 1000
 
+// maxSent bounds the messages of a [Detail].
+const maxSent = 1000
+
 // Detail returns one run with its last 1,000 steps, or [ErrNotFound].
 func (a *Account) Detail(ctx context.Context, id string) (Detail, error) {
 	row, err := a.row(ctx, id)
@@ -109,7 +112,8 @@ func (a *Account) Detail(ctx context.Context, id string) (Detail, error) {
 	if err := a.steps(ctx, row, &d); err != nil {
 		return Detail{}, err
 	}
-	err = a.r.db.SelectContext(ctx, &d.Sent, `SELECT message FROM flow_sent WHERE run = $1 ORDER BY id`, row.Seq)
+	err = a.r.db.SelectContext(ctx, &d.Sent, `SELECT message FROM (SELECT id, message FROM flow_sent WHERE run = $1 ORDER BY id DESC LIMIT $2) s
+		ORDER BY id`, row.Seq, maxSent)
 	if err != nil {
 		return Detail{}, fmt.Errorf("reading the messages of a run: %w", err)
 	}
