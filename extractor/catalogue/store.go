@@ -203,3 +203,16 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 	a.changed()
 	return err
 }
+
+// Kinds are the kinds of all extractors, by id.
+func (a *Account) Kinds(ctx context.Context, q sqlx.QueryerContext) (map[string]string, error) {
+	var rows []struct{ ID, Kind string }
+	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT id, kind FROM extractor_item WHERE account = $1`, a.id); err != nil {
+		return nil, fmt.Errorf("listing extractors: %w", err)
+	}
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Kind
+	}
+	return out, nil
+}
