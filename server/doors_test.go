@@ -240,6 +240,8 @@ var namesOther = []string{"chatId", "stepId"}
 // within are filters by ids: one that leads nowhere finds nothing.
 var within = map[string]int{
 	"GET /references/deliveries query.messageId": 200, // an empty list
+	"GET /aiusage/rollup query.reference":        200, // nothing
+	"GET /aiusage/detail query.reference":        200, // an empty list
 }
 
 // isID says whether a member or parameter names something that belongs to an

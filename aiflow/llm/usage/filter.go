@@ -19,7 +19,14 @@ type Filter struct {
 
 // where are the conditions of a filter for an account, and their arguments.
 func (f *Filter) where(account string) (string, []any) {
-	where, args := `account = $1 AND at_us >= $2 AND at_us < $3`, []any{account, database.Micros(f.From), database.Micros(f.To)}
+	where, args := f.whenever(account)
+	n := len(args)
+	return fmt.Sprintf(`%s AND at_us >= $%d AND at_us < $%d`, where, n+1, n+2), append(args, database.Micros(f.From), database.Micros(f.To))
+}
+
+// whenever is where without the times.
+func (f *Filter) whenever(account string) (string, []any) {
+	where, args := `account = $1`, []any{account}
 	for _, c := range []struct {
 		column string
 		value  any

@@ -2,7 +2,6 @@ package usage_test
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -222,7 +221,7 @@ func FuzzParsePrices(f *testing.F) {
 		items, err := usage.ParsePrices([]byte(text))
 		var bad *usage.Invalid
 		if err != nil {
-			require.True(t, errors.As(err, &bad))
+			require.ErrorAs(t, err, &bad)
 			return
 		}
 		b, err := json.Marshal(map[string]any{"items": items})

@@ -96,6 +96,7 @@ func (a *Account) Rollup(ctx context.Context, r Report) (Rollup, error) {
 	}
 	q := query{db: a.l.db, groups: g}
 	q.where, q.args = r.where(a.id)
+	q.whenever, q.any = r.whenever(a.id)
 	out := Rollup{Items: []Row{}}
 	switch {
 	case len(g.times) == 0:
@@ -131,6 +132,10 @@ type query struct {
 	groups groups
 	where  string
 	args   []any
+	// whenever and any are where and args without the times, for queries that
+	// have those of buckets: a database uses one pair of bounds.
+	whenever string
+	any      []any
 }
 
 // group is a row of a query.
@@ -201,7 +206,7 @@ func (q *query) inBuckets(ctx context.Context, bs []bucket, column, and string, 
 	var found []group
 	err := q.db.SelectContext(ctx, &found, `SELECT bucket.column1 AS bucket, `+column+` AS key, `+sums+`
 		FROM (VALUES `+list.String()[1:]+`) AS bucket CROSS JOIN usage_call
-		WHERE `+q.where+` AND at_us >= bucket.column2 AND at_us < bucket.column3`+and+` GROUP BY 1, 2`+limit, append(slices.Clone(q.args), more...)...)
+		WHERE `+q.whenever+` AND at_us >= bucket.column2 AND at_us < bucket.column3`+and+` GROUP BY 1, 2`+limit, append(slices.Clone(q.any), more...)...)
 	return found, err
 }
 
@@ -285,7 +290,7 @@ func (q *query) shown(ctx context.Context, bs []bucket) ([]string, []group, erro
 	for i, key := range seen {
 		values[i] = key
 	}
-	in, more := q.db.Dialect.In(column, len(q.args)+1, values)
+	in, more := q.db.Dialect.In(column, len(q.any)+1, values)
 	found, err := q.inBuckets(ctx, times, column, " AND "+in, more)
 	return keys, found, err
 }

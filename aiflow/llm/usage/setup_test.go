@@ -117,3 +117,15 @@ func (f fixture) records(t testing.TB, filter usage.Filter) []usage.Record {
 type scripted func(r *llm.Request) (*llm.Response, error)
 
 func (s scripted) Generate(_ context.Context, r *llm.Request) (*llm.Response, error) { return s(r) }
+
+// run runs the ledger until the returned function is called.
+func (f fixture) run(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	return func() {
+		cancel()
+		require.NoError(t, <-done)
+	}
+}

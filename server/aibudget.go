@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// budgetRoutes bound what calls of models may take.
+func (s *Server) budgetRoutes(a *api) {
+	register(a, operation{
+		id: "Usage_Budgets", method: http.MethodGet, path: "/aiusage/budget", summary: "Show the budgets for language models, and what is spent of them",
+	}, auth.UsageRead, s.showBudgets)
+	register(a, operation{
+		id: "Usage_SetBudgets", method: http.MethodPut, path: "/aiusage/budget", summary: "Set the budgets for language models",
+		about: "Replaces all of them; what was spent before counts. A call must fit every budget that is for it, by the most that it can take: else it is not made, " +
+			"and its node goes on with its fallback or its error output. The budget of a `project`, `flow` or `chat` without an id is for each of them by itself. A " +
+			"model whose price is not known counts only against `tokens`, or is refused with `unpriced: refuse`.",
+		errors: []int{http.StatusNotFound},
+	}, auth.UsersManage, s.setBudgets)
+}
+
+// BudgetItem is a budget for calls of models.
+type BudgetItem struct {
+	Scope     usage.Scope          `json:"scope" enum:"account,project,flow,chat"`
+	ProjectID string               `json:"projectId,omitempty" maxLength:"64" doc:"Of one project; without it each."`
+	FlowID    string               `json:"flowId,omitempty" maxLength:"64" doc:"Of one flow; without it each."`
+	Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"The line of chatId."`
+	ChatID    string               `json:"chatId,omitempty" maxLength:"512" doc:"Of one chat; without it each."`
+	Period    usage.Period         `json:"period" enum:"day,month,total" doc:"When it begins anew."`
+	Timezone  string               `json:"timezone,omitempty" maxLength:"64" default:"UTC" doc:"IANA name: whose days and months."`
+	Cost      *microUSD            `json:"cost,omitempty" doc:"The most that calls may cost. At least one of cost and tokens is there."`
+	Tokens    *int64               `json:"tokens,omitempty" minimum:"0" maximum:"1000000000000000000" doc:"The most tokens, of input and output together."`
+	Unpriced  string               `json:"unpriced,omitempty" enum:"allow,refuse" default:"allow" doc:"What becomes of calls of models whose price is not known."`
+}
+
+type budgetState struct {
+	BudgetItem
+	SpentCost   *microUSD           `json:"spentCost" doc:"With what calls under way reserve; null: it is for each of something."`
+	SpentTokens *int64              `json:"spentTokens" doc:"As spentCost."`
+	Until       *messaging.UnixTime `json:"until" doc:"When it begins anew; null: never."`
+}
+
+type budgets struct {
+	Items []budgetState `json:"items"`
+}
+
+func (s *Server) showBudgets(ctx context.Context, c call, _ *struct{}) (budgets, error) {
+	bs, err := s.Usage.For(c.Account).Budgets(ctx)
+	v := budgets{make([]budgetState, len(bs))}
+	for i, b := range bs {
+		v.Items[i] = budgetState{viewBudget(b.Budget), (*microUSD)(b.Spent), b.SpentTokens, timeOrNull(b.Until)}
+	}
+	return v, err
+}
+
+func viewBudget(b usage.Budget) BudgetItem {
+	v := BudgetItem{
+		Scope: b.Scope, Reference: provider.ReferenceID(b.Reference), Period: b.Period, Timezone: b.Timezone, Cost: (*microUSD)(b.Cost), Tokens: b.Tokens, Unpriced: "allow",
+	}
+	if b.RefuseUnpriced {
+		v.Unpriced = "refuse"
+	}
+	switch b.Scope {
+	case usage.ScopeProject:
+		v.ProjectID = b.ID
+	case usage.ScopeFlow:
+		v.FlowID = b.ID
+	case usage.ScopeChat:
+		v.ChatID = b.ID
+	}
+	return v
+}
+
+type setBudgets struct {
+	Body struct {
+		Items []BudgetItem `json:"items" maxItems:"200" nullable:"false"`
+	}
+}
+
+func (s *Server) setBudgets(ctx context.Context, c call, in *setBudgets) (budgets, error) {
+	bs := make([]usage.Budget, len(in.Body.Items))
+	for i := range in.Body.Items {
+		var err error
+		if bs[i], err = in.Body.Items[i].budget(fmt.Sprintf("body.items[%d].", i)); err != nil {
+			return budgets{}, err
+		}
+	}
+	if err := usage.CheckBudgets(bs); err != nil {
+		return budgets{}, err
+	}
+	for i := range bs {
+		if err := s.findBudget(ctx, c.Account, &bs[i], fmt.Sprintf("body.items[%d].", i)); err != nil {
+			return budgets{}, err
+		}
+	}
+	if err := s.Usage.For(c.Account).SetBudgets(ctx, bs); err != nil {
+		return budgets{}, err
+	}
+	return s.showBudgets(ctx, c, nil)
+}
+
+// budget refuses an id of another scope.
+func (v *BudgetItem) budget(at string) (usage.Budget, error) {
+	b := usage.Budget{
+		Scope: v.Scope, Reference: int64(v.Reference), Period: v.Period, Timezone: v.Timezone, Cost: (*int64)(v.Cost), Tokens: v.Tokens, RefuseUnpriced: v.Unpriced == "refuse",
+	}
+	for _, id := range []struct {
+		scope       usage.Scope
+		name, value string
+	}{{usage.ScopeProject, "projectId", v.ProjectID}, {usage.ScopeFlow, "flowId", v.FlowID}, {usage.ScopeChat, "chatId", v.ChatID}} {
+		switch {
+		case id.scope == v.Scope:
+			b.ID = id.value
+		case id.value != "":
+			return b, invalid(at+id.name, "is not for this scope")
+		}
+	}
+	return b, nil
+}
+
+// findBudget makes sure that what a budget is for is there. A chat is named in
+// one way from then on.
+func (s *Server) findBudget(ctx context.Context, account string, b *usage.Budget, at string) (err error) {
+	if b.ID == "" {
+		return nil
+	}
+	switch b.Scope {
+	case usage.ScopeProject:
+		if _, err = s.Flows.For(account).Project(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
+			return nowhere(at+"projectId", "names no project")
+		}
+	case usage.ScopeFlow:
+		if _, err = s.Flows.For(account).Flow(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
+			return nowhere(at+"flowId", "names no flow")
+		}
+	case usage.ScopeChat:
+		if _, b.ID, err = s.Messaging.For(account).ChatKey(ctx, provider.ReferenceID(b.Reference), b.ID); errors.Is(err, messaging.ErrNotFound) {
+			return nowhere(at+"reference", "names no line")
+		}
+	}
+	return err
+}

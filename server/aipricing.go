@@ -1,0 +1,163 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// pricingRoutes are the prices by which calls of models are counted.
+func (s *Server) pricingRoutes(a *api) {
+	register(a, operation{
+		id: "Usage_Pricing", method: http.MethodGet, path: "/aiusage/pricing", summary: "Show the prices that the account has set",
+		about: "They go before those of `sources`, which hold for every account: a file of the operator's, and the built-in table.",
+	}, auth.UsageRead, s.showPricing)
+	register(a, operation{
+		id: "Usage_SetPricing", method: http.MethodPut, path: "/aiusage/pricing", summary: "Set prices of the account's own",
+		about: "Replaces all of them. They hold for calls from now on; POST /aiusage/reprice is for those before. A model is found by the name that the provider " +
+			"gives it in its answer, then by that without a date at its end (-2026-01-05, -20260105).",
+		login: true,
+	}, auth.UsersManage, s.setPricing)
+	register(a, operation{
+		id: "Usage_Reprice", method: http.MethodPost, path: "/aiusage/reprice", summary: "Price calls again by the prices of now",
+		about: "`changed` counts the calls whose cost, or the reason for it, is another than before: a second time it is 0.",
+	}, auth.UsersManage, s.reprice)
+}
+
+// PriceRates are prices by kind of token.
+type PriceRates struct {
+	Input        *rate `json:"input,omitempty" doc:"Required, unless there is sameAs."`
+	Output       *rate `json:"output,omitempty" doc:"Required, unless there is sameAs."`
+	CachedInput  *rate `json:"cachedInput,omitempty" doc:"Input that was read from a cache. Without it such input counts like any other, and the cost is an estimate."`
+	CacheWrite   *rate `json:"cacheWrite,omitempty" doc:"Input that was written to a cache. Without it a call with such input has no cost."`
+	CacheWrite1h *rate `json:"cacheWrite1h,omitempty" doc:"As cacheWrite, of what is kept for an hour."`
+	Reasoning    *rate `json:"reasoning,omitempty" doc:"Output that is not shown; without it as output."`
+}
+
+type priceTier struct {
+	Over int64 `json:"over" minimum:"1" maximum:"1000000000" doc:"Tokens of input: calls that have more cost this, all of them."`
+	PriceRates
+}
+
+type priceItem struct {
+	Provider string `json:"provider" minLength:"1" maxLength:"64" example:"openai"`
+	Model    string `json:"model" minLength:"1" maxLength:"200" example:"gpt-5"`
+	PriceRates
+	Tiers  []priceTier `json:"tiers,omitempty" maxItems:"8" nullable:"false" doc:"By over, ascending."`
+	SameAs string      `json:"sameAs,omitempty" maxLength:"265" doc:"provider/model: another model whose prices these are. It takes no prices beside it." example:"openai/gpt-5"`
+}
+
+type pricing struct {
+	Items   []priceItem   `json:"items"`
+	Sources []priceSource `json:"sources"`
+}
+
+type priceSource struct {
+	Source  string `json:"source" doc:"file or built-in."`
+	Version string `json:"version" example:"2026-07-02"`
+	Models  int    `json:"models"`
+}
+
+func (s *Server) showPricing(ctx context.Context, c call, _ *struct{}) (pricing, error) {
+	items, err := s.Usage.For(c.Account).Pricing(ctx)
+	v := pricing{make([]priceItem, len(items)), []priceSource{}}
+	for i, p := range items {
+		v.Items[i] = viewPrice(p)
+	}
+	for _, source := range s.Usage.Sources() {
+		v.Sources = append(v.Sources, priceSource{source.Name, source.Version, source.Models})
+	}
+	return v, err
+}
+
+func viewPrice(p usage.Price) priceItem {
+	v := priceItem{Provider: p.Provider, Model: p.Model, SameAs: p.SameAs}
+	if p.SameAs != "" {
+		return v
+	}
+	v.PriceRates = viewRates(p.Rates)
+	for _, t := range p.Tiers {
+		v.Tiers = append(v.Tiers, priceTier{t.Over, viewRates(t.Rates)})
+	}
+	return v
+}
+
+func viewRates(r usage.Rates) PriceRates {
+	return PriceRates{
+		(*rate)(&r.Input), (*rate)(&r.Output), (*rate)(r.CachedInput), (*rate)(r.CacheWrite), (*rate)(r.CacheWrite1h), (*rate)(r.Reasoning),
+	}
+}
+
+type setPricing struct {
+	Body struct {
+		Items []priceItem `json:"items" maxItems:"1000" nullable:"false"`
+	}
+}
+
+func (s *Server) setPricing(ctx context.Context, c call, in *setPricing) (pricing, error) {
+	items := make([]usage.Price, len(in.Body.Items))
+	for i := range in.Body.Items {
+		var err error
+		if items[i], err = in.Body.Items[i].price(fmt.Sprintf("body.items[%d]", i)); err != nil {
+			return pricing{}, err
+		}
+	}
+	if err := s.Usage.For(c.Account).SetPricing(ctx, items); err != nil {
+		return pricing{}, err
+	}
+	return s.showPricing(ctx, c, nil)
+}
+
+func (v *priceItem) price(at string) (usage.Price, error) {
+	p := usage.Price{Provider: v.Provider, Model: v.Model, SameAs: v.SameAs}
+	if v.SameAs != "" && v.PriceRates != (PriceRates{}) {
+		return p, invalid(at+".sameAs", "takes no prices beside it")
+	}
+	if v.SameAs != "" && len(v.Tiers) == 0 {
+		return p, nil
+	}
+	var err error
+	if p.Rates, err = v.rates(at); err != nil {
+		return p, err
+	}
+	for i, t := range v.Tiers {
+		rates, err := t.rates(fmt.Sprintf("%s.tiers[%d]", at, i))
+		if err != nil {
+			return p, err
+		}
+		p.Tiers = append(p.Tiers, usage.Tier{Over: t.Over, Rates: rates})
+	}
+	return p, nil
+}
+
+func (v *PriceRates) rates(at string) (usage.Rates, error) {
+	switch {
+	case v.Input == nil:
+		return usage.Rates{}, invalid(at+".input", "is required")
+	case v.Output == nil:
+		return usage.Rates{}, invalid(at+".output", "is required")
+	}
+	return usage.Rates{
+		Input: usage.Rate(*v.Input), Output: usage.Rate(*v.Output), CachedInput: (*usage.Rate)(v.CachedInput), CacheWrite: (*usage.Rate)(v.CacheWrite),
+		CacheWrite1h: (*usage.Rate)(v.CacheWrite1h), Reasoning: (*usage.Rate)(v.Reasoning),
+	}, nil
+}
+
+type reprice struct {
+	Body struct {
+		From int64 `json:"from,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: calls begun then or later; 0: all."`
+		To   int64 `json:"to,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: calls begun before; 0: all."`
+	}
+}
+
+type repriced struct {
+	Changed int `json:"changed"`
+}
+
+func (s *Server) reprice(ctx context.Context, c call, in *reprice) (repriced, error) {
+	n, err := s.Usage.For(c.Account).Reprice(ctx, instant(in.Body.From), instant(in.Body.To))
+	return repriced{n}, err
+}

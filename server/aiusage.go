@@ -1,0 +1,197 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// usageRoutes show what models were used and what that cost.
+func (s *Server) usageRoutes(a *api) {
+	register(a, operation{
+		id: "Usage_Rollup", method: http.MethodGet, path: "/aiusage/rollup", summary: "Sum calls of language models",
+		about: "By one or two groups. Hours, days, weeks and months are those of `timezone`; each between `from` and `to` has its row, for each value of the " +
+			"other group, and they are in order. Other groups begin with the dearest. There are at most 5,000 rows: `truncated` says that some are left out, " +
+			"`total` is of all calls. `cost` is of the calls that have one, and so the least they cost where `unpricedCalls` is not 0.",
+	}, auth.UsageRead, s.usageRollup)
+	register(a, operation{
+		id: "Usage_Detail", method: http.MethodGet, path: "/aiusage/detail", summary: "List calls of language models, the newest first",
+		about: "Every call stands here from before it is made. What was asked and answered is not kept.",
+	}, auth.UsageRead, s.usageDetail)
+	register(a, operation{
+		id: "Usage_MissingPricing", method: http.MethodGet, path: "/aiusage/missing-pricing", summary: "List models without a price that were used",
+		about: "Those with most calls first. PUT /aiusage/pricing gives them prices, POST /aiusage/reprice their calls a cost.",
+	}, auth.UsageRead, s.missingPricing)
+}
+
+// usageProblem translates the errors of package usage.
+func usageProblem(err error) *Problem {
+	var bad *usage.Invalid
+	var over *usage.Exceeded
+	switch {
+	case errors.As(err, &bad):
+		return invalid("body."+bad.Field, bad.Message)
+	case errors.As(err, &over):
+		return problem(codeBudgetExceeded, over.Error())
+	}
+	return nil
+}
+
+// inUsageQuery says that what err names stands in the query.
+func inUsageQuery(err error) error {
+	var bad *usage.Invalid
+	if errors.As(err, &bad) {
+		return invalid("query."+bad.Field, bad.Message)
+	}
+	return err
+}
+
+// UsageFilter chooses calls of models.
+type UsageFilter struct {
+	From      int64  `query:"from" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: begun then or later; 0: 30 days before to."`
+	To        int64  `query:"to" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: begun before; 0: now."`
+	Reference int64  `query:"reference" minimum:"0" doc:"Only calls in chats of this line."`
+	Chat      string `query:"chat" maxLength:"512" doc:"Only calls in this chat, by its chatId."`
+	Feature   string `query:"feature" maxLength:"64" doc:"Only calls for this: assistant, agent, extractor, draft, knowledge, …"`
+	Flow      string `query:"flow" maxLength:"64" doc:"Only calls of this flow, by id."`
+	Run       string `query:"run" maxLength:"64" doc:"Only calls of this run, by id."`
+	User      string `query:"user" maxLength:"64" doc:"Only calls that this user asked for, by id."`
+	Provider  string `query:"provider" maxLength:"64" example:"openai"`
+	Model     string `query:"model" maxLength:"200" doc:"The model that answered, as the provider calls it."`
+}
+
+func (f *UsageFilter) filter() usage.Filter {
+	return usage.Filter{
+		From: instant(f.From), To: instant(f.To), Reference: f.Reference, ChatID: f.Chat, Feature: f.Feature, Flow: f.Flow, Run: f.Run,
+		User: f.User, Provider: f.Provider, Model: f.Model,
+	}
+}
+
+type rollupInput struct {
+	UsageFilter
+	GroupBy  []string `query:"groupBy" default:"day" minItems:"1" maxItems:"2" enum:"hour,day,week,month,model,provider,reference,feature,flow,run,chat,user" doc:"One or two, divided by a comma."`
+	Timezone string   `query:"timezone" default:"UTC" maxLength:"64" doc:"IANA name." example:"Europe/Berlin"`
+}
+
+// UsageSum is what calls took together.
+type UsageSum struct {
+	Calls             int64    `json:"calls"`
+	Errors            int64    `json:"errors"`
+	InputTokens       int64    `json:"inputTokens" doc:"All of the input, cached or not."`
+	CachedInputTokens int64    `json:"cachedInputTokens"`
+	OutputTokens      int64    `json:"outputTokens" doc:"All of the output, with reasoning."`
+	ReasoningTokens   int64    `json:"reasoningTokens"`
+	Cost              microUSD `json:"cost"`
+	UnpricedCalls     int64    `json:"unpricedCalls" doc:"Calls without a cost."`
+}
+
+func viewSum(s usage.Sum) UsageSum {
+	return UsageSum{s.Calls, s.Errors, s.Input, s.Cached, s.Output, s.Reasoning, microUSD(s.Cost), s.Unpriced}
+}
+
+type usageRow struct {
+	Key  string            `json:"key" doc:"The keys, with a | between two." example:"2026-07-02|gpt-5"`
+	Keys map[string]string `json:"keys" doc:"By group: an hour as 2026-07-02T13:00:00+02:00, a day as 2026-07-02, a week of ISO 8601 as 2026-W27, a month as 2026-07, a chat as 7/ana: its reference and chatId. An empty text: none."`
+	UsageSum
+}
+
+type usageRollup struct {
+	Items     []usageRow `json:"items"`
+	Total     UsageSum   `json:"total"`
+	Truncated bool       `json:"truncated"`
+}
+
+func (s *Server) usageRollup(ctx context.Context, c call, in *rollupInput) (usageRollup, error) {
+	r, err := s.Usage.For(c.Account).Rollup(ctx, usage.Report{Filter: in.filter(), GroupBy: in.GroupBy, Timezone: in.Timezone})
+	v := usageRollup{Items: make([]usageRow, len(r.Items)), Total: viewSum(r.Total), Truncated: r.Truncated}
+	for i, row := range r.Items {
+		keys := make(map[string]string, len(row.Keys))
+		for j, key := range row.Keys {
+			keys[in.GroupBy[j]] = key
+		}
+		v.Items[i] = usageRow{strings.Join(row.Keys, "|"), keys, viewSum(row.Sum)}
+	}
+	return v, inUsageQuery(err)
+}
+
+type detailInput struct {
+	UsageFilter
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+// usageCall is a call of a model.
+type usageCall struct {
+	ID                string             `json:"id"`
+	At                messaging.UnixTime `json:"at" doc:"When it began."`
+	Feature           string             `json:"feature" example:"assistant"`
+	Reference         *int64             `json:"reference"`
+	ChatID            *string            `json:"chatId" doc:"null also once the chat is erased."`
+	ProjectID         *string            `json:"projectId"`
+	FlowID            *string            `json:"flowId"`
+	RunID             *string            `json:"runId"`
+	UserID            *string            `json:"userId" doc:"Who asked; null: a contact, or nobody."`
+	Provider          string             `json:"provider"`
+	Model             string             `json:"model" doc:"That answered; before it has, the one that is asked."`
+	InputTokens       int64              `json:"inputTokens" doc:"All of the input, cached or not."`
+	CachedInputTokens int64              `json:"cachedInputTokens"`
+	OutputTokens      int64              `json:"outputTokens" doc:"All of the output, with reasoning."`
+	ReasoningTokens   int64              `json:"reasoningTokens"`
+	Cost              *microUSD          `json:"cost"`
+	CostStatus        usage.CostStatus   `json:"costStatus" doc:"priced; estimated: the most it can have cost, the price of cached input is not known; unpriced_model, unpriced_usage_kind: a price is missing; no_usage: the provider did not say what it took; unknown: it has not ended, or its end was not seen. There may be more." example:"priced"`
+	PriceSource       *string            `json:"priceSource" doc:"account, file or built-in."`
+	PriceVersion      *string            `json:"priceVersion"`
+	ReservedTokens    int64              `json:"reservedTokens" doc:"What budgets count of a call that has not said what it took, else 0."`
+	DurationMS        float64            `json:"durationMs" doc:"Milliseconds; 0 while it runs."`
+	Error             *string            `json:"error" doc:"A code; null: it has answered, or runs." example:"llm.timeout"`
+}
+
+func viewUsageCall(r usage.Record) usageCall {
+	v := usageCall{
+		ID: r.ID, At: messaging.UnixTime{Time: r.At}, Feature: r.Feature, ChatID: orNull(r.ChatID), ProjectID: orNull(r.Project), FlowID: orNull(r.Flow),
+		RunID: orNull(r.Run), UserID: orNull(r.User), Provider: r.Provider, Model: r.Model, InputTokens: r.Input, CachedInputTokens: r.Cached,
+		OutputTokens: r.Output, ReasoningTokens: r.Reasoning, CostStatus: r.Cost.Status, PriceSource: orNull(r.Cost.Source),
+		PriceVersion: orNull(r.Cost.Version), ReservedTokens: r.Reserved, DurationMS: float64(r.Duration.Microseconds()) / 1e3, Error: orNull(r.Error),
+	}
+	if r.Reference != 0 {
+		v.Reference = &r.Reference
+	}
+	if r.Cost.Known {
+		cost := microUSD(r.Cost.Nano)
+		v.Cost = &cost
+	}
+	return v
+}
+
+func (s *Server) usageDetail(ctx context.Context, c call, in *detailInput) (messaging.Page[usageCall], error) {
+	p, err := s.Usage.For(c.Account).Detail(ctx, in.filter(), in.Limit, in.Cursor)
+	return viewPage(p.Items, p.Next, viewUsageCall), inUsageQuery(err)
+}
+
+type missingPrice struct {
+	Provider     string             `json:"provider"`
+	Model        string             `json:"model"`
+	Calls        int64              `json:"calls"`
+	InputTokens  int64              `json:"inputTokens"`
+	OutputTokens int64              `json:"outputTokens"`
+	FirstSeen    messaging.UnixTime `json:"firstSeen"`
+	LastSeen     messaging.UnixTime `json:"lastSeen"`
+}
+
+type missingPrices struct {
+	Items []missingPrice `json:"items"`
+}
+
+func (s *Server) missingPricing(ctx context.Context, c call, _ *struct{}) (missingPrices, error) {
+	ms, err := s.Usage.For(c.Account).MissingPricing(ctx)
+	v := missingPrices{make([]missingPrice, len(ms))}
+	for i, m := range ms {
+		v.Items[i] = missingPrice{m.Provider, m.Model, m.Calls, m.Input, m.Output, messaging.UnixTime{Time: m.FirstSeen}, messaging.UnixTime{Time: m.LastSeen}}
+	}
+	return v, err
+}
