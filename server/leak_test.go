@@ -82,6 +82,7 @@ func TestNothingLeaks(t *testing.T) {
 		l.session(t, db)
 		l.lines(t)
 		l.hooks(t)
+		l.foreign(t)
 		l.talk(t)
 		l.everything(t)
 		l.pay(t, "{")
@@ -122,7 +123,7 @@ func live(t *testing.T, db *sqlx.DB) *lives {
 		"header": "canary-header-value", "later header": "canary-later-header-value",
 		"given signing secret": "whsec_" + base64.StdEncoding.EncodeToString([]byte("a canary of at least 24 bytes")),
 		"password":             "canary password", "later password": "canary of a later password", "wrong password": "canary of a wrong password",
-		"words": "canary words of a message", "phone": leakPhone,
+		"words": "canary words of a message", "phone": leakPhone, "credential": "canary-of-a-credential",
 	}}
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -216,6 +217,21 @@ func (l *lives) lines(t *testing.T) {
 	}
 	require.Equal(t, 200, shake("subscribe", k["verify token"]).Code)
 	shake("other", k["verify token"]).problem(403, "forbidden")
+}
+
+// foreign keeps credentials, and sends one to a server that answers with it.
+func (l *lives) foreign(t *testing.T) {
+	t.Helper()
+	keep := func(kind, more string) answer {
+		return l.call(t, "POST", "/aiflow/credential", fmt.Sprintf(`{"name":"C","kind":%q,"secret":%q%s}`, kind, l.secrets["credential"], more))
+	}
+	keep("oauth", "").problem(422, "validation")
+	keep("header", `,"field":"a b"`).problem(422, "validation")
+	keep("bearer", `,"hosts":["*"]`).problem(422, "validation")
+	for i, id := range []any{keep("bearer", "").json(201)["id"], keep("query", `,"field":"key"`).json(201)["id"]} {
+		s := l.call(t, "POST", "/aiflow/server", fmt.Sprintf(`{"name":"s%d","url":%q,"credential":%q}`, i, l.hook, id)).json(201)
+		l.call(t, "POST", fmt.Sprintf("/aiflow/server/%s/refresh", s["id"]), "").problem(502, "provider_error")
+	}
 }
 
 // hooks registers webhooks, with a signing secret that is made and with one

@@ -25,6 +25,7 @@ import (
 type world struct {
 	*httptest.Server
 	mcp   *sdk.Server
+	paths *http.ServeMux
 	mu    sync.Mutex
 	given []string // Authorization of each request
 }
@@ -33,9 +34,9 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{mcp: sdk.NewServer(&sdk.Implementation{Name: "world", Version: "1"}, nil)}
 	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return w.mcp }, &sdk.StreamableHTTPOptions{Stateless: true, Logger: slog.New(slog.DiscardHandler)})
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", h)
-	mux.HandleFunc("/order", func(rw http.ResponseWriter, r *http.Request) {
+	w.paths = http.NewServeMux()
+	w.paths.Handle("/mcp", h)
+	w.handle("/order", func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(rw, `{"known":%t}`, r.Header.Get("Authorization") == "Bearer "+tokenOfWorld)
 	})
@@ -43,11 +44,14 @@ func newWorld(t *testing.T) *world {
 		w.mu.Lock()
 		w.given = append(w.given, r.Header.Get("Authorization"))
 		w.mu.Unlock()
-		mux.ServeHTTP(rw, r)
+		w.paths.ServeHTTP(rw, r)
 	}))
 	t.Cleanup(w.Close)
 	return w
 }
+
+// handle answers at a path.
+func (w *world) handle(path string, h http.HandlerFunc) { w.paths.HandleFunc(path, h) }
 
 const tokenOfWorld = "a-token-that-nobody-else-may-see"
 
