@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/server"
 )
 
@@ -238,4 +239,70 @@ func TestExtractorOperations(t *testing.T) {
 		ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
 		require.Empty(t, ana.call(t, "GET", "/extractor/list", "").json(200)["items"], "they go with their line")
 	})
+}
+
+// TestExtractNodes: flows find entities, words of a dictionary and intents of the
+// account's extractors; those of another account are not there.
+func TestExtractNodes(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		ref := ana.sandbox(t)
+		words := ana.extractor(t, ref, "entity", `{"dictionary":[{"value":"Margherita","synonyms":["cheese pizza"]}]}`)
+		wants := ana.extractor(t, ref, "intent", `{"intents":[{"name":"refund","examples":["money back","refund me","give me a refund"]},{"name":"delivery","examples":["where is it","track my parcel","when does it arrive"]}]}`)
+		require.Eventually(t, func() bool { return ana.call(t, "GET", "/extractor/"+wants, "").json(200)["training"] == "ready" }, eventually, tick)
+		project, publish := ana.project(t)
+		draft := func(words, wants string) string {
+			return fmt.Sprintf(`{"format":"trunkline-flow/1","kind":"flow","slug":"find","name":"Find","start":"begin",
+				"variables":{"found":{"type":"object"},"means":{"type":"object"}},"nodes":{
+				"begin":{"type":"trigger","config":{"on":[{"kind":"api"}]},"next":{"out":"find"}},
+				"find":{"type":"extract","config":{"method":"entity","input":"{{ input.said }}","entities":["email","datetime","dictionary:%s"],"locale":"en","saveTo":"found"},"next":{"match":"mean","nomatch":"none"}},
+				"mean":{"type":"extract","config":{"method":"intent","input":"{{ input.said }}","intents":%q,"saveTo":"means"},"next":{"intent:delivery":"end","match":"none","nomatch":"none"}},
+				"none":{"type":"end","config":{"result":"nothing"}},
+				"end":{"type":"end","config":{"result":"{{ json(vars.found) }}"}}}}`, words, wants)
+		}
+		flow := publish(draft(words, wants))
+		run := ana.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"input":{"said":"where is my margerita, when does it arrive? bob@example.com 2026-05-06 at 18:00"}}`, flow)).json(201)
+		require.Equal(t, "completed", run["status"], run)
+		require.JSONEq(t, fmt.Sprintf(`{"email":"bob@example.com","datetime":"2026-05-06T18:00:00","dictionary:%s":"Margherita"}`, words), run["output"].(string))
+		require.Equal(t, "nothing", ana.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"input":{"said":"hello"}}`, flow)).json(201)["output"])
+
+		ben := f.as(t, "ben")
+		theirs := ben.call(t, "POST", "/aiflow/project", `{"name":"P","description":""}`).json(201)["id"]
+		made := ben.call(t, "POST", "/aiflow/flow", fmt.Sprintf(`{"projectId":%q,"name":"F","draft":%s}`, theirs, draft(words, wants))).json(201)
+		require.Len(t, made["problems"], 2, "of another account")
+		require.NotEqual(t, project, theirs)
+	})
+}
+
+// TestExtractorsAreMetered: what models take for extractors is in the ledger, and
+// with what they found.
+func TestExtractorsAreMetered(t *testing.T) {
+	t.Parallel()
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	ana := working(t, setupOn(t, db, func(c *server.Config) { c.Models = map[string]llm.Model{"mine": traveller{}} })).as(t, "ana")
+	ref := ana.sandbox(t)
+	id := ana.extractor(t, ref, "ai", `{"model":"mine/x","schema":{"type":"object","properties":{"city":{"type":"string"}}}}`)
+	r := ana.call(t, "POST", "/extractor/"+id+"/run", `{"text":"to Rome, please"}`).json(200)
+	require.Equal(t, map[string]any{"city": "Rome"}, r["values"])
+	require.Equal(t, map[string]any{
+		"calls": 1.0, "inputTokens": 90.0, "cachedInputTokens": 0.0, "outputTokens": 10.0, "reasoningTokens": 0.0, "cost": nil, "unpricedCalls": 1.0,
+	}, r["usage"])
+	m := r["matches"].([]any)[0].(map[string]any)
+	require.Equal(t, "Rome", m["text"])
+	require.Equal(t, 3, count(m["start"]))
+	require.Nil(t, ana.call(t, "POST", "/extractor/"+id+"/run", `{"text":"to Rome, please"}`).json(200)["usage"], "it was said a moment ago")
+	ana.write(t, ref, "bob", "to Rome, now")
+	var rows []struct {
+		Feature, Model string
+		Chat           string `db:"chat_id"`
+	}
+	require.Eventually(t, func() bool {
+		rows = nil
+		err := db.SelectContext(t.Context(), &rows, `SELECT feature, model, chat_id FROM usage_call ORDER BY seq`)
+		return err == nil && len(rows) == 2
+	}, eventually, tick)
+	require.Equal(t, "extractor", rows[0].Feature)
+	require.Empty(t, rows[0].Chat)
+	require.Equal(t, "bob@sandbox", rows[1].Chat)
 }

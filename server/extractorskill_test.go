@@ -32,7 +32,10 @@ func (m traveller) Generate(ctx context.Context, _ *llm.Request) (*llm.Response,
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	return &llm.Response{Message: llm.Assistant(`{"values":{"city":"Rome"},"evidence":{"city":"Rome"}}`), Stop: llm.StopDone}, nil
+	return &llm.Response{
+		Message: llm.Assistant(`{"values":{"city":"Rome"},"evidence":{"city":"Rome"}}`), Stop: llm.StopDone,
+		Usage: llm.Usage{Known: true, Input: 90, Output: 10},
+	}, nil
 }
 
 // extracting is a server with that model, which hangs after some commit.

@@ -14,6 +14,9 @@ func (s *Server) environment(ctx context.Context, q sqlx.QueryerContext, account
 	if env.Credentials, err = s.Credentials.For(account).IDs(ctx, q); err != nil {
 		return err
 	}
+	if env.Extractors, err = s.Extractors.For(account).Kinds(ctx, q); err != nil {
+		return err
+	}
 	env.Servers, err = s.Remote.For(account).Known(ctx, q)
 	return err
 }
