@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/typebot"
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
@@ -26,9 +29,10 @@ func (s *Server) projectTransferRoutes(a *api) {
 		errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, s.exportProject)
 	register(a, operation{
-		id: "Aiflow_Import", method: http.MethodPost, path: "/aiflow/project/import", status: http.StatusCreated, summary: "Make a project of such a document",
+		id: "Aiflow_Import", method: http.MethodPost, path: "/aiflow/project/import", status: http.StatusCreated, summary: "Make a project of such a document, or of an export of Typebot",
 		about: "All of it or nothing, with new ids. Drafts are taken as they are. What was published is published again; what cannot be stays a draft, " +
-			"and its `problems` say why.",
+			"and its `problems` say why. An export of Typebot, versions 3 to 6, becomes one flow that stays a draft: its `problems` name what has no counterpart, " +
+			"by its place in the export, and what is wrong with the draft.",
 		maxBody: projectBody,
 	}, auth.FlowsManage, s.importProject)
 }
@@ -106,16 +110,101 @@ type importedFlow struct {
 	ID        string         `json:"id"`
 	Name      string         `json:"name"`
 	Published bool           `json:"published"`
-	Problems  []flow.Problem `json:"problems" nullable:"false" doc:"Of the published document: why it stayed a draft, or warnings."`
+	Problems  []flow.Problem `json:"problems" nullable:"false" doc:"Of the published document: why it stayed a draft, or warnings. Of an export of Typebot: what the draft lacks."`
 }
 
-func (s *Server) importProject(ctx context.Context, c call, in *struct{ Body projectFile }) (importedProject, error) {
-	done, err := s.flows(c).Import(ctx, in.Body.file(), publisher(c))
+// importBody is a project as it travels, or an export of Typebot.
+type importBody json.RawMessage
+
+// UnmarshalJSON takes anything.
+func (b *importBody) UnmarshalJSON(raw []byte) error {
+	*b = append((*b)[:0], raw...)
+	return nil
+}
+
+// Schema shows both; [Server.importProject] checks which it is.
+func (importBody) Schema(r huma.Registry) *huma.Schema {
+	export := &huma.Schema{
+		Type: huma.TypeObject, Description: "An export of Typebot.", Required: []string{"version", "groups", "edges"},
+		Properties: map[string]*huma.Schema{
+			"version": {Type: huma.TypeString}, "groups": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}},
+			"edges": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}},
+		},
+		AdditionalProperties: true,
+	}
+	return described("A project, or an export of Typebot.", projectSchema(r), export)
+}
+
+func projectSchema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[projectFile](), true, "")
+}
+
+func (s *Server) importProject(ctx context.Context, c call, in *struct{ Body importBody }) (importedProject, error) {
+	if typebot.Is(in.Body) {
+		return s.importTypebot(ctx, c, in.Body)
+	}
+	f, err := s.projectFile(in.Body)
+	if err != nil {
+		return importedProject{}, err
+	}
+	done, err := s.flows(c).Import(ctx, f.file(), publisher(c))
+	return viewImported(done), err
+}
+
+// projectFile reads a project as huma would have.
+func (s *Server) projectFile(body importBody) (projectFile, error) {
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		return projectFile{}, invalid("body", "is not valid JSON")
+	}
+	r := s.api.OpenAPI().Components.Schemas
+	var wrong huma.ValidateResult
+	path := huma.NewPathBuffer([]byte{}, 0)
+	path.Push("body")
+	huma.Validate(r, projectSchema(r), path, huma.ModeWriteToServer, v, &wrong)
+	if len(wrong.Errors) > 0 {
+		p := problem(codeValidation, "the request is not valid")
+		for _, err := range wrong.Errors {
+			var d *huma.ErrorDetail
+			if errors.As(err, &d) {
+				p.Errors = append(p.Errors, fieldError(d))
+			}
+		}
+		return projectFile{}, p
+	}
+	var f projectFile
+	if err := json.Unmarshal(body, &f); err != nil {
+		return f, invalid("body", wrongType)
+	}
+	return f, nil
+}
+
+func viewImported(done aiflow.Imported) importedProject {
 	out := importedProject{viewProject(done.Project), make([]importedFlow, len(done.Flows))}
 	for i, f := range done.Flows {
 		out.Flows[i] = importedFlow{f.ID, f.Name, f.Published, f.Problems}
 	}
-	return out, err
+	return out
+}
+
+// importTypebot makes a project with one flow, a draft.
+func (s *Server) importTypebot(ctx context.Context, c call, export []byte) (importedProject, error) {
+	f, err := typebot.Convert(export)
+	if errors.Is(err, typebot.ErrTooLarge) {
+		return importedProject{}, invalid("body.groups", fmt.Sprintf("must have at most %d blocks, and the export at most %d variables", typebot.MaxBlocks, typebot.MaxVariables))
+	}
+	if err != nil {
+		return importedProject{}, err
+	}
+	done, err := s.flows(c).Import(ctx, aiflow.File{
+		Format: aiflow.FileFormat, Name: f.Name, Description: "Imported from Typebot", Flows: []aiflow.FileFlow{{Name: f.Name, Draft: f.Draft}},
+	}, publisher(c))
+	if err != nil {
+		return importedProject{}, err
+	}
+	found, err := s.flows(c).Validate(ctx, done.Flows[0].ID)
+	done.Flows[0].Problems = append(f.Problems, found...)
+	return viewImported(done), err
 }
 
 // malformedProject names every place of a project's document that is wrong.

@@ -208,6 +208,7 @@ func (s *Server) routes() error {
 	s.groupRoutes(s.api)
 	s.explainRoutes(s.api)
 	s.triggerRoutes(s.api)
+	s.replayRoutes(s.api)
 	s.templateRoutes(s.api)
 	s.botRoutes(s.api)
 	s.botRunRoutes(s.api)

@@ -27,6 +27,12 @@ func (c client) boundFlow(t *testing.T, ref int, draft, priority string) string 
 	return id
 }
 
+// bindTo has a flow listen on a line.
+func (c client) bindTo(t *testing.T, ref int, flow string) {
+	t.Helper()
+	c.call(t, "PUT", "/aiflow/flow/"+flow+"/bind", fmt.Sprintf(`{"reference":%d,"enabled":true}`, ref)).json(200)
+}
+
 const (
 	onAnything = `{"on":[{"kind":"any_message"}]}`
 	onMenu     = `{"on":[{"kind":"keyword","keywords":["menu"]},{"kind":"keyword","match":"regex","keywords":["^m"]}]}`

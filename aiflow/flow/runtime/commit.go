@@ -166,6 +166,9 @@ func (w *work) do(ctx context.Context) error {
 	if err := w.r.heardTx(ctx, w.tx, w.row.Seq, t.in); err != nil {
 		return err
 	}
+	if err := w.r.toldTx(ctx, w.tx, w.row.Seq, t.in, t.input); err != nil {
+		return err
+	}
 	if err := w.journal(ctx); err != nil {
 		return err
 	}

@@ -51,6 +51,8 @@ type Session struct {
 	State  *flow.State     `json:"state"`
 	Timers []flow.SetTimer `json:"timers"`
 	Used   []int           `json:"used"` // how many calls each mock has answered
+
+	past *journal // answers calls in place of the mocks; nil: of a simulation
 }
 
 // The kinds of what a flow does.
@@ -205,6 +207,9 @@ func (s *Session) take(p *flow.Program, in flow.Input) (Result, error) {
 		if len(out.Did) > mostDone {
 			return out, ErrEndless
 		}
+		if s.past != nil && s.past.tooLong(turn) {
+			return out, ErrLong
+		}
 		if turn.More {
 			queue = append([]flow.Input{flow.Continue{}}, queue...)
 		}
@@ -214,8 +219,12 @@ func (s *Session) take(p *flow.Program, in flow.Input) (Result, error) {
 
 // turn computes one turn. What is refused is told to it, as everywhere.
 func (s *Session) turn(p *flow.Program, in flow.Input) (*flow.Turn, error) {
+	run := flow.RunInfo{ID: "simulation", StartedAt: s.Given.Now}
+	if s.past != nil {
+		run = s.past.run
+	}
 	w := flow.World{
-		Now: s.Now, Run: flow.RunInfo{ID: "simulation", StartedAt: s.Given.Now}, Contact: s.Given.Contact, Chat: s.Given.Chat,
+		Now: s.Now, Run: run, Contact: s.Given.Contact, Chat: s.Given.Chat,
 		Refused: map[string]*flow.Error{},
 	}
 	for {
@@ -317,6 +326,9 @@ func (s *Session) cancel(timer string) {
 
 // answer is what the mocks say to a call.
 func (s *Session) answer(c flow.Call) flow.Input {
+	if s.past != nil {
+		return s.past.answer(c)
+	}
 	for i, m := range s.Given.Mocks {
 		if m.Node != "" && m.Node != c.Node || m.Kind != "" && m.Kind != c.Kind || i >= len(s.Used) || m.Times > 0 && s.Used[i] >= m.Times {
 			continue
