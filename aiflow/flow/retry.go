@@ -29,7 +29,7 @@ type failure struct {
 func (t *Turn) failing(n *step, e *Error) {
 	f := &failure{at: Failure{Node: n.id, At: t.world.Now}, frames: t.State.Frames}
 	if w := t.waited; w != nil && w.Kind == WaitEffect && w.Node == n.id {
-		f.at.Call, f.at.Tries, f.at.Once = text(w.Data), w.Tries, w.Once && !e.unheard()
+		f.at.Call, f.at.Tries, f.at.Once = text(w.Data), w.Tries, w.Once && !e.unheard() && !e.safe()
 	}
 	t.failure = f
 }

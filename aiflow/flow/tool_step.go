@@ -32,7 +32,7 @@ func (c *toolConfig) Resume(t *Turn, in Input) (Exit, error) {
 		}
 		return t.call(c.effect(r))
 	case done.Err != nil:
-		return t.again(c.Retry, done.Err, c.once() && done.Err.Detail["safe"] != true)
+		return t.again(c.Retry, done.Err, c.once() && !done.Err.safe())
 	}
 	v, err := admit(done.Result)
 	if err != nil {
@@ -44,3 +44,7 @@ func (c *toolConfig) Resume(t *Turn, in Input) (Exit, error) {
 	}
 	return Out("out"), nil
 }
+
+// safe reports whether a tool says of itself that its call, which failed, may
+// be made again.
+func (e *Error) safe() bool { return e.Detail["safe"] == true }

@@ -3,7 +3,6 @@ package remote_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -49,7 +48,7 @@ func FuzzAnswers(f *testing.F) {
 		now, err := a.Refresh(t.Context(), made.ID)
 		var failed *remote.Error
 		if err != nil {
-			require.True(t, errors.As(err, &failed), "%v", err)
+			require.ErrorAs(t, err, &failed)
 			return
 		}
 		var c remote.Change
@@ -69,7 +68,7 @@ func FuzzAnswers(f *testing.F) {
 			out, err := a.Call(ctx, remote.Call{Server: "shop", Tool: x.Name})
 			cancel()
 			if err != nil {
-				require.True(t, errors.As(err, &failed), "%v", err)
+				require.ErrorAs(t, err, &failed)
 				continue
 			}
 			require.True(t, json.Valid(out.JSON()), "%s", out.JSON())

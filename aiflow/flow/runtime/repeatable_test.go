@@ -86,5 +86,11 @@ func TestSafeErrors(t *testing.T) {
 		require.Equal(t, runtime.Failed, run.Status)
 		require.Equal(t, flow.CodeMCPTimeout, run.Error.Code)
 		require.Equal(t, int64(1), calls.Load())
+		_, err := f.acc.Retry(t.Context(), run.ID, false)
+		require.ErrorIs(t, err, runtime.ErrRepeat)
+		run = f.begin(t, "", nodes(t, ``, `"first":{"type":"tool","config":{"server":"s","tool":"read"},"next":{"out":"end"}},"end":{"type":"end"}`))
+		require.Equal(t, runtime.Failed, run.Status)
+		_, err = f.acc.Retry(t.Context(), run.ID, false)
+		require.NoError(t, err, "it may be called again")
 	})
 }
