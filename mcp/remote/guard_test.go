@@ -183,9 +183,6 @@ func TestAnswers(t *testing.T) {
 	srv.tool("fails", "", object, nil, func(context.Context, json.RawMessage) (*sdk.CallToolResult, error) {
 		return nil, fmt.Errorf("%s", strings.Repeat("no ", 2000))
 	})
-	srv.tool("asks", "", object, nil, func(context.Context, json.RawMessage) (*sdk.CallToolResult, error) {
-		return nil, fmt.Errorf("asked for nothing")
-	})
 	f := sqlite(t, remote.Options{Call: 8 * time.Second})
 	f.approved(t, srv.URL)
 	_, err := f.call(t, "huge", "{}")
@@ -226,6 +223,26 @@ func only(method string, srv *foreign, door http.HandlerFunc) http.HandlerFunc {
 		}
 		h.ServeHTTP(w, r)
 	}
+}
+
+// TestDeclined gives a server nothing that it asks for in the middle of a call:
+// no person answers, and no model.
+func TestDeclined(t *testing.T) {
+	t.Parallel()
+	srv := serve(t, "2025-11-25")
+	srv.AddTool(&sdk.Tool{Name: "asks", InputSchema: json.RawMessage(object)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		asked, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Your password?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"p":{"type":"string"}}}`)})
+		if err != nil {
+			return nil, err
+		}
+		_, err = r.Session.CreateMessage(ctx, &sdk.CreateMessageParams{Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: "Say it."}}}})
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprint(asked.Action, " ", err != nil)}}}, nil
+	})
+	f := sqlite(t, remote.Options{})
+	f.approved(t, srv.URL)
+	out, err := f.call(t, "asks", "{}")
+	require.NoError(t, err)
+	require.Equal(t, "decline true", out.Text)
 }
 
 // TestRestarted calls a server again that has forgotten its sessions.
