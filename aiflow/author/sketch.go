@@ -51,8 +51,9 @@ func Sketch(w Wish) json.RawMessage {
 			expect, kind = "number", "number"
 		}
 		variables[name] = map[string]any{"type": kind}
-		add(fmt.Sprintf("ask%d", i+1), &node{Type: "message", Config: map[string]any{"text": "Please tell us: " + thing}})
-		add(fmt.Sprintf("answer%d", i+1), &node{Type: "question", Config: map[string]any{"expect": expect, "saveTo": name}})
+		add(fmt.Sprintf("ask%d", i+1), &node{Type: "question", Config: map[string]any{
+			"prompt": map[string]any{"text": "Please tell us: " + thing}, "expect": expect, "saveTo": name,
+		}})
 	}
 	text := "Hello! How can we help you?"
 	if len(wanted) > 0 {
