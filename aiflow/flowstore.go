@@ -252,3 +252,19 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 	a.s.opts.Runs.Committed()
 	return nil
 }
+
+// ProjectOf is the id of a flow's project, or [ErrNotFound].
+func (a *Account) ProjectOf(ctx context.Context, flow string) (string, error) {
+	if !isID(flow) {
+		return "", ErrNotFound
+	}
+	var project string
+	err := a.s.db.GetContext(ctx, &project, `SELECT project FROM aiflow_flow WHERE id = $1 AND account = $2`, flow, a.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", ErrNotFound
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the project of a flow: %w", err)
+	}
+	return project, nil
+}

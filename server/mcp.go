@@ -34,8 +34,8 @@ func (s *Server) openMCP(ctx context.Context) error {
 	return nil
 }
 
-// agent is who calls functions with the rights of a caller.
-func agent(c auth.Caller) mcp.Caller {
+// functionCaller is who calls functions with the rights of a caller.
+func functionCaller(c auth.Caller) mcp.Caller {
 	out := mcp.Caller{Account: c.Account, User: c.User, May: func(p string) bool { return c.Can(auth.Permission(p)) }}
 	if c.Scoped {
 		out.Token = c.TokenID
@@ -87,5 +87,5 @@ func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) 
 	if !caller.Can(auth.MCPExecute) {
 		return mcp.Caller{}, toolProblem(lacking(auth.MCPExecute))
 	}
-	return agent(caller), nil
+	return functionCaller(caller), nil
 }

@@ -81,7 +81,7 @@ type outcomeReply struct {
 }
 
 func (s *Server) execute(ctx context.Context, c call, in *struct{ Body functionCall }) (*outcomeReply, error) {
-	out := s.MCP.Execute(ctx, agent(c.Caller), in.Body.request())
+	out := s.MCP.Execute(ctx, functionCaller(c.Caller), in.Body.request())
 	r := &outcomeReply{Status: out.Status(), Body: out}
 	if out.Error != nil && out.Error.RetryAfter > 0 {
 		r.RetryAfter = strconv.Itoa(wholeSeconds(out.Error.RetryAfter))
@@ -104,7 +104,7 @@ func (s *Server) executeBatch(ctx context.Context, c call, in *batchInput) (batc
 	for i, fc := range in.Body.Calls {
 		calls[i] = fc.request()
 	}
-	results, failed := s.MCP.Batch(ctx, agent(c.Caller), calls)
+	results, failed := s.MCP.Batch(ctx, functionCaller(c.Caller), calls)
 	if failed != nil {
 		return batchResult{}, failed
 	}

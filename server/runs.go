@@ -25,7 +25,7 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 		Extractor: func(account string) flow.Extractor { return flowExtractor{s.Extractors.For(account)} },
 	}
 	opts.Authorize, opts.Repeatable = s.authorize, s.repeatable
-	opts.Callers = map[flow.CallKind]runtime.Caller{flow.CallTool: s.callTool}
+	opts.Callers = map[flow.CallKind]runtime.Caller{flow.CallTool: s.callTool, flow.CallAgent: s.Agents.Act, flow.CallAssistant: s.Assistant.Answer, flow.CallExtract: s.Assistant.Extract}
 	if c.flows != nil {
 		c.flows(opts)
 	}

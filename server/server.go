@@ -16,10 +16,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/aiflow/agent"
+	"github.com/trunklinehq/trunkline/aiflow/assistant"
 	"github.com/trunklinehq/trunkline/aiflow/credential"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/knowledge"
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/extractor/catalogue"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -59,6 +63,14 @@ type Server struct {
 	Flows *aiflow.Service
 	// Extractors keeps what finds values in messages.
 	Extractors *catalogue.Service
+	// Assistant answers the assistant nodes of flows.
+	Assistant *assistant.Service
+	// Memory keeps what contacts and models said to each other.
+	Memory *memory.Service
+	// Knowledge keeps the files of projects.
+	Knowledge *knowledge.Service
+	// Agents answers the agent nodes of flows.
+	Agents *agent.Service
 	// Usage is the ledger of calls of language models, with prices and budgets.
 	Usage *usage.Ledger
 	// Credentials keeps the secrets that flows and their tools send to others.
@@ -141,10 +153,16 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.openUsage(ctx); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	if err := s.openExtractors(ctx); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if err := errors.Join(s.openCredentials(ctx), s.openRemote(ctx)); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if err := s.openExtractors(ctx); err != nil {
+	if err := s.openAssistant(ctx); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if err := s.openAgents(ctx); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	if err := s.openFlows(ctx); err != nil {
@@ -162,7 +180,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // migrate brings the tables of every package to their newest version.
 func (s *Server) migrate(ctx context.Context) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, credential.Migrate, remote.Migrate, catalogue.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, agent.Migrate, credential.Migrate, remote.Migrate, catalogue.Migrate, memory.Migrate, knowledge.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate,
 	} {
 		if err := migrate(ctx, s.cfg.DB); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -179,7 +197,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Runs.Run, s.Extractors.Run, s.Remote.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.eraseAccounts}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Runs.Run, s.Extractors.Run, s.Remote.Run, s.Memory.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.eraseAccounts}
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}
@@ -219,9 +237,11 @@ func (s *Server) routes() error {
 	s.flowDiffRoutes(s.api)
 	s.flowRunRoutes(s.api)
 	s.simulationRoutes(s.api)
-	s.extractorRoutes(s.api)
 	s.credentialRoutes(s.api)
 	s.remoteRoutes(s.api)
+	s.extractorRoutes(s.api)
+	s.projectFileRoutes(s.api)
+	s.draftRoutes(s.api)
 	s.streamRoutes(s.api)
 	s.hookconfRoutes(s.api)
 	s.sandboxRoutes(s.api)

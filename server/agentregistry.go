@@ -1,0 +1,165 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/aiflow/agent"
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/mcp"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// callerFor is who calls functions for a version of a flow: its publisher with
+// the rights that he has now. Somebody who is gone has none.
+func (s *Server) callerFor(ctx context.Context, account, flow string, version int64) (mcp.Caller, error) {
+	by, err := s.Flows.For(account).Publisher(ctx, flow, version)
+	if errors.Is(err, aiflow.ErrNotFound) {
+		return mcp.Caller{Account: account}, nil
+	}
+	if err != nil {
+		return mcp.Caller{}, err
+	}
+	user, err := s.Auth.User(ctx, account, by.User)
+	if errors.Is(err, auth.ErrNotFound) {
+		return mcp.Caller{Account: account, User: by.User}, nil
+	}
+	if err != nil {
+		return mcp.Caller{}, err
+	}
+	return mcp.Caller{Account: account, User: user.ID, May: func(p string) bool {
+		return slices.Contains(user.Permissions, auth.Permission(p)) && (by.Permissions == nil || slices.Contains(by.Permissions, p))
+	}}, nil
+}
+
+// The arguments of functions that an agent does not choose: its run does.
+const (
+	argumentReference = "reference"
+	argumentChat      = "chatId"
+)
+
+// registryTools are the functions of the registry that a node names and that the
+// publisher of its flow may call now.
+func (s *Server) registryTools(ctx context.Context, scope agent.Scope, r *flow.AgentRequest) ([]llm.Tool, error) {
+	run := scope.Run
+	caller, err := s.callerFor(ctx, run.Chat.Account, run.Owner, run.Version)
+	if err != nil {
+		return nil, err
+	}
+	var out []llm.Tool
+	for _, t := range s.MCP.Tools() {
+		if !namesTool(r, t.Name) || !s.MCP.Allowed(caller, t.Name) {
+			continue
+		}
+		schema, set, err := scoped(t.Input, run.Chat)
+		if err != nil {
+			return nil, fmt.Errorf("reading the arguments of %s: %w", t.Name, err)
+		}
+		if schema == nil {
+			continue // it is about a chat, and there is none
+		}
+		_, inChat := set[argumentChat]
+		out = append(out, llm.Tool{
+			ToolSpec: llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: schema}, Origin: t.Name,
+			ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, Destructive: t.Destructive,
+			// What belongs to the run's own chat its contact knows already.
+			Private: t.ReadOnly && !inChat, Untrusted: t.ReadOnly, OpenWorld: !t.ReadOnly && !inChat,
+			Call: s.callRegistry(run, t.Name, set),
+		})
+	}
+	return out, nil
+}
+
+// scoped is a schema of arguments without those that the run sets, and these;
+// nil: the run lacks one that is required.
+func scoped(input json.RawMessage, chat runtime.Chat) (json.RawMessage, map[string]any, error) {
+	var schema map[string]json.RawMessage
+	var properties map[string]json.RawMessage
+	var required []string
+	if err := json.Unmarshal(input, &schema); err != nil {
+		return nil, nil, err
+	}
+	for part, to := range map[string]any{"properties": &properties, "required": &required} {
+		if raw := schema[part]; raw != nil {
+			if err := json.Unmarshal(raw, to); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	set := map[string]any{}
+	for name, v := range map[string]any{argumentReference: chat.Reference, argumentChat: chat.ID} {
+		if _, is := properties[name]; !is {
+			continue
+		}
+		delete(properties, name)
+		needed := slices.Contains(required, name)
+		required = slices.DeleteFunc(required, func(r string) bool { return r == name })
+		if v == int64(0) || v == "" {
+			if needed {
+				return nil, nil, nil
+			}
+			continue
+		}
+		set[name] = v
+	}
+	for part, v := range map[string]any{"properties": properties, "required": required} {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil, nil, err
+		}
+		if schema[part] != nil {
+			schema[part] = raw
+		}
+	}
+	out, err := json.Marshal(schema)
+	return out, set, err
+}
+
+// callRegistry calls a function with what the run sets, and with the rights that the
+// publisher has then: the same checks, limits and audit hold as for everybody.
+func (s *Server) callRegistry(run runtime.Run, function string, set map[string]any) func(context.Context, llm.ToolRun) (llm.ToolOutput, error) {
+	return func(ctx context.Context, r llm.ToolRun) (llm.ToolOutput, error) {
+		caller, err := s.callerFor(ctx, run.Chat.Account, run.Owner, run.Version)
+		if err != nil {
+			return llm.ToolOutput{}, err
+		}
+		var arguments map[string]json.RawMessage
+		if err := json.Unmarshal(r.Arguments, &arguments); err != nil {
+			return llm.ToolOutput{}, fmt.Errorf("reading arguments: %w", err)
+		}
+		all := map[string]any{}
+		for name, v := range arguments {
+			if name != argumentReference && name != argumentChat {
+				all[name] = v
+			}
+		}
+		maps.Copy(all, set)
+		raw, err := json.Marshal(all)
+		if err != nil {
+			return llm.ToolOutput{}, fmt.Errorf("writing arguments: %w", err)
+		}
+		out := s.MCP.Execute(ctx, caller, mcp.Request{Function: function, Arguments: raw})
+		if out.Error != nil {
+			return llm.ToolOutput{}, &llm.ToolError{Code: out.Error.Code, Message: refusalText(out.Error)}
+		}
+		return llm.ToolOutput{Content: string(out.Result), Value: out.Result}, nil
+	}
+}
+
+// refusalText is an error of a function in words for a model.
+func refusalText(e *mcp.Error) string {
+	var b strings.Builder
+	b.WriteString(e.Message)
+	for _, d := range e.Details {
+		b.WriteString("; " + d.Argument + " " + d.Message)
+	}
+	return b.String()
+}
