@@ -3,6 +3,7 @@ package mock
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -69,8 +70,14 @@ func report(came []llm.ToolResult) string {
 	return strings.Join(out, " ")
 }
 
+// data is what says of a tool's result that it is no instruction.
+var data = regexp.MustCompile(`(?s)^<data[^>]*>\n?(.*?)\n?</data>$`)
+
 // readable writes a flat JSON object as a person would; all else stays as it is.
 func readable(content string) string {
+	if inner := data.FindStringSubmatch(strings.TrimSpace(content)); inner != nil {
+		content = inner[1]
+	}
 	d := json.NewDecoder(strings.NewReader(content))
 	d.UseNumber()
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
