@@ -28,6 +28,7 @@ type Server struct {
 	URL string
 
 	http   *httptest.Server
+	mux    *http.ServeMux
 	set    sync.Mutex
 	key    string
 	models []string
@@ -43,7 +44,7 @@ func NewServer(steps ...Step) *Server {
 	mux.HandleFunc("POST /v1/messages", s.generate(anthropic{}))
 	mux.HandleFunc("POST /v1/embeddings", s.embed)
 	mux.HandleFunc("GET /v1/models", s.list)
-	s.http = httptest.NewServer(mux)
+	s.mux, s.http = mux, httptest.NewServer(mux)
 	s.URL = s.http.URL
 	return s
 }
@@ -53,6 +54,9 @@ func (s *Server) OpenAI() string { return s.URL + "/v1" }
 
 // Anthropic is the address for clients of Anthropic.
 func (s *Server) Anthropic() string { return s.URL }
+
+// ServeHTTP answers a request that came by another way than URL.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Close ends the server.
 func (s *Server) Close() {

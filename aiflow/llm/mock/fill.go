@@ -24,8 +24,11 @@ func fill(schema json.RawMessage, text string) string {
 	return string(out)
 }
 
-// deepest bounds schemas that contain themselves.
-const deepest = 8
+// deepest and mostValues bound schemas that contain themselves.
+const (
+	deepest    = 8
+	mostValues = 1000
+)
 
 var (
 	number = regexp.MustCompile(`-?\d+(?:\.\d+)?`)
@@ -50,11 +53,12 @@ type filling struct {
 	root    any
 	text    string
 	numbers []string // that are not used yet
+	values  int      // so far
 }
 
 func (f *filling) value(name string, schema any, depth int) any {
 	s, ok := schema.(map[string]any)
-	if !ok || depth > deepest {
+	if f.values++; !ok || depth > deepest || f.values > mostValues {
 		return map[string]any{}
 	}
 	if ref, ok := s["$ref"].(string); ok {

@@ -124,7 +124,7 @@ func (a *answer) call(index int64, id string) (*toolCall, error) {
 func argument(f respjson.Field) string {
 	raw := f.Raw()
 	var text string
-	if !f.Valid() {
+	if raw == "null" {
 		return ""
 	}
 	if json.Unmarshal([]byte(raw), &text) == nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +41,7 @@ func Refusal(provider string, status int, header http.Header, body []byte) *llm.
 		about = append(about, strconv.Itoa(status))
 	}
 	for _, word := range []string{said.Error.Type, said.code(), said.Error.Param} {
-		if name.MatchString(word) {
+		if name.MatchString(word) && !slices.Contains(about, word) {
 			about = append(about, word)
 		}
 	}
@@ -153,7 +154,7 @@ func after(h http.Header) time.Duration {
 		return seconds(s)
 	}
 	if at, err := http.ParseTime(v); err == nil {
-		return max(0, time.Until(at))
+		return seconds(time.Until(at).Seconds())
 	}
 	return 0
 }

@@ -18,9 +18,9 @@ type flags struct {
 	WebhookAllow string `placeholder:"CIDR|HOST,…" help:"Private targets that outgoing requests may reach."`
 	Media        string `placeholder:"FOLDER|s3://BUCKET" help:"Where media files are kept (default: the data folder)."`
 
-	OpenAIURL       string `name:"openai-url" placeholder:"URL" help:"Address of an OpenAI-compatible model server."`
-	OpenAIKey       string `name:"openai-key" placeholder:"SECRET" help:"Its key."`
-	AnthropicURL    string `name:"anthropic-url" placeholder:"URL" help:"Address of an Anthropic-compatible model server."`
+	OpenAIURL       string `name:"openai-url" placeholder:"URL" help:"Address of an OpenAI-compatible model server, with its /v1 (default https://api.openai.com/v1)."`
+	OpenAIKey       string `name:"openai-key" placeholder:"SECRET" help:"Its key; a server of your own may need none."`
+	AnthropicURL    string `name:"anthropic-url" placeholder:"URL" help:"Address of an Anthropic-compatible model server (default https://api.anthropic.com)."`
 	AnthropicKey    string `name:"anthropic-key" placeholder:"SECRET" help:"Its key."`
 	Prices          string `placeholder:"FILE|URL" help:"Prices of models (default: a built-in table)."`
 	SMTPURL         string `name:"smtp-url" placeholder:"URL" help:"Mail server for password resets: smtp:// or smtps://, with ?from=ADDRESS."`

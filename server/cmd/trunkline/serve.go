@@ -181,6 +181,9 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log
 		return nil, err
 	}
 	cfg.Media = store
+	if cfg.Models, err = set.models(); err != nil {
+		return nil, err
+	}
 	s, err := server.New(ctx, cfg)
 	if errors.Is(err, server.ErrOtherSecret) {
 		why := "the database was written under another secret: give that one, or both with the new one first"

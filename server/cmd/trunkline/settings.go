@@ -29,6 +29,8 @@ type settings struct {
 	LogJSON     bool
 	BaseURL     string // "": from the port
 	Media       string // folder or s3://…; "": a folder in Data
+	OpenAI      modelServer
+	Anthropic   modelServer
 
 	// Server holds what goes to server.Config as it is.
 	Server server.Config
@@ -72,7 +74,8 @@ func (f flags) settings() (settings, error) {
 		AuditRetention:    forEver(c.duration("retention-audit", or(f.RetentionAudit, "90d"))),
 	}
 	s.Media = c.media(f.Media)
-	s.Idle = c.idle(f)
+	s.OpenAI = modelServer{c.webURL("openai-url", f.OpenAIURL), server.Secret(c.secret("openai-key", f.OpenAIKey))}
+	s.Anthropic = modelServer{c.webURL("anthropic-url", f.AnthropicURL), server.Secret(c.secret("anthropic-key", f.AnthropicKey))}
 	return s, c.err
 }
 

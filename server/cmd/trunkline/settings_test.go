@@ -66,14 +66,20 @@ func TestSettings(t *testing.T) {
 	}, s)
 }
 
-func TestIdleSettings(t *testing.T) {
+func TestModelSettings(t *testing.T) {
 	t.Parallel()
 	s, err := flags{
-		Media: "s3://bucket?region=x", OpenAIURL: "https://models.example.org/v1", OpenAIKey: "k",
-		AnthropicURL: "http://localhost", AnthropicKey: "@" + file(t, "k"), Prices: file(t, "{}"),
+		OpenAIURL: "https://models.example.org/v1", AnthropicKey: "@" + file(t, "k"),
 	}.settings()
 	require.NoError(t, err)
-	require.Equal(t, []string{"--openai-url", "--openai-key", "--anthropic-url", "--anthropic-key"}, s.Idle)
+	require.Equal(t, modelServer{URL: "https://models.example.org/v1"}, s.OpenAI)
+	require.Equal(t, modelServer{Key: "k"}, s.Anthropic)
+	models, err := s.models()
+	require.NoError(t, err)
+	require.Len(t, models, 2)
+	none, err := settings{}.models()
+	require.NoError(t, err)
+	require.Empty(t, none)
 }
 
 func TestWrongSettings(t *testing.T) {

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/anthropic"
+	"github.com/trunklinehq/trunkline/aiflow/llm/openai"
+	"github.com/trunklinehq/trunkline/server"
+)
+
+// modelServer is where the models of a provider are. The provider is there when
+// one of both is given: its own address needs a key, another may need none.
+type modelServer struct {
+	URL string
+	Key server.Secret
+}
+
+func (s modelServer) given() bool { return s.URL != "" || s.Key != "" }
+
+// models are the language models that the settings name.
+func (s settings) models() (map[string]llm.Model, error) {
+	out := map[string]llm.Model{}
+	if p := s.OpenAI; p.given() {
+		m, err := openai.New(&openai.Options{BaseURL: p.URL, Key: string(p.Key)})
+		if err != nil {
+			return nil, fmt.Errorf("--openai-url: %w", err)
+		}
+		out["openai"] = m
+	}
+	if p := s.Anthropic; p.given() {
+		m, err := anthropic.New(&anthropic.Options{BaseURL: p.URL, Key: string(p.Key)})
+		if err != nil {
+			return nil, fmt.Errorf("--anthropic-url: %w", err)
+		}
+		out["anthropic"] = m
+	}
+	return out, nil
+}
