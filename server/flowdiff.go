@@ -115,5 +115,5 @@ type functionUse struct {
 
 func (s *Server) listUses(ctx context.Context, c call, in *flowVersions) (messaging.Page[functionUse], error) {
 	uses, next, err := s.flows(c).UsedBy(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(uses, next, func(u aiflow.Use) functionUse { return functionUse{u.Flow, u.Name, u.Published, u.Draft} }), inQuery(err)
+	return viewPage(uses, next, viewUse), inQuery(err)
 }

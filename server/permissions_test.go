@@ -106,6 +106,7 @@ var permissions = map[string]string{
 	"DELETE /aiflow/flow/{flowId}":                string(auth.FlowsManage),
 	"POST /aiflow/flow/{flowId}/publish":          string(auth.FlowsManage),
 	"POST /aiflow/flow/{flowId}/simulate":         string(auth.FlowsManage),
+	"POST /aiflow/flow/{flowId}/rename":           string(auth.FlowsManage),
 	"POST /aiflow/flow/{flowId}/replay":           string(auth.FlowsManage),
 	"POST /bot/{botId}/replay":                    string(auth.BotsManage),
 	"GET /aiflow/flow/{flowId}/test":              string(auth.FlowsManage),

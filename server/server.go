@@ -227,6 +227,7 @@ func (s *Server) routes() error {
 	s.explainRoutes(s.api)
 	s.triggerRoutes(s.api)
 	s.replayRoutes(s.api)
+	s.renameRoutes(s.api)
 	s.templateRoutes(s.api)
 	s.botRoutes(s.api)
 	s.botRunRoutes(s.api)
