@@ -235,6 +235,7 @@ func TestDeclined(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
+		//nolint:staticcheck // servers of older revisions ask for it
 		_, err = r.Session.CreateMessage(ctx, &sdk.CreateMessageParams{Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: "Say it."}}}})
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprint(asked.Action, " ", err != nil)}}}, nil
 	})
