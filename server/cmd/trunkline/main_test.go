@@ -279,7 +279,6 @@ func TestWarnings(t *testing.T) {
 	p.terminate(t)
 	log := p.stderr.String()
 	require.Equal(t, 1, strings.Count(log, "--signup closed"))
-	require.Equal(t, 1, strings.Count(log, `"msg":"setting has no effect yet","setting":"--openai-key"`))
 	require.NotContains(t, log, "hush-hush")
 }
 

@@ -214,9 +214,6 @@ func warn(ctx context.Context, set settings, addr net.Addr, log *slog.Logger) {
 		log.WarnContext(ctx, "anybody who reaches this address can sign up: --signup closed lets in only the first account",
 			slog.String("addr", addr.String()))
 	}
-	for _, flag := range set.Idle {
-		log.WarnContext(ctx, "setting has no effect yet", slog.String("setting", flag))
-	}
 }
 
 func isLoopback(addr net.Addr) bool {

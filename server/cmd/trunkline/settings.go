@@ -34,8 +34,6 @@ type settings struct {
 
 	// Server holds what goes to server.Config as it is.
 	Server server.Config
-	// Idle names what was set although nothing here uses it yet.
-	Idle []string
 }
 
 // settingError refuses one setting.
@@ -77,27 +75,6 @@ func (f flags) settings() (settings, error) {
 	s.OpenAI = modelServer{c.webURL("openai-url", f.OpenAIURL), server.Secret(c.secret("openai-key", f.OpenAIKey))}
 	s.Anthropic = modelServer{c.webURL("anthropic-url", f.AnthropicURL), server.Secret(c.secret("anthropic-key", f.AnthropicKey))}
 	return s, c.err
-}
-
-// idle checks the settings of what this version does not do, and names those
-// that are given.
-func (c *checker) idle(f flags) []string {
-	c.webURL("openai-url", f.OpenAIURL)
-	c.secret("openai-key", f.OpenAIKey)
-	c.webURL("anthropic-url", f.AnthropicURL)
-	c.secret("anthropic-key", f.AnthropicKey)
-	var given []string
-	for _, s := range []struct{ flag, value string }{
-		{"--openai-url", f.OpenAIURL},
-		{"--openai-key", f.OpenAIKey},
-		{"--anthropic-url", f.AnthropicURL},
-		{"--anthropic-key", f.AnthropicKey},
-	} {
-		if s.value != "" {
-			given = append(given, s.flag)
-		}
-	}
-	return given
 }
 
 // forEver is how server.Config says that nothing ends.
