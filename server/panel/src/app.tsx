@@ -9,6 +9,7 @@ import { t, useLanguage } from './text'
 import { Empty, Loading } from './ui/parts'
 
 const Home = lazy(() => import('./pages/home'))
+const Inbox = lazy(() => import('./pages/inbox'))
 const Lines = lazy(() => import('./pages/lines'))
 const Webhooks = lazy(() => import('./pages/webhooks'))
 
@@ -22,6 +23,7 @@ export function App() {
             <Suspense fallback={<Loading />}>
               <Switch>
                 <Route path="/" component={Home} />
+                <Route path="/inbox/:reference?/:chat?" component={Inbox} />
                 <Route path="/references/:id?" component={Lines} />
                 <Route path="/webhooks/:reference?" component={Webhooks} />
                 <Route>

@@ -1,4 +1,4 @@
-import { QueryClient, useInfiniteQuery } from '@tanstack/react-query'
+import { type InfiniteData, QueryClient, useInfiniteQuery } from '@tanstack/react-query'
 import { Problem } from './client'
 
 /** client keeps what was read. What fails for now is asked again; what is refused is not. */
@@ -28,4 +28,26 @@ export function usePages<T>(key: readonly unknown[], read: (cursor: string | und
     enabled,
   })
   return { ...query, items: query.data?.pages.flatMap((page) => page.items) ?? [] }
+}
+
+/**
+ * refreshHead reads the first page of a list again and puts it before what is
+ * known of the rest, so that a long list need not be read as a whole.
+ */
+export async function refreshHead<T>(key: readonly unknown[], read: (cursor: string | undefined) => Promise<Page<T>>, id: (item: T) => string) {
+  const head = await read(undefined)
+  client.setQueryData<InfiniteData<Page<T>, string | undefined>>(key, (known) => {
+    if (!known || known.pages.length === 0) return { pages: [head], pageParams: [undefined] }
+    const fresh = new Set(head.items.map(id))
+    const [first, ...rest] = known.pages.map((page) => ({ ...page, items: page.items.filter((item) => !fresh.has(id(item))) }))
+    const next = first?.next ?? null
+    return { ...known, pages: [{ items: [...head.items, ...(first?.items ?? [])], next }, ...rest] }
+  })
+}
+
+/** patch changes what is known of one item of a list. */
+export function patch<T>(key: readonly unknown[], id: (item: T) => string, which: string, change: (item: T) => T) {
+  client.setQueryData<InfiniteData<Page<T>, string | undefined>>(key, (known) =>
+    known && { ...known, pages: known.pages.map((page) => ({ ...page, items: page.items.map((item) => (id(item) === which ? change(item) : item)) })) },
+  )
 }

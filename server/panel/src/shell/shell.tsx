@@ -21,6 +21,7 @@ export interface Place {
 /** places are the pages of the menu, in its order. */
 export const places: Place[] = [
   { path: '/', icon: 'home', text: 'nav.home' },
+  { path: '/inbox', icon: 'inbox', text: 'nav.inbox', permission: 'chats.read' },
   { path: '/references', icon: 'line', text: 'nav.references', permission: 'references.read' },
   { path: '/webhooks', icon: 'webhook', text: 'nav.webhooks', permission: 'webhooks.manage' },
 ]

@@ -1,0 +1,162 @@
+import { memo } from 'react'
+import { root } from '../../api/client'
+import { t, time } from '../../text'
+import { Badge, Button } from '../../ui/parts'
+import type { Message } from './preview'
+
+interface Props {
+  message: Message
+  before: Message | undefined
+  answer: ((message: Message) => void) | undefined
+  explain: (message: Message) => void
+}
+
+const day = (message: Message) => new Date(message.messageTimestamp * 1000).toDateString()
+
+/** Bubble is one message. Whatever it holds is shown as text: strangers wrote it. */
+export const Bubble = memo(function Bubble({ message, before, answer, explain }: Props) {
+  return (
+    <>
+      {(!before || day(before) !== day(message)) && <p className="day">{new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'full' }).format(message.messageTimestamp * 1000)}</p>}
+      <div className={`bubble-row ${message.mine ? 'mine' : ''}`}>
+        <div className="bubble">
+          {message.participant && (
+            <p className="small" dir="auto">
+              <strong>{message.participant.pushName || message.participant.remoteJid}</strong>
+            </p>
+          )}
+          {message.context && <p className="small mute">{t('inbox.answerTo')}</p>}
+          {message.revoked && <p className="mute">{t('inbox.revoked')}</p>}
+          <Content message={message} />
+          <p className="bubble-foot small">
+            {message.edited && <span>{t('inbox.edited')}</span>}
+            {message.mine && message.actor !== 'user' && <span>{t(`actor.${message.actor}`)}</span>}
+            <span>{time(message.messageTimestamp)}</span>
+            {message.mine && <State message={message} />}
+          </p>
+          {message.extracted && Object.keys(message.extracted).length > 0 && (
+            <p className="row">
+              {Object.entries(message.extracted).map(([name, value]) => (
+                <Badge key={name} tone="brand">
+                  {name}: {typeof value === 'string' ? value : JSON.stringify(value)}
+                </Badge>
+              ))}
+            </p>
+          )}
+          {message.error && (
+            <p className="small bubble-error" role="note">
+              {message.error.message}
+            </p>
+          )}
+        </div>
+        <div className="bubble-acts">
+          {answer && (
+            <Button tone="quiet" onClick={() => answer(message)}>
+              {t('inbox.reply')}
+            </Button>
+          )}
+          <Button tone="quiet" onClick={() => explain(message)}>
+            {t('inbox.why')}
+          </Button>
+        </div>
+      </div>
+    </>
+  )
+})
+
+const marks: Record<Message['status'], string> = { PENDING: '◷', SENDING: '✓', DELIVERED: '✓✓', READ: '✓✓', PLAYED: '▶', FAIL: '!' }
+
+function State({ message }: { message: Message }) {
+  return (
+    <span className={message.status === 'FAIL' ? 'bubble-error' : ''}>
+      <span aria-hidden="true">{marks[message.status]}</span> {t(`status.${message.status}`)}
+    </span>
+  )
+}
+
+function Content({ message }: { message: Message }) {
+  switch (message.type) {
+    case 'text':
+      return <Text message={message} />
+    case 'image':
+      return (
+        <File message={message}>
+          {message.fileUrl && <img className="bubble-media" src={`${root}/${message.fileUrl}`} alt={message.caption || t('media.image')} loading="lazy" />}
+        </File>
+      )
+    case 'video':
+      return <File message={message}>{message.fileUrl && <video className="bubble-media" src={`${root}/${message.fileUrl}`} controls preload="none" />}</File>
+    case 'audio':
+      return <File message={message}>{message.fileUrl && <audio src={`${root}/${message.fileUrl}`} controls preload="none" />}</File>
+    case 'document':
+      return (
+        <File message={message}>
+          {message.fileUrl && (
+            <a href={`${root}/${message.fileUrl}`} download>
+              <span dir="auto">{message.fileName || message.title || t('media.document')}</span>
+            </a>
+          )}
+        </File>
+      )
+  }
+}
+
+function File({ message, children }: { message: Exclude<Message, { type: 'text' }>; children: React.ReactNode }) {
+  const caption = 'caption' in message ? message.caption : ''
+  return (
+    <>
+      {children || <p className="mute">{t('inbox.fileMissing')}</p>}
+      {caption && <Words text={caption} />}
+    </>
+  )
+}
+
+function Text({ message }: { message: Extract<Message, { type: 'text' }> }) {
+  return (
+    <>
+      <Words text={message.text} />
+      {message.location && (
+        <p className="small mono">
+          {message.location.latitude}, {message.location.longitude}
+        </p>
+      )}
+      {message.contacts?.map((card, at) => (
+        <p key={at} className="small" dir="auto">
+          {card.phones?.map((phone) => phone.phone).join(', ')}
+        </p>
+      ))}
+      {message.poll && !message.poll.selected && (
+        <ul className="small">
+          {message.poll.options.map((option) => (
+            <li key={option} dir="auto">
+              ○ {option}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+const address = /\bhttps?:\/\/[^\s<>"']+/g
+
+/** Words is a text in which only plain addresses are links. */
+export function Words({ text }: { text: string }) {
+  const parts: React.ReactNode[] = []
+  let from = 0
+  for (const found of text.matchAll(address)) {
+    if (found.index > from) parts.push(text.slice(from, found.index))
+    parts.push(
+      <a key={found.index} href={found[0]} target="_blank" rel="noopener noreferrer nofollow">
+        {found[0]}
+      </a>,
+    )
+    from = found.index + found[0].length
+  }
+  parts.push(text.slice(from))
+  return (
+    <p className="words" dir="auto">
+      {parts}
+    </p>
+  )
+}

@@ -1,0 +1,117 @@
+import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { api, got, type Schemas } from '../../api/client'
+import { client } from '../../api/query'
+import { t, time } from '../../text'
+import { useAct } from '../../ui/act'
+import type { Reference } from '../../ui/line-choice'
+import { Badge, Button, Notice } from '../../ui/parts'
+import type { Chat } from './chats'
+import { type Message, preview } from './preview'
+import { Templates } from './templates'
+
+type Content = Schemas['SendInputBody']['message']
+
+/** Composer writes to the chat. What is typed is kept until it is sent, also over a reload. */
+export function Composer({ line, chat, answering, done }: { line: Reference; chat: Chat; answering: Message | null; done: () => void }) {
+  const stored = `trunkline.draft.${line.id}.${chat.id}`
+  const [text, setText] = useState(() => sessionStorage.getItem(stored) ?? '')
+  const [choosing, setChoosing] = useState(false)
+  const file = useRef<HTMLInputElement>(null)
+  const write = (next: string) => {
+    setText(next)
+    if (next) sessionStorage.setItem(stored, next)
+    else sessionStorage.removeItem(stored)
+  }
+  // The same key for each attempt at the same text: a second click sends nothing twice.
+  const attempt = useRef({ text: '', key: '' })
+  const send = useAct(
+    async (message: Content) => {
+      const body = { reference: line.id, chatId: chat.id, message, ...(answering ? { context: { messageId: answering.id } } : {}) }
+      const said = JSON.stringify(body)
+      if (attempt.current.text !== said) attempt.current = { text: said, key: crypto.randomUUID() }
+      return got(api.POST('/chats/send', { body, params: { header: { 'Idempotency-Key': attempt.current.key } } }))
+    },
+    {
+      then: async (_, message) => {
+        attempt.current = { text: '', key: '' }
+        if ('type' in message && message.type === 'text') write('')
+        done()
+        await client.invalidateQueries({ queryKey: ['messages', line.id, chat.id] })
+      },
+    },
+  )
+  const upload = useAct(async (chosen: File) => {
+    const form = new FormData()
+    form.set('reference', String(line.id))
+    form.set('file', chosen)
+    const media = await got(api.POST('/media', { body: form as never, bodySerializer: (body: unknown) => body as FormData }))
+    const kind = media.mimetype.split('/')[0]
+    const type = kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document'
+    await send.mutateAsync({ type, mediaId: media.mediaId, ...(type === 'document' ? { fileName: chosen.name } : {}), ...(text.trim() && type !== 'audio' ? { caption: text.trim() } : {}) } as Content)
+    if (type !== 'audio') write('')
+  })
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault()
+    if (text.trim()) send.mutate({ type: 'text', text })
+  }
+  const closed = send.problem?.code === 'window_closed'
+  return (
+    <form className="composer" onSubmit={submit}>
+      <Window chat={chat} />
+      {answering && (
+        <p className="row">
+          <Badge>{t('inbox.reply')}</Badge>
+          <span className="clip grow" dir="auto">
+            {preview(answering)}
+          </span>
+          <Button tone="quiet" icon="close" label={t('cancel')} onClick={done} />
+        </p>
+      )}
+      {send.problem && (
+        <Notice tone="bad">
+          {send.problem.errors[0]?.message ?? send.problem.message} {closed && line.capabilities.templates && <Button onClick={() => setChoosing(true)}>{t('inbox.template')}</Button>}
+        </Notice>
+      )}
+      <div className="composer-row">
+        <input
+          ref={file}
+          type="file"
+          className="hidden"
+          tabIndex={-1}
+          aria-label={t('inbox.file')}
+          onChange={(event) => {
+            const chosen = event.target.files?.[0]
+            event.target.value = ''
+            if (chosen) upload.mutate(chosen)
+          }}
+        />
+        <Button tone="quiet" icon="clip" label={t('inbox.file')} busy={upload.isPending} onClick={() => file.current?.click()} />
+        {line.capabilities.templates && <Button tone="quiet" icon="template" label={t('inbox.template')} onClick={() => setChoosing(true)} />}
+        <textarea
+          className="input grow"
+          rows={2}
+          dir="auto"
+          aria-label={t('inbox.message')}
+          placeholder={t('inbox.message')}
+          value={text}
+          onChange={(event) => write(event.target.value)}
+          onKeyDown={(event: KeyboardEvent) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
+          }}
+        />
+        <Button type="submit" tone="main" icon="send" busy={send.isPending}>
+          {t('inbox.send')}
+        </Button>
+      </div>
+      {choosing && <Templates line={line} chat={chat} close={() => setChoosing(false)} send={(message) => send.mutate(message, { onSuccess: () => setChoosing(false) })} busy={send.isPending} wrong={send.problem?.errors[0]?.message ?? send.problem?.message} />}
+    </form>
+  )
+}
+
+/** Window says how long free messages may still be written. */
+function Window({ chat }: { chat: Chat }) {
+  if (chat.optedOut) return <Notice tone="warn">{t('inbox.optedOut')}</Notice>
+  if (chat.windowExpiresAt === null) return null
+  const left = chat.windowExpiresAt - Date.now() / 1000
+  return <p className="small mute">{left > 0 ? t('inbox.windowOpen', { at: time(chat.windowExpiresAt) }) : t('inbox.windowClosed')}</p>
+}

@@ -1,0 +1,117 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { Link } from 'wouter'
+import { api, got } from '../../api/client'
+import { useNews } from '../../api/live'
+import { client, patch, refreshHead, usePages } from '../../api/query'
+import { useMay } from '../../session'
+import { t } from '../../text'
+import { useAct } from '../../ui/act'
+import type { Reference } from '../../ui/line-choice'
+import { Badge, Button, Failed, Loading } from '../../ui/parts'
+import { useFilter } from '../../ui/query-state'
+import { Virtual } from '../../ui/virtual'
+import { Bubble } from './bubble'
+import { Composer } from './composer'
+import { Explain } from './explain'
+import type { Message } from './preview'
+
+const idOf = (message: Message) => message.id
+
+/** Thread is one chat, its newest message at the bottom. */
+export function Thread({ line, chatId }: { line: Reference; chatId: string }) {
+  const reference = line.id
+  const chat = useChat(reference, chatId)
+  const key = ['messages', reference, chatId]
+  const read = (before: string | undefined) => got(api.GET('/chats/messages', { params: { query: { reference, chatId, limit: 100, ...(before ? { before } : {}) } } }))
+  const list = usePages(key, read)
+  const messages = useMemo(() => list.items.toReversed(), [list.data])
+  const [answering, setAnswering] = useState<Message | null>(null)
+  const [explained, setExplained] = useState<Message | null>(null)
+  const [, setSide] = useFilter('show')
+  const maySend = useMay('chats.send')
+  const due = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(due.current), [])
+  useNews((news) => {
+    if (news.data.reference !== reference || news.data.chatId !== chatId) return
+    if (news.kind === 'status') patch<Message>(key, idOf, String(news.data.id), (message) => ({ ...message, status: news.data.status as Message['status'] }))
+    if (news.kind !== 'message') return
+    due.current ??= setTimeout(() => {
+      due.current = undefined
+      void refreshHead(key, read, idOf)
+    }, 60)
+  })
+  useRead(reference, chatId, messages.at(-1), maySend)
+  return (
+    <section className="thread" aria-label={chat.data?.name || chatId}>
+      <header className="thread-head">
+        <Link className="button quiet square back" href={`/inbox/${reference}`} aria-label={t('inbox.back')}>
+          ‹
+        </Link>
+        <h2 className="grow clip" dir="auto">
+          {chat.data?.name || chatId}
+        </h2>
+        {chat.data && <BotSwitch reference={reference} chatId={chatId} active={chat.data.botActive === 1} may={maySend} />}
+        <span className="to-side">
+          <Button onClick={() => setSide('side')}>{t('inbox.details')}</Button>
+        </span>
+      </header>
+      {list.isPending && <Loading />}
+      {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
+      <Virtual
+        items={messages}
+        id={idOf}
+        estimate={64}
+        label={t('inbox.thread')}
+        className="thread-list"
+        fromEnd
+        nearStart={() => {
+          if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
+        }}
+        row={(message, at) => <Bubble message={message} before={messages[at - 1]} answer={maySend ? setAnswering : undefined} explain={setExplained} />}
+      />
+      <p className="hidden" aria-live="polite">
+        {messages.at(-1)?.direction === 'in' ? t('inbox.newMessage') : ''}
+      </p>
+      {maySend && chat.data && <Composer line={line} chat={chat.data} answering={answering} done={() => setAnswering(null)} />}
+      {explained && <Explain reference={reference} chatId={chatId} message={explained} close={() => setExplained(null)} />}
+    </section>
+  )
+}
+
+/** useChat is one chat of a line. */
+export function useChat(reference: number, chatId: string) {
+  const key = ['chat', reference, chatId]
+  const query = useQuery({
+    queryKey: key,
+    queryFn: async () => {
+      const page = await got(api.GET('/chats/list', { params: { query: { reference, search: chatId, limit: 200 } } }))
+      return page.items.find((one) => one.id === chatId) ?? null
+    },
+  })
+  useNews((news) => {
+    if (news.data.reference === reference && (news.data.chatId === chatId || news.data.id === chatId) && ['chat', 'run', 'message'].includes(news.kind)) void client.invalidateQueries({ queryKey: key })
+  })
+  return query
+}
+
+/** useRead says that the thread was read, when something new is in sight. */
+function useRead(reference: number, chatId: string, last: Message | undefined, may: boolean) {
+  const id = last?.direction === 'in' && last.status !== 'READ' ? last.id : ''
+  useEffect(() => {
+    if (!id || !may || document.hidden) return
+    void got(api.POST('/chats/read', { body: { reference, chatId } })).catch(() => undefined)
+  }, [id, may])
+}
+
+function BotSwitch({ reference, chatId, active, may }: { reference: number; chatId: string; active: boolean; may: boolean }) {
+  const act = useAct(() => got(api.PATCH('/chats', { body: { reference, chatId, botActive: !active } })), {
+    then: () => client.invalidateQueries({ queryKey: ['chat', reference, chatId] }),
+  })
+  if (!may) return <Badge tone={active ? 'ok' : 'none'}>{t(active ? 'inbox.botOn' : 'inbox.botOff')}</Badge>
+  return (
+    <Button role="switch" aria-checked={active} busy={act.isPending} onClick={() => act.mutate(undefined)}>
+      {t(active ? 'inbox.botOn' : 'inbox.botOff')}
+    </Button>
+  )
+}

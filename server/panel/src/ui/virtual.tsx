@@ -1,0 +1,132 @@
+import { type ReactNode, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
+
+interface Options<T> {
+  items: readonly T[]
+  id: (item: T) => string
+  /** What a row is high before it was measured, in pixels. */
+  estimate: number
+  row: (item: T, at: number) => ReactNode
+  label: string
+  className?: string
+  /** Begin at the end and stay there while it is in sight, as threads do. */
+  fromEnd?: boolean
+  /** Called when what is before the first, or after the last row comes near. */
+  nearStart?: () => void
+  nearEnd?: () => void
+}
+
+const overscan = 400
+
+/**
+ * Virtual draws only the rows that are in sight, however many there are. Rows
+ * may differ in height: they are measured once drawn. What is read stays where
+ * it is when rows before it come or change.
+ */
+export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd, nearStart, nearEnd }: Options<T>) {
+  const box = useRef<HTMLDivElement>(null)
+  const heights = useRef(new Map<string, number>())
+  const [view, setView] = useState({ top: 0, height: 800 })
+  const [measured, setMeasured] = useState(0)
+  const anchor = useRef<{ id: string; delta: number } | 'end'>(fromEnd ? 'end' : { id: '', delta: 0 })
+
+  const offsets = useMemo(() => {
+    const out = new Float64Array(items.length + 1)
+    items.forEach((item, at) => {
+      out[at + 1] = (out[at] ?? 0) + (heights.current.get(id(item)) ?? estimate)
+    })
+    return out
+    // A new measurement moves what follows.
+  }, [items, measured, estimate])
+  const total = offsets[items.length] ?? 0
+  const first = Math.max(0, upper(offsets, view.top - overscan) - 1)
+  const last = Math.min(items.length, upper(offsets, view.top + view.height + overscan))
+
+  /** remember notes which row is at the top, and how far into it. */
+  const remember = useCallback(() => {
+    const element = box.current
+    if (!element) return
+    const { scrollTop, clientHeight, scrollHeight } = element
+    if (fromEnd && scrollTop + clientHeight >= scrollHeight - 8) {
+      anchor.current = 'end'
+      return
+    }
+    const at = Math.max(0, upper(offsets, scrollTop) - 1)
+    const item = items[at]
+    if (item) anchor.current = { id: id(item), delta: scrollTop - (offsets[at] ?? 0) }
+  }, [offsets, items, fromEnd])
+
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element) return
+    const at = anchor.current
+    if (at === 'end') {
+      element.scrollTop = total
+    } else if (at.id && element.scrollTop > 0) {
+      const found = items.findIndex((item) => id(item) === at.id)
+      const wanted = (offsets[found] ?? 0) + at.delta
+      if (found >= 0 && Math.abs(element.scrollTop - wanted) > 1) element.scrollTop = wanted
+    }
+    setView((before) => (before.top === element.scrollTop && before.height === element.clientHeight ? before : { top: element.scrollTop, height: element.clientHeight }))
+  }, [offsets, total])
+
+  useLayoutEffect(() => {
+    if (items.length === 0) return
+    if (first <= 5) nearStart?.()
+    if (last >= items.length - 5) nearEnd?.()
+  }, [first, last, items.length])
+
+  const sizes = useRef<ResizeObserver | null>(null)
+  sizes.current ??= new ResizeObserver((entries) => {
+    let changed = false
+    for (const entry of entries) {
+      const key = (entry.target as HTMLElement).dataset.key ?? ''
+      const height = (entry.target as HTMLElement).offsetHeight
+      if (height > 0 && heights.current.get(key) !== height) {
+        heights.current.set(key, height)
+        changed = true
+      }
+    }
+    if (changed) setMeasured((n) => n + 1)
+  })
+  const measure = useCallback((element: HTMLElement | null) => {
+    if (!element) return
+    const observer = sizes.current
+    observer?.observe(element)
+    return () => observer?.unobserve(element)
+  }, [])
+
+  return (
+    <div
+      ref={box}
+      className={`virtual ${className ?? ''}`}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      onScroll={(event) => {
+        const { scrollTop, clientHeight } = event.currentTarget
+        setView({ top: scrollTop, height: clientHeight })
+        remember()
+      }}
+    >
+      <ul className="virtual-rows" style={{ height: total }}>
+        {items.slice(first, last).map((item, i) => (
+          <li key={id(item)} data-key={id(item)} ref={measure} aria-setsize={items.length} aria-posinset={first + i + 1} style={{ transform: `translateY(${offsets[first + i] ?? 0}px)` }}>
+            {row(item, first + i)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** upper is the first place whose offset is beyond y. */
+function upper(offsets: Float64Array, y: number): number {
+  let low = 0
+  let high = offsets.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((offsets[middle] ?? 0) <= y) low = middle + 1
+    else high = middle
+  }
+  return low
+}
