@@ -16,6 +16,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging/media"
@@ -87,6 +88,11 @@ func settle(t *testing.T, f fixture, g *graphtest.Server, name, word, phone, num
 	c.call(t, "PATCH", "/chats", fmt.Sprintf(`{"reference":%d,"chatId":"ana","variables":{"a":%q},"tags":[%q],"name":%q}`, sandbox, word, word, word)).json(200)
 	require.Equal(t, 200, c.execute(t, "list_chats", fmt.Sprintf(`{"reference":%d}`, sandbox)).Code)
 	c.execute(t, word, `{}`).failed(404, "unknown_function")
+	c.call(t, "PUT", "/aiusage/pricing", fmt.Sprintf(`{"items":[{"provider":"house","model":%q,"input":1,"output":2}]}`, word)).json(200)
+	c.call(t, "PUT", "/aiusage/budget", `{"items":[{"scope":"chat","period":"total","tokens":1000000}]}`).json(200)
+	c.used(t, word, word, sandbox, llm.Usage{Known: true, Input: 5})
+	c.call(t, "POST", "/aiflow/credential", fmt.Sprintf(`{"name":%q,"kind":"basic","username":%q,"secret":%q,"hosts":[%q]}`, word, word, word, word)).json(201)
+	c.call(t, "POST", "/aiflow/server", fmt.Sprintf(`{"name":%q,"url":"https://%s.example.org/mcp"}`, word, word)).json(201)
 	e.callbacks(t, g)
 	require.Equal(t, 200, f.pay(t, strings.ReplaceAll(subscribed("evt_"+name, 100, e.account, "active"), "cus_1", "cus_"+word)).Code)
 	require.Equal(t, 200, f.pay(t, strings.ReplaceAll(subscribed("evt_0"+name, 100, e.account, "active"), "cus_1", "cus_"+word)).Code)
