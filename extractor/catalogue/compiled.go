@@ -24,6 +24,8 @@ type Said struct {
 	// Now is what dates are relative to, in the writer's zone. Zero: the clock,
 	// in UTC.
 	Now time.Time
+
+	means *intent.Text // what models of intents see of it, once it was asked for
 }
 
 // compiled is an extractor that is ready to run. It may be used by many at
@@ -61,14 +63,14 @@ func (c *compiled) options(s Said) *entity.Options {
 }
 
 // find finds what needs no model of language.
-func (c *compiled) find(s Said, learned *intent.Model) []entity.Match {
+func (c *compiled) find(s *Said, learned *intent.Model) []entity.Match {
 	switch c.Kind {
 	case Regex:
-		return c.regex.Find(s.Text, c.options(s))
+		return c.regex.Find(s.Text, c.options(*s))
 	case Entity:
-		return entity.Find(s.Text, c.options(s))
+		return entity.Find(s.Text, c.options(*s))
 	case Intent:
-		if best, ok := c.mostLikely(s.Text, learned); ok {
+		if best, ok := c.mostLikely(s, learned); ok {
 			return []entity.Match{means(s.Text, best.Name, best.Confidence)}
 		}
 	}
@@ -77,11 +79,14 @@ func (c *compiled) find(s Said, learned *intent.Model) []entity.Match {
 
 // mostLikely is what a text means, and whether that is likely enough. Without
 // anything learned, and of a text without words, nothing is.
-func (c *compiled) mostLikely(text string, learned *intent.Model) (intent.Score, bool) {
-	if learned == nil || !strings.ContainsFunc(text, isWord) {
+func (c *compiled) mostLikely(s *Said, learned *intent.Model) (intent.Score, bool) {
+	if learned == nil || !strings.ContainsFunc(s.Text, isWord) {
 		return intent.Score{}, false
 	}
-	return learned.Classify(cut(text, maxIntentText), c.threshold)
+	if s.means == nil {
+		s.means = intent.Read(cut(s.Text, maxIntentText))
+	}
+	return learned.ClassifyText(s.means, c.threshold)
 }
 
 // means is the match of a text that means something as a whole.

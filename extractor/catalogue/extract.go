@@ -58,7 +58,7 @@ func (a *Account) Extract(ctx context.Context, m Message) ([]Result, error) {
 		}
 		began := time.Now()
 		var matches []entity.Match
-		a.s.guarded(ctx, c, func() error { matches = c.find(m.Said, learned); return nil })
+		a.s.guarded(ctx, c, func() error { matches = c.find(&m.Said, learned); return nil })
 		results[i], err = c.result(matches, began)
 		if err != nil {
 			a.s.failed(ctx, c, err)
@@ -247,7 +247,7 @@ func (a *Account) try(ctx context.Context, c *compiled, m Message) (Result, erro
 	if c.Kind == Intent && learned == nil {
 		return Result{}, ErrUntrained
 	}
-	r, err := c.result(c.find(m.Said, learned), began)
+	r, err := c.result(c.find(&m.Said, learned), began)
 	if err != nil {
 		return Result{}, err
 	}

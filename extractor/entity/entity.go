@@ -30,9 +30,13 @@ func Types() []string {
 	return []string{Email, URL, Document, Phone, Money, Percentage, Date, Time, Duration, Quantity, Ordinal, Number, Boolean, Dictionary}
 }
 
-// MaxText is how many bytes of a text are looked at: messages are shorter, and
-// whoever sends more shall not make more work.
+// MaxText is how many bytes of a text are looked at, and of these no more than
+// some thousand words, numbers and signs: messages are shorter, and whoever sends
+// more shall not make more work.
 const MaxText = 16 << 10
+
+// maxTokens is how many words, numbers and signs these are.
+const maxTokens = 2500
 
 // Match is a value that was found.
 type Match struct {
@@ -111,7 +115,9 @@ func newScan(text string, o *Options) *scan {
 	if s.now.IsZero() {
 		s.now = time.Now().UTC()
 	}
-	s.tokens = tokenize(s.text)
+	if s.tokens = tokenize(s.text); len(s.tokens) > maxTokens {
+		s.text, s.tokens = s.text[:s.tokens[maxTokens].start], s.tokens[:maxTokens]
+	}
 	s.numbers = make([]numeral, len(s.tokens))
 	s.lengths = make([]length, len(s.tokens))
 	return s

@@ -32,15 +32,32 @@ type active struct {
 	value float32
 }
 
+// Text is a text as models see it: who asks several reads it once.
+type Text struct{ features []feature }
+
+type feature struct {
+	hash  uint32
+	value float32 // by how often it is there
+}
+
+// Read makes out what models look at in a text.
+func Read(text string) *Text {
+	found := features(text)
+	t := &Text{make([]feature, 0, len(found))}
+	for _, h := range slices.Sorted(maps.Keys(found)) {
+		t.features = append(t.features, feature{h, 1 + float32(math.Log(float64(found[h])))})
+	}
+	return t
+}
+
 // activeOf are the known features of a text, scaled to length 1 together with
 // the unknown ones: a text of which little is known speaks for nothing.
-func (m *Model) activeOf(text string) []active {
-	found := features(text)
-	out := make([]active, 0, len(found))
+func (m *Model) activeOf(text *Text) []active {
+	out := make([]active, 0, len(text.features))
 	var sum float64
-	for _, h := range slices.Sorted(maps.Keys(found)) {
-		v := 1 + float32(math.Log(float64(found[h])))
-		row, ok := m.rows[h]
+	for _, f := range text.features {
+		v := f.value
+		row, ok := m.rows[f.hash]
 		if !ok {
 			v *= m.unknown
 		} else {
@@ -60,7 +77,10 @@ func (m *Model) activeOf(text string) []active {
 
 // Rank ranks all intents, better first. A text without anything known ranks
 // them by how many examples they have.
-func (m *Model) Rank(text string) []Score {
+func (m *Model) Rank(text string) []Score { return m.RankText(Read(text)) }
+
+// RankText is [Model.Rank] of a text that was read before.
+func (m *Model) RankText(text *Text) []Score {
 	p := make([]float32, len(m.names))
 	m.probabilities(m.activeOf(text), p)
 	out := make([]Score, len(p))
@@ -73,7 +93,12 @@ func (m *Model) Rank(text string) []Score {
 
 // Classify is the best intent, and whether it is as likely as the threshold.
 func (m *Model) Classify(text string, threshold float64) (Score, bool) {
-	best := m.Rank(text)[0]
+	return m.ClassifyText(Read(text), threshold)
+}
+
+// ClassifyText is [Model.Classify] of a text that was read before.
+func (m *Model) ClassifyText(text *Text, threshold float64) (Score, bool) {
+	best := m.RankText(text)[0]
 	return best, best.Confidence >= threshold
 }
 

@@ -59,7 +59,7 @@ func Train(ctx context.Context, intents []Intent) (*Model, error) {
 	m.weights = make([]float32, len(m.rows)*len(m.names))
 	examples := make([][]active, len(texts))
 	for i, text := range texts {
-		examples[i] = m.activeOf(text)
+		examples[i] = m.activeOf(Read(text))
 	}
 	if err := m.learn(ctx, examples, labels); err != nil {
 		return nil, err
