@@ -67,6 +67,13 @@ type Config struct {
 	// of packages openai and anthropic; flows name them "provider/model". "mock"
 	// is always there, unless it is replaced here. nil: none but that.
 	Models map[string]llm.Model
+	// Model is asked where a flow names none, as "openai/gpt-5". "": the mock
+	// model, if there are no others.
+	Model string
+	// EmbeddingModel finds out what the files of projects mean, as
+	// "openai/text-embedding-3-small"; what that takes is in the ledger. "": they
+	// are searched by their words alone.
+	EmbeddingModel string
 	// SMTPURL is the mail server for links to set a new password, such as
 	// smtps://user:password@smtp.example.org?from=chat@example.org; see package
 	// mail. "": no mail is sent.

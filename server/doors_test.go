@@ -216,6 +216,7 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	bot := c.call(t, "POST", "/bot", fmt.Sprintf(`{"reference":%d,"name":"B","flow":%s}`, ref, greeter)).json(201)["id"].(string)
 	project, publish := c.project(t)
 	flow := publish(paid)
+	known := c.call(t, "POST", fmt.Sprintf("/aiflow/project/%s/file", project), `{"name":"a.txt","text":"A"}`).json(201)["id"]
 	find := c.call(t, "POST", "/extractor", fmt.Sprintf(`{"name":"E","kind":"entity","scope":{"reference":%d},"config":{"types":["email"]}}`, ref)).json(201)["id"]
 	run := c.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d}`, flow, ref)).json(201)["id"]
 	credential := c.call(t, "POST", "/aiflow/credential", `{"name":"C","kind":"bearer","secret":"a token of nobody"}`).json(201)["id"]
@@ -227,7 +228,7 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	}, eventually, tick)
 	return map[string]any{
 		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "mediaId": file,
-		"botId": bot, "extractorId": find, "projectId": project, "flowId": flow, "runId": run, "credentialId": credential, "serverId": foreign,
+		"botId": bot, "extractorId": find, "projectId": project, "fileId": known, "flowId": flow, "runId": run, "credentialId": credential, "serverId": foreign,
 		"ids": []any{deliveries[0].(map[string]any)["id"]},
 	}
 }

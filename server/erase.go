@@ -104,6 +104,7 @@ func (s *Server) erase(ctx context.Context, account string) error {
 		s.Bots.For(account).DeleteAll,
 		s.Flows.For(account).DeleteAll,
 		s.Extractors.For(account).DeleteAll,
+		s.Memory.For(account).DeleteAll,
 		s.Remote.For(account).DeleteAll,
 		s.Credentials.For(account).DeleteAll,
 		s.MCP.For(account).DeleteAll,

@@ -234,6 +234,11 @@ func (h flowHost) AskTx(context.Context, *sqlx.Tx, runtime.Run, flow.Ask) error 
 
 // RunTx shows on the stream, and with the chat, which bot talks in it.
 func (h flowHost) RunTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run) error {
+	if !r.EndedAt.IsZero() && r.Engine == flow.EngineFlow && r.Status != runtime.Failed { // that may be retried
+		if err := h.s.Memory.EndRunTx(ctx, tx, r.ID); err != nil {
+			return err
+		}
+	}
 	err := h.s.Messaging.TellTx(ctx, tx, messaging.News{
 		Account: r.Chat.Account, Reference: line(r.Chat), Kind: "run", Data: viewRun(r),
 	})

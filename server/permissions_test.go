@@ -32,6 +32,7 @@ var permissions = map[string]string{
 	"GET /account":                                anyUser,
 	"GET /user/me":                                anyUser,
 	"GET /user/permissions":                       anyUser,
+	"GET /aiflow/palette":                         anyUser,
 	"POST /user/logout":                           anyUser,
 	"GET /user/token":                             personal,
 	"POST /user/token":                            personal,
@@ -158,6 +159,12 @@ var permissions = map[string]string{
 	"POST /bot/{botId}/run":                       string(auth.BotsManage),
 	"GET /bot/{botId}/runs":                       string(auth.BotsManage),
 	"GET /bot/run/{runId}":                        string(auth.BotsManage),
+
+	"GET /aiflow/project/{projectId}/file":             string(auth.FlowsManage),
+	"POST /aiflow/project/{projectId}/file":            string(auth.FlowsManage),
+	"DELETE /aiflow/project/{projectId}/file/{fileId}": string(auth.FlowsManage),
+	"POST /aiflow/project/{projectId}/search":          string(auth.FlowsManage),
+	"POST /aiflow/flow/{flowId}/draft-from-text":       string(auth.FlowsManage),
 }
 
 // pages are what the router has beside operations; nobody needs a token for

@@ -156,7 +156,7 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 
 // translations make problems of the errors of the services; the first that
 // knows one wins.
-var translations = []func(error) *Problem{authProblem, messagingProblem, webhookProblem, botProblem, flowProblem, runProblem, simulationProblem, credentialProblem, remoteProblem, usageProblem, extractorProblem}
+var translations = []func(error) *Problem{authProblem, messagingProblem, webhookProblem, botProblem, flowProblem, runProblem, simulationProblem, credentialProblem, remoteProblem, usageProblem, extractorProblem, knowledgeProblem}
 
 // known is the problem that err is, or that a service means by it; nil: neither.
 func known(err error) *Problem {

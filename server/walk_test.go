@@ -77,6 +77,8 @@ func (op documented) bound() int {
 		return 2
 	case "/extractor", "/extractor/{extractorId}":
 		return 8
+	case "/aiflow/project/{projectId}/file":
+		return 21
 	case "/aiflow/project/import":
 		return 9
 	}

@@ -51,7 +51,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 			whatsapp,
 			messenger.New(&messenger.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
 		}, c.Providers...),
-		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks, s}, toFlows{s}, toAudit{s}, toUsage{s}}, Retention: c.MessageRetention,
+		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks, s}, toFlows{s}, toAudit{s}, toUsage{s}, toMemory{s}}, Retention: c.MessageRetention,
 		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Logger: c.Logger, Now: c.Now,
 	})
 	return err

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/author"
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+const (
+	draftTimeout = 2 * time.Minute // of all attempts of a model
+	draftRepairs = 3               // how often a model may correct its draft
+)
+
+// draftRoutes propose drafts of flows.
+func (s *Server) draftRoutes(a *api) {
+	register(a, operation{
+		id: "Aiflow_DraftFromText", method: http.MethodPost, path: "/aiflow/flow/{flowId}/draft-from-text", summary: "Propose a draft of a flow after a description",
+		about: "A model writes it, and corrects it up to three times while it has problems. Nothing is saved and nothing published: PATCH the flow with the draft " +
+			"to take it. Of `mock/…` models, and where the server has no other, a few rules make a small draft: it asks for what the text says that it asks for.",
+		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
+	}, auth.FlowsManage, s.draftFromText)
+}
+
+type draftWish struct {
+	ID   string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	Body struct {
+		Text  string `json:"text" minLength:"1" maxLength:"20000" example:"Ask for the name and the city, then hand over to a person."`
+		Model string `json:"model,omitempty" maxLength:"128" pattern:"^[a-z][a-z0-9-]*/.+$" doc:"provider/model; without it the server's." example:"openai/gpt-5"`
+	}
+}
+
+type draftProposal struct {
+	Draft    document       `json:"draft" doc:"To be looked at."`
+	Problems []flow.Problem `json:"problems" nullable:"false" doc:"What is wrong with it."`
+	Model    string         `json:"model" doc:"That wrote it."`
+	Usage    draftUsage     `json:"usage"`
+}
+
+type draftUsage struct {
+	Calls        int64     `json:"calls"`
+	InputTokens  int64     `json:"inputTokens"`
+	OutputTokens int64     `json:"outputTokens"`
+	Cost         *microUSD `json:"cost" doc:"In micro-USD; null: unknown."`
+}
+
+func (s *Server) draftFromText(ctx context.Context, c call, in *draftWish) (draftProposal, error) {
+	f, err := s.flows(c).Flow(ctx, in.ID)
+	if err != nil {
+		return draftProposal{}, err
+	}
+	ref := in.Body.Model
+	if ref == "" {
+		if ref, err = s.firstModel(ctx); err != nil {
+			return draftProposal{}, invalid("body.model", "is required: the server has no model for this")
+		}
+	}
+	provider, name, _ := strings.Cut(ref, "/")
+	var kept struct{ Slug string }
+	_ = json.Unmarshal(f.Draft, &kept) // a draft may be anything
+	if kept.Slug == "" {
+		kept.Slug = flow.SlugOf(f.Name, "flow")
+	}
+	wish := author.Wish{
+		Text: in.Body.Text, Slug: kept.Slug, Name: f.Name, Model: name, Repair: draftRepairs,
+		Check: func(ctx context.Context, draft json.RawMessage) ([]flow.Problem, error) {
+			return s.flows(c).Check(ctx, f.ID, draft)
+		},
+	}
+	if provider == mockModels {
+		draft := author.Sketch(wish)
+		problems, err := wish.Check(ctx, draft)
+		return draftProposal{Draft: document(draft), Problems: problems, Model: ref, Usage: draftUsage{Cost: new(microUSD)}}, err
+	}
+	m, _, err := s.models.Find(ref)
+	if err != nil {
+		return draftProposal{}, invalid("body.model", "names no model that the server has")
+	}
+	var used sum
+	m = llm.Retry(&billedModel{s.Usage, m, used.add, usage.Call{
+		Account: c.Account, Feature: "draft", Project: f.Project, Flow: f.ID, User: c.User, Provider: provider, Model: name,
+	}}, nil)
+	ctx, cancel := context.WithTimeout(ctx, draftTimeout)
+	defer cancel()
+	p, err := author.Propose(ctx, m, flow.NewTypes(), wish)
+	if errors.Is(err, author.ErrNoFlow) {
+		return draftProposal{}, problem(codeProviderError, "the model proposed no flow")
+	}
+	if err != nil {
+		return draftProposal{}, asked(err)
+	}
+	return draftProposal{Draft: document(p.Draft), Problems: p.Problems, Model: ref, Usage: used.view()}, nil
+}
+
+// sum adds up what calls take.
+type sum struct {
+	calls, input, output, nano int64
+	unpriced                   bool
+}
+
+func (u *sum) add(took llm.Usage, nano int64, known bool) {
+	u.calls++
+	u.input += took.Input
+	u.output += took.Output
+	u.nano += nano
+	u.unpriced = u.unpriced || !known
+}
+
+func (u *sum) view() draftUsage {
+	v := draftUsage{Calls: u.calls, InputTokens: u.input, OutputTokens: u.output}
+	if !u.unpriced {
+		v.Cost = new(microUSD(u.nano))
+	}
+	return v
+}

@@ -1,0 +1,146 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/aiflow/knowledge"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// projectFileBody bounds a request with a file: as base64, or as text in which
+// every character may be escaped, and what JSON needs around it.
+const projectFileBody = 2*knowledge.MaxFile + mib
+
+// projectFileRoutes are the files from which the assistants of a project
+// answer.
+func (s *Server) projectFileRoutes(a *api) {
+	const path = "/aiflow/project/{projectId}/file"
+	missing := []int{http.StatusNotFound}
+	register(a, operation{
+		id: "Knowledge_Add", method: http.MethodPost, path: path, status: http.StatusCreated, summary: "Give the assistants of a project a file to answer from",
+		about: "Text, Markdown, CSV, JSON and HTML in UTF-8, of at most 10 MiB, and 100 MiB a project. It is cut into passages; those that fit a question " +
+			"are shown to the assistant that answers it. Only its text is kept.",
+		errors: missing, maxBody: projectFileBody,
+	}, auth.FlowsManage, s.addProjectFile)
+	register(a, operation{
+		id: "Knowledge_Files", method: http.MethodGet, path: path, summary: "List the files of a project, the oldest first", errors: missing,
+	}, auth.FlowsManage, s.listProjectFiles)
+	register(a, operation{
+		id: "Knowledge_Delete", method: http.MethodDelete, path: path + "/{fileId}", summary: "Take a file away from the assistants of a project", errors: missing,
+	}, auth.FlowsManage, s.deleteProjectFile)
+	register(a, operation{
+		id: "Knowledge_Search", method: http.MethodPost, path: "/aiflow/project/{projectId}/search", summary: "Show which passages an assistant would be shown", errors: missing,
+	}, auth.FlowsManage, s.searchProject)
+}
+
+func (s *Server) knowledge(c call) *knowledge.Account { return s.Knowledge.For(c.Account) }
+
+type projectFileView struct {
+	ID        string             `json:"id"`
+	Name      string             `json:"name"`
+	Type      string             `json:"type" enum:"text/plain,text/markdown,text/csv,application/json,text/html"`
+	Size      int64              `json:"size" doc:"In bytes, as it was given."`
+	Passages  int64              `json:"passages" doc:"Into how many it is cut."`
+	CreatedAt messaging.UnixTime `json:"createdAt"`
+}
+
+func viewProjectFile(f knowledge.File) projectFileView {
+	return projectFileView{f.ID, f.Name, f.Type, f.Bytes, f.Passages, messaging.UnixTime{Time: f.CreatedAt}}
+}
+
+type newProjectFile struct {
+	ID   string `path:"projectId" maxLength:"64" doc:"Id of the project."`
+	Body struct {
+		Name string `json:"name" minLength:"1" maxLength:"200" doc:"With its ending, which says what it is." example:"prices.md"`
+		Type string `json:"type,omitempty" maxLength:"200" doc:"Its media type, when the name does not say it." example:"text/markdown"`
+		Text string `json:"text,omitempty" maxLength:"10485760" doc:"What is in it; this or data."`
+		Data []byte `json:"data,omitempty" maxLength:"13981016" doc:"The same in base64."`
+	}
+}
+
+func (s *Server) addProjectFile(ctx context.Context, c call, in *newProjectFile) (projectFileView, error) {
+	b := in.Body
+	if (b.Text == "") == (len(b.Data) == 0) {
+		return projectFileView{}, invalid("body.text", "is required, or data is: one of them")
+	}
+	if b.Text != "" {
+		b.Data = []byte(b.Text)
+	}
+	f, err := s.knowledge(c).Add(ctx, in.ID, knowledge.NewFile{Name: b.Name, Type: b.Type, Data: b.Data})
+	var bad *knowledge.Invalid
+	if errors.As(err, &bad) && bad.Field == "data" && b.Text != "" {
+		err = invalid("body.text", bad.Message)
+	}
+	return viewProjectFile(f), err
+}
+
+type projectFilePage struct {
+	ID     string `path:"projectId" maxLength:"64" doc:"Id of the project."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (s *Server) listProjectFiles(ctx context.Context, c call, in *projectFilePage) (messaging.Page[projectFileView], error) {
+	fs, next, err := s.knowledge(c).Files(ctx, in.ID, knowledge.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(fs, next, viewProjectFile), inQuery(err)
+}
+
+type projectFileID struct {
+	ID   string `path:"projectId" maxLength:"64" doc:"Id of the project."`
+	File string `path:"fileId" maxLength:"64" doc:"Id of the file."`
+}
+
+func (s *Server) deleteProjectFile(ctx context.Context, c call, in *projectFileID) (done, error) {
+	return done{true}, s.knowledge(c).Delete(ctx, in.ID, in.File)
+}
+
+type projectSearch struct {
+	ID   string `path:"projectId" maxLength:"64" doc:"Id of the project."`
+	Body struct {
+		Text string `json:"text" minLength:"1" maxLength:"4096" example:"How much is a double room?"`
+	}
+}
+
+type passageView struct {
+	File string `json:"file" doc:"Id of the file."`
+	Name string `json:"name"`
+	Part int    `json:"part" doc:"Which of its passages, from 1."`
+	Text string `json:"text"`
+}
+
+type passagesView struct {
+	Items []passageView `json:"items" nullable:"false" doc:"The best first."`
+}
+
+func (s *Server) searchProject(ctx context.Context, c call, in *projectSearch) (passagesView, error) {
+	out := passagesView{Items: []passageView{}}
+	if _, err := s.flows(c).Project(ctx, in.ID); err != nil {
+		return out, err
+	}
+	found, err := s.knowledge(c).Search(ctx, in.ID, knowledge.Query{Text: in.Body.Text})
+	for _, p := range found {
+		out.Items = append(out.Items, passageView{p.File, p.Name, p.Part, p.Text})
+	}
+	return out, err
+}
+
+// knowledgeProblem translates the errors of package knowledge.
+func knowledgeProblem(err error) *Problem {
+	var bad *knowledge.Invalid
+	var large *knowledge.TooLarge
+	switch {
+	case errors.As(err, &bad):
+		return invalid("body."+bad.Field, bad.Message)
+	case errors.As(err, &large):
+		return problem(codePayloadTooLarge, fmt.Sprintf("the %s may have at most %d bytes", large.What, large.Most))
+	case errors.Is(err, knowledge.ErrUnsupported):
+		return problem(codeUnsupported, "no text can be taken out of such a file: text, Markdown, CSV, JSON and HTML are understood")
+	case errors.Is(err, knowledge.ErrNotFound):
+		return problem(codeNotFound, "there is no such project or file")
+	}
+	return nil
+}
