@@ -235,6 +235,7 @@ func (s *Server) routes() error {
 	s.projectTransferRoutes(s.api)
 	s.modelRoutes(s.api)
 	s.flowRoutes(s.api)
+	s.paletteRoutes(s.api)
 	s.flowDiffRoutes(s.api)
 	s.flowRunRoutes(s.api)
 	s.simulationRoutes(s.api)

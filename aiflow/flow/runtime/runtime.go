@@ -226,4 +226,7 @@ func (r *Runtime) QueueStats(ctx context.Context) (waiting int64, oldest time.Du
 	return st.Unrouted + st.Ready + st.Held + st.Waiting, st.Oldest, nil
 }
 
+// Types are the node types of the documents.
+func (r *Runtime) Types() *flow.Types { return r.opts.Types }
+
 func (r *Runtime) now() time.Time { return r.opts.Now() }
