@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -221,6 +222,27 @@ func TestAgentCallsFunctions(t *testing.T) {
 		require.NoError(t, m.Done())
 		require.Contains(t, fmt.Sprint(m.Requests()[5].Messages), "agent.depth")
 	})
+}
+
+// TestAgentGuide publishes what the guide shows, and talks to it.
+func TestAgentGuide(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../docs/flow-agents.md")
+	require.NoError(t, err)
+	_, support, _ := strings.Cut(string(guide), "<!-- support -->\n```json\n")
+	support, _, _ = strings.Cut(support, "```")
+	f := working(t, setup(t, nil))
+	owner := f.as(t, "owner")
+	ref := owner.sandbox(t)
+	_, publish := owner.project(t)
+	publish(`{
+		"format": "trunkline-flow/1", "kind": "function", "slug": "order-status", "name": "Status of an order", "start": "give",
+		"args": {"order": {"type": "string"}}, "returns": {"status": {"type": "string"}},
+		"nodes": {"give": {"type": "return", "config": {"value": {"status": "on its way"}}}}
+	}`)
+	owner.listen(t, publish(support), ref)
+	owner.write(t, ref, "ana", "What is the status of my order?")
+	owner.awaitShown(t, ref, "ana", "out: What is the status of my order?", "in: Here is what I found: status: on its way")
 }
 
 // TestAgentUsesForeignServers has an agent use a tool of a foreign server, until
