@@ -26,7 +26,7 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'uns
 	"font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // pageRoutes are what a browser opens.
-func (s *Server) pageRoutes(r *mux.Router) error {
+func (s *Server) pageRoutes(r *mux.Router) {
 	base := ""
 	if u, err := url.Parse(s.cfg.BaseURL); err == nil {
 		base = u.Path
@@ -55,7 +55,6 @@ func (s *Server) pageRoutes(r *mux.Router) error {
 	}
 	r.Handle("/", redirect(first)).Methods(http.MethodGet)
 	r.Handle("/swagger/", redirect(base+"/swagger")).Methods(http.MethodGet)
-	return nil
 }
 
 func redirect(to string) http.Handler {

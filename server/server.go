@@ -263,9 +263,7 @@ func (s *Server) routes() error {
 	if err := s.protocolRoutes(s.router); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
-	if err := s.pageRoutes(s.router); err != nil {
-		return fmt.Errorf("server: %w", err)
-	}
+	s.pageRoutes(s.router)
 	s.handler = s.middleware(s.router)
 	return nil
 }
