@@ -235,3 +235,20 @@ func TestMetered(t *testing.T) {
 		require.Equal(t, before, asked)
 	})
 }
+
+// TestUnfinishedCall leaves a call in the ledger whose process is gone, with
+// the most that it can have taken, and in its budget.
+func TestUnfinishedCall(t *testing.T) {
+	t.Parallel()
+	onLedgers(t, func(t *testing.T, f fixture) {
+		_, err := f.Begin(t.Context(), reserving("openai/gpt-5", 700, 200))
+		require.NoError(t, err)
+		again := open(t, f.db, nil)
+		r := again.records(t, usage.Filter{})[0]
+		require.Equal(t, usage.CostUnknown, r.Cost.Status)
+		require.False(t, r.Cost.Known)
+		require.Equal(t, []int64{0, 900, 700*1250 + 200*10_000}, []int64{r.Input, r.Reserved, r.ReservedCost})
+		require.NoError(t, again.own.SetBudgets(t.Context(), []usage.Budget{{Scope: usage.ScopeAccount, Period: usage.PeriodDay, Tokens: ptr(int64(1000))}}))
+		require.Equal(t, "tokens", again.refused(t, reserving("openai/gpt-5", 101, 0)))
+	})
+}
