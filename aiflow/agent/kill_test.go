@@ -189,12 +189,6 @@ func (f *fixture) begin(t testing.TB, id, chat string) string {
 	return r.ID
 }
 
-func (f *fixture) number(t testing.TB, query string) (n int) {
-	t.Helper()
-	require.NoError(t, f.db.GetContext(t.Context(), &n, query))
-	return n
-}
-
 func (p *peer) asked() (n int) {
 	p.clerk.mu.Lock()
 	defer p.clerk.mu.Unlock()

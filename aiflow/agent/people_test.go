@@ -121,6 +121,30 @@ func TestApproval(t *testing.T) {
 	})
 }
 
+// TestApprovalOutlivesTheNode has another process go on after the consent, and
+// nothing of the agent's work stay when the chat is erased.
+func TestApprovalOutlivesTheNode(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		var made calls
+		first := running(t, db, change{model: llmtest.NewScript(llmtest.Call(order("1", "drop", "A"))), tools: []llm.Tool{made.deleting()}})
+		d := first.ask(t, config{"tools": []string{"drop"}}, "Drop A")
+		askedFor(t, d)
+		first.stop()
+		model := llmtest.NewScript(llmtest.Say("Dropped."))
+		second := running(t, db, change{model: model, tools: []llm.Tool{made.deleting()}})
+		require.Equal(t, "Dropped.", output(t, second.decide(t, d, true)))
+		require.Len(t, made.all(), 1)
+		require.NoError(t, model.Done())
+
+		require.Equal(t, 3, second.number(t, `SELECT count(*) FROM agent_entry`))
+		require.NoError(t, second.inTx(t, func(tx *sqlx.Tx) error {
+			return second.runs.For(account).EraseTx(t.Context(), tx, runtime.Erasure{Reference: line, ChatIDs: []string{"ana"}})
+		}))
+		require.Zero(t, second.number(t, `SELECT count(*) FROM agent_entry`))
+		require.Zero(t, second.number(t, `SELECT count(*) FROM agent_session`))
+	})
+}
+
 // TestConsentIsForOneCall holds consent to what was shown: it is no consent to
 // another tool of the same name, nor for ever.
 func TestConsentIsForOneCall(t *testing.T) {

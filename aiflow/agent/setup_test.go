@@ -308,6 +308,13 @@ func (f *fixture) agrees(t testing.TB, m *llmtest.Script) {
 	require.Equal(t, sums{Calls: int64(c.Requests), Input: c.Usage.Input, Output: c.Usage.Output}, f.sums(t))
 }
 
+// number is what a query counts.
+func (f *fixture) number(t testing.TB, query string) (n int) {
+	t.Helper()
+	require.NoError(t, f.db.GetContext(t.Context(), &n, query))
+	return n
+}
+
 // inTx runs fn in a transaction.
 func (f *fixture) inTx(t testing.TB, fn func(*sqlx.Tx) error) error {
 	t.Helper()

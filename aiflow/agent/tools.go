@@ -132,13 +132,14 @@ func (w *worker) call(ctx context.Context, t *tool, e *entry) (toolResult, strin
 		err error
 	}
 	done := make(chan ending, 1)
+	run := llm.ToolRun{Arguments: slices.Clone(e.asked.Arguments), Key: e.key()} // it may be read when nobody waits any more
 	go func() {
 		defer func() {
 			if v := recover(); v != nil {
 				done <- ending{err: fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
 			}
 		}()
-		out, err := t.Call(tctx, llm.ToolRun{Arguments: e.asked.Arguments, Key: e.key()})
+		out, err := t.Call(tctx, run)
 		done <- ending{out, err}
 	}()
 	var end ending
