@@ -23,9 +23,11 @@ import (
 // OneAccount is the account of a program that has only one.
 const OneAccount = "one"
 
-// Options configures a [Service]. Runs is required.
+// Options configures a [Service].
 type Options struct {
-	// Runs is what flows run on. [New] has it serve them.
+	// Runs is what flows run on. [New] has it serve them. nil: one of the
+	// Service's own, that [Service.Run] has work, for flows that send nothing:
+	// its runs have no chats.
 	Runs *runtime.Runtime
 	// Types are the node types that flows may use: those of Runs. nil: the
 	// built-in ones.
@@ -36,7 +38,7 @@ type Options struct {
 	// transaction in which a flow is published. nil: nothing is checked.
 	Environment func(ctx context.Context, q sqlx.QueryerContext, account string, env *flow.Environment) error
 	Logger      *slog.Logger     // nil: slog.Default()
-	Now    func() time.Time // nil: time.Now
+	Now         func() time.Time // nil: time.Now
 }
 
 // Service keeps projects and flows. It is safe for concurrent use, and any
@@ -46,13 +48,17 @@ type Service struct {
 	opts     Options
 	triggers runtime.Triggers
 	changes  atomic.Int64
+	alone    bool // Runs is its own
 }
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package and of runs.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
+	if err := runtime.Migrate(ctx, db); err != nil {
+		return fmt.Errorf("aiflow: %w", err)
+	}
 	return database.Migrate(ctx, db, "aiflow", migrations)
 }
 
@@ -61,9 +67,6 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s := &Service{}
 	if opts != nil {
 		s.opts = *opts
-	}
-	if s.opts.Runs == nil {
-		return nil, errors.New("aiflow: Options.Runs is required")
 	}
 	if s.opts.Types == nil {
 		s.opts.Types = flow.NewTypes()
@@ -77,6 +80,12 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	var err error
 	if s.db, err = database.Of(ctx, db); err != nil {
 		return nil, fmt.Errorf("aiflow: %w", err)
+	}
+	if s.opts.Runs == nil {
+		s.alone = true
+		if s.opts.Runs, err = runtime.New(ctx, db, host{s}, &runtime.Options{Types: s.opts.Types, Logger: s.opts.Logger, Now: s.opts.Now}); err != nil {
+			return nil, fmt.Errorf("aiflow: %w", err)
+		}
 	}
 	s.opts.Runs.Serve(s)
 	return s, nil

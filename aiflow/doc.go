@@ -5,9 +5,12 @@
 //
 // It keeps projects, flows as drafts with revisions and as numbered versions,
 // each pinned to the versions of the functions that it calls; package runtime
-// runs them.
+// runs them. Without a runtime in its Options it has one of its own, for flows
+// without chats.
 //
-//	flows, err := aiflow.New(ctx, db, &aiflow.Options{Runs: runs})
+//	err := aiflow.Migrate(ctx, db)
+//	flows, err := aiflow.New(ctx, db, nil)
+//	go flows.Run(ctx)
 //	acc := flows.For(aiflow.OneAccount)
 //	project, err := acc.CreateProject(ctx, aiflow.NewProject{Name: "Shop"})
 //	f, err := acc.Create(ctx, aiflow.NewFlow{Project: project.ID, Name: "Invoice", Draft: draft})

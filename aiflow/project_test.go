@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow"
@@ -115,16 +114,22 @@ func uses(a *aiflow.Account) map[string]func(ctx context.Context, id string) err
 			_, err := a.Update(ctx, id, aiflow.FlowChange{Name: &name})
 			return err
 		},
-		"publish":  func(ctx context.Context, id string) error { _, err := a.Publish(ctx, id, aiflow.Publisher{}); return err },
+		"publish": func(ctx context.Context, id string) error {
+			_, err := a.Publish(ctx, id, aiflow.Publisher{})
+			return err
+		},
 		"validate": func(ctx context.Context, id string) error { _, err := a.Validate(ctx, id); return err },
 		"version":  func(ctx context.Context, id string) error { _, err := a.Version(ctx, id, 1); return err },
 		"versions": func(ctx context.Context, id string) error {
 			_, _, err := a.Versions(ctx, id, aiflow.List{})
 			return err
 		},
-		"rollback": func(ctx context.Context, id string) error { _, err := a.Rollback(ctx, id, 1, aiflow.Publisher{}); return err },
-		"diff":     func(ctx context.Context, id string) error { _, err := a.Diff(ctx, id, 0, 0); return err },
-		"used by":  func(ctx context.Context, id string) error { _, _, err := a.UsedBy(ctx, id, aiflow.List{}); return err },
+		"rollback": func(ctx context.Context, id string) error {
+			_, err := a.Rollback(ctx, id, 1, aiflow.Publisher{})
+			return err
+		},
+		"diff":    func(ctx context.Context, id string) error { _, err := a.Diff(ctx, id, 0, 0); return err },
+		"used by": func(ctx context.Context, id string) error { _, _, err := a.UsedBy(ctx, id, aiflow.List{}); return err },
 		"bind": func(ctx context.Context, id string) error {
 			_, err := a.Bind(ctx, id, aiflow.Binding{Reference: 7})
 			return err
@@ -198,14 +203,5 @@ func TestNames(t *testing.T) {
 			_, _, err = f.UsedBy(t.Context(), kept.ID, l)
 			refused(field, err)
 		}
-	})
-}
-
-// TestOptions needs what flows run on.
-func TestOptions(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		_, err := aiflow.New(t.Context(), db, nil)
-		require.ErrorContains(t, err, "Runs")
 	})
 }

@@ -1,0 +1,106 @@
+// Command aiflow uses package aiflow alone, without chats, accounts and the
+// server: it builds a function and a flow that calls it for each item of an
+// order, publishes both, runs the flow and prints what it did, step by step.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/sqldb"
+)
+
+func main() {
+	database := flag.String("db", "sqlite://aiflow.db", "database")
+	flag.Parse()
+	if err := run(context.Background(), *database, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "aiflow:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, database string, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	db, err := sqldb.Open(ctx, database) // or the *sqlx.DB that you have
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // the program ends
+	if err := aiflow.Migrate(ctx, db); err != nil {
+		return err
+	}
+	flows, err := aiflow.New(ctx, db, nil)
+	if err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- flows.Run(ctx) }() // takes the steps, also those that an earlier run of the program left
+	account := flows.For(aiflow.OneAccount)
+	project, err := account.CreateProject(ctx, aiflow.NewProject{Name: "Shop"})
+	if err != nil {
+		return err
+	}
+	if _, err := publish(ctx, account, project.ID, vat()); err != nil {
+		return err
+	}
+	invoice, err := publish(ctx, account, project.ID, invoice())
+	if err != nil {
+		return err
+	}
+	begun, err := account.Start(ctx, aiflow.Start{Flow: invoice, Input: map[string]any{
+		"items": []any{map[string]any{"name": "cup", "price": 10}, map[string]any{"name": "jug", "price": 35}},
+	}})
+	if err != nil {
+		return err
+	}
+	if err := trace(ctx, account, begun.ID, out); err != nil {
+		return err
+	}
+	stop()
+	return <-done
+}
+
+// trace waits for the end of a run and prints its steps and its output.
+func trace(ctx context.Context, account *aiflow.Account, id string, out io.Writer) error {
+	seen, err := account.Watch(ctx, id)
+	if err != nil {
+		return err
+	}
+	for range seen { // until it has ended
+	}
+	d, err := account.Detail(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, step := range d.Steps {
+		at := strings.Join(append(step.Path, step.Node), " ")
+		made, err := json.Marshal(step.Out)
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(out, "%2d %-28s %-8s %s\n", step.Seq, at, step.Output, made)
+	}
+	_, err = fmt.Fprintf(out, "%s: %s\n", d.Status, d.Output)
+	return err
+}
+
+// publish makes a flow of a project, and has it run from now on.
+func publish(ctx context.Context, account *aiflow.Account, project string, doc document) (id string, err error) {
+	draft, err := json.Marshal(doc)
+	if err != nil {
+		return "", err
+	}
+	f, err := account.Create(ctx, aiflow.NewFlow{Project: project, Name: doc.Name, Draft: draft})
+	if err != nil {
+		return "", err
+	}
+	_, err = account.Publish(ctx, f.ID, aiflow.Publisher{})
+	return f.ID, err
+}
