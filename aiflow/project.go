@@ -155,7 +155,7 @@ func (a *Account) DeleteProject(ctx context.Context, id string) error {
 			return err
 		}
 		var flows []string
-		if err := tx.SelectContext(ctx, &flows, `SELECT id FROM aiflow_flow WHERE project = $1 ORDER BY number`, id); err != nil {
+		if err := tx.SelectContext(ctx, &flows, `SELECT id FROM aiflow_flow WHERE project = $1 ORDER BY number`+a.s.lock(), id); err != nil {
 			return err
 		}
 		for _, f := range flows {

@@ -159,7 +159,8 @@ type beginning struct {
 	row   scheduleRow
 	start *Start // nil: nothing begins
 	l     *loaded
-	next  time.Time // zero: it never comes again
+	next  time.Time
+	over  bool // it never comes again
 }
 
 // watchSchedules begins runs at their times until ctx ends.
@@ -200,14 +201,7 @@ func (r *Runtime) beginDue(ctx context.Context) (more bool, err error) {
 		}
 		all = append(all, b)
 	}
-	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		for _, b := range all {
-			if err := r.beginTx(context.WithoutCancel(ctx), tx, b); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err = r.db.Write(ctx, func(tx *sqlx.Tx) error { return r.beginAllTx(context.WithoutCancel(ctx), tx, all) })
 	if err != nil {
 		return false, err
 	}
@@ -224,9 +218,8 @@ func (r *Runtime) weigh(ctx context.Context, row scheduleRow, now time.Time) (be
 	if err := json.Unmarshal([]byte(row.Times), &times); err != nil {
 		return b, fmt.Errorf("reading a schedule: %w", err)
 	}
-	if next, comes := firstAfter(times, now); comes {
-		b.next = next.at
-	}
+	next, comes := firstAfter(times, now)
+	b.next, b.over = next.at, !comes
 	last, came := lastUntil(times, database.Time(row.NextUS), now)
 	if !came || now.Sub(last.at) > missedMost {
 		return b, nil
@@ -260,15 +253,30 @@ func (r *Runtime) scheduled(ctx context.Context, row scheduleRow) (Start, *loade
 	}, l, err
 }
 
-// beginTx moves a schedule on and begins its run, unless another node has. The
-// flow is locked first, as by who publishes it.
-func (r *Runtime) beginTx(ctx context.Context, tx *sqlx.Tx, b beginning) error {
-	err := r.kept(ctx, tx, &runRow{Engine: b.row.Engine, Owner: b.row.Owner})
-	if errors.Is(err, ErrNotFound) || err == nil && b.next.IsZero() {
-		return r.unscheduleTx(ctx, tx, b.row.ID)
+// beginAllTx moves schedules on and begins their runs. All the flows are locked
+// first, as whoever publishes or deletes one locks it before its schedule.
+func (r *Runtime) beginAllTx(ctx context.Context, tx *sqlx.Tx, all []beginning) error {
+	gone := map[string]bool{}
+	for _, b := range all {
+		err := r.kept(ctx, tx, &runRow{Engine: b.row.Engine, Owner: b.row.Owner})
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		gone[b.row.Owner] = err != nil
 	}
-	if err != nil {
-		return err
+	for _, b := range all {
+		b.over = b.over || gone[b.row.Owner]
+		if err := r.beginTx(ctx, tx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beginTx moves a schedule on and begins its run, unless another node has.
+func (r *Runtime) beginTx(ctx context.Context, tx *sqlx.Tx, b beginning) error {
+	if b.over {
+		return r.unscheduleTx(ctx, tx, b.row.ID)
 	}
 	res, err := r.db.ExecTx(ctx, tx, `UPDATE flow_schedule SET next_us = $1 WHERE id = $2 AND next_us = $3 AND version = $4`,
 		database.Micros(b.next), b.row.ID, b.row.NextUS, b.row.Version)
