@@ -177,7 +177,7 @@ func TestModelsThatHang(t *testing.T) {
 	require.Eventually(t, func() bool { return len(in.told(t, "/extracted")) >= 1 }, 20*time.Second, tick)
 	require.Less(t, time.Since(began), 15*time.Second)
 	ana.awaitShown(t, ref, "bob", "out: #17 to Rome", "in: Order 17 is on its way.")
-	require.Contains(t, in.told(t, "/extracted"), `data regex <nil> {"order":"17"}`)
+	in.awaitTold(t, "/extracted", `message #17 to Rome {"order":"17"}`, `data regex <nil> {"order":"17"}`, "message Order 17 is on its way. null")
 }
 
 // TestExtractorOperations keeps, tries and evaluates extractors.
@@ -202,6 +202,13 @@ func TestExtractorOperations(t *testing.T) {
 		id := ana.write(t, ref, "bob", "on 2026-05-06")
 		ana.call(t, "POST", path+"/run", fmt.Sprintf(`{"reference":%d,"chatId":"bob","messageId":%q}`, ref, id)).
 			is(200, `{"values":{"date":"2026-05-06"},"usage":null,"durationMs":"<any>","matches":"<any>"}`)
+		ana.call(t, "PATCH", "/chats", fmt.Sprintf(`{"reference":%d,"chatId":"bob","fields":{"timezone":"Pacific/Kiritimati"}}`, ref)).json(200)
+		id = ana.write(t, ref, "bob", "today")
+		there := time.Now().In(time.FixedZone("", 14*60*60)).Format(time.DateOnly)
+		found := ana.call(t, "POST", path+"/run", fmt.Sprintf(`{"reference":%d,"chatId":"bob","messageId":%q}`, ref, id)).json(200)["values"]
+		if next := time.Now().In(time.FixedZone("", 14*60*60)).Format(time.DateOnly); next == there {
+			require.Equal(t, map[string]any{"date": there}, found, "in the zone of the contact")
+		}
 		e := ana.call(t, "POST", path+"/evaluate", "").json(200)
 		require.Equal(t, 2, count(e["tests"]))
 		require.Equal(t, 1, count(e["right"]))
