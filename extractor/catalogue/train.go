@@ -107,9 +107,9 @@ func (s *Service) trainOne(ctx context.Context, r row) error {
 		return s.giveBack(context.WithoutCancel(ctx), r)
 	}
 	s.opts.BeforeTrained()
-	a := s.For(r.Account)
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if err := a.changedTx(ctx, tx); err != nil {
+		// Not changedTx: an account that is being erased must not come back.
+		if _, err := tx.ExecContext(ctx, `UPDATE extractor_account SET revision = revision + 1 WHERE account = $1`, r.Account); err != nil {
 			return err
 		}
 		state, why := Ready, ""
