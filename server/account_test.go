@@ -81,6 +81,8 @@ func settle(t *testing.T, f fixture, g *graphtest.Server, name, word, phone, num
 	}
 	c.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":"http://127.0.0.1:1/%s"}`, cloud, word)).json(201)
 	c.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, cloud)).json(200)
+	c.extractor(t, sandbox, "regex", fmt.Sprintf(`{"pattern":"(?P<word>%s)"}`, word))
+	c.extractor(t, sandbox, "intent", fmt.Sprintf(`{"intents":[{"name":"a","examples":[%q]},{"name":"b","examples":["nothing"]}]}`, word))
 	c.write(t, sandbox, "ana", word)
 	c.send(t, sandbox, word)
 	media := c.upload(t, part{"file", word + ".png", "image/png", string(picture(t, 40, 30))}, part{field: "reference", body: fmt.Sprint(sandbox)}).json(201)
