@@ -12,11 +12,20 @@ import (
 
 // fill is JSON that fits a schema as far as a text has values for it.
 func fill(schema json.RawMessage, text string) string {
+	return (&filling{text: text, optional: true}).document(schema)
+}
+
+// arguments are those of a tool: what need not be given is left out.
+func arguments(schema json.RawMessage, text string) string {
+	return (&filling{text: text}).document(schema)
+}
+
+func (f *filling) document(schema json.RawMessage) string {
 	var doc any
 	if json.Unmarshal(schema, &doc) != nil {
 		doc = map[string]any{"type": "object"}
 	}
-	f := &filling{root: doc, text: text, numbers: number.FindAllString(text, -1)}
+	f.root, f.numbers = doc, number.FindAllString(f.text, -1)
 	out, err := json.Marshal(f.value("", doc, 0))
 	if err != nil {
 		return "{}"
@@ -50,10 +59,11 @@ var (
 
 // filling is one text that is put into one schema.
 type filling struct {
-	root    any
-	text    string
-	numbers []string // that are not used yet
-	values  int      // so far
+	root     any
+	text     string
+	optional bool     // where nothing is required, all is filled
+	numbers  []string // that are not used yet
+	values   int      // so far
 }
 
 func (f *filling) value(name string, schema any, depth int) any {
@@ -134,7 +144,7 @@ func (f *filling) choose(values []any) any {
 	return values[0]
 }
 
-// object fills what is required; when nothing is, all.
+// object fills what is required; when nothing is, perhaps all.
 func (f *filling) object(s map[string]any, depth int) any {
 	properties, _ := s["properties"].(map[string]any)
 	var names []string
@@ -144,7 +154,7 @@ func (f *filling) object(s map[string]any, depth int) any {
 			names = append(names, name)
 		}
 	}
-	if len(names) == 0 {
+	if len(names) == 0 && f.optional {
 		names = slices.Sorted(maps.Keys(properties))
 	}
 	out := map[string]any{}

@@ -77,6 +77,13 @@ func TestToolLoop(t *testing.T) {
 	require.Equal(t, "This did not work: there is no such order", ask(t, r).Message.Text())
 }
 
+func TestOptionalArguments(t *testing.T) {
+	t.Parallel()
+	history := llm.ToolSpec{Name: "get_chat_history", Description: "Earlier messages.", Schema: json.RawMessage(`{"type":"object","properties":{"before":{"type":"string"},"limit":{"type":"number"}}}`)}
+	got := ask(t, &llm.Request{Messages: say("show me the chat history"), Tools: []llm.ToolSpec{history}})
+	require.JSONEq(t, `{}`, got.Message.Calls[0].Arguments)
+}
+
 func TestToolChoice(t *testing.T) {
 	t.Parallel()
 	tools := []llm.ToolSpec{openingHours, orderStatus}

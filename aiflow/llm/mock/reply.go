@@ -47,7 +47,7 @@ func wanted(r *llm.Request, asked string) (llm.ToolCall, bool) {
 		return llm.ToolCall{}, false
 	}
 	t := r.Tools[best]
-	return llm.ToolCall{ID: fmt.Sprintf("call_%d", len(r.Messages)), Name: t.Name, Arguments: fill(t.Schema, asked)}, true
+	return llm.ToolCall{ID: fmt.Sprintf("call_%d", len(r.Messages)), Name: t.Name, Arguments: arguments(t.Schema, asked)}, true
 }
 
 // report says what tools returned.
