@@ -168,6 +168,12 @@ func TestAgentAsks(t *testing.T) {
 			require.Equal(t, "send_message", out["tool"])
 			require.Equal(t, map[string]any{"text": "May I?"}, out["arguments"])
 			require.Equal(t, "approval", out["stopReason"])
+			did := owner.call(t, "GET", path, "").json(200)["agent"].([]any)
+			require.Len(t, did, 2)
+			asked := did[1].(map[string]any)
+			require.Equal(t, "send_message asked", fmt.Sprint(asked["tool"], " ", asked["status"]))
+			require.Equal(t, out["arguments"], asked["arguments"])
+			require.Equal(t, []any{"send_message"}, did[0].(map[string]any)["calls"])
 			body := func(step any) string { return fmt.Sprintf(`{"stepId":%q,"approved":%t}`, step, approved) }
 			require.Equal(t, "waiting", owner.call(t, "POST", path+"/approve", body("another")).json(200)["status"])
 			f.as(t, fmt.Sprint("stranger", approved)).call(t, "POST", path+"/approve", body(out["stepId"])).problem(404, "not_found")

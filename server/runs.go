@@ -109,6 +109,7 @@ type runDetail struct {
 	Steps     []stepView          `json:"steps" nullable:"false" doc:"The last 1,000."`
 	Sent      []messaging.Message `json:"sent" nullable:"false" doc:"The last 1,000 messages that it sent."`
 	Variables map[string]any      `json:"variables" nullable:"false" doc:"As they are now, or were last; secret ones are left out."`
+	Agent     []agentEntry        `json:"agent" nullable:"false" doc:"What its agents did, in order: the last 200 answers, calls and what they were told."`
 }
 
 // viewDetail adds the records of what a run sent.
@@ -116,6 +117,10 @@ func (s *Server) viewDetail(ctx context.Context, c call, d runtime.Detail) (runD
 	v := runDetail{runView: viewRun(d.Run), Steps: make([]stepView, len(d.Steps)), Sent: []messaging.Message{}, Variables: d.Variables}
 	for i, step := range d.Steps {
 		v.Steps[i] = viewStep(step)
+	}
+	var err error
+	if v.Agent, err = s.agentEntries(ctx, d.Run); err != nil {
+		return v, err
 	}
 	if len(d.Sent) == 0 {
 		return v, nil
