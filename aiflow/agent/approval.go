@@ -39,9 +39,36 @@ func (w *worker) needsConsent(t *tool) bool {
 }
 
 func (w *worker) knowsSecrets() bool {
-	return slices.ContainsFunc(w.entries, func(e *entry) bool {
+	return w.recallsSecrets() || slices.ContainsFunc(w.entries, func(e *entry) bool {
 		return e.Kind == kindTool && e.asked.Private && e.Status == statusDone && !e.came.refusal()
 	})
+}
+
+// recallsSecrets says whether something private was looked up in an earlier run
+// and is remembered: by a tool that is private or not known any more. Of a
+// summary nobody knows what it is from.
+func (w *worker) recallsSecrets() bool {
+	names := map[string]string{}
+	for _, m := range w.begin[:w.earlier] {
+		for _, c := range m.Calls {
+			names[c.ID] = c.Name
+		}
+		for _, r := range m.Results {
+			name := names[r.CallID]
+			if t := w.tools[name]; !r.IsError && name != toolFinish && name != toolHandoff && (t == nil || t.Private) {
+				return true
+			}
+		}
+	}
+	if w.session.Note == "" {
+		return false
+	}
+	for _, t := range w.tools {
+		if t.Private {
+			return true
+		}
+	}
+	return false
 }
 
 // hearsStrangers says whether something that the agent was told may be anybody's:

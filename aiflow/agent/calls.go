@@ -64,11 +64,11 @@ func (w *worker) calls(ctx context.Context, turn int) (*flow.ModelResult, error)
 	return nil, nil
 }
 
-// pending are the calls of a turn that are not done.
-func (w *worker) pending(turn int) (out []llm.ToolCall) {
-	for _, c := range w.entries[turn].answer.Message.Calls {
-		if e := w.callOf(turn, c); e == nil || e.DoneUS == 0 {
-			out = append(out, c)
+// pending are the calls of a turn that are not done, by their places.
+func (w *worker) pending(turn int) (out []int) {
+	for i := range w.entries[turn].answer.Message.Calls {
+		if e := w.callOf(turn, i); e == nil || e.DoneUS == 0 {
+			out = append(out, i)
 		}
 	}
 	return out
@@ -84,11 +84,11 @@ func (w *worker) onlyReads(turn int) bool {
 
 // begun writes down that calls begin, up to one that needs consent. What is
 // refused is done with that.
-func (w *worker) begun(ctx context.Context, turn int, todo []llm.ToolCall) (run []*entry, wait *entry, err error) {
-	for _, c := range todo {
-		e := w.callOf(turn, c)
+func (w *worker) begun(ctx context.Context, turn int, todo []int) (run []*entry, wait *entry, err error) {
+	for _, i := range todo {
+		e := w.callOf(turn, i)
 		if e == nil {
-			if e, err = w.judge(c); err != nil {
+			if e, err = w.judge(w.entries[turn].answer.Message.Calls[i]); err != nil {
 				return nil, nil, err
 			}
 			if err := w.write(ctx, "begun", e); err != nil {

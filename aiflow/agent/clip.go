@@ -28,10 +28,13 @@ func clip(s string, most int) string {
 }
 
 // endOfData is what would end the data that a text stands in.
-var endOfData = regexp.MustCompile(`(?i)</?\s*data\b`)
+var endOfData = regexp.MustCompile(`(?i)<\s*/?\s*data\b`)
+
+// noName is what a name between quotes must not hold.
+var noName = regexp.MustCompile(`[^\pL\pN ._/:@-]+`)
 
 // asData is what a tool returned as the model is shown it: somebody else may
 // have written it.
 func asData(origin, content string) string {
-	return `<data from="` + origin + `">` + "\n" + endOfData.ReplaceAllString(clip(content, maxShown), "[data]") + "\n</data>"
+	return `<data from="` + noName.ReplaceAllString(origin, "_") + `">` + "\n" + endOfData.ReplaceAllString(clip(content, maxShown), "[data]") + "\n</data>"
 }

@@ -102,6 +102,10 @@ type toldText struct {
 // errTaken says that another process has gone on with the session.
 var errTaken = errors.New("agent: another process goes on with this")
 
+// errOver says that the run was ended or erased meanwhile: nothing begins in it
+// any more.
+var errOver = errors.New("agent: the run is over")
+
 const entryColumns = `session, seq, leg, kind, status, child, request, result, started_us, done_us`
 
 // load reads what was done in the session.
@@ -173,11 +177,23 @@ func (w *worker) next(kind, status string, request any) (*entry, error) {
 }
 
 // write stores new entries. When another process has stored some meanwhile it
-// is [errTaken].
+// is [errTaken], and [errOver] when the run is over.
 func (w *worker) write(ctx context.Context, what string, es ...*entry) error {
+	return w.writeWith(ctx, what, func(context.Context, *sqlx.Tx) error { return nil }, es...)
+}
+
+// writeWith is write with what else belongs into its transaction.
+func (w *worker) writeWith(ctx context.Context, what string, also func(context.Context, *sqlx.Tx) error, es ...*entry) error {
 	err := w.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		ctx := context.WithoutCancel(ctx)
+		if err := w.going(ctx, tx); err != nil {
+			return err
+		}
+		if err := also(ctx, tx); err != nil {
+			return err
+		}
 		for _, e := range es {
-			_, err := tx.ExecContext(context.WithoutCancel(ctx), `INSERT INTO agent_entry (`+entryColumns+`)
+			_, err := tx.ExecContext(ctx, `INSERT INTO agent_entry (`+entryColumns+`)
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 				e.Session, e.Seq, e.Leg, e.Kind, e.Status, e.Child, e.Request, e.Result, e.StartedUS, e.DoneUS)
 			if err != nil {
@@ -197,6 +213,16 @@ func (w *worker) write(ctx context.Context, what string, es ...*entry) error {
 	return nil
 }
 
+// going returns [errOver] when the run is over.
+func (w *worker) going(ctx context.Context, tx *sqlx.Tx) error {
+	var n int
+	err := tx.GetContext(ctx, &n, `SELECT count(*) FROM flow_run WHERE id = $1 AND ended_us = 0`, w.r.Run.ID)
+	if err == nil && n == 0 {
+		err = errOver
+	}
+	return err
+}
+
 // change stores another status of an entry that is not done, and whatever else
 // of it was changed. result, if it is not nil, makes what came of it in the same
 // transaction; what it writes itself is kept even if another process was
@@ -205,6 +231,11 @@ func (w *worker) change(ctx context.Context, e *entry, from string, result func(
 	taken := false
 	ctx = context.WithoutCancel(ctx)
 	err := w.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if e.Status == statusStarted {
+			if err := w.going(ctx, tx); err != nil {
+				return err
+			}
+		}
 		if result != nil {
 			came, err := result(ctx, tx)
 			if err != nil {

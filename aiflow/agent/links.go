@@ -18,7 +18,7 @@ type links struct {
 }
 
 var (
-	address = regexp.MustCompile(`(?i)\b(?:https?://|www\.)[^\s<>"'` + "`" + `()\[\]{}|\\^]+`)
+	address = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+.-]*://|www\.|(?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}[/?#])[^\s<>"'` + "`" + `()\[\]{}|\\^]+`)
 	image   = regexp.MustCompile(`!\[([^\]]*)\]\(\s*([^)\s]*)[^)]*\)`)
 	linked  = regexp.MustCompile(`\[([^\]]*)\]\(\s*([^)\s]*)[^)]*\)`)
 )
@@ -53,7 +53,7 @@ func hostOf(a string) string {
 		a = "http://" + a
 	}
 	u, err := url.Parse(trimmed(a))
-	if err != nil {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return ""
 	}
 	return strings.ToLower(u.Hostname())

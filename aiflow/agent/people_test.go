@@ -334,12 +334,14 @@ func TestLinks(t *testing.T) {
 		const answer = `See https://evil.example/x?d=secret, [here](http://evil.example) or ![it](https://evil.example/p.png?d=1). ` +
 			`Ours: https://shop.example/a, https://sub.shop.example/b, https://notshop.example, your https://own.example/c! (www.evil.example)`
 		var made calls
-		model := llmtest.NewScript(llmtest.Call(order("1", "find", "A")), llmtest.Say(answer), llmtest.Say("See https://evil.example."))
+		model := llmtest.NewScript(llmtest.Call(order("1", "find", "A")), llmtest.Say(answer), llmtest.Say("See https://evil.example."),
+			llmtest.Call(order("1", "find", "A")), llmtest.Say("evil.example/x?d=1 or evil.example?d=1, ftp://evil.example/x, javascript://shop.example/%0a; shop.example/a and/or 1.5/2, e.g./i.e. mine"))
 		f := running(t, db, change{model: model, tools: []llm.Tool{made.reading("find")}})
 		c := config{"tools": []string{"find"}, "instructions": "Our shop is https://shop.example.", "memory": map[string]any{"scope": "none"}}
 		d := f.ask(t, c, "What is https://own.example/c?")
 		require.Equal(t, `See [link removed], here or it. Ours: https://shop.example/a, https://sub.shop.example/b, [link removed], `+
 			`your https://own.example/c! ([link removed])`, output(t, d))
 		require.Equal(t, "See https://evil.example.", output(t, f.ask(t, c, "Hello"))) // no tool said anything
+		require.Equal(t, "[link removed] or [link removed], [link removed], [link removed]; shop.example/a and/or 1.5/2, e.g./i.e. mine", output(t, f.ask(t, c, "Go")))
 	})
 }

@@ -80,11 +80,11 @@ func (w *worker) conversation() []llm.Message {
 
 // results are what came of the calls of a turn, in their order.
 func (w *worker) results(turn int) (out []llm.ToolResult) {
-	for _, c := range w.entries[turn].answer.Message.Calls {
+	for i, c := range w.entries[turn].answer.Message.Calls {
 		r := llm.ToolResult{CallID: c.ID, Content: "This call was not made.", IsError: true}
 		if c.Name == toolFinish || c.Name == toolHandoff {
 			r.Content, r.IsError = "It is over.", false
-		} else if e := w.callOf(turn, c); e != nil && e.DoneUS > 0 {
+		} else if e := w.callOf(turn, i); e != nil && e.DoneUS > 0 {
 			r.Content, r.IsError = asData(e.asked.Origin, e.came.Content), e.came.IsError
 		}
 		out = append(out, r)
@@ -92,15 +92,28 @@ func (w *worker) results(turn int) (out []llm.ToolResult) {
 	return out
 }
 
-// callOf is the entry of a call of a turn; nil: there is none yet.
-func (w *worker) callOf(turn int, c llm.ToolCall) *entry {
+// callOf is the entry of the i-th call of a turn; nil: there is none yet. There
+// are servers that give several calls one id: their entries come in the order
+// of the calls.
+func (w *worker) callOf(turn, i int) *entry {
+	all := w.entries[turn].answer.Message.Calls
+	skip := 0
+	for _, c := range all[:i] {
+		if c.ID == all[i].ID && c.Name == all[i].Name {
+			skip++
+		}
+	}
 	for _, e := range w.entries[turn+1:] {
 		if e.Kind == kindTurn && e.Status == statusDone {
 			break
 		}
-		if e.Kind == kindTool && e.asked.CallID == c.ID && e.asked.Name == c.Name {
+		if e.Kind != kindTool || e.asked.CallID != all[i].ID || e.asked.Name != all[i].Name {
+			continue
+		}
+		if skip == 0 {
 			return e
 		}
+		skip--
 	}
 	return nil
 }
@@ -126,11 +139,12 @@ func (j *journalled) Generate(ctx context.Context, r *llm.Request) (*llm.Respons
 	if err != nil {
 		return nil, err
 	}
-	counted, err := w.s.opts.Ledger.Begin(ctx, call)
+	var counted *usage.Entry
+	err = w.writeWith(ctx, "begun", func(ctx context.Context, tx *sqlx.Tx) (err error) {
+		counted, err = w.s.opts.Ledger.BeginTx(ctx, tx, call)
+		return err
+	}, e)
 	if err != nil {
-		return nil, err
-	}
-	if err := w.write(ctx, "begun", e); err != nil {
 		return nil, err
 	}
 	mctx, cancel := context.WithTimeout(ctx, modelTimeout)
