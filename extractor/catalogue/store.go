@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
@@ -129,19 +128,23 @@ func (s *Service) ReadingTx(ctx context.Context, tx *sqlx.Tx, lines map[int64]st
 	for ref, account := range lines {
 		refs, accounts = append(refs, ref), append(accounts, account)
 	}
-	in, args := s.db.Dialect.InNumbers("reference", 1, refs)
-	var found []int64
-	err := s.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT reference FROM extractor_item WHERE enabled AND reference > 0 AND `+in, args...)
+	ofLine, args := s.db.Dialect.InNumbers("reference", 1, refs)
+	ofAccount, more := s.db.Dialect.In("account", 1+len(args), accounts)
+	var found []struct {
+		Reference int64 // 0: of a flow
+		Account   string
+	}
+	err := s.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT reference, account FROM extractor_item
+		WHERE enabled AND (reference > 0 AND `+ofLine+` OR flow <> '' AND `+ofAccount+`)`, append(args, more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("looking for extractors of lines: %w", err)
 	}
-	in, args = s.db.Dialect.In("account", 1, accounts)
-	var owners []string
-	if err := s.db.SelectTx(ctx, tx, &owners, `SELECT DISTINCT account FROM extractor_item WHERE enabled AND flow <> '' AND `+in, args...); err != nil {
-		return nil, fmt.Errorf("looking for extractors of flows: %w", err)
-	}
 	for ref, account := range lines {
-		out[ref] = Reads{Line: slices.Contains(found, ref), Flows: slices.Contains(owners, account)}
+		var r Reads
+		for _, f := range found {
+			r.Line, r.Flows = r.Line || f.Reference == ref, r.Flows || f.Reference == 0 && f.Account == account
+		}
+		out[ref] = r
 	}
 	return out, nil
 }
