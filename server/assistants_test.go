@@ -1,12 +1,12 @@
 package server_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 	"github.com/trunklinehq/trunkline/aiflow/llm/openai"
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 	"github.com/trunklinehq/trunkline/server"
 )
 
@@ -183,8 +184,7 @@ func TestProjectFiles(t *testing.T) {
 		ana, ben := f.as(t, "ana"), f.as(t, "ben")
 		project, _ := ana.project(t)
 		path := "/aiflow/project/" + project + "/file"
-		data := base64.StdEncoding.EncodeToString([]byte("item,price\ntea,2\n"))
-		file := ana.call(t, "POST", path, fmt.Sprintf(`{"name":"menu.csv","data":%q}`, data)).json(201)
+		file := ana.call(t, "POST", path, `{"name":"menu.csv","text":"item,price\ntea,2\n"}`).json(201)
 		require.Equal(t, "text/csv", file["type"])
 		ana.call(t, "POST", path, `{"name":"house.md","text":"# Pets\n\nDogs are welcome."}`).json(201)
 		require.Len(t, ana.call(t, "GET", path, "").json(200)["items"], 2)
@@ -192,14 +192,14 @@ func TestProjectFiles(t *testing.T) {
 		require.Equal(t, "item: tea; price: 2", found[0].(map[string]any)["text"])
 
 		for body, location := range map[string]string{
-			`{"name":"a.md"}`: "body.text", `{"name":"a.md","text":"x","data":"eA=="}`: "body.text", `{"name":"a.json","text":"{"}`: "body.text",
-			`{"name":"a.md","data":"/w=="}`: "body.data", `{"name":"\u0001","text":"x"}`: "body.name",
+			`{"name":"a.md"}`: "body.text", `{"name":"a.json","text":"{"}`: "body.text", `{"name":"a.md","text":" "}`: "body.text",
+			`{"name":"\u0001","text":"x"}`: "body.name",
 		} {
 			p := ana.call(t, "POST", path, body).problem(422, "validation")
 			require.Equal(t, location, p.Errors[0].Location, body)
 		}
-		ana.call(t, "POST", path, `{"name":"a.pdf","data":"JVBERg=="}`).problem(422, "unsupported")
-		big := fmt.Sprintf(`{"name":"a.txt","data":%q}`, base64.StdEncoding.EncodeToString(make([]byte, 10<<20+1)))
+		ana.call(t, "POST", path, `{"name":"a.pdf","type":"application/pdf","text":"%PDF"}`).problem(422, "unsupported")
+		big := fmt.Sprintf(`{"name":"a.txt","text":%q}`, strings.Repeat("é", 6<<20))
 		ana.call(t, "POST", path, big).problem(413, "payload_too_large")
 
 		one := fmt.Sprintf("%s/%s", path, file["id"])
@@ -249,6 +249,24 @@ func TestDraftFromText(t *testing.T) {
 	})
 }
 
+// TestAssistantIsSeenTyping shows the contact that an answer is being written;
+// for the people here the message stays unread.
+func TestAssistantIsSeenTyping(t *testing.T) {
+	t.Parallel()
+	onPage(t, graphOptions{}, func(t *testing.T, w *typesWorld) {
+		_, publish := w.ana.project(t)
+		id := publish(asking(`"model": "mock/echo"`))
+		w.ana.call(t, "PUT", "/aiflow/flow/"+id+"/bind", fmt.Sprintf(`{"reference":%d,"enabled":true}`, w.ref)).json(200)
+		_, err := w.net.WriteToPage(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			return slices.ContainsFunc(w.net.Requests(), func(r graphtest.Request) bool { return strings.Contains(string(r.Body), "typing_on") })
+		}, eventually, tick)
+		chat := w.ana.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d", w.ref), "").json(200)["items"].([]any)[0].(map[string]any)
+		require.Equal(t, 1, count(chat["unread"]))
+	})
+}
+
 // TestAssistantsGuide does what docs/assistants.md does: a newcomer's first
 // assistant needs no key.
 func TestAssistantsGuide(t *testing.T) {
@@ -267,10 +285,10 @@ func TestAssistantsGuide(t *testing.T) {
 		ana.call(t, "POST", "/aiflow/project/"+project+"/file", block("file:house")).json(201)
 		id := publish(block("flow:clerk"))
 		ana.call(t, "PUT", "/aiflow/flow/"+id+"/bind", fmt.Sprintf(`{"reference":%d,"enabled":true}`, ref)).json(200)
-		ana.write(t, ref, "ana", "When is breakfast?")
-		ana.awaitShown(t, ref, "ana", "out: When is breakfast?", "in: Breakfast is from seven to ten, and included.")
-		ana.write(t, ref, "ana", "May I bring my dogs?")
-		ana.awaitShown(t, ref, "ana", "out: When is breakfast?", "in: Breakfast is from seven to ten, and included.",
-			"out: May I bring my dogs?", "in: Dogs are welcome for 10 euros a night.")
+		ana.write(t, ref, "ana", "When is breakfast served?")
+		ana.awaitShown(t, ref, "ana", "out: When is breakfast served?", "in: Breakfast is served from seven to ten, and is included.")
+		ana.write(t, ref, "ana", "Are dogs welcome?")
+		ana.awaitShown(t, ref, "ana", "out: When is breakfast served?", "in: Breakfast is served from seven to ten, and is included.",
+			"out: Are dogs welcome?", "in: Dogs are welcome for 10 euros a night.")
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
-// projectFileBody bounds a request with a file: as base64, or as text in which
-// every character may be escaped, and what JSON needs around it.
+// projectFileBody bounds a request with a file, in which every character may be
+// escaped, and what JSON needs around it.
 const projectFileBody = 2*knowledge.MaxFile + mib
 
 // projectFileRoutes are the files from which the assistants of a project
@@ -57,22 +57,14 @@ type newProjectFile struct {
 	Body struct {
 		Name string `json:"name" minLength:"1" maxLength:"200" doc:"With its ending, which says what it is." example:"prices.md"`
 		Type string `json:"type,omitempty" maxLength:"200" doc:"Its media type, when the name does not say it." example:"text/markdown"`
-		Text string `json:"text,omitempty" maxLength:"10485760" doc:"What is in it; this or data."`
-		Data []byte `json:"data,omitempty" maxLength:"13981016" doc:"The same in base64."`
+		Text string `json:"text" minLength:"1" maxLength:"10485760" doc:"What is in it."`
 	}
 }
 
 func (s *Server) addProjectFile(ctx context.Context, c call, in *newProjectFile) (projectFileView, error) {
-	b := in.Body
-	if (b.Text == "") == (len(b.Data) == 0) {
-		return projectFileView{}, invalid("body.text", "is required, or data is: one of them")
-	}
-	if b.Text != "" {
-		b.Data = []byte(b.Text)
-	}
-	f, err := s.knowledge(c).Add(ctx, in.ID, knowledge.NewFile{Name: b.Name, Type: b.Type, Data: b.Data})
+	f, err := s.knowledge(c).Add(ctx, in.ID, knowledge.NewFile{Name: in.Body.Name, Type: in.Body.Type, Data: []byte(in.Body.Text)})
 	var bad *knowledge.Invalid
-	if errors.As(err, &bad) && bad.Field == "data" && b.Text != "" {
+	if errors.As(err, &bad) && bad.Field == "data" {
 		err = invalid("body.text", bad.Message)
 	}
 	return viewProjectFile(f), err
@@ -86,7 +78,11 @@ type projectFilePage struct {
 
 func (s *Server) listProjectFiles(ctx context.Context, c call, in *projectFilePage) (messaging.Page[projectFileView], error) {
 	fs, next, err := s.knowledge(c).Files(ctx, in.ID, knowledge.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(fs, next, viewProjectFile), inQuery(err)
+	var bad *knowledge.Invalid
+	if errors.As(err, &bad) {
+		err = invalid("query."+bad.Field, bad.Message)
+	}
+	return viewPage(fs, next, viewProjectFile), err
 }
 
 type projectFileID struct {
