@@ -149,7 +149,7 @@ func TestKillRuns(t *testing.T) {
 			r.door.open(n)
 		}
 		last := time.Now()
-		require.Eventually(t, func() bool { return !r.active(t, flow) }, runsPatience, 200*time.Millisecond)
+		require.Eventually(t, func() bool { return !r.active(t, flow) }, runsPatience*time.Duration(1+kills/20), 200*time.Millisecond)
 		took := time.Since(last)
 		unknown := 0
 		for i, id := range ids {
