@@ -291,17 +291,21 @@ func (w *worker) tell(ctx context.Context, t toldText) error {
 	return w.write(ctx, "told", e)
 }
 
-// spent is how long the session has worked.
+// spent is how long the session has worked. While no process did, it has not.
 func (w *worker) spent() time.Duration {
 	var sum, until int64
 	for _, e := range w.entries { // they are in the order of their beginnings
 		if e.Status == statusFailed && w.r.Call.Attempt > 1 {
 			sum, until = 0, e.DoneUS // somebody has it tried again: its time begins anew
 		}
-		if e.StartedUS == 0 || e.DoneUS <= until {
+		if e.StartedUS == 0 || e.DoneUS <= until || e.Kind == kindTurn && e.Status == statusUnknown {
 			continue
 		}
-		sum += e.DoneUS - max(e.StartedUS, until)
+		most := w.limits.ToolTimeout
+		if e.Kind == kindTurn {
+			most = modelTimeout
+		}
+		sum += min(e.DoneUS-max(e.StartedUS, until), most.Microseconds())
 		until = e.DoneUS
 	}
 	return time.Duration(sum) * time.Microsecond

@@ -140,7 +140,10 @@ func TestKill(t *testing.T) {
 		runs := 24 + 6*kills
 		p := newPeer(t)
 		f := setup(t, testkit.Open(t, url), change{model: far(p.URL), tools: far(p.URL).tools()})
-		id := f.publish(t, document(t, config{"tools": []string{"find", "ship", "tidy"}, "memory": map[string]any{"scope": "none"}}))
+		id := f.publish(t, document(t, config{
+			"tools": []string{"find", "ship", "tidy"}, "memory": map[string]any{"scope": "none"},
+			"tokenBudget": 1_000_000, // each kill costs what was reserved
+		}))
 		processes := 2
 		if f.db.DriverName() == "sqlite" {
 			processes = 1
