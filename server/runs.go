@@ -81,6 +81,7 @@ type runView struct {
 	Input      document            `json:"input"`
 	Output     json.RawMessage     `json:"output" doc:"Any JSON value."`
 	Error      *flow.Error         `json:"error"`
+	Usage      *runUsage           `json:"usage" doc:"What its language models took; null on the stream."`
 	StartedAt  messaging.UnixTime  `json:"startedAt"`
 	EndedAt    *messaging.UnixTime `json:"endedAt"`
 }
@@ -117,6 +118,9 @@ func (s *Server) viewDetail(ctx context.Context, c call, d runtime.Detail) (runD
 	v := runDetail{runView: viewRun(d.Run), Steps: make([]stepView, len(d.Steps)), Sent: []messaging.Message{}, Variables: d.Variables}
 	for i, step := range d.Steps {
 		v.Steps[i] = viewStep(step)
+	}
+	if err := s.withUsage(ctx, c.Account, &v.runView); err != nil {
+		return v, err
 	}
 	var err error
 	if v.Agent, err = s.agentEntries(ctx, d.Run); err != nil {
@@ -208,7 +212,7 @@ type runPage struct {
 
 func (s *Server) listBotRuns(ctx context.Context, c call, in *runPage) (messaging.Page[runView], error) {
 	runs, next, err := s.bots(c).Runs(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(runs, next, viewRun), inQuery(err)
+	return s.shownRuns(ctx, c, runs, next, err)
 }
 
 type runID struct {

@@ -1,0 +1,41 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
+)
+
+// TestRunUsage shows with runs what their models took, and what their agents
+// did.
+func TestRunUsage(t *testing.T) {
+	t.Parallel()
+	onScript(t, func(t *testing.T, f fixture, m *llmtest.Script) {
+		m.Add(toolCall("1", "nothing", `{}`), llmtest.Say("Hello"))
+		ana := f.as(t, "ana")
+		_, publish := ana.project(t)
+		id := publish(helping(`"maxSteps": 5`))
+		run := ana.call(t, "POST", "/aiflow/run", `{"flowId":"`+id+`","input":{"text":"Hi"}}`).json(201)["id"].(string)
+		var d map[string]any
+		require.Eventually(t, func() bool {
+			d = ana.call(t, "GET", "/aiflow/run/"+run, "").json(200)
+			return d["status"] == "completed"
+		}, eventually, tick)
+		took := d["usage"].(map[string]any)
+		require.Equal(t, []int{2, 2}, []int{count(took["calls"]), count(took["unpricedCalls"])})
+		require.Positive(t, took["inputTokens"])
+		require.Nil(t, took["cost"], "the model has no price")
+		var kinds []string
+		for _, e := range d["agent"].([]any) {
+			kinds = append(kinds, e.(map[string]any)["kind"].(string))
+		}
+		require.Equal(t, []string{"turn", "tool", "turn"}, kinds)
+		listed := ana.call(t, "GET", "/aiflow/run?flowId="+id+"&status=completed&limit=1", "").json(200)["items"].([]any)
+		require.Equal(t, took, listed[0].(map[string]any)["usage"])
+		other := publish(echoFlow("plain", `{"on":[{"kind":"api"}]}`))
+		free := ana.call(t, "POST", "/aiflow/run", `{"flowId":"`+other+`"}`).json(201)["usage"].(map[string]any)
+		require.Equal(t, []int{0, 0}, []int{count(free["calls"]), count(free["cost"])})
+	})
+}
