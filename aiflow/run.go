@@ -19,6 +19,9 @@ type Start struct {
 	Flow  string
 	Chat  runtime.Chat   // the zero value: the run has none
 	Input map[string]any // what expressions see as start and input
+	// ID is the id of the run, a UUID: a run that has it is returned as it is. "":
+	// a new one.
+	ID string
 }
 
 // Start begins a run of what is published of a flow, and waits for its first
@@ -32,7 +35,7 @@ func (a *Account) Start(ctx context.Context, s Start) (runtime.Run, error) {
 	if err != nil {
 		return runtime.Run{}, err
 	}
-	start.Chat, start.Input, start.Wait = s.Chat, s.Input, startWait
+	start.ID, start.Chat, start.Input, start.Wait = s.ID, s.Chat, s.Input, startWait
 	return a.runs().Start(ctx, start)
 }
 

@@ -123,6 +123,15 @@ func scoped(input json.RawMessage, chat runtime.Chat) (json.RawMessage, map[stri
 	return out, set, err
 }
 
+type childKey struct{}
+
+// childOf is the id of the run that a call of an agent begins, so that agents in
+// it are known to stand in that one; "": no agent is calling.
+func childOf(ctx context.Context) string {
+	id, _ := ctx.Value(childKey{}).(string)
+	return id
+}
+
 // callRegistry calls a function with what the run sets, and with the rights that the
 // publisher has then: the same checks, limits and audit hold as for everybody.
 func (s *Server) callRegistry(run runtime.Run, function string, set map[string]any) func(context.Context, llm.ToolRun) (llm.ToolOutput, error) {
@@ -146,6 +155,7 @@ func (s *Server) callRegistry(run runtime.Run, function string, set map[string]a
 		if err != nil {
 			return llm.ToolOutput{}, fmt.Errorf("writing arguments: %w", err)
 		}
+		ctx = context.WithValue(ctx, childKey{}, agent.Child(r.Key))
 		out := s.MCP.Execute(ctx, caller, mcp.Request{Function: function, Arguments: raw})
 		if out.Error != nil {
 			return llm.ToolOutput{}, &llm.ToolError{Code: out.Error.Code, Message: refusalText(out.Error)}

@@ -148,6 +148,29 @@ func TestAgentHasItsPublishersRights(t *testing.T) {
 	})
 }
 
+// TestAgentsEnd has an agent run its own flow, whose agent does the same: that
+// goes as deep as agents may stand in each other.
+func TestAgentsEnd(t *testing.T) {
+	t.Parallel()
+	onScript(t, func(t *testing.T, f fixture, m *llmtest.Script) {
+		owner := f.as(t, "owner")
+		_, publish := owner.project(t)
+		flow := publish(helping(`"approval": "never", "tools": ["run_flow"]`))
+		m.Add(llmtest.Step{Repeat: true, Do: func(r *llm.Request) (*llm.Response, error) {
+			if r.Messages[len(r.Messages)-1].Role == llm.RoleTool {
+				return &llm.Response{Message: llm.Assistant("Done.")}, nil
+			}
+			return toolCall("1", "run_flow", fmt.Sprintf(`{"flowId":%q}`, flow)).Response, nil
+		}})
+		require.Equal(t, "Done.", owner.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"input":{"text":"Go"}}`, flow)).json(201)["output"])
+		var outputs []any
+		for _, run := range owner.call(t, "GET", "/aiflow/run?flowId="+flow, "").json(200)["items"].([]any) {
+			outputs = append(outputs, run.(map[string]any)["output"])
+		}
+		require.Equal(t, []any{"agent.depth", "Done.", "Done."}, outputs)
+	})
+}
+
 // TestAgentAsks shows what an agent wants to do, and lets a person decide.
 func TestAgentAsks(t *testing.T) {
 	t.Parallel()

@@ -70,25 +70,25 @@ type startFlow struct {
 	}
 }
 
-func (s *Server) startFlow(ctx context.Context, c call, in *startFlow) (runView, error) {
+func (s *Server) startFlow(ctx context.Context, c call, in *startFlow) (RunView, error) {
 	b := in.Body
 	chatID := ""
 	if b.ChatID != nil {
 		chatID = *b.ChatID
 	}
-	r, err := s.runFlow(ctx, c.Account, b.FlowID, b.Reference, chatID, b.Input)
-	return s.shownRun(ctx, c, r, err)
+	r, err := s.runFlow(ctx, c.Account, "", b.FlowID, b.Reference, chatID, b.Input)
+	return viewRun(r), err
 }
 
 // runFlow begins a run, in a chat if chatID is not "".
-func (s *Server) runFlow(ctx context.Context, account, flowID string, ref provider.ReferenceID, chatID string, input map[string]any) (runtime.Run, error) {
+func (s *Server) runFlow(ctx context.Context, account, id, flowID string, ref provider.ReferenceID, chatID string, input map[string]any) (runtime.Run, error) {
 	acc := s.Flows.For(account)
 	if _, err := acc.Flow(ctx, flowID); errors.Is(err, aiflow.ErrNotFound) {
 		return runtime.Run{}, nowhere("body.flowId", "names no flow")
 	} else if err != nil {
 		return runtime.Run{}, err
 	}
-	start := aiflow.Start{Flow: flowID, Input: input}
+	start := aiflow.Start{ID: id, Flow: flowID, Input: input}
 	if chatID != "" {
 		line, err := s.lineOf(ctx, account, flowID, ref, chatID)
 		if err != nil {
@@ -142,9 +142,9 @@ type flowRunFilter struct {
 	Cursor string         `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listFlowRuns(ctx context.Context, c call, in *flowRunFilter) (messaging.Page[runView], error) {
+func (s *Server) listFlowRuns(ctx context.Context, c call, in *flowRunFilter) (messaging.Page[RunView], error) {
 	runs, next, err := s.flows(c).Runs(ctx, aiflow.RunFilter{Flow: in.FlowID, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
-	return s.shownRuns(ctx, c, runs, next, err)
+	return viewPage(runs, next, viewRun), inQuery(err)
 }
 
 func (s *Server) showFlowRun(ctx context.Context, c call, in *runID) (runDetail, error) {
@@ -161,9 +161,9 @@ type runAction struct {
 	Body *struct{} `json:"body,omitempty"`
 }
 
-func (s *Server) cancelRun(ctx context.Context, c call, in *runAction) (runView, error) {
+func (s *Server) cancelRun(ctx context.Context, c call, in *runAction) (RunView, error) {
 	r, err := s.flows(c).Cancel(ctx, in.ID)
-	return s.shownRun(ctx, c, r, err)
+	return viewRun(r), err
 }
 
 type runRetry struct {
@@ -173,9 +173,9 @@ type runRetry struct {
 	} `json:"body,omitempty"`
 }
 
-func (s *Server) retryRun(ctx context.Context, c call, in *runRetry) (runView, error) {
+func (s *Server) retryRun(ctx context.Context, c call, in *runRetry) (RunView, error) {
 	r, err := s.flows(c).Retry(ctx, in.ID, in.Body != nil && in.Body.Repeat)
-	return s.shownRun(ctx, c, r, err)
+	return viewRun(r), err
 }
 
 type runEvent struct {
@@ -186,9 +186,9 @@ type runEvent struct {
 	}
 }
 
-func (s *Server) tellRun(ctx context.Context, c call, in *runEvent) (runView, error) {
+func (s *Server) tellRun(ctx context.Context, c call, in *runEvent) (RunView, error) {
 	r, err := s.flows(c).Event(ctx, in.ID, flow.Event{Name: in.Body.Name, Data: in.Body.Data})
-	return s.shownRun(ctx, c, r, err)
+	return viewRun(r), err
 }
 
 type runApproval struct {
@@ -199,9 +199,9 @@ type runApproval struct {
 	}
 }
 
-func (s *Server) approveRun(ctx context.Context, c call, in *runApproval) (runView, error) {
+func (s *Server) approveRun(ctx context.Context, c call, in *runApproval) (RunView, error) {
 	r, err := s.flows(c).Approve(ctx, in.ID, in.Body.StepID, in.Body.Approved)
-	return s.shownRun(ctx, c, r, err)
+	return viewRun(r), err
 }
 
 // flowRunner lets agents run flows.
@@ -220,7 +220,7 @@ func (r flowRunner) RunFlow(ctx context.Context, account string, run functions.F
 	if err := input.UnmarshalJSON(raw); err != nil {
 		return functions.FlowResult{}, invalid("body.input", "must be an object")
 	}
-	begun, err := r.s.runFlow(ctx, account, run.FlowID, run.Reference, run.ChatID, input)
+	begun, err := r.s.runFlow(ctx, account, childOf(ctx), run.FlowID, run.Reference, run.ChatID, input)
 	if err != nil {
 		return functions.FlowResult{}, err
 	}
