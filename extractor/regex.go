@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -13,8 +14,15 @@ import (
 // Bounds of a [Regex].
 const (
 	MaxPattern      = 1000 // bytes of the pattern
+	maxSize         = 1000 // instructions of the pattern, in which repetitions are written out
 	maxRegexMatches = 100  // places that it fits in one text
+	maxTyped        = 256  // bytes of a group that is not a string
 )
+
+// maxRegexSteps bounds the time that a text takes, whoever wrote it and the
+// pattern: each place may cost as many steps as the text has bytes, times the
+// size of the pattern. Of long texts fewer places are found.
+const maxRegexSteps = 4 << 20
 
 // wholeMatch is the name of what a pattern without named groups finds.
 const wholeMatch = "match"
@@ -32,6 +40,7 @@ type RegexConfig struct {
 // by many at once.
 type Regex struct {
 	pattern *regexp.Regexp
+	size    int      // of the pattern, in instructions
 	names   []string // of the groups; "" has no name
 	types   []string
 	tests   []Test
@@ -54,7 +63,11 @@ func NewRegex(c RegexConfig) (*Regex, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern: %w", err)
 	}
-	r := &Regex{pattern: p, names: p.SubexpNames(), tests: slices.Clone(c.Tests)}
+	size, err := sizeOf(flags + c.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	r := &Regex{pattern: p, size: size, names: p.SubexpNames(), tests: slices.Clone(c.Tests)}
 	r.types = make([]string, len(r.names))
 	for i, name := range r.names {
 		r.types[i] = "string"
@@ -63,6 +76,22 @@ func NewRegex(c RegexConfig) (*Regex, error) {
 		}
 	}
 	return r, r.check(c.Groups)
+}
+
+// sizeOf is how many instructions a pattern has.
+func sizeOf(pattern string) (int, error) {
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return 0, fmt.Errorf("pattern: %w", err)
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return 0, fmt.Errorf("pattern: %w", err)
+	}
+	if len(program.Inst) > maxSize {
+		return 0, fmt.Errorf("pattern is too large when its repetitions are written out: %d steps, at most %d", len(program.Inst), maxSize)
+	}
+	return len(program.Inst), nil
 }
 
 // flagsOf is how RE2 writes flags.
@@ -93,12 +122,14 @@ func (r *Regex) check(groups map[string]string) error {
 	return nil
 }
 
-// Find finds the values of all places that the pattern fits, in order. A group
+// Find finds the values of the places that the pattern fits, in order: of 100 at
+// most, and of fewer where the text is long and the pattern large. A group
 // that is empty there, or whose text is not of its type, has none. The options
 // say how numbers, dates and phone numbers are meant.
 func (r *Regex) Find(text string, o *entity.Options) []entity.Match {
 	var out []entity.Match
-	for _, at := range r.pattern.FindAllStringSubmatchIndex(text, maxRegexMatches) {
+	most := min(max(maxRegexSteps/(r.size*max(len(text), 1)), 1), maxRegexMatches)
+	for _, at := range r.pattern.FindAllStringSubmatchIndex(text, most) {
 		named := false
 		for i, name := range r.names {
 			if name == "" {
@@ -126,6 +157,9 @@ func (r *Regex) group(text string, i, start, end int, o *entity.Options) (entity
 	m := entity.Match{Name: r.names[i], Type: r.types[i], Value: said, Text: said, Start: start, End: end, Confidence: 1}
 	if m.Type == "string" {
 		return m, true
+	}
+	if len(said) > maxTyped {
+		return m, false
 	}
 	var ok bool
 	m.Value, ok = entity.Parse(m.Type, said, o)

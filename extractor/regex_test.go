@@ -2,6 +2,7 @@ package extractor_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -65,12 +66,38 @@ func TestRegexRefuses(t *testing.T) {
 		"flag":         {extractor.RegexConfig{Pattern: "a", Flags: "x"}, "flags"},
 		"flag twice":   {extractor.RegexConfig{Pattern: "a", Flags: "ii"}, "flags"},
 		"flag escapes": {extractor.RegexConfig{Pattern: "a", Flags: ")"}, "flags"},
+		"repetitions":  {extractor.RegexConfig{Pattern: `(x?){1000}y`}, "repetitions"},
 		"group":        {extractor.RegexConfig{Pattern: "a", Groups: map[string]string{"b": "string"}}, "groups.b"},
 		"type":         {extractor.RegexConfig{Pattern: "(?P<b>a)", Groups: map[string]string{"b": "colour"}}, "groups.b"},
 	} {
 		_, err := extractor.NewRegex(c.config)
 		require.ErrorContains(t, err, c.says, name)
 	}
+}
+
+// TestRegexTakesNoTime: whatever the pattern and the text are. Without bounds
+// these take seconds.
+func TestRegexTakesNoTime(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("x", 16<<10)
+	for _, pattern := range []string{`x(?:(?:x|xx|xxx){0,50}y)?`, `(?:(?:x{0,5}){0,5}){0,5}y|x`, `(?:x?){450}y|x`, `x(?:.*y)?`} {
+		r, err := extractor.NewRegex(extractor.RegexConfig{Pattern: pattern})
+		require.NoError(t, err, pattern)
+		begun := time.Now()
+		require.NotEmpty(t, r.Find(text, nil), pattern)
+		require.Less(t, time.Since(begun), time.Second, pattern)
+	}
+	many := ""
+	groups := map[string]string{}
+	for i := range 50 {
+		name := fmt.Sprintf("d%d", i)
+		many, groups[name] = many+"(?P<"+name+">", "date"
+	}
+	r, err := extractor.NewRegex(extractor.RegexConfig{Pattern: many + ".*" + strings.Repeat(")", 50), Groups: groups})
+	require.NoError(t, err)
+	begun := time.Now()
+	require.Empty(t, r.Find(strings.Repeat("1 may ", 2700), nil))
+	require.Less(t, time.Since(begun), time.Second)
 }
 
 func TestRegexEvaluate(t *testing.T) {

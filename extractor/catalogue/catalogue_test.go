@@ -66,6 +66,37 @@ func TestExtractorsAreKept(t *testing.T) {
 	})
 }
 
+// TestConfigsHaveRoom: an account's extractors are kept in memory by all who read
+// its messages.
+func TestConfigsHaveRoom(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		s := idle(t, db, catalogue.Options{})
+		a := s.For("a")
+		small := made(t, a, catalogue.Regex, `{"pattern": "x"}`)
+		large := json.RawMessage(`{"pattern": "y"` + strings.Repeat(" ", catalogue.MaxConfig-20) + `}`)
+		n := catalogue.NewExtractor{Name: "n", Kind: catalogue.Regex, Scope: catalogue.Scope{Reference: 1}, Config: large}
+		for range 3 {
+			_, err := a.Create(t.Context(), n)
+			require.NoError(t, err)
+		}
+		_, err := a.Update(t.Context(), small.ID, catalogue.Change{Config: large})
+		require.NoError(t, err)
+		n.Config = json.RawMessage(`{"pattern": "z` + strings.Repeat("z", 200) + `"}`)
+		_, err = a.Create(t.Context(), n)
+		var bad *catalogue.Invalid
+		require.ErrorAs(t, err, &bad)
+		require.Equal(t, "config", bad.Field)
+		_, err = s.For("b").Create(t.Context(), n)
+		require.NoError(t, err, "another account has room of its own")
+		_, err = a.Update(t.Context(), small.ID, catalogue.Change{Config: json.RawMessage(`{"pattern": "x"}`)})
+		require.NoError(t, err)
+		_, err = a.Create(t.Context(), n)
+		require.NoError(t, err)
+	})
+}
+
 func TestErrorsNameTheField(t *testing.T) {
 	t.Parallel()
 	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{}).For("a")

@@ -65,6 +65,9 @@ type Change struct {
 const (
 	maxName = 200
 	maxAll  = 1000 // extractors of an account
+	// maxConfigs bounds the configs of an account together: those who read its
+	// messages keep them in memory.
+	maxConfigs = 4 * MaxConfig
 )
 
 // Create makes an extractor. An [*Invalid] names what is refused. Intents are
@@ -86,12 +89,8 @@ func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error)
 		if err := a.changedTx(ctx, tx); err != nil {
 			return err
 		}
-		var n int
-		if err := tx.GetContext(ctx, &n, `SELECT count(*) FROM extractor_item WHERE account = $1`, a.id); err != nil {
+		if err := a.roomTx(ctx, tx, r); err != nil {
 			return err
-		}
-		if n >= maxAll {
-			return &Invalid{"kind", fmt.Sprintf("is of one too many: an account has at most %d extractors", maxAll)}
 		}
 		return r.insertTx(ctx, tx)
 	})
@@ -100,6 +99,22 @@ func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error)
 	}
 	a.changed()
 	return r.view(), nil
+}
+
+// roomTx refuses an extractor that the account has no room for.
+func (a *Account) roomTx(ctx context.Context, tx *sqlx.Tx, r row) error {
+	var others struct{ Count, Bytes int }
+	err := tx.GetContext(ctx, &others, `SELECT count(*) AS count, COALESCE(CAST(sum(OCTET_LENGTH(config)) AS BIGINT), 0) AS bytes FROM extractor_item
+		WHERE account = $1 AND id <> $2`, a.id, r.ID)
+	switch {
+	case err != nil:
+		return fmt.Errorf("measuring extractors: %w", err)
+	case others.Count >= maxAll:
+		return &Invalid{"kind", fmt.Sprintf("is of one too many: an account has at most %d extractors", maxAll)}
+	case others.Bytes+len(r.Config) > maxConfigs:
+		return &Invalid{"config", fmt.Sprintf("is too large beside the others of the account: all have at most %d MiB", maxConfigs>>20)}
+	}
+	return nil
 }
 
 // Extractor returns an extractor, or [ErrNotFound].
@@ -125,6 +140,11 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, e
 		r.apply(c)
 		if err := r.check(); err != nil {
 			return err
+		}
+		if c.Config != nil {
+			if err := a.roomTx(ctx, tx, r); err != nil {
+				return err
+			}
 		}
 		r.Updated = database.Micros(a.s.now())
 		return r.updateTx(ctx, tx)

@@ -104,17 +104,31 @@ func maskOf(letters []rune) uint64 {
 	return m
 }
 
-// near is the term with the least edits, the first of several.
-func (d *WordList) near(said string) (value string, away int) {
+// Looking for terms with typing mistakes takes time in the size of the text and
+// of the dictionary, whoever wrote them: in one text, so much of it is done.
+// Behind that terms are found as they are written.
+const (
+	maxEffort  = 32 << 20 // terms that are looked at
+	cellEffort = 16       // of comparing a letter with a letter
+)
+
+// near is the term with the least edits, the first of several. It takes what it
+// costs from effort.
+func (d *WordList) near(said string, effort *int) (value string, away int) {
 	letters := []rune(said)
 	mask := maskOf(letters)
 	best := allowed(len(letters)) + 1
 	for n := len(letters) - 2; n <= len(letters)+2; n++ {
+		*effort -= len(d.fuzzy[n])
 		for _, t := range d.fuzzy[n] {
+			if *effort < 0 {
+				return value, best
+			}
 			limit := min(best-1, allowed(n))
 			if limit == 0 || bits.OnesCount64(mask^t.mask) > 2*limit || max(n-len(letters), len(letters)-n) > limit {
 				continue
 			}
+			*effort -= cellEffort * n * len(letters)
 			if e := edits.Between(letters, t.letters); e <= limit {
 				value, best = t.value, e
 			}
@@ -127,8 +141,9 @@ func (d *WordList) near(said string) (value string, away int) {
 func (s *scan) dictionaries() []Match {
 	var out []Match
 	for _, d := range s.options.Dictionaries {
+		effort := maxEffort
 		for i := 0; i < len(s.tokens); {
-			value, end, sure := s.termAt(d, i)
+			value, end, sure := s.termAt(d, i, &effort)
 			if end == i {
 				i++
 				continue
@@ -143,16 +158,8 @@ func (s *scan) dictionaries() []Match {
 }
 
 // termAt is the longest term that begins at a token, exactly or nearly.
-func (s *scan) termAt(d *WordList, i int) (value string, end int, sure float64) {
-	most := min(d.longest, len(s.tokens)-i)
-	keys := make([]string, 0, most)
-	for n := range most {
-		key := joinTokens(s.tokens[i : i+n+1])
-		if len(key) > MaxTerm+2*utf8.UTFMax {
-			break
-		}
-		keys = append(keys, key)
-	}
+func (s *scan) termAt(d *WordList, i int, effort *int) (value string, end int, sure float64) {
+	keys := s.keysAt(i, d.longest)
 	for n := len(keys) - 1; n >= 0; n-- {
 		if v, ok := d.exact[keys[n]]; ok {
 			return v, i + n + 1, 1
@@ -163,10 +170,34 @@ func (s *scan) termAt(d *WordList, i int) (value string, end int, sure float64) 
 	}
 	for n := len(keys) - 1; n >= 0; n-- {
 		if letters := utf8.RuneCountInString(keys[n]); allowed(letters) > 0 {
-			if v, away := d.near(keys[n]); v != "" {
+			if v, away := d.near(keys[n], effort); v != "" {
 				return v, i + n + 1, 1 - 0.15*float64(away)
 			}
 		}
 	}
 	return "", i, 0
+}
+
+// keysAt are the keys of one token, of two, and so on.
+func (s *scan) keysAt(i, most int) []string {
+	tokens := s.tokens[i:min(i+most, len(s.tokens))]
+	size := 0
+	for n, t := range tokens {
+		if size += 1 + len(t.text); size > 2*MaxTerm {
+			tokens = tokens[:n]
+			break
+		}
+	}
+	whole := joinTokens(tokens)
+	keys, size := make([]string, 0, len(tokens)), 0
+	for n, t := range tokens {
+		if n > 0 && t.gap {
+			size++
+		}
+		if size += len(t.text); size > MaxTerm+2*utf8.UTFMax {
+			break
+		}
+		keys = append(keys, whole[:size])
+	}
+	return keys
 }

@@ -129,6 +129,33 @@ func TestMoneyOfTheRegion(t *testing.T) {
 	}
 }
 
+// TestDictionaryTakesNoTime: whoever wrote it and the text. Words that all have
+// the same letters are compared one by one, which takes minutes without a bound.
+// What is written right is found all the same.
+func TestDictionaryTakesNoTime(t *testing.T) {
+	t.Parallel()
+	entries := []entity.Entry{{Value: strings.Repeat("a ", 60)}, {Value: "special delivery"}}
+	for i := range 9000 {
+		letters := []byte("abcdefghijklmn")
+		for j, n := 0, i; j < 8; j++ {
+			k := j + n%(14-j)
+			letters[j], letters[k] = letters[k], letters[j]
+			n /= 14 - j
+		}
+		entries = append(entries, entity.Entry{Value: string(letters)})
+	}
+	words, err := entity.NewDictionary("words", entries)
+	require.NoError(t, err)
+	for _, said := range []string{"nmlkjihgfedcba ", "nm lk jihg fedcba ", "a "} {
+		begun := time.Now()
+		text := strings.Repeat(said, 400) + "special delivery"
+		found := entity.Find(text, &entity.Options{Types: []string{entity.Dictionary}, Dictionaries: []*entity.WordList{words}})
+		require.NotEmpty(t, found, said)
+		require.Equal(t, "special delivery", found[len(found)-1].Value, said)
+		require.Less(t, time.Since(begun), 3*time.Second, said)
+	}
+}
+
 func TestDictionary(t *testing.T) {
 	t.Parallel()
 	pizzas, err := entity.NewDictionary("pizza", []entity.Entry{
