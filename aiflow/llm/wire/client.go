@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
@@ -55,7 +57,13 @@ type door struct {
 }
 
 func (d door) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := d.next.RoundTrip(r)
+	var sent atomic.Bool
+	trace := &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}
+	res, err := d.next.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
+	if err != nil && sent.Load() && r.Context().Err() == nil {
+		// The model may have worked on it, which costs.
+		return nil, &llm.Error{Code: llm.CodeCut, Message: "the connection broke off before there was an answer", Provider: d.provider, Err: err}
+	}
 	if err != nil {
 		return nil, err
 	}
