@@ -210,6 +210,7 @@ func (a *Account) DeleteScopeTx(ctx context.Context, tx *sqlx.Tx, scope string) 
 	for _, statement := range []string{
 		`DELETE FROM webhook_attempt WHERE scope = $1 AND event IN (` + events + `)`,
 		`DELETE FROM webhook_event WHERE scope = $1 AND account = $2`,
+		`DELETE FROM webhook_held WHERE scope = $1 AND account = $2`,
 	} {
 		if _, err := tx.ExecContext(ctx, statement, scope, a.id); err != nil {
 			return fmt.Errorf("deleting the deliveries of a scope: %w", err)

@@ -58,6 +58,9 @@ func (a *Account) changeTx(ctx context.Context, tx *sqlx.Tx, where string, args 
 	if err != nil {
 		return err
 	}
+	if err := a.d.unholdTx(ctx, tx, found, row.Include); err != nil {
+		return err
+	}
 	// A change is a reason to try again; of a disabled endpoint, to clear what waits.
 	return a.d.queue.ResumeTx(ctx, tx, row.ID)
 }

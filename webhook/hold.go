@@ -271,6 +271,32 @@ func (d *Dispatcher) releaseAll(ctx context.Context) error {
 	return nil
 }
 
+// unholdTx sends an endpoint what is held for it, as it is, because it includes
+// some parts no more: when these come, it is not asked.
+func (d *Dispatcher) unholdTx(ctx context.Context, tx *sqlx.Tx, before *endpointRow, include string) error {
+	for _, part := range unlist(before.Include) {
+		if inList(include, part) {
+			continue
+		}
+		var rows []heldRow
+		err := tx.SelectContext(ctx, &rows, `SELECT id, `+heldColumns+` FROM webhook_held WHERE account = $1 AND scope = $2 AND part = $3 ORDER BY id`,
+			before.Account, before.Scope, part)
+		if err != nil {
+			return fmt.Errorf("reading held events: %w", err)
+		}
+		for i := range rows {
+			ev := rows[i].event()
+			if ev.Audience, ev.Endpoint = "", before.ID; !before.Enabled || !inList(before.Events, ev.Type) {
+				continue
+			}
+			if err := d.PublishTx(ctx, tx, ev); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // MergedTx has what is held under some keys go out under another from now on,
 // in the order in which it happened. Hold the locks of the keys.
 func (d *Dispatcher) MergedTx(ctx context.Context, tx *sqlx.Tx, key string, merged []string) error {

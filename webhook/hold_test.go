@@ -141,6 +141,34 @@ func TestHeldEventsOfChats(t *testing.T) {
 	})
 }
 
+// TestHeldEventsOutliveTheWish: an endpoint that includes a part no more gets what
+// was held for it, once, and before what comes later. A line that is deleted
+// leaves nothing held.
+func TestHeldEventsOutliveTheWish(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f, rec := holds(t, db, webhook.Options{})
+		far := time.Now().Add(time.Hour)
+		f.hold(t, held("a", 1, "m1", far), held("a", 2, "", time.Time{}))
+		eventually(t, func() bool { return len(rec.at("/plain")) == 2 })
+		_, _, err := f.Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL + "/extracted", Include: []string{}})
+		require.NoError(t, err)
+		f.hold(t, held("a", 3, "", time.Time{}))
+		f.release(t, "a", "m1")
+		f.hold(t, held("a", 4, "", time.Time{}))
+		eventually(t, func() bool { return len(rec.at("/extracted")) >= 4 && len(rec.at("/plain")) >= 4 })
+		require.Equal(t, []string{`{"key":"a","n":1}`, `{"key":"a","n":2}`, `{"key":"a","n":3}`, `{"key":"a","n":4}`}, rec.at("/extracted"))
+		_, _, err = f.Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL + "/extracted", Include: []string{"extracted"}})
+		require.NoError(t, err)
+		f.hold(t, held("a", 5, "m5", far))
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.DeleteScopeTx(t.Context(), tx, scope) }))
+		holding, err := f.Holding(t.Context(), "a")
+		require.NoError(t, err)
+		require.False(t, holding)
+	})
+}
+
 // TestNobodyWaits: without an endpoint that includes the part nothing is held.
 func TestNobodyWaits(t *testing.T) {
 	t.Parallel()
