@@ -77,6 +77,9 @@ func (b *builder) at(p place) object { return b.groups[p.group].blocks[p.block] 
 // problem names something that is not in the draft (an error), or that is not
 // quite the same there (a warning).
 func (b *builder) problem(severity, code string, p place, node, message, hint string) {
+	if len(b.problems) >= MaxProblems {
+		return
+	}
 	at := fmt.Sprintf("/groups/%d/blocks/%d", p.group, p.block)
 	b.problems = append(b.problems, flow.Problem{Severity: severity, Code: code, NodeID: node, Path: at, Message: message, Hint: hint})
 }

@@ -29,6 +29,7 @@ var ErrFormat = errors.New("typebot: no export of Typebot: a JSON object with a 
 const (
 	MaxBlocks    = 2000
 	MaxVariables = 1000
+	MaxProblems  = 1000 // that are named
 )
 
 // ErrTooLarge reports an export that has more.

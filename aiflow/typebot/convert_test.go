@@ -115,6 +115,10 @@ func TestLargeExport(t *testing.T) {
 	f, err := typebot.Convert(export(typebot.MaxBlocks / 2))
 	require.NoError(t, err)
 	require.Len(t, f.Problems, typebot.MaxBlocks/2)
+	unknown := `{"version":"6","groups":[{"blocks":[{"type":"text","content":{"plainText":"` + strings.Repeat("{{a}}", 100_000) + `"}}]}],"edges":[]}`
+	f, err = typebot.Convert([]byte(unknown))
+	require.NoError(t, err)
+	require.Len(t, f.Problems, typebot.MaxProblems, "nobody reads more")
 	_, err = typebot.Convert(export(typebot.MaxBlocks))
 	require.ErrorIs(t, err, typebot.ErrTooLarge)
 }
