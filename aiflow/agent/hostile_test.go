@@ -142,7 +142,9 @@ func TestNamesAreNoWayOut(t *testing.T) {
 		}
 		model := llmtest.NewScript(llmtest.Call(order("1", "tool", "A")), llmtest.Say("No."))
 		f := running(t, db, change{model: model, agent: func(o *agent.Options) {
-			o.Tools = func(context.Context, agent.Scope, *flow.AgentRequest) ([]llm.Tool, error) { return []llm.Tool{tool}, nil }
+			o.Tools = func(context.Context, agent.Scope, *flow.AgentRequest) ([]llm.Tool, error) {
+				return []llm.Tool{tool}, nil
+			}
 		}})
 		require.Equal(t, "No.", output(t, f.ask(t, config{"tools": []string{"tool"}}, "Go")))
 		told := results(model.Requests()[1])[0]
