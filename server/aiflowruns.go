@@ -77,7 +77,7 @@ func (s *Server) startFlow(ctx context.Context, c call, in *startFlow) (RunView,
 		chatID = *b.ChatID
 	}
 	r, err := s.runFlow(ctx, c.Account, "", b.FlowID, b.Reference, chatID, b.Input)
-	return viewRun(r), err
+	return s.shownRun(ctx, c, r, err)
 }
 
 // runFlow begins a run, in a chat if chatID is not "".
@@ -144,7 +144,7 @@ type flowRunFilter struct {
 
 func (s *Server) listFlowRuns(ctx context.Context, c call, in *flowRunFilter) (messaging.Page[RunView], error) {
 	runs, next, err := s.flows(c).Runs(ctx, aiflow.RunFilter{Flow: in.FlowID, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
-	return viewPage(runs, next, viewRun), inQuery(err)
+	return s.shownRuns(ctx, c, runs, next, err)
 }
 
 func (s *Server) showFlowRun(ctx context.Context, c call, in *runID) (runDetail, error) {
@@ -163,7 +163,7 @@ type runAction struct {
 
 func (s *Server) cancelRun(ctx context.Context, c call, in *runAction) (RunView, error) {
 	r, err := s.flows(c).Cancel(ctx, in.ID)
-	return viewRun(r), err
+	return s.shownRun(ctx, c, r, err)
 }
 
 type runRetry struct {
@@ -175,7 +175,7 @@ type runRetry struct {
 
 func (s *Server) retryRun(ctx context.Context, c call, in *runRetry) (RunView, error) {
 	r, err := s.flows(c).Retry(ctx, in.ID, in.Body != nil && in.Body.Repeat)
-	return viewRun(r), err
+	return s.shownRun(ctx, c, r, err)
 }
 
 type runEvent struct {
@@ -188,7 +188,7 @@ type runEvent struct {
 
 func (s *Server) tellRun(ctx context.Context, c call, in *runEvent) (RunView, error) {
 	r, err := s.flows(c).Event(ctx, in.ID, flow.Event{Name: in.Body.Name, Data: in.Body.Data})
-	return viewRun(r), err
+	return s.shownRun(ctx, c, r, err)
 }
 
 type runApproval struct {
@@ -201,7 +201,7 @@ type runApproval struct {
 
 func (s *Server) approveRun(ctx context.Context, c call, in *runApproval) (RunView, error) {
 	r, err := s.flows(c).Approve(ctx, in.ID, in.Body.StepID, in.Body.Approved)
-	return viewRun(r), err
+	return s.shownRun(ctx, c, r, err)
 }
 
 // flowRunner lets agents run flows.

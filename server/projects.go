@@ -33,7 +33,7 @@ func (s *Server) projectRoutes(a *api) {
 // flows is the service of flows for whoever calls.
 func (s *Server) flows(c call) *aiflow.Account { return s.Flows.For(c.Account) }
 
-type projectView struct {
+type ProjectView struct {
 	ID          string             `json:"id"`
 	Name        string             `json:"name"`
 	Description string             `json:"description"`
@@ -41,8 +41,8 @@ type projectView struct {
 	UpdatedAt   messaging.UnixTime `json:"updatedAt"`
 }
 
-func viewProject(p aiflow.Project) projectView {
-	return projectView{p.ID, p.Name, p.Description, messaging.UnixTime{Time: p.CreatedAt}, messaging.UnixTime{Time: p.UpdatedAt}}
+func viewProject(p aiflow.Project) ProjectView {
+	return ProjectView{p.ID, p.Name, p.Description, messaging.UnixTime{Time: p.CreatedAt}, messaging.UnixTime{Time: p.UpdatedAt}}
 }
 
 type newProject struct {
@@ -52,12 +52,12 @@ type newProject struct {
 	}
 }
 
-func (s *Server) createProject(ctx context.Context, c call, in *newProject) (projectView, error) {
+func (s *Server) createProject(ctx context.Context, c call, in *newProject) (ProjectView, error) {
 	p, err := s.flows(c).CreateProject(ctx, aiflow.NewProject{Name: in.Body.Name, Description: in.Body.Description})
 	return viewProject(p), err
 }
 
-func (s *Server) listProjects(ctx context.Context, c call, in *pageInput) (messaging.Page[projectView], error) {
+func (s *Server) listProjects(ctx context.Context, c call, in *pageInput) (messaging.Page[ProjectView], error) {
 	ps, next, err := s.flows(c).Projects(ctx, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
 	return viewPage(ps, next, viewProject), inQuery(err)
 }
@@ -66,7 +66,7 @@ type projectID struct {
 	ID string `path:"projectId" maxLength:"64" doc:"Id of the project."`
 }
 
-func (s *Server) showProject(ctx context.Context, c call, in *projectID) (projectView, error) {
+func (s *Server) showProject(ctx context.Context, c call, in *projectID) (ProjectView, error) {
 	p, err := s.flows(c).Project(ctx, in.ID)
 	return viewProject(p), err
 }
@@ -79,7 +79,7 @@ type projectChange struct {
 	}
 }
 
-func (s *Server) updateProject(ctx context.Context, c call, in *projectChange) (projectView, error) {
+func (s *Server) updateProject(ctx context.Context, c call, in *projectChange) (ProjectView, error) {
 	p, err := s.flows(c).UpdateProject(ctx, in.ID, aiflow.ProjectChange{Name: in.Body.Name, Description: in.Body.Description})
 	return viewProject(p), err
 }

@@ -102,7 +102,7 @@ func (s *Server) exportProject(ctx context.Context, c call, in *projectID) (proj
 // importedProject is a project that was just made, with what became of its
 // flows.
 type importedProject struct {
-	projectView
+	ProjectView
 	Flows []importedFlow `json:"flows" nullable:"false" doc:"In the order of the document."`
 }
 

@@ -68,8 +68,8 @@ func (s *Server) botRunRoutes(a *api) {
 	}, auth.BotsManage, s.showBotRun)
 }
 
-// runView is a run as lists and the stream show it.
-type runView struct {
+// RunView is a run as lists and the stream show it.
+type RunView struct {
 	ID         string              `json:"id"`
 	Engine     string              `json:"engine" enum:"botengine,aiflow"`
 	FlowID     string              `json:"flowId" doc:"Of the flow or the bot."`
@@ -86,8 +86,8 @@ type runView struct {
 	EndedAt    *messaging.UnixTime `json:"endedAt"`
 }
 
-func viewRun(r runtime.Run) runView {
-	v := runView{
+func viewRun(r runtime.Run) RunView {
+	v := RunView{
 		ID: r.ID, Engine: r.Engine, FlowID: r.Owner, Version: r.Version, ChatID: orNull(r.Chat.ID), Status: r.Status,
 		WaitingFor: orNull(string(r.WaitsFor)), Input: document(r.Input), Output: r.Output, Error: r.Error,
 		StartedAt: messaging.UnixTime{Time: r.StartedAt},
@@ -106,7 +106,7 @@ func viewRun(r runtime.Run) runView {
 
 // runDetail is a run with all that it did.
 type runDetail struct {
-	runView
+	RunView
 	Steps     []stepView          `json:"steps" nullable:"false" doc:"The last 1,000."`
 	Sent      []messaging.Message `json:"sent" nullable:"false" doc:"The last 1,000 messages that it sent."`
 	Variables map[string]any      `json:"variables" nullable:"false" doc:"As they are now, or were last; secret ones are left out."`
@@ -115,11 +115,11 @@ type runDetail struct {
 
 // viewDetail adds the records of what a run sent.
 func (s *Server) viewDetail(ctx context.Context, c call, d runtime.Detail) (runDetail, error) {
-	v := runDetail{runView: viewRun(d.Run), Steps: make([]stepView, len(d.Steps)), Sent: []messaging.Message{}, Variables: d.Variables}
+	v := runDetail{RunView: viewRun(d.Run), Steps: make([]stepView, len(d.Steps)), Sent: []messaging.Message{}, Variables: d.Variables}
 	for i, step := range d.Steps {
 		v.Steps[i] = viewStep(step)
 	}
-	if err := s.withUsage(ctx, c.Account, &v.runView); err != nil {
+	if err := s.withUsage(ctx, c.Account, &v.RunView); err != nil {
 		return v, err
 	}
 	var err error
@@ -210,7 +210,7 @@ type runPage struct {
 	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listBotRuns(ctx context.Context, c call, in *runPage) (messaging.Page[runView], error) {
+func (s *Server) listBotRuns(ctx context.Context, c call, in *runPage) (messaging.Page[RunView], error) {
 	runs, next, err := s.bots(c).Runs(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
 	return s.shownRuns(ctx, c, runs, next, err)
 }

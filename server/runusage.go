@@ -33,7 +33,7 @@ func viewRunUsage(s usage.Sum) *runUsage {
 }
 
 // withUsage adds to runs what they took.
-func (s *Server) withUsage(ctx context.Context, account string, runs ...*runView) error {
+func (s *Server) withUsage(ctx context.Context, account string, runs ...*RunView) error {
 	ids := make([]string, len(runs))
 	for i, r := range runs {
 		ids[i] = r.ID
@@ -49,7 +49,7 @@ func (s *Server) withUsage(ctx context.Context, account string, runs ...*runView
 }
 
 // shownRun is a run with what it took, unless there was an error.
-func (s *Server) shownRun(ctx context.Context, c call, r runtime.Run, err error) (runView, error) {
+func (s *Server) shownRun(ctx context.Context, c call, r runtime.Run, err error) (RunView, error) {
 	v := viewRun(r)
 	if err == nil {
 		err = s.withUsage(ctx, c.Account, &v)
@@ -58,12 +58,12 @@ func (s *Server) shownRun(ctx context.Context, c call, r runtime.Run, err error)
 }
 
 // shownRuns is a page of runs with what they took.
-func (s *Server) shownRuns(ctx context.Context, c call, runs []runtime.Run, next string, err error) (messaging.Page[runView], error) {
+func (s *Server) shownRuns(ctx context.Context, c call, runs []runtime.Run, next string, err error) (messaging.Page[RunView], error) {
 	p := viewPage(runs, next, viewRun)
 	if err != nil {
 		return p, inQuery(err)
 	}
-	views := make([]*runView, len(p.Items))
+	views := make([]*RunView, len(p.Items))
 	for i := range p.Items {
 		views[i] = &p.Items[i]
 	}
