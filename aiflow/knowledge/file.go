@@ -69,6 +69,9 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 	case len(n.Data) > MaxFile:
 		return File{}, &TooLarge{"file", MaxFile}
 	}
+	if err := a.exists(ctx, project); err != nil {
+		return File{}, err
+	}
 	kind, err := typeOf(n.Name, n.Type)
 	if err != nil {
 		return File{}, err
@@ -84,9 +87,6 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 	id, err := uuid.NewV7()
 	if err != nil {
 		return File{}, fmt.Errorf("making an id: %w", err)
-	}
-	if err := a.exists(ctx, project); err != nil {
-		return File{}, err
 	}
 	row := &fileRow{
 		ID: id.String(), Name: n.Name, Type: kind, Bytes: int64(len(n.Data)), Passages: int64(len(passages)),
