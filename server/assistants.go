@@ -80,7 +80,7 @@ func (s *Server) messageFile(ctx context.Context, account string, m map[string]a
 	if err != nil {
 		return assistant.File{}, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	data, err := io.ReadAll(io.LimitReader(file, most))
 	name, _ := m["fileName"].(string)
 	return assistant.File{Type: known.MimeType, Name: name, Data: data}, err
