@@ -25,7 +25,7 @@ import (
 // it remembers and knows.
 func (s *Server) openAssistant(ctx context.Context) (err error) {
 	c := s.cfg
-	s.Memory, err = memory.New(ctx, c.DB, &memory.Options{Names: s.chatNames, Retention: c.MessageRetention, Logger: c.Logger, Now: c.Now})
+	s.Memory, err = memory.New(ctx, c.DB, &memory.Options{Names: s.chatNames, Hold: s.holdRun, Retention: c.MessageRetention, Logger: c.Logger, Now: c.Now})
 	if err != nil {
 		return err
 	}
@@ -52,6 +52,11 @@ func (s *Server) chatNames(ctx context.Context, account string, c memory.Chat, e
 		out[i] = memory.Chat{Reference: int64(n.Reference), ID: n.ID}
 	}
 	return out, err
+}
+
+// holdRun says whether a run is there, and keeps it there.
+func (s *Server) holdRun(ctx context.Context, tx *sqlx.Tx, account, run string) (bool, error) {
+	return s.Runs.For(account).HoldTx(ctx, tx, run)
 }
 
 // messageFile reads a file of our own store that a message came with.

@@ -17,6 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 	"github.com/trunklinehq/trunkline/aiflow/llm/openai"
+	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 	"github.com/trunklinehq/trunkline/server"
@@ -95,6 +96,47 @@ func TestAssistantRemembersTheChat(t *testing.T) {
 		ana.write(t, ref, "bob", "And now?")
 		require.Eventually(t, func() bool { return m.Done() == nil }, eventually, tick)
 		require.Len(t, last(m).Messages, 1, "what is erased is not remembered")
+	})
+}
+
+// TestAssistantOfAnErasedChat erases a chat while its model thinks, and a line:
+// neither what was said nor whose it was is kept.
+func TestAssistantOfAnErasedChat(t *testing.T) {
+	withAssistant(t, `"model": "openai/model-1", "memory": {"scope": "chat"}`, func(t *testing.T, ana client, ref int, _ string, m *llmtest.Server) {
+		// kept is whether a new message finds that something is remembered.
+		kept := func() bool {
+			m.Add(llmtest.Say("Hello."))
+			ana.write(t, ref, "bob", "And now?")
+			require.Eventually(t, func() bool { return m.Done() == nil }, eventually, tick)
+			return len(last(m).Messages) > 1
+		}
+		thinks, proceed := make(chan struct{}), make(chan struct{})
+		m.Add(llmtest.Step{Do: func(*llm.Request) (*llm.Response, error) {
+			close(thinks)
+			<-proceed
+			return &llm.Response{Message: llm.Assistant("Welcome, Bob.")}, nil
+		}})
+		ana.write(t, ref, "bob", "I am Bob")
+		<-thinks
+		ana.call(t, "DELETE", fmt.Sprintf("/chats?reference=%d&chatId=bob@sandbox", ref), "").json(200)
+		close(proceed)
+		settled := func() bool {
+			all := ana.call(t, "GET", "/aiusage/detail?feature=assistant", "").json(200)["items"].([]any)
+			return len(all) == 1 && all[0].(map[string]any)["costStatus"] != "unknown"
+		}
+		require.Eventually(t, settled, eventually, tick)
+		require.False(t, kept())
+		require.True(t, kept(), "but what is not erased is")
+
+		ana.awaitShown(t, ref, "bob", "out: And now?", "in: Hello.", "out: And now?", "in: Hello.")
+		ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
+		require.NotContains(t, ana.call(t, "GET", "/aiusage/detail", "").Body.String(), "bob")
+		me := ana.call(t, "GET", "/user/me", "").json(200)["accountId"].(string)
+		left, err := ana.Memory.For(me).Recall(t.Context(), memory.Question{
+			Place: memory.Place{Scope: memory.ScopeChat, Chat: memory.Chat{Reference: int64(ref), ID: "bob@sandbox"}}, Messages: 20, Tokens: 8000,
+		})
+		require.NoError(t, err)
+		require.Empty(t, left.Messages)
 	})
 }
 

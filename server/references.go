@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -113,6 +114,8 @@ func (s *Server) deleteReference(ctx context.Context, c call, in *referenceID) (
 		return errors.Join(
 			s.hooks(c).DeleteScopeTx(ctx, tx, webhookScope(in.ID)),
 			s.Runs.For(c.Account).EraseTx(ctx, tx, runtime.Erasure{Reference: int64(in.ID)}),
+			s.Memory.For(c.Account).EraseTx(ctx, tx, memory.Erasure{Reference: int64(in.ID)}),
+			s.Usage.For(c.Account).EraseTx(ctx, tx, int64(in.ID), nil),
 			s.bots(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
 			s.flows(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
 			s.extractors(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),

@@ -66,6 +66,10 @@ type Options struct {
 	// everywhere adds those of the same contact on all lines. nil: a chat has
 	// one name, and a contact one chat.
 	Names func(ctx context.Context, account string, c Chat, everywhere bool) ([]Chat, error)
+	// Hold says whether a run is there, and keeps it from being erased until tx
+	// ends: what was said in one that was erased meanwhile is not kept. nil: all
+	// are there.
+	Hold func(ctx context.Context, tx *sqlx.Tx, account, run string) (bool, error)
 	// Retention is how long turns of chats and contacts are kept; 0: for ever.
 	Retention time.Duration
 	Logger    *slog.Logger     // nil: slog.Default()
@@ -94,6 +98,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.opts.Names == nil {
 		s.opts.Names = func(_ context.Context, _ string, c Chat, _ bool) ([]Chat, error) { return []Chat{c}, nil }
+	}
+	if s.opts.Hold == nil {
+		s.opts.Hold = func(context.Context, *sqlx.Tx, string, string) (bool, error) { return true, nil }
 	}
 	if s.opts.Logger == nil {
 		s.opts.Logger = slog.Default()

@@ -317,6 +317,37 @@ func TestErase(t *testing.T) {
 	})
 }
 
+// TestErasedMeanwhile has a run erased before what was said in it is kept.
+func TestErasedMeanwhile(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		require.NoError(t, memory.Migrate(t.Context(), db))
+		there := true
+		s, err := memory.New(t.Context(), db, &memory.Options{
+			Hold: func(_ context.Context, _ *sqlx.Tx, account, run string) (bool, error) {
+				require.Equal(t, "acme r1", account+" "+run)
+				return there, nil
+			},
+		})
+		require.NoError(t, err)
+		f := &fixture{Service: s, Account: s.For("acme"), db: db}
+		p := place(memory.ScopeChat, "r1", ana[0])
+		f.say(t, p, "a")
+		f.say(t, p, "b")
+		there = false
+		f.say(t, p, "c")
+		require.Equal(t, []string{"a", "b"}, f.heard(t, p))
+		f.recall(t, memory.Question{
+			Place: p, Messages: 2, Tokens: 8000,
+			Sum: func(context.Context, string, []llm.Message) (string, error) { return "of a", nil },
+		})
+		var n int
+		require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM memory_turn`))
+		require.Equal(t, 2, n, "and no summary")
+	})
+}
+
 func (f *fixture) erase(t *testing.T, e memory.Erasure) {
 	t.Helper()
 	tx, err := f.db.BeginTxx(t.Context(), nil)

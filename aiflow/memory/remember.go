@@ -37,6 +37,11 @@ func (a *Account) RememberTx(ctx context.Context, tx *sqlx.Tx, p Place, key stri
 	if err != nil {
 		return fmt.Errorf("memory: writing a turn: %w", err)
 	}
+	if there, err := a.s.opts.Hold(ctx, tx, a.id, p.Run); err != nil {
+		return fmt.Errorf("memory: looking for a run: %w", err)
+	} else if !there {
+		return nil
+	}
 	if err := a.insert(ctx, tx, p, key, string(raw), 0, ""); err != nil {
 		return fmt.Errorf("memory: storing a turn: %w", err)
 	}

@@ -106,7 +106,11 @@ func (a *Account) keepSummary(ctx context.Context, place Place, text string, upT
 	key := "summary:" + string(place.scope()) + ":" + place.Run + ":" + strconv.FormatInt(upTo, 10)
 	return a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		_, err := tx.ExecContext(ctx, `DELETE FROM memory_turn WHERE account = $1 AND covers <> '' AND scope = $2 AND run = $3 AND chat_id = $4 AND reference = $5`,
+		there, err := a.s.opts.Hold(ctx, tx, a.id, place.Run)
+		if err != nil || !there {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM memory_turn WHERE account = $1 AND covers <> '' AND scope = $2 AND run = $3 AND chat_id = $4 AND reference = $5`,
 			a.id, place.scope().rank(), place.Run, place.Chat.ID, place.Chat.Reference)
 		if err != nil {
 			return err

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Erasure chooses what is erased.
@@ -81,6 +83,20 @@ func (a *Account) eraseUnheard(ctx context.Context, tx *sqlx.Tx, e Erasure) erro
 		}
 	}
 	return nil
+}
+
+// HoldTx says whether there is a run of this id, and keeps it from being erased
+// until tx ends.
+func (a *Account) HoldTx(ctx context.Context, tx *sqlx.Tx, id string) (bool, error) {
+	query := `SELECT seq FROM flow_run WHERE id = $1 AND account = $2`
+	if a.r.db.Dialect == database.Postgres {
+		query += ` FOR KEY SHARE`
+	}
+	var seqs []int64
+	if err := tx.SelectContext(ctx, &seqs, query, id, a.id); err != nil {
+		return false, fmt.Errorf("holding a run: %w", err)
+	}
+	return len(seqs) > 0, nil
 }
 
 func anyOf(texts []string) []any {

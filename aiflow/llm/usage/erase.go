@@ -10,10 +10,13 @@ import (
 
 // EraseTx forgets, when tx commits, in which chat calls were, and budgets of
 // that chat alone. What the calls took, and cost, stays. The ids are all by
-// which the chat is or was known.
+// which the chat is or was known; nil: all chats of the line.
 func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, reference int64, chatIDs []string) error {
 	if err := lock(ctx, tx, a.id); err != nil {
 		return fmt.Errorf("erasing a chat from calls of models: %w", err)
+	}
+	if chatIDs == nil {
+		return a.eraseTx(ctx, tx, reference, func(column string) (string, []any) { return column + ` <> ''`, nil })
 	}
 	for part := range slices.Chunk(chatIDs, chunk) {
 		part = slices.DeleteFunc(slices.Clone(part), func(s string) bool { return s == "" })
@@ -21,15 +24,25 @@ func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, reference int64, cha
 		for i, id := range part {
 			ids[i] = id
 		}
-		for _, s := range []struct{ statement, column string }{
-			{`UPDATE usage_call SET chat_id = '' WHERE account = $1 AND reference = $2 AND `, "chat_id"},
-			{`DELETE FROM usage_budget WHERE account = $1 AND reference = $2 AND scope = 'chat' AND `, "scope_id"},
-			{`DELETE FROM usage_spent WHERE account = $1 AND reference = $2 AND scope = 'chat' AND `, "scope_id"},
-		} {
-			in, args := a.l.db.Dialect.In(s.column, 3, ids)
-			if _, err := tx.ExecContext(ctx, s.statement+in, append([]any{a.id, reference}, args...)...); err != nil {
-				return fmt.Errorf("erasing a chat from calls of models: %w", err)
-			}
+		err := a.eraseTx(ctx, tx, reference, func(column string) (string, []any) { return a.l.db.Dialect.In(column, 3, ids) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseTx forgets chats of a line: those whose id, in a column, a condition
+// chooses.
+func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, reference int64, which func(column string) (string, []any)) error {
+	for _, s := range []struct{ statement, column string }{
+		{`UPDATE usage_call SET chat_id = '' WHERE account = $1 AND reference = $2 AND `, "chat_id"},
+		{`DELETE FROM usage_budget WHERE account = $1 AND reference = $2 AND scope = 'chat' AND `, "scope_id"},
+		{`DELETE FROM usage_spent WHERE account = $1 AND reference = $2 AND scope = 'chat' AND `, "scope_id"},
+	} {
+		in, args := which(s.column)
+		if _, err := tx.ExecContext(ctx, s.statement+in, append([]any{a.id, reference}, args...)...); err != nil {
+			return fmt.Errorf("erasing a chat from calls of models: %w", err)
 		}
 	}
 	return nil

@@ -46,6 +46,14 @@ func TestEraseChat(t *testing.T) {
 		bs, err := f.own.Budgets(t.Context())
 		require.NoError(t, err)
 		require.Len(t, bs, 2)
+
+		tx = f.db.MustBeginTx(t.Context(), nil)
+		require.NoError(t, f.own.EraseTx(t.Context(), tx, 2, nil), "the line as a whole")
+		require.NoError(t, tx.Commit())
+		require.Empty(t, f.records(t, usage.Filter{})[1].ChatID)
+		bs, err = f.own.Budgets(t.Context())
+		require.NoError(t, err)
+		require.Len(t, bs, 1)
 	})
 }
 
