@@ -189,6 +189,23 @@ func TestMerge(t *testing.T) {
 	})
 }
 
+// TestMergeBeforeBegin: a message that waits when its chat becomes one with
+// another begins its run in that one, where the answers come.
+func TestMergeBeforeBegin(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, nil)
+		f.shelf.add(t, "asking", nodes(t, ``, `"first":{"type":"question","config":{"prompt":{"text":"Well?"}},"next":{"out":"end"}},"end":{"type":"message","config":{"text":"Good."}}`))
+		f.say(t, "ana", "hi")
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+			return f.MergedTx(t.Context(), tx, chatOf("maria"), []string{chatOf("ana").Key})
+		}))
+		f.start(t)
+		f.awaitDid(t, "maria", "Well?")
+		f.say(t, "maria", "yes")
+		f.awaitDid(t, "maria", "Well?", "Good.")
+	})
+}
+
 // TestErase leaves nothing of a contact, of a line and of an account.
 func TestErase(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {

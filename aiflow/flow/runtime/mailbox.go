@@ -25,6 +25,7 @@ type inputRow struct {
 	ID        int64  `db:"id"`
 	Mailbox   string `db:"mailbox"`
 	Reference int64  `db:"reference"`
+	ChatID    string `db:"chat_id"`
 	Run       int64  `db:"run"`
 	Kind      string `db:"kind"`
 	Body      string `db:"body"`
@@ -94,7 +95,7 @@ func (r *Runtime) pokeTx(ctx context.Context, tx *sqlx.Tx, consumer, mailbox str
 func (r *Runtime) next(ctx context.Context, mailbox string) (*inputRow, error) {
 	const busy = `SELECT b.seq FROM flow_run b WHERE b.mailbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
 	var found []*inputRow
-	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.run, i.kind, i.body FROM flow_input i WHERE i.mailbox = $1
+	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.chat_id, i.run, i.kind, i.body FROM flow_input i WHERE i.mailbox = $1
 		AND (i.kind = 'cancel' OR i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue', 'retry') OR NOT EXISTS (`+busy+`))
 		AND (i.behind = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.behind AND o.ended_us = 0))
 		ORDER BY i.id LIMIT 2`, mailbox)

@@ -32,6 +32,7 @@ func (r *Runtime) message(ctx context.Context, in *inputRow, runs []*runRow) err
 	if err := json.Unmarshal([]byte(in.Body), &m); err != nil {
 		return fmt.Errorf("reading a message: %w", err)
 	}
+	m.Chat.Key, m.Chat.ID = in.Mailbox, in.ChatID // since it came, its chat may have become one with another
 	if m.Arrival.Group {
 		in.heard, _ = m.Message["id"].(string)
 	}
