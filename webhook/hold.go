@@ -236,8 +236,12 @@ func (d *Dispatcher) releaseDue(ctx context.Context) error {
 	tick := time.NewTicker(releaseEvery)
 	defer tick.Stop()
 	for {
-		if err := d.releaseAll(ctx); err != nil && ctx.Err() == nil {
+		more, err := d.releaseSome(ctx)
+		if err != nil && ctx.Err() == nil {
 			d.opts.Logger.WarnContext(ctx, "letting held events go failed", "error", err)
+		}
+		if more && ctx.Err() == nil {
+			continue
 		}
 		select {
 		case <-tick.C:
@@ -247,28 +251,39 @@ func (d *Dispatcher) releaseDue(ctx context.Context) error {
 	}
 }
 
-func (d *Dispatcher) releaseAll(ctx context.Context) error {
+// releaseSome lets go what is due under some keys, and says whether there may
+// be more.
+func (d *Dispatcher) releaseSome(ctx context.Context) (more bool, err error) {
+	const most = 200
 	var keys []string
-	now := database.Micros(d.now())
-	err := d.db.SelectContext(ctx, &keys, `SELECT DISTINCT order_key FROM webhook_held h WHERE until_us <= $1
-		AND NOT EXISTS (SELECT 1 FROM webhook_held b WHERE b.order_key = h.order_key AND b.id < h.id AND b.until_us > $1) LIMIT 200`, now)
+	err = d.db.SelectContext(ctx, &keys, `SELECT DISTINCT order_key FROM webhook_held h WHERE until_us <= $1
+		AND NOT EXISTS (SELECT 1 FROM webhook_held b WHERE b.order_key = h.order_key AND b.id < h.id AND b.until_us > $1)
+		ORDER BY order_key LIMIT $2`, database.Micros(d.now()), most)
 	if err != nil {
-		return fmt.Errorf("looking for held events: %w", err)
+		return false, fmt.Errorf("looking for held events: %w", err)
 	}
-	for _, key := range keys {
-		err := d.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			rows, err := d.heldUnder(ctx, tx, key)
-			if err != nil {
+	if len(keys) == 0 {
+		return false, nil
+	}
+	err = d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		all := make([][]heldRow, len(keys)) // locked before anything is published, as by all others
+		for i, key := range keys {
+			if all[i], err = d.heldUnder(ctx, tx, key); err != nil {
 				return err
 			}
-			return d.letGo(ctx, tx, rows)
-		})
-		if err != nil {
-			return err
 		}
-		d.Committed()
+		for _, rows := range all {
+			if err := d.letGo(ctx, tx, rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
 	}
-	return nil
+	d.Committed()
+	return len(keys) == most, nil
 }
 
 // unholdTx sends an endpoint what is held for it, as it is, because it includes

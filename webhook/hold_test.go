@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"bytes"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -109,6 +110,33 @@ func TestEventsGoOutWithoutTheirPart(t *testing.T) {
 		eventually(t, func() bool { n, err := f.Holding(t.Context(), "a"); return err == nil && !n })
 		require.Contains(t, rec.at("/extracted"), `{"key":"a","n":1}`)
 		require.Len(t, rec.at("/extracted"), 3)
+	})
+}
+
+// TestManyGoOutWithoutTheirPart: a model that hangs lets the messages of all chats
+// wait; when their time is over, they go out together.
+func TestManyGoOutWithoutTheirPart(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, webhook.Options{})
+		_, _, err := f.Put(t.Context(), webhook.Settings{Scope: scope, URL: "http://127.0.0.1:1/", Include: []string{"extracted"}})
+		require.NoError(t, err)
+		const chats = 3000
+		all := make([]webhook.Held, chats)
+		for i := range all {
+			all[i] = held(fmt.Sprint("chat", i), i, "m", time.Now().Add(-time.Minute))
+		}
+		f.hold(t, all...)
+		left := func() (n int) {
+			require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM webhook_held`))
+			return n
+		}
+		require.Equal(t, chats, left())
+		f.start(t)
+		begun := time.Now()
+		eventually(t, func() bool { return left() == 0 })
+		require.Less(t, time.Since(begun), chats/200*time.Second/2, "it does not wait between them")
 	})
 }
 
