@@ -13,6 +13,9 @@ const (
 	mostHeading  = 200
 )
 
+// mostPassages is how many a file may have.
+const mostPassages = 50_000
+
 // cut makes passages of sections. One that follows another of the same section
 // begins with the end of that, so that what stands across the cut is found.
 func cut(sections []section) (out []string) {

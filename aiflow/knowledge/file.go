@@ -84,6 +84,9 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 	if len(passages) == 0 {
 		return File{}, &Invalid{"data", "has no text"}
 	}
+	if len(passages) > mostPassages {
+		return File{}, &Invalid{"data", fmt.Sprintf("has more than %d sections: divide it", mostPassages)}
+	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return File{}, fmt.Errorf("making an id: %w", err)

@@ -35,10 +35,10 @@ func (e *Invalid) Error() string { return "knowledge: " + e.Field + " " + e.Mess
 // ErrUnsupported reports a kind of file out of which no text can be taken.
 var ErrUnsupported = errors.New("knowledge: no text can be taken out of such a file")
 
-// TooLarge reports that a file, or all files of its project, have too many
-// bytes.
+// TooLarge reports that a file, its text with the names that are repeated in it,
+// or all files of its project have too many bytes.
 type TooLarge struct {
-	What string // "file" or "project"
+	What string // "file", "text" or "project"
 	Most int64  // bytes
 }
 

@@ -232,3 +232,29 @@ func TestSearchByMeaning(t *testing.T) {
 		require.Equal(t, []string{"other.txt"}, names(f.search(t, "kind")), "a file whose meaning is unknown is found by its words")
 	})
 }
+
+// TestHugeNames gives files whose headings, columns and paths would be repeated
+// until no memory is left.
+func TestHugeNames(t *testing.T) {
+	t.Parallel()
+	f := setup(t, testkit.Open(t, testkit.SQLiteURL(t)), &knowledge.Options{})
+	long := strings.Repeat("n", 1<<20)
+	deep := strings.Repeat(`{"`+long[:1000]+`":`, 5000) + `{"x":1}` + strings.Repeat("}", 5000)
+	for name, text := range map[string]string{
+		"a.md":   "# " + long + "\n" + strings.Repeat("## a\n\nx\n", 200_000),
+		"a.html": "<h1>" + long + "</h1>" + strings.Repeat("<h2>a</h2>x", 200_000),
+		"a.csv":  long + ",b\n" + strings.Repeat("x,y\n", 500_000),
+		"b.json": `{"` + long + `":[` + strings.Repeat(`"x",`, 500_000) + `"x"]}`,
+	} {
+		var large *knowledge.TooLarge
+		_, err := f.Add(t.Context(), f.project, knowledge.NewFile{Name: name, Data: []byte(text)})
+		require.ErrorAs(t, err, &large, name)
+		require.Equal(t, "text", large.What)
+	}
+	file, err := f.Add(t.Context(), f.project, knowledge.NewFile{Name: "a.json", Data: []byte(deep)})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, file.Passages)
+	var bad *knowledge.Invalid
+	_, err = f.Add(t.Context(), f.project, knowledge.NewFile{Name: "b.md", Data: []byte(strings.Repeat("# a\n\nx\n", 100_000))})
+	require.ErrorAs(t, err, &bad)
+}

@@ -48,6 +48,21 @@ func typeOf(name, said string) (string, error) {
 	return "", ErrUnsupported
 }
 
+// mostText bounds the text of a file together with headings, columns and paths,
+// which are repeated for all that stands under them.
+const mostText = 4 * MaxFile
+
+// room is how many more bytes of text a file may become.
+type room int
+
+// take makes room for texts, if there is some.
+func (r *room) take(texts ...string) bool {
+	for _, t := range texts {
+		*r -= room(len(t) + 16) // with what a text takes beside its bytes
+	}
+	return *r >= 0
+}
+
 // section is a stretch of a file under one heading.
 type section struct {
 	heading string   // those above it, too: "Rooms > Prices"
@@ -62,7 +77,7 @@ func read(kind string, data []byte) ([]section, error) {
 	}
 	switch kind {
 	case typeMarkdown:
-		return markdown(string(data)), nil
+		return markdown(string(data))
 	case typeCSV:
 		return table(data)
 	case typeJSON:
@@ -88,7 +103,7 @@ type headings [6]string
 
 // set puts a heading at a level from 1 to 6, and removes those below it.
 func (h *headings) set(level int, title string) {
-	h[level-1] = title
+	h[level-1] = clip(title, mostHeading)
 	clear(h[level:])
 }
 
@@ -97,12 +112,13 @@ func (h *headings) String() string {
 }
 
 // markdown cuts a file at its headings, those in fenced code aside.
-func markdown(text string) []section {
+func markdown(text string) ([]section, error) {
 	var out []section
+	left := room(mostText)
 	var above headings
 	var lines []string
 	flush := func() {
-		if blocks := paragraphs(strings.Join(lines, "\n")); len(blocks) > 0 {
+		if blocks := paragraphs(strings.Join(lines, "\n")); len(blocks) > 0 && left.take(above.String()) {
 			out = append(out, section{above.String(), blocks})
 		}
 		lines = lines[:0]
@@ -121,7 +137,10 @@ func markdown(text string) []section {
 		above.set(level, strings.TrimSpace(strings.TrimRight(line[level:], "# ")))
 	}
 	flush()
-	return out
+	if left < 0 {
+		return nil, &TooLarge{"text", mostText}
+	}
+	return out, nil
 }
 
 // table makes a block of each row, in which every value has its column's name.
@@ -133,6 +152,7 @@ func table(data []byte) ([]section, error) {
 	}
 	var names []string
 	var s section
+	left := room(mostText)
 	for {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -142,6 +162,9 @@ func table(data []byte) ([]section, error) {
 			return nil, &Invalid{"data", "is no CSV: " + err.Error()}
 		}
 		if names == nil {
+			for i := range row {
+				row[i] = clip(row[i], mostHeading)
+			}
 			names = row
 			continue
 		}
@@ -155,9 +178,13 @@ func table(data []byte) ([]section, error) {
 			}
 			fields = append(fields, value)
 		}
-		if len(fields) > 0 {
-			s.blocks = append(s.blocks, strings.Join(fields, "; "))
+		if len(fields) == 0 {
+			continue
 		}
+		if !left.take(fields...) {
+			return nil, &TooLarge{"text", mostText}
+		}
+		s.blocks = append(s.blocks, strings.Join(fields, "; "))
 	}
 }
 
@@ -172,14 +199,32 @@ func tree(data []byte) ([]section, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, &Invalid{"data", "is more than one JSON value"}
 	}
-	var s section
-	flatten(&s, "", v)
-	return []section{s}, nil
+	f := flat{left: mostText}
+	f.add("", v)
+	if f.left < 0 {
+		return nil, &TooLarge{"text", mostText}
+	}
+	return []section{f.section}, nil
 }
 
-// flatten adds the objects of a value that hold plain values, each as one
-// block.
-func flatten(s *section, at string, v any) {
+// flat is what has been made of a JSON document.
+type flat struct {
+	section
+	left room
+}
+
+// say adds a block that stands at a place.
+func (f *flat) say(at, text string) {
+	if f.left.take(at, text) {
+		f.blocks = append(f.blocks, at+text)
+	}
+}
+
+// add adds the objects of a value that hold plain values, each as one block.
+func (f *flat) add(at string, v any) {
+	if f.left < 0 {
+		return
+	}
 	switch v := v.(type) {
 	case map[string]any:
 		var fields []string
@@ -189,20 +234,20 @@ func flatten(s *section, at string, v any) {
 			}
 		}
 		if len(fields) > 0 {
-			s.blocks = append(s.blocks, strings.TrimPrefix(at+"\n", "\n")+strings.Join(fields, "; "))
+			f.say(strings.TrimPrefix(at+"\n", "\n"), strings.Join(fields, "; "))
 		}
 		for _, name := range sorted(v) {
 			if _, is := scalar(v[name]); !is {
-				flatten(s, strings.TrimPrefix(at+" > "+name, " > "), v[name])
+				f.add(clip(strings.TrimPrefix(at+" > "+name, " > "), mostHeading), v[name])
 			}
 		}
 	case []any:
 		for _, item := range v {
-			flatten(s, at, item)
+			f.add(at, item)
 		}
 	default:
 		plain, _ := scalar(v)
-		s.blocks = append(s.blocks, strings.TrimPrefix(at+": ", ": ")+plain)
+		f.say(strings.TrimPrefix(at+": ", ": "), plain)
 	}
 }
 
@@ -233,14 +278,16 @@ func scalar(v any) (string, bool) {
 func website(data []byte) ([]section, error) {
 	z := html.NewTokenizer(bytes.NewReader(data))
 	z.SetMaxBuf(MaxFile)
-	var w webpage
+	w := webpage{left: mostText}
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
 			if err := z.Err(); !errors.Is(err, io.EOF) {
 				return nil, &Invalid{"data", fmt.Sprintf("is no HTML: %v", err)}
 			}
-			w.flush()
+			if w.flush(); w.left < 0 {
+				return nil, &TooLarge{"text", mostText}
+			}
 			return w.sections, nil
 		case html.TextToken:
 			w.say(string(z.Text()))
@@ -257,6 +304,7 @@ func website(data []byte) ([]section, error) {
 // webpage is what has been read of one.
 type webpage struct {
 	sections []section
+	left     room
 	above    headings
 	blocks   []string
 	text     strings.Builder
@@ -329,7 +377,7 @@ func (w *webpage) block() {
 func (w *webpage) flush() {
 	w.heading = 0
 	w.block()
-	if len(w.blocks) > 0 {
+	if len(w.blocks) > 0 && w.left.take(w.above.String()) {
 		w.sections = append(w.sections, section{w.above.String(), w.blocks})
 	}
 	w.blocks = nil
