@@ -22,6 +22,8 @@ type flags struct {
 	OpenAIKey       string `name:"openai-key" placeholder:"SECRET" help:"Its key; a server of your own may need none."`
 	AnthropicURL    string `name:"anthropic-url" placeholder:"URL" help:"Address of an Anthropic-compatible model server (default https://api.anthropic.com)."`
 	AnthropicKey    string `name:"anthropic-key" placeholder:"SECRET" help:"Its key."`
+	Model           string `placeholder:"PROVIDER/MODEL" help:"Model that is asked where none is named, as for drafts of flows (default: mock/assistant, if there is no other)."`
+	EmbeddingModel  string `placeholder:"PROVIDER/MODEL" help:"Model that finds what the files of projects mean (default: they are searched by their words)."`
 	Prices          string `placeholder:"FILE|URL" help:"Prices of models (default: a built-in table)."`
 	SMTPURL         string `name:"smtp-url" placeholder:"URL" help:"Mail server for password resets: smtp:// or smtps://, with ?from=ADDRESS."`
 	PaymentsSecret  string `placeholder:"SECRET" help:"Verifies payment notifications."`

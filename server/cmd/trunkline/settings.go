@@ -66,6 +66,8 @@ func (f flags) settings() (settings, error) {
 		SMTPURL:           c.mailURL(f.SMTPURL),
 		PaymentsSecret:    server.Secret(c.secret("payments-secret", f.PaymentsSecret)),
 		DeliveryRetention: forEver(c.duration("retention-deliveries", or(f.RetentionDeliveries, "30d"))),
+		Model:             c.model("model", f.Model),
+		EmbeddingModel:    c.model("embedding-model", f.EmbeddingModel),
 		Prices:            c.fileOrURL("prices", f.Prices),
 		MCPLimit:          c.callLimit("mcp-limit", or(f.MCPLimit, "60")),
 		MCPAccountLimit:   c.callLimit("mcp-limit-account", or(f.MCPLimitAccount, "600")),
@@ -137,6 +139,14 @@ func (c *checker) choice(flag, v string, allowed ...string) string {
 	}
 	c.refuse(flag, "must be "+strings.Join(allowed[:len(allowed)-1], ", ")+" or "+allowed[len(allowed)-1])
 	return ""
+}
+
+// model is a name such as openai/gpt-5.
+func (c *checker) model(flag, v string) string {
+	if provider, name, ok := strings.Cut(v, "/"); v != "" && (!ok || provider == "" || name == "") {
+		c.refuse(flag, "must be a provider and a model, as openai/gpt-5")
+	}
+	return v
 }
 
 func (c *checker) level(v string) slog.Level {

@@ -100,6 +100,8 @@ func TestWrongSettings(t *testing.T) {
 		{"media", []string{"s3://", "s3://?x=1", "gs://bucket"}},
 		{"openai-url", []string{"x"}},
 		{"openai-key", []string{"@/nowhere"}},
+		{"model", []string{"gpt-5", "/gpt-5", "openai/"}},
+		{"embedding-model", []string{"embedding"}},
 		{"anthropic-url", []string{"x"}},
 		{"anthropic-key", []string{"@/nowhere"}},
 		{"prices", []string{"/nowhere", "ftp://example.org/prices", t.TempDir()}},
