@@ -17,6 +17,7 @@ import (
 // concurrent use.
 type Schema struct {
 	raw      json.RawMessage
+	doc      any
 	object   bool // it asks for an object, which is what providers can be told
 	compiled *jsonschema.Schema
 }
@@ -27,12 +28,15 @@ const place = "trunkline:schema"
 // nowhere refuses to fetch what a schema refers to: it may name files and hosts.
 type nowhere struct{}
 
+var errEffort = errors.New("structured: the schema refers to its parts too often")
+
 var errElsewhere = errors.New("a schema may refer to nothing but itself")
 
 func (nowhere) Load(string) (any, error) { return nil, errElsewhere }
 
 // Compile reads a JSON Schema, of the revision 2020-12 unless it says another.
-// It may refer to nothing outside of itself. Formats are checked.
+// It may refer to nothing outside of itself, and to its own parts not without
+// bounds. Formats are checked.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	doc, err := plain(raw)
 	if err != nil {
@@ -45,7 +49,10 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err := c.AddResource(place, doc); err != nil {
 		return nil, fmt.Errorf("structured: reading the schema: %w", err)
 	}
-	s := &Schema{raw: raw}
+	if tooMuch(doc, 1) {
+		return nil, errEffort
+	}
+	s := &Schema{raw: raw, doc: doc}
 	if s.compiled, err = c.Compile(place); err != nil {
 		return nil, fmt.Errorf("structured: the schema is wrong: %w", err)
 	}
@@ -68,6 +75,9 @@ func (s *Schema) Ask(r *llm.Request) {
 // Validate holds a value, as encoding/json reads it, against the schema. One
 // that does not fit is a [*Misfit].
 func (s *Schema) Validate(v any) error {
+	if tooMuch(s.doc, levels(v)) {
+		return &Misfit{Problems: []string{"/: it is nested too deeply"}}
+	}
 	err := s.compiled.Validate(v)
 	var bad *jsonschema.ValidationError
 	if errors.As(err, &bad) {

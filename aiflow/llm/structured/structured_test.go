@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -186,4 +187,39 @@ func FuzzRead(f *testing.F) {
 		require.True(t, json.Valid(raw))
 		require.NoError(t, s.Validate(v))
 	})
+}
+
+// TestHostileSchemas holds values against schemas that are small and take for
+// ever, and against those that refer to themselves for a good reason.
+func TestHostileSchemas(t *testing.T) {
+	t.Parallel()
+	var laughs strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&laughs, `"a%d":{"allOf":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]},`, i, i+1, i+1)
+	}
+	for _, raw := range []string{
+		`{"$ref":"#/$defs/a0","$defs":{` + laughs.String() + `"a40":{"type":"object"}}}`,
+		`{"properties":{"x":{"$ref":"#/properties/y"},"y":{"$ref":"#/properties/x"}}}`,
+	} {
+		_, err := structured.Compile(json.RawMessage(raw))
+		require.ErrorContains(t, err, "refers to its parts too often")
+	}
+
+	deep := func(open string, n int) string { return strings.Repeat(open, n) + "{}" + strings.Repeat("}", n) }
+	s, err := structured.Compile(json.RawMessage(`{"type":"object","properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}`))
+	require.NoError(t, err)
+	var bad *structured.Misfit
+	_, _, err = s.Read(deep(`{"a":`, 40))
+	require.ErrorAs(t, err, &bad)
+	require.Contains(t, bad.Problems[0], "too deeply")
+	_, _, err = s.Read(deep(`{"a":`, 5))
+	require.NoError(t, err)
+
+	tree, err := structured.Compile(json.RawMessage(`{"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{
+		"$ref":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/node"}}}}}}`))
+	require.NoError(t, err)
+	_, _, err = tree.Read(`{"$ref":"x","children":[{"children":[{"children":[{}]}]},{"children":[]}]}`)
+	require.NoError(t, err)
+	_, _, err = tree.Read(`{"children":[{"children":[{"children":[7]}]}]}`)
+	require.ErrorAs(t, err, &bad)
 }
