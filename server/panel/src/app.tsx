@@ -11,6 +11,9 @@ import { Empty, Loading } from './ui/parts'
 const Home = lazy(() => import('./pages/home'))
 const Inbox = lazy(() => import('./pages/inbox'))
 const Lines = lazy(() => import('./pages/lines'))
+const Runs = lazy(() => import('./pages/runs'))
+const Settings = lazy(() => import('./pages/settings'))
+const Usage = lazy(() => import('./pages/usage'))
 const Webhooks = lazy(() => import('./pages/webhooks'))
 
 export function App() {
@@ -25,7 +28,10 @@ export function App() {
                 <Route path="/" component={Home} />
                 <Route path="/inbox/:reference?/:chat?" component={Inbox} />
                 <Route path="/references/:id?" component={Lines} />
+                <Route path="/runs/:engine?/:id?" component={Runs} />
                 <Route path="/webhooks/:reference?" component={Webhooks} />
+                <Route path="/usage" component={Usage} />
+                <Route path="/settings" component={Settings} />
                 <Route>
                   <Empty title={t('notFound')} />
                 </Route>

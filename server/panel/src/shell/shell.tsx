@@ -23,7 +23,10 @@ export const places: Place[] = [
   { path: '/', icon: 'home', text: 'nav.home' },
   { path: '/inbox', icon: 'inbox', text: 'nav.inbox', permission: 'chats.read' },
   { path: '/references', icon: 'line', text: 'nav.references', permission: 'references.read' },
+  { path: '/runs', icon: 'run', text: 'nav.runs', permission: 'flows.manage' },
   { path: '/webhooks', icon: 'webhook', text: 'nav.webhooks', permission: 'webhooks.manage' },
+  { path: '/usage', icon: 'usage', text: 'nav.usage', permission: 'usage.read' },
+  { path: '/settings', icon: 'settings', text: 'nav.settings' },
 ]
 
 /** Shell is what stands around every page. */
