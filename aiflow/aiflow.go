@@ -37,8 +37,12 @@ type Options struct {
 	// leaves nil are not checked. q reads what it needs: the database, or the
 	// transaction in which a flow is published. nil: nothing is checked.
 	Environment func(ctx context.Context, q sqlx.QueryerContext, account string, env *flow.Environment) error
-	Logger      *slog.Logger     // nil: slog.Default()
-	Now         func() time.Time // nil: time.Now
+	// DeletedTx is called in the transaction that deletes a flow, alone or
+	// with its project, but not with its account, for what belongs to it
+	// elsewhere. nil: nothing does.
+	DeletedTx func(ctx context.Context, tx *sqlx.Tx, account, flow string) error
+	Logger    *slog.Logger     // nil: slog.Default()
+	Now       func() time.Time // nil: time.Now
 }
 
 // Service keeps projects and flows. It is safe for concurrent use, and any
@@ -76,6 +80,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
+	}
+	if s.opts.DeletedTx == nil {
+		s.opts.DeletedTx = func(context.Context, *sqlx.Tx, string, string) error { return nil }
 	}
 	var err error
 	if s.db, err = database.Of(ctx, db); err != nil {

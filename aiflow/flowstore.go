@@ -237,10 +237,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 		if _, err := a.flow(ctx, tx, id, a.s.lock()); err != nil {
 			return err
 		}
-		if err := a.runs().ScheduleTx(ctx, tx, runtime.Scheduled{Engine: a.s.Name(), Owner: id}); err != nil {
-			return err
-		}
-		if err := a.runs().CancelAllTx(ctx, tx, a.s.Name(), id, "the flow was deleted"); err != nil {
+		if err := a.forgetTx(ctx, tx, id); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM aiflow_flow WHERE id = $1`, id)
@@ -251,6 +248,17 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 	}
 	a.s.opts.Runs.Committed()
 	return nil
+}
+
+// forgetTx ends what a flow does that is deleted.
+func (a *Account) forgetTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+	if err := a.runs().ScheduleTx(ctx, tx, runtime.Scheduled{Engine: a.s.Name(), Owner: id}); err != nil {
+		return err
+	}
+	if err := a.runs().CancelAllTx(ctx, tx, a.s.Name(), id, "the flow was deleted"); err != nil {
+		return err
+	}
+	return a.s.opts.DeletedTx(ctx, tx, a.id, id)
 }
 
 // ProjectOf is the id of a flow's project, or [ErrNotFound].

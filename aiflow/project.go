@@ -9,7 +9,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -159,10 +158,7 @@ func (a *Account) DeleteProject(ctx context.Context, id string) error {
 			return err
 		}
 		for _, f := range flows {
-			if err := a.runs().ScheduleTx(ctx, tx, runtime.Scheduled{Engine: a.s.Name(), Owner: f}); err != nil {
-				return err
-			}
-			if err := a.s.opts.Runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), f, "the flow was deleted"); err != nil {
+			if err := a.forgetTx(ctx, tx, f); err != nil {
 				return err
 			}
 		}

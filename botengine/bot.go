@@ -154,6 +154,9 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 		if err := a.s.opts.Runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), id, "the bot was deleted"); err != nil {
 			return err
 		}
+		if err := a.s.opts.DeletedTx(ctx, tx, a.id, id); err != nil {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE id = $1`, id)
 		return err
 	})

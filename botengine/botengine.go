@@ -24,9 +24,13 @@ type Options struct {
 	// Runs is what bots run on. [New] has it serve them.
 	Runs *runtime.Runtime
 	// Types are the node types that bots may use. nil: the built-in ones.
-	Types  *flow.Types
-	Logger *slog.Logger     // nil: slog.Default()
-	Now    func() time.Time // nil: time.Now
+	Types *flow.Types
+	// DeletedTx is called in the transaction that deletes a bot alone, not with
+	// its line or its account, for what belongs to it elsewhere. nil: nothing
+	// does.
+	DeletedTx func(ctx context.Context, tx *sqlx.Tx, account, bot string) error
+	Logger    *slog.Logger     // nil: slog.Default()
+	Now       func() time.Time // nil: time.Now
 }
 
 // Service keeps bots. It is safe for concurrent use, and any number of
@@ -57,6 +61,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.opts.Types == nil {
 		s.opts.Types = flow.NewTypes()
+	}
+	if s.opts.DeletedTx == nil {
+		s.opts.DeletedTx = func(context.Context, *sqlx.Tx, string, string) error { return nil }
 	}
 	if s.opts.Logger == nil {
 		s.opts.Logger = slog.Default()

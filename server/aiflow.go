@@ -169,10 +169,7 @@ func (s *Server) updateFlow(ctx context.Context, c call, in *flowChange) (*flowR
 }
 
 func (s *Server) deleteFlow(ctx context.Context, c call, in *flowID) (done, error) {
-	if err := s.flows(c).Delete(ctx, in.ID); err != nil {
-		return done{}, err
-	}
-	return done{true}, s.forgetFlow(ctx, c, in.ID)
+	return done{true}, s.flows(c).Delete(ctx, in.ID)
 }
 
 func (s *Server) publishFlow(ctx context.Context, c call, in *flowAction) (*flowReply, error) {

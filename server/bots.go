@@ -177,10 +177,7 @@ func (s *Server) updateBot(ctx context.Context, c call, in *botChange) (botView,
 }
 
 func (s *Server) deleteBot(ctx context.Context, c call, in *botID) (done, error) {
-	if err := s.bots(c).Delete(ctx, in.ID); err != nil {
-		return done{}, err
-	}
-	return done{true}, s.forgetBot(ctx, c, in.ID)
+	return done{true}, s.bots(c).Delete(ctx, in.ID)
 }
 
 func (s *Server) publishBot(ctx context.Context, c call, in *botAction) (botView, error) {

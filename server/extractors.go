@@ -223,12 +223,12 @@ func (s *Server) deleteExtractor(ctx context.Context, c call, in *extractorID) (
 	return done{true}, s.extractors(c).Delete(ctx, in.ID)
 }
 
-// forgetBot removes the extractors of a bot that was deleted.
-func (s *Server) forgetBot(ctx context.Context, c call, bot string) error {
-	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.extractors(c).DeleteBotTx(ctx, tx, bot) })
+// botDeletedTx removes the extractors of a bot that is deleted.
+func (s *Server) botDeletedTx(ctx context.Context, tx *sqlx.Tx, account, bot string) error {
+	return s.Extractors.For(account).DeleteBotTx(ctx, tx, bot)
 }
 
-// forgetFlow removes the extractors of a flow that was deleted.
-func (s *Server) forgetFlow(ctx context.Context, c call, flow string) error {
-	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.extractors(c).DeleteFlowTx(ctx, tx, flow) })
+// flowDeletedTx removes the extractors of a flow that is deleted.
+func (s *Server) flowDeletedTx(ctx context.Context, tx *sqlx.Tx, account, flow string) error {
+	return s.Extractors.For(account).DeleteFlowTx(ctx, tx, flow)
 }

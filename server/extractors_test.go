@@ -248,6 +248,29 @@ func TestExtractorOperations(t *testing.T) {
 	})
 }
 
+// TestExtractorsOfWhatIsDeleted: they go with their bot, their flow, and the
+// project of their flow.
+func TestExtractorsOfWhatIsDeleted(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		ref := ana.sandbox(t)
+		project := ana.call(t, "POST", "/aiflow/project", `{"name":"Shop"}`).json(201)["id"].(string)
+		flow := func() string {
+			return ana.call(t, "POST", "/aiflow/flow", fmt.Sprintf(`{"projectId":%q,"name":"f"}`, project)).json(201)["id"].(string)
+		}
+		bot := ana.call(t, "POST", "/bot", fmt.Sprintf(`{"reference":%d,"name":"b"}`, ref)).json(201)["id"].(string)
+		one, other := flow(), flow()
+		for _, scope := range []string{`{"bot":"` + bot + `"}`, `{"flow":"` + one + `"}`, `{"flow":"` + other + `"}`} {
+			ana.call(t, "POST", "/extractor", `{"name":"x","kind":"regex","scope":`+scope+`,"config":{"pattern":"x"}}`).json(201)
+		}
+		for i, path := range []string{"/bot/" + bot, "/aiflow/flow/" + one, "/aiflow/project/" + project} {
+			ana.call(t, "DELETE", path, "").json(200)
+			require.Len(t, ana.call(t, "GET", "/extractor/list", "").json(200)["items"], 2-i, path)
+		}
+	})
+}
+
 // TestExtractNodes: flows find entities, words of a dictionary and intents of the
 // account's extractors; those of another account are not there.
 func TestExtractNodes(t *testing.T) {

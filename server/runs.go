@@ -32,11 +32,13 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 	if s.Runs, err = runtime.New(ctx, c.DB, flowHost{s, newRepeats()}, opts); err != nil {
 		return err
 	}
-	s.Bots, err = botengine.New(ctx, c.DB, &botengine.Options{Runs: s.Runs, Types: types, Logger: c.Logger, Now: c.Now})
+	s.Bots, err = botengine.New(ctx, c.DB, &botengine.Options{Runs: s.Runs, Types: types, DeletedTx: s.botDeletedTx, Logger: c.Logger, Now: c.Now})
 	if err != nil {
 		return err
 	}
-	s.Flows, err = aiflow.New(ctx, c.DB, &aiflow.Options{Runs: s.Runs, Types: types, Environment: s.environment, Logger: c.Logger, Now: c.Now})
+	s.Flows, err = aiflow.New(ctx, c.DB, &aiflow.Options{
+		Runs: s.Runs, Types: types, Environment: s.environment, DeletedTx: s.flowDeletedTx, Logger: c.Logger, Now: c.Now,
+	})
 	return err
 }
 

@@ -183,12 +183,12 @@ func (a *Account) DeleteFlowTx(ctx context.Context, tx *sqlx.Tx, flow string) er
 }
 
 func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, where string, value any) error {
-	res, err := tx.ExecContext(ctx, `DELETE FROM extractor_item WHERE account = $1 AND `+where, a.id, value)
-	if err != nil {
-		return fmt.Errorf("deleting extractors: %w", err)
+	// The account first, as all who change its extractors; without any it has no row.
+	if _, err := tx.ExecContext(ctx, `UPDATE extractor_account SET revision = revision + 1 WHERE account = $1`, a.id); err != nil {
+		return fmt.Errorf("noting a change of extractors: %w", err)
 	}
-	if n, err := res.RowsAffected(); err == nil && n > 0 {
-		return a.changedTx(ctx, tx)
+	if _, err := tx.ExecContext(ctx, `DELETE FROM extractor_item WHERE account = $1 AND `+where, a.id, value); err != nil {
+		return fmt.Errorf("deleting extractors: %w", err)
 	}
 	return nil
 }
