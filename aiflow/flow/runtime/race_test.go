@@ -166,7 +166,7 @@ func (n named) Candidates(ctx context.Context, in runtime.Incoming) ([]runtime.C
 	return all, err
 }
 
-// TestTraceIsBounded goes round for long: what is kept is what is shown.
+// TestTraceIsBounded goes round for long: little more is kept than is shown.
 func TestTraceIsBounded(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		f := running(t, db, nil)
@@ -177,7 +177,7 @@ func TestTraceIsBounded(t *testing.T) {
 		require.Equal(t, runtime.Completed, run.Status, "%+v", run.Error)
 		var rows int
 		require.NoError(t, db.GetContext(t.Context(), &rows, `SELECT count(*) FROM flow_step`))
-		require.Equal(t, 2000, rows)
+		require.LessOrEqual(t, rows, 2500, "what is shown, and what came since the last look")
 		d, err := f.acc.Detail(t.Context(), run.ID)
 		require.NoError(t, err)
 		require.Len(t, d.Steps, 1000)
