@@ -126,6 +126,7 @@ func TestAssistantOfAnErasedChat(t *testing.T) {
 		}
 		require.Eventually(t, settled, eventually, tick)
 		require.False(t, kept())
+		ana.awaitShown(t, ref, "bob", "out: And now?", "in: Hello.")
 		require.True(t, kept(), "but what is not erased is")
 
 		ana.awaitShown(t, ref, "bob", "out: And now?", "in: Hello.", "out: And now?", "in: Hello.")
