@@ -36,7 +36,11 @@ func replayOperation(id, path string) operation {
 	}
 }
 
-const mostReplays = 50
+const (
+	mostReplays = 50
+	// mostReplayed bounds an answer, in bytes of what differs.
+	mostReplayed = 8 << 20
+)
 
 // pastRuns chooses runs.
 type pastRuns struct {
@@ -120,11 +124,19 @@ func (s *Server) replayRuns(ctx context.Context, c call, of rehearsed, engine, i
 	if err != nil {
 		return replays{}, err
 	}
-	out := replays{Items: make([]replayView, len(runs))}
+	out, size := replays{Items: make([]replayView, len(runs))}, 0
 	for i, run := range runs {
-		if out.Items[i], err = s.replayRun(ctx, c, run, doc, program); err != nil {
+		v, err := s.replayRun(ctx, c, run, doc, program)
+		if err != nil {
 			return replays{}, err
 		}
+		if own := v.size(); size+own > mostReplayed {
+			v = newReplay(v.RunID, v.Version)
+			v.Problem = new("there is too much that differs; ask for fewer runs")
+		} else {
+			size += own
+		}
+		out.Items[i] = v
 	}
 	return out, nil
 }
@@ -174,6 +186,30 @@ func (s *Server) listed(ctx context.Context, c call, f runtime.Filter, to []stri
 	return to, err
 }
 
+// newReplay is one that says nothing yet.
+func newReplay(id string, version int64) replayView {
+	return replayView{
+		RunID: id, Version: version, Variables: []valueChange{}, Messages: []messageChange{}, Path: []pathChange{}, Calls: []replayedCall{}, Untaken: []string{},
+	}
+}
+
+// size is about how many bytes it takes.
+func (v *replayView) size() (n int) {
+	for _, m := range v.Messages {
+		n += len(m.Message)
+	}
+	for _, x := range v.Variables {
+		n += len(x.Before) + len(x.After)
+	}
+	if v.Output != nil {
+		n += len(v.Output.Before) + len(v.Output.After)
+	}
+	for _, p := range v.Path {
+		n += len(p.Step)
+	}
+	return n
+}
+
 // replayRun plays one run against the version that it ran, and the draft.
 func (s *Server) replayRun(ctx context.Context, c call, id string, doc *flow.Document, program *flow.Program) (replayView, error) {
 	runs := s.Runs.For(c.Account)
@@ -185,10 +221,7 @@ func (s *Server) replayRun(ctx context.Context, c call, id string, doc *flow.Doc
 	if err != nil {
 		return replayView{}, err
 	}
-	v := replayView{
-		RunID: id, Version: was.Run.Version, Variables: []valueChange{}, Messages: []messageChange{}, Path: []pathChange{},
-		Calls: []replayedCall{}, Untaken: []string{},
-	}
+	v := newReplay(id, was.Run.Version)
 	before, err := simulate.Replay(was.Program, past)
 	after := simulate.Replayed{}
 	if err == nil {

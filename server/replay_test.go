@@ -105,6 +105,32 @@ func TestReplayRuns(t *testing.T) {
 	})
 }
 
+// TestReplayTooMuch: drafts that send megabytes for each of many runs do not fill
+// the memory; the first runs are answered, the others say why they are not.
+func TestReplayTooMuch(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	working(t, f)
+	ana := f.as(t, "ana")
+	const document = `{"format":"trunkline-flow/1","kind":"flow","slug":"talker","name":"Talker","start":"begin","nodes":{
+		"begin":{"type":"trigger","config":{"on":[{"kind":"manual"}]},"next":{"out":"end"}},"end":{"type":"end"}}}`
+	id := ana.boundFlow(t, ana.sandbox(t), document, "0")
+	for range 8 {
+		ana.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q}`, id)).json(201)
+	}
+	draft := strings.Replace(document, `"next":{"out":"end"}}`, `"next":{"out":"rounds"}},
+		"rounds":{"type":"loop","config":{"kind":"count","times":"400","max":1000,"index":"round"},"next":{"body":"say","done":"end"}},
+		"say":{"type":"message","config":{"text":"{{ padStart(string(round), 4000, 'x') }}"}}`, 1)
+	ana.call(t, "PATCH", "/aiflow/flow/"+id, `{"draft":`+draft+`}`).json(200)
+	items := ana.call(t, "POST", "/aiflow/flow/"+id+"/replay", `{}`).json(200)["items"].([]any)
+	require.Len(t, items, 8)
+	first, last := items[0].(map[string]any), items[7].(map[string]any)
+	require.Nil(t, first["problem"])
+	require.Equal(t, 400, len(first["messages"].([]any))) //nolint:testifylint // the messages fill screens
+	require.Contains(t, last["problem"], "fewer runs")
+	require.Zero(t, len(last["messages"].([]any))) //nolint:testifylint // as above
+}
+
 // TestReplayBot replays what was said to a bot, after the minutes that passed.
 func TestReplayBot(t *testing.T) {
 	t.Parallel()
