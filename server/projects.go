@@ -33,6 +33,7 @@ func (s *Server) projectRoutes(a *api) {
 // flows is the service of flows for whoever calls.
 func (s *Server) flows(c call) *aiflow.Account { return s.Flows.For(c.Account) }
 
+// ProjectView is a project as it is shown.
 type ProjectView struct {
 	ID          string             `json:"id"`
 	Name        string             `json:"name"`
