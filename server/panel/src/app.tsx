@@ -9,6 +9,7 @@ import { t, useLanguage } from './text'
 import { Empty, Loading } from './ui/parts'
 
 const Home = lazy(() => import('./pages/home'))
+const Flows = lazy(() => import('./pages/flows'))
 const Inbox = lazy(() => import('./pages/inbox'))
 const Lines = lazy(() => import('./pages/lines'))
 const Runs = lazy(() => import('./pages/runs'))
@@ -26,6 +27,7 @@ export function App() {
             <Suspense fallback={<Loading />}>
               <Switch>
                 <Route path="/" component={Home} />
+                <Route path="/flows/:engine?/:id?" component={Flows} />
                 <Route path="/inbox/:reference?/:chat?" component={Inbox} />
                 <Route path="/references/:id?" component={Lines} />
                 <Route path="/runs/:engine?/:id?" component={Runs} />

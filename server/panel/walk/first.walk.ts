@@ -10,8 +10,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await visitor.end()
-  await server.end()
+  await visitor.end(server)
 })
 
 test('a newcomer signs up and sees what to do first', async () => {

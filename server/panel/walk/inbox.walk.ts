@@ -13,8 +13,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await visitor.end()
-  await server.end()
+  await visitor.end(server)
 })
 
 test('a sandbox is created, and its phone is written on', async () => {

@@ -12,8 +12,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await visitor.end()
-  await server.end()
+  await visitor.end(server)
 })
 
 const link = (name: string) => visitor.page.getByRole('navigation').getByRole('link', { name }).click()

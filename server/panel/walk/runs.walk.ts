@@ -28,8 +28,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await visitor.end()
-  await server.end()
+  await visitor.end(server)
 })
 
 test('a run is watched, and told what it waits for', async () => {

@@ -11,8 +11,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await visitor.end()
-  await server.end()
+  await visitor.end(server)
 })
 
 const press = (name: string) => visitor.page.getByRole('main').getByRole('button', { name, exact: true }).first().click()

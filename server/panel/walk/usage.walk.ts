@@ -37,8 +37,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await visitor.end()
-  await server.end()
+  await visitor.end(server)
   provider.close()
 })
 

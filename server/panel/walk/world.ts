@@ -86,7 +86,7 @@ export class Visitor {
   /** watch notes errors of the console, refusals of the policy and requests to others. */
   watch(page: Page, server: Server) {
     page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') this.complaints.push(`console: ${message.text()}`)
+      if (message.type() === 'error' || message.type() === 'warning') this.complaints.push(`console: ${message.text()} ${message.location().url}`)
     })
     page.on('pageerror', (error) => this.complaints.push(`error: ${error.message}`))
     page.on('request', (request) => {
@@ -140,9 +140,10 @@ export class Visitor {
     expect(over).toBeLessThanOrEqual(0)
   }
 
-  /** end closes the browser; nothing may have complained. */
-  async end() {
+  /** end closes the browser, and the server; nothing may have complained. */
+  async end(server: Server) {
     await this.browser.close()
+    await server.end()
     expect(this.complaints.filter((text) => !this.expected.some((e) => e.test(text)))).toEqual([])
   }
 }

@@ -74,7 +74,7 @@ export function follow(): () => void {
   void navigator.locks
     .request('trunkline-stream', { signal: ended.signal }, () => {
       const stream = new EventSource(`${root}/chats/stream`)
-      let lost = false
+      let lost = true // what happened before the stream began is in the lists
       stream.onopen = () => {
         said('live')
         if (lost) {

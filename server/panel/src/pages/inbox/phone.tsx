@@ -33,13 +33,13 @@ export function Phone({ reference, chatId }: { reference: number; chatId: string
   const list = usePages(
     key,
     (cursor) => got(api.GET('/sandbox/{reference}/messages', { params: { path: { reference }, query: { from, limit: 100, ...(cursor ? { cursor } : {}) } } })) as unknown as Promise<{ items: Shown[]; next: string | null }>,
-    from !== '',
+    chatId !== '', // a contact who has never written has no screen yet
   )
   const messages = useMemo(() => list.items.toReversed(), [list.data])
   useNews((news) => {
     if (news.data.reference === reference && (news.kind === 'message' || news.kind === 'status')) void client.invalidateQueries({ queryKey: key })
   })
-  const write = useAct((content: { type: 'text'; text: string } | { type: 'reply'; reply: { id: string; title: string } }) => got(api.POST('/sandbox/{reference}/messages', { params: { path: { reference } }, body: { from, name: name.trim(), ...content } as never })), {
+  const write = useAct((content: { type: 'text'; text: string } | { type: 'reply'; id: string; title: string }) => got(api.POST('/sandbox/{reference}/messages', { params: { path: { reference } }, body: { from, name: name.trim(), ...content } as never })), {
     then: async () => {
       setText('')
       await client.invalidateQueries({ queryKey: key })
@@ -68,7 +68,7 @@ export function Phone({ reference, chatId }: { reference: number; chatId: string
           <div className={`bubble-row ${message.direction === 'out' ? 'mine' : ''}`}>
             <div className="bubble">
               <Words text={message.text ?? message.caption ?? `(${message.type})`} />
-              <Choices message={message} choose={(reply) => write.mutate({ type: 'reply', reply })} />
+              <Choices message={message} choose={(reply) => write.mutate({ type: 'reply', ...reply })} />
             </div>
           </div>
         )}
