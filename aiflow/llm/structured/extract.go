@@ -45,7 +45,7 @@ type Extracted struct {
 func Extract(ctx context.Context, m llm.Model, x Extraction) (*Extracted, error) {
 	asked, required, err := x.wrap()
 	if err != nil {
-		return nil, err
+		return nil, &llm.Error{Code: llm.CodeInvalid, Message: err.Error(), Err: err}
 	}
 	var last any // that fits the schema, whether its evidence holds or not
 	a, err := Generate(ctx, m, x.request(), Wanted{Schema: asked, Repair: x.Repair, Check: func(v any) error {
