@@ -4,7 +4,7 @@ import { useUser } from '../session'
 import { t } from '../text'
 import { Dialog } from '../ui/dialog'
 import { Check } from '../ui/field'
-import { places } from './shell'
+import { places } from './places'
 
 const stored = 'trunkline.keys'
 

@@ -3,32 +3,14 @@ import { Link, useLocation } from 'wouter'
 import { root } from '../api/client'
 import { follow, useLink } from '../api/live'
 import { logOut, useUser } from '../session'
-import { type Key, languages, type Language, speak, t, useLanguage } from '../text'
+import { languages, type Language, speak, t, useLanguage } from '../text'
 import { Boundary } from '../ui/boundary'
-import { Icon, type IconName } from '../ui/icon'
+import { Icon } from '../ui/icon'
 import { Button, Notice } from '../ui/parts'
 import { Toasts } from '../ui/toast'
 import { Keys } from './keys'
+import { places } from './places'
 import { toggleTheme } from './theme'
-
-export interface Place {
-  path: string
-  icon: IconName
-  text: Key
-  permission?: string
-}
-
-/** places are the pages of the menu, in its order. */
-export const places: Place[] = [
-  { path: '/', icon: 'home', text: 'nav.home' },
-  { path: '/inbox', icon: 'inbox', text: 'nav.inbox', permission: 'chats.read' },
-  { path: '/references', icon: 'line', text: 'nav.references', permission: 'references.read' },
-  { path: '/flows', icon: 'flow', text: 'nav.flows' },
-  { path: '/runs', icon: 'run', text: 'nav.runs', permission: 'flows.manage' },
-  { path: '/webhooks', icon: 'webhook', text: 'nav.webhooks', permission: 'webhooks.manage' },
-  { path: '/usage', icon: 'usage', text: 'nav.usage', permission: 'usage.read' },
-  { path: '/settings', icon: 'settings', text: 'nav.settings' },
-]
 
 /** Shell is what stands around every page. */
 export function Shell({ children }: { children: ReactNode }) {

@@ -7,7 +7,7 @@ import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Input } from '../../ui/field'
 import { Button, Notice } from '../../ui/parts'
-import type { Kind } from './index'
+import type { Kind } from './kind'
 import { type Settings, SettingsForm } from './settings'
 
 const kinds: Kind[] = ['provider-sandbox', 'provider-web', 'provider-cloud', 'provider-messenger']

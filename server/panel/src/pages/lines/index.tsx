@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Link, useParams } from 'wouter'
-import { api, got, type Schemas } from '../../api/client'
+import { api, got } from '../../api/client'
 import { useNews } from '../../api/live'
 import { client, usePages } from '../../api/query'
 import { useMay } from '../../session'
@@ -8,10 +8,9 @@ import { t } from '../../text'
 import { Button, Curl, Empty, Failed, Loading, More, PageHead } from '../../ui/parts'
 import { StateBadge } from '../../ui/state'
 import { Create } from './create'
+import type { Kind } from './kind'
 import { Line } from './line'
 import './lines.css'
-
-export type Reference = Schemas['MessagingReference']
 
 /** Lines lists the references, or shows one. */
 export default function Lines() {
@@ -67,6 +66,3 @@ function List() {
     </div>
   )
 }
-
-/** Kind is a type of line that the panel knows. */
-export type Kind = 'provider-sandbox' | 'provider-web' | 'provider-cloud' | 'provider-messenger'

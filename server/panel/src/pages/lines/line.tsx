@@ -11,7 +11,7 @@ import { Input } from '../../ui/field'
 import { Badge, Button, Code, Curl, Failed, Loading, Notice, PageHead } from '../../ui/parts'
 import { StateBadge } from '../../ui/state'
 import { Hooks } from './hooks'
-import type { Kind, Reference } from './index'
+import type { Kind, Reference } from './kind'
 import { Pairing } from './pairing'
 import { needed, type Settings, SettingsForm } from './settings'
 

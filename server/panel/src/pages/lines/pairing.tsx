@@ -5,7 +5,7 @@ import { t } from '../../text'
 import { useAct } from '../../ui/act'
 import { Input } from '../../ui/field'
 import { Button, Copy } from '../../ui/parts'
-import type { Reference } from './index'
+import type { Reference } from './kind'
 
 /** Pairing links a phone: by a QR code, which is replaced as it rotates, or by a code that is typed there. */
 export function Pairing({ line }: { line: Reference }) {

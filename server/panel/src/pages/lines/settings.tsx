@@ -1,6 +1,6 @@
 import { t } from '../../text'
 import { Input } from '../../ui/field'
-import type { Kind } from './index'
+import type { Kind } from './kind'
 
 /** Settings are what a line needs, by their names in the API. */
 export type Settings = Record<string, string>

@@ -1,30 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
-import { api, got, type Schemas } from '../../api/client'
+import { api, got } from '../../api/client'
 import { useNews } from '../../api/live'
 import { client, usePages } from '../../api/query'
 import { useMay } from '../../session'
 import { t, time } from '../../text'
 import { Select } from '../../ui/field'
 import { useLines } from '../../ui/line-choice'
-import { Badge, Curl, Empty, Failed, Loading, More, PageHead, type Tone } from '../../ui/parts'
+import { Curl, Empty, Failed, Loading, More, PageHead } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 import { RunPage } from './run'
+import { type Run, type Status, StatusBadge, tones } from './status'
 import './runs.css'
-
-export type Run = Schemas['RunView']
-type Status = Run['status']
-
-const tones: Record<Status, Tone> = { running: 'brand', waiting: 'warn', completed: 'ok', failed: 'bad', cancelled: 'none' }
-
-export function StatusBadge({ run }: { run: Run }) {
-  return (
-    <Badge tone={tones[run.status]}>
-      {t(`run.${run.status}`)}
-      {run.waitingFor && `: ${t(`wait.${run.waitingFor}`)}`}
-    </Badge>
-  )
-}
 
 /** Runs lists what flows and bots did, or shows one run. */
 export default function Runs() {

@@ -8,7 +8,7 @@ import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Input, TextArea } from '../../ui/field'
 import { Button, Code, Curl, Failed, Loading, Notice, PageHead } from '../../ui/parts'
-import { type Run, StatusBadge } from './index'
+import { type Run, StatusBadge } from './status'
 import { Steps } from './steps'
 
 /** RunPage shows one run: what it did, step by step, and what can be done with it. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, got } from '../../api/client'
+import { api, got, type Schemas } from '../../api/client'
 import { client } from '../../api/query'
 import { useMay } from '../../session'
 import { t } from '../../text'
@@ -8,8 +8,9 @@ import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Check, Input, Select } from '../../ui/field'
 import { Button, Notice } from '../../ui/parts'
-import type { Budget } from './budgets'
 import { zone } from './filters'
+
+export type Budget = Schemas['BudgetItem']
 
 const scopes = ['account', 'project', 'flow', 'chat'] as const
 const periods = ['day', 'month', 'total'] as const

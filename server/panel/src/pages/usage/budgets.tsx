@@ -6,10 +6,9 @@ import { useMay } from '../../session'
 import { number, t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Badge, Button, Curl, Empty, Failed, Loading } from '../../ui/parts'
-import { BudgetForm } from './budget'
+import { type Budget, BudgetForm } from './budget'
 import { money } from './money'
 
-export type Budget = Schemas['BudgetItem']
 type State = Schemas['BudgetState']
 
 /** Budgets are what calls may take; one that does not fit is not made. */

@@ -1,12 +1,13 @@
 import { useState } from 'react'
-import { api, got } from '../../api/client'
+import { api, got, type Schemas } from '../../api/client'
 import { client } from '../../api/query'
 import { t } from '../../text'
 import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Input } from '../../ui/field'
 import { Button, Notice } from '../../ui/parts'
-import type { Price } from './prices'
+
+export type Price = Schemas['PriceItem']
 
 const amounts = ['input', 'output', 'cachedInput'] as const
 const labels = { input: 'usage.priceInput', output: 'usage.priceOutput', cachedInput: 'usage.priceCached' } as const

@@ -1,15 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, got, type Schemas } from '../../api/client'
+import { api, got } from '../../api/client'
 import { client } from '../../api/query'
 import { useMay } from '../../session'
 import { number, t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Button, Curl, Failed, Loading } from '../../ui/parts'
 import { toast } from '../../ui/toast'
-import { PriceForm } from './price'
-
-export type Price = Schemas['PriceItem']
+import { type Price, PriceForm } from './price'
 
 /** Prices are the account's own, before those that the server knows. */
 export function Prices() {

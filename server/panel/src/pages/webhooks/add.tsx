@@ -8,7 +8,7 @@ import { Input } from '../../ui/field'
 import { type Header, Headers } from '../../ui/headers'
 import type { Reference } from '../../ui/line-choice'
 import { Button, Code, Notice } from '../../ui/parts'
-import { echo } from './index'
+import { echo } from './target'
 import { Events } from './events'
 
 /** Add registers an endpoint, and shows its secret, which is shown only once. */

@@ -9,7 +9,7 @@ import { Badge, Button, Curl, Failed, Loading, More, type Tone } from '../../ui/
 import { useFilter } from '../../ui/query-state'
 import { Answer } from './attempts'
 import { events } from './events'
-import type { Endpoint } from './index'
+import type { Endpoint } from './target'
 
 type Delivery = Schemas['Delivery']
 

@@ -8,7 +8,7 @@ import { type Header, Headers } from '../../ui/headers'
 import { Badge, Button, Code, Notice } from '../../ui/parts'
 import { Answer } from './attempts'
 import { Events } from './events'
-import type { Endpoint } from './index'
+import type { Endpoint } from './target'
 
 const path = (endpoint: Endpoint) => ({ params: { path: { endpointId: endpoint.endpointId } } })
 

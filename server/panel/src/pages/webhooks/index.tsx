@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useParams } from 'wouter'
-import { api, got, type Schemas } from '../../api/client'
+import { api, got } from '../../api/client'
 import { useMay } from '../../session'
 import { t } from '../../text'
 import { LineChoice, type Reference, useLines } from '../../ui/line-choice'
@@ -10,9 +10,8 @@ import { Add } from './add'
 import { Deliveries } from './deliveries'
 import { EndpointCard } from './endpoint'
 import { Echo } from './echo'
+import { echo } from './target'
 import './webhooks.css'
-
-export type Endpoint = Schemas['Endpoint']
 
 /** Webhooks shows the endpoints of a line and what was delivered to them. */
 export default function Webhooks() {
@@ -61,6 +60,3 @@ function OfLine({ line, lines }: { line: Reference; lines: Reference[] }) {
     </div>
   )
 }
-
-/** echo is the receiver that sandbox lines have built in. */
-export const echo = 'trunkline://echo'

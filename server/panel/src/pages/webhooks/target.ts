@@ -1,0 +1,6 @@
+import type { Schemas } from '../../api/client'
+
+export type Endpoint = Schemas['Endpoint']
+
+/** echo is the receiver that sandbox lines have built in. */
+export const echo = 'trunkline://echo'
