@@ -43,14 +43,14 @@ const (
 // when the leg ends with one that waits for consent.
 func (w *worker) calls(ctx context.Context, turn int) (*flow.ModelResult, error) {
 	for ctx.Err() == nil && w.failures() == "" {
-		todo := w.pending(turn)
-		if len(todo) == 0 {
+		due := w.pending(turn)
+		if len(due) == 0 {
 			return nil, nil
 		}
 		if !w.onlyReads(turn) {
-			todo = todo[:1]
+			due = due[:1]
 		}
-		run, wait, err := w.begun(ctx, turn, todo)
+		run, wait, err := w.begun(ctx, turn, due)
 		if err != nil {
 			return nil, err
 		}
@@ -84,8 +84,8 @@ func (w *worker) onlyReads(turn int) bool {
 
 // begun writes down that calls begin, up to one that needs consent. What is
 // refused is done with that.
-func (w *worker) begun(ctx context.Context, turn int, todo []int) (run []*entry, wait *entry, err error) {
-	for _, i := range todo {
+func (w *worker) begun(ctx context.Context, turn int, due []int) (run []*entry, wait *entry, err error) {
+	for _, i := range due {
 		e := w.callOf(turn, i)
 		if e == nil {
 			if e, err = w.judge(w.entries[turn].answer.Message.Calls[i]); err != nil {
