@@ -91,6 +91,7 @@ func sqlite(t *testing.T, opts remote.Options) *fixture {
 type foreign struct {
 	*sdk.Server
 	URL      string
+	hangUp   func() // closes the connections that are open
 	requests atomic.Int64
 	mu       sync.Mutex
 	door     http.HandlerFunc // nil: open
@@ -123,7 +124,7 @@ func serve(t *testing.T, wire string) *foreign {
 	}))
 	t.Cleanup(srv.Close)
 	t.Cleanup(srv.CloseClientConnections)
-	f.URL = srv.URL + "/mcp"
+	f.URL, f.hangUp = srv.URL+"/mcp", srv.CloseClientConnections
 	return f
 }
 
