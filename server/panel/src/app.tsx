@@ -1,21 +1,27 @@
 import { QueryClientProvider } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { type ComponentType, lazy, Suspense } from 'react'
 import { Route, Router, Switch } from 'wouter'
 import { root } from './api/client'
 import { client } from './api/query'
 import { Gate } from './session'
 import { Shell } from './shell/shell'
-import { t, useLanguage } from './text'
+import { readPages, t, useLanguage } from './text'
 import { Empty, Loading } from './ui/parts'
 
 const Home = lazy(() => import('./pages/home'))
-const Flows = lazy(() => import('./pages/flows'))
-const Inbox = lazy(() => import('./pages/inbox'))
-const Lines = lazy(() => import('./pages/lines'))
-const Runs = lazy(() => import('./pages/runs'))
-const Settings = lazy(() => import('./pages/settings'))
-const Usage = lazy(() => import('./pages/usage'))
-const Webhooks = lazy(() => import('./pages/webhooks'))
+
+/** page is a page that is read, with its texts, when it is first opened. */
+function page(read: () => Promise<{ default: ComponentType }>) {
+  return lazy(() => Promise.all([read(), readPages()]).then(([module]) => module))
+}
+
+const Flows = page(() => import('./pages/flows'))
+const Inbox = page(() => import('./pages/inbox'))
+const Lines = page(() => import('./pages/lines'))
+const Runs = page(() => import('./pages/runs'))
+const Settings = page(() => import('./pages/settings'))
+const Usage = page(() => import('./pages/usage'))
+const Webhooks = page(() => import('./pages/webhooks'))
 
 export function App() {
   useLanguage()

@@ -1,22 +1,33 @@
 import { useSyncExternalStore } from 'react'
 import { en } from './en'
 
+/** FirstTexts are those of the first page; the others come with the first page that is none. */
+export type FirstTexts = Record<keyof typeof en, string>
+export type PageTexts = Record<keyof typeof import('./en.pages').en, string>
+
 /** Key names a text of the catalogue. */
-export type Key = keyof typeof en
-export type Catalogue = Record<Key, string>
+export type Key = keyof FirstTexts | keyof PageTexts
+type Catalogue = Partial<Record<Key, string>>
 
 export const languages = { en: 'English', pt: 'Português', es: 'Español' } as const
 export type Language = keyof typeof languages
 
-const loaders: Record<Language, () => Promise<Catalogue>> = {
+const firsts: Record<Language, () => Promise<FirstTexts>> = {
   en: () => Promise.resolve(en),
   pt: () => import('./pt').then((m) => m.pt),
   es: () => import('./es').then((m) => m.es),
 }
 
+const rests: Record<Language, () => Promise<PageTexts>> = {
+  en: () => import('./en.pages').then((m) => m.en),
+  pt: () => import('./pt.pages').then((m) => m.pt),
+  es: () => import('./es.pages').then((m) => m.es),
+}
+
 const stored = 'trunkline.language'
 let current: Language = 'en'
-let catalogue: Catalogue = en
+const read: Record<Language, Catalogue> = { en, pt: {}, es: {} }
+let whole = false
 const watchers = new Set<() => void>()
 
 /** preferred is the language that was chosen, else the browser's first that we have. */
@@ -29,9 +40,21 @@ export function preferred(): Language {
   return 'en'
 }
 
+async function load(language: Language) {
+  const first = await firsts[language]()
+  const rest = whole ? await rests[language]() : undefined
+  read[language] = { ...first, ...rest }
+}
+
+/** readPages reads the texts of all pages but the first. */
+export async function readPages() {
+  whole = true
+  await load(current)
+}
+
 /** speak changes the language of the panel. */
 export async function speak(language: Language, keep = false) {
-  catalogue = await loaders[language]()
+  await load(language)
   current = language
   document.documentElement.lang = language
   if (keep) localStorage.setItem(stored, language)
@@ -51,7 +74,7 @@ export function useLanguage(): Language {
 
 /** t is a text; {name} in it is replaced. */
 export function t(key: Key, values?: Record<string, string | number>): string {
-  const text = catalogue[key]
+  const text = read[current][key] ?? read.en[key] ?? key
   if (!values) return text
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))
 }
