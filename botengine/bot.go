@@ -34,8 +34,9 @@ type Bot struct {
 	Flow      json.RawMessage // the draft, as it was given
 	Problems  []flow.Problem  // of the draft; never nil
 	Status    Status
-	Active    bool // whether what is published answers
-	Version   int  // the published one; 0: none is
+	Active    bool  // whether what is published answers
+	Version   int   // the published one; 0: none is
+	Revision  int64 // raised by every change of what is not published
 
 	CreatedAt, UpdatedAt time.Time
 }
@@ -56,6 +57,7 @@ type BotChange struct {
 	Keywords []string
 	Flow     json.RawMessage
 	Active   *bool // false: it begins no conversation; those under way go on
+	Revision int64 // that the change was made from; 0: whatever it is
 }
 
 const maxName = 200
@@ -82,7 +84,7 @@ func (a *Account) Create(ctx context.Context, n NewBot) (Bot, error) {
 		return Bot{}, fmt.Errorf("making an id: %w", err)
 	}
 	now := database.Micros(a.s.opts.Now())
-	r := row{ID: id.String(), Account: a.id, Reference: n.Reference, Name: n.Name, Draft: string(draft), Active: true, Created: now, Updated: now}
+	r := row{ID: id.String(), Account: a.id, Reference: n.Reference, Name: n.Name, Draft: string(draft), Active: true, Revision: 1, Created: now, Updated: now}
 	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error { return r.insertTx(ctx, tx) })
 	if err != nil {
 		return Bot{}, fmt.Errorf("storing a bot: %w", err)
@@ -100,7 +102,8 @@ func (a *Account) Bot(ctx context.Context, id string) (Bot, error) {
 }
 
 // Update changes a bot's name, its draft, or what starts it, which is written
-// into the draft. What is published stays as it is.
+// into the draft. What is published stays as it is. A change of another revision
+// than the newest is [ErrRevision].
 func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, error) {
 	defer a.s.changes.Add(1)
 	if err := c.check(); err != nil {
@@ -110,6 +113,9 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		if r, err = a.row(ctx, tx, id, a.s.lock()); err != nil {
 			return err
+		}
+		if c.Revision != 0 && c.Revision != r.Revision {
+			return ErrRevision
 		}
 		if c.Name != nil {
 			r.Name = *c.Name
@@ -129,8 +135,9 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 			return err
 		}
 		r.Draft, r.Updated = string(draft), database.Micros(a.s.opts.Now())
-		_, err = tx.ExecContext(ctx, `UPDATE botengine_bot SET name = $1, draft = $2, active = $3, updated_us = $4 WHERE id = $5`,
-			r.Name, r.Draft, r.Active, r.Updated, r.ID)
+		r.Revision++
+		_, err = tx.ExecContext(ctx, `UPDATE botengine_bot SET name = $1, draft = $2, active = $3, revision = $4, updated_us = $5 WHERE id = $6`,
+			r.Name, r.Draft, r.Active, r.Revision, r.Updated, r.ID)
 		if err != nil || c.Active == nil {
 			return err
 		}

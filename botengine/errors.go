@@ -13,6 +13,8 @@ var (
 	// ErrUnpublished reports a bot that was to run and has no published
 	// version.
 	ErrUnpublished = errors.New("botengine: the bot is not published")
+	// ErrRevision reports a change of a revision that is not the newest.
+	ErrRevision = errors.New("botengine: the bot has changed meanwhile")
 )
 
 // Invalid is a value that breaks a rule.

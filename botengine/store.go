@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
-const columns = `number, id, account, reference, name, draft, slug, active, version, versions, created_us, updated_us`
+const columns = `number, id, account, reference, name, draft, slug, active, version, versions, revision, created_us, updated_us`
 
 // row is a bot as it is stored.
 type row struct {
@@ -23,20 +23,22 @@ type row struct {
 	Name, Draft, Slug string
 	Active            bool
 	Version, Versions int
+	Revision          int64
 	Created           int64 `db:"created_us"`
 	Updated           int64 `db:"updated_us"`
 }
 
 func (r *row) insertTx(ctx context.Context, tx *sqlx.Tx) error {
-	return tx.GetContext(ctx, &r.Number, `INSERT INTO botengine_bot (id, account, reference, name, draft, slug, active, version, versions, created_us, updated_us)
-		VALUES ($1, $2, $3, $4, $5, '', $6, 0, 0, $7, $8) RETURNING number`,
-		r.ID, r.Account, r.Reference, r.Name, r.Draft, r.Active, r.Created, r.Updated)
+	return tx.GetContext(ctx, &r.Number, `INSERT INTO botengine_bot (id, account, reference, name, draft, slug, active, version, versions, revision, created_us, updated_us)
+		VALUES ($1, $2, $3, $4, $5, '', $6, 0, 0, $7, $8, $9) RETURNING number`,
+		r.ID, r.Account, r.Reference, r.Name, r.Draft, r.Active, r.Revision, r.Created, r.Updated)
 }
 
 // view is a bot with what is wrong with its draft.
 func (s *Service) view(r row) Bot {
 	b := Bot{
 		ID: r.ID, Reference: r.Reference, Name: r.Name, Flow: json.RawMessage(r.Draft), Status: StatusDraft, Active: r.Active, Version: r.Version,
+		Revision:  r.Revision,
 		CreatedAt: database.Time(r.Created), UpdatedAt: database.Time(r.Updated),
 	}
 	if r.Version > 0 {
@@ -152,7 +154,7 @@ func (a *Account) Switch(ctx context.Context, reference int64, id string, active
 			return err
 		}
 		before = r.Active
-		_, err = tx.ExecContext(ctx, `UPDATE botengine_bot SET active = $1, updated_us = $2 WHERE id = $3`,
+		_, err = tx.ExecContext(ctx, `UPDATE botengine_bot SET active = $1, revision = revision + 1, updated_us = $2 WHERE id = $3`,
 			active, database.Micros(a.s.opts.Now()), id)
 		if err != nil {
 			return err

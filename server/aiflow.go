@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
@@ -113,7 +111,7 @@ func replyFlow(f aiflow.Flow, err error) (*flowReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &flowReply{ETag: `"` + strconv.FormatInt(f.Revision, 10) + `"`, Body: viewFlow(f)}, nil
+	return &flowReply{ETag: etagOf(f.Revision), Body: viewFlow(f)}, nil
 }
 
 type newFlow struct {
@@ -157,14 +155,7 @@ type flowChange struct {
 }
 
 func (s *Server) updateFlow(ctx context.Context, c call, in *flowChange) (*flowReply, error) {
-	change := aiflow.FlowChange{Name: in.Body.Name, Draft: json.RawMessage(in.Body.Draft)}
-	if in.IfMatch != "" && in.IfMatch != "*" {
-		revision, err := strconv.ParseInt(strings.Trim(in.IfMatch, `"`), 10, 64)
-		if err != nil || revision < 1 {
-			revision = -1 // no revision of ours
-		}
-		change.Revision = revision
-	}
+	change := aiflow.FlowChange{Name: in.Body.Name, Draft: json.RawMessage(in.Body.Draft), Revision: revisionOf(in.IfMatch)}
 	return replyFlow(s.flows(c).Update(ctx, in.ID, change))
 }
 

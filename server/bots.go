@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -19,7 +21,7 @@ import (
 // botRoutes are the bots of the flow editor.
 func (s *Server) botRoutes(a *api) {
 	missing := []int{http.StatusNotFound}
-	register(a, operation{
+	registerReply(a, operation{
 		id: "Botengine_Create", method: http.MethodPost, path: "/bot", status: http.StatusCreated, summary: "Make a bot",
 		about: "It answers nobody before it is published. Without `flow` it gets a draft with nothing but its trigger; with both, the trigger is " +
 			"written into the flow. A draft may be wrong: `problems` says where.",
@@ -28,19 +30,20 @@ func (s *Server) botRoutes(a *api) {
 	register(a, operation{
 		id: "Botengine_Bots", method: http.MethodGet, path: "/bot/list", summary: "List bots, the oldest first", errors: missing,
 	}, auth.BotsManage, s.listBots)
-	register(a, operation{
+	registerReply(a, operation{
 		id: "Botengine_Bot", method: http.MethodGet, path: "/bot/{botId}", summary: "Show a bot", errors: missing,
 	}, auth.BotsManage, s.showBot)
-	register(a, operation{
+	registerReply(a, operation{
 		id: "Botengine_Update", method: http.MethodPatch, path: "/bot/{botId}", summary: "Change a bot",
-		about:   "Changes its draft; what is published stays as it is.",
-		maxBody: documentBody, errors: missing,
+		about: "Changes its draft; what is published stays as it is. With `If-Match` = the bot's `ETag`, its revision, a change of an older revision is " +
+			"refused: somebody else was faster.",
+		maxBody: documentBody, errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
 	}, auth.BotsManage, s.updateBot)
 	register(a, operation{
 		id: "Botengine_Delete", method: http.MethodDelete, path: "/bot/{botId}", summary: "Delete a bot",
 		about: "Its conversations end.", errors: missing,
 	}, auth.BotsManage, s.deleteBot)
-	register(a, operation{
+	registerReply(a, operation{
 		id: "Botengine_Publish", method: http.MethodPost, path: "/bot/{botId}/publish", summary: "Publish the draft of a bot",
 		about: "Freezes it as a numbered version, which answers from now on; conversations that are under way go on with the version that they " +
 			"began with. A draft with errors is refused, and each of them is named.",
@@ -102,6 +105,7 @@ type botView struct {
 	Status    botengine.Status     `json:"status" enum:"draft,published"`
 	Active    bool                 `json:"active" doc:"Whether what is published answers."`
 	Version   int                  `json:"version" doc:"The published one; 0: none is."`
+	Revision  int64                `json:"revision" doc:"Raised by every change; the ETag."`
 	CreatedAt messaging.UnixTime   `json:"createdAt"`
 	UpdatedAt messaging.UnixTime   `json:"updatedAt"`
 }
@@ -109,9 +113,37 @@ type botView struct {
 func viewBot(b botengine.Bot) botView {
 	return botView{
 		ID: b.ID, Reference: provider.ReferenceID(b.Reference), Name: b.Name, Trigger: b.Trigger.First, Triggers: b.Trigger.All,
-		Keywords: b.Trigger.Keywords, Flow: document(b.Flow), Problems: b.Problems, Status: b.Status, Active: b.Active, Version: b.Version,
+		Keywords: b.Trigger.Keywords, Flow: document(b.Flow), Problems: b.Problems, Status: b.Status, Active: b.Active, Version: b.Version, Revision: b.Revision,
 		CreatedAt: messaging.UnixTime{Time: b.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: b.UpdatedAt},
 	}
+}
+
+// botReply is a bot with its revision in a header.
+type botReply struct {
+	ETag string `header:"ETag" doc:"The revision, for If-Match."`
+	Body botView
+}
+
+func replyBot(b botengine.Bot, err error) (*botReply, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &botReply{ETag: etagOf(b.Revision), Body: viewBot(b)}, nil
+}
+
+// etagOf is a revision as If-Match has it.
+func etagOf(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
+
+// revisionOf is the revision that If-Match names; 0: any, -1: none of ours.
+func revisionOf(match string) int64 {
+	if match == "" || match == "*" {
+		return 0
+	}
+	revision, err := strconv.ParseInt(strings.Trim(match, `"`), 10, 64)
+	if err != nil || revision < 1 {
+		return -1
+	}
+	return revision
 }
 
 type newBot struct {
@@ -124,17 +156,16 @@ type newBot struct {
 	}
 }
 
-func (s *Server) createBot(ctx context.Context, c call, in *newBot) (botView, error) {
+func (s *Server) createBot(ctx context.Context, c call, in *newBot) (*botReply, error) {
 	b := in.Body
 	if _, err := s.account(c).Reference(ctx, b.Reference); errors.Is(err, messaging.ErrNotFound) {
-		return botView{}, nowhere("body.reference", "names no line")
+		return nil, nowhere("body.reference", "names no line")
 	} else if err != nil {
-		return botView{}, err
+		return nil, err
 	}
-	bot, err := s.bots(c).Create(ctx, botengine.NewBot{
+	return replyBot(s.bots(c).Create(ctx, botengine.NewBot{
 		Reference: int64(b.Reference), Name: b.Name, Trigger: b.Trigger, Keywords: b.Keywords, Flow: json.RawMessage(b.Flow),
-	})
-	return viewBot(bot), err
+	}))
 }
 
 type botFilter struct {
@@ -153,14 +184,14 @@ func (s *Server) listBots(ctx context.Context, c call, in *botFilter) (messaging
 	return viewPage(bots, next, viewBot), inQuery(err)
 }
 
-func (s *Server) showBot(ctx context.Context, c call, in *botID) (botView, error) {
-	b, err := s.bots(c).Bot(ctx, in.ID)
-	return viewBot(b), err
+func (s *Server) showBot(ctx context.Context, c call, in *botID) (*botReply, error) {
+	return replyBot(s.bots(c).Bot(ctx, in.ID))
 }
 
 type botChange struct {
-	ID   string `path:"botId" maxLength:"64" doc:"Id of the bot."`
-	Body struct {
+	ID      string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of what was changed."`
+	Body    struct {
 		Name     *string  `json:"name,omitempty" minLength:"1" maxLength:"200"`
 		Trigger  *string  `json:"trigger,omitempty" doc:"Replaces what starts the bot in its draft."`
 		Keywords []string `json:"keywords,omitempty" maxItems:"50"`
@@ -169,20 +200,20 @@ type botChange struct {
 	}
 }
 
-func (s *Server) updateBot(ctx context.Context, c call, in *botChange) (botView, error) {
+func (s *Server) updateBot(ctx context.Context, c call, in *botChange) (*botReply, error) {
 	b, err := s.bots(c).Update(ctx, in.ID, botengine.BotChange{
 		Name: in.Body.Name, Trigger: in.Body.Trigger, Keywords: in.Body.Keywords, Flow: json.RawMessage(in.Body.Flow), Active: in.Body.Active,
+		Revision: revisionOf(in.IfMatch),
 	})
-	return viewBot(b), err
+	return replyBot(b, err)
 }
 
 func (s *Server) deleteBot(ctx context.Context, c call, in *botID) (done, error) {
 	return done{true}, s.bots(c).Delete(ctx, in.ID)
 }
 
-func (s *Server) publishBot(ctx context.Context, c call, in *botAction) (botView, error) {
-	b, err := s.bots(c).Publish(ctx, in.ID)
-	return viewBot(b), err
+func (s *Server) publishBot(ctx context.Context, c call, in *botAction) (*botReply, error) {
+	return replyBot(s.bots(c).Publish(ctx, in.ID))
 }
 
 type problemList struct {
@@ -224,6 +255,8 @@ func botProblem(err error) *Problem {
 		return unpublishable("body.flow", refused.Problems)
 	case errors.Is(err, botengine.ErrNotFound):
 		return problem(codeNotFound, "there is no such bot")
+	case errors.Is(err, botengine.ErrRevision):
+		return problem(codePreconditionFailed, "the bot has changed meanwhile: fetch it, and change that")
 	case errors.Is(err, botengine.ErrUnpublished):
 		return problem(codeConflict, "the bot has no published version; publish it, or ask for its draft")
 	}

@@ -51,6 +51,26 @@ func (c client) bot(t *testing.T, ref int, flow string) string {
 	return b["id"].(string)
 }
 
+// TestBotDraft keeps drafts of bots apart by their revisions.
+func TestBotDraft(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		a := ana.call(t, "POST", "/bot", fmt.Sprintf(`{"reference":%d,"name":"Greeter"}`, ana.sandbox(t)))
+		path := "/bot/" + a.json(201)["id"].(string)
+		require.Equal(t, `"1"`, a.Header().Get("ETag"))
+		require.Equal(t, `"2"`, ana.call(t, "PATCH", path, `{"flow":`+greeter+`}`, "If-Match", `"1"`).Header().Get("ETag"))
+		ana.call(t, "PATCH", path, `{"flow":{}}`, "If-Match", `"1"`).problem(412, "precondition_failed")
+		ana.call(t, "PATCH", path, `{"flow":{}}`, "If-Match", `"one"`).problem(412, "precondition_failed")
+		ana.call(t, "POST", path+"/publish", "{}").json(200)
+		require.Equal(t, 3, count(ana.call(t, "PATCH", path, `{"active":false}`, "If-Match", `"2"`).json(200)["revision"]))
+		bot := ana.call(t, "GET", path, "").json(200)
+		require.Equal(t, "greeter", bot["flow"].(map[string]any)["slug"])
+		require.Equal(t, 1, count(bot["version"]))
+		require.Equal(t, 4, count(ana.call(t, "PATCH", path, `{"name":"New"}`, "If-Match", "*").json(200)["revision"]))
+	})
+}
+
 // TestBot has a published bot answer a contact.
 func TestBot(t *testing.T) {
 	t.Parallel()
