@@ -19,6 +19,8 @@ const paths = {
   copy: 'M7 7h10v10H7zM13 7V3H3v10h4',
   menu: 'M3 5h14M3 10h14M3 15h14',
   more: 'M4 10h.01M10 10h.01M16 10h.01',
+  up: 'M6 12l4-4 4 4',
+  down: 'M6 8l4 4 4-4',
   back: 'M12 4l-6 6 6 6',
   next: 'M8 4l6 6-6 6',
   send: 'M3 10 17 3l-4 14-4-5z',
