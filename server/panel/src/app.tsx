@@ -20,6 +20,7 @@ const Inbox = page(() => import('./pages/inbox'))
 const Lines = page(() => import('./pages/lines'))
 const Runs = page(() => import('./pages/runs'))
 const Settings = page(() => import('./pages/settings'))
+const Templates = page(() => import('./pages/templates'))
 const Usage = page(() => import('./pages/usage'))
 const Webhooks = page(() => import('./pages/webhooks'))
 
@@ -37,6 +38,7 @@ export function App() {
                 <Route path="/inbox/:reference?/:chat?" component={Inbox} />
                 <Route path="/references/:id?" component={Lines} />
                 <Route path="/runs/:engine?/:id?" component={Runs} />
+                <Route path="/templates/:reference?" component={Templates} />
                 <Route path="/webhooks/:reference?" component={Webhooks} />
                 <Route path="/usage" component={Usage} />
                 <Route path="/settings" component={Settings} />

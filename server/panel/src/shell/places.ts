@@ -13,6 +13,7 @@ export const places: Place[] = [
   { path: '/', icon: 'home', text: 'nav.home' },
   { path: '/inbox', icon: 'inbox', text: 'nav.inbox', permission: 'chats.read' },
   { path: '/references', icon: 'line', text: 'nav.references', permission: 'references.read' },
+  { path: '/templates', icon: 'template', text: 'nav.templates', permission: 'chats.read' },
   { path: '/flows', icon: 'flow', text: 'nav.flows' },
   { path: '/runs', icon: 'run', text: 'nav.runs', permission: 'flows.manage' },
   { path: '/webhooks', icon: 'webhook', text: 'nav.webhooks', permission: 'webhooks.manage' },

@@ -58,6 +58,7 @@ export const en = {
   'nav.references': 'References',
   'nav.runs': 'Runs',
   'nav.settings': 'Settings',
+  'nav.templates': 'Templates',
   'nav.usage': 'Usage',
   'nav.webhooks': 'Webhooks',
 

@@ -59,6 +59,7 @@ export const es: FirstTexts = {
   'nav.references': 'Líneas',
   'nav.runs': 'Ejecuciones',
   'nav.settings': 'Ajustes',
+  'nav.templates': 'Plantillas',
   'nav.usage': 'Consumo',
   'nav.webhooks': 'Webhooks',
 

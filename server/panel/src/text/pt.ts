@@ -59,6 +59,7 @@ export const pt: FirstTexts = {
   'nav.references': 'Linhas',
   'nav.runs': 'Execuções',
   'nav.settings': 'Configurações',
+  'nav.templates': 'Modelos',
   'nav.usage': 'Consumo',
   'nav.webhooks': 'Webhooks',
 
