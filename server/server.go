@@ -127,7 +127,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: Config.Secrets: %w", err)
 	}
-	if err := s.migrate(ctx); err != nil {
+	if err := Migrate(ctx, cfg.DB); err != nil {
 		return nil, err
 	}
 	if err := keys.Check(ctx, cfg.DB); err != nil {
@@ -177,12 +177,13 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// migrate brings the tables of every package to their newest version.
-func (s *Server) migrate(ctx context.Context) error {
+// Migrate brings the tables of every package to their newest version. [New]
+// does it, too.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
 		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, agent.Migrate, credential.Migrate, remote.Migrate, catalogue.Migrate, memory.Migrate, knowledge.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate,
 	} {
-		if err := migrate(ctx, s.cfg.DB); err != nil {
+		if err := migrate(ctx, db); err != nil {
 			return fmt.Errorf("server: %w", err)
 		}
 	}

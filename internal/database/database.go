@@ -48,6 +48,7 @@ type shared struct {
 	gate   chan struct{} // SQLite: held by the one transaction that may write
 	writes coalesce.Group[func(*sqlx.Tx) error]
 	bus    bus
+	stops  map[string]int64 // what [DB.StopAt] was told
 
 	preparing  sync.Mutex
 	prepared   sync.Map     // text → *sqlx.Stmt

@@ -30,7 +30,7 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
 	}
 	dialect := goose.DialectSQLite3
-	opts := []goose.ProviderOption{goose.WithTableName(pkg + "_schema_version")}
+	opts := []goose.ProviderOption{goose.WithTableName(pkg + versionTable)}
 	if d.Dialect == Postgres {
 		dialect = goose.DialectPostgres
 		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // seconds between tries, tries
@@ -43,7 +43,7 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
 	}
-	if err := up(ctx, p, pkg); err != nil {
+	if err := up(ctx, p, pkg, d.stopAt(pkg)); err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
 	}
 	return nil
@@ -52,7 +52,8 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 // up applies what is missing. SQLite has no lock across migrations, so two
 // programs that start together may both apply one: the second fails, without a
 // trace, and goes on from where the first has come to.
-func up(ctx context.Context, p *goose.Provider, pkg string) error {
+// It applies none beyond stop.
+func up(ctx context.Context, p *goose.Provider, pkg string, stop int64) error {
 	var failed error
 	for before := int64(-1); ; {
 		current, target, err := p.GetVersions(ctx)
@@ -62,13 +63,13 @@ func up(ctx context.Context, p *goose.Provider, pkg string) error {
 		case current > target:
 			return fmt.Errorf("%w: the tables of %s have version %d, this program knows %d: start the version that wrote them, or a later one",
 				ErrNewer, pkg, current, target)
-		case current == target:
+		case current == target || current >= stop:
 			return nil
 		case current == before: // nobody else has come further
 			return failed
 		}
 		before = current
-		if _, failed = p.Up(ctx); failed == nil {
+		if _, failed = p.UpTo(ctx, min(stop, target)); failed == nil {
 			return nil
 		}
 	}

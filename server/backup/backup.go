@@ -1,0 +1,274 @@
+// Package backup writes everything that a server keeps into one file, while the
+// server runs, and puts it back into an empty database of either kind.
+//
+// The file is a zip archive: manifest.json, a file of rows for each table
+// (tables/NAME.jsonl), files.jsonl and the files of messages (files/ID). A row
+// is a JSON array of its values, in the order of the manifest's columns; the
+// rows come in the order of the table's key, so two databases that hold the
+// same give the same digests, whatever kind they are. Secrets are sealed in the
+// rows as they are in the database: without the server's secret nobody opens
+// them.
+//
+//	m, err := backup.Write(ctx, db, file, &backup.WriteOptions{Media: store})
+//	a, err := backup.Open("trunkline.backup")
+//	err = a.Restore(ctx, empty, &backup.RestoreOptions{Migrate: server.Migrate, Media: other})
+//
+// What a database notes for itself is not in it: numbers of transactions are 0.
+package backup
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/messaging/media"
+)
+
+// Format is the version of the archives that this package writes. It reads all
+// up to this one.
+const Format = 1
+
+// Errors of a restore, before anything was changed.
+var (
+	// ErrDamaged reports a file that is no archive, or not as it was written.
+	ErrDamaged = errors.New("backup: the file is damaged, or no backup")
+	// ErrNewer reports an archive of a program that is newer than this one.
+	ErrNewer = errors.New("backup: it was written by a newer program")
+	// ErrNotEmpty reports a database that holds something.
+	ErrNotEmpty = errors.New("backup: the database is not empty")
+)
+
+// Manifest says what is in an archive.
+type Manifest struct {
+	Format    int       `json:"format"`
+	Program   string    `json:"program"` // version of the program that wrote it
+	CreatedAt time.Time `json:"createdAt"`
+	Database  string    `json:"database"` // "sqlite" or "postgres"
+	// Versions are those of the tables of each package.
+	Versions map[string]int64 `json:"versions"`
+	Tables   []Table          `json:"tables"`
+	Files    Files            `json:"files"`
+	Secret   bool             `json:"secret"` // the server's secret is in it
+}
+
+// Table is a table and what was read of it.
+type Table struct {
+	Name    string   `json:"name"`
+	Columns []Column `json:"columns"` // in the order of their names
+	Rows    int64    `json:"rows"`
+	// Last is the last number that Counter has given, used or not.
+	Counter string `json:"counter,omitempty"` // column; "": the table counts nothing
+	Last    int64  `json:"last,omitempty"`
+	SHA256  string `json:"sha256"` // of the rows as they are written, hexadecimal
+}
+
+// Column is a column, and what is in it whatever kind the database is.
+type Column struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"` // integer, real, text, boolean or bytes
+}
+
+// Files are the files of messages.
+type Files struct {
+	Left   bool   `json:"left,omitempty"` // they were left where they are
+	Count  int64  `json:"count"`
+	Bytes  int64  `json:"bytes"`
+	Gone   int64  `json:"gone,omitempty"` // removed while the archive was written
+	SHA256 string `json:"sha256"`         // of files.jsonl, which has a digest of each
+}
+
+// Step is how far a long work has come.
+type Step struct {
+	What        string // "rows", "files" or "check"
+	Name        string // of the table; "" else
+	Done, Total int64  // rows, files, or bytes that were checked
+}
+
+// WriteOptions configures [Write].
+type WriteOptions struct {
+	// Media is where the files of messages are. nil: they are left there, and
+	// whoever restores must use the same.
+	Media media.Store
+	// Secret is put into the archive, which is then as good as the server's own
+	// secret: keep it as one. "": who restores must have it.
+	Secret string
+	// Program is the version of the program.
+	Program string
+	// Progress is called now and then, from one goroutine.
+	Progress func(Step)
+	// Now is the clock. nil: time.Now.
+	Now func() time.Time
+}
+
+// Write writes what db holds at one moment, and the files that belong to it,
+// to w. The server may run meanwhile, in this process or another. What is
+// written after that moment is not in the archive.
+func Write(ctx context.Context, db *sqlx.DB, w io.Writer, opts *WriteOptions) (Manifest, error) {
+	d, err := database.Of(ctx, db)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("backup: %w", err)
+	}
+	o := WriteOptions{}
+	if opts != nil {
+		o = *opts
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Progress == nil {
+		o.Progress = func(Step) {}
+	}
+	b := &writing{d: d, opts: o, out: newPacker(w)}
+	if err := b.write(ctx); err != nil {
+		return Manifest{}, fmt.Errorf("writing a backup: %w", cause(ctx, err))
+	}
+	return b.manifest, nil
+}
+
+// writing is an archive while it is written.
+type writing struct {
+	d        *database.DB
+	opts     WriteOptions
+	out      *packer
+	manifest Manifest
+	files    []string // that the database knew
+}
+
+func (b *writing) write(ctx context.Context) error {
+	b.manifest = Manifest{
+		Format: Format, Program: b.opts.Program, CreatedAt: b.opts.Now().UTC().Truncate(time.Second), Database: b.d.Dialect.String(),
+		Files: Files{Left: b.opts.Media == nil}, Secret: b.opts.Secret != "",
+	}
+	if err := b.rows(ctx); err != nil {
+		return err
+	}
+	if err := b.allFiles(ctx); err != nil {
+		return err
+	}
+	if b.opts.Secret != "" {
+		if err := b.out.text(secretPath, []byte(b.opts.Secret+"\n")); err != nil {
+			return err
+		}
+	}
+	if err := b.out.json(manifestPath, b.manifest); err != nil {
+		return err
+	}
+	return b.out.close()
+}
+
+// rows writes the rows of all tables, as they are at one moment.
+func (b *writing) rows(ctx context.Context) error {
+	how := &sql.TxOptions{ReadOnly: true}
+	if b.d.Dialect == database.Postgres {
+		how.Isolation = sql.LevelRepeatableRead
+	}
+	tx, err := b.d.BeginTxx(ctx, how) // on SQLite one that reads only keeps nobody from writing
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing is written
+	tables, versions, err := describe(ctx, b.d, tx)
+	if err != nil {
+		return err
+	}
+	b.manifest.Versions = versions
+	var done, total int64
+	counts := make([]int64, len(tables))
+	for i, t := range tables { // the first question takes the snapshot
+		if err := tx.GetContext(ctx, &counts[i], `SELECT count(*) FROM `+t.Name); err != nil {
+			return fmt.Errorf("counting the rows of %s: %w", t.Name, err)
+		}
+		total += counts[i]
+	}
+	for i := range tables {
+		t := &tables[i]
+		e, err := b.out.entry(tablePath(t.Name))
+		if err != nil {
+			return err
+		}
+		err = t.dump(ctx, b.d, tx, e, func(n int64) { b.opts.Progress(Step{"rows", t.Name, done + n, total}) })
+		if err != nil {
+			return fmt.Errorf("reading the rows of %s: %w", t.Name, err)
+		}
+		done += t.Rows
+		t.SHA256 = e.sum()
+		b.opts.Progress(Step{"rows", t.Name, done, total})
+		b.manifest.Tables = append(b.manifest.Tables, t.Table)
+	}
+	b.files, err = messaging.LibraryFiles(ctx, tx)
+	return err
+}
+
+// fileLine is a line of files.jsonl.
+type fileLine struct {
+	ID     string `json:"id"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// allFiles writes the files that the rows speak of. One that was removed
+// meanwhile is only counted.
+func (b *writing) allFiles(ctx context.Context) error {
+	if b.opts.Media == nil {
+		return nil
+	}
+	var lines []fileLine
+	for i, id := range b.files {
+		line, err := b.file(ctx, id)
+		switch {
+		case errors.Is(err, media.ErrNotFound):
+			b.manifest.Files.Gone++
+		case err != nil:
+			return err
+		default:
+			lines = append(lines, line)
+			b.manifest.Files.Count++
+			b.manifest.Files.Bytes += line.Bytes
+		}
+		b.opts.Progress(Step{"files", "", int64(i + 1), int64(len(b.files))})
+	}
+	e, err := b.out.entry(filesPath)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if err := e.line(l); err != nil {
+			return err
+		}
+	}
+	b.manifest.Files.SHA256 = e.sum()
+	return nil
+}
+
+func (b *writing) file(ctx context.Context, id string) (fileLine, error) {
+	obj, err := b.opts.Media.Open(ctx, id)
+	if err != nil {
+		return fileLine{}, err
+	}
+	defer obj.Close() //nolint:errcheck // it was only read
+	e, err := b.out.stored(filePath(id))
+	if err != nil {
+		return fileLine{}, err
+	}
+	n, err := io.Copy(e, obj)
+	if err != nil {
+		return fileLine{}, fmt.Errorf("reading file %s: %w", id, err)
+	}
+	return fileLine{id, n, e.sum()}, nil
+}
+
+const (
+	manifestPath = "manifest.json"
+	filesPath    = "files.jsonl"
+	secretPath   = "secret"
+)
+
+func tablePath(name string) string { return "tables/" + name + ".jsonl" }
+func filePath(id string) string    { return "files/" + id }

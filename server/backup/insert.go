@@ -1,0 +1,73 @@
+package backup
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// values is how many values a statement inserts at most.
+const values = 1000
+
+// inserter inserts rows, many with each statement.
+type inserter struct {
+	tx      *sqlx.Tx
+	into    string // the statement up to its rows
+	columns int
+	full    *sqlx.Stmt // inserts as many rows as a statement may; nil: not prepared yet
+	pending []any
+}
+
+// rows is how many rows a statement inserts at most.
+func (in *inserter) rows() int { return max(values/in.columns, 1) }
+
+func (in *inserter) add(ctx context.Context, row []any) (err error) {
+	in.pending = append(in.pending, row...)
+	if len(in.pending) < in.rows()*in.columns {
+		return nil
+	}
+	if in.full == nil {
+		if in.full, err = in.tx.PreparexContext(ctx, in.statement(in.rows())); err != nil {
+			return err
+		}
+	}
+	_, err = in.full.ExecContext(ctx, in.pending...)
+	in.pending = in.pending[:0]
+	return err
+}
+
+// flush inserts what is left.
+func (in *inserter) flush(ctx context.Context) error {
+	n := len(in.pending) / in.columns
+	if n == 0 {
+		return nil
+	}
+	_, err := in.tx.ExecContext(ctx, in.statement(n), in.pending...)
+	in.pending = in.pending[:0]
+	return err
+}
+
+func (in *inserter) close() {
+	if in.full != nil {
+		_ = in.full.Close()
+	}
+}
+
+// statement inserts n rows.
+func (in *inserter) statement(n int) string {
+	var b strings.Builder
+	b.WriteString(in.into)
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		for j := range in.columns {
+			b.WriteString(map[bool]string{true: "($", false: ", $"}[j == 0])
+			b.WriteString(strconv.Itoa(i*in.columns + j + 1))
+		}
+		b.WriteString(")")
+	}
+	return b.String()
+}

@@ -1,0 +1,73 @@
+package backup
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"hash"
+	"io"
+)
+
+// packer writes the parts of an archive, one after the other.
+type packer struct{ z *zip.Writer }
+
+func newPacker(w io.Writer) *packer { return &packer{zip.NewWriter(w)} }
+
+// part is what is written to one name, and its digest.
+type part struct {
+	io.Writer
+	hash hash.Hash
+}
+
+func (p *packer) entry(name string) (*part, error)  { return p.part(name, zip.Deflate) }
+func (p *packer) stored(name string) (*part, error) { return p.part(name, zip.Store) } // media are compressed
+
+func (p *packer) part(name string, method uint16) (*part, error) {
+	w, err := p.z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	return &part{io.MultiWriter(w, h), h}, nil
+}
+
+// digest is a part that goes nowhere.
+func digest() *part {
+	h := sha256.New()
+	return &part{h, h}
+}
+
+func (p *packer) text(name string, b []byte) error {
+	e, err := p.stored(name)
+	if err != nil {
+		return err
+	}
+	_, err = e.Write(b)
+	return err
+}
+
+func (p *packer) json(name string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return p.text(name, append(b, '\n'))
+}
+
+func (p *packer) close() error { return p.z.Close() }
+
+// line writes a value as JSON.
+func (e *part) line(v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := e.Write(b.Bytes())
+	return err
+}
+
+func (e *part) sum() string { return hex.EncodeToString(e.hash.Sum(nil)) }

@@ -1,0 +1,297 @@
+package backup
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/database/open"
+	"github.com/trunklinehq/trunkline/messaging/media"
+)
+
+// RestoreOptions configures [Archive.Restore]. Migrate is required.
+type RestoreOptions struct {
+	// Migrate makes the tables of all packages, as server.Migrate does.
+	Migrate func(ctx context.Context, db *sqlx.DB) error
+	// Media is where the files of messages are put. nil: nowhere.
+	Media media.Store
+	// Progress is called now and then, from one goroutine.
+	Progress func(Step)
+}
+
+// Restore puts the archive into a database without rows, of either kind, and
+// its files into Media. The tables get the versions that they had: the server
+// brings them on when it starts.
+//
+// It returns [ErrDamaged], [ErrNewer] or [ErrNotEmpty] before anything is
+// changed. The rows come in one transaction, and are compared with what was
+// written before it is committed: they are there whole or not at all, and a
+// restore that failed may be tried again.
+func (a *Archive) Restore(ctx context.Context, db *sqlx.DB, opts *RestoreOptions) error {
+	d, err := database.Of(ctx, db)
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	r := &restoring{a: a, d: d, opts: *opts}
+	if r.opts.Progress == nil {
+		r.opts.Progress = func(Step) {}
+	}
+	for _, step := range []func(context.Context) error{r.check, r.tables, r.files, r.rows} {
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("restoring a backup: %w", cause(ctx, err))
+		}
+	}
+	return nil
+}
+
+// cause prefers the context's error: drivers report an expired context as many
+// things.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	return err
+}
+
+// restoring is an archive while it is put back.
+type restoring struct {
+	a      *Archive
+	d      *database.DB
+	opts   RestoreOptions
+	target map[string]table
+	order  []string // of the target's tables
+}
+
+// check finds what speaks against a restore, before anything is changed.
+func (r *restoring) check(ctx context.Context) error {
+	known, err := knownVersions(ctx, r.opts.Migrate)
+	if err != nil {
+		return err
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(r.a.Manifest.Versions)) {
+		if have, may := r.a.Manifest.Versions[pkg], known[pkg]; have > may {
+			return fmt.Errorf("%w, %s: the tables of %s have version %d, this program knows %d", ErrNewer, r.a.Manifest.Program, pkg, have, may)
+		}
+	}
+	if err := r.empty(ctx); err != nil {
+		return err
+	}
+	return r.a.Check(ctx, r.opts.Progress)
+}
+
+// knownVersions are those that this program would bring a database to.
+func knownVersions(ctx context.Context, migrate func(context.Context, *sqlx.DB) error) (map[string]int64, error) {
+	dir, err := os.MkdirTemp("", "trunkline-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	db, err := open.Open(ctx, "sqlite://"+filepath.Join(dir, "empty.db")+"?synchronous=normal")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close() //nolint:errcheck // nothing of it is kept
+	if err := migrate(ctx, db); err != nil {
+		return nil, err
+	}
+	d, err := database.Of(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	_, versions, err := describe(ctx, d, db)
+	return versions, err
+}
+
+// empty makes sure that the database holds nothing of ours. Tables without
+// rows may be there, as a restore leaves them that has failed.
+func (r *restoring) empty(ctx context.Context) error {
+	tables, versions, err := describe(ctx, r.d, r.d)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		var some bool
+		if err := r.d.GetContext(ctx, &some, `SELECT EXISTS (SELECT 1 FROM `+t.Name+`)`); err != nil {
+			return err
+		}
+		if some {
+			return fmt.Errorf("%w: table %s has rows", ErrNotEmpty, t.Name)
+		}
+	}
+	for pkg, v := range versions {
+		if pkg != whatsmeow && v > r.a.Manifest.Versions[pkg] {
+			return fmt.Errorf("%w: its tables of %s are newer than the backup's", ErrNotEmpty, pkg)
+		}
+	}
+	return nil
+}
+
+// tables makes the tables, as they were.
+func (r *restoring) tables(ctx context.Context) error {
+	r.d.StopAt(r.a.Manifest.Versions)
+	defer r.d.StopAt(nil)
+	if err := r.opts.Migrate(ctx, r.d.DB); err != nil {
+		return err
+	}
+	tables, _, err := describe(ctx, r.d, r.d)
+	if err != nil {
+		return err
+	}
+	r.target = map[string]table{}
+	for _, t := range tables {
+		r.target[t.Name] = t
+		r.order = append(r.order, t.Name)
+	}
+	for _, t := range r.a.Manifest.Tables {
+		have, ok := r.target[t.Name]
+		if !ok {
+			return fmt.Errorf("%w: table %s belongs to no version of ours", ErrDamaged, t.Name)
+		}
+		for _, c := range t.Columns {
+			if !slices.Contains(have.Columns, c) {
+				return fmt.Errorf("%w: column %s of table %s belongs to no version of ours", ErrDamaged, c.Name, t.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// files puts the files into the library. One that is there is replaced: it has
+// the same content.
+func (r *restoring) files(ctx context.Context) error {
+	if r.a.Manifest.Files.Left || r.opts.Media == nil {
+		return nil
+	}
+	var done int64
+	return r.a.eachFile(func(f fileLine) error {
+		file, err := r.a.open(filePath(f.ID))
+		if err != nil {
+			return err
+		}
+		defer file.Close() //nolint:errcheck // it was only read
+		if err := r.opts.Media.Put(ctx, f.ID, file, f.Bytes); err != nil {
+			return err
+		}
+		done++
+		r.opts.Progress(Step{"files", "", done, r.a.Manifest.Files.Count})
+		return nil
+	})
+}
+
+// rows fills the tables, and compares them with what was written.
+func (r *restoring) rows(ctx context.Context) error {
+	tables := map[string]Table{}
+	var total int64
+	for _, t := range r.a.Manifest.Tables {
+		tables[t.Name] = t
+		total += t.Rows
+	}
+	return r.d.Alone(ctx, func() error {
+		tx, err := r.d.BeginTxx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // after Commit it reports ErrTxDone
+		var done int64
+		for _, name := range r.order {
+			t, there := tables[name]
+			if !there {
+				continue
+			}
+			err := r.fill(ctx, tx, t, func(n int64) { r.opts.Progress(Step{"rows", name, done + n, total}) })
+			if err == nil {
+				err = r.compare(ctx, tx, t)
+			}
+			if err != nil {
+				return fmt.Errorf("table %s: %w", name, err)
+			}
+			done += t.Rows
+			r.opts.Progress(Step{"rows", name, done, total})
+		}
+		return tx.Commit()
+	})
+}
+
+// fill puts the rows of a table back.
+func (r *restoring) fill(ctx context.Context, tx *sqlx.Tx, t Table, progress func(int64)) error {
+	file, err := r.a.open(tablePath(t.Name))
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	rows := &reader{bufio.NewReader(file), t.Columns}
+	in := &inserter{tx: tx, into: r.insertion(t), columns: len(t.Columns)}
+	defer in.close()
+	for n := int64(1); ; n++ {
+		row, err := rows.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = in.add(ctx, row)
+		}
+		if err != nil {
+			return err
+		}
+		if n%every == 0 {
+			progress(n)
+		}
+	}
+	if err := in.flush(ctx); err != nil {
+		return err
+	}
+	return r.count(ctx, tx, t)
+}
+
+// insertion begins the statement that fills a table.
+func (r *restoring) insertion(t Table) string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = quoted(c.Name)
+	}
+	how := ""
+	if r.d.Dialect == database.Postgres {
+		how = " OVERRIDING SYSTEM VALUE" // numbers that count are given, not made
+	}
+	return `INSERT INTO ` + t.Name + ` (` + strings.Join(names, ", ") + `)` + how + ` VALUES `
+}
+
+// count lets a table go on counting where it was.
+func (r *restoring) count(ctx context.Context, tx *sqlx.Tx, t Table) error {
+	if t.Counter == "" || t.Last == 0 {
+		return nil
+	}
+	if r.d.Dialect == database.Postgres {
+		_, err := tx.ExecContext(ctx, `SELECT setval(CAST(pg_get_serial_sequence($1, $2) AS regclass), $3)`, t.Name, t.Counter, t.Last)
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM sqlite_sequence WHERE name = $1`, t.Name); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)`, t.Name, t.Last)
+	return err
+}
+
+// compare reads a table again: it must give what was written.
+func (r *restoring) compare(ctx context.Context, tx *sqlx.Tx, want Table) error {
+	have := r.target[want.Name]
+	have.Columns = want.Columns
+	p := digest()
+	if err := have.dump(ctx, r.d, tx, p, func(int64) {}); err != nil {
+		return err
+	}
+	if have.Rows != want.Rows || p.sum() != want.SHA256 {
+		return errors.New("the rows are not what was written")
+	}
+	return nil
+}

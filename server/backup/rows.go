@@ -1,0 +1,183 @@
+package backup
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// every is how many rows are read or written between two steps of progress.
+const every = 1000
+
+// dump writes the rows of a table, in the order of its key, and counts them.
+func (t *table) dump(ctx context.Context, d *database.DB, q sqlx.QueryerContext, to *part, progress func(rows int64)) error {
+	rows, err := q.QueryxContext(ctx, t.selection(d.Dialect))
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err reports it
+	t.Rows = 0
+	for rows.Next() {
+		row, err := rows.SliceScan()
+		if err != nil {
+			return err
+		}
+		for i, c := range t.Columns {
+			if row[i], err = plain(c.Kind, row[i]); err != nil {
+				return fmt.Errorf("column %s: %w", c.Name, err)
+			}
+		}
+		if err := to.line(row); err != nil {
+			return err
+		}
+		if t.Rows++; t.Rows%every == 0 {
+			progress(t.Rows)
+		}
+	}
+	return rows.Err()
+}
+
+// selection selects all rows, in an order that is the same on both kinds.
+func (t *table) selection(dialect database.Dialect) string {
+	columns := make([]string, len(t.Columns))
+	kinds := map[string]string{}
+	for i, c := range t.Columns {
+		kinds[c.Name] = c.Kind
+		columns[i] = quoted(c.Name)
+		if how, other := t.read[c.Name]; other {
+			columns[i] = how
+		}
+	}
+	key := t.key
+	if len(key) == 0 {
+		for _, c := range t.Columns {
+			key = append(key, c.Name)
+		}
+	}
+	order := make([]string, len(key))
+	for i, k := range key {
+		order[i] = t.Name + "." + quoted(k)
+		if dialect == database.Postgres && kinds[k] == "text" {
+			order[i] += ` COLLATE "C"`
+		}
+	}
+	return `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + t.Name + ` ORDER BY ` + strings.Join(order, ", ")
+}
+
+// rawText is a text that JSON cannot hold.
+type rawText struct {
+	Bytes []byte `json:"bytes"`
+}
+
+// plain is what a driver reads, as the kind of its column is written: nil,
+// int64, float64, bool, string, []byte or rawText.
+func plain(kind string, v any) (any, error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case int64:
+		switch kind {
+		case "integer":
+			return v, nil
+		case "boolean":
+			return v != 0, nil
+		case "real":
+			return float64(v), nil
+		}
+	case float64:
+		if kind == "real" {
+			return v, nil
+		}
+	case bool:
+		if kind == "boolean" {
+			return v, nil
+		}
+	case string:
+		return plainText(kind, v)
+	case []byte:
+		return plainText(kind, string(v))
+	}
+	return nil, fmt.Errorf("a value of type %T does not fit %s", v, kind)
+}
+
+func plainText(kind, s string) (any, error) {
+	switch {
+	case kind == "bytes":
+		return []byte(s), nil
+	case kind != "text":
+		return nil, fmt.Errorf("a text does not fit %s", kind)
+	case !utf8.ValidString(s):
+		return rawText{[]byte(s)}, nil
+	}
+	return s, nil
+}
+
+// parse reads a value that [plain] has made.
+func parse(kind string, raw json.RawMessage) (any, error) {
+	if string(raw) == "null" {
+		return nil, nil
+	}
+	switch kind {
+	case "integer":
+		return into[int64](raw)
+	case "real":
+		return into[float64](raw)
+	case "boolean":
+		return into[bool](raw)
+	case "bytes":
+		b, err := into[[]byte](raw)
+		return append([]byte{}, b...), err // empty is not nil
+	case "text":
+		if raw[0] == '{' {
+			t, err := into[rawText](raw)
+			return string(t.Bytes), err
+		}
+		return into[string](raw)
+	}
+	return nil, fmt.Errorf("the kind %q is unknown", kind)
+}
+
+func into[T any](raw json.RawMessage) (v T, err error) {
+	err = json.Unmarshal(raw, &v)
+	return v, err
+}
+
+// reader reads the rows that [table.dump] wrote.
+type reader struct {
+	lines   *bufio.Reader
+	columns []Column
+}
+
+// next returns the values of the next row, or [io.EOF].
+func (r *reader) next() ([]any, error) {
+	line, err := r.lines.ReadBytes('\n')
+	if err != nil {
+		if errors.Is(err, io.EOF) && len(line) > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(line, &raw); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if len(raw) != len(r.columns) {
+		return nil, fmt.Errorf("%w: a row has %d values for %d columns", ErrDamaged, len(raw), len(r.columns))
+	}
+	row := make([]any, len(raw))
+	for i, c := range r.columns {
+		if row[i], err = parse(c.Kind, raw[i]); err != nil {
+			return nil, fmt.Errorf("%w: column %s: %w", ErrDamaged, c.Name, err)
+		}
+	}
+	return row, nil
+}
