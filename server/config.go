@@ -54,8 +54,8 @@ type Config struct {
 	// DeliveryRetention is how long webhook deliveries are kept. 0: 30 days,
 	// −1: for ever.
 	DeliveryRetention time.Duration
-	// Web is how WhatsApp Web lines connect and how fast they write. Logger and
-	// Now are the server's. The zero value is the default.
+	// Web is how WhatsApp Web lines connect and how fast they write. Logger is
+	// the server's, and so is Now when it is nil. The zero value is the default.
 	Web web.Options
 	// Providers are kinds of lines beside the built-in ones. nil: none.
 	Providers []provider.Provider

@@ -38,7 +38,10 @@ func (s *Server) connect(ctx context.Context) (err error) {
 		}
 	}
 	lines := c.Web
-	lines.Logger, lines.Now = c.Logger, c.Now
+	lines.Logger = c.Logger
+	if lines.Now == nil {
+		lines.Now = c.Now
+	}
 	lines.Allow = append(slices.Clone(lines.Allow), c.WebhookAllow...)
 	whatsapp, err := web.New(ctx, c.DB, &lines)
 	if err != nil {

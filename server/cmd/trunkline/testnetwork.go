@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -9,17 +10,21 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
+	"time"
 
 	"github.com/trunklinehq/trunkline/provider/web"
 )
 
 // Settings of tests, which are no flags: where a fake WhatsApp Web listens, its
 // certificate (PEM) and the key that signs its Noise certificates (hexadecimal).
-// See package webtest.
+// See package webtest. The clock of lines may run faster, so that codes grow
+// old while a test waits.
 const (
 	testAddr    = "TRUNKLINE_WEB_TEST_ADDR"
 	testCA      = "TRUNKLINE_WEB_TEST_CA"
 	testRootKey = "TRUNKLINE_WEB_TEST_ROOT_KEY"
+	testSpeed   = "TRUNKLINE_WEB_TEST_SPEED"
 )
 
 // testNetwork is how WhatsApp Web lines connect when the environment points
@@ -45,9 +50,14 @@ func testNetwork(ctx context.Context, own net.Addr, log *slog.Logger) (web.Optio
 	if err != nil || len(root) != 32 {
 		return web.Options{}, &settingError{testRootKey, "must be 32 bytes in hexadecimal"}
 	}
+	speed, err := strconv.Atoi(cmp.Or(os.Getenv(testSpeed), "1"))
+	if err != nil || speed < 1 || speed > 1000 {
+		return web.Options{}, &settingError{testSpeed, "must be a whole number from 1 to 1000"}
+	}
 	log.WarnContext(ctx, "WhatsApp Web lines connect to a fake network for tests", slog.String("addr", at.String()))
 	var dialer net.Dialer
 	return web.Options{
+		Now:     hurried(speed),
 		RootKey: (*[32]byte)(root), Pace: web.Pace{Messages: -1, Strangers: -1},
 		HTTPClient: &http.Client{Transport: &http.Transport{
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -56,4 +66,13 @@ func testNetwork(ctx context.Context, own net.Addr, log *slog.Logger) (web.Optio
 			TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
 		}},
 	}, nil
+}
+
+// hurried is a clock that runs so many times faster; nil: the usual one.
+func hurried(speed int) func() time.Time {
+	if speed == 1 {
+		return nil
+	}
+	begin := time.Now()
+	return func() time.Time { return begin.Add(time.Since(begin) * time.Duration(speed)) }
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,7 @@ func TestTestNetwork(t *testing.T) {
 		"no key":          {without(testRootKey), nil, testRootKey + ": must be 32 bytes in hexadecimal"},
 		"short key":       {append(without(testRootKey), testRootKey+"=00ff"), nil, testRootKey + ": must be 32 bytes in hexadecimal"},
 		"bad certificate": {append(without(testCA), testCA+"=x"), nil, testCA + ": must be a certificate as PEM"},
+		"bad speed":       {append(slices.Clone(env), testSpeed+"=0"), nil, testSpeed + ": must be a whole number from 1 to 1000"},
 		"far network":     {append(without(testAddr), testAddr+"=192.0.2.1:443"), nil, testAddr + ": is for tests: it and --addr must be loopback addresses"},
 		"open server":     {env, []string{"--addr", ":0"}, testAddr + ": is for tests: it and --addr must be loopback addresses"},
 	} {

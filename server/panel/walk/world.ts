@@ -15,15 +15,20 @@ export class Server {
   private child: ChildProcess | undefined
   private readonly data = mkdtempSync(join(tmpdir(), 'panel-'))
   private readonly flags: string[]
+  private readonly environ: Record<string, string>
 
-  constructor(flags: string[] = []) {
+  constructor(flags: string[] = [], environ: Record<string, string> = {}) {
     this.flags = flags
+    this.environ = environ
   }
 
   /** start begins anew on the same data and, after the first time, the same port. */
   async start() {
     const port = this.url ? new URL(this.url).port : '0'
-    this.child = spawn(binary, ['--addr', `127.0.0.1:${port}`, '--data', this.data, '--log', 'error', ...this.flags], { stdio: ['ignore', 'pipe', 'inherit'] })
+    this.child = spawn(binary, ['--addr', `127.0.0.1:${port}`, '--data', this.data, '--log', 'error', ...this.flags], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...this.environ },
+    })
     const line = await new Promise<string>((resolve, reject) => {
       let said = ''
       this.child?.stdout?.on('data', (part: Buffer) => {

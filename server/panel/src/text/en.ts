@@ -52,6 +52,7 @@ export const en = {
 
   'nav.docs': 'API docs',
   'nav.flows': 'Flows',
+  'nav.functions': 'Functions',
   'nav.home': 'Home',
   'nav.inbox': 'Inbox',
   'nav.menu': 'Menu',

@@ -53,6 +53,7 @@ export const es: FirstTexts = {
 
   'nav.docs': 'Documentos de la API',
   'nav.flows': 'Flujos',
+  'nav.functions': 'Funciones',
   'nav.home': 'Inicio',
   'nav.inbox': 'Conversaciones',
   'nav.menu': 'Menú',

@@ -53,6 +53,7 @@ export const pt: FirstTexts = {
 
   'nav.docs': 'Documentos da API',
   'nav.flows': 'Fluxos',
+  'nav.functions': 'Funções',
   'nav.home': 'Início',
   'nav.inbox': 'Conversas',
   'nav.menu': 'Menu',

@@ -6,11 +6,11 @@ type Session = Schemas['MessagingSession']
 
 const tones: Record<Session['state'], Tone> = { CONNECTED: 'ok', PAIRING: 'warn', STARTING: 'warn', RECONNECTING: 'warn', STOPPED: 'none', LOGGED_OUT: 'bad', FAILED: 'bad' }
 
-/** StateBadge says how a line is, and why it is not well. */
-export function StateBadge({ session }: { session: Session }) {
+/** StateBadge says how a line is, and why it is not well unless that stands elsewhere. */
+export function StateBadge({ session, brief }: { session: Session; brief?: boolean }) {
   return (
     <span className="row">
-      {session.lastError && session.state !== 'CONNECTED' && <span className="small mute">{session.lastError.message}</span>}
+      {!brief && session.lastError && session.state !== 'CONNECTED' && <span className="small mute">{session.lastError.message}</span>}
       <Badge tone={tones[session.state]}>{t(`state.${session.state}`)}</Badge>
     </span>
   )

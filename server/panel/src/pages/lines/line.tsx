@@ -25,10 +25,11 @@ export function Line({ id }: { id: number }) {
   if (line.error) return <Failed error={line.error} again={() => void line.refetch()} />
   const one = line.data
   const kind = one.type as Kind
+  const unlinked = kind === 'provider-web' && !one.session.account
   return (
     <div className="page">
       <PageHead title={one.name}>
-        <StateBadge session={one.session} />
+        <StateBadge session={one.session} brief />
         <Link className="button" href={`/inbox/${id}`}>
           {t('lines.inbox')}
         </Link>
@@ -36,8 +37,9 @@ export function Line({ id }: { id: number }) {
           {t('lines.webhooks')}
         </Link>
       </PageHead>
+      {unlinked && maySession && <Session line={one} />}
       <Health line={one} />
-      {maySession && <Session line={one} />}
+      {!unlinked && maySession && <Session line={one} />}
       {mayHooks && <Hooks reference={id} />}
       {mayWrite && <Change line={one} kind={kind} />}
       <Listeners id={id} />
@@ -56,13 +58,14 @@ function Health({ line }: { line: Reference }) {
       <h2 id="health">{t('lines.health')}</h2>
       {error && session.state !== 'CONNECTED' && (
         <Notice tone="bad">
-          <strong>{error.message}</strong> {t(`trouble.${error.code}`)}
+          {error.code !== 'unknown' && <strong>{t(`trouble.${error.code}`)} </strong>}
+          {error.message}
           {error.retryAt && ` ${t('lines.retryAt', { at: time(error.retryAt) })}`}
         </Notice>
       )}
       <dl className="facts">
         <dt>{t('lines.account')}</dt>
-        <dd dir="auto">{session.account ? `${session.account.name || '–'} (${session.account.id})` : '–'}</dd>
+        <dd dir="auto">{session.account ? [session.account.name, session.account.id].filter(Boolean).join(' · ') : '–'}</dd>
         <dt>{t('lines.connectedAt')}</dt>
         <dd>{time(session.connectedAt)}</dd>
         <dt>{t('lines.lastInbound')}</dt>

@@ -37,9 +37,16 @@ export function Pairing({ line }: { line: Reference }) {
         </div>
       )}
       {session.pairingCode && (
-        <p className="row">
-          {t('pairing.code')} <strong className="mono pairing-code">{session.pairingCode}</strong> <Copy text={session.pairingCode} />
-        </p>
+        <ol className="steps">
+          <li>{t('pairing.step1')}</li>
+          <li>{t('pairing.step2')}</li>
+          <li>{t('pairing.stepCode')}</li>
+          <li>
+            <span className="row">
+              {t('pairing.code')} <strong className="mono pairing-code">{session.pairingCode}</strong> <Copy text={session.pairingCode} />
+            </span>
+          </li>
+        </ol>
       )}
       {!session.qr && !session.pairingCode && (
         <div className="row">
