@@ -62,10 +62,10 @@ func (s *Service) caller(ctx context.Context, id string, version int64) (Caller,
 		if err != nil {
 			return Caller{}, err
 		}
-		u = knownUser{row.Account, row.Version, splitPermissions(row.Permissions)}
+		u = knownUser{row.Account, row.Version, splitPermissions(row.Permissions), row.Disabled != 0}
 		s.users.put(id, u, now)
 	}
-	if u.version != version {
+	if u.version != version || u.disabled {
 		return Caller{}, ErrToken
 	}
 	return Caller{User: id, Account: u.account, Permissions: u.permissions}, nil
@@ -76,6 +76,7 @@ type knownUser struct {
 	account     string
 	version     int64
 	permissions []Permission
+	disabled    bool
 }
 
 // unrevoked returns [ErrToken] unless a scoped token is still in the list.

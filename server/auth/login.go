@@ -23,7 +23,7 @@ type Credentials struct {
 // Login gives a session to who knows the password. It returns
 // [ErrCredentials], after the same time whichever half was wrong, or
 // [RateLimited] after 10 failures in 15 minutes from one address, whatever the
-// e-mail. An e-mail with more than 100 failures an hour over all addresses is
+// e-mail. A user who is disabled has no right password. An e-mail with more than 100 failures an hour over all addresses is
 // open only to addresses from which it has logged in before.
 func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 	email, err := normalEmail(c.Email)
@@ -71,7 +71,7 @@ func (s *Service) prove(ctx context.Context, u userRow, email, password string, 
 	if err != nil {
 		return err
 	}
-	if !ok {
+	if !ok || u.Disabled != 0 {
 		s.opts.Logger.InfoContext(ctx, "password refused", slog.Bool("known_user", u.ID != ""))
 		return ErrCredentials
 	}

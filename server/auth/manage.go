@@ -239,7 +239,7 @@ func anotherManager(ctx context.Context, tx *sqlx.Tx, u userRow) error {
 		return nil
 	}
 	var others []string
-	err := tx.SelectContext(ctx, &others, `SELECT permissions FROM auth_user WHERE account_id = $1 AND id <> $2`, u.Account, u.ID)
+	err := tx.SelectContext(ctx, &others, `SELECT permissions FROM auth_user WHERE account_id = $1 AND id <> $2 AND disabled_us = 0`, u.Account, u.ID)
 	if err != nil {
 		return fmt.Errorf("reading the rights of an account's users: %w", err)
 	}

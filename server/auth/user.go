@@ -19,6 +19,7 @@ type User struct {
 	Name        string
 	Permissions []Permission // never nil
 	CreatedAt   time.Time
+	Disabled    bool // he may not log in, and his tokens are not valid meanwhile
 }
 
 // Session is what a login gives.
@@ -75,14 +76,15 @@ type userRow struct {
 	Permissions string `db:"permissions"`
 	Version     int64  `db:"version"`
 	Created     int64  `db:"created_us"`
+	Disabled    int64  `db:"disabled_us"`
 }
 
-const userColumns = `seq, id, account_id, email, name, password, permissions, version, created_us`
+const userColumns = `seq, id, account_id, email, name, password, permissions, version, created_us, disabled_us`
 
 func (u userRow) user() User {
 	return User{
 		ID: u.ID, AccountID: u.Account, Email: u.Email, Name: u.Name,
-		Permissions: splitPermissions(u.Permissions), CreatedAt: database.Time(u.Created),
+		Permissions: splitPermissions(u.Permissions), CreatedAt: database.Time(u.Created), Disabled: u.Disabled != 0,
 	}
 }
 
