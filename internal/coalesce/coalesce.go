@@ -91,6 +91,6 @@ func (g *Group[T]) take() []*call[T] {
 		}
 		n++
 	}
-	g.queue = append(g.queue[:0:0], g.queue[n:]...)
+	g.queue = append([]*call[T](nil), g.queue[n:]...) // what was taken is not held on to
 	return calls
 }

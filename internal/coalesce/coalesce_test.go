@@ -3,10 +3,12 @@ package coalesce_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -79,4 +81,22 @@ func TestDoCancelled(t *testing.T) {
 	require.NoError(t, <-first, "it was under way")
 	require.NoError(t, g.Do(t.Context(), 4))
 	require.Equal(t, []int{1, 4}, seen)
+}
+
+// TestLetsGo: an idle group holds on to nothing of the calls that were.
+func TestLetsGo(t *testing.T) {
+	t.Parallel()
+	type large [1 << 10]byte
+	g := coalesce.Group[*large]{Gate: make(chan struct{}, 1), Run: func(_ context.Context, items []*large) []error {
+		return make([]error, len(items))
+	}}
+	call := func() weak.Pointer[large] {
+		item := new(large)
+		require.NoError(t, g.Do(t.Context(), item))
+		return weak.Make(item)
+	}
+	was := call()
+	runtime.GC()
+	require.True(t, was.Value() == nil)
+	runtime.KeepAlive(&g)
 }
