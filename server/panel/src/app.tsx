@@ -16,6 +16,7 @@ function page(read: () => Promise<{ default: ComponentType }>) {
 }
 
 const Flows = page(() => import('./pages/flows'))
+const Functions = page(() => import('./pages/functions'))
 const Inbox = page(() => import('./pages/inbox'))
 const Lines = page(() => import('./pages/lines'))
 const Runs = page(() => import('./pages/runs'))
@@ -35,6 +36,7 @@ export function App() {
               <Switch>
                 <Route path="/" component={Home} />
                 <Route path="/flows/:engine?/:id?" component={Flows} />
+                <Route path="/functions/:part?/:id?" component={Functions} />
                 <Route path="/inbox/:reference?/:chat?" component={Inbox} />
                 <Route path="/references/:id?" component={Lines} />
                 <Route path="/runs/:engine?/:id?" component={Runs} />

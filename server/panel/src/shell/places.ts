@@ -16,6 +16,7 @@ export const places: Place[] = [
   { path: '/templates', icon: 'template', text: 'nav.templates', permission: 'chats.read' },
   { path: '/flows', icon: 'flow', text: 'nav.flows' },
   { path: '/runs', icon: 'run', text: 'nav.runs', permission: 'flows.manage' },
+  { path: '/functions', icon: 'agent', text: 'nav.functions' },
   { path: '/webhooks', icon: 'webhook', text: 'nav.webhooks', permission: 'webhooks.manage' },
   { path: '/usage', icon: 'usage', text: 'nav.usage', permission: 'usage.read' },
   { path: '/settings', icon: 'settings', text: 'nav.settings' },

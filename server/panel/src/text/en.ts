@@ -51,6 +51,7 @@ export const en = {
   'keys.title': 'Keyboard',
 
   'nav.docs': 'API docs',
+  'nav.extractors': 'Extractors',
   'nav.flows': 'Flows',
   'nav.functions': 'Functions',
   'nav.home': 'Home',

@@ -52,6 +52,7 @@ export const es: FirstTexts = {
   'keys.title': 'Teclado',
 
   'nav.docs': 'Documentos de la API',
+  'nav.extractors': 'Extractores',
   'nav.flows': 'Flujos',
   'nav.functions': 'Funciones',
   'nav.home': 'Inicio',

@@ -52,6 +52,7 @@ export const pt: FirstTexts = {
   'keys.title': 'Teclado',
 
   'nav.docs': 'Documentos da API',
+  'nav.extractors': 'Extratores',
   'nav.flows': 'Fluxos',
   'nav.functions': 'Funções',
   'nav.home': 'Início',
