@@ -15,6 +15,7 @@ function page(read: () => Promise<{ default: ComponentType }>) {
   return lazy(() => Promise.all([read(), readPages()]).then(([module]) => module))
 }
 
+const Extractors = page(() => import('./pages/extractors'))
 const Flows = page(() => import('./pages/flows'))
 const Functions = page(() => import('./pages/functions'))
 const Inbox = page(() => import('./pages/inbox'))
@@ -35,6 +36,7 @@ export function App() {
             <Suspense fallback={<Loading />}>
               <Switch>
                 <Route path="/" component={Home} />
+                <Route path="/extractors/:id?" component={Extractors} />
                 <Route path="/flows/:engine?/:id?" component={Flows} />
                 <Route path="/functions/:part?/:id?" component={Functions} />
                 <Route path="/inbox/:reference?/:chat?" component={Inbox} />

@@ -15,6 +15,7 @@ export const places: Place[] = [
   { path: '/references', icon: 'line', text: 'nav.references', permission: 'references.read' },
   { path: '/templates', icon: 'template', text: 'nav.templates', permission: 'chats.read' },
   { path: '/flows', icon: 'flow', text: 'nav.flows' },
+  { path: '/extractors', icon: 'extract', text: 'nav.extractors', permission: 'extractors.manage' },
   { path: '/runs', icon: 'run', text: 'nav.runs', permission: 'flows.manage' },
   { path: '/functions', icon: 'agent', text: 'nav.functions' },
   { path: '/webhooks', icon: 'webhook', text: 'nav.webhooks', permission: 'webhooks.manage' },

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Server, Visitor } from './world'
+
+const server = new Server()
+let visitor: Visitor
+let token: string
+let line: number
+
+beforeAll(async () => {
+  await server.start()
+  visitor = await Visitor.open(server)
+  token = await visitor.signUp(server)
+  line = (await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Phone', type: 'provider-sandbox' })).id
+  await visitor.page.reload()
+})
+
+afterAll(async () => {
+  await visitor.end(server)
+})
+
+const list = async () => {
+  const { page } = visitor
+  await page.getByRole('navigation').getByRole('link', { name: 'Extractors' }).click()
+  await page.getByRole('heading', { name: 'Extractors' }).waitFor()
+}
+
+/** create begins an extractor of a kind on the line. */
+const create = async (name: string, kind: string) => {
+  const { page } = visitor
+  await page.getByRole('button', { name: 'New extractor' }).first().click()
+  await page.getByLabel('Name').fill(name)
+  await page.getByRole('radio', { name: kind }).check()
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('heading', { name }).waitFor()
+}
+
+const tryIt = () => visitor.page.getByRole('region', { name: 'Try it' })
+const tests = () => visitor.page.getByRole('region', { name: 'Tests', exact: true })
+const form = () => visitor.page.getByRole('form', { name: 'What it looks for' })
+
+/** save keeps the changes that were made, from the form or from the tests. */
+const save = async (where = form()) => {
+  await where.getByRole('button', { name: 'Save' }).click()
+  await form().getByText('not saved', { exact: true }).waitFor({ state: 'detached' })
+}
+
+test('a pattern is tried where the text is no ASCII, and switched on', async () => {
+  const { page } = visitor
+  await list()
+  await page.getByRole('heading', { name: 'No extractors yet' }).waitFor()
+  await visitor.look('extractors-empty')
+  await page.getByRole('button', { name: 'New extractor' }).click()
+  await visitor.look('extractors-create')
+  await page.keyboard.press('Escape')
+  await create('Order number', 'Pattern')
+  await tryIt().getByLabel('Text').fill('Olá 👩‍🚀 ção: where is #17, and #18?')
+  await tryIt().locator('mark', { hasText: '18' }).waitFor()
+  expect(await tryIt().locator('mark').allTextContents()).toEqual(['17', '18'])
+  await tryIt().getByText('100%').first().waitFor()
+  await tryIt().getByText('no model was asked').waitFor()
+  await visitor.look('extractor-regex')
+  visitor.expected.push(/422 \(Unprocessable/)
+  await form().getByLabel('Pattern').fill('(?P<order>')
+  await form().getByRole('button', { name: 'Save' }).click()
+  await form().getByRole('alert').waitFor()
+  await page.reload()
+  expect(await form().getByLabel('Pattern').inputValue()).toBe('(?P<order>')
+  await form().getByRole('button', { name: 'Undo changes' }).click()
+  await page.getByRole('switch', { name: 'Switch on' }).click()
+  await page.getByRole('switch', { name: 'Switch off' }).waitFor()
+  await server.call(token, 'POST', `/sandbox/${line}/messages`, { from: 'ana', name: 'Ana', type: 'text', text: 'where is #17?' })
+  const extracted = async () => (await server.call<{ items: { extracted?: Record<string, unknown> }[] }>(token, 'GET', `/chats/messages?reference=${line}&chatId=ana@sandbox`)).items[0]?.extracted
+  await expect.poll(extracted, { timeout: 10_000 }).toEqual({ order: 17 })
+})
+
+test('tests say whether a change makes it better', async () => {
+  const { page } = visitor
+  await tryIt().getByLabel('Text').fill('it is #21')
+  await tryIt().locator('mark', { hasText: '21' }).waitFor()
+  await tryIt().getByRole('button', { name: 'Keep as a test' }).click()
+  await tests().getByLabel('New test').fill('order 22 please')
+  await tests().getByLabel('Must find', { exact: true }).fill('{"order": 22}')
+  await tests().getByRole('button', { name: 'Add the test' }).click()
+  await save(tests())
+  await tests().getByRole('button', { name: 'Run the tests' }).click()
+  await tests().getByText('1 of 2 are right').waitFor()
+  await visitor.look('extractor-tests')
+  await form().getByLabel('Pattern').fill('(?:#|order )(?P<order>\\d+)')
+  await save()
+  await tests().getByText('2 of 2 are right').waitFor()
+  await tests().getByText(/better · before: 50%/).waitFor()
+})
+
+test('values of known kinds, and words of one’s own', async () => {
+  await list()
+  await create('Pizza sizes', 'Known kinds of values')
+  await form().getByLabel('Words of your own').fill('large | big | huge\nsmall | little')
+  await save()
+  await tryIt().getByLabel('Text').fill('A hueg one for ana@example.com, please')
+  await tryIt().locator('mark', { hasText: 'ana@example.com' }).waitFor()
+  expect(await tryIt().locator('mark').allTextContents()).toEqual(['hueg', 'ana@example.com'])
+  await visitor.look('extractor-entity')
+})
+
+test('intents are learned, and what is taken for what is shown', async () => {
+  const { page } = visitor
+  await list()
+  await create('Wish', 'What somebody wants')
+  await form().getByLabel('Examples of price').fill(['how much is it', 'what does it cost', 'price of the large one', 'is it expensive', 'how much do I pay', 'the price please', 'what do you charge', 'cost of delivery'].join('\n'))
+  await form().getByLabel('Examples of hours').fill(['when are you open', 'opening hours', 'are you open today', 'until when are you there', 'do you open on sunday', 'what time do you close', 'hours on holidays', 'is the shop open now'].join('\n'))
+  await save()
+  await page.getByText('learned', { exact: true }).waitFor()
+  await tryIt().getByLabel('Text').fill('and how much would that be?')
+  await tryIt().getByRole('button', { name: 'Run' }).waitFor({ state: 'detached' })
+  await tryIt().getByText('price').first().waitFor()
+  await tests().getByLabel('New test').fill('how much is the pizza')
+  await tests().getByLabel('Must find', { exact: true }).selectOption('hours')
+  await tests().getByRole('button', { name: 'Add the test' }).click()
+  await save(tests())
+  await page.getByText('learned', { exact: true }).waitFor()
+  await tests().getByRole('button', { name: 'Run the tests' }).click()
+  await tests().getByText('0 of 1 are right').waitFor()
+  await tests().getByRole('region', { name: 'What is taken for what' }).getByRole('cell', { name: 'price', exact: true }).waitFor()
+  await visitor.look('extractor-intent')
+})
+
+test('a model is asked only when told to', async () => {
+  const { page } = visitor
+  await list()
+  await create('Product', 'Asked of a model')
+  await form().getByLabel('What it should know').fill('A shop that sells pizza.')
+  await save()
+  await tryIt().getByLabel('Text').fill('one pizza please')
+  await tryIt().getByRole('button', { name: 'Run' }).click()
+  await tryIt().getByText(/a model was asked/).waitFor()
+  await visitor.look('extractor-ai')
+})
+
+test('extractors are listed by whose messages they read, deleted, and fit a phone', async () => {
+  const { page } = visitor
+  await list()
+  await page.getByLabel('Whose messages').selectOption('line Phone')
+  await page.getByRole('link', { name: /Product/ }).waitFor()
+  await visitor.look('extractors')
+  await page.getByRole('link', { name: /Product/ }).click()
+  await page.getByRole('button', { name: 'Delete Product' }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('link', { name: /Wish/ }).waitFor()
+  expect(await page.getByRole('link', { name: /Product/ }).count()).toBe(0)
+  await page.setViewportSize({ width: 360, height: 740 })
+  await visitor.fits()
+  await visitor.look('extractors-phone')
+  await page.getByRole('link', { name: /Wish/ }).click()
+  await form().waitFor()
+  await visitor.fits()
+  await visitor.look('extractor-phone')
+})

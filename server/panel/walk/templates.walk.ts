@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Graph } from './graph'
+import { Server, Visitor } from './world'
+
+const graph = new Graph()
+let server: Server
+let visitor: Visitor
+let token: string
+
+beforeAll(async () => {
+  await graph.start()
+  server = new Server(['--graph-url', graph.url])
+  await server.start()
+  visitor = await Visitor.open(server)
+  token = await visitor.signUp(server)
+})
+
+afterAll(async () => {
+  await visitor.end(server)
+  graph.end()
+})
+
+test('a line without templates is told kindly', async () => {
+  const { page } = visitor
+  await server.call(token, 'POST', '/reference', { name: 'Phone', type: 'provider-sandbox' })
+  await page.getByRole('navigation').getByRole('link', { name: 'Templates' }).click()
+  await page.getByRole('heading', { name: 'No line has templates' }).waitFor()
+  await visitor.look('templates-none')
+})
+
+test('a template is begun with a starter, and handed in', async () => {
+  const { page } = visitor
+  await server.call(token, 'POST', '/reference', { name: 'Shop', type: 'provider-cloud', settings: { phoneNumberId: '1', businessAccountId: '2', accessToken: 'token-of-1', appSecret: 'secret-of-1', verifyToken: 'verify-of-1' } })
+  await page.reload()
+  await page.getByRole('heading', { name: 'No templates yet' }).waitFor()
+  await visitor.look('templates-empty')
+  await page.getByRole('button', { name: 'An order is on its way' }).click()
+  const preview = page.getByRole('region', { name: 'As the contact sees it' })
+  await preview.locator('strong', { hasText: 'Monday, 3 March' }).waitFor()
+  await visitor.look('templates-editor')
+  await page.getByLabel('Text', { exact: true }).fill('{{1}}, look: <b>*new*</b> _things_')
+  await preview.locator('strong', { hasText: 'new' }).waitFor()
+  expect(await preview.locator('b').count()).toBe(0)
+  visitor.expected.push(/422 \(Unprocessable|400 \(Bad Request|502 \(Bad Gateway/)
+  await page.getByRole('button', { name: 'Hand in for approval' }).click()
+  await page.getByText('must not begin or end with a variable').waitFor()
+  await visitor.look('templates-wrong')
+  await page.reload()
+  expect(await page.getByLabel('Text', { exact: true }).inputValue()).toContain('look')
+  await page.getByLabel('Text', { exact: true }).fill('Hello {{1}}, your order is *on its way*.')
+  await page.getByRole('button', { name: 'Hand in for approval' }).click()
+  await page.getByRole('button', { name: /order_shipped/ }).getByText('in review').waitFor()
+  expect(graph.templates[0]?.components).toContainEqual({ type: 'BODY', text: 'Hello {{1}}, your order is *on its way*.', example: { body_text: [['Ana']] } })
+})
+
+test('what the network refuses is shown in its words', async () => {
+  const { page } = visitor
+  await page.getByRole('button', { name: 'New template' }).click()
+  await page.getByRole('button', { name: 'An order is on its way' }).click()
+  await page.getByRole('button', { name: 'Hand in for approval' }).click()
+  await page.getByRole('alert').filter({ hasText: 'already' }).waitFor()
+  await page.getByRole('button', { name: 'Back to the list' }).first().click()
+})
+
+test('an approved template is filled in, and one is deleted', async () => {
+  const { page } = visitor
+  graph.put({ name: 'welcome', language: 'pt_BR', category: 'MARKETING', status: 'APPROVED', quality_score: { score: 'GREEN' }, components: [{ type: 'BODY', text: 'Olá {{1}}, *bem-vinda*!', example: { body_text: [['Ana']] } }, { type: 'BUTTONS', buttons: [{ type: 'QUICK_REPLY', text: 'Obrigada' }] }] })
+  graph.put({ name: 'loud', language: 'en_US', category: 'MARKETING', status: 'REJECTED', rejected_reason: 'PROMOTIONAL', components: [{ type: 'BODY', text: 'BUY NOW' }] })
+  const line = await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Second shop', type: 'provider-cloud', settings: { phoneNumberId: '3', businessAccountId: '4', accessToken: 'token-of-3', appSecret: 'secret-of-3', verifyToken: 'verify-of-3' } })
+  await page.goto(`${server.url}/panel/templates/${line.id}`)
+  await page.getByText('The network says: PROMOTIONAL').waitFor()
+  await visitor.look('templates')
+  await page.getByRole('button', { name: /welcome/ }).click()
+  await page.getByText('Olá Ana').waitFor()
+  await page.getByLabel('1 in the text').fill('<i>Zoë</i>')
+  await page.getByText('Olá <i>Zoë</i>').waitFor()
+  await visitor.look('templates-look')
+  await page.getByRole('button', { name: 'Delete in pt_BR' }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('button', { name: /welcome/ }).waitFor({ state: 'detached' })
+  expect(graph.templates.map((one) => one.name)).not.toContain('welcome')
+  await page.getByLabel('Status').selectOption('rejected')
+  await page.getByRole('button', { name: /loud/ }).click()
+  await page.getByText('It cannot be sent now').waitFor()
+  await page.keyboard.press('Escape')
+})
+
+test('templates fit a phone', async () => {
+  const { page } = visitor
+  await page.setViewportSize({ width: 360, height: 740 })
+  await page.reload()
+  await page.getByRole('button', { name: /loud/ }).waitFor()
+  await visitor.fits()
+  await visitor.look('templates-phone')
+  await page.getByRole('button', { name: 'New template' }).click()
+  await visitor.fits()
+  await visitor.look('templates-editor-phone')
+})
