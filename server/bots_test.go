@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,7 +35,7 @@ func (c client) shown(t *testing.T, ref int, contact string) []string {
 // awaitShown waits until a contact's phone shows some texts.
 func (c client) awaitShown(t *testing.T, ref int, contact string, want ...string) {
 	t.Helper()
-	require.EventuallyWithT(t, func(ct *assert.CollectT) { require.Equal(ct, want, c.shown(t, ref, contact)) }, 20*time.Second, 20*time.Millisecond)
+	require.EventuallyWithT(t, func(ct *assert.CollectT) { require.Equal(ct, want, c.shown(t, ref, contact)) }, eventually, tick)
 }
 
 // count is a whole number of an answer.

@@ -183,7 +183,7 @@ func (p *player) quiet() {
 		err := p.db.GetContext(p.t.Context(), &left, underWayQuery, p.ref, p.clock.Now().UnixMicro())
 		return err == nil && left == underWay{}
 	}
-	if !assert.Eventually(p.t, done, 20*time.Second, 10*time.Millisecond) {
+	if !assert.Eventually(p.t, done, eventually, 10*time.Millisecond) {
 		require.Failf(p.t, "something is under way for ever", "%+v", left)
 	}
 }

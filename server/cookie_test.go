@@ -151,6 +151,6 @@ func TestLogoutEndsStreams(t *testing.T) {
 		ana.write(t, ana.sandbox(t), "ana", "Hello")
 		require.Equal(t, "Hello", s.next(t, "message").text())
 		other.do(t, "POST", "/user/logout", "", cookie...).json(200)
-		s.ended(t, eventually)
+		s.ended(t)
 	})
 }

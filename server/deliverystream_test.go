@@ -30,7 +30,7 @@ func (s *stream) any(t *testing.T) event {
 			if e.Kind != "session" && e.Kind != "chat" {
 				return e
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(eventually):
 			require.Fail(t, "nothing came")
 		}
 	}

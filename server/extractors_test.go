@@ -160,8 +160,8 @@ func (mute) Generate(ctx context.Context, _ *llm.Request) (*llm.Response, error)
 	return nil, ctx.Err()
 }
 
-// TestModelsThatHang hold neither the message back for more than 15 s, nor what
-// comes behind it, nor the values of others.
+// TestModelsThatHang hold neither the message back for ever, nor what comes
+// behind it, nor the values of others.
 func TestModelsThatHang(t *testing.T) {
 	t.Parallel()
 	f := working(t, setup(t, func(c *server.Config) { local(c); c.Models = map[string]llm.Model{"mute": mute{}} }))
@@ -172,10 +172,8 @@ func TestModelsThatHang(t *testing.T) {
 	ana.extractor(t, ref, "regex", `{"pattern":"#(?P<order>\\d+)"}`)
 	ana.extractor(t, ref, "ai", `{"model":"mute/x","schema":{"type":"object","properties":{"city":{"type":"string"}}}}`)
 	ana.bot(t, ref, orderBot)
-	began := time.Now()
-	ana.write(t, ref, "bob", "#17 to Rome")
-	require.Eventually(t, func() bool { return len(in.told(t, "/extracted")) >= 1 }, 20*time.Second, tick)
-	require.Less(t, time.Since(began), 15*time.Second)
+	ana.write(t, ref, "bob", "#17 to Rome") // and nothing ever ends what the model is asked but the server
+	require.Eventually(t, func() bool { return len(in.told(t, "/extracted")) >= 1 }, eventually, tick)
 	ana.awaitShown(t, ref, "bob", "out: #17 to Rome", "in: Order 17 is on its way.")
 	in.awaitTold(t, "/extracted", `message #17 to Rome {"order":"17"}`, `data regex <nil> {"order":"17"}`, "message Order 17 is on its way. null")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	eventually = 5 * time.Second
+	eventually = 40 * time.Second // longest wait of a test
 	tick       = 20 * time.Millisecond
 )
 
