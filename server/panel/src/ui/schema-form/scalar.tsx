@@ -24,7 +24,7 @@ export function Lines(field: FieldProps) {
 }
 
 /** useTyped keeps a text as it is typed, as long as it stands for the value. */
-function useTyped(value: unknown, parse: (text: string) => unknown): [string, (text: string) => void] {
+export function useTyped(value: unknown, parse: (text: string) => unknown): [string, (text: string) => void] {
   const [typed, type] = useState(() => write(value))
   const same = JSON.stringify(parse(typed)) === JSON.stringify(value)
   return [same ? typed : write(value), type]

@@ -8,12 +8,14 @@ const burst = 1_500
 export class History {
   private past: Document[] = []
   private future: Document[] = []
+  private latest: Document | undefined
   private field = ''
   private at = -Infinity
 
   /** add keeps what was there before an edit. Edits of one field that follow each other are one step. */
-  add(before: Document, field = '', now = Date.now()) {
+  add(before: Document, after?: Document, field = '', now = Date.now()) {
     const typed = field !== '' && field === this.field && now - this.at < burst && this.future.length === 0
+    this.latest = after
     this.field = field
     this.at = now
     if (typed) return
@@ -21,20 +23,30 @@ export class History {
     this.future = []
   }
 
+  /** meet takes note of what is there now. What came from elsewhere, as from the text, can be undone like an edit. */
+  meet(document: Document) {
+    const before = this.latest
+    this.latest = document
+    if (before && before !== document && JSON.stringify(before) !== JSON.stringify(document)) this.add(before, document, 'elsewhere')
+  }
+
   /** undo is the document before the last edit. */
   undo(current: Document): Document | undefined {
-    const before = this.past.pop()
-    if (before) this.future.push(current)
-    this.field = ''
-    return before
+    return this.move(this.past, this.future, current)
   }
 
   /** redo is the document that undo left. */
   redo(current: Document): Document | undefined {
-    const after = this.future.pop()
-    if (after) this.past.push(current)
+    return this.move(this.future, this.past, current)
+  }
+
+  private move(from: Document[], to: Document[], current: Document): Document | undefined {
+    const next = from.pop()
+    if (!next) return undefined
+    to.push(current)
     this.field = ''
-    return after
+    this.latest = next
+    return next
   }
 
   get canUndo() {
