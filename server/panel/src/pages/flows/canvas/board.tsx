@@ -1,16 +1,18 @@
 import { Background, BackgroundVariant, MiniMap, type NodeChange, Position, ReactFlow, type ReactFlowProps, useReactFlow } from '@xyflow/react'
 import { type DragEvent, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { t } from '../../../text'
+import { isRecord } from '../../../ui/schema-form/schema'
 import { connect, place } from './edit'
 import { type FlowEdge, Way } from './edge'
 import { useEditor } from './editor'
 import { edges as edgesOf, type Port, ports, title } from './flow'
 import { Frames } from './frames'
+import { type Box, type Line, lanes } from './route'
 import { Step, type StepData, type StepNode } from './node'
 import { height, nodeWidth, portWidth } from './size'
 import { summary } from './summary'
 import { typeName } from './type-name'
-import type { Place } from './types'
+import { edgeId, type Place } from './types'
 
 const nodeTypes = { step: Step }
 const edgeTypes = { flow: Way }
@@ -36,6 +38,8 @@ export const Board = memo(function Board({ offer, remove }: { offer: (dropped: D
   const chosen = useRef(editor.chosen)
   chosen.current = editor.chosen
   const [chosenEdge, chooseEdge] = useState('')
+
+  const drawnEdges = useMemo(() => edges.map((edge) => (edge.id === chosenEdge ? { ...edge, selected: true } : edge)), [edges, chosenEdge])
 
   const onNodesChange = useCallback(
     (changes: NodeChange<StepNode>[]) => {
@@ -97,7 +101,7 @@ export const Board = memo(function Board({ offer, remove }: { offer: (dropped: D
   return (
     <ReactFlow<StepNode, FlowEdge>
       nodes={nodes}
-      edges={edges.map((edge) => (edge.id === chosenEdge ? { ...edge, selected: true } : edge))}
+      edges={drawnEdges}
       nodeTypes={nodeTypes}
       edgeTypes={edgeTypes}
       onNodesChange={onNodesChange}
@@ -197,7 +201,7 @@ function useData(): Map<string, StepData> {
       const own = count.get(nodeId) ?? { errors: 0, warnings: 0 }
       count.set(nodeId, severity === 'error' ? { ...own, errors: own.errors + 1 } : { ...own, warnings: own.warnings + 1 })
     }
-    const onError = isRecordWith(flow.settings, 'onError')
+    const onError = isRecord(flow.settings) ? flow.settings.onError : undefined
     const next = new Map<string, { of: unknown[]; data: StepData }>()
     for (const [id, node] of Object.entries(flow.nodes)) {
       const type = types.get(node.type)
@@ -232,36 +236,40 @@ function useData(): Map<string, StepData> {
   }, [flow, types, names, problems, marks])
 }
 
-const isRecordWith = (value: unknown, member: string): unknown => (typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[member] : undefined)
-
+/** useEdges are the edges as the library draws them; those that did not change are the same objects. */
 function useEdges(): FlowEdge[] {
-  const { flow, types, names, marks } = useEditor()
+  const { flow, types, names, marks, places } = useEditor()
+  const before = useRef(new Map<string, { of: string; edge: FlowEdge }>())
   return useMemo(() => {
-    const reach = new Map(
-      Object.entries(flow.nodes).map(([id, node]) => {
-        const found = ports(node, types.get(node.type), names)
-        const width = nodeWidth(found, node.next)
-        return [id, { width, found, outlets: new Map(outlets(found, node.next ?? {}, width).map((outlet) => [outlet.output, outlet.x + outlet.width / 2])) }]
-      }),
-    )
-    return edgesOf(flow).map(({ id, from, output, to }): FlowEdge => {
-      const above = reach.get(from)
-      const below = reach.get(to)
-      return {
-        id,
-        type: 'flow',
-        source: from,
-        sourceHandle: output,
-        target: to,
-        targetHandle: 'in',
-        data: {
-          right: { from: (above?.width ?? 0) - (above?.outlets.get(output) ?? 0), to: (below?.width ?? 0) / 2 },
-          side: above?.found.find((port) => port.output === output)?.side ?? false,
-          mark: marks?.edges[id],
-        },
-      }
+    const boxes = new Map<string, Box>()
+    const ends = new Map<string, Place>()
+    const side = new Set<string>()
+    for (const [id, node] of Object.entries(flow.nodes)) {
+      const { x, y } = places[id] ?? { x: 0, y: 0 }
+      const found = ports(node, types.get(node.type), names)
+      const width = nodeWidth(found, node.next)
+      boxes.set(id, { x, y, width, height })
+      for (const outlet of outlets(found, node.next ?? {}, width)) ends.set(edgeId(id, outlet.output), { x: x + outlet.x + outlet.width / 2, y: y + height })
+      for (const port of found) if (port.side) side.add(edgeId(id, port.output))
+    }
+    const all = edgesOf(flow)
+    const lines = all.map(({ id, from, to }): Line => {
+      const target = boxes.get(to) ?? { x: 0, y: 0, width: 0 }
+      return { from: ends.get(id) ?? { x: 0, y: 0 }, to: { x: target.x + target.width / 2, y: target.y }, ends: [from, to] }
     })
-  }, [flow, types, names, marks])
+    const found = lanes(lines, boxes)
+    const next = new Map<string, { of: string; edge: FlowEdge }>()
+    all.forEach(({ id, from, output, to }, at) => {
+      const line = lines[at]
+      if (!line) return
+      const data = { line, lane: found[at], side: side.has(id), mark: marks?.edges[id] }
+      const of = JSON.stringify([to, data])
+      const known = before.current.get(id)
+      next.set(id, known?.of === of ? known : { of, edge: { id, type: 'flow', source: from, sourceHandle: output, target: to, targetHandle: 'in', data } })
+    })
+    before.current = next
+    return [...next.values()].map(({ edge }) => edge)
+  }, [flow, types, names, marks, places])
 }
 
 /** useNodeFocus gives the focus to a node once it is drawn. */

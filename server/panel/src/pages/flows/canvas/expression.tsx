@@ -54,17 +54,22 @@ export function Expression({ label, hint, wrong, value, change, required, placeh
     event.preventDefault()
     event.stopPropagation()
   }
+  const said = template ? t('canvas.template') : t('canvas.expression')
   const Box = long ? 'textarea' : 'input'
   return (
     <div className="field expression">
-      <label htmlFor={id}>{label}</label>
+      <span className="expression-head">
+        <label htmlFor={id}>{label}</label>
+        <span className="mono small mute" aria-hidden="true" title={said}>
+          {template ? '{{ }}' : 'fx'}
+        </span>
+      </span>
       <Box
         ref={box}
         id={id}
         className={`input ${template ? '' : 'mono'}`}
         dir="auto"
-        role="combobox"
-        aria-expanded={found.length > 0}
+        {...(long ? { 'aria-haspopup': 'listbox' as const } : { role: 'combobox', 'aria-expanded': found.length > 0 })}
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
         aria-activedescendant={found.length > 0 ? `${id}-${at}` : undefined}
@@ -90,7 +95,7 @@ export function Expression({ label, hint, wrong, value, change, required, placeh
         ))}
       </ul>
       <span className="hint" id={`${id}-hint`}>
-        {[hint, template ? t('canvas.template') : t('canvas.expression')].filter(Boolean).join(' ')}
+        {hint} <span className="hidden">{said}</span>
       </span>
       {wrong && (
         <span className="wrong" id={`${id}-wrong`} role="alert">

@@ -4,7 +4,8 @@ import { t } from '../../../text'
 import { Input, Select } from '../../../ui/field'
 import { Field, type FieldProps, type Special } from '../../../ui/schema-form/form'
 import { useTyped } from '../../../ui/schema-form/scalar'
-import { read, write } from '../../../ui/schema-form/schema'
+import { blank, isRecord, read, shapeOf, write } from '../../../ui/schema-form/schema'
+import { Button } from '../../../ui/parts'
 import { type Editor, useEditor } from './editor'
 import { Expression } from './expression'
 import { title } from './flow'
@@ -32,6 +33,7 @@ function made(editor: Editor, name: string, field: FieldProps, config: unknown):
   if (options) return <Reference field={field} options={options} />
   const kind = field.schema['x-kind']
   if (kind === 'data') return <Data {...field} />
+  if (field.value === undefined && !field.required && ['list', 'map'].includes(shapeOf(field.schema))) return <Begin {...field} />
   if (!text) return undefined
   switch (kind) {
     case 'template':
@@ -94,6 +96,25 @@ function Reference({ field, options }: { field: FieldProps; options: Option[] })
   )
 }
 
+/** Begin stands for a list or a map that there is nothing in. */
+function Begin({ schema, label, path, change, wrong }: FieldProps) {
+  const problem = wrong(path)
+  const first = shapeOf(schema) === 'list' ? [blank(schema.items ?? {}) ?? null] : { name1: blank(isRecord(schema.additionalProperties) ? schema.additionalProperties : {}) ?? null }
+  return (
+    <div className="field begin">
+      <Button icon="plus" tone="quiet" onClick={() => change(first)}>
+        {label}
+      </Button>
+      {schema.description && <span className="hint">{schema.description}</span>}
+      {problem && (
+        <span className="wrong" role="alert">
+          {problem}
+        </span>
+      )}
+    </div>
+  )
+}
+
 /** Data is any value; texts in it may name values. */
 function Data(field: FieldProps) {
   const [typed, type] = useTyped(field.value, read)
@@ -101,7 +122,7 @@ function Data(field: FieldProps) {
     type(text)
     field.change(read(text))
   }
-  return <Expression {...shown(field)} hint={[field.schema.description, t('form.any')].filter(Boolean).join(' ')} placeholder={field.schema.default === undefined ? undefined : write(field.schema.default)} value={typed} change={change} template long={typed.includes('\n') || typed.length > 60} />
+  return <Expression {...shown(field)} placeholder={field.schema.default === undefined ? undefined : write(field.schema.default)} value={typed} change={change} template long={typed.includes('\n') || typed.length > 60} />
 }
 
 const units = { S: 'canvas.seconds', M: 'canvas.minutes', H: 'canvas.hours', D: 'canvas.days' } as const

@@ -2,7 +2,8 @@ import { bodies, type Edge, edges } from './flow'
 import { height } from './size'
 import type { Flow, Place } from './types'
 
-const gap = { x: 40, y: 56 }
+/** What stays free between nodes. */
+export const gap = { x: 40, y: 52 }
 /** What an edge takes that passes nodes by. */
 const lane = 28
 const sweeps = 12

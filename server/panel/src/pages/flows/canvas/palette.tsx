@@ -56,7 +56,7 @@ export function Types({ pick, search, drag, escape }: { pick: (type: string) => 
       <div className="types-list" ref={list}>
         {groups.map(([group, all]) => (
           <section key={group} aria-labelledby={`${id}-${group}`}>
-            <h3 id={`${id}-${group}`}>{groupName(group)}</h3>
+            <h2 id={`${id}-${group}`}>{groupName(group)}</h2>
             {all.map((one) => (
               <button
                 key={one.type}

@@ -13,7 +13,7 @@ import { History } from './history'
 import { Sign } from './icons'
 import { type Aim, fieldAt, Inspector, Several } from './inspector'
 import { useKeys } from './keys'
-import { arrange, complete, free } from './layout'
+import { arrange, complete, free, gap } from './layout'
 import { useLists } from './lists'
 import { Picker, Types } from './palette'
 import { Problems } from './problems'
@@ -92,7 +92,7 @@ export function Workbench({ document, change, problems, marks, node, select, pal
     if (!type || readOnly) return
     const width = nodeWidth(ports({ type: name }, type))
     const above = from && !at ? places[from.node] : undefined
-    const wish = at ?? (above ? { x: above.x + width / 2, y: above.y + height * 1.5 + 56 } : middle())
+    const wish = at ?? (above ? { x: above.x + width / 2, y: above.y + height * 1.5 + gap.y } : middle())
     const stands = free({ x: wish.x - width / 2, y: wish.y - height / 2 }, width, places, widthOf)
     const added = addNode(place(document, places), type, stands)
     edit(from ? connect(added.document, from.node, from.output, added.id) : added.document)
@@ -250,8 +250,8 @@ function useView(root: React.RefObject<HTMLElement | null>, places: Record<strin
     const tall = Math.max(...all.map(([, at]) => at.y)) + height - top
     const zoom = Math.min(1, (area.width - 80) / width, (area.height - 120) / tall)
     const first = places[start] ?? all[0]?.[1] ?? { x: 0, y: 0 }
-    if (zoom >= 0.5) void setViewport({ zoom, x: (area.width - width * zoom) / 2 - left * zoom, y: Math.max(64, (area.height - tall * zoom) / 2) - top * zoom })
-    else void setViewport({ zoom: 0.7, x: area.width / 2 - (first.x + widthOf(start) / 2) * 0.7, y: 80 - first.y * 0.7 })
+    if (zoom >= 0.65) void setViewport({ zoom, x: (area.width - width * zoom) / 2 - left * zoom, y: Math.max(72, (area.height - tall * zoom) / 2) - top * zoom })
+    else void setViewport({ zoom: 0.8, x: area.width / 2 - (first.x + widthOf(start) / 2) * 0.8, y: 80 - first.y * 0.8 })
   }, [viewportInitialized, places])
   const one = chosen.length === 1 ? chosen[0] : undefined
   useEffect(() => {
