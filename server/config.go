@@ -19,6 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web"
+	"github.com/trunklinehq/trunkline/server/auth"
 )
 
 // Config is what a server needs to know.
@@ -111,6 +112,8 @@ type Config struct {
 
 	ownClock func() time.Time       // Now as it was given
 	flows    func(*runtime.Options) // changes what flows run with; nil: nothing
+
+	passwords auth.Cost // of a password's hash
 }
 
 const (

@@ -141,7 +141,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.Auth, err = auth.New(ctx, cfg.DB, &auth.Options{
-		Secrets: cfg.secrets(), Closed: cfg.ClosedSignUp, SendReset: mails, Logger: cfg.Logger, Now: cfg.Now,
+		Secrets: cfg.secrets(), Closed: cfg.ClosedSignUp, SendReset: mails, Logger: cfg.Logger, Now: cfg.Now, Cost: cfg.passwords,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)

@@ -59,6 +59,7 @@ func setupOn(t *testing.T, db *sqlx.DB, change func(*server.Config)) fixture {
 		DB: db, Secrets: []server.Secret{secret}, PaymentsSecret: paymentsSecret, Version: "1.2.3", Panel: panel.Handler,
 		Logger: slog.New(slog.NewJSONHandler(io.MultiWriter(log, t.Output()), nil)),
 	}
+	cfg.CheapPasswords()
 	if change != nil {
 		change(&cfg)
 	}

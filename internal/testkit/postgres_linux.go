@@ -28,6 +28,7 @@ type Server struct {
 	args []string
 	cred *syscall.Credential
 	next atomic.Int64
+	from string // what [Server.Database] copies
 
 	stdin io.WriteCloser // to the supervisor
 	cmd   *exec.Cmd
@@ -60,7 +61,12 @@ var (
 // shared is the server of this test binary.
 func shared(t testing.TB) *Server {
 	t.Helper()
-	sharedOnce.Do(func() { sharedServer, sharedErr = newServer(PostgresOptions{}) })
+	sharedOnce.Do(func() {
+		sharedServer, sharedErr = newServer(PostgresOptions{})
+		if sharedErr == nil && filler != nil {
+			sharedErr = sharedServer.fill()
+		}
+	})
 	check(t, sharedErr)
 	return sharedServer
 }
@@ -89,7 +95,7 @@ func newServer(o PostgresOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin}
+	s := &Server{bin: bin, from: "template0"}
 	if s.cred, err = account(); err != nil {
 		return nil, err
 	}
@@ -200,27 +206,43 @@ func (s *Server) Start(t testing.TB) {
 	require.NoError(t, s.start())
 }
 
-// Database makes an empty database that is dropped when the test ends, and
-// returns its URL.
+// Database makes a database that is dropped when the test ends, and returns its
+// URL.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("t%d", s.next.Add(1))
-	s.exec(t, "CREATE DATABASE "+name+" TEMPLATE template0 STRATEGY FILE_COPY")
+	require.NoError(t, s.create(name))
 	t.Cleanup(func() { s.drop(name) })
 	return s.url(name)
 }
 
-func (s *Server) url(name string) string {
-	return "postgres://postgres@/" + name + "?host=" + url.QueryEscape(s.dir)
+// fill makes a database that [Fill] fills, and that others are copies of.
+func (s *Server) fill() error {
+	const name = "filled"
+	if err := s.create(name); err != nil {
+		return err
+	}
+	if err := fillDatabase(s.url(name)); err != nil {
+		return err
+	}
+	s.from = name
+	return nil
 }
 
-func (s *Server) exec(t testing.TB, query string) {
-	t.Helper()
+func (s *Server) create(name string) error {
 	db, err := sqlx.Open("postgres", s.url("postgres"))
-	require.NoError(t, err)
+	if err != nil {
+		return fmt.Errorf("creating a database: %w", err)
+	}
 	defer db.Close() //nolint:errcheck // nothing was written through it that could be lost
-	_, err = db.Exec(query)
-	require.NoError(t, err)
+	if _, err := db.Exec("CREATE DATABASE " + name + " TEMPLATE " + s.from + " STRATEGY FILE_COPY"); err != nil {
+		return fmt.Errorf("creating a database: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) url(name string) string {
+	return "postgres://postgres@/" + name + "?host=" + url.QueryEscape(s.dir)
 }
 
 // drop frees the space of a database; the test may have stopped the server.
@@ -229,6 +251,6 @@ func (s *Server) drop(name string) {
 	if err != nil {
 		return
 	}
-	defer db.Close() //nolint:errcheck // as in exec
+	defer db.Close() //nolint:errcheck // as in create
 	_, _ = db.Exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)")
 }

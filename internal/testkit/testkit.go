@@ -6,9 +6,12 @@
 package testkit
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -25,7 +28,7 @@ type TB[T any] interface {
 }
 
 // EachDatabase runs fn as one subtest (or sub-benchmark) per dialect, each
-// with an empty database of its own. fn may call t.Parallel. Without
+// with a database of its own, which is empty unless there is [Fill]. fn may call t.Parallel. Without
 // PostgreSQL binaries that half is skipped, or fails when CI=true.
 func EachDatabase[T TB[T]](t T, fn func(t T, db *sqlx.DB)) {
 	t.Helper()
@@ -49,15 +52,64 @@ func Open(t testing.TB, url string) *sqlx.DB {
 	return db
 }
 
-// SQLiteURL is the URL of a SQLite file that does not exist yet. It is opened
-// with synchronous=normal, which is durable against everything but a power cut.
+// SQLiteURL is the URL of a SQLite file that does not exist yet, unless there is
+// [Fill]. It is opened with synchronous=normal, which is durable against
+// everything but a power cut.
 func SQLiteURL(t testing.TB) string {
 	t.Helper()
-	return "sqlite://" + filepath.Join(t.TempDir(), "test.db") + "?synchronous=normal"
+	path := filepath.Join(t.TempDir(), "test.db")
+	if filler != nil {
+		b, err := filledFile()
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, b, 0o600))
+	}
+	return sqliteURL(path)
 }
 
-// PostgresURL is the URL of an empty database on the server of this test
-// binary. It is dropped when the test ends.
+func sqliteURL(path string) string { return "sqlite://" + path + "?synchronous=normal" }
+
+// Fill makes the databases of this test binary copies of one that fn has
+// filled, once for each dialect; otherwise they are empty. Call it before the
+// first test. What is on a [PostgresServer] remains empty.
+func Fill(fn func(context.Context, *sqlx.DB) error) { filler = fn }
+
+var filler func(context.Context, *sqlx.DB) error
+
+// filledFile is what is in a SQLite file that was filled.
+var filledFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "trunkline-filled-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "test.db")
+	if err := fillDatabase(sqliteURL(path)); err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the filled database: %w", err)
+	}
+	return b, nil
+})
+
+func fillDatabase(url string) error {
+	db, err := open.Open(context.Background(), url)
+	if err != nil {
+		return fmt.Errorf("opening the database to fill: %w", err)
+	}
+	if err := filler(context.Background(), db); err != nil {
+		_ = db.Close()
+		return fmt.Errorf("filling a database: %w", err)
+	}
+	if err := db.Close(); err != nil {
+		return fmt.Errorf("closing the filled database: %w", err)
+	}
+	return nil
+}
+
+// PostgresURL is the URL of an empty database, unless there is [Fill], on the
+// server of this test binary. It is dropped when the test ends.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
 	return shared(t).Database(t)
