@@ -79,14 +79,29 @@ export function t(key: Key, values?: Record<string, string | number>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole))
 }
 
+const forms = new Map<string, Intl.DateTimeFormat>()
+
+/** form is a way to write times; making one takes long, so they are kept. */
+function form(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = current + JSON.stringify(options)
+  const known = forms.get(key) ?? new Intl.DateTimeFormat(current, options)
+  forms.set(key, known)
+  return known
+}
+
+/** day writes the day of UNIX seconds in full. */
+export function day(at: number): string {
+  return form({ dateStyle: 'full' }).format(at * 1000)
+}
+
 /** time writes UNIX seconds, or an ISO time, in the reader's words. */
 export function time(at: number | string | null | undefined, style: 'short' | 'long' = 'short'): string {
   if (at === null || at === undefined) return '–'
   const date = new Date(typeof at === 'number' ? at * 1000 : at)
   const today = date.toDateString() === new Date().toDateString()
-  const form: Intl.DateTimeFormatOptions =
+  const options: Intl.DateTimeFormatOptions =
     style === 'long' ? { dateStyle: 'medium', timeStyle: 'medium' } : today ? { timeStyle: 'short' } : { dateStyle: 'short', timeStyle: 'short' }
-  return new Intl.DateTimeFormat(current, form).format(date)
+  return form(options).format(date)
 }
 
 /** number writes a number in the reader's words. */

@@ -6,11 +6,12 @@ import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Input, Select } from '../../ui/field'
 import type { Reference } from '../../ui/line-choice'
-import { Button } from '../../ui/parts'
+import { Button, Notice } from '../../ui/parts'
 import { useGo } from '../../ui/query-state'
-import { type Starter, starters } from './starters'
+import { Gallery, made } from './gallery'
+import { blankFunction, type Starter } from './starters'
 
-function Form({ title, close, submit, busy, children }: { title: string; close: () => void; submit: () => void; busy: boolean; children: ReactNode }) {
+function Form({ title, close, submit, busy, wrong, children }: { title: string; close: () => void; submit: () => void; busy: boolean; wrong: string | undefined; children: ReactNode }) {
   return (
     <Dialog title={title} close={close}>
       <form
@@ -21,6 +22,7 @@ function Form({ title, close, submit, busy, children }: { title: string; close: 
         }}
       >
         {children}
+        {wrong && <Notice tone="bad">{wrong}</Notice>}
         <div className="row">
           <Button type="submit" tone="main" busy={busy}>
             {title}
@@ -32,46 +34,45 @@ function Form({ title, close, submit, busy, children }: { title: string; close: 
   )
 }
 
-function Begin({ value, change }: { value: Starter; change: (next: Starter) => void }) {
-  return (
-    <Select
-      label={t('flows.begin')}
-      value={value}
-      onChange={(event) => change(event.target.value as Starter)}
-      options={[
-        { value: 'greet', label: t('flows.greet') },
-        { value: 'menu', label: t('flows.menu') },
-      ]}
-    />
-  )
+/** elsewhere is what is wrong with a request and belongs to no field that is shown. */
+const elsewhere = (errors: { location: string; message: string }[] | undefined, shown: string[]) => {
+  const one = errors?.find((e) => !shown.some((name) => e.location === `body.${name}`))
+  return one && `${one.location} ${one.message}`
 }
 
-export function CreateBot({ lines, close }: { lines: Reference[]; close: () => void }) {
+export function CreateBot({ lines, begin: first, close }: { lines: Reference[]; begin?: Starter['id']; close: () => void }) {
   const go = useGo()
+  const [begin, setBegin] = useState<Starter['id']>(first ?? 'menu')
   const [name, setName] = useState('')
   const [line, setLine] = useState(String(lines[0]?.id ?? ''))
-  const [begin, setBegin] = useState<Starter>('greet')
-  const act = useAct(() => got(api.POST('/bot', { body: { reference: Number(line), name, flow: starters[begin](name) } })), { then: (bot) => go(`/flows/bot/${bot.id}`) })
+  const act = useAct(() => got(api.POST('/bot', { body: { reference: Number(line), name, flow: made(begin, name) } })), {
+    then: async (bot) => {
+      await client.invalidateQueries({ queryKey: ['bots'] })
+      go(`/flows/bot/${bot.id}`)
+    },
+  })
   return (
-    <Form title={t('flows.createBot')} close={close} submit={() => act.mutate(undefined)} busy={act.isPending}>
-      <Input label={t('flows.name')} value={name} onChange={(event) => setName(event.target.value)} wrong={act.wrong('name')} required autoFocus />
+    <Form title={t('flows.createBot')} close={close} submit={() => act.mutate(undefined)} busy={act.isPending} wrong={elsewhere(act.problem?.errors, ['name', 'reference'])}>
+      <Input label={t('flows.name')} value={name} onChange={(event) => setName(event.target.value)} wrong={act.wrong('name')} maxLength={200} required autoFocus />
       <Select label={t('line')} value={line} onChange={(event) => setLine(event.target.value)} options={lines.map((one) => ({ value: String(one.id), label: one.name }))} wrong={act.wrong('reference')} />
-      <Begin value={begin} change={setBegin} />
+      <Gallery value={begin} choose={setBegin} />
     </Form>
   )
 }
 
 export function CreateProject({ close }: { close: () => void }) {
   const [name, setName] = useState('')
-  const act = useAct(() => got(api.POST('/aiflow/project', { body: { name, description: '' } })), {
+  const [description, setDescription] = useState('')
+  const act = useAct(() => got(api.POST('/aiflow/project', { body: { name, description } })), {
     then: async () => {
       await client.invalidateQueries({ queryKey: ['projects'] })
       close()
     },
   })
   return (
-    <Form title={t('flows.createProject')} close={close} submit={() => act.mutate(undefined)} busy={act.isPending}>
-      <Input label={t('flows.name')} value={name} onChange={(event) => setName(event.target.value)} wrong={act.wrong('name')} required autoFocus />
+    <Form title={t('flows.createProject')} close={close} submit={() => act.mutate(undefined)} busy={act.isPending} wrong={elsewhere(act.problem?.errors, ['name', 'description'])}>
+      <Input label={t('flows.name')} value={name} onChange={(event) => setName(event.target.value)} wrong={act.wrong('name')} maxLength={200} required autoFocus />
+      <Input label={t('flows.description')} value={description} onChange={(event) => setDescription(event.target.value)} wrong={act.wrong('description')} />
     </Form>
   )
 }
@@ -79,17 +80,28 @@ export function CreateProject({ close }: { close: () => void }) {
 export function CreateFlow({ project, close }: { project: string; close: () => void }) {
   const go = useGo()
   const [name, setName] = useState('')
-  const [begin, setBegin] = useState<Starter>('greet')
-  const act = useAct(() => got(api.POST('/aiflow/flow', { body: { projectId: project, name, draft: starters[begin](name) } })), {
+  const [kind, setKind] = useState('flow')
+  const [begin, setBegin] = useState<Starter['id']>('menu')
+  const act = useAct(() => got(api.POST('/aiflow/flow', { body: { projectId: project, name, draft: kind === 'flow' ? made(begin, name) : blankFunction(name) } })), {
     then: async (flow) => {
       await client.invalidateQueries({ queryKey: ['flows', project] })
       go(`/flows/flow/${flow.id}`)
     },
   })
   return (
-    <Form title={t('flows.createFlow')} close={close} submit={() => act.mutate(undefined)} busy={act.isPending}>
-      <Input label={t('flows.name')} value={name} onChange={(event) => setName(event.target.value)} wrong={act.wrong('name')} required autoFocus />
-      <Begin value={begin} change={setBegin} />
+    <Form title={t('flows.createFlow')} close={close} submit={() => act.mutate(undefined)} busy={act.isPending} wrong={elsewhere(act.problem?.errors, ['name'])}>
+      <Input label={t('flows.name')} value={name} onChange={(event) => setName(event.target.value)} wrong={act.wrong('name')} maxLength={200} required autoFocus />
+      <Select
+        label={t('flows.kind')}
+        hint={kind === 'function' ? t('flows.functionHint') : undefined}
+        value={kind}
+        onChange={(event) => setKind(event.target.value)}
+        options={[
+          { value: 'flow', label: t('flows.kindFlow') },
+          { value: 'function', label: t('flows.kindFunction') },
+        ]}
+      />
+      {kind === 'flow' && <Gallery value={begin} choose={setBegin} />}
     </Form>
   )
 }

@@ -1,188 +1,183 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
-import { Link } from 'wouter'
-import { api, got, Problem, type Schemas } from '../../api/client'
+import { lazy, Suspense, useMemo, useRef, useState } from 'react'
+import { Link, useSearchParams } from 'wouter'
+import { api, got } from '../../api/client'
 import { client } from '../../api/query'
 import { t } from '../../text'
-import { useAct } from '../../ui/act'
-import { Dialog } from '../../ui/dialog'
-import { Badge, Button, Code, Failed, Loading, Notice, PageHead } from '../../ui/parts'
-import { Bind } from './bind'
+import { Icon, type IconName } from '../../ui/icon'
+import { Badge, Button, Failed, Loading } from '../../ui/parts'
+import { History } from './canvas/history'
+import { marksOf } from './canvas/marks'
+import { Conflict } from './conflict'
+import { Describe } from './describe'
+import type { Draft, Shown } from './draft'
+import { type Document, type Engine, type EngineName, engines, type Opened, type RunDetail, type Step } from './engine'
+import { BotLine, FlowLines } from './listeners'
+import { LatestRuns, RunPanel, RunSign, useOverlay } from './overlay'
+import { stepsOf } from './play'
+import { Publish } from './publish'
+import { SaveState } from './save-state'
+import { Simulator, usePlayed } from './simulator'
+import { keepTest, Tests } from './tests'
+import { TextView } from './text'
+import { openedKey, useDraft } from './use-draft'
+import { useVersions, Versions } from './versions'
+import './editor.css'
 
-type FlowProblem = Schemas['FlowProblem']
+const Canvas = lazy(() => import('./canvas'))
 
-interface Opened {
-  id: string
-  name: string
-  document: unknown
-  problems: FlowProblem[]
-  version: number
-  /** What the change must be based on; a change by another is refused then. */
-  revision?: number
+/** Editor edits a bot or a flow: on the canvas or as text, with a conversation to try it beside. */
+export default function Editor({ engine: name, id }: { engine: EngineName; id: string }) {
+  const engine = engines[name]
+  const { opened, draft, shown } = useDraft(engine, id)
+  if (opened.error && !opened.data) return <Failed error={opened.error} again={() => void opened.refetch()} />
+  if (!opened.data || !draft || !shown) return <Loading />
+  return <Opened engine={engine} opened={opened.data} draft={draft} shown={shown} />
 }
 
-/** BotEditor edits the flow of a bot. */
-export function BotEditor({ id }: { id: string }) {
-  const path = { params: { path: { botId: id } } }
-  const key = ['bot', id]
-  const bot = useQuery({ queryKey: key, queryFn: () => got(api.GET('/bot/{botId}', path)) })
-  if (bot.isPending) return <Loading />
-  if (bot.error) return <Failed error={bot.error} again={() => void bot.refetch()} />
-  const opened: Opened = { id, name: bot.data.name, document: bot.data.flow, problems: bot.data.problems, version: bot.data.version }
-  return (
-    <Editor
-      opened={opened}
-      engine="bot"
-      save={async (flow) => {
-        const saved = await got(api.PATCH('/bot/{botId}', { ...path, body: { flow } }))
-        client.setQueryData(key, saved)
-      }}
-      publish={async () => {
-        const saved = await got(api.POST('/bot/{botId}/publish', path))
-        client.setQueryData(key, saved)
-      }}
-    />
-  )
-}
-
-/** FlowEditor edits a flow of a project. */
-export function FlowEditor({ id }: { id: string }) {
-  const path = { params: { path: { flowId: id } } }
-  const key = ['flow', id]
-  const flow = useQuery({ queryKey: key, queryFn: () => got(api.GET('/aiflow/flow/{flowId}', path)) })
-  if (flow.isPending) return <Loading />
-  if (flow.error) return <Failed error={flow.error} again={() => void flow.refetch()} />
-  const { name, draft, problems, published, revision } = flow.data
-  return (
-    <Editor
-      opened={{ id, name, document: draft, problems, version: published?.version ?? 0, revision }}
-      engine="flow"
-      save={async (document, base) => {
-        const saved = await got(api.PATCH('/aiflow/flow/{flowId}', { params: { path: { flowId: id }, ...(base === null ? {} : { header: { 'If-Match': `"${base}"` } }) }, body: { draft: document } }))
-        client.setQueryData(key, saved)
-      }}
-      publish={async () => {
-        const saved = await got(api.POST('/aiflow/flow/{flowId}/publish', path))
-        client.setQueryData(key, saved)
-      }}
-      reload={() => client.invalidateQueries({ queryKey: key })}
-    >
-      <Bind flow={id} />
-    </Editor>
-  )
-}
+const sides = { try: 'send', tests: 'check', runs: 'run', versions: 'undo', lines: 'line', describe: 'agent' } satisfies Record<string, IconName>
+type Side = keyof typeof sides
 
 interface Props {
+  engine: Engine
   opened: Opened
-  engine: 'bot' | 'flow'
-  /** base is the revision that the change is based on; null: whatever is there. */
-  save: (document: Record<string, unknown>, base: number | null) => Promise<void>
-  publish: () => Promise<void>
-  reload?: () => unknown
-  children?: React.ReactNode
+  draft: Draft
+  shown: Shown
 }
 
-/** Editor edits a document as text. What is typed is kept in the browser until the server has it. */
-function Editor({ opened, engine, save, publish, reload, children }: Props) {
-  const stored = `trunkline.flow.${opened.id}`
-  const [text, setText] = useState(() => localStorage.getItem(stored) ?? write(opened.document))
-  const [wrong, setWrong] = useState('')
-  const [other, setOther] = useState(false)
-  const dirty = text !== write(opened.document)
-  // The revision that the text began from: what came since is somebody else's.
-  const base = useRef(opened.revision ?? 0)
-  useEffect(() => {
-    if (!dirty) base.current = opened.revision ?? 0
-  }, [dirty, opened.revision])
-  const type = (next: string) => {
-    setText(next)
-    setWrong('')
-    localStorage.setItem(stored, next)
+function Opened({ engine, opened, draft, shown }: Props) {
+  const [params, setParams] = useSearchParams()
+  const put = (next: Record<string, string>) =>
+    setParams((before) => {
+      const all = new URLSearchParams(before)
+      for (const [key, value] of Object.entries(next)) value ? all.set(key, value) : all.delete(key)
+      return all
+    }, { replace: true })
+  const runId = params.get('run') ?? ''
+  const asked = params.get('side') ?? ''
+  const side = Object.hasOwn(sides, asked) ? (asked as Side) : null
+  const [deciding, setDeciding] = useState(true)
+  const [publishing, setPublishing] = useState(false)
+  const ready = async () => draft.clean() || (await draft.flush())
+  const played = usePlayed(engine, opened.id, ready)
+  const [tested, setTested] = useState<Step[] | null>(null)
+  const [stepAt, setStepAt] = useState(-1)
+  const overlay = useOverlay(engine, runId)
+  const history = useRef(new History()).current
+  const edit = (document: Document) => {
+    history.add(shown.document)
+    draft.change(document)
   }
-  const saving = useAct(
-    async (force: boolean) => {
-      const document = read(text)
-      await save(document, force ? null : base.current)
-    },
-    {
-      quiet: true,
-      said: t('flows.saved'),
-      then: () => {
-        localStorage.removeItem(stored)
-        setOther(false)
-      },
-    },
-  )
-  const failed = (error: Error) => {
-    if (error instanceof Problem && error.status === 412) setOther(true)
-    else setWrong(error instanceof SyntaxError ? t('run.noJSON') : error.message)
+  const steps = side === 'try' ? stepsOf(played.turns) : side === 'tests' ? tested : null
+  const marks = useMemo(() => {
+    if (overlay.run) return marksOf(overlay.run.steps.slice(0, overlay.at + 1), overlay.at === overlay.run.steps.length - 1 ? overlay.run.status : 'running')
+    if (!steps?.length) return undefined
+    const last = played.turns.at(-1)?.result
+    return marksOf(steps, side === 'try' && last ? (last.ended?.status ?? 'waiting') : 'completed')
+  }, [overlay.run, overlay.at, played.turns, tested, side])
+  const choose = (all: readonly Step[]) => (at: number) => {
+    setStepAt(at)
+    const step = all[at]
+    if (step && !step.path.some((frame) => frame.startsWith('call:'))) put({ node: step.node })
   }
-  const publishing = useAct(publish, { said: t('flows.published'), quiet: true })
-  const problems = publishing.problem?.errors.length ? publishing.problem.errors.map((e) => ({ path: e.location.replace(/^body\.(draft|flow)/, ''), message: e.message, nodeId: e.nodeId ?? '', severity: 'error' })) : opened.problems
+  const text = params.get('view') === 'text'
+  const waiting = shown.saving !== 'saved'
   return (
-    <div className="page">
-      <PageHead title={opened.name}>
-        <Badge tone={opened.version > 0 ? 'ok' : 'none'}>{opened.version > 0 ? t('flows.version', { n: opened.version }) : t('flows.draft')}</Badge>
-        <Link className="button" href={engine === 'bot' ? `/runs?bot=${opened.id}` : `/runs?flow=${opened.id}`}>
-          {t('flows.runs')}
+    <div className={`flow-page ${side || runId ? 'aside' : ''}`}>
+      <header className="flow-head">
+        <Link className="button quiet square" href="/flows" aria-label={t('flows.title')} title={t('flows.title')}>
+          <Icon name="back" />
         </Link>
-        <Button busy={saving.isPending} disabled={!dirty} onClick={() => saving.mutate(false, { onError: failed })}>
-          {t('flows.save')}
-        </Button>
-        <Button tone="main" busy={publishing.isPending} disabled={dirty} onClick={() => publishing.mutate(undefined)}>
+        <h1 className="clip" dir="auto">
+          {opened.name}
+        </h1>
+        <Badge tone={opened.version > 0 ? 'ok' : 'none'}>{opened.version > 0 ? t('flows.version', { n: opened.version }) : t('flows.draft')}</Badge>
+        <SaveState shown={shown} ask={() => setDeciding(true)} />
+        <span className="grow" />
+        <div className="row flow-views" role="group" aria-label={t('edit.view')}>
+          {(['canvas', 'text'] as const).map((one) => (
+            <Button key={one} tone="quiet" aria-pressed={(one === 'text') === text} onClick={() => put({ view: one === 'text' ? 'text' : '' })}>
+              {t(`edit.${one}`)}
+            </Button>
+          ))}
+        </div>
+        <div className="row flow-sides" role="group" aria-label={t('edit.sides')}>
+          {(Object.keys(sides) as Side[])
+            .filter((one) => one !== 'describe' || engine.name === 'flow')
+            .map((one) => (
+              <Button key={one} tone="quiet" icon={sides[one]} aria-pressed={side === one && !runId} onClick={() => put({ side: side === one && !runId ? '' : one, run: '' })}>
+                {t(`edit.side.${one}`)}
+              </Button>
+            ))}
+        </div>
+        <Button tone="main" onClick={() => void ready().then((is) => is && setPublishing(true))} disabled={waiting && shown.saving !== 'edited'}>
           {t('flows.publish')}
         </Button>
-      </PageHead>
-      {dirty && <p className="small mute">{t('flows.unsaved')}</p>}
-      {wrong && <Notice tone="bad">{wrong}</Notice>}
-      {publishing.problem && <Notice tone="bad">{publishing.problem.message}</Notice>}
-      <div className="flow-edit">
-        <textarea className="input mono flow-text" aria-label={t('flows.document')} spellCheck={false} value={text} onChange={(event) => type(event.target.value)} />
-        <section className="stack" aria-labelledby="problems">
-          <h2 id="problems">{t('flows.problems', { n: problems.length })}</h2>
-          <ul className="stack" aria-live="polite">
-            {problems.map((problem, at) => (
-              <li key={at}>
-                <Badge tone={problem.severity === 'error' ? 'bad' : 'warn'}>{problem.nodeId || '–'}</Badge> <span className="mono small">{problem.path}</span> {problem.message}
-              </li>
-            ))}
-          </ul>
-          {children}
-        </section>
+      </header>
+      <div className="flow-body">
+        <div className="flow-view">
+          {overlay.run && <RunSign run={overlay.run} />}
+          {text ? <TextView draft={draft} shown={shown} readOnly={runId !== ''} /> : <Drawn engine={engine} opened={opened} draft={draft} shown={shown} run={overlay.run} marks={marks} history={history} node={params.get('node') ?? ''} select={(node) => put({ node })} />}
+        </div>
+        {(side || runId) && (
+          <aside className="flow-side" aria-labelledby="side">
+            <div className="row spread">
+              <h2 id="side">{t(runId ? 'run.title' : `edit.side.${side ?? 'try'}`)}</h2>
+              <Button tone="quiet" icon="close" label={t('close')} onClick={() => put({ side: '', run: '' })} />
+            </div>
+            {runId ? (
+              <RunPanel engine={engine} of={overlay} close={() => put({ run: '' })} />
+            ) : (
+              <>
+                {side === 'try' && <Simulator played={played} kind={shown.document.kind} at={stepAt} choose={choose(stepsOf(played.turns))} keep={(test) => keepTest(engine, opened.id, test)} />}
+                {side === 'tests' && <Tests engine={engine} id={opened.id} ready={ready} show={setTested} />}
+                {side === 'runs' && <LatestRuns engine={engine} id={opened.id} open={(run) => put({ run })} />}
+                {side === 'versions' && <Versions engine={engine} opened={opened} document={shown.document} restore={edit} />}
+                {side === 'lines' && (engine.name === 'bot' ? <BotLine opened={opened} /> : <FlowLines opened={opened} />)}
+                {side === 'describe' && <Describe id={opened.id} document={shown.document} take={edit} />}
+              </>
+            )}
+          </aside>
+        )}
       </div>
-      {other && (
-        <Dialog
-          title={t('flows.changed')}
-          close={() => setOther(false)}
-          footer={
-            <>
-              <Button
-                onClick={async () => {
-                  localStorage.removeItem(stored)
-                  await reload?.()
-                  location.reload()
-                }}
-              >
-                {t('flows.takeTheirs')}
-              </Button>
-              <Button
-                tone="bad"
-                onClick={() => saving.mutate(true, { onError: failed })}
-              >
-                {t('flows.keepMine')}
-              </Button>
-            </>
-          }
-        >
-          <div className="stack">
-            <p>{t('flows.changedText')}</p>
-            <Code>{text}</Code>
-          </div>
-        </Dialog>
+      {shown.theirs && deciding && <Conflict engine={engine} draft={draft} mine={shown.document} theirs={shown.theirs} close={() => setDeciding(false)} />}
+      {publishing && (
+        <Publish
+          engine={engine}
+          opened={client.getQueryData<Opened>(openedKey(engine, opened.id)) ?? opened}
+          close={() => setPublishing(false)}
+          listen={() => put({ side: 'lines', run: '' })}
+        />
       )}
     </div>
   )
 }
 
-const write = (document: unknown) => JSON.stringify(document, null, 2)
-const read = (text: string) => JSON.parse(text) as Record<string, unknown>
+/** Drawn is the canvas: of the draft, or of the version that a run went through. */
+function Drawn({ engine, opened, draft, shown, run, marks, history, node, select }: Props & { node: string; select: (id: string) => void; run: RunDetail | undefined; marks: ReturnType<typeof marksOf> | undefined; history: History }) {
+  const palette = useQuery({ queryKey: ['palette'], queryFn: () => got(api.GET('/aiflow/palette')), staleTime: Infinity })
+  const old = run !== undefined && run.version > 0
+  const versions = useVersions(engine, opened.id, old)
+  const ran = old ? versions.data?.find((one) => one.version === run.version)?.document : undefined
+  if (palette.isPending || (old && versions.isPending)) return <Loading />
+  if (palette.error) return <Failed error={palette.error} again={() => void palette.refetch()} />
+  return (
+    <Suspense fallback={<Loading />}>
+      <Canvas
+        key={run ? `run ${run.version}` : 'draft'}
+        document={ran ?? shown.document}
+        change={draft.change}
+        problems={run ? [] : shown.problems}
+        marks={marks}
+        node={node || null}
+        select={(id) => select(id ?? '')}
+        palette={palette.data}
+        engine={engine.name === 'bot' ? 'botengine' : 'aiflow'}
+        project={opened.project}
+        owner={engine.name === 'bot' ? { bot: opened.id } : { flow: opened.id }}
+        readOnly={Boolean(run)}
+        history={history}
+      />
+    </Suspense>
+  )
+}

@@ -1,0 +1,58 @@
+import { useEffect, useRef, useState } from 'react'
+import { Button } from '../../ui/parts'
+
+export interface Item {
+  label: string
+  run: () => void
+  bad?: boolean
+}
+
+/** Menu is a button that opens a list of what can be done. */
+export function Menu({ label, items }: { label: string; items: Item[] }) {
+  const [open, setOpen] = useState(false)
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!open) return
+    const away = (event: Event) => {
+      if (!box.current?.contains(event.target as Node)) setOpen(false)
+    }
+    document.addEventListener('pointerdown', away)
+    document.addEventListener('focusin', away)
+    return () => {
+      document.removeEventListener('pointerdown', away)
+      document.removeEventListener('focusin', away)
+    }
+  }, [open])
+  return (
+    <div
+      className="menu-box"
+      ref={box}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !open) return
+        event.stopPropagation()
+        setOpen(false)
+        box.current?.querySelector('button')?.focus()
+      }}
+    >
+      <Button tone="quiet" icon="more" label={label} aria-expanded={open} onClick={() => setOpen(!open)} />
+      {open && (
+        <ul className="menu-list">
+          {items.map((item) => (
+            <li key={item.label}>
+              <button
+                type="button"
+                className={item.bad ? 'bad' : ''}
+                onClick={() => {
+                  setOpen(false)
+                  item.run()
+                }}
+              >
+                {item.label}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
