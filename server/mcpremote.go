@@ -100,6 +100,18 @@ type remoteToolView struct {
 	Hash        string   `json:"hash" doc:"SHA-256 of all of the above."`
 	Approved    bool     `json:"approved" doc:"It may be used."`
 	Changed     bool     `json:"changed" doc:"It was approved, and is another now."`
+
+	Before *approvedTool `json:"before" doc:"What was approved of a tool that has changed, when that is known."`
+}
+
+// approvedTool is what a tool said of itself when it was approved.
+type approvedTool struct {
+	Description string   `json:"description"`
+	Schema      document `json:"schema" doc:"JSON Schema of the arguments."`
+	ReadOnly    bool     `json:"readOnly"`
+	Idempotent  bool     `json:"idempotent"`
+	Destructive bool     `json:"destructive"`
+	OpenWorld   bool     `json:"openWorld"`
 }
 
 type remoteView struct {
@@ -127,6 +139,9 @@ func viewRemote(r remote.Server) remoteView {
 		v.Tools[i] = remoteToolView{
 			Name: t.Name, Description: t.Description, Schema: document(t.Schema), ReadOnly: t.Hints.ReadOnly, Idempotent: t.Hints.Idempotent,
 			Destructive: t.Hints.Destructive, OpenWorld: t.Hints.OpenWorld, Hash: t.Hash, Approved: t.Approved, Changed: t.Changed,
+		}
+		if b := t.Before; b != nil {
+			v.Tools[i].Before = &approvedTool{b.Description, document(b.Schema), b.Hints.ReadOnly, b.Hints.Idempotent, b.Hints.Destructive, b.Hints.OpenWorld}
 		}
 	}
 	return v

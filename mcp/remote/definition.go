@@ -26,8 +26,8 @@ type Hints struct {
 	OpenWorld   bool `json:"openWorld"`   // it reaches people or systems beyond the server
 }
 
-// definition is what of a tool is pinned, beside its name.
-type definition struct {
+// Definition is what of a tool is pinned, beside its name.
+type Definition struct {
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"schema"` // of the arguments: an object, its members in the order of their names
 	Hints       Hints           `json:"hints"`
@@ -35,15 +35,15 @@ type definition struct {
 
 // define reads a tool of a server's list. One that cannot be kept, or whose
 // arguments are no object, is none.
-func define(t *sdk.Tool) (definition, bool) {
+func define(t *sdk.Tool) (Definition, bool) {
 	schema, err := json.Marshal(t.InputSchema)
 	if err != nil || len(schema) == 0 || schema[0] != '{' || !keepable(t.Name) || len(schema)+len(t.Description) > maxDefinition {
-		return definition{}, false
+		return Definition{}, false
 	}
 	if len(t.Description) > maxDescription || !utf8.ValidString(t.Description) || strings.ContainsRune(t.Description, 0) {
-		return definition{}, false
+		return Definition{}, false
 	}
-	return definition{Description: t.Description, Schema: schema, Hints: hintsOf(t.Annotations)}, true
+	return Definition{Description: t.Description, Schema: schema, Hints: hintsOf(t.Annotations)}, true
 }
 
 // hintsOf takes what a server does not say for the worst, as the protocol has
@@ -67,10 +67,10 @@ func hintsOf(a *sdk.ToolAnnotations) Hints {
 
 // hash is the SHA-256 of a tool: of its name, its description, its schema and
 // its hints.
-func (d definition) hash(name string) (string, error) {
+func (d Definition) hash(name string) (string, error) {
 	raw, err := json.Marshal(struct {
 		Name string `json:"name"`
-		definition
+		Definition
 	}{name, d})
 	if err != nil {
 		return "", fmt.Errorf("writing a tool: %w", err)

@@ -62,13 +62,15 @@ func TestChanged(t *testing.T) {
 			require.Equal(t, "pay", pay.Name)
 			require.True(t, pay.Changed)
 			require.False(t, pay.Approved)
+			require.Equal(t, &remote.Definition{Description: "Pays.", Schema: s.Tools[1].Schema, Hints: s.Tools[1].Hints}, pay.Before, "what was approved")
+			require.Nil(t, now.Tools[0].Before)
 			require.Equal(t, 1, strings.Count(f.log.String(), "a tool of a foreign server has changed"))
 			require.Contains(t, f.log.String(), "tool=pay")
 			require.NotContains(t, f.log.String(), "evil")
 
 			_, err = f.Update(t.Context(), s.ID, remote.Change{Approve: []remote.Approval{{Name: "pay", Hash: s.Tools[1].Hash}}})
 			require.ErrorIs(t, err, remote.ErrChanged, "that was another")
-			f.approve(t, s.ID)
+			require.Nil(t, f.approve(t, s.ID).Tools[1].Before)
 			_, err = f.call(t, "pay", "{}")
 			require.NoError(t, err)
 

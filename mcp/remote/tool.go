@@ -23,17 +23,21 @@ type Tool struct {
 	Hash        string // SHA-256, hexadecimal
 	Approved    bool   // it may be used
 	Changed     bool   // it was approved, and is another now
+	// Before is what was approved of a tool that has Changed. nil: that is not
+	// known, as it was approved before such was kept.
+	Before *Definition
 }
 
 type toolRow struct {
 	Server, Name               string
 	Position                   int64
 	Definition, Hash, Approved string
+	ApprovedDefinition         string `db:"approved_definition"` // "": not known
 }
 
-const toolColumns = `server, name, position, definition, hash, approved`
+const toolColumns = `server, name, position, definition, hash, approved, approved_definition`
 
-func (r toolRow) definition() (d definition) {
+func (r toolRow) definition() (d Definition) {
 	_ = json.Unmarshal([]byte(r.Definition), &d) // written by this package
 	return d
 }
@@ -42,10 +46,15 @@ func (r toolRow) usable() bool { return r.Hash != "" && r.Approved == r.Hash }
 
 func (r toolRow) view() Tool {
 	d := r.definition()
-	return Tool{
+	t := Tool{
 		Name: r.Name, Description: d.Description, Schema: d.Schema, Hints: d.Hints, Hash: r.Hash,
 		Approved: r.usable(), Changed: r.Approved != "" && !r.usable(),
 	}
+	if t.Changed && r.ApprovedDefinition != "" {
+		before := toolRow{Definition: r.ApprovedDefinition}.definition()
+		t.Before = &before
+	}
+	return t
 }
 
 // toolsOf are the tools that a server has now, in its order.
@@ -62,9 +71,9 @@ func approveTx(ctx context.Context, tx *sqlx.Tx, server string, p Approval) erro
 	var res interface{ RowsAffected() (int64, error) }
 	var err error
 	if p.Withdraw {
-		res, err = tx.ExecContext(ctx, `UPDATE mcp_remote_tool SET approved = '' WHERE server = $1 AND name = $2`, server, p.Name)
+		res, err = tx.ExecContext(ctx, `UPDATE mcp_remote_tool SET approved = '', approved_definition = '' WHERE server = $1 AND name = $2`, server, p.Name)
 	} else {
-		res, err = tx.ExecContext(ctx, `UPDATE mcp_remote_tool SET approved = hash WHERE server = $1 AND name = $2 AND hash = $3 AND hash <> ''`, server, p.Name, p.Hash)
+		res, err = tx.ExecContext(ctx, `UPDATE mcp_remote_tool SET approved = hash, approved_definition = definition WHERE server = $1 AND name = $2 AND hash = $3 AND hash <> ''`, server, p.Name, p.Hash)
 	}
 	if err != nil {
 		return fmt.Errorf("approving a tool: %w", err)
@@ -130,7 +139,7 @@ func (s *Service) keepTx(ctx context.Context, tx *sqlx.Tx, server string, listed
 		}
 		names[t.Name] = true
 		before := known[t.Name]
-		next := toolRow{Server: server, Name: t.Name, Position: int64(i), Approved: before.Approved}
+		next := toolRow{Server: server, Name: t.Name, Position: int64(i), Approved: before.Approved, ApprovedDefinition: before.ApprovedDefinition}
 		if next.Hash, err = d.hash(t.Name); err != nil {
 			return nil, err
 		}

@@ -154,7 +154,7 @@ func (a *Account) programTools(ctx context.Context, name string, p Program) ([]l
 }
 
 // tool is a tool as models have it.
-func (a *Account) tool(server, name string, d definition, private bool) llm.Tool {
+func (a *Account) tool(server, name string, d Definition, private bool) llm.Tool {
 	return llm.Tool{
 		ToolSpec: llm.ToolSpec{Name: modelName(server, name), Description: d.Description, Schema: d.Schema},
 		Origin:   server + "/" + name,

@@ -1,4 +1,5 @@
 import { type ButtonHTMLAttributes, type ReactNode, useId, useState } from 'react'
+import { Problem } from '../api/client'
 import { t } from '../text'
 import { Icon, type IconName } from './icon'
 import { toast } from './toast'
@@ -64,6 +65,13 @@ export function Failed({ error, again }: { error: Error; again?: () => void }) {
       {again && <Button onClick={again}>{t('again')}</Button>}
     </div>
   )
+}
+
+/** Refused says in a form why something was not done; what is wrong with a field stands there. */
+export function Refused({ error }: { error: Error | null }) {
+  if (!error) return null
+  if (error instanceof Problem && (error.errors.length > 0 || error.status === 401)) return null
+  return <Notice tone="bad">{error instanceof Problem && error.status === 0 ? t('offline') : error.message}</Notice>
 }
 
 /** More reads the next page of a list. */

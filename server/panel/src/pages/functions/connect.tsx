@@ -116,7 +116,7 @@ function Configuration({ token }: { token: string }) {
       <h2 id="configuration">2. {t('connect.configuration')}</h2>
       <div className="tabs">
         {clients.map((one) => (
-          <button key={one.id} type="button" aria-current={one === shown ? 'true' : undefined} onClick={() => setClient(one.id)}>
+          <button key={one.id} type="button" aria-current={one === shown ? 'page' : undefined} onClick={() => setClient(one.id)}>
             {one.name}
           </button>
         ))}

@@ -5,7 +5,7 @@ import { t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Input, Select, TextArea } from '../../ui/field'
-import { Badge, Button, Curl, Empty, Failed, Loading, More, Notice } from '../../ui/parts'
+import { Badge, Button, Curl, Empty, Failed, Loading, More, Refused } from '../../ui/parts'
 import { Uses } from './uses'
 
 export type Credential = Schemas['CredentialView']
@@ -120,7 +120,7 @@ function Make({ close }: { close: () => void }) {
   const hosts = form.hosts.split(/[\s,]+/).filter(Boolean)
   const act = useAct(
     () => got(api.POST('/aiflow/credential', { body: { name, kind, secret, ...(kind === 'basic' ? { username } : {}), ...(kind === 'header' || kind === 'query' ? { field } : {}), hosts } })),
-    { said: t('credentials.made'), then: () => client.invalidateQueries({ queryKey: ['credentials'] }).then(close) },
+    { said: t('credentials.made'), quiet: true, then: () => client.invalidateQueries({ queryKey: ['credentials'] }).then(close) },
   )
   const wrongHosts = act.problem?.errors.find((one) => /^body\.hosts/.test(one.location))?.message
   return (
@@ -132,7 +132,7 @@ function Make({ close }: { close: () => void }) {
           act.mutate(undefined)
         }}
       >
-        {act.problem && act.problem.errors.length === 0 && <Notice tone="bad">{act.problem.message}</Notice>}
+        <Refused error={act.error} />
         <Input label={t('credentials.name')} value={name} onChange={set('name')} wrong={act.wrong('name')} autoComplete="off" required />
         <Select label={t('credentials.kind')} value={kind} onChange={set('kind')} options={kinds.map((value) => ({ value, label: t(`credentials.${value}`) }))} wrong={act.wrong('kind')} />
         {kind === 'basic' && <Input label={t('credentials.username')} value={username} onChange={set('username')} wrong={act.wrong('username')} autoComplete="off" />}

@@ -15,9 +15,10 @@ import { type Descriptor, Policy } from './catalogue'
 
 type Outcome = Schemas['McpOutcome']
 
-/** schemaOf says what a function wants as a JSON Schema, what is needed first. */
+/** schemaOf says what a function wants as a JSON Schema: what is needed first, and the line before its chats. */
 export function schemaOf({ arguments: args }: Descriptor): Schema {
-  const names = Object.keys(args).sort((a, b) => Number(args[b]?.required) - Number(args[a]?.required))
+  const rank = (name: string) => (args[name]?.required ? 0 : 2) + (name === 'reference' ? 0 : 1)
+  const names = Object.keys(args).sort((a, b) => rank(a) - rank(b))
   return {
     type: 'object',
     required: names.filter((name) => args[name]?.required),

@@ -27,13 +27,13 @@ export default function Functions() {
       <PageHead title={t('functions.title')} />
       {part ? (
         <>
-          <nav className="tabs" aria-label={t('functions.title')}>
+          <div className="tabs" role="navigation" aria-label={t('functions.title')}>
             {shown.map((one) => (
               <Link key={one} href={`/functions/${one}`} aria-current={one === part ? 'page' : undefined}>
                 {t(`functions.${one}`)}
               </Link>
             ))}
-          </nav>
+          </div>
           <Shown part={part} id={id} />
         </>
       ) : (

@@ -6,7 +6,7 @@ import { number, t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Confirm, Dialog } from '../../ui/dialog'
 import { Input, Select, TextArea } from '../../ui/field'
-import { Button, Curl, Empty, Failed, Loading, More, Notice } from '../../ui/parts'
+import { Button, Curl, Empty, Failed, Loading, More, Refused } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 
 type File = Schemas['ProjectFileView']
@@ -116,6 +116,7 @@ function Add({ project, close }: { project: string; close: () => void }) {
   const [form, setForm] = useState({ name: '', text: '' })
   const act = useAct(() => got(api.POST('/aiflow/project/{projectId}/file', { params: { path: { projectId: project } }, body: form })), {
     said: t('knowledge.added'),
+    quiet: true,
     then: () => client.invalidateQueries({ queryKey: ['files', project] }).then(close),
   })
   return (
@@ -127,7 +128,7 @@ function Add({ project, close }: { project: string; close: () => void }) {
           act.mutate(undefined)
         }}
       >
-        {act.problem && !act.wrong('name') && !act.wrong('text') && <Notice tone="bad">{act.problem.errors[0]?.message ?? act.problem.message}</Notice>}
+        <Refused error={act.error} />
         <Input
           label={t('knowledge.choose')}
           type="file"

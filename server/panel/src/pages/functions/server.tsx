@@ -7,7 +7,7 @@ import { t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Check, Input } from '../../ui/field'
-import { Button, Curl, Failed, Loading, Notice } from '../../ui/parts'
+import { Button, Curl, Failed, Loading, Notice, Refused } from '../../ui/parts'
 import { useGo } from '../../ui/query-state'
 import { CredentialChoice, refresh, type Remote, State } from './servers'
 import { ToolCard } from './tool'
@@ -19,6 +19,7 @@ type Change = Schemas['RemoteChangeBody']
 function useChange(id: string, said?: string, then?: () => void) {
   return useAct((body: Change) => got(api.PATCH('/aiflow/server/{serverId}', { params: { path: { serverId: id } }, body })), {
     ...(said ? { said } : {}),
+    quiet: true,
     then: (changed) => {
       learned(changed)
       then?.()
@@ -87,7 +88,7 @@ export function Server({ id }: { id: string }) {
           )}
         </div>
         <p className="mute">{remote.tools.length > 0 ? t('servers.toolsText') : t('servers.noTools')}</p>
-        {approve.problem && <Notice tone="bad">{approve.problem.message}</Notice>}
+        <Refused error={approve.error} />
         <ul className="stack">
           {remote.tools.map((tool) => (
             <ToolCard key={tool.name} tool={tool} busy={approve.isPending} decide={(approved) => decide([tool], approved)} />
@@ -114,7 +115,7 @@ function Edit({ remote, close }: { remote: Remote; close: () => void }) {
           act.mutate(url === remote.url ? rest : { ...rest, url })
         }}
       >
-        {act.problem && act.problem.errors.length === 0 && <Notice tone="bad">{act.problem.message}</Notice>}
+        <Refused error={act.error} />
         <Input label="URL" inputMode="url" value={form.url} onChange={(event) => setForm({ ...form, url: event.target.value })} wrong={act.wrong('url')} hint={t('servers.moved')} autoComplete="off" spellCheck={false} required />
         <Input label={t('servers.name')} value={form.name} onChange={(event) => setForm({ ...form, name: event.target.value })} wrong={act.wrong('name')} hint={t('servers.nameHint')} autoComplete="off" required />
         <CredentialChoice value={form.credential} change={(credential) => setForm({ ...form, credential })} wrong={act.wrong('credential')} />

@@ -6,7 +6,7 @@ import { t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Input, Select } from '../../ui/field'
-import { Badge, Button, Curl, Empty, Failed, Loading, More, Notice } from '../../ui/parts'
+import { Badge, Button, Curl, Empty, Failed, Loading, More, Refused } from '../../ui/parts'
 import { useGo } from '../../ui/query-state'
 
 export type Remote = Schemas['RemoteView']
@@ -97,6 +97,7 @@ function Add({ close }: { close: () => void }) {
       return made
     },
     {
+      quiet: true,
       then: async ({ id }) => {
         await client.invalidateQueries({ queryKey: ['servers'] })
         close()
@@ -113,7 +114,7 @@ function Add({ close }: { close: () => void }) {
           act.mutate(undefined)
         }}
       >
-        {act.problem && act.problem.errors.length === 0 && <Notice tone="bad">{act.problem.message}</Notice>}
+        <Refused error={act.error} />
         <Input label="URL" inputMode="url" placeholder="https://shop.example.org/mcp" hint={t('servers.urlHint')} value={form.url} onChange={set('url')} wrong={act.wrong('url')} autoComplete="off" spellCheck={false} required />
         <Input label={t('servers.name')} placeholder="shop" hint={t('servers.nameHint')} value={form.name} onChange={set('name')} wrong={act.wrong('name')} autoComplete="off" required />
         <CredentialChoice value={form.credential} change={(credential) => setForm({ ...form, credential })} wrong={act.wrong('credential')} />

@@ -1,8 +1,12 @@
+import type { ReactNode } from 'react'
 import type { Schemas } from '../../api/client'
 import { t } from '../../text'
-import { Badge, Button } from '../../ui/parts'
+import { Badge, Button, Notice } from '../../ui/parts'
 
 type Tool = Schemas['RemoteToolView']
+type Said = Schemas['ApprovedTool']
+
+const json = (value: unknown) => JSON.stringify(value, null, 2)
 
 /** ToolCard shows what a foreign tool says of itself, to be approved or not. */
 export function ToolCard({ tool, busy, decide }: { tool: Tool; busy: boolean; decide: (approved: boolean) => void }) {
@@ -20,10 +24,12 @@ export function ToolCard({ tool, busy, decide }: { tool: Tool; busy: boolean; de
           <span className="hidden">{tool.name}</span>
         </Button>
       </div>
-      {tool.changed && <p>{t('servers.changedText')}</p>}
-      <p className="words" dir="auto">
-        {tool.description || <span className="mute">{t('servers.noDescription')}</span>}
-      </p>
+      {tool.changed && <Changes tool={tool} />}
+      {(tool.before?.description ?? tool.description) === tool.description && (
+        <p className="words" dir="auto">
+          {tool.description || <span className="mute">{t('servers.noDescription')}</span>}
+        </p>
+      )}
       <p className="row">
         <Hints tool={tool} />
       </p>
@@ -32,8 +38,43 @@ export function ToolCard({ tool, busy, decide }: { tool: Tool; busy: boolean; de
   )
 }
 
+/** Changes are what is another than it was when the tool was approved. */
+function Changes({ tool }: { tool: Tool }) {
+  const { before } = tool
+  if (!before) return <Notice tone="warn">{t('servers.changedUnknown')}</Notice>
+  const hints = (of: Said) => JSON.stringify([of.readOnly, of.destructive, of.idempotent, of.openWorld])
+  return (
+    <div className="stack">
+      <Notice tone="warn">{t('servers.changedText')}</Notice>
+      {before.description !== tool.description && <Both part="description" show={(of) => of.description} before={before} now={tool} />}
+      {hints(before) !== hints(tool) && <Both part="hints" show={(of) => <Hints tool={of} />} before={before} now={tool} />}
+      {json(before.schema) !== json(tool.schema) && <Both part="arguments" show={(of) => <span className="mono">{json(of.schema)}</span>} before={before} now={tool} />}
+    </div>
+  )
+}
+
+/** Both shows a part of a tool as it was and as it is. */
+function Both({ part, show, before, now }: { part: 'description' | 'hints' | 'arguments'; show: (of: Said) => ReactNode; before: Said; now: Said }) {
+  return (
+    <dl className="both" aria-label={t(`servers.${part}`)}>
+      <div>
+        <dt>{t('servers.was', { part: t(`servers.${part}`) })}</dt>
+        <dd className="words" dir="auto">
+          {show(before)}
+        </dd>
+      </div>
+      <div>
+        <dt>{t('servers.is', { part: t(`servers.${part}`) })}</dt>
+        <dd className="words now" dir="auto">
+          {show(now)}
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
 /** Hints are what its server says a tool does; nobody has checked it. */
-function Hints({ tool }: { tool: Pick<Tool, 'readOnly' | 'destructive' | 'idempotent' | 'openWorld'> }) {
+function Hints({ tool }: { tool: Said }) {
   return (
     <>
       <Badge>{t(tool.readOnly ? 'servers.readOnly' : 'servers.writes')}</Badge>
@@ -49,7 +90,7 @@ function Arguments({ schema }: { schema: unknown }) {
     <details>
       <summary>{t('servers.arguments')}</summary>
       <pre className="code" dir="auto" tabIndex={0}>
-        {JSON.stringify(schema, null, 2)}
+        {json(schema)}
       </pre>
     </details>
   )
