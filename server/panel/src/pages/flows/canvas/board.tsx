@@ -5,7 +5,7 @@ import { isRecord } from '../../../ui/schema-form/schema'
 import { connect, place } from './edit'
 import { type FlowEdge, Way } from './edge'
 import { useEditor } from './editor'
-import { edges as edgesOf, type Port, ports, title } from './flow'
+import { bodies, edges as edgesOf, frameOf, type Port, ports, title } from './flow'
 import { Frames } from './frames'
 import { type Box, type Line, lanes } from './route'
 import { Step, type StepData, type StepNode } from './node'
@@ -130,6 +130,7 @@ export const Board = memo(function Board({ offer, remove }: { offer: (dropped: D
       panOnScroll
       minZoom={0.05}
       maxZoom={1.5}
+      zoomOnDoubleClick={false}
       connectionRadius={32}
       nodeDragThreshold={2}
       ariaLabelConfig={{
@@ -257,6 +258,10 @@ function useEdges(): FlowEdge[] {
       const target = boxes.get(to) ?? { x: 0, y: 0, width: 0 }
       return { from: ends.get(id) ?? { x: 0, y: 0 }, to: { x: target.x + target.width / 2, y: target.y }, ends: [from, to] }
     })
+    for (const { loop, nodes } of bodies(flow)) {
+      const frame = frameOf(nodes.flatMap((id) => boxes.get(id) ?? []))
+      if (frame) boxes.set(`${loop}:`, { ...frame, holds: new Set(nodes) })
+    }
     const found = lanes(lines, boxes)
     const next = new Map<string, { of: string; edge: FlowEdge }>()
     all.forEach(({ id, from, output, to }, at) => {

@@ -137,6 +137,13 @@ export interface Body {
   nodes: string[]
 }
 
+/** frameOf is what stands around the nodes of a body; undefined when none of them stands anywhere. */
+export function frameOf(nodes: readonly (Place & { width: number; height: number })[]): (Place & { width: number; height: number }) | undefined {
+  if (nodes.length === 0) return undefined
+  const [x, y] = [Math.min(...nodes.map((node) => node.x)) - 20, Math.min(...nodes.map((node) => node.y)) - 22]
+  return { x, y, width: Math.max(...nodes.map((node) => node.x + node.width)) + 20 - x, height: Math.max(...nodes.map((node) => node.y + node.height)) + 20 - y }
+}
+
 /** bodies are those of all loops: what stands behind body, and is not what the loop goes on with. */
 export function bodies(flow: Flow): Body[] {
   return Object.entries(flow.nodes).flatMap(([loop, node]) => {

@@ -1,7 +1,7 @@
 import { useStore, ViewportPortal } from '@xyflow/react'
 import { memo } from 'react'
 import { t } from '../../../text'
-import { type Body, bodies, title } from './flow'
+import { type Body, bodies, frameOf, title } from './flow'
 import { Sign } from './icons'
 import { height } from './size'
 import type { Flow } from './types'
@@ -18,18 +18,19 @@ export const Frames = memo(function Frames({ flow }: { flow: Flow }) {
 })
 
 function Frame({ body, name }: { body: Body; name: string }) {
-  const edges = useStore(
-    (state) => {
-      const nodes = body.nodes.flatMap((id) => state.nodeLookup.get(id) ?? [])
-      const at = nodes.map((node) => node.internals.positionAbsolute)
-      return [Math.min(...at.map((p) => p.x)), Math.min(...at.map((p) => p.y)), Math.max(...at.map((p, i) => p.x + (nodes[i]?.width ?? 0))), Math.max(...at.map((p) => p.y + height))] as const
-    },
-    (a, b) => a.every((n, i) => n === b[i]),
+  const frame = useStore(
+    (state) =>
+      frameOf(
+        body.nodes.flatMap((id) => {
+          const node = state.nodeLookup.get(id)
+          return node ? [{ ...node.internals.positionAbsolute, width: node.width ?? 0, height }] : []
+        }),
+      ),
+    (a, b) => a?.x === b?.x && a?.y === b?.y && a?.width === b?.width && a?.height === b?.height,
   )
-  const [left, top, right, bottom] = edges
-  if (!Number.isFinite(left)) return null
+  if (!frame) return null
   return (
-    <div className="frame" style={{ left: left - 20, top: top - 22, width: right - left + 40, height: bottom - top + 42 }}>
+    <div className="frame" style={{ left: frame.x, top: frame.y, width: frame.width, height: frame.height }}>
       <span className="frame-name">
         <Sign name="loop" size={12} /> {t('canvas.repeats', { name })}
       </span>

@@ -1,7 +1,6 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { t } from '../../../text'
-import { Input } from '../../../ui/field'
-import { Check } from '../../../ui/field'
+import { Check, Input } from '../../../ui/field'
 import { Button, Notice } from '../../../ui/parts'
 import { isRecord, type Path, type Schema } from '../../../ui/schema-form/schema'
 import { SchemaForm } from '../../../ui/schema-form/form'
@@ -9,14 +8,15 @@ import { Connections } from './connections'
 import { configure, rename, setMember } from './edit'
 import { useEditor } from './editor'
 import { specialOf } from './fields'
-import { branches, title } from './flow'
-import { Sign } from './icons'
+import { branches } from './flow'
+import { Side } from './side'
 import { typeName } from './type-name'
-import type { FlowNode, NodeType } from './types'
-import { fieldOf, parted, parts, titled } from './when'
+import type { NodeType } from './types'
+import { fieldAt, parted, titled } from './when'
 
 /** Where a problem or a key leads: into a field of the node that is selected. */
 export interface Aim {
+  /** A JSON pointer into the document; '' for the first field. */
   path: string
 }
 
@@ -39,7 +39,7 @@ export function Inspector({ id, aim, close, remove, duplicate, create }: Props) 
   const schema = titled((type?.config ?? {}) as Schema)
   const { fields, rest } = useWrong(id, schema)
   useEffect(() => {
-    if (aim) focusField(box.current, aim.path)
+    if (aim) focusField(box.current, aim.path && fieldAt(schema, aim.path))
   }, [aim])
   if (!node) return null
   const config = node.config ?? {}
@@ -94,22 +94,6 @@ export function Inspector({ id, aim, close, remove, duplicate, create }: Props) 
   )
 }
 
-/** Side is what stands beside the drawing. */
-export function Side({ title, sign, group, close, box, children }: { title: string; sign: string; group?: string | undefined; close: () => void; box?: React.RefObject<HTMLElement | null>; children: ReactNode }) {
-  return (
-    <section className="side" ref={box} aria-label={title}>
-      <header className={`of-${group ?? 'flow'}`}>
-        <span className="step-sign">
-          <Sign name={sign} />
-        </span>
-        <h2 className="grow">{title}</h2>
-        <Button tone="quiet" icon="close" label={t('close')} onClick={close} />
-      </header>
-      <div className="side-body stack">{children}</div>
-    </section>
-  )
-}
-
 /** Id is what runs, tests and other nodes call a node. It is taken over when it has been typed to its end. */
 function Id({ id, taken, rename }: { id: string; taken: (id: string) => boolean; rename: (as: string) => void }) {
   const [typed, type] = useState(id)
@@ -150,14 +134,6 @@ function useWrong(id: string, schema: Schema): { fields: Map<string, string>; re
   return { fields, rest }
 }
 
-/** fieldAt is the field of the form that a pointer into the document leads to; '': none. */
-export function fieldAt(schema: Schema, pointer: string): string {
-  const [, , member, ...deeper] = parts(pointer)
-  if (member === 'config') return fieldOf(schema, deeper)
-  if (member === 'next' && deeper[0] !== undefined) return `next/${deeper[0]}`
-  return member === 'name' ? 'name' : ''
-}
-
 /** focusField gives the focus to a field, or to the one around it; '' to the first. */
 function focusField(box: HTMLElement | null, path: string) {
   for (let at = path; box; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
@@ -196,35 +172,4 @@ function renamedOutputs(type: NodeType | undefined, before: Record<string, unkno
   const differ = from.flatMap((id, at) => (id !== to[at] ? [at] : []))
   const at = differ[0]
   return differ.length === 1 && at !== undefined && !from.includes(to[at] ?? '') ? { [prefix + from[at]]: `${prefix}${to[at]}` } : {}
-}
-
-/** Several says what can be done with more than one node. */
-export function Several({ nodes, close, copy, duplicate, remove }: { nodes: [string, FlowNode | undefined][]; close: () => void; copy: () => void; duplicate: () => void; remove: () => void }) {
-  const { readOnly } = useEditor()
-  return (
-    <Side title={t('canvas.several', { n: nodes.length })} sign="plain" close={close}>
-      <ul>
-        {nodes.map(([id, node]) => (
-          <li key={id} className="clip" dir="auto">
-            {title(id, node)} <span className="small mute">{typeName(node?.type ?? '')}</span>
-          </li>
-        ))}
-      </ul>
-      <div className="row">
-        <Button icon="copy" onClick={copy}>
-          {t('copy')}
-        </Button>
-        {!readOnly && (
-          <>
-            <Button icon="plus" onClick={duplicate}>
-              {t('canvas.duplicate')}
-            </Button>
-            <Button icon="trash" tone="bad" onClick={remove}>
-              {t('canvas.delete')}
-            </Button>
-          </>
-        )}
-      </div>
-    </Side>
-  )
 }

@@ -38,3 +38,21 @@ test('an edge that leads back passes all that it leads over', () => {
   expect(lane).toBe(-14)
   expect(draw({ x: 150, y: 310 }, { x: 100, y: 0 }, lane)).toContain('V320')
 })
+
+test('an edge passes beside what a loop repeats, unless it belongs to it', () => {
+  const boxes = new Map([
+    ['a', box(0, 0)],
+    ['b', box(0, 120)],
+    ['c', box(0, 240)],
+    ['a:', { x: -20, y: 98, width: 240, height: 112, holds: new Set(['b']) }],
+  ])
+  const [into, past] = lanes(
+    [
+      { from: { x: 100, y: 70 }, to: { x: 100, y: 120 }, ends: ['a', 'b'] },
+      { from: { x: 130, y: 70 }, to: { x: 100, y: 240 }, ends: ['a', 'c'] },
+    ],
+    boxes,
+  )
+  expect(into).toBeUndefined()
+  expect(past).toBe(234)
+})

@@ -1,9 +1,11 @@
 import type { Place } from './types'
 
-/** Box is a node on its place. */
+/** Box is a node on its place, or what frames the nodes of a loop. */
 export interface Box extends Place {
   width: number
   height: number
+  /** The nodes within a frame, whose edges may cross it. */
+  holds?: ReadonlySet<string>
 }
 
 /** Line is where an edge begins and ends, and which nodes those are. */
@@ -31,7 +33,7 @@ export function lanes(lines: readonly Line[], boxes: ReadonlyMap<string, Box>): 
     const back = leadsBack(line)
     if (!back && !meets(line, boxes)) return undefined
     const [top, bottom] = back ? [line.to.y - 24, line.from.y + 20] : [line.from.y + turn, line.to.y - turn]
-    const within = [...boxes.values()].filter((box) => box.y < bottom && box.y + box.height > top)
+    const within = [...boxes.values()].filter((box) => box.y < bottom && box.y + box.height > top && !line.ends.some((id) => box.holds?.has(id)))
     const clear = (x: number) =>
       within.every((box) => x < box.x - apart + 1 || x > box.x + box.width + apart - 1) && taken.every((lane) => Math.abs(lane.x - x) >= 10 || lane.top > bottom || lane.bottom < top)
     const sides = within.flatMap((box) => [box.x - apart, box.x + box.width + apart])
@@ -59,7 +61,7 @@ function crosses(line: Line, x: number, boxes: ReadonlyMap<string, Box>): boolea
 function meets({ from, to, ends }: Line, boxes: ReadonlyMap<string, Box>): boolean {
   const bend = bendOf(from, to)
   for (const [id, box] of boxes) {
-    if (ends.includes(id) || box.y > to.y || box.y + box.height < from.y) continue
+    if (ends.includes(id) || ends.some((end) => box.holds?.has(end)) || box.y > to.y || box.y + box.height < from.y) continue
     for (let n = 1; n < 16; n++) {
       const s = n / 16
       const [a, b, c, d] = [(1 - s) ** 3, 3 * (1 - s) ** 2 * s, 3 * (1 - s) * s ** 2, s ** 3]

@@ -3,7 +3,7 @@ import { SchemaForm } from '../../../ui/schema-form/form'
 import type { Path, Schema } from '../../../ui/schema-form/schema'
 import { useEditor } from './editor'
 import { specialOf } from './fields'
-import { Side } from './inspector'
+import { Side } from './side'
 import { parts, titled } from './when'
 
 const typed: Schema = {

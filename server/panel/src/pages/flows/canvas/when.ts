@@ -113,3 +113,11 @@ export function fieldOf(schema: Schema, pointer: readonly string[]): string {
 
 /** parts are those of a JSON pointer. */
 export const parts = (pointer: string) => pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+/** fieldAt is the field of the form that a pointer into the document leads to; '': none. */
+export function fieldAt(schema: Schema, pointer: string): string {
+  const [, , member, ...deeper] = parts(pointer)
+  if (member === 'config') return fieldOf(schema, deeper)
+  if (member === 'next' && deeper[0] !== undefined) return `next/${deeper[0]}`
+  return member === 'name' ? 'name' : ''
+}

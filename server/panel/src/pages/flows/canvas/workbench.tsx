@@ -1,8 +1,7 @@
 import { useReactFlow } from '@xyflow/react'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { t } from '../../../text'
 import { Button } from '../../../ui/parts'
-import type { Schema } from '../../../ui/schema-form/schema'
 import { toast } from '../../../ui/toast'
 import { Board, type Dropped, useNodeFocus } from './board'
 import './canvas.css'
@@ -11,16 +10,19 @@ import { type Editor, EditorProvider } from './editor'
 import { ports, read } from './flow'
 import { History } from './history'
 import { Sign } from './icons'
-import { type Aim, fieldAt, Inspector, Several } from './inspector'
+import type { Aim } from './inspector'
 import { useKeys } from './keys'
 import { arrange, complete, free, gap } from './layout'
 import { useLists } from './lists'
 import { Picker, Types } from './palette'
 import { Problems } from './problems'
-import { Settings } from './settings'
+import { Several } from './side'
 import { height, nodeWidth } from './size'
 import type { CanvasProps, Document, FlowProblem, NodeType, Place } from './types'
 import { paste, read as readClip, write as writeClip } from './clipboard'
+
+const Inspector = lazy(() => import('./forms').then((forms) => ({ default: forms.Inspector })))
+const Settings = lazy(() => import('./forms').then((forms) => ({ default: forms.Settings })))
 
 /** Workbench is the drawing with all that is around it. */
 export function Workbench({ document, change, problems, marks, node, select, palette, engine, project, owner, readOnly = false, history: kept }: CanvasProps) {
@@ -152,9 +154,8 @@ export function Workbench({ document, change, problems, marks, node, select, pal
   useKeys(root, act)
 
   const openProblem = ({ nodeId, path }: FlowProblem) => {
-    const schema = (types.get(flow.nodes[nodeId]?.type ?? '')?.config ?? {}) as Schema
     choose([nodeId])
-    setAim({ path: fieldAt(schema, path) })
+    setAim({ path })
   }
   const copyOut = async () => {
     await navigator.clipboard.writeText(act.copy()).then(
@@ -196,22 +197,24 @@ export function Workbench({ document, change, problems, marks, node, select, pal
           <Problems open={openProblem} />
           {Object.keys(flow.nodes).length === 0 && <p className="canvas-empty">{t('canvas.empty')}</p>}
         </div>
-        {one && flow.nodes[one] && (
-          <Inspector
-            key={one}
-            id={one}
-            aim={aim}
-            close={() => (act.leave(), choose([]))}
-            remove={() => act.remove()}
-            duplicate={act.duplicate}
-            create={(output, near) => {
-              const { left, bottom } = near.getBoundingClientRect()
-              setPicking({ screen: { x: left - 200, y: bottom + 4 }, from: { node: one, output } })
-            }}
-          />
-        )}
-        {chosen.length > 1 && <Several nodes={chosen.map((id) => [id, flow.nodes[id]])} close={act.none} copy={() => void copyOut()} duplicate={act.duplicate} remove={() => act.remove()} />}
-        {settings && chosen.length === 0 && <Settings close={() => showSettings(false)} />}
+        <Suspense>
+          {one && flow.nodes[one] && (
+            <Inspector
+              key={one}
+              id={one}
+              aim={aim}
+              close={() => (act.leave(), choose([]))}
+              remove={() => act.remove()}
+              duplicate={act.duplicate}
+              create={(output, near) => {
+                const { left, bottom } = near.getBoundingClientRect()
+                setPicking({ screen: { x: left - 200, y: bottom + 4 }, from: { node: one, output } })
+              }}
+            />
+          )}
+          {chosen.length > 1 && <Several nodes={chosen.map((id) => [id, flow.nodes[id]])} close={act.none} copy={() => void copyOut()} duplicate={act.duplicate} remove={() => act.remove()} />}
+          {settings && chosen.length === 0 && <Settings close={() => showSettings(false)} />}
+        </Suspense>
         {picking && <Picker at={picking.screen} pick={(type) => add(type, picking.at, picking.from)} close={() => setPicking(null)} />}
       </div>
     </EditorProvider>
