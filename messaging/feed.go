@@ -96,7 +96,8 @@ type Feed struct {
 const pollFeed = time.Second
 
 // Follow returns the stream after a position; "" is now. ref 0 follows all
-// lines. It returns [ErrResync] when the position is too old.
+// lines. It returns [ErrResync] when the position is too old, or that of a database from
+// which this one was restored.
 func (a *Account) Follow(ctx context.Context, ref provider.ReferenceID, after string) (*Feed, error) {
 	f := &Feed{a: a, ref: ref, wakeup: a.s.db.Listen(ctx, feedTopic)}
 	if ref != 0 {
@@ -115,7 +116,27 @@ func (a *Account) Follow(ctx context.Context, ref provider.ReferenceID, after st
 	if f.at[2] < database.Micros(a.s.now().Add(-feedLife)) {
 		return nil, ErrResync
 	}
+	unknown, err := a.s.unknown(ctx, f.at[0])
+	switch {
+	case err != nil:
+		return nil, err
+	case unknown:
+		return nil, ErrResync
+	}
 	return f, nil
+}
+
+// unknown says whether no transaction of this database can have had a number:
+// what was restored from a backup goes on with others.
+func (s *Service) unknown(ctx context.Context, txid int64) (bool, error) {
+	if s.db.Dialect != database.Postgres {
+		return txid != 0, nil
+	}
+	var next int64
+	if err := s.db.GetContext(ctx, &next, `SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`); err != nil {
+		return false, fmt.Errorf("reading the stream: %w", err)
+	}
+	return txid >= next, nil
 }
 
 // newest is the position of now.

@@ -145,6 +145,19 @@ func TestFollowTooLate(t *testing.T) {
 	})
 }
 
+// TestFollowAfterRestore refuses a position of the database that a backup was
+// taken of: it may be ahead of all that this one will ever have.
+func TestFollowAfterRestore(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{idle: true})
+		elsewhere := base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(1<<60, 36) + ".1." + strconv.FormatInt(epoch.UnixMicro(), 36)))
+		_, err := f.acc.Follow(t.Context(), 0, elsewhere)
+		require.ErrorIs(t, err, messaging.ErrResync)
+	})
+}
+
 // TestFollowSkipsNothing writes from two nodes, with a transaction in between
 // that began first and commits last.
 func TestFollowSkipsNothing(t *testing.T) {

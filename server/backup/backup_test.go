@@ -246,7 +246,9 @@ func TestNewer(t *testing.T) {
 // are brought on afterwards.
 func TestOlder(t *testing.T) {
 	t.Parallel()
-	pairs(t, func(t *testing.T, from *sqlx.DB, to string) {
+	testkit.EachURL(t, func(t *testing.T, to string) {
+		t.Parallel()
+		from := testkit.Open(t, testkit.SQLiteURL(t))
 		older(t, from)
 		from.MustExec(`INSERT INTO webhook_event (id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body)
 			VALUES ('e', 1, 'acc', '1', 'message', 'k', '', '', '', '{}')`)

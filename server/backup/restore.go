@@ -6,16 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/database/open"
 	"github.com/trunklinehq/trunkline/messaging/media"
 )
 
@@ -74,42 +70,19 @@ type restoring struct {
 
 // check finds what speaks against a restore, before anything is changed.
 func (r *restoring) check(ctx context.Context) error {
-	known, err := knownVersions(ctx, r.opts.Migrate)
+	known, err := VersionsAfter(ctx, r.opts.Migrate)
 	if err != nil {
 		return err
 	}
-	for _, pkg := range slices.Sorted(maps.Keys(r.a.Manifest.Versions)) {
-		if have, may := r.a.Manifest.Versions[pkg], known[pkg]; have > may {
-			return fmt.Errorf("%w, %s: the tables of %s have version %d, this program knows %d", ErrNewer, r.a.Manifest.Program, pkg, have, may)
-		}
+	if _, newer := Compare(r.a.Manifest.Versions, known); len(newer) > 0 {
+		pkg := newer[0]
+		return fmt.Errorf("%w, %s: the tables of %s have version %d, this program knows %d",
+			ErrNewer, r.a.Manifest.Program, pkg, r.a.Manifest.Versions[pkg], known[pkg])
 	}
 	if err := r.empty(ctx); err != nil {
 		return err
 	}
 	return r.a.Check(ctx, r.opts.Progress)
-}
-
-// knownVersions are those that this program would bring a database to.
-func knownVersions(ctx context.Context, migrate func(context.Context, *sqlx.DB) error) (map[string]int64, error) {
-	dir, err := os.MkdirTemp("", "trunkline-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	db, err := open.Open(ctx, "sqlite://"+filepath.Join(dir, "empty.db")+"?synchronous=normal")
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close() //nolint:errcheck // nothing of it is kept
-	if err := migrate(ctx, db); err != nil {
-		return nil, err
-	}
-	d, err := database.Of(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	_, versions, err := describe(ctx, d, db)
-	return versions, err
 }
 
 // empty makes sure that the database holds nothing of ours. Tables without

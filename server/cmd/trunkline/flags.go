@@ -43,11 +43,19 @@ type flags struct {
 // commandLine is what kong parses. Each flag is also an environment variable:
 // --tls-cert is TRUNKLINE_TLS_CERT.
 type commandLine struct {
-	Flags   flags       `embed:""`
-	Serve   struct{}    `cmd:"" default:"1" help:"Run the server (the default command)."`
-	Version struct{}    `cmd:"" help:"Print the version."`
-	Pair    pairCommand `cmd:"" help:"Link a line of WhatsApp Web to a phone: show its QR code here."`
+	Flags   flags          `embed:""`
+	Serve   serveCommand   `cmd:"" default:"1" help:"Run the server (the default command)."`
+	Version versionCommand `cmd:"" help:"Print the version, and what the program was built of."`
+	Backup  backupCommand  `cmd:"" help:"Write everything that the server keeps into one file, while it runs."`
+	Restore restoreCommand `cmd:"" help:"Put a backup into an empty database, of either kind."`
+	Pair    pairCommand    `cmd:"" help:"Link a line of WhatsApp Web to a phone: show its QR code here."`
 	User    struct {
-		Reset resetCommand `cmd:"" help:"Print a link by which a user may set a new password, once and within 30 minutes."`
-	} `cmd:"" help:"Help a user."`
+		List     listCommand     `cmd:"" help:"List the users of all accounts."`
+		Create   createCommand   `cmd:"" help:"Create a user, in an account of his own or in another's."`
+		Password passwordCommand `cmd:"" help:"Give a user another password, and end his sessions and tokens."`
+		Disable  disableCommand  `cmd:"" help:"Keep a user, his sessions and his tokens out."`
+		Enable   enableCommand   `cmd:"" help:"Let a disabled user in again."`
+		Reset    resetCommand    `cmd:"" help:"Print a link by which a user may set a new password, once and within 30 minutes."`
+	} `cmd:"" help:"Help users, with nothing but the database."`
+	Completion completionCommand `cmd:"" help:"Print the completion of a shell."`
 }

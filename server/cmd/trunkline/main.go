@@ -34,25 +34,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends at once
-	cmd, line, code, done := parse(args, stdout, stderr)
-	if done {
+	cmd, f, code := parse(args, stdout, stderr)
+	if cmd == nil {
 		return code
 	}
-	var err error
-	switch cmd {
-	case "version":
-		_, _ = fmt.Fprintln(stdout, programVersion())
-	case "user":
-		err = line.User.Reset.run(ctx, line.Flags, stdout)
-	case "pair":
-		err = line.Pair.run(ctx, os.Stdin, stdout)
-	default:
-		err = serve(ctx, line.Flags, stdout, stderr)
-	}
+	err := cmd.run(ctx, f, streams{os.Stdin, stdout, stderr})
 	var wrong *settingError
 	switch {
 	case err == nil:
 		return 0
+	case errors.Is(err, errSaid):
+		return exitFailed
 	case errors.As(err, &wrong):
 		_, _ = fmt.Fprintln(stderr, "trunkline:", oneLine(wrong.Error()))
 		return exitSetting
@@ -61,26 +53,43 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// parse reads the command line; done says that nothing is left to do, as after
-// --help.
-func parse(args []string, stdout, stderr io.Writer) (cmd string, line commandLine, code int, done bool) {
+// subcommand is what the command line asks for.
+type subcommand interface {
+	run(ctx context.Context, f flags, to streams) error
+}
+
+// streams are those of the process.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// errSaid ends the program with exit code 1: why has been said.
+var errSaid = errors.New("said")
+
+// parse reads the command line; without a command nothing is left to do, as
+// after --help.
+func parse(args []string, stdout, stderr io.Writer) (cmd subcommand, f flags, code int) {
 	unsetEmpty()
-	parser, err := kong.New(&line,
-		kong.Name("trunkline"), kong.Description("Chat lines connected to code, webhooks, bots and AI agents."),
-		kong.DefaultEnvars("TRUNKLINE"), kong.Writers(stdout, stderr),
-		kong.Exit(func(c int) { code, done = c, true }))
-	if err != nil {
-		panic(err) // the flags themselves are wrong
-	}
+	var line commandLine
+	done := false
+	parser := parserOf(&line, kong.Writers(stdout, stderr), kong.Exit(func(c int) { code, done = c, true }))
 	kctx, err := parser.Parse(args)
 	if done {
-		return "", line, code, true
+		return nil, f, code
 	}
 	if err != nil {
 		_, _ = fmt.Fprintln(stderr, "trunkline:", oneLine(err.Error()))
-		return "", line, exitSetting, true
+		return nil, f, exitSetting
 	}
-	return strings.Fields(kctx.Command())[0], line, 0, false
+	return kctx.Selected().Target.Addr().Interface().(subcommand), line.Flags, 0
+}
+
+// parserOf knows all commands and flags.
+func parserOf(line *commandLine, more ...kong.Option) *kong.Kong {
+	return kong.Must(line, append(more, // panics when the flags themselves are wrong
+		kong.Name("trunkline"), kong.Description("Chat lines connected to code, webhooks, bots and AI agents."),
+		kong.DefaultEnvars("TRUNKLINE"))...)
 }
 
 // unsetEmpty makes an empty variable the same as none, as a compose file

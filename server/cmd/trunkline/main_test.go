@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -183,9 +185,9 @@ func TestDrain(t *testing.T) {
 	require.Eventually(t, func() bool { // the request is in hand once a later one was answered
 		status, _ := get(t, base+"/probe", "")
 		return status == 200
-	}, 5*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
-	require.Eventually(t, func() bool { return strings.Contains(p.stderr.String(), "draining") }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(p.stderr.String(), "draining") }, time.Minute, 10*time.Millisecond)
 	_, err = io.WriteString(c, account[10:])
 	require.NoError(t, err)
 	line, err := bufio.NewReader(c).ReadString('\n')
@@ -302,17 +304,18 @@ func TestMetricsAddr(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	for _, arg := range []string{"version", "--help"} {
-		p := command(t, nil, arg)
-		out, err := p.Output()
-		require.NoError(t, err)
-		require.NotEmpty(t, out)
-		if arg == "--help" {
-			require.Contains(t, string(out), "TRUNKLINE_TLS_CERT")
-			continue
-		}
-		require.Equal(t, 1, bytes.Count(out, []byte("\n")))
-	}
+	code, help, _ := output(t, nil, "--help")
+	require.Zero(t, code)
+	require.Contains(t, help, "TRUNKLINE_TLS_CERT")
+	code, short, _ := output(t, nil, "version", "--short")
+	require.Zero(t, code)
+	require.Equal(t, programVersion()+"\n", short)
+	_, long, _ := output(t, nil, "version")
+	require.Regexp(t, `(?s)^trunkline \S+\nmodule    github.com/trunklinehq/trunkline\n.*go        go1\.\S+\nplatform  \w+/\w+\n$`, long)
+	require.Equal(t, "module    m\ncommit    abc (2026-01-02, changed)\ngo        "+runtime.Version()+"\nplatform  "+runtime.GOOS+"/"+runtime.GOARCH+"\n",
+		buildLines(&debug.BuildInfo{Main: debug.Module{Path: "m"}, Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-01-02"}, {Key: "vcs.modified", Value: "true"},
+		}}, true))
 }
 
 // BenchmarkSecondStart starts on a folder that has been used, until it is ready.

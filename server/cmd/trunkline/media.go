@@ -10,7 +10,7 @@ import (
 )
 
 // openMedia opens where files are kept.
-func openMedia(ctx context.Context, set settings, home *folder) (media.Store, error) {
+func openMedia(ctx context.Context, set settings) (media.Store, error) {
 	if strings.HasPrefix(set.Media, "s3://") {
 		ctx, cancel := context.WithTimeout(ctx, openTimeout)
 		defer cancel()
@@ -20,7 +20,7 @@ func openMedia(ctx context.Context, set settings, home *folder) (media.Store, er
 		}
 		return bucket, nil
 	}
-	path := or(set.Media, filepath.Join(home.path, "media"))
+	path := or(set.Media, filepath.Join(set.Data, "media"))
 	f, err := media.OpenFolder(path)
 	if err != nil {
 		return nil, &settingError{"--media", "the folder cannot be used: " + cause(err)}

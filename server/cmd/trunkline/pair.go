@@ -36,13 +36,13 @@ type pairCommand struct {
 }
 
 // run shows codes until the line is connected.
-func (p pairCommand) run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+func (p pairCommand) run(ctx context.Context, _ flags, to streams) error {
 	c := &checker{}
 	api := client{base: strings.TrimRight(c.webURL("server", p.Server), "/"), token: c.secret("token", p.Token)}
 	if c.err != nil {
 		return c.err
 	}
-	if err := p.logIn(ctx, &api, stdin); err != nil {
+	if err := p.logIn(ctx, &api, to.in); err != nil {
 		return err
 	}
 	ask := map[string]any{"reference": p.Reference, "method": "qr"}
@@ -53,7 +53,7 @@ func (p pairCommand) run(ctx context.Context, stdin io.Reader, stdout io.Writer)
 	if err := api.call(ctx, http.MethodPost, "/reference/session/start", ask, &s); err != nil {
 		return err
 	}
-	screen := newScreen(stdout)
+	screen := newScreen(to.out)
 	tick := time.NewTicker(pairPoll)
 	defer tick.Stop()
 	for {

@@ -20,14 +20,17 @@ import (
 	"github.com/trunklinehq/trunkline/sqldb"
 )
 
-// serve runs the server until ctx ends. What the user can put right is a
+// serveCommand runs the server.
+type serveCommand struct{}
+
+// run runs the server until ctx ends. What the user can put right is a
 // [settingError].
-func serve(ctx context.Context, f flags, stdout, stderr io.Writer) error {
+func (serveCommand) run(ctx context.Context, f flags, to streams) error {
 	set, err := f.settings()
 	if err != nil {
 		return err
 	}
-	log := logger(set, stderr)
+	log := logger(set, to.err)
 	listeners, err := listen(ctx, &set, log)
 	if err != nil {
 		return err
@@ -53,7 +56,7 @@ func serve(ctx context.Context, f flags, stdout, stderr io.Writer) error {
 	}
 	warn(ctx, set, listeners.Main.Addr(), log)
 	listeners.Ready = func() {
-		_, _ = fmt.Fprintf(stdout, "Trunkline is ready: panel %[1]s/panel/, API docs %[1]s/swagger\n", set.BaseURL)
+		_, _ = fmt.Fprintf(to.out, "Trunkline is ready: panel %[1]s/panel/, API docs %[1]s/swagger\n", set.BaseURL)
 	}
 	return s.Serve(ctx, listeners)
 }
@@ -176,7 +179,7 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log
 		}
 		cfg.Secrets = []server.Secret{own}
 	}
-	store, err := openMedia(ctx, set, home)
+	store, err := openMedia(ctx, set)
 	if err != nil {
 		return nil, err
 	}
@@ -219,11 +222,4 @@ func warn(ctx context.Context, set settings, addr net.Addr, log *slog.Logger) {
 func isLoopback(addr net.Addr) bool {
 	ap, err := netip.ParseAddrPort(addr.String())
 	return err == nil && ap.Addr().Unmap().IsLoopback()
-}
-
-func programVersion() string {
-	if version != "" {
-		return version
-	}
-	return server.BuildVersion()
 }

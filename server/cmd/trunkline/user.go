@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// listCommand lists users.
+type listCommand struct {
+	JSON bool `name:"json" help:"A JSON array instead of a table."`
+}
+
+// listed is a user as the list shows him.
+type listed struct {
+	ID          string            `json:"id"`
+	Account     string            `json:"accountId"`
+	Email       string            `json:"email"`
+	Name        string            `json:"name"`
+	Permissions []auth.Permission `json:"permissions"`
+	Disabled    bool              `json:"disabled"`
+	CreatedAt   time.Time         `json:"createdAt"`
+}
+
+func (c listCommand) run(ctx context.Context, f flags, to streams) error {
+	return operate(ctx, f, func(o *auth.Operator) error {
+		users, err := o.Users(ctx)
+		if err != nil {
+			return err
+		}
+		out := make([]listed, len(users))
+		for i, u := range users {
+			out[i] = listed{u.ID, u.AccountID, u.Email, u.Name, u.Permissions, u.Disabled, u.CreatedAt}
+		}
+		if c.JSON {
+			enc := json.NewEncoder(to.out)
+			enc.SetIndent("", "  ")
+			return enc.Encode(out)
+		}
+		w := tabwriter.NewWriter(to.out, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(w, "E-MAIL\tNAME\tACCOUNT\tPERMISSIONS\tCREATED\t") // Flush reports what fails
+		for _, u := range out {
+			rights, state := fmt.Sprintf("%d of %d", len(u.Permissions), len(auth.AllPermissions())), ""
+			if u.Disabled {
+				state = "disabled"
+			}
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", u.Email, u.Name, u.Account, rights, u.CreatedAt.Format(time.DateOnly), state)
+		}
+		return w.Flush()
+	})
+}
+
+// createCommand creates a user.
+type createCommand struct {
+	Email       string `arg:"" name:"e-mail" help:"The user's e-mail."`
+	Name        string `placeholder:"NAME" help:"The user's name (default: what stands before the @)."`
+	Account     string `placeholder:"ID" help:"The account that he joins, as user list shows it (default: one of his own)."`
+	Permissions string `placeholder:"NAME,…" help:"What he may (default: everything)."`
+}
+
+func (c createCommand) run(ctx context.Context, f flags, to streams) error {
+	return operate(ctx, f, func(o *auth.Operator) error {
+		password, err := newPassword(to)
+		if err != nil {
+			return err
+		}
+		name, _, _ := strings.Cut(c.Email, "@")
+		var rights []auth.Permission
+		for _, p := range list(c.Permissions) {
+			rights = append(rights, auth.Permission(p))
+		}
+		u, err := o.Create(ctx, c.Account, auth.NewUser{Email: c.Email, Name: or(c.Name, name), Password: password}, rights)
+		if errors.Is(err, auth.ErrNotFound) {
+			return &settingError{"--account", "there is no such account"}
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(to.out, "Created %s in account %s\n", u.Email, u.AccountID)
+		}
+		return err
+	})
+}
+
+// passwordCommand sets a password.
+type passwordCommand struct {
+	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
+}
+
+func (c passwordCommand) run(ctx context.Context, f flags, to streams) error {
+	return operate(ctx, f, func(o *auth.Operator) error {
+		password, err := newPassword(to)
+		if err != nil {
+			return err
+		}
+		return o.SetPassword(ctx, c.Email, password)
+	})
+}
+
+// disableCommand keeps a user out.
+type disableCommand struct {
+	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
+}
+
+func (c disableCommand) run(ctx context.Context, f flags, _ streams) error {
+	return operate(ctx, f, func(o *auth.Operator) error { return o.SetDisabled(ctx, c.Email, true) })
+}
+
+// enableCommand lets a user in again.
+type enableCommand struct {
+	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
+}
+
+func (c enableCommand) run(ctx context.Context, f flags, _ streams) error {
+	return operate(ctx, f, func(o *auth.Operator) error { return o.SetDisabled(ctx, c.Email, false) })
+}
+
+// operate runs fn on the users of a server, which may run meanwhile.
+func operate(ctx context.Context, f flags, fn func(*auth.Operator) error) error {
+	set, err := f.settings()
+	if err != nil {
+		return err
+	}
+	db, err := openCurrent(ctx, set)
+	if err != nil {
+		return err
+	}
+	defer closeSoon(db)
+	o, err := auth.NewOperator(ctx, db)
+	if err != nil {
+		return err
+	}
+	return refusedUser(fn(o))
+}
+
+// refusedUser says what the operator can put right.
+func refusedUser(err error) error {
+	var bad *auth.Invalid
+	switch {
+	case errors.As(err, &bad) && bad.Field == "email":
+		return &settingError{"E-MAIL", bad.Message}
+	case errors.As(err, &bad) && bad.Field == "password":
+		return &settingError{"the password", bad.Message}
+	case errors.As(err, &bad):
+		return &settingError{"--" + bad.Field, bad.Message}
+	case errors.Is(err, auth.ErrNotFound):
+		return errors.New("there is no user with this e-mail")
+	case errors.Is(err, auth.ErrEmailTaken):
+		return &settingError{"E-MAIL", "another user has it"}
+	}
+	return err
+}
+
+// newPassword asks for a password, twice and unseen on a terminal; else it is
+// the first line of standard input. It is never an argument, which others see.
+func newPassword(to streams) (string, error) {
+	file, ok := to.in.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		line, err := bufio.NewReader(to.in).ReadString('\n')
+		if line = strings.TrimRight(line, "\r\n"); line == "" {
+			return "", &settingError{"the password", "must be the first line of standard input: " + cause(cmp.Or(err, io.EOF))}
+		}
+		return line, nil
+	}
+	var typed [2]string
+	for i, prompt := range []string{"New password: ", "Again: "} {
+		_, _ = fmt.Fprint(to.err, prompt)
+		b, err := term.ReadPassword(int(file.Fd()))
+		_, _ = fmt.Fprintln(to.err)
+		if err != nil {
+			return "", fmt.Errorf("reading the password: %w", err)
+		}
+		typed[i] = string(b)
+	}
+	if typed[0] != typed[1] {
+		return "", &settingError{"the password", "was typed in two ways"}
+	}
+	return typed[0], nil
+}
