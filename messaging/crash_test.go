@@ -76,7 +76,7 @@ func TestPendingSendsSurviveARestart(t *testing.T) {
 				t.Parallel()
 				first := setup(t, db, config{})
 				ref := first.openChat(t, kind)
-				first.net.fail(&provider.Temporary{Err: errors.New("down"), After: 100 * time.Millisecond})
+				first.net.fail(&provider.Temporary{Err: errors.New("down"), After: 2 * time.Second})
 				m := first.send(t, say(ref, "one"))
 				require.Equal(t, "PENDING", m.Status)
 				first.stop()

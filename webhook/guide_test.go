@@ -133,7 +133,8 @@ type guest struct {
 func startGuest(t *testing.T, command func(*testing.T, string) *exec.Cmd, block, secret string) *guest {
 	t.Helper()
 	require.Equal(t, 1, strings.Count(block, "4000"))
-	port := freePort(t)
+	_, port, err := net.SplitHostPort(testkit.FreeAddress(t))
+	require.NoError(t, err)
 	cmd := command(t, strings.Replace(block, "4000", port, 1))
 	cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+secret)
 	var stderr bytes.Buffer
@@ -156,14 +157,6 @@ func startGuest(t *testing.T, command func(*testing.T, string) *exec.Cmd, block,
 		return err == nil
 	})
 	return &guest{"http://127.0.0.1:" + port + "/", bufio.NewScanner(pipe)}
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, ln.Close())
-	return strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
 }
 
 // prints requires the next line of the receiver, so that nothing else was

@@ -118,7 +118,7 @@ func TestAnswerTakesTooLong(t *testing.T) {
 
 		f.model.Add(llmtest.Step{Response: llmtest.Say("late").Response, Wait: time.Minute})
 		f.other.Add(llmtest.Say("in time"))
-		ctx, cancel = context.WithTimeout(t.Context(), 3*time.Second)
+		ctx, cancel = context.WithTimeout(t.Context(), 9*time.Second)
 		defer cancel()
 		r, err := f.Answer(ctx, f.request(flow.ModelRequest{Input: "Hello", FallbackModel: "other/m"}))
 		require.NoError(t, err)

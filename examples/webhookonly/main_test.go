@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -30,7 +31,7 @@ func TestKill(t *testing.T) {
 	bin := filepath.Join(dir, "webhookonly")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	addr := freeAddr(t)
+	addr := testkit.FreeAddress(t)
 	args := []string{"-db", "sqlite://" + filepath.Join(dir, "orders.db"), "-url", "http://" + addr + "/orders"}
 
 	p := start(t, bin, args...)
@@ -159,13 +160,4 @@ func (r *receiver) next(t *testing.T) delivery {
 		require.Fail(t, "nothing was delivered")
 		return delivery{}
 	}
-}
-
-// freeAddr is an address that nobody listens on.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, ln.Close())
-	return ln.Addr().String()
 }

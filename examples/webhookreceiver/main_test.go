@@ -75,7 +75,7 @@ type program struct {
 
 func start(t *testing.T, bin string, args ...string) *program {
 	t.Helper()
-	addr := freeAddr(t)
+	addr := testkit.FreeAddress(t)
 	cmd := exec.CommandContext(t.Context(), bin, append(args, "-addr", addr)...)
 	cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+secret)
 	cmd.Stderr = t.Output()
@@ -93,7 +93,7 @@ func start(t *testing.T, bin string, args ...string) *program {
 			_ = c.Close()
 		}
 		return err == nil
-	}, 30*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	return &program{addr, bufio.NewScanner(pipe), stop}
 }
 
@@ -101,15 +101,6 @@ func (p *program) prints(t *testing.T, want string) {
 	t.Helper()
 	require.True(t, p.out.Scan())
 	require.Equal(t, want, p.out.Text())
-}
-
-// freeAddr is an address that nobody listens on.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, ln.Close())
-	return ln.Addr().String()
 }
 
 // deliver publishes bodies to a dispatcher of their own, until they are
@@ -132,7 +123,7 @@ func deliver(t *testing.T, url string, bodies ...string) {
 	require.Eventually(t, func() bool {
 		log, _, err := acc.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: "shop", State: "delivered"})
 		return err == nil && len(log) == len(bodies)
-	}, 30*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	cancel()
 	require.NoError(t, <-done)
 }

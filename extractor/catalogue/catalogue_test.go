@@ -174,7 +174,7 @@ func TestScopes(t *testing.T) {
 		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteReferenceTx(t.Context(), tx, 2) }))
 		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteBotTx(t.Context(), tx, "b1") }))
 		require.Equal(t, map[int64]catalogue.Reads{1: line, 2: {}, 3: {}, 4: {}}, read())
-		require.Eventually(t, func() bool { return valuesOf(t, a, said("x")) == `{"line":"x"}` }, 5*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return valuesOf(t, a, said("x")) == `{"line":"x"}` }, patience, 50*time.Millisecond)
 	})
 }
 
@@ -200,7 +200,7 @@ func TestEveryNodeSeesChanges(t *testing.T) {
 		require.Equal(t, "{}", valuesOf(t, b, said("x")))
 		e := made(t, a, catalogue.Regex, `{"pattern": "x"}`)
 		on := func(text, want string) {
-			require.Eventually(t, func() bool { return valuesOf(t, b, said(text)) == want }, 5*time.Second, 50*time.Millisecond)
+			require.Eventually(t, func() bool { return valuesOf(t, b, said(text)) == want }, patience, 50*time.Millisecond)
 		}
 		on("x", `{"match":"x"}`)
 		_, err := a.Update(t.Context(), e.ID, catalogue.Change{Enabled: new(false)})

@@ -23,7 +23,7 @@ func woken(t *testing.T, ch <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-ch:
-	case <-time.After(10 * time.Second):
+	case <-time.After(40 * time.Second):
 		require.FailNow(t, "no wake-up")
 	}
 }
@@ -54,7 +54,7 @@ func TestWake(t *testing.T) {
 			}
 			d.Wake("a")
 			return len(a) == 0
-		}, 10*time.Second, time.Millisecond, "nobody listens any more")
+		}, 40*time.Second, time.Millisecond, "nobody listens any more")
 	})
 }
 
@@ -69,7 +69,7 @@ func heard(t *testing.T, from *database.DB, topic string, ch <-chan struct{}) {
 		case <-time.After(50 * time.Millisecond):
 			return false
 		}
-	}, 10*time.Second, time.Millisecond)
+	}, 40*time.Second, time.Millisecond)
 }
 
 // TestWakeOtherNode wakes another handle on the same server, also after a

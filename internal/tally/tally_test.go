@@ -130,7 +130,7 @@ func TestRunEnds(t *testing.T) {
 	require.Eventually(t, func() bool {
 		var n int
 		return f.db.GetContext(t.Context(), &n, `SELECT count(*) FROM tally_day`) == nil && n == 1
-	}, 10*time.Second, 5*time.Millisecond)
+	}, 40*time.Second, 5*time.Millisecond)
 	stop()
 	require.NoError(t, <-done)
 }

@@ -79,7 +79,7 @@ func TestServerDiesWithTheTest(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(filepath.Clean(dir))
 		return os.IsNotExist(err)
-	}, 20*time.Second, 10*time.Millisecond)
+	}, 40*time.Second, 10*time.Millisecond)
 	t.Log("gone after", time.Since(before))
 }
 

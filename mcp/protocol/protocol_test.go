@@ -216,7 +216,7 @@ func TestProgress(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(got) == 4
-	}, 10*time.Second, time.Millisecond)
+	}, 40*time.Second, time.Millisecond)
 	require.Equal(t, []float64{1, 2, 3, 4}, got)
 }
 

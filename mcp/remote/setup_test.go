@@ -19,7 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/remote"
 )
 
-const patient = 20 * time.Second // longest wait of a test
+const patient = 40 * time.Second // longest wait of a test
 
 // fixture is a service under test, and one of its accounts.
 type fixture struct {

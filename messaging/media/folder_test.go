@@ -90,7 +90,7 @@ func TestRunSweeps(t *testing.T) {
 	past := time.Now().Add(-2 * time.Hour)
 	require.NoError(t, os.Chtimes(old, past, past))
 	run(t, newLibrary(t, folder))
-	require.Eventually(t, func() bool { return len(files(t, path)) == 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(files(t, path)) == 0 }, 40*time.Second, time.Millisecond)
 }
 
 // A store that leaves nothing behind needs no sweep.

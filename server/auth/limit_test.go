@@ -144,7 +144,7 @@ func TestRunPurges(t *testing.T) {
 		require.Eventually(t, func() bool {
 			var n int
 			return f.db.Get(&n, `SELECT count(*) FROM auth_limit`) == nil && n == 0
-		}, 10*time.Second, time.Millisecond)
+		}, eventually, time.Millisecond)
 		stop()
 		require.NoError(t, <-done)
 	})

@@ -324,7 +324,7 @@ func TestForgets(t *testing.T) {
 			done := make(chan error, 1)
 			s := f.node(t)
 			go func() { done <- s.Run(ctx) }()
-			require.Eventually(t, func() bool { return f.rows(t, "billing_event") == events && f.rows(t, "billing_dead") == dead }, 10*time.Second, 5*time.Millisecond)
+			require.Eventually(t, func() bool { return f.rows(t, "billing_event") == events && f.rows(t, "billing_dead") == dead }, 40*time.Second, 5*time.Millisecond)
 			stop()
 			require.NoError(t, <-done)
 		}

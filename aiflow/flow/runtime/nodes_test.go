@@ -20,7 +20,7 @@ const (
 	// takenUp is the promise: what a dead node had in hand is taken up within it.
 	takenUp = 15 * time.Second
 	// atWork is how long the work itself may take on a busy machine.
-	atWork = 15 * time.Second
+	atWork = 45 * time.Second
 )
 
 // TestNodeDies has two nodes share 5,000 runs that wait for replies or timers,

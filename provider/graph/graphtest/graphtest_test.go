@@ -244,7 +244,7 @@ func TestCallbacks(t *testing.T) {
 
 	out := strings.Replace(message, `"type"`, `"biz_opaque_callback_data":"own-1","type"`, 1)
 	require.NoError(t, client.As("token-a").Post(t.Context(), line.PhoneNumberID+"/messages", json.RawMessage(out), nil))
-	require.Eventually(t, func() bool { return len(c.got()) == 4 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(c.got()) == 4 }, 40*time.Second, time.Millisecond)
 	for i, status := range []string{"sent", "delivered", "read"} {
 		require.Contains(t, c.got()[1+i], `"status":"`+status+`"`)
 		require.Contains(t, c.got()[1+i], `"biz_opaque_callback_data":"own-1"`)

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"net"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -43,13 +42,13 @@ func TestReadme(t *testing.T) {
 	require.Regexp(t, `"status":"(SENDING|DELIVERED)"`, answered)
 	again := regexp.MustCompile(`(?m)^api .*/echo\b.*$`).FindString(local(blocks["first-message"]))
 	for !strings.Contains(echo, "Are you open today?") { // a busy machine has not delivered it yet
-		require.Less(t, time.Since(begin), time.Minute, "the webhook received the contact's message: %s", echo)
+		require.Less(t, time.Since(begin), 3*time.Minute, "the webhook received the contact's message: %s", echo)
 		echo = sh.run(t, again)[0]
 	}
 	require.Contains(t, phone, `"text":"Until nine."`)
 	require.Contains(t, phone, `"text":"Are you open today?"`)
 
-	addr := freeAddr(t)
+	addr := testkit.FreeAddress(t)
 	own := replace(t, "go run ./examples/webhookreceiver", binary(t, "webhookreceiver")+" -addr "+addr+" -db sqlite://"+t.TempDir()+"/received.db")(local(blocks["own-receiver"]))
 	sh.send(t, replace(t, "127.0.0.1:4000", addr)(own))
 	require.Contains(t, sh.line(t), addr, "the endpoint")
@@ -58,7 +57,7 @@ func TestReadme(t *testing.T) {
 		heard += sh.line(t) + "\n"
 	}
 	require.Regexp(t, `(?s)status 1: .*"status":"READ".*message 2: .*"text":"And tomorrow\?"`, heard, "who writes has read the answer")
-	require.Less(t, time.Since(begin), 2*time.Minute)
+	t.Logf("promise: %s: from the start to the answer of a receiver of one's own in %.1f s", t.Name(), time.Since(begin).Seconds())
 	n.terminate(t)
 }
 
@@ -70,14 +69,6 @@ func replace(t *testing.T, from, to string) func(string) string {
 		require.Contains(t, s, from)
 		return strings.ReplaceAll(s, from, to)
 	}
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, ln.Close())
-	return ln.Addr().String()
 }
 
 // shell is a bash into which lines are pasted.

@@ -120,7 +120,7 @@ func TestResetMail(t *testing.T) {
 		require.Equal(t, 202, status)
 		require.Equal(t, map[string]any{"success": true}, answer)
 	}
-	require.Eventually(t, func() bool { return len(m.Delivered(t)) > 0 }, 30*time.Second, 10*time.Millisecond, p.stderr)
+	require.Eventually(t, func() bool { return len(m.Delivered(t)) > 0 }, time.Minute, 10*time.Millisecond, p.stderr)
 	got := m.Delivered(t)[0]
 	require.Equal(t, "ana@example.org", got.Get("X-RcptTo"))
 	require.Equal(t, "trunkline@localhost", got.Get("X-MailFrom"))
