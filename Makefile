@@ -34,7 +34,7 @@ walk:
 build:
 	$(call step,build)
 	go build ./...
-	go build -o bin/ ./server/cmd/... ./server/panel/walk/phones
+	go build -o bin/ ./server/cmd/... ./server/panel/walk/...
 
 vet:
 	$(call step,vet)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Says how much of the panel a browser loads, compressed, and fails above the
 # budget: 110 KB for the first page, 75 more for the editor, 15 for any other
-# page, 220 in all.
+# page, 220 in all. Its argument is another folder of built files.
 set -euo pipefail
-cd "$(dirname "$0")/../server/panel/dist"
+cd "${1:-$(dirname "$0")/../server/panel/dist}"
 
 zipped() { cat "$@" | gzip -9 | wc -c; }
 

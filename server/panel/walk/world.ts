@@ -13,7 +13,7 @@ const pictures = process.env.PANEL_PICTURES ?? join(import.meta.dirname, '../../
 export class Server {
   url = ''
   private child: ChildProcess | undefined
-  private readonly data = mkdtempSync(join(tmpdir(), 'panel-'))
+  readonly data = mkdtempSync(join(tmpdir(), 'panel-'))
   private readonly flags: string[]
   private readonly environ: Record<string, string>
 

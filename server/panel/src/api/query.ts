@@ -1,4 +1,5 @@
 import { type InfiniteData, QueryClient, useInfiniteQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { Problem } from './client'
 
 /** client keeps what was read. What fails for now is asked again; what is refused is not. */
@@ -27,7 +28,8 @@ export function usePages<T>(key: readonly unknown[], read: (cursor: string | und
     getNextPageParam: (last) => last.next ?? undefined,
     enabled,
   })
-  return { ...query, items: query.data?.pages.flatMap((page) => page.items) ?? [] }
+  const items = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data])
+  return { ...query, items }
 }
 
 /**

@@ -25,7 +25,10 @@ const overscan = 400
 export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd, nearStart, nearEnd }: Options<T>) {
   const box = useRef<HTMLDivElement>(null)
   const heights = useRef(new Map<string, number>())
+  // What is known of the box. It is noted as it changes and never asked of the
+  // page while that is being drawn: the browser would have to lay it out then.
   const [view, setView] = useState({ top: 0, height: 800 })
+  const top = useRef(0)
   const [measured, setMeasured] = useState(0)
   const anchor = useRef<{ id: string; delta: number } | 'end'>(fromEnd ? 'end' : { id: '', delta: 0 })
 
@@ -42,32 +45,31 @@ export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd
   const last = Math.min(items.length, upper(offsets, view.top + view.height + overscan))
 
   /** remember notes which row is at the top, and how far into it. */
-  const remember = useCallback(() => {
-    const element = box.current
-    if (!element) return
-    const { scrollTop, clientHeight, scrollHeight } = element
-    if (fromEnd && scrollTop + clientHeight >= scrollHeight - 8) {
+  const remember = (at: number, height: number) => {
+    if (fromEnd && at + height >= total - 8) {
       anchor.current = 'end'
       return
     }
-    const at = Math.max(0, upper(offsets, scrollTop) - 1)
-    const item = items[at]
-    if (item) anchor.current = { id: id(item), delta: scrollTop - (offsets[at] ?? 0) }
-  }, [offsets, items, fromEnd])
+    const row = Math.max(0, upper(offsets, at) - 1)
+    const item = items[row]
+    if (item) anchor.current = { id: id(item), delta: at - (offsets[row] ?? 0) }
+  }
 
   useLayoutEffect(() => {
-    const element = box.current
-    if (!element) return
     const at = anchor.current
+    let wanted = top.current
     if (at === 'end') {
-      element.scrollTop = total
-    } else if (at.id && element.scrollTop > 0) {
+      wanted = Math.max(0, total - view.height)
+    } else if (at.id && top.current > 0) {
       const found = items.findIndex((item) => id(item) === at.id)
-      const wanted = (offsets[found] ?? 0) + at.delta
-      if (found >= 0 && Math.abs(element.scrollTop - wanted) > 1) element.scrollTop = wanted
+      if (found >= 0) wanted = (offsets[found] ?? 0) + at.delta
     }
-    setView((before) => (before.top === element.scrollTop && before.height === element.clientHeight ? before : { top: element.scrollTop, height: element.clientHeight }))
-  }, [offsets, total])
+    const shift = wanted - top.current
+    if (!box.current || Math.abs(shift) <= 1) return
+    top.current = wanted
+    box.current.scrollTop += shift // by, not to: somebody may be scrolling
+    setView((before) => ({ ...before, top: wanted }))
+  }, [offsets, view.height])
 
   useLayoutEffect(() => {
     if (items.length === 0) return
@@ -79,6 +81,11 @@ export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd
   sizes.current ??= new ResizeObserver((entries) => {
     let changed = false
     for (const entry of entries) {
+      if (entry.target === box.current) {
+        const { height } = entry.contentRect
+        setView((before) => ({ ...before, height }))
+        continue
+      }
       const key = (entry.target as HTMLElement).dataset.key ?? ''
       const height = (entry.target as HTMLElement).offsetHeight
       if (height > 0 && heights.current.get(key) !== height) {
@@ -95,6 +102,11 @@ export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd
     return () => observer?.unobserve(element)
   }, [])
 
+  useLayoutEffect(() => {
+    if (box.current) sizes.current?.observe(box.current)
+    return () => sizes.current?.disconnect()
+  }, [])
+
   return (
     <div
       ref={box}
@@ -104,8 +116,10 @@ export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd
       aria-label={label}
       onScroll={(event) => {
         const { scrollTop, clientHeight } = event.currentTarget
+        if (Math.abs(scrollTop - top.current) <= 1) return // it was put there
+        top.current = scrollTop
+        remember(scrollTop, clientHeight)
         setView({ top: scrollTop, height: clientHeight })
-        remember()
       }}
     >
       <ul className="virtual-rows" style={{ height: total }}>

@@ -1,4 +1,4 @@
-import { useDeferredValue, useEffect, useRef, useState } from 'react'
+import { memo, useDeferredValue, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { api, got, type Schemas } from '../../api/client'
 import { useNews } from '../../api/live'
@@ -53,7 +53,7 @@ export function Chats({ reference, open, sandbox }: { reference: number; open: s
   )
 }
 
-function Row({ chat, reference, open }: { chat: Chat; reference: number; open: boolean }) {
+const Row = memo(function Row({ chat, reference, open }: { chat: Chat; reference: number; open: boolean }) {
   return (
     <Link className="chat-row" href={`/inbox/${reference}/${encodeURIComponent(chat.id)}`} aria-current={open ? 'true' : undefined} data-row>
       <span className="chat-line">
@@ -79,4 +79,4 @@ function Row({ chat, reference, open }: { chat: Chat; reference: number; open: b
       </span>
     </Link>
   )
-}
+})
