@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // CPUTime is the processor's time that this process and all that it has
@@ -32,6 +34,21 @@ var looked atomic.Int64
 func OwnCPUTime(t testing.TB) time.Duration {
 	t.Helper()
 	return ownCPUTime(t)
+}
+
+// Within fails the test when fn takes d or more each time of five: a machine
+// that is busy stands still now and then, and what is slow is slow each time.
+func Within(t testing.TB, d time.Duration, what string, fn func()) {
+	t.Helper()
+	var took time.Duration
+	for range 5 {
+		begun := time.Now()
+		fn()
+		if took = time.Since(begun); took < d {
+			return
+		}
+	}
+	require.Less(t, took, d, what)
 }
 
 type process struct {
