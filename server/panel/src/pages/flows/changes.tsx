@@ -1,5 +1,5 @@
 import { t } from '../../text'
-import { type Difference, none } from './diff'
+import { type Difference, leaves, none } from './diff'
 import type { Document } from './engine'
 
 type Change = Difference['document'][number]
@@ -42,7 +42,7 @@ const signs = { added: '+', removed: '−', changed: '~' }
 function Values({ changes, under }: { changes: Change[]; under: string }) {
   return (
     <dl className="change-values">
-      {changes.map((one) => (
+      {changes.flatMap((one) => leaves(one)).filter((one) => !one.path.endsWith('/type') || one.kind === 'changed').map((one) => (
         <div key={one.path}>
           <dt className="mono mute">{one.path.startsWith(under) ? one.path.slice(under.length) : one.path}</dt>
           <dd dir="auto">

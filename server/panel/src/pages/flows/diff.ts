@@ -41,7 +41,7 @@ export function difference(from: Document, to: Document): Difference {
     const { next: was, ...old } = part(before[id])
     const { next: is, ...now } = part(after[id])
     const list: Change[] = []
-    if (id in before && id in after) changes(old, now, `/nodes/${escape(id)}`, list)
+    changes(id in before ? old : undefined, id in after ? now : undefined, `/nodes/${escape(id)}`, list)
     const kind = !(id in before) ? 'added' : !(id in after) ? 'removed' : 'changed'
     if (kind !== 'changed' || list.length > 0) out.nodes.push({ id, type: String(now.type ?? old.type ?? '') || null, kind, changes: list })
     const [led, leads] = [part(was), part(is)]
@@ -56,6 +56,19 @@ export function difference(from: Document, to: Document): Difference {
 }
 
 const text = (v: unknown) => (v === undefined || v === null ? null : String(v))
+
+/** leaves are the values that a change of something large is made of, at most so many. */
+export function leaves(change: Change, most = 30): Change[] {
+  const { kind, from, to, path } = change
+  const value = kind === 'added' ? to : kind === 'removed' ? from : undefined
+  if (!isObject(value) && !Array.isArray(value)) return [change]
+  const out: Change[] = []
+  for (const [name, one] of Object.entries(value)) {
+    if (out.length >= most) break
+    out.push(...leaves({ kind, path: `${path}/${escape(name)}`, from: kind === 'removed' ? one : null, to: kind === 'added' ? one : null }, most - out.length))
+  }
+  return out
+}
 
 /** none says whether nothing has changed. */
 export const none = (d: Difference) => d.nodes.length + d.edges.length + d.document.length + (d.functions?.length ?? 0) === 0

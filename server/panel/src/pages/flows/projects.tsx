@@ -110,7 +110,7 @@ function FlowRow({ flow, list }: { flow: Flow; list: readonly unknown[] }) {
   return (
     <li className="flow-row row">
       <Link className="row spread grow flow-link" href={`/flows/flow/${flow.id}`} data-row>
-        <Icon name={isFunction ? 'agent' : 'flow'} />
+        <Icon name="flow" />
         <strong className="grow clip" dir="auto">
           {flow.name}
         </strong>
