@@ -74,7 +74,6 @@ test('a pattern is tried where the text is no ASCII, and switched on', async () 
 })
 
 test('tests say whether a change makes it better', async () => {
-  const { page } = visitor
   await tryIt().getByLabel('Text').fill('it is #21')
   await tryIt().locator('mark', { hasText: '21' }).waitFor()
   await tryIt().getByRole('button', { name: 'Keep as a test' }).click()
@@ -125,7 +124,6 @@ test('intents are learned, and what is taken for what is shown', async () => {
 })
 
 test('a model is asked only when told to', async () => {
-  const { page } = visitor
   await list()
   await create('Product', 'Asked of a model')
   await form().getByLabel('What it should know').fill('A shop that sells pizza.')

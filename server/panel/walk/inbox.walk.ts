@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Server, Visitor } from './world'
 
+/** dot is a small green image. */
+const dot = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAKklEQVR4nGPgzounKWIYtWDUglELRi0YtWDUglELRi0YtWDUglELhooFAO77YC7SW7Z3AAAAAElFTkSuQmCC', 'base64')
+
 const server = new Server()
 let visitor: Visitor
 let token: string
@@ -41,6 +44,73 @@ test('an answer reaches the phone, and its state is shown', async () => {
   await page.getByRole('dialog', { name: /What happened/ }).getByText('stored').first().waitFor()
   await visitor.look('inbox-explain')
   await page.keyboard.press('Escape')
+})
+
+test('messages that are more than words are written with a form', async () => {
+  const { page } = visitor
+  const screen = page.getByRole('region', { name: /screen/ })
+  const thread = page.getByRole('region', { name: 'Messages' })
+  const write = async (kind: string) => {
+    await page.getByRole('button', { name: 'More kinds of messages' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: kind, exact: true }).click()
+    return page.getByRole('dialog')
+  }
+  const send = async () => {
+    await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  let form = await write('Buttons')
+  await form.getByLabel('Question', { exact: true }).fill('Shall we?')
+  await form.getByLabel('Button 1', { exact: true }).fill('Yes, please')
+  await form.getByRole('button', { name: 'Add another' }).click()
+  await form.getByLabel('Button 2', { exact: true }).fill('No')
+  await visitor.look('inbox-buttons')
+  await send()
+  await screen.getByRole('button', { name: 'Yes, please' }).click()
+  await thread.getByText('Yes, please', { exact: true }).waitFor()
+  form = await write('Menu')
+  await form.getByLabel('Question', { exact: true }).fill('Which size?')
+  await form.getByLabel('Button that opens the menu', { exact: true }).fill('Sizes')
+  await form.getByLabel('Row 1', { exact: true }).fill('large')
+  await form.getByLabel('Row 2', { exact: true }).fill('small')
+  await send()
+  await screen.getByRole('button', { name: 'small' }).waitFor()
+  form = await write('Poll')
+  await form.getByLabel('Question', { exact: true }).fill('Which day?')
+  await form.getByLabel('Answer 1', { exact: true }).fill('Monday')
+  visitor.expected.push(/422 \(Unprocessable/)
+  await form.getByRole('button', { name: 'Send', exact: true }).click()
+  await form.getByRole('alert').waitFor()
+  await visitor.look('inbox-poll-wrong')
+  await form.getByLabel('Answer 2', { exact: true }).fill('Tuesday')
+  await send()
+  await screen.getByText('○ Tuesday').waitFor()
+  form = await write('Place')
+  await form.getByLabel('Latitude', { exact: true }).fill('38.7223')
+  await form.getByLabel('Longitude', { exact: true }).fill('-9.1393')
+  await form.getByLabel('Name of the place', { exact: true }).fill('Lisbon')
+  await send()
+  await screen.getByText('Lisbon').waitFor()
+  form = await write('Contact card')
+  await form.getByLabel('Name', { exact: true }).fill('Ben Silva')
+  await form.getByLabel('Phone number', { exact: true }).fill('+351210000000')
+  await send()
+  await screen.getByText('Ben Silva').waitFor()
+})
+
+test('files go from the phone to the thread, and back', async () => {
+  const { page } = visitor
+  const screen = page.getByRole('region', { name: /screen/ })
+  const thread = page.getByRole('region', { name: 'Messages' })
+  await page.getByLabel('Write as the contact').fill('look at this')
+  await page.locator('input[type=file]').last().setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: dot })
+  await thread.getByRole('img', { name: 'Picture' }).waitFor()
+  await screen.getByRole('img', { name: 'Picture' }).waitFor()
+  expect(await page.getByLabel('Write as the contact').inputValue()).toBe('')
+  await page.locator('input[type=file]').first().setInputFiles({ name: 'prices.txt', mimeType: 'text/plain', buffer: Buffer.from('20 €') })
+  await screen.getByRole('link', { name: 'prices.txt' }).waitFor()
+  await thread.getByRole('link', { name: 'prices.txt' }).waitFor()
+  await visitor.look('inbox-files')
 })
 
 test('a draft survives a reload and the loss of the server', async () => {

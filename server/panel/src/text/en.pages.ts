@@ -528,7 +528,6 @@ export const en = {
   'inbox.noTemplates': 'No approved templates.',
   'inbox.nothingFound': 'Nobody is found.',
   'inbox.optedOut': 'This contact does not want to be written to.',
-  'inbox.parameter': 'Value {n}',
   'inbox.person': 'a person',
   'inbox.reply': 'Reply',
   'inbox.revoked': 'deleted',

@@ -529,7 +529,6 @@ export const es: PageTexts = {
   'inbox.noTemplates': 'No hay plantillas aprobadas.',
   'inbox.nothingFound': 'No se encuentra a nadie.',
   'inbox.optedOut': 'Este contacto no quiere recibir mensajes.',
-  'inbox.parameter': 'Valor {n}',
   'inbox.person': 'una persona',
   'inbox.reply': 'Responder',
   'inbox.revoked': 'borrado',

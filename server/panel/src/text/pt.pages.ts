@@ -529,7 +529,6 @@ export const pt: PageTexts = {
   'inbox.noTemplates': 'Nenhum modelo aprovado.',
   'inbox.nothingFound': 'Ninguém encontrado.',
   'inbox.optedOut': 'Este contato não quer receber mensagens.',
-  'inbox.parameter': 'Valor {n}',
   'inbox.person': 'uma pessoa',
   'inbox.reply': 'Responder',
   'inbox.revoked': 'apagada',

@@ -1,7 +1,7 @@
 import { memo } from 'react'
-import { root } from '../../api/client'
-import { t, time } from '../../text'
+import { day, t, time } from '../../text'
 import { Badge, Button } from '../../ui/parts'
+import { Attachment } from './attachment'
 import type { Message } from './preview'
 
 interface Props {
@@ -11,13 +11,13 @@ interface Props {
   explain: (message: Message) => void
 }
 
-const day = (message: Message) => new Date(message.messageTimestamp * 1000).toDateString()
+const dateOf = (message: Message) => new Date(message.messageTimestamp * 1000).toDateString()
 
 /** Bubble is one message. Whatever it holds is shown as text: strangers wrote it. */
 export const Bubble = memo(function Bubble({ message, before, answer, explain }: Props) {
   return (
     <>
-      {(!before || day(before) !== day(message)) && <p className="day">{new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'full' }).format(message.messageTimestamp * 1000)}</p>}
+      {(!before || dateOf(before) !== dateOf(message)) && <p className="day">{day(message.messageTimestamp)}</p>}
       <div className={`bubble-row ${message.mine ? 'mine' : ''}`}>
         <div className="bubble">
           {message.participant && (
@@ -75,37 +75,12 @@ function State({ message }: { message: Message }) {
 }
 
 function Content({ message }: { message: Message }) {
-  switch (message.type) {
-    case 'text':
-      return <Text message={message} />
-    case 'image':
-      return (
-        <File message={message}>
-          {message.fileUrl && <img className="bubble-media" src={`${root}/${message.fileUrl}`} alt={message.caption || t('media.image')} loading="lazy" />}
-        </File>
-      )
-    case 'video':
-      return <File message={message}>{message.fileUrl && <video className="bubble-media" src={`${root}/${message.fileUrl}`} controls preload="none" />}</File>
-    case 'audio':
-      return <File message={message}>{message.fileUrl && <audio src={`${root}/${message.fileUrl}`} controls preload="none" />}</File>
-    case 'document':
-      return (
-        <File message={message}>
-          {message.fileUrl && (
-            <a href={`${root}/${message.fileUrl}`} download>
-              <span dir="auto">{message.fileName || message.title || t('media.document')}</span>
-            </a>
-          )}
-        </File>
-      )
-  }
-}
-
-function File({ message, children }: { message: Exclude<Message, { type: 'text' }>; children: React.ReactNode }) {
+  if (message.type === 'text') return <Text message={message} />
   const caption = 'caption' in message ? message.caption : ''
+  const name = message.type === 'document' ? message.fileName || message.title : undefined
   return (
     <>
-      {children || <p className="mute">{t('inbox.fileMissing')}</p>}
+      {message.fileUrl ? <Attachment type={message.type} url={message.fileUrl} name={name} /> : <p className="mute">{t('inbox.fileMissing')}</p>}
       {caption && <Words text={caption} />}
     </>
   )
@@ -115,25 +90,11 @@ function Text({ message }: { message: Extract<Message, { type: 'text' }> }) {
   return (
     <>
       <Words text={message.text} />
-      {message.location && (
-        <p className="small mono">
-          {message.location.latitude}, {message.location.longitude}
-        </p>
-      )}
       {message.contacts?.map((card, at) => (
         <p key={at} className="small" dir="auto">
           {card.phones?.map((phone) => phone.phone).join(', ')}
         </p>
       ))}
-      {message.poll && !message.poll.selected && (
-        <ul className="small">
-          {message.poll.options.map((option) => (
-            <li key={option} dir="auto">
-              ○ {option}
-            </li>
-          ))}
-        </ul>
-      )}
     </>
   )
 }

@@ -6,8 +6,10 @@ import { useAct } from '../../ui/act'
 import type { Reference } from '../../ui/line-choice'
 import { Badge, Button, Notice } from '../../ui/parts'
 import type { Chat } from './chats'
+import { Forms, kindsOf } from './forms'
 import { type Message, preview } from './preview'
 import { Templates } from './templates'
+import { upload as uploadFile } from './upload'
 
 type Content = Schemas['SendInputBody']['message']
 
@@ -15,7 +17,7 @@ type Content = Schemas['SendInputBody']['message']
 export function Composer({ line, chat, answering, done }: { line: Reference; chat: Chat; answering: Message | null; done: () => void }) {
   const stored = `trunkline.draft.${line.id}.${chat.id}`
   const [text, setText] = useState(() => sessionStorage.getItem(stored) ?? '')
-  const [choosing, setChoosing] = useState(false)
+  const [open, setOpen] = useState<'template' | 'form' | null>(null)
   const file = useRef<HTMLInputElement>(null)
   const write = (next: string) => {
     setText(next)
@@ -41,70 +43,77 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
     },
   )
   const upload = useAct(async (chosen: File) => {
-    const form = new FormData()
-    form.set('reference', String(line.id))
-    form.set('file', chosen)
-    const media = await got(api.POST('/media', { body: form as never, bodySerializer: (body: unknown) => body as FormData }))
-    const kind = media.mimetype.split('/')[0]
-    const type = kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document'
-    await send.mutateAsync({ type, mediaId: media.mediaId, ...(type === 'document' ? { fileName: chosen.name } : {}), ...(text.trim() && type !== 'audio' ? { caption: text.trim() } : {}) } as Content)
-    if (type !== 'audio') write('')
+    const media = await uploadFile(line.id, chosen)
+    const captioned = text.trim() !== '' && media.type !== 'audio'
+    await send.mutateAsync({ ...media, ...(captioned ? { caption: text.trim() } : {}) })
+    if (captioned) write('')
   })
   const submit = (event?: FormEvent) => {
     event?.preventDefault()
     if (text.trim()) send.mutate({ type: 'text', text })
   }
   const closed = send.problem?.code === 'window_closed'
+  const templates = line.type === 'provider-cloud' // a sandbox sends any, and has no list of them
+  const show = (next: typeof open) => {
+    send.reset()
+    setOpen(next)
+  }
+  const sendOpen = (message: Content) => send.mutate(message, { onSuccess: () => setOpen(null) })
+  const said = send.problem?.errors[0]?.message ?? send.problem?.message
   return (
-    <form className="composer" onSubmit={submit}>
-      <Window chat={chat} />
-      {answering && (
-        <p className="row">
-          <Badge>{t('inbox.reply')}</Badge>
-          <span className="clip grow" dir="auto">
-            {preview(answering)}
-          </span>
-          <Button tone="quiet" icon="close" label={t('cancel')} onClick={done} />
-        </p>
-      )}
-      {send.problem && (
-        <Notice tone="bad">
-          {send.problem.errors[0]?.message ?? send.problem.message} {closed && line.capabilities.templates && <Button onClick={() => setChoosing(true)}>{t('inbox.template')}</Button>}
-        </Notice>
-      )}
-      <div className="composer-row">
-        <input
-          ref={file}
-          type="file"
-          className="hidden"
-          tabIndex={-1}
-          aria-label={t('inbox.file')}
-          onChange={(event) => {
-            const chosen = event.target.files?.[0]
-            event.target.value = ''
-            if (chosen) upload.mutate(chosen)
-          }}
-        />
-        <Button tone="quiet" icon="clip" label={t('inbox.file')} busy={upload.isPending} onClick={() => file.current?.click()} />
-        {line.capabilities.templates && <Button tone="quiet" icon="template" label={t('inbox.template')} onClick={() => setChoosing(true)} />}
-        <textarea
-          className="input grow"
-          rows={2}
-          dir="auto"
-          aria-label={t('inbox.message')}
-          placeholder={t('inbox.message')}
-          value={text}
-          onChange={(event) => write(event.target.value)}
-          onKeyDown={(event: KeyboardEvent) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
-          }}
-        />
-        <Button type="submit" tone="main" icon="send" busy={send.isPending}>
-          {t('inbox.send')}
-        </Button>
-      </div>
-      {choosing && <Templates line={line} chat={chat} close={() => setChoosing(false)} send={(message) => send.mutate(message, { onSuccess: () => setChoosing(false) })} busy={send.isPending} wrong={send.problem?.errors[0]?.message ?? send.problem?.message} />}
-    </form>
+    <>
+      <form className="composer" onSubmit={submit}>
+        <Window chat={chat} />
+        {answering && (
+          <p className="row">
+            <Badge>{t('inbox.reply')}</Badge>
+            <span className="clip grow" dir="auto">
+              {preview(answering)}
+            </span>
+            <Button tone="quiet" icon="close" label={t('cancel')} onClick={done} />
+          </p>
+        )}
+        {send.problem && !open && (
+          <Notice tone="bad">
+            {said} {closed && templates && <Button onClick={() => show('template')}>{t('inbox.template')}</Button>}
+          </Notice>
+        )}
+        <div className="composer-row">
+          <input
+            ref={file}
+            type="file"
+            className="hidden"
+            tabIndex={-1}
+            aria-label={t('inbox.file')}
+            onChange={(event) => {
+              const chosen = event.target.files?.[0]
+              event.target.value = ''
+              if (chosen) upload.mutate(chosen)
+            }}
+          />
+          <Button tone="quiet" icon="clip" label={t('inbox.file')} busy={upload.isPending} onClick={() => file.current?.click()} />
+          {templates && <Button tone="quiet" icon="template" label={t('inbox.template')} onClick={() => show('template')} />}
+          {kindsOf(line).length > 0 && <Button tone="quiet" icon="plus" label={t('forms.title')} onClick={() => show('form')} />}
+          <textarea
+            className="input grow"
+            rows={2}
+            dir="auto"
+            aria-label={t('inbox.message')}
+            placeholder={t('inbox.message')}
+            value={text}
+            onChange={(event) => write(event.target.value)}
+            onKeyDown={(event: KeyboardEvent) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
+            }}
+          />
+          <Button type="submit" tone="main" icon="send" busy={send.isPending}>
+            {t('inbox.send')}
+          </Button>
+        </div>
+      </form>
+      {open === 'template' && <Templates line={line} close={() => show(null)} send={sendOpen} busy={send.isPending} wrong={said} />}
+      {open === 'form' && <Forms line={line} close={() => show(null)} send={sendOpen} busy={send.isPending} problem={send.problem} />}
+    </>
   )
 }
 

@@ -1,4 +1,4 @@
-import { type FormEvent, useMemo, useState } from 'react'
+import { type FormEvent, useMemo, useRef, useState } from 'react'
 import { api, got } from '../../api/client'
 import { useNews } from '../../api/live'
 import { client, usePages } from '../../api/query'
@@ -8,7 +8,9 @@ import { Input } from '../../ui/field'
 import { Button } from '../../ui/parts'
 import { useGo } from '../../ui/query-state'
 import { Virtual } from '../../ui/virtual'
+import { Attachment } from './attachment'
 import { Words } from './bubble'
+import { type MediaContent, upload } from './upload'
 
 /** Shown is a message as the simulated phone shows it. */
 interface Shown {
@@ -17,9 +19,20 @@ interface Shown {
   type: string
   text?: string
   caption?: string
+  question?: string
+  options?: string[]
+  name?: string
+  address?: string
+  latitude?: number
+  longitude?: number
+  contacts?: { name: { formattedName: string }; phones?: { phone: string }[] }[]
+  fileUrl?: string
+  fileName?: string
   buttons?: { id: string; title: string }[]
   sections?: { rows: { id: string; title: string }[] }[]
 }
+
+type Written = { type: 'text'; text: string } | { type: 'reply'; id: string; title: string } | (MediaContent & { caption?: string })
 
 const idOf = (message: Shown) => message.id
 
@@ -39,12 +52,17 @@ export function Phone({ reference, chatId }: { reference: number; chatId: string
   useNews((news) => {
     if (news.data.reference === reference && (news.kind === 'message' || news.kind === 'status')) void client.invalidateQueries({ queryKey: key })
   })
-  const write = useAct((content: { type: 'text'; text: string } | { type: 'reply'; id: string; title: string }) => got(api.POST('/sandbox/{reference}/messages', { params: { path: { reference } }, body: { from, name: name.trim(), ...content } as never })), {
+  const write = useAct((content: Written) => got(api.POST('/sandbox/{reference}/messages', { params: { path: { reference } }, body: { from, name: name.trim(), ...content } as never })), {
     then: async () => {
       setText('')
       await client.invalidateQueries({ queryKey: key })
       if (!chatId) go(`/inbox/${reference}/${encodeURIComponent(`${from}@sandbox`)}`)
     },
+  })
+  const chosen = useRef<HTMLInputElement>(null)
+  const attach = useAct(async (file: File) => {
+    const media = await upload(reference, file)
+    await write.mutateAsync({ ...media, ...(text.trim() && media.type !== 'audio' ? { caption: text.trim() } : {}) })
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -67,18 +85,46 @@ export function Phone({ reference, chatId }: { reference: number; chatId: string
         row={(message) => (
           <div className={`bubble-row ${message.direction === 'out' ? 'mine' : ''}`}>
             <div className="bubble">
-              <Words text={message.text ?? message.caption ?? `(${message.type})`} />
+              {message.fileUrl && <Attachment type={message.type} url={message.fileUrl} name={message.fileName} />}
+              <Words text={wordsOf(message)} />
               <Choices message={message} choose={(reply) => write.mutate({ type: 'reply', ...reply })} />
             </div>
           </div>
         )}
       />
       <form className="composer-row" onSubmit={submit}>
+        <input
+          ref={chosen}
+          type="file"
+          className="hidden"
+          tabIndex={-1}
+          aria-label={t('phone.file')}
+          onChange={(event) => {
+            const file = event.target.files?.[0]
+            event.target.value = ''
+            if (file) attach.mutate(file)
+          }}
+        />
+        <Button tone="quiet" icon="clip" label={t('phone.file')} busy={attach.isPending} onClick={() => chosen.current?.click()} />
         <input className="input grow" dir="auto" aria-label={t('phone.write')} placeholder={t('phone.write')} value={text} onChange={(event) => setText(event.target.value)} />
         <Button type="submit" icon="send" label={t('phone.send')} busy={write.isPending} />
       </form>
     </section>
   )
+}
+
+/** wordsOf is what a message says in words. */
+function wordsOf(message: Shown): string {
+  switch (message.type) {
+    case 'poll':
+      return [message.question, ...(message.options ?? []).map((option) => `○ ${option}`)].join('\n')
+    case 'location':
+      return [message.name, message.address, `${message.latitude}, ${message.longitude}`].filter(Boolean).join('\n')
+    case 'contacts':
+      return (message.contacts ?? []).map((card) => [card.name.formattedName, ...(card.phones ?? []).map((phone) => phone.phone)].join('\n')).join('\n\n')
+    default:
+      return message.text ?? message.caption ?? (message.fileUrl ? '' : `(${message.type})`)
+  }
 }
 
 function Choices({ message, choose }: { message: Shown; choose: (reply: { id: string; title: string }) => void }) {

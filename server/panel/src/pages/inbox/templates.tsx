@@ -1,65 +1,79 @@
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useState } from 'react'
+import { Link } from 'wouter'
 import { api, got, type Schemas } from '../../api/client'
 import { t } from '../../text'
 import { Dialog } from '../../ui/dialog'
-import { Input, Select } from '../../ui/field'
+import { Select } from '../../ui/field'
 import type { Reference } from '../../ui/line-choice'
-import { Button, Empty, Loading, Notice } from '../../ui/parts'
-import type { Chat } from './chats'
+import { Button, Empty, Failed, Loading, Notice } from '../../ui/parts'
+import { TemplateBubble } from '../../ui/template/bubble'
+import { callOf, partsOf, placesOf, shownOf, type Template } from '../../ui/template/parts'
+import { useExamples, Values } from '../../ui/template/values'
 
 type Content = Schemas['SendInputBody']['message']
-type Template = Schemas['MessagingTemplate']
+
+interface Props {
+  line: Reference
+  close: () => void
+  send: (message: Content) => void
+  busy: boolean
+  wrong: string | undefined
+}
 
 /** Templates sends an approved template: the way to write outside the answer window. */
-export function Templates({ line, close, send, busy, wrong }: { line: Reference; chat: Chat; close: () => void; send: (message: Content) => void; busy: boolean; wrong: string | undefined }) {
+export function Templates({ line, close, send, busy, wrong }: Props) {
   const list = useQuery({
-    queryKey: ['templates', line.id, 'APPROVED'],
+    queryKey: ['templates', line.id, 'to send'],
     queryFn: () => got(api.GET('/templates', { params: { query: { reference: line.id, status: 'APPROVED', limit: 200 } } })),
   })
   const [chosen, setChosen] = useState('')
-  const [values, setValues] = useState<string[]>([])
   const template = list.data?.items.find((one) => one.id === chosen) ?? list.data?.items[0]
-  const count = template ? parameters(template) : 0
-  const content = (): Content => ({
-    type: 'template',
-    template: {
-      name: template?.name ?? '',
-      language: { code: template?.language ?? '' },
-      components: count ? [{ type: 'body', parameters: Array.from({ length: count }, (_, at) => ({ type: 'text', text: values[at] ?? '' })) }] : [],
-    },
-  })
   return (
-    <Dialog title={t('inbox.template')} close={close}>
+    <Dialog title={t('inbox.template')} close={close} wide>
       {list.isPending && <Loading />}
-      {list.isSuccess && !template && <Empty title={t('inbox.noTemplates')} />}
+      {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
+      {list.isSuccess && !template && <Empty title={t('inbox.noTemplates')} action={<Link href={`/templates/${line.id}`}>{t('templates.title')}</Link>} />}
       {template && (
         <div className="stack">
           {wrong && <Notice tone="bad">{wrong}</Notice>}
           <Select label={t('inbox.template')} value={template.id} onChange={(event) => setChosen(event.target.value)} options={list.data?.items.map((one) => ({ value: one.id, label: `${one.name} (${one.language})` })) ?? []} />
-          <p className="bubble words" dir="auto">
-            {body(template).replace(/\{\{(\d+)\}\}/g, (whole, n: string) => values[Number(n) - 1] || whole)}
-          </p>
-          {Array.from({ length: count }, (_, at) => (
-            <Input key={at} label={t('inbox.parameter', { n: at + 1 })} value={values[at] ?? ''} onChange={(event) => setValues(Object.assign([...values], { [at]: event.target.value }))} required />
-          ))}
-          <div>
-            <Button tone="main" busy={busy} onClick={() => send(content())}>
-              {t('inbox.send')}
-            </Button>
-          </div>
+          <Filled key={template.id} template={template} send={send} busy={busy} />
         </div>
       )}
     </Dialog>
   )
 }
 
-/** body is the text of a template, with its places. */
-function body(template: Template): string {
-  const parts = template.components as { type?: string; text?: string }[]
-  return parts.find((part) => part.type?.toUpperCase() === 'BODY')?.text ?? ''
-}
-
-function parameters(template: Template): number {
-  return Math.max(0, ...[...body(template).matchAll(/\{\{(\d+)\}\}/g)].map((found) => Number(found[1])))
+/** Filled asks for the values of a template, and shows what the contact will see. */
+function Filled({ template, send, busy }: { template: Template; send: (message: Content) => void; busy: boolean }) {
+  const places = placesOf(template)
+  const [values, setValues] = useExamples(places.map((place) => ({ ...place, example: '' })))
+  const later = useDeferredValue(values)
+  const call = callOf(template, places, later)
+  const whole = places.every((place) => later[place.key]?.trim())
+  const preview = useQuery({
+    queryKey: ['template-preview', template.id, call],
+    queryFn: () => got(api.POST('/templates/preview', { body: { reference: template.reference, template: call } })),
+    enabled: whole,
+    placeholderData: keepPreviousData,
+  })
+  const header = partsOf(template).find((part) => part.type.toUpperCase() === 'HEADER')?.format?.toUpperCase()
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send({ type: 'template', template: callOf(template, places, values) })
+      }}
+    >
+      <TemplateBubble shown={(whole && preview.data) || shownOf(template, later)} header={header} />
+      {places.length > 0 && <Values places={places} values={values} change={setValues} required />}
+      <div>
+        <Button type="submit" tone="main" icon="send" busy={busy}>
+          {t('inbox.send')}
+        </Button>
+      </div>
+    </form>
+  )
 }

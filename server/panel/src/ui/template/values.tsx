@@ -9,12 +9,12 @@ export function useExamples(places: Place[]) {
 }
 
 /** Values asks for what a template leaves open. */
-export function Values({ places, values, change }: { places: Place[]; values: Record<string, string>; change: (next: Record<string, string>) => void }) {
+export function Values({ places, values, change, required }: { places: Place[]; values: Record<string, string>; change: (next: Record<string, string>) => void; required?: boolean }) {
   return (
     <fieldset className="plain stack">
       <legend>{t('template.values')}</legend>
       {places.map((place) => (
-        <Input key={place.key} label={labelOf(place)} hint={place.kind === 'location' ? t('template.locationHint') : undefined} dir="auto" value={values[place.key] ?? ''} onChange={(event) => change({ ...values, [place.key]: event.target.value })} />
+        <Input key={place.key} label={labelOf(place)} hint={place.kind === 'location' ? t('template.locationHint') : undefined} dir="auto" value={values[place.key] ?? ''} onChange={(event) => change({ ...values, [place.key]: event.target.value })} required={required} />
       ))}
     </fieldset>
   )
