@@ -57,5 +57,6 @@ type commandLine struct {
 		Enable   enableCommand   `cmd:"" help:"Let a disabled user in again."`
 		Reset    resetCommand    `cmd:"" help:"Print a link by which a user may set a new password, once and within 30 minutes."`
 	} `cmd:"" help:"Help users, with nothing but the database."`
+	Doctor     doctorCommand     `cmd:"" help:"Look at everything that a server needs, and say the cure of what is wrong."`
 	Completion completionCommand `cmd:"" help:"Print the completion of a shell."`
 }

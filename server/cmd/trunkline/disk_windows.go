@@ -1,0 +1,13 @@
+package main
+
+import "golang.org/x/sys/windows"
+
+// freeBytes is the room that is left for us where a folder lies.
+func freeBytes(folder string) (uint64, error) {
+	path, err := windows.UTF16PtrFromString(folder)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	return free, windows.GetDiskFreeSpaceEx(path, &free, nil, nil)
+}

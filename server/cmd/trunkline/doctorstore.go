@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/server/backup"
+)
+
+const (
+	leastFree  = 256 << 20 // bytes without which a server soon refuses to write
+	littleFree = 2 << 30
+	slowDisk   = 50 * time.Millisecond // to make 4 KiB durable
+	farClock   = 2 * time.Second
+	leastPG    = 140000 // as PostgreSQL counts: 14
+)
+
+func (d *doctor) program() {
+	d.ok("program", "trunkline %s, %s, %s/%s", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// folder looks at the data folder and the disk below it.
+func (d *doctor) folder() {
+	const check = "data"
+	info, err := os.Stat(d.set.Data)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.ok(check, "the folder %s is made at the first start", d.set.Data)
+		return
+	case err != nil:
+		d.bad(check, "the folder cannot be read: "+cause(err), "let the user of the server own it, or name another --data")
+		return
+	case !info.IsDir():
+		d.bad(check, d.set.Data+" is no folder", "name another --data")
+		return
+	}
+	took, err := durable(d.set.Data)
+	if err != nil {
+		d.bad(check, "the folder cannot be written: "+cause(err), "let the user of the server own it, or name another --data")
+		return
+	}
+	if took > slowDisk {
+		d.warn("disk", fmt.Sprintf("it takes %s to make a write durable", took.Round(time.Millisecond)), "every message waits for that: use a disk with a battery or flash")
+	} else {
+		d.ok("disk", "a write is durable after %s", took.Round(10*time.Microsecond))
+	}
+	free, err := freeBytes(d.set.Data)
+	text := fmt.Sprintf("%d MiB are free in %s", free>>20, d.set.Data)
+	switch {
+	case err != nil:
+		d.warn(check, "nobody knows how much room there is: "+cause(err), "look at it yourself")
+	case free < leastFree:
+		d.bad(check, text, "make room, or move the folder")
+	case free < littleFree:
+		d.warn(check, text, "make room, or keep messages for a while only: --retention-messages")
+	default:
+		d.ok(check, "%s", text)
+	}
+}
+
+// durable is how long it takes to make a small write durable: the median of
+// five.
+func durable(folder string) (time.Duration, error) {
+	file, err := os.CreateTemp(folder, ".doctor-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(file.Name()) //nolint:errcheck // it is a temporary file
+	defer file.Close()           //nolint:errcheck // nothing of it is kept
+	var took []time.Duration
+	for range 5 {
+		begin := time.Now()
+		if _, err := file.Write(make([]byte, 4096)); err != nil {
+			return 0, err
+		}
+		if err := file.Sync(); err != nil {
+			return 0, err
+		}
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	return took[2], nil
+}
+
+// database connects, and looks at the settings of a PostgreSQL.
+func (d *doctor) database(ctx context.Context) {
+	const check = "database"
+	db, err := openExisting(ctx, d.set)
+	if err != nil {
+		var wrong *settingError
+		if errors.As(err, &wrong) && strings.Contains(wrong.why, "there is no database") {
+			d.warn(check, "there is none yet", "it is made at the first start; if there should be one, name another --data")
+			return
+		}
+		d.bad(check, oneLine(err.Error()), "start it, or correct --database-url")
+		return
+	}
+	d.db = db
+	if db.DriverName() == "sqlite" {
+		d.ok(check, "SQLite")
+		return
+	}
+	var pg struct {
+		Number int    `db:"number"`
+		Name   string `db:"name"`
+		Fsync  string `db:"fsync"`
+		Commit string `db:"commit"`
+		Now    int64  `db:"now"`
+	}
+	begin := time.Now()
+	if err := db.GetContext(ctx, &pg, `SELECT CAST(current_setting('server_version_num') AS INTEGER) AS number, current_setting('server_version') AS name,
+		current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
+		CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) AS now`); err != nil {
+		d.bad(check, "it does not answer: "+oneLine(err.Error()), "look at its log")
+		return
+	}
+	took := time.Since(begin)
+	switch {
+	case pg.Number < leastPG:
+		d.bad(check, "PostgreSQL "+pg.Name+" is too old", "use 14 or later")
+	case pg.Fsync == "off" || pg.Commit == "off":
+		d.warn(check, fmt.Sprintf("PostgreSQL %s, fsync %s, synchronous_commit %s: a power cut loses what was acknowledged", pg.Name, pg.Fsync, pg.Commit), "switch both on")
+	default:
+		d.ok(check, "PostgreSQL %s, which answers within %s", pg.Name, took.Round(10*time.Microsecond))
+	}
+	if off := time.UnixMicro(pg.Now).Sub(begin.Add(took / 2)).Abs(); off > farClock {
+		d.bad("clock", fmt.Sprintf("the clocks of this machine and the database are %s apart", off.Round(time.Millisecond)), "synchronise both with NTP")
+	} else {
+		d.ok("clock", "that of the database is %s away", off.Round(time.Millisecond))
+	}
+}
+
+// tables compares their versions with those of this program, and says whether
+// they are the same.
+func (d *doctor) tables(ctx context.Context) bool {
+	const check = "tables"
+	have, err := backup.VersionsOf(ctx, d.db)
+	var known map[string]int64
+	if err == nil {
+		known, err = backup.VersionsAfter(ctx, server.Migrate)
+	}
+	if err != nil {
+		d.bad(check, oneLine(err.Error()), "look at the database")
+		return false
+	}
+	older, newer := backup.Compare(have, known)
+	switch {
+	case len(newer) > 0:
+		d.bad(check, "newer than this program: those of "+strings.Join(newer, ", "), "use the version that wrote them, or a later one")
+	case len(have) == 0:
+		d.ok(check, "none yet: they are made at the first start")
+	case len(older) > 0:
+		d.warn(check, "older than this program: those of "+strings.Join(older, ", "), "take a backup; the next start brings them up to date")
+	default:
+		d.ok(check, "those of this version")
+		return true
+	}
+	return false
+}
+
+// secret compares it with what the database was written under.
+func (d *doctor) secret(ctx context.Context) {
+	const check = "secret"
+	if _, err := secretOf(d.set); err != nil {
+		d.bad(check, "there is none, but a database that was written under one", "give it as --secret, or as the file secret in the data folder")
+		return
+	}
+	matches, err := secretMatches(ctx, d.db, d.set)
+	switch {
+	case err != nil:
+		d.bad(check, oneLine(err.Error()), "look at the database")
+	case !matches:
+		d.bad(check, "the database was written under another one", "give that one, or both with the new one first")
+	default:
+		d.ok(check, "it opens what the database holds")
+	}
+}
