@@ -41,15 +41,16 @@ var (
 // built is the folder of what was built, or "" when no test needed it.
 func built() (string, error) { return buildDir, errBuild }
 
-// binary builds the command and the example receiver as a release is built,
-// once for all tests, and returns the path of one of them.
+// binary builds the command and the example receiver, once for all tests, and
+// returns the path of one of them. With -trimpath, as for a release, it would
+// compile again what the tests are compiled of, which takes minutes.
 func binary(t testing.TB, name string) string {
 	t.Helper()
 	buildOnce.Do(func() {
 		if buildDir, errBuild = os.MkdirTemp("", "trunkline-bin-"); errBuild != nil { //nolint:usetesting // outlives the test
 			return
 		}
-		cmd := exec.Command("go", "build", "-trimpath", "-o", buildDir+string(filepath.Separator), ".", "../../../examples/webhookreceiver")
+		cmd := exec.Command("go", "build", "-o", buildDir+string(filepath.Separator), ".", "../../../examples/webhookreceiver")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			errBuild = fmt.Errorf("building: %w: %s", err, out)
