@@ -766,6 +766,7 @@ export const en = {
   'settings.account': 'Account',
   'settings.add': 'Add',
   'settings.addPerson': 'Add a person',
+  'settings.allPermissions': 'all permissions',
   'settings.change': 'Change',
   'settings.create': 'Create',
   'settings.currentPassword': 'Your present password',

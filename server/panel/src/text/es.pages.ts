@@ -767,6 +767,7 @@ export const es: PageTexts = {
   'settings.account': 'Cuenta',
   'settings.add': 'Añadir',
   'settings.addPerson': 'Añadir persona',
+  'settings.allPermissions': 'todos los permisos',
   'settings.change': 'Cambiar',
   'settings.create': 'Crear',
   'settings.currentPassword': 'Su contraseña actual',

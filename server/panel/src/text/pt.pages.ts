@@ -767,6 +767,7 @@ export const pt: PageTexts = {
   'settings.account': 'Conta',
   'settings.add': 'Adicionar',
   'settings.addPerson': 'Adicionar pessoa',
+  'settings.allPermissions': 'todas as permissões',
   'settings.change': 'Alterar',
   'settings.create': 'Criar',
   'settings.currentPassword': 'Sua senha atual',

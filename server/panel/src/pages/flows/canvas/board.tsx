@@ -1,5 +1,5 @@
 import { Background, BackgroundVariant, MiniMap, type NodeChange, Position, ReactFlow, type ReactFlowProps, useReactFlow } from '@xyflow/react'
-import { type DragEvent, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { type DragEvent, memo, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { t } from '../../../text'
 import { isRecord } from '../../../ui/schema-form/schema'
 import { connect, place } from './edit'
@@ -277,13 +277,18 @@ function useEdges(): FlowEdge[] {
   }, [flow, types, names, marks, places])
 }
 
-/** useNodeFocus gives the focus to a node once it is drawn. */
-export function useNodeFocus(root: React.RefObject<HTMLElement | null>) {
-  const [wanted, want] = useState('')
+/** useNodeFocus gives the focus to a node as soon as it is drawn. */
+export function useNodeFocus(root: RefObject<HTMLElement | null>) {
+  const wanted = useRef('')
   useEffect(() => {
-    if (!wanted) return
-    root.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(wanted)}"]`)?.focus()
-    want('')
-  }, [wanted, root])
-  return want
+    const node = wanted.current && root.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(wanted.current)}"]`)
+    if (!node) return
+    wanted.current = ''
+    node.focus()
+  })
+  const [, draw] = useState(0)
+  return useCallback((id: string) => {
+    wanted.current = id
+    draw((n) => n + 1)
+  }, [])
 }

@@ -55,7 +55,7 @@ export function Types({ pick, search, drag, escape }: { pick: (type: string) => 
       </div>
       <div className="types-list" ref={list}>
         {groups.map(([group, all]) => (
-          <section key={group} aria-labelledby={`${id}-${group}`}>
+          <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
             <h2 id={`${id}-${group}`}>{groupName(group)}</h2>
             {all.map((one) => (
               <button
@@ -79,7 +79,7 @@ export function Types({ pick, search, drag, escape }: { pick: (type: string) => 
                 {typeName(one.type)}
               </button>
             ))}
-          </section>
+          </div>
         ))}
         {groups.length === 0 && <p className="small mute">{t('canvas.noType')}</p>}
       </div>

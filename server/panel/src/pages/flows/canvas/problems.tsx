@@ -21,7 +21,14 @@ export function Problems({ open }: { open: (problem: FlowProblem) => void }) {
       <ul id={id} hidden={!shown} aria-label={t('canvas.problems', { n: problems.length })}>
         {problems.map((problem, at) => (
           <li key={at}>
-            <button type="button" onClick={() => open(problem)} disabled={!(problem.nodeId in flow.nodes)}>
+            <button
+              type="button"
+              disabled={!(problem.nodeId in flow.nodes)}
+              onClick={() => {
+                show(false)
+                open(problem)
+              }}
+            >
               <span className={`badge ${problem.severity === 'error' ? 'bad' : 'warn'}`}>{t(problem.severity === 'error' ? 'canvas.error' : 'canvas.warning')}</span>
               <span>
                 {problem.nodeId && <strong dir="auto">{title(problem.nodeId, flow.nodes[problem.nodeId])}</strong>} {problem.message}

@@ -1,61 +1,46 @@
 import { t } from '../../../text'
 import { SchemaForm } from '../../../ui/schema-form/form'
 import type { Path, Schema } from '../../../ui/schema-form/schema'
+import { Declared } from './declared'
 import { useEditor } from './editor'
 import { specialOf } from './fields'
 import { Side } from './side'
 import { parts, titled } from './when'
 
-const typed: Schema = {
+/** others are the members of a document beside its nodes and what it declares, as the flow language has them. */
+const others = titled({
   type: 'object',
-  required: ['type'],
   properties: {
-    type: { type: 'string', enum: ['string', 'number', 'integer', 'boolean', 'date', 'datetime', 'list', 'object', 'any'] },
-    default: { 'x-kind': 'data' },
-    description: { type: 'string', maxLength: 500 },
-  },
-}
-const named = (item: Schema, most: number): Schema => ({ type: 'object', maxProperties: most, additionalProperties: item })
-
-/** own are the members of a document beside its nodes, as the flow language has them. */
-const own = (kind: string | undefined): Schema => {
-  const required = { type: 'boolean' }
-  const variable = { ...typed, properties: { ...typed.properties, secret: { type: 'boolean' } } }
-  const functions = { args: named({ ...typed, properties: { ...typed.properties, required } }, 32), returns: named(typed, 32) }
-  return titled({
-    type: 'object',
-    properties: {
-      variables: named(variable, 200),
-      ...(kind === 'function' ? functions : {}),
-      start: { type: 'string', 'x-kind': 'node' },
-      settings: {
-        type: 'object',
-        properties: {
-          timezone: { type: 'string' },
-          locale: { type: 'string' },
-          replyTimeout: { type: 'string', 'x-kind': 'duration', default: 'P1D' },
-          onError: { type: 'string', 'x-kind': 'node' },
-          interruptible: { type: 'boolean' },
-        },
+    start: { type: 'string', 'x-kind': 'node' },
+    settings: {
+      type: 'object',
+      properties: {
+        timezone: { type: 'string' },
+        locale: { type: 'string' },
+        replyTimeout: { type: 'string', 'x-kind': 'duration', default: 'P1D' },
+        onError: { type: 'string', 'x-kind': 'node' },
+        interruptible: { type: 'boolean' },
       },
     },
-  })
-}
+  },
+} satisfies Schema)
 
 /** Settings asks for what a document has beside its nodes: variables, arguments, where it starts. */
 export function Settings({ close }: { close: () => void }) {
   const editor = useEditor()
-  const { document, problems, edit, readOnly } = editor
-  const wrong = (path: Path) => {
-    const pointer = path.join('/')
+  const { document, flow, problems, edit, readOnly } = editor
+  const wrong = (pointer: string) => {
     const found = problems.filter((problem) => parts(problem.path).join('/') === pointer)
     return found.length > 0 ? found.map((problem) => problem.message).join('\n') : undefined
   }
+  const declared = flow.kind === 'function' ? (['args', 'returns', 'variables'] as const) : (['variables'] as const)
   return (
     <Side title={t('canvas.settings')} sign="set" close={close}>
-      <p className="small mute">{t('canvas.settingsText')}</p>
       <fieldset className="plain stack" disabled={readOnly}>
-        <SchemaForm schema={own(editor.flow.kind)} value={document} change={(next) => edit(next, 'settings')} wrong={wrong} special={specialOf(editor, '', document)} />
+        {declared.map((member) => (
+          <Declared key={member} label={t(`canvas.${member}`)} member={member} value={document[member]} change={(next) => edit({ ...document, [member]: next }, member)} wrong={wrong} />
+        ))}
+        <SchemaForm schema={others} value={document} change={(next) => edit(next, 'settings')} wrong={(path: Path) => wrong(path.join('/'))} special={specialOf(editor, '', document)} />
       </fieldset>
     </Side>
   )

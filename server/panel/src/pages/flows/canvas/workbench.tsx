@@ -237,7 +237,7 @@ function fits(type: NodeType, engine: string, kind: string | undefined): boolean
 
 /** useView shows the whole flow at first, or where it starts when that would be too small; then whatever is selected. */
 function useView(root: React.RefObject<HTMLElement | null>, places: Record<string, Place>, widthOf: (id: string) => number, chosen: readonly string[], start: string) {
-  const { getViewport, setCenter, setViewport, viewportInitialized } = useReactFlow()
+  const { getViewport, setViewport, viewportInitialized } = useReactFlow()
   const board = () => root.current?.querySelector('.react-flow')?.getBoundingClientRect()
   const shown = useRef(false)
   const latest = useRef({ places, widthOf })
@@ -267,7 +267,9 @@ function useView(root: React.RefObject<HTMLElement | null>, places: Record<strin
       const { x, y, zoom } = getViewport()
       const width = latest.current.widthOf(one)
       const box = { left: at.x * zoom + x, top: at.y * zoom + y, right: (at.x + width) * zoom + x, bottom: (at.y + height) * zoom + y }
-      if (box.left < 0 || box.top < 48 || box.right > area.width || box.bottom > area.height) void setCenter(at.x + width / 2, at.y + height / 2, { zoom })
+      const by = (low: number, high: number, from: number, to: number) => (low < from ? from - low : high > to ? Math.max(to - high, from - low) : 0)
+      const [dx, dy] = [by(box.left, box.right, 16, area.width - 16), by(box.top, box.bottom, 64, area.height - 24)]
+      if (dx !== 0 || dy !== 0) void setViewport({ zoom, x: x + dx, y: y + dy })
     })
     return () => cancelAnimationFrame(frame)
   }, [one, viewportInitialized])

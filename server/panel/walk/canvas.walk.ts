@@ -1,0 +1,375 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Server, Visitor } from './world'
+
+interface Flow {
+  id: string
+  draft: { nodes: Record<string, { type: string; config?: Record<string, unknown>; next?: Record<string, string> }>; ui?: { nodes: Record<string, { x: number; y: number }> }; start: string }
+}
+
+const server = new Server()
+let visitor: Visitor
+let token: string
+let project: string
+
+const blank = (slug: string) => ({ format: 'trunkline-flow/1', kind: 'flow', slug, name: slug, start: '', variables: { total: { type: 'any' } }, nodes: {} })
+
+async function open(slug: string, draft: object = blank(slug)): Promise<string> {
+  const flow = await server.call<Flow>(token, 'POST', '/aiflow/flow', { projectId: project, name: slug, draft })
+  await visitor.page.goto(`${server.url}/panel/flows/flow/${flow.id}`)
+  await visitor.page.getByRole('application', { name: 'Drawing of the flow' }).waitFor()
+  return flow.id
+}
+
+/** saved is the draft that the server has once it is as a test expects. */
+async function saved(id: string, as: (draft: Flow['draft']) => void): Promise<Flow['draft']> {
+  for (let tries = 0; ; tries++) {
+    const { draft } = await server.call<Flow>(token, 'GET', `/aiflow/flow/${id}`)
+    try {
+      as(draft)
+      return draft
+    } catch (error) {
+      if (tries === 40) throw error
+      await visitor.page.waitForTimeout(100)
+    }
+  }
+}
+
+const types = (draft: Flow['draft']) => Object.fromEntries(Object.entries(draft.nodes).map(([id, node]) => [id, node.type]))
+const node = (id: string) => visitor.page.locator(`.react-flow__node[data-id="${id}"]`)
+const inspector = (name: string) => visitor.page.getByRole('region', { name, exact: true })
+
+/** pull draws an edge from an output to somewhere, seen from the output. */
+async function pull(id: string, output: string, to: { x: number; y: number } | string) {
+  const { mouse } = visitor.page
+  const port = await node(id).locator(`.port[data-handleid="${output}"]`).boundingBox()
+  const target = typeof to === 'string' ? await node(to).boundingBox() : null
+  if (!port) throw new Error(`${id} has no output ${output}`)
+  const from = { x: port.x + port.width / 2, y: port.y + port.height / 2 }
+  const end = typeof to === 'string' ? { x: (target?.x ?? 0) + 40, y: (target?.y ?? 0) + 20 } : { x: from.x + to.x, y: from.y + to.y }
+  await mouse.move(from.x, from.y)
+  await mouse.down()
+  await mouse.move((from.x + end.x) / 2, (from.y + end.y) / 2, { steps: 3 })
+  await mouse.move(end.x, end.y, { steps: 3 })
+  await mouse.up()
+}
+
+/** create puts a node of a type where an edge was dropped on nothing. */
+async function create(type: string) {
+  const picker = visitor.page.getByRole('dialog', { name: 'Add a node' })
+  await picker.getByLabel('Search for a node type').fill(type)
+  await visitor.page.keyboard.press('Enter')
+  await picker.waitFor({ state: 'detached' })
+}
+
+beforeAll(async () => {
+  await server.start()
+  visitor = await Visitor.open(server, { width: 1440, height: 900 })
+  token = await visitor.signUp(server)
+  project = (await server.call<{ id: string }>(token, 'POST', '/aiflow/project', { name: 'Shop', description: '' })).id
+  const vat = {
+    ...blank('vat'),
+    kind: 'function',
+    start: 'back',
+    variables: {},
+    args: { net: { type: 'number' } },
+    returns: { gross: { type: 'number' } },
+    nodes: { back: { type: 'return', config: { value: { gross: '{{ args.net * 2 }}' } } } },
+  }
+  const made = await server.call<Flow>(token, 'POST', '/aiflow/flow', { projectId: project, name: 'VAT', draft: vat })
+  await server.call(token, 'POST', `/aiflow/flow/${made.id}/publish`, {})
+})
+
+afterAll(async () => {
+  await visitor.end(server)
+})
+
+test('a flow with a switch, a loop and a function is drawn with the mouse', async () => {
+  const { page } = visitor
+  const id = await open('by-mouse')
+  await visitor.look('canvas-empty')
+  await page.getByRole('button', { name: 'Trigger' }).click()
+  await inspector('Trigger').getByRole('button', { name: 'On', exact: true }).click()
+  await inspector('Trigger').getByLabel('Kind').selectOption('any_message')
+  await node('trigger').dragTo(page.locator('.react-flow__pane'), { sourcePosition: { x: 60, y: 20 }, targetPosition: { x: 300, y: 120 } })
+  await pull('trigger', 'out', { x: 0, y: 90 })
+  await create('switch')
+  await inspector('Switch').getByRole('combobox', { name: 'Value' }).fill('{{ input.text }}')
+  await inspector('Switch').getByLabel('Id', { exact: true }).first().fill('list')
+  await inspector('Switch').getByRole('combobox', { name: 'Equals' }).fill('list')
+  await pull('switch', 'list', { x: -60, y: 90 })
+  await create('loop')
+  await inspector('Loop').getByRole('combobox', { name: 'Times' }).fill('2')
+  await pull('loop', 'body', { x: -60, y: 90 })
+  await create('call')
+  await inspector('Call a function').getByRole('combobox', { name: 'Function' }).selectOption('vat')
+  await inspector('Call a function').getByRole('button', { name: 'Args' }).click()
+  await inspector('Call a function').getByLabel('Name').nth(1).fill('net')
+  await page.keyboard.press('Enter')
+  await inspector('Call a function').getByRole('combobox', { name: 'Value' }).fill('{{ index }}')
+  await inspector('Call a function').getByLabel('Save to').fill('total')
+  await page.getByRole('button', { name: 'Show all' }).click()
+  await pull('call', 'out', { x: 0, y: 70 })
+  await create('message')
+  // A name is offered while it is typed.
+  const text = inspector('Message').getByRole('textbox', { name: 'Text' })
+  await text.pressSequentially('Twice is {{ vars.to')
+  await inspector('Message').getByRole('option', { name: 'vars.total' }).click()
+  await text.press('End')
+  // A type is dragged to where it shall stand, and an edge to any place of it.
+  await page.getByRole('button', { name: 'Show all' }).click()
+  const board = page.locator('.react-flow__pane')
+  const area = await board.boundingBox()
+  await page.getByRole('button', { name: 'End', exact: true }).dragTo(board, { targetPosition: { x: (area?.width ?? 0) - 160, y: 420 } })
+  await pull('switch', 'default', 'end')
+  await pull('loop', 'done', 'end')
+  const draft = await saved(id, (draft) => expect(draft.nodes.loop?.next).toEqual({ body: 'call', done: 'end' }))
+  expect(draft.start).toBe('trigger')
+  expect(draft.nodes).toEqual({
+    trigger: { type: 'trigger', config: { on: [{ kind: 'any_message' }] }, next: { out: 'switch' } },
+    switch: { type: 'switch', config: { value: '{{ input.text }}', cases: [{ id: 'list', equals: 'list' }] }, next: { list: 'loop', default: 'end' } },
+    loop: { type: 'loop', config: { kind: 'count', times: '2' }, next: { body: 'call', done: 'end' } },
+    call: { type: 'call', config: { function: 'vat', args: { net: '{{ index }}' }, saveTo: 'total' }, next: { out: 'message' } },
+    message: { type: 'message', config: { text: 'Twice is {{ vars.total }}' } },
+    end: { type: 'end' },
+  })
+  expect(Object.keys(draft.ui?.nodes ?? {})).toHaveLength(6)
+  await expect.poll(() => page.getByText(/problems: \d/).count()).toBe(0)
+  await page.getByRole('button', { name: 'Tidy up' }).click()
+  await visitor.look('canvas-mouse')
+})
+
+/** tab goes on until what has the focus is called so. */
+async function tab(name: RegExp, most = 80) {
+  const { page } = visitor
+  for (let n = 0; n < most; n++) {
+    await page.keyboard.press('Tab')
+    const named = await page.evaluate(() => {
+      const element = document.activeElement as HTMLInputElement | null
+      const label = element?.labels?.[0]?.textContent ?? element?.getAttribute('aria-label') ?? element?.textContent ?? ''
+      return label.trim()
+    })
+    if (name.test(named)) return
+  }
+  throw new Error(`nothing called ${name} is reached`)
+}
+
+/** put adds a node of a type and opens what is asked of it, by keys alone. */
+async function put(type: string, heading: string) {
+  const { keyboard } = visitor.page
+  await keyboard.press('/')
+  await keyboard.type(type)
+  await keyboard.press('Enter')
+  await settle(heading)
+}
+
+/** settle waits until the new node has the focus, and goes into its form. */
+async function settle(heading: string) {
+  const { page } = visitor
+  await inspector(heading).waitFor()
+  await expect.poll(() => page.evaluate(() => document.activeElement?.classList.contains('react-flow__node'))).toBe(true)
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.closest('.side') !== null)).toBe(true)
+}
+
+/** choose takes an option of the choice that has the focus, as its letters are typed. */
+async function choose(option: string) {
+  await visitor.page.keyboard.type(option)
+}
+
+/** next connects an output to a new node, by keys alone. */
+async function next(output: string, type: string, heading: string) {
+  await tab(new RegExp(`^New node at ${output}$`))
+  await visitor.page.keyboard.press('Enter')
+  await visitor.page.getByRole('dialog', { name: 'Add a node' }).waitFor()
+  await visitor.page.keyboard.type(type)
+  await visitor.page.keyboard.press('Enter')
+  await settle(heading)
+}
+
+test('the same flow is drawn with the keyboard alone', async () => {
+  const { page } = visitor
+  const { keyboard } = page
+  const id = await open('by-keys')
+  await put('trigger', 'Trigger')
+  await tab(/^On$/)
+  await keyboard.press('Enter')
+  await tab(/^Kind/)
+  await choose('any')
+  await next('out', 'switch', 'Switch')
+  await tab(/^Value/)
+  await keyboard.type('{{ inp')
+  await keyboard.press('Tab') // takes the first name that is offered
+  await tab(/^Id/)
+  await keyboard.press('Control+A')
+  await keyboard.type('list')
+  await tab(/^Equals/)
+  await keyboard.type('list')
+  await next('list', 'loop', 'Loop')
+  await tab(/^Times/)
+  await keyboard.type('2')
+  await next('body', 'call', 'Call a function')
+  await tab(/^Function/)
+  await choose('VAT')
+  await tab(/^Save to/)
+  await keyboard.type('total')
+  await next('out', 'message', 'Message')
+  await tab(/^Text/)
+  await keyboard.type('Round')
+  await keyboard.press('Escape')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-id'))).toBe('message')
+  // Arrow keys move a node; the steps of one burst are undone at once.
+  const before = (await saved(id, (draft) => expect(draft.nodes.message?.config).toEqual({ text: 'Round' }))).ui?.nodes.message
+  for (let n = 0; n < 4; n++) await keyboard.press('ArrowRight')
+  const moved = await saved(id, (draft) => expect(draft.ui?.nodes.message?.x).toBeGreaterThan(before?.x ?? 0))
+  expect(moved.ui?.nodes.message?.y).toBe(before?.y)
+  await keyboard.press('Control+z')
+  await saved(id, (draft) => expect(draft.ui?.nodes.message).toEqual(before))
+  await keyboard.press('Control+Shift+Z')
+  await saved(id, (draft) => expect(draft.ui?.nodes.message).toEqual(moved.ui?.nodes.message))
+  // An edge between two nodes that are there, and a node that goes away again.
+  await put('end', 'End')
+  await keyboard.press('Escape')
+  await keyboard.press('Delete')
+  await saved(id, (draft) => expect(Object.keys(draft.nodes)).not.toContain('end'))
+  await keyboard.press('Control+z')
+  const draft = await saved(id, (draft) => expect(Object.keys(draft.nodes)).toContain('end'))
+  expect(types(draft)).toEqual({ trigger: 'trigger', switch: 'switch', loop: 'loop', call: 'call', message: 'message', end: 'end' })
+  expect(draft.nodes.switch).toMatchObject({ config: { value: '{{ input.text }}', cases: [{ id: 'list', equals: 'list' }] }, next: { list: 'loop' } })
+  expect(draft.nodes.call).toMatchObject({ config: { function: 'vat', saveTo: 'total' }, next: { out: 'message' } })
+  await page.locator('.react-flow__node[data-id="switch"]').focus()
+  await keyboard.press('Enter')
+  await tab(/^default/)
+  await choose('end')
+  await saved(id, (draft) => expect(draft.nodes.switch?.next).toEqual({ list: 'loop', default: 'end' }))
+  await visitor.look('canvas-keys')
+})
+
+test('nodes are copied to another tab, taken away together, and brought back', async () => {
+  const { page } = visitor
+  await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const draft = {
+    ...blank('copied'),
+    start: 'a',
+    nodes: {
+      a: { type: 'trigger', config: { on: [{ kind: 'any_message' }] }, next: { out: 'b' } },
+      b: { type: 'message', config: { text: 'One' }, next: { out: 'c' } },
+      c: { type: 'message', config: { text: 'Two' } },
+    },
+  }
+  const id = await open('copied', draft)
+  await node('b').click()
+  await node('c').click({ modifiers: ['Control'] })
+  await inspector('2 nodes').waitFor()
+  await page.keyboard.press('Control+c')
+  await page.keyboard.press('Delete')
+  await saved(id, (draft) => expect(types(draft)).toEqual({ a: 'trigger' }))
+  await page.keyboard.press('Control+z')
+  await saved(id, (now) => expect(now.nodes).toEqual(draft.nodes))
+
+  const other = await server.call<Flow>(token, 'POST', '/aiflow/flow', { projectId: project, name: 'other', draft: blank('other') })
+  const second = await visitor.context.newPage()
+  visitor.watch(second, server)
+  await second.goto(`${server.url}/panel/flows/flow/${other.id}`)
+  await second.getByRole('application').click()
+  await second.keyboard.press('Control+v')
+  await saved(other.id, (now) => expect(now.nodes).toEqual({ b: draft.nodes.b, c: draft.nodes.c }))
+  await second.keyboard.press('Control+v')
+  await saved(other.id, (now) => expect(types(now)).toEqual({ b: 'message', c: 'message', b2: 'message', c2: 'message' }))
+  await second.close()
+})
+
+test('a problem leads to its node and its field', async () => {
+  const { page } = visitor
+  await open('wrong', {
+    ...blank('wrong'),
+    start: 'a',
+    nodes: { a: { type: 'trigger', config: { on: [{ kind: 'any_message' }] }, next: { out: 'b' } }, b: { type: 'message', config: { text: 'Hello {{ nobody }}' } } },
+  })
+  await node('b').getByText('errors: 1').waitFor()
+  await page.getByRole('button', { name: 'problems: 1' }).click()
+  await visitor.look('canvas-problems')
+  await page.getByRole('listitem').getByRole('button', { name: /nobody/ }).click()
+  const text = inspector('Message').getByRole('textbox', { name: 'Text' })
+  await expect.poll(() => text.evaluate((box) => box === document.activeElement)).toBe(true)
+  await inspector('Message').getByText(/uses "nobody"/).waitFor()
+  await text.fill('Hello')
+  await expect.poll(() => page.getByText(/problems: \d/).count()).toBe(0)
+})
+
+/** counting notes, of every commit of React, which nodes of the drawing were rendered in it. */
+function counting() {
+  interface Fiber {
+    tag: number
+    flags: number
+    child: Fiber | null
+    sibling: Fiber | null
+    alternate: Fiber | null
+    stateNode: unknown
+  }
+  const commits: string[][] = []
+  Object.assign(window, { commits })
+  const idOf = (fiber: Fiber | null) => (fiber?.stateNode instanceof HTMLElement && fiber.stateNode.classList.contains('react-flow__node') ? (fiber.stateNode.dataset.id ?? '') : '')
+  const performed = 1 // React's flag for a component that was rendered
+  function visit(fiber: Fiber, inside: string, into: Set<string>) {
+    const id = idOf(fiber) || idOf(fiber.child) || inside
+    const component = [0, 11, 14, 15].includes(fiber.tag)
+    if (id && component && (fiber.flags & performed) !== 0) into.add(id)
+    if (fiber.child === fiber.alternate?.child) return
+    for (let child = fiber.child; child; child = child.sibling) visit(child, idOf(fiber) || inside, into)
+  }
+  Object.assign(window, {
+    __REACT_DEVTOOLS_GLOBAL_HOOK__: {
+      supportsFiber: true,
+      isDisabled: false,
+      renderers: new Map(),
+      checkDCE() {},
+      inject: () => 1,
+      onCommitFiberUnmount() {},
+      onPostCommitFiberRoot() {},
+      onCommitFiberRoot(_: number, root: { current: Fiber }) {
+        const rendered = new Set<string>()
+        visit(root.current, '', rendered)
+        commits.push([...rendered])
+      },
+    },
+  })
+}
+
+test('dragging one of 300 nodes renders at most 5', async () => {
+  const { page } = visitor
+  await page.addInitScript(counting)
+  const nodes: Record<string, object> = { n0: { type: 'trigger', config: { on: [{ kind: 'any_message' }] }, next: { out: 'n1' } } }
+  for (let n = 1; n < 300; n++) nodes[`n${n}`] = { type: 'message', config: { text: `Message ${n}` }, ...(n < 270 ? { next: { out: `n${n + 1 + (n % 3 === 0 ? 10 : 0)}` } } : {}) }
+  const id = await open('large', { ...blank('large'), start: 'n0', nodes })
+  await node('n0').waitFor()
+  expect(await page.locator('.react-flow__node').count()).toBe(300)
+  const all = await page.evaluate(() => Math.max(...(window as unknown as { commits: string[][] }).commits.map((ids) => ids.length)))
+  expect(all, 'the counter counts').toBeGreaterThanOrEqual(300)
+  const box = await node('n1').boundingBox()
+  await page.mouse.move((box?.x ?? 0) + 60, (box?.y ?? 0) + 15)
+  await page.mouse.down()
+  await page.mouse.move((box?.x ?? 0) + 70, (box?.y ?? 0) + 25, { steps: 3 })
+  await page.evaluate(() => ((window as unknown as { commits: string[][] }).commits.length = 0))
+  await page.mouse.move((box?.x ?? 0) + 230, (box?.y ?? 0) + 95, { steps: 20 })
+  const dragged = await page.evaluate(() => (window as unknown as { commits: string[][] }).commits.splice(0))
+  expect(dragged.filter((ids) => ids.includes('n1')).length, 'it was drawn as it moved').toBeGreaterThan(5)
+  expect(Math.max(...dragged.map((ids) => ids.length))).toBeLessThanOrEqual(5)
+  await page.mouse.up()
+  await saved(id, (draft) => expect(Object.keys(draft.ui?.nodes ?? {})).toHaveLength(300))
+  const dropped = await page.evaluate(() => (window as unknown as { commits: string[][] }).commits)
+  expect(Math.max(...dropped.map((ids) => ids.length))).toBeLessThanOrEqual(5)
+  await visitor.look('canvas-large')
+})
+
+test('it is usable on 360 pixels', async () => {
+  const { page } = visitor
+  await page.setViewportSize({ width: 360, height: 740 })
+  const id = await open('small')
+  await page.getByRole('button', { name: 'Add a node' }).click()
+  await visitor.look('canvas-phone-add')
+  await page.getByRole('dialog', { name: 'Add a node' }).getByRole('button', { name: 'Message' }).click()
+  await inspector('Message').getByRole('textbox', { name: 'Text' }).fill('Hello')
+  await saved(id, (draft) => expect(draft.nodes.message?.config).toEqual({ text: 'Hello' }))
+  await visitor.fits()
+  await visitor.look('canvas-phone')
+})
