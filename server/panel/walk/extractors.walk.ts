@@ -21,7 +21,7 @@ afterAll(async () => {
 const list = async () => {
   const { page } = visitor
   await page.getByRole('navigation').getByRole('link', { name: 'Extractors' }).click()
-  await page.getByRole('heading', { name: 'Extractors' }).waitFor()
+  await page.getByRole('heading', { name: 'Extractors', exact: true }).waitFor()
 }
 
 /** create begins an extractor of a kind on the line. */
@@ -95,9 +95,9 @@ test('values of known kinds, and words of one’s own', async () => {
   await create('Pizza sizes', 'Known kinds of values')
   await form().getByLabel('Words of your own').fill('large | big | huge\nsmall | little')
   await save()
-  await tryIt().getByLabel('Text').fill('A hueg one for ana@example.com, please')
+  await tryIt().getByLabel('Text').fill('A litle one for ana@example.com, please')
   await tryIt().locator('mark', { hasText: 'ana@example.com' }).waitFor()
-  expect(await tryIt().locator('mark').allTextContents()).toEqual(['hueg', 'ana@example.com'])
+  expect(await tryIt().locator('mark').allTextContents()).toEqual(['litle', 'ana@example.com'])
   await visitor.look('extractor-entity')
 })
 

@@ -72,7 +72,7 @@ test('an approved template is filled in, and one is deleted', async () => {
   await visitor.look('templates')
   await page.getByRole('button', { name: /welcome/ }).click()
   await page.getByText('Olá Ana').waitFor()
-  await page.getByLabel('1 in the text').fill('<i>Zoë</i>')
+  await page.getByLabel('{{1}} in the text').fill('<i>Zoë</i>')
   await page.getByText('Olá <i>Zoë</i>').waitFor()
   await visitor.look('templates-look')
   await page.getByRole('button', { name: 'Delete in pt_BR' }).click()
