@@ -42,6 +42,10 @@ func TestCloudLine(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
 		r := newRig(t)
+		r.graph.PutTemplate(graphtest.Template{ // the line may have fetched its templates before one is sent
+			Account: r.line.BusinessAccountID, Name: "hello_world", Language: "en_US", Category: "UTILITY", Status: "APPROVED",
+			Components: []json.RawMessage{json.RawMessage(`{"type":"BODY","text":"Hello, {{1}}!"}`)},
+		})
 		n := launch(t, r.args(database...)...)
 		r.door.open(n)
 		r.settle(t)
