@@ -3,7 +3,8 @@ SHELL := /bin/bash
 NEEDS  := compiler postgres node panel browser python ffmpeg mail
 RACE   := ./internal/coalesce/... ./internal/database/... ./internal/lane/...
 TOOL   := go tool -modfile=internal/tools/go.mod
-GOTEST := go test -p 2 -count=1
+# Most tests wait, for a process or a timer: four of a package at once.
+GOTEST := go test -p 2 -parallel 4 -count=1
 
 export CGO_ENABLED = 0
 
