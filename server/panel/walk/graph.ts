@@ -18,6 +18,7 @@ export class Graph {
   url = ''
   templates: Template[] = []
   private listener: Listener | undefined
+  private sent = 0
 
   async start() {
     this.listener = createServer((request, response) => {
@@ -44,6 +45,7 @@ export class Graph {
   private answer(method: string, url: URL, text: string): object {
     const edge = url.pathname.split('/')[3] ?? ''
     if (url.pathname.endsWith('/debug_token')) return { data: { app_id: '1', type: 'SYSTEM_USER', is_valid: true, expires_at: 0, scopes: ['whatsapp_business_management', 'whatsapp_business_messaging'] } }
+    if (edge === 'messages') return { messaging_product: 'whatsapp', messages: [{ id: `wamid.${++this.sent}` }] }
     if (edge !== 'message_templates') return method === 'GET' ? { id: url.pathname.split('/')[2], display_phone_number: '+351 21 000 0000', verified_name: 'Shop', quality_rating: 'GREEN', status: 'CONNECTED', data: [] } : { success: true }
     const name = url.searchParams.get('name')
     switch (method) {

@@ -20,6 +20,20 @@ afterAll(async () => {
   graph.end()
 })
 
+/** sent sends the template of a line from the inbox, where nobody has written for long. */
+async function sent(line: number) {
+  const { page } = visitor
+  const template = { name: 'welcome', language: { code: 'pt_BR' }, components: [{ type: 'body', parameters: [{ type: 'text', text: 'Ana' }] }] }
+  await server.call(token, 'POST', '/chats/send', { reference: line, chatId: '351210000000', message: { type: 'template', template } })
+  await page.goto(`${server.url}/panel/inbox/${line}/351210000000`)
+  await page.getByRole('button', { name: 'Template', exact: true }).click()
+  await page.getByRole('dialog').getByLabel('{{1}} in the text').fill('Zoë')
+  await page.getByRole('dialog').getByText('Olá Zoë').waitFor()
+  await visitor.look('inbox-template')
+  await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click()
+  await page.getByRole('region', { name: 'Messages' }).getByText('Olá Zoë, *bem-vinda*!').waitFor()
+}
+
 test('a line without templates is told kindly', async () => {
   const { page } = visitor
   await server.call(token, 'POST', '/reference', { name: 'Phone', type: 'provider-sandbox' })
@@ -75,6 +89,10 @@ test('an approved template is filled in, and one is deleted', async () => {
   await page.getByLabel('{{1}} in the text').fill('<i>Zoë</i>')
   await page.getByText('Olá <i>Zoë</i>').waitFor()
   await visitor.look('templates-look')
+  await page.keyboard.press('Escape')
+  await sent(line.id)
+  await page.goto(`${server.url}/panel/templates/${line.id}`)
+  await page.getByRole('button', { name: /welcome/ }).click()
   await page.getByRole('button', { name: 'Delete in pt_BR' }).click()
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByRole('button', { name: /welcome/ }).waitFor({ state: 'detached' })
