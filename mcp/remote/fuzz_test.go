@@ -64,7 +64,7 @@ func FuzzAnswers(f *testing.F) {
 			require.Regexp(t, `^[a-zA-Z0-9_-]{1,64}$`, x.Name)
 		}
 		for _, x := range now.Tools[:min(len(now.Tools), 3)] {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patient)
 			out, err := a.Call(ctx, remote.Call{Server: "shop", Tool: x.Name})
 			cancel()
 			if err != nil {

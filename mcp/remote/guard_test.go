@@ -106,7 +106,7 @@ func TestSlow(t *testing.T) {
 				})
 			}
 			srv.tool("fast", "", object, nil, says("fast"))
-			f := sqlite(t, remote.Options{Call: 300 * time.Millisecond})
+			f := sqlite(t, remote.Options{Call: 2 * time.Second})
 			f.approved(t, srv.URL)
 			for name, safe := range map[string]bool{"write": false, "read": true} {
 				begun := time.Now()
@@ -133,7 +133,7 @@ func TestDead(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(time.Now().UnixNano())
 	f := sqlite(t, remote.Options{
-		Connect: time.Second, Now: func() time.Time { return time.Unix(0, clock.Load()) },
+		Connect: 2 * time.Second, Now: func() time.Time { return time.Unix(0, clock.Load()) },
 	})
 	s := f.approved(t, srv.URL)
 	clock.Add(int64(10 * time.Minute)) // the connection is too old to be used
