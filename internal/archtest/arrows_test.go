@@ -46,6 +46,7 @@ var arrows = []arrow{
 	{from: "mcp/protocol", exact: []string{"mcp", "aiflow/llm"}},
 	{from: "mcp/remote", may: []string{"aiflow/llm"}},
 	{from: "mcp/functions", exact: []string{"mcp", "messaging", "messaging/media", "provider", "aiflow/llm"}},
+	{from: "server/client"},
 	{from: "server", may: []string{"provider", "messaging", "webhook", "aiflow", "botengine", "extractor", "mcp"}, exact: []string{"sqldb"}},
 }
 
@@ -124,6 +125,18 @@ func TestExtractorNeedsNoDatabase(t *testing.T) {
 var modelLibraries = map[string]string{
 	"github.com/openai/openai-go/v3":         "aiflow/llm/openai",
 	"github.com/anthropics/anthropic-sdk-go": "aiflow/llm/anthropic",
+}
+
+// The panel is given to a server by who wants one: nobody else links its files.
+func TestPanelStaysApart(t *testing.T) {
+	t.Parallel()
+	all := load(t)
+	require.Contains(t, all[module+"/server/cmd/trunkline"].Deps, module+"/server/panel")
+	each(t, all, func(t *testing.T, name string, p pkg) {
+		if !below(name, "server/cmd/trunkline", "server/panel") {
+			assert.NotContainsf(t, p.Deps, module+"/server/panel", "%s must not link the panel", name)
+		}
+	})
 }
 
 func TestModelLibrariesStayApart(t *testing.T) {
