@@ -41,8 +41,11 @@ const form = () => visitor.page.getByRole('form', { name: 'What it looks for' })
 /** save keeps the changes that were made, from the form or from the tests. */
 const save = async (where = form()) => {
   await where.getByRole('button', { name: 'Save' }).click()
-  await form().getByText('not saved', { exact: true }).waitFor({ state: 'detached' })
+  await saved()
 }
+
+/** saved waits until nothing is left to be saved; what is switched off is saved while it is written. */
+const saved = () => form().getByText('not saved', { exact: true }).waitFor({ state: 'detached' })
 
 test('a pattern is tried where the text is no ASCII, and switched on', async () => {
   const { page } = visitor
@@ -59,9 +62,14 @@ test('a pattern is tried where the text is no ASCII, and switched on', async () 
   await tryIt().getByText('100%').first().waitFor()
   await tryIt().getByText('no model was asked').waitFor()
   await visitor.look('extractor-regex')
+  await form().getByLabel('Pattern').fill('(?P<what>ção)')
+  await tryIt().locator('mark', { hasText: 'ção' }).waitFor()
+  expect(await tryIt().locator('mark').allTextContents()).toEqual(['ção'])
+  await form().getByLabel('Pattern').fill('#(?P<order>\\d+)')
+  await form().getByLabel('order').selectOption('number')
+  await tryIt().locator('mark', { hasText: '18' }).waitFor()
   visitor.expected.push(/422 \(Unprocessable/)
   await form().getByLabel('Pattern').fill('(?P<order>')
-  await form().getByRole('button', { name: 'Save' }).click()
   await form().getByRole('alert').waitFor()
   await page.reload()
   expect(await form().getByLabel('Pattern').inputValue()).toBe('(?P<order>')
@@ -94,7 +102,7 @@ test('values of known kinds, and words of one’s own', async () => {
   await list()
   await create('Pizza sizes', 'Known kinds of values')
   await form().getByLabel('Words of your own').fill('large | big | huge\nsmall | little')
-  await save()
+  await saved()
   await tryIt().getByLabel('Text').fill('A litle one for ana@example.com, please')
   await tryIt().locator('mark', { hasText: 'ana@example.com' }).waitFor()
   expect(await tryIt().locator('mark').allTextContents()).toEqual(['litle', 'ana@example.com'])
