@@ -10,7 +10,7 @@ interface Answer {
   error?: string
 }
 
-/** Phones are a fake WhatsApp Web with phones that link what the panel shows (see phones/main.go). */
+/** Phones are a fake WhatsApp Web with phones that link what the panel shows (see cmd/phones). */
 export class Phones {
   /** Settings that point a server at them. */
   environ: Record<string, string> = {}
