@@ -53,7 +53,12 @@ func (p *packer) json(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return p.text(name, append(b, '\n'))
+	e, err := p.entry(name)
+	if err != nil {
+		return err
+	}
+	_, err = e.Write(append(b, '\n'))
+	return err
 }
 
 func (p *packer) close() error { return p.z.Close() }
