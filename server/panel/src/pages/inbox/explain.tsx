@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
 import { api, got } from '../../api/client'
 import { number, t, time } from '../../text'
 import { Dialog } from '../../ui/dialog'
@@ -25,6 +26,7 @@ export function Explain({ reference, chatId, message, close }: { reference: numb
               {step.status && <Badge>{step.status}</Badge>}
               {step.statusCode !== undefined && <Badge tone={step.statusCode < 300 ? 'ok' : 'bad'}>{step.statusCode}</Badge>}
               {step.event && <span>{step.event}</span>}
+              {step.runId && step.engine && <Link href={`/runs/${step.engine === 'botengine' ? 'bot' : 'flow'}/${step.runId}`}>{t('run.title')}</Link>}
               {step.error && <span className="bubble-error">{step.error.message}</span>}
             </span>
             {step.asked?.map((one, i) => (
