@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { api, got } from '../../api/client'
 import { client } from '../../api/query'
@@ -46,7 +46,13 @@ function useDraft(extractor: Extractor) {
     if (differs) sessionStorage.setItem(stored(extractor.id), JSON.stringify(next))
     else sessionStorage.removeItem(stored(extractor.id))
   }
-  return { config: draft ?? saved, saved, changed: draft !== null, write }
+  /** kept forgets a draft that was saved, unless it has changed since. */
+  const kept = (sent: Config) => {
+    const same = (now: Config | null) => JSON.stringify(now) === JSON.stringify(sent)
+    setDraft((now) => (same(now) ? null : now))
+    if (sessionStorage.getItem(stored(extractor.id)) === JSON.stringify(sent)) sessionStorage.removeItem(stored(extractor.id))
+  }
+  return { config: draft ?? saved, changed: draft !== null, write, kept }
 }
 
 function Known({ extractor }: { extractor: Extractor }) {
@@ -62,13 +68,20 @@ function Known({ extractor }: { extractor: Extractor }) {
     void client.invalidateQueries({ queryKey: ['extractors'] })
   }
   const save = useAct((config: Config) => got(api.PATCH('/extractor/{extractorId}', { ...path, body: { config: config as never } })), {
-    said: t('saved'),
     quiet: true,
-    then: (next) => {
+    then: (next, sent) => {
       known(next)
-      draft.write(null)
+      draft.kept(sent)
     },
   })
+  // One that reads no messages and learns nothing is saved while it is written, so that it can be tried at once.
+  const atOnce = !extractor.enabled && (extractor.kind === 'regex' || extractor.kind === 'entity')
+  const unsaved = draft.changed ? JSON.stringify(draft.config) : ''
+  useEffect(() => {
+    if (!atOnce || !unsaved) return
+    const due = setTimeout(() => save.mutate(JSON.parse(unsaved) as Config), 600)
+    return () => clearTimeout(due)
+  }, [atOnce, unsaved])
   const enable = useAct(() => got(api.PATCH('/extractor/{extractorId}', { ...path, body: { enabled: !extractor.enabled } })), { then: known })
   const remove = useAct(() => got(api.DELETE('/extractor/{extractorId}', path)), {
     then: async () => {
@@ -128,10 +141,10 @@ function Known({ extractor }: { extractor: Extractor }) {
                 {t('extractors.undo')}
               </Button>
             )}
-            {draft.changed && <span className="small mute">{t('extractors.unsaved')}</span>}
+            <span className="small mute">{draft.changed ? t('extractors.unsaved') : atOnce && t('extractors.atOnce')}</span>
           </div>
         </form>
-        <TryIt extractor={extractor} changed={draft.changed} keep={(test) => draft.write({ ...draft.config, tests: [...(draft.config.tests ?? []), test] })} />
+        <TryIt extractor={extractor} changed={draft.changed && !atOnce} keep={(test) => draft.write({ ...draft.config, tests: [...(draft.config.tests ?? []), test] })} />
       </div>
       <Tests key={`tests ${attempt}`} extractor={extractor} config={draft.config} changed={draft.changed} change={draft.write} save={() => save.mutate(draft.config)} saving={save.isPending} problem={save.problem} />
       <Curl path={`/extractor/${id}`} />
