@@ -256,3 +256,6 @@ func golden(t *testing.T, name, got string) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), got)
 }
+
+// Each test has a database of its own, and few need to see how it came to be.
+func init() { testkit.Fill(webhook.Migrate) }

@@ -127,16 +127,19 @@ func TestManyGoOutWithoutTheirPart(t *testing.T) {
 		for i := range all {
 			all[i] = held(fmt.Sprint("chat", i), i, "m", time.Now().Add(-time.Minute))
 		}
+		begun := time.Now()
 		f.hold(t, all...)
+		work := time.Since(begun) // in the time of this machine
 		left := func() (n int) {
 			require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM webhook_held`))
 			return n
 		}
 		require.Equal(t, chats, left())
 		f.start(t)
-		begun := time.Now()
+		begun = time.Now()
 		eventually(t, func() bool { return left() == 0 })
-		require.Less(t, time.Since(begun), chats/200*time.Second, "it does not wait between them")
+		require.Less(t, time.Since(begun), chats/200*time.Second/2+20*work, "it does not wait between them")
+		t.Logf("held in %s, let go in %s", work, time.Since(begun))
 	})
 }
 

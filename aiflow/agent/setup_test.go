@@ -114,9 +114,7 @@ type change struct {
 func setup(t testing.TB, db *sqlx.DB, c change) *fixture {
 	t.Helper()
 	ctx := t.Context()
-	for _, migrate := range []func(context.Context, *sqlx.DB) error{runtime.Migrate, aiflow.Migrate, usage.Migrate, memory.Migrate, agent.Migrate} {
-		require.NoError(t, migrate(ctx, db))
-	}
+	require.NoError(t, migrate(ctx, db))
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	f := &fixture{db: db, clock: &clock{}, stop: func() {}}
 	var err error
@@ -379,4 +377,16 @@ func call(id, name, arguments string) llm.ToolCall {
 
 func order(id, name, number string) llm.ToolCall {
 	return call(id, name, fmt.Sprintf(`{"order":%q}`, number))
+}
+
+// Each test has a database of its own, and few need to see how it came to be.
+func init() { testkit.Fill(migrate) }
+
+func migrate(ctx context.Context, db *sqlx.DB) error {
+	for _, migrate := range []func(context.Context, *sqlx.DB) error{runtime.Migrate, aiflow.Migrate, usage.Migrate, memory.Migrate, agent.Migrate} {
+		if err := migrate(ctx, db); err != nil {
+			return err
+		}
+	}
+	return nil
 }
