@@ -57,8 +57,9 @@ export function useDraft(engine: Engine, id: string) {
   }, [draft, opened.data])
   const link = useLink()
   useEffect(() => {
+    // The server is back, or who edits has logged in again.
     if (link === 'live' && draft?.now().saving === 'lost') void draft.flush()
-  }, [link, draft])
+  }, [link, opened.dataUpdatedAt, draft])
   const shown = useSyncExternalStore<Shown | null>(draft?.subscribe ?? never, draft?.now ?? nothing)
   return { opened, draft, shown }
 }
