@@ -45,7 +45,18 @@ function List() {
       </div>
       {list.isPending && <Loading />}
       {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
-      {list.isSuccess && list.items.length === 0 && <Empty title={t('runs.none')}>{t('runs.noneText')}</Empty>}
+      {list.isSuccess && list.items.length === 0 && (
+        <Empty
+          title={t('runs.none')}
+          action={
+            <Link className="button main" href="/flows">
+              {t('nav.flows')}
+            </Link>
+          }
+        >
+          {t('runs.noneText')}
+        </Empty>
+      )}
       {list.items.length > 0 && (
         <ul className="card rows">
           {list.items.map((run) => (

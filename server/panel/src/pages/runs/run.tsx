@@ -161,21 +161,23 @@ function Approve({ run, done }: { run: Run & { steps: { out: unknown }[] }; done
   const act = useAct((approved: boolean) => got(api.POST('/aiflow/run/{runId}/approve', { params: { path: { runId: run.id } }, body: { stepId: out?.stepId ?? '', approved } })), { then: done })
   if (run.waitingFor !== 'approval' || !out?.stepId) return null
   return (
-    <Notice tone="warn">
-      <div className="stack">
-        <p>
-          {t('run.asks')} <strong className="mono">{out.tool}</strong>
-        </p>
-        <pre dir="auto">{JSON.stringify(out.arguments, null, 2)}</pre>
-        <div className="row">
-          <Button tone="main" busy={act.isPending} onClick={() => act.mutate(true)}>
-            {t('run.approve')}
-          </Button>
-          <Button tone="bad" busy={act.isPending} onClick={() => act.mutate(false)}>
-            {t('run.deny')}
-          </Button>
+    <li>
+      <Notice tone="warn">
+        <div className="stack">
+          <p>
+            {t('run.asks')} <strong className="mono">{out.tool}</strong>
+          </p>
+          <pre dir="auto">{JSON.stringify(out.arguments, null, 2)}</pre>
+          <div className="row">
+            <Button tone="main" busy={act.isPending} onClick={() => act.mutate(true)}>
+              {t('run.approve')}
+            </Button>
+            <Button tone="bad" busy={act.isPending} onClick={() => act.mutate(false)}>
+              {t('run.deny')}
+            </Button>
+          </div>
         </div>
-      </div>
-    </Notice>
+      </Notice>
+    </li>
   )
 }

@@ -19,7 +19,7 @@ export function Steps({ run, approve }: { run: Detail; approve: ReactNode }) {
           {step.type === 'agent' && <Turns entries={entries.get(step.node) ?? []} />}
         </li>
       ))}
-      {approve && <li>{approve}</li>}
+      {approve}
     </ol>
   )
 }

@@ -6,7 +6,7 @@ import { number, t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Input } from '../../ui/field'
-import { Button, Curl, Failed, Loading, Notice } from '../../ui/parts'
+import { Button, Curl, Failed, Loading, Refused } from '../../ui/parts'
 
 const counts = ['references', 'users', 'messagesIn', 'messagesOut', 'deliveries'] as const
 
@@ -93,7 +93,7 @@ function End({ close }: { close: () => void }) {
         }}
       >
         <p>{t('settings.endText')}</p>
-        {act.error && !act.wrong('password') && <Notice tone="bad">{act.error.message}</Notice>}
+        <Refused error={act.error} />
         <Input label={t('settings.currentPassword')} type="password" autoComplete="current-password" value={password} onChange={(e) => setPassword(e.target.value)} wrong={act.wrong('password')} required />
         <div className="row">
           <Button type="submit" tone="bad" busy={act.isPending}>

@@ -1,3 +1,4 @@
+import { root } from '../../api/client'
 import { useMay } from '../../session'
 import { t } from '../../text'
 import { PageHead } from '../../ui/parts'
@@ -29,6 +30,9 @@ export default function Settings() {
         ))}
       </div>
       <Shown />
+      <p className="small">
+        <a href={`${root}/panel/licenses.md`}>{t('settings.licenses')}</a>
+      </p>
     </div>
   )
 }

@@ -6,8 +6,8 @@ import { t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Confirm, Dialog } from '../../ui/dialog'
 import { Input } from '../../ui/field'
-import { Badge, Button, Curl, Failed, Loading, More, Notice } from '../../ui/parts'
-import { Permissions } from './permissions'
+import { Badge, Button, Curl, Failed, Loading, More, Refused } from '../../ui/parts'
+import { Permissions, usePermissions } from './permissions'
 
 /** People are the users of the account. */
 export function People() {
@@ -15,6 +15,7 @@ export function People() {
   const [adding, setAdding] = useState(false)
   const [editing, edit] = useState<User | null>(null)
   const [leaving, leave] = useState<User | null>(null)
+  const all = usePermissions().data?.catalogue.length
   const list = usePages(['users'], (cursor) => got(api.GET('/user/list', { params: { query: cursor ? { cursor } : {} } })))
   const remove = useAct((user: User) => got(api.DELETE('/user/{userId}', { params: { path: { userId: user.id } } })), {
     then: async () => {
@@ -33,16 +34,18 @@ export function People() {
       {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
       <ul className="stack">
         {list.items.map((user) => (
-          <li key={user.id} className="card row spread">
+          <li key={user.id} className="card row spread person">
             <span className="grow">
               <strong dir="auto">{user.name}</strong> {user.id === me.id && <Badge tone="brand">{t('settings.you')}</Badge>}
               <br />
               <span className="mute">{user.email}</span>
               <br />
-              <span className="small mute">{t('settings.since', { at: time(user.createdAt) })} · {user.permissions.join(', ') || t('settings.noPermissions')}</span>
+              <span className="small mute">{t('settings.since', { at: time(user.createdAt) })} · {granted(user, all)}</span>
             </span>
-            <Button onClick={() => edit(user)}>{t('settings.change')}</Button>
-            {user.id !== me.id && <Button tone="quiet" icon="trash" label={t('settings.remove', { name: user.name })} onClick={() => leave(user)} />}
+            <span className="row">
+              <Button onClick={() => edit(user)}>{t('settings.change')}</Button>
+              {user.id !== me.id && <Button tone="quiet" icon="trash" label={t('settings.remove', { name: user.name })} onClick={() => leave(user)} />}
+            </span>
           </li>
         ))}
       </ul>
@@ -64,10 +67,16 @@ export function People() {
   )
 }
 
+/** granted says what a user may; all is how many permissions there are. */
+function granted({ permissions }: User, all: number | undefined): string {
+  if (permissions.length === all) return t('settings.allPermissions')
+  return permissions.join(', ') || t('settings.noPermissions')
+}
+
 function Add({ close }: { close: () => void }) {
   const [form, setForm] = useState({ name: '', email: '', password: '', permissions: [] as string[] })
   const set = (name: 'name' | 'email' | 'password') => (event: { target: { value: string } }) => setForm({ ...form, [name]: event.target.value })
-  const act = useAct(() => got(api.POST('/user', { body: form })), { said: t('saved'), then: () => client.invalidateQueries({ queryKey: ['users'] }).then(close) })
+  const act = useAct(() => got(api.POST('/user', { body: form })), { said: t('saved'), quiet: true, then: () => client.invalidateQueries({ queryKey: ['users'] }).then(close) })
   return (
     <Dialog title={t('settings.addPerson')} close={close} wide>
       <form
@@ -77,7 +86,7 @@ function Add({ close }: { close: () => void }) {
           act.mutate(undefined)
         }}
       >
-        {act.problem && act.problem.errors.length === 0 && <Notice tone="bad">{act.problem.message}</Notice>}
+        <Refused error={act.error} />
         <Input label={t('settings.name')} value={form.name} onChange={set('name')} wrong={act.wrong('name')} autoComplete="off" required />
         <Input label={t('session.email')} type="email" value={form.email} onChange={set('email')} wrong={act.wrong('email')} autoComplete="off" required />
         <Input label={t('session.password')} type="password" hint={t('settings.firstPassword')} value={form.password} onChange={set('password')} wrong={act.wrong('password')} autoComplete="new-password" required />

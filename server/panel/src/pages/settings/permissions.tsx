@@ -4,9 +4,14 @@ import { t } from '../../text'
 import { Check } from '../../ui/field'
 import { Failed } from '../../ui/parts'
 
+/** usePermissions are all that there are, and those of the user. */
+export function usePermissions() {
+  return useQuery({ queryKey: ['permissions'], queryFn: () => got(api.GET('/user/permissions')), staleTime: 60_000 })
+}
+
 /** Permissions are chosen from those that the user has: nobody grants another. */
 export function Permissions({ value, change, wrong }: { value: string[]; change: (next: string[]) => void; wrong: string | undefined }) {
-  const list = useQuery({ queryKey: ['permissions'], queryFn: () => got(api.GET('/user/permissions')), staleTime: 60_000 })
+  const list = usePermissions()
   const own = new Set(list.data?.permissions)
   if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />
   return (

@@ -2,9 +2,10 @@ import { Link } from 'wouter'
 import { api, got, type Schemas } from '../../api/client'
 import { usePages } from '../../api/query'
 import { number, t, time } from '../../text'
-import { Badge, Curl, Empty, Failed, Loading, More } from '../../ui/parts'
+import { Badge, Curl, Failed, Loading, More } from '../../ui/parts'
 import { type Feature, features, Filters, useAsked } from './filters'
 import { money } from './money'
+import { None } from './none'
 
 type Call = Schemas['UsageCall']
 
@@ -22,7 +23,7 @@ export function Calls() {
       </div>
       {list.isPending && <Loading />}
       {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
-      {list.isSuccess && list.items.length === 0 && <Empty title={t('usage.none')}>{t('usage.noneText')}</Empty>}
+      {list.isSuccess && list.items.length === 0 && <None />}
       {list.items.length > 0 && (
         <div className="card scroll" tabIndex={0} role="region" aria-label={t('usage.calls')}>
           <table className="table">

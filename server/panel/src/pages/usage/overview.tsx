@@ -5,11 +5,12 @@ import { useMay } from '../../session'
 import { number, t } from '../../text'
 import { Select } from '../../ui/field'
 import { useLines } from '../../ui/line-choice'
-import { Button, Curl, Empty, Failed, Loading, Notice } from '../../ui/parts'
+import { Button, Curl, Failed, Loading, Notice } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 import { Chart } from './chart'
 import { type Feature, features, Filters, useAsked, zone } from './filters'
 import { money } from './money'
+import { None } from './none'
 import { bars, csv, type Measure, measures, type Row, type Sum, sums } from './series'
 
 const units = ['hour', 'day', 'week', 'month'] as const
@@ -43,7 +44,7 @@ export function Overview() {
       </div>
       {list.isPending && <Loading />}
       {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
-      {list.data && list.data.total.calls === 0 && <Empty title={t('usage.none')}>{t('usage.noneText')}</Empty>}
+      {list.data && list.data.total.calls === 0 && <None />}
       {list.data && list.data.total.calls > 0 && (
         <>
           <Totals total={list.data.total} />

@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog'
 import { Input } from '../../ui/field'
 import { type Header, Headers } from '../../ui/headers'
 import type { Reference } from '../../ui/line-choice'
-import { Button, Code, Notice } from '../../ui/parts'
+import { Button, Code, Notice, Refused } from '../../ui/parts'
 import { echo } from './target'
 import { Events } from './events'
 
@@ -19,6 +19,7 @@ export function Add({ line, close }: { line: Reference; close: () => void }) {
   const [extracted, setExtracted] = useState(false)
   const act = useAct(() => got(api.POST('/references/registerWebHook', { body: { reference: line.id, webhook, headers, events, include: extracted ? ['extracted'] : [] } })), {
     then: () => client.invalidateQueries({ queryKey: ['hooks', line.id] }),
+    quiet: true,
   })
   const made = act.data && 'secret' in act.data ? act.data : undefined
   if (act.isSuccess) {
@@ -46,7 +47,8 @@ export function Add({ line, close }: { line: Reference; close: () => void }) {
           act.mutate(undefined)
         }}
       >
-        {act.problem && !act.wrong('webhook') && <Notice tone="bad">{act.problem.message}</Notice>}
+        <Refused error={act.error} />
+        {act.wrong('events') && <Notice tone="bad">{act.wrong('events')}</Notice>}
         <Input label="URL" inputMode="url" placeholder="https://example.com/hook" value={webhook} onChange={(e) => setWebhook(e.target.value)} wrong={act.wrong('webhook')} required />
         {line.type === 'provider-sandbox' && (
           <div>

@@ -68,7 +68,7 @@ function Row({ delivery, reference }: { delivery: Delivery; reference: number })
   return (
     <li className="delivery">
       <details>
-        <summary data-row>
+        <summary className="row" data-row>
           <Badge tone={tones[delivery.state]}>{t(`delivery.${delivery.state}`)}</Badge>
           <span className="grow">
             <strong>{delivery.event}</strong> <span className="mono mute">#{delivery.sequence}</span> <span dir="auto">{delivery.chatId}</span>

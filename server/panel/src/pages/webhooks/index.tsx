@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useParams } from 'wouter'
+import { Link, useParams } from 'wouter'
 import { api, got } from '../../api/client'
 import { useMay } from '../../session'
 import { t } from '../../text'
@@ -22,7 +22,20 @@ export default function Webhooks() {
   if (lines.isPending) return <Loading />
   if (lines.error) return <Failed error={lines.error} again={() => void lines.refetch()} />
   const line = lines.data.items.find((one) => String(one.id) === reference) ?? lines.data.items[0]
-  if (!line) return <Empty title={t('webhooks.title')}>{t('webhooks.noLines')}</Empty>
+  if (!line) {
+    return (
+      <Empty
+        title={t('webhooks.title')}
+        action={
+          <Link className="button main" href="/references">
+            {t('nav.references')}
+          </Link>
+        }
+      >
+        {t('webhooks.noLines')}
+      </Empty>
+    )
+  }
   return <OfLine key={line.id} line={line} lines={lines.data.items} />
 }
 
