@@ -784,6 +784,7 @@ export const en = {
   'settings.id': 'Account id',
   'settings.keys': 'Press ? for the keyboard’s shortcuts; single letters can be switched off there.',
   'settings.language': 'Language of the panel',
+  'settings.licenses': 'Licences of what the panel is made of',
   'settings.login': 'E-mail and password',
   'settings.look': 'How the panel looks',
   'settings.me': 'You',

@@ -785,6 +785,7 @@ export const es: PageTexts = {
   'settings.id': 'Id de la cuenta',
   'settings.keys': 'Pulse ? para los atajos del teclado; allí se pueden desactivar las letras sueltas.',
   'settings.language': 'Idioma del panel',
+  'settings.licenses': 'Licencias de lo que compone el panel',
   'settings.login': 'Correo y contraseña',
   'settings.look': 'Aspecto del panel',
   'settings.me': 'Usted',

@@ -785,6 +785,7 @@ export const pt: PageTexts = {
   'settings.id': 'Id da conta',
   'settings.keys': 'Pressione ? para os atalhos do teclado; as letras simples podem ser desligadas lá.',
   'settings.language': 'Idioma do painel',
+  'settings.licenses': 'Licenças do que compõe o painel',
   'settings.login': 'E-mail e senha',
   'settings.look': 'Aparência do painel',
   'settings.me': 'Você',
