@@ -3,6 +3,7 @@ SHELL := /bin/bash
 NEEDS  := compiler postgres node panel browser python ffmpeg mail
 RACE   := ./internal/coalesce/... ./internal/database/... ./internal/lane/...
 TOOL   := go tool -modfile=internal/tools/go.mod
+ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 # Most tests wait, for a process or a timer: four of a package at once.
 GOTEST := go test -p 2 -parallel 4 -count=1
 
@@ -10,7 +11,7 @@ export CGO_ENABLED = 0
 
 step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
 
-.PHONY: test prepare panel walk build vet arrows tests race benchmarks lint fmt bench soak generate clean
+.PHONY: test prepare panel walk build vet arrows tests race benchmarks lint fmt bench soak generate release release-check clean
 .NOTPARALLEL:
 
 # What continuous integration runs. ROUNDS is the length of each fault loop.
@@ -65,6 +66,8 @@ lint:
 	$(call step,lint)
 	$(TOOL) golangci-lint run ./...
 	go mod tidy -diff
+	$(ACTIONLINT) .github/workflows/*.yml
+	internal/tools/node_modules/.bin/dockerfile-utils lint deploy/Dockerfile
 
 fmt:
 	$(TOOL) golangci-lint fmt ./...
@@ -81,5 +84,13 @@ soak: prepare
 generate:
 	go generate ./...
 
+# Archives for each platform, what they were built of, and checksums, in dist/.
+release:
+	bash scripts/release.sh
+
+# The release of the last commit, twice, byte for byte.
+release-check:
+	bash scripts/release-check.sh
+
 clean:
-	rm -rf bin bench internal/tools/node_modules
+	rm -rf bin bench dist internal/tools/node_modules
