@@ -19,8 +19,13 @@ func newAPI(s *Server) *api {
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
-			Info:    &huma.Info{Title: "Trunkline", Version: s.cfg.Version, Description: aboutAPI},
+			Info: &huma.Info{
+				Title: "Trunkline", Version: s.cfg.Version, Description: aboutAPI,
+				Contact: &huma.Contact{Name: "Trunkline", URL: "https://github.com/trunklinehq/trunkline"},
+				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+			},
 			Servers: servers(s.cfg.BaseURL),
+			Tags:    tags,
 			Components: &huma.Components{
 				Schemas: registry,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
@@ -55,6 +60,25 @@ Sign up, log in, and send the token with every request: ` + "`Authorization: Bea
 * AI agents call functions: here at ` + "`/service-mcp`" + `, or with the same token over the Model Context Protocol at ` + "`/mcp`" + `.
 * What is delivered to webhooks stands under webhooks: a request, with its headers and body, for each kind of event.
 * Within a major version members, optional fields and operations are only added; ignore members that you do not know.`
+
+// tags are the services, as ids of operations and packages of Go have them.
+var tags = []*huma.Tag{
+	{Name: "Aiflow", Description: "Projects, flows, their versions and runs."},
+	{Name: "Auth", Description: "Users, what they may do, and their tokens."},
+	{Name: "Billing", Description: "What an account has subscribed to."},
+	{Name: "Botengine", Description: "Bots of one flow."},
+	{Name: "Credential", Description: "Secrets that flows and foreign servers use."},
+	{Name: "Events", Description: "What is delivered to webhooks."},
+	{Name: "Extractor", Description: "What finds values in messages."},
+	{Name: "Knowledge", Description: "Files that assistants answer from."},
+	{Name: "MCP", Description: "Functions that AI agents call."},
+	{Name: "Messaging", Description: "Lines, their sessions, chats, messages, groups and templates."},
+	{Name: "Remote", Description: "Foreign MCP servers whose tools agents may use."},
+	{Name: "Sandbox", Description: "Simulated contacts of a sandbox line."},
+	{Name: "Server", Description: "The server and the account."},
+	{Name: "Usage", Description: "What language models were asked for, and what it cost."},
+	{Name: "Webhooks", Description: "Where events are delivered, and what became of them."},
+}
 
 // servers are the base address as this page sees it, and as others do.
 func servers(base string) []*huma.Server {
@@ -96,6 +120,10 @@ func (a *api) document() *huma.OpenAPI {
 		delete(d.Components.Schemas.Map(), schemaName(t, ""))
 	}
 	d.Webhooks = outgoingEvents(d.Components.Schemas)
+	showUnits(d)
+	showRepeats(d)
+	showRefusals(d)
+	showExamples(d)
 	markNullable(d.Components.Schemas)
 	return d
 }

@@ -44,9 +44,13 @@ type openapi struct {
 	Paths   map[string]map[string]struct {
 		OperationID string `json:"operationId"`
 		Summary     string
+		Description string
 		Tags        []string
 		Security    *[]map[string][]string
-		Responses   map[string]struct{ Content map[string]any }
+		Responses   map[string]struct {
+			Ref     string `json:"$ref"`
+			Content map[string]any
+		}
 	}
 	Components struct{ Schemas map[string]any }
 }
@@ -80,8 +84,8 @@ func TestOperations(t *testing.T) {
 			require.NotEmpty(t, op.Summary, name)
 			require.NotEmpty(t, op.Tags, name)
 			for status, r := range op.Responses {
-				if status >= "400" {
-					require.Contains(t, r.Content, "application/problem+json", "%s %s", name, status)
+				if status >= "400" && r.Ref == "" { // else see TestRefusalsAreDocumented
+					require.NotEmpty(t, r.Content, "%s %s", name, status)
 				}
 			}
 			a := f.do(t, strings.ToUpper(method), parameter.ReplaceAllString(path, "1"), "")

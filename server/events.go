@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -36,7 +37,7 @@ func (e *outgoingEvent) operation(r huma.Registry) *huma.Operation {
 		content.Examples[title] = &huma.Example{Value: value}
 	}
 	return &huma.Operation{
-		OperationID: "Event_" + e.kind, Summary: e.summary, Description: e.about + "\n\n" + aboutDelivery,
+		OperationID: "Event_" + strings.ToUpper(e.kind[:1]) + e.kind[1:], Summary: e.summary, Description: e.about + "\n\n" + aboutDelivery,
 		Tags: []string{"Events"}, Security: []map[string][]string{}, Parameters: deliveryHeaders(e.kind),
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": content}},
 		Responses: map[string]*huma.Response{

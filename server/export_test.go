@@ -100,3 +100,7 @@ func (c *Config) CheapPasswords() { c.passwords = auth.Cost{Passes: 1, Memory: 6
 
 // ChangeFlows changes what the flows of a server run with.
 func (c *Config) ChangeFlows(change func(*runtime.Options)) { c.flows = change }
+
+// Repetition is what the document says of requests that are sent again, by
+// operation.
+func Repetition() map[string]string { return repetition }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,6 +17,9 @@ func markNullable(r huma.Registry) {
 			continue
 		}
 		markMembers(schema, t)
+	}
+	if p := r.Map()["FlowProblem"]; p != nil { // which writes itself
+		p.Properties["hint"] = nullable(p.Properties["hint"])
 	}
 }
 
@@ -33,7 +37,9 @@ func markMembers(schema *huma.Schema, t reflect.Type) {
 
 func nullable(s *huma.Schema) *huma.Schema {
 	if s.Ref == "" {
-		s.Nullable = s.Type != ""
+		if s.Nullable = s.Type != ""; len(s.Enum) > 0 {
+			s.Enum = append(slices.Clone(s.Enum), nil)
+		}
 		return s
 	}
 	return &huma.Schema{OneOf: []*huma.Schema{{Ref: s.Ref}, {Type: "null"}}, Description: s.Description}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testkit/contract"
 	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/panel"
 )
@@ -44,6 +45,8 @@ type fixture struct {
 	*server.Server
 	log     *logBuffer
 	answers *answers // nil: they are not kept
+
+	breaches *contract.Breaches
 }
 
 // setup makes a server on SQLite; change may alter its configuration.
@@ -65,7 +68,7 @@ func setupOn(t *testing.T, db *sqlx.DB, change func(*server.Config)) fixture {
 	}
 	s, err := server.New(t.Context(), cfg)
 	require.NoError(t, err)
-	return fixture{s, log, nil}
+	return fixture{s, log, nil, promises(t, s)}
 }
 
 // answer is a response that was read.

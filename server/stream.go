@@ -106,7 +106,7 @@ func (f *follower) run(ctx context.Context, resync bool) {
 	f.out.SetHeader("Content-Type", "text/event-stream")
 	f.out.SetHeader("X-Accel-Buffering", "no")
 	f.out.SetStatus(http.StatusOK)
-	first := ": ready\n\n"
+	first := fmt.Sprintf(": ready\nid: %s\n\n", f.feed.Position()) // from where to go on, should it break at once
 	if resync {
 		first = fmt.Sprintf("event: resync\nid: %s\ndata: {}\n\n", f.feed.Position())
 	}

@@ -73,8 +73,10 @@ func (s *stream) read() {
 		line := lines.Text()
 		name, value, _ := strings.Cut(line, ": ")
 		switch {
-		case line == "" && e != (event{}):
-			s.events <- e
+		case line == "":
+			if e.Kind != "" { // else it says nothing but where the stream stands
+				s.events <- e
+			}
 			e = event{}
 		case name == "event":
 			e.Kind = value

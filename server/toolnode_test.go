@@ -234,7 +234,7 @@ func TestNested(t *testing.T) {
 	ana := f.as(t, "ana")
 	_, publish := ana.project(t)
 	flow := publish(`{"format":"trunkline-flow/1","kind":"flow","slug":"x","name":"X","start":"b","nodes":{"b":{"type":"trigger","config":{"on":[{"kind":"api"}]}}}}`)
-	srv := httptest.NewServer(f.Server)
+	srv := httptest.NewServer(f)
 	t.Cleanup(srv.Close)
 	call := func(depth string) *sdk.CallToolResult {
 		c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)

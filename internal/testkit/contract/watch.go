@@ -1,0 +1,89 @@
+package contract
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+)
+
+// most is how much of a body is looked at.
+const most = 4 << 20
+
+// Serve answers a request by a handler, and tells what was asked and answered.
+// It tells nothing of what the document does not have, such as HEAD.
+func (d *Document) Serve(w http.ResponseWriter, r *http.Request, h http.Handler, tell func(Exchange)) {
+	path, op := d.find(r)
+	if op == nil {
+		h.ServeHTTP(w, r)
+		return
+	}
+	asked := &kept{}
+	in := *r
+	if r.Body != nil && r.Body != http.NoBody {
+		in.Body = body{r.Body, asked}
+	}
+	out := &answer{ResponseWriter: w, status: http.StatusOK}
+	finished := false
+	defer func() {
+		tell(Exchange{
+			Operation: op.ID, Method: r.Method, Path: path, URL: r.URL, RequestType: r.Header.Get("Content-Type"), Request: asked.Bytes(),
+			Status: out.status, Header: w.Header().Clone(), Response: out.kept.Bytes(), Cut: out.kept.cut || !finished,
+		})
+	}()
+	h.ServeHTTP(out, &in)
+	finished = true
+}
+
+// kept is the beginning of what is written to it.
+type kept struct {
+	bytes.Buffer
+	cut bool
+}
+
+func (k *kept) Write(p []byte) (int, error) {
+	room := most - k.Len()
+	if room < len(p) {
+		k.cut = true
+	}
+	_, _ = k.Buffer.Write(p[:min(room, len(p))])
+	return len(p), nil
+}
+
+// body is the body of a request that is kept as it is read.
+type body struct {
+	io.ReadCloser
+	kept *kept
+}
+
+func (b body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	_, _ = b.kept.Write(p[:n])
+	return n, err
+}
+
+// answer is a response that is kept as it is written.
+type answer struct {
+	http.ResponseWriter
+	kept   kept
+	status int
+	said   bool
+}
+
+// Unwrap shows [http.ResponseController] what it controls.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// Flush sends what was written.
+func (a *answer) Flush() { _ = http.NewResponseController(a.ResponseWriter).Flush() }
+
+func (a *answer) WriteHeader(status int) {
+	if !a.said && status >= http.StatusOK {
+		a.status, a.said = status, true
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	a.said = true
+	_, _ = a.kept.Write(p)
+	return a.ResponseWriter.Write(p)
+}
