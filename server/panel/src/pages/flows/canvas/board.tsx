@@ -1,5 +1,5 @@
 import { Background, BackgroundVariant, MiniMap, type NodeChange, Position, ReactFlow, type ReactFlowProps, useReactFlow } from '@xyflow/react'
-import { type DragEvent, memo, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { type DragEvent, memo, type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { t } from '../../../text'
 import { isRecord } from '../../../ui/schema-form/schema'
 import { connect, place } from './edit'
@@ -100,6 +100,7 @@ export const Board = memo(function Board({ offer, remove }: { offer: (dropped: D
   }
   return (
     <ReactFlow<StepNode, FlowEdge>
+      aria-label={t('canvas.drawing')}
       nodes={nodes}
       edges={drawnEdges}
       nodeTypes={nodeTypes}
@@ -280,7 +281,8 @@ function useEdges(): FlowEdge[] {
 /** useNodeFocus gives the focus to a node as soon as it is drawn. */
 export function useNodeFocus(root: RefObject<HTMLElement | null>) {
   const wanted = useRef('')
-  useEffect(() => {
+  // At once, before anything is typed elsewhere.
+  useLayoutEffect(() => {
     const node = wanted.current && root.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(wanted.current)}"]`)
     if (!node) return
     wanted.current = ''

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import every from '../../../../../../aiflow/flow/testdata/every-node.json'
 import described from '../../../../../../aiflow/flow/testdata/palette.json'
 import { addNode, configure, connect, place, remove, rename } from './edit'
-import { bodies, edges, ports, read } from './flow'
+import { bodies, edges, pointerOf, ports, read } from './flow'
 import { marksOf } from './marks'
 import type { Document, Palette } from './types'
 
@@ -132,4 +132,9 @@ test('marks count steps of the flow, and say where the run is', () => {
       'one:error': { state: 'failed', times: 1 },
     },
   })
+})
+
+test('what is missing is a problem of the field that would hold it', () => {
+  expect(pointerOf({ code: 'shape.required', path: '/nodes/a/config', message: 'lacks text' })).toBe('/nodes/a/config/text')
+  expect(pointerOf({ code: 'shape.type', path: '/nodes/a/config/text', message: 'is no text' })).toBe('/nodes/a/config/text')
 })

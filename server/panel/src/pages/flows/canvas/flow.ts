@@ -1,5 +1,5 @@
 import { isRecord, type Schema } from '../../../ui/schema-form/schema'
-import { type Document, edgeId, type Flow, type FlowNode, type NodeType, type Place } from './types'
+import { type Document, edgeId, type Flow, type FlowNode, type FlowProblem, type NodeType, type Place } from './types'
 
 /** read is what can be drawn of a document, which may be anything. */
 export function read(document: Document): Flow {
@@ -154,4 +154,10 @@ export function bodies(flow: Flow): Body[] {
     const nodes = [...behind(flow, [first], new Set([loop]))].filter((id) => !after.has(id))
     return nodes.length > 0 ? [{ loop, nodes }] : []
   })
+}
+
+/** pointerOf is what a problem is about: what is missing is told at what lacks it. */
+export function pointerOf({ code, path, message }: Pick<FlowProblem, 'code' | 'path' | 'message'>): string {
+  const missing = code.endsWith('.required') ? /^lacks (\w+)$/.exec(message)?.[1] : undefined
+  return missing ? `${path}/${missing}` : path
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useLayoutEffect, useRef, useState } from 'react'
 import { t } from '../../../text'
 import { Check, Input } from '../../../ui/field'
 import { Button, Notice } from '../../../ui/parts'
@@ -8,7 +8,7 @@ import { Connections } from './connections'
 import { configure, rename, setMember } from './edit'
 import { useEditor } from './editor'
 import { specialOf } from './fields'
-import { branches } from './flow'
+import { branches, pointerOf } from './flow'
 import { Side } from './side'
 import { typeName } from './type-name'
 import type { NodeType } from './types'
@@ -38,7 +38,7 @@ export function Inspector({ id, aim, close, remove, duplicate, create }: Props) 
   const type = types.get(node?.type ?? '')
   const schema = titled((type?.config ?? {}) as Schema)
   const { fields, rest } = useWrong(id, schema)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (aim) focusField(box.current, aim.path && fieldAt(schema, aim.path))
   }, [aim])
   if (!node) return null
@@ -124,10 +124,10 @@ function useWrong(id: string, schema: Schema): { fields: Map<string, string>; re
   const { problems } = useEditor()
   const fields = new Map<string, string>()
   const rest: string[] = []
-  for (const { nodeId, path, message, hint } of problems) {
-    if (nodeId !== id) continue
-    const text = [message, hint].filter(Boolean).join(' – ')
-    const field = fieldAt(schema, path)
+  for (const problem of problems) {
+    if (problem.nodeId !== id) continue
+    const text = [problem.message, problem.hint].filter(Boolean).join(' – ')
+    const field = fieldAt(schema, pointerOf(problem))
     if (field === '') rest.push(text)
     else fields.set(field, [fields.get(field), text].filter(Boolean).join('\n'))
   }

@@ -1,5 +1,5 @@
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react'
-import { memo } from 'react'
+import { memo, useEffect } from 'react'
 import { number, t } from '../../../text'
 import { Icon } from '../../../ui/icon'
 import type { Port } from './flow'
@@ -30,9 +30,13 @@ export interface StepData extends Record<string, unknown> {
 
 export type StepNode = Node<StepData, 'step'>
 
-/** Step draws a node. */
-export const Step = memo(function Step({ data }: NodeProps<StepNode>) {
+/** Step draws a node. What measures the panel sees each time that it does. */
+export const Step = memo(function Step({ id, data }: NodeProps<StepNode>) {
   const { mark, errors, warnings } = data
+  useEffect(() => {
+    performance.mark('flow-node', { detail: id })
+    performance.clearMarks('flow-node')
+  })
   return (
     <div className={`step of-${data.group} ${data.disabled ? 'off' : ''} ${mark ? `is-${mark.state}` : ''} ${mark?.current ? 'current' : ''}`}>
       {data.enters && <Handle type="target" id="in" position={Position.Top} className="enter" isConnectableStart={false} />}

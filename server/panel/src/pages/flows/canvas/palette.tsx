@@ -9,15 +9,16 @@ import type { NodeType } from './types'
 
 const order = ['talk', 'flow', 'data', 'ai']
 
-/** found are the types that a search means, in their groups. */
-function found(types: readonly NodeType[], search: string): [string, NodeType[]][] {
+/** found are the types that a search means, in their groups, and the best of them. */
+function found(types: readonly NodeType[], search: string): { groups: [string, NodeType[]][]; best: NodeType | undefined } {
   const wish = search.trim().toLowerCase()
   const fit = types.filter((type) => [type.type, typeName(type.type), type.text].some((text) => text.toLowerCase().includes(wish)))
-  // What is named so comes before what only tells of it.
-  const named = (type: NodeType) => (`${type.type} ${typeName(type.type)}`.toLowerCase().includes(wish) ? 0 : 1)
-  fit.sort((a, b) => named(a) - named(b))
-  const groups = [...new Set([...order, ...fit.map((type) => type.group)])]
-  return groups.map((group): [string, NodeType[]] => [group, fit.filter((type) => type.group === group)]).filter(([, all]) => all.length > 0)
+  // What is called so comes before what begins so, and that before what only tells of it.
+  const rank = (type: NodeType) => Math.min(...[type.type, typeName(type.type).toLowerCase()].map((name) => (name === wish ? 0 : name.startsWith(wish) ? 1 : name.includes(wish) ? 2 : 3)))
+  fit.sort((a, b) => rank(a) - rank(b))
+  const names = [...new Set([...order, ...fit.map((type) => type.group)])]
+  const groups = names.map((group): [string, NodeType[]] => [group, fit.filter((type) => type.group === group)])
+  return { groups: groups.filter(([, all]) => all.length > 0), best: fit[0] }
 }
 
 /** Types offers the node types; Enter takes the first that is found. */
@@ -26,8 +27,7 @@ export function Types({ pick, search, drag, escape }: { pick: (type: string) => 
   const [typed, type] = useState('')
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
-  const groups = found(offered, typed)
-  const best = groups.flatMap(([, all]) => all).find((one) => typeName(one.type).toLowerCase().startsWith(typed.trim().toLowerCase()) || one.type.startsWith(typed.trim().toLowerCase())) ?? groups[0]?.[1][0]
+  const { groups, best } = found(offered, typed)
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Escape') {

@@ -7,7 +7,7 @@ import { Board, type Dropped, useNodeFocus } from './board'
 import './canvas.css'
 import { addNode, connect, insert, place, remove } from './edit'
 import { type Editor, EditorProvider } from './editor'
-import { ports, read } from './flow'
+import { pointerOf, ports, read } from './flow'
 import { History } from './history'
 import { Sign } from './icons'
 import type { Aim } from './inspector'
@@ -52,7 +52,9 @@ export function Workbench({ document, change, problems, marks, node, select, pal
   const [chosen, setChosen] = useState<readonly string[]>(node ? [node] : [])
 
   const last = useRef(document)
+  const mine = useRef(new WeakSet<Document>())
   useEffect(() => {
+    if (mine.current.has(document)) return
     history.meet(document)
     last.current = document
   }, [document, history])
@@ -61,27 +63,39 @@ export function Workbench({ document, change, problems, marks, node, select, pal
     (next: Document, field = '') => {
       if (readOnly || next === last.current) return
       history.add(last.current, next, field)
+      mine.current.add(next)
       last.current = next
       change(next)
     },
     [readOnly, history, change],
   )
+  // The address says which node is selected, too. What it says is old when more
+  // has been selected since.
+  const asked = useRef<(string | null)[]>([node])
   const choose = useCallback(
     (ids: readonly string[]) => {
       setChosen(ids)
       if (ids.length > 0) showSettings(false)
-      select(ids.length === 1 ? (ids[0] ?? null) : null)
+      const one = ids.length === 1 ? (ids[0] ?? null) : null
+      if (one !== asked.current.at(-1)) asked.current.push(one)
+      select(one)
     },
     [select],
   )
-  // The address says which node is selected, too.
   useEffect(() => {
+    const at = asked.current.indexOf(node)
+    if (at >= 0) {
+      asked.current.splice(0, at)
+      return
+    }
+    asked.current = [node]
     setChosen((before) => (node === null ? (before.length === 1 ? [] : before) : before.length === 1 && before[0] === node ? before : [node]))
   }, [node])
 
   /** back is where undo or redo leads. */
   const back = (to: Document | undefined) => {
     if (!to) return
+    mine.current.add(to)
     last.current = to
     change(to)
   }
@@ -153,9 +167,9 @@ export function Workbench({ document, change, problems, marks, node, select, pal
   }
   useKeys(root, act)
 
-  const openProblem = ({ nodeId, path }: FlowProblem) => {
-    choose([nodeId])
-    setAim({ path })
+  const openProblem = (problem: FlowProblem) => {
+    choose([problem.nodeId])
+    setAim({ path: pointerOf(problem) })
   }
   const copyOut = async () => {
     await navigator.clipboard.writeText(act.copy()).then(
@@ -176,7 +190,7 @@ export function Workbench({ document, change, problems, marks, node, select, pal
             <Types pick={add} search={search} drag />
           </div>
         )}
-        <div className="canvas-board" role="application" aria-label={t('canvas.drawing')}>
+        <div className="canvas-board">
           <Board offer={setPicking} remove={removeEdges} />
           <div className="canvas-tools" role="toolbar" aria-label={t('canvas.tools')}>
             {!readOnly && (
