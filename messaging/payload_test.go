@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -125,7 +126,7 @@ func TestPayloadRoundTrip(t *testing.T) {
 	seed := time.Now().UnixNano()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(uint64(seed), 0))
-	for range 1000 {
+	for range 20 * testkit.Rounds(10) {
 		for kind := range payloadTypes {
 			var p messaging.MessagePayload
 			var m messaging.Message

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
@@ -260,3 +261,6 @@ func status(id string, s provider.Status) *provider.StatusChange {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// Each test has a database of its own, and few need to see how it came to be.
+func init() { testkit.Fill(messaging.Migrate) }
