@@ -35,6 +35,7 @@ const main = () => visitor.page.getByRole('main')
 const dialog = (page = visitor.page) => page.getByRole('dialog')
 const saved = (page: Page = visitor.page) => page.locator('.save-state').getByText('Saved', { exact: true })
 const text = (page: Page = visitor.page) => page.getByLabel('Document of the flow')
+const holds = (part: string, page?: Page) => expect.poll(() => text(page).inputValue(), { timeout: 30_000 }).toContain(part)
 
 async function open(id: string, query = '', page: Page = visitor.page) {
   await page.goto(`${server.url}/panel/flows/flow/${id}${query}`)
@@ -265,7 +266,7 @@ test('two tabs do not overwrite each other', async () => {
   visitor.watch(other, server)
   await open(flow.id, '?view=text', other)
   await text().fill('{"name": "first"}')
-  await other.getByText('"first"').waitFor() // a tab without edits follows
+  await holds('"first"', other) // a tab without edits follows
   await other.route('**/aiflow/flow/*', (route) => (route.request().method() === 'PATCH' ? route.abort() : route.continue()))
   await text(other).fill('{"name": "theirs"}')
   await other.getByText('Not saved: offline').waitFor()
@@ -295,7 +296,7 @@ test('two tabs do not overwrite each other', async () => {
   await server.call(token, 'PATCH', `/aiflow/flow/${flow.id}`, { draft: { name: 'a program' } })
   await text().fill('{"name": "not so"}')
   await button('Reload theirs').click()
-  await page.getByText('"a program"').waitFor()
+  await holds('"a program"')
 })
 
 test('nothing typed is lost with the server, the page or the tab', async () => {
@@ -316,7 +317,7 @@ test('nothing typed is lost with the server, the page or the tab', async () => {
   await text().fill('{"name": "half a docu')
   await visitor.page.getByText('Not saved: this is no JSON yet').waitFor()
   await visitor.page.reload()
-  await visitor.page.getByText('half a docu').waitFor()
+  await holds('half a docu')
 
   await server.stop()
   await text().fill('{"name": "the tab is gone"}')
@@ -326,7 +327,7 @@ test('nothing typed is lost with the server, the page or the tab', async () => {
   visitor.page = await visitor.context.newPage()
   visitor.watch(visitor.page, server)
   await open(flow.id, '?view=text')
-  await visitor.page.getByText('the tab is gone').waitFor()
+  await holds('the tab is gone')
   await expect.poll(async () => (await read(flow.id)).draft.name, { timeout: 10_000 }).toBe('the tab is gone')
 
   await text().fill('{"name": "elsewhere in the panel"}')
@@ -378,10 +379,10 @@ test('flows fit a phone, in every language', async () => {
     for (const side of ['', 'try', 'tests', 'runs', 'versions', 'lines', 'describe']) {
       await open(items[1]!.id, side && `?side=${side}`)
       await visitor.fits()
-      if (language !== 'es') await visitor.look(`flows-phone-${side || 'editor'}-${language}`)
+      if (language === 'en') await visitor.look(`flows-phone-${side || 'editor'}`)
     }
   }
-})
+}, 180_000)
 
 const vat = {
   format: 'trunkline-flow/1',
