@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useMemo, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { api, got } from '../../api/client'
 import { client } from '../../api/query'
@@ -11,7 +11,7 @@ import { marksOf } from './canvas/marks'
 import { Conflict } from './conflict'
 import { Describe } from './describe'
 import type { Draft, Shown } from './draft'
-import { type Document, type Engine, type EngineName, engines, type Opened, type RunDetail, type Step } from './engine'
+import { type Engine, type EngineName, engines, type Opened, type RunDetail, type Step } from './engine'
 import { BotLine, FlowLines } from './listeners'
 import { LatestRuns, RunPanel, RunSign, useOverlay } from './overlay'
 import { stepsOf } from './play'
@@ -64,22 +64,16 @@ function Opened({ engine, opened, draft, shown }: Props) {
   const [stepAt, setStepAt] = useState(-1)
   const overlay = useOverlay(engine, runId)
   const history = useRef(new History()).current
-  const edit = (document: Document) => {
-    history.add(shown.document)
-    draft.change(document)
-  }
-  const steps = side === 'try' ? stepsOf(played.turns) : side === 'tests' ? tested : null
   const marks = useMemo(() => {
     if (overlay.run) return marksOf(overlay.run.steps.slice(0, overlay.at + 1), overlay.at === overlay.run.steps.length - 1 ? overlay.run.status : 'running')
-    if (!steps?.length) return undefined
+    if (side === 'tests' && tested) return marksOf(tested)
     const last = played.turns.at(-1)?.result
-    return marksOf(steps, side === 'try' && last ? (last.ended?.status ?? 'waiting') : 'completed')
-  }, [overlay.run, overlay.at, played.turns, tested, side])
-  const choose = (all: readonly Step[]) => (at: number) => {
-    setStepAt(at)
-    const step = all[at]
-    if (step && !step.path.some((frame) => frame.startsWith('call:'))) put({ node: step.node })
-  }
+    if (side !== 'try' || !last) return undefined
+    const steps = stepsOf(played.turns)
+    const whole = stepAt < 0 || stepAt >= steps.length - 1
+    return marksOf(whole ? steps : steps.slice(0, stepAt + 1), whole ? (last.ended?.status ?? 'waiting') : 'running')
+  }, [overlay.run, overlay.at, played.turns, tested, side, stepAt])
+  useEffect(() => setStepAt(-1), [played.turns])
   const text = params.get('view') === 'text'
   const waiting = shown.saving !== 'saved'
   return (
@@ -105,7 +99,7 @@ function Opened({ engine, opened, draft, shown }: Props) {
           {(Object.keys(sides) as Side[])
             .filter((one) => one !== 'describe' || engine.name === 'flow')
             .map((one) => (
-              <Button key={one} tone="quiet" icon={sides[one]} aria-pressed={side === one && !runId} onClick={() => put({ side: side === one && !runId ? '' : one, run: '' })}>
+              <Button key={one} tone="quiet" icon={sides[one]} aria-pressed={side === one && !runId} onClick={() => put({ side: side === one && !runId ? '' : one, run: '', node: '' })}>
                 {t(`edit.side.${one}`)}
               </Button>
             ))}
@@ -129,12 +123,12 @@ function Opened({ engine, opened, draft, shown }: Props) {
               <RunPanel engine={engine} of={overlay} close={() => put({ run: '' })} />
             ) : (
               <>
-                {side === 'try' && <Simulator played={played} kind={shown.document.kind} at={stepAt} choose={choose(stepsOf(played.turns))} keep={(test) => keepTest(engine, opened.id, test)} />}
+                {side === 'try' && <Simulator played={played} kind={shown.document.kind} at={stepAt} choose={setStepAt} keep={(test) => keepTest(engine, opened.id, test)} />}
                 {side === 'tests' && <Tests engine={engine} id={opened.id} ready={ready} show={setTested} />}
-                {side === 'runs' && <LatestRuns engine={engine} id={opened.id} open={(run) => put({ run })} />}
-                {side === 'versions' && <Versions engine={engine} opened={opened} document={shown.document} restore={edit} />}
+                {side === 'runs' && <LatestRuns engine={engine} id={opened.id} open={(run) => put({ run, node: '' })} />}
+                {side === 'versions' && <Versions engine={engine} opened={opened} document={shown.document} restore={draft.change} />}
                 {side === 'lines' && (engine.name === 'bot' ? <BotLine opened={opened} /> : <FlowLines opened={opened} />)}
-                {side === 'describe' && <Describe id={opened.id} document={shown.document} take={edit} />}
+                {side === 'describe' && <Describe id={opened.id} document={shown.document} take={draft.change} />}
               </>
             )}
           </aside>

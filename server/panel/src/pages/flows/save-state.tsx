@@ -19,7 +19,7 @@ export function SaveState({ shown, ask }: { shown: Shown; ask: () => void }) {
   return (
     <span className="save-state" role="status" aria-live="polite">
       <Badge tone={tone}>
-        <Icon name={icon} size={12} /> {t(`edit.${shown.saving}`)}
+        <Icon name={icon} size={12} /> {t(`edit.${shown.saving === 'edited' ? 'saving' : shown.saving}`)}
       </Badge>
       {shown.wrong && <span className="small wrong">{shown.wrong}</span>}
       {shown.saving === 'conflict' && (

@@ -155,7 +155,7 @@ function wordsOf(happening: Happening): string {
   if ('send' in happening) return typeof happening.send === 'string' ? happening.send : String(happening.send.text ?? JSON.stringify(happening.send))
   if ('advance' in happening) return t('try.advanced', { time: happening.advance })
   if ('event' in happening) return t('try.happened', { name: happening.event.name })
-  if ('handoff' in happening) return t(`try.${happening.handoff}`)
+  if ('handoff' in happening) return t(happening.handoff === 'assigned' ? 'try.take' : 'try.close')
   if ('approve' in happening) return t(happening.approve ? 'try.approved' : 'try.denied')
   return t('run.cancelled')
 }
