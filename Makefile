@@ -68,6 +68,7 @@ lint:
 	go mod tidy -diff
 	$(ACTIONLINT) .github/workflows/*.yml
 	internal/tools/node_modules/.bin/dockerfile-utils lint deploy/Dockerfile
+	! command -v systemd-analyze >/dev/null || systemd-analyze security --offline=true --threshold=20 --no-pager deploy/trunkline.service >/dev/null
 
 fmt:
 	$(TOOL) golangci-lint fmt ./...
