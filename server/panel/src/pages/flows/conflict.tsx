@@ -28,7 +28,7 @@ export function Conflict({ engine, draft, mine, theirs, close }: { engine: Engin
   )
   return (
     <Dialog
-      title={t('edit.conflict', { n: theirs.revision })}
+      title={t('edit.theirs', { n: theirs.revision })}
       close={close}
       wide
       footer={

@@ -23,7 +23,7 @@ export function BotLine({ opened }: { opened: Opened }) {
   })
   return (
     <div className="stack">
-      <Check label={t('edit.active', { line: line?.name ?? '' })} hint={t(opened.version > 0 ? 'edit.activeHint' : 'edit.activeFirst')} checked={opened.active} disabled={set.isPending} onChange={(event) => set.mutate(event.target.checked)} />
+      <Check label={t('edit.active', { line: line?.name ?? '' })} hint={t(opened.version > 0 ? 'edit.activeHint' : 'edit.activeFirst')} checked={set.isPending ? set.variables : opened.active} onChange={(event) => set.mutate(event.target.checked)} />
       {line && <Listeners line={line} self={opened.id} />}
     </div>
   )
@@ -44,6 +44,8 @@ export function FlowLines({ opened }: { opened: Opened }) {
   if (lines.isPending || bound.isPending) return <Loading />
   if (bound.error) return <Failed error={bound.error} again={() => void bound.refetch()} />
   const of = (line: number) => bound.data.items.find((one) => one.reference === line)
+  // What was chosen is shown at once; a refusal takes it back.
+  const listens = (line: number) => (act.isPending && act.variables.reference === line ? act.variables.enabled : (of(line)?.enabled ?? false))
   return (
     <div className="stack">
       {opened.version === 0 && <p className="mute">{t('edit.activeFirst')}</p>}
@@ -51,7 +53,7 @@ export function FlowLines({ opened }: { opened: Opened }) {
         <legend>{t('flows.listens')}</legend>
         {lines.data?.items.map((line) => (
           <div key={line.id} className="stack tight">
-            <Check label={line.name} checked={of(line.id)?.enabled ?? false} disabled={act.isPending} onChange={(event) => act.mutate({ reference: line.id, enabled: event.target.checked })} />
+            <Check label={line.name} checked={listens(line.id)} onChange={(event) => act.mutate({ reference: line.id, enabled: event.target.checked })} />
             {of(line.id)?.enabled && <Listeners line={line} self={opened.id} />}
           </div>
         ))}
@@ -69,7 +71,7 @@ function Listeners({ line, self }: { line: Reference; self: string }) {
   if (!list.data || list.data.items.length === 0) return null
   return (
     <section className="listeners stack tight" aria-label={t('edit.whoAnswers', { line: line.name })}>
-      <h4 className="small mute">{t('edit.whoAnswers', { line: line.name })}</h4>
+      <p className="small mute">{t('edit.whoAnswers', { line: line.name })}</p>
       <ol className="stack tight">
         {list.data.items.map((one) => (
           <li key={`${one.engine} ${one.id}`} className="row spread">

@@ -7,7 +7,7 @@ export interface Item {
   bad?: boolean
 }
 
-/** Menu is a button that opens a list of what can be done. */
+/** Menu is a button that opens what can be done with a row, below it. */
 export function Menu({ label, items }: { label: string; items: Item[] }) {
   const [open, setOpen] = useState(false)
   const box = useRef<HTMLDivElement>(null)
@@ -39,16 +39,15 @@ export function Menu({ label, items }: { label: string; items: Item[] }) {
         <ul className="menu-list">
           {items.map((item) => (
             <li key={item.label}>
-              <button
-                type="button"
-                className={item.bad ? 'bad' : ''}
+              <Button
+                {...(item.bad ? { tone: 'bad' as const } : {})}
                 onClick={() => {
                   setOpen(false)
                   item.run()
                 }}
               >
                 {item.label}
-              </button>
+              </Button>
             </li>
           ))}
         </ul>

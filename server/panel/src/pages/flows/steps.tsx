@@ -56,7 +56,7 @@ export function Values({ name, value }: { name: string; value: Record<string, un
   if (Object.keys(value).length === 0) return null
   return (
     <div>
-      <h4 className="small mute">{name}</h4>
+      <p className="small mute">{name}</p>
       <Tree value={value} />
     </div>
   )
