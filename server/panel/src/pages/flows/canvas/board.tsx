@@ -1,5 +1,5 @@
 import { Background, BackgroundVariant, MiniMap, type NodeChange, Position, ReactFlow, type ReactFlowProps, useReactFlow } from '@xyflow/react'
-import { type DragEvent, memo, type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { type DragEvent, memo, useCallback, useMemo, useRef, useState } from 'react'
 import { t } from '../../../text'
 import { isRecord } from '../../../ui/schema-form/schema'
 import { connect, place } from './edit'
@@ -278,19 +278,15 @@ function useEdges(): FlowEdge[] {
   }, [flow, types, names, marks, places])
 }
 
-/** useNodeFocus gives the focus to a node as soon as it is drawn. */
-export function useNodeFocus(root: RefObject<HTMLElement | null>) {
-  const wanted = useRef('')
-  // At once, before anything is typed elsewhere.
-  useLayoutEffect(() => {
-    const node = wanted.current && root.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(wanted.current)}"]`)
-    if (!node) return
-    wanted.current = ''
-    node.focus()
-  })
-  const [, draw] = useState(0)
-  return useCallback((id: string) => {
-    wanted.current = id
-    draw((n) => n + 1)
-  }, [])
+/** focusNode gives the focus to a node as soon as it is drawn, unless it has gone elsewhere since. */
+export function focusNode(root: HTMLElement | null, id: string) {
+  const before = document.activeElement
+  const look = (frames: number) => {
+    const now = document.activeElement
+    if (now !== before && now !== document.body && now !== root) return
+    const node = root?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
+    if (node) node.focus()
+    else if (frames > 0) requestAnimationFrame(() => look(frames - 1))
+  }
+  requestAnimationFrame(() => look(30))
 }

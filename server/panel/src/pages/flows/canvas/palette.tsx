@@ -91,18 +91,20 @@ export function Types({ pick, search, drag, escape }: { pick: (type: string) => 
 export function Picker({ at, pick, close }: { at: { x: number; y: number }; pick: (type: string) => void; close: () => void }) {
   const search = useRef<HTMLInputElement>(null)
   const box = useRef<HTMLDivElement>(null)
+  const before = useRef<Element | null>(null)
   useEffect(() => {
-    const before = document.activeElement
+    before.current = document.activeElement
     search.current?.focus()
     const press = (event: PointerEvent) => {
       if (!box.current?.contains(event.target as Element)) close()
     }
     addEventListener('pointerdown', press, true)
-    return () => {
-      removeEventListener('pointerdown', press, true)
-      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus()
-    }
+    return () => removeEventListener('pointerdown', press, true)
   }, [])
+  const escape = () => {
+    close()
+    if (before.current instanceof HTMLElement) before.current.focus()
+  }
   // It stays within what is seen.
   useLayoutEffect(() => {
     const element = box.current
@@ -114,7 +116,7 @@ export function Picker({ at, pick, close }: { at: { x: number; y: number }; pick
   }, [at])
   return (
     <div className="picker" ref={box} role="dialog" aria-label={t('canvas.add')}>
-      <Types pick={pick} search={search} escape={close} />
+      <Types pick={pick} search={search} escape={escape} />
     </div>
   )
 }

@@ -3,7 +3,7 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } fro
 import { t } from '../../../text'
 import { Button } from '../../../ui/parts'
 import { toast } from '../../../ui/toast'
-import { Board, type Dropped, useNodeFocus } from './board'
+import { Board, type Dropped, focusNode } from './board'
 import './canvas.css'
 import { addNode, connect, insert, place, remove } from './edit'
 import { type Editor, EditorProvider } from './editor'
@@ -32,7 +32,6 @@ export function Workbench({ document, change, problems, marks, node, select, pal
   const flowed = useReactFlow()
   const root = useRef<HTMLDivElement>(null)
   const search = useRef<HTMLInputElement>(null)
-  const focusNode = useNodeFocus(root)
   const [aim, setAim] = useState<Aim | null>(null)
   const [picking, setPicking] = useState<{ screen: Place; at?: Place; from?: Dropped['from'] } | null>(null)
   const [settings, showSettings] = useState(false)
@@ -113,7 +112,7 @@ export function Workbench({ document, change, problems, marks, node, select, pal
     const added = addNode(place(document, places), type, stands)
     edit(from ? connect(added.document, from.node, from.output, added.id) : added.document)
     choose([added.id])
-    focusNode(added.id)
+    focusNode(root.current, added.id)
     setPicking(null)
   }
   const act = {
@@ -140,7 +139,7 @@ export function Workbench({ document, change, problems, marks, node, select, pal
       const done = insert(place(document, places), nodes, where)
       edit(done.document)
       choose(done.ids)
-      if (done.ids[0]) focusNode(done.ids[0])
+      if (done.ids[0]) focusNode(root.current, done.ids[0])
     },
     tidy: () => {
       edit(place(document, arrange(flow, widthOf)))
@@ -158,7 +157,7 @@ export function Workbench({ document, change, problems, marks, node, select, pal
     },
     leave: () => {
       const [id] = chosen
-      if (id) focusNode(id)
+      if (id) focusNode(root.current, id)
     },
   }
   const openPicker = () => {
