@@ -37,7 +37,8 @@ export function usePages<T>(key: readonly unknown[], read: (cursor: string | und
  * known of the rest, so that a long list need not be read as a whole.
  */
 export async function refreshHead<T>(key: readonly unknown[], read: (cursor: string | undefined) => Promise<Page<T>>, id: (item: T) => string) {
-  const head = await read(undefined)
+  const head = await read(undefined).catch(() => undefined)
+  if (!head) return // what is new comes with what is next, or when the stream is back
   client.setQueryData<InfiniteData<Page<T>, string | undefined>>(key, (known) => {
     if (!known || known.pages.length === 0) return { pages: [head], pageParams: [undefined] }
     const fresh = new Set(head.items.map(id))
