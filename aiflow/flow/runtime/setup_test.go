@@ -377,3 +377,6 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 		fn(t, db)
 	})
 }
+
+// Each test has a database of its own, and few need to see how it came to be.
+func init() { testkit.Fill(runtime.Migrate) }
