@@ -219,7 +219,10 @@ test('the same flow is drawn with the keyboard alone', async () => {
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-id'))).toBe('message')
   // Arrow keys move a node; the steps of one burst are undone at once.
   const before = (await saved(id, (draft) => expect(draft.nodes.message?.config).toEqual({ text: 'Round' }))).ui?.nodes.message
-  for (let n = 0; n < 4; n++) await keyboard.press('ArrowRight')
+  for (let n = 0; n < 4; n++) {
+    await keyboard.press('ArrowRight')
+    await page.waitForTimeout(60) // as fast as a key that is held down
+  }
   const moved = await saved(id, (draft) => expect(draft.ui?.nodes.message?.x).toBe((before?.x ?? 0) + 20))
   expect(moved.ui?.nodes.message?.y).toBe(before?.y)
   await keyboard.press('Control+z')

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useId, useLayoutEffect, useRef, useState } from 'react'
 import { t } from '../../../text'
 import { Icon } from '../../../ui/icon'
 import { dragged } from './board'
@@ -92,7 +92,7 @@ export function Picker({ at, pick, close }: { at: { x: number; y: number }; pick
   const search = useRef<HTMLInputElement>(null)
   const box = useRef<HTMLDivElement>(null)
   const before = useRef<Element | null>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     before.current = document.activeElement
     search.current?.focus()
     const press = (event: PointerEvent) => {

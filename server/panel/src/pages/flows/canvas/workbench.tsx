@@ -74,6 +74,7 @@ export function Workbench({ document, change, problems, marks, node, select, pal
   const choose = useCallback(
     (ids: readonly string[]) => {
       setChosen(ids)
+      setAim(null)
       if (ids.length > 0) showSettings(false)
       const one = ids.length === 1 ? (ids[0] ?? null) : null
       if (one !== asked.current.at(-1)) asked.current.push(one)
