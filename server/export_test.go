@@ -104,3 +104,6 @@ func (c *Config) ChangeFlows(change func(*runtime.Options)) { c.flows = change }
 // Repetition is what the document says of requests that are sent again, by
 // operation.
 func Repetition() map[string]string { return repetition }
+
+// Meanings say of each code of a problem what it means, and what to do.
+func Meanings() map[string]string { return meanings }
