@@ -231,7 +231,9 @@ test('the same flow is drawn with the keyboard alone', async () => {
   await saved(id, (draft) => expect(draft.ui?.nodes.message).toEqual(moved.ui?.nodes.message))
   // An edge between two nodes that are there, and a node that goes away again.
   await put('end', 'End')
+  await saved(id, (draft) => expect(Object.keys(draft.nodes)).toContain('end'))
   await keyboard.press('Escape')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-id'))).toBe('end')
   await keyboard.press('Delete')
   await saved(id, (draft) => expect(Object.keys(draft.nodes)).not.toContain('end'))
   await keyboard.press('Control+z')
