@@ -22,6 +22,7 @@ const (
 // directly, and what that needs in all.
 type pkg struct {
 	ImportPath   string
+	Doc          string
 	Standard     bool
 	Module       *struct{ Path string }
 	Imports      []string

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 var (
 	buildOnce sync.Once
 	buildDir  string
+	buildTook time.Duration
 	errBuild  error
 )
 
@@ -52,7 +53,9 @@ func binary(t testing.TB, name string) string {
 		}
 		cmd := exec.Command("go", "build", "-o", buildDir+string(filepath.Separator), ".", "../../../examples/webhookreceiver")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
+		begin := time.Now()
+		out, err := cmd.CombinedOutput()
+		if buildTook = time.Since(begin); err != nil {
 			errBuild = fmt.Errorf("building: %w: %s", err, out)
 		}
 	})
