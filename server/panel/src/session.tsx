@@ -7,6 +7,7 @@ import { useAct } from './ui/act'
 import { Dialog } from './ui/dialog'
 import { Input } from './ui/field'
 import { Button, Failed, Loading, Notice } from './ui/parts'
+import { toast } from './ui/toast'
 
 export type User = Schemas['UserView']
 
@@ -25,7 +26,14 @@ export function useMay(permission: string): boolean {
 }
 
 export async function logOut() {
-  await got(api.POST('/user/logout'))
+  try {
+    await got(api.POST('/user/logout'))
+  } catch (error) {
+    if (!(error instanceof Problem && error.status === 401)) {
+      toast('bad', (error as Error).message)
+      return
+    }
+  }
   location.reload()
 }
 
@@ -57,6 +65,7 @@ export function Gate({ children }: { children: ReactNode }) {
       {ended && (
         <Again
           user={me.data}
+          close={() => setEnded(false)}
           done={() => {
             setEnded(false)
             void client.invalidateQueries()
@@ -67,11 +76,12 @@ export function Gate({ children }: { children: ReactNode }) {
   )
 }
 
-function Again({ user, done }: { user: User; done: () => void }) {
+/** Again asks for the password. Who closes it keeps what is typed; the next request asks again. */
+function Again({ user, done, close }: { user: User; done: () => void; close: () => void }) {
   const [password, setPassword] = useState('')
   const act = useAct(() => got(api.POST('/user/login', { body: { email: user.email, password, cookie: true } })), { then: done, quiet: true })
   return (
-    <Dialog title={t('session.ended')} close={() => location.reload()}>
+    <Dialog title={t('session.ended')} close={close}>
       <form
         className="stack"
         onSubmit={(event) => {

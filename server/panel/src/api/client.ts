@@ -1,4 +1,5 @@
 import createClient from 'openapi-fetch'
+import { t } from '../text'
 import type { components, paths } from './schema'
 
 export type Schemas = components['schemas']
@@ -52,7 +53,7 @@ async function reach(request: Request): Promise<Response> {
   try {
     return await fetch(request)
   } catch {
-    throw new Problem(0, {})
+    throw new Problem(0, { detail: t('offline') })
   }
 }
 

@@ -56,11 +56,15 @@ export function useNews(ear: Ear) {
   }, [])
 }
 
+const pause = 3_000 // ms until a stream that was refused is opened again
+
 /**
  * follow opens one stream for all tabs of this browser, of which only few may
  * be open at a time: the tab that has the lock reads it and tells the others.
+ * Without locks, which plain http does not have, each tab reads it while it is shown.
  */
 export function follow(): () => void {
+  if (!navigator.locks) return whileShown(() => listen(setLink, hear))
   const channel = new BroadcastChannel('trunkline-news')
   const ended = new AbortController()
   channel.onmessage = (event: MessageEvent<{ news?: News; link?: Link }>) => {
@@ -71,33 +75,16 @@ export function follow(): () => void {
     setLink(next)
     channel.postMessage({ link: next })
   }
+  const heard = (news: News) => {
+    hear(news)
+    channel.postMessage({ news })
+  }
   void navigator.locks
     .request('trunkline-stream', { signal: ended.signal }, () => {
-      const stream = new EventSource(`${root}/chats/stream`)
-      let lost = true // what happened before the stream began is in the lists
-      stream.onopen = () => {
-        said('live')
-        if (lost) {
-          // What happened meanwhile is in the lists.
-          void client.invalidateQueries()
-          channel.postMessage({ news: { kind: 'resync', data: {} } })
-        }
-        lost = false
-      }
-      stream.onerror = () => {
-        lost = true
-        said('lost')
-      }
-      for (const kind of kinds) {
-        stream.addEventListener(kind, (event) => {
-          const news: News = { kind, data: JSON.parse((event as MessageEvent<string>).data) }
-          hear(news)
-          channel.postMessage({ news })
-        })
-      }
+      const stop = listen(said, heard)
       return new Promise<void>((done) => {
         ended.signal.addEventListener('abort', () => {
-          stream.close()
+          stop()
           done()
         })
       })
@@ -106,5 +93,54 @@ export function follow(): () => void {
   return () => {
     ended.abort()
     channel.close()
+  }
+}
+
+/** whileShown runs something only while the tab is to be seen. */
+function whileShown(run: () => () => void): () => void {
+  let stop: (() => void) | undefined
+  const look = () => {
+    const shown = document.visibilityState === 'visible'
+    if (shown) stop ??= run()
+    else {
+      stop?.()
+      stop = undefined
+    }
+  }
+  look()
+  document.addEventListener('visibilitychange', look)
+  return () => {
+    document.removeEventListener('visibilitychange', look)
+    stop?.()
+  }
+}
+
+/** listen reads the stream, and opens it again when it was lost, until it is stopped. */
+function listen(said: (next: Link) => void, heard: (news: News) => void): () => void {
+  let stream: EventSource
+  let again: ReturnType<typeof setTimeout> | undefined
+  let lost = true
+  const open = () => {
+    stream = new EventSource(`${root}/chats/stream`)
+    stream.onopen = () => {
+      said('live')
+      // What happened meanwhile, or before the stream began, is in the lists.
+      if (lost) heard({ kind: 'resync', data: {} })
+      lost = false
+    }
+    stream.onerror = () => {
+      lost = true
+      said('lost')
+      // The browser gives up when something answered, such as a proxy before a server that restarts.
+      if (stream.readyState === EventSource.CLOSED) again = setTimeout(open, pause)
+    }
+    for (const kind of kinds) {
+      stream.addEventListener(kind, (event) => heard({ kind, data: JSON.parse((event as MessageEvent<string>).data) }))
+    }
+  }
+  open()
+  return () => {
+    clearTimeout(again)
+    stream.close()
   }
 }

@@ -4,7 +4,7 @@ import { useUser } from '../session'
 import { t } from '../text'
 import { Dialog } from '../ui/dialog'
 import { Check } from '../ui/field'
-import { places } from './places'
+import { mayGo, places } from './places'
 
 const stored = 'trunkline.keys'
 
@@ -73,7 +73,7 @@ function Jump({ close }: { close: () => void }) {
   const user = useUser()
   const [, go] = useLocation()
   const [text, setText] = useState('')
-  const found = places.filter((place) => (!place.permission || user.permissions.includes(place.permission)) && t(place.text).toLowerCase().includes(text.toLowerCase()))
+  const found = places.filter((place) => mayGo(place, user.permissions) && t(place.text).toLowerCase().includes(text.toLowerCase()))
   const open = (path: string) => {
     close()
     go(path)

@@ -9,7 +9,7 @@ import { Icon } from '../ui/icon'
 import { Button, Notice } from '../ui/parts'
 import { Toasts } from '../ui/toast'
 import { Keys } from './keys'
-import { places } from './places'
+import { mayGo, places } from './places'
 import { toggleTheme } from './theme'
 
 /** Shell is what stands around every page. */
@@ -35,7 +35,7 @@ export function Shell({ children }: { children: ReactNode }) {
           Trunkline
         </div>
         {places
-          .filter((place) => !place.permission || user.permissions.includes(place.permission))
+          .filter((place) => mayGo(place, user.permissions))
           .map((place) => (
             <Link key={place.path} href={place.path} aria-current={here(place.path) ? 'page' : undefined}>
               <Icon name={place.icon} />

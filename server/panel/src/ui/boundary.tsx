@@ -2,6 +2,19 @@ import { Component, type ReactNode } from 'react'
 import { t } from '../text'
 import { Button } from './parts'
 
+const reloaded = 'trunkline.reloaded'
+
+/** unread says whether a file of the panel could not be read: what failed once is not asked for again without a reload. */
+const unread = (error: Error) => /dynamically imported module|Importing a module script|preload CSS/.test(error.message)
+
+/** reload loads the panel anew if the server answers; without it nothing would be left to look at. */
+async function reload(before?: () => void) {
+  const there = await fetch(location.href, { method: 'HEAD' }).catch(() => null)
+  if (!there?.ok) return
+  before?.()
+  location.reload()
+}
+
 /** Boundary keeps a page that fails from taking the rest of the panel with it. */
 export class Boundary extends Component<{ children: ReactNode; place: string }, { error: Error | null }> {
   override state: { error: Error | null } = { error: null }
@@ -12,11 +25,8 @@ export class Boundary extends Component<{ children: ReactNode; place: string }, 
 
   override componentDidCatch(error: Error) {
     // After an upgrade the files of the page that is open are gone.
-    const reloaded = 'trunkline.reloaded'
-    if (/dynamically imported module|Importing a module script/.test(error.message) && sessionStorage.getItem(reloaded) !== this.props.place) {
-      sessionStorage.setItem(reloaded, this.props.place)
-      location.reload()
-    }
+    if (!unread(error) || sessionStorage.getItem(reloaded) === this.props.place) return
+    void reload(() => sessionStorage.setItem(reloaded, this.props.place))
   }
 
   override componentDidUpdate(before: { place: string }) {
@@ -24,12 +34,13 @@ export class Boundary extends Component<{ children: ReactNode; place: string }, 
   }
 
   override render() {
-    if (!this.state.error) return this.props.children
+    const { error } = this.state
+    if (!error) return this.props.children
     return (
       <div className="empty" role="alert">
         <h2>{t('pageFailed')}</h2>
-        <p>{this.state.error.message}</p>
-        <Button onClick={() => this.setState({ error: null })}>{t('again')}</Button>
+        <p>{unread(error) ? t('offline') : error.message}</p>
+        <Button onClick={() => (unread(error) ? void reload() : this.setState({ error: null }))}>{t('again')}</Button>
       </div>
     )
   }

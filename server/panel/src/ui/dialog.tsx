@@ -17,6 +17,7 @@ export function Dialog({ title, close, children, footer, wide }: { title: string
       className={`dialog ${wide ? 'wide' : ''}`}
       aria-labelledby={id}
       onCancel={(event) => {
+        if (event.target !== event.currentTarget) return // no file was chosen
         event.preventDefault()
         close()
       }}

@@ -78,6 +78,13 @@ export function Bots() {
   )
 }
 
+const triggerNames = ['always', 'keyword', 'regex', 'first_message', 'button', 'referral', 'schedule', 'manual'] as const
+
+function triggerName(name: string): string {
+  const known = triggerNames.find((one) => one === name)
+  return known ? t(`flows.on.${known}`) : name
+}
+
 function BotRow({ bot, line }: { bot: Bot; line: string }) {
   const errors = bot.problems.filter((one) => one.severity === 'error').length
   return (
@@ -88,7 +95,7 @@ function BotRow({ bot, line }: { bot: Bot; line: string }) {
           {bot.name}
         </strong>
         <span className="mute small clip">
-          {line} · {bot.triggers.join(', ')}
+          {line} · {bot.triggers.map(triggerName).join(', ')}
         </span>
         {errors > 0 && <Badge tone="bad">{t('flows.problems', { n: errors })}</Badge>}
         {!bot.active && <Badge>{t('edit.off')}</Badge>}

@@ -2,7 +2,7 @@ import { lazy } from 'react'
 import { useParams } from 'wouter'
 import { useMay } from '../../session'
 import { t } from '../../text'
-import { PageHead } from '../../ui/parts'
+import { Empty, PageHead } from '../../ui/parts'
 import { Bots } from './bots'
 import { Projects } from './projects'
 import './flows.css'
@@ -24,6 +24,7 @@ function Lists() {
       <PageHead title={t('flows.title')} />
       {mayBots && <Bots />}
       {mayFlows && <Projects />}
+      {!mayBots && !mayFlows && <Empty title={t('flows.forbidden')}>{t('flows.forbiddenText')}</Empty>}
     </div>
   )
 }

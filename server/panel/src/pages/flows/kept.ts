@@ -1,3 +1,5 @@
+import { fresh, held, hold } from '../../api/alive'
+
 /** Kept is a draft that the server does not have yet. */
 export interface Kept {
   document: Record<string, unknown>
@@ -44,33 +46,25 @@ async function act<T>(mode: IDBTransactionMode, run: (drafts: IDBObjectStore) =>
   })
 }
 
-const held = (key: string) => `trunkline-draft ${key}`
+const nameOf = (key: string) => `trunkline-draft ${key}`
 
 /**
  * keeper keeps what is typed in this tab. Each tab keeps its own: two that
  * show one flow do not write over each other. A tab that is gone has let go of
- * its lock, and what it left is taken up by the next that opens the flow.
+ * its hold, and what it left is taken up by the next that opens the flow.
  */
 export function keeper(flow: string): Keeper {
-  const key = `${flow} ${crypto.randomUUID()}`
-  const ended = new AbortController()
-  const alive = new Promise<void>((ready) => {
-    void navigator.locks
-      .request(held(key), { signal: ended.signal }, () => {
-        ready()
-        return new Promise<void>((done) => ended.signal.addEventListener('abort', () => done()))
-      })
-      .catch(() => ready())
-  })
+  const key = `${flow} ${fresh()}`
+  const here = hold(nameOf(key))
   return {
     open: async () => {
-      await alive
+      await here.begun
       const keys = ((await act('readonly', (drafts) => drafts.getAllKeys())) as string[]).filter((one) => one.startsWith(`${flow} `))
-      const { held: locks } = await navigator.locks.query()
-      const living = new Set(locks?.map((lock) => lock.name))
+      if (keys.length === 0) return null
+      const living = await held()
       let last: { key: string; kept: Kept } | null = null
       for (const one of keys) {
-        if (living.has(held(one))) continue
+        if (living.has(nameOf(one))) continue
         const kept = (await act('readonly', (drafts) => drafts.get(one))) as Kept | undefined
         if (kept && (!last || kept.at > last.kept.at)) last = { key: one, kept }
       }
@@ -81,6 +75,6 @@ export function keeper(flow: string): Keeper {
     },
     put: async (kept) => void (await act('readwrite', (drafts) => drafts.put(kept, key))),
     clear: async () => void (await act('readwrite', (drafts) => drafts.delete(key))),
-    close: () => ended.abort(),
+    close: here.end,
   }
 }

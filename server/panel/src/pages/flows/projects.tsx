@@ -68,7 +68,7 @@ function OfProject({ project }: { project: Project }) {
   return (
     <section className="stack tight project" aria-label={project.name}>
       <div className="row spread">
-        <div className="grow">
+        <div style={{ flex: '1 1 200px', minWidth: 0 }}>
           <h3 dir="auto">{project.name}</h3>
           {project.description && (
             <p className="small mute" dir="auto">

@@ -29,22 +29,24 @@ export default function Home() {
     <div className="page">
       <PageHead title={t('home.title')} />
       {lines.error && <Failed error={lines.error} again={() => void lines.refetch()} />}
-      <Steps lines={items} hooks={(endpoints.data ?? []).length > 0} messages={(chats.data ?? []).length > 0} bots={(bots.data ?? []).some((bot) => bot.version > 0)} />
-      <div className="card stack">
-        <h2>{t('home.lines')}</h2>
-        {items.length === 0 ? (
-          <p className="mute">{t('home.noLines')}</p>
-        ) : (
-          <ul className="stack">
-            {items.map((line) => (
-              <li key={line.id} className="row spread">
-                <Link href={`/references/${line.id}`}>{line.name}</Link>
-                <StateBadge session={line.session} />
-              </li>
-            ))}
-          </ul>
-        )}
-      </div>
+      {mayLines && <Steps lines={items} hooks={(endpoints.data ?? []).length > 0} messages={(chats.data ?? []).length > 0} bots={(bots.data ?? []).some((bot) => bot.version > 0)} />}
+      {mayLines && (
+        <div className="card stack">
+          <h2>{t('home.lines')}</h2>
+          {items.length === 0 ? (
+            <p className="mute">{t('home.noLines')}</p>
+          ) : (
+            <ul className="stack">
+              {items.map((line) => (
+                <li key={line.id} className="row spread">
+                  <Link href={`/references/${line.id}`}>{line.name}</Link>
+                  <StateBadge session={line.session} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
       {mayHooks && <Failing endpoints={endpoints.data ?? []} />}
     </div>
   )
@@ -75,9 +77,9 @@ function Steps({ lines, hooks, messages, bots }: { lines: Reference[]; hooks: bo
       <ol className="stack">
         {steps.map((step, at) => (
           <li key={step.name} className="row spread">
-            <span className="row grow">
+            <span className="row" style={{ flex: '1 1 220px', flexWrap: 'nowrap' }}>
               <Badge tone={step.done ? 'ok' : 'none'}>{step.done ? <Icon name="check" size={14} /> : at + 1}</Badge>
-              <span>
+              <span className="grow">
                 <strong>{t(`home.${step.name}`)}</strong>
                 <br />
                 <span className="mute">{t(`home.${step.name}Text`)}</span>

@@ -60,7 +60,7 @@ const Row = memo(function Row({ chat, reference, open }: { chat: Chat; reference
         <strong className="clip" dir="auto">
           {chat.name || chat.id}
         </strong>
-        <span className="small mute">{time(chat.lastMessage?.messageTimestamp ?? chat.updatedAt)}</span>
+        <span className="small mute chat-time">{time(chat.lastMessage?.messageTimestamp ?? chat.updatedAt)}</span>
       </span>
       <span className="chat-line">
         <span className="clip mute" dir="auto">

@@ -1,4 +1,5 @@
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { fresh } from '../../api/alive'
 import { api, got, type Schemas } from '../../api/client'
 import { client } from '../../api/query'
 import { t, time } from '../../text'
@@ -19,7 +20,9 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
   const [text, setText] = useState(() => sessionStorage.getItem(stored) ?? '')
   const [open, setOpen] = useState<'template' | 'form' | null>(null)
   const file = useRef<HTMLInputElement>(null)
+  const latest = useRef(text)
   const write = (next: string) => {
+    latest.current = next
     setText(next)
     if (next) sessionStorage.setItem(stored, next)
     else sessionStorage.removeItem(stored)
@@ -30,13 +33,14 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
     async (message: Content) => {
       const body = { reference: line.id, chatId: chat.id, message, ...(answering ? { context: { messageId: answering.id } } : {}) }
       const said = JSON.stringify(body)
-      if (attempt.current.text !== said) attempt.current = { text: said, key: crypto.randomUUID() }
+      if (attempt.current.text !== said) attempt.current = { text: said, key: fresh() }
       return got(api.POST('/chats/send', { body, params: { header: { 'Idempotency-Key': attempt.current.key } } }))
     },
     {
       then: async (_, message) => {
         attempt.current = { text: '', key: '' }
-        if ('type' in message && message.type === 'text') write('')
+        // What was written meanwhile stays.
+        if ('type' in message && message.type === 'text' && latest.current === message.text) write('')
         done()
         await client.invalidateQueries({ queryKey: ['messages', line.id, chat.id] })
       },
@@ -50,7 +54,7 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
   })
   const submit = (event?: FormEvent) => {
     event?.preventDefault()
-    if (text.trim()) send.mutate({ type: 'text', text })
+    if (text.trim() && !send.isPending) send.mutate({ type: 'text', text })
   }
   const closed = send.problem?.code === 'window_closed'
   const templates = line.type === 'provider-cloud' // a sandbox sends any, and has no list of them

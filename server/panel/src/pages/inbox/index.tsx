@@ -1,6 +1,6 @@
 import { useParams } from 'wouter'
 import { t } from '../../text'
-import { LineChoice, type Reference, useLines } from '../../ui/line-choice'
+import { LineChoice, type Reference, useLine } from '../../ui/line-choice'
 import { Empty, Failed, Loading } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 import { Chats } from './chats'
@@ -12,10 +12,9 @@ import './inbox.css'
 /** Inbox is the conversations of a line: the list, one thread, and what is known of the contact. */
 export default function Inbox() {
   const { reference } = useParams<{ reference?: string }>()
-  const lines = useLines()
-  if (lines.isPending) return <Loading />
-  if (lines.error) return <Failed error={lines.error} again={() => void lines.refetch()} />
-  const line = lines.data.items.find((one) => String(one.id) === reference) ?? lines.data.items[0]
+  const { line, lines, isPending, error, refetch } = useLine(reference)
+  if (isPending) return <Loading />
+  if (error) return <Failed error={error} again={() => void refetch()} />
   if (!line) {
     return (
       <div className="page">
@@ -24,7 +23,7 @@ export default function Inbox() {
       </div>
     )
   }
-  return <OfLine key={line.id} line={line} lines={lines.data.items} />
+  return <OfLine key={line.id} line={line} lines={lines} />
 }
 
 function OfLine({ line, lines }: { line: Reference; lines: Reference[] }) {

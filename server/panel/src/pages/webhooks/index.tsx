@@ -4,7 +4,7 @@ import { Link, useParams } from 'wouter'
 import { api, got } from '../../api/client'
 import { useMay } from '../../session'
 import { t } from '../../text'
-import { LineChoice, type Reference, useLines } from '../../ui/line-choice'
+import { LineChoice, type Reference, useLine } from '../../ui/line-choice'
 import { Button, Curl, Empty, Failed, Loading, PageHead } from '../../ui/parts'
 import { Add } from './add'
 import { Deliveries } from './deliveries'
@@ -17,11 +17,10 @@ import './webhooks.css'
 export default function Webhooks() {
   const { reference } = useParams<{ reference?: string }>()
   const may = useMay('references.read')
-  const lines = useLines()
+  const { line, lines, isPending, error, refetch } = useLine(reference)
   if (!may) return <Empty title={t('webhooks.title')}>{t('webhooks.noLines')}</Empty>
-  if (lines.isPending) return <Loading />
-  if (lines.error) return <Failed error={lines.error} again={() => void lines.refetch()} />
-  const line = lines.data.items.find((one) => String(one.id) === reference) ?? lines.data.items[0]
+  if (isPending) return <Loading />
+  if (error) return <Failed error={error} again={() => void refetch()} />
   if (!line) {
     return (
       <Empty
@@ -36,7 +35,7 @@ export default function Webhooks() {
       </Empty>
     )
   }
-  return <OfLine key={line.id} line={line} lines={lines.data.items} />
+  return <OfLine key={line.id} line={line} lines={lines} />
 }
 
 function OfLine({ line, lines }: { line: Reference; lines: Reference[] }) {
