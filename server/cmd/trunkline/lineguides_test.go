@@ -1,0 +1,127 @@
+//go:build unix
+
+package main_test
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+)
+
+const public = "https://chat.example.com"
+
+// outside leads what is sent to the public address to a server on this machine.
+type outside struct{ host string }
+
+func (o *outside) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host = "http", o.host
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestLineGuides runs the lines of the guides to Meta's lines, from nothing to
+// the first message, against a fake of Meta.
+func TestLineGuides(t *testing.T) {
+	t.Parallel()
+	const token, secret, verify = "EAAG-a-token", "0123456789abcdef0123456789abcdef", "a phrase of yours"
+	for page, kind := range map[string]struct {
+		line  string
+		chat  string
+		write func(t *testing.T, g *graphtest.Server) error
+	}{
+		"cloud.md": {"106540352242922", "16505551234", func(t *testing.T, g *graphtest.Server) error {
+			t.Helper()
+			_, err := g.Write(t.Context(), graphtest.Inbound{From: "16505551234", Text: "Hello"})
+			return err
+		}},
+		"messenger.md": {"102290129340398", "5552000000000009@messenger", func(t *testing.T, g *graphtest.Server) error {
+			t.Helper()
+			_, err := g.WriteToPage(t.Context(), graphtest.PageInbound{From: "5552000000000009", Text: "Hello"})
+			return err
+		}},
+	} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			first, err := testkit.Blocks("../../../docs/getting-started.md")
+			require.NoError(t, err)
+			guide, err := testkit.Blocks("../../../docs/" + page)
+			require.NoError(t, err)
+			way := &outside{}
+			o := graphtest.Options{Callback: public + "/webhooks/provider", HTTPClient: &http.Client{Transport: way}}
+			if page == "cloud.md" {
+				o.Lines = []graphtest.Line{{
+					PhoneNumberID: "106540352242922", BusinessAccountID: "102290129340398", AccessToken: token, AppSecret: secret, VerifyToken: verify,
+				}}
+			} else {
+				o.Pages = []graphtest.Page{{ID: "102290129340398", AccessToken: token, AppSecret: secret, VerifyToken: verify}}
+			}
+			g := graphtest.Start(&o)
+			t.Cleanup(g.Close)
+			n := launch(t, "--data", t.TempDir(), "--graph-url", g.URL)
+			way.host = n.host
+			sh := startShell(t)
+			defer sh.end(t)
+			sh.run(t, replace(t, "localhost:3000", n.host)(first["account"]))
+			run := func(name string) string {
+				t.Helper()
+				lines := replace(t, "curl -sS "+public, "curl -sS http://"+n.host)(guide[name])
+				return strings.Join(sh.run(t, strings.NewReplacer("EAAG…", token, "0123…", secret).Replace(lines)+"echo\n"), "\n")
+			}
+
+			require.Contains(t, run("line"), `"id":1,`)
+			require.NoError(t, g.Handshake(t.Context(), kind.line))
+			require.Contains(t, run("session"), `"state":"CONNECTED"`)
+			if guide["callback"] != "" {
+				require.Contains(t, run("callback"), `"success":true`)
+			}
+			requireFields(t, "../../../docs/"+page, g.Requests())
+			require.NoError(t, kind.write(t, g))
+			chats := sh.run(t, `api "`+n.host+`/chats/list?reference=1"`)
+			require.Contains(t, chats[0], `"`+kind.chat+`"`, "the first message is there")
+			n.terminate(t)
+		})
+	}
+}
+
+// requireFields holds the fields that a page was subscribed to against those
+// that the guide lists for the dashboard.
+func requireFields(t *testing.T, page string, requests []graphtest.Request) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	for _, r := range requests {
+		u, err := url.Parse(r.Path)
+		require.NoError(t, err)
+		if fields := u.Query().Get("subscribed_fields"); fields != "" {
+			for field := range strings.SplitSeq(fields, ",") {
+				require.Contains(t, string(text), "`"+field+"`")
+			}
+		}
+	}
+}
+
+// TestWebGuide makes the line of the guide to WhatsApp Web. TestPair runs its
+// command.
+func TestWebGuide(t *testing.T) {
+	t.Parallel()
+	first, err := testkit.Blocks("../../../docs/getting-started.md")
+	require.NoError(t, err)
+	guide, err := testkit.Blocks("../../../docs/whatsapp-web.md")
+	require.NoError(t, err)
+	require.Equal(t, "trunkline pair --server "+public+` --reference 1 --token "$TOKEN"`+"\n", guide["pair"])
+	n := launch(t, "--data", t.TempDir())
+	sh := startShell(t)
+	defer sh.end(t)
+	sh.run(t, replace(t, "localhost:3000", n.host)(first["account"]))
+	made := sh.run(t, replace(t, public, "http://"+n.host)(guide["line"])+"echo\n")
+	require.Contains(t, made[0], `"id":1,`)
+	require.Contains(t, made[0], `"type":"provider-web"`)
+	n.terminate(t)
+}
