@@ -39,6 +39,7 @@ type Event struct {
 // write rows: an error undoes the transaction, and the event with it.
 type Sink interface {
 	EventsTx(ctx context.Context, tx *sqlx.Tx, evs []Event) error
-	// Committed is called after the commit, to wake workers. It must not block.
+	// Committed is called after the commit, to wake workers. It must not block,
+	// nor call [Service.Committed], which calls it.
 	Committed()
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -96,6 +97,10 @@ type Service struct {
 	waits  map[int64][]chan struct{} // by message: told when an attempt is over
 
 	receipts sync.Map // by message: a [provider.Receipt] that is not recorded yet
+
+	// queued says that SendTx was called since the senders were woken last:
+	// maybe by a sink, which nobody calls [Service.Committed] for.
+	queued atomic.Bool
 }
 
 //go:embed migrations/*.sql
@@ -224,8 +229,12 @@ func (s *Service) Committed() {
 	s.tellFollowers()
 }
 
-// tellFollowers wakes those who follow the stream, and the sinks.
+// tellFollowers wakes those who follow the stream, the sinks, and the senders of
+// what sinks have sent.
 func (s *Service) tellFollowers() {
+	if s.queued.Swap(false) {
+		s.sends.Committed()
+	}
 	s.db.Wake(feedTopic)
 	for _, k := range s.opts.Sinks {
 		k.Committed()

@@ -93,8 +93,9 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 	return out, err
 }
 
-// SendTx stores a message when tx commits; call [Service.Committed] then. It
-// does not wait, and ignores Wait and IdempotencyKey.
+// SendTx stores a message when tx commits; call [Service.Committed] then, but
+// not in a [Sink], which may send in its transaction. It does not wait, and
+// ignores Wait and IdempotencyKey.
 func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Message, error) {
 	req.IdempotencyKey = ""
 	d, err := a.draftIn(ctx, tx, req)
@@ -106,6 +107,7 @@ func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Mes
 	if err != nil {
 		return Message{}, err
 	}
+	a.s.queued.Store(true)
 	m := u.messages[seq]
 	c := u.chats[m.Chat]
 	return m.view(c), u.flush(ctx)
