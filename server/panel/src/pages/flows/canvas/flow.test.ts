@@ -4,6 +4,7 @@ import described from '../../../../../../aiflow/flow/testdata/palette.json'
 import { addNode, configure, connect, place, remove, rename } from './edit'
 import { bodies, edges, pointerOf, ports, read } from './flow'
 import { marksOf } from './marks'
+import { summary } from './summary'
 import type { Document, Palette } from './types'
 
 const palette = described as unknown as Palette
@@ -41,6 +42,15 @@ test.each([
   const bare = Object.keys(flow.nodes).reduce((all, id) => Object.keys(flow.nodes[id]?.next ?? {}).reduce((next, output) => connect(next, id, output, null), all), document)
   expect(edges(read(bare))).toEqual([])
   expect(found.reduce((next, { from, output, to }) => connect(next, from, output, to), bare)).toEqual(document)
+})
+
+test('names that every object has are names like others', () => {
+  const hostile = JSON.parse('{"start":"valueOf","nodes":{"__proto__":{"type":"constructor","config":{"toString":"x"},"next":{"out":"toString"}},"a":{"type":"__proto__","next":{"out":"__proto__"}}}}') as Document
+  const flow = read(hostile)
+  expect(Object.keys(flow.nodes)).toEqual(['__proto__', 'a'])
+  expect(edges(flow).map(({ from, to }) => [from, to])).toEqual([['a', '__proto__']])
+  expect(Object.values(flow.nodes).map(summary)).toEqual(['x', ''])
+  expect(flow.nodes.constructor).toBeUndefined()
 })
 
 test('every edge of a document leaves by an output that its node shows', () => {

@@ -1,9 +1,12 @@
 import { isRecord, type Schema } from '../../../ui/schema-form/schema'
 import { type Document, edgeId, type Flow, type FlowNode, type FlowProblem, type NodeType, type Place } from './types'
 
+/** bare is a record that inherits nothing: a node may be called constructor. */
+const bare = <T>() => Object.create(null) as Record<string, T>
+
 /** read is what can be drawn of a document, which may be anything. */
 export function read(document: Document): Flow {
-  const nodes: Record<string, FlowNode> = {}
+  const nodes = bare<FlowNode>()
   for (const [id, node] of Object.entries(isRecord(document.nodes) ? document.nodes : {})) {
     if (isRecord(node)) nodes[id] = readNode(node)
   }
@@ -32,7 +35,7 @@ function readNode(node: Record<string, unknown>): FlowNode {
 
 /** places are where the nodes stand that somebody has placed. */
 export function places(document: Document): Record<string, Place> {
-  const found: Record<string, Place> = {}
+  const found = bare<Place>()
   const nodes = isRecord(document.ui) && isRecord(document.ui.nodes) ? document.ui.nodes : {}
   for (const [id, place] of Object.entries(nodes)) {
     if (isRecord(place) && Number.isFinite(place.x) && Number.isFinite(place.y)) found[id] = { x: Number(place.x), y: Number(place.y) }

@@ -34,7 +34,7 @@ const told: Record<string, string[][]> = {
 /** summary is what a node does, in a line; '' when nothing is configured. */
 export function summary(node: FlowNode): string {
   const config = node.config ?? {}
-  const groups = told[node.type] ?? Object.keys(config).map((name) => [name])
+  const groups = (Object.hasOwn(told, node.type) && told[node.type]) || Object.keys(config).map((name) => [name])
   const parts = groups.flatMap((group) => group.map((path) => short(at(config, path))).find((text) => text !== '') ?? [])
   return parts.join(' ').replace(/\s+/g, ' ').slice(0, 120)
 }
