@@ -30,7 +30,7 @@ type Problem struct {
 type FieldError struct {
 	Location string `json:"location" doc:"Where it stands." example:"body.email"`
 	Message  string `json:"message" doc:"Which rule it breaks."`
-	Code     string `json:"code,omitempty" doc:"Of a flow's problem: which one it is." example:"graph.unknown_node"`
+	Code     string `json:"code,omitempty" doc:"Of a flow's problem: which one it is." example:"graph.target"`
 	NodeID   string `json:"nodeId,omitempty" doc:"Of a flow's problem: the node that has it."`
 }
 

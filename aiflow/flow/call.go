@@ -24,7 +24,7 @@ func callType() NodeType {
 			{"timeout", "it took too long"},
 			{"error", "it failed"},
 		},
-		Errors: []string{"call.depth", "call.args", "function.not_found"},
+		Errors: []string{"value.type", "function.not_found"},
 		Config: func() Config { return &callConfig{} },
 	}
 }

@@ -17,7 +17,7 @@ func conditionType() NodeType {
 		Name: "condition", Group: "flow", Text: "Goes the first way whose condition is true.",
 		Outputs: []Output{{"<branch id>", "the first that is true"}, {"else", "none is"}, {"error", "an expression failed, with strict"}},
 		Pass:    "else",
-		Errors:  []string{"expression.failed"},
+		Errors:  []string{"expression.type", "expression.value"},
 		Config:  func() Config { return &conditionConfig{} },
 	}
 }

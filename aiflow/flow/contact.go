@@ -15,7 +15,7 @@ func contactType() NodeType {
 	return NodeType{
 		Name: "contact", Group: "data", Text: "Changes the contact's tags, fields, language or consent.",
 		Outputs: []Output{{"out", "done"}, {"error", "a value does not fit"}},
-		Effect:  "contact", Errors: []string{"expression.failed", "value.type"},
+		Effect:  "contact", Errors: []string{"expression.type", "expression.value", "value.type"},
 		Config: func() Config { return &contactConfig{} },
 	}
 }

@@ -10,7 +10,7 @@ func eventType() NodeType {
 	return NodeType{
 		Name: "event", Group: "data", Text: "Sends a data event to the webhooks.",
 		Outputs: []Output{{"out", "it is on its way"}, {"error", "its data do not fit"}},
-		Effect:  "event", Errors: []string{"expression.failed", "value.too_large"},
+		Effect:  "event", Errors: []string{"expression.type", "expression.value", "value.too_large"},
 		Config: func() Config { return &eventConfig{} },
 	}
 }

@@ -30,7 +30,7 @@ func loopType() NodeType {
 			{"limit", "max is reached (not wired: done)"},
 			{"error", "an error in the body, or its list is none"},
 		},
-		Errors: []string{"expression.failed", "loop.items", "loop.times"},
+		Errors: []string{"expression.type", "expression.value", "loop.items", "loop.times"},
 		Config: func() Config { return &loopConfig{} },
 	}
 }

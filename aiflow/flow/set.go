@@ -17,7 +17,7 @@ func setType() NodeType {
 	return NodeType{
 		Name: "set", Group: "data", Text: "Changes variables.",
 		Outputs: []Output{{"out", "done"}, {"error", "a value does not fit"}},
-		Errors:  []string{"expression.failed", "value.type", "value.too_large"},
+		Errors:  []string{"expression.type", "expression.value", "value.type", "value.too_large"},
 		Config:  func() Config { return &setConfig{} },
 	}
 }

@@ -25,7 +25,11 @@ var indexed = regexp.MustCompile("(?m)^\\| ((?:`[a-z0-9_.]+`(?:, )?)+) \\|")
 // together.
 func TestCodesAreIndexed(t *testing.T) {
 	t.Parallel()
-	found := collectCodes(t)
+	all := collectCodes(t)
+	found := all.found
+	for code, where := range all.listed {
+		assert.NotEmptyf(t, found[code], "a node of %s says that it fails with %s, which nothing gives", where, code)
+	}
 	page, err := os.ReadFile(filepath.Join(root, "docs", "errors.md"))
 	require.NoError(t, err)
 	known := map[string]bool{}
@@ -64,11 +68,12 @@ type codes struct {
 	consts map[string]string      // by folder and name
 	params map[string][]int       // by folder and name of a function: which are codes
 	found  map[string]string      // code → where
+	listed map[string]string      // what nodes of flows say that they fail with → where
 }
 
-func collectCodes(t *testing.T) map[string]string {
+func collectCodes(t *testing.T) codes {
 	t.Helper()
-	c := codes{map[string][]*ast.File{}, map[string]string{}, map[string][]int{}, map[string]string{}}
+	c := codes{map[string][]*ast.File{}, map[string]string{}, map[string][]int{}, map[string]string{}, map[string]string{}}
 	c.parse(t)
 	for dir, files := range c.files {
 		for _, f := range files {
@@ -80,7 +85,7 @@ func collectCodes(t *testing.T) map[string]string {
 			ast.Inspect(f, func(n ast.Node) bool { c.used(dir, n); return true })
 		}
 	}
-	return c.found
+	return c
 }
 
 func (c *codes) parse(t *testing.T) {
@@ -146,6 +151,13 @@ func (c *codes) used(dir string, n ast.Node) {
 	case *ast.KeyValueExpr:
 		if key, ok := n.Key.(*ast.Ident); ok && codeName.MatchString(key.Name) {
 			c.take(dir, n.Value)
+		}
+		if list, is := n.Value.(*ast.CompositeLit); is && nameOf(n.Key) == "Errors" {
+			for _, x := range list.Elts {
+				if code, ok := literal(x); ok {
+					c.listed[code] = dir
+				}
+			}
 		}
 	case *ast.AssignStmt:
 		for i, left := range n.Lhs {
