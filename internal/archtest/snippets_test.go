@@ -51,6 +51,9 @@ func has(paths map[string]map[string]any, method, path string) bool {
 	if slices.Contains(elsewhere, path) {
 		return true
 	}
+	if rest, mounted := strings.CutPrefix(path, "/chat/"); mounted && has(paths, method, "/"+rest) {
+		return true // where programs that embed the server have it
+	}
 	parts := strings.Split(path, "/")
 	for known, methods := range paths {
 		ours := strings.Split(known, "/")
