@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/cloud"
+	"github.com/trunklinehq/trunkline/provider/graph"
+	"github.com/trunklinehq/trunkline/provider/sandbox"
+)
+
+// answer is what the bot says to a text.
+func answer(text string) string {
+	text = strings.ToLower(text)
+	switch {
+	case strings.Contains(text, "open"), strings.Contains(text, "hours"):
+		return "We are open from Monday to Friday, 9 to 18."
+	case strings.Contains(text, "where"):
+		return "You find us at Market Street 1."
+	}
+	return "Somebody will answer you soon."
+}
+
+// bot answers on lines of the WhatsApp Cloud API, and in tests on the sandbox.
+type bot struct{ chats *messaging.Service }
+
+// newBot makes a bot on a database. A graphURL of "" is Meta's.
+func newBot(ctx context.Context, db *sqlx.DB, secret, graphURL string) (*bot, error) {
+	if err := messaging.Migrate(ctx, db); err != nil {
+		return nil, err
+	}
+	b := &bot{}
+	var err error
+	b.chats, err = messaging.New(ctx, db, &messaging.Options{
+		Providers: []provider.Provider{cloud.New(&cloud.Options{GraphURL: graphURL}), sandbox.New()},
+		Secrets:   []string{secret}, Sinks: []messaging.Sink{b}, Exclusive: true,
+	})
+	return b, err
+}
+
+// EventsTx stores the answers in the transaction of what they answer.
+func (b *bot) EventsTx(ctx context.Context, tx *sqlx.Tx, events []messaging.Event) error {
+	for _, e := range events {
+		if e.Type != messaging.EventMessage || e.Actor != messaging.ActorContact {
+			continue
+		}
+		var m messaging.MessagePayload
+		if err := json.Unmarshal(e.Payload, &m); err != nil {
+			return err
+		}
+		_, err := b.chats.For(e.Account).SendTx(ctx, tx, messaging.SendRequest{
+			Reference: e.Reference, ChatID: e.ChatID, Content: provider.Text{Text: answer(m.Text)},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Committed has nothing to do: the service looks after what is to be sent.
+func (*bot) Committed() {}
+
+// ServeHTTP is the address that Meta posts to.
+func (b *bot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		challenge, ok := graph.Challenge(r.URL.Query(), func(token string) bool {
+			known, err := b.chats.Handshake(r.Context(), token)
+			return known && err == nil
+		})
+		if !ok {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, challenge)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 4<<20))
+	if err == nil {
+		err = b.chats.Callback(r.Context(), r.Header, body)
+	}
+	switch {
+	case errors.Is(err, messaging.ErrNotCallback):
+		w.WriteHeader(http.StatusBadRequest)
+	case errors.Is(err, messaging.ErrUnverified):
+		w.WriteHeader(http.StatusUnauthorized)
+	case err != nil: // what is not kept is not taken: it comes again
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
