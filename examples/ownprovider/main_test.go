@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestProgram is the gateway that the program connects to. A message that comes
+// twice is answered once, and an answer comes again until it is acknowledged.
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	database := "sqlite://" + filepath.Join(t.TempDir(), "chats.db")
+	go func() { done <- run(ctx, database, l.Addr().String(), io.Discard) }()
+
+	conn, in := accept(t, l)
+	say(t, conn, `{"id":"1","from":"ana","text":"Hello"}`)
+	say(t, conn, `{"id":"1","from":"ana","text":"Hello"}`)
+	var acks int
+	var answer map[string]string
+	for answer == nil || acks < 2 {
+		switch f := next(t, in); {
+		case f["ack"] == "1":
+			acks++
+		default:
+			require.Nil(t, answer)
+			answer = f
+		}
+	}
+	require.Equal(t, "ana", answer["to"])
+	require.Equal(t, "Hello ana", answer["text"])
+	require.NoError(t, conn.Close()) // without an acknowledgement
+
+	conn, in = accept(t, l)
+	require.Equal(t, answer, next(t, in), "with the same id")
+	say(t, conn, `{"ack":"`+answer["id"]+`"}`)
+	say(t, conn, `{"id":"2","from":"ben","text":"Hi"}`)
+	require.Equal(t, map[string]string{"ack": "2"}, next(t, in))
+	require.Equal(t, "Hello ben", next(t, in)["text"])
+	stop()
+	require.NoError(t, conn.Close())
+	require.NoError(t, <-done)
+
+	ctx, stop = context.WithCancel(t.Context())
+	go func() { done <- run(ctx, database, l.Addr().String(), io.Discard) }()
+	conn, in = accept(t, l)
+	say(t, conn, `{"id":"3","from":"ben","text":"Hi again"}`)
+	for next(t, in)["text"] != "Hello ben" {
+	}
+	stop()
+	require.NoError(t, <-done)
+}
+
+func accept(t *testing.T, l net.Listener) (net.Conn, *json.Decoder) {
+	t.Helper()
+	conn, err := l.Accept()
+	require.NoError(t, err)
+	return conn, json.NewDecoder(conn)
+}
+
+func say(t *testing.T, conn net.Conn, line string) {
+	t.Helper()
+	_, err := io.WriteString(conn, line+"\n")
+	require.NoError(t, err)
+}
+
+func next(t *testing.T, in *json.Decoder) (f map[string]string) {
+	t.Helper()
+	require.NoError(t, in.Decode(&f))
+	return f
+}
