@@ -37,13 +37,14 @@ type Options struct {
 	// POST /user/token. "": none, for signing up and logging in.
 	Token string
 	// HTTPClient makes the requests. nil: one that waits 60 s for the head of
-	// an answer. Its Timeout would end streams, too.
+	// an answer. Its Timeout would end streams, too. Redirects are an [*Error],
+	// whatever it says: they could take the token elsewhere.
 	HTTPClient *http.Client
 	// Retries is how often a request is made again that was refused for the
 	// time being, or whose answer was lost; see [Client]. 0: 3; -1: never.
 	Retries int
-	// Wait is the pause before the first repetition, which doubles with each,
-	// unless the server says how long. 0: 250 ms.
+	// Wait is the pause before the first repetition, which doubles with each of
+	// the next six, unless the server says how long. 0: 250 ms.
 	Wait time.Duration
 }
 
@@ -69,6 +70,9 @@ func New(base string, o *Options) (*Client, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("client: the address must begin with http:// or https://")
 	}
+	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return nil, errors.New("client: the address must end with its path")
+	}
 	c := &Client{base: strings.TrimRight(base, "/")}
 	if o != nil {
 		c.opts = *o
@@ -76,6 +80,9 @@ func New(base string, o *Options) (*Client, error) {
 	if c.opts.HTTPClient == nil {
 		c.opts.HTTPClient = waiting(60 * time.Second)
 	}
+	own := *c.opts.HTTPClient
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.opts.HTTPClient = &own
 	if c.opts.Retries == 0 {
 		c.opts.Retries = 3
 	}

@@ -320,10 +320,52 @@ func TestRepeats(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// TestRedirect follows no redirect: it would take the token to another port or
+// out of TLS, and make a GET of a POST.
+func TestRedirect(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 10)
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- r.Method + " " + r.Header.Get("Authorization")
+	}))
+	t.Cleanup(other.Close)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		h := http.RedirectHandler(other.URL, status)
+		for name, c := range map[string]*client.Client{
+			"New": over(t, h, &client.Options{Token: "secret", Wait: time.Millisecond}),
+			"own": over(t, h, &client.Options{Token: "secret", Wait: time.Millisecond, HTTPClient: &http.Client{}}),
+			"In":  client.In(h, &client.Options{Token: "secret", Wait: time.Millisecond}),
+		} {
+			_, err := c.Messaging.Send(t.Context(), text(1, "Hi"), nil)
+			var e *client.Error
+			require.ErrorAs(t, err, &e, name)
+			require.Equal(t, status, e.Status)
+			for _, err := range c.Messaging.Follow(t.Context(), nil) {
+				require.ErrorAs(t, err, &e, name)
+				require.Equal(t, status, e.Status)
+			}
+		}
+	}
+	require.Empty(t, asked)
+}
+
+// TestSegments refuses what leads out of the path of an operation: a server
+// takes /bot/../x for /x.
+func TestSegments(t *testing.T) {
+	t.Parallel()
+	c := client.In(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s", r.Method, r.URL.EscapedPath())
+	}), nil)
+	for _, id := range []string{"", ".", ".."} {
+		_, err := c.Botengine.Bot(t.Context(), id)
+		require.ErrorContains(t, err, "botId", id)
+	}
+}
+
 // TestNewRefuses has addresses that are none.
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	for _, base := range []string{"", "example.org", "ftp://example.org", "http://", "http://[::1", "/chat"} {
+	for _, base := range []string{"", "example.org", "ftp://example.org", "http://", "http://[::1", "/chat", "http://example.org?a=b", "http://example.org/#a"} {
 		_, err := client.New(base, nil)
 		require.Error(t, err, base)
 	}

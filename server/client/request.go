@@ -25,13 +25,19 @@ type request struct {
 	id, method, path string
 	query            url.Values
 	header           http.Header
-	body             any    // nil: none; an io.Reader is sent as it is, with the Content-Type of header
+	body             any    // nil: none
 	params           any    // a pointer to a struct of optional parameters, or nil
 	raw              []byte // the body as it is sent
+	wrong            error  // of what inPath was given
 }
 
+// inPath refuses what would lead to another operation.
 func (r *request) inPath(name string, value any) {
-	r.path = strings.ReplaceAll(r.path, "{"+name+"}", url.PathEscape(fmt.Sprint(value)))
+	text := fmt.Sprint(value)
+	if text == "" || text == "." || text == ".." {
+		r.wrong = fmt.Errorf("client: calling %s: %s must not be %q", r.id, name, text)
+	}
+	r.path = strings.ReplaceAll(r.path, "{"+name+"}", url.PathEscape(text))
 }
 
 func (r *request) inQuery(name string, value any) {
@@ -59,6 +65,9 @@ func (r *request) inHeader(name string, value any) {
 
 // prepare reads the optional parameters and writes the body.
 func (r *request) prepare() error {
+	if r.wrong != nil {
+		return r.wrong
+	}
 	if p := reflect.ValueOf(r.params); p.IsValid() && !p.IsNil() {
 		for i := range p.Elem().NumField() {
 			v, f := p.Elem().Field(i), p.Elem().Type().Field(i)
@@ -120,7 +129,7 @@ func (c *Client) call(ctx context.Context, r *request, out any) error {
 		if err == nil || attempt >= c.opts.Retries || !again(r, err) {
 			return err
 		}
-		if waited := pause(ctx, c.opts.Wait<<attempt, err); waited != nil {
+		if waited := pause(ctx, c.opts.Wait<<min(attempt, 6), err); waited != nil {
 			return err
 		}
 	}
@@ -174,7 +183,7 @@ func (c *Client) once(ctx context.Context, r *request, out any) error {
 		return fmt.Errorf("client: reading the answer of %s: %w", r.id, err)
 	}
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	if res.StatusCode >= http.StatusBadRequest && (kind != "application/json" || out == nil || r.id != "MCP_Execute") {
+	if res.StatusCode >= http.StatusMultipleChoices && (kind != "application/json" || out == nil || r.id != "MCP_Execute") {
 		return refusal(res, body)
 	}
 	if out == nil || len(body) == 0 {
