@@ -1,11 +1,14 @@
 package backup_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,6 +232,67 @@ func TestDamaged(t *testing.T) {
 	require.NoError(t, try(whole))
 	_, err = backup.Open(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestCrafted refuses archives whose digests are right, but which say what no
+// backup does, before a row is written.
+func TestCrafted(t *testing.T) {
+	t.Parallel()
+	from := testkit.Open(t, testkit.SQLiteURL(t))
+	store := folder(t)
+	fill(t, migrated(t, from), store)
+	_, name := write(t, from, &backup.WriteOptions{Media: store})
+	at := func(m *backup.Manifest, table string) int {
+		return slices.IndexFunc(m.Tables, func(t backup.Table) bool { return t.Name == table })
+	}
+	for what, change := range map[string]func(m *backup.Manifest){
+		"a table is missing":     func(m *backup.Manifest) { m.Tables = m.Tables[1:] },
+		"a table is there twice": func(m *backup.Manifest) { m.Tables = append(m.Tables, m.Tables[0]) },
+		"a column is missing": func(m *backup.Manifest) {
+			m.Tables[0].Columns = m.Tables[0].Columns[1:]
+		},
+		"no columns": func(m *backup.Manifest) { m.Tables[at(m, "auth_account")].Columns = nil },
+		"a column is there twice": func(m *backup.Manifest) {
+			c := m.Tables[0].Columns
+			c[1] = c[0]
+		},
+		"another counts": func(m *backup.Manifest) { m.Tables[at(m, "auth_account")].Counter = "id" },
+	} {
+		db := testkit.Open(t, testkit.SQLiteURL(t))
+		require.ErrorIs(t, restore(t, crafted(t, name, change), db, store), backup.ErrDamaged, what)
+		var rows int
+		require.NoError(t, db.Get(&rows, `SELECT count(*) FROM auth_account`), what)
+		require.Zero(t, rows, what)
+		require.NoError(t, restore(t, name, db, store), what)
+	}
+}
+
+// crafted is an archive with another manifest.
+func crafted(t *testing.T, name string, change func(m *backup.Manifest)) string {
+	t.Helper()
+	in, err := zip.OpenReader(name)
+	require.NoError(t, err)
+	defer in.Close() //nolint:errcheck // it was only read
+	to, err := os.Create(filepath.Join(t.TempDir(), "crafted"))
+	require.NoError(t, err)
+	out := zip.NewWriter(to)
+	for _, f := range in.File {
+		if f.Name != "manifest.json" {
+			require.NoError(t, out.Copy(f))
+			continue
+		}
+		r, err := f.Open()
+		require.NoError(t, err)
+		var m backup.Manifest
+		require.NoError(t, json.NewDecoder(r).Decode(&m))
+		change(&m)
+		w, err := out.Create(f.Name)
+		require.NoError(t, err)
+		require.NoError(t, json.NewEncoder(w).Encode(m))
+	}
+	require.NoError(t, out.Close())
+	require.NoError(t, to.Close())
+	return to.Name()
 }
 
 // TestNewer refuses what a newer program wrote.

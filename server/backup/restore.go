@@ -2,10 +2,12 @@ package backup
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,8 +31,8 @@ type RestoreOptions struct {
 // its files into Media. The tables get the versions that they had: the server
 // brings them on when it starts.
 //
-// It returns [ErrDamaged], [ErrNewer] or [ErrNotEmpty] before anything is
-// changed. The rows come in one transaction, and are compared with what was
+// It returns [ErrDamaged], [ErrNewer] or [ErrNotEmpty] before there is more
+// than tables without rows. The rows come in one transaction, and are compared with what was
 // written before it is committed: they are there whole or not at all, and a
 // restore that failed may be tried again.
 func (a *Archive) Restore(ctx context.Context, db *sqlx.DB, opts *RestoreOptions) error {
@@ -125,19 +127,45 @@ func (r *restoring) tables(ctx context.Context) error {
 		r.target[t.Name] = t
 		r.order = append(r.order, t.Name)
 	}
+	return r.same()
+}
+
+// same makes sure that the archive speaks of all tables and columns as they
+// are, each once.
+func (r *restoring) same() error {
+	left := maps.Clone(r.target)
 	for _, t := range r.a.Manifest.Tables {
-		have, ok := r.target[t.Name]
+		have, ok := left[t.Name]
 		if !ok {
-			return fmt.Errorf("%w: table %s belongs to no version of ours", ErrDamaged, t.Name)
+			return fmt.Errorf("%w: table %s belongs to no version of ours, or is there twice", ErrDamaged, t.Name)
+		}
+		delete(left, t.Name)
+		if !slices.IsSortedFunc(t.Columns, func(a, b Column) int { return cmp.Or(strings.Compare(a.Name, b.Name), -1) }) {
+			return fmt.Errorf("%w: a column of table %s is there twice", ErrDamaged, t.Name)
 		}
 		for _, c := range t.Columns {
 			if !slices.Contains(have.Columns, c) {
 				return fmt.Errorf("%w: column %s of table %s belongs to no version of ours", ErrDamaged, c.Name, t.Name)
 			}
 		}
+		if grows(t.Name) && len(t.Columns) > 0 {
+			continue
+		}
+		if len(t.Columns) != len(have.Columns) || t.Counter != have.Counter {
+			return fmt.Errorf("%w: table %s is not made as it says", ErrDamaged, t.Name)
+		}
+	}
+	for name := range left {
+		if !grows(name) {
+			return fmt.Errorf("%w: table %s is missing", ErrDamaged, name)
+		}
 	}
 	return nil
 }
+
+// grows says whether a table is always made as the newest version has it:
+// those of a library cannot be made as they were.
+func grows(table string) bool { return strings.HasPrefix(table, whatsmeow+"_") }
 
 // files puts the files into the library. One that is there is replaced: it has
 // the same content.

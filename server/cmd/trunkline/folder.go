@@ -86,23 +86,31 @@ func (f *folder) database() string { return databaseIn(f.path) }
 
 func databaseIn(folder string) string { return "sqlite://" + filepath.Join(folder, "trunkline.db") }
 
-// secret returns the folder's secret, which is made when it is absent.
-func (f *folder) secret() (server.Secret, error) {
+// secrets returns the folder's secret, which is made when it is absent. A
+// restore may have put several there.
+func (f *folder) secrets() ([]server.Secret, error) {
 	name := filepath.Join(f.path, "secret")
 	b, err := os.ReadFile(name) //nolint:gosec // the operator names the folder
 	switch {
 	case err == nil:
-		return server.Secret(strings.TrimSpace(string(b))), nil
+		var out []server.Secret
+		for _, s := range list(string(b)) {
+			out = append(out, server.Secret(s))
+		}
+		if len(out) == 0 {
+			return nil, &settingError{"--data", "the secret in the folder is empty"}
+		}
+		return out, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", &settingError{"--data", "the secret in the folder cannot be read: " + cause(err)}
+		return nil, &settingError{"--data", "the secret in the folder cannot be read: " + cause(err)}
 	}
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails
 	text := base64.RawURLEncoding.EncodeToString(raw)
 	if err := writeWhole(name, text+"\n"); err != nil {
-		return "", &settingError{"--data", "the secret cannot be written: " + cause(err)}
+		return nil, &settingError{"--data", "the secret cannot be written: " + cause(err)}
 	}
-	return server.Secret(text), nil
+	return []server.Secret{server.Secret(text)}, nil
 }
 
 // writeWhole writes a private file that is there whole or not at all, also

@@ -233,6 +233,24 @@ func TestSecret(t *testing.T) {
 	p.terminate(t)
 }
 
+// TestRestoredSecrets takes a backup while the secret is being changed: both are
+// in it, and the restored server starts with both.
+func TestRestoredSecrets(t *testing.T) {
+	t.Parallel()
+	data, to, backup := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "trunkline.backup")
+	p, _ := start(t, nil, "--data", data, "--secret", longSecret)
+	p.terminate(t)
+	code, _, why := output(t, nil, "backup", backup, "--with-secret", "--data", data, "--secret", otherSecret+","+longSecret)
+	require.Zero(t, code, why)
+	code, said, why := output(t, nil, "restore", backup, "--data", to)
+	require.Zero(t, code, why)
+	require.NotContains(t, said, "Give the server the secret")
+	p, _ = start(t, nil, "--data", to)
+	p.terminate(t)
+	p, _ = start(t, nil, "--data", to, "--secret", otherSecret)
+	p.terminate(t)
+}
+
 // TestSQLiteElsewhere keeps two processes from one file.
 func TestSQLiteElsewhere(t *testing.T) {
 	t.Parallel()

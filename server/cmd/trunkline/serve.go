@@ -173,11 +173,10 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log
 	cfg.DB, cfg.Logger, cfg.BaseURL, cfg.Version, cfg.Secrets = db, log, set.BaseURL, version, set.Secrets
 	cfg.Exclusive = db.DriverName() == "sqlite" // the lock file says so
 	if len(cfg.Secrets) == 0 {
-		own, err := home.secret()
-		if err != nil {
+		var err error
+		if cfg.Secrets, err = home.secrets(); err != nil {
 			return nil, err
 		}
-		cfg.Secrets = []server.Secret{own}
 	}
 	store, err := openMedia(ctx, set)
 	if err != nil {
