@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -27,10 +26,7 @@ import (
 func main() {
 	database := flag.String("db", "sqlite://echobot.db", "database")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *database, os.Stdin, os.Stdout)
-	stop()
-	if err != nil {
+	if err := run(context.Background(), *database, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "echobot:", err)
 		os.Exit(1)
 	}
