@@ -1,7 +1,7 @@
-package main_test
+package main
 
 import (
-	"os/exec"
+	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,17 +14,11 @@ import (
 // next look of a worker, which may be a second away.
 func TestTalk(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	bin := filepath.Join(dir, "echobot")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	began := time.Now()
+	database, began := "sqlite://"+filepath.Join(t.TempDir(), "echobot.db"), time.Now()
 	for range 2 { // the second time with what the first has left
-		cmd := exec.CommandContext(t.Context(), bin, "-db", "sqlite://"+filepath.Join(dir, "echobot.db"))
-		cmd.Stdin, cmd.Stderr = strings.NewReader("Hello\nGrüße 🙂\n1\n2\n3\n"), t.Output()
-		out, err = cmd.Output()
-		require.NoError(t, err)
-		require.Equal(t, "> Hello\n> Grüße 🙂\n> 1\n> 2\n> 3\n", string(out))
+		var out bytes.Buffer
+		require.NoError(t, run(t.Context(), database, strings.NewReader("Hello\nGrüße 🙂\n1\n2\n3\n"), &out))
+		require.Equal(t, "> Hello\n> Grüße 🙂\n> 1\n> 2\n> 3\n", out.String())
 	}
 	require.Less(t, time.Since(began), 8*time.Second, "ten answers")
 }
