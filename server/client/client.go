@@ -52,7 +52,7 @@ type Options struct {
 //
 // A request is made again, after a pause, when the server says that it asks
 // for too much (429). Where that does no more than once (everything that reads
-// or replaces, and what has an idempotency key) also when the server cannot
+// or replaces, but for secrets and passwords, and what has an idempotency key) also when the server cannot
 // now (502, 503, 504), or the connection broke. [Messaging.Send] is given a key of
 // its own where there is none, so that nothing is sent twice.
 type Client struct {

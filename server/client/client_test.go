@@ -320,6 +320,38 @@ func TestRepeats(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// TestSecretsOnce does not repeat what replaces a secret: the second time would
+// make another of it, or name a password that is not valid any more.
+func TestSecretsOnce(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	c := client.In(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.WriteHeader(http.StatusGatewayTimeout)
+	}), &client.Options{Wait: time.Millisecond})
+	_, err := c.Webhooks.Update(t.Context(), "1", client.WebhooksUpdateRequest{RotateSecret: new(true)})
+	require.Error(t, err)
+	require.Equal(t, 1, asked)
+	_, err = c.Auth.UpdateUser(t.Context(), "1", client.UpdateUserRequest{CurrentPassword: new("one"), Password: new("two")})
+	require.Error(t, err)
+	require.Equal(t, 2, asked)
+}
+
+// TestEndlessEvent gives up a stream whose event has no end.
+func TestEndlessEvent(t *testing.T) {
+	t.Parallel()
+	c := client.In(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for line := []byte("data: " + strings.Repeat("x", 1<<20) + "\n"); ; {
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+	}), nil)
+	for _, err := range c.Messaging.Follow(t.Context(), nil) {
+		require.ErrorContains(t, err, "an event is larger than")
+	}
+}
+
 // TestRedirect follows no redirect: it would take the token to another port or
 // out of TLS, and make a GET of a POST.
 func TestRedirect(t *testing.T) {

@@ -102,7 +102,7 @@ func (r *request) repeatable() bool {
 	case http.MethodGet, http.MethodPut:
 		return true
 	case http.MethodPatch:
-		return r.header.Get("If-Match") == ""
+		return r.header.Get("If-Match") == "" && r.id != "Webhooks_Update" && r.id != "Auth_UpdateUser" // which may replace a secret
 	}
 	return r.header.Get("Idempotency-Key") != ""
 }

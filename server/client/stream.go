@@ -14,6 +14,11 @@ import (
 	"time"
 )
 
+// mostEvent bounds an event, in bytes.
+const mostEvent = 64 << 20
+
+var errEndless = errors.New("client: an event is larger than 64 MiB")
+
 // jitter is a number below n.
 func jitter(n int64) int64 {
 	if n <= 0 {
@@ -66,11 +71,10 @@ func (s *Messaging) Follow(ctx context.Context, p *FollowParams) iter.Seq2[Event
 				broken = 0
 				return yield(e, nil)
 			})
-			var refused *Error
-			switch {
-			case err == nil || ctx.Err() != nil: // the loop was left
+			if err == nil || ctx.Err() != nil { // the loop was left
 				return
-			case errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests:
+			}
+			if hopeless(err) {
 				yield(Event{}, err)
 				return
 			}
@@ -79,6 +83,12 @@ func (s *Messaging) Follow(ctx context.Context, p *FollowParams) iter.Seq2[Event
 			}
 		}
 	}
+}
+
+// hopeless says that a stream would end in the same way again.
+func hopeless(err error) bool {
+	var refused *Error
+	return errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests || errors.Is(err, errEndless)
 }
 
 // follow reads one stream. It returns nil when tell returned false.
@@ -107,9 +117,9 @@ func (s *Messaging) follow(ctx context.Context, q *FollowParams, tell func(Event
 	lines := bufio.NewReaderSize(res.Body, 64<<10)
 	var e Event
 	for {
-		line, err := lines.ReadString('\n')
+		line, err := readLine(lines, mostEvent-len(e.Data))
 		if err != nil {
-			return fmt.Errorf("client: reading the stream: %w", err)
+			return err
 		}
 		quiet.Reset(time.Minute)
 		name, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
@@ -129,6 +139,23 @@ func (s *Messaging) follow(ctx context.Context, q *FollowParams, tell func(Event
 			e.ID = value
 		case name == "data":
 			e.Data = append(e.Data, value...)
+		}
+	}
+}
+
+// readLine reads a line of at most so many bytes, and little more.
+func readLine(from *bufio.Reader, most int) (string, error) {
+	var line strings.Builder
+	for {
+		piece, err := from.ReadSlice('\n')
+		line.Write(piece)
+		switch {
+		case line.Len() > most:
+			return "", errEndless
+		case err == nil:
+			return line.String(), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return "", fmt.Errorf("client: reading the stream: %w", err)
 		}
 	}
 }
