@@ -133,6 +133,7 @@ var disguises = []struct {
 }{
 	{regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]+`), "eyJhbGciOi..."},
 	{regexp.MustCompile(`whsec_[\w+/=]+`), "whsec_..."},
+	{regexp.MustCompile(`"token": ?"[\w-]{43}"`), `"token":"_0Foh..."`},
 	{regexp.MustCompile(`https?://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?`), "https://example.org"},
 }
 
@@ -250,4 +251,12 @@ func TestExamples(t *testing.T) {
 	for _, missing := range promised.doc.WithoutExample() {
 		require.Fail(t, "an example is missing, see -examples", missing)
 	}
+}
+
+// TestExamplesHoldNoTokens looks for what may be a token of somebody.
+func TestExamplesHoldNoTokens(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("examples.json")
+	require.NoError(t, err)
+	require.NotRegexp(t, `"[\w-]{43}"|eyJ[\w-]+\.[\w-]+\.|whsec_\w`, string(text))
 }
