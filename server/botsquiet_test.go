@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -67,5 +68,29 @@ func TestBotsKeepQuiet(t *testing.T) {
 				require.False(t, strings.HasSuffix(m.Text, "!"), "%s was answered", quiet)
 			}
 		}
+	})
+}
+
+// TestBotsSendTemplates tells a bot what is wrong with a template that the line
+// does not have.
+func TestBotsSendTemplates(t *testing.T) {
+	t.Parallel()
+	cloudTest(t, &graphOptions{}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {
+		g.PutTemplate(shipped("90099"))
+		ana.call(t, "GET", fmt.Sprintf("/templates?reference=%d", ref), "").json(200)
+		ana.bot(t, ref, `{
+			"format": "trunkline-flow/1", "kind": "flow", "engine": "botengine", "slug": "order", "name": "Order", "start": "start",
+			"nodes": {
+				"start": {"type": "trigger", "config": {"on": [{"kind": "any_message"}]}, "next": {"out": "send"}},
+				"send": {"type": "message", "config": {"kind": "template", "template": {"name": "order_lost", "language": {"code": "en_US"}}}, "next": {"error": "say"}},
+				"say": {"type": "message", "config": {"text": "{{ error.code }}"}}
+			}
+		}`)
+		const eve = "16505550004"
+		_, err := g.Write(t.Context(), graphtest.Inbound{From: eve, Text: "where is it?"})
+		require.NoError(t, err)
+		said, err := g.WaitShown(t.Context(), eve, 1)
+		require.NoError(t, err)
+		require.Equal(t, "template.not_found", said[0].Text)
 	})
 }

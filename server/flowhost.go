@@ -141,11 +141,13 @@ func unsendable(err error) error {
 	case codeUnsupported:
 		code = "channel.unsupported"
 	}
-	e := &flow.Error{Code: code, Message: r.Message}
-	if r.Field != "" {
-		e.Message = r.Field + " " + r.Why
+	switch r.Field {
+	case "":
+		return &flow.Error{Code: code, Message: r.Message}
+	case "message.template.name", "message.template.language.code":
+		code = "template.not_found"
 	}
-	return e
+	return &flow.Error{Code: code, Message: r.Field + " " + r.Why}
 }
 
 // update changes the chat of a run.

@@ -69,7 +69,7 @@ func messageType() NodeType {
 		Name: "message", Group: "talk", Text: "Sends a message to the chat.",
 		Outputs: []Output{{"out", "it is on its way"}, {"error", "the line refuses it"}},
 		Effect:  "send",
-		Errors:  []string{"channel.window_closed", "channel.unsupported", "channel.rejected"},
+		Errors:  []string{"channel.window_closed", "channel.unsupported", "channel.rejected", "template.not_found"},
 		Config:  func() Config { return &messageConfig{} },
 	}
 }

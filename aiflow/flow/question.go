@@ -37,7 +37,7 @@ func questionType() NodeType {
 			{"error", "the prompt could not be sent"},
 		},
 		Wait: "reply", Effect: "send",
-		Errors: []string{"channel.window_closed", "channel.unsupported", "channel.rejected"},
+		Errors: []string{"channel.window_closed", "channel.unsupported", "channel.rejected", "template.not_found"},
 		Config: func() Config { return &questionConfig{} },
 	}
 }
