@@ -1,0 +1,1 @@
+var e=(e,t)=>`${e}:${t}`;export{e as t};
