@@ -42,7 +42,7 @@ func TestCloudLine(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
 		r := newRig(t)
-		r.graph.PutTemplate(graphtest.Template{ // the line may have fetched its templates before one is sent
+		r.graph.PutTemplate(graphtest.Template{
 			Account: r.line.BusinessAccountID, Name: "hello_world", Language: "en_US", Category: "UTILITY", Status: "APPROVED",
 			Components: []json.RawMessage{json.RawMessage(`{"type":"BODY","text":"Hello, {{1}}!"}`)},
 		})
@@ -51,6 +51,8 @@ func TestCloudLine(t *testing.T) {
 		r.settle(t)
 		require.True(t, r.graph.Subscribed(r.line.BusinessAccountID))
 		require.NoError(t, r.graph.Handshake(t.Context(), ""))
+		known := r.call(t, 200, "GET", fmt.Sprintf("/templates?reference=%d", r.ref), "") // the copy is there before one is sent
+		require.Len(t, known["items"], 1)
 
 		r.talk(t, "16505551234", graphtest.Inbound{From: "16505551234", Name: "Maria López"})
 		r.talk(t, "US.13491208655302741918", graphtest.Inbound{UserID: "US.13491208655302741918", Name: "Zoë", Username: "zoe"})
