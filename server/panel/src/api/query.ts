@@ -39,7 +39,7 @@ export function usePages<T>(key: readonly unknown[], read: (cursor: string | und
 export async function refreshHead<T>(key: readonly unknown[], read: (cursor: string | undefined) => Promise<Page<T>>, id: (item: T) => string) {
   const head = await read(undefined).catch(() => undefined)
   if (!head) return // what is new comes with what is next, or when the stream is back
-  client.setQueryData<InfiniteData<Page<T>, string | undefined>>(key, (known) => {
+  await change<T>(key, (known) => {
     if (!known || known.pages.length === 0) return { pages: [head], pageParams: [undefined] }
     const fresh = new Set(head.items.map(id))
     const [first, ...rest] = known.pages.map((page) => ({ ...page, items: page.items.filter((item) => !fresh.has(id(item))) }))
@@ -49,8 +49,27 @@ export async function refreshHead<T>(key: readonly unknown[], read: (cursor: str
 }
 
 /** patch changes what is known of one item of a list. */
-export function patch<T>(key: readonly unknown[], id: (item: T) => string, which: string, change: (item: T) => T) {
-  client.setQueryData<InfiniteData<Page<T>, string | undefined>>(key, (known) =>
-    known && { ...known, pages: known.pages.map((page) => ({ ...page, items: page.items.map((item) => (id(item) === which ? change(item) : item)) })) },
-  )
+export function patch<T>(key: readonly unknown[], id: (item: T) => string, which: string, make: (item: T) => T) {
+  void change<T>(key, (known) => known && { ...known, pages: known.pages.map((page) => ({ ...page, items: page.items.map((item) => (id(item) === which ? make(item) : item)) })) })
+}
+
+type Pages<T> = InfiniteData<Page<T>, string | undefined>
+
+/**
+ * change changes what is known of a list once nothing of it is being read: what
+ * comes of that is put in place of all that was known when it was asked for.
+ */
+async function change<T>(key: readonly unknown[], make: (known: Pages<T> | undefined) => Pages<T> | undefined) {
+  const cache = client.getQueryCache()
+  const reading = () => cache.find({ queryKey: key })?.state.fetchStatus === 'fetching'
+  while (reading()) {
+    await new Promise<void>((done) => {
+      const stop = cache.subscribe(() => {
+        if (reading()) return
+        stop()
+        done()
+      })
+    })
+  }
+  client.setQueryData<Pages<T>>(key, make)
 }
