@@ -31,3 +31,20 @@ test('what comes while an older page is read is not lost with its answer', async
   expect(items).toEqual([{ id: '3' }, { id: '2' }, { id: '1', read: true }])
   stop()
 })
+
+test('the first page is read once at a time, so that its items come in their order', async () => {
+  const key = ['thread']
+  client.setQueryData(key, { pages: [{ items: [{ id: '1' }], next: null }], pageParams: [undefined] })
+  const answers: ((page: Page<Item>) => void)[] = []
+  const read = () => new Promise<Page<Item>>((done) => answers.push(done))
+  const first = refreshHead<Item>(key, read, id)
+  await refreshHead<Item>(key, read, id)
+  await refreshHead<Item>(key, read, id)
+  expect(answers.length).toBe(1)
+  answers[0]?.({ items: [{ id: '2' }] })
+  await expect.poll(() => answers.length).toBe(2)
+  answers[1]?.({ items: [{ id: '3' }] })
+  await first
+  expect(answers.length).toBe(2)
+  expect(client.getQueryData<{ pages: Page<Item>[] }>(key)?.pages.flatMap((page) => page.items.map(id))).toEqual(['3', '2', '1'])
+})

@@ -1,4 +1,4 @@
-import { type InfiniteData, QueryClient, useInfiniteQuery } from '@tanstack/react-query'
+import { hashKey, type InfiniteData, QueryClient, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { Problem } from './client'
 
@@ -32,20 +32,33 @@ export function usePages<T>(key: readonly unknown[], read: (cursor: string | und
   return { ...query, items }
 }
 
+/** refreshing are the lists whose first page is being read, and whether it has to be read again after that. */
+const refreshing = new Map<string, boolean>()
+
 /**
  * refreshHead reads the first page of a list again and puts it before what is
- * known of the rest, so that a long list need not be read as a whole.
+ * known of the rest, so that a long list need not be read as a whole. It is read
+ * once at a time: two answers might come in the wrong order, and the items with them.
  */
 export async function refreshHead<T>(key: readonly unknown[], read: (cursor: string | undefined) => Promise<Page<T>>, id: (item: T) => string) {
-  const head = await read(undefined).catch(() => undefined)
-  if (!head) return // what is new comes with what is next, or when the stream is back
-  await change<T>(key, (known) => {
-    if (!known || known.pages.length === 0) return { pages: [head], pageParams: [undefined] }
-    const fresh = new Set(head.items.map(id))
-    const [first, ...rest] = known.pages.map((page) => ({ ...page, items: page.items.filter((item) => !fresh.has(id(item))) }))
-    const next = first?.next ?? null
-    return { ...known, pages: [{ items: [...head.items, ...(first?.items ?? [])], next }, ...rest] }
-  })
+  const name = hashKey(key)
+  if (refreshing.has(name)) {
+    refreshing.set(name, true)
+    return
+  }
+  do {
+    refreshing.set(name, false)
+    const head = await read(undefined).catch(() => undefined)
+    if (head) await change<T>(key, (known) => withHead(known, head, id)) // else what is new comes with what is next, or when the stream is back
+  } while (refreshing.get(name))
+  refreshing.delete(name)
+}
+
+function withHead<T>(known: Pages<T> | undefined, head: Page<T>, id: (item: T) => string): Pages<T> {
+  if (!known || known.pages.length === 0) return { pages: [head], pageParams: [undefined] }
+  const fresh = new Set(head.items.map(id))
+  const [first, ...rest] = known.pages.map((page) => ({ ...page, items: page.items.filter((item) => !fresh.has(id(item))) }))
+  return { ...known, pages: [{ items: [...head.items, ...(first?.items ?? [])], next: first?.next ?? null }, ...rest] }
 }
 
 /** patch changes what is known of one item of a list. */

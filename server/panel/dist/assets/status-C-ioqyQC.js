@@ -1,1 +1,0 @@
-import{a as e,j as t}from"./field-Bok8m4Z4.js";import{g as n}from"./vendor-GMUXXtWP.js";var r={running:`brand`,waiting:`warn`,completed:`ok`,failed:`bad`,cancelled:`none`};function i({run:i}){return n(e,{tone:r[i.status],children:[t(`run.${i.status}`),i.waitingFor&&`: ${t(`wait.${i.waitingFor}`)}`]})}export{r as n,i as t};
