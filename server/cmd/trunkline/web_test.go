@@ -92,7 +92,7 @@ func (r *webRig) talk(t *testing.T, l *webLine, ana *webtest.Phone) {
 	body := r.told(t, number(ana), id)
 	require.Equal(t, "Hello «you»", body["text"])
 	require.Equal(t, "Ana", body["pushName"])
-	require.True(t, l.device.Acked(id))
+	require.Eventually(t, func() bool { return l.device.Acked(id) }, webPatience, 10*time.Millisecond, "it is acknowledged")
 	sent := r.answer(t, number(ana), `{"type":"text","text":"Hello Ana"}`)
 	got, err := ana.AwaitText(within(t), "Hello Ana")
 	require.NoError(t, err)
