@@ -62,6 +62,9 @@ func run(ctx context.Context, database, gateway string, out io.Writer) error {
 	done := make(chan error, 1)
 	go func() { done <- chats.Run(working) }()
 	err = greet(ctx, acc, news, out)
+	if ctx.Err() != nil {
+		err = nil // it was told to end
+	}
 	stop()
 	return errors.Join(err, <-done)
 }
@@ -86,9 +89,6 @@ func open(ctx context.Context, acc *messaging.Account, gateway string) (provider
 func greet(ctx context.Context, acc *messaging.Account, news *messaging.Feed, out io.Writer) error {
 	for {
 		entries, err := news.Next(ctx, time.Minute)
-		if ctx.Err() != nil {
-			return nil
-		}
 		if err != nil {
 			return err
 		}
