@@ -22,8 +22,10 @@ const (
 // directly, and what that needs in all.
 type pkg struct {
 	ImportPath   string
+	Name         string
 	Doc          string
 	Standard     bool
+	Export       string // with -export: the file with what it exports
 	Module       *struct{ Path string }
 	Imports      []string
 	TestImports  []string
