@@ -41,7 +41,9 @@ const inspector = (name: string) => visitor.page.getByRole('region', { name, exa
 /** pull draws an edge from an output to somewhere, seen from the output. */
 async function pull(id: string, output: string, to: { x: number; y: number } | string) {
   const { mouse } = visitor.page
-  const port = await node(id).locator(`.port[data-handleid="${output}"]`).boundingBox()
+  const handle = node(id).locator(`.port[data-handleid="${output}"]`)
+  await handle.hover() // which waits until the drawing stands still
+  const port = await handle.boundingBox()
   const target = typeof to === 'string' ? await node(to).boundingBox() : null
   if (!port) throw new Error(`${id} has no output ${output}`)
   const from = { x: port.x + port.width / 2, y: port.y + port.height / 2 }
@@ -53,9 +55,11 @@ async function pull(id: string, output: string, to: { x: number; y: number } | s
   await mouse.up()
 }
 
-/** create puts a node of a type where an edge was dropped on nothing. */
-async function create(type: string) {
+/** create pulls an edge to nothing, and puts a node of a type where it was dropped. */
+async function create(id: string, output: string, to: { x: number; y: number }, type: string) {
   const picker = visitor.page.getByRole('dialog', { name: 'Add a node' })
+  await pull(id, output, to)
+  await picker.waitFor({ timeout: 3_000 }).catch(() => pull(id, output, to)) // the drawing moved under the mouse
   await picker.getByLabel('Search for a node type').fill(type)
   await visitor.page.keyboard.press('Enter')
   await picker.waitFor({ state: 'detached' })
@@ -91,16 +95,13 @@ test('a flow with a switch, a loop and a function is drawn with the mouse', asyn
   await inspector('Trigger').getByRole('button', { name: 'On', exact: true }).click()
   await inspector('Trigger').getByLabel('Kind').selectOption('any_message')
   await node('trigger').dragTo(page.locator('.react-flow__pane'), { sourcePosition: { x: 60, y: 20 }, targetPosition: { x: 300, y: 120 } })
-  await pull('trigger', 'out', { x: 0, y: 90 })
-  await create('switch')
+  await create('trigger', 'out', { x: 0, y: 90 }, 'switch')
   await inspector('Switch').getByRole('combobox', { name: 'Value' }).fill('{{ input.text }}')
   await inspector('Switch').getByLabel('Id', { exact: true }).first().fill('list')
   await inspector('Switch').getByRole('combobox', { name: 'Equals' }).fill('list')
-  await pull('switch', 'list', { x: -60, y: 90 })
-  await create('loop')
+  await create('switch', 'list', { x: -60, y: 90 }, 'loop')
   await inspector('Loop').getByRole('combobox', { name: 'Times' }).fill('2')
-  await pull('loop', 'body', { x: -60, y: 90 })
-  await create('call')
+  await create('loop', 'body', { x: -60, y: 90 }, 'call')
   await inspector('Call a function').getByRole('combobox', { name: 'Function' }).selectOption('vat')
   await inspector('Call a function').getByRole('button', { name: 'Args' }).click()
   await inspector('Call a function').getByLabel('Name').nth(1).fill('net')
@@ -108,8 +109,7 @@ test('a flow with a switch, a loop and a function is drawn with the mouse', asyn
   await inspector('Call a function').getByRole('combobox', { name: 'Value' }).fill('{{ index }}')
   await inspector('Call a function').getByLabel('Save to').fill('total')
   await page.getByRole('button', { name: 'Show all' }).click()
-  await pull('call', 'out', { x: 0, y: 70 })
-  await create('message')
+  await create('call', 'out', { x: 0, y: 70 }, 'message')
   // A name is offered while it is typed.
   const text = inspector('Message').getByRole('textbox', { name: 'Text' })
   await text.pressSequentially('Twice is {{ vars.to')

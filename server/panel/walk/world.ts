@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { afterEach, expect } from 'vitest'
 
 const binary = process.env.TRUNKLINE_BINARY ?? join(import.meta.dirname, '../../../bin/trunkline')
 const pictures = process.env.PANEL_PICTURES ?? join(import.meta.dirname, '../../../bin/panel')
@@ -68,6 +68,14 @@ export class Server {
   }
 }
 
+const visitors: Visitor[] = []
+
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return
+  mkdirSync(pictures, { recursive: true })
+  for (const [at, visitor] of visitors.entries()) await visitor.page.screenshot({ path: join(pictures, `failed-${task.name.replace(/\W+/g, '-')}-${at}.png`) }).catch(() => {})
+})
+
 /** Visitor is a browser that looks at the panel, and fails when the page complains. */
 export class Visitor {
   page!: Page
@@ -85,6 +93,7 @@ export class Visitor {
     v.context = await v.browser.newContext({ viewport: size, locale: 'en-GB', colorScheme: 'light', reducedMotion: 'reduce' })
     v.page = await v.context.newPage()
     v.watch(v.page, server)
+    visitors.push(v)
     return v
   }
 
