@@ -41,9 +41,9 @@ func (t *Turn) again(r retryConfig, e *Error, once bool) (Exit, error) {
 // repeatable reports whether another attempt may go better.
 func repeatable(e *Error, once bool) bool {
 	switch e.Code {
-	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited:
+	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited, CodeNodeUnavailable:
 		return true
-	case CodeHTTPTimeout, codeHTTPStatus, CodeMCPTimeout, CodeLLMTimeout, CodeLLMUnavailable:
+	case CodeHTTPTimeout, codeHTTPStatus, CodeMCPTimeout, CodeLLMTimeout, CodeLLMUnavailable, CodeNodeTimeout, CodeNodeFailed:
 		return !once
 	}
 	return false

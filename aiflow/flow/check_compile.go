@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -24,6 +25,9 @@ func (t *Types) Compile(d *Document, env *Environment) (*Program, []Problem) {
 	c := t.compiled(d)
 	linked, found := t.inEnvironment(d, c, env)
 	problems := slices.Concat(d.problems, c.problems, found)
+	if !env.Published {
+		problems = append(problems, c.gone...)
+	}
 	if len(problems) > 0 {
 		sortProblems(problems, c.graph.ranks())
 	}
@@ -38,6 +42,7 @@ type compiled struct {
 	graph    *graph
 	program  *Program
 	problems []Problem // beside those of Decode
+	gone     []Problem // node types of one's own that are not there
 	size     int       // bytes of the document
 }
 
@@ -57,11 +62,11 @@ func (t *Types) compiled(d *Document) *compiled {
 const maxVariables = 200
 
 func (t *Types) build(d *Document) *compiled {
-	r := &report{root: d.root}
+	r, lost := &report{root: d.root}, &report{root: d.root}
 	vertices := map[string]*vertex{}
 	written := map[string]bool{}
 	for _, id := range keys(d.Nodes) {
-		v := t.vertex(r, d, id)
+		v := t.vertex(r, lost, d, id)
 		vertices[id] = v
 		if v.config != nil {
 			writes(reflect.ValueOf(v.config).Elem(), v.typ.shape, written)
@@ -75,7 +80,7 @@ func (t *Types) build(d *Document) *compiled {
 		b.check(v)
 	}
 	g.check(r)
-	return &compiled{graph: g, program: newProgram(d, g), problems: r.problems, size: len(d.Canonical())}
+	return &compiled{graph: g, program: newProgram(d, g), problems: r.problems, gone: lost.problems, size: len(d.Canonical())}
 }
 
 // Scope is what the expressions of a node see, besides what single members
@@ -105,11 +110,22 @@ func (r *report) checkVariables(d *Document, written map[string]bool) {
 	}
 }
 
-// vertex decodes a node's configuration by its type.
-func (t *Types) vertex(r *report, d *Document, id string) *vertex {
+// vertex decodes a node's configuration by its type. lost is told of a type of
+// one's own that is not there.
+func (t *Types) vertex(r, lost *report, d *Document, id string) *vertex {
 	v := &vertex{id: id, node: d.Nodes[id], typ: t.get(d.Nodes[id].Type)}
-	r.path = []any{"nodes", id}
+	r.path, lost.path = []any{"nodes", id}, []any{"nodes", id}
 	defer func() { r.path = nil }()
+	config := d.root.at("nodes", id, "config")
+	if config == nil || config.kind != kindObject {
+		config = &tree{kind: kindObject}
+	}
+	if v.typ == nil && ownName.MatchString(v.node.Type) {
+		lost.problem("unknown.type", "this program has no node type "+v.node.Type, cmp.Or(didYouMean(v.node.Type, t.names()), "register it where the program begins"), "type")
+		v.typ = newGone(v.node.Type)
+		v.config = goneConfig(v.node.Type, config)
+		return v
+	}
 	if v.typ == nil {
 		if v.node.Type != "" {
 			r.problem("unknown.type", "there is no node type "+shorten(v.node.Type), didYouMean(v.node.Type, t.names()), "type")
@@ -119,14 +135,14 @@ func (t *Types) vertex(r *report, d *Document, id string) *vertex {
 	if !v.typ.runs(d.Engine) {
 		r.problem("node.engine", v.node.Type+" is no node of the engine "+d.Engine, "", "type")
 	}
-	config := d.root.at("nodes", id, "config")
-	if config == nil || config.kind != kindObject {
-		config = &tree{kind: kindObject}
-	}
 	before := len(r.problems)
 	v.config = v.typ.Config()
 	r.push("config")
-	decoder{r}.object(config, reflect.ValueOf(v.config).Elem(), v.typ.shape)
+	if own, is := v.config.(*ownConfig); is {
+		own.own.decode(decoder{r}, config, own)
+	} else {
+		decoder{r}.object(config, reflect.ValueOf(v.config).Elem(), v.typ.shape)
+	}
 	v.sound = len(r.problems) == before
 	return v
 }
@@ -170,6 +186,9 @@ func (m meaning) check(v *vertex) {
 	v.scope = m.scopeOf(v)
 	c := compiler{m.report, m.cache, v.scope, v.config}
 	c.fields(reflect.ValueOf(v.config).Elem(), v.typ.shape)
+	if own, is := v.config.(*ownConfig); is {
+		c.own(own)
+	}
 	m.undeclared(reflect.ValueOf(v.config).Elem(), v.typ.shape)
 	if v.sound {
 		v.config.Check(&Checker{m.report, m.document, m.graph, v, map[string]bool{}})

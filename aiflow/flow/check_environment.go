@@ -11,6 +11,10 @@ import (
 // list without members means that there is nothing of the kind.
 type Environment struct {
 	Engine string // that will run it: EngineBot or EngineFlow
+	// Published says that the document was published before. A node type of
+	// one's own that is gone since is no problem then: runs that come to such a
+	// node take its error output, or fail, with the code unknown.type.
+	Published bool
 	// Functions are by slug the functions of the project. They are compiled
 	// with the document that calls them, and may call each other.
 	Functions   map[string]*Document

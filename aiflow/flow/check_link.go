@@ -59,7 +59,7 @@ func (l *linker) add(f called) {
 		return
 	}
 	c := l.types.compiled(d)
-	if Failed(d.problems) || Failed(c.problems) {
+	if Failed(d.problems) || Failed(c.problems) || len(c.gone) > 0 && !l.environment.Published {
 		l.report.problem("function.broken", "the function "+f.slug+" has errors", "correct them first", f.at...)
 		return
 	}

@@ -24,6 +24,8 @@ var patterns = map[string]*regexp.Regexp{
 	"clock":    regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`),
 	"day":      regexp.MustCompile(`^(mon|tue|wed|thu|fri|sat|sun)$`),
 	"code":     regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$`),
+
+	"credential": regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`),
 }
 
 // form is how a value is written in a document.
@@ -41,6 +43,8 @@ const (
 	formData
 	formSchema
 	formRaw
+	formAny
+	formOpen // of the shape elem, or a template of it
 	formStruct
 	formList
 	formMap
@@ -55,6 +59,7 @@ var fieldForms = map[reflect.Type]form{
 	reflect.TypeFor[Data]():            formData,
 	reflect.TypeFor[Schema]():          formSchema,
 	reflect.TypeFor[json.RawMessage](): formRaw,
+	reflect.TypeFor[any]():             formAny,
 }
 
 var kindForms = map[reflect.Kind]form{
@@ -66,7 +71,7 @@ var kindForms = map[reflect.Kind]form{
 type shape struct {
 	form   form
 	fields []field // of a struct
-	elem   *shape  // of a list, a map, a pointer
+	elem   *shape  // of a list, a map, a pointer, and what may be a template
 }
 
 // field is a member of a struct.

@@ -34,6 +34,12 @@ func (d decoder) value(v *tree, to reflect.Value, s *shape, r *rules) {
 		to.Set(reflect.ValueOf(Data{source: v}))
 	case formSchema, formRaw:
 		d.raw(v, to, s, r)
+	case formAny:
+		if plain := v.plain(); plain != nil {
+			to.Set(reflect.ValueOf(plain))
+		}
+	case formOpen:
+		d.open(v, to, s, r)
 	case formText, formExpression, formString, formDuration:
 		d.text(v, to, s, r)
 	case formBytes:
@@ -60,11 +66,21 @@ func (d decoder) object(v *tree, to reflect.Value, s *shape) {
 	if !d.is(v, kindObject) {
 		return
 	}
+	d.known(v, s)
+	d.members(v, to, s)
+}
+
+// known reports members that a struct does not have.
+func (d decoder) known(v *tree, s *shape) {
 	for _, m := range v.members {
 		if !slices.ContainsFunc(s.fields, func(f field) bool { return f.name == m.name || f.alias == m.name && f.alias != "" }) {
 			d.problem("shape.unknown", "is not known here", didYouMean(m.name, fieldNames(s)), m.name)
 		}
 	}
+}
+
+// members decodes those that a struct has.
+func (d decoder) members(v *tree, to reflect.Value, s *shape) {
 	for i := range s.fields {
 		d.member(v, to, &s.fields[i])
 	}
@@ -211,17 +227,22 @@ func (d decoder) text(v *tree, to reflect.Value, s *shape, r *rules) {
 	case formText:
 		to.Set(reflect.ValueOf(Text{Source: v.text}))
 		if strings.Contains(v.text, "{{") {
-			n := maxTemplate
-			if r.max != nil {
-				n = max(n, int(*r.max))
-			}
-			d.limit(v.text, n)
+			d.template(v.text, r)
 			return
 		}
 	default:
 		to.SetString(v.text)
 	}
 	d.literal(v.text, r)
+}
+
+// template bounds the source of a template.
+func (d decoder) template(source string, r *rules) {
+	n := maxTemplate
+	if r.max != nil {
+		n = max(n, int(*r.max))
+	}
+	d.limit(source, n)
 }
 
 func (d decoder) literal(text string, r *rules) {

@@ -30,7 +30,7 @@ type (
 		Key     string        `json:"key"` // the same for all attempts of one visit to the node
 		Attempt int           `json:"attempt"`
 		Timeout time.Duration `json:"timeout"`
-		Request any           `json:"request"` // [HTTPRequest], [ModelRequest] or [ToolRequest]
+		Request any           `json:"request"` // of the type that the kind names
 	}
 	// SetTimer asks for a [Timer] at a time.
 	SetTimer struct {
@@ -107,4 +107,5 @@ const (
 	CallAgent     CallKind = "agent"     // [ModelRequest], [ModelResult]
 	CallExtract   CallKind = "extract"   // [ModelRequest], [ModelResult]
 	CallTool      CallKind = "tool"      // [ToolRequest], the tool's result as JSON
+	CallNode      CallKind = "node"      // [NodeRequest], [NodeResult]: a function of [NodeFunc]
 )

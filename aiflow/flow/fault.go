@@ -8,7 +8,7 @@ import (
 )
 
 // Codes with which those who do effects say what went wrong. After the first
-// group a call is repeated if its node says so: always when nobody can have
+// two groups a call is repeated if its node says so: always when nobody can have
 // heard it, else when that is safe.
 const (
 	CodeHTTPConnect    = "http.connect" // nobody heard the request
@@ -19,11 +19,17 @@ const (
 	CodeLLMTimeout     = "llm.timeout"
 	CodeLLMUnavailable = "llm.unavailable"
 
+	CodeNodeFailed      = "node.failed" // by the function of a node of one's own
+	CodeNodeTimeout     = "node.timeout"
+	CodeNodeUnavailable = "node.unavailable" // nothing was done
+
 	CodeHTTPBody    = "http.bad_body"
 	CodeHTTPAuth    = "http.credential"    // there is none, or it cannot be used
 	CodeUnsupported = "effect.unsupported" // nobody answers calls of the kind
 	CodeUnknown     = "effect.unknown"     // a call that must not be made twice was begun, and nobody knows its end
 	CodeNoChat      = "channel.no_chat"
+
+	codeNoType = "unknown.type" // of a node that the program of an earlier time had
 )
 
 // Error is what went wrong in a run: what error outputs carry, and what

@@ -45,11 +45,11 @@ func (c *pingConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 func pinging(t *testing.T, word string) *flow.Program {
 	types := flow.NewTypes()
 	require.NoError(t, types.Register(flow.NodeType{
-		Name: "ping", Group: "mine", Text: "Asks for a word.", Outputs: []flow.Output{{Name: "out", Text: "said"}, {Name: "error", Text: "not"}},
+		Name: "x.ping", Group: "mine", Text: "Asks for a word.", Outputs: []flow.Output{{Name: "out", Text: "said"}, {Name: "error", Text: "not"}},
 		Config: func() flow.Config { return &pingConfig{} },
 	}))
 	d := decode(t, []byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"p","name":"p","start":"T","nodes":{
-		"T":{"type":"trigger","next":{"out":"P"}},"P":{"type":"ping","config":{"word":"`+word+`"},"next":{"error":"E"}},
+		"T":{"type":"trigger","next":{"out":"P"}},"P":{"type":"x.ping","config":{"word":"`+word+`"},"next":{"error":"E"}},
 		"E":{"type":"end","config":{"result":"{{ error.code }}"}}}}`))
 	p, problems := types.Compile(d, &flow.Environment{})
 	require.NotNil(t, p, "%v", problems)

@@ -80,7 +80,7 @@ func (s *State) retries(in Retry) bool {
 // unheard reports whether the other side of a call cannot have heard it.
 func (e *Error) unheard() bool {
 	switch e.Code {
-	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited, CodeHTTPAuth, CodeUnsupported:
+	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited, CodeNodeUnavailable, CodeHTTPAuth, CodeUnsupported:
 		return true
 	case codeHTTPStatus: // too many requests, or not now
 		return e.Detail["status"] == 429 || e.Detail["status"] == 503

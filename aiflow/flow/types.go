@@ -31,8 +31,8 @@ type Config interface {
 // NodeType is a type of node: what a document may say of it, and what a
 // palette shows.
 type NodeType struct {
-	Name    string
-	Group   string   // of the palette: "flow", "talk", "data", "ai" or the embedder's own
+	Name    string   // of one's own: "x." and an id
+	Group   string   // of the palette: "flow", "talk", "data", "ai" or one's own; "" with Run: "data"
 	Text    string   // one sentence for people who write flows
 	Engines []string // nil: all
 	Outputs []Output // in the order in which they are shown
@@ -41,7 +41,18 @@ type NodeType struct {
 	Wait   string   // what a node may wait for: "reply", "timer", "event", "handoff", "approval"
 	Effect string   // what it does to the world: "send", "http", "llm", "mcp", "event", "contact"
 	Errors []string // codes of the errors that go to its error output
-	// Config makes an empty configuration: a pointer to a struct. Its fields
+
+	// Run is what the node does, made by [NodeFunc]: a function that is called
+	// durably. Its argument is the configuration, and Config is nil. Without
+	// Outputs the node has "out", and "error" always.
+	Run *Runner
+	// Repeat says that calling Run twice does no harm, as where it only looks
+	// something up: a call is made again after a crash. A call of others that was
+	// under way then is not, and ends with the code [CodeUnknown].
+	Repeat bool
+
+	// Config is for nodes that do all they do in their turn, or wait for the
+	// contact: it makes an empty configuration: a pointer to a struct. Its fields
 	// are described by tags:
 	//
 	//	json      the member's name
@@ -51,7 +62,8 @@ type NodeType struct {
 	//	enum      the strings it may be, separated by commas
 	//	min, max  numbers and durations: their range; strings: characters;
 	//	          lists and objects: members
-	//	pattern   the name of a pattern: id, node, slug, variable, path, output
+	//	pattern   the name of a pattern: id, node, slug, variable, path, output,
+	//	          credential
 	//	keys      the name of the pattern of an object's member names
 	//	writes    "true": the variable that it names is changed
 	//	want      of an expression: boolean, number, list or date
@@ -97,6 +109,15 @@ type Types struct {
 type nodeType struct {
 	NodeType
 	shape *shape
+	own   *own // nil: it has no Run
+}
+
+// all is the shape of the configuration as documents have it.
+func (t *nodeType) all() *shape {
+	if t.own != nil {
+		return t.own.all
+	}
+	return t.shape
 }
 
 // NewTypes returns the built-in node types.
@@ -108,34 +129,50 @@ func NewTypes() *Types {
 var builtins = sync.OnceValue(func() map[string]*nodeType {
 	t := &Types{byName: map[string]*nodeType{}}
 	for _, nt := range builtin() {
-		if err := t.Register(nt); err != nil {
+		if err := t.add(nt); err != nil {
 			panic(err) // a mistake in this package, which every test would meet
 		}
 	}
 	return t.byName
 })
 
-// Register adds a node type. A name that is taken or is no id, and a
-// configuration that the tags do not describe, are errors.
+// Register adds a node type of one's own. A name that is taken or is none of
+// one's own, and a configuration that the tags do not describe, are errors.
 func (t *Types) Register(nt NodeType) error {
-	if nt.Config == nil {
-		return fmt.Errorf("flow: node type %q has no Config", nt.Name)
+	if !ownName.MatchString(nt.Name) {
+		return fmt.Errorf("flow: %q is no name of a node type of one's own: it must match %s", nt.Name, ownName)
 	}
-	if !patterns["id"].MatchString(nt.Name) {
-		return fmt.Errorf("flow: %q is no name of a node type: it must match %s", nt.Name, patterns["id"])
-	}
-	s, err := shapeOf(nt.Config())
+	return t.add(nt)
+}
+
+func (t *Types) add(nt NodeType) error {
+	made, err := newNodeType(nt)
 	if err != nil {
-		return fmt.Errorf("flow: reading the configuration of node type %q: %w", nt.Name, err)
+		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, taken := t.byName[nt.Name]; taken {
 		return fmt.Errorf("flow: there is a node type %q already", nt.Name)
 	}
-	t.byName[nt.Name] = &nodeType{nt, s}
+	t.byName[nt.Name] = made
 	t.memory.clear() // what was unknown may be known now
 	return nil
+}
+
+// newNodeType reads the configuration of a type.
+func newNodeType(nt NodeType) (*nodeType, error) {
+	switch {
+	case nt.Run != nil:
+		return newOwn(nt)
+	case nt.Config == nil:
+		return nil, fmt.Errorf("flow: node type %q has neither Run nor Config", nt.Name)
+	}
+	s, err := shapeOf(nt.Config())
+	if err != nil {
+		return nil, fmt.Errorf("flow: reading the configuration of node type %q: %w", nt.Name, err)
+	}
+	return &nodeType{NodeType: nt, shape: s}, nil
 }
 
 func (t *Types) get(name string) *nodeType {

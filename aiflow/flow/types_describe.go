@@ -60,7 +60,7 @@ func (t *nodeType) describe() Description {
 	return Description{
 		Name: t.Name, Group: t.Group, Text: t.Text, Engines: slices.Clone(engines),
 		Outputs: append([]Output{}, t.Outputs...), Pass: t.pass(), Wait: t.Wait, Effect: t.Effect,
-		Errors: append([]string{}, t.Errors...), Config: t.shape.schema(&rules{}).write(nil, false),
+		Errors: append([]string{}, t.Errors...), Config: t.all().schema(&rules{}).write(nil, false),
 	}
 }
 
@@ -69,7 +69,7 @@ func (t *nodeType) describe() Description {
 func (t *Types) Schema() json.RawMessage {
 	var cases []*tree
 	for _, name := range t.names() {
-		config := t.get(name).shape.schema(&rules{})
+		config := t.get(name).all().schema(&rules{})
 		then := branch(member{"properties", branch(member{"config", config})})
 		if config.get("required") != nil {
 			then.members = append(then.members, member{"required", list("config")})
@@ -140,8 +140,10 @@ func (s *shape) schema(r *rules) *tree {
 		return s.listSchema(r)
 	case formMap:
 		return s.mapSchema(r)
-	case formData:
+	case formData, formAny:
 		return leaf("x-kind", "data")
+	case formOpen:
+		return s.elem.openSchema(r)
 	case formSchema:
 		t := leaf("type", "object")
 		t.word("x-kind", "schema")
@@ -157,6 +159,20 @@ func (s *shape) schema(r *rules) *tree {
 		return s.numberSchema(r)
 	}
 	return s.textSchema(r)
+}
+
+// openSchema is the JSON Schema of what may be a template.
+func (s *shape) openSchema(r *rules) *tree {
+	switch s.form {
+	case formString:
+		return (&shape{form: formText}).textSchema(r)
+	case formInteger, formNumber:
+		t := s.numberSchema(r)
+		t.replace("type", list(t.get("type").text, "string"))
+		t.word("x-kind", "data")
+		return t
+	}
+	return s.schema(r)
 }
 
 func (s *shape) structSchema() *tree {

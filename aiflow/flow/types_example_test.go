@@ -43,7 +43,7 @@ func (d *discount) Step(t *flow.Turn) (flow.Exit, error) {
 func ExampleTypes_Register() {
 	types := flow.NewTypes()
 	err := types.Register(flow.NodeType{
-		Name: "discount", Group: "shop", Text: "Takes something off a price.",
+		Name: "x.discount", Group: "shop", Text: "Takes something off a price.",
 		Outputs: []flow.Output{{Name: "out", Text: "there is something to pay"}, {Name: "free", Text: "there is not"}},
 		Config:  func() flow.Config { return &discount{} },
 	})
@@ -57,7 +57,7 @@ func ExampleTypes_Register() {
 			"variables": {"price": {"type": "integer", "default": 2000}},
 			"nodes": {
 				"begin": {"type": "trigger", "next": {"out": "cut"}},
-				"cut":   {"type": "discount", "config": ` + config + `, "next": {"out": "tell"}},
+				"cut":   {"type": "x.discount", "config": ` + config + `, "next": {"out": "tell"}},
 				"tell":  {"type": "message", "config": {"text": "Now {{ vars.price }} cents"}}
 			}}`))
 		return d

@@ -56,18 +56,18 @@ func TestRegister(t *testing.T) {
 	t.Parallel()
 	config := func() flow.Config { return &plain{} }
 	for want, nt := range map[string]flow.NodeType{
-		`flow: node type "x" has no Config`:                             {Name: "x"},
-		`flow: "No" is no name of a node type: it must match`:           {Name: "No", Config: config},
-		`flow: there is a node type "message" already`:                  {Name: "message", Config: config},
-		`a: it must be a pointer to a struct`:                           {Name: "a", Config: func() flow.Config { return notAPointer{} }},
-		`b: name: there is no pattern "nothing"`:                        {Name: "b", Config: func() flow.Config { return &badPattern{} }},
-		`c: name: reading the bound "many"`:                             {Name: "c", Config: func() flow.Config { return &badBound{} }},
-		`d: n: reading the default "{"`:                                 {Name: "d", Config: func() flow.Config { return &badDefault{} }},
-		`e: self: self: `:                                               {Name: "e", Config: func() flow.Config { return &nested{} }},
-		`f: member: chan int cannot be a part of a configuration`:       {Name: "f", Config: func() flow.Config { return &wrapped[chan int]{} }},
-		`g: member: map[int]string cannot be a part of a configuration`: {Name: "g", Config: func() flow.Config { return &wrapped[map[int]string]{} }},
-		`h: d: reading the bound "x"`:                                   {Name: "h", Config: func() flow.Config { return &badRange{} }},
-		`i: it must be a pointer to a struct`:                           {Name: "i", Config: func() flow.Config { return nil }},
+		`flow: node type "x.x" has neither Run nor Config`:                {Name: "x.x"},
+		`flow: "x.No" is no name of a node type of one's own`:             {Name: "x.No", Config: config},
+		`flow: "message" is no name of a node type of one's own`:          {Name: "message", Config: config},
+		`x.a: it must be a pointer to a struct`:                           {Name: "x.a", Config: func() flow.Config { return notAPointer{} }},
+		`x.b: name: there is no pattern "nothing"`:                        {Name: "x.b", Config: func() flow.Config { return &badPattern{} }},
+		`x.c: name: reading the bound "many"`:                             {Name: "x.c", Config: func() flow.Config { return &badBound{} }},
+		`x.d: n: reading the default "{"`:                                 {Name: "x.d", Config: func() flow.Config { return &badDefault{} }},
+		`x.e: self: self: `:                                               {Name: "x.e", Config: func() flow.Config { return &nested{} }},
+		`x.f: member: chan int cannot be a part of a configuration`:       {Name: "x.f", Config: func() flow.Config { return &wrapped[chan int]{} }},
+		`x.g: member: map[int]string cannot be a part of a configuration`: {Name: "x.g", Config: func() flow.Config { return &wrapped[map[int]string]{} }},
+		`x.h: d: reading the bound "x"`:                                   {Name: "x.h", Config: func() flow.Config { return &badRange{} }},
+		`x.i: it must be a pointer to a struct`:                           {Name: "x.i", Config: func() flow.Config { return nil }},
 	} {
 		types := flow.NewTypes()
 		err := types.Register(nt)
@@ -82,15 +82,15 @@ func TestRegister(t *testing.T) {
 func TestRegisterLater(t *testing.T) {
 	t.Parallel()
 	types := flow.NewTypes()
-	raw := []byte(one(`{"type": "plain", "config": {"outs": ["a", "b:*"]}, "next": {"a": "n", "b:x": "n", "c": "n"}}`))
+	raw := []byte(one(`{"type": "x.plain", "config": {"outs": ["a", "b:*"]}, "next": {"a": "n", "b:x": "n", "c": "n"}}`))
 	_, problems := compile(t, types, raw, nil)
-	require.Equal(t, []string{"error unknown.type /nodes/n/type: there is no node type plain"}, lines(problems))
+	require.Equal(t, []string{"error unknown.type /nodes/n/type: this program has no node type x.plain (register it where the program begins)"}, lines(problems))
 
-	require.NoError(t, types.Register(flow.NodeType{Name: "plain", Wait: "event", Config: func() flow.Config { return &plain{} }}))
+	require.NoError(t, types.Register(flow.NodeType{Name: "x.plain", Wait: "event", Config: func() flow.Config { return &plain{} }}))
 	_, problems = compile(t, types, raw, nil)
-	require.Equal(t, []string{"error graph.output /nodes/n/next/c: a node of type plain has no output c (did you mean a?)"}, lines(problems))
-	require.Contains(t, fmt.Sprint(types.Describe()), "plain")
-	require.NotContains(t, fmt.Sprint(flow.NewTypes().Describe()), "{plain ")
+	require.Equal(t, []string{"error graph.output /nodes/n/next/c: a node of type x.plain has no output c (did you mean a?)"}, lines(problems))
+	require.Contains(t, fmt.Sprint(types.Describe()), "x.plain")
+	require.NotContains(t, fmt.Sprint(flow.NewTypes().Describe()), "{x.plain ")
 }
 
 func TestCompileNothing(t *testing.T) {

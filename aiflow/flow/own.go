@@ -1,0 +1,224 @@
+package flow
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"sync"
+)
+
+// Runner is what a node type does when it runs, made by [NodeFunc].
+type Runner struct {
+	in  reflect.Type
+	run func(ctx context.Context, c NodeCall, in reflect.Value) (NodeResult, error)
+}
+
+// NodeFunc makes a function the [NodeType].Run of a node type. It is called as
+// an HTTP node calls an address: outside of any transaction, with its begin and
+// its result in the journal, as often as the node's retry says.
+//
+// In is a struct: the node's configuration, as [NodeType].Config describes
+// fields, but of plain Go types, any among them. Authors may write
+// {{ expressions }} in its texts, numbers and values of the type any, unless a
+// text has an enum or a pattern; fn gets what they render to, within the bounds
+// of the tags. The pattern credential is for ids of credentials, see [NodeCall].
+// Every node has the members timeout, retry and saveTo besides.
+//
+// The context ends with the node's timeout, and fn must return then. An [*Error]
+// goes to the node's error output as it is; any other error has the code
+// [CodeNodeFailed], and its text is shown to authors. [CodeNodeUnavailable] says
+// that nothing was done, so that another attempt may be made.
+func NodeFunc[In any](fn func(ctx context.Context, c NodeCall, in In) (NodeResult, error)) *Runner {
+	if fn == nil {
+		return nil
+	}
+	return &Runner{reflect.TypeFor[In](), func(ctx context.Context, c NodeCall, in reflect.Value) (NodeResult, error) {
+		return fn(ctx, c, in.Interface().(In))
+	}}
+}
+
+// NodeCall says for whom the function of a node is called.
+type NodeCall struct {
+	Account   string
+	Reference int64  // the line; 0: the run has no chat
+	ChatID    string // on its line; "": the run has no chat
+	Run       string // id of the run
+	Node      string // id of the node in its document
+	// Key names the call for good: all attempts of one visit to the node have
+	// the same, and no other call has it.
+	Key     string
+	Attempt int // from 1
+	// Authorize adds a credential of the account to a request, which may change
+	// its headers and the query of its URL. Without credentials it returns an
+	// [*Error] with the code [CodeHTTPAuth]. Never nil.
+	Authorize func(ctx context.Context, credential string, r *http.Request) error
+}
+
+// NodeResult is what the function of a node gives back.
+type NodeResult struct {
+	// Output is one of the node type's, but not error, by which the node is
+	// left. "": the one that a disabled node goes through, "out" for most.
+	Output string `json:"output,omitempty"`
+	// Value goes to the variable that the node's saveTo names, and into the
+	// trace: anything that is JSON, of at most 1 MiB.
+	Value any `json:"value,omitempty"`
+}
+
+// NodeRequest is a [CallNode].
+type NodeRequest struct {
+	Type   string          `json:"type"`
+	Config json.RawMessage `json:"config"` // an object: what the configuration rendered to
+}
+
+// The most that a node of one's own is given, and gives back.
+const (
+	mostOwn       = 256 << 10
+	mostOwnResult = 1 << 20
+)
+
+// own is the part of a node type that runs a function.
+type own struct {
+	name    string
+	run     *Runner
+	once    bool
+	outputs []string // in their order, error among them
+	pass    string
+	plain   *shape // of In
+	open    *shape // of In in a document: texts and numbers may be templates
+	all     *shape // with the members of [ownConfig]
+}
+
+// ownName is how node types are called that are not built in: no later version
+// of ours has one of such a name.
+var ownName = regexp.MustCompile(`^x\.[a-z][a-z0-9_]{0,31}$`)
+
+// ownErrors are codes that every function may end with.
+var ownErrors = []string{CodeNodeFailed, CodeNodeTimeout, CodeNodeUnavailable, CodeUnknown, codeValueType}
+
+// newOwn makes a node type of one that has a function.
+func newOwn(nt NodeType) (*nodeType, error) {
+	if nt.Config != nil {
+		return nil, fmt.Errorf("flow: node type %q has both Config and Run", nt.Name)
+	}
+	if nt.Run.in.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("flow: the function of node type %q takes a %s, not a struct", nt.Name, nt.Run.in)
+	}
+	o := &own{name: nt.Name, run: nt.Run, once: !nt.Repeat, pass: nt.pass()}
+	var err error
+	if nt.Outputs, err = ownOutputs(nt); err == nil {
+		err = o.describe()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("flow: node type %q: %w", nt.Name, err)
+	}
+	for _, output := range nt.Outputs {
+		o.outputs = append(o.outputs, output.Name)
+	}
+	nt.Group, nt.Effect = cmp.Or(nt.Group, "data"), cmp.Or(nt.Effect, string(CallNode))
+	nt.Errors = slices.Concat(nt.Errors, ownErrors)
+	nt.Config = func() Config { return &ownConfig{own: o} }
+	return &nodeType{NodeType: nt, shape: ownShape(), own: o}, nil
+}
+
+// ownOutputs are the outputs of a node type with a function: error is always
+// among them.
+func ownOutputs(nt NodeType) ([]Output, error) {
+	outs := slices.Clone(nt.Outputs)
+	if len(outs) == 0 {
+		outs = []Output{{"out", "done"}}
+	}
+	seen := map[string]bool{}
+	for _, o := range outs {
+		if !patterns["id"].MatchString(o.Name) || seen[o.Name] {
+			return nil, fmt.Errorf("its output %q stands twice, or does not match %s", o.Name, patterns["id"])
+		}
+		seen[o.Name] = true
+	}
+	if !seen[nt.pass()] || nt.pass() == "error" {
+		return nil, fmt.Errorf("it has no output %q, by which it is left unless its function says otherwise: see Pass", nt.pass())
+	}
+	if !seen["error"] {
+		outs = append(outs, Output{"error", "it failed"})
+	}
+	return outs, nil
+}
+
+// ownShape is the shape of what all nodes with functions have.
+var ownShape = sync.OnceValue(func() *shape {
+	s, err := shapeOf(&ownConfig{})
+	if err != nil {
+		panic(err) // a mistake in this package, which every test would meet
+	}
+	return s
+})
+
+// describe reads the tags of In.
+func (o *own) describe() (err error) {
+	if o.plain, err = shapeOf(reflect.New(o.run.in).Interface()); err != nil {
+		return err
+	}
+	if err = o.plain.allowed(); err != nil {
+		return err
+	}
+	common := ownShape()
+	for _, name := range fieldNames(common) {
+		if slices.Contains(fieldNames(o.plain), name) {
+			return errors.New(name + " is a member of every node: call it otherwise")
+		}
+	}
+	o.open = o.plain.opened(&rules{})
+	o.all = &shape{form: formStruct, fields: slices.Concat(o.open.fields, common.fields)}
+	return nil
+}
+
+// allowed refuses what functions are not given.
+func (s *shape) allowed() error {
+	switch s.form {
+	case formText, formExpression, formData, formSchema:
+		return errors.New("a function takes plain types: string instead of Text, any instead of Data and Expression")
+	case formPointer, formList, formMap:
+		return s.elem.allowed()
+	}
+	for i := range s.fields {
+		f := &s.fields[i]
+		err := f.shape.allowed()
+		if f.writes {
+			err = errors.New("a function writes no variables: saveTo names the one that takes its result")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// opened is s with templates where they may stand: for texts that are free,
+// numbers and anything.
+func (s *shape) opened(r *rules) *shape {
+	switch s.form {
+	case formString:
+		if r.enum != nil || r.pattern != "" {
+			return s
+		}
+		return &shape{form: formOpen, elem: s}
+	case formInteger, formNumber, formAny:
+		return &shape{form: formOpen, elem: s}
+	case formPointer:
+		return &shape{form: s.form, elem: s.elem.opened(r)}
+	case formList, formMap:
+		return &shape{form: s.form, elem: s.elem.opened(r.items())}
+	case formStruct:
+		out := &shape{form: s.form, fields: slices.Clone(s.fields)}
+		for i := range out.fields {
+			out.fields[i].shape = s.fields[i].shape.opened(&s.fields[i].rules)
+		}
+		return out
+	}
+	return s
+}

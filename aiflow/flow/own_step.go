@@ -1,0 +1,180 @@
+package flow
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ownConfig is the configuration of a node that runs a function.
+type ownConfig struct {
+	Timeout time.Duration `json:"timeout" default:"PT10S" min:"PT1S" max:"PT300S" doc:"Of each attempt."`
+	Retry   retryConfig   `json:"retry" doc:"What happens after an attempt that failed for now."`
+	SaveTo  string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the result."`
+
+	own   *own
+	given Data // what the function is given
+}
+
+func (c *ownConfig) Outputs() []string { return c.own.outputs }
+func (*ownConfig) Check(*Checker)      {}
+
+// Step has the function called.
+func (c *ownConfig) Step(t *Turn) (Exit, error) {
+	v, err := t.Data(c.given)
+	if err == nil {
+		v, err = admit(v)
+	}
+	if err == nil {
+		v, err = c.own.open.settled(v)
+	}
+	if err != nil {
+		return Exit{}, err
+	}
+	raw := appendValue(nil, v)
+	if len(raw) > mostOwn {
+		return Exit{}, tooLarge("the configuration has more than 256 KiB")
+	}
+	if _, err := c.own.read(raw); err != nil {
+		return Exit{}, err
+	}
+	t.Note(object(v), nil)
+	return t.call(Call{Kind: CallNode, Once: c.own.once, Timeout: c.Timeout, Request: NodeRequest{c.own.name, raw}})
+}
+
+// Resume takes the result, or has the function called again.
+func (c *ownConfig) Resume(t *Turn, in Input) (Exit, error) {
+	done, ok := in.(EffectDone)
+	switch {
+	case !ok: // the time of a repetition has come
+		return c.Step(t)
+	case done.Err != nil:
+		return t.again(c.Retry, done.Err, c.own.once)
+	}
+	r, err := result[NodeResult](done)
+	if err != nil {
+		return Exit{}, err
+	}
+	v, err := admit(r.Value)
+	if err != nil {
+		return Exit{}, err
+	}
+	t.Note(nil, map[string]any{"value": v})
+	output := cmp.Or(r.Output, c.own.pass)
+	if output == "error" || !slices.Contains(c.own.outputs, output) {
+		return Exit{}, &Error{Code: CodeNodeFailed, Message: "The function of " + c.own.name + " left by the output " + shorten(output) + ", which the node type does not have."}
+	}
+	if err := t.save(c.SaveTo, v); err != nil {
+		return Exit{}, err
+	}
+	return Out(output), nil
+}
+
+// settled is a rendered value as a document would have it: texts where texts
+// are wanted, and numbers where those are. What rendered to nothing is left
+// out, as if it were not given.
+func (s *shape) settled(v any) (any, error) {
+	if s.form == formPointer {
+		return s.elem.settled(v)
+	}
+	if s.form == formOpen {
+		return conform(v, declaredAs[s.elem.form])
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, name := range sorted(v) {
+			item, err := s.settle(v[name], name)
+			if err != nil {
+				return nil, err
+			}
+			if item != nil {
+				out[name] = item
+			}
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			var err error
+			if out[i], err = s.settle(v[i], i); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+// settle settles a member or an item.
+func (s *shape) settle(v, part any) (any, error) {
+	inner := s.at(part)
+	if inner == nil {
+		return v, nil
+	}
+	out, err := inner.settled(v)
+	if err != nil {
+		return nil, at(err, fmt.Sprint(part))
+	}
+	return out, nil
+}
+
+// read makes an In of what a configuration rendered to. The error names the
+// first member that is not within the bounds of its tags.
+func (o *own) read(raw []byte) (reflect.Value, error) {
+	in, r := reflect.New(o.run.in).Elem(), &report{}
+	if root := parse(raw, mostOwn, r); root != nil {
+		decoder{r}.object(root, in, o.plain)
+	}
+	if len(r.problems) == 0 {
+		return in, nil
+	}
+	p := r.problems[0]
+	if name := strings.ReplaceAll(strings.TrimPrefix(p.Path, "/"), "/", "."); name != "" {
+		p.Message = name + ": " + p.Message
+	}
+	return in, wrongType(p.Message)
+}
+
+// Call calls the function of a node type. It is for those who answer calls of
+// the kind [CallNode], such as package runtime.
+func (t *Types) Call(ctx context.Context, r NodeRequest, c NodeCall) (NodeResult, error) {
+	nt := t.get(r.Type)
+	if nt == nil || nt.own == nil {
+		return NodeResult{}, noType(r.Type)
+	}
+	in, err := nt.own.read(r.Config)
+	if err != nil {
+		return NodeResult{}, err
+	}
+	out, err := nt.own.run.run(ctx, c, in)
+	var known *Error
+	switch {
+	case err == nil:
+		return out.measured()
+	case errors.As(err, &known):
+		return NodeResult{}, known
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return NodeResult{}, &Error{Code: CodeNodeTimeout, Message: "The function of " + r.Type + " did not return in time."}
+	}
+	return NodeResult{}, &Error{Code: CodeNodeFailed, Message: err.Error()}
+}
+
+// measured is r with its value as JSON.
+func (r NodeResult) measured() (NodeResult, error) {
+	raw, err := json.Marshal(r.Value)
+	switch {
+	case err != nil:
+		return r, &Error{Code: CodeNodeFailed, Message: "The result is no JSON: " + err.Error()}
+	case len(raw) > mostOwnResult:
+		return r, tooLarge("The result has more than 1 MiB.")
+	}
+	r.Value = json.RawMessage(raw)
+	return r, nil
+}
