@@ -28,6 +28,7 @@ var arrows = []arrow{
 	{from: "provider/web", exact: []string{"provider"}},
 	{from: "provider/providertest", exact: []string{"provider"}},
 	{from: "messaging", exact: []string{"provider", "messaging/media"}},
+	{from: "messaging/compat", exact: []string{"messaging", "messaging/media", "provider"}},
 	{from: "messaging/media"},
 	{from: "messaging/media/s3", exact: []string{"messaging/media"}},
 	{from: "webhook"},

@@ -1,0 +1,135 @@
+package compat
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/messaging"
+)
+
+// told is an event with its payload read: one of the pointers is set, or none
+// when nobody has a likeness of its type.
+type told struct {
+	Event
+	message *messaging.MessagePayload
+	status  *messaging.StatusPayload
+	call    *messaging.CallPayload
+	session *messaging.SessionPayload
+}
+
+func read(ev Event) (*told, error) {
+	t := &told{Event: ev}
+	var into any
+	switch messaging.EventType(ev.Type) {
+	case messaging.EventMessage:
+		t.message = &messaging.MessagePayload{}
+		into = t.message
+	case messaging.EventStatus:
+		t.status = &messaging.StatusPayload{}
+		into = t.status
+	case messaging.EventCalls:
+		t.call = &messaging.CallPayload{}
+		into = t.call
+	case messaging.EventSession:
+		t.session = &messaging.SessionPayload{}
+		into = t.session
+	default:
+		return t, nil
+	}
+	if err := json.Unmarshal(ev.Payload, into); err != nil {
+		return nil, fmt.Errorf("compat: reading the payload of a %q event: %w", ev.Type, err)
+	}
+	return t, nil
+}
+
+// head is that of the message or the status.
+func (t *told) head() *messaging.Head {
+	if t.status != nil {
+		return &t.status.Head
+	}
+	return &t.message.Head
+}
+
+// The servers of WhatsApp's addresses.
+const (
+	people = "@s.whatsapp.net"
+	hidden = "@lid"
+	groups = "@g.us"
+)
+
+// chat is the address of the event's chat.
+func (t *told) chat(remoteJID string) string {
+	if t.ChatID == "" {
+		return addressOf(remoteJID)
+	}
+	if strings.Contains(t.ChatID, "@") || !isDigits(t.ChatID) {
+		return t.ChatID
+	}
+	return t.ChatID + people // Cloud API writes a bare number
+}
+
+// addressOf is the address of a payload's remoteJid. Whether digits are a phone
+// number or one of WhatsApp's hidden ids it does not say: a number has 15 digits
+// at most, and none in use has more than 14.
+func addressOf(remoteJID string) string {
+	id, kind, _ := strings.Cut(remoteJID, "::")
+	switch {
+	case kind == "group":
+		return id + groups
+	case !isDigits(id):
+		return id
+	case len(id) >= 15:
+		return id + hidden
+	}
+	return id + people
+}
+
+func isDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// isGroup says whether an address is a group's.
+func isGroup(address string) bool { return strings.HasSuffix(address, groups) }
+
+// sender is who wrote the message in a group; "": a person's chat, or unknown.
+func (t *told) sender(chat string) string {
+	switch {
+	case !isGroup(chat):
+		return ""
+	case t.head().Mine:
+		return t.Line.Self
+	case t.message != nil && t.message.Participant != nil:
+		return addressOf(t.message.Participant.RemoteJID)
+	}
+	return ""
+}
+
+// author is the name of who wrote the message.
+func (t *told) author() string {
+	m := t.message
+	switch {
+	case m.Mine:
+		return t.Line.Profile
+	case m.Participant != nil && m.Participant.PushName != "":
+		return m.Participant.PushName
+	}
+	return m.PushName
+}
+
+// byProgram says whether an own message was sent through the API, and not by a
+// person on the account's phone.
+func (t *told) byProgram() bool { return t.Actor != messaging.ActorPhone }
+
+// file is the address of a message's file, or "".
+func (t *told) file() string {
+	if t.message.FileURL == "" {
+		return ""
+	}
+	return t.Line.BaseURL + "/" + t.message.FileURL
+}
+
+// isMedia says whether a message is a file.
+func isMedia(m *messaging.MessagePayload) bool {
+	return m.Type != messaging.TypeText && m.Type != ""
+}
