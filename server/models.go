@@ -19,7 +19,7 @@ const mockModels = "mock"
 // openModels collects the language models: those of the configuration, and
 // those that need no key.
 func (c Config) openModels() (*llm.Models, error) {
-	all := map[string]llm.Model{mockModels: mock.New(nil)}
+	all := map[string]llm.Model{mockModels: mock.New()}
 	maps.Copy(all, c.Models)
 	m, err := llm.NewModels(all)
 	if err != nil {

@@ -2,8 +2,8 @@
 // that extract with a model: it puts together what the model is told, asks it,
 // holds its answer against what was wanted, and keeps what was said.
 //
-//	models, _ := llm.NewModels(map[string]llm.Model{"mock": mock.New(nil)})
-//	helper, err := assistant.New(models, &assistant.Options{Memory: memories, Usage: ledger})
+//	models, _ := llm.NewModels(map[string]llm.Model{"mock": mock.New()})
+//	helper, err := assistant.New(models, &assistant.Options{Memory: memories, Ledger: ledger})
 //	runs, err := runtime.New(ctx, db, host, &runtime.Options{Callers: map[flow.CallKind]runtime.Caller{
 //		flow.CallAssistant: helper.Answer,
 //		flow.CallExtract:   helper.Extract,

@@ -2,7 +2,7 @@
 // answer, whoever makes them. Package openai and package anthropic speak to
 // providers; package mock needs none.
 //
-//	models, err := llm.NewModels(map[string]llm.Model{"mock": mock.New(nil)})
+//	models, err := llm.NewModels(map[string]llm.Model{"mock": mock.New()})
 //	model, name, err := models.Find("mock/echo")
 //	answer, err := model.Generate(ctx, &llm.Request{
 //		Model: name, System: "Answer in one sentence.",

@@ -21,7 +21,7 @@ func (unlisted) List(context.Context) ([]llm.Offer, error) {
 func TestList(t *testing.T) {
 	t.Parallel()
 	script := llmtest.NewScript()
-	m, err := llm.NewModels(map[string]llm.Model{"z-script": script, "mock": mock.New(nil), "closed": unlisted{script}})
+	m, err := llm.NewModels(map[string]llm.Model{"z-script": script, "mock": mock.New(), "closed": unlisted{script}})
 	require.NoError(t, err)
 	offers := m.List(t.Context())
 	require.Len(t, offers, 3)
@@ -35,7 +35,7 @@ func TestList(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	m, err := llm.NewModels(map[string]llm.Model{"mock": mock.New(nil)})
+	m, err := llm.NewModels(map[string]llm.Model{"mock": mock.New()})
 	require.NoError(t, err)
 	model, name, err := m.Find("mock/a/b")
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestFind(t *testing.T) {
 		require.ErrorAs(t, err, &e, ref)
 		require.Equal(t, llm.CodeNoModel, e.Code)
 	}
-	for name, model := range map[string]llm.Model{"": mock.New(nil), "Open": mock.New(nil), "a/b": mock.New(nil), "nil": nil} {
+	for name, model := range map[string]llm.Model{"": mock.New(), "Open": mock.New(), "a/b": mock.New(), "nil": nil} {
 		_, err := llm.NewModels(map[string]llm.Model{name: model})
 		require.Error(t, err, name)
 	}

@@ -77,10 +77,9 @@ func (m *Model) activeOf(text *Text) []active {
 
 // Rank ranks all intents, better first. A text without anything known ranks
 // them by how many examples they have.
-func (m *Model) Rank(text string) []Score { return m.RankText(Read(text)) }
+func (m *Model) Rank(text string) []Score { return m.rank(Read(text)) }
 
-// RankText is [Model.Rank] of a text that was read before.
-func (m *Model) RankText(text *Text) []Score {
+func (m *Model) rank(text *Text) []Score {
 	p := make([]float32, len(m.names))
 	m.probabilities(m.activeOf(text), p)
 	out := make([]Score, len(p))
@@ -98,7 +97,7 @@ func (m *Model) Classify(text string, threshold float64) (Score, bool) {
 
 // ClassifyText is [Model.Classify] of a text that was read before.
 func (m *Model) ClassifyText(text *Text, threshold float64) (Score, bool) {
-	best := m.RankText(text)[0]
+	best := m.rank(text)[0]
 	return best, best.Confidence >= threshold
 }
 

@@ -25,13 +25,13 @@ func Compile(src string, scope *Scope) (p *Program, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{src: src, scope: scope, roots: map[string]bool{}}
+	c := &compiler{src: src, scope: scope}
 	body, t, err := c.compile(tree)
 	if err != nil {
 		return nil, err
 	}
 	t.Kind = t.kind()
-	return &Program{body: body, kind: t, locals: c.slots, dates: c.dates, roots: sortedSet(c.roots)}, nil
+	return &Program{body: body, kind: t, locals: c.slots, dates: c.dates}, nil
 }
 
 // parse checks the limits and returns the syntax tree.
@@ -96,7 +96,6 @@ func syntaxError(src string, err error) *Error {
 type compiler struct {
 	src   string
 	scope *Scope
-	roots map[string]bool
 	slots int
 	dates bool // a date may reach the result
 
@@ -189,7 +188,6 @@ func (c *compiler) identifier(n *ast.IdentifierNode) (node, Type, error) {
 	if !ok {
 		return nil, Type{}, c.unknownName(n.Value, at)
 	}
-	c.roots[n.Value] = true
 	c.dates = c.dates || t.kind() == Date
 	return &root{n.Value, at}, t, nil
 }

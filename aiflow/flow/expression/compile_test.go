@@ -130,13 +130,6 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-func TestRoots(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, []string{"typed", "vars"}, compile(t, "vars.a + typed.age + vars.b").Roots())
-	require.Empty(t, compile(t, "let x = 1; x").Roots())
-	require.Equal(t, []string{"now", "vars"}, parse(t, "{{ vars.a }} at {{ now }}").Roots())
-}
-
 func TestScopeWith(t *testing.T) {
 	t.Parallel()
 	inner := scope.With("answer", expression.Type{Kind: expression.Text}).With("item", expression.Type{Kind: expression.Number})

@@ -13,15 +13,10 @@ type Program struct {
 	kind   Type
 	locals int
 	dates  bool // a date may be inside of the result
-	roots  []string
 }
 
 // Type returns what is known of the result.
 func (p *Program) Type() Type { return p.kind }
-
-// Roots returns the names of the scope that the expression uses, sorted. The
-// caller must not change it.
-func (p *Program) Roots() []string { return p.roots }
 
 // Eval evaluates the expression in an environment that holds the names of its
 // scope; a missing one is nothing. It takes what it spends from the budget; a
@@ -85,7 +80,5 @@ func (m *machine) run(p *Program) (any, error) {
 	}
 	return v, nil
 }
-
-func sortedSet(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
 
 func sortedTypes(types map[string]Type) []string { return slices.Sorted(maps.Keys(types)) }

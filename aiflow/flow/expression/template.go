@@ -12,10 +12,7 @@ import (
 // the value of the expression; all others are texts, into which values are
 // written as [Format] does. Two opening braces themselves are written {{{{,
 // two closing ones outside of an expression stand for themselves.
-type Template struct {
-	parts []part
-	roots []string
-}
+type Template struct{ parts []part }
 
 // part is a literal text or an expression.
 type part struct {
@@ -37,14 +34,14 @@ func parseTemplate(src string, compile func(string) (*Program, error)) (*Templat
 	if !utf8.ValidString(src) {
 		return nil, fail(CodeSyntax, validPrefix(src), "is no UTF-8 text")
 	}
-	r := reader{src: src, compile: compile, roots: map[string]bool{}}
+	r := reader{src: src, compile: compile}
 	for r.at < len(src) {
 		if err := r.next(); err != nil {
 			return nil, err
 		}
 	}
 	r.flush()
-	return &Template{parts: r.parts, roots: sortedSet(r.roots)}, nil
+	return &Template{r.parts}, nil
 }
 
 // reader takes a template apart.
@@ -56,7 +53,6 @@ type reader struct {
 	literal []byte // read since the last expression
 	parts   []part
 	count   int // of expressions
-	roots   map[string]bool
 }
 
 // next reads a literal text, two literal braces or an expression.
@@ -94,9 +90,6 @@ func (r *reader) expression(rest string) error {
 	r.flush()
 	r.count++
 	r.parts = append(r.parts, part{program: p, at: r.at + 2})
-	for _, name := range p.roots {
-		r.roots[name] = true
-	}
 	r.at += length + 4
 	return nil
 }
@@ -176,10 +169,6 @@ func (t *Template) Type() Type {
 	}
 	return Type{Kind: Text}
 }
-
-// Roots returns the names of the scope that the template uses, sorted. The
-// caller must not change it.
-func (t *Template) Roots() []string { return t.roots }
 
 // Render returns the value of the template: of its only expression, or a
 // string. Budget and errors are those of [Program.Eval], for all expressions

@@ -10,7 +10,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
-	"github.com/trunklinehq/trunkline/aiflow/llm/wire"
+	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
 // answer is what a model said, collected from the events of its stream.

@@ -12,7 +12,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
-	"github.com/trunklinehq/trunkline/aiflow/llm/wire"
+	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
 // Options say where the models are.

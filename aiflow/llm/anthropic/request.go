@@ -8,7 +8,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
-	"github.com/trunklinehq/trunkline/aiflow/llm/wire"
+	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
 // params is a request in the provider's words.

@@ -27,18 +27,17 @@ type Server struct {
 	// URL is the address, without a path.
 	URL string
 
-	http   *httptest.Server
-	mux    *http.ServeMux
-	set    sync.Mutex
-	key    string
-	models []string
+	http *httptest.Server
+	mux  *http.ServeMux
+	set  sync.Mutex
+	key  string
 }
 
 // NewServer starts a server of these steps on a free port of this machine. The
 // caller closes it. Asked once more than it has steps, it refuses the request
 // as invalid, and [Server.Done] says so.
 func NewServer(steps ...Step) *Server {
-	s := &Server{script: script{steps: slices.Clone(steps)}, models: []string{"model-1", "model-2"}}
+	s := &Server{script: script{steps: slices.Clone(steps)}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.generate(openAI{}))
 	mux.HandleFunc("POST /v1/messages", s.generate(anthropic{}))
@@ -69,14 +68,6 @@ func (s *Server) RequireKey(key string) {
 	s.set.Lock()
 	defer s.set.Unlock()
 	s.key = key
-}
-
-// SetModels changes which models are listed. Every name is answered all the
-// same.
-func (s *Server) SetModels(names ...string) {
-	s.set.Lock()
-	defer s.set.Unlock()
-	s.models = slices.Clone(names)
 }
 
 // wire is how a provider writes.
@@ -261,10 +252,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusUnauthorized, p.refusal(http.StatusUnauthorized, llm.CodeForbidden, "the key is wrong"))
 		return
 	}
-	s.set.Lock()
-	defer s.set.Unlock()
-	items := make([]any, len(s.models))
-	for i, name := range s.models {
+	models := []string{"model-1", "model-2"}
+	items := make([]any, len(models))
+	for i, name := range models {
 		items[i] = map[string]any{
 			"id": name, "object": "model", "created": 0, "owned_by": "llmtest",
 			"type": "model", "display_name": "Model " + name, "created_at": "2000-01-01T00:00:00Z",

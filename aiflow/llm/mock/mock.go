@@ -9,23 +9,14 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Options are for what may come.
-type Options struct {
-	// Provider is the name that answers give. "": mock.
-	Provider string
-}
-
 // Model is a [llm.Model] of rules. It is safe for concurrent use.
-type Model struct{ provider string }
+type Model struct{}
 
 // New returns the models.
-func New(o *Options) *Model {
-	m := &Model{provider: "mock"}
-	if o != nil && o.Provider != "" {
-		m.provider = o.Provider
-	}
-	return m
-}
+func New() *Model { return &Model{} }
+
+// provider is the name that answers give.
+const provider = "mock"
 
 const (
 	assistant = "assistant"
@@ -33,12 +24,12 @@ const (
 )
 
 // List names the models, the default one first.
-func (m *Model) List(context.Context) ([]llm.Offer, error) {
+func (*Model) List(context.Context) ([]llm.Offer, error) {
 	return []llm.Offer{{Name: assistant, Title: "Assistant of rules"}, {Name: echo, Title: "Echo"}}, nil
 }
 
 // Generate answers.
-func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
+func (*Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("mock: %w", err)
 	}
@@ -50,9 +41,9 @@ func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 	case assistant:
 		text, said.Calls = reply(r)
 	default:
-		return nil, &llm.Error{Code: llm.CodeNoModel, Message: fmt.Sprintf("there is no model %q: there are %s and %s", r.Model, assistant, echo), Provider: m.provider, Model: r.Model}
+		return nil, &llm.Error{Code: llm.CodeNoModel, Message: fmt.Sprintf("there is no model %q: there are %s and %s", r.Model, assistant, echo), Provider: provider, Model: r.Model}
 	}
-	res := &llm.Response{Stop: llm.StopDone, Provider: m.provider, Model: r.Model}
+	res := &llm.Response{Stop: llm.StopDone, Provider: provider, Model: r.Model}
 	if len(said.Calls) > 0 {
 		res.Stop = llm.StopTools
 	}

@@ -19,7 +19,7 @@ func ask(t testing.TB, r *llm.Request) *llm.Response {
 	if r.Model == "" {
 		r.Model = "assistant"
 	}
-	res, err := mock.New(nil).Generate(t.Context(), r)
+	res, err := mock.New().Generate(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, "mock", res.Provider)
 	require.Equal(t, r.Model, res.Model)
@@ -107,13 +107,13 @@ func TestEcho(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	_, err := mock.New(nil).Generate(t.Context(), &llm.Request{Model: "gpt"})
+	_, err := mock.New().Generate(t.Context(), &llm.Request{Model: "gpt"})
 	var e *llm.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, llm.CodeNoModel, e.Code)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = mock.New(nil).Generate(ctx, &llm.Request{Model: "echo"})
+	_, err = mock.New().Generate(ctx, &llm.Request{Model: "echo"})
 	require.ErrorIs(t, err, context.Canceled)
 }
 

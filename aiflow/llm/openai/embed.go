@@ -6,7 +6,7 @@ import (
 	"github.com/openai/openai-go/v3"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
-	"github.com/trunklinehq/trunkline/aiflow/llm/wire"
+	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
 // Embed says where texts lie.

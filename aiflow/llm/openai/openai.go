@@ -13,7 +13,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
-	"github.com/trunklinehq/trunkline/aiflow/llm/wire"
+	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
 // Options say where the models are.

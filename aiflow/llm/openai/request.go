@@ -9,7 +9,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
-	"github.com/trunklinehq/trunkline/aiflow/llm/wire"
+	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
 // params is a request in the provider's words.

@@ -85,7 +85,7 @@ func TestExtractWithMock(t *testing.T) {
 	x := extraction()
 	x.Model, x.Text = "assistant", "My name is Maria and my order is A-17"
 	x.Schema = json.RawMessage(`{"type": "object", "properties": {"name": {"type": "string"}, "order": {"type": "string"}}}`)
-	found, err := structured.Extract(t.Context(), mock.New(nil), x)
+	found, err := structured.Extract(t.Context(), mock.New(), x)
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"name": "Maria", "order": "A-17"}, found.Values)
 }

@@ -3,7 +3,6 @@ package usage
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -43,9 +42,6 @@ type Ledger struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// ErrNotFound reports what does not exist, or belongs to another account.
-var ErrNotFound = errors.New("usage: not found")
-
 // Invalid is a value that breaks a rule.
 type Invalid struct {
 	Field   string // as it is in the REST API: "timezone", "items[2].model"
@@ -54,12 +50,12 @@ type Invalid struct {
 
 func (e *Invalid) Error() string { return "usage: " + e.Field + " " + e.Message }
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "usage", migrations)
 }
 
-// New returns a Ledger over db, whose tables [Migrate] has made. A file of
+// New returns a Ledger over db, and creates or upgrades its tables. A file of
 // prices that cannot be read is an error; what a URL has is fetched by
 // [Ledger.Run].
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Ledger, error) {
@@ -75,6 +71,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Ledger, error) {
 	}
 	if l.opts.Now == nil {
 		l.opts.Now = time.Now
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("usage: %w", err)
 	}
 	var err error
 	if l.db, err = database.Of(ctx, db); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
-	"github.com/trunklinehq/trunkline/aiflow/llm/wire"
+	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
 func TestRefusal(t *testing.T) {
