@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
@@ -17,6 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/label"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
@@ -29,8 +28,8 @@ type Options struct {
 	// Service's own, that [Service.Run] has work, for flows that send nothing:
 	// its runs have no chats.
 	Runs *runtime.Runtime
-	// Types are the node types that flows may use: those of Runs. nil: the
-	// built-in ones.
+	// Types are the node types that flows may use where Runs is nil; else they
+	// are those of Runs. nil: the built-in ones.
 	Types *flow.Types
 	// Environment says what flows of an account may refer to beside the
 	// functions of their project: it fills members of env, and those that it
@@ -58,22 +57,20 @@ type Service struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package and of runs.
+// Migrate creates or upgrades the tables of this package, and of runs. [New]
+// does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := runtime.Migrate(ctx, db); err != nil {
-		return fmt.Errorf("aiflow: %w", err)
+		return err
 	}
 	return database.Migrate(ctx, db, "aiflow", migrations)
 }
 
-// New returns a Service over db, whose tables [Migrate] has made.
+// New returns a Service over db, and creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s := &Service{}
 	if opts != nil {
 		s.opts = *opts
-	}
-	if s.opts.Types == nil {
-		s.opts.Types = flow.NewTypes()
 	}
 	if s.opts.Logger == nil {
 		s.opts.Logger = slog.Default()
@@ -83,6 +80,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.opts.DeletedTx == nil {
 		s.opts.DeletedTx = func(context.Context, *sqlx.Tx, string, string) error { return nil }
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("aiflow: %w", err)
 	}
 	var err error
 	if s.db, err = database.Of(ctx, db); err != nil {
@@ -94,19 +94,12 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 			return nil, fmt.Errorf("aiflow: %w", err)
 		}
 	}
+	s.opts.Types = s.opts.Runs.Types()
 	s.opts.Runs.Serve(s)
 	return s, nil
 }
 
 func (s *Service) nowUS() int64 { return database.Micros(s.opts.Now()) }
-
-// lock ends a statement that reads what the transaction will change.
-func (s *Service) lock() string {
-	if s.db.Dialect == database.Postgres {
-		return " FOR UPDATE"
-	}
-	return ""
-}
 
 // Changes counts what may have changed on which lines something listens, by
 // this Service: who remembers that looks again when it rises.
@@ -125,7 +118,13 @@ func (s *Service) For(account string) *Account { return &Account{s: s, id: accou
 // List bounds a page of a list.
 type List struct {
 	Limit  int    // 1..200; 0: 50
-	Cursor string // of the page before; "": the first page
+	Cursor string // Page.Next of the page before; "": the first page
+}
+
+// Page is a page of a list.
+type Page[T any] struct {
+	Items []T    // never nil
+	Next  string // the cursor of the next page; "": it is the last
 }
 
 func (l List) bounds() (last int64, rows int, err error) {
@@ -152,13 +151,8 @@ func isID(id string) bool { return uuid.Validate(id) == nil }
 // checkText refuses texts for people that cannot be kept; what may not be
 // empty says least 1.
 func checkText(field, text string, least, most int) error {
-	switch {
-	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return &Invalid{field, "must be UTF-8 without zero bytes"}
-	case least > 0 && strings.TrimSpace(text) == "":
-		return &Invalid{field, "must not be empty"}
-	case utf8.RuneCountInString(text) > most:
-		return &Invalid{field, fmt.Sprintf("must have at most %d characters", most)}
+	if wrong := label.Check(text, least, most); wrong != "" {
+		return &Invalid{field, wrong}
 	}
 	return nil
 }

@@ -36,10 +36,10 @@ func TestAlone(t *testing.T) {
 
 		var last runtime.Run
 		require.Eventually(t, func() bool {
-			runs, _, err := f.Runs(t.Context(), aiflow.RunFilter{})
+			runs, err := f.Runs(t.Context(), aiflow.RunFilter{})
 			require.NoError(t, err)
-			last = runs[0]
-			return len(runs) == 2 && !last.EndedAt.IsZero()
+			last = runs.Items[0]
+			return len(runs.Items) == 2 && !last.EndedAt.IsZero()
 		}, patient, tick)
 		require.Equal(t, runtime.Failed, last.Status)
 		require.Equal(t, flow.CodeNoChat, last.Error.Code)

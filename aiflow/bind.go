@@ -24,7 +24,7 @@ func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, er
 		return nil, &Invalid{"priority", "must be between -100 and 100"}
 	}
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		r, err := a.flow(ctx, tx, id, a.s.lock())
+		r, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err != nil {
 			return err
 		}

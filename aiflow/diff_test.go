@@ -275,33 +275,33 @@ func TestUsedBy(t *testing.T) {
 		f.change(t, inner.ID, caller("inner", "inner"))
 
 		one := int64(1)
-		uses, next, err := f.UsedBy(t.Context(), inner.ID, aiflow.List{Limit: 2})
+		uses, err := f.UsedBy(t.Context(), inner.ID, aiflow.List{Limit: 2})
 		require.NoError(t, err)
 		require.Equal(t, []aiflow.Use{
 			{Flow: outer.ID, Name: outer.Name, Published: &one, Draft: true},
 			{Flow: main.ID, Name: main.Name, Published: &one},
-		}, uses)
-		uses, next, err = f.UsedBy(t.Context(), inner.ID, aiflow.List{Limit: 2, Cursor: next})
+		}, uses.Items)
+		uses, err = f.UsedBy(t.Context(), inner.ID, aiflow.List{Limit: 2, Cursor: uses.Next})
 		require.NoError(t, err)
-		require.Equal(t, []aiflow.Use{{Flow: agent.ID, Name: agent.Name, Draft: true}}, uses)
-		require.Empty(t, next)
+		require.Equal(t, []aiflow.Use{{Flow: agent.ID, Name: agent.Name, Draft: true}}, uses.Items)
+		require.Empty(t, uses.Next)
 
-		uses, _, err = f.UsedBy(t.Context(), main.ID, aiflow.List{})
+		uses, err = f.UsedBy(t.Context(), main.ID, aiflow.List{})
 		require.NoError(t, err)
-		require.Empty(t, uses, "a flow")
+		require.Empty(t, uses.Items, "a flow")
 		other := f.flow(t, project, function("other", "args.n"))
-		uses, _, err = f.UsedBy(t.Context(), other.ID, aiflow.List{})
+		uses, err = f.UsedBy(t.Context(), other.ID, aiflow.List{})
 		require.NoError(t, err)
-		require.Len(t, uses, 1, "it is not published yet")
-		require.Equal(t, agent.ID, uses[0].Flow)
+		require.Len(t, uses.Items, 1, "it is not published yet")
+		require.Equal(t, agent.ID, uses.Items[0].Flow)
 		for range 45 {
 			f.flow(t, project, using("many", "other"))
 		}
-		uses, next, err = f.UsedBy(t.Context(), other.ID, aiflow.List{Limit: 45})
+		uses, err = f.UsedBy(t.Context(), other.ID, aiflow.List{Limit: 45})
 		require.NoError(t, err)
-		require.Len(t, uses, 45)
-		uses, _, err = f.UsedBy(t.Context(), other.ID, aiflow.List{Cursor: next})
+		require.Len(t, uses.Items, 45)
+		uses, err = f.UsedBy(t.Context(), other.ID, aiflow.List{Cursor: uses.Next})
 		require.NoError(t, err)
-		require.Len(t, uses, 1)
+		require.Len(t, uses.Items, 1)
 	})
 }

@@ -41,9 +41,9 @@ func TestEnvironment(t *testing.T) {
 		good, bad := f.flow(t, project, calling("good", "mine")), f.flow(t, project, calling("bad", "yours"))
 		require.Empty(t, good.Problems)
 		require.Equal(t, []string{"unknown.credential"}, codes(bad.Problems))
-		listed, _, err := f.Flows(t.Context(), project, aiflow.List{})
+		listed, err := f.Flows(t.Context(), project, aiflow.List{})
 		require.NoError(t, err)
-		require.Equal(t, []string{"unknown.credential"}, codes(listed[1].Problems))
+		require.Equal(t, []string{"unknown.credential"}, codes(listed.Items[1].Problems))
 		f.publish(t, good.ID)
 		var refused *aiflow.Refused
 		_, err = f.Publish(t.Context(), bad.ID, aiflow.Publisher{})

@@ -152,28 +152,22 @@ func (a *Account) flow(ctx context.Context, q sqlx.QueryerContext, id, lock stri
 	return r, nil
 }
 
-// Flows lists the flows of a project, or of all if it is "", the oldest first,
-// and the cursor of the next page, "" on the last. A page holds fewer where
-// drafts are large.
-func (a *Account) Flows(ctx context.Context, project string, l List) ([]Flow, string, error) {
+// Flows lists the flows of a project, or of all if it is "", the oldest first.
+// A page holds fewer where drafts are large.
+func (a *Account) Flows(ctx context.Context, project string, l List) (Page[Flow], error) {
 	last, size, err := l.bounds()
 	if err != nil {
-		return nil, "", err
+		return Page[Flow]{}, err
 	}
 	if project != "" {
 		if _, err := a.project(ctx, a.s.db, project, ""); err != nil {
-			return nil, "", err
+			return Page[Flow]{}, err
 		}
 	}
 	const which = ` FROM aiflow_flow WHERE account = $1 AND CAST($2 AS TEXT) IN ('', project) AND number > $3 ORDER BY number LIMIT $4`
-	var sizes []int64
-	if err := a.s.db.SelectContext(ctx, &sizes, `SELECT OCTET_LENGTH(draft)`+which, a.id, project, last, size); err != nil {
-		return nil, "", fmt.Errorf("measuring flows: %w", err)
-	}
-	size = page.Fit(sizes)
-	var rows []flowRow
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+flowColumns+which, a.id, project, last, size+1); err != nil {
-		return nil, "", fmt.Errorf("listing flows: %w", err)
+	rows, size, err := page.Read[flowRow](ctx, a.s.db, flowColumns, `OCTET_LENGTH(draft)`, which, size, a.id, project, last)
+	if err != nil {
+		return Page[Flow]{}, fmt.Errorf("listing flows: %w", err)
 	}
 	kept, next := page.Cut(rows, size, func(r flowRow) int64 { return r.Number }, func(r flowRow) flowRow { return r })
 	flows := make([]Flow, len(kept))
@@ -182,15 +176,15 @@ func (a *Account) Flows(ctx context.Context, project string, l List) ([]Flow, st
 		env, read := envs[r.Project]
 		if !read {
 			if env, err = a.surroundings(ctx, a.s.db, r.Project); err != nil {
-				return nil, "", err
+				return Page[Flow]{}, err
 			}
 			envs[r.Project] = env
 		}
 		if flows[i], err = a.viewIn(ctx, r, env); err != nil {
-			return nil, "", err
+			return Page[Flow]{}, err
 		}
 	}
-	return flows, next, nil
+	return Page[Flow]{flows, next}, nil
 }
 
 // Update changes a flow's name and draft. What is published stays as it is. A
@@ -201,7 +195,7 @@ func (a *Account) Update(ctx context.Context, id string, c FlowChange) (Flow, er
 	}
 	var r flowRow
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		if r, err = a.flow(ctx, tx, id, a.s.lock()); err != nil {
+		if r, err = a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		if c.Revision != 0 && c.Revision != r.Revision {
@@ -234,7 +228,7 @@ func (s *Service) saveTx(ctx context.Context, tx *sqlx.Tx, r *flowRow) error {
 // published with a function keep it.
 func (a *Account) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.flow(ctx, tx, id, a.s.lock()); err != nil {
+		if _, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		if err := a.forgetTx(ctx, tx, id); err != nil {

@@ -104,20 +104,19 @@ func (a *Account) project(ctx context.Context, q sqlx.QueryerContext, id, lock s
 	return r, nil
 }
 
-// Projects lists the account's projects, the oldest first, and the cursor of
-// the next page, "" on the last.
-func (a *Account) Projects(ctx context.Context, l List) ([]Project, string, error) {
+// Projects lists the account's projects, the oldest first.
+func (a *Account) Projects(ctx context.Context, l List) (Page[Project], error) {
 	last, size, err := l.bounds()
 	if err != nil {
-		return nil, "", err
+		return Page[Project]{}, err
 	}
 	var rows []projectRow
 	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+projectColumns+` FROM aiflow_project
 		WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3`, a.id, last, size+1); err != nil {
-		return nil, "", fmt.Errorf("listing projects: %w", err)
+		return Page[Project]{}, fmt.Errorf("listing projects: %w", err)
 	}
 	projects, next := page.Cut(rows, size, func(r projectRow) int64 { return r.Number }, projectRow.view)
-	return projects, next, nil
+	return Page[Project]{projects, next}, nil
 }
 
 // UpdateProject changes a project's name and description.
@@ -127,7 +126,7 @@ func (a *Account) UpdateProject(ctx context.Context, id string, c ProjectChange)
 	}
 	var r projectRow
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		if r, err = a.project(ctx, tx, id, a.s.lock()); err != nil {
+		if r, err = a.project(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		if c.Name != nil {
@@ -150,11 +149,11 @@ func (a *Account) UpdateProject(ctx context.Context, id string, c ProjectChange)
 // DeleteProject removes a project with its flows, whose runs end.
 func (a *Account) DeleteProject(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.project(ctx, tx, id, a.s.lock()); err != nil {
+		if _, err := a.project(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		var flows []string
-		if err := tx.SelectContext(ctx, &flows, `SELECT id FROM aiflow_flow WHERE project = $1 ORDER BY number`+a.s.lock(), id); err != nil {
+		if err := tx.SelectContext(ctx, &flows, `SELECT id FROM aiflow_flow WHERE project = $1 ORDER BY number`+a.s.db.Dialect.ForUpdate(), id); err != nil {
 			return err
 		}
 		for _, f := range flows {

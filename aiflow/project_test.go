@@ -20,13 +20,13 @@ func TestProjects(t *testing.T) {
 		for _, name := range []string{"A", "B", "C"} {
 			ids = append(ids, f.project(t, name))
 		}
-		page, next, err := f.Projects(t.Context(), aiflow.List{Limit: 2})
+		page, err := f.Projects(t.Context(), aiflow.List{Limit: 2})
 		require.NoError(t, err)
-		require.Len(t, page, 2)
-		page, next, err = f.Projects(t.Context(), aiflow.List{Cursor: next})
+		require.Len(t, page.Items, 2)
+		page, err = f.Projects(t.Context(), aiflow.List{Cursor: page.Next})
 		require.NoError(t, err)
-		require.Empty(t, next)
-		require.Equal(t, ids[2], page[0].ID)
+		require.Empty(t, page.Next)
+		require.Equal(t, ids[2], page.Items[0].ID)
 
 		text := "Everything with \"quotes\" and 🙂"
 		p, err := f.UpdateProject(t.Context(), ids[0], aiflow.ProjectChange{Description: &text})
@@ -50,9 +50,9 @@ func TestDeletion(t *testing.T) {
 		}
 		require.NoError(t, f.DeleteProject(t.Context(), project))
 		require.Empty(t, testkit.Holding(t, f.db, project))
-		flows, _, err := f.Flows(t.Context(), "", aiflow.List{})
+		flows, err := f.Flows(t.Context(), "", aiflow.List{})
 		require.NoError(t, err)
-		require.Len(t, flows, 2)
+		require.Len(t, flows.Items, 2)
 		require.NoError(t, f.DeleteAll(t.Context()))
 		require.Empty(t, testkit.Holding(t, f.db, "acme"))
 		require.Empty(t, testkit.Holding(t, f.db, other))
@@ -108,7 +108,7 @@ func uses(a *aiflow.Account) map[string]func(ctx context.Context, id string) err
 			_, err := a.Create(ctx, aiflow.NewFlow{Project: id, Name: name})
 			return err
 		},
-		"list": func(ctx context.Context, id string) error { _, _, err := a.Flows(ctx, id, aiflow.List{}); return err },
+		"list": func(ctx context.Context, id string) error { _, err := a.Flows(ctx, id, aiflow.List{}); return err },
 		"flow": func(ctx context.Context, id string) error { _, err := a.Flow(ctx, id); return err },
 		"change": func(ctx context.Context, id string) error {
 			_, err := a.Update(ctx, id, aiflow.FlowChange{Name: &name})
@@ -121,7 +121,7 @@ func uses(a *aiflow.Account) map[string]func(ctx context.Context, id string) err
 		"validate": func(ctx context.Context, id string) error { _, err := a.Validate(ctx, id); return err },
 		"version":  func(ctx context.Context, id string) error { _, err := a.Version(ctx, id, 1); return err },
 		"versions": func(ctx context.Context, id string) error {
-			_, _, err := a.Versions(ctx, id, aiflow.List{})
+			_, err := a.Versions(ctx, id, aiflow.List{})
 			return err
 		},
 		"rollback": func(ctx context.Context, id string) error {
@@ -129,7 +129,7 @@ func uses(a *aiflow.Account) map[string]func(ctx context.Context, id string) err
 			return err
 		},
 		"diff":    func(ctx context.Context, id string) error { _, err := a.Diff(ctx, id, 0, 0); return err },
-		"used by": func(ctx context.Context, id string) error { _, _, err := a.UsedBy(ctx, id, aiflow.List{}); return err },
+		"used by": func(ctx context.Context, id string) error { _, err := a.UsedBy(ctx, id, aiflow.List{}); return err },
 		"bind": func(ctx context.Context, id string) error {
 			_, err := a.Bind(ctx, id, aiflow.Binding{Reference: 7})
 			return err
@@ -160,9 +160,9 @@ func TestOthers(t *testing.T) {
 				require.ErrorIs(t, use(t.Context(), id), aiflow.ErrNotFound, "%s %.20q", name, id)
 			}
 		}
-		all, _, err := f.Flows(t.Context(), "", aiflow.List{})
+		all, err := f.Flows(t.Context(), "", aiflow.List{})
 		require.NoError(t, err)
-		require.Equal(t, main, all[0])
+		require.Equal(t, main, all.Items[0])
 	})
 }
 
@@ -198,9 +198,9 @@ func TestNames(t *testing.T) {
 		require.NoError(t, err, "escaped, it is text")
 		require.Equal(t, `{"name":"a\u0000b"}`, string(kept.Draft))
 		for field, l := range map[string]aiflow.List{"limit": {Limit: 201}, "cursor": {Cursor: "a\x00"}} {
-			_, _, err := f.Flows(t.Context(), project, l)
+			_, err := f.Flows(t.Context(), project, l)
 			refused(field, err)
-			_, _, err = f.UsedBy(t.Context(), kept.ID, l)
+			_, err = f.UsedBy(t.Context(), kept.ID, l)
 			refused(field, err)
 		}
 	})

@@ -133,7 +133,7 @@ func (a *Account) Validate(ctx context.Context, id string) ([]flow.Problem, erro
 func (a *Account) Publish(ctx context.Context, id string, by Publisher) (Flow, error) {
 	var r flowRow
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		if r, err = a.flow(ctx, tx, id, a.s.lock()); err != nil {
+		if r, err = a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		env, err := a.surroundings(ctx, tx, r.Project)
@@ -257,28 +257,22 @@ func (a *Account) Version(ctx context.Context, id string, version int64) (Versio
 	return a.version(ctx, a.s.db, id, version)
 }
 
-// Versions returns what was published of a flow, the oldest first, and the
-// cursor of the next page, "" on the last.
-func (a *Account) Versions(ctx context.Context, id string, l List) ([]Version, string, error) {
+// Versions lists what was published of a flow, the oldest first.
+func (a *Account) Versions(ctx context.Context, id string, l List) (Page[Version], error) {
 	last, size, err := l.bounds()
 	if err != nil {
-		return nil, "", err
+		return Page[Version]{}, err
 	}
 	if _, err := a.flow(ctx, a.s.db, id, ""); err != nil {
-		return nil, "", err
+		return Page[Version]{}, err
 	}
 	const which = ` FROM aiflow_version WHERE flow = $1 AND version > $2 ORDER BY version LIMIT $3`
-	var sizes []int64
-	if err := a.s.db.SelectContext(ctx, &sizes, `SELECT OCTET_LENGTH(document) + OCTET_LENGTH(functions)`+which, id, last, size); err != nil {
-		return nil, "", fmt.Errorf("measuring versions: %w", err)
-	}
-	size = page.Fit(sizes)
-	var rows []versionRow
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT version, document, functions, created_us`+which, id, last, size+1); err != nil {
-		return nil, "", fmt.Errorf("listing versions: %w", err)
+	rows, size, err := page.Read[versionRow](ctx, a.s.db, `version, document, functions, created_us`, `OCTET_LENGTH(document) + OCTET_LENGTH(functions)`, which, size, id, last)
+	if err != nil {
+		return Page[Version]{}, fmt.Errorf("listing versions: %w", err)
 	}
 	versions, next := page.Cut(rows, size, func(r versionRow) int64 { return r.Version }, versionRow.view)
-	return versions, next, nil
+	return Page[Version]{versions, next}, nil
 }
 
 // Rollback makes a published version the one that runs, and the draft. Its
@@ -287,7 +281,7 @@ func (a *Account) Versions(ctx context.Context, id string, l List) ([]Version, s
 func (a *Account) Rollback(ctx context.Context, id string, version int64, by Publisher) (Flow, error) {
 	var r flowRow
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		if r, err = a.flow(ctx, tx, id, a.s.lock()); err != nil {
+		if r, err = a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		v, err := a.version(ctx, tx, id, version)

@@ -93,13 +93,13 @@ func TestRollback(t *testing.T) {
 		main = f.publish(t, main.ID)
 		require.Equal(t, int64(3), main.Published.Version)
 		require.Equal(t, "add@2", pins(main))
-		versions, next, err := f.Versions(t.Context(), main.ID, aiflow.List{Limit: 2})
+		versions, err := f.Versions(t.Context(), main.ID, aiflow.List{Limit: 2})
 		require.NoError(t, err)
-		require.Len(t, versions, 2)
-		versions, next, err = f.Versions(t.Context(), main.ID, aiflow.List{Cursor: next})
+		require.Len(t, versions.Items, 2)
+		versions, err = f.Versions(t.Context(), main.ID, aiflow.List{Cursor: versions.Next})
 		require.NoError(t, err)
-		require.Len(t, versions, 1)
-		require.Empty(t, next)
+		require.Len(t, versions.Items, 1)
+		require.Empty(t, versions.Next)
 
 		for _, version := range []int64{-1, 0, 4} {
 			_, err = f.Rollback(t.Context(), main.ID, version, aiflow.Publisher{})

@@ -35,7 +35,7 @@ func (a *Account) Rename(ctx context.Context, id, slug string) (Renamed, error) 
 	var drafts []flowRow
 	var published []Use
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		if r, err = a.flow(ctx, tx, id, a.s.lock()); err != nil {
+		if r, err = a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		d, problems := flow.Decode([]byte(r.Draft))
@@ -106,7 +106,7 @@ func (a *Account) renameOthers(ctx context.Context, tx *sqlx.Tx, r flowRow, from
 
 // lockOf is lock for a statement that joins tables.
 func (s *Service) lockOf(table string) string {
-	if l := s.lock(); l != "" {
+	if l := s.db.Dialect.ForUpdate(); l != "" {
 		return l + " OF " + table
 	}
 	return ""

@@ -75,19 +75,18 @@ type RunFilter struct {
 	List
 }
 
-// Runs lists the runs of flows, the newest first, and the cursor of the next
-// page, "" on the last.
-func (a *Account) Runs(ctx context.Context, f RunFilter) ([]runtime.Run, string, error) {
+// Runs lists the runs of flows, the newest first.
+func (a *Account) Runs(ctx context.Context, f RunFilter) (Page[runtime.Run], error) {
 	if _, _, err := f.bounds(); err != nil {
-		return nil, "", err
+		return Page[runtime.Run]{}, err
 	}
 	if f.Flow != "" {
 		if _, err := a.flow(ctx, a.s.db, f.Flow, ""); err != nil {
-			return nil, "", err
+			return Page[runtime.Run]{}, err
 		}
 	}
 	p, err := a.runs().Runs(ctx, runtime.Filter{Engine: a.s.Name(), Owner: f.Flow, Status: f.Status, Limit: f.Limit, Cursor: f.Cursor})
-	return p.Items, p.Next, err
+	return Page[runtime.Run](p), err
 }
 
 // Detail returns a run of one of the account's flows with its steps.

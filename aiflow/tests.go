@@ -51,7 +51,7 @@ func (a *Account) SetTests(ctx context.Context, id string, tests json.RawMessage
 		return err
 	}
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.flow(ctx, tx, id, a.s.lock()); err != nil {
+		if _, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE aiflow_flow SET tests = $1 WHERE id = $2`, string(tests), id)

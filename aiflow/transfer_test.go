@@ -196,9 +196,9 @@ func TestMalformed(t *testing.T) {
 			}
 			require.Equal(t, c.wrong, places)
 		}
-		ps, _, err := f.Projects(t.Context(), aiflow.List{})
+		ps, err := f.Projects(t.Context(), aiflow.List{})
 		require.NoError(t, err)
-		require.Empty(t, ps)
+		require.Empty(t, ps.Items)
 	})
 }
 

@@ -26,18 +26,18 @@ type useRow struct {
 	Use
 }
 
-// UsedBy lists what uses a function of its project, the oldest first, and the
-// cursor of the next page, "" on the last: published versions that came with
-// it, be it that a function of theirs calls it, and drafts that call it. It
-// does not use itself, and nothing uses a flow in this sense.
-func (a *Account) UsedBy(ctx context.Context, id string, l List) ([]Use, string, error) {
+// UsedBy lists what uses a function of its project, the oldest first: published
+// versions that came with it, be it that a function of theirs calls it, and
+// drafts that call it. It does not use itself, and nothing uses a flow in this
+// sense.
+func (a *Account) UsedBy(ctx context.Context, id string, l List) (Page[Use], error) {
 	last, size, err := l.bounds()
 	if err != nil {
-		return nil, "", err
+		return Page[Use]{}, err
 	}
 	r, err := a.flow(ctx, a.s.db, id, "")
 	if err != nil {
-		return nil, "", err
+		return Page[Use]{}, err
 	}
 	slug, kind := r.slug()
 	var found []useRow
@@ -45,7 +45,7 @@ func (a *Account) UsedBy(ctx context.Context, id string, l List) ([]Use, string,
 		var rows []transferRow
 		if err := a.s.db.SelectContext(ctx, &rows, selectTransfer+` WHERE f.project = $1 AND f.number > $2 AND f.id <> $3 ORDER BY f.number LIMIT $4`,
 			r.Project, last, id, usedByBatch); err != nil {
-			return nil, "", fmt.Errorf("looking for what uses a function: %w", err)
+			return Page[Use]{}, fmt.Errorf("looking for what uses a function: %w", err)
 		}
 		for _, other := range rows {
 			last = other.Number
@@ -56,7 +56,7 @@ func (a *Account) UsedBy(ctx context.Context, id string, l List) ([]Use, string,
 		more = len(rows) == usedByBatch
 	}
 	uses, next := page.Cut(found, size, func(u useRow) int64 { return u.number }, func(u useRow) Use { return u.Use })
-	return uses, next, nil
+	return Page[Use]{uses, next}, nil
 }
 
 // slug is that of the published version, or of the draft while there is none,

@@ -4,15 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/label"
 )
 
 // Status says whether a bot answers.
@@ -35,7 +34,7 @@ type Bot struct {
 	Problems  []flow.Problem  // of the draft; never nil
 	Status    Status
 	Active    bool  // whether what is published answers
-	Version   int   // the published one; 0: none is
+	Version   int64 // the published one; 0: none is
 	Revision  int64 // raised by every change of what is not published
 
 	CreatedAt, UpdatedAt time.Time
@@ -111,7 +110,7 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 	}
 	var r row
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		if r, err = a.row(ctx, tx, id, a.s.lock()); err != nil {
+		if r, err = a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		if c.Revision != 0 && c.Revision != r.Revision {
@@ -152,13 +151,13 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 // Delete removes a bot with its versions. Its conversations end.
 func (a *Account) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.row(ctx, tx, id, a.s.lock()); err != nil {
+		if _, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		if err := a.scheduleTx(ctx, tx, row{ID: id}); err != nil {
 			return err
 		}
-		if err := a.s.opts.Runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), id, "the bot was deleted"); err != nil {
+		if err := a.s.runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), id, "the bot was deleted"); err != nil {
 			return err
 		}
 		if err := a.s.opts.DeletedTx(ctx, tx, a.id, id); err != nil {
@@ -170,7 +169,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("deleting a bot: %w", err)
 	}
-	a.s.opts.Runs.Committed()
+	a.s.runs.Committed()
 	return nil
 }
 
@@ -193,14 +192,8 @@ func (c BotChange) check() error {
 }
 
 func checkName(name string) error {
-	if strings.TrimSpace(name) == "" {
-		return &Invalid{"name", "must not be empty"}
-	}
-	if !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		return &Invalid{"name", "must be UTF-8 without zero bytes"}
-	}
-	if utf8.RuneCountInString(name) > maxName {
-		return &Invalid{"name", fmt.Sprintf("must have at most %d characters", maxName)}
+	if wrong := label.Check(name, 1, maxName); wrong != "" {
+		return &Invalid{"name", wrong}
 	}
 	return nil
 }

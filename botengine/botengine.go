@@ -11,7 +11,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -19,12 +18,8 @@ import (
 // OneAccount is the account of a program that has only one.
 const OneAccount = "one"
 
-// Options configures a [Service]. Runs is required.
+// Options configures a [Service].
 type Options struct {
-	// Runs is what bots run on. [New] has it serve them.
-	Runs *runtime.Runtime
-	// Types are the node types that bots may use. nil: the built-in ones.
-	Types *flow.Types
 	// DeletedTx is called in the transaction that deletes a bot alone, not with
 	// its line or its account, for what belongs to it elsewhere. nil: nothing
 	// does.
@@ -37,6 +32,7 @@ type Options struct {
 // processes may run one on the same PostgreSQL.
 type Service struct {
 	db       *database.DB
+	runs     *runtime.Runtime
 	opts     Options
 	triggers runtime.Triggers
 	changes  atomic.Int64
@@ -45,22 +41,20 @@ type Service struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "botengine", migrations)
 }
 
-// New returns a Service over db, whose tables [Migrate] has made.
-func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
-	s := &Service{}
+// New returns a Service over db, and creates or upgrades its tables. Bots run on
+// runs, which serves them from then on, and use its node types.
+func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options) (*Service, error) {
+	if runs == nil {
+		return nil, errors.New("botengine: a runtime is required")
+	}
+	s := &Service{runs: runs}
 	if opts != nil {
 		s.opts = *opts
-	}
-	if s.opts.Runs == nil {
-		return nil, errors.New("botengine: Options.Runs is required")
-	}
-	if s.opts.Types == nil {
-		s.opts.Types = flow.NewTypes()
 	}
 	if s.opts.DeletedTx == nil {
 		s.opts.DeletedTx = func(context.Context, *sqlx.Tx, string, string) error { return nil }
@@ -71,11 +65,14 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("botengine: %w", err)
+	}
 	var err error
 	if s.db, err = database.Of(ctx, db); err != nil {
 		return nil, fmt.Errorf("botengine: %w", err)
 	}
-	s.opts.Runs.Serve(s)
+	runs.Serve(s)
 	return s, nil
 }
 

@@ -6,7 +6,7 @@
 // that has lines tells it of messages (see package messaging). It knows
 // neither chats nor networks itself.
 //
-//	bots, err := botengine.New(ctx, db, &botengine.Options{Runs: runs})
+//	bots, err := botengine.New(ctx, db, runs, nil)
 //	acc := bots.For(botengine.OneAccount)
 //	bot, err := acc.Create(ctx, botengine.NewBot{Reference: 1, Name: "Greeter", Flow: greeter})
 //	bot, err = acc.Publish(ctx, bot.ID)

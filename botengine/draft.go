@@ -22,7 +22,7 @@ func (s *Service) compile(draft json.RawMessage) (*flow.Program, []flow.Problem)
 	doc, problems := flow.Decode(draft)
 	var program *flow.Program
 	if doc != nil {
-		program, problems = s.opts.Types.Compile(doc, &flow.Environment{Engine: flow.EngineBot})
+		program, problems = s.runs.Types().Compile(doc, &flow.Environment{Engine: flow.EngineBot})
 	}
 	if problems == nil {
 		problems = []flow.Problem{}

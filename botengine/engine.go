@@ -77,12 +77,8 @@ func (s *Service) Listeners(ctx context.Context, account string, reference int64
 
 // KeepTx lets nobody delete a bot until tx ends.
 func (s *Service) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
-	share := ""
-	if s.db.Dialect == database.Postgres {
-		share = ` FOR SHARE`
-	}
 	var is []bool
-	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM botengine_bot WHERE id = $1`+share, id); err != nil {
+	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM botengine_bot WHERE id = $1`+s.db.Dialect.ForShare(), id); err != nil {
 		return fmt.Errorf("keeping a bot: %w", err)
 	}
 	if len(is) == 0 {

@@ -16,7 +16,7 @@ import (
 
 // Version is what a bot was when it was published. It never changes.
 type Version struct {
-	Version   int
+	Version   int64
 	Document  json.RawMessage
 	CreatedAt time.Time
 }
@@ -39,7 +39,7 @@ func (a *Account) Publish(ctx context.Context, id string) (Bot, error) {
 	defer a.s.changes.Add(1)
 	var r row
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		if r, err = a.row(ctx, tx, id, a.s.lock()); err != nil {
+		if r, err = a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		doc, _ := flow.Decode([]byte(r.Draft))
@@ -82,45 +82,39 @@ func (a *Account) publishTx(ctx context.Context, tx *sqlx.Tx, r *row, doc *flow.
 // scheduleTx has runs of a bot begin when its published trigger says so, while
 // it is switched on.
 func (a *Account) scheduleTx(ctx context.Context, tx *sqlx.Tx, r row) error {
-	s := runtime.Scheduled{Engine: a.s.Name(), Owner: r.ID, Version: int64(r.Version), References: []int64{r.Reference}}
+	s := runtime.Scheduled{Engine: a.s.Name(), Owner: r.ID, Version: r.Version, References: []int64{r.Reference}}
 	if r.Version > 0 && r.Active {
 		var document string
 		if err := tx.GetContext(ctx, &document, `SELECT document FROM botengine_version WHERE bot = $1 AND version = $2`, r.ID, r.Version); err != nil {
 			return fmt.Errorf("reading a bot's flow: %w", err)
 		}
-		s.Times = a.s.opts.Types.Schedules([]byte(document))
+		s.Times = a.s.runs.Types().Schedules([]byte(document))
 	}
-	return a.s.opts.Runs.For(a.id).ScheduleTx(ctx, tx, s)
+	return a.s.runs.For(a.id).ScheduleTx(ctx, tx, s)
 }
 
 type versionRow struct {
-	Version  int
+	Version  int64
 	Document string
 	Created  int64 `db:"created_us"`
 }
 
-// Versions returns what was published of a bot, the oldest first, and the
-// cursor of the next page, "" on the last.
-func (a *Account) Versions(ctx context.Context, id string, l List) ([]Version, string, error) {
+// Versions lists what was published of a bot, the oldest first.
+func (a *Account) Versions(ctx context.Context, id string, l List) (Page[Version], error) {
 	last, size, err := l.bounds()
 	if err != nil {
-		return nil, "", err
+		return Page[Version]{}, err
 	}
 	if _, err := a.row(ctx, a.s.db, id, ""); err != nil {
-		return nil, "", err
+		return Page[Version]{}, err
 	}
 	const which = ` FROM botengine_version WHERE bot = $1 AND version > $2 ORDER BY version LIMIT $3`
-	var sizes []int64
-	if err := a.s.db.SelectContext(ctx, &sizes, `SELECT OCTET_LENGTH(document)`+which, id, last, size); err != nil {
-		return nil, "", fmt.Errorf("measuring versions: %w", err)
+	rows, size, err := page.Read[versionRow](ctx, a.s.db, `version, document, created_us`, `OCTET_LENGTH(document)`, which, size, id, last)
+	if err != nil {
+		return Page[Version]{}, fmt.Errorf("listing versions: %w", err)
 	}
-	size = page.Fit(sizes)
-	var rows []versionRow
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT version, document, created_us`+which, id, last, size+1); err != nil {
-		return nil, "", fmt.Errorf("listing versions: %w", err)
-	}
-	versions, next := page.Cut(rows, size, func(r versionRow) int64 { return int64(r.Version) }, func(r versionRow) Version {
+	versions, next := page.Cut(rows, size, func(r versionRow) int64 { return r.Version }, func(r versionRow) Version {
 		return Version{r.Version, json.RawMessage(r.Document), database.Time(r.Created)}
 	})
-	return versions, next, nil
+	return Page[Version]{versions, next}, nil
 }

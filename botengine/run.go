@@ -33,7 +33,7 @@ func (a *Account) Run(ctx context.Context, id string, m Manual) (runtime.Detail,
 		return runtime.Detail{}, err
 	}
 	message := map[string]any{"type": "text", "text": m.Text}
-	runs := a.s.opts.Runs.For(a.id)
+	runs := a.s.runs.For(a.id)
 	waiting, err := a.waiting(ctx, id, m.Chat)
 	if err != nil {
 		return runtime.Detail{}, err
@@ -64,7 +64,7 @@ func (a *Account) Run(ctx context.Context, id string, m Manual) (runtime.Detail,
 // runnable is the version of a bot that can run by hand.
 func (a *Account) runnable(r row, draft bool) (int64, error) {
 	if r.Version > 0 && !draft {
-		return int64(r.Version), nil
+		return r.Version, nil
 	}
 	program, problems := a.s.compile(json.RawMessage(r.Draft))
 	switch {
@@ -79,7 +79,7 @@ func (a *Account) runnable(r row, draft bool) (int64, error) {
 // waiting is the run of a bot that waits for a reply in a chat; "" if there is
 // none.
 func (a *Account) waiting(ctx context.Context, bot string, c runtime.Chat) (string, error) {
-	found, err := a.s.opts.Runs.For(a.id).Runs(ctx, runtime.Filter{
+	found, err := a.s.runs.For(a.id).Runs(ctx, runtime.Filter{
 		Engine: a.s.Name(), Owner: bot, Status: runtime.Waiting, Reference: c.Reference, ChatID: c.ID, Limit: 1,
 	})
 	if err != nil || len(found.Items) == 0 || found.Items[0].WaitsFor != flow.WaitReply {
@@ -88,31 +88,30 @@ func (a *Account) waiting(ctx context.Context, bot string, c runtime.Chat) (stri
 	return found.Items[0].ID, nil
 }
 
-// Runs lists the runs of a bot, the newest first, and the cursor of the next
-// page, "" on the last.
-func (a *Account) Runs(ctx context.Context, id string, l List) ([]runtime.Run, string, error) {
+// Runs lists the runs of a bot, the newest first.
+func (a *Account) Runs(ctx context.Context, id string, l List) (Page[runtime.Run], error) {
 	if _, _, err := l.bounds(); err != nil {
-		return nil, "", err
+		return Page[runtime.Run]{}, err
 	}
 	if _, err := a.row(ctx, a.s.db, id, ""); err != nil {
-		return nil, "", err
+		return Page[runtime.Run]{}, err
 	}
-	p, err := a.s.opts.Runs.For(a.id).Runs(ctx, runtime.Filter{Engine: a.s.Name(), Owner: id, Limit: l.Limit, Cursor: l.Cursor})
-	return p.Items, p.Next, err
+	p, err := a.s.runs.For(a.id).Runs(ctx, runtime.Filter{Engine: a.s.Name(), Owner: id, Limit: l.Limit, Cursor: l.Cursor})
+	return Page[runtime.Run](p), err
 }
 
 // Detail returns a run of one of the account's bots with its steps.
 func (a *Account) Detail(ctx context.Context, run string) (runtime.Detail, error) {
-	d, err := a.s.opts.Runs.For(a.id).Detail(ctx, run)
+	d, err := a.s.runs.For(a.id).Detail(ctx, run)
 	if errors.Is(err, runtime.ErrNotFound) || err == nil && d.Engine != a.s.Name() {
 		return runtime.Detail{}, ErrNotFound
 	}
 	return d, err
 }
 
-// BySlug is how the published bot of a line begins that a flow calls by its
-// slug.
-func (a *Account) BySlug(ctx context.Context, reference int64, slug string) (runtime.Start, error) {
+// Jump is how the published bot of a line begins to which a run
+// jumps by its slug.
+func (a *Account) Jump(ctx context.Context, reference int64, slug string) (runtime.Start, error) {
 	var r row
 	err := a.s.db.GetContext(ctx, &r, `SELECT `+columns+` FROM botengine_bot WHERE account = $1 AND slug = $2 AND reference = $3`, a.id, slug, reference)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -121,6 +120,6 @@ func (a *Account) BySlug(ctx context.Context, reference int64, slug string) (run
 	if err != nil {
 		return runtime.Start{}, fmt.Errorf("looking for a bot: %w", err)
 	}
-	src, err := a.s.Source(ctx, a.id, r.ID, int64(r.Version))
-	return runtime.Start{Engine: a.s.Name(), Owner: r.ID, Version: int64(r.Version), Source: src}, err
+	src, err := a.s.Source(ctx, a.id, r.ID, r.Version)
+	return runtime.Start{Engine: a.s.Name(), Owner: r.ID, Version: r.Version, Source: src}, err
 }

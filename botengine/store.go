@@ -22,7 +22,7 @@ type row struct {
 	Reference         int64
 	Name, Draft, Slug string
 	Active            bool
-	Version, Versions int
+	Version, Versions int64
 	Revision          int64
 	Created           int64 `db:"created_us"`
 	Updated           int64 `db:"updated_us"`
@@ -62,18 +62,16 @@ func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock strin
 	return r, nil
 }
 
-// lock ends a statement that reads what the transaction will change.
-func (s *Service) lock() string {
-	if s.db.Dialect == database.Postgres {
-		return " FOR UPDATE"
-	}
-	return ""
-}
-
 // List bounds a page of a list.
 type List struct {
 	Limit  int    // 1..200; 0: 50
-	Cursor string // of the page before; "": the first page
+	Cursor string // Page.Next of the page before; "": the first page
+}
+
+// Page is a page of a list.
+type Page[T any] struct {
+	Items []T    // never nil
+	Next  string // the cursor of the next page; "": it is the last
 }
 
 func (l List) bounds() (last int64, rows int, err error) {
@@ -85,26 +83,20 @@ func (l List) bounds() (last int64, rows int, err error) {
 	return last, rows, err
 }
 
-// Bots returns the bots of a line, or of all lines if reference is 0, the
-// oldest first, and the cursor of the next page, "" on the last. A page holds
-// fewer where drafts are large.
-func (a *Account) Bots(ctx context.Context, reference int64, l List) ([]Bot, string, error) {
+// Bots lists the bots of a line, or of all lines if reference is 0, the oldest
+// first. A page holds fewer where drafts are large.
+func (a *Account) Bots(ctx context.Context, reference int64, l List) (Page[Bot], error) {
 	last, size, err := l.bounds()
 	if err != nil {
-		return nil, "", err
+		return Page[Bot]{}, err
 	}
 	const which = ` FROM botengine_bot WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND number > $3 ORDER BY number LIMIT $4`
-	var sizes []int64
-	if err := a.s.db.SelectContext(ctx, &sizes, `SELECT OCTET_LENGTH(draft)`+which, a.id, reference, last, size); err != nil {
-		return nil, "", fmt.Errorf("measuring bots: %w", err)
-	}
-	size = page.Fit(sizes)
-	var rows []row
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+columns+which, a.id, reference, last, size+1); err != nil {
-		return nil, "", fmt.Errorf("listing bots: %w", err)
+	rows, size, err := page.Read[row](ctx, a.s.db, columns, `OCTET_LENGTH(draft)`, which, size, a.id, reference, last)
+	if err != nil {
+		return Page[Bot]{}, fmt.Errorf("listing bots: %w", err)
 	}
 	bots, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, a.s.view)
-	return bots, next, nil
+	return Page[Bot]{bots, next}, nil
 }
 
 // ListeningTx says on which of some lines a bot is published.
@@ -129,7 +121,7 @@ func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, reference 
 	if _, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE reference = $1 AND account = $2`, reference, a.id); err != nil {
 		return fmt.Errorf("deleting the bots of a line: %w", err)
 	}
-	return a.s.opts.Runs.For(a.id).UnscheduleTx(ctx, tx, reference)
+	return a.s.runs.For(a.id).UnscheduleTx(ctx, tx, reference)
 }
 
 // DeleteAll removes everything of the account.
@@ -146,7 +138,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 func (a *Account) Switch(ctx context.Context, reference int64, id string, active bool) (before bool, err error) {
 	defer a.s.changes.Add(1)
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		r, err := a.row(ctx, tx, id, a.s.lock())
+		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err == nil && r.Reference != reference {
 			err = ErrNotFound
 		}

@@ -19,7 +19,7 @@ func (a *Account) Program(ctx context.Context, id string, version int64) (*flow.
 	if err != nil {
 		return nil, nil, err
 	}
-	program, problems := a.s.opts.Types.Compile(src.Document, &flow.Environment{Engine: flow.EngineBot})
+	program, problems := a.s.runs.Types().Compile(src.Document, &flow.Environment{Engine: flow.EngineBot})
 	if program == nil {
 		return nil, nil, &Refused{problems}
 	}
@@ -50,7 +50,7 @@ func (a *Account) SetTests(ctx context.Context, id string, tests json.RawMessage
 		return err
 	}
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.row(ctx, tx, id, a.s.lock()); err != nil {
+		if _, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE botengine_bot SET tests = $1 WHERE id = $2`, string(tests), id)

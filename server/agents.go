@@ -16,8 +16,8 @@ import (
 // openAgents makes what answers the calls of agent nodes.
 func (s *Server) openAgents(ctx context.Context) (err error) {
 	c := s.cfg
-	s.Agents, err = agent.New(ctx, c.DB, &agent.Options{
-		Models: s.models, Ledger: s.Usage, Memory: s.Memory, Tools: s.agentTools, Project: s.projectOf, Logger: c.Logger, Now: c.Now,
+	s.Agents, err = agent.New(ctx, c.DB, s.models, s.Usage, &agent.Options{
+		Memory: s.Memory, Tools: s.agentTools, Project: s.projectOf, Logger: c.Logger, Now: c.Now,
 	})
 	return err
 }

@@ -137,8 +137,8 @@ type flowFilter struct {
 }
 
 func (s *Server) listFlows(ctx context.Context, c call, in *flowFilter) (messaging.Page[flowView], error) {
-	fs, next, err := s.flows(c).Flows(ctx, in.ProjectID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(fs, next, viewFlow), inQuery(err)
+	p, err := s.flows(c).Flows(ctx, in.ProjectID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(p.Items, p.Next, viewFlow), inQuery(err)
 }
 
 func (s *Server) showFlow(ctx context.Context, c call, in *flowID) (*flowReply, error) {
@@ -179,9 +179,9 @@ type flowVersions struct {
 }
 
 func (s *Server) listFlowVersions(ctx context.Context, c call, in *flowVersions) (messaging.Page[versionView], error) {
-	vs, next, err := s.flows(c).Versions(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(vs, next, func(v aiflow.Version) versionView {
-		return versionView{int(v.Version), document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
+	p, err := s.flows(c).Versions(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(p.Items, p.Next, func(v aiflow.Version) versionView {
+		return versionView{v.Version, document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
 	}), inQuery(err)
 }
 

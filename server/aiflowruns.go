@@ -143,8 +143,8 @@ type flowRunFilter struct {
 }
 
 func (s *Server) listFlowRuns(ctx context.Context, c call, in *flowRunFilter) (messaging.Page[RunView], error) {
-	runs, next, err := s.flows(c).Runs(ctx, aiflow.RunFilter{Flow: in.FlowID, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
-	return s.shownRuns(ctx, c, runs, next, err)
+	p, err := s.flows(c).Runs(ctx, aiflow.RunFilter{Flow: in.FlowID, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
+	return s.shownRuns(ctx, c, p.Items, p.Next, err)
 }
 
 func (s *Server) showFlowRun(ctx context.Context, c call, in *runID) (runDetail, error) {

@@ -169,7 +169,7 @@ func viewUsageCall(r usage.Record) usageCall {
 }
 
 func (s *Server) usageDetail(ctx context.Context, c call, in *detailInput) (messaging.Page[usageCall], error) {
-	p, err := s.Usage.For(c.Account).Detail(ctx, in.filter(), in.Limit, in.Cursor)
+	p, err := s.Usage.For(c.Account).Detail(ctx, in.filter(), usage.List{Limit: in.Limit, Cursor: in.Cursor})
 	return viewPage(p.Items, p.Next, viewUsageCall), inUsageQuery(err)
 }
 

@@ -38,7 +38,7 @@ func (s *Server) openAssistant(ctx context.Context) (err error) {
 		return err
 	}
 	s.Assistant, err = assistant.New(s.models, &assistant.Options{
-		Usage: s.Usage, Memory: s.Memory, Knowledge: s.Knowledge, Model: s.firstModel, Project: s.projectOf, File: s.messageFile,
+		Ledger: s.Usage, Memory: s.Memory, Knowledge: s.Knowledge, Model: s.firstModel, Project: s.projectOf, File: s.messageFile,
 		Typing: s.showTyping, Logger: c.Logger, Now: c.Now,
 	})
 	return err

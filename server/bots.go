@@ -104,7 +104,7 @@ type botView struct {
 	Problems  []flow.Problem       `json:"problems" nullable:"false" doc:"What is wrong with the draft."`
 	Status    botengine.Status     `json:"status" enum:"draft,published"`
 	Active    bool                 `json:"active" doc:"Whether what is published answers."`
-	Version   int                  `json:"version" doc:"The published one; 0: none is."`
+	Version   int64                `json:"version" doc:"The published one; 0: none is."`
 	Revision  int64                `json:"revision" doc:"Raised by every change; the ETag."`
 	CreatedAt messaging.UnixTime   `json:"createdAt"`
 	UpdatedAt messaging.UnixTime   `json:"updatedAt"`
@@ -180,8 +180,8 @@ func (s *Server) listBots(ctx context.Context, c call, in *botFilter) (messaging
 			return messaging.Page[botView]{}, err
 		}
 	}
-	bots, next, err := s.bots(c).Bots(ctx, int64(in.Reference), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(bots, next, viewBot), inQuery(err)
+	p, err := s.bots(c).Bots(ctx, int64(in.Reference), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(p.Items, p.Next, viewBot), inQuery(err)
 }
 
 func (s *Server) showBot(ctx context.Context, c call, in *botID) (*botReply, error) {
@@ -226,7 +226,7 @@ func (s *Server) validateBot(ctx context.Context, c call, in *botAction) (proble
 }
 
 type versionView struct {
-	Version   int                `json:"version"`
+	Version   int64              `json:"version"`
 	Document  document           `json:"document"`
 	CreatedAt messaging.UnixTime `json:"createdAt"`
 }
@@ -238,8 +238,8 @@ type botVersions struct {
 }
 
 func (s *Server) listBotVersions(ctx context.Context, c call, in *botVersions) (messaging.Page[versionView], error) {
-	vs, next, err := s.bots(c).Versions(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(vs, next, func(v botengine.Version) versionView {
+	p, err := s.bots(c).Versions(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(p.Items, p.Next, func(v botengine.Version) versionView {
 		return versionView{v.Version, document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
 	}), inQuery(err)
 }

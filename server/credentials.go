@@ -69,19 +69,19 @@ func (s *Server) createCredential(ctx context.Context, c call, in *newCredential
 	if b.Kind != credential.Header && b.Kind != credential.Query && b.Field != "" {
 		return credentialView{}, invalid("body.field", "is only for the kinds header and query")
 	}
-	made, err := s.Credentials.For(c.Account).Create(ctx, credential.Draft{
+	made, err := s.Credentials.For(c.Account).Create(ctx, credential.NewCredential{
 		Name: b.Name, Kind: b.Kind, Field: b.Field, Username: b.Username, Secret: b.Secret, Hosts: b.Hosts,
 	})
 	return viewCredential(made), err
 }
 
 func (s *Server) listCredentials(ctx context.Context, c call, in *pageInput) (messaging.Page[credentialView], error) {
-	cs, next, err := s.Credentials.For(c.Account).List(ctx, credential.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := s.Credentials.For(c.Account).List(ctx, credential.List{Limit: in.Limit, Cursor: in.Cursor})
 	var bad *credential.Invalid
 	if errors.As(err, &bad) {
 		err = invalid("query."+bad.Field, bad.Message)
 	}
-	return viewPage(cs, next, viewCredential), err
+	return viewPage(p.Items, p.Next, viewCredential), err
 }
 
 type credentialID struct {

@@ -183,8 +183,8 @@ func (s *Server) listExtractors(ctx context.Context, c call, in *extractorFilter
 	if err != nil {
 		return messaging.Page[extractorView]{}, err
 	}
-	all, next, err := s.extractors(c).Extractors(ctx, catalogue.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope})
-	return viewPage(all, next, viewExtractor), inQuery(err)
+	p, err := s.extractors(c).Extractors(ctx, catalogue.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope})
+	return viewPage(p.Items, p.Next, viewExtractor), inQuery(err)
 }
 
 type extractorID struct {

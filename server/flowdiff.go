@@ -114,6 +114,6 @@ type functionUse struct {
 }
 
 func (s *Server) listUses(ctx context.Context, c call, in *flowVersions) (messaging.Page[functionUse], error) {
-	uses, next, err := s.flows(c).UsedBy(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(uses, next, viewUse), inQuery(err)
+	p, err := s.flows(c).UsedBy(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(p.Items, p.Next, viewUse), inQuery(err)
 }

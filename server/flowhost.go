@@ -86,7 +86,7 @@ func (h flowHost) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (run
 	var start runtime.Start
 	var err error
 	if from.Engine == flow.EngineBot {
-		start, err = h.s.Bots.For(from.Chat.Account).BySlug(ctx, from.Chat.Reference, to.Flow)
+		start, err = h.s.Bots.For(from.Chat.Account).Jump(ctx, from.Chat.Reference, to.Flow)
 	} else {
 		start, err = h.s.Flows.For(from.Chat.Account).Jump(ctx, from.Owner, to.Flow)
 	}

@@ -77,12 +77,12 @@ type projectFilePage struct {
 }
 
 func (s *Server) listProjectFiles(ctx context.Context, c call, in *projectFilePage) (messaging.Page[projectFileView], error) {
-	fs, next, err := s.knowledge(c).Files(ctx, in.ID, knowledge.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := s.knowledge(c).Files(ctx, in.ID, knowledge.List{Limit: in.Limit, Cursor: in.Cursor})
 	var bad *knowledge.Invalid
 	if errors.As(err, &bad) {
 		err = invalid("query."+bad.Field, bad.Message)
 	}
-	return viewPage(fs, next, viewProjectFile), err
+	return viewPage(p.Items, p.Next, viewProjectFile), err
 }
 
 type projectFileID struct {

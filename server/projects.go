@@ -59,8 +59,8 @@ func (s *Server) createProject(ctx context.Context, c call, in *newProject) (Pro
 }
 
 func (s *Server) listProjects(ctx context.Context, c call, in *pageInput) (messaging.Page[ProjectView], error) {
-	ps, next, err := s.flows(c).Projects(ctx, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(ps, next, viewProject), inQuery(err)
+	p, err := s.flows(c).Projects(ctx, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(p.Items, p.Next, viewProject), inQuery(err)
 }
 
 type projectID struct {

@@ -32,12 +32,12 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 	if s.Runs, err = runtime.New(ctx, c.DB, flowHost{s, newRepeats()}, opts); err != nil {
 		return err
 	}
-	s.Bots, err = botengine.New(ctx, c.DB, &botengine.Options{Runs: s.Runs, Types: types, DeletedTx: s.botDeletedTx, Logger: c.Logger, Now: c.Now})
+	s.Bots, err = botengine.New(ctx, c.DB, s.Runs, &botengine.Options{DeletedTx: s.botDeletedTx, Logger: c.Logger, Now: c.Now})
 	if err != nil {
 		return err
 	}
 	s.Flows, err = aiflow.New(ctx, c.DB, &aiflow.Options{
-		Runs: s.Runs, Types: types, Environment: s.environment, DeletedTx: s.flowDeletedTx, Logger: c.Logger, Now: c.Now,
+		Runs: s.Runs, Environment: s.environment, DeletedTx: s.flowDeletedTx, Logger: c.Logger, Now: c.Now,
 	})
 	return err
 }
@@ -213,8 +213,8 @@ type runPage struct {
 }
 
 func (s *Server) listBotRuns(ctx context.Context, c call, in *runPage) (messaging.Page[RunView], error) {
-	runs, next, err := s.bots(c).Runs(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
-	return s.shownRuns(ctx, c, runs, next, err)
+	p, err := s.bots(c).Runs(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	return s.shownRuns(ctx, c, p.Items, p.Next, err)
 }
 
 type runID struct {

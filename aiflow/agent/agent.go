@@ -20,10 +20,6 @@ import (
 
 // Options configures a [Service].
 type Options struct {
-	// Models are who agents are. Required.
-	Models *llm.Models
-	// Ledger is where calls of models are written down. Required.
-	Ledger *usage.Ledger
 	// Memory keeps what was said in earlier turns. nil: nothing is remembered.
 	Memory *memory.Service
 	// Tools are those that a flow's agent may use, of all that it names. What
@@ -52,25 +48,34 @@ type Scope struct {
 
 // Service answers the calls of agent nodes. It is safe for concurrent use.
 type Service struct {
-	db   *database.DB
-	opts Options
+	db     *database.DB
+	models *llm.Models
+	ledger *usage.Ledger
+	opts   Options
 }
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package, after those of package
-// runtime: what belongs to a run goes when the run does.
+// Migrate creates or upgrades the tables of this package, and of runs: what
+// belongs to a run goes when the run does. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
+	if err := runtime.Migrate(ctx, db); err != nil {
+		return err
+	}
 	return database.Migrate(ctx, db, "agent", migrations)
 }
 
-// New returns a Service over db, whose tables [Migrate] has made.
-func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
-	if opts == nil || opts.Models == nil || opts.Ledger == nil {
-		return nil, errors.New("agent: Options.Models and Options.Ledger are required")
+// New returns a Service over db, and creates or upgrades its tables. Agents are
+// these models, and what they take is written into ledger.
+func New(ctx context.Context, db *sqlx.DB, models *llm.Models, ledger *usage.Ledger, opts *Options) (*Service, error) {
+	if models == nil || ledger == nil {
+		return nil, errors.New("agent: models and a ledger are required")
 	}
-	s := &Service{opts: *opts}
+	s := &Service{models: models, ledger: ledger}
+	if opts != nil {
+		s.opts = *opts
+	}
 	if s.opts.Logger == nil {
 		s.opts.Logger = slog.Default()
 	}
@@ -79,6 +84,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.opts.AfterCommit == nil {
 		s.opts.AfterCommit = func(string) {}
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
 	}
 	var err error
 	if s.db, err = database.Of(ctx, db); err != nil {

@@ -1,7 +1,7 @@
 // Package agent lets a model work with tools until it has an answer, within
 // bounds: it answers the calls of a flow's agent node.
 //
-//	agents, err := agent.New(ctx, db, &agent.Options{Models: models, Ledger: ledger, Tools: tools})
+//	agents, err := agent.New(ctx, db, models, ledger, &agent.Options{Tools: tools})
 //	runs, err := runtime.New(ctx, db, host, &runtime.Options{
 //		Callers: map[flow.CallKind]runtime.Caller{flow.CallAgent: agents.Act},
 //	})

@@ -168,7 +168,7 @@ func (w *worker) recall(ctx context.Context) (memory.History, error) {
 		if err := w.findModel(ctx); err != nil {
 			return memory.History{}, err
 		}
-		q.Sum = memory.Summary(w.s.opts.Ledger.Metered(w.model, w.metered), w.name)
+		q.Sum = memory.Summary(w.s.ledger.Metered(w.model, w.metered), w.name)
 	}
 	h, err := w.s.opts.Memory.For(w.r.Run.Chat.Account).Recall(ctx, q)
 	if err != nil {
@@ -195,7 +195,7 @@ func (w *worker) findModel(ctx context.Context) error {
 	if w.model != nil {
 		return nil
 	}
-	model, name, err := w.s.opts.Models.Find(w.req.Model)
+	model, name, err := w.s.models.Find(w.req.Model)
 	if err != nil {
 		return err
 	}

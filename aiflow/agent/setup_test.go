@@ -125,7 +125,7 @@ func setup(t testing.TB, db *sqlx.DB, c change) *fixture {
 	models, err := llm.NewModels(map[string]llm.Model{"script": c.model})
 	require.NoError(t, err)
 	o := &agent.Options{
-		Models: models, Ledger: f.ledger, Memory: memories, Logger: log, Now: f.clock.Now,
+		Memory: memories, Logger: log, Now: f.clock.Now,
 		Tools: func(_ context.Context, _ agent.Scope, r *flow.AgentRequest) ([]llm.Tool, error) {
 			return slices.DeleteFunc(slices.Clone(c.tools), func(tool llm.Tool) bool { return !slices.Contains(r.Tools, tool.Origin) }), nil
 		},
@@ -133,7 +133,7 @@ func setup(t testing.TB, db *sqlx.DB, c change) *fixture {
 	if c.agent != nil {
 		c.agent(o)
 	}
-	f.agents, err = agent.New(ctx, db, o)
+	f.agents, err = agent.New(ctx, db, models, f.ledger, o)
 	require.NoError(t, err)
 	ro := &runtime.Options{Logger: log, Now: f.clock.Now, Callers: map[flow.CallKind]runtime.Caller{flow.CallAgent: f.agents.Act}}
 	if c.runtime != nil {

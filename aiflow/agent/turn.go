@@ -141,7 +141,7 @@ func (j *journalled) Generate(ctx context.Context, r *llm.Request) (*llm.Respons
 	}
 	var counted *usage.Entry
 	err = w.writeWith(ctx, "begun", func(ctx context.Context, tx *sqlx.Tx) (err error) {
-		counted, err = w.s.opts.Ledger.BeginTx(ctx, tx, call)
+		counted, err = w.s.ledger.BeginTx(ctx, tx, call)
 		return err
 	}, e)
 	if err != nil {
@@ -187,7 +187,7 @@ func (w *worker) answered(ctx context.Context, e *entry, counted *usage.Entry, a
 		result, status = turnResult{Error: known.Code, Usage: known.Usage}, statusFailed
 	}
 	return w.finish(ctx, e, status, func(ctx context.Context, tx *sqlx.Tx) (any, error) {
-		cost, err := w.s.opts.Ledger.SettleTx(ctx, tx, counted, answer, failed)
+		cost, err := w.s.ledger.SettleTx(ctx, tx, counted, answer, failed)
 		if cost.Known {
 			result.Cost = &cost.Nano
 		}

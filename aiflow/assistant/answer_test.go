@@ -42,7 +42,7 @@ func TestAnswer(t *testing.T) {
 		require.Equal(t, count.Input, r.Usage.InputTokens)
 		require.Equal(t, count.Output, r.Usage.OutputTokens)
 		require.Equal(t, count.Input*2000+count.Output*10_000, *r.Usage.Cost, "2 and 10 USD per million tokens, in nano-USD")
-		page, err := f.usage.For(account).Detail(t.Context(), usage.Filter{To: time.Now().Add(time.Hour)}, 10, "")
+		page, err := f.usage.For(account).Detail(t.Context(), usage.Filter{To: time.Now().Add(time.Hour)}, usage.List{})
 		require.NoError(t, err)
 		require.Len(t, page.Items, 1)
 		entry := page.Items[0]

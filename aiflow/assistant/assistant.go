@@ -15,9 +15,9 @@ import (
 
 // Options configures a [Service].
 type Options struct {
-	// Usage is where calls of models are written down, and budgets are asked.
+	// Ledger is where calls of models are written down, and budgets are asked.
 	// nil: nowhere.
-	Usage *usage.Ledger
+	Ledger *usage.Ledger
 	// Memory keeps what was said. nil: nothing is remembered.
 	Memory *memory.Service
 	// Knowledge has the files of projects. nil: there are none.

@@ -53,7 +53,7 @@ func open(t *testing.T, database, model string) process {
 	require.NoError(t, err)
 	models, err := llm.NewModels(map[string]llm.Model{"openai": fake})
 	require.NoError(t, err)
-	p.Service, err = assistant.New(models, &assistant.Options{Usage: p.usage, Memory: p.memory, Logger: log})
+	p.Service, err = assistant.New(models, &assistant.Options{Ledger: p.usage, Memory: p.memory, Logger: log})
 	require.NoError(t, err)
 	return p
 }
@@ -113,7 +113,7 @@ func TestKilledWhileItAsks(t *testing.T) {
 		}
 		require.Equal(t, []string{"I am Ana", "Hello Ana!", "Who am I?", "You are Ana.", "Sure?"}, told)
 
-		page, err := p.usage.For(account).Detail(t.Context(), usage.Filter{To: time.Now().Add(time.Hour)}, 10, "")
+		page, err := p.usage.For(account).Detail(t.Context(), usage.Filter{To: time.Now().Add(time.Hour)}, usage.List{})
 		require.NoError(t, err)
 		require.Len(t, page.Items, 4)
 		var input, output, unknown int64

@@ -58,7 +58,7 @@ type meter struct {
 }
 
 func (m *meter) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
-	ledger := m.c.s.opts.Usage
+	ledger := m.c.s.opts.Ledger
 	if ledger == nil {
 		res, err := m.model.Generate(ctx, r)
 		m.add(res, usage.Cost{})

@@ -83,7 +83,7 @@ func setup(t *testing.T, db *sqlx.DB) *fixture {
 	models, err := llm.NewModels(map[string]llm.Model{"script": f.model, "other": f.other})
 	require.NoError(t, err)
 	f.Service, err = assistant.New(models, &assistant.Options{
-		Usage: f.usage, Memory: f.memory, Knowledge: files, Logger: log, Now: func() time.Time { return now },
+		Ledger: f.usage, Memory: f.memory, Knowledge: files, Logger: log, Now: func() time.Time { return now },
 		Project: func(context.Context, string, string) (string, error) { return f.project, nil },
 		Model:   func(context.Context) (string, error) { return "script/m", nil },
 		File:    file,

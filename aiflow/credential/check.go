@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/internal/label"
 )
 
 const (
@@ -29,7 +31,7 @@ var (
 )
 
 // checked is n as it is kept, or what is wrong with it.
-func (n Draft) checked() (Draft, error) {
+func (n NewCredential) checked() (NewCredential, error) {
 	if err := checkText("name", n.Name, maxName); err != nil {
 		return n, err
 	}
@@ -57,7 +59,7 @@ func (n Draft) checked() (Draft, error) {
 }
 
 // checkKind refuses what the kind does not have, or lacks.
-func (n Draft) checkKind() error {
+func (n NewCredential) checkKind() error {
 	if n.Kind != Basic && n.Username != "" {
 		return &Invalid{"username", "is only for the kind basic"}
 	}
@@ -84,7 +86,7 @@ func (n Draft) checkKind() error {
 	return nil
 }
 
-func (n Draft) checkSecret() error {
+func (n NewCredential) checkSecret() error {
 	switch {
 	case n.Secret == "":
 		return &Invalid{"secret", "must not be empty"}
@@ -103,13 +105,8 @@ func hasControl(s string) bool {
 }
 
 func checkText(field, text string, most int) error {
-	switch {
-	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return &Invalid{field, "must be UTF-8 without zero bytes"}
-	case strings.TrimSpace(text) == "":
-		return &Invalid{field, "must not be empty"}
-	case utf8.RuneCountInString(text) > most:
-		return &Invalid{field, fmt.Sprintf("must have at most %d characters", most)}
+	if wrong := label.Check(text, 1, most); wrong != "" {
+		return &Invalid{field, wrong}
 	}
 	return nil
 }

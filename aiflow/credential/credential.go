@@ -60,12 +60,12 @@ type Service struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the table of this package.
+// Migrate creates or upgrades the table of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "credential", migrations)
 }
 
-// New returns a Service over db, whose table [Migrate] has made. It fails when
+// New returns a Service over db, and creates or upgrades its table. It fails when
 // the database holds credentials that none of the secrets opens.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	var o Options
@@ -75,6 +75,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s := &Service{now: o.Now}
 	if s.now == nil {
 		s.now = time.Now
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("credential: %w", err)
 	}
 	var err error
 	if s.db, err = database.Of(ctx, db); err != nil {

@@ -53,15 +53,15 @@ func TestKinds(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		s := service(t, db, credential.Options{})
 		for _, c := range []struct {
-			draft         credential.Draft
+			draft         credential.NewCredential
 			header, value string
 			query         string
 		}{
-			{credential.Draft{Kind: credential.Bearer}, "Authorization", "Bearer " + canary, "b=2&a=%41"},
-			{credential.Draft{Kind: credential.Basic, Username: "ana"}, "Authorization", "Basic YW5hOmNhbmFyeS1pbi1hLWNvYWwtbWluZQ==", "b=2&a=%41"},
-			{credential.Draft{Kind: credential.Header, Field: "X-Api-Key"}, "X-Api-Key", canary, "b=2&a=%41"},
-			{credential.Draft{Kind: credential.Query, Field: "the key"}, "", "", "b=2&a=%41&the+key=" + canary},
-			{credential.Draft{Kind: credential.Query, Field: "a"}, "", "", "a=" + canary + "&b=2"},
+			{credential.NewCredential{Kind: credential.Bearer}, "Authorization", "Bearer " + canary, "b=2&a=%41"},
+			{credential.NewCredential{Kind: credential.Basic, Username: "ana"}, "Authorization", "Basic YW5hOmNhbmFyeS1pbi1hLWNvYWwtbWluZQ==", "b=2&a=%41"},
+			{credential.NewCredential{Kind: credential.Header, Field: "X-Api-Key"}, "X-Api-Key", canary, "b=2&a=%41"},
+			{credential.NewCredential{Kind: credential.Query, Field: "the key"}, "", "", "b=2&a=%41&the+key=" + canary},
+			{credential.NewCredential{Kind: credential.Query, Field: "a"}, "", "", "a=" + canary + "&b=2"},
 		} {
 			c.draft.Name, c.draft.Secret = "Shop", canary
 			made, err := s.For("acme").Create(t.Context(), c.draft)
@@ -84,14 +84,14 @@ func TestKinds(t *testing.T) {
 func TestHosts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		s := service(t, db, credential.Options{Allow: []string{"127.0.0.1:8080", "tools.internal"}})
-		bound, err := s.For("acme").Create(t.Context(), credential.Draft{
+		bound, err := s.For("acme").Create(t.Context(), credential.NewCredential{
 			Name: "Shop", Kind: credential.Bearer, Secret: "short",
 			Hosts: []string{"API.example.org.", "api.example.org", "pay.example.org:8443", "[::1]", "127.0.0.1", "tools.internal"},
 		})
 		require.NoError(t, err)
 		require.Equal(t, "••••", bound.Secret)
 		require.Equal(t, []string{"api.example.org", "pay.example.org:8443", "::1", "127.0.0.1", "tools.internal"}, bound.Hosts)
-		free, err := s.For("acme").Create(t.Context(), credential.Draft{Name: "Free", Kind: credential.Bearer, Secret: canary})
+		free, err := s.For("acme").Create(t.Context(), credential.NewCredential{Name: "Free", Kind: credential.Bearer, Secret: canary})
 		require.NoError(t, err)
 		for _, c := range []struct {
 			address     string
@@ -127,18 +127,18 @@ func TestStore(t *testing.T) {
 		a, b := s.For("acme"), s.For("other")
 		var ids []string
 		for n := range 5 {
-			c, err := a.Create(t.Context(), credential.Draft{Name: fmt.Sprint("C", n), Kind: credential.Bearer, Secret: canary})
+			c, err := a.Create(t.Context(), credential.NewCredential{Name: fmt.Sprint("C", n), Kind: credential.Bearer, Secret: canary})
 			require.NoError(t, err)
 			ids = append(ids, c.ID)
 		}
 		var seen []string
 		for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
-			page, next, err := a.List(t.Context(), credential.List{Limit: 2, Cursor: cursor})
+			page, err := a.List(t.Context(), credential.List{Limit: 2, Cursor: cursor})
 			require.NoError(t, err)
-			for _, c := range page {
+			for _, c := range page.Items {
 				seen = append(seen, c.ID)
 			}
-			cursor = next
+			cursor = page.Next
 		}
 		require.Equal(t, ids, seen)
 		all, err := a.IDs(t.Context(), db)
@@ -166,31 +166,31 @@ func TestStore(t *testing.T) {
 func TestRefused(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		a := service(t, db, credential.Options{}).For("acme")
-		good := credential.Draft{Name: "N", Kind: credential.Bearer, Secret: canary}
+		good := credential.NewCredential{Name: "N", Kind: credential.Bearer, Secret: canary}
 		for _, c := range []struct {
 			field  string
-			change func(d *credential.Draft)
+			change func(d *credential.NewCredential)
 		}{
-			{"name", func(d *credential.Draft) { d.Name = " " }},
-			{"name", func(d *credential.Draft) { d.Name = "a\x00" }},
-			{"name", func(d *credential.Draft) { d.Name = strings.Repeat("é", 201) }},
-			{"kind", func(d *credential.Draft) { d.Kind = "oauth" }},
-			{"username", func(d *credential.Draft) { d.Username = "ana" }},
-			{"username", func(d *credential.Draft) { d.Kind, d.Username = credential.Basic, "a:b" }},
-			{"field", func(d *credential.Draft) { d.Field = "X" }},
-			{"field", func(d *credential.Draft) { d.Kind, d.Field = credential.Header, "X Y" }},
-			{"field", func(d *credential.Draft) { d.Kind, d.Field = credential.Header, "host" }},
-			{"field", func(d *credential.Draft) { d.Kind, d.Field = credential.Header, "" }},
-			{"field", func(d *credential.Draft) { d.Kind, d.Field = credential.Query, "" }},
-			{"secret", func(d *credential.Draft) { d.Secret = "" }},
-			{"secret", func(d *credential.Draft) { d.Secret = "a\r\nX: y" }},
-			{"secret", func(d *credential.Draft) { d.Secret = "••••mine" }},
-			{"secret", func(d *credential.Draft) { d.Secret = strings.Repeat("x", 4097) }},
-			{"hosts[1]", func(d *credential.Draft) { d.Hosts = []string{"a.example", "https://b.example"} }},
-			{"hosts[0]", func(d *credential.Draft) { d.Hosts = []string{"*.example.org"} }},
-			{"hosts[0]", func(d *credential.Draft) { d.Hosts = []string{"ana@example.org"} }},
-			{"hosts[0]", func(d *credential.Draft) { d.Hosts = []string{"example.org:"} }},
-			{"hosts", func(d *credential.Draft) { d.Hosts = make([]string, 21) }},
+			{"name", func(d *credential.NewCredential) { d.Name = " " }},
+			{"name", func(d *credential.NewCredential) { d.Name = "a\x00" }},
+			{"name", func(d *credential.NewCredential) { d.Name = strings.Repeat("é", 201) }},
+			{"kind", func(d *credential.NewCredential) { d.Kind = "oauth" }},
+			{"username", func(d *credential.NewCredential) { d.Username = "ana" }},
+			{"username", func(d *credential.NewCredential) { d.Kind, d.Username = credential.Basic, "a:b" }},
+			{"field", func(d *credential.NewCredential) { d.Field = "X" }},
+			{"field", func(d *credential.NewCredential) { d.Kind, d.Field = credential.Header, "X Y" }},
+			{"field", func(d *credential.NewCredential) { d.Kind, d.Field = credential.Header, "host" }},
+			{"field", func(d *credential.NewCredential) { d.Kind, d.Field = credential.Header, "" }},
+			{"field", func(d *credential.NewCredential) { d.Kind, d.Field = credential.Query, "" }},
+			{"secret", func(d *credential.NewCredential) { d.Secret = "" }},
+			{"secret", func(d *credential.NewCredential) { d.Secret = "a\r\nX: y" }},
+			{"secret", func(d *credential.NewCredential) { d.Secret = "••••mine" }},
+			{"secret", func(d *credential.NewCredential) { d.Secret = strings.Repeat("x", 4097) }},
+			{"hosts[1]", func(d *credential.NewCredential) { d.Hosts = []string{"a.example", "https://b.example"} }},
+			{"hosts[0]", func(d *credential.NewCredential) { d.Hosts = []string{"*.example.org"} }},
+			{"hosts[0]", func(d *credential.NewCredential) { d.Hosts = []string{"ana@example.org"} }},
+			{"hosts[0]", func(d *credential.NewCredential) { d.Hosts = []string{"example.org:"} }},
+			{"hosts", func(d *credential.NewCredential) { d.Hosts = make([]string, 21) }},
 		} {
 			d := good
 			c.change(&d)
@@ -201,7 +201,7 @@ func TestRefused(t *testing.T) {
 			require.NotContains(t, err.Error(), canary)
 		}
 		for _, l := range []credential.List{{Limit: -1}, {Cursor: "x y"}} {
-			_, _, err := a.List(t.Context(), l)
+			_, err := a.List(t.Context(), l)
 			var bad *credential.Invalid
 			require.ErrorAs(t, err, &bad)
 		}
@@ -220,7 +220,7 @@ func TestRefused(t *testing.T) {
 func TestSecretsAreReplaced(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		const newer = "a newer secret that is long enough"
-		c, err := service(t, db, credential.Options{}).For("acme").Create(t.Context(), credential.Draft{Name: "N", Kind: credential.Bearer, Secret: canary})
+		c, err := service(t, db, credential.Options{}).For("acme").Create(t.Context(), credential.NewCredential{Name: "N", Kind: credential.Bearer, Secret: canary})
 		require.NoError(t, err)
 		_, err = credential.New(t.Context(), db, &credential.Options{Secrets: []string{newer}})
 		require.ErrorIs(t, err, keyring.ErrOtherSecret)
@@ -231,7 +231,7 @@ func TestSecretsAreReplaced(t *testing.T) {
 		}
 		// A sealed secret does not open in another row.
 		s := service(t, db, credential.Options{Secrets: []string{newer}})
-		other, err := s.For("acme").Create(t.Context(), credential.Draft{Name: "M", Kind: credential.Bearer, Secret: "another secret"})
+		other, err := s.For("acme").Create(t.Context(), credential.NewCredential{Name: "M", Kind: credential.Bearer, Secret: "another secret"})
 		require.NoError(t, err)
 		_, err = db.ExecContext(t.Context(), `UPDATE credential_secret SET secret = (SELECT secret FROM credential_secret WHERE id = $1) WHERE id = $2`, c.ID, other.ID)
 		require.NoError(t, err)
@@ -246,7 +246,7 @@ func TestSealedAtRest(t *testing.T) {
 	url := testkit.SQLiteURL(t)
 	db := testkit.Open(t, url)
 	require.NoError(t, credential.Migrate(t.Context(), db))
-	d := credential.Draft{Name: "visible", Kind: credential.Bearer, Secret: canary}
+	d := credential.NewCredential{Name: "visible", Kind: credential.Bearer, Secret: canary}
 	_, err := service(t, db, credential.Options{}).For("acme").Create(t.Context(), d)
 	require.NoError(t, err)
 	path := strings.TrimPrefix(strings.Split(url, "?")[0], "sqlite://")

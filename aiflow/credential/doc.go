@@ -4,7 +4,7 @@
 // secret is added to a request just before it leaves.
 //
 //	s, err := credential.New(ctx, db, &credential.Options{Secrets: secrets})
-//	c, err := s.For("acme").Create(ctx, credential.Draft{Name: "Shop", Kind: credential.Bearer, Secret: token})
+//	c, err := s.For("acme").Create(ctx, credential.NewCredential{Name: "Shop", Kind: credential.Bearer, Secret: token})
 //	err = s.Authorize(ctx, "acme", c.ID, request)
 //
 // A credential may be bound to hosts, so that whoever writes a flow cannot

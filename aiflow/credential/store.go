@@ -27,8 +27,8 @@ const (
 	Query  Kind = "query"  // ?<field>=<secret>
 )
 
-// Draft describes a credential to be made.
-type Draft struct {
+// NewCredential describes a credential to be made.
+type NewCredential struct {
 	Name     string // for people, 1..200 characters
 	Kind     Kind
 	Field    string   // of a header or a parameter of the query; only for these kinds
@@ -38,7 +38,7 @@ type Draft struct {
 }
 
 // LogValue keeps the secret out of logs.
-func (n Draft) LogValue() slog.Value {
+func (n NewCredential) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("name", n.Name), slog.String("kind", string(n.Kind)))
 }
 
@@ -55,7 +55,13 @@ type Credential struct {
 // List bounds a page of a list.
 type List struct {
 	Limit  int    // 1..200; 0: 50
-	Cursor string // of the page before; "": the first page
+	Cursor string // Page.Next of the page before; "": the first page
+}
+
+// Page is a page of a list.
+type Page struct {
+	Items []Credential // never nil
+	Next  string       // the cursor of the next page; "": it is the last
 }
 
 type row struct {
@@ -69,7 +75,7 @@ type row struct {
 const columns = `number, id, account, name, kind, field, username, hosts, secret, created_us`
 
 // Create keeps a credential. An [*Invalid] names what is refused.
-func (a *Account) Create(ctx context.Context, n Draft) (Credential, error) {
+func (a *Account) Create(ctx context.Context, n NewCredential) (Credential, error) {
 	n, err := n.checked()
 	if err != nil {
 		return Credential{}, err
@@ -100,24 +106,23 @@ func (a *Account) Create(ctx context.Context, n Draft) (Credential, error) {
 	return a.s.view(r), nil
 }
 
-// List lists the credentials of the account, the oldest first, and the cursor
-// of the next page, "" on the last.
-func (a *Account) List(ctx context.Context, l List) ([]Credential, string, error) {
+// List lists the credentials of the account, the oldest first.
+func (a *Account) List(ctx context.Context, l List) (Page, error) {
 	last, size, err := page.Parse(l.Limit, l.Cursor)
 	if err != nil {
 		var bad *page.Error
 		if errors.As(err, &bad) {
 			err = &Invalid{bad.Field, bad.Message}
 		}
-		return nil, "", err
+		return Page{}, err
 	}
 	var rows []row
 	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+columns+` FROM credential_secret WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3`,
 		a.id, last, size+1); err != nil {
-		return nil, "", fmt.Errorf("listing credentials: %w", err)
+		return Page{}, fmt.Errorf("listing credentials: %w", err)
 	}
 	out, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, a.s.view)
-	return out, next, nil
+	return Page{out, next}, nil
 }
 
 // IDs are the ids of all credentials of the account, never nil. q reads them:

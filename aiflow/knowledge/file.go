@@ -39,7 +39,13 @@ type File struct {
 // List bounds a page of a list.
 type List struct {
 	Limit  int    // 1..200; 0: 50
-	Cursor string // of the page before; "": the first page
+	Cursor string // Page.Next of the page before; "": the first page
+}
+
+// Page is a page of a list.
+type Page struct {
+	Items []File // never nil
+	Next  string // the cursor of the next page; "": it is the last
 }
 
 type fileRow struct {
@@ -195,28 +201,27 @@ func insertMany(ctx context.Context, tx *sqlx.Tx, into string, columns int, valu
 	return nil
 }
 
-// Files lists the files of a project, the oldest first, and says where the next
-// page begins; "" is the end.
-func (a *Account) Files(ctx context.Context, project string, l List) ([]File, string, error) {
+// Files lists the files of a project, the oldest first.
+func (a *Account) Files(ctx context.Context, project string, l List) (Page, error) {
 	last, limit, err := page.Parse(l.Limit, l.Cursor)
 	var bad *page.Error
 	if errors.As(err, &bad) {
-		return nil, "", &Invalid{bad.Field, bad.Message}
+		return Page{}, &Invalid{bad.Field, bad.Message}
 	}
 	if err != nil {
-		return nil, "", err
+		return Page{}, err
 	}
 	if err := a.exists(ctx, project); err != nil {
-		return nil, "", err
+		return Page{}, err
 	}
 	var rows []fileRow
 	err = a.s.db.SelectContext(ctx, &rows, `SELECT `+fileColumns+` FROM knowledge_file
 		WHERE project = $1 AND account = $2 AND number > $3 ORDER BY number LIMIT $4`, project, a.id, last, limit+1)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing files: %w", err)
+		return Page{}, fmt.Errorf("listing files: %w", err)
 	}
 	out, next := page.Cut(rows, limit, func(r fileRow) int64 { return r.Number }, fileRow.view)
-	return out, next, nil
+	return Page{out, next}, nil
 }
 
 // Delete removes a file.

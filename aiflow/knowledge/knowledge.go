@@ -74,12 +74,12 @@ type Service struct {
 var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package. Those of package
-// aiflow must be there.
+// aiflow must be there. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "knowledge", migrations)
 }
 
-// New returns a Service over db, whose tables [Migrate] has made.
+// New returns a Service over db, and creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s := &Service{}
 	if opts != nil {
@@ -90,6 +90,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("knowledge: %w", err)
 	}
 	var err error
 	if s.db, err = database.Of(ctx, db); err != nil {

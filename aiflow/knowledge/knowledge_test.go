@@ -66,14 +66,14 @@ func TestFiles(t *testing.T) {
 		require.Equal(t, "text/plain", a.Type)
 		require.EqualValues(t, 3, a.Bytes)
 		require.EqualValues(t, 1, a.Passages)
-		first, next, err := f.Files(t.Context(), f.project, knowledge.List{Limit: 1})
+		first, err := f.Files(t.Context(), f.project, knowledge.List{Limit: 1})
 		require.NoError(t, err)
-		require.Equal(t, []knowledge.File{a}, first)
-		second, next, err := f.Files(t.Context(), f.project, knowledge.List{Limit: 1, Cursor: next})
+		require.Equal(t, []knowledge.File{a}, first.Items)
+		second, err := f.Files(t.Context(), f.project, knowledge.List{Limit: 1, Cursor: first.Next})
 		require.NoError(t, err)
-		require.Equal(t, []knowledge.File{b}, second)
-		require.Empty(t, next)
-		_, _, err = f.Files(t.Context(), f.project, knowledge.List{Limit: 300})
+		require.Equal(t, []knowledge.File{b}, second.Items)
+		require.Empty(t, second.Next)
+		_, err = f.Files(t.Context(), f.project, knowledge.List{Limit: 300})
 		var bad *knowledge.Invalid
 		require.ErrorAs(t, err, &bad)
 
@@ -95,7 +95,7 @@ func TestOthersSeeNothing(t *testing.T) {
 				return err
 			},
 			"list": func(p string) error {
-				_, _, err := other.Files(t.Context(), p, knowledge.List{})
+				_, err := other.Files(t.Context(), p, knowledge.List{})
 				return err
 			},
 			"delete": func(p string) error { return other.Delete(t.Context(), p, file.ID) },

@@ -63,12 +63,12 @@ type Service struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "extractor", migrations)
 }
 
-// New returns a Service over db, whose tables [Migrate] has made.
+// New returns a Service over db, and creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s := &Service{}
 	if opts != nil {
@@ -85,6 +85,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.opts.BeforeTrained == nil {
 		s.opts.BeforeTrained = func() {}
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("catalogue: %w", err)
 	}
 	var err error
 	if s.db, err = database.Of(ctx, db); err != nil {

@@ -5,14 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/label"
 )
 
 // Extractor finds values in messages.
@@ -134,7 +133,7 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, e
 		if err := a.changedTx(ctx, tx); err != nil {
 			return err
 		}
-		if r, err = a.row(ctx, tx, id, a.s.lock()); err != nil {
+		if r, err = a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		r.apply(c)
@@ -205,13 +204,8 @@ func (r *row) check() error {
 }
 
 func checkName(name string) error {
-	switch {
-	case strings.TrimSpace(name) == "":
-		return &Invalid{"name", "must not be empty"}
-	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
-		return &Invalid{"name", "must be UTF-8 without zero bytes"}
-	case utf8.RuneCountInString(name) > maxName:
-		return &Invalid{"name", fmt.Sprintf("must have at most %d characters", maxName)}
+	if wrong := label.Check(name, 1, maxName); wrong != "" {
+		return &Invalid{"name", wrong}
 	}
 	return nil
 }
@@ -222,7 +216,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 		if err := a.changedTx(ctx, tx); err != nil {
 			return err
 		}
-		if _, err := a.row(ctx, tx, id, a.s.lock()); err != nil {
+		if _, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM extractor_item WHERE id = $1`, id)

@@ -71,44 +71,35 @@ func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock strin
 	return r, nil
 }
 
-// lock ends a statement that reads what the transaction will change.
-func (s *Service) lock() string {
-	if s.db.Dialect == database.Postgres {
-		return " FOR UPDATE"
-	}
-	return ""
-}
-
 // List bounds a page of a list.
 type List struct {
 	Limit  int    // 1..200; 0: 50
-	Cursor string // of the page before; "": the first page
+	Cursor string // Page.Next of the page before; "": the first page
 	Scope  Scope  // of this line, bot or flow alone; the zero value: of all
 }
 
-// Extractors lists extractors, the oldest first, and the cursor of the next
-// page, "" on the last. A page holds fewer where configs are large.
-func (a *Account) Extractors(ctx context.Context, l List) ([]Extractor, string, error) {
+// Page is a page of a list.
+type Page struct {
+	Items []Extractor // never nil
+	Next  string      // the cursor of the next page; "": it is the last
+}
+
+// Extractors lists extractors, the oldest first. A page holds fewer where
+// configs are large.
+func (a *Account) Extractors(ctx context.Context, l List) (Page, error) {
 	last, size, err := page.Parse(l.Limit, l.Cursor)
 	var bad *page.Error
 	if errors.As(err, &bad) {
-		return nil, "", &Invalid{bad.Field, bad.Message}
+		return Page{}, &Invalid{bad.Field, bad.Message}
 	}
 	const which = ` FROM extractor_item WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND CAST($3 AS TEXT) IN ('', bot)
 		AND CAST($4 AS TEXT) IN ('', flow) AND number > $5 ORDER BY number LIMIT $6`
-	var sizes []int64
-	err = a.s.db.SelectContext(ctx, &sizes, `SELECT OCTET_LENGTH(config)`+which, a.id, l.Scope.Reference, l.Scope.Bot, l.Scope.Flow, last, size)
+	rows, size, err := page.Read[row](ctx, a.s.db, columns, `OCTET_LENGTH(config)`, which, size, a.id, l.Scope.Reference, l.Scope.Bot, l.Scope.Flow, last)
 	if err != nil {
-		return nil, "", fmt.Errorf("measuring extractors: %w", err)
-	}
-	size = page.Fit(sizes)
-	var rows []row
-	err = a.s.db.SelectContext(ctx, &rows, `SELECT `+columns+which, a.id, l.Scope.Reference, l.Scope.Bot, l.Scope.Flow, last, size+1)
-	if err != nil {
-		return nil, "", fmt.Errorf("listing extractors: %w", err)
+		return Page{}, fmt.Errorf("listing extractors: %w", err)
 	}
 	items, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, func(r row) Extractor { return r.view() })
-	return items, next, nil
+	return Page{items, next}, nil
 }
 
 // Reads says what may read the messages of a line.

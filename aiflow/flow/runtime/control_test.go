@@ -49,7 +49,7 @@ func TestStart(t *testing.T) {
 		broken, problems := flow.Decode([]byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"test","name":"Test","start":"nowhere","nodes":{"note":{"type":"note"}}}`))
 		require.NotNil(t, broken, "%v", problems)
 		_, err := f.acc.Start(t.Context(), runtime.Start{Engine: flow.EngineFlow, Source: runtime.Source{Document: broken}})
-		var no *runtime.NotPublishable
+		var no *runtime.Refused
 		require.ErrorAs(t, err, &no)
 		require.True(t, flow.Failed(no.Problems))
 		_, err = f.acc.Start(t.Context(), runtime.Start{Engine: flow.EngineFlow, Source: asking, Vars: map[string]any{"none": 1}, Args: map[string]any{"x": make(chan int)}})

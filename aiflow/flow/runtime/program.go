@@ -33,11 +33,13 @@ type stored struct {
 	Functions []json.RawMessage `json:"functions"`
 }
 
-// NotPublishable reports a source that does not compile.
-type NotPublishable struct{ Problems []flow.Problem }
+// Refused reports a source that does not compile.
+type Refused struct {
+	Problems []flow.Problem // errors and warnings
+}
 
 // Error names the first problem.
-func (e *NotPublishable) Error() string {
+func (e *Refused) Error() string {
 	for _, p := range e.Problems {
 		if p.Severity == flow.SeverityError {
 			return "runtime: the flow has an error: " + p.Code + " at " + p.Path + ": " + p.Message
@@ -79,7 +81,7 @@ func decodeSource(body string) (Source, error) {
 	for i, raw := range append([]json.RawMessage{in.Document}, in.Functions...) {
 		d, problems := flow.Decode(raw)
 		if d == nil {
-			return Source{}, &NotPublishable{problems}
+			return Source{}, &Refused{problems}
 		}
 		if i == 0 {
 			src.Document = d
@@ -105,7 +107,7 @@ func (r *Runtime) compile(src Source) (*loaded, error) {
 	}
 	var problems []flow.Problem
 	if l.program, problems = r.opts.Types.Compile(src.Document, env); l.program == nil {
-		return nil, &NotPublishable{problems}
+		return nil, &Refused{problems}
 	}
 	r.loaded.put(l)
 	return l, nil

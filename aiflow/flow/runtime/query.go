@@ -21,14 +21,14 @@ type Filter struct {
 	Status        Status
 	Reference     int64
 	ChatID        string
-	Limit         int    // 0: 50; at most 200
-	Cursor        string // [Page.Next] of the page before; "": the newest first
+	Limit         int    // 1..200; 0: 50
+	Cursor        string // Page.Next of the page before; "": the first page
 }
 
-// Page is a part of a list.
+// Page is a page of a list.
 type Page struct {
-	Items []Run
-	Next  string // "": there are no more
+	Items []Run  // never nil
+	Next  string // the cursor of the next page; "": it is the last
 }
 
 // Invalid reports bounds of a list that are wrong.

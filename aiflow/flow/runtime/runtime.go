@@ -130,7 +130,7 @@ const (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := lane.Migrate(ctx, db); err != nil {
 		return err
@@ -138,7 +138,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "flow", migrations)
 }
 
-// New returns a Runtime over db, whose tables [Migrate] has made.
+// New returns a Runtime over db, and creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, host Host, opts *Options) (*Runtime, error) {
 	if host == nil {
 		return nil, errors.New("runtime: a Host is required")
@@ -149,6 +149,9 @@ func New(ctx context.Context, db *sqlx.DB, host Host, opts *Options) (*Runtime, 
 	}
 	if err := r.defaults(); err != nil {
 		return nil, err
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("runtime: %w", err)
 	}
 	var err error
 	if r.db, err = database.Of(ctx, db); err != nil {

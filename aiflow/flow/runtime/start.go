@@ -44,7 +44,7 @@ type Account struct {
 // For returns the runtime for one account.
 func (r *Runtime) For(account string) *Account { return &Account{r: r, id: account} }
 
-// Start begins a run. A source that does not compile is a [*NotPublishable],
+// Start begins a run. A source that does not compile is a [*Refused],
 // what the document does not take a [*BadInput].
 func (a *Account) Start(ctx context.Context, s Start) (Run, error) {
 	l, err := a.ready(&s)

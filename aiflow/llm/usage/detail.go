@@ -13,10 +13,16 @@ import (
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
-// Page is one page of calls, the newest first.
+// List bounds a page of a list.
+type List struct {
+	Limit  int    // 1..200; 0: 50
+	Cursor string // Page.Next of the page before; "": the first page
+}
+
+// Page is a page of a list.
 type Page struct {
 	Items []Record // never nil
-	Next  string   // "": it is the last page
+	Next  string   // the cursor of the next page; "": it is the last
 }
 
 // Record is a call as it stands in the ledger.
@@ -73,10 +79,10 @@ type callRow struct {
 const callColumns = `seq, id, at_us, reference, chat_id, feature, project, flow, run, caller, provider, model, cost_status, error, measured,
 	input, cached, cache_write, cache_write_1h, output, reasoning, cost, price_source, price_version, held_tokens, held_cost, duration_us`
 
-// Detail lists calls. The error is an [*Invalid] where the filter, the limit, 1
-// to 200, 0 for 50, or the cursor, Page.Next of the page before, is not valid.
-func (a *Account) Detail(ctx context.Context, f Filter, limit int, cursor string) (Page, error) {
-	last, size, err := page.Parse(limit, cursor)
+// Detail lists calls, the newest first. The error is an [*Invalid] where the
+// filter or a bound of the page is not valid.
+func (a *Account) Detail(ctx context.Context, f Filter, list List) (Page, error) {
+	last, size, err := page.Parse(list.Limit, list.Cursor)
 	var wrong *page.Error
 	if errors.As(err, &wrong) {
 		return Page{}, &Invalid{wrong.Field, wrong.Message}
@@ -85,7 +91,7 @@ func (a *Account) Detail(ctx context.Context, f Filter, limit int, cursor string
 		return Page{}, err
 	}
 	where, args := f.where(a.id)
-	if cursor != "" {
+	if list.Cursor != "" {
 		args = append(args, last)
 		where += fmt.Sprintf(` AND (at_us, seq) < ((SELECT at_us FROM usage_call WHERE seq = $%[1]d AND account = $1), $%[1]d)`, len(args))
 	}

@@ -155,7 +155,7 @@ func TestDetail(t *testing.T) {
 		f.clock.add(time.Minute)
 		var seen []int64
 		for cursor := ""; ; {
-			p, err := f.own.Detail(t.Context(), usage.Filter{}, 2, cursor)
+			p, err := f.own.Detail(t.Context(), usage.Filter{}, usage.List{Limit: 2, Cursor: cursor})
 			require.NoError(t, err)
 			for _, r := range p.Items {
 				seen = append(seen, r.Input)
@@ -169,7 +169,7 @@ func TestDetail(t *testing.T) {
 		sums, err := f.own.OfRuns(t.Context(), []string{"r1", "r2", ""})
 		require.NoError(t, err)
 		require.Equal(t, map[string]usage.Sum{"r1": {Calls: 7, Input: 21, Cost: 21 * 1250}}, sums)
-		other, err := f.For("another").Detail(t.Context(), usage.Filter{}, 0, "")
+		other, err := f.For("another").Detail(t.Context(), usage.Filter{}, usage.List{})
 		require.NoError(t, err)
 		require.Empty(t, other.Items)
 		sums, err = f.For("another").OfRuns(t.Context(), []string{"r1"})
@@ -198,9 +198,9 @@ func TestInvalidReports(t *testing.T) {
 			_, err := f.own.Rollup(t.Context(), usage.Report{GroupBy: by})
 			require.Error(t, err, by)
 		}
-		_, err := f.own.Detail(t.Context(), usage.Filter{}, 201, "")
+		_, err := f.own.Detail(t.Context(), usage.Filter{}, usage.List{Limit: 201})
 		require.ErrorContains(t, err, "limit")
-		_, err = f.own.Detail(t.Context(), usage.Filter{}, 0, "-")
+		_, err = f.own.Detail(t.Context(), usage.Filter{}, usage.List{Cursor: "-"})
 		require.ErrorContains(t, err, "cursor")
 	})
 }

@@ -104,7 +104,7 @@ func (f fixture) records(t testing.TB, filter usage.Filter) []usage.Record {
 	}
 	var all []usage.Record
 	for cursor := ""; ; {
-		p, err := f.own.Detail(t.Context(), filter, 200, cursor)
+		p, err := f.own.Detail(t.Context(), filter, usage.List{Limit: 200, Cursor: cursor})
 		require.NoError(t, err)
 		all = append(all, p.Items...)
 		if cursor = p.Next; cursor == "" {
