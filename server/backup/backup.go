@@ -35,7 +35,7 @@ import (
 // up to this one.
 const Format = 1
 
-// Errors of a restore, before anything was changed.
+// Errors of a restore; no row was written.
 var (
 	// ErrDamaged reports a file that is no archive, or not as it was written.
 	ErrDamaged = errors.New("backup: the file is damaged, or no backup")
@@ -43,6 +43,8 @@ var (
 	ErrNewer = errors.New("backup: it was written by a newer program")
 	// ErrNotEmpty reports a database that holds something.
 	ErrNotEmpty = errors.New("backup: the database is not empty")
+	// ErrUnfit reports a text that SQLite held and PostgreSQL cannot hold.
+	ErrUnfit = errors.New("backup: PostgreSQL cannot hold it")
 )
 
 // Manifest says what is in an archive.

@@ -8,8 +8,11 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// values is how many values a statement inserts at most.
-const values = 1000
+// A statement inserts at most so many values, and about so many bytes.
+const (
+	values = 1000
+	heavy  = 4 << 20
+)
 
 // inserter inserts rows, many with each statement.
 type inserter struct {
@@ -18,15 +21,20 @@ type inserter struct {
 	columns int
 	full    *sqlx.Stmt // inserts as many rows as a statement may; nil: not prepared yet
 	pending []any
+	bytes   int // of what is pending, as it was written
 }
 
 // rows is how many rows a statement inserts at most.
 func (in *inserter) rows() int { return max(values/in.columns, 1) }
 
-func (in *inserter) add(ctx context.Context, row []any) (err error) {
+func (in *inserter) add(ctx context.Context, row []any, bytes int) (err error) {
 	in.pending = append(in.pending, row...)
+	in.bytes += bytes
 	if len(in.pending) < in.rows()*in.columns {
-		return nil
+		if in.bytes < heavy {
+			return nil
+		}
+		return in.flush(ctx)
 	}
 	if in.full == nil {
 		if in.full, err = in.tx.PreparexContext(ctx, in.statement(in.rows())); err != nil {
@@ -34,19 +42,25 @@ func (in *inserter) add(ctx context.Context, row []any) (err error) {
 		}
 	}
 	_, err = in.full.ExecContext(ctx, in.pending...)
-	in.pending = in.pending[:0]
+	in.clear()
 	return err
 }
 
-// flush inserts what is left.
+// flush inserts what is pending.
 func (in *inserter) flush(ctx context.Context) error {
 	n := len(in.pending) / in.columns
 	if n == 0 {
 		return nil
 	}
 	_, err := in.tx.ExecContext(ctx, in.statement(n), in.pending...)
-	in.pending = in.pending[:0]
+	in.clear()
 	return err
+}
+
+// clear forgets what was inserted, and keeps none of its bytes.
+func (in *inserter) clear() {
+	clear(in.pending)
+	in.pending, in.bytes = in.pending[:0], 0
 }
 
 func (in *inserter) close() {

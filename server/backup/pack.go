@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"hash"
 	"io"
 )
@@ -70,6 +71,9 @@ func (e *part) line(v any) error {
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return err
+	}
+	if b.Len() > longest {
+		return fmt.Errorf("a row has %d MiB, more than a backup can hold", b.Len()>>20)
 	}
 	_, err := e.Write(b.Bytes())
 	return err

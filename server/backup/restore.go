@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -23,6 +22,10 @@ type RestoreOptions struct {
 	Migrate func(ctx context.Context, db *sqlx.DB) error
 	// Media is where the files of messages are put. nil: nowhere.
 	Media media.Store
+	// Secret is given the archive's secret, if it has one, before the rows are
+	// committed: they come when it has returned nil, and not at all when it
+	// fails. nil: nobody is.
+	Secret func(secret string) error
 	// Progress is called now and then, from one goroutine.
 	Progress func(Step)
 }
@@ -32,9 +35,10 @@ type RestoreOptions struct {
 // brings them on when it starts.
 //
 // It returns [ErrDamaged], [ErrNewer] or [ErrNotEmpty] before there is more
-// than tables without rows. The rows come in one transaction, and are compared with what was
-// written before it is committed: they are there whole or not at all, and a
-// restore that failed may be tried again.
+// than tables without rows, and [ErrUnfit] when PostgreSQL cannot hold what
+// SQLite could. The rows come in one transaction, and are compared with what
+// was written before it is committed: they are there whole or not at all, and
+// a restore that failed may be tried again.
 func (a *Archive) Restore(ctx context.Context, db *sqlx.DB, opts *RestoreOptions) error {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -219,8 +223,23 @@ func (r *restoring) rows(ctx context.Context) error {
 			done += t.Rows
 			r.opts.Progress(Step{"rows", name, done, total})
 		}
+		if err := r.secret(); err != nil {
+			return err
+		}
 		return tx.Commit()
 	})
+}
+
+// secret hands over the archive's secret: without it the rows are of no use.
+func (r *restoring) secret() error {
+	if r.opts.Secret == nil {
+		return nil
+	}
+	secret, err := r.a.Secret()
+	if err != nil || secret == "" {
+		return err
+	}
+	return r.opts.Secret(secret)
 }
 
 // fill puts the rows of a table back.
@@ -230,18 +249,21 @@ func (r *restoring) fill(ctx context.Context, tx *sqlx.Tx, t Table, progress fun
 		return err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	rows := &reader{bufio.NewReader(file), t.Columns}
+	rows := newReader(file, t.Columns)
 	in := &inserter{tx: tx, into: r.insertion(t), columns: len(t.Columns)}
 	defer in.close()
 	for n := int64(1); ; n++ {
-		row, err := rows.next()
+		row, bytes, err := rows.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err == nil {
-			err = in.add(ctx, row)
+		if err == nil && r.d.Dialect == database.Postgres {
+			err = unfit(row, t.Columns)
 		}
 		if err != nil {
+			return fmt.Errorf("row %d: %w", n, err)
+		}
+		if err := in.add(ctx, row, bytes); err != nil {
 			return err
 		}
 		if n%every == 0 {

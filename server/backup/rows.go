@@ -151,33 +151,65 @@ func into[T any](raw json.RawMessage) (v T, err error) {
 	return v, err
 }
 
+// longest is how many bytes a row may have as it is written: many times what
+// the largest of ours has, and no reason to run out of memory.
+const longest = 128 << 20
+
 // reader reads the rows that [table.dump] wrote.
 type reader struct {
-	lines   *bufio.Reader
+	lines   *bufio.Scanner
 	columns []Column
 }
 
-// next returns the values of the next row, or [io.EOF].
-func (r *reader) next() ([]any, error) {
-	line, err := r.lines.ReadBytes('\n')
-	if err != nil {
-		if errors.Is(err, io.EOF) && len(line) > 0 {
-			err = io.ErrUnexpectedEOF
+func newReader(r io.Reader, columns []Column) *reader {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 64<<10), longest)
+	return &reader{lines, columns}
+}
+
+// next returns the values of the next row and how many bytes they were written
+// in, or [io.EOF].
+func (r *reader) next() ([]any, int, error) {
+	if !r.lines.Scan() {
+		err := r.lines.Err()
+		switch {
+		case errors.Is(err, bufio.ErrTooLong):
+			return nil, 0, fmt.Errorf("%w: a row has more than %d MiB", ErrDamaged, longest>>20)
+		case err != nil:
+			return nil, 0, fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
-		return nil, err
+		return nil, 0, io.EOF
 	}
+	line := r.lines.Bytes()
 	var raw []json.RawMessage
 	if err := json.Unmarshal(line, &raw); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, 0, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if len(raw) != len(r.columns) {
-		return nil, fmt.Errorf("%w: a row has %d values for %d columns", ErrDamaged, len(raw), len(r.columns))
+		return nil, 0, fmt.Errorf("%w: a row has %d values for %d columns", ErrDamaged, len(raw), len(r.columns))
 	}
 	row := make([]any, len(raw))
 	for i, c := range r.columns {
+		var err error
 		if row[i], err = parse(c.Kind, raw[i]); err != nil {
-			return nil, fmt.Errorf("%w: column %s: %w", ErrDamaged, c.Name, err)
+			return nil, 0, fmt.Errorf("%w: column %s: %w", ErrDamaged, c.Name, err)
 		}
 	}
-	return row, nil
+	return row, len(line), nil
+}
+
+// unfit says what PostgreSQL cannot hold of a row that SQLite can; nil: it can
+// hold it all.
+func unfit(row []any, columns []Column) error {
+	for i, c := range columns {
+		text, is := row[i].(string)
+		switch {
+		case !is:
+		case strings.ContainsRune(text, 0):
+			return fmt.Errorf("%w: column %s has a text with the character NUL", ErrUnfit, c.Name)
+		case !utf8.ValidString(text):
+			return fmt.Errorf("%w: column %s has a text that is not UTF-8", ErrUnfit, c.Name)
+		}
+	}
+	return nil
 }

@@ -111,7 +111,10 @@ func writeNew(name string, fill func(*os.File) error) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), name)
+	if err := os.Rename(file.Name(), name); err != nil {
+		return err
+	}
+	return keepNames(filepath.Dir(name))
 }
 
 // secretOf is the secret of a server with these settings: that is, or those.
@@ -165,15 +168,10 @@ func (r restoreCommand) run(ctx context.Context, f flags, to streams) error {
 	}
 	bar := newProgress(to.err)
 	defer bar.end()
-	if err := a.Restore(ctx, db, &backup.RestoreOptions{Migrate: server.Migrate, Media: store, Progress: bar.step}); err != nil {
+	if err := a.Restore(ctx, db, &backup.RestoreOptions{Migrate: server.Migrate, Media: store, Secret: put, Progress: bar.step}); err != nil {
 		return r.refused(err)
 	}
 	bar.end()
-	if put != "" {
-		if err := writeWhole(filepath.Join(set.Data, "secret"), put+"\n"); err != nil {
-			return &settingError{"--data", "everything is restored, but the secret cannot be written: " + cause(err)}
-		}
-	}
 	_, _ = fmt.Fprintf(to.out, "Restored %d rows of %d tables and %d files, as they were at %s\n",
 		rowsIn(a.Manifest), len(a.Manifest.Tables), a.Manifest.Files.Count, a.Manifest.CreatedAt.Format("2006-01-02 15:04:05 MST"))
 	matches, err := secretMatches(ctx, db, set)
@@ -184,21 +182,30 @@ func (r restoreCommand) run(ctx context.Context, f flags, to streams) error {
 	return err
 }
 
-// secret is what is to be written to the data folder; "": nothing.
-func (r restoreCommand) secret(a *backup.Archive, set settings) (string, error) {
+// secret writes the secret of a backup into the data folder. nil: there is
+// nothing to be written.
+func (r restoreCommand) secret(a *backup.Archive, set settings) (func(string) error, error) {
 	put, err := a.Secret()
 	if err != nil || put == "" || len(set.Secrets) > 0 {
-		return "", err
+		return nil, err
 	}
 	have, err := secretOf(set)
 	if err == nil && have != put {
-		return "", &settingError{"--data", "the folder has another secret than the backup: name an empty folder"}
+		return nil, &settingError{"--data", "the folder has another secret than the backup: name an empty folder"}
 	}
-	return put, nil
+	return func(secret string) error {
+		if err := writeWhole(filepath.Join(set.Data, "secret"), secret+"\n"); err != nil {
+			return &settingError{"--data", "nothing is restored, because the secret cannot be written: " + cause(err)}
+		}
+		return nil
+	}, nil
 }
 
 // refused says what the operator can put right.
 func (r restoreCommand) refused(err error) error {
+	if wrong, ok := errors.AsType[*settingError](err); ok {
+		return wrong
+	}
 	why := strings.TrimPrefix(err.Error(), "restoring a backup: ")
 	why = strings.TrimPrefix(why, "backup: ")
 	switch {
@@ -206,6 +213,8 @@ func (r restoreCommand) refused(err error) error {
 		return &settingError{"FILE", why + ": restore another backup"}
 	case errors.Is(err, backup.ErrNewer):
 		return &settingError{"FILE", why + ": restore it with that version, or a later one"}
+	case errors.Is(err, backup.ErrUnfit):
+		return &settingError{"--database-url", why + ": restore it into SQLite, mend that row there, and take a new backup"}
 	case errors.Is(err, backup.ErrNotEmpty):
 		return &settingError{"--database-url", why + ": name an empty one, or another --data"}
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/trunklinehq/trunkline/server"
@@ -128,7 +129,22 @@ func writeWhole(name, text string) error {
 	if err = errors.Join(err, tmp.Close()); err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), name)
+	if err := os.Rename(tmp.Name(), name); err != nil {
+		return err
+	}
+	return keepNames(filepath.Dir(name))
+}
+
+// keepNames brings the names in a folder to the disk.
+func keepNames(folder string) error {
+	if runtime.GOOS == "windows" {
+		return nil // it has no such call, and keeps names in a journal
+	}
+	dir, err := os.Open(folder) //nolint:gosec // the operator names it
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // cause is what the operating system says, without the path.
