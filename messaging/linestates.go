@@ -6,23 +6,53 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // LineState is how a line stands, as its network last said.
 type LineState struct {
-	ID      provider.ReferenceID `db:"id"`
-	Kind    provider.Kind        `db:"kind"`
-	State   string               `db:"state"`
-	Code    string               `db:"error_code"` // of its last error; "": there is none
-	Message string               `db:"error_message"`
+	ID      provider.ReferenceID
+	Kind    provider.Kind
+	State   State
+	Code    string // of its last error; "": there is none
+	Message string
+	// Settings are what the line is configured with, secrets in clear; nil: its
+	// kind is none of the providers'.
+	Settings provider.Settings
 }
 
-// LineStates are the lines of all accounts, the oldest first.
-func LineStates(ctx context.Context, db *sqlx.DB) ([]LineState, error) {
-	var out []LineState
-	if err := db.SelectContext(ctx, &out, `SELECT id, kind, state, error_code, error_message FROM messaging_reference ORDER BY id`); err != nil {
+// LineStates are the lines of all accounts, the oldest first, for whoever looks
+// after a server; it changes nothing. Of opts it uses Providers and Secrets:
+// settings of theirs that no secret opens are an error. nil: no settings.
+func LineStates(ctx context.Context, db *sqlx.DB, opts *Options) ([]LineState, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	var keys *keyring.Ring
+	if opts.Secrets != nil {
+		var err error
+		if keys, err = keyring.New("messaging", opts.Secrets); err != nil {
+			return nil, fmt.Errorf("Options.Secrets: %w", err)
+		}
+	}
+	var rows []referenceRow
+	if err := db.SelectContext(ctx, &rows, `SELECT `+referenceColumns+` FROM messaging_reference ORDER BY id`); err != nil {
 		return nil, fmt.Errorf("listing the lines: %w", err)
+	}
+	out := make([]LineState, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		out[i] = LineState{ID: r.ID, Kind: r.Kind, State: r.State, Code: r.ErrorCode, Message: r.ErrorMessage}
+		for _, p := range opts.Providers {
+			if p.Kind() != r.Kind {
+				continue
+			}
+			var err error
+			if out[i].Settings, err = openSettings(keys, p, r); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -131,6 +132,10 @@ func sealedAs(id provider.ReferenceID, name string) string {
 
 // openSettings reads a line's settings with the secrets in clear.
 func (s *Service) openSettings(p provider.Provider, r *referenceRow) (provider.Settings, error) {
+	return openSettings(s.keys, p, r)
+}
+
+func openSettings(keys *keyring.Ring, p provider.Provider, r *referenceRow) (provider.Settings, error) {
 	stored := map[string]string{}
 	if err := json.Unmarshal([]byte(r.Settings), &stored); err != nil {
 		return nil, fmt.Errorf("reading the settings of reference %d: %w", r.ID, err)
@@ -142,10 +147,10 @@ func (s *Service) openSettings(p provider.Provider, r *referenceRow) (provider.S
 			continue
 		}
 		if d.Secret {
-			if s.keys == nil {
+			if keys == nil {
 				return nil, fmt.Errorf("reference %d: its credentials are sealed, and Options.Secrets is empty", r.ID)
 			}
-			clear, err := s.keys.Open(sealedAs(r.ID, d.Name), v)
+			clear, err := keys.Open(sealedAs(r.ID, d.Name), v)
 			if err != nil {
 				return nil, fmt.Errorf("opening setting %s of reference %d: %w", d.Name, r.ID, err)
 			}

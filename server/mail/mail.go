@@ -179,3 +179,19 @@ func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	}
 	return fmt.Errorf("sending a mail: %w", err)
 }
+
+// Reach greets the server and logs in, and sends nothing: its error is why a
+// mail would not leave.
+func (s *Sender) Reach(ctx context.Context) error {
+	c, err := gomail.NewClient(s.host, s.with...)
+	if err == nil {
+		err = c.DialWithContext(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("reaching the mail server: %w", err)
+	}
+	if err := c.Close(); err != nil {
+		return fmt.Errorf("leaving the mail server: %w", err)
+	}
+	return nil
+}

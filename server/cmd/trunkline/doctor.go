@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -32,7 +33,9 @@ type finding struct {
 // doctor collects findings.
 type doctor struct {
 	set      settings
+	now      func() time.Time
 	db       *sqlx.DB // nil: it cannot be reached
+	secrets  []string // under which the database was written; nil: not known
 	findings []finding
 }
 
@@ -49,7 +52,7 @@ func (d *doctor) bad(check, text, cure string) {
 }
 
 func (c doctorCommand) run(ctx context.Context, f flags, to streams) error {
-	d := &doctor{}
+	d := &doctor{now: time.Now}
 	var err error
 	if d.set, err = f.settings(); err != nil {
 		d.bad("settings", oneLine(err.Error()), "put it right; trunkline --help lists all settings")
@@ -72,16 +75,21 @@ func (c doctorCommand) run(ctx context.Context, f flags, to streams) error {
 func (d *doctor) examine(ctx context.Context) {
 	d.program()
 	d.folder()
+	d.media(ctx)
 	d.database(ctx)
 	if d.db != nil {
 		defer closeSoon(d.db)
 		if d.tables(ctx) {
+			d.written(ctx)
 			d.secret(ctx)
 			d.lines(ctx)
 			d.webhooks(ctx)
 		}
 	}
+	d.models(ctx)
+	d.mail(ctx)
 	d.certificate()
+	d.metrics(ctx)
 	d.address(ctx)
 }
 

@@ -73,10 +73,14 @@ func TestDoctor(t *testing.T) {
 		require.NotContains(t, got["webhooks"][0].Text, "secret-path")
 		require.Equal(t, "1 of 2 can be reached", got["webhooks"][1].Text)
 		require.Contains(t, got["address"][0].Text, "reaches nobody but this machine")
-		require.Equal(t, strings.HasPrefix(url, "postgres"), len(got["clock"]) == 1)
+		require.Contains(t, got["clock"], finding{Check: "clock", State: stateOK, Text: "it is not behind the last write"})
+		require.Equal(t, strings.HasPrefix(url, "postgres"), len(got["clock"]) == 2)
 		require.Contains(t, examined(t, env, 1, "--addr", addr, "--base-url", there.URL+"0")["address"][0].Text, "reaches nobody but")
 		p.terminate(t)
 		require.Equal(t, "the database was written under another one", examined(t, env, 1, "--secret", longSecret)["secret"][0].Text)
+		if strings.HasPrefix(url, "postgres") {
+			require.Contains(t, examined(t, env, 1, "--data", t.TempDir())["secret"][0].Text, "there is none, but a database")
+		}
 		beside(t, db, env, addr)
 	})
 }

@@ -12,10 +12,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/trunklinehq/trunkline/internal/guard"
-	"github.com/trunklinehq/trunkline/messaging"
-	"github.com/trunklinehq/trunkline/webhook"
 )
 
 const (
@@ -33,7 +29,7 @@ func (d *doctor) certificate() {
 		d.bad(check, "the certificate cannot be used: "+cause(err), "correct --tls-cert and --tls-key")
 		return
 	}
-	left := time.Until(pair.Leaf.NotAfter)
+	left := pair.Leaf.NotAfter.Sub(d.now())
 	text := "the certificate holds until " + pair.Leaf.NotAfter.Format(time.DateOnly)
 	switch {
 	case left <= 0:
@@ -83,15 +79,11 @@ func (d *doctor) port(ctx context.Context) bool {
 		d.ok(check, "%s is free: no server runs there", d.set.Addr)
 		return false
 	}
-	host, port, _ := net.SplitHostPort(d.set.Addr) // it was checked
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
 	scheme := "http://"
 	if d.set.TLSCert != "" {
 		scheme = "https://"
 	}
-	who, asked := probeOf(ctx, scheme+net.JoinHostPort(host, port))
+	who, asked := probeOf(ctx, scheme+near(d.set.Addr))
 	switch {
 	case asked != nil && d.set.TLSCert != "":
 		d.warn(check, d.set.Addr+" is in use, and nobody knows by whom: "+oneLine(asked.Error()), "a certificate for another name is no error here")
@@ -104,6 +96,52 @@ func (d *doctor) port(ctx context.Context) bool {
 		d.ok(check, "a trunkline of this version runs at %s", d.set.Addr)
 	}
 	return true
+}
+
+// near is how this machine reaches an address that is listened on.
+func near(addr string) string {
+	host, port, _ := net.SplitHostPort(addr) // it was checked
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// metrics looks at the port of the metrics: it is free, or they are there.
+func (d *doctor) metrics(ctx context.Context) {
+	const check = "metrics"
+	if d.set.MetricsAddr == "" {
+		return
+	}
+	ln, err := listenOn(ctx, "--metrics-addr", d.set.MetricsAddr)
+	if err == nil {
+		_ = ln.Close()
+		d.ok(check, "%s is free: no server runs there", d.set.MetricsAddr)
+		return
+	}
+	text, asked := read(ctx, http.DefaultClient, "http://"+near(d.set.MetricsAddr)+"/metrics")
+	if asked != nil || !strings.Contains(text, "trunkline_") {
+		d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--metrics-addr: "))+", and no metrics of trunkline are there", "end what listens there, or name another --metrics-addr")
+		return
+	}
+	d.ok(check, "they are at %s", d.set.MetricsAddr)
+}
+
+// read gets the begin of a page.
+func read(ctx context.Context, client *http.Client, at string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return "", err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return "", unquoted(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
+	return string(text), err
 }
 
 // probeOf asks which version answers at an address.
@@ -136,95 +174,4 @@ func unquoted(err error) error {
 		return u.Err
 	}
 	return err
-}
-
-// lineCures are what to do about the errors of lines.
-var lineCures = map[string]string{
-	"credentials":         "give the line a new access token, and start its session",
-	"logged_out_on_phone": "link the line again: trunkline pair",
-	"passkey_required":    "link the line again, and confirm on the phone",
-	"client_outdated":     "upgrade trunkline: WhatsApp accepts this version no more",
-	"replaced":            "end the other program that uses this linked device",
-	"banned":              "ask WhatsApp for a review in the app: nothing here helps",
-}
-
-// lines says of each line that does not stand why.
-func (d *doctor) lines(ctx context.Context) {
-	const check = "lines"
-	lines, err := messaging.LineStates(ctx, d.db)
-	if err != nil {
-		d.bad(check, oneLine(err.Error()), "look at the database")
-		return
-	}
-	wrong := 0
-	for _, l := range lines {
-		text := fmt.Sprintf("line %d (%s) is %s", l.ID, l.Kind, l.State)
-		if l.Code != "" {
-			text += ", " + l.Code + ": " + oneLine(l.Message)
-		}
-		switch {
-		case l.State == "FAILED" || l.State == "LOGGED_OUT" || l.Code == "credentials":
-			wrong++
-			d.bad(check, text, or(lineCures[l.Code], "start its session, and see what the network says"))
-		case l.Code != "":
-			wrong++
-			d.warn(check, text, or(lineCures[l.Code], "it is tried again by itself"))
-		}
-	}
-	d.ok(check, "%d of %d without an error", len(lines)-wrong, len(lines))
-}
-
-// webhooks asks each target for nothing, to see whether it answers at all.
-func (d *doctor) webhooks(ctx context.Context) {
-	const check = "webhooks"
-	targets, err := webhook.Targets(ctx, d.db)
-	if err != nil {
-		d.bad(check, oneLine(err.Error()), "look at the database")
-		return
-	}
-	wall, err := guard.New(d.set.Server.WebhookAllow)
-	if err != nil {
-		return // it was checked
-	}
-	client, asked, wrong := wall.Client(), map[string]error{}, 0
-	for _, t := range targets {
-		u, err := url.Parse(t.URL)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-			continue // built in
-		}
-		at := u.Scheme + "://" + u.Host // a path may hold what is secret
-		switch {
-		case !t.Enabled:
-			wrong++
-			d.warn(check, "the endpoint at "+at+" is disabled: "+or(oneLine(t.LastError), "by a user"), "put its receiver right and enable it, then replay what it missed")
-			continue
-		case t.Paused:
-			wrong++
-			d.warn(check, "the endpoint at "+at+" is down: "+oneLine(t.LastError), "put its receiver right: it is tried again by itself")
-			continue
-		}
-		if _, done := asked[at]; !done {
-			asked[at] = answers(ctx, client, at)
-		}
-		if err := asked[at]; err != nil {
-			wrong++
-			d.bad(check, "nothing answers at "+at+": "+oneLine(err.Error()), "put its receiver right; a private address needs --webhook-allow")
-		}
-	}
-	d.ok(check, "%d of %d can be reached", len(targets)-wrong, len(targets))
-}
-
-// answers returns nil when anything answers at an address.
-func answers(ctx context.Context, client *http.Client, at string) error {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, at, nil)
-	if err != nil {
-		return err
-	}
-	res, err := client.Do(req)
-	if err != nil {
-		return unquoted(err)
-	}
-	return res.Body.Close()
 }

@@ -29,37 +29,77 @@ func (d *doctor) program() {
 
 // folder looks at the data folder and the disk below it.
 func (d *doctor) folder() {
-	const check = "data"
-	info, err := os.Stat(d.set.Data)
+	if !d.room("data", d.set.Data, "--data") {
+		return
+	}
+	const check = "disk"
+	took, err := durable(d.set.Data)
+	switch {
+	case err != nil:
+		d.bad(check, "nothing can be made durable: "+cause(err), "look at the disk and its file system")
+	case took > slowDisk:
+		d.warn(check, fmt.Sprintf("it takes %s to make a write durable", took.Round(time.Millisecond)), "every message waits for that: use a disk with a battery or flash")
+	default:
+		d.ok(check, "a write is durable after %s", took.Round(10*time.Microsecond))
+	}
+}
+
+// media looks at where the files of messages are kept, unless that is the data
+// folder.
+func (d *doctor) media(ctx context.Context) {
+	const check = "media"
+	switch {
+	case d.set.Media == "":
+	case strings.HasPrefix(d.set.Media, "s3://"):
+		if _, err := openMedia(ctx, d.set); err != nil {
+			d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--media: ")), "correct the address, the keys (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or what they may")
+			return
+		}
+		d.ok(check, "the bucket is there")
+	default:
+		d.room(check, d.set.Media, "--media")
+	}
+}
+
+// room looks at a folder that a flag names, and says whether it is there and
+// can be written.
+func (d *doctor) room(check, folder, flag string) bool {
+	own := "let the user of the server own it, or name another " + flag
+	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.ok(check, "the folder %s is made at the first start", d.set.Data)
-		return
+		d.ok(check, "the folder %s is made at the first start", folder)
+		return false
 	case err != nil:
-		d.bad(check, "the folder cannot be read: "+cause(err), "let the user of the server own it, or name another --data")
-		return
+		d.bad(check, "the folder cannot be read: "+cause(err), own)
+		return false
 	case !info.IsDir():
-		d.bad(check, d.set.Data+" is no folder", "name another --data")
-		return
+		d.bad(check, folder+" is no folder", "name another "+flag)
+		return false
 	}
-	took, err := durable(d.set.Data)
+	file, err := os.CreateTemp(folder, ".doctor-*")
 	if err != nil {
-		d.bad(check, "the folder cannot be written: "+cause(err), "let the user of the server own it, or name another --data")
-		return
+		d.bad(check, "the folder cannot be written: "+cause(err), own)
+		return false
 	}
-	if took > slowDisk {
-		d.warn("disk", fmt.Sprintf("it takes %s to make a write durable", took.Round(time.Millisecond)), "every message waits for that: use a disk with a battery or flash")
-	} else {
-		d.ok("disk", "a write is durable after %s", took.Round(10*time.Microsecond))
-	}
-	free, err := freeBytes(d.set.Data)
-	text := fmt.Sprintf("%d MiB are free in %s", free>>20, d.set.Data)
-	switch {
-	case err != nil:
+	_ = file.Close()
+	_ = os.Remove(file.Name())
+	free, err := freeBytes(folder)
+	if err != nil {
 		d.warn(check, "nobody knows how much room there is: "+cause(err), "look at it yourself")
-	case free < leastFree:
+		return true
+	}
+	d.free(check, folder, free)
+	return true
+}
+
+// free judges how many bytes there are left.
+func (d *doctor) free(check, folder string, bytes uint64) {
+	text := fmt.Sprintf("%d MiB are free in %s", bytes>>20, folder)
+	switch {
+	case bytes < leastFree:
 		d.bad(check, text, "make room, or move the folder")
-	case free < littleFree:
+	case bytes < littleFree:
 		d.warn(check, text, "make room, or keep messages for a while only: --retention-messages")
 	default:
 		d.ok(check, "%s", text)
@@ -108,6 +148,11 @@ func (d *doctor) database(ctx context.Context) {
 		d.ok(check, "SQLite")
 		return
 	}
+	d.postgres(ctx)
+}
+
+func (d *doctor) postgres(ctx context.Context) {
+	const check = "database"
 	var pg struct {
 		Number int    `db:"number"`
 		Name   string `db:"name"`
@@ -115,8 +160,8 @@ func (d *doctor) database(ctx context.Context) {
 		Commit string `db:"commit"`
 		Now    int64  `db:"now"`
 	}
-	begin := time.Now()
-	if err := db.GetContext(ctx, &pg, `SELECT CAST(current_setting('server_version_num') AS INTEGER) AS number, current_setting('server_version') AS name,
+	begin, at := time.Now(), d.now()
+	if err := d.db.GetContext(ctx, &pg, `SELECT CAST(current_setting('server_version_num') AS INTEGER) AS number, current_setting('server_version') AS name,
 		current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
 		CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) AS now`); err != nil {
 		d.bad(check, "it does not answer: "+oneLine(err.Error()), "look at its log")
@@ -131,11 +176,34 @@ func (d *doctor) database(ctx context.Context) {
 	default:
 		d.ok(check, "PostgreSQL %s, which answers within %s", pg.Name, took.Round(10*time.Microsecond))
 	}
-	if off := time.UnixMicro(pg.Now).Sub(begin.Add(took / 2)).Abs(); off > farClock {
-		d.bad("clock", fmt.Sprintf("the clocks of this machine and the database are %s apart", off.Round(time.Millisecond)), "synchronise both with NTP")
-	} else {
-		d.ok("clock", "that of the database is %s away", off.Round(time.Millisecond))
+	d.clock("the database", time.UnixMicro(pg.Now), at.Add(took/2))
+}
+
+// clock compares another clock with ours at the same moment.
+func (d *doctor) clock(whose string, theirs, ours time.Time) {
+	const check = "clock"
+	off := theirs.Sub(ours).Abs().Round(time.Millisecond)
+	if off > farClock {
+		d.bad(check, fmt.Sprintf("the clocks of this machine and of %s are %s apart", whose, off), "synchronise them with NTP")
+		return
 	}
+	d.ok(check, "that of %s is %s away", whose, off)
+}
+
+// written compares the clock with the time of the last write that a server
+// noted: a clock that was set back gives new rows a place among old ones.
+func (d *doctor) written(ctx context.Context) {
+	const check = "clock"
+	var last int64
+	if err := d.db.GetContext(ctx, &last, `SELECT COALESCE(MAX(at_us), 0) FROM server_probe`); err != nil {
+		d.bad(check, oneLine(err.Error()), "look at the database")
+		return
+	}
+	if ahead := time.UnixMicro(last).Sub(d.now()); ahead > farClock {
+		d.bad(check, fmt.Sprintf("the database was written %s after now", ahead.Round(time.Millisecond)), "this clock, or that of the machine that wrote, is wrong: synchronise it with NTP")
+		return
+	}
+	d.ok(check, "it is not behind the last write")
 }
 
 // tables compares their versions with those of this program, and says whether
@@ -169,7 +237,8 @@ func (d *doctor) tables(ctx context.Context) bool {
 // secret compares it with what the database was written under.
 func (d *doctor) secret(ctx context.Context) {
 	const check = "secret"
-	if _, err := secretOf(d.set); err != nil {
+	have, err := secretOf(d.set)
+	if err != nil {
 		d.bad(check, "there is none, but a database that was written under one", "give it as --secret, or as the file secret in the data folder")
 		return
 	}
@@ -180,6 +249,7 @@ func (d *doctor) secret(ctx context.Context) {
 	case !matches:
 		d.bad(check, "the database was written under another one", "give that one, or both with the new one first")
 	default:
+		d.secrets = list(have)
 		d.ok(check, "it opens what the database holds")
 	}
 }

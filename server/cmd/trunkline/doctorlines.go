@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/trunklinehq/trunkline/internal/guard"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/cloud"
+	"github.com/trunklinehq/trunkline/provider/graph"
+	"github.com/trunklinehq/trunkline/provider/messenger"
+	"github.com/trunklinehq/trunkline/provider/web"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// lineCures are what to do about the errors of lines.
+var lineCures = map[string]string{
+	"credentials":         "give the line a new access token, and start its session",
+	"logged_out_on_phone": "link the line again: trunkline pair",
+	"passkey_required":    "link the line again, and confirm on the phone",
+	"client_outdated":     "upgrade trunkline: WhatsApp accepts this version no more",
+	"replaced":            "end the other program that uses this linked device",
+	"banned":              "ask WhatsApp for a review in the app: nothing here helps",
+}
+
+// lines says of each line that does not stand why, and asks the networks.
+func (d *doctor) lines(ctx context.Context) {
+	const check = "lines"
+	var opts messaging.Options
+	if d.secrets != nil {
+		opts.Providers, opts.Secrets = []provider.Provider{cloud.New(nil), messenger.New(nil)}, d.secrets
+	}
+	lines, err := messaging.LineStates(ctx, d.db, &opts)
+	if err != nil {
+		d.bad(check, oneLine(err.Error()), "look at the database")
+		return
+	}
+	wrong := 0
+	for _, l := range lines {
+		text := fmt.Sprintf("line %d (%s) is %s", l.ID, l.Kind, l.State)
+		if l.Code != "" {
+			text += ", " + l.Code + ": " + oneLine(l.Message)
+		}
+		switch {
+		case l.State == messaging.StateFailed || l.State == messaging.StateLoggedOut || l.Code == "credentials":
+			wrong++
+			d.bad(check, text, or(lineCures[l.Code], "start its session, and see what the network says"))
+		case l.Code != "":
+			wrong++
+			d.warn(check, text, or(lineCures[l.Code], "it is tried again by itself"))
+		}
+	}
+	d.ok(check, "%d of %d without an error", len(lines)-wrong, len(lines))
+	lines = slices.DeleteFunc(lines, func(l messaging.LineState) bool { return l.State == messaging.StateStopped })
+	d.whatsapp(ctx, lines)
+	d.graph(ctx, lines)
+}
+
+// whatsapp looks whether lines of WhatsApp Web can connect.
+func (d *doctor) whatsapp(ctx context.Context, lines []messaging.LineState) {
+	if !slices.ContainsFunc(lines, func(l messaging.LineState) bool { return l.Kind == web.Kind }) {
+		return
+	}
+	addr, err := net.ResolveTCPAddr("tcp", d.set.Addr)
+	if err != nil {
+		return // it was checked by the port
+	}
+	opts, err := testNetwork(ctx, addr, slog.New(slog.DiscardHandler))
+	if err != nil {
+		d.bad("settings", oneLine(err.Error()), "unset it: it is for tests")
+		return
+	}
+	client := opts.HTTPClient
+	if client == nil {
+		client = http.DefaultClient
+	}
+	d.network(ctx, client, "https://web.whatsapp.com")
+}
+
+// graph looks whether the Graph API can be reached, and what it says of the
+// tokens of the lines.
+func (d *doctor) graph(ctx context.Context, lines []messaging.LineState) {
+	lines = slices.DeleteFunc(lines, func(l messaging.LineState) bool { return l.Kind != cloud.Kind && l.Kind != messenger.Kind })
+	if len(lines) == 0 {
+		return
+	}
+	if !d.network(ctx, graph.NewHTTPClient(), or(d.set.Server.GraphURL, graph.DefaultURL)) || d.secrets == nil {
+		return
+	}
+	const check = "tokens"
+	api, good := graph.New(&graph.Options{URL: d.set.Server.GraphURL, Timeout: askTimeout}), 0
+	for _, l := range lines {
+		t, err := api.As(l.Settings[graph.AccessToken]).Token(ctx)
+		text := fmt.Sprintf("the access token of line %d ", l.ID)
+		_, refused := errors.AsType[*provider.AuthExpired](graph.CallError(err))
+		switch {
+		case refused, err == nil && !t.Valid:
+			d.bad(check, text+"is not valid", lineCures["credentials"])
+		case err != nil:
+			d.warn(check, text+"could not be tried: "+oneLine(err.Error()), "look up what the network says, and run the doctor again")
+		case !t.Expires.IsZero() && t.Expires.Sub(d.now()) < soonOver:
+			d.warn(check, text+"ends on "+t.Expires.UTC().Format(time.DateOnly), "give the line a new one before; that of a system user need not end")
+		default:
+			good++
+		}
+	}
+	d.ok(check, "%d of %d are valid", good, len(lines))
+}
+
+// network says whether something outside answers, and compares its clock.
+func (d *doctor) network(ctx context.Context, client *http.Client, at string) bool {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	begin := d.now()
+	header, err := head(ctx, client, at)
+	if err != nil {
+		d.bad("network", at+" cannot be reached: "+oneLine(err.Error()), "let the server out: look at the firewall, the name server and HTTPS_PROXY")
+		return false
+	}
+	d.ok("network", "%s answers", at)
+	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+		d.clock(at, date.Add(time.Second/2), begin) // it tells whole seconds
+	}
+	return true
+}
+
+// webhooks asks each target for nothing, to see whether it answers at all.
+func (d *doctor) webhooks(ctx context.Context) {
+	const check = "webhooks"
+	targets, err := webhook.Targets(ctx, d.db)
+	if err != nil {
+		d.bad(check, oneLine(err.Error()), "look at the database")
+		return
+	}
+	wall, err := guard.New(d.set.Server.WebhookAllow)
+	if err != nil {
+		return // it was checked
+	}
+	client, asked, wrong := wall.Client(), map[string]error{}, 0
+	for _, t := range targets {
+		u, err := url.Parse(t.URL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+			continue // built in
+		}
+		at := u.Scheme + "://" + u.Host // a path may hold what is secret
+		switch {
+		case !t.Enabled:
+			wrong++
+			d.warn(check, "the endpoint at "+at+" is disabled: "+or(oneLine(t.LastError), "by a user"), "put its receiver right and enable it, then replay what it missed")
+			continue
+		case t.Paused:
+			wrong++
+			d.warn(check, "the endpoint at "+at+" is down: "+oneLine(t.LastError), "put its receiver right: it is tried again by itself")
+			continue
+		}
+		if _, done := asked[at]; !done {
+			asked[at] = answers(ctx, client, at)
+		}
+		if err := asked[at]; err != nil {
+			wrong++
+			d.bad(check, "nothing answers at "+at+": "+oneLine(err.Error()), "put its receiver right; a private address needs --webhook-allow")
+		}
+	}
+	d.ok(check, "%d of %d can be reached", len(targets)-wrong, len(targets))
+}
+
+// answers returns nil when anything answers at an address.
+func answers(ctx context.Context, client *http.Client, at string) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	_, err := head(ctx, client, at)
+	return err
+}
+
+// head asks an address for nothing.
+func head(ctx context.Context, client *http.Client, at string) (http.Header, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, at, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, unquoted(err)
+	}
+	return res.Header, res.Body.Close()
+}
