@@ -76,13 +76,13 @@ type Registry struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "mcp", migrations)
 }
 
-// New returns a Registry without functions over db, whose tables [Migrate] has
-// made.
+// New returns a Registry without functions over db, and creates or upgrades
+// its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Registry, error) {
 	r := &Registry{}
 	if opts != nil {
@@ -93,6 +93,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Registry, error) {
 	}
 	var err error
 	if r.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("mcp: %w", err)
+	}
+	if err := Migrate(ctx, db); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
 	}
 	r.clock = clockColumns(r.db.Dialect, opts != nil && opts.Now != nil)

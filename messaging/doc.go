@@ -10,7 +10,6 @@
 // # A service
 //
 //	db, err := sqldb.Open(ctx, "sqlite://chats.db")
-//	err = messaging.Migrate(ctx, db)
 //	svc, err := messaging.New(ctx, db, &messaging.Options{
 //		Providers: []provider.Provider{sandbox.New()},
 //	})

@@ -99,8 +99,8 @@ func (s *Service) refetch(ctx context.Context, it lane.Item, err error) lane.Out
 // givenUp says why a file will not be had; nil: another attempt may bring it.
 func (s *Service) givenUp(it lane.Item, err error, link bool) *Failure {
 	var rejected *provider.Rejected
-	var large *media.TooLargeError
-	var mismatch *media.MismatchError
+	var large *media.TooLarge
+	var mismatch *media.Mismatch
 	switch {
 	case errors.As(err, &rejected) && link:
 		return &Failure{mediaUnavailable, "There is no copy of the file: " + rejected.Message}

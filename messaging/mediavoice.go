@@ -86,8 +86,8 @@ func (s *Service) convert(ctx context.Context, from, id string) error {
 	}
 	_, err = s.opts.Media.Save(ctx, &ended{out, cmd}, media.Upload{ID: id, Max: speechMost, Type: speechType})
 	cancel() // it may write on where nobody reads
-	var large *media.TooLargeError
-	var other *media.MismatchError
+	var large *media.TooLarge
+	var other *media.Mismatch
 	var failed *exec.ExitError
 	if errors.As(err, &large) || errors.As(err, &other) || errors.As(err, &failed) || errors.Is(err, media.ErrEmpty) {
 		return &provider.Rejected{Code: "voice", Message: "The audio cannot be made a voice note."}

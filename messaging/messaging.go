@@ -106,7 +106,7 @@ type Service struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := lane.Migrate(ctx, db); err != nil {
 		return err
@@ -117,7 +117,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "messaging", migrations)
 }
 
-// New returns a Service over db, whose tables [Migrate] has made. It fails when
+// New returns a Service over db, and creates or upgrades its tables. It fails when
 // the database holds credentials that none of the secrets opens, and with
 // [ErrOtherMedia] when other processes keep their files elsewhere.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
@@ -150,6 +150,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s.used = s.counter()
 	s.web = allowed.Client()
 	s.web.CheckRedirect = nil // each target is guarded when it is dialled
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("messaging: %w", err)
+	}
 	if err := s.unlock(ctx); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}

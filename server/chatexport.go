@@ -145,20 +145,20 @@ func (w *exporter) item(v any) error {
 func (w *exporter) deliveries(ctx context.Context, f webhook.DeliveryFilter) error {
 	hooks := w.s.hooks(w.c)
 	for f.Scope, f.Limit = webhookScope(w.ref), 200; ; {
-		ds, next, err := hooks.Deliveries(ctx, f)
+		p, err := hooks.Deliveries(ctx, f)
 		if err != nil {
 			return err
 		}
-		bodies, err := hooks.Bodies(ctx, ds)
+		bodies, err := hooks.Bodies(ctx, p.Items)
 		if err != nil {
 			return err
 		}
-		for _, d := range ds {
+		for _, d := range p.Items {
 			if err := w.item(exportedDelivery{deliveryOf(d), bodies[d.ID]}); err != nil {
 				return err
 			}
 		}
-		if f.Cursor = next; next == "" {
+		if f.Cursor = p.Next; p.Next == "" {
 			return nil
 		}
 	}

@@ -71,7 +71,7 @@ type deliveryFilter struct {
 }
 
 func (s *Server) listDeliveries(ctx context.Context, c call, in *deliveryFilter) (messaging.Page[delivery], error) {
-	out := messaging.Page[delivery]{Items: []delivery{}}
+	var none messaging.Page[delivery]
 	f := webhook.DeliveryFilter{
 		Scope: webhookScope(in.Reference), Endpoint: in.Endpoint, State: in.State, Event: in.Event, Limit: in.Limit, Cursor: in.Cursor,
 	}
@@ -84,19 +84,16 @@ func (s *Server) listDeliveries(ctx context.Context, c call, in *deliveryFilter)
 		f.MessageIDs, err = acc.MessageIDs(ctx, in.Reference, in.MessageID)
 	}
 	if err != nil {
-		return out, inQuery(err)
+		return none, inQuery(err)
 	}
-	ds, next, err := s.hooks(c).Deliveries(ctx, f)
-	if err == nil && len(ds) == 0 && in.Endpoint != "" { // is there such a one at all?
+	p, err := s.hooks(c).Deliveries(ctx, f)
+	if err == nil && len(p.Items) == 0 && in.Endpoint != "" { // is there such a one at all?
 		_, err = s.hooks(c).Endpoint(ctx, in.Endpoint)
 	}
-	for _, d := range ds {
-		out.Items = append(out.Items, deliveryOf(d))
+	if err != nil {
+		return none, inQuery(err)
 	}
-	if next != "" {
-		out.Next = &next
-	}
-	return out, inQuery(err)
+	return viewPage(p.Items, p.Next, deliveryOf), nil
 }
 
 func deliveryOf(d webhook.Delivery) delivery {

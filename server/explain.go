@@ -85,11 +85,11 @@ func (s *Server) explain(ctx context.Context, c call, in *messageQuery) (explana
 	if err != nil {
 		return explanation{}, err
 	}
-	ds, _, err := s.hooks(c).Deliveries(ctx, webhook.DeliveryFilter{Scope: webhookScope(in.Reference), MessageIDs: ids, Limit: 200})
+	p, err := s.hooks(c).Deliveries(ctx, webhook.DeliveryFilter{Scope: webhookScope(in.Reference), MessageIDs: ids, Limit: 200})
 	if err != nil {
 		return explanation{}, err
 	}
-	for _, d := range ds {
+	for _, d := range p.Items {
 		out.Steps = append(out.Steps, delivered(d)...)
 	}
 	routed, err := s.routed(ctx, c, in.Reference, x.Message, ids)

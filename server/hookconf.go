@@ -138,7 +138,7 @@ func (s *Server) listHooks(ctx context.Context, c call, in *referenceQuery) (mes
 	if _, err := s.account(c).Reference(ctx, in.Reference); err != nil {
 		return out, err
 	}
-	eps, err := s.hooks(c).List(ctx, webhookScope(in.Reference))
+	eps, err := s.hooks(c).Endpoints(ctx, webhookScope(in.Reference))
 	for _, ep := range eps {
 		out.Items = append(out.Items, endpointOf(ep))
 	}
@@ -162,7 +162,7 @@ type endpointChange struct {
 
 func (s *Server) updateHook(ctx context.Context, c call, in *endpointChange) (endpoint, error) {
 	b := in.Body
-	ch := webhook.Changes{Enabled: b.Enabled, RotateSecret: b.RotateSecret, Events: all(b.Events), Include: all(b.Include)}
+	ch := webhook.Change{Enabled: b.Enabled, RotateSecret: b.RotateSecret, Events: all(b.Events), Include: all(b.Include)}
 	if b.Headers != nil {
 		ch.Headers = headersFrom(*b.Headers)
 	}

@@ -159,7 +159,7 @@ func (s *Server) createRemote(ctx context.Context, c call, in *newRemote) (remot
 	if err := s.knownCredential(ctx, c, in.Body.Credential); err != nil {
 		return remoteView{}, err
 	}
-	r, err := s.Remote.For(c.Account).Create(ctx, remote.Draft{Name: in.Body.Name, URL: in.Body.URL, Credential: in.Body.Credential})
+	r, err := s.Remote.For(c.Account).Create(ctx, remote.NewServer{Name: in.Body.Name, URL: in.Body.URL, Credential: in.Body.Credential})
 	return viewRemote(r), err
 }
 
@@ -176,12 +176,12 @@ func (s *Server) knownCredential(ctx context.Context, c call, id string) error {
 }
 
 func (s *Server) listRemotes(ctx context.Context, c call, in *pageInput) (messaging.Page[remoteView], error) {
-	rs, next, err := s.Remote.For(c.Account).Servers(ctx, remote.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := s.Remote.For(c.Account).Servers(ctx, remote.List{Limit: in.Limit, Cursor: in.Cursor})
 	var bad *remote.Invalid
 	if errors.As(err, &bad) {
 		err = invalid("query."+bad.Field, bad.Message)
 	}
-	return viewPage(rs, next, viewRemote), err
+	return viewPage(p.Items, p.Next, viewRemote), err
 }
 
 type remoteID struct {

@@ -185,7 +185,7 @@ func (u *upload) keepEarly(part io.Reader) (err error) {
 	}
 	n, err := io.Copy(u.early, &formReader{io.LimitReader(part, messaging.MaxMedia+1)})
 	if n > messaging.MaxMedia {
-		return &media.TooLargeError{Max: messaging.MaxMedia}
+		return &media.TooLarge{Max: messaging.MaxMedia}
 	}
 	return err
 }
@@ -222,9 +222,9 @@ func (f *formReader) Read(p []byte) (int, error) {
 
 // formProblem translates what can be wrong with an uploaded file.
 func formProblem(err error) error {
-	var large *media.TooLargeError
+	var large *media.TooLarge
 	var over *http.MaxBytesError
-	var other *media.MismatchError
+	var other *media.Mismatch
 	var bad *formError
 	switch {
 	case errors.As(err, &large), errors.As(err, &over):

@@ -53,8 +53,8 @@ type pageInput struct {
 func (in *pageInput) list() auth.List { return auth.List{Limit: in.Limit, Cursor: in.Cursor} }
 
 func (s *Server) listUsers(ctx context.Context, c call, in *pageInput) (messaging.Page[userView], error) {
-	us, next, err := s.Auth.Users(ctx, c.Account, in.list())
-	return viewPage(us, next, viewUser), inQuery(err)
+	p, err := s.Auth.Users(ctx, c.Account, in.list())
+	return viewPage(p.Items, p.Next, viewUser), inQuery(err)
 }
 
 // viewPage is a page of views; next is "" on the last.

@@ -59,8 +59,8 @@ func viewToken(t auth.Token) tokenView {
 }
 
 func (s *Server) listTokens(ctx context.Context, c call, in *pageInput) (messaging.Page[tokenView], error) {
-	ts, next, err := s.Auth.Tokens(ctx, c.Caller, in.list())
-	return viewPage(ts, next, viewToken), inQuery(err)
+	p, err := s.Auth.Tokens(ctx, c.Caller, in.list())
+	return viewPage(p.Items, p.Next, viewToken), inQuery(err)
 }
 
 type tokenPath struct {

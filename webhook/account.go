@@ -35,8 +35,8 @@ type Settings struct {
 	Secret     string   // "whsec_" + base64 of 24..64 bytes; "": made
 }
 
-// Changes to an endpoint; what is nil stays.
-type Changes struct {
+// Change says what is to become of an endpoint; what is nil stays.
+type Change struct {
 	Headers      []Header
 	Events       []string
 	Include      []string
@@ -53,7 +53,7 @@ func (a *Account) Put(ctx context.Context, s Settings) (ep Endpoint, created boo
 		return Endpoint{}, false, err
 	}
 	enabled := true
-	ch := change{Changes: Changes{Headers: s.Headers, Events: s.Events, Include: s.Include, Enabled: &enabled}, secret: s.Secret}
+	ch := change{Change: Change{Headers: s.Headers, Events: s.Events, Include: s.Include, Enabled: &enabled}, secret: s.Secret}
 	if err := ch.check(); err != nil {
 		return Endpoint{}, false, err
 	}
@@ -126,8 +126,8 @@ func (a *Account) insertTx(ctx context.Context, tx *sqlx.Tx, row *endpointRow) (
 	return true, nil
 }
 
-// List returns the endpoints of a scope, oldest first.
-func (a *Account) List(ctx context.Context, scope string) ([]Endpoint, error) {
+// Endpoints returns those of a scope, oldest first.
+func (a *Account) Endpoints(ctx context.Context, scope string) ([]Endpoint, error) {
 	var rows []endpointRow
 	err := a.d.db.SelectContext(ctx, &rows, `SELECT `+endpointColumns+`
 		FROM webhook_endpoint WHERE account = $1 AND scope = $2 ORDER BY created_us, id`, a.id, scope)
@@ -154,8 +154,8 @@ func (a *Account) Endpoint(ctx context.Context, id string) (Endpoint, error) {
 
 // Update changes an endpoint, which is then tried at once if it was paused.
 // Errors are [ErrNotFound] and [*Invalid].
-func (a *Account) Update(ctx context.Context, id string, c Changes) (Endpoint, error) {
-	ch := change{Changes: c}
+func (a *Account) Update(ctx context.Context, id string, c Change) (Endpoint, error) {
+	ch := change{Change: c}
 	if err := ch.check(); err != nil {
 		return Endpoint{}, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // change is what is to become of an endpoint, checked.
 type change struct {
-	Changes
+	Change
 	secret string // "": stays
 }
 

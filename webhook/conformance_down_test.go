@@ -153,7 +153,7 @@ func downForFiveDays(t *testing.T, w *world) {
 
 	w.follow(always(reply{}))
 	on := true
-	_, err := w.Update(t.Context(), w.ep.ID, webhook.Changes{Enabled: &on})
+	_, err := w.Update(t.Context(), w.ep.ID, webhook.Change{Enabled: &on})
 	require.NoError(t, err)
 	queued, err := w.Replay(t.Context(), webhook.Replay{Endpoint: w.ep.ID, State: "failed"})
 	require.NoError(t, err)
@@ -165,7 +165,7 @@ func downForFiveDays(t *testing.T, w *world) {
 
 func switchedOff(t *testing.T, w *world) {
 	enable := func(on bool) {
-		_, err := w.Update(t.Context(), w.ep.ID, webhook.Changes{Enabled: &on})
+		_, err := w.Update(t.Context(), w.ep.ID, webhook.Change{Enabled: &on})
 		require.NoError(t, err)
 		w.quiet(t)
 	}

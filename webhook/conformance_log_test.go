@@ -42,12 +42,12 @@ func stablePages(t *testing.T, w *world) {
 	require.Len(t, want, chats*n)
 	filter := webhook.DeliveryFilter{Scope: scope, Limit: page}
 	for more := true; more; more = filter.Cursor != "" {
-		ds, next, err := w.Deliveries(t.Context(), filter)
+		p, err := w.Deliveries(t.Context(), filter)
 		require.NoError(t, err)
-		for _, d := range ds {
+		for _, d := range p.Items {
 			got = append(got, d.ID)
 		}
-		filter.Cursor = next
+		filter.Cursor = p.Next
 		w.fill(t, chats, 1)
 		w.quiet(t)
 	}

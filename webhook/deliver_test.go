@@ -90,7 +90,7 @@ func TestFilter(t *testing.T) {
 		put("/extracted", webhook.Settings{Include: []string{"extracted"}, Events: []string{"message"}})
 		put("/other", webhook.Settings{Scope: "8"})
 		gone := put("/off", webhook.Settings{})
-		_, err := f.Update(t.Context(), gone.ID, webhook.Changes{Enabled: &off})
+		_, err := f.Update(t.Context(), gone.ID, webhook.Change{Enabled: &off})
 		require.NoError(t, err)
 		_, _, err = f.For("stranger").Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL + "/stranger"})
 		require.NoError(t, err)
@@ -204,7 +204,7 @@ func TestRotation(t *testing.T) {
 		rec := receive(t, nil)
 		f := running(t, db, webhook.Options{Now: now})
 		ep := f.put(t, rec.URL)
-		changed, err := f.Update(t.Context(), ep.ID, webhook.Changes{RotateSecret: true})
+		changed, err := f.Update(t.Context(), ep.ID, webhook.Change{RotateSecret: true})
 		require.NoError(t, err)
 		verify := func(n int, secret string) error {
 			f.publish(t, event("k", n))

@@ -94,7 +94,7 @@ func (f *fixture) pause(b *testing.B, endpoints []string) {
 func (f *fixture) resume(b *testing.B, endpoints []string) {
 	b.Helper()
 	for _, id := range endpoints {
-		_, err := f.Update(b.Context(), id, webhook.Changes{Enabled: new(true)})
+		_, err := f.Update(b.Context(), id, webhook.Change{Enabled: new(true)})
 		require.NoError(b, err)
 	}
 }

@@ -56,7 +56,7 @@ func TestEndpoints(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, created)
 			require.Equal(t, secretOf(24), other.Secret)
-			all, err := f.List(t.Context(), scope)
+			all, err := f.Endpoints(t.Context(), scope)
 			require.NoError(t, err)
 			require.Len(t, all, 1)
 			require.Equal(t, ep.ID, all[0].ID)
@@ -64,7 +64,7 @@ func TestEndpoints(t *testing.T) {
 			got, err := f.Endpoint(t.Context(), ep.ID)
 			require.NoError(t, err)
 			require.Equal(t, all[0], got)
-			none, err := f.List(t.Context(), "9")
+			none, err := f.Endpoints(t.Context(), "9")
 			require.NoError(t, err)
 			require.Equal(t, []webhook.Endpoint{}, none)
 		})
@@ -72,18 +72,18 @@ func TestEndpoints(t *testing.T) {
 			stranger := f.For("stranger")
 			_, err := stranger.Endpoint(t.Context(), ep.ID)
 			require.ErrorIs(t, err, webhook.ErrNotFound)
-			_, err = stranger.Update(t.Context(), ep.ID, webhook.Changes{})
+			_, err = stranger.Update(t.Context(), ep.ID, webhook.Change{})
 			require.ErrorIs(t, err, webhook.ErrNotFound)
 			require.ErrorIs(t, stranger.Delete(t.Context(), ep.ID), webhook.ErrNotFound)
 			_, err = stranger.Test(t.Context(), ep.ID, event("a", 1))
 			require.ErrorIs(t, err, webhook.ErrNotFound)
-			all, err := stranger.List(t.Context(), scope)
+			all, err := stranger.Endpoints(t.Context(), scope)
 			require.NoError(t, err)
 			require.Empty(t, all)
 		})
 		t.Run("update", func(t *testing.T) {
 			off := false
-			got, err := f.Update(t.Context(), ep.ID, webhook.Changes{
+			got, err := f.Update(t.Context(), ep.ID, webhook.Change{
 				Events: []string{"session", "statuses", "status"}, Include: []string{"extracted"}, Enabled: &off,
 			})
 			require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestEndpoints(t *testing.T) {
 			require.False(t, got.Enabled)
 			require.Equal(t, webhook.StateDisabled, got.State)
 			require.Empty(t, got.Secret)
-			got, err = f.Update(t.Context(), ep.ID, webhook.Changes{RotateSecret: true, Include: []string{}})
+			got, err = f.Update(t.Context(), ep.ID, webhook.Change{RotateSecret: true, Include: []string{}})
 			require.NoError(t, err)
 			require.NotEmpty(t, got.Secret)
 			require.NotEqual(t, ep.Secret, got.Secret)
@@ -108,7 +108,7 @@ func TestEndpoints(t *testing.T) {
 		t.Run("a scope with all that is in it", func(t *testing.T) {
 			f.publish(t, event("a", 1))
 			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.DeleteScopeTx(t.Context(), tx, "8") }))
-			all, err := f.List(t.Context(), "8")
+			all, err := f.Endpoints(t.Context(), "8")
 			require.NoError(t, err)
 			require.Empty(t, all)
 		})
@@ -123,7 +123,7 @@ func TestMaskedHeadersStay(t *testing.T) {
 			{Key: "X-A", Value: "a1"}, {Key: "x-a", Value: "a2"}, {Key: "X-B", Value: "b"},
 		}})
 		require.NoError(t, err)
-		_, err = f.Update(t.Context(), ep.ID, webhook.Changes{Headers: []webhook.Header{
+		_, err = f.Update(t.Context(), ep.ID, webhook.Change{Headers: []webhook.Header{
 			{Key: "X-A", Value: "new"}, {Key: "X-A", Value: webhook.Mask}, {Key: "X-B", Value: webhook.Mask}, {Key: "X-C", Value: "c"},
 		}})
 		require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestMaskedHeadersStay(t *testing.T) {
 		require.Equal(t, "b", h.Get("X-B"))
 		require.Equal(t, "c", h.Get("X-C"))
 
-		_, err = f.Update(t.Context(), ep.ID, webhook.Changes{Headers: []webhook.Header{{Key: "X-New", Value: webhook.Mask}}})
+		_, err = f.Update(t.Context(), ep.ID, webhook.Change{Headers: []webhook.Header{{Key: "X-New", Value: webhook.Mask}}})
 		requireInvalid(t, err, "headers[0].value")
 		_, _, err = f.Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL + "/other", Headers: []webhook.Header{{Key: "X", Value: webhook.Mask}}})
 		requireInvalid(t, err, "headers[0].value")
@@ -230,7 +230,7 @@ func TestSealedAtRest(t *testing.T) {
 		Headers: []webhook.Header{{Key: "Authorization", Value: "Bearer canary-in-a-coal-mine"}},
 	})
 	require.NoError(t, err)
-	_, err = f.Update(t.Context(), ep.ID, webhook.Changes{RotateSecret: true})
+	_, err = f.Update(t.Context(), ep.ID, webhook.Change{RotateSecret: true})
 	require.NoError(t, err)
 	path := strings.TrimPrefix(strings.Split(url, "?")[0], "sqlite://")
 	var stored []byte

@@ -38,10 +38,10 @@ func (f *fixture) kept(t *testing.T, word string) (n int) {
 func (f *fixture) log(t *testing.T, filter webhook.DeliveryFilter) []webhook.Delivery {
 	t.Helper()
 	filter.Scope = scope
-	ds, next, err := f.Deliveries(t.Context(), filter)
+	p, err := f.Deliveries(t.Context(), filter)
 	require.NoError(t, err)
-	require.Empty(t, next)
-	return ds
+	require.Empty(t, p.Next)
+	return p.Items
 }
 
 // TestErase erases what was delivered: the log keeps that it was, and when, but

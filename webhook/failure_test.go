@@ -111,7 +111,7 @@ func TestResume(t *testing.T) {
 			return got.State == webhook.StatePaused
 		})
 		resumed.Store(true)
-		_, err := f.Update(t.Context(), ep.ID, webhook.Changes{RotateSecret: true})
+		_, err := f.Update(t.Context(), ep.ID, webhook.Change{RotateSecret: true})
 		require.NoError(t, err)
 		hung()
 		eventually(t, func() bool { return outcomes(t, f, "delivered") == 6 })

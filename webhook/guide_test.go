@@ -65,8 +65,8 @@ func TestGuide(t *testing.T) {
 			f.publish(t, event("a", 5))
 			one.prints(t, `message {"key":"a","n":5}`)
 			eventually(t, func() bool {
-				log, _, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, Endpoint: stranger})
-				return err == nil && len(log) == 1 && len(log[0].Attempts) > 0 && log[0].Attempts[0].StatusCode == 401
+				log, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, Endpoint: stranger})
+				return err == nil && len(log.Items) == 1 && len(log.Items[0].Attempts) > 0 && log.Items[0].Attempts[0].StatusCode == 401
 			})
 		})
 	}

@@ -23,7 +23,7 @@ func TestListeners(t *testing.T) {
 		off := add(f.Account, "2", "https://example.org/c", "subscription")
 		two := add(f.Account, "2", "https://example.org/a") // by default
 		add(f.For("another"), "1", "https://example.org/a", "subscription")
-		_, err := f.Update(t.Context(), off, webhook.Changes{Enabled: new(bool)})
+		_, err := f.Update(t.Context(), off, webhook.Change{Enabled: new(bool)})
 		require.NoError(t, err)
 		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
 			eps, err := f.ListenersTx(t.Context(), tx, "subscription")

@@ -40,7 +40,7 @@ func TestLockOrder(t *testing.T) {
 			after := time.NewTimer(time.Duration(rand.IntN(3000)) * time.Microsecond)
 			g.Go(func() error {
 				<-after.C
-				_, err := f.Update(t.Context(), ep.ID, webhook.Changes{Events: []string{"message"}})
+				_, err := f.Update(t.Context(), ep.ID, webhook.Change{Events: []string{"message"}})
 				if errors.Is(err, webhook.ErrNotFound) {
 					return nil
 				}

@@ -44,24 +44,30 @@ type DeliveryFilter struct {
 	Endpoint, State, Event string
 	ChatIDs, MessageIDs    []string // any of these; at most 1,000
 	Limit                  int      // 1..200; 0: 50
-	Cursor                 string   // of the page before
+	Cursor                 string   // Page.Next of the page before; "": the first page
 }
 
-// Deliveries returns a page of deliveries and the cursor of the next, "" after
-// the last: pending ones first, by the time of their event, then those that
-// are over, in the order in which that came about; the newest first in both.
-func (a *Account) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, string, error) {
+// Page is a page of deliveries.
+type Page struct {
+	Items []Delivery // never nil
+	Next  string     // the cursor of the next page; "": this is the last
+}
+
+// Deliveries lists deliveries: pending ones first, by the time of their event,
+// then those that are over, in the order in which that came about; the newest
+// first in both.
+func (a *Account) Deliveries(ctx context.Context, f DeliveryFilter) (Page, error) {
 	if err := f.check(); err != nil {
-		return nil, "", err
+		return Page{}, err
 	}
 	out, next, err := a.deliveries(ctx, f)
 	if err == nil {
 		err = a.addAttempts(ctx, out)
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("listing deliveries: %w", err)
+		return Page{}, fmt.Errorf("listing deliveries: %w", err)
 	}
-	return out, next, nil
+	return Page{out, next}, nil
 }
 
 func (f *DeliveryFilter) check() error {

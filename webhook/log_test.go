@@ -23,14 +23,14 @@ func (f *fixture) pages(t testing.TB, filter webhook.DeliveryFilter) ([]webhook.
 	filter.Scope = scope
 	var all []webhook.Delivery
 	for n := 1; ; n++ {
-		ds, next, err := f.Deliveries(t.Context(), filter)
+		p, err := f.Deliveries(t.Context(), filter)
 		require.NoError(t, err)
-		require.NotNil(t, ds)
-		all = append(all, ds...)
-		if next == "" {
+		require.NotNil(t, p.Items)
+		all = append(all, p.Items...)
+		if p.Next == "" {
 			return all, n
 		}
-		filter.Cursor = next
+		filter.Cursor = p.Next
 	}
 }
 
@@ -137,17 +137,16 @@ func TestDeliveries(t *testing.T) {
 				got, _ := slow.pages(t, c.filter)
 				require.Len(t, got, c.n, c.filter)
 			}
-			ds, next, err := slow.For("stranger").Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope})
+			p, err := slow.For("stranger").Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope})
 			require.NoError(t, err)
-			require.Empty(t, ds)
-			require.Empty(t, next)
+			require.Equal(t, webhook.Page{Items: []webhook.Delivery{}}, p)
 		})
 		t.Run("invalid", func(t *testing.T) {
 			for field, filter := range map[string]webhook.DeliveryFilter{
 				"limit": {Limit: 201}, "state": {State: "x"}, "event": {Event: "x"}, "cursor": {Cursor: "x"},
 				"chatId": {ChatIDs: make([]string, 1001)},
 			} {
-				_, _, err := slow.Deliveries(t.Context(), filter)
+				_, err := slow.Deliveries(t.Context(), filter)
 				requireInvalid(t, err, field)
 			}
 		})
@@ -177,24 +176,25 @@ func TestReplay(t *testing.T) {
 		before := rec.all()
 
 		t.Run("by id", func(t *testing.T) {
-			ds, _, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, Limit: 3})
+			p, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, Limit: 3})
 			require.NoError(t, err)
+			ds := p.Items
 			queued, err := f.Replay(t.Context(), webhook.Replay{IDs: []string{ds[0].ID, ds[2].ID, "none"}})
 			require.NoError(t, err)
 			require.Equal(t, 2, queued)
 			eventually(t, func() bool { return outcomes(t, f, "delivered") == 2 })
-			again, _, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, State: "delivered"})
+			again, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, State: "delivered"})
 			require.NoError(t, err)
-			require.Len(t, again, 2)
-			for _, d := range again {
+			require.Len(t, again.Items, 2)
+			for _, d := range again.Items {
 				require.Contains(t, []string{ds[0].ID, ds[2].ID}, d.ID)
 				require.Len(t, d.Attempts, 2)
 			}
 		})
 		t.Run("of another account", func(t *testing.T) {
-			ds, _, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, Limit: 3})
+			p, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, Limit: 3})
 			require.NoError(t, err)
-			for _, r := range []webhook.Replay{{Endpoint: ep.ID}, {IDs: []string{ds[0].ID, ds[1].ID}}} {
+			for _, r := range []webhook.Replay{{Endpoint: ep.ID}, {IDs: []string{p.Items[0].ID, p.Items[1].ID}}} {
 				_, err := f.For("stranger").Replay(t.Context(), r)
 				require.ErrorIs(t, err, webhook.ErrNotFound)
 			}
@@ -242,7 +242,7 @@ func TestReplay(t *testing.T) {
 				requireInvalid(t, err, field)
 			}
 			off := false
-			_, err := f.Update(t.Context(), ep.ID, webhook.Changes{Enabled: &off})
+			_, err := f.Update(t.Context(), ep.ID, webhook.Change{Enabled: &off})
 			require.NoError(t, err)
 			_, err = f.Replay(t.Context(), webhook.Replay{Endpoint: ep.ID, State: "delivered"})
 			requireInvalid(t, err, "endpoint")

@@ -104,7 +104,7 @@ func TestStats(t *testing.T) {
 		require.Equal(t, webhook.Stats{Endpoints: states(0, 0, 0)}, stats())
 		ep, off := f.put(t, rec.URL), f.put(t, rec.URL+"/off")
 		no := false
-		_, err := f.Update(t.Context(), off.ID, webhook.Changes{Enabled: &no})
+		_, err := f.Update(t.Context(), off.ID, webhook.Change{Enabled: &no})
 		require.NoError(t, err)
 		require.Equal(t, states(1, 0, 1), stats().Endpoints)
 
@@ -117,7 +117,7 @@ func TestStats(t *testing.T) {
 
 		status.Store(http.StatusOK)
 		yes := true
-		_, err = f.Update(t.Context(), ep.ID, webhook.Changes{Enabled: &yes})
+		_, err = f.Update(t.Context(), ep.ID, webhook.Change{Enabled: &yes})
 		require.NoError(t, err)
 		eventually(t, func() bool { return stats().OldestPending == 0 })
 		require.Equal(t, states(1, 0, 1), stats().Endpoints)

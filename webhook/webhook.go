@@ -126,7 +126,7 @@ type Dispatcher struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := lane.Migrate(ctx, db); err != nil {
 		return err
@@ -137,7 +137,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "webhook", migrations)
 }
 
-// New returns a Dispatcher over db, whose tables [Migrate] has made. It fails
+// New returns a Dispatcher over db, and creates or upgrades its tables. It fails
 // when the database holds what none of the secrets opens.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	d := &Dispatcher{}
@@ -154,6 +154,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	}
 	d.opts.Secrets = nil // nobody prints them by mistake
 	if d.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
+	if err := Migrate(ctx, db); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
 	if err := d.prepare(ctx); err != nil {

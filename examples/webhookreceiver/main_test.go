@@ -121,8 +121,8 @@ func deliver(t *testing.T, url string, bodies ...string) {
 	require.NoError(t, err)
 	publish(t, db, d, bodies)
 	require.Eventually(t, func() bool {
-		log, _, err := acc.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: "shop", State: "delivered"})
-		return err == nil && len(log) == len(bodies)
+		log, err := acc.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: "shop", State: "delivered"})
+		return err == nil && len(log.Items) == len(bodies)
 	}, time.Minute, 10*time.Millisecond)
 	cancel()
 	require.NoError(t, <-done)

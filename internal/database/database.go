@@ -50,6 +50,8 @@ type shared struct {
 	bus    bus
 	stops  map[string]int64 // what [DB.StopAt] was told
 
+	migrated sync.Map // package → the files with which [Migrate] has come to its newest version
+
 	preparing  sync.Mutex
 	prepared   sync.Map     // text → *sqlx.Stmt
 	statements sync.Map     // statementKey → *statement

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
@@ -19,7 +20,8 @@ var ErrNewer = errors.New("database: the database is newer than this program")
 // that counts, {bytewise} a text's collation by bytes, {transaction} the number
 // of the transaction as a default. Where dialects differ further,
 // NAME.sqlite.sql and NAME.postgres.sql stand beside each other. It returns
-// [ErrNewer] when the tables are newer than the files.
+// [ErrNewer] when the tables are newer than the files. What it has done on a
+// handle it does not look at again.
 func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	d, err := Of(ctx, db)
 	if err != nil {
@@ -28,6 +30,14 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	files, err = fs.Sub(files, "migrations")
 	if err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
+	}
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return fmt.Errorf("%s migrations: %w", pkg, err)
+	}
+	list := strings.Join(names, " ")
+	if done, _ := d.migrated.Load(pkg); done == list && d.stops == nil {
+		return nil
 	}
 	dialect := goose.DialectSQLite3
 	opts := []goose.ProviderOption{goose.WithTableName(pkg + versionTable)}
@@ -45,6 +55,9 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	}
 	if err := up(ctx, p, pkg, d.stopAt(pkg)); err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
+	}
+	if d.stops == nil {
+		d.migrated.Store(pkg, list)
 	}
 	return nil
 }

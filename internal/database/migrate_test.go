@@ -40,8 +40,8 @@ func TestMigrate(t *testing.T) {
 		db.MustExec(`INSERT INTO p_a (n) VALUES (7)`)
 		require.NoError(t, database.Migrate(ctx, db, "p", v2))
 		require.NoError(t, database.Migrate(ctx, db, "p", v2))
-		require.NoError(t, database.Migrate(ctx, db, "q", fstest.MapFS{"migrations/00001_q.sql": migration(`CREATE TABLE q_a (n BIGINT);`)}),
-			"each package has its own versions")
+		q := fstest.MapFS{"migrations/00001_q.sql": migration(`CREATE TABLE q_a (n BIGINT);`)}
+		require.NoError(t, database.Migrate(ctx, db, "q", q), "each package has its own versions")
 
 		d, err := database.Of(ctx, db)
 		require.NoError(t, err)
@@ -52,6 +52,8 @@ func TestMigrate(t *testing.T) {
 		require.NoError(t, db.Get(&n, `SELECT n FROM p_a`))
 		require.Equal(t, 7, n)
 
+		db.MustExec(`DROP TABLE q_a`)
+		require.NoError(t, database.Migrate(ctx, db, "q", q), "what was done on this handle is not looked at again")
 		err = database.Migrate(ctx, db, "p", v1)
 		require.ErrorIs(t, err, database.ErrNewer)
 		require.ErrorContains(t, err, "the tables of p have version 3, this program knows 1")

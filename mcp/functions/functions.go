@@ -4,7 +4,7 @@
 // whoever calls, and refuses what it refuses: the window, the type, the rates
 // and what belongs to others are checked there and nowhere else.
 //
-//	registry, err := mcp.New(ctx, db, nil) // after mcp.Migrate
+//	registry, err := mcp.New(ctx, db, nil)
 //	err = functions.Register(registry, service, nil)
 //
 // Texts are written for a model that chooses among functions: when to use one,

@@ -5,7 +5,7 @@
 //	s, err := remote.New(ctx, db, nil)
 //	go s.Run(ctx)
 //	account := s.For(remote.OneAccount)
-//	server, err := account.Create(ctx, remote.Draft{Name: "shop", URL: "https://shop.example.org/mcp"})
+//	server, err := account.Create(ctx, remote.NewServer{Name: "shop", URL: "https://shop.example.org/mcp"})
 //	server, err = account.Refresh(ctx, server.ID) // asks for its tools
 //	server, err = account.Update(ctx, server.ID, remote.Change{Approve: []remote.Approval{{Name: "stock", Hash: server.Tools[0].Hash}}})
 //	tools, err := account.Tools(ctx, []string{"shop"})

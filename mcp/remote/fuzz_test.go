@@ -41,7 +41,7 @@ func FuzzAnswers(f *testing.F) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answers(w, r, answer.Load().(string)) }))
 	f.Cleanup(srv.Close)
 	a := s.For("acme")
-	made, err := a.Create(f.Context(), remote.Draft{Name: "shop", URL: srv.URL})
+	made, err := a.Create(f.Context(), remote.NewServer{Name: "shop", URL: srv.URL})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, result string) {
 		answer.Store(result)

@@ -282,17 +282,17 @@ func TestPrivate(t *testing.T) {
 		"http://example.org/mcp", "ftp://example.org", "example.org", "https://", "https://ana:secret@example.org/", "", "\x00",
 		"https://example.org/" + strings.Repeat("x", 2048),
 	} {
-		_, err := f.Create(t.Context(), remote.Draft{Name: "shop", URL: url})
+		_, err := f.Create(t.Context(), remote.NewServer{Name: "shop", URL: url})
 		var bad *remote.Invalid
 		require.ErrorAs(t, err, &bad, url)
 		require.Equal(t, "url", bad.Field)
 		require.NotContains(t, err.Error(), "secret")
 	}
-	_, err := f.Create(t.Context(), remote.Draft{Name: "plain", URL: "http://10.1.2.3/mcp"})
+	_, err := f.Create(t.Context(), remote.NewServer{Name: "plain", URL: "http://10.1.2.3/mcp"})
 	require.NoError(t, err, "it is on the list")
 
 	// The name of this machine's own address, which only shows when it is dialled.
-	s, err := f.Create(t.Context(), remote.Draft{Name: "named", URL: "https://" + strings.Replace(inner.Listener.Addr().String(), "127.0.0.1", "tools.example.org", 1)})
+	s, err := f.Create(t.Context(), remote.NewServer{Name: "named", URL: "https://" + strings.Replace(inner.Listener.Addr().String(), "127.0.0.1", "tools.example.org", 1)})
 	require.NoError(t, err)
 	_, err = f.Refresh(t.Context(), s.ID)
 	require.Equal(t, "The address of the server is private and not allowed.", refused(t, err, remote.CodeConnect))
@@ -333,7 +333,7 @@ func TestLeaks(t *testing.T) {
 		f := sqlite(t, remote.Options{Idle: 50 * time.Millisecond})
 		var ids []string
 		for wire, srv := range servers {
-			s, err := f.Create(t.Context(), remote.Draft{Name: "s" + wire, URL: srv.URL})
+			s, err := f.Create(t.Context(), remote.NewServer{Name: "s" + wire, URL: srv.URL})
 			require.NoError(t, err)
 			ids = append(ids, s.ID)
 		}
@@ -377,7 +377,7 @@ func TestPrograms(t *testing.T) {
 	known, err := f.Known(t.Context(), f.db)
 	require.NoError(t, err)
 	require.Equal(t, map[string][]string{"beside": nil}, known)
-	_, err = f.Create(t.Context(), remote.Draft{Name: "beside", URL: "https://example.org/mcp"})
+	_, err = f.Create(t.Context(), remote.NewServer{Name: "beside", URL: "https://example.org/mcp"})
 	require.ErrorIs(t, err, remote.ErrTaken)
 	_, err = remote.New(t.Context(), f.db, &remote.Options{Programs: map[string]remote.Program{"a/b": {}}})
 	require.ErrorContains(t, err, `"a/b" is no name of a server`)

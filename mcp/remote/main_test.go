@@ -111,7 +111,7 @@ func beClient(ctx context.Context, url string) error {
 }
 
 func callAll(ctx context.Context, a *remote.Account, url string) error {
-	srv, err := a.Create(ctx, remote.Draft{Name: "s", URL: url})
+	srv, err := a.Create(ctx, remote.NewServer{Name: "s", URL: url})
 	if err != nil {
 		return err
 	}

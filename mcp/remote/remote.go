@@ -70,12 +70,12 @@ type Service struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "mcp_remote", migrations)
 }
 
-// New returns a Service over db, whose tables [Migrate] has made.
+// New returns a Service over db, and creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s := &Service{}
 	if opts != nil {
@@ -90,6 +90,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.guard, err = guard.New(s.opts.Allow); err != nil {
 		return nil, fmt.Errorf("remote: Options.Allow: %w", err)
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("remote: %w", err)
 	}
 	s.web = s.guard.Client()
 	s.pool = newPool(s)

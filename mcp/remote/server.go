@@ -28,8 +28,8 @@ type Server struct {
 	CreatedAt, UpdatedAt time.Time
 }
 
-// Draft describes a server to be registered.
-type Draft struct {
+// NewServer describes a server to be registered.
+type NewServer struct {
 	Name       string // by which flows call it: letters and digits, single - and _ between them; at most 64
 	URL        string // of its endpoint
 	Credential string // "": none
@@ -55,7 +55,7 @@ type Approval struct {
 // List bounds a page of a list.
 type List struct {
 	Limit  int    // 1..200; 0: 50
-	Cursor string // of the page before; "": the first page
+	Cursor string // Page.Next of the page before; "": the first page
 }
 
 // serverName leaves "__" free to stand between a server and its tool.
@@ -132,7 +132,7 @@ func checkCredential(id string) error {
 // Create registers a server. Nobody asks for its tools before [Account.Refresh].
 // An [*Invalid] names what is refused; whether the credential exists is not
 // looked at.
-func (a *Account) Create(ctx context.Context, d Draft) (Server, error) {
+func (a *Account) Create(ctx context.Context, d NewServer) (Server, error) {
 	if err := errors.Join(a.s.checkName(d.Name), a.s.checkURL(d.URL), checkCredential(d.Credential)); err != nil {
 		return Server{}, err
 	}
@@ -201,30 +201,35 @@ func found(err error) error {
 	return nil
 }
 
-// Servers lists the servers of the account, the oldest first, and the cursor of
-// the next page, "" on the last.
-func (a *Account) Servers(ctx context.Context, l List) ([]Server, string, error) {
+// Page is a page of servers.
+type Page struct {
+	Items []Server // never nil
+	Next  string   // the cursor of the next page; "": this is the last
+}
+
+// Servers lists the servers of the account, the oldest first.
+func (a *Account) Servers(ctx context.Context, l List) (Page, error) {
 	last, size, err := page.Parse(l.Limit, l.Cursor)
 	if err != nil {
 		var bad *page.Error
 		if errors.As(err, &bad) {
 			err = &Invalid{bad.Field, bad.Message}
 		}
-		return nil, "", err
+		return Page{}, err
 	}
 	var rows []serverRow
 	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+serverColumns+` FROM mcp_remote_server WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3`,
 		a.id, last, size+1); err != nil {
-		return nil, "", fmt.Errorf("listing servers: %w", err)
+		return Page{}, fmt.Errorf("listing servers: %w", err)
 	}
 	kept, next := page.Cut(rows, size, func(r serverRow) int64 { return r.Number }, func(r serverRow) serverRow { return r })
 	servers := make([]Server, len(kept))
 	for i, r := range kept {
 		if servers[i], err = a.view(ctx, r); err != nil {
-			return nil, "", err
+			return Page{}, err
 		}
 	}
-	return servers, next, nil
+	return Page{servers, next}, nil
 }
 
 // Update changes a server. An approval of another definition than the one that

@@ -163,7 +163,7 @@ func says(text string) handler {
 // register registers a server under the name shop.
 func (f *fixture) register(t *testing.T, url string) remote.Server {
 	t.Helper()
-	s, err := f.Create(t.Context(), remote.Draft{Name: "shop", URL: url})
+	s, err := f.Create(t.Context(), remote.NewServer{Name: "shop", URL: url})
 	require.NoError(t, err)
 	return s
 }

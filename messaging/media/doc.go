@@ -24,7 +24,7 @@
 //		Type:   "audio/ogg; codecs=opus",
 //	})
 //
-// The error is a [*TooLargeError], a [*MismatchError], [ErrEmpty], [ErrFull], or
+// The error is a [*TooLarge], a [*Mismatch], [ErrEmpty], [ErrFull], or
 // what the stream itself returned.
 //
 // # What type a file has
@@ -35,7 +35,7 @@
 //   - Nothing was declared, or application/octet-stream: found it is.
 //   - An image, audio or video was declared: found must be of the same family,
 //     or be unknown, or be a container that holds either (an audio in MP4, 3GP,
-//     WebM or Ogg), else Save returns a [*MismatchError] of "type". An SVG is a
+//     WebM or Ogg), else Save returns a [*Mismatch] of "type". An SVG is a
 //     document, not an image.
 //   - Any other type was declared: a document may be anything, there is no
 //     error.

@@ -16,22 +16,22 @@ var (
 	ErrFull = errors.New("media: there is no room for the file")
 )
 
-// TooLargeError is the error of a file that has more bytes than it may.
-type TooLargeError struct {
+// TooLarge is the error of a file that has more bytes than it may.
+type TooLarge struct {
 	Max int64 // bytes
 }
 
-func (e *TooLargeError) Error() string {
+func (e *TooLarge) Error() string {
 	return fmt.Sprintf("media: the file is larger than %d bytes", e.Max)
 }
 
-// MismatchError is the error of a file that is not what was promised.
-type MismatchError struct {
+// Mismatch is the error of a file that is not what was promised.
+type Mismatch struct {
 	Field     string // "size", "sha256" or "type"
 	Want, Got string // "audio/ogg" and "text/html"
 }
 
-func (e *MismatchError) Error() string {
+func (e *Mismatch) Error() string {
 	return fmt.Sprintf("media: %s: promised %s, got %s", e.Field, e.Want, e.Got)
 }
 

@@ -208,7 +208,7 @@ func FuzzSave(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte, declared string) {
 		file, err := lib.Save(t.Context(), bytes.NewReader(content), media.Upload{Type: declared})
 		if err != nil {
-			mismatch := new(media.MismatchError)
+			mismatch := new(media.Mismatch)
 			require.True(t, len(content) == 0 || errors.As(err, &mismatch), "%v", err)
 			return
 		}

@@ -78,7 +78,7 @@ func (up *Upload) check() error {
 	case up.Max < 0:
 		up.Max = unbounded
 	case up.Size > up.Max:
-		return &TooLargeError{Max: up.Max}
+		return &TooLarge{Max: up.Max}
 	}
 	if up.SHA256 != nil && len(up.SHA256) != sha256.Size {
 		return fmt.Errorf("media: Upload.SHA256 has %d bytes, not %d", len(up.SHA256), sha256.Size)
@@ -99,13 +99,13 @@ func (up *Upload) receive(ctx context.Context, d *draft, r io.Reader) (File, err
 	case err != nil:
 		return f, err
 	case size > up.Max:
-		return f, &TooLargeError{Max: up.Max}
+		return f, &TooLarge{Max: up.Max}
 	case size == 0:
 		return f, ErrEmpty
 	case up.Size > 0 && size != up.Size:
-		return f, &MismatchError{Field: "size", Want: strconv.FormatInt(up.Size, 10), Got: strconv.FormatInt(size, 10)}
+		return f, &Mismatch{Field: "size", Want: strconv.FormatInt(up.Size, 10), Got: strconv.FormatInt(size, 10)}
 	case up.SHA256 != nil && !bytes.Equal(up.SHA256, f.SHA256):
-		return f, &MismatchError{Field: "sha256", Want: hex.EncodeToString(up.SHA256), Got: hex.EncodeToString(f.SHA256)}
+		return f, &Mismatch{Field: "sha256", Want: hex.EncodeToString(up.SHA256), Got: hex.EncodeToString(f.SHA256)}
 	}
 	f.Type, err = settle(up.Type, head.Bytes())
 	return f, err

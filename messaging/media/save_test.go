@@ -50,7 +50,7 @@ func TestSaveRefuses(t *testing.T) {
 	broken := errors.New("the line broke")
 	ten := "0123456789"
 	wrong := sha256.Sum256([]byte("another"))
-	tooLarge, mismatch := new(*media.TooLargeError), new(*media.MismatchError)
+	tooLarge, mismatch := new(*media.TooLarge), new(*media.Mismatch)
 	for name, c := range map[string]struct {
 		r    func() io.Reader
 		up   media.Upload
@@ -188,7 +188,7 @@ func TestType(t *testing.T) {
 		f, err := lib.Save(t.Context(), strings.NewReader(c.content), media.Upload{Type: c.declared})
 		got := f.Type
 		if err != nil {
-			mismatch := new(media.MismatchError)
+			mismatch := new(media.Mismatch)
 			require.ErrorAs(t, err, &mismatch)
 			require.Equal(t, "type", mismatch.Field)
 			got = "refused"

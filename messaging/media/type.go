@@ -34,7 +34,7 @@ func settle(declared string, head []byte) (string, error) {
 	}
 	fam := family(want)
 	if !fits(fam, name) {
-		return "", &MismatchError{Field: "type", Want: want, Got: name}
+		return "", &Mismatch{Field: "type", Want: want, Got: name}
 	}
 	switch {
 	case slices.Contains(vague, name), format(want) == format(name):

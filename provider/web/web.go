@@ -63,7 +63,8 @@ var (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package, and whatsmeow's.
+// Migrate creates or upgrades the tables of this package, and whatsmeow's. [New]
+// does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -75,12 +76,15 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "web", migrations)
 }
 
-// New returns a Provider whose lines keep their keys in db, whose tables
-// [Migrate] has made.
+// New returns a Provider whose lines keep their keys in db, and creates or
+// upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Provider, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, err
 	}
 	p := &Provider{}
 	if opts != nil {

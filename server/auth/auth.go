@@ -8,7 +8,7 @@
 // user, who has every permission; he adds others and makes tokens for
 // programs.
 //
-//	svc, err := auth.New(ctx, db, &auth.Options{Secrets: []string{secret}}) // after auth.Migrate
+//	svc, err := auth.New(ctx, db, &auth.Options{Secrets: []string{secret}})
 //	session, err := svc.SignUp(ctx, auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})
 //	caller, err := svc.Authenticate(ctx, session.Token)
 package auth
@@ -65,7 +65,7 @@ type Service struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := lane.Migrate(ctx, db); err != nil {
 		return err
@@ -73,7 +73,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "auth", migrations)
 }
 
-// New returns a Service over db, whose tables [Migrate] has made.
+// New returns a Service over db, and creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -96,6 +96,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	s.opts.Secrets = nil // nobody prints them by mistake
 	s.tokens = newTokens(keys.Keys("jwt"), s.opts.Now)
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("auth: %w", err)
+	}
 	if s.opts.SendReset != nil {
 		s.mails, err = lane.New(ctx, db, lane.Options{
 			Name: "mail", Handle: s.handleMail, Workers: mailWorkers, Lease: mailLease, Logger: s.opts.Logger,

@@ -43,15 +43,14 @@ func TestUsers(t *testing.T) {
 		require.Empty(t, none.Permissions)
 		signUp(t, f, "other@example.org")
 
-		first, next, err := f.Users(t.Context(), by.Account, auth.List{Limit: 2})
+		first, err := f.Users(t.Context(), by.Account, auth.List{Limit: 2})
 		require.NoError(t, err)
-		require.Equal(t, []auth.User{ana.User, ben}, first)
-		rest, end, err := f.Users(t.Context(), by.Account, auth.List{Limit: 2, Cursor: next})
+		require.Equal(t, []auth.User{ana.User, ben}, first.Items)
+		rest, err := f.Users(t.Context(), by.Account, auth.List{Limit: 2, Cursor: first.Next})
 		require.NoError(t, err)
-		require.Equal(t, []auth.User{cleo}, rest)
-		require.Empty(t, end)
+		require.Equal(t, auth.Page[auth.User]{Items: []auth.User{cleo}}, rest)
 		for _, l := range []auth.List{{Limit: 201}, {Limit: -1}, {Cursor: "!"}, {Cursor: "AAAA"}, {Cursor: "-1"}} {
-			_, _, err := f.Users(t.Context(), by.Account, l)
+			_, err := f.Users(t.Context(), by.Account, l)
 			require.ErrorAs(t, err, new(*auth.Invalid))
 		}
 

@@ -9,7 +9,13 @@ import (
 // List bounds a page of a list.
 type List struct {
 	Limit  int    // 1..200; 0: 50
-	Cursor string // of the page before; "": the first page
+	Cursor string // Page.Next of the page before; "": the first page
+}
+
+// Page is a page of a list.
+type Page[T any] struct {
+	Items []T    // never nil
+	Next  string // the cursor of the next page; "": this is the last
 }
 
 // position is the last row of the page before, and how many rows to return.

@@ -76,20 +76,20 @@ func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, t
 }
 
 // Tokens lists the scoped tokens of a caller that are valid, the oldest first.
-func (s *Service) Tokens(ctx context.Context, by Caller, l List) ([]Token, string, error) {
+func (s *Service) Tokens(ctx context.Context, by Caller, l List) (Page[Token], error) {
 	after, limit, err := l.position()
 	if err != nil {
-		return nil, "", err
+		return Page[Token]{}, err
 	}
 	var rows []tokenRow
 	err = s.db.SelectContext(ctx, &rows, `SELECT seq, id, name, permissions, expires_us, created_us FROM auth_token
 		WHERE user_id = $1 AND seq > $2 AND expires_us > $3 ORDER BY seq LIMIT $4`,
 		by.User, after, database.Micros(s.opts.Now()), limit+1)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing tokens: %w", err)
+		return Page[Token]{}, fmt.Errorf("listing tokens: %w", err)
 	}
 	tokens, next := page.Cut(rows, limit, func(r tokenRow) int64 { return r.Seq }, tokenRow.token)
-	return tokens, next, nil
+	return Page[Token]{tokens, next}, nil
 }
 
 // RevokeToken ends a scoped token of a caller, or returns [ErrNotFound]. Other

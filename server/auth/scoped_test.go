@@ -31,15 +31,15 @@ func TestScopedToken(t *testing.T) {
 		require.Equal(t, []any{"chats.read", "chats.send"}, claims["scp"])
 		require.Equal(t, id, claims["jti"])
 
-		listed, _, err := f.Tokens(t.Context(), ben, auth.List{})
+		listed, err := f.Tokens(t.Context(), ben, auth.List{})
 		require.NoError(t, err)
-		require.Len(t, listed, 1)
+		require.Len(t, listed.Items, 1)
 		require.Equal(t, auth.Token{
 			ID: id, Name: "Shop", Permissions: c.Permissions, ExpiresAt: f.clock.now().Add(24 * time.Hour).UTC(), CreatedAt: f.clock.now().UTC(),
-		}, listed[0])
-		others, _, err := f.Tokens(t.Context(), boss, auth.List{})
+		}, listed.Items[0])
+		others, err := f.Tokens(t.Context(), boss, auth.List{})
 		require.NoError(t, err)
-		require.Empty(t, others)
+		require.Empty(t, others.Items)
 
 		_, err = f.UpdateUser(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead, auth.BotsManage}})
 		require.NoError(t, err)
@@ -71,9 +71,9 @@ func TestScopedTokenEnds(t *testing.T) {
 		f.clock.move(time.Second)
 		_, err = f.Authenticate(t.Context(), day)
 		require.ErrorIs(t, err, auth.ErrToken)
-		listed, _, err := f.Tokens(t.Context(), boss, auth.List{})
+		listed, err := f.Tokens(t.Context(), boss, auth.List{})
 		require.NoError(t, err)
-		require.Empty(t, listed)
+		require.Empty(t, listed.Items)
 	})
 }
 

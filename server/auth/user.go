@@ -37,19 +37,19 @@ func (s *Service) User(ctx context.Context, account, id string) (User, error) {
 }
 
 // Users lists the users of an account, the oldest first.
-func (s *Service) Users(ctx context.Context, account string, l List) ([]User, string, error) {
+func (s *Service) Users(ctx context.Context, account string, l List) (Page[User], error) {
 	after, limit, err := l.position()
 	if err != nil {
-		return nil, "", err
+		return Page[User]{}, err
 	}
 	var rows []userRow
 	err = s.db.SelectContext(ctx, &rows, `SELECT `+userColumns+` FROM auth_user WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
 		account, after, limit+1)
 	if err != nil {
-		return nil, "", fmt.Errorf("listing users: %w", err)
+		return Page[User]{}, fmt.Errorf("listing users: %w", err)
 	}
 	users, next := page.Cut(rows, limit, func(u userRow) int64 { return u.Seq }, userRow.user)
-	return users, next, nil
+	return Page[User]{users, next}, nil
 }
 
 // session is what a user gets who has shown who he is.

@@ -3,7 +3,7 @@
 // price: another program sells, and gives each subscription the metadata
 // account, by which it is found here.
 //
-//	svc, err := billing.New(ctx, db, &billing.Options{Secret: "whsec_…"}) // after billing.Migrate
+//	svc, err := billing.New(ctx, db, &billing.Options{Secret: "whsec_…"})
 //	outcome, err := svc.Receive(ctx, body, r.Header.Get("Stripe-Signature"))
 //	sub, err := svc.Subscription(ctx, account)
 //
@@ -66,12 +66,12 @@ type Service struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package.
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "billing", migrations)
 }
 
-// New returns a Service over db, whose tables [Migrate] has made.
+// New returns a Service over db, and creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -86,6 +86,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("billing: %w", err)
 	}
 	return s, nil
 }
