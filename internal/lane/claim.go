@@ -177,11 +177,11 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 	defer rows.Close() //nolint:errcheck // Err reports it
 	for rows.Next() {
 		var lane, seq int64
-		var subject string
-		if err := rows.Scan(&lane, &seq, &subject); err != nil {
+		var subject, parent string
+		if err := rows.Scan(&lane, &seq, &subject, &parent); err != nil {
 			return err
 		}
-		byLane[lane].add(seq, subject)
+		byLane[lane].add(seq, subject, parent)
 	}
 	for _, r := range runs {
 		r.inOrder()

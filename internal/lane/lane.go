@@ -23,6 +23,10 @@ type Entry struct {
 	Key      string // entries of one consumer and key are worked on in the order of their commits
 	Subject  string // id of the caller's row; of a paused consumer the lowest is tried: let ids rise with time
 	Note     string // of an entry without a consumer: what Options.Route needs to know; forgotten then
+
+	// Traceparent is what the work follows from: Handle's context has it
+	// (span.Of). "": that of the context of PutTx.
+	Traceparent string
 }
 
 // Item is a piece of work in its lane.

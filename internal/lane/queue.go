@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 //go:embed migrations/*.sql
@@ -62,8 +64,11 @@ func def[T int | time.Duration](v, d T) T {
 	return v
 }
 
-// putLimit bounds the rows of one statement.
-const putLimit = 1000
+// putLimit bounds the rows of one statement, which have putWidth values each.
+const (
+	putLimit = 1000
+	putWidth = 5
+)
 
 // PutTx queues es in the caller's transaction. Entries of one consumer and key
 // keep the order in which their transactions commit only if the caller holds a
@@ -81,12 +86,12 @@ func (q *Queue) PutTx(ctx context.Context, tx *sqlx.Tx, es ...Entry) error {
 }
 
 func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
-	values := make([]any, 0, 4*len(es))
+	values, parent := make([]any, 0, putWidth*len(es)), span.Of(ctx)
 	for _, e := range es {
 		if e.Consumer == "" && q.o.Route == nil {
 			return errors.New("an entry names no consumer, and the queue has no Route")
 		}
-		values = append(values, e.Consumer, e.Key, e.Subject, e.Note)
+		values = append(values, e.Consumer, e.Key, e.Subject, e.Note, cmp.Or(e.Traceparent, parent))
 	}
 	text, args := q.putText(values)
 	_, err := q.db.ExecTx(ctx, tx, text, args...)
@@ -95,9 +100,9 @@ func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 
 // putText is the statement that puts the entries of values.
 func (q *Queue) putText(values []any) (string, []any) {
-	const insert = `INSERT INTO lane_outbox (queue, consumer, key, subject, note, at_us)
-		SELECT $1, column1, column2, column3, column4, {now} FROM (%s) AS v`
-	list, args := q.db.Dialect.List(2, []string{"TEXT", "TEXT", "TEXT", "TEXT"}, values)
+	const insert = `INSERT INTO lane_outbox (queue, consumer, key, subject, note, traceparent, at_us)
+		SELECT $1, column1, column2, column3, column4, column5, {now} FROM (%s) AS v`
+	list, args := q.db.Dialect.List(2, []string{"TEXT", "TEXT", "TEXT", "TEXT", "TEXT"}, values)
 	return fmt.Sprintf(q.sql.text(insert), list), append([]any{q.o.Name}, args...)
 }
 
@@ -106,11 +111,11 @@ func (q *Queue) prepare(ctx context.Context) error {
 	if q.o.Now != nil { // it is in the texts
 		return nil
 	}
-	one, _ := q.putText(make([]any, 4))
+	one, _ := q.putText(make([]any, putWidth))
 	if q.db.Dialect != database.Postgres {
 		return q.db.Prepare(ctx, one, q.scanText(), removeOne)
 	}
-	many, _ := q.putText(make([]any, 4*putLimit))
+	many, _ := q.putText(make([]any, putWidth*putLimit))
 	items, _ := q.itemsText([][]int64{make([]int64, 3)})
 	advance, _ := q.advanceText([][]int64{make([]int64, 6)})
 	remove, _ := q.removeText([][]int64{make([]int64, 3)})

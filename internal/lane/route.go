@@ -119,7 +119,7 @@ func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 // transaction that commits late has an older id than what is routed already.
 func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]Entry, error) {
 	const take = `DELETE FROM lane_outbox WHERE id IN (SELECT id FROM lane_outbox WHERE queue = $1 ORDER BY id LIMIT $2)
-		RETURNING id, consumer, key, subject, note`
+		RETURNING id, consumer, key, subject, note, traceparent`
 	rows, err := tx.QueryContext(ctx, take, n.o.Name, limit)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]Entry, error
 	var bs []boxed
 	for rows.Next() {
 		var b boxed
-		if err := rows.Scan(&b.ID, &b.Consumer, &b.Key, &b.Subject, &b.Note); err != nil {
+		if err := rows.Scan(&b.ID, &b.Consumer, &b.Key, &b.Subject, &b.Note, &b.Traceparent); err != nil {
 			return nil, err
 		}
 		bs = append(bs, b)
@@ -183,20 +183,20 @@ func (a laneKey) compare(b laneKey) int {
 const appendLimit = 2000
 
 // The items of lanes, to be inserted.
-const insertItems = `INSERT INTO lane_item (lane_id, seq, subject)`
+const insertItems = `INSERT INTO lane_item (lane_id, seq, subject, traceparent)`
 
-var itemTypes = []string{"BIGINT", "BIGINT", "TEXT"}
+var itemTypes = []string{"BIGINT", "BIGINT", "TEXT", "TEXT"}
 
 // append puts entries at the ends of their lanes.
 func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
-	groups := map[laneKey][]string{}
+	groups := map[laneKey][]Entry{}
 	var keys []laneKey
 	for _, e := range es {
 		k := laneKey{e.Consumer, e.Key}
 		if groups[k] == nil {
 			keys = append(keys, k)
 		}
-		groups[k] = append(groups[k], e.Subject)
+		groups[k] = append(groups[k], e)
 	}
 	slices.SortFunc(keys, laneKey.compare) // the order in which everybody locks lanes
 	var items []any
@@ -215,7 +215,7 @@ func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 
 // extend makes room in lanes, new ones among them, and returns the columns of
 // the items that go there.
-func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []laneKey, groups map[laneKey][]string) ([]any, error) {
+func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []laneKey, groups map[laneKey][]Entry) ([]any, error) {
 	const upsert = `INSERT INTO lane_lane AS l (queue, consumer, key, tail, ready_us)
 		SELECT $1, column1, column2, column3, {now} FROM (%s) AS v WHERE true
 		ON CONFLICT (queue, consumer, key, detached) DO UPDATE SET tail = l.tail + excluded.tail,
@@ -239,9 +239,9 @@ func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []laneKey, groups m
 		if err := rows.Scan(&id, &k.consumer, &k.key, &tail); err != nil {
 			return nil, err
 		}
-		subjects := groups[k]
-		for i, s := range subjects {
-			items = append(items, id, tail-int64(len(subjects)-1-i), s)
+		es := groups[k]
+		for i, e := range es {
+			items = append(items, id, tail-int64(len(es)-1-i), e.Subject, e.Traceparent)
 		}
 	}
 	return items, rows.Err()

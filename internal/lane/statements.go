@@ -62,10 +62,10 @@ func (n *node) claimText(chosen []candidate) (string, []any) {
 // itemsText reads the items of lanes: rows of lane, head and how many at most.
 func (q *Queue) itemsText(heads [][]int64) (string, []any) {
 	const (
-		items = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.subject FROM c `
+		items = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.subject, i.traceparent FROM c `
 		join  = `JOIN lane_item i ON i.lane_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most`
 		// PostgreSQL would sooner read the whole table than visit 64 lanes.
-		lateral = `CROSS JOIN LATERAL (SELECT seq, subject FROM lane_item
+		lateral = `CROSS JOIN LATERAL (SELECT seq, subject, traceparent FROM lane_item
 			WHERE lane_id = c.id AND seq > c.head AND seq <= c.head + c.most OFFSET 0) i`
 	)
 	text := items + join

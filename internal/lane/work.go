@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 // Why a handler's context ended.
@@ -45,8 +46,8 @@ type run struct {
 	again         time.Duration // the last wait before finishing it again
 }
 
-func (r *run) add(seq int64, subject string) {
-	it := &Item{Entry: Entry{Consumer: r.consumer, Key: r.key, Subject: subject}, Seq: seq, Fence: r.epoch}
+func (r *run) add(seq int64, subject, parent string) {
+	it := &Item{Entry: Entry{Consumer: r.consumer, Key: r.key, Subject: subject, Traceparent: parent}, Seq: seq, Fence: r.epoch}
 	r.items = append(r.items, it)
 }
 
@@ -166,7 +167,7 @@ func (n *node) handle(r *run, it Item) (out Outcome) {
 		}
 		out.Item = it
 	}()
-	return n.o.Handle(r.ctx, it)
+	return n.o.Handle(span.With(r.ctx, it.Traceparent), it)
 }
 
 // bound ends the run when the next handler takes too long. The timer is used

@@ -1,0 +1,69 @@
+// Package span carries traces through code that knows no tracing library, and
+// through the rows that wait between two pieces of work.
+//
+// What crosses is a W3C traceparent ([Trace Context]): a string in a context or
+// in a column. Who begins spans is a [Hook]; without one nothing is begun, and
+// nothing is allocated.
+//
+// [Trace Context]: https://www.w3.org/TR/trace-context/#traceparent-header
+package span
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Hook begins a span: name says what is done, parent is the traceparent of
+// what it follows from, "" when there is none. It returns the context to do it
+// in, the traceparent of the span itself, and what ends it.
+type Hook = func(ctx context.Context, parent, name string) (context.Context, string, func(failed bool, attrs ...slog.Attr))
+
+type key struct{}
+
+// Of is the traceparent of ctx; "": there is none.
+func Of(ctx context.Context) string {
+	parent, _ := ctx.Value(key{}).(string)
+	return parent
+}
+
+// With is ctx with a traceparent; "" takes one away.
+func With(ctx context.Context, parent string) context.Context {
+	if Of(ctx) == parent {
+		return ctx
+	}
+	return context.WithValue(ctx, key{}, parent)
+}
+
+// Span is something that is being done. nil: it is not traced.
+type Span struct {
+	end   func(failed bool, attrs ...slog.Attr)
+	attrs []slog.Attr
+}
+
+// Begin begins a span below that of ctx, and returns the context to work in.
+// It is over with [Span.End].
+func Begin(ctx context.Context, hook Hook, name string) (context.Context, *Span) {
+	if hook == nil {
+		return ctx, nil
+	}
+	ctx, own, end := hook(ctx, Of(ctx), name)
+	return With(ctx, own), &Span{end: end}
+}
+
+// Set notes what is known of a span: ids of ours, kinds and counts; never what
+// people wrote, their numbers, or a secret.
+func (s *Span) Set(attr slog.Attr) {
+	if s != nil {
+		s.attrs = append(s.attrs, attr)
+	}
+}
+
+// End ends a span. Only the first call counts.
+func (s *Span) End(failed bool) {
+	if s == nil || s.end == nil {
+		return
+	}
+	end := s.end
+	s.end = nil
+	end(failed, s.attrs...)
+}

@@ -1,0 +1,59 @@
+package span_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/span"
+)
+
+func TestParent(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	require.Empty(t, span.Of(ctx))
+	require.Equal(t, ctx, span.With(ctx, ""), "nothing to take away")
+	below := span.With(ctx, "00-a")
+	require.Equal(t, "00-a", span.Of(below))
+	require.Equal(t, below, span.With(below, "00-a"))
+	require.Empty(t, span.Of(span.With(below, "")))
+}
+
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	var ended []string
+	hook := func(ctx context.Context, parent, name string) (context.Context, string, func(bool, ...slog.Attr)) {
+		return ctx, parent + "/" + name, func(failed bool, attrs ...slog.Attr) {
+			line := parent + "/" + name
+			for _, a := range attrs {
+				line += " " + a.String()
+			}
+			if failed {
+				line += " failed"
+			}
+			ended = append(ended, line)
+		}
+	}
+	ctx, outer := span.Begin(t.Context(), hook, "outer")
+	below, inner := span.Begin(ctx, hook, "inner")
+	require.Equal(t, "/outer/inner", span.Of(below))
+	inner.Set(slog.Int("attempt", 2))
+	inner.End(true)
+	inner.End(false)
+	outer.End(false)
+	require.Equal(t, []string{"/outer/inner attempt=2 failed", "/outer"}, ended)
+}
+
+// What is not traced costs nothing.
+func TestOff(t *testing.T) {
+	ctx := t.Context()
+	require.Zero(t, int(testing.AllocsPerRun(100, func() {
+		ctx, s := span.Begin(ctx, nil, "messaging.send")
+		s.Set(slog.String("kind", "sandbox"))
+		s.Set(slog.Int64("reference", 7))
+		s.End(false)
+		_ = span.With(ctx, "")
+	})))
+}

@@ -1,0 +1,60 @@
+package testkit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+)
+
+// Spans records the spans that a package begins with its Options.Trace, which
+// is [Spans.Begin]. The zero value is ready.
+type Spans struct {
+	mu    sync.Mutex
+	begun int
+	ended []Span
+}
+
+// Span is a span that has ended.
+type Span struct {
+	Name, Parent, Own string
+	Failed            bool
+	Attrs             map[string]string
+}
+
+// Begin begins a span: in the trace of its parent, else in a new one.
+func (s *Spans) Begin(ctx context.Context, parent, name string) (context.Context, string, func(failed bool, attrs ...slog.Attr)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun++
+	trace := fmt.Sprintf("%032x", s.begun)
+	if parent != "" {
+		trace = TraceOf(parent)
+	}
+	own := fmt.Sprintf("00-%s-%016x-01", trace, s.begun)
+	return ctx, own, func(failed bool, attrs ...slog.Attr) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		sp := Span{Name: name, Parent: parent, Own: own, Failed: failed, Attrs: map[string]string{}}
+		for _, a := range attrs {
+			sp.Attrs[a.Key] = a.Value.String()
+		}
+		s.ended = append(s.ended, sp)
+	}
+}
+
+// Named are the spans of a name, in the order in which they ended.
+func (s *Spans) Named(name string) []Span {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Span
+	for _, sp := range s.ended {
+		if sp.Name == name {
+			out = append(out, sp)
+		}
+	}
+	return out
+}
+
+// TraceOf is the id of the trace in a traceparent.
+func TraceOf(traceparent string) string { return traceparent[3:35] }
