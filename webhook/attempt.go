@@ -76,17 +76,18 @@ func timedOut(ctx context.Context) bool {
 type headerSet struct {
 	http.Header
 	extra  string    // the event's own that are in it
-	values [5]string // what is of each delivery
+	traced bool      // a traceparent is in it
+	values [6]string // what is of each delivery
 }
 
 // header is the header of a delivery.
 func (j *job) header(now time.Time) *headerSet {
 	s, _ := j.ep.sets.Get().(*headerSet)
-	if s == nil || s.extra != j.ev.Headers {
+	if s == nil || s.extra != j.ev.Headers || s.traced != (j.traceparent != "") {
 		s = newHeaderSet(j)
 	}
 	at := strconv.FormatInt(now.Unix(), 10)
-	s.values = [...]string{j.ev.Type, strconv.FormatInt(j.seq, 10), j.ev.ID, at, sign(j.ev.ID, at, j.ev.Body, j.ep.signers(now)...)}
+	s.values = [...]string{j.ev.Type, strconv.FormatInt(j.seq, 10), j.ev.ID, at, sign(j.ev.ID, at, j.ev.Body, j.ep.signers(now)...), j.traceparent}
 	return s
 }
 
@@ -94,7 +95,7 @@ func (j *job) header(now time.Time) *headerSet {
 // written as net/http would; the values of endpoint and event are shared, and
 // must not be changed.
 func newHeaderSet(j *job) *headerSet {
-	s := &headerSet{Header: make(http.Header, 8), extra: j.ev.Headers}
+	s := &headerSet{Header: make(http.Header, 8), extra: j.ev.Headers, traced: j.traceparent != ""}
 	h := s.Header
 	h["User-Agent"] = userAgent
 	maps.Copy(h, j.ep.sent)
@@ -104,6 +105,9 @@ func newHeaderSet(j *job) *headerSet {
 		if i > 1 || j.ev.extra[name] == nil { // what the event brings wins over what says the same
 			h[name] = s.values[i : i+1 : i+1]
 		}
+	}
+	if s.traced {
+		h[headerTraceparent] = s.values[5:6:6]
 	}
 	if h[idempotencyKey] == nil {
 		// The webhook-id makes a repeat harmless, so the transport may retry
@@ -119,7 +123,10 @@ var (
 	contentType = []string{"application/json"}
 )
 
-const idempotencyKey = "Idempotency-Key"
+const (
+	idempotencyKey    = "Idempotency-Key"
+	headerTraceparent = "Traceparent" // https://www.w3.org/TR/trace-context/
+)
 
 // post sends a delivery over HTTP.
 func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer) error {

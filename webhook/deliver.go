@@ -48,12 +48,15 @@ func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
 		r.At, r.Error, r.outcome = d.now(), "the endpoint is disabled", failed
 		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
 	}
-	r.answer = d.attempt(ctx, j)
+	traced, attempt := d.begin(ctx, j, it.Attempt+1)
+	r.answer = d.attempt(traced, j)
 	if ctx.Err() != nil && !timedOut(ctx) && r.StatusCode == 0 {
+		attempt.End(true)
 		return lane.Outcome{Item: it, Verdict: lane.Yield} // ours is the end, not the endpoint's fault
 	}
 	out := lane.Outcome{Item: it, Data: r}
 	out.Verdict, out.After = d.decide(it, r)
+	r.end(attempt)
 	return out
 }
 

@@ -43,6 +43,10 @@ type Event struct {
 	ChatID, MessageID string
 	// Headers are sent beside the endpoint's own, and win over them.
 	Headers map[string]string
+	// Traceparent is the W3C traceparent of what the event follows from, for
+	// [Options].Trace; "": that of a trace of these packages in the context, or
+	// none.
+	Traceparent string
 	// Body is sent byte for byte. It must be UTF-8 without NUL, and not empty.
 	Body []byte
 }
@@ -77,7 +81,7 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 	for i := range whole {
 		ev := &whole[i]
 		if n, heard := numbers[ev.ID]; heard {
-			entries = append(entries, lane.Entry{Key: ev.Key, Subject: subject(n), Note: ev.note()})
+			entries = append(entries, lane.Entry{Key: ev.Key, Subject: subject(n), Note: ev.note(), Traceparent: ev.Traceparent})
 		}
 	}
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 // Held is an event of which endpoints that include a part of it hear when that
@@ -43,17 +45,19 @@ type heldRow struct {
 	Body      string
 	Awaits    string
 	UntilUS   int64 `db:"until_us"`
+
+	Traceparent string
 }
 
-const heldColumns = `part, event_id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body, awaits, until_us`
+const heldColumns = `part, event_id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body, awaits, until_us, traceparent`
 
-var heldTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT"}
+var heldTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT"}
 
 // event is what goes out to endpoints that include the part.
 func (r *heldRow) event() Event {
 	ev := Event{
 		ID: r.EventID, Account: r.Account, Scope: r.Scope, Type: r.Type, Key: r.Key, Audience: r.Part, At: database.Time(r.AtUS),
-		ChatID: r.ChatID, MessageID: r.MessageID, Body: []byte(r.Body),
+		ChatID: r.ChatID, MessageID: r.MessageID, Body: []byte(r.Body), Traceparent: r.Traceparent,
 	}
 	if r.Headers != "" {
 		_ = json.Unmarshal([]byte(r.Headers), &ev.Headers) // written by this package
@@ -91,7 +95,7 @@ func (d *Dispatcher) HoldTx(ctx context.Context, tx *sqlx.Tx, part string, evs .
 		holds[ev.Key] = true
 		now[i].Audience = "!" + part
 		values = append(values, part, ev.ID, database.Micros(ev.At), ev.Account, ev.Scope, ev.Type, ev.Key,
-			ev.ChatID, ev.MessageID, ev.headers(), string(ev.Body), evs[i].Awaits, until)
+			ev.ChatID, ev.MessageID, ev.headers(), string(ev.Body), evs[i].Awaits, until, cmp.Or(ev.Traceparent, span.Of(ctx)))
 	}
 	if err := d.PublishTx(ctx, tx, now...); err != nil {
 		return err

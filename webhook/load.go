@@ -24,6 +24,8 @@ type job struct {
 	seq int64
 
 	fence int64 // the claim under which it is done
+
+	traceparent string // of the attempt; "": it is not traced
 }
 
 type eventRow struct {

@@ -28,7 +28,7 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 		before, to := len(out), addresses[i]
 		for j := range endpoints[to.owner] {
 			if ep := &endpoints[to.owner][j]; ep.wants(to.Type, to.Audience) {
-				out = append(out, lane.Entry{Consumer: ep.ID, Key: e.Key, Subject: e.Subject})
+				out = append(out, lane.Entry{Consumer: ep.ID, Key: e.Key, Subject: e.Subject, Traceparent: e.Traceparent})
 			}
 		}
 		if len(out) == before {

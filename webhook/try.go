@@ -27,10 +27,12 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 	r := &result{job: &job{ep: t, ev: ev.loaded()}}
 	limited, cancel := context.WithTimeout(ctx, d.opts.Timeout)
 	defer cancel()
+	limited, attempt := d.begin(limited, r.job, 1)
 	r.answer = d.attempt(limited, r.job)
 	if r.outcome = failed; r.ok() {
 		r.outcome = delivered
 	}
+	r.end(attempt)
 	err = d.db.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
 		insert := insertEvents + " VALUES " + d.db.Dialect.Values(1, len(eventTypes), 1) + " RETURNING number"
 		if err := tx.GetContext(ctx, &r.ev.Number, insert, ev.row()...); err != nil {

@@ -62,6 +62,12 @@ type Options struct {
 	Exclusive bool
 	// Sink is told of every attempt. nil: nobody is.
 	Sink Sink
+	// Trace begins the span of an attempt, "webhook.deliver", below parent, the
+	// W3C traceparent of what the event follows from, or "". It returns the
+	// context of the attempt, the span's own traceparent, which the request
+	// carries as the header traceparent, and what ends the span, with ids, kinds
+	// and counts. nil: nothing is traced.
+	Trace func(ctx context.Context, parent, name string) (context.Context, string, func(failed bool, attrs ...slog.Attr))
 	// Observer counts what an operator watches. nil: nothing is counted.
 	Observer *Observer
 	Logger   *slog.Logger // nil: slog.Default()
