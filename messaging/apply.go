@@ -95,6 +95,7 @@ func (u *unit) early(b *batch, a arrival) bool {
 // applyOne applies one arrival.
 func (u *unit) applyOne(ctx context.Context, b *batch, i int) error {
 	a := b.as[i]
+	u.parent = a.parent
 	count := func(what string) { b.counts[countKey{a.line.Kind, what}]++ }
 	if a.bad != nil {
 		b.side.bad(a.line.ID, a.bad, u.now)

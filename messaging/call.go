@@ -79,6 +79,7 @@ func (u *unit) called(l line, e *provider.Call) {
 		Payload: mustJSON(CallPayload{
 			Reference: l.ID, Ref: l.ID, RemoteJID: c.address().RemoteJID(), ID: e.CallID, Status: status, Video: e.Video, MessageTimestamp: unixTime(at),
 		}),
+		Traceparent: u.parent,
 	})
 }
 

@@ -32,7 +32,7 @@ func (u *unit) recognise(ctx context.Context, as []arrival) ([]arrival, error) {
 	for i, a := range as {
 		m, ok := a.event.(*provider.Message)
 		if ok && m.OwnID != "" && own[messageKey{a.line.ID, m.OwnID}] {
-			as[i] = arrival{line: a.line, echo: true, event: &provider.StatusChange{
+			as[i] = arrival{line: a.line, parent: a.parent, echo: true, event: &provider.StatusChange{
 				MessageID: m.ID, OwnID: m.OwnID, Status: provider.StatusSending, At: m.At, To: m.Chat,
 			}}
 		}

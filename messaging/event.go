@@ -33,6 +33,10 @@ type Event struct {
 	Actor     Actor  // who wrote the message; "" for a call and a session
 	At        time.Time
 	Payload   json.RawMessage // [MessagePayload], [StatusPayload], [CallPayload] or [SessionPayload]
+
+	// Traceparent is the W3C traceparent of what the event follows from; "":
+	// nothing is traced. Events of one call may be of several traces.
+	Traceparent string
 }
 
 // Sink takes part in the transaction that makes events. EventsTx must only

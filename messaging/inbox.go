@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/span"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -21,6 +22,8 @@ type arrival struct {
 	body  string        // of a message, as its row will have it
 	bad   *provider.Bad // instead of an event
 	echo  bool          // of what was sent from here
+
+	parent string // traceparent of its receipt
 }
 
 // Receive stores what a network reported, with everything that follows from
@@ -47,10 +50,14 @@ func (s *Service) receive(ctx context.Context, as []arrival) error {
 	if len(as) == 0 {
 		return nil
 	}
+	ctx, received := s.beginReceive(ctx, as)
 	for i := range as {
 		as[i] = admit(as[i])
+		as[i].parent = span.Of(ctx)
 	}
-	if err := s.inbox.Do(ctx, as); err != nil {
+	err := s.inbox.Do(ctx, as)
+	received.End(err != nil)
+	if err != nil {
 		return fmt.Errorf("receiving: %w", err)
 	}
 	var last provider.ReferenceID
@@ -67,6 +74,7 @@ func (s *Service) receive(ctx context.Context, as []arrival) error {
 // fails each caller's are tried alone, so that only the one at fault sees an
 // error.
 func (s *Service) receiveBatch(ctx context.Context, batch [][]arrival) []error {
+	ctx = span.With(ctx, "") // it is that of one of them
 	errs := make([]error, len(batch))
 	var all []arrival
 	for _, as := range batch {

@@ -43,6 +43,7 @@ type expectedFile struct {
 	line   line
 	m      *messageRow
 	source fileSource
+	parent string // traceparent
 }
 
 // bringsFile says whether an arrival is a message with a file.
@@ -74,7 +75,7 @@ func (u *unit) expect(l line, e *provider.Message, m *messageRow) {
 	}
 	source := fileSource{Kind: f.Kind, ID: f.ID, URL: f.URL, Stored: f.StoredID, Name: f.FileName, File: f.File}
 	source.Thumbnail, source.Waveform = nil, nil // the message has them
-	u.expected = append(u.expected, expectedFile{newID(), l, m, source})
+	u.expected = append(u.expected, expectedFile{newID(), l, m, source, u.parent})
 	if c := u.chats[m.Chat]; !e.Historical && !c.Held {
 		u.hold(c, true, len(u.events))
 	}
@@ -94,7 +95,7 @@ func (u *unit) writeExpected(ctx context.Context) error {
 	for i, x := range u.expected {
 		detail := clean(string(withoutNUL(mustJSON(x.source))))
 		rows[i] = []any{x.id, x.line.Account, x.m.Reference, x.m.Seq, true, false, detail, now, now}
-		work[i] = lane.Entry{Consumer: consumer(x.m.Reference), Key: chatKey(x.m.Reference, x.m.Chat), Subject: x.id}
+		work[i] = lane.Entry{Consumer: consumer(x.m.Reference), Key: chatKey(x.m.Reference, x.m.Chat), Subject: x.id, Traceparent: x.parent}
 	}
 	// What came again is being fetched already.
 	if err := u.insert(ctx, insertMedia, mediaTypes, rows, " ON CONFLICT DO NOTHING"); err != nil {

@@ -27,6 +27,7 @@ type heldRow struct {
 	Payload   string               `db:"payload"`
 	Message   int64                `db:"message"`
 	UntilUS   int64                `db:"until_us"`
+	Parent    string               `db:"traceparent"`
 
 	ID      int64 `db:"id"`
 	Waiting bool  `db:"waiting"` // the file is still being fetched
@@ -93,12 +94,13 @@ func (u *unit) holdBack(ctx context.Context) error {
 		}
 		rows = append(rows, []any{
 			c.ID, ev.ID, string(ev.Type), ev.Account, ev.Reference, ev.ChatID, ev.MessageID, string(ev.Actor), database.Micros(ev.At),
-			string(ev.Payload), message, until,
+			string(ev.Payload), message, until, ev.Traceparent,
 		})
 	}
 	u.events = out
-	err := u.insert(ctx, `INSERT INTO messaging_held (chat, event_id, kind, account, reference, chat_id, message_id, actor, at_us, payload, message, until_us)`,
-		[]string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT"}, rows, "")
+	err := u.insert(ctx, `INSERT INTO messaging_held (chat, event_id, kind, account, reference, chat_id, message_id, actor, at_us, payload, message, until_us,
+			traceparent)`,
+		[]string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT"}, rows, "")
 	if err != nil {
 		return fmt.Errorf("holding events back: %w", err)
 	}
@@ -154,7 +156,7 @@ func (u *unit) release(ctx context.Context, c *chatRow) error {
 func (u *unit) waiting(ctx context.Context, c *chatRow) ([]heldRow, error) {
 	var rows []heldRow
 	err := u.tx.SelectContext(ctx, &rows, `SELECT h.id, h.event_id, h.kind, h.account, h.reference, h.chat_id, h.message_id, h.actor, h.at_us,
-			h.payload, h.message, h.until_us, COALESCE(f.waiting, FALSE) AS waiting
+			h.payload, h.message, h.until_us, h.traceparent, COALESCE(f.waiting, FALSE) AS waiting
 		FROM messaging_held h LEFT JOIN messaging_media f ON f.message = h.message AND f.message > 0
 		WHERE h.chat = $1 ORDER BY h.id`, c.ID)
 	if err != nil {
@@ -169,6 +171,7 @@ func (u *unit) released(h heldRow, c *chatRow) Event {
 	ev := Event{
 		ID: h.EventID, Type: h.Kind, Account: h.Account, Reference: h.Reference, Key: chatKey(c.Reference, c.ID),
 		ChatID: h.ChatID, MessageID: h.MessageID, Actor: h.Actor, At: database.Time(h.AtUS), Payload: json.RawMessage(h.Payload),
+		Traceparent: h.Parent,
 	}
 	m := u.messages[h.Message]
 	if m == nil {

@@ -26,7 +26,7 @@ func (u *unit) expectLink(d draft, m *messageRow) {
 		return
 	}
 	source := fileSource{Kind: f.Kind, URL: f.URL, Name: f.FileName, Link: true}
-	u.expected = append(u.expected, expectedFile{newID(), d.line, m, source})
+	u.expected = append(u.expected, expectedFile{newID(), d.line, m, source, u.parent})
 }
 
 // holdLink makes the events of a chat wait, from the next on, which announces

@@ -51,8 +51,15 @@ type Options struct {
 	Exclusive bool
 	// Observer counts what an operator watches. nil: nothing is counted.
 	Observer *Observer
-	Logger   *slog.Logger     // nil: slog.Default()
-	Now      func() time.Time // nil: time.Now
+	// Trace begins a span below parent, the W3C traceparent of what it follows
+	// from, or "". Its name is "messaging.receive" (what a network reported is
+	// stored), "messaging.fetch" (a file is fetched), "messaging.queue" (a message
+	// is stored to be sent) or "messaging.send" (an attempt). It returns the
+	// context to work in, the span's own traceparent, and what ends the span, with
+	// ids, kinds and counts. nil: nothing is traced.
+	Trace  func(ctx context.Context, parent, name string) (context.Context, string, func(failed bool, attrs ...slog.Attr))
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
 }
 
 // Observer receives counts. Its functions must not block; nil ones are
@@ -184,7 +191,7 @@ func (s *Service) openLanes(ctx context.Context, db *sqlx.DB) (err error) {
 		return err
 	}
 	s.files, err = lane.New(ctx, db, lane.Options{
-		Name: "media", Handle: s.handleFile, Settle: s.settleFiles, Settled: s.settledFiles,
+		Name: "media", Handle: s.attemptFile, Settle: s.settleFiles, Settled: s.settledFiles,
 		Run: 1, Cap: fetchCap, Serves: s.serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
 	return err

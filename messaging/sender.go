@@ -48,6 +48,7 @@ type attempt struct {
 	doubt   bool              // it may have left
 	retry   bool              // it certainly did not leave
 	why     error             // of what is retried
+	parent  string            // traceparent
 }
 
 func (a attempt) outcome() string {
@@ -89,7 +90,7 @@ func (s *Service) handleSend(ctx context.Context, it lane.Item) lane.Outcome {
 	if what == "read" || what == "typing" {
 		return s.sendRead(ctx, it, j, what == "typing")
 	}
-	return s.sendMessage(ctx, it, j)
+	return s.attemptSend(ctx, it, j)
 }
 
 // job loads a message to send with its chat and reference.

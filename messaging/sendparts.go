@@ -6,9 +6,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// queueSend stores the messages of a draft and puts them into its chat's lane.
+// queueParts stores the messages of a draft and puts them into its chat's lane.
 // Nearly always it is one; else it returns the one that is of the draft's type.
-func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error) {
+func (s *Service) queueParts(ctx context.Context, u *unit, d draft) (int64, error) {
 	splitter, ok := d.provider.(provider.Splitter)
 	if !ok {
 		return s.queuePart(ctx, u, d)

@@ -37,6 +37,7 @@ func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []lane.Outc
 		if err != nil {
 			return err
 		}
+		u.parent = attempts[seq].parent
 		if err := u.settle(ctx, l, m, attempts[seq]); err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ type unit struct {
 	tx  *sqlx.Tx
 	now time.Time
 
+	parent string    // traceparent of what is done at the moment
 	saidAt time.Time // when the network says that what is applied happened; zero: it does not say
 
 	chats    map[int64]*chatRow
@@ -97,7 +98,7 @@ func (u *unit) emit(account string, t EventType, c *chatRow, m *messageRow) {
 	}
 	u.events = append(u.events, Event{
 		ID: newID(), Type: t, Account: account, Reference: m.Reference, Key: chatKey(m.Reference, c.ID),
-		ChatID: c.ChatID, MessageID: m.ID, Actor: m.Actor, At: u.now, Payload: payload,
+		ChatID: c.ChatID, MessageID: m.ID, Actor: m.Actor, At: u.now, Payload: payload, Traceparent: u.parent,
 	})
 	u.tell(account, m.Reference, string(t), m.record(c, head))
 }

@@ -1,0 +1,3 @@
+-- +goose Up
+-- what an event follows from: a W3C traceparent, '' when nothing is traced
+ALTER TABLE messaging_held ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';
