@@ -18,6 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 // The codes of errors of calls that no kind has for itself, beside
@@ -49,6 +50,8 @@ type answer struct {
 	err    *flow.Error
 	begun  time.Time
 	took   time.Duration
+
+	traceparent string // of the call
 }
 
 // handleCall makes a call. One that must not be made twice is noted before: if
@@ -77,7 +80,7 @@ func (r *Runtime) handleCall(ctx context.Context, it lane.Item) lane.Outcome {
 	if err != nil {
 		return r.callLater(ctx, it, "beginning a call failed", err)
 	}
-	a.result, a.err = r.perform(ctx, run, c)
+	r.answer(ctx, run, a)
 	a.took = r.now().Sub(a.begun)
 	if ctx.Err() != nil && a.err != nil {
 		if !c.Once {
@@ -274,7 +277,7 @@ func (r *Runtime) settleCall(ctx context.Context, tx *sqlx.Tx, a *answer) error 
 	if a.err == nil {
 		done.Result = a.result
 	}
-	_, err = r.putTx(ctx, tx, run.post(done))
+	_, err = r.putTx(span.With(ctx, a.traceparent), tx, run.post(done))
 	return err
 }
 

@@ -294,4 +294,5 @@ func (r *Runtime) committed(t *turn, w *work) {
 		r.opts.Observer.ended(w.row.Engine, string(w.row.Status), database.Time(w.row.EndedUS).Sub(database.Time(w.row.StartedUS)))
 	}
 	r.waits.tell(w.row.Seq)
+	t.describe(w.row)
 }

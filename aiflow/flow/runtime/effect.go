@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 // tell has the host do its share of an effect of a turn.
@@ -138,8 +139,8 @@ func (w *work) cancelTimer(ctx context.Context, t flow.CancelTimer) error {
 
 // setTimerTx sets a timer of a run, or moves it.
 func (r *Runtime) setTimerTx(ctx context.Context, tx *sqlx.Tx, run int64, timer string, atUS int64, soon *bool) error {
-	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_timer (run, timer, at_us) VALUES ($1, $2, $3)
-		ON CONFLICT (run, timer) DO UPDATE SET at_us = excluded.at_us`, run, timer, atUS)
+	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_timer (run, timer, at_us, traceparent) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (run, timer) DO UPDATE SET at_us = excluded.at_us, traceparent = excluded.traceparent`, run, timer, atUS, span.Of(ctx))
 	if err != nil {
 		return fmt.Errorf("setting a timer: %w", err)
 	}

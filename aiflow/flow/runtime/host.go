@@ -38,6 +38,10 @@ type Incoming struct {
 	// Prepare has the host look at the message before anybody is asked who
 	// answers it: see [Preparer].
 	Prepare bool `json:"prepare,omitempty"`
+	// Traceparent is the W3C traceparent of what the message came with, for
+	// [Options].Trace; "": that of a trace of these packages in the context, or
+	// none.
+	Traceparent string `json:"-"`
 }
 
 // Host is what runs need of the world they live in. Methods ending in Tx write

@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 // kindMessage is the kind of an [Incoming]; the others are those of
@@ -30,10 +31,13 @@ type inputRow struct {
 	Kind      string `db:"kind"`
 	Body      string `db:"body"`
 
+	Traceparent string `db:"traceparent"`
+
 	heard string // id of a message that somebody in a group wrote
 	look  bool   // there is more in the mailbox, or there may be once this is worked on
 
-	routed *routing // where it goes, of a message
+	routed *routing   // where it goes, of a message
+	span   *span.Span // of its turn
 }
 
 // post is an input to be put into a mailbox.
@@ -74,9 +78,9 @@ func (r *Runtime) putTx(ctx context.Context, tx *sqlx.Tx, p post) (int64, error)
 		return 0, fmt.Errorf("writing an input: %w", err)
 	}
 	var ids []int64
-	err = r.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (mailbox, reference, account, chat_id, run, behind, kind, body, created_us)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
-		p.mailbox, p.reference, p.account, p.chatID, p.run, p.behind, kind, body, database.Micros(r.now()))
+	err = r.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (mailbox, reference, account, chat_id, run, behind, kind, body, created_us, traceparent)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
+		p.mailbox, p.reference, p.account, p.chatID, p.run, p.behind, kind, body, database.Micros(r.now()), span.Of(ctx))
 	if err != nil {
 		return 0, fmt.Errorf("storing an input: %w", err)
 	}
@@ -95,7 +99,8 @@ func (r *Runtime) pokeTx(ctx context.Context, tx *sqlx.Tx, consumer, mailbox str
 func (r *Runtime) next(ctx context.Context, mailbox string) (*inputRow, error) {
 	const busy = `SELECT b.seq FROM flow_run b WHERE b.mailbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
 	var found []*inputRow
-	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.chat_id, i.run, i.kind, i.body FROM flow_input i WHERE i.mailbox = $1
+	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.chat_id, i.run, i.kind, i.body, i.traceparent FROM flow_input i
+		WHERE i.mailbox = $1
 		AND (i.kind = 'cancel' OR i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue', 'retry') OR NOT EXISTS (`+busy+`))
 		AND (i.behind = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.behind AND o.ended_us = 0))
 		ORDER BY i.id LIMIT 2`, mailbox)

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 // IncomingTx has a contact's message answered when tx commits; call
@@ -18,6 +19,9 @@ import (
 func (r *Runtime) IncomingTx(ctx context.Context, tx *sqlx.Tx, in Incoming) error {
 	p := post{
 		mailbox: in.Chat.Key, reference: in.Chat.Reference, account: in.Chat.Account, chatID: in.Chat.ID, message: &in,
+	}
+	if in.Traceparent != "" {
+		ctx = span.With(ctx, in.Traceparent)
 	}
 	if _, err := r.putTx(ctx, tx, p); err != nil {
 		return fmt.Errorf("queueing a message: %w", err)
@@ -67,7 +71,10 @@ func (r *Runtime) prepare(ctx context.Context, m Incoming) error {
 	if !is || !m.Prepare {
 		return nil
 	}
-	if err := host.Prepare(ctx, m); err != nil {
+	ctx, preparing := span.Begin(ctx, r.opts.Trace, "flow.prepare")
+	err := host.Prepare(ctx, m)
+	preparing.End(err != nil)
+	if err != nil {
 		return fmt.Errorf("preparing a message: %w", err)
 	}
 	r.opts.AfterCommit("prepared")

@@ -50,8 +50,14 @@ type Options struct {
 	Exclusive bool
 	// Observer counts what an operator watches. nil: nothing is counted.
 	Observer *Observer
-	Logger   *slog.Logger     // nil: slog.Default()
-	Now      func() time.Time // nil: time.Now
+	// Trace begins a span below parent, the W3C traceparent of what it follows
+	// from, or "". Its name is "flow.turn" (an input is worked on), "flow.prepare"
+	// (the host looks at a message before) or "flow.call" (a call to the world). It
+	// returns the context to work in, the span's own traceparent, and what ends the
+	// span, with ids, kinds and counts. nil: nothing is traced.
+	Trace  func(ctx context.Context, parent, name string) (context.Context, string, func(failed bool, attrs ...slog.Attr))
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
 
 	// AfterCommit is called after each commit, before anything follows from
 	// it, with what was committed ("turn", "call", "answer", "timers"). Tests

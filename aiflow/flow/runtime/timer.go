@@ -9,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 // Timers are rows with a time, looked at by a loop that puts those that are
@@ -30,7 +31,8 @@ const (
 // dueTimer is a timer whose time has come.
 type dueTimer struct {
 	runRow
-	Timer string `db:"timer"`
+	Timer       string `db:"timer"`
+	Traceparent string `db:"traceparent"`
 }
 
 // lookAtTimers has timers looked at now.
@@ -95,7 +97,7 @@ func (r *Runtime) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, er
 		lock = ` FOR UPDATE OF t SKIP LOCKED`
 	}
 	var due []dueTimer
-	err := tx.SelectContext(ctx, &due, `SELECT t.timer, `+inputColumns+` FROM flow_timer t JOIN flow_run r ON r.seq = t.run
+	err := tx.SelectContext(ctx, &due, `SELECT t.timer, t.traceparent, `+inputColumns+` FROM flow_timer t JOIN flow_run r ON r.seq = t.run
 		WHERE t.at_us <= $1 ORDER BY t.at_us LIMIT $2`+lock, nowUS, timersChunk)
 	if err != nil {
 		return 0, fmt.Errorf("reading timers: %w", err)
@@ -104,7 +106,7 @@ func (r *Runtime) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, er
 		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, d.Seq, d.Timer); err != nil {
 			return 0, fmt.Errorf("taking a timer: %w", err)
 		}
-		if _, err := r.putTx(ctx, tx, d.post(flow.Timer{ID: d.Timer})); err != nil {
+		if _, err := r.putTx(span.With(ctx, d.Traceparent), tx, d.post(flow.Timer{ID: d.Timer})); err != nil {
 			return 0, err
 		}
 	}

@@ -38,7 +38,7 @@ func (r *Runtime) handleTurn(ctx context.Context, it lane.Item) lane.Outcome {
 			return lane.Outcome{Verdict: lane.Done}
 		}
 		if err == nil {
-			err = r.work(ctx, in)
+			err = r.traced(ctx, in)
 		}
 		if err != nil {
 			return r.failedTurn(ctx, it.Key, in, err)

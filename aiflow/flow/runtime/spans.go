@@ -1,0 +1,54 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/trunklinehq/trunkline/internal/span"
+)
+
+// traced does what follows from one input, below what the input follows from.
+func (r *Runtime) traced(ctx context.Context, in *inputRow) error {
+	ctx, in.span = span.Begin(span.With(ctx, in.Traceparent), r.opts.Trace, "flow.turn")
+	err := r.work(ctx, in)
+	if in.span == nil {
+		return err
+	}
+	in.span.Set(slog.String("input", in.Kind))
+	if in.routed != nil && in.routed.Outcome != "" {
+		in.span.Set(slog.String("route", in.routed.Outcome))
+	}
+	in.span.End(err != nil && !errors.Is(err, errTaken))
+	return err
+}
+
+// describe says in the span of a turn what it has become; row is its run.
+func (t *turn) describe(row *runRow) {
+	if t.in == nil || t.in.span == nil {
+		return
+	}
+	t.in.span.Set(slog.String("engine", row.Engine))
+	t.in.span.Set(slog.String("run", row.ID))
+	t.in.span.Set(slog.Int64("turn", row.Turn))
+	t.in.span.Set(slog.Int("steps", len(t.out.Trace)))
+	t.in.span.Set(slog.String("status", string(row.Status)))
+}
+
+// answer makes a call.
+func (r *Runtime) answer(ctx context.Context, run *runRow, a *answer) {
+	ctx, made := span.Begin(ctx, r.opts.Trace, "flow.call")
+	a.traceparent = span.Of(ctx)
+	a.result, a.err = r.perform(ctx, run, a.call)
+	if made == nil {
+		return
+	}
+	made.Set(slog.String("kind", string(a.call.Kind)))
+	made.Set(slog.String("run", run.ID))
+	made.Set(slog.String("node", a.call.Node))
+	made.Set(slog.Int("attempt", a.call.Attempt))
+	if a.err != nil {
+		made.Set(slog.String("code", a.err.Code))
+	}
+	made.End(a.err != nil)
+}
