@@ -7,7 +7,8 @@
 #   node             the packages of internal/tools, a Node of their own among
 #                    them, for tests against what is written for it
 #   panel            the packages that the panel is built with and of
-#   python           Python 3, for what the documentation shows in it
+#   python, php      Python 3 and PHP, for what the documentation shows in them
+#   netcat           nc, with which an example is talked to by hand
 #   ffmpeg           for tests that make and convert voice notes
 #   mail             aiosmtpd, a mail server that tests start
 set -euo pipefail
@@ -67,6 +68,8 @@ for part in "$@"; do
     node) node_packages ;;
     panel) panel_packages ;;
     python) has python3 || packages python3 ;;
+    php) has php || packages php-cli ;;
+    netcat) has nc || packages netcat-openbsd ;;
     ffmpeg) has ffmpeg || packages ffmpeg ;;
     mail) has aiosmtpd || packages python3-aiosmtpd ;;
     *)

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -256,10 +255,7 @@ func TestAgentCallsFunctions(t *testing.T) {
 // TestAgentGuide publishes what the guide shows, and talks to it.
 func TestAgentGuide(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../docs/flow-agents.md")
-	require.NoError(t, err)
-	_, support, _ := strings.Cut(string(guide), "<!-- support -->\n```json\n")
-	support, _, _ = strings.Cut(support, "```")
+	support := testkit.ReadGuide(t, "../docs/flow-agents.md").Block(t, "support")
 	f := working(t, setup(t, nil))
 	owner := f.as(t, "owner")
 	ref := owner.sandbox(t)

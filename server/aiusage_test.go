@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // used writes a call of a model down.
@@ -102,6 +104,22 @@ func TestWrongUsage(t *testing.T) {
 	}
 	p := c.call(t, "PUT", "/aiusage/budget", `{"items":[{"scope":"flow","period":"day","tokens":1,"flowId":"x"}]}`).problem(404, "not_found")
 	require.Equal(t, "body.items[0].flowId", p.Errors[0].Location)
+}
+
+// TestUsageGuide sets the budgets of docs/usage.md.
+func TestUsageGuide(t *testing.T) {
+	t.Parallel()
+	ana := setup(t, nil).as(t, "ana")
+	project, _ := ana.project(t)
+	flow := ana.call(t, "POST", "/aiflow/flow", fmt.Sprintf(`{"projectId":%q,"name":"Clerk"}`, project)).json(201)["id"].(string)
+	budgets := testkit.ReadGuide(t, "../docs/usage.md").Block(t, "budgets", "0198…", flow)
+	var want struct{ Items []map[string]any }
+	require.NoError(t, json.Unmarshal([]byte(budgets), &want))
+	items := ana.call(t, "PUT", "/aiusage/budget", budgets).json(200)["items"].([]any)
+	require.Len(t, items, len(want.Items))
+	for i, item := range items {
+		require.Subset(t, item, want.Items[i])
+	}
 }
 
 // TestUsageBudgets sets budgets and shows what is spent of them.

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -314,19 +312,13 @@ func TestAssistantIsSeenTyping(t *testing.T) {
 // assistant needs no key.
 func TestAssistantsGuide(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../docs/assistants.md")
-	require.NoError(t, err)
-	block := func(name string) string {
-		found := regexp.MustCompile("(?s)<!-- " + name + " -->\n```json\n(.*?)```").FindSubmatch(guide)
-		require.NotNil(t, found, name)
-		return string(found[1])
-	}
+	guide := testkit.ReadGuide(t, "../docs/assistants.md")
 	onDatabases(t, nil, func(t *testing.T, f fixture) {
 		ana := f.as(t, "ana")
 		ref := ana.sandbox(t)
 		project, publish := ana.project(t)
-		ana.call(t, "POST", "/aiflow/project/"+project+"/file", block("file:house")).json(201)
-		id := publish(block("flow:clerk"))
+		ana.call(t, "POST", "/aiflow/project/"+project+"/file", guide.Block(t, "house")).json(201)
+		id := publish(guide.Block(t, "clerk"))
 		ana.call(t, "PUT", "/aiflow/flow/"+id+"/bind", fmt.Sprintf(`{"reference":%d,"enabled":true}`, ref)).json(200)
 		ana.write(t, ref, "ana", "When is breakfast served?")
 		ana.awaitShown(t, ref, "ana", "out: When is breakfast served?", "in: Breakfast is served from seven to ten, and is included.")

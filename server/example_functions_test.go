@@ -47,15 +47,14 @@ func ExampleConfig_functions() {
 	type state struct {
 		Shipped bool `json:"shipped" doc:"Whether it has left."`
 	}
-	s, err := server.New(ctx, server.Config{
-		DB: db, Secrets: []server.Secret{"at least 32 characters, kept secret"},
-		Functions: func(s *server.Server) error {
-			return mcp.Register(s.MCP, mcp.Function[order, state]{
-				Name: "order_state", Description: "Says whether an order has left.", Permission: "chats.read", ReadOnly: true,
-				Handler: func(_ context.Context, _ mcp.Call, in order) (state, error) { return state{in.Number == "A-7"}, nil },
-			})
-		},
-	})
+	secrets := []server.Secret{"at least 32 characters, kept secret"}
+	orders := func(s *server.Server) error {
+		return mcp.Register(s.MCP, mcp.Function[order, state]{
+			Name: "order_state", Description: "Says whether an order has left.", Permission: "chats.read", ReadOnly: true,
+			Handler: func(_ context.Context, _ mcp.Call, in order) (state, error) { return state{in.Number == "A-7"}, nil },
+		})
+	}
+	s, err := server.New(ctx, server.Config{DB: db, Secrets: secrets, Functions: orders})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,24 +3,18 @@ package server_test
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // TestServersGuide does what docs/credentials-and-servers.md does.
 func TestServersGuide(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../docs/credentials-and-servers.md")
-	require.NoError(t, err)
-	block := func(name string) string {
-		found := regexp.MustCompile("(?s)<!-- " + name + " -->\n```json\n(.*?)```").FindSubmatch(guide)
-		require.NotNil(t, found, name)
-		return string(found[1])
-	}
+	guide := testkit.ReadGuide(t, "../docs/credentials-and-servers.md")
 	f := working(t, setup(t, reachable))
 	ana := f.as(t, "ana")
 	w := newWorld(t)
@@ -33,14 +27,14 @@ func TestServersGuide(t *testing.T) {
 		}
 	})
 	here := strings.NewReplacer("https://shop.example.org", w.URL, "shop.example.org", "127.0.0.1")
-	credential := ana.call(t, "POST", "/aiflow/credential", here.Replace(block("credential"))).json(201)["id"].(string)
+	credential := ana.call(t, "POST", "/aiflow/credential", here.Replace(guide.Block(t, "credential"))).json(201)["id"].(string)
 	here = strings.NewReplacer("https://shop.example.org", w.URL, "CREDENTIAL", credential)
-	shop := ana.call(t, "POST", "/aiflow/server", here.Replace(block("server"))).json(201)["id"].(string)
+	shop := ana.call(t, "POST", "/aiflow/server", here.Replace(guide.Block(t, "server"))).json(201)["id"].(string)
 	tools := ana.call(t, "POST", "/aiflow/server/"+shop+"/refresh", "").json(200)["tools"].([]any)
 	hash := tools[0].(map[string]any)["hash"].(string)
-	ana.call(t, "PATCH", "/aiflow/server/"+shop, strings.Replace(block("approval"), "HASH", hash, 1)).json(200)
+	ana.call(t, "PATCH", "/aiflow/server/"+shop, guide.Block(t, "approval", "HASH", hash)).json(200)
 	_, publish := ana.project(t)
-	flow := publish(here.Replace(block("flow:restock")))
+	flow := publish(here.Replace(guide.Block(t, "restock")))
 	for range 2 {
 		run := ana.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"input":{"sku":"A1"}}`, flow)).json(201)
 		require.Equal(t, "completed", run["status"])

@@ -7,7 +7,21 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
+
+// TestProjectsGuide imports the file of docs/projects.md: its flow is no flow
+// yet, and is taken as a draft.
+func TestProjectsGuide(t *testing.T) {
+	t.Parallel()
+	file := testkit.ReadGuide(t, "../docs/projects.md").Block(t, "file")
+	ana := setup(t, nil).as(t, "ana")
+	made := ana.call(t, "POST", "/aiflow/project/import", file).json(201)
+	flow := made["flows"].([]any)[0].(map[string]any)
+	require.Equal(t, []any{"Shop", "Invoice", false}, []any{made["name"], flow["name"], flow["published"]})
+	require.NotEmpty(t, flow["problems"])
+}
 
 // TestProjectTravels takes a project from one account to another, where it
 // runs.

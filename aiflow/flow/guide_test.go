@@ -15,6 +15,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 const guide = "../../docs/flows.md"
@@ -33,12 +34,14 @@ func TestGuide(t *testing.T) {
 	}
 	require.Equal(t, want, string(raw), "run with -update")
 
-	example := regexp.MustCompile("(?s)<!-- flow:hello -->\n```json\n(.*?)```").FindStringSubmatch(want)
-	require.NotNil(t, example)
-	_, problems := compile(t, flow.NewTypes(), []byte(example[1]), &flow.Environment{Engine: flow.EngineBot})
+	blocks := testkit.ReadGuide(t, guide)
+	_, problems := compile(t, flow.NewTypes(), []byte(blocks.Block(t, "hello")), &flow.Environment{Engine: flow.EngineBot})
 	require.Empty(t, lines(problems))
-	_, problems = compile(t, flow.NewTypes(), []byte(strings.Replace(example[1], "vars.name)", "vars.nom)", 1)), nil)
-	require.Equal(t, []string{`error expression.unknown_member /nodes/greet/config/text @32: uses the member "nom", which is not declared (did you mean name?)`}, lines(problems))
+	_, problems = compile(t, flow.NewTypes(), []byte(blocks.Block(t, "hello", "vars.name)", "vars.nom)")), nil)
+	require.Len(t, problems, 1)
+	said, err := json.Marshal(problems[0])
+	require.NoError(t, err)
+	require.JSONEq(t, blocks.Block(t, "problem"), string(said))
 }
 
 // between replaces what stands between the markers of a name.

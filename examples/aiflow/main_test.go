@@ -1,30 +1,22 @@
 package main_test
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// TestTrace runs the program twice on one database, and compares what it prints
-// with the README.
+// TestTrace runs the line of the README twice, the second time on what the first
+// has left, and compares what is printed with what stands there.
 func TestTrace(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	bin := filepath.Join(dir, "aiflow")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	readme, err := os.ReadFile("README.md")
-	require.NoError(t, err)
-	_, want, _ := strings.Cut(string(readme), "\n```text\n")
-	want, _, _ = strings.Cut(want, "```")
+	readme := testkit.ReadExample(t)
+	sh := testkit.NewShell(t)
+	want := strings.Split(strings.TrimSuffix(readme.Block(t, "trace"), "\n"), "\n")
 	for range 2 {
-		out, err := exec.CommandContext(t.Context(), bin, "-db", "sqlite://"+filepath.Join(dir, "flows.db")).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		require.Equal(t, want, string(out))
+		require.Equal(t, want, sh.Run(t, readme.Block(t, "start")))
 	}
 }

@@ -6,7 +6,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
+
+// TestReadme runs the line of the README, and types what it says.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	sh := testkit.NewShell(t)
+	sh.Send(t, testkit.ReadExample(t).Block(t, "start")+"book\n")
+	require.Equal(t, `Ask for an appointment: "book"`, sh.Line(t))
+	require.Equal(t, "> When would you like to come? Free today: 9:00, 10:30, 15:00", sh.Line(t))
+}
 
 // TestTalk books a time that is taken while the customer thinks, takes another,
 // and is not understood the next time.

@@ -8,7 +8,17 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
+
+// TestReadme runs the line of the README, and types.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	sh := testkit.NewShell(t)
+	sh.Send(t, testkit.ReadExample(t).Block(t, "start")+"Hello\nYou!\n")
+	require.Equal(t, []string{"> Hello", "> You!"}, sh.Rest(t))
+}
 
 // TestTalk types to the bot, and counts on an answer without waiting for the
 // next look of a worker, which may be a second away.

@@ -17,6 +17,17 @@ import (
 
 const password = "correct horse"
 
+// TestReadme runs the lines of the README, at another address.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	readme, addr := testkit.ReadExample(t), testkit.FreeAddress(t)
+	sh := testkit.NewShell(t)
+	sh.Run(t, readme.Block(t, "start", "/embed &", "/embed -addr "+addr+" &"))
+	testkit.AwaitListener(t, addr)
+	out := sh.Run(t, readme.Block(t, "ship", "curl ", "curl -sSw '%{http_code}\n' ", "localhost:4000", addr))
+	require.Equal(t, []string{"204"}, out)
+}
+
 // TestShop runs the shop twice, and asks its routes and the engine's with the
 // keys of both.
 func TestShop(t *testing.T) {

@@ -20,31 +20,55 @@ import (
 
 const customer = "16505551234"
 
-// TestNotify asks for notices, again and at once and after a restart, and
-// counts what is on the phone.
-func TestNotify(t *testing.T) {
+// meta is a fake of Meta's API with an approved template, and the settings for it.
+func meta(t *testing.T) (fake *graphtest.Server, settings map[string]string) {
+	t.Helper()
 	number := graphtest.Line{
 		PhoneNumberID: "106540352242922", BusinessAccountID: "102290129340398",
 		AccessToken: "token", AppSecret: "app secret", VerifyToken: "verify word",
 	}
-	meta := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{number}})
-	t.Cleanup(meta.Close)
-	meta.PutTemplate(graphtest.Template{
+	fake = graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{number}})
+	t.Cleanup(fake.Close)
+	fake.PutTemplate(graphtest.Template{
 		Account: number.BusinessAccountID, Name: "shipped", Language: "en_US", Category: "UTILITY", Status: "APPROVED", Format: "POSITIONAL",
 		Components: []json.RawMessage{json.RawMessage(
 			`{"type":"BODY","text":"Order {{1}} arrives {{2}}.","example":{"body_text":[["7","tomorrow"]]}}`)},
 	})
-	for name, value := range map[string]string{
+	return fake, map[string]string{
 		"APP_SECRET": "a secret of tests that is long enough", "PHONE_NUMBER_ID": number.PhoneNumberID,
 		"BUSINESS_ACCOUNT_ID": number.BusinessAccountID, "ACCESS_TOKEN": number.AccessToken,
 		"META_APP_SECRET": number.AppSecret, "VERIFY_TOKEN": number.VerifyToken,
-	} {
+	}
+}
+
+// TestReadme runs the lines of the README, at other addresses.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	fake, settings := meta(t)
+	var env []string
+	for name, value := range settings {
+		env = append(env, name+"="+value)
+	}
+	readme, addr := testkit.ReadExample(t), testkit.FreeAddress(t)
+	sh := testkit.NewShell(t, env...)
+	sh.Run(t, readme.Block(t, "start", "/notify &", "/notify -addr "+addr+" -graph "+fake.URL+" &"))
+	testkit.AwaitListener(t, addr)
+	out := sh.Run(t, readme.Block(t, "notify", "curl ", "curl -sS ", "localhost:4000", addr))
+	require.Regexp(t, `^\{"message":"wamid\.`, out[0])
+	require.Len(t, fake.Shown(customer), 1)
+}
+
+// TestNotify asks for notices, again and at once and after a restart, and
+// counts what is on the phone.
+func TestNotify(t *testing.T) {
+	meta, settings := meta(t)
+	for name, value := range settings {
 		t.Setenv(name, value)
 	}
 	database := "sqlite://" + filepath.Join(t.TempDir(), "notify.db")
 	t.Setenv("ACCESS_TOKEN", "a wrong one")
 	require.ErrorContains(t, run(t.Context(), testkit.FreeAddress(t), database, meta.URL), "token")
-	t.Setenv("ACCESS_TOKEN", number.AccessToken)
+	t.Setenv("ACCESS_TOKEN", settings["ACCESS_TOKEN"])
 
 	base, stop := start(t, database, meta.URL)
 	notice := func(id, values string) string {

@@ -6,10 +6,30 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
+
+// TestReadme runs the lines of the README, at another address, and is the
+// gateway by hand.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	testkit.Program(t, "nc")
+	readme, addr := testkit.ReadExample(t), testkit.FreeAddress(t)
+	host, port, err := net.SplitHostPort(addr)
+	require.NoError(t, err)
+	sh := testkit.NewShell(t)
+	sh.Run(t, readme.Block(t, "start", "/ownprovider &", "/ownprovider -gateway "+addr+" >writes &"))
+	sh.Send(t, readme.Block(t, "gateway", "127.0.0.1 4001", host+" "+port))
+	_, typed, _ := strings.Cut(readme.Block(t, "gateway"), "then type ")
+	sh.Send(t, typed)
+	require.JSONEq(t, `{"ack":"1"}`, sh.Line(t))
+	require.Contains(t, sh.Line(t), `"to":"ana","text":"Hello ana"`)
+}
 
 // TestProgram is the gateway that the program connects to. A message that comes
 // twice is answered once, and an answer comes again until it is acknowledged.

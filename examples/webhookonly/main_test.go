@@ -23,14 +23,22 @@ const (
 	sealing = "a secret of tests that is long enough"
 )
 
+// TestReadme runs the lines of the README, at another address, and orders.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	readme, addr := testkit.ReadExample(t), testkit.FreeAddress(t)
+	sh := testkit.NewShell(t)
+	sh.Send(t, readme.Block(t, "start", "/webhookreceiver &", "/webhookreceiver -addr "+addr+" &", "/webhookonly\n", "/webhookonly -url http://"+addr+"/\n"))
+	sh.Send(t, "2 cups\n")
+	require.ElementsMatch(t, []string{"order 1 is stored", `data 1: {"order":1,"what":"2 cups"}`}, []string{sh.Line(t), sh.Line(t)})
+}
+
 // TestKill runs the program, kills it after a commit and while it delivers,
 // and counts what arrives.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := testkit.Build(t, "./examples/webhookonly")
 	bin := filepath.Join(dir, "webhookonly")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput()
-	require.NoError(t, err, "%s", out)
 	addr := testkit.FreeAddress(t)
 	args := []string{"-db", "sqlite://" + filepath.Join(dir, "orders.db"), "-url", "http://" + addr + "/orders"}
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -23,4 +24,16 @@ func FreeAddress(t testing.TB) string {
 	}
 	require.Fail(t, "no port is free")
 	return ""
+}
+
+// AwaitListener waits until somebody listens at an address.
+func AwaitListener(t testing.TB, addr string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	}, time.Minute, 10*time.Millisecond, "nobody listens at %s", addr)
 }

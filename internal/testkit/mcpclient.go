@@ -75,10 +75,7 @@ func (task MCPTask) Run(t testing.TB) (revision string, results []MCPResult) {
 // server at address and returns what it prints as JSON and how it exits.
 func MCPInspector(t testing.TB, address, token string, args ...string) (out []byte, exit int) {
 	t.Helper()
-	script, err := filepath.EvalSymlinks( // by another name it would do nothing
-		filepath.Join(NodeModules(t), "@modelcontextprotocol", "inspector", "clients", "cli", "build", "index.js"))
-	require.NoError(t, err)
-	args = append([]string{script, address, "--transport", "http", "--format", "json", "-q", "--stored-auth-only"}, args...)
+	args = append([]string{inspector(t), address, "--transport", "http", "--format", "json", "-q", "--stored-auth-only"}, args...)
 	if token != "" {
 		args = append(args, "--header", "Authorization: Bearer "+token)
 	}
@@ -89,7 +86,7 @@ func MCPInspector(t testing.TB, address, token string, args ...string) (out []by
 	cmd.Env = append(os.Environ(), "HOME="+home, "MCP_CATALOG_PATH="+filepath.Join(home, "mcp.json"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err = cmd.Output()
+	out, err := cmd.Output()
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 {
 		require.NoError(t, err, "%s", &stderr)
 	}
@@ -98,4 +95,22 @@ func MCPInspector(t testing.TB, address, token string, args ...string) (out []by
 	}
 	require.NotEmpty(t, out)
 	return out, cmd.ProcessState.ExitCode()
+}
+
+// MCPInspectorCommand is the same command line for a [Shell], without its
+// arguments, and what the environment of the shell needs for it.
+func MCPInspectorCommand(t testing.TB) (command string, env []string) {
+	t.Helper()
+	home := t.TempDir()
+	return Program(t, "node") + " " + inspector(t), []string{"HOME=" + home, "MCP_CATALOG_PATH=" + filepath.Join(home, "mcp.json")}
+}
+
+// inspector is the script of the command line; by another name than its own it
+// would do nothing.
+func inspector(t testing.TB) string {
+	t.Helper()
+	script, err := filepath.EvalSymlinks(
+		filepath.Join(NodeModules(t), "@modelcontextprotocol", "inspector", "clients", "cli", "build", "index.js"))
+	require.NoError(t, err)
+	return script
 }

@@ -14,7 +14,7 @@ import (
 // machine. Without it the test is skipped, or fails when CI=true.
 func Program(t testing.TB, name string) string {
 	t.Helper()
-	own := filepath.Join(root(t), "internal", "tools", "node_modules", ".bin", name)
+	own := filepath.Join(Root(t), "internal", "tools", "node_modules", ".bin", name)
 	if _, err := os.Stat(own); err == nil {
 		return own
 	}
@@ -29,15 +29,15 @@ func Program(t testing.TB, name string) string {
 // Without it the test is skipped, or fails when CI=true.
 func NodeModules(t testing.TB) string {
 	t.Helper()
-	dir := filepath.Join(root(t), "internal", "tools", "node_modules")
+	dir := filepath.Join(Root(t), "internal", "tools", "node_modules")
 	if _, err := os.Stat(dir); err != nil {
 		missing(t, "internal/tools/node_modules is missing, run npm ci there: what needs it is not checked")
 	}
 	return dir
 }
 
-// root is the folder of this repository.
-func root(t testing.TB) string {
+// Root is the folder of this repository.
+func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	require.NoError(t, err)

@@ -1,28 +1,20 @@
 package simulate_test
 
 import (
-	"os"
-	"path/filepath"
-	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // TestGuide plays the tests of docs/flows.md against its flow.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "flows.md"))
-	require.NoError(t, err)
-	block := func(name string) []byte {
-		found := regexp.MustCompile("(?s)<!-- flow:" + name + " -->\n```json\n(.*?)```").FindSubmatch(guide)
-		require.NotNil(t, found, name)
-		return found[1]
-	}
-	d, p := compiled(t, block("hello"))
-	tests, err := simulate.ParseTests(block("tests"))
+	guide := testkit.ReadGuide(t, "../../../docs/flows.md")
+	d, p := compiled(t, []byte(guide.Block(t, "hello")))
+	tests, err := simulate.ParseTests([]byte(guide.Block(t, "tests")))
 	require.NoError(t, err)
 	r, err := simulate.Run(d, p, tests)
 	require.NoError(t, err)

@@ -16,8 +16,7 @@ import (
 // first message, its webhook and its answer are there within a minute.
 func TestGettingStarted(t *testing.T) {
 	t.Parallel()
-	guide, err := testkit.Blocks("../../../docs/getting-started.md")
-	require.NoError(t, err)
+	guide := testkit.ReadGuide(t, "../../../docs/getting-started.md")
 	require.Equal(t, "mkdir -p bin && go build -o bin/ ./server/cmd/trunkline ./examples/webhookreceiver\n", guide["build"], "what binary does")
 	require.Equal(t, "bin/trunkline --webhook-allow 127.0.0.1/32\n", guide["start"])
 	receiver := binary(t, "webhookreceiver")
@@ -25,10 +24,9 @@ func TestGettingStarted(t *testing.T) {
 	begin := time.Now()
 	n := launch(t, "--data", t.TempDir(), "--webhook-allow", "127.0.0.1/32")
 	sh := startShell(t)
-	defer sh.end(t)
 	local := replace(t, "localhost:3000", n.host)
-	sh.run(t, local(guide["account"]))
-	require.Contains(t, sh.run(t, local(guide["line"]))[0], `"id":1,`)
+	sh.Run(t, local(guide["account"]))
+	require.Contains(t, sh.Run(t, local(guide["line"]))[0], `"id":1,`)
 
 	addr := testkit.FreeAddress(t)
 	own := replace(t, "bin/webhookreceiver", receiver+" -addr "+addr+" -db sqlite://"+t.TempDir()+"/received.db")(local(guide["webhook"]))
@@ -37,15 +35,15 @@ func TestGettingStarted(t *testing.T) {
 		t.Helper()
 		for _, want := range all {
 			for !regexp.MustCompile(want).MatchString(heard) {
-				heard += sh.line(t) + "\n"
+				heard += sh.Line(t) + "\n"
 			}
 		}
 	}
-	sh.send(t, replace(t, "127.0.0.1:4000", addr)(own))
+	sh.Send(t, replace(t, "127.0.0.1:4000", addr)(own))
 	hears(`"webhook":"http`)
-	sh.send(t, local(guide["inbound"]))
+	sh.Send(t, local(guide["inbound"]))
 	hears(`"success":true`, `message 1: .*"text":"Are you open today\?"`)
-	sh.send(t, local(guide["answer"]))
+	sh.Send(t, local(guide["answer"]))
 	hears(`"status":"(SENDING|DELIVERED)"`, `Are you open.*Until nine\.|Until nine\..*Are you open`, `status \d+: `)
 	took := time.Since(begin)
 	require.Less(t, took, time.Minute)

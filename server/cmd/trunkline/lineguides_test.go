@@ -49,10 +49,8 @@ func TestLineGuides(t *testing.T) {
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			first, err := testkit.Blocks("../../../docs/getting-started.md")
-			require.NoError(t, err)
-			guide, err := testkit.Blocks("../../../docs/" + page)
-			require.NoError(t, err)
+			first := testkit.ReadGuide(t, "../../../docs/getting-started.md")
+			guide := testkit.ReadGuide(t, "../../../docs/"+page)
 			way := &outside{}
 			o := graphtest.Options{Callback: public + "/webhooks/provider", HTTPClient: &http.Client{Transport: way}}
 			if page == "cloud.md" {
@@ -67,12 +65,11 @@ func TestLineGuides(t *testing.T) {
 			n := launch(t, "--data", t.TempDir(), "--graph-url", g.URL)
 			way.host = n.host
 			sh := startShell(t)
-			defer sh.end(t)
-			sh.run(t, replace(t, "localhost:3000", n.host)(first["account"]))
+			sh.Run(t, replace(t, "localhost:3000", n.host)(first["account"]))
 			run := func(name string) string {
 				t.Helper()
 				lines := replace(t, "curl -sS "+public, "curl -sS http://"+n.host)(guide[name])
-				return strings.Join(sh.run(t, strings.NewReplacer("EAAG…", token, "0123…", secret).Replace(lines)+"echo\n"), "\n")
+				return strings.Join(sh.Run(t, strings.NewReplacer("EAAG…", token, "0123…", secret).Replace(lines)+"echo\n"), "\n")
 			}
 
 			require.Contains(t, run("line"), `"id":1,`)
@@ -83,7 +80,7 @@ func TestLineGuides(t *testing.T) {
 			}
 			requireFields(t, "../../../docs/"+page, g.Requests())
 			require.NoError(t, kind.write(t, g))
-			chats := sh.run(t, `api "`+n.host+`/chats/list?reference=1"`)
+			chats := sh.Run(t, `api "`+n.host+`/chats/list?reference=1"`)
 			require.Contains(t, chats[0], `"`+kind.chat+`"`, "the first message is there")
 			n.terminate(t)
 		})
@@ -111,16 +108,13 @@ func requireFields(t *testing.T, page string, requests []graphtest.Request) {
 // command.
 func TestWebGuide(t *testing.T) {
 	t.Parallel()
-	first, err := testkit.Blocks("../../../docs/getting-started.md")
-	require.NoError(t, err)
-	guide, err := testkit.Blocks("../../../docs/whatsapp-web.md")
-	require.NoError(t, err)
+	first := testkit.ReadGuide(t, "../../../docs/getting-started.md")
+	guide := testkit.ReadGuide(t, "../../../docs/whatsapp-web.md")
 	require.Equal(t, "trunkline pair --server "+public+` --reference 1 --token "$TOKEN"`+"\n", guide["pair"])
 	n := launch(t, "--data", t.TempDir())
 	sh := startShell(t)
-	defer sh.end(t)
-	sh.run(t, replace(t, "localhost:3000", n.host)(first["account"]))
-	made := sh.run(t, replace(t, public, "http://"+n.host)(guide["line"])+"echo\n")
+	sh.Run(t, replace(t, "localhost:3000", n.host)(first["account"]))
+	made := sh.Run(t, replace(t, public, "http://"+n.host)(guide["line"])+"echo\n")
 	require.Contains(t, made[0], `"id":1,`)
 	require.Contains(t, made[0], `"type":"provider-web"`)
 	n.terminate(t)

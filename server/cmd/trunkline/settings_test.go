@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/messaging/media/s3"
 	"github.com/trunklinehq/trunkline/server"
 )
 
@@ -64,6 +67,25 @@ func TestSettings(t *testing.T) {
 			MCPLimit: 1, MCPAccountLimit: 2, AuditRetention: -1,
 		},
 	}, s)
+}
+
+// TestAddressesInGuides takes the addresses that the guides write.
+func TestAddressesInGuides(t *testing.T) {
+	t.Parallel()
+	mails := testkit.ReadGuide(t, "../../../docs/accounts.md").Block(t, "mail")
+	for mail := range strings.Lines(mails) {
+		s, err := flags{SMTPURL: strings.TrimSpace(mail)}.settings()
+		require.NoError(t, err)
+		require.Equal(t, server.Secret(strings.TrimSpace(mail)), s.Server.SMTPURL)
+	}
+	bucket := strings.TrimSpace(testkit.ReadGuide(t, "../../../docs/running.md").Block(t, "bucket"))
+	s, err := flags{Media: bucket}.settings()
+	require.NoError(t, err)
+	require.Equal(t, bucket, s.Media)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s3.Open(ctx, bucket, nil)
+	require.ErrorIs(t, err, context.Canceled, "the address is right, and nobody is asked")
 }
 
 func TestModelSettings(t *testing.T) {
