@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -22,9 +23,13 @@ const (
 	pgConns   = 16
 )
 
+// memories counts the databases in memory, which a name tells apart.
+var memories atomic.Int64
+
 // Open opens sqlite://PATH or postgres://…. A SQLite file is created when it
-// is absent; ?synchronous=normal trades the last commits of a power cut for
-// speed (default full). A PostgreSQL URL without sslmode means "disable" on
+// is absent; sqlite://:memory: is one in memory, which nobody else sees and
+// which is gone when it is closed; ?synchronous=normal trades the last commits
+// of a power cut for speed (default full). A PostgreSQL URL without sslmode means "disable" on
 // loopback and Unix sockets, where no network is between, and "require" for
 // every other host; "verify-full" is for the user to choose, because it needs
 // the server's certificate authority.
@@ -55,7 +60,11 @@ func openSQLite(ctx context.Context, path string) (*sqlx.DB, error) {
 	if path == "" {
 		return nil, fmt.Errorf("sqlite URL: the path is missing")
 	}
-	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?_txlock=immediate" +
+	file := (&url.URL{Path: path}).EscapedPath() + "?"
+	if path == ":memory:" {
+		file = fmt.Sprintf("/trunkline-%d?vfs=memdb&", memories.Add(1)) // all connections see the same
+	}
+	dsn := "file:" + file + "_txlock=immediate" +
 		"&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(" + sync + ")" +
 		"&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(4000)&_pragma=temp_store(MEMORY)"
 	db, err := sqlx.Open("sqlite", dsn)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database/open"
 	"github.com/trunklinehq/trunkline/internal/testkit"
@@ -30,6 +31,40 @@ func TestOpenSQLite(t *testing.T) {
 		require.NoError(t, db.Close())
 	}
 	require.FileExists(t, path)
+}
+
+// TestOpenMemory writes and reads at once, on many connections.
+func TestOpenMemory(t *testing.T) {
+	t.Parallel()
+	db, err := open.Open(t.Context(), "sqlite://:memory:")
+	require.NoError(t, err)
+	other, err := open.Open(t.Context(), "sqlite://:memory:")
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), `CREATE TABLE word (id INTEGER PRIMARY KEY)`)
+	require.NoError(t, err)
+	const writers, each = 8, 20
+	var g errgroup.Group
+	for range writers {
+		g.Go(func() error {
+			for range each {
+				if _, err := db.ExecContext(t.Context(), `INSERT INTO word DEFAULT VALUES`); err != nil {
+					return err
+				}
+				var n int
+				if err := db.GetContext(t.Context(), &n, `SELECT count(*) FROM word`); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, g.Wait())
+	var n int
+	require.NoError(t, db.Get(&n, `SELECT count(*) FROM word`))
+	require.Equal(t, writers*each, n)
+	require.Error(t, other.Get(&n, `SELECT count(*) FROM word`), "another database")
+	require.NoError(t, db.Close())
+	require.NoError(t, other.Close())
 }
 
 func TestOpenFails(t *testing.T) {
