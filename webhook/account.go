@@ -32,6 +32,7 @@ type Settings struct {
 	Headers    []Header // nil: none
 	Events     []string // singular or plural; nil: all but session
 	Include    []string // "extracted"; nil: nothing
+	Format     string   // [OwnFormat], or a name of [Options].Formats; "": our own, or unchanged
 	Secret     string   // "whsec_" + base64 of 24..64 bytes; "": made
 }
 
@@ -40,6 +41,7 @@ type Change struct {
 	Headers      []Header
 	Events       []string
 	Include      []string
+	Format       *string
 	Enabled      *bool
 	RotateSecret bool // the old secret signs beside the new one for 24 h
 }
@@ -54,7 +56,10 @@ func (a *Account) Put(ctx context.Context, s Settings) (ep Endpoint, created boo
 	}
 	enabled := true
 	ch := change{Change: Change{Headers: s.Headers, Events: s.Events, Include: s.Include, Enabled: &enabled}, secret: s.Secret}
-	if err := ch.check(); err != nil {
+	if s.Format != "" {
+		ch.Format = &s.Format
+	}
+	if err := ch.check(a.d); err != nil {
 		return Endpoint{}, false, err
 	}
 	fresh, secret, err := a.build(s, ch)
@@ -91,7 +96,7 @@ func (a *Account) build(s Settings, ch change) (*endpointRow, string, error) {
 		return nil, "", fmt.Errorf("making an id: %w", err)
 	}
 	now := database.Micros(a.d.now())
-	row := &endpointRow{ID: id.String(), Account: a.id, Scope: s.Scope, URL: s.URL, Created: now}
+	row := &endpointRow{ID: id.String(), Account: a.id, Scope: s.Scope, URL: s.URL, Format: OwnFormat, Created: now}
 	events, err := checkEvents(s.Events)
 	if err != nil {
 		return nil, "", err
@@ -156,7 +161,7 @@ func (a *Account) Endpoint(ctx context.Context, id string) (Endpoint, error) {
 // Errors are [ErrNotFound] and [*Invalid].
 func (a *Account) Update(ctx context.Context, id string, c Change) (Endpoint, error) {
 	ch := change{Change: c}
-	if err := ch.check(); err != nil {
+	if err := ch.check(a.d); err != nil {
 		return Endpoint{}, err
 	}
 	if c.RotateSecret {

@@ -48,7 +48,7 @@ func (d *Dispatcher) attempt(ctx context.Context, j *job) answer {
 	} else {
 		err = d.post(ctx, j, h.Header, &a)
 	}
-	if err == nil { // else the transport may still read them
+	if err == nil && j.formatted == nil { // else the transport may still read them, or they are not for others
 		j.ep.sets.Put(h)
 	}
 	if timedOut(ctx) && err != nil {
@@ -83,11 +83,11 @@ type headerSet struct {
 // header is the header of a delivery.
 func (j *job) header(now time.Time) *headerSet {
 	s, _ := j.ep.sets.Get().(*headerSet)
-	if s == nil || s.extra != j.ev.Headers || s.traced != (j.traceparent != "") {
+	if s == nil || j.formatted != nil || s.extra != j.ev.Headers || s.traced != (j.traceparent != "") {
 		s = newHeaderSet(j)
 	}
 	at := strconv.FormatInt(now.Unix(), 10)
-	s.values = [...]string{j.ev.Type, strconv.FormatInt(j.seq, 10), j.ev.ID, at, sign(j.ev.ID, at, j.ev.Body, j.ep.signers(now)...), j.traceparent}
+	s.values = [...]string{j.ev.Type, strconv.FormatInt(j.seq, 10), j.ev.ID, at, sign(j.ev.ID, at, j.body, j.ep.signers(now)...), j.traceparent}
 	return s
 }
 
@@ -99,6 +99,7 @@ func newHeaderSet(j *job) *headerSet {
 	h := s.Header
 	h["User-Agent"] = userAgent
 	maps.Copy(h, j.ep.sent)
+	maps.Copy(h, j.formatted)
 	h["Content-Type"] = contentType
 	maps.Copy(h, j.ev.extra)
 	for i, name := range [...]string{headerEvent, headerSequence, headerID, headerTimestamp, headerSignature} {
@@ -133,7 +134,7 @@ func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer)
 	if j.ep.url == nil {
 		return errors.New("the URL is malformed")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", strings.NewReader(j.ev.Body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", strings.NewReader(j.body))
 	if err != nil {
 		return fmt.Errorf("making a request: %w", err)
 	}
@@ -159,7 +160,7 @@ func (d *Dispatcher) echo(j *job, h http.Header, a *answer) error {
 	if d.opts.Echo == nil {
 		return errors.New("the built-in receiver is not available")
 	}
-	a.StatusCode, a.Response = d.opts.Echo.receive(j.ep.Scope, j.ep.secret, j.ep.headers, h, []byte(j.ev.Body), a.At)
+	a.StatusCode, a.Response = d.opts.Echo.receive(j.ep.Scope, j.ep.secret, j.ep.headers, h, []byte(j.body), a.At)
 	return nil
 }
 

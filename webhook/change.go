@@ -17,7 +17,7 @@ type change struct {
 }
 
 // check refuses settings by name.
-func (c *change) check() error {
+func (c *change) check(d *Dispatcher) error {
 	if err := checkHeaders(c.Headers); err != nil {
 		return err
 	}
@@ -28,6 +28,11 @@ func (c *change) check() error {
 	}
 	if _, err := checkInclude(c.Include); err != nil {
 		return err
+	}
+	if c.Format != nil {
+		if err := d.checkFormat(*c.Format); err != nil {
+			return err
+		}
 	}
 	if c.secret != "" {
 		if _, err := parseSecret(c.secret); err != nil {
@@ -52,9 +57,9 @@ func (a *Account) changeTx(ctx context.Context, tx *sqlx.Tx, where string, args 
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE webhook_endpoint SET headers = $1, secret = $2, old_secret = $3, old_until_us = $4,
-		events = $5, include = $6, enabled = $7, revision = $8, pauses = $9, down_us = $10, last_error = $11, updated_us = $12
-		WHERE id = $13`, row.Headers, row.Secret, row.OldSecret, row.OldUntil, row.Events, row.Include, row.Enabled,
-		row.Revision, row.Pauses, row.Down, row.LastError, row.Updated, row.ID)
+		events = $5, include = $6, enabled = $7, revision = $8, pauses = $9, down_us = $10, last_error = $11, updated_us = $12, format = $13
+		WHERE id = $14`, row.Headers, row.Secret, row.OldSecret, row.OldUntil, row.Events, row.Include, row.Enabled,
+		row.Revision, row.Pauses, row.Down, row.LastError, row.Updated, row.Format, row.ID)
 	if err != nil {
 		return err
 	}
@@ -86,6 +91,9 @@ func (d *Dispatcher) apply(row *endpointRow, c change) error {
 	}
 	if err := d.applySecret(row, c.secret); err != nil {
 		return err
+	}
+	if c.Format != nil {
+		row.Format = *c.Format
 	}
 	if c.Enabled != nil {
 		row.Enabled = *c.Enabled

@@ -48,6 +48,14 @@ func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
 		r.At, r.Error, r.outcome = d.now(), "the endpoint is disabled", failed
 		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
 	}
+	if j.ep.Format != OwnFormat && !d.has(j.ep.Format, j.ev.Type, []byte(j.ev.Body)) {
+		r.At, r.Error, r.outcome = d.now(), noSuchEvent, failed
+		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
+	}
+	if err := d.write(ctx, j); err != nil {
+		d.opts.Logger.WarnContext(ctx, "an event cannot be written in its endpoint's format", "error", err)
+		return lane.Outcome{Item: it, Verdict: lane.Pause, After: d.opts.Policy.ProbeFirst}
+	}
 	traced, attempt := d.begin(ctx, j, it.Attempt+1)
 	r.answer = d.attempt(traced, j)
 	if ctx.Err() != nil && !timedOut(ctx) && r.StatusCode == 0 {

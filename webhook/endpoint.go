@@ -31,6 +31,7 @@ type Endpoint struct {
 	ID, Scope, URL       string
 	Headers              []Header // values are [Mask]
 	Events, Include      []string
+	Format               string // [OwnFormat], or a name of [Options].Formats
 	Enabled              bool
 	State                State
 	LastError            string // "" after a success
@@ -42,9 +43,9 @@ type Endpoint struct {
 }
 
 const endpointColumns = `id, account, scope, url, headers, secret, old_secret, old_until_us, events, include,
-	enabled, revision, pauses, down_us, last_error, created_us, updated_us`
+	enabled, revision, pauses, down_us, last_error, created_us, updated_us, format`
 
-const endpointWidth = 17
+const endpointWidth = 18
 
 type endpointRow struct {
 	ID, Account, Scope, URL string
@@ -58,12 +59,13 @@ type endpointRow struct {
 	LastError               string `db:"last_error"`
 	Created                 int64  `db:"created_us"`
 	Updated                 int64  `db:"updated_us"`
+	Format                  string
 }
 
 func (r *endpointRow) values() []any {
 	return []any{
 		r.ID, r.Account, r.Scope, r.URL, r.Headers, r.Secret, r.OldSecret, r.OldUntil, r.Events, r.Include,
-		r.Enabled, r.Revision, r.Pauses, r.Down, r.LastError, r.Created, r.Updated,
+		r.Enabled, r.Revision, r.Pauses, r.Down, r.LastError, r.Created, r.Updated, r.Format,
 	}
 }
 
@@ -116,7 +118,7 @@ func (d *Dispatcher) public(r *endpointRow) (Endpoint, error) {
 		headers[i].Value = Mask
 	}
 	return Endpoint{
-		ID: r.ID, Scope: r.Scope, URL: r.URL, Headers: headers, Events: unlist(r.Events), Include: unlist(r.Include),
+		ID: r.ID, Scope: r.Scope, URL: r.URL, Headers: headers, Events: unlist(r.Events), Include: unlist(r.Include), Format: r.Format,
 		Enabled: r.Enabled, State: r.state(), LastError: r.LastError,
 		CreatedAt: database.Time(r.Created), UpdatedAt: database.Time(r.Updated),
 	}, nil

@@ -19,7 +19,7 @@ func (a *Account) ListenersTx(ctx context.Context, tx *sqlx.Tx, eventType string
 	}
 	out := []Endpoint{}
 	for i := range rows {
-		if !rows[i].wants(eventType, "") {
+		if !rows[i].wants(eventType, "") || !a.d.has(rows[i].Format, eventType, nil) {
 			continue
 		}
 		ep, err := a.d.public(&rows[i])

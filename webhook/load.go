@@ -25,6 +25,9 @@ type job struct {
 
 	fence int64 // the claim under which it is done
 
+	body      string      // what is sent: set by write
+	formatted http.Header // of the endpoint's format
+
 	traceparent string // of the attempt; "": it is not traced
 }
 
@@ -49,6 +52,7 @@ type target struct {
 	headers []Header
 	sent    http.Header // headers, as they are sent
 	secret  string
+	key     []byte    // of secret
 	keys    []*signer // the current secret, then the retired one
 	sets    *sync.Pool
 	sealed  error // what is above does not open here
@@ -169,7 +173,7 @@ func (d *Dispatcher) target(row *endpointRow) (*target, error) {
 	old := d.targets.byID[row.ID]
 	d.targets.mu.Unlock()
 	if old != nil && old.Revision == row.Revision {
-		t.url, t.headers, t.sent, t.sets, t.secret, t.keys = old.url, old.headers, old.sent, old.sets, old.secret, old.keys
+		t.url, t.headers, t.sent, t.sets, t.secret, t.key, t.keys = old.url, old.headers, old.sent, old.sets, old.secret, old.key, old.keys
 		return t, nil
 	}
 	if err := d.open(t); err != nil {
@@ -208,7 +212,7 @@ func (d *Dispatcher) open(t *target) (err error) {
 			return fmt.Errorf("endpoint %s: %w", t.ID, err)
 		}
 		if i == 0 {
-			t.secret = secret
+			t.secret, t.key = secret, key
 		}
 		t.keys = append(t.keys, newSigner(key))
 	}

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,17 +23,22 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 	if err != nil {
 		return nil, fmt.Errorf("reading endpoints to route to: %w", err)
 	}
+	bodies, err := d.formattable(ctx, tx, es, addresses, endpoints)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]lane.Entry, 0, len(es))
 	var unwanted []int64
 	for i, e := range es {
 		before, to := len(out), addresses[i]
+		number, _ := parseSubject(e.Subject, 0)
 		for j := range endpoints[to.owner] {
-			if ep := &endpoints[to.owner][j]; ep.wants(to.Type, to.Audience) {
+			ep := &endpoints[to.owner][j]
+			if ep.wants(to.Type, to.Audience) && (ep.Format == OwnFormat || d.has(ep.Format, to.Type, bodies[number])) {
 				out = append(out, lane.Entry{Consumer: ep.ID, Key: e.Key, Subject: e.Subject, Traceparent: e.Traceparent})
 			}
 		}
 		if len(out) == before {
-			number, _ := parseSubject(e.Subject, 0)
 			unwanted = append(unwanted, number)
 		}
 	}
@@ -43,6 +49,24 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 		}
 	}
 	return out, nil
+}
+
+// formattable reads the bodies of events that an endpoint wants in another
+// format than their own: that may not have them.
+func (d *Dispatcher) formattable(
+	ctx context.Context, tx *sqlx.Tx, es []lane.Entry, addresses []address, endpoints map[owner][]endpointRow,
+) (map[int64][]byte, error) {
+	var numbers []int64
+	for i, e := range es {
+		to := addresses[i]
+		if slices.ContainsFunc(endpoints[to.owner], func(ep endpointRow) bool {
+			return ep.Format != OwnFormat && ep.wants(to.Type, to.Audience)
+		}) {
+			number, _ := parseSubject(e.Subject, 0)
+			numbers = append(numbers, number)
+		}
+	}
+	return d.bodiesTx(ctx, tx, numbers)
 }
 
 // owner is whose endpoints get an event.
@@ -94,7 +118,7 @@ func (d *Dispatcher) listeners(ctx context.Context, tx *sqlx.Tx, to []address) (
 	}
 	list, args := d.db.Dialect.List(1, []string{"TEXT", "TEXT"}, owners)
 	var rows []endpointRow
-	err := tx.SelectContext(ctx, &rows, `SELECT id, account, scope, events, include FROM webhook_endpoint
+	err := tx.SelectContext(ctx, &rows, `SELECT id, account, scope, events, include, format FROM webhook_endpoint
 		WHERE (account, scope) IN (`+list+`) AND enabled ORDER BY id`, args...)
 	for _, r := range rows {
 		o := owner{r.Account, r.Scope}

@@ -14,7 +14,7 @@ import (
 // Invalid is the error of a setting that was refused. It never holds the
 // refused value, which may be a secret.
 type Invalid struct {
-	Field   string // url, headers, headers[2].key, headers[2].value, events[0], include[0], secret
+	Field   string // url, headers, headers[2].key, headers[2].value, events[0], include[0], format, secret
 	Message string
 }
 

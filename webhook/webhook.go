@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,9 @@ type Options struct {
 	Allow []string
 	// Echo receives what goes to [EchoURL]. nil: that URL is refused.
 	Echo *Echo
+	// Formats are the forms, beside [OwnFormat], in which endpoints may ask for
+	// their events, by their names.
+	Formats map[string]Format
 	// Policy says what follows a failure. Its zero value is the usual one.
 	Policy Policy
 	// Timeout bounds one attempt; 0: 15 s.
@@ -200,7 +204,7 @@ func (d *Dispatcher) defaults() error {
 	if o.Timeout < 0 || o.Retention < 0 || o.Lease < 0 {
 		return errors.New("webhook: a duration of Options is negative")
 	}
-	o.Policy = o.Policy.withDefaults()
+	o.Policy, o.Formats = o.Policy.withDefaults(), maps.Clone(o.Formats)
 	return nil
 }
 
