@@ -34,24 +34,9 @@ func (h host) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (runtime
 	return start, err
 }
 
+// SendTx is not asked: runs have no chats.
 func (host) SendTx(context.Context, *sqlx.Tx, runtime.Run, flow.Send) (string, error) {
-	return "", noChat()
+	return "", &flow.Error{Code: flow.CodeNoChat, Message: "Here are no chats."}
 }
-
-func (host) ContactTx(context.Context, *sqlx.Tx, runtime.Run, flow.ContactChange) error {
-	return noChat()
-}
-
-func (host) EventTx(context.Context, *sqlx.Tx, runtime.Run, flow.DataEvent) error { return noChat() }
-
-func (host) HandoffTx(context.Context, *sqlx.Tx, runtime.Run, flow.Handoff) error { return noChat() }
-
-func (host) EndHandoffTx(context.Context, *sqlx.Tx, runtime.Run, flow.EndHandoff) error { return nil }
-
-func (host) AskTx(context.Context, *sqlx.Tx, runtime.Run, flow.Ask) error { return nil }
 
 func (host) Committed() {}
-
-func noChat() error {
-	return &flow.Error{Code: flow.CodeNoChat, Message: "The run has no chat."}
-}

@@ -39,26 +39,6 @@ func (host) SendTx(_ context.Context, _ *sqlx.Tx, r runtime.Run, s flow.Send) (s
 	return r.ID + "-" + s.ID, nil
 }
 
-func (host) ContactTx(context.Context, *sqlx.Tx, runtime.Run, flow.ContactChange) error {
-	return nil
-}
-
-func (host) EventTx(context.Context, *sqlx.Tx, runtime.Run, flow.DataEvent) error {
-	return nil
-}
-
-func (host) HandoffTx(context.Context, *sqlx.Tx, runtime.Run, flow.Handoff) error {
-	return nil
-}
-
-func (host) EndHandoffTx(context.Context, *sqlx.Tx, runtime.Run, flow.EndHandoff) error {
-	return nil
-}
-
-func (host) AskTx(context.Context, *sqlx.Tx, runtime.Run, flow.Ask) error {
-	return nil
-}
-
 func (host) Committed() {}
 
 // fixture is a service under test, and one of its accounts.

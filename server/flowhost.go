@@ -96,9 +96,6 @@ func (h flowHost) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (run
 
 // SendTx queues a message of a bot.
 func (h flowHost) SendTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow.Send) (string, error) {
-	if r.Chat.Key == "" {
-		return "", &flow.Error{Code: flow.CodeNoChat, Message: "The run has no chat to send to."}
-	}
 	content, err := messaging.DecodeContent(e.Message)
 	if err != nil {
 		return "", unsendable(err)
@@ -230,9 +227,6 @@ func (h flowHost) HandoffTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e f
 func (h flowHost) EndHandoffTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, _ flow.EndHandoff) error {
 	return h.update(ctx, tx, r, messaging.ChatChange{EndAsk: true})
 }
-
-// AskTx shows a tool call that waits for consent: the run says so itself.
-func (h flowHost) AskTx(context.Context, *sqlx.Tx, runtime.Run, flow.Ask) error { return nil }
 
 // RunTx shows on the stream, and with the chat, which bot talks in it.
 func (h flowHost) RunTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run) error {

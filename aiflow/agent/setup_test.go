@@ -53,10 +53,6 @@ func (host) Look(_ context.Context, c runtime.Chat) (runtime.View, error) {
 	return runtime.View{Contact: map[string]any{"id": c.ID}, Chat: map[string]any{"id": c.ID}}, nil
 }
 
-func (host) Jump(context.Context, runtime.Run, flow.Jump) (runtime.Start, error) {
-	return runtime.Start{}, runtime.ErrNotFound
-}
-
 func (host) said(ctx context.Context, tx *sqlx.Tx, r runtime.Run, effect, what string) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO test_said (chat, run, effect, what) VALUES ($1, $2, $3, $4)`, r.Chat.ID, r.ID, effect, what)
 	return err
@@ -74,14 +70,7 @@ func (h host) AskTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, a flow.Ask)
 	return h.said(ctx, tx, r, a.ID, "ask "+a.Tool)
 }
 
-func (host) ContactTx(context.Context, *sqlx.Tx, runtime.Run, flow.ContactChange) error { return nil }
-
-func (host) EventTx(context.Context, *sqlx.Tx, runtime.Run, flow.DataEvent) error { return nil }
-
-func (host) HandoffTx(context.Context, *sqlx.Tx, runtime.Run, flow.Handoff) error { return nil }
-
-func (host) EndHandoffTx(context.Context, *sqlx.Tx, runtime.Run, flow.EndHandoff) error { return nil }
-func (host) Committed()                                                                 {}
+func (host) Committed() {}
 
 // clock is a clock that tests set.
 type clock struct{ at atomic.Int64 }

@@ -25,7 +25,7 @@ const (
 
 	CodeHTTPBody    = "http.bad_body"
 	CodeHTTPAuth    = "http.credential"    // there is none, or it cannot be used
-	CodeUnsupported = "effect.unsupported" // nobody answers calls of the kind
+	CodeUnsupported = "effect.unsupported" // nobody answers calls of the kind, or does such a thing
 	CodeUnknown     = "effect.unknown"     // a call that must not be made twice was begun, and nobody knows its end
 	CodeNoChat      = "channel.no_chat"
 

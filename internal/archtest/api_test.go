@@ -71,7 +71,6 @@ const most = 5
 var largeInterfaces = map[string]string{
 	"provider.Caller":                      "a network that posts callbacks is read from address to event by all of them",
 	"provider.GroupManager":                "groups are managed whole or not at all: a kind of line has them, or lacks the interface",
-	"aiflow/flow/runtime.Host":             "it stands for a whole chat service; package aiflow has one for programs without chats",
 	"aiflow/flow/runtime/runtimetest.Node": "the suite of hosts drives a node by it; it is for tests of this kind only",
 }
 

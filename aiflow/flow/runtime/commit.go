@@ -59,7 +59,7 @@ func (r *Runtime) prepareJump(ctx context.Context, t *turn) error {
 	if end == nil || end.Jump == nil {
 		return nil
 	}
-	s, err := r.host.Jump(ctx, t.row.view(), *end.Jump)
+	s, err := r.find(ctx, t.row.view(), *end.Jump)
 	if err == nil {
 		s.Chat = t.row.chat()
 		var l *loaded
@@ -73,6 +73,15 @@ func (r *Runtime) prepareJump(ctx context.Context, t *turn) error {
 	}
 	r.opts.Logger.WarnContext(ctx, "a run jumps to a flow that cannot be begun", "run", t.row.ID, "flow", end.Jump.Flow, "error", err)
 	return &refusal{end.Jump.ID, &flow.Error{Code: "flow.not_found", Message: "There is no flow " + end.Jump.Flow + " that can be begun."}}
+}
+
+// find is how the flow begins to which a run jumps.
+func (r *Runtime) find(ctx context.Context, from Run, to flow.Jump) (Start, error) {
+	host, is := r.host.(JumpHost)
+	if !is {
+		return Start{}, ErrNotFound
+	}
+	return host.Jump(ctx, from, to)
 }
 
 // after is the row of the run after the turn.

@@ -19,31 +19,66 @@ import (
 
 // tell has the host do its share of an effect of a turn.
 func (w *work) tell(ctx context.Context, run Run, e flow.Effect) error {
-	host := w.r.host
+	if id := inChat(e); id != "" && run.Chat.Key == "" {
+		return &refusal{id, &flow.Error{Code: flow.CodeNoChat, Message: "The run has no chat."}}
+	}
 	switch e := e.(type) {
 	case flow.Send:
-		id, err := host.SendTx(ctx, w.tx, run, e)
+		id, err := w.r.host.SendTx(ctx, w.tx, run, e)
 		if err != nil {
 			return refused(e.ID, err)
 		}
 		w.messages = append(w.messages, id)
 		return nil
 	case flow.ContactChange:
-		return refused(e.ID, host.ContactTx(ctx, w.tx, run, e))
+		if host, is := w.r.host.(ContactHost); is {
+			return refused(e.ID, host.ContactTx(ctx, w.tx, run, e))
+		}
+		return unable(e.ID, "keeps no contacts")
 	case flow.DataEvent:
-		return refused(e.ID, host.EventTx(ctx, w.tx, run, e))
+		if host, is := w.r.host.(EventHost); is {
+			return refused(e.ID, host.EventTx(ctx, w.tx, run, e))
+		}
+		return unable(e.ID, "has nobody to tell")
 	case flow.Handoff:
-		return refused(e.ID, host.HandoffTx(ctx, w.tx, run, e))
+		if host, is := w.r.host.(HandoffHost); is {
+			return refused(e.ID, host.HandoffTx(ctx, w.tx, run, e))
+		}
+		return unable(e.ID, "has no people who take chats over")
 	case flow.EndHandoff:
-		return refused(e.ID, host.EndHandoffTx(ctx, w.tx, run, e))
+		if host, is := w.r.host.(HandoffHost); is {
+			return refused(e.ID, host.EndHandoffTx(ctx, w.tx, run, e))
+		}
+		return nil
 	case flow.Ask:
-		return refused(e.ID, host.AskTx(ctx, w.tx, run, e))
+		if host, is := w.r.host.(AskHost); is {
+			return refused(e.ID, host.AskTx(ctx, w.tx, run, e))
+		}
+		return nil
 	case flow.Call, flow.SetTimer, flow.CancelTimer:
 		return nil // they are noted with the run
 	case flow.Jump:
 		return nil // the ending of the run says it too
 	}
 	return fmt.Errorf("runtime: an effect of the unknown type %T", e)
+}
+
+// inChat is the id of an effect that needs a chat, and "" of any other.
+func inChat(e flow.Effect) string {
+	switch e := e.(type) {
+	case flow.Send:
+		return e.ID
+	case flow.ContactChange:
+		return e.ID
+	case flow.Handoff:
+		return e.ID
+	}
+	return ""
+}
+
+// unable is an effect that the host has no method for.
+func unable(id, why string) error {
+	return &refusal{id, &flow.Error{Code: flow.CodeUnsupported, Message: "This program " + why + "."}}
 }
 
 // note writes down an effect that is not the host's.

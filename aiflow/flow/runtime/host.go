@@ -44,32 +44,56 @@ type Incoming struct {
 	Traceparent string `json:"-"`
 }
 
-// Host is what runs need of the world they live in. Methods ending in Tx write
-// in the transaction that stores the turn, and must use nothing but that: it
-// is undone and run again when anything fails. What they refuse for good they
-// refuse with a [*flow.Error], and the node takes its error output; after any
-// other error the turn is tried again later.
+// Host is the chat service that runs live in. What else it can do it has further
+// methods for, which are found by assertion: those of [JumpHost], [ContactHost],
+// [EventHost], [HandoffHost], [AskHost], [Watcher] and [Preparer].
+//
+// Methods ending in Tx write in the transaction that stores the turn, and must
+// use nothing but that: it is undone and run again when anything fails. What they
+// refuse for good they refuse with a [*flow.Error], and the node takes its error
+// output; after any other error the turn is tried again later. What needs a chat
+// they are not asked for by runs that have none.
 type Host interface {
 	// Look shows a chat as it is now.
 	Look(ctx context.Context, c Chat) (View, error)
-	// Jump is the run that takes over from one that jumps to another flow.
-	Jump(ctx context.Context, from Run, to flow.Jump) (Start, error)
-
 	// SendTx queues a message in the run's chat and returns its id.
 	SendTx(ctx context.Context, tx *sqlx.Tx, r Run, s flow.Send) (string, error)
+	// Committed is called after the commit of such a transaction, to wake
+	// workers. It must not block.
+	Committed()
+}
+
+// JumpHost is a [Host] that knows other flows. Without one there is none to jump
+// to.
+type JumpHost interface {
+	// Jump is the run that takes over from one that jumps to another flow.
+	Jump(ctx context.Context, from Run, to flow.Jump) (Start, error)
+}
+
+// ContactHost is a [Host] that keeps contacts.
+type ContactHost interface {
 	// ContactTx changes the contact of the run's chat.
 	ContactTx(ctx context.Context, tx *sqlx.Tx, r Run, c flow.ContactChange) error
+}
+
+// EventHost is a [Host] that tells others what flows say.
+type EventHost interface {
 	// EventTx makes a data event.
 	EventTx(ctx context.Context, tx *sqlx.Tx, r Run, e flow.DataEvent) error
+}
+
+// HandoffHost is a [Host] with people who take chats over.
+type HandoffHost interface {
 	// HandoffTx asks for a person.
 	HandoffTx(ctx context.Context, tx *sqlx.Tx, r Run, h flow.Handoff) error
 	// EndHandoffTx says that the run waits for the person no more.
 	EndHandoffTx(ctx context.Context, tx *sqlx.Tx, r Run, e flow.EndHandoff) error
-	// AskTx shows a tool call that waits for consent.
+}
+
+// AskHost is a [Host] that shows tool calls which wait for consent. Without one
+// they wait all the same.
+type AskHost interface {
 	AskTx(ctx context.Context, tx *sqlx.Tx, r Run, a flow.Ask) error
-	// Committed is called after the commit of such a transaction, to wake
-	// workers. It must not block.
-	Committed()
 }
 
 // Watcher is a [Host] that is told of runs. RunTx is called in the transaction
