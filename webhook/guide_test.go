@@ -118,6 +118,15 @@ var guests = map[string]func(t *testing.T, code string) *exec.Cmd{
 		require.NoError(t, os.WriteFile(source, []byte(code), 0o600))
 		return exec.CommandContext(t.Context(), node, source)
 	},
+	"php": func(t *testing.T, code string) *exec.Cmd {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "receiver.php"), []byte(code), 0o600))
+		command, _, _ := strings.Cut(code, "\n")
+		_, command, _ = strings.Cut(command, "<?php // php ")
+		cmd := exec.CommandContext(t.Context(), testkit.Program(t, "php"), strings.Fields(command)...)
+		cmd.Dir = dir
+		return cmd
+	},
 	"python": func(t *testing.T, code string) *exec.Cmd {
 		return exec.CommandContext(t.Context(), testkit.Program(t, "python3"), "-c", code)
 	},
@@ -149,13 +158,7 @@ func startGuest(t *testing.T, command func(*testing.T, string) *exec.Cmd, block,
 			t.Log(stderr.String())
 		}
 	})
-	eventually(t, func() bool {
-		c, err := net.Dial("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			_ = c.Close()
-		}
-		return err == nil
-	})
+	testkit.AwaitListener(t, "127.0.0.1:"+port)
 	return &guest{"http://127.0.0.1:" + port + "/", bufio.NewScanner(pipe)}
 }
 

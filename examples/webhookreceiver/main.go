@@ -38,7 +38,8 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	event := r.Header.Get("X-Trunkline-Event")
-	fresh, err := rc.keep(r.Context(), r.Header.Get("webhook-id"), event, body)
+	ctx := context.WithoutCancel(r.Context()) // kept and printed, or neither, also when the sender is gone meanwhile
+	fresh, err := rc.keep(ctx, r.Header.Get("webhook-id"), event, body)
 	if err != nil { // what is not kept is not taken: it comes again
 		slog.ErrorContext(r.Context(), "keeping an event", slog.Any("error", err))
 		http.Error(w, "try again", http.StatusServiceUnavailable)

@@ -1,13 +1,9 @@
 package main_test
 
 import (
-	"bufio"
 	"context"
-	"net"
 	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,19 +19,17 @@ import (
 
 const secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 
-// TestReceiver runs the program, delivers to it, posts to it what a stranger
-// could, and restarts it.
+// TestReceiver runs the program by the line of the README, delivers to it, posts
+// to it what a stranger could, and restarts it.
 func TestReceiver(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	bin := filepath.Join(dir, "webhookreceiver")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	out, err = exec.CommandContext(t.Context(), bin).CombinedOutput()
+	line := testkit.ReadExample(t).Block(t, "start", "whsec_…", secret)
+	out, err := exec.CommandContext(t.Context(), "bash", "-c", strings.ReplaceAll(line, secret, "")).CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "WEBHOOK_SECRET")
 
-	p := start(t, bin, "-db", "sqlite://"+filepath.Join(dir, "received.db"))
+	dir := t.TempDir()
+	p := start(t, dir, line)
 	deliver(t, "http://"+p.addr, `{"text":"Hello"}`, `{"text":"How are you?"}`)
 	p.prints(t, `message 1: {"text":"Hello"}`)
 	p.prints(t, `message 2: {"text":"How are you?"}`)
@@ -59,8 +53,8 @@ func TestReceiver(t *testing.T) {
 	post(204, nil)
 	p.prints(t, `message 9: {"text":"Bye"}`)
 
-	p.stop()
-	p = start(t, bin, "-db", "sqlite://"+filepath.Join(dir, "received.db"))
+	p.sh.Kill()
+	p = start(t, dir, line)
 	post(204, nil) // it remembers
 	post(204, func(s *sent) { s.id, s.body = "msg_2", `{"text":"Back again"}` })
 	p.prints(t, `message 9: {"text":"Back again"}`)
@@ -69,38 +63,21 @@ func TestReceiver(t *testing.T) {
 // program is the example, running.
 type program struct {
 	addr string
-	out  *bufio.Scanner
-	stop func()
+	sh   *testkit.Shell
 }
 
-func start(t *testing.T, bin string, args ...string) *program {
+// start runs the line in a folder, at another address.
+func start(t *testing.T, dir, line string) *program {
 	t.Helper()
-	addr := testkit.FreeAddress(t)
-	cmd := exec.CommandContext(t.Context(), bin, append(args, "-addr", addr)...)
-	cmd.Env = append(os.Environ(), "WEBHOOK_SECRET="+secret)
-	cmd.Stderr = t.Output()
-	pipe, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	stop := func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}
-	t.Cleanup(stop)
-	require.Eventually(t, func() bool {
-		c, err := net.Dial("tcp", addr)
-		if err == nil {
-			_ = c.Close()
-		}
-		return err == nil
-	}, time.Minute, 10*time.Millisecond)
-	return &program{addr, bufio.NewScanner(pipe), stop}
+	p := &program{testkit.FreeAddress(t), testkit.NewShell(t)}
+	p.sh.Send(t, "cd '"+dir+"'\n"+strings.ReplaceAll(line, "127.0.0.1:4000", p.addr))
+	testkit.AwaitListener(t, p.addr)
+	return p
 }
 
 func (p *program) prints(t *testing.T, want string) {
 	t.Helper()
-	require.True(t, p.out.Scan())
-	require.Equal(t, want, p.out.Text())
+	require.Equal(t, want, p.sh.Line(t))
 }
 
 // deliver publishes bodies to a dispatcher of their own, until they are
