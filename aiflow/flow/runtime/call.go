@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -176,17 +177,38 @@ func (r *Runtime) caller(kind flow.CallKind) Caller {
 	if known := r.opts.Callers[kind]; known != nil {
 		return known
 	}
-	if kind == flow.CallHTTP {
+	switch kind {
+	case flow.CallHTTP:
 		return r.fetch
+	case flow.CallNode:
+		return r.callNode
 	}
 	return func(context.Context, Request) (any, error) {
 		return nil, &flow.Error{Code: flow.CodeUnsupported, Message: "Nobody answers calls of the kind " + string(kind) + " here."}
 	}
 }
 
+// callNode calls the function of a node type.
+func (r *Runtime) callNode(ctx context.Context, c Request) (any, error) {
+	in, ok := c.Call.Request.(flow.NodeRequest)
+	if !ok {
+		return nil, fmt.Errorf("a call of a node's function has a request of the type %T", c.Call.Request)
+	}
+	chat := c.Run.Chat
+	return r.opts.Types.Call(ctx, in, flow.NodeCall{
+		Account: chat.Account, Reference: chat.Reference, ChatID: chat.ID, Run: c.Run.ID, Node: c.Call.Node, Key: c.Key, Attempt: c.Call.Attempt,
+		Authorize: func(ctx context.Context, credential string, req *http.Request) error {
+			return r.authorize(ctx, chat.Account, credential, req)
+		},
+	})
+}
+
 // failed is the error of a call as the run sees it.
 func (c *callRow) failed(err error) *flow.Error {
 	out := &flow.Error{Code: codeFailed, Message: err.Error()}
+	if c.Kind == flow.CallNode {
+		out.Code = flow.CodeNodeFailed
+	}
 	var known *flow.Error
 	if errors.As(err, &known) {
 		copied := *known
@@ -208,6 +230,8 @@ func (c *callRow) request(run *runRow) (Request, error) {
 		out.Call.Request, err = exactly[flow.HTTPRequest](c.Request)
 	case flow.CallTool:
 		out.Call.Request, err = exactly[flow.ToolRequest](c.Request)
+	case flow.CallNode:
+		out.Call.Request, err = exactly[flow.NodeRequest](c.Request)
 	case flow.CallAssistant, flow.CallAgent, flow.CallExtract:
 		out.Call.Request, err = exactly[flow.ModelRequest](c.Request)
 	default:

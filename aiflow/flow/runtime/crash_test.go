@@ -24,7 +24,7 @@ import (
 type world struct {
 	*httptest.Server
 	mu   sync.Mutex
-	once map[string]int // requests by their idempotency key
+	once map[string]int // calls that must not be made twice, by their keys
 }
 
 // newWorld is a world that needs some time for an order, and answers /fail/418
@@ -116,7 +116,9 @@ func TestCrash(t *testing.T) {
 				var last *fixture
 				living, dying := testkit.Open(t, url), testkit.Open(t, url)
 				points := runtimetest.Crash(t, s, func(t testing.TB, first runtimetest.Node, afterCommit func(string)) runtimetest.Node {
-					change := func(o *runtime.Options) { o.Exclusive, o.AfterCommit, o.Callers = true, afterCommit, models() }
+					change := func(o *runtime.Options) {
+						o.Exclusive, o.AfterCommit, o.Callers, o.Types = true, afterCommit, models(), w.own(t)
+					}
 					if first != nil {
 						return talker{first.(talker).successor(t, living, change)}
 					}

@@ -101,7 +101,7 @@ func (r *Runtime) compile(src Source) (*loaded, error) {
 	if known := r.loaded.get(l.hash); known != nil {
 		return known, nil
 	}
-	env := &flow.Environment{Functions: map[string]*flow.Document{}}
+	env := &flow.Environment{Published: true, Functions: map[string]*flow.Document{}}
 	for _, f := range src.Functions {
 		env.Functions[f.Slug] = f
 	}

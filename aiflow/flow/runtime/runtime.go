@@ -23,10 +23,11 @@ type Options struct {
 	// Types are the node types of the documents. nil: the built-in ones.
 	Types *flow.Types
 	// Callers answer calls to the world by their kind. Calls of the kind
-	// [flow.CallHTTP] need none. A call that nobody answers ends with the code
-	// effect.unsupported.
+	// [flow.CallHTTP] and [flow.CallNode] need none. A call that nobody answers
+	// ends with the code effect.unsupported.
 	Callers map[flow.CallKind]Caller
-	// Authorize adds a credential of an account to a request of an HTTP node.
+	// Authorize adds a credential of an account to a request of an HTTP node, or
+	// of a function of [flow.NodeFunc].
 	// It may change the request's headers and its URL's query. nil: requests
 	// that name a credential end with the code http.credential.
 	Authorize func(ctx context.Context, account, credential string, r *http.Request) error

@@ -201,6 +201,7 @@ func (s *shelf) add(t testing.TB, owner string, src runtime.Source) {
 	for _, f := range src.Functions {
 		env.Functions[f.Slug] = f
 	}
+	env.Published = true
 	p, problems := flow.NewTypes().Compile(src.Document, env)
 	require.NotNil(t, p, "%v", problems)
 	s.mu.Lock()

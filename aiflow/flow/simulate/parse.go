@@ -103,7 +103,7 @@ func ParseGiven(raw []byte) (Given, error) {
 	if !g.Now.IsZero() && !sane(g.Now) {
 		return g, &Invalid{".now", tooFar}
 	}
-	kinds := []flow.CallKind{"", flow.CallHTTP, flow.CallAssistant, flow.CallAgent, flow.CallExtract, flow.CallTool}
+	kinds := []flow.CallKind{"", flow.CallHTTP, flow.CallAssistant, flow.CallAgent, flow.CallExtract, flow.CallTool, flow.CallNode}
 	for i, m := range g.Mocks {
 		if !slices.Contains(kinds, m.Kind) {
 			return g, &Invalid{fmt.Sprintf(".mocks[%d].kind", i), oneOf(kinds[1:])}

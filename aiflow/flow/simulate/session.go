@@ -31,7 +31,7 @@ type Mock struct {
 	Node   string        `json:"node,omitempty"`   // "": of any
 	Kind   flow.CallKind `json:"kind,omitempty"`   // "": of any
 	Times  int           `json:"times,omitempty"`  // how many calls it answers; 0: all
-	Result any           `json:"result,omitempty"` // in the form that the kind has
+	Result any           `json:"result,omitempty"` // in the form that the kind has; of a node of one's own {output, value}
 	Error  *flow.Error   `json:"error,omitempty"`  // instead
 }
 
