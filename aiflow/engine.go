@@ -111,7 +111,7 @@ func (s *Service) trigger(ctx context.Context, account, id string, version int64
 		}
 		program, problems := s.ready(src)
 		if program == nil {
-			// It was published with other node types, say. It must not stop others
+			// It was published with other rules, say. It must not stop others
 			// from answering.
 			s.opts.Logger.ErrorContext(ctx, "a published flow does not compile any more", "flow", id, "version", version, "problems", len(problems))
 		}
@@ -119,9 +119,10 @@ func (s *Service) trigger(ctx context.Context, account, id string, version int64
 	})
 }
 
-// ready makes a source ready to run, or says why it cannot be.
+// ready makes a source that was compiled before ready to run, or says why it
+// cannot be.
 func (s *Service) ready(src runtime.Source) (*flow.Program, []flow.Problem) {
-	env := flow.Environment{Engine: flow.EngineFlow, Functions: map[string]*flow.Document{}}
+	env := flow.Environment{Engine: flow.EngineFlow, Published: true, Functions: map[string]*flow.Document{}}
 	for _, f := range src.Functions {
 		env.Functions[f.Slug] = f
 	}

@@ -3,7 +3,6 @@ package botengine
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -122,9 +121,13 @@ func (s *Service) trigger(ctx context.Context, bot string, version int64) (*flow
 		if err != nil {
 			return nil, fmt.Errorf("reading a bot's flow: %w", err)
 		}
-		program, problems := s.compile(json.RawMessage(raw))
+		var program *flow.Program
+		doc, problems := flow.Decode([]byte(raw))
+		if doc != nil {
+			program, problems = s.runs.Types().Compile(doc, &flow.Environment{Engine: flow.EngineBot, Published: true})
+		}
 		if program == nil {
-			// It was published with other node types, say. It must not stop others
+			// It was published with other rules, say. It must not stop others
 			// from answering.
 			s.opts.Logger.ErrorContext(ctx, "a published bot does not compile any more", "bot", bot, "version", version, "problems", len(problems))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/mcp/remote"
@@ -98,6 +99,9 @@ type Config struct {
 	// their standard input and output, by the name by which flows call them.
 	// Every account has them. nil: none.
 	Programs map[string]remote.Program
+	// Nodes are node types of flows and bots beside the built-in ones, such as run
+	// a function of yours: see flow.NodeFunc. nil: none.
+	Nodes []flow.NodeType
 	// Functions registers further functions for agents with Server.MCP, behind
 	// the same checks as the built-in ones; it may use the other services, too.
 	// It is called once, in [New]. nil: none.

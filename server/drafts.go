@@ -90,7 +90,7 @@ func (s *Server) draftFromText(ctx context.Context, c call, in *draftWish) (draf
 	}}, nil)
 	ctx, cancel := context.WithTimeout(ctx, draftTimeout)
 	defer cancel()
-	p, err := author.Propose(ctx, m, flow.NewTypes(), wish)
+	p, err := author.Propose(ctx, m, s.Runs.Types(), wish)
 	if errors.Is(err, author.ErrNoFlow) {
 		return draftProposal{}, problem(codeProviderError, "the model proposed no flow")
 	}

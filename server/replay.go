@@ -110,7 +110,7 @@ type pathChange struct {
 
 type replayedCall struct {
 	Node   string        `json:"node"`
-	Kind   flow.CallKind `json:"kind" enum:"http,assistant,agent,extract,tool"`
+	Kind   flow.CallKind `json:"kind" enum:"http,assistant,agent,extract,tool,node"`
 	Answer string        `json:"answer" enum:"other,missing" doc:"other: it got what the run was answered to another request of the node; missing: the run made no such call, and it failed."`
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/trunklinehq/trunkline/aiflow"
@@ -19,6 +20,11 @@ import (
 func (s *Server) openFlows(ctx context.Context) (err error) {
 	c := s.cfg
 	types := flow.NewTypes()
+	for _, own := range c.Nodes {
+		if err := types.Register(own); err != nil {
+			return fmt.Errorf("Config.Nodes: %w", err)
+		}
+	}
 	opts := &runtime.Options{
 		Types: types, Allow: c.WebhookAllow, Retention: c.MessageRetention, Exclusive: c.Exclusive,
 		Observer: s.flowMetrics(), Logger: c.Logger, Now: c.Now,

@@ -1890,7 +1890,7 @@ type ReplayedCall struct {
 	// other: it got what the run was answered to another request of the node; missing: the run made no
 	// such call, and it failed. One of other, missing.
 	Answer string `json:"answer"`
-	// One of http, assistant, agent, extract, tool.
+	// One of http, assistant, agent, extract, tool, node.
 	Kind string `json:"kind"`
 	Node string `json:"node"`
 }
