@@ -1,16 +1,39 @@
 #!/usr/bin/env bash
-# Builds the release of the last commit twice, in two folders, and fails when
-# one byte differs. TARGETS as in scripts/release.sh (linux/amd64).
+# Builds the release of the last commit twice, in two folders, the second time
+# from nothing, and fails when one byte differs, or when what is in an archive
+# is not what it should be. TARGETS and JOBS as in scripts/release.sh
+# (linux/amd64).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'chmod -R u+w "$work" && rm -rf "$work"' EXIT
 export TARGETS=${TARGETS:-linux/amd64}
-for folder in one another/of-a-longer-name; do
-  git clone --quiet . "$work/$folder"
-  DIST="$work/$(basename "$folder").dist" bash "$work/$folder/scripts/release.sh" >/dev/null
-done
+release() { # FOLDER
+  git clone --quiet . "$work/$1"
+  DIST="$work/$(basename "$1").dist" bash "$work/$1/scripts/release.sh" >/dev/null
+}
+release one
+GOCACHE=$work/cache release another/of-a-longer-name
 diff -r "$work/one.dist" "$work/of-a-longer-name.dist"
 echo "release: twice the same bytes"
-cat "$work/one.dist/SHA256SUMS"
+
+cd "$work/one.dist"
+sha256sum --check --quiet SHA256SUMS
+for archive in *.tar.gz *.zip; do
+  [ -e "$archive" ] || continue
+  mkdir "$work/$archive"
+  case $archive in
+  *.zip) unzip -q "$archive" -d "$work/$archive" ;;
+  *) tar -xzf "$archive" -C "$work/$archive" ;;
+  esac
+  folder=$work/$archive/${archive%.*}
+  folder=${folder%.tar}
+  for part in LICENSE NOTICE README.md CHANGELOG.md LICENSES-OF-OTHERS; do
+    [ -s "$folder/$part" ] || { echo "release: $archive has no $part" >&2; exit 1; }
+  done
+  case $archive in
+  *_"$(go env GOHOSTOS)"_"$(go env GOHOSTARCH)".*) "$folder/trunkline" version ;;
+  esac
+done
+cat SHA256SUMS
