@@ -3,7 +3,6 @@ package media
 import (
 	"errors"
 	"fmt"
-	"syscall"
 )
 
 var (
@@ -37,7 +36,7 @@ func (e *Mismatch) Error() string {
 
 // full marks the errors of a file system that has no room.
 func full(err error) error {
-	for _, e := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+	for _, e := range noRoom {
 		if errors.Is(err, e) {
 			return fmt.Errorf("%w: %w", ErrFull, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -110,7 +109,7 @@ func TestWebErrand(t *testing.T) {
 	require.Equal(t, before+1, asks.n.Load(), "it was not made again")
 
 	four := next()
-	require.NoError(t, three.cmd.Process.Signal(syscall.SIGSTOP))
+	three.freeze(t)
 	logins := r.logins()
 	answer := r.ask(t, "POST", "/chats/group", create)
 	three.kill()

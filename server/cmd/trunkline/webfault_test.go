@@ -234,12 +234,11 @@ func TestWebFreeze(t *testing.T) {
 	r.door.open(two)
 
 	before, begin := r.logins(), time.Now()
-	require.NoError(t, one.cmd.Process.Signal(syscall.SIGSTOP))
-	t.Cleanup(func() { _ = one.cmd.Process.Signal(syscall.SIGCONT) })
+	thaw := one.freeze(t)
 	r.writeAll(t, ws) // some of it to the connections of the one that sleeps
 	took := r.back(t, before, begin)
 	r.writeAll(t, ws)
-	require.NoError(t, one.cmd.Process.Signal(syscall.SIGCONT))
+	thaw()
 	before = r.logins()
 	r.writeAll(t, ws)
 
