@@ -85,7 +85,6 @@ func TestDoctorOfServices(t *testing.T) {
 	t.Parallel()
 	models := llmtest.NewServer()
 	t.Cleanup(models.Close)
-	models.SetModels("model-1")
 	models.RequireKey("key")
 	box := testkit.MailServer(t, testkit.MailOptions{})
 	bucket := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -98,7 +97,7 @@ func TestDoctorOfServices(t *testing.T) {
 		return got[check][0]
 	}
 	openai := func(key string) []string { return []string{"--openai-url", models.OpenAI(), "--openai-key", key} }
-	require.Equal(t, finding{Check: "models", State: stateOK, Text: "openai has 1"}, one("models", 0, append(openai("key"), "--model", "openai/model-1")...))
+	require.Equal(t, finding{Check: "models", State: stateOK, Text: "openai has 2"}, one("models", 0, append(openai("key"), "--model", "openai/model-1")...))
 	f := one("models", 1, openai("canary-wrong")...)
 	require.Contains(t, f.Text, "openai does not say which it has: llm.forbidden: ")
 	require.NotContains(t, f.Text, "canary")
