@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useState } from 'react'
 import { api, got, onExpired, Problem, type Schemas } from './api/client'
 import { client } from './api/query'
+import { oneUser } from './one-user'
 import { t } from './text'
 import { useAct } from './ui/act'
 import { Dialog } from './ui/dialog'
@@ -50,6 +51,8 @@ export function Gate({ children }: { children: ReactNode }) {
   })
   const [ended, setEnded] = useState(false)
   useEffect(() => onExpired(() => setEnded(Boolean(client.getQueryData(['me'])))), [])
+  const id = me.data?.id
+  useEffect(() => (id === undefined ? undefined : oneUser(id, () => location.reload())), [id])
   if (me.isPending) return <Loading />
   if (me.error && !me.data) {
     return (

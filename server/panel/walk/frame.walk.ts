@@ -138,3 +138,22 @@ test('what it takes to see the first page, and a message', async () => {
   console.log(`from a message that is sent to the screen: ${Math.round(median(seen))} ms (budget 200); first paint at a quarter of the processor: ${Math.round(median(painted))} ms (budget 1000)`)
   expect(Math.min(...painted)).toBeGreaterThan(0)
 })
+
+test('who logs in in another tab is known in all', async () => {
+  const { page } = visitor
+  visitor.expected.push(/401 \(Unauthorized\)/)
+  await server.call(token, 'POST', '/user', { name: 'Ben', email: 'ben@example.com', password: 'correct horse battery', permissions: ['chats.read'] })
+  await page.goto(`${server.url}/panel/settings`)
+  const name = page.getByLabel('Your name')
+  await expect.poll(() => name.inputValue()).toBe('Ana')
+  const other = await visitor.context.newPage()
+  visitor.watch(other, server)
+  await other.goto(`${server.url}/panel/`)
+  await other.getByRole('button', { name: 'Log out' }).click()
+  await other.getByLabel('E-mail').fill('ben@example.com')
+  await other.getByLabel('Password').fill('correct horse battery')
+  await other.locator('form').getByRole('button', { name: 'Log in' }).click()
+  await other.getByRole('heading', { name: 'Welcome to Trunkline' }).waitFor()
+  await expect.poll(() => name.inputValue(), { timeout: 10_000 }).toBe('Ben')
+  await other.close()
+})

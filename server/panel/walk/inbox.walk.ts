@@ -129,6 +129,38 @@ test('a draft survives a reload and the loss of the server', async () => {
   await page.getByRole('region', { name: /screen/ }).getByText('half a thought').waitFor()
 })
 
+test('what is searched for stays in the address', async () => {
+  const { page } = visitor
+  const search = page.getByLabel('Search names and numbers')
+  await search.fill('ana')
+  await page.getByRole('region', { name: 'Inbox' }).getByRole('link').first().click()
+  await expect.poll(() => new URL(page.url()).searchParams.get('search')).toBe('ana')
+  await page.reload()
+  await page.getByRole('region', { name: 'Messages' }).getByText('price', { exact: true }).waitFor()
+  expect(await search.inputValue()).toBe('ana')
+  await search.fill('nobody')
+  await page.getByText('Nobody is found.').waitFor()
+  await search.fill('')
+  await expect.poll(() => new URL(page.url()).search).toBe('')
+})
+
+test('a text that is too long for a message goes as a file', async () => {
+  const { page } = visitor
+  const field = page.getByLabel('Message', { exact: true })
+  await field.fill('before')
+  await field.evaluate((box) => {
+    const data = new DataTransfer()
+    data.setData('text', 'w'.repeat(1_000_000))
+    box.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+  })
+  await page.getByText('What you pasted has 1,000,000 characters. A message has at most 65,536.').waitFor()
+  expect(await field.inputValue()).toBe('before')
+  await visitor.look('inbox-too-long')
+  await page.getByRole('button', { name: 'Send it as a file' }).click()
+  await page.getByRole('region', { name: /screen/ }).getByRole('link', { name: 'text.txt' }).waitFor()
+  await page.getByText('1,000,000 characters').waitFor({ state: 'detached' })
+})
+
 test('what strangers write is text', async () => {
   const { page } = visitor
   const hostile = ['<img src=x onerror="document.title=1">', '<script>document.title=2</script>', 'javascript:alert(1) [x](javascript:alert(2))', '\u202Etxt.exe\u202C', 'w'.repeat(64 * 1024 - 1)]

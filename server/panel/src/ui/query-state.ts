@@ -1,17 +1,23 @@
 import { useLocation, useSearchParams } from 'wouter'
 
-/** useFilter keeps a filter in the address, so that a page can be linked and reloaded as it is. */
-export function useFilter(name: string): [string, (value: string) => void] {
+/**
+ * useFilter keeps a filter in the address, so that a page can be linked and reloaded as it is. One that is
+ * typed is no step to go back to for each of its letters.
+ */
+export function useFilter(name: string, typed = false): [string, (value: string) => void] {
   const [params, set] = useSearchParams()
   return [
     params.get(name) ?? '',
     (value) =>
-      set((before) => {
-        const next = new URLSearchParams(before)
-        if (value) next.set(name, value)
-        else next.delete(name)
-        return next
-      }),
+      set(
+        (before) => {
+          const next = new URLSearchParams(before)
+          if (value) next.set(name, value)
+          else next.delete(name)
+          return next
+        },
+        { replace: typed },
+      ),
   ]
 }
 

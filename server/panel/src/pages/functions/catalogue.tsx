@@ -17,7 +17,7 @@ export function useFunctions() {
 
 /** Catalogue lists the functions, or shows one of them. */
 export function Catalogue({ open }: { open: string | undefined }) {
-  const [search, setSearch] = useFilter('search')
+  const [search, setSearch] = useFilter('search', true)
   const list = useFunctions()
   if (list.isPending) return <Loading />
   if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />

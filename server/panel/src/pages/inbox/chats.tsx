@@ -1,10 +1,11 @@
-import { memo, useDeferredValue, useEffect, useRef, useState } from 'react'
+import { memo, useDeferredValue, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { api, got, type Schemas } from '../../api/client'
 import { useNews } from '../../api/live'
 import { refreshHead, usePages } from '../../api/query'
 import { t, time } from '../../text'
 import { Badge, Failed, Loading } from '../../ui/parts'
+import { useFilter } from '../../ui/query-state'
 import { Virtual } from '../../ui/virtual'
 import { preview } from './preview'
 
@@ -14,8 +15,9 @@ const idOf = (chat: Chat) => chat.id
 
 /** Chats lists the chats of a line, the newest first. */
 export function Chats({ reference, open, sandbox }: { reference: number; open: string; sandbox: boolean }) {
-  const [text, setText] = useState('')
+  const [text, setText] = useFilter('search', true)
   const search = useDeferredValue(text.trim())
+  const kept = search && `?${new URLSearchParams({ search })}`
   const key = ['chats', reference, search]
   const read = (cursor: string | undefined) => got(api.GET('/chats/list', { params: { query: { reference, limit: 100, ...(search ? { search } : {}), ...(cursor ? { cursor } : {}) } } }))
   const list = usePages(key, read)
@@ -46,16 +48,17 @@ export function Chats({ reference, open, sandbox }: { reference: number; open: s
           nearEnd={() => {
             if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
           }}
-          row={(chat) => <Row chat={chat} reference={reference} open={chat.id === open} />}
+          row={(chat) => <Row chat={chat} reference={reference} open={chat.id === open} kept={kept} />}
         />
       )}
     </>
   )
 }
 
-const Row = memo(function Row({ chat, reference, open }: { chat: Chat; reference: number; open: boolean }) {
+/** Row is a chat of the list; kept is what was searched for, which stays when it is opened. */
+const Row = memo(function Row({ chat, reference, open, kept }: { chat: Chat; reference: number; open: boolean; kept: string }) {
   return (
-    <Link className="chat-row" href={`/inbox/${reference}/${encodeURIComponent(chat.id)}`} aria-current={open ? 'true' : undefined} data-row>
+    <Link className="chat-row" href={`/inbox/${reference}/${encodeURIComponent(chat.id)}${kept}`} aria-current={open ? 'true' : undefined} data-row>
       <span className="chat-line">
         <strong className="clip" dir="auto">
           {chat.name || chat.id}

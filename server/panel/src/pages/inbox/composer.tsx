@@ -1,13 +1,14 @@
-import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { type DragEvent, type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
 import { fresh } from '../../api/alive'
 import { api, got, type Schemas } from '../../api/client'
 import { client } from '../../api/query'
-import { t, time } from '../../text'
+import { number, t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import type { Reference } from '../../ui/line-choice'
 import { Badge, Button, Notice } from '../../ui/parts'
 import type { Chat } from './chats'
 import { Forms, kindsOf } from './forms'
+import { longest, tooLong } from './long'
 import { type Message, preview } from './preview'
 import { Templates } from './templates'
 import { upload as uploadFile } from './upload'
@@ -19,6 +20,7 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
   const stored = `trunkline.draft.${line.id}.${chat.id}`
   const [text, setText] = useState(() => sessionStorage.getItem(stored) ?? '')
   const [open, setOpen] = useState<'template' | 'form' | null>(null)
+  const [held, setHeld] = useState('') // what was pasted, and is too long for a message
   const file = useRef<HTMLInputElement>(null)
   const latest = useRef(text)
   const write = (next: string) => {
@@ -52,6 +54,12 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
     await send.mutateAsync({ ...media, ...(captioned ? { caption: text.trim() } : {}) })
     if (captioned) write('')
   })
+  const take = (event: { currentTarget: HTMLTextAreaElement; preventDefault: () => void }, data: DataTransfer | null) => {
+    const pasted = data?.getData('text') ?? ''
+    if (!tooLong(event.currentTarget, pasted)) return
+    event.preventDefault()
+    setHeld(pasted)
+  }
   const submit = (event?: FormEvent) => {
     event?.preventDefault()
     if (text.trim() && !send.isPending) send.mutate({ type: 'text', text })
@@ -82,6 +90,20 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
             {said} {closed && templates && <Button onClick={() => show('template')}>{t('inbox.template')}</Button>}
           </Notice>
         )}
+        {held && (
+          <Notice tone="warn">
+            {t('inbox.tooLong', { n: number(held.length), most: number(longest) })}{' '}
+            <Button
+              busy={upload.isPending}
+              onClick={() => upload.mutate(new File([held], `${t('inbox.textFile')}.txt`, { type: 'text/plain' }), { onSuccess: () => setHeld('') })}
+            >
+              {t('inbox.sendAsFile')}
+            </Button>{' '}
+            <Button tone="quiet" onClick={() => setHeld('')}>
+              {t('cancel')}
+            </Button>
+          </Notice>
+        )}
         <div className="composer-row">
           <input
             ref={file}
@@ -106,6 +128,8 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
             placeholder={t('inbox.message')}
             value={text}
             onChange={(event) => write(event.target.value)}
+            onPaste={(event) => take(event, event.clipboardData)}
+            onDrop={(event: DragEvent<HTMLTextAreaElement>) => take(event, event.dataTransfer)}
             onKeyDown={(event: KeyboardEvent) => {
               if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
             }}

@@ -29,6 +29,7 @@ export function Thread({ line, chatId }: { line: Reference; chatId: string }) {
   const [answering, setAnswering] = useState<Message | null>(null)
   const [explained, setExplained] = useState<Message | null>(null)
   const [, setSide] = useFilter('show')
+  const [search] = useFilter('search')
   const maySend = useMay('chats.send')
   const due = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(due.current), [])
@@ -45,7 +46,7 @@ export function Thread({ line, chatId }: { line: Reference; chatId: string }) {
   return (
     <section className="thread" aria-label={chat.data?.name || chatId}>
       <header className="thread-head">
-        <Link className="button quiet square back" href={`/inbox/${reference}`} aria-label={t('inbox.back')}>
+        <Link className="button quiet square back" href={`/inbox/${reference}${search && `?${new URLSearchParams({ search })}`}`} aria-label={t('inbox.back')}>
           ‹
         </Link>
         <h2 className="grow clip" dir="auto">
