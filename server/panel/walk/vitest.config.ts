@@ -1,6 +1,14 @@
 import { defineConfig } from 'vitest/config'
 
-// One browser at a time: the tests share two cores with everything else.
+// Two browsers at a time, as there are processors: much of a walk is waiting. What is measured, or drawn by the mouse, has them alone.
+const alone = ['big.walk.ts', 'canvas.walk.ts', 'frame.walk.ts']
+const shared = { root: import.meta.dirname, testTimeout: 60_000, hookTimeout: 60_000 }
+
 export default defineConfig({
-  test: { root: import.meta.dirname, include: ['*.walk.ts'], testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false },
+  test: {
+    projects: [
+      { test: { ...shared, name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 0 } } },
+      { test: { ...shared, name: 'together', include: ['*.walk.ts'], exclude: alone, maxWorkers: 2, sequence: { groupOrder: 1 } } },
+    ],
+  },
 })
