@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 
 step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
 
-.PHONY: test prepare panel walk build vet arrows tests race benchmarks lint fmt bench soak generate release release-check clean
+.PHONY: test prepare panel walk build vet arrows tests race benchmarks lint fmt bench soak fresh generate release release-check clean
 .NOTPARALLEL:
 
 # What continuous integration runs. ROUNDS is the length of each fault loop.
@@ -88,6 +88,10 @@ generate:
 # Archives for each platform, what they were built of, and checksums, in dist/.
 release:
 	bash scripts/release.sh
+
+# The README as a newcomer meets it, with nothing downloaded before.
+fresh:
+	bash scripts/fresh.sh
 
 # The release of the last commit, twice, byte for byte.
 release-check:
