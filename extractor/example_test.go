@@ -37,6 +37,27 @@ func ExampleTrainIntents() {
 	// Output: delivery true
 }
 
+// A pattern has names for what it finds, and tests that go with it.
+func ExampleRegex() {
+	orders, err := extractor.NewRegex(extractor.RegexConfig{
+		Pattern: `order (?P<order>[A-Z]-\d+)`, Flags: "i",
+		Tests: []extractor.Test{{Text: "Where is order A-17?", Values: extractor.Values{"order": []byte(`"A-17"`)}}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range orders.Find("I miss order B-4 and order C-9", nil) {
+		fmt.Println(m.Name, m.Value, m.Start, m.End)
+	}
+	report, err := orders.Evaluate()
+	fmt.Println(report.Right, "of", report.Tests, err)
+	// Output:
+	// order B-4 13 16
+	// order C-9 27 30
+	// 1 of 1 <nil>
+}
+
 // A receiver of webhooks reads what was found in a message.
 func ExampleDataPayload() {
 	body := []byte(`{"reference":1,"ref":1,"remoteJid":"16505551234::single","messageId":"m1",

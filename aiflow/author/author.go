@@ -24,7 +24,8 @@ type Wish struct {
 	Slug  string // of the flow
 	Name  string
 	Model string // the provider's name of the model
-	// Check says what is wrong with a draft.
+	// Check says what is wrong with a draft. nil: what can be told without
+	// knowing what it refers to.
 	Check func(ctx context.Context, draft json.RawMessage) ([]flow.Problem, error)
 	// Repair is how often the model may correct itself.
 	Repair int
@@ -54,6 +55,11 @@ var anything = func() *structured.Schema {
 
 // Propose has a model write a draft.
 func Propose(ctx context.Context, m llm.Model, types *flow.Types, w Wish) (*Proposal, error) {
+	if w.Check == nil {
+		w.Check = func(_ context.Context, draft json.RawMessage) ([]flow.Problem, error) {
+			return compile(types, draft), nil
+		}
+	}
 	var last *Proposal
 	exact := 0.0
 	r := &llm.Request{
@@ -88,6 +94,15 @@ func Propose(ctx context.Context, m llm.Model, types *flow.Types, w Wish) (*Prop
 		return nil, ErrNoFlow
 	}
 	return last, nil
+}
+
+// compile says what is wrong with a draft by itself.
+func compile(types *flow.Types, draft json.RawMessage) []flow.Problem {
+	doc, problems := flow.Decode(draft)
+	if doc != nil {
+		_, problems = types.Compile(doc, nil)
+	}
+	return problems
 }
 
 // misfit tells the model what is wrong; warnings may stay.

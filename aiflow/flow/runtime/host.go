@@ -63,6 +63,17 @@ type Host interface {
 	Committed()
 }
 
+// nobody is the host of runs that have no chats.
+type nobody struct{}
+
+func (nobody) Look(context.Context, Chat) (View, error) { return View{}, nil }
+
+func (nobody) SendTx(context.Context, *sqlx.Tx, Run, flow.Send) (string, error) {
+	return "", &flow.Error{Code: flow.CodeNoChat, Message: "Here are no chats."}
+}
+
+func (nobody) Committed() {}
+
 // JumpHost is a [Host] that knows other flows. Without one there is none to jump
 // to.
 type JumpHost interface {
