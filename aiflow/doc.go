@@ -8,12 +8,18 @@
 // runs them. Without a runtime in its Options it has one of its own, for flows
 // without chats.
 //
-//	err := aiflow.Migrate(ctx, db)
+//	ctx, db := context.Background(), sqlx.MustConnect("sqlite", "file:flows.db?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
 //	flows, err := aiflow.New(ctx, db, nil)
-//	go flows.Run(ctx)
-//	acc := flows.For(aiflow.OneAccount)
-//	project, err := acc.CreateProject(ctx, aiflow.NewProject{Name: "Shop"})
-//	f, err := acc.Create(ctx, aiflow.NewFlow{Project: project.ID, Name: "Invoice", Draft: draft})
-//	f, err = acc.Publish(ctx, f.ID, aiflow.Publisher{})
-//	run, err := acc.Start(ctx, aiflow.Start{Flow: f.ID, Input: map[string]any{"order": 17}})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	go func() { log.Fatal(flows.Run(ctx)) }() // takes the steps, also those that an earlier run of the program left
+//	shop := flows.For(aiflow.OneAccount)
+//	price, err := shop.Deploy(ctx, aiflow.Deployment{Project: "Shop", Flow: document})
+//	run, failed := shop.Start(ctx, aiflow.Start{Flow: price.ID, Input: map[string]any{"cups": 3}})
+//	fmt.Println(string(run.Output), errors.Join(err, failed))
+//
+// [Account.Deploy] is for documents that a program brings along. Those that users
+// write are made with [Account.Create], changed with [Account.Update], and run
+// once [Account.Publish] has frozen them.
 package aiflow

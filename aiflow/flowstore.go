@@ -124,7 +124,7 @@ func (a *Account) newFlow(n NewFlow) (flowRow, error) {
 
 func insertFlow(ctx context.Context, tx *sqlx.Tx, r flowRow) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_flow (id, account, project, name, draft, revision, slug, kind, version, versions, created_us, updated_us)
-		VALUES ($1, $2, $3, $4, $5, 1, '', '', 0, 0, $6, $7)`, r.ID, r.Account, r.Project, r.Name, r.Draft, r.Created, r.Updated)
+		VALUES ($1, $2, $3, $4, $5, 1, '', '', 0, 0, $6, $7) ON CONFLICT (id) DO NOTHING`, r.ID, r.Account, r.Project, r.Name, r.Draft, r.Created, r.Updated)
 	return err
 }
 

@@ -79,7 +79,7 @@ func (a *Account) newProject(n NewProject) (projectRow, error) {
 
 func insertProject(ctx context.Context, tx *sqlx.Tx, r projectRow) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_project (id, account, name, description, created_us, updated_us)
-		VALUES ($1, $2, $3, $4, $5, $6)`, r.ID, r.Account, r.Name, r.Description, r.Created, r.Updated)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING`, r.ID, r.Account, r.Name, r.Description, r.Created, r.Updated)
 	return err
 }
 

@@ -136,23 +136,28 @@ func (a *Account) Publish(ctx context.Context, id string, by Publisher) (Flow, e
 		if r, err = a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
-		env, err := a.surroundings(ctx, tx, r.Project)
-		if err != nil {
-			return err
-		}
-		program, doc, problems := a.s.compile(json.RawMessage(r.Draft), env)
-		if program == nil {
-			return &Refused{problems}
-		}
-		if err := a.s.publishTx(ctx, tx, &r, edition{json.RawMessage(r.Draft), doc, env.pins(doc, program), by}); err != nil {
-			return err
-		}
-		return a.scheduleTx(ctx, tx, r)
+		return a.publishDraftTx(ctx, tx, &r, by)
 	})
 	if err != nil {
 		return Flow{}, fmt.Errorf("publishing a flow: %w", orSlugTaken(err))
 	}
 	return a.view(ctx, r)
+}
+
+// publishDraftTx makes the draft of r its newest version.
+func (a *Account) publishDraftTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, by Publisher) error {
+	env, err := a.surroundings(ctx, tx, r.Project)
+	if err != nil {
+		return err
+	}
+	program, doc, problems := a.s.compile(json.RawMessage(r.Draft), env)
+	if program == nil {
+		return &Refused{problems}
+	}
+	if err := a.s.publishTx(ctx, tx, r, edition{json.RawMessage(r.Draft), doc, env.pins(doc, program), by}); err != nil {
+		return err
+	}
+	return a.scheduleTx(ctx, tx, *r)
 }
 
 // slugTaken is what is wrong with a draft whose slug another flow has.

@@ -1,6 +1,10 @@
 // Package extractor is about structured values in incoming messages: a date, an
 // order number, what somebody wants.
 //
+//	for _, found := range extractor.Entities("Write to ana@example.com before 5 March 2027, the price is $17.50", nil) {
+//		fmt.Println(found.Name, found.Value)
+//	}
+//
 // A [Regex] finds values by a pattern; package entity finds those of well-known
 // kinds, and package intent tells what somebody wants. [Evaluate] runs the tests
 // that are kept with an extractor. [DataPayload] is the body of a webhook of type

@@ -3,16 +3,24 @@
 // and a probe. The command trunkline is a caller of it; a program of your own
 // can be another:
 //
-//	db, err := sqldb.Open(ctx, "sqlite://chats.db")
-//	s, err := server.New(ctx, server.Config{
-//		DB:      db,
-//		Secrets: []server.Secret{"at least thirty-two characters of secret"},
-//	})
-//	err = s.ListenAndServe(ctx, ":3000") // until ctx ends, then drains
+//	ctx, router := context.Background(), mux.NewRouter() // the router that you have
+//	db := sqldb.MustOpen(ctx, "sqlite://chats.db")       // or the *sqlx.DB that you have
+//	chat, err := server.New(ctx, server.Config{DB: db, Secrets: []server.Secret{server.Secret(os.Getenv("APP_SECRET"))}})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	router.PathPrefix("/chat/").Handler(http.StripPrefix("/chat", chat))
+//	go func() { log.Fatal(chat.Run(ctx)) }() // sends, delivers webhooks, retries
+//	log.Fatal(http.ListenAndServe(os.Getenv("ADDR"), router))
 //
-// or, inside an HTTP server of its own,
+// [Server.ListenAndServe] is for a program that serves nothing else: it also
+// runs the workers, and drains when its context ends. What a route does is a Go
+// call of one of the fields of [Server]:
 //
-//	go s.Run(ctx)            // the workers
-//	mux.Handle("/", s)       // the routes
-//	s.Auth.SignUp(ctx, …)    // what a route does, as a Go call
+//	session, err := chat.Auth.SignUp(ctx, auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})
+//	messages := chat.Messaging.For(session.User.AccountID)
+//
+// [New] returns [ErrOtherSecret] when the database was written under another
+// secret, and [ErrOtherMedia] when other nodes keep their files elsewhere. What a
+// request is refused with is a [Problem].
 package server

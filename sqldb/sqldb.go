@@ -29,3 +29,13 @@ import (
 // speed. A PostgreSQL URL without sslmode means "disable" on loopback and Unix
 // sockets and "require" for every other host.
 func Open(ctx context.Context, url string) (*sqlx.DB, error) { return open.Open(ctx, url) }
+
+// MustOpen is [Open] for the first lines of a program, which is of no use
+// without its database: it panics where Open returns an error.
+func MustOpen(ctx context.Context, url string) *sqlx.DB {
+	db, err := Open(ctx, url)
+	if err != nil {
+		panic("sqldb: " + err.Error())
+	}
+	return db
+}

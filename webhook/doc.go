@@ -6,17 +6,25 @@
 // string of the caller's; endpoints are registered for a scope and get its
 // events.
 //
-//	d, err := webhook.New(ctx, db, &webhook.Options{Secrets: []string{secret}})
-//	go d.Run(ctx)
-//	acc := d.For(webhook.OneAccount)
-//	ep, _, err := acc.Put(ctx, webhook.Settings{Scope: "shop", URL: "https://example.com/in"})
-//	// ep.Secret verifies what arrives there
+//	ctx, db := context.Background(), sqlx.MustConnect("sqlite", "file:shop.db?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
+//	hooks, err := webhook.New(ctx, db, &webhook.Options{Secrets: []string{os.Getenv("APP_SECRET")}, Allow: []string{"127.0.0.1"}})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	_, _, err = hooks.For(webhook.OneAccount).Put(ctx, webhook.Settings{Scope: "shop", URL: os.Getenv("RECEIVER"), Secret: os.Getenv("WEBHOOK_SECRET")})
+//	if err = errors.Join(err, hooks.Publish(ctx, webhook.Event{Account: webhook.OneAccount, Scope: "shop", Type: "data", Body: []byte(`{"order":17}`)})); err == nil {
+//		err = hooks.Run(ctx) // delivers, and tries again until it is taken
+//	}
+//	log.Fatal(err)
 //
-//	err = d.PublishTx(ctx, tx, webhook.Event{
+// An event that belongs to something which is being written goes into the same
+// transaction, and is neither lost nor told too early:
+//
+//	err = hooks.PublishTx(ctx, tx, webhook.Event{
 //		Account: webhook.OneAccount, Scope: "shop", Type: "message", Key: "customer 7", Body: body,
 //	})
 //	// after the commit of tx
-//	d.Committed()
+//	hooks.Committed()
 //
 // # What a receiver gets
 //

@@ -1,0 +1,199 @@
+package archtest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// programs are what an embedder writes to begin with, in testdata/programs: the
+// whole engine under a router that he has, and three of the packages alone.
+// Each is run.
+var programs = map[string]func(t *testing.T, cmd *exec.Cmd){
+	"server":    runsServer,
+	"webhook":   runsWebhook,
+	"extractor": runsExtractor,
+	"aiflow":    runsFlow,
+}
+
+// lines is the most that main may have.
+const lines = 10
+
+// TestPrograms counts the lines of the programs, holds the modules that they
+// link against modules.txt beside them, finds them word for word in
+// docs/embedding.md and in the documentation of their packages, and runs them.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile(filepath.FromSlash("../../docs/embedding.md"))
+	require.NoError(t, err)
+	for name, runs := range programs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join("testdata", "programs", name)
+			source, err := os.ReadFile(filepath.Join(dir, "main.go"))
+			require.NoError(t, err)
+			main := body(t, source)
+			require.LessOrEqualf(t, strings.Count(main, "\n"), lines, "main has more than %d lines", lines)
+			require.Containsf(t, string(guide), "\n```go\n"+string(source)+"```\n", "docs/embedding.md must show %s/main.go", dir)
+			require.Containsf(t, packageDoc(t, name), main, "the documentation of package %s must show main of %s", name, dir)
+
+			if flow, err := os.ReadFile(filepath.Join(dir, "flow.json")); err == nil {
+				require.Contains(t, string(guide), "\n```json\n"+string(flow)+"```\n", "docs/embedding.md must show the flow of a program")
+			}
+			golden := filepath.Join(dir, "modules.txt")
+			modules := linked(t, dir)
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(modules), 0o600))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			require.Equalf(t, string(want), modules, "%s links other modules: -update, if it needs them", name)
+
+			bin := testkit.Build(t, "./"+path.Join("internal/archtest/testdata/programs", name))
+			cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name))
+			cmd.Dir, cmd.Stderr = t.TempDir(), t.Output()
+			cmd.Env = append(os.Environ(), "APP_SECRET=a secret of tests that is long enough")
+			runs(t, cmd)
+		})
+	}
+}
+
+// body is what stands in main, which must be all that a program has beside its
+// imports and embedded files.
+func body(t *testing.T, source []byte) string {
+	t.Helper()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "main.go", source, parser.ParseComments)
+	require.NoError(t, err)
+	var main string
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.GenDecl:
+			require.Truef(t, d.Tok == token.IMPORT || strings.HasPrefix(d.Doc.List[0].Text, "//go:embed "), "a program is imports and main")
+		case *ast.FuncDecl:
+			require.Equal(t, "main", d.Name.Name)
+			first, last := fset.Position(d.Body.Lbrace), fset.Position(d.Body.Rbrace)
+			main = string(source[first.Offset+len("{\n") : last.Offset])
+		}
+	}
+	return main
+}
+
+// packageDoc is the documentation of a package of ours.
+func packageDoc(t *testing.T, name string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, name, "*.go"))
+	require.NoError(t, err)
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		require.NoError(t, err)
+		if file.Doc != nil && !strings.HasSuffix(path, "_test.go") {
+			return file.Doc.Text()
+		}
+	}
+	require.Failf(t, "no documentation", "of package %s", name)
+	return ""
+}
+
+// linked are the modules whose packages a program is built of, but ours.
+func linked(t *testing.T, dir string) string {
+	t.Helper()
+	touch(t)
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./"+filepath.ToSlash(dir))
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	found := map[string]bool{}
+	for m := range strings.Lines(string(out)) {
+		found[m] = m != "\n" && m != module+"\n"
+	}
+	maps.DeleteFunc(found, func(_ string, is bool) bool { return !is })
+	return strings.Join(slices.Sorted(maps.Keys(found)), "")
+}
+
+// runsServer signs up through the program's own router.
+func runsServer(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	addr := testkit.FreeAddress(t)
+	cmd.Env = append(cmd.Env, "ADDR="+addr)
+	start(t, cmd)
+	testkit.AwaitListener(t, addr)
+	in, err := json.Marshal(map[string]string{"email": "ana@example.org", "name": "Ana", "password": "correct horse"})
+	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/chat/user/signup", bytes.NewReader(in))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.Equal(t, http.StatusCreated, res.StatusCode)
+}
+
+// runsWebhook is a receiver that verifies.
+func runsWebhook(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	const secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+	got := make(chan string, 1)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		got <- fmt.Sprint(string(b), err, webhook.Verify(secret, r.Header, b, time.Now()))
+	}))
+	t.Cleanup(receiver.Close)
+	cmd.Env = append(cmd.Env, "WEBHOOK_SECRET="+secret, "RECEIVER="+receiver.URL)
+	start(t, cmd)
+	select {
+	case said := <-got:
+		require.Equal(t, `{"order":17}<nil> <nil>`, said)
+	case <-time.After(time.Minute):
+		require.Fail(t, "nothing was delivered")
+	}
+}
+
+func runsExtractor(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.Equal(t, "email ana@example.com\ndate 2027-03-05\nmoney {17.5 USD}\n", string(out))
+}
+
+// runsFlow runs the program twice: the second time its flow is there.
+func runsFlow(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	for range 2 {
+		again := exec.CommandContext(t.Context(), cmd.Path)
+		again.Dir, again.Stderr = cmd.Dir, cmd.Stderr
+		out, err := again.Output()
+		require.NoError(t, err)
+		require.Equal(t, "{\"total\":37.5} <nil>\n", string(out))
+	}
+}
+
+// start starts a program that goes on until the test ends.
+func start(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+}

@@ -1,0 +1,13 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/extractor"
+)
+
+func main() {
+	for _, found := range extractor.Entities("Write to ana@example.com before 5 March 2027, the price is $17.50", nil) {
+		fmt.Println(found.Name, found.Value)
+	}
+}
