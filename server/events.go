@@ -50,7 +50,7 @@ func (e *outgoingEvent) operation(r huma.Registry) *huma.Operation {
 }
 
 const aboutDelivery = `Delivered at least once, and in order for each chat: repeats have the same ` + "`webhook-id`" + `.
-The headers that were configured for the webhook are sent as well.`
+The headers that were configured for the webhook are sent as well. A webhook with another ` + "`format`" + ` gets the body of that project instead.`
 
 // deliveryHeaders are those that every delivery has.
 func deliveryHeaders(kind string) []*huma.Param {

@@ -30,6 +30,7 @@ type endpoint struct {
 	Headers    []header             `json:"headers" nullable:"false"`
 	Events     []string             `json:"events" nullable:"false"`
 	Include    []string             `json:"include" nullable:"false"`
+	Format     string               `json:"format" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests: our own, or that of Evolution API, WAHA or wuzapi."`
 	Enabled    bool                 `json:"enabled"`
 	State      webhook.State        `json:"state" enum:"ok,paused,disabled"`
 	LastError  *string              `json:"lastError"`
@@ -101,6 +102,7 @@ type hookconf struct {
 		ID      referenceText `json:"id"`
 		Webhook string        `json:"webhook" minLength:"1" maxLength:"2048" example:"https://example.org/in"`
 		Headers []header      `json:"headers,omitempty" maxItems:"50"`
+		Format  string        `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests; absent: trunkline, or as it is."`
 	}
 }
 
@@ -112,7 +114,7 @@ type hookconfResult struct {
 
 func (s *Server) putHook(ctx context.Context, c call, in *hookconf) (hookconfResult, error) {
 	_, created, err := s.putEndpoint(ctx, c, provider.ReferenceID(in.Body.ID), webhook.Settings{
-		URL: in.Body.Webhook, Headers: headersFrom(in.Body.Headers),
+		URL: in.Body.Webhook, Headers: headersFrom(in.Body.Headers), Format: in.Body.Format,
 	})
 	if created {
 		return hookconfResult{Success: true, Message: "The webhook was added."}, err
@@ -155,6 +157,7 @@ type endpointChange struct {
 		Headers      *[]header `json:"headers,omitempty" maxItems:"50" doc:"Replaced; a value of •••• keeps what is there."`
 		Events       *[]string `json:"events,omitempty" maxItems:"12"`
 		Include      *[]string `json:"include,omitempty" maxItems:"4"`
+		Format       *string   `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Holds for what waits, too."`
 		Enabled      *bool     `json:"enabled,omitempty"`
 		RotateSecret bool      `json:"rotateSecret,omitempty" doc:"The old secret signs beside the new one for 24 hours."`
 	}
@@ -162,7 +165,7 @@ type endpointChange struct {
 
 func (s *Server) updateHook(ctx context.Context, c call, in *endpointChange) (endpoint, error) {
 	b := in.Body
-	ch := webhook.Change{Enabled: b.Enabled, RotateSecret: b.RotateSecret, Events: all(b.Events), Include: all(b.Include)}
+	ch := webhook.Change{Enabled: b.Enabled, RotateSecret: b.RotateSecret, Events: all(b.Events), Include: all(b.Include), Format: b.Format}
 	if b.Headers != nil {
 		ch.Headers = headersFrom(*b.Headers)
 	}
@@ -186,7 +189,7 @@ func endpointOf(ep webhook.Endpoint) endpoint {
 	n, _ := strconv.ParseInt(ep.Scope, 10, 64) // written by webhookScope
 	out := endpoint{
 		EndpointID: ep.ID, ID: ep.Scope, Reference: provider.ReferenceID(n), Webhook: ep.URL, Headers: headersOf(ep.Headers),
-		Events: ep.Events, Include: ep.Include, Enabled: ep.Enabled, State: ep.State, Secret: ep.Secret,
+		Events: ep.Events, Include: ep.Include, Format: ep.Format, Enabled: ep.Enabled, State: ep.State, Secret: ep.Secret,
 		CreatedAt: messaging.UnixTime{Time: ep.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: ep.UpdatedAt},
 	}
 	if ep.LastError != "" {

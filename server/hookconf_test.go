@@ -25,7 +25,7 @@ func endpoint(ref int, url, headers, events, secret string) string {
 		secret = fmt.Sprintf(`,"secret":%q`, secret)
 	}
 	return fmt.Sprintf(`{"endpointId":"<uuid>","id":"%d","reference":%d,"webhook":%q,"headers":%s,"events":%s,"include":[],
-		"enabled":true,"state":"ok","lastError":null,"createdAt":"<now>","updatedAt":"<now>"%s}`, ref, ref, url, headers, events, secret)
+		"format":"trunkline","enabled":true,"state":"ok","lastError":null,"createdAt":"<now>","updatedAt":"<now>"%s}`, ref, ref, url, headers, events, secret)
 }
 
 const defaultEvents = `["message","status","data","calls","subscription"]`

@@ -19,6 +19,7 @@ type registration struct {
 		Headers     []header             `json:"headers,omitempty" maxItems:"50"`
 		Events      []string             `json:"events,omitempty" maxItems:"12" doc:"message, status, data, calls, subscription, session; absent: all but session."`
 		Include     []string             `json:"include,omitempty" maxItems:"4" doc:"extracted: message events wait for what the extractors find."`
+		Format      string               `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests: our own, or that of Evolution API, WAHA or wuzapi, which have no data and subscription events; absent: trunkline."`
 		Secret      string               `json:"secret,omitempty" maxLength:"200" doc:"whsec_ and base64 of 24 to 64 bytes; absent: made."`
 		Provider    bool                 `json:"provider,omitempty" doc:"true, instead of webhook: subscribe at the line's network."`
 		CallbackURL string               `json:"callbackUrl,omitempty" maxLength:"2048" doc:"With provider: where the network shall post."`
@@ -59,7 +60,7 @@ func (s *Server) registerHook(ctx context.Context, c call, in *registration) (*r
 		return &registered{http.StatusOK, endpointOrDone{done{true}}}, err
 	}
 	ep, created, err := s.putEndpoint(ctx, c, b.Reference, webhook.Settings{
-		URL: b.Webhook, Headers: headersFrom(b.Headers), Events: b.Events, Include: b.Include, Secret: b.Secret,
+		URL: b.Webhook, Headers: headersFrom(b.Headers), Events: b.Events, Include: b.Include, Format: b.Format, Secret: b.Secret,
 	})
 	out := &registered{http.StatusOK, endpointOrDone{endpointOf(ep)}}
 	if created {
@@ -88,6 +89,7 @@ func (in *registration) check() error {
 		{"headers", b.Headers != nil},
 		{"events", b.Events != nil},
 		{"include", b.Include != nil},
+		{"format", b.Format != ""},
 		{"secret", b.Secret != ""},
 	} {
 		if m.given {

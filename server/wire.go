@@ -24,7 +24,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 	c := s.cfg
 	s.echo = &webhook.Echo{}
 	s.Webhooks, err = webhook.New(ctx, c.DB, &webhook.Options{
-		Secrets: c.secrets(), Allow: c.WebhookAllow, Echo: s.echo, Retention: c.DeliveryRetention, Exclusive: c.Exclusive,
+		Secrets: c.secrets(), Allow: c.WebhookAllow, Echo: s.echo, Formats: s.hookFormats(), Retention: c.DeliveryRetention, Exclusive: c.Exclusive,
 		Sink: toStream{s}, Observer: s.webhookMetrics(), Logger: c.Logger, Now: c.Now,
 	})
 	if err != nil {

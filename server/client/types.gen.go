@@ -640,7 +640,10 @@ type Endpoint struct {
 	Enabled    bool     `json:"enabled"`
 	EndpointID string   `json:"endpointId"`
 	Events     []string `json:"events"`
-	Headers    []Header `json:"headers"`
+	// The form of its requests: our own, or that of Evolution API, WAHA or wuzapi. One of trunkline,
+	// evolution, waha, wuzapi.
+	Format  string   `json:"format"`
+	Headers []Header `json:"headers"`
 	// Id of the reference, as a string.
 	ID        string   `json:"id"`
 	Include   []string `json:"include"`
@@ -1679,6 +1682,9 @@ type Published struct {
 }
 
 type PutRequest struct {
+	// The form of its requests; absent: trunkline, or as it is. One of trunkline, evolution, waha,
+	// wuzapi.
+	Format  *string  `json:"format,omitzero"`
 	Headers []Header `json:"headers,omitzero"`
 	// Id of the reference, as a string or an integer.
 	ID      any    `json:"id"`
@@ -1738,7 +1744,10 @@ type RegisterAnswer struct {
 	Enabled    *bool    `json:"enabled,omitzero"`
 	EndpointID string   `json:"endpointId,omitzero"`
 	Events     []string `json:"events,omitzero"`
-	Headers    []Header `json:"headers,omitzero"`
+	// The form of its requests: our own, or that of Evolution API, WAHA or wuzapi. One of trunkline,
+	// evolution, waha, wuzapi.
+	Format  string   `json:"format,omitzero"`
+	Headers []Header `json:"headers,omitzero"`
 	// Id of the reference, as a string.
 	ID        string   `json:"id,omitzero"`
 	Include   []string `json:"include,omitzero"`
@@ -1759,7 +1768,10 @@ type RegisterRequest struct {
 	// With provider: where the network shall post.
 	CallbackURL *string `json:"callbackUrl,omitzero"`
 	// message, status, data, calls, subscription, session; absent: all but session.
-	Events  []string `json:"events,omitzero"`
+	Events []string `json:"events,omitzero"`
+	// The form of its requests: our own, or that of Evolution API, WAHA or wuzapi, which have no data
+	// and subscription events; absent: trunkline. One of trunkline, evolution, waha, wuzapi.
+	Format  *string  `json:"format,omitzero"`
 	Headers []Header `json:"headers,omitzero"`
 	// extracted: message events wait for what the extractors find.
 	Include []string `json:"include,omitzero"`
@@ -2513,6 +2525,8 @@ type WebhooksReplayRequest struct {
 type WebhooksUpdateRequest struct {
 	Enabled *bool    `json:"enabled,omitzero"`
 	Events  []string `json:"events,omitzero"`
+	// Holds for what waits, too. One of trunkline, evolution, waha, wuzapi.
+	Format *string `json:"format,omitzero"`
 	// Replaced; a value of •••• keeps what is there.
 	Headers []Header `json:"headers,omitzero"`
 	Include []string `json:"include,omitzero"`
