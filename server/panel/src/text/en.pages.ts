@@ -1173,6 +1173,8 @@ export const en = {
   'webhooks.events': 'Events',
   'webhooks.extracted': 'with extracted values',
   'webhooks.extractedHint': 'message events wait up to 15 s for them',
+  'webhooks.format': 'Format',
+  'webhooks.formatHint': 'That of another project is for receivers that were written for it.',
   'webhooks.hours': '{n} hours',
   'webhooks.next': 'It is tried again at {at}.',
   'webhooks.noAnswer': 'no answer',

@@ -1174,6 +1174,8 @@ export const es: PageTexts = {
   'webhooks.events': 'Eventos',
   'webhooks.extracted': 'con valores extraídos',
   'webhooks.extractedHint': 'los eventos de mensaje los esperan hasta 15 s',
+  'webhooks.format': 'Formato',
+  'webhooks.formatHint': 'El de otro proyecto es para receptores que se escribieron para él.',
   'webhooks.hours': '{n} horas',
   'webhooks.next': 'Se intenta de nuevo a las {at}.',
   'webhooks.noAnswer': 'sin respuesta',

@@ -1174,6 +1174,8 @@ export const pt: PageTexts = {
   'webhooks.events': 'Eventos',
   'webhooks.extracted': 'com valores extraídos',
   'webhooks.extractedHint': 'eventos de mensagem esperam até 15 s por eles',
+  'webhooks.format': 'Formato',
+  'webhooks.formatHint': 'O de outro projeto é para receptores que foram escritos para ele.',
   'webhooks.hours': '{n} horas',
   'webhooks.next': 'Nova tentativa às {at}.',
   'webhooks.noAnswer': 'sem resposta',

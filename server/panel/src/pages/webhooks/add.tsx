@@ -10,6 +10,7 @@ import type { Reference } from '../../ui/line-choice'
 import { Button, Code, Notice, Refused } from '../../ui/parts'
 import { echo } from './target'
 import { Events } from './events'
+import { type Format, FormatChoice } from './format'
 
 /** Add registers an endpoint, and shows its secret, which is shown only once. */
 export function Add({ line, close }: { line: Reference; close: () => void }) {
@@ -17,7 +18,8 @@ export function Add({ line, close }: { line: Reference; close: () => void }) {
   const [headers, setHeaders] = useState<Header[]>([])
   const [events, setEvents] = useState<string[]>(['message', 'status', 'data', 'calls', 'subscription'])
   const [extracted, setExtracted] = useState(false)
-  const act = useAct(() => got(api.POST('/references/registerWebHook', { body: { reference: line.id, webhook, headers, events, include: extracted ? ['extracted'] : [] } })), {
+  const [format, setFormat] = useState<Format>('trunkline')
+  const act = useAct(() => got(api.POST('/references/registerWebHook', { body: { reference: line.id, webhook, headers, events, include: extracted ? ['extracted'] : [], format } })), {
     then: () => client.invalidateQueries({ queryKey: ['hooks', line.id] }),
     quiet: true,
   })
@@ -57,6 +59,7 @@ export function Add({ line, close }: { line: Reference; close: () => void }) {
         )}
         <Headers value={headers} change={setHeaders} wrong={act.wrong} />
         <Events value={events} change={setEvents} extracted={extracted} changeExtracted={setExtracted} />
+        <FormatChoice value={format} change={setFormat} wrong={act.wrong('format')} />
         <div className="row">
           <Button type="submit" tone="main" busy={act.isPending}>
             {t('hooks.add')}

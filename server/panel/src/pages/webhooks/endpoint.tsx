@@ -8,6 +8,7 @@ import { type Header, Headers } from '../../ui/headers'
 import { Badge, Button, Code, Notice } from '../../ui/parts'
 import { Answer } from './attempts'
 import { Events } from './events'
+import { type Format, FormatChoice, nameOf } from './format'
 import type { Endpoint } from './target'
 
 const path = (endpoint: Endpoint) => ({ params: { path: { endpointId: endpoint.endpointId } } })
@@ -29,6 +30,7 @@ export function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
         <Badge tone={endpoint.state === 'ok' ? 'ok' : endpoint.state === 'paused' ? 'warn' : 'bad'}>{t(`hooks.${endpoint.state}`)}</Badge>
       </div>
       <p className="small mute">
+        {endpoint.format !== 'trunkline' && `${nameOf(endpoint.format)} · `}
         {endpoint.events.join(', ')}
         {endpoint.headers.length > 0 && ` · ${endpoint.headers.map((header) => header.key).join(', ')}`} · {time(endpoint.createdAt)}
       </p>
@@ -70,9 +72,10 @@ export function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
 function Change({ endpoint, close, done }: { endpoint: Endpoint; close: () => void; done: () => unknown }) {
   const [events, setEvents] = useState<string[]>(endpoint.events)
   const [extracted, setExtracted] = useState(endpoint.include.includes('extracted'))
+  const [format, setFormat] = useState<Format>(endpoint.format)
   const [headers, setHeaders] = useState<Header[] | null>(null)
   const act = useAct(
-    () => got(api.PATCH('/references/hookconf/{endpointId}', { ...path(endpoint), body: { events, include: extracted ? ['extracted'] : [], ...(headers ? { headers } : {}) } })),
+    () => got(api.PATCH('/references/hookconf/{endpointId}', { ...path(endpoint), body: { events, include: extracted ? ['extracted'] : [], format, ...(headers ? { headers } : {}) } })),
     {
       said: t('saved'),
       then: async () => {
@@ -92,6 +95,7 @@ function Change({ endpoint, close, done }: { endpoint: Endpoint; close: () => vo
       >
         {act.problem && <Notice tone="bad">{act.problem.errors[0]?.message ?? act.problem.message}</Notice>}
         <Events value={events} change={setEvents} extracted={extracted} changeExtracted={setExtracted} />
+        <FormatChoice value={format} change={setFormat} wrong={act.wrong('format')} />
         {headers ? (
           <Headers value={headers} change={setHeaders} wrong={act.wrong} />
         ) : (
