@@ -22,4 +22,18 @@
 // [Account.Deploy] is for documents that a program brings along. Those that users
 // write are made with [Account.Create], changed with [Account.Update], and run
 // once [Account.Publish] has frozen them.
+//
+// # Following a run
+//
+// [Account.Start] returns after the first turn of a run: it has ended by then, or
+// waits. [Account.Watch] tells of what follows, [Account.Detail] shows every step,
+// and [Account.Event], [Account.Approve], [Account.Retry] and [Account.Cancel]
+// have it go on or end.
+//
+// # What is kept, and errors
+//
+// Tables begin with aiflow_, those of runs with flow_. A value that breaks a rule
+// is an [*Invalid] that names its field, a draft that cannot be published a
+// [*Refused] with all that is wrong with it, and what is another account's is
+// [ErrNotFound].
 package aiflow

@@ -1,10 +1,15 @@
 // Package agent lets a model work with tools until it has an answer, within
 // bounds: it answers the calls of a flow's agent node.
 //
+//	models, err := llm.NewModels(map[string]llm.Model{"openai": openai})
+//	ledger, err := usage.New(ctx, db, nil)
 //	agents, err := agent.New(ctx, db, models, ledger, &agent.Options{Tools: tools})
 //	runs, err := runtime.New(ctx, db, host, &runtime.Options{
 //		Callers: map[flow.CallKind]runtime.Caller{flow.CallAgent: agents.Act},
 //	})
+//
+// A tool is a [llm.Tool]: a description and a Go function. Options.Tools says which
+// of them the agent of a flow may have.
 //
 // # The journal
 //
@@ -25,4 +30,6 @@
 // carry private data to where strangers may have asked for it, wait until a
 // person approves. Its answers, calls, tokens and time are counted, and why it
 // stopped is always said: [Stop].
+//
+// Its tables begin with agent_.
 package agent

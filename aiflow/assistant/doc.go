@@ -11,4 +11,7 @@
 //
 // A call that is repeated, after a crash or because it failed, asks the model
 // again, and the ledger has both. It is kept in memory once.
+//
+// It has no tables of its own. Why a model did not answer reaches the flow as an
+// error with the codes of package llm, or usage.CodeExceeded.
 package assistant

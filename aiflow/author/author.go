@@ -1,10 +1,3 @@
-// Package author has a model write the draft of a flow after a description in
-// plain words.
-//
-// What the model is told of the flow language is made from the node types
-// themselves, so that it knows those that are added. What it proposes is held
-// against the rules of the real thing, and it is told what is wrong until
-// nothing is, or it has had its tries. Nobody publishes it but a person.
 package author
 
 import (

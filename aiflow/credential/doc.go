@@ -11,6 +11,11 @@
 // have it sent elsewhere. It leaves in clear text for no host but those that
 // [Options].Allow names.
 //
+// The table credential_secret keeps secrets sealed (AES-256-GCM, under keys that
+// HKDF derives from Options.Secrets). [ErrHost] and [ErrPlain] say why a
+// credential is not sent, [*Invalid] which field of one is refused; none of them
+// shows the secret.
+//
 // It knows no flow: to delete a credential is always possible, so that one
 // that has leaked ends at once, and what names it fails from then on.
 package credential

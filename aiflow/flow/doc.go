@@ -12,7 +12,14 @@
 //	turn, err := program.Step(nil, flow.Begin{}, flow.World{Now: time.Now()})
 //	// store turn.State and do turn.Effects, in one transaction
 //
-// Package runtime, below this one, does that on a database. Node types of
-// one's own are added with [Types.Register]. What people who write flows need
-// to know is in docs/flows.md.
+// Package runtime, below this one, does that on a database, and package simulate
+// without one. Node types of one's own are added with [Types.Register]. What
+// people who write flows need to know is in docs/flows.md.
+//
+// # What is wrong, and what goes wrong
+//
+// What is wrong with a document is a list of [Problem], each with a stable code
+// and its place. What goes wrong in a run is an [Error], which flows handle
+// themselves; Go errors of [Program.Step] say that the caller gave it something
+// that does not belong there: [ErrNotWaiting], [ErrOtherDocument].
 package flow

@@ -9,6 +9,9 @@
 //	file, err := files.For(account).Add(ctx, project, knowledge.NewFile{Name: "prices.md", Data: data})
 //	found, err := files.For(account).Search(ctx, project, knowledge.Query{Text: "How much is a double room?"})
 //
-// Its tables belong to the projects of package aiflow, whose tables must be
+// Plain texts, Markdown, HTML, CSV and JSON are read; anything else is
+// [ErrUnsupported], and what is too much is a [*TooLarge].
+//
+// Its tables, knowledge_…, belong to the projects of package aiflow, whose tables must be
 // there: a project that is deleted takes its files along.
 package knowledge

@@ -9,4 +9,14 @@
 //		Messages: []llm.Message{llm.User("Where is my parcel?")},
 //	})
 //	fmt.Println(answer.Message.Text(), answer.Usage.Output)
+//
+// A model is an interface of one method; what else one can do, [Lister] and
+// [Embedder] say. It makes one attempt: [Retry] makes several. Package usage writes
+// down what calls cost, package structured has a model answer with JSON that fits a
+// schema, package llmtest plays models in tests.
+//
+// # Errors
+//
+// Why a model did not answer is an [*Error] with a [Code] that is the same for all
+// providers; [Error.Temporary] says whether another attempt may succeed.
 package llm

@@ -11,4 +11,8 @@
 //	earlier, err := memories.For(account).Recall(ctx, memory.Question{Place: place, Key: key, Messages: 20, Tokens: 8000})
 //	// ask the model: earlier.Messages, then the question
 //	err = memories.For(account).Remember(ctx, place, key, said)
+//
+// A turn is kept under its key: to remember it again, after a crash say, replaces
+// it. Its tables begin with memory_; what is older than Options.Retention is
+// forgotten by [Service.Run], what only a run remembers with [Service.EndRunTx].
 package memory

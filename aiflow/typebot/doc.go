@@ -7,5 +7,6 @@
 //	made, err := account.Create(ctx, aiflow.NewFlow{Project: project, Name: f.Name, Draft: f.Draft})
 //
 // What has no counterpart is left out of the draft, in whose place stands a
-// note, and named in Problems with its place in the export.
+// note, and named in Problems with its place in the export. What is no export is
+// [ErrFormat], and what is too large for a flow [ErrTooLarge].
 package typebot

@@ -11,4 +11,10 @@
 //		Config: json.RawMessage(`{"pattern": "#(?P<order>\\d+)", "groups": {"order": "number"}}`),
 //	})
 //	results, err := s.For(account).Extract(ctx, catalogue.Message{Reference: 1, Said: catalogue.Said{Text: "where is #17?"}})
+//
+// Intents are learned in the background, by [Service.Run]; until they are, those of
+// before serve. Extractors of kind [AI] need Options.Model.
+//
+// Tables begin with extractor_. An [*Invalid] names the field of a configuration
+// that is refused, [ErrUntrained] says that intents have never been learned.
 package catalogue

@@ -2,6 +2,9 @@
 // phone numbers, dates, amounts and the like. It needs no model and no network,
 // and takes far less than a millisecond for a message.
 //
+// A [WordList] finds words of one's own, with typing mistakes. [Parse] reads a text
+// that is one value and nothing else, such as the answer to a question.
+//
 // Words are understood by tables, one a language (languages/*.json): a language
 // is added by a table, without code. Offsets are of bytes, and always slice the
 // text to what was matched. What is not valid (a card number with a wrong check
@@ -10,4 +13,6 @@
 //	for _, m := range entity.Find("lunch on friday at 1pm?", &entity.Options{Locale: "en", Now: now}) {
 //		fmt.Println(m.Type, m.Text, m.Value)
 //	}
+//
+// Phone numbers are E.164 (ITU-T), currencies ISO 4217, dates ISO 8601.
 package entity

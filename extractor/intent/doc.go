@@ -11,4 +11,9 @@
 //		{Name: "delivery", Examples: []string{"where is my parcel", ...}},
 //	})
 //	best, ok := m.Classify("give me back my money", 0.5)
+//
+// [Model.MarshalBinary] writes a model to be kept, at most [MaxStored] bytes, and
+// [Model.Evaluate] says how good it is on examples that it has not learned from.
+// Errors name the field of the examples that is wrong; bytes that are no model are
+// [ErrStored].
 package intent

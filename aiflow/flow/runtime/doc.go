@@ -23,8 +23,22 @@
 //
 // # A program
 //
-//	rt, err := runtime.New(ctx, db, host, nil)
-//	rt.Serve(engine)
-//	go rt.Run(ctx)
-//	run, err := rt.For(account).Start(ctx, runtime.Start{Engine: "mine", Source: runtime.Source{Document: doc}})
+// A [Host] has three methods: it shows a chat, queues a message in it, and is told
+// of commits. Without one, nil, runs have no chats.
+//
+//	runs, err := runtime.New(ctx, db, host, nil)
+//	go runs.Run(ctx)
+//	run, err := runs.For(account).Start(ctx, runtime.Start{
+//		Engine: "mine", Source: runtime.Source{Document: document}, Chat: chat, Wait: time.Minute,
+//	})
+//
+// An [Engine] is asked which of its flows want a message that came by
+// [Runtime.IncomingTx]; packages aiflow and botengine are two.
+//
+// # What is kept, and errors
+//
+// Tables begin with flow_. Runs that have ended are kept for as long as
+// Options.Retention says. A source that does not compile is a [*Refused], an input
+// that the document does not take a [*BadInput], and a run of another account
+// [ErrNotFound]. What goes wrong in a run is in [Run].Error.
 package runtime

@@ -10,4 +10,8 @@
 //   - "echo" says what the user says.
 //
 // An answer takes the tokens that [llm.Estimate] counts.
+//
+//	answer, err := mock.New().Generate(ctx, &llm.Request{
+//		Model: "assistant", System: "Roses cost five euros.", Messages: []llm.Message{llm.User("What do roses cost?")},
+//	})
 package mock

@@ -1,5 +1,7 @@
 // Package modeltest is the conformance suite of llm.Model: what every model
 // does that is told what to answer, whoever makes it. It is for tests.
+//
+//	modeltest.Suite{Provider: "mine", HTTP: true, Start: start}.Run(t)
 package modeltest
 
 import (

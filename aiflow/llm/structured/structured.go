@@ -1,11 +1,3 @@
-// Package structured has a model answer with JSON that fits a JSON Schema.
-// Providers differ in how strictly they keep to one, so that what comes is
-// validated here, and a model that missed it is told what is wrong and asked
-// again.
-//
-//	schema, err := structured.Compile([]byte(`{"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}`))
-//	answer, err := structured.Generate(ctx, model, request, structured.Wanted{Schema: schema, Repair: 1})
-//	fmt.Println(answer.Value)
 package structured
 
 import (

@@ -13,6 +13,7 @@
 // meanwhile has counted too much rather than too little.
 //
 // Money is counted in whole nano-USD, prices in nano-USD per million tokens.
-// Nothing is ever deleted but with its account. The ledger holds nothing of
+// The tables begin with usage_; nothing is ever deleted but with its account. The
+// ledger holds nothing of
 // what was asked or answered.
 package usage
