@@ -97,7 +97,7 @@ export function Simulator({ played, kind, at, choose, keep }: { played: Played; 
           <summary>{t('try.steps', { n: steps.length })}</summary>
           <StepList steps={steps} at={at} choose={choose} />
           {step && <StepDetail step={step} />}
-          {step?.error?.code === 'simulate.no_mock' && <Mock node={step.node} played={played} />}
+          {step?.error?.code === 'simulate.no_mock' && <Mock node={step.node} type={step.type} played={played} />}
         </details>
       )}
       {last && <Values name={t('try.values')} value={last.variables} />}
@@ -111,11 +111,12 @@ export function Simulator({ played, kind, at, choose, keep }: { played: Played; 
 }
 
 /** Mock offers an answer in place of the network's. */
-function Mock({ node, played }: { node: string; played: Played }) {
+function Mock({ node, type, played }: { node: string; type: string; played: Played }) {
   const add = () => {
     const world = worldOf(played.given) ?? {}
     const mocks = Array.isArray(world.mocks) ? world.mocks : []
-    played.setGiven(JSON.stringify({ ...world, mocks: [...mocks, { node, result: { status: 200, headers: {}, body: {} } }] }, null, 2))
+    const result = type.startsWith('x.') ? { output: '', value: null } : { status: 200, headers: {}, body: {} }
+    played.setGiven(JSON.stringify({ ...world, mocks: [...mocks, { node, result }] }, null, 2))
   }
   return (
     <div className="row">

@@ -59,6 +59,7 @@ function shown({ schema, label, path, required, wrong }: FieldProps) {
 function optionsOf({ lists, flow, engine }: Editor, name: string, kind: string | undefined, config: unknown): Option[] | undefined {
   if (kind === 'node') return Object.entries(flow.nodes).map(([id, node]) => ({ value: id, label: title(id, node) }))
   if (kind === 'model') return lists.models
+  if (kind === 'credential') return lists.credentials
   switch (name) {
     case 'call.function':
     case 'agent.functions[]':

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest'
 import every from '../../../../../../aiflow/flow/testdata/every-node.json'
+import own from '../../../../../../aiflow/flow/testdata/own.json'
 import described from '../../../../../../aiflow/flow/testdata/palette.json'
 import { addNode, configure, connect, place, remove, rename } from './edit'
 import { bodies, edges, pointerOf, ports, read } from './flow'
 import { marksOf } from './marks'
 import { summary } from './summary'
-import type { Document, Palette } from './types'
+import { variables } from './suggest'
+import type { Document, NodeType, Palette } from './types'
+import { fieldAt, titled } from './when'
+import type { Schema } from '../../../ui/schema-form/schema'
 
 const palette = described as unknown as Palette
 const type = (name: string) => {
@@ -147,4 +151,19 @@ test('marks count steps of the flow, and say where the run is', () => {
 test('what is missing is a problem of the field that would hold it', () => {
   expect(pointerOf({ code: 'shape.required', path: '/nodes/a/config', message: 'lacks text' })).toBe('/nodes/a/config/text')
   expect(pointerOf({ code: 'shape.type', path: '/nodes/a/config/text', message: 'is no text' })).toBe('/nodes/a/config/text')
+})
+
+test('a node type of the program draws its outputs, its summary and its fields by what the palette says', () => {
+  const shelf = own as unknown as NodeType
+  const document = { nodes: { look: { type: 'x.shelf', config: { item: '{{ input.text }}', saveTo: 'found' }, next: { out: 'end' } }, end: { type: 'end' } } }
+  const flow = read(document)
+  const look = flow.nodes.look ?? { type: '' }
+  expect(ports(look, shelf).map((port) => [port.output, port.side])).toEqual([
+    ['out', false],
+    ['none', false],
+    ['error', true],
+  ])
+  expect(summary(look)).toBe('{{ input.text }} found')
+  expect(variables(flow, new Map([['x.shelf', shelf]]))).toEqual(['found'])
+  expect(fieldAt(titled(shelf.config as Schema), '/nodes/look/config/to/town')).toBe('to/town')
 })
