@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/sandbox"
+)
+
+// talk writes what is typed from a contact's phone, and shows what comes back.
+func talk(ctx context.Context, chats *messaging.Service, line provider.ReferenceID, in io.Reader, out io.Writer) error {
+	news, err := chats.For(messaging.OneAccount).Follow(ctx, line, "")
+	if err != nil {
+		return err
+	}
+	phone := sandbox.Phone{Inbox: chats, Reference: line, Name: "ana"}
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		if _, err := phone.Write(ctx, provider.Text{Text: lines.Text()}); err != nil {
+			return err
+		}
+		answer, err := delivered(ctx, news)
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintln(out, ">", answer)
+	}
+	return nil
+}
+
+// delivered waits until an answer is on the phone, and returns its text.
+func delivered(ctx context.Context, news *messaging.Feed) (string, error) {
+	for {
+		entries, err := news.Next(ctx, time.Minute)
+		if err != nil {
+			return "", err
+		}
+		for _, e := range entries {
+			var m messaging.MessagePayload
+			if e.Kind == "status" && json.Unmarshal(e.Data, &m) == nil && m.Status == "DELIVERED" {
+				return m.Text, nil
+			}
+		}
+	}
+}
