@@ -70,6 +70,11 @@ test('a webhook is added, tested, and its deliveries are replayed', async () => 
   await delivery.getByRole('button', { name: 'Replay' }).click()
   await page.getByText('tries: 2').waitFor()
   await visitor.look('webhooks')
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  await page.getByLabel('Format').selectOption('WAHA')
+  await visitor.look('webhook-change')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('WAHA · message').waitFor()
 })
 
 test('pages fit a phone', async () => {
