@@ -56,7 +56,7 @@ func (s *Server) hookconfRoutes(a *api) {
 	}, auth.WebhooksManage, s.registerHook)
 	s.deliveryRoutes(a)
 	register(a, operation{
-		id: "Webhooks_List", method: http.MethodGet, path: "/references/hookconf", summary: "List the webhooks of a line",
+		id: "Webhooks_Endpoints", method: http.MethodGet, path: "/references/hookconf", summary: "List the webhooks of a line",
 		errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.listHooks)
 	register(a, operation{

@@ -1161,8 +1161,8 @@ func (s *Credential) Delete(ctx context.Context, credentialID string) (*Done, er
 	return answer[Done](ctx, s.c, &r)
 }
 
-// CredentialListParams are what [Credential.List] may be told; nil: nothing.
-type CredentialListParams struct {
+// ListParams are what [Credential.List] may be told; nil: nothing.
+type ListParams struct {
 	// How many items at most.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
@@ -1174,14 +1174,14 @@ type CredentialListParams struct {
 // Needs the permission `flows.manage`.
 //
 // Changes nothing.
-func (s *Credential) List(ctx context.Context, p *CredentialListParams) (*Page[CredentialView], error) {
+func (s *Credential) List(ctx context.Context, p *ListParams) (*Page[CredentialView], error) {
 	r := request{id: "Credential_List", method: http.MethodGet, path: "/aiflow/credential", params: p}
 	return answer[Page[CredentialView]](ctx, s.c, &r)
 }
 
 // AllList walks through all pages of [Credential.List]. After an error it ends.
-func (s *Credential) AllList(ctx context.Context, p *CredentialListParams) iter.Seq2[CredentialView, error] {
-	var q CredentialListParams
+func (s *Credential) AllList(ctx context.Context, p *ListParams) iter.Seq2[CredentialView, error] {
+	var q ListParams
 	if p != nil {
 		q = *p
 	}
@@ -2383,13 +2383,13 @@ func (s *Webhooks) AllDeliveries(ctx context.Context, reference int64, p *Delive
 	})
 }
 
-// List is GET /references/hookconf: List the webhooks of a line.
+// Endpoints is GET /references/hookconf: List the webhooks of a line.
 //
 // Needs the permission `webhooks.manage`.
 //
 // Changes nothing.
-func (s *Webhooks) List(ctx context.Context, reference int64) (*Page[Endpoint], error) {
-	r := request{id: "Webhooks_List", method: http.MethodGet, path: "/references/hookconf"}
+func (s *Webhooks) Endpoints(ctx context.Context, reference int64) (*Page[Endpoint], error) {
+	r := request{id: "Webhooks_Endpoints", method: http.MethodGet, path: "/references/hookconf"}
 	r.inQuery("reference", reference)
 	return answer[Page[Endpoint]](ctx, s.c, &r)
 }
