@@ -366,6 +366,20 @@ test('a file of Typebot is imported, and what was lost is said', async () => {
   await visitor.look('flows')
 })
 
+test('the head of the editor is one row, in every language', async () => {
+  const { page } = visitor
+  const own = await server.call<{ id: string }>(token, 'POST', '/aiflow/project', { name: 'Heads' })
+  const name = 'A welcome for all who are new here'
+  const { id } = await server.call<Flow>(token, 'POST', '/aiflow/flow', { projectId: own.id, name, draft: { ...says('Hello'), slug: 'head', name } })
+  for (const language of ['es', 'pt', 'en']) {
+    await page.evaluate((code) => localStorage.setItem('trunkline.language', code), language)
+    await open(id)
+    const heads = await page.locator('.flow-head').evaluate((head) => [head.getBoundingClientRect().height, head.scrollWidth - head.clientWidth])
+    expect(heads[0], language).toBeLessThan(60)
+    expect(heads[1], language).toBeLessThanOrEqual(0)
+  }
+})
+
 test('flows fit a phone, in every language', async () => {
   const { page } = visitor
   await page.setViewportSize({ width: 360, height: 740 })
