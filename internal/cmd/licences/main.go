@@ -163,7 +163,7 @@ const rule = "==================================================================
 func (p *part) print(out io.Writer) error {
 	slices.Sort(p.files)
 	for _, file := range p.files {
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(file) //nolint:gosec // of a module of the build
 		if err != nil {
 			return fmt.Errorf("reading a licence: %w", err)
 		}
