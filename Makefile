@@ -11,12 +11,12 @@ export CGO_ENABLED = 0
 
 step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
 
-.PHONY: test prepare panel walk build vet arrows tests race benchmarks lint fmt bench soak fresh generate release release-check clean
+.PHONY: test prepare panel walk build vet platforms arrows tests race benchmarks lint fmt bench soak fresh generate release release-check clean
 .NOTPARALLEL:
 
 # What continuous integration runs. ROUNDS is the length of each fault loop.
 test: export ROUNDS ?= 10
-test: prepare panel build vet arrows tests walk race benchmarks lint
+test: prepare panel build vet platforms arrows tests walk race benchmarks lint
 	$(call step,done)
 
 prepare:
@@ -41,6 +41,12 @@ build:
 vet:
 	$(call step,vet)
 	go vet ./...
+
+# The program and its tests as Windows has them, which differs most. It is
+# compiled as for a release, which then finds it.
+platforms:
+	$(call step,platforms)
+	GOOS=windows go vet -trimpath ./server/cmd/trunkline ./messaging/media ./internal/testkit
 
 # Who may import whom.
 arrows:
