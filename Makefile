@@ -56,6 +56,7 @@ arrows:
 tests:
 	$(call step,tests)
 	$(GOTEST) -timeout 8m ./...
+	cd examples/otel && $(GOTEST) ./...
 
 # The packages where goroutines meet, with shorter fault loops.
 race:
@@ -72,6 +73,7 @@ lint:
 	$(call step,lint)
 	$(TOOL) golangci-lint run ./...
 	go mod tidy -diff
+	cd examples/otel && go mod tidy -diff && go tool -modfile=../../internal/tools/go.mod golangci-lint run ./...
 	$(ACTIONLINT) .github/workflows/*.yml
 	internal/tools/node_modules/.bin/dockerfile-utils lint deploy/Dockerfile
 	! command -v systemd-analyze >/dev/null || systemd-analyze security --offline=true --threshold=20 --no-pager deploy/trunkline.service >/dev/null

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
@@ -109,6 +110,11 @@ type Config struct {
 	// Exclusive says that no other process uses the database, so that what a
 	// killed predecessor held is taken up at once.
 	Exclusive bool
+	// Tracer begins the spans of what happens, from a request or a network's
+	// report to each attempt at a webhook, also where other nodes go on; it
+	// samples and exports them. Spans have ids, kinds and counts, and neither
+	// texts nor numbers of people. nil: nothing is traced.
+	Tracer trace.TracerProvider
 
 	Version string       // of the program; "": that of its build
 	Logger  *slog.Logger // nil: slog.Default()

@@ -91,7 +91,7 @@ func (t toFlows) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event, rea
 	}
 	in := runtime.Incoming{
 		Chat:    chatOf(ev.Account, ev.Reference, ev.Key, ev.ChatID),
-		Message: t.s.flowMessage(p), Prepare: read,
+		Message: t.s.flowMessage(p), Prepare: read, Traceparent: ev.Traceparent,
 		Arrival: flow.Arrival{Channel: string(about.Kind), Group: p.Participant != nil, First: about.First, Text: said(p)},
 	}
 	if p.Reply != nil {

@@ -27,13 +27,16 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		req := &request{id: newRequestID(), client: clientOf(r, s.cfg.TrustedProxies)}
-		ctx := context.WithValue(r.Context(), requestKey{}, req)
+		ctx, end := s.tracing.request(context.WithValue(r.Context(), requestKey{}, req), r, req)
 		h := w.Header()
 		h.Set("X-Request-Id", req.id)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store") // what may be kept says so
 		out := &response{ResponseWriter: w}
-		defer func() { s.answered(ctx, r, req, out, time.Since(start)) }()
+		defer func() {
+			s.answered(ctx, r, req, out, time.Since(start))
+			end(out.answered())
+		}()
 		next.ServeHTTP(out, r.WithContext(ctx))
 	})
 }
@@ -41,10 +44,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 // answered logs a request without its query and body, which may hold secrets
 // and what people say.
 func (s *Server) answered(ctx context.Context, r *http.Request, req *request, out *response, took time.Duration) {
-	status := out.status
-	if status == 0 {
-		status = http.StatusOK
-	}
+	status := out.answered()
 	s.http.observe(r.Method, req.route, status, took)
 	level := slog.LevelInfo
 	if req.route == probePath {

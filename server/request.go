@@ -1,10 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
+
+	"go.opentelemetry.io/otel/trace"
 )
 
 // request is what is known of a request beside its *http.Request. One
@@ -27,13 +30,18 @@ func requestOf(ctx context.Context) *request {
 	return &request{}
 }
 
-// requestLog adds the request's id to every line that is logged for it.
+// requestLog adds the request's id, and that of its trace, to every line that
+// is logged for it.
 type requestLog struct{ slog.Handler }
 
 func (h requestLog) Handle(ctx context.Context, rec slog.Record) error {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		rec = rec.Clone()
 		rec.AddAttrs(slog.String("request_id", r.id))
+	}
+	if sc := trace.SpanContextFromContext(ctx); sc.HasTraceID() {
+		rec = rec.Clone()
+		rec.AddAttrs(slog.String("trace_id", sc.TraceID().String()))
 	}
 	return h.Handler.Handle(ctx, rec)
 }
@@ -50,6 +58,9 @@ type response struct {
 	status int // 0: nothing yet
 	bytes  int64
 }
+
+// answered is the status that the client gets: without an answer 200.
+func (w *response) answered() int { return cmp.Or(w.status, http.StatusOK) }
 
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {

@@ -27,7 +27,7 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 	}
 	opts := &runtime.Options{
 		Types: types, Allow: c.WebhookAllow, Retention: c.MessageRetention, Exclusive: c.Exclusive,
-		Observer: s.flowMetrics(), Logger: c.Logger, Now: c.Now,
+		Observer: s.flowMetrics(), Trace: s.tracing.hook(), Logger: c.Logger, Now: c.Now,
 		Extractor: func(account string) flow.Extractor { return flowExtractor{s.Extractors.For(account)} },
 	}
 	opts.Authorize, opts.Repeatable = s.authorize, s.repeatable

@@ -95,6 +95,7 @@ type Server struct {
 	handler   http.Handler
 	api       *api
 	http      *httpMetrics
+	tracing   *tracing
 	limits    tokenLimits
 	origins   *http.CrossOriginProtection
 	probe     probe
@@ -146,7 +147,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	s.http = newHTTPMetrics(s.Metrics, cfg.Version)
+	s.http, s.tracing = newHTTPMetrics(s.Metrics, cfg.Version), newTracing(cfg.Tracer, cfg.Version)
 	if err := errors.Join(s.connect(ctx), s.openBilling(ctx)); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}

@@ -25,7 +25,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 	s.echo = &webhook.Echo{}
 	s.Webhooks, err = webhook.New(ctx, c.DB, &webhook.Options{
 		Secrets: c.secrets(), Allow: c.WebhookAllow, Echo: s.echo, Formats: s.hookFormats(), Retention: c.DeliveryRetention, Exclusive: c.Exclusive,
-		Sink: toStream{s}, Observer: s.webhookMetrics(), Logger: c.Logger, Now: c.Now,
+		Sink: toStream{s}, Observer: s.webhookMetrics(), Trace: s.tracing.hook(), Logger: c.Logger, Now: c.Now,
 	})
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 			messenger.New(&messenger.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
 		}, c.Providers...),
 		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks, s}, toFlows{s}, toAudit{s}, toUsage{s}, toMemory{s}}, Retention: c.MessageRetention,
-		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Logger: c.Logger, Now: c.Now,
+		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Trace: s.tracing.hook(), Logger: c.Logger, Now: c.Now,
 	})
 	return err
 }
@@ -76,7 +76,7 @@ func (t toWebhooks) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.E
 		scope := webhookScope(ev.Reference)
 		out[i].Event = webhook.Event{
 			ID: ev.ID, Account: ev.Account, Scope: scope, Type: string(ev.Type), Key: ev.Key, At: ev.At,
-			ChatID: ev.ChatID, MessageID: ev.MessageID, Body: ev.Payload,
+			ChatID: ev.ChatID, MessageID: ev.MessageID, Body: ev.Payload, Traceparent: ev.Traceparent,
 			Headers: map[string]string{"X-Trunkline-Reference": scope},
 		}
 	}
