@@ -4,4 +4,8 @@
 // another node takes over each time. [Crash] checks that the contact does not
 // notice. Whatever is built on package runtime has its conversations stopped
 // that way by being a [Node].
+//
+//	for name, script := range runtimetest.Scripts(t, "testdata/crash") {
+//		t.Run(name, func(t *testing.T) { runtimetest.Crash(t, script, open) })
+//	}
 package runtimetest

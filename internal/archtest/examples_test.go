@@ -1,0 +1,57 @@
+package archtest_test
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// unshown have no example, for a reason.
+var unshown = map[string]string{
+	"aiflow/flow/runtime/runtimetest": "a suite for tests, which takes a *testing.T",
+	"aiflow/llm/modeltest":            "a suite for tests, which takes a *testing.T",
+	"provider/providertest":           "a suite for tests, which takes a *testing.T",
+	"provider/web":                    "its tests share one network, whose key a process has once: package webtest shows how to reach a fake one",
+}
+
+// TestPackagesAreExplained looks for what a reader of a public package finds: a
+// text of more than a sentence, and a program whose output a test compares.
+func TestPackagesAreExplained(t *testing.T) {
+	t.Parallel()
+	each(t, load(t), func(t *testing.T, name string, p pkg) {
+		if p.Name == "main" || below(name, "internal", "examples") || strings.Contains(name, "/internal/") {
+			return
+		}
+		dir := filepath.Join(root, filepath.FromSlash(name))
+		text, examples := explained(t, dir)
+		assert.Containsf(t, text, "\n\n", "%s: its documentation is one paragraph", name)
+		shown := slices.ContainsFunc(examples, func(e *doc.Example) bool { return e.Output != "" })
+		assert.NotEqualf(t, unshown[name] != "", shown, "%s: an Example with an Output, or a reason why there is none", name)
+	})
+}
+
+// explained is the documentation of the package in a folder, and its examples.
+func explained(t *testing.T, dir string) (text string, examples []*doc.Example) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	var tests []*ast.File
+	for _, path := range paths {
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		if strings.HasSuffix(path, "_test.go") {
+			tests = append(tests, f)
+		} else if f.Doc != nil {
+			text += f.Doc.Text()
+		}
+	}
+	return text, doc.Examples(tests...)
+}
