@@ -129,7 +129,7 @@ func (s *shape) settle(v, part any) (any, error) {
 // first member that is not within the bounds of its tags.
 func (o *own) read(raw []byte) (reflect.Value, error) {
 	in, r := reflect.New(o.run.in).Elem(), &report{}
-	if root := parse(raw, mostOwn, r); root != nil {
+	if root := parse(raw, 6*mostOwn, r); root != nil { // a journal may have written < as \u003c
 		decoder{r}.object(root, in, o.plain)
 	}
 	if len(r.problems) == 0 {

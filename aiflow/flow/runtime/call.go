@@ -212,10 +212,30 @@ func (c *callRow) failed(err error) *flow.Error {
 	var known *flow.Error
 	if errors.As(err, &known) {
 		copied := *known
+		copied.Code = cmp.Or(copied.Code, out.Code)
 		out = &copied
 	}
 	out.Node, out.Attempt = cmp.Or(out.Node, c.Node), cmp.Or(out.Attempt, c.Attempt)
+	out.Message = cut(out.Message)
+	if raw, err := json.Marshal(out.Detail); err != nil || len(raw) > mostDetail {
+		out.Detail = nil // it could not be written down
+	}
 	return out
+}
+
+// The most bytes of what an error of a call says.
+const (
+	mostMessage = 4 << 10
+	mostDetail  = 64 << 10
+)
+
+// cut is the begin of a text, as UTF-8.
+func cut(s string) string {
+	if len(s) > mostMessage {
+		s = s[:mostMessage-len("…")]
+		return strings.ToValidUTF8(s, "") + "…"
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
 // request is the call as its caller gets it.

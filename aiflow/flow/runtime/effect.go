@@ -150,6 +150,8 @@ func callConsumer(account string, c flow.Call, id int64) string {
 		place += "/" + req.Model
 	case flow.ToolRequest:
 		place += "/" + req.Server
+	case flow.NodeRequest:
+		place += "/" + req.Type
 	}
 	place = storable(place[:min(len(place), maxPlace)])
 	return account + "/" + place + "#" + strconv.FormatInt(id%callShards, 10)
