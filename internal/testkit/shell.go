@@ -25,7 +25,7 @@ type Shell struct {
 }
 
 // shellFor bounds the life of a shell.
-const shellFor = 2 * time.Minute
+const shellFor = 4 * time.Minute
 
 // NewShell starts a shell in an empty folder, with env beside the environment
 // of the test. A command that fails and a variable that is not set end it.
