@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -25,6 +26,7 @@ type result struct {
 	outcome  string // "": it goes on
 	paused   bool   // the endpoint is down
 	disabled string // why the endpoint gets nothing more, "": it does
+	unsent   bool   // nothing was sent, which says nothing of the endpoint
 
 	first bool // set by settle: this result changed the endpoint's state
 	stale bool // set by settle: the endpoint was changed since the attempt began
@@ -49,12 +51,11 @@ func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
 		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
 	}
 	if j.ep.Format != OwnFormat && !d.has(j.ep.Format, j.ev.Type, []byte(j.ev.Body)) {
-		r.At, r.Error, r.outcome = d.now(), noSuchEvent, failed
+		r.At, r.Error, r.outcome, r.unsent = d.now(), noSuchEvent, failed, true
 		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
 	}
 	if err := d.write(ctx, j); err != nil {
-		d.opts.Logger.WarnContext(ctx, "an event cannot be written in its endpoint's format", "error", err)
-		return lane.Outcome{Item: it, Verdict: lane.Pause, After: d.opts.Policy.ProbeFirst}
+		return d.unwritten(ctx, it, r, err)
 	}
 	traced, attempt := d.begin(ctx, j, it.Attempt+1)
 	r.answer = d.attempt(traced, j)
@@ -65,6 +66,21 @@ func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
 	out := lane.Outcome{Item: it, Data: r}
 	out.Verdict, out.After = d.decide(it, r)
 	r.end(attempt)
+	return out
+}
+
+// unwritten is for an event that its endpoint's format did not write.
+func (d *Dispatcher) unwritten(ctx context.Context, it lane.Item, r *result, err error) lane.Outcome {
+	if ctx.Err() != nil && !timedOut(ctx) {
+		return lane.Outcome{Item: it, Verdict: lane.Yield}
+	}
+	d.opts.Logger.WarnContext(ctx, "an event cannot be written in its endpoint's format", "error", err)
+	if errors.Is(err, errNoFormat) { // another process may have it
+		return lane.Outcome{Item: it, Verdict: lane.Pause, After: d.opts.Policy.ProbeFirst}
+	}
+	r.At, r.Error, r.unsent = d.now(), notWritten, true
+	out := lane.Outcome{Item: it, Data: r}
+	out.Verdict, out.After = d.refuse(it, r)
 	return out
 }
 

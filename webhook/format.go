@@ -2,9 +2,11 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -29,8 +31,9 @@ type Format interface {
 	// there is any event of the type.
 	Has(eventType string, body []byte) bool
 	// Write makes the request of an event that the format has. It is called
-	// before every attempt. An error keeps the endpoint waiting, as one that is
-	// down does, without being its fault.
+	// before every attempt. An error, or a header that cannot be sent, is an
+	// attempt that failed: the event is tried again as one that the endpoint
+	// refused, without being the endpoint's fault.
 	Write(ctx context.Context, d Draft) (Formatted, error)
 }
 
@@ -48,9 +51,14 @@ type Formatted struct {
 	Headers http.Header // beside ours, which win
 }
 
-// noSuchEvent is the error of a delivery whose endpoint has changed its format
-// meanwhile to one that does not have the event.
-const noSuchEvent = "there is no such event in the endpoint's format"
+// The errors of deliveries of which nothing was sent.
+const (
+	noSuchEvent = "there is no such event in the endpoint's format" // which was changed meanwhile
+	notWritten  = "it cannot be written in the endpoint's format"
+)
+
+// errNoFormat reports a format that this process does not have.
+var errNoFormat = errors.New("webhook: the format of an endpoint is not there")
 
 // checkFormat refuses a format that there is not.
 func (d *Dispatcher) checkFormat(name string) error {
@@ -62,9 +70,18 @@ func (d *Dispatcher) checkFormat(name string) error {
 
 // has says whether an endpoint's format has an event. A format that is not
 // there, or not any more, may have it: another process may know.
-func (d *Dispatcher) has(format, eventType string, body []byte) bool {
+func (d *Dispatcher) has(format, eventType string, body []byte) (has bool) {
 	f := d.opts.Formats[format]
-	return f == nil || f.Has(eventType, body)
+	if f == nil {
+		return true
+	}
+	defer func() {
+		if v := recover(); v != nil { // events of others are routed with it
+			d.opts.Logger.Error("a webhook format panicked", "format", format, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			has = true
+		}
+	}()
+	return f.Has(eventType, body)
 }
 
 // write makes what a job sends.
@@ -75,14 +92,33 @@ func (d *Dispatcher) write(ctx context.Context, j *job) error {
 	}
 	f := d.opts.Formats[j.ep.Format]
 	if f == nil {
-		return fmt.Errorf("webhook: the format %q of endpoint %s is not there", j.ep.Format, j.ep.ID)
+		return fmt.Errorf("%w: %q of endpoint %s", errNoFormat, j.ep.Format, j.ep.ID)
 	}
-	out, err := f.Write(ctx, Draft{Event: j.event(), URL: j.ep.URL, Now: d.now(), Key: j.ep.key})
+	out, err := d.formatted(ctx, f, j)
 	if err != nil {
 		return fmt.Errorf("writing an event for endpoint %s: %w", j.ep.ID, err)
 	}
-	j.body, j.formatted = string(out.Body), out.Headers
+	j.body, j.formatted = string(out.Body), make(http.Header, len(out.Headers))
+	for name, values := range out.Headers {
+		for _, value := range values {
+			if !isToken(name) || !isHeaderValue(value) {
+				return fmt.Errorf("writing an event for endpoint %s: its header %q cannot be sent", j.ep.ID, name)
+			}
+			j.formatted.Add(name, value)
+		}
+	}
 	return nil
+}
+
+// formatted asks a format for the request of a job.
+func (d *Dispatcher) formatted(ctx context.Context, f Format, j *job) (out Formatted, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			d.opts.Logger.ErrorContext(ctx, "a webhook format panicked", "format", j.ep.Format, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = errors.New("the format panicked")
+		}
+	}()
+	return f.Write(ctx, Draft{Event: j.event(), URL: j.ep.URL, Now: d.now(), Key: j.ep.key})
 }
 
 // event is the event of a job, as it was published.

@@ -70,7 +70,7 @@ func results(outs []lane.Outcome) []*result {
 
 // changesEndpoint says whether an attempt tells more than that all is well.
 func (r *result) changesEndpoint() bool {
-	return r.ep.Enabled && !r.ev.erased() && (!r.ok() || r.ep.Pauses > 0 || r.ep.LastError != "")
+	return r.ep.Enabled && !r.unsent && !r.ev.erased() && (!r.ok() || r.ep.Pauses > 0 || r.ep.LastError != "")
 }
 
 // settleEndpoint moves an endpoint from the state that the attempt began

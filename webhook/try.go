@@ -25,11 +25,11 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
 	}
 	r := &result{job: &job{ep: t, ev: ev.loaded()}}
-	if err := d.write(ctx, r.job); err != nil {
-		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
-	}
 	limited, cancel := context.WithTimeout(ctx, d.opts.Timeout)
 	defer cancel()
+	if err := d.write(limited, r.job); err != nil {
+		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
+	}
 	limited, attempt := d.begin(limited, r.job, 1)
 	r.answer = d.attempt(limited, r.job)
 	if r.outcome = failed; r.ok() {
