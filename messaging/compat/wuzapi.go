@@ -155,7 +155,7 @@ func (t *told) wuzapiMessage() wuzapiWebhook {
 	kind, message := t.content()
 	w := wuzapiWebhook{Type: "Message", IsSticker: m.Sticker}
 	info := wuzapiInfo{
-		wuzapiSource: t.wuzapiSource(m.Mine), ID: m.ID, PushName: t.author(), Timestamp: m.MessageTimestamp.UTC(),
+		wuzapiSource: t.wuzapiSource(m.Mine), ID: m.ID, PushName: t.author(), Timestamp: instant(m.MessageTimestamp.Time),
 	}
 	info.Type, info.MediaType = wuzapiType(kind, m)
 	switch {
@@ -242,6 +242,15 @@ func wuzapiType(kind string, m *messaging.MessagePayload) (general, media string
 	return "media", m.Type
 }
 
+// instant is a time as JSON has it, which knows no year beyond 9999: what no
+// calendar has is the zero instant.
+func instant(t time.Time) time.Time {
+	if t = t.UTC(); t.Year() < 0 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
+}
+
 // wuzapiSource is the place of an event that the account made, or another.
 func (t *told) wuzapiSource(mine bool) wuzapiSource {
 	chat := t.chat(t.head().RemoteJID)
@@ -261,7 +270,7 @@ func (t *told) wuzapiSource(mine bool) wuzapiSource {
 func (t *told) wuzapiReceipt() wuzapiWebhook {
 	h := &t.status.Head
 	w := wuzapiWebhook{Type: "ReadReceipt", State: "Delivered"}
-	r := wuzapiReceipt{MessageIDs: []string{h.ID}, Timestamp: t.At.UTC(), wuzapiSource: t.wuzapiSource(!h.Mine)}
+	r := wuzapiReceipt{MessageIDs: []string{h.ID}, Timestamp: instant(t.At), wuzapiSource: t.wuzapiSource(!h.Mine)}
 	switch {
 	case h.Status == "READ" && h.Mine:
 		w.State, r.Type = "Read", "read"
@@ -281,7 +290,7 @@ var wuzapiReasons = map[provider.CallStatus]string{provider.CallRejected: "rejec
 func (t *told) wuzapiCall() wuzapiWebhook {
 	c := t.call
 	from := t.chat(c.RemoteJID)
-	call := wuzapiCall{From: from, Timestamp: c.MessageTimestamp.UTC(), CallCreator: from, CallID: c.ID}
+	call := wuzapiCall{From: from, Timestamp: instant(c.MessageTimestamp.Time), CallCreator: from, CallID: c.ID}
 	switch c.Status {
 	case provider.CallRinging:
 		return wuzapiWebhook{Type: "CallOffer", Event: wuzapiCallBegun{wuzapiCall: call}}
