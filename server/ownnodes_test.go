@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
@@ -113,7 +114,8 @@ func TestOwnNodesAreGone(t *testing.T) {
 		t.Parallel()
 		before := setupOn(t, db, withStock).as(t, "ana")
 		ref := before.sandbox(t)
-		ids := map[string]string{"/bot/": before.bot(t, before.sandbox(t), stocked), "/aiflow/flow/": before.boundFlow(t, ref, stocked, "null")}
+		line := before.sandbox(t)
+		ids := map[string]string{"/bot/": before.bot(t, line, stocked), "/aiflow/flow/": before.boundFlow(t, ref, stocked, "null")}
 
 		ana := client{working(t, setupOn(t, db, nil)), before.token}
 		for path, id := range ids {
@@ -122,16 +124,16 @@ func TestOwnNodesAreGone(t *testing.T) {
 			require.Contains(t, p.Errors[0].Location, "/nodes/look/type")
 			require.Contains(t, p.Errors[0].Message, "this program has no node type x.stock")
 		}
-		ana.write(t, ref, "bob", "cups")
-		var run map[string]any
-		require.Eventually(t, func() bool {
-			items := ana.call(t, "GET", "/aiflow/run?flowId="+ids["/aiflow/flow/"], "").json(200)["items"].([]any)
-			if len(items) == 1 {
-				run = items[0].(map[string]any)
-			}
-			return run != nil && run["status"] == "failed"
-		}, eventually, tick)
-		require.Equal(t, map[string]any{"code": "unknown.type", "message": "This program has no node type x.stock.", "node": "look"}, run["error"])
+		for to, runs := range map[int]string{ref: "/aiflow/run?flowId=" + ids["/aiflow/flow/"], line: "/bot/" + ids["/bot/"] + "/runs"} {
+			ana.write(t, to, "bob", "cups")
+			require.EventuallyWithT(t, func(ct *assert.CollectT) {
+				items := ana.call(t, "GET", runs, "").json(200)["items"].([]any)
+				require.Len(ct, items, 1)
+				run := items[0].(map[string]any)
+				require.Equal(ct, "failed", run["status"])
+				require.Equal(ct, map[string]any{"code": "unknown.type", "message": "This program has no node type x.stock.", "node": "look"}, run["error"])
+			}, eventually, tick)
+		}
 	})
 }
 

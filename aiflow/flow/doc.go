@@ -13,8 +13,13 @@
 //	// store turn.State and do turn.Effects, in one transaction
 //
 // Package runtime, below this one, does that on a database, and package simulate
-// without one. Node types of one's own are added with [Types.Register]. What
-// people who write flows need to know is in docs/flows.md.
+// without one. What people who write flows need to know is in docs/flows.md.
+//
+// # Node types of one's own
+//
+// [Types.Register] adds a [NodeType]: most run a Go function, made their Run by
+// [NodeFunc], which is called as an HTTP node calls an address. Others have a
+// [Config], and do in a turn what the built-in ones do: send, wait, set.
 //
 // # What is wrong, and what goes wrong
 //

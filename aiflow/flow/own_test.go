@@ -356,3 +356,38 @@ func TestRegisterFunction(t *testing.T) {
 func taking[In any]() *flow.Runner {
 	return flow.NodeFunc(func(context.Context, flow.NodeCall, In) (flow.NodeResult, error) { return flow.NodeResult{}, nil })
 }
+
+// FuzzOwnNode configures a node of an embedder in any way: what compiles runs,
+// and the function gets what it was promised.
+func FuzzOwnNode(f *testing.F) {
+	for _, seed := range []string{
+		`{"item":"cup"}`, `{"item":"{{ start.item }}","count":"{{ start.n }}"}`, `{"item":"{{ start.list }}"}`, `{"item":"a","labels":{"x":{"y":["{{ now }}"]}}}`,
+		`{"item":"a","to":{"town":"{{ start.none }}"},"words":["{{ start.n }}"]}`, `{"item":"{{{{","timeout":"PT1S"}`, `[]`, `{"item":"\u0000","weight":1e400}`,
+	} {
+		f.Add(seed)
+	}
+	types := shelves(f, func(_ context.Context, _ flow.NodeCall, in shelf) (flow.NodeResult, error) {
+		if in.Item == "" || len([]rune(in.Item)) > 10 || in.Count < 1 || in.Count > 99 || len(in.Words) > 3 {
+			return flow.NodeResult{}, &flow.Error{Code: "broken.promise"}
+		}
+		return flow.NodeResult{}, nil
+	})
+	f.Fuzz(func(t *testing.T, config string) {
+		d, _ := flow.Decode([]byte(one(`{"type":"x.shelf","config":` + config + `}`)))
+		if d == nil {
+			return
+		}
+		p, _ := types.Compile(d, nil)
+		if p == nil {
+			return
+		}
+		turn, err := p.Step(nil, flow.Begin{Input: map[string]any{"n": 7, "item": "cup", "none": nil, "list": []any{1}}}, goldenWorld(nil))
+		require.NoError(t, err)
+		for _, e := range turn.Effects {
+			if call, is := e.(flow.Call); is && call.Kind == flow.CallNode {
+				_, err := types.Call(t.Context(), call.Request.(flow.NodeRequest), flow.NodeCall{})
+				require.NoError(t, err, config)
+			}
+		}
+	})
+}

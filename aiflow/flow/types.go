@@ -39,7 +39,7 @@ type NodeType struct {
 	// Pass is the output that a disabled node goes through; "": "out".
 	Pass   string
 	Wait   string   // what a node may wait for: "reply", "timer", "event", "handoff", "approval"
-	Effect string   // what it does to the world: "send", "http", "llm", "mcp", "event", "contact"
+	Effect string   // what it does to the world: "send", "http", "llm", "mcp", "event", "contact"; "" with Run: "node"
 	Errors []string // codes of the errors that go to its error output
 
 	// Run is what the node does, made by [NodeFunc]: a function that is called
