@@ -15,6 +15,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 // Event is what endpoints are told.
@@ -182,6 +183,7 @@ func (d *Dispatcher) complete(e Event) (Event, error) {
 	if !utf8.Valid(e.Body) || bytes.IndexByte(e.Body, 0) >= 0 {
 		return e, errors.New("webhook: Event.Body must be UTF-8 without NUL")
 	}
+	e.Traceparent = span.Fit(e.Traceparent)
 	for k, v := range e.Headers {
 		if !isToken(k) || !isHeaderValue(v) {
 			return e, errors.New("webhook: Event.Headers has a malformed name or value")

@@ -1,7 +1,11 @@
 package webhook_test
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,4 +91,33 @@ func TestNoSpans(t *testing.T) {
 	f.publish(t, ev)
 	eventually(t, func() bool { return len(rec.all()) == 1 })
 	require.NotContains(t, rec.all()[0].header, "Traceparent")
+}
+
+// TestSpansOfABadTracer has a tracer panic, and give back what no header can
+// hold: what is traced comes all the same, as does an event with a traceparent
+// that is none.
+func TestSpansOfABadTracer(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		rec := receive(t, nil)
+		var begun atomic.Int64
+		f := running(t, db, webhook.Options{Policy: fast, Trace: func(ctx context.Context, _, _ string) (context.Context, string, func(bool, ...slog.Attr)) {
+			switch begun.Add(1) {
+			case 1:
+				panic("the tracer broke")
+			case 2:
+				return nil, "a\r\nb: c", nil
+			}
+			return ctx, cause, func(bool, ...slog.Attr) { panic("the tracer broke") }
+		}})
+		f.put(t, rec.URL)
+		evs := []webhook.Event{event("a", 1), event("a", 2), event("a", 3)}
+		evs[0].Traceparent, evs[1].Traceparent, evs[2].Traceparent = "\x00", strings.Repeat("0", 1<<20), "\xff"
+		f.publish(t, evs...)
+		got := rec.wait(t, 3)
+		eventually(t, func() bool { return outcomes(t, f, "delivered") == 3 })
+		require.Len(t, rec.all(), 3)
+		for i, parent := range []string{"", "", cause} {
+			require.Equal(t, parent, got[i].header.Get("Traceparent"))
+		}
+	})
 }

@@ -10,7 +10,10 @@ package span
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
+	"strings"
 )
 
 // Hook begins a span: name says what is done, parent is the traceparent of
@@ -26,9 +29,22 @@ func Of(ctx context.Context) string {
 	return parent
 }
 
-// With is ctx with a traceparent; "" takes one away.
+// longest is how many bytes a traceparent may have: twice what those of today
+// have.
+const longest = 128
+
+// Fit is a traceparent as columns and headers can hold it, and "" for one that
+// cannot be any: it is of a trace only, and stops nothing.
+func Fit(parent string) string {
+	if len(parent) > longest || strings.ContainsFunc(parent, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return parent
+}
+
+// With is ctx with a traceparent that is [Fit]; "" takes one away.
 func With(ctx context.Context, parent string) context.Context {
-	if Of(ctx) == parent {
+	if parent = Fit(parent); Of(ctx) == parent {
 		return ctx
 	}
 	return context.WithValue(ctx, key{}, parent)
@@ -41,13 +57,35 @@ type Span struct {
 }
 
 // Begin begins a span below that of ctx, and returns the context to work in.
-// It is over with [Span.End].
+// It is over with [Span.End]. A hook that panics begins none: what is done is
+// worth more than its trace.
 func Begin(ctx context.Context, hook Hook, name string) (context.Context, *Span) {
 	if hook == nil {
 		return ctx, nil
 	}
-	ctx, own, end := hook(ctx, Of(ctx), name)
-	return With(ctx, own), &Span{end: end}
+	return begin(ctx, hook, name)
+}
+
+func begin(ctx context.Context, hook Hook, name string) (within context.Context, s *Span) {
+	defer func() {
+		if complain(recover()) {
+			within, s = ctx, nil
+		}
+	}()
+	within, own, end := hook(ctx, Of(ctx), name)
+	if within == nil {
+		within = ctx
+	}
+	return With(within, own), &Span{end: end}
+}
+
+// complain says that a hook panicked, if it did.
+func complain(panicked any) bool {
+	if panicked == nil {
+		return false
+	}
+	slog.Default().Error("the tracer panicked", "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
+	return true
 }
 
 // Set notes what is known of a span: ids of ours, kinds and counts; never what
@@ -65,5 +103,6 @@ func (s *Span) End(failed bool) {
 	}
 	end := s.end
 	s.end = nil
+	defer func() { complain(recover()) }()
 	end(failed, s.attrs...)
 }

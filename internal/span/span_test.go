@@ -3,6 +3,7 @@ package span_test
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,6 +45,32 @@ func TestBegin(t *testing.T) {
 	inner.End(false)
 	outer.End(false)
 	require.Equal(t, []string{"/outer/inner attempt=2 failed", "/outer"}, ended)
+}
+
+func TestFit(t *testing.T) {
+	t.Parallel()
+	const whole = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	require.Equal(t, whole, span.Fit(whole))
+	for _, bad := range []string{"a\x00", "a\r\nb: c", "a b", "\xff", "é", strings.Repeat("0", 129)} {
+		require.Empty(t, span.Fit(bad), "%q", bad)
+		require.Empty(t, span.Of(span.With(t.Context(), bad)), "%q", bad)
+	}
+}
+
+// TestBadHook: what is traced goes on without its trace.
+func TestBadHook(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	below, s := span.Begin(ctx, func(context.Context, string, string) (context.Context, string, func(bool, ...slog.Attr)) { panic("no") }, "a")
+	require.Equal(t, ctx, below)
+	require.Nil(t, s)
+	s.End(false)
+	below, s = span.Begin(ctx, func(context.Context, string, string) (context.Context, string, func(bool, ...slog.Attr)) {
+		return nil, "", func(bool, ...slog.Attr) { panic("no") }
+	}, "a")
+	require.Equal(t, ctx, below)
+	s.End(false)
+	s.End(false)
 }
 
 // What is not traced costs nothing.
