@@ -16,42 +16,6 @@ import (
 // Name is that of this engine among those of a [runtime.Runtime].
 func (s *Service) Name() string { return flow.EngineFlow }
 
-// Candidates are the published flows that are bound to a line; those pass whose
-// triggers do not take the message.
-func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtime.Candidate, error) {
-	var rows []struct {
-		ID       string
-		Version  int64
-		Priority sql.NullInt64
-		Created  int64 `db:"created_us"`
-	}
-	if err := s.db.SelectContext(ctx, &rows, `SELECT f.id, f.version, b.priority, f.created_us FROM aiflow_binding b
-		JOIN aiflow_flow f ON f.id = b.flow WHERE b.reference = $1 AND b.account = $2 AND b.enabled AND f.version > 0 ORDER BY f.number`,
-		in.Chat.Reference, in.Chat.Account); err != nil {
-		return nil, fmt.Errorf("listing the flows of a line: %w", err)
-	}
-	var out []runtime.Candidate
-	for _, r := range rows {
-		t, err := s.trigger(ctx, in.Chat.Account, r.ID, r.Version)
-		if errors.Is(err, ErrNotFound) {
-			continue // deleted since
-		}
-		if err != nil {
-			return nil, err
-		}
-		rank, takes := t.Match(in.Arrival)
-		c := runtime.Candidate{
-			Owner: r.ID, Version: r.Version, Priority: t.Priority, Rank: rank, CreatedAt: database.Time(r.Created),
-			Cooldown: t.Cooldown, WhenBusy: t.WhenBusy, Passes: !takes,
-		}
-		if r.Priority.Valid {
-			c.Priority = int(r.Priority.Int64)
-		}
-		out = append(out, c)
-	}
-	return out, nil
-}
-
 // Listeners are the published flows that are bound to a line.
 func (s *Service) Listeners(ctx context.Context, account string, reference int64) ([]runtime.Listener, error) {
 	var rows []struct {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
 
 // TestPins keeps a published flow with the functions that it was published
@@ -141,19 +140,23 @@ func TestBindings(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		project := f.project(t, "Shop")
 		main := f.published(t, project, plain("main"))
-		ask := runtime.Incoming{Chat: runtime.Chat{Account: "acme", Reference: 7}, Arrival: flow.Arrival{Text: "Hi"}}
-		candidates := func() int {
+		listening := func() (n int) {
 			t.Helper()
-			found, err := f.Candidates(t.Context(), ask)
+			found, err := f.Listeners(t.Context(), "acme", 7)
 			require.NoError(t, err)
-			return len(found)
+			for _, l := range found {
+				if _, takes := l.Trigger.Match(flow.Arrival{Text: "Hi"}); takes && l.Enabled {
+					n++
+				}
+			}
+			return n
 		}
-		require.Zero(t, candidates())
+		require.Zero(t, listening())
 		five, most := 5, 101
 		bound, err := f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true, Priority: &five})
 		require.NoError(t, err)
 		require.Equal(t, []aiflow.Binding{{Reference: 7, Enabled: true, Priority: &five}}, bound)
-		require.Equal(t, 1, candidates())
+		require.Equal(t, 1, listening())
 		_, err = f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true, Priority: &most})
 		var bad *aiflow.Invalid
 		require.ErrorAs(t, err, &bad)
@@ -161,7 +164,7 @@ func TestBindings(t *testing.T) {
 
 		_, err = f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7})
 		require.NoError(t, err)
-		require.Zero(t, candidates(), "it is off")
+		require.Zero(t, listening(), "it is off")
 		f.change(t, main.ID, function("main", "args.n"))
 		_, err = f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true})
 		require.ErrorIs(t, err, aiflow.ErrFunction)
@@ -172,6 +175,6 @@ func TestBindings(t *testing.T) {
 		_, err = f.Bind(t.Context(), other.ID, aiflow.Binding{Reference: 7, Enabled: true})
 		require.NoError(t, err)
 		require.NoError(t, f.Delete(t.Context(), other.ID))
-		require.Zero(t, candidates())
+		require.Zero(t, listening())
 	})
 }

@@ -16,36 +16,6 @@ import (
 // Name is that of this engine among those of a [runtime.Runtime].
 func (s *Service) Name() string { return flow.EngineBot }
 
-// Candidates are the published bots of a line; those pass whose triggers do not
-// take the message.
-func (s *Service) Candidates(ctx context.Context, in runtime.Incoming) ([]runtime.Candidate, error) {
-	var rows []struct {
-		ID      string
-		Version int64
-		Created int64 `db:"created_us"`
-	}
-	if err := s.db.SelectContext(ctx, &rows, `SELECT id, version, created_us FROM botengine_bot
-		WHERE reference = $1 AND account = $2 AND version > 0 AND active ORDER BY number`, in.Chat.Reference, in.Chat.Account); err != nil {
-		return nil, fmt.Errorf("listing the bots of a line: %w", err)
-	}
-	var out []runtime.Candidate
-	for _, r := range rows {
-		t, err := s.trigger(ctx, r.ID, r.Version)
-		if errors.Is(err, ErrNotFound) {
-			continue // deleted since
-		}
-		if err != nil {
-			return nil, err
-		}
-		rank, takes := t.Match(in.Arrival)
-		out = append(out, runtime.Candidate{
-			Owner: r.ID, Version: r.Version, Priority: t.Priority, Rank: rank, CreatedAt: database.Time(r.Created),
-			Cooldown: t.Cooldown, WhenBusy: t.WhenBusy, Passes: !takes,
-		})
-	}
-	return out, nil
-}
-
 // Listeners are the published bots of a line.
 func (s *Service) Listeners(ctx context.Context, account string, reference int64) ([]runtime.Listener, error) {
 	var rows []struct {

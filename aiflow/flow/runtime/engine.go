@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -13,13 +12,13 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Engine is a product that owns flows: it says which of them want a message,
+// Engine is a product that owns flows: it says which of them listen on a line,
 // and hands out what they run.
 type Engine interface {
 	Name() string
-	// Candidates are the flows that listen on the line of a message: those
-	// whose triggers take it, and others, with Passes.
-	Candidates(ctx context.Context, in Incoming) ([]Candidate, error)
+	// Listeners are the published flows that listen on a line, also those that
+	// are switched off there.
+	Listeners(ctx context.Context, account string, reference int64) ([]Listener, error)
 	// Source is a version of a flow; 0 is its draft.
 	Source(ctx context.Context, account, owner string, version int64) (Source, error)
 }
@@ -48,20 +47,12 @@ type Source struct {
 	Functions []*flow.Document
 }
 
-// Candidate is a flow that is asked whether it wants a message.
-type Candidate struct {
-	Owner     string // the engine's id of it
-	Version   int64
-	Priority  int       // the higher one answers
-	Rank      flow.Rank // of the rule that took the message; of two with the same priority the narrower answers
-	CreatedAt time.Time // and then the older
-	Cooldown  time.Duration
-	WhenBusy  string // "ignore", "interrupt" or "queue"
-	// Passes says that the flow's trigger does not take the message: it is
-	// named so that people see why it does not answer.
-	Passes bool
-
+// candidate is a flow that listens on the line of a message.
+type candidate struct {
+	Listener
 	engine Engine
+	rank   flow.Rank // of the rule that took the message
+	passes bool      // its trigger does not take the message
 }
 
 // Serve adds an engine. Call it before [Runtime.Run].
@@ -91,7 +82,7 @@ func (r *Runtime) decide(ctx context.Context, in Incoming, active []*runRow) (de
 	var d decision
 	for i, c := range all {
 		says := AskedPasses
-		if !c.Passes {
+		if !c.passes {
 			if says, err = r.ask(ctx, in, c, active, &d); err != nil {
 				return decision{}, err
 			}
@@ -106,7 +97,7 @@ func (r *Runtime) decide(ctx context.Context, in Incoming, active []*runRow) (de
 }
 
 // ask asks a flow whose trigger takes a message, and has d begin it.
-func (r *Runtime) ask(ctx context.Context, in Incoming, c Candidate, active []*runRow, d *decision) (string, error) {
+func (r *Runtime) ask(ctx context.Context, in Incoming, c candidate, active []*runRow, d *decision) (string, error) {
 	cool, err := r.cooling(ctx, in, c)
 	if err != nil || cool {
 		return AskedCooling, err
@@ -123,7 +114,7 @@ func (r *Runtime) ask(ctx context.Context, in Incoming, c Candidate, active []*r
 }
 
 // note says what a flow said.
-func (d *decision) note(c Candidate, says string) {
+func (d *decision) note(c candidate, says string) {
 	if says == AskedPasses && len(d.asked) >= mostPassing {
 		return
 	}
@@ -131,9 +122,9 @@ func (d *decision) note(c Candidate, says string) {
 }
 
 // behind notes those that are asked no more.
-func (d *decision) behind(rest []Candidate) {
+func (d *decision) behind(rest []candidate) {
 	for _, c := range rest {
-		if c.Passes {
+		if c.passes {
 			d.note(c, AskedPasses)
 		} else {
 			d.note(c, AskedBehind)
@@ -143,34 +134,36 @@ func (d *decision) behind(rest []Candidate) {
 
 // candidates are the flows of all engines that listen for a message, who is to
 // be asked first.
-func (r *Runtime) candidates(ctx context.Context, in Incoming) ([]Candidate, error) {
-	var all []Candidate
+func (r *Runtime) candidates(ctx context.Context, in Incoming) ([]candidate, error) {
+	var all []candidate
 	for _, e := range r.engines {
-		cs, err := e.Candidates(ctx, in)
+		ls, err := e.Listeners(ctx, in.Chat.Account, in.Chat.Reference)
 		if err != nil {
-			return nil, fmt.Errorf("asking engine %s for candidates: %w", e.Name(), err)
+			return nil, fmt.Errorf("asking engine %s who listens: %w", e.Name(), err)
 		}
-		for _, c := range cs {
-			c.engine = e
-			all = append(all, c)
+		for _, l := range ls {
+			if l.Enabled {
+				rank, takes := l.Trigger.Match(in.Arrival)
+				all = append(all, candidate{l, e, rank, !takes})
+			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Rank, b.Rank), a.CreatedAt.Compare(b.CreatedAt))
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.rank, b.rank), a.CreatedAt.Compare(b.CreatedAt))
 	})
 	return all, nil
 }
 
 // cooling says whether a flow was begun in a chat so short a time ago that it
 // does not answer there.
-func (r *Runtime) cooling(ctx context.Context, in Incoming, c Candidate) (bool, error) {
-	if c.Cooldown <= 0 {
+func (r *Runtime) cooling(ctx context.Context, in Incoming, c candidate) (bool, error) {
+	if c.Trigger.Cooldown <= 0 {
 		return false, nil
 	}
 	var recent bool
 	err := r.db.GetContext(ctx, &recent, `SELECT EXISTS (SELECT 1 FROM flow_run WHERE reference = $1 AND chat_id = $2
 		AND owner = $3 AND engine = $4 AND started_us > $5)`,
-		in.Chat.Reference, in.Chat.ID, c.Owner, c.engine.Name(), database.Micros(r.now().Add(-c.Cooldown)))
+		in.Chat.Reference, in.Chat.ID, c.Owner, c.engine.Name(), database.Micros(r.now().Add(-c.Trigger.Cooldown)))
 	if err != nil {
 		return false, fmt.Errorf("looking for earlier runs of a flow: %w", err)
 	}
@@ -179,13 +172,13 @@ func (r *Runtime) cooling(ctx context.Context, in Incoming, c Candidate) (bool, 
 
 // begin is the decision for the flow that answers. Of the runs that are
 // active in the chat those of the same flow are in its way.
-func (r *Runtime) begin(ctx context.Context, in Incoming, c Candidate, active []*runRow) (decision, error) {
+func (r *Runtime) begin(ctx context.Context, in Incoming, c candidate, active []*runRow) (decision, error) {
 	d := decision{}
 	for _, run := range active {
 		if run.Engine != c.engine.Name() || run.Owner != c.Owner {
 			continue
 		}
-		switch c.WhenBusy {
+		switch c.Trigger.WhenBusy {
 		case busyInterrupt:
 			d.interrupt = run
 		case busyQueue:
@@ -214,7 +207,7 @@ func (r *Runtime) interrupts(ctx context.Context, in Incoming, waiting *runRow) 
 		return decision{}, err
 	}
 	for _, c := range all {
-		if c.Passes || c.Rank >= flow.RankFirst || c.Owner == waiting.Owner && c.engine.Name() == waiting.Engine {
+		if c.passes || c.rank >= flow.RankFirst || c.Owner == waiting.Owner && c.engine.Name() == waiting.Engine {
 			continue
 		}
 		cool, err := r.cooling(ctx, in, c)

@@ -15,15 +15,10 @@ type Listener struct {
 	Engine      string // whose it is; set by the runtime
 	Owner, Name string // the engine's id of it, and what people call it
 	Version     int64
-	Enabled     bool // false: it is switched off on this line
-	Priority    int
-	CreatedAt   time.Time
-	Trigger     *flow.Trigger
-}
-
-// Lister is an [Engine] that can say what listens on a line.
-type Lister interface {
-	Listeners(ctx context.Context, account string, reference int64) ([]Listener, error)
+	Enabled     bool          // false: it is switched off on this line
+	Priority    int           // the higher one answers, of two with the same the one with the narrower rule
+	CreatedAt   time.Time     // and of these the older
+	Trigger     *flow.Trigger // see [Triggers]
 }
 
 // Listeners are the flows of all engines that listen on a line, in the order in
@@ -33,11 +28,7 @@ type Lister interface {
 func (a *Account) Listeners(ctx context.Context, reference int64) ([]Listener, error) {
 	out := []Listener{}
 	for _, e := range a.r.engines {
-		l, is := e.(Lister)
-		if !is {
-			continue
-		}
-		found, err := l.Listeners(ctx, a.id, reference)
+		found, err := e.Listeners(ctx, a.id, reference)
 		if err != nil {
 			return nil, fmt.Errorf("asking engine %s who listens: %w", e.Name(), err)
 		}

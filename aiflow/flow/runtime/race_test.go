@@ -158,8 +158,8 @@ type named struct{ deleting }
 
 func (named) Name() string { return "deleting" }
 
-func (n named) Candidates(ctx context.Context, in runtime.Incoming) ([]runtime.Candidate, error) {
-	all, err := n.shelf.Candidates(ctx, in)
+func (n named) Listeners(ctx context.Context, account string, reference int64) ([]runtime.Listener, error) {
+	all, err := n.shelf.Listeners(ctx, account, reference)
 	for i := range all {
 		all[i].Priority = 1
 	}

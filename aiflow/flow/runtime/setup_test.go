@@ -167,18 +167,13 @@ type shelved struct {
 
 func (*shelf) Name() string { return flow.EngineFlow }
 
-func (s *shelf) Candidates(_ context.Context, in runtime.Incoming) ([]runtime.Candidate, error) {
+func (s *shelf) Listeners(context.Context, string, int64) ([]runtime.Listener, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []runtime.Candidate
+	var out []runtime.Listener
 	for _, f := range s.flows {
 		trigger := f.program.Trigger()
-		if rank, ok := trigger.Match(in.Arrival); ok {
-			out = append(out, runtime.Candidate{
-				Owner: f.owner, Version: 1, Priority: trigger.Priority, Rank: rank, CreatedAt: f.created,
-				Cooldown: trigger.Cooldown, WhenBusy: trigger.WhenBusy,
-			})
-		}
+		out = append(out, runtime.Listener{Owner: f.owner, Version: 1, Enabled: true, Priority: trigger.Priority, CreatedAt: f.created, Trigger: trigger})
 	}
 	return out, nil
 }
