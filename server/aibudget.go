@@ -11,6 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // budgetRoutes bound what calls of models may take.
@@ -27,22 +28,8 @@ func (s *Server) budgetRoutes(a *api) {
 	}, auth.UsersManage, s.setBudgets)
 }
 
-// BudgetItem is a budget for calls of models.
-type BudgetItem struct {
-	Scope     usage.Scope          `json:"scope" enum:"account,project,flow,chat"`
-	ProjectID string               `json:"projectId,omitempty" maxLength:"64" doc:"Of one project; without it each."`
-	FlowID    string               `json:"flowId,omitempty" maxLength:"64" doc:"Of one flow; without it each."`
-	Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"The line of chatId."`
-	ChatID    string               `json:"chatId,omitempty" maxLength:"512" doc:"Of one chat; without it each."`
-	Period    usage.Period         `json:"period" enum:"day,month,total" doc:"When it begins anew."`
-	Timezone  string               `json:"timezone,omitempty" maxLength:"64" default:"UTC" doc:"IANA name: whose days and months."`
-	Cost      *microUSD            `json:"cost,omitempty" doc:"The most that calls may cost. At least one of cost and tokens is there."`
-	Tokens    *int64               `json:"tokens,omitempty" minimum:"0" maximum:"1000000000000000000" doc:"The most tokens, of input and output together."`
-	Unpriced  string               `json:"unpriced,omitempty" enum:"allow,refuse" default:"allow" doc:"What becomes of calls of models whose price is not known."`
-}
-
 type budgetState struct {
-	BudgetItem
+	view.BudgetItem
 	SpentCost   *microUSD           `json:"spentCost" doc:"With what calls under way reserve; null: it is for each of something."`
 	SpentTokens *int64              `json:"spentTokens" doc:"As spentCost."`
 	Until       *messaging.UnixTime `json:"until" doc:"When it begins anew; null: never."`
@@ -61,8 +48,8 @@ func (s *Server) showBudgets(ctx context.Context, c call, _ *struct{}) (budgets,
 	return v, err
 }
 
-func viewBudget(b usage.Budget) BudgetItem {
-	v := BudgetItem{
+func viewBudget(b usage.Budget) view.BudgetItem {
+	v := view.BudgetItem{
 		Scope: b.Scope, Reference: provider.ReferenceID(b.Reference), Period: b.Period, Timezone: b.Timezone, Cost: (*microUSD)(b.Cost), Tokens: b.Tokens, Unpriced: "allow",
 	}
 	if b.RefuseUnpriced {
@@ -81,7 +68,7 @@ func viewBudget(b usage.Budget) BudgetItem {
 
 type setBudgets struct {
 	Body struct {
-		Items []BudgetItem `json:"items" maxItems:"200" nullable:"false"`
+		Items []view.BudgetItem `json:"items" maxItems:"200" nullable:"false"`
 	}
 }
 
@@ -89,7 +76,7 @@ func (s *Server) setBudgets(ctx context.Context, c call, in *setBudgets) (budget
 	bs := make([]usage.Budget, len(in.Body.Items))
 	for i := range in.Body.Items {
 		var err error
-		if bs[i], err = in.Body.Items[i].budget(fmt.Sprintf("body.items[%d].", i)); err != nil {
+		if bs[i], err = budgetOf(&in.Body.Items[i], fmt.Sprintf("body.items[%d].", i)); err != nil {
 			return budgets{}, err
 		}
 	}
@@ -107,8 +94,8 @@ func (s *Server) setBudgets(ctx context.Context, c call, in *setBudgets) (budget
 	return s.showBudgets(ctx, c, nil)
 }
 
-// budget refuses an id of another scope.
-func (v *BudgetItem) budget(at string) (usage.Budget, error) {
+// budgetOf refuses an id of another scope.
+func budgetOf(v *view.BudgetItem, at string) (usage.Budget, error) {
 	b := usage.Budget{
 		Scope: v.Scope, Reference: int64(v.Reference), Period: v.Period, Timezone: v.Timezone, Cost: (*int64)(v.Cost), Tokens: v.Tokens, RefuseUnpriced: v.Unpriced == "refuse",
 	}

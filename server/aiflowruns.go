@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // flowRunRoutes are the runs of flows.
@@ -70,7 +71,7 @@ type startFlow struct {
 	}
 }
 
-func (s *Server) startFlow(ctx context.Context, c call, in *startFlow) (RunView, error) {
+func (s *Server) startFlow(ctx context.Context, c call, in *startFlow) (view.RunView, error) {
 	b := in.Body
 	chatID := ""
 	if b.ChatID != nil {
@@ -142,7 +143,7 @@ type flowRunFilter struct {
 	Cursor string         `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listFlowRuns(ctx context.Context, c call, in *flowRunFilter) (messaging.Page[RunView], error) {
+func (s *Server) listFlowRuns(ctx context.Context, c call, in *flowRunFilter) (messaging.Page[view.RunView], error) {
 	p, err := s.flows(c).Runs(ctx, aiflow.RunFilter{Flow: in.FlowID, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
 	return s.shownRuns(ctx, c, p.Items, p.Next, err)
 }
@@ -161,7 +162,7 @@ type runAction struct {
 	Body *struct{} `json:"body,omitempty"`
 }
 
-func (s *Server) cancelRun(ctx context.Context, c call, in *runAction) (RunView, error) {
+func (s *Server) cancelRun(ctx context.Context, c call, in *runAction) (view.RunView, error) {
 	r, err := s.flows(c).Cancel(ctx, in.ID)
 	return s.shownRun(ctx, c, r, err)
 }
@@ -173,7 +174,7 @@ type runRetry struct {
 	} `json:"body,omitempty"`
 }
 
-func (s *Server) retryRun(ctx context.Context, c call, in *runRetry) (RunView, error) {
+func (s *Server) retryRun(ctx context.Context, c call, in *runRetry) (view.RunView, error) {
 	r, err := s.flows(c).Retry(ctx, in.ID, in.Body != nil && in.Body.Repeat)
 	return s.shownRun(ctx, c, r, err)
 }
@@ -186,7 +187,7 @@ type runEvent struct {
 	}
 }
 
-func (s *Server) tellRun(ctx context.Context, c call, in *runEvent) (RunView, error) {
+func (s *Server) tellRun(ctx context.Context, c call, in *runEvent) (view.RunView, error) {
 	r, err := s.flows(c).Event(ctx, in.ID, flow.Event{Name: in.Body.Name, Data: in.Body.Data})
 	return s.shownRun(ctx, c, r, err)
 }
@@ -199,7 +200,7 @@ type runApproval struct {
 	}
 }
 
-func (s *Server) approveRun(ctx context.Context, c call, in *runApproval) (RunView, error) {
+func (s *Server) approveRun(ctx context.Context, c call, in *runApproval) (view.RunView, error) {
 	r, err := s.flows(c).Approve(ctx, in.ID, in.Body.StepID, in.Body.Approved)
 	return s.shownRun(ctx, c, r, err)
 }

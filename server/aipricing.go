@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // pricingRoutes are the prices by which calls of models are counted.
@@ -27,25 +28,15 @@ func (s *Server) pricingRoutes(a *api) {
 	}, auth.UsersManage, s.reprice)
 }
 
-// PriceRates are prices by kind of token.
-type PriceRates struct {
-	Input        *rate `json:"input,omitempty" doc:"Required, unless there is sameAs."`
-	Output       *rate `json:"output,omitempty" doc:"Required, unless there is sameAs."`
-	CachedInput  *rate `json:"cachedInput,omitempty" doc:"Input that was read from a cache. Without it such input counts like any other, and the cost is an estimate."`
-	CacheWrite   *rate `json:"cacheWrite,omitempty" doc:"Input that was written to a cache. Without it a call with such input has no cost."`
-	CacheWrite1h *rate `json:"cacheWrite1h,omitempty" doc:"As cacheWrite, of what is kept for an hour."`
-	Reasoning    *rate `json:"reasoning,omitempty" doc:"Output that is not shown; without it as output."`
-}
-
 type priceTier struct {
 	Over int64 `json:"over" minimum:"1" maximum:"1000000000" doc:"Tokens of input: calls that have more cost this, all of them."`
-	PriceRates
+	view.PriceRates
 }
 
 type priceItem struct {
 	Provider string `json:"provider" minLength:"1" maxLength:"64" example:"openai"`
 	Model    string `json:"model" minLength:"1" maxLength:"200" example:"gpt-5"`
-	PriceRates
+	view.PriceRates
 	Tiers  []priceTier `json:"tiers,omitempty" maxItems:"8" nullable:"false" doc:"By over, ascending."`
 	SameAs string      `json:"sameAs,omitempty" maxLength:"265" doc:"provider/model: another model whose prices these are. It takes no prices beside it." example:"openai/gpt-5"`
 }
@@ -85,9 +76,10 @@ func viewPrice(p usage.Price) priceItem {
 	return v
 }
 
-func viewRates(r usage.Rates) PriceRates {
-	return PriceRates{
-		(*rate)(&r.Input), (*rate)(&r.Output), (*rate)(r.CachedInput), (*rate)(r.CacheWrite), (*rate)(r.CacheWrite1h), (*rate)(r.Reasoning),
+func viewRates(r usage.Rates) view.PriceRates {
+	return view.PriceRates{
+		Input: (*rate)(&r.Input), Output: (*rate)(&r.Output), CachedInput: (*rate)(r.CachedInput),
+		CacheWrite: (*rate)(r.CacheWrite), CacheWrite1h: (*rate)(r.CacheWrite1h), Reasoning: (*rate)(r.Reasoning),
 	}
 }
 
@@ -113,18 +105,18 @@ func (s *Server) setPricing(ctx context.Context, c call, in *setPricing) (pricin
 
 func (v *priceItem) price(at string) (usage.Price, error) {
 	p := usage.Price{Provider: v.Provider, Model: v.Model, SameAs: v.SameAs}
-	if v.SameAs != "" && v.PriceRates != (PriceRates{}) {
+	if v.SameAs != "" && v.PriceRates != (view.PriceRates{}) {
 		return p, invalid(at+".sameAs", "takes no prices beside it")
 	}
 	if v.SameAs != "" && len(v.Tiers) == 0 {
 		return p, nil
 	}
 	var err error
-	if p.Rates, err = v.rates(at); err != nil {
+	if p.Rates, err = ratesOf(&v.PriceRates, at); err != nil {
 		return p, err
 	}
 	for i, t := range v.Tiers {
-		rates, err := t.rates(fmt.Sprintf("%s.tiers[%d]", at, i))
+		rates, err := ratesOf(&t.PriceRates, fmt.Sprintf("%s.tiers[%d]", at, i))
 		if err != nil {
 			return p, err
 		}
@@ -133,7 +125,7 @@ func (v *priceItem) price(at string) (usage.Price, error) {
 	return p, nil
 }
 
-func (v *PriceRates) rates(at string) (usage.Rates, error) {
+func ratesOf(v *view.PriceRates, at string) (usage.Rates, error) {
 	switch {
 	case v.Input == nil:
 		return usage.Rates{}, invalid(at+".input", "is required")

@@ -9,6 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // usageRoutes show what models were used and what that cost.
@@ -51,21 +52,7 @@ func inUsageQuery(err error) error {
 	return err
 }
 
-// UsageFilter chooses calls of models.
-type UsageFilter struct {
-	From      int64  `query:"from" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: begun then or later; 0: 30 days before to."`
-	To        int64  `query:"to" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: begun before; 0: now."`
-	Reference int64  `query:"reference" minimum:"0" doc:"Only calls in chats of this line."`
-	Chat      string `query:"chat" maxLength:"512" doc:"Only calls in this chat, by its chatId."`
-	Feature   string `query:"feature" maxLength:"64" doc:"Only calls for this: assistant, agent, extractor, draft, knowledge, …"`
-	Flow      string `query:"flow" maxLength:"64" doc:"Only calls of this flow, by id."`
-	Run       string `query:"run" maxLength:"64" doc:"Only calls of this run, by id."`
-	User      string `query:"user" maxLength:"64" doc:"Only calls that this user asked for, by id."`
-	Provider  string `query:"provider" maxLength:"64" example:"openai"`
-	Model     string `query:"model" maxLength:"200" doc:"The model that answered, as the provider calls it."`
-}
-
-func (f *UsageFilter) filter() usage.Filter {
+func filterOf(f *view.UsageFilter) usage.Filter {
 	return usage.Filter{
 		From: instant(f.From), To: instant(f.To), Reference: f.Reference, ChatID: f.Chat, Feature: f.Feature, Flow: f.Flow, Run: f.Run,
 		User: f.User, Provider: f.Provider, Model: f.Model,
@@ -73,41 +60,32 @@ func (f *UsageFilter) filter() usage.Filter {
 }
 
 type rollupInput struct {
-	UsageFilter
+	view.UsageFilter
 	GroupBy  []string `query:"groupBy" default:"day" minItems:"1" maxItems:"2" enum:"hour,day,week,month,model,provider,reference,feature,flow,run,chat,user" doc:"One or two, divided by a comma."`
 	Timezone string   `query:"timezone" default:"UTC" maxLength:"64" doc:"IANA name." example:"Europe/Berlin"`
 }
 
-// UsageSum is what calls took together.
-type UsageSum struct {
-	Calls             int64    `json:"calls"`
-	Errors            int64    `json:"errors"`
-	InputTokens       int64    `json:"inputTokens" doc:"All of the input, cached or not."`
-	CachedInputTokens int64    `json:"cachedInputTokens"`
-	OutputTokens      int64    `json:"outputTokens" doc:"All of the output, with reasoning."`
-	ReasoningTokens   int64    `json:"reasoningTokens"`
-	Cost              microUSD `json:"cost"`
-	UnpricedCalls     int64    `json:"unpricedCalls" doc:"Calls without a cost."`
-}
-
-func viewSum(s usage.Sum) UsageSum {
-	return UsageSum{s.Calls, s.Errors, s.Input, s.Cached, s.Output, s.Reasoning, microUSD(s.Cost), s.Unpriced}
+func viewSum(s usage.Sum) view.UsageSum {
+	return view.UsageSum{
+		Calls: s.Calls, Errors: s.Errors, InputTokens: s.Input, CachedInputTokens: s.Cached, OutputTokens: s.Output, ReasoningTokens: s.Reasoning,
+		Cost: microUSD(s.Cost), UnpricedCalls: s.Unpriced,
+	}
 }
 
 type usageRow struct {
 	Key  string            `json:"key" doc:"The keys, with a | between two." example:"2026-07-02|gpt-5"`
 	Keys map[string]string `json:"keys" doc:"By group: an hour as 2026-07-02T13:00:00+02:00, a day as 2026-07-02, a week of ISO 8601 as 2026-W27, a month as 2026-07, a chat as 7/ana: its reference and chatId. An empty text: none."`
-	UsageSum
+	view.UsageSum
 }
 
 type usageRollup struct {
-	Items     []usageRow `json:"items"`
-	Total     UsageSum   `json:"total"`
-	Truncated bool       `json:"truncated"`
+	Items     []usageRow    `json:"items"`
+	Total     view.UsageSum `json:"total"`
+	Truncated bool          `json:"truncated"`
 }
 
 func (s *Server) usageRollup(ctx context.Context, c call, in *rollupInput) (usageRollup, error) {
-	r, err := s.Usage.For(c.Account).Rollup(ctx, usage.Report{Filter: in.filter(), GroupBy: in.GroupBy, Timezone: in.Timezone})
+	r, err := s.Usage.For(c.Account).Rollup(ctx, usage.Report{Filter: filterOf(&in.UsageFilter), GroupBy: in.GroupBy, Timezone: in.Timezone})
 	v := usageRollup{Items: make([]usageRow, len(r.Items)), Total: viewSum(r.Total), Truncated: r.Truncated}
 	for i, row := range r.Items {
 		keys := make(map[string]string, len(row.Keys))
@@ -120,7 +98,7 @@ func (s *Server) usageRollup(ctx context.Context, c call, in *rollupInput) (usag
 }
 
 type detailInput struct {
-	UsageFilter
+	view.UsageFilter
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
@@ -169,7 +147,7 @@ func viewUsageCall(r usage.Record) usageCall {
 }
 
 func (s *Server) usageDetail(ctx context.Context, c call, in *detailInput) (messaging.Page[usageCall], error) {
-	p, err := s.Usage.For(c.Account).Detail(ctx, in.filter(), usage.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := s.Usage.For(c.Account).Detail(ctx, filterOf(&in.UsageFilter), usage.List{Limit: in.Limit, Cursor: in.Cursor})
 	return viewPage(p.Items, p.Next, viewUsageCall), inUsageQuery(err)
 }
 

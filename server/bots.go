@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/messaging"
@@ -59,28 +57,6 @@ func (s *Server) botRoutes(a *api) {
 
 // documentBody bounds requests with a flow.
 const documentBody = 2 << 20
-
-// document is a flow, or the draft of one. Package flow says what is wrong with
-// it.
-type document json.RawMessage
-
-// MarshalJSON writes the document as it is.
-func (d document) MarshalJSON() ([]byte, error) { return d, nil }
-
-// UnmarshalJSON takes anything.
-func (d *document) UnmarshalJSON(b []byte) error {
-	*d = append((*d)[:0], b...)
-	return nil
-}
-
-// Schema says that it is an object, which huma does not check.
-func (document) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{
-		Description: "A document of the flow language. A draft may be any object.",
-		Extensions:  map[string]any{"type": huma.TypeObject, "additionalProperties": true},
-		Examples:    []any{map[string]any{"format": flow.Format, "kind": flow.KindFlow, "slug": "greeter", "name": "Greeter", "start": "start", "nodes": map[string]any{}}},
-	}
-}
 
 type botID struct {
 	ID string `path:"botId" maxLength:"64" doc:"Id of the bot."`

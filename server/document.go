@@ -97,7 +97,7 @@ func schemaName(t reflect.Type, hint string) string {
 		t = t.Elem()
 	}
 	pkg := path.Base(t.PkgPath())
-	if t.Name() == "" || t.PkgPath() == "" || pkg == "server" {
+	if t.Name() == "" || t.PkgPath() == "" || pkg == "server" || pkg == "view" {
 		return name
 	}
 	return strings.ToUpper(pkg[:1]) + pkg[1:] + name

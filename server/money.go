@@ -1,43 +1,11 @@
 package server
 
-import (
-	"github.com/danielgtaylor/huma/v2"
+import "github.com/trunklinehq/trunkline/server/internal/view"
 
-	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+// What bodies are made of.
+type (
+	microUSD = view.MicroUSD
+	rate     = view.Rate
+	document = view.Document
+	runUsage = view.RunUsage
 )
-
-// microUSD is an amount that is kept in nano-USD and shown in micro-USD.
-type microUSD usage.Nano
-
-// MarshalJSON writes micro-USD, exactly.
-func (m microUSD) MarshalJSON() ([]byte, error) { return usage.Nano(m).MarshalJSON() }
-
-// UnmarshalJSON reads micro-USD.
-func (m *microUSD) UnmarshalJSON(b []byte) error { return (*usage.Nano)(m).UnmarshalJSON(b) }
-
-// Schema is a number.
-func (microUSD) Schema(huma.Registry) *huma.Schema {
-	least, most := 0.0, 1e15
-	return &huma.Schema{
-		Type: huma.TypeNumber, Minimum: &least, Maximum: &most, Examples: []any{1234.5},
-		Description: "Micro-USD, with at most three decimals: a million are one USD.",
-	}
-}
-
-// rate is a price of a million tokens.
-type rate usage.Rate
-
-// MarshalJSON writes USD, exactly.
-func (r rate) MarshalJSON() ([]byte, error) { return usage.Rate(r).MarshalJSON() }
-
-// UnmarshalJSON reads USD.
-func (r *rate) UnmarshalJSON(b []byte) error { return (*usage.Rate)(r).UnmarshalJSON(b) }
-
-// Schema is a number.
-func (rate) Schema(huma.Registry) *huma.Schema {
-	least, most := 0.0, 1e5
-	return &huma.Schema{
-		Type: huma.TypeNumber, Minimum: &least, Maximum: &most, Examples: []any{1.25},
-		Description: "USD per million tokens, with at most nine decimals.",
-	}
-}

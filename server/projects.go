@@ -7,6 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // projectRoutes are the projects that flows belong to.
@@ -33,17 +34,11 @@ func (s *Server) projectRoutes(a *api) {
 // flows is the service of flows for whoever calls.
 func (s *Server) flows(c call) *aiflow.Account { return s.Flows.For(c.Account) }
 
-// ProjectView is a project as it is shown.
-type ProjectView struct {
-	ID          string             `json:"id"`
-	Name        string             `json:"name"`
-	Description string             `json:"description"`
-	CreatedAt   messaging.UnixTime `json:"createdAt"`
-	UpdatedAt   messaging.UnixTime `json:"updatedAt"`
-}
-
-func viewProject(p aiflow.Project) ProjectView {
-	return ProjectView{p.ID, p.Name, p.Description, messaging.UnixTime{Time: p.CreatedAt}, messaging.UnixTime{Time: p.UpdatedAt}}
+func viewProject(p aiflow.Project) view.ProjectView {
+	return view.ProjectView{
+		ID: p.ID, Name: p.Name, Description: p.Description,
+		CreatedAt: messaging.UnixTime{Time: p.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: p.UpdatedAt},
+	}
 }
 
 type newProject struct {
@@ -53,12 +48,12 @@ type newProject struct {
 	}
 }
 
-func (s *Server) createProject(ctx context.Context, c call, in *newProject) (ProjectView, error) {
+func (s *Server) createProject(ctx context.Context, c call, in *newProject) (view.ProjectView, error) {
 	p, err := s.flows(c).CreateProject(ctx, aiflow.NewProject{Name: in.Body.Name, Description: in.Body.Description})
 	return viewProject(p), err
 }
 
-func (s *Server) listProjects(ctx context.Context, c call, in *pageInput) (messaging.Page[ProjectView], error) {
+func (s *Server) listProjects(ctx context.Context, c call, in *pageInput) (messaging.Page[view.ProjectView], error) {
 	p, err := s.flows(c).Projects(ctx, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
 	return viewPage(p.Items, p.Next, viewProject), inQuery(err)
 }
@@ -67,7 +62,7 @@ type projectID struct {
 	ID string `path:"projectId" maxLength:"64" doc:"Id of the project."`
 }
 
-func (s *Server) showProject(ctx context.Context, c call, in *projectID) (ProjectView, error) {
+func (s *Server) showProject(ctx context.Context, c call, in *projectID) (view.ProjectView, error) {
 	p, err := s.flows(c).Project(ctx, in.ID)
 	return viewProject(p), err
 }
@@ -80,7 +75,7 @@ type projectChange struct {
 	}
 }
 
-func (s *Server) updateProject(ctx context.Context, c call, in *projectChange) (ProjectView, error) {
+func (s *Server) updateProject(ctx context.Context, c call, in *projectChange) (view.ProjectView, error) {
 	p, err := s.flows(c).UpdateProject(ctx, in.ID, aiflow.ProjectChange{Name: in.Body.Name, Description: in.Body.Description})
 	return viewProject(p), err
 }

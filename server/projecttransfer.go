@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/typebot"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // projectBody bounds requests with a project: the documents, and what JSON
@@ -102,7 +103,7 @@ func (s *Server) exportProject(ctx context.Context, c call, in *projectID) (proj
 // importedProject is a project that was just made, with what became of its
 // flows.
 type importedProject struct {
-	ProjectView
+	view.ProjectView
 	Flows []importedFlow `json:"flows" nullable:"false" doc:"In the order of the document."`
 }
 

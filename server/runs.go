@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // openFlows makes what runs flows, and the engines that own them.
@@ -76,26 +77,8 @@ func (s *Server) botRunRoutes(a *api) {
 	}, auth.BotsManage, s.showBotRun)
 }
 
-// RunView is a run as lists and the stream show it.
-type RunView struct {
-	ID         string              `json:"id"`
-	Engine     string              `json:"engine" enum:"botengine,aiflow"`
-	FlowID     string              `json:"flowId" doc:"Of the flow or the bot."`
-	Version    int64               `json:"version" doc:"0: a draft."`
-	Reference  *int64              `json:"reference"`
-	ChatID     *string             `json:"chatId"`
-	Status     runtime.Status      `json:"status" enum:"running,waiting,completed,failed,cancelled"`
-	WaitingFor *string             `json:"waitingFor" enum:"reply,timer,event,handoff,effect,approval"`
-	Input      document            `json:"input"`
-	Output     json.RawMessage     `json:"output" doc:"Any JSON value."`
-	Error      *flow.Error         `json:"error"`
-	Usage      *runUsage           `json:"usage" doc:"What its language models took; null on the stream."`
-	StartedAt  messaging.UnixTime  `json:"startedAt"`
-	EndedAt    *messaging.UnixTime `json:"endedAt"`
-}
-
-func viewRun(r runtime.Run) RunView {
-	v := RunView{
+func viewRun(r runtime.Run) view.RunView {
+	v := view.RunView{
 		ID: r.ID, Engine: r.Engine, FlowID: r.Owner, Version: r.Version, ChatID: orNull(r.Chat.ID), Status: r.Status,
 		WaitingFor: orNull(string(r.WaitsFor)), Input: document(r.Input), Output: r.Output, Error: r.Error,
 		StartedAt: messaging.UnixTime{Time: r.StartedAt},
@@ -114,7 +97,7 @@ func viewRun(r runtime.Run) RunView {
 
 // runDetail is a run with all that it did.
 type runDetail struct {
-	RunView
+	view.RunView
 	Steps     []stepView          `json:"steps" nullable:"false" doc:"The last 1,000."`
 	Sent      []messaging.Message `json:"sent" nullable:"false" doc:"The last 1,000 messages that it sent."`
 	Variables map[string]any      `json:"variables" nullable:"false" doc:"As they are now, or were last; secret ones are left out."`
@@ -218,7 +201,7 @@ type runPage struct {
 	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listBotRuns(ctx context.Context, c call, in *runPage) (messaging.Page[RunView], error) {
+func (s *Server) listBotRuns(ctx context.Context, c call, in *runPage) (messaging.Page[view.RunView], error) {
 	p, err := s.bots(c).Runs(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
 	return s.shownRuns(ctx, c, p.Items, p.Next, err)
 }

@@ -7,18 +7,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
-
-// runUsage is what the language models of a run took.
-type runUsage struct {
-	Calls             int64     `json:"calls"`
-	InputTokens       int64     `json:"inputTokens" doc:"Cached ones among them."`
-	CachedInputTokens int64     `json:"cachedInputTokens"`
-	OutputTokens      int64     `json:"outputTokens" doc:"Those of reasoning among them."`
-	ReasoningTokens   int64     `json:"reasoningTokens"`
-	Cost              *microUSD `json:"cost" doc:"In micro-USD, of the calls whose cost is known; null: of none it is."`
-	UnpricedCalls     int64     `json:"unpricedCalls"`
-}
 
 func viewRunUsage(s usage.Sum) *runUsage {
 	v := &runUsage{
@@ -33,7 +23,7 @@ func viewRunUsage(s usage.Sum) *runUsage {
 }
 
 // withUsage adds to runs what they took.
-func (s *Server) withUsage(ctx context.Context, account string, runs ...*RunView) error {
+func (s *Server) withUsage(ctx context.Context, account string, runs ...*view.RunView) error {
 	ids := make([]string, len(runs))
 	for i, r := range runs {
 		ids[i] = r.ID
@@ -49,7 +39,7 @@ func (s *Server) withUsage(ctx context.Context, account string, runs ...*RunView
 }
 
 // shownRun is a run with what it took, unless there was an error.
-func (s *Server) shownRun(ctx context.Context, c call, r runtime.Run, err error) (RunView, error) {
+func (s *Server) shownRun(ctx context.Context, c call, r runtime.Run, err error) (view.RunView, error) {
 	v := viewRun(r)
 	if err == nil {
 		err = s.withUsage(ctx, c.Account, &v)
@@ -58,12 +48,12 @@ func (s *Server) shownRun(ctx context.Context, c call, r runtime.Run, err error)
 }
 
 // shownRuns is a page of runs with what they took.
-func (s *Server) shownRuns(ctx context.Context, c call, runs []runtime.Run, next string, err error) (messaging.Page[RunView], error) {
+func (s *Server) shownRuns(ctx context.Context, c call, runs []runtime.Run, next string, err error) (messaging.Page[view.RunView], error) {
 	p := viewPage(runs, next, viewRun)
 	if err != nil {
 		return p, inQuery(err)
 	}
-	views := make([]*RunView, len(p.Items))
+	views := make([]*view.RunView, len(p.Items))
 	for i := range p.Items {
 		views[i] = &p.Items[i]
 	}

@@ -1,0 +1,47 @@
+package view
+
+import (
+	"encoding/json"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/messaging"
+)
+
+// RunView is a run as lists and the stream show it.
+type RunView struct {
+	ID         string              `json:"id"`
+	Engine     string              `json:"engine" enum:"botengine,aiflow"`
+	FlowID     string              `json:"flowId" doc:"Of the flow or the bot."`
+	Version    int64               `json:"version" doc:"0: a draft."`
+	Reference  *int64              `json:"reference"`
+	ChatID     *string             `json:"chatId"`
+	Status     runtime.Status      `json:"status" enum:"running,waiting,completed,failed,cancelled"`
+	WaitingFor *string             `json:"waitingFor" enum:"reply,timer,event,handoff,effect,approval"`
+	Input      Document            `json:"input"`
+	Output     json.RawMessage     `json:"output" doc:"Any JSON value."`
+	Error      *flow.Error         `json:"error"`
+	Usage      *RunUsage           `json:"usage" doc:"What its language models took; null on the stream."`
+	StartedAt  messaging.UnixTime  `json:"startedAt"`
+	EndedAt    *messaging.UnixTime `json:"endedAt"`
+}
+
+// RunUsage is what the language models of a run took.
+type RunUsage struct {
+	Calls             int64     `json:"calls"`
+	InputTokens       int64     `json:"inputTokens" doc:"Cached ones among them."`
+	CachedInputTokens int64     `json:"cachedInputTokens"`
+	OutputTokens      int64     `json:"outputTokens" doc:"Those of reasoning among them."`
+	ReasoningTokens   int64     `json:"reasoningTokens"`
+	Cost              *MicroUSD `json:"cost" doc:"In micro-USD, of the calls whose cost is known; null: of none it is."`
+	UnpricedCalls     int64     `json:"unpricedCalls"`
+}
+
+// ProjectView is a project as it is shown.
+type ProjectView struct {
+	ID          string             `json:"id"`
+	Name        string             `json:"name"`
+	Description string             `json:"description"`
+	CreatedAt   messaging.UnixTime `json:"createdAt"`
+	UpdatedAt   messaging.UnixTime `json:"updatedAt"`
+}
