@@ -154,6 +154,15 @@ func (s *Service) repeatable(k provider.Kind) bool {
 	return ok
 }
 
+// ownID is the id of a message that we chose. The network's may have the
+// number of a person in it.
+func (s *Service) ownID(k provider.Kind, m *messageRow) string {
+	if s.repeatable(k) {
+		return m.ID
+	}
+	return m.OwnID
+}
+
 // begin notes durably that an attempt begins, and reports whether it is the
 // only one. Lines whose message ids are ours need no note: a repeat is
 // recognised.
@@ -219,12 +228,8 @@ func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	id := j.OwnID
-	if s.repeatable(j.ref.Kind) {
-		id = j.ID
-	}
 	receipt, err := sess.Send(ctx, provider.Outbound{
-		ID: id, To: j.chat.address(), Content: l.content, ReplyTo: j.ReplyTo, About: l.about, Tag: l.tag,
+		ID: s.ownID(j.ref.Kind, &j.messageRow), To: j.chat.address(), Content: l.content, ReplyTo: j.ReplyTo, About: l.about, Tag: l.tag,
 	})
 	var rejected *provider.Rejected
 	if l.cached && errors.As(err, &rejected) { // it may have forgotten the file

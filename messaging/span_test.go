@@ -80,6 +80,7 @@ func TestSpansOfSends(t *testing.T) {
 		for i, outcome := range []string{"retried", "sent"} {
 			require.Equal(t, queued[0].Own, sent[i].Parent)
 			require.Equal(t, outcome, sent[i].Attrs["outcome"])
+			require.Equal(t, m.ID, sent[i].Attrs["message"], "not the network's id, which may hold a number")
 			require.Equal(t, fmt.Sprint(i+1), sent[i].Attrs["attempt"])
 			require.Equal(t, i == 0, sent[i].Failed)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
-// The spans of this package. Ids of chats are numbers of people: no span has
-// one.
+// The spans of this package. Ids of chats are numbers of people, and those that
+// networks give messages may have them in them: no span has one.
 
 // beginReceive begins the span of what a network reports at once.
 func (s *Service) beginReceive(ctx context.Context, as []arrival) (context.Context, *span.Span) {
@@ -33,7 +33,7 @@ func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error
 		queued.Set(slog.String("kind", string(d.line.Kind)))
 		queued.Set(slog.String("type", d.content.Type()))
 		if m := u.messages[seq]; m != nil {
-			queued.Set(slog.String("message", m.ID))
+			queued.Set(slog.String("message", s.ownID(d.line.Kind, m)))
 		}
 		queued.End(err != nil)
 	}
@@ -49,7 +49,7 @@ func (s *Service) attemptSend(ctx context.Context, it lane.Item, j *job) lane.Ou
 	}
 	sent.Set(slog.Int64("reference", int64(j.Reference)))
 	sent.Set(slog.String("kind", string(j.ref.Kind)))
-	sent.Set(slog.String("message", j.ID))
+	sent.Set(slog.String("message", s.ownID(j.ref.Kind, &j.messageRow)))
 	sent.Set(slog.Int("attempt", it.Attempt+1))
 	a, attempted := out.Data.(attempt)
 	outcome := a.outcome()

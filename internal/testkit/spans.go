@@ -29,7 +29,7 @@ func (s *Spans) Begin(ctx context.Context, parent, name string) (context.Context
 	s.begun++
 	trace := fmt.Sprintf("%032x", s.begun)
 	if parent != "" {
-		trace = TraceOf(parent)
+		trace = parent[3:35]
 	}
 	own := fmt.Sprintf("00-%s-%016x-01", trace, s.begun)
 	return ctx, own, func(failed bool, attrs ...slog.Attr) {
@@ -55,6 +55,3 @@ func (s *Spans) Named(name string) []Span {
 	}
 	return out
 }
-
-// TraceOf is the id of the trace in a traceparent.
-func TraceOf(traceparent string) string { return traceparent[3:35] }
