@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -137,7 +138,9 @@ func TestFormatThatFails(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		l := &loud{}
 		l.broken.Store(true)
-		f, rec := running(t, db, inFormats(l)), receive(t, nil)
+		opts := inFormats(l)
+		opts.Policy.Retries = slices.Repeat([]time.Duration{10 * time.Millisecond}, 4000) // enough until it is written
+		f, rec := running(t, db, opts), receive(t, nil)
 		ep, _, err := f.Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL, Format: "loud", Secret: secretOf(24)})
 		require.NoError(t, err)
 		f.publish(t, event(chat(1), 1), event(chat(1), 2))
