@@ -112,17 +112,11 @@ func open(ctx context.Context, s *server.Server, model string) (*phone, error) {
 		return nil, err
 	}
 	flows := s.Flows.For(account)
-	project, err := flows.CreateProject(ctx, aiflow.NewProject{Name: "Shop"})
+	flow, err := flows.Deploy(ctx, aiflow.Deployment{
+		Project: "Shop", Flow: []byte(strings.ReplaceAll(shopFlow, "MODEL", model)),
+		By: aiflow.Publisher{User: owner.User.ID}, // the agent acts with the rights of whoever publishes it
+	})
 	if err != nil {
-		return nil, err
-	}
-	draft := strings.ReplaceAll(shopFlow, "MODEL", model)
-	flow, err := flows.Create(ctx, aiflow.NewFlow{Project: project.ID, Name: "Answer", Draft: []byte(draft)})
-	if err != nil {
-		return nil, err
-	}
-	// The agent acts with the rights of whoever publishes it.
-	if _, err := flows.Publish(ctx, flow.ID, aiflow.Publisher{User: owner.User.ID}); err != nil {
 		return nil, err
 	}
 	if _, err := flows.Bind(ctx, flow.ID, aiflow.Binding{Reference: int64(line.ID), Enabled: true}); err != nil {

@@ -33,9 +33,6 @@ func run(ctx context.Context, database string, out io.Writer) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // the program ends
-	if err := aiflow.Migrate(ctx, db); err != nil {
-		return err
-	}
 	flows, err := aiflow.New(ctx, db, nil)
 	if err != nil {
 		return err
@@ -43,18 +40,12 @@ func run(ctx context.Context, database string, out io.Writer) error {
 	done := make(chan error, 1)
 	go func() { done <- flows.Run(ctx) }() // takes the steps, also those that an earlier run of the program left
 	account := flows.For(aiflow.OneAccount)
-	project, err := account.CreateProject(ctx, aiflow.NewProject{Name: "Shop"})
+	// A second run of the program finds both as they are, and publishes nothing.
+	deployed, err := account.Deploy(ctx, aiflow.Deployment{Project: "Shop", Flow: text(invoice()), Functions: []json.RawMessage{text(vat())}})
 	if err != nil {
 		return err
 	}
-	if _, err := publish(ctx, account, project.ID, vat()); err != nil {
-		return err
-	}
-	invoice, err := publish(ctx, account, project.ID, invoice())
-	if err != nil {
-		return err
-	}
-	begun, err := account.Start(ctx, aiflow.Start{Flow: invoice, Input: map[string]any{
+	begun, err := account.Start(ctx, aiflow.Start{Flow: deployed.ID, Input: map[string]any{
 		"items": []any{map[string]any{"name": "cup", "price": 10}, map[string]any{"name": "jug", "price": 35}},
 	}})
 	if err != nil {
@@ -91,16 +82,11 @@ func trace(ctx context.Context, account *aiflow.Account, id string, out io.Write
 	return err
 }
 
-// publish makes a flow of a project, and has it run from now on.
-func publish(ctx context.Context, account *aiflow.Account, project string, doc document) (id string, err error) {
-	draft, err := json.Marshal(doc)
+// text is a document as JSON, which holds strings, lists and maps only.
+func text(doc document) json.RawMessage {
+	raw, err := json.Marshal(doc)
 	if err != nil {
-		return "", err
+		panic(err)
 	}
-	f, err := account.Create(ctx, aiflow.NewFlow{Project: project, Name: doc.Name, Draft: draft})
-	if err != nil {
-		return "", err
-	}
-	_, err = account.Publish(ctx, f.ID, aiflow.Publisher{})
-	return f.ID, err
+	return raw
 }

@@ -34,9 +34,6 @@ type bot struct{ chats *messaging.Service }
 
 // newBot makes a bot on a database. A graphURL of "" is Meta's.
 func newBot(ctx context.Context, db *sqlx.DB, secret, graphURL string) (*bot, error) {
-	if err := messaging.Migrate(ctx, db); err != nil {
-		return nil, err
-	}
 	b := &bot{}
 	var err error
 	b.chats, err = messaging.New(ctx, db, &messaging.Options{

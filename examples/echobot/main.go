@@ -38,9 +38,6 @@ func run(ctx context.Context, database string, in io.Reader, out io.Writer) erro
 		return err
 	}
 	defer db.Close() //nolint:errcheck // the program ends
-	if err := messaging.Migrate(ctx, db); err != nil {
-		return err
-	}
 	bot := &echo{}
 	bot.chats, err = messaging.New(ctx, db, &messaging.Options{
 		Providers: []provider.Provider{sandbox.New()}, Sinks: []messaging.Sink{bot}, Exclusive: true,

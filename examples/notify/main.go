@@ -40,9 +40,6 @@ func run(ctx context.Context, addr, database, graphURL string) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // the program ends
-	if err := messaging.Migrate(ctx, db); err != nil {
-		return err
-	}
 	chats, err := messaging.New(ctx, db, &messaging.Options{
 		Providers: []provider.Provider{cloud.New(&cloud.Options{GraphURL: graphURL})},
 		Secrets:   []string{os.Getenv("APP_SECRET")}, // seals the token at rest

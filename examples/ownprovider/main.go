@@ -39,9 +39,6 @@ func run(ctx context.Context, database, gateway string, out io.Writer) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // the program ends
-	if err := messaging.Migrate(ctx, db); err != nil {
-		return err
-	}
 	chats, err := messaging.New(ctx, db, &messaging.Options{Providers: []provider.Provider{tcpline.Provider{}}, Exclusive: true})
 	if err != nil {
 		return err

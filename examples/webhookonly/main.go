@@ -39,9 +39,6 @@ func run(ctx context.Context, database, url string) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // the program ends
-	if err := webhook.Migrate(ctx, db); err != nil {
-		return err
-	}
 	if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, what TEXT NOT NULL)`); err != nil {
 		return err
 	}
