@@ -32,8 +32,11 @@ func (c *checker) databaseURL(v string) string {
 	scheme, rest, _ := strings.Cut(v, "://")
 	switch scheme {
 	case "sqlite":
-		if path, _, _ := strings.Cut(rest, "?"); path == "" {
+		switch path, _, _ := strings.Cut(rest, "?"); path {
+		case "":
 			c.refuse("database-url", "names no file")
+		case ":memory:":
+			c.refuse("database-url", "names memory, which is gone when the program ends: name a file")
 		}
 	case "postgres", "postgresql":
 		if _, err := url.Parse(v); err != nil {
