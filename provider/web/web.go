@@ -2,6 +2,10 @@
 // program is linked as a further device. It speaks the protocol through
 // whatsmeow, and is the only package that imports it.
 //
+//	lines, err := web.New(ctx, db, nil)
+//	line, err := lines.Open(ctx, provider.Reference{ID: 1}, inbox) // the messaging service does
+//	err = line.(provider.Linker).Link(ctx, "")                      // inbox gets a QR code to show
+//
 // What is received is acknowledged to the network only when the Inbox has
 // stored it. The keys of a line are in the database that [New] is given, so that
 // whichever process holds the line next goes on with it. Two processes must not
