@@ -1,1 +1,0 @@
-import{l as e,s as t}from"./vendor-Du7MmxHV.js";function n(t){let[n,r]=e();return[n.get(t)??``,e=>r(n=>{let r=new URLSearchParams(n);return e?r.set(t,e):r.delete(t),r})]}function r(){return t()[1]}export{r as n,n as t};
