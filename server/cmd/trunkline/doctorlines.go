@@ -121,15 +121,29 @@ func (d *doctor) network(ctx context.Context, client *http.Client, at string) bo
 	defer cancel()
 	begin := d.now()
 	header, err := head(ctx, client, at)
+	end := d.now()
 	if err != nil {
 		d.bad("network", at+" cannot be reached: "+oneLine(err.Error()), "let the server out: look at the firewall, the name server and HTTPS_PROXY")
 		return false
 	}
 	d.ok("network", "%s answers", at)
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {
-		d.clock(at, date.Add(time.Second/2), begin) // it tells whole seconds
+		theirs := date.Add(time.Second / 2) // it tells whole seconds
+		d.clock(at, theirs, nearest(theirs, begin, end))
 	}
 	return true
+}
+
+// nearest is the moment between two others, themselves among them, that is
+// nearest to one.
+func nearest(to, begin, end time.Time) time.Time {
+	switch {
+	case to.Before(begin):
+		return begin
+	case to.After(end):
+		return end
+	}
+	return to
 }
 
 // webhooks asks each target for nothing, to see whether it answers at all.

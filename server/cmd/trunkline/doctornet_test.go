@@ -7,6 +7,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -202,6 +203,25 @@ func TestDoctorOfClocks(t *testing.T) {
 			require.Equal(t, map[bool]int{true: 2, false: 3}[db.DriverName() == "sqlite"], clocks)
 		}
 	})
+}
+
+// TestDoctorOfSlowNetworks takes the time of an answer for no difference of
+// clocks.
+func TestDoctorOfSlowNetworks(t *testing.T) {
+	t.Parallel()
+	var passed atomic.Int64
+	begin := time.Now()
+	now := func() time.Time { return begin.Add(time.Duration(passed.Load())) }
+	for ahead, want := range map[time.Duration]string{0: stateOK, time.Minute: stateBad, -time.Minute: stateBad} {
+		peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			passed.Add(int64(askTimeout - time.Second))
+			w.Header().Set("Date", now().Add(ahead).UTC().Format(http.TimeFormat))
+		}))
+		t.Cleanup(peer.Close)
+		d := &doctor{now: now}
+		require.True(t, d.network(t.Context(), peer.Client(), peer.URL))
+		require.Equal(t, want, d.findings[1].State, "%v", d.findings)
+	}
 }
 
 // TestDoctorOfDays lets a certificate grow old, and a disk fill.
