@@ -19,7 +19,6 @@ var unshown = map[string]string{
 	"aiflow/flow/runtime/runtimetest": "a suite for tests, which takes a *testing.T",
 	"aiflow/llm/modeltest":            "a suite for tests, which takes a *testing.T",
 	"provider/providertest":           "a suite for tests, which takes a *testing.T",
-	"provider/web":                    "its tests share one network, whose key a process has once: package webtest shows how to reach a fake one",
 }
 
 // TestPackagesAreExplained looks for what a reader of a public package finds: a
