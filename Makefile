@@ -16,7 +16,7 @@ step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
 
 # What continuous integration runs. ROUNDS is the length of each fault loop.
 test: export ROUNDS ?= 10
-test: prepare panel build vet platforms arrows tests walk race benchmarks lint
+test: prepare panel build vet tests walk race benchmarks lint
 	$(call step,done)
 
 prepare:
@@ -42,8 +42,8 @@ vet:
 	$(call step,vet)
 	go vet ./...
 
-# The program and its tests as Windows has them, which differs most. It is
-# compiled as for a release, which then finds it.
+# The program and its tests as Windows has them, which differs most: not a part
+# of "test", because everything is compiled once more for it.
 platforms:
 	$(call step,platforms)
 	GOOS=windows go vet -trimpath ./server/cmd/trunkline ./messaging/media ./internal/testkit
