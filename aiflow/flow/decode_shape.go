@@ -152,6 +152,9 @@ func structFields(t reflect.Type, depth int) ([]field, error) {
 		}
 		fields = append(fields, f)
 	}
+	if len(fields) == 0 && t.NumField() > 0 {
+		return nil, fmt.Errorf("%s has no member with a json tag", t)
+	}
 	return fields, nil
 }
 

@@ -345,6 +345,10 @@ func TestRegisterFunction(t *testing.T) {
 		`flow: node type "x.j": in: chan int cannot be a part`: {Name: "x.j", Run: taking[struct {
 			In chan int `json:"in"`
 		}]()},
+		`flow: node type "x.k": at: time.Time has no member with a json tag`: {Name: "x.k", Run: taking[struct {
+			At time.Time `json:"at"`
+		}]()},
+		`has no member with a json tag`: {Name: "x.l", Run: taking[struct{ Item string }]()},
 	} {
 		require.ErrorContains(t, flow.NewTypes().Register(nt), want)
 	}
