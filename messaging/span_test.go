@@ -1,6 +1,7 @@
 package messaging_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -89,6 +90,23 @@ func TestSpansOfSends(t *testing.T) {
 		for _, e := range second.sink.events {
 			require.Equal(t, sent[1].Own, e.Traceparent)
 		}
+	})
+}
+
+// TestSpansOfPanics: an attempt that a provider breaks off has ended, too.
+func TestSpansOfPanics(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		var spans testkit.Spans
+		f := setup(t, db, config{options: func(o *messaging.Options) { o.Trace = spans.Begin }})
+		ref := f.openChat(t, testKind)
+		f.net.script(func(context.Context, provider.Outbound, int) (provider.Receipt, error) { panic("oh") })
+		req := say(ref, "hi")
+		req.Wait = 0
+		f.send(t, req)
+		eventually(t, "the span ends", func() bool { return len(spans.Named("messaging.send")) > 0 })
+		require.True(t, spans.Named("messaging.send")[0].Failed)
 	})
 }
 
