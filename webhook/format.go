@@ -94,7 +94,7 @@ func (d *Dispatcher) write(ctx context.Context, j *job) error {
 	if f == nil {
 		return fmt.Errorf("%w: %q of endpoint %s", errNoFormat, j.ep.Format, j.ep.ID)
 	}
-	out, err := d.formatted(ctx, f, j)
+	out, err := d.request(ctx, f, j)
 	if err != nil {
 		return fmt.Errorf("writing an event for endpoint %s: %w", j.ep.ID, err)
 	}
@@ -110,8 +110,8 @@ func (d *Dispatcher) write(ctx context.Context, j *job) error {
 	return nil
 }
 
-// formatted asks a format for the request of a job.
-func (d *Dispatcher) formatted(ctx context.Context, f Format, j *job) (out Formatted, err error) {
+// request asks a format for the request of a job.
+func (d *Dispatcher) request(ctx context.Context, f Format, j *job) (out Formatted, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			d.opts.Logger.ErrorContext(ctx, "a webhook format panicked", "format", j.ep.Format, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
@@ -139,9 +139,6 @@ func (j *job) event() Event {
 // bodiesTx reads the bodies of events, by their numbers.
 func (d *Dispatcher) bodiesTx(ctx context.Context, tx *sqlx.Tx, numbers []int64) (map[int64][]byte, error) {
 	out := map[int64][]byte{}
-	if len(numbers) == 0 {
-		return out, nil
-	}
 	var rows []struct {
 		Number int64
 		Body   []byte

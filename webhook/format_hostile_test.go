@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -68,6 +69,33 @@ func TestEventThatNoFormatWrites(t *testing.T) {
 		for _, r := range rec.all() {
 			require.Len(t, r.header.Values("Webhook-Signature"), 1)
 			require.NotEqual(t, "none", r.header.Get("Webhook-Signature"))
+		}
+	})
+}
+
+// TestBacklogInFormats routes many events at once, of which a format has some.
+func TestBacklogInFormats(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f, rec, other := setup(t, db, inFormats(&loud{})), receive(t, nil), receive(t, nil)
+		for _, url := range []string{rec.URL, other.URL} {
+			_, _, err := f.Put(t.Context(), webhook.Settings{Scope: scope, URL: url, Format: "loud", Secret: secretOf(24)})
+			require.NoError(t, err)
+		}
+		const all = 450
+		evs := make([]webhook.Event, all)
+		for i := range evs {
+			evs[i] = event(chat(1), i)
+			if i%3 == 0 {
+				evs[i].Body = []byte(`{"say":"whisper"}`)
+			}
+		}
+		f.publish(t, evs...)
+		f.start(t)
+		got := rec.wait(t, all*2/3)
+		other.wait(t, all*2/3)
+		for i, r := range got {
+			require.Equal(t, int64(i+1), r.seq())
+			require.Equal(t, fmt.Sprintf(`{"KEY":"CHAT1","N":%d}`, i/2*3+i%2+1), r.body)
 		}
 	})
 }

@@ -23,7 +23,7 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 	if err != nil {
 		return nil, fmt.Errorf("reading endpoints to route to: %w", err)
 	}
-	bodies, err := d.formattable(ctx, tx, es, addresses, endpoints)
+	formattable, err := d.formattable(ctx, tx, es, addresses, endpoints)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 		number, _ := parseSubject(e.Subject, 0)
 		for j := range endpoints[to.owner] {
 			ep := &endpoints[to.owner][j]
-			if ep.wants(to.Type, to.Audience) && (ep.Format == OwnFormat || d.has(ep.Format, to.Type, bodies[number])) {
+			if ep.wants(to.Type, to.Audience) && (ep.Format == OwnFormat || formattable[formatted{number, ep.Format}]) {
 				out = append(out, lane.Entry{Consumer: ep.ID, Key: e.Key, Subject: e.Subject, Traceparent: e.Traceparent})
 			}
 		}
@@ -51,22 +51,50 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 	return out, nil
 }
 
-// formattable reads the bodies of events that an endpoint wants in another
-// format than their own: that may not have them.
+// formatted is an event, by its number, in another format than its own.
+type formatted struct {
+	number int64
+	format string
+}
+
+// bodiesAtOnce is how many bodies are held at a time.
+const bodiesAtOnce = 200
+
+// formattable says which events there are in the formats in which endpoints
+// want them: that may depend on their bodies.
 func (d *Dispatcher) formattable(
 	ctx context.Context, tx *sqlx.Tx, es []lane.Entry, addresses []address, endpoints map[owner][]endpointRow,
-) (map[int64][]byte, error) {
+) (map[formatted]bool, error) {
+	wanted := map[int64][]formatted{}
 	var numbers []int64
+	kinds := map[int64]string{}
 	for i, e := range es {
 		to := addresses[i]
-		if slices.ContainsFunc(endpoints[to.owner], func(ep endpointRow) bool {
-			return ep.Format != OwnFormat && ep.wants(to.Type, to.Audience)
-		}) {
-			number, _ := parseSubject(e.Subject, 0)
-			numbers = append(numbers, number)
+		number, _ := parseSubject(e.Subject, 0)
+		for _, ep := range endpoints[to.owner] {
+			if ep.Format != OwnFormat && ep.wants(to.Type, to.Audience) {
+				wanted[number] = append(wanted[number], formatted{number, ep.Format})
+			}
+		}
+		if len(wanted[number]) > 0 {
+			numbers, kinds[number] = append(numbers, number), to.Type
 		}
 	}
-	return d.bodiesTx(ctx, tx, numbers)
+	out := map[formatted]bool{}
+	for part := range slices.Chunk(numbers, bodiesAtOnce) {
+		bodies, err := d.bodiesTx(ctx, tx, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, number := range part {
+			for _, f := range wanted[number] {
+				if _, known := out[f]; !known {
+					out[f] = d.has(f.format, kinds[number], bodies[number])
+				}
+			}
+		}
+	}
+	return out, nil
 }
 
 // owner is whose endpoints get an event.
