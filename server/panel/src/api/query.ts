@@ -48,11 +48,14 @@ export async function refreshHead<T>(key: readonly unknown[], read: (cursor: str
   }
   do {
     refreshing.set(name, false)
-    const head = await read(undefined).catch(() => undefined)
+    const head = await Promise.race([read(undefined), late()]).catch(() => undefined)
     if (head) await change<T>(key, (known) => withHead(known, head, id)) // else what is new comes with what is next, or when the stream is back
   } while (refreshing.get(name))
   refreshing.delete(name)
 }
+
+/** late ends the wait for an answer that does not come. */
+const late = () => new Promise<undefined>((done) => setTimeout(done, 30_000))
 
 function withHead<T>(known: Pages<T> | undefined, head: Page<T>, id: (item: T) => string): Pages<T> {
   if (!known || known.pages.length === 0) return { pages: [head], pageParams: [undefined] }
