@@ -36,15 +36,15 @@ func TestTraceparent(t *testing.T) {
 			},
 		})
 		in(t, db, func(tx *sqlx.Tx) error {
-			ctx := span.With(t.Context(), "of the context")
-			return q.PutTx(ctx, tx, lane.Entry{Key: "k", Subject: "1", Traceparent: "its own"}, lane.Entry{Key: "k", Subject: "2"})
+			ctx := span.With(t.Context(), "of-the-context")
+			return q.PutTx(ctx, tx, lane.Entry{Key: "k", Subject: "1", Traceparent: "its-own"}, lane.Entry{Key: "k", Subject: "2"})
 		})
 		put(t, db, q, lane.Entry{Consumer: "c", Key: "k", Subject: "3"})
 		start(t, q)
 		idle(t, q)
 		require.Equal(t, map[string][]string{
-			"1": {"its own", "its own", "its own"},
-			"2": {"of the context", "of the context", "of the context"},
+			"1": {"its-own", "its-own", "its-own"},
+			"2": {"of-the-context", "of-the-context", "of-the-context"},
 			"3": {"", "", ""},
 		}, seen)
 	})
