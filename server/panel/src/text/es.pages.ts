@@ -1,4 +1,4 @@
-import type { PageTexts } from '.'
+import type { PageTexts } from './texts'
 
 export const es: PageTexts = {
   'actor.agent': 'agente',

@@ -1,4 +1,4 @@
-import type { FirstTexts } from '.'
+import type { FirstTexts } from './texts'
 
 export const es: FirstTexts = {
   again: 'Reintentar',

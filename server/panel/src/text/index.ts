@@ -1,9 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { en } from './en'
-
-/** FirstTexts are those of the first page; the others come with the first page that is none. */
-export type FirstTexts = Record<keyof typeof en, string>
-export type PageTexts = Record<keyof typeof import('./en.pages').en, string>
+import type { FirstTexts, PageTexts } from './texts'
 
 /** Key names a text of the catalogue. */
 export type Key = keyof FirstTexts | keyof PageTexts

@@ -1,4 +1,4 @@
-import type { PageTexts } from '.'
+import type { PageTexts } from './texts'
 
 export const pt: PageTexts = {
   'actor.agent': 'agente',

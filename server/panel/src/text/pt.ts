@@ -1,4 +1,4 @@
-import type { FirstTexts } from '.'
+import type { FirstTexts } from './texts'
 
 export const pt: FirstTexts = {
   again: 'Tentar de novo',

@@ -82,3 +82,11 @@ export function readWords(typed: string): Word[] {
 
 /** readLines are the lines of a text that say something, each once. */
 export const readLines = (typed: string): string[] => [...new Set(typed.split('\n').map((line) => line.trim()).filter(Boolean))]
+
+/** FormProps are those of the form of each kind. */
+export interface FormProps {
+  config: Config
+  change: (next: Config) => void
+  /** What is wrong with a member, or with something in it. */
+  wrong: (member: string) => string | undefined
+}

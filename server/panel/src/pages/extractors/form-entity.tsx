@@ -1,8 +1,7 @@
 import { useState } from 'react'
 import { t } from '../../text'
 import { Check, Input, TextArea } from '../../ui/field'
-import { entityTypes, list, put, readWords, text, type Word, writeWords } from './config'
-import type { FormProps } from './form'
+import { entityTypes, type FormProps, list, put, readWords, text, type Word, writeWords } from './config'
 
 export function EntityForm({ config, change, wrong }: FormProps) {
   const types = list<string>(config.types)

@@ -2,9 +2,8 @@ import { useId, useState } from 'react'
 import { t } from '../../text'
 import { Input, TextArea } from '../../ui/field'
 import { Button } from '../../ui/parts'
-import { type Intent, list, put, readLines } from './config'
+import { type FormProps, type Intent, list, put, readLines } from './config'
 import { useModels } from './create'
-import type { FormProps } from './form'
 
 export function IntentForm({ config, change, wrong }: FormProps) {
   const intents = list<Intent>(config.intents)

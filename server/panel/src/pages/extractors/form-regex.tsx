@@ -1,7 +1,6 @@
 import { t } from '../../text'
 import { Check, Select, TextArea } from '../../ui/field'
-import { groupsOf, groupTypes, put, text } from './config'
-import type { FormProps } from './form'
+import { type FormProps, groupsOf, groupTypes, put, text } from './config'
 
 const flags = ['i', 'm', 's', 'U'] as const
 

@@ -6,13 +6,6 @@ import { IntentForm } from './form-intent'
 import { RegexForm } from './form-regex'
 import type { Config, Kind } from './config'
 
-export interface FormProps {
-  config: Config
-  change: (next: Config) => void
-  /** What is wrong with a member, or with something in it. */
-  wrong: (member: string) => string | undefined
-}
-
 /** under finds what is wrong with a member of the config, or with something in it. */
 export function under(problem: Problem | undefined, member: string): string | undefined {
   const at = `body.config.${member}`

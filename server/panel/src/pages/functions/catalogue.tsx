@@ -1,14 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { api, got, type Schemas } from '../../api/client'
-import { useUser } from '../../session'
+import { api, got } from '../../api/client'
 import { t } from '../../text'
 import { Input } from '../../ui/field'
-import { Badge, Curl, Empty, Failed, Loading } from '../../ui/parts'
+import { Curl, Empty, Failed, Loading } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 import { FunctionDetail } from './function'
+import { type Descriptor, Policy } from './policy'
 
-export type Descriptor = Schemas['McpDescriptor']
 
 /** useFunctions are those of this server. */
 export function useFunctions() {
@@ -60,16 +59,5 @@ function Row({ descriptor }: { descriptor: Descriptor }) {
         <span className="small mute first-sentence">{description}</span>
       </Link>
     </li>
-  )
-}
-
-/** Policy is what a function may do, and whether the reader may call it. */
-export function Policy({ descriptor: { readOnly, permission } }: { descriptor: Descriptor }) {
-  const mine = useUser().permissions.includes(permission)
-  return (
-    <span className="row">
-      <Badge tone={readOnly ? 'none' : 'warn'}>{t(readOnly ? 'functions.reads' : 'functions.writes')}</Badge>
-      <Badge tone={mine ? 'ok' : 'bad'}>{mine ? permission : t('functions.lacking', { permission })}</Badge>
-    </span>
   )
 }

@@ -8,7 +8,8 @@ import { useAct } from '../../ui/act'
 import { Check, Input, Select } from '../../ui/field'
 import { Button, Code, Failed, Loading, Notice } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
-import { type Descriptor, useFunctions } from './catalogue'
+import { useFunctions } from './catalogue'
+import type { Descriptor } from './policy'
 import { address, clients } from './clients'
 
 /** Connect gives an agent a token, and its program what it must be told. */

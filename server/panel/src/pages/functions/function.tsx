@@ -11,7 +11,7 @@ import { useLines } from '../../ui/line-choice'
 import { Badge, Button, Curl, Notice } from '../../ui/parts'
 import { blank, type FieldProps, type Path, type Schema, SchemaForm } from '../../ui/schema-form/form'
 import { Tree } from '../../ui/tree'
-import { type Descriptor, Policy } from './catalogue'
+import { type Descriptor, Policy } from './policy'
 
 type Outcome = Schemas['McpOutcome']
 
