@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Server, Visitor } from './world'
 
 interface Flow {
@@ -22,16 +22,12 @@ async function open(slug: string, draft: object = blank(slug)): Promise<string> 
 
 /** saved is the draft that the server has once it is as a test expects. */
 async function saved(id: string, as: (draft: Flow['draft']) => void): Promise<Flow['draft']> {
-  for (let tries = 0; ; tries++) {
+  const looked = async () => {
     const { draft } = await server.call<Flow>(token, 'GET', `/aiflow/flow/${id}`)
-    try {
-      as(draft)
-      return draft
-    } catch (error) {
-      if (tries === 40) throw error
-      await visitor.page.waitForTimeout(100)
-    }
+    as(draft)
+    return draft
   }
+  return vi.waitFor(looked, { timeout: 20_000, interval: 100 })
 }
 
 const types = (draft: Flow['draft']) => Object.fromEntries(Object.entries(draft.nodes).map(([id, node]) => [id, node.type]))
@@ -208,6 +204,7 @@ test('the same flow is drawn with the keyboard alone', async () => {
   await next('out', 'switch', 'Switch')
   await tab(/^Value/)
   await keyboard.type('{{ inp')
+  await inspector('Switch').getByRole('option').first().waitFor()
   await keyboard.press('Tab') // takes the first name that is offered
   await tab(/^Id/)
   await keyboard.press('Control+A')
@@ -339,7 +336,7 @@ test('dragging one of 300 nodes renders at most 5', async () => {
   for (let n = 1; n < 300; n++) nodes[`n${n}`] = { type: 'message', config: { text: `Message ${n}` }, ...(n < 270 ? { next: { out: `n${n + 1 + (n % 3 === 0 ? 10 : 0)}` } } : {}) }
   const id = await open('large', { ...blank('large'), start: 'n0', nodes })
   await node('n0').waitFor()
-  expect(await page.locator('.react-flow__node').count()).toBe(300)
+  await expect.poll(() => page.locator('.react-flow__node').count()).toBe(300)
   expect(new Set(await drawn()).size, 'all are drawn at first').toBe(300)
   const box = await node('n0').boundingBox()
   const at = { x: (box?.x ?? 0) + 60, y: (box?.y ?? 0) + 15 }

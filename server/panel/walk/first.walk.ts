@@ -130,7 +130,7 @@ test('what a model took is shown', async () => {
   const tryIt = page.getByRole('region', { name: 'Try it' })
   await tryIt.getByLabel('Text', { exact: true }).fill('I would like two red chairs')
   await tryIt.getByRole('button', { name: 'Run' }).click()
-  await expect.poll(() => page.evaluate(async () => (await fetch('/aiusage/rollup?groupBy=day')).json().then((all: { total: { calls: number } }) => all.total.calls)), { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(() => page.evaluate(async () => (await fetch('/aiusage/rollup?groupBy=day')).json().then((all: { total: { calls: number } }) => all.total.calls))).toBeGreaterThan(0)
   await menu('Usage')
   await page.getByRole('img', { name: /Bars/ }).waitFor()
   await page.getByLabel('Show', { exact: true }).selectOption('tokens')

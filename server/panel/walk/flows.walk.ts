@@ -104,10 +104,10 @@ test('all starters are sound, and run on a line', async () => {
     await page.getByRole('heading', { name: starter }).waitFor()
     await button('Publish').click()
     await dialog().getByRole('heading', { name: 'What it contains' }).waitFor()
-    expect(await dialog().getByText('error', { exact: true }).count()).toBe(0)
+    await expect.poll(() => dialog().getByText('error', { exact: true }).count()).toBe(0)
     await dialog().getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByText('version 1').first().waitFor()
-    await expect.poll(() => writes(own, 'hello'), { timeout: 10_000 }).toContainEqual(expect.stringMatching(answer))
+    await expect.poll(() => writes(own, 'hello')).toContainEqual(expect.stringMatching(answer))
   }
 })
 
@@ -163,9 +163,9 @@ test('a flow with a switch, a loop and a function is published and answers', asy
   await page.getByText('Who answers on Orders').waitFor()
   await visitor.look('flows-lines')
   await writes(own, 'gross')
-  await expect.poll(() => answers(own), { timeout: 10_000 }).toEqual(expect.arrayContaining(['12', '24']))
+  await expect.poll(() => answers(own)).toEqual(expect.arrayContaining(['12', '24']))
   await writes(own, 'net')
-  await expect.poll(() => answers(own), { timeout: 10_000 }).toContain('Net: 10, 20')
+  await expect.poll(() => answers(own)).toContain('Net: 10, 20')
 })
 
 test('a run is shown on the canvas, step by step, as it happens', async () => {
@@ -284,14 +284,14 @@ test('two tabs do not overwrite each other', async () => {
   await other.getByRole('heading', { name: 'Order 2 (copy)' }).waitFor()
   await other.close()
   visitor.page = page
-  expect((await read(flow.id)).draft.name).toBe('mine')
+  await expect.poll(async () => (await read(flow.id)).draft.name).toBe('mine')
 
   await server.call(token, 'PATCH', `/aiflow/flow/${flow.id}`, { draft: { name: 'a program' } })
   await text().fill('{"name": "mine again"}')
   await dialog().getByText('a program').waitFor()
   await button('Overwrite theirs').click()
   await saved().waitFor()
-  expect((await read(flow.id)).draft.name).toBe('mine again')
+  await expect.poll(async () => (await read(flow.id)).draft.name).toBe('mine again')
 
   await server.call(token, 'PATCH', `/aiflow/flow/${flow.id}`, { draft: { name: 'a program' } })
   await text().fill('{"name": "not so"}')
@@ -312,7 +312,7 @@ test('nothing typed is lost with the server, the page or the tab', async () => {
   await text().fill('{"name": "and more"}')
   await server.start()
   await saved().waitFor({ timeout: 30_000 })
-  expect((await read(flow.id)).draft.name).toBe('and more')
+  await expect.poll(async () => (await read(flow.id)).draft.name).toBe('and more')
 
   await text().fill('{"name": "half a docu')
   await visitor.page.getByText('Not saved: this is no JSON yet').waitFor()
@@ -328,11 +328,11 @@ test('nothing typed is lost with the server, the page or the tab', async () => {
   visitor.watch(visitor.page, server)
   await open(flow.id, '?view=text')
   await holds('the tab is gone')
-  await expect.poll(async () => (await read(flow.id)).draft.name, { timeout: 10_000 }).toBe('the tab is gone')
+  await expect.poll(async () => (await read(flow.id)).draft.name).toBe('the tab is gone')
 
   await text().fill('{"name": "elsewhere in the panel"}')
   await visitor.page.getByRole('navigation').getByRole('link', { name: 'Runs' }).click()
-  await expect.poll(async () => (await read(flow.id)).draft.name, { timeout: 10_000 }).toBe('elsewhere in the panel')
+  await expect.poll(async () => (await read(flow.id)).draft.name).toBe('elsewhere in the panel')
 })
 
 test('a draft is proposed after a description, and taken only when it is wanted', async () => {
@@ -374,9 +374,9 @@ test('the head of the editor is one row, in every language', async () => {
   for (const language of ['es', 'pt', 'en']) {
     await page.evaluate((code) => localStorage.setItem('trunkline.language', code), language)
     await open(id)
-    const heads = await page.locator('.flow-head').evaluate((head) => [head.getBoundingClientRect().height, head.scrollWidth - head.clientWidth])
-    expect(heads[0], language).toBeLessThan(60)
-    expect(heads[1], language).toBeLessThanOrEqual(0)
+    const head = page.locator('.flow-head')
+    await expect.poll(() => head.evaluate((head) => head.getBoundingClientRect().height), { message: language }).toBeLessThan(60)
+    await expect.poll(() => head.evaluate((head) => head.scrollWidth - head.clientWidth), { message: language }).toBeLessThanOrEqual(0)
   }
 })
 

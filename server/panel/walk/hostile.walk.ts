@@ -112,8 +112,8 @@ test('files that could run are saved, not opened', async () => {
   await page.goto(`${server.url}/panel/inbox/${line}/${encodeURIComponent('eve@sandbox')}`)
   const thread = page.getByRole('region', { name: 'Messages' })
   await thread.getByRole('link', { name: 'page.html' }).waitFor()
+  await expect.poll(() => thread.locator('a[download]').count()).toBeGreaterThanOrEqual(2)
   const links = await thread.locator('a[download]').evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
-  expect(links.length).toBeGreaterThanOrEqual(2)
   for (const link of links) {
     const answer = await visitor.context.request.get(link)
     expect(answer.headers()['content-disposition'], link).toMatch(/^attachment/)

@@ -46,7 +46,7 @@ test('a QR code is shown, replaced as it grows old, and scanned', async () => {
   await page.getByText(/^A new code in \d+ s$/).waitFor()
   await visitor.look('pairing-qr')
   const first = await qr().getAttribute('src')
-  await expect.poll(() => qr().getAttribute('src'), { timeout: 15_000 }).not.toBe(first)
+  await expect.poll(() => qr().getAttribute('src'), { timeout: 40_000 }).not.toBe(first)
   await badge('pairing').waitFor()
   const owner = await phones.add('Shop')
   await phones.tell({ do: 'scan', phone: owner, code: await code(id) })

@@ -29,7 +29,7 @@ test('a user changes the own name, and the password only with the present one', 
   await login.getByLabel('Your present password').fill('not this one')
   await login.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('alert').first().waitFor()
-  expect(await login.getByLabel('New password').inputValue()).toBe('a longer password')
+  await expect.poll(() => login.getByLabel('New password').inputValue()).toBe('a longer password')
   await page.getByLabel('Language of the panel').selectOption('es')
   await page.getByRole('heading', { name: 'Ajustes' }).waitFor()
   await page.getByLabel('Idioma del panel').selectOption('en')

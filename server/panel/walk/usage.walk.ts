@@ -62,7 +62,7 @@ test('calls are counted by model, and one by one', async () => {
   await extract(id, 'mock/assistant')
   await extract(id, 'openai/house-model')
   await server.call(token, 'POST', `/sandbox/${id}/messages`, { from: 'ana', name: 'Ana', type: 'text', text: 'I am Ana.' })
-  await expect.poll(async () => (await server.call<{ total: { calls: number } }>(token, 'GET', '/aiusage/rollup?groupBy=day')).total.calls, { timeout: 20_000 }).toBe(2)
+  await expect.poll(async () => (await server.call<{ total: { calls: number } }>(token, 'GET', '/aiusage/rollup?groupBy=day')).total.calls).toBe(2)
   await page.reload()
   await page.getByRole('rowheader', { name: 'house-model' }).waitFor()
   await page.getByLabel('Show', { exact: true }).selectOption('tokens')

@@ -136,7 +136,7 @@ export class Visitor {
     for (const theme of ['light', 'dark'] as const) {
       await this.page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
       await this.page.screenshot({ path: join(pictures, `${name}-${theme}.png`) })
-      expect(await this.faults(theme === 'light' ? everything : colours), `${name}, ${theme}`).toEqual([])
+      await expect.poll(() => this.faults(theme === 'light' ? everything : colours), { message: `${name}, ${theme}`, interval: 500 }).toEqual([])
     }
     await this.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   }
@@ -153,8 +153,7 @@ export class Visitor {
 
   /** fits fails when the page must be moved sideways. */
   async fits() {
-    const over = await this.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    expect(over).toBeLessThanOrEqual(0)
+    await expect.poll(() => this.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
   }
 
   /** end closes the browser, and the server; nothing may have complained. */

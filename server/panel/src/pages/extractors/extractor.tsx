@@ -86,7 +86,7 @@ function Known({ extractor }: { extractor: Extractor }) {
   const remove = useAct(() => got(api.DELETE('/extractor/{extractorId}', path)), {
     then: async () => {
       sessionStorage.removeItem(stored(id))
-      await client.invalidateQueries({ queryKey: ['extractors'] })
+      await client.invalidateQueries({ queryKey: ['extractors'], refetchType: 'all' }) // the list is read before it is shown
       go('/extractors')
     },
   })

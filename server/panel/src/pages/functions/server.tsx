@@ -135,7 +135,7 @@ function Leave({ remote, close }: { remote: Remote; close: () => void }) {
   const go = useGo()
   const act = useAct(() => got(api.DELETE('/aiflow/server/{serverId}', { params: { path: { serverId: remote.id } } })), {
     then: async () => {
-      await client.invalidateQueries({ queryKey: ['servers'] })
+      await client.invalidateQueries({ queryKey: ['servers'], refetchType: 'all' })
       go('/functions/servers')
     },
   })

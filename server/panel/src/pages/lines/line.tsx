@@ -206,7 +206,7 @@ function Delete({ line }: { line: Reference }) {
   const [asking, setAsking] = useState(false)
   const act = useAct(() => got(api.DELETE('/reference/{id}', { params: { path: { id: line.id } } })), {
     then: async () => {
-      await client.invalidateQueries({ queryKey: ['references'] })
+      await client.invalidateQueries({ queryKey: ['references'], refetchType: 'all' })
       go('/references')
     },
   })
