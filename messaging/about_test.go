@@ -2,7 +2,6 @@ package messaging_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -22,7 +21,7 @@ func TestAbout(t *testing.T) {
 		group := provider.Address{ChatID: "120@g.us", Group: true}
 		wrote := func(id string, chat, who provider.Address) {
 			f.receive(t, ref, &provider.Message{
-				ID: id, Chat: chat, From: provider.Contact{Address: who}, At: time.Now(), Content: provider.Text{Text: "said " + id},
+				ID: id, Chat: chat, From: provider.Contact{Address: who}, At: epoch, Content: provider.Text{Text: "said " + id},
 			})
 		}
 		ana := provider.Address{ChatID: "111", Phone: "111"}

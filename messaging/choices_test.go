@@ -138,6 +138,7 @@ func TestRepeatOfSlowRequest(t *testing.T) {
 		require.Equal(t, "PENDING", again.Message.Status)
 		f.run(t)
 		require.NoError(t, <-first)
+		eventually(t, "it is sent", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
 		require.Len(t, f.net.attempts(), 1)
 	})
 }

@@ -3,6 +3,7 @@ package messaging_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -76,10 +77,13 @@ func TestPendingSendsSurviveARestart(t *testing.T) {
 				t.Parallel()
 				first := setup(t, db, config{})
 				ref := first.openChat(t, kind)
-				first.net.fail(&provider.Temporary{Err: errors.New("down"), After: 2 * time.Second})
+				first.net.script(func(netctx, provider.Outbound, int) (provider.Receipt, error) {
+					return provider.Receipt{}, &provider.Temporary{Err: errors.New("down"), After: 2 * time.Second}
+				})
 				m := first.send(t, say(ref, "one"))
 				require.Equal(t, "PENDING", m.Status)
 				first.stop()
+				tried := first.net.texts() // more than once where the machine stands still
 				req := say(ref, "two")
 				req.Wait = 0
 				first.send(t, req)
@@ -87,7 +91,8 @@ func TestPendingSendsSurviveARestart(t *testing.T) {
 				first.net.script(nil)
 				second := successor(t, db, first)
 				eventually(t, "both are sent", func() bool { return second.messages(t, ref, "111")[0].Status == "SENDING" })
-				require.Equal(t, []string{"one", "one", "two"}, second.net.texts())
+				require.Empty(t, slices.DeleteFunc(slices.Clone(tried), func(words string) bool { return words == "one" }))
+				require.Equal(t, append(tried, "one", "two"), second.net.texts())
 			})
 		})
 	}

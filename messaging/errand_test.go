@@ -156,7 +156,7 @@ func TestErrandNobodyTakes(t *testing.T) {
 		db, w := testkit.Open(t, testkit.PostgresURL(t)), newWire()
 		f := node(t, db, w, false)
 		ref := f.linked(t, w)
-		db.MustExec(`UPDATE messaging_hold SET node = 'other', fence = fence + 1, until_us = until_us + 60000000`)
+		db.MustExec(`UPDATE messaging_hold SET node = 'other', fence = fence + 1, until_us = until_us + 3600000000`)
 		eventually(t, "let go", func() bool { return w.session(ref) == nil })
 		_, err := f.acc.CheckNumber(t.Context(), ref, "49151")
 		var refused *messaging.Error

@@ -51,12 +51,13 @@ func TestExplainSent(t *testing.T) {
 		f := setup(t, db, config{})
 		ref := f.line(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
-		soon := time.Millisecond
-		f.net.fail(
-			&provider.RateLimited{After: soon, Code: "4", Message: "slow down"}, &provider.RateLimited{After: soon, Code: "4", Message: "slow down"},
+		soon, free := time.Millisecond, make(chan struct{})
+		f.net.failUntil(
+			free, &provider.RateLimited{After: soon, Code: "4", Message: "slow down"}, &provider.RateLimited{After: soon, Code: "4", Message: "slow down"},
 			&provider.Temporary{After: soon, Err: errors.New("down")},
 		)
 		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
+		close(free)
 		eventually(t, "it is sent", func() bool { return len(f.net.attempts()) == 4 && f.messages(t, ref, "111")[0].Status == "SENDING" })
 		id := f.messages(t, ref, "111")[0].ID
 		require.NotEqual(t, sent.ID, id)

@@ -62,7 +62,11 @@ func TestALinkIsSentAsItIs(t *testing.T) {
 		url := serving(t, body, nil)
 		req := sendLink(ref, url)
 		req.Wait = patience
+		begun := time.Now()
 		answer := f.send(t, req)
+		if answer.FileURL == "" { // the copy was slow
+			require.GreaterOrEqual(t, time.Since(begun), 2*time.Second, "the answer waits for it")
+		}
 		eventually(t, "its event goes out", func() bool { return len(f.payloads(t)) == 1 })
 		out := f.depot.net.attempts()[0].Content.(provider.Media)
 		require.Equal(t, url, out.URL)
@@ -70,7 +74,9 @@ func TestALinkIsSentAsItIs(t *testing.T) {
 		require.Empty(t, f.depot.taken)
 
 		p, m := f.payloads(t)[0], f.message(t, ref, "111", answer.ID)
-		require.Equal(t, m.FileURL, answer.FileURL, "the answer has it as well")
+		if answer.FileURL != "" {
+			require.Equal(t, m.FileURL, answer.FileURL, "the answer has it as well")
+		}
 		require.Equal(t, "SENDING", m.Status)
 		require.Nil(t, m.Error)
 		require.Equal(t, messaging.MessagePayload{Head: m.Head, Body: m.Body}, p)
@@ -184,20 +190,30 @@ func TestVoiceNoteByItsAddress(t *testing.T) { //nolint:paralleltest // it chang
 	note := func(body []byte) messaging.SendRequest {
 		req := sendLink(ref, serving(t, body, nil))
 		req.Content = provider.Media{Kind: provider.Audio, URL: req.Content.(provider.Media).URL, Voice: true}
-		req.Wait = patience
 		return req
 	}
-	require.Equal(t, "SENDING", f.send(t, note(opus(1))).Status)
+	// An attempt whose copy is late is made again.
+	sent := func(body []byte) (m messaging.Message) {
+		_, err := f.acc.Send(t.Context(), note(body))
+		if err != nil { // the refusal was faster
+			requireCode(t, err, messaging.CodeProvider)
+		}
+		eventually(t, "it is sent, or refused", func() bool {
+			m = f.messages(t, ref, "111")[0]
+			return m.Status != "PENDING"
+		})
+		return m
+	}
+	require.Equal(t, "SENDING", sent(opus(1)).Status)
 	require.Equal(t, [][]byte{opus(1)}, f.depot.taken, "it is one already")
-	_, err := f.acc.Send(t.Context(), note(opus(2)))
-	var refused *messaging.Error
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, "voice", refused.ProviderCode)
+	refused := sent(opus(2))
+	require.Equal(t, "FAIL", refused.Status)
+	require.Equal(t, "voice", refused.Error.Code)
 
 	converted := filepath.Join(bin, "converted.ogg")
 	require.NoError(t, os.WriteFile(converted, append(opus(1), "converted"...), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "ffmpeg"), []byte("#!/bin/sh\nexec /bin/cat "+converted+"\n"), 0o700))
-	m := f.send(t, note(opus(2)))
+	m := sent(opus(2))
 	require.Equal(t, "SENDING", m.Status)
 	require.Equal(t, append(opus(1), "converted"...), f.depot.taken[1])
 	_, served := f.served(t, m.FileURL)

@@ -55,6 +55,30 @@ func (n *network) fail(errs ...error) {
 	})
 }
 
+// failUntil is [network.fail], and holds what comes after errs until free is
+// closed: who looks at a message that is tried again sees it before it is sent.
+func (n *network) failUntil(free <-chan struct{}, errs ...error) {
+	n.script(func(ctx context.Context, out provider.Outbound, attempt int) (provider.Receipt, error) {
+		if attempt <= len(errs) {
+			return provider.Receipt{}, errs[attempt-1]
+		}
+		if err := released(ctx, free); err != nil {
+			return provider.Receipt{}, err
+		}
+		return n.taken(out), nil
+	})
+}
+
+// released waits until free is closed.
+func released(ctx context.Context, free <-chan struct{}) error {
+	select {
+	case <-free:
+		return nil
+	case <-ctx.Done():
+		return &provider.Temporary{Err: ctx.Err()}
+	}
+}
+
 // taken is the receipt of a message.
 func (n *network) taken(out provider.Outbound) provider.Receipt {
 	if strings.HasPrefix(out.ID, "own.") {

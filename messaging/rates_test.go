@@ -101,6 +101,7 @@ func TestRatesOfALine(t *testing.T) {
 		left := &departures{next: graph.NewHTTPClient().Transport}
 		f := setup(t, db, config{options: func(o *messaging.Options) {
 			o.Providers = append(o.Providers, cloud.New(&cloud.Options{GraphURL: net.URL, HTTPClient: &http.Client{Transport: left}}))
+			o.Exclusive = true // who stands still for long is not taken for dead, its requests not broken off
 		}})
 		ref := f.cloudLine(t, "owner", nil)
 		var hello []provider.Event

@@ -87,10 +87,12 @@ func TestSendWithChosenIDs(t *testing.T) {
 		require.Equal(t, m.ID, f.net.attempts()[0].ID)
 
 		// What may have left is repeated with the same id: the network knows it.
-		f.net.fail(&provider.Ambiguous{Err: errors.New("cut")}, errors.New("anything"))
+		free := make(chan struct{})
+		f.net.failUntil(free, &provider.Ambiguous{Err: errors.New("cut")}, errors.New("anything"))
 		m = f.send(t, say(ref, "again"))
 		require.Equal(t, "PENDING", m.Status)
 		require.Nil(t, m.Error)
+		close(free)
 		eventually(t, "it is repeated", func() bool { return f.message(t, ref, "111", m.ID).Status == "SENDING" })
 		got := f.net.attempts()[1:]
 		require.Len(t, got, 3)
@@ -158,19 +160,24 @@ func TestRetries(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.openChat(t, testKind, "222")
-		f.net.script(func(_ netctx, out provider.Outbound, attempt int) (provider.Receipt, error) {
+		ref, free := f.openChat(t, testKind, "222"), make(chan struct{})
+		f.net.script(func(ctx netctx, out provider.Outbound, attempt int) (provider.Receipt, error) {
 			switch {
 			case words(out.Content) == "one" && attempt == 1:
 				return provider.Receipt{}, &provider.Temporary{Err: errors.New("busy"), After: 300 * time.Millisecond}
 			case words(out.Content) == "one" && attempt == 2:
 				return provider.Receipt{}, &provider.RateLimited{After: 200 * time.Millisecond, Code: "130429"}
+			case words(out.Content) == "one":
+				if err := released(ctx, free); err != nil {
+					return provider.Receipt{}, err
+				}
 			}
 			return f.net.taken(out), nil
 		})
 		begun := time.Now()
 		first := f.send(t, say(ref, "one"))
 		require.Equal(t, "PENDING", first.Status, "the first attempt is over")
+		close(free)
 		for _, w := range []string{"two", "three"} {
 			req := say(ref, w)
 			req.Wait = 0

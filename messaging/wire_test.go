@@ -16,7 +16,8 @@ import (
 const kindWire provider.Kind = "test-wire"
 
 // wire is a network to which lines are connected, after a phone has linked
-// them. It notes when two connections of one line stand at once.
+// them. It notes when a line is connected by one node while another may still
+// act for it.
 type wire struct {
 	mu        sync.Mutex
 	linked    map[provider.ReferenceID]bool
@@ -24,6 +25,7 @@ type wire struct {
 	sent      map[string]int // by message id
 	conflicts int
 	opened    int
+	closed    int
 	down      bool           // nothing connects
 	refusal   error          // of calls that are no sends
 	calls     map[string]int // likewise, by name
@@ -65,6 +67,13 @@ func (w *wire) counts() (connected, conflicts, opened, linked int) {
 	return len(w.sessions), w.conflicts, w.opened, len(w.linked)
 }
 
+// closes counts the sessions that were closed.
+func (w *wire) closes() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed
+}
+
 type wireProvider struct{ w *wire }
 
 func (wireProvider) Kind() provider.Kind          { return kindWire }
@@ -88,7 +97,7 @@ func (p wireProvider) Open(ctx context.Context, ref provider.Reference, in provi
 		p.w.mu.Unlock()
 		return nil, errors.New("the network is down")
 	}
-	if p.w.sessions[ref.ID] != nil {
+	if old := p.w.sessions[ref.ID]; old != nil && old.ref.Held() {
 		p.w.conflicts++
 	}
 	p.w.sessions[ref.ID] = s
@@ -156,6 +165,7 @@ func (s *wireSession) Send(_ context.Context, out provider.Outbound) (provider.R
 func (s *wireSession) Close(context.Context) error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
+	s.w.closed++
 	if s.w.sessions[s.ref.ID] == s {
 		delete(s.w.sessions, s.ref.ID)
 	}
