@@ -85,7 +85,7 @@ func capture(t *testing.T, fake *graphtest.Server, in graphtest.Inbound) (header
 	}))
 	defer receiver.Close()
 	fake.SetCallback(receiver.URL)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err := fake.Write(ctx, in)
 	require.NoError(t, err)

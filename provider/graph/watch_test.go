@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
@@ -163,10 +164,7 @@ func TestMayHaveBeenSent(t *testing.T) {
 // closed is an address where nobody listens.
 func closed(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return "http://" + l.Addr().String()
+	return "http://" + testkit.FreeAddress(t)
 }
 
 type silent struct{}

@@ -77,7 +77,7 @@ func TestFlood(t *testing.T) {
 		require.NoError(t, err)
 	}
 	f.open(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
 	defer cancel()
 	require.NoError(t, f.device.AwaitIdle(ctx))
 	require.Equal(t, want, f.inbox.texts())

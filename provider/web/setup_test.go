@@ -26,7 +26,7 @@ import (
 
 const (
 	// patience is how long a test waits for what must happen.
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 	tick     = 10 * time.Millisecond
 	// deafness is for how long a connection that is deaf says nothing.
 	deafness = time.Minute

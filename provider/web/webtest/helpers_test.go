@@ -23,7 +23,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // start returns a fake that has understood everything when the test ends.
 func start(t *testing.T) *webtest.Server {
