@@ -56,30 +56,46 @@ func crash(t testing.TB, s Script, open Open, at int) bool {
 	defer cancel()
 	d := &death{at: at, died: make(chan struct{}), over: make(chan struct{}), stop: cancel}
 	first := open(t, nil, d.commit)
-	second := open(t, first, func(string) {})
-	done, ended := make(chan error, 1), make(chan error, 1)
+	done := make(chan error, 1)
+	next := func() *heir { return d.heir(t, open(t, first, func(string) {})) }
+	second := next()
 	go func() { done <- first.Run(ctx) }()
-	after, end := context.WithCancel(context.WithoutCancel(t.Context()))
-	defer end()
-	go func() {
-		select {
-		case <-d.died:
-			ended <- second.Run(after)
-		case <-d.over:
-			ended <- nil
-		}
-	}()
-	play(t, s, fmt.Sprint("chat", at), first, second)
+	last := play(t, s, fmt.Sprint("chat", at), first, second, next)
 	close(d.over)
 	cancel()
-	end()
-	require.NoError(t, errors.Join(<-done, <-ended))
+	require.NoError(t, errors.Join(<-done, last.end()))
 	select {
 	case <-d.died:
 		return true
 	default:
 		return false
 	}
+}
+
+// heir is a node that takes over when the first has died.
+type heir struct {
+	Node
+	stop  func()
+	ended chan error
+}
+
+func (d *death) heir(t testing.TB, node Node) *heir {
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	h := &heir{Node: node, stop: stop, ended: make(chan error, 1)}
+	go func() {
+		select {
+		case <-d.died:
+			h.ended <- node.Run(ctx)
+		case <-ctx.Done():
+			h.ended <- nil
+		}
+	}()
+	return h
+}
+
+func (h *heir) end() error {
+	h.stop()
+	return <-h.ended
 }
 
 // death stops a node after a number of commits.
@@ -108,8 +124,10 @@ func (d *death) commit(string) {
 	}
 }
 
-// play has a contact follow the script.
-func play(t testing.TB, s Script, chat string, first, second Node) {
+// play has a contact follow the script, and returns the last of the heirs.
+// There is another when one cannot go on: the first was perhaps taking work
+// while it was taken over from, as no process does that was killed.
+func play(t testing.TB, s Script, chat string, first Node, second *heir, next func() *heir) *heir {
 	t.Helper()
 	var want, or []string
 	for _, step := range s.Steps {
@@ -133,13 +151,29 @@ func play(t testing.TB, s Script, chat string, first, second Node) {
 		}
 		want, or = append(want, step.Expect...), append(or, step.Or...)
 		var got []string
-		require.Eventually(t, func() bool {
+		shown := func() bool {
 			got = first.Shows(t, chat)
 			return len(got) >= len(want)
-		}, patience, pause, "%v", want)
+		}
+		if !soon(shown) {
+			require.NoError(t, second.end())
+			second = next()
+		}
+		require.Eventually(t, shown, patience, pause, "%v", want)
 		for i := range want {
 			require.Contains(t, []string{want[i], or[i]}, got[i], "in %s", chat)
 		}
 		require.Len(t, got, len(want), "in %s", chat)
 	}
+	return second
+}
+
+// soon reports whether something becomes true in half of the time that there is.
+func soon(ok func() bool) bool {
+	for end := time.Now().Add(patience / 2); time.Now().Before(end); <-time.After(pause) {
+		if ok() {
+			return true
+		}
+	}
+	return false
 }
