@@ -119,7 +119,7 @@ func TestAgentHasItsPublishersRights(t *testing.T) {
 		set := func() bool {
 			n++
 			m.Add(toolCall("1", "set_variable", fmt.Sprintf(`{"name":"n","value":"%d"}`, n)), llmtest.Say("Done."))
-			run := owner.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d,"input":{"text":"Go"}}`, flow, ref)).json(201)
+			run := owner.start(t, fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d,"input":{"text":"Go"}}`, flow, ref))
 			require.Equal(t, "Done.", run["output"])
 			require.NoError(t, m.Done())
 			chats := owner.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d", ref), "").json(200)["items"].([]any)
@@ -161,10 +161,10 @@ func TestAgentsEnd(t *testing.T) {
 			}
 			return toolCall("1", "run_flow", fmt.Sprintf(`{"flowId":%q}`, flow)).Response, nil
 		}})
-		require.Equal(t, "Done.", owner.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"input":{"text":"Go"}}`, flow)).json(201)["output"])
+		require.Equal(t, "Done.", owner.start(t, fmt.Sprintf(`{"flowId":%q,"input":{"text":"Go"}}`, flow))["output"])
 		var outputs []any
 		for _, run := range owner.call(t, "GET", "/aiflow/run?flowId="+flow, "").json(200)["items"].([]any) {
-			outputs = append(outputs, run.(map[string]any)["output"])
+			outputs = append(outputs, owner.after(t, "/aiflow/run/", run.(map[string]any), "running")["output"])
 		}
 		require.Equal(t, []any{"agent.depth", "Done.", "Done."}, outputs)
 	})
@@ -181,7 +181,7 @@ func TestAgentAsks(t *testing.T) {
 		owner.write(t, ref, "ana", "Hello")
 		for _, approved := range []bool{true, false} {
 			m.Add(toolCall("1", "send_message", `{"text":"May I?"}`))
-			run := owner.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d,"input":{"text":"Go"}}`, flow, ref)).json(201)
+			run := owner.start(t, fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d,"input":{"text":"Go"}}`, flow, ref))
 			require.Equal(t, "waiting", run["status"])
 			require.Equal(t, "approval", run["waitingFor"])
 			path := "/aiflow/run/" + run["id"].(string)
@@ -203,6 +203,7 @@ func TestAgentAsks(t *testing.T) {
 				m.Add(llmtest.Say("Thank you."))
 			}
 			done := owner.call(t, "POST", path+"/approve", body(out["stepId"])).json(200)
+			done = owner.after(t, "/aiflow/run/", done, "waiting", "running")
 			require.Equal(t, map[bool]string{true: "Thank you.", false: "denied"}[approved], done["output"])
 		}
 		owner.awaitShown(t, ref, "ana", "out: Hello", "in: May I?", "in: Thank you.")
@@ -237,7 +238,7 @@ func TestAgentCallsFunctions(t *testing.T) {
 		publish(nesting)
 		flow := publish(helping(`"functions": ["double-it", "think"]`))
 		start := func() any {
-			return owner.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"input":{"text":"Go"}}`, flow)).json(201)["output"]
+			return owner.start(t, fmt.Sprintf(`{"flowId":%q,"input":{"text":"Go"}}`, flow))["output"]
 		}
 		m.Add(toolCall("1", "fn_double_it", `{"n":"four"}`), toolCall("2", "fn_double_it", `{"n":21}`), llmtest.Say("42"))
 		require.Equal(t, "42", start())
@@ -283,7 +284,7 @@ func TestAgentUsesForeignServers(t *testing.T) {
 		_, publish := owner.project(t)
 		flow := publish(helping(`"servers": ["shop"], "tools": ["shop/stock"]`))
 		start := func() any {
-			return owner.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"input":{"text":"How many?"}}`, flow)).json(201)["output"]
+			return owner.start(t, fmt.Sprintf(`{"flowId":%q,"input":{"text":"How many?"}}`, flow))["output"]
 		}
 		m.Add(toolCall("1", "shop__stock", `{"sku":"A1"}`), toolCall("2", "shop__buy", `{"sku":"A1"}`), llmtest.Say("Many."))
 		require.Equal(t, "Many.", start())

@@ -99,7 +99,7 @@ func TestBotsAmongDeletions(t *testing.T) {
 	require.Zero(t, orphans, "conversations of deleted bots")
 	require.NoError(t, db.GetContext(t.Context(), &deadlocks, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`))
 	require.Zero(t, deadlocks)
-	require.NotContains(t, f.log.String(), `"level":"ERROR"`)
+	f.log.hasNoErrors(t)
 }
 
 // TestRunOfErasedChat begins a run in a chat that is erased at that moment: it

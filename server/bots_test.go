@@ -103,13 +103,14 @@ func TestBotByHand(t *testing.T) {
 		ana := f.as(t, "ana")
 		ref := ana.sandbox(t)
 		id := ana.call(t, "POST", "/bot", fmt.Sprintf(`{"reference":%d,"name":"Greeter","flow":%s}`, ref, greeter)).json(201)["id"].(string)
-		turn := func(input, more string) map[string]any {
-			return ana.call(t, "POST", "/bot/"+id+"/run", fmt.Sprintf(`{"chatId":"bob","input":%q%s}`, input, more)).json(200)["run"].(map[string]any)
+		turn := func(input string, before ...any) map[string]any {
+			answer := ana.call(t, "POST", "/bot/"+id+"/run", fmt.Sprintf(`{"chatId":"bob","input":%q}`, input)).json(200)
+			return ana.after(t, "/bot/run/", answer["run"].(map[string]any), before...)
 		}
-		first := turn("anything", "")
+		first := turn("anything", "running")
 		require.Equal(t, "waiting", first["status"])
 		require.Equal(t, "reply", first["waitingFor"])
-		second := turn("Bob", "")
+		second := turn("Bob", "waiting", "running")
 		require.Equal(t, first["id"], second["id"])
 		require.Equal(t, "completed", second["status"])
 		sent := second["sent"].([]any)

@@ -34,8 +34,7 @@ func TestFlowRetry(t *testing.T) {
 				"order":{"type":"http","config":{"method":%q,"url":%q},"next":{"out":"end"}},"end":{"type":"end","config":{"result":"ordered"}}}}`, slug, method, shop.URL))
 		}
 		start := func(flow string) string {
-			run := ana.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q}`, flow)).json(201)
-			return "/aiflow/run/" + run["id"].(string)
+			return "/aiflow/run/" + ana.start(t, fmt.Sprintf(`{"flowId":%q}`, flow))["id"].(string)
 		}
 		fine := start(ordering("fine", "GET"))
 		ana.call(t, "POST", fine+"/retry", "").problem(409, "conflict")
@@ -48,7 +47,8 @@ func TestFlowRetry(t *testing.T) {
 		broken.Store(false)
 		problem := ana.call(t, "POST", once+"/retry", "").problem(409, "conflict")
 		require.Contains(t, problem.Detail, "repeat")
-		require.Equal(t, "completed", ana.call(t, "POST", once+"/retry", `{"repeat":true}`).json(200)["status"])
+		retried := ana.call(t, "POST", once+"/retry", `{"repeat":true}`).json(200)
+		require.Equal(t, "completed", ana.after(t, "/aiflow/run/", retried, "running")["status"])
 		steps := ana.call(t, "GET", once, "").json(200)["steps"].([]any)
 		require.Nil(t, steps[1].(map[string]any)["retry"])
 		require.Equal(t, 1, count(steps[2].(map[string]any)["retry"]))

@@ -36,7 +36,7 @@ func TestServersGuide(t *testing.T) {
 	_, publish := ana.project(t)
 	flow := publish(here.Replace(guide.Block(t, "restock")))
 	for range 2 {
-		run := ana.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"input":{"sku":"A1"}}`, flow)).json(201)
+		run := ana.start(t, fmt.Sprintf(`{"flowId":%q,"input":{"sku":"A1"}}`, flow))
 		require.Equal(t, "completed", run["status"])
 		require.Equal(t, left < 10, run["output"] == "ordered", run)
 		left = 3

@@ -209,7 +209,7 @@ func TestPageTypesReceived(t *testing.T) {
 				golden(t, "pages/received/"+c.name, json.RawMessage(madeIDs.ReplaceAll(raw, []byte(`"#$1:<made>"`))), names[i])
 			})
 		}
-		require.NotContains(t, w.ana.log.String(), `"level":"ERROR"`)
+		w.ana.log.hasNoErrors(t)
 	})
 }
 
@@ -262,7 +262,7 @@ func TestEverythingOfAPage(t *testing.T) {
 		require.GreaterOrEqual(t, gauge(t, f, `trunkline_received_total{kind="provider-messenger",what="`+what+`"}`), float64(least), what)
 	}
 	require.Negative(t, gauge(t, f, `trunkline_received_total{kind="provider-messenger",what="dead"}`))
-	require.NotContains(t, f.log.String(), `"level":"ERROR"`)
+	f.log.hasNoErrors(t)
 	session := ana.call(t, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "").json(200)
 	require.Equal(t, "CONNECTED", session["state"])
 

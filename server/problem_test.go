@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	eventually = 40 * time.Second // longest wait of a test
+	eventually = 2 * time.Minute // longest wait of a test: a third retry comes after half a minute, on a machine that may stand still meanwhile
 	tick       = 20 * time.Millisecond
 )
 

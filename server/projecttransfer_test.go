@@ -47,7 +47,7 @@ func TestProjectTravels(t *testing.T) {
 		}
 		require.Equal(t, file, ben.call(t, "GET", fmt.Sprintf("/aiflow/project/%s/export", made["id"]), "").Body.String())
 		flow := flows[1].(map[string]any)["id"]
-		run := ben.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"input":{"items":[10,20]}}`, flow)).json(201)
+		run := ben.start(t, fmt.Sprintf(`{"flowId":%q,"input":{"items":[10,20]}}`, flow))
 		require.Equal(t, 45, count(run["output"]))
 
 		broken := strings.ReplaceAll(file, `"name":"give"`, `"name":"nothing"`)

@@ -16,12 +16,14 @@ import (
 )
 
 // integrator is a receiver of webhooks that trusts only what verifies under
-// the secret of an endpoint.
+// the secret of an endpoint, and takes each once: what was in hand when a
+// machine stood still, or crashed, may come again under the same id.
 type integrator struct {
 	url     string
 	secrets []string
 	mu      sync.Mutex
 	got     []delivered
+	seen    map[string]bool // paths and ids of what it got
 }
 
 // delivered is a request that an integrator got.
@@ -41,12 +43,15 @@ func (d delivered) json(t *testing.T) map[string]any {
 
 func startIntegrator(t *testing.T) *integrator {
 	t.Helper()
-	in := &integrator{}
+	in := &integrator{seen: map[string]bool{}}
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		in.mu.Lock()
 		defer in.mu.Unlock()
-		in.got = append(in.got, delivered{r.URL.Path, r.Header, body})
+		if id := r.URL.Path + " " + r.Header.Get("Webhook-Id"); !in.seen[id] {
+			in.seen[id] = true
+			in.got = append(in.got, delivered{r.URL.Path, r.Header, body})
+		}
 	}))
 	t.Cleanup(s.Close)
 	in.url = s.URL

@@ -116,7 +116,7 @@ func TestReplayTooMuch(t *testing.T) {
 		"begin":{"type":"trigger","config":{"on":[{"kind":"manual"}]},"next":{"out":"end"}},"end":{"type":"end"}}}`
 	id := ana.boundFlow(t, ana.sandbox(t), document, "0")
 	for range 8 {
-		ana.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q}`, id)).json(201)
+		ana.start(t, fmt.Sprintf(`{"flowId":%q}`, id))
 	}
 	draft := strings.Replace(document, `"next":{"out":"end"}}`, `"next":{"out":"rounds"}},
 		"rounds":{"type":"loop","config":{"kind":"count","times":"400","max":1000,"index":"round"},"next":{"body":"say","done":"end"}},

@@ -17,12 +17,9 @@ func TestRunUsage(t *testing.T) {
 		ana := f.as(t, "ana")
 		_, publish := ana.project(t)
 		id := publish(helping(`"maxSteps": 5`))
-		run := ana.call(t, "POST", "/aiflow/run", `{"flowId":"`+id+`","input":{"text":"Hi"}}`).json(201)["id"].(string)
-		var d map[string]any
-		require.Eventually(t, func() bool {
-			d = ana.call(t, "GET", "/aiflow/run/"+run, "").json(200)
-			return d["status"] == "completed"
-		}, eventually, tick)
+		run := ana.start(t, `{"flowId":"`+id+`","input":{"text":"Hi"}}`)["id"].(string)
+		d := ana.call(t, "GET", "/aiflow/run/"+run, "").json(200)
+		require.Equal(t, "completed", d["status"])
 		took := d["usage"].(map[string]any)
 		require.Equal(t, []int{2, 2}, []int{count(took["calls"]), count(took["unpricedCalls"])})
 		require.Positive(t, took["inputTokens"])
@@ -35,7 +32,7 @@ func TestRunUsage(t *testing.T) {
 		listed := ana.call(t, "GET", "/aiflow/run?flowId="+id+"&status=completed&limit=1", "").json(200)["items"].([]any)
 		require.Equal(t, took, listed[0].(map[string]any)["usage"])
 		other := publish(echoFlow("plain", `{"on":[{"kind":"api"}]}`))
-		free := ana.call(t, "POST", "/aiflow/run", `{"flowId":"`+other+`"}`).json(201)["usage"].(map[string]any)
+		free := ana.start(t, `{"flowId":"`+other+`"}`)["usage"].(map[string]any)
 		require.Equal(t, []int{0, 0}, []int{count(free["calls"]), count(free["cost"])})
 	})
 }

@@ -107,7 +107,7 @@ func TestCredentialsAndServers(t *testing.T) {
 		_, publish := ana.project(t)
 		flow := publish(fmt.Sprintf(orderingByTool, w.URL, credential))
 		start := func() map[string]any {
-			return ana.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q}`, flow)).json(201)
+			return ana.start(t, fmt.Sprintf(`{"flowId":%q}`, flow))
 		}
 		run := start()
 		detail := ana.call(t, "GET", "/aiflow/run/"+run["id"].(string), "")

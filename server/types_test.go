@@ -66,7 +66,7 @@ func startWorld(t *testing.T, db *sqlx.DB, o *graphOptions, ref string) *typesWo
 // request asks the server over HTTP.
 func (w *typesWorld) request(t *testing.T, method, path, body string) (status int, out map[string]any) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, w.base+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, w.base+patient(method, path), strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+w.ana.token)
