@@ -31,6 +31,14 @@ func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Lo
 
 func (c *clock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
 
+// hasten lets leases pass, and bit by bit the minute before the last look at a
+// closed account, but not the half hour for which the links in mails are kept.
+func (c *clock) hasten() {
+	if time.Duration(c.ahead.Load()) < 20*time.Minute {
+		c.pass(20 * time.Second)
+	}
+}
+
 // contents is every row of every table, as text.
 func contents(t *testing.T, db *sqlx.DB) string {
 	t.Helper()
@@ -184,11 +192,11 @@ func TestDeleteAccount(t *testing.T) {
 		}))
 		ana := settle(t, f, g, "ana", word, phone, number)
 		ben := settle(t, f, g, "ben", "remains", "16505550888", "8800")
+		for _, table := range []string{"messaging_dead", "messaging_raw", "messaging_early", "messaging_media", "webhook_attempt", "auth_user"} {
+			require.Eventually(t, func() bool { return stored(t, db)[table] > 0 }, eventually, tick, table)
+		}
 		before := contents(t, db)
 		require.Greater(t, traces(before, word), 20)
-		for _, table := range []string{"messaging_dead", "messaging_raw", "messaging_early", "messaging_media", "webhook_attempt", "auth_user"} {
-			require.Positive(t, stored(t, db)[table], table)
-		}
 		for _, table := range []string{"mcp_audit ", "mcp_limit "} {
 			require.Regexp(t, `(?m)^`+table+`.*`+ana.account, before)
 		}
@@ -210,15 +218,14 @@ func TestDeleteAccount(t *testing.T) {
 		handle, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
-			c.pass(20 * time.Second) // past leases, and past the minute before the last look
+			c.hasten()
 			handle.Wake("server.closed")
 			return traces(contents(t, db), ana.account) == 0
 		}, eventually, 10*tick)
-		require.Eventually(t, func() bool { return traces(contents(t, db), word) == 0 }, eventually, 10*tick)
-		after := contents(t, db)
 		for _, trace := range []string{word, phone, number, ana.account, "ana-"} {
-			require.Zero(t, traces(after, trace), trace)
+			require.Eventually(t, func() bool { return traces(contents(t, db), trace) == 0 }, eventually, 10*tick, trace)
 		}
+		after := contents(t, db)
 		require.GreaterOrEqual(t, traces(after, "remains"), traces(before, "remains"))
 		require.Equal(t, 401, ana.post(t, text(number, number+"99", phone, "wamid.late", word), cloudLine(number).AppSecret).Code)
 		require.Equal(t, 200, f.pay(t, subscribed("evt_late", 900, ana.account, "active")).Code, "kept as nobody's")
@@ -284,7 +291,7 @@ func TestDeleteAccountKilled(t *testing.T) {
 		handle, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
-			c.pass(20 * time.Second)
+			c.hasten()
 			handle.Wake("server.closed")
 			return traces(contents(t, db), account) == 0
 		}, eventually, 10*tick)

@@ -75,6 +75,15 @@ func (s *Server) AddTestRoutes() {
 				return map[string]bool{"whole": true}, nil
 			}
 		})
+	register(s.api, operation{id: "Test_Drain", method: http.MethodGet, path: "/test/drain", summary: "Drain"}, anyone,
+		func(ctx context.Context, _ call, _ *struct{}) (map[string]bool, error) {
+			select {
+			case <-ctx.Done():
+				return map[string]bool{"whole": false}, nil
+			case <-s.stopping:
+				return map[string]bool{"whole": true}, nil
+			}
+		})
 	s.api.finish()
 }
 

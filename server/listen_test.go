@@ -38,6 +38,7 @@ type running struct {
 	done chan error
 }
 
+// run serves a fixture until it is told to stop, or the test ends.
 func run(t *testing.T, f fixture, l server.Listeners) running {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -46,9 +47,16 @@ func run(t *testing.T, f fixture, l server.Listeners) running {
 	r.addr = l.Main.Addr().String()
 	ready := make(chan struct{})
 	l.Ready = func() { close(ready) }
-	go func() { r.done <- f.Serve(ctx, l) }()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		r.done <- f.Serve(ctx, l)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-over
+	})
 	<-ready
-	t.Cleanup(stop)
 	return r
 }
 
@@ -118,14 +126,14 @@ func TestDrain(t *testing.T) {
 	require.Contains(t, f.log.String(), `"msg":"drained"`)
 }
 
-// TestDrainCutsOff stops while a request never comes to its end.
+// TestDrainCutsOff stops while a request never comes to its end: another, which
+// ends once the drain has begun, is answered.
 func TestDrainCutsOff(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	f.AddTestRoutes()
 	r := run(t, f, server.Listeners{})
-	body := `{"text":"a"}`
-	c := dial(t, r.addr, post("/test/wait", len(body))+body)
+	c := dial(t, r.addr, "GET /test/drain HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	dial(t, r.addr, post("/test/echo", 100)+"{")
 	r.accepted(t)
 	r.stop()

@@ -133,8 +133,8 @@ func (s *stream) ended(t *testing.T) {
 func listening(t *testing.T, f fixture) string {
 	t.Helper()
 	srv := httptest.NewServer(f)
-	t.Cleanup(srv.CloseClientConnections)
-	t.Cleanup(func() { go srv.Close() }) // streams may last
+	t.Cleanup(srv.Close)
+	t.Cleanup(srv.CloseClientConnections) // streams last
 	return srv.URL
 }
 
