@@ -11,6 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/server"
 )
 
 // used writes a call of a model down.
@@ -25,10 +26,19 @@ func (c client) used(t *testing.T, model, chat string, ref int, u llm.Usage) {
 	require.NoError(t, err)
 }
 
+// midMonth is a clock that begins in the middle of a month: what is counted by
+// the day or the month is so in one of each, whenever a test runs.
+func midMonth() func() time.Time {
+	begun := time.Now()
+	noon := time.Date(begun.Year(), begun.Month(), 15, 12, 0, 0, 0, time.UTC)
+	return func() time.Time { return noon.Add(time.Since(begun)) }
+}
+
 // TestUsage shows what models were used, in the shapes of the contract.
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	f := setup(t, nil)
+	clock := midMonth()
+	f := setup(t, func(c *server.Config) { c.Now = clock })
 	c := f.as(t, "ana")
 	ref := c.sandbox(t)
 	c.used(t, "gpt-5", "ana@sandbox", ref, llm.Usage{Known: true, Input: 1001, CacheRead: 1, Output: 10, Reasoning: 4})
@@ -36,7 +46,7 @@ func TestUsage(t *testing.T) {
 
 	c.write(t, ref, "ana", "Hello")
 	const total = `"total":{"calls":2,"errors":0,"inputTokens":1006,"cachedInputTokens":1,"outputTokens":10,"reasoningTokens":4,"cost":1350.125,"unpricedCalls":1},"truncated":false`
-	now := time.Now().UTC()
+	now := clock()
 	sum := c.call(t, "GET", fmt.Sprintf("/aiusage/rollup?groupBy=model&from=%d", now.Add(-time.Hour).Unix()), "")
 	got := sum.json(200)
 	require.Contains(t, sum.Body.String(), total)
@@ -125,7 +135,7 @@ func TestUsageGuide(t *testing.T) {
 // TestUsageBudgets sets budgets and shows what is spent of them.
 func TestUsageBudgets(t *testing.T) {
 	t.Parallel()
-	f := setup(t, nil)
+	f := setup(t, func(c *server.Config) { c.Now = midMonth() })
 	c := f.as(t, "ana")
 	ref := c.sandbox(t)
 	c.used(t, "gpt-5", "ana@sandbox", ref, llm.Usage{Known: true, Input: 1000})

@@ -135,7 +135,11 @@ func TestMonth(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		f := working(t, setupOn(t, db, keeping(t)))
+		clock := midMonth()
+		f := working(t, setupOn(t, db, func(c *server.Config) {
+			keeping(t)(c)
+			c.Now = clock
+		}))
 		ana, ben := f.as(t, "ana"), f.as(t, "ben")
 		ref := ana.sandbox(t)
 		ana.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q}`, ref, echoURL)).json(201)
@@ -146,7 +150,7 @@ func TestMonth(t *testing.T) {
 		ana.upload(t, part{"file", "a.png", "image/png", file}, part{field: "reference", body: fmt.Sprint(ref)}).json(201)
 		ana.call(t, "POST", "/user", `{"email":"carl@example.org","password":"correct horse","name":"Carl","permissions":[]}`).json(201)
 
-		now := time.Now().UTC()
+		now := clock()
 		month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC).Unix()
 		usage := func(c client) map[string]any {
 			return c.call(t, "GET", "/account", "").json(200)["usage"].(map[string]any)
