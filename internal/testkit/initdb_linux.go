@@ -90,10 +90,16 @@ func initData(bin, data string, cred *syscall.Credential) error {
 	if err := run(cmd); err != nil {
 		return err
 	}
-	// Two test binaries may get here at once: the rename of the second fails.
-	tmp := fmt.Sprintf("%s.%d", cache, os.Getpid())
-	if run(exec.Command("cp", "-a", data, tmp)) != nil || os.Rename(tmp, cache) != nil {
-		_ = os.RemoveAll(tmp)
+	// Two test binaries, or two servers of one, may get here at once: each has a
+	// copy of its own, and the rename of the second fails.
+	dir, err := os.MkdirTemp("", "trunkline-initdb-")
+	if err != nil {
+		return fmt.Errorf("making a folder to keep a cluster: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	copied := filepath.Join(dir, "d")
+	if run(exec.Command("cp", "-a", data, copied)) == nil {
+		_ = os.Rename(copied, cache)
 	}
 	return nil
 }
