@@ -48,7 +48,7 @@ func conform(t *testing.T, args []string, env ...string) {
 	t.Helper()
 	script := filepath.Join(NodeModules(t), "@modelcontextprotocol", "conformance", "dist", "index.js")
 	results := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Program(t, "node"), append(append([]string{script}, args...), "--output-dir", results)...)
 	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), env...)

@@ -56,7 +56,7 @@ func (task MCPTask) Run(t testing.TB) (revision string, results []MCPResult) {
 	input, err := json.Marshal(task)
 	require.NoError(t, err)
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Program(t, "node"), script)
 	var stderr bytes.Buffer
@@ -79,7 +79,7 @@ func MCPInspector(t testing.TB, address, token string, args ...string) (out []by
 	if token != "" {
 		args = append(args, "--header", "Authorization: Bearer "+token)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Program(t, "node"), args...)
 	home := t.TempDir() // where it keeps servers and tokens

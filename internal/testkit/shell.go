@@ -25,7 +25,7 @@ type Shell struct {
 }
 
 // shellFor bounds the life of a shell.
-const shellFor = 4 * time.Minute
+const shellFor = 6 * time.Minute
 
 // NewShell starts a shell in an empty folder, with env beside the environment
 // of the test. A command that fails and a variable that is not set end it.
@@ -37,7 +37,7 @@ func NewShell(t testing.TB, env ...string) *Shell {
 	s.cmd.Dir = t.TempDir()
 	s.cmd.Env = append(append(os.Environ(), "NO_PROXY=*"), env...)
 	s.cmd.Stderr = &s.stderr
-	s.cmd.WaitDelay = time.Second
+	s.cmd.WaitDelay = 15 * time.Second // for what it has said to be read
 	own(s.cmd)
 	var err error
 	s.in, err = s.cmd.StdinPipe()
