@@ -83,7 +83,8 @@ func TestWakeOtherNode(t *testing.T) {
 		a, b := there.Listen(ctx, "a"), there.Listen(ctx, "b")
 		heard(t, here, "a", a)
 		heard(t, here, "b", b)
-		here.MustExec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE 'LISTEN%'`)
+		here.MustExec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE 'LISTEN%'`)
 		woken(t, b) // something may have been missed
 		heard(t, here, "a", a)
 		cancel()

@@ -1,7 +1,10 @@
 package database_test
 
 import (
+	"bytes"
 	"context"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,13 +29,28 @@ func gather(t *testing.T, d *database.DB, start ...func()) {
 			})
 			<-begun
 		}
-		// They are about to queue; what comes too late only makes a smaller group.
-		timer := time.NewTimer(50 * time.Millisecond)
-		defer timer.Stop()
-		<-timer.C
+		if d.Dialect == database.SQLite {
+			queued(t, len(start))
+		}
 		return nil
 	}))
 	wg.Wait()
+}
+
+// queued waits until so many goroutines of the test wait for the gate.
+func queued(t *testing.T, n int) {
+	t.Helper()
+	name, _, _ := strings.Cut(t.Name(), "/")
+	all := make([]byte, 8<<20)
+	require.Eventually(t, func() bool {
+		waiting := 0
+		for stack := range bytes.SplitSeq(all[:runtime.Stack(all, true)], []byte("\n\n")) {
+			if bytes.Contains(stack, []byte("coalesce.(*Group")) && bytes.Contains(stack, []byte("."+name+".")) {
+				waiting++
+			}
+		}
+		return waiting >= n
+	}, 40*time.Second, time.Millisecond)
 }
 
 // TestWriteGroups starts many writes while another commits.
