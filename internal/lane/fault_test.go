@@ -4,6 +4,7 @@ package lane_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -132,7 +133,21 @@ func (l *ledger) add(t *testing.T, n int) {
 			es = append(es, lane.Entry{Consumer: "c", Key: fmt.Sprintf("k%d", k), Subject: fmt.Sprint(l.put)})
 		}
 	}
-	put(t, l.DB, l.q, es...)
+	d, err := database.Of(t.Context(), l.DB)
+	require.NoError(t, err)
+	eventually(t, func() bool {
+		err = d.Write(t.Context(), func(tx *sqlx.Tx) error { return l.q.PutTx(t.Context(), tx, es...) })
+		return !isBusy(err)
+	})
+	require.NoError(t, err)
+	l.q.Committed()
+}
+
+// isBusy says that another process has SQLite's lock, and has stood still with
+// it for longer than is waited.
+func isBusy(err error) bool {
+	var lite interface{ Code() int }
+	return errors.As(err, &lite) && lite.Code()&0xff == 5 // SQLITE_BUSY
 }
 
 // distinct is how many items were handled, each counted once.
@@ -331,7 +346,10 @@ func TestTwoNodes(t *testing.T) {
 		}
 		s.await(t, keys*n)
 		idle(t, a)
-		s.inOrder(t, keys, n)
+		// A machine that stands still may have each node take the other for dead.
+		if s.firstInOrder(t, keys, n) > 0 {
+			eventually(t, func() bool { return a.Fenced()+b.Fenced() > 0 })
+		}
 	})
 }
 
@@ -341,7 +359,8 @@ func TestDatabaseRestart(t *testing.T) {
 	server := testkit.PostgresServer(t, testkit.PostgresOptions{Durable: true})
 	db := testkit.Open(t, server.Database(t))
 	var s, settled sink
-	q := newQueue(t, db, lane.Options{Logger: quiet, Handle: done(&s), Settled: func(outs []lane.Outcome) {
+	const lease = 10 * time.Minute
+	q := newQueue(t, db, lane.Options{Logger: quiet, Lease: lease, Handle: done(&s), Settled: func(outs []lane.Outcome) {
 		for _, out := range outs {
 			settled.add(out.Item)
 		}
@@ -363,7 +382,7 @@ func TestDatabaseRestart(t *testing.T) {
 		require.Eventually(t, func() bool {
 			stats, err := q.Stats(t.Context()) // a pooled connection may be dead
 			return err == nil && stats.Unrouted+stats.Ready+stats.Held+stats.Waiting == 0
-		}, 45*time.Second, 10*time.Millisecond, "sooner than leases end")
+		}, lease/4, 10*time.Millisecond, "sooner than leases end")
 	}
 	for k := range keys {
 		last := 0

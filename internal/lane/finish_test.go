@@ -155,14 +155,15 @@ func TestFence(t *testing.T) {
 // once the lease is taken away and the handler is told.
 func TestRenew(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		const lease = 4 * time.Second // a busy machine may stand still for some of it
+		const lease = 20 * time.Second // a busy machine may stand still for half of it
 		told := make(chan error, 1)
 		var handled atomic.Int32
-		q := newQueue(t, db, lane.Options{Logger: quiet, Lease: lease, Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+		o := lane.Options{Logger: quiet, Lease: lease, Exclusive: true} // nobody waits for heartbeats
+		o.Handle = func(ctx context.Context, it lane.Item) lane.Outcome {
 			handled.Add(1)
 			switch {
 			case it.Subject == "long":
-				timer := time.NewTimer(lease * 3 / 2)
+				timer := time.NewTimer(lease * 9 / 8)
 				defer timer.Stop()
 				select {
 				case <-timer.C:
@@ -175,7 +176,8 @@ func TestRenew(t *testing.T) {
 				told <- context.Cause(ctx)
 			}
 			return lane.Outcome{}
-		}})
+		}
+		q := newQueue(t, db, o)
 		start(t, q)
 		put(t, db, q, lane.Entry{Consumer: "c", Key: "k", Subject: "long"})
 		idle(t, q)
@@ -194,7 +196,7 @@ func TestDrain(t *testing.T) {
 		var s sink
 		begun, finish, stuck := make(chan struct{}, 10), make(chan struct{}), make(chan struct{})
 		q := newQueue(t, db, lane.Options{
-			Logger: quiet, Drain: 200 * time.Millisecond,
+			Logger: quiet, Drain: 20 * time.Millisecond,
 			Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
 				begun <- struct{}{}
 				switch it.Key {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -121,6 +122,29 @@ func (s *sink) inOrder(t testing.TB, keys, n int) {
 			require.Equal(t, fmt.Sprint(i+1), subject, k)
 		}
 	}
+}
+
+// firstInOrder requires each key's subjects 1 … n, each for the first time in
+// order, and counts those that were handled again.
+func (s *sink) firstInOrder(t testing.TB, keys, n int) (repeats int) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.Len(t, s.seen, keys)
+	for k, subjects := range s.seen {
+		last := 0
+		for _, subject := range subjects {
+			i, err := strconv.Atoi(subject)
+			require.NoError(t, err)
+			require.LessOrEqual(t, i, last+1, k)
+			if i <= last {
+				repeats++
+			}
+			last = max(last, i)
+		}
+		require.Equal(t, n, last, k)
+	}
+	return repeats
 }
 
 func eventually(t testing.TB, ok func() bool) {

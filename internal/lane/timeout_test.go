@@ -20,7 +20,8 @@ func TestTimeout(t *testing.T) {
 		const n = 8
 		s := &sink{}
 		why := make(chan error, 1)
-		q := newQueue(t, db, lane.Options{Timeout: 50 * time.Millisecond, Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+		o := lane.Options{Timeout: 50 * time.Millisecond, Exclusive: true} // no lost heartbeat ends a handler
+		o.Handle = func(ctx context.Context, it lane.Item) lane.Outcome {
 			if it.Subject == "4" && it.Attempt == 0 {
 				<-ctx.Done()
 				why <- context.Cause(ctx)
@@ -28,7 +29,8 @@ func TestTimeout(t *testing.T) {
 			}
 			s.add(it)
 			return lane.Outcome{}
-		}})
+		}
+		q := newQueue(t, db, o)
 		put(t, db, q, entries("c", 1, n)...)
 		start(t, q)
 		s.await(t, n)

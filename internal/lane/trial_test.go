@@ -15,7 +15,8 @@ import (
 )
 
 // TestTrialIsOldest tries a paused consumer with its oldest item, time and
-// again, although another lane has been ready for longer.
+// again, although another lane has been ready for longer. What was in hand when
+// it was paused is tried once.
 func TestTrialIsOldest(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		const lanes = 5
@@ -31,11 +32,12 @@ func TestTrialIsOldest(t *testing.T) {
 			put(t, db, q, lane.Entry{Consumer: "c", Key: fmt.Sprint(i), Subject: fmt.Sprint(lanes - i)})
 		}
 		start(t, q)
-		for range lanes {
-			<-tried // all are in hand when it is paused
+		times := map[string]int{}
+		for range 2 * lanes {
+			times[<-tried]++
 		}
-		for range lanes {
-			require.Equal(t, "1", <-tried)
+		for i := 2; i <= lanes; i++ {
+			require.LessOrEqual(t, times[fmt.Sprint(i)], 1, "%v", times)
 		}
 	})
 }
