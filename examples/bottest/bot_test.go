@@ -39,7 +39,7 @@ func TestTalk(t *testing.T) {
 	require.Eventually(t, func() bool { // the newest first
 		chat, err := acc.Messages(t.Context(), line.ID, "ana@sandbox", messaging.History{})
 		return err == nil && len(chat.Items) == 2 && chat.Items[0].Status == "DELIVERED" && chat.Items[0].Text == answer("open")
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 var number = graphtest.Line{
@@ -96,7 +96,7 @@ func TestProgram(t *testing.T) {
 			_ = res.Body.Close()
 		}
 		return err == nil && res.StatusCode == http.StatusBadRequest
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	stop()
 	require.NoError(t, <-done)
 }

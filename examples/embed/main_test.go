@@ -56,7 +56,7 @@ func TestShop(t *testing.T) {
 		require.Eventually(t, func() bool {
 			shown := ask(t, http.MethodGet, base+"/chat/sandbox/1/messages?from=ana", "", "", program)
 			return strings.Count(shown.body, "Order 7 is on its way.") == 1
-		}, 10*time.Second, 20*time.Millisecond)
+		}, time.Minute, 20*time.Millisecond)
 		stop()
 	}
 }
@@ -74,7 +74,7 @@ func start(t *testing.T, database string) (base string, stop func()) {
 			_ = r.Body.Close()
 		}
 		return err == nil && r.StatusCode == http.StatusOK
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	return "http://" + addr, func() {
 		cancel()
 		require.NoError(t, <-done)

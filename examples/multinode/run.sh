@@ -58,12 +58,12 @@ start_postgres() {
   export TRUNKLINE_DATABASE_URL="postgres://postgres@/postgres?host=$work/pg"
 }
 
-# until_is waits for up to 60 seconds until a command prints what is wanted.
+# until_is waits for up to 120 seconds until a command prints what is wanted.
 until_is() {
-  local want=$1 got= end=$((SECONDS + 60))
+  local want=$1 got= end=$((SECONDS + 120))
   shift
   until got=$("$@") && [ "$got" = "$want" ]; do
-    [ "$SECONDS" -lt "$end" ] || fail "after 60 s $1 is $got, not $want"
+    [ "$SECONDS" -lt "$end" ] || fail "after 120 s $1 is $got, not $want"
     sleep 0.2
   done
 }
@@ -120,7 +120,7 @@ export TRUNKLINE_SECRET WEBHOOK_SECRET
 
 start_node one
 start_node two
-receiver=127.0.0.1:$((20000 + RANDOM % 10000))
+until receiver=127.0.0.1:$((20000 + RANDOM % 10000)) && ! (exec 3<>"/dev/tcp/${receiver/://}") 2>/dev/null; do :; done
 "$BIN/webhookreceiver" -addr "$receiver" -db "sqlite://$work/received.db" >"$work/receiver.out" 2>"$work/receiver.log" &
 process[receiver]=$!
 

@@ -55,6 +55,8 @@ func TestReadme(t *testing.T) {
 	testkit.AwaitListener(t, addr)
 	out := sh.Run(t, readme.Block(t, "notify", "curl ", "curl -sS ", "localhost:4000", addr))
 	require.Regexp(t, `^\{"message":"wamid\.`, out[0])
+	_, err := fake.WaitShown(t.Context(), customer, 1)
+	require.NoError(t, err)
 	require.Len(t, fake.Shown(customer), 1)
 }
 
@@ -83,6 +85,8 @@ func TestNotify(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	_, err := meta.WaitShown(t.Context(), customer, 1)
+	require.NoError(t, err)
 	require.Len(t, meta.Shown(customer), 1)
 	status, first := post(t, base, notice("order-7", `["7","tomorrow"]`))
 	require.Equal(t, http.StatusOK, status, first)
@@ -100,7 +104,8 @@ func TestNotify(t *testing.T) {
 	require.JSONEq(t, first, again)
 	status, _ = post(t, base, notice("order-9", `["9","tomorrow"]`))
 	require.Equal(t, http.StatusCreated, status)
-	shown := meta.Shown(customer)
+	shown, err := meta.WaitShown(t.Context(), customer, 2)
+	require.NoError(t, err)
 	require.Len(t, shown, 2)
 	require.Equal(t, "shipped", shown[1].Template)
 	stop()
@@ -119,7 +124,7 @@ func start(t *testing.T, database, graphURL string) (base string, stop func()) {
 			_ = r.Body.Close()
 		}
 		return err == nil && r.StatusCode == http.StatusBadRequest
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	return base, func() {
 		cancel()
 		require.NoError(t, <-done)

@@ -75,7 +75,7 @@ func TestReadme(t *testing.T) {
 	t.Parallel()
 	c, addr := collect(t), testkit.FreeAddress(t)
 	program := testkit.Build(t, ".") + "/otel -addr " + addr + " &"
-	sh := testkit.NewShell(t, "OTEL_BSP_SCHEDULE_DELAY=50")
+	sh := testkit.NewShell(t, "OTEL_BSP_SCHEDULE_DELAY=50", "OTEL_BSP_EXPORT_TIMEOUT=60000", "OTEL_EXPORTER_OTLP_TIMEOUT=60000")
 	sh.Run(t, testkit.ReadGuide(t, "README.md").Block(t, "start", "cd examples/otel\n", "", "go run .", program,
 		"http://localhost:4318", c.URL, "SAMPLER_ARG=0.1", "SAMPLER_ARG=0"))
 	testkit.AwaitListener(t, addr)
@@ -101,7 +101,7 @@ func TestReadme(t *testing.T) {
 	post("/references/registerWebHook", `{"reference":1,"webhook":"trunkline://echo"}`, "")
 	const trace = "0af7651916cd43dd8448eb211c80319c"
 	post("/sandbox/1/messages", `{"from":"bob","type":"text","text":"hi"}`, "00-"+trace+"-b7ad6b7169203331-01")
-	require.Eventually(t, func() bool { return len(c.of(trace)) == 3 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(c.of(trace)) == 3 }, time.Minute, 10*time.Millisecond)
 	require.Equal(t, []string{"POST /sandbox/{reference}/messages", "messaging.receive", "webhook.deliver"}, c.of(trace))
 	require.Len(t, c.all(), 1, "the sampler of the environment takes none but what the caller took")
 }

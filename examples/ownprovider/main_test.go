@@ -27,8 +27,9 @@ func TestReadme(t *testing.T) {
 	sh.Send(t, readme.Block(t, "gateway", "127.0.0.1 4001", host+" "+port))
 	_, typed, _ := strings.Cut(readme.Block(t, "gateway"), "then type ")
 	sh.Send(t, typed)
-	require.JSONEq(t, `{"ack":"1"}`, sh.Line(t))
-	require.Contains(t, sh.Line(t), `"to":"ana","text":"Hello ana"`)
+	both := sh.Line(t) + "\n" + sh.Line(t) // the answer may be quicker
+	require.Contains(t, both, `{"ack":"1"}`)
+	require.Contains(t, both, `"to":"ana","text":"Hello ana"`)
 }
 
 // TestProgram is the gateway that the program connects to. A message that comes
@@ -65,8 +66,9 @@ func TestProgram(t *testing.T) {
 	require.Equal(t, answer, next(t, in), "with the same id")
 	say(t, conn, `{"ack":"`+answer["id"]+`"}`)
 	say(t, conn, `{"id":"2","from":"ben","text":"Hi"}`)
-	require.Equal(t, map[string]string{"ack": "2"}, next(t, in))
-	require.Equal(t, "Hello ben", next(t, in)["text"])
+	both := []map[string]string{next(t, in), next(t, in)} // the answer may be quicker
+	require.Contains(t, both, map[string]string{"ack": "2"})
+	require.ElementsMatch(t, []string{"", "Hello ben"}, []string{both[0]["text"], both[1]["text"]})
 	stop()
 	require.NoError(t, conn.Close())
 	require.NoError(t, <-done)
