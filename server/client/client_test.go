@@ -175,9 +175,11 @@ func refusals(t *testing.T, c *client.Client, ref int64) {
 	require.Equal(t, "unknown_function", out.Error.Code)
 }
 
-// brittle breaks after the first event that is written to it.
+// brittle breaks after the first event that is written to it. What is written
+// first, it tells.
 type brittle struct {
 	http.ResponseWriter
+	began  func()
 	broken bool
 }
 
@@ -187,6 +189,7 @@ func (b *brittle) Write(p []byte) (int, error) {
 	if b.broken {
 		return 0, http.ErrAbortHandler
 	}
+	b.began()
 	b.broken = bytes.Contains(p, []byte("event:"))
 	return b.ResponseWriter.Write(p)
 }
@@ -204,8 +207,7 @@ func TestFollow(t *testing.T) {
 			h, streams := serve(t), make(chan struct{}, 100)
 			c := signUp(t, open(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/chats/stream" {
-					w = &brittle{ResponseWriter: w}
-					streams <- struct{}{}
+					w = &brittle{ResponseWriter: w, began: sync.OnceFunc(func() { streams <- struct{}{} })}
 				}
 				h.ServeHTTP(w, r)
 			}), &client.Options{Wait: time.Millisecond}))
@@ -217,8 +219,8 @@ func TestFollow(t *testing.T) {
 			write("before it began")
 			var words []string
 			go func() {
-				<-streams
-				time.AfterFunc(100*time.Millisecond, func() { write("one") })
+				<-streams // it has its place among the events
+				write("one")
 			}()
 			for e, err := range c.Messaging.Follow(t.Context(), &client.FollowParams{Reference: ref}) {
 				require.NoError(t, err)
