@@ -116,10 +116,10 @@ func TestSlow(t *testing.T) {
 				require.Equal(t, remote.Error{Code: remote.CodeTimeout, Message: "There was no answer in time.", Safe: safe}, *e)
 				require.Less(t, time.Since(begun), patient/2)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), patient)
-			defer cancel()
-			_, err := f.Call(ctx, remote.Call{Server: "shop", Tool: "fast"})
-			require.NoError(t, err)
+			require.Eventually(t, func() bool { // a machine that stands still takes longer than a call may
+				_, err := f.Call(t.Context(), remote.Call{Server: "shop", Tool: "fast"})
+				return err == nil
+			}, patient, time.Millisecond)
 		})
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
-const eventually = 30 * time.Second
+const eventually = time.Minute
 
 // post takes the links that are sent.
 type post struct {

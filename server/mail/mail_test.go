@@ -3,7 +3,6 @@ package mail_test
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -87,7 +86,7 @@ func TestSendFails(t *testing.T) {
 		"busy":        send("smtp://"+plain.Addr, o, "busy@example.org"),
 		"no STARTTLS": send("smtp://"+plain.Addr+"?tls=required", o, "ana@example.org"),
 		"no TLS":      send("smtps://"+plain.Addr, o, "ana@example.org"),
-		"nobody":      send("smtp://"+closedPort(t), o, "ana@example.org"),
+		"nobody":      send("smtp://"+testkit.FreeAddress(t), o, "ana@example.org"),
 	} {
 		require.Error(t, err, name)
 		require.NotErrorIs(t, err, mail.ErrRefused, name)
@@ -98,15 +97,6 @@ func TestSendFails(t *testing.T) {
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "wrong-one")
 	require.Empty(t, append(plain.Delivered(t), secure.Delivered(t)...))
-}
-
-// closedPort is an address where nobody listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close() //nolint:errcheck // it is only to be closed
-	return l.Addr().String()
 }
 
 func TestNewRefuses(t *testing.T) {
