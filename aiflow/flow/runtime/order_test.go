@@ -150,9 +150,18 @@ func TestLongRunsLetOthersGo(t *testing.T) {
 			"end":{"type":"message","config":{"text":"{{ vars.n }}"}}`))
 		f.say(t, "ana", "long")
 		f.say(t, "ben", "short")
+		var hers atomic.Int64
+		gone := make(chan struct{})
+		f.host.looks = func(chat string) {
+			if chat == "ana" && hers.Add(1) == 2 { // between two turns of hers there is time for his
+				<-gone
+			}
+		}
 		f.start(t)
 		f.awaitDid(t, "ben", "0")
+		close(gone)
 		f.awaitDid(t, "ana", "1000")
+		require.Greater(t, hers.Load(), int64(1))
 		var turns int
 		require.NoError(t, f.raw.GetContext(t.Context(), &turns, `SELECT turn FROM flow_run WHERE chat_id = $1`, "ana"))
 		require.Greater(t, turns, 4, "it had several turns")
@@ -209,7 +218,7 @@ func TestFrozenNode(t *testing.T) {
 		first.shelf.add(t, "questions", questions(t, 2))
 		frozen, thawed := make(chan struct{}), make(chan struct{})
 		var turns atomic.Int64
-		first.host.looks = func() {
+		first.host.looks = func(string) {
 			if turns.Add(1) == 1 { // what was taken from the node may come to it again
 				close(frozen)
 				<-thawed

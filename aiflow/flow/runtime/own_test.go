@@ -122,7 +122,8 @@ func TestOwnNode(t *testing.T) {
 		require.Equal(t, "out", d.Steps[1].Output)
 
 		for what, code := range map[string]string{"panics": flow.CodeNodeFailed, "fails": flow.CodeNodeFailed, "refuses": "read.refused", "hangs": flow.CodeNodeTimeout} {
-			run := f.begin(t, "", reads(t, `"what":"`+what+`","timeout":"PT1S","retry":{"max":2}`))
+			limit := map[bool]string{true: "PT1S", false: "PT60S"}[what == "hangs"]
+			run := f.begin(t, "", reads(t, `"what":"`+what+`","timeout":"`+limit+`","retry":{"max":2}`))
 			require.Equal(t, runtime.Failed, run.Status, what)
 			require.Equal(t, code, run.Error.Code, what)
 			_, err := f.acc.Retry(t.Context(), run.ID, false)
@@ -209,9 +210,7 @@ func TestOwnNodeIsCancelled(t *testing.T) {
 		run, err := f.acc.Start(t.Context(), runtime.Start{Engine: flow.EngineFlow, Owner: "o", Version: 1, Source: reads(t, `"what":"it"`)})
 		require.NoError(t, err)
 		<-begun
-		run, err = f.acc.Cancel(t.Context(), run.ID, "enough")
-		require.NoError(t, err)
-		require.Equal(t, runtime.Cancelled, run.Status)
+		run = f.gives(t, runtime.Cancelled, func() (runtime.Run, error) { return f.acc.Cancel(t.Context(), run.ID, "enough") })
 		close(end)
 		f.stop()
 		run, err = f.acc.Run(t.Context(), run.ID)

@@ -28,9 +28,7 @@ func TestCancelBeforeBeginning(t *testing.T) {
 		}
 		queued := runs(runtime.Running)
 		require.Len(t, queued, 2)
-		run, err := f.acc.Cancel(t.Context(), queued[0].ID, "not needed")
-		require.NoError(t, err)
-		require.Equal(t, runtime.Cancelled, run.Status)
+		f.gives(t, runtime.Cancelled, func() (runtime.Run, error) { return f.acc.Cancel(t.Context(), queued[0].ID, "not needed") })
 
 		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
 			return f.acc.CancelAllTx(t.Context(), tx, flow.EngineFlow, "sleeper", "deleted")

@@ -117,7 +117,7 @@ func TestSchedulesMissed(t *testing.T) {
 		require.Equal(t, []string{"2026-03-03T23:00:00+01:00"}, f.ended(t, "daily", 1))
 		eventually(t, func() bool { return f.next(t, "monthly").After(f.clock.Now()) })
 		require.Empty(t, f.ended(t, "monthly", 0))
-		require.True(t, f.next(t, "unknown").After(f.clock.Now()), "it is in nobody's way")
+		eventually(t, func() bool { return f.next(t, "unknown").After(f.clock.Now()) }) // it is in nobody's way
 		f.clock.Advance(time.Minute)
 		require.Len(t, f.ended(t, "often", 2), 2)
 	})

@@ -23,7 +23,7 @@ import (
 
 const (
 	account = "acme"
-	patient = 40 * time.Second // longest wait of a test
+	patient = 2 * time.Minute // longest wait of a test
 	line    = 7
 )
 
@@ -58,8 +58,8 @@ type host struct {
 	until  time.Time
 	refuse map[string]*flow.Error // by text
 	jumps  map[string]runtime.Source
-	breaks string // a text that it fails to send, without saying why
-	looks  func() // called whenever a turn looks at a chat; nil: nothing is
+	breaks string            // a text that it fails to send, without saying why
+	looks  func(chat string) // called whenever a turn looks at a chat; nil: nothing is
 }
 
 const hostTables = `CREATE TABLE IF NOT EXISTS test_did (id %s, run TEXT NOT NULL, effect TEXT NOT NULL, chat TEXT NOT NULL, what TEXT NOT NULL, body TEXT NOT NULL)`
@@ -83,7 +83,7 @@ func (h *host) hush(silent bool, until time.Time) {
 
 func (h *host) Look(_ context.Context, c runtime.Chat) (runtime.View, error) {
 	if h.looks != nil {
-		h.looks()
+		h.looks(c.ID)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -34,7 +34,7 @@ type Node interface {
 type Open func(t testing.TB, first Node, afterCommit func(what string)) Node
 
 const (
-	patience = 40 * time.Second
+	patience = 2 * time.Minute
 	pause    = 2 * time.Millisecond
 )
 
