@@ -15,7 +15,9 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/agent"
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/anthropic"
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
+	"github.com/trunklinehq/trunkline/aiflow/llm/openai"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 )
 
@@ -49,13 +51,40 @@ func results(r llm.Request) (out []string) {
 	return out
 }
 
+// told is what a model noted of what it was asked.
+type told interface {
+	Requests() []llm.Request
+	Count() llmtest.Count
+}
+
+// played is a model that plays steps: "script" is asked in the process, and
+// others with the client of a provider, over HTTP.
+func played(t testing.TB, provider string, steps ...llmtest.Step) (model llm.Model, by told) {
+	t.Helper()
+	if provider == "script" {
+		s := llmtest.NewScript(steps...)
+		return s, s
+	}
+	s := llmtest.NewServer(steps...)
+	t.Cleanup(s.Close)
+	var err error
+	if provider == "openai" {
+		model, err = openai.New(&openai.Options{BaseURL: s.OpenAI(), Key: "k"})
+	} else {
+		model, err = anthropic.New(&anthropic.Options{BaseURL: s.Anthropic(), Key: "k"})
+	}
+	require.NoError(t, err)
+	return model, s
+}
+
 // TestBounds holds agents with models that would never stop. Whichever bound
-// they meet, the run ends, says why, and the ledger has what the model counted.
+// they meet, the run ends, says why, and the ledger has what the model counted,
+// also when that is a server of the two providers' kinds.
 func TestBounds(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		config config
-		model  func() *llmtest.Script
+		steps  func() []llmtest.Step
 		tool   func(*calls) llm.Tool
 		why    agent.Stop
 		answer any // of the last, tool-less answer
@@ -63,28 +92,28 @@ func TestBounds(t *testing.T) {
 	}{
 		{
 			name: "endless tools", config: config{"maxSteps": 4}, why: agent.StopMaxTurns, answer: "That is all I know.", made: 3,
-			model: func() *llmtest.Script { return llmtest.NewScript(busy()) },
+			steps: func() []llmtest.Step { return []llmtest.Step{busy()} },
 		},
 		{
 			name: "endless tools by default", why: agent.StopMaxTurns, answer: "That is all I know.", made: 9,
-			model: func() *llmtest.Script { return llmtest.NewScript(busy()) },
+			steps: func() []llmtest.Step { return []llmtest.Step{busy()} },
 		},
 		{
 			name: "many calls", config: config{"maxToolCalls": 2}, why: agent.StopMaxCalls, answer: "That is all I know.", made: 2,
-			model: func() *llmtest.Script { return llmtest.NewScript(busy()) },
+			steps: func() []llmtest.Step { return []llmtest.Step{busy()} },
 		},
 		{
 			name: "many calls at once", config: config{"maxToolCalls": 2}, why: agent.StopMaxCalls, answer: "Two.", made: 2,
-			model: func() *llmtest.Script {
-				return llmtest.NewScript(
+			steps: func() []llmtest.Step {
+				return []llmtest.Step{
 					llmtest.Call(order("1", "tool", "1"), order("2", "tool", "2"), order("3", "tool", "3"), order("4", "tool", "4")),
 					llmtest.Say("Two."),
-				)
+				}
 			},
 		},
 		{
 			name: "tokens", config: config{"tokenBudget": 9000}, why: agent.StopBudget, answer: "That is all I know.", made: 4,
-			model: func() *llmtest.Script { return llmtest.NewScript(busy()) },
+			steps: func() []llmtest.Step { return []llmtest.Step{busy()} },
 			tool: func(c *calls) llm.Tool {
 				tool := c.reading("tool")
 				tool.Call = func(_ context.Context, r llm.ToolRun) (llm.ToolOutput, error) {
@@ -96,17 +125,17 @@ func TestBounds(t *testing.T) {
 		},
 		{
 			name: "the same call", config: config{}, why: agent.StopToolFailures, answer: "Enough.", made: 2,
-			model: func() *llmtest.Script {
-				return llmtest.NewScript(
+			steps: func() []llmtest.Step {
+				return []llmtest.Step{
 					llmtest.Call(call("1", "tool", `{"order":"A"}`)), llmtest.Call(call("2", "tool", ` { "order" : "A" } `)),
 					llmtest.Call(call("3", "tool", `{"order":"A"}`)), llmtest.Call(call("4", "tool", `{"order":"A"}`)), llmtest.Call(call("5", "tool", `{"order":"A"}`)),
 					llmtest.Say("Enough."),
-				)
+				}
 			},
 		},
 		{
 			name: "failures", why: agent.StopToolFailures, answer: "That is all I know.", made: 3,
-			model: func() *llmtest.Script { return llmtest.NewScript(busy()) },
+			steps: func() []llmtest.Step { return []llmtest.Step{busy()} },
 			tool: func(c *calls) llm.Tool {
 				tool := c.reading("tool")
 				tool.Call = func(_ context.Context, r llm.ToolRun) (llm.ToolOutput, error) {
@@ -118,23 +147,23 @@ func TestBounds(t *testing.T) {
 		},
 		{
 			name: "arguments", why: agent.StopToolFailures, answer: "I cannot.", made: 0,
-			model: func() *llmtest.Script {
-				return llmtest.NewScript(
+			steps: func() []llmtest.Step {
+				return []llmtest.Step{
 					llmtest.Call(call("1", "tool", `{"number":7}`)), llmtest.Call(call("2", "tool", `{"order":7}`)),
 					llmtest.Call(call("3", "tool", `{"order":`)), llmtest.Say("I cannot."),
-				)
+				}
 			},
 		},
 		{
 			name: "a tool that is not declared", why: agent.StopDone, answer: "Sorry.", made: 0,
-			model: func() *llmtest.Script {
-				return llmtest.NewScript(llmtest.Call(call("1", "hidden", `{"order":"A"}`)), llmtest.Say("Sorry."))
+			steps: func() []llmtest.Step {
+				return []llmtest.Step{llmtest.Call(call("1", "hidden", `{"order":"A"}`)), llmtest.Say("Sorry.")}
 			},
 		},
 		{
 			name: "a tool that never answers", config: config{"toolTimeout": "PT1S"}, why: agent.StopDone, answer: "It is slow.", made: 1,
-			model: func() *llmtest.Script {
-				return llmtest.NewScript(llmtest.Call(order("1", "tool", "A")), llmtest.Say("It is slow."))
+			steps: func() []llmtest.Step {
+				return []llmtest.Step{llmtest.Call(order("1", "tool", "A")), llmtest.Say("It is slow.")}
 			},
 			tool: func(c *calls) llm.Tool {
 				tool := c.reading("tool")
@@ -147,8 +176,8 @@ func TestBounds(t *testing.T) {
 		},
 		{
 			name: "time", config: config{"timeout": "PT2S"}, why: agent.StopTimeout, answer: "Time is up.", made: 1,
-			model: func() *llmtest.Script {
-				return llmtest.NewScript(llmtest.Call(order("1", "tool", "A")), llmtest.Say("Time is up."))
+			steps: func() []llmtest.Step {
+				return []llmtest.Step{llmtest.Call(order("1", "tool", "A")), llmtest.Say("Time is up.")}
 			},
 			tool: func(c *calls) llm.Tool {
 				tool := c.reading("tool")
@@ -162,8 +191,8 @@ func TestBounds(t *testing.T) {
 		},
 		{
 			name: "a tool that panics", why: agent.StopDone, answer: "It broke.", made: 1,
-			model: func() *llmtest.Script {
-				return llmtest.NewScript(llmtest.Call(order("1", "tool", "A")), llmtest.Say("It broke."))
+			steps: func() []llmtest.Step {
+				return []llmtest.Step{llmtest.Call(order("1", "tool", "A")), llmtest.Say("It broke.")}
 			},
 			tool: func(c *calls) llm.Tool {
 				tool := c.reading("tool")
@@ -176,8 +205,8 @@ func TestBounds(t *testing.T) {
 		},
 		{
 			name: "an answer that is too long", why: agent.StopTruncated, answer: "It was a dark and",
-			model: func() *llmtest.Script {
-				return llmtest.NewScript(llmtest.Step{Response: &llm.Response{Message: llm.Assistant("It was a dark and"), Stop: llm.StopLength}})
+			steps: func() []llmtest.Step {
+				return []llmtest.Step{llmtest.Step{Response: &llm.Response{Message: llm.Assistant("It was a dark and"), Stop: llm.StopLength}}}
 			},
 		},
 	} {
@@ -188,9 +217,13 @@ func TestBounds(t *testing.T) {
 				if c.tool != nil {
 					tool = c.tool(&made)
 				}
-				for _, branch := range [][]string{nil, {"limit"}} {
+				for _, way := range []struct {
+					provider string
+					branch   []string
+				}{{"script", nil}, {"script", []string{"limit"}}, {"openai", nil}, {"anthropic", nil}} {
+					branch := way.branch
 					made.args = nil
-					model := c.model()
+					model, told := played(t, way.provider, c.steps()...)
 					f := running(t, db, change{model: model, tools: []llm.Tool{tool}})
 					settings := config{"tools": []string{"tool"}}
 					for name, v := range c.config {
@@ -207,11 +240,11 @@ func TestBounds(t *testing.T) {
 					if branch == nil {
 						require.Len(t, made.all(), count)
 					}
-					after, counted := f.sums(t), model.Count()
+					after, counted := f.sums(t), told.Count()
 					require.Equal(t, int64(counted.Requests), after.Calls-before.Calls)
 					require.Equal(t, counted.Usage.Input+counted.Usage.Output, after.Input+after.Output-before.Input-before.Output)
 					require.Zero(t, after.Unknown)
-					for _, r := range model.Requests() {
+					for _, r := range told.Requests() {
 						require.NotContains(t, fmt.Sprint(r), "sesame")
 					}
 					f.stop()
