@@ -206,7 +206,7 @@ func TestBounds(t *testing.T) {
 		{
 			name: "an answer that is too long", why: agent.StopTruncated, answer: "It was a dark and",
 			steps: func() []llmtest.Step {
-				return []llmtest.Step{llmtest.Step{Response: &llm.Response{Message: llm.Assistant("It was a dark and"), Stop: llm.StopLength}}}
+				return []llmtest.Step{{Response: &llm.Response{Message: llm.Assistant("It was a dark and"), Stop: llm.StopLength}}}
 			},
 		},
 	} {
