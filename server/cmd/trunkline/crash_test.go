@@ -14,7 +14,7 @@ const (
 	// takenUp is the promise: work of a killed server is taken up within it.
 	takenUp = 15 * time.Second
 	// atWork is how long the work that was taken up may take on a busy machine.
-	atWork = 45 * time.Second
+	atWork = 105 * time.Second
 	// shortestLife and longestLife bound how long a server lives under load.
 	shortestLife = 100 * time.Millisecond
 	longestLife  = 1500 * time.Millisecond

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -18,7 +19,7 @@ import (
 // examined runs the doctor and returns what it finds, by what was looked at.
 func examined(t *testing.T, env []string, want int, args ...string) map[string][]finding {
 	t.Helper()
-	code, out, why := output(t, env, append([]string{"doctor", "--json"}, args...)...)
+	code, out, why := looked(t, env, append([]string{"doctor", "--json"}, args...))
 	require.Equal(t, want, code, "%s%s", out, why)
 	require.Empty(t, why)
 	var report struct {
@@ -35,6 +36,20 @@ func examined(t *testing.T, env []string, want int, args ...string) map[string][
 	return by
 }
 
+// looked runs the doctor, again when he took so long that he may have given
+// somebody up who was there: here all answer at once, unless the machine stands
+// still.
+func looked(t *testing.T, env, args []string) (code int, stdout, stderr string) {
+	t.Helper()
+	for range 5 {
+		begun := time.Now()
+		if code, stdout, stderr = output(t, env, args...); time.Since(begun) < askTimeout {
+			break
+		}
+	}
+	return code, stdout, stderr
+}
+
 // TestDoctor looks at a server that runs, with a line that has no valid token
 // and a receiver that is gone, and at what is left when it has ended.
 func TestDoctor(t *testing.T) {
@@ -47,9 +62,8 @@ func TestDoctor(t *testing.T) {
 		_, session := post(t, base+"/user/signup", account)
 		there := httptest.NewServer(http.NotFoundHandler())
 		t.Cleanup(there.Close)
-		gone := httptest.NewServer(http.NotFoundHandler())
-		gone.Close()
-		for _, target := range []string{there.URL, gone.URL + "/secret-path"} {
+		gone := "http://" + testkit.FreeAddress(t)
+		for _, target := range []string{there.URL, gone + "/secret-path"} {
 			register(t, base, session["token"].(string), target)
 		}
 		db := testkit.Open(t, url)
@@ -69,7 +83,7 @@ func TestDoctor(t *testing.T) {
 			{Check: "lines", State: stateOK, Text: "1 of 2 without an error"},
 		}, got["lines"])
 		require.Equal(t, stateBad, got["webhooks"][0].State)
-		require.Contains(t, got["webhooks"][0].Text, "nothing answers at "+gone.URL+": ")
+		require.Contains(t, got["webhooks"][0].Text, "nothing answers at "+gone+": ")
 		require.NotContains(t, got["webhooks"][0].Text, "secret-path")
 		require.Equal(t, "1 of 2 can be reached", got["webhooks"][1].Text)
 		require.Contains(t, got["address"][0].Text, "reaches nobody but this machine")

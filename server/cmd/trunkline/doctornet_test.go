@@ -25,9 +25,10 @@ import (
 // need, with and without one that answers.
 func TestDoctorOfNetworks(t *testing.T) {
 	t.Parallel()
+	ends := time.Now().Add(24 * time.Hour)
 	meta := graphtest.Start(&graphtest.Options{
 		Lines: []graphtest.Line{{PhoneNumberID: "1", BusinessAccountID: "2", AccessToken: "good"}},
-		Pages: []graphtest.Page{{ID: "3", AccessToken: "ending", TokenExpires: time.Now().Add(24 * time.Hour)}},
+		Pages: []graphtest.Page{{ID: "3", AccessToken: "ending", TokenExpires: ends}},
 	})
 	t.Cleanup(meta.Close)
 	whatsapp := webtest.Start(nil)
@@ -63,7 +64,7 @@ func TestDoctorOfNetworks(t *testing.T) {
 	}, got["network"])
 	require.Equal(t, []finding{
 		{"tokens", stateBad, "the access token of line 2 is not valid", "give the line a new access token, and start its session"},
-		{"tokens", stateWarn, "the access token of line 3 ends on " + time.Now().Add(24*time.Hour).UTC().Format(time.DateOnly), "give the line a new one before; that of a system user need not end"},
+		{"tokens", stateWarn, "the access token of line 3 ends on " + ends.UTC().Format(time.DateOnly), "give the line a new one before; that of a system user need not end"},
 		{Check: "tokens", State: stateOK, Text: "1 of 3 are valid"},
 	}, got["tokens"])
 	require.NotContains(t, fmt.Sprint(got), "canary")

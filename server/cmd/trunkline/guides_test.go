@@ -101,7 +101,7 @@ func TestWebhooksGuide(t *testing.T) {
 	for !strings.Contains(heard, "And tomorrow?") {
 		heard += f.Line(t) + "\n"
 	}
-	require.Regexp(t, `(?s)status 1: .*"status":"READ".*message 2: .*"text":"And tomorrow\?"`, heard, "who writes has read the answer")
+	require.Regexp(t, `(?s)status \d+: [^\n]*"status":"READ".*message \d+: [^\n]*"text":"And tomorrow\?"`, heard, "who writes has read the answer")
 }
 
 // TestOperationsGuide does what the operator does, beside the server that runs.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -42,10 +41,7 @@ func TestSecretsStayInside(t *testing.T) {
 			u.RawQuery = q.Encode()
 			database = u.String()
 		}
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		metrics := ln.Addr().String()
-		require.NoError(t, ln.Close())
+		metrics := testkit.FreeAddress(t)
 		args := []string{
 			"--data", t.TempDir(), "--database-url", database, "--log", "debug", "--log-format", "json", "--metrics-addr", metrics,
 			"--payments-secret", canaries["payments-secret"], "--smtp-url", "smtp://chat:" + canaries["smtp-url"] + "@127.0.0.1:1",

@@ -74,7 +74,7 @@ func (l *load) every(ctx context.Context, pause time.Duration, w int, do func(co
 		case <-ctx.Done():
 			return
 		}
-		through, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		through, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*answerWithin)
 		err := do(through, contactOf(rand.IntN(loadChats/loadWriters)*loadWriters+w))
 		cancel()
 		if err != nil {

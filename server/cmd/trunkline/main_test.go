@@ -70,6 +70,10 @@ func start(t *testing.T, env []string, args ...string) (p *process, base string)
 	require.NoError(t, err)
 	p.stdout = bufio.NewReader(out)
 	require.NoError(t, p.Start())
+	t.Cleanup(func() { // it must not write any more when its folder is removed
+		_ = p.Process.Kill()
+		_ = p.Wait()
+	})
 	line, err := p.stdout.ReadString('\n')
 	require.NoError(t, err, p.stderr)
 	require.Regexp(t, `^Trunkline is ready: panel (https?://localhost:\d+)/panel/, API docs https?://localhost:\d+/swagger\n$`, line)
@@ -304,10 +308,7 @@ func TestWarnings(t *testing.T) {
 
 func TestMetricsAddr(t *testing.T) {
 	t.Parallel()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := ln.Addr().String()
-	require.NoError(t, ln.Close())
+	addr := testkit.FreeAddress(t)
 	p, base := start(t, nil, "--data", t.TempDir(), "--metrics-addr", addr)
 	status, _ := get(t, base+"/metrics", "")
 	require.Equal(t, 404, status)

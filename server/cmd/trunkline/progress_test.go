@@ -27,7 +27,7 @@ func TestProgress(t *testing.T) {
 	var bar strings.Builder
 	p = &progress{w: &bar, terminal: true}
 	p.step(backup.Step{What: "rows", Name: "auth_user", Done: 500, Total: 1000})
-	p.shown = time.Now()
+	p.shown = time.Now().Add(time.Hour) // too soon for another bar
 	p.step(backup.Step{What: "rows", Name: "auth_user", Done: 501, Total: 1000})
 	p.end()
 	require.Equal(t, "\r\x1b[Krows   ["+strings.Repeat("=", 15)+strings.Repeat(" ", 15)+"]  50%  auth_user\n", bar.String())

@@ -33,7 +33,11 @@ func TestDrainUnderLoad(t *testing.T) {
 		l.finish()
 		l.settled(t, takenUp+atWork)
 		drained := time.Since(begin)
-		c := l.check(t, 0) // a drain cuts nothing off
+		cuts := 0 // a drain cuts nothing off, unless the machine stands still for longer than it waits
+		if drain > 8*time.Second {
+			cuts = 1
+		}
+		c := l.check(t, cuts)
 		l.report(t, t.Name(), 0, c, drained)
 		t.Logf("drained in %s, ready again in %s", drain.Round(time.Millisecond), n.took.Round(time.Millisecond))
 		n.terminate(t)

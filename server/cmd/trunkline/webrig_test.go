@@ -14,7 +14,7 @@ import (
 )
 
 // webPatience is how long a test waits for the fake network, on a busy machine.
-const webPatience = time.Minute
+const webPatience = 2 * time.Minute
 
 // webRig is a rig whose network is a fake WhatsApp Web, with lines that phones
 // have linked.
@@ -48,7 +48,7 @@ func startFake(t testing.TB) *webtest.Server {
 func webRigOn(t testing.TB, fake *webtest.Server) *webRig {
 	t.Helper()
 	r := &webRig{rig: &rig{}, fake: fake}
-	r.http = &http.Client{Transport: &r.door, Timeout: 30 * time.Second}
+	r.http = &http.Client{Transport: &r.door, Timeout: answerWithin}
 	r.sink = newSink(t)
 	return r
 }
