@@ -36,6 +36,7 @@ func (n *node) join(ctx context.Context) error {
 		return err
 	}
 	n.revive(now)
+	n.beaten = time.Now()
 	return nil
 }
 
@@ -107,7 +108,9 @@ func (n *node) beatAndSweep(ctx context.Context) error {
 		return err
 	}
 	n.revive(begun)
-	return n.sweep(ctx)
+	before := n.beaten
+	n.beaten = time.Now()
+	return n.sweep(ctx, before)
 }
 
 // beat says that this node is alive.
@@ -143,8 +146,10 @@ func (n *node) lose() {
 	}
 }
 
-// sweep frees what dead nodes hold.
-func (n *node) sweep(ctx context.Context) error {
+// sweep frees what dead nodes hold. What kept this node from saying for long
+// that it lives, a machine that stood still or a database that was away, may
+// have kept the others from it as well: they have one more beat for it.
+func (n *node) sweep(ctx context.Context, before time.Time) error {
 	const (
 		dead   = `SELECT id FROM lane_node WHERE queue = $1 AND seen_us < {seen} - $2`
 		remove = `DELETE FROM lane_node WHERE id = $1 AND seen_us < {seen} - $2`
@@ -152,6 +157,10 @@ func (n *node) sweep(ctx context.Context) error {
 	var ids []string
 	if err := n.db.SelectContext(ctx, &ids, n.sql.text(dead), n.o.Name, voidAfter.Microseconds()); err != nil {
 		return err
+	}
+	n.spared = !n.spared && len(ids) > 0 && time.Since(before) > voidAfter/2
+	if n.spared {
+		return nil
 	}
 	for _, id := range ids {
 		err := n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {

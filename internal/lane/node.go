@@ -34,6 +34,8 @@ type node struct {
 	gathering sync.Mutex      // held by the finisher that makes up a batch
 	ended     <-chan struct{} // closed when nobody finishes any more
 	void      *time.Timer     // fires when others may think that this node is dead
+	beaten    time.Time       // when it last said that it lives; of the loop that says so
+	spared    bool            // it has just left the dead alone; likewise
 
 	mu        sync.Mutex
 	held      map[int64]*run // by lane, until finished

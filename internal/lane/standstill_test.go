@@ -1,0 +1,50 @@
+package lane_test
+
+import (
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// TestLateNodeSparesOthers keeps a node from saying that it lives, and so all
+// others: when it can again, another that looks dead has a beat's time to say
+// that it lives, too, and only then loses its work.
+func TestLateNodeSparesOthers(t *testing.T) {
+	t.Parallel()
+	url := testkit.PostgresURL(t)
+	db := testkit.Open(t, url)
+	var s sink
+	q := newQueue(t, testkit.Open(t, url), lane.Options{Logger: quiet, Handle: done(&s)})
+	start(t, q)
+	eventually(t, func() bool {
+		var nodes int
+		require.NoError(t, db.Get(&nodes, `SELECT count(*) FROM lane_node`))
+		return nodes == 1
+	})
+	in(t, db, func(tx *sqlx.Tx) error {
+		tx.MustExec(`LOCK TABLE lane_node IN EXCLUSIVE MODE`)
+		tx.MustExec(`CREATE TABLE life (n SERIAL, id TEXT, what TEXT);
+			CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+				'BEGIN INSERT INTO life (id, what) VALUES (COALESCE(NEW.id, OLD.id), TG_OP); RETURN NULL; END';
+			CREATE TRIGGER note AFTER UPDATE OR DELETE ON lane_node FOR EACH ROW EXECUTE FUNCTION note();
+			INSERT INTO lane_node (id, queue, seen_us) VALUES ('other', 'q', 1)`)
+		eventually(t, func() bool {
+			var quiet float64 // seconds
+			require.NoError(t, tx.Get(&quiet, `SELECT EXTRACT(EPOCH FROM clock_timestamp()) - max(seen_us) / 1e6 FROM lane_node`))
+			return quiet > 6
+		})
+		return nil
+	})
+	eventually(t, func() bool {
+		var others int
+		require.NoError(t, db.Get(&others, `SELECT count(*) FROM lane_node WHERE id = 'other'`))
+		return others == 0
+	})
+	var beats int
+	require.NoError(t, db.Get(&beats, `SELECT count(*) FROM life WHERE what = 'UPDATE' AND n < (SELECT n FROM life WHERE what = 'DELETE')`))
+	require.GreaterOrEqual(t, beats, 2)
+}
