@@ -82,6 +82,7 @@ func newWorld(t *testing.T, db *sqlx.DB, opts webhook.Options) *world {
 	w.rec = receive(t, func(_ int, r request, rw http.ResponseWriter) { w.answer(r, rw) })
 	w.rec.now = w.clock.now
 	opts.Now = w.clock.now
+	opts.Exclusive = true // else a machine that stands still is taken for dead, and requests are repeated
 	opts.Logger = slog.New(slog.NewTextHandler(&w.logs, nil))
 	opts.Observer = &webhook.Observer{
 		Attempted: func(outcome string, _ time.Duration) { w.count(outcome) },

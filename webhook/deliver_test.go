@@ -182,7 +182,8 @@ func TestIsolation(t *testing.T) {
 		hanging := receive(t, func(int, request, http.ResponseWriter) { <-hang })
 		t.Cleanup(release) // before the receiver closes
 		healthy := receive(t, nil)
-		f := running(t, db, webhook.Options{Cap: 4, Timeout: 50 * time.Second})
+		// Nobody takes a machine that stands still for dead, and repeats what hangs.
+		f := running(t, db, webhook.Options{Cap: 4, Timeout: 10 * time.Minute, Exclusive: true})
 		f.put(t, hanging.URL)
 		f.put(t, healthy.URL)
 		for i := range n {

@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -134,15 +135,18 @@ func TestFailureTexts(t *testing.T) {
 				_ = c.Close()
 			}
 		})
-		closed := receive(t, nil)
-		closed.Close()
-		f := setup(t, db, webhook.Options{Timeout: 50 * time.Millisecond, Allow: []string{"127.0.0.1", "localhost:1"}})
+		allow := []string{"127.0.0.1", "localhost:1"}
+		hasty, patient := setup(t, db, webhook.Options{Timeout: 50 * time.Millisecond, Allow: allow}), setup(t, db, webhook.Options{Allow: allow})
 		for url, text := range map[string]string{
-			hanging.URL:            "no answer within 50ms",
-			cut.URL:                "closed without an answer",
-			closed.URL:             "connection refused",
-			"http://localhost:1/x": "connection refused",
+			hanging.URL:                        "no answer within 50ms",
+			cut.URL:                            "closed without an answer",
+			"http://" + testkit.FreeAddress(t): "connection refused",
+			"http://localhost:1/x":             "connection refused",
 		} {
+			f := patient
+			if url == hanging.URL {
+				f = hasty
+			}
 			ep := f.put(t, url+"?token=secret")
 			a, err := f.Test(t.Context(), ep.ID, event("k", 1))
 			require.NoError(t, err)

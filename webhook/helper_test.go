@@ -33,7 +33,7 @@ const (
 	account = "acme"
 	scope   = "7"
 	sealing = "a secret of tests that is long enough"
-	patient = 40 * time.Second // longest wait of a test
+	patient = 2 * time.Minute // longest wait of a test
 )
 
 // fast is a policy whose waits are too short to be noticed.
