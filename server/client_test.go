@@ -180,7 +180,7 @@ func fits(placeholder string, got any) bool {
 	now := float64(time.Now().Unix())
 	switch placeholder {
 	case "<now>":
-		return isNumber && math.Abs(n-now) < 120 && n == math.Trunc(n)
+		return isNumber && math.Abs(n-now) < 600 && n == math.Trunc(n)
 	case "<later>":
 		return isNumber && n > now && n == math.Trunc(n)
 	case "<uuid>":

@@ -139,7 +139,7 @@ func TestPending(t *testing.T) {
 		_, err := g.Write(t.Context(), graphtest.Inbound{From: contact, Text: "Hello"})
 		require.NoError(t, err)
 		send := func() map[string]any {
-			return ana.call(t, "POST", "/chats/send?wait=5", sendBody(ref, contact, `{"type":"text","text":"x"}`)).json(200)["message"].(map[string]any)
+			return ana.call(t, "POST", "/chats/send", sendBody(ref, contact, `{"type":"text","text":"x"}`)).json(200)["message"].(map[string]any)
 		}
 		g.Fail(graphtest.Fault{Code: 130429, Message: "Rate limit hit", RetryAfter: time.Second})
 		m := send()

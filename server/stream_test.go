@@ -213,15 +213,10 @@ func TestStreamResumes(t *testing.T) {
 // TestStreamResync is told to fetch anew after a day.
 func TestStreamResync(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	ahead := time.Duration(0)
-	onDatabases(t, func(c *server.Config) {
-		c.Now = func() time.Time {
-			mu.Lock()
-			defer mu.Unlock()
-			return time.Now().Add(ahead)
-		}
-	}, func(t *testing.T, f fixture) {
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		c := &clock{}
+		f := working(t, setupOn(t, db, func(cfg *server.Config) { cfg.Now = c.now }))
 		url := listening(t, f)
 		ana := f.as(t, "ana")
 		ref := ana.sandbox(t)
@@ -229,13 +224,9 @@ func TestStreamResync(t *testing.T) {
 		ana.write(t, ref, "ana", "old")
 		last := s.next(t, "message")
 		s.cancel()
-		mu.Lock()
-		ahead = 11 * time.Hour // a token lasts for twelve
-		mu.Unlock()
+		c.pass(11 * time.Hour) // a token lasts for twelve
 		require.Equal(t, ": ready", <-ana.follow(t, url, "?after="+last.ID).comments)
-		mu.Lock()
-		ahead = 25 * time.Hour
-		mu.Unlock()
+		c.pass(14 * time.Hour)
 		ana.token = f.do(t, "POST", "/user/login", `{"email":"ana@example.org","password":"correct horse"}`).json(200)["token"].(string)
 		s = ana.follow(t, url, "?after="+last.ID)
 		e := s.next(t, "resync")
@@ -244,9 +235,6 @@ func TestStreamResync(t *testing.T) {
 		next := s.next(t, "message")
 		require.Equal(t, "new", next.text())
 		require.Equal(t, next.text(), ana.follow(t, url, "?after="+e.ID).next(t, "message").text(), "the id of a resync is a position")
-		mu.Lock()
-		ahead = 0
-		mu.Unlock()
 	})
 }
 
