@@ -115,6 +115,9 @@ func TestBackupUnderLoad(t *testing.T) {
 	}
 }
 
+// loadPause is between two rounds of what phones write meanwhile.
+const loadPause = 50 * time.Millisecond
+
 // load lets phones write while fn runs, and says how often they did.
 func (r *webRig) load(t *testing.T, l *webLine, fn func()) int64 {
 	t.Helper()
@@ -129,6 +132,7 @@ func (r *webRig) load(t *testing.T, l *webLine, fn func()) int64 {
 				return err
 			}
 			wrote.Add(webContacts)
+			<-time.After(loadPause) // a slow backup shall leave no flood behind, which is another test
 		}
 		return nil
 	})
