@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	patient = 40 * time.Second // longest wait of a test
+	patient = 2 * time.Minute // longest wait of a test
 	tick    = 2 * time.Millisecond
 )
 

@@ -265,6 +265,8 @@ func TestHandoff(t *testing.T) {
 // reply has the contact of a run answer.
 func (f *fixture) reply(t testing.TB, run, text string) runtime.Detail {
 	t.Helper()
+	before, err := f.flows.Detail(t.Context(), run)
+	require.NoError(t, err)
 	require.NoError(t, f.inTx(t, func(tx *sqlx.Tx) error {
 		return f.runs.IncomingTx(t.Context(), tx, runtime.Incoming{
 			Chat: chatOf("ana"), Message: map[string]any{"id": "in-" + text, "type": "text", "text": text},
@@ -272,8 +274,6 @@ func (f *fixture) reply(t testing.TB, run, text string) runtime.Detail {
 		})
 	}))
 	f.runs.Committed()
-	before, err := f.flows.Detail(t.Context(), run)
-	require.NoError(t, err)
 	var d runtime.Detail
 	require.Eventually(t, func() bool {
 		d, err = f.flows.Detail(t.Context(), run)

@@ -28,7 +28,7 @@ import (
 
 const (
 	account = "acme"
-	patient = 40 * time.Second // longest wait of a test
+	patient = 2 * time.Minute // longest wait of a test
 	tick    = 2 * time.Millisecond
 	line    = 7
 )

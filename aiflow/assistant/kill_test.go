@@ -88,7 +88,7 @@ func TestKilledWhileItAsks(t *testing.T) {
 		t.Parallel()
 		fake := llmtest.NewServer(
 			llmtest.Say("Hello Ana!"),
-			llmtest.Step{Response: llmtest.Say("Ana.").Response, Wait: time.Minute},
+			llmtest.Step{Response: llmtest.Say("Ana.").Response, Wait: time.Hour},
 			llmtest.Say("You are Ana."), llmtest.Say("Yes."),
 		)
 		t.Cleanup(fake.Close)
@@ -97,7 +97,7 @@ func TestKilledWhileItAsks(t *testing.T) {
 		require.NoError(t, err)
 
 		child, _ := testkit.Child(t, "TestChild", childReady, childDatabase+"="+database, childModel+"="+fake.OpenAI())
-		require.Eventually(t, func() bool { return fake.Count().Requests == 2 }, 30*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return fake.Count().Requests == 2 }, 2*time.Minute, time.Millisecond)
 		require.NoError(t, child.Process.Kill())
 		_ = child.Wait()
 

@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long something may take that happens in the background.
-const patience = 40 * time.Second
+const patience = 2 * time.Minute
 
 // start returns a service that trains until the test ends.
 func start(t testing.TB, db *sqlx.DB, o catalogue.Options) *catalogue.Service {

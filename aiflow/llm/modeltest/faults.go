@@ -164,7 +164,7 @@ func (s Suite) ends(t *testing.T) {
 	if s.Recorded {
 		return
 	}
-	m, _ := s.Start(t, 0, llmtest.Step{Response: llmtest.Say("One word follows another.").Response, Pause: 50 * time.Millisecond})
+	m, _ := s.Start(t, 0, llmtest.Step{Response: llmtest.Say(strings.Repeat("One word follows another. ", 50)).Response, Pause: 50 * time.Millisecond})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r := ask("Go on.")

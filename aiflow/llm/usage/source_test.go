@@ -181,7 +181,7 @@ func TestDailyPrices(t *testing.T) {
 				var kept []int64
 				require.NoError(t, db.SelectContext(t.Context(), &kept, `SELECT checked_us FROM usage_table`))
 				return f.Sources()[0].Name == "file" && len(kept) == 1 && (!fetches || kept[0] == f.clock.now().UnixMicro())
-			}, 40*time.Second, 5*time.Millisecond)
+			}, 2*time.Minute, 5*time.Millisecond)
 			stop()
 			full, notAgain := s.counts()
 			return []int{full, notAgain}
