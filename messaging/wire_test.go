@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,6 +27,7 @@ type wire struct {
 	conflicts int
 	opened    int
 	closed    int
+	lost      atomic.Int64 // outcomes that nodes could not record
 	down      bool           // nothing connects
 	refusal   error          // of calls that are no sends
 	calls     map[string]int // likewise, by name
