@@ -27,7 +27,7 @@ type wire struct {
 	conflicts int
 	opened    int
 	closed    int
-	lost      atomic.Int64 // outcomes that nodes could not record
+	lost      atomic.Int64   // outcomes that nodes could not record
 	down      bool           // nothing connects
 	refusal   error          // of calls that are no sends
 	calls     map[string]int // likewise, by name
