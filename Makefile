@@ -55,18 +55,18 @@ arrows:
 
 tests:
 	$(call step,tests)
-	$(GOTEST) -timeout 15m ./...
+	$(GOTEST) -timeout 30m ./...
 	cd examples/otel && $(GOTEST) ./...
 
 # The packages where goroutines meet, with shorter fault loops.
 race:
 	$(call step,race)
-	CGO_ENABLED=1 ROUNDS=2 $(GOTEST) -race -timeout 8m $(RACE)
+	CGO_ENABLED=1 ROUNDS=2 $(GOTEST) -race -timeout 15m $(RACE)
 
 # Each benchmark once, so that none of them rots; nothing is measured.
 benchmarks:
 	$(call step,benchmarks)
-	$(GOTEST) -timeout 8m -run '^$$' -bench . -benchtime 1x ./...
+	$(GOTEST) -timeout 15m -run '^$$' -bench . -benchtime 1x ./...
 
 # The linters, the formatters and the module file, without changing anything.
 lint:
