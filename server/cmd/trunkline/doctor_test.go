@@ -41,7 +41,7 @@ func examined(t *testing.T, env []string, want int, args ...string) map[string][
 // still.
 func looked(t *testing.T, env, args []string) (code int, stdout, stderr string) {
 	t.Helper()
-	for range 5 {
+	for range 3 {
 		begun := time.Now()
 		if code, stdout, stderr = output(t, env, args...); time.Since(begun) < askTimeout {
 			break

@@ -97,7 +97,7 @@ func (r *rig) talk(t *testing.T, contact string, in graphtest.Inbound) {
 		if i == 0 {
 			quote = fmt.Sprintf(`,"context":{"messageId":%q}`, id)
 		}
-		sent := r.call(t, 200, "POST", "/chats/send", fmt.Sprintf(`{"reference":%d,"chatId":%q,"message":%s%s}`, r.ref, contact, body, quote))
+		sent := r.call(t, 200, "POST", "/chats/send?wait=30", fmt.Sprintf(`{"reference":%d,"chatId":%q,"message":%s%s}`, r.ref, contact, body, quote))
 		message := sent["message"].(map[string]any)
 		require.Equal(t, "SENDING", message["status"], message)
 		own := message["id"].(string)
@@ -120,7 +120,7 @@ func (r *rig) failure(t *testing.T, contact string) {
 	require.NoError(t, err)
 	r.await(t, contact, 1)
 	r.graph.Fail(graphtest.Fault{Code: 131026, Message: "(#131026) Message undeliverable"})
-	refused := r.call(t, 502, "POST", "/chats/send", r.sendBody(contact, "Are you there?"))
+	refused := r.call(t, 502, "POST", "/chats/send?wait=30", r.sendBody(contact, "Are you there?"))
 	require.Equal(t, "provider_error", refused["code"])
 	require.Contains(t, refused["detail"], "131026")
 	r.await(t, contact, 2)
