@@ -140,6 +140,13 @@ func setup(t testing.TB, db *sqlx.DB, c change) *fixture {
 // running is an agent in flows that run until the test ends.
 func running(t testing.TB, db *sqlx.DB, c change) *fixture {
 	t.Helper()
+	more := c.runtime
+	c.runtime = func(o *runtime.Options) {
+		o.Exclusive = true // nobody takes it for dead when the machine stands still
+		if more != nil {
+			more(o)
+		}
+	}
 	f := setup(t, db, c)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)

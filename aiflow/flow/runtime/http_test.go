@@ -75,7 +75,12 @@ func (f *fixture) fetched(t testing.TB, config string) (flow.HTTPResponse, strin
 func onSQLite(t *testing.T, change func(*runtime.Options)) *fixture {
 	t.Helper()
 	t.Parallel()
-	return running(t, testkit.Open(t, testkit.SQLiteURL(t)), change)
+	return running(t, testkit.Open(t, testkit.SQLiteURL(t)), func(o *runtime.Options) {
+		alone(o)
+		if change != nil {
+			change(o)
+		}
+	})
 }
 
 func TestRequests(t *testing.T) {

@@ -79,7 +79,7 @@ func TestMessagesWaitBehindACall(t *testing.T) {
 			awaitAnswer(answer, r)
 		}))
 		t.Cleanup(server.Close)
-		f := running(t, db, nil)
+		f := running(t, db, alone)
 		f.shelf.add(t, "slow", nodes(t, `"heard":{"type":"string"}`, `
 			"first":{"type":"http","config":{"url":"`+server.URL+`"},"next":{"out":"ask"}},
 			"ask":{"type":"question","config":{"prompt":{"text":"Well?"},"saveTo":"heard"},"next":{"out":"end"}},
@@ -100,7 +100,7 @@ func TestSlowCallHoldsNobody(t *testing.T) {
 		answer := make(chan struct{})
 		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { awaitAnswer(answer, r) }))
 		t.Cleanup(server.Close)
-		f := running(t, db, nil)
+		f := running(t, db, alone)
 		f.shelf.add(t, "slow", nodes(t, ``, `
 			"first":{"type":"condition","config":{"branches":[{"id":"slow","when":"input.text == \"slow\""}]},"next":{"slow":"call","else":"end"}},
 			"call":{"type":"http","config":{"url":"`+server.URL+`","timeout":"PT60S"},"next":{"out":"end","error":"end"}},

@@ -82,6 +82,7 @@ func TestOwnNode(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		calls := make(chan flow.NodeCall, 1)
 		f := running(t, db, func(o *runtime.Options) {
+			alone(o)
 			o.Authorize = func(_ context.Context, account, credential string, r *http.Request) error {
 				r.Header.Set("X-Token", account+"/"+credential)
 				return nil
@@ -201,6 +202,7 @@ func TestOwnNodeIsCancelled(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		begun, end := make(chan struct{}), make(chan struct{})
 		f := running(t, db, func(o *runtime.Options) {
+			alone(o)
 			o.Types = owning(t, reading(false, func(context.Context, flow.NodeCall, string) (any, error) {
 				close(begun)
 				<-end

@@ -279,6 +279,10 @@ func running(t testing.TB, db *sqlx.DB, change func(*runtime.Options)) *fixture 
 	return setup(t, db, change).start(t)
 }
 
+// alone is what tests choose that hold a call in hand: nobody takes their node
+// for dead when the machine stands still, and the call for lost.
+func alone(o *runtime.Options) { o.Exclusive = true }
+
 // successor is another node on the same world.
 func (f *fixture) successor(t testing.TB, db *sqlx.DB, change func(*runtime.Options)) *fixture {
 	t.Helper()

@@ -66,7 +66,7 @@ func TestBusyRunHearsLater(t *testing.T) {
 			awaitAnswer(answer, r)
 		}))
 		t.Cleanup(server.Close)
-		f := running(t, db, nil)
+		f := running(t, db, alone)
 		src := nodes(t, ``, `"first":{"type":"http","config":{"url":"`+server.URL+`/{{ chat.id }}"},"next":{"out":"ask"}},
 			"ask":{"type":"question","config":{"prompt":{"text":"Well?"}},"next":{"out":"end"}},"end":{"type":"message","config":{"text":"{{ input.text }}!"}}`)
 		start := func(chat string) runtime.Run {
