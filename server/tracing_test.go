@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -100,6 +101,19 @@ func lineage(s *keptSpan, all []*keptSpan) string {
 	return s.parent.SpanID().String() + " > " + s.name
 }
 
+// holds says that some texts have each of others, as often as it is there.
+func holds(some, others []string) bool {
+	left := slices.Clone(some)
+	for _, s := range others {
+		i := slices.Index(left, s)
+		if i < 0 {
+			return false
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return true
+}
+
 const (
 	callersTrace = "0af7651916cd43dd8448eb211c80319c"
 	callersSpan  = "b7ad6b7169203331"
@@ -115,7 +129,7 @@ func TestTrace(t *testing.T) {
 		t.Parallel()
 		var there, here spanBook
 		a := setupOn(t, db, func(c *server.Config) { local(c); c.Tracer = &there })
-		working(t, setupOn(t, db, func(c *server.Config) { local(c); c.Tracer = &here }))
+		b := working(t, setupOn(t, db, func(c *server.Config) { local(c); c.Tracer = &here }))
 		ana := a.as(t, "ana")
 		ref := ana.sandbox(t)
 		ana.extractor(t, ref, "regex", `{"pattern":"#(?P<order>\\d+)","groups":{"order":"number"}}`)
@@ -149,19 +163,21 @@ func TestTrace(t *testing.T) {
 			answered, reported, reported + " > webhook.deliver",
 		}
 		var all []*keptSpan
-		require.Eventually(t, func() bool {
-			all = append(there.followed(), here.followed()...)
-			return len(all) >= len(want)
-		}, eventually, tick)
 		var got []string
-		for _, s := range all {
-			got = append(got, lineage(s, all))
-		}
-		require.ElementsMatch(t, want, got)
+		require.Eventually(t, func() bool {
+			all, got = append(there.followed(), here.followed()...), nil
+			for _, s := range all {
+				got = append(got, lineage(s, all))
+			}
+			return holds(got, want)
+		}, eventually, tick)
+		require.Subset(t, want, got)
+		repeated := b.log.stoodStill()
+		require.True(t, repeated || len(got) == len(want), "%v", got)
 		require.Len(t, there.followed(), 2, "the rest was done elsewhere")
 		for _, s := range here.followed() {
 			own := fmt.Sprintf("00-%s-%s-01", s.sc.TraceID(), s.sc.SpanID())
-			require.Equal(t, s.name == "webhook.deliver", carried[own], s.name)
+			require.True(t, repeated || carried[own] == (s.name == "webhook.deliver"), s.name)
 		}
 		for _, s := range all {
 			said := strings.Join(s.attrs, " ")
@@ -169,7 +185,7 @@ func TestTrace(t *testing.T) {
 			require.NotContains(t, said, "#17", s.name)
 			require.NotContains(t, said, "on its way", s.name)
 			require.NotContains(t, said, ana.token, s.name)
-			require.Equal(t, strings.Contains(said, "trunkline.status=418"), s.failed, s.name)
+			require.True(t, repeated || s.failed == strings.Contains(said, "trunkline.status=418"), s.name)
 		}
 		require.Contains(t, a.log.String(), `"trace_id":"`+callersTrace+`"`)
 	})
