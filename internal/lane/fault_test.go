@@ -327,6 +327,27 @@ func TestExclusive(t *testing.T) {
 	})
 }
 
+// TestJoinAgain ends the connection on which a node begins, as the database does
+// when the node stands still.
+func TestJoinAgain(t *testing.T) {
+	t.Parallel()
+	db := testkit.Open(t, testkit.PostgresURL(t))
+	var s sink
+	q := newQueue(t, db, lane.Options{Exclusive: true, Logger: quiet, Handle: done(&s)})
+	put(t, db, q, entries("c", 1, 1)...)
+	held := db.MustBegin()
+	held.MustExec(`LOCK TABLE lane_node`)
+	start(t, q)
+	eventually(t, func() bool { // it waits for the lock
+		var ended int
+		require.NoError(t, db.Get(&ended, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`))
+		return ended == 1
+	})
+	require.NoError(t, held.Rollback())
+	s.await(t, 1)
+}
+
 // TestTwoNodes has two queues on two handles of one database.
 func TestTwoNodes(t *testing.T) {
 	t.Parallel()

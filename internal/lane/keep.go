@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 const (
@@ -17,6 +19,22 @@ const (
 	idleFor      = 90 * 24 * time.Hour
 	collectLimit = 500
 )
+
+// joinTries is how often a node tries to begin.
+const joinTries = 3
+
+// joinSoon joins, again if the database was out of reach: PostgreSQL ends the
+// connection of a process that stands still in a transaction, as it does to one
+// that is frozen.
+func (n *node) joinSoon(ctx context.Context) error {
+	for try := 1; ; try++ {
+		err := n.join(ctx)
+		if try == joinTries || !database.IsUnwritable(err) || !await(ctx, nil, failedWait) {
+			return err
+		}
+		n.log.WarnContext(ctx, "starting a queue failed and is tried again", "error", err)
+	}
+}
 
 // join makes the node known, or, when it is the only one, takes over what
 // others held.

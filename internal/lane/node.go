@@ -59,7 +59,7 @@ func (q *Queue) Run(ctx context.Context) error {
 		claim: make(chan struct{}, 1), route: make(chan struct{}, 1),
 		finished: make(chan *run), held: map[int64]*run{}, consumers: map[string]*consumer{},
 	}
-	if err := n.join(ctx); err != nil {
+	if err := n.joinSoon(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
