@@ -48,6 +48,9 @@ func (s *session) catchUpBook(c *whatsmeow.Client) {
 	if err == nil && b.Changed > 0 {
 		err = c.FetchAppState(s.ctx, inBook, s.store.book.isSpoilt(), false)
 	}
+	if err == nil && s.store.book.isSpoilt() { // by a fetch of the connection before, which this one has waited for
+		err = c.FetchAppState(s.ctx, inBook, true, false)
+	}
 	if err != nil && s.ctx.Err() == nil {
 		s.log.Debug("fetching the phone's book", slog.Any("error", err)) // the next connection tries again
 	}
