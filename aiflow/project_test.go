@@ -197,7 +197,7 @@ func TestNames(t *testing.T) {
 		kept, err := f.Create(t.Context(), aiflow.NewFlow{Project: project, Name: "F", Draft: []byte(`{"name":"a\u0000b"}`)})
 		require.NoError(t, err, "escaped, it is text")
 		require.Equal(t, `{"name":"a\u0000b"}`, string(kept.Draft))
-		for field, l := range map[string]aiflow.List{"limit": {Limit: 201}, "cursor": {Cursor: "a\x00"}} {
+		for field, l := range map[string]aiflow.List{"limit": {Limit: -1}, "cursor": {Cursor: "a\x00"}} {
 			_, err := f.Flows(t.Context(), project, l)
 			refused(field, err)
 			_, err = f.UsedBy(t.Context(), kept.ID, l)

@@ -19,7 +19,7 @@ type AuditFilter struct {
 	Function string
 	Outcome  string    // "ok", or the code of an error
 	From, To time.Time // answered at From or later, before To
-	Limit    int       // 1 to 200; 0: 50
+	Limit    int       // at least 1, above 200 it is 200; 0: 50
 	Cursor   string    // AuditPage.Next of the page before
 }
 

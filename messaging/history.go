@@ -12,7 +12,7 @@ import (
 
 // History bounds a page of a chat's messages.
 type History struct {
-	Limit  int    // 1..200; 0: 50
+	Limit  int    // at least 1, above 200 it is 200; 0: 50
 	Before string // cursor: older than it
 	After  string // cursor: newer than it
 }

@@ -15,7 +15,7 @@ type Page[T any] struct {
 
 // List bounds a page.
 type List struct {
-	Limit  int    // 1..200; 0: 50
+	Limit  int    // at least 1, above 200 it is 200; 0: 50
 	Cursor string // Page.Next of the page before; "": the first page
 }
 
@@ -23,10 +23,10 @@ func (l List) limit() (int, error) {
 	switch {
 	case l.Limit == 0:
 		return 50, nil
-	case l.Limit < 1 || l.Limit > 200:
-		return 0, &Invalid{"limit", "must be between 1 and 200"}
+	case l.Limit < 1:
+		return 0, &Invalid{"limit", "must be at least 1"}
 	}
-	return l.Limit, nil
+	return min(l.Limit, 200), nil
 }
 
 // cursor is a position in a list: the sort keys of its last row.

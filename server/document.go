@@ -36,7 +36,10 @@ func newAPI(s *Server) *api {
 					},
 				},
 			},
-			OnAddOperation: []huma.AddOpFunc{func(_ *huma.OpenAPI, op *huma.Operation) { problemResponses(op, problemSchema) }},
+			OnAddOperation: []huma.AddOpFunc{func(_ *huma.OpenAPI, op *huma.Operation) {
+				problemResponses(op, problemSchema)
+				noteLimit(op)
+			}},
 		},
 		Formats:                      huma.DefaultFormats,
 		DefaultFormat:                "application/json",
@@ -44,7 +47,7 @@ func newAPI(s *Server) *api {
 		Transformers:                 []huma.Transformer{asProblem},
 	}
 	a := &api{API: humamux.New(s.router, cfg), s: s, literal: map[string]bool{}}
-	a.UseMiddleware(a.guard, a.legible)
+	a.UseMiddleware(a.guard, a.legible, a.clamp)
 	return a
 }
 
@@ -53,7 +56,7 @@ const aboutAPI = `Chat lines (WhatsApp Web, WhatsApp Cloud API, Messenger and a 
 Sign up, log in, and send the token with every request: ` + "`Authorization: Bearer <token>`" + `.
 
 * Times are UNIX seconds unless the field says ISO 8601.
-* Lists answer ` + "`{items, next}`" + `; ` + "`next`" + ` is the ` + "`cursor`" + ` of the next page, null on the last.
+* Lists answer ` + "`{items, next}`" + `; ` + "`next`" + ` is the ` + "`cursor`" + ` of the next page, null on the last. A ` + "`limit`" + ` above the maximum counts as the maximum.
 * Unknown fields and query parameters are refused.
 * Every refusal is a problem document (RFC 9457) with a stable ` + "`code`" + `.
 * Every response carries ` + "`X-Request-Id`" + `, which the server's log has too.
@@ -121,6 +124,7 @@ func (a *api) document() *huma.OpenAPI {
 	}
 	d.Webhooks = outgoingEvents(d.Components.Schemas)
 	showUnits(d)
+	showLimits(d)
 	showRepeats(d)
 	showRefusals(d)
 	showExamples(d)

@@ -148,10 +148,23 @@ func (s *Server) scope(ctx context.Context, c call, in extractorScope, at string
 	return out, err
 }
 
+// extractorKind is the kind of a new extractor. Package catalogue takes it in
+// any letter case.
+type extractorKind string
+
+// Schema names the kinds in the document. huma does not check them: it knows no
+// letter case.
+func (extractorKind) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeString, Description: "Upper and lower case are the same.", Examples: []any{catalogue.Regex},
+		Extensions: map[string]any{"enum": []any{catalogue.Regex, catalogue.AI, catalogue.Intent, catalogue.Entity}},
+	}
+}
+
 type newExtractor struct {
 	Body struct {
 		Name    string          `json:"name" minLength:"1" maxLength:"200" example:"Order number"`
-		Kind    string          `json:"kind" enum:"regex,ai,intent,entity" example:"regex"`
+		Kind    extractorKind   `json:"kind"`
 		Scope   extractorScope  `json:"scope"`
 		Config  extractorConfig `json:"config"`
 		Enabled *bool           `json:"enabled,omitempty" default:"true"`
@@ -165,7 +178,7 @@ func (s *Server) createExtractor(ctx context.Context, c call, in *newExtractor) 
 		return extractorView{}, err
 	}
 	e, err := s.extractors(c).Create(ctx, catalogue.NewExtractor{
-		Name: b.Name, Kind: b.Kind, Scope: scope, Config: json.RawMessage(b.Config), Disabled: b.Enabled != nil && !*b.Enabled,
+		Name: b.Name, Kind: string(b.Kind), Scope: scope, Config: json.RawMessage(b.Config), Disabled: b.Enabled != nil && !*b.Enabled,
 	})
 	return viewExtractor(e), err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -327,4 +328,26 @@ func TestExtractorsAreMetered(t *testing.T) {
 	require.Equal(t, "extractor", rows[0].Feature)
 	require.Empty(t, rows[0].Chat)
 	require.Equal(t, "bob@sandbox", rows[1].Chat)
+}
+
+// TestExtractor_KindInAnyCase: the letter case of a kind is the same.
+func TestExtractor_KindInAnyCase(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, local, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		ref := ana.sandbox(t)
+		for kind, config := range map[string]string{
+			"AI": `{"model":"mock/m","schema":{"type":"object","properties":{"a":{"type":"string"}}}}`, "aI": `{"model":"mock/m","schema":{"type":"object","properties":{"a":{"type":"string"}}}}`,
+			"Regex": `{"pattern":"(?P<a>x)"}`, "REGEX": `{"pattern":"(?P<a>x)"}`, "Entity": `{"types":["email"]}`,
+			"Intent": `{"intents":[{"name":"a","examples":["one","two"]},{"name":"b","examples":["three","four"]}]}`,
+		} {
+			made := ana.call(t, "POST", "/extractor", fmt.Sprintf(`{"name":"E","kind":%q,"scope":{"reference":%d},"config":%s}`, kind, ref, config)).json(201)
+			require.Equal(t, strings.ToLower(kind), made["kind"])
+			require.Equal(t, made["kind"], ana.call(t, "GET", "/extractor/"+made["id"].(string), "").json(200)["kind"])
+		}
+		for _, kind := range []string{`"regexp"`, `""`, `"ＡＩ"`, `" ai"`, `null`, `1`, `"ai\u0000"`} {
+			p := ana.call(t, "POST", "/extractor", fmt.Sprintf(`{"name":"E","kind":%s,"scope":{"reference":%d},"config":{}}`, kind, ref)).problem(422, "validation")
+			require.Equal(t, "body.kind", p.Errors[0].Location, kind)
+		}
+	})
 }

@@ -91,6 +91,38 @@ func TestRegisterWebHook(t *testing.T) {
 	})
 }
 
+// TestRegisterWebHook_TakesID: the body of hookconf is a body of
+// registerWebHook, too.
+func TestRegisterWebHook_TakesID(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		ref := ana.sandbox(t)
+		const path, url = "/references/registerWebHook", "https://example.org/in"
+		shown := endpoint(ref, url, `[{"key":"K","value":"••••"}]`, defaultEvents, "")
+		made := ana.call(t, "POST", path, fmt.Sprintf(`{"id":"%d","webhook":%q,"headers":[{"key":"K","value":"hush-hush"}]}`, ref, url)).
+			is(201, endpoint(ref, url, `[{"key":"K","value":"••••"}]`, defaultEvents, "<≈whsec_>"))
+		again := ana.call(t, "POST", path, fmt.Sprintf(`{"id":%d,"webhook":%q}`, ref, url)).is(200, shown)
+		require.Equal(t, made["endpointId"], again["endpointId"])
+		ana.call(t, "POST", path, fmt.Sprintf(`{"id":"%d","reference":%[1]d,"webhook":%q}`, ref, url)).is(200, shown)
+		ana.call(t, "POST", "/references/hookconf", fmt.Sprintf(`{"id":"%d","webhook":%q,"headers":[{"key":"K","value":"hush-hush"}]}`, ref, url)).
+			is(200, `{"success":true,"message":"The webhook was updated.","data":{}}`)
+
+		for body, want := range map[string][]string{
+			fmt.Sprintf(`{"id":"%d","reference":%d,"webhook":%q}`, ref, ref+1, url): {"body.id"},
+			fmt.Sprintf(`{"webhook":%q}`, url):                                      {"body.reference"},
+			`{}`:                                                                    {"body.reference", "body.webhook"},
+			fmt.Sprintf(`{"id":"x","webhook":%q}`, url):                             {"body.id"},
+			fmt.Sprintf(`{"id":0,"webhook":%q}`, url):                               {"body.id"},
+			fmt.Sprintf(`{"id":null,"webhook":%q}`, url):                            {"body.id"},
+			fmt.Sprintf(`{"id":%d,"reference":0,"webhook":%q}`, ref, url):           {"body.reference"},
+		} {
+			require.Equal(t, want, locations(ana.call(t, "POST", path, body).problem(422, "validation")), body)
+		}
+		ana.call(t, "POST", path, fmt.Sprintf(`{"id":"%d","webhook":%q}`, ref+1, url)).problem(404, "not_found")
+	})
+}
+
 // TestWebhookRefused lists what an endpoint cannot be made from.
 func TestWebhookRefused(t *testing.T) {
 	t.Parallel()

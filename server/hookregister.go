@@ -1,8 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 
@@ -14,7 +16,8 @@ import (
 
 type registration struct {
 	Body struct {
-		Reference   provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		Reference   provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Id of the reference; or give id." example:"1"`
+		ID          referenceText        `json:"id,omitempty"`
 		Webhook     string               `json:"webhook,omitempty" maxLength:"2048" doc:"Where to deliver; required without provider." example:"https://example.org/in"`
 		Headers     []header             `json:"headers,omitempty" maxItems:"50"`
 		Events      []string             `json:"events,omitempty" maxItems:"12" doc:"message, status, data, calls, subscription, session; absent: all but session."`
@@ -49,10 +52,11 @@ func (endpointOrDone) Schema(r huma.Registry) *huma.Schema {
 
 func (s *Server) registerHook(ctx context.Context, c call, in *registration) (*registered, error) {
 	b := in.Body
-	if _, err := s.account(c).Reference(ctx, b.Reference); err != nil {
+	if err := errors.Join(in.oneReference(), in.check()); err != nil {
 		return nil, err
 	}
-	if err := in.check(); err != nil {
+	b.Reference = cmp.Or(b.Reference, provider.ReferenceID(b.ID))
+	if _, err := s.account(c).Reference(ctx, b.Reference); err != nil {
 		return nil, err
 	}
 	if b.Provider {
@@ -67,6 +71,18 @@ func (s *Server) registerHook(ctx context.Context, c call, in *registration) (*r
 		out.Status = http.StatusCreated
 	}
 	return out, err
+}
+
+// oneReference checks that reference and id, which mean the same, name one.
+func (in *registration) oneReference() error {
+	id := provider.ReferenceID(in.Body.ID)
+	switch {
+	case in.Body.Reference == 0 && id == 0:
+		return invalid("body.reference", "is required, or else id")
+	case in.Body.Reference != 0 && id != 0 && in.Body.Reference != id:
+		return invalid("body.id", "must be the same as reference, or absent")
+	}
+	return nil
 }
 
 // check sees to it that one of the two forms is there, and nothing of the

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -160,6 +161,9 @@ var translations = []func(error) *Problem{authProblem, messagingProblem, webhook
 
 // known is the problem that err is, or that a service means by it; nil: neither.
 func known(err error) *Problem {
+	if p := together(err); p != nil {
+		return p
+	}
 	var p *Problem
 	if errors.As(err, &p) {
 		return p
@@ -170,6 +174,30 @@ func known(err error) *Problem {
 		}
 	}
 	return nil
+}
+
+// together is one problem that names all that several joined errors say is
+// wrong with a request; nil when err is not that.
+func together(err error) *Problem {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return nil
+	}
+	var out *Problem
+	for _, one := range joined.Unwrap() {
+		p := known(one)
+		switch {
+		case p == nil || p.Code != codeValidation || len(p.Errors) == 0:
+			return nil
+		case out == nil:
+			copied := *p
+			copied.Errors = slices.Clone(p.Errors)
+			out = &copied
+		default:
+			out.Errors = append(out.Errors, p.Errors...)
+		}
+	}
+	return out
 }
 
 // writeProblem answers outside of the API's own handlers.

@@ -157,6 +157,15 @@ func (a answer) problem(status int, code string) server.Problem {
 	return p
 }
 
+// locations are the places that a refusal names.
+func locations(p server.Problem) []string {
+	var out []string
+	for _, e := range p.Errors {
+		out = append(out, e.Location)
+	}
+	return out
+}
+
 // signUp returns the token of a new account's user.
 func (f fixture) signUp(t *testing.T, email string) string {
 	t.Helper()

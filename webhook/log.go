@@ -43,7 +43,7 @@ type DeliveryFilter struct {
 	Scope                  string // required
 	Endpoint, State, Event string
 	ChatIDs, MessageIDs    []string // any of these; at most 1,000
-	Limit                  int      // 1..200; 0: 50
+	Limit                  int      // at least 1, above 200 it is 200; 0: 50
 	Cursor                 string   // Page.Next of the page before; "": the first page
 }
 
@@ -74,9 +74,10 @@ func (f *DeliveryFilter) check() error {
 	if f.Limit == 0 {
 		f.Limit = deliveriesDefault
 	}
-	if f.Limit < 0 || f.Limit > maxDeliveries {
-		return invalid("limit", "must be from 1 to %d", maxDeliveries)
+	if f.Limit < 0 {
+		return invalid("limit", "must be at least 1")
 	}
+	f.Limit = min(f.Limit, maxDeliveries)
 	if p, ok := plurals[f.Event]; ok {
 		f.Event = p
 	}

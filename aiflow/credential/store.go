@@ -54,7 +54,7 @@ type Credential struct {
 
 // List bounds a page of a list.
 type List struct {
-	Limit  int    // 1..200; 0: 50
+	Limit  int    // at least 1, above 200 it is 200; 0: 50
 	Cursor string // Page.Next of the page before; "": the first page
 }
 

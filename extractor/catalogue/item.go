@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,7 +48,7 @@ type Scope struct {
 // NewExtractor describes an extractor to be made.
 type NewExtractor struct {
 	Name     string
-	Kind     string
+	Kind     string // in any letter case
 	Scope    Scope
 	Config   json.RawMessage
 	Disabled bool
@@ -78,7 +79,7 @@ func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error)
 	}
 	now := database.Micros(a.s.now())
 	r := row{
-		ID: id.String(), Account: a.id, Name: n.Name, Kind: n.Kind, Reference: n.Scope.Reference, Bot: n.Scope.Bot, Flow: n.Scope.Flow,
+		ID: id.String(), Account: a.id, Name: n.Name, Kind: strings.ToLower(n.Kind), Reference: n.Scope.Reference, Bot: n.Scope.Bot, Flow: n.Scope.Flow,
 		Config: string(n.Config), Enabled: !n.Disabled, Revision: 1, Created: now, Updated: now,
 	}
 	if err := r.check(); err != nil {

@@ -19,16 +19,17 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Field + " " + e.Message }
 
-// Parse reads the bounds of a page: at most limit rows, 0 for the usual 50,
-// after the page that ended with cursor, "" for the first page. Last is the
+// Parse reads the bounds of a page: at most limit rows, 0 for the usual 50 and
+// 200 for more than that, after the page that ended with cursor, "" for the first page. Last is the
 // number in the cursor, 0 without one. The error is an [*Error].
 func Parse(limit int, cursor string) (last int64, rows int, err error) {
 	if limit == 0 {
 		limit = usual
 	}
-	if limit < 1 || limit > most {
-		return 0, 0, &Error{"limit", "must be between 1 and 200"}
+	if limit < 1 {
+		return 0, 0, &Error{"limit", "must be at least 1"}
 	}
+	limit = min(limit, most)
 	if cursor == "" {
 		return 0, limit, nil
 	}

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,9 +43,12 @@ func TestBounds(t *testing.T) {
 	_, size, err := page.Parse(0, "")
 	require.NoError(t, err)
 	require.Equal(t, 50, size)
-	for _, limit := range []int{-1, 201} {
-		_, _, err = page.Parse(limit, "")
-		require.EqualError(t, err, "limit must be between 1 and 200")
+	_, _, err = page.Parse(-1, "")
+	require.EqualError(t, err, "limit must be at least 1")
+	for _, limit := range []int{200, 201, math.MaxInt} {
+		_, size, err = page.Parse(limit, "")
+		require.NoError(t, err)
+		require.Equal(t, 200, size)
 	}
 	for _, cursor := range []string{"-1", "x y", "00", "A", "zzzzzzzzzzzzzzzzz"} {
 		_, _, err = page.Parse(0, cursor)

@@ -235,7 +235,7 @@ func (s *Aiflow) Flow(ctx context.Context, flowID string) (*Flow, error) {
 type FlowsParams struct {
 	// Only flows of this project.
 	ProjectID string `query:"projectId"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -319,7 +319,7 @@ func (s *Aiflow) Project(ctx context.Context, projectID string) (*Project, error
 
 // ProjectsParams are what [Aiflow.Projects] may be told; nil: nothing.
 type ProjectsParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -430,7 +430,7 @@ type AiflowRunsParams struct {
 	FlowID string `query:"flowId"`
 	// Only runs in this state. One of running, waiting, completed, failed, cancelled.
 	Status string `query:"status"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -562,7 +562,7 @@ func (s *Aiflow) UpdateProject(ctx context.Context, projectID string, in UpdateP
 
 // UsedByParams are what [Aiflow.UsedBy] may be told; nil: nothing.
 type UsedByParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -609,7 +609,7 @@ func (s *Aiflow) Validate(ctx context.Context, flowID string, in FlowAction) (*P
 
 // AiflowVersionsParams are what [Aiflow.Versions] may be told; nil: nothing.
 type AiflowVersionsParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -755,7 +755,7 @@ func (s *Auth) SignUp(ctx context.Context, in SignUpRequest) (*SessionView, erro
 
 // TokensParams are what [Auth.Tokens] may be told; nil: nothing.
 type TokensParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -812,7 +812,7 @@ func (s *Auth) User(ctx context.Context) (*User, error) {
 
 // UsersParams are what [Auth.Users] may be told; nil: nothing.
 type UsersParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -863,7 +863,7 @@ func (s *Botengine) Bot(ctx context.Context, botID string) (*Bot, error) {
 type BotsParams struct {
 	// Only bots of this line.
 	Reference *int64 `query:"reference"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -979,7 +979,7 @@ func (s *Botengine) Run(ctx context.Context, botID string, in RunRequest) (*RunR
 
 // BotengineRunsParams are what [Botengine.Runs] may be told; nil: nothing.
 type BotengineRunsParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -1098,7 +1098,7 @@ func (s *Botengine) Validate(ctx context.Context, botID string, in BotAction) (*
 
 // BotengineVersionsParams are what [Botengine.Versions] may be told; nil: nothing.
 type BotengineVersionsParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -1163,7 +1163,7 @@ func (s *Credential) Delete(ctx context.Context, credentialID string) (*Done, er
 
 // ListParams are what [Credential.List] may be told; nil: nothing.
 type ListParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -1256,7 +1256,7 @@ type ExtractorsParams struct {
 	Bot string `query:"bot"`
 	// Only extractors of this flow.
 	Flow string `query:"flow"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -1348,7 +1348,7 @@ func (s *Knowledge) Delete(ctx context.Context, projectID string, fileID string)
 
 // FilesParams are what [Knowledge.Files] may be told; nil: nothing.
 type FilesParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -1406,7 +1406,7 @@ type AuditParams struct {
 	From *int64 `query:"from"`
 	// UNIX seconds: answered before; 0: now.
 	To *int64 `query:"to"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -1488,7 +1488,7 @@ type Messaging struct{ c *Client }
 type ChatsParams struct {
 	// Part of a name or an id.
 	Search string `query:"search"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -1702,7 +1702,7 @@ func (s *Messaging) MarkRead(ctx context.Context, in MarkReadRequest) (*ReadResu
 
 // MessagesParams are what [Messaging.Messages] may be told; nil: nothing.
 type MessagesParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// Cursor: messages older than it.
 	Before string `query:"before"`
@@ -1763,7 +1763,7 @@ func (s *Messaging) Reference(ctx context.Context, id int64) (*Reference, error)
 type ReferencesParams struct {
 	// Only lines of this type.
 	Type string `query:"type"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -1861,7 +1861,7 @@ type TemplatesParams struct {
 	Name string `query:"name"`
 	// Only templates with this status. One of PENDING, APPROVED, REJECTED, DISABLED.
 	Status string `query:"status"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -1990,7 +1990,7 @@ func (s *Remote) Server(ctx context.Context, serverID string) (*RemoteView, erro
 
 // ServersParams are what [Remote.Servers] may be told; nil: nothing.
 type ServersParams struct {
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -2055,7 +2055,7 @@ func (s *Sandbox) Echo(ctx context.Context, reference int64) (*Page[Echoed], err
 type ScreenParams struct {
 	// Only this contact's phone.
 	From string `query:"from"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -2174,7 +2174,7 @@ type UsageDetailParams struct {
 	Provider string `query:"provider"`
 	// The model that answered, as the provider calls it.
 	Model string `query:"model"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`
@@ -2347,7 +2347,7 @@ type DeliveriesParams struct {
 	MessageID string `query:"messageId"`
 	// message, status, data, calls, subscription or session.
 	Event string `query:"event"`
-	// How many items at most.
+	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// next of the page before.
 	Cursor string `query:"cursor"`

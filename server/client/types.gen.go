@@ -836,7 +836,7 @@ type ExtractorCreateRequest struct {
 	// [{text, locale?, region?, now? (ISO 8601), values?}].
 	Config  json.RawMessage `json:"config"`
 	Enabled *bool           `json:"enabled,omitzero"`
-	// One of regex, ai, intent, entity.
+	// Upper and lower case are the same. One of regex, ai, intent, entity.
 	Kind  string         `json:"kind"`
 	Name  string         `json:"name"`
 	Scope ExtractorScope `json:"scope"`
@@ -1773,12 +1773,14 @@ type RegisterRequest struct {
 	// and subscription events; absent: trunkline. One of trunkline, evolution, waha, wuzapi.
 	Format  *string  `json:"format,omitzero"`
 	Headers []Header `json:"headers,omitzero"`
+	// Id of the reference, as a string or an integer.
+	ID any `json:"id,omitzero"`
 	// extracted: message events wait for what the extractors find.
 	Include []string `json:"include,omitzero"`
 	// true, instead of webhook: subscribe at the line's network.
 	Provider *bool `json:"provider,omitzero"`
-	// Id of the line.
-	Reference int64 `json:"reference"`
+	// Id of the reference; or give id.
+	Reference *int64 `json:"reference,omitzero"`
 	// whsec_ and base64 of 24 to 64 bytes; absent: made.
 	Secret *string `json:"secret,omitzero"`
 	// Where to deliver; required without provider.

@@ -21,7 +21,7 @@ type Filter struct {
 	Status        Status
 	Reference     int64
 	ChatID        string
-	Limit         int    // 1..200; 0: 50
+	Limit         int    // at least 1, above 200 it is 200; 0: 50
 	Cursor        string // Page.Next of the page before; "": the first page
 }
 
