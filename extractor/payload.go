@@ -8,6 +8,7 @@ type DataPayload struct {
 	Reference        int64      `json:"reference" example:"1"`
 	Ref              int64      `json:"ref" doc:"The same as reference." example:"1"`
 	RemoteJID        string     `json:"remoteJid" example:"16505551234::single"`
+	ChatID           string     `json:"chatId" doc:"Id of the chat, as a send takes it; empty when a run without a chat made the event." example:"16505551234"`
 	MessageID        string     `json:"messageId" doc:"The message that they were found in." example:"wamid.HBgL"`
 	Extractor        *Source    `json:"extractor" doc:"What found them; null: an event of a flow."`
 	Event            *FlowEvent `json:"event" doc:"What a flow says; null: values of an extractor."`

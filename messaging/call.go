@@ -77,7 +77,8 @@ func (u *unit) called(l line, e *provider.Call) {
 	u.events = append(u.events, Event{
 		ID: newID(), Type: EventCalls, Account: l.Account, Reference: l.ID, Key: chatKey(l.ID, c.ID), ChatID: c.ChatID, At: u.now,
 		Payload: mustJSON(CallPayload{
-			Reference: l.ID, Ref: l.ID, RemoteJID: c.address().RemoteJID(), ID: e.CallID, Status: status, Video: e.Video, MessageTimestamp: unixTime(at),
+			Reference: l.ID, Ref: l.ID, RemoteJID: c.address().RemoteJID(), ChatID: c.ChatID, ID: e.CallID, Status: status, Video: e.Video,
+			MessageTimestamp: unixTime(at),
 		}),
 		Traceparent: u.parent,
 	})

@@ -233,6 +233,6 @@ func TestGroupsHaveSubjects(t *testing.T) {
 		payload := f.sink.all(t)[0].Payload
 		require.Equal(t, `"Board"`, member(t, payload, "pushName"))
 		require.Equal(t, `"120363::group"`, member(t, payload, "remoteJid"))
-		require.JSONEq(t, `{"remoteJid":"111::single","pushName":"Ana"}`, member(t, payload, "participant"))
+		require.JSONEq(t, `{"remoteJid":"111::single","chatId":"111","pushName":"Ana"}`, member(t, payload, "participant"))
 	})
 }

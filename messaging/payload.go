@@ -18,6 +18,7 @@ type Head struct {
 	Reference        provider.ReferenceID `json:"reference" example:"1"`
 	Ref              provider.ReferenceID `json:"ref" doc:"The same as reference." example:"1"`
 	RemoteJID        string               `json:"remoteJid" example:"16505551234::single"`
+	ChatID           string               `json:"chatId" doc:"Id of the chat, as a send takes it." example:"16505551234"`
 	Mine             bool                 `json:"mine" doc:"The account itself wrote it."`
 	ID               string               `json:"id" example:"wamid.HBgL"`
 	PushName         string               `json:"pushName" example:"Ana"`
@@ -34,6 +35,7 @@ type CallPayload struct {
 	Reference        provider.ReferenceID `json:"reference" example:"1"`
 	Ref              provider.ReferenceID `json:"ref" doc:"The same as reference." example:"1"`
 	RemoteJID        string               `json:"remoteJid" example:"16505551234::single"`
+	ChatID           string               `json:"chatId" doc:"Id of the chat, as a send takes it." example:"16505551234"`
 	ID               string               `json:"id" doc:"The same in all events of one call." example:"wacid.HBgL"`
 	Status           provider.CallStatus  `json:"status" enum:"ringing,accepted,rejected,missed,ended" example:"ringing"`
 	Video            bool                 `json:"video"`
@@ -59,7 +61,6 @@ type Message struct {
 
 // Details holds the members of a message record that no payload has.
 type Details struct {
-	ChatID    string   `json:"chatId"`
 	Direction string   `json:"direction" enum:"in,out"`
 	Actor     Actor    `json:"actor" enum:"contact,user,api,bot,flow,agent,phone"`
 	SentAs    string   `json:"sentAs,omitempty" doc:"The type that was sent when the line lacks the one asked for."`

@@ -83,6 +83,7 @@ type Extras struct {
 // Participant is who wrote in a group.
 type Participant struct {
 	RemoteJID string `json:"remoteJid"`
+	ChatID    string `json:"chatId" doc:"Id of the chat with this person alone, as a send takes it; empty in messages that are older than this member."`
 	PushName  string `json:"pushName"`
 }
 

@@ -16,13 +16,13 @@ func (m *messageRow) view(c *chatRow) Message {
 
 func (m *messageRow) head(c *chatRow) Head {
 	return Head{
-		Reference: m.Reference, Ref: m.Reference, RemoteJID: c.address().RemoteJID(), Mine: m.Mine, ID: m.ID,
-		PushName: m.PushName, VerifiedBizName: m.BizName, MessageTimestamp: unixTime(m.AtUS), Status: m.Status.String(),
+		Reference: m.Reference, Ref: m.Reference, RemoteJID: c.address().RemoteJID(), ChatID: c.ChatID, Mine: m.Mine,
+		ID: m.ID, PushName: m.PushName, VerifiedBizName: m.BizName, MessageTimestamp: unixTime(m.AtUS), Status: m.Status.String(),
 	}
 }
 
 func (m *messageRow) details(c *chatRow) Details {
-	d := Details{ChatID: c.ChatID, Direction: "in", Actor: m.Actor, SentAs: m.SentAs, Error: m.failure()}
+	d := Details{Direction: "in", Actor: m.Actor, SentAs: m.SentAs, Error: m.failure()}
 	if m.Mine {
 		d.Direction = "out"
 	}
@@ -63,7 +63,7 @@ func bodyOf(msg *provider.Message) Body {
 		b.Edited = &MessageRef{msg.Edits}
 	}
 	if msg.Chat.Group && msg.From.ChatID != "" {
-		b.Participant = &Participant{RemoteJID: msg.From.RemoteJID(), PushName: msg.From.Name}
+		b.Participant = &Participant{RemoteJID: msg.From.RemoteJID(), ChatID: msg.From.ChatID, PushName: msg.From.Name}
 	}
 	if msg.Referral != nil {
 		b.Referral = msg.Referral.Body

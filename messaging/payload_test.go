@@ -28,12 +28,12 @@ var payloadTypes = map[string][]string{
 }
 
 var commonMembers = []string{
-	"reference", "ref", "remoteJid", "mine", "id", "pushName", "verifiedBizName", "messageTimestamp", "type", "status",
+	"reference", "ref", "remoteJid", "chatId", "mine", "id", "pushName", "verifiedBizName", "messageTimestamp", "type", "status",
 }
 
 func payloadHead() messaging.Head {
 	return messaging.Head{
-		Reference: 1, Ref: 1, RemoteJID: "16505551234::single", ID: "m1", PushName: "Ana", VerifiedBizName: "Ana Ltd",
+		Reference: 1, Ref: 1, RemoteJID: "16505551234::single", ChatID: "16505551234", ID: "m1", PushName: "Ana", VerifiedBizName: "Ana Ltd",
 		MessageTimestamp: messaging.UnixTime{Time: epoch}, Status: "DELIVERED",
 	}
 }
@@ -106,7 +106,7 @@ func TestOtherPayloads(t *testing.T) {
 	for name, p := range map[string]any{
 		"status": messaging.StatusPayload{Head: payloadHead()},
 		"call": messaging.CallPayload{
-			Reference: 1, Ref: 1, RemoteJID: "16505551234::single", ID: "c1", Status: provider.CallMissed, Video: true,
+			Reference: 1, Ref: 1, RemoteJID: "16505551234::single", ChatID: "16505551234", ID: "c1", Status: provider.CallMissed, Video: true,
 			MessageTimestamp: messaging.UnixTime{Time: epoch},
 		},
 		"session": messaging.SessionPayload{Reference: 1, Ref: 1, State: messaging.StateConnected, Timestamp: messaging.UnixTime{Time: epoch}},

@@ -59,8 +59,8 @@ func TestCallback(t *testing.T) {
 			require.Equal(t, 200, a.Code, a.Body.String())
 			require.Empty(t, a.Body.String())
 		}
-		record := fmt.Sprintf(`{"reference":%d,"ref":%d,"remoteJid":"16505551234::single","mine":false,"id":"wamid.1","pushName":"Sheena","verifiedBizName":"",
-			"messageTimestamp":1749416383,"type":"text","status":"DELIVERED","text":"Hello","chatId":"16505551234","direction":"in","actor":"contact","error":null}`, ref, ref)
+		record := fmt.Sprintf(`{"reference":%d,"ref":%d,"remoteJid":"16505551234::single","chatId":"16505551234","mine":false,"id":"wamid.1","pushName":"Sheena","verifiedBizName":"",
+			"messageTimestamp":1749416383,"type":"text","status":"DELIVERED","text":"Hello","direction":"in","actor":"contact","error":null}`, ref, ref)
 		ana.call(t, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%%2B1+650-555+1234", ref), "").is(200, `{"items":[`+record+`],"next":null}`)
 		ana.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d", ref), "").is(200, fmt.Sprintf(`{"items":[{"id":"16505551234","reference":%d,"name":"Sheena",
 			"kind":"individual","phone":"16505551234","unread":1,"botActive":1,"activeBot":null,"handoff":null,"variables":{},"tags":[],"fields":{},

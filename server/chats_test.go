@@ -14,8 +14,8 @@ func message(ref int, mine bool, status, text, more string) string {
 	if mine {
 		direction, actor = "out", "api"
 	}
-	return fmt.Sprintf(`{"reference":%d,"ref":%d,"remoteJid":"ana::single","mine":%t,"id":"<≈sandbox->","pushName":"Ana","verifiedBizName":"",
-		"messageTimestamp":"<now>","type":"text","status":%q,"text":%q,"chatId":"ana@sandbox","direction":%q,"actor":%q,"error":null%s}`,
+	return fmt.Sprintf(`{"reference":%d,"ref":%d,"remoteJid":"ana::single","chatId":"ana@sandbox","mine":%t,"id":"<≈sandbox->","pushName":"Ana","verifiedBizName":"",
+		"messageTimestamp":"<now>","type":"text","status":%q,"text":%q,"direction":%q,"actor":%q,"error":null%s}`,
 		ref, ref, mine, status, text, direction, actor, more)
 }
 

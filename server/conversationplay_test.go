@@ -260,7 +260,7 @@ func (p *player) plain(raw json.RawMessage) json.RawMessage {
 	var all []map[string]any
 	require.NoError(p.t, json.Unmarshal(raw, &all))
 	for i, e := range all {
-		all[i] = map[string]any{"event": e["event"], "remoteJid": e["remoteJid"]}
+		all[i] = map[string]any{"event": e["event"], "remoteJid": e["remoteJid"], "chatId": e["chatId"]}
 	}
 	raw, err := json.Marshal(all)
 	require.NoError(p.t, err)

@@ -102,12 +102,12 @@ var eventKinds = []outgoingEvent{
 		about: "One for each extractor that found something.",
 		examples: map[string]any{
 			"extractor": extractor.DataPayload{
-				Reference: 1, Ref: 1, RemoteJID: exampleContact, MessageID: exampleID, MessageTimestamp: exampleTime.Unix(),
+				Reference: 1, Ref: 1, RemoteJID: exampleContact, ChatID: exampleChat, MessageID: exampleID, MessageTimestamp: exampleTime.Unix(),
 				Extractor: &extractor.Source{ID: "01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44", Name: "order number", Kind: "regex"},
 				Values:    extractor.Values{"order": json.RawMessage(`"A-17"`)},
 			},
 			"flow": extractor.DataPayload{
-				Reference: 1, Ref: 1, RemoteJID: exampleContact, MessageID: exampleID, MessageTimestamp: exampleTime.Unix(),
+				Reference: 1, Ref: 1, RemoteJID: exampleContact, ChatID: exampleChat, MessageID: exampleID, MessageTimestamp: exampleTime.Unix(),
 				Event: &extractor.FlowEvent{Name: "lead", Data: json.RawMessage(`{"interest":"bicycle"}`)},
 			},
 		},
@@ -116,7 +116,8 @@ var eventKinds = []outgoingEvent{
 		kind: "calls", summary: "Somebody calls", body: reflect.TypeFor[messaging.CallPayload](),
 		about: "One for each step of a call; rejected, missed and ended are the last.",
 		examples: map[string]any{"ringing": messaging.CallPayload{
-			Reference: 1, Ref: 1, RemoteJID: exampleContact, ID: "wacid.HBgL", Status: provider.CallRinging, MessageTimestamp: messaging.UnixTime{Time: exampleTime},
+			Reference: 1, Ref: 1, RemoteJID: exampleContact, ChatID: exampleChat, ID: "wacid.HBgL", Status: provider.CallRinging,
+			MessageTimestamp: messaging.UnixTime{Time: exampleTime},
 		}},
 	},
 	{
@@ -139,6 +140,7 @@ var eventKinds = []outgoingEvent{
 
 const (
 	exampleContact = "16505551234::single"
+	exampleChat    = "16505551234"
 	exampleID      = "wamid.HBgL"
 	exampleFile    = "files/01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44/1Jx0fQ/"
 )
@@ -147,7 +149,7 @@ var exampleTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func exampleHead(status string, mine bool) messaging.Head {
 	return messaging.Head{
-		Reference: 1, Ref: 1, RemoteJID: exampleContact, Mine: mine, ID: exampleID, PushName: "Ana",
+		Reference: 1, Ref: 1, RemoteJID: exampleContact, ChatID: exampleChat, Mine: mine, ID: exampleID, PushName: "Ana",
 		MessageTimestamp: messaging.UnixTime{Time: exampleTime}, Status: status,
 	}
 }

@@ -208,8 +208,8 @@ func (h flowHost) extractedTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat, 
 			break
 		}
 		body, err := json.Marshal(extractor.DataPayload{
-			Reference: c.Reference, Ref: c.Reference, RemoteJID: m.RemoteJID, MessageID: m.ID, Extractor: &r.Extractor, Values: r.Values,
-			MessageTimestamp: m.MessageTimestamp.Unix(),
+			Reference: c.Reference, Ref: c.Reference, RemoteJID: m.RemoteJID, ChatID: m.ChatID, MessageID: m.ID,
+			Extractor: &r.Extractor, Values: r.Values, MessageTimestamp: m.MessageTimestamp.Unix(),
 		})
 		if err != nil {
 			return fmt.Errorf("writing what was found: %w", err)

@@ -196,7 +196,7 @@ func (h flowHost) EventTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flo
 		if err != nil {
 			return unsendable(err)
 		}
-		p.RemoteJID = chat.RemoteJID()
+		p.RemoteJID, p.ChatID = chat.RemoteJID(), chat.ID
 	}
 	body, err := json.Marshal(p)
 	if err != nil {

@@ -288,7 +288,7 @@ func TestDelivery(t *testing.T) {
 		require.Equal(t, fmt.Sprint(ref), d.header.Get("X-Trunkline-Reference"))
 		var payload map[string]any
 		require.NoError(t, json.Unmarshal(d.body, &payload))
-		want := fmt.Sprintf(`{"reference":%d,"ref":%d,"remoteJid":"ana::single","mine":false,"id":%q,"pushName":"ana","verifiedBizName":"",
+		want := fmt.Sprintf(`{"reference":%d,"ref":%d,"remoteJid":"ana::single","chatId":"ana@sandbox","mine":false,"id":%q,"pushName":"ana","verifiedBizName":"",
 			"messageTimestamp":"<now>","type":"text","status":"DELIVERED","text":"one"}`, ref, ref, in)
 		var w any
 		require.NoError(t, json.Unmarshal([]byte(want), &w))

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -18,29 +19,13 @@ const (
 	testPhone = "15555550100" // one of the numbers that belong to nobody
 )
 
-// testPayload is the payload of a text message, with nothing but what every
-// text has.
-type testPayload struct {
-	Reference        provider.ReferenceID `json:"reference"`
-	Ref              provider.ReferenceID `json:"ref"`
-	RemoteJID        string               `json:"remoteJid"`
-	Mine             bool                 `json:"mine"`
-	ID               string               `json:"id"`
-	PushName         string               `json:"pushName"`
-	VerifiedBizName  string               `json:"verifiedBizName"`
-	MessageTimestamp messaging.UnixTime   `json:"messageTimestamp"`
-	Type             string               `json:"type"`
-	Status           string               `json:"status"`
-	Text             string               `json:"text"`
-}
-
 // testHook sends a message that nobody wrote.
 func (s *Server) testHook(ctx context.Context, c call, in *endpointPath) (attempt, error) {
 	ep, err := s.hooks(c).Endpoint(ctx, in.EndpointID)
 	if err != nil {
 		return attempt{}, err
 	}
-	ev, err := s.testEvent(ep.Scope)
+	ev, err := s.testEvent(ctx, c, ep.Scope)
 	if err != nil {
 		return attempt{}, err
 	}
@@ -48,7 +33,7 @@ func (s *Server) testHook(ctx context.Context, c call, in *endpointPath) (attemp
 	return attemptOf(a), err
 }
 
-func (s *Server) testEvent(scope string) (webhook.Event, error) {
+func (s *Server) testEvent(ctx context.Context, c call, scope string) (webhook.Event, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return webhook.Event{}, fmt.Errorf("making an id: %w", err)
@@ -57,13 +42,35 @@ func (s *Server) testEvent(scope string) (webhook.Event, error) {
 	if err != nil {
 		return webhook.Event{}, fmt.Errorf("reading the reference of a webhook: %w", err)
 	}
+	line := provider.ReferenceID(ref)
+	chatID, err := s.testChat(ctx, c, line)
+	if err != nil {
+		return webhook.Event{}, err
+	}
 	now := s.cfg.Now()
-	body, err := json.Marshal(testPayload{
-		Reference: provider.ReferenceID(ref), Ref: provider.ReferenceID(ref), RemoteJID: testPhone + "::single", ID: "test-" + id.String(),
-		PushName: "Test", MessageTimestamp: messaging.UnixTime{Time: now}, Type: "text", Status: "DELIVERED", Text: testText,
+	body, err := json.Marshal(messaging.MessagePayload{
+		Head: messaging.Head{
+			Reference: line, Ref: line, RemoteJID: testPhone + "::single", ChatID: chatID, ID: "test-" + id.String(),
+			PushName: "Test", MessageTimestamp: messaging.UnixTime{Time: now}, Status: "DELIVERED",
+		},
+		Body: messaging.Body{Type: messaging.TypeText, Text: testText},
 	})
 	return webhook.Event{
 		ID: id.String(), Type: "message", At: now, MessageID: "test-" + id.String(), Body: body,
 		Headers: map[string]string{"X-Trunkline-Reference": scope},
 	}, err
+}
+
+// testChat is the id that the chat of a test event would have; "" on a network
+// that does not know people by their phone numbers.
+func (s *Server) testChat(ctx context.Context, c call, ref provider.ReferenceID) (string, error) {
+	ids, err := s.account(c).ChatIDs(ctx, ref, testPhone)
+	var invalid *messaging.Invalid
+	if errors.As(err, &invalid) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("naming the chat of a test event: %w", err)
+	}
+	return ids[len(ids)-1], nil
 }

@@ -135,7 +135,7 @@ func (w *typesWorld) download(t *testing.T, payload map[string]any) {
 // The types of members in payloads as the interface has them.
 var (
 	commonMembers = map[string]any{
-		"reference": 0.0, "ref": 0.0, "remoteJid": "", "mine": true, "id": "", "pushName": "", "verifiedBizName": "", "messageTimestamp": 0.0, "status": "",
+		"reference": 0.0, "ref": 0.0, "remoteJid": "", "chatId": "", "mine": true, "id": "", "pushName": "", "verifiedBizName": "", "messageTimestamp": 0.0, "status": "",
 	}
 	membersOfType = map[string]map[string]any{
 		"text":     {"text": ""},

@@ -51,7 +51,7 @@ func (h *happened) event(t testing.TB) compat.Event {
 
 func head(mine bool, status string) messaging.Head {
 	return messaging.Head{
-		Reference: 7, Ref: 7, RemoteJID: "16505551234::single", Mine: mine, ID: "3EB0C767D26A1D8C", PushName: "Ana",
+		Reference: 7, Ref: 7, RemoteJID: "16505551234::single", ChatID: person, Mine: mine, ID: "3EB0C767D26A1D8C", PushName: "Ana",
 		MessageTimestamp: messaging.UnixTime{Time: epoch}, Status: status,
 	}
 }
@@ -65,7 +65,7 @@ func sent(b messaging.Body) messaging.MessagePayload {
 }
 
 func inGroup(p messaging.MessagePayload) messaging.MessagePayload {
-	p.RemoteJID = "120363025246125486::group"
+	p.RemoteJID, p.ChatID = "120363025246125486::group", group
 	return p
 }
 
@@ -87,8 +87,8 @@ var (
 // messages are all kinds that there are.
 func messages() []happened {
 	text := messaging.Body{Text: "Hello"}
-	member := &messaging.Participant{RemoteJID: "16505559876::single", PushName: "Bob"}
-	stranger := &messaging.Participant{RemoteJID: "175105850253361::single", PushName: "Eve"}
+	member := &messaging.Participant{RemoteJID: "16505559876::single", ChatID: "16505559876@s.whatsapp.net", PushName: "Bob"}
+	stranger := &messaging.Participant{RemoteJID: "175105850253361::single", ChatID: "175105850253361@lid", PushName: "Eve"}
 	failed := sent(text)
 	failed.Status = "FAIL"
 	missing := came(messaging.Body{Type: "image", Attachment: messaging.Attachment{MimeType: "image/jpeg"}})
@@ -165,7 +165,7 @@ func others() []happened {
 		out = append(out, happened{name: "status " + s, kind: messaging.EventStatus, payload: messaging.StatusPayload{Head: head(true, s)}})
 	}
 	there := head(true, "READ")
-	there.RemoteJID = "120363025246125486::group"
+	there.RemoteJID, there.ChatID = "120363025246125486::group", group
 	out = append(
 		out,
 		happened{name: "status READ, by us", kind: messaging.EventStatus, payload: messaging.StatusPayload{Head: head(false, "READ")}},
@@ -173,7 +173,7 @@ func others() []happened {
 	)
 	for _, s := range []provider.CallStatus{provider.CallRinging, provider.CallAccepted, provider.CallRejected, provider.CallMissed, provider.CallEnded} {
 		out = append(out, happened{name: "call " + string(s), kind: messaging.EventCalls, payload: messaging.CallPayload{
-			Reference: 7, Ref: 7, RemoteJID: "16505551234::single", ID: "C1", Status: s, Video: s == provider.CallRinging, MessageTimestamp: messaging.UnixTime{Time: epoch},
+			Reference: 7, Ref: 7, RemoteJID: "16505551234::single", ChatID: person, ID: "C1", Status: s, Video: s == provider.CallRinging, MessageTimestamp: messaging.UnixTime{Time: epoch},
 		}})
 	}
 	session := func(state messaging.State, code string) messaging.SessionPayload {

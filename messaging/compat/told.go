@@ -59,14 +59,17 @@ const (
 )
 
 // chat is the address of the event's chat.
-func (t *told) chat(remoteJID string) string {
-	if t.ChatID == "" {
+func (t *told) chat(remoteJID string) string { return addressIn(t.ChatID, remoteJID) }
+
+// addressIn is the address of a chat id, or of a remoteJid when there is none.
+func addressIn(chatID, remoteJID string) string {
+	if chatID == "" {
 		return addressOf(remoteJID)
 	}
-	if strings.Contains(t.ChatID, "@") || !isDigits(t.ChatID) {
-		return t.ChatID
+	if isDigits(chatID) {
+		return chatID + people // Cloud API writes a bare number
 	}
-	return t.ChatID + people // Cloud API writes a bare number
+	return chatID
 }
 
 // addressOf is the address of a payload's remoteJid. Whether digits are a phone
@@ -100,7 +103,7 @@ func (t *told) sender(chat string) string {
 	case t.head().Mine:
 		return t.Line.Self
 	case t.message != nil && t.message.Participant != nil:
-		return addressOf(t.message.Participant.RemoteJID)
+		return addressIn(t.message.Participant.ChatID, t.message.Participant.RemoteJID)
 	}
 	return ""
 }

@@ -1335,8 +1335,9 @@ type Media struct {
 // Message: A message as its owner sees it: one of the types by its `type`.
 type Message struct {
 	// One of contact, user, api, bot, flow, agent, phone.
-	Actor    string `json:"actor"`
-	Caption  string `json:"caption,omitzero"`
+	Actor   string `json:"actor"`
+	Caption string `json:"caption,omitzero"`
+	// Id of the chat, as a send takes it.
 	ChatID   string `json:"chatId"`
 	Contacts []Card `json:"contacts,omitzero"`
 	Context  *Quote `json:"context,omitzero"`
@@ -1514,6 +1515,9 @@ type OrderItem struct {
 }
 
 type Participant struct {
+	// Id of the chat with this person alone, as a send takes it; empty in messages that are older than
+	// this member.
+	ChatID    string `json:"chatId"`
 	PushName  string `json:"pushName"`
 	RemoteJID string `json:"remoteJid"`
 }
