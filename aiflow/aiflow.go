@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,7 +49,6 @@ type Service struct {
 	db       *database.DB
 	opts     Options
 	triggers runtime.Triggers
-	changes  atomic.Int64
 	alone    bool // Runs is its own
 }
 
@@ -100,10 +98,6 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 }
 
 func (s *Service) nowUS() int64 { return database.Micros(s.opts.Now()) }
-
-// Changes counts what may have changed on which lines something listens, by
-// this Service: who remembers that looks again when it rises.
-func (s *Service) Changes() int64 { return s.changes.Load() }
 
 // Account is the share of a [Service] that belongs to one account. What
 // belongs to another is not found.

@@ -19,7 +19,6 @@ type Binding struct {
 
 // Bind sets how a flow listens on a line. A function is [ErrFunction].
 func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, error) {
-	defer a.s.changes.Add(1)
 	if b.Priority != nil && (*b.Priority < -100 || *b.Priority > 100) {
 		return nil, &Invalid{"priority", "must be between -100 and 100"}
 	}
@@ -69,21 +68,13 @@ func (a *Account) Bindings(ctx context.Context, id string) ([]Binding, error) {
 	return out, nil
 }
 
-// ListeningTx says on which of some lines a flow listens.
-func (s *Service) ListeningTx(ctx context.Context, tx *sqlx.Tx, references []int64) (map[int64]bool, error) {
-	out := map[int64]bool{}
-	if len(references) == 0 {
-		return out, nil
-	}
-	in, args := s.db.Dialect.InNumbers("reference", 1, references)
-	var found []int64
-	if err := s.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT reference FROM aiflow_binding WHERE enabled AND `+in, args...); err != nil {
-		return nil, fmt.Errorf("looking for flows: %w", err)
-	}
-	for _, r := range found {
-		out[r] = true
-	}
-	return out, nil
+// ListeningQuery is a SELECT of those of some references, at least one, on which
+// a flow listens: one column, reference. Its parameters are numbered from first.
+// It is for a statement of the transaction that stores messages: a flow counts
+// for all that is stored once it is bound.
+func (s *Service) ListeningQuery(first int, references []int64) (text string, args []any) {
+	in, args := s.db.Dialect.InNumbers("reference", first, references)
+	return `SELECT DISTINCT reference FROM aiflow_binding WHERE enabled AND ` + in, args
 }
 
 // DeleteReferenceTx unbinds a line, which is deleted.

@@ -104,7 +104,6 @@ func (a *Account) Bot(ctx context.Context, id string) (Bot, error) {
 // into the draft. What is published stays as it is. A change of another revision
 // than the newest is [ErrRevision].
 func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, error) {
-	defer a.s.changes.Add(1)
 	if err := c.check(); err != nil {
 		return Bot{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -35,7 +34,6 @@ type Service struct {
 	runs     *runtime.Runtime
 	opts     Options
 	triggers runtime.Triggers
-	changes  atomic.Int64
 }
 
 //go:embed migrations/*.sql
@@ -75,10 +73,6 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 	runs.Serve(s)
 	return s, nil
 }
-
-// Changes counts what may have changed on which lines something listens, by
-// this Service: who remembers that looks again when it rises.
-func (s *Service) Changes() int64 { return s.changes.Load() }
 
 // Account is the share of a [Service] that belongs to one account. What
 // belongs to another is not found.

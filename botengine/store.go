@@ -99,21 +99,13 @@ func (a *Account) Bots(ctx context.Context, reference int64, l List) (Page[Bot],
 	return Page[Bot]{bots, next}, nil
 }
 
-// ListeningTx says on which of some lines a bot is published.
-func (s *Service) ListeningTx(ctx context.Context, tx *sqlx.Tx, references []int64) (map[int64]bool, error) {
-	out := map[int64]bool{}
-	if len(references) == 0 {
-		return out, nil
-	}
-	in, args := s.db.Dialect.InNumbers("reference", 1, references)
-	var found []int64
-	if err := s.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT reference FROM botengine_bot WHERE version > 0 AND active AND `+in, args...); err != nil {
-		return nil, fmt.Errorf("looking for bots: %w", err)
-	}
-	for _, r := range found {
-		out[r] = true
-	}
-	return out, nil
+// ListeningQuery is a SELECT of those of some references, at least one, on which
+// a published bot is switched on: one column, reference. Its parameters are
+// numbered from first. It is for a statement of the transaction that stores
+// messages: a bot counts for all that is stored once its change is committed.
+func (s *Service) ListeningQuery(first int, references []int64) (text string, args []any) {
+	in, args := s.db.Dialect.InNumbers("reference", first, references)
+	return `SELECT DISTINCT reference FROM botengine_bot WHERE version > 0 AND active AND ` + in, args
 }
 
 // DeleteReferenceTx removes the bots of a line, which is deleted.
@@ -136,7 +128,6 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 
 // Switch lets a bot of a line answer, or not, and returns what was before.
 func (a *Account) Switch(ctx context.Context, reference int64, id string, active bool) (before bool, err error) {
-	defer a.s.changes.Add(1)
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err == nil && r.Reference != reference {

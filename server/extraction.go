@@ -9,7 +9,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/extractor"
 	"github.com/trunklinehq/trunkline/extractor/catalogue"
@@ -28,33 +27,10 @@ const (
 
 // publishTx publishes events of messages. Those that extractors will read wait
 // for what they find, at endpoints that include it.
-func (t toWebhooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, out []webhook.Held) error {
-	lines, err := t.s.listeners.HeedTx(ctx, tx, t.s, evs)
-	if err != nil {
-		return err
-	}
-	var read []messaging.Event
-	holds := false
-	for _, ev := range evs {
-		h := lines[ev.Reference]
-		holds = holds || h.holds || h.reads
-		if h.reads && fromContact(ev) {
-			read = append(read, ev)
-		}
-	}
-	if !holds {
-		now := make([]webhook.Event, len(out))
-		for i := range out {
-			now[i] = out[i].Event
-		}
-		return t.PublishTx(ctx, tx, now...)
-	}
-	heeds, err := t.s.heeds(ctx, tx, read)
-	if err != nil {
-		return err
-	}
+func (t toWebhooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, out []webhook.Held, to *audience) error {
+	holds := len(to.holds) > 0
 	for i, ev := range evs {
-		if !fromContact(ev) || !heeds(ev).reads || !heeds(ev).listens {
+		if !to.read(ev) {
 			continue
 		}
 		var p messaging.MessagePayload
@@ -63,13 +39,21 @@ func (t toWebhooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.
 		}
 		if saysSomething(p) {
 			out[i].Awaits, out[i].Until = ev.MessageID, t.s.cfg.Now().Add(extractedTime)
+			holds = true
 		}
 	}
-	return t.HoldTx(ctx, tx, partExtracted, out...)
+	if holds {
+		return t.HoldTx(ctx, tx, partExtracted, out...)
+	}
+	now := make([]webhook.Event, len(out))
+	for i := range out {
+		now[i] = out[i].Event
+	}
+	return t.PublishTx(ctx, tx, now...)
 }
 
-// ChatsTx moves what is held of chats that have become one with another.
-func (t toWebhooks) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatNews) error {
+// chatsTx moves what is held of chats that have become one with another.
+func (t toWebhooks) chatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatNews) error {
 	for _, n := range news {
 		if len(n.Merged) == 0 {
 			continue
@@ -132,7 +116,7 @@ func (h flowHost) read(ctx context.Context, in runtime.Incoming) ([]catalogue.Re
 	}
 	return h.s.Extractors.For(in.Chat.Account).Extract(ctx, catalogue.Message{
 		Said: saidBy(chat, text, m.MessageTimestamp.Time), Reference: in.Chat.Reference, ChatID: in.Chat.ID,
-		Flows: func(ctx context.Context) ([]string, error) { return h.flows(ctx, in.Chat) },
+		Owners: func(ctx context.Context) ([]string, error) { return h.owners(ctx, in.Chat) },
 	})
 }
 
@@ -160,8 +144,9 @@ func saidBy(chat messaging.Chat, text string, at time.Time) catalogue.Said {
 	return said
 }
 
-// flows are those that listen on the line of a chat, or have a run in it.
-func (h flowHost) flows(ctx context.Context, c runtime.Chat) ([]string, error) {
+// owners are the bots and flows that listen on the reference of a chat, or have a
+// run in it.
+func (h flowHost) owners(ctx context.Context, c runtime.Chat) ([]string, error) {
 	runs := h.s.Runs.For(c.Account)
 	listeners, err := runs.Listeners(ctx, c.Reference)
 	if err != nil {
@@ -173,14 +158,12 @@ func (h flowHost) flows(ctx context.Context, c runtime.Chat) ([]string, error) {
 	}
 	var out []string
 	for _, l := range listeners {
-		if l.Engine != flow.EngineBot && l.Enabled {
+		if l.Enabled {
 			out = append(out, l.Owner)
 		}
 	}
 	for _, r := range active {
-		if r.Engine != flow.EngineBot {
-			out = append(out, r.Owner)
-		}
+		out = append(out, r.Owner)
 	}
 	return out, nil
 }

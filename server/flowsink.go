@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -17,51 +16,17 @@ import (
 // toFlows has the messages of contacts answered by bots and flows.
 type toFlows struct{ s *Server }
 
-// EventsTx queues the messages of contacts in whose chats something listens.
-// Most lines have no bots: for them it costs one statement a transaction.
-func (t toFlows) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
-	evs = slices.DeleteFunc(slices.Clone(evs), func(ev messaging.Event) bool {
-		return !fromContact(ev)
-	})
-	if len(evs) == 0 {
-		return nil
-	}
-	heeds, err := t.s.heeds(ctx, tx, evs)
-	if err != nil {
-		return err
-	}
+// eventsTx queues the messages of contacts in whose chats something listens.
+func (t toFlows) eventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, to *audience) error {
 	for _, ev := range evs {
-		h := heeds(ev)
-		if !h.listens {
+		if !to.takes(ev) {
 			continue
 		}
-		if err := t.queue(ctx, tx, ev, h.reads); err != nil {
+		if err := t.queue(ctx, tx, ev, to.read(ev)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// heeds finds out who heeds the messages of lines and chats: a run that is active
-// in a chat does, too.
-func (s *Server) heeds(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) (func(messaging.Event) heed, error) {
-	keys := make([]string, len(evs))
-	for i, ev := range evs {
-		keys[i] = ev.Key
-	}
-	lines, err := s.listeners.HeedTx(ctx, tx, s, evs)
-	if err != nil {
-		return nil, err
-	}
-	chats, err := s.Runs.ActiveTx(ctx, tx, keys)
-	if err != nil {
-		return nil, err
-	}
-	return func(ev messaging.Event) heed {
-		h := lines[ev.Reference]
-		h.listens = h.listens || chats[ev.Key]
-		return h
-	}, nil
 }
 
 // fromContact says whether an event is a message of a contact.
@@ -171,9 +136,9 @@ func referralPayload(raw json.RawMessage) string {
 	return r.SourceID
 }
 
-// ChatsTx tells runs that a person has come, or is done, and that chats are
+// chatsTx tells runs that a person has come, or is done, and that chats are
 // one now.
-func (t toFlows) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatNews) error {
+func (t toFlows) chatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatNews) error {
 	for _, n := range news {
 		chat := runtime.Chat{Reference: int64(n.Reference), Key: n.Key, ID: n.ChatID}
 		if len(n.Merged) > 0 {
@@ -191,10 +156,7 @@ func (t toFlows) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.Chat
 	return nil
 }
 
-// EraseTx erases the runs of a contact.
-func (t toFlows) EraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
+// eraseTx erases the runs of a contact.
+func (t toFlows) eraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
 	return t.s.Runs.For(e.Account).EraseTx(ctx, tx, runtime.Erasure{Reference: int64(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs})
 }
-
-// Committed wakes who takes turns.
-func (t toFlows) Committed() { t.s.Runs.Committed() }

@@ -86,24 +86,23 @@ type Server struct {
 	// program may have its own.
 	Metrics *prometheus.Registry
 
-	cfg       Config
-	media     *media.Library // nil: files are not kept
-	models    *llm.Models
-	db        *database.DB
-	log       *slog.Logger
-	router    *mux.Router
-	handler   http.Handler
-	api       *api
-	http      *httpMetrics
-	tracing   *tracing
-	limits    tokenLimits
-	origins   *http.CrossOriginProtection
-	probe     probe
-	echo      *webhook.Echo
-	listeners listeners
-	started   time.Time
-	stopping  chan struct{} // closed when draining begins
-	stopOnce  sync.Once
+	cfg      Config
+	media    *media.Library // nil: files are not kept
+	models   *llm.Models
+	db       *database.DB
+	log      *slog.Logger
+	router   *mux.Router
+	handler  http.Handler
+	api      *api
+	http     *httpMetrics
+	tracing  *tracing
+	limits   tokenLimits
+	origins  *http.CrossOriginProtection
+	probe    probe
+	echo     *webhook.Echo
+	started  time.Time
+	stopping chan struct{} // closed when draining begins
+	stopOnce sync.Once
 }
 
 //go:embed migrations/*.sql
@@ -167,6 +166,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	if err := s.openFlows(ctx); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if err := s.prepareAudience(ctx); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	if err := s.openMCP(ctx); err != nil {

@@ -54,7 +54,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 			whatsapp,
 			messenger.New(&messenger.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
 		}, c.Providers...),
-		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toWebhooks{s.Webhooks, s}, toFlows{s}, toAudit{s}, toUsage{s}, toMemory{s}}, Retention: c.MessageRetention,
+		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toServices{toWebhooks{s.Webhooks, s}, toFlows{s}}, toAudit{s}, toUsage{s}, toMemory{s}}, Retention: c.MessageRetention,
 		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Trace: s.tracing.hook(), Logger: c.Logger, Now: c.Now,
 	})
 	return err
@@ -70,7 +70,7 @@ type toWebhooks struct {
 	s *Server
 }
 
-func (t toWebhooks) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
+func (t toWebhooks) eventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, to *audience) error {
 	out := make([]webhook.Held, len(evs))
 	for i, ev := range evs {
 		scope := webhookScope(ev.Reference)
@@ -80,11 +80,11 @@ func (t toWebhooks) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.E
 			Headers: map[string]string{"X-Trunkline-Reference": scope},
 		}
 	}
-	return t.publishTx(ctx, tx, evs, out)
+	return t.publishTx(ctx, tx, evs, out, to)
 }
 
-// EraseTx erases what webhooks were told of a contact.
-func (t toWebhooks) EraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
+// eraseTx erases what webhooks were told of a contact.
+func (t toWebhooks) eraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
 	return t.For(e.Account).EraseTx(ctx, tx, webhook.Erasure{
 		Scope: webhookScope(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs,
 	})

@@ -111,13 +111,13 @@ func (d *Dispatcher) HoldTx(ctx context.Context, tx *sqlx.Tx, part string, evs .
 
 // holding says under which keys of events something is held.
 func (d *Dispatcher) holding(ctx context.Context, tx *sqlx.Tx, evs []Held) (map[string]bool, error) {
-	keys := make([]any, len(evs))
+	keys := make([]string, len(evs))
 	for i := range evs {
 		keys[i] = evs[i].Key
 	}
-	in, args := d.db.Dialect.In("order_key", 1, keys)
+	text, args := d.HoldingQuery(1, keys)
 	var held []string
-	if err := tx.SelectContext(ctx, &held, `SELECT DISTINCT order_key FROM webhook_held WHERE `+in, args...); err != nil {
+	if err := d.db.SelectTx(ctx, tx, &held, text, args...); err != nil {
 		return nil, fmt.Errorf("looking for held events: %w", err)
 	}
 	out := map[string]bool{}
@@ -153,24 +153,15 @@ func (d *Dispatcher) Holding(ctx context.Context, key string) (bool, error) {
 	return is, nil
 }
 
-// HoldingTx says in which scopes something is held.
-func (d *Dispatcher) HoldingTx(ctx context.Context, tx *sqlx.Tx, scopes []string) (map[string]bool, error) {
-	out, args := map[string]bool{}, make([]any, len(scopes))
-	for i, s := range scopes {
-		args[i] = s
+// HoldingQuery is a SELECT of those of some keys under which something is held:
+// one column, order_key. Its parameters are numbered from first.
+func (d *Dispatcher) HoldingQuery(first int, keys []string) (text string, args []any) {
+	values := make([]any, len(keys))
+	for i, k := range keys {
+		values[i] = k
 	}
-	if len(scopes) == 0 {
-		return out, nil
-	}
-	in, args := d.db.Dialect.In("scope", 1, args)
-	var held []string
-	if err := d.db.SelectTx(ctx, tx, &held, `SELECT DISTINCT scope FROM webhook_held WHERE `+in, args...); err != nil {
-		return nil, fmt.Errorf("looking for held events: %w", err)
-	}
-	for _, s := range held {
-		out[s] = true
-	}
-	return out, nil
+	in, args := d.db.Dialect.In("order_key", first, values)
+	return `SELECT DISTINCT order_key FROM webhook_held WHERE ` + in, args
 }
 
 // ReleaseTx brings what an event awaits: complete makes its body, and it goes

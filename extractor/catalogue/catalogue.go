@@ -5,7 +5,6 @@ import (
 	"embed"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -57,7 +56,6 @@ type Service struct {
 	opts    Options
 	shelf   shelf
 	answers answers
-	changes atomic.Int64
 }
 
 //go:embed migrations/*.sql
@@ -105,10 +103,6 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Changes counts what may have changed on which lines messages are read, by this
-// Service: who remembers that looks again when it rises.
-func (s *Service) Changes() int64 { return s.changes.Load() }
 
 func (s *Service) now() time.Time { return s.opts.Now() }
 

@@ -20,10 +20,11 @@ type Message struct {
 	Said
 	Reference int64 // of the line
 	ChatID    string
-	// Flows are those whose extractors read the message beside those of the line
-	// and its bots: the flows that listen there, or have a run in the chat. It is
-	// asked only when an account has extractors of flows. nil: none do.
-	Flows func(ctx context.Context) ([]string, error)
+	// Owners are the ids of the bots and flows whose extractors read the message
+	// beside those of the reference: the ones that listen there, or have a run in
+	// the chat. It is called only when the account has extractors of such. nil:
+	// none do.
+	Owners func(ctx context.Context) ([]string, error)
 }
 
 // Result is what an extractor found in a text.
@@ -117,20 +118,21 @@ func (a *Account) reading(ctx context.Context, m Message) ([]*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	var flows []string
-	asked := m.Flows == nil
+	var owners []string
+	asked := m.Owners == nil
 	var out []*compiled
 	for _, c := range all {
-		if !c.Enabled {
+		if !c.Enabled || c.Scope.Flow == "" && c.Scope.Reference != m.Reference {
 			continue
 		}
-		if c.Scope.Flow != "" && !asked {
-			if flows, err = m.Flows(ctx); err != nil {
+		owner := cmp.Or(c.Scope.Flow, c.Scope.Bot)
+		if owner != "" && !asked {
+			if owners, err = m.Owners(ctx); err != nil {
 				return nil, err
 			}
 			asked = true
 		}
-		if c.Scope.Flow == "" && c.Scope.Reference == m.Reference || slices.Contains(flows, c.Scope.Flow) {
+		if owner == "" || slices.Contains(owners, owner) {
 			out = append(out, c)
 		}
 	}

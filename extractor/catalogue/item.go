@@ -97,7 +97,7 @@ func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error)
 	if err != nil {
 		return Extractor{}, fmt.Errorf("storing an extractor: %w", err)
 	}
-	a.changed()
+	a.s.db.Wake(trainTopic)
 	return r.view(), nil
 }
 
@@ -152,7 +152,7 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, e
 	if err != nil {
 		return Extractor{}, fmt.Errorf("changing an extractor: %w", err)
 	}
-	a.changed()
+	a.s.db.Wake(trainTopic)
 	return r.view(), nil
 }
 
@@ -226,6 +226,5 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("deleting an extractor: %w", err)
 	}
-	a.changed()
 	return nil
 }

@@ -6,15 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/trunklinehq/trunkline/extractor/intent"
 )
 
 const (
-	// shelfLife is for how long it is believed that an account's extractors are
-	// the same. What this node changes counts at once.
-	shelfLife   = time.Second
 	maxAccounts = 1000
 	// maxModels bounds the intents that are kept in memory, in bytes of the
 	// stored models, of which each takes up to ten.
@@ -31,8 +27,7 @@ type shelf struct {
 
 type shelfAccount struct {
 	mu       sync.Mutex
-	revision int64 // of the account
-	checked  time.Time
+	revision int64       // of the account
 	items    []*compiled // in the order of lists
 }
 
@@ -54,40 +49,40 @@ func (s *shelf) account(id string) *shelfAccount {
 	return s.accounts[id]
 }
 
-// forget has an account looked at again.
-func (s *shelf) forget(id string) {
-	a := s.account(id)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.checked = time.Time{}
-}
-
-// items are the account's extractors, ready to run, in the order of lists.
+// items are the account's extractors, ready to run, in the order of lists. The
+// database says whether they are still the same: any node may have changed them.
 func (a *Account) items(ctx context.Context) ([]*compiled, error) {
+	revision, err := a.revision(ctx)
+	if err != nil {
+		return nil, err
+	}
 	on := a.s.shelf.account(a.id)
 	on.mu.Lock()
 	defer on.mu.Unlock()
-	if time.Since(on.checked) < shelfLife {
+	if revision == on.revision {
 		return on.items, nil
 	}
-	now := time.Now()
-	var revision int64
-	err := a.s.db.GetContext(ctx, &revision, `SELECT COALESCE((SELECT revision FROM extractor_account WHERE account = $1), 0)`, a.id)
-	if err != nil {
-		return nil, fmt.Errorf("looking for changes of extractors: %w", err)
+	if err := a.restock(ctx, on); err != nil {
+		return nil, err
 	}
-	if revision != on.revision {
-		if err := a.restock(ctx, on); err != nil {
-			return nil, err
-		}
-		on.revision = revision
-	}
-	on.checked = now
 	return on.items, nil
+}
+
+// revision counts the changes of the account's extractors.
+func (a *Account) revision(ctx context.Context) (revision int64, err error) {
+	err = a.s.db.GetContext(ctx, &revision, `SELECT COALESCE((SELECT revision FROM extractor_account WHERE account = $1), 0)`, a.id)
+	if err != nil {
+		return 0, fmt.Errorf("looking for changes of extractors: %w", err)
+	}
+	return revision, nil
 }
 
 // restock reads what has changed.
 func (a *Account) restock(ctx context.Context, on *shelfAccount) error {
+	revision, err := a.revision(ctx) // again, for another request may have restocked meanwhile
+	if err != nil {
+		return err
+	}
 	known := map[string]*compiled{}
 	for _, c := range on.items {
 		known[c.ID] = c
@@ -96,7 +91,7 @@ func (a *Account) restock(ctx context.Context, on *shelfAccount) error {
 		row
 		Trained int64
 	}
-	err := a.s.db.SelectContext(ctx, &rows, `SELECT i.number, i.id, i.name, i.kind, i.reference, i.bot, i.flow, i.enabled, i.revision,
+	err = a.s.db.SelectContext(ctx, &rows, `SELECT i.number, i.id, i.name, i.kind, i.reference, i.bot, i.flow, i.enabled, i.revision,
 			COALESCE(m.revision, 0) AS trained
 		FROM extractor_item i LEFT JOIN extractor_model m ON m.extractor = i.id WHERE i.account = $1 ORDER BY i.number`, a.id)
 	if err != nil {
@@ -117,7 +112,7 @@ func (a *Account) restock(ctx context.Context, on *shelfAccount) error {
 		copied.Enabled, copied.Scope, copied.number, copied.trained = r.Enabled, r.view().Scope, r.Number, r.Trained
 		items = append(items, &copied)
 	}
-	on.items = items
+	on.items, on.revision = items, revision
 	return nil
 }
 

@@ -102,42 +102,21 @@ func (a *Account) Extractors(ctx context.Context, l List) (Page, error) {
 	return Page{items, next}, nil
 }
 
-// Reads says what may read the messages of a line.
-type Reads struct {
-	Line  bool // an extractor of the line, or of a bot of it
-	Flows bool // an extractor of any flow of the account
-}
-
-// ReadingTx says which extractors that are enabled may read the messages of some
-// lines, given whose the lines are.
-func (s *Service) ReadingTx(ctx context.Context, tx *sqlx.Tx, lines map[int64]string) (map[int64]Reads, error) {
-	out := make(map[int64]Reads, len(lines))
-	if len(lines) == 0 {
-		return out, nil
+// ReadingQuery is a SELECT of what may read the messages of some references of
+// some accounts, at least one of each: two columns, reference and account. A row
+// without an account says that an extractor of the reference itself is enabled.
+// One with an account says that an extractor of a bot of the reference is, or
+// where the reference is 0, one of a flow of the account: these read what their
+// bots and flows answer. Parameters are numbered from first.
+func (s *Service) ReadingQuery(first int, references []int64, accounts []string) (text string, args []any) {
+	ofReference, args := s.db.Dialect.InNumbers("reference", first, references)
+	values := make([]any, len(accounts))
+	for i, a := range accounts {
+		values[i] = a
 	}
-	refs, accounts := make([]int64, 0, len(lines)), make([]any, 0, len(lines))
-	for ref, account := range lines {
-		refs, accounts = append(refs, ref), append(accounts, account)
-	}
-	ofLine, args := s.db.Dialect.InNumbers("reference", 1, refs)
-	ofAccount, more := s.db.Dialect.In("account", 1+len(args), accounts)
-	var found []struct {
-		Reference int64 // 0: of a flow
-		Account   string
-	}
-	err := s.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT reference, account FROM extractor_item
-		WHERE enabled AND (reference > 0 AND `+ofLine+` OR flow <> '' AND `+ofAccount+`)`, append(args, more...)...)
-	if err != nil {
-		return nil, fmt.Errorf("looking for extractors of lines: %w", err)
-	}
-	for ref, account := range lines {
-		var r Reads
-		for _, f := range found {
-			r.Line, r.Flows = r.Line || f.Reference == ref, r.Flows || f.Reference == 0 && f.Account == account
-		}
-		out[ref] = r
-	}
-	return out, nil
+	ofAccount, more := s.db.Dialect.In("account", first+len(args), values)
+	return `SELECT DISTINCT reference, CASE WHEN reference > 0 AND bot = '' THEN '' ELSE account END AS account FROM extractor_item
+		WHERE enabled AND (reference > 0 AND ` + ofReference + ` OR flow <> '' AND ` + ofAccount + `)`, append(args, more...)
 }
 
 // changedTx notes that something of the account's extractors changes, and keeps
@@ -149,13 +128,6 @@ func (a *Account) changedTx(ctx context.Context, tx *sqlx.Tx) error {
 		return fmt.Errorf("noting a change of extractors: %w", err)
 	}
 	return nil
-}
-
-// changed forgets what this node remembers, and wakes who trains.
-func (a *Account) changed() {
-	a.s.changes.Add(1)
-	a.s.shelf.forget(a.id)
-	a.s.db.Wake(trainTopic)
 }
 
 // DeleteReferenceTx removes the extractors of a line, which is deleted.
@@ -194,7 +166,6 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 		}
 		return nil
 	})
-	a.changed()
 	return err
 }
 

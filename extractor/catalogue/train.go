@@ -131,7 +131,6 @@ func (s *Service) trainOne(ctx context.Context, r row) error {
 	if err != nil {
 		return fmt.Errorf("storing what was learned: %w", err)
 	}
-	s.shelf.forget(r.Account)
 	return nil
 }
 

@@ -73,27 +73,38 @@ type decision struct {
 }
 
 // decide finds the flow that answers a message while runs are active in its
-// chat.
+// chat. Engines are asked one after the other. When no flow answers they are
+// asked again: between two answers a flow of the first may have taken over from
+// one of the second.
 func (r *Runtime) decide(ctx context.Context, in Incoming, active []*runRow) (decision, error) {
+	d, taken, err := r.decideNow(ctx, in, active)
+	if err == nil && !taken && len(r.engines) > 1 {
+		d, _, err = r.decideNow(ctx, in, active)
+	}
+	return d, err
+}
+
+// decideNow asks who listens now. taken says that a flow answers the message, or
+// ignores it because it is busy.
+func (r *Runtime) decideNow(ctx context.Context, in Incoming, active []*runRow) (d decision, taken bool, err error) {
 	all, err := r.candidates(ctx, in)
 	if err != nil {
-		return decision{}, err
+		return decision{}, false, err
 	}
-	var d decision
 	for i, c := range all {
 		says := AskedPasses
 		if !c.passes {
 			if says, err = r.ask(ctx, in, c, active, &d); err != nil {
-				return decision{}, err
+				return decision{}, false, err
 			}
 		}
 		d.note(c, says)
 		if says == AskedAnswers || says == AskedBusy {
 			d.behind(all[i+1:])
-			return d, nil
+			return d, true, nil
 		}
 	}
-	return d, nil
+	return d, false, nil
 }
 
 // ask asks a flow whose trigger takes a message, and has d begin it.

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -162,6 +163,42 @@ func (n named) Listeners(ctx context.Context, account string, reference int64) (
 		all[i].Priority = 1
 	}
 	return all, err
+}
+
+// relay is an engine of its own shelf that does something when it is asked who
+// listens.
+type relay struct {
+	*shelf
+	asked func() // before it answers
+}
+
+func (*relay) Name() string { return "relay" }
+
+func (r *relay) Listeners(ctx context.Context, account string, reference int64) ([]runtime.Listener, error) {
+	r.asked()
+	return r.shelf.Listeners(ctx, account, reference)
+}
+
+// TestHandedOverWhileAsking has a flow of one engine take over from a flow of
+// another while the engines are asked who answers a message: it is answered.
+func TestHandedOverWhileAsking(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, nil) // its engine is asked first, and has no flow
+		parrot := nodes(t, ``, `"first":{"type":"message","config":{"text":"{{ input.text }}"}}`)
+		last := &relay{shelf: &shelf{}}
+		last.shelf.add(t, "before", parrot)
+		last.asked = sync.OnceFunc(func() {
+			f.shelf.add(t, "after", parrot)
+			last.shelf.mu.Lock()
+			defer last.shelf.mu.Unlock()
+			last.shelf.flows = nil
+		})
+		f.Serve(last)
+		f.start(t)
+		f.say(t, "ana", "hi")
+		quiet(t, f, "ana")
+		require.Equal(t, []string{"hi"}, f.did(t, "ana"))
+	})
 }
 
 // TestTraceIsBounded goes round for long: little more is kept than is shown.

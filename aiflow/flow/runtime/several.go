@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
@@ -15,21 +14,13 @@ func (a *Account) Reply(ctx context.Context, id string, message map[string]any) 
 	return a.give(ctx, id, flow.Reply{Message: message})
 }
 
-// ActiveTx says in which chats, by their keys, a run has not ended.
-func (r *Runtime) ActiveTx(ctx context.Context, tx *sqlx.Tx, keys []string) (map[string]bool, error) {
-	out := map[string]bool{}
-	if len(keys) == 0 {
-		return out, nil
-	}
-	in, args := r.db.Dialect.In("mailbox", 1, anyOf(keys))
-	var found []string
-	if err := r.db.SelectTx(ctx, tx, &found, `SELECT DISTINCT mailbox FROM flow_run WHERE ended_us = 0 AND `+in, args...); err != nil {
-		return nil, fmt.Errorf("looking for runs in chats: %w", err)
-	}
-	for _, k := range found {
-		out[k] = true
-	}
-	return out, nil
+// ActiveQuery is a SELECT of those of some chats, by their keys, in which a run
+// has not ended, or something waits to be taken by one: one column, mailbox. Its
+// parameters are numbered from first.
+func (r *Runtime) ActiveQuery(first int, keys []string) (text string, args []any) {
+	runs, args := r.db.Dialect.In("mailbox", first, anyOf(keys))
+	inputs, more := r.db.Dialect.In("mailbox", first+len(args), anyOf(keys))
+	return `SELECT mailbox FROM flow_run WHERE ended_us = 0 AND ` + runs + ` UNION SELECT mailbox FROM flow_input WHERE ` + inputs, append(args, more...)
 }
 
 // CancelAllTx ends all runs of a flow; call [Runtime.Committed] after tx.

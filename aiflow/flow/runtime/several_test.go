@@ -20,7 +20,13 @@ func TestSeveralRuns(t *testing.T) {
 		ana, ben, cid := f.begin(t, "ana", asking), f.begin(t, "ben", asking), f.begin(t, "cid", asking)
 		active := func() (out map[string]bool) {
 			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) (err error) {
-				out, err = f.ActiveTx(t.Context(), tx, []string{chatOf("ana").Key, chatOf("ben").Key, chatOf("dan").Key})
+				text, args := f.ActiveQuery(1, []string{chatOf("ana").Key, chatOf("ben").Key, chatOf("dan").Key})
+				var keys []string
+				err = tx.SelectContext(t.Context(), &keys, text, args...)
+				out = map[string]bool{}
+				for _, key := range keys {
+					out[key] = true
+				}
 				return err
 			}))
 			return out
