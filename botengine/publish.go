@@ -36,7 +36,6 @@ func (a *Account) Validate(ctx context.Context, id string) ([]flow.Problem, erro
 // with. A draft with errors is a [*Refused]; one that is published already is
 // not published again.
 func (a *Account) Publish(ctx context.Context, id string) (Bot, error) {
-	defer a.s.changes.Add(1)
 	var r row
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		if r, err = a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
@@ -50,7 +49,7 @@ func (a *Account) Publish(ctx context.Context, id string) (Bot, error) {
 	})
 	if database.IsUnique(err) {
 		err = &Refused{[]flow.Problem{{
-			Severity: flow.SeverityError, Code: "slug.taken", Path: "/slug", Message: "is that of another published bot of the account",
+			Severity: flow.SeverityError, Code: "slug.taken", Path: "/slug", Message: "is that of another published bot of the reference",
 		}}}
 	}
 	if err != nil {

@@ -50,6 +50,27 @@ func (c client) bot(t *testing.T, ref int, flow string) string {
 	return b["id"].(string)
 }
 
+// TestBotOfTwoReferences publishes the same document for two references: each has
+// a bot of its own.
+func TestBotOfTwoReferences(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		one, two := ana.sandbox(t), ana.sandbox(t)
+		document := echoFlow("same", onAnything)
+		first, second := ana.bot(t, one, document), ana.bot(t, two, document)
+		require.NotEqual(t, first, second)
+		for _, ref := range []int{one, two} {
+			ana.write(t, ref, "eve", "hello")
+			ana.awaitShown(t, ref, "eve", "out: hello", "in: I am same.")
+		}
+		third := ana.call(t, "POST", "/bot", fmt.Sprintf(`{"reference":%d,"name":"Third","flow":%s}`, one, document)).json(201)["id"].(string)
+		p := ana.call(t, "POST", "/bot/"+third+"/publish", "").problem(422, "validation")
+		require.Equal(t, "slug.taken", p.Errors[0].Code)
+		require.Equal(t, "body.flow/slug", p.Errors[0].Location)
+	})
+}
+
 // TestBotDraft keeps drafts of bots apart by their revisions.
 func TestBotDraft(t *testing.T) {
 	t.Parallel()
