@@ -128,7 +128,7 @@ func TestAuditPages(t *testing.T) {
 		require.Equal(t, "user24", users[0])
 		require.Equal(t, "user0", users[24])
 		for name, bad := range map[string]mcp.AuditFilter{
-			"limit":    {Limit: 201},
+			"limit":    {Limit: -1},
 			"cursor":   {Cursor: "AAAA"},
 			"function": {Function: "a\x00"},
 		} {

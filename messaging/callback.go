@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,15 +23,25 @@ var (
 	// ErrUnverified reports that no reference with the ids of a callback has
 	// the secret that signed it.
 	ErrUnverified = errors.New("messaging: the signature fits no reference that this callback is for")
-	// ErrUnproved reports that several accounts claim an id with the right
-	// secret and none could show that its token may read it.
-	ErrUnproved = errors.New("messaging: several accounts claim this line and none has proved it yet")
+	// ErrUnproved reports that no account could show yet that its token may read
+	// the id of a callback: several claim it with the right secret, or the secret
+	// is the one for all references.
+	ErrUnproved = errors.New("messaging: no access token has shown yet that it may read the id of this callback")
 )
 
-// Handshake reports whether token is the verify token of some reference.
+// Handshake reports whether token is the verify token of some reference, or the
+// one for all references of a kind.
 func (s *Service) Handshake(ctx context.Context, token string) (bool, error) {
 	if token == "" || s.keys == nil {
 		return false, nil
+	}
+	for _, p := range s.opts.Providers {
+		if c, ok := p.(provider.Caller); ok {
+			_, verify := c.Secrets(effective(p, nil))
+			if verify != "" && subtle.ConstantTimeCompare([]byte(verify), []byte(token)) == 1 {
+				return true, nil
+			}
+		}
 	}
 	for _, h := range s.keys.Hashes(verifyPurpose, token) {
 		var n int
@@ -135,9 +146,10 @@ func (s *Service) route(ctx context.Context, c provider.Caller, kind provider.Ki
 const probePause = time.Minute
 
 // proved keeps, when several accounts claim one id with the right secret,
-// those whose token may read it.
+// those whose token may read it. A claim with the secret for all references is
+// always one of those: its owner does not know that secret.
 func (s *Service) proved(ctx context.Context, claims []claim) ([]claim, error) {
-	contested := slices.ContainsFunc(claims, func(c claim) bool { return c.line.Account != claims[0].line.Account })
+	contested := slices.ContainsFunc(claims, func(c claim) bool { return c.shared || c.line.Account != claims[0].line.Account })
 	if !contested {
 		return claims, nil
 	}
@@ -145,22 +157,24 @@ func (s *Service) proved(ctx context.Context, claims []claim) ([]claim, error) {
 	if len(keep) > 0 {
 		return keep, nil
 	}
+	doubtful := false
 	for _, c := range claims {
-		if s.now().Sub(database.Time(c.row.ProbeUS)) < probePause {
-			continue
-		}
-		row, err := s.check(ctx, c.row)
-		if err != nil {
-			return nil, err
+		row := c.row
+		if s.now().Sub(database.Time(row.ProbeUS)) >= probePause {
+			var err error
+			if row, err = s.check(ctx, row); err != nil {
+				return nil, err
+			}
 		}
 		if row.Proved {
 			keep = append(keep, c)
 		}
+		doubtful = doubtful || !c.shared || row.State != StateFailed
 	}
-	if len(keep) == 0 {
+	if len(keep) == 0 && doubtful {
 		return nil, ErrUnproved
 	}
-	return keep, nil
+	return keep, nil // none: the network refused the token of each
 }
 
 // parse turns parts into arrivals, once for each reference they go to.

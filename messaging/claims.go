@@ -14,6 +14,7 @@ type claim struct {
 	line     line
 	row      *referenceRow
 	secret   string
+	shared   bool // the secret is one for all references, so that it proves nothing
 	proved   bool
 	starting bool
 }
@@ -114,8 +115,10 @@ func (s *Service) loadClaims(ctx context.Context, key claimKey) ([]claim, error)
 		if err != nil {
 			return nil, err
 		}
-		secret, _ := p.(provider.Caller).Secrets(settings)
-		out = append(out, claim{line: r.line(p), row: r, secret: secret, proved: r.Proved, starting: r.State == StateStarting})
+		caller := p.(provider.Caller)
+		own, _ := caller.Secrets(settings)
+		secret, _ := caller.Secrets(effective(p, settings))
+		out = append(out, claim{line: r.line(p), row: r, secret: secret, shared: own == "", proved: r.Proved, starting: r.State == StateStarting})
 	}
 	return out, nil
 }

@@ -59,7 +59,7 @@ func (s *Service) openSession(ctx context.Context, row *referenceRow, held func(
 		return nil, err
 	}
 	sess, err := p.Open(context.WithoutCancel(ctx), provider.Reference{
-		ID: row.ID, Name: row.Name, Settings: settings, CallbackURL: row.Callback, Held: held,
+		ID: row.ID, Name: row.Name, Settings: effective(p, settings), CallbackURL: row.Callback, Held: held,
 	}, inbox)
 	if err != nil {
 		return nil, fmt.Errorf("opening reference %d: %w", row.ID, err)

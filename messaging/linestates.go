@@ -20,6 +20,8 @@ type LineState struct {
 	// Settings are what the line is configured with, secrets in clear; nil: its
 	// kind is none of the providers'.
 	Settings provider.Settings
+	// Issues are what does not work with those settings.
+	Issues []HealthReport
 }
 
 // LineStates are the lines of all accounts, the oldest first, for whoever looks
@@ -52,6 +54,7 @@ func LineStates(ctx context.Context, db *sqlx.DB, opts *Options) ([]LineState, e
 			if out[i].Settings, err = openSettings(keys, p, r); err != nil {
 				return nil, err
 			}
+			out[i].Issues = inspect(p, out[i].Settings, r)
 		}
 	}
 	return out, nil

@@ -37,7 +37,7 @@ func TestCursorsAreChecked(t *testing.T) {
 			_, err = f.acc.Messages(ctx, ref, "111", messaging.History{After: bad})
 			requireInvalid(t, err, "after")
 		}
-		for _, limit := range []int{-1, 201} {
+		for _, limit := range []int{-1, -201} {
 			_, err := f.acc.Chats(ctx, ref, "", messaging.List{Limit: limit})
 			requireInvalid(t, err, "limit")
 			_, err = f.acc.Messages(ctx, ref, "111", messaging.History{Limit: limit})

@@ -89,19 +89,17 @@ func (r *referenceRow) line(p provider.Provider) line {
 	return line{ID: r.ID, Account: r.Account, Kind: r.Kind, Window: can.Window, Names: can.Names}
 }
 
-// CreateReference adds a line. It returns an [*Invalid] that names a setting
-// which is missing, unknown or malformed.
+// CreateReference adds a line. It returns an [*Invalid] for each member that is
+// missing, unknown or malformed, joined. Settings that the network knows are
+// asked from it, for ten seconds at most.
 func (a *Account) CreateReference(ctx context.Context, n NewReference) (Reference, error) {
+	name, err := checkName(n.Name)
 	p, ok := a.s.kinds[n.Type]
 	if !ok {
-		return Reference{}, &Invalid{"type", "must be one of " + strings.Join(a.s.kindNames(), ", ")}
+		return Reference{}, errors.Join(a.s.unknownKind(), err)
 	}
-	name, err := checkName(n.Name)
-	if err != nil {
-		return Reference{}, err
-	}
-	settings, err := checkSettings(p, provider.Settings(n.Settings))
-	if err != nil {
+	settings, wrong := checkSettings(p, provider.Settings(n.Settings))
+	if err := errors.Join(err, wrong); err != nil {
 		return Reference{}, err
 	}
 	state := a.s.firstState(p)
@@ -124,8 +122,31 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 	if err != nil {
 		return Reference{}, err
 	}
+	row = a.s.complete(ctx, row)
 	a.s.referencesChanged()
 	return a.s.view(row)
+}
+
+// CheckReference returns what [Account.CreateReference] would refuse, but for
+// members that are empty and that it requires.
+func (s *Service) CheckReference(n NewReference) error {
+	var wrong error
+	if n.Name != "" {
+		_, wrong = checkName(n.Name)
+	}
+	p, ok := s.kinds[n.Type]
+	switch {
+	case ok:
+		_, err := checkSettings(p, provider.Settings(n.Settings))
+		wrong = errors.Join(wrong, err)
+	case n.Type != "":
+		wrong = errors.Join(wrong, s.unknownKind())
+	}
+	return wrong
+}
+
+func (s *Service) unknownKind() error {
+	return &Invalid{"type", "must be one of " + strings.Join(s.kindNames(), ", ")}
 }
 
 // firstState is how a line stands that nobody has started.
@@ -184,12 +205,10 @@ func (a *Account) References(ctx context.Context, kind provider.Kind, l List) (P
 // or callback.
 func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, c ReferenceChange) (Reference, error) {
 	var name *string
+	var nameless error
 	if c.Name != nil {
 		n, err := checkName(*c.Name)
-		if err != nil {
-			return Reference{}, err
-		}
-		name = &n
+		name, nameless = &n, err
 	}
 	var row *referenceRow
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
@@ -202,12 +221,15 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 			return err
 		}
 		if len(c.Settings) == 0 {
-			return nil
+			return nameless
 		}
-		return a.s.mergeSettings(ctx, tx, row, c.Settings)
+		return errors.Join(nameless, a.s.mergeSettings(ctx, tx, row, c.Settings))
 	})
 	if err != nil {
 		return Reference{}, err
+	}
+	if len(c.Settings) > 0 {
+		row = a.s.complete(ctx, row)
 	}
 	a.s.referencesChanged()
 	return a.s.view(row)
@@ -288,9 +310,11 @@ func (s *Service) view(r *referenceRow) (Reference, error) {
 	if err != nil {
 		return Reference{}, err
 	}
+	session := r.session(s.now())
+	session.Health.Reports = inspect(p, settings, r)
 	return Reference{
 		ID: r.ID, Account: r.Account, Name: r.Name, Type: r.Kind, Settings: masked(p, settings),
-		Session: r.session(s.now()), Capabilities: capabilities(p.Capabilities()),
+		Session: session, Capabilities: capabilities(p.Capabilities()),
 		CreatedAt: unixTime(r.CreatedUS), UpdatedAt: unixTime(r.UpdatedUS),
 	}, nil
 }

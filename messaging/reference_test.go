@@ -59,7 +59,7 @@ func TestSettingsAreChecked(t *testing.T) {
 			{messaging.NewReference{Name: " ", Type: sandbox.Kind}, "name"},
 			{messaging.NewReference{Name: strings.Repeat("x", 201), Type: sandbox.Kind}, "name"},
 			{messaging.NewReference{Name: "x", Type: sandbox.Kind, Settings: map[string]string{"colour": "red"}}, "settings.colour"},
-			{messaging.NewReference{Name: "x", Type: cloud.Kind, Settings: cloudSettings(map[string]string{"appSecret": ""})}, "settings.appSecret"},
+			{messaging.NewReference{Name: "x", Type: cloud.Kind, Settings: cloudSettings(map[string]string{"accessToken": ""})}, "settings.accessToken"},
 			{messaging.NewReference{Name: "x", Type: cloud.Kind, Settings: cloudSettings(map[string]string{"accessToken": strings.Repeat("x", 5000)})}, "settings.accessToken"},
 			{messaging.NewReference{Name: "x", Type: cloud.Kind, Settings: cloudSettings(map[string]string{"accessToken": "••••wner"})}, "settings.accessToken"},
 		} {

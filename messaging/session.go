@@ -58,8 +58,9 @@ type Health struct {
 	LastInboundAt *UnixTime `json:"lastInboundAt"`
 	LastAckAt     *UnixTime `json:"lastAckAt"`
 	LastProbeAt   *UnixTime `json:"lastProbeAt"`
-	// Reports are there when a session is asked for by itself.
-	Reports []HealthReport `json:"reports,omitempty" nullable:"false" doc:"What the network last said of the line: its quality, limits, account and credentials. Only when the session is asked for by itself."`
+	// Reports of the network are there when a session is asked for by itself;
+	// those that follow from the settings always.
+	Reports []HealthReport `json:"reports,omitempty" nullable:"false" doc:"What does not work with the settings that the line has, such as callbacks.unverified. When the session is asked for by itself also what the network last said of the line: its quality, limits, account and credentials."`
 }
 
 // SessionError is why a session is not connected.
@@ -105,8 +106,16 @@ func (a *Account) SessionStatus(ctx context.Context, id provider.ReferenceID) (S
 // reported is a session with what the network said of the line's health.
 func (s *Service) reported(ctx context.Context, row *referenceRow) (Session, error) {
 	out := row.session(s.now())
-	var err error
-	out.Health.Reports, err = s.reports(ctx, row.ID)
+	p, err := s.kind(row.Kind)
+	if err != nil {
+		return Session{}, err
+	}
+	settings, err := s.openSettings(p, row)
+	if err != nil {
+		return Session{}, err
+	}
+	reports, err := s.reports(ctx, row.ID)
+	out.Health.Reports = append(inspect(p, settings, row), reports...)
 	return out, err
 }
 
@@ -177,6 +186,7 @@ func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session,
 
 // check asks the network about a line's credentials and records the answer.
 func (s *Service) check(ctx context.Context, row *referenceRow) (*referenceRow, error) {
+	row = s.complete(ctx, row)
 	sess, err := s.lines.get(ctx, s, row)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package messaging
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,15 +18,17 @@ import (
 // mask stands for a secret.
 const mask = "••••"
 
-// checkSettings refuses settings that a kind does not have, or lacks.
+// checkSettings refuses settings that a kind does not have, or lacks, naming
+// all of them.
 func checkSettings(p provider.Provider, in provider.Settings) (provider.Settings, error) {
 	known := map[string]bool{}
 	for _, d := range p.Settings() {
 		known[d.Name] = true
 	}
+	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		if !known[name] {
-			return nil, &Invalid{"settings." + name, "is not a setting of " + string(p.Kind())}
+			wrong = append(wrong, &Invalid{"settings." + name, "is not a setting of " + string(p.Kind())})
 		}
 	}
 	out := provider.Settings{}
@@ -33,18 +36,18 @@ func checkSettings(p provider.Provider, in provider.Settings) (provider.Settings
 		v := strings.TrimSpace(clean(in[d.Name]))
 		switch {
 		case v == "" && d.Required:
-			return nil, &Invalid{"settings." + d.Name, "is required"}
+			wrong = append(wrong, &Invalid{"settings." + d.Name, "is required"})
 		case len(v) > 4096:
-			return nil, &Invalid{"settings." + d.Name, "must have at most 4096 characters"}
+			wrong = append(wrong, &Invalid{"settings." + d.Name, "must have at most 4096 characters"})
 		case strings.HasPrefix(v, mask):
-			return nil, &Invalid{"settings." + d.Name, "is the masked form, not the secret itself"}
+			wrong = append(wrong, &Invalid{"settings." + d.Name, "is the masked form, not the secret itself"})
 		case d.Digits && strings.Trim(v, "0123456789") != "":
-			return nil, &Invalid{"settings." + d.Name, "must be digits only"}
+			wrong = append(wrong, &Invalid{"settings." + d.Name, "must be digits only"})
 		case v != "":
 			out[d.Name] = v
 		}
 	}
-	return out, nil
+	return out, errors.Join(wrong...)
 }
 
 // mergeSettings changes some of a line's settings. Masked secrets that a

@@ -80,6 +80,9 @@ func (a *Account) keepCallback(ctx context.Context, id provider.ReferenceID, cal
 
 // networkError is the refusal of a call that was no send.
 func networkError(err error) *Error {
+	if lacks, ok := errors.AsType[*provider.Unsupported](err); ok {
+		return &Error{Code: CodeUnsupported, Message: "The line does not support " + lacks.What + "."}
+	}
 	f := failure(err)
 	out := &Error{Code: CodeProvider, Message: f.Message, ProviderCode: f.Code}
 	var limited *provider.RateLimited

@@ -7,7 +7,8 @@
 // [Session] per reference (one configured account or number), hands it what is
 // to be sent, and takes what the network reports through an [Inbox]. Further
 // abilities are further interfaces, found by type assertion: [Caller] for
-// networks that post callbacks, [Validator], [Splitter], [Identifier], [Eraser], and of sessions
+// networks that post callbacks, [Validator], [Splitter], [Identifier], [Eraser],
+// [Defaulter], [Completer], [Inspector], and of sessions
 // [Checker], [Subscriber], [Reader], [AboutReader], [Typist], [MediaFetcher],
 // [TemplateManager], [GroupManager], [NumberChecker], [Pacer],
 // [Namer].

@@ -46,6 +46,13 @@ type Config struct {
 	APILimit int
 	// GraphURL is the address of the Graph API. "": https://graph.facebook.com.
 	GraphURL string
+	// MetaAppSecret is the secret of the app at Meta that signs callbacks, for
+	// references of the Cloud API and Messenger that have none of their own. "":
+	// callbacks of such references are refused.
+	MetaAppSecret Secret
+	// MetaVerifyToken is what Meta says when it is told the address of the
+	// callbacks, for such references. "": each has its own.
+	MetaVerifyToken Secret
 	// Media keeps the files of messages: a media.Folder, or a bucket that all
 	// nodes reach. nil: messages come without their files, and none can be sent.
 	Media media.Store

@@ -173,8 +173,14 @@ func codeOf(status int) string {
 // explain lists what is wrong where.
 func explain(p *Problem, em *huma.ErrorModel) {
 	p.Detail = "the request is not valid"
+	named := map[string]bool{}
 	for _, d := range em.Errors {
-		p.Errors = append(p.Errors, fieldError(d))
+		e := fieldError(d)
+		if d.Value == (beside{}) && named[e.Location] {
+			continue // the schema has said more of it
+		}
+		named[e.Location] = true
+		p.Errors = append(p.Errors, e)
 	}
 	if em.Status != http.StatusBadRequest {
 		return

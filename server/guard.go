@@ -22,7 +22,7 @@ func (a *api) guard(c huma.Context, next func(huma.Context)) {
 		a.refuse(c, p)
 		return
 	}
-	next(huma.WithValue(c, callKey{}, who))
+	next(huma.WithValue(huma.WithValue(c, callKey{}, who), serverKey{}, a.s))
 }
 
 func (a *api) admit(c huma.Context, req *request, who *call) *Problem {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
@@ -71,12 +72,22 @@ type newReference struct {
 	Body struct {
 		Name     string            `json:"name" minLength:"1" maxLength:"200" example:"Shop"`
 		Type     provider.Kind     `json:"type" doc:"provider-web, provider-cloud, provider-messenger or provider-sandbox." example:"provider-sandbox"`
-		Settings map[string]string `json:"settings,omitempty" doc:"What the type needs. provider-web: nothing, or markOnline, historySync and proxyUrl; provider-cloud: phoneNumberId, businessAccountId, accessToken, appSecret and verifyToken; provider-messenger: pageId, accessToken, appSecret and verifyToken; provider-sandbox: nothing."`
+		Settings map[string]string `json:"settings,omitempty" doc:"What the type needs. provider-web: nothing, or markOnline, historySync and proxyUrl; provider-cloud: phoneNumberId and accessToken, and businessAccountId (asked from the network when absent), appSecret and verifyToken (those of the server when absent); provider-messenger: pageId and accessToken, and appSecret and verifyToken likewise; provider-sandbox: nothing."`
 	}
 }
 
+// Resolve checks the settings as the type has them, so that they are named with
+// what else is missing.
+func (in *newReference) Resolve(c huma.Context) []error {
+	return besides(serverOf(c.Context()).Messaging.CheckReference(in.reference()))
+}
+
+func (in *newReference) reference() messaging.NewReference {
+	return messaging.NewReference{Name: in.Body.Name, Type: in.Body.Type, Settings: in.Body.Settings}
+}
+
 func (s *Server) createReference(ctx context.Context, c call, in *newReference) (messaging.Reference, error) {
-	return s.account(c).CreateReference(ctx, messaging.NewReference{Name: in.Body.Name, Type: in.Body.Type, Settings: in.Body.Settings})
+	return s.account(c).CreateReference(ctx, in.reference())
 }
 
 type referenceFilter struct {

@@ -51,7 +51,7 @@ func messagingProblem(err error) *Problem {
 	case errors.Is(err, messaging.ErrUnverified):
 		return problem(codeUnauthorized, "the signature fits no reference that this callback is for")
 	case errors.Is(err, messaging.ErrUnproved):
-		return problem(codeUnavailable, "several accounts claim this line and none has proved it yet")
+		return problem(codeUnavailable, "no access token has shown yet that it may read the id of this callback")
 	}
 	r, ok := messaging.Refused(err)
 	if !ok {

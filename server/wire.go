@@ -50,9 +50,9 @@ func (s *Server) connect(ctx context.Context) (err error) {
 	s.Messaging, err = messaging.New(ctx, c.DB, &messaging.Options{
 		Providers: append([]provider.Provider{
 			sandbox.New(),
-			cloud.New(&cloud.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
+			cloud.New(&cloud.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.Now}),
 			whatsapp,
-			messenger.New(&messenger.Options{GraphURL: c.GraphURL, Logger: c.Logger, Now: c.Now}),
+			messenger.New(&messenger.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.Now}),
 		}, c.Providers...),
 		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toServices{toWebhooks{s.Webhooks, s}, toFlows{s}}, toAudit{s}, toUsage{s}, toMemory{s}}, Retention: c.MessageRetention,
 		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Trace: s.tracing.hook(), Logger: c.Logger, Now: c.Now,

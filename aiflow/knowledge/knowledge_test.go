@@ -73,7 +73,7 @@ func TestFiles(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []knowledge.File{b}, second.Items)
 		require.Empty(t, second.Next)
-		_, err = f.Files(t.Context(), f.project, knowledge.List{Limit: 300})
+		_, err = f.Files(t.Context(), f.project, knowledge.List{Limit: -1})
 		var bad *knowledge.Invalid
 		require.ErrorAs(t, err, &bad)
 

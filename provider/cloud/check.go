@@ -22,8 +22,10 @@ func (s *session) Check(ctx context.Context) (provider.Account, error) {
 	if n.ID != s.phone {
 		return provider.Account{}, &provider.Rejected{Message: "the network answered for another phone number than " + s.phone}
 	}
-	if err := s.ensureSubscribed(ctx); err != nil {
-		return provider.Account{}, err
+	if s.waba != "" { // else nothing can be subscribed, and Inspect says so
+		if err := s.ensureSubscribed(ctx); err != nil {
+			return provider.Account{}, err
+		}
 	}
 	account := provider.Account{ID: s.phone, Name: n.Display, VerifiedBizName: n.VerifiedName}
 	account.Health = append(account.Health, s.numberHealth(ctx, n))

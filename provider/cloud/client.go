@@ -21,7 +21,7 @@ type Client struct {
 	graph *graph.Client
 	pace  *pace
 	phone string // id of the phone number
-	waba  string // id of the business account
+	waba  string // id of the business account; "": not known
 	log   *slog.Logger
 }
 
@@ -39,6 +39,14 @@ func (p *Provider) Client(settings provider.Settings) (*Client, error) {
 		waba:  s[businessAccountID],
 		log:   p.log,
 	}, nil
+}
+
+// account is the path of what belongs to the business account.
+func (c *Client) account(edge string) (string, error) {
+	if c.waba == "" {
+		return "", &provider.Unsupported{What: "calls for its business account: " + businessAccountID + " is not known"}
+	}
+	return c.waba + "/" + edge, nil
 }
 
 func (c *Client) failed(ctx context.Context, doing string, err error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -30,6 +31,12 @@ type Options struct {
 	// GraphURL is the address of the Graph API without version; "":
 	// [graph.DefaultURL].
 	GraphURL string
+	// AppSecret is the secret of the app, for references without an appSecret of
+	// their own. "": there is none.
+	AppSecret string
+	// VerifyToken is the token of the handshake, for references without a
+	// verifyToken of their own. "": there is none.
+	VerifyToken string
 	// HTTPClient carries the requests; nil: [graph.NewHTTPClient]. Its
 	// RoundTripper must not repeat POST requests.
 	HTTPClient *http.Client
@@ -44,12 +51,18 @@ type Options struct {
 // [provider.Reader], a [provider.Typist], a [provider.MediaFetcher] and a
 // [provider.TemplateManager].
 type Provider struct {
-	graph *graph.Client
-	pace  *pace
-	log   *slog.Logger
+	graph    *graph.Client
+	pace     *pace
+	defaults provider.Settings
+	log      *slog.Logger
 }
 
-var _ provider.Caller = (*Provider)(nil)
+var (
+	_ provider.Caller    = (*Provider)(nil)
+	_ provider.Completer = (*Provider)(nil)
+	_ provider.Defaulter = (*Provider)(nil)
+	_ provider.Inspector = (*Provider)(nil)
+)
 
 // New returns the provider. It panics when Options.GraphURL is no http
 // address.
@@ -61,12 +74,17 @@ func New(o *Options) *Provider {
 		graph: graph.New(&graph.Options{URL: o.GraphURL, HTTPClient: o.HTTPClient, Now: o.Now}),
 		pace:  newPace(o.Now),
 		log:   o.Logger,
+
+		defaults: graph.Defaults(o.AppSecret, o.VerifyToken),
 	}
 	if p.log == nil {
 		p.log = slog.Default()
 	}
 	return p
 }
+
+// Defaults returns the secret and the token of the Options.
+func (p *Provider) Defaults() provider.Settings { return maps.Clone(p.defaults) }
 
 // Kind returns [Kind].
 func (*Provider) Kind() provider.Kind { return Kind }
@@ -92,7 +110,7 @@ func (*Provider) Capabilities() provider.Capabilities {
 func (*Provider) Settings() []provider.Setting {
 	return graph.Credentials("A token of a system user with whatsapp_business_messaging and whatsapp_business_management.",
 		provider.Setting{Name: phoneNumberID, Doc: "The id of the phone number, as the app's dashboard shows it; not the number.", Required: true, Digits: true},
-		provider.Setting{Name: businessAccountID, Doc: "The id of the WhatsApp Business account that the number belongs to.", Required: true, Digits: true},
+		provider.Setting{Name: businessAccountID, Doc: "The id of the WhatsApp Business account that the number belongs to. The network is asked for it when it is absent.", Digits: true},
 	)
 }
 

@@ -96,8 +96,12 @@ func (c *Client) Numbers(ctx context.Context, cursor string) (numbers []Number, 
 	if cursor != "" {
 		query.Set("after", cursor)
 	}
+	path, err := c.account("phone_numbers")
+	if err != nil {
+		return nil, "", err
+	}
 	var p page[Number]
-	if err := c.graph.Get(ctx, c.waba+"/phone_numbers", query, &p); err != nil {
+	if err := c.graph.Get(ctx, path, query, &p); err != nil {
 		return nil, "", c.failed(ctx, "listing the phone numbers", err)
 	}
 	return p.Data, p.next(), nil
@@ -177,15 +181,20 @@ func (c *Client) Callbacks(ctx context.Context) (Callbacks, error) {
 //
 // See https://developers.facebook.com/docs/graph-api/reference/whats-app-business-account/subscribed_apps
 func (c *Client) Subscribe(ctx context.Context, callbackURL, verifyToken string) error {
+	path, err := c.account("subscribed_apps")
+	if err != nil {
+		return err
+	}
 	if callbackURL == "" {
-		return c.confirmed(ctx, "subscribing to the business account", c.waba+"/subscribed_apps", nil)
+		return c.confirmed(ctx, "subscribing to the business account", path, nil)
 	}
 	r := &graph.Rules{}
 	r.AtMost("callbackUrl", callbackURL, maxCallbackURL)
+	r.Must(verifyToken != "", "callbackUrl", "needs a verifyToken, which the network asks the address for")
 	if err := r.Result(); err != nil {
 		return err
 	}
-	return c.confirmed(ctx, "subscribing to the business account", c.waba+"/subscribed_apps", override{callbackURL, verifyToken})
+	return c.confirmed(ctx, "subscribing to the business account", path, override{callbackURL, verifyToken})
 }
 
 // App is an app that gets the business account's events.
@@ -206,7 +215,11 @@ func (c *Client) Apps(ctx context.Context) ([]App, error) {
 			} `json:"whatsapp_business_api_data"`
 		} `json:"data"`
 	}
-	if err := c.graph.Get(ctx, c.waba+"/subscribed_apps", nil, &out); err != nil {
+	path, err := c.account("subscribed_apps")
+	if err != nil {
+		return nil, err
+	}
+	if err := c.graph.Get(ctx, path, nil, &out); err != nil {
 		return nil, c.failed(ctx, "reading the subscriptions of the business account", err)
 	}
 	apps := make([]App, len(out.Data))

@@ -71,8 +71,12 @@ func (c *Client) CreateTemplate(ctx context.Context, t provider.TemplateDefiniti
 		Format     string            `json:"parameter_format,omitempty"`
 		Components []json.RawMessage `json:"components"`
 	}{t.Name, t.Language, t.Category, strings.ToUpper(t.ParameterFormat), t.Components}
+	path, err := c.account(templatesEdge)
+	if err != nil {
+		return provider.TemplateInfo{}, err
+	}
 	var out template
-	if err := c.graph.Post(ctx, c.templates(), body, &out); err != nil {
+	if err := c.graph.Post(ctx, path, body, &out); err != nil {
 		return provider.TemplateInfo{}, c.failed(ctx, "creating a template", err)
 	}
 	info := out.info()
@@ -94,8 +98,12 @@ func (c *Client) Templates(ctx context.Context, cursor string) (list []provider.
 func (c *Client) listTemplates(ctx context.Context, query url.Values) ([]provider.TemplateInfo, string, error) {
 	query.Set("fields", templateFields)
 	query.Set("limit", templatePage)
+	path, err := c.account(templatesEdge)
+	if err != nil {
+		return nil, "", err
+	}
 	var p page[template]
-	if err := c.graph.Get(ctx, c.templates(), query, &p); err != nil {
+	if err := c.graph.Get(ctx, path, query, &p); err != nil {
 		return nil, "", c.failed(ctx, "listing the templates", err)
 	}
 	list := make([]provider.TemplateInfo, len(p.Data))
@@ -120,6 +128,10 @@ func (c *Client) Template(ctx context.Context, id string) (provider.TemplateInfo
 // DeleteTemplate deletes a template in one language; "": in all. The name of
 // an approved one cannot be used again for 30 days.
 func (c *Client) DeleteTemplate(ctx context.Context, name, language string) error {
+	path, err := c.account(templatesEdge)
+	if err != nil {
+		return err
+	}
 	query := url.Values{"name": {name}}
 	if language != "" {
 		id, err := c.templateID(ctx, name, language)
@@ -129,7 +141,7 @@ func (c *Client) DeleteTemplate(ctx context.Context, name, language string) erro
 		query.Set("hsm_id", id)
 	}
 	var done graph.Confirmation
-	if err := c.graph.Delete(ctx, c.templates(), query, &done); err != nil {
+	if err := c.graph.Delete(ctx, path, query, &done); err != nil {
 		return c.failed(ctx, "deleting a template", err)
 	}
 	return done.Check("deleting a template")
@@ -158,4 +170,4 @@ func (c *Client) templateID(ctx context.Context, name, language string) (string,
 	}
 }
 
-func (c *Client) templates() string { return c.waba + "/message_templates" }
+const templatesEdge = "message_templates"

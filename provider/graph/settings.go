@@ -19,9 +19,37 @@ const (
 func Credentials(tokenDoc string, own ...provider.Setting) []provider.Setting {
 	return append(own,
 		provider.Setting{Name: AccessToken, Doc: tokenDoc, Required: true, Secret: true},
-		provider.Setting{Name: AppSecret, Doc: "The secret of the app; it signs the callbacks.", Required: true, Secret: true},
-		provider.Setting{Name: VerifyToken, Doc: "A word of your choice that the app's dashboard asks for beside the callback's address.", Required: true, Secret: true},
+		provider.Setting{Name: AppSecret, Doc: "The secret of the app; it signs the callbacks. Without it, and without one for all references, callbacks are refused.", Secret: true},
+		provider.Setting{Name: VerifyToken, Doc: "A word of your choice that the app's dashboard asks for beside the callback's address.", Secret: true},
 	)
+}
+
+// Defaults are the settings of one app for all references that lack their own;
+// "" is none.
+func Defaults(appSecret, verifyToken string) provider.Settings {
+	out := provider.Settings{}
+	for name, value := range map[string]string{AppSecret: appSecret, VerifyToken: verifyToken} {
+		if value = strings.TrimSpace(value); value != "" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// CallbacksUnverified is the kind of the warning that no app secret is known.
+const CallbacksUnverified = "callbacks.unverified"
+
+// Inspect warns of callbacks that are refused because nothing can verify them.
+func Inspect(s provider.Settings) []provider.Health {
+	if signing, _ := Secrets(s); signing != "" {
+		return nil
+	}
+	return []provider.Health{Lacking(CallbacksUnverified, "callbacks are refused because no app secret is known: set "+AppSecret+", or give the server the secret of the app for all references")}
+}
+
+// Lacking is a warning that something cannot work because a setting is missing.
+func Lacking(kind, what string) provider.Health {
+	return provider.Health{Raw: provider.Raw{ID: kind, Kind: kind}, Level: provider.HealthWarning, Code: provider.HealthCredentials, Detail: what}
 }
 
 // Trimmed returns settings without the space that people paste around them. A

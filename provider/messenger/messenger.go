@@ -39,6 +39,12 @@ type Options struct {
 	// GraphURL is the address of the Graph API without version; "":
 	// [graph.DefaultURL].
 	GraphURL string
+	// AppSecret is the secret of the app, for references without an appSecret of
+	// their own. "": there is none.
+	AppSecret string
+	// VerifyToken is the token of the handshake, for references without a
+	// verifyToken of their own. "": there is none.
+	VerifyToken string
 	// HTTPClient carries the requests; nil: [graph.NewHTTPClient]. Its
 	// RoundTripper must not repeat POST requests.
 	HTTPClient *http.Client
@@ -52,12 +58,17 @@ type Options struct {
 // [provider.Checker], a [provider.Subscriber], a [provider.Reader], a
 // [provider.Typist], a [provider.MediaUploader] and a [provider.Namer].
 type Provider struct {
-	graph *graph.Client
-	log   *slog.Logger
-	now   func() time.Time
+	graph    *graph.Client
+	defaults provider.Settings
+	log      *slog.Logger
+	now      func() time.Time
 }
 
-var _ provider.Caller = (*Provider)(nil)
+var (
+	_ provider.Caller    = (*Provider)(nil)
+	_ provider.Defaulter = (*Provider)(nil)
+	_ provider.Inspector = (*Provider)(nil)
+)
 
 // New returns the provider. It panics when Options.GraphURL is no http
 // address.
@@ -67,7 +78,7 @@ func New(o *Options) *Provider {
 	}
 	p := &Provider{
 		graph: graph.New(&graph.Options{URL: o.GraphURL, HTTPClient: o.HTTPClient, Now: o.Now}),
-		log:   o.Logger, now: o.Now,
+		log:   o.Logger, now: o.Now, defaults: graph.Defaults(o.AppSecret, o.VerifyToken),
 	}
 	if p.log == nil {
 		p.log = slog.Default()
@@ -77,6 +88,9 @@ func New(o *Options) *Provider {
 	}
 	return p
 }
+
+// Defaults returns the secret and the token of the Options.
+func (p *Provider) Defaults() provider.Settings { return maps.Clone(p.defaults) }
 
 // Kind returns [Kind].
 func (*Provider) Kind() provider.Kind { return Kind }
@@ -103,6 +117,9 @@ func (*Provider) Settings() []provider.Setting {
 	return graph.Credentials("A page access token with pages_messaging and pages_manage_metadata, made from a long-lived user token.",
 		provider.Setting{Name: pageID, Doc: "The id of the Facebook page.", Required: true, Digits: true})
 }
+
+// Inspect warns of callbacks that nothing can verify.
+func (*Provider) Inspect(s provider.Settings) []provider.Health { return graph.Inspect(s) }
 
 // Open returns the session of a page. Nothing is sent to the network; a
 // setting that is missing, or that cannot be an id, is an error.

@@ -49,7 +49,7 @@ func TestUsers(t *testing.T) {
 		rest, err := f.Users(t.Context(), by.Account, auth.List{Limit: 2, Cursor: first.Next})
 		require.NoError(t, err)
 		require.Equal(t, auth.Page[auth.User]{Items: []auth.User{cleo}}, rest)
-		for _, l := range []auth.List{{Limit: 201}, {Limit: -1}, {Cursor: "!"}, {Cursor: "AAAA"}, {Cursor: "-1"}} {
+		for _, l := range []auth.List{{Limit: -1}, {Cursor: "!"}, {Cursor: "AAAA"}, {Cursor: "-1"}} {
 			_, err := f.Users(t.Context(), by.Account, l)
 			require.ErrorAs(t, err, new(*auth.Invalid))
 		}

@@ -468,8 +468,9 @@ type CreateProjectRequest struct {
 type CreateReferenceRequest struct {
 	Name string `json:"name"`
 	// What the type needs. provider-web: nothing, or markOnline, historySync and proxyUrl;
-	// provider-cloud: phoneNumberId, businessAccountId, accessToken, appSecret and verifyToken;
-	// provider-messenger: pageId, accessToken, appSecret and verifyToken; provider-sandbox: nothing.
+	// provider-cloud: phoneNumberId and accessToken, and businessAccountId (asked from the network
+	// when absent), appSecret and verifyToken (those of the server when absent); provider-messenger:
+	// pageId and accessToken, and appSecret and verifyToken likewise; provider-sandbox: nothing.
 	Settings map[string]string `json:"settings,omitzero"`
 	// provider-web, provider-cloud, provider-messenger or provider-sandbox.
 	Type string `json:"type"`
@@ -1125,8 +1126,9 @@ type Health struct {
 	LastInboundAt *Time `json:"lastInboundAt"`
 	// UNIX seconds.
 	LastProbeAt *Time `json:"lastProbeAt"`
-	// What the network last said of the line: its quality, limits, account and credentials. Only when
-	// the session is asked for by itself.
+	// What does not work with the settings that the line has, such as callbacks.unverified. When the
+	// session is asked for by itself also what the network last said of the line: its quality, limits,
+	// account and credentials.
 	Reports []HealthReport `json:"reports,omitzero"`
 }
 

@@ -345,7 +345,7 @@ func TestRuns(t *testing.T) {
 		page, err := f.acc.Runs(t.Context(), runtime.Filter{ChatID: "c1"})
 		require.NoError(t, err)
 		require.Len(t, page.Items, 2)
-		_, err = f.acc.Runs(t.Context(), runtime.Filter{Limit: 201})
+		_, err = f.acc.Runs(t.Context(), runtime.Filter{Limit: -1})
 		var bad *runtime.Invalid
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, "limit", bad.Field)

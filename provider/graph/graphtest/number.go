@@ -3,6 +3,7 @@ package graphtest
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -74,24 +75,43 @@ func (s *Server) debugToken(c *call) *reply {
 	defer s.mu.Unlock()
 	for _, l := range s.lines {
 		if l.AccessToken == input[0] {
-			return s.tokenInfo("SYSTEM_USER", "100000000000001", l.TokenExpires, "whatsapp_business_management", "whatsapp_business_messaging")
+			return s.tokenInfo("SYSTEM_USER", "100000000000001", l.TokenExpires, s.targets(l.AccessToken), "whatsapp_business_management", "whatsapp_business_messaging")
 		}
 	}
 	for _, p := range s.pages.known {
 		if p.AccessToken == input[0] {
-			return s.tokenInfo("PAGE", p.app(), p.TokenExpires, "pages_messaging", "pages_manage_metadata")
+			return s.tokenInfo("PAGE", p.app(), p.TokenExpires, nil, "pages_messaging", "pages_manage_metadata")
 		}
 	}
 	return ok(map[string]any{"data": map[string]any{"is_valid": false, "scopes": []string{}}})
 }
 
-func (s *Server) tokenInfo(kind, app string, end time.Time, scopes ...string) *reply {
+// targets are the business accounts that a token is for.
+func (s *Server) targets(token string) []string {
+	out := []string{}
+	for _, l := range s.lines {
+		if l.AccessToken == token && !l.AllAccounts && !slices.Contains(out, l.BusinessAccountID) {
+			out = append(out, l.BusinessAccountID)
+		}
+	}
+	return out
+}
+
+func (s *Server) tokenInfo(kind, app string, end time.Time, targets []string, scopes ...string) *reply {
 	expires := int64(0)
 	if !end.IsZero() {
 		expires = end.Unix()
 	}
+	granular := []any{}
+	for _, scope := range scopes {
+		g := map[string]any{"scope": scope}
+		if len(targets) > 0 { // else it is for everything
+			g["target_ids"] = targets
+		}
+		granular = append(granular, g)
+	}
 	return ok(map[string]any{"data": map[string]any{
-		"app_id": app, "type": kind, "is_valid": expires == 0 || end.After(s.opts.Now()),
+		"granular_scopes": granular, "app_id": app, "type": kind, "is_valid": expires == 0 || end.After(s.opts.Now()),
 		"expires_at": expires, "data_access_expires_at": 0, "scopes": scopes,
 	}})
 }

@@ -19,6 +19,7 @@ type Line struct {
 	DisplayNumber     string    // as people read it; "": +1 555-078-3881
 	VerifiedName      string    // "": Example Shop
 	AccessToken       string    // may act for this line and account
+	AllAccounts       bool      // the token is for all accounts of the business: debug_token names none
 	AppSecret         string    // signs callbacks
 	VerifyToken       string    // of the handshake
 	Templates         []string  // "name/language" that exist; nil: all do

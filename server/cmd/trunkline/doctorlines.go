@@ -31,12 +31,21 @@ var lineCures = map[string]string{
 	"banned":              "ask WhatsApp for a review in the app: nothing here helps",
 }
 
+// issueCures are what to do about settings that lines lack.
+var issueCures = map[string]string{
+	graph.CallbacksUnverified: "set its appSecret, or start the server with --meta-app-secret",
+	cloud.AccountUnknown:      "set its businessAccountId, or start its session",
+}
+
 // lines says of each line that does not stand why, and asks the networks.
 func (d *doctor) lines(ctx context.Context) {
 	const check = "lines"
 	var opts messaging.Options
 	if d.secrets != nil {
-		opts.Providers, opts.Secrets = []provider.Provider{cloud.New(nil), messenger.New(nil)}, d.secrets
+		secret, token := string(d.set.Server.MetaAppSecret), string(d.set.Server.MetaVerifyToken)
+		opts.Providers, opts.Secrets = []provider.Provider{
+			cloud.New(&cloud.Options{AppSecret: secret, VerifyToken: token}), messenger.New(&messenger.Options{AppSecret: secret, VerifyToken: token}),
+		}, d.secrets
 	}
 	lines, err := messaging.LineStates(ctx, d.db, &opts)
 	if err != nil {
@@ -48,6 +57,9 @@ func (d *doctor) lines(ctx context.Context) {
 		text := fmt.Sprintf("line %d (%s) is %s", l.ID, l.Kind, l.State)
 		if l.Code != "" {
 			text += ", " + l.Code + ": " + oneLine(l.Message)
+		}
+		for _, issue := range l.Issues {
+			d.warn(check, fmt.Sprintf("line %d (%s): %s: %s", l.ID, l.Kind, issue.Kind, issue.Message), or(issueCures[issue.Kind], "complete its settings"))
 		}
 		switch {
 		case l.State == messaging.StateFailed || l.State == messaging.StateLoggedOut || l.Code == "credentials":

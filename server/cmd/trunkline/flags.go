@@ -14,7 +14,10 @@ type flags struct {
 	TrustedProxies string `placeholder:"CIDR,…" help:"Networks whose X-Forwarded-For is believed."`
 	Signup         string `placeholder:"open|closed" help:"Who may sign up: everybody (open, the default) or only the first account (closed)."`
 
-	GraphURL     string `name:"graph-url" placeholder:"URL" help:"Address of the Graph API (default https://graph.facebook.com)."`
+	GraphURL        string `name:"graph-url" placeholder:"URL" help:"Address of the Graph API (default https://graph.facebook.com)."`
+	MetaAppSecret   string `name:"meta-app-secret" placeholder:"SECRET" help:"Secret of the app at Meta that signs callbacks, for references without an appSecret of their own."`
+	MetaVerifyToken string `name:"meta-verify-token" placeholder:"SECRET" help:"Token of the callback's verification, for references without a verifyToken of their own."`
+
 	WebhookAllow string `placeholder:"CIDR|HOST,…" help:"Private targets that outgoing requests may reach."`
 	Media        string `placeholder:"FOLDER|s3://BUCKET" help:"Where media files are kept (default: the data folder)."`
 

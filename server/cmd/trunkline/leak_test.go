@@ -19,6 +19,7 @@ import (
 // canaries are the secrets among the settings, by their flags.
 var canaries = map[string]string{
 	"secret": "canary-secret-of-at-least-32-characters", "payments-secret": "whsec_canary_payments", "smtp-url": "canary-mail-password",
+	"meta-app-secret": "canary-app-secret", "meta-verify-token": "canary-verify-token",
 	"openai-key": "canary-openai-key", "anthropic-key": "canary-anthropic-key", "database-url": "canary-database-password",
 }
 
@@ -45,7 +46,7 @@ func TestSecretsStayInside(t *testing.T) {
 		args := []string{
 			"--data", t.TempDir(), "--database-url", database, "--log", "debug", "--log-format", "json", "--metrics-addr", metrics,
 			"--payments-secret", canaries["payments-secret"], "--smtp-url", "smtp://chat:" + canaries["smtp-url"] + "@127.0.0.1:1",
-			"--openai-key", canaries["openai-key"],
+			"--openai-key", canaries["openai-key"], "--meta-app-secret", canaries["meta-app-secret"], "--meta-verify-token", canaries["meta-verify-token"],
 		}
 		env := []string{"TRUNKLINE_SECRET=" + canaries["secret"], "TRUNKLINE_ANTHROPIC_KEY=" + canaries["anthropic-key"]}
 		p, base := start(t, env, args...)
@@ -103,6 +104,7 @@ func TestWrongSecrets(t *testing.T) {
 	for flag, values := range map[string][]string{
 		"secret":          {"canary", "@canary", "@" + folder, "canary-secret-of-at-least-32-characters,canary"},
 		"payments-secret": {"@canary"},
+		"meta-app-secret": {"@canary"}, "meta-verify-token": {"@canary"},
 		"openai-key":      {"@canary"},
 		"smtp-url":        {"smtp://chat:canary", "canary", "smtp://chat:can%ary@h", "smtps://chat:canary@:x"},
 		"database-url": {

@@ -31,24 +31,30 @@ func (o *outside) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestLineGuides(t *testing.T) {
 	t.Parallel()
 	const token, secret, verify = "EAAG-a-token", "0123456789abcdef0123456789abcdef", "a phrase of yours"
-	for page, kind := range map[string]struct {
+	write := func(t *testing.T, g *graphtest.Server) error {
+		t.Helper()
+		_, err := g.Write(t.Context(), graphtest.Inbound{From: "16505551234", Text: "Hello"})
+		return err
+	}
+	for name, kind := range map[string]struct {
+		page  string
+		block string // that makes the line
+		flags []string
 		line  string
 		chat  string
 		write func(t *testing.T, g *graphtest.Server) error
 	}{
-		"cloud.md": {"106540352242922", "16505551234", func(t *testing.T, g *graphtest.Server) error {
-			t.Helper()
-			_, err := g.Write(t.Context(), graphtest.Inbound{From: "16505551234", Text: "Hello"})
-			return err
-		}},
-		"messenger.md": {"102290129340398", "5552000000000009@messenger", func(t *testing.T, g *graphtest.Server) error {
+		"cloud":             {"cloud.md", "line", nil, "106540352242922", "16505551234", write},
+		"cloud, two values": {"cloud.md", "two", []string{"--meta-app-secret", secret, "--meta-verify-token", verify}, "106540352242922", "16505551234", write},
+		"messenger": {"messenger.md", "line", nil, "102290129340398", "5552000000000009@messenger", func(t *testing.T, g *graphtest.Server) error {
 			t.Helper()
 			_, err := g.WriteToPage(t.Context(), graphtest.PageInbound{From: "5552000000000009", Text: "Hello"})
 			return err
 		}},
 	} {
-		t.Run(page, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			page := kind.page
 			first := testkit.ReadGuide(t, "../../../docs/getting-started.md")
 			guide := testkit.ReadGuide(t, "../../../docs/"+page)
 			way := &outside{}
@@ -62,7 +68,7 @@ func TestLineGuides(t *testing.T) {
 			}
 			g := graphtest.Start(&o)
 			t.Cleanup(g.Close)
-			n := launch(t, "--data", t.TempDir(), "--graph-url", g.URL)
+			n := launch(t, append(kind.flags, "--data", t.TempDir(), "--graph-url", g.URL)...)
 			way.host = n.host
 			sh := startShell(t)
 			sh.Run(t, replace(t, "localhost:3000", n.host)(first["account"]))
@@ -72,7 +78,7 @@ func TestLineGuides(t *testing.T) {
 				return strings.Join(sh.Run(t, strings.NewReplacer("EAAG…", token, "0123…", secret).Replace(lines)+"echo\n"), "\n")
 			}
 
-			require.Contains(t, run("line"), `"id":1,`)
+			require.Contains(t, run(kind.block), `"id":1,`)
 			require.NoError(t, g.Handshake(t.Context(), kind.line))
 			require.Contains(t, run("session"), `"state":"CONNECTED"`)
 			if guide["callback"] != "" {

@@ -60,6 +60,8 @@ func (f flags) settings() (settings, error) {
 		TrustedProxies:    c.prefixes("trusted-proxies", f.TrustedProxies),
 		ClosedSignUp:      c.choice("signup", or(f.Signup, "open"), "open", "closed") == "closed",
 		GraphURL:          strings.TrimRight(c.webURL("graph-url", f.GraphURL), "/"),
+		MetaAppSecret:     server.Secret(c.secret("meta-app-secret", f.MetaAppSecret)),
+		MetaVerifyToken:   server.Secret(c.secret("meta-verify-token", f.MetaVerifyToken)),
 		WebhookAllow:      c.allow(f.WebhookAllow),
 		APILimit:          c.number("api-limit", or(f.APILimit, "0"), 0),
 		MessageRetention:  c.duration("retention-messages", or(f.RetentionMessages, "0")),

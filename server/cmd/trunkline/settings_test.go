@@ -50,7 +50,7 @@ func TestSettings(t *testing.T) {
 		BaseURL: "https://example.org/chat/", Secret: longSecret + ", @" + file(t, otherSecret+"\n"),
 		TLSCert: "c", TLSKey: "k", TrustedProxies: "10.1.2.3/8, 192.0.2.1,fd00::/8", Signup: "Closed",
 		GraphURL: "http://localhost:4000/", WebhookAllow: "10.0.0.0/8,hooks.internal", MetricsAddr: "localhost:9090",
-		APILimit: "100", SMTPURL: "smtps://u:p@mail.example.org:465", PaymentsSecret: "@" + file(t, "whsec_x\n"), RetentionMessages: "90d", RetentionDeliveries: "0", Log: "WARN", LogFormat: "json",
+		APILimit: "100", SMTPURL: "smtps://u:p@mail.example.org:465", PaymentsSecret: "@" + file(t, "whsec_x\n"), MetaAppSecret: "@" + file(t, "app\n"), MetaVerifyToken: "word", RetentionMessages: "90d", RetentionDeliveries: "0", Log: "WARN", LogFormat: "json",
 		MCPLimit: "1", MCPLimitAccount: "2", RetentionAudit: "0",
 	}.settings()
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestSettings(t *testing.T) {
 				netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8"),
 			},
 			ClosedSignUp: true, GraphURL: "http://localhost:4000", WebhookAllow: []string{"10.0.0.0/8", "hooks.internal"},
-			APILimit: 100, SMTPURL: "smtps://u:p@mail.example.org:465", PaymentsSecret: "whsec_x", MessageRetention: 90 * 24 * time.Hour, DeliveryRetention: -1,
+			APILimit: 100, SMTPURL: "smtps://u:p@mail.example.org:465", PaymentsSecret: "whsec_x", MetaAppSecret: "app", MetaVerifyToken: "word", MessageRetention: 90 * 24 * time.Hour, DeliveryRetention: -1,
 			MCPLimit: 1, MCPAccountLimit: 2, AuditRetention: -1,
 		},
 	}, s)
@@ -129,6 +129,8 @@ func TestWrongSettings(t *testing.T) {
 		{"prices", []string{"/nowhere", "ftp://example.org/prices", t.TempDir()}},
 		{"smtp-url", []string{"mail.example.org:25", "http://mail.example.org", "smtp://", "smtp://u:hush-hush@h?tls=no", "smtp://u:hush-hush%@h", "@/nowhere"}},
 		{"payments-secret", []string{"@/nowhere"}},
+		{"meta-app-secret", []string{"@/nowhere"}},
+		{"meta-verify-token", []string{"@/nowhere"}},
 		{"mcp-limit", []string{"0", "-1", "x", "1.5", "1000001"}},
 		{"mcp-limit-account", []string{"0"}},
 		{"api-limit", []string{"-1", "x"}},
