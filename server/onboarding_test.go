@@ -37,7 +37,9 @@ func hello(l graphtest.Line, id string) string {
 
 // oneApp gives all references the secret and the token of an app.
 func oneApp(g *graphtest.Server) func(*server.Config) {
-	return func(c *server.Config) { c.GraphURL, c.MetaAppSecret, c.MetaVerifyToken = g.URL, "the app's own secret", "the app's own word" }
+	return func(c *server.Config) {
+		c.GraphURL, c.MetaAppSecret, c.MetaVerifyToken = g.URL, "the app's own secret", "the app's own word"
+	}
 }
 
 // TestOnboarding_TwoValues: the token and the phone number id are enough where

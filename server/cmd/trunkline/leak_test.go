@@ -105,8 +105,8 @@ func TestWrongSecrets(t *testing.T) {
 		"secret":          {"canary", "@canary", "@" + folder, "canary-secret-of-at-least-32-characters,canary"},
 		"payments-secret": {"@canary"},
 		"meta-app-secret": {"@canary"}, "meta-verify-token": {"@canary"},
-		"openai-key":      {"@canary"},
-		"smtp-url":        {"smtp://chat:canary", "canary", "smtp://chat:can%ary@h", "smtps://chat:canary@:x"},
+		"openai-key": {"@canary"},
+		"smtp-url":   {"smtp://chat:canary", "canary", "smtp://chat:can%ary@h", "smtps://chat:canary@:x"},
 		"database-url": {
 			"postgres://u:canary@127.0.0.1:1/d?sslmode=disable&connect_timeout=1", "postgres://u:canary%@h/d", "postgres://127.0.0.1:1/d?password=canary&sslmode=disable", "canary",
 			"postgres://u:canary@[::1/d",
