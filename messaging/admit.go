@@ -130,7 +130,7 @@ func cleanAddress(a provider.Address) provider.Address {
 		}
 		return s
 	}
-	return provider.Address{ChatID: clean(a.ChatID), Group: a.Group, Phone: name(a.Phone), UserID: name(a.UserID), LID: name(a.LID)}
+	return provider.Address{ChatID: clean(a.ChatID), Group: a.Group, Phone: name(a.Phone), UserID: name(a.UserID), PSID: name(a.PSID), LID: name(a.LID)}
 }
 
 func cleanContact(c provider.Contact) provider.Contact {

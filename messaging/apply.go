@@ -55,6 +55,7 @@ func (u *unit) apply(ctx context.Context, as []arrival, counts counter) error {
 			return err
 		}
 	}
+	u.noteHidden(as)
 	return b.side.write(ctx, u)
 }
 

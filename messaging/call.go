@@ -41,7 +41,7 @@ func (u *unit) loadCalls(ctx context.Context, b *batch) error {
 	for i, k := range keys.items {
 		values[i] = []any{k.Reference, k.ID}
 	}
-	rows, err := among[*callRow](ctx, u, `SELECT reference, call_id, chat, status FROM messaging_call WHERE`, `(reference, call_id)`, nameTypes, values, "")
+	rows, err := among[*callRow](ctx, u, `SELECT reference, call_id, chat, status FROM messaging_call WHERE`, `(reference, call_id)`, keyTypes, values, "")
 	if err != nil {
 		return fmt.Errorf("reading calls: %w", err)
 	}

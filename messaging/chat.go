@@ -3,9 +3,7 @@ package messaging
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -123,7 +121,7 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil {
 		return Chat{}, was, err
 	}
-	addr, err := address(p, chatID)
+	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return Chat{}, was, err
 	}
@@ -236,27 +234,23 @@ func (a *Account) chat(ctx context.Context, ref provider.ReferenceID, chatID str
 	if err != nil {
 		return nil, err
 	}
-	addr, err := address(p, chatID)
+	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return nil, err
 	}
 	return a.s.chat(ctx, a.s.db, row.ID, addr)
 }
 
-// chat reads a chat by any name of addr, or fails with [ErrNotFound].
+// chat reads a chat by any id of addr, or fails with [ErrNotFound].
 func (s *Service) chat(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (*chatRow, error) {
-	for _, n := range names(addr) {
-		c := &chatRow{}
-		err := sqlx.GetContext(ctx, q, c, `SELECT `+chatColumns+` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat
-			WHERE a.reference = $1 AND a.alias = $2`, ref, n)
-		if err == nil {
-			return c, nil
-		}
-		if !errors.Is(err, sql.ErrNoRows) {
-			return nil, fmt.Errorf("reading a chat: %w", err)
-		}
+	known, err := s.chatsNamed(ctx, q, ref, ids(addr))
+	if err != nil {
+		return nil, err
 	}
-	return nil, ErrNotFound
+	if len(known) == 0 {
+		return nil, ErrNotFound
+	}
+	return &known[0].chatRow, nil
 }
 
 // known locks a chat that exists.

@@ -75,7 +75,7 @@ func (a *Account) deleting(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return err
 	}
-	addr, err := address(p, chatID)
+	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return err
 	}
@@ -149,6 +149,14 @@ func (u *unit) eraseRows(ctx context.Context, l line, f *footprint) error {
 	}{{"messaging_raw", f.reports}, {"messaging_dead", f.dead}, {"messaging_feed", f.feed}} {
 		if err := u.deleteNumbered(ctx, t.table, "id", t.ids); err != nil {
 			return err
+		}
+	}
+	for _, n := range f.names {
+		if n.kind != idLID {
+			continue
+		}
+		if _, err := u.tx.ExecContext(ctx, `DELETE FROM messaging_lid WHERE reference = $1 AND lid = $2`, l.ID, n.value); err != nil {
+			return fmt.Errorf("deleting a hidden id: %w", err)
 		}
 	}
 	for _, n := range f.numbers {

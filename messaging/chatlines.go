@@ -2,26 +2,65 @@ package messaging
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Lines returns the account's lines that have a chat of an id, in any of the
-// forms in which their kinds write it, the oldest first.
+// Lines returns the account's references that have a chat of an id, in any of
+// the forms in which their kinds write it, the oldest first. It finds more
+// rather than less: [Account.Chat] says whether a reference takes the id.
 func (a *Account) Lines(ctx context.Context, chatID string) ([]provider.ReferenceID, error) {
-	ids := []any{clean(chatID)}
-	for _, p := range a.s.kinds {
-		if addr, err := address(p, chatID); err == nil {
-			ids = append(ids, addr.ChatID)
+	p := params{a.id}
+	var any []string
+	for _, kind := range a.s.kinds {
+		names, err := candidates(kind, chatID)
+		if err != nil {
+			return nil, err
+		}
+		of := p.add(string(kind.Kind()))
+		for _, n := range names {
+			any = append(any, `r.kind = `+of+` AND x.kind = `+p.add(string(n.kind))+` AND x.alias = `+p.add(n.value))
 		}
 	}
-	in, args := a.s.db.Dialect.In("x.alias", 2, ids)
 	lines := []provider.ReferenceID{}
+	if len(any) == 0 {
+		return lines, nil
+	}
 	err := a.s.db.SelectContext(ctx, &lines, `SELECT DISTINCT x.reference FROM messaging_alias x JOIN messaging_reference r ON r.id = x.reference
-		WHERE r.account = $1 AND `+in+` ORDER BY x.reference`, append([]any{a.id}, args...)...)
+		WHERE r.account = $1 AND (`+strings.Join(any, ` OR `)+`) ORDER BY x.reference`, p...)
 	if err != nil {
-		return nil, fmt.Errorf("looking for the lines of a chat: %w", err)
+		return nil, fmt.Errorf("looking for the references of a chat: %w", err)
 	}
 	return lines, nil
+}
+
+// candidates are the ids that a chat id may be on references of a kind.
+func candidates(p provider.Provider, chatID string) ([]typedID, error) {
+	chatID = strings.TrimSpace(clean(chatID))
+	var addr provider.Address
+	var err error
+	id, single := strings.CutSuffix(chatID, singleSuffix)
+	out := []typedID{{idChat, chatID}}
+	if group, ok := strings.CutSuffix(chatID, groupSuffix); ok {
+		addr, err = groupNamed(p, group)
+	} else {
+		addr, err = address(p, id)
+	}
+	var bad *Invalid
+	switch {
+	case err == nil:
+		out = append(out, ids(addr)...)
+	case !errors.As(err, &bad):
+		return nil, err
+	}
+	if single {
+		out = append(out, ofAnyKind(id)...)
+	} else if assumedPhone(addr, chatID) {
+		out = append(out, typedID{idLID, addr.Phone})
+	}
+	return slices.DeleteFunc(out, func(id typedID) bool { return !named(id.value) }), nil
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// name records that n leads to c.
-func (u *unit) name(c *chatRow, n string) {
-	key := chatName{c.Reference, n}
+// name records that id leads to c.
+func (u *unit) name(c *chatRow, id typedID) {
+	key := chatName{c.Reference, id}
 	if u.aliases[key] != c.ID {
 		u.aliases[key] = c.ID
 		u.newAliases = append(u.newAliases, key)
@@ -20,25 +20,25 @@ func (u *unit) name(c *chatRow, n string) {
 
 // link makes every name of addr lead to the locked chat c, as well.
 func (u *unit) link(ctx context.Context, l line, c *chatRow, addr provider.Address) error {
-	known := c.names()
-	if !slices.ContainsFunc(names(addr), func(n string) bool { return !slices.Contains(known, n) }) {
+	known := c.ids()
+	if !slices.ContainsFunc(ids(addr), func(id typedID) bool { return !slices.Contains(known, id) }) {
 		return nil
 	}
 	p := person{l, addr}
 	if err := u.findAliases(ctx, []person{p}); err != nil {
 		return err
 	}
-	var ids []int64
-	for _, n := range names(addr) {
-		if id, ok := u.aliases[chatName{l.ID, n}]; ok {
-			ids = append(ids, id)
+	var chats []int64
+	for _, id := range ids(addr) {
+		if chat, ok := u.aliases[chatName{l.ID, id}]; ok {
+			chats = append(chats, chat)
 		}
 	}
-	if err := u.lock(ctx, ids); err != nil {
+	if err := u.lock(ctx, chats); err != nil {
 		return err
 	}
 	if u.chatOf(p) == nil {
-		u.name(c, addr.ChatID)
+		u.name(c, ids(addr)[0])
 	}
 	if o := u.chatOf(p); o != c {
 		if err := u.merge(ctx, l.Account, o, c); err != nil {
@@ -51,13 +51,13 @@ func (u *unit) link(ctx context.Context, l line, c *chatRow, addr provider.Addre
 // join makes every name of p lead to one chat, merging those that were two.
 func (u *unit) join(ctx context.Context, p person) error {
 	keep := u.chatOf(p) // its own name comes first
-	for _, n := range names(p.addr) {
-		if id, ok := u.aliases[chatName{p.line.ID, n}]; ok && id != keep.ID {
-			if err := u.merge(ctx, p.line.Account, keep, u.chats[id]); err != nil {
+	for _, id := range ids(p.addr) {
+		if chat, ok := u.aliases[chatName{p.line.ID, id}]; ok && chat != keep.ID {
+			if err := u.merge(ctx, p.line.Account, keep, u.chats[chat]); err != nil {
 				return err
 			}
 		}
-		u.name(keep, n)
+		u.name(keep, id)
 	}
 	before := *keep
 	keep.learn(p.addr)
@@ -126,7 +126,8 @@ func (c *chatRow) absorb(o *chatRow) {
 	c.absorbWord(o)
 	c.absorbHands(o)
 	c.absorbNames(o)
-	c.Phone, c.UserID, c.LID = cmp.Or(c.Phone, o.Phone), cmp.Or(c.UserID, o.UserID), cmp.Or(c.LID, o.LID)
+	c.Phone, c.LID = cmp.Or(c.Phone, o.Phone), cmp.Or(c.LID, o.LID)
+	c.UserID, c.PSID = cmp.Or(c.UserID, o.UserID), cmp.Or(c.PSID, o.PSID)
 	c.Unread += o.Unread
 	c.LastMessage = max(c.LastMessage, o.LastMessage)
 	c.ActivityUS, c.WindowUS = max(c.ActivityUS, o.ActivityUS), max(c.WindowUS, o.WindowUS)

@@ -50,7 +50,7 @@ func (c *chatRow) rename(to provider.Address, atUS int64) {
 		return
 	}
 	c.MovedUS = atUS
-	c.UserID, c.LID = cmp.Or(to.UserID, c.UserID), cmp.Or(to.LID, c.LID)
+	c.UserID, c.PSID, c.LID = cmp.Or(to.UserID, c.UserID), cmp.Or(to.PSID, c.PSID), cmp.Or(to.LID, c.LID)
 	if to.Phone != "" || c.Phone == "" { // a user id names no chat whose phone is known
 		c.ChatID, c.Phone = to.ChatID, to.Phone
 	}

@@ -80,9 +80,7 @@ func (u *unit) find(ctx context.Context, people []person, others []int64) error 
 	}
 }
 
-const findPeople = `SELECT a.alias, ` + chatColumns + ` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat WHERE`
-
-var nameTypes = []string{"BIGINT", "TEXT"}
+const findPeople = `SELECT a.kind AS alias_kind, a.alias, ` + chatColumns + ` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat WHERE`
 
 // findPeople does in one statement what find does for people alone. It misses
 // chats that are merged away meanwhile.
@@ -92,10 +90,11 @@ func (u *unit) findPeople(ctx context.Context, people []person) error {
 		return nil
 	}
 	type found struct {
+		Kind  idKind `db:"alias_kind"`
 		Alias string `db:"alias"`
 		chatRow
 	}
-	rows, err := among[found](ctx, u, findPeople, `(a.reference, a.alias)`, nameTypes, nameRows(want), u.forUpdate())
+	rows, err := among[found](ctx, u, findPeople, `(a.reference, a.kind, a.alias)`, chatNameTypes, nameRows(want), u.forUpdate())
 	if err != nil {
 		return fmt.Errorf("finding chats: %w", err)
 	}
@@ -105,7 +104,7 @@ func (u *unit) findPeople(ctx context.Context, people []person) error {
 			u.chats[c.ID] = c
 			u.meet(c)
 		}
-		u.aliases[chatName{c.Reference, rows[i].Alias}] = c.ID
+		u.aliases[chatName{c.Reference, typedID{rows[i].Kind, rows[i].Alias}}] = c.ID
 	}
 	return nil
 }
@@ -114,26 +113,18 @@ func (u *unit) findPeople(ctx context.Context, people []person) error {
 func wanted(people []person) []chatName {
 	var want ordered[chatName]
 	for _, p := range people {
-		for _, n := range names(p.addr) {
-			want.add(chatName{p.line.ID, n})
+		for _, id := range ids(p.addr) {
+			want.add(chatName{p.line.ID, id})
 		}
 	}
 	return want.items
 }
 
-func nameRows(ns []chatName) [][]any {
-	rows := make([][]any, len(ns))
-	for i, n := range ns {
-		rows[i] = []any{n.reference, n.name}
-	}
-	return rows
-}
-
 // chatOf is the chat that any name of p leads to, nil when none does.
 func (u *unit) chatOf(p person) *chatRow {
-	for _, n := range names(p.addr) {
-		if id, ok := u.aliases[chatName{p.line.ID, n}]; ok {
-			return u.chats[id]
+	for _, id := range ids(p.addr) {
+		if chat, ok := u.aliases[chatName{p.line.ID, id}]; ok {
+			return u.chats[chat]
 		}
 	}
 	return nil
@@ -142,15 +133,16 @@ func (u *unit) chatOf(p person) *chatRow {
 func (u *unit) findAliases(ctx context.Context, people []person) error {
 	type found struct {
 		Reference provider.ReferenceID `db:"reference"`
+		Kind      idKind               `db:"kind"`
 		Alias     string               `db:"alias"`
 		Chat      int64                `db:"chat"`
 	}
-	rows, err := among[found](ctx, u, `SELECT reference, alias, chat FROM messaging_alias WHERE`, `(reference, alias)`, nameTypes, nameRows(wanted(people)), "")
+	rows, err := among[found](ctx, u, `SELECT reference, kind, alias, chat FROM messaging_alias WHERE`, `(reference, kind, alias)`, chatNameTypes, nameRows(wanted(people)), "")
 	if err != nil {
 		return fmt.Errorf("finding chats: %w", err)
 	}
 	for _, r := range rows {
-		u.aliases[chatName{r.Reference, r.Alias}] = r.Chat
+		u.aliases[chatName{r.Reference, typedID{r.Kind, r.Alias}}] = r.Chat
 	}
 	return nil
 }
@@ -176,7 +168,7 @@ func (u *unit) lock(ctx context.Context, ids []int64) error {
 }
 
 var newChatTypes = []string{
-	"BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT",
+	"BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT",
 	"BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT", "TEXT",
 	"BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
 }
@@ -184,7 +176,7 @@ var newChatTypes = []string{
 // insertChats makes chats. One that another transaction has made meanwhile is
 // returned too, locked.
 const (
-	insertChats = `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid, label, title, title_us, name, biz_name,
+	insertChats = `INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, psid, lid, label, title, title_us, name, biz_name,
 		username, name_us, moved_us, unread, bot_active, variables, tags, fields, language, opted_out, opted_us, handoff_us, last_message, activity_us,
 		activity_slot, window_us, created_us, updated_us)`
 	insertChatsTail = ` ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us RETURNING `
@@ -201,7 +193,7 @@ func (u *unit) create(ctx context.Context, people []person) error {
 	for i, p := range people {
 		a := p.addr
 		values[i] = []any{
-			p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.LID, "", "", 0, "", "", "", 0, 0,
+			p.line.ID, a.ChatID, a.Group, a.Phone, a.UserID, a.PSID, a.LID, "", "", 0, "", "", "", 0, 0,
 			0, true, "{}", "[]", "{}", "",
 			false, 0, 0, 0, 0, 0, 0, now, now,
 		}
@@ -213,7 +205,7 @@ func (u *unit) create(ctx context.Context, people []person) error {
 	for _, r := range rows {
 		u.chats[r.ID] = r
 		u.meet(r)
-		u.name(r, r.ChatID)
+		u.name(r, r.ids()[0])
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (a *Account) personIn(ctx context.Context, tx *sqlx.Tx, ref provider.Refere
 	if err != nil {
 		return person{}, err
 	}
-	addr, err := address(p, chatID)
+	addr, err := a.s.recipient(ctx, tx, row.ID, p, chatID)
 	return person{row.line(p), addr}, err
 }
 
@@ -75,7 +75,7 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 	if err != nil {
 		return "", "", err
 	}
-	addr, err := address(p, chatID)
+	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return "", "", err
 	}

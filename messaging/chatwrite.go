@@ -1,7 +1,6 @@
 package messaging
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,14 +9,12 @@ import (
 )
 
 func (u *unit) writeAliases(ctx context.Context) error {
-	slices.SortFunc(u.newAliases, func(a, b chatName) int {
-		return cmp.Or(cmp.Compare(a.reference, b.reference), cmp.Compare(a.name, b.name))
-	})
-	var rows [][]any
-	for _, a := range u.newAliases {
-		rows = append(rows, []any{a.reference, a.name, u.aliases[a]})
+	slices.SortFunc(u.newAliases, compareNames)
+	rows := nameRows(u.newAliases)
+	for i, n := range u.newAliases {
+		rows[i] = append(rows[i], u.aliases[n])
 	}
-	err := u.insert(ctx, `INSERT INTO messaging_alias (reference, alias, chat)`, []string{"BIGINT", "TEXT", "BIGINT"}, rows, "")
+	err := u.insert(ctx, `INSERT INTO messaging_alias (reference, kind, alias, chat)`, append(slices.Clip(chatNameTypes), "BIGINT"), rows, "")
 	if err != nil {
 		return fmt.Errorf("naming chats: %w", moved(err))
 	}
@@ -64,7 +61,7 @@ func (u *unit) writeChats(ctx context.Context) error {
 		rows = append(rows, []any{
 			c.ID, c.ChatID, c.Phone, c.UserID, c.LID, c.Label, c.Name, c.BizName, c.Unread, c.BotActive, c.Variables, c.Tags, c.Fields,
 			c.Language, c.OptedOut, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / activitySlot, c.WindowUS,
-			database.Micros(u.now), c.Title, c.TitleUS, c.Username, c.NameUS, c.MovedUS, c.OptedUS, c.Taken, c.AskedUS, c.Asked, c.ActiveBot,
+			database.Micros(u.now), c.Title, c.TitleUS, c.Username, c.NameUS, c.MovedUS, c.OptedUS, c.Taken, c.AskedUS, c.Asked, c.ActiveBot, c.PSID,
 		})
 	}
 	err := u.update(ctx, `UPDATE messaging_chat SET chat_id = v.column2, phone = v.column3, user_id = v.column4, lid = v.column5,
@@ -73,10 +70,10 @@ func (u *unit) writeChats(ctx context.Context) error {
 		last_message = v.column17, activity_us = v.column18, activity_slot = v.column19, window_us = v.column20,
 		updated_us = v.column21, title = v.column22, title_us = v.column23, username = v.column24, name_us = v.column25,
 		moved_us = v.column26, opted_us = v.column27, taken = v.column28, asked_us = v.column29, asked = v.column30,
-		active_bot = v.column31`,
+		active_bot = v.column31, psid = v.column32`,
 		[]string{
 			"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BOOLEAN", "TEXT", "TEXT", "TEXT",
-			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BOOLEAN", "BIGINT", "TEXT", "TEXT",
+			"TEXT", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BOOLEAN", "BIGINT", "TEXT", "TEXT", "TEXT",
 		}, rows, sameChat)
 	if err != nil {
 		return fmt.Errorf("updating chats: %w", moved(err))

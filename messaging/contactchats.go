@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -16,25 +17,21 @@ type ChatName struct {
 // mostNames bounds the names of one contact.
 const mostNames = 64
 
-// Names returns the ids by which a chat is or was known; everywhere adds those
+// Names returns the chat ids that a chat has or had; everywhere adds those
 // of the chats that the same phone number has on the account's other lines. A
 // chat that is not known has none.
 func (a *Account) Names(ctx context.Context, ref provider.ReferenceID, chatID string, everywhere bool) ([]ChatName, error) {
-	var chats []struct {
-		ID    int64
-		Phone string
-	}
-	err := a.s.db.SelectContext(ctx, &chats, `SELECT c.id, c.phone FROM messaging_alias x JOIN messaging_chat c ON c.id = x.chat
-		JOIN messaging_reference r ON r.id = x.reference WHERE r.account = $1 AND x.reference = $2 AND x.alias = $3`, a.id, ref, clean(chatID))
-	if err != nil {
-		return nil, fmt.Errorf("looking for a chat: %w", err)
-	}
-	if len(chats) == 0 {
+	c, err := a.chat(ctx, ref, chatID)
+	var bad *Invalid
+	switch {
+	case errors.Is(err, ErrNotFound), errors.As(err, &bad):
 		return nil, nil
+	case err != nil:
+		return nil, err
 	}
-	ids := []int64{chats[0].ID}
-	if phone := chats[0].Phone; everywhere && phone != "" {
-		if ids, err = a.chatsOf(ctx, phone); err != nil {
+	ids := []int64{c.ID}
+	if everywhere && c.Phone != "" {
+		if ids, err = a.chatsOf(ctx, c.Phone); err != nil {
 			return nil, err
 		}
 	}
@@ -43,7 +40,7 @@ func (a *Account) Names(ctx context.Context, ref provider.ReferenceID, chatID st
 		Reference int64
 		Alias     string
 	}
-	err = a.s.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT reference, alias FROM messaging_alias WHERE %s ORDER BY chat, alias LIMIT %d`, in, mostNames), args...)
+	err = a.s.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT reference, alias FROM messaging_alias WHERE kind = 'chat' AND %s ORDER BY chat, alias LIMIT %d`, in, mostNames), args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the names of a chat: %w", err)
 	}
@@ -56,17 +53,10 @@ func (a *Account) Names(ctx context.Context, ref provider.ReferenceID, chatID st
 
 // chatsOf are the chats that a phone number has on the account's lines.
 func (a *Account) chatsOf(ctx context.Context, phone string) ([]int64, error) {
-	forms := []any{phone}
-	for _, p := range a.s.kinds {
-		if addr, err := address(p, phone); err == nil {
-			forms = append(forms, addr.ChatID)
-		}
-	}
-	in, args := a.s.db.Dialect.In("x.alias", 3, forms)
 	var ids []int64
 	err := a.s.db.SelectContext(ctx, &ids, `SELECT DISTINCT c.id FROM messaging_alias x JOIN messaging_chat c ON c.id = x.chat
-		JOIN messaging_reference r ON r.id = x.reference WHERE r.account = $1 AND c.phone = $2 AND NOT c.is_group AND `+in+` ORDER BY c.id`,
-		append([]any{a.id, phone}, args...)...)
+		JOIN messaging_reference r ON r.id = x.reference
+		WHERE r.account = $1 AND x.kind = 'phone' AND x.alias = $2 AND c.phone = $2 AND NOT c.is_group ORDER BY c.id`, a.id, phone)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the chats of a phone number: %w", err)
 	}

@@ -36,7 +36,7 @@ func (b *nameBook) want(people []person, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range people {
-		key := chatName{p.line.ID, p.addr.ChatID}
+		key := chatName{p.line.ID, ids(p.addr)[0]}
 		if at, asked := b.asked[key]; asked && now.Sub(at) < nameAgain {
 			continue
 		}

@@ -38,12 +38,16 @@ const (
 	CodeUnsupported         = "unsupported"
 	CodeRateLimited         = "rate_limited"
 	CodeProvider            = "provider_error"
+
+	// CodeAmbiguousChat refuses an id that may name somebody else than meant.
+	CodeAmbiguousChat = "chatId.ambiguous"
 )
 
 // Error is a refusal with a stable code.
 type Error struct {
 	Code         string
 	Message      string
+	Field        string        // path in the request of what it is about, or ""
 	ProviderCode string        // the network's own code, or ""
 	MessageID    string        // the message that was kept as FAIL, or ""
 	After        time.Duration // when to try again; 0: not said
@@ -78,7 +82,11 @@ func Refused(err error) (Refusal, bool) {
 	case errors.As(err, &bad):
 		return Refusal{Code: CodeValidation, Message: "the request is not valid", Field: bad.Field, Why: bad.Message}, true
 	case errors.As(err, &refused):
-		return Refusal{Code: refused.Code, Message: refused.detail(), After: refused.After}, true
+		out := Refusal{Code: refused.Code, Message: refused.detail(), Field: refused.Field, After: refused.After}
+		if out.Field != "" {
+			out.Why = refused.Message
+		}
+		return out, true
 	case errors.Is(err, ErrNotFound):
 		return Refusal{Code: CodeNotFound, Message: "there is no such reference, chat or message"}, true
 	}
@@ -95,4 +103,19 @@ func (e *Error) detail() string {
 		detail += " The message was kept as " + e.MessageID + "."
 	}
 	return detail
+}
+
+// renamed is err with the field that it names called otherwise.
+func renamed(err error, field string) error {
+	var bad *Invalid
+	var refused *Error
+	switch {
+	case errors.As(err, &bad):
+		return &Invalid{field, bad.Message}
+	case errors.As(err, &refused) && refused.Field != "":
+		out := *refused
+		out.Field = field
+		return &out
+	}
+	return err
 }

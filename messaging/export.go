@@ -76,7 +76,7 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 	if err != nil {
 		return nil, err
 	}
-	addr, err := address(p, chatID)
+	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 		return nil, ErrNotFound
 	}
 	e := &Export{
-		IDs: f.ids, Calls: []ExportedCall{}, Reports: []ExportedReport{}, DeadLetters: []ExportedReport{}, Numbers: []Number{},
-		Identity: Identity{ChatID: addr.ChatID, Phone: optional(addr.Phone), LID: optional(addr.LID), UserID: optional(addr.UserID)},
+		IDs: f.known, Calls: []ExportedCall{}, Reports: []ExportedReport{}, DeadLetters: []ExportedReport{}, Numbers: []Number{},
+		Identity: identityOf(addr),
 		s:        a.s, line: l, chat: c, elsewhere: f.elsewhere,
 	}
 	return e, e.read(ctx, f)

@@ -18,7 +18,10 @@ import (
 // belong to its chat.
 type footprint struct {
 	chat      *chatRow  // nil: it has none
-	ids       []string  // every id by which it is or was known
+	names     []typedID // every id under which something may be held
+	ids       []string  // the same without their kinds, each once
+	known     []string  // those of them by which it is or was known
+	foreign   []string  // ids of other people with the same digits, each before ""
 	elsewhere []located // what the contact wrote in groups
 	reports   []int64   // messaging_raw.id
 	dead      []int64   // messaging_dead.id
@@ -46,15 +49,25 @@ func (f *footprint) empty() bool {
 func (s *Service) footprint(
 	ctx context.Context, q sqlx.QueryerContext, l line, addr provider.Address, c *chatRow, earlier *footprint,
 ) (*footprint, error) {
-	f := &footprint{chat: c, ids: names(addr)}
+	f := &footprint{chat: c, names: ids(addr)}
 	if c != nil {
-		var aliases []string
-		if err := sqlx.SelectContext(ctx, q, &aliases, `SELECT alias FROM messaging_alias WHERE chat = $1 ORDER BY alias`, c.ID); err != nil {
+		var aliases []struct {
+			Kind  idKind
+			Alias string
+		}
+		if err := sqlx.SelectContext(ctx, q, &aliases, `SELECT kind, alias FROM messaging_alias WHERE chat = $1`, c.ID); err != nil {
 			return nil, fmt.Errorf("reading the names of a chat: %w", err)
 		}
-		f.ids = slices.Concat(c.names(), f.ids, aliases)
+		f.names = append(f.names, c.ids()...)
+		for _, a := range aliases {
+			f.names = append(f.names, typedID{a.Kind, a.Alias})
+		}
 	}
-	f.ids = slices.Compact(slices.Sorted(slices.Values(f.ids)))
+	f.known = sortedValues(f.names)
+	if err := f.tellApart(ctx, s, q, l.ID); err != nil {
+		return nil, err
+	}
+	f.ids = sortedValues(f.names)
 	err := sqlx.GetContext(ctx, q, &f.upTo, `SELECT (SELECT COALESCE(max(seq), 0) FROM messaging_message) AS message,
 		(SELECT COALESCE(max(id), 0) FROM messaging_raw) AS report, (SELECT COALESCE(max(id), 0) FROM messaging_dead) AS dead,
 		(SELECT COALESCE(max(id), 0) FROM messaging_feed) AS feed`)
@@ -75,15 +88,15 @@ func (f *footprint) since(earlier *footprint) *footprint {
 
 // find looks for what came after an earlier footprint.
 func (f *footprint) find(ctx context.Context, s *Service, q sqlx.QueryerContext, l line, earlier *footprint) error {
-	if err := s.writtenInGroups(ctx, q, l.ID, f, earlier); err != nil {
+	if err := s.writtenInGroups(ctx, q, l, f, earlier); err != nil {
 		return err
 	}
 	var err error
-	f.reports, err = s.mentions(ctx, q, f.needles(), `raw_id || ' ' || body`, `messaging_raw WHERE reference = $1 AND id > $2`, l.ID, earlier.upTo.Report)
+	f.reports, err = s.mentions(ctx, q, f, f.needles(), `raw_id || ' ' || body`, `messaging_raw WHERE reference = $1 AND id > $2`, l.ID, earlier.upTo.Report)
 	if err != nil {
 		return err
 	}
-	f.dead, err = s.mentions(ctx, q, f.needles(), `reason || ' ' || body`, `messaging_dead WHERE reference = $1 AND id > $2`, l.ID, earlier.upTo.Dead)
+	f.dead, err = s.mentions(ctx, q, f, f.needles(), `reason || ' ' || body`, `messaging_dead WHERE reference = $1 AND id > $2`, l.ID, earlier.upTo.Dead)
 	if err != nil {
 		return err
 	}
@@ -96,7 +109,7 @@ func (f *footprint) find(ctx context.Context, s *Service, q sqlx.QueryerContext,
 func (f *footprint) findFeed(ctx context.Context, s *Service, q sqlx.QueryerContext, l line, earlier *footprint) error {
 	earlier = f.since(earlier)
 	var err error
-	f.feed, err = s.mentions(ctx, q, append(f.needles(), idsOf(f.elsewhere)...), `data`,
+	f.feed, err = s.mentions(ctx, q, f, append(f.needles(), idsOf(f.elsewhere)...), `data`,
 		`messaging_feed WHERE account = $1 AND reference = $2 AND id > $3`, l.Account, l.ID, earlier.upTo.Feed)
 	f.feed = append(f.feed, earlier.feed...)
 	return err
@@ -134,6 +147,38 @@ func (f *footprint) needles() []string {
 	return slices.Compact(slices.Sorted(slices.Values(out)))
 }
 
+// tellApart finds out who else is meant by the digits of the contact's ids: a
+// hidden id may have the digits of somebody's phone number. Where nobody has
+// that number, what is held under it is the contact's own: hidden ids were taken
+// for phone numbers once.
+func (f *footprint) tellApart(ctx context.Context, s *Service, q sqlx.QueryerContext, ref provider.ReferenceID) error {
+	var opposite []typedID
+	for _, n := range f.names {
+		switch n.kind {
+		case idLID:
+			opposite = append(opposite, typedID{idPhone, n.value})
+		case idPhone:
+			opposite = append(opposite, typedID{idLID, n.value})
+		}
+	}
+	known, err := s.chatsNamed(ctx, q, ref, opposite)
+	if err != nil {
+		return err
+	}
+	for _, o := range opposite {
+		other := slices.ContainsFunc(known, func(c *namedChat) bool { return c.as == o && (f.chat == nil || c.ID != f.chat.ID) })
+		switch {
+		case other && o.kind == idPhone:
+			f.foreign = append(f.foreign, o.value+phoneSuffix, "")
+		case other:
+			f.foreign = append(f.foreign, o.value+hiddenSuffix, "")
+		case o.kind == idPhone:
+			f.names = append(f.names, typedID{idChat, o.value + phoneSuffix})
+		}
+	}
+	return nil
+}
+
 // contains is the condition that a text has a word in it.
 func (s *Service) contains(text, word string) string {
 	if s.db.Dialect == database.Postgres {
@@ -153,10 +198,11 @@ func shortest(words []string) []string {
 // needlesMost is how many words are looked for at once.
 const needlesMost = 100
 
-// mentions returns the ids of rows whose text speaks of one of the needles;
-// from says which rows.
-func (s *Service) mentions(ctx context.Context, q sqlx.QueryerContext, needles []string, text, from string, args ...any) ([]int64, error) {
+// mentions returns the ids of rows whose text speaks of one of the needles of
+// f; from says which rows.
+func (s *Service) mentions(ctx context.Context, q sqlx.QueryerContext, f *footprint, needles []string, text, from string, args ...any) ([]int64, error) {
 	var out []int64
+	others := strings.NewReplacer(f.foreign...)
 	for part := range slices.Chunk(shortest(needles), needlesMost) {
 		p, any := params(slices.Clone(args)), []string{}
 		for _, n := range part {
@@ -171,12 +217,26 @@ func (s *Service) mentions(ctx context.Context, q sqlx.QueryerContext, needles [
 			return nil, fmt.Errorf("finding what is held on a contact: %w", err)
 		}
 		for _, r := range rows {
-			if slices.ContainsFunc(needles, func(n string) bool { return mentioned(r.Text, n) }) {
+			text := others.Replace(r.Text)
+			if slices.ContainsFunc(needles, func(n string) bool { return mentioned(text, n) }) {
 				out = append(out, r.ID)
 			}
 		}
 	}
 	return out, nil
+}
+
+// has says whether a chat id leads to the contact. Messages that are older than
+// the chat ids of participants have none.
+func (f *footprint) has(p provider.Provider, chatID string) bool {
+	if chatID == "" {
+		return true
+	}
+	names := []typedID{{idChat, chatID}}
+	if addr, err := p.Address(chatID); err == nil {
+		names = ids(addr)
+	}
+	return slices.ContainsFunc(names, func(n typedID) bool { return slices.Contains(f.names, n) })
 }
 
 // mentioned says whether a word stands in a text, and not only as part of a
@@ -202,11 +262,15 @@ func alphanumeric(c byte) bool {
 
 // writtenInGroups finds what a contact wrote in other chats. Messages do not
 // know their writers by a column: it is rarely asked for.
-func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, f, earlier *footprint) error {
+func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l line, f, earlier *footprint) error {
 	if f.chat != nil && f.chat.IsGroup {
 		return nil
 	}
-	p := params{ref, earlier.upTo.Message}
+	kind, err := s.kind(l.Kind)
+	if err != nil {
+		return err
+	}
+	p := params{l.ID, earlier.upTo.Message}
 	var jids, any []string
 	for _, id := range f.ids {
 		jid := base(id) + "::single"
@@ -220,7 +284,7 @@ func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, re
 		located
 		Body string `db:"body"`
 	}
-	err := sqlx.SelectContext(ctx, q, &rows, columns+`JOIN messaging_chat c ON c.id = m.chat
+	err = sqlx.SelectContext(ctx, q, &rows, columns+`JOIN messaging_chat c ON c.id = m.chat
 		WHERE c.reference = $1 AND c.is_group AND m.seq > $2 AND (`+strings.Join(any, ` OR `)+`)`, p...)
 	if err != nil {
 		return fmt.Errorf("finding what a contact wrote in groups: %w", err)
@@ -238,7 +302,7 @@ func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, re
 	for _, r := range rows {
 		var body Body
 		_ = json.Unmarshal([]byte(r.Body), &body) // written by this package
-		if body.Participant != nil && slices.Contains(jids, body.Participant.RemoteJID) {
+		if body.Participant != nil && slices.Contains(jids, body.Participant.RemoteJID) && f.has(kind, body.Participant.ChatID) {
 			f.elsewhere = append(f.elsewhere, r.located)
 		}
 	}

@@ -86,7 +86,7 @@ func (a *Account) CreateGroup(ctx context.Context, ref provider.ReferenceID, n N
 	if err != nil {
 		return Group{}, err
 	}
-	who, err := g.people("participants", n.Participants)
+	who, err := g.people(ctx, "participants", n.Participants)
 	if err != nil {
 		return Group{}, err
 	}
@@ -112,7 +112,7 @@ func (a *Account) Group(ctx context.Context, ref provider.ReferenceID, chatID st
 	if err != nil {
 		return Group{}, err
 	}
-	chat, err := g.chatOf(chatID)
+	chat, err := g.chatOf(ctx, chatID)
 	if err != nil {
 		return Group{}, err
 	}
@@ -170,8 +170,8 @@ func (g *groupLine) keep(ctx context.Context, chat provider.Address, subject str
 }
 
 // chatOf reads the chat id of a group.
-func (g *groupLine) chatOf(chatID string) (provider.Address, error) {
-	chat, err := address(g.provider, chatID)
+func (g *groupLine) chatOf(ctx context.Context, chatID string) (provider.Address, error) {
+	chat, err := g.s.recipient(ctx, g.s.db, g.row.ID, g.provider, chatID)
 	if err == nil && !chat.Group {
 		err = &Invalid{"chatId", "must be the id of a group"}
 	}
@@ -179,20 +179,17 @@ func (g *groupLine) chatOf(chatID string) (provider.Address, error) {
 }
 
 // people reads the chat ids of participants.
-func (g *groupLine) people(field string, ids []string) ([]provider.Address, error) {
+func (g *groupLine) people(ctx context.Context, field string, ids []string) ([]provider.Address, error) {
 	if len(ids) > maxParticipants {
 		return nil, &Invalid{field, fmt.Sprintf("must be at most %d", maxParticipants)}
 	}
 	out := make([]provider.Address, len(ids))
 	for i, id := range ids {
 		at := fmt.Sprintf("%s[%d]", field, i)
-		a, err := address(g.provider, id)
-		var bad *Invalid
+		a, err := g.s.recipient(ctx, g.s.db, g.row.ID, g.provider, id)
 		switch {
-		case errors.As(err, &bad):
-			return nil, &Invalid{at, bad.Message}
 		case err != nil:
-			return nil, err
+			return nil, renamed(err, at)
 		case a.Group:
 			return nil, &Invalid{at, "must be a person, not a group"}
 		}

@@ -61,11 +61,11 @@ func (a *Account) EditGroup(ctx context.Context, ref provider.ReferenceID, chatI
 	if err != nil {
 		return Group{}, err
 	}
-	chat, err := g.chatOf(chatID)
+	chat, err := g.chatOf(ctx, chatID)
 	if err != nil {
 		return Group{}, err
 	}
-	steps, err := g.steps(chat, &e)
+	steps, err := g.steps(ctx, chat, &e)
 	if err != nil {
 		return Group{}, err
 	}
@@ -95,7 +95,7 @@ func (a *Account) EditGroup(ctx context.Context, ref provider.ReferenceID, chatI
 }
 
 // steps are the calls of an edit, but for the last.
-func (g *groupLine) steps(chat provider.Address, e *GroupEdit) ([]groupStep, error) {
+func (g *groupLine) steps(ctx context.Context, chat provider.Address, e *GroupEdit) ([]groupStep, error) {
 	var out []groupStep
 	if e.Subject != nil {
 		subject, err := checkSubject(*e.Subject)
@@ -110,7 +110,7 @@ func (g *groupLine) steps(chat provider.Address, e *GroupEdit) ([]groupStep, err
 		})
 	}
 	for _, p := range e.participants() {
-		who, err := g.people(string(p.change), p.who)
+		who, err := g.people(ctx, string(p.change), p.who)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,18 +35,22 @@ func (a *Account) Resolve(ctx context.Context, ref provider.ReferenceID, id stri
 }
 
 func (c *chatRow) identity() Identity {
-	return Identity{
-		ChatID: c.ChatID, Phone: optional(c.Phone), LID: optional(c.LID), UserID: optional(c.UserID), Username: optional(c.Username),
-	}
+	out := identityOf(c.address())
+	out.Username = optional(c.Username)
+	return out
+}
+
+func identityOf(a provider.Address) Identity {
+	return Identity{ChatID: a.ChatID, Phone: optional(a.Phone), LID: optional(a.LID), UserID: optional(cmp.Or(a.UserID, a.PSID))}
 }
 
 // chatNamed reads the chat of an id or of a user name.
 func (s *Service) chatNamed(ctx context.Context, ref provider.ReferenceID, p provider.Provider, id string) (*chatRow, error) {
-	addr, malformed := address(p, id)
+	addr, malformed := s.recipient(ctx, s.db, ref, p, id)
+	malformed = renamed(malformed, "id")
 	var bad *Invalid
 	switch {
 	case errors.As(malformed, &bad):
-		malformed = &Invalid{"id", bad.Message}
 	case malformed != nil:
 		return nil, malformed
 	default:

@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// ChatIDs returns every id by which a chat is or was known, given any of them:
+// ChatIDs returns every chat id that a chat has or had, given any of its ids:
 // what was recorded elsewhere may have an older one. Of a chat that does not
 // exist it is the id itself, in the form that the line uses.
 func (a *Account) ChatIDs(ctx context.Context, ref provider.ReferenceID, chatID string) ([]string, error) {
@@ -16,19 +16,19 @@ func (a *Account) ChatIDs(ctx context.Context, ref provider.ReferenceID, chatID 
 	if err != nil {
 		return nil, err
 	}
-	addr, err := address(p, chatID)
+	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return nil, err
 	}
 	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
 	if errors.Is(err, ErrNotFound) {
-		return names(addr), nil
+		return []string{addr.ChatID}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	var others []string
-	err = a.s.db.SelectContext(ctx, &others, `SELECT alias FROM messaging_alias WHERE chat = $1 AND alias <> $2`, c.ID, c.ChatID)
+	err = a.s.db.SelectContext(ctx, &others, `SELECT alias FROM messaging_alias WHERE chat = $1 AND kind = 'chat' AND alias <> $2`, c.ID, c.ChatID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the names of a chat: %w", err)
 	}

@@ -14,7 +14,10 @@ type messageKey struct {
 	ID        string               `db:"id"`
 }
 
-// keyRows are rows of a line and an id, of [nameTypes].
+// keyTypes are the SQL types of [keyRows].
+var keyTypes = []string{"BIGINT", "TEXT"}
+
+// keyRows are rows of a reference and the id of a message.
 func keyRows(keys []messageKey) [][]any {
 	rows := make([][]any, len(keys))
 	for i, k := range keys {
@@ -80,12 +83,12 @@ type located struct {
 func (u *unit) locate(ctx context.Context, keys []messageKey) ([]located, error) {
 	values := keyRows(keys)
 	out, err := among[located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id FROM messaging_message m WHERE`,
-		`(m.reference, m.id)`, nameTypes, values, "")
+		`(m.reference, m.id)`, keyTypes, values, "")
 	if err != nil {
 		return nil, fmt.Errorf("finding messages: %w", err)
 	}
 	own, err := among[located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, o.own_id
-		FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message WHERE`, `(o.reference, o.own_id)`, nameTypes, values, "")
+		FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message WHERE`, `(o.reference, o.own_id)`, keyTypes, values, "")
 	if err != nil {
 		return nil, fmt.Errorf("finding messages: %w", err)
 	}

@@ -52,15 +52,16 @@ func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, pho
 	if err != nil {
 		return Number{}, err
 	}
-	who, err := address(p, undialled(phone))
-	var bad *Invalid
+	who, err := a.s.recipient(ctx, a.s.db, row.ID, p, undialled(phone))
 	switch {
-	case errors.As(err, &bad):
-		return Number{}, &Invalid{"phone", bad.Message}
 	case err != nil:
-		return Number{}, err
+		return Number{}, renamed(err, "phone")
 	case who.Group:
 		return Number{}, &Invalid{"phone", "is the id of a group"}
+	case who.LID != "" && who.Phone == "":
+		if who, err = a.s.phoneOf(ctx, row.ID, who); err != nil {
+			return Number{}, err
+		}
 	}
 	sess, err := a.s.reach(ctx, row)
 	if err != nil {
@@ -75,6 +76,19 @@ func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, pho
 		return Number{}, err
 	}
 	return kept.view(cmp.Or(who.Phone, base(who.ChatID))), nil
+}
+
+// phoneOf is the address of somebody with a hidden id whose phone number is
+// known.
+func (s *Service) phoneOf(ctx context.Context, ref provider.ReferenceID, who provider.Address) (provider.Address, error) {
+	c, err := s.chat(ctx, s.db, ref, who)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return who, err
+	}
+	if err != nil || c.Phone == "" {
+		return who, &Invalid{"phone", "is a hidden id (LID) whose phone number is not known"}
+	}
+	return c.address(), nil
 }
 
 func (n *numberRow) view(phone string) Number {

@@ -30,7 +30,7 @@ func (a *Account) ShowTyping(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil || !p.Capabilities().Typing {
 		return err
 	}
-	addr, err := address(p, chatID)
+	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return 0, err
 	}
-	addr, err := address(p, chatID)
+	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return 0, err
 	}

@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -16,6 +15,7 @@ type chatRow struct {
 	IsGroup     bool                 `db:"is_group"`
 	Phone       string               `db:"phone"`
 	UserID      string               `db:"user_id"`
+	PSID        string               `db:"psid"`
 	LID         string               `db:"lid"`
 	Label       string               `db:"label"` // the name that users gave it
 	Title       string               `db:"title"` // of the group, or the contact's name in the phone book of the account's phone
@@ -48,39 +48,10 @@ type chatRow struct {
 	Held        bool                 `db:"held"` // events wait for a file
 }
 
-const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.lid, c.label, c.title, c.title_us, c.name, c.biz_name,
+const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.psid, c.lid, c.label, c.title, c.title_us, c.name, c.biz_name,
 	c.username, c.name_us, c.moved_us, c.unread,
 	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.opted_us, c.handoff_us, c.last_message, c.activity_us,
 	c.window_us, c.created_us, c.updated_us, c.taken, c.asked_us, c.asked, c.active_bot, c.held, c.choices, c.marks`
-
-func (c *chatRow) address() provider.Address {
-	return provider.Address{ChatID: c.ChatID, Group: c.IsGroup, Phone: c.Phone, UserID: c.UserID, LID: c.LID}
-}
-
-// names are the ids by which c is known for sure.
-func (c *chatRow) names() []string { return names(c.address()) }
-
-// learn takes over what an address tells beyond what is known. A phone that
-// becomes known gives the chat its id. Another user id than the known one may
-// be an old one that comes late: the network says when one changes.
-func (c *chatRow) learn(a provider.Address) {
-	if a.Phone != "" && c.Phone == "" {
-		c.Phone = a.Phone
-		c.ChatID = a.ChatID
-	}
-	c.UserID, c.LID = cmp.Or(c.UserID, a.UserID), cmp.Or(c.LID, a.LID)
-}
-
-// names are all ids of an address, its chat id first.
-func names(a provider.Address) []string {
-	out := []string{a.ChatID}
-	for _, n := range []string{a.Phone, a.UserID, a.LID} {
-		if n != "" && n != a.ChatID {
-			out = append(out, n)
-		}
-	}
-	return out
-}
 
 // messageRow is a message as its table has it, with what messaging_outbound
 // knows of an own one.

@@ -51,7 +51,7 @@ func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRe
 		req.Actor = ActorAPI
 	}
 	d := draft{req: req, row: row, line: row.line(p), provider: p, content: req.Content}
-	if d.addr, err = address(p, req.ChatID); err != nil {
+	if d.addr, err = a.s.recipient(ctx, q, row.ID, p, req.ChatID); err != nil {
 		return d, err
 	}
 	if c, err := a.s.chat(ctx, q, row.ID, d.addr); err == nil {
@@ -153,17 +153,4 @@ func validate(p provider.Provider, c provider.Content) error {
 		return &Error{Code: CodeUnsupported, Message: failure(err).Message}
 	}
 	return nil
-}
-
-// address normalises a chat id.
-func address(p provider.Provider, chatID string) (provider.Address, error) {
-	addr, err := p.Address(clean(chatID))
-	var bad *provider.BadRecipient
-	if errors.As(err, &bad) {
-		return addr, &Invalid{"chatId", bad.Message}
-	}
-	if err != nil {
-		return addr, fmt.Errorf("reading a chat id: %w", err)
-	}
-	return addr, nil
 }

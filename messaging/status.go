@@ -195,7 +195,7 @@ const (
 // first.
 func (u *unit) takeEarlies(ctx context.Context, keys []messageKey) (map[messageKey][]earlyRow, error) {
 	out := map[messageKey][]earlyRow{}
-	rows, err := among[earlyRow](ctx, u, deleteEarlies, `(reference, message_id)`, nameTypes, keyRows(keys), deleteEarliesTail)
+	rows, err := among[earlyRow](ctx, u, deleteEarlies, `(reference, message_id)`, keyTypes, keyRows(keys), deleteEarliesTail)
 	if err != nil {
 		return nil, fmt.Errorf("taking early statuses: %w", err)
 	}

@@ -43,17 +43,12 @@ type unit struct {
 	dirtyMessages ordered[*messageRow]
 	rewritten     ordered[*messageRow] // of which the body or the place in the chat has changed
 	newAliases    []chatName
+	hidden        ordered[hiddenID]
 	events        []Event
 	feed          []feedRow
 
 	chatWork
 	fileWork
-}
-
-// chatName is one of a chat's names on its line.
-type chatName struct {
-	reference provider.ReferenceID
-	name      string
 }
 
 // line is what the units need to know of a reference.
@@ -115,7 +110,7 @@ func (u *unit) tell(account string, ref provider.ReferenceID, kind string, data 
 // flush writes what changed.
 func (u *unit) flush(ctx context.Context) error {
 	for _, write := range []func(context.Context) error{
-		u.writeAliases, u.writeChats, u.writeChoices, u.writeMarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
+		u.writeAliases, u.writeHidden, u.writeChats, u.writeChoices, u.writeMarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
 		u.writeExpected, u.holdBack, u.writeHolds, u.writeFeed, u.tellChats,
 	} {
 		if err := write(ctx); err != nil {

@@ -1,12 +1,14 @@
 package provider
 
 // Address is a chat as a network names it. Several members may name the same
-// person; at least ChatID is set.
+// person; at least ChatID is set. Each member is an id of its own kind: ids of
+// two kinds are never equal, whatever their digits.
 type Address struct {
 	ChatID string // the id that users see, for example "16505551234" or "ana@sandbox"
 	Group  bool
 	Phone  string // digits only, or ""
-	UserID string // business-scoped user id, page-scoped id, or ""
+	UserID string // business-scoped user id, or ""
+	PSID   string // page-scoped id of Messenger, or ""
 	LID    string // WhatsApp's hidden id, or ""
 }
 
@@ -17,7 +19,7 @@ func (a Address) RemoteJID() string {
 	if a.Group {
 		return id + "::group"
 	}
-	for _, name := range []string{a.Phone, a.UserID, a.LID} {
+	for _, name := range []string{a.Phone, a.UserID, a.LID, a.PSID} {
 		if name != "" {
 			return name + "::single"
 		}

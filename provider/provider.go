@@ -72,7 +72,8 @@ type Provider interface {
 	Capabilities() Capabilities
 	Settings() []Setting
 	// Address turns what a user wrote as a chat id into the form this kind
-	// uses, or fails with a [*BadRecipient].
+	// uses, or fails with a [*BadRecipient]. It also takes the id that
+	// [Address.RemoteJID] shows of a person, and of a group that id with @g.us.
 	Address(chatID string) (Address, error)
 	// Open prepares a line for sending and, where the network needs a
 	// connection, begins to receive into inbox until the session is closed. It

@@ -132,6 +132,7 @@ func (s *Server) findBudget(ctx context.Context, account string, b *usage.Budget
 		if _, b.ID, err = s.Messaging.For(account).ChatKey(ctx, provider.ReferenceID(b.Reference), b.ID); errors.Is(err, messaging.ErrNotFound) {
 			return nowhere(at+"reference", "names no line")
 		}
+		return relocated(err, "body.", at)
 	}
 	return err
 }

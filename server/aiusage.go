@@ -8,6 +8,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
@@ -52,11 +53,24 @@ func inUsageQuery(err error) error {
 	return err
 }
 
-func filterOf(f *view.UsageFilter) usage.Filter {
-	return usage.Filter{
+// usageFilter reads a filter. With a reference a chat may be named by any of
+// its ids.
+func (s *Server) usageFilter(ctx context.Context, c call, f *view.UsageFilter) (usage.Filter, error) {
+	out := usage.Filter{
 		From: instant(f.From), To: instant(f.To), Reference: f.Reference, ChatID: f.Chat, Feature: f.Feature, Flow: f.Flow, Run: f.Run,
 		User: f.User, Provider: f.Provider, Model: f.Model,
 	}
+	if f.Chat == "" || f.Reference == 0 {
+		return out, nil
+	}
+	chat, err := s.account(c).Chat(ctx, provider.ReferenceID(f.Reference), f.Chat)
+	switch {
+	case err == nil:
+		out.ChatID = chat.ID
+	case !errors.Is(err, messaging.ErrNotFound): // calls may outlive their chat
+		return out, relocated(err, "body.chatId", "query.chat")
+	}
+	return out, nil
 }
 
 type rollupInput struct {
@@ -85,7 +99,11 @@ type usageRollup struct {
 }
 
 func (s *Server) usageRollup(ctx context.Context, c call, in *rollupInput) (usageRollup, error) {
-	r, err := s.Usage.For(c.Account).Rollup(ctx, usage.Report{Filter: filterOf(&in.UsageFilter), GroupBy: in.GroupBy, Timezone: in.Timezone})
+	f, err := s.usageFilter(ctx, c, &in.UsageFilter)
+	if err != nil {
+		return usageRollup{}, err
+	}
+	r, err := s.Usage.For(c.Account).Rollup(ctx, usage.Report{Filter: f, GroupBy: in.GroupBy, Timezone: in.Timezone})
 	v := usageRollup{Items: make([]usageRow, len(r.Items)), Total: viewSum(r.Total), Truncated: r.Truncated}
 	for i, row := range r.Items {
 		keys := make(map[string]string, len(row.Keys))
@@ -147,7 +165,11 @@ func viewUsageCall(r usage.Record) usageCall {
 }
 
 func (s *Server) usageDetail(ctx context.Context, c call, in *detailInput) (messaging.Page[usageCall], error) {
-	p, err := s.Usage.For(c.Account).Detail(ctx, filterOf(&in.UsageFilter), usage.List{Limit: in.Limit, Cursor: in.Cursor})
+	f, err := s.usageFilter(ctx, c, &in.UsageFilter)
+	if err != nil {
+		return messaging.Page[usageCall]{}, err
+	}
+	p, err := s.Usage.For(c.Account).Detail(ctx, f, usage.List{Limit: in.Limit, Cursor: in.Cursor})
 	return viewPage(p.Items, p.Next, viewUsageCall), inUsageQuery(err)
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/trunklinehq/trunkline/messaging"
 )
 
 // Problem is what every refused request is answered with: an RFC 9457
@@ -65,6 +67,7 @@ const (
 	codePayloadTooLarge     = "payload_too_large"
 	codeUnsupportedMedia    = "unsupported_media_type"
 	codeUnsupported         = "unsupported"
+	codeAmbiguousChat       = messaging.CodeAmbiguousChat
 	codeRateLimited         = "rate_limited"
 	codeInternal            = "internal"
 	codeProviderError       = "provider_error"
@@ -86,6 +89,7 @@ var statusOf = map[string]int{
 	codePayloadTooLarge:     http.StatusRequestEntityTooLarge,
 	codeUnsupportedMedia:    http.StatusUnsupportedMediaType,
 	codeUnsupported:         http.StatusUnprocessableEntity,
+	codeAmbiguousChat:       http.StatusUnprocessableEntity,
 	codeRateLimited:         http.StatusTooManyRequests,
 	codeInternal:            http.StatusInternalServerError,
 	codeProviderError:       http.StatusBadGateway,

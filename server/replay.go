@@ -165,7 +165,7 @@ func (s *Server) replayed(ctx context.Context, c call, engine, owner string, in 
 			return nil, nowhere(fmt.Sprintf("body.chats[%d]", i), "names no chat")
 		}
 		if err != nil {
-			return nil, err
+			return nil, relocated(err, "body.", fmt.Sprintf("body.chats[%d].", i))
 		}
 		filter.Reference, filter.ChatID = int64(chat.Reference), known.ID
 		if out, err = s.listed(ctx, c, filter, out); err != nil {

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 
-	"github.com/trunklinehq/trunkline/aiflow"
-	"github.com/trunklinehq/trunkline/botengine"
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -98,26 +97,20 @@ func (s *Server) storeProblem(ctx context.Context, err error) *Problem {
 }
 
 // inQuery says that what err names stands in the query.
-func inQuery(err error) error {
-	var bad *messaging.Invalid
-	var other *webhook.Invalid
-	var third *auth.Invalid
-	var fourth *botengine.Invalid
-	var fifth *aiflow.Invalid
-	var sixth *catalogue.Invalid
-	switch {
-	case errors.As(err, &sixth):
-		return invalid("query."+sixth.Field, sixth.Message)
-	case errors.As(err, &fifth):
-		return invalid("query."+fifth.Field, fifth.Message)
-	case errors.As(err, &fourth):
-		return invalid("query."+fourth.Field, fourth.Message)
-	case errors.As(err, &third):
-		return invalid("query."+third.Field, third.Message)
-	case errors.As(err, &bad):
-		return invalid("query."+bad.Field, bad.Message)
-	case errors.As(err, &other):
-		return invalid("query."+other.Field, other.Message)
+func inQuery(err error) error { return relocated(err, "body.", "query.") }
+
+// relocated says that what err names at one place stands at another.
+func relocated(err error, from, to string) error {
+	p := known(err)
+	if p == nil || len(p.Errors) == 0 {
+		return err
 	}
-	return err
+	moved := *p
+	moved.Errors = slices.Clone(p.Errors)
+	for i, e := range moved.Errors {
+		if name, ok := strings.CutPrefix(e.Location, from); ok {
+			moved.Errors[i].Location = to + name
+		}
+	}
+	return &moved
 }

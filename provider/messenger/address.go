@@ -29,5 +29,5 @@ func person(id string) provider.Address {
 	if id == "" || len(id) > longestID || strings.Trim(id, "0123456789") != "" {
 		return provider.Address{}
 	}
-	return provider.Address{ChatID: id + suffix, UserID: id}
+	return provider.Address{ChatID: id + suffix, PSID: id}
 }

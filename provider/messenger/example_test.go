@@ -33,7 +33,7 @@ func Example() {
 	question := provider.Buttons{Text: "Shall we send it?", Buttons: []provider.Choice{{ID: "yes", Title: "Yes"}, {ID: "no", Title: "No"}}}
 	receipt, err := session.Send(ctx, provider.Outbound{ID: "order-7", To: to, Content: question})
 	fmt.Println(receipt.MessageID != "", err)
-	for _, m := range network.Shown(to.UserID) {
+	for _, m := range network.Shown(to.PSID) {
 		fmt.Println(m.To, m.Text, m.CallbackData)
 	}
 	// Output:

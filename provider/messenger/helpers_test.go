@@ -52,7 +52,7 @@ func setup(t *testing.T, o graphtest.Options) (*graphtest.Server, provider.Sessi
 
 // toMaria is a message to her.
 func toMaria(c provider.Content) provider.Outbound {
-	return provider.Outbound{ID: "out-1", To: provider.Address{ChatID: maria + "@messenger", UserID: maria}, Content: c}
+	return provider.Outbound{ID: "out-1", To: provider.Address{ChatID: maria + "@messenger", PSID: maria}, Content: c}
 }
 
 // opening is the way to a file of these bytes.

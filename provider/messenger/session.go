@@ -28,10 +28,10 @@ func (s *session) to(chat provider.Address) (Recipient, error) {
 	if err := s.Alive(); err != nil {
 		return Recipient{}, err
 	}
-	if person(chat.UserID).ChatID == "" {
+	if person(chat.PSID).ChatID == "" {
 		return Recipient{}, &provider.BadRecipient{Message: "the contact has no page-scoped id"}
 	}
-	return Recipient{ID: chat.UserID}, nil
+	return Recipient{ID: chat.PSID}, nil
 }
 
 // Send posts one message; a file that is in our hands is uploaded first. The
@@ -114,7 +114,7 @@ func (s *session) Typing(ctx context.Context, chat provider.Address, latestID st
 	if err := s.MarkRead(ctx, chat, latestID); err != nil {
 		return err
 	}
-	return s.Act(ctx, Recipient{ID: chat.UserID}, TypingOn, "")
+	return s.Act(ctx, Recipient{ID: chat.PSID}, TypingOn, "")
 }
 
 // Name asks for the contact's profile. Those who never wrote to the page have

@@ -183,7 +183,7 @@ func (x form) at(name string, at time.Time) {
 func (x form) between(from string, chat provider.Address, page string, at time.Time) {
 	to := page
 	if from == page {
-		to = chat.UserID
+		to = chat.PSID
 	}
 	x.put("from", from)
 	x.put("to", to)
@@ -198,7 +198,7 @@ func expect(event provider.Event, page string) form {
 	case *provider.Message:
 		x.message(e, page)
 	case *provider.StatusChange:
-		x.between(e.To.UserID, e.To, page, e.At)
+		x.between(e.To.PSID, e.To, page, e.At)
 		x["kind"], x["status"] = "read", "read"
 		if x.put("id", e.MessageID); e.Status == provider.StatusDelivered {
 			x["kind"], x["status"] = "delivery", "delivered"
@@ -208,10 +208,10 @@ func expect(event provider.Event, page string) form {
 		}
 		x.at("watermark", e.UpTo)
 	case *provider.ContactChange:
-		x.between(e.Chat.UserID, e.Chat, page, e.At)
+		x.between(e.Chat.PSID, e.Chat, page, e.At)
 		x["kind"], x["status"] = e.Kind, string(e.What)
 	case *provider.Handover:
-		x.between(e.Chat.UserID, e.Chat, page, e.At)
+		x.between(e.Chat.PSID, e.Chat, page, e.At)
 		x["kind"], x["type"] = e.Kind, e.What
 		x.put("previous_app", e.From)
 		if e.Chat.ChatID != "" {
@@ -242,7 +242,7 @@ func (x form) message(m *provider.Message, page string) {
 	}
 	id, _, _ := strings.Cut(m.ID, "#") // what follows is ours
 	x.put("id", id)
-	x.between(m.From.UserID, m.Chat, page, m.At)
+	x.between(m.From.PSID, m.Chat, page, m.At)
 	x.put("reply_to", m.ReplyTo)
 	if m.Standby {
 		x["standby"] = true

@@ -79,6 +79,15 @@ func addresses(t *testing.T, f *fixture) {
 		}
 		require.True(t, strings.HasSuffix(a.RemoteJID(), suffix))
 		require.Greater(t, len(a.RemoteJID()), len(suffix))
+		id := strings.TrimSuffix(a.RemoteJID(), suffix)
+		if a.Group {
+			id += "@g.us"
+		}
+		if a.LID == "" { // whose digits may be a phone number's
+			again, err = f.Provider.Address(id)
+			require.NoError(t, err, "the id in a remoteJid goes in")
+			require.Equal(t, a, again)
+		}
 		require.Empty(t, strings.Trim(a.Phone, "0123456789"), "a phone is digits")
 	}
 	for _, junk := range f.h.Junk {

@@ -1,0 +1,205 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// The ends of a remoteJid in payloads, and of a group's chat id.
+const (
+	singleSuffix    = "::single"
+	groupSuffix     = "::group"
+	groupChatSuffix = "@g.us"
+)
+
+// The ends of chat ids of WhatsApp Web.
+const (
+	phoneSuffix  = "@s.whatsapp.net"
+	hiddenSuffix = "@lid"
+)
+
+// address reads a chat id as a provider does, whoever is known by it.
+func address(p provider.Provider, chatID string) (provider.Address, error) {
+	addr, err := p.Address(clean(chatID))
+	var bad *provider.BadRecipient
+	if errors.As(err, &bad) {
+		return addr, &Invalid{"chatId", bad.Message}
+	}
+	if err != nil {
+		return addr, fmt.Errorf("reading a chat id: %w", err)
+	}
+	return addr, nil
+}
+
+// recipient reads a chat id as users write it on a reference: any id that the
+// chat has or had, or its remoteJid in a payload. An id that may name two
+// people is an [*Error] with [CodeAmbiguousChat]; what is no id is an
+// [*Invalid]. Both name the field chatId.
+func (s *Service) recipient(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, p provider.Provider, chatID string) (provider.Address, error) {
+	chatID = strings.TrimSpace(clean(chatID))
+	if id, ok := strings.CutSuffix(chatID, singleSuffix); ok {
+		return s.contactNamed(ctx, q, ref, p, strings.TrimSpace(id))
+	}
+	if id, ok := strings.CutSuffix(chatID, groupSuffix); ok {
+		return groupNamed(p, strings.TrimSpace(id))
+	}
+	addr, err := address(p, chatID)
+	var bad *Invalid
+	switch {
+	case errors.As(err, &bad):
+		return s.knownAs(ctx, q, ref, chatID, bad)
+	case err != nil || !assumedPhone(addr, chatID):
+		return addr, err
+	}
+	return s.notHidden(ctx, q, ref, addr)
+}
+
+// assumedPhone says whether an id was taken for a phone number only because it
+// does not say what it is: digits without the suffix that chat ids of the
+// network have.
+func assumedPhone(addr provider.Address, chatID string) bool {
+	return addr.Phone != "" && addr.ChatID != addr.Phone && !strings.Contains(chatID, "@")
+}
+
+// knownAs reads a chat id that the provider does not understand, but has given
+// to a chat itself. Otherwise it returns the provider's error.
+func (s *Service) knownAs(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, chatID string, bad *Invalid) (provider.Address, error) {
+	if !named(chatID) {
+		return provider.Address{}, bad
+	}
+	known, err := s.chatsNamed(ctx, q, ref, []typedID{{idChat, chatID}})
+	if err != nil || len(known) == 0 {
+		return provider.Address{}, errors.Join(err, bad)
+	}
+	return known[0].address(), nil
+}
+
+// notHidden refuses digits that are known as somebody's hidden id, and not as a
+// phone number: whoever has that number is somebody else.
+func (s *Service) notHidden(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (provider.Address, error) {
+	known, err := s.chatsNamed(ctx, q, ref, []typedID{{idPhone, addr.Phone}, {idLID, addr.Phone}})
+	if err != nil {
+		return addr, err
+	}
+	for _, c := range known {
+		if c.as.kind == idPhone {
+			return addr, nil
+		}
+	}
+	right := ""
+	if len(known) > 0 {
+		right = known[0].ChatID
+	} else if right, err = s.hiddenChatID(ctx, q, ref, addr.Phone); err != nil || right == "" {
+		return addr, err
+	}
+	return addr, &Error{
+		Code: CodeAmbiguousChat, Field: "chatId",
+		Message: "These digits are the hidden id (LID) of a contact, not a phone number. The contact's chat id is " + right +
+			". To write to a phone number of these digits, use the whole id " + addr.ChatID + ".",
+	}
+}
+
+// contactNamed reads the id of a remoteJid: the contact's phone number,
+// business-scoped user id, LID, page-scoped id or sandbox name.
+func (s *Service) contactNamed(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, p provider.Provider, id string) (provider.Address, error) {
+	addr, err := address(p, id)
+	var bad *Invalid
+	if err != nil && !errors.As(err, &bad) {
+		return addr, err
+	}
+	if err == nil && addr.Group {
+		return addr, &Invalid{"chatId", "names a group as a contact: a group's remoteJid ends in " + groupSuffix}
+	}
+	if !named(id) {
+		return addr, bad
+	}
+	may := ofAnyKind(id)
+	if err == nil {
+		may = append(may, ids(addr)...)
+	}
+	known, failed := s.chatsNamed(ctx, q, ref, may)
+	if failed != nil {
+		return addr, failed
+	}
+	if len(known) > 0 {
+		return onlyOne(known)
+	}
+	hidden, failed := s.hiddenChatID(ctx, q, ref, id)
+	switch {
+	case failed != nil:
+		return addr, failed
+	case hidden != "":
+		return address(p, hidden)
+	case err == nil && assumedPhone(addr, id):
+		return addr, &Invalid{"chatId", "is the remoteJid of no chat of this reference: write to a new contact by its phone number, as " + addr.ChatID}
+	}
+	return addr, err
+}
+
+// onlyOne is the address of the only chat among those known by an id.
+func onlyOne(known []*namedChat) (provider.Address, error) {
+	for _, c := range known[1:] {
+		if c.ID != known[0].ID {
+			return provider.Address{}, &Error{
+				Code: CodeAmbiguousChat, Field: "chatId",
+				Message: "This remoteJid may name two contacts, whose chat ids are " + known[0].ChatID + " and " + c.ChatID + ": use one of these.",
+			}
+		}
+	}
+	return known[0].address(), nil
+}
+
+// groupNamed reads the id of a group's remoteJid.
+func groupNamed(p provider.Provider, id string) (provider.Address, error) {
+	for _, chatID := range []string{id + groupChatSuffix, id} {
+		if addr, err := address(p, chatID); err == nil && addr.Group {
+			return addr, nil
+		}
+	}
+	return provider.Address{}, &Invalid{"chatId", "is not the remoteJid of a group"}
+}
+
+// namedChat is a chat, and one of the ids that lead to it.
+type namedChat struct {
+	chatRow
+	as typedID
+}
+
+// chatsNamed reads the chats that ids lead to, once for each id that does, in
+// the order of the ids.
+func (s *Service) chatsNamed(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, names []typedID) ([]*namedChat, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	args := []any{ref}
+	for _, id := range names {
+		args = append(args, string(id.kind), id.value)
+	}
+	type found struct {
+		Kind  idKind `db:"alias_kind"`
+		Alias string `db:"alias"`
+		chatRow
+	}
+	var rows []*found
+	err := sqlx.SelectContext(ctx, q, &rows, `SELECT a.kind AS alias_kind, a.alias, `+chatColumns+`
+		FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat WHERE a.reference = $1 AND (a.kind, a.alias) IN (VALUES `+
+		s.db.Dialect.Values(len(names), 2, 2, "TEXT", "TEXT")+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading a chat: %w", err)
+	}
+	var out []*namedChat
+	for _, id := range names {
+		for _, r := range rows {
+			if r.Kind == id.kind && r.Alias == id.value {
+				out = append(out, &namedChat{r.chatRow, id})
+			}
+		}
+	}
+	return out, nil
+}
