@@ -104,7 +104,7 @@ func setupMedia(t testing.TB, db *sqlx.DB, first *mediaFixture, idle bool, chang
 	}
 	folder, err := media.OpenFolder(m.dir)
 	require.NoError(t, err)
-	m.lib, err = media.New(folder, &media.Options{Secrets: []string{sealing}})
+	m.lib, err = media.New(folder, &media.Options{Secrets: []string{sealing}, NoPrograms: true})
 	require.NoError(t, err)
 	c.options = func(o *messaging.Options) {
 		o.Media, o.Exclusive = m.lib, true

@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
@@ -60,6 +61,8 @@ func (k *keptFile) describe(m provider.Media) provider.Media {
 	m.MIME, m.Size = k.Type, k.Size
 	m.Width, m.Height, m.Seconds, m.Pages = k.Width, k.Height, k.Seconds, k.Pages
 	m.Thumbnail, _ = base64.StdEncoding.DecodeString(k.Thumbnail) // ours
+	m.Waveform, _ = base64.StdEncoding.DecodeString(k.Waveform)
+	m.Title = cmp.Or(m.Title, k.Title)
 	if m.Kind == provider.Document && m.FileName == "" {
 		m.FileName = k.Name
 	}

@@ -23,14 +23,16 @@ type keptFile struct {
 	Seconds   int    `json:"seconds,omitempty"`
 	Pages     int    `json:"pages,omitempty"`
 	Thumbnail string `json:"thumbnail,omitempty"` // a JPEG in base64
-	Speech    bool   `json:"speech,omitempty"`    // mono Opus in Ogg, as voice notes are
+	Title     string `json:"title,omitempty"`
+	Waveform  string `json:"waveform,omitempty"` // in base64
+	Speech    bool   `json:"speech,omitempty"`   // mono Opus in Ogg, as voice notes are
 }
 
 // keep describes a file that was just saved under a name.
 func (s *Service) keep(f media.File, name string) keptFile {
 	return keptFile{
 		Type: f.Type, Size: f.Size, Name: name, Link: s.opts.Media.Link(f.ID, name), Width: f.Width, Height: f.Height,
-		Seconds: f.Seconds, Pages: f.Pages, Thumbnail: f.JPEGThumbnail,
+		Seconds: f.Seconds, Pages: f.Pages, Thumbnail: f.JPEGThumbnail, Title: f.Title, Waveform: f.Waveform,
 	}
 }
 
@@ -47,7 +49,7 @@ func (k *keptFile) into(b *Body) {
 	b.FileURL, b.MimeType, b.FileLength = k.Link, k.Type, k.Size
 	b.Width, b.Height = cmp.Or(b.Width, int64(k.Width)), cmp.Or(b.Height, int64(k.Height))
 	b.Seconds, b.PageCount = cmp.Or(b.Seconds, int64(k.Seconds)), cmp.Or(b.PageCount, int64(k.Pages))
-	b.JPEGThumbnail = cmp.Or(b.JPEGThumbnail, k.Thumbnail)
+	b.JPEGThumbnail, b.Waveform, b.Title = cmp.Or(b.JPEGThumbnail, k.Thumbnail), cmp.Or(b.Waveform, k.Waveform), cmp.Or(b.Title, k.Title)
 }
 
 // settleFiles records what became of files, and lets go the events that waited

@@ -9,7 +9,8 @@
 #   panel            the packages that the panel is built with and of
 #   python, php      Python 3 and PHP, for what the documentation shows in them
 #   netcat           nc, with which an example is talked to by hand
-#   ffmpeg           for tests that make and convert voice notes
+#   ffmpeg           for tests that make and convert voice notes, and of previews
+#   poppler          pdftoppm, for tests of previews
 #   mail             aiosmtpd, a mail server that tests start
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -71,6 +72,7 @@ for part in "$@"; do
     php) has php || packages php-cli ;;
     netcat) has nc || packages netcat-openbsd ;;
     ffmpeg) has ffmpeg || packages ffmpeg ;;
+    poppler) has pdftoppm || packages poppler-utils ;;
     mail) has aiosmtpd || packages python3-aiosmtpd ;;
     *)
       echo "prepare: unknown part $part" >&2

@@ -130,6 +130,9 @@ type Config struct {
 	ownClock func() time.Time       // Now as it was given
 	flows    func(*runtime.Options) // changes what flows run with; nil: nothing
 
+	noPrograms  bool          // files are looked into without ffmpeg and pdftoppm
+	programTime time.Duration // that these have for a file; 0: what package media gives them
+
 	passwords auth.Cost // of a password's hash
 }
 

@@ -107,6 +107,13 @@ func Codes() map[string]int { return statusOf }
 // CheapPasswords makes signing up and logging in take no time.
 func (c *Config) CheapPasswords() { c.passwords = auth.Cost{Passes: 1, Memory: 64} }
 
+// WithoutPrograms leaves out what ffmpeg and pdftoppm say of files, which not
+// every computer has.
+func (c *Config) WithoutPrograms() { c.noPrograms = true }
+
+// WithPrograms undoes it, and gives them as long as a crowded computer may take.
+func (c *Config) WithPrograms() { c.noPrograms, c.programTime = false, 5*time.Minute }
+
 // ChangeFlows changes what the flows of a server run with.
 func (c *Config) ChangeFlows(change func(*runtime.Options)) { c.flows = change }
 

@@ -85,6 +85,7 @@ func setupOn(t *testing.T, db *sqlx.DB, change func(*server.Config)) fixture {
 		Logger: slog.New(slog.NewJSONHandler(io.MultiWriter(log, t.Output()), nil)),
 	}
 	cfg.CheapPasswords()
+	cfg.WithoutPrograms()
 	if change != nil {
 		change(&cfg)
 	}

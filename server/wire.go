@@ -32,7 +32,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 	}
 	if c.Media != nil {
 		if s.media, err = media.New(c.Media, &media.Options{
-			Secrets: c.secrets(), NotFound: http.HandlerFunc(notFound), Logger: c.Logger,
+			Secrets: c.secrets(), NotFound: http.HandlerFunc(notFound), Logger: c.Logger, NoPrograms: c.noPrograms, ProgramTime: c.programTime,
 		}); err != nil {
 			return err
 		}

@@ -13,9 +13,17 @@ type Info struct {
 	Width, Height int // pixels, of images and videos, as they are shown
 	Seconds       int // of audio and video, rounded, at least 1
 	Pages         int // of a PDF
-	// JPEGThumbnail is a preview of an image: a JPEG of at most 7 KiB in
-	// base64.
+	// Title is that of a document: of a PDF, or of a file of Office or
+	// OpenDocument. At most 300 characters in one line.
+	Title string
+	// JPEGThumbnail is a preview: a JPEG of at most 7 KiB in base64. Of an image,
+	// of the picture that a document of Office or OpenDocument holds, and where
+	// the programs are there also of a video (ffmpeg) and of the first page of a
+	// PDF (pdftoppm).
 	JPEGThumbnail string
+	// Waveform is the loudness of audio over time: 64 bytes from 0 to 100 in
+	// base64, where ffmpeg is there.
+	Waveform string
 }
 
 const (
@@ -24,7 +32,8 @@ const (
 )
 
 // Inspect looks into a file of size bytes of the given type (parameters are
-// ignored). It never fails: it says what it found in the first seconds. It
+// ignored), without any program. It never fails: it says what it found in the
+// first seconds. It
 // needs up to about 200 MiB of memory for the worst of images, so that a caller
 // should run one at a time, as a [Library] does.
 func Inspect(ctx context.Context, r io.ReaderAt, size int64, contentType string) (info Info) {
@@ -33,19 +42,28 @@ func Inspect(ctx context.Context, r io.ReaderAt, size int64, contentType string)
 	// Decoders of other people meet files of strangers here.
 	defer func() { _ = recover() }()
 	src := &source{ctx: ctx, r: r, size: size}
-	switch bare := base(contentType); bare {
+	switch bare := base(contentType); {
+	case isOffice(bare):
+		inspectOffice(src, &info)
+	default:
+		inspectKind(src, bare, &info)
+	}
+	return info
+}
+
+func inspectKind(src *source, bare string, info *Info) {
+	switch bare {
 	case "image/jpeg", "image/png", "image/apng", "image/gif", "image/webp":
-		inspectImage(src, &info)
+		inspectImage(src, info)
 	case "video/mp4", "video/3gpp", "video/3gpp2", "video/quicktime", "video/x-m4v", "audio/mp4", "audio/3gpp":
-		inspectMP4(src, &info)
+		inspectMP4(src, info)
 	case "audio/ogg", "video/ogg", "application/ogg", "audio/opus":
 		info.Seconds = seconds(oggDuration(src))
 	case "audio/mpeg", "audio/aac", "audio/amr", "audio/amr-wb":
 		info.Seconds = seconds(framesDuration(src))
 	case "application/pdf":
-		info.Pages = pdfPages(src)
+		inspectPDF(src, info)
 	}
-	return info
 }
 
 // inspect is [Inspect] with as many at a time as the memory allows.

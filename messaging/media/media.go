@@ -25,6 +25,12 @@ type Options struct {
 	// Temp is the folder in which files lie while they arrive for a store that
 	// is elsewhere. "": the system's. A [Folder] does not use it.
 	Temp string
+	// NoPrograms leaves out what ffmpeg and pdftoppm can say of a file; false:
+	// they are used where they are on the PATH.
+	NoPrograms bool
+	// ProgramTime is how long they have for a file, waiting for a turn included.
+	// 0: 5 s.
+	ProgramTime time.Duration
 	// NotFound answers links that lead nowhere. nil: [http.NotFound].
 	NotFound http.Handler
 	Logger   *slog.Logger // nil: slog.Default()
@@ -37,6 +43,7 @@ type Library struct {
 	opts   Options
 	keys   *keyring.Ring
 	lenses chan struct{} // held by whoever looks into a file
+	turns  chan struct{} // held by whoever runs a program
 }
 
 const (
@@ -49,7 +56,7 @@ const (
 
 // New returns a Library over store.
 func New(store Store, opts *Options) (*Library, error) {
-	l := &Library{store: store, lenses: make(chan struct{}, inspectors)}
+	l := &Library{store: store, lenses: make(chan struct{}, inspectors), turns: make(chan struct{}, programs)}
 	if opts != nil {
 		l.opts = *opts
 	}
@@ -60,6 +67,9 @@ func New(store Store, opts *Options) (*Library, error) {
 	l.opts.Secrets = nil // nobody prints them by mistake
 	if l.opts.NotFound == nil {
 		l.opts.NotFound = http.HandlerFunc(http.NotFound)
+	}
+	if l.opts.ProgramTime <= 0 {
+		l.opts.ProgramTime = programTime
 	}
 	if l.opts.Logger == nil {
 		l.opts.Logger = slog.Default()

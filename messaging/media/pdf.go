@@ -29,8 +29,8 @@ var (
 	pdfData   = regexp.MustCompile(`^\s*stream\r?\n`)
 )
 
-func pdfPages(src *source) int {
-	pages := 0
+func inspectPDF(src *source, info *Info) {
+	encrypted := false
 	buf := make([]byte, pdfWindow)
 	for off := int64(0); off < src.size; off += pdfWindow - pdfOverlap {
 		n, err := src.ReadAt(buf, off)
@@ -38,15 +38,19 @@ func pdfPages(src *source) int {
 			break
 		}
 		window := buf[:n]
+		info.Title = pdfTitle(src, window, info.Title)
+		encrypted = encrypted || pdfEncrypted.Match(window)
 		pdfNodes(src, window, func(kind byte, dict []byte, end int) {
 			if kind == 'P' {
-				pages = rootPages(dict, pages)
+				info.Pages = rootPages(dict, info.Pages)
 			} else if data := pdfData.FindIndex(window[end:]); data != nil {
-				pages = streamPages(src, off+int64(end+data[1]), pages)
+				inspectStream(src, off+int64(end+data[1]), info)
 			}
 		})
 	}
-	return pages
+	if encrypted {
+		info.Title = "" // nobody can read it
+	}
 }
 
 // pdfNodes shows the dictionaries of pages ('P') and object streams ('O') in
@@ -75,19 +79,20 @@ func rootPages(dict []byte, before int) int {
 	return before
 }
 
-// streamPages looks for the root in the object stream whose data begin at off.
-func streamPages(src *source, off int64, before int) int {
+// inspectStream looks for the root and the title in the object stream whose
+// data begin at off.
+func inspectStream(src *source, off int64, info *Info) {
 	z, err := zlib.NewReader(src.from(off))
 	if err != nil {
-		return before
+		return
 	}
 	text, _ := io.ReadAll(io.LimitReader(z, pdfStream)) // what came before a fault counts
 	pdfNodes(src, text, func(kind byte, dict []byte, _ int) {
 		if kind == 'P' {
-			before = rootPages(dict, before)
+			info.Pages = rootPages(dict, info.Pages)
 		}
 	})
-	return before
+	info.Title = pdfTitle(src, text, info.Title)
 }
 
 // dictionary is where the innermost "<< … >>" around text[from:to] begins and

@@ -63,6 +63,7 @@ func (l *Library) Save(ctx context.Context, r io.Reader, up Upload) (File, error
 	}
 	f.ID = id
 	f.Info = l.inspect(ctx, d, f.Size, f.Type)
+	l.preview(ctx, d.Name(), f.Type, &f.Info)
 	if err := l.keep(ctx, id, d, f.Size); err != nil {
 		return File{}, err
 	}

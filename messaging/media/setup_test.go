@@ -50,7 +50,7 @@ func newBucket(t testing.TB, server *s3Server) *s3.Bucket {
 
 func newLibrary(t testing.TB, store media.Store) *media.Library {
 	t.Helper()
-	lib, err := media.New(store, &media.Options{Secrets: []string{secret}, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	lib, err := media.New(store, &media.Options{Secrets: []string{secret}, NoPrograms: true, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	require.NoError(t, err)
 	return lib
 }
