@@ -62,3 +62,23 @@ func failure(err error) *provider.Failure {
 	}
 	return &provider.Failure{Code: "not_sent", Message: "The network could not be reached."}
 }
+
+// brokenRules are the rules of a network that a request breaks, as an
+// [*Invalid] each, joined; nil when err is no [*provider.Invalid].
+func brokenRules(err error) error {
+	var joined interface{ Unwrap() []error }
+	var one *provider.Invalid
+	switch {
+	case errors.As(err, &joined):
+		var out []error
+		for _, e := range joined.Unwrap() {
+			if broken := brokenRules(e); broken != nil {
+				out = append(out, broken)
+			}
+		}
+		return errors.Join(out...)
+	case errors.As(err, &one):
+		return &Invalid{one.Field, one.Message}
+	}
+	return nil
+}

@@ -145,9 +145,8 @@ func validate(p provider.Provider, c provider.Content) error {
 		return nil
 	}
 	err := v.Validate(c)
-	var bad *provider.Invalid
-	if errors.As(err, &bad) {
-		return &Invalid{bad.Field, bad.Message}
+	if broken := brokenRules(err); broken != nil {
+		return broken
 	}
 	if err != nil {
 		return &Error{Code: CodeUnsupported, Message: failure(err).Message}

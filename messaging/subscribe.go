@@ -35,12 +35,12 @@ func (a *Account) Subscribe(ctx context.Context, id provider.ReferenceID, callba
 		return &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " receives without a subscription."}
 	}
 	err = sub.Subscribe(ctx, callbackURL)
-	var broken *provider.Invalid
+	broken := brokenRules(err)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &broken):
-		return &Invalid{broken.Field, broken.Message}
+	case broken != nil:
+		return broken
 	case err != nil:
 		return networkError(err)
 	}

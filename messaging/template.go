@@ -216,12 +216,11 @@ const codeNoTemplate = "132001"
 
 // templateRefused is the error of a call about templates that failed.
 func templateRefused(ctx context.Context, err error) error {
-	var broken *provider.Invalid
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return ctx.Err()
-	case errors.As(err, &broken):
-		return &Invalid{broken.Field, broken.Message}
+	}
+	if broken := brokenRules(err); broken != nil {
+		return broken
 	}
 	return networkError(err)
 }

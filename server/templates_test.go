@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+	"github.com/trunklinehq/trunkline/server"
 )
 
 // component is one part of a template as the network keeps it.
@@ -276,4 +277,20 @@ func TestTemplatesElsewhere(t *testing.T) {
 		ana.call(t, c[0], path, body).problem(422, "unsupported")
 		ben.call(t, c[0], path, body).problem(404, "not_found")
 	}
+}
+
+// TestTemplateRefused_NamesAll names all that is wrong with a template at once.
+func TestTemplateRefused_NamesAll(t *testing.T) {
+	t.Parallel()
+	l := cloudLine("881")
+	g := startGraph(t, &graphOptions{Lines: []line{l}})
+	f := setup(t, func(c *server.Config) { c.GraphURL = g.URL })
+	ana := f.as(t, "ana")
+	ref := ana.line(t, reference(l))
+	p := ana.call(t, "POST", "/templates", fmt.Sprintf(`{"reference":%d,"name":"No Blanks","category":"SPAM","language":"en_US","components":[
+		{"type":"HEADER","format":"TEXT","text":"%s"},{"type":"BODY","text":"{{1}} first"},{"type":"BUTTONS","buttons":[{"type":"URL","text":"x"}]}]}`,
+		ref, strings.Repeat("x", 61))).problem(422, "validation")
+	require.ElementsMatch(t, []string{
+		"body.name", "body.category", "body.components[0].text", "body.components[1].text", "body.components[1].example", "body.components[2].buttons[0].url",
+	}, locations(p))
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -9,24 +10,35 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Rules holds a request against limits and keeps the first that it breaks. The
-// zero value is ready to use. Fields are paths in the request:
+// Rules holds a request against limits and keeps, of each field, the first that
+// it breaks. The zero value is ready to use. Fields are paths in the request:
 // "message.buttons[0].title".
-type Rules struct{ broken *provider.Invalid }
+type Rules struct {
+	broken []error
+	fields map[string]bool
+}
 
-// Result is a [*provider.Invalid], or nil.
+// maxBroken is the most fields that are named.
+const maxBroken = 50
+
+// Result is nil, a [*provider.Invalid], or several of them, joined.
 func (r *Rules) Result() error {
-	if r.broken == nil {
-		return nil
+	if len(r.broken) == 1 {
+		return r.broken[0]
 	}
-	return r.broken
+	return errors.Join(r.broken...)
 }
 
 // Fail says what is wrong with a field.
 func (r *Rules) Fail(field, format string, args ...any) {
-	if r.broken == nil {
-		r.broken = &provider.Invalid{Field: field, Message: fmt.Sprintf(format, args...)}
+	if r.fields[field] || len(r.broken) == maxBroken {
+		return
 	}
+	if r.fields == nil {
+		r.fields = map[string]bool{}
+	}
+	r.fields[field] = true
+	r.broken = append(r.broken, &provider.Invalid{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
 // Must holds field against a rule that message words.
@@ -65,9 +77,16 @@ func (r *Rules) Count(field string, n, most int) {
 	}
 }
 
-// Renamed gives the field of a [*provider.Invalid] the name that it has
-// elsewhere: from and to take turns.
+// Renamed gives the fields of what [Rules.Result] returns the names that they
+// have elsewhere: from and to take turns.
 func Renamed(err error, fromTo ...string) error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // made by Rules, never wrapped
+		var out []error
+		for _, one := range all.Unwrap() {
+			out = append(out, Renamed(one, fromTo...))
+		}
+		return errors.Join(out...)
+	}
 	if bad, ok := err.(*provider.Invalid); ok { //nolint:errorlint // made by Rules, never wrapped
 		return &provider.Invalid{Field: strings.NewReplacer(fromTo...).Replace(bad.Field), Message: bad.Message}
 	}
