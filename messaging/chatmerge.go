@@ -105,7 +105,9 @@ func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) e
 	}
 	u.mergeHolds(keep, gone)
 	delete(u.chats, gone.ID)
-	u.unite(keep.ID, gone.ID)
+	if err := u.unite(ctx, keep, gone); err != nil {
+		return err
+	}
 	u.dirtyChats.add(keep)
 	u.tell(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/lane"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -59,13 +60,27 @@ func (w *chatWork) meet(c *chatRow) {
 	w.met[c.ID] = c.share()
 }
 
-// unite remembers that a chat has become one with another.
-func (w *chatWork) unite(keep, gone int64) {
-	if w.merged == nil {
-		w.merged = map[int64][]int64{}
+// unite has what waits for a chat that has become one with another go out before
+// what comes later for that, and remembers it for the sinks.
+func (u *unit) unite(ctx context.Context, keep, gone *chatRow) error {
+	if u.merged == nil {
+		u.merged = map[int64][]int64{}
 	}
-	w.merged[keep] = append(append(w.merged[keep], gone), w.merged[gone]...)
-	delete(w.merged, gone)
+	u.merged[keep.ID] = append(append(u.merged[keep.ID], gone.ID), u.merged[gone.ID]...)
+	delete(u.merged, gone.ID)
+	to, from := chatKey(keep.Reference, keep.ID), chatKey(gone.Reference, gone.ID)
+	for i := range u.events {
+		if u.events[i].Key == from {
+			u.events[i].Key = to
+		}
+	}
+	for _, q := range []*lane.Queue{u.s.sends, u.s.files} {
+		if err := q.PutTx(ctx, u.tx, lane.Entry{Consumer: consumer(keep.Reference), Key: to, Merged: from}); err != nil {
+			return err
+		}
+	}
+	u.s.queued.Store(true)
+	return nil
 }
 
 // tellChats tells the sinks what has become of chats.

@@ -3,6 +3,7 @@ package messaging_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -142,6 +143,47 @@ func TestChatsMergeUnderLoad(t *testing.T) {
 			require.Equal(t, fmt.Sprintf("11%d", p), c.ID)
 			require.EqualValues(t, 1, c.Unread)
 		}
+	})
+}
+
+// TestSendsOfMergedChats has two chats become one while a send of each is in hand
+// and another waits behind it: what is sent to the one chat goes out after all
+// of them.
+func TestSendsOfMergedChats(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{})
+		ref := f.line(t, testKind)
+		f.receive(t, ref, text("m1", "", "by id", from("", "u.1")), text("m2", "", "by phone", from("111", "")))
+		free := map[string]chan struct{}{"old 1": make(chan struct{}), "new 1": make(chan struct{})}
+		f.net.script(func(ctx netctx, out provider.Outbound, _ int) (provider.Receipt, error) {
+			if wait := free[words(out.Content)]; wait != nil {
+				if err := released(ctx, wait); err != nil {
+					return provider.Receipt{}, err
+				}
+			}
+			return f.net.taken(out), nil
+		})
+		send := func(chat, words string) {
+			f.send(t, messaging.SendRequest{Reference: ref, ChatID: chat, Content: provider.Text{Text: words}})
+		}
+		send("u.1", "old 1")
+		send("u.1", "old 2")
+		send("111", "new 1")
+		send("111", "new 2")
+		require.Eventually(t, func() bool { return len(f.net.texts()) == 2 }, patience, time.Millisecond)
+		f.receive(t, ref, text("m3", "", "both", from("111", "u.1")))
+		send("111", "both 1")
+		send("u.1", "both 2")
+		close(free["new 1"]) // which the chat that stays has in hand
+		close(free["old 1"])
+		require.Eventually(t, func() bool { return len(f.net.texts()) == 6 }, patience, time.Millisecond)
+		got := f.net.texts()
+		require.ElementsMatch(t, []string{"old 1", "old 2", "new 1", "new 2"}, got[:4])
+		require.Less(t, slices.Index(got, "old 1"), slices.Index(got, "old 2"))
+		require.Less(t, slices.Index(got, "new 1"), slices.Index(got, "new 2"))
+		require.Equal(t, []string{"both 1", "both 2"}, got[4:])
 	})
 }
 

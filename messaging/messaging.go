@@ -105,7 +105,7 @@ type Service struct {
 
 	receipts sync.Map // by message: a [provider.Receipt] that is not recorded yet
 
-	// queued says that SendTx was called since the senders were woken last:
+	// queued says that SendTx was called, or chats were merged, since the senders were woken last:
 	// maybe by a sink, which nobody calls [Service.Committed] for.
 	queued atomic.Bool
 }

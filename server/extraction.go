@@ -52,13 +52,14 @@ func (t toWebhooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.
 	return t.PublishTx(ctx, tx, now...)
 }
 
-// chatsTx moves what is held of chats that have become one with another.
+// chatsTx has what waits of chats that have become one with another go out before
+// what comes later.
 func (t toWebhooks) chatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatNews) error {
 	for _, n := range news {
 		if len(n.Merged) == 0 {
 			continue
 		}
-		if err := t.MergedTx(ctx, tx, n.Key, n.Merged); err != nil {
+		if err := t.MergedTx(ctx, tx, webhookScope(n.Reference), n.Key, n.Merged); err != nil {
 			return err
 		}
 	}

@@ -89,10 +89,13 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 		return fmt.Errorf("queueing events: %w", err)
 	}
 	if len(entries) > 0 {
-		d.published.Store(time.Now().UnixNano())
+		d.queuedNow()
 	}
 	return nil
 }
+
+// queuedNow notes that the queue is to be woken by the next [Dispatcher.Committed].
+func (d *Dispatcher) queuedNow() { d.published.Store(time.Now().UnixNano()) }
 
 // storeTx stores the events of scopes that have an endpoint now, and returns
 // their numbers by their ids.

@@ -306,17 +306,3 @@ func (d *Dispatcher) unholdTx(ctx context.Context, tx *sqlx.Tx, before *endpoint
 	}
 	return nil
 }
-
-// MergedTx has what is held under some keys go out under another from now on,
-// in the order in which it happened. Hold the locks of the keys.
-func (d *Dispatcher) MergedTx(ctx context.Context, tx *sqlx.Tx, key string, merged []string) error {
-	keys := make([]any, len(merged))
-	for i, k := range merged {
-		keys[i] = k
-	}
-	in, args := d.db.Dialect.In("order_key", 2, keys)
-	if _, err := tx.ExecContext(ctx, `UPDATE webhook_held SET order_key = $1 WHERE `+in, append([]any{key}, args...)...); err != nil {
-		return fmt.Errorf("moving held events: %w", err)
-	}
-	return nil
-}

@@ -156,7 +156,7 @@ func TestHeldEventsOfChats(t *testing.T) {
 		f, rec := holds(t, db, webhook.Options{})
 		far := time.Now().Add(time.Hour)
 		f.hold(t, held("a", 1, "m1", far), held("b", 2, "m2", far), held("c", 3, "m3", far))
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.MergedTx(t.Context(), tx, "b", []string{"a"}) }))
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.MergedTx(t.Context(), tx, scope, "b", []string{"a"}) }))
 		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
 			text, args := f.HoldingQuery(1, []string{"a", "b", "x"})
 			var keys []string

@@ -183,10 +183,13 @@ func (a *Account) replayTx(ctx context.Context, tx *sqlx.Tx, where string, args 
 	}
 	entries := make([]lane.Entry, len(rows))
 	for i, r := range rows {
-		entries[i] = lane.Entry{Consumer: r.Endpoint, Key: "replay " + keys[r.Event], Subject: replaySubject(r.Event, r.Seq)}
+		entries[i] = lane.Entry{Consumer: r.Endpoint, Key: replayKey(keys[r.Event]), Subject: replaySubject(r.Event, r.Seq)}
 	}
 	return rows, a.d.queue.PutTx(ctx, tx, entries...)
 }
+
+// replayKey keeps the order of the replays of a key.
+func replayKey(key string) string { return "replay " + key }
 
 // orderKeys are the keys of the events of rows, by their numbers.
 func (d *Dispatcher) orderKeys(ctx context.Context, tx *sqlx.Tx, rows []replayRow) (map[int64]string, error) {

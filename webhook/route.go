@@ -27,10 +27,20 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 	if err != nil {
 		return nil, err
 	}
+	merging, err := d.mergeRoutes(ctx, tx, es, addresses)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]lane.Entry, 0, len(es))
 	var unwanted []int64
 	for i, e := range es {
 		before, to := len(out), addresses[i]
+		if e.Merged != "" {
+			for _, endpoint := range merging[to.Scope] {
+				out = append(out, lane.Entry{Consumer: endpoint, Key: e.Key, Merged: e.Merged})
+			}
+			continue
+		}
 		number, _ := parseSubject(e.Subject, 0)
 		for j := range endpoints[to.owner] {
 			ep := &endpoints[to.owner][j]

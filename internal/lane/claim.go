@@ -135,7 +135,7 @@ func (c *claimer) lease(ctx context.Context, chosen []candidate) (runs []*run, e
 }
 
 // leasedColumns are what leased reads of a claimed lane.
-const leasedColumns = `id, epoch, consumer, key, detached, head, attempt, since_us`
+const leasedColumns = `id, epoch, consumer, key, detached, head, tail, attempt, since_us`
 
 // leased reads lanes that were claimed just now.
 func leased(rows *sql.Rows, err error) ([]*run, error) {
@@ -146,7 +146,7 @@ func leased(rows *sql.Rows, err error) ([]*run, error) {
 	var runs []*run
 	for rows.Next() {
 		r := &run{}
-		if err := rows.Scan(&r.lane, &r.epoch, &r.consumer, &r.key, &r.detached, &r.head, &r.attempt, &r.since); err != nil {
+		if err := rows.Scan(&r.lane, &r.epoch, &r.consumer, &r.key, &r.detached, &r.head, &r.tail, &r.attempt, &r.since); err != nil {
 			return nil, err
 		}
 		runs = append(runs, r)
@@ -162,9 +162,10 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 	byLane := map[int64]*run{}
 	heads := make([][]int64, len(runs))
 	for i, r := range runs {
-		most := int64(c.o.Run)
+		// What was added since is left: it may have to wait for other lanes.
+		most := min(int64(c.o.Run), r.tail-r.head)
 		if r.trial {
-			most = 1
+			most = min(most, 1)
 		}
 		heads[i] = []int64{r.lane, r.head, most}
 		byLane[r.lane] = r
@@ -176,12 +177,12 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 	}
 	defer rows.Close() //nolint:errcheck // Err reports it
 	for rows.Next() {
-		var lane, seq int64
+		var lane, seq, offset int64
 		var subject, parent string
-		if err := rows.Scan(&lane, &seq, &subject, &parent); err != nil {
+		if err := rows.Scan(&lane, &seq, &offset, &subject, &parent); err != nil {
 			return err
 		}
-		byLane[lane].add(seq, subject, parent)
+		byLane[lane].add(seq+offset, subject, parent)
 	}
 	for _, r := range runs {
 		r.inOrder()

@@ -13,6 +13,7 @@ import (
 //
 //   - {now}: the queue's clock in microseconds: the database's, so that nodes
 //     need not agree on the time, or that of Options.Now;
+//   - {blocked}: the ready_us of a lane that waits for others to be empty;
 //   - {seen}: the database's clock, for the heartbeats of nodes;
 //   - {lock}: locks the rows that a query selects. SQLite has one writer and
 //     needs none;
@@ -32,7 +33,7 @@ func newDialect(d database.Dialect, clock func() time.Time) *dialect {
 		now = `CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)`
 		lock, skip, lazy = "FOR UPDATE", "FOR UPDATE SKIP LOCKED", "AND (SELECT "+database.LazySQL+") = 'off'"
 	}
-	words := []string{"{seen}", now, "{lock}", lock, "{skip}", skip, "{lazy}", lazy}
+	words := []string{"{blocked}", strconv.FormatInt(blockedUntil, 10), "{seen}", now, "{lock}", lock, "{skip}", skip, "{lazy}", lazy}
 	if clock == nil {
 		words = append(words, "{now}", now)
 	}

@@ -163,6 +163,9 @@ func (n *node) finish(ctx context.Context, runs []*run) error {
 	if won.more {
 		poke(n.claim)
 	}
+	if len(won.emptied) > 0 {
+		n.Committed()
+	}
 	return nil
 }
 
@@ -171,6 +174,8 @@ type finished struct {
 	runs []*run
 	outs []Outcome
 	more bool // lanes are ready again
+
+	emptied []laneKey // lanes that others wait for, perhaps
 }
 
 func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
@@ -207,6 +212,9 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 	if err := n.pauses(ctx, tx, won); err != nil {
 		return won, fmt.Errorf("pausing consumers: %w", err)
 	}
+	if err := n.reviewTx(ctx, tx, won.emptied); err != nil {
+		return won, fmt.Errorf("telling who waits for emptied lanes: %w", err)
+	}
 	return won, nil
 }
 
@@ -220,8 +228,9 @@ func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finis
 		byLane[r.lane] = r
 	}
 	var rows []struct {
-		ID   int64
-		More bool
+		ID        int64
+		More      bool
+		Successor int64
 	}
 	text, args := n.advanceText(us)
 	if err := n.db.SelectTx(ctx, tx, &rows, text, append([]any{n.id}, args...)...); err != nil {
@@ -230,6 +239,9 @@ func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finis
 	for _, row := range rows {
 		won.runs = append(won.runs, byLane[row.ID])
 		won.more = won.more || row.More
+		if r := byLane[row.ID]; row.Successor != 0 && !row.More && r.detached == 0 {
+			won.emptied = append(won.emptied, laneKey{r.consumer, r.key})
+		}
 	}
 	return won, nil
 }

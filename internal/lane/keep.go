@@ -61,7 +61,7 @@ func (n *node) join(ctx context.Context) error {
 // release makes leased lanes that match ready, and ends the trials of a node, ""
 // for all, that are over with them.
 func (n *node) release(ctx context.Context, tx *sqlx.Tx, which, id string) error {
-	const lanes = `UPDATE lane_lane SET ready_us = {now}, holder = '', epoch = epoch + 1 WHERE id IN
+	const lanes = `UPDATE lane_lane SET ready_us = CASE WHEN blockers > 0 THEN {blocked} ELSE {now} END, holder = '', epoch = epoch + 1 WHERE id IN
 		(SELECT id FROM lane_lane WHERE queue = $1 AND ready_us IS NOT NULL AND %s ORDER BY consumer, key, detached {lock})`
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf(n.sql.text(lanes), which), n.o.Name, id); err != nil {
 		return fmt.Errorf("freeing lanes: %w", err)
@@ -273,7 +273,7 @@ func (n *node) collectAll(ctx context.Context) {
 
 func (n *node) collect(ctx context.Context) error {
 	const (
-		idle = `SELECT id FROM lane_lane l WHERE l.queue = $1 AND l.ready_us IS NULL AND l.since_us < {now} - $2
+		idle = `SELECT id FROM lane_lane l WHERE l.queue = $1 AND l.ready_us IS NULL AND l.since_us < {now} - $2 AND l.blockers = 0 AND l.blocking = 0
 			AND NOT EXISTS (SELECT 1 FROM lane_lane d WHERE d.queue = l.queue AND d.consumer = l.consumer AND d.key = l.key AND d.detached > 0)
 			LIMIT $3`
 		remove = `DELETE FROM lane_lane WHERE id IN (%s) AND ready_us IS NULL`

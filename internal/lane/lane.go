@@ -6,7 +6,8 @@
 // one), a key (what keeps its order) and a subject (the id of a row of the
 // caller's). It is written in the caller's transaction to an outbox; a router
 // moves it to the lane of its (consumer, key); workers claim lanes, not rows.
-// A lane's sequence numbers count from 1 and are never used twice.
+// A lane's sequence numbers count from 1 and are never used twice. Two keys can
+// become one ([Entry.Merged]).
 package lane
 
 import (
@@ -24,6 +25,13 @@ type Entry struct {
 	Subject  string // id of the caller's row; of a paused consumer the lowest is tried: let ids rise with time
 	Note     string // of an entry without a consumer: what Options.Route needs to know; forgotten then
 
+	// Merged is a key that has become one with Key: this is no work, and has no
+	// Subject. What was put before under either keeps its order and is worked on
+	// before what is put under either later, all of which goes to Key. The caller
+	// holds the locks of both keys. The numbers of the lane of Key go on behind
+	// those of both.
+	Merged string
+
 	// Traceparent is what the work follows from: Handle's context has it
 	// (span.Of). "": that of the context of PutTx.
 	Traceparent string
@@ -32,7 +40,7 @@ type Entry struct {
 // Item is a piece of work in its lane.
 type Item struct {
 	Entry
-	Seq     int64     // position in its lane, from 1
+	Seq     int64     // position in its lane, from 1; it rises, by one unless keys have become one
 	Fence   int64     // number of the claim: it rises with every claim until the item is finished
 	Attempt int       // failed attempts so far
 	Since   time.Time // first failure, zero before it
@@ -64,8 +72,9 @@ type Options struct {
 	Name string // separates queues that share a database
 
 	// Route turns entries without a consumer into entries for each consumer
-	// that wants them, keeping their order. It runs in the router's
-	// transaction and must only read.
+	// that wants them, keeping their order, and one that has Merged into one for
+	// each that may have work of that key. It runs in the router's transaction
+	// and must only read.
 	Route func(ctx context.Context, tx *sqlx.Tx, es []Entry) ([]Entry, error)
 	// Load fills Data of items before they are handled, outside of any
 	// transaction. nil: nothing to load.

@@ -18,10 +18,10 @@ type Pending struct {
 // consumer, from what is before the pair of before; its zero value begins the
 // list. It reads all that waits for these consumers: it is for people.
 func (q *Queue) Pending(ctx context.Context, consumers []string, before Entry, limit int) ([]Pending, error) {
-	const pending = `SELECT l.consumer, l.key, i.subject, i.seq,
+	const pending = `SELECT l.consumer, l.key, i.subject, i.seq + i.seq_offset,
 			CASE WHEN i.seq = l.head + 1 THEN l.attempt ELSE 0 END AS attempt,
 			CASE WHEN i.seq = l.head + 1 THEN l.since_us ELSE 0 END AS since,
-			CASE WHEN i.seq > l.head + 1 OR l.holder <> '' THEN 0
+			CASE WHEN i.seq > l.head + 1 OR l.holder <> '' OR l.blockers > 0 THEN 0
 				WHEN c.paused_us > l.ready_us THEN c.paused_us ELSE COALESCE(l.ready_us, 0) END AS next
 		FROM lane_lane l JOIN lane_item i ON i.lane_id = l.id
 		LEFT JOIN lane_consumer c ON c.queue = l.queue AND c.consumer = l.consumer

@@ -67,7 +67,7 @@ func def[T int | time.Duration](v, d T) T {
 // putLimit bounds the rows of one statement, which have putWidth values each.
 const (
 	putLimit = 1000
-	putWidth = 5
+	putWidth = 6
 )
 
 // PutTx queues es in the caller's transaction. Entries of one consumer and key
@@ -91,7 +91,7 @@ func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 		if e.Consumer == "" && q.o.Route == nil {
 			return errors.New("an entry names no consumer, and the queue has no Route")
 		}
-		values = append(values, e.Consumer, e.Key, e.Subject, e.Note, cmp.Or(e.Traceparent, parent))
+		values = append(values, e.Consumer, e.Key, e.Subject, e.Note, e.Merged, cmp.Or(e.Traceparent, parent))
 	}
 	text, args := q.putText(values)
 	_, err := q.db.ExecTx(ctx, tx, text, args...)
@@ -100,9 +100,9 @@ func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 
 // putText is the statement that puts the entries of values.
 func (q *Queue) putText(values []any) (string, []any) {
-	const insert = `INSERT INTO lane_outbox (queue, consumer, key, subject, note, traceparent, at_us)
-		SELECT $1, column1, column2, column3, column4, column5, {now} FROM (%s) AS v`
-	list, args := q.db.Dialect.List(2, []string{"TEXT", "TEXT", "TEXT", "TEXT", "TEXT"}, values)
+	const insert = `INSERT INTO lane_outbox (queue, consumer, key, subject, note, merged, traceparent, at_us)
+		SELECT $1, column1, column2, column3, column4, column5, column6, {now} FROM (%s) AS v`
+	list, args := q.db.Dialect.List(2, []string{"TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT"}, values)
 	return fmt.Sprintf(q.sql.text(insert), list), append([]any{q.o.Name}, args...)
 }
 

@@ -15,6 +15,8 @@ type apart struct {
 	Attempt, Epoch int64
 	Since          int64 `db:"since_us"`
 	Left           int64
+	Key            string
+	Successor      int64 // of the lane that it left
 }
 
 // rejoin takes detached items of a paused consumer back to the heads of their
@@ -23,11 +25,12 @@ type apart struct {
 // locked or hold is left alone: it pauses, too, or is not down.
 func (n *node) rejoin(ctx context.Context, tx *sqlx.Tx, consumer string) error {
 	const (
-		detached = `SELECT d.id, d.detached, d.attempt, d.epoch, d.since_us, l.id AS "left" FROM lane_lane d
+		detached = `SELECT d.id, d.detached, d.attempt, d.epoch, d.since_us, l.id AS "left", l.key, l.successor FROM lane_lane d
 			JOIN lane_lane l ON l.queue = d.queue AND l.consumer = d.consumer AND l.key = d.key AND l.detached = 0
 			WHERE d.queue = $1 AND d.consumer = $2 AND d.detached > 0 AND d.holder = '' AND l.holder = ''
 			ORDER BY d.key, d.detached DESC LIMIT $3 {skip}`
-		back = `UPDATE lane_lane SET head = CAST($1 AS BIGINT) - 1, attempt = $2, since_us = $3, ready_us = {now},
+		back = `UPDATE lane_lane SET head = CAST($1 AS BIGINT) - 1, attempt = $2, since_us = $3,
+			ready_us = CASE WHEN blockers > 0 THEN {blocked} ELSE {now} END,
 			epoch = CASE WHEN epoch < $4 THEN $4 ELSE epoch END WHERE id = $5 AND head = $1`
 		item = `UPDATE lane_item SET lane_id = $1 WHERE lane_id = $2 AND seq = $3`
 		lane = `DELETE FROM lane_lane WHERE id = $1`
@@ -36,6 +39,7 @@ func (n *node) rejoin(ctx context.Context, tx *sqlx.Tx, consumer string) error {
 	if err := tx.SelectContext(ctx, &all, n.sql.text(detached), n.o.Name, consumer, rejoinLimit); err != nil {
 		return err
 	}
+	var merged []laneKey
 	for _, d := range all {
 		res, err := tx.ExecContext(ctx, n.sql.text(back), d.Detached, d.Attempt, d.Since, d.Epoch, d.Left)
 		if err != nil {
@@ -52,6 +56,9 @@ func (n *node) rejoin(ctx context.Context, tx *sqlx.Tx, consumer string) error {
 		if _, err := tx.ExecContext(ctx, lane, d.ID); err != nil {
 			return err
 		}
+		if d.Successor != 0 {
+			merged = append(merged, laneKey{consumer, d.Key})
+		}
 	}
-	return nil
+	return n.reviewTx(ctx, tx, merged)
 }

@@ -83,15 +83,18 @@ func (n *node) routeBatch(ctx context.Context, limit int) (routed int, err error
 		if err := n.lockRouter(ctx, tx); err != nil {
 			return err
 		}
-		es, err := n.take(ctx, tx, limit)
+		es, known, err := n.take(ctx, tx, limit)
 		if err != nil {
 			return fmt.Errorf("taking entries: %w", err)
 		}
 		routed = len(es)
+		if es, err = n.redirect(ctx, tx, es, known); err != nil {
+			return fmt.Errorf("redirecting entries: %w", err)
+		}
 		if es, err = n.expand(ctx, tx, es); err != nil {
 			return fmt.Errorf("finding consumers: %w", err)
 		}
-		return n.append(ctx, tx, es)
+		return n.appendAll(ctx, tx, es)
 	})
 	return routed, err
 }
@@ -117,19 +120,26 @@ func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 
 // take removes the oldest entries from the outbox. There is no cursor: a
 // transaction that commits late has an older id than what is routed already.
-func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]Entry, error) {
+// It returns the keys with which those of the entries have become one, too.
+func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]Entry, redirects, error) {
 	const take = `DELETE FROM lane_outbox WHERE id IN (SELECT id FROM lane_outbox WHERE queue = $1 ORDER BY id LIMIT $2)
-		RETURNING id, consumer, key, subject, note, traceparent`
+		RETURNING id, consumer, key, subject, note, merged, traceparent,
+			COALESCE((SELECT r.target FROM lane_redirect r WHERE r.queue = lane_outbox.queue AND r.key = lane_outbox.key), '')`
 	rows, err := tx.QueryContext(ctx, take, n.o.Name, limit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer rows.Close() //nolint:errcheck // Err reports it
 	var bs []boxed
+	known := redirects{}
 	for rows.Next() {
 		var b boxed
-		if err := rows.Scan(&b.ID, &b.Consumer, &b.Key, &b.Subject, &b.Note, &b.Traceparent); err != nil {
-			return nil, err
+		var target string
+		if err := rows.Scan(&b.ID, &b.Consumer, &b.Key, &b.Subject, &b.Note, &b.Merged, &b.Traceparent, &target); err != nil {
+			return nil, nil, err
+		}
+		if target != "" {
+			known[b.Key] = target
 		}
 		bs = append(bs, b)
 	}
@@ -138,7 +148,7 @@ func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]Entry, error
 	for i, b := range bs {
 		es[i] = b.Entry
 	}
-	return es, rows.Err()
+	return es, known, rows.Err()
 }
 
 // expand asks Route for the consumers of the entries that name none, in runs,
@@ -183,9 +193,9 @@ func (a laneKey) compare(b laneKey) int {
 const appendLimit = 2000
 
 // The items of lanes, to be inserted.
-const insertItems = `INSERT INTO lane_item (lane_id, seq, subject, traceparent)`
+const insertItems = `INSERT INTO lane_item (lane_id, seq, seq_offset, subject, traceparent)`
 
-var itemTypes = []string{"BIGINT", "BIGINT", "TEXT", "TEXT"}
+var itemTypes = []string{"BIGINT", "BIGINT", "BIGINT", "TEXT", "TEXT"}
 
 // append puts entries at the ends of their lanes.
 func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
@@ -220,8 +230,8 @@ func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []laneKey, groups m
 		SELECT $1, column1, column2, column3, {now} FROM (%s) AS v WHERE true
 		ON CONFLICT (queue, consumer, key, detached) DO UPDATE SET tail = l.tail + excluded.tail,
 			since_us = CASE WHEN l.ready_us IS NULL THEN 0 ELSE l.since_us END,
-			ready_us = COALESCE(l.ready_us, excluded.ready_us)
-		RETURNING id, consumer, key, tail`
+			ready_us = COALESCE(l.ready_us, CASE WHEN l.blockers > 0 THEN {blocked} ELSE excluded.ready_us END)
+		RETURNING id, consumer, key, tail, seq_offset`
 	values := make([]any, 0, 3*len(keys))
 	for _, k := range keys {
 		values = append(values, k.consumer, k.key, len(groups[k]))
@@ -234,14 +244,14 @@ func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []laneKey, groups m
 	defer rows.Close() //nolint:errcheck // Err reports it
 	var items []any
 	for rows.Next() {
-		var id, tail int64
+		var id, tail, offset int64
 		var k laneKey
-		if err := rows.Scan(&id, &k.consumer, &k.key, &tail); err != nil {
+		if err := rows.Scan(&id, &k.consumer, &k.key, &tail, &offset); err != nil {
 			return nil, err
 		}
 		es := groups[k]
 		for i, e := range es {
-			items = append(items, id, tail-int64(len(es)-1-i), e.Subject, e.Traceparent)
+			items = append(items, id, tail-int64(len(es)-1-i), offset, e.Subject, e.Traceparent)
 		}
 	}
 	return items, rows.Err()

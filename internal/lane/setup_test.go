@@ -58,9 +58,16 @@ func put(t testing.TB, db *sqlx.DB, q *lane.Queue, es ...lane.Entry) {
 // in runs fn in a transaction.
 func in(t testing.TB, db *sqlx.DB, fn func(tx *sqlx.Tx) error) {
 	t.Helper()
+	require.NoError(t, inTx(t, db, fn))
+}
+
+// inTx is in for other goroutines than the test's.
+func inTx(t testing.TB, db *sqlx.DB, fn func(tx *sqlx.Tx) error) error {
 	d, err := database.Of(t.Context(), db)
-	require.NoError(t, err)
-	require.NoError(t, d.Write(t.Context(), fn))
+	if err != nil {
+		return err
+	}
+	return d.Write(t.Context(), fn)
 }
 
 // entries are n entries of a consumer, spread over keys. Subjects count from 1

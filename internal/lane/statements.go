@@ -36,7 +36,7 @@ func (q *Queue) scanText() string {
 // the rest are nobody, who has no lanes.
 func (n *node) claimText(chosen []candidate) (string, []any) {
 	const (
-		part = `SELECT id FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $%d AND ready_us <= {now}
+		part = `SELECT id FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $%d AND ready_us <= {now} AND blockers = 0
 			AND NOT EXISTS (SELECT 1 FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = $%[1]d)
 			ORDER BY ready_us LIMIT $%d {skip}) c%d`
 		claim = `WITH c AS MATERIALIZED (%s) UPDATE lane_lane SET ready_us = {now} + $%d, epoch = epoch + 1, holder = $%d
@@ -62,10 +62,10 @@ func (n *node) claimText(chosen []candidate) (string, []any) {
 // itemsText reads the items of lanes: rows of lane, head and how many at most.
 func (q *Queue) itemsText(heads [][]int64) (string, []any) {
 	const (
-		items = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.subject, i.traceparent FROM c `
+		items = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.seq_offset, i.subject, i.traceparent FROM c `
 		join  = `JOIN lane_item i ON i.lane_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most`
 		// PostgreSQL would sooner read the whole table than visit 64 lanes.
-		lateral = `CROSS JOIN LATERAL (SELECT seq, subject, traceparent FROM lane_item
+		lateral = `CROSS JOIN LATERAL (SELECT seq, seq_offset, subject, traceparent FROM lane_item
 			WHERE lane_id = c.id AND seq > c.head AND seq <= c.head + c.most OFFSET 0) i`
 	)
 	text := items + join
@@ -87,9 +87,9 @@ func (q *Queue) advanceText(us [][]int64) (string, []any) {
 				ORDER BY l.consumer, l.key, l.detached FOR UPDATE)`
 		advance = ` UPDATE lane_lane SET head = k.up_to, attempt = k.tries, holder = '',
 				since_us = CASE WHEN k.first < 0 OR tail = k.up_to THEN {now} ELSE k.first END,
-				ready_us = CASE WHEN tail > k.up_to THEN {now} + k.wait END
+				ready_us = CASE WHEN tail > k.up_to THEN CASE WHEN blockers > 0 THEN {blocked} ELSE {now} + k.wait END END
 			FROM k WHERE id = k.lane AND epoch = k.fence AND holder = $1
-			RETURNING id, ready_us IS NOT NULL AS more`
+			RETURNING id, ready_us IS NOT NULL AS more, successor`
 	)
 	text := done
 	if q.db.Dialect == database.Postgres {

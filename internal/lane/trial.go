@@ -22,7 +22,7 @@ func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err 
 			WHERE queue = $3 AND consumer = $4 AND paused_us <= {now}`
 		none  = `UPDATE lane_consumer SET paused_us = {now}, trial = '' WHERE queue = $1 AND consumer = $2`
 		claim = `UPDATE lane_lane SET ready_us = {now} + $1, epoch = epoch + 1, holder = $2
-			WHERE id IN (SELECT id FROM lane_lane WHERE id = $3 AND ready_us <= {now} {skip}) RETURNING ` + leasedColumns
+			WHERE id IN (SELECT id FROM lane_lane WHERE id = $3 AND ready_us <= {now} AND blockers = 0 {skip}) RETURNING ` + leasedColumns
 	)
 	id, err := c.probe(ctx, x.Consumer)
 	if err != nil || id == 0 {
@@ -54,7 +54,8 @@ func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err 
 func (c *claimer) probe(ctx context.Context, consumer string) (int64, error) {
 	const (
 		failed  = `SELECT trials FROM lane_consumer WHERE queue = $1 AND consumer = $2`
-		longest = `SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 AND ready_us <= {now} ORDER BY ready_us, id LIMIT 1`
+		longest = `SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 AND ready_us <= {now} AND blockers = 0
+			ORDER BY ready_us, id LIMIT 1`
 	)
 	var trials, id int64
 	err := c.db.GetContext(ctx, &trials, failed, c.o.Name, consumer)
@@ -75,7 +76,7 @@ func (c *claimer) probe(ctx context.Context, consumer string) (int64, error) {
 // transaction that claims.
 func (c *claimer) oldest(ctx context.Context, consumer string) (int64, error) {
 	const oldest = `SELECT id FROM (SELECT id, (SELECT i.subject FROM lane_item i WHERE i.lane_id = l.id AND i.seq = l.head + 1) AS subject
-			FROM lane_lane l WHERE l.queue = $1 AND l.consumer = $2 AND l.ready_us <= {now}) r
+			FROM lane_lane l WHERE l.queue = $1 AND l.consumer = $2 AND l.ready_us <= {now} AND l.blockers = 0) r
 		ORDER BY subject NULLS LAST LIMIT 1`
 	var id int64
 	err := c.db.GetContext(ctx, &id, c.sql.text(oldest), c.o.Name, consumer)

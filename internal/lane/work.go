@@ -25,7 +25,7 @@ type run struct {
 	lane, epoch   int64
 	consumer, key string
 	detached      int64
-	head          int64
+	head, tail    int64
 	attempt       int
 	since         int64
 	trial         bool // of a paused consumer

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/lane"
 )
 
 // Cancel ends a run, whatever it waits for, and waits for that for a moment.
@@ -105,14 +106,19 @@ func (r *Runtime) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, 
 }
 
 // MergedTx moves everything of chats that have become one with another to
-// that one, behind what is there.
+// that one: inputs are taken in the order in which they came. A turn that is being
+// taken in one of them finds out, and is taken again. Inputs are locked before
+// runs, as by turns.
 func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []string) error {
 	for _, key := range gone {
+		if _, err := tx.ExecContext(ctx, `UPDATE flow_input SET mailbox = $1, chat_id = $2 WHERE mailbox = $3`, keep.Key, keep.ID, key); err != nil {
+			return fmt.Errorf("moving the inputs of a chat: %w", err)
+		}
 		if _, err := tx.ExecContext(ctx, `UPDATE flow_run SET mailbox = $1, chat_id = $2 WHERE mailbox = $3`, keep.Key, keep.ID, key); err != nil {
 			return fmt.Errorf("moving the runs of a chat: %w", err)
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE flow_input SET mailbox = $1, chat_id = $2 WHERE mailbox = $3`, keep.Key, keep.ID, key); err != nil {
-			return fmt.Errorf("moving the inputs of a chat: %w", err)
+		if err := r.turns.PutTx(ctx, tx, lane.Entry{Consumer: consumer(keep.Account, keep.Reference), Key: keep.Key, Merged: key}); err != nil {
+			return err
 		}
 		if err := r.pokeTx(ctx, tx, consumer(keep.Account, keep.Reference), keep.Key, 0); err != nil {
 			return err

@@ -140,9 +140,10 @@ func (r *Runtime) heardTx(ctx context.Context, tx *sqlx.Tx, run int64, in *input
 	return nil
 }
 
-// takeTx removes an input that is worked on. Nobody else can then.
+// takeTx removes an input that is worked on. Nobody else can then. One that has
+// moved to another mailbox is worked on there.
 func (r *Runtime) takeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
-	res, err := r.db.ExecTx(ctx, tx, `DELETE FROM flow_input WHERE id = $1`, in.ID)
+	res, err := r.db.ExecTx(ctx, tx, `DELETE FROM flow_input WHERE id = $1 AND mailbox = $2`, in.ID, in.Mailbox)
 	if err != nil {
 		return fmt.Errorf("taking an input: %w", err)
 	}

@@ -63,6 +63,40 @@ func TestMergeMeetsInput(t *testing.T) {
 	require.Equal(t, runtime.Completed, run.Status)
 }
 
+// TestMergeMeetsTurn makes two chats one while a turn is being taken in that which
+// goes: the run that it begins is where the answers come, and nothing of either
+// chat is taken out of order.
+func TestMergeMeetsTurn(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, nil)
+		looking, merged := make(chan struct{}), make(chan struct{})
+		first := sync.OnceFunc(func() {
+			close(looking)
+			<-merged
+		})
+		f.host.looks = func(chat string) {
+			if chat == "ana" {
+				first()
+			}
+		}
+		f.shelf.add(t, "asking", nodes(t, `"heard":{"type":"string"}`, `
+			"first":{"type":"question","config":{"prompt":{"text":"Well?"},"saveTo":"heard"},"next":{"out":"more"}},
+			"more":{"type":"question","config":{"prompt":{"text":"{{ vars.heard }}, and?"},"saveTo":"heard"},"next":{"out":"end"}},
+			"end":{"type":"message","config":{"text":"{{ vars.heard }}."}}`))
+		f.start(t)
+		f.say(t, "ana", "hi", "one")
+		<-looking
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+			return f.MergedTx(t.Context(), tx, chatOf("maria"), []string{chatOf("ana").Key})
+		}))
+		f.Committed()
+		f.say(t, "maria", "two")
+		close(merged)
+		f.awaitDid(t, "maria", "Well?", "one, and?", "two.")
+		require.Empty(t, f.did(t, "ana"))
+	})
+}
+
 // TestPrunedDocuments has runs begun by others whose document was deleted
 // meanwhile, as one that no run had.
 func TestPrunedDocuments(t *testing.T) {

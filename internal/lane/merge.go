@@ -1,0 +1,276 @@
+package lane
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Two keys become one by an entry with Merged. The router, which alone orders
+// what comes under a key, reads it at its place in the outbox: what was put
+// before is in the two lanes then, what comes after goes to the lane of the
+// entry's key, its successor. The successor is not claimed before the other lane
+// is empty. So neither an attempt in hand nor a wait of the other lane is
+// touched: it goes on as it is, on whichever node, under the key that it has.
+//
+// Only the router changes who waits for whom. A worker that empties a lane with
+// a successor says so by an entry of the outbox, in the transaction that
+// finishes the last item: no worker locks a lane that it does not hold.
+
+// blockedUntil is the ready_us of a lane that waits for others to be empty.
+const blockedUntil = int64(1) << 52 // in the year 2112
+
+// merging is what an entry of the outbox says of lanes instead of bringing work.
+func (e *Entry) merging() bool { return e.Merged != "" }
+
+// reviews says that it is to be looked whether the successor of the entry's lane
+// may go on.
+func (e *Entry) reviews() bool { return e.Merged == e.Key }
+
+// redirects are the keys that have become one with others.
+type redirects map[string]string
+
+// target is the key under which a key is found now.
+func (r redirects) target(key string) string {
+	for {
+		next, merged := r[key]
+		if !merged {
+			return key
+		}
+		key = next
+	}
+}
+
+// redirect gives entries the keys that theirs have become one with before, and
+// remembers the merges among them. known are those of the keys of es that the
+// database knows. A merge that has no effect is left out.
+func (n *node) redirect(ctx context.Context, tx *sqlx.Tx, es []Entry, known redirects) ([]Entry, error) {
+	const (
+		follow = `UPDATE lane_redirect SET target = $1 WHERE queue = $2 AND target = $3`
+		insert = `INSERT INTO lane_redirect (queue, key, target, at_us) VALUES ($1, $2, $3, {now})
+			ON CONFLICT (queue, key) DO UPDATE SET target = excluded.target`
+	)
+	out := es[:0]
+	for _, e := range es {
+		if e.merging() && e.reviews() {
+			out = append(out, e) // it names a lane, wherever its key leads
+			continue
+		}
+		e.Key = known.target(e.Key)
+		if e.merging() {
+			if e.Key == e.Merged {
+				continue // they are one already, the other way round
+			}
+			if _, err := tx.ExecContext(ctx, follow, e.Key, n.o.Name, e.Merged); err != nil {
+				return nil, err
+			}
+			if _, err := tx.ExecContext(ctx, n.sql.text(insert), n.o.Name, e.Merged, e.Key); err != nil {
+				return nil, err
+			}
+			known[e.Merged] = e.Key
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// appendAll puts entries into their lanes, in order, and merges lanes where
+// an entry says so. It locks all lanes first, in the order in which everybody
+// does.
+func (n *node) appendAll(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
+	if !slices.ContainsFunc(es, func(e Entry) bool { return e.merging() }) {
+		return n.append(ctx, tx, es)
+	}
+	there, err := n.lockAll(ctx, tx, es)
+	if err != nil {
+		return fmt.Errorf("locking lanes to merge: %w", err)
+	}
+	for len(es) > 0 {
+		end := slices.IndexFunc(es, func(e Entry) bool { return e.merging() })
+		if end < 0 {
+			end = len(es)
+		}
+		if end > 0 {
+			for _, e := range es[:end] {
+				there[laneKey{e.Consumer, e.Key}] = true
+			}
+			if err := n.append(ctx, tx, es[:end]); err != nil {
+				return err
+			}
+			es = es[end:]
+			continue
+		}
+		if e := es[0]; there[laneKey{e.Consumer, e.Merged}] {
+			there[laneKey{e.Consumer, e.Key}] = true
+			if err := n.merge(ctx, tx, e); err != nil {
+				return fmt.Errorf("merging lanes: %w", err)
+			}
+		}
+		es = es[1:]
+	}
+	return nil
+}
+
+// lockAll locks the lanes of entries and all that wait for them, directly or
+// not, and returns which there are.
+func (n *node) lockAll(ctx context.Context, tx *sqlx.Tx, es []Entry) (map[laneKey]bool, error) {
+	const lock = `WITH RECURSIVE s (id, successor) AS (
+			SELECT l.id, l.successor FROM (%s) AS v JOIN lane_lane l ON l.queue = $%d AND l.consumer = v.column1 AND l.key = v.column2 AND l.detached = 0
+			UNION SELECT l.id, l.successor FROM s JOIN lane_lane l ON l.id = s.successor WHERE s.successor > 0)
+		SELECT consumer, key FROM lane_lane WHERE id IN (SELECT id FROM s) ORDER BY consumer, key, detached {lock}`
+	there := map[laneKey]bool{}
+	for _, e := range es {
+		there[laneKey{e.Consumer, e.Key}] = false
+		if e.merging() {
+			there[laneKey{e.Consumer, e.Merged}] = false
+		}
+	}
+	values := make([]any, 0, 2*len(there))
+	for k := range there {
+		values = append(values, k.consumer, k.key)
+	}
+	list, args := n.db.Dialect.List(1, []string{"TEXT", "TEXT"}, values)
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(lock), list, len(args)+1), append(args, n.o.Name)...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err reports it
+	for rows.Next() {
+		var k laneKey
+		if err := rows.Scan(&k.consumer, &k.key); err != nil {
+			return nil, err
+		}
+		there[k] = true
+	}
+	return there, rows.Err()
+}
+
+// link is a lane as far as it waits for others, and others for it.
+type link struct {
+	ID           int64  `db:"id"`
+	Key          string `db:"key"`
+	Head         int64  `db:"head"`
+	Tail         int64  `db:"tail"`
+	Offset       int64  `db:"seq_offset"`
+	Busy         bool   `db:"busy"`
+	Blockers     int64  `db:"blockers"`
+	Successor    int64  `db:"successor"`
+	SuccessorSeq int64  `db:"successor_seq"`
+	Blocking     int64  `db:"blocking"`
+}
+
+const linkColumns = `id, key, head, tail, seq_offset, ready_us IS NOT NULL AS busy, blockers, successor, successor_seq, blocking`
+
+// merge makes a lane wait for another, whose key has become one with its own.
+func (n *node) merge(ctx context.Context, tx *sqlx.Tx, e Entry) error {
+	const (
+		pair = `SELECT ` + linkColumns + ` FROM lane_lane WHERE queue = $1 AND consumer = $2 AND detached = 0 AND (key = $3 OR key = $4)`
+		open = `INSERT INTO lane_lane (queue, consumer, key, since_us) VALUES ($1, $2, $3, {now}) RETURNING ` + linkColumns
+		set  = `UPDATE lane_lane SET successor = $1, successor_seq = $2 WHERE id = $3`
+		skip = `UPDATE lane_lane SET seq_offset = $1 WHERE id = $2`
+	)
+	var both []*link
+	if err := tx.SelectContext(ctx, &both, pair, n.o.Name, e.Consumer, e.Key, e.Merged); err != nil {
+		return err
+	}
+	var keep, gone *link
+	for _, l := range both {
+		if l.Key == e.Merged {
+			gone = l
+		} else {
+			keep = l
+		}
+	}
+	if gone == nil {
+		return nil
+	}
+	if e.reviews() {
+		return n.review(ctx, tx, gone)
+	}
+	if gone.Successor != 0 {
+		return nil // it was merged before
+	}
+	if keep == nil {
+		keep = &link{}
+		if err := tx.GetContext(ctx, keep, n.sql.text(open), n.o.Name, e.Consumer, e.Key); err != nil {
+			return err
+		}
+	}
+	if shown := gone.Tail + gone.Offset; shown > keep.Tail+keep.Offset {
+		keep.Offset = shown - keep.Tail
+		if _, err := tx.ExecContext(ctx, skip, keep.Offset, keep.ID); err != nil {
+			return err
+		}
+	}
+	gone.Successor, gone.SuccessorSeq = keep.ID, keep.Tail
+	if _, err := tx.ExecContext(ctx, set, gone.Successor, gone.SuccessorSeq, gone.ID); err != nil {
+		return err
+	}
+	return n.review(ctx, tx, gone)
+}
+
+// review has the successor of a lane wait for it while there is anything in it,
+// or in those for which it waits itself. What of the successor is in hand, was
+// there before. Detached items hold back nobody; but if they are taken back, and
+// the successor has finished nothing that came after the merge, it waits again.
+func (n *node) review(ctx context.Context, tx *sqlx.Tx, l *link) error {
+	const (
+		next   = `SELECT ` + linkColumns + ` FROM lane_lane WHERE id = $1`
+		block  = `UPDATE lane_lane SET blocking = $1 WHERE id = $2`
+		count  = `UPDATE lane_lane SET blockers = $1 WHERE id = $2`
+		stop   = `UPDATE lane_lane SET ready_us = $1 WHERE id = $2 AND ready_us IS NOT NULL AND holder = ''`
+		resume = `UPDATE lane_lane SET ready_us = {now} WHERE id = $1 AND ready_us IS NOT NULL AND holder = ''`
+	)
+	if l.Successor == 0 {
+		return nil
+	}
+	var chain []*link
+	if err := tx.SelectContext(ctx, &chain, next, l.Successor); err != nil || len(chain) == 0 {
+		return err
+	}
+	s, wants := chain[0], l.Busy || l.Blockers > 0
+	switch {
+	case wants == (l.Blocking > 0):
+		return nil
+	case wants && s.Head > l.SuccessorSeq:
+		return nil // it is too late
+	case wants:
+		l.Blocking = 1
+	default:
+		l.Blocking = 0
+	}
+	before := s.Blockers
+	s.Blockers += 2*l.Blocking - 1
+	if _, err := tx.ExecContext(ctx, block, l.Blocking, l.ID); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, count, s.Blockers, s.ID); err != nil {
+		return err
+	}
+	var err error
+	switch {
+	case before > 0 && s.Blockers > 0:
+		return nil
+	case s.Blockers > 0:
+		_, err = tx.ExecContext(ctx, stop, blockedUntil, s.ID)
+	default:
+		_, err = tx.ExecContext(ctx, n.sql.text(resume), s.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return n.review(ctx, tx, s)
+}
+
+// reviewTx has it looked, later, whether the successors of lanes may go on, or
+// must wait again.
+func (n *node) reviewTx(ctx context.Context, tx *sqlx.Tx, lanes []laneKey) error {
+	slices.SortFunc(lanes, laneKey.compare)
+	es := make([]Entry, 0, len(lanes))
+	for _, k := range slices.Compact(lanes) {
+		es = append(es, Entry{Consumer: k.consumer, Key: k.key, Merged: k.key})
+	}
+	return n.PutTx(ctx, tx, es...)
+}
