@@ -73,7 +73,7 @@ func (a arrival) admitStatus(s provider.StatusChange) arrival {
 		s.To = provider.Address{}
 	}
 	if s.Error != nil {
-		s.Error = &provider.Failure{Code: clean(s.Error.Code), Message: clean(s.Error.Message)}
+		s.Error = new(provider.Failure(failureOf(*s.Error)))
 	}
 	switch {
 	case isMark(&s) && (s.UpTo.IsZero() || s.To.ChatID == ""), len(s.MessageID) > longest, len(s.OwnID) > longest:

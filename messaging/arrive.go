@@ -104,14 +104,15 @@ func (m *messageRow) lacks(e *provider.Message) {
 	if !failed && (!file || e.Error == nil) {
 		return
 	}
-	m.ErrorCode, m.ErrorMessage = mediaUnavailable, noReason
+	why := Failure{Code: mediaUnavailable, Message: noReason}
 	if failed {
-		m.ErrorCode = "failed"
+		why.Code = "failed"
 	}
 	if e.Error != nil {
-		m.ErrorCode = cmp.Or(cut(clean(e.Error.Code), longest), m.ErrorCode)
-		m.ErrorMessage = cmp.Or(clean(e.Error.Message), m.ErrorMessage)
+		said := failureOf(*e.Error)
+		why = Failure{cmp.Or(cut(said.Code, longest), why.Code), cmp.Or(said.Message, why.Message), said.Advice}
 	}
+	m.fails(why)
 }
 
 // arrived updates the chat of a new message and announces it. From an imported

@@ -22,7 +22,7 @@ func (s *asides) early(ref provider.ReferenceID, e *provider.StatusChange, now t
 		why = *e.Error
 	}
 	s.earlies = append(s.earlies, []any{
-		ref, e.MessageID, int(e.Status), why.Code, why.Message, database.Micros(e.At), database.Micros(e.WindowUntil), database.Micros(now),
+		ref, e.MessageID, int(e.Status), why.Code, why.Message, why.Advice, database.Micros(e.At), database.Micros(e.WindowUntil), database.Micros(now),
 	})
 }
 
@@ -56,8 +56,8 @@ func (s *asides) write(ctx context.Context, u *unit) error {
 		rows       [][]any
 	}{
 		{
-			"early statuses", `messaging_early (reference, message_id, status, error_code, error_message, at_us, window_us, created_us)`,
-			[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT"},
+			"early statuses", `messaging_early (reference, message_id, status, error_code, error_message, error_advice, at_us, window_us, created_us)`,
+			[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT"},
 			s.earlies,
 		},
 		{"uninterpreted events", `messaging_raw (reference, kind, raw_id, body, created_us)`, []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, s.raws},

@@ -217,7 +217,7 @@ func checkContent(c provider.Content) error {
 	case provider.Text:
 		return checkText(v)
 	case provider.Template:
-		return errors.Join(required("template.name", v.Template.Name), required("template.language.code", v.Template.Language.Code))
+		return checkTemplate(v)
 	case provider.Buttons, provider.List, provider.Poll:
 		return checkQuestion(c)
 	case provider.Media:

@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -43,6 +44,15 @@ func checkQuestion(c provider.Content) error {
 		return checkPoll(v)
 	}
 	return nil
+}
+
+func checkTemplate(v provider.Template) error {
+	for i, c := range v.Template.Components {
+		if !json.Valid(c) {
+			return &Invalid{indexed("message.template.components", i), "must be JSON"}
+		}
+	}
+	return errors.Join(required("template.name", v.Template.Name), required("template.language.code", v.Template.Language.Code))
 }
 
 func checkPoll(v provider.Poll) error {

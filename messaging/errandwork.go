@@ -148,6 +148,7 @@ type errandError struct {
 	Kind    string        `json:"kind"`
 	Code    string        `json:"code,omitempty"`
 	Message string        `json:"message,omitempty"` // or what is unsupported, or is invalid
+	Advice  string        `json:"advice,omitempty"`
 	After   time.Duration `json:"after,omitempty"`
 }
 
@@ -186,19 +187,19 @@ func keepError(err error) *errandError {
 	)
 	switch {
 	case errors.As(err, &limited):
-		return &errandError{errandLimited, limited.Code, limited.Message, limited.After}
+		return &errandError{errandLimited, limited.Code, limited.Message, limited.Advice, limited.After}
 	case errors.As(err, &window):
-		return &errandError{errandWindow, window.Code, window.Message, 0}
+		return &errandError{errandWindow, window.Code, window.Message, window.Advice, 0}
 	case errors.As(err, &recipient):
-		return &errandError{errandRecipient, recipient.Code, recipient.Message, 0}
+		return &errandError{errandRecipient, recipient.Code, recipient.Message, recipient.Advice, 0}
 	case errors.As(err, &auth):
-		return &errandError{errandAuth, auth.Code, auth.Message, 0}
+		return &errandError{errandAuth, auth.Code, auth.Message, auth.Advice, 0}
 	case errors.As(err, &unsupported):
-		return &errandError{errandUnsupported, "", unsupported.What, 0}
+		return &errandError{Kind: errandUnsupported, Message: unsupported.What}
 	case errors.As(err, &invalid):
-		return &errandError{errandInvalid, invalid.Field, invalid.Message, 0}
+		return &errandError{Kind: errandInvalid, Code: invalid.Field, Message: invalid.Message}
 	case errors.As(err, &rejected):
-		return &errandError{errandRejected, rejected.Code, rejected.Message, 0}
+		return &errandError{errandRejected, rejected.Code, rejected.Message, rejected.Advice, 0}
 	}
 	out := &errandError{Kind: errandDoubt}
 	if errors.As(err, &temporary) {
@@ -217,19 +218,19 @@ func (e *errandError) restore() error {
 	}
 	switch e.Kind {
 	case errandLimited:
-		return &provider.RateLimited{Code: e.Code, Message: e.Message, After: e.After}
+		return &provider.RateLimited{Code: e.Code, Message: e.Message, Advice: e.Advice, After: e.After}
 	case errandWindow:
-		return &provider.WindowClosed{Code: e.Code, Message: e.Message}
+		return &provider.WindowClosed{Code: e.Code, Message: e.Message, Advice: e.Advice}
 	case errandRecipient:
-		return &provider.BadRecipient{Code: e.Code, Message: e.Message}
+		return &provider.BadRecipient{Code: e.Code, Message: e.Message, Advice: e.Advice}
 	case errandAuth:
-		return &provider.AuthExpired{Code: e.Code, Message: e.Message}
+		return &provider.AuthExpired{Code: e.Code, Message: e.Message, Advice: e.Advice}
 	case errandUnsupported:
 		return &provider.Unsupported{What: e.Message}
 	case errandInvalid:
 		return &provider.Invalid{Field: e.Code, Message: e.Message}
 	case errandRejected:
-		return &provider.Rejected{Code: e.Code, Message: e.Message}
+		return &provider.Rejected{Code: e.Code, Message: e.Message, Advice: e.Advice}
 	case errandTemporary:
 		return &provider.Temporary{Err: saidElsewhere(e.Message), After: e.After}
 	}

@@ -122,7 +122,7 @@ func (t *trace) view() Step {
 		Times: t.Times, Last: database.Time(t.LastUS),
 	}
 	if t.Code != "" {
-		out.Error = &Failure{t.Code, t.Message}
+		out.Error = &Failure{t.Code, t.Message, t.Advice}
 	}
 	return out
 }

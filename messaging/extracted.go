@@ -15,19 +15,6 @@ import (
 // message.
 const maxExtracted = 32 << 10
 
-// Message returns a message of a chat, by any of its ids, or [ErrNotFound].
-func (a *Account) Message(ctx context.Context, ref provider.ReferenceID, chatID, messageID string) (Message, error) {
-	c, err := a.chat(ctx, ref, chatID)
-	if err != nil {
-		return Message{}, err
-	}
-	m, err := a.s.messageIn(ctx, c, clean(messageID))
-	if err != nil {
-		return Message{}, err
-	}
-	return m.view(c), nil
-}
-
 // ExtractedTx notes what was found in a message, by name: in its record, and as
 // variables of its chat, which is locked from then on. It returns the record,
 // and false, having changed nothing, when that was noted before: whatever else

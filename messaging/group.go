@@ -140,7 +140,7 @@ func (g *groupLine) view(ctx context.Context, from provider.Group, refused []pro
 		out.Participants = append(out.Participants, GroupMember{p.ChatID, optional(p.Phone), p.Name, p.Admin})
 	}
 	for _, r := range refused {
-		out.Refused = append(out.Refused, GroupRefusal{r.ChatID, Failure{r.Code, r.Message}})
+		out.Refused = append(out.Refused, GroupRefusal{r.ChatID, Failure(r.Failure)})
 	}
 	if !from.Admin {
 		return out, nil

@@ -14,7 +14,56 @@ import (
 type History struct {
 	Limit  int    // at least 1, above 200 it is 200; 0: 50
 	Before string // cursor: older than it
+	Cursor string // the same as Before
 	After  string // cursor: newer than it
+
+	// What is listed; "" each: all.
+	Status    string // a status: "FAIL"
+	Direction string // "in": what contacts wrote; "out": what the account did
+	ClientID  string // of the send
+}
+
+// older is the cursor of a page of older messages, and the field that has it.
+func (h *History) older() (field, cursor string, err error) {
+	switch {
+	case h.Cursor == "":
+		return "before", h.Before, nil
+	case h.Before != "":
+		return "", "", &Invalid{"cursor", "cannot be combined with before"}
+	}
+	return "cursor", h.Cursor, nil
+}
+
+// conditions narrow a query of messages.
+func (h *History) conditions(p *params, ref provider.ReferenceID) (string, error) {
+	q := ""
+	if h.Status != "" {
+		status := slices.IndexFunc(allStatuses, func(s provider.Status) bool { return s.String() == h.Status })
+		if status < 0 {
+			return "", &Invalid{"status", "must be FAIL, PENDING, SENDING, DELIVERED, READ or PLAYED"}
+		}
+		q += ` AND m.status = ` + p.add(int(allStatuses[status]))
+	}
+	switch h.Direction {
+	case "":
+	case "in":
+		q += ` AND NOT m.mine`
+	case "out":
+		q += ` AND m.mine`
+	default:
+		return "", &Invalid{"direction", "must be in or out"}
+	}
+	if err := checkClientID(h.ClientID); err != nil {
+		return "", err
+	}
+	if h.ClientID != "" {
+		q += ` AND m.seq IN (SELECT message FROM messaging_outbound WHERE reference = ` + p.add(ref) + ` AND client_id = ` + p.add(h.ClientID) + ` AND client_id <> '')`
+	}
+	return q, nil
+}
+
+var allStatuses = []provider.Status{
+	provider.StatusPending, provider.StatusSending, provider.StatusFail, provider.StatusDelivered, provider.StatusRead, provider.StatusPlayed,
 }
 
 // presentUS is the beginning of the year 10000. What is imported has a time of
@@ -41,7 +90,11 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return Page[Message]{}, err
 	}
-	before, err := parseCursor("before", h.Before, 2)
+	field, older, err := h.older()
+	if err != nil {
+		return Page[Message]{}, err
+	}
+	before, err := parseCursor(field, older, 2)
 	if err != nil {
 		return Page[Message]{}, err
 	}
@@ -50,14 +103,18 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 		return Page[Message]{}, err
 	}
 	if before != nil && after != nil {
-		return Page[Message]{}, &Invalid{"after", "cannot be combined with before"}
+		return Page[Message]{}, &Invalid{"after", "cannot be combined with " + field}
 	}
 	c, err := a.chat(ctx, ref, chatID)
 	if err != nil {
 		return Page[Message]{}, err
 	}
 	p := params{c.ID}
-	q, order := `SELECT `+messageColumns+messageFrom+`WHERE m.chat = $1`, `DESC`
+	only, err := h.conditions(&p, ref)
+	if err != nil {
+		return Page[Message]{}, err
+	}
+	q, order := `SELECT `+messageColumns+messageFrom+`WHERE m.chat = $1`+only, `DESC`
 	if before != nil {
 		q += ` AND (m.past_us, m.seq) < ` + p.pair(before)
 	}

@@ -19,7 +19,11 @@ func (d draft) fingerprint() string {
 	if err != nil {
 		content = fmt.Sprint(d.req.Content)
 	}
-	return digest(fmt.Appendf(nil, "%d\n%s\n%s\n%s", d.req.Reference, d.addr.ChatID, d.req.ReplyTo, content))
+	asked := fmt.Appendf(nil, "%d\n%s\n%s\n%s", d.req.Reference, d.addr.ChatID, d.req.ReplyTo, content)
+	if d.req.ClientID != "" {
+		asked = append(asked, "\n"+d.req.ClientID...)
+	}
+	return digest(asked)
 }
 
 // memory is what an idempotency key was used for.
@@ -108,5 +112,5 @@ func (a *Account) refusedByNetwork(ctx context.Context, m *messageRow) error {
 			return fmt.Errorf("forgetting an idempotency key: %w", err)
 		}
 	}
-	return &Error{Code: code, Message: m.ErrorMessage, ProviderCode: m.ErrorCode, MessageID: m.ID}
+	return &Error{Code: code, Message: m.failure().text(), ProviderCode: m.ErrorCode, MessageID: m.ID}
 }

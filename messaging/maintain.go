@@ -85,7 +85,7 @@ func (s *Service) endDoubts(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			u.raise(l, m, provider.StatusFail, Failure{"unconfirmed", "The network did not confirm the message within ten minutes."})
+			u.raise(l, m, provider.StatusFail, Failure{Code: "unconfirmed", Message: "The network did not confirm the message within ten minutes."})
 		}
 		return nil
 	})

@@ -69,7 +69,7 @@ func (u *unit) expect(l line, e *provider.Message, m *messageRow) {
 		return // it came again
 	}
 	if u.s.opts.Media == nil || f.ID == "" && f.URL == "" && f.StoredID == "" {
-		m.ErrorCode, m.ErrorMessage = mediaUnavailable, "The file cannot be fetched."
+		m.fails(Failure{Code: mediaUnavailable, Message: "The file cannot be fetched."})
 		u.dirtyMessages.add(m)
 		return
 	}

@@ -103,21 +103,21 @@ func (s *Service) givenUp(it lane.Item, err error, link bool) *Failure {
 	var mismatch *media.Mismatch
 	switch {
 	case errors.As(err, &rejected) && link:
-		return &Failure{mediaUnavailable, "There is no copy of the file: " + rejected.Message}
+		return &Failure{mediaUnavailable, "There is no copy of the file: " + rejected.Message, rejected.Advice}
 	case errors.As(err, &rejected):
-		return &Failure{mediaUnavailable, "The network does not have the file: " + rejected.Message}
+		return &Failure{mediaUnavailable, "The network does not have the file: " + rejected.Message, rejected.Advice}
 	case errors.As(err, &large):
-		return &Failure{mediaTooLarge, fmt.Sprintf("The file has more than %d bytes.", large.Max)}
+		return &Failure{Code: mediaTooLarge, Message: fmt.Sprintf("The file has more than %d bytes.", large.Max)}
 	case errors.Is(err, media.ErrEmpty):
-		return &Failure{mediaMismatch, "The file is empty."}
+		return &Failure{Code: mediaMismatch, Message: "The file is empty."}
 	case errors.As(err, &mismatch) && mismatch.Field == "type":
-		return &Failure{mediaMismatch, "The file is not of the type that was promised."}
+		return &Failure{Code: mediaMismatch, Message: "The file is not of the type that was promised."}
 	case errors.As(err, &mismatch), errors.Is(err, provider.ErrMismatch):
 		if it.Attempt+1 >= fetchAgain {
-			return &Failure{mediaMismatch, "The file is not the one that was promised: its digest differs."}
+			return &Failure{Code: mediaMismatch, Message: "The file is not the one that was promised: its digest differs."}
 		}
 	case !it.Since.IsZero() && time.Since(it.Since) > fetchLife:
-		return &Failure{mediaUnavailable, "The file could not be fetched within a day."}
+		return &Failure{Code: mediaUnavailable, Message: "The file could not be fetched within a day."}
 	}
 	return nil
 }

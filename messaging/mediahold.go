@@ -178,13 +178,13 @@ func (u *unit) released(h heldRow, c *chatRow) Event {
 		return ev
 	}
 	if h.Waiting {
-		m.misses(&Failure{mediaPending, "The file has not come yet. It will appear in the record of the message."})
+		m.misses(&Failure{Code: mediaPending, Message: "The file has not come yet. It will appear in the record of the message."})
 		u.dirtyMessages.add(m)
 		u.tell(h.Account, m.Reference, string(EventMessage), m.record(c, mustJSON(m.head(c))))
 	}
 	var p MessagePayload // as it was when it happened
 	_ = json.Unmarshal(ev.Payload, &p)
-	ev.Payload = m.payload(mustJSON(p.Head))
+	ev.Payload = m.payload(p.Head)
 	return ev
 }
 

@@ -52,9 +52,9 @@ func (m *messageRow) misses(why *Failure) {
 	switch {
 	case m.ErrorCode != "" && !m.lacksFile():
 	case why == nil:
-		m.ErrorCode, m.ErrorMessage = "", ""
+		m.fails(Failure{})
 	default:
-		m.ErrorCode, m.ErrorMessage = why.Code, clean(why.Message)
+		m.fails(failureOf(provider.Failure(*why)))
 	}
 }
 

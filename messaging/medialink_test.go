@@ -176,8 +176,8 @@ func TestLinksWithoutAFile(t *testing.T) {
 		p = f.payloads(t)[2]
 		require.Equal(t, "FAIL", p.Status)
 		require.NotEmpty(t, p.FileURL)
-		require.Nil(t, p.Error)
-		require.Equal(t, "131053", f.message(t, ref, "111", p.ID).Error.Code)
+		require.Equal(t, "131053", p.Error.Code)
+		require.Equal(t, p.Error, f.message(t, ref, "111", p.ID).Error)
 	})
 }
 

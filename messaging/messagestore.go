@@ -28,12 +28,13 @@ func keyRows(keys []messageKey) [][]any {
 
 const (
 	insertMessages = `INSERT INTO messaging_message (reference, chat, id, mine, actor, sent_as, status, body, push_name, biz_name,
-		error_code, error_message, at_us, created_us, past_us)`
+		error_code, error_message, error_advice, at_us, created_us, past_us)`
 	insertMessagesTail = ` ON CONFLICT (reference, id) DO NOTHING RETURNING reference, id, seq`
 )
 
 var messageTypes = []string{
-	"BIGINT", "BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT",
+	"BIGINT", "BIGINT", "TEXT", "BOOLEAN", "TEXT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT",
+	"BIGINT",
 }
 
 // add stores messages that are not stored yet and sets their seq. Those that
@@ -51,7 +52,7 @@ func (u *unit) add(ctx context.Context, ms []*messageRow) error {
 	for i, m := range once {
 		values[i] = []any{
 			m.Reference, m.Chat, m.ID, m.Mine, string(m.Actor), m.SentAs, int64(m.Status), m.Body, m.PushName, m.BizName,
-			m.ErrorCode, m.ErrorMessage, m.AtUS, m.CreatedUS, m.PastUS,
+			m.ErrorCode, m.ErrorMessage, m.ErrorAdvice, m.AtUS, m.CreatedUS, m.PastUS,
 		}
 	}
 	type stored struct {
@@ -136,10 +137,11 @@ func (u *unit) loadLocked(ctx context.Context, seqs []int64) error {
 func (u *unit) writeMessages(ctx context.Context) error {
 	var rows [][]any
 	for _, m := range u.dirtyMessages.items {
-		rows = append(rows, []any{m.Seq, m.ID, int(m.Status), m.ErrorCode, m.ErrorMessage, m.Trail})
+		rows = append(rows, []any{m.Seq, m.ID, int(m.Status), m.ErrorCode, m.ErrorMessage, m.Trail, m.ErrorAdvice})
 	}
-	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5, trail = v.column6`,
-		[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT"}, rows, `messaging_message.seq = v.column1`)
+	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5, trail = v.column6,
+		error_advice = v.column7`,
+		[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT", "TEXT"}, rows, `messaging_message.seq = v.column1`)
 	if err != nil {
 		return fmt.Errorf("updating messages: %w", moved(err))
 	}

@@ -9,8 +9,9 @@ import (
 type MessagePayload struct {
 	Head
 	Body
-	// Error is why an attachment could not be had; else nil, and no member.
-	Error *Failure `json:"error,omitempty" doc:"Why the file could not be had."`
+	// Error is why an attachment could not be had, or why an own message has
+	// the status FAIL; else nil, and no member.
+	Error *Failure `json:"error,omitempty" doc:"Why the file could not be had, or, with the status FAIL, why the message failed."`
 }
 
 // Head holds the members that every message has.
@@ -21,6 +22,8 @@ type Head struct {
 	ChatID           string               `json:"chatId" doc:"Id of the chat, as a send takes it." example:"16505551234"`
 	Mine             bool                 `json:"mine" doc:"The account itself wrote it."`
 	ID               string               `json:"id" example:"wamid.HBgL"`
+	RequestID        string               `json:"requestId,omitempty" doc:"Of a message that was sent here: our id of it, which is its id until the network has given one. It stays the same, and is in the answer of the send." example:"out-01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44"`
+	ClientID         string               `json:"clientId,omitempty" doc:"The clientId that the send was given." example:"order-1001"`
 	PushName         string               `json:"pushName" example:"Ana"`
 	VerifiedBizName  string               `json:"verifiedBizName"`
 	MessageTimestamp UnixTime             `json:"messageTimestamp" example:"1772366400"`
@@ -28,7 +31,11 @@ type Head struct {
 }
 
 // StatusPayload is what integrators receive when a message's status rises.
-type StatusPayload struct{ Head }
+type StatusPayload struct {
+	Head
+	At    UnixTime `json:"at" doc:"When the message reached the status, as the network reports it; when the network does not say, when it was reported." example:"1772366400"`
+	Error *Failure `json:"error,omitempty" doc:"With the status FAIL: why."`
+}
 
 // CallPayload is what integrators receive when somebody calls.
 type CallPayload struct {
@@ -71,6 +78,15 @@ type Details struct {
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	Advice  string `json:"advice,omitempty" doc:"What can be done about it, where that is known."`
+}
+
+// text is the message, with the advice in brackets.
+func (f Failure) text() string { return provider.Failure(f).Text() }
+
+// failureOf is what a network said, without what no database stores.
+func failureOf(f provider.Failure) Failure {
+	return Failure{clean(f.Code), clean(f.Message), clean(f.Advice)}
 }
 
 // Actor is who wrote a message.

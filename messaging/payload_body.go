@@ -71,6 +71,7 @@ type Extras struct {
 	Order       *provider.Order            `json:"order,omitempty"`
 	Poll        *Poll                      `json:"poll,omitempty"`
 	Form        *Form                      `json:"form,omitempty"`
+	Template    *SentTemplate              `json:"template,omitempty" doc:"The template that the message is, with its parameters; the text is what the contact reads of it, as far as that is known."`
 	Unsupported *provider.Unknown          `json:"unsupported,omitempty"`
 	Participant *Participant               `json:"participant,omitempty"`
 	Context     *Quote                     `json:"context,omitempty"`

@@ -1,6 +1,10 @@
 package messaging
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
 
 // Poll is a question with answers to tick, or a vote on one.
 type Poll struct {
@@ -15,4 +19,11 @@ type Poll struct {
 type Form struct {
 	Name string          `json:"name" example:"flow"`
 	Data json.RawMessage `json:"data" doc:"The answers as the network gives them, usually an object."`
+}
+
+// SentTemplate is the template of a message, as the send had it.
+type SentTemplate struct {
+	Name       string                    `json:"name" example:"order_ready"`
+	Language   provider.TemplateLanguage `json:"language"`
+	Components []json.RawMessage         `json:"components" nullable:"false" doc:"The parameters, as the network takes them."`
 }

@@ -1,7 +1,9 @@
 package messaging
 
 import (
+	"cmp"
 	"encoding/json"
+	"time"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -17,7 +19,8 @@ func (m *messageRow) view(c *chatRow) Message {
 func (m *messageRow) head(c *chatRow) Head {
 	return Head{
 		Reference: m.Reference, Ref: m.Reference, RemoteJID: c.address().RemoteJID(), ChatID: c.ChatID, Mine: m.Mine,
-		ID: m.ID, PushName: m.PushName, VerifiedBizName: m.BizName, MessageTimestamp: unixTime(m.AtUS), Status: m.Status.String(),
+		ID: m.ID, RequestID: cmp.Or(m.RequestID, m.OwnID), ClientID: m.ClientID,
+		PushName: m.PushName, VerifiedBizName: m.BizName, MessageTimestamp: unixTime(m.AtUS), Status: m.Status.String(),
 	}
 }
 
@@ -33,19 +36,34 @@ func (m *messageRow) failure() *Failure {
 	if m.ErrorCode == "" {
 		return nil
 	}
-	return &Failure{m.ErrorCode, m.ErrorMessage}
+	return &Failure{m.ErrorCode, m.ErrorMessage, m.ErrorAdvice}
 }
 
-// payload is the [MessagePayload] of m in JSON, whose head is given. The body
-// is not decoded for it: this runs for every message, while its chat is
-// locked. The error of a message that we sent ourselves is only for its
-// record when it is about sending.
-func (m *messageRow) payload(head json.RawMessage) json.RawMessage {
-	whole := joinObjects(head, json.RawMessage(m.Body))
-	if m.ErrorCode == "" || m.OwnID != "" && !m.lacksFile() {
+// fails notes why m failed, is in doubt or lacks its file.
+func (m *messageRow) fails(why Failure) {
+	m.ErrorCode, m.ErrorMessage, m.ErrorAdvice = why.Code, why.Message, why.Advice
+}
+
+// payload is the [MessagePayload] of m in JSON, with a head. The body is not
+// decoded for it: this runs for every message, while its chat is locked. The
+// error of a message that we sent ourselves and that did not fail is only for
+// its record, unless it is about the file.
+func (m *messageRow) payload(h Head) json.RawMessage {
+	whole := joinObjects(mustJSON(h), json.RawMessage(m.Body))
+	if m.ErrorCode == "" || m.OwnID != "" && h.Status != provider.StatusFail.String() && !m.lacksFile() {
 		return whole
 	}
 	return joinObjects(whole, mustJSON(trouble{m.failure()}))
+}
+
+// statusPayload is the [StatusPayload] of m, with a head, whose status was
+// reached at a time.
+func (m *messageRow) statusPayload(h Head, at time.Time) StatusPayload {
+	p := StatusPayload{Head: h, At: UnixTime{at}}
+	if m.Status == provider.StatusFail {
+		p.Error = m.failure()
+	}
+	return p
 }
 
 // record is the [Message] of m in JSON, whose head is given.

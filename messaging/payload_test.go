@@ -38,6 +38,13 @@ func payloadHead() messaging.Head {
 	}
 }
 
+// sendHead is that of a message that was sent with a client id.
+func sendHead(status string) messaging.Head {
+	h := payloadHead()
+	h.Mine, h.ID, h.RequestID, h.ClientID, h.Status = true, "wamid.1", "out-1", "order-1001", status
+	return h
+}
+
 // attachment has every member; the types take their share.
 var attachment = messaging.Attachment{
 	Title: "Prices", FileLength: 9007199254740993, Seconds: 12, PageCount: 3, Height: 600, Width: 800,
@@ -92,6 +99,10 @@ func TestPayloadExtras(t *testing.T) {
 		"form":    {Extras: messaging.Extras{Form: &messaging.Form{Name: "flow", Data: json.RawMessage(`{"b":1,"a":[2]}`)}}},
 		"edited":  {Text: "better", Extras: messaging.Extras{Edited: &messaging.MessageRef{MessageID: "m0"}}},
 		"revoked": {Text: "This message was deleted", Extras: messaging.Extras{Revoked: &messaging.MessageRef{MessageID: "m0"}}},
+		"template": {Text: "Hello Ana", Extras: messaging.Extras{Template: &messaging.SentTemplate{
+			Name: "order_ready", Language: provider.TemplateLanguage{Code: "en"},
+			Components: []json.RawMessage{json.RawMessage(`{"type":"body","parameters":[{"type":"text","text":"Ana"}]}`)},
+		}}},
 		"extracted": {Text: "for 12 March", Extras: messaging.Extras{Extracted: map[string]json.RawMessage{
 			"day": json.RawMessage(`"2026-03-12"`), "amount": json.RawMessage(`{"amount":5,"currency":"EUR"}`),
 		}}},
@@ -104,7 +115,11 @@ func TestPayloadExtras(t *testing.T) {
 func TestOtherPayloads(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]any{
-		"status": messaging.StatusPayload{Head: payloadHead()},
+		"status": messaging.StatusPayload{Head: payloadHead(), At: messaging.UnixTime{Time: epoch}},
+		"status-failed": messaging.StatusPayload{
+			Head: sendHead("FAIL"), At: messaging.UnixTime{Time: epoch},
+			Error: &messaging.Failure{Code: "131026", Message: "Undeliverable", Advice: "Write to another number."},
+		},
 		"call": messaging.CallPayload{
 			Reference: 1, Ref: 1, RemoteJID: "16505551234::single", ChatID: "16505551234", ID: "c1", Status: provider.CallMissed, Video: true,
 			MessageTimestamp: messaging.UnixTime{Time: epoch},

@@ -48,17 +48,17 @@ func failure(err error) *provider.Failure {
 	case errors.As(err, &invalid):
 		return &provider.Failure{Code: CodeUnsupported, Message: invalid.Field + " " + invalid.Message + "."}
 	case errors.As(err, &limited):
-		return &provider.Failure{Code: cmp.Or(limited.Code, "rate_limited"), Message: limited.Message}
+		return &provider.Failure{Code: cmp.Or(limited.Code, "rate_limited"), Message: limited.Message, Advice: limited.Advice}
 	case errors.As(err, &window):
-		return &provider.Failure{Code: CodeWindowClosed, Message: window.Message}
+		return &provider.Failure{Code: CodeWindowClosed, Message: window.Message, Advice: window.Advice}
 	case errors.As(err, &recipient):
-		return &provider.Failure{Code: cmp.Or(recipient.Code, "recipient"), Message: recipient.Message}
+		return &provider.Failure{Code: cmp.Or(recipient.Code, "recipient"), Message: recipient.Message, Advice: recipient.Advice}
 	case errors.As(err, &auth):
-		return &provider.Failure{Code: cmp.Or(auth.Code, "credentials"), Message: auth.Message}
+		return &provider.Failure{Code: cmp.Or(auth.Code, "credentials"), Message: auth.Message, Advice: auth.Advice}
 	case errors.As(err, &unsupported):
 		return &provider.Failure{Code: CodeUnsupported, Message: "The line cannot send " + unsupported.What + "."}
 	case errors.As(err, &rejected):
-		return &provider.Failure{Code: cmp.Or(rejected.Code, "rejected"), Message: rejected.Message}
+		return &provider.Failure{Code: cmp.Or(rejected.Code, "rejected"), Message: rejected.Message, Advice: rejected.Advice}
 	}
 	return &provider.Failure{Code: "not_sent", Message: "The network could not be reached."}
 }

@@ -69,13 +69,16 @@ type messageRow struct {
 	BizName      string               `db:"biz_name"`
 	ErrorCode    string               `db:"error_code"`
 	ErrorMessage string               `db:"error_message"`
+	ErrorAdvice  string               `db:"error_advice"`
 	AtUS         int64                `db:"at_us"`
 	CreatedUS    int64                `db:"created_us"`
 	Trail        string               `db:"trail"`   // what became of it since; see [trace]
 	PastUS       int64                `db:"past_us"` // below 0: imported history, which is older than all else; see [pastUS]
 
-	OwnID     string `db:"own_id"`    // "" for what we did not send
-	Announced bool   `db:"announced"` // its message event is out; true for what we did not send
+	OwnID     string `db:"own_id"`     // "" for what we did not send
+	RequestID string `db:"request_id"` // of a further part of a send: the OwnID of the part that the answer named; else ""
+	ClientID  string `db:"client_id"`  // what its sender calls it, or ""
+	Announced bool   `db:"announced"`  // its message event is out; true for what we did not send
 	Tried     bool   `db:"tried"`
 	StartedUS int64  `db:"started_us"`
 	GiveUpUS  int64  `db:"give_up_us"`
@@ -85,8 +88,8 @@ type messageRow struct {
 // messageColumns and messageFrom select messageRows.
 const (
 	messageColumns = `m.seq, m.reference, m.chat, m.id, m.mine, m.actor, m.sent_as, m.status, m.body, m.push_name, m.biz_name,
-	m.error_code, m.error_message, m.at_us, m.created_us, m.past_us, m.trail,
-	COALESCE(o.own_id, '') AS own_id, COALESCE(o.announced, TRUE) AS announced, COALESCE(o.tried, TRUE) AS tried,
+	m.error_code, m.error_message, m.error_advice, m.at_us, m.created_us, m.past_us, m.trail,
+	COALESCE(o.own_id, '') AS own_id, COALESCE(o.request_id, '') AS request_id, COALESCE(o.client_id, '') AS client_id, COALESCE(o.announced, TRUE) AS announced, COALESCE(o.tried, TRUE) AS tried,
 	COALESCE(o.started_us, 0) AS started_us, COALESCE(o.give_up_us, 0) AS give_up_us,
 	COALESCE(o.sent_us, 0) AS sent_us`
 	messageFrom = ` FROM messaging_message m LEFT JOIN messaging_outbound o ON o.message = m.seq `

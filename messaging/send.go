@@ -22,6 +22,11 @@ type SendRequest struct {
 	Tag       string // why it may go out although the window is closed, in the network's word; "": none. Lines without tags ignore it
 	Actor     Actor  // "": [ActorAPI]
 
+	// ClientID is what the caller calls the message: at most 128 characters,
+	// none of them a control character; "": nothing. It is in the record and in
+	// every event of the message. A repeat is no error.
+	ClientID string
+
 	// IdempotencyKey makes a repeat of the same request within 24 h answer
 	// with the first one's message. "": every call sends.
 	IdempotencyKey string
@@ -124,13 +129,12 @@ func (s *Service) queuePart(ctx context.Context, u *unit, d draft) (int64, error
 		return 0, err
 	}
 	now := database.Micros(u.now)
-	own := "out-" + newID()
 	m := &messageRow{
-		Reference: d.line.ID, Chat: c.ID, ID: own, Mine: true, Actor: d.req.Actor, Status: provider.StatusPending,
-		PushName: c.Name, BizName: c.BizName, AtUS: now, CreatedUS: now, OwnID: own,
+		Reference: d.line.ID, Chat: c.ID, ID: d.ownID, Mine: true, Actor: d.req.Actor, Status: provider.StatusPending,
+		PushName: c.Name, BizName: c.BizName, AtUS: now, CreatedUS: now, OwnID: d.ownID, ClientID: d.req.ClientID,
 	}
-	if i, ok := d.provider.(provider.Identifier); ok {
-		m.ID = i.NewMessageID()
+	if d.request != d.ownID {
+		m.RequestID = d.request
 	}
 	if d.content.Type() != d.req.Content.Type() {
 		m.SentAs = d.content.Type()
@@ -151,8 +155,10 @@ func (s *Service) queuePart(ctx context.Context, u *unit, d draft) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	err = u.insert(ctx, `INSERT INTO messaging_outbound (message, reference, own_id, content, reply_to, announced, tried, started_us, give_up_us)`,
-		[]string{"BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT"}, [][]any{{m.Seq, m.Reference, own, stored, replyTo, false, false, 0, 0}}, "")
+	err = u.insert(ctx, `INSERT INTO messaging_outbound (message, reference, own_id, content, reply_to, announced, tried, started_us, give_up_us,
+			request_id, client_id)`,
+		[]string{"BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT", "TEXT", "TEXT"},
+		[][]any{{m.Seq, m.Reference, m.OwnID, stored, replyTo, false, false, 0, 0, m.RequestID, m.ClientID}}, "")
 	if err != nil {
 		return 0, fmt.Errorf("storing what is to be sent: %w", err)
 	}

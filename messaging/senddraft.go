@@ -24,6 +24,16 @@ type draft struct {
 	file     *keptFile        // that goes with it; nil: none, or one that lies elsewhere
 	template *templateRow     // that it fills in; nil: none, or there is no copy
 	windowUS int64
+	ownID    string // ours of this message
+	request  string // ours of the message that the send answers with
+}
+
+// chooseID chooses our id of a message.
+func (d *draft) chooseID() string {
+	if i, ok := d.provider.(provider.Identifier); ok {
+		return i.NewMessageID()
+	}
+	return "out-" + newID()
 }
 
 func (a *Account) draft(ctx context.Context, req SendRequest) (draft, error) {
@@ -44,6 +54,9 @@ func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRe
 		return draft{}, &Invalid{"message", "is required"}
 	}
 	if err := checkContent(req.Content); err != nil {
+		return draft{}, err
+	}
+	if err := checkClientID(req.ClientID); err != nil {
 		return draft{}, err
 	}
 	req.ReplyTo, req.Tag = clean(req.ReplyTo), clean(req.Tag)
@@ -149,7 +162,7 @@ func validate(p provider.Provider, c provider.Content) error {
 		return broken
 	}
 	if err != nil {
-		return &Error{Code: CodeUnsupported, Message: failure(err).Message}
+		return &Error{Code: CodeUnsupported, Message: failure(err).Text()}
 	}
 	return nil
 }

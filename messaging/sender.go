@@ -278,7 +278,7 @@ func (s *Service) loseCredentials(err error, ref *referenceRow) {
 		}
 		now := database.Micros(s.now())
 		r.State, r.ConnectedUS = StateFailed, 0
-		r.ErrorCode, r.ErrorMessage, r.ErrorUS = "credentials", clean(auth.Message), now
+		r.ErrorCode, r.ErrorMessage, r.ErrorUS = "credentials", errorWords(auth), now
 	})
 	if err != nil {
 		s.opts.Logger.Warn("marking a line as failed", slogError(err))

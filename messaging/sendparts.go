@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"slices"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -9,14 +10,21 @@ import (
 // queueParts stores the messages of a draft and puts them into its chat's lane.
 // Nearly always it is one; else it returns the one that is of the draft's type.
 func (s *Service) queueParts(ctx context.Context, u *unit, d draft) (int64, error) {
+	d.request = d.chooseID()
 	splitter, ok := d.provider.(provider.Splitter)
 	if !ok {
+		d.ownID = d.request
 		return s.queuePart(ctx, u, d)
 	}
 	var main int64
-	for i, content := range splitter.Split(d.content) {
+	parts := splitter.Split(d.content)
+	first := max(0, slices.IndexFunc(parts, func(c provider.Content) bool { return c.Type() == d.content.Type() }))
+	for i, content := range parts {
 		part := d
-		part.content = content
+		part.content, part.ownID = content, d.request
+		if i != first {
+			part.ownID = d.chooseID()
+		}
 		own := content.Type() == d.content.Type()
 		if own && d.req.Content.Type() != d.content.Type() {
 			part.req.Content = d.req.Content // it is shown as it was asked for
@@ -33,7 +41,7 @@ func (s *Service) queueParts(ctx context.Context, u *unit, d draft) (int64, erro
 		if err != nil {
 			return 0, err
 		}
-		if own || main == 0 {
+		if i == first {
 			main = seq
 		}
 	}

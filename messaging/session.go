@@ -323,8 +323,8 @@ func errorCode(err error) string {
 // errorWords is what a user may read of a provider's error.
 func errorWords(err error) string {
 	f := failure(err)
-	if f.Message == "" {
+	if f.Text() == "" {
 		return "The network could not be reached."
 	}
-	return clean(f.Message)
+	return clean(f.Text())
 }

@@ -82,13 +82,13 @@ func (u *unit) settle(ctx context.Context, l line, m *messageRow, a attempt) err
 	case a.failed != nil:
 		m.StartedUS = 0
 		u.unask(u.chats[m.Chat], m.Seq)
-		u.announce(l, u.chats[m.Chat], m, provider.StatusFail, Failure{clean(a.failed.Code), clean(a.failed.Message)})
+		u.announce(l, u.chats[m.Chat], m, provider.StatusFail, failureOf(*a.failed))
 		if a.failed.Code == codeNoTemplate {
 			return u.templateUnknown(ctx, m)
 		}
 	case a.doubt:
 		m.SentUS = database.Micros(u.now)
-		m.ErrorCode, m.ErrorMessage = "unconfirmed", "The network did not confirm the message. It may have been sent."
+		m.fails(Failure{Code: "unconfirmed", Message: "The network did not confirm the message. It may have been sent."})
 		m.GiveUpUS = database.Micros(u.now.Add(doubtLife))
 		u.tell(l.Account, m.Reference, string(EventMessage), m.view(u.chats[m.Chat]))
 	case a.retry:

@@ -71,7 +71,7 @@ func (u *unit) progress(l line, m *messageRow, e *provider.StatusChange) {
 	}
 	var why Failure
 	if e.Error != nil {
-		why = Failure{e.Error.Code, e.Error.Message}
+		why = Failure(*e.Error)
 	}
 	u.saying(e.At, func() { u.raise(l, m, e.Status, why) })
 	u.openUntil(m, database.Micros(e.WindowUntil))
@@ -132,12 +132,12 @@ const noReason = "The network gave no reason."
 // error that is about its file stays.
 func (m *messageRow) set(status provider.Status, why Failure) {
 	if m.OwnID != "" && !m.lacksFile() || m.Status == provider.StatusFail {
-		m.ErrorCode, m.ErrorMessage = "", ""
+		m.fails(Failure{})
 	}
 	m.Status = max(m.Status, status)
 	m.GiveUpUS = 0
 	if m.Status == provider.StatusFail {
-		m.ErrorCode, m.ErrorMessage = cmp.Or(why.Code, "failed"), cmp.Or(why.Message, noReason)
+		m.fails(Failure{cmp.Or(why.Code, "failed"), cmp.Or(why.Message, noReason), why.Advice})
 	}
 }
 
@@ -147,6 +147,7 @@ type earlyRow struct {
 	Status       provider.Status `db:"status"`
 	ErrorCode    string          `db:"error_code"`
 	ErrorMessage string          `db:"error_message"`
+	ErrorAdvice  string          `db:"error_advice"`
 	WindowUS     int64           `db:"window_us"`
 	AtUS         int64           `db:"at_us"`
 }
@@ -188,7 +189,7 @@ const earlyRace = time.Minute
 
 const (
 	deleteEarlies     = `DELETE FROM messaging_early WHERE`
-	deleteEarliesTail = ` RETURNING reference, message_id AS id, status, error_code, error_message, window_us, at_us`
+	deleteEarliesTail = ` RETURNING reference, message_id AS id, status, error_code, error_message, error_advice, window_us, at_us`
 )
 
 // takeEarlies takes the statuses that came before messages were known, lowest
@@ -218,7 +219,7 @@ func (u *unit) takeEarly(ctx context.Context, l line, m *messageRow) error {
 
 func (u *unit) raiseEarly(l line, m *messageRow, rows []earlyRow) {
 	for _, r := range rows {
-		u.saying(database.Time(r.AtUS), func() { u.raise(l, m, r.Status, Failure{r.ErrorCode, r.ErrorMessage}) })
+		u.saying(database.Time(r.AtUS), func() { u.raise(l, m, r.Status, Failure{r.ErrorCode, r.ErrorMessage, r.ErrorAdvice}) })
 		u.openUntil(m, r.WindowUS)
 	}
 }

@@ -84,7 +84,7 @@ func networkError(err error) *Error {
 		return &Error{Code: CodeUnsupported, Message: "The line does not support " + lacks.What + "."}
 	}
 	f := failure(err)
-	out := &Error{Code: CodeProvider, Message: f.Message, ProviderCode: f.Code}
+	out := &Error{Code: CodeProvider, Message: f.Text(), ProviderCode: f.Code}
 	var limited *provider.RateLimited
 	var spoken interface{ Text() string } // the network's own words in a passing error
 	switch {

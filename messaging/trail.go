@@ -17,10 +17,13 @@ type trace struct {
 	Outcome string `json:"outcome,omitempty"`
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
+	Advice  string `json:"advice,omitempty"`
 	SaidUS  int64  `json:"said,omitempty"`  // when it happened, as the network says
 	Times   int    `json:"times,omitempty"` // of repeats that were alike, with the first; 0: once
 	LastUS  int64  `json:"last,omitempty"`  // the last of them
 }
+
+func (t *trace) fails(why Failure) { t.Code, t.Message, t.Advice = why.Code, why.Message, why.Advice }
 
 // maxTrail is how many bytes of repeated attempts are kept with a message.
 const maxTrail = 16 << 10
@@ -69,7 +72,7 @@ func (m *messageRow) traces() []trace {
 func (u *unit) traceStatus(m *messageRow, status provider.Status, why Failure) {
 	t := trace{Step: StepStatus, Status: status.String(), SaidUS: database.Micros(u.saidAt)}
 	if status == provider.StatusFail {
-		t.Code, t.Message = why.Code, why.Message
+		t.fails(why)
 	}
 	u.trace(m, t)
 }
@@ -97,10 +100,9 @@ func (u *unit) traceAttempt(m *messageRow, a attempt) {
 	t := trace{Step: StepAttempt, Outcome: a.outcome()}
 	switch {
 	case a.failed != nil:
-		t.Code, t.Message = clean(a.failed.Code), clean(a.failed.Message)
+		t.fails(failureOf(*a.failed))
 	case a.why != nil:
-		f := failure(a.why)
-		t.Code, t.Message = clean(f.Code), clean(f.Message)
+		t.fails(failureOf(*failure(a.why)))
 	}
 	u.trace(m, t)
 }
@@ -109,7 +111,8 @@ func (u *unit) traceAttempt(m *messageRow, a attempt) {
 func (u *unit) traceFile(m *messageRow, lost *Failure) {
 	t := trace{Step: StepFile, Outcome: outcomeKept}
 	if lost != nil {
-		t.Outcome, t.Code, t.Message = outcomeLost, lost.Code, clean(lost.Message)
+		t.Outcome = outcomeLost
+		t.fails(failureOf(provider.Failure(*lost)))
 	}
 	u.trace(m, t)
 }

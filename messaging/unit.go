@@ -86,16 +86,30 @@ func (o *ordered[T]) add(v T) {
 
 // emit adds an event of a message to what the sinks and the stream get.
 func (u *unit) emit(account string, t EventType, c *chatRow, m *messageRow) {
-	head := mustJSON(m.head(c))
-	payload := head // which is what a status says
+	head := m.head(c)
+	record := m.record(c, mustJSON(head))
+	var payload json.RawMessage
 	if t == EventMessage {
 		payload = m.payload(head)
+	} else {
+		at := u.saidAt
+		if at.IsZero() {
+			at = u.now
+		}
+		p := m.statusPayload(head, at)
+		payload = mustJSON(p)
+		record = joinObjects(record, mustJSON(reached{p.At}))
 	}
 	u.events = append(u.events, Event{
 		ID: newID(), Type: t, Account: account, Reference: m.Reference, Key: chatKey(m.Reference, c.ID),
 		ChatID: c.ChatID, MessageID: m.ID, Actor: m.Actor, At: u.now, Payload: payload, Traceparent: u.parent,
 	})
-	u.tell(account, m.Reference, string(t), m.record(c, head))
+	u.tell(account, m.Reference, string(t), record)
+}
+
+// reached is what an entry of the stream about a status has beyond the record.
+type reached struct {
+	At UnixTime `json:"at"`
 }
 
 // tell adds an entry to the stream.

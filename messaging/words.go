@@ -16,7 +16,10 @@ func words(c provider.Content) Body {
 	case provider.Text:
 		return Body{Text: v.Text}
 	case provider.Template:
-		return Body{Text: fmt.Sprintf("Template %s (%s)", v.Template.Name, v.Template.Language.Code)}
+		return Body{
+			Text:   fmt.Sprintf("Template %s (%s)", v.Template.Name, v.Template.Language.Code),
+			Extras: Extras{Template: &SentTemplate{v.Template.Name, v.Template.Language, append([]json.RawMessage{}, v.Template.Components...)}},
+		}
 	case provider.Buttons:
 		return Body{Text: numbered(v.Text, choicesOf(v))}
 	case provider.List:

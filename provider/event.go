@@ -96,6 +96,18 @@ func RawOf(e Event) *Raw {
 type Failure struct {
 	Code    string
 	Message string
+	Advice  string // what the user can do about it, or ""
+}
+
+// Text is the message, with the advice in brackets.
+func (f Failure) Text() string {
+	switch {
+	case f.Advice == "":
+		return f.Message
+	case f.Message == "":
+		return f.Advice
+	}
+	return f.Message + " [" + f.Advice + "]"
 }
 
 // Status is how far a message has come. A message's status is the highest

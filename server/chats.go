@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 	"time"
@@ -25,6 +26,13 @@ func (s *Server) chatRoutes(a *api) {
 		summary: "List the messages of a chat, newest first",
 		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.listMessages)
+	register(a, operation{
+		id: "Messaging_Message", method: http.MethodGet, path: "/messages/{messageId}",
+		summary: "Read a message, by any of its ids or by its clientId",
+		about: "The id is the network's, the `requestId` of the send, or the `clientId` that it was given. " +
+			"Of several messages with one `clientId` the newest is returned.",
+		errors: []int{http.StatusNotFound},
+	}, auth.ChatsRead, s.readMessage)
 	registerReply(a, operation{
 		id: "Messaging_Send", method: http.MethodPost, path: "/chats/send", summary: "Send a message",
 		about: "Stores the message and waits for the first attempt to hand it to the network. A message that the network took has the status SENDING " +
@@ -61,12 +69,32 @@ type history struct {
 	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Before    string               `query:"before" maxLength:"200" doc:"Cursor: messages older than it."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The same as before: next of the page before."`
 	After     string               `query:"after" maxLength:"200" doc:"Cursor: messages newer than it."`
+	Status    string               `query:"status" enum:"FAIL,PENDING,SENDING,DELIVERED,READ,PLAYED" doc:"Only messages with this status."`
+	Direction string               `query:"direction" enum:"in,out" doc:"Only what came in, or only what the account sent."`
+	ClientID  string               `query:"clientId" maxLength:"128" doc:"Only sends with this clientId."`
 }
 
 func (s *Server) listMessages(ctx context.Context, c call, in *history) (messaging.Page[messaging.Message], error) {
-	p, err := s.account(c).Messages(ctx, in.Reference, in.ChatID, messaging.History{Limit: in.Limit, Before: in.Before, After: in.After})
+	p, err := s.account(c).Messages(ctx, in.Reference, in.ChatID, messaging.History{
+		Limit: in.Limit, Before: in.Before, Cursor: in.Cursor, After: in.After, Status: in.Status, Direction: in.Direction, ClientID: in.ClientID,
+	})
 	return p, inQuery(err)
+}
+
+type messageFilter struct {
+	ID        string               `path:"messageId" minLength:"1" maxLength:"512" doc:"Any of the message's ids, or its clientId." example:"wamid.HBgL"`
+	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
+}
+
+func (s *Server) readMessage(ctx context.Context, c call, in *messageFilter) (messaging.Message, error) {
+	m, err := s.account(c).Message(ctx, in.Reference, "", in.ID)
+	var bad *messaging.Invalid
+	if errors.As(err, &bad) {
+		err = invalid("path.messageId", bad.Message)
+	}
+	return m, err
 }
 
 type sendInput struct {
@@ -78,6 +106,7 @@ type sendInput struct {
 		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
 		Message   outgoing             `json:"message"`
 		Context   *quoted              `json:"context,omitempty" doc:"The message that this one answers."`
+		ClientID  string               `json:"clientId,omitempty" minLength:"1" maxLength:"128" doc:"What you call the message, without control characters. It is in the record and in every event of the message; a repeat is no error." example:"order-1001"`
 	}
 }
 
@@ -150,7 +179,7 @@ func (s *Server) send(ctx context.Context, c call, in *sendInput) (*sendOutput, 
 	}
 	req := messaging.SendRequest{
 		Reference: in.Body.Reference, ChatID: in.Body.ChatID, Content: content, Tag: tag,
-		IdempotencyKey: in.IdempotencyKey, Wait: in.Wait.duration(),
+		ClientID: in.Body.ClientID, IdempotencyKey: in.IdempotencyKey, Wait: in.Wait.duration(),
 	}
 	if c.Cookie {
 		req.Actor = messaging.ActorUser // a person in a browser, whom the bot makes way for

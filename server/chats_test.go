@@ -12,7 +12,7 @@ import (
 func message(ref int, mine bool, status, text, more string) string {
 	direction, actor := "in", "contact"
 	if mine {
-		direction, actor = "out", "api"
+		direction, actor, more = "out", "api", more+`,"requestId":"<≈sandbox->"`
 	}
 	return fmt.Sprintf(`{"reference":%d,"ref":%d,"remoteJid":"ana::single","chatId":"ana@sandbox","mine":%t,"id":"<≈sandbox->","pushName":"Ana","verifiedBizName":"",
 		"messageTimestamp":"<now>","type":"text","status":%q,"text":%q,"direction":%q,"actor":%q,"error":null%s}`,

@@ -234,9 +234,9 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 }
 
 // namesOther are members and parameters that end like ids and name nothing of
-// an account's: a chat's id says nothing without its reference, nor a step's
-// without its run.
-var namesOther = []string{"chatId", "stepId"}
+// an account's: a chat's id and what a sender calls a message say nothing
+// without their reference, nor a step's without its run.
+var namesOther = []string{"chatId", "clientId", "stepId"}
 
 // within are filters by ids: one that leads nowhere finds nothing.
 var within = map[string]int{

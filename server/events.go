@@ -94,8 +94,15 @@ var eventKinds = []outgoingEvent{
 	},
 	{
 		kind: "status", summary: "The status of a message rose", body: reflect.TypeFor[messaging.StatusPayload](),
-		about:    "A status only ever rises: SENDING, FAIL, DELIVERED, READ, PLAYED. With `mine` false it is a received message that was read.",
-		examples: map[string]any{"read": messaging.StatusPayload{Head: exampleHead("READ", true)}},
+		about: "A status only ever rises: SENDING, FAIL, DELIVERED, READ, PLAYED. With `mine` false it is a received message that was read. " +
+			"A send is recognised by its `clientId` and by `requestId`, which stay the same when `id` becomes the network's.",
+		examples: map[string]any{
+			"read": messaging.StatusPayload{Head: exampleSend("READ"), At: messaging.UnixTime{Time: exampleTime}},
+			"failed": messaging.StatusPayload{Head: exampleSend("FAIL"), At: messaging.UnixTime{Time: exampleTime}, Error: &messaging.Failure{
+				Code: strconv.Itoa(131026), Message: "Message undeliverable",
+				Advice: "The contact cannot get it: no WhatsApp under this number, an old version, or Meta's terms not accepted.",
+			}},
+		},
 	},
 	{
 		kind: "data", summary: "Values were found in a message, or a flow made an event", body: reflect.TypeFor[extractor.DataPayload](),
@@ -152,6 +159,13 @@ func exampleHead(status string, mine bool) messaging.Head {
 		Reference: 1, Ref: 1, RemoteJID: exampleContact, ChatID: exampleChat, Mine: mine, ID: exampleID, PushName: "Ana",
 		MessageTimestamp: messaging.UnixTime{Time: exampleTime}, Status: status,
 	}
+}
+
+// exampleSend is the head of a message that was sent with a clientId.
+func exampleSend(status string) messaging.Head {
+	h := exampleHead(status, true)
+	h.RequestID, h.ClientID = "out-01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44", "order-1001"
+	return h
 }
 
 func exampleMessage(b messaging.Body) messaging.MessagePayload {

@@ -193,7 +193,7 @@ func TestCatalogueOverREST(t *testing.T) {
 	t.Parallel()
 	plain, more := setup(t, nil).as(t, "ana"), setup(t, withTestFunctions).as(t, "ana")
 	list := plain.call(t, "GET", "/service-mcp/functions", "").json(200)
-	require.Equal(t, "1.0.0", list["version"])
+	require.Equal(t, "1.1.0", list["version"])
 	require.EqualValues(t, 12, list["count"])
 	require.Len(t, list["functions"], 12)
 	for _, fn := range list["functions"].([]any) {
@@ -213,7 +213,7 @@ func TestCatalogueOverREST(t *testing.T) {
 	}
 	list = more.call(t, "GET", "/service-mcp/functions", "").json(200)
 	require.EqualValues(t, 18, list["count"])
-	require.Regexp(t, `^1\.0\.0\+[0-9a-f]{8}$`, list["version"])
+	require.Regexp(t, `^1\.1\.0\+[0-9a-f]{8}$`, list["version"])
 }
 
 // TestBatch calls many functions at once, of which one fails, and none twice.

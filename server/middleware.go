@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // a line in the log, a panic becomes a problem, and its body has to come at a
 // reasonable pace.
 func (s *Server) middleware(router *mux.Router) http.Handler {
-	router.Use(rememberRoute, s.literalFirst)
+	router.Use(rememberRoute, unescapeVars, s.literalFirst)
 	router.NotFoundHandler = http.HandlerFunc(notFound)
 	router.MethodNotAllowedHandler = http.HandlerFunc(s.methodNotAllowed)
 	return s.observe(s.recovered(paced(headAsGet(router))))
@@ -106,6 +107,20 @@ func rememberRoute(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if route := mux.CurrentRoute(r); route != nil {
 			requestOf(r.Context()).route, _ = route.GetPathTemplate()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// unescapeVars gives parameters of the path the values that were meant: the
+// router takes them from the path as it was written.
+func unescapeVars(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		vars := mux.Vars(r) // the map that handlers read
+		for name, escaped := range vars {
+			if value, err := url.PathUnescape(escaped); err == nil {
+				vars[name] = value
+			}
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -24,9 +24,9 @@ func TestSendTypes(t *testing.T) {
 			{"text", `{"type":"text","text":"Héllo \"w\u00f6rld\" 👋\nline","previewUrl":true}`, "Héllo \"wörld\" 👋\nline", ""},
 			{
 				"template", `{"type":"template","template":{"name":"welcome","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"7"}]}]}}`,
-				"Template welcome (en_US)", "",
+				"Template welcome (en_US)", `,"template":{"name":"welcome","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"7"}]}]}`,
 			},
-			{"template without components", `{"type":"template","template":{"name":"welcome","language":{"code":"en"}}}`, "Template welcome (en)", ""},
+			{"template without components", `{"type":"template","template":{"name":"welcome","language":{"code":"en"}}}`, "Template welcome (en)", `,"template":{"name":"welcome","language":{"code":"en"},"components":[]}`},
 			{"buttons", `{"type":"buttons","text":"Sure?","buttons":[{"id":"y","title":"Yes"},{"id":"n","title":"No"}]}`, "Sure?\n1. Yes\n2. No", ""},
 			{
 				"list", `{"type":"list","text":"Which?","button":"Choose","sections":[{"title":"All","rows":[{"id":"1","title":"One","description":"first"},{"id":"2","title":"Two"}]}]}`,

@@ -219,7 +219,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 // routes connects every route to its handler.
 func (s *Server) routes() error {
-	s.router = mux.NewRouter()
+	s.router = mux.NewRouter().UseEncodedPath() // an id in a path may hold a slash
 	s.api = newAPI(s)
 	s.userRoutes(s.api)
 	s.accountRoutes(s.api)

@@ -78,10 +78,14 @@ func writeMethod(b *bytes.Buffer, t *types, op *operation) {
 	answer := answerOf(t, op)
 	writeCall(b, op, args, answer)
 	if item, ok := strings.CutPrefix(answer, "Page["); ok {
+		var cursors []string // names of one and the same
 		for _, p := range optional {
 			if p.Name == "cursor" || p.Name == "before" {
-				writeWalk(b, op, args, params, strings.TrimSuffix(item, "]"), exported(p.Name))
+				cursors = append(cursors, exported(p.Name))
 			}
+		}
+		if len(cursors) > 0 {
+			writeWalk(b, op, args, params, strings.TrimSuffix(item, "]"), cursors)
 		}
 	}
 }
@@ -162,7 +166,7 @@ func writeCall(b *bytes.Buffer, op *operation, args []argument, answer string) {
 }
 
 // writeWalk writes the iterator over all pages of a list.
-func writeWalk(b *bytes.Buffer, op *operation, args []argument, params, item, cursor string) {
+func writeWalk(b *bytes.Buffer, op *operation, args []argument, params, item string, cursors []string) {
 	fmt.Fprintf(b, "// All%s walks through all pages of [%s.%s]. After an error it ends.\n", op.name, op.service, op.name)
 	fmt.Fprintf(b, "func (s *%s) All%s(%s) iter.Seq2[%s, error] {\n", op.service, op.name, signature(args), item)
 	var names []string
@@ -171,5 +175,6 @@ func writeWalk(b *bytes.Buffer, op *operation, args []argument, params, item, cu
 	}
 	names[len(names)-1] = "&q"
 	fmt.Fprintf(b, "var q %s\nif p != nil {\nq = *p\n}\n", params)
-	fmt.Fprintf(b, "return walk(func(cursor string) (*Page[%s], error) {\nif cursor != \"\" {\nq.%s = cursor\n}\nreturn s.%s(ctx, %s)\n})\n}\n\n", item, cursor, op.name, strings.Join(names, ", "))
+	set := "q." + strings.Join(cursors, ", q.") + " = cursor" + strings.Repeat(`, ""`, len(cursors)-1)
+	fmt.Fprintf(b, "return walk(func(cursor string) (*Page[%s], error) {\nif cursor != \"\" {\n%s\n}\nreturn s.%s(ctx, %s)\n})\n}\n\n", item, set, op.name, strings.Join(names, ", "))
 }

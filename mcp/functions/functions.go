@@ -78,7 +78,7 @@ type service struct {
 
 // Version is that of the catalogue of the twelve: patch for texts, minor for
 // what was added, major for anything else.
-const Version = "1.0.0"
+const Version = "1.1.0"
 
 // Register adds the twelve functions to a registry, before any others.
 func Register(r *mcp.Registry, m *messaging.Service, opts *Options) error {

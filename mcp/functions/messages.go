@@ -39,6 +39,8 @@ type sendMessage struct {
 	chatArguments
 	Text    string `json:"text" minLength:"1" maxLength:"65536" private:"true" doc:"What to say, as plain text. Networks take about 4,000 characters."`
 	ReplyTo string `json:"replyTo,omitempty" maxLength:"512" doc:"Id of the message in this chat that it answers; it is shown as quoted."`
+
+	ClientID string `json:"clientId,omitempty" minLength:"1" maxLength:"128" doc:"What you call the message; its record and events have it. It does not keep a repeat from being sent."`
 }
 
 type sentMessage struct {
@@ -50,7 +52,7 @@ type sentMessage struct {
 
 func (in sendMessage) request() messaging.SendRequest {
 	return messaging.SendRequest{
-		Reference: in.Reference, ChatID: in.ChatID, ReplyTo: in.ReplyTo, Content: provider.Text{Text: in.Text}, Wait: messaging.DefaultWait,
+		Reference: in.Reference, ChatID: in.ChatID, ReplyTo: in.ReplyTo, ClientID: in.ClientID, Content: provider.Text{Text: in.Text}, Wait: messaging.DefaultWait,
 	}
 }
 

@@ -281,7 +281,7 @@ func TestStatuses(t *testing.T) {
 			Status: provider.StatusFail, Error: &provider.Failure{Message: "the network gave no reason"},
 		},
 		`"status":"failed","errors":[{"code":131053,"title":"T"}]`: {
-			Status: provider.StatusFail, Error: &provider.Failure{Code: "131053", Message: "T [Meta could not fetch the file: it must be public, of a type that is taken, and not too large.]"},
+			Status: provider.StatusFail, Error: &provider.Failure{Code: "131053", Message: "T", Advice: "Meta could not fetch the file: it must be public, of a type that is taken, and not too large."},
 		},
 		`"status":"failed","errors":[{"code":"1","title":"T","details":"d"}]`: {
 			Status: provider.StatusFail, Error: &provider.Failure{Code: "1", Message: "T: d"},

@@ -157,7 +157,7 @@ func TestCheck(t *testing.T) {
 	var expired *provider.AuthExpired
 	require.ErrorAs(t, err, &expired)
 	require.Equal(t, "190", expired.Code)
-	require.Contains(t, expired.Message, "Session has expired [The access token has expired.")
+	require.ErrorContains(t, expired, "Session has expired [The access token has expired.")
 
 	fake.Fail(graphtest.Fault{Path: "/subscribed_apps", Code: 200, Message: "no permission"})
 	_, err = session.(provider.Checker).Check(t.Context())

@@ -47,7 +47,7 @@ func (r *reader) status(item graph.Value) {
 		if s.Error == nil {
 			s.Error = &provider.Failure{Message: "the network gave no reason"}
 		}
-		s.Error.Message = graph.Advised(s.Error.Code, s.Error.Message)
+		s.Error.Advice = graph.Advice(s.Error.Code)
 	}
 	r.Add(key, s)
 }

@@ -207,27 +207,17 @@ func (e *Error) meaning() (m meaning, known bool) {
 	return meaning{}, false
 }
 
-// Advised is what a callback said of a message that failed later, with what
-// can be done about it in brackets. Such a message is not sent again: what
-// would pass by itself has no advice.
-func Advised(code, text string) string {
+// Advice is what can be done about a message that failed later, by the code
+// that a callback gave; "" when there is none. Such a message is not sent
+// again: what would pass by itself has no advice.
+func Advice(code string) string {
 	n, err := strconv.Atoi(code)
 	if err != nil {
-		return text
+		return ""
 	}
 	m, _ := (&Error{Code: n}).meaning()
 	if m.class == rate || m.class == temporary {
-		return text
+		return ""
 	}
-	return m.advised(text)
-}
-
-func (m meaning) advised(text string) string {
-	switch {
-	case m.advice == "":
-		return text
-	case text == "":
-		return m.advice
-	}
-	return text + " [" + m.advice + "]"
+	return m.advice
 }

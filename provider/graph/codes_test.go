@@ -22,8 +22,9 @@ func TestCodesAreDocumented(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Errors of WhatsApp Cloud API and Messenger
 
-What Trunkline makes of the error codes of Meta's Graph API, when a call is refused. The advice stands in brackets after
-Meta's own words. This table is written by ` + "`go test ./provider/graph -run Codes -update`" + `.
+What Trunkline makes of the error codes of Meta's Graph API, when a call is refused. The advice is the member ` + "`advice`" + ` of the ` + "`error`" + ` of
+records and events; in the problem of a request it stands in brackets after Meta's own
+words. This table is written by ` + "`go test ./provider/graph -run Codes -update`" + `.
 
 | becomes | which means |
 |---|---|
@@ -58,11 +59,10 @@ func TestAdvice(t *testing.T) {
 		"131026", "131047", "131049", "132000", "132001", "132005", "132007",
 		"132012", "132015", "132016", "190", "368", "230", "132999",
 	} {
-		require.Regexp(t, `^words \[.+\.\]$`, graph.Advised(code, "words"), code)
-		require.NotEmpty(t, graph.Advised(code, ""))
+		require.Regexp(t, `^[A-Z].+\.$`, graph.Advice(code), code)
 	}
 	for _, code := range []string{"", "x", "999999", "134999", "131056", "130429", "1"} {
-		require.Equal(t, "words", graph.Advised(code, "words"))
+		require.Empty(t, graph.Advice(code))
 	}
 	err := answering(t, 400, nil, `{"error":{"message":"Invalid parameter","code":100,"error_subcode":2388299}}`).Post(t.Context(), "x", nil, nil)
 	require.ErrorContains(t, graph.CallError(err), "[The template must not begin or end with a variable.]")

@@ -74,20 +74,20 @@ func (e *Error) as(m meaning) error {
 	} else if e.HTTPStatus != 0 {
 		code = "http_" + strconv.Itoa(e.HTTPStatus)
 	}
-	text := m.advised(e.Text())
+	text := e.Text()
 	switch m.class {
 	case rejected:
-		return &provider.Rejected{Code: code, Message: text}
+		return &provider.Rejected{Code: code, Message: text, Advice: m.advice}
 	case auth:
-		return &provider.AuthExpired{Code: code, Message: text}
+		return &provider.AuthExpired{Code: code, Message: text, Advice: m.advice}
 	case rate:
-		return &provider.RateLimited{After: max(e.RetryAfter, m.after), Code: code, Message: text}
+		return &provider.RateLimited{After: max(e.RetryAfter, m.after), Code: code, Message: text, Advice: m.advice}
 	case temporary:
 		return &provider.Temporary{Err: e, After: e.RetryAfter}
 	case window:
-		return &provider.WindowClosed{Code: code, Message: text}
+		return &provider.WindowClosed{Code: code, Message: text, Advice: m.advice}
 	case recipient:
-		return &provider.BadRecipient{Code: code, Message: text}
+		return &provider.BadRecipient{Code: code, Message: text, Advice: m.advice}
 	default:
 		return &provider.Ambiguous{Err: e}
 	}

@@ -54,7 +54,7 @@ func TestWhyItGoesOut(t *testing.T) {
 	_, err := session.Send(t.Context(), out)
 	var closed *provider.WindowClosed
 	require.ErrorAs(t, err, &closed)
-	require.Contains(t, closed.Message, "HUMAN_AGENT")
+	require.Contains(t, closed.Advice, "HUMAN_AGENT")
 	all := listen(t, fake)
 	in, err := fake.WriteToPage(t.Context(), graphtest.PageInbound{From: maria, Text: "Hello", At: time.Now().Add(-30 * time.Hour)})
 	require.NoError(t, err)

@@ -6,6 +6,9 @@ package client
 const (
 	// A budget for language models is used up.
 	CodeBudgetExceeded = "budget_exceeded"
+	// The chat id may name somebody else than is meant, as digits that are a hidden id (LID) and no
+	// phone number; `errors` names the right id.
+	CodeChatIDAmbiguous = "chatId.ambiguous"
 	// What is there does not allow it; `detail` says why.
 	CodeConflict = "conflict"
 	// The caller lacks the permission, or a token of this kind never suffices.

@@ -1700,14 +1700,37 @@ func (s *Messaging) MarkRead(ctx context.Context, in MarkReadRequest) (*ReadResu
 	return answer[ReadResult](ctx, s.c, &r)
 }
 
+// Message is GET /messages/{messageId}: Read a message, by any of its ids or by its clientId.
+//
+// The id is the network's, the `requestId` of the send, or the `clientId` that it was given. Of
+// several messages with one `clientId` the newest is returned.
+//
+// Needs the permission `chats.read`.
+//
+// Changes nothing.
+func (s *Messaging) Message(ctx context.Context, messageID string, reference int64) (*Message, error) {
+	r := request{id: "Messaging_Message", method: http.MethodGet, path: "/messages/{messageId}"}
+	r.inPath("messageId", messageID)
+	r.inQuery("reference", reference)
+	return answer[Message](ctx, s.c, &r)
+}
+
 // MessagesParams are what [Messaging.Messages] may be told; nil: nothing.
 type MessagesParams struct {
 	// The most items of a page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// Cursor: messages older than it.
 	Before string `query:"before"`
+	// The same as before: next of the page before.
+	Cursor string `query:"cursor"`
 	// Cursor: messages newer than it.
 	After string `query:"after"`
+	// Only messages with this status. One of FAIL, PENDING, SENDING, DELIVERED, READ, PLAYED.
+	Status string `query:"status"`
+	// Only what came in, or only what the account sent. One of in, out.
+	Direction string `query:"direction"`
+	// Only sends with this clientId.
+	ClientID string `query:"clientId"`
 }
 
 // Messages is GET /chats/messages: List the messages of a chat, newest first.
@@ -1730,7 +1753,7 @@ func (s *Messaging) AllMessages(ctx context.Context, reference int64, chatID str
 	}
 	return walk(func(cursor string) (*Page[Message], error) {
 		if cursor != "" {
-			q.Before = cursor
+			q.Before, q.Cursor = cursor, ""
 		}
 		return s.Messages(ctx, reference, chatID, &q)
 	})

@@ -919,8 +919,10 @@ type ExtractorView struct {
 }
 
 type Failure struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	// What can be done about it, where that is known.
+	Advice  *string `json:"advice,omitzero"`
+	Code    string  `json:"code"`
+	Message string  `json:"message"`
 }
 
 type FailureView struct {
@@ -1340,7 +1342,9 @@ type Message struct {
 	Actor   string `json:"actor"`
 	Caption string `json:"caption,omitzero"`
 	// Id of the chat, as a send takes it.
-	ChatID   string `json:"chatId"`
+	ChatID string `json:"chatId"`
+	// The clientId that the send was given.
+	ClientID string `json:"clientId,omitzero"`
 	Contacts []Card `json:"contacts,omitzero"`
 	Context  *Quote `json:"context,omitzero"`
 	// One of in, out.
@@ -1383,6 +1387,9 @@ type Message struct {
 	Referral  json.RawMessage `json:"referral,omitzero"`
 	RemoteJID string          `json:"remoteJid"`
 	Reply     *Reply          `json:"reply,omitzero"`
+	// Of a message that was sent here: our id of it, which is its id until the network has given one.
+	// It stays the same, and is in the answer of the send.
+	RequestID string `json:"requestId,omitzero"`
 	// The message that was deleted.
 	Revoked *MessageRef `json:"revoked,omitzero"`
 	// Duration.
@@ -1392,8 +1399,11 @@ type Message struct {
 	// One of FAIL, PENDING, SENDING, DELIVERED, READ, PLAYED.
 	Status string `json:"status"`
 	// The image is a sticker.
-	Sticker *bool  `json:"sticker,omitzero"`
-	Text    string `json:"text,omitzero"`
+	Sticker *bool `json:"sticker,omitzero"`
+	// The template that the message is, with its parameters; the text is what the contact reads of it,
+	// as far as that is known.
+	Template *SentTemplate `json:"template,omitzero"`
+	Text     string        `json:"text,omitzero"`
 	// Of the document.
 	Title string `json:"title,omitzero"`
 	// Which of them it is. One of text, image, video, document, audio.
@@ -2070,12 +2080,22 @@ type SendAnswer struct {
 
 type SendRequest struct {
 	ChatID string `json:"chatId"`
+	// What you call the message, without control characters. It is in the record and in every event of
+	// the message; a repeat is no error.
+	ClientID *string `json:"clientId,omitzero"`
 	// The message that this one answers.
 	Context *Quoted `json:"context,omitzero"`
 	// One of the types by its `type`.
 	Message Content `json:"message"`
 	// Id of the line.
 	Reference int64 `json:"reference"`
+}
+
+type SentTemplate struct {
+	// The parameters, as the network takes them.
+	Components []json.RawMessage `json:"components"`
+	Language   TemplateLanguage  `json:"language"`
+	Name       string            `json:"name"`
 }
 
 type Session struct {
