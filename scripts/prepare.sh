@@ -8,6 +8,8 @@
 #                    them, for tests against what is written for it
 #   panel            the packages that the panel is built with and of
 #   python, php      Python 3 and PHP, for what the documentation shows in them
+#   shell            curl, jq and openssl, for a program that the documentation
+#                    shows in bash
 #   netcat           nc, with which an example is talked to by hand
 #   ffmpeg           for tests that make and convert voice notes, and of previews
 #   poppler          pdftoppm, for tests of previews
@@ -70,6 +72,7 @@ for part in "$@"; do
     panel) panel_packages ;;
     python) has python3 || packages python3 ;;
     php) has php || packages php-cli ;;
+    shell) { has curl && has jq && has openssl; } || packages curl ca-certificates jq openssl ;;
     netcat) has nc || packages netcat-openbsd ;;
     ffmpeg) has ffmpeg || packages ffmpeg ;;
     poppler) has pdftoppm || packages poppler-utils ;;
