@@ -19,14 +19,14 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// merged says that a key has become one with another.
-func merged(consumer, key, gone string) lane.Entry {
-	return lane.Entry{Consumer: consumer, Key: key, Merged: gone}
+// merged says that a key of the consumer c has become one with another.
+func merged(key, gone string) lane.Entry {
+	return lane.Entry{Consumer: "c", Key: key, Merged: gone}
 }
 
-func numbered(consumer, key string, from, to int) (es []lane.Entry) {
+func numbered(key string, from, to int) (es []lane.Entry) {
 	for n := from; n <= to; n++ {
-		es = append(es, lane.Entry{Consumer: consumer, Key: key, Subject: fmt.Sprint("M", n)})
+		es = append(es, lane.Entry{Consumer: "c", Key: key, Subject: fmt.Sprint("M", n)})
 	}
 	return es
 }
@@ -66,14 +66,14 @@ func TestMergeKeepsOrder(t *testing.T) {
 			t.Run(fmt.Sprint("routed ", routed), func(t *testing.T) {
 				s, name := &inTurn{}, fmt.Sprint("q", routed)
 				q := newQueue(t, db, lane.Options{Name: name, Handle: s.handle})
-				put(t, db, q, numbered("c", "gone", 0, 4)...)
+				put(t, db, q, numbered("gone", 0, 4)...)
 				if routed {
 					start(t, q)
 					eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Paused == 1 })
 				}
-				put(t, db, q, merged("c", "keep", "gone"))
-				put(t, db, q, numbered("c", "keep", 5, 6)...)
-				put(t, db, q, numbered("c", "gone", 7, 7)...) // by somebody who did not know of it yet
+				put(t, db, q, merged("keep", "gone"))
+				put(t, db, q, numbered("keep", 5, 6)...)
+				put(t, db, q, numbered("gone", 7, 7)...) // by somebody who did not know of it yet
 				if routed {
 					eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Unrouted == 0 })
 					waiting, err := q.Pending(t.Context(), []string{"c"}, lane.Entry{}, 10)
@@ -103,13 +103,13 @@ func TestMergeOfMerges(t *testing.T) {
 		s := &inTurn{}
 		q := newQueue(t, db, lane.Options{Handle: s.handle})
 		start(t, q)
-		put(t, db, q, slices.Concat(numbered("c", "a", 0, 2), numbered("c", "b", 10, 10), numbered("c", "c", 20, 21))...)
-		put(t, db, q, merged("c", "b", "a"))
-		put(t, db, q, numbered("c", "b", 30, 30)...)
-		put(t, db, q, merged("c", "c", "b"))
-		put(t, db, q, merged("c", "a", "c"), merged("c", "c", "c")) // which says nothing new
-		put(t, db, q, numbered("c", "a", 40, 40)...)
-		put(t, db, q, numbered("c", "b", 41, 41)...)
+		put(t, db, q, slices.Concat(numbered("a", 0, 2), numbered("b", 10, 10), numbered("c", 20, 21))...)
+		put(t, db, q, merged("b", "a"))
+		put(t, db, q, numbered("b", 30, 30)...)
+		put(t, db, q, merged("c", "b"))
+		put(t, db, q, merged("a", "c"), merged("c", "c")) // which says nothing new
+		put(t, db, q, numbered("a", 40, 40)...)
+		put(t, db, q, numbered("b", 41, 41)...)
 		eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Unrouted == 0 })
 		s.open.Store(true)
 		idle(t, q)
@@ -152,10 +152,10 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 		first, second := newQueue(t, a, o), newQueue(t, b, o)
 		stop := start(t, first)
 		t.Cleanup(letGo)
-		put(t, a, first, append(numbered("c", "gone", 0, 1), numbered("c", "keep", 10, 10)...)...)
+		put(t, a, first, append(numbered("gone", 0, 1), numbered("keep", 10, 10)...)...)
 		require.ElementsMatch(t, []string{"M0", "M10"}, []string{<-begun, <-begun})
 		start(t, second)
-		put(t, b, second, append([]lane.Entry{merged("c", "keep", "gone")}, numbered("c", "keep", 11, 12)...)...)
+		put(t, b, second, append([]lane.Entry{merged("keep", "gone")}, numbered("keep", 11, 12)...)...)
 		eventually(t, func() bool { st, err := second.Stats(t.Context()); return err == nil && st.Unrouted == 0 })
 		close(keepMayEnd)
 		eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 1 })
@@ -186,9 +186,9 @@ func TestMergeMeetsDetached(t *testing.T) {
 			}
 			return lane.Outcome{Verdict: lane.Pause, After: 5 * time.Millisecond}
 		}})
-		put(t, db, q, numbered("c", "gone", 0, 0)...)
-		put(t, db, q, merged("c", "keep", "gone"))
-		put(t, db, q, numbered("c", "keep", 1, 2)...)
+		put(t, db, q, numbered("gone", 0, 0)...)
+		put(t, db, q, merged("keep", "gone"))
+		put(t, db, q, numbered("keep", 1, 2)...)
 		start(t, q)
 		// M0 leaves its lane, so that M1 is tried, on which the consumer is known to be down.
 		eventually(t, func() bool {
