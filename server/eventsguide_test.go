@@ -83,16 +83,17 @@ func eventsShown(t *testing.T, w *typesWorld) string {
 	write("", graphtest.Inbound{Text: "bicycle"})
 	show("data.lead", "What an `event` node of a [flow](flows.md) tells")
 
-	send := func(text string) string {
-		status, sent := w.request(t, "POST", "/chats/send", sendBody(w.ref, contact, `{"type":"text","text":"`+text+`"}`))
+	send := func(text, clientID string) string {
+		status, sent := w.request(t, "POST", "/chats/send", fmt.Sprintf(
+			`{"reference":%d,"chatId":%q,"clientId":%q,"message":{"type":"text","text":%q}}`, w.ref, contact, clientID, text))
 		require.Equal(t, 200, status, sent)
 		return sent["message"].(map[string]any)["id"].(string)
 	}
-	id := send("Tomorrow before noon.")
+	id := send("Tomorrow before noon.", "order-A-17")
 	show("message.mine", "A text that you sent")
 	require.NoError(t, w.net.Status(t.Context(), id, "read", 0))
 	show("status.READ", "A message that you sent was read")
-	require.NoError(t, w.net.Status(t.Context(), send("Until then."), "failed", 131026))
+	require.NoError(t, w.net.Status(t.Context(), send("Until then.", "order-A-18"), "failed", 131026))
 	show("status.FAIL", "A message that you sent has failed")
 
 	require.NoError(t, w.net.PostChange(t.Context(), "900", "calls", missedCall(contact)))
@@ -161,6 +162,7 @@ func steady(body []byte) []byte {
 		{`"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"`, `"01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44"`},
 		{`"(messageTimestamp|timestamp|at)":\d+`, `"${1}":1772366400`},
 		{`files/[^/]+/[^/]+/`, `files/01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44/1Jx0fQ/`},
+		{`\(#131026\) as the test wants: The message was not delivered\.`, `(#131026) Message undeliverable`},
 		{`"jpegThumbnail":"[^"]*"`, `"jpegThumbnail":"/9j/2wCEAAUDBAQE"`},
 		{`"waveform":"[^"]*"`, `"waveform":"AAUKDxQZHiMoLTI3"`},
 	} {
