@@ -40,6 +40,7 @@ func TestWebLine(t *testing.T) {
 		r.group(t, l, ana)
 		r.files(t, l, ana)
 		r.damaged(t, l, ana)
+		r.hidden(t, l)
 
 		before := r.logins()
 		n.terminate(t)
@@ -65,11 +66,17 @@ func TestWebLine(t *testing.T) {
 // told waits for the webhook of a message, and returns its body.
 func (r *webRig) told(t *testing.T, contact, id string) map[string]any {
 	t.Helper()
+	return r.toldOf(t, func() []delivery { return r.sink.about(contact) }, id)
+}
+
+// toldOf waits for the webhook of a message among deliveries.
+func (r *webRig) toldOf(t *testing.T, among func() []delivery, id string) map[string]any {
+	t.Helper()
 	var got []delivery
 	require.Eventually(t, func() bool {
-		got = slices.DeleteFunc(r.sink.about(contact), func(d delivery) bool { return d.event != "message" || d.id != id })
+		got = slices.DeleteFunc(among(), func(d delivery) bool { return d.event != "message" || d.id != id })
 		return len(got) > 0
-	}, webPatience, 10*time.Millisecond, "a webhook about %s", contact)
+	}, webPatience, 10*time.Millisecond, "a webhook about the message %s", id)
 	body := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(got[0].body), &body))
 	return body

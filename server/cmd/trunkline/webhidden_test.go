@@ -1,0 +1,66 @@
+package main_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/provider/web/webtest"
+)
+
+// hidden lets a contact write whose number is hidden behind a LID, in a group
+// too, and answers it by every id that its events show. Somebody else has a
+// phone number of the LID's digits, and gets nothing.
+func (r *webRig) hidden(t *testing.T, l *webLine) {
+	t.Helper()
+	eve := r.fake.AddPhone(&webtest.PhoneOptions{Name: "Eve", Hidden: true})
+	lid := eve.LID().User
+	stranger := r.fake.AddPhone(&webtest.PhoneOptions{Name: "Stranger", Number: lid})
+	said := 0
+	reaches := func(chatID string) {
+		t.Helper()
+		said++
+		words := fmt.Sprintf("answer %d", said)
+		r.answer(t, chatID, fmt.Sprintf(`{"type":"text","text":%q}`, words))
+		_, err := eve.AwaitText(within(t), words)
+		require.NoError(t, err, chatID)
+	}
+	refused := func() {
+		t.Helper()
+		for _, digits := range []string{lid, "+" + lid} {
+			p := r.call(t, 422, "POST", "/chats/send", fmt.Sprintf(`{"reference":%d,"chatId":%q,"message":{"type":"text","text":"no"}}`, r.ref, digits))
+			require.Equal(t, "chatId.ambiguous", p["code"])
+			e := p["errors"].([]any)[0].(map[string]any)
+			require.Equal(t, "body.chatId", e["location"])
+			require.Contains(t, e["message"], lid+"@", "it names the right id")
+		}
+	}
+
+	chat := eve.CreateGroup(webtest.GroupOptions{Subject: "Strangers", Members: []*webtest.Phone{l.owner}})
+	id, err := eve.SendText(within(t), chat, "Hello all")
+	require.NoError(t, err)
+	participant := r.toldOf(t, r.sink.received, id)["participant"].(map[string]any)
+	require.Equal(t, lid+"@lid", participant["chatId"])
+	refused()
+	reaches(participant["remoteJid"].(string))
+	reaches(participant["chatId"].(string))
+
+	id, err = eve.SendText(within(t), l.owner.LID(), "Guess who")
+	require.NoError(t, err)
+	hidden := r.told(t, lid, id)
+	require.Equal(t, lid+"@lid", hidden["chatId"])
+	require.Equal(t, lid+"::single", hidden["remoteJid"])
+	refused()
+	reaches(hidden["chatId"].(string))
+	reaches(hidden["remoteJid"].(string))
+
+	eve.Reveal()
+	id, err = eve.SendText(within(t), l.owner.LID(), "It is me")
+	require.NoError(t, err)
+	known := r.told(t, number(eve), id)
+	for _, id := range []any{known["chatId"], known["remoteJid"], hidden["chatId"], hidden["remoteJid"], number(eve)} {
+		reaches(id.(string))
+	}
+	require.Empty(t, stranger.Messages())
+}
