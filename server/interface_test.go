@@ -253,7 +253,7 @@ func (c *calls) callback(t *testing.T, l line) {
 }
 
 var (
-	route  = regexp.MustCompile("^\\| *(GET|POST|PATCH|\\([a-z ]+\\)) *\\| *(/[^ |]+) *\\|(.*)\\|$")
+	route  = regexp.MustCompile(`^\| *(GET|POST|PATCH|\([a-z ]+\)) *\| *(/[^ |]+) *\|(.*)\|$`)
 	shape  = regexp.MustCompile("request `(\\{[^`]*\\})`")
 	given  = regexp.MustCompile("(?:returns|response is) `(\\{[^`]*\\})`")
 	member = regexp.MustCompile(`([a-zA-Z]+):`)

@@ -70,7 +70,7 @@ func unzipped(f *zip.File, most int64) []byte {
 	if err != nil {
 		return nil
 	}
-	defer r.Close() //nolint:errcheck // only read
+	defer r.Close()
 	raw, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil || int64(len(raw)) > most {
 		return nil

@@ -120,7 +120,7 @@ func literal(text []byte) (out []byte, ok bool) {
 					i++
 				}
 				i--
-				c = byte(v) //nolint:gosec // more than a byte is cut, as readers do
+				c = byte(v) // more than a byte is cut, as readers do
 			} else if c == '\n' || c == '\r' {
 				continue
 			}

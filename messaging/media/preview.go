@@ -112,7 +112,7 @@ func loudness(r io.Reader) ([]float32, error) {
 		n, err := io.ReadFull(r, buf)
 		sum := 0.0
 		for i := 0; i+1 < n; i += 2 {
-			v := float64(int16(uint16(buf[i]) | uint16(buf[i+1])<<8)) //nolint:gosec // as it was written
+			v := float64(int16(uint16(buf[i]) | uint16(buf[i+1])<<8))
 			sum += v * v
 		}
 		if n > 1 {

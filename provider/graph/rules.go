@@ -80,7 +80,7 @@ func (r *Rules) Count(field string, n, most int) {
 // Renamed gives the fields of what [Rules.Result] returns the names that they
 // have elsewhere: from and to take turns.
 func Renamed(err error, fromTo ...string) error {
-	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // made by Rules, never wrapped
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		var out []error
 		for _, one := range all.Unwrap() {
 			out = append(out, Renamed(one, fromTo...))
