@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -83,11 +84,13 @@ var incomingTypes = withMedia(map[string]func(json.RawMessage) (provider.Content
 	"location": decodeLocation,
 	"reaction": decodeAs[provider.Reaction],
 	"reply":    decodeAs[provider.Reply],
+	"edit":     decodeAs[provider.Edit],
+	"revoke":   decodeAs[provider.Revoke],
 })
 
 // IncomingTypes lists the types that [DecodeIncoming] reads.
 func IncomingTypes() []string {
-	return append([]string{"text", "location", "reaction", "reply"}, mediaContents...)
+	return append([]string{"text", "location", "reaction", "reply", "edit", "revoke"}, mediaContents...)
 }
 
 // DecodeIncoming reads what a simulated contact writes, in the form that
@@ -187,8 +190,8 @@ func decodeStrict(raw json.RawMessage, c any) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Invalid{"message", "is cut off"}
 	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return &Invalid{"message." + strings.Trim(name, `"`), "is not a member of this type"}
+	if at := unknownMember(rest, reflect.TypeOf(c)); at != "" {
+		return &Invalid{"message" + at, "is not a member of this type"}
 	}
 	return &Invalid{"message", "cannot be read"}
 }

@@ -48,3 +48,20 @@ func TestDecodeContent(t *testing.T) {
 		requireInvalid(t, err, field)
 	}
 }
+
+// TestUnknownMembers are named with their whole path.
+func TestUnknownMembers(t *testing.T) {
+	t.Parallel()
+	for at, raw := range map[string]string{
+		"message.template.namespace":       `{"type":"template","template":{"name":"x","namespace":"y","language":{"code":"en"}}}`,
+		"message.template.language.locale": `{"type":"template","template":{"name":"x","language":{"code":"en","locale":"x"}}}`,
+		"message.template.language.policy": `{"type":"template","template":{"name":"x","language":{"code":"en","policy":"fallback"}}}`,
+		"message.buttons[1].url":           `{"type":"buttons","text":"x","buttons":[{"id":"a","title":"A"},{"id":"b","title":"B","url":"x"}]}`,
+		"message.sections[0].rows[0].x":    `{"type":"list","text":"x","button":"b","sections":[{"rows":[{"id":"a","title":"A","x":1}]}]}`,
+		"message.hush":                     `{"type":"text","text":"x","hush":{"text":1}}`,
+		"message.x":                        `{"type":"contacts","contacts":[],"x":1}`,
+	} {
+		_, err := messaging.DecodeContent(json.RawMessage(raw))
+		requireInvalid(t, err, at)
+	}
+}

@@ -47,6 +47,9 @@ func checkQuestion(c provider.Content) error {
 }
 
 func checkTemplate(v provider.Template) error {
+	if policy := v.Template.Language.Policy; policy != "" && policy != "deterministic" {
+		return &Invalid{"message.template.language.policy", "must be deterministic"}
+	}
 	for i, c := range v.Template.Components {
 		if !json.Valid(c) {
 			return &Invalid{indexed("message.template.components", i), "must be JSON"}

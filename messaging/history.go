@@ -2,11 +2,9 @@ package messaging
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -131,85 +129,6 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 		slices.Reverse(out.Items)
 	}
 	return out, nil
-}
-
-// ScreenItem is a message as the contact's device would show it: with the
-// content that was really sent, buttons and all.
-type ScreenItem struct {
-	Direction string               `json:"direction" enum:"in,out" doc:"in: the contact received it."`
-	ID        string               `json:"id"`
-	Reference provider.ReferenceID `json:"reference"`
-	ChatID    string               `json:"chatId"`
-	Type      string               `json:"type"`
-	Content   json.RawMessage      `json:"content"`
-	Status    string               `json:"status"`
-	At        UnixTime             `json:"messageTimestamp"`
-}
-
-// Screen lists what the contacts of a line see, newest first; chatID "" lists
-// all chats. It is what a simulated phone shows.
-func (a *Account) Screen(ctx context.Context, ref provider.ReferenceID, chatID string, l List) (Page[ScreenItem], error) {
-	limit, err := l.limit()
-	if err != nil {
-		return Page[ScreenItem]{}, err
-	}
-	before, err := parseCursor("cursor", l.Cursor, 1)
-	if err != nil {
-		return Page[ScreenItem]{}, err
-	}
-	if _, err := a.row(ctx, a.s.db, ref); err != nil {
-		return Page[ScreenItem]{}, err
-	}
-	p := params{ref}
-	q := `SELECT m.seq, m.id, m.mine, m.status, m.body, m.at_us, c.chat_id, COALESCE(o.content, '') AS content
-		FROM messaging_message m JOIN messaging_chat c ON c.id = m.chat LEFT JOIN messaging_outbound o ON o.message = m.seq
-		WHERE m.reference = $1 AND (m.status <> ` + p.add(int(provider.StatusPending)) + ` OR NOT m.mine)`
-	if chatID != "" {
-		c, err := a.chat(ctx, ref, chatID)
-		if err != nil {
-			return Page[ScreenItem]{}, err
-		}
-		q += ` AND m.chat = ` + p.add(c.ID)
-	}
-	if before != nil {
-		q += ` AND m.seq < ` + p.add(before[0])
-	}
-	var rows []*screenRow
-	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.seq DESC LIMIT `+p.add(limit+1), p...); err != nil {
-		return Page[ScreenItem]{}, fmt.Errorf("listing a screen: %w", err)
-	}
-	return page(rows, limit, func(r *screenRow) cursor { return cursor{r.Seq} },
-		func(r *screenRow) ScreenItem { return r.view(ref) }), nil
-}
-
-type screenRow struct {
-	Seq     int64           `db:"seq"`
-	ID      string          `db:"id"`
-	Mine    bool            `db:"mine"`
-	Status  provider.Status `db:"status"`
-	Body    string          `db:"body"`
-	AtUS    int64           `db:"at_us"`
-	ChatID  string          `db:"chat_id"`
-	Content string          `db:"content"`
-}
-
-func (r *screenRow) view(ref provider.ReferenceID) ScreenItem {
-	out := ScreenItem{
-		Direction: "in", ID: r.ID, Reference: ref, ChatID: r.ChatID, Type: "text", Content: json.RawMessage(r.Content),
-		Status: r.Status.String(), At: UnixTime{database.Time(r.AtUS)},
-	}
-	if r.Mine {
-		out.Content = shownFile(out.Content, r.Body)
-	} else {
-		out.Direction, out.Content = "out", json.RawMessage(r.Body)
-	}
-	var kind struct {
-		Type string `json:"type"`
-	}
-	if json.Unmarshal(out.Content, &kind) == nil && kind.Type != "" {
-		out.Type = kind.Type
-	}
-	return out
 }
 
 // Listed returns messages of a chat by their ids, the network's or ours, in

@@ -116,6 +116,9 @@ func (u *unit) putTyping(ctx context.Context, l line, c *chatRow) error {
 	if err != nil || len(latest) == 0 {
 		return err
 	}
+	if err := u.noteTyping(ctx, c); err != nil {
+		return err
+	}
 	return u.s.sends.PutTx(ctx, u.tx, lane.Entry{Consumer: consumer(l.ID), Key: chatKey(l.ID, c.ID), Subject: typingSubject(latest[0])})
 }
 

@@ -64,15 +64,23 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 	}
 	var seq int64
 	var before *memory
+	var stored Message
 	err = a.s.inTxUnit(ctx, func(u *unit) error {
 		if before, err = a.remembered(ctx, u.tx, d); err != nil || before != nil {
 			return err
 		}
-		seq, err = a.s.queueSend(ctx, u, d)
-		return err
+		if seq, err = a.s.queueSend(ctx, u, d); err != nil {
+			return err
+		}
+		m := u.messages[seq]
+		stored = m.view(u.chats[m.Chat])
+		return nil
 	})
 	if err != nil {
 		return Sent{}, err
+	}
+	if before == nil && req.Wait <= 0 {
+		return Sent{Message: stored}, nil
 	}
 	replayed := before != nil
 	if replayed {

@@ -29,9 +29,9 @@ type draft struct {
 }
 
 // chooseID chooses our id of a message.
-func (d *draft) chooseID() string {
-	if i, ok := d.provider.(provider.Identifier); ok {
-		return i.NewMessageID()
+func (s *Service) chooseID(d *draft) string {
+	if s.repeatable(d.row) {
+		return d.provider.(provider.Identifier).NewMessageID()
 	}
 	return "out-" + newID()
 }
@@ -110,7 +110,7 @@ func (s *Service) fill(ctx context.Context, q sqlx.QueryerContext, d *draft) err
 		return nil
 	}
 	var err error
-	d.template, err = s.template(ctx, q, d.row.ID, t.Template)
+	d.template, err = s.template(ctx, q, d.row, t.Template)
 	if errors.Is(err, errNoCopy) {
 		return nil
 	}

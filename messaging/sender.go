@@ -147,17 +147,25 @@ func (s *Service) sendMessage(ctx context.Context, it lane.Item, j *job) lane.Ou
 	return s.judge(out, a, it, receipt, err)
 }
 
-// repeatable reports whether the line's message ids are ours: the network
-// recognises a repeat.
-func (s *Service) repeatable(k provider.Kind) bool {
-	_, ok := s.kinds[k].(provider.Identifier)
-	return ok
+// repeatable reports whether the ids of a reference's messages are ours: the
+// network recognises a repeat.
+func (s *Service) repeatable(r *referenceRow) bool {
+	p := s.kinds[r.Kind]
+	if _, ours := p.(provider.Identifier); !ours {
+		return false
+	}
+	late, may := p.(provider.LateIdentifier)
+	if !may {
+		return true
+	}
+	settings, err := s.openSettings(p, r)
+	return err == nil && !late.LateIDs(settings)
 }
 
 // ownID is the id of a message that we chose. The network's may have the
 // number of a person in it.
-func (s *Service) ownID(k provider.Kind, m *messageRow) string {
-	if s.repeatable(k) {
+func (s *Service) ownID(r *referenceRow, m *messageRow) string {
+	if s.repeatable(r) {
 		return m.ID
 	}
 	return m.OwnID
@@ -167,7 +175,7 @@ func (s *Service) ownID(k provider.Kind, m *messageRow) string {
 // only one. Lines whose message ids are ours need no note: a repeat is
 // recognised.
 func (s *Service) begin(ctx context.Context, j *job) (bool, error) {
-	if s.repeatable(j.ref.Kind) {
+	if s.repeatable(j.ref) {
 		return true, nil
 	}
 	var first bool
@@ -229,7 +237,7 @@ func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	receipt, err := sess.Send(ctx, provider.Outbound{
-		ID: s.ownID(j.ref.Kind, &j.messageRow), To: j.chat.address(), Content: l.content, ReplyTo: j.ReplyTo, About: l.about, Tag: l.tag,
+		ID: s.ownID(j.ref, &j.messageRow), To: j.chat.address(), Content: l.content, ReplyTo: j.ReplyTo, About: l.about, Tag: l.tag,
 	})
 	var rejected *provider.Rejected
 	if l.cached && errors.As(err, &rejected) { // it may have forgotten the file
@@ -250,7 +258,7 @@ func (s *Service) judge(out lane.Outcome, a attempt, it lane.Item, receipt provi
 	case certain(err):
 		a.failed = failure(err)
 		s.loseCredentials(err, a.ref)
-	case retry, s.repeatable(a.ref.Kind):
+	case retry, s.repeatable(a.ref):
 		if !it.Since.IsZero() && s.now().Sub(it.Since) > sendLife {
 			a.failed = failure(err)
 			break

@@ -10,7 +10,7 @@ import (
 // queueParts stores the messages of a draft and puts them into its chat's lane.
 // Nearly always it is one; else it returns the one that is of the draft's type.
 func (s *Service) queueParts(ctx context.Context, u *unit, d draft) (int64, error) {
-	d.request = d.chooseID()
+	d.request = s.chooseID(&d)
 	splitter, ok := d.provider.(provider.Splitter)
 	if !ok {
 		d.ownID = d.request
@@ -23,7 +23,7 @@ func (s *Service) queueParts(ctx context.Context, u *unit, d draft) (int64, erro
 		part := d
 		part.content, part.ownID = content, d.request
 		if i != first {
-			part.ownID = d.chooseID()
+			part.ownID = s.chooseID(&d)
 		}
 		own := content.Type() == d.content.Type()
 		if own && d.req.Content.Type() != d.content.Type() {

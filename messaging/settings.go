@@ -43,6 +43,8 @@ func checkSettings(p provider.Provider, in provider.Settings) (provider.Settings
 			wrong = append(wrong, &Invalid{"settings." + d.Name, "is the masked form, not the secret itself"})
 		case d.Digits && strings.Trim(v, "0123456789") != "":
 			wrong = append(wrong, &Invalid{"settings." + d.Name, "must be digits only"})
+		case d.Boolean && v != "" && v != "true" && v != "false":
+			wrong = append(wrong, &Invalid{"settings." + d.Name, "must be true or false"})
 		case v != "":
 			out[d.Name] = v
 		}

@@ -33,7 +33,7 @@ func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error
 		queued.Set(slog.String("kind", string(d.line.Kind)))
 		queued.Set(slog.String("type", d.content.Type()))
 		if m := u.messages[seq]; m != nil {
-			queued.Set(slog.String("message", s.ownID(d.line.Kind, m)))
+			queued.Set(slog.String("message", s.ownID(d.row, m)))
 		}
 		queued.End(err != nil)
 	}
@@ -49,7 +49,7 @@ func (s *Service) attemptSend(ctx context.Context, it lane.Item, j *job) lane.Ou
 	}
 	sent.Set(slog.Int64("reference", int64(j.Reference)))
 	sent.Set(slog.String("kind", string(j.ref.Kind)))
-	sent.Set(slog.String("message", s.ownID(j.ref.Kind, &j.messageRow)))
+	sent.Set(slog.String("message", s.ownID(j.ref, &j.messageRow)))
 	sent.Set(slog.Int("attempt", it.Attempt+1))
 	a, attempted := out.Data.(attempt)
 	outcome := a.outcome()

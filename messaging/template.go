@@ -88,11 +88,12 @@ func orNull(s string) *string {
 	return &s
 }
 
-// templateLine is a line of the account whose network has templates.
+// templateLine is a reference of the account whose network has templates. The
+// manager is nil where they are kept here: [Service.reviewer].
 func (a *Account) templateLine(ctx context.Context, id provider.ReferenceID) (*referenceRow, provider.TemplateManager, error) {
 	row, _, err := a.opened(ctx, id)
-	if err != nil {
-		return nil, nil, err
+	if err != nil || a.s.reviewer(row.Kind) != nil {
+		return row, nil, err
 	}
 	m, err := a.s.templateManager(ctx, row)
 	return row, m, err
@@ -153,6 +154,9 @@ func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, 
 	if err != nil {
 		return Template{}, err
 	}
+	if r := a.s.reviewer(row.Kind); r != nil {
+		return a.s.keepTemplate(ctx, row, r, t)
+	}
 	info, err := m.CreateTemplate(ctx, t)
 	if err != nil {
 		return Template{}, templateRefused(ctx, err)
@@ -180,20 +184,34 @@ func (a *Account) DeleteTemplate(ctx context.Context, ref provider.ReferenceID, 
 	if err != nil {
 		return err
 	}
+	if a.s.reviewer(row.Kind) != nil {
+		return a.s.dropTemplate(ctx, row.ID, name, language)
+	}
 	if err := m.DeleteTemplate(ctx, name, language); err != nil {
 		return a.s.notDeleted(ctx, row.ID, name, language, err)
 	}
-	return a.s.db.InTx(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
-		p := params{row.ID, clean(name)}
-		q := `DELETE FROM messaging_template WHERE reference = $1 AND name = $2`
-		if language != "" {
-			q += ` AND language = ` + p.add(clean(language))
-		}
-		if _, err := tx.ExecContext(ctx, q, p...); err != nil {
-			return fmt.Errorf("deleting a template: %w", err)
+	ctx = context.WithoutCancel(ctx)
+	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if _, err := deleteTemplates(ctx, tx, row.ID, name, language); err != nil {
+			return err
 		}
 		return a.s.unit(tx).templatesDue(ctx, row)
 	})
+}
+
+// deleteTemplates deletes the rows of a template in one language, or in all,
+// and counts them.
+func deleteTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, name, language string) (int64, error) {
+	p := params{ref, clean(name)}
+	q := `DELETE FROM messaging_template WHERE reference = $1 AND name = $2`
+	if language != "" {
+		q += ` AND language = ` + p.add(clean(language))
+	}
+	res, err := tx.ExecContext(ctx, q, p...)
+	if err != nil {
+		return 0, fmt.Errorf("deleting a template: %w", err)
+	}
+	return res.RowsAffected()
 }
 
 // notDeleted is the error of a refused deletion: [ErrNotFound] when our copy,

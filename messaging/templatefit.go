@@ -19,10 +19,10 @@ var errNoCopy = errors.New("messaging: no copy of the templates")
 // template finds the template that a send names in our copy, and holds the
 // send against it. Without a copy it returns [errNoCopy]: the network has the
 // word.
-func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, call provider.TemplateCall) (*templateRow, error) {
+func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref *referenceRow, call provider.TemplateCall) (*templateRow, error) {
 	var rows []*templateRow
 	err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1 AND name = $2 ORDER BY language`,
-		ref, clean(call.Name))
+		ref.ID, clean(call.Name))
 	if err != nil {
 		return nil, fmt.Errorf("finding a template: %w", err)
 	}

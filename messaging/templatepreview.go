@@ -60,7 +60,7 @@ func (s *Service) previewed(ctx context.Context, row *referenceRow, call provide
 	if err := validate(p, content); err != nil {
 		return nil, err
 	}
-	return s.template(ctx, s.db, row.ID, call)
+	return s.template(ctx, s.db, row, call)
 }
 
 // preview fills the template in with values that fit it.

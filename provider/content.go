@@ -30,9 +30,11 @@ type TemplateCall struct {
 	Components []json.RawMessage `json:"components,omitempty"` // as the network takes them
 }
 
-// TemplateLanguage is the language of a template.
+// TemplateLanguage is the language of a template. The only policy is
+// "deterministic": exactly this language. It is also what no policy means.
 type TemplateLanguage struct {
-	Code string `json:"code"`
+	Code   string `json:"code"`
+	Policy string `json:"policy,omitempty"`
 }
 
 // Buttons asks a question with up to three answers to press.

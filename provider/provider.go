@@ -7,8 +7,9 @@
 // [Session] per reference (one configured account or number), hands it what is
 // to be sent, and takes what the network reports through an [Inbox]. Further
 // abilities are further interfaces, found by type assertion: [Caller] for
-// networks that post callbacks, [Validator], [Splitter], [Identifier], [Eraser],
-// [Defaulter], [Completer], [Inspector], and of sessions
+// networks that post callbacks, [Validator], [Splitter], [Identifier],
+// [LateIdentifier], [TemplateReviewer], [Eraser], [Defaulter], [Completer],
+// [Inspector], and of sessions
 // [Checker], [Subscriber], [Reader], [AboutReader], [Typist], [MediaFetcher],
 // [TemplateManager], [GroupManager], [NumberChecker], [Pacer],
 // [Namer].
@@ -64,6 +65,7 @@ type Setting struct {
 	Required bool
 	Secret   bool // sealed at rest, never shown again in full
 	Digits   bool // an id of digits only
+	Boolean  bool // "true" or "false"
 }
 
 // Provider is one kind of line.
@@ -130,6 +132,15 @@ type Reader interface {
 // that may have left is repeated with the same id.
 type Identifier interface {
 	NewMessageID() string
+}
+
+// LateIdentifier is an [Identifier] some of whose references get the ids of
+// their messages from the network, with the answer to a send. For these
+// [Outbound.ID] is ours, and a send that may have left is not repeated.
+type LateIdentifier interface {
+	Identifier
+	// LateIDs reports whether a reference with these settings is such a one.
+	LateIDs(settings Settings) bool
 }
 
 // Capabilities says what a kind of line can do.

@@ -19,6 +19,15 @@ type TemplateManager interface {
 	DeleteTemplate(ctx context.Context, name, language string) error
 }
 
+// TemplateReviewer is a Provider whose network has templates and keeps no list
+// of them: the messaging service keeps them, per reference. It stands in for a
+// [TemplateManager].
+type TemplateReviewer interface {
+	// ReviewTemplate decides on a template at once, without I/O. What breaks a
+	// rule is an [*Invalid].
+	ReviewTemplate(t TemplateDefinition) (TemplateInfo, error)
+}
+
 // TemplateDefinition is a template as it is handed in.
 type TemplateDefinition struct {
 	Name            string

@@ -230,8 +230,8 @@ type chatInput struct {
 		Variables map[string]json.RawMessage `json:"variables,omitempty" doc:"Merged; null removes one."`
 		Fields    map[string]json.RawMessage `json:"fields,omitempty" doc:"Merged; null removes one."`
 		Tags      *[]string                  `json:"tags,omitempty" maxItems:"100" doc:"Replaced."`
-		Name      *string                    `json:"name,omitempty" maxLength:"200"`
-		Language  *string                    `json:"language,omitempty" maxLength:"35"`
+		Name      clearable                  `json:"name,omitempty" maxLength:"200" doc:"null or empty: the contact's own name shows again."`
+		Language  clearable                  `json:"language,omitempty" maxLength:"35" doc:"null or empty clears it."`
 		OptedOut  *bool                      `json:"optedOut,omitempty"`
 		Handoff   string                     `json:"handoff,omitempty" enum:"take,close" doc:"take: a person answers from now on; close: the bot may again."`
 	}
@@ -240,13 +240,27 @@ type chatInput struct {
 func (s *Server) updateChat(ctx context.Context, c call, in *chatInput) (messaging.Chat, error) {
 	b := in.Body
 	change := messaging.ChatChange{
-		BotActive: (*bool)(b.BotActive), Variables: b.Variables, Fields: b.Fields, Name: b.Name, Language: b.Language,
+		BotActive: (*bool)(b.BotActive), Variables: b.Variables, Fields: b.Fields, Name: b.Name.text, Language: b.Language.text,
 		OptedOut: b.OptedOut, Handoff: b.Handoff,
 	}
 	if b.Tags != nil {
 		change.Tags = append([]string{}, *b.Tags...)
 	}
 	return s.account(c).UpdateChat(ctx, b.Reference, b.ChatID, change)
+}
+
+// clearable is a text that null clears as "" does; absent, it stays.
+type clearable struct{ text *string }
+
+// UnmarshalJSON is called with null, too.
+func (t *clearable) UnmarshalJSON(b []byte) error {
+	t.text = new(string)
+	return json.Unmarshal(b, t.text)
+}
+
+// Schema says that null is taken.
+func (clearable) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Nullable: true}
 }
 
 // flag is a boolean that may be written as 0 and 1, as it is shown.

@@ -85,6 +85,7 @@ var furtherCodes = map[string][]string{
 	"Messaging_UpdateChat":      {codeAmbiguousChat},
 	"Sandbox_Echo":              {codeUnsupported},
 	"Sandbox_Screen":            {codeUnsupported},
+	"Sandbox_Typing":            {codeUnsupported},
 	"Sandbox_Write":             {codeUnsupported},
 	"Webhooks_Deliveries":       {codeAmbiguousChat},
 	"Webhooks_Register":         {codeUnsupported},

@@ -141,7 +141,7 @@ func (p *player) say(message json.RawMessage) {
 	if content["messageId"] == "<last>" {
 		content["messageId"] = p.last
 	}
-	content["from"], content["name"] = "joe", "Joe"
+	content["from"], content["pushName"] = "joe", "Joe"
 	body, err := json.Marshal(content)
 	require.NoError(p.t, err)
 	p.now().call(p.t, "POST", fmt.Sprintf("/sandbox/%d/messages", p.ref), string(body)).json(201)
@@ -189,16 +189,23 @@ func (p *player) quiet() {
 }
 
 // shown is what the contact's phone shows of others, the oldest first: texts,
-// and all of other messages.
+// and all of other messages, then what others have put under the contact's own.
 func (p *player) shown() []string {
 	p.t.Helper()
 	items := p.now().call(p.t, "GET", fmt.Sprintf("/sandbox/%d/messages?from=joe&limit=200", p.ref), "").json(200)["items"].([]any)
-	out := []string{}
+	out, reactions := []string{}, []string{}
 	for _, it := range slices.Backward(items) {
 		m := it.(map[string]any)
 		if m["direction"] != "in" {
+			under, _ := m["reactions"].([]any)
+			for _, r := range under {
+				raw, err := json.Marshal(map[string]any{"type": "reaction", "messageId": "<id>", "emoji": r.(map[string]any)["emoji"]})
+				require.NoError(p.t, err)
+				reactions = append(reactions, string(raw))
+			}
 			continue
 		}
+		delete(m, "reactions")
 		p.last = m["id"].(string)
 		for _, name := range []string{"direction", "id", "chatId", "status", "messageTimestamp"} {
 			delete(m, name)
@@ -217,7 +224,7 @@ func (p *player) shown() []string {
 		require.NoError(p.t, err)
 		out = append(out, string(raw))
 	}
-	return out
+	return append(out, reactions...)
 }
 
 // outcome is what the conversation has left behind.

@@ -114,7 +114,8 @@ func TestExecute(t *testing.T) {
 	}, func(t *testing.T, f fixture) {
 		ben, ana := f.as(t, "ben"), f.as(t, "ana")
 		theirs, ref := ben.sandbox(t), ana.sandbox(t)
-		require.Equal(t, []int{1, 2}, []int{theirs, ref})
+		page := ana.line(t, pageReference(messengerPage()))
+		require.Equal(t, []int{1, 2, 3}, []int{theirs, ref, page})
 		ana.write(t, ref, "ana", "Hello")
 		var got strings.Builder
 		for _, c := range []struct{ about, body string }{
@@ -142,7 +143,7 @@ func TestExecute(t *testing.T) {
 			{"not found", `{"function":"get_reference_status","arguments":{"reference":999}}`},
 			{"of another account", `{"function":"get_reference_status","arguments":{"reference":1}}`},
 			{"answers nothing", `{"function":"send_message","arguments":{"reference":2,"chatId":"ana","text":"Hi","replyTo":"nothing"}}`},
-			{"unsupported", `{"function":"list_templates","arguments":{"reference":2}}`},
+			{"unsupported", `{"function":"list_templates","arguments":{"reference":3}}`},
 			{"unavailable", `{"function":"run_flow","arguments":{"flowId":"x"}}`},
 			{"forbidden", `{"function":"test_manages","arguments":{}}`},
 			{"panic", `{"function":"test_panics","arguments":{}}`},

@@ -58,6 +58,7 @@ var permissions = map[string]string{
 	"GET /chats/stream":                           string(auth.ChatsRead),
 	"GET /sandbox/{reference}/echo":               string(auth.ChatsRead),
 	"GET /sandbox/{reference}/messages":           string(auth.ChatsRead),
+	"GET /sandbox/{reference}/typing":             string(auth.ChatsRead),
 	"GET /templates":                              string(auth.ChatsRead),
 	"POST /templates/preview":                     string(auth.ChatsRead),
 	"GET /chats/check":                            string(auth.ChatsRead),

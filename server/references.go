@@ -72,7 +72,7 @@ type newReference struct {
 	Body struct {
 		Name     string            `json:"name" minLength:"1" maxLength:"200" example:"Shop"`
 		Type     provider.Kind     `json:"type" doc:"provider-web, provider-cloud, provider-messenger or provider-sandbox." example:"provider-sandbox"`
-		Settings map[string]string `json:"settings,omitempty" doc:"What the type needs. provider-web: nothing, or markOnline, historySync and proxyUrl; provider-cloud: phoneNumberId and accessToken, and businessAccountId (asked from the network when absent), appSecret and verifyToken (those of the server when absent); provider-messenger: pageId and accessToken, and appSecret and verifyToken likewise; provider-sandbox: nothing."`
+		Settings map[string]string `json:"settings,omitempty" doc:"What the type needs. provider-web: nothing, or markOnline, historySync and proxyUrl; provider-cloud: phoneNumberId and accessToken, and businessAccountId (asked from the network when absent), appSecret and verifyToken (those of the server when absent); provider-messenger: pageId and accessToken, and appSecret and verifyToken likewise; provider-sandbox: nothing, or lateIds."`
 	}
 }
 

@@ -19,7 +19,7 @@ func session(ref int, state, connected string) string {
 func sandboxReference(ref int, name string) string {
 	return fmt.Sprintf(`{"id":%d,"name":%q,"type":"provider-sandbox","settings":{},"session":%s,
 		"capabilities":{"send":["text","template","buttons","list","location","contacts","reaction","edit","revoke","poll","interactive","image","video","document","audio","sticker"],"media":"<object>","window":null,
-			"templates":true,"groups":true,"typing":false,"receipts":true},
+			"templates":true,"groups":true,"typing":true,"receipts":true},
 		"createdAt":"<now>","updatedAt":"<now>"}`, ref, name, session(ref, "CONNECTED", `"<now>"`))
 }
 

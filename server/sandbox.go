@@ -4,11 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
-	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
@@ -21,14 +17,23 @@ func (s *Server) sandboxRoutes(a *api) {
 	register(a, operation{
 		id: "Sandbox_Write", method: http.MethodPost, path: "/sandbox/{reference}/messages",
 		summary: "Let a simulated contact write", status: http.StatusCreated,
-		about:  "The body is `{from, name?, group?, type, …}` with the members of the type as in a send. What the contact was sent before counts as read.",
+		about: "The body is `{from, pushName?, group?, type, …}` with the members of the type as in a send. `edit` and `revoke` change a message " +
+			"of the contact's own, `reaction` any that its phone shows. What the contact was sent before counts as read.",
 		errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.sandboxWrite)
 	register(a, operation{
 		id: "Sandbox_Screen", method: http.MethodGet, path: "/sandbox/{reference}/messages",
 		summary: "What the simulated contacts' phones show, newest first",
-		errors:  []int{http.StatusNotFound},
+		about: "Edits, deletions and reactions are no messages of their own: they change the one that they are about, which then has `edited`, `deleted` " +
+			"or `reactions` [{emoji, mine, from?}].",
+		errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.sandboxScreen)
+	register(a, operation{
+		id: "Sandbox_Typing", method: http.MethodGet, path: "/sandbox/{reference}/typing",
+		summary: "The chats whose simulated phones show that an answer is being written",
+		about:   "For 25 seconds, or until the next message is there.",
+		errors:  []int{http.StatusNotFound},
+	}, auth.ChatsRead, s.sandboxTyping)
 	register(a, operation{
 		id: "Sandbox_Echo", method: http.MethodGet, path: "/sandbox/{reference}/echo",
 		summary: "The last 100 deliveries that went to " + webhook.EchoURL + ", newest first",
@@ -80,6 +85,9 @@ func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (
 		}
 	}
 	phone.Inbox, phone.Reference = s.Messaging, in.Reference
+	if content, err = s.sandboxAims(ctx, c, phone, content); err != nil {
+		return written{}, err
+	}
 	if err := s.sandboxWakes(ctx, c, &phone); err != nil {
 		return written{}, err
 	}
@@ -138,8 +146,17 @@ func (s *Server) sandboxScreen(ctx context.Context, c call, in *screenFilter) (m
 	return out, inQuery(err)
 }
 
+func (s *Server) sandboxTyping(ctx context.Context, c call, in *sandboxPath) (messaging.Page[messaging.Typing], error) {
+	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
+		return messaging.Page[messaging.Typing]{}, err
+	}
+	chats, err := s.account(c).Typing(ctx, in.Reference)
+	return messaging.Page[messaging.Typing]{Items: chats}, err
+}
+
 // screenItem is a message on a contact's phone: the members of what was sent,
-// with direction, id, chatId, status and messageTimestamp beside them.
+// with direction, id, chatId, status and messageTimestamp beside them, and
+// what became of it: edited, deleted, reactions.
 type screenItem map[string]any
 
 func flat(m messaging.ScreenItem) screenItem {
@@ -147,6 +164,15 @@ func flat(m messaging.ScreenItem) screenItem {
 	_ = json.Unmarshal(m.Content, &out) // a stored object
 	out["direction"], out["id"], out["chatId"], out["type"] = m.Direction, m.ID, m.ChatID, m.Type
 	out["status"], out["messageTimestamp"] = m.Status, m.At
+	if m.Edited {
+		out["edited"] = true
+	}
+	if m.Deleted {
+		out["deleted"] = true
+	}
+	if len(m.Reactions) > 0 {
+		out["reactions"] = m.Reactions
+	}
 	return out
 }
 
@@ -166,91 +192,4 @@ func (s *Server) sandboxEcho(ctx context.Context, c call, in *sandboxPath) (mess
 		out.Items = append(out.Items, echoed{messaging.UnixTime{Time: r.At}, headersOf(r.Headers), json.RawMessage(r.Body)})
 	}
 	return out, nil
-}
-
-// simulated is what a simulated contact writes: `{from, name?, group?, type, …}`.
-type simulated struct{ members map[string]json.RawMessage }
-
-// UnmarshalJSON keeps the members for decode.
-func (m *simulated) UnmarshalJSON(b []byte) error {
-	if err := json.Unmarshal(b, &m.members); err != nil {
-		return &memberError{"body", "must be an object"}
-	}
-	return nil
-}
-
-// decode splits who writes, and where, from what.
-func (m *simulated) decode() (phone sandbox.Phone, content provider.Content, err error) {
-	rest := maps.Clone(m.members)
-	for _, who := range []struct {
-		name string
-		into *string
-	}{{"from", &phone.Name}, {"name", &phone.PushName}, {"group", &phone.Group}} {
-		delete(rest, who.name)
-		if *who.into, err = text(m.members, who.name); err != nil {
-			return phone, nil, err
-		}
-	}
-	if phone.Name == "" {
-		return phone, nil, invalid("body.from", "is required")
-	}
-	if err := contactName("body.from", phone.Name, false); err != nil {
-		return phone, nil, err
-	}
-	if phone.Group != "" {
-		if err := contactName("body.group", phone.Group, true); err != nil {
-			return phone, nil, err
-		}
-	}
-	raw, err := json.Marshal(rest)
-	if err != nil {
-		return phone, nil, err
-	}
-	content, err = messaging.DecodeIncoming(raw)
-	var bad *messaging.Invalid
-	if errors.As(err, &bad) {
-		err = invalid("body."+strings.TrimPrefix(bad.Field, "message."), bad.Message)
-	}
-	return phone, content, err
-}
-
-// contactName refuses what no simulated contact can be called, or no group.
-func contactName(location, name string, group bool) error {
-	addr, err := sandbox.New().Address(name)
-	var bad *provider.BadRecipient
-	switch {
-	case errors.As(err, &bad):
-		return invalid(location, bad.Message)
-	case err == nil && addr.Group && !group:
-		return invalid(location, "must be a contact, not a group")
-	case err == nil && !addr.Group && group:
-		return invalid(location, "must be the chat id of a group")
-	}
-	return err
-}
-
-// text reads a member that must be a string when it is there.
-func text(members map[string]json.RawMessage, name string) (string, error) {
-	raw, ok := members[name]
-	if !ok {
-		return "", nil
-	}
-	var s string
-	if err := json.Unmarshal(raw, &s); err != nil || len(s) > 200 {
-		return "", invalid("body."+name, "must be a string of at most 200 bytes")
-	}
-	return s, nil
-}
-
-// Schema describes the types with who writes beside them.
-func (simulated) Schema(r huma.Registry) *huma.Schema {
-	return variants{
-		prefix: "Simulated", names: messaging.IncomingTypes(), types: contentSchemas,
-		common: map[string]*huma.Schema{
-			"from":  {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox.", Examples: []any{"ana"}},
-			"name":  {Type: huma.TypeString, Description: "The name that the contact shows; absent: the one it has shown before."},
-			"group": {Type: huma.TypeString, Description: "Chat id of the group that it writes in; absent: it writes to the line."},
-		},
-		required: []string{"from"},
-	}.schema(r)
 }

@@ -22,7 +22,7 @@ func (s *Server) templateRoutes(a *api) {
 		id: "Messaging_Templates", method: http.MethodGet, path: "/templates",
 		summary: "List the message templates of a line",
 		about: "From our copy, which follows what the network reports and is fetched again every six hours. " +
-			"Lines of other types than provider-cloud answer `unsupported`.",
+			"Lines of other types than provider-cloud and provider-sandbox answer `unsupported`.",
 		errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.ChatsRead, s.listTemplates)
 	register(a, operation{

@@ -261,7 +261,7 @@ func TestTemplatesElsewhere(t *testing.T) {
 	t.Parallel()
 	f := working(t, setup(t, nil))
 	ana, ben := f.as(t, "ana"), f.as(t, "ben")
-	ref := ana.sandbox(t)
+	ref := ana.line(t, pageReference(messengerPage()))
 	for _, c := range [][3]string{
 		{"GET", "/templates?reference=%d", ""},
 		{"DELETE", "/templates?reference=%d&name=a", ""},

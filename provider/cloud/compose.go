@@ -131,25 +131,6 @@ func listOf(c provider.List) Interactive {
 	return Interactive{Body: c.Text, Action: list}
 }
 
-// rawTemplate is a [TemplateMessage] whose components go out as they came,
-// members that this version does not know included.
-type rawTemplate struct{ call provider.TemplateCall }
-
-func (t rawTemplate) check(r *graph.Rules) {
-	typed := TemplateMessage{Name: t.call.Name, Language: TemplateLanguage{Code: t.call.Language.Code}}
-	for i, raw := range t.call.Components {
-		var c Component
-		if err := json.Unmarshal(raw, &c); err != nil {
-			r.Fail(fmt.Sprintf("%s.components[%d]", atTemplate, i), "must be a component as the network takes it")
-			return
-		}
-		typed.Components = append(typed.Components, c)
-	}
-	typed.check(r)
-}
-
-func (t rawTemplate) into(e *envelope) { e.Type, e.Template = "template", t.call }
-
 // rawInteractive is an [Interactive] that goes out as it came. Actions that
 // this version does not know are left to the network.
 type rawInteractive json.RawMessage

@@ -21,6 +21,4 @@ const (
 	maxFlowText    = 30
 	maxProducts    = 30 // of a list of products
 	maxCards       = 257
-	maxTemplate    = 512 // of a template's name
-	maxCoupon      = 15
 )

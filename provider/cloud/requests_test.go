@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/cloud"
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+	"github.com/trunklinehq/trunkline/provider/graph/template"
 )
 
 // call is a typed call of the client.
@@ -30,9 +31,9 @@ func interactive(header *cloud.Header, body, footer string, action cloud.Action)
 	return cloud.Interactive{Header: header, Body: body, Footer: footer, Action: action}
 }
 
-func creating(name, language, category string, components ...cloud.ComponentDefinition) call {
+func creating(name, language, category string, components ...template.ComponentDefinition) call {
 	return func(ctx context.Context, c *cloud.Client) error {
-		raw, err := cloud.Definition(components...)
+		raw, err := template.Definition(components...)
 		if err != nil {
 			return err
 		}
@@ -41,10 +42,10 @@ func creating(name, language, category string, components ...cloud.ComponentDefi
 	}
 }
 
-func textParameters(texts ...string) []cloud.Parameter {
-	out := make([]cloud.Parameter, len(texts))
+func textParameters(texts ...string) []template.Parameter {
+	out := make([]template.Parameter, len(texts))
 	for i, s := range texts {
-		out[i] = cloud.Parameter{Type: "text", Text: s}
+		out[i] = template.Parameter{Type: "text", Text: s}
 	}
 	return out
 }
@@ -57,8 +58,8 @@ const (
 
 // requests are the calls that make the shared requests, by their name.
 func requests() map[string]call {
-	english := cloud.TemplateLanguage{Code: "en_US"}
-	deterministic := cloud.TemplateLanguage{Code: "en_US", Policy: "deterministic"}
+	english := template.Language{Code: "en_US"}
+	deterministic := template.Language{Code: "en_US", Policy: "deterministic"}
 	header := func(kind provider.MediaKind, link, name string) *cloud.Header {
 		return &cloud.Header{Media: &cloud.Media{Kind: kind, Link: link, Filename: name}}
 	}
@@ -159,38 +160,38 @@ func requests() map[string]call {
 		})),
 
 		"req_template_bare": sending(us, cloud.TemplateMessage{Name: "hello_world", Language: english}),
-		"req_template_body_params": sending(rwanda, cloud.TemplateMessage{Name: "revive_issue", Language: deterministic, Components: []cloud.Component{
+		"req_template_body_params": sending(rwanda, cloud.TemplateMessage{Name: "revive_issue", Language: deterministic, Components: []template.Component{
 			{Type: "body", Parameters: textParameters("Chef", "tomorrow")},
 		}}),
-		"req_template_image_header": sending(rwanda, cloud.TemplateMessage{Name: "revive_issue", Language: deterministic, Components: []cloud.Component{
-			{Type: "header", Parameters: []cloud.Parameter{{Type: "image", Image: &cloud.Media{Link: "https://foo.bar/image.jpg"}}}},
+		"req_template_image_header": sending(rwanda, cloud.TemplateMessage{Name: "revive_issue", Language: deterministic, Components: []template.Component{
+			{Type: "header", Parameters: []template.Parameter{{Type: "image", Image: &template.File{Link: "https://foo.bar/image.jpg"}}}},
 			{Type: "body", Parameters: textParameters("Chef", "tomorrow")},
 		}}),
-		"req_template_interactive": sending(us, cloud.TemplateMessage{Name: "template-name", Language: english, Components: []cloud.Component{
-			{Type: "header", Parameters: []cloud.Parameter{{Type: "image", Image: &cloud.Media{Link: "https://example.com/i.jpg"}}}},
-			{Type: "body", Parameters: []cloud.Parameter{
+		"req_template_interactive": sending(us, cloud.TemplateMessage{Name: "template-name", Language: english, Components: []template.Component{
+			{Type: "header", Parameters: []template.Parameter{{Type: "image", Image: &template.File{Link: "https://example.com/i.jpg"}}}},
+			{Type: "body", Parameters: []template.Parameter{
 				{Type: "text", Text: "text-string"},
-				{Type: "currency", Currency: &cloud.Currency{Fallback: "$100.99", Code: "USD", Thousandth: 100990}},
-				{Type: "date_time", DateTime: &cloud.DateTime{
+				{Type: "currency", Currency: &template.Currency{Fallback: "$100.99", Code: "USD", Thousandth: 100990}},
+				{Type: "date_time", DateTime: &template.DateTime{
 					Fallback: "February 25, 1977", Calendar: "GREGORIAN", Year: 1977, Month: 2, DayOfMonth: 25, DayOfWeek: 5, Hour: 15, Minute: 33,
 				}},
 			}},
-			{Type: "button", SubType: "quick_reply", Index: "0", Parameters: []cloud.Parameter{{Type: "payload", Payload: "aGlzIHRoaXMgaXMgY29v"}}},
-			{Type: "button", SubType: "quick_reply", Index: "1", Parameters: []cloud.Parameter{{Type: "payload", Payload: "9rwnB8RbYmPF5t2Mn09x4h"}}},
+			{Type: "button", SubType: "quick_reply", Index: "0", Parameters: []template.Parameter{{Type: "payload", Payload: "aGlzIHRoaXMgaXMgY29v"}}},
+			{Type: "button", SubType: "quick_reply", Index: "1", Parameters: []template.Parameter{{Type: "payload", Payload: "9rwnB8RbYmPF5t2Mn09x4h"}}},
 		}}),
-		"req_template_flow_button": sending(us, cloud.TemplateMessage{Name: "TEMPLATE_NAME", Language: english, Components: []cloud.Component{
-			{Type: "button", SubType: "flow", Index: "0", Parameters: []cloud.Parameter{{Type: "action", Action: &cloud.ButtonAction{
+		"req_template_flow_button": sending(us, cloud.TemplateMessage{Name: "TEMPLATE_NAME", Language: english, Components: []template.Component{
+			{Type: "button", SubType: "flow", Index: "0", Parameters: []template.Parameter{{Type: "action", Action: &template.ButtonAction{
 				FlowToken: "FLOW_TOKEN", FlowData: map[string]any{"CUSTOM_KEY": "CUSTOM_VALUE"},
 			}}}},
 		}}),
-		"req_template_catalog_button": sending("+"+us, cloud.TemplateMessage{Name: "intro_catalog_offer", Language: english, Components: []cloud.Component{
+		"req_template_catalog_button": sending("+"+us, cloud.TemplateMessage{Name: "intro_catalog_offer", Language: english, Components: []template.Component{
 			{Type: "body", Parameters: textParameters("100", "400", "3")},
-			{Type: "button", SubType: "CATALOG", Index: "0", Parameters: []cloud.Parameter{{Type: "action", Action: &cloud.ButtonAction{ThumbnailProductID: "2lc20305pt"}}}},
+			{Type: "button", SubType: "CATALOG", Index: "0", Parameters: []template.Parameter{{Type: "action", Action: &template.ButtonAction{ThumbnailProductID: "2lc20305pt"}}}},
 		}}),
 		"req_marketing_message": func(ctx context.Context, c *cloud.Client) error {
 			_, err := c.SendMarketing(ctx, cloud.Message{To: "16315552222", Body: cloud.TemplateMessage{
-				Name: "promotional_offer", Language: cloud.TemplateLanguage{Code: "en"}, Components: []cloud.Component{{Type: "body", Parameters: []cloud.Parameter{
-					{Type: "text", Text: "John Doe"}, {Type: "currency", Currency: &cloud.Currency{Fallback: "$25.00", Code: "USD", Thousandth: 25000}},
+				Name: "promotional_offer", Language: template.Language{Code: "en"}, Components: []template.Component{{Type: "body", Parameters: []template.Parameter{
+					{Type: "text", Text: "John Doe"}, {Type: "currency", Currency: &template.Currency{Fallback: "$25.00", Code: "USD", Thousandth: 25000}},
 				}}},
 			}}, cloud.Marketing{ProductPolicy: "STRICT", ActivitySharing: &no})
 			return err
@@ -225,53 +226,53 @@ func managing() map[string]call {
 			return c.Subscribe(ctx, "https://your-webhook-endpoint.com/webhook", "YOUR_VERIFY_TOKEN_PLACEHOLDER")
 		},
 		"req_template_create_image_header": creating("limited_time_offer_tuscan_getaway_2023", "en_US", "MARKETING",
-			cloud.ComponentDefinition{Type: "HEADER", Format: "IMAGE", Example: &cloud.Example{HeaderHandle: []string{handle}}},
-			cloud.ComponentDefinition{
+			template.ComponentDefinition{Type: "HEADER", Format: "IMAGE", Example: &template.Example{HeaderHandle: []string{handle}}},
+			template.ComponentDefinition{
 				Type:    "BODY",
 				Text:    "Hi {{1}}! For a limited time only you can get our {{2}} for as low as {{3}}. Tap the Offer Details button for more information.",
-				Example: &cloud.Example{BodyText: [][]string{{"Mark", "Tuscan Getaway package", "800"}}},
+				Example: &template.Example{BodyText: [][]string{{"Mark", "Tuscan Getaway package", "800"}}},
 			},
-			cloud.ComponentDefinition{Type: "FOOTER", Text: "Offer valid until May 31, 2023"},
-			cloud.ComponentDefinition{Type: "BUTTONS", Buttons: []cloud.ButtonDefinition{
+			template.ComponentDefinition{Type: "FOOTER", Text: "Offer valid until May 31, 2023"},
+			template.ComponentDefinition{Type: "BUTTONS", Buttons: []template.ButtonDefinition{
 				{Type: "PHONE_NUMBER", Text: "Call", PhoneNumber: "16505551111"},
 				{Type: "URL", Text: "Shop Now", URL: "https://shop.example.com/shop?promo={{1}}", Example: []string{"summer2023"}},
 			}}),
 		"req_template_create_location_header": creating("order_delivery_update", "en_US", "UTILITY",
-			cloud.ComponentDefinition{Type: "HEADER", Format: "LOCATION"},
-			cloud.ComponentDefinition{
+			template.ComponentDefinition{Type: "HEADER", Format: "LOCATION"},
+			template.ComponentDefinition{
 				Type:    "BODY",
 				Text:    "Good news {{1}}! Your order #{{2}} is on its way to the location above. Thank you for your order!",
-				Example: &cloud.Example{BodyText: [][]string{{"Mark", "566701"}}},
+				Example: &template.Example{BodyText: [][]string{{"Mark", "566701"}}},
 			},
-			cloud.ComponentDefinition{Type: "FOOTER", Text: "To stop receiving delivery updates, tap the button below."},
-			cloud.ComponentDefinition{Type: "BUTTONS", Buttons: []cloud.ButtonDefinition{{Type: "QUICK_REPLY", Text: "Stop Delivery Updates"}}}),
+			template.ComponentDefinition{Type: "FOOTER", Text: "To stop receiving delivery updates, tap the button below."},
+			template.ComponentDefinition{Type: "BUTTONS", Buttons: []template.ButtonDefinition{{Type: "QUICK_REPLY", Text: "Stop Delivery Updates"}}}),
 		"req_template_create_mpm": creating("abandoned_cart", "en_US", "MARKETING",
-			cloud.ComponentDefinition{Type: "HEADER", Format: "TEXT", Text: "Forget something {{1}}?", Example: &cloud.Example{HeaderText: []string{"Pablo"}}},
-			cloud.ComponentDefinition{
+			template.ComponentDefinition{Type: "HEADER", Format: "TEXT", Text: "Forget something {{1}}?", Example: &template.Example{HeaderText: []string{"Pablo"}}},
+			template.ComponentDefinition{
 				Type:    "BODY",
 				Text:    "Looks like you left some items in your cart! Use code {{1}} and you can get 10% off of all of them!",
-				Example: &cloud.Example{BodyText: [][]string{{"10OFF"}}},
+				Example: &template.Example{BodyText: [][]string{{"10OFF"}}},
 			},
-			cloud.ComponentDefinition{Type: "BUTTONS", Buttons: []cloud.ButtonDefinition{{Type: "MPM", Text: "View items"}}}),
+			template.ComponentDefinition{Type: "BUTTONS", Buttons: []template.ButtonDefinition{{Type: "MPM", Text: "View items"}}}),
 		"req_template_create_quick_replies": creating("seasonal_promotion_text_only", "en", "MARKETING",
-			cloud.ComponentDefinition{Type: "HEADER", Format: "TEXT", Text: "Our {{1}} is on!", Example: &cloud.Example{HeaderText: []string{"Summer Sale"}}},
-			cloud.ComponentDefinition{
+			template.ComponentDefinition{Type: "HEADER", Format: "TEXT", Text: "Our {{1}} is on!", Example: &template.Example{HeaderText: []string{"Summer Sale"}}},
+			template.ComponentDefinition{
 				Type:    "BODY",
 				Text:    "Shop now through {{1}} and use code {{2}} to get {{3}} off of all merchandise.",
-				Example: &cloud.Example{BodyText: [][]string{{"the end of August", "25OFF", "25%"}}},
+				Example: &template.Example{BodyText: [][]string{{"the end of August", "25OFF", "25%"}}},
 			},
-			cloud.ComponentDefinition{Type: "FOOTER", Text: "Use the buttons below to manage your marketing subscriptions"},
-			cloud.ComponentDefinition{Type: "BUTTONS", Buttons: []cloud.ButtonDefinition{
+			template.ComponentDefinition{Type: "FOOTER", Text: "Use the buttons below to manage your marketing subscriptions"},
+			template.ComponentDefinition{Type: "BUTTONS", Buttons: []template.ButtonDefinition{
 				{Type: "QUICK_REPLY", Text: "Unsubcribe from Promos"}, {Type: "QUICK_REPLY", Text: "Unsubscribe from All"},
 			}}),
 		"req_template_create_otp_copy_code": creating("authentication_code_copy_code_button", "en_US", "AUTHENTICATION",
-			cloud.ComponentDefinition{Type: "BODY", SecurityAdvice: true},
-			cloud.ComponentDefinition{Type: "FOOTER", ExpiresInMinutes: 10},
-			cloud.ComponentDefinition{Type: "BUTTONS", Buttons: []cloud.ButtonDefinition{{Type: "OTP", OTPType: "COPY_CODE", Text: "Copy Code"}}}),
+			template.ComponentDefinition{Type: "BODY", SecurityAdvice: true},
+			template.ComponentDefinition{Type: "FOOTER", ExpiresInMinutes: 10},
+			template.ComponentDefinition{Type: "BUTTONS", Buttons: []template.ButtonDefinition{{Type: "OTP", OTPType: "COPY_CODE", Text: "Copy Code"}}}),
 		"req_template_create_otp_one_tap": creating("authentication_code_autofill_button", "en_US", "AUTHENTICATION",
-			cloud.ComponentDefinition{Type: "BODY", SecurityAdvice: true},
-			cloud.ComponentDefinition{Type: "FOOTER", ExpiresInMinutes: 10},
-			cloud.ComponentDefinition{Type: "BUTTONS", Buttons: []cloud.ButtonDefinition{{
+			template.ComponentDefinition{Type: "BODY", SecurityAdvice: true},
+			template.ComponentDefinition{Type: "FOOTER", ExpiresInMinutes: 10},
+			template.ComponentDefinition{Type: "BUTTONS", Buttons: []template.ButtonDefinition{{
 				Type: "OTP", OTPType: "ONE_TAP", Text: "Copy Code", AutofillText: "Autofill",
 				PackageName: "com.example.luckyshrub", SignatureHash: "K8a%2FAINcGX7",
 			}}}),

@@ -17,6 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/cloud"
+	"github.com/trunklinehq/trunkline/provider/graph/template"
 )
 
 // members are those of one item of an answer, as the shared expectations name
@@ -50,7 +51,7 @@ func readings() map[string]reading {
 			return sent(c.Send(ctx, cloud.Message{To: us, Body: cloud.Text{Body: "x"}}))
 		},
 		"send_result POST marketing_messages": func(ctx context.Context, c *cloud.Client) ([]members, error) {
-			body := cloud.TemplateMessage{Name: "x", Language: cloud.TemplateLanguage{Code: "en"}}
+			body := cloud.TemplateMessage{Name: "x", Language: template.Language{Code: "en"}}
 			return sent(c.SendMarketing(ctx, cloud.Message{To: us, Body: body}, cloud.Marketing{}))
 		},
 		"success POST messages": func(ctx context.Context, c *cloud.Client) ([]members, error) {
@@ -77,7 +78,7 @@ func readings() map[string]reading {
 			return []members{templateMembers(t)}, err
 		},
 		"template POST message_templates": func(ctx context.Context, c *cloud.Client) ([]members, error) {
-			raw, err := cloud.Definition(cloud.ComponentDefinition{Type: "BODY", Text: "x"})
+			raw, err := template.Definition(template.ComponentDefinition{Type: "BODY", Text: "x"})
 			if err != nil {
 				return nil, err
 			}
@@ -132,7 +133,7 @@ func paging(next string) members {
 func componentTypes(components []json.RawMessage) []string {
 	var types []string
 	for _, raw := range components {
-		var c cloud.ComponentDefinition
+		var c template.ComponentDefinition
 		if json.Unmarshal(raw, &c) == nil {
 			types = append(types, c.Type)
 		}
@@ -206,7 +207,7 @@ func roundTrip(t *testing.T, body []byte, want []members) {
 	require.NoError(t, json.Unmarshal(body, &components))
 	require.JSONEq(t, jsonText(want[0]["components"]), jsonText(componentTypes(components)))
 	for _, raw := range components {
-		var c cloud.ComponentDefinition
+		var c template.ComponentDefinition
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.DisallowUnknownFields()
 		require.NoError(t, d.Decode(&c))

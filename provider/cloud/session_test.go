@@ -41,10 +41,10 @@ func TestBodies(t *testing.T) {
 			ID: "own-2", To: provider.Address{ChatID: "Y2Fw.1=@g.us", Group: true}, Content: hello,
 		},
 		`{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"template","template":{"name":"hi","language":{"code":"en_US"}}}`: {
-			To: provider.Address{ChatID: "16505551234", Phone: "16505551234", UserID: "US.77"}, Content: template("hi", "en_US"),
+			To: provider.Address{ChatID: "16505551234", Phone: "16505551234", UserID: "US.77"}, Content: templated("hi", "en_US"),
 		},
 		`{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"template","template":{"name":"hi","language":{"code":"de"},"components":[{"type":"body","parameters":[{"type":"text","text":"Ana"}]}]}}`: {
-			To: ana, Content: template("hi", "de", `{"type":"body","parameters":[{"type":"text","text":"Ana"}]}`),
+			To: ana, Content: templated("hi", "de", `{"type":"body","parameters":[{"type":"text","text":"Ana"}]}`),
 		},
 		toAna + `"type":"interactive","interactive":{"type":"button","body":{"text":"Sure?"},"action":{"buttons":[{"type":"reply","reply":{"id":"y","title":"Yes"}}]}}}`: {
 			To: ana, Content: provider.Buttons{Text: "Sure?", Buttons: []provider.Choice{{ID: "y", Title: "Yes", Description: "not of buttons"}}},
@@ -78,7 +78,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-func template(name, language string, components ...string) provider.Template {
+func templated(name, language string, components ...string) provider.Template {
 	call := provider.TemplateCall{Name: name, Language: provider.TemplateLanguage{Code: language}}
 	for _, c := range components {
 		call.Components = append(call.Components, json.RawMessage(c))

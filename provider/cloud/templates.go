@@ -8,6 +8,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/graph"
+	"github.com/trunklinehq/trunkline/provider/graph/template"
 )
 
 const (
@@ -15,21 +16,8 @@ const (
 	templatePage   = "100" // templates asked for at a time
 )
 
-// Definition encodes typed components for [Client.CreateTemplate].
-func Definition(components ...ComponentDefinition) ([]json.RawMessage, error) {
-	out := make([]json.RawMessage, len(components))
-	for i, c := range components {
-		raw, err := json.Marshal(c)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = raw
-	}
-	return out, nil
-}
-
-// template is one on the wire.
-type template struct {
+// wireTemplate is a template on the wire.
+type wireTemplate struct {
 	ID         graph.ID          `json:"id"`
 	Name       string            `json:"name"`
 	Language   string            `json:"language"`
@@ -41,7 +29,7 @@ type template struct {
 	Quality    json.RawMessage   `json:"quality_score"` // {"score": "GREEN"}, or the word
 }
 
-func (t *template) info() provider.TemplateInfo {
+func (t *wireTemplate) info() provider.TemplateInfo {
 	info := provider.TemplateInfo{
 		TemplateDefinition: provider.TemplateDefinition{
 			Name: t.Name, Category: t.Category, Language: t.Language,
@@ -61,7 +49,7 @@ func (t *template) info() provider.TemplateInfo {
 //
 // See https://developers.facebook.com/docs/whatsapp/business-management-api/message-templates
 func (c *Client) CreateTemplate(ctx context.Context, t provider.TemplateDefinition) (provider.TemplateInfo, error) {
-	if err := checkDefinition(t); err != nil {
+	if err := template.Check(t); err != nil {
 		return provider.TemplateInfo{}, err
 	}
 	body := struct {
@@ -75,7 +63,7 @@ func (c *Client) CreateTemplate(ctx context.Context, t provider.TemplateDefiniti
 	if err != nil {
 		return provider.TemplateInfo{}, err
 	}
-	var out template
+	var out wireTemplate
 	if err := c.graph.Post(ctx, path, body, &out); err != nil {
 		return provider.TemplateInfo{}, c.failed(ctx, "creating a template", err)
 	}
@@ -102,7 +90,7 @@ func (c *Client) listTemplates(ctx context.Context, query url.Values) ([]provide
 	if err != nil {
 		return nil, "", err
 	}
-	var p page[template]
+	var p page[wireTemplate]
 	if err := c.graph.Get(ctx, path, query, &p); err != nil {
 		return nil, "", c.failed(ctx, "listing the templates", err)
 	}
@@ -118,7 +106,7 @@ func (c *Client) Template(ctx context.Context, id string) (provider.TemplateInfo
 	if !plainID(id) {
 		return provider.TemplateInfo{}, &provider.Rejected{Message: "the template has no id that the network could know"}
 	}
-	var t template
+	var t wireTemplate
 	if err := c.graph.Get(ctx, id, url.Values{"fields": {templateFields}}, &t); err != nil {
 		return provider.TemplateInfo{}, c.failed(ctx, "reading a template", err)
 	}

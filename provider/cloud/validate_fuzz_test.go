@@ -23,7 +23,7 @@ func FuzzValidate(f *testing.F) {
 	}
 	p := cloud.New(nil)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, content := range []provider.Content{provider.Interactive{Interactive: raw}, template("x", "en", string(raw))} {
+		for _, content := range []provider.Content{provider.Interactive{Interactive: raw}, templated("x", "en", string(raw))} {
 			err := p.Validate(content)
 			var invalid *provider.Invalid
 			if err != nil && (!errors.As(err, &invalid) || invalid.Field == "" || invalid.Message == "") {

@@ -34,8 +34,14 @@ func description(t *testing.T, f *fixture) {
 		require.NotEmpty(t, tag)
 		require.Greater(t, life, c.Window, "%s: a tag is for when the window is closed", tag)
 	}
-	_, named := f.open(t).(provider.Namer)
+	session := f.open(t)
+	_, named := session.(provider.Namer)
 	require.Equal(t, c.Names, named, "who has no names can ask for them")
+	_, types := session.(provider.Typist)
+	require.Equal(t, c.Typing, types, "typing can be shown")
+	_, manages := session.(provider.TemplateManager)
+	_, reviews := p.(provider.TemplateReviewer)
+	require.Equal(t, c.Templates, manages || reviews, "templates can be managed")
 	for i := range c.Send {
 		c.Send[i] = "changed"
 	}

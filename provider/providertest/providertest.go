@@ -140,10 +140,19 @@ func (f *fixture) text(text string) provider.Outbound {
 
 // id is an id of the provider where it makes its own, else ours.
 func (f *fixture) id(ours string) string {
-	if own, ok := f.Provider.(provider.Identifier); ok {
+	if own, ok := f.identifier(); ok {
 		return own.NewMessageID()
 	}
 	return ours
+}
+
+// identifier is the provider where it chooses the ids of the line's messages.
+func (f *fixture) identifier() (provider.Identifier, bool) {
+	own, ok := f.Provider.(provider.Identifier)
+	if late, may := own.(provider.LateIdentifier); may && late.LateIDs(f.Reference.Settings) {
+		return nil, false
+	}
+	return own, ok
 }
 
 func (f *fixture) sends(contentType string) bool {

@@ -249,7 +249,7 @@ func hanging(t *testing.T, f *fixture) {
 
 // ownIDs: a message of the same id arrives once.
 func ownIDs(t *testing.T, f *fixture) {
-	own, ok := f.Provider.(provider.Identifier)
+	own, ok := f.identifier()
 	if !ok {
 		return
 	}

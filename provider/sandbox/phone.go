@@ -16,8 +16,9 @@ type Phone struct {
 	Group     string // chat id of the group that the contact writes in; "": to the line itself
 }
 
-// Write makes the contact write. The message is durable when Write returns;
-// its id is returned.
+// Write makes the contact write. A [provider.Edit] replaces the text of a
+// message of the contact's own, a [provider.Revoke] deletes one for everybody.
+// The message is durable when Write returns; its id is returned.
 func (p Phone) Write(ctx context.Context, content provider.Content) (string, error) {
 	addr, err := (*Provider)(nil).Address(p.Name)
 	if err != nil {
@@ -33,8 +34,12 @@ func (p Phone) Write(ctx context.Context, content provider.Content) (string, err
 			return "", err
 		}
 	}
+	var edits string
+	if edit, is := content.(provider.Edit); is {
+		edits, content = edit.MessageID, provider.Text{Text: edit.Text}
+	}
 	m := &provider.Message{
-		ID: (*Provider)(nil).NewMessageID(), Chat: chat, From: provider.Contact{Address: addr, Name: shown}, At: time.Now(), Content: content,
+		ID: (*Provider)(nil).NewMessageID(), Chat: chat, From: provider.Contact{Address: addr, Name: shown}, At: time.Now(), Content: content, Edits: edits,
 	}
 	return m.ID, p.Inbox.Receive(ctx, p.Reference, []provider.Event{m})
 }

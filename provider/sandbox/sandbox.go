@@ -1,7 +1,8 @@
 // Package sandbox is a line whose contacts are simulated: no account is needed
 // anywhere. What is sent to a contact is delivered at once; what the contact
-// writes and reads goes through a [Phone]. It has groups, which live as long
-// as the [Provider].
+// writes, edits, deletes and reads goes through a [Phone]. It has groups, which
+// live as long as the [Provider], and reviews templates by the rules of the
+// WhatsApp Business platform.
 //
 // It is the newcomer's first line, the peer of tests, and the shortest
 // complete [provider.Provider].
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -40,6 +42,9 @@ var sendable = []string{
 // maxFile is the most bytes of a file that a simulated phone shows.
 const maxFile = 100 << 20
 
+// settingLate names the setting [Provider.LateIDs] is about.
+const settingLate = "lateIds"
+
 // Provider opens sandbox lines. The zero value is ready to use.
 type Provider struct{ groups groups }
 
@@ -58,12 +63,22 @@ func (*Provider) Capabilities() provider.Capabilities {
 		},
 		Templates: true,
 		Groups:    true,
+		Typing:    true,
 		Receipts:  true,
 	}
 }
 
-// Settings is empty: a sandbox line needs none.
-func (*Provider) Settings() []provider.Setting { return nil }
+// Settings lists one that no reference needs.
+func (*Provider) Settings() []provider.Setting {
+	return []provider.Setting{{
+		Name: settingLate, Boolean: true,
+		Doc: "true has the network choose the ids of sent messages, as the Cloud API does: until it has answered, a message has another id. Default: false.",
+	}}
+}
+
+// LateIDs reports whether the network chooses the ids of a reference's
+// messages.
+func (*Provider) LateIDs(settings provider.Settings) bool { return settings[settingLate] == "true" }
 
 // NewMessageID chooses the id of a message to send.
 func (*Provider) NewMessageID() string { return "sandbox-" + uuid.Must(uuid.NewV7()).String() }
@@ -90,11 +105,12 @@ func (*Provider) Address(chatID string) (provider.Address, error) {
 
 // Open returns a session that delivers everything.
 func (p *Provider) Open(_ context.Context, ref provider.Reference, inbox provider.Inbox) (provider.Session, error) {
-	return &session{ref: ref.ID, inbox: inbox, groups: &p.groups}, nil
+	return &session{ref: ref.ID, late: p.LateIDs(ref.Settings), inbox: inbox, groups: &p.groups}, nil
 }
 
 type session struct {
 	ref    provider.ReferenceID
+	late   bool // the network chooses the ids of messages
 	inbox  provider.Inbox
 	groups *groups
 	closed atomic.Bool
@@ -105,6 +121,11 @@ var (
 	_ provider.Reader        = (*session)(nil)
 	_ provider.GroupManager  = (*session)(nil)
 	_ provider.NumberChecker = (*session)(nil)
+	_ provider.Typist        = (*session)(nil)
+
+	_ provider.LateIdentifier   = (*Provider)(nil)
+	_ provider.TemplateReviewer = (*Provider)(nil)
+	_ provider.Validator        = (*Provider)(nil)
 )
 
 // Send puts the message on the contact's phone, which reports its delivery
@@ -128,13 +149,20 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	if err := load(ctx, out.Content); err != nil {
 		return provider.Receipt{}, &provider.Temporary{Err: err}
 	}
-	err := s.inbox.Receive(ctx, s.ref, []provider.Event{
-		&provider.StatusChange{MessageID: out.ID, Status: provider.StatusDelivered, At: time.Now()},
-	})
-	if err != nil {
+	delivered := &provider.StatusChange{MessageID: out.ID, Status: provider.StatusDelivered, At: time.Now()}
+	if s.late {
+		delivered.MessageID, delivered.OwnID = s.networkID(out.ID), out.ID
+	}
+	if err := s.inbox.Receive(ctx, s.ref, []provider.Event{delivered}); err != nil {
 		return provider.Receipt{}, &provider.Temporary{Err: err} // a repeat has the same id
 	}
-	return provider.Receipt{MessageID: out.ID}, nil
+	return provider.Receipt{MessageID: delivered.MessageID}, nil
+}
+
+// networkID is the id that the network gives to a message that has an id of
+// ours: always the same, so that a repeat is recognised.
+func (s *session) networkID(own string) string {
+	return "sandbox-" + uuid.NewSHA1(uuid.NameSpaceOID, []byte(strconv.FormatInt(int64(s.ref), 10)+" "+own)).String()
 }
 
 // Check always succeeds.
@@ -161,6 +189,12 @@ func (s *session) alive(ctx context.Context) error {
 
 // MarkRead has nobody to tell.
 func (s *session) MarkRead(context.Context, provider.Address, string) error { return nil }
+
+// Typing has nobody to tell either: the messaging service keeps what the
+// contacts' phones show.
+func (s *session) Typing(ctx context.Context, _ provider.Address, _ string) error {
+	return s.alive(ctx)
+}
 
 // Close makes the session refuse further sends.
 func (s *session) Close(context.Context) error {

@@ -16,10 +16,20 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
+	for name, settings := range map[string]provider.Settings{"ids of ours": nil, "late ids": {"lateIds": "true"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conform(t, settings)
+		})
+	}
+}
+
+func conform(t *testing.T, settings provider.Settings) {
+	t.Helper()
 	providertest.Run(t, providertest.Harness{
 		New: func(*testing.T) providertest.Line {
 			p := &watched{Provider: sandbox.New(), seen: map[string]bool{}}
-			return providertest.Line{Provider: p, Reference: provider.Reference{ID: 1, Name: "Sandbox"}, Shown: p.shown}
+			return providertest.Line{Provider: p, Reference: provider.Reference{ID: 1, Name: "Sandbox", Settings: settings}, Shown: p.shown}
 		},
 		ChatIDs: []string{"ana@sandbox", "bob", " Carla-2.b_c ", "DORA@sandbox", "friends@g.us"},
 		Contents: []provider.Content{
@@ -62,6 +72,7 @@ type session interface {
 	provider.Reader
 	provider.GroupManager
 	provider.NumberChecker
+	provider.Typist
 }
 
 type watchedSession struct {
@@ -188,4 +199,38 @@ func TestDeliveryIsReportedBeforeTheAnswer(t *testing.T) {
 	_, err = s.Send(t.Context(), out)
 	var temporary *provider.Temporary
 	require.ErrorAs(t, err, &temporary, "the same message may be repeated")
+}
+
+// TestLateIDs repeats a message that has an id of ours.
+func TestLateIDs(t *testing.T) {
+	t.Parallel()
+	in := &inbox{}
+	s, err := sandbox.New().Open(t.Context(), provider.Reference{ID: 7, Settings: provider.Settings{"lateIds": "true"}}, in)
+	require.NoError(t, err)
+	send := func(own string) string {
+		r, err := s.Send(t.Context(), provider.Outbound{ID: own, To: provider.Address{ChatID: "ana@sandbox"}, Content: provider.Text{Text: "hi"}})
+		require.NoError(t, err)
+		status := in.events[len(in.events)-1].(*provider.StatusChange)
+		require.Equal(t, []string{r.MessageID, own}, []string{status.MessageID, status.OwnID})
+		require.NotEqual(t, own, r.MessageID)
+		return r.MessageID
+	}
+	require.Equal(t, send("out-1"), send("out-1"), "it is recognised")
+	require.NotEqual(t, send("out-1"), send("out-2"))
+}
+
+// TestPhoneEdits writes an edit and a deletion as networks report them.
+func TestPhoneEdits(t *testing.T) {
+	t.Parallel()
+	in := &inbox{}
+	ana := sandbox.Phone{Inbox: in, Reference: 7, Name: "ana"}
+	_, err := ana.Write(t.Context(), provider.Edit{MessageID: "m1", Text: "better"})
+	require.NoError(t, err)
+	edit := in.events[0].(*provider.Message)
+	require.Equal(t, "m1", edit.Edits)
+	require.Equal(t, provider.Text{Text: "better"}, edit.Content)
+	require.NotEqual(t, "m1", edit.ID)
+	_, err = ana.Write(t.Context(), provider.Revoke{MessageID: "m1"})
+	require.NoError(t, err)
+	require.Equal(t, provider.Revoke{MessageID: "m1"}, in.events[1].(*provider.Message).Content)
 }

@@ -150,8 +150,8 @@ const (
 // Settings lists what a line may be configured with; it needs nothing.
 func (*Provider) Settings() []provider.Setting {
 	return []provider.Setting{
-		{Name: settingOnline, Doc: "true shows the account as online while it is connected: its phone then stays silent. Default: false."},
-		{Name: settingHistory, Doc: "true imports the messages of the phone's last months when the line is linked. Default: false."},
+		{Name: settingOnline, Doc: "true shows the account as online while it is connected: its phone then stays silent. Default: false.", Boolean: true},
+		{Name: settingHistory, Doc: "true imports the messages of the phone's last months when the line is linked. Default: false.", Boolean: true},
 		{Name: settingProxy, Doc: "Address of the HTTP or SOCKS5 proxy through which this line connects.", Secret: true},
 	}
 }

@@ -1893,7 +1893,7 @@ type TemplatesParams struct {
 // Templates is GET /templates: List the message templates of a line.
 //
 // From our copy, which follows what the network reports and is fetched again every six hours. Lines
-// of other types than provider-cloud answer `unsupported`.
+// of other types than provider-cloud and provider-sandbox answer `unsupported`.
 //
 // Needs the permission `chats.read`.
 //
@@ -2087,6 +2087,9 @@ type ScreenParams struct {
 // Screen is GET /sandbox/{reference}/messages: What the simulated contacts' phones show, newest
 // first.
 //
+// Edits, deletions and reactions are no messages of their own: they change the one that they are
+// about, which then has `edited`, `deleted` or `reactions` [{emoji, mine, from?}].
+//
 // Needs the permission `chats.read`.
 //
 // Changes nothing.
@@ -2110,10 +2113,25 @@ func (s *Sandbox) AllScreen(ctx context.Context, reference int64, p *ScreenParam
 	})
 }
 
+// Typing is GET /sandbox/{reference}/typing: The chats whose simulated phones show that an answer
+// is being written.
+//
+// For 25 seconds, or until the next message is there.
+//
+// Needs the permission `chats.read`.
+//
+// Changes nothing.
+func (s *Sandbox) Typing(ctx context.Context, reference int64) (*Page[Typing], error) {
+	r := request{id: "Sandbox_Typing", method: http.MethodGet, path: "/sandbox/{reference}/typing"}
+	r.inPath("reference", reference)
+	return answer[Page[Typing]](ctx, s.c, &r)
+}
+
 // Write is POST /sandbox/{reference}/messages: Let a simulated contact write.
 //
-// The body is `{from, name?, group?, type, …}` with the members of the type as in a send. What
-// the contact was sent before counts as read.
+// The body is `{from, pushName?, group?, type, …}` with the members of the type as in a send.
+// `edit` and `revoke` change a message of the contact's own, `reaction` any that its phone shows.
+// What the contact was sent before counts as read.
 //
 // Needs the permission `references.write`.
 //

@@ -470,7 +470,8 @@ type CreateReferenceRequest struct {
 	// What the type needs. provider-web: nothing, or markOnline, historySync and proxyUrl;
 	// provider-cloud: phoneNumberId and accessToken, and businessAccountId (asked from the network
 	// when absent), appSecret and verifyToken (those of the server when absent); provider-messenger:
-	// pageId and accessToken, and appSecret and verifyToken likewise; provider-sandbox: nothing.
+	// pageId and accessToken, and appSecret and verifyToken likewise; provider-sandbox: nothing, or
+	// lateIds.
 	Settings map[string]string `json:"settings,omitzero"`
 	// provider-web, provider-cloud, provider-messenger or provider-sandbox.
 	Type string `json:"type"`
@@ -2310,7 +2311,8 @@ type TemplateCall struct {
 }
 
 type TemplateLanguage struct {
-	Code string `json:"code"`
+	Code   string  `json:"code"`
+	Policy *string `json:"policy,omitzero"`
 }
 
 type TemplatePreview struct {
@@ -2376,6 +2378,12 @@ type TryRequest struct {
 	Text   *string `json:"text,omitzero"`
 }
 
+type Typing struct {
+	ChatID string `json:"chatId"`
+	// UNIX seconds.
+	Since Time `json:"since"`
+}
+
 type Unknown struct {
 	Type string `json:"type"`
 }
@@ -2386,8 +2394,10 @@ type UpdateChatRequest struct {
 	// Merged; null removes one.
 	Fields map[string]json.RawMessage `json:"fields,omitzero"`
 	// take: a person answers from now on; close: the bot may again. One of take, close.
-	Handoff  *string `json:"handoff,omitzero"`
+	Handoff *string `json:"handoff,omitzero"`
+	// null or empty clears it.
 	Language *string `json:"language,omitzero"`
+	// null or empty: the contact's own name shows again.
 	Name     *string `json:"name,omitzero"`
 	OptedOut *bool   `json:"optedOut,omitzero"`
 	// Id of the line.
@@ -2582,13 +2592,15 @@ type WriteRequest struct {
 	MediaID   string   `json:"mediaId,omitzero"`
 	Mentions  []string `json:"mentions,omitzero"`
 	MessageID string   `json:"messageId,omitzero"`
-	// The name that the contact shows; absent: the one it has shown before.
+	// Of a location, the name of the place; else the same as pushName.
 	Name       string `json:"name,omitzero"`
 	PreviewURL *bool  `json:"previewUrl,omitzero"`
-	Text       string `json:"text,omitzero"`
-	Title      string `json:"title,omitzero"`
-	// Which of them it is. One of text, location, reaction, reply, image, video, document, audio,
-	// sticker.
+	// The name that the contact shows; absent: the one it has shown before.
+	PushName string `json:"pushName,omitzero"`
+	Text     string `json:"text,omitzero"`
+	Title    string `json:"title,omitzero"`
+	// Which of them it is. One of text, location, reaction, reply, edit, revoke, image, video,
+	// document, audio, sticker.
 	Type string `json:"type"`
 	// Where the network finds the file.
 	URL string `json:"url,omitzero"`

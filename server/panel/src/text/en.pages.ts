@@ -964,7 +964,7 @@ export const en = {
   'templates.named': 'Variables have names',
   'templates.new': 'New template',
   'templates.noLines': 'No line has templates',
-  'templates.noLinesText': 'Only lines of the WhatsApp Cloud API have templates. Lines of other kinds write freely, or when the contact has written.',
+  'templates.noLinesText': 'Only lines of the WhatsApp Cloud API and sandbox lines have templates. Lines of other kinds write freely, or when the contact has written.',
   'templates.none': 'No templates yet',
   'templates.noneSo': 'No template has this status',
   'templates.noneText': 'Write one, or begin with one of those below. The network looks at it, often within minutes.',

@@ -965,7 +965,7 @@ export const es: PageTexts = {
   'templates.named': 'Las variables tienen nombres',
   'templates.new': 'Nueva plantilla',
   'templates.noLines': 'Ninguna línea tiene plantillas',
-  'templates.noLinesText': 'Solo las líneas de WhatsApp Cloud API tienen plantillas. Las de otros tipos escriben libremente, o cuando el contacto ha escrito.',
+  'templates.noLinesText': 'Solo las líneas de WhatsApp Cloud API y las de prueba tienen plantillas. Las de otros tipos escriben libremente, o cuando el contacto ha escrito.',
   'templates.none': 'Aún no hay plantillas',
   'templates.noneSo': 'Ninguna plantilla tiene este estado',
   'templates.noneText': 'Escriba una, o empiece con una de las de abajo. La red la revisa, a menudo en minutos.',

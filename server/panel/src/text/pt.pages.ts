@@ -965,7 +965,7 @@ export const pt: PageTexts = {
   'templates.named': 'Variáveis têm nomes',
   'templates.new': 'Novo modelo',
   'templates.noLines': 'Nenhuma linha tem modelos',
-  'templates.noLinesText': 'Só linhas da WhatsApp Cloud API têm modelos. Linhas de outros tipos escrevem livremente, ou quando o contato escreveu.',
+  'templates.noLinesText': 'Só linhas da WhatsApp Cloud API e as de teste têm modelos. Linhas de outros tipos escrevem livremente, ou quando o contato escreveu.',
   'templates.none': 'Ainda não há modelos',
   'templates.noneSo': 'Nenhum modelo tem este estado',
   'templates.noneText': 'Escreva um, ou comece com um dos abaixo. A rede o analisa, muitas vezes em minutos.',

@@ -65,7 +65,7 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
     if (text.trim() && !send.isPending) send.mutate({ type: 'text', text })
   }
   const closed = send.problem?.code === 'window_closed'
-  const templates = line.type === 'provider-cloud' // a sandbox sends any, and has no list of them
+  const { templates } = line.capabilities
   const show = (next: typeof open) => {
     send.reset()
     setOpen(next)

@@ -30,6 +30,8 @@ interface Shown {
   fileName?: string
   buttons?: { id: string; title: string }[]
   sections?: { rows: { id: string; title: string }[] }[]
+  edited?: boolean
+  reactions?: { emoji: string }[]
 }
 
 type Written = { type: 'text'; text: string } | { type: 'reply'; id: string; title: string } | (MediaContent & { caption?: string })
@@ -87,6 +89,11 @@ export function Phone({ reference, chatId }: { reference: number; chatId: string
             <div className="bubble">
               {message.fileUrl && <Attachment type={message.type} url={message.fileUrl} name={message.fileName} />}
               <Words text={wordsOf(message)} />
+              {(message.edited || message.reactions) && (
+                <p className="small mute">
+                  {message.edited && t('inbox.edited')} {message.reactions?.map((reaction) => reaction.emoji).join(' ')}
+                </p>
+              )}
               <Choices message={message} choose={(reply) => write.mutate({ type: 'reply', ...reply })} />
             </div>
           </div>

@@ -23,7 +23,7 @@ export default function Templates() {
   const go = useGo()
   if (lines.isPending) return <Loading />
   if (lines.error) return <Failed error={lines.error} again={() => void lines.refetch()} />
-  const able = lines.data.items.filter((line) => line.type === 'provider-cloud')
+  const able = lines.data.items.filter((line) => line.capabilities.templates)
   const line = able.find((one) => String(one.id) === reference) ?? able[0]
   if (!line) {
     return (

@@ -1,0 +1,245 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// ScreenItem is a message as the contact's device would show it: with the
+// content that was really sent, buttons and all, and as it is after what was
+// done to it since.
+type ScreenItem struct {
+	Direction string               `json:"direction" enum:"in,out" doc:"in: the contact received it."`
+	ID        string               `json:"id"`
+	Reference provider.ReferenceID `json:"reference"`
+	ChatID    string               `json:"chatId"`
+	Type      string               `json:"type"`
+	Content   json.RawMessage      `json:"content"` // an object
+	Status    string               `json:"status"`
+	At        UnixTime             `json:"messageTimestamp"`
+	Edited    bool                 `json:"edited,omitempty"`
+	Deleted   bool                 `json:"deleted,omitempty"` // for everybody: its content is gone
+	Reactions []ScreenReaction     `json:"reactions,omitempty"`
+}
+
+// ScreenReaction is a reaction under a message.
+type ScreenReaction struct {
+	Emoji string `json:"emoji"`
+	Mine  bool   `json:"mine"`           // of the account
+	From  string `json:"from,omitempty"` // of a participant of a group: as the remoteJid of its messages
+}
+
+// Screen lists what the contacts of a reference see, newest first; chatID ""
+// lists all chats. It is what a simulated phone shows. Edits, deletions and
+// reactions are no messages of their own: they change the one they are about.
+func (a *Account) Screen(ctx context.Context, ref provider.ReferenceID, chatID string, l List) (Page[ScreenItem], error) {
+	limit, err := l.limit()
+	if err != nil {
+		return Page[ScreenItem]{}, err
+	}
+	before, err := parseCursor("cursor", l.Cursor, 1)
+	if err != nil {
+		return Page[ScreenItem]{}, err
+	}
+	if _, err := a.row(ctx, a.s.db, ref); err != nil {
+		return Page[ScreenItem]{}, err
+	}
+	p := params{ref}
+	q := screenRows + `m.reference = $1 AND NOT ` + screenChange
+	if chatID != "" {
+		c, err := a.chat(ctx, ref, chatID)
+		if err != nil {
+			return Page[ScreenItem]{}, err
+		}
+		q += ` AND m.chat = ` + p.add(c.ID)
+	}
+	if before != nil {
+		q += ` AND m.seq < ` + p.add(before[0])
+	}
+	var rows []*screenRow
+	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.seq DESC LIMIT `+p.add(limit+1), p...); err != nil {
+		return Page[ScreenItem]{}, fmt.Errorf("listing a screen: %w", err)
+	}
+	if err := a.s.changeScreen(ctx, rows); err != nil {
+		return Page[ScreenItem]{}, err
+	}
+	return page(rows, limit, func(r *screenRow) cursor { return cursor{r.Seq} }, func(r *screenRow) ScreenItem { return r.item }), nil
+}
+
+// ScreenItem is one message of a chat as the contact's device would show it,
+// by its id or by ours. What has no place on a screen is [ErrNotFound].
+func (a *Account) ScreenItem(ctx context.Context, ref provider.ReferenceID, chatID, id string) (ScreenItem, error) {
+	c, err := a.chat(ctx, ref, chatID)
+	if err != nil {
+		return ScreenItem{}, err
+	}
+	var rows []*screenRow
+	err = a.s.db.SelectContext(ctx, &rows, screenRows+`m.chat = $1 AND NOT `+screenChange+` AND m.seq IN
+		(SELECT seq FROM messaging_message WHERE reference = $2 AND id = $3
+		UNION SELECT message FROM messaging_outbound WHERE reference = $2 AND own_id = $3)`, c.ID, c.Reference, clean(id))
+	if err != nil {
+		return ScreenItem{}, fmt.Errorf("reading a message of a screen: %w", err)
+	}
+	if len(rows) == 0 {
+		return ScreenItem{}, ErrNotFound
+	}
+	if err := a.s.changeScreen(ctx, rows[:1]); err != nil {
+		return ScreenItem{}, err
+	}
+	return rows[0].item, nil
+}
+
+const (
+	// screenRows leaves out messages that are PENDING (0) or FAIL (2).
+	screenRows = `SELECT m.seq, m.chat, m.reference, m.id, m.mine, m.status, m.body, m.at_us, c.chat_id, COALESCE(o.content, '') AS content,
+		COALESCE(o.own_id, '') AS own_id
+		FROM messaging_message m JOIN messaging_chat c ON c.id = m.chat LEFT JOIN messaging_outbound o ON o.message = m.seq
+		WHERE NOT (m.mine AND m.status IN (0, 2)) AND `
+	// screenChange is true of edits, deletions and reactions. In JSON no text
+	// can hold these characters: its quotes are escaped.
+	screenChange = `(m.body LIKE '%"edited":{"messageId":%' OR m.body LIKE '%"revoked":{"messageId":%' OR m.body LIKE '%"reaction":{"messageId":%')`
+)
+
+type screenRow struct {
+	Seq       int64                `db:"seq"`
+	Chat      int64                `db:"chat"`
+	Reference provider.ReferenceID `db:"reference"`
+	ID        string               `db:"id"`
+	OwnID     string               `db:"own_id"`
+	Mine      bool                 `db:"mine"`
+	Status    provider.Status      `db:"status"`
+	Body      string               `db:"body"`
+	AtUS      int64                `db:"at_us"`
+	ChatID    string               `db:"chat_id"`
+	Content   string               `db:"content"`
+
+	item ScreenItem
+}
+
+// changeScreen makes the items of rows and applies what was done to them, in
+// the order in which it was done.
+func (s *Service) changeScreen(ctx context.Context, rows []*screenRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	type messageOf struct {
+		chat int64
+		id   string
+	}
+	byID := map[messageOf]*screenRow{}
+	var chats []int64
+	first := rows[0].Seq
+	for _, r := range rows {
+		r.item = r.view()
+		byID[messageOf{r.Chat, r.ID}] = r
+		if r.OwnID != "" {
+			byID[messageOf{r.Chat, r.OwnID}] = r
+		}
+		chats, first = append(chats, r.Chat), min(first, r.Seq)
+	}
+	in, args := s.db.Dialect.InNumbers("m.chat", 2, chats)
+	var changes []*screenRow
+	err := s.db.SelectContext(ctx, &changes, screenRows+`m.seq > $1 AND `+in+` AND `+screenChange+` ORDER BY m.seq`,
+		append([]any{first}, args...)...)
+	if err != nil {
+		return fmt.Errorf("reading what changed a screen: %w", err)
+	}
+	for _, c := range changes {
+		var b Body
+		if json.Unmarshal([]byte(c.Body), &b) != nil {
+			continue
+		}
+		if r := byID[messageOf{c.Chat, b.target()}]; r != nil {
+			r.change(c.Mine, b)
+		}
+	}
+	return nil
+}
+
+// target is the id of the message that a body changes.
+func (b *Body) target() string {
+	switch {
+	case b.Edited != nil:
+		return b.Edited.MessageID
+	case b.Revoked != nil:
+		return b.Revoked.MessageID
+	case b.Reaction != nil:
+		return b.Reaction.MessageID
+	}
+	return ""
+}
+
+// change applies an edit, a deletion or a reaction, of the account or of a
+// contact. Who did not write a message can only react to it, and nothing
+// changes one that was deleted.
+func (r *screenRow) change(mine bool, b Body) {
+	switch {
+	case r.item.Deleted:
+	case b.Reaction != nil:
+		r.react(mine, b)
+	case r.Mine != mine:
+	case b.Revoked != nil:
+		r.item.Type, r.item.Content = TypeText, mustJSON(map[string]string{"type": TypeText, "text": b.Text})
+		r.item.Deleted, r.item.Edited, r.item.Reactions = true, false, nil
+	default:
+		words := "text"
+		if isAttachment(r.item.Type) {
+			words = "caption"
+		}
+		members := object(string(r.item.Content))
+		members[words] = mustJSON(cmp.Or(b.Text, b.Caption))
+		r.item.Content, r.item.Edited = mustJSON(members), true
+	}
+}
+
+// isAttachment reports whether a type has a caption in the place of a text.
+func isAttachment(kind string) bool {
+	switch kind {
+	case TypeImage, TypeVideo, TypeDocument, TypeAudio, "sticker":
+		return true
+	}
+	return false
+}
+
+// react puts a reaction in the place of the one that its author gave before.
+func (r *screenRow) react(mine bool, b Body) {
+	now := ScreenReaction{Emoji: b.Reaction.Emoji, Mine: mine}
+	if b.Participant != nil && !mine {
+		now.From = b.Participant.RemoteJID
+	}
+	var kept []ScreenReaction
+	for _, was := range r.item.Reactions {
+		if was.Mine != now.Mine || was.From != now.From {
+			kept = append(kept, was)
+		}
+	}
+	if now.Emoji != "" {
+		kept = append(kept, now)
+	}
+	r.item.Reactions = kept
+}
+
+// view is the message as it was written.
+func (r *screenRow) view() ScreenItem {
+	out := ScreenItem{
+		Direction: "in", ID: r.ID, Reference: r.Reference, ChatID: r.ChatID, Type: TypeText, Content: json.RawMessage(r.Content),
+		Status: r.Status.String(), At: UnixTime{database.Time(r.AtUS)},
+	}
+	if r.Mine {
+		out.Content = shownFile(out.Content, r.Body)
+	} else {
+		out.Direction, out.Content = "out", json.RawMessage(r.Body)
+	}
+	var kind struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(out.Content, &kind) == nil && kind.Type != "" {
+		out.Type = kind.Type
+	}
+	return out
+}

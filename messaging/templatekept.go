@@ -1,0 +1,57 @@
+package messaging
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// reviewer decides on the templates of references of a kind whose templates
+// are kept here alone, where they are no copy; nil: their network keeps them.
+func (s *Service) reviewer(k provider.Kind) provider.TemplateReviewer {
+	r, _ := s.kinds[k].(provider.TemplateReviewer)
+	return r
+}
+
+// keepTemplate has a template reviewed and stores it, unless there is one of
+// its name and language.
+func (s *Service) keepTemplate(ctx context.Context, row *referenceRow, r provider.TemplateReviewer, t provider.TemplateDefinition) (Template, error) {
+	info, err := r.ReviewTemplate(t)
+	if err != nil {
+		return Template{}, templateRefused(ctx, err)
+	}
+	made := templateOf(row.ID, info)
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		made.UpdatedUS = database.Micros(s.now())
+		res, err := tx.ExecContext(ctx, `INSERT INTO messaging_template (reference, id, name, language, category, format, components, status,
+			provider_status, reason, quality, heard_us, updated_us)
+			SELECT id, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, CAST($11 AS BIGINT) FROM messaging_reference WHERE id = $12
+			ON CONFLICT (reference, name, language) DO NOTHING`,
+			made.ID, made.Name, made.Language, made.Category, made.Format, made.Components, string(made.Status),
+			made.ProviderStatus, made.Reason, made.Quality, made.UpdatedUS, row.ID)
+		if err != nil {
+			return fmt.Errorf("storing a template: %w", err)
+		}
+		n, err := res.RowsAffected()
+		if err == nil && n == 0 {
+			err = &Error{Code: CodeProvider, Message: "There is a template of this name in this language."}
+		}
+		return err
+	})
+	return made.view(), err
+}
+
+// dropTemplate deletes a template that is kept here.
+func (s *Service) dropTemplate(ctx context.Context, ref provider.ReferenceID, name, language string) error {
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		n, err := deleteTemplates(ctx, tx, ref, name, language)
+		if err == nil && n == 0 {
+			err = ErrNotFound
+		}
+		return err
+	})
+}
