@@ -2,7 +2,6 @@ package messaging_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -119,7 +118,7 @@ func TestOneOfSeveralTemplates(t *testing.T) {
 		require.Len(t, made, 1)
 		require.Len(t, refused, 7)
 		var why *messaging.Error
-		require.True(t, errors.As(<-refused, &why))
+		require.ErrorAs(t, <-refused, &why)
 		require.Equal(t, messaging.CodeProvider, why.Code)
 		p, err := f.acc.Templates(t.Context(), ref, messaging.TemplateFilter{}, messaging.List{})
 		require.NoError(t, err)

@@ -215,8 +215,9 @@ func TestLateIDs(t *testing.T) {
 		require.NotEqual(t, own, r.MessageID)
 		return r.MessageID
 	}
-	require.Equal(t, send("out-1"), send("out-1"), "it is recognised")
-	require.NotEqual(t, send("out-1"), send("out-2"))
+	first := send("out-1")
+	require.Equal(t, first, send("out-1"), "it is recognised")
+	require.NotEqual(t, first, send("out-2"))
 }
 
 // TestPhoneEdits writes an edit and a deletion as networks report them.
