@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -70,7 +72,26 @@ func (a *Account) environment(ctx context.Context, q sqlx.QueryerContext, projec
 		}
 		env.add(doc, Pinned{Slug: r.Slug, Flow: r.ID, Version: r.Version, Document: json.RawMessage(r.Document)})
 	}
+	drafts := sync.OnceValue(func() []string { return unpublished(ctx, q, project) })
+	env.Unpublished = func(slug string) bool { return slices.Contains(drafts(), slug) }
 	return env, nil
+}
+
+// unpublished are the slugs of the functions of a project that have no version.
+// It is asked only when a function is missing, to say why: without an answer of
+// the database there is none.
+func unpublished(ctx context.Context, q sqlx.QueryerContext, project string) (slugs []string) {
+	var drafts []string
+	if err := sqlx.SelectContext(ctx, q, &drafts, `SELECT draft FROM aiflow_flow WHERE project = $1 AND version = 0 ORDER BY number`, project); err != nil {
+		return nil
+	}
+	for _, draft := range drafts {
+		var d struct{ Kind, Slug string }
+		if json.Unmarshal([]byte(draft), &d) == nil && d.Kind == flow.KindFunction {
+			slugs = append(slugs, d.Slug)
+		}
+	}
+	return slugs
 }
 
 // surroundings are all that the drafts of a project may refer to: its published

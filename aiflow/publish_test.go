@@ -1,6 +1,7 @@
 package aiflow_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,29 @@ func TestPins(t *testing.T) {
 		var refused *aiflow.Refused
 		require.ErrorAs(t, err, &refused)
 		require.Contains(t, codes(refused.Problems), "unknown.function")
+	})
+}
+
+// TestUnpublishedFunction says of a function that is not published yet what is
+// to be done.
+func TestUnpublishedFunction(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		project := f.project(t, "Shop")
+		inner, err := f.Create(t.Context(), aiflow.NewFlow{Project: project, Name: "Inner", Draft: json.RawMessage(function("inner", "args.n"))})
+		require.NoError(t, err)
+		outer, err := f.Create(t.Context(), aiflow.NewFlow{Project: project, Name: "Outer", Draft: json.RawMessage(caller("outer", "inner"))})
+		require.NoError(t, err)
+		says := func() (out []string) {
+			problems, err := f.Validate(t.Context(), outer.ID)
+			require.NoError(t, err)
+			for _, p := range problems {
+				out = append(out, p.Code+": "+p.Message+"; "+p.Hint)
+			}
+			return out
+		}
+		require.Equal(t, []string{"unknown.function: the function inner is not published; publish it first"}, says())
+		f.publish(t, inner.ID)
+		require.Empty(t, says())
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 func (s *Server) openFlows(ctx context.Context) (err error) {
 	c := s.cfg
 	types := flow.NewTypes()
+	types.ReadAnswers(answerReader{})
 	for _, own := range c.Nodes {
 		if err := types.Register(own); err != nil {
 			return fmt.Errorf("Config.Nodes: %w", err)

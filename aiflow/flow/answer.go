@@ -14,6 +14,7 @@ type reader struct {
 	now     time.Time
 	locale  string
 	region  func() string // of phone numbers without a country
+	answers AnswerReader  // nil: there is none
 }
 
 // words is what a message says: what was chosen, or its text.
@@ -44,7 +45,10 @@ func (r reader) read(kind string) (any, bool) {
 	case "phone":
 		return r.phone(said)
 	case "boolean":
-		return r.yes(said)
+		if v, ok := r.yes(said); ok || r.message["reply"] != nil {
+			return v, ok
+		}
+		return r.either(kind, said, r.yes)
 	}
 	if said == "" {
 		return nil, false
@@ -56,12 +60,16 @@ func (r reader) read(kind string) (any, bool) {
 	case "text":
 		return said, true
 	case "number", "integer":
-		n, ok := parseNumber(said, r.locale)
+		n, ok := r.either("number", said, func(said string) (any, bool) { return parseNumber(said, r.locale) })
 		return conformRead(n, ok, kind == "integer")
 	case "email":
-		return r.email(said)
+		return r.either(kind, said, r.email)
 	case "url":
-		return r.url(said)
+		v, ok := r.either(kind, said, r.url)
+		if !ok {
+			return nil, false
+		}
+		return r.url(text(v))
 	case "date":
 		return r.date(said)
 	case "time":

@@ -36,9 +36,9 @@ func (r reader) date(said string) (any, bool) {
 	return day.Format(time.DateOnly), true
 }
 
-// day reads 2026-11-21, 21.11.2026, 21/11/2026 (11/21/2026 in the locale
+// ownDay reads 2026-11-21, 21.11.2026, 21/11/2026 (11/21/2026 in the locale
 // en-US), 21 November 2026, November 21, 2026, and words as tomorrow.
-func (r reader) day(said string) (time.Time, bool) {
+func (r reader) ownDay(said string) (time.Time, bool) {
 	s := strings.TrimSpace(asciiDigits(said))
 	if n, ok := relativeDays[fold(s)]; ok {
 		return civil(r.now.Year(), int(r.now.Month()), r.now.Day()).AddDate(0, 0, n), true
@@ -103,7 +103,7 @@ func civil(year, month, day int) time.Time {
 
 // time understands a time of day: HH:MM:SS.
 func (r reader) time(said string) (any, bool) {
-	d, ok := timeOfDay(said)
+	d, ok := r.clock(said)
 	if !ok {
 		return nil, false
 	}
@@ -151,7 +151,7 @@ func (r reader) datetime(said string) (any, bool) {
 		}
 		for _, halves := range [][2]string{{s[:i], s[i+1:]}, {s[i+1:], s[:i]}} {
 			day, okDay := r.day(trimJoin(halves[0]))
-			clock, okTime := timeOfDay(trimJoin(halves[1]))
+			clock, okTime := r.clock(trimJoin(halves[1]))
 			if okDay && okTime {
 				at := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, r.now.Location())
 				at = time.Date(at.Year(), at.Month(), at.Day(), int(clock/time.Hour), int(clock%time.Hour/time.Minute), int(clock%time.Minute/time.Second), 0, r.now.Location())

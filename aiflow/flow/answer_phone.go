@@ -14,6 +14,11 @@ func (r reader) phone(said string) (any, bool) {
 	if said == "" || len(said) > 250 {
 		return nil, false
 	}
+	return r.either("phone", said, r.ownPhone)
+}
+
+// ownPhone understands a phone number.
+func (r reader) ownPhone(said string) (any, bool) {
 	said = asciiDigits(said)
 	if !strings.HasPrefix(said, "+") && strings.HasPrefix(said, "00") {
 		said = "+" + said[2:]

@@ -80,7 +80,7 @@ func (t *Types) build(d *Document) *compiled {
 		b.check(v)
 	}
 	g.check(r)
-	return &compiled{graph: g, program: newProgram(d, g), problems: r.problems, gone: lost.problems, size: len(d.Canonical())}
+	return &compiled{graph: g, program: newProgram(d, g, t.answers), problems: r.problems, gone: lost.problems, size: len(d.Canonical())}
 }
 
 // Scope is what the expressions of a node see, besides what single members
@@ -248,11 +248,11 @@ func (m meaning) undeclaredField(v reflect.Value, f *field) {
 
 // newProgram makes a document ready to run. What it returns is used only when
 // there is no error in the document.
-func newProgram(d *Document, g *graph) *Program {
+func newProgram(d *Document, g *graph, answers AnswerReader) *Program {
 	p := &Program{
 		hash: d.Hash(), slug: d.Slug, steps: map[string]*step{},
 		variables: variables(d.Variables), args: variables(d.Args), returns: variables(d.Returns),
-		replyTimeout: d.Settings.ReplyTimeout, locale: d.Settings.Locale, location: time.UTC,
+		replyTimeout: d.Settings.ReplyTimeout, locale: d.Settings.Locale, location: time.UTC, answers: answers,
 	}
 	if l, err := time.LoadLocation(d.Settings.Timezone); err == nil {
 		p.location = l

@@ -17,7 +17,10 @@ type Environment struct {
 	Published bool
 	// Functions are by slug the functions of the project. They are compiled
 	// with the document that calls them, and may call each other.
-	Functions   map[string]*Document
+	Functions map[string]*Document
+	// Unpublished says whether a function that is not among Functions is there as
+	// a draft. nil: none is.
+	Unpublished func(slug string) bool
 	Flows       []string            // slugs
 	Models      []string            // provider/model; "provider/*" for all of a provider
 	Servers     map[string][]string // tools of MCP servers by the server's name; nil: not known
@@ -94,6 +97,10 @@ func (c *Checker) function(slug string, env *Environment, at ...any) *Document {
 	}
 	switch {
 	case f == nil:
+		if env.Unpublished != nil && env.Unpublished(slug) {
+			c.Problem("unknown.function", "the function "+shorten(slug)+" is not published", "publish it first", at...)
+			return nil
+		}
 		c.Problem("unknown.function", "there is no function "+shorten(slug), didYouMean(slug, keys(env.Functions)), at...)
 	case f.Kind != KindFunction:
 		c.Problem("unknown.function", slug+" is a flow", "a flow is begun with a flow node", at...)

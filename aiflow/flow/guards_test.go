@@ -122,6 +122,7 @@ func TestRunThatGoesInCirclesFails(t *testing.T) {
 		require.Equal(t, flow.StatusFailed, turn.State.Ended.Status)
 		require.Equal(t, code, turn.State.Ended.Error.Code)
 		require.Contains(t, turn.State.Ended.Error.Message, path)
+		require.Contains(t, []string{"A", "B"}, turn.State.Ended.Error.Node, "the node at which the run stood")
 	}
 	t.Run("steps", func(t *testing.T) {
 		t.Parallel()

@@ -21,7 +21,8 @@ type Program struct {
 	replyTimeout time.Duration
 	location     *time.Location // of the settings; never nil
 	locale       string
-	secret       bool // a variable of this document is secret
+	secret       bool         // a variable of this document is secret
+	answers      AnswerReader // nil: questions understand answers by themselves
 }
 
 // variable is what a document declares of a variable, an argument or a

@@ -133,7 +133,7 @@ func (c *questionConfig) shown(t *Turn, v any) any {
 // understand reads the message as what the question expects. For a choice it
 // returns its id too.
 func (c *questionConfig) understand(t *Turn) (v any, choice string, ok bool) {
-	r := reader{message: t.State.Input, now: t.Now(), locale: t.locale(), region: t.region}
+	r := reader{message: t.State.Input, now: t.Now(), locale: t.locale(), region: t.region, answers: t.graph().answers}
 	if c.Expect == "choice" {
 		choice, ok = c.choose(t)
 		return choice, choice, ok

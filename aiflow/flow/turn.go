@@ -135,6 +135,7 @@ func (p *Program) newState(in Begin) (*State, error) {
 // take gives the run its input and runs on.
 func (t *Turn) take(in Input) error {
 	if e := t.worn(); e != nil {
+		e.why.Node = t.standing()
 		t.fail(e.why)
 		return nil
 	}
@@ -160,6 +161,19 @@ func (t *Turn) take(in Input) error {
 		}
 	}
 	return t.resume(in)
+}
+
+// standing is the node at which the run stands before it takes its input.
+func (t *Turn) standing() string {
+	switch s := t.State; {
+	case s.Wait != nil:
+		return s.Wait.Node
+	case s.Next != "":
+		return s.Next
+	case s.Failed != nil:
+		return s.Failed.Node
+	}
+	return t.program.start.id
 }
 
 // resume gives a waiting node what it waited for.
@@ -219,6 +233,7 @@ func (t *Turn) run(n *step) {
 			return
 		}
 		if e := t.spent(); e != nil {
+			e.why.Node = n.id
 			t.failing(n, e.why)
 			t.fail(e.why)
 			return

@@ -103,6 +103,7 @@ type Types struct {
 	byName      map[string]*nodeType
 	memory      memory
 	expressions *expression.Cache
+	answers     AnswerReader // see [Types.ReadAnswers]
 }
 
 // nodeType is a NodeType with the shape of its configuration.

@@ -96,6 +96,13 @@ func readTable(name string) *table {
 	panic(fmt.Errorf("reading the table of language %s: %w", name, err))
 }
 
+// Speaks says whether there is a table for the language of a locale, as pt-BR;
+// "" is English.
+func Speaks(locale string) bool {
+	base, _, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
+	return base == "" || languages()[strings.ToLower(base)] != nil
+}
+
 // languageOf is the table for a locale, and the locale's region.
 func languageOf(locale string) (*language, string) {
 	base, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
