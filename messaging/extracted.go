@@ -55,7 +55,7 @@ func (a *Account) ExtractedTx(
 			return Message{}, false, err
 		}
 	}
-	u.tell(who.line.Account, m.Reference, string(EventMessage), m.record(c, mustJSON(m.head(c))))
+	u.tell(who.line.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
 	return m.view(c), true, u.flush(ctx)
 }
 

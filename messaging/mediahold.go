@@ -180,7 +180,7 @@ func (u *unit) released(h heldRow, c *chatRow) Event {
 	if h.Waiting {
 		m.misses(&Failure{Code: mediaPending, Message: "The file has not come yet. It will appear in the record of the message."})
 		u.dirtyMessages.add(m)
-		u.tell(h.Account, m.Reference, string(EventMessage), m.record(c, mustJSON(m.head(c))))
+		u.tell(h.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
 	}
 	var p MessagePayload // as it was when it happened
 	_ = json.Unmarshal(ev.Payload, &p)

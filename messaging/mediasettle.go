@@ -110,6 +110,6 @@ func (u *unit) complete(ctx context.Context, f fetched) error {
 		return err
 	}
 	c := u.chats[m.Chat]
-	u.tell(l.Account, m.Reference, string(EventMessage), m.record(c, mustJSON(m.head(c))))
+	u.tell(l.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
 	return nil
 }

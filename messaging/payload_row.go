@@ -10,7 +10,7 @@ import (
 
 // view is the record of m in c.
 func (m *messageRow) view(c *chatRow) Message {
-	out := Message{Head: m.head(c), Details: m.details(c)}
+	out := Message{Head: m.head(c), Details: m.details()}
 	// A body is written by this package; one that cannot be read shows as empty text.
 	_ = json.Unmarshal([]byte(m.Body), &out.Body)
 	return out
@@ -24,7 +24,7 @@ func (m *messageRow) head(c *chatRow) Head {
 	}
 }
 
-func (m *messageRow) details(c *chatRow) Details {
+func (m *messageRow) details() Details {
 	d := Details{Direction: "in", Actor: m.Actor, SentAs: m.SentAs, Error: m.failure()}
 	if m.Mine {
 		d.Direction = "out"
@@ -67,8 +67,8 @@ func (m *messageRow) statusPayload(h Head, at time.Time) StatusPayload {
 }
 
 // record is the [Message] of m in JSON, whose head is given.
-func (m *messageRow) record(c *chatRow, head json.RawMessage) json.RawMessage {
-	return joinObjects(joinObjects(head, json.RawMessage(m.Body)), mustJSON(m.details(c)))
+func (m *messageRow) record(head json.RawMessage) json.RawMessage {
+	return joinObjects(joinObjects(head, json.RawMessage(m.Body)), mustJSON(m.details()))
 }
 
 // bodyOf puts what a network delivered into the members of the interface.

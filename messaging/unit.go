@@ -87,7 +87,7 @@ func (o *ordered[T]) add(v T) {
 // emit adds an event of a message to what the sinks and the stream get.
 func (u *unit) emit(account string, t EventType, c *chatRow, m *messageRow) {
 	head := m.head(c)
-	record := m.record(c, mustJSON(head))
+	record := m.record(mustJSON(head))
 	var payload json.RawMessage
 	if t == EventMessage {
 		payload = m.payload(head)

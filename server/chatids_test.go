@@ -117,7 +117,7 @@ func randomID(r *rand.Rand) string {
 	for range 1 + r.IntN(4) {
 		switch r.IntN(4) {
 		case 0:
-			b.WriteString(fmt.Sprint(r.Uint64()))
+			fmt.Fprint(&b, r.Uint64())
 		case 1:
 			b.WriteRune(rune(r.IntN(0x3000)))
 		default:
@@ -199,4 +199,22 @@ func digitsOf(id string) string {
 		}
 		return -1
 	}, id)
+}
+
+// TestSimulatedPhone_TakesRemoteJID names a simulated contact and a group as
+// the events of their messages do.
+func TestSimulatedPhone_TakesRemoteJID(t *testing.T) {
+	t.Parallel()
+	ana := working(t, setup(t, nil)).as(t, "ana")
+	ref := ana.sandbox(t)
+	path := fmt.Sprintf("/sandbox/%d/messages", ref)
+	ana.call(t, "POST", path, `{"from":"maria::single","type":"text","text":"Hello"}`).json(201)
+	ana.call(t, "POST", path, `{"from":"maria@sandbox","group":"120363::group","type":"text","text":"Hello all"}`).json(201)
+	for _, id := range []string{"maria@sandbox", "maria::single", "120363@g.us", "120363::group"} {
+		a := ana.call(t, "GET", inPath("/chats/messages", "chatId")(ref, id), "").json(200)
+		require.Len(t, a["items"], 1, id)
+	}
+	require.Len(t, ana.call(t, "GET", path+"?from=maria::single", "").json(200)["items"], 1)
+	a := ana.call(t, "POST", path, `{"from":"120363::group","type":"text","text":"Hello"}`)
+	require.Equal(t, "body.from", a.json(422)["errors"].([]any)[0].(map[string]any)["location"])
 }

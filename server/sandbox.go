@@ -134,7 +134,7 @@ func (s *Server) sandboxScreen(ctx context.Context, c call, in *screenFilter) (m
 		return messaging.Page[screenItem]{}, err
 	}
 	if in.From != "" {
-		if err := contactName("query.from", in.From, false); err != nil {
+		if err := contactName("query.from", simulatedID(in.From), false); err != nil {
 			return messaging.Page[screenItem]{}, err
 		}
 	}

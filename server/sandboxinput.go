@@ -44,6 +44,7 @@ func (m *simulated) decode() (phone sandbox.Phone, content provider.Content, err
 			return phone, nil, err
 		}
 	}
+	phone.Name, phone.Group = simulatedID(phone.Name), simulatedID(phone.Group)
 	if phone.Name == "" {
 		return phone, nil, invalid("body.from", "is required")
 	}
@@ -117,6 +118,18 @@ func (s *Server) sandboxAims(ctx context.Context, c call, phone sandbox.Phone, c
 	}
 	edit.MessageID = item.ID
 	return edit, nil
+}
+
+// simulatedID is the chat id, or the name, of a contact or a group that is named
+// by its remoteJid, too.
+func simulatedID(id string) string {
+	if name, ok := strings.CutSuffix(id, "::single"); ok {
+		return name
+	}
+	if name, ok := strings.CutSuffix(id, "::group"); ok {
+		return name + "@g.us"
+	}
+	return id
 }
 
 // contactName refuses what no simulated contact can be called, or no group.

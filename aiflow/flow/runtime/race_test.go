@@ -220,12 +220,12 @@ func TestHandedOverWhileAsking(t *testing.T) {
 		f := setup(t, db, nil) // its engine is asked first, and has no flow
 		parrot := nodes(t, ``, `"first":{"type":"message","config":{"text":"{{ input.text }}"}}`)
 		last := &relay{shelf: &shelf{}}
-		last.shelf.add(t, "before", parrot)
+		last.add(t, "before", parrot)
 		last.asked = sync.OnceFunc(func() {
 			f.shelf.add(t, "after", parrot)
-			last.shelf.mu.Lock()
-			defer last.shelf.mu.Unlock()
-			last.shelf.flows = nil
+			last.mu.Lock()
+			defer last.mu.Unlock()
+			last.flows = nil
 		})
 		f.Serve(last)
 		f.start(t)
