@@ -22,6 +22,8 @@ type Start struct {
 	// ID is the id of the run, a UUID: a run that has it is returned as it is. "":
 	// a new one.
 	ID string
+	// Parent is the id of the run that begins it; "": none does.
+	Parent string
 }
 
 // Start begins a run of what is published of a flow, and waits for its first
@@ -35,7 +37,7 @@ func (a *Account) Start(ctx context.Context, s Start) (runtime.Run, error) {
 	if err != nil {
 		return runtime.Run{}, err
 	}
-	start.ID, start.Chat, start.Input, start.Wait = s.ID, s.Chat, s.Input, startWait
+	start.ID, start.Parent, start.Chat, start.Input, start.Wait = s.ID, s.Parent, s.Chat, s.Input, startWait
 	return a.runs().Start(ctx, start)
 }
 
@@ -70,7 +72,8 @@ func (a *Account) runs() *runtime.Account { return a.s.opts.Runs.For(a.id) }
 
 // RunFilter chooses runs. What is empty does not choose.
 type RunFilter struct {
-	Flow   string
+	Flow   string // without the functions that its runs called, unless Parent is set
+	Parent string // the id of the run that began them
 	Status runtime.Status
 	List
 }
@@ -85,7 +88,7 @@ func (a *Account) Runs(ctx context.Context, f RunFilter) (Page[runtime.Run], err
 			return Page[runtime.Run]{}, err
 		}
 	}
-	p, err := a.runs().Runs(ctx, runtime.Filter{Engine: a.s.Name(), Owner: f.Flow, Status: f.Status, Limit: f.Limit, Cursor: f.Cursor})
+	p, err := a.runs().Runs(ctx, runtime.Filter{Engine: a.s.Name(), Owner: f.Flow, Parent: f.Parent, Status: f.Status, Limit: f.Limit, Cursor: f.Cursor})
 	return Page[runtime.Run](p), err
 }
 

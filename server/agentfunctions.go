@@ -95,7 +95,7 @@ func (s *Server) callFunction(by runtime.Run, src runtime.Source) func(context.C
 		}
 		runs := s.Runs.For(by.Chat.Account)
 		run, err := runs.Start(ctx, runtime.Start{
-			ID: agent.Child(r.Key), Engine: by.Engine, Owner: by.Owner, Version: by.Version, Source: src, Args: args,
+			ID: agent.Child(r.Key), Engine: by.Engine, Owner: by.Owner, Version: by.Version, Parent: by.ID, Source: src, Args: args,
 			Chat: runtime.Chat{Reference: by.Chat.Reference},
 		})
 		var bad *runtime.BadInput

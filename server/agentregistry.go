@@ -123,13 +123,15 @@ func scoped(input json.RawMessage, chat runtime.Chat) (json.RawMessage, map[stri
 	return out, set, err
 }
 
+// child is the run that a call of an agent begins. Agents in it are known by its
+// id to stand in that one. The zero value: no agent is calling.
+type child struct{ id, parent string }
+
 type childKey struct{}
 
-// childOf is the id of the run that a call of an agent begins, so that agents in
-// it are known to stand in that one; "": no agent is calling.
-func childOf(ctx context.Context) string {
-	id, _ := ctx.Value(childKey{}).(string)
-	return id
+func childOf(ctx context.Context) child {
+	c, _ := ctx.Value(childKey{}).(child)
+	return c
 }
 
 // callRegistry calls a function with what the run sets, and with the rights that the
@@ -155,7 +157,7 @@ func (s *Server) callRegistry(run runtime.Run, function string, set map[string]a
 		if err != nil {
 			return llm.ToolOutput{}, fmt.Errorf("writing arguments: %w", err)
 		}
-		ctx = context.WithValue(ctx, childKey{}, agent.Child(r.Key))
+		ctx = context.WithValue(ctx, childKey{}, child{agent.Child(r.Key), run.ID})
 		out := s.MCP.Execute(ctx, caller, mcp.Request{Function: function, Arguments: raw})
 		if out.Error != nil {
 			return llm.ToolOutput{}, &llm.ToolError{Code: out.Error.Code, Message: refusalText(out.Error)}

@@ -77,19 +77,19 @@ func (s *Server) startFlow(ctx context.Context, c call, in *startFlow) (view.Run
 	if b.ChatID != nil {
 		chatID = *b.ChatID
 	}
-	r, err := s.runFlow(ctx, c.Account, "", b.FlowID, b.Reference, chatID, b.Input)
+	r, err := s.runFlow(ctx, c.Account, child{}, b.FlowID, b.Reference, chatID, b.Input)
 	return s.shownRun(ctx, c, r, err)
 }
 
 // runFlow begins a run, in a chat if chatID is not "".
-func (s *Server) runFlow(ctx context.Context, account, id, flowID string, ref provider.ReferenceID, chatID string, input map[string]any) (runtime.Run, error) {
+func (s *Server) runFlow(ctx context.Context, account string, as child, flowID string, ref provider.ReferenceID, chatID string, input map[string]any) (runtime.Run, error) {
 	acc := s.Flows.For(account)
 	if _, err := acc.Flow(ctx, flowID); errors.Is(err, aiflow.ErrNotFound) {
 		return runtime.Run{}, nowhere("body.flowId", "names no flow")
 	} else if err != nil {
 		return runtime.Run{}, err
 	}
-	start := aiflow.Start{ID: id, Flow: flowID, Input: input}
+	start := aiflow.Start{ID: as.id, Parent: as.parent, Flow: flowID, Input: input}
 	if chatID != "" {
 		line, err := s.lineOf(ctx, account, flowID, ref, chatID)
 		if err != nil {
@@ -137,14 +137,15 @@ func (s *Server) lineOf(ctx context.Context, account, flowID string, ref provide
 }
 
 type flowRunFilter struct {
-	FlowID string         `query:"flowId" maxLength:"64" doc:"Only runs of this flow."`
+	FlowID string         `query:"flowId" maxLength:"64" doc:"Only runs of this flow. Those of functions that it calls are left out, unless parent is given."`
+	Parent string         `query:"parent" maxLength:"64" doc:"Only runs that this run began, those of functions included."`
 	Status runtime.Status `query:"status" enum:"running,waiting,completed,failed,cancelled"`
 	Limit  int            `query:"limit" minimum:"1" maximum:"200" default:"20"`
 	Cursor string         `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
 func (s *Server) listFlowRuns(ctx context.Context, c call, in *flowRunFilter) (messaging.Page[view.RunView], error) {
-	p, err := s.flows(c).Runs(ctx, aiflow.RunFilter{Flow: in.FlowID, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
+	p, err := s.flows(c).Runs(ctx, aiflow.RunFilter{Flow: in.FlowID, Parent: in.Parent, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
 	return s.shownRuns(ctx, c, p.Items, p.Next, err)
 }
 

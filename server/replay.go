@@ -146,7 +146,7 @@ func (s *Server) replayed(ctx context.Context, c call, engine, owner string, in 
 	var out []string
 	for i, id := range in.Runs {
 		run, err := s.Runs.For(c.Account).Run(ctx, id)
-		if errors.Is(err, runtime.ErrNotFound) || err == nil && (run.Engine != engine || run.Owner != owner) {
+		if errors.Is(err, runtime.ErrNotFound) || err == nil && (run.Engine != engine || run.Owner != owner || run.Function != "") {
 			return nil, nowhere(fmt.Sprintf("body.runs[%d]", i), "names no run of it")
 		}
 		if err != nil {

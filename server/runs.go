@@ -82,7 +82,7 @@ func viewRun(r runtime.Run) view.RunView {
 	v := view.RunView{
 		ID: r.ID, Engine: r.Engine, FlowID: r.Owner, Version: r.Version, ChatID: orNull(r.Chat.ID), Status: r.Status,
 		WaitingFor: orNull(string(r.WaitsFor)), Input: document(r.Input), Output: r.Output, Error: r.Error,
-		StartedAt: messaging.UnixTime{Time: r.StartedAt},
+		Parent: orNull(r.Parent), Function: orNull(r.Function), StartedAt: messaging.UnixTime{Time: r.StartedAt},
 	}
 	if r.Chat.Reference != 0 {
 		v.Reference = &r.Chat.Reference

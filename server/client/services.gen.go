@@ -426,8 +426,10 @@ func (s *Aiflow) Rollback(ctx context.Context, flowID string, in RollbackRequest
 
 // AiflowRunsParams are what [Aiflow.Runs] may be told; nil: nothing.
 type AiflowRunsParams struct {
-	// Only runs of this flow.
+	// Only runs of this flow. Those of functions that it calls are left out, unless parent is given.
 	FlowID string `query:"flowId"`
+	// Only runs that this run began, those of functions included.
+	Parent string `query:"parent"`
 	// Only runs in this state. One of running, waiting, completed, failed, cancelled.
 	Status string `query:"status"`
 	// The most items of a page. A number above 200 counts as 200.

@@ -1971,11 +1971,16 @@ type Run struct {
 	Error  *FlowError `json:"error"`
 	// Of the flow or the bot.
 	FlowID string `json:"flowId"`
-	ID     string `json:"id"`
+	// The slug of the function that it runs. It then belongs to the flow of its parent, and lists by
+	// flow leave it out.
+	Function *string `json:"function"`
+	ID       string  `json:"id"`
 	// A document of the flow language. A draft may be any object.
 	Input json.RawMessage `json:"input"`
 	// Any JSON value.
 	Output json.RawMessage `json:"output"`
+	// The id of the run that began it: an agent in that one called a function, or run_flow.
+	Parent *string `json:"parent"`
 	// Id of the line.
 	Reference *int64 `json:"reference"`
 	// UNIX seconds.
@@ -2001,11 +2006,16 @@ type RunDetail struct {
 	Error  *FlowError `json:"error"`
 	// Of the flow or the bot.
 	FlowID string `json:"flowId"`
-	ID     string `json:"id"`
+	// The slug of the function that it runs. It then belongs to the flow of its parent, and lists by
+	// flow leave it out.
+	Function *string `json:"function"`
+	ID       string  `json:"id"`
 	// A document of the flow language. A draft may be any object.
 	Input json.RawMessage `json:"input"`
 	// Any JSON value.
 	Output json.RawMessage `json:"output"`
+	// The id of the run that began it: an agent in that one called a function, or run_flow.
+	Parent *string `json:"parent"`
 	// Id of the line.
 	Reference *int64 `json:"reference"`
 	// The last 1,000 messages that it sent.

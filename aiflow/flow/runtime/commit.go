@@ -272,6 +272,9 @@ func (w *work) follow(ctx context.Context) error {
 	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_input WHERE mailbox = $1 AND run = $2`, row.Mailbox, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the inputs of a run: %w", err)
 	}
+	if err := w.cancelCalled(ctx); err != nil {
+		return err
+	}
 	if j := w.t.jump; j != nil {
 		w.posts++
 		_, err := w.r.startTx(ctx, w.tx, j.start, j.l)

@@ -17,12 +17,14 @@ import (
 
 // Filter chooses runs. What is empty does not choose.
 type Filter struct {
-	Engine, Owner string
-	Status        Status
-	Reference     int64
-	ChatID        string
-	Limit         int    // at least 1, above 200 it is 200; 0: 50
-	Cursor        string // Page.Next of the page before; "": the first page
+	Engine    string
+	Owner     string // without the runs of functions that runs of the flow called, unless Parent is set
+	Parent    string // the id of the run that began them
+	Status    Status
+	Reference int64
+	ChatID    string
+	Limit     int    // at least 1, above 200 it is 200; 0: 50
+	Cursor    string // Page.Next of the page before; "": the first page
 }
 
 // Page is a page of a list.
@@ -65,6 +67,10 @@ func (f Filter) where(account string, before int64) (string, []any) {
 	}
 	add(f.Engine != "", `r.engine = $`, f.Engine)
 	add(f.Owner != "", `r.owner = $`, f.Owner)
+	if f.Owner != "" && f.Parent == "" {
+		terms = append(terms, `r.function = ''`)
+	}
+	add(f.Parent != "", `r.parent = $`, f.Parent)
 	add(f.Status != "", `r.status = $`, f.Status)
 	add(f.Reference != 0, `r.reference = $`, f.Reference)
 	add(f.ChatID != "", `r.chat_id = $`, f.ChatID)

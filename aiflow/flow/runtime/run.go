@@ -35,6 +35,8 @@ type Run struct {
 	Engine    string // whose it is
 	Owner     string // the engine's id of the flow or bot
 	Version   int64  // 0: a draft
+	Parent    string // the id of the run that began it; "": none did
+	Function  string // the slug of the function that it runs; "": it runs the flow itself
 	Chat      Chat   // only Account is set when it has none
 	Status    Status
 	WaitsFor  flow.WaitKind // "" unless it waits
@@ -54,6 +56,8 @@ type runRow struct {
 	Engine    string `db:"engine"`
 	Owner     string `db:"owner"`
 	Version   int64  `db:"version"`
+	Parent    string `db:"parent"`
+	Function  string `db:"function"`
 	Document  string `db:"document"`
 	Reference int64  `db:"reference"`
 	Mailbox   string `db:"mailbox"`
@@ -70,8 +74,8 @@ type runRow struct {
 	EndedUS   int64  `db:"ended_us"`
 }
 
-const runColumns = `r.seq, r.id, r.account, r.engine, r.owner, r.version, r.document, r.reference, r.mailbox, r.chat_id, r.status, r.waits,
-	r.event, r.state, r.turn, r.input, r.output, r.error, r.started_us, r.ended_us`
+const runColumns = `r.seq, r.id, r.account, r.engine, r.owner, r.version, r.parent, r.function, r.document, r.reference, r.mailbox, r.chat_id,
+	r.status, r.waits, r.event, r.state, r.turn, r.input, r.output, r.error, r.started_us, r.ended_us`
 
 // inputColumns are what an input of a run needs to know of it.
 const inputColumns = `r.seq, r.mailbox, r.reference, r.account, r.chat_id`
@@ -104,8 +108,8 @@ func (r *runRow) heeds() bool {
 
 func (r *runRow) view() Run {
 	out := Run{
-		ID: r.ID, Engine: r.Engine, Owner: r.Owner, Version: r.Version, Chat: r.chat(), Status: r.Status, WaitsFor: flow.WaitKind(r.Waits),
-		Event: r.Event, Input: json.RawMessage(r.Input), StartedAt: database.Time(r.StartedUS), EndedAt: database.Time(r.EndedUS),
+		ID: r.ID, Engine: r.Engine, Owner: r.Owner, Version: r.Version, Parent: r.Parent, Function: r.Function,
+		Chat: r.chat(), Status: r.Status, WaitsFor: flow.WaitKind(r.Waits), Event: r.Event, Input: json.RawMessage(r.Input), StartedAt: database.Time(r.StartedUS), EndedAt: database.Time(r.EndedUS),
 	}
 	if r.Output != "" {
 		out.Output = json.RawMessage(r.Output)

@@ -22,6 +22,7 @@ type Start struct {
 	Engine  string
 	Owner   string // the engine's id of the flow
 	Version int64  // 0: a draft
+	Parent  string // the id of the run that begins it; "": none does. A function that a run calls ends with that run
 	Source  Source
 	Chat    Chat           // the zero value: the run has none
 	Input   map[string]any // what expressions see as start: an object of the caller's, or the message that the trigger took
@@ -44,8 +45,9 @@ type Account struct {
 // For returns the runtime for one account.
 func (r *Runtime) For(account string) *Account { return &Account{r: r, id: account} }
 
-// Start begins a run. A source that does not compile is a [*Refused],
-// what the document does not take a [*BadInput].
+// Start begins a run. A source that does not compile is a [*Refused], what the
+// document does not take a [*BadInput]. A function whose Parent has ended is
+// [ErrEnded].
 func (a *Account) Start(ctx context.Context, s Start) (Run, error) {
 	l, err := a.ready(&s)
 	if err != nil {
@@ -126,6 +128,9 @@ func (r *Runtime) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) 
 	if err != nil {
 		return nil, err
 	}
+	if err := r.callingTx(ctx, tx, row); err != nil {
+		return nil, err
+	}
 	if err := r.insertRun(ctx, tx, row, l); err != nil {
 		return nil, err
 	}
@@ -162,9 +167,12 @@ func (r *Runtime) newRun(s Start, l *loaded) (*runRow, error) {
 		id = uuid.Must(uuid.NewV7()).String()
 	}
 	row := &runRow{
-		ID: id, Account: s.Chat.Account, Engine: s.Engine, Owner: s.Owner, Version: s.Version, Document: l.hash,
-		Reference: s.Chat.Reference, Mailbox: s.Chat.Key, ChatID: s.Chat.ID, Status: Running, Input: string(input),
+		ID: id, Account: s.Chat.Account, Engine: s.Engine, Owner: s.Owner, Version: s.Version, Parent: s.Parent,
+		Document: l.hash, Reference: s.Chat.Reference, Mailbox: s.Chat.Key, ChatID: s.Chat.ID, Status: Running, Input: string(input),
 		StartedUS: database.Micros(r.now()),
+	}
+	if d := s.Source.Document; d.Kind == flow.KindFunction {
+		row.Function = d.Slug
 	}
 	if row.Mailbox == "" {
 		if s.Chat.ID != "" {
@@ -185,10 +193,10 @@ func (r *Runtime) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *lo
 	}
 	var seqs []int64
 	err := r.db.SelectTx(ctx, tx, &seqs, `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, mailbox, chat_id, status,
-		waits, event, state, turn, input, output, error, started_us, ended_us)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) RETURNING seq`,
+		waits, event, state, turn, input, output, error, started_us, ended_us, parent, function)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING seq`,
 		row.ID, row.Account, row.Engine, row.Owner, row.Version, row.Document, row.Reference, row.Mailbox, row.ChatID, row.Status,
-		row.Waits, row.Event, row.State, row.Turn, row.Input, row.Output, row.Error, row.StartedUS, row.EndedUS)
+		row.Waits, row.Event, row.State, row.Turn, row.Input, row.Output, row.Error, row.StartedUS, row.EndedUS, row.Parent, row.Function)
 	if err != nil {
 		l.stored.Store(false) // it may have been deleted as one that no run has
 		return fmt.Errorf("storing a run: %w", err)

@@ -14,6 +14,8 @@ type RunView struct {
 	Engine     string              `json:"engine" enum:"botengine,aiflow"`
 	FlowID     string              `json:"flowId" doc:"Of the flow or the bot."`
 	Version    int64               `json:"version" doc:"0: a draft."`
+	Parent     *string             `json:"parent" doc:"The id of the run that began it: an agent in that one called a function, or run_flow."`
+	Function   *string             `json:"function" doc:"The slug of the function that it runs. It then belongs to the flow of its parent, and lists by flow leave it out."`
 	Reference  *int64              `json:"reference"`
 	ChatID     *string             `json:"chatId"`
 	Status     runtime.Status      `json:"status" enum:"running,waiting,completed,failed,cancelled"`
