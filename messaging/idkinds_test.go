@@ -1,10 +1,12 @@
 package messaging_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -77,6 +79,40 @@ func TestIDKindsMigration(t *testing.T) {
 			m.From.Address = m.Chat
 		}))
 		require.Equal(t, len(chats), count(t, db, `SELECT count(*) FROM messaging_chat`))
+	})
+}
+
+// TestIDKindsMigrationOfManyChats brings along a reference with many contacts.
+// A statement that compares each of them with each would take an hour.
+func TestIDKindsMigrationOfManyChats(t *testing.T) {
+	t.Parallel()
+	const chats = 20_000
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		db = emptied(t, db)
+		d, err := database.Of(t.Context(), db)
+		require.NoError(t, err)
+		d.StopAt(map[string]int64{"messaging": 4})
+		require.NoError(t, messaging.Migrate(t.Context(), db))
+		insertOldReference(t, db, 1, web.Kind)
+		const numbers = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) `
+		const phone, lid = `CAST(491510000000 + i AS TEXT)`, `CAST(901111111100000 + i AS TEXT)`
+		_, err = db.ExecContext(t.Context(), fmt.Sprintf(numbers, chats)+`INSERT INTO messaging_chat (reference, chat_id, is_group, phone, user_id, lid,
+			label, title, title_us, name, biz_name, username, name_us, moved_us, unread, bot_active, variables, tags, fields, language, opted_out, opted_us,
+			handoff_us, last_message, activity_us, activity_slot, window_us, created_us, updated_us)
+			SELECT 1, `+phone+` || '@s.whatsapp.net', FALSE, `+phone+`, '', `+lid+`, '', '', 0, '', '', '', 0, 0, 0, TRUE, '{}', '[]', '{}', '',
+			FALSE, 0, 0, 0, 1, 0, 0, 1, 1 FROM n ORDER BY i`)
+		require.NoError(t, err)
+		for _, name := range []string{phone, phone + ` || '@s.whatsapp.net'`, lid, lid + ` || '@lid'`} {
+			_, err = db.ExecContext(t.Context(), fmt.Sprintf(numbers, chats)+`INSERT INTO messaging_alias (reference, alias, chat)
+				SELECT 1, `+name+`, c.id FROM n JOIN messaging_chat c ON c.reference = 1 AND c.chat_id = `+phone+` || '@s.whatsapp.net'`)
+			require.NoError(t, err)
+		}
+		d.StopAt(nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		require.NoError(t, messaging.Migrate(ctx, db))
+		require.Equal(t, 4*chats, count(t, db, `SELECT count(*) FROM messaging_alias`))
 	})
 }
 

@@ -33,7 +33,7 @@ INSERT INTO messaging_name (reference, kind, alias, chat)
 -- number that the network has told since is kept.
 DELETE FROM messaging_alias WHERE alias LIKE '%@s.whatsapp.net' AND EXISTS (
 	SELECT 1 FROM messaging_name n WHERE n.reference = messaging_alias.reference AND n.kind = 'lid'
-		AND n.alias || '@s.whatsapp.net' = messaging_alias.alias);
+		AND n.alias = substr(messaging_alias.alias, 1, length(messaging_alias.alias) - 15));
 UPDATE messaging_chat SET phone = '' WHERE phone <> '' AND EXISTS (
 	SELECT 1 FROM messaging_name n WHERE n.reference = messaging_chat.reference AND n.kind = 'lid' AND n.alias = messaging_chat.phone);
 UPDATE messaging_chat SET phone = COALESCE((SELECT MIN(substr(a.alias, 1, length(a.alias) - 15)) FROM messaging_alias a
@@ -54,7 +54,8 @@ INSERT INTO messaging_name (reference, kind, alias, chat)
 	SELECT a.reference, 'chat', a.alias, a.chat FROM messaging_alias a JOIN messaging_reference r ON r.id = a.reference
 	WHERE a.alias LIKE '%@%' OR r.kind = 'provider-cloud'
 		OR r.kind NOT IN ('provider-web', 'provider-messenger', 'provider-sandbox')
-			AND NOT EXISTS (SELECT 1 FROM messaging_name n WHERE n.reference = a.reference AND n.alias = a.alias)
+			AND NOT EXISTS (SELECT 1 FROM messaging_name n WHERE n.reference = a.reference
+				AND n.kind IN ('chat', 'phone', 'user', 'psid', 'lid') AND n.alias = a.alias)
 	ON CONFLICT (reference, kind, alias) DO NOTHING;
 INSERT INTO messaging_name (reference, kind, alias, chat)
 	SELECT a.reference, 'phone', substr(a.alias, 1, length(a.alias) - 15), a.chat FROM messaging_alias a WHERE a.alias LIKE '%@s.whatsapp.net'
