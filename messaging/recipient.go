@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -127,13 +128,17 @@ func (s *Service) contactNamed(ctx context.Context, q sqlx.QueryerContext, ref p
 	if failed != nil {
 		return addr, failed
 	}
-	if len(known) > 0 {
-		return onlyOne(known)
+	hidden := ""
+	if !slices.ContainsFunc(known, func(c *namedChat) bool { return c.as.kind == idLID }) {
+		if hidden, failed = s.hiddenChatID(ctx, q, ref, id); failed != nil {
+			return addr, failed
+		}
 	}
-	hidden, failed := s.hiddenChatID(ctx, q, ref, id)
 	switch {
-	case failed != nil:
-		return addr, failed
+	case len(known) > 0 && hidden != "":
+		return addr, mayBeEither(known[0].ChatID, hidden)
+	case len(known) > 0:
+		return onlyOne(known)
 	case hidden != "":
 		return address(p, hidden)
 	case err == nil && assumedPhone(addr, id):
@@ -146,13 +151,18 @@ func (s *Service) contactNamed(ctx context.Context, q sqlx.QueryerContext, ref p
 func onlyOne(known []*namedChat) (provider.Address, error) {
 	for _, c := range known[1:] {
 		if c.ID != known[0].ID {
-			return provider.Address{}, &Error{
-				Code: CodeAmbiguousChat, Field: "chatId",
-				Message: "This remoteJid may name two contacts, whose chat ids are " + known[0].ChatID + " and " + c.ChatID + ": use one of these.",
-			}
+			return provider.Address{}, mayBeEither(known[0].ChatID, c.ChatID)
 		}
 	}
 	return known[0].address(), nil
+}
+
+// mayBeEither refuses a remoteJid that two contacts may have.
+func mayBeEither(a, b string) *Error {
+	return &Error{
+		Code: CodeAmbiguousChat, Field: "chatId",
+		Message: "This remoteJid may name two contacts, whose chat ids are " + a + " and " + b + ": use one of these.",
+	}
 }
 
 // groupNamed reads the id of a group's remoteJid.

@@ -1,0 +1,51 @@
+package messaging_test
+
+import (
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/web"
+)
+
+// TestRemoteJIDOfHiddenParticipant answers somebody who wrote in a group only,
+// under a hidden id. Another contact has a phone number of the same digits.
+func TestRemoteJIDOfHiddenParticipant(t *testing.T) {
+	t.Parallel()
+	const digits, hiddenToo = "491510000009", "901111111111111"
+	hidden := provider.Address{ChatID: digits + "@lid", LID: digits}
+	other := provider.Address{ChatID: digits + "@s.whatsapp.net", Phone: digits}
+	group := provider.Address{ChatID: "120363@g.us", Group: true}
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = realKinds(nil) }})
+		ref := f.line(t, web.Kind)
+		from := func(id string, who, chat provider.Address) provider.Event {
+			return text(id, "", "hello", func(m *provider.Message) { m.Chat, m.From = chat, provider.Contact{Address: who} })
+		}
+		f.receive(t, ref, from("h0", provider.Address{ChatID: hiddenToo + "@lid", LID: hiddenToo}, group), from("h1", hidden, group))
+		sent, err := f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: hiddenToo + "::single", Content: provider.Text{Text: "for h"}})
+		require.NoError(t, err)
+		require.Equal(t, hiddenToo+"@lid", sent.Message.ChatID)
+
+		f.receive(t, ref, from("o1", other, other))
+		_, err = f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: digits + "::single", Content: provider.Text{Text: "for h"}})
+		require.True(t, refusedID(err), "%v", err)
+		require.ErrorContains(t, err, hidden.ChatID)
+		require.ErrorContains(t, err, other.ChatID)
+		for _, a := range []provider.Address{hidden, other} {
+			sent, err := f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: a.ChatID, Content: provider.Text{Text: "for one"}})
+			require.NoError(t, err)
+			require.Equal(t, a.ChatID, sent.Message.ChatID)
+		}
+
+		// So it is when both have chats.
+		f.receive(t, ref, from("h2", hidden, hidden))
+		_, err = f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: digits + "::single", Content: provider.Text{Text: "for h"}})
+		require.True(t, refusedID(err), "%v", err)
+	})
+}
