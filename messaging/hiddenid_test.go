@@ -49,3 +49,35 @@ func TestRemoteJIDOfHiddenParticipant(t *testing.T) {
 		require.True(t, refusedID(err), "%v", err)
 	})
 }
+
+// TestRepeatToRemoteJIDAfterPhoneIsKnown repeats a send under its
+// Idempotency-Key after the contact's phone number became known.
+func TestRepeatToRemoteJIDAfterPhoneIsKnown(t *testing.T) {
+	t.Parallel()
+	const lid = "901111111111111"
+	hidden := provider.Address{ChatID: lid + "@lid", LID: lid}
+	whole := provider.Address{ChatID: "491510000002@s.whatsapp.net", Phone: "491510000002", LID: lid}
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = realKinds(nil) }})
+		ref := f.line(t, web.Kind)
+		from := func(id string, who provider.Address) provider.Event {
+			return text(id, "", "hello", func(m *provider.Message) { m.Chat, m.From = who, provider.Contact{Address: who} })
+		}
+		send := messaging.SendRequest{Reference: ref, ChatID: lid + "::single", Content: provider.Text{Text: "once"}, IdempotencyKey: "key"}
+		f.receive(t, ref, from("m1", hidden))
+		first, err := f.acc.Send(t.Context(), send)
+		require.NoError(t, err)
+		f.receive(t, ref, from("m2", whole))
+		again, err := f.acc.Send(t.Context(), send)
+		require.NoError(t, err)
+		require.Equal(t, first.Message.ID, again.Message.ID)
+		require.Equal(t, whole.ChatID, again.Message.ChatID)
+
+		send.ChatID = "491510000003"
+		_, err = f.acc.Send(t.Context(), send)
+		var refused *messaging.Error
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, messaging.CodeConflict, refused.Code)
+	})
+}

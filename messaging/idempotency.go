@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -19,7 +20,11 @@ func (d draft) fingerprint() string {
 	if err != nil {
 		content = fmt.Sprint(d.req.Content)
 	}
-	asked := fmt.Appendf(nil, "%d\n%s\n%s\n%s", d.req.Reference, d.addr.ChatID, d.req.ReplyTo, content)
+	to := d.addr.ChatID
+	if written := strings.TrimSpace(clean(d.req.ChatID)); strings.HasSuffix(written, singleSuffix) {
+		to = written // what it stands for changes when more of the contact is known
+	}
+	asked := fmt.Appendf(nil, "%d\n%s\n%s\n%s", d.req.Reference, to, d.req.ReplyTo, content)
 	if d.req.ClientID != "" {
 		asked = append(asked, "\n"+d.req.ClientID...)
 	}
