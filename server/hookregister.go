@@ -52,11 +52,14 @@ func (endpointOrDone) Schema(r huma.Registry) *huma.Schema {
 
 func (s *Server) registerHook(ctx context.Context, c call, in *registration) (*registered, error) {
 	b := in.Body
-	if err := errors.Join(in.oneReference(), in.check()); err != nil {
-		return nil, err
+	if err := in.oneReference(); err != nil {
+		return nil, errors.Join(err, in.check())
 	}
 	b.Reference = cmp.Or(b.Reference, provider.ReferenceID(b.ID))
 	if _, err := s.account(c).Reference(ctx, b.Reference); err != nil {
+		return nil, err
+	}
+	if err := in.check(); err != nil {
 		return nil, err
 	}
 	if b.Provider {

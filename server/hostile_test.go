@@ -97,7 +97,10 @@ func (w *walker) refuseQueries(t *testing.T, op documented) {
 		var bad []string
 		switch {
 		case p.Schema.is("integer"):
-			bad = []string{canary, "1.5", "1e3", "0x1", "٣", "\x00", "\xff", strings.Repeat("9", 40), "-" + strings.Repeat("9", 40), " 1"}
+			bad = []string{canary, "1.5", "1e3", "0x1", "٣", "\x00", "\xff", "-" + strings.Repeat("9", 40), " 1"}
+			if p.Name != "limit" { // which is lowered to its maximum
+				bad = append(bad, strings.Repeat("9", 40))
+			}
 			if p.Schema.Minimum != nil {
 				bad = append(bad, fmt.Sprint(int(*p.Schema.Minimum)-1), "-9223372036854775808")
 			}

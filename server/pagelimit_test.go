@@ -42,11 +42,7 @@ func TestLists_ClampTheirLimit(t *testing.T) {
 		for _, limit := range []string{"201", "1000000", "9223372036854775808", strings.Repeat("9", 400)} {
 			a := ana.call(t, "GET", path+"?limit="+limit+query, "")
 			require.NotContains(t, a.Body.String(), "query.limit", "%s %s", path, limit)
-			switch {
-			case a.Code == 404: // what the path names is not there
-			case path == "/templates":
-				a.problem(422, "unsupported") // a sandbox has none
-			default:
+			if a.Code != 404 { // else what the path names is not there
 				require.Equal(t, 200, a.Code, "%s %s", path, a.Body)
 			}
 		}

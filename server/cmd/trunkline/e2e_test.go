@@ -159,7 +159,7 @@ func (r *rig) requests() string {
 }
 
 // variable is what differs from run to run.
-var variable = regexp.MustCompile(`wamid\.[A-Za-z0-9+/=]+|out-[0-9a-f-]{36}|"messageTimestamp":[0-9]{10}\b`)
+var variable = regexp.MustCompile(`wamid\.[A-Za-z0-9+/=]+|out-[0-9a-f-]{36}|"(?:messageTimestamp|at)":[0-9]{10}\b`)
 
 // golden compares text with a file, once what differs from run to run has
 // names.
@@ -172,7 +172,8 @@ func golden(t *testing.T, name, text string) {
 		case strings.HasPrefix(found, "out-"):
 			kind = "own id"
 		case strings.HasPrefix(found, `"`):
-			return `"messageTimestamp":<now>`
+			member, _, _ := strings.Cut(found, ":")
+			return member + ":<now>"
 		}
 		if names[found] == "" {
 			names[found] = fmt.Sprintf("<%s %d>", kind, len(names)+1)
