@@ -139,6 +139,9 @@ func (g *groupLine) view(ctx context.Context, from provider.Group, refused []pro
 	for _, p := range from.Participants {
 		out.Participants = append(out.Participants, GroupMember{p.ChatID, optional(p.Phone), p.Name, p.Admin})
 	}
+	if err := g.noteHidden(ctx, from.Participants); err != nil {
+		return out, err
+	}
 	for _, r := range refused {
 		out.Refused = append(out.Refused, GroupRefusal{r.ChatID, Failure(r.Failure)})
 	}
@@ -153,6 +156,25 @@ func (g *groupLine) view(ctx context.Context, from provider.Group, refused []pro
 	}
 	out.InviteLink = optional(link)
 	return out, nil
+}
+
+// noteHidden notes the hidden ids of participants, which are shown from now on.
+func (g *groupLine) noteHidden(ctx context.Context, all []provider.Participant) error {
+	var hidden []hiddenID
+	for _, p := range all {
+		if h, is := hiddenOf(g.row.ID, p.Address); is {
+			hidden = append(hidden, h)
+		}
+	}
+	if len(hidden) == 0 {
+		return nil
+	}
+	return g.s.inTxUnit(ctx, func(u *unit) error {
+		for _, h := range hidden {
+			u.hidden.add(h)
+		}
+		return nil
+	})
 }
 
 // keep makes the chat of a group, or renames it.

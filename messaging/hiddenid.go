@@ -13,7 +13,7 @@ import (
 )
 
 // hiddenID is a LID that a network named for somebody who may have no chat: a
-// participant of a group. Its digits must not be taken for a phone number.
+// participant of a group, who wrote there or was listed. Its digits must not be taken for a phone number.
 type hiddenID struct {
 	reference   provider.ReferenceID
 	lid, chatID string

@@ -1,6 +1,7 @@
 package messaging_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -79,5 +80,51 @@ func TestRepeatToRemoteJIDAfterPhoneIsKnown(t *testing.T) {
 		var refused *messaging.Error
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, messaging.CodeConflict, refused.Code)
+	})
+}
+
+// groupNetwork is WhatsApp Web with one group.
+type groupNetwork struct {
+	*addressed
+	group provider.Group
+}
+
+func (n *groupNetwork) Open(context.Context, provider.Reference, provider.Inbox) (provider.Session, error) {
+	return groupSession{Session: addressedSession{addressed: n.addressed}, group: n.group}, nil
+}
+
+type groupSession struct {
+	provider.Session
+	provider.GroupManager
+	group provider.Group
+}
+
+func (s groupSession) Group(context.Context, provider.Address) (provider.Group, error) {
+	return s.group, nil
+}
+
+// TestHiddenParticipantsAreListed strips the suffix from the chat id of a
+// participant who was listed and never wrote.
+func TestHiddenParticipantsAreListed(t *testing.T) {
+	t.Parallel()
+	const lid = "901111111111111"
+	group := provider.Group{Chat: provider.Address{ChatID: "120363@g.us", Group: true}, Participants: []provider.Participant{
+		{Contact: provider.Contact{Address: provider.Address{ChatID: lid + "@lid", LID: lid}}},
+		{Contact: provider.Contact{Address: provider.Address{ChatID: "491510000002@s.whatsapp.net", Phone: "491510000002", LID: "902"}}},
+	}}
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		network := &groupNetwork{&addressed{kind: web.Kind, address: (*web.Provider)(nil).Address}, group}
+		f := setup(t, db, config{options: func(o *messaging.Options) { o.Providers = []provider.Provider{network} }})
+		ref := f.line(t, web.Kind)
+		for range 2 {
+			shown, err := f.acc.Group(t.Context(), ref, group.Chat.ChatID)
+			require.NoError(t, err)
+			require.Equal(t, lid+"@lid", shown.Participants[0].ChatID)
+		}
+		_, err := f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: lid, Content: provider.Text{Text: "for the participant"}})
+		require.True(t, refusedID(err), "%v", err)
+		require.ErrorContains(t, err, lid+"@lid")
+		require.Equal(t, 1, count(t, db, `SELECT count(*) FROM messaging_lid`))
 	})
 }
