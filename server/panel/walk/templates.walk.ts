@@ -36,7 +36,7 @@ async function sent(line: number) {
 
 test('a line without templates is told kindly', async () => {
   const { page } = visitor
-  await server.call(token, 'POST', '/reference', { name: 'Phone', type: 'provider-sandbox' })
+  await server.call(token, 'POST', '/reference', { name: 'Phone', type: 'provider-web' })
   await page.getByRole('navigation').getByRole('link', { name: 'Templates' }).click()
   await page.getByRole('heading', { name: 'No line has templates' }).waitFor()
   await visitor.look('templates-none')
