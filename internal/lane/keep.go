@@ -276,7 +276,7 @@ func (n *node) collect(ctx context.Context) error {
 		idle = `SELECT id FROM lane_lane l WHERE l.queue = $1 AND l.ready_us IS NULL AND l.since_us < {now} - $2 AND l.blockers = 0 AND l.blocking = 0
 			AND NOT EXISTS (SELECT 1 FROM lane_lane d WHERE d.queue = l.queue AND d.consumer = l.consumer AND d.key = l.key AND d.detached > 0)
 			LIMIT $3`
-		remove = `DELETE FROM lane_lane WHERE id IN (%s) AND ready_us IS NULL`
+		remove = `DELETE FROM lane_lane WHERE id IN (%s) AND ready_us IS NULL AND blockers = 0 AND blocking = 0`
 	)
 	for {
 		var ids []int64
