@@ -47,6 +47,22 @@ func take(t testing.TB, feed *messaging.Feed, n int) []messaging.FeedEntry {
 	return out
 }
 
+// takeKind is take of entries of one kind. On PostgreSQL a stream may begin with
+// what was committed shortly before it: other transactions held it back.
+func takeKind(t testing.TB, feed *messaging.Feed, kind string, n int) []messaging.FeedEntry {
+	t.Helper()
+	var out []messaging.FeedEntry
+	for e := range entries(t, feed) {
+		if e.Kind != kind {
+			continue
+		}
+		if out = append(out, e); len(out) == n {
+			break
+		}
+	}
+	return out
+}
+
 func follow(t testing.TB, f *fixture, ref provider.ReferenceID, after string) *messaging.Feed {
 	t.Helper()
 	feed, err := f.acc.Follow(t.Context(), ref, after)

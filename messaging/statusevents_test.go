@@ -42,7 +42,7 @@ func TestStatusEvents_SayWhenAndWhy(t *testing.T) {
 		require.Equal(t, said.Unix(), got[0].At.Unix(), "by the network's clock")
 		require.Nil(t, got[1].Error, "it did not fail after all")
 		require.Equal(t, epoch.Add(time.Minute).Unix(), got[1].At.Unix(), "the network did not say when")
-		for i, e := range take(t, feed, 2) {
+		for i, e := range takeKind(t, feed, string(messaging.EventStatus), 2) {
 			var entry struct {
 				At    messaging.UnixTime
 				Error *messaging.Failure
