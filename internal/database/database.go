@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -48,6 +49,7 @@ type shared struct {
 	gate   chan struct{} // SQLite: held by the one transaction that may write
 	writes coalesce.Group[func(*sqlx.Tx) error]
 	bus    bus
+	erased chan struct{}    // what [DB.Erased] asks for
 	stops  map[string]int64 // what [DB.StopAt] was told
 
 	migrated sync.Map // package → the files with which [Migrate] has come to its newest version
@@ -57,6 +59,8 @@ type shared struct {
 	statements sync.Map     // statementKey → *statement
 	due        []*statement // that are to be prepared
 	own        sync.Map     // *sqlx.Tx that run now; what is prepared is for no other
+
+	observer atomic.Pointer[func(rows int64)] // see [Observe]
 }
 
 // handles maps *sql.DB to *shared: the write gate must be one per process and
@@ -78,7 +82,7 @@ func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 	default:
 		return nil, fmt.Errorf("database: unsupported driver %q: use sqlite or postgres", db.DriverName())
 	}
-	d.shared = &shared{gate: make(chan struct{}, 1)}
+	d.shared = &shared{gate: make(chan struct{}, 1), erased: make(chan struct{}, 1)}
 	d.writes.Gate, d.writes.Run = d.gate, d.writeGroup
 	s, _ := handles.LoadOrStore(db.DB, d.shared)
 	d.shared = s.(*shared)
@@ -156,6 +160,9 @@ func (d *DB) txOn(ctx context.Context, on beginner, fn func(*sqlx.Tx) error) err
 	defer tx.Rollback() //nolint:errcheck // after Commit it reports ErrTxDone
 	d.own.Store(tx, nil)
 	defer d.own.Delete(tx)
+	if observe := d.observer.Load(); observe != nil {
+		return cause(ctx, unwritable(d.observed(ctx, tx, fn, *observe)))
+	}
 	if err := fn(tx); err != nil {
 		return cause(ctx, unwritable(err))
 	}

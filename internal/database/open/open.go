@@ -5,8 +5,11 @@ package open
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -64,9 +67,14 @@ func openSQLite(ctx context.Context, path string) (*sqlx.DB, error) {
 	if path == ":memory:" {
 		file = fmt.Sprintf("/trunkline-%d?vfs=memdb&", memories.Add(1)) // all connections see the same
 	}
+	if path != ":memory:" {
+		if err := makePrivate(path); err != nil {
+			return nil, fmt.Errorf("connecting to the database: %w", err)
+		}
+	}
 	dsn := "file:" + file + "_txlock=immediate" +
 		"&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=synchronous(" + sync + ")" +
-		"&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(4000)&_pragma=temp_store(MEMORY)"
+		"&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(4000)&_pragma=temp_store(MEMORY)&_pragma=secure_delete(1)"
 	db, err := sqlx.Open("sqlite", dsn)
 	if err != nil {
 		return nil, err
@@ -74,6 +82,22 @@ func openSQLite(ctx context.Context, path string) (*sqlx.DB, error) {
 	db.SetMaxOpenConns(liteConns)
 	db.SetMaxIdleConns(liteConns)
 	return ready(ctx, db)
+}
+
+// makePrivate makes a database file that is absent, for its owner alone. SQLite
+// gives its log and its index the mode of the file.
+func makePrivate(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the operator names it
+	var at *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case errors.As(err, &at):
+		return at.Err // without the path, which the caller knows
+	case err != nil:
+		return err
+	}
+	return file.Close()
 }
 
 func openPostgres(ctx context.Context, rawURL string) (*sqlx.DB, error) {

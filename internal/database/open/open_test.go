@@ -2,8 +2,11 @@ package open_test
 
 import (
 	"io"
+	"io/fs"
 	"net"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -119,4 +122,31 @@ func TestOpenRemote(t *testing.T) {
 	_, err = open.Open(t.Context(), "postgres://u:s3cret@"+l.Addr().String()+"/x")
 	require.ErrorContains(t, err, "SSL is not enabled")
 	require.Equal(t, []byte{0, 0, 0, 8, 4, 210, 22, 47}, <-heard, "a request for TLS, and nothing else")
+}
+
+// TestFilesArePrivate makes files that nobody else can read, and leaves the
+// mode of those that are there as it is.
+func TestFilesArePrivate(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such modes")
+	}
+	mode := func(name string) fs.FileMode {
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		return info.Mode().Perm()
+	}
+	path := filepath.Join(t.TempDir(), "new.db")
+	db, err := open.Open(t.Context(), "sqlite://"+path)
+	require.NoError(t, err)
+	db.MustExec(`CREATE TABLE x (n INTEGER)`)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		require.Equal(t, fs.FileMode(0o600), mode(path+suffix), suffix)
+	}
+	require.NoError(t, db.Close())
+	require.NoError(t, os.Chmod(path, 0o640))
+	db, err = open.Open(t.Context(), "sqlite://"+path)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	require.Equal(t, fs.FileMode(0o640), mode(path))
 }

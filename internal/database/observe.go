@@ -1,0 +1,58 @@
+package database
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Observe calls fn after each transaction of this package on db that has
+// committed, with the number of rows that it has inserted, changed and deleted,
+// those of cascades included. A nil fn ends it. It is for tests that bound
+// transactions, and it costs each of them two statements.
+func Observe(ctx context.Context, db *sqlx.DB, fn func(rows int64)) error {
+	d, err := Of(ctx, db)
+	if err != nil {
+		return err
+	}
+	if fn == nil {
+		d.observer.Store(nil)
+		return nil
+	}
+	d.observer.Store(&fn)
+	return nil
+}
+
+// written is how many rows tx and, on the same connection, those before it have
+// written.
+func (d *DB) written(ctx context.Context, tx *sqlx.Tx) (n int64, err error) {
+	q := `SELECT total_changes()`
+	if d.Dialect == Postgres {
+		q = `SELECT CAST(COALESCE(SUM(n_tup_ins + n_tup_upd + n_tup_del), 0) AS BIGINT) FROM pg_stat_xact_user_tables`
+	}
+	if err := tx.GetContext(ctx, &n, q); err != nil {
+		return 0, fmt.Errorf("counting written rows: %w", err)
+	}
+	return n, nil
+}
+
+// observed runs fn in tx and commits it for an observer.
+func (d *DB) observed(ctx context.Context, tx *sqlx.Tx, fn func(*sqlx.Tx) error, observe func(rows int64)) error {
+	before, err := d.written(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if err := fn(tx); err != nil {
+		return err
+	}
+	after, err := d.written(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	observe(after - before)
+	return nil
+}

@@ -1,0 +1,116 @@
+package testkit
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Asked counts what a database is asked.
+type Asked struct {
+	Statements   atomic.Int64
+	Transactions atomic.Int64
+
+	mu    sync.Mutex
+	texts map[string]int
+}
+
+// Of is how many statements had word in their text.
+func (a *Asked) Of(word string) (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for text, times := range a.texts {
+		if strings.Contains(text, word) {
+			n += times
+		}
+	}
+	return n
+}
+
+func (a *Asked) count(text string) {
+	a.Statements.Add(1)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.texts[text]++
+}
+
+// Counting is db seen through a driver that counts.
+func Counting(t testing.TB, db *sqlx.DB) (*sqlx.DB, *Asked) {
+	t.Helper()
+	n := &Asked{texts: map[string]int{}}
+	seen := sqlx.NewDb(sql.OpenDB(counter{db, n}), db.DriverName())
+	seen.SetMaxOpenConns(8) // fewer than db has
+	seen.SetMaxIdleConns(8)
+	t.Cleanup(func() { _ = seen.Close() }) // before db is
+	return seen, n
+}
+
+// counter lends connections of a database.
+type counter struct {
+	db *sqlx.DB
+	n  *Asked
+}
+
+func (c counter) Driver() driver.Driver { return c.db.Driver() }
+
+func (c counter) Connect(ctx context.Context) (driver.Conn, error) {
+	lent, err := c.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &countedConn{lent: lent, n: c.n}
+	return out, lent.Raw(func(conn any) error {
+		out.Conn = conn.(driver.Conn)
+		return nil
+	})
+}
+
+type countedConn struct {
+	driver.Conn
+	lent *sql.Conn
+	n    *Asked
+}
+
+func (c *countedConn) Close() error { return c.lent.Close() }
+
+func (c *countedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.n.Transactions.Add(1)
+	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
+}
+
+func (c *countedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	c.n.count(text)
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, text, args)
+}
+
+func (c *countedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	c.n.count(text)
+	return c.Conn.(driver.QueryerContext).QueryContext(ctx, text, args)
+}
+
+func (c *countedConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	s, err := c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, text)
+	return countedStmt{s, c.n, text}, err
+}
+
+type countedStmt struct {
+	driver.Stmt
+	n    *Asked
+	text string
+}
+
+func (s countedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	s.n.count(s.text)
+	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+}
+
+func (s countedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	s.n.count(s.text)
+	return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
+}
