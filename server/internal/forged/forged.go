@@ -1,0 +1,130 @@
+// Package forged limits the addresses from which callbacks come that nobody
+// here has signed, before they are read.
+package forged
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// An address has a bucket of tokens. A body takes one, and one more for each
+// part bytes of it; what somebody here has signed gives them back. An address
+// from which such a body came has a hundred times as many for a day: networks
+// post all callbacks of a server from a few addresses, also those of lines that
+// are gone.
+const (
+	capacity  = 2000
+	perSecond = 10
+	part      = 16 << 10
+	trust     = 100
+	trusted   = 24 * time.Hour
+	networks  = 1 << 16 // that are remembered
+)
+
+// Limiter counts in memory: a write for each body would cost more than it.
+// The zero value is ready.
+type Limiter struct {
+	mu      sync.Mutex
+	buckets map[netip.Prefix]bucket
+}
+
+type bucket struct {
+	spent float64
+	at    time.Time
+	good  time.Time // when a body that somebody here has signed last came
+}
+
+// Take has an address pay for a body of so many bytes. When it has nothing left
+// it says how long until it has.
+func (l *Limiter) Take(from netip.Addr, bytes int64, now time.Time) (wait time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := network(from)
+	b := l.buckets[key].now(now)
+	if over := b.spent - b.times()*capacity; over >= 0 {
+		return time.Duration((over + 1) / (b.times() * perSecond) * float64(time.Second)), false
+	}
+	b.spent += cost(bytes)
+	l.keep(key, b)
+	return 0, true
+}
+
+// Good gives back what a body took that somebody here has signed.
+func (l *Limiter) Good(from netip.Addr, bytes int64, now time.Time) {
+	l.give(from, cost(bytes), now, true)
+}
+
+// Foreign gives back the token of a body that is for none of our networks.
+func (l *Limiter) Foreign(from netip.Addr, now time.Time) { l.give(from, 1, now, false) }
+
+func (l *Limiter) give(from netip.Addr, tokens float64, now time.Time, good bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := network(from)
+	b := l.buckets[key].now(now)
+	if b.spent = max(0, b.spent-tokens); good {
+		b.good = now
+	}
+	l.keep(key, b)
+}
+
+// now is b as it is now.
+func (b bucket) now(t time.Time) bucket {
+	if t.Sub(b.good) >= trusted {
+		b.good = time.Time{}
+	}
+	b.spent = max(0, b.spent-t.Sub(b.at).Seconds()*perSecond*b.times())
+	b.at = t
+	return b
+}
+
+// times is how many times the tokens of a stranger it has.
+func (b bucket) times() float64 {
+	if b.good.IsZero() {
+		return 1
+	}
+	return trust
+}
+
+// keep remembers a bucket. When there are too many it forgets those that are
+// full, and then any but of who is trusted.
+func (l *Limiter) keep(key netip.Prefix, b bucket) {
+	if _, known := l.buckets[key]; !known && len(l.buckets) >= networks {
+		l.forget(b.at)
+	}
+	if l.buckets == nil {
+		l.buckets = map[netip.Prefix]bucket{}
+	}
+	l.buckets[key] = b
+}
+
+func (l *Limiter) forget(now time.Time) {
+	for key, b := range l.buckets {
+		if b = b.now(now); b.spent == 0 && b.good.IsZero() {
+			delete(l.buckets, key)
+		}
+	}
+	for key, b := range l.buckets {
+		if len(l.buckets) < networks/2 {
+			return
+		}
+		if b.good.IsZero() {
+			delete(l.buckets, key)
+		}
+	}
+}
+
+func cost(bytes int64) float64 { return 1 + float64(bytes/part) }
+
+// network is what counts as one address: all of IPv4, the /64 of IPv6, which
+// one subscriber has whole.
+func network(a netip.Addr) netip.Prefix {
+	a = a.Unmap().WithZone("")
+	bits := 32
+	if a.Is6() {
+		bits = 64
+	}
+	p, _ := a.Prefix(bits) // fails for the invalid address: all of those count as one
+	return p
+}

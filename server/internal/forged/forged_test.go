@@ -1,0 +1,72 @@
+package forged_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/server/internal/forged"
+)
+
+var (
+	epoch    = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	stranger = netip.MustParseAddr("192.0.2.1")
+	meta     = netip.MustParseAddr("2001:db8::1")
+)
+
+// flood posts until it is refused, at most n times.
+func flood(l *forged.Limiter, from netip.Addr, bytes int64, n int, now time.Time) (taken int, wait time.Duration) {
+	for taken < n {
+		wait, ok := l.Take(from, bytes, now)
+		if !ok {
+			return taken, wait
+		}
+		taken++
+	}
+	return taken, 0
+}
+
+func TestLimiter(t *testing.T) {
+	t.Parallel()
+	var l forged.Limiter
+	taken, wait := flood(&l, stranger, 4<<20, 1000, epoch)
+	require.Equal(t, 8, taken, "few large bodies")
+	require.Positive(t, wait)
+	_, ok := l.Take(netip.MustParseAddr("::ffff:192.0.2.1"), 1, epoch)
+	require.False(t, ok, "the same address in its other form")
+	_, ok = l.Take(netip.MustParseAddr("192.0.2.2"), 1, epoch)
+	require.True(t, ok, "another address")
+	_, ok = l.Take(stranger, 1, epoch.Add(wait))
+	require.True(t, ok)
+	taken, _ = flood(&l, netip.MustParseAddr("2001:db8:1::1"), 500, 1000, epoch)
+	require.Equal(t, 1000, taken, "many small ones")
+	taken, _ = flood(&l, netip.MustParseAddr("2001:db8:1::ffff"), 500, 2000, epoch)
+	require.Equal(t, 1000, taken, "of one /64")
+}
+
+// TestGood is a network, which also posts what is for lines that are gone.
+func TestGood(t *testing.T) {
+	t.Parallel()
+	var l forged.Limiter
+	now := epoch
+	for range 200 { // nine hundred a second, of which nine are good
+		now = now.Add(10 * time.Millisecond)
+		for i := range 100 {
+			_, ok := l.Take(meta, 1000, now.Add(time.Duration(i)*100*time.Microsecond))
+			require.True(t, ok)
+			if i == 0 {
+				l.Good(meta, 1000, now)
+			}
+		}
+		now = now.Add(100 * time.Millisecond)
+	}
+	taken, _ := flood(&l, meta, 4<<20, 10_000, now.Add(25*time.Hour))
+	require.Equal(t, 8, taken, "not for ever")
+	for range 10_000 {
+		_, ok := l.Take(stranger, 1000, epoch)
+		require.True(t, ok)
+		l.Foreign(stranger, epoch)
+	}
+}
