@@ -1,0 +1,214 @@
+package job
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+const (
+	workers       = 2               // jobs of a node at a time
+	pollInterval  = 5 * time.Second // beside the wake-ups
+	lease         = 9 * time.Second // after which another node goes on with what a killed one began
+	maxWait       = 5 * time.Minute // between two tries
+	kept          = 30 * 24 * time.Hour
+	pruneInterval = time.Hour
+	pruneRows     = 200
+)
+
+// Run does jobs until ctx ends. What is not finished then is taken up by any
+// node.
+func (s *Service) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for range workers {
+		g.Go(func() error { return s.work(ctx) })
+	}
+	g.Go(func() error { return s.prune(ctx) })
+	return g.Wait()
+}
+
+func (s *Service) work(ctx context.Context) error {
+	wake := s.db.Listen(ctx, topic)
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		for {
+			more, err := s.Step(ctx)
+			if err != nil && ctx.Err() == nil {
+				s.opts.Logger.WarnContext(ctx, "doing a job; it is tried again", slog.Any("error", err))
+			}
+			if !more || err != nil || ctx.Err() != nil {
+				break
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// Step does one job that is due, and says whether there was one. [Service.Run]
+// does so by itself.
+func (s *Service) Step(ctx context.Context) (bool, error) {
+	row, err := s.take(ctx)
+	if err != nil || row == nil {
+		return false, err
+	}
+	failed := s.held(ctx, *row)
+	if ctx.Err() != nil {
+		return true, errors.Join(failed, s.put(context.WithoutCancel(ctx), row.Number, 0, row.Tries)) // for another node, now
+	}
+	if failed == nil {
+		return true, s.finish(ctx, row.Number)
+	}
+	wait := min(time.Second<<min(row.Tries, 10), maxWait)
+	return true, errors.Join(fmt.Errorf("%s of account %s: %w", row.Kind, row.Account, failed), s.put(ctx, row.Number, wait, row.Tries+1))
+}
+
+// take takes a job that nobody has; nil: there is none.
+func (s *Service) take(ctx context.Context) (*jobRow, error) {
+	kinds := make([]any, 0, len(s.opts.Kinds))
+	for kind := range s.opts.Kinds {
+		kinds = append(kinds, kind)
+	}
+	now := s.opts.Now()
+	in, args := s.db.Dialect.In("kind", 2, kinds)
+	row := &jobRow{}
+	err := s.db.GetContext(ctx, row, `SELECT `+columns+` FROM job_job WHERE ended_us = 0 AND due_us <= $1 AND `+in+` ORDER BY tries, number LIMIT 1`,
+		slices.Concat([]any{database.Micros(now)}, args)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for a job: %w", err)
+	}
+	var n int64
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE job_job SET due_us = $1 WHERE number = $2 AND ended_us = 0 AND due_us <= $3`,
+			database.Micros(now.Add(lease)), row.Number, database.Micros(now))
+		if err == nil {
+			n, err = res.RowsAffected()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("taking a job: %w", err)
+	}
+	if n == 0 { // somebody was faster
+		return s.take(ctx)
+	}
+	return row, nil
+}
+
+// held does a job while it keeps it from other nodes.
+func (s *Service) held(ctx context.Context, row jobRow) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		tick := time.NewTicker(lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-gctx.Done():
+				return nil
+			case <-tick.C:
+				if err := s.put(gctx, row.Number, lease, row.Tries); err != nil && gctx.Err() == nil {
+					return err
+				}
+			}
+		}
+	})
+	g.Go(func() (err error) {
+		defer stop()
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			}
+		}()
+		return s.opts.Kinds[row.Kind](gctx, row.view())
+	})
+	return g.Wait()
+}
+
+// put keeps a job from everybody for a while.
+func (s *Service) put(ctx context.Context, number int64, wait time.Duration, tries int64) error {
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE job_job SET due_us = $1, tries = $2 WHERE number = $3 AND ended_us = 0`,
+			database.Micros(s.opts.Now().Add(wait)), tries, number)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("keeping a job: %w", err)
+	}
+	return nil
+}
+
+// finish ends a job. Its arguments may name people: they go.
+func (s *Service) finish(ctx context.Context, number int64) error {
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE job_job SET ended_us = $1, args = '' WHERE number = $2 AND ended_us = 0`,
+			database.Micros(s.opts.Now()), number)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("ending a job: %w", err)
+	}
+	return nil
+}
+
+// prune deletes jobs that ended long ago until ctx ends.
+func (s *Service) prune(ctx context.Context) error {
+	tick := time.NewTicker(pruneInterval)
+	defer tick.Stop()
+	for {
+		if err := s.Prune(ctx); err != nil && ctx.Err() == nil {
+			s.opts.Logger.WarnContext(ctx, "deleting old jobs", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Prune deletes jobs that ended more than 30 days ago. [Service.Run] does so by
+// itself.
+func (s *Service) Prune(ctx context.Context) error {
+	return s.inSteps(ctx, `ended_us > 0 AND ended_us < $1`, database.Micros(s.opts.Now().Add(-kept)))
+}
+
+// Forget deletes all jobs of an account.
+func (s *Service) Forget(ctx context.Context, account string) error {
+	return s.inSteps(ctx, `account = $1`, account)
+}
+
+func (s *Service) inSteps(ctx context.Context, where string, arg any) error {
+	for n := int64(1); n > 0; {
+		err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(ctx, `DELETE FROM job_job WHERE number IN (SELECT number FROM job_job WHERE `+where+` LIMIT $2)`, arg, pruneRows)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("deleting jobs: %w", err)
+		}
+	}
+	return nil
+}

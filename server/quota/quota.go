@@ -1,0 +1,228 @@
+// Package quota bounds what an account may have and do. The limits are the
+// server's defaults, or what an operator has set for an account; what is used
+// is counted by the packages that keep it, from what is stored, so that it is
+// right after a crash and counts no repeat twice.
+//
+//	svc, err := quota.New(ctx, db, &quota.Options{Defaults: quota.Limits{quota.Messages: 100_000}, Used: counters})
+//	err = svc.Take(ctx, db, account, quota.Messages, 1) // an *[Exceeded] when it is one too many
+//
+// A counter is read anew every few seconds, and what this process takes
+// meanwhile is added in memory: a take costs no statement as a rule. What other
+// nodes take is seen at the next reading, so an account can go over a limit by
+// what they take until then. [Service.TakeTx] is exact.
+package quota
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Name is what a quota bounds.
+type Name string
+
+// The quotas. Those of a day begin anew at midnight in UTC.
+const (
+	References Name = "references" // that the account has
+	Contacts   Name = "contacts"   // chats with people that it has
+	Storage    Name = "storage"    // bytes of files that are kept
+	Messages   Name = "messages"   // of its own, a day
+	Runs       Name = "runs"       // of flows and bots, a day
+	API        Name = "api"        // requests a minute, on each node
+)
+
+// Names lists all quotas.
+func Names() []Name { return []Name{References, Contacts, Storage, Messages, Runs, API} }
+
+// Daily says whether a quota begins anew every day.
+func (n Name) Daily() bool { return n == Messages || n == Runs }
+
+// Limits are limits by name; 0 or absent: unlimited.
+type Limits map[Name]int64
+
+// Exceeded refuses what would go over a quota.
+type Exceeded struct {
+	Name  Name
+	Limit int64
+	After time.Duration // until there is more; 0: when something is deleted
+}
+
+func (e *Exceeded) Error() string {
+	switch {
+	case e.Name == API:
+		return fmt.Sprintf("the account may make %d requests a minute", e.Limit)
+	case e.Name.Daily():
+		return fmt.Sprintf("the account may have %d %s a day", e.Limit, e.Name)
+	case e.Name == Storage:
+		return fmt.Sprintf("the account may keep %d bytes of files", e.Limit)
+	}
+	return fmt.Sprintf("the account may have %d %s", e.Limit, e.Name)
+}
+
+// Code is "quota." and the name.
+func (e *Exceeded) Code() string { return "quota." + string(e.Name) }
+
+// Counter says how much an account has, or has used since a moment.
+type Counter func(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (int64, error)
+
+// Options configures a [Service].
+type Options struct {
+	Defaults Limits           // nil: nothing is bounded
+	Used     map[Name]Counter // what has none counts 0, and API needs none
+	Now      func() time.Time // nil: time.Now
+}
+
+// Service knows the quotas of accounts. It is safe for concurrent use, by any
+// number of nodes.
+type Service struct {
+	db   *database.DB
+	opts Options
+
+	mu     sync.Mutex
+	meters map[key]*meter
+	limits map[string]*limits
+	swept  time.Time
+}
+
+type key struct {
+	account string
+	name    Name
+}
+
+// limits are the limits of an account as they were read.
+type limits struct {
+	of Limits
+	at time.Time
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	return database.Migrate(ctx, db, "quota", migrations)
+}
+
+// New returns a Service over db, and creates or upgrades its tables.
+func New(ctx context.Context, db *sqlx.DB, o *Options) (*Service, error) {
+	d, err := database.Of(ctx, db)
+	if err != nil {
+		return nil, fmt.Errorf("quota: %w", err)
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("quota: %w", err)
+	}
+	s := &Service{db: d, meters: map[key]*meter{}, limits: map[string]*limits{}}
+	if o != nil {
+		s.opts = Options{maps.Clone(o.Defaults), maps.Clone(o.Used), o.Now}
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	return s, nil
+}
+
+// limitsTTL is how long limits are believed: a change holds on every node after
+// it.
+const limitsTTL = 5 * time.Second
+
+// Limits are the limits of an account, which another node may have changed in
+// the last five seconds.
+func (s *Service) Limits(ctx context.Context, q sqlx.QueryerContext, account string) (Limits, error) {
+	now := s.opts.Now()
+	s.mu.Lock()
+	known := s.limits[account]
+	s.mu.Unlock()
+	if known != nil && now.Sub(known.at).Abs() < limitsTTL {
+		return known.of, nil
+	}
+	set, err := overrides(ctx, q, account)
+	if err != nil && known != nil {
+		return known.of, nil // the request will find out what is wrong
+	}
+	if err != nil {
+		return nil, err
+	}
+	of := Limits{}
+	for _, name := range Names() {
+		of[name] = s.opts.Defaults[name]
+	}
+	maps.Copy(of, set)
+	s.mu.Lock()
+	s.limits[account] = &limits{of, now}
+	s.mu.Unlock()
+	return of, nil
+}
+
+func overrides(ctx context.Context, q sqlx.QueryerContext, account string) (Limits, error) {
+	var rows []struct {
+		Name  Name  `db:"name"`
+		Value int64 `db:"value"`
+	}
+	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT name, value FROM quota_limit WHERE account = $1`, account); err != nil {
+		return nil, fmt.Errorf("reading the quotas of an account: %w", err)
+	}
+	out := Limits{}
+	for _, r := range rows {
+		out[r.Name] = r.Value
+	}
+	return out, nil
+}
+
+// Overrides are what was set for an account.
+func (s *Service) Overrides(ctx context.Context, account string) (Limits, error) {
+	return overrides(ctx, s.db, account)
+}
+
+// Set sets limits of an account; a negative one is the server's default again.
+// Every node follows within five seconds.
+func (s *Service) Set(ctx context.Context, account string, change Limits) error {
+	for name := range change {
+		if !slices.Contains(Names(), name) {
+			return fmt.Errorf("quota: there is no quota %q", name)
+		}
+	}
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		for name, value := range change {
+			query, args := `INSERT INTO quota_limit (account, name, value) VALUES ($1, $2, $3)
+				ON CONFLICT (account, name) DO UPDATE SET value = excluded.value`, []any{account, name, value}
+			if value < 0 {
+				query, args = `DELETE FROM quota_limit WHERE account = $1 AND name = $2`, args[:2]
+			}
+			if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("setting the quotas of an account: %w", err)
+	}
+	s.mu.Lock()
+	delete(s.limits, account)
+	s.mu.Unlock()
+	return nil
+}
+
+// Forget deletes what was set for an account.
+func (s *Service) Forget(ctx context.Context, account string) error {
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM quota_limit WHERE account = $1`, account)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `DELETE FROM quota_lock WHERE account = $1`, account)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forgetting the quotas of an account: %w", err)
+	}
+	return nil
+}
