@@ -16,12 +16,21 @@ type Caller interface {
 	// Secrets returns the secret that signs callbacks and the token of the
 	// verification handshake.
 	Secrets(s Settings) (signing, verify string)
+	// Signed reports whether header holds a signature of any body under any
+	// secret.
+	Signed(header http.Header) bool
+	// Mentions finds ids of lines and of groups that body may be about, by which
+	// it is found out whose secret signed it. It runs before the signature can be
+	// checked, on whatever anybody posted: it must cost little, may find what is
+	// no such id, and returns a few hundred at most. One that body is about
+	// suffices.
+	Mentions(body []byte) (lines, groups []string)
 	// Verify reports whether header holds a signature of body under secret.
 	Verify(secret string, header http.Header, body []byte) bool
 	// Route splits a callback into parts that belong to one line or group
-	// each. It reads the ids and nothing else: it runs before the signature
-	// can be checked, on whatever anybody posted. The parts may share body's
-	// memory. A body that is no JSON object is an error.
+	// each. It reads the ids and nothing else, of a body that somebody here has
+	// signed. The parts may share body's memory. A body that is no JSON object is
+	// an error.
 	Route(body []byte) ([]Part, error)
 	// Parse turns a part into events, an id that comes twice in it into one.
 	// What this version does not know becomes a Raw; what could not be kept

@@ -66,6 +66,9 @@ type Setting struct {
 	Secret   bool // sealed at rest, never shown again in full
 	Digits   bool // an id of digits only
 	Boolean  bool // "true" or "false"
+	// Schemes makes it an absolute URL with one of these schemes. nil: it is
+	// no URL.
+	Schemes []string
 }
 
 // Provider is one kind of line.

@@ -25,15 +25,26 @@ func (*Provider) Secrets(s provider.Settings) (signing, verify string) {
 	return graph.Secrets(s)
 }
 
+// Signed is [graph.Signed].
+func (*Provider) Signed(header http.Header) bool { return graph.Signed(header) }
+
+// Mentions finds the ids of phone numbers, and of what may be business
+// accounts: an entry begins with the id of its own.
+func (*Provider) Mentions(body []byte) (lines, groups []string) {
+	lines = graph.Mentions(body, "phone_number_id", 256)
+	groups = graph.Mentions(body, "id", 32)
+	return lines, append(groups, graph.Mentions(body, "waba_id", 32)...)
+}
+
 // Verify is [graph.Verify].
 func (*Provider) Verify(secret string, header http.Header, body []byte) bool {
 	return graph.Verify(secret, header, body)
 }
 
-// maxParts is the most changes that a callback may have. Meta puts at most
-// 1000 into one; a body of nothing but empty ones would cost a hundred times
-// its size.
-const maxParts = 10_000
+// maxParts is the most changes that a callback may have, of whatever numbers.
+// Meta puts at most 1000 into one; a body of nothing but empty ones would cost
+// a hundred times its size.
+const maxParts = 1000
 
 // Route makes a part of each change of each entry. Changes of a phone number
 // name it; those of the whole account (templates, reviews) have no line. The

@@ -18,16 +18,28 @@ const signaturePrefix = "sha256="
 // the same time wherever a signature is wrong. An empty secret verifies
 // nothing.
 func Verify(secret string, header http.Header, body []byte) bool {
+	given, ok := signature(header)
+	return ok && secret != "" && hmac.Equal(given, sum(secret, body))
+}
+
+// Signed reports whether header has a signature at all. What has none need not
+// be looked at.
+func Signed(header http.Header) bool {
+	_, ok := signature(header)
+	return ok
+}
+
+func signature(header http.Header) (given []byte, ok bool) {
 	values := header.Values(SignatureHeader)
-	if secret == "" || len(values) != 1 {
-		return false
+	if len(values) != 1 {
+		return nil, false
 	}
 	digits, ok := strings.CutPrefix(values[0], signaturePrefix)
 	if !ok || len(digits) != 2*sha256.Size || strings.ToLower(digits) != digits {
-		return false
+		return nil, false
 	}
 	given, err := hex.DecodeString(digits)
-	return err == nil && hmac.Equal(given, sum(secret, body))
+	return given, err == nil
 }
 
 // Sign returns the value of [SignatureHeader] for body, as Meta makes it.

@@ -23,6 +23,14 @@ func (*Provider) Keys(s provider.Settings) (line, group string) {
 // Secrets returns the app's secret and the token of the handshake.
 func (*Provider) Secrets(s provider.Settings) (signing, verify string) { return graph.Secrets(s) }
 
+// Signed is [graph.Signed].
+func (*Provider) Signed(header http.Header) bool { return graph.Signed(header) }
+
+// Mentions finds what may be the ids of pages; those of people are among them.
+func (*Provider) Mentions(body []byte) (lines, groups []string) {
+	return graph.Mentions(body, "id", 256), nil
+}
+
 // Verify is [graph.Verify].
 func (*Provider) Verify(secret string, header http.Header, body []byte) bool {
 	return graph.Verify(secret, header, body)
@@ -30,7 +38,7 @@ func (*Provider) Verify(secret string, header http.Header, body []byte) bool {
 
 // maxParts is the most entries that a callback may have. Meta puts at most
 // 1000 updates into one.
-const maxParts = 10_000
+const maxParts = 1000
 
 // Route makes a part of each entry: it is about one page. The parts share
 // body's memory. A body that is no JSON object is an error.

@@ -17,6 +17,9 @@ import (
 // errProxy is what the user reads: what is wrong in an address may be secret.
 var errProxy = errors.New("The setting proxyUrl must be an http, https or socks5 address.") //nolint:staticcheck // a sentence
 
+// proxySchemes are the kinds of proxies that net/http speaks to.
+var proxySchemes = []string{"http", "https", "socks5"}
+
 // newClient returns whatsmeow's client of a device. It never reconnects by
 // itself: run does, and knows why.
 func (s *session) newClient(dev *store.Device) (*whatsmeow.Client, error) {
@@ -47,7 +50,7 @@ func (p *Provider) way(proxy string) (*http.Client, error) {
 		return p.opts.HTTPClient, nil
 	}
 	at, err := url.Parse(proxy)
-	if err != nil || at.Host == "" || !slices.Contains([]string{"http", "https", "socks5"}, at.Scheme) {
+	if err != nil || at.Host == "" || !slices.Contains(proxySchemes, at.Scheme) {
 		return nil, errProxy
 	}
 	base, ok := p.opts.HTTPClient.Transport.(*http.Transport)
