@@ -155,6 +155,43 @@ func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, consumer string) error 
 	return nil
 }
 
+// dropRows is how many rows a transaction of [Queue.Drop] deletes.
+const dropRows = 500
+
+// Drop is [Queue.DropTx] and [Queue.ResumeTx] in small transactions, for a
+// consumer that has many items. It may be called again after an error.
+func (q *Queue) Drop(ctx context.Context, consumer string) error {
+	for _, s := range []string{
+		`DELETE FROM lane_outbox WHERE id IN (SELECT id FROM lane_outbox WHERE queue = $1 AND consumer = $2 LIMIT $3)`,
+		`DELETE FROM lane_item WHERE (lane_id, seq) IN (SELECT i.lane_id, i.seq FROM lane_item i JOIN lane_lane l ON l.id = i.lane_id
+			WHERE l.queue = $1 AND l.consumer = $2 LIMIT $3)`,
+		`DELETE FROM lane_lane WHERE id IN (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 ORDER BY key, detached LIMIT $3)`,
+	} {
+		for n := int64(dropRows); n > 0; {
+			err := q.db.InTx(ctx, func(tx *sqlx.Tx) error {
+				res, err := tx.ExecContext(ctx, s, q.o.Name, consumer, dropRows)
+				if err == nil {
+					n, err = res.RowsAffected()
+				}
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("dropping a consumer of queue %s: %w", q.o.Name, err)
+			}
+		}
+	}
+	err := q.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if err := q.DropTx(ctx, tx, consumer); err != nil {
+			return err
+		}
+		return q.ResumeTx(ctx, tx, consumer)
+	})
+	if err == nil {
+		q.Committed()
+	}
+	return err
+}
+
 // ResumeTx ends the pause of a consumer, if there is one, or forgets it. What was in hand then
 // may pause it again unless Settle takes that back. After the commit the caller
 // calls [Queue.Committed].

@@ -135,15 +135,20 @@ func (c *Counter) next(ctx context.Context, q sqlx.QueryerContext) (from, to int
 // Since counts, by what they are, the rows of an account from the day of since
 // on, in UTC, to this moment.
 func (c *Counter) Since(ctx context.Context, account string, since time.Time) (map[string]int64, error) {
-	mark, err := c.mark(ctx, c.db)
+	return c.SinceIn(ctx, c.db, account, since)
+}
+
+// SinceIn is [Counter.Since] as a transaction sees it.
+func (c *Counter) SinceIn(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (map[string]int64, error) {
+	mark, err := c.mark(ctx, q)
 	for err == nil {
 		// The mark is a parameter: PostgreSQL plans for what it is.
 		var out map[string]int64
-		if out, err = c.since(ctx, account, since.UnixMicro()/day.Microseconds(), mark); err != nil {
+		if out, err = c.since(ctx, q, account, since.UnixMicro()/day.Microseconds(), mark); err != nil {
 			break
 		}
 		was := mark
-		if mark, err = c.mark(ctx, c.db); err == nil && mark == was {
+		if mark, err = c.mark(ctx, q); err == nil && mark == was {
 			return out, nil
 		}
 	}
@@ -151,12 +156,12 @@ func (c *Counter) Since(ctx context.Context, account string, since time.Time) (m
 }
 
 // since counts from a day on, when what is up to mark is in tally_day.
-func (c *Counter) since(ctx context.Context, account string, first, mark int64) (map[string]int64, error) {
+func (c *Counter) since(ctx context.Context, q sqlx.QueryerContext, account string, first, mark int64) (map[string]int64, error) {
 	var parts []struct {
 		What string `db:"what"`
 		N    int64  `db:"n"`
 	}
-	err := c.db.SelectContext(ctx, &parts, `SELECT what, CAST(SUM(n) AS BIGINT) AS n FROM tally_day
+	err := sqlx.SelectContext(ctx, q, &parts, `SELECT what, CAST(SUM(n) AS BIGINT) AS n FROM tally_day
 		WHERE name = $1 AND account = $2 AND day >= $3 GROUP BY what
 		UNION ALL SELECT what, count(*) AS n FROM (`+c.opts.Rows+`) AS source
 		WHERE id > $4 AND account = $2 AND `+daySQL+` >= $3 GROUP BY what`, c.opts.Name, account, first, mark)
