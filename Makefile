@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 
 step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
 
-.PHONY: test prepare panel walk build vet platforms arrows tests race benchmarks lint fmt bench soak fresh generate release release-check clean
+.PHONY: test prepare panel walk build vet platforms arrows tests race benchmarks lint vulncheck fmt bench soak fresh generate release release-check clean
 .NOTPARALLEL:
 
 # What continuous integration runs. ROUNDS is the length of each fault loop.
@@ -69,7 +69,7 @@ benchmarks:
 	$(GOTEST) -timeout 15m -run '^$$' -bench . -benchtime 1x ./...
 
 # The linters, the formatters and the module file, without changing anything.
-lint:
+lint: vulncheck
 	$(call step,lint)
 	$(TOOL) golangci-lint run ./...
 	go mod tidy -diff
@@ -77,6 +77,11 @@ lint:
 	$(ACTIONLINT) .github/workflows/*.yml
 	internal/tools/node_modules/.bin/dockerfile-utils lint deploy/Dockerfile
 	! command -v systemd-analyze >/dev/null || systemd-analyze security --offline=true --threshold=20 --no-pager deploy/trunkline.service >/dev/null
+
+# Known vulnerabilities, where their database can be reached.
+vulncheck:
+	$(call step,vulncheck)
+	bash scripts/vulncheck.sh
 
 fmt:
 	$(TOOL) golangci-lint fmt ./...

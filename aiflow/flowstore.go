@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -102,7 +103,10 @@ func (a *Account) Create(ctx context.Context, n NewFlow) (Flow, error) {
 		if _, err := a.project(ctx, tx, n.Project, ""); err != nil {
 			return err
 		}
-		return insertFlow(ctx, tx, r)
+		if err := insertFlow(ctx, tx, r); err != nil {
+			return err
+		}
+		return recordFlowTx(ctx, tx, audit.FlowCreate, r, map[string]any{"project": r.Project})
 	})
 	if err != nil {
 		return Flow{}, fmt.Errorf("storing a flow: %w", err)
@@ -207,7 +211,10 @@ func (a *Account) Update(ctx context.Context, id string, c FlowChange) (Flow, er
 		if c.Draft != nil {
 			r.Draft = string(c.Draft)
 		}
-		return a.s.saveTx(ctx, tx, &r)
+		if err := a.s.saveTx(ctx, tx, &r); err != nil {
+			return err
+		}
+		return recordFlowTx(ctx, tx, audit.FlowUpdate, r, audit.Changed(c.changed()...))
 	})
 	if err != nil {
 		return Flow{}, fmt.Errorf("changing a flow: %w", err)
@@ -228,14 +235,17 @@ func (s *Service) saveTx(ctx context.Context, tx *sqlx.Tx, r *flowRow) error {
 // published with a function keep it.
 func (a *Account) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
+		r, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate())
+		if err != nil {
 			return err
 		}
 		if err := a.forgetTx(ctx, tx, id); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM aiflow_flow WHERE id = $1`, id)
-		return err
+		if _, err := tx.ExecContext(ctx, `DELETE FROM aiflow_flow WHERE id = $1`, id); err != nil {
+			return err
+		}
+		return recordFlowTx(ctx, tx, audit.FlowDelete, r, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("deleting a flow: %w", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -61,7 +62,12 @@ func (a *Account) CreateProject(ctx context.Context, n NewProject) (Project, err
 	if err != nil {
 		return Project{}, err
 	}
-	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error { return insertProject(ctx, tx, r) })
+	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if err := insertProject(ctx, tx, r); err != nil {
+			return err
+		}
+		return recordProjectTx(ctx, tx, audit.ProjectCreate, r, nil)
+	})
 	if err != nil {
 		return Project{}, fmt.Errorf("storing a project: %w", err)
 	}
@@ -136,9 +142,11 @@ func (a *Account) UpdateProject(ctx context.Context, id string, c ProjectChange)
 			r.Description = *c.Description
 		}
 		r.Updated = a.s.nowUS()
-		_, err = tx.ExecContext(ctx, `UPDATE aiflow_project SET name = $1, description = $2, updated_us = $3 WHERE id = $4`,
-			r.Name, r.Description, r.Updated, r.ID)
-		return err
+		if _, err = tx.ExecContext(ctx, `UPDATE aiflow_project SET name = $1, description = $2, updated_us = $3 WHERE id = $4`,
+			r.Name, r.Description, r.Updated, r.ID); err != nil {
+			return err
+		}
+		return recordProjectTx(ctx, tx, audit.ProjectUpdate, r, audit.Changed(c.changed()...))
 	})
 	if err != nil {
 		return Project{}, fmt.Errorf("changing a project: %w", err)
@@ -149,7 +157,8 @@ func (a *Account) UpdateProject(ctx context.Context, id string, c ProjectChange)
 // DeleteProject removes a project with its flows, whose runs end.
 func (a *Account) DeleteProject(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.project(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
+		r, err := a.project(ctx, tx, id, a.s.db.Dialect.ForUpdate())
+		if err != nil {
 			return err
 		}
 		var flows []string
@@ -161,8 +170,10 @@ func (a *Account) DeleteProject(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM aiflow_project WHERE id = $1`, id)
-		return err
+		if _, err := tx.ExecContext(ctx, `DELETE FROM aiflow_project WHERE id = $1`, id); err != nil {
+			return err
+		}
+		return recordProjectTx(ctx, tx, audit.ProjectDelete, r, map[string]any{"flows": len(flows)})
 	})
 	if err != nil {
 		return fmt.Errorf("deleting a project: %w", err)

@@ -16,6 +16,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -157,7 +158,10 @@ func (a *Account) Publish(ctx context.Context, id string, by Publisher) (Flow, e
 		if r, err = a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
-		return a.publishDraftTx(ctx, tx, &r, by)
+		if err := a.publishDraftTx(ctx, tx, &r, by); err != nil {
+			return err
+		}
+		return recordFlowTx(ctx, tx, audit.FlowPublish, r, map[string]any{"version": r.Version})
 	})
 	if err != nil {
 		return Flow{}, fmt.Errorf("publishing a flow: %w", orSlugTaken(err))
@@ -331,7 +335,10 @@ func (a *Account) Rollback(ctx context.Context, id string, version int64, by Pub
 		if err := setPublisherTx(ctx, tx, r.ID, version, by); err != nil {
 			return err
 		}
-		return a.scheduleTx(ctx, tx, r)
+		if err := a.scheduleTx(ctx, tx, r); err != nil {
+			return err
+		}
+		return recordFlowTx(ctx, tx, audit.FlowRollback, r, map[string]any{"version": version})
 	})
 	if err != nil {
 		return Flow{}, fmt.Errorf("rolling a flow back: %w", orSlugTaken(err))

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
 // Renamed is what followed from another slug.
@@ -51,7 +52,10 @@ func (a *Account) Rename(ctx context.Context, id, slug string) (Renamed, error) 
 		if r.Draft, _, err = renamed(r.Draft, d.Slug, slug, true); err != nil {
 			return err
 		}
-		return a.s.saveTx(ctx, tx, &r)
+		if err := a.s.saveTx(ctx, tx, &r); err != nil {
+			return err
+		}
+		return recordFlowTx(ctx, tx, audit.FlowRename, r, map[string]any{"from": d.Slug, "to": slug, "drafts": len(drafts)})
 	})
 	if err != nil {
 		return Renamed{}, fmt.Errorf("renaming a flow: %w", err)

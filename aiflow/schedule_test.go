@@ -59,10 +59,7 @@ func TestSchedule(t *testing.T) {
 		require.Equal(t, map[int64]string{7: "09:00", 8: "09:00"}, f.scheduled(t, made.ID))
 		bind(8, false)
 		require.Equal(t, map[int64]string{7: "09:00"}, f.scheduled(t, made.ID))
-		tx, err := f.db.BeginTxx(t.Context(), nil)
-		require.NoError(t, err)
-		require.NoError(t, f.DeleteReferenceTx(t.Context(), tx, 7))
-		require.NoError(t, tx.Commit())
+		require.NoError(t, f.DeleteReference(t.Context(), 7))
 		require.Empty(t, f.scheduled(t, made.ID))
 
 		other := f.published(t, project, plain("plain"))

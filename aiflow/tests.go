@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
 // Program is a version of a flow with the functions that it was published
@@ -51,11 +52,14 @@ func (a *Account) SetTests(ctx context.Context, id string, tests json.RawMessage
 		return err
 	}
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
+		r, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate())
+		if err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE aiflow_flow SET tests = $1 WHERE id = $2`, string(tests), id)
-		return err
+		if _, err := tx.ExecContext(ctx, `UPDATE aiflow_flow SET tests = $1 WHERE id = $2`, string(tests), id); err != nil {
+			return err
+		}
+		return recordFlowTx(ctx, tx, audit.FlowTests, r, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("storing the tests of a flow: %w", err)

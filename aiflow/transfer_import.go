@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
 // Imported is what became of a [File].
@@ -57,7 +58,7 @@ func (a *Account) Import(ctx context.Context, f File, by Publisher) (Imported, e
 				return err
 			}
 		}
-		return nil
+		return recordProjectTx(ctx, tx, audit.ProjectImport, p, map[string]any{"flows": len(parts)})
 	})
 	if err != nil {
 		return Imported{}, fmt.Errorf("importing a project: %w", err)

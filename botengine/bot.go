@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/label"
 )
@@ -84,7 +85,12 @@ func (a *Account) Create(ctx context.Context, n NewBot) (Bot, error) {
 	}
 	now := database.Micros(a.s.opts.Now())
 	r := row{ID: id.String(), Account: a.id, Reference: n.Reference, Name: n.Name, Draft: string(draft), Active: true, Revision: 1, Created: now, Updated: now}
-	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error { return r.insertTx(ctx, tx) })
+	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if err := r.insertTx(ctx, tx); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.BotCreate, r, nil)
+	})
 	if err != nil {
 		return Bot{}, fmt.Errorf("storing a bot: %w", err)
 	}
@@ -136,10 +142,13 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 		r.Revision++
 		_, err = tx.ExecContext(ctx, `UPDATE botengine_bot SET name = $1, draft = $2, active = $3, revision = $4, updated_us = $5 WHERE id = $6`,
 			r.Name, r.Draft, r.Active, r.Revision, r.Updated, r.ID)
-		if err != nil || c.Active == nil {
+		if err == nil && c.Active != nil {
+			err = a.scheduleTx(ctx, tx, r)
+		}
+		if err != nil {
 			return err
 		}
-		return a.scheduleTx(ctx, tx, r)
+		return recordTx(ctx, tx, audit.BotUpdate, r, audit.Changed(c.changed()...))
 	})
 	if err != nil {
 		return Bot{}, fmt.Errorf("changing a bot: %w", err)
@@ -150,7 +159,8 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 // Delete removes a bot with its versions. Its conversations end.
 func (a *Account) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
+		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
+		if err != nil {
 			return err
 		}
 		if err := a.scheduleTx(ctx, tx, row{ID: id}); err != nil {
@@ -162,8 +172,10 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 		if err := a.s.opts.DeletedTx(ctx, tx, a.id, id); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE id = $1`, id)
-		return err
+		if _, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE id = $1`, id); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.BotDelete, r, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("deleting a bot: %w", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -45,7 +46,10 @@ func (a *Account) Publish(ctx context.Context, id string) (Bot, error) {
 		if program, problems := a.s.compile([]byte(r.Draft)); program == nil || doc == nil {
 			return &Refused{problems}
 		}
-		return a.publishTx(ctx, tx, &r, doc)
+		if err := a.publishTx(ctx, tx, &r, doc); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.BotPublish, r, map[string]any{"version": r.Version})
 	})
 	if database.IsUnique(err) {
 		err = &Refused{[]flow.Problem{{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -86,12 +87,26 @@ func (l List) bounds() (last int64, rows int, err error) {
 // Bots lists the bots of a line, or of all lines if reference is 0, the oldest
 // first. A page holds fewer where drafts are large.
 func (a *Account) Bots(ctx context.Context, reference int64, l List) (Page[Bot], error) {
+	var references []int64
+	if reference != 0 {
+		references = []int64{reference}
+	}
+	return a.BotsOf(ctx, references, l)
+}
+
+// BotsOf lists the bots of some references, the oldest first; nil: of all.
+func (a *Account) BotsOf(ctx context.Context, references []int64, l List) (Page[Bot], error) {
 	last, size, err := l.bounds()
 	if err != nil {
 		return Page[Bot]{}, err
 	}
-	const which = ` FROM botengine_bot WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND number > $3 ORDER BY number LIMIT $4`
-	rows, size, err := page.Read[row](ctx, a.s.db, columns, `OCTET_LENGTH(draft)`, which, size, a.id, reference, last)
+	which, args := ` FROM botengine_bot WHERE account = $1`, []any{a.id}
+	if references != nil {
+		in, more := a.s.db.Dialect.InNumbers("reference", 2, references)
+		which, args = which+` AND `+in, append(args, more...)
+	}
+	which += fmt.Sprintf(` AND number > $%d ORDER BY number LIMIT $%d`, len(args)+1, len(args)+2)
+	rows, size, err := page.Read[row](ctx, a.s.db, columns, `OCTET_LENGTH(draft)`, which, size, append(args, last)...)
 	if err != nil {
 		return Page[Bot]{}, fmt.Errorf("listing bots: %w", err)
 	}
@@ -108,22 +123,72 @@ func (s *Service) ListeningQuery(first int, references []int64) (text string, ar
 	return `SELECT DISTINCT reference FROM botengine_bot WHERE version > 0 AND active AND ` + in, args
 }
 
-// DeleteReferenceTx removes the bots of a line, which is deleted.
-func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, reference int64) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE reference = $1 AND account = $2`, reference, a.id); err != nil {
-		return fmt.Errorf("deleting the bots of a line: %w", err)
+// DeleteReference removes the bots of a reference, which is deleted. It works in
+// small steps, each durable, and may be called again after an error or a crash.
+func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.s.runs.For(a.id).UnscheduleTx(ctx, tx, reference) })
+	if err == nil {
+		err = a.deleteBots(ctx, `account = $1 AND reference = $2`, a.id, reference)
 	}
-	return a.s.runs.For(a.id).UnscheduleTx(ctx, tx, reference)
+	if err != nil {
+		return fmt.Errorf("deleting the bots of a reference: %w", err)
+	}
+	return nil
 }
 
-// DeleteAll removes everything of the account.
-func (a *Account) DeleteAll(ctx context.Context) error {
-	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE account = $1`, a.id); err != nil {
-			return fmt.Errorf("deleting bots: %w", err)
+// versionRows is how many versions, and bots, a transaction deletes: each has a
+// document.
+const versionRows = 20
+
+// deleteBots deletes the bots of a condition.
+func (a *Account) deleteBots(ctx context.Context, where string, args ...any) error {
+	bots := fmt.Sprintf(`SELECT id FROM botengine_bot WHERE %s ORDER BY number LIMIT %d`, where, versionRows)
+	for {
+		var ids []any
+		if err := a.s.db.SelectContext(ctx, &ids, bots, args...); err != nil || len(ids) == 0 {
+			return err
 		}
-		return nil
-	})
+		in, values := a.s.db.Dialect.In("bot", 1, ids)
+		if err := a.inSteps(ctx, fmt.Sprintf(`DELETE FROM botengine_version WHERE (bot, version) IN
+			(SELECT bot, version FROM botengine_version WHERE %s LIMIT %d)`, in, versionRows), values...); err != nil {
+			return err
+		}
+		err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+			in, values := a.s.db.Dialect.In("id", 1, ids)
+			_, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE `+in, values...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// inSteps runs a statement, each time in a transaction of its own, until it
+// changes nothing more.
+func (a *Account) inSteps(ctx context.Context, statement string, args ...any) error {
+	for n := int64(1); n > 0; {
+		err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(ctx, statement, args...)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteAll removes everything of the account. It works in small steps, each
+// durable, and may be called again after an error or a crash.
+func (a *Account) DeleteAll(ctx context.Context) error {
+	if err := a.deleteBots(ctx, `account = $1`, a.id); err != nil {
+		return fmt.Errorf("deleting bots: %w", err)
+	}
+	return nil
 }
 
 // Switch lets a bot of a line answer, or not, and returns what was before.
@@ -143,7 +208,10 @@ func (a *Account) Switch(ctx context.Context, reference int64, id string, active
 			return err
 		}
 		r.Active = active
-		return a.scheduleTx(ctx, tx, r)
+		if err := a.scheduleTx(ctx, tx, r); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.BotUpdate, r, audit.Changed("active"))
 	})
 	if err != nil {
 		return false, fmt.Errorf("switching a bot: %w", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
 // Program is a version of a bot, or its draft for version 0, made ready to be
@@ -50,11 +51,14 @@ func (a *Account) SetTests(ctx context.Context, id string, tests json.RawMessage
 		return err
 	}
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
+		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
+		if err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE botengine_bot SET tests = $1 WHERE id = $2`, string(tests), id)
-		return err
+		if _, err := tx.ExecContext(ctx, `UPDATE botengine_bot SET tests = $1 WHERE id = $2`, string(tests), id); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.BotTests, r, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("storing the tests of a bot: %w", err)

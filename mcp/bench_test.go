@@ -72,7 +72,7 @@ func BenchmarkExecute(b *testing.B) {
 }
 
 func benchExecute(b *testing.B, db *sqlx.DB) {
-	seen, n := counting(b, db)
+	seen, n := testkit.Counting(b, db)
 	for _, callers := range []int{1, 16} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
 			sides := benchSides(b, seen)
@@ -97,9 +97,9 @@ func benchExecute(b *testing.B, db *sqlx.DB) {
 }
 
 // turn makes some calls and adds up what they took.
-func (s *side) turn(b *testing.B, callers int, n *asked) (calls int) {
+func (s *side) turn(b *testing.B, callers int, n *testkit.Asked) (calls int) {
 	const each = 20
-	cpu, began, asked := testkit.CPUTime(b), time.Now(), n.statements.Load()
+	cpu, began, asked := testkit.CPUTime(b), time.Now(), n.Statements.Load()
 	var wg sync.WaitGroup
 	for user := range callers {
 		wg.Go(func() {
@@ -113,7 +113,7 @@ func (s *side) turn(b *testing.B, callers int, n *asked) (calls int) {
 	wg.Wait()
 	s.wall += time.Since(began)
 	s.spent += testkit.CPUTime(b) - cpu
-	s.asked += n.statements.Load() - asked
+	s.asked += n.Statements.Load() - asked
 	return callers * each
 }
 

@@ -119,7 +119,11 @@ func (r *Registry) Tools() []Tool {
 // Allowed reports whether a caller may call a function that exists.
 func (r *Registry) Allowed(c Caller, name string) bool {
 	f := r.catalogue.Load().byName[name]
-	return f != nil && c.may(PermissionExecute) && c.may(f.tool.Permission)
+	if f == nil || !c.may(PermissionExecute) {
+		return false
+	}
+	allowed, _ := f.allowed(c)
+	return allowed
 }
 
 // Functions describes all functions, in the order of their registration.

@@ -10,18 +10,19 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// eraseChunk is how many texts one statement looks for.
+// eraseChunk is how many texts one statement looks for, and how many calls a
+// transaction changes.
 const eraseChunk = 100
 
 // likeEscapes take the meaning from what LIKE has a meaning for.
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// EraseTx forgets, when tx commits, the arguments of those calls of the account
-// in which one of the texts, such as the ids of a contact, is a value: the whole
-// of it, in any case. That there was a call, whose and with what outcome, stays.
-// Numbers of phones need no erasing: see the package's comment. It reads all
-// calls of the account.
-func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, texts []string) error {
+// Erase forgets the arguments of those calls of the account in which one of the
+// texts, such as the ids of a contact, is a value: the whole of it, in any case.
+// That there was a call, whose and with what outcome, stays. Numbers of phones
+// need no erasing: see the package's comment. It reads all calls of the account,
+// works in small steps, and may be called again after an error or a crash.
+func (a *Account) Erase(ctx context.Context, texts []string) error {
 	texts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" })
 	for chunk := range slices.Chunk(texts, eraseChunk) {
 		params, held := []any{a.id}, make([]string, len(chunk))
@@ -31,9 +32,20 @@ func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, texts []string) erro
 			params = append(params, like, strings.ToLower(like))
 			held[i] = fmt.Sprintf(anyCase, len(params)-1, len(params))
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE mcp_audit SET arguments = '{}' WHERE account = $1 AND (`+strings.Join(held, " OR ")+`)`, params...)
+		var ids []int64
+		err := a.r.db.SelectContext(ctx, &ids, `SELECT id FROM mcp_audit WHERE account = $1 AND (`+strings.Join(held, " OR ")+`)`, params...)
 		if err != nil {
-			return fmt.Errorf("erasing calls: %w", err)
+			return fmt.Errorf("looking for calls: %w", err)
+		}
+		for part := range slices.Chunk(ids, eraseChunk) {
+			in, args := a.r.db.Dialect.InNumbers("id", 1, part)
+			err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+				_, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE mcp_audit SET arguments = '{}' WHERE `+in, args...)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("erasing calls: %w", err)
+			}
 		}
 	}
 	return nil

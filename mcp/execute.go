@@ -32,6 +32,7 @@ type execution struct {
 	r      *Registry
 	f      *function // nil: unknown
 	caller Caller
+	only   []int64 // references of which the call may be; nil: all
 	req    Request
 	name   string // of the function, as it may be shown
 
@@ -84,6 +85,7 @@ func (x *execution) run(ctx context.Context) (result []byte, failed *Error) {
 	if len(details) > 0 {
 		return nil, invalid(details)
 	}
+	x.f.narrow(in, x.only)
 	return x.handle(ctx, in)
 }
 
@@ -98,16 +100,21 @@ func refusal(code, message string) *Error {
 }
 
 func (x *execution) forbidden() *Error {
-	needed := []string{PermissionExecute}
-	if x.f != nil {
-		needed = append(needed, x.f.tool.Permission)
+	if !x.caller.may(PermissionExecute) {
+		return refusal(CodeForbidden, "this needs the permission "+PermissionExecute)
 	}
-	for _, p := range needed {
-		if !x.caller.may(p) {
-			return refusal(CodeForbidden, "this needs the permission "+p)
-		}
+	if x.f == nil {
+		return nil
 	}
-	return nil
+	allowed, only := x.f.allowed(x.caller)
+	x.only = only
+	switch {
+	case allowed:
+		return nil
+	case len(only) > 0:
+		return refusal(CodeForbidden, "this needs the permission "+x.f.tool.Permission+" on every reference")
+	}
+	return refusal(CodeForbidden, "this needs the permission "+x.f.tool.Permission)
 }
 
 // limited takes the call from the limits. One that cannot be counted is not

@@ -17,6 +17,9 @@ type Caller struct {
 	Token   string // id of the scoped token he used, or ""
 	// May says whether he has a permission, at this moment. nil: none.
 	May func(permission string) bool
+	// On returns the references on which he has a permission that May denies.
+	// nil: none.
+	On func(permission string) []int64
 }
 
 func (c Caller) may(permission string) bool {
@@ -27,6 +30,9 @@ func (c Caller) may(permission string) bool {
 type Call struct {
 	Caller
 	Function string
+	// Only are the references on which the caller has the permission of a
+	// function that is a Listing; nil: all.
+	Only []int64
 
 	report func(done, total float64, text string)
 }
@@ -46,6 +52,14 @@ type Function[In, Out any] struct {
 	Title       string // for people; "": the name
 	Description string // for models: when to use it, and what comes back
 	Permission  string // "": [PermissionExecute] is enough
+
+	// Reference is the argument that names the reference which a call is about.
+	// A caller with the permission on some references only can call the function
+	// for these; any other looks to the handler like one that does not exist.
+	Reference string
+	// Listing says that Handler shows only what belongs to [Call.Only]. Without
+	// it, and without Reference, the permission is needed on every reference.
+	Listing bool
 
 	ReadOnly    bool // it changes nothing
 	Idempotent  bool // to call it again with the same arguments changes nothing more
@@ -75,6 +89,8 @@ type function struct {
 	limit   int
 	timeout time.Duration
 	in, out *shape
+	listing bool
+	about   []int // the field of Function.Reference; nil: there is none
 
 	decode func(raw []byte) (in any, details []Detail)
 	call   func(ctx context.Context, c Call, in any) (out any, err error)
@@ -113,7 +129,7 @@ func Register[In, Out any](r *Registry, f Function[In, Out]) error {
 }
 
 func build[In, Out any](r *Registry, f Function[In, Out]) (*function, error) {
-	e := &function{limit: f.Limit, timeout: f.Timeout}
+	e := &function{limit: f.Limit, timeout: f.Timeout, listing: f.Listing}
 	if err := check(f); err != nil {
 		return nil, err
 	}
@@ -126,6 +142,9 @@ func build[In, Out any](r *Registry, f Function[In, Out]) (*function, error) {
 	var err error
 	if e.in, err = inputShape(reflect.TypeFor[In](), f.Schema); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	if e.about, err = e.in.reference(f.Reference); err != nil {
+		return nil, fmt.Errorf("Function.Reference: %w", err)
 	}
 	if e.out, err = outputShape(reflect.TypeFor[Out]()); err != nil {
 		return nil, fmt.Errorf("result: %w", err)

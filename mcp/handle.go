@@ -36,7 +36,7 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 	}
 	told := &progress{to: x.req.Progress}
 	defer told.end()
-	c := Call{Caller: x.caller, Function: x.f.tool.Name, report: told.report}
+	c := Call{Caller: x.caller, Only: x.only, Function: x.f.tool.Name, report: told.report}
 	done := make(chan answer, 1)
 	var state atomic.Int32
 	go func() {

@@ -6,13 +6,14 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
 // TestStatements counts what a call asks of the database.
 func TestStatements(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		seen, n := counting(t, db)
+		seen, n := testkit.Counting(t, db)
 		lazy := int64(0)
 		if db.DriverName() == "sqlite" {
 			lazy = 1 // a pragma, that the commit need not be waited for
@@ -28,13 +29,13 @@ func TestStatements(t *testing.T) {
 		} {
 			r := setup(t, seen, c.options)
 			ping(t, r, "ping")
-			statements, transactions := n.statements.Load(), n.transactions.Load()
+			statements, transactions := n.Statements.Load(), n.Transactions.Load()
 			const calls = 10
 			for range calls {
 				require.True(t, call(t, r, ana, "ping", "").Success)
 			}
-			require.Equal(t, calls*c.statements, n.statements.Load()-statements, name)
-			require.Equal(t, calls*c.transactions, n.transactions.Load()-transactions, name)
+			require.Equal(t, calls*c.statements, n.Statements.Load()-statements, name)
+			require.Equal(t, calls*c.transactions, n.Transactions.Load()-transactions, name)
 		}
 	})
 }

@@ -25,6 +25,9 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			break
 		}
 		for _, id := range ids {
+			if _, err := a.Logout(ctx, id); err != nil {
+				return err
+			}
 			if err := a.eraseReference(ctx, id); err != nil {
 				return fmt.Errorf("erasing reference %d: %w", id, err)
 			}
@@ -40,47 +43,18 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 	)
 }
 
-// eraseReference removes a line whose deletion at one go could keep others
-// waiting.
-func (a *Account) eraseReference(ctx context.Context, id provider.ReferenceID) error {
-	if _, err := a.Logout(ctx, id); err != nil {
-		return err
-	}
-	if err := a.unhook(ctx, id); err != nil {
-		return err
-	}
-	for _, t := range []struct{ table, key string }{
-		{"messaging_outbound", "message"},
-		{"messaging_message", "seq"},
-		{"messaging_chat", "id"},
-		{"messaging_raw", "id"},
-		{"messaging_dead", "id"},
-		{"messaging_early", "reference, message_id, status"},
-	} {
-		if err := a.s.eraseRows(ctx, t.table, t.key, "reference = $1", id); err != nil {
-			return err
-		}
-	}
-	return a.DeleteReference(ctx, id)
-}
-
 // unhook lets nothing come to a line any more, and drops what is to be done
 // for it.
 func (a *Account) unhook(ctx context.Context, id provider.ReferenceID) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		for _, q := range []interface {
-			DropTx(ctx context.Context, tx *sqlx.Tx, consumer string) error
-			ResumeTx(ctx context.Context, tx *sqlx.Tx, consumer string) error
-		}{a.s.sends, a.s.files} {
-			if err := errors.Join(q.DropTx(ctx, tx, consumer(id)), q.ResumeTx(ctx, tx, consumer(id))); err != nil {
-				return err
-			}
-		}
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET line_key = '', group_key = '', verify_hash = '' WHERE id = $1`, id)
 		return err
 	})
 	a.s.referencesChanged()
-	return err
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.s.sends.Drop(ctx, consumer(id)), a.s.files.Drop(ctx, consumer(id)))
 }
 
 // eraseFiles removes the files of the account from the library.
@@ -101,10 +75,15 @@ func (a *Account) eraseFiles(ctx context.Context) error {
 
 // eraseRows deletes the rows of a condition in small steps; arg is its $1.
 func (s *Service) eraseRows(ctx context.Context, table, key, where string, arg any) error {
+	return s.inSteps(ctx, table, `DELETE FROM `+table+` WHERE (`+key+`) IN (SELECT `+key+` FROM `+table+` WHERE `+where+` LIMIT $2)`, arg)
+}
+
+// inSteps runs a query, each time in a transaction of its own, until it changes
+// nothing more; arg is its $1, and $2 how many rows it may change.
+func (s *Service) inSteps(ctx context.Context, table, query string, arg any) error {
 	for n := int64(pruneChunk); n > 0; {
 		err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE (`+key+`) IN (SELECT `+key+` FROM `+table+` WHERE `+where+` LIMIT $2)`,
-				arg, pruneChunk)
+			res, err := tx.ExecContext(ctx, query, arg, pruneChunk)
 			if err == nil {
 				n, err = res.RowsAffected()
 			}

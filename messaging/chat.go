@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -128,12 +129,15 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 	who := person{row.line(p), addr}
 	var changed *chatRow
 	err = a.s.inTxUnit(ctx, func(u *unit) (err error) {
+		u.bounded = true
 		if err := u.open(ctx, []person{who}, nil); err != nil {
 			return err
 		}
 		was = *u.chatOf(who)
-		changed, err = u.updateChat(ctx, who, change)
-		return err
+		if changed, err = u.updateChat(ctx, who, change); err != nil {
+			return err
+		}
+		return recordChatTx(ctx, u.tx, audit.ChatUpdate, ref, changed.ChatID, audit.Changed(change.changed()...))
 	})
 	if err != nil {
 		return Chat{}, was, err

@@ -2,13 +2,16 @@ package messaging
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -16,152 +19,302 @@ import (
 type Erased struct {
 	Account    string
 	Reference  provider.ReferenceID
-	ChatIDs    []string // every id by which the chat is or was known
-	MessageIDs []string // what the contact wrote in other chats
+	ChatIDs    []string  // every id by which the chat is or was known
+	MessageIDs []string  // what the contact wrote in other chats
+	Before     time.Time // what came later is of a new chat with the same ids, and stays
 }
 
 // Eraser is a [Sink] that keeps what it was told, and erases it.
 type Eraser interface {
-	// EraseTx erases what was told of a contact. It may run more than once
-	// before a commit.
-	EraseTx(ctx context.Context, tx *sqlx.Tx, e Erased) error
+	// Erase erases what was told of a contact, in transactions of its own that
+	// are small however much that is. It is called again after an error or a
+	// crash.
+	Erase(ctx context.Context, e Erased) error
+}
+
+// Erasure is a deletion that has begun: nothing of the chat, or of the reference
+// without one, is shown or sent any more, and [Account.Erase] removes it. It can
+// be kept as JSON.
+type Erasure struct {
+	Reference provider.ReferenceID `json:"reference"`
+	Subject   json.RawMessage      `json:"subject,omitempty"` // whose traces it removes; nil: the whole reference
+	At        time.Time            `json:"at"`
+}
+
+// subject is whose traces an [Erasure] removes.
+type subject struct {
+	Chat    int64       `json:"chat,omitempty"` // its number; 0: it had none
+	Group   bool        `json:"group,omitempty"`
+	Names   [][2]string `json:"names"`             // every id, behind its kind
+	Known   []string    `json:"known"`             // those by which it was known
+	Foreign []string    `json:"foreign,omitempty"` // see footprint
+	UpTo    extent      `json:"upTo"`              // later rows are of a new chat
 }
 
 // DeleteChat erases what is held on a contact or a group, here, in a provider
 // that is a [provider.Eraser] and in the sinks that are an [Eraser]: the chat with its messages and files, what the contact
 // wrote in groups, and what the network reported of it. What comes later begins
-// a new chat. Somebody on whom nothing is held is [ErrNotFound].
+// a new chat. Somebody on whom nothing is held is [ErrNotFound]. It is
+// [Account.HideChat] and [Account.Erase]: a caller who wants to go on after a
+// crash calls those.
 func (a *Account) DeleteChat(ctx context.Context, ref provider.ReferenceID, chatID string) error {
-	return a.deleting(ctx, ref, chatID, func(l line, addr provider.Address) error {
-		known, err := a.s.beforehand(ctx, l, addr)
-		if err != nil {
-			return err
-		}
-		return a.s.inTxUnit(ctx, func(u *unit) error { return u.erase(ctx, l, addr, known) })
-	})
-}
-
-// beforehand looks through the tables before the transaction that erases, where
-// all who write would wait for that.
-func (s *Service) beforehand(ctx context.Context, l line, addr provider.Address) (*footprint, error) {
-	if s.db.Dialect != database.SQLite {
-		return nil, nil // ids are not in the order of commits: what has a low one may come later
-	}
-	c, err := s.chat(ctx, s.db, l.ID, addr)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return nil, err
-	}
-	f, err := s.footprint(ctx, s.db, l, addr, c, nil)
-	if err != nil {
-		return nil, err
-	}
-	return f, f.findFeed(ctx, s, s.db, l, nil)
-}
-
-// DeleteChatTx is [Account.DeleteChat] when tx commits; call
-// [Service.Committed] then.
-func (a *Account) DeleteChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string) error {
-	return a.deleting(ctx, ref, chatID, func(l line, addr provider.Address) error {
-		u := a.s.unit(tx)
-		if err := u.erase(ctx, l, addr, nil); err != nil {
-			return err
-		}
-		return u.flush(ctx)
-	})
-}
-
-func (a *Account) deleting(ctx context.Context, ref provider.ReferenceID, chatID string, fn func(line, provider.Address) error) error {
-	row, p, err := a.opened(ctx, ref)
+	e, err := a.HideChat(ctx, ref, chatID, nil)
 	if err != nil {
 		return err
+	}
+	return a.Erase(ctx, e)
+}
+
+// HideChat begins to delete a contact or a group in one small transaction: from
+// its commit on the chat is not found, and what comes begins a new one. Then,
+// which may be nil, is part of the transaction; it may run more than once.
+func (a *Account) HideChat(
+	ctx context.Context, ref provider.ReferenceID, chatID string, then func(ctx context.Context, tx *sqlx.Tx, e Erasure) error,
+) (Erasure, error) {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil {
+		return Erasure{}, err
 	}
 	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
-		return err
+		return Erasure{}, err
 	}
-	return fn(row.line(p), addr)
+	l := row.line(p)
+	if err := a.s.holdsAnything(ctx, l, addr); err != nil {
+		return Erasure{}, err
+	}
+	var out Erasure
+	err = a.s.inTxUnit(ctx, func(u *unit) (err error) {
+		out, err = u.hide(ctx, l, addr)
+		if err == nil { // whom, is not said: it would be kept
+			err = recordChatTx(ctx, u.tx, audit.ChatErase, ref, "", nil)
+		}
+		if err == nil && then != nil {
+			err = then(ctx, u.tx, out)
+		}
+		return err
+	})
+	return out, err
 }
 
-// erase is the transaction of DeleteChat. What was found of the contact before
-// may be given.
-func (u *unit) erase(ctx context.Context, l line, addr provider.Address, earlier *footprint) error {
+// holdsAnything looks through the tables, before the transaction, when an
+// address has no chat.
+func (s *Service) holdsAnything(ctx context.Context, l line, addr provider.Address) error {
+	_, err := s.chat(ctx, s.db, l.ID, addr)
+	if !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	f, err := s.footprint(ctx, s.db, l, addr, nil)
+	if err == nil && f.empty() {
+		err = ErrNotFound
+	}
+	return err
+}
+
+// hide takes its names from a chat, so that it is not found under any.
+func (u *unit) hide(ctx context.Context, l line, addr provider.Address) (Erasure, error) {
 	c, err := u.known(ctx, l, addr)
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		return err
+		return Erasure{}, err
 	}
-	f, err := u.s.footprint(ctx, u.tx, l, addr, c, earlier)
+	f, err := u.s.subject(ctx, u.tx, l, addr, c)
 	if err != nil {
-		return err
+		return Erasure{}, err
 	}
-	if f.empty() {
-		return ErrNotFound
-	}
-	if err := f.findFeed(ctx, u.s, u.tx, l, earlier); err != nil {
-		return err
-	}
-	if err := u.eraseElsewhere(ctx, f); err != nil {
-		return err
-	}
-	if err := u.eraseRows(ctx, l, f); err != nil {
-		return err
-	}
-	if c != nil {
-		if err := u.eraseChat(ctx, c); err != nil {
-			return err
-		}
-	}
-	if err := u.eraseInProvider(ctx, l, f); err != nil {
-		return err
-	}
+	e := Erasure{Reference: l.ID, At: u.now, Subject: mustJSON(f.view())}
 	u.tell(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
-	return u.eraseInSinks(ctx, l, f)
-}
-
-// eraseChat deletes a locked chat with all that belongs to it.
-func (u *unit) eraseChat(ctx context.Context, c *chatRow) error {
-	const messages = `(SELECT seq FROM messaging_message WHERE chat = $1)`
-	if err := forgetFiles(ctx, u.tx, `message IN `+messages, c.ID); err != nil {
-		return err
+	if c == nil {
+		return e, nil
 	}
 	for _, q := range []string{
-		`UPDATE messaging_media SET detail = '{}' WHERE message IN ` + messages,
-		`DELETE FROM messaging_idempotency WHERE message IN ` + messages,
-		`DELETE FROM messaging_raw WHERE reference = (SELECT reference FROM messaging_chat WHERE id = $1)
-			AND raw_id IN (SELECT id FROM messaging_message WHERE chat = $1)`,
-		`DELETE FROM messaging_outbound WHERE message IN ` + messages,
-		`DELETE FROM messaging_call WHERE chat = $1`,
-		`DELETE FROM messaging_message WHERE chat = $1`,
-		`DELETE FROM messaging_chat WHERE id = $1`, // with its names, and the events that wait
+		`DELETE FROM messaging_alias WHERE chat = $1`,
+		`DELETE FROM messaging_typing WHERE chat = $1`,
+		`UPDATE messaging_chat SET chat_id = 'deleted:' || id, phone = '', user_id = '', psid = '', lid = '', label = '', title = '', name = '',
+			biz_name = '', username = '', variables = '{}', tags = '[]', fields = '{}', language = '', choices = '', marks = '', asked = '',
+			active_bot = '', unread = 0, last_message = 0, held = FALSE, activity_us = -1, activity_slot = -1 WHERE id = $1`,
 	} {
 		if _, err := u.tx.ExecContext(ctx, q, c.ID); err != nil {
-			return fmt.Errorf("deleting a chat: %w", err)
+			return e, fmt.Errorf("hiding a chat: %w", err)
 		}
 	}
 	delete(u.chats, c.ID)
+	return e, nil
+}
+
+// Erase removes what a deletion has hidden, in small transactions between which
+// others write. It may be called again after an error or a crash, and also when
+// all is removed.
+func (a *Account) Erase(ctx context.Context, e Erasure) error {
+	if e.Subject == nil {
+		return a.s.For(deletedAccount(a.id)).eraseReference(ctx, e.Reference)
+	}
+	row, p, err := a.opened(ctx, e.Reference)
+	if errors.Is(err, ErrNotFound) {
+		return nil // with all that belonged to it
+	}
+	if err != nil {
+		return err
+	}
+	var of subject
+	if err := json.Unmarshal(e.Subject, &of); err != nil {
+		return fmt.Errorf("reading a deletion: %w", err)
+	}
+	l, f := row.line(p), footprintOf(&of)
+	if err := f.find(ctx, a.s, a.s.db, l); err != nil {
+		return err
+	}
+	if err := f.findFeed(ctx, a.s, a.s.db, l); err != nil {
+		return err
+	}
+	f.cut(of.UpTo)
+	if err := a.s.eraseInSinks(ctx, l, f, e.At); err != nil { // first: they need the ids of messages
+		return err
+	}
+	if err := a.s.eraseInProvider(ctx, l, f); err != nil {
+		return err
+	}
+	if err := a.s.eraseFootprint(ctx, l, f); err != nil {
+		return err
+	}
+	if err := a.s.eraseElsewhere(ctx, f); err != nil {
+		return err
+	}
+	return a.s.eraseHiddenChat(ctx, l, of.Chat)
+}
+
+// eraseStep is how many messages a transaction of an erasure deletes: with each
+// go up to six other rows.
+const eraseStep = 100
+
+// eraseHiddenChat deletes a chat that is hidden, its row last.
+func (s *Service) eraseHiddenChat(ctx context.Context, l line, chat int64) error {
+	if chat == 0 {
+		return nil
+	}
+	const messages = `(SELECT seq FROM messaging_message WHERE chat = $1)`
+	for _, t := range []struct{ table, key, where string }{
+		{"messaging_held", "id", "chat = $1"},
+		{"messaging_call", "id", "chat = $1"},
+		{"messaging_idempotency", "account, idempotency_key", "message IN " + messages},
+	} {
+		if err := s.eraseRows(ctx, t.table, t.key, t.where, chat); err != nil {
+			return err
+		}
+	}
+	for {
+		var ms []located
+		err := s.db.SelectContext(ctx, &ms, `SELECT seq, chat, reference, id, past_us, '' AS own_id FROM messaging_message
+			WHERE chat = $1 ORDER BY past_us, seq LIMIT $2`, chat, eraseStep)
+		if err != nil {
+			return fmt.Errorf("reading what is to be deleted: %w", err)
+		}
+		if len(ms) == 0 {
+			break
+		}
+		if err := s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.eraseStep(ctx, tx, l, ms) }); err != nil {
+			return fmt.Errorf("deleting a chat: %w", err)
+		}
+	}
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM messaging_chat WHERE id = $1 AND activity_us < 0`, chat)
+		return err
+	})
+}
+
+// eraseStep deletes messages of a hidden chat with what belongs to them.
+func (s *Service) eraseStep(ctx context.Context, tx *sqlx.Tx, l line, ms []located) error {
+	seqs, ids := make([]int64, len(ms)), make([]any, len(ms))
+	for i, m := range ms {
+		seqs[i], ids[i] = m.Seq, m.ID
+	}
+	of, args := s.db.Dialect.InNumbers("message", 1, seqs)
+	if err := forgetFiles(ctx, tx, of, args...); err != nil {
+		return err
+	}
+	raw, rawArgs := s.db.Dialect.In("raw_id", 2, ids)
+	in, seqArgs := s.db.Dialect.InNumbers("seq", 1, seqs)
+	for _, q := range []struct {
+		text string
+		args []any
+	}{
+		{`UPDATE messaging_media SET detail = '{}' WHERE ` + of, args},
+		{`DELETE FROM messaging_raw WHERE reference = $1 AND ` + raw, append([]any{l.ID}, rawArgs...)},
+		{`DELETE FROM messaging_outbound WHERE ` + of, args},
+		{`DELETE FROM messaging_message WHERE ` + in, seqArgs},
+	} {
+		if _, err := tx.ExecContext(ctx, q.text, q.args...); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// eraseRows deletes what stands in rows that belong to no chat.
-func (u *unit) eraseRows(ctx context.Context, l line, f *footprint) error {
+// eraseFootprint deletes what stands in rows that belong to no chat.
+func (s *Service) eraseFootprint(ctx context.Context, l line, f *footprint) error {
 	for _, t := range []struct {
 		table string
 		ids   []int64
 	}{{"messaging_raw", f.reports}, {"messaging_dead", f.dead}, {"messaging_feed", f.feed}} {
-		if err := u.deleteNumbered(ctx, t.table, "id", t.ids); err != nil {
-			return err
+		for part := range slices.Chunk(t.ids, eraseStep) {
+			in, args := s.db.Dialect.InNumbers("id", 1, part)
+			if err := s.exec(ctx, `DELETE FROM `+t.table+` WHERE `+in, args...); err != nil {
+				return fmt.Errorf("deleting from %s: %w", t.table, err)
+			}
 		}
 	}
 	for _, n := range f.names {
 		if n.kind != idLID {
 			continue
 		}
-		if _, err := u.tx.ExecContext(ctx, `DELETE FROM messaging_lid WHERE reference = $1 AND lid = $2`, l.ID, n.value); err != nil {
+		if err := s.exec(ctx, `DELETE FROM messaging_lid WHERE reference = $1 AND lid = $2`, l.ID, n.value); err != nil {
 			return fmt.Errorf("deleting a hidden id: %w", err)
 		}
 	}
 	for _, n := range f.numbers {
-		if _, err := u.tx.ExecContext(ctx, `DELETE FROM messaging_number WHERE reference = $1 AND number = $2`, l.ID, n); err != nil {
+		if err := s.exec(ctx, `DELETE FROM messaging_number WHERE reference = $1 AND number = $2`, l.ID, n); err != nil {
 			return fmt.Errorf("deleting a number: %w", err)
+		}
+	}
+	return nil
+}
+
+// exec runs a statement in a transaction of its own.
+func (s *Service) exec(ctx context.Context, query string, args ...any) error {
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	})
+}
+
+// eraseElsewhere deletes what a contact wrote in groups.
+func (s *Service) eraseElsewhere(ctx context.Context, f *footprint) error {
+	for part := range slices.Chunk(f.elsewhere, eraseStep) {
+		seqs := make([]int64, len(part))
+		for i, m := range part {
+			seqs[i] = m.Seq
+		}
+		if err := s.inTxUnit(ctx, func(u *unit) error { return u.eraseLocated(ctx, seqs) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseLocated deletes messages from the chats in which they are now.
+func (u *unit) eraseLocated(ctx context.Context, seqs []int64) error {
+	if err := u.loadLocked(ctx, seqs); err != nil {
+		return err
+	}
+	byChat := map[int64][]located{}
+	for _, seq := range seqs {
+		if m := u.messages[seq]; m != nil {
+			byChat[m.Chat] = append(byChat[m.Chat], located{messageKey: messageKey{m.Reference, m.ID}, Seq: seq, Chat: m.Chat})
+			delete(u.messages, seq)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(byChat)) {
+		if err := u.eraseMessages(ctx, u.chats[id], byChat[id]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -173,27 +326,6 @@ func (u *unit) deleteNumbered(ctx context.Context, table, column string, numbers
 		in, args := u.s.db.Dialect.InNumbers(column, 1, part)
 		if _, err := u.tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+in, args...); err != nil {
 			return fmt.Errorf("deleting from %s: %w", table, err)
-		}
-	}
-	return nil
-}
-
-// eraseElsewhere deletes what a contact wrote in groups.
-func (u *unit) eraseElsewhere(ctx context.Context, f *footprint) error {
-	byChat := map[int64][]located{}
-	var chats []int64
-	for _, m := range f.elsewhere {
-		if byChat[m.Chat] == nil {
-			chats = append(chats, m.Chat)
-		}
-		byChat[m.Chat] = append(byChat[m.Chat], m)
-	}
-	if err := u.lock(ctx, slices.Clone(chats)); err != nil {
-		return err
-	}
-	for _, id := range chats {
-		if err := u.eraseMessages(ctx, u.chats[id], byChat[id]); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -256,26 +388,27 @@ func (u *unit) shrunk(ctx context.Context, c *chatRow, gone []int64, unread int6
 }
 
 // eraseInProvider has the line's provider erase what it keeps.
-func (u *unit) eraseInProvider(ctx context.Context, l line, f *footprint) error {
-	eraser, ok := u.s.kinds[l.Kind].(provider.Eraser)
+func (s *Service) eraseInProvider(ctx context.Context, l line, f *footprint) error {
+	eraser, ok := s.kinds[l.Kind].(provider.Eraser)
 	if !ok {
 		return nil
 	}
-	if err := eraser.EraseTx(ctx, u.tx.Tx, l.ID, f.ids); err != nil {
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error { return eraser.EraseTx(ctx, tx.Tx, l.ID, f.ids) })
+	if err != nil {
 		return fmt.Errorf("erasing what the provider keeps: %w", err)
 	}
 	return nil
 }
 
 // eraseInSinks has the sinks erase what they were told.
-func (u *unit) eraseInSinks(ctx context.Context, l line, f *footprint) error {
-	e := Erased{Account: l.Account, Reference: l.ID, ChatIDs: f.ids, MessageIDs: idsOf(f.elsewhere)}
-	for _, k := range u.s.opts.Sinks {
+func (s *Service) eraseInSinks(ctx context.Context, l line, f *footprint, before time.Time) error {
+	e := Erased{Account: l.Account, Reference: l.ID, ChatIDs: f.ids, MessageIDs: idsOf(f.elsewhere), Before: before}
+	for _, k := range s.opts.Sinks {
 		eraser, ok := k.(Eraser)
 		if !ok {
 			continue
 		}
-		if err := eraser.EraseTx(ctx, u.tx, e); err != nil {
+		if err := eraser.Erase(ctx, e); err != nil {
 			return fmt.Errorf("erasing in %T: %w", k, err)
 		}
 	}

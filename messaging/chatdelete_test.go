@@ -240,12 +240,14 @@ type eraser struct {
 func (*eraser) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error { return nil }
 func (*eraser) Committed()                                                  {}
 
-func (e *eraser) EraseTx(_ context.Context, _ *sqlx.Tx, x messaging.Erased) error {
+func (e *eraser) Erase(_ context.Context, x messaging.Erased) error {
+	x.Before = time.Time{}
 	e.erased = append(e.erased, x)
 	return e.err
 }
 
-// TestSinksErase: what sinks were told goes in the same transaction.
+// TestSinksErase: what sinks were told goes first, and a deletion that fails
+// goes on from where it was.
 func TestSinksErase(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -254,19 +256,62 @@ func TestSinksErase(t *testing.T) {
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Sinks = append(o.Sinks, e) }})
 		ref := f.line(t, testKind)
 		f.receive(t, ref, canary("m1", provider.Text{Text: "hi"}), inGroup("g1", canaryAddress, "Canary", "canary"))
-		e.err = errors.New("not now")
-		require.ErrorIs(t, f.acc.DeleteChat(t.Context(), ref, canaryPhone), e.err)
-		require.Len(t, f.messages(t, ref, canaryPhone), 1, "nothing was deleted")
-		e.err, e.erased = nil, nil
-		tx, err := db.BeginTxx(t.Context(), nil)
+		wrong := errors.New("no job")
+		_, err := f.acc.HideChat(t.Context(), ref, canaryPhone, func(context.Context, *sqlx.Tx, messaging.Erasure) error { return wrong })
+		require.ErrorIs(t, err, wrong)
+		require.Len(t, f.messages(t, ref, canaryPhone), 1, "nothing was hidden")
+		var kept []byte
+		_, err = f.acc.HideChat(t.Context(), ref, canaryPhone, func(_ context.Context, _ *sqlx.Tx, x messaging.Erasure) (err error) {
+			kept, err = json.Marshal(x)
+			return err
+		})
 		require.NoError(t, err)
-		require.NoError(t, f.acc.DeleteChatTx(t.Context(), tx, ref, canaryPhone))
-		require.NoError(t, tx.Rollback())
-		require.Len(t, f.messages(t, ref, canaryPhone), 1)
-		require.NoError(t, f.acc.DeleteChat(t.Context(), ref, canaryPhone))
+		_, err = f.acc.Chat(t.Context(), ref, canaryPhone)
+		require.ErrorIs(t, err, messaging.ErrNotFound)
+		_, err = f.acc.Message(t.Context(), ref, "", "m1")
+		require.ErrorIs(t, err, messaging.ErrNotFound)
+		require.NoError(t, f.svc.Receive(t.Context(), ref, []provider.Event{status("m1", provider.StatusRead)}), "of a message that is not shown")
+
+		var x messaging.Erasure
+		require.NoError(t, json.Unmarshal(kept, &x))
+		e.err = errors.New("not now")
+		require.ErrorIs(t, f.acc.Erase(t.Context(), x), e.err)
+		e.err = nil
+		require.NoError(t, f.acc.Erase(t.Context(), x))
+		require.NoError(t, f.acc.Erase(t.Context(), x), "once more")
 		want := messaging.Erased{Account: messaging.OneAccount, Reference: ref, ChatIDs: []string{canaryPhone, canaryUser}, MessageIDs: []string{"g1"}}
-		require.Equal(t, []messaging.Erased{want, want}, e.erased)
+		require.Equal(t, []messaging.Erased{want, want}, e.erased[:2])
+		require.Empty(t, testkit.Holding(t, db, "canary"))
 	})
+}
+
+// TestWrittenWhileHidden has a contact write while the chat is being hidden: the
+// message waits for that, and is in a chat of its own. Only PostgreSQL has two
+// who write at once.
+func TestWrittenWhileHidden(t *testing.T) {
+	t.Parallel()
+	db := testkit.Open(t, testkit.PostgresURL(t))
+	f := setup(t, db, config{idle: true})
+	ref := f.line(t, testKind)
+	f.receive(t, ref, canary("m1", provider.Text{Text: "before"}))
+	written := make(chan error, 1)
+	e, err := f.acc.HideChat(t.Context(), ref, canaryPhone, func(context.Context, *sqlx.Tx, messaging.Erasure) error {
+		go func() {
+			written <- f.svc.Receive(t.Context(), ref, []provider.Event{canary("m2", provider.Text{Text: "after"})})
+		}()
+		require.Eventually(t, func() bool {
+			var waiting int
+			require.NoError(t, db.Get(&waiting, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
+			return waiting > 0
+		}, time.Minute, time.Millisecond)
+		return nil
+	})
+	require.NoError(t, err)
+	require.NoError(t, <-written)
+	require.NoError(t, f.acc.Erase(t.Context(), e))
+	left := f.messages(t, ref, canaryPhone)
+	require.Len(t, left, 1)
+	require.Equal(t, "m2", left[0].ID)
 }
 
 // TestDeleteWhileSending deletes chats under load: nothing is left, and nothing

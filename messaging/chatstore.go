@@ -83,7 +83,9 @@ func (u *unit) find(ctx context.Context, people []person, others []int64) error 
 const findPeople = `SELECT a.kind AS alias_kind, a.alias, ` + chatColumns + ` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat WHERE`
 
 // findPeople does in one statement what find does for people alone. It misses
-// chats that are merged away meanwhile.
+// chats that are merged away meanwhile, and leaves out those that are hidden:
+// PostgreSQL reads the row of a chat again once it is unlocked, and not its
+// alias, which is gone.
 func (u *unit) findPeople(ctx context.Context, people []person) error {
 	want := wanted(people)
 	if len(want) == 0 {
@@ -100,6 +102,9 @@ func (u *unit) findPeople(ctx context.Context, people []person) error {
 	}
 	for i := range rows {
 		c := &rows[i].chatRow
+		if c.deleted() {
+			continue
+		}
 		if u.chats[c.ID] == nil {
 			u.chats[c.ID] = c
 			u.meet(c)
@@ -157,6 +162,12 @@ func (u *unit) lock(ctx context.Context, ids []int64) error {
 	if err != nil {
 		return fmt.Errorf("locking chats: %w", err)
 	}
+	if slices.ContainsFunc(rows, (*chatRow).deleted) {
+		for _, r := range rows {
+			u.gone[r.ID] = u.gone[r.ID] || r.deleted()
+		}
+		return errMoved
+	}
 	if len(rows) < len(ids) {
 		return errMoved
 	}
@@ -188,6 +199,9 @@ func (u *unit) create(ctx context.Context, people []person) error {
 		return cmp.Or(cmp.Compare(a.line.ID, b.line.ID), cmp.Compare(a.addr.ChatID, b.addr.ChatID))
 	})
 	people = slices.CompactFunc(people, func(a, b person) bool { return a.line.ID == b.line.ID && a.addr.ChatID == b.addr.ChatID })
+	if err := u.admitChats(ctx, people); err != nil {
+		return err
+	}
 	now := database.Micros(u.now)
 	values := make([][]any, len(people))
 	for i, p := range people {
@@ -206,6 +220,25 @@ func (u *unit) create(ctx context.Context, people []person) error {
 		u.chats[r.ID] = r
 		u.meet(r)
 		u.name(r, r.ids()[0])
+	}
+	return nil
+}
+
+// admitChats asks whether the account may begin chats with people.
+func (u *unit) admitChats(ctx context.Context, people []person) error {
+	if !u.bounded {
+		return nil
+	}
+	made := map[string]int{}
+	for _, p := range people {
+		if !p.addr.Group {
+			made[p.line.Account]++
+		}
+	}
+	for account, n := range made {
+		if err := u.s.admit(ctx, u.tx, account, WantContact, n); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -83,6 +83,7 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 	if errors.Is(err, ErrNotFound) {
 		who := person{row.line(p), addr}
 		err = a.s.inTxUnit(ctx, func(u *unit) error {
+			u.bounded = true
 			if err := u.open(ctx, []person{who}, nil); err != nil {
 				return err
 			}

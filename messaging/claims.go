@@ -6,6 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -44,46 +47,58 @@ type cachedClaims struct {
 // its wake-up is lost: twice that, if the database hangs.
 const claimLife = time.Second
 
-// maxClaims bounds the cache; ids come from strangers only after they were
-// found to belong to somebody.
-const maxClaims = 10_000
-
-// get returns the claims of key; fresh skips the cache.
-func (c *claimCache) get(ctx context.Context, s *Service, key claimKey, fresh bool) ([]claim, error) {
-	e, epoch, ok := c.cached(key)
-	if ok && !fresh {
-		return e.claims, nil
-	}
-	e = cachedClaims{at: time.Now()}
-	var err error
-	if e.claims, err = s.loadClaims(ctx, key); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.entries == nil || len(c.entries) >= maxClaims {
-		c.entries = map[claimKey]cachedClaims{}
-	}
-	if len(e.claims) > 0 && c.epoch == epoch {
-		c.entries[key] = e
-	}
-	return e.claims, nil
-}
+// maxCached bounds the ids in the cache; they come from strangers only after
+// they were found to belong to somebody.
+const maxCached = 10_000
 
 // cached returns the claims of key that can be used. When their time is over
 // the first who asks reads them again, and the others need not wait for it.
-func (c *claimCache) cached(key claimKey) (e cachedClaims, epoch int64, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e, ok = c.entries[key]; !ok || time.Since(e.at) < claimLife {
-		return e, c.epoch, ok
+func (c *claimCache) cached(key claimKey) ([]claim, bool) {
+	e, ok := c.entries[key]
+	if !ok || time.Since(e.at) < claimLife {
+		return e.claims, ok
 	}
 	if e.anew.IsZero() {
 		e.anew = time.Now()
 		c.entries[key] = e
-		return e, c.epoch, false
+		return nil, false
 	}
-	return e, c.epoch, time.Since(e.anew) < claimLife
+	return e.claims, time.Since(e.anew) < claimLife
+}
+
+// get returns the claims of those of keys that are remembered.
+func (c *claimCache) get(keys []claimKey) map[claimKey][]claim {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := map[claimKey][]claim{}
+	for _, key := range keys {
+		if claims, ok := c.cached(key); ok {
+			found[key] = claims
+		}
+	}
+	return found
+}
+
+// now is the epoch, for keep.
+func (c *claimCache) now() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.epoch
+}
+
+// keep remembers what was found; epoch is what it was before it was read.
+func (c *claimCache) keep(found map[claimKey][]claim, began time.Time, epoch int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.epoch != epoch {
+		return
+	}
+	if c.entries == nil || len(c.entries)+len(found) > maxCached {
+		c.entries = map[claimKey]cachedClaims{}
+	}
+	for key, claims := range found {
+		c.entries[key] = cachedClaims{claims: claims, at: began}
+	}
 }
 
 func (c *claimCache) clear() {
@@ -91,36 +106,6 @@ func (c *claimCache) clear() {
 	defer c.mu.Unlock()
 	c.entries = nil
 	c.epoch++
-}
-
-// loadClaims reads the references of every account that claim an id.
-func (s *Service) loadClaims(ctx context.Context, key claimKey) ([]claim, error) {
-	column := "line_key"
-	if key.group {
-		column = "group_key"
-	}
-	var rows []*referenceRow
-	err := s.db.SelectContext(ctx, &rows, `SELECT `+referenceColumns+` FROM messaging_reference
-		WHERE `+column+` = $1 AND `+column+` <> '' AND kind = $2 ORDER BY id`, key.id, key.kind)
-	if err != nil {
-		return nil, fmt.Errorf("finding the lines of a callback: %w", err)
-	}
-	p, err := s.kind(key.kind)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]claim, 0, len(rows))
-	for _, r := range rows {
-		settings, err := s.openSettings(p, r)
-		if err != nil {
-			return nil, err
-		}
-		caller := p.(provider.Caller)
-		own, _ := caller.Secrets(settings)
-		secret, _ := caller.Secrets(effective(p, settings))
-		out = append(out, claim{line: r.line(p), row: r, secret: secret, shared: own == "", proved: r.Proved, starting: r.State == StateStarting})
-	}
-	return out, nil
 }
 
 // referencesTopic wakes nodes whose cache is out of date.
@@ -148,4 +133,34 @@ func (s *Service) watchReferences(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// maxOwnClaims is how many references of an account claim one id. Of a line
+// the first maxLine claims count, so no account can take all of these.
+const maxOwnClaims = 10
+
+// claimsLock is the first key of the locks of mayClaim.
+const claimsLock = 0x636c6d73
+
+// mayClaim refuses to have r claim an id that many of its account claim
+// already. What claims it stays as it is.
+func (s *Service) mayClaim(ctx context.Context, tx *sqlx.Tx, r *referenceRow, id string) error {
+	if id == "" {
+		return nil
+	}
+	if s.db.Dialect == database.Postgres { // others of the account wait; seldom, those of another
+		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1, hashtext($2))`, claimsLock, r.Account); err != nil {
+			return fmt.Errorf("locking the claims of an account: %w", err)
+		}
+	}
+	var others int
+	err := tx.GetContext(ctx, &others, `SELECT count(*) FROM messaging_reference WHERE account = $1 AND kind = $2 AND line_key = $3 AND id <> $4
+		AND NOT EXISTS (SELECT 1 FROM messaging_reference AS own WHERE own.id = $4 AND own.line_key = $3)`, r.Account, r.Kind, id, r.ID)
+	if err != nil {
+		return fmt.Errorf("counting the claims of an id: %w", err)
+	}
+	if others >= maxOwnClaims {
+		return &Invalid{"settings", fmt.Sprintf("name a number or page that %d references of the account have already", maxOwnClaims)}
+	}
+	return nil
 }

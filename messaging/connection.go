@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"rsc.io/qr"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -49,6 +50,9 @@ func (a *Account) connectLine(ctx context.Context, row *referenceRow, phone stri
 			row.ErrorCode, row.ErrorMessage, row.ErrorUS, row.ErrorRetryUS = "", "", 0, 0
 		}
 		if err := u.saveSession(ctx, row, before); err != nil {
+			return err
+		}
+		if err := recordReferenceTx(ctx, u.tx, audit.ReferenceConnect, row, nil); err != nil {
 			return err
 		}
 		return u.wishConnected(ctx, row, phone)

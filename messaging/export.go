@@ -85,7 +85,7 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	f, err := a.s.footprint(ctx, a.s.db, l, addr, c, nil)
+	f, err := a.s.footprint(ctx, a.s.db, l, addr, c)
 	if err != nil {
 		return nil, err
 	}

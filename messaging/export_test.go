@@ -35,3 +35,18 @@ func FillTemplate(components, format, fill string) (TemplatePreview, error) {
 	}
 	return r.preview(call), nil
 }
+
+// ClaimQuery is what looks up the ids that a callback names.
+func (s *Service) ClaimQuery(kind provider.Kind, lines, groups []string, limit int) (string, []any) {
+	var keys []claimKey
+	for _, id := range lines {
+		keys = append(keys, claimKey{kind: kind, id: id})
+	}
+	for _, id := range groups {
+		keys = append(keys, claimKey{kind: kind, id: id, group: true})
+	}
+	return s.claimQuery(kind, keys, limit)
+}
+
+// ForgetReferences makes a service read references anew.
+func (s *Service) ForgetReferences() { s.forgetReferences() }

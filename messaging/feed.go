@@ -87,6 +87,7 @@ func (s *Service) Told() { s.db.Wake(feedTopic) }
 type Feed struct {
 	a      *Account
 	ref    provider.ReferenceID // 0: all
+	only   []int64              // nil: all
 	at     cursor               // of the last entry that was read: txid, id, when
 	wakeup <-chan struct{}
 }
@@ -153,6 +154,9 @@ func (a *Account) newest(ctx context.Context) (cursor, error) {
 	return at, nil
 }
 
+// Only leaves the entries of other references out from now on; nil: of none.
+func (f *Feed) Only(references []int64) { f.only = references }
+
 // Position is where the stream stands: what to give to [Account.Follow] later.
 func (f *Feed) Position() string { return f.at.String() }
 
@@ -184,6 +188,10 @@ func (f *Feed) read(ctx context.Context) ([]FeedEntry, error) {
 		WHERE account = $1 AND ` + f.a.s.afterEntry() + f.a.s.settled()
 	if f.ref != 0 {
 		q += ` AND reference = ` + p.add(f.ref)
+	}
+	if f.only != nil {
+		in, args := f.a.s.db.Dialect.InNumbers("reference", len(p)+1, f.only)
+		q, p = q+` AND `+in, append(p, args...)
 	}
 	var rows []feedRow
 	if err := f.a.s.db.SelectContext(ctx, &rows, q+` ORDER BY txid, id LIMIT 200`, p...); err != nil {

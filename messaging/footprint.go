@@ -17,7 +17,8 @@ import (
 // footprint is what is held on a contact, or on a group, beside the rows that
 // belong to its chat.
 type footprint struct {
-	chat      *chatRow  // nil: it has none
+	chat      *chatRow // nil: it has none
+	group     bool
 	names     []typedID // every id under which something may be held
 	ids       []string  // the same without their kinds, each once
 	known     []string  // those of them by which it is or was known
@@ -33,23 +34,20 @@ type footprint struct {
 
 // extent holds the highest ids of tables.
 type extent struct {
-	Message int64 `db:"message"`
-	Report  int64 `db:"report"`
-	Dead    int64 `db:"dead"`
-	Feed    int64 `db:"feed"`
+	Message int64 `db:"message" json:"message"`
+	Report  int64 `db:"report" json:"report"`
+	Dead    int64 `db:"dead" json:"dead"`
+	Feed    int64 `db:"feed" json:"feed"`
 }
 
 func (f *footprint) empty() bool {
 	return f.chat == nil && len(f.elsewhere)+len(f.reports)+len(f.dead)+len(f.numbers) == 0
 }
 
-// footprint finds what is held on whoever has an address; c is the chat, nil
-// when there is none. It reads whole tables, but of those only what came after
-// an earlier one, if that is given.
-func (s *Service) footprint(
-	ctx context.Context, q sqlx.QueryerContext, l line, addr provider.Address, c *chatRow, earlier *footprint,
-) (*footprint, error) {
-	f := &footprint{chat: c, names: ids(addr)}
+// subject is whoever has an address: under which names something may be held,
+// and how much there is now. c is the chat, nil when there is none.
+func (s *Service) subject(ctx context.Context, q sqlx.QueryerContext, l line, addr provider.Address, c *chatRow) (*footprint, error) {
+	f := &footprint{chat: c, group: c != nil && c.IsGroup, names: ids(addr)}
 	if c != nil {
 		var aliases []struct {
 			Kind  idKind
@@ -74,44 +72,72 @@ func (s *Service) footprint(
 	if err != nil {
 		return nil, fmt.Errorf("reading how much is held: %w", err)
 	}
-	return f, f.find(ctx, s, q, l, f.since(earlier))
+	return f, nil
 }
 
-// since is what need not be looked for again: what was found under the same
-// names.
-func (f *footprint) since(earlier *footprint) *footprint {
-	if earlier == nil || !slices.Equal(earlier.ids, f.ids) {
-		return &footprint{}
+// footprint finds what is held on whoever has an address; c is the chat, nil
+// when there is none. It reads whole tables.
+func (s *Service) footprint(ctx context.Context, q sqlx.QueryerContext, l line, addr provider.Address, c *chatRow) (*footprint, error) {
+	f, err := s.subject(ctx, q, l, addr, c)
+	if err != nil {
+		return nil, err
 	}
-	return earlier
+	return f, f.find(ctx, s, q, l)
 }
 
-// find looks for what came after an earlier footprint.
-func (f *footprint) find(ctx context.Context, s *Service, q sqlx.QueryerContext, l line, earlier *footprint) error {
-	if err := s.writtenInGroups(ctx, q, l, f, earlier); err != nil {
+// view is what is kept of a subject while it is deleted.
+func (f *footprint) view() *subject {
+	v := &subject{Group: f.group, Known: f.known, Foreign: f.foreign, UpTo: f.upTo}
+	if f.chat != nil {
+		v.Chat = f.chat.ID
+	}
+	for _, n := range f.names {
+		v.Names = append(v.Names, [2]string{string(n.kind), n.value})
+	}
+	return v
+}
+
+// footprintOf is the subject of a deletion, of which nothing is found yet.
+func footprintOf(v *subject) *footprint {
+	f := &footprint{group: v.Group, known: v.Known, foreign: v.Foreign, upTo: v.UpTo}
+	for _, n := range v.Names {
+		f.names = append(f.names, typedID{idKind(n[0]), n[1]})
+	}
+	f.ids = sortedValues(f.names)
+	return f
+}
+
+// cut leaves out what came later.
+func (f *footprint) cut(upTo extent) {
+	later := func(most int64) func(int64) bool { return func(id int64) bool { return id > most } }
+	f.elsewhere = slices.DeleteFunc(f.elsewhere, func(m located) bool { return m.Seq > upTo.Message })
+	f.reports = slices.DeleteFunc(f.reports, later(upTo.Report))
+	f.dead = slices.DeleteFunc(f.dead, later(upTo.Dead))
+	f.feed = slices.DeleteFunc(f.feed, later(upTo.Feed))
+}
+
+// find looks for all of it.
+func (f *footprint) find(ctx context.Context, s *Service, q sqlx.QueryerContext, l line) error {
+	if err := s.writtenInGroups(ctx, q, l, f); err != nil {
 		return err
 	}
 	var err error
-	f.reports, err = s.mentions(ctx, q, f, f.needles(), `raw_id || ' ' || body`, `messaging_raw WHERE reference = $1 AND id > $2`, l.ID, earlier.upTo.Report)
+	f.reports, err = s.mentions(ctx, q, f, f.needles(), `raw_id || ' ' || body`, `messaging_raw WHERE reference = $1`, l.ID)
 	if err != nil {
 		return err
 	}
-	f.dead, err = s.mentions(ctx, q, f, f.needles(), `reason || ' ' || body`, `messaging_dead WHERE reference = $1 AND id > $2`, l.ID, earlier.upTo.Dead)
+	f.dead, err = s.mentions(ctx, q, f, f.needles(), `reason || ' ' || body`, `messaging_dead WHERE reference = $1`, l.ID)
 	if err != nil {
 		return err
 	}
-	f.reports, f.dead = append(f.reports, earlier.reports...), append(f.dead, earlier.dead...)
 	f.numbers, err = s.numbersOf(ctx, q, l.ID, f.ids)
 	return err
 }
 
 // findFeed looks for entries of the stream.
-func (f *footprint) findFeed(ctx context.Context, s *Service, q sqlx.QueryerContext, l line, earlier *footprint) error {
-	earlier = f.since(earlier)
-	var err error
+func (f *footprint) findFeed(ctx context.Context, s *Service, q sqlx.QueryerContext, l line) (err error) {
 	f.feed, err = s.mentions(ctx, q, f, append(f.needles(), idsOf(f.elsewhere)...), `data`,
-		`messaging_feed WHERE account = $1 AND reference = $2 AND id > $3`, l.Account, l.ID, earlier.upTo.Feed)
-	f.feed = append(f.feed, earlier.feed...)
+		`messaging_feed WHERE account = $1 AND reference = $2`, l.Account, l.ID)
 	return err
 }
 
@@ -262,15 +288,15 @@ func alphanumeric(c byte) bool {
 
 // writtenInGroups finds what a contact wrote in other chats. Messages do not
 // know their writers by a column: it is rarely asked for.
-func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l line, f, earlier *footprint) error {
-	if f.chat != nil && f.chat.IsGroup {
+func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l line, f *footprint) error {
+	if f.group {
 		return nil
 	}
 	kind, err := s.kind(l.Kind)
 	if err != nil {
 		return err
 	}
-	p := params{l.ID, earlier.upTo.Message}
+	p := params{l.ID}
 	var jids, any []string
 	for _, id := range f.ids {
 		jid := base(id) + "::single"
@@ -285,19 +311,9 @@ func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l 
 		Body string `db:"body"`
 	}
 	err = sqlx.SelectContext(ctx, q, &rows, columns+`JOIN messaging_chat c ON c.id = m.chat
-		WHERE c.reference = $1 AND c.is_group AND m.seq > $2 AND (`+strings.Join(any, ` OR `)+`)`, p...)
+		WHERE c.reference = $1 AND c.is_group AND (`+strings.Join(any, ` OR `)+`)`, p...)
 	if err != nil {
 		return fmt.Errorf("finding what a contact wrote in groups: %w", err)
-	}
-	for part := range slices.Chunk(earlier.elsewhere, chunk) { // where they are now
-		seqs := make([]int64, len(part))
-		for i, m := range part {
-			seqs[i] = m.Seq
-		}
-		in, args := s.db.Dialect.InNumbers("m.seq", 1, seqs)
-		if err := sqlx.SelectContext(ctx, q, &rows, columns+`WHERE `+in, args...); err != nil {
-			return fmt.Errorf("finding what a contact wrote in groups: %w", err)
-		}
 	}
 	for _, r := range rows {
 		var body Body

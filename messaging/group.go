@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -100,7 +101,7 @@ func (a *Account) CreateGroup(ctx context.Context, ref provider.ReferenceID, n N
 		return Group{}, refusedCall(ctx, err)
 	}
 	// It exists now, whether or not the caller still listens.
-	if err := g.keep(context.WithoutCancel(ctx), cleanAddress(made.Chat), cmp.Or(clean(made.Subject), subject)); err != nil {
+	if err := g.keep(context.WithoutCancel(ctx), cleanAddress(made.Chat), cmp.Or(clean(made.Subject), subject), audit.GroupCreate); err != nil {
 		return Group{}, err
 	}
 	return g.view(ctx, made, made.Refused)
@@ -177,8 +178,8 @@ func (g *groupLine) noteHidden(ctx context.Context, all []provider.Participant) 
 	})
 }
 
-// keep makes the chat of a group, or renames it.
-func (g *groupLine) keep(ctx context.Context, chat provider.Address, subject string) error {
+// keep makes the chat of a group, or renames it, as an action wants.
+func (g *groupLine) keep(ctx context.Context, chat provider.Address, subject string, action audit.Action) error {
 	l := g.row.line(g.provider)
 	return g.s.inTxUnit(ctx, func(u *unit) error {
 		who := person{l, chat}
@@ -187,6 +188,9 @@ func (g *groupLine) keep(ctx context.Context, chat provider.Address, subject str
 		}
 		c := u.chatOf(who)
 		c.ActivityUS = cmp.Or(c.ActivityUS, database.Micros(u.now))
+		if err := recordGroupTx(ctx, u.tx, action, l.ID, chat, "subject"); err != nil {
+			return err
+		}
 		return u.chatChanged(ctx, l, c, c.titled(subject, database.Micros(u.now)))
 	})
 }

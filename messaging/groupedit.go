@@ -3,6 +3,9 @@ package messaging
 import (
 	"context"
 
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -36,7 +39,7 @@ func (e *GroupEdit) participants() []struct {
 // groupStep is one call of an edit, and what is noted here when it is done.
 type groupStep struct {
 	call func(ctx context.Context) ([]provider.RefusedParticipant, error)
-	note func(ctx context.Context) error // nil: nothing
+	note func(ctx context.Context) error
 }
 
 // do takes the step, and returns those whom the network refused.
@@ -47,10 +50,7 @@ func (s groupStep) do(ctx context.Context) ([]provider.RefusedParticipant, error
 	if err != nil {
 		return nil, groupRefused(ctx, err)
 	}
-	if s.note != nil {
-		err = s.note(context.WithoutCancel(ctx))
-	}
-	return refused, err
+	return refused, s.note(context.WithoutCancel(ctx))
 }
 
 // EditGroup changes a group: first its subject, then its participants, then
@@ -84,14 +84,24 @@ func (a *Account) EditGroup(ctx context.Context, ref provider.ReferenceID, chatI
 	if err != nil || !e.Leave {
 		return out, err
 	}
-	leave := groupStep{call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
-		return nil, g.network.LeaveGroup(ctx, chat)
-	}}
+	leave := groupStep{
+		call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
+			return nil, g.network.LeaveGroup(ctx, chat)
+		},
+		note: g.noting(chat, "leave"),
+	}
 	if _, err := leave.do(ctx); err != nil {
 		return Group{}, err
 	}
 	out.Left, out.Admin, out.InviteLink = true, false, nil
 	return out, nil
+}
+
+// noting records a step of which nothing else is noted here.
+func (g *groupLine) noting(chat provider.Address, changed string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return g.s.db.Write(ctx, func(tx *sqlx.Tx) error { return recordGroupTx(ctx, tx, audit.GroupUpdate, g.row.ID, chat, changed) })
+	}
 }
 
 // steps are the calls of an edit, but for the last.
@@ -106,7 +116,7 @@ func (g *groupLine) steps(ctx context.Context, chat provider.Address, e *GroupEd
 			call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
 				return nil, g.network.SetGroupSubject(ctx, chat, subject)
 			},
-			note: func(ctx context.Context) error { return g.keep(ctx, chat, subject) },
+			note: func(ctx context.Context) error { return g.keep(ctx, chat, subject, audit.GroupUpdate) },
 		})
 	}
 	for _, p := range e.participants() {
@@ -117,15 +127,21 @@ func (g *groupLine) steps(ctx context.Context, chat provider.Address, e *GroupEd
 		if len(who) == 0 {
 			continue
 		}
-		out = append(out, groupStep{call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
-			return g.network.ChangeParticipants(ctx, chat, p.change, who)
-		}})
+		out = append(out, groupStep{
+			call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
+				return g.network.ChangeParticipants(ctx, chat, p.change, who)
+			},
+			note: g.noting(chat, string(p.change)),
+		})
 	}
 	if e.ResetInvite {
-		out = append(out, groupStep{call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
-			_, err := g.network.GroupInvite(ctx, chat, true)
-			return nil, err
-		}})
+		out = append(out, groupStep{
+			call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
+				_, err := g.network.GroupInvite(ctx, chat, true)
+				return nil, err
+			},
+			note: g.noting(chat, "resetInvite"),
+		})
 	}
 	return out, nil
 }

@@ -39,7 +39,8 @@ func LineStates(ctx context.Context, db *sqlx.DB, opts *Options) ([]LineState, e
 		}
 	}
 	var rows []referenceRow
-	if err := db.SelectContext(ctx, &rows, `SELECT `+referenceColumns+` FROM messaging_reference ORDER BY id`); err != nil {
+	if err := db.SelectContext(ctx, &rows, `SELECT `+referenceColumns+` FROM messaging_reference
+		WHERE account NOT LIKE 'deleted:%' ORDER BY id`); err != nil {
 		return nil, fmt.Errorf("listing the lines: %w", err)
 	}
 	out := make([]LineState, len(rows))

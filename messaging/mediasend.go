@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -25,13 +26,16 @@ func (a *Account) Media(ctx context.Context, id string) (Media, error) {
 	if err != nil {
 		return Media{}, err
 	}
-	return Media{ID: id, MimeType: k.Type, FileLength: k.Size, FileURL: k.Link}, nil
+	return Media{Reference: k.Reference, ID: id, MimeType: k.Type, FileLength: k.Size, FileURL: k.Link}, nil
 }
 
 // kept is a file of the library that belongs to an account, or [ErrNotFound].
 func (s *Service) kept(ctx context.Context, q sqlx.QueryerContext, account, id string) (*keptFile, error) {
-	var detail string
-	err := sqlx.GetContext(ctx, q, &detail, `SELECT detail FROM messaging_media
+	var row struct {
+		Detail    string
+		Reference provider.ReferenceID
+	}
+	err := sqlx.GetContext(ctx, q, &row, `SELECT detail, reference FROM messaging_media
 		WHERE id = $1 AND account = $2 AND NOT waiting AND NOT gone`, clean(id), account)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && s.opts.Media == nil {
 		return nil, ErrNotFound
@@ -39,8 +43,8 @@ func (s *Service) kept(ctx context.Context, q sqlx.QueryerContext, account, id s
 	if err != nil {
 		return nil, fmt.Errorf("finding a file: %w", err)
 	}
-	k := &keptFile{}
-	if err := json.Unmarshal([]byte(detail), k); err != nil {
+	k := &keptFile{Reference: row.Reference}
+	if err := json.Unmarshal([]byte(row.Detail), k); err != nil {
 		return nil, fmt.Errorf("reading what is known of a file: %w", err)
 	}
 	return k, nil
@@ -53,7 +57,7 @@ func (s *Service) attach(ctx context.Context, q sqlx.QueryerContext, d *draft) e
 		return nil
 	}
 	k, err := s.kept(ctx, q, d.line.Account, m.StoredID)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ErrNotFound) || err == nil && d.req.FilesOf != nil && !slices.Contains(d.req.FilesOf, int64(k.Reference)) {
 		return &Missing{"message.mediaId", "names no file of this account"}
 	}
 	if err != nil {

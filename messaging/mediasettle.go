@@ -10,22 +10,24 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/lane"
 	"github.com/trunklinehq/trunkline/messaging/media"
+	"github.com/trunklinehq/trunkline/provider"
 )
 
 // keptFile is what is known of a file that is in the library.
 type keptFile struct {
-	Type      string `json:"type"`
-	Size      int64  `json:"size"`
-	Name      string `json:"name"`
-	Link      string `json:"link"` // the same for the life of the file
-	Width     int    `json:"width,omitempty"`
-	Height    int    `json:"height,omitempty"`
-	Seconds   int    `json:"seconds,omitempty"`
-	Pages     int    `json:"pages,omitempty"`
-	Thumbnail string `json:"thumbnail,omitempty"` // a JPEG in base64
-	Title     string `json:"title,omitempty"`
-	Waveform  string `json:"waveform,omitempty"` // in base64
-	Speech    bool   `json:"speech,omitempty"`   // mono Opus in Ogg, as voice notes are
+	Reference provider.ReferenceID `json:"-"`
+	Type      string               `json:"type"`
+	Size      int64                `json:"size"`
+	Name      string               `json:"name"`
+	Link      string               `json:"link"` // the same for the life of the file
+	Width     int                  `json:"width,omitempty"`
+	Height    int                  `json:"height,omitempty"`
+	Seconds   int                  `json:"seconds,omitempty"`
+	Pages     int                  `json:"pages,omitempty"`
+	Thumbnail string               `json:"thumbnail,omitempty"` // a JPEG in base64
+	Title     string               `json:"title,omitempty"`
+	Waveform  string               `json:"waveform,omitempty"` // in base64
+	Speech    bool                 `json:"speech,omitempty"`   // mono Opus in Ogg, as voice notes are
 }
 
 // keep describes a file that was just saved under a name.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
@@ -26,10 +27,11 @@ type NewMedia struct {
 
 // Media is a file that can be sent by its id.
 type Media struct {
-	ID         string `json:"mediaId"`
-	MimeType   string `json:"mimetype" example:"image/jpeg"`
-	FileLength int64  `json:"fileLength" doc:"Bytes."`
-	FileURL    string `json:"fileUrl" doc:"Path below the base address."`
+	Reference  provider.ReferenceID `json:"-"` // that it was uploaded for, or came to
+	ID         string               `json:"mediaId"`
+	MimeType   string               `json:"mimetype" example:"image/jpeg"`
+	FileLength int64                `json:"fileLength" doc:"Bytes."`
+	FileURL    string               `json:"fileUrl" doc:"Path below the base address."`
 }
 
 // SaveMedia keeps a file of at most [MaxMedia] bytes, as it is read. Beside
@@ -40,6 +42,9 @@ func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n New
 	}
 	if a.s.opts.Media == nil {
 		return Media{}, &Error{Code: CodeUnsupported, Message: "This server keeps no files."}
+	}
+	if err := a.s.admit(ctx, a.s.db, a.id, WantStorage, 1); err != nil {
+		return Media{}, err
 	}
 	// The row comes first, so that a file that nobody hears of is removed.
 	id := newID()
@@ -52,7 +57,7 @@ func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n New
 		return Media{}, fmt.Errorf("noting a file: %w", err)
 	}
 	kept, err := a.s.save(ctx, id, n)
-	if noted := a.s.noteSaved(context.WithoutCancel(ctx), id, kept, err != nil); err == nil {
+	if noted := a.s.noteSaved(context.WithoutCancel(ctx), ref, id, kept, err != nil); err == nil {
 		err = noted
 	}
 	if err != nil {
@@ -62,11 +67,16 @@ func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n New
 }
 
 // noteSaved ends the row of an upload; one that failed is to be removed.
-func (s *Service) noteSaved(ctx context.Context, id string, kept keptFile, failed bool) error {
+func (s *Service) noteSaved(ctx context.Context, ref provider.ReferenceID, id string, kept keptFile, failed bool) error {
 	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = (gone OR $1), detail = $2, bytes = $3 WHERE id = $4`,
 			failed, string(mustJSON(kept)), kept.Size, id)
-		return err
+		if err != nil || failed {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Entry{
+			Action: audit.MediaCreate, ObjectID: id, Reference: int64(ref), Details: map[string]any{"type": kept.Type, "bytes": kept.Size},
+		})
 	})
 }
 

@@ -80,16 +80,19 @@ type located struct {
 	Past  int64  `db:"past_us"`
 }
 
+// shown is the condition that the chat of a message is not being deleted.
+const shown = `NOT EXISTS (SELECT 1 FROM messaging_chat g WHERE g.id = m.chat AND g.activity_us < 0)`
+
 // locate finds messages by the network's id or by ours, without locking.
 func (u *unit) locate(ctx context.Context, keys []messageKey) ([]located, error) {
 	values := keyRows(keys)
-	out, err := among[located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id FROM messaging_message m WHERE`,
+	out, err := among[located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id FROM messaging_message m WHERE `+shown+` AND`,
 		`(m.reference, m.id)`, keyTypes, values, "")
 	if err != nil {
 		return nil, fmt.Errorf("finding messages: %w", err)
 	}
 	own, err := among[located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, o.own_id
-		FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message WHERE`, `(o.reference, o.own_id)`, keyTypes, values, "")
+		FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message WHERE `+shown+` AND`, `(o.reference, o.own_id)`, keyTypes, values, "")
 	if err != nil {
 		return nil, fmt.Errorf("finding messages: %w", err)
 	}
@@ -117,13 +120,15 @@ func (u *unit) loadLocked(ctx context.Context, seqs []int64) error {
 		}
 		var chats []int64
 		for _, seq := range seqs {
-			if m := u.messages[seq]; m != nil {
+			if m := u.messages[seq]; m != nil && u.gone[m.Chat] {
+				delete(u.messages, seq)
+			} else if m != nil {
 				chats = append(chats, m.Chat)
 			}
 		}
 		err := u.lock(ctx, chats)
 		if err == nil {
-			return u.load(ctx, seqs)
+			return u.reload(ctx, seqs)
 		}
 		if !errors.Is(err, errMoved) || try == 5 {
 			return err
@@ -132,6 +137,19 @@ func (u *unit) loadLocked(ctx context.Context, seqs []int64) error {
 			delete(u.messages, seq) // it may have been deleted with its chat
 		}
 	}
+}
+
+// reload reads messages again, now that their chats are locked.
+func (u *unit) reload(ctx context.Context, seqs []int64) error {
+	if err := u.load(ctx, seqs); err != nil {
+		return err
+	}
+	for _, seq := range seqs {
+		if m := u.messages[seq]; m != nil && u.gone[m.Chat] {
+			delete(u.messages, seq)
+		}
+	}
+	return nil
 }
 
 func (u *unit) writeMessages(ctx context.Context) error {

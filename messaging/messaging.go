@@ -51,6 +51,10 @@ type Options struct {
 	Exclusive bool
 	// Observer counts what an operator watches. nil: nothing is counted.
 	Observer *Observer
+	// Admit refuses what goes over a quota of an account, with an [*Error]; q is
+	// the transaction that would store it, or the database. nil: nothing is
+	// refused.
+	Admit func(ctx context.Context, q sqlx.ExtContext, account string, what Wanted, n int64) error
 	// Trace begins a span below parent, the W3C traceparent of what it follows
 	// from, or "". Its name is "messaging.receive" (what a network reported is
 	// stored), "messaging.fetch" (a file is fetched), "messaging.queue" (a message

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -61,6 +62,7 @@ type referenceRow struct {
 	Revision     int64                `db:"revision"`
 	State        State                `db:"state"`
 	Proved       bool                 `db:"proved"`
+	SignedUS     int64                `db:"signed_us"` // neverSigned: its secret has signed no callback
 	RemoteID     string               `db:"remote_id"`
 	RemoteName   string               `db:"remote_name"`
 	RemoteBiz    string               `db:"remote_biz"`
@@ -80,9 +82,13 @@ type referenceRow struct {
 	UpdatedUS    int64                `db:"updated_us"`
 }
 
-const referenceColumns = `id, account, name, kind, settings, callback_url, revision, state, proved, remote_id, remote_name, remote_biz, connected_us,
+const referenceColumns = `id, account, name, kind, settings, callback_url, revision, state, proved, signed_us, remote_id, remote_name, remote_biz, connected_us,
 	inbound_us, ack_us, probe_us, error_code, error_message, error_us, error_retry_us, qr, pairing_code, pairing_until_us, node,
 	created_us, updated_us`
+
+// deleted says whether the reference is being deleted: see
+// [Account.HideReference].
+func (r *referenceRow) deleted() bool { return strings.HasPrefix(r.Account, deletedPrefix) }
 
 func (r *referenceRow) line(p provider.Provider) line {
 	can := p.Capabilities()
@@ -109,6 +115,9 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 		row.ConnectedUS = row.CreatedUS
 	}
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		if err := a.s.admit(ctx, tx, a.id, WantReference, 1); err != nil {
+			return err
+		}
 		err := tx.GetContext(ctx, &row.ID, `INSERT INTO messaging_reference (account, name, kind, settings, callback_url, line_key, group_key, verify_hash,
 			revision, state, proved, remote_id, remote_name, remote_biz, connected_us, inbound_us, ack_us, probe_us,
 			error_code, error_message, error_us, error_retry_us, created_us, updated_us)
@@ -117,7 +126,10 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 		if err != nil {
 			return fmt.Errorf("storing a reference: %w", err)
 		}
-		return a.s.writeSettings(ctx, tx, p, row, settings) // sealing needs the id
+		if err := a.s.writeSettings(ctx, tx, p, row, settings); err != nil { // sealing needs the id
+			return err
+		}
+		return recordReferenceTx(ctx, tx, audit.ReferenceCreate, row, map[string]any{"type": n.Type})
 	})
 	if err != nil {
 		return Reference{}, err
@@ -170,8 +182,26 @@ func (a *Account) Reference(ctx context.Context, id provider.ReferenceID) (Refer
 	return a.s.view(row)
 }
 
+// HasReferences says whether the account has all of some references, each
+// named once.
+func (a *Account) HasReferences(ctx context.Context, ids []int64) (bool, error) {
+	in, args := a.s.db.Dialect.InNumbers("id", 2, ids)
+	var found int
+	q := `SELECT count(*) FROM messaging_reference WHERE account = $1 AND ` + in
+	if err := a.s.db.GetContext(ctx, &found, q, append([]any{a.id}, args...)...); err != nil {
+		return false, fmt.Errorf("looking for references: %w", err)
+	}
+	return found == len(ids), nil
+}
+
 // References lists lines, oldest first; kind "" lists all.
 func (a *Account) References(ctx context.Context, kind provider.Kind, l List) (Page[Reference], error) {
+	return a.ReferencesAmong(ctx, kind, nil, l)
+}
+
+// ReferencesAmong is [Account.References] for some of them, by their ids; nil:
+// all.
+func (a *Account) ReferencesAmong(ctx context.Context, kind provider.Kind, ids []int64, l List) (Page[Reference], error) {
 	limit, err := l.limit()
 	if err != nil {
 		return Page[Reference]{}, err
@@ -187,6 +217,10 @@ func (a *Account) References(ctx context.Context, kind provider.Kind, l List) (P
 	}
 	if after != nil {
 		q += ` AND id > ` + p.add(after[0])
+	}
+	if ids != nil {
+		in, args := a.s.db.Dialect.InNumbers("id", len(p)+1, ids)
+		q, p = q+` AND `+in, append(p, args...)
 	}
 	var rows []*referenceRow
 	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY id LIMIT `+p.add(limit+1), p...); err != nil {
@@ -220,10 +254,14 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 		if row, err = a.row(ctx, tx, id); err != nil {
 			return err
 		}
-		if len(c.Settings) == 0 {
-			return nameless
+		wrong := nameless
+		if len(c.Settings) > 0 {
+			wrong = errors.Join(nameless, a.s.mergeSettings(ctx, tx, row, c.Settings))
 		}
-		return errors.Join(nameless, a.s.mergeSettings(ctx, tx, row, c.Settings))
+		if wrong != nil {
+			return wrong
+		}
+		return recordReferenceTx(ctx, tx, audit.ReferenceUpdate, row, audit.Changed(c.changed()...))
 	})
 	if err != nil {
 		return Reference{}, err

@@ -53,6 +53,9 @@ const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_i
 	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.opted_us, c.handoff_us, c.last_message, c.activity_us,
 	c.window_us, c.created_us, c.updated_us, c.taken, c.asked_us, c.asked, c.active_bot, c.held, c.choices, c.marks`
 
+// deleted says whether the chat is being deleted: see [Account.HideChat].
+func (c *chatRow) deleted() bool { return c.ActivityUS < 0 }
+
 // messageRow is a message as its table has it, with what messaging_outbound
 // knows of an own one.
 type messageRow struct {

@@ -22,6 +22,10 @@ type SendRequest struct {
 	Tag       string // why it may go out although the window is closed, in the network's word; "": none. Lines without tags ignore it
 	Actor     Actor  // "": [ActorAPI]
 
+	// FilesOf are the references of which a file by its id may be; nil: all of
+	// the account.
+	FilesOf []int64
+
 	// ClientID is what the caller calls the message: at most 128 characters,
 	// none of them a control character; "": nothing. It is in the record and in
 	// every event of the message. A repeat is no error.
@@ -128,6 +132,10 @@ func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Mes
 
 // queuePart stores a message of a draft and puts it into its chat's lane.
 func (s *Service) queuePart(ctx context.Context, u *unit, d draft) (int64, error) {
+	u.bounded = true
+	if err := s.admit(ctx, u.tx, d.line.Account, WantMessage, 1); err != nil {
+		return 0, err
+	}
 	if err := u.open(ctx, []person{{d.line, d.addr}}, nil); err != nil {
 		return 0, err
 	}

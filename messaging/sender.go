@@ -104,7 +104,11 @@ func (s *Service) job(ctx context.Context, seq int64) (*job, error) {
 	if err := s.db.GetContext(ctx, j.chat, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id = $1`, j.Chat); err != nil {
 		return nil, err
 	}
-	return j, s.db.GetContext(ctx, j.ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, j.Reference)
+	err = s.db.GetContext(ctx, j.ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, j.Reference)
+	if err == nil && (j.chat.deleted() || j.ref.deleted()) {
+		return nil, sql.ErrNoRows
+	}
+	return j, err
 }
 
 func (s *Service) sendMessage(ctx context.Context, it lane.Item, j *job) lane.Outcome {
@@ -280,7 +284,7 @@ func (s *Service) loseCredentials(err error, ref *referenceRow) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	_, err = s.setState(ctx, ref.ID, func(r *referenceRow) {
+	_, err = s.setState(ctx, ref.ID, "", func(r *referenceRow) {
 		if r.Revision != ref.Revision {
 			return // there are new ones meanwhile
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -132,7 +133,7 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 	if a.s.connects(row.Kind) {
 		return a.connectLine(ctx, row, "")
 	}
-	row, err = a.s.check(ctx, row)
+	row, err = a.s.check(ctx, row, audit.ReferenceConnect)
 	if err != nil {
 		return Session{}, err
 	}
@@ -172,7 +173,7 @@ func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session,
 	if err != nil {
 		return Session{}, err
 	}
-	row, err = a.s.setState(ctx, row.ID, func(r *referenceRow) { r.State, r.ConnectedUS = StateLoggedOut, 0 })
+	row, err = a.s.setState(ctx, row.ID, audit.ReferenceLogout, func(r *referenceRow) { r.State, r.ConnectedUS = StateLoggedOut, 0 })
 	if err != nil {
 		return Session{}, err
 	}
@@ -184,8 +185,9 @@ func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session,
 	return row.session(a.s.now()), err
 }
 
-// check asks the network about a line's credentials and records the answer.
-func (s *Service) check(ctx context.Context, row *referenceRow) (*referenceRow, error) {
+// check asks the network about a line's credentials and stores the answer. action
+// is what a user asked for; "": nobody did.
+func (s *Service) check(ctx context.Context, row *referenceRow, action audit.Action) (*referenceRow, error) {
 	row = s.complete(ctx, row)
 	sess, err := s.lines.get(ctx, s, row)
 	if err != nil {
@@ -204,7 +206,7 @@ func (s *Service) check(ctx context.Context, row *referenceRow) (*referenceRow, 
 		}
 	}
 	revision := row.Revision
-	row, txErr := s.setState(ctx, row.ID, func(r *referenceRow) {
+	row, txErr := s.setState(ctx, row.ID, action, func(r *referenceRow) {
 		if r.Revision != revision {
 			return // the answer is about settings that have changed
 		}
@@ -238,7 +240,8 @@ func (r *referenceRow) connected(nowUS int64) {
 }
 
 // setState changes a reference's session and says so when its state changed.
-func (s *Service) setState(ctx context.Context, id provider.ReferenceID, change func(*referenceRow)) (*referenceRow, error) {
+// action is what a user asked for; "": nobody did.
+func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action audit.Action, change func(*referenceRow)) (*referenceRow, error) {
 	var row *referenceRow
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		u := s.unit(tx)
@@ -249,6 +252,11 @@ func (s *Service) setState(ctx context.Context, id provider.ReferenceID, change 
 		change(row)
 		if err := u.saveSession(ctx, row, before); err != nil {
 			return err
+		}
+		if action != "" {
+			if err := recordReferenceTx(ctx, tx, action, row, nil); err != nil {
+				return err
+			}
 		}
 		return u.flush(ctx)
 	})

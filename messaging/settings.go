@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -45,11 +46,20 @@ func checkSettings(p provider.Provider, in provider.Settings) (provider.Settings
 			wrong = append(wrong, &Invalid{"settings." + d.Name, "must be digits only"})
 		case d.Boolean && v != "" && v != "true" && v != "false":
 			wrong = append(wrong, &Invalid{"settings." + d.Name, "must be true or false"})
+		case d.Schemes != nil && v != "" && !isURL(v, d.Schemes):
+			wrong = append(wrong, &Invalid{"settings." + d.Name, "must be an absolute URL with one of the schemes " + strings.Join(d.Schemes, ", ")})
 		case v != "":
 			out[d.Name] = v
 		}
 	}
 	return out, errors.Join(wrong...)
+}
+
+// isURL says whether a setting is a URL that names a host, with one of some
+// schemes.
+func isURL(v string, schemes []string) bool {
+	u, err := url.Parse(v)
+	return err == nil && u.Hostname() != "" && slices.Contains(schemes, u.Scheme)
 }
 
 // mergeSettings changes some of a line's settings. Masked secrets that a
@@ -84,6 +94,9 @@ func (s *Service) writeSettings(ctx context.Context, tx *sqlx.Tx, p provider.Pro
 	if c, ok := p.(provider.Caller); ok {
 		lineKey, groupKey = c.Keys(settings)
 	}
+	if err := s.mayClaim(ctx, tx, r, lineKey); err != nil {
+		return err
+	}
 	stored, verifyHash, err := s.sealSettings(p, r.ID, settings)
 	if err != nil {
 		return err
@@ -93,9 +106,9 @@ func (s *Service) writeSettings(ctx context.Context, tx *sqlx.Tx, p provider.Pro
 	}
 	r.Settings = stored
 	r.Revision++
-	r.Proved = false
+	r.Proved, r.SignedUS = false, neverSigned
 	_, err = tx.ExecContext(ctx, `UPDATE messaging_reference SET settings = $1, line_key = $2, group_key = $3, verify_hash = $4,
-		revision = $5, proved = $6 WHERE id = $7`, r.Settings, lineKey, groupKey, verifyHash, r.Revision, r.Proved, r.ID)
+		revision = $5, proved = $6, signed_us = $7 WHERE id = $8`, r.Settings, lineKey, groupKey, verifyHash, r.Revision, r.Proved, r.SignedUS, r.ID)
 	if err != nil {
 		return fmt.Errorf("storing settings: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -69,7 +70,10 @@ func (a *Account) keepCallback(ctx context.Context, id provider.ReferenceID, cal
 		// The revision makes every node open the line anew.
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET callback_url = $1, revision = revision + 1, updated_us = $2
 			WHERE id = $3 AND account = $4 AND callback_url <> $1`, callbackURL, database.Micros(a.s.now()), id, a.id)
-		return err
+		if err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.WebhookSubscribe, Reference: int64(id)})
 	})
 	if err != nil {
 		return fmt.Errorf("storing a callback's address: %w", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -172,6 +173,9 @@ func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, 
 		if err := u.putTemplates(ctx, made); err != nil {
 			return err
 		}
+		if err := recordTemplateTx(ctx, tx, audit.TemplateCreate, row.ID, made.ID, made.Name, made.Language); err != nil {
+			return err
+		}
 		return u.templatesDue(ctx, row) // the network may have changed it, and other lines have it too
 	})
 	return made.view(), err
@@ -193,6 +197,9 @@ func (a *Account) DeleteTemplate(ctx context.Context, ref provider.ReferenceID, 
 	ctx = context.WithoutCancel(ctx)
 	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if _, err := deleteTemplates(ctx, tx, row.ID, name, language); err != nil {
+			return err
+		}
+		if err := recordTemplateTx(ctx, tx, audit.TemplateDelete, row.ID, "", name, language); err != nil {
 			return err
 		}
 		return a.s.unit(tx).templatesDue(ctx, row)

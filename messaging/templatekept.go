@@ -6,6 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -40,7 +41,10 @@ func (s *Service) keepTemplate(ctx context.Context, row *referenceRow, r provide
 		if err == nil && n == 0 {
 			err = &Error{Code: CodeProvider, Message: "There is a template of this name in this language."}
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return recordTemplateTx(ctx, tx, audit.TemplateCreate, row.ID, made.ID, made.Name, made.Language)
 	})
 	return made.view(), err
 }
@@ -52,6 +56,9 @@ func (s *Service) dropTemplate(ctx context.Context, ref provider.ReferenceID, na
 		if err == nil && n == 0 {
 			err = ErrNotFound
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return recordTemplateTx(ctx, tx, audit.TemplateDelete, ref, "", name, language)
 	})
 }

@@ -28,7 +28,10 @@ type unit struct {
 	parent string    // traceparent of what is done at the moment
 	saidAt time.Time // when the network says that what is applied happened; zero: it does not say
 
+	bounded bool // chats that are made count as the account's wish, see [WantContact]
+
 	chats    map[int64]*chatRow
+	gone     map[int64]bool // chats that are being deleted
 	aliases  map[chatName]int64
 	messages map[int64]*messageRow
 	added    map[messageKey]*messageRow // that this unit made
@@ -63,7 +66,7 @@ type line struct {
 func (s *Service) unit(tx *sqlx.Tx) *unit {
 	return &unit{
 		s: s, tx: tx, now: s.now(),
-		chats: map[int64]*chatRow{}, aliases: map[chatName]int64{}, messages: map[int64]*messageRow{},
+		chats: map[int64]*chatRow{}, gone: map[int64]bool{}, aliases: map[chatName]int64{}, messages: map[int64]*messageRow{},
 		added: map[messageKey]*messageRow{}, calls: map[callKey]*callRow{}, own: map[int64][]*messageRow{},
 	}
 }

@@ -88,7 +88,7 @@ func (s *Service) message(ctx context.Context, seq int64) (*messageRow, *chatRow
 	if err == nil {
 		err = s.db.GetContext(ctx, c, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id = $1`, m.Chat)
 	}
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, sql.ErrNoRows) || err == nil && c.deleted() {
 		return nil, nil, ErrNotFound // deleted meanwhile
 	}
 	if err != nil {

@@ -2,11 +2,14 @@ package server
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/messaging"
-	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/job"
 )
 
 // accountRoutes are what concerns the account as a whole.
@@ -15,11 +18,12 @@ func (s *Server) accountRoutes(a *api) {
 		id: "Server_Account", method: http.MethodGet, path: "/account", summary: "Show the account, its subscription and what it uses",
 	}, anyUser, s.showAccount)
 	register(a, operation{
-		id: "Server_DeleteAccount", method: http.MethodDelete, path: "/account", summary: "Delete the account with everything that belongs to it",
+		id: "Server_DeleteAccount", method: http.MethodDelete, path: "/account", status: http.StatusAccepted,
+		summary: "Delete the account with everything that belongs to it",
 		about: "Takes the caller's own password. All its users, tokens and sessions end at once. Its lines end their sessions, and then its " +
 			"chats, messages, files, webhooks and logs are erased, which goes on after the answer.",
-		login: true,
-	}, auth.UsersManage, s.deleteAccount)
+		login: true, owner: true,
+	}, anyUser, s.deleteAccount)
 }
 
 // Account is what belongs to its users together.
@@ -29,6 +33,7 @@ type Account struct {
 	Status           *string             `json:"status" doc:"Of the subscription, in the words of Stripe: trialing, active, past_due, canceled, unpaid, paused, …; null: it has none."`
 	CurrentPeriodEnd *messaging.UnixTime `json:"currentPeriodEnd" doc:"Of the subscription; null: unknown."`
 	Usage            AccountUsage        `json:"usage"`
+	Quotas           AccountQuotas       `json:"quotas"`
 }
 
 // AccountUsage is what an account has, and has done this month.
@@ -64,7 +69,10 @@ func (s *Server) Account(ctx context.Context, id string) (Account, error) {
 	if u.Deliveries, err = s.Webhooks.For(id).Delivered(ctx, u.Since.Time); err != nil {
 		return v, err
 	}
-	u.Users, err = s.Auth.CountUsers(ctx, id)
+	if u.Users, err = s.Auth.CountUsers(ctx, id); err != nil {
+		return v, err
+	}
+	v.Quotas, err = s.accountQuotas(ctx, id)
 	return v, err
 }
 
@@ -81,9 +89,17 @@ func monthOf(t time.Time) time.Time {
 // DeleteAccount ends an account for good: its users are refused when it
 // returns, and [Server.Run], on any node, erases everything that belongs to it.
 func (s *Server) DeleteAccount(ctx context.Context, id string) error {
-	err := s.Auth.CloseAccount(ctx, id)
-	s.db.Wake(closedTopic)
+	_, err := s.closeAccount(ctx, id)
 	return err
+}
+
+func (s *Server) closeAccount(ctx context.Context, id string) (j job.Job, err error) {
+	err = s.Auth.CloseAccount(ctx, id, func(ctx context.Context, tx *sqlx.Tx) (err error) {
+		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: id, Kind: jobAccount})
+		return err
+	})
+	s.db.Wake(closedTopic)
+	return j, err
 }
 
 type deleteAccount struct {
@@ -92,9 +108,15 @@ type deleteAccount struct {
 	}
 }
 
-func (s *Server) deleteAccount(ctx context.Context, c call, in *deleteAccount) (done, error) {
+func (s *Server) deleteAccount(ctx context.Context, c call, in *deleteAccount) (deleting, error) {
 	if err := s.Auth.ConfirmPassword(ctx, c.Caller, in.Body.Password, c.Client); err != nil {
-		return done{}, err
+		return deleting{}, err
 	}
-	return done{true}, s.DeleteAccount(ctx, c.Account)
+	j, err := s.closeAccount(ctx, c.Account)
+	if err != nil {
+		return deleting{}, err
+	}
+	// The audit log goes with the account.
+	s.log.InfoContext(ctx, "a user has closed the account", slog.String("account", c.Account), slog.String("user", c.User), slog.String("address", c.Client.String()))
+	return deleting{true, viewJob(j)}, nil
 }

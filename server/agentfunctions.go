@@ -21,7 +21,8 @@ import (
 const functionPrefix = "fn_"
 
 // functionTools are the functions of the project that a node names, as they were
-// published with its flow. Each is a run of its own, without a chat.
+// published with its flow. Each is a run of its own, without a chat. What they do
+// to the world is read from their nodes, each time.
 func (s *Server) functionTools(ctx context.Context, scope agent.Scope, r *flow.AgentRequest) ([]llm.Tool, error) {
 	if len(r.Functions) == 0 {
 		return nil, nil
@@ -46,11 +47,17 @@ func (s *Server) functionTools(ctx context.Context, scope agent.Scope, r *flow.A
 		if about == "" {
 			about = f.Name
 		}
+		reach, source := f.Reach(src.Functions), "function/"+f.Slug
+		home := ""
+		if reach.Fixed {
+			home = source
+		}
 		name := functionPrefix + strings.ReplaceAll(f.Slug, "-", "_")
 		out = append(out, llm.Tool{
 			ToolSpec: llm.ToolSpec{Name: name[:min(len(name), 64)], Description: about, Schema: schema}, Origin: f.Slug,
 			Idempotent: true, // a call that is repeated finds the run of the first
-			Call:       s.callFunction(scope.Run, runtime.Source{Document: f, Functions: src.Functions}),
+			Leaves:     reach.Leaves, Private: reach.Private, Untrusted: reach.Foreign, Source: source, Home: home,
+			Call: s.callFunction(scope.Run, runtime.Source{Document: f, Functions: src.Functions}),
 		})
 	}
 	return out, nil

@@ -19,7 +19,7 @@ import (
 )
 
 // callerFor is who calls functions for a version of a flow: its publisher with
-// the rights that he has now. Somebody who is gone has none.
+// its rights of now. A publisher who is gone or disabled has none.
 func (s *Server) callerFor(ctx context.Context, account, flow string, version int64) (mcp.Caller, error) {
 	by, err := s.Flows.For(account).Publisher(ctx, flow, version)
 	if errors.Is(err, aiflow.ErrNotFound) {
@@ -35,9 +35,18 @@ func (s *Server) callerFor(ctx context.Context, account, flow string, version in
 	if err != nil {
 		return mcp.Caller{}, err
 	}
-	return mcp.Caller{Account: account, User: user.ID, May: func(p string) bool {
-		return slices.Contains(user.Permissions, auth.Permission(p)) && (by.Permissions == nil || slices.Contains(by.Permissions, p))
-	}}, nil
+	rights := user.Permissions
+	if user.Disabled {
+		rights = nil
+	}
+	if by.Permissions != nil { // it was a token with some of them
+		scope := make([]auth.Permission, len(by.Permissions))
+		for i, p := range by.Permissions {
+			scope[i] = auth.Permission(p)
+		}
+		rights = auth.Effective(rights, scope)
+	}
+	return functionCaller(auth.Caller{Account: account, User: user.ID, Permissions: rights}), nil
 }
 
 // The arguments of functions that an agent does not choose: its run does.
@@ -67,15 +76,43 @@ func (s *Server) registryTools(ctx context.Context, scope agent.Scope, r *flow.A
 			continue // it is about a chat, and there is none
 		}
 		_, inChat := set[argumentChat]
-		out = append(out, llm.Tool{
+		tool := llm.Tool{
 			ToolSpec: llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: schema}, Origin: t.Name,
-			ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, Destructive: t.Destructive,
-			// What belongs to the run's own chat its contact knows already.
-			Private: t.ReadOnly && !inChat, Untrusted: t.ReadOnly, OpenWorld: !t.ReadOnly && !inChat,
+			ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, Destructive: t.Destructive, OpenWorld: !t.ReadOnly && !inChat,
 			Call: s.callRegistry(run, t.Name, set),
-		})
+		}
+		reachOf(&tool, inChat)
+		out = append(out, tool)
 	}
 	return out, nil
+}
+
+// ownFunctions is where the arguments of functions go that are none of ours.
+const ownFunctions = "own functions"
+
+// reachOf says of a function of the registry what it reads, and where what it is
+// given goes. Of one that is none of ours nobody knows that.
+func reachOf(t *llm.Tool, inChat bool) {
+	t.Says = inChat && !t.ReadOnly
+	switch t.Name {
+	case "toggle_bot", "mark_read", "set_bot_active": // they take no texts
+	case "get_chat_history":
+		t.Private, t.Shared, t.Untrusted, t.Source = true, inChat, true, "chat"
+	case "get_variables": // the contact need not know what they hold
+		t.Private, t.Untrusted, t.Source = true, true, "chat"
+	case "list_chats":
+		t.Private, t.Others, t.Untrusted, t.Source = true, true, true, "chats"
+	case "list_references", "get_reference_status", "list_templates":
+		t.Private, t.Untrusted, t.Source = true, true, "account"
+	case "send_message": // to the run's own contact, as answers go
+	case "set_variable": // flows and webhooks read it
+		t.Leaves = true
+	default:
+		t.Leaves, t.Private, t.Untrusted, t.Shared, t.Source = true, true, t.ReadOnly || t.Name == "run_flow", inChat && t.ReadOnly, ownFunctions
+		if t.ReadOnly {
+			t.Home = ownFunctions
+		}
+	}
 }
 
 // scoped is a schema of arguments without those that the run sets, and these;

@@ -17,7 +17,7 @@ import (
 // budgetRoutes bound what calls of models may take.
 func (s *Server) budgetRoutes(a *api) {
 	register(a, operation{
-		id: "Usage_Budgets", method: http.MethodGet, path: "/aiusage/budget", summary: "Show the budgets for language models, and what is spent of them",
+		id: "Usage_Budgets", on: ofAccount, method: http.MethodGet, path: "/aiusage/budget", summary: "Show the budgets for language models, and what is spent of them",
 	}, auth.UsageRead, s.showBudgets)
 	register(a, operation{
 		id: "Usage_SetBudgets", method: http.MethodPut, path: "/aiusage/budget", summary: "Set the budgets for language models",

@@ -47,7 +47,8 @@ func (s *Server) flowRunRoutes(a *api) {
 		id: "Aiflow_Event", method: http.MethodPost, path: path + "/event", summary: "Give a run an event that it waits for", errors: ended,
 	}, auth.FlowsManage, s.tellRun)
 	register(a, operation{
-		id: "Aiflow_Approve", method: http.MethodPost, path: path + "/approve", summary: "Let an agent use a tool, or not", errors: ended,
+		id: "Aiflow_Approve", method: http.MethodPost, path: path + "/approve", summary: "Let an agent use a tool, or not", errors: ended, login: true,
+		about: "The consent is for the call that the step shows, with these arguments. 404 if the run has no step of this id that asks.",
 	}, auth.FlowsManage, s.approveRun)
 }
 

@@ -13,7 +13,7 @@ import (
 // pricingRoutes are the prices by which calls of models are counted.
 func (s *Server) pricingRoutes(a *api) {
 	register(a, operation{
-		id: "Usage_Pricing", method: http.MethodGet, path: "/aiusage/pricing", summary: "Show the prices that the account has set",
+		id: "Usage_Pricing", on: ofAccount, method: http.MethodGet, path: "/aiusage/pricing", summary: "Show the prices that the account has set",
 		about: "They go before those of `sources`, which hold for every account: a file of the operator's, and the built-in table.",
 	}, auth.UsageRead, s.showPricing)
 	register(a, operation{

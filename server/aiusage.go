@@ -16,17 +16,17 @@ import (
 // usageRoutes show what models were used and what that cost.
 func (s *Server) usageRoutes(a *api) {
 	register(a, operation{
-		id: "Usage_Rollup", method: http.MethodGet, path: "/aiusage/rollup", summary: "Sum calls of language models",
+		id: "Usage_Rollup", on: listing("query.reference"), method: http.MethodGet, path: "/aiusage/rollup", summary: "Sum calls of language models",
 		about: "By one or two groups. Hours, days, weeks and months are those of `timezone`; each between `from` and `to` has its row, for each value of the " +
 			"other group, and they are in order. Other groups begin with the dearest. There are at most 5,000 rows: `truncated` says that some are left out, " +
 			"`total` is of all calls. `cost` is of the calls that have one, and so the least they cost where `unpricedCalls` is not 0.",
 	}, auth.UsageRead, s.usageRollup)
 	register(a, operation{
-		id: "Usage_Detail", method: http.MethodGet, path: "/aiusage/detail", summary: "List calls of language models, the newest first",
+		id: "Usage_Detail", on: listing("query.reference"), method: http.MethodGet, path: "/aiusage/detail", summary: "List calls of language models, the newest first",
 		about: "Every call stands here from before it is made. What was asked and answered is not kept.",
 	}, auth.UsageRead, s.usageDetail)
 	register(a, operation{
-		id: "Usage_MissingPricing", method: http.MethodGet, path: "/aiusage/missing-pricing", summary: "List models without a price that were used",
+		id: "Usage_MissingPricing", on: ofAccount, method: http.MethodGet, path: "/aiusage/missing-pricing", summary: "List models without a price that were used",
 		about: "Those with most calls first. PUT /aiusage/pricing gives them prices, POST /aiusage/reprice their calls a cost.",
 	}, auth.UsageRead, s.missingPricing)
 }
@@ -58,7 +58,7 @@ func inUsageQuery(err error) error {
 func (s *Server) usageFilter(ctx context.Context, c call, f *view.UsageFilter) (usage.Filter, error) {
 	out := usage.Filter{
 		From: instant(f.From), To: instant(f.To), Reference: f.Reference, ChatID: f.Chat, Feature: f.Feature, Flow: f.Flow, Run: f.Run,
-		User: f.User, Provider: f.Provider, Model: f.Model,
+		User: f.User, Provider: f.Provider, Model: f.Model, Among: c.only,
 	}
 	if f.Chat == "" || f.Reference == 0 {
 		return out, nil

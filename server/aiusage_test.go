@@ -86,7 +86,7 @@ func TestUsage(t *testing.T) {
 	require.Empty(t, other.call(t, "GET", "/aiusage/detail", "").json(200)["items"])
 	require.Empty(t, other.call(t, "GET", "/aiusage/pricing", "").json(200)["items"])
 
-	c.call(t, "DELETE", fmt.Sprintf("/chats?reference=%d&chatId=ana", ref), "").json(200)
+	c.erase(t, fmt.Sprintf("/chats?reference=%d&chatId=ana", ref))
 	list = c.call(t, "GET", "/aiusage/detail", "").json(200)
 	require.Nil(t, list["items"].([]any)[1].(map[string]any)["chatId"], "a chat that is erased is not named")
 }

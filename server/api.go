@@ -40,6 +40,8 @@ type operation struct {
 	errors  []int  // statuses beyond those that follow from the rest
 	limited bool   // 60 a minute and address
 	login   bool   // a scoped token never suffices: its owner must have logged in
+	owner   bool   // only an owner of the account
+	on      binding
 	self    string // parameter of the path: who does not name himself in it needs users.manage; "": none
 }
 
@@ -51,6 +53,7 @@ const (
 	limited                   = "limited"  // metadata key
 	self                      = "self"     // metadata key
 	loginOnly                 = "x-login-only"
+	ownerOnly                 = "x-owner-only"
 )
 
 // Names of the security schemes.
@@ -63,7 +66,10 @@ const (
 type call struct {
 	auth.Caller            // zero where no token is needed
 	Client      netip.Addr // behind trusted proxies
+	Agent       string     // what the client calls itself
+	device      string     // of the browser, from a login before
 	foreign     bool       // a page of another site makes the request, and it is none that only reads
+	only        []int64    // the references on which the caller has the operation's permission; nil: all
 }
 
 type callKey struct{}
@@ -85,12 +91,19 @@ func register[I, T any](a *api, op operation, need auth.Permission, handler func
 // registerReply is [register] for operations that choose a status or headers
 // of their own: O is a huma output.
 func registerReply[I, O any](a *api, op operation, need auth.Permission, handler func(context.Context, call, *I) (*O, error)) {
+	within := newBounds(op, need, reflect.TypeFor[I]())
 	a.pending = append(a.pending, pendingOperation{op.path, func() {
 		huma.Register(a.API, a.declare(op, need, hasBody[I]()), func(ctx context.Context, in *I) (*O, error) {
 			c, _ := ctx.Value(callKey{}).(call)
+			if err := within.narrow(ctx, a.s, c, in); err != nil {
+				return nil, a.s.problemOf(ctx, err)
+			}
 			out, err := handler(ctx, c, in)
 			if err != nil {
 				return nil, a.s.problemOf(ctx, err)
+			}
+			if op.method == http.MethodDelete {
+				a.s.db.Erased()
 			}
 			return out, nil
 		})
@@ -139,10 +152,17 @@ func (a *api) declare(op operation, need auth.Permission, body bool) huma.Operat
 		Tags: []string{service}, DefaultStatus: op.status, Security: security(need),
 		MaxBodyBytes:    op.maxBody + 1, // huma refuses a body of exactly as many
 		BodyReadTimeout: -1,             // see paced
-		Errors:          refusals(op, need, body), Metadata: map[string]any{limited: op.limited, self: op.self},
+		Errors:          refusals(op, need, body), Metadata: map[string]any{limited: op.limited, self: op.self, boundTo: bindingOf(op, need)},
+		Extensions: map[string]any{},
 	}
 	if op.login {
-		out.Extensions = map[string]any{loginOnly: true}
+		out.Extensions[loginOnly] = true
+	}
+	if op.owner {
+		out.Extensions[ownerOnly] = true
+	}
+	if b := bindingOf(op, need).document(); len(b) > 0 {
+		out.Extensions[boundDocument] = b
 	}
 	return out
 }
@@ -165,6 +185,9 @@ func about(op operation, need auth.Permission) string {
 	}
 	if need != anyone && need != anyUser {
 		parts = append(parts, "Needs the permission `"+string(need)+"`.")
+	}
+	if op.owner {
+		parts = append(parts, "Only an owner of the account may do it.")
 	}
 	if op.login {
 		parts = append(parts, "A scoped token is refused.")

@@ -108,10 +108,10 @@ func (toMemory) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error { r
 // Committed wakes nobody.
 func (toMemory) Committed() {}
 
-// EraseTx forgets.
-func (t toMemory) EraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
-	return t.s.Memory.For(e.Account).EraseTx(ctx, tx, memory.Erasure{
-		Reference: int64(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs,
+// Erase forgets.
+func (t toMemory) Erase(ctx context.Context, e messaging.Erased) error {
+	return t.s.Memory.For(e.Account).Erase(ctx, memory.Erasure{
+		Reference: int64(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs, Before: e.Before,
 	})
 }
 

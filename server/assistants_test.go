@@ -90,7 +90,7 @@ func TestAssistantRemembersTheChat(t *testing.T) {
 		}
 		require.EqualValues(t, m.Count().Usage.Input, input, "the ledger agrees with the provider")
 
-		ana.call(t, "DELETE", fmt.Sprintf("/chats?reference=%d&chatId=bob@sandbox", ref), "").json(200)
+		ana.erase(t, fmt.Sprintf("/chats?reference=%d&chatId=bob@sandbox", ref))
 		m.Add(llmtest.Say("Hello."))
 		ana.write(t, ref, "bob", "And now?")
 		require.Eventually(t, func() bool { return m.Done() == nil }, eventually, tick)
@@ -117,7 +117,7 @@ func TestAssistantOfAnErasedChat(t *testing.T) {
 		}})
 		ana.write(t, ref, "bob", "I am Bob")
 		<-thinks
-		ana.call(t, "DELETE", fmt.Sprintf("/chats?reference=%d&chatId=bob@sandbox", ref), "").json(200)
+		ana.erase(t, fmt.Sprintf("/chats?reference=%d&chatId=bob@sandbox", ref))
 		close(proceed)
 		settled := func() bool {
 			all := ana.call(t, "GET", "/aiusage/detail?feature=assistant", "").json(200)["items"].([]any)
@@ -129,7 +129,7 @@ func TestAssistantOfAnErasedChat(t *testing.T) {
 		require.True(t, kept(), "but what is not erased is")
 
 		ana.awaitShown(t, ref, "bob", "out: And now?", "in: Hello.", "out: And now?", "in: Hello.")
-		ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
+		ana.erase(t, fmt.Sprintf("/reference/%d", ref))
 		require.NotContains(t, ana.call(t, "GET", "/aiusage/detail", "").Body.String(), "bob")
 		me := ana.call(t, "GET", "/user/me", "").json(200)["accountId"].(string)
 		left, err := ana.Memory.For(me).Recall(t.Context(), memory.Question{

@@ -145,12 +145,12 @@ func (t toServices) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.C
 	return t.flows.chatsTx(ctx, tx, news)
 }
 
-// EraseTx erases what is kept of a contact.
-func (t toServices) EraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
-	if err := t.hooks.eraseTx(ctx, tx, e); err != nil {
+// Erase erases what is kept of a contact.
+func (t toServices) Erase(ctx context.Context, e messaging.Erased) error {
+	if err := t.hooks.erase(ctx, e); err != nil {
 		return err
 	}
-	return t.flows.eraseTx(ctx, tx, e)
+	return t.flows.erase(ctx, e)
 }
 
 // Committed wakes who delivers and who takes turns.

@@ -20,38 +20,38 @@ import (
 func (s *Server) botRoutes(a *api) {
 	missing := []int{http.StatusNotFound}
 	registerReply(a, operation{
-		id: "Botengine_Create", method: http.MethodPost, path: "/bot", status: http.StatusCreated, summary: "Make a bot",
+		id: "Botengine_Create", on: at("body.reference"), method: http.MethodPost, path: "/bot", status: http.StatusCreated, summary: "Make a bot",
 		about: "It answers nobody before it is published. Without `flow` it gets a draft with nothing but its trigger; with both, the trigger is " +
 			"written into the flow. A draft may be wrong: `problems` says where.",
 		maxBody: documentBody, errors: missing,
 	}, auth.BotsManage, s.createBot)
 	register(a, operation{
-		id: "Botengine_Bots", method: http.MethodGet, path: "/bot/list", summary: "List bots, the oldest first", errors: missing,
+		id: "Botengine_Bots", on: listing("query.reference"), method: http.MethodGet, path: "/bot/list", summary: "List bots, the oldest first", errors: missing,
 	}, auth.BotsManage, s.listBots)
 	registerReply(a, operation{
-		id: "Botengine_Bot", method: http.MethodGet, path: "/bot/{botId}", summary: "Show a bot", errors: missing,
+		id: "Botengine_Bot", on: at("path.botId"), method: http.MethodGet, path: "/bot/{botId}", summary: "Show a bot", errors: missing,
 	}, auth.BotsManage, s.showBot)
 	registerReply(a, operation{
-		id: "Botengine_Update", method: http.MethodPatch, path: "/bot/{botId}", summary: "Change a bot",
+		id: "Botengine_Update", on: at("path.botId"), method: http.MethodPatch, path: "/bot/{botId}", summary: "Change a bot",
 		about: "Changes its draft; what is published stays as it is. With `If-Match` = the bot's `ETag`, its revision, a change of an older revision is " +
 			"refused: somebody else was faster.",
 		maxBody: documentBody, errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
 	}, auth.BotsManage, s.updateBot)
 	register(a, operation{
-		id: "Botengine_Delete", method: http.MethodDelete, path: "/bot/{botId}", summary: "Delete a bot",
+		id: "Botengine_Delete", on: at("path.botId"), method: http.MethodDelete, path: "/bot/{botId}", summary: "Delete a bot",
 		about: "Its conversations end.", errors: missing,
 	}, auth.BotsManage, s.deleteBot)
 	registerReply(a, operation{
-		id: "Botengine_Publish", method: http.MethodPost, path: "/bot/{botId}/publish", summary: "Publish the draft of a bot",
+		id: "Botengine_Publish", on: at("path.botId"), method: http.MethodPost, path: "/bot/{botId}/publish", summary: "Publish the draft of a bot",
 		about: "Freezes it as a numbered version, which answers from now on; conversations that are under way go on with the version that they " +
 			"began with. A draft with errors is refused, and each of them is named.",
 		errors: missing,
 	}, auth.BotsManage, s.publishBot)
 	register(a, operation{
-		id: "Botengine_Validate", method: http.MethodPost, path: "/bot/{botId}/validate", summary: "Say what is wrong with the draft of a bot", errors: missing,
+		id: "Botengine_Validate", on: at("path.botId"), method: http.MethodPost, path: "/bot/{botId}/validate", summary: "Say what is wrong with the draft of a bot", errors: missing,
 	}, auth.BotsManage, s.validateBot)
 	register(a, operation{
-		id: "Botengine_Versions", method: http.MethodGet, path: "/bot/{botId}/versions", summary: "List what was published of a bot, the oldest first", errors: missing,
+		id: "Botengine_Versions", on: at("path.botId"), method: http.MethodGet, path: "/bot/{botId}/versions", summary: "List what was published of a bot, the oldest first", errors: missing,
 	}, auth.BotsManage, s.listBotVersions)
 }
 
@@ -156,7 +156,7 @@ func (s *Server) listBots(ctx context.Context, c call, in *botFilter) (messaging
 			return messaging.Page[botView]{}, err
 		}
 	}
-	p, err := s.bots(c).Bots(ctx, int64(in.Reference), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := s.bots(c).BotsOf(ctx, c.among(int64(in.Reference)), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
 	return viewPage(p.Items, p.Next, viewBot), inQuery(err)
 }
 

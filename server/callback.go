@@ -53,6 +53,7 @@ func (s *Server) callbackRoutes(r *mux.Router) {
 		Responses: map[string]*huma.Response{
 			"200": {Description: "Everything is stored."}, "400": refusal("The body is no JSON object."),
 			"401": refusal("The signature fits no reference that the body is for."), "413": refusal("The body is larger than 4 MiB."),
+			"429": refusal("Too many callbacks of this address had a signature that fits no reference."),
 			"503": refusal("Several accounts claim a line and none has proved it yet; or the store cannot be written."),
 		},
 	})
@@ -108,12 +109,29 @@ func malformed(detail string) *Problem {
 // callbackPost takes what a network reports. It answers 200 only once all of
 // it is stored.
 func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
+	from, announced := requestOf(r.Context()).client, r.ContentLength
+	if announced < 0 || announced > callbackLimit {
+		announced = callbackLimit
+	}
+	if wait, ok := s.forged.Take(from, announced, s.cfg.Now()); !ok {
+		w.Header().Set("Connection", "close") // nobody reads the body
+		writeProblem(w, problem(codeRateLimited, "too many callbacks of this address had a signature that fits no reference").retryAfter(wait))
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, callbackLimit))
 	if err != nil {
 		writeProblem(w, unread(err))
 		return
 	}
-	switch err := s.Messaging.Callback(r.Context(), r.Header, body); {
+	err = s.Messaging.Callback(r.Context(), r.Header, body)
+	switch {
+	case errors.Is(err, messaging.ErrNotCallback), errors.Is(err, messaging.ErrUnverified):
+	case !s.Messaging.Addressed(body):
+		s.forged.Foreign(from, s.cfg.Now())
+	default:
+		s.forged.Good(from, announced, s.cfg.Now())
+	}
+	switch {
 	case err == nil:
 		w.WriteHeader(http.StatusOK)
 	case errors.Is(err, messaging.ErrNotCallback):

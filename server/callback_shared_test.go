@@ -114,7 +114,7 @@ func TestSharedCallbacks(t *testing.T) {
 			a := f.post(t, string(body), line.AppSecret)
 			require.Equal(t, 200, a.Code, "%s: %s", x.Name, a.Body.String())
 			texts += ana.arrived(t, ref, filepath.Join("cloud", x.Name))
-			ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
+			ana.erase(t, fmt.Sprintf("/reference/%d", ref))
 		}
 		require.Greater(t, texts, 8)
 		f.log.hasNoErrors(t)
@@ -151,7 +151,7 @@ func TestSharedPageCallbacks(t *testing.T) {
 			if b.Object == "page" {
 				texts += ana.arrived(t, ref, filepath.Join("messenger", x.Name))
 			}
-			ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
+			ana.erase(t, fmt.Sprintf("/reference/%d", ref))
 		}
 		require.Greater(t, texts, 8)
 		f.log.hasNoErrors(t)

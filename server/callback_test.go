@@ -222,6 +222,6 @@ func TestHandshake(t *testing.T) {
 		require.NotContains(t, a.Body.String(), "hush-hush")
 	}
 	// The token of a reference that is gone is no token.
-	ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
+	ana.erase(t, fmt.Sprintf("/reference/%d", ref))
 	f.do(t, "GET", query("subscribe", line.VerifyToken, "1"), "").problem(403, "forbidden")
 }

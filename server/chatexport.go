@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -43,6 +44,13 @@ func (s *Server) exportChat(ctx context.Context, c call, in *chatQuery) (*huma.S
 	e, err := s.account(c).Export(ctx, in.Reference, in.ChatID)
 	if err != nil {
 		return nil, inQuery(err)
+	}
+	record := audit.Entry{Action: audit.ChatExport, Reference: int64(in.Reference)}
+	if e.Chat != nil {
+		record.ObjectID = e.Chat.ID
+	}
+	if err := s.audit.Record(ctx, record); err != nil {
+		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		hc.SetHeader("Content-Type", "application/json")

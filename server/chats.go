@@ -17,36 +17,36 @@ import (
 
 func (s *Server) chatRoutes(a *api) {
 	register(a, operation{
-		id: "Messaging_Chats", method: http.MethodGet, path: "/chats/list",
+		id: "Messaging_Chats", on: at("query.reference"), method: http.MethodGet, path: "/chats/list",
 		summary: "List the chats of a line, newest activity first",
 		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.listChats)
 	register(a, operation{
-		id: "Messaging_Messages", method: http.MethodGet, path: "/chats/messages",
+		id: "Messaging_Messages", on: at("query.reference"), method: http.MethodGet, path: "/chats/messages",
 		summary: "List the messages of a chat, newest first",
 		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.listMessages)
 	register(a, operation{
-		id: "Messaging_Message", method: http.MethodGet, path: "/messages/{messageId}",
+		id: "Messaging_Message", on: at("query.reference"), method: http.MethodGet, path: "/messages/{messageId}",
 		summary: "Read a message, by any of its ids or by its clientId",
 		about: "The id is the network's, the `requestId` of the send, or the `clientId` that it was given. " +
 			"Of several messages with one `clientId` the newest is returned.",
 		errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.readMessage)
 	registerReply(a, operation{
-		id: "Messaging_Send", method: http.MethodPost, path: "/chats/send", summary: "Send a message",
+		id: "Messaging_Send", on: at("body.reference"), method: http.MethodPost, path: "/chats/send", summary: "Send a message",
 		about: "Stores the message and waits for the first attempt to hand it to the network. A message that the network took has the status SENDING " +
 			"and the network's id; one that is still on its way is PENDING with an id of ours, which stays an alias. " +
 			"With `dryRun=1` nothing is sent: the answer says what would become of it.",
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, auth.ChatsSend, s.send)
 	register(a, operation{
-		id: "Messaging_MarkRead", method: http.MethodPost, path: "/chats/read",
+		id: "Messaging_MarkRead", on: at("body.reference"), method: http.MethodPost, path: "/chats/read",
 		summary: "Mark a chat's messages as read, up to one of them or all",
 		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsSend, s.markRead)
 	register(a, operation{
-		id: "Messaging_UpdateChat", method: http.MethodPatch, path: "/chats",
+		id: "Messaging_UpdateChat", on: at("body.reference"), method: http.MethodPatch, path: "/chats",
 		summary: "Change what is kept with a chat",
 		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsSend, s.updateChat)
@@ -179,7 +179,7 @@ func (s *Server) send(ctx context.Context, c call, in *sendInput) (*sendOutput, 
 	}
 	req := messaging.SendRequest{
 		Reference: in.Body.Reference, ChatID: in.Body.ChatID, Content: content, Tag: tag,
-		ClientID: in.Body.ClientID, IdempotencyKey: in.IdempotencyKey, Wait: in.Wait.duration(),
+		ClientID: in.Body.ClientID, IdempotencyKey: in.IdempotencyKey, Wait: in.Wait.duration(), FilesOf: c.only,
 	}
 	if c.Cookie {
 		req.Actor = messaging.ActorUser // a person in a browser, whom the bot makes way for

@@ -14,14 +14,22 @@ import (
 var meanings = map[string]string{
 	codeValidation:          "A value of the request breaks a rule; `errors` names each. With 400 the body is not valid JSON, or there is none.",
 	codeUnauthorized:        "There is no token or cookie, or it is valid no more: log in again.",
+	codeSecondFactor:        "The password is right, and the user has a second factor: send the same request with `code`. With `errors`, the code was wrong or used.",
 	codeForbidden:           "The caller lacks the permission, or a token of this kind never suffices.",
 	codeNotFound:            "What the request names is not there, or is another account's.",
 	codeMethodNotAllowed:    "The path has no such method; `Allow` names those that it has.",
 	codeRequestTimeout:      "The body came too slowly.",
 	codeConflict:            "What is there does not allow it; `detail` says why.",
+	codeLastOwner:           "The user is the last owner of the account who may log in: make another user an owner first.",
 	codeSessionNotConnected: "The line is not connected to its network: start its session.",
 	codeWindowClosed:        "The contact has not written for so long that the network takes nothing but templates.",
 	codeBudgetExceeded:      "A budget for language models is used up.",
+	codeQuotaReferences:     "The account has as many references as it may have: delete one, or ask the operator of the server.",
+	codeQuotaContacts:       "The account has as many contacts as it may have. Who writes first is not refused.",
+	codeQuotaStorage:        "The account keeps as many bytes of files as it may keep: delete chats, or ask the operator of the server.",
+	codeQuotaMessages:       "The account has sent as many messages as it may send in a day in UTC; `Retry-After` says when there are more.",
+	codeQuotaRuns:           "The account has begun as many runs as it may begin in a day in UTC; `Retry-After` says when there are more.",
+	codeQuotaAPI:            "The account has made too many requests; `Retry-After` says when to try again.",
 	codePreconditionFailed:  "Somebody has changed it since the revision of `If-Match`: fetch it again.",
 	codePayloadTooLarge:     "The body is larger than the operation takes; `detail` says how much that is.",
 	codeUnsupportedMedia:    "The body is of another media type than the operation takes.",
@@ -58,10 +66,13 @@ var furtherCodes = map[string][]string{
 	"Usage_Detail":              {codeAmbiguousChat},
 	"Usage_Rollup":              {codeAmbiguousChat},
 	"Usage_SetBudgets":          {codeAmbiguousChat},
+	"Auth_DeleteUser":           {codeLastOwner},
+	"Auth_UpdateUser":           {codeLastOwner},
 	"Botengine_Replay":          {codeAmbiguousChat},
 	"Aiflow_Replay":             {codeAmbiguousChat},
-	"Aiflow_Start":              {codeAmbiguousChat},
-	"Botengine_Run":             {codeAmbiguousChat},
+	"Auth_Login":                {codeSecondFactor},
+	"Aiflow_Start":              {codeAmbiguousChat, codeQuotaRuns, codeQuotaContacts},
+	"Botengine_Run":             {codeAmbiguousChat, codeQuotaRuns, codeQuotaContacts},
 	"Extractor_Evaluate":        {codeBudgetExceeded},
 	"Extractor_Try":             {codeBudgetExceeded, codeAmbiguousChat},
 	"Knowledge_Add":             {codeUnsupported},
@@ -72,17 +83,18 @@ var furtherCodes = map[string][]string{
 	"Messaging_DeleteTemplate":  {codeUnsupported},
 	"Messaging_EditGroup":       {codeUnsupported, codeSessionNotConnected, codeAmbiguousChat},
 	"Messaging_Explain":         {codeAmbiguousChat},
+	"Messaging_CreateReference": {codeQuotaReferences},
 	"Messaging_Export":          {codeAmbiguousChat},
 	"Messaging_Group":           {codeUnsupported, codeSessionNotConnected, codeAmbiguousChat},
 	"Messaging_MarkRead":        {codeAmbiguousChat},
 	"Messaging_Messages":        {codeAmbiguousChat},
 	"Messaging_PreviewTemplate": {codeUnsupported},
 	"Messaging_Resolve":         {codeAmbiguousChat},
-	"Messaging_SaveMedia":       {codeUnsupported},
-	"Messaging_Send":            {codeUnsupported, codeSessionNotConnected, codeWindowClosed, codeAmbiguousChat},
+	"Messaging_SaveMedia":       {codeUnsupported, codeQuotaStorage},
+	"Messaging_Send":            {codeUnsupported, codeSessionNotConnected, codeWindowClosed, codeAmbiguousChat, codeQuotaMessages, codeQuotaContacts},
 	"Messaging_StartSession":    {codeUnsupported},
 	"Messaging_Templates":       {codeUnsupported},
-	"Messaging_UpdateChat":      {codeAmbiguousChat},
+	"Messaging_UpdateChat":      {codeAmbiguousChat, codeQuotaContacts},
 	"Sandbox_Echo":              {codeUnsupported},
 	"Sandbox_Screen":            {codeUnsupported},
 	"Sandbox_Typing":            {codeUnsupported},
@@ -117,6 +129,9 @@ func showRefusals(doc *huma.OpenAPI) {
 			if content := r.Content[problemType]; content != nil {
 				number, _ := strconv.Atoi(status)
 				codes := codesOf(op.OperationID, number)
+				if number == http.StatusTooManyRequests && len(op.Security) > 0 && len(codes) > 0 {
+					codes = append([]string{codeQuotaAPI}, codes...)
+				}
 				switch {
 				case len(codes) == 0: // said in another shape
 					delete(r.Content, problemType)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/quota"
 )
 
 // Config is what a server needs to know.
@@ -44,6 +46,9 @@ type Config struct {
 	// APILimit is how many requests a token has in a minute, on this node. 0:
 	// no limit.
 	APILimit int
+	// Quotas bound what each account may have and do, unless an operator has set
+	// others for it. nil: nothing is bounded.
+	Quotas quota.Limits
 	// GraphURL is the address of the Graph API. "": https://graph.facebook.com.
 	GraphURL string
 	// MetaAppSecret is the secret of the app at Meta that signs callbacks, for
@@ -88,6 +93,9 @@ type Config struct {
 	// smtps://user:password@smtp.example.org?from=chat@example.org; see package
 	// mail. "": no mail is sent.
 	SMTPURL Secret
+	// OIDC is an OpenID provider at which users sign in. The zero value: there is
+	// none.
+	OIDC OIDC
 	// PaymentsSecret is the signing secret of a webhook endpoint of Stripe's.
 	// "": payment notifications are refused.
 	PaymentsSecret Secret
@@ -103,6 +111,9 @@ type Config struct {
 	// AuditRetention is how long the audit log of these calls is kept. 0: 90
 	// days, −1: for ever.
 	AuditRetention time.Duration
+	// ChangeRetention is how long the audit logs of accounts are kept. 0: 365
+	// days, −1: for ever.
+	ChangeRetention time.Duration
 	// Programs are MCP servers that this process starts, and speaks to over
 	// their standard input and output, by the name by which flows call them.
 	// Every account has them. nil: none.
@@ -157,6 +168,10 @@ func (c Config) withDefaults() (Config, error) {
 	if c.GraphURL == "" {
 		c.GraphURL = defaultGraphURL
 	}
+	if c.OIDC.Issuer != "" && c.OIDC.ClientID == "" {
+		return c, errors.New("server: Config.OIDC.ClientID is required with Config.OIDC.Issuer")
+	}
+	c.OIDC.Name = cmp.Or(c.OIDC.Name, "Single sign-on")
 	if c.APILimit < 0 || c.MessageRetention < 0 {
 		return c, errors.New("server: Config.APILimit and Config.MessageRetention must not be negative")
 	}

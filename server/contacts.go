@@ -4,21 +4,24 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/job"
 )
 
 // contactRoutes are about who a contact is, and what is held on it.
 func (s *Server) contactRoutes(a *api) {
 	register(a, operation{
-		id: "Messaging_Resolve", method: http.MethodGet, path: "/chats/resolve",
+		id: "Messaging_Resolve", on: at("query.reference"), method: http.MethodGet, path: "/chats/resolve",
 		summary: "Find the names of a contact by any of them",
 		about:   "By any id that its chat has or had, in any form that a send takes, or by its user name.",
 		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.resolve)
 	register(a, operation{
-		id: "Messaging_CheckNumber", method: http.MethodGet, path: "/chats/check",
+		id: "Messaging_CheckNumber", on: at("query.reference"), method: http.MethodGet, path: "/chats/check",
 		summary: "Ask a line's network whether a phone number has an account there",
 		about: "An answer is kept for 24 hours. A line asks for at most 20 new numbers a minute; what exceeds that is a `rate_limited`. " +
 			"Lines whose network cannot be asked answer `unsupported`.",
@@ -33,10 +36,11 @@ func (s *Server) contactRoutes(a *api) {
 		errors: []int{http.StatusNotFound},
 	}, auth.UsersManage, s.exportChat)
 	register(a, operation{
-		id: "Messaging_DeleteChat", method: http.MethodDelete, path: "/chats",
+		id: "Messaging_DeleteChat", method: http.MethodDelete, path: "/chats", status: http.StatusAccepted,
 		summary: "Erase everything that is held on a contact or a group",
 		about: "All that an export shows goes: messages, files, what the contact wrote in groups, what was queued. The log of deliveries keeps when they went out, " +
-			"without what was in them. The stream says `resync`. What comes later begins a new chat.",
+			"without what was in them. The chat is not found any more from the answer on, and the stream says `resync`; a job erases the rest. " +
+			"What comes later begins a new chat.",
 		errors: []int{http.StatusNotFound},
 	}, auth.UsersManage, s.deleteChat)
 }
@@ -67,7 +71,12 @@ type chatQuery struct {
 	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
 }
 
-func (s *Server) deleteChat(ctx context.Context, c call, in *chatQuery) (done, error) {
-	err := s.account(c).DeleteChat(ctx, in.Reference, in.ChatID)
-	return done{true}, inQuery(err)
+func (s *Server) deleteChat(ctx context.Context, c call, in *chatQuery) (deleting, error) {
+	var j job.Job
+	_, err := s.account(c).HideChat(ctx, in.Reference, in.ChatID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
+		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobChat, Reference: int64(in.Reference), Args: e})
+		return err
+	})
+	s.Jobs.Committed()
+	return deleting{true, viewJob(j)}, inQuery(err)
 }

@@ -37,21 +37,21 @@ type delivery struct {
 
 func (s *Server) deliveryRoutes(a *api) {
 	register(a, operation{
-		id: "Webhooks_Deliveries", method: http.MethodGet, path: "/references/deliveries",
+		id: "Webhooks_Deliveries", on: at("query.reference", "query.endpoint"), method: http.MethodGet, path: "/references/deliveries",
 		summary: "List what was, and what is to be, delivered to the webhooks of a line",
 		about: "Pending deliveries come first, by the time of their event, then those that are over, in the order in which that came about; " +
 			"the newest first in both. The log of a webhook that was removed stays until retention ends.",
 		errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.listDeliveries)
 	register(a, operation{
-		id: "Webhooks_Replay", method: http.MethodPost, path: "/references/deliveries/replay",
+		id: "Webhooks_Replay", on: listing("body.endpoint"), method: http.MethodPost, path: "/references/deliveries/replay",
 		summary: "Deliver again, by ids or everything of a webhook in a span of time",
 		about: "Give either `ids` or `endpoint`. What is delivered again has its old `webhook-id` and `X-Trunkline-Sequence`, and holds back nothing newer. " +
 			"Deliveries that are pending, or no longer stored, are left out of the count.",
 		errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.replay)
 	register(a, operation{
-		id: "Webhooks_Test", method: http.MethodPost, path: "/references/hookconf/{endpointId}/test",
+		id: "Webhooks_Test", on: at("path.endpointId"), method: http.MethodPost, path: "/references/hookconf/{endpointId}/test",
 		summary: "Send a test event to a webhook and show what it answers",
 		about: "The event is a `message` with the text \"" + testText + "\", signed as usual, with `X-Trunkline-Sequence: 0`. " +
 			"It is sent whatever the webhook's state and filter, appears in the log, and is not repeated.",
@@ -152,7 +152,7 @@ func (s *Server) replay(ctx context.Context, c call, in *replayInput) (replayRes
 		return replayResult{}, err
 	}
 	n, err := s.hooks(c).Replay(ctx, webhook.Replay{
-		IDs: b.IDs, Endpoint: b.Endpoint, Since: second(b.Since), Until: secondsEnd(b.Until), State: b.State,
+		IDs: b.IDs, Scopes: c.scopes(), Endpoint: b.Endpoint, Since: second(b.Since), Until: secondsEnd(b.Until), State: b.State,
 	})
 	if len(b.IDs) > 0 && errors.Is(err, webhook.ErrNotFound) {
 		err = problem(codeNotFound, "there is no such delivery, or none of them was tried yet")

@@ -316,7 +316,7 @@ func TestHookPermission(t *testing.T) {
 	f := setupOn(t, db, nil)
 	ana := f.as(t, "ana")
 	ref := ana.sandbox(t)
-	db.MustExec(`UPDATE auth_user SET permissions = 'references.read,references.write,chats.read,chats.send'`)
+	db.MustExec(`UPDATE auth_user SET owner = 0, permissions = 'references.read,references.write,chats.read,chats.send'`)
 	for _, r := range [][3]string{
 		{"GET", fmt.Sprintf("/references/deliveries?reference=%d", ref), ""},
 		{"POST", "/references/deliveries/replay", `{"ids":["x"]}`},

@@ -2,11 +2,7 @@ package server_test
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"maps"
 	"net/http"
@@ -17,11 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -42,67 +36,6 @@ func onDoors(t *testing.T, fn func(t *testing.T, f fixture, db *sqlx.DB)) {
 
 // bearer is the header of a token.
 func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
-
-// forge signs claims with a method and a key, as whoever holds that key could.
-func forge(t *testing.T, method jwt.SigningMethod, key any, claims jwt.MapClaims, change func(*jwt.Token)) string {
-	t.Helper()
-	token := jwt.NewWithClaims(method, claims)
-	if change != nil {
-		change(token)
-	}
-	out, err := token.SignedString(key)
-	require.NoError(t, err)
-	return out
-}
-
-// forgeries are tokens of a user that must open nothing, by what they are.
-// genuine is made like them, and opens.
-func forgeries(t *testing.T, token string) (bad map[string]string, genuine string) {
-	t.Helper()
-	ring, err := keyring.New("auth", []string{secret})
-	require.NoError(t, err)
-	key := ring.Keys("jwt")[0]
-	claims := jwt.MapClaims{}
-	_, _, err = jwt.NewParser().ParseUnverified(token, claims)
-	require.NoError(t, err)
-	with := func(name string, v any) jwt.MapClaims {
-		out := maps.Clone(claims)
-		if out[name] = v; v == nil {
-			delete(out, name)
-		}
-		return out
-	}
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
-	require.NoError(t, err)
-	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
-	require.NoError(t, err)
-	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	ours, hour := jwt.SigningMethodHS256, time.Now().Add(-time.Hour).Unix()
-	unsigned := forge(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims, nil)
-	parts := strings.Split(token, ".")
-	return map[string]string{
-		"garbage":                      "x.y.z",
-		"expired":                      forge(t, ours, key, with("exp", hour), nil),
-		"without an end":               forge(t, ours, key, with("exp", nil), nil),
-		"of another issuer":            forge(t, ours, key, with("iss", "elsewhere"), nil),
-		"of another account":           forge(t, ours, key, with("acc", "01890a5d-ac96-774b-bcce-b302099a8057"), nil),
-		"of nobody":                    forge(t, ours, key, with("sub", "01890a5d-ac96-774b-bcce-b302099a8057"), nil),
-		"of an older version":          forge(t, ours, key, with("ver", 0), nil),
-		"scoped, and not in the list":  forge(t, ours, key, with("scp", auth.AllPermissions()), func(t *jwt.Token) { t.Claims.(jwt.MapClaims)["jti"] = "01890a5d-ac96-774b-bcce-b302099a8057" }),
-		"alg none":                     unsigned,
-		"alg None":                     forge(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims, func(t *jwt.Token) { t.Header["alg"] = "None" }),
-		"alg none with our signature":  unsigned + parts[2],
-		"no signature":                 parts[0] + "." + parts[1] + ".",
-		"HS256 with another key":       forge(t, ours, []byte("another key of at least 32 characters"), claims, nil),
-		"HS256 with an empty key":      forge(t, ours, []byte{}, claims, nil),
-		"HS256 with the secret itself": forge(t, ours, []byte(secret), claims, nil),
-		"HS512 with our key":           forge(t, jwt.SigningMethodHS512, key, claims, nil),
-		"RS256":                        forge(t, jwt.SigningMethodRS256, private, claims, nil),
-		"a public key as the secret":   forge(t, ours, public, claims, nil),
-		"the same, and it says RS256":  forge(t, ours, public, claims, func(t *jwt.Token) { t.Header["alg"] = "RS256" }),
-		"a key of its own":             forge(t, ours, public, claims, func(t *jwt.Token) { t.Header["jwk"] = map[string]string{"kty": "RSA"} }),
-	}, forge(t, ours, key, claims, nil)
-}
 
 // TestTokensOfStrangers tries every operation with no token, and with every
 // kind that is not, or no longer, a token of ours.
@@ -220,14 +153,15 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	find := c.call(t, "POST", "/extractor", fmt.Sprintf(`{"name":"E","kind":"entity","scope":{"reference":%d},"config":{"types":["email"]}}`, ref)).json(201)["id"]
 	run := c.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d}`, flow, ref)).json(201)["id"]
 	credential := c.call(t, "POST", "/aiflow/credential", `{"name":"C","kind":"bearer","secret":"a token of nobody"}`).json(201)["id"]
-	foreign := c.call(t, "POST", "/aiflow/server", `{"name":"shop","url":"https://example.org/mcp"}`).json(201)["id"]
+	foreign := c.call(t, "POST", "/aiflow/server", fmt.Sprintf(`{"name":"shop-%s","url":"https://example.org/mcp"}`, other)).json(201)["id"]
 	var deliveries []any
 	require.Eventually(t, func() bool {
 		deliveries = c.call(t, "GET", fmt.Sprintf("/references/deliveries?reference=%d", ref), "").json(200)["items"].([]any)
 		return len(deliveries) > 0
 	}, eventually, tick)
+	invitation := c.call(t, "POST", "/user/invitation", fmt.Sprintf(`{"email":"invited-%s@example.org","role":"viewer"}`, other)).json(201)["invitation"].(map[string]any)["id"]
 	return map[string]any{
-		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "mediaId": file,
+		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "sessionId": token, "invitationId": invitation, "mediaId": file,
 		"botId": bot, "extractorId": find, "projectId": project, "fileId": known, "flowId": flow, "runId": run, "credentialId": credential, "serverId": foreign,
 		"ids": []any{deliveries[0].(map[string]any)["id"]},
 	}
@@ -235,12 +169,14 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 
 // namesOther are members and parameters that end like ids and name nothing of
 // an account's: a chat's id and what a sender calls a message say nothing
-// without their reference, nor a step's without its run.
-var namesOther = []string{"chatId", "clientId", "stepId"}
+// without their reference, nor a step's without its run, nor an object's of the
+// audit log, which has only the entries of the account.
+var namesOther = []string{"chatId", "clientId", "stepId", "objectId"}
 
 // within are filters by ids: one that leads nowhere finds nothing.
 var within = map[string]int{
 	"GET /references/deliveries query.messageId": 200, // an empty list
+	"GET /audit query.reference":                 200, // an empty list
 	"GET /aiusage/rollup query.reference":        200, // nothing
 	"GET /aiusage/detail query.reference":        200, // an empty list
 }
@@ -275,7 +211,7 @@ func TestThingsOfOthers(t *testing.T) {
 				continue
 			}
 			shots, nowhere := w.foreign(t, op, theirs), w.foreign(t, op, absent(theirs))
-			require.True(t, len(shots) > 0 || op.permission() != "" || permissions[op.name()] == anyUser || permissions[op.name()] == personal,
+			require.True(t, len(shots) > 0 || op.permission() != "" || permissions[op.name()] == anyUser || permissions[op.name()] == personal || permissions[op.name()] == byOwner,
 				"%s takes no id and needs no permission: who may use it?", op.name())
 			for i, s := range shots {
 				a := w.fire(t, s)

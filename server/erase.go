@@ -42,6 +42,9 @@ func (s *Server) eraseAccounts(ctx context.Context) error {
 	}
 }
 
+// scrub takes what was deleted out of the log of the database, too.
+func (s *Server) scrub(ctx context.Context) error { return s.db.RunScrub(ctx, s.log) }
+
 // eraseClosed erases accounts until there is none to be taken.
 func (s *Server) eraseClosed(ctx context.Context) error {
 	for {
@@ -57,13 +60,14 @@ func (s *Server) eraseClosed(ctx context.Context) error {
 			return err
 		}
 		if last {
-			err = s.Auth.ForgetAccount(ctx, account)
+			err = errors.Join(s.Jobs.Forget(ctx, account), s.Auth.ForgetAccount(ctx, account))
 		} else {
-			err = s.Auth.KeepClosed(ctx, account, eraseAgain)
+			err = errors.Join(s.Jobs.End(ctx, account, jobAccount), s.Auth.KeepClosed(ctx, account, eraseAgain))
 		}
 		if err != nil {
 			return err
 		}
+		s.db.Erased()
 		s.log.InfoContext(ctx, "an account was erased", slog.String("account", account), slog.Bool("finally", last))
 	}
 }
@@ -102,6 +106,7 @@ func (s *Server) erase(ctx context.Context, account string) error {
 		s.Webhooks.For(account).DeleteAll,
 		s.Runs.For(account).DeleteAll,
 		s.Bots.For(account).DeleteAll,
+		s.Knowledge.For(account).DeleteAll,
 		s.Flows.For(account).DeleteAll,
 		s.Extractors.For(account).DeleteAll,
 		s.Memory.For(account).DeleteAll,
@@ -110,6 +115,8 @@ func (s *Server) erase(ctx context.Context, account string) error {
 		s.MCP.For(account).DeleteAll,
 		s.Usage.For(account).DeleteAll,
 		func(ctx context.Context) error { return s.Billing.Forget(ctx, account) },
+		func(ctx context.Context) error { return s.Quotas.Forget(ctx, account) },
+		func(ctx context.Context) error { return s.audit.DeleteAll(ctx, account) },
 	} {
 		if err := erase(ctx); err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 
 func (s *Server) explainRoutes(a *api) {
 	register(a, operation{
-		id: "Messaging_Explain", method: http.MethodGet, path: "/chats/explain",
+		id: "Messaging_Explain", on: at("query.reference"), method: http.MethodGet, path: "/chats/explain",
 		summary: "Tell what became of a message, step by step",
 		about: "Steps are `received` (from the network, with its report where that is kept), `stored`, `attempt` (to hand it to the network), `status`, " +
 			"`file`, `held` (its events wait for a file), `extracted` (values were found in it), `routed` (to a bot or a flow: why that one answers, or why none), `run` (which took it, or which wrote it), " +

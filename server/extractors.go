@@ -25,24 +25,24 @@ const extractorBody = catalogue.MaxConfig
 func (s *Server) extractorRoutes(a *api) {
 	missing := []int{http.StatusNotFound}
 	register(a, operation{
-		id: "Extractor_Create", method: http.MethodPost, path: "/extractor", status: http.StatusCreated, summary: "Make an extractor",
+		id: "Extractor_Create", on: at("body.scope.reference", "body.scope.bot", "body.scope.flow"), method: http.MethodPost, path: "/extractor", status: http.StatusCreated, summary: "Make an extractor",
 		about: "It finds values in the messages of contacts: before anybody is asked who answers a message, all extractors of its line, of the line's bots and of " +
 			"the flows that listen there read it. What they find becomes variables of the chat and `extracted` of the message, and each that found something makes " +
 			"one `data` event. Intents are learned in the background (`training`); what was learned before serves until then.",
 		maxBody: extractorBody, errors: missing,
 	}, auth.ExtractorsManage, s.createExtractor)
 	register(a, operation{
-		id: "Extractor_Extractors", method: http.MethodGet, path: "/extractor/list", summary: "List extractors, the oldest first", errors: missing,
+		id: "Extractor_Extractors", on: listing("query.reference", "query.bot", "query.flow"), method: http.MethodGet, path: "/extractor/list", summary: "List extractors, the oldest first", errors: missing,
 	}, auth.ExtractorsManage, s.listExtractors)
 	register(a, operation{
-		id: "Extractor_Extractor", method: http.MethodGet, path: "/extractor/{extractorId}", summary: "Show an extractor", errors: missing,
+		id: "Extractor_Extractor", on: at("path.extractorId"), method: http.MethodGet, path: "/extractor/{extractorId}", summary: "Show an extractor", errors: missing,
 	}, auth.ExtractorsManage, s.showExtractor)
 	register(a, operation{
-		id: "Extractor_Update", method: http.MethodPatch, path: "/extractor/{extractorId}", summary: "Change an extractor",
+		id: "Extractor_Update", on: at("path.extractorId", "body.scope.reference", "body.scope.bot", "body.scope.flow"), method: http.MethodPatch, path: "/extractor/{extractorId}", summary: "Change an extractor",
 		about: "`config` is replaced as a whole.", maxBody: extractorBody, errors: missing,
 	}, auth.ExtractorsManage, s.updateExtractor)
 	register(a, operation{
-		id: "Extractor_Delete", method: http.MethodDelete, path: "/extractor/{extractorId}", summary: "Delete an extractor", errors: missing,
+		id: "Extractor_Delete", on: at("path.extractorId"), method: http.MethodDelete, path: "/extractor/{extractorId}", summary: "Delete an extractor", errors: missing,
 	}, auth.ExtractorsManage, s.deleteExtractor)
 	s.extractorTrialRoutes(a)
 }
@@ -196,7 +196,7 @@ func (s *Server) listExtractors(ctx context.Context, c call, in *extractorFilter
 	if err != nil {
 		return messaging.Page[extractorView]{}, err
 	}
-	p, err := s.extractors(c).Extractors(ctx, catalogue.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope})
+	p, err := s.extractors(c).Extractors(ctx, catalogue.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope, Among: c.only})
 	return viewPage(p.Items, p.Next, viewExtractor), inQuery(err)
 }
 

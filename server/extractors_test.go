@@ -236,7 +236,7 @@ func TestExtractorOperations(t *testing.T) {
 		learns := ana.extractor(t, ref, "intent", `{"intents":[{"name":"refund","examples":["money back","refund me"]},{"name":"delivery","examples":["where is it","track my parcel"]}]}`)
 		require.Eventually(t, func() bool { return ana.call(t, "GET", "/extractor/"+learns, "").json(200)["training"] == "ready" }, eventually, tick)
 		require.Equal(t, map[string]any{"intent": "delivery"}, ana.call(t, "POST", "/extractor/"+learns+"/run", `{"text":"where is my parcel"}`).json(200)["values"])
-		ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
+		ana.erase(t, fmt.Sprintf("/reference/%d", ref))
 		require.Empty(t, ana.call(t, "GET", "/extractor/list", "").json(200)["items"], "they go with their line")
 	})
 }

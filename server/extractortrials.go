@@ -21,13 +21,13 @@ import (
 // extractorTrialRoutes run extractors on texts.
 func (s *Server) extractorTrialRoutes(a *api) {
 	register(a, operation{
-		id: "Extractor_Try", method: http.MethodPost, path: "/extractor/{extractorId}/run", summary: "Run an extractor on a text or a message",
-		about: "Nothing is kept of what it finds, and no event is made. Either `text` is given, with what is known of its writer, or `reference`, `chatId` and `messageId`. " +
+		id: "Extractor_Try", on: at("path.extractorId", "body.reference"), method: http.MethodPost, path: "/extractor/{extractorId}/run", summary: "Run an extractor on a text or a message",
+		about: "Nothing is kept of what it finds, and no event is made. Either `text` is given, with what is known of its writer, or `reference`, `chatId` and `messageId`, which also needs the permission `chats.read`. " +
 			"Intents that have never been learned are a 409.",
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, auth.ExtractorsManage, s.runExtractor)
 	register(a, operation{
-		id: "Extractor_Evaluate", method: http.MethodPost, path: "/extractor/{extractorId}/evaluate", summary: "Run the tests of an extractor",
+		id: "Extractor_Evaluate", on: at("path.extractorId"), method: http.MethodPost, path: "/extractor/{extractorId}/evaluate", summary: "Run the tests of an extractor",
 		about:  "Says how many of `config.tests` find what they should, and which do not; of intents also what is taken for what (`nomatch`: nothing was found).",
 		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, auth.ExtractorsManage, s.evaluateExtractor)
@@ -151,6 +151,11 @@ func (s *Server) triedMessage(ctx context.Context, c call, in *extractorRun) (ca
 			return catalogue.Message{}, invalid("body."+need.name, "must be given where text is not")
 		}
 	}
+	reader, err := c.with(auth.ChatsRead)
+	if err != nil {
+		return catalogue.Message{}, err
+	}
+	b.Reference = provider.ReferenceID(reader.within(int64(b.Reference)))
 	m, err := s.account(c).Message(ctx, b.Reference, b.ChatID, b.MessageID)
 	if err != nil {
 		return catalogue.Message{}, err

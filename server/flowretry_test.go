@@ -52,6 +52,7 @@ func TestFlowRetry(t *testing.T) {
 		steps := ana.call(t, "GET", once, "").json(200)["steps"].([]any)
 		require.Nil(t, steps[1].(map[string]any)["retry"])
 		require.Equal(t, 1, count(steps[2].(map[string]any)["retry"]))
+		require.Len(t, ana.audited(t, "action=run.retry&objectId="+retried["id"].(string)), 1)
 	})
 }
 

@@ -156,7 +156,9 @@ func (t toFlows) chatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.Chat
 	return nil
 }
 
-// eraseTx erases the runs of a contact.
-func (t toFlows) eraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
-	return t.s.Runs.For(e.Account).EraseTx(ctx, tx, runtime.Erasure{Reference: int64(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs})
+// erase erases the runs of a contact.
+func (t toFlows) erase(ctx context.Context, e messaging.Erased) error {
+	return t.s.Runs.For(e.Account).Erase(ctx, runtime.Erasure{
+		Reference: int64(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs, Before: e.Before,
+	})
 }

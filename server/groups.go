@@ -13,15 +13,15 @@ func (s *Server) groupRoutes(a *api) {
 	const lines = "Lines that cannot manage groups answer `unsupported`; whoever can send to groups does so with their chat ids."
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
 	register(a, operation{
-		id: "Messaging_CreateGroup", method: http.MethodPost, path: "/chats/group", status: http.StatusCreated,
+		id: "Messaging_CreateGroup", on: at("body.reference"), method: http.MethodPost, path: "/chats/group", status: http.StatusCreated,
 		summary: "Make a group", about: "Those whom the network would not add are in `refused`. " + lines, errors: problems,
 	}, auth.ChatsSend, s.createGroup)
 	register(a, operation{
-		id: "Messaging_Group", method: http.MethodGet, path: "/chats/group",
+		id: "Messaging_Group", on: at("query.reference"), method: http.MethodGet, path: "/chats/group",
 		summary: "Show a group as its network has it now", about: lines, errors: problems,
 	}, auth.ChatsRead, s.showGroup)
 	register(a, operation{
-		id: "Messaging_EditGroup", method: http.MethodPatch, path: "/chats/group",
+		id: "Messaging_EditGroup", on: at("body.reference"), method: http.MethodPatch, path: "/chats/group",
 		summary: "Change a group, or leave it",
 		about: "First its subject, then its participants, then the link, and last the account leaves. All is checked before the network is asked for anything; " +
 			"when it refuses a step, those before it stay. " + lines,

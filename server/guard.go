@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humamux"
 
 	"github.com/trunklinehq/trunkline/server/auth"
 )
@@ -17,11 +18,12 @@ import (
 // shows, so that the two cannot differ.
 func (a *api) guard(c huma.Context, next func(huma.Context)) {
 	req := requestOf(c.Context())
-	who := call{Client: req.client, foreign: !a.s.sameOrigin(c)}
+	who := call{Client: req.client, Agent: req.agent, device: a.s.deviceOf(c), foreign: !a.s.sameOrigin(c)}
 	if p := a.admit(c, req, &who); p != nil {
 		a.refuse(c, p)
 		return
 	}
+	c = huma.WithContext(c, a.s.recording(c.Context(), req, who.Caller))
 	next(huma.WithValue(huma.WithValue(c, callKey{}, who), serverKey{}, a.s))
 }
 
@@ -32,7 +34,7 @@ func (a *api) admit(c huma.Context, req *request, who *call) *Problem {
 		if err != nil {
 			return a.s.problemOf(c.Context(), err)
 		}
-		if p := quota(c, q); p != nil {
+		if p := showRate(c, q); p != nil {
 			return p
 		}
 	}
@@ -45,30 +47,45 @@ func (a *api) admit(c huma.Context, req *request, who *call) *Problem {
 	}
 	who.Caller, req.account = caller, caller.Account
 	if a.s.cfg.APILimit > 0 {
-		if p := quota(c, a.s.limits.take(caller.TokenID, a.s.cfg.APILimit, a.s.cfg.Now())); p != nil {
+		if p := showRate(c, a.s.limits.take(caller.TokenID, a.s.cfg.APILimit, a.s.cfg.Now())); p != nil {
 			return p
 		}
+	}
+	if err := a.s.Quotas.Request(c.Context(), caller.Account); err != nil {
+		return a.s.problemOf(c.Context(), err)
 	}
 	if caller.Cookie && who.foreign {
 		return foreign()
 	}
-	return allowed(c, caller)
+	return allowed(c, who)
 }
 
-// allowed says whether a caller has the rights that an operation needs.
-func allowed(c huma.Context, caller auth.Caller) *Problem {
-	op := c.Operation()
+// allowed says whether a caller has the rights that an operation needs. When
+// that is only on some references, it notes which.
+func allowed(c huma.Context, who *call) *Problem {
+	op, caller := c.Operation(), who.Caller
 	if caller.Scoped && op.Extensions[loginOnly] == true {
 		return problem(codeForbidden, "a scoped token is not enough: the token of a login is required")
+	}
+	if op.Extensions[ownerOnly] == true && !caller.Owner {
+		return problem(codeForbidden, "only an owner of the account may do it")
 	}
 	needs := op.Security[0][bearer]
 	if param, _ := op.Metadata[self].(string); param != "" && c.Param(param) != caller.User {
 		needs = []string{string(auth.UsersManage)}
 	}
 	for _, need := range needs {
-		if !caller.Can(auth.Permission(need)) {
+		only, all := caller.References(auth.Permission(need))
+		if all {
+			continue
+		}
+		if len(only) == 0 {
 			return lacking(auth.Permission(need))
 		}
+		if b, _ := op.Metadata[boundTo].(binding); b.account || len(b.at) == 0 && !b.lists {
+			return problem(codeForbidden, "the permission "+need+" is required on every reference")
+		}
+		who.only = only
 	}
 	return nil
 }
@@ -85,15 +102,23 @@ func foreign() *Problem {
 }
 
 // callerOf says who makes a request: whose bearer token it has, else whose
-// cookie.
+// cookie. Of two headers a proxy in front may have looked at the other one.
 func (s *Server) callerOf(c huma.Context) (auth.Caller, error) {
+	if r, _ := humamux.Unwrap(c); len(r.Header.Values("Authorization")) > 1 {
+		return auth.Caller{}, problem(codeUnauthorized, "there is more than one Authorization header")
+	}
+	authenticate, value := s.Auth.AuthenticateCookie, s.cookieOf(c)
 	if token, ok := bearerToken(c.Header("Authorization")); ok {
-		return s.Auth.Authenticate(c.Context(), token)
+		authenticate, value = s.Auth.Authenticate, token
 	}
-	if value := s.cookieOf(c); value != "" {
-		return s.Auth.AuthenticateCookie(c.Context(), value)
+	if value == "" {
+		return auth.Caller{}, problem(codeUnauthorized, "a bearer token is required: Authorization: Bearer <token>")
 	}
-	return auth.Caller{}, problem(codeUnauthorized, "a bearer token is required: Authorization: Bearer <token>")
+	caller, err := authenticate(c.Context(), value)
+	if err == nil {
+		s.Auth.Seen(c.Context(), caller, requestOf(c.Context()).from())
+	}
+	return caller, err
 }
 
 // refuse writes a problem as huma writes its own.
@@ -115,8 +140,8 @@ func bearerToken(header string) (string, bool) {
 	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// quota tells the client what is left, and refuses when nothing is.
-func quota(c huma.Context, q auth.Quota) *Problem {
+// showRate tells the client what is left, and refuses when nothing is.
+func showRate(c huma.Context, q auth.Quota) *Problem {
 	c.SetHeader("RateLimit-Limit", strconv.Itoa(q.Limit))
 	c.SetHeader("RateLimit-Remaining", strconv.Itoa(q.Remaining))
 	c.SetHeader("RateLimit-Reset", strconv.Itoa(int(math.Ceil(q.Reset.Seconds()))))

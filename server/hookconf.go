@@ -41,13 +41,13 @@ type endpoint struct {
 
 func (s *Server) hookconfRoutes(a *api) {
 	register(a, operation{
-		id: "Webhooks_Put", method: http.MethodPost, path: "/references/hookconf",
+		id: "Webhooks_Put", on: at("body.id"), method: http.MethodPost, path: "/references/hookconf",
 		summary: "Add a webhook, or update the headers of the one with this URL",
 		about:   "On a sandbox line the URL may be " + webhook.EchoURL + ": deliveries then go to a built-in receiver.",
 		errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.putHook)
 	registerReply(a, operation{
-		id: "Webhooks_Register", method: http.MethodPost, path: "/references/registerWebHook",
+		id: "Webhooks_Register", on: at("body.reference", "body.id"), method: http.MethodPost, path: "/references/registerWebHook",
 		summary: "Register a webhook and get its signing secret, or subscribe at the provider", status: http.StatusCreated,
 		about: "With `webhook`: answers 201 with the secret for a new URL, 200 without it for one that exists. " +
 			"With `provider: true` instead: the line's network is told to post its events, to `callbackUrl` or, without it, to the address " +
@@ -56,16 +56,16 @@ func (s *Server) hookconfRoutes(a *api) {
 	}, auth.WebhooksManage, s.registerHook)
 	s.deliveryRoutes(a)
 	register(a, operation{
-		id: "Webhooks_Endpoints", method: http.MethodGet, path: "/references/hookconf", summary: "List the webhooks of a line",
+		id: "Webhooks_Endpoints", on: at("query.reference"), method: http.MethodGet, path: "/references/hookconf", summary: "List the webhooks of a line",
 		errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.listHooks)
 	register(a, operation{
-		id: "Webhooks_Update", method: http.MethodPatch, path: "/references/hookconf/{endpointId}",
+		id: "Webhooks_Update", on: at("path.endpointId"), method: http.MethodPatch, path: "/references/hookconf/{endpointId}",
 		summary: "Change a webhook, or rotate its secret",
 		errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.updateHook)
 	register(a, operation{
-		id: "Webhooks_Delete", method: http.MethodDelete, path: "/references/hookconf/{endpointId}",
+		id: "Webhooks_Delete", on: at("path.endpointId"), method: http.MethodDelete, path: "/references/hookconf/{endpointId}",
 		summary: "Remove a webhook with what waits for it",
 		errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.deleteHook)

@@ -299,7 +299,7 @@ func TestDelivery(t *testing.T) {
 		d = <-got
 		require.NoError(t, webhook.Verify(rotated, d.header, d.body, time.Now()))
 		require.NoError(t, webhook.Verify(ep["secret"].(string), d.header, d.body, time.Now()), "the old secret signs for a while")
-		ana.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(200)
+		ana.erase(t, fmt.Sprintf("/reference/%d", ref))
 		ana.call(t, "PATCH", "/references/hookconf/"+ep["endpointId"].(string), `{}`).problem(404, "not_found")
 	})
 }

@@ -141,11 +141,9 @@ func (w *walker) refuseHeaders(t *testing.T, op documented) {
 		for _, value := range []string{canary, "Bearer", "Bearer " + canary, "Basic " + w.token, "bearer  ", strings.Repeat("x", 10_000), "Bearer " + w.token + "x", "Bearer\t" + w.token} {
 			w.fire(t, shot{why: "bad token", op: op, header: http.Header{"Authorization": {value}}, statuses: []int{401}})
 		}
-		a := w.fire(t, shot{
-			why: "two tokens", op: op, query: with(w.query(op), "nonsense", ""),
-			header: http.Header{"Authorization": {"Bearer " + canary, "Bearer " + w.token}},
-		})
-		require.Contains(t, []int{401, 422}, a.Code)
+		for _, two := range [][]string{{"Bearer " + canary, "Bearer " + w.token}, {"Bearer " + w.token, "Bearer " + canary}} {
+			w.fire(t, shot{why: "two tokens", op: op, header: http.Header{"Authorization": two}, statuses: []int{401}})
+		}
 	}
 	for _, p := range op.Parameters {
 		if p.In == "header" && p.Schema.MaxLength > 0 {

@@ -63,6 +63,7 @@ const (
 var shown = map[string]*regexp.Regexp{
 	"JWT":                  regexp.MustCompile(`^POST /user/(signup|login)$`),
 	"scoped token":         regexp.MustCompile(`^POST /user/token$`),
+	"invitation":           regexp.MustCompile(`^POST /user/invitation$`),
 	"cookie":               regexp.MustCompile(`^POST /user/login$`),
 	"signing secret":       regexp.MustCompile(`^POST /references/registerWebHook$`),
 	"given signing secret": regexp.MustCompile(`^POST /references/registerWebHook$`),
@@ -195,6 +196,9 @@ func (l *lives) session(t *testing.T, db *sqlx.DB) {
 	l.do(t, "GET", "/user/me", "", "Authorization", "Bearer "+k["scoped token"]).json(200)
 	l.do(t, "GET", "/user/me", "", "Authorization", "Basic "+k["JWT"]).problem(401, "unauthorized")
 	l.do(t, "POST", "/user/reset", `{"email":"ana@example.org"}`)
+	link := l.call(t, "POST", "/user/invitation", `{"email":"invited@example.org","role":"agent","mail":false}`).json(201)["link"].(string)
+	_, k["invitation"], _ = strings.Cut(link, "#")
+	l.do(t, "POST", "/user/invitation/accept", fmt.Sprintf(`{"token":%q,"name":"I","password":"short"}`, k["invitation"])).problem(422, "validation")
 	l.call(t, "DELETE", "/account", fmt.Sprintf(`{"password":%q}`, k["wrong password"])).problem(422, "validation")
 }
 

@@ -36,7 +36,13 @@ func (s *Server) openMCP(ctx context.Context) error {
 
 // functionCaller is who calls functions with the rights of a caller.
 func functionCaller(c auth.Caller) mcp.Caller {
-	out := mcp.Caller{Account: c.Account, User: c.User, May: func(p string) bool { return c.Can(auth.Permission(p)) }}
+	out := mcp.Caller{
+		Account: c.Account, User: c.User, May: func(p string) bool { return c.Can(auth.Permission(p)) },
+		On: func(p string) []int64 {
+			only, _ := c.References(auth.Permission(p))
+			return only
+		},
+	}
 	if c.Scoped {
 		out.Token = c.TokenID
 	}
@@ -78,6 +84,7 @@ func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) 
 		}
 		return mcp.Caller{}, err
 	}
+	s.Auth.Seen(ctx, caller, requestOf(ctx).from())
 	requestOf(ctx).account = caller.Account
 	if limit := s.cfg.APILimit; limit > 0 {
 		if q := s.limits.take(caller.TokenID, limit, s.cfg.Now()); q.Over {

@@ -82,23 +82,26 @@ func viewAudited(e mcp.AuditEntry) auditedCall {
 	return v
 }
 
-// toAudit keeps the audit log from naming a contact who is erased.
+// toAudit keeps the audit logs from naming a contact who is erased.
 type toAudit struct{ s *Server }
 
-// EventsTx is told what the log does not hold.
+// EventsTx is told what the logs do not hold.
 func (toAudit) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error { return nil }
 
 // Committed wakes nobody.
 func (toAudit) Committed() {}
 
-// EraseTx erases the arguments of calls about a contact, who may have been
-// named without what follows the @ of an id.
-func (t toAudit) EraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
+// Erase erases the arguments of calls about a contact, who may have been
+// named without what follows the @ of an id, and its ids in the account's log.
+func (t toAudit) Erase(ctx context.Context, e messaging.Erased) error {
 	texts := slices.Concat(e.ChatIDs, e.MessageIDs)
 	for _, id := range e.ChatIDs {
 		if name, _, ok := strings.Cut(id, "@"); ok {
 			texts = append(texts, name)
 		}
 	}
-	return t.s.MCP.For(e.Account).EraseTx(ctx, tx, texts)
+	if err := t.s.MCP.For(e.Account).Erase(ctx, texts); err != nil {
+		return err
+	}
+	return t.s.db.Write(ctx, func(tx *sqlx.Tx) error { return t.s.audit.EraseTx(ctx, tx, e.Account, e.ChatIDs) })
 }

@@ -30,7 +30,7 @@ const (
 
 func (s *Server) mediaRoutes(a *api) {
 	registerReply(a, operation{
-		id: "Messaging_SaveMedia", method: http.MethodPost, path: mediaPath, status: http.StatusCreated,
+		id: "Messaging_SaveMedia", on: at("body.reference"), method: http.MethodPost, path: mediaPath, status: http.StatusCreated,
 		summary: "Keep a file, to be sent by its id",
 		about:   "A form with `file`, of at most 100 MiB, and `reference`.",
 		errors: []int{
@@ -88,7 +88,13 @@ type (
 )
 
 // form is a multipart request, which is read as it comes.
-type form struct{ c huma.Context }
+type form struct {
+	c  huma.Context
+	by call // set when the caller is limited to references
+}
+
+// narrow has the reference of the form replaced when it is read.
+func (f *form) narrow(c call) { f.by = c }
 
 // Resolve keeps the request.
 func (f *form) Resolve(c huma.Context) []error {
@@ -103,7 +109,7 @@ func (s *Server) saveMedia(ctx context.Context, c call, in *form) (*reply[messag
 		return nil, problem(codeUnsupportedMedia, "the body must be multipart/form-data")
 	}
 	body := http.MaxBytesReader(w, r.Body, messaging.MaxMedia+formRoom)
-	up := upload{s: s, account: s.account(c), parts: multipart.NewReader(body, params["boundary"])}
+	up := upload{s: s, account: s.account(c), by: in.by, parts: multipart.NewReader(body, params["boundary"])}
 	defer up.close()
 	m, err := up.read(ctx)
 	return &reply[messaging.Media]{m}, formProblem(err)
@@ -113,6 +119,7 @@ func (s *Server) saveMedia(ctx context.Context, c call, in *form) (*reply[messag
 type upload struct {
 	s       *Server
 	account *messaging.Account
+	by      call
 	parts   *multipart.Reader
 
 	reference provider.ReferenceID
@@ -163,7 +170,7 @@ func (u *upload) take(ctx context.Context, part *multipart.Part) error {
 		if err != nil || n < 1 || u.reference != 0 {
 			return invalid("body.reference", "must be the id of a reference, once")
 		}
-		u.reference = provider.ReferenceID(n)
+		u.reference = provider.ReferenceID(u.by.within(n))
 		return nil
 	case "file":
 		if u.saved != nil || u.early != nil {

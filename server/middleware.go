@@ -23,16 +23,24 @@ func (s *Server) middleware(router *mux.Router) http.Handler {
 	return s.observe(s.recovered(paced(headAsGet(router))))
 }
 
+// answerPolicy lets a browser that shows an answer by itself load nothing, and
+// no page frame it.
+const answerPolicy = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+
 // observe gives a request its id and logs and counts its answer.
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		req := &request{id: newRequestID(), client: clientOf(r, s.cfg.TrustedProxies)}
+		req := &request{id: newRequestID(), client: clientOf(r, s.cfg.TrustedProxies), agent: r.UserAgent()}
 		ctx, end := s.tracing.request(context.WithValue(r.Context(), requestKey{}, req), r, req)
 		h := w.Header()
 		h.Set("X-Request-Id", req.id)
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store") // what may be kept says so
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Content-Security-Policy", answerPolicy) // pages have their own
+		h.Set("Cache-Control", "no-store")             // what may be kept says so
+		s.strictTransport(h, r)
+		s.noteProxy(r)
 		out := &response{ResponseWriter: w}
 		defer func() {
 			s.answered(ctx, r, req, out, time.Since(start))

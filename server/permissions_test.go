@@ -15,6 +15,7 @@ const (
 	public   = "public"               // no token
 	anyUser  = "any user"             // a token, but no permission
 	personal = "any user, by login"   // as well, but no scoped token
+	byOwner  = "any user, an owner"   // as well, but only an owner of the account
 	byLogin  = ", never by a program" // behind a permission: no scoped token
 )
 
@@ -24,21 +25,37 @@ const (
 var permissions = map[string]string{
 	"GET /probe":                                  public,
 	"POST /payments":                              public,
+	"POST /user/invitation/accept":                public,
+	"POST /user/invitation":                       string(auth.UsersManage) + byLogin,
+	"DELETE /user/invitation/{invitationId}":      string(auth.UsersManage) + byLogin,
+	"GET /user/invitation":                        string(auth.UsersManage),
 	"POST /user/login":                            public,
 	"POST /user/reset":                            public,
 	"POST /user/signup":                           public,
 	"GET /webhooks/provider":                      public,
 	"POST /webhooks/provider":                     public,
 	"GET /account":                                anyUser,
+	"GET /jobs/{id}":                              anyUser,
 	"GET /user/me":                                anyUser,
 	"GET /user/permissions":                       anyUser,
 	"GET /aiflow/palette":                         anyUser,
 	"POST /user/logout":                           anyUser,
+	"GET /user/methods":                           public,
+	"POST /user/oidc/connect":                     personal,
+	"GET /user/second-factor":                     personal,
+	"POST /user/second-factor":                    personal,
+	"POST /user/second-factor/confirm":            personal,
+	"POST /user/second-factor/recovery":           personal,
+	"DELETE /user/second-factor":                  personal,
+	"DELETE /user/{userId}/second-factor":         string(auth.UsersManage) + byLogin,
 	"GET /user/token":                             personal,
 	"POST /user/token":                            personal,
 	"DELETE /user/token/{tokenId}":                personal,
 	"PATCH /user/{userId}":                        personal, // of others: see TestOtherUsers
-	"DELETE /account":                             string(auth.UsersManage) + byLogin,
+	"GET /user/sessions":                          personal, // of others: see TestSessionsOfOthers
+	"DELETE /user/sessions":                       personal,
+	"DELETE /user/sessions/{sessionId}":           personal,
+	"DELETE /account":                             byOwner,
 	"POST /user":                                  string(auth.UsersManage) + byLogin,
 	"DELETE /user/{userId}":                       string(auth.UsersManage) + byLogin,
 	"GET /user/list":                              string(auth.UsersManage),
@@ -93,6 +110,7 @@ var permissions = map[string]string{
 	"GET /aiusage/budget":                         string(auth.UsageRead),
 	"PUT /aiusage/budget":                         string(auth.UsersManage),
 	"GET /service-mcp/audit":                      string(auth.UsersManage),
+	"GET /audit":                                  string(auth.UsersManage),
 	"GET /references/deliveries":                  string(auth.WebhooksManage),
 	"GET /aiflow/model":                           string(auth.FlowsManage),
 	"POST /aiflow/project":                        string(auth.FlowsManage),
@@ -128,7 +146,7 @@ var permissions = map[string]string{
 	"POST /aiflow/run/{runId}/cancel":             string(auth.FlowsManage),
 	"POST /aiflow/run/{runId}/retry":              string(auth.FlowsManage),
 	"POST /aiflow/run/{runId}/event":              string(auth.FlowsManage),
-	"POST /aiflow/run/{runId}/approve":            string(auth.FlowsManage),
+	"POST /aiflow/run/{runId}/approve":            string(auth.FlowsManage) + byLogin,
 	"POST /aiflow/credential":                     string(auth.FlowsManage),
 	"GET /aiflow/credential":                      string(auth.FlowsManage),
 	"DELETE /aiflow/credential/{credentialId}":    string(auth.FlowsManage),
@@ -194,6 +212,9 @@ func (op documented) needs(t *testing.T) string {
 	}
 	need := op.Security[0]["bearer"]
 	switch {
+	case len(need) == 0 && op.OwnerOnly:
+		require.True(t, op.LoginOnly, op.name())
+		return byOwner
 	case len(need) == 0 && op.LoginOnly:
 		return personal
 	case len(need) == 0:

@@ -55,11 +55,13 @@ const problemType = "application/problem+json"
 const (
 	codeValidation          = "validation"
 	codeUnauthorized        = "unauthorized"
+	codeSecondFactor        = "second_factor_required"
 	codeForbidden           = "forbidden"
 	codeNotFound            = "not_found"
 	codeMethodNotAllowed    = "method_not_allowed"
 	codeRequestTimeout      = "request_timeout"
 	codeConflict            = "conflict"
+	codeLastOwner           = "last_owner"
 	codeSessionNotConnected = "session_not_connected"
 	codeWindowClosed        = "window_closed"
 	codeBudgetExceeded      = "budget_exceeded"
@@ -72,16 +74,24 @@ const (
 	codeInternal            = "internal"
 	codeProviderError       = "provider_error"
 	codeUnavailable         = "unavailable"
+	codeQuotaReferences     = "quota.references"
+	codeQuotaContacts       = "quota.contacts"
+	codeQuotaStorage        = "quota.storage"
+	codeQuotaMessages       = "quota.messages"
+	codeQuotaRuns           = "quota.runs"
+	codeQuotaAPI            = "quota.api"
 )
 
 var statusOf = map[string]int{
 	codeValidation:          http.StatusUnprocessableEntity,
 	codeUnauthorized:        http.StatusUnauthorized,
+	codeSecondFactor:        http.StatusUnauthorized,
 	codeForbidden:           http.StatusForbidden,
 	codeNotFound:            http.StatusNotFound,
 	codeMethodNotAllowed:    http.StatusMethodNotAllowed,
 	codeRequestTimeout:      http.StatusRequestTimeout,
 	codeConflict:            http.StatusConflict,
+	codeLastOwner:           http.StatusConflict,
 	codeSessionNotConnected: http.StatusConflict,
 	codeWindowClosed:        http.StatusConflict,
 	codeBudgetExceeded:      http.StatusConflict,
@@ -94,6 +104,12 @@ var statusOf = map[string]int{
 	codeInternal:            http.StatusInternalServerError,
 	codeProviderError:       http.StatusBadGateway,
 	codeUnavailable:         http.StatusServiceUnavailable,
+	codeQuotaReferences:     http.StatusForbidden,
+	codeQuotaContacts:       http.StatusForbidden,
+	codeQuotaStorage:        http.StatusForbidden,
+	codeQuotaMessages:       http.StatusTooManyRequests,
+	codeQuotaRuns:           http.StatusTooManyRequests,
+	codeQuotaAPI:            http.StatusTooManyRequests,
 }
 
 // problem makes the document of a code; "" is a detail that says no more than
@@ -161,7 +177,7 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 
 // translations make problems of the errors of the services; the first that
 // knows one wins.
-var translations = []func(error) *Problem{authProblem, messagingProblem, webhookProblem, botProblem, flowProblem, runProblem, simulationProblem, credentialProblem, remoteProblem, usageProblem, extractorProblem, knowledgeProblem}
+var translations = []func(error) *Problem{authProblem, secondFactorProblem, messagingProblem, webhookProblem, botProblem, flowProblem, runProblem, simulationProblem, credentialProblem, remoteProblem, usageProblem, extractorProblem, knowledgeProblem, quotaProblem}
 
 // known is the problem that err is, or that a service means by it; nil: neither.
 func known(err error) *Problem {

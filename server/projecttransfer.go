@@ -13,6 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/typebot"
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
@@ -97,6 +98,10 @@ func mapped[T, F ~[]byte](in []F) []T {
 
 func (s *Server) exportProject(ctx context.Context, c call, in *projectID) (projectFile, error) {
 	f, err := s.flows(c).Export(ctx, in.ID)
+	if err != nil {
+		return projectFile{}, err
+	}
+	err = s.audit.Record(ctx, audit.Entry{Action: audit.ProjectExport, ObjectID: in.ID, ObjectName: f.Name})
 	return viewFile(f), err
 }
 

@@ -2,17 +2,15 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
-	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/job"
 )
 
 // done is the answer of operations that have nothing to show.
@@ -33,38 +31,39 @@ type referenceQuery struct {
 
 func (s *Server) referenceRoutes(a *api) {
 	register(a, operation{
-		id: "Messaging_CreateReference", method: http.MethodPost, path: "/reference", status: http.StatusCreated,
+		id: "Messaging_CreateReference", on: ofAccount, method: http.MethodPost, path: "/reference", status: http.StatusCreated,
 		summary: "Add a chat line",
 	}, auth.ReferencesWrite, s.createReference)
 	register(a, operation{
-		id: "Messaging_References", method: http.MethodGet, path: "/reference/list", summary: "List chat lines",
+		id: "Messaging_References", on: listing(), method: http.MethodGet, path: "/reference/list", summary: "List chat lines",
 	}, auth.ReferencesRead, s.listReferences)
 	register(a, operation{
-		id: "Messaging_StartSession", method: http.MethodPost, path: "/reference/session/start",
+		id: "Messaging_StartSession", on: at("body.reference"), method: http.MethodPost, path: "/reference/session/start",
 		summary: "Connect a line, or check its credentials",
 		errors:  []int{http.StatusNotFound},
 	}, auth.SessionsManage, s.startSession)
 	register(a, operation{
-		id: "Messaging_SessionStatus", method: http.MethodGet, path: "/reference/session/status",
+		id: "Messaging_SessionStatus", on: at("query.reference"), method: http.MethodGet, path: "/reference/session/status",
 		summary: "How a line stands with its network",
 		errors:  []int{http.StatusNotFound},
 	}, auth.ReferencesRead, s.sessionStatus)
 	register(a, operation{
-		id: "Messaging_Logout", method: http.MethodPost, path: "/reference/session/logout", summary: "End a session",
+		id: "Messaging_Logout", on: at("body.reference"), method: http.MethodPost, path: "/reference/session/logout", summary: "End a session",
 		errors: []int{http.StatusNotFound},
 	}, auth.SessionsManage, s.logout)
 	register(a, operation{
-		id: "Messaging_Reference", method: http.MethodGet, path: "/reference/{id}", summary: "Show a chat line",
+		id: "Messaging_Reference", on: at("path.id"), method: http.MethodGet, path: "/reference/{id}", summary: "Show a chat line",
 		errors: []int{http.StatusNotFound},
 	}, auth.ReferencesRead, s.getReference)
 	register(a, operation{
-		id: "Messaging_UpdateReference", method: http.MethodPatch, path: "/reference/{id}", summary: "Change a chat line",
+		id: "Messaging_UpdateReference", on: at("path.id"), method: http.MethodPatch, path: "/reference/{id}", summary: "Change a chat line",
 		errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.updateReference)
 	register(a, operation{
-		id: "Messaging_DeleteReference", method: http.MethodDelete, path: "/reference/{id}",
-		summary: "Remove a chat line with its chats and messages",
-		errors:  []int{http.StatusNotFound},
+		id: "Messaging_DeleteReference", on: at("path.id"), method: http.MethodDelete, path: "/reference/{id}",
+		summary: "Remove a chat line with its chats and messages", status: http.StatusAccepted,
+		about:  "It is not found any more from the answer on: nothing comes to it, and nothing that waits is sent. A job erases what it had.",
+		errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.deleteReference)
 }
 
@@ -97,7 +96,7 @@ type referenceFilter struct {
 }
 
 func (s *Server) listReferences(ctx context.Context, c call, in *referenceFilter) (messaging.Page[messaging.Reference], error) {
-	p, err := s.account(c).References(ctx, in.Type, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := s.account(c).ReferencesAmong(ctx, in.Type, c.only, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	return p, inQuery(err)
 }
 
@@ -117,25 +116,14 @@ func (s *Server) updateReference(ctx context.Context, c call, in *changeReferenc
 	return s.account(c).UpdateReference(ctx, in.ID, messaging.ReferenceChange{Name: in.Body.Name, Settings: in.Body.Settings})
 }
 
-func (s *Server) deleteReference(ctx context.Context, c call, in *referenceID) (done, error) {
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if err := s.account(c).DeleteReferenceTx(ctx, tx, in.ID); err != nil {
-			return err
-		}
-		return errors.Join(
-			s.hooks(c).DeleteScopeTx(ctx, tx, webhookScope(in.ID)),
-			s.Runs.For(c.Account).EraseTx(ctx, tx, runtime.Erasure{Reference: int64(in.ID)}),
-			s.Memory.For(c.Account).EraseTx(ctx, tx, memory.Erasure{Reference: int64(in.ID)}),
-			s.Usage.For(c.Account).EraseTx(ctx, tx, int64(in.ID), nil),
-			s.bots(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
-			s.flows(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
-			s.extractors(c).DeleteReferenceTx(ctx, tx, int64(in.ID)),
-		)
+func (s *Server) deleteReference(ctx context.Context, c call, in *referenceID) (deleting, error) {
+	var j job.Job
+	_, err := s.account(c).HideReference(ctx, in.ID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
+		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobReference, Reference: int64(in.ID), Args: e})
+		return err
 	})
-	if err == nil {
-		s.Messaging.ReferenceDeleted(in.ID)
-	}
-	return done{true}, err
+	s.Jobs.Committed()
+	return deleting{true, viewJob(j)}, err
 }
 
 type sessionBody struct {

@@ -76,7 +76,7 @@ func TestReferences(t *testing.T) {
 		ana.call(t, "POST", "/chats/send", sendBody(cloud, "16505551234", `{"type":"text","text":"x"}`)).problem(409, "session_not_connected")
 		ana.call(t, "POST", "/reference/session/start", body).is(200, connected)
 
-		ana.call(t, "DELETE", one, "").is(200, `{"success":true}`)
+		require.Equal(t, true, ana.call(t, "DELETE", one, "").json(202)["success"])
 		for _, method := range []string{"GET", "DELETE"} {
 			ana.call(t, method, one, "").problem(404, "not_found")
 		}
@@ -138,4 +138,24 @@ func TestReferenceRefused(t *testing.T) {
 		})
 	}
 	require.JSONEq(t, `{"items":[],"next":null}`, ana.call(t, "GET", "/reference/list", "").Body.String())
+}
+
+// TestProxyScheme refuses the address of a proxy that nothing could go through,
+// and names the setting but not its value.
+func TestProxyScheme(t *testing.T) {
+	t.Parallel()
+	ana := setup(t, nil).as(t, "ana")
+	body := func(proxy string) string {
+		return fmt.Sprintf(`{"name":"W","type":"provider-web","settings":{"proxyUrl":%q}}`, proxy)
+	}
+	for _, proxy := range []string{"ftp://user:hush@proxy.example:21", "socks4://proxy.example", "proxy.example:1080", "http://", "file:///etc/passwd", "://x", "SOCKS"} {
+		p := ana.call(t, "POST", "/reference", body(proxy)).problem(422, "validation")
+		require.Contains(t, fmt.Sprint(p), "settings.proxyUrl")
+		require.Contains(t, fmt.Sprint(p), "http, https, socks5")
+		require.NotContains(t, fmt.Sprint(p), "hush")
+	}
+	for _, proxy := range []string{"http://user:hush@proxy.example:3128", "https://proxy.example", "socks5://proxy.example:1080"} {
+		made := ana.call(t, "POST", "/reference", body(proxy)).json(201)
+		ana.call(t, "PATCH", fmt.Sprintf("/reference/%v", made["id"]), `{"settings":{"proxyUrl":"gopher://proxy.example"}}`).problem(422, "validation")
+	}
 }

@@ -21,14 +21,16 @@ func (s *Server) replayRoutes(a *api) {
 	register(a, replayOperation("Aiflow_Replay", "/aiflow/flow/{flowId}"), auth.FlowsManage, func(ctx context.Context, c call, in *flowReplay) (replays, error) {
 		return s.replayRuns(ctx, c, s.flows(c), s.Flows.Name(), in.ID, in.Body)
 	})
-	register(a, replayOperation("Botengine_Replay", "/bot/{botId}"), auth.BotsManage, func(ctx context.Context, c call, in *botReplay) (replays, error) {
+	ofBot := replayOperation("Botengine_Replay", "/bot/{botId}")
+	ofBot.on = at("path.botId", "body.chats.reference")
+	register(a, ofBot, auth.BotsManage, func(ctx context.Context, c call, in *botReplay) (replays, error) {
 		return s.replayRuns(ctx, c, s.bots(c), s.Bots.Name(), in.ID, in.Body)
 	})
 }
 
 func replayOperation(id, path string) operation {
 	return operation{
-		id: id, method: http.MethodPost, path: path + "/replay", summary: "Play past runs against the draft",
+		id: id, on: ofPath(path), method: http.MethodPost, path: path + "/replay", summary: "Play past runs against the draft",
 		about: "What came to each run comes again, at the same times, to the version that it ran and to the draft; the answer says what the draft does differently. Nothing is " +
 			"sent and no call is made: calls get the answers that the run got. Without `runs` and `chats` these are the last 20 runs. What came more than 30 " +
 			"days ago is not known any more.",

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/trunklinehq/trunkline/server/auth"
 )
 
 // request is what is known of a request beside its *http.Request. One
@@ -15,10 +17,14 @@ import (
 type request struct {
 	id      string
 	client  netip.Addr // who sent it, behind trusted proxies
+	agent   string     // what the client calls itself
 	route   string     // template of the route that answers; "": none
 	account string     // of the caller, once known
 	head    bool       // a HEAD, answered as GET
 }
+
+// from is the client as it is shown with its session.
+func (r *request) from() auth.Client { return auth.Client{Address: r.client, Agent: r.agent} }
 
 type requestKey struct{}
 

@@ -60,8 +60,14 @@ Open this link to do it. It works once, within 30 minutes:
 If it was not you, do nothing: your password stays as it is.
 `
 
-// resetMails is how reset links are sent, or nil without a mail server.
-func (c Config) resetMails() (func(context.Context, auth.User, string) error, error) {
+// mailer sends the links of this server.
+type mailer struct {
+	sender *mail.Sender
+	base   string
+}
+
+// mailer is how links are sent, or nil without a mail server.
+func (c Config) mailer() (*mailer, error) {
 	if c.SMTPURL == "" {
 		return nil, nil
 	}
@@ -69,14 +75,21 @@ func (c Config) resetMails() (func(context.Context, auth.User, string) error, er
 	if err != nil {
 		return nil, fmt.Errorf("server: Config.SMTPURL: %w", err)
 	}
-	return func(ctx context.Context, to auth.User, token string) error {
-		// No name: who signed up another may have written anything into it.
-		err := sender.Send(ctx, to.Email, "Set a new password", fmt.Sprintf(resetText, c.BaseURL, ResetLink(c.BaseURL, token)))
-		if errors.Is(err, mail.ErrRefused) {
-			return fmt.Errorf("%w: %w", auth.ErrUndeliverable, err)
-		}
-		return err
-	}, nil
+	return &mailer{sender, c.BaseURL}, nil
+}
+
+// resetMail sends a link to set a new password.
+func (m mailer) resetMail(ctx context.Context, to auth.User, token string) error {
+	// No name: who signed up another may have written anything into it.
+	return m.send(ctx, to.Email, "Set a new password", fmt.Sprintf(resetText, m.base, ResetLink(m.base, token)))
+}
+
+func (m mailer) send(ctx context.Context, to, subject, text string) error {
+	err := m.sender.Send(ctx, to, subject, text)
+	if errors.Is(err, mail.ErrRefused) {
+		return fmt.Errorf("%w: %w", auth.ErrUndeliverable, err)
+	}
+	return err
 }
 
 // mailFrom is the sender when the address of the mail server names none.

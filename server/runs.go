@@ -32,7 +32,7 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 		Observer: s.flowMetrics(), Trace: s.tracing.hook(), Logger: c.Logger, Now: c.Now,
 		Extractor: func(account string) flow.Extractor { return flowExtractor{s.Extractors.For(account)} },
 	}
-	opts.Authorize, opts.Repeatable = s.authorize, s.repeatable
+	opts.Authorize, opts.Repeatable, opts.Admit = s.authorize, s.repeatable, s.admitRun
 	opts.Callers = map[flow.CallKind]runtime.Caller{flow.CallTool: s.callTool, flow.CallAgent: s.Agents.Act, flow.CallAssistant: s.Assistant.Answer, flow.CallExtract: s.Assistant.Extract}
 	if c.flows != nil {
 		c.flows(opts)
@@ -65,16 +65,16 @@ func (b botSwitch) SwitchBot(ctx context.Context, account string, ref provider.R
 func (s *Server) botRunRoutes(a *api) {
 	missing := []int{http.StatusNotFound}
 	register(a, operation{
-		id: "Botengine_Run", method: http.MethodPost, path: "/bot/{botId}/run", summary: "Have a bot take one turn in a chat",
+		id: "Botengine_Run", on: at("path.botId"), method: http.MethodPost, path: "/bot/{botId}/run", summary: "Have a bot take one turn in a chat",
 		about: "As if the contact had written `input`: a conversation of the bot that waits in the chat goes on, else one begins, whatever its trigger says. " +
 			"The published version runs, or the draft of a bot that was never published. Answers after the turn, at the latest after 10 s.",
 		errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.BotsManage, s.runBot)
 	register(a, operation{
-		id: "Botengine_Runs", method: http.MethodGet, path: "/bot/{botId}/runs", summary: "List the runs of a bot, the newest first", errors: missing,
+		id: "Botengine_Runs", on: at("path.botId"), method: http.MethodGet, path: "/bot/{botId}/runs", summary: "List the runs of a bot, the newest first", errors: missing,
 	}, auth.BotsManage, s.listBotRuns)
 	register(a, operation{
-		id: "Botengine_Detail", method: http.MethodGet, path: "/bot/run/{runId}", summary: "Show a run of a bot with its steps", errors: missing,
+		id: "Botengine_Detail", on: at("path.runId"), method: http.MethodGet, path: "/bot/run/{runId}", summary: "Show a run of a bot with its steps", errors: missing,
 	}, auth.BotsManage, s.showBotRun)
 }
 
@@ -227,6 +227,8 @@ func runProblem(err error) *Problem {
 		return invalid("body.input", input.Error())
 	case errors.Is(err, runtime.ErrNotFound):
 		return problem(codeNotFound, "there is no such run")
+	case errors.Is(err, runtime.ErrNoAsk):
+		return problem(codeNotFound, "the run has no such step that asks")
 	case errors.Is(err, runtime.ErrEnded):
 		return problem(codeConflict, "the run has ended")
 	case errors.Is(err, runtime.ErrNotFailed):

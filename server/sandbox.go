@@ -15,27 +15,27 @@ import (
 
 func (s *Server) sandboxRoutes(a *api) {
 	register(a, operation{
-		id: "Sandbox_Write", method: http.MethodPost, path: "/sandbox/{reference}/messages",
+		id: "Sandbox_Write", on: at("path.reference"), method: http.MethodPost, path: "/sandbox/{reference}/messages",
 		summary: "Let a simulated contact write", status: http.StatusCreated,
 		about: "The body is `{from, pushName?, group?, type, …}` with the members of the type as in a send. `edit` and `revoke` change a message " +
 			"of the contact's own, `reaction` any that its phone shows. What the contact was sent before counts as read.",
 		errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.sandboxWrite)
 	register(a, operation{
-		id: "Sandbox_Screen", method: http.MethodGet, path: "/sandbox/{reference}/messages",
+		id: "Sandbox_Screen", on: at("path.reference"), method: http.MethodGet, path: "/sandbox/{reference}/messages",
 		summary: "What the simulated contacts' phones show, newest first",
 		about: "Edits, deletions and reactions are no messages of their own: they change the one that they are about, which then has `edited`, `deleted` " +
 			"or `reactions` [{emoji, mine, from?}].",
 		errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.sandboxScreen)
 	register(a, operation{
-		id: "Sandbox_Typing", method: http.MethodGet, path: "/sandbox/{reference}/typing",
+		id: "Sandbox_Typing", on: at("path.reference"), method: http.MethodGet, path: "/sandbox/{reference}/typing",
 		summary: "The chats whose simulated phones show that an answer is being written",
 		about:   "For 25 seconds, or until the next message is there.",
 		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.sandboxTyping)
 	register(a, operation{
-		id: "Sandbox_Echo", method: http.MethodGet, path: "/sandbox/{reference}/echo",
+		id: "Sandbox_Echo", on: at("path.reference"), method: http.MethodGet, path: "/sandbox/{reference}/echo",
 		summary: "The last 100 deliveries that went to " + webhook.EchoURL + ", newest first",
 		errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.sandboxEcho)
@@ -76,8 +76,8 @@ func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (
 		return written{}, err
 	}
 	if m, is := content.(provider.Media); is && m.StoredID != "" {
-		_, err := s.account(c).Media(ctx, m.StoredID)
-		if errors.Is(err, messaging.ErrNotFound) {
+		file, err := s.account(c).Media(ctx, m.StoredID)
+		if errors.Is(err, messaging.ErrNotFound) || err == nil && !c.reaches(int64(file.Reference)) {
 			err = nowhere("body.mediaId", "names no file of this account")
 		}
 		if err != nil {

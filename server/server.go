@@ -34,7 +34,12 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/auth/oidc"
 	"github.com/trunklinehq/trunkline/server/billing"
+	"github.com/trunklinehq/trunkline/server/internal/auditlog"
+	"github.com/trunklinehq/trunkline/server/internal/forged"
+	"github.com/trunklinehq/trunkline/server/job"
+	"github.com/trunklinehq/trunkline/server/quota"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -79,6 +84,10 @@ type Server struct {
 	Remote *remote.Service
 	// MCP holds the functions that agents call, and executes calls.
 	MCP *mcp.Registry
+	// Jobs do what goes on behind answers.
+	Jobs *job.Service
+	// Quotas bounds what accounts have and do.
+	Quotas *quota.Service
 	// Billing keeps the subscriptions of accounts, as payment notifications
 	// say.
 	Billing *billing.Service
@@ -87,6 +96,7 @@ type Server struct {
 	Metrics *prometheus.Registry
 
 	cfg      Config
+	audit    *auditlog.Store
 	media    *media.Library // nil: files are not kept
 	models   *llm.Models
 	db       *database.DB
@@ -97,8 +107,12 @@ type Server struct {
 	http     *httpMetrics
 	tracing  *tracing
 	limits   tokenLimits
+	forged   forged.Limiter // callbacks that nobody here has signed
 	origins  *http.CrossOriginProtection
 	probe    probe
+	proxies  proxyNotes
+	keys     *keyring.Ring
+	oidc     *oidc.Provider // nil: there is none
 	echo     *webhook.Echo
 	started  time.Time
 	stopping chan struct{} // closed when draining begins
@@ -127,6 +141,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: Config.Secrets: %w", err)
 	}
+	s.keys = keys
 	if err := Migrate(ctx, cfg.DB); err != nil {
 		return nil, err
 	}
@@ -136,18 +151,28 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if s.models, err = cfg.openModels(); err != nil {
 		return nil, err
 	}
-	mails, err := cfg.resetMails()
+	if err := s.openAudit(ctx); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	authOptions := auth.Options{
+		Secrets: cfg.secrets(), Closed: cfg.ClosedSignUp, Logger: cfg.Logger, Now: cfg.Now, Cost: cfg.passwords,
+		HasReferences: func(ctx context.Context, account string, ids []int64) (bool, error) {
+			return s.Messaging.For(account).HasReferences(ctx, ids)
+		},
+	}
+	mails, err := cfg.mailer()
 	if err != nil {
 		return nil, err
 	}
-	s.Auth, err = auth.New(ctx, cfg.DB, &auth.Options{
-		Secrets: cfg.secrets(), Closed: cfg.ClosedSignUp, SendReset: mails, Logger: cfg.Logger, Now: cfg.Now, Cost: cfg.passwords,
-	})
+	if mails != nil {
+		authOptions.SendReset, authOptions.SendInvitation = mails.resetMail, mails.invitationMail
+	}
+	s.Auth, err = auth.New(ctx, cfg.DB, &authOptions)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	s.http, s.tracing = newHTTPMetrics(s.Metrics, cfg.Version), newTracing(cfg.Tracer, cfg.Version)
-	if err := errors.Join(s.connect(ctx), s.openBilling(ctx)); err != nil {
+	if err := errors.Join(s.openQuotas(ctx), s.connect(ctx), s.openBilling(ctx), s.openJobs(ctx)); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	if err := s.openUsage(ctx); err != nil {
@@ -174,6 +199,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.openMCP(ctx); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	s.openOIDC()
 	if err := s.routes(); err != nil {
 		return nil, err
 	}
@@ -184,7 +210,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, agent.Migrate, credential.Migrate, remote.Migrate, catalogue.Migrate, memory.Migrate, knowledge.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, agent.Migrate, credential.Migrate, remote.Migrate, catalogue.Migrate, memory.Migrate, knowledge.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate, quota.Migrate, job.Migrate, auditlog.Migrate,
 	} {
 		if err := migrate(ctx, db); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -201,7 +227,8 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.Webhooks.Run, s.Runs.Run, s.Extractors.Run, s.Remote.Run, s.Memory.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.eraseAccounts}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.recorded(s.Webhooks.Run), s.Runs.Run, s.Extractors.Run, s.Remote.Run, s.Memory.Run, s.Knowledge.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.Jobs.Run, s.eraseAccounts, s.scrub}
+	runs = append(runs, s.audit.Run)
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}
@@ -223,6 +250,7 @@ func (s *Server) routes() error {
 	s.api = newAPI(s)
 	s.userRoutes(s.api)
 	s.accountRoutes(s.api)
+	s.jobRoutes(s.api)
 	s.probeRoutes(s.api)
 	s.referenceRoutes(s.api)
 	s.chatRoutes(s.api)
@@ -254,9 +282,12 @@ func (s *Server) routes() error {
 	s.mediaRoutes(s.api)
 	s.mcpRoutes(s.api)
 	s.auditRoutes(s.api)
+	s.accountAuditRoutes(s.api)
 	s.usageRoutes(s.api)
 	s.pricingRoutes(s.api)
 	s.budgetRoutes(s.api)
+	s.methodRoutes(s.api)
+	s.oidcRoutes(s.router)
 	s.callbackRoutes(s.router)
 	s.paymentRoutes(s.router)
 	s.fileRoutes(s.router)
@@ -264,6 +295,7 @@ func (s *Server) routes() error {
 	describe(s.api.OpenAPI())
 	describeMedia(s.api.OpenAPI())
 	describeOutcomes(s.api.OpenAPI())
+	describeAudit(s.api.OpenAPI())
 	if err := s.protocolRoutes(s.router); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}

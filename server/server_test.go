@@ -296,7 +296,7 @@ func TestPermissions(t *testing.T) {
 	}
 	require.NotEmpty(t, f.do(t, "GET", "/test/manage", "", "Authorization", "Bearer "+token).json(200)["account"])
 
-	db.MustExec(`UPDATE auth_user SET permissions = 'chats.read'`)
+	db.MustExec(`UPDATE auth_user SET owner = 0, permissions = 'chats.read'`)
 	require.Eventually(t, func() bool {
 		return f.do(t, "GET", "/test/manage?unknown=1", "", "Authorization", "Bearer "+token).Code == 403
 	}, eventually, tick, "a change holds within five seconds, and 403 comes before 422")

@@ -50,7 +50,7 @@ func (s *Server) simulationRoutes(a *api) {
 
 func simulateOperation(id, path string) operation {
 	return operation{
-		id: id, method: http.MethodPost, path: path + "/simulate", summary: "Play a step of a conversation that nobody has",
+		id: id, on: ofPath(path), method: http.MethodPost, path: path + "/simulate", summary: "Play a step of a conversation that nobody has",
 		about: "Without `state` a run begins, whatever the trigger says, and `input` or `message` is what began it; else `state` is that of the answer before, and one thing " +
 			"happens: `input`, `message`, `advance`, `event`, `take`, `close`, `approve` or `cancel`. Nothing is sent or kept; calls have the answers of `given.mocks`, and " +
 			"fail with `simulate.no_mock` where none fits. A state of another draft is a 409: begin anew.",

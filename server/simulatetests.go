@@ -11,13 +11,13 @@ import (
 
 func testsOperation(id, path string) operation {
 	return operation{
-		id: id, method: http.MethodGet, path: path + "/test", summary: "List the tests that are kept beside it", errors: []int{http.StatusNotFound},
+		id: id, on: ofPath(path), method: http.MethodGet, path: path + "/test", summary: "List the tests that are kept beside it", errors: []int{http.StatusNotFound},
 	}
 }
 
 func setTestsOperation(id, path string) operation {
 	return operation{
-		id: id, method: http.MethodPut, path: path + "/test", summary: "Keep tests beside it",
+		id: id, on: ofPath(path), method: http.MethodPut, path: path + "/test", summary: "Keep tests beside it",
 		about:  "In place of those that were there. One that cannot be played is refused, and its place named.",
 		errors: []int{http.StatusNotFound},
 	}
@@ -25,7 +25,7 @@ func setTestsOperation(id, path string) operation {
 
 func testOperation(id, path string) operation {
 	return operation{
-		id: id, method: http.MethodPost, path: path + "/test", summary: "Play its tests",
+		id: id, on: ofPath(path), method: http.MethodPost, path: path + "/test", summary: "Play its tests",
 		about:  "Those that are kept beside it, or `tests`, against the draft, or `version`. Nothing is sent or kept. All together may take 10,000 steps.",
 		errors: []int{http.StatusNotFound},
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ const (
 
 func (s *Server) streamRoutes(a *api) {
 	registerReply(a, operation{
-		id: "Messaging_Follow", method: http.MethodGet, path: "/chats/stream",
+		id: "Messaging_Follow", on: listing("query.reference"), method: http.MethodGet, path: "/chats/stream",
 		summary: "Follow what happens, as server-sent events in the order of the commits",
 		about: "Events are `message`, `status`, `session` and `chat`, each with a JSON record as data, or `chat` with `{reference, chatId, mergedFrom}` " +
 			"when two ids are found to be of one contact; `delivery` for each attempt to deliver a webhook, with " +
@@ -62,10 +63,11 @@ func (s *Server) stream(ctx context.Context, c call, in *follow) (*huma.StreamRe
 		end()
 		return nil, in.place(err)
 	}
+	feed.Only(c.only)
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer end()
 		s.endWith(watch, end)
-		f := follower{s: s, out: hc, feed: feed}
+		f := follower{s: s, out: hc, feed: feed, of: in.Reference, only: c.only}
 		f.run(watch, resync)
 	}}, nil
 }
@@ -95,7 +97,9 @@ type follower struct {
 	s       *Server
 	out     huma.Context
 	feed    *messaging.Feed
-	checked time.Time // when he was last allowed to read
+	of      provider.ReferenceID // 0: all that he may read
+	only    []int64              // see call
+	checked time.Time            // when he was last allowed to read
 	wrote   time.Time
 }
 
@@ -136,6 +140,9 @@ func (f *follower) text(es []messaging.FeedEntry) string {
 	}
 	var b strings.Builder
 	for _, e := range es {
+		if f.only != nil && !slices.Contains(f.only, int64(e.Reference)) {
+			continue // it was read before the reader's rights were
+		}
 		fmt.Fprintf(&b, "event: %s\nid: %s\ndata: %s\n\n", e.Kind, e.ID, e.Data)
 	}
 	return b.String()
@@ -151,7 +158,13 @@ func (f *follower) allowed(ctx context.Context) bool {
 	if err != nil && !errors.Is(err, auth.ErrToken) {
 		f.s.log.WarnContext(ctx, "checking the reader of a stream", slog.Any("error", err))
 	}
-	return err == nil && caller.Can(auth.ChatsRead)
+	if err != nil {
+		return false
+	}
+	only, all := caller.References(auth.ChatsRead)
+	f.only = only
+	f.feed.Only(only)
+	return all || slices.Contains(only, int64(f.of)) || f.of == 0 && len(only) > 0
 }
 
 // write sends text at once. A reader who does not take it in time has left.

@@ -13,25 +13,25 @@ import (
 
 func (s *Server) templateRoutes(a *api) {
 	register(a, operation{
-		id: "Messaging_CreateTemplate", method: http.MethodPost, path: "/templates", status: http.StatusCreated,
+		id: "Messaging_CreateTemplate", on: at("body.reference"), method: http.MethodPost, path: "/templates", status: http.StatusCreated,
 		summary: "Hand in a message template for approval",
 		about:   "The network may approve or reject it at once, and change its category.",
 		errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.TemplatesManage, s.createTemplate)
 	register(a, operation{
-		id: "Messaging_Templates", method: http.MethodGet, path: "/templates",
+		id: "Messaging_Templates", on: at("query.reference"), method: http.MethodGet, path: "/templates",
 		summary: "List the message templates of a line",
 		about: "From our copy, which follows what the network reports and is fetched again every six hours. " +
 			"Lines of other types than provider-cloud and provider-sandbox answer `unsupported`.",
 		errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.ChatsRead, s.listTemplates)
 	register(a, operation{
-		id: "Messaging_DeleteTemplate", method: http.MethodDelete, path: "/templates",
+		id: "Messaging_DeleteTemplate", on: at("query.reference"), method: http.MethodDelete, path: "/templates",
 		summary: "Delete a message template, in one language or in all",
 		errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.TemplatesManage, s.deleteTemplate)
 	register(a, operation{
-		id: "Messaging_PreviewTemplate", method: http.MethodPost, path: "/templates/preview",
+		id: "Messaging_PreviewTemplate", on: at("body.reference"), method: http.MethodPost, path: "/templates/preview",
 		summary: "Fill in a message template without sending it",
 		about:   "What sending would refuse is refused with the same problem.",
 		errors:  []int{http.StatusNotFound, http.StatusBadGateway},

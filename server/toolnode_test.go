@@ -70,6 +70,7 @@ func (w *world) approveAll(t *testing.T, c client, credential string) (id string
 	t.Helper()
 	id = c.call(t, "POST", "/aiflow/server", fmt.Sprintf(`{"name":"shop","url":%q,"credential":%q}`, w.URL+"/mcp", credential)).json(201)["id"].(string)
 	s := c.call(t, "POST", "/aiflow/server/"+id+"/refresh", "").json(200)
+	require.Len(t, c.audited(t, "action=server.refresh&objectId="+id), 1)
 	var tools []map[string]any
 	for _, x := range s["tools"].([]any) {
 		tool := x.(map[string]any)
@@ -268,4 +269,15 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	return http.DefaultTransport.RoundTrip(r)
+}
+
+// listening adds a tool with hints of its own that tells what it is given.
+func (w *world) listening(name string, hints *sdk.ToolAnnotations, told func(arguments string)) {
+	w.mcp.AddTool(&sdk.Tool{
+		Name: name, Description: "Does " + name + ".", Annotations: hints,
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"sku":{"type":"string"}},"required":["sku"]}`),
+	}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		told(string(r.Params.Arguments))
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "ok"}}}, nil
+	})
 }

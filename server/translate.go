@@ -17,11 +17,14 @@ import (
 func authProblem(err error) *Problem {
 	var bad *auth.Invalid
 	var limited *auth.RateLimited
+	var second *auth.SecondFactorRequired
 	switch {
 	case errors.As(err, &bad):
 		return invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &limited):
-		return problem(codeRateLimited, "there were too many failed attempts").retryAfter(limited.After)
+		return problem(codeRateLimited, "there were too many attempts").retryAfter(limited.After)
+	case errors.As(err, &second):
+		return secondFactorRequired(second.Wrong)
 	case errors.Is(err, auth.ErrCredentials):
 		return problem(codeUnauthorized, "the e-mail or the password is wrong")
 	case errors.Is(err, auth.ErrToken):
@@ -37,9 +40,11 @@ func authProblem(err error) *Problem {
 	case errors.Is(err, auth.ErrForbidden):
 		return problem(codeForbidden, "the permission users.manage is required")
 	case errors.Is(err, auth.ErrGrant):
-		return problem(codeForbidden, "nobody grants a permission, or changes the log-in of who has one, that he lacks")
-	case errors.Is(err, auth.ErrLastManager):
-		return problem(codeConflict, "an account keeps one user with the permission users.manage")
+		return problem(codeForbidden, "the caller lacks a permission that is granted, or that the user has who is changed")
+	case errors.Is(err, auth.ErrOwner):
+		return problem(codeForbidden, "only an owner of the account makes or changes an owner")
+	case errors.Is(err, auth.ErrLastOwner):
+		return problem(codeLastOwner, "an account keeps one owner who may log in: make another user an owner first")
 	}
 	return nil
 }

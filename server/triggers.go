@@ -11,7 +11,7 @@ import (
 // triggerRoutes say what listens on a line.
 func (s *Server) triggerRoutes(a *api) {
 	register(a, operation{
-		id: "Messaging_Triggers", method: http.MethodGet, path: "/reference/{id}/triggers",
+		id: "Messaging_Triggers", on: at("path.id"), method: http.MethodGet, path: "/reference/{id}/triggers",
 		summary: "List the bots and flows that listen on a line, in the order in which they are asked",
 		about: "Published bots of the line, and published flows that are bound to it: the higher `priority` first, of two alike the one with the narrower " +
 			"rule, and then the older. Those that are switched off come last.",

@@ -35,6 +35,7 @@ var numbers = map[string]string{
 
 	"MessagingReference.id":   "Id of the line.",
 	"AccountUsage.references": "Lines of the account.", "AccountUsage.users": "Users of the account.",
+	"QuotaState.used":      "How much of it is used.",
 	"ConfusionView.times":  "Tests of which this is so.",
 	"EvaluationView.right": "Tests that found what they should.", "EvaluationView.tests": "Tests that were run.",
 	"FlowLimits.bytes": "Bytes of a document.", "FlowLimits.uiBytes": "Bytes of the editor's own data.",

@@ -25,7 +25,7 @@ func (toUsage) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error { re
 // Committed wakes nobody.
 func (toUsage) Committed() {}
 
-// EraseTx forgets in which chat calls were.
-func (t toUsage) EraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
-	return t.s.Usage.For(e.Account).EraseTx(ctx, tx, int64(e.Reference), e.ChatIDs)
+// Erase forgets in which chat calls were.
+func (t toUsage) Erase(ctx context.Context, e messaging.Erased) error {
+	return t.s.Usage.For(e.Account).Erase(ctx, int64(e.Reference), e.ChatIDs, e.Before)
 }

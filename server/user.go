@@ -18,12 +18,14 @@ func (s *Server) userRoutes(a *api) {
 	}, anyone, s.signUp)
 	registerReply(a, operation{
 		id: "Auth_Login", method: http.MethodPost, path: "/user/login",
-		summary: "Log in", about: "The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of them. " + aboutCookie,
+		summary: "Log in", about: "The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of them, but not to a user who has logged in from there before, " +
+			"and never to a browser in which the user has. A user with a second factor gives a `code`, too: without it a right password is a 401 `second_factor_required`. " + aboutCookie,
 		errors: []int{http.StatusUnauthorized, http.StatusForbidden}, limited: true,
 	}, anyone, s.login)
 	registerReply(a, operation{
-		id: "Auth_Logout", method: http.MethodPost, path: "/user/logout", summary: "End the cookie session",
-		about: "A token stays valid until it expires.",
+		id: "Auth_Logout", method: http.MethodPost, path: "/user/logout", summary: "Log out",
+		about: "Ends the session of the token and that of the cookie of the request, on every node at once. A log-in with `cookie: true` is one session: " +
+			"its token and its cookie end together.",
 	}, anyUser, s.endCookie)
 	register(a, operation{
 		id: "Auth_User", method: http.MethodGet, path: "/user/me", summary: "Who the token belongs to",
@@ -31,9 +33,12 @@ func (s *Server) userRoutes(a *api) {
 	register(a, operation{
 		id: "Auth_Permissions", method: http.MethodGet, path: "/user/permissions", summary: "What the token may be used for, and what there is",
 	}, anyUser, s.permissions)
+	s.secondFactorRoutes(a)
 	s.resetRoutes(a)
 	s.usersRoutes(a)
 	s.tokenRoutes(a)
+	s.sessionRoutes(a)
+	s.invitationRoutes(a)
 }
 
 const aboutCookie = "With `cookie: true`, for browsers, the answer also sets a session cookie: 12 hours from the last request, 7 days at most."
@@ -44,6 +49,8 @@ type userView struct {
 	Email       string            `json:"email"`
 	Name        string            `json:"name"`
 	Permissions []auth.Permission `json:"permissions" nullable:"false"`
+	Role        *auth.Role        `json:"role" enum:"owner,admin,builder,agent,viewer" doc:"The role that has these permissions; null: no role has. Owners have every permission."`
+	Disabled    bool              `json:"disabled" doc:"The user cannot log in, and the user's tokens and cookies are refused."`
 	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds"`
 }
 
@@ -69,6 +76,7 @@ type signUpBody struct {
 type loginBody struct {
 	Email    string `json:"email" format:"email" maxLength:"254"`
 	Password string `json:"password" minLength:"1" maxLength:"1000"`
+	Code     string `json:"code,omitempty" maxLength:"40" doc:"Of the user's authenticator app, or a recovery code; needed when the answer was second_factor_required."`
 	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
 }
 
@@ -77,7 +85,7 @@ func (s *Server) signUp(ctx context.Context, c call, in *struct{ Body signUpBody
 	if b.Cookie && c.foreign {
 		return nil, foreign()
 	}
-	session, err := s.Auth.SignUp(ctx, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Address: c.Client, Cookie: b.Cookie})
+	session, err := s.Auth.SignUp(ctx, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.device})
 	return s.viewSession(session), err
 }
 
@@ -86,7 +94,9 @@ func (s *Server) login(ctx context.Context, c call, in *struct{ Body loginBody }
 	if b.Cookie && c.foreign { // it would log a visitor in as somebody else
 		return nil, foreign()
 	}
-	session, err := s.Auth.Login(ctx, auth.Credentials{Email: b.Email, Password: b.Password, Address: c.Client, Cookie: b.Cookie})
+	session, err := s.Auth.Login(ctx, auth.Credentials{
+		Email: b.Email, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.device, Code: b.Code,
+	})
 	return s.viewSession(session), err
 }
 
@@ -98,8 +108,11 @@ func (in *logoutInput) Resolve(c huma.Context) []error {
 	return nil
 }
 
-func (s *Server) endCookie(ctx context.Context, _ call, in *logoutInput) (*withCookie[done], error) {
+func (s *Server) endCookie(ctx context.Context, c call, in *logoutInput) (*withCookie[done], error) {
 	out := &withCookie[done]{Body: done{true}}
+	if err := s.Auth.EndSession(ctx, c.Caller); err != nil {
+		return nil, err
+	}
 	for _, found := range in.cookies {
 		if found.Name != s.cookieName() {
 			continue
@@ -118,19 +131,30 @@ func (s *Server) me(ctx context.Context, c call, _ *struct{}) (userView, error) 
 }
 
 type permissionsView struct {
-	Permissions []auth.Permission `json:"permissions" nullable:"false" doc:"Of the caller; a scoped token's own."`
+	Permissions []auth.Permission `json:"permissions" nullable:"false" doc:"Of the caller; a scoped token's own. chats.read@17 is chats.read on the reference 17 alone."`
 	Catalogue   []permissionView  `json:"catalogue" nullable:"false"`
+	Roles       []roleView        `json:"roles" nullable:"false" doc:"Sets of permissions that users can be given."`
+}
+
+type roleView struct {
+	Name        auth.Role         `json:"name" enum:"owner,admin,builder,agent,viewer"`
+	Description string            `json:"description"`
+	Permissions []auth.Permission `json:"permissions" nullable:"false"`
 }
 
 type permissionView struct {
 	Name        auth.Permission `json:"name"`
 	Description string          `json:"description"`
+	Limitable   bool            `json:"limitable" doc:"Whether it can be limited to a reference, as in chats.read@17."`
 }
 
 func (s *Server) permissions(_ context.Context, c call, _ *struct{}) (permissionsView, error) {
 	out := permissionsView{Permissions: c.Permissions}
 	for _, d := range auth.Catalogue() {
-		out.Catalogue = append(out.Catalogue, permissionView(d))
+		out.Catalogue = append(out.Catalogue, permissionView{d.Name, d.Description, d.Name.Limitable()})
+	}
+	for _, r := range auth.Roles() {
+		out.Roles = append(out.Roles, roleView(r))
 	}
 	return out, nil
 }
@@ -138,14 +162,20 @@ func (s *Server) permissions(_ context.Context, c call, _ *struct{}) (permission
 func viewUser(u auth.User) userView {
 	return userView{
 		ID: u.ID, AccountID: u.AccountID, Email: u.Email, Name: u.Name,
-		Permissions: u.Permissions, CreatedAt: u.CreatedAt.Unix(),
+		Permissions: u.Permissions, Role: viewRole(u.Role), Disabled: u.Disabled, CreatedAt: u.CreatedAt.Unix(),
 	}
+}
+
+// viewRole is a role, or null for a set of permissions that has no name.
+func viewRole(r auth.Role) *auth.Role {
+	if r == "" {
+		return nil
+	}
+	return &r
 }
 
 func (s *Server) viewSession(in auth.Session) *withCookie[sessionView] {
 	out := &withCookie[sessionView]{Body: sessionView{Token: in.Token, ExpiresAt: in.ExpiresAt.Unix(), User: viewUser(in.User)}}
-	if in.Cookie != "" {
-		out.SetCookie = []http.Cookie{s.newCookie(in.Cookie)}
-	}
+	out.SetCookie = s.sessionCookies(in)
 	return out
 }

@@ -12,7 +12,8 @@ import (
 func (s *Server) usersRoutes(a *api) {
 	register(a, operation{
 		id: "Auth_CreateUser", method: http.MethodPost, path: "/user", status: http.StatusCreated,
-		summary: "Add a user to the account", about: "Nobody grants a permission that he lacks.",
+		summary: "Add a user to the account", about: "With `permissions` or a `role`, of which the caller lacks nothing; only an owner adds an owner. " +
+			"An invitation lets new users choose their passwords: `POST /user/invitation`.",
 		errors: []int{http.StatusConflict}, login: true,
 	}, auth.UsersManage, s.createUser)
 	register(a, operation{
@@ -20,14 +21,14 @@ func (s *Server) usersRoutes(a *api) {
 	}, auth.UsersManage, s.listUsers)
 	register(a, operation{
 		id: "Auth_UpdateUser", method: http.MethodPatch, path: "/user/{userId}", summary: "Change a user",
-		about: "Anybody may change himself: his e-mail and password with `currentPassword`. Others, and `permissions`, need the permission `users.manage`. " +
-			"Nobody grants a permission that he lacks, or sets the e-mail or the password of who has one that he lacks. " +
-			"An account keeps one user with `users.manage`. A new password ends older tokens and cookies.",
+		about: "Users may change themselves: their e-mail and password with `currentPassword`. Others, and `permissions`, `role` and `disabled`, need the permission `users.manage`. " +
+			"A caller grants only permissions that the caller has, and changes only users who have no others. Only an owner makes and changes owners. " +
+			"An account keeps one owner who may log in. A new password ends older tokens and cookies.",
 		errors: []int{http.StatusNotFound, http.StatusConflict}, login: true, self: "userId",
 	}, anyUser, s.updateUser)
 	register(a, operation{
 		id: "Auth_DeleteUser", method: http.MethodDelete, path: "/user/{userId}", summary: "Delete a user",
-		about:  "His tokens and cookies end. An account keeps one user with `users.manage`.",
+		about:  "The user's tokens and cookies end at once. A caller deletes only users who have no permission that the caller lacks, and owners only as an owner. An account keeps one owner who may log in.",
 		errors: []int{http.StatusNotFound, http.StatusConflict}, login: true,
 	}, auth.UsersManage, s.deleteUser)
 }
@@ -36,12 +37,16 @@ type newUserBody struct {
 	Email       string            `json:"email" format:"email" maxLength:"254"`
 	Name        string            `json:"name" minLength:"1" maxLength:"200"`
 	Password    string            `json:"password" minLength:"10" maxLength:"1000"`
-	Permissions []auth.Permission `json:"permissions" nullable:"false" maxItems:"50" doc:"Some of the caller's. GET /user/permissions lists what there is." example:"[\"chats.read\",\"chats.send\"]"`
+	Permissions []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200" doc:"Some of the caller's. GET /user/permissions lists what there is. Required without a role." example:"[\"chats.read\",\"chats.send\"]"`
+	Role        auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A set of permissions, instead of them."`
 }
 
 func (s *Server) createUser(ctx context.Context, c call, in *struct{ Body newUserBody }) (userView, error) {
 	b := in.Body
-	u, err := s.Auth.CreateUser(ctx, c.Caller, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password}, b.Permissions)
+	if b.Permissions == nil && b.Role == "" {
+		return userView{}, invalid("body.permissions", "is required, or role")
+	}
+	u, err := s.Auth.CreateUser(ctx, c.Caller, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Role: b.Role}, b.Permissions)
 	return viewUser(u), err
 }
 
@@ -80,14 +85,16 @@ type userChange struct {
 		Email           *string           `json:"email,omitempty" format:"email" maxLength:"254"`
 		Password        *string           `json:"password,omitempty" minLength:"10" maxLength:"1000"`
 		CurrentPassword string            `json:"currentPassword,omitempty" maxLength:"1000" doc:"Required to change one's own e-mail or password."`
-		Permissions     []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"50"`
+		Permissions     []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200"`
+		Role            auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A set of permissions, instead of them."`
+		Disabled        *bool             `json:"disabled,omitempty" doc:"Whether to keep the user from logging in, and the user's tokens and cookies from being valid."`
 	}
 }
 
 func (s *Server) updateUser(ctx context.Context, c call, in *userChange) (userView, error) {
 	b := in.Body
 	u, err := s.Auth.UpdateUser(ctx, c.Caller, in.ID, auth.UserChange{
-		Name: b.Name, Email: b.Email, Password: b.Password, Permissions: b.Permissions,
+		Name: b.Name, Email: b.Email, Password: b.Password, Permissions: b.Permissions, Role: b.Role, Disabled: b.Disabled,
 		CurrentPassword: b.CurrentPassword, Address: c.Client,
 	})
 	return viewUser(u), err

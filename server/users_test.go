@@ -51,7 +51,7 @@ func TestUsersOfAnAccount(t *testing.T) {
 		ana, other := f.as(t, "ana"), f.as(t, "other")
 		account := ana.call(t, "GET", "/user/me", "").json(200)["accountId"].(string)
 		user := func(email, permissions string) string {
-			return fmt.Sprintf(`{"id":"<uuid>","accountId":%q,"email":%q,"name":"Member","permissions":%s,"createdAt":"<now>"}`, account, email, permissions)
+			return fmt.Sprintf(`{"id":"<uuid>","accountId":%q,"email":%q,"name":"Member","permissions":%s,"role":null,"disabled":false,"createdAt":"<now>"}`, account, email, permissions)
 		}
 		ana.call(t, "POST", "/user", `{"email":"Cleo@example.org","name":"Member","password":"correct horse","permissions":[]}`).is(201, user("cleo@example.org", "[]"))
 		ben, his := ana.member(t, "ben", "chats.send", "chats.read")
@@ -76,8 +76,10 @@ func TestUsersOfAnAccount(t *testing.T) {
 		ana.call(t, "DELETE", "/user/"+ben, "").is(200, `{"success":true}`)
 		his.call(t, "GET", "/user/me", "").problem(401, "unauthorized")
 		me := ana.call(t, "GET", "/user/me", "").json(200)["id"].(string)
-		ana.call(t, "DELETE", "/user/"+me, "").problem(409, "conflict")
-		ana.call(t, "PATCH", "/user/"+me, `{"permissions":[]}`).problem(409, "conflict")
+		ana.call(t, "DELETE", "/user/"+me, "").problem(409, "last_owner")
+		for _, body := range []string{`{"permissions":[]}`, `{"role":"admin"}`, `{"disabled":true}`} {
+			ana.call(t, "PATCH", "/user/"+me, body).problem(409, "last_owner")
+		}
 	})
 }
 
@@ -106,7 +108,7 @@ func TestOwnUser(t *testing.T) {
 
 		_, manager := ana.member(t, "manager", "users.manage")
 		p := manager.call(t, "PATCH", "/user/"+boss, `{"password":"another password"}`).problem(403, "forbidden")
-		require.Contains(t, p.Detail, "lacks")
+		require.Contains(t, p.Detail, "only an owner")
 		manager.call(t, "PATCH", path, `{"permissions":["bots.manage"]}`).problem(403, "forbidden")
 	})
 }
@@ -122,7 +124,6 @@ func TestScopedTokens(t *testing.T) {
 		program.call(t, "GET", "/reference/list", "").json(200)
 		program.call(t, "GET", "/user/list", "").json(200)
 		program.call(t, "GET", "/user/me", "").json(200)
-		program.call(t, "POST", "/user/logout", "").json(200)
 		require.Equal(t, []any{"users.manage", "references.read"}, program.call(t, "GET", "/user/permissions", "").json(200)["permissions"])
 		p := program.call(t, "GET", "/templates?reference=1", "").problem(403, "forbidden")
 		require.Contains(t, p.Detail, "chats.read")
@@ -149,6 +150,9 @@ func TestScopedTokens(t *testing.T) {
 		}
 		ana.call(t, "DELETE", "/user/token/"+id, "").is(200, `{"success":true}`)
 		program.call(t, "GET", "/user/me", "").problem(401, "unauthorized")
+		_, program = ana.scoped(t, `["references.read"]`)
+		program.call(t, "POST", "/user/logout", "").json(200)
+		program.call(t, "GET", "/user/me", "").problem(401, "unauthorized")
 	})
 }
 
@@ -163,6 +167,18 @@ func TestPermissionCatalogue(t *testing.T) {
 	for i, d := range all["catalogue"].([]any) {
 		require.Equal(t, all["permissions"].([]any)[i], d.(map[string]any)["name"])
 		require.NotEmpty(t, d.(map[string]any)["description"])
+	}
+	roles := map[string]any{}
+	for _, r := range all["roles"].([]any) {
+		roles[r.(map[string]any)["name"].(string)] = r.(map[string]any)["permissions"]
+	}
+	require.Len(t, roles, 5)
+	require.Equal(t, all["permissions"], roles["owner"])
+	for name, ps := range roles {
+		body := fmt.Sprintf(`{"email":"%s@example.org","name":"R","password":"correct horse","role":%q}`, name, name)
+		u := ana.call(t, "POST", "/user", body).json(201)
+		require.Equal(t, name, u["role"])
+		require.Equal(t, ps, u["permissions"])
 	}
 	require.Equal(t, []any{"chats.read"}, ben.call(t, "GET", "/user/permissions", "").json(200)["permissions"])
 }

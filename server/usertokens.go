@@ -23,13 +23,13 @@ func (s *Server) tokenRoutes(a *api) {
 	}, anyUser, s.listTokens)
 	register(a, operation{
 		id: "Auth_RevokeToken", method: http.MethodDelete, path: "/user/token/{tokenId}", summary: "Revoke a token for a program",
-		about: "Within five seconds it is refused everywhere.", errors: []int{http.StatusNotFound}, login: true,
+		about: "It is refused everywhere at once.", errors: []int{http.StatusNotFound}, login: true,
 	}, anyUser, s.revokeToken)
 }
 
 type newTokenBody struct {
 	Name        string            `json:"name" minLength:"1" maxLength:"200" example:"Shop system"`
-	Permissions []auth.Permission `json:"permissions" nullable:"false" minItems:"1" maxItems:"50" doc:"Some of the caller's." example:"[\"chats.send\"]"`
+	Permissions []auth.Permission `json:"permissions" nullable:"false" minItems:"1" maxItems:"200" doc:"Some of the caller's." example:"[\"chats.send\"]"`
 	ExpiresAt   int64             `json:"expiresAt" minimum:"1" maximum:"253402300799" doc:"UNIX seconds"`
 }
 

@@ -55,7 +55,9 @@ type documented struct {
 	OperationID  string `json:"operationId"`
 	Parameters   []parameter
 	Security     []map[string][]string
-	LoginOnly    bool `json:"x-login-only"`
+	LoginOnly    bool     `json:"x-login-only"`
+	OwnerOnly    bool     `json:"x-owner-only"`
+	References   []string `json:"x-references"`
 	RequestBody  *struct {
 		Required bool
 		Content  map[string]struct{ Schema *schema }

@@ -55,7 +55,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 			messenger.New(&messenger.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.Now}),
 		}, c.Providers...),
 		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toServices{toWebhooks{s.Webhooks, s}, toFlows{s}}, toAudit{s}, toUsage{s}, toMemory{s}}, Retention: c.MessageRetention,
-		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Trace: s.tracing.hook(), Logger: c.Logger, Now: c.Now,
+		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Admit: s.admit, Trace: s.tracing.hook(), Logger: c.Logger, Now: c.Now,
 	})
 	return err
 }
@@ -83,10 +83,10 @@ func (t toWebhooks) eventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.E
 	return t.publishTx(ctx, tx, evs, out, to)
 }
 
-// eraseTx erases what webhooks were told of a contact.
-func (t toWebhooks) eraseTx(ctx context.Context, tx *sqlx.Tx, e messaging.Erased) error {
-	return t.For(e.Account).EraseTx(ctx, tx, webhook.Erasure{
-		Scope: webhookScope(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs,
+// erase erases what webhooks were told of a contact.
+func (t toWebhooks) erase(ctx context.Context, e messaging.Erased) error {
+	return t.For(e.Account).Erase(ctx, webhook.Erasure{
+		Scope: webhookScope(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs, Before: e.Before,
 	})
 }
 

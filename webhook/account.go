@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -76,6 +77,9 @@ func (a *Account) Put(ctx context.Context, s Settings) (ep Endpoint, created boo
 		}
 		if err == nil {
 			ep, err = a.d.public(&row)
+		}
+		if err == nil {
+			err = recordPutTx(ctx, tx, &row, created, &ch)
 		}
 		return err
 	})
@@ -174,6 +178,9 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Endpoint, er
 		if err == nil {
 			ep, err = a.d.public(&row)
 		}
+		if err == nil {
+			err = row.recordTx(ctx, tx, audit.WebhookUpdate, audit.Changed(ch.changed()...))
+		}
 		return err
 	})
 	if err != nil {
@@ -187,39 +194,17 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Endpoint, er
 // Delete removes an endpoint and what waits for it. Its log stays.
 func (a *Account) Delete(ctx context.Context, id string) error {
 	err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.row(ctx, tx, `id = $2`, []any{id}, ""); err != nil {
+		row, err := a.row(ctx, tx, `id = $2`, []any{id}, "")
+		if err != nil {
 			return err
 		}
-		return a.deleteTx(ctx, tx, id)
+		if err := a.deleteTx(ctx, tx, id); err != nil {
+			return err
+		}
+		return row.recordTx(ctx, tx, audit.WebhookDelete, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("deleting endpoint %s: %w", id, err)
-	}
-	return nil
-}
-
-// DeleteScopeTx removes everything of a scope: endpoints, what waits for
-// them, events and the log.
-func (a *Account) DeleteScopeTx(ctx context.Context, tx *sqlx.Tx, scope string) error {
-	var ids []string
-	err := tx.SelectContext(ctx, &ids, `SELECT id FROM webhook_endpoint WHERE account = $1 AND scope = $2 ORDER BY id`, a.id, scope)
-	if err != nil {
-		return fmt.Errorf("deleting the endpoints of a scope: %w", err)
-	}
-	for _, id := range ids {
-		if err := a.deleteTx(ctx, tx, id); err != nil {
-			return fmt.Errorf("deleting endpoint %s: %w", id, err)
-		}
-	}
-	const events = `SELECT number FROM webhook_event WHERE scope = $1 AND account = $2`
-	for _, statement := range []string{
-		`DELETE FROM webhook_attempt WHERE scope = $1 AND event IN (` + events + `)`,
-		`DELETE FROM webhook_event WHERE scope = $1 AND account = $2`,
-		`DELETE FROM webhook_held WHERE scope = $1 AND account = $2`,
-	} {
-		if _, err := tx.ExecContext(ctx, statement, scope, a.id); err != nil {
-			return fmt.Errorf("deleting the deliveries of a scope: %w", err)
-		}
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -155,44 +154,30 @@ func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer)
 	return nil
 }
 
+var errNoEcho = errors.New("the built-in receiver is not available")
+
 // echo hands a delivery to the receiver in this process.
 func (d *Dispatcher) echo(j *job, h http.Header, a *answer) error {
 	if d.opts.Echo == nil {
-		return errors.New("the built-in receiver is not available")
+		return errNoEcho
 	}
 	a.StatusCode, a.Response = d.opts.Echo.receive(j.ep.Scope, j.ep.secret, j.ep.headers, h, []byte(j.body), a.At)
 	return nil
 }
 
 // explain says what kept a request from being answered, without the URL,
-// which may hold a token.
+// which may hold a token, and without addresses of the server's own network.
 func (d *Dispatcher) explain(err error) string {
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err
-	}
 	switch {
+	case errors.Is(err, errNoEcho):
+		return err.Error()
 	case errors.Is(err, guard.ErrRefused):
-		return guardMessage(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no answer within %s", d.opts.Timeout)
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the connection was closed without an answer"
-	case strings.Contains(err.Error(), "malformed"): // and quotes what it was sent, perhaps
-		return "the answer is no HTTP"
 	}
-	return printable([]byte(err.Error()))
-}
-
-// guardMessage is the refusal itself, without the steps that led to it.
-func guardMessage(err error) string {
-	text := err.Error()
-	if i := strings.Index(text, guard.ErrRefused.Error()); i >= 0 {
-		return text[i:]
-	}
-	return text
+	return guard.Reason(err)
 }
 
 // printable makes foreign bytes storable on both databases.

@@ -107,7 +107,7 @@ func TestEndpoints(t *testing.T) {
 		})
 		t.Run("a scope with all that is in it", func(t *testing.T) {
 			f.publish(t, event("a", 1))
-			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.DeleteScopeTx(t.Context(), tx, "8") }))
+			require.NoError(t, f.DeleteScope(t.Context(), "8"))
 			all, err := f.Endpoints(t.Context(), "8")
 			require.NoError(t, err)
 			require.Empty(t, all)

@@ -3,35 +3,51 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Erasure chooses events of a scope by what they are about.
 type Erasure struct {
 	Scope               string
-	ChatIDs, MessageIDs []string // any of these
+	ChatIDs, MessageIDs []string  // any of these
+	Before              time.Time // what came later stays; zero: nothing does
 }
 
 // erased is the error of a delivery that was pending when its event was erased.
 const erased = "its content was erased"
 
-// eraseChunk is how many ids, and how many events, a statement names.
-const eraseChunk = 500
+const (
+	// eraseChunk is how many ids a statement names, and how many held events a
+	// transaction deletes.
+	eraseChunk = 500
+	// eraseEvents is how many events a transaction erases: with each go the
+	// attempts to deliver it.
+	eraseEvents = 50
+)
 
-// EraseTx erases the content of events when tx commits: their bodies and
-// headers, the ids of the chats and messages that they are about, and what
-// receivers answered. The log keeps when they were delivered, to which
-// endpoint, and how that ended. What is pending fails without another attempt,
-// and replays leave out what was erased. It reads all events of the scope.
-func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
+// Erase erases the content of events: their bodies and headers, the ids of the
+// chats and messages that they are about, and what receivers answered. The log
+// keeps when they were delivered, to which endpoint, and how that ended. What is
+// pending fails without another attempt, and replays leave out what was erased.
+// It reads all events, works in small transactions, and may be called again
+// after an error or a crash.
+func (a *Account) Erase(ctx context.Context, e Erasure) error {
+	before := int64(math.MaxInt64)
+	if !e.Before.IsZero() {
+		before = database.Micros(e.Before)
+	}
 	for _, by := range []struct {
 		column string
 		ids    []string
 	}{{"chat_id", e.ChatIDs}, {"message_id", e.MessageIDs}} {
 		for part := range slices.Chunk(by.ids, eraseChunk) {
-			if err := a.eraseTx(ctx, tx, e.Scope, by.column, part); err != nil {
+			if err := a.eraseBy(ctx, e.Scope, by.column, part, before); err != nil {
 				return fmt.Errorf("erasing events: %w", err)
 			}
 		}
@@ -39,41 +55,73 @@ func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
 	return nil
 }
 
-// eraseTx erases the events whose column has one of ids.
-func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, scope, column string, ids []string) error {
-	args := make([]any, len(ids))
+// eraseBy erases the events whose column has one of ids.
+func (a *Account) eraseBy(ctx context.Context, scope, column string, ids []string, before int64) error {
+	values := make([]any, len(ids))
 	for i, id := range ids {
-		args[i] = id
+		values[i] = id
 	}
-	in, args := a.d.db.Dialect.In(column, 3, args)
-	_, err := tx.ExecContext(ctx, `DELETE FROM webhook_held WHERE account = $1 AND scope = $2 AND `+in, append([]any{a.id, scope}, args...)...)
+	in, args := a.d.db.Dialect.In(column, 4, values)
+	which := `account = $1 AND scope = $2 AND at_us <= $3 AND ` + in
+	args = append([]any{a.id, scope, before}, args...)
+	err := a.d.inSteps(ctx, fmt.Sprintf(`DELETE FROM webhook_held WHERE id IN (SELECT id FROM webhook_held WHERE %s LIMIT %d)`, which, eraseChunk), args...)
 	if err != nil {
 		return err
 	}
-	var rows []eventRow
-	err = tx.SelectContext(ctx, &rows, `SELECT number, id FROM webhook_event WHERE account = $1 AND scope = $2 AND `+in+
-		` ORDER BY number`, append([]any{a.id, scope}, args...)...)
-	if err != nil {
-		return err
-	}
-	var known []string
-	for part := range slices.Chunk(rows, eraseChunk) {
-		numbers := make([]int64, len(part))
-		for i := range part {
-			numbers[i] = part[i].Number
-			known = append(known, part[i].ID)
+	for last := int64(0); ; {
+		var rows []eventRow
+		err := a.d.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT number, id FROM webhook_event WHERE number > %d AND %s ORDER BY number LIMIT %d`,
+			last, which, 40*eraseEvents), args...)
+		if err != nil || len(rows) == 0 {
+			return err
 		}
-		for _, s := range []struct{ set, column string }{
-			{`UPDATE webhook_event SET body = '', headers = '', chat_id = '', message_id = '' WHERE `, "number"},
-			{`UPDATE webhook_attempt SET response = '' WHERE response <> '' AND `, "event"},
-		} {
-			where, args := a.d.db.Dialect.InNumbers(s.column, 1, numbers)
-			if _, err := tx.ExecContext(ctx, s.set+where, args...); err != nil {
+		for part := range slices.Chunk(rows, eraseEvents) {
+			if err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.eraseTx(ctx, tx, part) }); err != nil {
 				return err
 			}
 		}
+		known := make([]string, len(rows))
+		for i := range rows {
+			known[i] = rows[i].ID
+		}
+		a.d.opts.Echo.forget(scope, known)
+		last = rows[len(rows)-1].Number
 	}
-	a.d.opts.Echo.forget(scope, known)
+}
+
+// eraseTx erases a few events.
+func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, rows []eventRow) error {
+	numbers := make([]int64, len(rows))
+	for i := range rows {
+		numbers[i] = rows[i].Number
+	}
+	for _, s := range []struct{ set, column string }{
+		{`UPDATE webhook_event SET body = '', headers = '', chat_id = '', message_id = '' WHERE `, "number"},
+		{`UPDATE webhook_attempt SET response = '' WHERE response <> '' AND `, "event"},
+	} {
+		where, args := a.d.db.Dialect.InNumbers(s.column, 1, numbers)
+		if _, err := tx.ExecContext(ctx, s.set+where, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inSteps runs a statement, each time in a transaction of its own, until it
+// changes nothing more.
+func (d *Dispatcher) inSteps(ctx context.Context, statement string, args ...any) error {
+	for n := int64(1); n > 0; {
+		err := d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(ctx, statement, args...)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

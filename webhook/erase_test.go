@@ -22,7 +22,7 @@ func about(chatID, messageID string) webhook.Event {
 
 func (f *fixture) erase(t *testing.T, by *webhook.Account, e webhook.Erasure) {
 	t.Helper()
-	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return by.EraseTx(t.Context(), tx, e) }))
+	require.NoError(t, by.Erase(t.Context(), e))
 	f.Committed()
 }
 

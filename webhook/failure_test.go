@@ -140,8 +140,8 @@ func TestFailureTexts(t *testing.T) {
 		for url, text := range map[string]string{
 			hanging.URL:                        "no answer within 50ms",
 			cut.URL:                            "closed without an answer",
-			"http://" + testkit.FreeAddress(t): "connection refused",
-			"http://localhost:1/x":             "connection refused",
+			"http://" + testkit.FreeAddress(t): "the connection was refused",
+			"http://localhost:1/x":             "the connection was refused",
 		} {
 			f := patient
 			if url == hanging.URL {
@@ -153,6 +153,7 @@ func TestFailureTexts(t *testing.T) {
 			require.Zero(t, a.StatusCode)
 			require.Contains(t, a.Error, text)
 			require.NotContains(t, a.Error, "token")
+			require.NotRegexp(t, `dial|lookup|127\.0\.0\.1|:\d`, a.Error)
 		}
 	})
 }

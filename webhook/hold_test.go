@@ -162,8 +162,9 @@ func TestHeldEventsOfChats(t *testing.T) {
 			var keys []string
 			require.NoError(t, tx.SelectContext(t.Context(), &keys, text, args...))
 			require.Equal(t, []string{"b"}, keys, "a has become b")
-			return f.EraseTx(t.Context(), tx, webhook.Erasure{Scope: scope, ChatIDs: []string{"c"}})
+			return nil
 		}))
+		require.NoError(t, f.Erase(t.Context(), webhook.Erasure{Scope: scope, ChatIDs: []string{"c"}}))
 		f.release(t, "b", "m2")
 		f.release(t, "b", "m1")
 		f.release(t, "c", "m3")
@@ -198,7 +199,7 @@ func TestHeldEventsOutliveTheWish(t *testing.T) {
 		_, _, err = f.Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL + "/extracted", Include: []string{"extracted"}})
 		require.NoError(t, err)
 		f.hold(t, held("a", 5, "m5", far))
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.DeleteScopeTx(t.Context(), tx, scope) }))
+		require.NoError(t, f.DeleteScope(t.Context(), scope))
 		holding, err := f.Holding(t.Context(), "a")
 		require.NoError(t, err)
 		require.False(t, holding)

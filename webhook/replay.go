@@ -16,7 +16,8 @@ import (
 // Replay chooses deliveries that are over: by id, or those of an endpoint
 // that ended in a span of time.
 type Replay struct {
-	IDs []string // at most 200
+	IDs    []string // at most 200
+	Scopes []string // of IDs, those of these scopes alone; nil: of all
 
 	Endpoint     string
 	Since, Until time.Time // by the time of their last attempt; zero: from the first, up to now
@@ -41,7 +42,7 @@ func (a *Account) Replay(ctx context.Context, r Replay) (int, error) {
 	if err := a.replayable(ctx, r, where, args); err != nil {
 		return 0, err
 	}
-	queued, err := a.replayAll(ctx, where, args)
+	queued, err := a.replayAll(ctx, &r, where, args)
 	if err != nil {
 		return queued, fmt.Errorf("replaying deliveries: %w", err)
 	}
@@ -50,7 +51,7 @@ func (a *Account) Replay(ctx context.Context, r Replay) (int, error) {
 
 // replayAll goes through the log once, chunk after chunk, up to where it ends
 // now: what is replayed may be over again before the last chunk is.
-func (a *Account) replayAll(ctx context.Context, where string, args []any) (int, error) {
+func (a *Account) replayAll(ctx context.Context, r *Replay, where string, args []any) (int, error) {
 	var last, end int64
 	if err := a.d.db.GetContext(ctx, &end, `SELECT COALESCE(MAX(id), 0) FROM webhook_attempt`); err != nil {
 		return 0, err
@@ -60,6 +61,9 @@ func (a *Account) replayAll(ctx context.Context, where string, args []any) (int,
 		err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 			part := fmt.Sprintf(` AND t.id > %d AND t.id <= %d`, last, end)
 			rows, err = a.replayTx(ctx, tx, where+part, args)
+			if err == nil && queued == 0 && len(rows) > 0 {
+				err = r.recordTx(ctx, tx)
+			}
 			return err
 		})
 		if err != nil || len(rows) == 0 {
@@ -91,7 +95,7 @@ func (r *Replay) check() error {
 // there is none of it, pending or over, chosen returns [ErrNotFound].
 func (a *Account) chosen(ctx context.Context, r Replay) (string, []any, error) {
 	if len(r.IDs) > 0 {
-		attempts, err := a.attemptsOf(ctx, r.IDs)
+		attempts, err := a.attemptsOf(ctx, r.IDs, r.Scopes)
 		if err == nil && len(attempts) == 0 {
 			err = ErrNotFound
 		}
@@ -117,7 +121,7 @@ func (a *Account) chosen(ctx context.Context, r Replay) (string, []any, error) {
 }
 
 // attemptsOf are the attempts of deliveries of the account.
-func (a *Account) attemptsOf(ctx context.Context, ids []string) ([]int64, error) {
+func (a *Account) attemptsOf(ctx context.Context, ids, scopes []string) ([]int64, error) {
 	var numbers []int64
 	for _, id := range ids {
 		if n, ok := numberOf(id); ok {
@@ -129,8 +133,15 @@ func (a *Account) attemptsOf(ctx context.Context, ids []string) ([]int64, error)
 	}
 	var rows []overRow
 	in, args := a.d.db.Dialect.InNumbers("t.event", 2, numbers)
+	args = append([]any{a.id}, args...)
+	if scopes != nil {
+		in += ` AND t.scope IN ` + a.d.db.Dialect.Values(1, len(scopes), len(args)+1)
+		for _, scope := range scopes {
+			args = append(args, scope)
+		}
+	}
 	err := a.d.db.SelectContext(ctx, &rows, `SELECT `+overColumns+` FROM webhook_attempt t JOIN webhook_event e ON e.number = t.event
-		WHERE e.account = $1 AND `+in, append([]any{a.id}, args...)...)
+		WHERE e.account = $1 AND `+in, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading what to replay: %w", err)
 	}

@@ -99,6 +99,9 @@ func (d *Dispatcher) settleEndpoint(ctx context.Context, tx *sqlx.Tx, r *result)
 	}
 	n, err := res.RowsAffected()
 	r.first = n > 0
+	if err == nil && r.first && r.disabled != "" {
+		return r.recordDisabledTx(ctx, tx)
+	}
 	if err != nil || r.first || !r.paused {
 		return err
 	}

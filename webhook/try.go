@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
 // Test sends ev to an endpoint now, whatever the endpoint's state and filter,
@@ -44,7 +46,10 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 		if err := d.db.Insert(ctx, tx, insertAttempts, attemptTypes, r.row()); err != nil {
 			return err
 		}
-		return d.tell(ctx, tx, r)
+		if err := d.tell(ctx, tx, r); err != nil {
+			return err
+		}
+		return row.recordTx(ctx, tx, audit.WebhookTest, nil)
 	})
 	if err != nil {
 		return Attempt{}, fmt.Errorf("storing a test of endpoint %s: %w", id, err)

@@ -6,11 +6,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
+
+// mostAsked is how many bytes of arguments a person is asked to approve: all of
+// them are shown.
+const mostAsked = 16 << 10
 
 // consentLife is how long consent holds: a call that was not begun by then is
 // asked for again.
@@ -18,6 +24,7 @@ const consentLife = 10 * time.Minute
 
 // The ways in which a node asks for consent.
 const (
+	approveNever       = "never"
 	approveAlways      = "always"
 	approveDestructive = "destructive"
 )
@@ -25,7 +32,8 @@ const (
 // needsConsent says whether a person must approve a call: the node says so, or
 // it would carry out what somebody who wrote to the agent may be after. Whoever
 // has private data, hears from strangers and reaches the world can be talked
-// into giving the first to the last.
+// into giving the first to the last. A call that only looks something up there
+// reaches the world, too: by what it looks up.
 func (w *worker) needsConsent(t *tool) bool {
 	switch w.limits.Approval {
 	case approveAlways:
@@ -35,53 +43,13 @@ func (w *worker) needsConsent(t *tool) bool {
 			return true
 		}
 	}
-	return t.OpenWorld && !t.ReadOnly && w.knowsSecrets() && w.hearsStrangers()
-}
-
-func (w *worker) knowsSecrets() bool {
-	return w.recallsSecrets() || slices.ContainsFunc(w.entries, func(e *entry) bool {
-		return e.Kind == kindTool && e.asked.Private && e.Status == statusDone && !e.came.refusal()
-	})
-}
-
-// recallsSecrets says whether something private was looked up in an earlier run
-// and is remembered: by a tool that is private or not known any more. Of a
-// summary nobody knows what it is from.
-func (w *worker) recallsSecrets() bool {
-	names := map[string]string{}
-	for _, m := range w.begin[:w.earlier] {
-		for _, c := range m.Calls {
-			names[c.ID] = c.Name
-		}
-		for _, r := range m.Results {
-			name := names[r.CallID]
-			if t := w.tools[name]; !r.IsError && name != toolFinish && name != toolHandoff && (t == nil || t.Private) {
-				return true
-			}
-		}
-	}
-	if w.session.Note == "" {
-		return false
-	}
-	for _, t := range w.tools {
-		if t.Private {
-			return true
-		}
-	}
-	return false
-}
-
-// hearsStrangers says whether something that the agent was told may be anybody's:
-// the words of a contact, or the result of a tool.
-func (w *worker) hearsStrangers() bool {
-	return w.r.Run.Chat.ID != "" ||
-		slices.ContainsFunc(w.entries, func(e *entry) bool { return e.Kind == kindTool && e.asked.Untrusted && e.Status == statusDone })
+	return (t.OpenWorld || t.Leaves) && w.tellsSecrets(t.Home) || t.Says && w.tellsOfOthers()
 }
 
 // askFor ends the leg with a call that waits for consent.
 func (w *worker) askFor(e *entry) (*flow.ModelResult, error) {
 	r := w.result(flow.FinishApproval, StopApproval)
-	r.Tool = e.asked.Origin
+	r.Tool, r.Resume = e.asked.Origin, resume(e)
 	d := json.NewDecoder(bytes.NewReader(e.asked.Arguments))
 	d.UseNumber()
 	if err := d.Decode(&r.Arguments); err != nil {
@@ -93,7 +61,9 @@ func (w *worker) askFor(e *entry) (*flow.ModelResult, error) {
 // decide takes what a person decided of the call that was asked for. That may
 // be written down already.
 func (w *worker) decide(ctx context.Context, approved bool, at time.Time) error {
-	i := slices.IndexFunc(w.entries, func(e *entry) bool { return e.Status == statusAsked && e.Leg != w.r.Key })
+	i := slices.IndexFunc(w.entries, func(e *entry) bool {
+		return e.Status == statusAsked && e.Leg != w.r.Key && (w.asked == 0 || w.asked == e.Seq)
+	})
 	if i < 0 {
 		return nil
 	}
@@ -112,6 +82,18 @@ func (w *worker) decide(ctx context.Context, approved bool, at time.Time) error 
 	}
 	w.s.opts.AfterCommit("approved")
 	return nil
+}
+
+// resume is with what the run goes on when the call of an entry was decided: the
+// decision is about this one.
+func resume(e *entry) string { return fmt.Sprintf("%s#%d", e.Session, e.Seq) }
+
+func resumed(kept string) (session string, asked int64) {
+	session, seq, named := strings.Cut(kept, "#")
+	if named {
+		asked, _ = strconv.ParseInt(seq, 10, 64)
+	}
+	return session, asked
 }
 
 // rewrite writes the request of an entry anew.
@@ -133,9 +115,19 @@ func (w *worker) consented(ctx context.Context, e *entry) error {
 			Content: codeChanged + ": the tool is not what it was when a person approved the call. It was not made.", IsError: true, Code: codeChanged,
 		}))
 	}
-	if w.s.opts.Now().Sub(database.Time(e.asked.DecidedAt)) <= consentLife {
+	if w.fresh(e) {
 		return w.start(ctx, e)
 	}
+	return w.askAgain(ctx, e)
+}
+
+// fresh says whether a call was approved a short time ago.
+func (w *worker) fresh(e *entry) bool {
+	return w.s.opts.Now().Sub(database.Time(e.asked.DecidedAt)) <= consentLife
+}
+
+// askAgain asks once more for a call that was approved.
+func (w *worker) askAgain(ctx context.Context, e *entry) error {
 	e.Leg, e.Status = w.r.Key, statusAsked
 	if err := w.change(ctx, e, statusApproved, nil); err != nil {
 		return err

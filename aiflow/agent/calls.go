@@ -118,7 +118,7 @@ func (w *worker) judge(c llm.ToolCall) (*entry, error) {
 		return w.refused(asked, codeNoTool, "There is no such tool. There are: "+strings.Join(names, ", "))
 	}
 	asked.Origin, asked.Definition, asked.Repeatable = t.Origin, t.hash, t.ReadOnly || t.Idempotent
-	asked.Private, asked.Untrusted = t.Private, t.Untrusted
+	asked.Private, asked.Untrusted, asked.Source, asked.Shared, asked.Others = t.Private, t.Untrusted, t.Source, t.Shared, t.Others
 	arguments, err := t.arguments(c.Arguments)
 	if err != nil {
 		asked.Invalid = true
@@ -126,6 +126,12 @@ func (w *worker) judge(c llm.ToolCall) (*entry, error) {
 	}
 	if asked.Arguments, err = canonical(arguments); err != nil {
 		return nil, err
+	}
+	if t.Says {
+		if asked.Arguments, err = w.sayable(t, asked.Arguments); err != nil {
+			asked.Invalid = true
+			return w.refused(asked, codeArguments, err.Error())
+		}
 	}
 	switch made, same := w.made(asked); {
 	case made >= w.limits.MaxToolCalls:
@@ -135,6 +141,10 @@ func (w *worker) judge(c llm.ToolCall) (*entry, error) {
 	}
 	status := statusStarted
 	if w.needsConsent(t) {
+		if len(asked.Arguments) > mostAsked {
+			asked.Invalid = true
+			return w.refused(asked, codeArguments, fmt.Sprintf("A person must approve the call, and can be shown no more than %d bytes of arguments.", mostAsked))
+		}
 		status = statusAsked
 	}
 	return w.next(kindTool, status, asked)

@@ -29,7 +29,7 @@ func ending(e *entry) *llm.ToolCall {
 
 // end ends the leg as the model wants it. Arguments that are wrong are mended
 // like an answer.
-func (w *worker) end(ctx context.Context, c *llm.ToolCall) (*flow.ModelResult, error) {
+func (w *worker) end(ctx context.Context, e *entry, c *llm.ToolCall) (*flow.ModelResult, error) {
 	t := w.tools[c.Name]
 	if t == nil { // it made the name up
 		return nil, w.mend(ctx, "There is no tool "+c.Name+".")
@@ -48,6 +48,7 @@ func (w *worker) end(ctx context.Context, c *llm.ToolCall) (*flow.ModelResult, e
 	r := w.result(flow.FinishDone, StopDone)
 	if w.schema != nil {
 		_, r.Value, err = w.schema.Read(string(raw))
+		r.Value = w.outwardValue(r.Value)
 	} else {
 		var last struct{ Text string }
 		err = json.Unmarshal(raw, &last)
@@ -57,7 +58,7 @@ func (w *worker) end(ctx context.Context, c *llm.ToolCall) (*flow.ModelResult, e
 		return w.result(flow.FinishInvalid, StopInvalid), nil
 	}
 	w.remember(ctx, llm.Assistant(r.Text))
-	return r, nil
+	return w.release(ctx, e, r)
 }
 
 // conclude makes a result of an answer without calls. It returns nothing when
@@ -89,7 +90,7 @@ func (w *worker) conclude(ctx context.Context, e *entry) (*flow.ModelResult, err
 	}
 	r := w.result(finish, why)
 	r.Text = w.outward(text)
-	return r, nil
+	return w.release(ctx, e, r)
 }
 
 // structured makes a result of an answer that must fit a schema.
@@ -100,8 +101,8 @@ func (w *worker) structured(ctx context.Context, e *entry, why Stop, text string
 	case err == nil:
 		w.remember(ctx)
 		r := w.result(flow.FinishDone, why)
-		r.Value, r.Text = v, text
-		return r, nil
+		r.Value, r.Text = w.outwardValue(v), w.outward(text)
+		return w.release(ctx, e, r)
 	case !errors.As(err, &bad):
 		return nil, err
 	case e.wanted.Last != "":
@@ -132,16 +133,5 @@ func (w *worker) repairs() (n int) {
 
 // mend tells the model what is wrong with its answer.
 func (w *worker) mend(ctx context.Context, text string) error {
-	return w.tell(ctx, toldText{Text: text, Repair: true})
-}
-
-// outward is a text as a contact may see it. Where no tool has spoken, every
-// address in it is the author's, the contact's or the model's own.
-func (w *worker) outward(text string) string {
-	for _, m := range w.conversation() {
-		if m.Role == llm.RoleTool {
-			return w.links.clean(text)
-		}
-	}
-	return text
+	return w.tell(ctx, toldText{Text: noLinks.Clean(text), Repair: true})
 }

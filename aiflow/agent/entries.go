@@ -31,7 +31,7 @@ type Entry struct {
 	Text      string          // of an answer, or what was said; at most 2 KiB, from its beginning and its end, as Result
 	Calls     []string        // the tools that an answer wants called
 	Tool      string          // as flows name it
-	Arguments json.RawMessage // nil: there are none, or more than 2 KiB
+	Arguments json.RawMessage // nil: there are none, or more than 2 KiB in a call that does not wait for consent
 	Result    string          // of a call
 	Size      int             // of the whole result, in bytes
 	IsError   bool            // the call failed, or was not made
@@ -89,7 +89,7 @@ func (r *entryRow) view() Entry {
 		v.Text = clip(r.said.Text, mostText)
 	case kindTool:
 		v.Tool, v.Result, v.Size, v.IsError = r.asked.Origin, clip(r.came.Content, mostText), len(r.came.Content), r.came.IsError
-		if len(r.asked.Arguments) <= mostText {
+		if len(r.asked.Arguments) <= mostText || r.Status == statusAsked { // who decides sees all of them
 			v.Arguments = r.asked.Arguments
 		}
 	case kindTurn:

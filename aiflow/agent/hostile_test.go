@@ -95,14 +95,7 @@ func TestNothingBeginsInAnEndedRun(t *testing.T) {
 			return err
 		}},
 		{"erased", func(ctx context.Context, f *fixture, _ string) error {
-			tx, err := f.db.BeginTxx(ctx, nil)
-			if err != nil {
-				return err
-			}
-			if err := f.runs.For(account).EraseTx(ctx, tx, runtime.Erasure{Reference: line, ChatIDs: []string{"ana"}}); err != nil {
-				return err
-			}
-			return tx.Commit()
+			return f.runs.For(account).Erase(ctx, runtime.Erasure{Reference: line, ChatIDs: []string{"ana"}})
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -80,6 +80,9 @@ type toolAsked struct {
 	Repeatable bool            `json:"repeatable,omitempty"`
 	Private    bool            `json:"private,omitempty"`
 	Untrusted  bool            `json:"untrusted,omitempty"`
+	Source     string          `json:"source,omitempty"` // of what is private
+	Shared     bool            `json:"shared,omitempty"`
+	Others     bool            `json:"others,omitempty"`
 	Invalid    bool            `json:"invalid,omitempty"` // the arguments were none
 	// DecidedAt is when a person approved, in microseconds.
 	DecidedAt int64 `json:"decidedAt,omitempty"`

@@ -50,7 +50,7 @@ func (w *worker) follow(ctx, loop context.Context) (*flow.ModelResult, error) {
 			return w.conclude(ctx, e)
 		}
 		if c := ending(e); c != nil {
-			return w.end(ctx, c)
+			return w.end(ctx, e, c)
 		}
 		return w.calls(loop, i)
 	}

@@ -137,9 +137,7 @@ func TestApprovalOutlivesTheNode(t *testing.T) {
 		require.NoError(t, model.Done())
 
 		require.Equal(t, 3, second.number(t, `SELECT count(*) FROM agent_entry`))
-		require.NoError(t, second.inTx(t, func(tx *sqlx.Tx) error {
-			return second.runs.For(account).EraseTx(t.Context(), tx, runtime.Erasure{Reference: line, ChatIDs: []string{"ana"}})
-		}))
+		require.NoError(t, second.runs.For(account).Erase(t.Context(), runtime.Erasure{Reference: line, ChatIDs: []string{"ana"}}))
 		require.Zero(t, second.number(t, `SELECT count(*) FROM agent_entry`))
 		require.Zero(t, second.number(t, `SELECT count(*) FROM agent_session`))
 	})
@@ -217,13 +215,13 @@ func TestRuleOfTwo(t *testing.T) {
 			name  string
 			chat  string
 			calls []llm.ToolCall
-			asks  bool
+			asks  string
 		}{
-			{"private, and a contact wrote", "ana", []llm.ToolCall{one, three}, true},
-			{"private, and a stranger's page", "", []llm.ToolCall{one, two, three}, true},
-			{"private, and nobody wrote", "", []llm.ToolCall{one, three}, false},
-			{"nothing private", "ana", []llm.ToolCall{two, three}, false},
-			{"nothing goes out", "ana", []llm.ToolCall{one, two}, false},
+			{"private, and a contact wrote", "ana", []llm.ToolCall{one, three}, "post"},
+			{"private, and a stranger's page", "", []llm.ToolCall{one, two, three}, "post"},
+			{"private, and nobody wrote", "", []llm.ToolCall{one, three}, ""},
+			{"nothing private", "ana", []llm.ToolCall{two, three}, ""},
+			{"what only reads goes out by what it looks up", "ana", []llm.ToolCall{one, two}, "foreign"},
 		} {
 			var steps []llmtest.Step
 			for _, x := range c.calls {
@@ -232,9 +230,9 @@ func TestRuleOfTwo(t *testing.T) {
 			f := running(t, db, change{model: llmtest.NewScript(append(steps, llmtest.Say("Done."))...), tools: tools})
 			id := f.publish(t, document(t, config{"tools": []string{"private", "foreign", "post"}, "approval": "never"}))
 			d := f.rest(t, f.start(t, id, c.chat, "Go").ID)
-			if c.asks {
+			if c.asks != "" {
 				_, what := askedFor(t, d)
-				require.Equal(t, "post", what["tool"], c.name)
+				require.Equal(t, c.asks, what["tool"], c.name)
 				d = f.decide(t, d, true)
 			}
 			require.Equal(t, "Done.", output(t, d), c.name)

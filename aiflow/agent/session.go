@@ -18,6 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/links"
 )
 
 // maxDepth is how deep agents may stand in each other: one may call a function
@@ -46,6 +47,7 @@ type worker struct {
 	begin   []llm.Message // what was said before, and what is to be answered
 	earlier int           // how many of these were said before
 	entries []*entry
+	asked   int64 // the entry that waits for consent; 0: it is not known
 
 	model   llm.Model
 	name    string // that the provider calls the model
@@ -53,7 +55,7 @@ type worker struct {
 	schema  *structured.Schema // nil: a text is wanted
 	tools   map[string]*tool   // by the names that the model knows
 	shown   []llm.ToolSpec
-	links   *links
+	links   *links.Rule
 }
 
 // opening is what a session begins with, as its row has it.
@@ -67,7 +69,7 @@ func (s *Service) open(ctx context.Context, r runtime.Request, req flow.ModelReq
 	w := &worker{s: s, r: r, req: req, limits: req.Agent}
 	id := r.Key
 	if kept, is := req.Agent.Resume.(string); is {
-		id = kept
+		id, w.asked = resumed(kept)
 	}
 	err := s.db.GetContext(ctx, &w.session, `SELECT id, run, node, depth, note, messages, created_us FROM agent_session WHERE id = $1`, id)
 	switch {
@@ -230,7 +232,7 @@ func (w *worker) prepare(ctx context.Context) (err error) {
 	if err := w.takeUp(ctx); err != nil {
 		return err
 	}
-	w.links = newLinks(w.s.opts.Links, w.req.Instructions, w.conversation())
+	w.links = w.rule()
 	return nil
 }
 

@@ -26,6 +26,9 @@ Do not claim to have done what no tool has confirmed. Say nothing of these rules
 // lastWords tell the model that it has to come to an end.
 const lastWords = "You cannot use tools any more. Answer now with what you know, and say what you could not find out or do."
 
+// notMade stands where a call has no result.
+const notMade = "This call was not made."
+
 // request is what the model is asked next. last says why it is the last time.
 func (w *worker) request(last Stop) *llm.Request {
 	r := &llm.Request{
@@ -81,7 +84,7 @@ func (w *worker) conversation() []llm.Message {
 // results are what came of the calls of a turn, in their order.
 func (w *worker) results(turn int) (out []llm.ToolResult) {
 	for i, c := range w.entries[turn].answer.Message.Calls {
-		r := llm.ToolResult{CallID: c.ID, Content: "This call was not made.", IsError: true}
+		r := llm.ToolResult{CallID: c.ID, Content: notMade, IsError: true}
 		if c.Name == toolFinish || c.Name == toolHandoff {
 			r.Content, r.IsError = "It is over.", false
 		} else if e := w.callOf(turn, i); e != nil && e.DoneUS > 0 {

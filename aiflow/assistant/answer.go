@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
@@ -11,6 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/structured"
 	"github.com/trunklinehq/trunkline/aiflow/memory"
+	"github.com/trunklinehq/trunkline/internal/links"
 )
 
 // Answer is the [runtime.Caller] of [flow.CallAssistant].
@@ -57,10 +59,32 @@ func (c *call) answer(ctx context.Context) (*flow.ModelResult, error) {
 		return nil, err
 	}
 	r.Sources = p.sources
+	c.outward(p, r)
 	if r.Finish == flow.FinishDone {
 		c.remember(ctx, p, r)
 	}
 	return r, nil
+}
+
+// outward holds an answer to the rule for links, once anybody but the author,
+// the contact and the model has had a say in what the model was told: a file of
+// the project, a tool of an earlier run, or what the flow has put in.
+func (c *call) outward(p *prompt, r *flow.ModelResult) {
+	tool := func(m llm.Message) bool { return m.Role == llm.RoleTool }
+	if !c.in.Filled && !p.known && !p.summed && !slices.ContainsFunc(p.earlier, tool) {
+		return
+	}
+	o := links.Options{Hosts: c.s.opts.Links, Author: c.in.Author(), Said: []string{c.in.Said}}
+	if !c.in.Filled {
+		o.Said = []string{c.in.Input}
+		for _, m := range p.earlier {
+			if m.Role == llm.RoleUser {
+				o.Said = append(o.Said, m.Text())
+			}
+		}
+	}
+	rule := links.New(o)
+	r.Text, r.Value = rule.Clean(r.Text), rule.CleanValue(r.Value)
 }
 
 // share is the time of the model that is asked first: two thirds of all, when

@@ -34,6 +34,9 @@ type Options struct {
 	// while that goes on, on the goroutine that receives the answer. nil:
 	// nothing is shown.
 	Typing func(ctx context.Context, c runtime.Chat)
+	// Links are hosts, with those below them, to which answers may link although
+	// a file may have brought the address.
+	Links []string
 	// Retry is how often a model is asked again within one attempt. nil: see
 	// [llm.Retry].
 	Retry  *llm.RetryOptions

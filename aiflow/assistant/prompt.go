@@ -30,6 +30,8 @@ type prompt struct {
 	files    []llm.Part
 	named    string // what is said of the files to a model that cannot take them
 	sources  []flow.ModelSource
+	known    bool // it was shown files of the project
+	summed   bool // it was told a summary of earlier messages
 }
 
 func (c *call) prompt(ctx context.Context) (*prompt, error) {
@@ -43,14 +45,14 @@ func (c *call) prompt(ctx context.Context) (*prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts = append(parts, known)
+	parts, p.known = append(parts, known), known != ""
 	if c.s.opts.Memory != nil {
 		h, err := c.s.opts.Memory.For(c.req.Run.Chat.Account).Recall(ctx, c.recollection())
 		if err != nil {
 			return nil, err
 		}
 		p.earlier = h.Messages
-		parts = append(parts, h.Note())
+		parts, p.summed = append(parts, h.Note()), h.Note() != ""
 	}
 	p.system = joined(parts)
 	if strings.TrimSpace(p.question) == "" && len(p.files) == 0 && p.named == "" {

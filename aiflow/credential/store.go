@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -98,7 +99,12 @@ func (a *Account) Create(ctx context.Context, n NewCredential) (Credential, erro
 	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO credential_secret (id, account, name, kind, field, username, hosts, secret, created_us)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, r.ID, r.Account, r.Name, r.Kind, r.Field, r.Username, r.Hosts, r.Secret, r.Created)
-		return err
+		if err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Entry{
+			Action: audit.CredentialCreate, ObjectID: r.ID, ObjectName: r.Name, Details: map[string]any{"kind": r.Kind, "hosts": n.Hosts},
+		})
 	})
 	if err != nil {
 		return Credential{}, fmt.Errorf("storing a credential: %w", err)
@@ -142,14 +148,15 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 		return ErrNotFound
 	}
 	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		res, err := tx.ExecContext(ctx, `DELETE FROM credential_secret WHERE id = $1 AND account = $2`, id, a.id)
+		var name string
+		err := tx.GetContext(ctx, &name, `DELETE FROM credential_secret WHERE id = $1 AND account = $2 RETURNING name`, id, a.id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
+		}
 		if err != nil {
 			return err
 		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, ErrNotFound)
-		}
-		return nil
+		return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.CredentialDelete, ObjectID: id, ObjectName: name})
 	})
 	if err != nil {
 		return fmt.Errorf("deleting a credential: %w", err)

@@ -3,6 +3,7 @@ package flow
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
@@ -57,6 +58,23 @@ func (t Text) constant() (string, bool) {
 	s, err := t.template.Text(nil, nil)
 	return s, err == nil
 }
+
+// literal says that no expression stands in the text.
+func (t Text) literal() bool { return t.template == nil || t.template.Constant() }
+
+// authored is the text without its expressions: a space stands for each.
+func (t Text) authored() string {
+	if t.template == nil {
+		return ""
+	}
+	return t.template.Literal()
+}
+
+// contactMessage is the expression of what the contact wrote.
+var contactMessage = regexp.MustCompile(`^\s*\{\{\s*input\s*\.\s*text\s*\}\}\s*$`)
+
+// message says that the text is what the contact wrote, and nothing else.
+func (t Text) message() bool { return contactMessage.MatchString(t.Source) }
 
 // Data is a member that holds any JSON value, in which every string is a
 // template: a lone {{ expression }} keeps the type of its value.

@@ -40,8 +40,15 @@ func (t *Turn) prompt(r *ModelRequest, instructions, input Text) (err error) {
 	if r.Instructions, err = t.Text(instructions); err != nil {
 		return err
 	}
-	r.Input, err = t.Text(input)
-	return err
+	if r.Input, err = t.Text(input); err != nil {
+		return err
+	}
+	if !instructions.literal() || !input.literal() && !input.message() {
+		r.Filled, r.Authored, r.Said = true, instructions.authored(), text(t.State.Input["text"])
+	}
+	told := r.Instructions + "\x00" + r.Input
+	r.Secret = hideText(told, t.secrets()) != told
+	return nil
 }
 
 func (m memoryConfig) asked() Memory {

@@ -47,6 +47,23 @@ type ModelRequest struct {
 	Locale        string          `json:"locale,omitempty"` // of the text, or of the contact
 	Spoken        bool            `json:"spoken,omitempty"` // the contact waits for the answer
 	Agent         *AgentRequest   `json:"agent,omitempty"`
+
+	// Filled says that Instructions or Input hold values of expressions, other
+	// than the message of the contact as the whole input. Then Authored is the
+	// author's part of the instructions, and Said is the contact's message.
+	Filled   bool   `json:"filled,omitempty"`
+	Authored string `json:"authored,omitempty"`
+	Said     string `json:"said,omitempty"`
+	// Secret says that they hold the value of a secret variable or argument.
+	Secret bool `json:"secret,omitempty"`
+}
+
+// Author is the part of the instructions that the author of the flow wrote.
+func (r *ModelRequest) Author() string {
+	if r.Filled {
+		return r.Authored
+	}
+	return r.Instructions
 }
 
 // AgentRequest is what a [CallAgent] has beside its [ModelRequest].

@@ -13,5 +13,6 @@
 // [ErrUnsupported], and what is too much is a [*TooLarge].
 //
 // Its tables, knowledge_…, belong to the projects of package aiflow, whose tables must be
-// there: a project that is deleted takes its files along.
+// there: the files of a deleted project are not found any more, and [Service.Run]
+// removes them. No transaction of this package is larger than a few hundred rows.
 package knowledge

@@ -2,18 +2,14 @@ package knowledge
 
 import (
 	"context"
-	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -64,7 +60,9 @@ func (r fileRow) view() File {
 
 const fileColumns = `number, id, name, type, bytes, passages, created_us`
 
-// Add reads a file and keeps its text.
+// Add reads a file and keeps its text. It is stored in many small transactions,
+// between which others write, and found when Add returns; what a crash or an
+// error has interrupted is never found, and [Service.Run] removes it.
 func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, error) {
 	n.Name = strings.TrimSpace(n.Name)
 	switch {
@@ -103,8 +101,7 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 	}
 	in := index(passages)
 	vectors := a.s.vectors(ctx, Texts{Account: a.id, Project: project, Texts: passages})
-	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.insert(ctx, tx, project, row, passages, vectors, in) })
-	if err != nil {
+	if err := a.store(ctx, project, row, passages, vectors, in); err != nil {
 		return File{}, fmt.Errorf("storing a file: %w", err)
 	}
 	return row.view(), nil
@@ -126,81 +123,6 @@ func (a *Account) exists(ctx context.Context, project string) error {
 	return nil
 }
 
-func (a *Account) insert(ctx context.Context, tx *sqlx.Tx, project string, row *fileRow, passages []string, vectors [][]float32, in *postings) error {
-	if err := a.lock(ctx, tx, project); err != nil {
-		return err
-	}
-	var room struct{ Files, Bytes int64 }
-	err := tx.GetContext(ctx, &room, `SELECT COUNT(*) AS files, COALESCE(SUM(bytes), 0) AS bytes FROM knowledge_file WHERE project = $1`, project)
-	switch {
-	case err != nil:
-		return err
-	case room.Bytes+row.Bytes > MaxProject:
-		return &TooLarge{"project", MaxProject}
-	case room.Files >= maxFiles:
-		return &Invalid{"name", fmt.Sprintf("is one file too many: a project has at most %d", maxFiles)}
-	}
-	err = tx.GetContext(ctx, &row.Number, `INSERT INTO knowledge_file (id, account, project, name, type, bytes, passages, words, lengths, created_us)
-		SELECT $1, account, id, $2, $3, $4, $5, $6, $7, $8 FROM aiflow_project WHERE id = $9 AND account = $10 RETURNING number`,
-		row.ID, row.Name, row.Type, row.Bytes, row.Passages, in.words, in.lengths, row.CreatedUS, project, a.id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return ErrNotFound // deleted meanwhile
-	}
-	if err != nil {
-		return err
-	}
-	var texts, marks []any
-	for i, text := range passages {
-		var vector []byte
-		if i < len(vectors) {
-			vector = packed(vectors[i])
-		}
-		texts = append(texts, row.Number, i+1, text, vector)
-	}
-	if err := insertMany(ctx, tx, `knowledge_passage (file, part, text, vector)`, 4, texts); err != nil {
-		return err
-	}
-	for _, term := range slices.Sorted(maps.Keys(in.terms)) {
-		marks = append(marks, project, term, row.Number, in.terms[term])
-	}
-	return insertMany(ctx, tx, `knowledge_posting (project, term, file, parts)`, 4, marks)
-}
-
-// lock keeps others from adding files to a project until tx ends.
-func (a *Account) lock(ctx context.Context, tx *sqlx.Tx, project string) error {
-	if a.s.db.Dialect != database.Postgres {
-		return nil // there is one writer at a time
-	}
-	_, err := tx.ExecContext(ctx, `SELECT 1 FROM aiflow_project WHERE id = $1 FOR NO KEY UPDATE`, project)
-	return err
-}
-
-// rowsAtOnce is how many rows a statement inserts: SQLite takes numbered
-// parameters in quadratic time.
-const rowsAtOnce = 40
-
-// insertMany inserts rows of so many columns.
-func insertMany(ctx context.Context, tx *sqlx.Tx, into string, columns int, values []any) error {
-	for part := range slices.Chunk(values, columns*rowsAtOnce) {
-		var b strings.Builder
-		for i := range part {
-			switch {
-			case i == 0:
-				b.WriteString("(")
-			case i%columns == 0:
-				b.WriteString("), (")
-			default:
-				b.WriteString(", ")
-			}
-			fmt.Fprintf(&b, "$%d", i+1)
-		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO `+into+` VALUES `+b.String()+`)`, part...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Files lists the files of a project, the oldest first.
 func (a *Account) Files(ctx context.Context, project string, l List) (Page, error) {
 	last, limit, err := page.Parse(l.Limit, l.Cursor)
@@ -216,35 +138,12 @@ func (a *Account) Files(ctx context.Context, project string, l List) (Page, erro
 	}
 	var rows []fileRow
 	err = a.s.db.SelectContext(ctx, &rows, `SELECT `+fileColumns+` FROM knowledge_file
-		WHERE project = $1 AND account = $2 AND number > $3 ORDER BY number LIMIT $4`, project, a.id, last, limit+1)
+		WHERE project = $1 AND account = $2 AND number > $3 AND ready ORDER BY number LIMIT $4`, project, a.id, last, limit+1)
 	if err != nil {
 		return Page{}, fmt.Errorf("listing files: %w", err)
 	}
 	out, next := page.Cut(rows, limit, func(r fileRow) int64 { return r.Number }, fileRow.view)
 	return Page{out, next}, nil
-}
-
-// Delete removes a file.
-func (a *Account) Delete(ctx context.Context, project, file string) error {
-	if uuid.Validate(project) != nil || uuid.Validate(file) != nil {
-		return ErrNotFound
-	}
-	var n int64
-	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		res, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM knowledge_file WHERE id = $1 AND project = $2 AND account = $3`, file, project, a.id)
-		if err != nil {
-			return err
-		}
-		n, err = res.RowsAffected()
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("deleting a file: %w", err)
-	}
-	if n == 0 {
-		return ErrNotFound
-	}
-	return nil
 }
 
 // postings say which words stand in which passages of a file.

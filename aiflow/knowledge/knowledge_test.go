@@ -110,6 +110,10 @@ func TestOthersSeeNothing(t *testing.T) {
 			require.Empty(t, found)
 		}
 		require.NoError(t, f.flows.For("acme").DeleteProject(t.Context(), f.project))
+		gone, err := f.Search(t.Context(), f.project, knowledge.Query{Text: "boat"})
+		require.NoError(t, err)
+		require.Empty(t, gone)
+		require.NoError(t, f.service.Clean(t.Context()))
 		require.Empty(t, testkit.Holding(t, f.db, "boat"), "the files go with their project")
 	})
 }

@@ -87,7 +87,9 @@ type corpusFile struct {
 func (a *Account) corpus(ctx context.Context, project string) (*corpus, error) {
 	c := &corpus{project: project, files: map[int64]*corpusFile{}}
 	var rows []*corpusFile
-	err := a.s.db.SelectContext(ctx, &rows, `SELECT number, id, name, passages, words, lengths FROM knowledge_file WHERE project = $1 AND account = $2`, project, a.id)
+	err := a.s.db.SelectContext(ctx, &rows, `SELECT number, id, name, passages, words, lengths FROM knowledge_file f
+		WHERE project = $1 AND account = $2 AND ready
+		AND EXISTS (SELECT 1 FROM aiflow_project p WHERE p.id = f.project)`, project, a.id)
 	if err != nil {
 		return nil, fmt.Errorf("looking for files: %w", err)
 	}

@@ -106,7 +106,7 @@ type vectorRow struct {
 func (a *Account) compared(ctx context.Context, c *corpus, found []hit) (rows []vectorRow, err error) {
 	if c.passages <= mostCompared {
 		err = a.s.db.SelectContext(ctx, &rows, `SELECT p.file, p.part, p.vector FROM knowledge_passage p JOIN knowledge_file f ON f.number = p.file
-			WHERE f.project = $1 AND p.vector IS NOT NULL`, c.project)
+			WHERE f.project = $1 AND f.ready AND p.vector IS NOT NULL`, c.project)
 	} else {
 		byFile := map[int64][]int64{}
 		for _, h := range found[:min(len(found), mostCompared)] {

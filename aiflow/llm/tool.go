@@ -26,6 +26,21 @@ type Tool struct {
 	// Private says that it reads what belongs to the account or a contact, and
 	// Untrusted that strangers may have written what it returns.
 	Private, Untrusted bool
+	// Leaves says that its arguments leave this process, or outlive the run
+	// where others read them. What a foreign server says of its tool changes
+	// nothing of that.
+	Leaves bool
+	// Source names what a private result comes from, and Home from where alone
+	// the arguments are read, by something that only looks them up there: what
+	// came from there is no news to it. "": nobody knows.
+	Source, Home string
+	// Shared says that the contact of the run may know what a private result
+	// holds: it is of the contact's own chat. Others says that it is of other
+	// contacts, too.
+	Shared, Others bool
+	// Says says that the contact may be shown the arguments: links in them are
+	// held to the rule for answers.
+	Says bool
 	// Call does it. Arguments fit the schema. An error is shown to the model
 	// when it is a [*ToolError]; any other is hidden from it.
 	Call func(ctx context.Context, c ToolRun) (ToolOutput, error)

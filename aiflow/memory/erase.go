@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -18,6 +19,7 @@ type Erasure struct {
 	// MessageIDs are messages that the contact wrote in groups: what was
 	// answered to them goes, too. Ignored without ChatIDs.
 	MessageIDs []string
+	Before     time.Time // what was said later stays; zero: nothing does
 }
 
 const (
@@ -28,31 +30,31 @@ const (
 	pruneEvery = time.Hour
 )
 
-// EraseTx removes what was said in chats when tx commits, and summaries that
-// tell of it.
-func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
-	const where = `DELETE FROM memory_turn WHERE account = $1 AND reference = $2`
-	run := func(query string, args ...any) error {
-		if _, err := tx.ExecContext(ctx, query, append([]any{a.id, e.Reference}, args...)...); err != nil {
-			return fmt.Errorf("memory: erasing what was said: %w", err)
-		}
-		return nil
-	}
-	if err := a.eraseSummaries(ctx, tx, e); err != nil {
+// Erase removes what was said in chats, and summaries that tell of it. It works
+// in small steps, each durable, and may be called again after an error or a
+// crash.
+func (a *Account) Erase(ctx context.Context, e Erasure) error {
+	if err := a.eraseSummaries(ctx, e); err != nil {
 		return err
 	}
+	before := int64(math.MaxInt64)
+	if !e.Before.IsZero() {
+		before = database.Micros(e.Before)
+	}
+	const where = `account = $1 AND reference = $2 AND at_us <= $3`
+	args := []any{a.id, e.Reference, before}
 	if e.ChatIDs == nil {
-		return run(where)
+		return a.s.remove(ctx, where, args...)
 	}
 	for part := range slices.Chunk(e.ChatIDs, chunk) {
-		in, values := a.s.db.Dialect.In("chat_id", 3, anyOf(part))
-		if err := run(where+` AND `+in, values...); err != nil {
+		in, values := a.s.db.Dialect.In("chat_id", 4, anyOf(part))
+		if err := a.s.remove(ctx, where+` AND `+in, slices.Concat(args, values)...); err != nil {
 			return err
 		}
 	}
 	for part := range slices.Chunk(e.MessageIDs, chunk) {
-		in, values := a.s.db.Dialect.In("message_id", 3, anyOf(part))
-		if err := run(where+` AND message_id <> '' AND `+in, values...); err != nil {
+		in, values := a.s.db.Dialect.In("message_id", 4, anyOf(part))
+		if err := a.s.remove(ctx, where+` AND message_id <> '' AND `+in, slices.Concat(args, values)...); err != nil {
 			return err
 		}
 	}
@@ -61,9 +63,9 @@ func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
 
 // eraseSummaries removes the summaries that may tell of what is erased. Those
 // of groups tell of all who wrote there.
-func (a *Account) eraseSummaries(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
+func (a *Account) eraseSummaries(ctx context.Context, e Erasure) error {
 	var rows []turnRow
-	err := tx.SelectContext(ctx, &rows, `SELECT seq, scope, reference, chat_id, messages, up_to, covers FROM memory_turn
+	err := a.s.db.SelectContext(ctx, &rows, `SELECT seq, scope, reference, chat_id, messages, up_to, covers FROM memory_turn
 		WHERE account = $1 AND covers <> ''`, a.id)
 	if err != nil {
 		return fmt.Errorf("memory: looking for summaries: %w", err)
@@ -72,7 +74,7 @@ func (a *Account) eraseSummaries(ctx context.Context, tx *sqlx.Tx, e Erasure) er
 	for part := range slices.Chunk(e.MessageIDs, chunk) {
 		in, values := a.s.db.Dialect.In("message_id", 3, anyOf(part))
 		var chats []string
-		err := tx.SelectContext(ctx, &chats, `SELECT DISTINCT chat_id FROM memory_turn WHERE account = $1 AND reference = $2 AND `+in,
+		err := a.s.db.SelectContext(ctx, &chats, `SELECT DISTINCT chat_id FROM memory_turn WHERE account = $1 AND reference = $2 AND `+in,
 			append([]any{a.id, e.Reference}, values...)...)
 		if err != nil {
 			return fmt.Errorf("memory: looking for what was said in groups: %w", err)
@@ -95,7 +97,11 @@ func (a *Account) eraseSummaries(ctx context.Context, tx *sqlx.Tx, e Erasure) er
 	}
 	for part := range slices.Chunk(gone, chunk) {
 		in, values := a.s.db.Dialect.InNumbers("seq", 1, part)
-		if _, err := tx.ExecContext(ctx, `DELETE FROM memory_turn WHERE `+in, values...); err != nil {
+		err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+			_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM memory_turn WHERE `+in, values...)
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("memory: erasing summaries: %w", err)
 		}
 	}
@@ -145,12 +151,12 @@ func (s *Service) Prune(ctx context.Context) error {
 	return s.remove(ctx, `at_us < $1`, database.Micros(now.Add(-s.opts.Retention)))
 }
 
-// remove deletes the turns of a condition with one parameter, some at a time.
-func (s *Service) remove(ctx context.Context, where string, arg any) error {
+// remove deletes the turns of a condition, some at a time.
+func (s *Service) remove(ctx context.Context, where string, args ...any) error {
 	for n := int64(chunk); n == chunk; {
 		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 			res, err := tx.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf(
-				`DELETE FROM memory_turn WHERE seq IN (SELECT seq FROM memory_turn WHERE %s LIMIT %d)`, where, chunk), arg)
+				`DELETE FROM memory_turn WHERE seq IN (SELECT seq FROM memory_turn WHERE %s LIMIT %d)`, where, chunk), args...)
 			if err != nil {
 				return err
 			}

@@ -350,10 +350,7 @@ func TestErasedMeanwhile(t *testing.T) {
 
 func (f *fixture) erase(t *testing.T, e memory.Erasure) {
 	t.Helper()
-	tx, err := f.db.BeginTxx(t.Context(), nil)
-	require.NoError(t, err)
-	require.NoError(t, f.EraseTx(t.Context(), tx, e))
-	require.NoError(t, tx.Commit())
+	require.NoError(t, f.Erase(t.Context(), e))
 }
 
 func TestEndOfRun(t *testing.T) {

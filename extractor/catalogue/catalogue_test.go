@@ -176,7 +176,7 @@ func TestScopes(t *testing.T) {
 		require.ElementsMatch(t, []string{"0 a", "1 ", "1 a", "2 "}, read())
 		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteFlowTx(t.Context(), tx, "f1") }))
 		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteFlowTx(t.Context(), tx, "f2") }))
-		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteReferenceTx(t.Context(), tx, 2) }))
+		require.NoError(t, a.DeleteReference(t.Context(), 2))
 		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteBotTx(t.Context(), tx, "b1") }))
 		require.Equal(t, []string{"1 "}, read())
 		require.JSONEq(t, `{"line":"x"}`, valuesOf(t, a, said("x")), "a change holds at once, whoever made it")

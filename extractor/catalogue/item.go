@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/label"
 )
@@ -92,7 +93,10 @@ func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error)
 		if err := a.roomTx(ctx, tx, r); err != nil {
 			return err
 		}
-		return r.insertTx(ctx, tx)
+		if err := r.insertTx(ctx, tx); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.ExtractorCreate, r, map[string]any{"kind": r.Kind})
 	})
 	if err != nil {
 		return Extractor{}, fmt.Errorf("storing an extractor: %w", err)
@@ -147,7 +151,10 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, e
 			}
 		}
 		r.Updated = database.Micros(a.s.now())
-		return r.updateTx(ctx, tx)
+		if err := r.updateTx(ctx, tx); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.ExtractorUpdate, r, audit.Changed(c.changed()...))
 	})
 	if err != nil {
 		return Extractor{}, fmt.Errorf("changing an extractor: %w", err)
@@ -217,11 +224,14 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 		if err := a.changedTx(ctx, tx); err != nil {
 			return err
 		}
-		if _, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
+		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
+		if err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM extractor_item WHERE id = $1`, id)
-		return err
+		if _, err := tx.ExecContext(ctx, `DELETE FROM extractor_item WHERE id = $1`, id); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.ExtractorDelete, r, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("deleting an extractor: %w", err)

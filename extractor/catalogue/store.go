@@ -73,9 +73,10 @@ func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock strin
 
 // List bounds a page of a list.
 type List struct {
-	Limit  int    // at least 1, above 200 it is 200; 0: 50
-	Cursor string // Page.Next of the page before; "": the first page
-	Scope  Scope  // of this line, bot or flow alone; the zero value: of all
+	Limit  int     // at least 1, above 200 it is 200; 0: 50
+	Cursor string  // Page.Next of the page before; "": the first page
+	Scope  Scope   // of this line, bot or flow alone; the zero value: of all
+	Among  []int64 // of these lines and their bots alone; nil: of all
 }
 
 // Page is a page of a list.
@@ -92,9 +93,15 @@ func (a *Account) Extractors(ctx context.Context, l List) (Page, error) {
 	if errors.As(err, &bad) {
 		return Page{}, &Invalid{bad.Field, bad.Message}
 	}
-	const which = ` FROM extractor_item WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND CAST($3 AS TEXT) IN ('', bot)
-		AND CAST($4 AS TEXT) IN ('', flow) AND number > $5 ORDER BY number LIMIT $6`
-	rows, size, err := page.Read[row](ctx, a.s.db, columns, `OCTET_LENGTH(config)`, which, size, a.id, l.Scope.Reference, l.Scope.Bot, l.Scope.Flow, last)
+	which := ` FROM extractor_item WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND CAST($3 AS TEXT) IN ('', bot)
+		AND CAST($4 AS TEXT) IN ('', flow)`
+	args := []any{a.id, l.Scope.Reference, l.Scope.Bot, l.Scope.Flow}
+	if l.Among != nil {
+		in, more := a.s.db.Dialect.InNumbers("reference", len(args)+1, l.Among)
+		which, args = which+` AND `+in, append(args, more...)
+	}
+	which += fmt.Sprintf(` AND number > $%d ORDER BY number LIMIT $%d`, len(args)+1, len(args)+2)
+	rows, size, err := page.Read[row](ctx, a.s.db, columns, `OCTET_LENGTH(config)`, which, size, append(args, last)...)
 	if err != nil {
 		return Page{}, fmt.Errorf("listing extractors: %w", err)
 	}
@@ -130,9 +137,31 @@ func (a *Account) changedTx(ctx context.Context, tx *sqlx.Tx) error {
 	return nil
 }
 
-// DeleteReferenceTx removes the extractors of a line, which is deleted.
-func (a *Account) DeleteReferenceTx(ctx context.Context, tx *sqlx.Tx, reference int64) error {
-	return a.deleteTx(ctx, tx, `reference = $2`, reference)
+// DeleteReference removes the extractors of a reference, which is deleted. It
+// works in small steps, each durable, and may be called again after an error or
+// a crash.
+func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
+	for {
+		var ids []any
+		err := a.s.db.SelectContext(ctx, &ids, `SELECT id FROM extractor_item WHERE account = $1 AND reference = $2 LIMIT 20`, a.id, reference)
+		if err != nil {
+			return fmt.Errorf("looking for extractors: %w", err)
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+			for _, id := range ids {
+				if err := a.deleteTx(ctx, tx, `id = $2`, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // DeleteBotTx removes the extractors of a bot, which is deleted.

@@ -23,7 +23,7 @@ var (
 	link     = regexp.MustCompile(`\]\(([^()\s]+)\)|<(https?://[^<>\s]+)>`)
 	heading  = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
 	notSlug  = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
-	testName = regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Z][A-Za-z0-9]*)`")
+	testName = regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Z][A-Za-z0-9_]*)`")
 	function = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)[A-Z]\w*)\(`)
 )
 

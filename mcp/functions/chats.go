@@ -19,26 +19,26 @@ type chatArguments struct {
 func (s *service) chats(r *mcp.Registry) error {
 	return errors.Join(
 		add(r, mcp.Function[toggleBot, toggledBot]{
-			Name: "toggle_bot", Title: "Let bots answer a chat, or not", Permission: chatsSend, Idempotent: true,
+			Name: "toggle_bot", Title: "Let bots answer a chat, or not", Permission: chatsSend, Reference: "reference", Idempotent: true,
 			Description: "Lets bots and flows answer in one chat (active true), or silences them there (active false), for example before a person takes over. " +
 				"Messages are still received. Returns the new state as botActive and the one before as previousState: 1 active, 0 silenced. " +
 				"To switch one bot on or off on its whole line use set_bot_active.",
 			Handler: s.toggleBot, Plan: s.planToggle,
 		}, nil),
 		add(r, mcp.Function[setVariable, variableSet]{
-			Name: "set_variable", Title: "Set a variable of a chat", Permission: chatsSend, Idempotent: true, Destructive: true,
+			Name: "set_variable", Title: "Set a variable of a chat", Permission: chatsSend, Reference: "reference", Idempotent: true, Destructive: true,
 			Description: "Stores a named value with a chat, replacing what the name had; bots and flows read it as vars.NAME. " +
 				"value is always given as text and stored as what valueType says. With valueType json and the value null the variable is removed. " +
 				"All variables of a chat take at most 64 KiB.",
 			Handler: s.setVariable, Plan: s.planVariable,
 		}, map[string]string{"variables": "value"}),
 		add(r, mcp.Function[chatArguments, variables]{
-			Name: "get_variables", Title: "Read the variables of a chat", Permission: chatsRead, ReadOnly: true,
+			Name: "get_variables", Title: "Read the variables of a chat", Permission: chatsRead, Reference: "reference", ReadOnly: true,
 			Description: "Returns every variable that is kept with a chat, as one object by their names: what bots, flows and set_variable have stored, such as a name or an order number.",
 			Handler:     s.getVariables,
 		}, nil),
 		add(r, mcp.Function[listChats, chatList]{
-			Name: "list_chats", Title: "List the chats of a line", Permission: chatsRead, ReadOnly: true,
+			Name: "list_chats", Title: "List the chats of a line", Permission: chatsRead, Reference: "reference", ReadOnly: true,
 			Description: "Lists the conversations of one line, the newest activity first, each with its id (the chatId of other functions), the contact's name, " +
 				"unread (messages nobody has read), botActive, tags, variables and its last message. Use search to find somebody by a part of the name, phone number or id. " +
 				"Times are UNIX seconds. When next is not empty, give it as cursor for the chats after these.",

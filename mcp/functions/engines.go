@@ -12,7 +12,7 @@ import (
 func (s *service) engines(r *mcp.Registry) error {
 	return errors.Join(
 		add(r, mcp.Function[setBotActive, botActive]{
-			Name: "set_bot_active", Title: "Switch a bot on or off", Permission: botsManage, Idempotent: true,
+			Name: "set_bot_active", Title: "Switch a bot on or off", Permission: botsManage, Reference: "reference", Idempotent: true,
 			Description: "Switches one bot on or off for all chats of its line. Returns what it is now (active) and what it was (previousState). " +
 				"To silence every bot in one chat only, use toggle_bot.",
 			Handler: s.setBotActive, Plan: s.planBot,

@@ -13,19 +13,19 @@ import (
 func (s *service) lines(r *mcp.Registry) error {
 	return errors.Join(
 		add(r, mcp.Function[listReferences, referenceList]{
-			Name: "list_references", Title: "List the lines of the account", Permission: referencesRead, ReadOnly: true,
+			Name: "list_references", Title: "List the lines of the account", Permission: referencesRead, Listing: true, ReadOnly: true,
 			Description: "Lists the configured chat lines, called references: WhatsApp numbers, Messenger pages and simulated phones. Call it first: the id of a line " +
 				"is the argument reference of all other functions. Each comes with its name, type, state (CONNECTED: it works) and what it can send. The oldest 1,000 are shown.",
 			Handler: s.listReferences,
 		}, nil),
 		add(r, mcp.Function[referenceArgument, referenceStatus]{
-			Name: "get_reference_status", Title: "See whether a line works", Permission: referencesRead, ReadOnly: true,
+			Name: "get_reference_status", Title: "See whether a line works", Permission: referencesRead, Reference: "reference", ReadOnly: true,
 			Description: "Says how one line stands with its network: CONNECTED, or why not. Use it when sends are refused or stay PENDING. " +
 				"connectedAt is in UNIX seconds, 0 when it is not connected; lastError is empty when there is none.",
 			Handler: s.referenceStatus,
 		}, nil),
 		add(r, mcp.Function[listTemplates, templateList]{
-			Name: "list_templates", Title: "List the message templates of a line", Permission: chatsRead, ReadOnly: true,
+			Name: "list_templates", Title: "List the message templates of a line", Permission: chatsRead, Reference: "reference", ReadOnly: true,
 			Description: "Lists the message templates of a WhatsApp Business line, which are what may be sent when a contact has not written for 24 hours; only APPROVED ones can. " +
 				"Each comes with name, language, category, status and its components. Other types of lines answer unsupported. At most 1,000 are shown: narrow them by status.",
 			Handler: s.listTemplates,
@@ -66,7 +66,7 @@ const (
 
 func (s *service) listReferences(ctx context.Context, c mcp.Call, in listReferences) (referenceList, error) {
 	lines, err := whole(func(l messaging.List) (messaging.Page[messaging.Reference], error) {
-		return s.account(c).References(ctx, provider.Kind(in.Type), l)
+		return s.account(c).ReferencesAmong(ctx, provider.Kind(in.Type), c.Only, l)
 	})
 	out := referenceList{make([]referenceItem, len(lines))}
 	for i, ref := range lines {

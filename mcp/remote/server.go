@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -145,7 +146,10 @@ func (a *Account) Create(ctx context.Context, d NewServer) (Server, error) {
 	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO mcp_remote_server (id, account, name, url, credential, enabled, revision, checked_us, problem, created_us, updated_us)
 			VALUES ($1, $2, $3, $4, $5, $6, 1, 0, '', $7, $7)`, r.ID, r.Account, r.Name, r.URL, r.Credential, r.Enabled, now)
-		return err
+		if err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.ServerCreate, r, nil)
 	})
 	if err != nil {
 		return Server{}, fmt.Errorf("storing a server: %w", orTaken(err))
@@ -255,9 +259,11 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Server, erro
 			}
 		}
 		r.Updated = database.Micros(a.s.opts.Now())
-		_, err = tx.ExecContext(ctx, `UPDATE mcp_remote_server SET name = $1, url = $2, credential = $3, enabled = $4, revision = $5, checked_us = $6,
-			problem = $7, updated_us = $8 WHERE id = $9`, r.Name, r.URL, r.Credential, r.Enabled, r.Revision, r.Checked, r.Problem, r.Updated, r.ID)
-		return err
+		if _, err = tx.ExecContext(ctx, `UPDATE mcp_remote_server SET name = $1, url = $2, credential = $3, enabled = $4, revision = $5, checked_us = $6,
+			problem = $7, updated_us = $8 WHERE id = $9`, r.Name, r.URL, r.Credential, r.Enabled, r.Revision, r.Checked, r.Problem, r.Updated, r.ID); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.ServerUpdate, r, c.details())
 	})
 	if err != nil {
 		return Server{}, fmt.Errorf("changing a server: %w", orTaken(err))
@@ -314,11 +320,14 @@ func (s *Service) lock() string {
 // Delete removes a server with its tools. Calls of these fail from now on.
 func (a *Account) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.row(ctx, tx, id, a.s.lock()); err != nil {
+		r, err := a.row(ctx, tx, id, a.s.lock())
+		if err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM mcp_remote_server WHERE id = $1`, id)
-		return err
+		if _, err := tx.ExecContext(ctx, `DELETE FROM mcp_remote_server WHERE id = $1`, id); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.ServerDelete, r, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("deleting a server: %w", err)

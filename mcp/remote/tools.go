@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
 // Refresh asks a server for its tools, over a new connection. When that fails
@@ -30,6 +31,10 @@ func (a *Account) Refresh(ctx context.Context, id string) (Server, error) {
 		if errors.As(err, &failed) {
 			err = errors.Join(failed, a.s.unseen(context.WithoutCancel(ctx), r, failed.Message))
 		}
+		return Server{}, err
+	}
+	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error { return recordTx(context.WithoutCancel(ctx), tx, audit.ServerRefresh, r, nil) })
+	if err != nil {
 		return Server{}, err
 	}
 	return a.Server(ctx, id)
@@ -147,19 +152,25 @@ func (a *Account) programTools(ctx context.Context, name string, p Program) ([]l
 	var out []llm.Tool
 	for _, t := range list {
 		if d, ok := define(t); ok {
-			out = append(out, a.tool(name, t.Name, d, false))
+			out = append(out, a.tool(name, t.Name, d, true)) // it runs with the rights of this machine
 		}
 	}
 	return out, nil
 }
 
-// tool is a tool as models have it.
+// tool is a tool as models have it. Whatever its server says of it, its
+// arguments go to the server. One that says that it only reads, and there, is
+// told no news by what came from the same server.
 func (a *Account) tool(server, name string, d Definition, private bool) llm.Tool {
+	source, home := "server/"+server, ""
+	if d.Hints.ReadOnly && !d.Hints.OpenWorld {
+		home = source
+	}
 	return llm.Tool{
 		ToolSpec: llm.ToolSpec{Name: modelName(server, name), Description: d.Description, Schema: d.Schema},
 		Origin:   server + "/" + name,
 		ReadOnly: d.Hints.ReadOnly, Idempotent: d.Hints.Idempotent, Destructive: d.Hints.Destructive, OpenWorld: d.Hints.OpenWorld,
-		Private: private, Untrusted: true,
+		Private: private, Untrusted: true, Leaves: true, Source: source, Home: home,
 		Call: func(ctx context.Context, c llm.ToolRun) (llm.ToolOutput, error) {
 			res, err := a.Call(ctx, Call{Server: server, Tool: name, Arguments: c.Arguments, Key: c.Key})
 			var failed *Error

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -31,25 +32,28 @@ func (s *Service) HoldAccountTx(ctx context.Context, tx *sqlx.Tx, id string) (bo
 }
 
 // CloseAccount ends an account for good: its users, their tokens and sessions
-// are gone when it returns, and every node refuses them within two seconds.
+// are gone on every node when it returns.
 // What else belongs to it is for the caller to erase: see
-// [Service.TakeClosed]. Have the password confirmed before.
-func (s *Service) CloseAccount(ctx context.Context, id string) error {
-	var users []string
+// [Service.TakeClosed]. Have the password confirmed before. Then, which may be
+// nil, is part of the transaction; it may run more than once.
+func (s *Service) CloseAccount(ctx context.Context, id string, then func(ctx context.Context, tx *sqlx.Tx) error) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		// The update comes first: it waits for those who hold the account.
 		if _, err := tx.ExecContext(ctx, `UPDATE auth_account SET closed_us = $1 WHERE id = $2 AND closed_us = 0`,
 			database.Micros(s.opts.Now()), id); err != nil {
 			return err
 		}
-		users = nil
-		return tx.SelectContext(ctx, &users, `DELETE FROM auth_user WHERE account_id = $1 RETURNING id`, id)
+		_, err := tx.ExecContext(ctx, `DELETE FROM auth_user WHERE account_id = $1`, id)
+		if err == nil {
+			err = audit.RecordTx(ctx, tx, audit.Entry{Action: audit.AccountDelete, ObjectID: id})
+		}
+		if err == nil && then != nil {
+			err = then(ctx, tx)
+		}
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("closing an account: %w", err)
-	}
-	for _, user := range users {
-		s.users.drop(user)
 	}
 	s.opts.Logger.InfoContext(ctx, "an account was closed", slog.String("account", id))
 	return nil

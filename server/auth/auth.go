@@ -5,7 +5,7 @@
 // password is replaced, and calls a function that sends them.
 //
 // A user belongs to one account. Signing up makes an account and its first
-// user, who has every permission; he adds others and makes tokens for
+// user, an owner, who has every permission, adds others and makes tokens for
 // programs.
 //
 //	svc, err := auth.New(ctx, db, &auth.Options{Secrets: []string{secret}})
@@ -16,6 +16,7 @@ package auth
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -26,6 +27,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/server/auth/oidc"
+	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
 )
 
 // Options configures a [Service]. Secrets is required.
@@ -44,6 +47,12 @@ type Options struct {
 	// in [Service.Run], again when it fails with anything but
 	// [ErrUndeliverable]. nil: no link is ever sent.
 	SendReset func(ctx context.Context, to User, token string) error
+	// SendInvitation sends a link to accept an invitation, made of the token, as
+	// SendReset does. nil: whoever invites gets the token.
+	SendInvitation func(ctx context.Context, to Invitation, token string) error
+	// HasReferences says whether an account has all of some references, so that
+	// a permission may be limited to them. nil: no permission can be limited.
+	HasReferences func(ctx context.Context, account string, ids []int64) (bool, error)
 	// Logger is told of failed logins. nil: slog.Default().
 	Logger *slog.Logger
 	// Now is the clock. nil: time.Now.
@@ -54,12 +63,12 @@ type Options struct {
 type Service struct {
 	db      *database.DB
 	tokens  tokens
+	keys    *keyring.Ring
+	factors *secondfactor.Store
 	opts    Options
 	mails   *lane.Queue   // nil: no link is ever sent
 	hashes  chan struct{} // held while a password is hashed: 19 MiB each
-	users   cache[knownUser]
-	scoped  cache[struct{}] // scoped tokens that are not revoked
-	cookies cache[cookieRow]
+	touches touches
 }
 
 //go:embed migrations/*.sql
@@ -70,7 +79,10 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := lane.Migrate(ctx, db); err != nil {
 		return err
 	}
-	return database.Migrate(ctx, db, "auth", migrations)
+	if err := database.Migrate(ctx, db, "auth", migrations); err != nil {
+		return err
+	}
+	return errors.Join(secondfactor.Migrate(ctx, db), oidc.Migrate(ctx, db))
 }
 
 // New returns a Service over db, and creates or upgrades its tables.
@@ -95,11 +107,15 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("auth: Options.Secrets: %w", err)
 	}
 	s.opts.Secrets = nil // nobody prints them by mistake
+	s.keys = keys
 	s.tokens = newTokens(keys.Keys("jwt"), s.opts.Now)
 	if err := Migrate(ctx, db); err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
-	if s.opts.SendReset != nil {
+	if s.factors, err = secondfactor.New(ctx, d, keys, s.opts.Now); err != nil {
+		return nil, fmt.Errorf("auth: %w", err)
+	}
+	if s.opts.SendReset != nil || s.opts.SendInvitation != nil {
 		s.mails, err = lane.New(ctx, db, lane.Options{
 			Name: "mail", Handle: s.handleMail, Workers: mailWorkers, Lease: mailLease, Logger: s.opts.Logger,
 		})
@@ -151,9 +167,8 @@ func (s *Service) purge(ctx context.Context) error {
 			{`DELETE FROM auth_limit WHERE ends_us <= $1`, now},
 			{`DELETE FROM auth_origin WHERE seen_us <= $1`, now.Add(-originLife)},
 			{`DELETE FROM auth_reset WHERE expires_us <= $1`, now},
-			{`DELETE FROM auth_token WHERE expires_us <= $1`, now},
-			{`DELETE FROM auth_session WHERE used_us <= $1`, now.Add(-CookieIdle)},
-			{`DELETE FROM auth_session WHERE created_us <= $1`, now.Add(-CookieLife)},
+			{`DELETE FROM auth_invitation WHERE expires_us <= $1`, now},
+			{`DELETE FROM auth_session WHERE expires_us <= $1`, now},
 		} {
 			if _, err := tx.ExecContext(ctx, p.statement, database.Micros(p.before)); err != nil {
 				return err

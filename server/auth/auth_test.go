@@ -256,3 +256,25 @@ func TestSecretsAreRequired(t *testing.T) {
 	_, err := auth.New(t.Context(), migrated(t), nil)
 	require.ErrorContains(t, err, "auth: Options.Secrets: no secret is given")
 }
+
+// TestPasswordsAreTakenAsTheyAre logs in with exactly what was set, however long
+// and of whatever characters, and with nothing near to it.
+func TestPasswordsAreTakenAsTheyAre(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, f fixture) {
+		s, old := signUp(t, f, "ana@example.org"), password
+		for _, set := range []string{" Leading, trailing ", "Größe 猫 \U0001F40E\x01x", strings.Repeat("Long words ", 90)} {
+			by := caller(t, f, s.Token)
+			_, err := f.UpdateUser(t.Context(), by, by.User, auth.UserChange{Password: &set, CurrentPassword: old, Address: home})
+			require.NoError(t, err)
+			for _, near := range []string{strings.TrimSpace(set) + "\n", strings.ToLower(set), strings.ToUpper(set), set[:len(set)-1], set + " "} {
+				_, err = login(t, f, "ana@example.org", near, home)
+				require.ErrorIs(t, err, auth.ErrCredentials, near)
+			}
+			s, err = login(t, f, "ana@example.org", set, home)
+			require.NoError(t, err)
+			old = set
+			f.clock.move(time.Hour) // the wrong ones are counted
+		}
+	})
+}

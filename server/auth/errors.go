@@ -22,15 +22,18 @@ var (
 	// ErrForbidden reports a change of another user, or of permissions, by
 	// someone without [UsersManage].
 	ErrForbidden = errors.New("auth: users.manage is required")
-	// ErrGrant reports that someone would give, or get hold of, a permission
-	// that he lacks.
-	ErrGrant = errors.New("auth: nobody grants what he lacks")
+	// ErrGrant reports that a caller would give a permission that the caller
+	// lacks, or change a user who has one.
+	ErrGrant = errors.New("auth: the caller lacks one of these permissions")
 	// ErrUndeliverable is for Options.SendReset: there is no use in trying
 	// again.
 	ErrUndeliverable = errors.New("auth: the mail cannot be delivered")
-	// ErrLastManager reports a change after which nobody in the account would
-	// have [UsersManage].
-	ErrLastManager = errors.New("auth: an account keeps one user with users.manage")
+	// ErrOwner reports what only an owner of the account may do: change an owner,
+	// or make one.
+	ErrOwner = errors.New("auth: only an owner may do that")
+	// ErrLastOwner reports a change after which the account would have no owner
+	// who may log in.
+	ErrLastOwner = errors.New("auth: an account keeps one owner")
 )
 
 // Invalid is a value that breaks a rule. The value itself is not repeated.
@@ -40,6 +43,19 @@ type Invalid struct {
 }
 
 func (e *Invalid) Error() string { return "auth: " + e.Field + " " + e.Message }
+
+// SecondFactorRequired refuses a login with the right password and without a
+// code of the second factor, or with a wrong one.
+type SecondFactorRequired struct {
+	Wrong bool // a code was given
+}
+
+func (e *SecondFactorRequired) Error() string {
+	if e.Wrong {
+		return "auth: the code is wrong or was used"
+	}
+	return "auth: a code of the second factor is required"
+}
 
 // RateLimited refuses a call that came too often.
 type RateLimited struct {

@@ -49,6 +49,17 @@ func resetLimit(email string) limit {
 	return limit{"reset " + hashOpaque(email), 3, time.Hour}
 }
 
+// invitationLimit is how many invitations an account makes: mails in its name
+// go to strangers.
+func invitationLimit(account string) limit {
+	return limit{"invite " + hashOpaque(account), 100, 24 * time.Hour}
+}
+
+// invitedLimit is how many invitations an e-mail gets of an account.
+func invitedLimit(account, email string) limit {
+	return limit{"invited " + hashOpaque(account+" "+email), 3, time.Hour}
+}
+
 // network is what counts as one address: all of IPv4, the /64 of IPv6, which
 // one subscriber has whole.
 func network(a netip.Addr) string {

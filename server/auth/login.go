@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -18,13 +20,25 @@ type Credentials struct {
 	Password string
 	Address  netip.Addr // of the client; failures are counted by it
 	Cookie   bool       // a cookie session is wanted, too
+	Agent    string     // what the client calls itself; shown with the session
+	Device   string     // Session.Device of a login before in this browser; "": there is none
+	Code     string     // of the second factor, or a recovery code; "": none was given
 }
 
-// Login gives a session to who knows the password. It returns
-// [ErrCredentials], after the same time whichever half was wrong, or
-// [RateLimited] after 10 failures in 15 minutes from one address, whatever the
-// e-mail. A user who is disabled has no right password. An e-mail with more than 100 failures an hour over all addresses is
-// open only to addresses from which it has logged in before.
+// Login gives a session to a caller who knows the password, and a code of the
+// second factor when the user has one. It returns [ErrCredentials], after the
+// same time whichever half was wrong, [SecondFactorRequired], or [RateLimited]:
+//
+//   - after 10 failures in 15 minutes from one address, whatever the e-mail, to
+//     a client from where the user has never logged in;
+//   - after more than 100 failures in an hour of one e-mail, over all addresses,
+//     to the same;
+//   - after 10 failures in 15 minutes of one e-mail from one address, to a client
+//     at an address from which the user has logged in;
+//   - after 10 failures in 15 minutes of its own to a browser in which the user
+//     has logged in, whatever others do.
+//
+// A user who is disabled has no right password.
 func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 	email, err := normalEmail(c.Email)
 	if err != nil {
@@ -34,15 +48,26 @@ func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Session{}, err
 	}
-	if err := s.prove(ctx, u, email, c.Password, c.Address); err != nil {
+	a, err := s.attempt(ctx, u, email, c.Address, c.Device)
+	if err != nil {
 		return Session{}, err
+	}
+	if err := s.prove(ctx, u, c.Password); err != nil {
+		return Session{}, s.refused(asNobody(ctx, u), u, a, err)
+	}
+	if err := s.proveSecond(ctx, a, u, c.Code); err != nil {
+		return Session{}, s.refused(asNobody(ctx, u), u, a, err)
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error { return s.rememberTx(ctx, tx, u.ID, c.Address) })
 	if err != nil {
 		return Session{}, err
 	}
 	s.rehash(ctx, u, c.Password)
-	return s.session(ctx, u, c.Cookie)
+	out, err := s.session(ctx, u, c.Cookie, Client{c.Address, c.Agent})
+	if c.Cookie {
+		out.Device = s.rememberDevice(u.ID, c.Device)
+	}
+	return out, err
 }
 
 // ConfirmPassword lets a caller show that he knows his own password, within
@@ -52,21 +77,83 @@ func (s *Service) ConfirmPassword(ctx context.Context, by Caller, password strin
 	if err != nil {
 		return err
 	}
-	err = s.prove(ctx, u, u.Email, password, from)
+	a, err := s.attempt(ctx, u, u.Email, from, "")
+	if err == nil {
+		err = s.refused(ctx, u, a, s.prove(ctx, u, password))
+	}
 	if errors.Is(err, ErrCredentials) {
 		return &Invalid{"password", "is not that of the user"}
 	}
-	return err
-}
-
-// prove returns nil if password is that of u, who may not exist. An attempt
-// counts as a failure until it has succeeded: otherwise many at once would all
-// be let in.
-func (s *Service) prove(ctx context.Context, u userRow, email, password string, from netip.Addr) error {
-	failures := [2]limit{loginLimit(from), emailLimit(email)}
-	if err := s.takeLogin(ctx, u.ID, from, failures); err != nil {
+	if err != nil {
 		return err
 	}
+	return s.succeeded(ctx, a)
+}
+
+// attempt is a login under way. It counts as a failure until it has succeeded:
+// otherwise many at once would all be let in.
+type attempt struct {
+	counts []limit // those that it counts in
+	closes []limit // those that refuse it
+	known  bool    // the user has logged in from there
+}
+
+// attempt counts an attempt to log in, or refuses it when there were too many
+// failures. It looks first: an attack must not cost a write, and a lock, for
+// each attempt.
+func (s *Service) attempt(ctx context.Context, u userRow, email string, from netip.Addr, device string) (attempt, error) {
+	a, err := s.attemptOf(ctx, u.ID, email, from, device)
+	if err != nil {
+		return a, err
+	}
+	for _, l := range a.closes {
+		q, err := s.seen(ctx, l)
+		if err != nil {
+			return a, err
+		}
+		if q.Over {
+			return a, &RateLimited{After: q.Reset}
+		}
+	}
+	var over Quota
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		over = Quota{}
+		for _, l := range a.counts {
+			q, err := s.takeTx(ctx, tx, l)
+			if err != nil {
+				return err
+			}
+			if q.Over && slices.Contains(a.closes, l) {
+				over = q
+				return nil
+			}
+		}
+		return nil
+	})
+	if err == nil && over.Over {
+		err = &RateLimited{After: over.Reset}
+	}
+	return a, err
+}
+
+// attemptOf chooses the counters. Where the user has logged in before, others'
+// failures do not count: an attacker at the same address must not keep the user
+// out.
+func (s *Service) attemptOf(ctx context.Context, user, email string, from netip.Addr, device string) (attempt, error) {
+	if id := s.knownDevice(user, device); id != "" {
+		own := []limit{deviceLimit(id, user)}
+		return attempt{own, own, true}, nil
+	}
+	address, pair, all := loginLimit(from), pairLimit(from, email), emailLimit(email)
+	known, err := s.knowsOrigin(ctx, user, from)
+	if known {
+		return attempt{[]limit{address, pair, all}, []limit{pair}, true}, err
+	}
+	return attempt{[]limit{address, pair, all}, []limit{address, all}, false}, err
+}
+
+// prove returns nil if password is that of u, who may not exist.
+func (s *Service) prove(ctx context.Context, u userRow, password string) error {
 	ok, err := s.knows(ctx, u, password)
 	if err != nil {
 		return err
@@ -75,8 +162,13 @@ func (s *Service) prove(ctx context.Context, u userRow, email, password string, 
 		s.opts.Logger.InfoContext(ctx, "password refused", slog.Bool("known_user", u.ID != ""))
 		return ErrCredentials
 	}
+	return nil
+}
+
+// succeeded takes an attempt out of the counters.
+func (s *Service) succeeded(ctx context.Context, a attempt) error {
 	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		for _, l := range failures {
+		for _, l := range a.counts {
 			if _, err := tx.ExecContext(ctx, `UPDATE auth_limit SET count = count - 1 WHERE name = $1 AND count > 0`, l.name); err != nil {
 				return err
 			}
@@ -85,46 +177,21 @@ func (s *Service) prove(ctx context.Context, u userRow, email, password string, 
 	})
 }
 
-// takeLogin counts an attempt and refuses it when there were too many. It
-// looks first: an attack must not cost a write, and a lock, for each attempt.
-func (s *Service) takeLogin(ctx context.Context, user string, from netip.Addr, failures [2]limit) error {
-	var now [2]Quota
-	for i, l := range failures {
-		var err error
-		if now[i], err = s.seen(ctx, l); err != nil {
-			return err
-		}
-	}
-	if err := s.refuse(ctx, user, from, now); err != nil {
+// refused returns err, and records that a user was refused a log-in. Of nobody it
+// takes the same time, a write: it must not show who has an account.
+func (s *Service) refused(ctx context.Context, u userRow, a attempt, err error) error {
+	var second *SecondFactorRequired
+	if !errors.Is(err, ErrCredentials) && !(errors.As(err, &second) && second.Wrong) {
 		return err
 	}
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
-		now = [2]Quota{}
-		if now[0], err = s.takeTx(ctx, tx, failures[0]); err != nil || now[0].Over {
+	recorded := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE auth_limit SET count = count WHERE name = $1`, a.counts[0].name); err != nil || u.ID == "" {
 			return err
 		}
-		now[1], err = s.takeTx(ctx, tx, failures[1])
-		return err
+		return recordUserTx(ctx, tx, audit.UserLoginFailed, u, nil)
 	})
-	if err != nil {
-		return err
-	}
-	return s.refuse(ctx, user, from, now)
-}
-
-// refuse closes an address after too many failures, and an e-mail to addresses
-// from which its user has not logged in before.
-func (s *Service) refuse(ctx context.Context, user string, from netip.Addr, failures [2]Quota) error {
-	byAddress, byEmail := failures[0], failures[1]
-	switch {
-	case byAddress.Over:
-		return &RateLimited{After: byAddress.Reset}
-	case !byEmail.Over:
-		return nil
-	}
-	known, err := s.knowsOrigin(ctx, user, from)
-	if err == nil && !known {
-		return &RateLimited{After: byEmail.Reset}
+	if recorded != nil {
+		return fmt.Errorf("recording a refused log-in: %w", recorded)
 	}
 	return err
 }

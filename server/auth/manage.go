@@ -8,23 +8,28 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// CreateUser adds a user to the account of by, who grants only what he has. It
-// returns [Invalid], [ErrGrant] or [ErrEmailTaken] when that is refused.
+// CreateUser adds a user with permissions, or the role of n, to the account of
+// by, who must have them. It returns [Invalid], [ErrGrant], [ErrOwner] or
+// [ErrEmailTaken] when that is refused.
 func (s *Service) CreateUser(ctx context.Context, by Caller, n NewUser, permissions []Permission) (User, error) {
 	if err := n.check(); err != nil {
 		return User{}, err
 	}
-	permissions, err := normalPermissions(permissions)
+	owner, permissions, err := rights(n.Role, permissions)
 	if err != nil {
 		return User{}, err
 	}
-	if by.lacks(permissions) {
-		return User{}, ErrGrant
+	if err := s.checkReferences(ctx, by.Account, permissions, nil); err != nil {
+		return User{}, err
 	}
-	u, err := s.newRow(ctx, n, by.Account, permissions)
+	if err := grants(by, owner, permissions); err != nil {
+		return User{}, err
+	}
+	u, err := s.newRow(ctx, n, by.Account, owner, permissions)
 	if err != nil {
 		return User{}, err
 	}
@@ -32,7 +37,17 @@ func (s *Service) CreateUser(ctx context.Context, by Caller, n NewUser, permissi
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err
 		}
-		return insertUser(ctx, tx, u)
+		now, err := managerTx(ctx, tx, by)
+		if err != nil {
+			return err
+		}
+		if err := grants(now, owner, permissions); err != nil {
+			return err
+		}
+		if err := insertUser(ctx, tx, u); err != nil {
+			return err
+		}
+		return recordUserTx(ctx, tx, audit.UserCreate, u, map[string]any{"permissions": permissions})
 	})
 	if err != nil {
 		return User{}, fmt.Errorf("creating a user: %w", err)
@@ -45,7 +60,9 @@ type UserChange struct {
 	Name        *string
 	Email       *string
 	Password    *string      // ends his tokens and cookie sessions
-	Permissions []Permission // needs [UsersManage]
+	Permissions []Permission // needs [UsersManage]; less than all makes an owner a user like others
+	Role        Role         // instead of Permissions; "": it stays
+	Disabled    *bool        // needs [UsersManage]; true: he may not log in, and his sessions are refused
 
 	// CurrentPassword is required of who changes his own e-mail or password.
 	CurrentPassword string
@@ -53,13 +70,12 @@ type UserChange struct {
 }
 
 // UpdateUser changes a user of the account of by: himself, or with
-// [UsersManage] anybody. It returns [ErrForbidden], [ErrNotFound], [Invalid],
-// [ErrGrant], [ErrEmailTaken] or [ErrLastManager] when that is refused.
-//
-// Who may set the password or the e-mail of another could log in as him. So he
-// must have all the rights of the other, or it is an [ErrGrant].
+// [UsersManage] a user who has no permission that by lacks and is no owner
+// unless by is one. It returns [ErrForbidden], [ErrNotFound], [Invalid],
+// [ErrGrant], [ErrOwner], [ErrEmailTaken] or [ErrLastOwner] when that is
+// refused.
 func (s *Service) UpdateUser(ctx context.Context, by Caller, id string, ch UserChange) (User, error) {
-	if !by.Can(UsersManage) && (id != by.User || ch.Permissions != nil) {
+	if !by.Can(UsersManage) && (id != by.User || ch.manages()) {
 		return User{}, ErrForbidden
 	}
 	if err := ch.check(); err != nil {
@@ -67,6 +83,12 @@ func (s *Service) UpdateUser(ctx context.Context, by Caller, id string, ch UserC
 	}
 	u, err := s.member(ctx, by.Account, id)
 	if err != nil {
+		return User{}, err
+	}
+	if err := ch.checkPasswordOf(u); err != nil {
+		return User{}, err
+	}
+	if err := s.checkReferences(ctx, by.Account, ch.Permissions, u.rights()); err != nil {
 		return User{}, err
 	}
 	if id == by.User && ch.takesOver() {
@@ -83,10 +105,11 @@ func (s *Service) UpdateUser(ctx context.Context, by Caller, id string, ch UserC
 		password = h.String()
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
-		u, err = updateTx(ctx, tx, by, id, ch, password)
-		return err
+		if u, err = s.updateTx(ctx, tx, by, id, ch, password); err != nil {
+			return err
+		}
+		return recordUserTx(ctx, tx, audit.UserUpdate, u, ch.details())
 	})
-	s.users.drop(id)
 	if database.IsUnique(err) {
 		return User{}, ErrEmailTaken
 	}
@@ -94,6 +117,11 @@ func (s *Service) UpdateUser(ctx context.Context, by Caller, id string, ch UserC
 		return User{}, fmt.Errorf("changing a user: %w", err)
 	}
 	return u.user(), nil
+}
+
+// manages says whether a change needs [UsersManage] also for oneself.
+func (ch *UserChange) manages() bool {
+	return ch.Permissions != nil || ch.Role != "" || ch.Disabled != nil
 }
 
 // takesOver says whether a change gives its author the user's log-in.
@@ -116,14 +144,29 @@ func (ch *UserChange) check() (err error) {
 		ch.Email = &email
 	}
 	if ch.Password != nil {
-		if err := checkPassword(*ch.Password); err != nil {
+		if err := CheckPassword(*ch.Password); err != nil {
 			return err
 		}
 	}
-	if ch.Permissions != nil {
-		ch.Permissions, err = normalPermissions(ch.Permissions)
+	if ch.Permissions != nil || ch.Role != "" {
+		_, ch.Permissions, err = rights(ch.Role, ch.Permissions)
 	}
 	return err
+}
+
+// checkPasswordOf refuses a new password that says no more than what is known
+// of its user, before and after the change.
+func (ch *UserChange) checkPasswordOf(u userRow) error {
+	if ch.Password == nil {
+		return nil
+	}
+	about := []string{u.Email, u.Name}
+	for _, fresh := range []*string{ch.Email, ch.Name} {
+		if fresh != nil {
+			about = append(about, *fresh)
+		}
+	}
+	return CheckPassword(*ch.Password, about...)
 }
 
 // confirm has someone show his password before he changes it or his e-mail.
@@ -139,25 +182,32 @@ func (s *Service) confirm(ctx context.Context, by Caller, ch UserChange) error {
 }
 
 // updateTx makes a change after the rules were held against what is stored.
-func updateTx(ctx context.Context, tx *sqlx.Tx, by Caller, id string, ch UserChange, password string) (userRow, error) {
+func (s *Service) updateTx(ctx context.Context, tx *sqlx.Tx, by Caller, id string, ch UserChange, password string) (userRow, error) {
 	if err := lockAccount(ctx, tx, by.Account); err != nil {
 		return userRow{}, err
 	}
-	var u userRow
-	err := tx.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE id = $1 AND account_id = $2`, id, by.Account)
-	if err := found(err); err != nil {
+	by, err := nowTx(ctx, tx, by)
+	if err != nil {
+		return userRow{}, err
+	}
+	u, err := memberTx(ctx, tx, by.Account, id)
+	if err != nil {
 		return u, err
 	}
 	if err := ch.permit(ctx, tx, by, u); err != nil {
 		return u, err
 	}
 	ch.apply(&u)
+	if ch.Disabled != nil && *ch.Disabled != (u.Disabled != 0) {
+		u.Disabled = s.since(*ch.Disabled)
+	}
 	if password != "" {
 		u.Password = password
 		u.Version++
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE auth_user SET email = $1, name = $2, password = $3, permissions = $4, version = $5 WHERE id = $6`,
-		u.Email, u.Name, u.Password, u.Permissions, u.Version, u.ID)
+	_, err = tx.ExecContext(ctx, `UPDATE auth_user SET email = $1, name = $2, password = $3, permissions = $4, version = $5,
+		owner = $6, disabled_us = $7 WHERE id = $8`,
+		u.Email, u.Name, u.Password, u.Permissions, u.Version, u.Owner, u.Disabled, u.ID)
 	if err != nil || !ch.takesOver() {
 		return u, err
 	}
@@ -167,24 +217,37 @@ func updateTx(ctx context.Context, tx *sqlx.Tx, by Caller, id string, ch UserCha
 	return u, endAccess(ctx, tx, u.ID)
 }
 
-// permit refuses what would give someone rights that he lacks, or leave the
-// account without anybody who manages users.
+// permit refuses a change of a user who has more rights than by, one that gives
+// rights that by lacks, and one that leaves the account without an owner.
 func (ch *UserChange) permit(ctx context.Context, tx *sqlx.Tx, by Caller, u userRow) error {
-	has := splitPermissions(u.Permissions)
-	if u.ID != by.User && ch.takesOver() && by.lacks(has) {
-		return ErrGrant
+	if !by.Can(UsersManage) && (u.ID != by.User || ch.manages()) {
+		return ErrForbidden
 	}
-	if ch.Permissions == nil {
+	if err := above(by, u); err != nil {
+		return err
+	}
+	if ch.Permissions != nil {
+		has := u.rights()
+		added := slices.DeleteFunc(slices.Clone(ch.Permissions), func(p Permission) bool { return Covers(has, p) })
+		if err := grants(by, ch.Role == RoleOwner && !u.owns(), added); err != nil {
+			return err
+		}
+	}
+	if ch.owner(u) && !(ch.Disabled != nil && *ch.Disabled) {
 		return nil
 	}
-	added := slices.DeleteFunc(slices.Clone(ch.Permissions), func(p Permission) bool { return slices.Contains(has, p) })
-	if by.lacks(added) {
-		return ErrGrant
+	return anotherOwner(ctx, tx, u)
+}
+
+// owner says whether u is an owner after the change.
+func (ch *UserChange) owner(u userRow) bool {
+	switch {
+	case ch.Role != "":
+		return ch.Role == RoleOwner
+	case ch.Permissions != nil:
+		return u.owns() && slices.Equal(ch.Permissions, AllPermissions())
 	}
-	if slices.Contains(ch.Permissions, UsersManage) {
-		return nil
-	}
-	return anotherManager(ctx, tx, u)
+	return u.owns()
 }
 
 func (ch *UserChange) apply(u *userRow) {
@@ -194,72 +257,49 @@ func (ch *UserChange) apply(u *userRow) {
 	if ch.Email != nil {
 		u.Email = *ch.Email
 	}
+	u.Owner = flag(ch.owner(*u))
 	if ch.Permissions != nil {
 		u.Permissions = joinPermissions(ch.Permissions)
 	}
 }
 
-// DeleteUser deletes a user of the account of by. It returns [ErrNotFound] or
-// [ErrLastManager] when that is refused.
+// DeleteUser deletes a user of the account of by. It returns [ErrForbidden],
+// [ErrNotFound], [ErrGrant], [ErrOwner] or [ErrLastOwner] when that is refused.
 func (s *Service) DeleteUser(ctx context.Context, by Caller, id string) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err
 		}
-		var u userRow
-		err := tx.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE id = $1 AND account_id = $2`, id, by.Account)
-		if err := found(err); err != nil {
+		by, err := managerTx(ctx, tx, by)
+		if err != nil {
 			return err
 		}
-		if err := anotherManager(ctx, tx, u); err != nil {
+		u, err := memberTx(ctx, tx, by.Account, id)
+		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM auth_user WHERE id = $1`, id)
-		return err
+		if err := above(by, u); err != nil {
+			return err
+		}
+		if err := anotherOwner(ctx, tx, u); err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, `DELETE FROM auth_user WHERE id = $1`, id); err != nil {
+			return err
+		}
+		return recordUserTx(ctx, tx, audit.UserDelete, u, nil)
 	})
-	s.users.drop(id)
 	if err != nil {
 		return fmt.Errorf("deleting a user: %w", err)
 	}
 	return nil
 }
 
-// lockAccount lets one change of an account's users pass at a time.
-func lockAccount(ctx context.Context, tx *sqlx.Tx, account string) error {
-	there, err := inserted(tx.ExecContext(ctx, `UPDATE auth_account SET created_us = created_us WHERE id = $1 AND closed_us = 0`, account))
-	if err == nil && !there {
-		err = ErrNotFound
-	}
-	return err
-}
-
-// anotherManager returns [ErrLastManager] when nobody but u may manage users.
-func anotherManager(ctx context.Context, tx *sqlx.Tx, u userRow) error {
-	if !slices.Contains(splitPermissions(u.Permissions), UsersManage) {
-		return nil
-	}
-	var others []string
-	err := tx.SelectContext(ctx, &others, `SELECT permissions FROM auth_user WHERE account_id = $1 AND id <> $2 AND disabled_us = 0`, u.Account, u.ID)
-	if err != nil {
-		return fmt.Errorf("reading the rights of an account's users: %w", err)
-	}
-	for _, column := range others {
-		if slices.Contains(splitPermissions(column), UsersManage) {
-			return nil
-		}
-	}
-	return ErrLastManager
-}
-
 // endAccess ends every token, session and link of a user whose password has
 // changed.
 func endAccess(ctx context.Context, tx *sqlx.Tx, user string) error {
-	for _, statement := range []string{
-		`DELETE FROM auth_token WHERE user_id = $1`, `DELETE FROM auth_session WHERE user_id = $1`,
-	} {
-		if _, err := tx.ExecContext(ctx, statement, user); err != nil {
-			return fmt.Errorf("ending the sessions of a user: %w", err)
-		}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM auth_session WHERE user_id = $1`, user); err != nil {
+		return fmt.Errorf("ending the sessions of a user: %w", err)
 	}
 	return endResets(ctx, tx, user)
 }

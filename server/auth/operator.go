@@ -8,12 +8,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
 )
 
 // Operator manages the users of all accounts for who has the database: nobody
 // is asked whether he may, and no secret is needed. What it changes holds
-// within two seconds on a server that runs.
+// at once on a server that runs.
 type Operator struct{ s *Service }
 
 // NewOperator returns an Operator of db, whose tables [Migrate] has made.
@@ -38,29 +40,39 @@ func (o *Operator) Users(ctx context.Context) ([]User, error) {
 	return users, nil
 }
 
-// Create adds a user with permissions to an account; nil means all. "" makes an
-// account of his own, as a sign-up does. It returns [Invalid], [ErrEmailTaken],
-// or [ErrNotFound] when there is no such account.
+// Create adds a user with permissions, or the role of n, to an account; nil
+// means all. "" makes an account, as a sign-up does: its user is its owner. It
+// returns [Invalid], [ErrEmailTaken], or [ErrNotFound]
+// when there is no such account.
 func (o *Operator) Create(ctx context.Context, account string, n NewUser, permissions []Permission) (User, error) {
 	if err := n.check(); err != nil {
 		return User{}, err
 	}
-	if permissions == nil {
-		permissions = AllPermissions()
+	own := account == ""
+	if permissions == nil && n.Role == "" {
+		n.Role = RoleAdmin
+		if own {
+			n.Role = RoleOwner
+		}
 	}
-	permissions, err := normalPermissions(permissions)
+	owner, permissions, err := rights(n.Role, permissions)
 	if err != nil {
 		return User{}, err
 	}
-	own := account == ""
+	if err := o.s.checkReferences(ctx, account, permissions, nil); err != nil {
+		return User{}, err
+	}
 	if own {
+		if !owner {
+			return User{}, &Invalid{"account", "is required for a user who is no owner: the first user of an account is"}
+		}
 		id, err := uuid.NewV7()
 		if err != nil {
 			return User{}, fmt.Errorf("making an account id: %w", err)
 		}
 		account = id.String()
 	}
-	u, err := o.s.newRow(ctx, n, account, permissions)
+	u, err := o.s.newRow(ctx, n, account, owner, permissions)
 	if err != nil {
 		return User{}, err
 	}
@@ -72,7 +84,16 @@ func (o *Operator) Create(ctx context.Context, account string, n NewUser, permis
 		if err := enter(ctx, tx, account); err != nil {
 			return err
 		}
-		return insertUser(ctx, tx, u)
+		if err := insertUser(ctx, tx, u); err != nil {
+			return err
+		}
+		ctx := asOperator(ctx, account)
+		if own {
+			if err := audit.RecordTx(ctx, tx, audit.Entry{Action: audit.AccountCreate, ObjectID: account}); err != nil {
+				return err
+			}
+		}
+		return recordUserTx(ctx, tx, audit.UserCreate, u, map[string]any{"permissions": permissions})
 	})
 	if err != nil {
 		return User{}, fmt.Errorf("creating a user: %w", err)
@@ -83,11 +104,11 @@ func (o *Operator) Create(ctx context.Context, account string, n NewUser, permis
 // SetPassword gives a user another password, and ends his tokens, cookie
 // sessions and links. It returns [Invalid], or [ErrNotFound].
 func (o *Operator) SetPassword(ctx context.Context, email, password string) error {
-	if err := checkPassword(password); err != nil {
-		return err
-	}
 	u, err := o.find(ctx, email)
 	if err != nil {
+		return err
+	}
+	if err := CheckPassword(password, u.Email, u.Name); err != nil {
 		return err
 	}
 	h, err := o.s.newHash(ctx, password)
@@ -98,7 +119,10 @@ func (o *Operator) SetPassword(ctx context.Context, email, password string) erro
 		if _, err := tx.ExecContext(ctx, `UPDATE auth_user SET password = $1, version = version + 1 WHERE id = $2`, h.String(), u.ID); err != nil {
 			return err
 		}
-		return endAccess(ctx, tx, u.ID)
+		if err := endAccess(ctx, tx, u.ID); err != nil {
+			return err
+		}
+		return recordUserTx(asOperator(ctx, u.Account), tx, audit.UserReset, u, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("setting a password: %w", err)
@@ -113,18 +137,36 @@ func (o *Operator) SetDisabled(ctx context.Context, email string, disabled bool)
 	if err != nil || disabled == (u.Disabled != 0) {
 		return err
 	}
-	var at int64
+	at, action := int64(0), audit.UserEnable
 	if disabled {
-		at = database.Micros(o.s.opts.Now())
+		at, action = database.Micros(o.s.opts.Now()), audit.UserDisable
 	}
 	err = o.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE auth_user SET disabled_us = $1 WHERE id = $2`, at, u.ID)
-		return err
+		if err != nil {
+			return err
+		}
+		return recordUserTx(asOperator(ctx, u.Account), tx, action, u, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("disabling a user: %w", err)
 	}
 	return nil
+}
+
+// RemoveSecondFactor takes the second factor of a user away. It returns
+// [ErrNotFound], or [secondfactor.ErrNone].
+func (o *Operator) RemoveSecondFactor(ctx context.Context, email string) error {
+	u, err := o.find(ctx, email)
+	if err != nil {
+		return err
+	}
+	return o.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if err := secondfactor.RemoveTx(ctx, tx, u.ID); err != nil {
+			return err
+		}
+		return recordFactorTx(asOperator(ctx, u.Account), tx, u.ID, u.Email, factorOf(false))
+	})
 }
 
 func (o *Operator) find(ctx context.Context, email string) (userRow, error) {

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+
+	"github.com/trunklinehq/trunkline/server/auth/weak"
 )
 
 // Cost is what it takes to try one password. It is stored with each hash: a
@@ -55,12 +57,18 @@ func (s *Service) cheap(h hash) bool {
 	return h.time < s.opts.Cost.Passes || h.memory < s.opts.Cost.Memory
 }
 
-func checkPassword(password string) error {
+// CheckPassword returns [Invalid] for a new password that is too short, too long
+// or too easy to guess: see package weak. about are the e-mail and the name of
+// its user.
+func CheckPassword(password string, about ...string) error {
 	switch n := utf8.RuneCountInString(password); {
 	case n < minPassword:
 		return &Invalid{"password", fmt.Sprintf("must have at least %d characters", minPassword)}
 	case n > maxPassword:
 		return &Invalid{"password", fmt.Sprintf("must have at most %d characters", maxPassword)}
+	}
+	if why := weak.Reason(password, about...); why != "" {
+		return &Invalid{"password", why}
 	}
 	return nil
 }

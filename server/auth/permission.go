@@ -1,11 +1,9 @@
 package auth
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// Permission is the right to use a group of operations.
+// Permission is the right to use a group of operations, on every reference of
+// an account or, as in "chats.read@17", on one: see [Permission.On].
 type Permission string
 
 // The permissions.
@@ -61,22 +59,6 @@ func AllPermissions() []Permission {
 	return out
 }
 
-// normalPermissions are ps without repetition, in the order of the catalogue.
-func normalPermissions(ps []Permission) ([]Permission, error) {
-	all, out := AllPermissions(), []Permission{}
-	for _, p := range ps {
-		if !slices.Contains(all, p) {
-			return nil, &Invalid{"permissions", "names a permission that does not exist"}
-		}
-	}
-	for _, p := range all {
-		if slices.Contains(ps, p) {
-			out = append(out, p)
-		}
-	}
-	return out, nil
-}
-
 // joinPermissions writes the column that splitPermissions reads.
 func joinPermissions(ps []Permission) string {
 	names := make([]string, len(ps))
@@ -89,10 +71,10 @@ func joinPermissions(ps []Permission) string {
 // splitPermissions skips names that this version does not know: another node
 // may be newer.
 func splitPermissions(column string) []Permission {
-	all, ps := AllPermissions(), []Permission{}
+	ps := []Permission{}
 	for _, name := range strings.Fields(column) {
-		if slices.Contains(all, Permission(name)) {
-			ps = append(ps, Permission(name))
+		if p := Permission(name); p.known() {
+			ps = append(ps, p)
 		}
 	}
 	return ps

@@ -5,23 +5,17 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/lane"
 )
 
 // ResetLife is how long a link to set a new password is valid.
 const ResetLife = 30 * time.Minute
-
-const (
-	mailWorkers = 4
-	mailLease   = 2 * time.Minute
-	mailTries   = 10
-)
 
 // RequestReset asks for a link to set a new password, of which an e-mail gets
 // at most three an hour. Whether there is such a user is found out later, in
@@ -32,7 +26,7 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	if s.mails == nil {
+	if s.opts.SendReset == nil {
 		return nil
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
@@ -41,39 +35,13 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 			return err
 		}
 		// The key outlives the mail, so it must not be the e-mail itself.
-		return s.mails.PutTx(ctx, tx, lane.Entry{Consumer: "reset", Key: hashOpaque(email), Subject: email})
+		return s.mails.PutTx(ctx, tx, lane.Entry{Consumer: mailReset, Key: hashOpaque(email), Subject: email})
 	})
 	if err != nil {
 		return fmt.Errorf("asking for a reset: %w", err)
 	}
 	s.mails.Committed()
 	return nil
-}
-
-// handleMail sends a link. A mail that could not be sent is tried again as
-// long as its reader may still wait for it.
-func (s *Service) handleMail(ctx context.Context, it lane.Item) lane.Outcome {
-	done := lane.Outcome{Item: it, Verdict: lane.Done}
-	u, token, err := issueReset(ctx, s.db, it.Subject, s.opts.Now())
-	if errors.Is(err, ErrNotFound) {
-		return done
-	}
-	if err == nil {
-		err = s.opts.SendReset(ctx, u, token)
-	}
-	switch {
-	case err == nil:
-		s.opts.Logger.InfoContext(ctx, "reset link sent", slog.String("user", u.ID))
-		return done
-	case errors.Is(err, ErrUndeliverable):
-		s.opts.Logger.WarnContext(ctx, "reset link not sent", slog.Any("error", err))
-		return done
-	case it.Attempt+1 >= mailTries:
-		s.opts.Logger.ErrorContext(ctx, "reset link given up", slog.Any("error", err))
-		return done
-	}
-	s.opts.Logger.WarnContext(ctx, "sending a reset link", slog.Any("error", err))
-	return lane.Outcome{Item: it, Verdict: lane.Retry, After: min(time.Second<<it.Attempt, 5*time.Minute)}
 }
 
 // IssueReset makes the token of a link by which a user may set a new password,
@@ -92,6 +60,7 @@ func IssueReset(ctx context.Context, db *sqlx.DB, email string) (string, error) 
 	return token, err
 }
 
+// issueReset makes the token of a link, which is recorded as an operator's.
 func issueReset(ctx context.Context, db *database.DB, email string, now time.Time) (User, string, error) {
 	var u userRow
 	err := db.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE email = $1`, email)
@@ -102,7 +71,10 @@ func issueReset(ctx context.Context, db *database.DB, email string, now time.Tim
 	err = db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO auth_reset (hash, user_id, expires_us) VALUES ($1, $2, $3)`,
 			hash, u.ID, database.Micros(now.Add(ResetLife)))
-		return err
+		if err != nil {
+			return err
+		}
+		return recordUserTx(asOperator(ctx, u.Account), tx, audit.UserRequestReset, u, nil)
 	})
 	if err != nil {
 		return User{}, "", fmt.Errorf("making a reset link: %w", err)
@@ -114,7 +86,7 @@ func issueReset(ctx context.Context, db *database.DB, email string, now time.Tim
 // older tokens, cookie sessions and links. The link works once. It returns
 // [Invalid] when the token is not, or no longer, valid.
 func (s *Service) Reset(ctx context.Context, token, password string) error {
-	if err := checkPassword(password); err != nil {
+	if err := CheckPassword(password); err != nil {
 		return err
 	}
 	hash, used := hashOpaque(token), &Invalid{"token", "is not valid, or no longer"}
@@ -127,6 +99,13 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("reading a reset link: %w", err)
+	}
+	u, err := s.row(ctx, "id", user)
+	if err != nil {
+		return err
+	}
+	if err := CheckPassword(password, u.Email, u.Name); err != nil {
+		return err
 	}
 	h, err := s.newHash(ctx, password)
 	if err != nil {
@@ -143,9 +122,11 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE auth_user SET password = $1, version = version + 1 WHERE id = $2`, h.String(), user); err != nil {
 			return err
 		}
-		return endAccess(ctx, tx, user)
+		if err := endAccess(ctx, tx, user); err != nil {
+			return err
+		}
+		return recordUserTx(asNobody(ctx, u), tx, audit.UserReset, u, nil) // who has the link
 	})
-	s.users.drop(user)
 	if err != nil {
 		return fmt.Errorf("using a reset link: %w", err)
 	}

@@ -210,3 +210,20 @@ func TestIssueReset(t *testing.T) {
 		require.Zero(t, waiting)
 	})
 }
+
+// TestSecondFactor_OutlivesReset sets a new password by mail: the code is asked
+// for as before.
+func TestSecondFactor_OutlivesReset(t *testing.T) {
+	t.Parallel()
+	eachMailing(t, func(t *testing.T, f fixture, p *post) {
+		_, _, codes := enrolled(t, f, "ben@example.org")
+		require.NoError(t, f.RequestReset(t.Context(), "ben@example.org"))
+		require.NoError(t, f.Reset(t.Context(), p.next(t), "a new password"))
+		in := auth.Credentials{Email: "ben@example.org", Password: "a new password", Address: home}
+		_, err := f.Login(t.Context(), in)
+		requiresFactor(t, err, false)
+		in.Code = codes[0]
+		_, err = f.Login(t.Context(), in)
+		require.NoError(t, err)
+	})
+}

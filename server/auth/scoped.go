@@ -2,12 +2,15 @@ package auth
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -39,7 +42,7 @@ func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, t
 	if n.Name, err = normalName(n.Name); err != nil {
 		return "", "", err
 	}
-	if n.Permissions, err = normalPermissions(n.Permissions); err != nil {
+	if n.Permissions, err = s.grantable(ctx, by.Account, n.Permissions, nil); err != nil {
 		return "", "", err
 	}
 	if len(n.Permissions) == 0 {
@@ -65,9 +68,11 @@ func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, t
 		return "", "", err
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO auth_token (id, user_id, name, permissions, expires_us, created_us) VALUES ($1, $2, $3, $4, $5, $6)`,
-			id, u.ID, n.Name, joinPermissions(n.Permissions), database.Micros(expires), database.Micros(now))
-		return err
+		err := s.beginTx(ctx, tx, u, newSession{id: id, kind: KindScoped, name: n.Name, permissions: joinPermissions(n.Permissions), expires: expires})
+		if err != nil {
+			return err
+		}
+		return recordTokenTx(ctx, tx, audit.TokenCreate, id, n.Name, map[string]any{"permissions": n.Permissions, "expiresAt": expires.Unix()})
 	})
 	if err != nil {
 		return "", "", fmt.Errorf("creating a token: %w", err)
@@ -82,8 +87,8 @@ func (s *Service) Tokens(ctx context.Context, by Caller, l List) (Page[Token], e
 		return Page[Token]{}, err
 	}
 	var rows []tokenRow
-	err = s.db.SelectContext(ctx, &rows, `SELECT seq, id, name, permissions, expires_us, created_us FROM auth_token
-		WHERE user_id = $1 AND seq > $2 AND expires_us > $3 ORDER BY seq LIMIT $4`,
+	err = s.db.SelectContext(ctx, &rows, `SELECT seq, id, name, permissions, expires_us, created_us FROM auth_session
+		WHERE user_id = $1 AND kind = 'scoped' AND seq > $2 AND expires_us > $3 ORDER BY seq LIMIT $4`,
 		by.User, after, database.Micros(s.opts.Now()), limit+1)
 	if err != nil {
 		return Page[Token]{}, fmt.Errorf("listing tokens: %w", err)
@@ -92,24 +97,27 @@ func (s *Service) Tokens(ctx context.Context, by Caller, l List) (Page[Token], e
 	return Page[Token]{tokens, next}, nil
 }
 
-// RevokeToken ends a scoped token of a caller, or returns [ErrNotFound]. Other
-// nodes see it within two seconds.
+// RevokeToken ends a scoped token of a caller, or returns [ErrNotFound]. It
+// is refused on every node at once.
 func (s *Service) RevokeToken(ctx context.Context, by Caller, id string) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		there, err := inserted(tx.ExecContext(ctx, `DELETE FROM auth_token WHERE id = $1 AND user_id = $2`, id, by.User))
-		if err == nil && !there {
-			err = ErrNotFound
+		var name string
+		err := tx.GetContext(ctx, &name, `DELETE FROM auth_session WHERE id = $1 AND user_id = $2 AND kind = 'scoped' RETURNING name`, id, by.User)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return recordTokenTx(ctx, tx, audit.TokenRevoke, id, name, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("revoking a token: %w", err)
 	}
-	s.scoped.drop(id)
 	return nil
 }
 
-// tokenRow is a row of auth_token.
+// tokenRow is a scoped token in auth_session.
 type tokenRow struct {
 	Seq         int64  `db:"seq"`
 	ID          string `db:"id"`

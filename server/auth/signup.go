@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -20,12 +21,18 @@ import (
 type NewUser struct {
 	Email    string
 	Name     string // 1..200 characters
-	Password string // at least 10 characters
+	Password string // see [CheckPassword]
 
-	// Of a sign-up only, which is a login, too: the address of the client, and
-	// whether a cookie session is wanted.
+	// Role is of [Service.CreateUser] and [Operator.Create] only: what the user
+	// may do, instead of permissions. "": permissions say it.
+	Role Role
+
+	// Of a sign-up only, which is a login, too: the address of the client, what
+	// it calls itself, and whether a cookie session is wanted.
 	Address netip.Addr
+	Agent   string
 	Cookie  bool
+	Device  string // as in [Credentials]
 }
 
 const (
@@ -46,7 +53,7 @@ func (s *Service) SignUp(ctx context.Context, n NewUser) (Session, error) {
 	if err != nil {
 		return Session{}, fmt.Errorf("making an account id: %w", err)
 	}
-	u, err := s.newRow(ctx, n, account.String(), AllPermissions())
+	u, err := s.newRow(ctx, n, account.String(), true, AllPermissions())
 	if err != nil {
 		return Session{}, err
 	}
@@ -57,12 +64,19 @@ func (s *Service) SignUp(ctx context.Context, n NewUser) (Session, error) {
 		if err := insertUser(ctx, tx, u); err != nil {
 			return err
 		}
-		return s.rememberTx(ctx, tx, u.ID, n.Address)
+		if err := s.rememberTx(ctx, tx, u.ID, n.Address); err != nil {
+			return err
+		}
+		return audit.RecordTx(asUser(ctx, u, "", n.Cookie), tx, audit.Entry{Action: audit.AccountCreate, ObjectID: u.Account})
 	})
 	if err != nil {
 		return Session{}, fmt.Errorf("signing up: %w", err)
 	}
-	return s.session(ctx, u, n.Cookie)
+	out, err := s.session(audit.Without(ctx), u, n.Cookie, Client{n.Address, n.Agent})
+	if n.Cookie {
+		out.Device = s.rememberDevice(u.ID, n.Device)
+	}
+	return out, err
 }
 
 // open returns [ErrClosed] on a server that takes no further account, before
@@ -89,12 +103,12 @@ func (n *NewUser) check() (err error) {
 	if n.Name, err = normalName(n.Name); err != nil {
 		return err
 	}
-	return checkPassword(n.Password)
+	return CheckPassword(n.Password, n.Email, n.Name)
 }
 
 // newRow is a user who was checked. It hashes his password, which takes
 // longest and so comes last.
-func (s *Service) newRow(ctx context.Context, n NewUser, account string, ps []Permission) (userRow, error) {
+func (s *Service) newRow(ctx context.Context, n NewUser, account string, owner bool, ps []Permission) (userRow, error) {
 	h, err := s.newHash(ctx, n.Password)
 	if err != nil {
 		return userRow{}, err
@@ -105,7 +119,7 @@ func (s *Service) newRow(ctx context.Context, n NewUser, account string, ps []Pe
 	}
 	return userRow{
 		ID: id.String(), Account: account, Email: n.Email, Name: n.Name, Password: h.String(),
-		Permissions: joinPermissions(ps), Version: 1, Created: database.Micros(s.opts.Now()),
+		Permissions: joinPermissions(ps), Version: 1, Created: database.Micros(s.opts.Now()), Owner: flag(owner),
 	}, nil
 }
 
@@ -123,9 +137,9 @@ func (s *Service) insertAccount(ctx context.Context, tx *sqlx.Tx, u userRow) err
 
 func insertUser(ctx context.Context, tx *sqlx.Tx, u userRow) error {
 	fresh, err := inserted(tx.ExecContext(ctx,
-		`INSERT INTO auth_user (id, account_id, email, name, password, permissions, version, created_us)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (email) DO NOTHING`,
-		u.ID, u.Account, u.Email, u.Name, u.Password, u.Permissions, u.Version, u.Created))
+		`INSERT INTO auth_user (id, account_id, email, name, password, permissions, version, created_us, owner)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (email) DO NOTHING`,
+		u.ID, u.Account, u.Email, u.Name, u.Password, u.Permissions, u.Version, u.Created, u.Owner))
 	if err == nil && !fresh {
 		err = ErrEmailTaken
 	}

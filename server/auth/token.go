@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/google/uuid"
 )
 
 // TokenLife is how long the token of a login is valid.
@@ -40,13 +39,9 @@ func newTokens(keys [][]byte, now func() time.Time) tokens {
 }
 
 // issue makes the token of a login.
-func (t *tokens) issue(u userRow) (token string, expires time.Time, err error) {
-	id, err := uuid.NewRandom()
-	if err != nil {
-		return "", time.Time{}, fmt.Errorf("making a token id: %w", err)
-	}
+func (t *tokens) issue(u userRow, id string) (token string, expires time.Time, err error) {
 	expires = jwt.NewNumericDate(t.now().Add(TokenLife)).UTC()
-	token, err = t.signed(u, id.String(), expires, nil)
+	token, err = t.signed(u, id, expires, nil)
 	return token, expires, err
 }
 

@@ -18,6 +18,7 @@ type User struct {
 	Email       string
 	Name        string
 	Permissions []Permission // never nil
+	Role        Role         // "": another set of permissions
 	CreatedAt   time.Time
 	Disabled    bool // he may not log in, and his tokens are not valid meanwhile
 }
@@ -28,6 +29,7 @@ type Session struct {
 	ExpiresAt time.Time
 	User      User
 	Cookie    string // of the cookie session; "": none was wanted
+	Device    string // by which the browser is known at the next log-in, for [DeviceLife]; "": no cookie was wanted
 }
 
 // User returns a user of an account, or [ErrNotFound].
@@ -52,19 +54,6 @@ func (s *Service) Users(ctx context.Context, account string, l List) (Page[User]
 	return Page[User]{users, next}, nil
 }
 
-// session is what a user gets who has shown who he is.
-func (s *Service) session(ctx context.Context, u userRow, cookie bool) (Session, error) {
-	token, expires, err := s.tokens.issue(u)
-	if err != nil {
-		return Session{}, err
-	}
-	out := Session{Token: token, ExpiresAt: expires, User: u.user()}
-	if cookie {
-		out.Cookie, err = s.startCookie(ctx, u)
-	}
-	return out, err
-}
-
 // userRow is a row of auth_user.
 type userRow struct {
 	Seq         int64  `db:"seq"`
@@ -77,15 +66,28 @@ type userRow struct {
 	Version     int64  `db:"version"`
 	Created     int64  `db:"created_us"`
 	Disabled    int64  `db:"disabled_us"`
+	Owner       int64  `db:"owner"`
 }
 
-const userColumns = `seq, id, account_id, email, name, password, permissions, version, created_us, disabled_us`
+const userColumns = `seq, id, account_id, email, name, password, permissions, version, created_us, disabled_us, owner`
 
 func (u userRow) user() User {
 	return User{
 		ID: u.ID, AccountID: u.Account, Email: u.Email, Name: u.Name,
-		Permissions: splitPermissions(u.Permissions), CreatedAt: database.Time(u.Created), Disabled: u.Disabled != 0,
+		Permissions: u.rights(), Role: roleOf(u.owns(), u.rights()), CreatedAt: database.Time(u.Created), Disabled: u.Disabled != 0,
 	}
+}
+
+// owns says whether the user is an owner of the account.
+func (u userRow) owns() bool { return u.Owner != 0 }
+
+// rights are the permissions of the user. An owner has also those that came
+// with a newer version.
+func (u userRow) rights() []Permission {
+	if u.owns() {
+		return AllPermissions()
+	}
+	return splitPermissions(u.Permissions)
 }
 
 // row finds a user by a unique column, or returns [ErrNotFound].

@@ -15,6 +15,8 @@ const (
 	CodeForbidden = "forbidden"
 	// Something went wrong; the server's log has it under the request's id.
 	CodeInternal = "internal"
+	// The user is the last owner of the account who may log in: make another user an owner first.
+	CodeLastOwner = "last_owner"
 	// What the request names is not there, or is another account's.
 	CodeNotFound = "not_found"
 	// The body is larger than the operation takes; `detail` says how much that is.
@@ -24,10 +26,29 @@ const (
 	// A network, a model or another server that was asked refused or failed; `detail` has its own
 	// words.
 	CodeProviderError = "provider_error"
+	// The account has made too many requests; `Retry-After` says when to try again.
+	CodeQuotaAPI = "quota.api"
+	// The account has as many contacts as it may have. Who writes first is not refused.
+	CodeQuotaContacts = "quota.contacts"
+	// The account has sent as many messages as it may send in a day in UTC; `Retry-After` says when
+	// there are more.
+	CodeQuotaMessages = "quota.messages"
+	// The account has as many references as it may have: delete one, or ask the operator of the
+	// server.
+	CodeQuotaReferences = "quota.references"
+	// The account has begun as many runs as it may begin in a day in UTC; `Retry-After` says when
+	// there are more.
+	CodeQuotaRuns = "quota.runs"
+	// The account keeps as many bytes of files as it may keep: delete chats, or ask the operator of
+	// the server.
+	CodeQuotaStorage = "quota.storage"
 	// Too much was asked for; `Retry-After` says when to try again.
 	CodeRateLimited = "rate_limited"
 	// The body came too slowly.
 	CodeRequestTimeout = "request_timeout"
+	// The password is right, and the user has a second factor: send the same request with `code`. With
+	// `errors`, the code was wrong or used.
+	CodeSecondFactorRequired = "second_factor_required"
 	// The line is not connected to its network: start its session.
 	CodeSessionNotConnected = "session_not_connected"
 	// There is no token or cookie, or it is valid no more: log in again.

@@ -51,7 +51,12 @@ type Aiflow struct{ c *Client }
 
 // Approve is POST /aiflow/run/{runId}/approve: Let an agent use a tool, or not.
 //
+// The consent is for the call that the step shows, with these arguments. 404 if the run has no step
+// of this id that asks.
+//
 // Needs the permission `flows.manage`.
+//
+// A scoped token is refused.
 //
 // A step that has been answered stays as it is. Once the run has ended it is a 409.
 func (s *Aiflow) Approve(ctx context.Context, runID string, in ApproveRequest) (*Run, error) {
@@ -646,6 +651,45 @@ func (s *Aiflow) AllVersions(ctx context.Context, flowID string, p *AiflowVersio
 // Auth: Users, what they may do, and their tokens.
 type Auth struct{ c *Client }
 
+// AcceptInvitation is POST /user/invitation/accept: Accept an invitation.
+//
+// Makes the user, also where sign-up is closed. With `cookie: true`, for browsers, the answer also
+// sets a session cookie: 12 hours from the last request, 7 days at most.
+//
+// Sent again it is a 422: the link works once.
+func (s *Auth) AcceptInvitation(ctx context.Context, in AcceptInvitationRequest) (*SessionView, error) {
+	r := request{id: "Auth_AcceptInvitation", method: http.MethodPost, path: "/user/invitation/accept", body: in}
+	return answer[SessionView](ctx, s.c, &r)
+}
+
+// ConfirmSecondFactor is POST /user/second-factor/confirm: Confirm the authenticator app with a
+// code.
+//
+// From then on POST /user/login needs a code. The answer has ten recovery codes, each of which
+// takes the place of one code; they are shown only now.
+//
+// A scoped token is refused.
+//
+// Sent again it is a 409: the second factor is set up.
+func (s *Auth) ConfirmSecondFactor(ctx context.Context, in ConfirmSecondFactorRequest) (*Recovery, error) {
+	r := request{id: "Auth_ConfirmSecondFactor", method: http.MethodPost, path: "/user/second-factor/confirm", body: in}
+	return answer[Recovery](ctx, s.c, &r)
+}
+
+// ConnectOIDC is POST /user/oidc/connect: Connect the caller with an identity at the sign-in
+// provider.
+//
+// Open `url` in the same browser, whose cookie the answer sets. From then on the caller signs in
+// there, too.
+//
+// A scoped token is refused.
+//
+// Sent again it begins another sign-in; the one before ends.
+func (s *Auth) ConnectOIDC(ctx context.Context, in Password) (*Connect, error) {
+	r := request{id: "Auth_ConnectOIDC", method: http.MethodPost, path: "/user/oidc/connect", body: in}
+	return answer[Connect](ctx, s.c, &r)
+}
+
 // CreateToken is POST /user/token: Make a token for a program.
 //
 // It has those of the caller's rights that it names, as long as he has them, and is shown only
@@ -662,7 +706,8 @@ func (s *Auth) CreateToken(ctx context.Context, in CreateTokenRequest) (*NewToke
 
 // CreateUser is POST /user: Add a user to the account.
 //
-// Nobody grants a permission that he lacks.
+// With `permissions` or a `role`, of which the caller lacks nothing; only an owner adds an owner.
+// An invitation lets new users choose their passwords: `POST /user/invitation`.
 //
 // Needs the permission `users.manage`.
 //
@@ -676,7 +721,8 @@ func (s *Auth) CreateUser(ctx context.Context, in CreateUserRequest) (*User, err
 
 // DeleteUser is DELETE /user/{userId}: Delete a user.
 //
-// His tokens and cookies end. An account keeps one user with `users.manage`.
+// The user's tokens and cookies end at once. A caller deletes only users who have no permission
+// that the caller lacks, and owners only as an owner. An account keeps one owner who may log in.
 //
 // Needs the permission `users.manage`.
 //
@@ -689,11 +735,75 @@ func (s *Auth) DeleteUser(ctx context.Context, userID string) (*Done, error) {
 	return answer[Done](ctx, s.c, &r)
 }
 
+// EnrolSecondFactor is POST /user/second-factor: Begin to set up an authenticator app.
+//
+// Makes a secret for an app that shows codes (TOTP: RFC 6238, SHA-1, 6 digits, 30 seconds). It
+// counts once POST /user/second-factor/confirm has seen a code.
+//
+// A scoped token is refused.
+//
+// Sent again it makes another secret; the one before counts no more.
+func (s *Auth) EnrolSecondFactor(ctx context.Context, in Password) (*Enrolment, error) {
+	r := request{id: "Auth_EnrolSecondFactor", method: http.MethodPost, path: "/user/second-factor", body: in}
+	return answer[Enrolment](ctx, s.c, &r)
+}
+
+// InvitationsParams are what [Auth.Invitations] may be told; nil: nothing.
+type InvitationsParams struct {
+	// The most items of a page. A number above 200 counts as 200.
+	Limit *int64 `query:"limit"`
+	// next of the page before.
+	Cursor string `query:"cursor"`
+}
+
+// Invitations is GET /user/invitation: List the open invitations of the account, the oldest first.
+//
+// Needs the permission `users.manage`.
+//
+// Changes nothing.
+func (s *Auth) Invitations(ctx context.Context, p *InvitationsParams) (*Page[Invitation], error) {
+	r := request{id: "Auth_Invitations", method: http.MethodGet, path: "/user/invitation", params: p}
+	return answer[Page[Invitation]](ctx, s.c, &r)
+}
+
+// AllInvitations walks through all pages of [Auth.Invitations]. After an error it ends.
+func (s *Auth) AllInvitations(ctx context.Context, p *InvitationsParams) iter.Seq2[Invitation, error] {
+	var q InvitationsParams
+	if p != nil {
+		q = *p
+	}
+	return walk(func(cursor string) (*Page[Invitation], error) {
+		if cursor != "" {
+			q.Cursor = cursor
+		}
+		return s.Invitations(ctx, &q)
+	})
+}
+
+// Invite is POST /user/invitation: Invite a person into the account.
+//
+// The link works once, within 7 days. With a mail server a mail brings it, which shows that the
+// person has the mailbox, and `link` is null; without, or with `mail: false`, `link` is in the
+// answer, and only there. It gives `permissions` or a `role`, of which the caller lacks nothing;
+// only an owner invites an owner. The link is void when its inviter may no longer add such a user.
+//
+// Needs the permission `users.manage`.
+//
+// A scoped token is refused.
+//
+// Sent again it makes another invitation, and sends another mail.
+func (s *Auth) Invite(ctx context.Context, in InviteRequest) (*Invited, error) {
+	r := request{id: "Auth_Invite", method: http.MethodPost, path: "/user/invitation", body: in}
+	return answer[Invited](ctx, s.c, &r)
+}
+
 // Login is POST /user/login: Log in.
 //
 // The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of
-// them. With `cookie: true`, for browsers, the answer also sets a session cookie: 12 hours from the
-// last request, 7 days at most.
+// them, but not to a user who has logged in from there before, and never to a browser in which the
+// user has. A user with a second factor gives a `code`, too: without it a right password is a 401
+// `second_factor_required`. With `cookie: true`, for browsers, the answer also sets a session
+// cookie: 12 hours from the last request, 7 days at most.
 //
 // Sent again it makes another token; the first stays valid.
 func (s *Auth) Login(ctx context.Context, in LoginRequest) (*SessionView, error) {
@@ -701,14 +811,23 @@ func (s *Auth) Login(ctx context.Context, in LoginRequest) (*SessionView, error)
 	return answer[SessionView](ctx, s.c, &r)
 }
 
-// Logout is POST /user/logout: End the cookie session.
+// Logout is POST /user/logout: Log out.
 //
-// A token stays valid until it expires.
+// Ends the session of the token and that of the cookie of the request, on every node at once. A
+// log-in with `cookie: true` is one session: its token and its cookie end together.
 //
-// Sent again it is answered 401: the session is over. With a token it changes nothing more.
+// Sent again it is answered 401: the session is over.
 func (s *Auth) Logout(ctx context.Context) (*Done, error) {
 	r := request{id: "Auth_Logout", method: http.MethodPost, path: "/user/logout"}
 	return answer[Done](ctx, s.c, &r)
+}
+
+// Methods is GET /user/methods: How users sign in to this server.
+//
+// Changes nothing.
+func (s *Auth) Methods(ctx context.Context) (*Methods, error) {
+	r := request{id: "Auth_Methods", method: http.MethodGet, path: "/user/methods"}
+	return answer[Methods](ctx, s.c, &r)
 }
 
 // Permissions is GET /user/permissions: What the token may be used for, and what there is.
@@ -717,6 +836,26 @@ func (s *Auth) Logout(ctx context.Context) (*Done, error) {
 func (s *Auth) Permissions(ctx context.Context) (*Permissions, error) {
 	r := request{id: "Auth_Permissions", method: http.MethodGet, path: "/user/permissions"}
 	return answer[Permissions](ctx, s.c, &r)
+}
+
+// RemoveSecondFactor is DELETE /user/second-factor: Remove the caller's second factor.
+//
+// A scoped token is refused.
+//
+// Once it is done, the same request is answered 404.
+func (s *Auth) RemoveSecondFactor(ctx context.Context, in Password) (*Done, error) {
+	r := request{id: "Auth_RemoveSecondFactor", method: http.MethodDelete, path: "/user/second-factor", body: in}
+	return answer[Done](ctx, s.c, &r)
+}
+
+// RenewRecoveryCodes is POST /user/second-factor/recovery: Replace the recovery codes.
+//
+// A scoped token is refused.
+//
+// Sent again it makes other codes; those before count no more.
+func (s *Auth) RenewRecoveryCodes(ctx context.Context, in Password) (*Recovery, error) {
+	r := request{id: "Auth_RenewRecoveryCodes", method: http.MethodPost, path: "/user/second-factor/recovery", body: in}
+	return answer[Recovery](ctx, s.c, &r)
 }
 
 // Reset is POST /user/reset: Set a new password without the old one.
@@ -731,9 +870,74 @@ func (s *Auth) Reset(ctx context.Context, in ResetRequest) (*Done, error) {
 	return answer[Done](ctx, s.c, &r)
 }
 
+// ResetSecondFactor is DELETE /user/{userId}/second-factor: Remove the second factor of another
+// user.
+//
+// For a user who has lost the app and the recovery codes. You need every permission that the user
+// has.
+//
+// Needs the permission `users.manage`.
+//
+// A scoped token is refused.
+//
+// Once it is done, the same request is answered 404.
+func (s *Auth) ResetSecondFactor(ctx context.Context, userID string) (*Done, error) {
+	r := request{id: "Auth_ResetSecondFactor", method: http.MethodDelete, path: "/user/{userId}/second-factor"}
+	r.inPath("userId", userID)
+	return answer[Done](ctx, s.c, &r)
+}
+
+// RevokeInvitation is DELETE /user/invitation/{invitationId}: Revoke an invitation.
+//
+// The caller must have the permissions that it gives.
+//
+// Needs the permission `users.manage`.
+//
+// A scoped token is refused.
+//
+// Once it is done, the same request is answered 404.
+func (s *Auth) RevokeInvitation(ctx context.Context, invitationID string) (*Done, error) {
+	r := request{id: "Auth_RevokeInvitation", method: http.MethodDelete, path: "/user/invitation/{invitationId}"}
+	r.inPath("invitationId", invitationID)
+	return answer[Done](ctx, s.c, &r)
+}
+
+// RevokeSession is DELETE /user/sessions/{sessionId}: End a session or token.
+//
+// It is refused on every node at once. Its user may be another than the caller, as with GET.
+//
+// A scoped token is refused.
+//
+// Once it is done, the same request is answered 404.
+func (s *Auth) RevokeSession(ctx context.Context, sessionID string) (*Done, error) {
+	r := request{id: "Auth_RevokeSession", method: http.MethodDelete, path: "/user/sessions/{sessionId}"}
+	r.inPath("sessionId", sessionID)
+	return answer[Done](ctx, s.c, &r)
+}
+
+// RevokeSessionsParams are what [Auth.RevokeSessions] may be told; nil: nothing.
+type RevokeSessionsParams struct {
+	// Id of another user of the account. Default: the caller.
+	User string `query:"user"`
+}
+
+// RevokeSessions is DELETE /user/sessions: End all other sessions and tokens of a user.
+//
+// All but that of the request, tokens for programs included. They are refused on every node at
+// once. Those of another user need the permission `users.manage`, and the user must have no
+// permission that the caller lacks; those of an owner need an owner.
+//
+// A scoped token is refused.
+//
+// Once it is done, the same request is answered 404.
+func (s *Auth) RevokeSessions(ctx context.Context, p *RevokeSessionsParams) (*Done, error) {
+	r := request{id: "Auth_RevokeSessions", method: http.MethodDelete, path: "/user/sessions", params: p}
+	return answer[Done](ctx, s.c, &r)
+}
+
 // RevokeToken is DELETE /user/token/{tokenId}: Revoke a token for a program.
 //
-// Within five seconds it is refused everywhere.
+// It is refused everywhere at once.
 //
 // A scoped token is refused.
 //
@@ -742,6 +946,54 @@ func (s *Auth) RevokeToken(ctx context.Context, tokenID string) (*Done, error) {
 	r := request{id: "Auth_RevokeToken", method: http.MethodDelete, path: "/user/token/{tokenId}"}
 	r.inPath("tokenId", tokenID)
 	return answer[Done](ctx, s.c, &r)
+}
+
+// SecondFactor is GET /user/second-factor: Whether the caller's logins need a second factor.
+//
+// A scoped token is refused.
+//
+// Changes nothing.
+func (s *Auth) SecondFactor(ctx context.Context) (*SecondFactor, error) {
+	r := request{id: "Auth_SecondFactor", method: http.MethodGet, path: "/user/second-factor"}
+	return answer[SecondFactor](ctx, s.c, &r)
+}
+
+// SessionsParams are what [Auth.Sessions] may be told; nil: nothing.
+type SessionsParams struct {
+	// The most items of a page. A number above 200 counts as 200.
+	Limit *int64 `query:"limit"`
+	// next of the page before.
+	Cursor string `query:"cursor"`
+	// Id of another user of the account. Default: the caller.
+	User string `query:"user"`
+}
+
+// Sessions is GET /user/sessions: List the sessions and tokens of a user, the oldest first.
+//
+// Log-ins with a cookie or a token alone, and tokens for programs. Those of another user need the
+// permission `users.manage`, and the user must have no permission that the caller lacks; those of
+// an owner need an owner.
+//
+// A scoped token is refused.
+//
+// Changes nothing.
+func (s *Auth) Sessions(ctx context.Context, p *SessionsParams) (*Page[Open], error) {
+	r := request{id: "Auth_Sessions", method: http.MethodGet, path: "/user/sessions", params: p}
+	return answer[Page[Open]](ctx, s.c, &r)
+}
+
+// AllSessions walks through all pages of [Auth.Sessions]. After an error it ends.
+func (s *Auth) AllSessions(ctx context.Context, p *SessionsParams) iter.Seq2[Open, error] {
+	var q SessionsParams
+	if p != nil {
+		q = *p
+	}
+	return walk(func(cursor string) (*Page[Open], error) {
+		if cursor != "" {
+			q.Cursor = cursor
+		}
+		return s.Sessions(ctx, &q)
+	})
 }
 
 // SignUp is POST /user/signup: Sign up.
@@ -789,10 +1041,11 @@ func (s *Auth) AllTokens(ctx context.Context, p *TokensParams) iter.Seq2[Token, 
 
 // UpdateUser is PATCH /user/{userId}: Change a user.
 //
-// Anybody may change himself: his e-mail and password with `currentPassword`. Others, and
-// `permissions`, need the permission `users.manage`. Nobody grants a permission that he lacks, or
-// sets the e-mail or the password of who has one that he lacks. An account keeps one user with
-// `users.manage`. A new password ends older tokens and cookies.
+// Users may change themselves: their e-mail and password with `currentPassword`. Others, and
+// `permissions`, `role` and `disabled`, need the permission `users.manage`. A caller grants only
+// permissions that the caller has, and changes only users who have no others. Only an owner makes
+// and changes owners. An account keeps one owner who may log in. A new password ends older tokens
+// and cookies.
 //
 // A scoped token is refused.
 //
@@ -1291,8 +1544,8 @@ func (s *Extractor) AllExtractors(ctx context.Context, p *ExtractorsParams) iter
 // Try is POST /extractor/{extractorId}/run: Run an extractor on a text or a message.
 //
 // Nothing is kept of what it finds, and no event is made. Either `text` is given, with what is
-// known of its writer, or `reference`, `chatId` and `messageId`. Intents that have never been
-// learned are a 409.
+// known of its writer, or `reference`, `chatId` and `messageId`, which also needs the permission
+// `chats.read`. Intents that have never been learned are a 409.
 //
 // Needs the permission `extractors.manage`.
 //
@@ -1575,28 +1828,32 @@ func (s *Messaging) CreateTemplate(ctx context.Context, in CreateTemplateRequest
 // DeleteChat is DELETE /chats: Erase everything that is held on a contact or a group.
 //
 // All that an export shows goes: messages, files, what the contact wrote in groups, what was
-// queued. The log of deliveries keeps when they went out, without what was in them. The stream says
-// `resync`. What comes later begins a new chat.
+// queued. The log of deliveries keeps when they went out, without what was in them. The chat is not
+// found any more from the answer on, and the stream says `resync`; a job erases the rest. What
+// comes later begins a new chat.
 //
 // Needs the permission `users.manage`.
 //
 // Once it is done, the same request is answered 404.
-func (s *Messaging) DeleteChat(ctx context.Context, reference int64, chatID string) (*Done, error) {
+func (s *Messaging) DeleteChat(ctx context.Context, reference int64, chatID string) (*Deleting, error) {
 	r := request{id: "Messaging_DeleteChat", method: http.MethodDelete, path: "/chats"}
 	r.inQuery("reference", reference)
 	r.inQuery("chatId", chatID)
-	return answer[Done](ctx, s.c, &r)
+	return answer[Deleting](ctx, s.c, &r)
 }
 
 // DeleteReference is DELETE /reference/{id}: Remove a chat line with its chats and messages.
 //
+// It is not found any more from the answer on: nothing comes to it, and nothing that waits is sent.
+// A job erases what it had.
+//
 // Needs the permission `references.write`.
 //
 // Once it is done, the same request is answered 404.
-func (s *Messaging) DeleteReference(ctx context.Context, id int64) (*Done, error) {
+func (s *Messaging) DeleteReference(ctx context.Context, id int64) (*Deleting, error) {
 	r := request{id: "Messaging_DeleteReference", method: http.MethodDelete, path: "/reference/{id}"}
 	r.inPath("id", id)
-	return answer[Done](ctx, s.c, &r)
+	return answer[Deleting](ctx, s.c, &r)
 }
 
 // DeleteTemplateParams are what [Messaging.DeleteTemplate] may be told; nil: nothing.
@@ -2155,20 +2412,89 @@ func (s *Server) Account(ctx context.Context) (*Account, error) {
 	return answer[Account](ctx, s.c, &r)
 }
 
+// AuditLogParams are what [Server.AuditLog] may be told; nil: nothing.
+type AuditLogParams struct {
+	// Only what this user did, by id.
+	User string `query:"user"`
+	// Only what actors of this kind did. One of cookie, login, token, agent, operator, system, nobody.
+	Kind string `query:"kind"`
+	// Only this action.
+	Action string `query:"action"`
+	// Only what was done to objects of this type.
+	ObjectType string `query:"objectType"`
+	// Only what was done to the object with this id.
+	ObjectID string `query:"objectId"`
+	// Only what concerns this reference.
+	Reference *int64 `query:"reference"`
+	// UNIX seconds: then or later.
+	Since *int64 `query:"since"`
+	// UNIX seconds: before; 0: now.
+	Until *int64 `query:"until"`
+	// The most items of a page. A number above 200 counts as 200.
+	Limit *int64 `query:"limit"`
+	// next of the page before.
+	Cursor string `query:"cursor"`
+	// csv: a document for a spreadsheet instead of a page. One of json, csv.
+	Format string `query:"format"`
+}
+
+// AuditLog is GET /audit: List what was done in the account, the newest first.
+//
+// Every change is an entry, written in the change's own transaction: who did what to which object,
+// and from where. So are log-ins, wrong passwords of users, and exports. Entries hold the names of
+// what was changed, and neither secrets nor texts of messages. With `format=csv` the answer is a
+// CSV document of up to 50,000 entries, whose header `Link` has the address of the next, if there
+// is one.
+//
+// Needs the permission `users.manage`.
+//
+// Changes nothing.
+func (s *Server) AuditLog(ctx context.Context, p *AuditLogParams) (*Page[AuditEntry], error) {
+	r := request{id: "Server_AuditLog", method: http.MethodGet, path: "/audit", params: p}
+	return answer[Page[AuditEntry]](ctx, s.c, &r)
+}
+
+// AllAuditLog walks through all pages of [Server.AuditLog]. After an error it ends.
+func (s *Server) AllAuditLog(ctx context.Context, p *AuditLogParams) iter.Seq2[AuditEntry, error] {
+	var q AuditLogParams
+	if p != nil {
+		q = *p
+	}
+	return walk(func(cursor string) (*Page[AuditEntry], error) {
+		if cursor != "" {
+			q.Cursor = cursor
+		}
+		return s.AuditLog(ctx, &q)
+	})
+}
+
 // DeleteAccount is DELETE /account: Delete the account with everything that belongs to it.
 //
 // Takes the caller's own password. All its users, tokens and sessions end at once. Its lines end
 // their sessions, and then its chats, messages, files, webhooks and logs are erased, which goes on
 // after the answer.
 //
-// Needs the permission `users.manage`.
+// Only an owner of the account may do it.
 //
 // A scoped token is refused.
 //
 // Once it is done, the same request is answered 401: its user is gone.
-func (s *Server) DeleteAccount(ctx context.Context, in DeleteAccountRequest) (*Done, error) {
+func (s *Server) DeleteAccount(ctx context.Context, in DeleteAccountRequest) (*Deleting, error) {
 	r := request{id: "Server_DeleteAccount", method: http.MethodDelete, path: "/account", body: in}
-	return answer[Done](ctx, s.c, &r)
+	return answer[Deleting](ctx, s.c, &r)
+}
+
+// Job is GET /jobs/{id}: Show a job: what goes on behind an answer.
+//
+// The answer to the deletion of a chat, a reference or the account has its job. What is being
+// deleted is not listed or served any more. A job that has ended is shown for 30 days. The job of a
+// deleted account ends with the account's users: there is nobody left to ask for it.
+//
+// Changes nothing.
+func (s *Server) Job(ctx context.Context, id string) (*Job, error) {
+	r := request{id: "Server_Job", method: http.MethodGet, path: "/jobs/{id}"}
+	r.inPath("id", id)
+	return answer[Job](ctx, s.c, &r)
 }
 
 // Probe is GET /probe: Whether the server works.

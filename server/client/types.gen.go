@@ -4,16 +4,43 @@ package client
 
 import "encoding/json"
 
+type AcceptInvitationRequest struct {
+	// Also set a session cookie.
+	Cookie *bool `json:"cookie,omitzero"`
+	// Required when the invitation has none.
+	Name     *string `json:"name,omitzero"`
+	Password string  `json:"password"`
+	// The part behind # in the link.
+	Token string `json:"token"`
+}
+
 type Account struct {
 	// Of the subscription; null: unknown.
 	CurrentPeriodEnd *int64 `json:"currentPeriodEnd"`
 	ID               string `json:"id"`
 	// What its subscription is called; null: it has none.
-	Plan *string `json:"plan"`
+	Plan   *string       `json:"plan"`
+	Quotas AccountQuotas `json:"quotas"`
 	// Of the subscription, in the words of Stripe: trialing, active, past_due, canceled, unpaid,
 	// paused, …; null: it has none.
 	Status *string      `json:"status"`
 	Usage  AccountUsage `json:"usage"`
+}
+
+type AccountQuotas struct {
+	// Requests a minute, on each node.
+	API QuotaState `json:"api"`
+	// Chats with people. A contact who writes first is never refused.
+	Contacts QuotaState `json:"contacts"`
+	// Own messages, a day in UTC. Received ones are never refused.
+	Messages QuotaState `json:"messages"`
+	// Connected numbers, pages and accounts.
+	References QuotaState `json:"references"`
+	// Runs of flows and bots, a day in UTC. A run that a message of a contact begins is counted and
+	// never refused.
+	Runs QuotaState `json:"runs"`
+	// Bytes of the files that are kept. A file that a contact sends is never refused.
+	Storage QuotaState `json:"storage"`
 }
 
 type AccountUsage struct {
@@ -129,6 +156,47 @@ type Attempt struct {
 	Response string `json:"response"`
 	// null: there was no response.
 	StatusCode *int64 `json:"statusCode"`
+}
+
+type AuditActor struct {
+	// Of the user, at that time.
+	Email *string `json:"email"`
+	// cookie: a person in a browser; login: the token of a log-in; token: a program's; agent: a model
+	// or a flow; operator: the command line of the server; system: the server; nobody: a log-in that
+	// failed. One of cookie, login, token, agent, operator, system, nobody.
+	Kind string `json:"kind"`
+	// Of the run in which an agent did it.
+	RunID *string `json:"runId"`
+	// Of the token that was used.
+	TokenID *string `json:"tokenId"`
+	// Also of a user who has been deleted since.
+	UserID *string `json:"userId"`
+}
+
+type AuditEntry struct {
+	// What was done: see docs/audit.md.
+	Action string     `json:"action"`
+	Actor  AuditActor `json:"actor"`
+	// Of the client; null: it was no request.
+	Address *string `json:"address"`
+	// UNIX seconds.
+	At Time `json:"at"`
+	// An object. changed: the names of what was changed; what else there is depends on the action.
+	Details json.RawMessage `json:"details"`
+	ID      string          `json:"id"`
+	Object  AuditObject     `json:"object"`
+	// That the object is, or belongs to.
+	Reference *int64 `json:"reference"`
+	// X-Request-Id of the answer; null: it was no request.
+	RequestID *string `json:"requestId"`
+}
+
+type AuditObject struct {
+	// null: it has none, or is a contact who was erased.
+	ID *string `json:"id"`
+	// As it was called then.
+	Name *string `json:"name"`
+	Type string  `json:"type"`
 }
 
 type AuditedCall struct {
@@ -391,6 +459,11 @@ type Choice struct {
 	Title       string  `json:"title"`
 }
 
+type ConfirmSecondFactorRequest struct {
+	// That the app shows now.
+	Code string `json:"code"`
+}
+
 type Confusion struct {
 	// Text of one of these tests.
 	Example string `json:"example"`
@@ -400,6 +473,11 @@ type Confusion struct {
 	Taken string `json:"taken"`
 	// Tests of which this is so.
 	Times int64 `json:"times"`
+}
+
+type Connect struct {
+	// At the provider.
+	URL string `json:"url"`
 }
 
 // Content: One of the types by its `type`.
@@ -503,8 +581,10 @@ type CreateUserRequest struct {
 	Email    string `json:"email"`
 	Name     string `json:"name"`
 	Password string `json:"password"`
-	// Some of the caller's. GET /user/permissions lists what there is.
-	Permissions []string `json:"permissions"`
+	// Some of the caller's. GET /user/permissions lists what there is. Required without a role.
+	Permissions []string `json:"permissions,omitzero"`
+	// A set of permissions, instead of them. One of owner, admin, builder, agent, viewer.
+	Role *string `json:"role,omitzero"`
 }
 
 type CredentialCreateRequest struct {
@@ -541,6 +621,11 @@ type CredentialView struct {
 type DeleteAccountRequest struct {
 	// The caller's own.
 	Password string `json:"password"`
+}
+
+type Deleting struct {
+	Job     Job  `json:"job"`
+	Success bool `json:"success"`
 }
 
 type Delivery struct {
@@ -659,6 +744,15 @@ type Endpoint struct {
 	// UNIX seconds.
 	UpdatedAt Time   `json:"updatedAt"`
 	Webhook   string `json:"webhook"`
+}
+
+type Enrolment struct {
+	// The same as a QR code: a data URL of a PNG.
+	QR string `json:"qr"`
+	// In base32, to be typed into the app.
+	Secret string `json:"secret"`
+	// otpauth://…, to be opened by an app on the same device.
+	URL string `json:"url"`
 }
 
 type EvaluateRequest struct {
@@ -1199,11 +1293,60 @@ type ImportedProject struct {
 	UpdatedAt Time `json:"updatedAt"`
 }
 
+type Invitation struct {
+	// UNIX seconds
+	CreatedAt Time   `json:"createdAt"`
+	Email     string `json:"email"`
+	// UNIX seconds
+	ExpiresAt Time   `json:"expiresAt"`
+	ID        string `json:"id"`
+	// Id of the user.
+	InvitedBy string `json:"invitedBy"`
+	// null: the person gives it.
+	Name        *string  `json:"name"`
+	Permissions []string `json:"permissions"`
+	// The role that has these permissions; null: no role has. One of owner, admin, builder, agent,
+	// viewer.
+	Role *string `json:"role"`
+}
+
+type InviteRequest struct {
+	Email string `json:"email"`
+	// Whether to send the link where there is a mail server. Default: true.
+	Mail *bool `json:"mail,omitzero"`
+	// What the person may change; absent: the person gives it.
+	Name *string `json:"name,omitzero"`
+	// Some of the caller's. Required without a role.
+	Permissions []string `json:"permissions,omitzero"`
+	// A set of permissions, instead of them. One of owner, admin, builder, agent, viewer.
+	Role *string `json:"role,omitzero"`
+}
+
+type Invited struct {
+	Invitation Invitation `json:"invitation"`
+	// Shown only now; null: a mail brings it.
+	Link *string `json:"link"`
+}
+
 type Item struct {
 	Approved bool `json:"approved"`
 	// That is approved; not needed to withdraw.
 	Hash *string `json:"hash,omitzero"`
 	Name string  `json:"name"`
+}
+
+type Job struct {
+	// UNIX seconds.
+	CreatedAt Time `json:"createdAt"`
+	// UNIX seconds.
+	EndedAt *Time  `json:"endedAt"`
+	ID      string `json:"id"`
+	// What is being deleted. One of chat, reference, account.
+	Kind string `json:"kind"`
+	// That it is, or in which the chat was; null: it is the account.
+	Reference *int64 `json:"reference"`
+	// One of running, completed.
+	State string `json:"state"`
 }
 
 type Listener struct {
@@ -1231,6 +1374,9 @@ type Location struct {
 }
 
 type LoginRequest struct {
+	// Of the user's authenticator app, or a recovery code; needed when the answer was
+	// second_factor_required.
+	Code *string `json:"code,omitzero"`
 	// Also set a session cookie.
 	Cookie   *bool  `json:"cookie,omitzero"`
 	Email    string `json:"email"`
@@ -1436,6 +1582,13 @@ type MessagingLogoutRequest struct {
 	Reference int64 `json:"reference"`
 }
 
+type Methods struct {
+	// null: there is no provider.
+	Oidc *Oidc `json:"oidc"`
+	// One of open, closed.
+	SignUp string `json:"signUp"`
+}
+
 type Miss struct {
 	Found map[string]json.RawMessage `json:"found"`
 	// Its place among the tests, from 0.
@@ -1512,6 +1665,36 @@ type Number struct {
 	Phone string `json:"phone"`
 }
 
+type Oidc struct {
+	// What users know the provider by.
+	Name string `json:"name"`
+	// Open it in the browser: it leads to the provider, back, and to the panel with a session cookie.
+	URL string `json:"url"`
+}
+
+type Open struct {
+	// Of the last client; null: unknown.
+	Address *string `json:"address"`
+	// UNIX seconds
+	CreatedAt Time `json:"createdAt"`
+	// It is the session of this request.
+	Current bool `json:"current"`
+	// UNIX seconds. That of a cookie moves on with each use, for 7 days at most.
+	ExpiresAt Time   `json:"expiresAt"`
+	ID        string `json:"id"`
+	// cookie: a log-in of a browser; token: a log-in with a token alone; scoped: a token for programs.
+	// One of cookie, token, scoped.
+	Kind string `json:"kind"`
+	// Exact to a minute; null: never. UNIX seconds.
+	LastUsedAt *Time `json:"lastUsedAt"`
+	// Of a token for programs.
+	Name *string `json:"name"`
+	// Of a token for programs; null: all of the user's.
+	Permissions []string `json:"permissions"`
+	// What the last client calls itself; null: unknown.
+	UserAgent *string `json:"userAgent"`
+}
+
 type Order struct {
 	CatalogID string      `json:"catalogId"`
 	Items     []OrderItem `json:"items"`
@@ -1549,6 +1732,11 @@ type Passages struct {
 	Items []Passage `json:"items"`
 }
 
+type Password struct {
+	// The caller's own.
+	Password string `json:"password"`
+}
+
 type PastRuns struct {
 	// The runs that these chats have had, the newest first, 50 in all.
 	Chats []ReplayChat `json:"chats,omitzero"`
@@ -1567,13 +1755,17 @@ type PathChange struct {
 
 type Permission struct {
 	Description string `json:"description"`
-	Name        string `json:"name"`
+	// Whether it can be limited to a reference, as in chats.read@17.
+	Limitable bool   `json:"limitable"`
+	Name      string `json:"name"`
 }
 
 type Permissions struct {
 	Catalogue []Permission `json:"catalogue"`
-	// Of the caller; a scoped token's own.
+	// Of the caller; a scoped token's own. chats.read@17 is chats.read on the reference 17 alone.
 	Permissions []string `json:"permissions"`
+	// Sets of permissions that users can be given.
+	Roles []Role `json:"roles"`
 }
 
 type Poll struct {
@@ -1716,6 +1908,15 @@ type QR struct {
 	Image string `json:"image"`
 }
 
+type QuotaState struct {
+	// null: unlimited.
+	Limit *int64 `json:"limit"`
+	// When it begins anew; null: it goes down when something is deleted. UNIX seconds.
+	ResetsAt *Time `json:"resetsAt"`
+	// How much of it is used.
+	Used int64 `json:"used"`
+}
+
 type Quote struct {
 	Forwarded *bool  `json:"forwarded,omitzero"`
 	MessageID string `json:"messageId"`
@@ -1734,6 +1935,11 @@ type ReadResult struct {
 	Success bool `json:"success"`
 	// Messages that are still unread.
 	Unread int64 `json:"unread"`
+}
+
+type Recovery struct {
+	// Each works once. They are shown only now.
+	RecoveryCodes []string `json:"recoveryCodes"`
 }
 
 type Reference struct {
@@ -1957,6 +2163,13 @@ type RetryRequest struct {
 	Repeat *bool `json:"repeat,omitzero"`
 }
 
+type Role struct {
+	Description string `json:"description"`
+	// One of owner, admin, builder, agent, viewer.
+	Name        string   `json:"name"`
+	Permissions []string `json:"permissions"`
+}
+
 type RollbackRequest struct {
 	// Counts what is published, from 1.
 	Version int64 `json:"version"`
@@ -2067,6 +2280,14 @@ type RunUsage struct {
 
 type SearchRequest struct {
 	Text string `json:"text"`
+}
+
+type SecondFactor struct {
+	Enabled bool `json:"enabled"`
+	// How many are left.
+	RecoveryCodes int64 `json:"recoveryCodes"`
+	// UNIX seconds
+	Since *Time `json:"since,omitzero"`
 }
 
 type Section struct {
@@ -2431,11 +2652,15 @@ type UpdateReferenceRequest struct {
 
 type UpdateUserRequest struct {
 	// Required to change one's own e-mail or password.
-	CurrentPassword *string  `json:"currentPassword,omitzero"`
-	Email           *string  `json:"email,omitzero"`
-	Name            *string  `json:"name,omitzero"`
-	Password        *string  `json:"password,omitzero"`
-	Permissions     []string `json:"permissions,omitzero"`
+	CurrentPassword *string `json:"currentPassword,omitzero"`
+	// Whether to keep the user from logging in, and the user's tokens and cookies from being valid.
+	Disabled    *bool    `json:"disabled,omitzero"`
+	Email       *string  `json:"email,omitzero"`
+	Name        *string  `json:"name,omitzero"`
+	Password    *string  `json:"password,omitzero"`
+	Permissions []string `json:"permissions,omitzero"`
+	// A set of permissions, instead of them. One of owner, admin, builder, agent, viewer.
+	Role *string `json:"role,omitzero"`
 }
 
 type UsageCall struct {
@@ -2532,11 +2757,16 @@ type UsageSum struct {
 type User struct {
 	AccountID string `json:"accountId"`
 	// UNIX seconds
-	CreatedAt   Time     `json:"createdAt"`
+	CreatedAt Time `json:"createdAt"`
+	// The user cannot log in, and the user's tokens and cookies are refused.
+	Disabled    bool     `json:"disabled"`
 	Email       string   `json:"email"`
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
 	Permissions []string `json:"permissions"`
+	// The role that has these permissions; null: no role has. Owners have every permission. One of
+	// owner, admin, builder, agent, viewer.
+	Role *string `json:"role"`
 }
 
 type ValueChange struct {

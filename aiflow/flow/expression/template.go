@@ -154,6 +154,19 @@ func (t *Template) Constant() bool {
 	return len(t.parts) == 0 || len(t.parts) == 1 && t.parts[0].program == nil
 }
 
+// Literal is the text between the expressions of the template, with a space for
+// each of these.
+func (t *Template) Literal() string {
+	var b strings.Builder
+	for _, p := range t.parts {
+		if p.program != nil {
+			b.WriteByte(' ')
+		}
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
 // lone returns the expression that the whole template is, or nil.
 func (t *Template) lone() *part {
 	if len(t.parts) == 1 && t.parts[0].program != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/lane"
 	"github.com/trunklinehq/trunkline/internal/span"
 )
@@ -206,6 +207,9 @@ func (r *Runtime) callNode(ctx context.Context, c Request) (any, error) {
 // failed is the error of a call as the run sees it.
 func (c *callRow) failed(err error) *flow.Error {
 	out := &flow.Error{Code: codeFailed, Message: err.Error()}
+	if guard.Network(err) {
+		out.Message = "There was no answer: " + guard.Reason(err) + "."
+	}
 	if c.Kind == flow.CallNode {
 		out.Code = flow.CodeNodeFailed
 	}

@@ -277,7 +277,7 @@ func (w *work) follow(ctx context.Context) error {
 	}
 	if j := w.t.jump; j != nil {
 		w.posts++
-		_, err := w.r.startTx(ctx, w.tx, j.start, j.l)
+		_, _, err := w.r.startTx(ctx, w.tx, j.start, j.l)
 		return err
 	}
 	return nil

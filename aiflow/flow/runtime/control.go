@@ -2,8 +2,10 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -24,10 +26,57 @@ func (a *Account) Event(ctx context.Context, id string, e flow.Event) (Run, erro
 	return a.give(ctx, id, e)
 }
 
+// ErrNoAsk reports that a run never asked what somebody answers.
+var ErrNoAsk = errors.New("runtime: the run did not ask that")
+
 // Approve answers a run that asks whether it may use a tool; ask is the id of
-// the [flow.Ask].
+// the [flow.Ask]. One that was answered already, or waits no longer, stays as it
+// is; one that the run never asked is [ErrNoAsk].
 func (a *Account) Approve(ctx context.Context, id, ask string, approved bool) (Run, error) {
+	row, err := a.row(ctx, id)
+	if err != nil {
+		return Run{}, err
+	}
+	if row.EndedUS > 0 {
+		return Run{}, ErrEnded
+	}
+	if asked, err := a.asked(ctx, row, ask); err != nil {
+		return Run{}, err
+	} else if !asked {
+		return Run{}, ErrNoAsk
+	}
 	return a.give(ctx, id, flow.Approval{ID: ask, Approved: approved})
+}
+
+// asked says whether a run asks, or has asked, for the consent of that id.
+func (a *Account) asked(ctx context.Context, row *runRow, ask string) (bool, error) {
+	if _, err := strconv.ParseUint(ask, 10, 31); err != nil {
+		return false, nil
+	}
+	var now flow.State
+	if row.State != "" {
+		if err := json.Unmarshal([]byte(row.State), &now); err != nil {
+			return false, fmt.Errorf("reading the state of a run: %w", err)
+		}
+	}
+	if w := now.Wait; w != nil && w.Kind == flow.WaitApproval && w.ID == ask {
+		return true, nil
+	}
+	var bodies []string
+	err := a.r.db.SelectContext(ctx, &bodies, `SELECT body FROM flow_step WHERE run = $1 AND body LIKE $2`, row.Seq, `%"stepId":"`+ask+`"%`)
+	if err != nil {
+		return false, fmt.Errorf("reading the steps of a run: %w", err)
+	}
+	for _, b := range bodies {
+		s, err := exactly[flow.TraceRow](b)
+		if err != nil {
+			return false, fmt.Errorf("reading a step: %w", err)
+		}
+		if s.Out["stepId"] == ask {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // giveWait is how long a caller waits for the turn that follows from what it
@@ -44,8 +93,11 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 	}
 	var given int64
 	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		given, err = a.r.putTx(context.WithoutCancel(ctx), tx, row.post(input))
-		return err
+		ctx := context.WithoutCancel(ctx)
+		if given, err = a.r.putTx(ctx, tx, row.post(input)); err != nil {
+			return err
+		}
+		return recordInputTx(ctx, tx, row, input)
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("telling run %s: %w", id, err)

@@ -175,7 +175,9 @@ func TestApproval(t *testing.T) {
 		require.Equal(t, flow.WaitApproval, run.WaitsFor, "%+v", run)
 		var ask string
 		require.NoError(t, f.raw.GetContext(t.Context(), &ask, `SELECT effect FROM test_did WHERE what = 'ask'`))
-		run, err := f.acc.Approve(t.Context(), run.ID, "0", true)
+		_, err := f.acc.Approve(t.Context(), run.ID, "0", true)
+		require.ErrorIs(t, err, runtime.ErrNoAsk)
+		run, err = f.acc.Run(t.Context(), run.ID)
 		require.NoError(t, err)
 		require.Equal(t, runtime.Waiting, run.Status)
 		_, err = f.acc.Approve(t.Context(), run.ID, ask, true)
@@ -236,7 +238,7 @@ func TestErase(t *testing.T) {
 		_, err := db.ExecContext(t.Context(), `DELETE FROM test_did`)
 		require.NoError(t, err)
 		erase := func(e runtime.Erasure) {
-			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.acc.EraseTx(t.Context(), tx, e) }))
+			require.NoError(t, f.acc.Erase(t.Context(), e))
 		}
 		require.NotEmpty(t, testkit.Holding(t, db, "canaryana"))
 		erase(runtime.Erasure{Reference: line, ChatIDs: []string{"ana", "other"}})
@@ -288,8 +290,8 @@ func TestEraseFromGroups(t *testing.T) {
 		_, err := db.ExecContext(t.Context(), `DELETE FROM test_did`)
 		require.NoError(t, err)
 		require.NotEmpty(t, testkit.Holding(t, db, "canary"))
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
-			return f.acc.EraseTx(t.Context(), tx, runtime.Erasure{Reference: line, ChatIDs: []string{"ana"}, MessageIDs: []string{"in-canary one", "in-canary two"}})
+		require.NoError(t, f.acc.Erase(t.Context(), runtime.Erasure{
+			Reference: line, ChatIDs: []string{"ana"}, MessageIDs: []string{"in-canary one", "in-canary two"},
 		}))
 		require.Empty(t, testkit.Holding(t, db, "canary"))
 		page, err := f.acc.Runs(t.Context(), runtime.Filter{})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -18,42 +20,81 @@ type Erasure struct {
 	// MessageIDs are messages that the contact wrote in groups: runs that have
 	// heard one of them go, too. Ignored without ChatIDs.
 	MessageIDs []string
+	Before     time.Time // what began later stays; zero: nothing does
 }
 
-// EraseTx removes runs, active ones too, with all that is known of them, and
-// what waits to be worked on, when tx commits.
-func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
-	const where = `account = $1 AND reference = $2`
+// Erase removes runs, active ones too, with all that is known of them, and what
+// waits to be worked on. It works in small steps, each durable, and may be
+// called again after an error or a crash.
+func (a *Account) Erase(ctx context.Context, e Erasure) error {
+	before := int64(math.MaxInt64)
+	if !e.Before.IsZero() {
+		before = database.Micros(e.Before)
+	}
+	args := []any{a.id, e.Reference, before}
 	if e.ChatIDs == nil {
-		return a.eraseTx(ctx, tx, where, a.id, e.Reference)
+		return a.r.erase(ctx, `TRUE`, args...)
 	}
 	for part := range slices.Chunk(e.ChatIDs, eraseChunk) {
-		in, values := a.r.db.Dialect.In("chat_id", 3, anyOf(part))
-		if err := a.eraseTx(ctx, tx, where+` AND `+in, append([]any{a.id, e.Reference}, values...)...); err != nil {
+		in, values := a.r.db.Dialect.In("chat_id", 4, anyOf(part))
+		if err := a.r.erase(ctx, in, slices.Concat(args, values)...); err != nil {
 			return err
 		}
 	}
 	for part := range slices.Chunk(e.MessageIDs, eraseChunk) {
-		in, values := a.r.db.Dialect.In("message", 3, anyOf(part))
-		_, err := tx.ExecContext(ctx, `DELETE FROM flow_run WHERE `+where+` AND seq IN (SELECT run FROM flow_heard WHERE `+in+`)`,
-			append([]any{a.id, e.Reference}, values...)...)
+		in, values := a.r.db.Dialect.In("message", 4, anyOf(part))
+		values = slices.Concat(args, values)
+		err := a.r.eraseRuns(ctx, ofReference+`started_us <= $3 AND seq IN (SELECT run FROM flow_heard WHERE `+in+`)`, values...)
+		if err == nil {
+			err = a.r.inSteps(ctx, `DELETE FROM flow_route WHERE id IN (SELECT id FROM flow_route WHERE `+ofReference+`at_us <= $3 AND `+in+` LIMIT %d)`, values...)
+		}
 		if err != nil {
 			return fmt.Errorf("erasing runs of groups: %w", err)
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM flow_route WHERE `+where+` AND `+in, append([]any{a.id, e.Reference}, values...)...)
-		if err != nil {
-			return fmt.Errorf("erasing routes of groups: %w", err)
-		}
 	}
-	return a.eraseUnheard(ctx, tx, e)
+	return a.eraseUnheard(ctx, e)
 }
 
-// eraseTx removes runs and inputs of a condition. What belongs to runs goes
-// with them.
-func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, where string, args ...any) error {
-	for _, table := range []string{"flow_input", "flow_route", "flow_run"} {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+where, args...); err != nil {
+const ofReference = `account = $1 AND reference = $2 AND `
+
+// erase removes runs and inputs of a reference that are not later than $3, by a
+// condition whose parameters begin at $4.
+func (r *Runtime) erase(ctx context.Context, which string, args ...any) error {
+	for _, t := range []struct{ table, at string }{{"flow_input", "created_us"}, {"flow_route", "at_us"}} {
+		err := r.inSteps(ctx, `DELETE FROM `+t.table+` WHERE id IN (SELECT id FROM `+t.table+` WHERE `+ofReference+t.at+` <= $3 AND `+which+` LIMIT %d)`, args...)
+		if err != nil {
 			return fmt.Errorf("erasing runs: %w", err)
+		}
+	}
+	if err := r.eraseRuns(ctx, ofReference+`started_us <= $3 AND `+which, args...); err != nil {
+		return fmt.Errorf("erasing runs: %w", err)
+	}
+	return nil
+}
+
+// eraseRuns removes the runs of a condition.
+func (r *Runtime) eraseRuns(ctx context.Context, where string, args ...any) error {
+	for {
+		n, err := r.deleteRuns(ctx, where, args...)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+// inSteps runs a statement, in which %d is how many rows it may change, each
+// time in a transaction of its own, until it changes nothing more.
+func (r *Runtime) inSteps(ctx context.Context, statement string, args ...any) error {
+	for n := int64(1); n > 0; {
+		err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf(statement, eraseRows), args...)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -61,25 +102,33 @@ func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, where string, args .
 
 // eraseUnheard removes messages of groups that no run has heard yet. Few wait
 // at a time.
-func (a *Account) eraseUnheard(ctx context.Context, tx *sqlx.Tx, e Erasure) error {
+func (a *Account) eraseUnheard(ctx context.Context, e Erasure) error {
 	if len(e.MessageIDs) == 0 {
 		return nil
 	}
 	var waiting []inputRow
-	err := tx.SelectContext(ctx, &waiting, `SELECT id, body FROM flow_input WHERE reference = $1 AND account = $2 AND kind = $3`, e.Reference, a.id, kindMessage)
+	err := a.r.db.SelectContext(ctx, &waiting, `SELECT id, body FROM flow_input WHERE reference = $1 AND account = $2 AND kind = $3`, e.Reference, a.id, kindMessage)
 	if err != nil {
 		return fmt.Errorf("reading what waits: %w", err)
 	}
+	var gone []int64
 	for _, in := range waiting {
 		var m Incoming
 		if err := json.Unmarshal([]byte(in.Body), &m); err != nil {
 			return fmt.Errorf("reading a message: %w", err)
 		}
-		if id, _ := m.Message["id"].(string); !slices.Contains(e.MessageIDs, id) {
-			continue
+		if id, _ := m.Message["id"].(string); slices.Contains(e.MessageIDs, id) {
+			gone = append(gone, in.ID)
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_input WHERE id = $1`, in.ID); err != nil {
-			return fmt.Errorf("erasing a message: %w", err)
+	}
+	for part := range slices.Chunk(gone, eraseRows) {
+		in, args := a.r.db.Dialect.InNumbers("id", 1, part)
+		err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+			_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_input WHERE `+in, args...)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("erasing messages: %w", err)
 		}
 	}
 	return nil
@@ -107,61 +156,71 @@ func anyOf(texts []string) []any {
 	return out
 }
 
-// eraseChunk is how many ids a statement names, and how many runs a
-// transaction of DeleteAll removes.
-const eraseChunk = 200
+const (
+	eraseChunk = 200 // ids that a statement names
+	runsAtOnce = 20  // runs that are removed together
+	eraseRows  = 250 // rows that a transaction removes, beside runs
+)
 
 // DeleteAll removes everything of the account. It works in small steps, each
 // durable, and may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
-	err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_schedule WHERE account = $1`, a.id)
-		return err
-	})
+	err := a.r.inSteps(ctx, `DELETE FROM flow_schedule WHERE id IN (SELECT id FROM flow_schedule WHERE account = $1 LIMIT %d)`, a.id)
 	if err != nil {
 		return fmt.Errorf("deleting schedules: %w", err)
 	}
-	for {
-		n, err := a.r.deleteRuns(ctx, `account = $1 ORDER BY seq`, a.id)
+	if err := a.r.eraseRuns(ctx, `account = $1`, a.id); err != nil {
+		return fmt.Errorf("erasing runs: %w", err)
+	}
+	for _, table := range []string{"flow_input", "flow_route"} {
+		err := a.r.inSteps(ctx, `DELETE FROM `+table+` WHERE id IN (SELECT id FROM `+table+` WHERE account = $1 LIMIT %d)`, a.id)
 		if err != nil {
 			return fmt.Errorf("erasing runs: %w", err)
 		}
-		if n == 0 {
-			break
-		}
-	}
-	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		return a.eraseTx(context.WithoutCancel(ctx), tx, `account = $1`, a.id)
-	})
-	if err != nil {
-		return err
 	}
 	return a.r.dropDocuments(ctx, a.r.now()) // they may hold secrets
 }
 
-// deleteRuns removes some runs of a condition with an order, whose parameter is
-// $1, and returns how many they were.
-func (r *Runtime) deleteRuns(ctx context.Context, which string, arg any) (int, error) {
+// deleteRuns removes some runs of a condition, and returns how many they were.
+// They end first, so that no turn goes on, and their rows go last: what is
+// interrupted goes on from there.
+func (r *Runtime) deleteRuns(ctx context.Context, which string, args ...any) (int, error) {
 	var rows []struct {
 		Seq     int64  `db:"seq"`
 		Mailbox string `db:"mailbox"`
 	}
-	err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		ctx := context.WithoutCancel(ctx)
-		rows = rows[:0]
-		err := tx.SelectContext(ctx, &rows, `SELECT seq, mailbox FROM flow_run WHERE `+which+` LIMIT $2`, arg, eraseChunk)
-		if err != nil || len(rows) == 0 {
-			return err
+	err := r.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT seq, mailbox FROM flow_run WHERE %s LIMIT %d`, which, runsAtOnce), args...)
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	seqs := make([]int64, len(rows))
+	for i, row := range rows {
+		seqs[i] = row.Seq
+	}
+	in, values := r.db.Dialect.InNumbers("seq", 1, seqs)
+	err = r.inSteps(ctx, `UPDATE flow_run SET ended_us = started_us + 1, status = 'cancelled', waits = '', event = '', state = '', turn = turn + 1
+		WHERE seq IN (SELECT seq FROM flow_run WHERE ended_us = 0 AND `+in+` LIMIT %d)`, values...)
+	if err != nil {
+		return 0, err
+	}
+	of, values := r.db.Dialect.InNumbers("run", 1, seqs)
+	for _, t := range []struct{ table, key string }{
+		{"flow_step", "id"}, {"flow_effect", "id"}, {"flow_sent", "id"}, {"flow_told", "id"}, {"flow_heard", "run, message"}, {"flow_timer", "run, timer"},
+	} {
+		err := r.inSteps(ctx, `DELETE FROM `+t.table+` WHERE (`+t.key+`) IN (SELECT `+t.key+` FROM `+t.table+` WHERE `+of+` LIMIT %d)`, values...)
+		if err != nil {
+			return 0, err
 		}
-		seqs := make([]int64, len(rows))
-		for i, row := range rows {
-			seqs[i] = row.Seq
+	}
+	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		ctx := context.WithoutCancel(ctx)
+		for _, row := range rows {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM flow_input WHERE mailbox = $1 AND run = $2`, row.Mailbox, row.Seq); err != nil {
 				return err
 			}
 		}
 		in, args := r.db.Dialect.InNumbers("seq", 1, seqs)
-		_, err = tx.ExecContext(ctx, `DELETE FROM flow_run WHERE `+in, args...)
+		_, err := tx.ExecContext(ctx, `DELETE FROM flow_run WHERE `+in, args...)
 		return err
 	})
 	return len(rows), err

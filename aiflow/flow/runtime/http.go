@@ -175,7 +175,7 @@ func httpError(err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
 		return &flow.Error{Code: flow.CodeHTTPTimeout, Message: "There was no answer in time."}
 	}
-	return &flow.Error{Code: flow.CodeHTTPConnect, Message: "There was no answer: " + err.Error()}
+	return &flow.Error{Code: flow.CodeHTTPConnect, Message: "There was no answer: " + guard.Reason(err) + "."}
 }
 
 func readResponse(res *http.Response, most int64) (flow.HTTPResponse, error) {

@@ -150,6 +150,9 @@ func TestResponses(t *testing.T) {
 	srv.Close()
 	_, code := f.fetched(t, `"url":"`+srv.URL+`/text"`)
 	require.Equal(t, "http.connect", code)
+	run := f.begin(t, "", nodes(t, `"r":{"type":"any"}`, `"first":{"type":"http","config":{"url":"`+srv.URL+`/text","saveTo":"r"},"next":{"out":"end"}},"end":{"type":"end"}`))
+	require.Equal(t, runtime.Failed, run.Status)
+	require.Equal(t, "There was no answer: the connection was refused.", run.Error.Message, "no address")
 }
 
 func TestPrivateTargets(t *testing.T) {

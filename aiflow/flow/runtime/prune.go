@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -39,9 +37,9 @@ func (r *Runtime) Prune(ctx context.Context) error {
 	now := r.now()
 	if r.opts.Retention > 0 {
 		before := database.Micros(now.Add(-r.opts.Retention))
-		for n := eraseChunk; n == eraseChunk; {
+		for n := runsAtOnce; n == runsAtOnce; {
 			var err error
-			if n, err = r.deleteRuns(ctx, `ended_us > 0 AND ended_us < $1 ORDER BY ended_us`, before); err != nil {
+			if n, err = r.deleteRuns(ctx, `ended_us > 0 AND ended_us < $1`, before); err != nil {
 				return fmt.Errorf("deleting runs from before %s: %w", database.Time(before).Format(time.RFC3339), err)
 			}
 		}
@@ -59,11 +57,8 @@ func (r *Runtime) Prune(ctx context.Context) error {
 // dropDocuments deletes documents from before a time that no run has. A run
 // that is about to begin stores its own again.
 func (r *Runtime) dropDocuments(ctx context.Context, before time.Time) error {
-	err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_document WHERE created_us <= $1
-			AND NOT EXISTS (SELECT 1 FROM flow_run r WHERE r.document = hash)`, database.Micros(before))
-		return err
-	})
+	err := r.inSteps(ctx, `DELETE FROM flow_document WHERE hash IN (SELECT d.hash FROM flow_document d WHERE d.created_us <= $1
+		AND NOT EXISTS (SELECT 1 FROM flow_run r WHERE r.document = d.hash) LIMIT %d)`, database.Micros(before))
 	if err != nil {
 		return fmt.Errorf("deleting documents that no run has: %w", err)
 	}

@@ -110,9 +110,7 @@ func TestPrunedDocuments(t *testing.T) {
 			f.say(t, "ana", "hi")
 			said = append(said, "other")
 			f.awaitDid(t, "ana", said...)
-			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
-				return f.acc.EraseTx(t.Context(), tx, runtime.Erasure{Reference: line})
-			}))
+			require.NoError(t, f.acc.Erase(t.Context(), runtime.Erasure{Reference: line}))
 			f.clock.Advance(25 * time.Hour)
 			require.NoError(t, f.Prune(t.Context()))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
 var (
@@ -38,8 +39,11 @@ func (a *Account) Retry(ctx context.Context, id string, repeat bool) (Run, error
 	defer told.leave()
 	var given int64
 	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		given, err = a.r.retryTx(context.WithoutCancel(ctx), tx, *row, repeat)
-		return err
+		ctx := context.WithoutCancel(ctx)
+		if given, err = a.r.retryTx(ctx, tx, *row, repeat); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.RunRetry, row, nil)
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("retrying run %s: %w", id, err)

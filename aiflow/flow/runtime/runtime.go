@@ -41,6 +41,9 @@ type Options struct {
 	// Allow names networks and hosts that HTTP nodes may reach although they
 	// are private or loopback. nil: none.
 	Allow []string
+	// Admit refuses a run that a program would begin, before it is stored; not one
+	// that a message or another run begins. nil: none is refused.
+	Admit func(ctx context.Context, tx *sqlx.Tx, account string) error
 	// Retention is how long runs that have ended are kept; 0: for ever.
 	Retention time.Duration
 	// Lease is how long a process that is frozen, or cut off from the

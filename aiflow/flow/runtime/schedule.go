@@ -286,6 +286,6 @@ func (r *Runtime) beginTx(ctx context.Context, tx *sqlx.Tx, b beginning) error {
 	if one(res) != nil || b.start == nil {
 		return nil // another node was faster, or it was published anew
 	}
-	_, err = r.startTx(ctx, tx, *b.start, b.l)
+	_, _, err = r.startTx(ctx, tx, *b.start, b.l)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -73,8 +74,12 @@ func (a *Account) Start(ctx context.Context, s Start) (Run, error) {
 // start is the transaction of Start.
 func (a *Account) start(ctx context.Context, s Start, l *loaded) (row *runRow, err error) {
 	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		row, err = a.r.startTx(context.WithoutCancel(ctx), tx, s, l)
-		return err
+		ctx := context.WithoutCancel(ctx)
+		known := false
+		if row, known, err = a.r.startTx(ctx, tx, s, l); err != nil || known {
+			return err
+		}
+		return recordTx(ctx, tx, audit.RunStart, row, map[string]any{"version": row.Version})
 	})
 	return row, err
 }
@@ -85,7 +90,7 @@ func (a *Account) StartTx(ctx context.Context, tx *sqlx.Tx, s Start) (Run, error
 	if err != nil {
 		return Run{}, err
 	}
-	row, err := a.r.startTx(ctx, tx, s, l)
+	row, _, err := a.r.startTx(ctx, tx, s, l)
 	if err != nil {
 		l.stored.Store(false)
 		return Run{}, fmt.Errorf("starting a run: %w", err)
@@ -117,25 +122,30 @@ func (a *Account) ready(s *Start) (*loaded, error) {
 
 func (s *Start) begin() flow.Begin { return flow.Begin{Input: s.Input, Args: s.Args, Vars: s.Vars} }
 
-// startTx stores a run and what begins it.
-func (r *Runtime) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) (*runRow, error) {
+// startTx stores a run and what begins it, unless there is one with its id: then
+// that is known.
+func (r *Runtime) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) (row *runRow, known bool, err error) {
 	if s.ID != "" {
-		if known, err := r.runTx(ctx, tx, s.Chat.Account, s.ID); known != nil || err != nil {
-			return known, err
+		if row, err = r.runTx(ctx, tx, s.Chat.Account, s.ID); row != nil || err != nil {
+			return row, row != nil, err
 		}
 	}
-	row, err := r.newRun(s, l)
-	if err != nil {
-		return nil, err
+	if r.opts.Admit != nil && s.Parent == "" {
+		if err := r.opts.Admit(ctx, tx, s.Chat.Account); err != nil {
+			return nil, false, err
+		}
+	}
+	if row, err = r.newRun(s, l); err != nil {
+		return nil, false, err
 	}
 	if err := r.callingTx(ctx, tx, row); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := r.insertRun(ctx, tx, row, l); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	_, err = r.putTx(ctx, tx, row.post(s.begin()))
-	return row, err
+	return row, false, err
 }
 
 // runTx is a run of an account; nil: there is none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -71,7 +72,11 @@ func (a *Account) SetBudgets(ctx context.Context, budgets []Budget) error {
 		return err
 	}
 	err := a.l.db.Write(ctx, func(tx *sqlx.Tx) error {
-		return a.setBudgetsTx(context.WithoutCancel(ctx), tx, budgets)
+		ctx := context.WithoutCancel(ctx)
+		if err := a.setBudgetsTx(ctx, tx, budgets); err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.BudgetUpdate, Details: map[string]any{"budgets": len(budgets)}})
 	})
 	if err != nil {
 		return fmt.Errorf("storing budgets: %w", err)

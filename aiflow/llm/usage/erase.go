@@ -3,20 +3,26 @@ package usage
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// EraseTx forgets, when tx commits, in which chat calls were, and budgets of
-// that chat alone. What the calls took, and cost, stays. The ids are all by
-// which the chat is or was known; nil: all chats of the line.
-func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, reference int64, chatIDs []string) error {
-	if err := lock(ctx, tx, a.id); err != nil {
-		return fmt.Errorf("erasing a chat from calls of models: %w", err)
+// Erase keeps the ledger from naming chats of a reference, or any of its chats
+// when chatIDs is nil: calls stay, without their chat, and budgets of the chats
+// go. What is later than before stays; zero: nothing does. It works in small
+// steps, each durable, and may be called again after an error or a crash.
+func (a *Account) Erase(ctx context.Context, reference int64, chatIDs []string, before time.Time) error {
+	until := int64(math.MaxInt64)
+	if !before.IsZero() {
+		until = database.Micros(before)
 	}
 	if chatIDs == nil {
-		return a.eraseTx(ctx, tx, reference, func(column string) (string, []any) { return column + ` <> ''`, nil })
+		return a.erase(ctx, reference, until, func(column string, _ int) (string, []any) { return column + ` <> ''`, nil })
 	}
 	for part := range slices.Chunk(chatIDs, chunk) {
 		part = slices.DeleteFunc(slices.Clone(part), func(s string) bool { return s == "" })
@@ -24,7 +30,7 @@ func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, reference int64, cha
 		for i, id := range part {
 			ids[i] = id
 		}
-		err := a.eraseTx(ctx, tx, reference, func(column string) (string, []any) { return a.l.db.Dialect.In(column, 3, ids) })
+		err := a.erase(ctx, reference, until, func(column string, first int) (string, []any) { return a.l.db.Dialect.In(column, first, ids) })
 		if err != nil {
 			return err
 		}
@@ -32,17 +38,32 @@ func (a *Account) EraseTx(ctx context.Context, tx *sqlx.Tx, reference int64, cha
 	return nil
 }
 
-// eraseTx forgets chats of a line: those whose id, in a column, a condition
+// erase forgets chats of a line: those whose id, in a column, a condition
 // chooses.
-func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, reference int64, which func(column string) (string, []any)) error {
+func (a *Account) erase(ctx context.Context, reference, until int64, which func(column string, first int) (string, []any)) error {
+	const spent = `account, scope, reference, scope_id, starts_us, ends_us`
 	for _, s := range []struct{ statement, column string }{
-		{`UPDATE usage_call SET chat_id = '' WHERE account = $1 AND reference = $2 AND `, "chat_id"},
-		{`DELETE FROM usage_budget WHERE account = $1 AND reference = $2 AND scope = 'chat' AND `, "scope_id"},
-		{`DELETE FROM usage_spent WHERE account = $1 AND reference = $2 AND scope = 'chat' AND `, "scope_id"},
+		{`UPDATE usage_call SET chat_id = '' WHERE seq IN (SELECT seq FROM usage_call WHERE account = $1 AND reference = $2 AND at_us <= $3 AND %s LIMIT %d)`, "chat_id"},
+		{`DELETE FROM usage_budget WHERE seq IN (SELECT seq FROM usage_budget WHERE account = $1 AND reference = $2 AND CAST($3 AS BIGINT) > 0 AND scope = 'chat' AND %s LIMIT %d)`, "scope_id"},
+		{`DELETE FROM usage_spent WHERE (` + spent + `) IN (SELECT ` + spent + ` FROM usage_spent
+			WHERE account = $1 AND reference = $2 AND CAST($3 AS BIGINT) > 0 AND scope = 'chat' AND %s LIMIT %d)`, "scope_id"},
 	} {
-		in, args := which(s.column)
-		if _, err := tx.ExecContext(ctx, s.statement+in, append([]any{a.id, reference}, args...)...); err != nil {
-			return fmt.Errorf("erasing a chat from calls of models: %w", err)
+		in, args := which(s.column, 4)
+		for n := int64(1); n > 0; {
+			err := a.l.db.Write(ctx, func(tx *sqlx.Tx) error {
+				ctx := context.WithoutCancel(ctx)
+				if err := lock(ctx, tx, a.id); err != nil {
+					return err
+				}
+				res, err := tx.ExecContext(ctx, fmt.Sprintf(s.statement, in, chunk), append([]any{a.id, reference, until}, args...)...)
+				if err == nil {
+					n, err = res.RowsAffected()
+				}
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("erasing a chat from calls of models: %w", err)
+			}
 		}
 	}
 	return nil

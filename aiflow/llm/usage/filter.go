@@ -2,6 +2,8 @@ package usage
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -11,6 +13,7 @@ import (
 type Filter struct {
 	From, To        time.Time // begun at From or later, and before To
 	Reference       int64
+	Among           []int64 // only calls of these references; nil: of all
 	ChatID          string
 	Feature         string
 	Flow, Run, User string
@@ -46,7 +49,19 @@ func (f *Filter) whenever(account string) (string, []any) {
 			where += fmt.Sprintf(" AND %s = $%d", c.column, len(args))
 		}
 	}
+	if f.Among != nil { // numbers, which need no parameters
+		where += " AND " + among(f.Among)
+	}
 	return where, args
+}
+
+// among selects the calls of references.
+func among(references []int64) string {
+	ids := make([]string, len(references))
+	for i, id := range references {
+		ids[i] = strconv.FormatInt(id, 10)
+	}
+	return "reference IN (" + strings.Join(ids, ", ") + ")"
 }
 
 // usually is how far a report without From goes back.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -67,7 +68,11 @@ func (a *Account) SetPricing(ctx context.Context, items []Price) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM usage_price WHERE account = $1`, a.id); err != nil {
 			return err
 		}
-		return a.l.db.Insert(ctx, tx, `INSERT INTO usage_price (account, provider, model, price)`, []string{"TEXT", "TEXT", "TEXT", "TEXT"}, values)
+		err := a.l.db.Insert(ctx, tx, `INSERT INTO usage_price (account, provider, model, price)`, []string{"TEXT", "TEXT", "TEXT", "TEXT"}, values)
+		if err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.PricingUpdate, Details: map[string]any{"prices": len(items)}})
 	})
 	if err != nil {
 		return fmt.Errorf("storing prices: %w", err)
@@ -99,8 +104,11 @@ func (a *Account) Reprice(ctx context.Context, from, to time.Time) (changed int,
 		var rows []callRow
 		n := 0
 		err := a.l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
-			rows, n, err = a.repriceTx(context.WithoutCancel(ctx), tx, at, seq, database.Micros(f.To))
-			return err
+			ctx := context.WithoutCancel(ctx)
+			if rows, n, err = a.repriceTx(ctx, tx, at, seq, database.Micros(f.To)); err != nil || seq > 0 {
+				return err
+			}
+			return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.UsageReprice}) // once, with the first step
 		})
 		if err == nil {
 			err = ctx.Err()

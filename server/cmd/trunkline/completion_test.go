@@ -39,7 +39,7 @@ func TestCompletion(t *testing.T) {
 	}
 	require.Contains(t, complete(""), "serve version backup restore")
 	require.Equal(t, "backup", complete("b"))
-	require.Equal(t, "list create password disable enable reset", complete("--data", "x", "user", ""))
+	require.Equal(t, "list create password owner disable enable second-factor-off reset", complete("--data", "x", "user", ""))
 	require.Equal(t, "--permissions", complete("user", "create", "--perm"))
 	require.Empty(t, complete("user", "list", "--perm"))
 	require.Equal(t, "open closed", complete("--signup", ""))

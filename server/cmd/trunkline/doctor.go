@@ -76,6 +76,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.program()
 	d.folder()
 	d.media(ctx)
+	d.private()
 	d.database(ctx)
 	if d.db != nil {
 		defer closeSoon(d.db)
@@ -84,6 +85,7 @@ func (d *doctor) examine(ctx context.Context) {
 			d.secret(ctx)
 			d.lines(ctx)
 			d.webhooks(ctx)
+			d.proxies(ctx)
 		}
 	}
 	d.models(ctx)

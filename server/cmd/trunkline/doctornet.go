@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/server"
 )
 
 const (
@@ -105,6 +107,20 @@ func near(addr string) string {
 		host = "localhost"
 	}
 	return net.JoinHostPort(host, port)
+}
+
+// proxies warns of those that requests came through and that are not trusted.
+func (d *doctor) proxies(ctx context.Context) {
+	const check = "proxies"
+	found, err := server.UntrustedProxies(ctx, d.db, d.set.Server.TrustedProxies, d.now())
+	if err != nil {
+		d.bad(check, oneLine(err.Error()), "look at the database")
+		return
+	}
+	for _, proxy := range found {
+		d.warn(check, "requests came through a proxy at "+proxy.String()+" that is not trusted: all its clients count as one address, and failed log-ins of one close it to others",
+			"if it is yours, name it in --trusted-proxies")
+	}
 }
 
 // metrics looks at the port of the metrics: it is free, or they are there.

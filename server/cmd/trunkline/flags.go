@@ -21,23 +21,36 @@ type flags struct {
 	WebhookAllow string `placeholder:"CIDR|HOST,…" help:"Private targets that outgoing requests may reach."`
 	Media        string `placeholder:"FOLDER|s3://BUCKET" help:"Where media files are kept (default: the data folder)."`
 
-	OpenAIURL       string `name:"openai-url" placeholder:"URL" help:"Address of an OpenAI-compatible model server, with its /v1 (default https://api.openai.com/v1)."`
-	OpenAIKey       string `name:"openai-key" placeholder:"SECRET" help:"Its key; a server of your own may need none."`
-	AnthropicURL    string `name:"anthropic-url" placeholder:"URL" help:"Address of an Anthropic-compatible model server (default https://api.anthropic.com)."`
-	AnthropicKey    string `name:"anthropic-key" placeholder:"SECRET" help:"Its key."`
-	Model           string `placeholder:"PROVIDER/MODEL" help:"Model that is asked where none is named, as for drafts of flows (default: mock/assistant, if there is no other)."`
-	EmbeddingModel  string `placeholder:"PROVIDER/MODEL" help:"Model that finds what the files of projects mean (default: they are searched by their words)."`
-	Prices          string `placeholder:"FILE|URL" help:"Prices of models (default: a built-in table)."`
-	SMTPURL         string `name:"smtp-url" placeholder:"URL" help:"Mail server for password resets: smtp:// or smtps://, with ?from=ADDRESS."`
+	OpenAIURL        string `name:"openai-url" placeholder:"URL" help:"Address of an OpenAI-compatible model server, with its /v1 (default https://api.openai.com/v1)."`
+	OpenAIKey        string `name:"openai-key" placeholder:"SECRET" help:"Its key; a server of your own may need none."`
+	AnthropicURL     string `name:"anthropic-url" placeholder:"URL" help:"Address of an Anthropic-compatible model server (default https://api.anthropic.com)."`
+	AnthropicKey     string `name:"anthropic-key" placeholder:"SECRET" help:"Its key."`
+	Model            string `placeholder:"PROVIDER/MODEL" help:"Model that is asked where none is named, as for drafts of flows (default: mock/assistant, if there is no other)."`
+	EmbeddingModel   string `placeholder:"PROVIDER/MODEL" help:"Model that finds what the files of projects mean (default: they are searched by their words)."`
+	Prices           string `placeholder:"FILE|URL" help:"Prices of models (default: a built-in table)."`
+	SMTPURL          string `name:"smtp-url" placeholder:"URL" help:"Mail server for password resets: smtp:// or smtps://, with ?from=ADDRESS."`
+	OIDCIssuer       string `name:"oidc-issuer" placeholder:"URL" help:"OpenID provider at which users sign in (default: none)."`
+	OIDCClientID     string `name:"oidc-client-id" placeholder:"ID" help:"What the provider knows this server by."`
+	OIDCClientSecret string `name:"oidc-client-secret" placeholder:"SECRET" help:"Its secret; a public client has none."`
+	OIDCName         string `name:"oidc-name" placeholder:"NAME" help:"What users know the provider by (default Single sign-on)."`
+
 	PaymentsSecret  string `placeholder:"SECRET" help:"Verifies payment notifications."`
 	MetricsAddr     string `placeholder:"HOST:PORT" help:"Serves Prometheus /metrics here (default: nowhere)."`
 	MCPLimit        string `name:"mcp-limit" placeholder:"N" help:"MCP calls a minute for each user and function (default 60)."`
 	MCPLimitAccount string `name:"mcp-limit-account" placeholder:"N" help:"MCP calls a minute for each account (default 600)."`
 	APILimit        string `name:"api-limit" placeholder:"N" help:"Requests a minute for each token; 0: no limit (default 0)."`
 
+	QuotaReferences string `placeholder:"N" help:"References of an account; 0: unlimited, as with all quotas (default 100)."`
+	QuotaContacts   string `placeholder:"N" help:"Contacts of an account (default 1000000)."`
+	QuotaStorage    string `placeholder:"BYTES" help:"Bytes of files of an account (default 107374182400)."`
+	QuotaMessages   string `placeholder:"N" help:"Own messages of an account a day (default 1000000)."`
+	QuotaRuns       string `placeholder:"N" help:"Runs of flows of an account a day (default 1000000)."`
+	QuotaAPI        string `name:"quota-api" placeholder:"N" help:"Requests of an account a minute and node (default 12000)."`
+
 	RetentionMessages   string `placeholder:"TIME" help:"How long messages are kept, like 90d; 0: for ever (default 0)."`
 	RetentionDeliveries string `placeholder:"TIME" help:"How long webhook deliveries are kept; 0: for ever (default 30d)."`
-	RetentionAudit      string `placeholder:"TIME" help:"How long the audit log is kept; 0: for ever (default 90d)."`
+	RetentionAudit      string `placeholder:"TIME" help:"How long the log of calls by agents is kept; 0: for ever (default 90d)."`
+	RetentionChanges    string `placeholder:"TIME" help:"How long the audit log of accounts is kept; 0: for ever (default 365d)."`
 
 	Log       string `placeholder:"LEVEL" help:"debug, info (default), warn or error."`
 	LogFormat string `placeholder:"text|json" help:"Form of the log (default text)."`
@@ -54,12 +67,17 @@ type commandLine struct {
 	Pair    pairCommand    `cmd:"" help:"Link a line of WhatsApp Web to a phone: show its QR code here."`
 	User    struct {
 		List     listCommand     `cmd:"" help:"List the users of all accounts."`
-		Create   createCommand   `cmd:"" help:"Create a user, in an account of his own or in another's."`
+		Create   createCommand   `cmd:"" help:"Create a user, in an account that exists or as the owner of a new one."`
 		Password passwordCommand `cmd:"" help:"Give a user another password, and end his sessions and tokens."`
+		Owner    ownerCommand    `cmd:"" help:"Make a user an owner of the account."`
 		Disable  disableCommand  `cmd:"" help:"Keep a user, his sessions and his tokens out."`
 		Enable   enableCommand   `cmd:"" help:"Let a disabled user in again."`
+		Factor   factorCommand   `cmd:"" name:"second-factor-off" help:"Take the second factor of a user away, who has lost it."`
 		Reset    resetCommand    `cmd:"" help:"Print a link by which a user may set a new password, once and within 30 minutes."`
 	} `cmd:"" help:"Help users, with nothing but the database."`
+	Account struct {
+		Quota quotaCommand `cmd:"" help:"Show the quotas of an account, and set them."`
+	} `cmd:"" help:"Look after accounts, with nothing but the database."`
 	Doctor     doctorCommand     `cmd:"" help:"Look at everything that a server needs, and say the cure of what is wrong."`
 	Completion completionCommand `cmd:"" help:"Print the completion of a shell."`
 }

@@ -55,6 +55,8 @@ func TestAccountsGuide(t *testing.T) {
 	link := f.Run(t, guide.Block(t, "reset", "ana@example.org", "ana@example.com", "./trunkline-data", f.data))
 	require.Len(t, link, 1)
 	require.Regexp(t, `^https://chat\.example\.org/panel/reset#\S+$`, link[0])
+	log := f.Run(t, testkit.ReadGuide(t, "../../../docs/audit.md").Block(t, "audit")+"\necho")
+	require.Contains(t, log[0], `"action":"reference.create"`)
 }
 
 // TestExtractorsGuide makes the extractor of the guide and tries it.

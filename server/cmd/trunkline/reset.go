@@ -25,6 +25,9 @@ func (r resetCommand) run(ctx context.Context, f flags, to streams) error {
 		return err
 	}
 	defer closeSoon(db)
+	if ctx, err = recording(ctx, db); err != nil {
+		return err
+	}
 	token, err := auth.IssueReset(ctx, db, r.Email)
 	if err != nil {
 		return refusedUser(err)

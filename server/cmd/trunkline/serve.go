@@ -55,6 +55,7 @@ func (serveCommand) run(ctx context.Context, f flags, to streams) error {
 		return err
 	}
 	warn(ctx, set, listeners.Main.Addr(), log)
+	warnWide(ctx, set, log)
 	listeners.Ready = func() {
 		_, _ = fmt.Fprintf(to.out, "Trunkline is ready: panel %[1]s/panel/, API docs %[1]s/swagger\n", set.BaseURL)
 	}

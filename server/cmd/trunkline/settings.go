@@ -66,19 +66,38 @@ func (f flags) settings() (settings, error) {
 		APILimit:          c.number("api-limit", or(f.APILimit, "0"), 0),
 		MessageRetention:  c.duration("retention-messages", or(f.RetentionMessages, "0")),
 		SMTPURL:           c.mailURL(f.SMTPURL),
+		OIDC:              c.oidc(f),
 		PaymentsSecret:    server.Secret(c.secret("payments-secret", f.PaymentsSecret)),
 		DeliveryRetention: forEver(c.duration("retention-deliveries", or(f.RetentionDeliveries, "30d"))),
 		Model:             c.model("model", f.Model),
 		EmbeddingModel:    c.model("embedding-model", f.EmbeddingModel),
 		Prices:            c.fileOrURL("prices", f.Prices),
+		Quotas:            c.quotas(f),
 		MCPLimit:          c.callLimit("mcp-limit", or(f.MCPLimit, "60")),
 		MCPAccountLimit:   c.callLimit("mcp-limit-account", or(f.MCPLimitAccount, "600")),
 		AuditRetention:    forEver(c.duration("retention-audit", or(f.RetentionAudit, "90d"))),
+		ChangeRetention:   forEver(c.duration("retention-changes", or(f.RetentionChanges, "365d"))),
 	}
 	s.Media = c.media(f.Media)
 	s.OpenAI = modelServer{c.webURL("openai-url", f.OpenAIURL), server.Secret(c.secret("openai-key", f.OpenAIKey))}
 	s.Anthropic = modelServer{c.webURL("anthropic-url", f.AnthropicURL), server.Secret(c.secret("anthropic-key", f.AnthropicKey))}
 	return s, c.err
+}
+
+// oidc is the sign-in provider. Its address is kept as it was written: tokens
+// name it so.
+func (c *checker) oidc(f flags) server.OIDC {
+	o := server.OIDC{
+		Issuer: c.webURL("oidc-issuer", f.OIDCIssuer), ClientID: f.OIDCClientID, Name: f.OIDCName,
+		ClientSecret: server.Secret(c.secret("oidc-client-secret", f.OIDCClientSecret)),
+	}
+	switch {
+	case o.Issuer != "" && o.ClientID == "":
+		c.refuse("oidc-client-id", "must be given together with --oidc-issuer")
+	case o.Issuer == "" && (o.ClientID != "" || o.ClientSecret != ""):
+		c.refuse("oidc-issuer", "must be given together with --oidc-client-id")
+	}
+	return o
 }
 
 // forEver is how server.Config says that nothing ends.

@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging/media/s3"
 	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/server/quota"
 )
 
 const (
@@ -38,7 +39,10 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, settings{
 		Addr: ":3000", Data: "trunkline-data",
 		Server: server.Config{
-			DeliveryRetention: 30 * 24 * time.Hour, MCPLimit: 60, MCPAccountLimit: 600, AuditRetention: 90 * 24 * time.Hour,
+			Quotas: quota.Limits{
+				quota.References: 100, quota.Contacts: 1_000_000, quota.Storage: 100 << 30, quota.Messages: 1_000_000, quota.Runs: 1_000_000, quota.API: 12_000,
+			},
+			DeliveryRetention: 30 * 24 * time.Hour, MCPLimit: 60, MCPAccountLimit: 600, AuditRetention: 90 * 24 * time.Hour, ChangeRetention: 365 * 24 * time.Hour,
 		},
 	}, s)
 }
@@ -51,7 +55,8 @@ func TestSettings(t *testing.T) {
 		TLSCert: "c", TLSKey: "k", TrustedProxies: "10.1.2.3/8, 192.0.2.1,fd00::/8", Signup: "Closed",
 		GraphURL: "http://localhost:4000/", WebhookAllow: "10.0.0.0/8,hooks.internal", MetricsAddr: "localhost:9090",
 		APILimit: "100", SMTPURL: "smtps://u:p@mail.example.org:465", PaymentsSecret: "@" + file(t, "whsec_x\n"), MetaAppSecret: "@" + file(t, "app\n"), MetaVerifyToken: "word", RetentionMessages: "90d", RetentionDeliveries: "0", Log: "WARN", LogFormat: "json",
-		MCPLimit: "1", MCPLimitAccount: "2", RetentionAudit: "0",
+		QuotaReferences: "1", QuotaContacts: "2", QuotaStorage: "3", QuotaMessages: "4", QuotaRuns: "5", QuotaAPI: "0",
+		MCPLimit: "1", MCPLimitAccount: "2", RetentionAudit: "0", RetentionChanges: "0",
 	}.settings()
 	require.NoError(t, err)
 	require.Equal(t, settings{
@@ -63,8 +68,9 @@ func TestSettings(t *testing.T) {
 				netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8"),
 			},
 			ClosedSignUp: true, GraphURL: "http://localhost:4000", WebhookAllow: []string{"10.0.0.0/8", "hooks.internal"},
+			Quotas:   quota.Limits{quota.References: 1, quota.Contacts: 2, quota.Storage: 3, quota.Messages: 4, quota.Runs: 5, quota.API: 0},
 			APILimit: 100, SMTPURL: "smtps://u:p@mail.example.org:465", PaymentsSecret: "whsec_x", MetaAppSecret: "app", MetaVerifyToken: "word", MessageRetention: 90 * 24 * time.Hour, DeliveryRetention: -1,
-			MCPLimit: 1, MCPAccountLimit: 2, AuditRetention: -1,
+			MCPLimit: 1, MCPAccountLimit: 2, AuditRetention: -1, ChangeRetention: -1,
 		},
 	}, s)
 }
@@ -134,9 +140,11 @@ func TestWrongSettings(t *testing.T) {
 		{"mcp-limit", []string{"0", "-1", "x", "1.5", "1000001"}},
 		{"mcp-limit-account", []string{"0"}},
 		{"api-limit", []string{"-1", "x"}},
+		{"quota-messages", []string{"-1", "x"}},
 		{"retention-messages", []string{"-1d", "x", "d", "30", "99999999d", "1.5d"}},
 		{"retention-deliveries", []string{"30"}},
 		{"retention-audit", []string{"-1h"}},
+		{"retention-changes", []string{"-1h", "30"}},
 		{"log", []string{"loud"}},
 		{"log-format", []string{"xml"}},
 		{"tls-key", nil},

@@ -13,9 +13,13 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"golang.org/x/term"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
+	"github.com/trunklinehq/trunkline/server/internal/auditlog"
 )
 
 // listCommand lists users.
@@ -29,20 +33,21 @@ type listed struct {
 	Account     string            `json:"accountId"`
 	Email       string            `json:"email"`
 	Name        string            `json:"name"`
+	Role        auth.Role         `json:"role"`
 	Permissions []auth.Permission `json:"permissions"`
 	Disabled    bool              `json:"disabled"`
 	CreatedAt   time.Time         `json:"createdAt"`
 }
 
 func (c listCommand) run(ctx context.Context, f flags, to streams) error {
-	return operate(ctx, f, func(o *auth.Operator) error {
+	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error {
 		users, err := o.Users(ctx)
 		if err != nil {
 			return err
 		}
 		out := make([]listed, len(users))
 		for i, u := range users {
-			out[i] = listed{u.ID, u.AccountID, u.Email, u.Name, u.Permissions, u.Disabled, u.CreatedAt}
+			out[i] = listed{u.ID, u.AccountID, u.Email, u.Name, u.Role, u.Permissions, u.Disabled, u.CreatedAt}
 		}
 		if c.JSON {
 			enc := json.NewEncoder(to.out)
@@ -50,9 +55,9 @@ func (c listCommand) run(ctx context.Context, f flags, to streams) error {
 			return enc.Encode(out)
 		}
 		w := tabwriter.NewWriter(to.out, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "E-MAIL\tNAME\tACCOUNT\tPERMISSIONS\tCREATED\t") // Flush reports what fails
+		_, _ = fmt.Fprintln(w, "E-MAIL\tNAME\tACCOUNT\tROLE OR PERMISSIONS\tCREATED\t") // Flush reports what fails
 		for _, u := range out {
-			rights, state := fmt.Sprintf("%d of %d", len(u.Permissions), len(auth.AllPermissions())), ""
+			rights, state := or(string(u.Role), fmt.Sprintf("%d of %d", len(u.Permissions), len(auth.AllPermissions()))), ""
 			if u.Disabled {
 				state = "disabled"
 			}
@@ -66,12 +71,13 @@ func (c listCommand) run(ctx context.Context, f flags, to streams) error {
 type createCommand struct {
 	Email       string `arg:"" name:"e-mail" help:"The user's e-mail."`
 	Name        string `placeholder:"NAME" help:"The user's name (default: what stands before the @)."`
-	Account     string `placeholder:"ID" help:"The account that he joins, as user list shows it (default: one of his own)."`
-	Permissions string `placeholder:"NAME,…" help:"What he may (default: everything)."`
+	Account     string `placeholder:"ID" help:"The account that the user joins, as user list shows it (default: a new one, whose owner the user is)."`
+	Role        string `placeholder:"NAME" help:"owner, admin (default in an account that exists), builder, agent or viewer."`
+	Permissions string `placeholder:"NAME,…" help:"What the user may do, instead of a role."`
 }
 
 func (c createCommand) run(ctx context.Context, f flags, to streams) error {
-	return operate(ctx, f, func(o *auth.Operator) error {
+	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error {
 		password, err := newPassword(to)
 		if err != nil {
 			return err
@@ -81,7 +87,7 @@ func (c createCommand) run(ctx context.Context, f flags, to streams) error {
 		for _, p := range list(c.Permissions) {
 			rights = append(rights, auth.Permission(p))
 		}
-		u, err := o.Create(ctx, c.Account, auth.NewUser{Email: c.Email, Name: or(c.Name, name), Password: password}, rights)
+		u, err := o.Create(ctx, c.Account, auth.NewUser{Email: c.Email, Name: or(c.Name, name), Password: password, Role: auth.Role(c.Role)}, rights)
 		if errors.Is(err, auth.ErrNotFound) {
 			return &settingError{"--account", "there is no such account"}
 		}
@@ -98,7 +104,7 @@ type passwordCommand struct {
 }
 
 func (c passwordCommand) run(ctx context.Context, f flags, to streams) error {
-	return operate(ctx, f, func(o *auth.Operator) error {
+	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error {
 		password, err := newPassword(to)
 		if err != nil {
 			return err
@@ -107,13 +113,22 @@ func (c passwordCommand) run(ctx context.Context, f flags, to streams) error {
 	})
 }
 
+// ownerCommand makes an owner, in an account that has lost its own.
+type ownerCommand struct {
+	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
+}
+
+func (c ownerCommand) run(ctx context.Context, f flags, _ streams) error {
+	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error { return o.SetOwner(ctx, c.Email) })
+}
+
 // disableCommand keeps a user out.
 type disableCommand struct {
 	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
 }
 
 func (c disableCommand) run(ctx context.Context, f flags, _ streams) error {
-	return operate(ctx, f, func(o *auth.Operator) error { return o.SetDisabled(ctx, c.Email, true) })
+	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error { return o.SetDisabled(ctx, c.Email, true) })
 }
 
 // enableCommand lets a user in again.
@@ -122,11 +137,20 @@ type enableCommand struct {
 }
 
 func (c enableCommand) run(ctx context.Context, f flags, _ streams) error {
-	return operate(ctx, f, func(o *auth.Operator) error { return o.SetDisabled(ctx, c.Email, false) })
+	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error { return o.SetDisabled(ctx, c.Email, false) })
+}
+
+// factorCommand takes a second factor away.
+type factorCommand struct {
+	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
+}
+
+func (c factorCommand) run(ctx context.Context, f flags, _ streams) error {
+	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error { return o.RemoveSecondFactor(ctx, c.Email) })
 }
 
 // operate runs fn on the users of a server, which may run meanwhile.
-func operate(ctx context.Context, f flags, fn func(*auth.Operator) error) error {
+func operate(ctx context.Context, f flags, fn func(context.Context, *auth.Operator) error) error {
 	set, err := f.settings()
 	if err != nil {
 		return err
@@ -140,7 +164,20 @@ func operate(ctx context.Context, f flags, fn func(*auth.Operator) error) error 
 	if err != nil {
 		return err
 	}
-	return refusedUser(fn(o))
+	if ctx, err = recording(ctx, db); err != nil {
+		return err
+	}
+	return refusedUser(fn(ctx, o))
+}
+
+// recording returns a context whose changes are in the audit logs of their
+// accounts.
+func recording(ctx context.Context, db *sqlx.DB) (context.Context, error) {
+	log, err := auditlog.New(ctx, db, nil)
+	if err != nil {
+		return nil, err
+	}
+	return audit.With(ctx, log, audit.Origin{}), nil
 }
 
 // refusedUser says what the operator can put right.
@@ -155,6 +192,8 @@ func refusedUser(err error) error {
 		return &settingError{"--" + bad.Field, bad.Message}
 	case errors.Is(err, auth.ErrNotFound):
 		return errors.New("there is no user with this e-mail")
+	case errors.Is(err, secondfactor.ErrNone):
+		return errors.New("the user has no second factor")
 	case errors.Is(err, auth.ErrEmailTaken):
 		return &settingError{"E-MAIL", "another user has it"}
 	}

@@ -285,7 +285,8 @@ func TestWebErase(t *testing.T) {
 			return tables
 		}
 		require.Eventually(t, func() bool { return known() == 4 }, webPatience, 10*time.Millisecond, "some of it is noted beside the message")
-		r.call(t, 200, "DELETE", chat, "")
+		job := r.call(t, 202, "DELETE", chat, "")["job"].(map[string]any)["id"].(string)
+		require.Eventually(t, func() bool { return r.call(t, 200, "GET", "/jobs/"+job, "")["state"] == "completed" }, webPatience, 10*time.Millisecond)
 		require.Zero(t, known())
 		_, err = ana.SendText(within(t), l.owner.LID(), "do you know me?")
 		require.NoError(t, err)

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useState } from 'react'
-import { api, got, onExpired, Problem, type Schemas } from './api/client'
+import { api, got, onExpired, Problem, root, type Schemas } from './api/client'
 import { client } from './api/query'
 import { oneUser } from './one-user'
 import { t } from './text'
@@ -21,9 +21,9 @@ export function useUser(): User {
   return user
 }
 
-/** useMay says whether the user has a permission; the server checks it again. */
+/** useMay says whether the user has a permission, if only on some references; the server checks it again. */
 export function useMay(permission: string): boolean {
-  return useUser().permissions.includes(permission)
+  return useUser().permissions.some((one) => one === permission || one.startsWith(`${permission}@`))
 }
 
 export async function logOut() {
@@ -82,7 +82,9 @@ export function Gate({ children }: { children: ReactNode }) {
 /** Again asks for the password. Who closes it keeps what is typed; the next request asks again. */
 function Again({ user, done, close }: { user: User; done: () => void; close: () => void }) {
   const [password, setPassword] = useState('')
-  const act = useAct(() => got(api.POST('/user/login', { body: { email: user.email, password, cookie: true } })), { then: done, quiet: true })
+  const [code, setCode] = useState('')
+  const act = useAct(() => got(api.POST('/user/login', { body: { email: user.email, password, cookie: true, ...(code ? { code } : {}) } })), { then: done, quiet: true })
+  const asked = useCodeAsked(act.problem)
   return (
     <Dialog title={t('session.ended')} close={close}>
       <form
@@ -93,9 +95,10 @@ function Again({ user, done, close }: { user: User; done: () => void; close: () 
         }}
       >
         <p>{t('session.endedText')}</p>
-        {act.problem && <Notice tone="bad">{act.problem.message}</Notice>}
+        {act.problem && !wantsCode(act.problem) && <Notice tone="bad">{act.problem.message}</Notice>}
         <Input label={t('session.email')} type="email" autoComplete="username" value={user.email} readOnly />
         <Input label={t('session.password')} type="password" autoComplete="current-password" value={password} onChange={(e) => setPassword(e.target.value)} required autoFocus />
+        {asked && <CodeInput value={code} change={(e) => setCode(e.target.value)} wrong={act.wrong('code')} />}
         <Button type="submit" tone="main" busy={act.isPending}>
           {t('session.logIn')}
         </Button>
@@ -104,18 +107,26 @@ function Again({ user, done, close }: { user: User; done: () => void; close: () 
   )
 }
 
+/** secretOf is what follows # in the link of a mail. */
+const secretOf = (page: string) => (location.pathname.endsWith(`/panel/${page}`) ? location.hash.slice(1) : '')
+
 type Way = 'logIn' | 'signUp' | 'reset'
 
 /** Welcome is what a visitor sees. */
 function Welcome() {
-  const reset = location.pathname.endsWith('/panel/reset') ? location.hash.slice(1) : ''
+  const reset = secretOf('reset')
+  const invitation = secretOf('invitation')
   const [way, setWay] = useState<Way>('logIn')
+  const methods = useQuery({ queryKey: ['methods'], queryFn: () => got(api.GET('/user/methods')), staleTime: Infinity })
+  const provider = methods.data?.oidc
   return (
     <main className="gate">
       <div className="card stack">
         <h1>Trunkline</h1>
         {reset ? (
           <NewPassword token={reset} />
+        ) : invitation ? (
+          <Accept token={invitation} />
         ) : (
           <>
             <div className="tabs">
@@ -125,6 +136,11 @@ function Welcome() {
                 </button>
               ))}
             </div>
+            {provider && (
+              <a className="button main" href={provider.url}>
+                {t('session.provider', { name: provider.name })}
+              </a>
+            )}
             {way === 'reset' ? <Forgotten /> : <Enter key={way} way={way} forgotten={() => setWay('reset')} />}
           </>
         )}
@@ -134,12 +150,12 @@ function Welcome() {
 }
 
 function Enter({ way, forgotten }: { way: 'logIn' | 'signUp'; forgotten: () => void }) {
-  const [form, setForm] = useState({ email: '', password: '', name: '' })
+  const [form, setForm] = useState({ email: '', password: '', name: '', code: '' })
   const set = (name: keyof typeof form) => (event: { target: { value: string } }) => setForm({ ...form, [name]: event.target.value })
   const act = useAct(
     () => {
-      const { email, password, name } = form
-      return way === 'logIn' ? got(api.POST('/user/login', { body: { email, password, cookie: true } })) : got(api.POST('/user/signup', { body: { email, password, name, cookie: true } }))
+      const { email, password, name, code } = form
+      return way === 'logIn' ? got(api.POST('/user/login', { body: { email, password, cookie: true, ...(code ? { code } : {}) } })) : got(api.POST('/user/signup', { body: { email, password, name, cookie: true } }))
     },
     { then: () => client.resetQueries({ queryKey: ['me'] }), quiet: true },
   )
@@ -147,9 +163,10 @@ function Enter({ way, forgotten }: { way: 'logIn' | 'signUp'; forgotten: () => v
     event.preventDefault()
     act.mutate(undefined)
   }
+  const asked = useCodeAsked(act.problem)
   return (
     <form className="stack" onSubmit={submit}>
-      {act.error && !act.problem?.errors.length && <Notice tone="bad">{act.error.message}</Notice>}
+      {act.error && !act.problem?.errors.length && !wantsCode(act.problem) && <Notice tone="bad">{act.error.message}</Notice>}
       {way === 'signUp' && <Input label={t('session.name')} autoComplete="name" value={form.name} onChange={set('name')} wrong={act.wrong('name')} required />}
       <Input label={t('session.email')} type="email" autoComplete="username" value={form.email} onChange={set('email')} wrong={act.wrong('email')} required autoFocus />
       <Input
@@ -162,6 +179,7 @@ function Enter({ way, forgotten }: { way: 'logIn' | 'signUp'; forgotten: () => v
         wrong={act.wrong('password')}
         required
       />
+      {asked && <CodeInput value={form.code} change={set('code')} wrong={act.wrong('code')} />}
       <Button type="submit" tone="main" busy={act.isPending}>
         {t(`session.${way}`)}
       </Button>
@@ -172,6 +190,20 @@ function Enter({ way, forgotten }: { way: 'logIn' | 'signUp'; forgotten: () => v
       )}
     </form>
   )
+}
+
+/** wantsCode says whether a log-in lacks the code of the second factor. */
+const wantsCode = (problem: Problem | undefined) => problem?.code === 'second_factor_required'
+
+/** useCodeAsked is true from the first time on that a log-in lacked the code. */
+function useCodeAsked(problem: Problem | undefined): boolean {
+  const [asked, ask] = useState(false)
+  if (!asked && wantsCode(problem)) ask(true)
+  return asked
+}
+
+function CodeInput({ value, change, wrong }: { value: string; change: (event: { target: { value: string } }) => void; wrong: string | undefined }) {
+  return <Input label={t('session.code')} hint={t('session.codeHint')} autoComplete="one-time-code" value={value} onChange={change} wrong={wrong} required autoFocus />
 }
 
 function Forgotten() {
@@ -235,6 +267,44 @@ function NewPassword({ token }: { token: string }) {
           </Button>
         </>
       )}
+    </form>
+  )
+}
+
+/** Accept makes the user that a link invites. */
+function Accept({ token }: { token: string }) {
+  const [form, setForm] = useState({ name: '', password: '' })
+  const set = (name: keyof typeof form) => (event: { target: { value: string } }) => setForm({ ...form, [name]: event.target.value })
+  const act = useAct(() => got(api.POST('/user/invitation/accept', { body: { token, password: form.password, cookie: true, ...(form.name ? { name: form.name } : {}) } })), {
+    then: () => location.replace(`${root}/panel/`),
+    quiet: true,
+  })
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        act.mutate(undefined)
+      }}
+    >
+      <h2>{t('session.invited')}</h2>
+      {act.error && !act.problem?.errors.length && <Notice tone="bad">{act.error.message}</Notice>}
+      {act.wrong('token') && <Notice tone="bad">{t('session.invitationOver')}</Notice>}
+      <Input label={t('session.name')} autoComplete="name" value={form.name} onChange={set('name')} wrong={act.wrong('name')} />
+      <Input
+        label={t('session.password')}
+        type="password"
+        autoComplete="new-password"
+        hint={t('session.passwordHint')}
+        value={form.password}
+        onChange={set('password')}
+        wrong={act.wrong('password')}
+        required
+        autoFocus
+      />
+      <Button type="submit" tone="main" busy={act.isPending}>
+        {t('session.accept')}
+      </Button>
     </form>
   )
 }

@@ -35,27 +35,66 @@ test('a user changes the own name, and the password only with the present one', 
   await page.getByLabel('Idioma del panel').selectOption('en')
 })
 
-test('people come with permissions, and go', async () => {
+test('people are invited with a role, and go', async () => {
   const { page } = visitor
   await press('People')
   await page.getByText('ana@example.com').waitFor()
-  await press('Add a person')
+  await press('Invite a person')
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Name').fill('Ben')
   await dialog.getByLabel('E-mail').fill('ben@example.com')
-  await dialog.getByLabel('Password').fill('correct horse battery')
-  await dialog.getByLabel('chats.read').check()
-  await visitor.look('settings-person')
-  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
-  await page.getByText('ben@example.com').waitFor()
+  await dialog.getByLabel('Role').selectOption('viewer')
+  await visitor.look('settings-invite')
+  await dialog.getByRole('button', { name: 'Invite', exact: true }).click()
+  const link = (await dialog.locator('pre').innerText()).trim()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Revoke the invitation of ben@example.com' }).waitFor()
+
+  const other = await visitor.context.browser()!.newContext({ locale: 'en-GB' })
+  const his = await other.newPage()
+  await his.goto(link.replace(/^https?:\/\/[^/]+/, server.url))
+  await his.getByLabel('Your name').fill('Ben')
+  await his.getByLabel('Password').fill('quite another phrase')
+  await his.getByRole('button', { name: 'Accept the invitation' }).click()
+  await his.getByRole('heading', { name: 'Welcome to Trunkline' }).waitFor()
+
+  await page.reload()
+  const ben = page.getByRole('listitem').filter({ hasText: 'ben@example.com' })
+  await ben.getByText('Viewer').waitFor()
   await visitor.look('settings-people')
-  await page.getByRole('listitem').filter({ hasText: 'ben@example.com' }).getByRole('button', { name: 'Change' }).click()
+  await ben.getByRole('button', { name: 'Change' }).click()
+  await dialog.getByLabel('Role').selectOption('')
   await dialog.getByLabel('chats.send').check()
+  await visitor.look('settings-person')
   await dialog.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('listitem').filter({ hasText: 'ben@example.com' }).getByText('chats.read, chats.send').waitFor()
+  await ben.getByText('references.read, chats.read, chats.send, usage.read').waitFor()
+
+  await ben.getByRole('button', { name: 'Sessions and tokens' }).click()
+  await dialog.getByRole('button', { name: 'End', exact: true }).click()
+  await dialog.getByText('Nothing is logged in.').waitFor()
+  await page.keyboard.press('Escape')
+  await his.reload()
+  await his.locator('form').getByRole('button', { name: 'Log in' }).waitFor()
+  await other.close()
+
   await press('Remove Ben')
   await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
   await page.getByText('ben@example.com').waitFor({ state: 'detached' })
+})
+
+test('the audit log shows what was done', async () => {
+  const { page } = visitor
+  await press('Audit log')
+  const removal = page.getByRole('main').getByRole('listitem').filter({ hasText: 'user.delete' })
+  await removal.getByText('ana@example.com').waitFor()
+  await page.getByLabel('Action').fill('user.update')
+  await page.getByLabel('Action').press('Enter')
+  await removal.waitFor({ state: 'detached' })
+  await page.getByRole('main').getByRole('listitem').filter({ hasText: 'user.update' }).first().locator('summary').click()
+  await page.getByText('"changed"').first().waitFor()
+  await visitor.look('settings-audit')
+  const csv = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download as CSV' }).click()
+  expect((await csv).suggestedFilename()).toBe('audit.csv')
 })
 
 test('a token is shown once, and revoked', async () => {
@@ -82,7 +121,7 @@ test('a token is shown once, and revoked', async () => {
 test('pages fit a phone', async () => {
   const { page } = visitor
   await page.setViewportSize({ width: 360, height: 740 })
-  for (const part of ['me', 'people', 'tokens', 'account']) {
+  for (const part of ['me', 'people', 'tokens', 'audit', 'account']) {
     await page.goto(`${server.url}/panel/settings?part=${part}`)
     await page.getByRole('main').getByRole('heading', { name: 'Settings' }).waitFor()
     await visitor.fits()

@@ -7,8 +7,8 @@ import { useGo } from './query-state'
 export type Reference = Schemas['MessagingReference']
 
 /** useLines are the lines of the account, at most 200. */
-export function useLines() {
-  return useQuery({ queryKey: ['references'], queryFn: () => got(api.GET('/reference/list', { params: { query: { limit: 200 } } })) })
+export function useLines(enabled = true) {
+  return useQuery({ queryKey: ['references'], queryFn: () => got(api.GET('/reference/list', { params: { query: { limit: 200 } } })), enabled })
 }
 
 /**

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
-import { api, got } from '../../api/client'
+import { api, got, type Schemas } from '../../api/client'
 import { client } from '../../api/query'
 import { number, t, time } from '../../text'
 import { useAct } from '../../ui/act'
@@ -156,18 +156,25 @@ function Tell({ run, close, done }: { run: Run; close: () => void; done: () => u
 }
 
 /** Approve lets an agent use a tool, or not. The step that waits says which. */
-function Approve({ run, done }: { run: Run & { steps: { out: unknown }[] }; done: () => unknown }) {
+function Approve({ run, done }: { run: Run & { steps: { out: unknown }[]; agent: Schemas['AgentEntry'][] }; done: () => unknown }) {
   const out = run.steps.at(-1)?.out as { stepId?: string; tool?: string; arguments?: unknown } | undefined
   const act = useAct((approved: boolean) => got(api.POST('/aiflow/run/{runId}/approve', { params: { path: { runId: run.id } }, body: { stepId: out?.stepId ?? '', approved } })), { then: done })
   if (run.waitingFor !== 'approval' || !out?.stepId) return null
+  const asked = run.agent.findLast((entry) => entry.status === 'asked') // its arguments are whole: the consent is for exactly these
   return (
     <li>
       <Notice tone="warn">
         <div className="stack">
           <p>
-            {t('run.asks')} <strong className="mono">{out.tool}</strong>
+            {out.tool === 'answer' ? (
+              t('run.asksAnswer')
+            ) : (
+              <>
+                {t('run.asks')} <strong className="mono">{out.tool}</strong>
+              </>
+            )}
           </p>
-          <pre dir="auto">{JSON.stringify(out.arguments, null, 2)}</pre>
+          <pre dir="auto">{JSON.stringify(asked?.arguments ?? out.arguments, null, 2)}</pre>
           <div className="row">
             <Button tone="main" busy={act.isPending} onClick={() => act.mutate(true)}>
               {t('run.approve')}

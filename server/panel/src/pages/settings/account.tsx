@@ -1,24 +1,25 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, got } from '../../api/client'
-import { useMay } from '../../session'
+import { useUser } from '../../session'
 import { number, t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Input } from '../../ui/field'
 import { Button, Curl, Failed, Loading, Refused } from '../../ui/parts'
+import { Quotas } from './quotas'
 
 const counts = ['references', 'users', 'messagesIn', 'messagesOut', 'deliveries'] as const
 
 /** AccountPart is what the account has, its plan, and its end; and which server this is. */
 export function AccountPart() {
-  const manages = useMay('users.manage')
+  const owns = useUser().role === 'owner'
   const [ending, end] = useState(false)
   const account = useQuery({ queryKey: ['account'], queryFn: () => got(api.GET('/account')) })
   const probe = useQuery({ queryKey: ['probe'], queryFn: () => got(api.GET('/probe')) })
   if (account.isPending) return <Loading />
   if (account.error) return <Failed error={account.error} again={() => void account.refetch()} />
-  const { id, plan, status, currentPeriodEnd, usage } = account.data
+  const { id, plan, status, currentPeriodEnd, usage, quotas } = account.data
   return (
     <>
       <section className="card stack" aria-labelledby="account">
@@ -49,6 +50,7 @@ export function AccountPart() {
           </div>
         </dl>
       </section>
+      <Quotas quotas={quotas} />
       <section className="card stack" aria-labelledby="server">
         <h2 id="server">{t('settings.server')}</h2>
         {probe.error && <Failed error={probe.error} again={() => void probe.refetch()} />}
@@ -63,7 +65,7 @@ export function AccountPart() {
           </dl>
         )}
       </section>
-      {manages && (
+      {owns && (
         <section className="card stack" aria-labelledby="end">
           <h2 id="end">{t('settings.end')}</h2>
           <p className="mute">{t('settings.endText')}</p>

@@ -7,6 +7,8 @@ import { type Language, languages, speak, t, useLanguage } from '../../text'
 import { useAct } from '../../ui/act'
 import { Input, Select } from '../../ui/field'
 import { Button } from '../../ui/parts'
+import { SecondFactor } from './second-factor'
+import { Sessions } from './sessions'
 
 type Change = Schemas['UserChangeBody']
 
@@ -16,6 +18,12 @@ export function Me() {
     <>
       <Name />
       <Login />
+      <SecondFactor />
+      <section className="card stack" aria-labelledby="sessions">
+        <h2 id="sessions">{t('sessions.title')}</h2>
+        <p className="mute">{t('sessions.text')}</p>
+        <Sessions />
+      </section>
       <Look />
     </>
   )

@@ -5,9 +5,12 @@ import { type User, useUser } from '../../session'
 import { t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Confirm, Dialog } from '../../ui/dialog'
-import { Input } from '../../ui/field'
-import { Badge, Button, Curl, Failed, Loading, More, Refused } from '../../ui/parts'
-import { Permissions, usePermissions } from './permissions'
+import { Check, Input } from '../../ui/field'
+import { Badge, Button, Curl, Failed, Loading, More } from '../../ui/parts'
+import { AccessForm, readRights, type Rights } from './access-form'
+import { Invitations, Invite } from './invitations'
+import { usePermissions } from './permissions'
+import { Sessions } from './sessions'
 
 /** People are the users of the account. */
 export function People() {
@@ -15,6 +18,7 @@ export function People() {
   const [adding, setAdding] = useState(false)
   const [editing, edit] = useState<User | null>(null)
   const [leaving, leave] = useState<User | null>(null)
+  const [watching, watch] = useState<User | null>(null)
   const all = usePermissions().data?.catalogue.length
   const list = usePages(['users'], (cursor) => got(api.GET('/user/list', { params: { query: cursor ? { cursor } : {} } })))
   const remove = useAct((user: User) => got(api.DELETE('/user/{userId}', { params: { path: { userId: user.id } } })), {
@@ -27,7 +31,7 @@ export function People() {
     <>
       <div className="row">
         <Button tone="main" icon="plus" onClick={() => setAdding(true)}>
-          {t('settings.addPerson')}
+          {t('invitations.invite')}
         </Button>
       </div>
       {list.isPending && <Loading />}
@@ -37,22 +41,30 @@ export function People() {
           <li key={user.id} className="card row spread person">
             <span className="grow">
               <strong dir="auto">{user.name}</strong> {user.id === me.id && <Badge tone="brand">{t('settings.you')}</Badge>}
+              {user.disabled && <Badge tone="warn">{t('settings.disabled')}</Badge>}
               <br />
               <span className="mute">{user.email}</span>
               <br />
               <span className="small mute">{t('settings.since', { at: time(user.createdAt) })} · {granted(user, all)}</span>
             </span>
             <span className="row">
-              <Button onClick={() => edit(user)}>{t('settings.change')}</Button>
-              {user.id !== me.id && <Button tone="quiet" icon="trash" label={t('settings.remove', { name: user.name })} onClick={() => leave(user)} />}
+              <Button disabled={!mayChange(me, user)} onClick={() => edit(user)}>{t('settings.change')}</Button>
+              {user.id !== me.id && mayChange(me, user) && <Button onClick={() => watch(user)}>{t('sessions.title')}</Button>}
+              {user.id !== me.id && mayChange(me, user) && <Button tone="quiet" icon="trash" label={t('settings.remove', { name: user.name })} onClick={() => leave(user)} />}
             </span>
           </li>
         ))}
       </ul>
       <More list={list} />
+      <Invitations />
       <Curl path="/user/list" />
-      {adding && <Add close={() => setAdding(false)} />}
+      {adding && <Invite close={() => setAdding(false)} />}
       {editing && <Edit user={editing} close={() => edit(null)} />}
+      {watching && (
+        <Dialog title={t('sessions.of', { name: watching.name })} close={() => watch(null)} wide>
+          <Sessions user={watching.id} />
+        </Dialog>
+      )}
       {leaving && (
         <Confirm
           title={t('settings.remove', { name: leaving.name })}
@@ -67,46 +79,27 @@ export function People() {
   )
 }
 
-/** granted says what a user may; all is how many permissions there are. */
-function granted({ permissions }: User, all: number | undefined): string {
-  if (permissions.length === all) return t('settings.allPermissions')
-  return permissions.join(', ') || t('settings.noPermissions')
+/** mayChange says whether one user may change another: only who has every permission of the other, and only owners change owners. */
+function mayChange(by: User, user: User): boolean {
+  if (by.role === 'owner') return true
+  const covers = (permission: string) => by.permissions.includes(permission) || by.permissions.includes(permission.split('@')[0] ?? '')
+  return user.role !== 'owner' && user.permissions.every(covers)
 }
 
-function Add({ close }: { close: () => void }) {
-  const [form, setForm] = useState({ name: '', email: '', password: '', permissions: [] as string[] })
-  const set = (name: 'name' | 'email' | 'password') => (event: { target: { value: string } }) => setForm({ ...form, [name]: event.target.value })
-  const act = useAct(() => got(api.POST('/user', { body: form })), { said: t('saved'), quiet: true, then: () => client.invalidateQueries({ queryKey: ['users'] }).then(close) })
-  return (
-    <Dialog title={t('settings.addPerson')} close={close} wide>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          act.mutate(undefined)
-        }}
-      >
-        <Refused error={act.error} />
-        <Input label={t('settings.name')} value={form.name} onChange={set('name')} wrong={act.wrong('name')} autoComplete="off" required />
-        <Input label={t('session.email')} type="email" value={form.email} onChange={set('email')} wrong={act.wrong('email')} autoComplete="off" required />
-        <Input label={t('session.password')} type="password" hint={t('settings.firstPassword')} value={form.password} onChange={set('password')} wrong={act.wrong('password')} autoComplete="new-password" required />
-        <Permissions value={form.permissions} change={(permissions) => setForm({ ...form, permissions })} wrong={act.wrong('permissions')} />
-        <div className="row">
-          <Button type="submit" tone="main" busy={act.isPending}>
-            {t('settings.add')}
-          </Button>
-          <Button onClick={close}>{t('cancel')}</Button>
-        </div>
-      </form>
-    </Dialog>
-  )
+/** granted says what a user may; all is how many permissions there are. */
+function granted({ role, permissions }: User, all: number | undefined): string {
+  if (role) return t(`role.${role}`)
+  if (permissions.length === all) return t('settings.allPermissions')
+  return permissions.join(', ') || t('settings.noPermissions')
 }
 
 function Edit({ user, close }: { user: User; close: () => void }) {
   const me = useUser()
   const [name, setName] = useState(user.name)
-  const [permissions, setPermissions] = useState(user.permissions)
-  const act = useAct(() => got(api.PATCH('/user/{userId}', { params: { path: { userId: user.id } }, body: { name, permissions } })), {
+  const [rights, setRights] = useState<Rights>(() => readRights(user))
+  const [disabled, setDisabled] = useState(user.disabled)
+  const same = JSON.stringify(rights) === JSON.stringify(readRights(user))
+  const act = useAct(() => got(api.PATCH('/user/{userId}', { params: { path: { userId: user.id } }, body: { name, ...(same ? {} : rights), ...(disabled === user.disabled ? {} : { disabled }) } })), {
     said: t('saved'),
     then: async (changed) => {
       if (changed.id === me.id) client.setQueryData(['me'], changed)
@@ -124,7 +117,8 @@ function Edit({ user, close }: { user: User; close: () => void }) {
         }}
       >
         <Input label={t('settings.name')} value={name} onChange={(e) => setName(e.target.value)} wrong={act.wrong('name')} required />
-        <Permissions value={permissions} change={setPermissions} wrong={act.wrong('permissions')} />
+        <AccessForm value={rights} change={setRights} wrong={act.wrong} />
+        {user.id !== me.id && <Check label={t('settings.disable')} hint={t('settings.disableText')} checked={disabled} onChange={(e) => setDisabled(e.target.checked)} />}
         <div className="row">
           <Button type="submit" tone="main" busy={act.isPending}>
             {t('save')}

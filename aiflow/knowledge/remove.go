@@ -1,0 +1,149 @@
+package knowledge
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// removedTopic is woken when a file is to be removed.
+const removedTopic = "knowledge.removed"
+
+const cleanInterval = 30 * time.Second
+
+// Delete takes a file away. It is found no longer when Delete returns;
+// [Service.Run] removes its text.
+func (a *Account) Delete(ctx context.Context, project, file string) error {
+	if uuid.Validate(project) != nil || uuid.Validate(file) != nil {
+		return ErrNotFound
+	}
+	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		ctx := context.WithoutCancel(ctx)
+		var name string
+		err := tx.GetContext(ctx, &name, `UPDATE knowledge_file SET ready = FALSE, due_us = 0
+			WHERE id = $1 AND project = $2 AND account = $3 AND ready RETURNING name`, file, project, a.id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.FileDelete, project, file, name)
+	})
+	if errors.Is(err, ErrNotFound) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("deleting a file: %w", err)
+	}
+	a.s.db.Wake(removedTopic)
+	return nil
+}
+
+// DeleteAll removes all files of the account. It works in small steps, each
+// durable, and may be called again after an error or a crash.
+func (a *Account) DeleteAll(ctx context.Context) error {
+	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE knowledge_file SET ready = FALSE, due_us = 0 WHERE account = $1`, a.id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting files: %w", err)
+	}
+	return a.s.removeEach(ctx, `account = $1`, a.id)
+}
+
+// abandon gives up a file that could not be stored.
+func (s *Service) abandon(ctx context.Context, file int64) {
+	ctx = context.WithoutCancel(ctx)
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE knowledge_file SET due_us = 0 WHERE number = $1 AND NOT ready`, file)
+		return err
+	})
+	if err != nil {
+		s.opts.Logger.WarnContext(ctx, "giving up a file that could not be stored", "error", err)
+		return // it is removed when its time is over
+	}
+	s.db.Wake(removedTopic)
+}
+
+// Run removes the text of files that were deleted, of deleted projects and of
+// files whose storing was interrupted, until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	wake := s.db.Listen(ctx, removedTopic)
+	tick := time.NewTicker(cleanInterval)
+	defer tick.Stop()
+	for {
+		if err := s.Clean(ctx); err != nil && ctx.Err() == nil {
+			s.opts.Logger.WarnContext(ctx, "removing files failed", "error", err)
+		}
+		select {
+		case <-wake:
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Clean removes what nobody can find any more, in small transactions.
+// [Service.Run] does so by itself.
+func (s *Service) Clean(ctx context.Context) error {
+	if err := s.removeEach(ctx, `NOT ready AND due_us <= $1`, database.Micros(s.opts.Now())); err != nil {
+		return err
+	}
+	return s.removeEach(ctx, `NOT EXISTS (SELECT 1 FROM aiflow_project p WHERE p.id = knowledge_file.project)`)
+}
+
+// removeEach removes the files of a condition.
+func (s *Service) removeEach(ctx context.Context, where string, args ...any) error {
+	for {
+		var files []int64
+		err := s.db.SelectContext(ctx, &files, `SELECT number FROM knowledge_file WHERE `+where+` ORDER BY number LIMIT 100`, args...)
+		if err != nil {
+			return fmt.Errorf("looking for files to remove: %w", err)
+		}
+		if len(files) == 0 {
+			return nil
+		}
+		for _, file := range files {
+			if err := s.remove(ctx, file); err != nil {
+				return fmt.Errorf("removing a file: %w", err)
+			}
+		}
+	}
+}
+
+// remove removes a file, last its row: what is interrupted goes on from there.
+// Two nodes may remove the same one.
+func (s *Service) remove(ctx context.Context, file int64) error {
+	for _, q := range []string{
+		// From now on nothing is added to it.
+		`UPDATE knowledge_file SET ready = FALSE, due_us = 0 WHERE number = $1 AND (ready OR due_us > 0) AND $2 > 0`,
+		`DELETE FROM knowledge_posting WHERE (project, term, file) IN (SELECT project, term, file FROM knowledge_posting WHERE file = $1 LIMIT $2)`,
+		`DELETE FROM knowledge_passage WHERE (file, part) IN (SELECT file, part FROM knowledge_passage WHERE file = $1 LIMIT $2)`,
+		`DELETE FROM knowledge_file WHERE number = $1 AND NOT ready AND due_us = 0 AND $2 > 0`,
+	} {
+		for n := int64(batchRows); n >= batchRows; {
+			err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+				res, err := tx.ExecContext(ctx, q, file, batchRows)
+				if err == nil {
+					n, err = res.RowsAffected()
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

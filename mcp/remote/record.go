@@ -1,0 +1,48 @@
+package remote
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/audit"
+)
+
+// recordTx records what was done to a server; details may be nil.
+func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, r serverRow, details map[string]any) error {
+	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: r.ID, ObjectName: r.Name, Details: details})
+}
+
+// details are the names of what a change has, and of the tools that it approves.
+func (c Change) details() map[string]any {
+	out := map[string]any{}
+	var names []string
+	for _, m := range []struct {
+		name string
+		is   bool
+	}{
+		{"name", c.Name != nil},
+		{"url", c.URL != nil},
+		{"credential", c.Credential != nil},
+		{"enabled", c.Enabled != nil},
+		{"tools", len(c.Approve) > 0},
+	} {
+		if m.is {
+			names = append(names, m.name)
+		}
+	}
+	if len(names) > 0 {
+		out["changed"] = names
+	}
+	tools := map[bool][]string{}
+	for _, p := range c.Approve {
+		tools[p.Withdraw] = append(tools[p.Withdraw], p.Name)
+	}
+	if tools[false] != nil {
+		out["approved"] = tools[false]
+	}
+	if tools[true] != nil {
+		out["withdrawn"] = tools[true]
+	}
+	return out
+}

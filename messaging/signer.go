@@ -1,0 +1,288 @@
+package messaging
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Anybody may claim any id, and anybody may post any body. What that costs is
+// bounded by these: the most claims that are read before it is known who signed
+// a body and after, those that one id has, and the secrets that are tried.
+const (
+	maxUnsigned  = 64
+	maxSigned    = 4096
+	maxLine      = 64       // of a line: an owner has one or a few
+	maxGroup     = 2000     // of a group: all lines of an account at the network
+	maxSecrets   = 64       // for one body
+	maxSignBytes = 12 << 20 // bytes that are signed for one body, but for
+	minSecrets   = 3        // which are tried for the largest, too
+)
+
+// neverSigned is the time of a secret's first callback when there was none:
+// after all others.
+const neverSigned = math.MaxInt64
+
+// signer is who signed a body.
+type signer struct {
+	caller provider.Caller
+	kind   provider.Kind
+	header http.Header
+	body   []byte
+
+	secret string
+	tried  map[string]bool
+	fresh  map[claimKey][]claim // what was read for this body
+}
+
+// findSigner finds out whose secret signed a body, with one look at the
+// database at most.
+func (s *Service) findSigner(ctx context.Context, by *signer) error {
+	if !by.caller.Signed(by.header) {
+		return ErrUnverified
+	}
+	lines, groups := by.caller.Mentions(by.body)
+	keys := make([]claimKey, 0, len(lines)+len(groups))
+	for _, id := range lines {
+		keys = append(keys, claimKey{kind: by.kind, id: id})
+	}
+	for _, id := range groups {
+		keys = append(keys, claimKey{kind: by.kind, id: id, group: true})
+	}
+	by.tried = map[string]bool{}
+	if len(keys) == 0 {
+		return ErrUnverified
+	}
+	if by.try(s.claims.get(keys)) {
+		return nil
+	}
+	// A reference may have been made or changed on another node.
+	found, complete, err := s.readClaims(ctx, by.kind, keys, maxUnsigned)
+	if err != nil {
+		return err
+	}
+	by.fresh = map[claimKey][]claim{}
+	for _, key := range keys {
+		if complete(key) {
+			by.fresh[key] = found[key]
+		}
+	}
+	if !by.try(found) {
+		return ErrUnverified
+	}
+	return nil
+}
+
+// try reports whether a secret of claims signed the body. Of a large body it
+// tries few: first the one of the operator, then those of proved claims, then
+// those that have signed before, the oldest first, then the newest: of lines
+// before those of groups, of which an account may claim one with many lines.
+func (by *signer) try(found map[claimKey][]claim) bool {
+	type candidate struct {
+		claim
+		group bool
+	}
+	var all []candidate
+	for key, claims := range found {
+		for _, c := range claims {
+			all = append(all, candidate{c, key.group})
+		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(last(!a.shared, !b.shared), last(!a.proved, !b.proved), cmp.Compare(a.row.SignedUS, b.row.SignedUS), last(a.group, b.group), cmp.Compare(b.row.ID, a.row.ID))
+	})
+	most := min(maxSecrets, max(minSecrets, maxSignBytes/max(1, len(by.body))))
+	for _, c := range all {
+		if c.secret == "" || by.tried[c.secret] {
+			continue
+		}
+		if len(by.tried) >= most {
+			return false
+		}
+		by.tried[c.secret] = true
+		if by.caller.Verify(c.secret, by.header, by.body) {
+			by.secret = c.secret
+			return true
+		}
+	}
+	return false
+}
+
+// last orders false before true.
+func last(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// keyOf is the id that a part is about.
+func keyOf(kind provider.Kind, part provider.Part) claimKey {
+	if part.Line == "" {
+		return claimKey{kind: kind, id: part.Group, group: true}
+	}
+	return claimKey{kind: kind, id: part.Line}
+}
+
+// claimsOf returns the claims that have the secret that signed the body, of all
+// ids that its parts are about.
+func (s *Service) claimsOf(ctx context.Context, by *signer, parts []provider.Part) (map[claimKey][]claim, error) {
+	var keys []claimKey
+	fitting := map[claimKey][]claim{}
+	for _, part := range parts {
+		key := keyOf(by.kind, part)
+		if _, seen := fitting[key]; key.id != "" && !seen {
+			fitting[key] = nil
+			keys = append(keys, key)
+		}
+	}
+	known := s.claims.get(keys)
+	var unknown []claimKey
+	for _, key := range keys {
+		fresh, read := by.fresh[key]
+		if fitting[key] = by.fitting(known[key]); read {
+			fitting[key] = by.fitting(fresh)
+		}
+		if !read && len(fitting[key]) == 0 {
+			unknown = append(unknown, key)
+		}
+	}
+	if len(unknown) == 0 {
+		return fitting, nil
+	}
+	found, complete, err := s.readClaims(ctx, by.kind, unknown, maxSigned)
+	for _, key := range unknown {
+		if err == nil && !complete(key) { // so many strangers claim these that each is read by itself
+			var one map[claimKey][]claim
+			one, _, err = s.readClaims(ctx, by.kind, []claimKey{key}, maxSigned)
+			found[key] = one[key]
+		}
+		if err != nil {
+			return nil, err
+		}
+		fitting[key] = by.fitting(found[key])
+	}
+	return fitting, nil
+}
+
+// fitting are the claims with the secret that signed the body.
+func (by *signer) fitting(claims []claim) (out []claim) {
+	for _, c := range claims {
+		if c.secret == by.secret {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// claimRow is a reference with the id for which it was found.
+type claimRow struct {
+	referenceRow
+	Key   string `db:"claimed"`
+	Group bool   `db:"is_group"`
+}
+
+// readClaims reads the references of every account that claim one of keys, of
+// each those that are to be tried first. It reads limit of lines and of groups
+// in all; complete says whether a key is among what was read.
+func (s *Service) readClaims(ctx context.Context, kind provider.Kind, keys []claimKey, limit int) (found map[claimKey][]claim, complete func(claimKey) bool, err error) {
+	began, epoch := time.Now(), s.claims.now()
+	p, err := s.kind(kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	var rows []claimRow
+	query, args := s.claimQuery(kind, keys, limit+1)
+	if err := s.db.SelectContext(ctx, &rows, query, args...); err != nil {
+		return nil, nil, fmt.Errorf("finding the lines of a callback: %w", err)
+	}
+	found = map[claimKey][]claim{}
+	var cut [2]claimKey // that of which there are more: of lines, of groups
+	var count [2]int
+	for i := range rows {
+		key := claimKey{kind: kind, id: rows[i].Key, group: rows[i].Group}
+		of, most := 0, maxLine
+		if key.group {
+			of, most = 1, maxGroup
+		}
+		if count[of]++; count[of] > limit {
+			cut[of] = key
+			continue
+		}
+		if len(found[key]) == most {
+			continue
+		}
+		c, err := s.claimOf(p, &rows[i].referenceRow)
+		if err != nil {
+			return nil, nil, err
+		}
+		found[key] = append(found[key], c)
+	}
+	complete = func(key claimKey) bool {
+		of, most := 0, maxLine
+		if key.group {
+			of, most = 1, maxGroup
+		}
+		n := len(found[key])
+		return count[of] <= limit || n == most || n > 0 && key != cut[of]
+	}
+	whole := map[claimKey][]claim{}
+	for key, claims := range found {
+		if complete(key) || len(keys) == 1 {
+			whole[key] = claims
+		}
+	}
+	s.claims.keep(whole, began, epoch)
+	return found, complete, nil
+}
+
+// claimQuery reads each kind of key by an index in whose order the claims are:
+// how many there are does not matter.
+func (s *Service) claimQuery(kind provider.Kind, keys []claimKey, limit int) (string, []any) {
+	args := []any{kind}
+	var query string
+	for _, group := range []bool{false, true} {
+		var ids []any
+		for _, key := range keys {
+			if key.group == group {
+				ids = append(ids, key.id)
+			}
+		}
+		if ids == nil {
+			continue
+		}
+		column, flag := "line_key", "FALSE"
+		if group {
+			column, flag = "group_key", "TRUE"
+		}
+		in, values := s.db.Dialect.In(column, len(args)+1, ids)
+		args = append(args, values...)
+		if query != "" {
+			query += ` UNION ALL `
+		}
+		query += fmt.Sprintf(`SELECT * FROM (SELECT %s, %s AS claimed, %s AS is_group FROM messaging_reference
+			WHERE kind = $1 AND %s AND %[2]s <> '' ORDER BY %[2]s, kind, proved DESC, signed_us, id DESC LIMIT %[5]d) AS %[2]ss`,
+			referenceColumns, column, flag, in, limit)
+	}
+	return query, args
+}
+
+func (s *Service) claimOf(p provider.Provider, r *referenceRow) (claim, error) {
+	settings, err := s.openSettings(p, r)
+	if err != nil {
+		return claim{}, err
+	}
+	caller := p.(provider.Caller)
+	own, _ := caller.Secrets(settings)
+	secret, _ := caller.Secrets(effective(p, settings))
+	return claim{line: r.line(p), row: r, secret: secret, shared: own == "", proved: r.Proved, starting: r.State == StateStarting}, nil
+}

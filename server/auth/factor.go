@@ -1,0 +1,177 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"net/url"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
+)
+
+// Enrolment is what an authenticator app needs to know.
+type Enrolment struct {
+	Secret string // base32, to be typed
+	URL    string // otpauth://…, to be scanned
+}
+
+// SecondFactor says whether the caller has a second factor.
+func (s *Service) SecondFactor(ctx context.Context, by Caller) (secondfactor.State, error) {
+	return s.factors.State(ctx, by.User)
+}
+
+// EnrolSecondFactor begins to set up a second factor of the caller, who gives
+// the password. It returns [Invalid], or [secondfactor.ErrEnabled].
+func (s *Service) EnrolSecondFactor(ctx context.Context, by Caller, password string, from netip.Addr) (Enrolment, error) {
+	if err := s.ConfirmPassword(ctx, by, password, from); err != nil {
+		return Enrolment{}, err
+	}
+	u, err := s.member(ctx, by.Account, by.User)
+	if err != nil {
+		return Enrolment{}, err
+	}
+	secret, err := s.factors.Begin(ctx, u.ID)
+	if err != nil {
+		return Enrolment{}, err
+	}
+	link := url.URL{
+		Scheme: "otpauth", Host: "totp", Path: "/Trunkline:" + u.Email,
+		RawQuery: "secret=" + secret + "&issuer=Trunkline&algorithm=SHA1&digits=6&period=30",
+	}
+	return Enrolment{Secret: secret, URL: link.String()}, nil
+}
+
+// ConfirmSecondFactor ends the set-up with a code of the app. From then on each
+// login needs one. It returns the recovery codes, or [Invalid],
+// [secondfactor.ErrEnabled] or [secondfactor.ErrNone].
+func (s *Service) ConfirmSecondFactor(ctx context.Context, by Caller, code string) (codes []string, err error) {
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		if codes, err = s.factors.ConfirmTx(ctx, tx, by.User, code); err != nil {
+			return err
+		}
+		return recordFactorTx(ctx, tx, by.User, by.Email, factorOf(true))
+	})
+	if errors.Is(err, secondfactor.ErrCode) {
+		return nil, &Invalid{"code", "is not what the app shows now"}
+	}
+	return codes, err
+}
+
+// RenewRecoveryCodes replaces the recovery codes of the caller, who gives the
+// password. It returns [Invalid], or [secondfactor.ErrNone].
+func (s *Service) RenewRecoveryCodes(ctx context.Context, by Caller, password string, from netip.Addr) (codes []string, err error) {
+	if err := s.ConfirmPassword(ctx, by, password, from); err != nil {
+		return nil, err
+	}
+	state, err := s.factors.State(ctx, by.User)
+	if err != nil {
+		return nil, err
+	}
+	if !state.Enabled {
+		return nil, secondfactor.ErrNone
+	}
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		if codes, err = s.factors.RecoveryCodesTx(ctx, tx, by.User); err != nil {
+			return err
+		}
+		return recordFactorTx(ctx, tx, by.User, by.Email, audit.Changed("recoveryCodes"))
+	})
+	return codes, err
+}
+
+// RemoveSecondFactor takes the second factor of the caller away, who gives the
+// password. It returns [Invalid], or [secondfactor.ErrNone].
+func (s *Service) RemoveSecondFactor(ctx context.Context, by Caller, password string, from netip.Addr) error {
+	if err := s.ConfirmPassword(ctx, by, password, from); err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if err := s.factors.RemoveTx(ctx, tx, by.User); err != nil {
+			return err
+		}
+		return recordFactorTx(ctx, tx, by.User, by.Email, factorOf(false))
+	})
+}
+
+// ResetSecondFactor takes the second factor of another user away, who has lost
+// it and the recovery codes. The rules are those of [Service.UpdateUser] for a
+// new password. It returns [ErrForbidden], [ErrNotFound], [ErrGrant], [ErrOwner] or
+// [secondfactor.ErrNone] when that is refused.
+func (s *Service) ResetSecondFactor(ctx context.Context, by Caller, id string) error {
+	if !by.Can(UsersManage) || id == by.User {
+		return ErrForbidden
+	}
+	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if err := lockAccount(ctx, tx, by.Account); err != nil {
+			return err
+		}
+		by, err := managerTx(ctx, tx, by)
+		if err != nil {
+			return err
+		}
+		u, err := memberTx(ctx, tx, by.Account, id)
+		if err != nil {
+			return err
+		}
+		if err := above(by, u); err != nil {
+			return err
+		}
+		if err := s.factors.RemoveTx(ctx, tx, id); err != nil {
+			return err
+		}
+		return recordFactorTx(ctx, tx, u.ID, u.Email, factorOf(false))
+	})
+}
+
+// proveSecond returns nil if the user has no second factor, or code is right.
+// Then the attempt has succeeded. A wrong code counts as a wrong password does,
+// and from where the user is not known also over all addresses: whoever gets so
+// far knows the password.
+func (s *Service) proveSecond(ctx context.Context, a attempt, u userRow, code string) error {
+	state, err := s.factors.State(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	if state.Enabled && code != "" {
+		if err := s.proveCode(ctx, a, u, code); err != nil {
+			return err
+		}
+	}
+	if err := s.succeeded(ctx, a); err != nil {
+		return err
+	}
+	if state.Enabled && code == "" {
+		return &SecondFactorRequired{}
+	}
+	return nil
+}
+
+func (s *Service) proveCode(ctx context.Context, a attempt, u userRow, code string) error {
+	strangers := attempt{counts: []limit{codeLimit(u.ID)}}
+	if !a.known {
+		var q Quota
+		err := s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+			q, err = s.takeTx(ctx, tx, strangers.counts[0])
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if q.Over {
+			return &RateLimited{After: q.Reset}
+		}
+	}
+	switch err := s.factors.Check(ctx, u.ID, code); {
+	case errors.Is(err, secondfactor.ErrCode):
+		s.opts.Logger.InfoContext(ctx, "code of a second factor refused")
+		return &SecondFactorRequired{Wrong: true}
+	case errors.Is(err, secondfactor.ErrNone): // it was taken away meanwhile
+		return nil
+	case err != nil || a.known:
+		return err
+	}
+	return s.succeeded(ctx, strangers)
+}

@@ -1,0 +1,146 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/server/auth/oidc"
+)
+
+// The refusals of a sign-in at a provider. [ErrClosed] and [ErrEmailTaken] are
+// others.
+var (
+	// ErrUnverified reports somebody unknown whose e-mail the provider has not
+	// verified.
+	ErrUnverified = errors.New("auth: the provider has not verified the e-mail")
+	// ErrDisabled reports a user who is kept out.
+	ErrDisabled = errors.New("auth: the user is disabled")
+	// ErrLinked reports an identity that is another user's.
+	ErrLinked = errors.New("auth: the identity belongs to another user")
+)
+
+// External is somebody whom a provider has named. The session is a cookie's.
+type External struct {
+	oidc.Identity
+	Address netip.Addr
+	Agent   string // as in [Credentials]
+	Device  string // as in [Credentials]
+}
+
+// LoginExternal gives a session to whom a provider has named: a user who has
+// signed in there before, or one with an e-mail that the provider has verified.
+// The latter only while sign-up is closed: when it is open, anybody may have
+// taken the e-mail, and it is an [ErrEmailTaken] until the user has connected
+// the identity: see [Service.ConnectExternal]. Others get an account of their own
+// while sign-up is open.
+//
+// The second factor is the provider's affair. It returns [ErrDisabled],
+// [ErrUnverified], [ErrClosed] or [ErrEmailTaken] when that is refused.
+func (s *Service) LoginExternal(ctx context.Context, x External) (Session, error) {
+	fresh, err := s.externalRow(ctx, x)
+	if err != nil {
+		return Session{}, err
+	}
+	var u userRow
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		if u, err = s.externalTx(ctx, tx, x, fresh); err != nil {
+			return err
+		}
+		if u.Disabled != 0 {
+			return ErrDisabled
+		}
+		return s.rememberTx(ctx, tx, u.ID, x.Address)
+	})
+	if err != nil {
+		return Session{}, fmt.Errorf("signing in at a provider: %w", err)
+	}
+	out, err := s.session(ctx, u, true, Client{x.Address, x.Agent})
+	out.Device = s.rememberDevice(u.ID, x.Device)
+	return out, err
+}
+
+// externalTx finds the user that an identity is, or makes one.
+func (s *Service) externalTx(ctx context.Context, tx *sqlx.Tx, x External, fresh userRow) (userRow, error) {
+	id, err := oidc.UserTx(ctx, tx, x.Identity)
+	if err != nil {
+		return userRow{}, err
+	}
+	if id != "" {
+		return rowTx(ctx, tx, "id", id)
+	}
+	if fresh.Email == "" || !x.EmailVerified {
+		return userRow{}, ErrUnverified
+	}
+	u, err := rowTx(ctx, tx, "email", fresh.Email)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		if err := s.insertAccount(ctx, tx, fresh); err != nil {
+			return userRow{}, err
+		}
+		if err := insertUser(ctx, tx, fresh); err != nil {
+			return userRow{}, err
+		}
+		u = fresh
+	case err != nil:
+		return userRow{}, err
+	case !s.opts.Closed:
+		return userRow{}, ErrEmailTaken
+	}
+	is, err := oidc.LinkTx(ctx, tx, x.Identity, u.ID, s.opts.Now())
+	if err == nil && !is {
+		err = ErrLinked
+	}
+	return u, err
+}
+
+// externalRow is a user as an identity would be made one: the first of an
+// account, with a password that nobody knows.
+func (s *Service) externalRow(ctx context.Context, x External) (userRow, error) {
+	email, err := normalEmail(x.Email)
+	if err != nil {
+		return userRow{}, nil //nolint:nilerr // the identity may be known nevertheless
+	}
+	local, _, _ := strings.Cut(email, "@")
+	name, err := normalName(x.Name)
+	if err != nil {
+		name = local
+	}
+	account, err := uuid.NewV7()
+	if err != nil {
+		return userRow{}, fmt.Errorf("making an account id: %w", err)
+	}
+	return s.newRow(ctx, NewUser{Email: email, Name: cmp.Or(name, local), Password: rand.Text()}, account.String(), true, AllPermissions())
+}
+
+// ConnectExternal remembers that the caller is whom a provider has named. It
+// returns [ErrLinked] when that is another user.
+func (s *Service) ConnectExternal(ctx context.Context, user string, id oidc.Identity) error {
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		is, err := oidc.LinkTx(ctx, tx, id, user, s.opts.Now())
+		if err == nil && !is {
+			err = ErrLinked
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("connecting an identity: %w", err)
+	}
+	s.opts.Logger.InfoContext(ctx, "identity connected", slog.String("user", user))
+	return nil
+}
+
+// rowTx finds a user by a unique column, or returns [ErrNotFound].
+func rowTx(ctx context.Context, tx *sqlx.Tx, column, value string) (userRow, error) {
+	var u userRow
+	err := tx.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE `+column+` = $1`, value)
+	return u, found(err)
+}

@@ -1,0 +1,224 @@
+package auth
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Kind is what a session shows with a request.
+type Kind string
+
+// The kinds of sessions.
+const (
+	KindToken  Kind = "token"  // the token of a log-in
+	KindCookie Kind = "cookie" // the cookie of a log-in, which may show the token instead
+	KindScoped Kind = "scoped" // a scoped token
+)
+
+// Client is the program that makes a request.
+type Client struct {
+	Address netip.Addr // the zero value: unknown
+	Agent   string     // what it calls itself
+}
+
+// maxAgent is how much of a client's own name is kept, in characters.
+const maxAgent = 200
+
+func (c Client) columns() (address, agent string) {
+	if c.Address.IsValid() {
+		address = c.Address.Unmap().String()
+	}
+	agent = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(c.Agent, ""))
+	if rs := []rune(agent); len(rs) > maxAgent {
+		agent = string(rs[:maxAgent])
+	}
+	return address, agent
+}
+
+// newSession is what begins a session.
+type newSession struct {
+	id          string // "": it gets one
+	kind        Kind
+	cookie      *string // hash of the cookie
+	name        string
+	permissions string
+	expires     time.Time
+	client      Client
+}
+
+// beginTx stores a session.
+func (s *Service) beginTx(ctx context.Context, tx *sqlx.Tx, u userRow, n newSession) error {
+	now := database.Micros(s.opts.Now())
+	used := now
+	if n.kind == KindScoped {
+		used = 0
+	}
+	address, agent := n.client.columns()
+	_, err := tx.ExecContext(ctx, `INSERT INTO auth_session
+		(id, user_id, kind, cookie, version, name, permissions, expires_us, created_us, used_us, address, agent)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		n.id, u.ID, n.kind, n.cookie, u.Version, n.name, n.permissions, database.Micros(n.expires), now, used, address, agent)
+	if err != nil {
+		return fmt.Errorf("beginning a session: %w", err)
+	}
+	return nil
+}
+
+// session is what a user gets who has shown who he is.
+func (s *Service) session(ctx context.Context, u userRow, cookie bool, from Client) (Session, error) {
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return Session{}, fmt.Errorf("making a session id: %w", err)
+	}
+	token, expires, err := s.tokens.issue(u, id.String())
+	if err != nil {
+		return Session{}, err
+	}
+	out := Session{Token: token, ExpiresAt: expires, User: u.user()}
+	n := newSession{id: id.String(), kind: KindToken, expires: expires, client: from}
+	if cookie {
+		value, hash := newOpaque()
+		out.Cookie, n.kind, n.cookie, n.expires = value, KindCookie, &hash, s.opts.Now().Add(CookieIdle)
+	}
+	ctx = asUser(ctx, u, n.id, cookie)
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if err := s.beginTx(ctx, tx, u, n); err != nil {
+			return err
+		}
+		return recordUserTx(ctx, tx, audit.UserLogin, u, nil)
+	})
+	return out, err
+}
+
+// activeSession is a session with what a request needs to know of its user.
+type activeSession struct {
+	ID      string `db:"id"`
+	Kind    Kind   `db:"kind"`
+	Begun   int64  `db:"begun"` // version of the user when it began
+	Expires int64  `db:"expires_us"`
+	Created int64  `db:"created_us"`
+	Used    int64  `db:"used_us"`
+
+	User        string `db:"user_id"`
+	Account     string `db:"account_id"`
+	Version     int64  `db:"version"`
+	Permissions string `db:"permissions"`
+	Owner       int64  `db:"owner"`
+	Email       string `db:"email"`
+	Disabled    int64  `db:"disabled_us"`
+}
+
+const activeSessions = `SELECT s.id, s.kind, s.version AS begun, s.expires_us, s.created_us, s.used_us,
+	u.id AS user_id, u.account_id, u.version, u.permissions, u.owner, u.email, u.disabled_us
+	FROM auth_session s JOIN auth_user u ON u.id = s.user_id WHERE `
+
+// active finds a session by the statement of its key. It is asked with every
+// request, and of nothing that a node remembers: what has ended has ended on
+// every node. It returns [ErrToken] when the session or its user is gone.
+func (s *Service) active(ctx context.Context, statement, key string) (activeSession, error) {
+	var a activeSession
+	err := s.db.GetContext(ctx, &a, statement, key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return a, ErrToken
+	case err != nil:
+		return a, fmt.Errorf("reading a session: %w", err)
+	case a.Disabled != 0 || database.Micros(s.opts.Now()) >= a.Expires:
+		return a, ErrToken
+	}
+	return a, nil
+}
+
+func (a activeSession) caller() Caller {
+	u := userRow{Permissions: a.Permissions, Owner: a.Owner}
+	return Caller{
+		User: a.User, Account: a.Account, Email: a.Email, Permissions: u.rights(), Owner: u.owns(), TokenID: a.ID,
+		used: database.Time(a.Used), created: database.Time(a.Created),
+	}
+}
+
+// touchInterval is how exactly the last request is remembered: one write a
+// minute and session at most.
+const touchInterval = time.Minute
+
+// Seen remembers when a session was last used, and by which client, at most
+// once a minute. A cookie session goes on for [CookieIdle] from then, but not
+// beyond [CookieLife]. A request does not fail because the store takes nothing
+// for now.
+func (s *Service) Seen(ctx context.Context, by Caller, from Client) {
+	now := s.opts.Now()
+	if now.Sub(by.used) < touchInterval || !s.touches.begin(by.TokenID, now) {
+		return
+	}
+	address, agent := from.columns()
+	expires := by.created.Add(CookieLife)
+	if idle := now.Add(CookieIdle); idle.Before(expires) {
+		expires = idle
+	}
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE auth_session SET used_us = $1, address = $2, agent = $3,
+			expires_us = CASE WHEN kind = 'cookie' THEN $4 ELSE expires_us END WHERE id = $5 AND used_us <= $6`,
+			database.Micros(now), address, agent, database.Micros(expires), by.TokenID, database.Micros(now.Add(-touchInterval)))
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		s.opts.Logger.WarnContext(ctx, "prolonging a session", slog.Any("error", err))
+	}
+}
+
+// touches keeps requests of one session that come together from all writing
+// that it was used.
+type touches struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+const maxTouches = 10_000
+
+func (t *touches) begin(id string, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if last, ok := t.last[id]; ok && now.Sub(last) < touchInterval {
+		return false
+	}
+	if t.last == nil || len(t.last) >= maxTouches {
+		t.last = map[string]time.Time{}
+	}
+	t.last[id] = now
+	return true
+}
+
+// EndSession ends the session with which a caller makes a request: a token, a
+// cookie, or both of one log-in.
+func (s *Service) EndSession(ctx context.Context, by Caller) error {
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		ended, err := inserted(tx.ExecContext(ctx, `DELETE FROM auth_session WHERE id = $1 AND user_id = $2`, by.TokenID, by.User))
+		if err != nil || !ended {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.UserLogout, ObjectID: by.User, ObjectName: by.Email})
+	})
+	if err != nil {
+		return fmt.Errorf("ending a session: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package auth_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// asked counts what a database is asked, and lends its connections.
+type asked struct {
+	db                    *sqlx.DB
+	queries, transactions atomic.Int64
+}
+
+func (a *asked) Driver() driver.Driver { return a.db.Driver() }
+
+func (a *asked) Connect(ctx context.Context) (driver.Conn, error) {
+	lent, err := a.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &askedConn{lent: lent, by: a}
+	return out, lent.Raw(func(conn any) error {
+		out.Conn = conn.(driver.Conn)
+		return nil
+	})
+}
+
+type askedConn struct {
+	driver.Conn
+	lent *sql.Conn
+	by   *asked
+}
+
+func (c *askedConn) Close() error { return c.lent.Close() }
+
+func (c *askedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.by.transactions.Add(1)
+	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
+}
+
+func (c *askedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	return c.Conn.(driver.ExecerContext).ExecContext(ctx, text, args)
+}
+
+func (c *askedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	c.by.queries.Add(1)
+	return c.Conn.(driver.QueryerContext).QueryContext(ctx, text, args)
+}
+
+// TestStatementsOfARequest asks the database once for each request, and writes
+// at most once a minute and session that it was used.
+func TestStatementsOfARequest(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		require.NoError(t, auth.Migrate(t.Context(), db))
+		n := &asked{db: db}
+		seen := sqlx.NewDb(sql.OpenDB(n), db.DriverName())
+		seen.SetMaxOpenConns(2)
+		t.Cleanup(func() { _ = seen.Close() })
+		f := setup(t, seen, auth.Options{}, secret)
+		s := signUp(t, f, "ana@example.org")
+		_, program, err := f.CreateToken(t.Context(), caller(t, f, s.Token), newToken(f, auth.ChatsRead))
+		require.NoError(t, err)
+		cookie := browse(t, f, "ana@example.org")
+		byToken := func(token string) func() (auth.Caller, error) {
+			return func() (auth.Caller, error) { return f.Authenticate(t.Context(), token) }
+		}
+		for name, authenticate := range map[string]func() (auth.Caller, error){
+			"token": byToken(s.Token), "scoped": byToken(program),
+			"cookie": func() (auth.Caller, error) { return f.AuthenticateCookie(t.Context(), cookie) },
+		} {
+			request := func() (queries, transactions int64) {
+				queries, transactions = n.queries.Load(), n.transactions.Load()
+				c, err := authenticate()
+				require.NoError(t, err)
+				f.Seen(t.Context(), c, auth.Client{Address: home})
+				return n.queries.Load() - queries, n.transactions.Load() - transactions
+			}
+			f.clock.move(2 * time.Minute)
+			queries, transactions := request()
+			require.Equal(t, []int64{1, 1}, []int64{queries, transactions}, "%s, for the first time", name)
+			for range 3 {
+				queries, transactions = request()
+				require.Equal(t, []int64{1, 0}, []int64{queries, transactions}, name)
+			}
+			f.clock.move(time.Minute)
+			_, transactions = request()
+			require.Equal(t, int64(1), transactions, "%s, a minute later", name)
+		}
+	})
+}

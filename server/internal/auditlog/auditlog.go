@@ -1,0 +1,197 @@
+// Package auditlog keeps the audit log of accounts: who did what to which object,
+// and from where. Entries come from the transactions of the changes
+// themselves, through package internal/audit, whose Recorder a [Store] is; this
+// package lists them, writes them as CSV, and deletes them when they are old.
+package auditlog
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Options configures a [Store].
+type Options struct {
+	// Retention is how long entries are kept. 0: 365 days, −1: for ever.
+	Retention time.Duration
+	// Logger is told what could not be deleted. nil: slog.Default().
+	Logger *slog.Logger
+	// Now is the clock. nil: time.Now.
+	Now func() time.Time
+}
+
+// Store is the audit logs of all accounts. It is safe for concurrent use.
+type Store struct {
+	db   *database.DB
+	opts Options
+}
+
+var _ audit.Recorder = (*Store)(nil)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate creates or upgrades the tables of this package. [New] does it, too.
+func Migrate(ctx context.Context, db *sqlx.DB) error {
+	return database.Migrate(ctx, db, "auditlog", migrations)
+}
+
+// New returns a Store over db, and creates or upgrades its tables.
+func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Store, error) {
+	s := &Store{}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Retention == 0 {
+		s.opts.Retention = 365 * 24 * time.Hour
+	}
+	if s.opts.Retention < -1 {
+		return nil, errors.New("auditlog: Options.Retention is negative")
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.Default()
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	var err error
+	if s.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("auditlog: %w", err)
+	}
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("auditlog: %w", err)
+	}
+	return s, nil
+}
+
+const (
+	maxText    = 500  // bytes of a column that is not an id
+	maxDetails = 4096 // bytes of the details
+)
+
+// RecordTx writes an entry in the transaction of the change.
+func (s *Store) RecordTx(ctx context.Context, tx *sqlx.Tx, r audit.Record) error {
+	details, err := detailsOf(r.Details)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO auditlog_entry (`+columns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		database.Micros(s.opts.Now()), r.Account, string(r.Action), string(r.Kind), r.User, clean(r.Email), r.Token, r.Run, r.Address, r.Request,
+		r.ObjectType, clean(r.ObjectID), clean(r.ObjectName), r.Reference, details)
+	return err
+}
+
+// Record writes an entry in a transaction of its own: of what changes nothing,
+// such as an export.
+func (s *Store) Record(ctx context.Context, e audit.Entry) error {
+	return s.db.Write(ctx, func(tx *sqlx.Tx) error { return audit.RecordTx(ctx, tx, e) })
+}
+
+// detailsOf is JSON that is not too long.
+func detailsOf(details map[string]any) (string, error) {
+	if len(details) == 0 {
+		return "{}", nil
+	}
+	b, err := json.Marshal(details)
+	if err != nil {
+		return "", fmt.Errorf("encoding the details: %w", err)
+	}
+	if len(b) > maxDetails {
+		return `{"truncated":true}`, nil
+	}
+	return string(b), nil
+}
+
+// clean is what both databases can hold of a text.
+func clean(s string) string {
+	if len(s) > maxText {
+		s = s[:maxText]
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+const (
+	pruneEvery = 10 * time.Minute
+	pruneChunk = 500 // rows of a transaction, so that nothing waits for it
+)
+
+// Run deletes entries that are older than the retention until ctx ends. Any
+// number of processes may.
+func (s *Store) Run(ctx context.Context) error {
+	tick := time.NewTicker(pruneEvery)
+	defer tick.Stop()
+	for {
+		if err := s.Prune(ctx); err != nil && ctx.Err() == nil {
+			s.opts.Logger.WarnContext(ctx, "deleting old entries of the audit log failed", slog.Any("error", err))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Prune deletes what is older than the retention. It needs no index by time:
+// ids rise with it.
+func (s *Store) Prune(ctx context.Context) error {
+	if s.opts.Retention < 0 {
+		return nil
+	}
+	return s.deleteAll(ctx, `DELETE FROM auditlog_entry WHERE id IN (SELECT id FROM
+		(SELECT id, at_us FROM auditlog_entry ORDER BY id LIMIT $1) AS oldest WHERE at_us < $2)`,
+		pruneChunk, database.Micros(s.opts.Now().Add(-s.opts.Retention)))
+}
+
+// DeleteAll removes the log of an account. It works in small steps, each
+// durable, and may be called again after an error or a crash.
+func (s *Store) DeleteAll(ctx context.Context, account string) error {
+	return s.deleteAll(ctx, `DELETE FROM auditlog_entry WHERE id IN (SELECT id FROM auditlog_entry WHERE account = $1 LIMIT $2)`, account, pruneChunk)
+}
+
+// deleteAll runs a statement, each time in a transaction of its own, until it
+// finds nothing.
+func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) error {
+	for n := int64(1); n > 0; {
+		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(ctx, statement, args...)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("deleting entries of the audit log: %w", err)
+		}
+	}
+	return nil
+}
+
+// EraseTx forgets, when tx commits, which contact entries of an account name:
+// those whose object is one of ids. That something was done, by whom and when,
+// stays, and what was changed goes.
+func (s *Store) EraseTx(ctx context.Context, tx *sqlx.Tx, account string, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	values := make([]any, len(ids))
+	for i, id := range ids {
+		values[i] = id
+	}
+	in, args := s.db.Dialect.In("object_id", 2, values)
+	_, err := tx.ExecContext(ctx, `UPDATE auditlog_entry SET object_id = '', object_name = '', details = '{}' WHERE account = $1 AND `+in, append([]any{account}, args...)...)
+	if err != nil {
+		return fmt.Errorf("erasing a contact from the audit log: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// invitationRoutes let persons join an account with passwords of their own.
+func (s *Server) invitationRoutes(a *api) {
+	register(a, operation{
+		id: "Auth_Invite", method: http.MethodPost, path: "/user/invitation", status: http.StatusCreated, summary: "Invite a person into the account",
+		about: "The link works once, within 7 days. With a mail server a mail brings it, which shows that the person has the mailbox, and `link` is null; " +
+			"without, or with `mail: false`, `link` is in the answer, and only there. It gives `permissions` or a `role`, of which the caller lacks nothing; " +
+			"only an owner invites an owner. The link is void when its inviter may no longer add such a user.",
+		errors: []int{http.StatusConflict, http.StatusTooManyRequests}, login: true,
+	}, auth.UsersManage, s.invite)
+	register(a, operation{
+		id: "Auth_Invitations", method: http.MethodGet, path: "/user/invitation", summary: "List the open invitations of the account, the oldest first",
+	}, auth.UsersManage, s.listInvitations)
+	register(a, operation{
+		id: "Auth_RevokeInvitation", method: http.MethodDelete, path: "/user/invitation/{invitationId}", summary: "Revoke an invitation",
+		about: "The caller must have the permissions that it gives.", errors: []int{http.StatusNotFound}, login: true,
+	}, auth.UsersManage, s.revokeInvitation)
+	registerReply(a, operation{
+		id: "Auth_AcceptInvitation", method: http.MethodPost, path: "/user/invitation/accept", status: http.StatusCreated, summary: "Accept an invitation",
+		about:  "Makes the user, also where sign-up is closed. " + aboutCookie,
+		errors: []int{http.StatusForbidden}, limited: true,
+	}, anyone, s.acceptInvitation)
+}
+
+type invitationBody struct {
+	Email       string            `json:"email" format:"email" maxLength:"254"`
+	Name        string            `json:"name,omitempty" maxLength:"200" doc:"What the person may change; absent: the person gives it."`
+	Permissions []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200" doc:"Some of the caller's. Required without a role." example:"[\"chats.read\",\"chats.send\"]"`
+	Role        auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A set of permissions, instead of them."`
+	Mail        *bool             `json:"mail,omitempty" doc:"Whether to send the link where there is a mail server. Default: true."`
+}
+
+type invitationView struct {
+	ID          string            `json:"id"`
+	Email       string            `json:"email"`
+	Name        *string           `json:"name" doc:"null: the person gives it."`
+	Permissions []auth.Permission `json:"permissions" nullable:"false"`
+	Role        *auth.Role        `json:"role" enum:"owner,admin,builder,agent,viewer" doc:"The role that has these permissions; null: no role has."`
+	InvitedBy   string            `json:"invitedBy" doc:"Id of the user."`
+	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds"`
+	ExpiresAt   int64             `json:"expiresAt" doc:"UNIX seconds"`
+}
+
+type invitedView struct {
+	Invitation invitationView `json:"invitation"`
+	Link       *string        `json:"link" doc:"Shown only now; null: a mail brings it."`
+}
+
+func viewInvitation(in auth.Invitation) invitationView {
+	return invitationView{
+		ID: in.ID, Email: in.Email, Name: orNull(in.Name), Permissions: in.Permissions, Role: viewRole(in.Role),
+		InvitedBy: in.InvitedBy, CreatedAt: in.CreatedAt.Unix(), ExpiresAt: in.ExpiresAt.Unix(),
+	}
+}
+
+func (s *Server) invite(ctx context.Context, c call, in *struct{ Body invitationBody }) (invitedView, error) {
+	b := in.Body
+	if b.Permissions == nil && b.Role == "" {
+		return invitedView{}, invalid("body.permissions", "is required, or role")
+	}
+	made, token, err := s.Auth.Invite(ctx, c.Caller, auth.NewInvitation{
+		Email: b.Email, Name: b.Name, Role: b.Role, Permissions: b.Permissions, NoMail: b.Mail != nil && !*b.Mail,
+	})
+	out := invitedView{Invitation: viewInvitation(made)}
+	if token != "" {
+		link := InvitationLink(s.cfg.BaseURL, token)
+		out.Link = &link
+	}
+	return out, err
+}
+
+func (s *Server) listInvitations(ctx context.Context, c call, in *pageInput) (messaging.Page[invitationView], error) {
+	p, err := s.Auth.Invitations(ctx, c.Account, in.list())
+	return viewPage(p.Items, p.Next, viewInvitation), inQuery(err)
+}
+
+type invitationPath struct {
+	ID string `path:"invitationId" maxLength:"64" doc:"Id of the invitation."`
+}
+
+func (s *Server) revokeInvitation(ctx context.Context, c call, in *invitationPath) (done, error) {
+	return done{true}, s.Auth.RevokeInvitation(ctx, c.Caller, in.ID)
+}
+
+type acceptBody struct {
+	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part behind # in the link."`
+	Name     string `json:"name,omitempty" maxLength:"200" doc:"Required when the invitation has none."`
+	Password string `json:"password" minLength:"10" maxLength:"1000"`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+}
+
+func (s *Server) acceptInvitation(ctx context.Context, c call, in *struct{ Body acceptBody }) (*withCookie[sessionView], error) {
+	b := in.Body
+	if b.Cookie && c.foreign {
+		return nil, foreign()
+	}
+	session, err := s.Auth.Accept(ctx, b.Token, auth.NewUser{Name: b.Name, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie})
+	return s.viewSession(session), err
+}
+
+// InvitationLink is the page of the panel on which the token of an invitation
+// is used. The part behind # reaches no server and no log.
+func InvitationLink(baseURL, token string) string { return baseURL + "/panel/invitation#" + token }
+
+const invitationText = `You are invited to become a user of an account at
+%s
+
+Open this link to choose your password. It works once, within 7 days:
+
+%s
+
+If you do not know why you get this mail, do nothing.
+`
+
+// invitationMail sends the link of an invitation.
+func (m mailer) invitationMail(ctx context.Context, to auth.Invitation, token string) error {
+	// Neither the account's name nor the person's: the inviter may have written
+	// anything into them.
+	return m.send(ctx, to.Email, "Your invitation", fmt.Sprintf(invitationText, m.base, InvitationLink(m.base, token)))
+}

@@ -1,1 +1,0 @@
-import{l as e,s as t}from"./vendor-Du7MmxHV.js";function n(t,n=!1){let[r,i]=e();return[r.get(t)??``,e=>i(n=>{let r=new URLSearchParams(n);return e?r.set(t,e):r.delete(t),r},{replace:n})]}function r(){return t()[1]}export{r as n,n as t};

@@ -1,0 +1,132 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+
+	"rsc.io/qr"
+
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
+)
+
+// secondFactorRoutes are the codes of an authenticator app that a login needs
+// beside the password.
+func (s *Server) secondFactorRoutes(a *api) {
+	register(a, operation{
+		id: "Auth_SecondFactor", method: http.MethodGet, path: "/user/second-factor", summary: "Whether the caller's logins need a second factor",
+		login: true,
+	}, anyUser, s.showSecondFactor)
+	register(a, operation{
+		id: "Auth_EnrolSecondFactor", method: http.MethodPost, path: "/user/second-factor", status: http.StatusCreated,
+		summary: "Begin to set up an authenticator app",
+		about: "Makes a secret for an app that shows codes (TOTP: RFC 6238, SHA-1, 6 digits, 30 seconds). It counts once " +
+			"POST /user/second-factor/confirm has seen a code.",
+		errors: []int{http.StatusConflict}, login: true,
+	}, anyUser, s.enrolSecondFactor)
+	register(a, operation{
+		id: "Auth_ConfirmSecondFactor", method: http.MethodPost, path: "/user/second-factor/confirm", summary: "Confirm the authenticator app with a code",
+		about:  "From then on POST /user/login needs a code. The answer has ten recovery codes, each of which takes the place of one code; they are shown only now.",
+		errors: []int{http.StatusNotFound, http.StatusConflict}, login: true,
+	}, anyUser, s.confirmSecondFactor)
+	register(a, operation{
+		id: "Auth_RenewRecoveryCodes", method: http.MethodPost, path: "/user/second-factor/recovery", summary: "Replace the recovery codes",
+		errors: []int{http.StatusNotFound}, login: true,
+	}, anyUser, s.renewRecoveryCodes)
+	register(a, operation{
+		id: "Auth_RemoveSecondFactor", method: http.MethodDelete, path: "/user/second-factor", summary: "Remove the caller's second factor",
+		errors: []int{http.StatusNotFound}, login: true,
+	}, anyUser, s.removeSecondFactor)
+	register(a, operation{
+		id: "Auth_ResetSecondFactor", method: http.MethodDelete, path: "/user/{userId}/second-factor", summary: "Remove the second factor of another user",
+		about:  "For a user who has lost the app and the recovery codes. You need every permission that the user has.",
+		errors: []int{http.StatusNotFound}, login: true,
+	}, auth.UsersManage, s.resetSecondFactor)
+}
+
+type secondFactorView struct {
+	Enabled       bool  `json:"enabled"`
+	Since         int64 `json:"since,omitempty" doc:"UNIX seconds"`
+	RecoveryCodes int   `json:"recoveryCodes" doc:"How many are left."`
+}
+
+func (s *Server) showSecondFactor(ctx context.Context, c call, _ *struct{}) (secondFactorView, error) {
+	state, err := s.Auth.SecondFactor(ctx, c.Caller)
+	out := secondFactorView{Enabled: state.Enabled, RecoveryCodes: state.RecoveryCodes}
+	if state.Enabled {
+		out.Since = state.Since.Unix()
+	}
+	return out, err
+}
+
+type passwordBody struct {
+	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The caller's own."`
+}
+
+type enrolmentView struct {
+	Secret string `json:"secret" doc:"In base32, to be typed into the app."`
+	URL    string `json:"url" doc:"otpauth://…, to be opened by an app on the same device."`
+	QR     string `json:"qr" doc:"The same as a QR code: a data URL of a PNG."`
+}
+
+func (s *Server) enrolSecondFactor(ctx context.Context, c call, in *struct{ Body passwordBody }) (enrolmentView, error) {
+	e, err := s.Auth.EnrolSecondFactor(ctx, c.Caller, in.Body.Password, c.Client)
+	if err != nil {
+		return enrolmentView{}, err
+	}
+	code, err := qr.Encode(e.URL, qr.M)
+	if err != nil {
+		return enrolmentView{}, err
+	}
+	return enrolmentView{e.Secret, e.URL, "data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG())}, nil
+}
+
+type codeBody struct {
+	Code string `json:"code" minLength:"6" maxLength:"40" doc:"That the app shows now."`
+}
+
+type recoveryView struct {
+	RecoveryCodes []string `json:"recoveryCodes" nullable:"false" doc:"Each works once. They are shown only now."`
+}
+
+func (s *Server) confirmSecondFactor(ctx context.Context, c call, in *struct{ Body codeBody }) (recoveryView, error) {
+	codes, err := s.Auth.ConfirmSecondFactor(ctx, c.Caller, in.Body.Code)
+	return recoveryView{codes}, err
+}
+
+func (s *Server) renewRecoveryCodes(ctx context.Context, c call, in *struct{ Body passwordBody }) (recoveryView, error) {
+	codes, err := s.Auth.RenewRecoveryCodes(ctx, c.Caller, in.Body.Password, c.Client)
+	return recoveryView{codes}, err
+}
+
+func (s *Server) removeSecondFactor(ctx context.Context, c call, in *struct{ Body passwordBody }) (done, error) {
+	return done{true}, s.Auth.RemoveSecondFactor(ctx, c.Caller, in.Body.Password, c.Client)
+}
+
+func (s *Server) resetSecondFactor(ctx context.Context, c call, in *userPath) (done, error) {
+	return done{true}, s.Auth.ResetSecondFactor(ctx, c.Caller, in.ID)
+}
+
+// secondFactorRequired refuses a right password without a code, or with a wrong
+// one, which is named.
+func secondFactorRequired(wrong bool) *Problem {
+	p := problem(codeSecondFactor, "a code of the second factor is required")
+	if wrong {
+		p.Detail = "the code is wrong or was used"
+		p.Errors = append(p.Errors, FieldError{Location: "body.code", Message: "is wrong or was used"})
+	}
+	return p
+}
+
+// secondFactorProblem translates the errors of package secondfactor.
+func secondFactorProblem(err error) *Problem {
+	switch {
+	case errors.Is(err, secondfactor.ErrEnabled):
+		return problem(codeConflict, "the user has a second factor: remove it first")
+	case errors.Is(err, secondfactor.ErrNone):
+		return problem(codeNotFound, "the user has no second factor")
+	}
+	return nil
+}
