@@ -123,3 +123,7 @@ func Repetition() map[string]string { return repetition }
 
 // Meanings say of each code of a problem what it means, and what to do.
 func Meanings() map[string]string { return meanings }
+
+// Known is the problem that clients are told of err; nil: that of an unknown
+// failure, a 500.
+func Known(err error) *Problem { return known(err) }

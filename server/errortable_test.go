@@ -1,0 +1,297 @@
+package server_test
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/aiflow/credential"
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+	"github.com/trunklinehq/trunkline/aiflow/knowledge"
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+	"github.com/trunklinehq/trunkline/botengine"
+	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/mcp/remote"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
+	"github.com/trunklinehq/trunkline/server/quota"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// answered is what a client is told of an error, wherever it comes from.
+type answered struct {
+	err    error
+	status int
+	code   string
+	place  string // of the value that is wrong, if the answer names one
+}
+
+// errorAnswers are the exported errors that have one answer for all operations, by
+// folder and name.
+var errorAnswers = map[string]answered{
+	"aiflow.ErrFunction":                  {aiflow.ErrFunction, 409, "conflict", ""},
+	"aiflow.ErrNotFound":                  {aiflow.ErrNotFound, 404, "not_found", ""},
+	"aiflow.ErrRevision":                  {aiflow.ErrRevision, 412, "precondition_failed", ""},
+	"aiflow.ErrTooLarge":                  {aiflow.ErrTooLarge, 409, "conflict", ""},
+	"aiflow.ErrUnpublished":               {aiflow.ErrUnpublished, 409, "conflict", ""},
+	"aiflow.Invalid":                      {&aiflow.Invalid{Field: "name"}, 422, "validation", "body.name"},
+	"aiflow.Malformed":                    {&aiflow.Malformed{Problems: []aiflow.Invalid{{Field: "name"}}}, 422, "validation", "body.name"},
+	"aiflow.Refused":                      {&aiflow.Refused{Problems: []flow.Problem{{Path: "/nodes/a", Severity: flow.SeverityError}}}, 422, "validation", "body.draft/nodes/a"},
+	"aiflow/credential.ErrNotFound":       {credential.ErrNotFound, 404, "not_found", ""},
+	"aiflow/credential.Invalid":           {&credential.Invalid{Field: "name"}, 422, "validation", "body.name"},
+	"aiflow/flow.ErrNotWaiting":           {flow.ErrNotWaiting, 409, "conflict", ""},
+	"aiflow/flow.ErrOtherDocument":        {flow.ErrOtherDocument, 409, "conflict", ""},
+	"aiflow/flow/runtime.BadInput":        {&runtime.BadInput{Err: errors.New("is missing")}, 422, "validation", "body.input"},
+	"aiflow/flow/runtime.ErrBusy":         {runtime.ErrBusy, 409, "conflict", ""},
+	"aiflow/flow/runtime.ErrEnded":        {runtime.ErrEnded, 409, "conflict", ""},
+	"aiflow/flow/runtime.ErrNoAsk":        {runtime.ErrNoAsk, 404, "not_found", ""},
+	"aiflow/flow/runtime.ErrNotFailed":    {runtime.ErrNotFailed, 409, "conflict", ""},
+	"aiflow/flow/runtime.ErrNotFound":     {runtime.ErrNotFound, 404, "not_found", ""},
+	"aiflow/flow/runtime.ErrRepeat":       {runtime.ErrRepeat, 409, "conflict", ""},
+	"aiflow/flow/simulate.ErrEndless":     {simulate.ErrEndless, 409, "conflict", ""},
+	"aiflow/flow/simulate.ErrState":       {simulate.ErrState, 422, "validation", "body.state"},
+	"aiflow/knowledge.ErrNotFound":        {knowledge.ErrNotFound, 404, "not_found", ""},
+	"aiflow/knowledge.ErrUnsupported":     {knowledge.ErrUnsupported, 422, "unsupported", ""},
+	"aiflow/knowledge.Invalid":            {&knowledge.Invalid{Field: "name"}, 422, "validation", "body.name"},
+	"aiflow/knowledge.TooLarge":           {&knowledge.TooLarge{What: "file"}, 413, "payload_too_large", ""},
+	"aiflow/llm/usage.Exceeded":           {&usage.Exceeded{}, 409, "budget_exceeded", ""},
+	"aiflow/llm/usage.Invalid":            {&usage.Invalid{Field: "amount"}, 422, "validation", "body.amount"},
+	"botengine.ErrNotFound":               {botengine.ErrNotFound, 404, "not_found", ""},
+	"botengine.ErrRevision":               {botengine.ErrRevision, 412, "precondition_failed", ""},
+	"botengine.ErrUnpublished":            {botengine.ErrUnpublished, 409, "conflict", ""},
+	"botengine.Invalid":                   {&botengine.Invalid{Field: "name"}, 422, "validation", "body.name"},
+	"botengine.Refused":                   {&botengine.Refused{Problems: []flow.Problem{{Path: "/nodes/a", Severity: flow.SeverityError}}}, 422, "validation", "body.flow/nodes/a"},
+	"extractor/catalogue.ErrNotFound":     {catalogue.ErrNotFound, 404, "not_found", ""},
+	"extractor/catalogue.ErrUntrained":    {catalogue.ErrUntrained, 409, "conflict", ""},
+	"extractor/catalogue.Invalid":         {&catalogue.Invalid{Field: "name"}, 422, "validation", "body.name"},
+	"mcp/remote.ErrChanged":               {remote.ErrChanged, 409, "conflict", ""},
+	"mcp/remote.ErrNotFound":              {remote.ErrNotFound, 404, "not_found", ""},
+	"mcp/remote.ErrTaken":                 {remote.ErrTaken, 409, "conflict", ""},
+	"mcp/remote.Error":                    {&remote.Error{}, 502, "provider_error", ""},
+	"mcp/remote.Invalid":                  {&remote.Invalid{Field: "url"}, 422, "validation", "body.url"},
+	"messaging.ErrNotFound":               {messaging.ErrNotFound, 404, "not_found", ""},
+	"messaging.ErrUnproved":               {messaging.ErrUnproved, 503, "unavailable", ""},
+	"messaging.ErrUnverified":             {messaging.ErrUnverified, 401, "unauthorized", ""},
+	"messaging.Error":                     {&messaging.Error{Code: messaging.CodeWindowClosed}, 409, "window_closed", ""},
+	"messaging.Invalid":                   {&messaging.Invalid{Field: "chatId"}, 422, "validation", "body.chatId"},
+	"messaging.Missing":                   {&messaging.Missing{Field: "chatId"}, 404, "not_found", "body.chatId"},
+	"server.Problem":                      {&server.Problem{Status: 418, Code: "own"}, 418, "own", ""},
+	"server/auth.ErrClosed":               {auth.ErrClosed, 403, "forbidden", ""},
+	"server/auth.ErrCredentials":          {auth.ErrCredentials, 401, "unauthorized", ""},
+	"server/auth.ErrEmailTaken":           {auth.ErrEmailTaken, 409, "conflict", ""},
+	"server/auth.ErrForbidden":            {auth.ErrForbidden, 403, "forbidden", ""},
+	"server/auth.ErrGrant":                {auth.ErrGrant, 403, "forbidden", ""},
+	"server/auth.ErrLastOwner":            {auth.ErrLastOwner, 409, "last_owner", ""},
+	"server/auth.ErrNotFound":             {auth.ErrNotFound, 404, "not_found", ""},
+	"server/auth.ErrOwner":                {auth.ErrOwner, 403, "forbidden", ""},
+	"server/auth.ErrToken":                {auth.ErrToken, 401, "unauthorized", ""},
+	"server/auth.Invalid":                 {&auth.Invalid{Field: "email"}, 422, "validation", "body.email"},
+	"server/auth.RateLimited":             {&auth.RateLimited{}, 429, "rate_limited", ""},
+	"server/auth.SecondFactorRequired":    {&auth.SecondFactorRequired{}, 401, "second_factor_required", ""},
+	"server/auth/secondfactor.ErrEnabled": {secondfactor.ErrEnabled, 409, "conflict", ""},
+	"server/auth/secondfactor.ErrNone":    {secondfactor.ErrNone, 404, "not_found", ""},
+	"server/quota.Exceeded":               {&quota.Exceeded{Name: quota.References}, 403, "quota.references", ""},
+	"webhook.ErrNotFound":                 {webhook.ErrNotFound, 404, "not_found", ""},
+	"webhook.Invalid":                     {&webhook.Invalid{Field: "secret"}, 422, "validation", "body.secret"},
+}
+
+// errorEnds are the exported errors that no operation returns as they are: where
+// they end, after the function of the server that translates them, if one does.
+var errorEnds = map[string]string{
+	"aiflow/assistant.ErrNoFile":       "the model is told that the file is gone",
+	"aiflow/author.ErrNoFlow":          "draftFromText: 502, provider_error",
+	"aiflow/credential.ErrHost":        "authorize: the run's error http.credential",
+	"aiflow/credential.ErrPlain":       "authorize: the run's error http.credential",
+	"aiflow/flow.Error":                "an error of a run, which is shown in it",
+	"aiflow/flow.Problem":              "a problem of a draft, which is listed with it",
+	"aiflow/flow/expression.Error":     "a problem of a draft, or an error of a run",
+	"aiflow/flow/runtime.Invalid":      "the engines check their pages first",
+	"aiflow/flow/runtime.Refused":      "the engines publish only what compiles",
+	"aiflow/flow/simulate.ErrLong":     "replayRun: the replay's own problem",
+	"aiflow/flow/simulate.Invalid":     "misplaced: 422 at the test or the input",
+	"aiflow/flow/simulate.TooMany":     "tests are parsed first, which allows as many",
+	"aiflow/llm.Error":                 "asked: 502 or 503; otherwise an error of a run",
+	"aiflow/llm.ToolError":             "the model is told",
+	"aiflow/llm/structured.Misfit":     "the model is asked again",
+	"aiflow/typebot.ErrFormat":         "importProject converts only what typebot.Is knows",
+	"aiflow/typebot.ErrTooLarge":       "importTypebot: 422 at body.groups",
+	"extractor/intent.ErrStored":       "a stored model of another version is trained again",
+	"internal/database.ErrNewer":       "the program does not start",
+	"internal/database.ErrUnwritable":  "storeProblem: 503, unavailable",
+	"internal/guard.ErrRefused":        "guard.Reason makes the text of a failed request",
+	"internal/keyring.ErrOtherSecret":  "the program does not start",
+	"internal/keyring.ErrSealed":       "a defect of the store, 500, and in the log",
+	"internal/page.Error":              "each service has its own Invalid; auditProblem",
+	"mcp.Error":                        "the answer of a call of /mcp",
+	"messaging.ErrNotCallback":         "callbackPost: 400",
+	"messaging.ErrOtherMedia":          "the program does not start",
+	"messaging.ErrResync":              "the stream says resync",
+	"messaging/media.ErrEmpty":         "formProblem: 422 at body.file",
+	"messaging/media.ErrFull":          "formProblem: 503, unavailable",
+	"messaging/media.ErrNotFound":      "messaging.ErrNotFound",
+	"messaging/media.Mismatch":         "formProblem: 422 at body.file",
+	"messaging/media.TooLarge":         "formProblem: 413, payload_too_large",
+	"provider.Ambiguous":               "in messaging, the message's failure",
+	"provider.AuthExpired":             "in messaging, the message's failure, and the reference's health",
+	"provider.BadRecipient":            "in messaging, the message's failure",
+	"provider.ErrMismatch":             "in messaging, the file's failure",
+	"provider.Invalid":                 "messaging.Invalid at the field",
+	"provider.RateLimited":             "in messaging, another attempt, or rate_limited",
+	"provider.Rejected":                "in messaging, the message's failure",
+	"provider.Temporary":               "in messaging, another attempt",
+	"provider.Unsupported":             "messaging.Error with code unsupported",
+	"provider.WindowClosed":            "messaging.Error with code window_closed",
+	"provider/graph.ErrClosed":         "in messaging, another attempt with a new session",
+	"provider/graph.ErrTooLong":        "in messaging, the file's failure",
+	"provider/graph.Error":             "the providers' own errors wrap it",
+	"provider/sandbox.ErrClosed":       "in messaging, another attempt with a new session",
+	"provider/web/webtest.ErrPasskey":  "a test's phone",
+	"server.ErrOtherMedia":             "the program does not start",
+	"server.ErrOtherSecret":            "the program does not start",
+	"server/auth.ErrDisabled":          "refuseOIDC: a page with 403",
+	"server/auth.ErrLinked":            "refuseOIDC: a page with 409",
+	"server/auth.ErrUndeliverable":     "the mail is not tried again",
+	"server/auth.ErrUnverified":        "refuseOIDC: a page with 403",
+	"server/auth/oidc.ErrDenied":       "refuseOIDC: a page with 403",
+	"server/auth/oidc.ErrFlow":         "refuseOIDC: a page with 400",
+	"server/auth/oidc.ErrToken":        "refuseOIDC: a page with 400",
+	"server/auth/oidc.ErrUnavailable":  "refuseOIDC: a page with 502",
+	"server/auth/secondfactor.ErrCode": "auth.Invalid or auth.SecondFactorRequired",
+	"server/backup.ErrDamaged":         "the command says so",
+	"server/backup.ErrNewer":           "the command says so",
+	"server/backup.ErrNotEmpty":        "the command says so",
+	"server/backup.ErrUnfit":           "the command says so",
+	"server/billing.ErrMalformed":      "payment: 400",
+	"server/billing.ErrNoSecret":       "payment: 503, unavailable",
+	"server/billing.ErrSignature":      "payment: 401, unauthorized",
+	"server/client.Error":              "the client's own",
+	"server/job.ErrNotFound":           "showJob: 404, not_found",
+	"server/mail.ErrRefused":           "auth.ErrUndeliverable",
+	"webhook.ErrSignature":             "of the receivers that use Verify",
+}
+
+// TestErrors holds each exported error of the module to what clients are told
+// of it.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for name, want := range errorAnswers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := server.Known(fmt.Errorf("while it was tried: %w", want.err))
+			require.NotNil(t, got, "it would be a 500")
+			require.Equal(t, want.status, got.Status)
+			require.Equal(t, want.code, got.Code)
+			if want.place != "" {
+				require.Len(t, got.Errors, 1)
+				require.Equal(t, want.place, got.Errors[0].Location)
+			} else {
+				require.Empty(t, got.Errors)
+			}
+		})
+	}
+	known := []string{}
+	for name := range errorAnswers {
+		require.NotContains(t, errorEnds, name)
+		known = append(known, name)
+	}
+	source := sources(t)
+	for name, end := range errorEnds {
+		known = append(known, name)
+		if by, _, named := strings.Cut(end, ": "); named {
+			require.True(t, strings.Contains(source, " "+by+"(") || strings.Contains(source, ") "+by+"("), "%s: there is no function %s", name, by)
+		}
+	}
+	slices.Sort(known)
+	require.Equal(t, exportedErrors(t, ".."), known, "say in errorAnswers or errorEnds what clients are told of an error")
+}
+
+// sources is the code of the package.
+func sources(t *testing.T) string {
+	t.Helper()
+	names, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	var out strings.Builder
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		out.Write(text)
+	}
+	return out.String()
+}
+
+// exportedErrors are the variables Err… and the types with a method Error of a
+// module, by folder and name, in order.
+func exportedErrors(t *testing.T, root string) []string {
+	t.Helper()
+	out := []string{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains([]string{"examples", "testdata", "node_modules", "tools", "testkit", "bin"}, d.Name()):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil || file.Name.Name == "main" {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		for _, decl := range file.Decls {
+			for _, name := range errorsOf(decl) {
+				out = append(out, filepath.ToSlash(folder)+"."+name)
+			}
+		}
+		return err
+	}))
+	slices.Sort(out)
+	return out
+}
+
+// errorsOf are the exported errors of a declaration.
+func errorsOf(decl ast.Decl) (names []string) {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Name.Name != "Error" || d.Recv == nil {
+			return nil
+		}
+		of := d.Recv.List[0].Type
+		if star, ok := of.(*ast.StarExpr); ok {
+			of = star.X
+		}
+		if id, ok := of.(*ast.Ident); ok && id.IsExported() {
+			names = append(names, id.Name)
+		}
+	case *ast.GenDecl:
+		if d.Tok != token.VAR {
+			return nil
+		}
+		for _, spec := range d.Specs {
+			for _, id := range spec.(*ast.ValueSpec).Names {
+				if strings.HasPrefix(id.Name, "Err") {
+					names = append(names, id.Name)
+				}
+			}
+		}
+	}
+	return names
+}
