@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
@@ -19,9 +21,16 @@ import (
 func (s *Server) openRemote(ctx context.Context) (err error) {
 	c := s.cfg
 	s.Remote, err = remote.New(ctx, c.DB, &remote.Options{
-		Authorize: s.authorize, Allow: c.WebhookAllow, Programs: c.Programs, Version: c.Version, Logger: c.Logger, Now: c.Now,
+		Authorize: s.authorize, Allow: c.WebhookAllow, Programs: c.Programs, Own: s.isOwn, Version: c.Version, Logger: c.Logger, Now: c.Now,
 	})
 	return err
+}
+
+// isOwn says whether an address is on the host where this server is reached.
+func (s *Server) isOwn(address string) bool {
+	own, err := url.Parse(s.cfg.BaseURL)
+	u, bad := url.Parse(address)
+	return err == nil && bad == nil && own.Host != "" && strings.EqualFold(u.Host, own.Host)
 }
 
 // callTool answers the calls of tool nodes.

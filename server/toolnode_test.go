@@ -68,7 +68,13 @@ func (w *world) tool(name string, readOnly bool, answer func() string) {
 // approveAll registers the world under the name shop and approves its tools.
 func (w *world) approveAll(t *testing.T, c client, credential string) (id string) {
 	t.Helper()
-	id = c.call(t, "POST", "/aiflow/server", fmt.Sprintf(`{"name":"shop","url":%q,"credential":%q}`, w.URL+"/mcp", credential)).json(201)["id"].(string)
+	return c.approveTools(t, "shop", w.URL+"/mcp", credential)
+}
+
+// approveTools registers a server and approves its tools.
+func (c client) approveTools(t *testing.T, name, address, credential string) (id string) {
+	t.Helper()
+	id = c.call(t, "POST", "/aiflow/server", fmt.Sprintf(`{"name":%q,"url":%q,"credential":%q}`, name, address, credential)).json(201)["id"].(string)
 	s := c.call(t, "POST", "/aiflow/server/"+id+"/refresh", "").json(200)
 	require.Len(t, c.audited(t, "action=server.refresh&objectId="+id), 1)
 	var tools []map[string]any

@@ -30,6 +30,10 @@ type Options struct {
 	// standard input and output, by name. Every account has them, and all of
 	// their tools are approved. nil: none.
 	Programs map[string]Program
+	// Own says whether an address is that of this program, whose tools read what
+	// contacts wrote: what they return is of others than the contact of a run.
+	// nil: none is.
+	Own func(address string) bool
 	// Connect is how long connecting to a server may take. 0: 10 s.
 	Connect time.Duration
 	// Call is how long a call may take whose context has no deadline. 0: 15 s.

@@ -132,7 +132,9 @@ func (a *Account) toolsOf(ctx context.Context, name string) ([]llm.Tool, error) 
 	var out []llm.Tool
 	for _, t := range rows {
 		if t.usable() {
-			out = append(out, a.tool(name, t.Name, t.definition(), r.Credential != ""))
+			tool := a.tool(name, t.Name, t.definition(), r.Credential != "")
+			tool.Others = tool.Private && a.s.opts.Own != nil && a.s.opts.Own(r.URL)
+			out = append(out, tool)
 		}
 	}
 	return out, nil
