@@ -55,11 +55,12 @@ func unnest(first int, types []string) string {
 }
 
 // In is the condition that a column of type TEXT has one of values. Its text
-// does not depend on them.
+// does not depend on them. It has one parameter, numbered first; others may come
+// before it and after it.
 func (d Dialect) In(column string, first int, values []any) (string, []any) {
 	if d != Postgres {
 		texts, _ := json.Marshal(values) // strings cannot fail
-		return column + " IN (SELECT value FROM json_each(?))", []any{string(texts)}
+		return column + " IN (SELECT value FROM json_each($" + strconv.Itoa(first) + "))", []any{string(texts)}
 	}
 	return column + " = ANY(CAST($" + strconv.Itoa(first) + " AS TEXT[]))", arrays(values, 1)
 }

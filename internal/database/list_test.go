@@ -34,6 +34,17 @@ func TestList(t *testing.T) {
 		require.NoError(t, d.Select(&got, `SELECT n - $1 AS n, s, b FROM y WHERE `+in+` ORDER BY y.n`, append([]any{10}, args...)...))
 		require.Equal(t, append(want[4:], want[1:4]...), got)
 
+		// A parameter after it keeps its number, and so does one that stands twice.
+		in, args = d.Dialect.In("s", 1, texts[1:])
+		got = nil
+		require.NoError(t, d.Select(&got, `SELECT n - $2 AS n, s, b FROM y WHERE `+in+` AND n > $3 ORDER BY y.n LIMIT $4`, append(args, 10, 12, 1)...))
+		require.Equal(t, want[2:3], got)
+		one, first := d.Dialect.In("s", 2, texts[3:4])
+		both, more := d.Dialect.In("s", 3, texts)
+		got = nil
+		require.NoError(t, d.Select(&got, `SELECT n - $1 AS n, s, b FROM y WHERE `+both+` AND `+one+` AND n > $1`, append(append([]any{10}, first...), more...)...))
+		require.Equal(t, want[3:4], got)
+
 		in, args = d.Dialect.InNumbers("n", 2, []int64{12, 5, 99})
 		got = nil
 		require.NoError(t, d.Select(&got, `SELECT n - $1 AS n, s, b FROM y WHERE `+in+` ORDER BY y.n`, append([]any{10}, args...)...))
