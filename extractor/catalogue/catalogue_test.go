@@ -174,25 +174,63 @@ func TestScopes(t *testing.T) {
 			return out
 		}
 		require.ElementsMatch(t, []string{"0 a", "1 ", "1 a", "2 "}, read())
-		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteFlowTx(t.Context(), tx, "f1") }))
-		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteFlowTx(t.Context(), tx, "f2") }))
+		require.NoError(t, a.DeleteFlow(t.Context(), "f1"))
+		require.NoError(t, a.DeleteFlow(t.Context(), "f2"))
 		require.NoError(t, a.DeleteReference(t.Context(), 2))
-		require.NoError(t, inTx(db, func(tx *sqlx.Tx) error { return a.DeleteBotTx(t.Context(), tx, "b1") }))
+		require.NoError(t, a.DeleteBot(t.Context(), "b1"))
 		require.Equal(t, []string{"1 "}, read())
 		require.JSONEq(t, `{"line":"x"}`, valuesOf(t, a, said("x")), "a change holds at once, whoever made it")
 	})
 }
 
-func inTx(db *sqlx.DB, fn func(*sqlx.Tx) error) error {
-	tx, err := db.Beginx()
-	if err != nil {
-		return err
-	}
-	if err := fn(tx); err != nil {
-		_ = tx.Rollback()
-		return err
-	}
-	return tx.Commit()
+// TestAccountsAreMadeAgain: an account under the id of one that was deleted does
+// not find what a node remembers of that.
+func TestAccountsAreMadeAgain(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		a, b := idle(t, db, catalogue.Options{}).For("a"), idle(t, db, catalogue.Options{}).For("a")
+		made(t, a, catalogue.Regex, `{"pattern": "x"}`)
+		require.JSONEq(t, `{"match":"x"}`, valuesOf(t, b, said("x")))
+		require.NoError(t, a.DeleteAll(t.Context()))
+		made(t, a, catalogue.Regex, `{"pattern": "y"}`)
+		require.JSONEq(t, `{}`, valuesOf(t, b, said("x")))
+		require.JSONEq(t, `{"match":"y"}`, valuesOf(t, b, said("y")))
+	})
+}
+
+// mostRows is the most rows of one deletion: 20 extractors with what they have
+// learned, and the account.
+const mostRows = 41
+
+// TestDeletionsAreBounded deletes ten times as much: the transactions become
+// more, and none becomes larger.
+func TestDeletionsAreBounded(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		a := idle(t, db, catalogue.Options{}).For("a")
+		commits := testkit.ObserveCommits(t, db)
+		for _, n := range []int64{30, 300} {
+			for _, remove := range []func() error{
+				func() error { return a.DeleteFlow(t.Context(), "f") },
+				func() error { return a.DeleteBot(t.Context(), "b") },
+				func() error { return a.DeleteReference(t.Context(), 1) },
+				func() error { return a.DeleteAll(t.Context()) },
+			} {
+				made(t, a, catalogue.Regex, `{"pattern": "x"}`)
+				const number = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) `
+				db.MustExec(fmt.Sprintf(`INSERT INTO extractor_item (id, account, name, kind, reference, bot, flow, config, enabled, revision, training,
+					training_error, claim, claim_us, created_us, updated_us) `+number+
+					`SELECT 'filler' || i, 'a', 'n', 'intent', 1, 'b', 'f', '{}', FALSE, 1, 'ready', '', '', 0, 1, 1 FROM n`, n))
+				db.MustExec(fmt.Sprintf(`INSERT INTO extractor_model (extractor, revision, body) `+number+`SELECT 'filler' || i, 1, 'x' FROM n`, n))
+				commits.Take()
+				require.NoError(t, remove())
+				commits.RequireBounded(t, 2*n, mostRows)
+				require.Empty(t, testkit.Holding(t, db, "filler"))
+			}
+		}
+	})
 }
 
 // TestEveryNodeSeesChanges: what one node changes holds on another within five

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
@@ -127,10 +128,12 @@ func (s *Service) ReadingQuery(first int, references []int64, accounts []string)
 }
 
 // changedTx notes that something of the account's extractors changes, and keeps
-// others from changing them until tx ends.
+// others from changing them until tx ends. An account begins at a random
+// revision: one that is made again under the id of one that was deleted must not
+// come to a revision that a node remembers.
 func (a *Account) changedTx(ctx context.Context, tx *sqlx.Tx) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO extractor_account (account, revision) VALUES ($1, 1)
-		ON CONFLICT (account) DO UPDATE SET revision = extractor_account.revision + 1`, a.id)
+	_, err := tx.ExecContext(ctx, `INSERT INTO extractor_account (account, revision) VALUES ($1, $2)
+		ON CONFLICT (account) DO UPDATE SET revision = extractor_account.revision + 1`, a.id, 1+rand.Int64N(1<<53))
 	if err != nil {
 		return fmt.Errorf("noting a change of extractors: %w", err)
 	}
@@ -141,9 +144,17 @@ func (a *Account) changedTx(ctx context.Context, tx *sqlx.Tx) error {
 // works in small steps, each durable, and may be called again after an error or
 // a crash.
 func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
+	return a.deleteEach(ctx, `account = $1 AND reference = $2`, a.id, reference)
+}
+
+// atOnce is how many extractors a transaction deletes: each may have a model.
+const atOnce = 20
+
+// deleteEach removes the extractors of a condition.
+func (a *Account) deleteEach(ctx context.Context, where string, args ...any) error {
 	for {
 		var ids []any
-		err := a.s.db.SelectContext(ctx, &ids, `SELECT id FROM extractor_item WHERE account = $1 AND reference = $2 LIMIT 20`, a.id, reference)
+		err := a.s.db.SelectContext(ctx, &ids, fmt.Sprintf(`SELECT id FROM extractor_item WHERE %s LIMIT %d`, where, atOnce), args...)
 		if err != nil {
 			return fmt.Errorf("looking for extractors: %w", err)
 		}
@@ -151,10 +162,13 @@ func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
 			return nil
 		}
 		err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			for _, id := range ids {
-				if err := a.deleteTx(ctx, tx, `id = $2`, id); err != nil {
-					return err
-				}
+			// The account first, as all who change its extractors.
+			if _, err := tx.ExecContext(ctx, `UPDATE extractor_account SET revision = revision + 1 WHERE account = $1`, a.id); err != nil {
+				return fmt.Errorf("noting a change of extractors: %w", err)
+			}
+			in, values := a.s.db.Dialect.In("id", 1, ids)
+			if _, err := tx.ExecContext(ctx, `DELETE FROM extractor_item WHERE `+in, values...); err != nil {
+				return fmt.Errorf("deleting extractors: %w", err)
 			}
 			return nil
 		})
@@ -164,38 +178,32 @@ func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
 	}
 }
 
-// DeleteBotTx removes the extractors of a bot, which is deleted.
-func (a *Account) DeleteBotTx(ctx context.Context, tx *sqlx.Tx, bot string) error {
-	return a.deleteTx(ctx, tx, `bot = $2`, bot)
+// DeleteBot removes the extractors of a bot, which is deleted, as
+// [Account.DeleteReference] does.
+func (a *Account) DeleteBot(ctx context.Context, bot string) error {
+	return a.deleteEach(ctx, `account = $1 AND bot = $2`, a.id, bot)
 }
 
-// DeleteFlowTx removes the extractors of a flow, which is deleted.
-func (a *Account) DeleteFlowTx(ctx context.Context, tx *sqlx.Tx, flow string) error {
-	return a.deleteTx(ctx, tx, `flow = $2`, flow)
+// DeleteFlow removes the extractors of a flow, which is deleted, as
+// [Account.DeleteReference] does.
+func (a *Account) DeleteFlow(ctx context.Context, flow string) error {
+	return a.deleteEach(ctx, `account = $1 AND flow = $2`, a.id, flow)
 }
 
-func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, where string, value any) error {
-	// The account first, as all who change its extractors; without any it has no row.
-	if _, err := tx.ExecContext(ctx, `UPDATE extractor_account SET revision = revision + 1 WHERE account = $1`, a.id); err != nil {
-		return fmt.Errorf("noting a change of extractors: %w", err)
+// DeleteAll removes everything of the account. It works in small steps, each
+// durable, and may be called again after an error or a crash.
+func (a *Account) DeleteAll(ctx context.Context) error {
+	if err := a.deleteEach(ctx, `account = $1`, a.id); err != nil {
+		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM extractor_item WHERE account = $1 AND `+where, a.id, value); err != nil {
-		return fmt.Errorf("deleting extractors: %w", err)
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM extractor_account WHERE account = $1`, a.id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forgetting the changes of extractors: %w", err)
 	}
 	return nil
-}
-
-// DeleteAll removes everything of the account.
-func (a *Account) DeleteAll(ctx context.Context) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		for _, q := range []string{`DELETE FROM extractor_item WHERE account = $1`, `DELETE FROM extractor_account WHERE account = $1`} {
-			if _, err := tx.ExecContext(ctx, q, a.id); err != nil {
-				return fmt.Errorf("deleting extractors: %w", err)
-			}
-		}
-		return nil
-	})
-	return err
 }
 
 // Kinds are the kinds of all extractors, by id.
