@@ -35,12 +35,13 @@ type Options struct {
 	// leaves nil are not checked. q reads what it needs: the database, or the
 	// transaction in which a flow is published. nil: nothing is checked.
 	Environment func(ctx context.Context, q sqlx.QueryerContext, account string, env *flow.Environment) error
-	// DeletedTx is called in the transaction that deletes a flow, alone or
-	// with its project, but not with its account, for what belongs to it
-	// elsewhere. nil: nothing does.
-	DeletedTx func(ctx context.Context, tx *sqlx.Tx, account, flow string) error
-	Logger    *slog.Logger     // nil: slog.Default()
-	Now       func() time.Time // nil: time.Now
+	// Deleted removes what belongs elsewhere to a flow that is deleted, alone or
+	// with its project, but not with its account. It works in small
+	// transactions, and is called again after an error or a crash. nil: nothing
+	// belongs to it.
+	Deleted func(ctx context.Context, account, flow string) error
+	Logger  *slog.Logger     // nil: slog.Default()
+	Now     func() time.Time // nil: time.Now
 }
 
 // Service keeps projects and flows. It is safe for concurrent use, and any
@@ -76,8 +77,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	if s.opts.DeletedTx == nil {
-		s.opts.DeletedTx = func(context.Context, *sqlx.Tx, string, string) error { return nil }
+	if s.opts.Deleted == nil {
+		s.opts.Deleted = func(context.Context, string, string) error { return nil }
 	}
 	if err := Migrate(ctx, db); err != nil {
 		return nil, fmt.Errorf("aiflow: %w", err)

@@ -2,22 +2,25 @@ package aiflow
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
 
-// Run has flows run until ctx ends and the work in hand is finished or handed
-// back. It is for a Service without Options.Runs; that one runs by itself.
+// Run finishes deletions that were interrupted, until ctx ends. Without
+// Options.Runs it has flows run, too, and returns when the work in hand is
+// finished or handed back.
 func (s *Service) Run(ctx context.Context) error {
-	if !s.alone {
-		return errors.New("aiflow: Options.Runs is run by whoever made it")
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.clean(ctx) })
+	if s.alone {
+		g.Go(func() error { return s.opts.Runs.Run(ctx) })
 	}
-	if err := s.opts.Runs.Run(ctx); err != nil {
+	if err := g.Wait(); err != nil {
 		return fmt.Errorf("aiflow: %w", err)
 	}
 	return nil

@@ -45,11 +45,5 @@ func TestAlone(t *testing.T) {
 		require.Equal(t, flow.CodeNoChat, last.Error.Code)
 		cancel()
 		require.NoError(t, <-done)
-
-		runs, err := runtime.New(t.Context(), db, &host{}, nil)
-		require.NoError(t, err)
-		given, err := aiflow.New(t.Context(), db, &aiflow.Options{Runs: runs})
-		require.NoError(t, err)
-		require.Error(t, given.Run(t.Context()))
 	})
 }

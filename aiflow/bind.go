@@ -83,34 +83,13 @@ func (s *Service) ListeningQuery(first int, references []int64) (text string, ar
 // DeleteReference unbinds a reference, which is deleted. It works in small steps,
 // each durable, and may be called again after an error or a crash.
 func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.runs().UnscheduleTx(ctx, tx, reference) })
+	err := a.runs().Unschedule(ctx, reference)
 	if err == nil {
 		err = a.inSteps(ctx, `DELETE FROM aiflow_binding WHERE (flow, reference) IN
 			(SELECT flow, reference FROM aiflow_binding WHERE reference = $1 AND account = $2 LIMIT $3)`, reference, a.id, smallRows)
 	}
 	if err != nil {
 		return fmt.Errorf("unbinding a reference: %w", err)
-	}
-	return nil
-}
-
-// smallRows is how many small rows a transaction deletes.
-const smallRows = 200
-
-// inSteps runs a statement, each time in a transaction of its own, until it
-// changes nothing more.
-func (a *Account) inSteps(ctx context.Context, statement string, args ...any) error {
-	for n := int64(1); n > 0; {
-		err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, statement, args...)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

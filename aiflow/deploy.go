@@ -35,6 +35,9 @@ func (a *Account) Deploy(ctx context.Context, d Deployment) (Flow, error) {
 	if err != nil {
 		return Flow{}, err
 	}
+	if err := a.s.Clean(ctx); err != nil { // what is being deleted may have its ids
+		return Flow{}, err
+	}
 	p.ID = deployed(a.id, d.Project)
 	var r flowRow
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {

@@ -26,7 +26,7 @@ func (s *Service) Listeners(ctx context.Context, account string, reference int64
 		Created  int64 `db:"created_us"`
 	}
 	if err := s.db.SelectContext(ctx, &rows, `SELECT f.id, f.name, b.enabled, f.version, b.priority, f.created_us FROM aiflow_binding b
-		JOIN aiflow_flow f ON f.id = b.flow WHERE b.reference = $1 AND b.account = $2 AND f.version > 0 AND f.kind = $3 ORDER BY f.number`,
+		JOIN aiflow_flow f ON f.id = b.flow WHERE b.reference = $1 AND b.account = $2 AND f.version > 0 AND f.kind = $3 AND NOT f.removed ORDER BY f.number`,
 		reference, account, flow.KindFlow); err != nil {
 		return nil, fmt.Errorf("listing the flows of a line: %w", err)
 	}
@@ -53,7 +53,7 @@ func (s *Service) Listeners(ctx context.Context, account string, reference int64
 // KeepTx lets nobody delete a flow until tx ends.
 func (s *Service) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 	var is []bool
-	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM aiflow_flow WHERE id = $1`+s.db.Dialect.ForShare(), id); err != nil {
+	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM aiflow_flow WHERE id = $1 AND NOT removed`+s.db.Dialect.ForShare(), id); err != nil {
 		return fmt.Errorf("keeping a flow: %w", err)
 	}
 	if len(is) == 0 {

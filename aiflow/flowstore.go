@@ -11,7 +11,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -100,7 +99,7 @@ func (a *Account) Create(ctx context.Context, n NewFlow) (Flow, error) {
 		return Flow{}, err
 	}
 	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		if _, err := a.project(ctx, tx, n.Project, ""); err != nil {
+		if _, err := a.project(ctx, tx, n.Project, a.s.db.Dialect.ForShare()); err != nil {
 			return err
 		}
 		if err := insertFlow(ctx, tx, r); err != nil {
@@ -146,7 +145,7 @@ func (a *Account) flow(ctx context.Context, q sqlx.QueryerContext, id, lock stri
 	if !isID(id) {
 		return r, ErrNotFound
 	}
-	err := sqlx.GetContext(ctx, q, &r, `SELECT `+flowColumns+` FROM aiflow_flow WHERE id = $1 AND account = $2`+lock, id, a.id)
+	err := sqlx.GetContext(ctx, q, &r, `SELECT `+flowColumns+` FROM aiflow_flow WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, ErrNotFound
 	}
@@ -168,7 +167,7 @@ func (a *Account) Flows(ctx context.Context, project string, l List) (Page[Flow]
 			return Page[Flow]{}, err
 		}
 	}
-	const which = ` FROM aiflow_flow WHERE account = $1 AND CAST($2 AS TEXT) IN ('', project) AND number > $3 ORDER BY number LIMIT $4`
+	const which = ` FROM aiflow_flow WHERE account = $1 AND NOT removed AND CAST($2 AS TEXT) IN ('', project) AND number > $3 ORDER BY number LIMIT $4`
 	rows, size, err := page.Read[flowRow](ctx, a.s.db, flowColumns, `OCTET_LENGTH(draft)`, which, size, a.id, project, last)
 	if err != nil {
 		return Page[Flow]{}, fmt.Errorf("listing flows: %w", err)
@@ -231,47 +230,13 @@ func (s *Service) saveTx(ctx context.Context, tx *sqlx.Tx, r *flowRow) error {
 	return err
 }
 
-// Delete removes a flow with its versions. Its runs end; flows that were
-// published with a function keep it.
-func (a *Account) Delete(ctx context.Context, id string) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		r, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate())
-		if err != nil {
-			return err
-		}
-		if err := a.forgetTx(ctx, tx, id); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM aiflow_flow WHERE id = $1`, id); err != nil {
-			return err
-		}
-		return recordFlowTx(ctx, tx, audit.FlowDelete, r, nil)
-	})
-	if err != nil {
-		return fmt.Errorf("deleting a flow: %w", err)
-	}
-	a.s.opts.Runs.Committed()
-	return nil
-}
-
-// forgetTx ends what a flow does that is deleted.
-func (a *Account) forgetTx(ctx context.Context, tx *sqlx.Tx, id string) error {
-	if err := a.runs().ScheduleTx(ctx, tx, runtime.Scheduled{Engine: a.s.Name(), Owner: id}); err != nil {
-		return err
-	}
-	if err := a.runs().CancelAllTx(ctx, tx, a.s.Name(), id, "the flow was deleted"); err != nil {
-		return err
-	}
-	return a.s.opts.DeletedTx(ctx, tx, a.id, id)
-}
-
 // ProjectOf is the id of a flow's project, or [ErrNotFound].
 func (a *Account) ProjectOf(ctx context.Context, flow string) (string, error) {
 	if !isID(flow) {
 		return "", ErrNotFound
 	}
 	var project string
-	err := a.s.db.GetContext(ctx, &project, `SELECT project FROM aiflow_flow WHERE id = $1 AND account = $2`, flow, a.id)
+	err := a.s.db.GetContext(ctx, &project, `SELECT project FROM aiflow_flow WHERE id = $1 AND account = $2 AND NOT removed`, flow, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", ErrNotFound
 	}

@@ -100,7 +100,7 @@ func (a *Account) project(ctx context.Context, q sqlx.QueryerContext, id, lock s
 	if !isID(id) {
 		return r, ErrNotFound
 	}
-	err := sqlx.GetContext(ctx, q, &r, `SELECT `+projectColumns+` FROM aiflow_project WHERE id = $1 AND account = $2`+lock, id, a.id)
+	err := sqlx.GetContext(ctx, q, &r, `SELECT `+projectColumns+` FROM aiflow_project WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, ErrNotFound
 	}
@@ -118,7 +118,7 @@ func (a *Account) Projects(ctx context.Context, l List) (Page[Project], error) {
 	}
 	var rows []projectRow
 	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+projectColumns+` FROM aiflow_project
-		WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3`, a.id, last, size+1); err != nil {
+		WHERE account = $1 AND NOT removed AND number > $2 ORDER BY number LIMIT $3`, a.id, last, size+1); err != nil {
 		return Page[Project]{}, fmt.Errorf("listing projects: %w", err)
 	}
 	projects, next := page.Cut(rows, size, func(r projectRow) int64 { return r.Number }, projectRow.view)
@@ -152,44 +152,4 @@ func (a *Account) UpdateProject(ctx context.Context, id string, c ProjectChange)
 		return Project{}, fmt.Errorf("changing a project: %w", err)
 	}
 	return r.view(), nil
-}
-
-// DeleteProject removes a project with its flows, whose runs end.
-func (a *Account) DeleteProject(ctx context.Context, id string) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		r, err := a.project(ctx, tx, id, a.s.db.Dialect.ForUpdate())
-		if err != nil {
-			return err
-		}
-		var flows []string
-		if err := tx.SelectContext(ctx, &flows, `SELECT id FROM aiflow_flow WHERE project = $1 ORDER BY number`+a.s.db.Dialect.ForUpdate(), id); err != nil {
-			return err
-		}
-		for _, f := range flows {
-			if err := a.forgetTx(ctx, tx, f); err != nil {
-				return err
-			}
-		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM aiflow_project WHERE id = $1`, id); err != nil {
-			return err
-		}
-		return recordProjectTx(ctx, tx, audit.ProjectDelete, r, map[string]any{"flows": len(flows)})
-	})
-	if err != nil {
-		return fmt.Errorf("deleting a project: %w", err)
-	}
-	a.s.opts.Runs.Committed()
-	return nil
-}
-
-// DeleteAll removes everything of the account.
-func (a *Account) DeleteAll(ctx context.Context) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM aiflow_project WHERE account = $1`, a.id)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("deleting projects: %w", err)
-	}
-	return nil
 }

@@ -62,7 +62,7 @@ func (a *Account) environment(ctx context.Context, q sqlx.QueryerContext, projec
 		Version            int64
 	}
 	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT f.id, f.slug, v.document, f.version FROM aiflow_flow f
-		JOIN aiflow_version v ON v.flow = f.id AND v.version = f.version WHERE f.project = $1 AND f.kind = $2 ORDER BY f.slug`,
+		JOIN aiflow_version v ON v.flow = f.id AND v.version = f.version WHERE f.project = $1 AND f.kind = $2 AND NOT f.removed ORDER BY f.slug`,
 		project, flow.KindFunction); err != nil {
 		return env, fmt.Errorf("reading the functions of a project: %w", err)
 	}
@@ -83,7 +83,7 @@ func (a *Account) environment(ctx context.Context, q sqlx.QueryerContext, projec
 // the database there is none.
 func unpublished(ctx context.Context, q sqlx.QueryerContext, project string) (slugs []string) {
 	var drafts []string
-	if err := sqlx.SelectContext(ctx, q, &drafts, `SELECT draft FROM aiflow_flow WHERE project = $1 AND version = 0 ORDER BY number`, project); err != nil {
+	if err := sqlx.SelectContext(ctx, q, &drafts, `SELECT draft FROM aiflow_flow WHERE project = $1 AND version = 0 AND NOT removed ORDER BY number`, project); err != nil {
 		return nil
 	}
 	for _, draft := range drafts {
@@ -272,7 +272,7 @@ func (a *Account) version(ctx context.Context, q sqlx.QueryerContext, id string,
 		return Version{}, ErrNotFound
 	}
 	err := sqlx.GetContext(ctx, q, &r, `SELECT v.version, v.document, v.functions, v.created_us FROM aiflow_version v
-		JOIN aiflow_flow f ON f.id = v.flow WHERE v.flow = $1 AND v.version = $2 AND f.account = $3`, id, version, a.id)
+		JOIN aiflow_flow f ON f.id = v.flow WHERE v.flow = $1 AND v.version = $2 AND f.account = $3 AND NOT f.removed`, id, version, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Version{}, ErrNotFound
 	}

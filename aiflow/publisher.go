@@ -45,7 +45,7 @@ func (a *Account) Publisher(ctx context.Context, flow string, version int64) (Pu
 		Permissions sql.NullString
 	}
 	err := a.s.db.GetContext(ctx, &row, `SELECT v.publisher, v.permissions FROM aiflow_version v
-		JOIN aiflow_flow f ON f.id = v.flow WHERE v.flow = $1 AND v.version = $2 AND f.account = $3`, flow, version, a.id)
+		JOIN aiflow_flow f ON f.id = v.flow WHERE v.flow = $1 AND v.version = $2 AND f.account = $3 AND NOT f.removed`, flow, version, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Publisher{}, ErrNotFound
 	}

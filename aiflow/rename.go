@@ -78,7 +78,7 @@ func (a *Account) Rename(ctx context.Context, id, slug string) (Renamed, error) 
 func (a *Account) renameOthers(ctx context.Context, tx *sqlx.Tx, r flowRow, from, to string) (drafts []flowRow, published []Use, err error) {
 	for last, more := int64(0), true; more; {
 		var rows []transferRow
-		if err := tx.SelectContext(ctx, &rows, selectTransfer+` WHERE f.project = $1 AND f.number > $2 AND f.id <> $3 ORDER BY f.number LIMIT $4`+a.s.lockOf("f"),
+		if err := tx.SelectContext(ctx, &rows, selectTransfer+` WHERE f.project = $1 AND NOT f.removed AND f.number > $2 AND f.id <> $3 ORDER BY f.number LIMIT $4`+a.s.lockOf("f"),
 			r.Project, last, r.ID, usedByBatch); err != nil {
 			return nil, nil, fmt.Errorf("looking for what names a flow: %w", err)
 		}

@@ -57,7 +57,7 @@ func (a *Account) begin(ctx context.Context, r flowRow) (runtime.Start, error) {
 // jumps by its slug.
 func (a *Account) Jump(ctx context.Context, from, slug string) (runtime.Start, error) {
 	var r flowRow
-	err := a.s.db.GetContext(ctx, &r, `SELECT `+flowColumns+` FROM aiflow_flow WHERE account = $1 AND slug = $2
+	err := a.s.db.GetContext(ctx, &r, `SELECT `+flowColumns+` FROM aiflow_flow WHERE account = $1 AND slug = $2 AND NOT removed
 		AND project = (SELECT project FROM aiflow_flow WHERE id = $3)`, a.id, slug, from)
 	if errors.Is(err, sql.ErrNoRows) {
 		return runtime.Start{}, ErrNotFound

@@ -99,7 +99,7 @@ func (a *Account) Export(ctx context.Context, project string) (File, error) {
 
 // fileFlows stops at what is too large, so that it never holds much more.
 func (a *Account) fileFlows(ctx context.Context, project string) ([]FileFlow, error) {
-	rows, err := a.s.db.QueryxContext(ctx, selectTransfer+` WHERE f.project = $1 ORDER BY f.number`, project)
+	rows, err := a.s.db.QueryxContext(ctx, selectTransfer+` WHERE f.project = $1 AND NOT f.removed ORDER BY f.number`, project)
 	if err != nil {
 		return nil, err
 	}

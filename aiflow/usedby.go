@@ -43,7 +43,7 @@ func (a *Account) UsedBy(ctx context.Context, id string, l List) (Page[Use], err
 	var found []useRow
 	for more := kind == flow.KindFunction; more && len(found) <= size; {
 		var rows []transferRow
-		if err := a.s.db.SelectContext(ctx, &rows, selectTransfer+` WHERE f.project = $1 AND f.number > $2 AND f.id <> $3 ORDER BY f.number LIMIT $4`,
+		if err := a.s.db.SelectContext(ctx, &rows, selectTransfer+` WHERE f.project = $1 AND NOT f.removed AND f.number > $2 AND f.id <> $3 ORDER BY f.number LIMIT $4`,
 			r.Project, last, id, usedByBatch); err != nil {
 			return Page[Use]{}, fmt.Errorf("looking for what uses a function: %w", err)
 		}

@@ -156,34 +156,6 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 	return a.s.view(r), nil
 }
 
-// Delete removes a bot with its versions. Its conversations end.
-func (a *Account) Delete(ctx context.Context, id string) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
-		if err != nil {
-			return err
-		}
-		if err := a.scheduleTx(ctx, tx, row{ID: id}); err != nil {
-			return err
-		}
-		if err := a.s.runs.For(a.id).CancelAllTx(ctx, tx, a.s.Name(), id, "the bot was deleted"); err != nil {
-			return err
-		}
-		if err := a.s.opts.DeletedTx(ctx, tx, a.id, id); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE id = $1`, id); err != nil {
-			return err
-		}
-		return recordTx(ctx, tx, audit.BotDelete, r, nil)
-	})
-	if err != nil {
-		return fmt.Errorf("deleting a bot: %w", err)
-	}
-	a.s.runs.Committed()
-	return nil
-}
-
 // check refuses what no bot can be changed to.
 func (c BotChange) check() error {
 	if c.Name != nil {

@@ -19,12 +19,12 @@ const OneAccount = "one"
 
 // Options configures a [Service].
 type Options struct {
-	// DeletedTx is called in the transaction that deletes a bot alone, not with
-	// its line or its account, for what belongs to it elsewhere. nil: nothing
-	// does.
-	DeletedTx func(ctx context.Context, tx *sqlx.Tx, account, bot string) error
-	Logger    *slog.Logger     // nil: slog.Default()
-	Now       func() time.Time // nil: time.Now
+	// Deleted removes what belongs elsewhere to a bot that is deleted alone, not
+	// with its line or its account. It works in small transactions, and is called
+	// again after an error or a crash. nil: nothing belongs to it.
+	Deleted func(ctx context.Context, account, bot string) error
+	Logger  *slog.Logger     // nil: slog.Default()
+	Now     func() time.Time // nil: time.Now
 }
 
 // Service keeps bots. It is safe for concurrent use, and any number of
@@ -54,8 +54,8 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.DeletedTx == nil {
-		s.opts.DeletedTx = func(context.Context, *sqlx.Tx, string, string) error { return nil }
+	if s.opts.Deleted == nil {
+		s.opts.Deleted = func(context.Context, string, string) error { return nil }
 	}
 	if s.opts.Logger == nil {
 		s.opts.Logger = slog.Default()

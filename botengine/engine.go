@@ -25,7 +25,7 @@ func (s *Service) Listeners(ctx context.Context, account string, reference int64
 		Created  int64 `db:"created_us"`
 	}
 	if err := s.db.SelectContext(ctx, &rows, `SELECT id, name, active, version, created_us FROM botengine_bot
-		WHERE reference = $1 AND account = $2 AND version > 0 ORDER BY number`, reference, account); err != nil {
+		WHERE reference = $1 AND account = $2 AND version > 0 AND NOT removed ORDER BY number`, reference, account); err != nil {
 		return nil, fmt.Errorf("listing the bots of a line: %w", err)
 	}
 	var out []runtime.Listener
@@ -47,7 +47,7 @@ func (s *Service) Listeners(ctx context.Context, account string, reference int64
 // KeepTx lets nobody delete a bot until tx ends.
 func (s *Service) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 	var is []bool
-	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM botengine_bot WHERE id = $1`+s.db.Dialect.ForShare(), id); err != nil {
+	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM botengine_bot WHERE id = $1 AND NOT removed`+s.db.Dialect.ForShare(), id); err != nil {
 		return fmt.Errorf("keeping a bot: %w", err)
 	}
 	if len(is) == 0 {
@@ -58,9 +58,9 @@ func (s *Service) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 
 // Source is a version of a bot, or its draft for version 0.
 func (s *Service) Source(ctx context.Context, account, bot string, version int64) (runtime.Source, error) {
-	const draft = `SELECT draft FROM botengine_bot WHERE id = $1 AND account = $2`
+	const draft = `SELECT draft FROM botengine_bot WHERE id = $1 AND account = $2 AND NOT removed`
 	const frozen = `SELECT v.document FROM botengine_version v JOIN botengine_bot b ON b.id = v.bot
-		WHERE v.bot = $1 AND b.account = $2 AND v.version = $3`
+		WHERE v.bot = $1 AND b.account = $2 AND v.version = $3 AND NOT b.removed`
 	text, args := draft, []any{bot, account}
 	if version != 0 {
 		text, args = frozen, append(args, version)

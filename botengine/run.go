@@ -113,7 +113,7 @@ func (a *Account) Detail(ctx context.Context, run string) (runtime.Detail, error
 // jumps by its slug.
 func (a *Account) Jump(ctx context.Context, reference int64, slug string) (runtime.Start, error) {
 	var r row
-	err := a.s.db.GetContext(ctx, &r, `SELECT `+columns+` FROM botengine_bot WHERE account = $1 AND slug = $2 AND reference = $3`, a.id, slug, reference)
+	err := a.s.db.GetContext(ctx, &r, `SELECT `+columns+` FROM botengine_bot WHERE account = $1 AND slug = $2 AND reference = $3 AND NOT removed`, a.id, slug, reference)
 	if errors.Is(err, sql.ErrNoRows) {
 		return runtime.Start{}, ErrNotFound
 	}

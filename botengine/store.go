@@ -53,7 +53,7 @@ func (s *Service) view(r row) Bot {
 // row finds a bot of the account. lock ends the statement.
 func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock string) (row, error) {
 	var r row
-	err := sqlx.GetContext(ctx, q, &r, `SELECT `+columns+` FROM botengine_bot WHERE id = $1 AND account = $2`+lock, id, a.id)
+	err := sqlx.GetContext(ctx, q, &r, `SELECT `+columns+` FROM botengine_bot WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, ErrNotFound
 	}
@@ -100,7 +100,7 @@ func (a *Account) BotsOf(ctx context.Context, references []int64, l List) (Page[
 	if err != nil {
 		return Page[Bot]{}, err
 	}
-	which, args := ` FROM botengine_bot WHERE account = $1`, []any{a.id}
+	which, args := ` FROM botengine_bot WHERE account = $1 AND NOT removed`, []any{a.id}
 	if references != nil {
 		in, more := a.s.db.Dialect.InNumbers("reference", 2, references)
 		which, args = which+` AND `+in, append(args, more...)
@@ -121,74 +121,6 @@ func (a *Account) BotsOf(ctx context.Context, references []int64, l List) (Page[
 func (s *Service) ListeningQuery(first int, references []int64) (text string, args []any) {
 	in, args := s.db.Dialect.InNumbers("reference", first, references)
 	return `SELECT DISTINCT reference FROM botengine_bot WHERE version > 0 AND active AND ` + in, args
-}
-
-// DeleteReference removes the bots of a reference, which is deleted. It works in
-// small steps, each durable, and may be called again after an error or a crash.
-func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.s.runs.For(a.id).UnscheduleTx(ctx, tx, reference) })
-	if err == nil {
-		err = a.deleteBots(ctx, `account = $1 AND reference = $2`, a.id, reference)
-	}
-	if err != nil {
-		return fmt.Errorf("deleting the bots of a reference: %w", err)
-	}
-	return nil
-}
-
-// versionRows is how many versions, and bots, a transaction deletes: each has a
-// document.
-const versionRows = 20
-
-// deleteBots deletes the bots of a condition.
-func (a *Account) deleteBots(ctx context.Context, where string, args ...any) error {
-	bots := fmt.Sprintf(`SELECT id FROM botengine_bot WHERE %s ORDER BY number LIMIT %d`, where, versionRows)
-	for {
-		var ids []any
-		if err := a.s.db.SelectContext(ctx, &ids, bots, args...); err != nil || len(ids) == 0 {
-			return err
-		}
-		in, values := a.s.db.Dialect.In("bot", 1, ids)
-		if err := a.inSteps(ctx, fmt.Sprintf(`DELETE FROM botengine_version WHERE (bot, version) IN
-			(SELECT bot, version FROM botengine_version WHERE %s LIMIT %d)`, in, versionRows), values...); err != nil {
-			return err
-		}
-		err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			in, values := a.s.db.Dialect.In("id", 1, ids)
-			_, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE `+in, values...)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// inSteps runs a statement, each time in a transaction of its own, until it
-// changes nothing more.
-func (a *Account) inSteps(ctx context.Context, statement string, args ...any) error {
-	for n := int64(1); n > 0; {
-		err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, statement, args...)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// DeleteAll removes everything of the account. It works in small steps, each
-// durable, and may be called again after an error or a crash.
-func (a *Account) DeleteAll(ctx context.Context) error {
-	if err := a.deleteBots(ctx, `account = $1`, a.id); err != nil {
-		return fmt.Errorf("deleting bots: %w", err)
-	}
-	return nil
 }
 
 // Switch lets a bot of a line answer, or not, and returns what was before.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/botengine"
@@ -236,12 +235,12 @@ func (s *Server) deleteExtractor(ctx context.Context, c call, in *extractorID) (
 	return done{true}, s.extractors(c).Delete(ctx, in.ID)
 }
 
-// botDeletedTx removes the extractors of a bot that is deleted.
-func (s *Server) botDeletedTx(ctx context.Context, tx *sqlx.Tx, account, bot string) error {
-	return s.Extractors.For(account).DeleteBotTx(ctx, tx, bot)
+// botDeleted removes the extractors of a bot that is deleted.
+func (s *Server) botDeleted(ctx context.Context, account, bot string) error {
+	return s.Extractors.For(account).DeleteBot(ctx, bot)
 }
 
-// flowDeletedTx removes the extractors of a flow that is deleted.
-func (s *Server) flowDeletedTx(ctx context.Context, tx *sqlx.Tx, account, flow string) error {
-	return s.Extractors.For(account).DeleteFlowTx(ctx, tx, flow)
+// flowDeleted removes the extractors of a flow that is deleted.
+func (s *Server) flowDeleted(ctx context.Context, account, flow string) error {
+	return s.Extractors.For(account).DeleteFlow(ctx, flow)
 }

@@ -227,7 +227,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.recorded(s.Webhooks.Run), s.Runs.Run, s.Extractors.Run, s.Remote.Run, s.Memory.Run, s.Knowledge.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.Jobs.Run, s.eraseAccounts, s.scrub}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.recorded(s.Webhooks.Run), s.Runs.Run, s.Flows.Run, s.Bots.Run, s.Extractors.Run, s.Remote.Run, s.Memory.Run, s.Knowledge.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.Jobs.Run, s.eraseAccounts, s.scrub}
 	runs = append(runs, s.audit.Run)
 	if s.media != nil {
 		runs = append(runs, s.media.Run)

@@ -113,7 +113,7 @@ func (a *Account) exists(ctx context.Context, project string) error {
 		return ErrNotFound
 	}
 	var is bool
-	err := a.s.db.GetContext(ctx, &is, `SELECT EXISTS (SELECT 1 FROM aiflow_project WHERE id = $1 AND account = $2)`, project, a.id)
+	err := a.s.db.GetContext(ctx, &is, `SELECT EXISTS (SELECT 1 FROM aiflow_project WHERE id = $1 AND account = $2 AND NOT removed)`, project, a.id)
 	if err != nil {
 		return fmt.Errorf("looking for a project: %w", err)
 	}

@@ -100,7 +100,7 @@ func (s *Service) Clean(ctx context.Context) error {
 	if err := s.removeEach(ctx, `NOT ready AND due_us <= $1`, database.Micros(s.opts.Now())); err != nil {
 		return err
 	}
-	return s.removeEach(ctx, `NOT EXISTS (SELECT 1 FROM aiflow_project p WHERE p.id = knowledge_file.project)`)
+	return s.removeEach(ctx, `NOT EXISTS (SELECT 1 FROM aiflow_project p WHERE p.id = knowledge_file.project AND NOT p.removed)`)
 }
 
 // removeEach removes the files of a condition.

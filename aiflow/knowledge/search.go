@@ -89,7 +89,7 @@ func (a *Account) corpus(ctx context.Context, project string) (*corpus, error) {
 	var rows []*corpusFile
 	err := a.s.db.SelectContext(ctx, &rows, `SELECT number, id, name, passages, words, lengths FROM knowledge_file f
 		WHERE project = $1 AND account = $2 AND ready
-		AND EXISTS (SELECT 1 FROM aiflow_project p WHERE p.id = f.project)`, project, a.id)
+		AND EXISTS (SELECT 1 FROM aiflow_project p WHERE p.id = f.project AND NOT p.removed)`, project, a.id)
 	if err != nil {
 		return nil, fmt.Errorf("looking for files: %w", err)
 	}

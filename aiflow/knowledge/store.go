@@ -60,7 +60,7 @@ func (a *Account) reserve(ctx context.Context, tx *sqlx.Tx, project string, row 
 		return &Invalid{"name", fmt.Sprintf("is one file too many: a project has at most %d", maxFiles)}
 	}
 	err = tx.GetContext(ctx, &row.Number, `INSERT INTO knowledge_file (id, account, project, name, type, bytes, passages, words, lengths, created_us, ready, due_us)
-		SELECT $1, account, id, $2, $3, $4, $5, 0, $6, $7, FALSE, $8 FROM aiflow_project WHERE id = $9 AND account = $10 RETURNING number`,
+		SELECT $1, account, id, $2, $3, $4, $5, 0, $6, $7, FALSE, $8 FROM aiflow_project WHERE id = $9 AND account = $10 AND NOT removed RETURNING number`,
 		row.ID, row.Name, row.Type, row.Bytes, row.Passages, []byte{}, row.CreatedUS, a.s.deadline(), project, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotFound // deleted meanwhile
@@ -111,7 +111,7 @@ func (a *Account) publish(ctx context.Context, project string, row *fileRow, in 
 			return err
 		}
 		res, err := tx.ExecContext(ctx, `UPDATE knowledge_file SET ready = TRUE, due_us = 0, words = $1, lengths = $2
-			WHERE number = $3 AND NOT ready AND due_us > 0 AND EXISTS (SELECT 1 FROM aiflow_project p WHERE p.id = knowledge_file.project)`, in.words, in.lengths, row.Number)
+			WHERE number = $3 AND NOT ready AND due_us > 0 AND EXISTS (SELECT 1 FROM aiflow_project p WHERE p.id = knowledge_file.project AND NOT p.removed)`, in.words, in.lengths, row.Number)
 		if err := oneRow(res, err); err != nil {
 			return err
 		}

@@ -85,9 +85,14 @@ func (r *Runtime) eraseRuns(ctx context.Context, where string, args ...any) erro
 // inSteps runs a statement, in which %d is how many rows it may change, each
 // time in a transaction of its own, until it changes nothing more.
 func (r *Runtime) inSteps(ctx context.Context, statement string, args ...any) error {
+	return r.inParts(ctx, eraseRows, statement, args...)
+}
+
+// inParts is inSteps with a number of rows.
+func (r *Runtime) inParts(ctx context.Context, rows int, statement string, args ...any) error {
 	for n := int64(1); n > 0; {
 		err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf(statement, eraseRows), args...)
+			res, err := tx.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf(statement, rows), args...)
 			if err == nil {
 				n, err = res.RowsAffected()
 			}

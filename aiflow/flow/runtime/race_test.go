@@ -31,10 +31,7 @@ func TestCancelBeforeBeginning(t *testing.T) {
 		require.Len(t, queued, 2)
 		f.gives(t, runtime.Cancelled, func() (runtime.Run, error) { return f.acc.Cancel(t.Context(), queued[0].ID, "not needed") })
 
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
-			return f.acc.CancelAllTx(t.Context(), tx, flow.EngineFlow, "sleeper", "deleted")
-		}))
-		f.Committed()
+		require.NoError(t, f.acc.Forget(t.Context(), flow.EngineFlow, "sleeper", "deleted"))
 		eventually(t, func() bool { return len(runs(runtime.Cancelled)) == 3 })
 		f.awaitDid(t, "ana", "begin a")
 	})

@@ -87,9 +87,12 @@ func (r *Runtime) unscheduleTx(ctx context.Context, tx *sqlx.Tx, id int64) error
 	return nil
 }
 
-// UnscheduleTx ends what begins by itself on a line, which is deleted.
-func (a *Account) UnscheduleTx(ctx context.Context, tx *sqlx.Tx, reference int64) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM flow_schedule WHERE account = $1 AND reference = $2`, a.id, reference); err != nil {
+// Unschedule ends what begins by itself on a line, which is deleted. It works in
+// small steps, each durable, and may be called again after an error or a crash.
+func (a *Account) Unschedule(ctx context.Context, reference int64) error {
+	err := a.r.inSteps(ctx, `DELETE FROM flow_schedule WHERE id IN (SELECT id FROM flow_schedule WHERE account = $1 AND reference = $2 LIMIT %d)`,
+		a.id, reference)
+	if err != nil {
 		return fmt.Errorf("deleting the schedules of a line: %w", err)
 	}
 	return nil

@@ -84,7 +84,7 @@ func TestSchedules(t *testing.T) {
 		require.Zero(t, f.next(t, "report"), "a time that never comes")
 
 		f.schedule(t, "report", 2, []int64{line, line + 1}, "0 18 * * *")
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.acc.UnscheduleTx(t.Context(), tx, line+1) }))
+		require.NoError(t, f.acc.Unschedule(t.Context(), line+1))
 		f.clock.Advance(2 * time.Hour)
 		f.ended(t, "report", 4)
 		page, err := f.acc.Runs(t.Context(), runtime.Filter{Reference: line})

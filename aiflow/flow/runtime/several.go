@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"fmt"
+	"math"
 
 	"github.com/jmoiron/sqlx"
 
@@ -23,11 +25,45 @@ func (r *Runtime) ActiveQuery(first int, keys []string) (text string, args []any
 	return `SELECT mailbox FROM flow_run WHERE ended_us = 0 AND ` + runs + ` UNION SELECT mailbox FROM flow_input WHERE ` + inputs, append(args, more...)
 }
 
-// CancelAllTx ends all runs of a flow; call [Runtime.Committed] after tx.
-func (a *Account) CancelAllTx(ctx context.Context, tx *sqlx.Tx, engine, owner, reason string) error {
-	_, err := a.r.giveAllTx(ctx, tx, flow.Cancel{Reason: reason}, `r.account = $1 AND r.engine = $2 AND r.owner = $3 AND r.ended_us = 0`,
-		a.id, engine, owner)
-	return err
+// forgetRows bounds what a transaction of [Account.Forget] does: so many runs
+// are told to end, or so many schedules are deleted.
+const forgetRows = 50
+
+// Forget ends what a flow does that is deleted: its runs are cancelled, the
+// newest first, and it begins by itself no more. It works in small steps, each
+// durable, and may be called again after an error or a crash. The engine must
+// let none of its runs begin meanwhile: see [Keeper].
+func (a *Account) Forget(ctx context.Context, engine, owner, reason string) error {
+	err := a.r.inParts(ctx, forgetRows, `DELETE FROM flow_schedule WHERE id IN
+		(SELECT id FROM flow_schedule WHERE account = $1 AND engine = $2 AND owner = $3 LIMIT %d)`, a.id, engine, owner)
+	if err != nil {
+		return fmt.Errorf("deleting the schedule of a flow: %w", err)
+	}
+	for last := int64(math.MaxInt64); ; {
+		var rows []*runRow
+		err := a.r.db.SelectContext(ctx, &rows, `SELECT `+inputColumns+` FROM flow_run r
+			WHERE r.account = $1 AND r.engine = $2 AND r.owner = $3 AND r.ended_us = 0 AND r.seq < $4 ORDER BY r.seq DESC LIMIT $5`,
+			a.id, engine, owner, last, forgetRows)
+		if err != nil {
+			return fmt.Errorf("looking for the runs of a flow: %w", err)
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+			for _, row := range rows {
+				if _, err := a.r.putTx(context.WithoutCancel(ctx), tx, row.post(flow.Cancel{Reason: reason})); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("cancelling the runs of a flow: %w", err)
+		}
+		a.r.Committed()
+		last = rows[len(rows)-1].Seq
+	}
 }
 
 // Active are the runs of a chat that have not ended, the oldest first.

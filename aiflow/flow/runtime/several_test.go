@@ -42,10 +42,7 @@ func TestSeveralRuns(t *testing.T) {
 		require.ErrorIs(t, err, runtime.ErrEnded)
 
 		cancel := func(acc *runtime.Account, owner string) {
-			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
-				return acc.CancelAllTx(t.Context(), tx, flow.EngineFlow, owner, "deleted")
-			}))
-			f.Committed()
+			require.NoError(t, acc.Forget(t.Context(), flow.EngineFlow, owner, "deleted"))
 		}
 		cancel(f.For("stranger"), "mine")
 		cancel(f.acc, "another")

@@ -1,0 +1,241 @@
+package aiflow
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/audit"
+)
+
+const (
+	// versionRows is how many versions a transaction deletes: each has documents.
+	versionRows = 20
+	// smallRows is how many small rows a transaction deletes.
+	smallRows = 200
+	// atOnce is how many flows or projects are looked for at a time.
+	atOnce = 20
+)
+
+// Delete removes a flow with its versions. Its runs end; flows that were
+// published with a function keep it. It is found no longer once a first, small
+// transaction has committed. The rest goes in small ones, too: what of that is
+// interrupted is finished by [Service.Clean].
+func (a *Account) Delete(ctx context.Context, id string) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		r, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate())
+		if err != nil {
+			return err
+		}
+		if err := hideTx(ctx, tx, id); err != nil {
+			return err
+		}
+		return recordFlowTx(ctx, tx, audit.FlowDelete, r, nil)
+	})
+	if err != nil {
+		return fmt.Errorf("deleting a flow: %w", err)
+	}
+	if err := a.erase(ctx, id); err != nil {
+		a.s.opts.Logger.WarnContext(ctx, "erasing a deleted flow; it is tried again", "flow", id, "error", err)
+	}
+	return nil
+}
+
+// hideTx lets nobody find a flow any more; no run of it begins then.
+func hideTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE aiflow_flow SET removed = TRUE, slug = '' WHERE id = $1 AND NOT removed`, id)
+	return err
+}
+
+// erase removes what there is of a hidden flow, last its row: what is
+// interrupted goes on from there. Two nodes may erase the same one.
+func (a *Account) erase(ctx context.Context, id string) error {
+	if err := a.runs().Forget(ctx, a.s.Name(), id, "the flow was deleted"); err != nil {
+		return err
+	}
+	if err := a.s.opts.Deleted(ctx, a.id, id); err != nil {
+		return err
+	}
+	return a.eraseRows(ctx, id)
+}
+
+// eraseRows removes the rows of a flow.
+func (a *Account) eraseRows(ctx context.Context, id string) error {
+	err := a.inSteps(ctx, `DELETE FROM aiflow_version WHERE flow = $1 AND version IN (SELECT version FROM aiflow_version WHERE flow = $1 LIMIT $2)`, id, versionRows)
+	if err == nil {
+		err = a.inSteps(ctx, `DELETE FROM aiflow_binding WHERE flow = $1 AND reference IN (SELECT reference FROM aiflow_binding WHERE flow = $1 LIMIT $2)`, id, smallRows)
+	}
+	if err == nil {
+		err = a.inSteps(ctx, `DELETE FROM aiflow_flow WHERE id = $1`, id)
+	}
+	if err != nil {
+		return fmt.Errorf("erasing a flow: %w", err)
+	}
+	return nil
+}
+
+// DeleteProject removes a project with its flows, as [Account.Delete] does.
+func (a *Account) DeleteProject(ctx context.Context, id string) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		r, err := a.project(ctx, tx, id, a.s.db.Dialect.ForUpdate())
+		if err != nil {
+			return err
+		}
+		var flows int64
+		if err := tx.GetContext(ctx, &flows, `SELECT count(*) FROM aiflow_flow WHERE project = $1 AND NOT removed`, id); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE aiflow_project SET removed = TRUE WHERE id = $1`, id); err != nil {
+			return err
+		}
+		return recordProjectTx(ctx, tx, audit.ProjectDelete, r, map[string]any{"flows": flows})
+	})
+	if err != nil {
+		return fmt.Errorf("deleting a project: %w", err)
+	}
+	if err := a.eraseProject(ctx, id); err != nil {
+		a.s.opts.Logger.WarnContext(ctx, "erasing a deleted project; it is tried again", "project", id, "error", err)
+	}
+	return nil
+}
+
+// eraseProject hides and then erases the flows of a hidden project, and removes
+// its row.
+func (a *Account) eraseProject(ctx context.Context, id string) error {
+	for {
+		flows, err := a.some(ctx, `aiflow_flow WHERE project = $1 AND NOT removed`, id)
+		if err != nil {
+			return err
+		}
+		if len(flows) == 0 {
+			break
+		}
+		for _, f := range flows {
+			if err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return hideTx(ctx, tx, f.ID) }); err != nil {
+				return fmt.Errorf("hiding a flow: %w", err)
+			}
+		}
+	}
+	for {
+		flows, err := a.some(ctx, `aiflow_flow WHERE project = $1`, id)
+		if err != nil {
+			return err
+		}
+		if len(flows) == 0 {
+			break
+		}
+		for _, f := range flows {
+			if err := a.erase(ctx, f.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if err := a.inSteps(ctx, `DELETE FROM aiflow_project WHERE id = $1`, id); err != nil {
+		return fmt.Errorf("erasing a project: %w", err)
+	}
+	return nil
+}
+
+// removedRow is a flow or a project that is to go.
+type removedRow struct{ ID, Account string }
+
+// some are the first rows of a condition.
+func (a *Account) some(ctx context.Context, where string, args ...any) ([]removedRow, error) {
+	var rows []removedRow
+	err := a.s.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT id, account FROM %s ORDER BY number LIMIT %d`, where, atOnce), args...)
+	if err != nil {
+		return nil, fmt.Errorf("looking for what is to be erased: %w", err)
+	}
+	return rows, nil
+}
+
+// Clean finishes deletions that were interrupted. [Service.Run] does so by
+// itself.
+func (s *Service) Clean(ctx context.Context) error {
+	for _, t := range []struct {
+		where string
+		erase func(a *Account, ctx context.Context, id string) error
+	}{
+		{`aiflow_project WHERE removed`, (*Account).eraseProject},
+		{`aiflow_flow WHERE removed`, (*Account).erase},
+	} {
+		for {
+			rows, err := s.For("").some(ctx, t.where)
+			if err != nil {
+				return err
+			}
+			if len(rows) == 0 {
+				break
+			}
+			for _, r := range rows {
+				if err := t.erase(s.For(r.Account), ctx, r.ID); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+const cleanInterval = 30 * time.Second
+
+// clean cleans until ctx ends.
+func (s *Service) clean(ctx context.Context) error {
+	tick := time.NewTicker(cleanInterval)
+	defer tick.Stop()
+	for {
+		if err := s.Clean(ctx); err != nil && ctx.Err() == nil {
+			s.opts.Logger.WarnContext(ctx, "erasing what was deleted; it is tried again", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// DeleteAll removes everything of the account. It works in small steps, each
+// durable, and may be called again after an error or a crash.
+func (a *Account) DeleteAll(ctx context.Context) error {
+	for {
+		flows, err := a.some(ctx, `aiflow_flow WHERE account = $1`, a.id)
+		if err != nil {
+			return err
+		}
+		if len(flows) == 0 {
+			break
+		}
+		for _, f := range flows {
+			if err := a.eraseRows(ctx, f.ID); err != nil {
+				return err
+			}
+		}
+	}
+	err := a.inSteps(ctx, `DELETE FROM aiflow_project WHERE id IN (SELECT id FROM aiflow_project p WHERE p.account = $1
+		AND NOT EXISTS (SELECT 1 FROM aiflow_flow f WHERE f.project = p.id) LIMIT $2)`, a.id, smallRows)
+	if err != nil {
+		return fmt.Errorf("deleting projects: %w", err)
+	}
+	return nil
+}
+
+// inSteps runs a statement, each time in a transaction of its own, until it
+// changes nothing more.
+func (a *Account) inSteps(ctx context.Context, statement string, args ...any) error {
+	for n := int64(1); n > 0; {
+		err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(ctx, statement, args...)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
