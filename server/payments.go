@@ -63,21 +63,32 @@ func (s *Server) paymentRoutes(r *mux.Router) {
 
 // payment takes a notification. It answers 200 only once it is stored.
 func (s *Server) payment(w http.ResponseWriter, r *http.Request) {
+	signature := r.Header.Get("Stripe-Signature")
+	if err := s.Billing.Expects(signature); err != nil { // whose body is not worth reading
+		writeProblem(w, s.paymentProblem(r.Context(), err))
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, defaultBody))
 	if err != nil {
 		writeProblem(w, unread(err))
 		return
 	}
-	switch _, err := s.Billing.Receive(r.Context(), body, r.Header.Get("Stripe-Signature")); {
-	case err == nil:
-		w.WriteHeader(http.StatusOK)
-	case errors.Is(err, billing.ErrNoSecret):
-		writeProblem(w, problem(codeUnavailable, "this server takes no payment notifications: it has no --payments-secret"))
-	case errors.Is(err, billing.ErrSignature):
-		writeProblem(w, problem(codeUnauthorized, "the signature does not verify"))
-	case errors.Is(err, billing.ErrMalformed):
-		writeProblem(w, malformed("the body must be an event as Stripe sends it"))
-	default:
-		writeProblem(w, s.problemOf(r.Context(), err))
+	if _, err := s.Billing.Receive(r.Context(), body, signature); err != nil {
+		writeProblem(w, s.paymentProblem(r.Context(), err))
+		return
 	}
+	w.WriteHeader(http.StatusOK)
+}
+
+// paymentProblem says why a notification is not taken.
+func (s *Server) paymentProblem(ctx context.Context, err error) *Problem {
+	switch {
+	case errors.Is(err, billing.ErrNoSecret):
+		return problem(codeUnavailable, "this server takes no payment notifications: it has no --payments-secret")
+	case errors.Is(err, billing.ErrSignature):
+		return problem(codeUnauthorized, "the signature does not verify")
+	case errors.Is(err, billing.ErrMalformed):
+		return malformed("the body must be an event as Stripe sends it")
+	}
+	return s.problemOf(ctx, err)
 }

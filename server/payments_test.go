@@ -82,9 +82,13 @@ func TestPaymentsRefused(t *testing.T) {
 	account := ana.call(t, "GET", "/account", "").json(200)["id"].(string)
 	body := subscribed("evt_1", 100, account, "active")
 	f.do(t, "POST", "/payments", body).problem(401, "unauthorized")
+	large := strings.Repeat(" ", 1<<20) + "x"
+	for _, signature := range []string{"", "t=1,v1=00", fmt.Sprintf("t=%d,v0=%064d", time.Now().Unix(), 0), fmt.Sprintf("t=1,v1=%064d", 0)} {
+		f.do(t, "POST", "/payments", large, "Stripe-Signature", signature).problem(401, "unauthorized") // and not 413: it is not read
+	}
 	f.do(t, "POST", "/payments", body, "Stripe-Signature", "t=1,v1=00").problem(401, "unauthorized")
 	ana.call(t, "POST", "/payments", body).problem(401, "unauthorized")
-	p := f.pay(t, strings.Repeat(" ", 1<<20)+"x").problem(413, "payload_too_large")
+	p := f.pay(t, large).problem(413, "payload_too_large")
 	require.Contains(t, p.Detail, "1 MiB")
 	bad := f.pay(t, "{").problem(400, "validation")
 	require.NotContains(t, bad.Detail, "{")

@@ -72,10 +72,14 @@ func network(a netip.Addr) string {
 }
 
 // TakePublic counts a call that needs no token, of which an address has 60 a
-// minute.
+// minute. One that is refused writes nothing.
 func (s *Service) TakePublic(ctx context.Context, from netip.Addr) (q Quota, err error) {
+	l := publicLimit(from)
+	if q, err = s.seen(ctx, l); err != nil || q.Over {
+		return q, err
+	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		q, err = s.takeTx(ctx, tx, publicLimit(from))
+		q, err = s.takeTx(ctx, tx, l)
 		return err
 	})
 	return q, err

@@ -57,6 +57,36 @@ func (c *askedConn) QueryContext(ctx context.Context, text string, args []driver
 	return c.Conn.(driver.QueryerContext).QueryContext(ctx, text, args)
 }
 
+// TestPublicLimitWritesNothing refuses what is over the limit of an address by a
+// single look.
+func TestPublicLimitWritesNothing(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		require.NoError(t, auth.Migrate(t.Context(), db))
+		seen, n := testkit.Counting(t, db)
+		f := setup(t, seen, auth.Options{}, secret)
+		take := func() (over bool, statements, transactions int64) {
+			statements, transactions = n.Statements.Load(), n.Transactions.Load()
+			q, err := f.TakePublic(t.Context(), home)
+			require.NoError(t, err)
+			return q.Over, n.Statements.Load() - statements, n.Transactions.Load() - transactions
+		}
+		for range 60 {
+			over, _, transactions := take()
+			require.Equal(t, []any{false, int64(1)}, []any{over, transactions})
+		}
+		for range 3 {
+			over, statements, transactions := take()
+			require.Equal(t, []any{true, int64(1), int64(0)}, []any{over, statements, transactions})
+		}
+		require.Equal(t, 60, n.Of("INSERT INTO auth_limit"))
+		f.clock.move(time.Minute)
+		over, _, transactions := take()
+		require.Equal(t, []any{false, int64(1)}, []any{over, transactions}, "a minute later")
+	})
+}
+
 // TestStatementsOfARequest asks the database once for each request, and writes
 // at most once a minute and session that it was used.
 func TestStatementsOfARequest(t *testing.T) {

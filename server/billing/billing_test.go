@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -253,7 +254,12 @@ func TestRefused(t *testing.T) {
 	} {
 		_, err := f.Receive(t.Context(), []byte(body), signature)
 		require.ErrorIs(t, err, billing.ErrSignature, name)
+		if !strings.Contains(name, "secret") { // which takes the body
+			require.ErrorIs(t, f.Expects(signature), billing.ErrSignature, name)
+		}
 	}
+	require.NoError(t, f.Expects(sign(webhook.UnsignedPayload{Secret: secret})))
+	require.NoError(t, f.Expects("v1=00,"+sign(webhook.UnsignedPayload{Secret: secret})))
 	_, err := f.Receive(t.Context(), []byte(body+" "), sign(webhook.UnsignedPayload{Secret: secret}))
 	require.ErrorIs(t, err, billing.ErrSignature)
 	for _, malformed := range []string{
@@ -267,6 +273,7 @@ func TestRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = none.Receive(t.Context(), []byte(body), sign(webhook.UnsignedPayload{}))
 	require.ErrorIs(t, err, billing.ErrNoSecret)
+	require.ErrorIs(t, none.Expects(sign(webhook.UnsignedPayload{Secret: secret})), billing.ErrNoSecret)
 	require.Zero(t, f.rows(t, "billing_event"))
 	require.Empty(t, f.told)
 }

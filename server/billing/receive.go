@@ -2,10 +2,15 @@ package billing
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stripe/stripe-go/v85/webhook"
@@ -36,6 +41,35 @@ const (
 	Ignored   Outcome = "ignored"   // it is of another type
 	Dead      Outcome = "dead"      // it belongs to no account; the table billing_dead has it
 )
+
+// signatureLife is how old a signature may be.
+const signatureLife = 5 * time.Minute
+
+// Expects says whether a notification with a Stripe-Signature may be one to
+// take, before its body is read. It returns [ErrNoSecret], or [ErrSignature]
+// for a header that is none, or is too old: [Service.Receive] would refuse any
+// body with it.
+func (s *Service) Expects(signature string) error {
+	if s.opts.Secret == "" {
+		return ErrNoSecret
+	}
+	var at int64
+	signed := false
+	for part := range strings.SplitSeq(signature, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		switch name {
+		case "t":
+			at, _ = strconv.ParseInt(value, 10, 64) // 0 is too old
+		case "v1":
+			sum, err := hex.DecodeString(value)
+			signed = signed || err == nil && len(sum) == sha256.Size
+		}
+	}
+	if !signed || time.Since(time.Unix(at, 0)) > signatureLife {
+		return ErrSignature
+	}
+	return nil
+}
 
 // Receive takes a notification: body as it came, with its Stripe-Signature. It
 // returns an outcome once that is stored, or one of the errors of this
