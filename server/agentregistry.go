@@ -14,26 +14,27 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/mcp"
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
 // callerFor is who calls functions for a version of a flow: its publisher with
-// its rights of now. A publisher who is gone or disabled has none.
-func (s *Server) callerFor(ctx context.Context, account, flow string, version int64) (mcp.Caller, error) {
+// its rights and e-mail of now. A publisher who is gone or disabled has none.
+func (s *Server) callerFor(ctx context.Context, account, flow string, version int64) (c mcp.Caller, email string, err error) {
 	by, err := s.Flows.For(account).Publisher(ctx, flow, version)
 	if errors.Is(err, aiflow.ErrNotFound) {
-		return mcp.Caller{Account: account}, nil
+		return mcp.Caller{Account: account}, "", nil
 	}
 	if err != nil {
-		return mcp.Caller{}, err
+		return mcp.Caller{}, "", err
 	}
 	user, err := s.Auth.User(ctx, account, by.User)
 	if errors.Is(err, auth.ErrNotFound) {
-		return mcp.Caller{Account: account, User: by.User}, nil
+		return mcp.Caller{Account: account, User: by.User}, "", nil
 	}
 	if err != nil {
-		return mcp.Caller{}, err
+		return mcp.Caller{}, "", err
 	}
 	rights := user.Permissions
 	if user.Disabled {
@@ -46,7 +47,7 @@ func (s *Server) callerFor(ctx context.Context, account, flow string, version in
 		}
 		rights = auth.Effective(rights, scope)
 	}
-	return functionCaller(auth.Caller{Account: account, User: user.ID, Permissions: rights}), nil
+	return functionCaller(auth.Caller{Account: account, User: user.ID, Permissions: rights}), user.Email, nil
 }
 
 // The arguments of functions that an agent does not choose: its run does.
@@ -59,7 +60,7 @@ const (
 // publisher of its flow may call now.
 func (s *Server) registryTools(ctx context.Context, scope agent.Scope, r *flow.AgentRequest) ([]llm.Tool, error) {
 	run := scope.Run
-	caller, err := s.callerFor(ctx, run.Chat.Account, run.Owner, run.Version)
+	caller, _, err := s.callerFor(ctx, run.Chat.Account, run.Owner, run.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -172,10 +173,11 @@ func childOf(ctx context.Context) child {
 }
 
 // callRegistry calls a function with what the run sets, and with the rights that the
-// publisher has then: the same checks, limits and audit hold as for everybody.
+// publisher has then: the same checks, limits and audit hold as for everybody. The
+// log of the account names the run as who changes something.
 func (s *Server) callRegistry(run runtime.Run, function string, set map[string]any) func(context.Context, llm.ToolRun) (llm.ToolOutput, error) {
 	return func(ctx context.Context, r llm.ToolRun) (llm.ToolOutput, error) {
-		caller, err := s.callerFor(ctx, run.Chat.Account, run.Owner, run.Version)
+		caller, email, err := s.callerFor(ctx, run.Chat.Account, run.Owner, run.Version)
 		if err != nil {
 			return llm.ToolOutput{}, err
 		}
@@ -195,6 +197,8 @@ func (s *Server) callRegistry(run runtime.Run, function string, set map[string]a
 			return llm.ToolOutput{}, fmt.Errorf("writing arguments: %w", err)
 		}
 		ctx = context.WithValue(ctx, childKey{}, child{agent.Child(r.Key), run.ID})
+		by := audit.Actor{Account: caller.Account, Kind: audit.Agent, User: caller.User, Email: email, Run: run.ID}
+		ctx = audit.As(audit.With(ctx, s.audit, audit.Origin{}), by)
 		out := s.MCP.Execute(ctx, caller, mcp.Request{Function: function, Arguments: raw})
 		if out.Error != nil {
 			return llm.ToolOutput{}, &llm.ToolError{Code: out.Error.Code, Message: refusalText(out.Error)}

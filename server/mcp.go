@@ -75,6 +75,12 @@ func toolProblem(p *Problem) *mcp.Error {
 	return e
 }
 
+// recordingAgent is recording for what [Server.agentOf] has let in.
+func (s *Server) recordingAgent(ctx context.Context) context.Context {
+	req := requestOf(ctx)
+	return s.recording(ctx, req, req.caller)
+}
+
 // agentOf says who has a bearer token, for what is no operation of the API.
 func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) {
 	caller, err := s.Auth.Authenticate(ctx, token)
@@ -85,7 +91,7 @@ func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) 
 		return mcp.Caller{}, err
 	}
 	s.Auth.Seen(ctx, caller, requestOf(ctx).from())
-	requestOf(ctx).account = caller.Account
+	requestOf(ctx).account, requestOf(ctx).caller = caller.Account, caller
 	if limit := s.cfg.APILimit; limit > 0 {
 		if q := s.limits.take(caller.TokenID, limit, s.cfg.Now()); q.Over {
 			return mcp.Caller{}, toolProblem(overQuota(q))

@@ -16,7 +16,7 @@ import (
 // and take bearer tokens only.
 func (s *Server) protocolRoutes(r *mux.Router) error {
 	h, err := protocol.New(s.MCP, &protocol.Options{
-		BaseURL: s.cfg.BaseURL, Authenticate: s.agentOf, Version: s.cfg.Version, Instructions: aboutFunctions,
+		BaseURL: s.cfg.BaseURL, Authenticate: s.agentOf, Context: s.recordingAgent, Version: s.cfg.Version, Instructions: aboutFunctions,
 		Resources: mcpResources(), Prompts: mcpPrompts(), Completions: mcpCompletions(), Logger: s.log,
 	})
 	if err != nil {

@@ -81,10 +81,11 @@ func (s *Server) finishOIDC(w http.ResponseWriter, r *http.Request) {
 		s.refuseOIDC(w, r, err)
 		return
 	}
+	ctx := s.recording(r.Context(), requestOf(r.Context()), auth.Caller{})
 	if flow.User != "" {
-		err = s.Auth.ConnectExternal(r.Context(), flow.User, who)
+		err = s.Auth.ConnectExternal(ctx, flow.User, who)
 	} else {
-		err = s.signInExternal(w, r, who)
+		err = s.signInExternal(ctx, w, r, who)
 	}
 	if err != nil {
 		s.refuseOIDC(w, r, err)
@@ -93,12 +94,12 @@ func (s *Server) finishOIDC(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.cfg.BaseURL+"/panel/", http.StatusFound)
 }
 
-func (s *Server) signInExternal(w http.ResponseWriter, r *http.Request, who oidc.Identity) error {
-	x := auth.External{Identity: who, Address: requestOf(r.Context()).client, Agent: requestOf(r.Context()).agent}
+func (s *Server) signInExternal(ctx context.Context, w http.ResponseWriter, r *http.Request, who oidc.Identity) error {
+	x := auth.External{Identity: who, Address: requestOf(ctx).client, Agent: requestOf(ctx).agent}
 	if c, err := r.Cookie(s.deviceName()); err == nil {
 		x.Device = c.Value
 	}
-	session, err := s.Auth.LoginExternal(r.Context(), x)
+	session, err := s.Auth.LoginExternal(ctx, x)
 	if err != nil {
 		return err
 	}

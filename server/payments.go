@@ -11,6 +11,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/billing"
 )
 
@@ -27,6 +29,14 @@ func (s *Server) openBilling(ctx context.Context) (err error) {
 	s.Billing, err = billing.New(ctx, s.cfg.DB, &billing.Options{
 		Secret: string(s.cfg.PaymentsSecret), Known: s.Auth.HoldAccountTx,
 		Changed: func(ctx context.Context, tx *sqlx.Tx, sub billing.Subscription) error {
+			req := requestOf(ctx)
+			by := audit.Actor{Account: sub.Account, Kind: audit.System}
+			err := audit.RecordTx(audit.As(s.recording(ctx, req, auth.Caller{}), by), tx, audit.Entry{
+				Action: audit.AccountPlan, ObjectID: sub.Account, Details: map[string]any{"plan": sub.Plan, "status": sub.Status},
+			})
+			if err != nil {
+				return err
+			}
 			return s.PublishSubscriptionTx(ctx, tx, sub)
 		},
 		Committed: func() { s.Webhooks.Committed() },

@@ -67,6 +67,11 @@ func TestPayments(t *testing.T) {
 		after := ana.call(t, "GET", "/account", "").json(200)
 		require.Equal(t, []any{"pro", "active", 1774958400.0}, []any{after["plan"], after["status"], after["currentPeriodEnd"]})
 		require.Nil(t, ben.call(t, "GET", "/account", "").json(200)["plan"])
+		plan := func(status string) string { return "account.plan map[plan:pro status:" + status + "]" }
+		require.Equal(t, []string{plan("active"), plan("past_due"), plan("active")}, ana.newest(t, "kind=system"), "one for each change")
+		require.Equal(t, before["id"], ana.audited(t, "kind=system")[0]["object"].(map[string]any)["id"])
+		require.NotNil(t, ana.audited(t, "kind=system")[0]["requestId"])
+		require.Empty(t, ben.audited(t, "kind=system"))
 		require.Contains(t, metrics(t, f), `trunkline_payments_total{outcome="applied"} 3`)
 		require.Contains(t, metrics(t, f), `trunkline_payments_total{outcome="dead"} 1`)
 		require.Contains(t, metrics(t, f), `trunkline_payments_total{outcome="repeated"} 1`)

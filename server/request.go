@@ -16,11 +16,12 @@ import (
 // goroutine at a time works on it.
 type request struct {
 	id      string
-	client  netip.Addr // who sent it, behind trusted proxies
-	agent   string     // what the client calls itself
-	route   string     // template of the route that answers; "": none
-	account string     // of the caller, once known
-	head    bool       // a HEAD, answered as GET
+	client  netip.Addr  // who sent it, behind trusted proxies
+	agent   string      // what the client calls itself
+	route   string      // template of the route that answers; "": none
+	account string      // of the caller, once known
+	caller  auth.Caller // at /mcp, once known
+	head    bool        // a HEAD, answered as GET
 }
 
 // from is the client as it is shown with its session.

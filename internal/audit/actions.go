@@ -12,6 +12,8 @@ type Action string
 const (
 	AccountCreate Action = "account.create"
 	AccountDelete Action = "account.delete"
+	AccountQuota  Action = "account.quota"
+	AccountPlan   Action = "account.plan"
 
 	UserCreate       Action = "user.create"
 	UserUpdate       Action = "user.update"
@@ -24,6 +26,7 @@ const (
 	UserDisable      Action = "user.disable"
 	UserEnable       Action = "user.enable"
 	UserSecondFactor Action = "user.secondFactor"
+	UserConnect      Action = "user.connect"
 	TokenCreate      Action = "token.create"
 	TokenRevoke      Action = "token.revoke"
 	SessionRevoke    Action = "session.revoke"
@@ -105,6 +108,8 @@ const (
 var meanings = map[Action]string{ //nolint:gosec // are sentences
 	AccountCreate: "signed up, which makes an account and its first user",
 	AccountDelete: "closed the account",
+	AccountQuota:  "set the quotas of the account",
+	AccountPlan:   "changed what is subscribed to, as the payment service says",
 
 	UserCreate:       "added a user",
 	UserUpdate:       "changed a user; `changed` has the names, never a password",
@@ -116,6 +121,7 @@ var meanings = map[Action]string{ //nolint:gosec // are sentences
 	UserReset:        "set a new password without the old one: by a link, or from the command line",
 	UserDisable:      "disabled a user",
 	UserEnable:       "enabled a user",
+	UserConnect:      "connected a user with an identity at the sign-in provider",
 	UserSecondFactor: "turned the second factor of a user on or off, or replaced the recovery codes",
 	TokenCreate:      "made a token for a program",
 	TokenRevoke:      "revoked a token for a program",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +20,21 @@ type Asked struct {
 
 	mu    sync.Mutex
 	texts map[string]int
+
+	doomed atomic.Pointer[string]
 }
+
+// FailCommits rolls transactions back, when they are to be committed, that had a
+// statement with word in its text. "": none any more.
+func (a *Asked) FailCommits(word string) {
+	if word == "" {
+		a.doomed.Store(nil)
+		return
+	}
+	a.doomed.Store(&word)
+}
+
+var errDoomed = errors.New("the test fails this commit")
 
 // Of is how many statements had word in their text.
 func (a *Asked) Of(word string) (n int) {
@@ -73,44 +88,67 @@ func (c counter) Connect(ctx context.Context) (driver.Conn, error) {
 
 type countedConn struct {
 	driver.Conn
-	lent *sql.Conn
-	n    *Asked
+	lent   *sql.Conn
+	n      *Asked
+	doomed bool // its transaction
+}
+
+// ask counts a statement.
+func (c *countedConn) ask(text string) {
+	c.n.count(text)
+	if word := c.n.doomed.Load(); word != nil && strings.Contains(text, *word) {
+		c.doomed = true
+	}
+}
+
+type countedTx struct {
+	driver.Tx
+	c *countedConn
+}
+
+func (t countedTx) Commit() error {
+	if t.c.doomed {
+		return errors.Join(errDoomed, t.Rollback())
+	}
+	return t.Tx.Commit()
 }
 
 func (c *countedConn) Close() error { return c.lent.Close() }
 
 func (c *countedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	c.n.Transactions.Add(1)
-	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
+	c.doomed = false
+	tx, err := c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
+	return countedTx{tx, c}, err
 }
 
 func (c *countedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	c.n.count(text)
+	c.ask(text)
 	return c.Conn.(driver.ExecerContext).ExecContext(ctx, text, args)
 }
 
 func (c *countedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	c.n.count(text)
+	c.ask(text)
 	return c.Conn.(driver.QueryerContext).QueryContext(ctx, text, args)
 }
 
 func (c *countedConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	s, err := c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, text)
-	return countedStmt{s, c.n, text}, err
+	return countedStmt{s, c, text}, err
 }
 
 type countedStmt struct {
 	driver.Stmt
-	n    *Asked
+	c    *countedConn
 	text string
 }
 
 func (s countedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	s.n.count(s.text)
+	s.c.ask(s.text)
 	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
 func (s countedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	s.n.count(s.text)
+	s.c.ask(s.text)
 	return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 }

@@ -52,7 +52,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, codeInvalidRequest, "a body holds one message, not an array of them")
 		return
 	}
-	h.stream.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
+	ctx := r.Context()
+	if h.options.Context != nil {
+		ctx = h.options.Context(ctx)
+	}
+	h.stream.ServeHTTP(w, r.WithContext(context.WithValue(ctx, callerKey{}, caller)))
 }
 
 // expected refuses names that a page of another site has made point at this

@@ -33,6 +33,9 @@ type Options struct {
 	// "forbidden", "rate_limited"); any other error is logged, and the client
 	// told to try again. Required.
 	Authenticate func(ctx context.Context, token string) (mcp.Caller, error)
+	// Context makes the context of what an authenticated request calls, of that
+	// of the request, which Authenticate was given. nil: it is that.
+	Context func(ctx context.Context) context.Context
 	// Name, Title and Version are how the server presents itself; "":
 	// "trunkline", "Trunkline" and the registry's version.
 	Name, Title, Version string

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
 )
 
@@ -63,6 +64,9 @@ func (s *Service) LoginExternal(ctx context.Context, x External) (Session, error
 	if err != nil {
 		return Session{}, fmt.Errorf("signing in at a provider: %w", err)
 	}
+	if u.ID == fresh.ID { // the account is new, which is recorded
+		ctx = audit.Without(ctx)
+	}
 	out, err := s.session(ctx, u, true, Client{x.Address, x.Agent})
 	out.Device = s.rememberDevice(u.ID, x.Device)
 	return out, err
@@ -90,16 +94,28 @@ func (s *Service) externalTx(ctx context.Context, tx *sqlx.Tx, x External, fresh
 			return userRow{}, err
 		}
 		u = fresh
+		err := audit.RecordTx(asUser(ctx, u, "", true), tx, audit.Entry{Action: audit.AccountCreate, ObjectID: u.Account})
+		if err != nil {
+			return userRow{}, err
+		}
 	case err != nil:
 		return userRow{}, err
 	case !s.opts.Closed:
 		return userRow{}, ErrEmailTaken
 	}
-	is, err := oidc.LinkTx(ctx, tx, x.Identity, u.ID, s.opts.Now())
+	if err := s.linkTx(ctx, tx, x.Identity, u); err != nil || u.ID == fresh.ID {
+		return u, err
+	}
+	return u, recordUserTx(asUser(ctx, u, "", true), tx, audit.UserConnect, u, nil)
+}
+
+// linkTx remembers that a user is whom a provider has named.
+func (s *Service) linkTx(ctx context.Context, tx *sqlx.Tx, id oidc.Identity, u userRow) error {
+	is, err := oidc.LinkTx(ctx, tx, id, u.ID, s.opts.Now())
 	if err == nil && !is {
 		err = ErrLinked
 	}
-	return u, err
+	return err
 }
 
 // externalRow is a user as an identity would be made one: the first of an
@@ -125,11 +141,14 @@ func (s *Service) externalRow(ctx context.Context, x External) (userRow, error) 
 // returns [ErrLinked] when that is another user.
 func (s *Service) ConnectExternal(ctx context.Context, user string, id oidc.Identity) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		is, err := oidc.LinkTx(ctx, tx, id, user, s.opts.Now())
-		if err == nil && !is {
-			err = ErrLinked
+		u, err := rowTx(ctx, tx, "id", user)
+		if err != nil {
+			return err
 		}
-		return err
+		if err := s.linkTx(ctx, tx, id, u); err != nil {
+			return err
+		}
+		return recordUserTx(asUser(ctx, u, "", true), tx, audit.UserConnect, u, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("connecting an identity: %w", err)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -183,8 +184,11 @@ func (s *Service) Overrides(ctx context.Context, account string) (Limits, error)
 }
 
 // Set sets limits of an account; a negative one is the server's default again.
-// Every node follows within five seconds.
+// Every node follows within five seconds. What changes nothing is not recorded.
 func (s *Service) Set(ctx context.Context, account string, change Limits) error {
+	if len(change) == 0 {
+		return nil
+	}
 	for name := range change {
 		if !slices.Contains(Names(), name) {
 			return fmt.Errorf("quota: there is no quota %q", name)
@@ -201,7 +205,7 @@ func (s *Service) Set(ctx context.Context, account string, change Limits) error 
 				return err
 			}
 		}
-		return nil
+		return recordTx(ctx, tx, account, change)
 	})
 	if err != nil {
 		return fmt.Errorf("setting the quotas of an account: %w", err)
@@ -210,6 +214,18 @@ func (s *Service) Set(ctx context.Context, account string, change Limits) error 
 	delete(s.limits, account)
 	s.mu.Unlock()
 	return nil
+}
+
+// recordTx records what was set, by the names of the quotas.
+func recordTx(ctx context.Context, tx *sqlx.Tx, account string, change Limits) error {
+	details := map[string]any{}
+	for name, value := range change {
+		details[string(name)] = value
+		if value < 0 {
+			details[string(name)] = "default"
+		}
+	}
+	return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.AccountQuota, ObjectID: account, Details: details})
 }
 
 // Forget deletes what was set for an account.

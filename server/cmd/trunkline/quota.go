@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/server/quota"
 )
 
@@ -44,6 +45,10 @@ func (c quotaCommand) run(ctx context.Context, f flags, to streams) error {
 	if err != nil {
 		return err
 	}
+	if ctx, err = recording(ctx, db); err != nil {
+		return err
+	}
+	ctx = audit.As(ctx, audit.Actor{Account: c.Account, Kind: audit.Operator})
 	if err := q.Set(ctx, c.Account, change); err != nil {
 		return err
 	}
