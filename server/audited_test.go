@@ -110,6 +110,12 @@ var elsewhere = map[string]string{
 	"POST /user/second-factor/recovery":           "TestAuditOfAccess",
 	"DELETE /user/second-factor":                  "TestAuditOfAccess",
 	"DELETE /user/{userId}/second-factor":         "TestAuditOfAccess",
+	"POST /user/passkeys/begin":                   "it only begins: a device has to answer first",
+	"POST /user/passkeys":                         "TestPasskeys",
+	"DELETE /user/passkeys/{passkeyId}":           "TestPasskeys",
+	"DELETE /user/{userId}/passkeys":              "TestPasskeys_OfOthers",
+	"POST /user/login/passkey/begin":              "it only begins: a device has to answer first",
+	"POST /user/login/passkey":                    "TestPasskeys",
 	"DELETE /account":                             "nothing of the account remains; the server's own log says it",
 }
 

@@ -134,6 +134,7 @@ var disguises = []struct {
 	{regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]+`), "eyJhbGciOi..."},
 	{regexp.MustCompile(`whsec_[\w+/=]+`), "whsec_..."},
 	{regexp.MustCompile(`"token": ?"[\w-]{43}"`), `"token":"_0Foh..."`},
+	{regexp.MustCompile(`^([\w-]{8})[\w-]{35}$`), "$1..."},
 	{regexp.MustCompile(`https?://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?`), "https://example.org"},
 }
 

@@ -326,7 +326,7 @@ func (m *matrix) unscoped(t *testing.T, token string) string {
 
 // bookkeeping are tables and columns that say when somebody came by, and
 // nothing else.
-var bookkeeping = []string{"auth_limit", "auth_session.used_us", "auth_session.address", "auth_session.agent", "auth_session.expires_us"}
+var bookkeeping = []string{"auth_limit", "passkey_challenge", "auth_session.used_us", "auth_session.address", "auth_session.agent", "auth_session.expires_us"}
 
 // ground is every row that is stored, by its table.
 func (m *matrix) ground(t *testing.T) map[string]map[string]int {

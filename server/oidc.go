@@ -240,8 +240,9 @@ type withFlow struct {
 }
 
 type methodsView struct {
-	SignUp string    `json:"signUp" enum:"open,closed"`
-	OIDC   *oidcView `json:"oidc" doc:"null: there is no provider."`
+	SignUp   string    `json:"signUp" enum:"open,closed"`
+	OIDC     *oidcView `json:"oidc" doc:"null: there is no provider."`
+	Passkeys bool      `json:"passkeys" doc:"Whether passkeys can be added and used: they need a base URL with https and a host name, or http://localhost."`
 }
 
 type oidcView struct {
@@ -250,7 +251,7 @@ type oidcView struct {
 }
 
 func (s *Server) signInMethods(context.Context, call, *struct{}) (methodsView, error) {
-	out := methodsView{SignUp: "open"}
+	out := methodsView{SignUp: "open", Passkeys: s.Auth.HasPasskeys()}
 	if s.cfg.ClosedSignUp {
 		out.SignUp = "closed"
 	}

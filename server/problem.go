@@ -56,6 +56,7 @@ const (
 	codeValidation          = "validation"
 	codeUnauthorized        = "unauthorized"
 	codeSecondFactor        = "second_factor_required"
+	codePasskeyCopied       = "passkey_copied"
 	codeForbidden           = "forbidden"
 	codeNotFound            = "not_found"
 	codeMethodNotAllowed    = "method_not_allowed"
@@ -86,6 +87,7 @@ var statusOf = map[string]int{
 	codeValidation:          http.StatusUnprocessableEntity,
 	codeUnauthorized:        http.StatusUnauthorized,
 	codeSecondFactor:        http.StatusUnauthorized,
+	codePasskeyCopied:       http.StatusUnauthorized,
 	codeForbidden:           http.StatusForbidden,
 	codeNotFound:            http.StatusNotFound,
 	codeMethodNotAllowed:    http.StatusMethodNotAllowed,
@@ -177,7 +179,7 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 
 // translations make problems of the errors of the services; the first that
 // knows one wins.
-var translations = []func(error) *Problem{authProblem, secondFactorProblem, messagingProblem, webhookProblem, botProblem, flowProblem, runProblem, simulationProblem, credentialProblem, remoteProblem, usageProblem, extractorProblem, knowledgeProblem, quotaProblem}
+var translations = []func(error) *Problem{authProblem, secondFactorProblem, passkeyProblem, messagingProblem, webhookProblem, botProblem, flowProblem, runProblem, simulationProblem, credentialProblem, remoteProblem, usageProblem, extractorProblem, knowledgeProblem, quotaProblem}
 
 // known is the problem that err is, or that a service means by it; nil: neither.
 func known(err error) *Problem {

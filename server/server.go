@@ -35,6 +35,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
+	"github.com/trunklinehq/trunkline/server/auth/passkey"
 	"github.com/trunklinehq/trunkline/server/billing"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
 	"github.com/trunklinehq/trunkline/server/internal/forged"
@@ -159,6 +160,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		HasReferences: func(ctx context.Context, account string, ids []int64) (bool, error) {
 			return s.Messaging.For(account).HasReferences(ctx, ids)
 		},
+	}
+	if authOptions.Site, err = passkey.SiteOf(cfg.BaseURL); err != nil {
+		cfg.Logger.InfoContext(ctx, "there are no passkeys", slog.Any("error", err))
 	}
 	mails, err := cfg.mailer()
 	if err != nil {

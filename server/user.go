@@ -34,6 +34,7 @@ func (s *Server) userRoutes(a *api) {
 		id: "Auth_Permissions", method: http.MethodGet, path: "/user/permissions", summary: "What the token may be used for, and what there is",
 	}, anyUser, s.permissions)
 	s.secondFactorRoutes(a)
+	s.passkeyRoutes(a)
 	s.resetRoutes(a)
 	s.usersRoutes(a)
 	s.tokenRoutes(a)

@@ -27,6 +27,7 @@ const (
 	UserEnable       Action = "user.enable"
 	UserSecondFactor Action = "user.secondFactor"
 	UserConnect      Action = "user.connect"
+	UserPasskey      Action = "user.passkey"
 	TokenCreate      Action = "token.create"
 	TokenRevoke      Action = "token.revoke"
 	SessionRevoke    Action = "session.revoke"
@@ -115,7 +116,7 @@ var meanings = map[Action]string{ //nolint:gosec // are sentences
 	UserUpdate:       "changed a user; `changed` has the names, never a password",
 	UserDelete:       "deleted a user",
 	UserLogin:        "logged in",
-	UserLoginFailed:  "gave a wrong password of a user, or the right one of a disabled user",
+	UserLoginFailed:  "gave a wrong password of a user, the right one of a disabled user, or a passkey that was refused; `copied` names one whose counter went back",
 	UserLogout:       "logged out",
 	UserRequestReset: "made a link to set a new password, from the command line",
 	UserReset:        "set a new password without the old one: by a link, or from the command line",
@@ -123,6 +124,7 @@ var meanings = map[Action]string{ //nolint:gosec // are sentences
 	UserEnable:       "enabled a user",
 	UserConnect:      "connected a user with an identity at the sign-in provider",
 	UserSecondFactor: "turned the second factor of a user on or off, or replaced the recovery codes",
+	UserPasskey:      "added or removed a passkey of a user; `added` and `removed` have its name, `removedAll` how many there were",
 	TokenCreate:      "made a token for a program",
 	TokenRevoke:      "revoked a token for a program",
 	SessionRevoke:    "ended a session of a user, or all of them",

@@ -28,6 +28,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/lane"
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
+	"github.com/trunklinehq/trunkline/server/auth/passkey"
 	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
 )
 
@@ -53,6 +54,9 @@ type Options struct {
 	// HasReferences says whether an account has all of some references, so that
 	// a permission may be limited to them. nil: no permission can be limited.
 	HasReferences func(ctx context.Context, account string, ids []int64) (bool, error)
+	// Site is where browsers find the server: passkeys are bound to it. The zero
+	// value: no passkey can be added or used.
+	Site passkey.Site
 	// Logger is told of failed logins. nil: slog.Default().
 	Logger *slog.Logger
 	// Now is the clock. nil: time.Now.
@@ -61,14 +65,15 @@ type Options struct {
 
 // Service keeps accounts and users. It is safe for concurrent use.
 type Service struct {
-	db      *database.DB
-	tokens  tokens
-	keys    *keyring.Ring
-	factors *secondfactor.Store
-	opts    Options
-	mails   *lane.Queue   // nil: no link is ever sent
-	hashes  chan struct{} // held while a password is hashed: 19 MiB each
-	touches touches
+	db       *database.DB
+	tokens   tokens
+	keys     *keyring.Ring
+	factors  *secondfactor.Store
+	passkeys *passkey.Store
+	opts     Options
+	mails    *lane.Queue   // nil: no link is ever sent
+	hashes   chan struct{} // held while a password is hashed: 19 MiB each
+	touches  touches
 }
 
 //go:embed migrations/*.sql
@@ -82,7 +87,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := database.Migrate(ctx, db, "auth", migrations); err != nil {
 		return err
 	}
-	return errors.Join(secondfactor.Migrate(ctx, db), oidc.Migrate(ctx, db))
+	return errors.Join(secondfactor.Migrate(ctx, db), oidc.Migrate(ctx, db), passkey.Migrate(ctx, db))
 }
 
 // New returns a Service over db, and creates or upgrades its tables.
@@ -113,6 +118,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
 	if s.factors, err = secondfactor.New(ctx, d, keys, s.opts.Now); err != nil {
+		return nil, fmt.Errorf("auth: %w", err)
+	}
+	if s.passkeys, err = passkey.New(d, s.opts.Site, s.opts.Now); err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
 	if s.opts.SendReset != nil || s.opts.SendInvitation != nil {
@@ -174,6 +182,6 @@ func (s *Service) purge(ctx context.Context) error {
 				return err
 			}
 		}
-		return nil
+		return passkey.SweepTx(ctx, tx, now)
 	})
 }

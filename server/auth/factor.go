@@ -101,6 +101,16 @@ func (s *Service) RemoveSecondFactor(ctx context.Context, by Caller, password st
 // new password. It returns [ErrForbidden], [ErrNotFound], [ErrGrant], [ErrOwner] or
 // [secondfactor.ErrNone] when that is refused.
 func (s *Service) ResetSecondFactor(ctx context.Context, by Caller, id string) error {
+	return s.onOther(ctx, by, id, func(tx *sqlx.Tx, u userRow) error {
+		if err := s.factors.RemoveTx(ctx, tx, u.ID); err != nil {
+			return err
+		}
+		return recordFactorTx(ctx, tx, u.ID, u.Email, factorOf(false))
+	})
+}
+
+// onOther runs a change of another user whom the caller may change.
+func (s *Service) onOther(ctx context.Context, by Caller, id string, change func(*sqlx.Tx, userRow) error) error {
 	if !by.Can(UsersManage) || id == by.User {
 		return ErrForbidden
 	}
@@ -119,10 +129,7 @@ func (s *Service) ResetSecondFactor(ctx context.Context, by Caller, id string) e
 		if err := above(by, u); err != nil {
 			return err
 		}
-		if err := s.factors.RemoveTx(ctx, tx, id); err != nil {
-			return err
-		}
-		return recordFactorTx(ctx, tx, u.ID, u.Email, factorOf(false))
+		return change(tx, u)
 	})
 }
 

@@ -34,6 +34,11 @@ func loginLimit(from netip.Addr) limit {
 	return limit{"login " + network(from), 10, 15 * time.Minute}
 }
 
+// passkeyLimit lets an address fail ten times with passkeys.
+func passkeyLimit(from netip.Addr) limit {
+	return limit{"passkey " + network(from), 10, 15 * time.Minute}
+}
+
 func publicLimit(from netip.Addr) limit {
 	return limit{"public " + network(from), 60, time.Minute}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/server/auth/passkey"
 )
 
 // Credentials are a request to log in.
@@ -106,17 +107,22 @@ func (s *Service) attempt(ctx context.Context, u userRow, email string, from net
 	if err != nil {
 		return a, err
 	}
+	return a, s.count(ctx, a)
+}
+
+// count begins an attempt.
+func (s *Service) count(ctx context.Context, a attempt) error {
 	for _, l := range a.closes {
 		q, err := s.seen(ctx, l)
 		if err != nil {
-			return a, err
+			return err
 		}
 		if q.Over {
-			return a, &RateLimited{After: q.Reset}
+			return &RateLimited{After: q.Reset}
 		}
 	}
 	var over Quota
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
 		over = Quota{}
 		for _, l := range a.counts {
 			q, err := s.takeTx(ctx, tx, l)
@@ -133,7 +139,7 @@ func (s *Service) attempt(ctx context.Context, u userRow, email string, from net
 	if err == nil && over.Over {
 		err = &RateLimited{After: over.Reset}
 	}
-	return a, err
+	return err
 }
 
 // attemptOf chooses the counters. Where the user has logged in before, others'
@@ -181,14 +187,20 @@ func (s *Service) succeeded(ctx context.Context, a attempt) error {
 // takes the same time, a write: it must not show who has an account.
 func (s *Service) refused(ctx context.Context, u userRow, a attempt, err error) error {
 	var second *SecondFactorRequired
-	if !errors.Is(err, ErrCredentials) && !(errors.As(err, &second) && second.Wrong) {
+	var copied *passkey.Copied
+	var details map[string]any
+	switch {
+	case errors.Is(err, ErrCredentials), errors.As(err, &second) && second.Wrong, errors.Is(err, ErrPasskey):
+	case errors.As(err, &copied):
+		details = map[string]any{"copied": copied.Name}
+	default:
 		return err
 	}
 	recorded := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE auth_limit SET count = count WHERE name = $1`, a.counts[0].name); err != nil || u.ID == "" {
 			return err
 		}
-		return recordUserTx(ctx, tx, audit.UserLoginFailed, u, nil)
+		return recordUserTx(ctx, tx, audit.UserLoginFailed, u, details)
 	})
 	if recorded != nil {
 		return fmt.Errorf("recording a refused log-in: %w", recorded)

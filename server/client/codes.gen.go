@@ -19,6 +19,9 @@ const (
 	CodeLastOwner = "last_owner"
 	// What the request names is not there, or is another account's.
 	CodeNotFound = "not_found"
+	// The passkey's counter of signatures went back, so that another may have signed with the same
+	// key; `detail` names it. Log in another way, and remove it.
+	CodePasskeyCopied = "passkey_copied"
 	// The body is larger than the operation takes; `detail` says how much that is.
 	CodePayloadTooLarge = "payload_too_large"
 	// Somebody has changed it since the revision of `If-Match`: fetch it again.

@@ -662,6 +662,45 @@ func (s *Auth) AcceptInvitation(ctx context.Context, in AcceptInvitationRequest)
 	return answer[SessionView](ctx, s.c, &r)
 }
 
+// AddPasskey is POST /user/passkeys: Add the passkey that the browser has made.
+//
+// From then on it signs the user in, without a password and without a code of a second factor. A
+// user has 20 at most.
+//
+// A scoped token is refused.
+//
+// Sent again it is a 422: the challenge was answered.
+func (s *Auth) AddPasskey(ctx context.Context, in AddPasskeyRequest) (*Passkey, error) {
+	r := request{id: "Auth_AddPasskey", method: http.MethodPost, path: "/user/passkeys", body: in}
+	return answer[Passkey](ctx, s.c, &r)
+}
+
+// BeginPasskey is POST /user/passkeys/begin: Begin to add a passkey.
+//
+// `publicKey` is what `PublicKeyCredential.parseCreationOptionsFromJSON` of a browser takes. It is
+// good for one answer, to any node, within 5 minutes. Passkeys need a base URL with https and a
+// host name, or http://localhost; elsewhere the answer is 404.
+//
+// A scoped token is refused.
+//
+// Sent again it makes another challenge; those before are good for 5 minutes.
+func (s *Auth) BeginPasskey(ctx context.Context, in Password) (*Ceremony, error) {
+	r := request{id: "Auth_BeginPasskey", method: http.MethodPost, path: "/user/passkeys/begin", body: in}
+	return answer[Ceremony](ctx, s.c, &r)
+}
+
+// BeginPasskeyLogin is POST /user/login/passkey/begin: Begin to log in with a passkey.
+//
+// `publicKey` is what `PublicKeyCredential.parseRequestOptionsFromJSON` of a browser takes. It is
+// good for one answer, to any node, within 5 minutes. It names no user: the passkey does. Passkeys
+// need a base URL with https and a host name, or http://localhost; elsewhere the answer is 404.
+//
+// Sent again it makes another challenge; those before are good for 5 minutes.
+func (s *Auth) BeginPasskeyLogin(ctx context.Context) (*Ceremony, error) {
+	r := request{id: "Auth_BeginPasskeyLogin", method: http.MethodPost, path: "/user/login/passkey/begin"}
+	return answer[Ceremony](ctx, s.c, &r)
+}
+
 // ConfirmSecondFactor is POST /user/second-factor/confirm: Confirm the authenticator app with a
 // code.
 //
@@ -811,6 +850,20 @@ func (s *Auth) Login(ctx context.Context, in LoginRequest) (*SessionView, error)
 	return answer[SessionView](ctx, s.c, &r)
 }
 
+// LoginPasskey is POST /user/login/passkey: Log in with a passkey.
+//
+// A passkey that is not known here, or proves nothing, is a 401 `unauthorized`. One whose counter
+// of signatures went back is a 401 `passkey_copied` that names it. Ten failures in 15 minutes close
+// the address for the rest of them, but never to a browser in which the user has logged in. With
+// `cookie: true`, for browsers, the answer also sets a session cookie: 12 hours from the last
+// request, 7 days at most.
+//
+// Sent again it is a 401: the challenge was answered.
+func (s *Auth) LoginPasskey(ctx context.Context, in LoginPasskeyRequest) (*SessionView, error) {
+	r := request{id: "Auth_LoginPasskey", method: http.MethodPost, path: "/user/login/passkey", body: in}
+	return answer[SessionView](ctx, s.c, &r)
+}
+
 // Logout is POST /user/logout: Log out.
 //
 // Ends the session of the token and that of the cookie of the request, on every node at once. A
@@ -830,12 +883,35 @@ func (s *Auth) Methods(ctx context.Context) (*Methods, error) {
 	return answer[Methods](ctx, s.c, &r)
 }
 
+// Passkeys is GET /user/passkeys: List the caller's passkeys, the oldest first.
+//
+// A scoped token is refused.
+//
+// Changes nothing.
+func (s *Auth) Passkeys(ctx context.Context) (*Page[Passkey], error) {
+	r := request{id: "Auth_Passkeys", method: http.MethodGet, path: "/user/passkeys"}
+	return answer[Page[Passkey]](ctx, s.c, &r)
+}
+
 // Permissions is GET /user/permissions: What the token may be used for, and what there is.
 //
 // Changes nothing.
 func (s *Auth) Permissions(ctx context.Context) (*Permissions, error) {
 	r := request{id: "Auth_Permissions", method: http.MethodGet, path: "/user/permissions"}
 	return answer[Permissions](ctx, s.c, &r)
+}
+
+// RemovePasskey is DELETE /user/passkeys/{passkeyId}: Remove a passkey of the caller.
+//
+// It signs nobody in from then on. Sessions that began with it go on: see DELETE /user/sessions.
+//
+// A scoped token is refused.
+//
+// Once it is done, the same request is answered 404.
+func (s *Auth) RemovePasskey(ctx context.Context, passkeyID string, in Password) (*Done, error) {
+	r := request{id: "Auth_RemovePasskey", method: http.MethodDelete, path: "/user/passkeys/{passkeyId}", body: in}
+	r.inPath("passkeyId", passkeyID)
+	return answer[Done](ctx, s.c, &r)
 }
 
 // RemoveSecondFactor is DELETE /user/second-factor: Remove the caller's second factor.
@@ -867,6 +943,21 @@ func (s *Auth) RenewRecoveryCodes(ctx context.Context, in Password) (*Recovery, 
 // An e-mail sent again gets another link. A link works once: sent again it is refused.
 func (s *Auth) Reset(ctx context.Context, in ResetRequest) (*Done, error) {
 	r := request{id: "Auth_Reset", method: http.MethodPost, path: "/user/reset", body: in}
+	return answer[Done](ctx, s.c, &r)
+}
+
+// ResetPasskeys is DELETE /user/{userId}/passkeys: Remove all passkeys of another user.
+//
+// For a user whose devices are lost. You need every permission that the user has.
+//
+// Needs the permission `users.manage`.
+//
+// A scoped token is refused.
+//
+// Once it is done, the same request is answered 404.
+func (s *Auth) ResetPasskeys(ctx context.Context, userID string) (*Done, error) {
+	r := request{id: "Auth_ResetPasskeys", method: http.MethodDelete, path: "/user/{userId}/passkeys"}
+	r.inPath("userId", userID)
 	return answer[Done](ctx, s.c, &r)
 }
 

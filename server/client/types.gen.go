@@ -66,6 +66,13 @@ type ActiveBot struct {
 	ID     string `json:"id"`
 }
 
+type AddPasskeyRequest struct {
+	// What toJSON() of the browser's credential gives.
+	Credential map[string]json.RawMessage `json:"credential"`
+	// By which the user tells passkeys apart.
+	Name string `json:"name"`
+}
+
 type AddRequest struct {
 	// With its ending, which says what it is.
 	Name string `json:"name"`
@@ -423,6 +430,11 @@ type CardPhone struct {
 type CardURL struct {
 	Type *string `json:"type,omitzero"`
 	URL  string  `json:"url"`
+}
+
+type Ceremony struct {
+	// An object for the browser.
+	PublicKey map[string]json.RawMessage `json:"publicKey"`
 }
 
 type Chat struct {
@@ -1373,6 +1385,13 @@ type Location struct {
 	Name      *string `json:"name,omitzero"`
 }
 
+type LoginPasskeyRequest struct {
+	// Also set a session cookie.
+	Cookie *bool `json:"cookie,omitzero"`
+	// What toJSON() of the browser's credential gives.
+	Credential map[string]json.RawMessage `json:"credential"`
+}
+
 type LoginRequest struct {
 	// Of the user's authenticator app, or a recovery code; needed when the answer was
 	// second_factor_required.
@@ -1585,6 +1604,9 @@ type MessagingLogoutRequest struct {
 type Methods struct {
 	// null: there is no provider.
 	Oidc *Oidc `json:"oidc"`
+	// Whether passkeys can be added and used: they need a base URL with https and a host name, or
+	// http://localhost.
+	Passkeys bool `json:"passkeys"`
 	// One of open, closed.
 	SignUp string `json:"signUp"`
 }
@@ -1730,6 +1752,15 @@ type Passage struct {
 type Passages struct {
 	// The best first.
 	Items []Passage `json:"items"`
+}
+
+type Passkey struct {
+	// UNIX seconds
+	CreatedAt Time   `json:"createdAt"`
+	ID        string `json:"id"`
+	// null: never. UNIX seconds.
+	LastUsedAt *Time  `json:"lastUsedAt"`
+	Name       string `json:"name"`
 }
 
 type Password struct {
