@@ -102,6 +102,7 @@ func (s *Server) eraseHeld(ctx context.Context, account string) error {
 // sessions, and nothing new comes.
 func (s *Server) erase(ctx context.Context, account string) error {
 	for _, erase := range []func(context.Context) error{
+		func(ctx context.Context) error { return s.Auth.EraseUsers(ctx, account) },
 		s.Messaging.For(account).DeleteAll,
 		s.Webhooks.For(account).DeleteAll,
 		s.Runs.For(account).DeleteAll,

@@ -32,18 +32,15 @@ func (s *Service) HoldAccountTx(ctx context.Context, tx *sqlx.Tx, id string) (bo
 }
 
 // CloseAccount ends an account for good: its users, their tokens and sessions
-// are gone on every node when it returns.
+// are refused on every node when it returns.
 // What else belongs to it is for the caller to erase: see
 // [Service.TakeClosed]. Have the password confirmed before. Then, which may be
 // nil, is part of the transaction; it may run more than once.
 func (s *Service) CloseAccount(ctx context.Context, id string, then func(ctx context.Context, tx *sqlx.Tx) error) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		// The update comes first: it waits for those who hold the account.
-		if _, err := tx.ExecContext(ctx, `UPDATE auth_account SET closed_us = $1 WHERE id = $2 AND closed_us = 0`,
-			database.Micros(s.opts.Now()), id); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM auth_user WHERE account_id = $1`, id)
+		_, err := tx.ExecContext(ctx, `UPDATE auth_account SET closed_us = $1 WHERE id = $2 AND closed_us = 0`,
+			database.Micros(s.opts.Now()), id)
 		if err == nil {
 			err = audit.RecordTx(ctx, tx, audit.Entry{Action: audit.AccountDelete, ObjectID: id})
 		}
@@ -56,6 +53,58 @@ func (s *Service) CloseAccount(ctx context.Context, id string, then func(ctx con
 		return fmt.Errorf("closing an account: %w", err)
 	}
 	s.opts.Logger.InfoContext(ctx, "an account was closed", slog.String("account", id))
+	if err := s.EraseUsers(ctx, id); err != nil {
+		s.opts.Logger.WarnContext(ctx, "erasing the users of a closed account; it is tried again", slog.Any("error", err))
+	}
+	return nil
+}
+
+const (
+	// userRows is how many users a transaction erases: each has a password, a
+	// second factor and identities.
+	userRows = 20
+	// smallRows is how many small rows a transaction erases.
+	smallRows = 200
+)
+
+// EraseUsers removes the users of a closed account. It works in small steps, each
+// durable, and may be called again after an error or a crash.
+func (s *Service) EraseUsers(ctx context.Context, account string) error {
+	const users = `SELECT u.id FROM auth_user u JOIN auth_account a ON a.id = u.account_id WHERE a.id = $1 AND a.closed_us > 0`
+	for _, t := range []struct {
+		table, key, of string
+		rows           int
+	}{
+		{"auth_session", "id", "user_id", smallRows},
+		{"auth_invitation", "id", "inviter", smallRows},
+		{"auth_origin", "user_id, address", "user_id", smallRows},
+		{"auth_reset", "hash", "user_id", smallRows},
+		{"auth_user", "id", "id", userRows},
+	} {
+		err := s.inSteps(ctx, fmt.Sprintf(`DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s IN (%[4]s) LIMIT %[5]d)`,
+			t.table, t.key, t.of, users, t.rows), account)
+		if err != nil {
+			return fmt.Errorf("erasing the users of an account: %w", err)
+		}
+	}
+	return nil
+}
+
+// inSteps runs a statement, each time in a transaction of its own, until it
+// changes nothing more.
+func (s *Service) inSteps(ctx context.Context, statement string, args ...any) error {
+	for n := int64(1); n > 0; {
+		err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(ctx, statement, args...)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

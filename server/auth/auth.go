@@ -165,23 +165,24 @@ func (s *Service) purging(ctx context.Context) error {
 // originLife is how long it is remembered from where a user has logged in.
 const originLife = 90 * 24 * time.Hour
 
+// purge deletes what has expired, a few hundred rows with one commit.
 func (s *Service) purge(ctx context.Context) error {
 	now := s.opts.Now()
-	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		for _, p := range []struct {
-			statement string
-			before    time.Time
-		}{
-			{`DELETE FROM auth_limit WHERE ends_us <= $1`, now},
-			{`DELETE FROM auth_origin WHERE seen_us <= $1`, now.Add(-originLife)},
-			{`DELETE FROM auth_reset WHERE expires_us <= $1`, now},
-			{`DELETE FROM auth_invitation WHERE expires_us <= $1`, now},
-			{`DELETE FROM auth_session WHERE expires_us <= $1`, now},
-		} {
-			if _, err := tx.ExecContext(ctx, p.statement, database.Micros(p.before)); err != nil {
-				return err
-			}
+	for _, p := range []struct {
+		table, key, at string
+		before         time.Time
+	}{
+		{"auth_limit", "name", "ends_us", now},
+		{"auth_origin", "user_id, address", "seen_us", now.Add(-originLife)},
+		{"auth_reset", "hash", "expires_us", now},
+		{"auth_invitation", "id", "expires_us", now},
+		{"auth_session", "id", "expires_us", now},
+	} {
+		err := s.inSteps(ctx, fmt.Sprintf(`DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s <= $1 LIMIT %[4]d)`,
+			p.table, p.key, p.at, smallRows), database.Micros(p.before))
+		if err != nil {
+			return err
 		}
-		return passkey.SweepTx(ctx, tx, now)
-	})
+	}
+	return s.db.Write(ctx, func(tx *sqlx.Tx) error { return passkey.SweepTx(ctx, tx, now) })
 }

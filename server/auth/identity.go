@@ -160,6 +160,6 @@ func (s *Service) ConnectExternal(ctx context.Context, user string, id oidc.Iden
 // rowTx finds a user by a unique column, or returns [ErrNotFound].
 func rowTx(ctx context.Context, tx *sqlx.Tx, column, value string) (userRow, error) {
 	var u userRow
-	err := tx.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE `+column+` = $1`, value)
+	err := tx.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE `+column+` = $1`+notClosed, value)
 	return u, found(err)
 }

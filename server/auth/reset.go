@@ -63,7 +63,7 @@ func IssueReset(ctx context.Context, db *sqlx.DB, email string) (string, error) 
 // issueReset makes the token of a link, which is recorded as an operator's.
 func issueReset(ctx context.Context, db *database.DB, email string, now time.Time) (User, string, error) {
 	var u userRow
-	err := db.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE email = $1`, email)
+	err := db.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE email = $1`+notClosed, email)
 	if err := found(err); err != nil {
 		return User{}, "", err
 	}

@@ -129,7 +129,7 @@ type activeSession struct {
 
 const activeSessions = `SELECT s.id, s.kind, s.version AS begun, s.expires_us, s.created_us, s.used_us,
 	u.id AS user_id, u.account_id, u.version, u.permissions, u.owner, u.email, u.disabled_us
-	FROM auth_session s JOIN auth_user u ON u.id = s.user_id WHERE `
+	FROM auth_session s JOIN auth_user u ON u.id = s.user_id JOIN auth_account a ON a.id = u.account_id WHERE a.closed_us = 0 AND `
 
 // active finds a session by the statement of its key. It is asked with every
 // request, and of nothing that a node remembers: what has ended has ended on

@@ -90,10 +90,14 @@ func (u userRow) rights() []Permission {
 	return splitPermissions(u.Permissions)
 }
 
+// notClosed is the condition that the account of a user was not closed: its users
+// are erased one after the other.
+const notClosed = ` AND NOT EXISTS (SELECT 1 FROM auth_account a WHERE a.id = auth_user.account_id AND a.closed_us > 0)`
+
 // row finds a user by a unique column, or returns [ErrNotFound].
 func (s *Service) row(ctx context.Context, column, value string) (userRow, error) {
 	var u userRow
-	err := s.db.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE `+column+` = $1`, value)
+	err := s.db.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE `+column+` = $1`+notClosed, value)
 	return u, found(err)
 }
 
