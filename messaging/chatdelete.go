@@ -393,9 +393,14 @@ func (s *Service) eraseInProvider(ctx context.Context, l line, f *footprint) err
 	if !ok {
 		return nil
 	}
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error { return eraser.EraseTx(ctx, tx.Tx, l.ID, f.ids) })
-	if err != nil {
-		return fmt.Errorf("erasing what the provider keeps: %w", err)
+	for more := true; more; {
+		err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+			more, err = eraser.EraseTx(ctx, tx.Tx, l.ID, f.ids)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("erasing what the provider keeps: %w", err)
+		}
 	}
 	return nil
 }

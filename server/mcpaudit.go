@@ -103,5 +103,5 @@ func (t toAudit) Erase(ctx context.Context, e messaging.Erased) error {
 	if err := t.s.MCP.For(e.Account).Erase(ctx, texts); err != nil {
 		return err
 	}
-	return t.s.db.Write(ctx, func(tx *sqlx.Tx) error { return t.s.audit.EraseTx(ctx, tx, e.Account, e.ChatIDs) })
+	return t.s.audit.Erase(ctx, e.Account, e.ChatIDs)
 }

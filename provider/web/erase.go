@@ -13,15 +13,32 @@ import (
 
 var _ provider.Eraser = (*Provider)(nil)
 
-// erasures delete what is kept under an id of somebody or of a group ($2), in
-// a line's ($1) tables of whatsmeow.
+// eraseRows is how many rows a transaction erases of what there may be much of.
+const eraseRows = 200
+
+// manyErasures delete what is kept of each message or each member of a group:
+// $3 rows of what is kept under an id of somebody or of a group ($2), in a line's
+// ($1) tables of whatsmeow.
+var manyErasures = []string{
+	`DELETE FROM whatsmeow_message_secrets WHERE our_jid = $1 AND (chat_jid, sender_jid, message_id) IN (SELECT chat_jid, sender_jid, message_id
+		FROM whatsmeow_message_secrets WHERE our_jid = $1 AND (chat_jid = $2 OR sender_jid = $2) LIMIT $3)`,
+	`DELETE FROM whatsmeow_retry_buffer WHERE our_jid = $1 AND (chat_jid, message_id) IN (SELECT chat_jid, message_id
+		FROM whatsmeow_retry_buffer WHERE our_jid = $1 AND chat_jid = $2 LIMIT $3)`,
+	`DELETE FROM whatsmeow_sender_keys WHERE our_jid = $1 AND (chat_id, sender_id) IN (SELECT chat_id, sender_id
+		FROM whatsmeow_sender_keys WHERE our_jid = $1 AND chat_id = $2 LIMIT $3)`,
+}
+
+// manyKeyErasures delete so many of the keys of somebody's devices in groups.
+var manyKeyErasures = []string{
+	`DELETE FROM whatsmeow_sender_keys WHERE our_jid = $1 AND (chat_id, sender_id) IN (SELECT chat_id, sender_id
+		FROM whatsmeow_sender_keys WHERE our_jid = $1 AND (sender_id LIKE $2 ESCAPE '!' OR sender_id LIKE $3 ESCAPE '!') LIMIT $4)`,
+}
+
+// erasures delete what there is little of under such an id.
 var erasures = []string{
 	`DELETE FROM whatsmeow_contacts WHERE our_jid = $1 AND their_jid = $2`,
 	`DELETE FROM whatsmeow_chat_settings WHERE our_jid = $1 AND chat_jid = $2`,
-	`DELETE FROM whatsmeow_message_secrets WHERE our_jid = $1 AND (chat_jid = $2 OR sender_jid = $2)`,
 	`DELETE FROM whatsmeow_privacy_tokens WHERE our_jid = $1 AND their_jid = $2`,
-	`DELETE FROM whatsmeow_retry_buffer WHERE our_jid = $1 AND chat_jid = $2`,
-	`DELETE FROM whatsmeow_sender_keys WHERE our_jid = $1 AND chat_id = $2`,
 }
 
 // keyErasures delete the keys shared with somebody's devices, whose names begin
@@ -29,28 +46,66 @@ var erasures = []string{
 var keyErasures = []string{
 	`DELETE FROM whatsmeow_sessions WHERE our_jid = $1 AND (their_id LIKE $2 ESCAPE '!' OR their_id LIKE $3 ESCAPE '!')`,
 	`DELETE FROM whatsmeow_identity_keys WHERE our_jid = $1 AND (their_id LIKE $2 ESCAPE '!' OR their_id LIKE $3 ESCAPE '!')`,
-	`DELETE FROM whatsmeow_sender_keys WHERE our_jid = $1 AND (sender_id LIKE $2 ESCAPE '!' OR sender_id LIKE $3 ESCAPE '!')`,
 }
 
 // EraseTx deletes what a line keeps of somebody or of a group: names, numbers of
-// hidden ids, texts kept for who could not read them, and keys. Tx must be of
-// the database of [New].
-func (p *Provider) EraseTx(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []string) error {
+// hidden ids, texts kept for who could not read them, and keys, or some hundred
+// rows of it. Tx must be of the database of [New].
+func (p *Provider) EraseTx(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []string) (more bool, err error) {
 	whose, err := idsOf(ctx, tx, ref, chatIDs)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var ours string
 	err = tx.QueryRowContext(ctx, `SELECT jid FROM web_device WHERE reference = $1`, ref).Scan(&ours)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("web: reading which device a line has: %w", err)
+		return false, fmt.Errorf("web: reading which device a line has: %w", err)
 	}
 	for _, j := range whose {
-		if err := eraseID(ctx, tx, ref, ours, j); err != nil {
-			return fmt.Errorf("web: erasing: %w", err)
+		if more, err = eraseMany(ctx, tx, ours, j); err != nil || more {
+			return more, orErasing(err)
 		}
 	}
+	for _, j := range whose { // last, for here stands which ids somebody has
+		if err := eraseID(ctx, tx, ref, ours, j); err != nil {
+			return false, orErasing(err)
+		}
+	}
+	return false, nil
+}
+
+func orErasing(err error) error {
+	if err != nil {
+		return fmt.Errorf("web: erasing: %w", err)
+	}
 	return nil
+}
+
+// eraseMany deletes some rows of what there may be much of under an id, and says
+// whether there may be more.
+func eraseMany(ctx context.Context, tx *sql.Tx, ours string, j types.JID) (more bool, err error) {
+	some := func(query string, args ...any) (bool, error) {
+		res, err := tx.ExecContext(ctx, query, append(args, eraseRows)...)
+		if err != nil {
+			return false, err
+		}
+		n, err := res.RowsAffected()
+		return n == eraseRows, err
+	}
+	for _, q := range manyErasures {
+		if more, err := some(q, ours, j.String()); err != nil || more {
+			return more, err
+		}
+	}
+	if j.Server == types.GroupServer {
+		return false, nil
+	}
+	for _, q := range manyKeyErasures {
+		if more, err := some(q, ours, j.User+`:%`, j.User+`!_%`); err != nil || more {
+			return more, err
+		}
+	}
+	return false, nil
 }
 
 // idsOf reads the ids, and adds the other ids of the same people.

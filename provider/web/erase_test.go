@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.mau.fi/whatsmeow/appstate"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
@@ -65,10 +66,93 @@ func TestEraseUnpaired(t *testing.T) {
 
 func (f *fixture) erase(t testing.TB, ids ...string) {
 	t.Helper()
+	for f.eraseSome(t, ids...) {
+	}
+}
+
+// eraseSome is one step of erase, and says whether there is more.
+func (f *fixture) eraseSome(t testing.TB, ids ...string) bool {
+	t.Helper()
 	tx := f.db.MustBeginTx(soon(t), nil)
 	defer tx.Rollback() //nolint:errcheck // what was committed stays
-	require.NoError(t, f.p.EraseTx(soon(t), tx.Tx, f.ref.ID, ids))
+	more, err := f.p.EraseTx(soon(t), tx.Tx, f.ref.ID, ids)
+	require.NoError(t, err)
 	require.NoError(t, tx.Commit())
+	return more
+}
+
+// TestErasureIsBounded erases somebody of whom ten times as much is kept: the
+// steps become more, and none becomes larger.
+func TestErasureIsBounded(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f := paired(t, db)
+		f.close(t)
+		const who, group = "16505550000@s.whatsapp.net", "120363000000000001@g.us"
+		kept := func() (n int) {
+			require.NoError(t, db.Get(&n, `SELECT (SELECT count(*) FROM whatsmeow_message_secrets) + (SELECT count(*) FROM whatsmeow_retry_buffer) +
+				(SELECT count(*) FROM whatsmeow_sender_keys) + (SELECT count(*) FROM web_lid)`))
+			return n
+		}
+		before := kept()
+		for _, n := range []int{150, 1500} {
+			number := fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) `, n)
+			ours := `(SELECT jid FROM web_device WHERE reference = ` + fmt.Sprint(f.ref.ID) + `)`
+			for _, q := range []string{
+				`INSERT INTO whatsmeow_message_secrets (our_jid, chat_jid, sender_jid, message_id, key) ` + number +
+					`SELECT ` + ours + `, '77@lid', '77@lid', 'm' || i, '0123456789abcdef0123456789abcdef' FROM n`,
+				`INSERT INTO whatsmeow_retry_buffer (our_jid, chat_jid, message_id, format, plaintext, timestamp) ` + number +
+					`SELECT ` + ours + `, '` + who + `', 'm' || i, '', '', 1 FROM n`,
+				`INSERT INTO whatsmeow_sender_keys (our_jid, chat_id, sender_id, sender_key) ` + number +
+					`SELECT ` + ours + `, '` + group + `', '16505550000:' || i, '' FROM n`,
+				fmt.Sprintf(`INSERT INTO web_lid (reference, lid, phone) VALUES (%d, '77', '16505550000')`, f.ref.ID),
+			} {
+				db.MustExec(strings.ReplaceAll(q, "'0123456789abcdef0123456789abcdef'", bytesOf(db, 32)))
+			}
+			steps := 0
+			for more := true; more; steps++ {
+				was := kept()
+				more = f.eraseSome(t, who)
+				require.LessOrEqual(t, was-kept(), 600)
+			}
+			require.Equal(t, before, kept())
+			require.Greater(t, steps, 3*n/600)
+		}
+	})
+}
+
+// TestForgettingIsBounded forgets a device that has ten times as much: the
+// transactions become more, and none becomes larger.
+func TestForgettingIsBounded(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		commits := testkit.ObserveCommits(t, db)
+		for _, n := range []int64{300, 3000} {
+			f := paired(t, db)
+			f.close(t)
+			number := fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) `, n)
+			ours := fmt.Sprintf(`(SELECT jid FROM web_device WHERE reference = %d)`, f.ref.ID)
+			db.MustExec(`INSERT INTO whatsmeow_message_secrets (our_jid, chat_jid, sender_jid, message_id, key) ` + number +
+				`SELECT ` + ours + `, 'filler', 'filler', 'm' || i, ` + bytesOf(db, 32) + ` FROM n`)
+			db.MustExec(`INSERT INTO whatsmeow_contacts (our_jid, their_jid) ` + number + `SELECT ` + ours + `, 'filler' || i FROM n`)
+			db.MustExec(`INSERT INTO web_lid (reference, lid, phone) ` + number + fmt.Sprintf(`SELECT %d, 'filler' || i, 'filler' || i FROM n`, f.ref.ID))
+			commits.Take()
+			require.NoError(t, f.p.Forget(soon(t), f.ref.ID))
+			commits.RequireBounded(t, 3*n, 200)
+			for _, table := range []string{"whatsmeow_message_secrets", "whatsmeow_contacts", "web_lid", "whatsmeow_device"} {
+				for _, cells := range rowsOf(t, db, table) {
+					require.NotContains(t, fmt.Sprint(cells), "filler")
+					require.NotContains(t, fmt.Sprint(cells), f.owner.JID().User)
+				}
+			}
+		}
+	})
+}
+
+// bytesOf is a value of so many bytes, in SQL.
+func bytesOf(db *sqlx.DB, n int) string {
+	if db.DriverName() == "postgres" {
+		return `'\x` + strings.Repeat("00", n) + `'::bytea`
+	}
+	return `x'` + strings.Repeat("00", n) + `'`
 }
 
 // traces are the rows of a line that name somebody, of all tables of lines.

@@ -100,28 +100,6 @@ func (d *devices) adopt(dev *store.Device, inner *sqlstore.Container, g *guarded
 	dev.Contacts = &bookNames{dev.Contacts, g}
 }
 
-// forget deletes the device of a line.
-func (d *devices) forget(ctx context.Context, ref provider.ReferenceID) error {
-	g := d.of(provider.Reference{ID: ref}, nil)
-	dev, err := d.load(ctx, g)
-	if err != nil {
-		return err
-	}
-	if dev != nil {
-		if err := d.inner(g).DeleteDevice(ctx, dev); err != nil {
-			return fmt.Errorf("deleting the keys of a device: %w", err)
-		}
-	}
-	return d.db.Write(ctx, func(tx *sqlx.Tx) error {
-		for _, table := range []string{"web_device", "web_lid", "web_history", "web_book", "web_pace"} {
-			if _, err := tx.Exec(`DELETE FROM `+table+` WHERE reference = $1`, ref); err != nil {
-				return fmt.Errorf("forgetting a device: %w", err)
-			}
-		}
-		return nil
-	})
-}
-
 // container keeps the device of one line.
 type container struct {
 	d     *devices

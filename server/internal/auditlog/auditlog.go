@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,8 +160,8 @@ func (s *Store) DeleteAll(ctx context.Context, account string) error {
 	return s.deleteAll(ctx, `DELETE FROM auditlog_entry WHERE id IN (SELECT id FROM auditlog_entry WHERE account = $1 LIMIT $2)`, account, pruneChunk)
 }
 
-// deleteAll runs a statement, each time in a transaction of its own, until it
-// finds nothing.
+// deleteAll runs a statement that deletes or erases, each time in a transaction of
+// its own, until it finds nothing.
 func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) error {
 	for n := int64(1); n > 0; {
 		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
@@ -171,27 +172,28 @@ func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) er
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("deleting entries of the audit log: %w", err)
+			return fmt.Errorf("erasing from the audit log: %w", err)
 		}
 	}
 	return nil
 }
 
-// EraseTx forgets, when tx commits, which contact entries of an account name:
-// those whose object is one of ids. That something was done, by whom and when,
-// stays, and what was changed goes.
-func (s *Store) EraseTx(ctx context.Context, tx *sqlx.Tx, account string, ids []string) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	values := make([]any, len(ids))
-	for i, id := range ids {
-		values[i] = id
-	}
-	in, args := s.db.Dialect.In("object_id", 2, values)
-	_, err := tx.ExecContext(ctx, `UPDATE auditlog_entry SET object_id = '', object_name = '', details = '{}' WHERE account = $1 AND `+in, append([]any{account}, args...)...)
-	if err != nil {
-		return fmt.Errorf("erasing a contact from the audit log: %w", err)
+// Erase forgets which contact entries of an account name: those whose object is
+// one of ids. That something was done, by whom and when, stays, and what was
+// changed goes. It works in small steps, each durable, and may be called again
+// after an error or a crash.
+func (s *Store) Erase(ctx context.Context, account string, ids []string) error {
+	for part := range slices.Chunk(ids, pruneChunk) {
+		values := make([]any, len(part))
+		for i, id := range part {
+			values[i] = id
+		}
+		in, args := s.db.Dialect.In("object_id", 3, values)
+		err := s.deleteAll(ctx, `UPDATE auditlog_entry SET object_id = '', object_name = '', details = '{}'
+			WHERE id IN (SELECT id FROM auditlog_entry WHERE account = $1 AND object_id <> '' AND `+in+` LIMIT $2)`, append([]any{account, pruneChunk}, args...)...)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

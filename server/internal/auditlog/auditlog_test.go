@@ -189,13 +189,36 @@ func TestErase(t *testing.T) {
 		for _, account := range []string{"acme", "other"} {
 			require.NoError(t, e.Record(e.as(t, account, "ana"), audit.Entry{Action: audit.ChatExport, ObjectID: "49151@c.us", ObjectName: "Eve"}))
 		}
-		require.NoError(t, e.db.Write(t.Context(), func(tx *sqlx.Tx) error {
-			return e.EraseTx(t.Context(), tx, "acme", []string{"49151@c.us", "49152@c.us"})
-		}))
+		require.NoError(t, e.Erase(t.Context(), "acme", []string{"49151@c.us", "49152@c.us"}))
 		p, err := e.List(t.Context(), "acme", auditlog.Filter{})
 		require.NoError(t, err)
 		require.Equal(t, audit.Entry{Action: audit.ChatExport, ObjectType: "chat"}, p.Items[0].Entry)
 		require.Equal(t, []string{"ana chat.export 49151@c.us"}, e.list(t, "other", auditlog.Filter{}))
+	})
+}
+
+// TestErasureIsBounded erases somebody whom ten times as many entries name: the
+// transactions become more, and none becomes larger.
+func TestErasureIsBounded(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		e := setup(t, db, 0)
+		commits := testkit.ObserveCommits(t, db)
+		for _, n := range []int64{600, 6000} {
+			require.NoError(t, e.db.Write(t.Context(), func(tx *sqlx.Tx) error {
+				for range n {
+					if err := audit.RecordTx(e.as(t, "acme", "ana"), tx, audit.Entry{Action: audit.ChatExport, ObjectID: "49151@c.us"}); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+			commits.Take()
+			require.NoError(t, e.Erase(t.Context(), "acme", []string{"49152@c.us", "49151@c.us"}))
+			commits.RequireBounded(t, n, 500)
+			require.Empty(t, testkit.Holding(t, db, "49151@c.us"))
+			require.NoError(t, e.DeleteAll(t.Context(), "acme"))
+			commits.RequireBounded(t, n, 500)
+		}
 	})
 }
 
