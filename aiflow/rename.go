@@ -26,8 +26,8 @@ type Renamed struct {
 var slugPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // Rename gives the draft of a flow or a function another slug, and with it all
-// drafts of the project that name it, in one transaction. What is published
-// stays as it is until it is published again.
+// drafts of the project that name it, in one transaction, if a [File] could hold
+// these drafts. What is published stays as it is until it is published again.
 func (a *Account) Rename(ctx context.Context, id, slug string) (Renamed, error) {
 	if !slugPattern.MatchString(slug) {
 		return Renamed{}, &Invalid{"slug", "must have 1 to 64 small letters, digits, - and _, and begin with a letter or a digit"}
@@ -76,6 +76,7 @@ func (a *Account) Rename(ctx context.Context, id, slug string) (Renamed, error) 
 
 // renameOthers changes the other drafts of the project that name r.
 func (a *Account) renameOthers(ctx context.Context, tx *sqlx.Tx, r flowRow, from, to string) (drafts []flowRow, published []Use, err error) {
+	size := 0
 	for last, more := int64(0), true; more; {
 		var rows []transferRow
 		if err := tx.SelectContext(ctx, &rows, selectTransfer+` WHERE f.project = $1 AND NOT f.removed AND f.number > $2 AND f.id <> $3 ORDER BY f.number LIMIT $4`+a.s.lockOf("f"),
@@ -96,6 +97,10 @@ func (a *Account) renameOthers(ctx context.Context, tx *sqlx.Tx, r flowRow, from
 			}
 			if !changed {
 				continue
+			}
+			if size += len(draft); size > MaxFileBytes || len(drafts) == MaxFileFlows {
+				return nil, nil, &Invalid{"slug", fmt.Sprintf("stands in more than %d drafts, or in more than %d MiB of them: change some of them first",
+					MaxFileFlows, MaxFileBytes>>20)}
 			}
 			other.Draft = draft
 			if err := a.s.saveTx(ctx, tx, &other.flowRow); err != nil {

@@ -2,11 +2,13 @@ package aiflow_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // jumper is a flow that goes on as another.
@@ -90,5 +92,32 @@ func TestRenameFlow(t *testing.T) {
 		require.ErrorIs(t, err, aiflow.ErrNotFound)
 		_, err = f.For("stranger").Rename(t.Context(), end.ID, "x")
 		require.ErrorIs(t, err, aiflow.ErrNotFound)
+	})
+}
+
+// TestRenameIsBounded refuses to change more drafts than a transaction may.
+func TestRenameIsBounded(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		project := f.project(t, "Shop")
+		f.flow(t, project, jumper("caller", "named"))
+		named := f.published(t, project, plain("named"))
+		long := fmt.Sprintf(`,"ui":{"x":%q}}`, strings.Repeat("x", 1<<20))
+		large := strings.TrimSuffix(jumper("large", "named"), "}") + long
+		for range 7 {
+			f.flow(t, project, large)
+		}
+		commits := testkit.ObserveCommits(t, f.db)
+		out, err := f.Rename(t.Context(), named.ID, "other")
+		require.NoError(t, err)
+		require.Len(t, out.Drafts, 8)
+		commits.RequireBounded(t, 9, 10)
+		f.flow(t, project, strings.ReplaceAll(large, `"named"`, `"other"`))
+		_, err = f.Rename(t.Context(), named.ID, "third")
+		var invalid *aiflow.Invalid
+		require.ErrorAs(t, err, &invalid)
+		require.Equal(t, "slug", invalid.Field)
+		after, err := f.Flow(t.Context(), named.ID)
+		require.NoError(t, err)
+		require.Contains(t, string(after.Draft), `"other"`, "nothing was changed")
 	})
 }

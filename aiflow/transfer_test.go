@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // written is a file as it travels.
@@ -162,6 +163,22 @@ func mustFlow(t *testing.T, f *fixture, id string) aiflow.Flow {
 	out, err := f.Flow(t.Context(), id)
 	require.NoError(t, err)
 	return out
+}
+
+// TestImportIsBounded takes the largest file there may be: each of its flows has
+// a row, and one of its version, which are written twice.
+func TestImportIsBounded(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		file := aiflow.File{Format: aiflow.FileFormat, Name: "P"}
+		for i := range aiflow.MaxFileFlows {
+			document := json.RawMessage(plain(fmt.Sprintf("f%d", i)))
+			file.Flows = append(file.Flows, aiflow.FileFlow{Name: "F", Draft: document, Published: &aiflow.FileVersion{Document: document}})
+		}
+		commits := testkit.ObserveCommits(t, f.db)
+		_, err := f.Import(t.Context(), file, aiflow.Publisher{})
+		require.NoError(t, err)
+		commits.RequireBounded(t, 4*aiflow.MaxFileFlows, 4*aiflow.MaxFileFlows+2)
+	})
 }
 
 // TestMalformed names every place of a file that is wrong, and keeps nothing.

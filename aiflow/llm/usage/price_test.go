@@ -102,6 +102,23 @@ func TestBuiltInPrices(t *testing.T) {
 	}
 }
 
+// TestRepricingIsBounded prices more calls again than a transaction does.
+func TestRepricingIsBounded(t *testing.T) {
+	t.Parallel()
+	onLedgers(t, func(t *testing.T, f fixture) {
+		const n = 1100
+		for range n {
+			f.make(t, call("house/llama"), tokens(1000, 0))
+		}
+		require.NoError(t, f.own.SetPricing(t.Context(), []usage.Price{{Provider: "house", Model: "llama", Rates: usage.Rates{Input: 1_000_000}}}))
+		commits := testkit.ObserveCommits(t, f.db)
+		changed, err := f.own.Reprice(t.Context(), time.Time{}, time.Time{})
+		require.NoError(t, err)
+		require.Equal(t, n, changed)
+		commits.RequireBounded(t, n, 1010)
+	})
+}
+
 // TestOwnPrices has prices of an account go before all others, for that account
 // alone.
 func TestOwnPrices(t *testing.T) {
