@@ -3,6 +3,7 @@ import { createContext, type FormEvent, type ReactNode, useContext, useEffect, u
 import { api, got, onExpired, Problem, root, type Schemas } from './api/client'
 import { client } from './api/query'
 import { oneUser } from './one-user'
+import { knowsPasskeys, signWithPasskey } from './passkeys'
 import { t } from './text'
 import { useAct } from './ui/act'
 import { Dialog } from './ui/dialog'
@@ -141,11 +142,31 @@ function Welcome() {
                 {t('session.provider', { name: provider.name })}
               </a>
             )}
+            {methods.data?.passkeys && way !== 'signUp' && knowsPasskeys() && <ByPasskey />}
             {way === 'reset' ? <Forgotten /> : <Enter key={way} way={way} forgotten={() => setWay('reset')} />}
           </>
         )}
       </div>
     </main>
+  )
+}
+
+/** ByPasskey logs in without e-mail and password. */
+function ByPasskey() {
+  const act = useAct(
+    async () => {
+      const { publicKey } = await got(api.POST('/user/login/passkey/begin'))
+      return got(api.POST('/user/login/passkey', { body: { credential: await signWithPasskey(publicKey), cookie: true } }))
+    },
+    { then: () => client.resetQueries({ queryKey: ['me'] }), quiet: true },
+  )
+  return (
+    <div className="stack">
+      {act.error && <Notice tone="bad">{act.error.message}</Notice>}
+      <Button busy={act.isPending} onClick={() => act.mutate(undefined)}>
+        {t('session.passkey')}
+      </Button>
+    </div>
   )
 }
 

@@ -715,6 +715,17 @@ export const en = {
   'pairing.step3': 'Point the camera at this code.',
   'pairing.stepCode': 'Choose “Link with phone number instead”.',
 
+  'passkeys.add': 'Add a passkey',
+  'passkeys.name': 'Name',
+  'passkeys.nameHint': 'By which you know the device again: “Phone”.',
+  'passkeys.noBrowser': 'This browser knows no passkeys.',
+  'passkeys.noSite': 'There are none at this address: the server needs https and a host name.',
+  'passkeys.remove': 'Remove',
+  'passkeys.removeOne': 'Remove {name}',
+  'passkeys.removeText': 'It logs nobody in from then on. Sessions that began with it go on.',
+  'passkeys.text': 'A device logs you in with a finger, a face or a PIN: without the password and without a code.',
+  'passkeys.title': 'Passkeys',
+
   'phone.contact': 'Contact',
   'phone.contactHint': 'Any name: each is a contact of its own.',
   'phone.file': 'Send a file from the phone',

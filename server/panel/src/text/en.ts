@@ -64,6 +64,10 @@ export const en = {
   'nav.usage': 'Usage',
   'nav.webhooks': 'Webhooks',
 
+  'passkeys.cancelled': 'The device was not asked, or has not answered in time.',
+  'passkeys.failed': 'The device made no passkey for this address. Open the panel at the address that the server is set up with.',
+  'passkeys.there': 'This device has a passkey for you already.',
+
   'session.accept': 'Accept the invitation',
   'session.code': 'Code',
   'session.codeHint': 'Of the authenticator app, or a recovery code',
@@ -77,6 +81,7 @@ export const en = {
   'session.logOut': 'Log out',
   'session.name': 'Your name',
   'session.newPassword': 'A new password',
+  'session.passkey': 'Sign in with a passkey',
   'session.password': 'Password',
   'session.passwordHint': 'At least 10 characters',
   'session.provider': 'Log in with {name}',

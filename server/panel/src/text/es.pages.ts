@@ -716,6 +716,17 @@ export const es: PageTexts = {
   'pairing.step3': 'Apunta la cámara a este código.',
   'pairing.stepCode': 'Elija «Vincular con el número de teléfono».',
 
+  'passkeys.add': 'Añadir una llave de acceso',
+  'passkeys.name': 'Nombre',
+  'passkeys.nameHint': 'Con el que reconoce el dispositivo: «Teléfono».',
+  'passkeys.noBrowser': 'Este navegador no conoce las llaves de acceso.',
+  'passkeys.noSite': 'No las hay en esta dirección: el servidor necesita https y un nombre de host.',
+  'passkeys.remove': 'Quitar',
+  'passkeys.removeOne': 'Quitar {name}',
+  'passkeys.removeText': 'Desde entonces no permite entrar a nadie. Las sesiones que empezaron con ella continúan.',
+  'passkeys.text': 'Un dispositivo le permite entrar con un dedo, la cara o un PIN: sin contraseña y sin código.',
+  'passkeys.title': 'Llaves de acceso',
+
   'phone.contact': 'Contacto',
   'phone.contactHint': 'Cualquier nombre: cada uno es un contacto.',
   'phone.file': 'Enviar un archivo desde el teléfono',

@@ -65,6 +65,10 @@ export const es: FirstTexts = {
   'nav.usage': 'Consumo',
   'nav.webhooks': 'Webhooks',
 
+  'passkeys.cancelled': 'No se preguntó al dispositivo o no respondió a tiempo.',
+  'passkeys.failed': 'El dispositivo no creó ninguna llave de acceso para esta dirección. Abra el panel en la dirección con la que está configurado el servidor.',
+  'passkeys.there': 'Este dispositivo ya tiene una llave de acceso suya.',
+
   'session.accept': 'Aceptar la invitación',
   'session.code': 'Código',
   'session.codeHint': 'De la aplicación de autenticación, o un código de recuperación',
@@ -78,6 +82,7 @@ export const es: FirstTexts = {
   'session.logOut': 'Salir',
   'session.name': 'Tu nombre',
   'session.newPassword': 'Una contraseña nueva',
+  'session.passkey': 'Entrar con una llave de acceso',
   'session.password': 'Contraseña',
   'session.passwordHint': 'Al menos 10 caracteres',
   'session.provider': 'Entrar con {name}',

@@ -716,6 +716,17 @@ export const pt: PageTexts = {
   'pairing.step3': 'Aponte a câmera para este código.',
   'pairing.stepCode': 'Escolha “Conectar com número de telefone”.',
 
+  'passkeys.add': 'Adicionar uma chave de acesso',
+  'passkeys.name': 'Nome',
+  'passkeys.nameHint': 'Pelo qual você reconhece o dispositivo: “Telefone”.',
+  'passkeys.noBrowser': 'Este navegador não conhece chaves de acesso.',
+  'passkeys.noSite': 'Não há nenhuma neste endereço: o servidor precisa de https e de um nome de host.',
+  'passkeys.remove': 'Remover',
+  'passkeys.removeOne': 'Remover {name}',
+  'passkeys.removeText': 'A partir daí não permite a entrada de ninguém. As sessões que começaram com ela continuam.',
+  'passkeys.text': 'Um dispositivo permite entrar com um dedo, o rosto ou um PIN: sem senha e sem código.',
+  'passkeys.title': 'Chaves de acesso',
+
   'phone.contact': 'Contato',
   'phone.contactHint': 'Qualquer nome: cada um é um contato.',
   'phone.file': 'Enviar um arquivo do telefone',

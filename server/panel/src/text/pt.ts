@@ -65,6 +65,10 @@ export const pt: FirstTexts = {
   'nav.usage': 'Consumo',
   'nav.webhooks': 'Webhooks',
 
+  'passkeys.cancelled': 'O dispositivo não foi consultado ou não respondeu a tempo.',
+  'passkeys.failed': 'O dispositivo não criou chave de acesso para este endereço. Abra o painel no endereço com que o servidor foi configurado.',
+  'passkeys.there': 'Este dispositivo já tem uma chave de acesso sua.',
+
   'session.accept': 'Aceitar o convite',
   'session.code': 'Código',
   'session.codeHint': 'Do aplicativo autenticador, ou um código de recuperação',
@@ -78,6 +82,7 @@ export const pt: FirstTexts = {
   'session.logOut': 'Sair',
   'session.name': 'Seu nome',
   'session.newPassword': 'Uma nova senha',
+  'session.passkey': 'Entrar com uma chave de acesso',
   'session.password': 'Senha',
   'session.passwordHint': 'Pelo menos 10 caracteres',
   'session.provider': 'Entrar com {name}',

@@ -7,6 +7,7 @@ import { type Language, languages, speak, t, useLanguage } from '../../text'
 import { useAct } from '../../ui/act'
 import { Input, Select } from '../../ui/field'
 import { Button } from '../../ui/parts'
+import { Passkeys } from './passkeys'
 import { SecondFactor } from './second-factor'
 import { Sessions } from './sessions'
 
@@ -19,6 +20,7 @@ export function Me() {
       <Name />
       <Login />
       <SecondFactor />
+      <Passkeys />
       <section className="card stack" aria-labelledby="sessions">
         <h2 id="sessions">{t('sessions.title')}</h2>
         <p className="mute">{t('sessions.text')}</p>
