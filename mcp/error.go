@@ -58,6 +58,12 @@ var statuses = map[string]int{
 	"session_not_connected": http.StatusConflict,
 	"window_closed":         http.StatusConflict,
 	"budget_exceeded":       http.StatusConflict,
+	"quota.references":      http.StatusForbidden,
+	"quota.contacts":        http.StatusForbidden,
+	"quota.storage":         http.StatusForbidden,
+	"quota.messages":        http.StatusTooManyRequests,
+	"quota.runs":            http.StatusTooManyRequests,
+	"quota.api":             http.StatusTooManyRequests,
 	"precondition_failed":   http.StatusPreconditionFailed,
 	"provider_error":        http.StatusBadGateway,
 }

@@ -33,7 +33,7 @@ func (s *Server) openAssistant(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.Knowledge, err = knowledge.New(ctx, c.DB, &knowledge.Options{Embed: embed, Logger: c.Logger, Now: c.Now})
+	s.Knowledge, err = knowledge.New(ctx, c.DB, &knowledge.Options{Embed: embed, Admit: s.admitFile, Logger: c.Logger, Now: c.Now})
 	if err != nil {
 		return err
 	}

@@ -97,6 +97,12 @@ func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) 
 			return mcp.Caller{}, toolProblem(overQuota(q))
 		}
 	}
+	if err := s.Quotas.Request(ctx, caller.Account); err != nil {
+		if p := quotaProblem(err); p != nil {
+			return mcp.Caller{}, toolProblem(p)
+		}
+		return mcp.Caller{}, err
+	}
 	if !caller.Can(auth.MCPExecute) {
 		return mcp.Caller{}, toolProblem(lacking(auth.MCPExecute))
 	}

@@ -24,7 +24,7 @@ func (s *Server) openQuotas(ctx context.Context) (err error) {
 		Used: map[quota.Name]quota.Counter{
 			quota.References: count(func() quota.Counter { return s.Messaging.References }),
 			quota.Contacts:   count(func() quota.Counter { return s.Messaging.Contacts }),
-			quota.Storage:    count(func() quota.Counter { return s.Messaging.MediaBytes }),
+			quota.Storage:    s.storedBytes,
 			quota.Messages:   count(func() quota.Counter { return s.Messaging.Sent }),
 			quota.Runs:       count(func() quota.Counter { return s.Runs.Started }),
 		},
@@ -52,6 +52,21 @@ func (s *Server) admitRun(ctx context.Context, tx *sqlx.Tx, account string) erro
 	return s.Quotas.Take(ctx, tx, account, quota.Runs, 1)
 }
 
+// admitFile asks the quotas for a file of a project.
+func (s *Server) admitFile(ctx context.Context, account string, bytes int64) error {
+	return s.Quotas.Take(ctx, s.cfg.DB, account, quota.Storage, bytes)
+}
+
+// storedBytes counts the files of an account: of its chats, and of its projects.
+func (s *Server) storedBytes(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (int64, error) {
+	media, err := s.Messaging.MediaBytes(ctx, q, account, since)
+	if err != nil {
+		return 0, err
+	}
+	files, err := s.Knowledge.Bytes(ctx, q, account)
+	return media + files, err
+}
+
 // quotaProblem translates the refusals of package quota.
 func quotaProblem(err error) *Problem {
 	var over *quota.Exceeded
@@ -69,7 +84,7 @@ func quotaProblem(err error) *Problem {
 type AccountQuotas struct {
 	References QuotaState `json:"references" doc:"Connected numbers, pages and accounts."`
 	Contacts   QuotaState `json:"contacts" doc:"Chats with people. A contact who writes first is never refused."`
-	Storage    QuotaState `json:"storage" doc:"Bytes of the files that are kept. A file that a contact sends is never refused."`
+	Storage    QuotaState `json:"storage" doc:"Bytes of the files that are kept, of chats and projects. A file that a contact sends is never refused."`
 	Messages   QuotaState `json:"messages" doc:"Own messages, a day in UTC. Received ones are never refused."`
 	Runs       QuotaState `json:"runs" doc:"Runs of flows and bots, a day in UTC. A run that a message of a contact begins is counted and never refused."`
 	API        QuotaState `json:"api" doc:"Requests a minute, on each node."`

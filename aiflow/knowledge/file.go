@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -99,12 +100,25 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 		ID: id.String(), Name: n.Name, Type: kind, Bytes: int64(len(n.Data)), Passages: int64(len(passages)),
 		CreatedUS: database.Micros(a.s.opts.Now()),
 	}
+	if a.s.opts.Admit != nil {
+		if err := a.s.opts.Admit(ctx, a.id, row.Bytes); err != nil {
+			return File{}, err
+		}
+	}
 	in := index(passages)
 	vectors := a.s.vectors(ctx, Texts{Account: a.id, Project: project, Texts: passages})
 	if err := a.store(ctx, project, row, passages, vectors, in); err != nil {
 		return File{}, fmt.Errorf("storing a file: %w", err)
 	}
 	return row.view(), nil
+}
+
+// Bytes are those of the files that an account keeps, and of those that are being
+// stored.
+func (s *Service) Bytes(ctx context.Context, q sqlx.QueryerContext, account string) (n int64, err error) {
+	err = sqlx.GetContext(ctx, q, &n, `SELECT CAST(COALESCE(SUM(f.bytes), 0) AS BIGINT) FROM knowledge_file AS f JOIN aiflow_project AS p ON p.id = f.project
+		WHERE p.account = $1 AND NOT p.removed AND (f.ready OR f.due_us > 0)`, account)
+	return n, err
 }
 
 // exists says whether the account has a project.

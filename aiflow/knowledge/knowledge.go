@@ -59,7 +59,10 @@ type Options struct {
 	// passages are found by their words. nil: always.
 	//
 	// [llm.Embedder]: https://pkg.go.dev/github.com/trunklinehq/trunkline/aiflow/llm#Embedder
-	Embed  func(ctx context.Context, t Texts) ([][]float32, error)
+	Embed func(ctx context.Context, t Texts) ([][]float32, error)
+	// Admit refuses a file that an account would keep, before anything is stored
+	// or asked of a model. nil: none is refused.
+	Admit  func(ctx context.Context, account string, bytes int64) error
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 }
