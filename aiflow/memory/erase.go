@@ -64,12 +64,6 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 // eraseSummaries removes the summaries that may tell of what is erased. Those
 // of groups tell of all who wrote there.
 func (a *Account) eraseSummaries(ctx context.Context, e Erasure) error {
-	var rows []turnRow
-	err := a.s.db.SelectContext(ctx, &rows, `SELECT seq, scope, reference, chat_id, messages, up_to, covers FROM memory_turn
-		WHERE account = $1 AND covers <> ''`, a.id)
-	if err != nil {
-		return fmt.Errorf("memory: looking for summaries: %w", err)
-	}
 	groups := map[string]bool{}
 	for part := range slices.Chunk(e.MessageIDs, chunk) {
 		in, values := a.s.db.Dialect.In("message_id", 3, anyOf(part))
@@ -83,6 +77,25 @@ func (a *Account) eraseSummaries(ctx context.Context, e Erasure) error {
 			groups[c] = true
 		}
 	}
+	for last := int64(0); ; {
+		var rows []turnRow
+		err := a.s.db.SelectContext(ctx, &rows, `SELECT seq, covers FROM memory_turn WHERE account = $1 AND covers <> '' AND seq > $2 ORDER BY seq LIMIT $3`,
+			a.id, last, chunk)
+		if err != nil {
+			return fmt.Errorf("memory: looking for summaries: %w", err)
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		last = rows[len(rows)-1].Seq
+		if err := a.eraseAmong(ctx, rows, e, groups); err != nil {
+			return err
+		}
+	}
+}
+
+// eraseAmong removes those of some summaries that may tell of what is erased.
+func (a *Account) eraseAmong(ctx context.Context, rows []turnRow, e Erasure, groups map[string]bool) error {
 	var gone []int64
 	for _, r := range rows {
 		covers, err := readCovers(r.Covers)
@@ -95,15 +108,16 @@ func (a *Account) eraseSummaries(ctx context.Context, e Erasure) error {
 			gone = append(gone, r.Seq)
 		}
 	}
-	for part := range slices.Chunk(gone, chunk) {
-		in, values := a.s.db.Dialect.InNumbers("seq", 1, part)
-		err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
-			_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM memory_turn WHERE `+in, values...)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("memory: erasing summaries: %w", err)
-		}
+	if len(gone) == 0 {
+		return nil
+	}
+	in, values := a.s.db.Dialect.InNumbers("seq", 1, gone)
+	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM memory_turn WHERE `+in, values...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("memory: erasing summaries: %w", err)
 	}
 	return nil
 }

@@ -317,6 +317,25 @@ func TestErase(t *testing.T) {
 	})
 }
 
+// TestErasureIsBounded erases what is summed up of more chats than are read at
+// once, some of which are not of the line.
+func TestErasureIsBounded(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		const n = 1200
+		for i := range n {
+			f.db.MustExec(fmt.Sprintf(`INSERT INTO memory_turn (account, scope, run, reference, chat_id, message_id, call_key, messages, up_to, covers, at_us)
+				VALUES ('acme', 3, 'r', 3, 'c%[2]d', '', 'k%[2]d', 'text', 1, '[{"Reference":%[1]d,"ID":"c%[2]d"}]', 1)`, 1+i%2, i))
+		}
+		commits := testkit.ObserveCommits(t, f.db)
+		f.erase(t, memory.Erasure{Reference: 1})
+		commits.RequireBounded(t, n/2, 500)
+		var left, wrong int
+		require.NoError(t, f.db.Get(&left, `SELECT count(*) FROM memory_turn`))
+		require.NoError(t, f.db.Get(&wrong, `SELECT count(*) FROM memory_turn WHERE covers LIKE '%"Reference":1,%'`))
+		require.Equal(t, []int{n / 2, 0}, []int{left, wrong})
+	})
+}
+
 // TestErasedMeanwhile has a run erased before what was said in it is kept.
 func TestErasedMeanwhile(t *testing.T) {
 	t.Parallel()
