@@ -56,6 +56,10 @@ func TestTransactionsAreBounded(t *testing.T) {
 			commits.RequireBounded(t, n, mostRows)
 
 			f.add(t, "c.txt", text)
+			_, err = f.db.Exec(fmt.Sprintf(`INSERT INTO knowledge_file (id, account, project, name, type, bytes, passages, words, lengths, created_us, ready, due_us)
+				WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+				SELECT 'f' || i, account, project, 'word1', type, 1, 1, 1, lengths, 1, TRUE, 0 FROM n, knowledge_file WHERE name = 'c.txt'`, n/5))
+			require.NoError(t, err)
 			commits.Take()
 			require.NoError(t, f.DeleteAll(t.Context()))
 			commits.RequireBounded(t, n, mostRows)

@@ -51,13 +51,6 @@ func (a *Account) Delete(ctx context.Context, project, file string) error {
 // DeleteAll removes all files of the account. It works in small steps, each
 // durable, and may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
-	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE knowledge_file SET ready = FALSE, due_us = 0 WHERE account = $1`, a.id)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("deleting files: %w", err)
-	}
 	return a.s.removeEach(ctx, `account = $1`, a.id)
 }
 
