@@ -206,7 +206,13 @@ func (s *Service) copyStored(ctx context.Context, account, id string, w io.Write
 // download copies what an address serves, unless that is private.
 func (s *Service) download(ctx context.Context, address string, w io.Writer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
+	if err == nil {
+		err = s.guard.CheckURL(address) // what a resolver may or may not take for an address
+	}
+	switch {
+	case errors.Is(err, guard.ErrRefused):
+		return &provider.Rejected{Message: "its address is private"}
+	case err != nil:
 		return &provider.Rejected{Message: "its address is none"}
 	}
 	res, err := s.web.Do(req)
@@ -225,4 +231,16 @@ func (s *Service) download(ctx context.Context, address string, w io.Writer) err
 	}
 	_, err = io.Copy(w, res.Body)
 	return err
+}
+
+// maxRedirects is how many redirects lead to a file.
+const maxRedirects = 10
+
+// onward follows a redirect within the web. Each target is guarded when it is
+// dialled.
+func onward(req *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects || req.URL.Scheme != "https" && req.URL.Scheme != "http" {
+		return &provider.Rejected{Message: "its address leads nowhere"}
+	}
+	return nil
 }

@@ -95,6 +95,7 @@ type Service struct {
 	sends  *lane.Queue
 	files  *lane.Queue // to be fetched
 	used   *tally.Counter
+	guard  *guard.Guard
 	web    *http.Client // reaches nothing private
 	inbox  coalesce.Group[[]arrival]
 	lines  lines
@@ -154,13 +155,12 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		s.kinds[p.Kind()] = p
 	}
 	s.holds = newHolds(s)
-	allowed, err := guard.New(s.opts.Allow)
-	if err != nil {
+	if s.guard, err = guard.New(s.opts.Allow); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	s.used = s.counter()
-	s.web = allowed.Client()
-	s.web.CheckRedirect = nil // each target is guarded when it is dialled
+	s.web = s.guard.Client()
+	s.web.CheckRedirect = onward
 	if err := Migrate(ctx, db); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/store"
 
+	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -58,6 +59,20 @@ func (p *Provider) way(proxy string) (*http.Client, error) {
 		base = http.DefaultTransport.(*http.Transport)
 	}
 	return &http.Client{Transport: p.proxies.Through(at, base)}, nil
+}
+
+// mayDial refuses a proxy at what some resolvers take for a private address and
+// others for a name. The address that is dialled is looked at in any case.
+func (p *Provider) mayDial(proxy string) error {
+	at, err := url.Parse(proxy)
+	if proxy == "" || err != nil {
+		return nil // newClient has refused it
+	}
+	err = p.proxies.CheckURL("http://" + at.Host)
+	if errors.Is(err, guard.ErrRefused) {
+		return err
+	}
+	return nil
 }
 
 // renew takes another client: whatsmeow does not use one again whose device
@@ -142,6 +157,9 @@ func account(dev *store.Device) *provider.Account {
 func (s *session) dial(ctx context.Context, c *whatsmeow.Client) error {
 	if !s.held() {
 		return errLost
+	}
+	if err := s.p.mayDial(s.ref.Settings[settingProxy]); err != nil {
+		return err
 	}
 	if err := c.ConnectContext(ctx); err != nil {
 		return fmt.Errorf("web: connecting: %w", err)
