@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -37,6 +38,21 @@ type Guard struct {
 	// below is nil outside tests. It sees every address that is about to be
 	// dialled, after the check, and may prevent it.
 	below func(address string) error
+}
+
+// wall is nil outside tests; see [Wall].
+var wall atomic.Pointer[func(address string) error]
+
+// Wall puts fn between the network and the checks of all Guards of the process.
+// It sees every address ("10.0.0.1:80") that is about to be dialled, and
+// prevents that by an error. nil takes it away. It is for tests of programs
+// that have Guards deep inside.
+func Wall(fn func(address string) error) {
+	if fn == nil {
+		wall.Store(nil)
+		return
+	}
+	wall.Store(&fn)
 }
 
 // azureHost serves a virtual machine's settings on Azure. It is the one
@@ -155,6 +171,9 @@ func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, er
 		}
 		if g.below != nil {
 			return g.below(address)
+		}
+		if fn := wall.Load(); fn != nil {
+			return (*fn)(address)
 		}
 		return nil
 	}

@@ -12,16 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/guard"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	g, err := guard.New(nil)
 	require.NoError(t, err)
-	for _, url := range []string{
-		"", "/relative", "ftp://example.com/", "file:///etc/passwd", "http://", "http:///x", "https://:443/",
-		"http://example.com:0/", "http://example.com:99999/", "http://%31%32%37.0.0.1/", "http://pub.test\\@127.0.0.1/", "http://127.0.0.1:80:80/", "http://[::1", "gopher://127.0.0.1/", "//example.com/", "http://a b/",
-	} {
+	for _, url := range testkit.MalformedURLs {
 		err := g.CheckURL(url)
 		require.Error(t, err, url)
 		require.NotErrorIs(t, err, guard.ErrRefused, url)

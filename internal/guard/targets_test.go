@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/guard"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // dials records, below a guard, what would be dialled. Only loopback is.
@@ -62,40 +63,9 @@ func get(t *testing.T, g *guard.Guard, url string) error {
 	return err
 }
 
-// private are URLs that must not be registered; nothing is dialled for them
-// either, when they are requested all the same.
-var private = []string{
-	// This machine, as any resolver might read it.
-	"http://127.0.0.1/", "http://127.0.0.1:8080/x", "http://127.255.255.254/", "http://127.0.0.1./", "http://127.1/", "http://127.0.1/",
-	"http://2130706433/", "http://0x7f000001/", "http://0x7f.0.0.1/", "http://0X7F.1/", "http://017700000001/", "http://0177.0.0.1/",
-	"http://0177.0x0.0.01/", "http://00000000177.0.0.1/", "http://0/", "http://0x/", "http://0.0.0.0/", "http://0.1.2.3/",
-	"http://127。0。0。1/", "http://127．0｡0．1/", "http://１２７.0.0.1/", "http://①②⑦.0.0.①/", "http://𝟙𝟚𝟟.0.0.1/",
-	"http://localhost/", "http://LOCALHOST:81/", "http://localhost./", "http://api.localhost/", "http://ⓛocalhost/", "http://localhost.localdomain/",
-	"http://ip6-localhost/", "http://ip6-loopback/",
-	"http://[::1]/", "http://[::]/", "http://[0:0:0:0:0:0:0:1]/", "http://[::1%25lo]/",
-	"http://public.test@127.0.0.1/", "http://public.test:80@127.0.0.1:80/", "http://127.0.0.1#@public.test/", "http://127.0.0.1?@public.test/",
-	// An IPv4 address inside an IPv6 one: mapped, compatible, translated, NAT64, 6to4, Teredo.
-	"http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://[::ffff:10.0.0.1]/", "http://[::ffff:a9fe:a9fe]/", "http://[::127.0.0.1]/",
-	"http://[::ffff:0:127.0.0.1]/", "http://[64:ff9b::7f00:1]/", "http://[64:ff9b::169.254.169.254]/", "http://[64:ff9b:1::a00:1]/",
-	"http://[2002:7f00:1::]/", "http://[2002:a9fe:a9fe::1]/", "http://[2001:0:a00:1::]/", "http://[2001::1]/",
-	// Private, shared, link-local, site-local.
-	"http://10.0.0.1/", "http://10.255.1.2:9/", "http://172.16.0.1/", "http://172.31.255.255/", "http://192.168.1.1/", "http://3232235777/",
-	"http://100.64.0.1/", "http://100.127.255.255/", "http://169.254.1.1/",
-	"http://[fc00::1]/", "http://[fd12:3456::1]/", "http://[fe80::1]/", "http://[fe80::1%25eth0]/", "http://[fec0::1]/",
-	// Metadata services.
-	"http://169.254.169.254/latest/meta-data", "http://169.254.170.2/v2", "http://0xa9fea9fe/", "http://0xa9.0xfe.0xa9.0xfe/", "http://2852039166/",
-	"http://0251.0376.0251.0376/", "http://[fd00:ec2::254]/", "http://[fd20:ce::254]/", "http://100.100.100.200/latest/meta-data", "http://192.0.0.192/opc",
-	"http://168.63.129.16/machine", "http://[::ffff:168.63.129.16]/", "http://metadata.google.internal/", "http://METADATA.google.internal./",
-	"http://instance-data.ec2.internal/",
-	// Multicast, broadcast, reserved, for documentation and measurements.
-	"http://224.0.0.1/", "http://239.255.255.250:1900/", "http://240.0.0.1/", "http://255.255.255.255/", "http://4294967295/",
-	"http://192.0.0.170/", "http://192.0.2.1/", "http://198.18.0.1/", "http://198.51.100.1/", "http://203.0.113.1/", "http://192.88.99.1/",
-	"http://[ff02::1]/", "http://[ff0e::1]/", "http://[100::1]/", "http://[2001:db8::1]/", "http://[2001:20::1]/", "http://[3fff::1]/", "http://[5f00::1]/",
-}
-
 func TestPrivate(t *testing.T) {
 	t.Parallel()
-	for _, url := range private {
+	for _, url := range testkit.PrivateURLs {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
 			g, d := recorded(t)
@@ -189,7 +159,7 @@ func TestRebinding(t *testing.T) {
 	require.NoError(t, err)
 	url := "http://rebind.test:" + port + "/"
 
-	rebind("rebind.test", "93.184.216.34", "127.0.0.1", "169.254.169.254", "93.184.216.34", "10.0.0.1")
+	names.Rebind("rebind.test", "93.184.216.34", "127.0.0.1", "169.254.169.254", "93.184.216.34", "10.0.0.1")
 	g, d := recorded(t)
 	client := g.Client()
 	for n, public := range []bool{true, false, false, true, false} {
@@ -200,13 +170,13 @@ func TestRebinding(t *testing.T) {
 		} else {
 			require.ErrorIs(t, err, guard.ErrRefused)
 		}
-		require.Equal(t, n+1, asked("rebind.test"), "one look for one connection")
+		require.Equal(t, n+1, names.Asked("rebind.test"), "one look for one connection")
 	}
 	require.Equal(t, []string{"93.184.216.34:" + port, "93.184.216.34:" + port}, d.all())
 	require.False(t, reached.Load())
 
 	// A program that looks first and then asks for the same name.
-	rebind("flip.test", "93.184.216.34", "127.0.0.1")
+	names.Rebind("flip.test", "93.184.216.34", "127.0.0.1")
 	addrs, err := net.DefaultResolver.LookupHost(t.Context(), "flip.test")
 	require.NoError(t, err)
 	require.Equal(t, []string{"93.184.216.34"}, addrs)
