@@ -187,7 +187,7 @@ func TestStatementsOfAQuota(t *testing.T) {
 		require.Equal(t, []int{0, 0, 0, 0}, cost("ana", nil), "the limits are known from the requests before")
 		bounded := cost("ben", quota.Limits{quota.Messages: 100, quota.Contacts: 100, quota.API: 100})
 		require.Equal(t, []int{0, 0, 0}, bounded[1:])
-		require.Greater(t, bounded[0], 0)
+		require.Positive(t, bounded[0])
 		require.LessOrEqual(t, bounded[0], 5)
 	})
 }
