@@ -316,6 +316,15 @@ func TestPasskeys_Copied(t *testing.T) {
 		require.Contains(t, p.logIn(t, d).problem(401, "passkey_copied").Detail, "Old key")
 		require.Equal(t, []string{`{"copied":"Old key"}`}, p.audited(t, "user.loginFailed"))
 		p.logIn(t, d).json(200)
+
+		first := d.sign(t, p.beginLogin(t))
+		d.key.Counter--
+		second := d.sign(t, p.beginLogin(t)) // a copy at the same time
+		codes := make(chan int)
+		for _, credential := range []string{first, second} {
+			go func() { codes <- logInWith(t, p.fixture, credential).Code }()
+		}
+		require.ElementsMatch(t, []int{200, 401}, []int{<-codes, <-codes})
 	})
 }
 
