@@ -161,7 +161,7 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	}, eventually, tick)
 	invitation := c.call(t, "POST", "/user/invitation", fmt.Sprintf(`{"email":"invited-%s@example.org","role":"viewer"}`, other)).json(201)["invitation"].(map[string]any)["id"]
 	return map[string]any{
-		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "sessionId": token, "invitationId": invitation, "mediaId": file,
+		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "sessionId": token, "passkeyId": c.passkey(t), "invitationId": invitation, "mediaId": file,
 		"botId": bot, "extractorId": find, "projectId": project, "fileId": known, "flowId": flow, "runId": run, "credentialId": credential, "serverId": foreign,
 		"ids": []any{deliveries[0].(map[string]any)["id"]},
 	}

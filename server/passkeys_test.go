@@ -120,6 +120,13 @@ func (p *passkeys) add(t *testing.T, name string) (id string, d *device) {
 	return p.send(t, name, d.make(t, p.begin(t, p.bearer...)), p.bearer...).json(201)["id"].(string), d
 }
 
+// passkey gives a caller a passkey, and returns its id.
+func (c client) passkey(t *testing.T) string {
+	t.Helper()
+	options := publicKey(c.call(t, "POST", "/user/passkeys/begin", `{"password":"correct horse"}`))
+	return c.call(t, "POST", "/user/passkeys", fmt.Sprintf(`{"name":"Phone","credential":%s}`, newDevice().make(t, options))).json(201)["id"].(string)
+}
+
 func (p *passkeys) beginLogin(t *testing.T) map[string]any {
 	t.Helper()
 	return publicKey(p.do(t, "POST", "/user/login/passkey/begin", ""))
