@@ -54,7 +54,7 @@ func (a *Account) unhook(ctx context.Context, id provider.ReferenceID) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.s.sends.Drop(ctx, consumer(id)), a.s.files.Drop(ctx, consumer(id)))
+	return errors.Join(a.s.sends.Drop(ctx, subscriber(id)), a.s.files.Drop(ctx, subscriber(id)))
 }
 
 // eraseFiles removes the files of the account from the library.

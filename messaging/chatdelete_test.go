@@ -120,7 +120,7 @@ func others(t *testing.T, db *sqlx.DB) []string {
 	for _, row := range testkit.Contents(t, db) {
 		table, _, _ := strings.Cut(row, " ")
 		switch {
-		case strings.HasPrefix(table, "lane_"), strings.HasPrefix(table, "goose"), strings.HasPrefix(table, "sqlite_"), table == "test_event":
+		case strings.HasPrefix(table, "queue_"), strings.HasPrefix(table, "goose"), strings.HasPrefix(table, "sqlite_"), table == "test_event":
 		case table == "messaging_reference", table == "messaging_feed": // its health changes; it ends with a resync
 		case table == "messaging_chat" && strings.Contains(row, family): // it has less now
 		case strings.Contains(row, "canary"), strings.Contains(row, "Canary"), mentioned(row):

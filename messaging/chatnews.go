@@ -10,7 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -74,8 +74,8 @@ func (u *unit) unite(ctx context.Context, keep, gone *chatRow) error {
 			u.events[i].Key = to
 		}
 	}
-	for _, q := range []*lane.Queue{u.s.sends, u.s.files} {
-		if err := q.PutTx(ctx, u.tx, lane.Entry{Consumer: consumer(keep.Reference), Key: to, Merged: from}); err != nil {
+	for _, q := range []*queue.Queue{u.s.sends, u.s.files} {
+		if err := q.PutTx(ctx, u.tx, queue.JobArgs{Subscriber: subscriber(keep.Reference), Key: to, Merged: from}); err != nil {
 			return err
 		}
 	}

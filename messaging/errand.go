@@ -12,7 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -158,10 +158,10 @@ func (s *Service) putErrand(ctx context.Context, ref provider.ReferenceID, e err
 		if err != nil {
 			return err
 		}
-		return s.sends.PutTx(ctx, tx, lane.Entry{Consumer: consumer(ref), Key: errandKey(ref), Subject: errandSubject(id)})
+		return s.sends.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber(ref), Key: errandKey(ref), Subject: errandSubject(id)})
 	})
 	if err == nil {
-		s.sends.Committed()
+		s.sends.Notify()
 	}
 	return id, err
 }
@@ -169,7 +169,7 @@ func (s *Service) putErrand(ctx context.Context, ref provider.ReferenceID, e err
 func errandSubject(id int64) string { return "errand:" + strconv.FormatInt(id, 10) }
 
 // errandKey keeps a line's errands in order.
-func errandKey(ref provider.ReferenceID) string { return consumer(ref) + ":errand" }
+func errandKey(ref provider.ReferenceID) string { return subscriber(ref) + ":errand" }
 
 // errandAnswer is nil while there is none.
 func (s *Service) errandAnswer(ctx context.Context, id int64) (*errandAnswer, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -26,9 +26,9 @@ type errandRow struct {
 // handleErrand makes a call for another node. A call that changes something is
 // made once: of one that was begun by a node which died nobody knows whether it
 // was made.
-func (s *Service) handleErrand(ctx context.Context, it lane.Item, id int64) lane.Outcome {
-	done := lane.Outcome{Item: it, Verdict: lane.Done}
-	later := lane.Outcome{Item: it, Verdict: lane.Retry, After: notHereWait}
+func (s *Service) handleErrand(ctx context.Context, it queue.Job, id int64) queue.Outcome {
+	done := queue.Outcome{Job: it, Result: queue.Done}
+	later := queue.Outcome{Job: it, Result: queue.Retry, After: notHereWait}
 	var row errandRow
 	err := s.db.GetContext(ctx, &row, `SELECT reference, request, started_us, created_us FROM messaging_errand WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {

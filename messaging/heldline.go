@@ -133,7 +133,7 @@ func (l *heldLine) opened(sess provider.Session, revision int64) bool {
 	}
 	l.session, l.revision = sess, revision
 	l.h.s.Committed() // there may be something to send, or to fetch
-	l.h.s.files.Committed()
+	l.h.s.files.Notify()
 	return true
 }
 

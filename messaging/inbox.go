@@ -90,7 +90,7 @@ func (s *Service) receiveBatch(ctx context.Context, batch [][]arrival) []error {
 	}
 	s.tellFollowers()
 	if slices.ContainsFunc(all, arrival.bringsFile) {
-		s.files.Committed()
+		s.files.Notify()
 	}
 	return errs
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -90,12 +90,12 @@ func (u *unit) writeExpected(ctx context.Context) error {
 	if len(u.expected) == 0 {
 		return nil
 	}
-	rows, work := make([][]any, len(u.expected)), make([]lane.Entry, len(u.expected))
+	rows, work := make([][]any, len(u.expected)), make([]queue.JobArgs, len(u.expected))
 	now := database.Micros(u.now)
 	for i, x := range u.expected {
 		detail := clean(string(withoutNUL(mustJSON(x.source))))
 		rows[i] = []any{x.id, x.line.Account, x.m.Reference, x.m.Seq, true, false, detail, now, now}
-		work[i] = lane.Entry{Consumer: consumer(x.m.Reference), Key: chatKey(x.m.Reference, x.m.Chat), Subject: x.id, Traceparent: x.parent}
+		work[i] = queue.JobArgs{Subscriber: subscriber(x.m.Reference), Key: chatKey(x.m.Reference, x.m.Chat), Subject: x.id, Traceparent: x.parent}
 	}
 	// What came again is being fetched already.
 	if err := u.insert(ctx, insertMedia, mediaTypes, rows, " ON CONFLICT DO NOTHING"); err != nil {

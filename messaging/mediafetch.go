@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/guard"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -43,8 +43,8 @@ type fetched struct {
 
 // handleFile makes one attempt to fetch a file. It is stored under an id that
 // stays, so that a repeat replaces what a killed process has left.
-func (s *Service) handleFile(ctx context.Context, it lane.Item) lane.Outcome {
-	done := lane.Outcome{Item: it, Verdict: lane.Done}
+func (s *Service) handleFile(ctx context.Context, it queue.Job) queue.Outcome {
+	done := queue.Outcome{Job: it, Result: queue.Done}
 	f, err := s.file(ctx, it.Subject)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -80,7 +80,7 @@ func (s *Service) handleFile(ctx context.Context, it lane.Item) lane.Outcome {
 }
 
 // refetch tries again later. The files behind it are not kept waiting.
-func (s *Service) refetch(ctx context.Context, it lane.Item, err error) lane.Outcome {
+func (s *Service) refetch(ctx context.Context, it queue.Job, err error) queue.Outcome {
 	if ctx.Err() == nil {
 		s.opts.Logger.WarnContext(ctx, "fetching a file", slogError(err))
 	}
@@ -93,11 +93,11 @@ func (s *Service) refetch(ctx context.Context, it lane.Item, err error) lane.Out
 	case errors.As(err, &limited):
 		after = limited.After
 	}
-	return lane.Outcome{Item: it, Verdict: lane.Detach, After: pause(it.Attempt, after)}
+	return queue.Outcome{Job: it, Result: queue.Park, After: pause(it.Attempt, after)}
 }
 
 // givenUp says why a file will not be had; nil: another attempt may bring it.
-func (s *Service) givenUp(it lane.Item, err error, link bool) *Failure {
+func (s *Service) givenUp(it queue.Job, err error, link bool) *Failure {
 	var rejected *provider.Rejected
 	var large *media.TooLarge
 	var mismatch *media.Mismatch

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -82,7 +82,7 @@ func (s *Service) copyOf(ctx context.Context, j *job, m provider.Media) (provide
 }
 
 // settledFiles tells those who wait.
-func (s *Service) settledFiles(outs []lane.Outcome) {
+func (s *Service) settledFiles(outs []queue.Outcome) {
 	for _, o := range outs {
 		if f, ok := o.Data.(fetched); ok {
 			s.attemptOver(f.seq)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -56,7 +56,7 @@ func (k *keptFile) into(b *Body) {
 
 // settleFiles records what became of files, and lets go the events that waited
 // for them.
-func (s *Service) settleFiles(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
+func (s *Service) settleFiles(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
 	var done []fetched
 	var seqs []int64
 	for _, o := range outs {

@@ -18,7 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/tally"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
@@ -92,8 +92,8 @@ type Service struct {
 	keys  *keyring.Ring // nil: there are no secrets
 	kinds map[provider.Kind]provider.Provider
 
-	sends  *lane.Queue
-	files  *lane.Queue // to be fetched
+	sends  *queue.Queue
+	files  *queue.Queue // to be fetched
 	used   *tally.Counter
 	guard  *guard.Guard
 	web    *http.Client // reaches nothing private
@@ -120,7 +120,7 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
-	if err := lane.Migrate(ctx, db); err != nil {
+	if err := queue.Migrate(ctx, db); err != nil {
 		return err
 	}
 	if err := tally.Migrate(ctx, db); err != nil {
@@ -187,15 +187,15 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 
 // openLanes makes the queues of what follows from a commit.
 func (s *Service) openLanes(ctx context.Context, db *sqlx.DB) (err error) {
-	s.sends, err = lane.New(ctx, db, lane.Options{
-		Name: "send", Handle: s.handleSend, Settle: s.settleSends, Settled: s.settledSends,
+	s.sends, err = queue.New(ctx, db, queue.Options{
+		Name: "send", Handle: s.handleSend, Complete: s.settleSends, OnComplete: s.settledSends,
 		Run: 1, Serves: s.serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
 	if err != nil {
 		return err
 	}
-	s.files, err = lane.New(ctx, db, lane.Options{
-		Name: "media", Handle: s.attemptFile, Settle: s.settleFiles, Settled: s.settledFiles,
+	s.files, err = queue.New(ctx, db, queue.Options{
+		Name: "media", Handle: s.attemptFile, Complete: s.settleFiles, OnComplete: s.settledFiles,
 		Run: 1, Cap: fetchCap, Serves: s.serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
 	return err
@@ -239,7 +239,7 @@ func (s *Service) Fenced() int64 { return s.sends.Fenced() }
 // Committed tells the workers to look for work now. Call it after the commit
 // of a transaction that was given to a method ending in Tx.
 func (s *Service) Committed() {
-	s.sends.Committed()
+	s.sends.Notify()
 	s.tellFollowers()
 }
 
@@ -247,7 +247,7 @@ func (s *Service) Committed() {
 // what sinks have sent.
 func (s *Service) tellFollowers() {
 	if s.queued.Swap(false) {
-		s.sends.Committed()
+		s.sends.Notify()
 	}
 	s.db.Wake(feedTopic)
 	for _, k := range s.opts.Sinks {

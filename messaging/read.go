@@ -7,7 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -119,7 +119,7 @@ func (u *unit) putTyping(ctx context.Context, l line, c *chatRow) error {
 	if err := u.noteTyping(ctx, c); err != nil {
 		return err
 	}
-	return u.s.sends.PutTx(ctx, u.tx, lane.Entry{Consumer: consumer(l.ID), Key: chatKey(l.ID, c.ID), Subject: typingSubject(latest[0])})
+	return u.s.sends.PutTx(ctx, u.tx, queue.JobArgs{Subscriber: subscriber(l.ID), Key: chatKey(l.ID, c.ID), Subject: typingSubject(latest[0])})
 }
 
 // putRead queues the news that the messages of c up to seq were read.
@@ -127,7 +127,7 @@ func (s *Service) putRead(ctx context.Context, tx *sqlx.Tx, l line, c *chatRow, 
 	if p, err := s.kind(l.Kind); err != nil || !p.Capabilities().Receipts {
 		return err
 	}
-	return s.sends.PutTx(ctx, tx, lane.Entry{Consumer: consumer(l.ID), Key: chatKey(l.ID, c.ID), Subject: readSubject(seq)})
+	return s.sends.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber(l.ID), Key: chatKey(l.ID, c.ID), Subject: readSubject(seq)})
 }
 
 // readTries is how often the news of a read message is tried: it holds back
@@ -143,8 +143,8 @@ func markRead(ctx context.Context, r provider.Reader, j *job) error {
 
 // sendRead tells the network that a message was read, and with typing, at the
 // first try, that an answer is being written.
-func (s *Service) sendRead(ctx context.Context, it lane.Item, j *job, typing bool) lane.Outcome {
-	out := lane.Outcome{Item: it, Verdict: lane.Done}
+func (s *Service) sendRead(ctx context.Context, it queue.Job, j *job, typing bool) queue.Outcome {
+	out := queue.Outcome{Job: it, Result: queue.Done}
 	if j.ref.State == StateLoggedOut || it.Attempt >= readTries {
 		return out
 	}
@@ -161,7 +161,7 @@ func (s *Service) sendRead(ctx context.Context, it lane.Item, j *job, typing boo
 		err = markRead(ctx, r, j)
 	}
 	if err != nil && !certain(err) {
-		out.Verdict, out.After = lane.Retry, pause(it.Attempt, 0)
+		out.Result, out.After = queue.Retry, pause(it.Attempt, 0)
 	}
 	return out
 }

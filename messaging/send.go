@@ -9,7 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -130,7 +130,7 @@ func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Mes
 	return m.view(c), u.flush(ctx)
 }
 
-// queuePart stores a message of a draft and puts it into its chat's lane.
+// queuePart stores a message of a draft and puts it into its chat's partition.
 func (s *Service) queuePart(ctx context.Context, u *unit, d draft) (int64, error) {
 	u.bounded = true
 	if err := s.admit(ctx, u.tx, d.line.Account, WantMessage, 1); err != nil {
@@ -196,7 +196,7 @@ func (s *Service) queuePart(ctx context.Context, u *unit, d draft) (int64, error
 	}
 	u.activeChats.add(c)
 	u.tell(d.line.Account, m.Reference, string(EventMessage), m.view(c))
-	return m.Seq, s.sends.PutTx(ctx, u.tx, lane.Entry{Consumer: consumer(m.Reference), Key: chatKey(m.Reference, c.ID), Subject: sendSubject(m.Seq)})
+	return m.Seq, s.sends.PutTx(ctx, u.tx, queue.JobArgs{Subscriber: subscriber(m.Reference), Key: chatKey(m.Reference, c.ID), Subject: sendSubject(m.Seq)})
 }
 
 // quoted is the network's id of the message that a draft answers.
@@ -214,12 +214,12 @@ func (u *unit) quoted(ctx context.Context, d draft, c *chatRow) (string, error) 
 	return at[0].ID, nil
 }
 
-// consumer is the lane consumer of a reference's sends.
-func consumer(id provider.ReferenceID) string { return fmt.Sprintf("%d", id) }
+// subscriber is who works on the sends of a reference, in the queue.
+func subscriber(id provider.ReferenceID) string { return fmt.Sprintf("%d", id) }
 
-// serves reports whether this node may work for a consumer.
-func (s *Service) serves(consumer string) bool {
-	id, err := strconv.ParseInt(consumer, 10, 64)
+// serves reports whether this node may work for a subscriber.
+func (s *Service) serves(subscriber string) bool {
+	id, err := strconv.ParseInt(subscriber, 10, 64)
 	return err != nil || s.holds.serves(provider.ReferenceID(id))
 }
 
@@ -239,7 +239,7 @@ func (s *Service) inTxUnit(ctx context.Context, fn func(u *unit) error) error {
 	}
 	s.Committed()
 	if files {
-		s.files.Committed()
+		s.files.Notify()
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -70,11 +70,11 @@ func typingSubject(seq int64) string { return "typing:" + strconv.FormatInt(seq,
 
 // handleSend makes one attempt to hand a message, or the news that one was
 // read, to the network, or makes a call for another node.
-func (s *Service) handleSend(ctx context.Context, it lane.Item) lane.Outcome {
+func (s *Service) handleSend(ctx context.Context, it queue.Job) queue.Outcome {
 	what, id, _ := strings.Cut(it.Subject, ":")
 	seq, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
-		return lane.Outcome{Item: it, Verdict: lane.Done}
+		return queue.Outcome{Job: it, Result: queue.Done}
 	}
 	if what == "errand" {
 		return s.handleErrand(ctx, it, seq)
@@ -82,10 +82,10 @@ func (s *Service) handleSend(ctx context.Context, it lane.Item) lane.Outcome {
 	j, err := s.job(ctx, seq)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return lane.Outcome{Item: it, Verdict: lane.Done} // deleted meanwhile
+		return queue.Outcome{Job: it, Result: queue.Done} // deleted meanwhile
 	case err != nil:
 		s.opts.Logger.WarnContext(ctx, "loading a message to send", slogError(err))
-		return lane.Outcome{Item: it, Verdict: lane.Retry, After: pause(it.Attempt, 0)}
+		return queue.Outcome{Job: it, Result: queue.Retry, After: pause(it.Attempt, 0)}
 	}
 	if what == "read" || what == "typing" {
 		return s.sendRead(ctx, it, j, what == "typing")
@@ -111,8 +111,8 @@ func (s *Service) job(ctx context.Context, seq int64) (*job, error) {
 	return j, err
 }
 
-func (s *Service) sendMessage(ctx context.Context, it lane.Item, j *job) lane.Outcome {
-	out := lane.Outcome{Item: it, Verdict: lane.Done}
+func (s *Service) sendMessage(ctx context.Context, it queue.Job, j *job) queue.Outcome {
+	out := queue.Outcome{Job: it, Result: queue.Done}
 	a := attempt{seq: j.Seq, ref: j.ref}
 	if j.Announced || j.GiveUpUS > 0 {
 		return out // a status was faster, or it is in doubt
@@ -137,7 +137,7 @@ func (s *Service) sendMessage(ctx context.Context, it lane.Item, j *job) lane.Ou
 	switch {
 	case err != nil:
 		s.opts.Logger.WarnContext(ctx, "noting the start of a send", slogError(err))
-		out.Verdict, out.After = lane.Retry, pause(it.Attempt, 0)
+		out.Result, out.After = queue.Retry, pause(it.Attempt, 0)
 		return out
 	case !started:
 		a.doubt = true // an earlier attempt began and nobody knows its end
@@ -254,7 +254,7 @@ func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, 
 }
 
 // judge turns what a provider answered into an outcome.
-func (s *Service) judge(out lane.Outcome, a attempt, it lane.Item, receipt provider.Receipt, err error) lane.Outcome {
+func (s *Service) judge(out queue.Outcome, a attempt, it queue.Job, receipt provider.Receipt, err error) queue.Outcome {
 	after, retry := retryable(err, it.Attempt)
 	switch {
 	case err == nil:
@@ -268,7 +268,7 @@ func (s *Service) judge(out lane.Outcome, a attempt, it lane.Item, receipt provi
 			break
 		}
 		a.retry, a.why = true, err
-		out.Verdict, out.After = lane.Retry, pause(it.Attempt, after)
+		out.Result, out.After = queue.Retry, pause(it.Attempt, after)
 	default:
 		a.doubt = true
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// queueParts stores the messages of a draft and puts them into its chat's lane.
+// queueParts stores the messages of a draft and puts them into its chat's partition.
 // Nearly always it is one; else it returns the one that is of the draft's type.
 func (s *Service) queueParts(ctx context.Context, u *unit, d draft) (int64, error) {
 	d.request = s.chooseID(&d)

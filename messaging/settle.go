@@ -6,13 +6,13 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // settleSends records what attempts found out, in the transaction that
 // finishes them.
-func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
+func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
 	u := s.unit(tx)
 	attempts := map[int64]attempt{}
 	var seqs []int64
@@ -98,7 +98,7 @@ func (u *unit) settle(ctx context.Context, l line, m *messageRow, a attempt) err
 }
 
 // settledSends tells those who wait, and counts.
-func (s *Service) settledSends(outs []lane.Outcome) {
+func (s *Service) settledSends(outs []queue.Outcome) {
 	told := false
 	for _, o := range outs {
 		a, ok := o.Data.(attempt)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
@@ -41,7 +41,7 @@ func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error
 }
 
 // attemptSend makes one attempt at a message.
-func (s *Service) attemptSend(ctx context.Context, it lane.Item, j *job) lane.Outcome {
+func (s *Service) attemptSend(ctx context.Context, it queue.Job, j *job) queue.Outcome {
 	ctx, sent := span.Begin(ctx, s.opts.Trace, "messaging.send")
 	out := s.sendMessage(ctx, it, j)
 	if sent == nil {
@@ -53,7 +53,7 @@ func (s *Service) attemptSend(ctx context.Context, it lane.Item, j *job) lane.Ou
 	sent.Set(slog.Int("attempt", it.Attempt+1))
 	a, attempted := out.Data.(attempt)
 	outcome := a.outcome()
-	if !attempted && out.Verdict == lane.Done {
+	if !attempted && out.Result == queue.Done {
 		outcome = "settled" // by a status
 	}
 	sent.Set(slog.String("outcome", outcome))
@@ -69,18 +69,18 @@ func (s *Service) attemptSend(ctx context.Context, it lane.Item, j *job) lane.Ou
 }
 
 // attemptFile makes one attempt to fetch a file.
-func (s *Service) attemptFile(ctx context.Context, it lane.Item) lane.Outcome {
+func (s *Service) attemptFile(ctx context.Context, it queue.Job) queue.Outcome {
 	ctx, fetching := span.Begin(ctx, s.opts.Trace, "messaging.fetch")
 	out := s.handleFile(ctx, it)
 	if fetching == nil {
 		return out
 	}
 	f, is := out.Data.(fetched)
-	fetching.Set(slog.String("reference", it.Consumer))
+	fetching.Set(slog.String("reference", it.Subscriber))
 	fetching.Set(slog.Int("attempt", it.Attempt+1))
 	if f.lost != nil {
 		fetching.Set(slog.String("code", f.lost.Code))
 	}
-	fetching.End(out.Verdict != lane.Done || is && f.lost != nil)
+	fetching.End(out.Result != queue.Done || is && f.lost != nil)
 	return out
 }

@@ -89,7 +89,7 @@ func (a *Account) Put(ctx context.Context, s Settings) (ep Endpoint, created boo
 	if created {
 		ep.Secret = secret
 	}
-	a.d.queue.Committed()
+	a.d.queue.Notify()
 	return ep, created, nil
 }
 
@@ -187,7 +187,7 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Endpoint, er
 		return Endpoint{}, fmt.Errorf("changing endpoint %s: %w", id, err)
 	}
 	ep.Secret = ch.secret
-	a.d.queue.Committed()
+	a.d.queue.Notify()
 	return ep, nil
 }
 
@@ -209,7 +209,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// deleteTx locks the lanes, the endpoint and its pause in the order in which
+// deleteTx locks the partitions, the endpoint and its pause in the order in which
 // the workers do.
 func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 	if err := a.d.queue.DropTx(ctx, tx, id); err != nil {

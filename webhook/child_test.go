@@ -67,7 +67,7 @@ func TestChild(t *testing.T) {
 // child is a process that delivers.
 type child struct {
 	*exec.Cmd
-	fenced atomic.Int64 // lanes whose lease had ended before their work, as it said
+	fenced atomic.Int64 // partitions whose lease had ended before their work, as it said
 }
 
 func spawn(t *testing.T, s childSetting) *child {
@@ -78,9 +78,9 @@ func spawn(t *testing.T, s childSetting) *child {
 	c := &child{Cmd: cmd}
 	go func() {
 		for lines.Scan() {
-			if _, n, ok := strings.Cut(lines.Text(), `outlived its lease and was not recorded" queue=webhook lanes=`); ok {
-				lanes, _ := strconv.ParseInt(n, 10, 64)
-				c.fenced.Add(lanes)
+			if _, n, ok := strings.Cut(lines.Text(), `outlived its lease and was not recorded" queue=webhook partitions=`); ok {
+				partitions, _ := strconv.ParseInt(n, 10, 64)
+				c.fenced.Add(partitions)
 			}
 		}
 	}()

@@ -67,7 +67,7 @@ func probes(t *testing.T, w *world) {
 	require.Equal(t, webhook.StatePaused, w.now(t).State)
 	require.Contains(t, w.now(t).LastError, "502")
 	tries := func() (n int) {
-		require.NoError(t, w.raw.Get(&n, `SELECT SUM(attempt) FROM lane_lane`))
+		require.NoError(t, w.raw.Get(&n, `SELECT SUM(attempt) FROM queue_partition`))
 		return n
 	}
 	used := tries()

@@ -165,9 +165,9 @@ func (w *world) quiet(t *testing.T) {
 // be done, if anything is.
 func (w *world) look(t *testing.T) (hand int, next time.Duration, ok bool) {
 	t.Helper()
-	const look = `SELECT (SELECT count(*) FROM lane_outbox) + (SELECT count(*) FROM lane_lane WHERE holder <> '') AS hand,
+	const look = `SELECT (SELECT count(*) FROM queue_outbox) + (SELECT count(*) FROM queue_partition WHERE holder <> '') AS hand,
 		(SELECT COALESCE(MIN(CASE WHEN c.paused_us > l.ready_us THEN c.paused_us ELSE l.ready_us END), 0)
-			FROM lane_lane l LEFT JOIN lane_consumer c ON c.consumer = l.consumer WHERE l.ready_us IS NOT NULL) AS next`
+			FROM queue_partition l LEFT JOIN queue_subscriber c ON c.subscriber = l.subscriber WHERE l.ready_us IS NOT NULL) AS next`
 	var row struct{ Hand, Next int64 }
 	require.NoError(t, w.raw.Get(&row, look))
 	return int(row.Hand), time.UnixMicro(row.Next).Sub(w.clock.now()), row.Next > 0

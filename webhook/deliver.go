@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // The outcomes of an attempt. One that is not final is "".
@@ -33,26 +33,26 @@ type result struct {
 }
 
 // handle makes one attempt and decides what follows.
-func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
+func (d *Dispatcher) handle(ctx context.Context, it queue.Job) queue.Outcome {
 	j, _ := it.Data.(*job)
 	if j == nil || j.ev == nil || j.ep == nil { // erased meanwhile
-		return lane.Outcome{Item: it, Verdict: lane.Done}
+		return queue.Outcome{Job: it, Result: queue.Done}
 	}
 	if j.ep.sealed != nil { // another process may have the secret for it
-		return lane.Outcome{Item: it, Verdict: lane.Pause, After: d.opts.Policy.ProbeFirst}
+		return queue.Outcome{Job: it, Result: queue.OpenCircuit, After: d.opts.Policy.ProbeFirst}
 	}
 	r := &result{job: j, tries: it.Attempt}
 	if j.ev.erased() {
 		r.At, r.Error, r.outcome = d.now(), erased, failed
-		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
+		return queue.Outcome{Job: it, Result: queue.Done, Data: r}
 	}
 	if !j.ep.Enabled {
 		r.At, r.Error, r.outcome = d.now(), "the endpoint is disabled", failed
-		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
+		return queue.Outcome{Job: it, Result: queue.Done, Data: r}
 	}
 	if j.ep.Format != OwnFormat && !d.has(j.ep.Format, j.ev.Type, []byte(j.ev.Body)) {
 		r.At, r.Error, r.outcome, r.unsent = d.now(), noSuchEvent, failed, true
-		return lane.Outcome{Item: it, Verdict: lane.Done, Data: r}
+		return queue.Outcome{Job: it, Result: queue.Done, Data: r}
 	}
 	if err := d.write(ctx, j); err != nil {
 		return d.unwritten(ctx, it, r, err)
@@ -61,39 +61,39 @@ func (d *Dispatcher) handle(ctx context.Context, it lane.Item) lane.Outcome {
 	r.answer = d.attempt(traced, j)
 	if ctx.Err() != nil && !timedOut(ctx) && r.StatusCode == 0 {
 		attempt.End(true)
-		return lane.Outcome{Item: it, Verdict: lane.Yield} // ours is the end, not the endpoint's fault
+		return queue.Outcome{Job: it, Result: queue.Snooze} // ours is the end, not the endpoint's fault
 	}
-	out := lane.Outcome{Item: it, Data: r}
-	out.Verdict, out.After = d.decide(it, r)
+	out := queue.Outcome{Job: it, Data: r}
+	out.Result, out.After = d.decide(it, r)
 	r.end(attempt)
 	return out
 }
 
 // unwritten is for an event that its endpoint's format did not write.
-func (d *Dispatcher) unwritten(ctx context.Context, it lane.Item, r *result, err error) lane.Outcome {
+func (d *Dispatcher) unwritten(ctx context.Context, it queue.Job, r *result, err error) queue.Outcome {
 	if ctx.Err() != nil && !timedOut(ctx) {
-		return lane.Outcome{Item: it, Verdict: lane.Yield}
+		return queue.Outcome{Job: it, Result: queue.Snooze}
 	}
 	d.opts.Logger.WarnContext(ctx, "an event cannot be written in its endpoint's format", "error", err)
 	if errors.Is(err, errNoFormat) { // another process may have it
-		return lane.Outcome{Item: it, Verdict: lane.Pause, After: d.opts.Policy.ProbeFirst}
+		return queue.Outcome{Job: it, Result: queue.OpenCircuit, After: d.opts.Policy.ProbeFirst}
 	}
 	r.At, r.Error, r.unsent = d.now(), notWritten, true
-	out := lane.Outcome{Item: it, Data: r}
-	out.Verdict, out.After = d.refuse(it, r)
+	out := queue.Outcome{Job: it, Data: r}
+	out.Result, out.After = d.refuse(it, r)
 	return out
 }
 
 // decide chooses between the two kinds of failure.
-func (d *Dispatcher) decide(it lane.Item, r *result) (lane.Verdict, time.Duration) {
+func (d *Dispatcher) decide(it queue.Job, r *result) (queue.Result, time.Duration) {
 	switch {
 	case r.ok():
 		d.breakers.clear(r.ep.ID)
 		r.outcome = delivered
-		return lane.Done, 0
+		return queue.Done, 0
 	case r.StatusCode == http.StatusGone:
 		r.outcome, r.disabled = failed, "answered 410 Gone"
-		return lane.Done, 0
+		return queue.Done, 0
 	case !isDown(r.StatusCode):
 		if r.ep.Pauses > 0 { // it answers again
 			d.breakers.clear(r.ep.ID)
@@ -105,21 +105,21 @@ func (d *Dispatcher) decide(it lane.Item, r *result) (lane.Verdict, time.Duratio
 }
 
 // pause is for an endpoint that is down as a whole.
-func (d *Dispatcher) pause(r *result) (lane.Verdict, time.Duration) {
+func (d *Dispatcher) pause(r *result) (queue.Result, time.Duration) {
 	if r.ep.Down > 0 && r.At.Sub(database.Time(r.ep.Down)) >= d.opts.Policy.GiveUp {
 		r.outcome, r.disabled = failed, "was down for too long, at last: "+r.Error
-		return lane.Done, 0
+		return queue.Done, 0
 	}
 	r.paused = true
-	return lane.Pause, max(d.opts.Policy.probe(r.ep.Pauses), r.retryAfter)
+	return queue.OpenCircuit, max(d.opts.Policy.probe(r.ep.Pauses), r.retryAfter)
 }
 
 // refuse is for one event that did not pass.
-func (d *Dispatcher) refuse(it lane.Item, r *result) (lane.Verdict, time.Duration) {
+func (d *Dispatcher) refuse(it queue.Job, r *result) (queue.Result, time.Duration) {
 	wait, again := d.opts.Policy.retry(it.Attempt)
 	if !again {
 		r.outcome = dead
-		return lane.Done, 0
+		return queue.Done, 0
 	}
 	wait = max(wait, r.retryAfter)
 	since := it.Since
@@ -127,9 +127,9 @@ func (d *Dispatcher) refuse(it lane.Item, r *result) (lane.Verdict, time.Duratio
 		since = r.At
 	}
 	if r.At.Add(wait).Sub(since) > d.opts.Policy.Hold {
-		return lane.Detach, wait
+		return queue.Park, wait
 	}
-	return lane.Retry, wait
+	return queue.Retry, wait
 }
 
 // breakers count, per endpoint and in this process, the different events that

@@ -84,7 +84,7 @@ func (f *fixture) listen(b *testing.B, n int, url string) (ids []string) {
 func (f *fixture) pause(b *testing.B, endpoints []string) {
 	b.Helper()
 	for _, id := range endpoints {
-		_, err := f.raw.Exec(`INSERT INTO lane_consumer (queue, consumer, paused_us, trial) VALUES ('webhook', $1, $2, '')`,
+		_, err := f.raw.Exec(`INSERT INTO queue_subscriber (queue, subscriber, paused_us, probe) VALUES ('webhook', $1, $2, '')`,
 			id, time.Now().Add(time.Hour).UnixMicro())
 		require.NoError(b, err)
 	}
@@ -138,7 +138,7 @@ func BenchmarkDrainBlocked(b *testing.B) {
 }
 
 func (f *fixture) unrouted(b *testing.B) (n int) {
-	require.NoError(b, f.raw.Get(&n, `SELECT count(*) FROM lane_outbox`))
+	require.NoError(b, f.raw.Get(&n, `SELECT count(*) FROM queue_outbox`))
 	return n
 }
 

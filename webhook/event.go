@@ -14,7 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
@@ -78,11 +78,11 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 	if err != nil {
 		return fmt.Errorf("storing events: %w", err)
 	}
-	entries := make([]lane.Entry, 0, len(numbers))
+	entries := make([]queue.JobArgs, 0, len(numbers))
 	for i := range whole {
 		ev := &whole[i]
 		if n, heard := numbers[ev.ID]; heard {
-			entries = append(entries, lane.Entry{Key: ev.Key, Subject: subject(n), Note: ev.note(), Traceparent: ev.Traceparent})
+			entries = append(entries, queue.JobArgs{Key: ev.Key, Subject: subject(n), Metadata: ev.note(), Traceparent: ev.Traceparent})
 		}
 	}
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {

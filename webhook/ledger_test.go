@@ -159,8 +159,8 @@ func (l *ledger) waiting() int {
 func (l *ledger) share(t *testing.T) {
 	t.Helper()
 	const look = `SELECT count(DISTINCT CASE WHEN holder <> '' THEN holder END) AS holders,
-		COALESCE(SUM(CASE WHEN holder = '' THEN 1 END), 0) + (SELECT count(*) FROM lane_outbox) AS spare
-		FROM lane_lane WHERE ready_us IS NOT NULL`
+		COALESCE(SUM(CASE WHEN holder = '' THEN 1 END), 0) + (SELECT count(*) FROM queue_outbox) AS spare
+		FROM queue_partition WHERE ready_us IS NOT NULL`
 	eventually(t, func() bool {
 		var is struct{ Holders, Spare int }
 		require.NoError(t, l.raw.Get(&is, look))
@@ -174,7 +174,7 @@ func (l *ledger) share(t *testing.T) {
 // probing reports that a process probes the endpoint.
 func (l *ledger) probing(t *testing.T) (yes bool) {
 	t.Helper()
-	require.NoError(t, l.raw.Get(&yes, `SELECT count(*) > 0 FROM lane_consumer WHERE trial <> ''`))
+	require.NoError(t, l.raw.Get(&yes, `SELECT count(*) > 0 FROM queue_subscriber WHERE probe <> ''`))
 	return yes
 }
 

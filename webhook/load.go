@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // job is what an attempt needs to know.
@@ -58,29 +58,29 @@ type target struct {
 	sealed  error // what is above does not open here
 }
 
-// subject is what a lane knows of a delivery: the event's number, written so
+// subject is what a partition knows of a delivery: the event's number, written so
 // that the order of the text is that of the numbers, and for a replay its old
-// place in the key, which the lane's own count must not replace.
+// place in the key, which the partition's own count must not replace.
 func subject(event int64) string { return fmt.Sprintf("%016x", event) }
 
 func replaySubject(event, seq int64) string { return subject(event) + "/" + strconv.FormatInt(seq, 10) }
 
-func parseSubject(s string, laneSeq int64) (event, seq int64) {
+func parseSubject(s string, jobSeq int64) (event, seq int64) {
 	number, place, replay := strings.Cut(s, "/")
 	event, _ = strconv.ParseInt(number, 16, 64) // written by subject
 	if n, err := strconv.ParseInt(place, 10, 64); replay && err == nil {
 		return event, n
 	}
-	return event, laneSeq
+	return event, jobSeq
 }
 
 // load reads the events and endpoints of items. A part that is gone leaves a
 // nil in the job.
-func (d *Dispatcher) load(ctx context.Context, items []*lane.Item) error {
+func (d *Dispatcher) load(ctx context.Context, items []*queue.Job) error {
 	events, endpoints := map[int64]*eventRow{}, map[string]*target{}
 	for _, it := range items {
 		number, seq := parseSubject(it.Subject, it.Seq)
-		events[number], endpoints[it.Consumer] = nil, nil
+		events[number], endpoints[it.Subscriber] = nil, nil
 		it.Data = &job{seq: seq, fence: it.Fence}
 	}
 	if err := d.loadEvents(ctx, events); err != nil {
@@ -92,7 +92,7 @@ func (d *Dispatcher) load(ctx context.Context, items []*lane.Item) error {
 	for _, it := range items {
 		number, _ := parseSubject(it.Subject, it.Seq)
 		j := it.Data.(*job)
-		j.ev, j.ep = events[number], endpoints[it.Consumer]
+		j.ev, j.ep = events[number], endpoints[it.Subscriber]
 	}
 	return nil
 }

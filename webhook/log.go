@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // The states of a delivery.
@@ -98,7 +98,7 @@ func (f *DeliveryFilter) check() error {
 // attempt.
 type place struct {
 	pending bool
-	before  lane.Entry
+	before  queue.JobArgs
 	attempt int64
 }
 
@@ -111,9 +111,9 @@ func (f *DeliveryFilter) place() (place, error) {
 	kind, rest, _ := strings.Cut(f.Cursor, ":")
 	switch kind {
 	case "p":
-		subject, consumer, ok := strings.Cut(rest, ":")
+		subject, subscriber, ok := strings.Cut(rest, ":")
 		if ok && subject != "" {
-			return place{pending: true, before: lane.Entry{Subject: subject, Consumer: consumer}, attempt: firstAttempt}, nil
+			return place{pending: true, before: queue.JobArgs{Subject: subject, Subscriber: subscriber}, attempt: firstAttempt}, nil
 		}
 	case "f":
 		if n, err := strconv.ParseInt(rest, 10, 64); err == nil && n > 0 {
@@ -142,7 +142,7 @@ func (a *Account) deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery,
 	return latest(out), next, err
 }
 
-// latest leaves out what was pending when the lanes were read, and over when
+// latest leaves out what was pending when the partitions were read, and over when
 // the log was.
 func latest(ds []Delivery) []Delivery {
 	last := make(map[string]int, len(ds))
@@ -158,9 +158,9 @@ func latest(ds []Delivery) []Delivery {
 	return out
 }
 
-// pending reads from the lanes, a page at a time, until the filter let enough
+// pending reads from the partitions, a page at a time, until the filter let enough
 // through.
-func (a *Account) pending(ctx context.Context, f DeliveryFilter, before lane.Entry) ([]Delivery, string, error) {
+func (a *Account) pending(ctx context.Context, f DeliveryFilter, before queue.JobArgs) ([]Delivery, string, error) {
 	out := []Delivery{}
 	endpoints, err := a.endpointIDs(ctx, f)
 	if err != nil {
@@ -182,13 +182,13 @@ func (a *Account) pending(ctx context.Context, f DeliveryFilter, before lane.Ent
 			}
 		}
 		for i := range items {
-			before = items[i].Entry
+			before = items[i].JobArgs
 			number, seq := parseSubject(items[i].Subject, items[i].Seq)
 			if ev := events[number]; ev != nil && f.lets(ev) {
 				out = append(out, pendingDelivery(ev, &items[i], seq))
 			}
 			if len(out) == f.Limit {
-				return out, "p:" + before.Subject + ":" + before.Consumer, nil
+				return out, "p:" + before.Subject + ":" + before.Subscriber, nil
 			}
 		}
 		if len(items) < page {
@@ -202,9 +202,9 @@ func (f *DeliveryFilter) lets(ev *eventRow) bool {
 		(len(f.MessageIDs) == 0 || slices.Contains(f.MessageIDs, ev.MessageID)) && (f.Event == "" || f.Event == ev.Type)
 }
 
-func pendingDelivery(ev *eventRow, it *lane.Pending, seq int64) Delivery {
+func pendingDelivery(ev *eventRow, it *queue.Pending, seq int64) Delivery {
 	return Delivery{
-		ID: ev.deliveryID(it.Consumer), EndpointID: it.Consumer, EventID: ev.ID, Event: ev.Type,
+		ID: ev.deliveryID(it.Subscriber), EndpointID: it.Subscriber, EventID: ev.ID, Event: ev.Type,
 		ChatID: ev.ChatID, MessageID: ev.MessageID, Sequence: seq, State: DeliveryPending, NextAttemptAt: it.Next, CreatedAt: ev.time(),
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // MergedTx makes keys of a scope one with another key: the events under each keep
@@ -19,13 +19,13 @@ import (
 // [Dispatcher.Committed] after the commit.
 func (d *Dispatcher) MergedTx(ctx context.Context, tx *sqlx.Tx, scope, key string, merged []string) error {
 	keys := make([]any, len(merged))
-	entries := make([]lane.Entry, 0, 2*len(merged))
+	entries := make([]queue.JobArgs, 0, 2*len(merged))
 	ev := Event{Scope: scope}
 	note := ev.note()
 	for i, k := range merged {
 		keys[i] = k
-		entries = append(entries, lane.Entry{Key: key, Merged: k, Note: note},
-			lane.Entry{Key: replayKey(key), Merged: replayKey(k), Note: note})
+		entries = append(entries, queue.JobArgs{Key: key, Merged: k, Metadata: note},
+			queue.JobArgs{Key: replayKey(key), Merged: replayKey(k), Metadata: note})
 	}
 	// First what is held: who lets some of it go now is waited for, and it is
 	// queued before the keys are one.
@@ -42,7 +42,7 @@ func (d *Dispatcher) MergedTx(ctx context.Context, tx *sqlx.Tx, scope, key strin
 
 // mergeRoutes are the endpoints that may have deliveries of the keys of merges,
 // disabled ones among them, by their scopes.
-func (d *Dispatcher) mergeRoutes(ctx context.Context, tx *sqlx.Tx, es []lane.Entry, addresses []address) (map[string][]string, error) {
+func (d *Dispatcher) mergeRoutes(ctx context.Context, tx *sqlx.Tx, es []queue.JobArgs, addresses []address) (map[string][]string, error) {
 	var scopes []any
 	byScope := map[string][]string{}
 	for i, e := range es {

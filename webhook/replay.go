@@ -10,7 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // Replay chooses deliveries that are over: by id, or those of an endpoint
@@ -69,7 +69,7 @@ func (a *Account) replayAll(ctx context.Context, r *Replay, where string, args [
 		if err != nil || len(rows) == 0 {
 			return queued, err
 		}
-		a.d.queue.Committed()
+		a.d.queue.Notify()
 		queued += len(rows)
 		last = rows[len(rows)-1].ID
 	}
@@ -192,9 +192,9 @@ func (a *Account) replayTx(ctx context.Context, tx *sqlx.Tx, where string, args 
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]lane.Entry, len(rows))
+	entries := make([]queue.JobArgs, len(rows))
 	for i, r := range rows {
-		entries[i] = lane.Entry{Consumer: r.Endpoint, Key: replayKey(keys[r.Event]), Subject: replaySubject(r.Event, r.Seq)}
+		entries[i] = queue.JobArgs{Subscriber: r.Endpoint, Key: replayKey(keys[r.Event]), Subject: replaySubject(r.Event, r.Seq)}
 	}
 	return rows, a.d.queue.PutTx(ctx, tx, entries...)
 }

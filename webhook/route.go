@@ -9,15 +9,15 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // route hands each event to the endpoints that want it, and forgets events
 // that nobody wants. It runs in the router's transaction.
-func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([]lane.Entry, error) {
+func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
 	addresses := make([]address, len(es))
 	for i, e := range es {
-		addresses[i] = parseNote(e.Note)
+		addresses[i] = parseNote(e.Metadata)
 	}
 	endpoints, err := d.listeners(ctx, tx, addresses)
 	if err != nil {
@@ -31,13 +31,13 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 	if err != nil {
 		return nil, err
 	}
-	out := make([]lane.Entry, 0, len(es))
+	out := make([]queue.JobArgs, 0, len(es))
 	var unwanted []int64
 	for i, e := range es {
 		before, to := len(out), addresses[i]
 		if e.Merged != "" {
 			for _, endpoint := range merging[to.Scope] {
-				out = append(out, lane.Entry{Consumer: endpoint, Key: e.Key, Merged: e.Merged})
+				out = append(out, queue.JobArgs{Subscriber: endpoint, Key: e.Key, Merged: e.Merged})
 			}
 			continue
 		}
@@ -45,7 +45,7 @@ func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []lane.Entry) ([
 		for j := range endpoints[to.owner] {
 			ep := &endpoints[to.owner][j]
 			if ep.wants(to.Type, to.Audience) && (ep.Format == OwnFormat || formattable[formatted{number, ep.Format}]) {
-				out = append(out, lane.Entry{Consumer: ep.ID, Key: e.Key, Subject: e.Subject, Traceparent: e.Traceparent})
+				out = append(out, queue.JobArgs{Subscriber: ep.ID, Key: e.Key, Subject: e.Subject, Traceparent: e.Traceparent})
 			}
 		}
 		if len(out) == before {
@@ -73,7 +73,7 @@ const bodiesAtOnce = 200
 // formattable says which events there are in the formats in which endpoints
 // want them: that may depend on their bodies.
 func (d *Dispatcher) formattable(
-	ctx context.Context, tx *sqlx.Tx, es []lane.Entry, addresses []address, endpoints map[owner][]endpointRow,
+	ctx context.Context, tx *sqlx.Tx, es []queue.JobArgs, addresses []address, endpoints map[owner][]endpointRow,
 ) (map[formatted]bool, error) {
 	wanted := map[int64][]formatted{}
 	var numbers []int64

@@ -25,7 +25,7 @@ func TestSealedByAnother(t *testing.T) {
 		}
 		eventually(t, func() bool {
 			var paused int
-			require.NoError(t, db.Get(&paused, `SELECT count(*) FROM lane_consumer`))
+			require.NoError(t, db.Get(&paused, `SELECT count(*) FROM queue_subscriber`))
 			return paused >= 1
 		})
 		old.stop()

@@ -9,7 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 const insertAttempts = `INSERT INTO webhook_attempt (event, endpoint, scope, seq, fence, at_us, outcome, status, duration_us, error, response)`
@@ -26,7 +26,7 @@ func (r *result) row() []any {
 
 // settle records attempts, and what they say of their endpoints, in the
 // transaction that finishes them.
-func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
+func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
 	args := make([]any, 0, len(outs)*len(attemptTypes))
 	var changed []*result
 	for _, r := range results(outs) {
@@ -50,15 +50,15 @@ func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcom
 }
 
 // takeBack drops the pauses of endpoints that were resumed meanwhile.
-func takeBack(outs []lane.Outcome) {
+func takeBack(outs []queue.Outcome) {
 	for i := range outs {
 		if r, ok := outs[i].Data.(*result); ok && r.paused && r.stale {
-			outs[i].Verdict = lane.Yield
+			outs[i].Result = queue.Snooze
 		}
 	}
 }
 
-func results(outs []lane.Outcome) []*result {
+func results(outs []queue.Outcome) []*result {
 	rs := make([]*result, 0, len(outs))
 	for _, o := range outs {
 		if r, ok := o.Data.(*result); ok {
@@ -122,7 +122,7 @@ func (r *result) settlePaused(ctx context.Context, tx *sqlx.Tx) error {
 }
 
 // settled tells the operator, once the outcomes are durable.
-func (d *Dispatcher) settled(outs []lane.Outcome) {
+func (d *Dispatcher) settled(outs []queue.Outcome) {
 	rs := results(outs)
 	d.told(rs...)
 	for _, r := range rs {

@@ -30,7 +30,7 @@ type Stats struct {
 	OldestPending time.Duration
 }
 
-// Stats counts what is kept. It reads all endpoints and the head of every lane
+// Stats counts what is kept. It reads all endpoints and the head of every partition
 // that has work.
 func (d *Dispatcher) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{Endpoints: map[State]int64{}}

@@ -17,7 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/tally"
 )
 
@@ -125,7 +125,7 @@ type Dispatcher struct {
 	keys     *keyring.Ring
 	guard    *guard.Guard
 	client   *http.Client
-	queue    *lane.Queue
+	queue    *queue.Queue
 	used     *tally.Counter
 	targets  targetCache
 	breakers breakers
@@ -138,7 +138,7 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
-	if err := lane.Migrate(ctx, db); err != nil {
+	if err := queue.Migrate(ctx, db); err != nil {
 		return err
 	}
 	if err := tally.Migrate(ctx, db); err != nil {
@@ -180,8 +180,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	}
 	d.client = d.guard.Client()
 	d.used = d.counter()
-	d.queue, err = lane.New(ctx, db, lane.Options{
-		Name: "webhook", Route: d.route, Load: d.load, Handle: d.handle, Settle: d.settle, Settled: d.settled,
+	d.queue, err = queue.New(ctx, db, queue.Options{
+		Name: "webhook", Route: d.route, Load: d.load, Handle: d.handle, Complete: d.settle, OnComplete: d.settled,
 		Workers: d.opts.Workers, Cap: d.opts.Cap, Timeout: d.opts.Timeout, Lease: d.opts.Lease, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
 	})
 	if err != nil {
@@ -227,7 +227,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 // of a transaction that was given to [Dispatcher.PublishTx].
 func (d *Dispatcher) Committed() {
 	if time.Since(time.Unix(0, d.published.Load())) < longestCommit {
-		d.queue.Committed()
+		d.queue.Notify()
 	}
 }
 

@@ -1,4 +1,4 @@
-package lane_test
+package queue_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -31,54 +31,54 @@ func eachDurable(b *testing.B, fn func(b *testing.B, db *sqlx.DB)) {
 	})
 }
 
-// BenchmarkDrain works off 20,000 items of ten consumers and 1,000 keys.
+// BenchmarkDrain works off 20,000 jobs of ten subscribers and 1,000 keys.
 func BenchmarkDrain(b *testing.B) {
-	const items = 20000
+	const jobs = 20000
 	for _, blocked := range []int{0, 50000} {
 		b.Run(fmt.Sprintf("blocked=%d", blocked), func(b *testing.B) {
 			eachDurable(b, func(b *testing.B, db *sqlx.DB) {
 				var left atomic.Int64
 				drained := make(chan struct{})
-				q := newQueue(b, db, lane.Options{Logger: quiet, Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
-					if it.Consumer == "blocked" { // an endpoint that hangs
+				q := newQueue(b, db, queue.Options{Logger: quiet, Handle: func(ctx context.Context, it queue.Job) queue.Outcome {
+					if it.Subscriber == "blocked" { // an endpoint that hangs
 						<-ctx.Done()
-						return lane.Outcome{Verdict: lane.Yield}
+						return queue.Outcome{Result: queue.Snooze}
 					}
 					if left.Add(-1) == 0 {
 						close(drained)
 					}
-					return lane.Outcome{}
+					return queue.Outcome{}
 				}, Drain: time.Millisecond})
 				if blocked > 0 {
-					put(b, db, q, entries("blocked", 500, blocked)...)
+					put(b, db, q, jobArgs("blocked", 500, blocked)...)
 				}
 				start(b, q)
 				eventually(b, func() bool { s, err := q.Stats(b.Context()); return err == nil && s.Unrouted == 0 })
 				for b.Loop() {
 					b.StopTimer()
-					left.Store(items)
+					left.Store(jobs)
 					drained = make(chan struct{})
-					var es []lane.Entry
+					var es []queue.JobArgs
 					for c := range 10 {
-						es = append(es, entries(fmt.Sprintf("c%d", c), 100, items/10)...)
+						es = append(es, jobArgs(fmt.Sprintf("c%d", c), 100, jobs/10)...)
 					}
 					in(b, db, func(tx *sqlx.Tx) error { return q.PutTx(b.Context(), tx, es...) })
 					b.StartTimer()
-					q.Committed()
+					q.Notify()
 					<-drained
 				}
-				b.ReportMetric(float64(b.N)*items/b.Elapsed().Seconds(), "items/s")
+				b.ReportMetric(float64(b.N)*jobs/b.Elapsed().Seconds(), "jobs/s")
 			})
 		})
 	}
 }
 
-// BenchmarkPut commits entries one by one from 16 producers.
+// BenchmarkPut commits jobs one by one from 16 producers.
 func BenchmarkPut(b *testing.B) {
 	eachDurable(b, func(b *testing.B, db *sqlx.DB) {
 		d, err := database.Of(b.Context(), db)
 		require.NoError(b, err)
-		q := newQueue(b, db, lane.Options{Logger: quiet, Handle: done(&sink{})})
+		q := newQueue(b, db, queue.Options{Logger: quiet, Handle: done(&sink{})})
 		const producers, each = 16, 100
 		for b.Loop() {
 			var wg sync.WaitGroup
@@ -86,7 +86,7 @@ func BenchmarkPut(b *testing.B) {
 				wg.Go(func() {
 					for range each {
 						if err := d.Write(b.Context(), func(tx *sqlx.Tx) error {
-							return q.PutTx(b.Context(), tx, lane.Entry{Consumer: "c", Key: fmt.Sprint(p), Subject: "s"})
+							return q.PutTx(b.Context(), tx, queue.JobArgs{Subscriber: "c", Key: fmt.Sprint(p), Subject: "s"})
 						}); err != nil {
 							b.Error(err)
 						}
@@ -95,7 +95,7 @@ func BenchmarkPut(b *testing.B) {
 			}
 			wg.Wait()
 		}
-		b.ReportMetric(float64(b.N)*producers*each/b.Elapsed().Seconds(), "items/s")
+		b.ReportMetric(float64(b.N)*producers*each/b.Elapsed().Seconds(), "jobs/s")
 	})
 }
 
@@ -103,18 +103,18 @@ func BenchmarkPut(b *testing.B) {
 func BenchmarkLatency(b *testing.B) {
 	eachDurable(b, func(b *testing.B, db *sqlx.DB) {
 		handled := make(chan time.Time, 1)
-		q := newQueue(b, db, lane.Options{Logger: quiet, Handle: func(context.Context, lane.Item) lane.Outcome {
+		q := newQueue(b, db, queue.Options{Logger: quiet, Handle: func(context.Context, queue.Job) queue.Outcome {
 			handled <- time.Now()
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}})
 		start(b, q)
 		var took []time.Duration
 		for b.Loop() {
 			in(b, db, func(tx *sqlx.Tx) error {
-				return q.PutTx(b.Context(), tx, lane.Entry{Consumer: "c", Key: "k", Subject: "s"})
+				return q.PutTx(b.Context(), tx, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "s"})
 			})
 			begun := time.Now()
-			q.Committed()
+			q.Notify()
 			took = append(took, (<-handled).Sub(begun))
 			idle(b, q)
 		}
@@ -122,8 +122,8 @@ func BenchmarkLatency(b *testing.B) {
 	})
 }
 
-// BenchmarkHanging is the time from a commit to the handler at 500 items a
-// second for ten consumers, of which one hangs or none.
+// BenchmarkHanging is the time from a commit to the handler at 500 jobs a
+// second for ten subscribers, of which one hangs or none.
 func BenchmarkHanging(b *testing.B) {
 	for _, hanging := range []int{0, 1} {
 		b.Run(fmt.Sprintf("hanging=%d", hanging), func(b *testing.B) {
@@ -132,17 +132,17 @@ func BenchmarkHanging(b *testing.B) {
 				var mu sync.Mutex
 				var took []time.Duration
 				put := map[string]time.Time{}
-				q := newQueue(b, db, lane.Options{
+				q := newQueue(b, db, queue.Options{
 					Logger: quiet, Drain: time.Millisecond,
-					Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
-						if it.Consumer == "c0" && hanging > 0 {
+					Handle: func(ctx context.Context, it queue.Job) queue.Outcome {
+						if it.Subscriber == "c0" && hanging > 0 {
 							<-ctx.Done()
-							return lane.Outcome{Verdict: lane.Yield}
+							return queue.Outcome{Result: queue.Snooze}
 						}
 						mu.Lock()
 						defer mu.Unlock()
 						took = append(took, time.Since(put[it.Subject]))
-						return lane.Outcome{}
+						return queue.Outcome{}
 					},
 				})
 				start(b, q)
@@ -156,9 +156,9 @@ func BenchmarkHanging(b *testing.B) {
 						put[subject] = time.Now()
 						mu.Unlock()
 						in(b, db, func(tx *sqlx.Tx) error {
-							return q.PutTx(b.Context(), tx, lane.Entry{Consumer: fmt.Sprintf("c%d", i%10), Key: fmt.Sprint(i % 100), Subject: subject})
+							return q.PutTx(b.Context(), tx, queue.JobArgs{Subscriber: fmt.Sprintf("c%d", i%10), Key: fmt.Sprint(i % 100), Subject: subject})
 						})
-						q.Committed()
+						q.Notify()
 					}
 					tick.Stop()
 				}

@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"context"
@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	scanLimit  = 512 // consumers looked at by one query
-	claimLimit = 64  // consumers served by one claim
+	scanLimit  = 512 // subscribers looked at by one query
+	claimLimit = 64  // subscribers served by one claim
 )
 
-// candidate is a consumer with lanes that are not idle.
+// candidate is a subscriber with partitions that are not idle.
 type candidate struct {
-	Consumer string
-	Due      int64 // when its first lane is ready
-	Next     int64 // when its first lane that is not ready will be; 0: none
-	Paused   int64 // until when it is paused; 0: it is not
-	Now      int64
+	Subscriber string
+	Due        int64 // when its first partition is ready
+	Next       int64 // when its first partition that is not ready will be; 0: none
+	Paused     int64 // until when it is paused; 0: it is not
+	Now        int64
 
-	lanes int // how many to claim
+	partitions int // how many to claim
 }
 
-// scan returns the next page of consumers that have work. It visits each by
+// scan returns the next page of subscribers that have work. It visits each by
 // an index probe: how much work waits behind one costs nothing.
 func (c *claimer) scan(ctx context.Context) ([]candidate, error) {
 	var all []candidate
@@ -30,12 +30,12 @@ func (c *claimer) scan(ctx context.Context) ([]candidate, error) {
 	}
 	c.after = ""
 	if len(all) == scanLimit {
-		c.after = all[len(all)-1].Consumer
+		c.after = all[len(all)-1].Subscriber
 	}
 	return all, nil
 }
 
-// choose shares the free workers among the consumers that have ready lanes,
+// choose shares the free workers among the subscribers that have ready partitions,
 // beginning with another one each time, and says when to look again.
 func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	wait := pollEvery
@@ -53,20 +53,20 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	}
 	var ready []candidate
 	for _, x := range all {
-		if c.o.Serves != nil && !c.o.Serves(x.Consumer) {
+		if c.o.Serves != nil && !c.o.Serves(x.Subscriber) {
 			continue
 		}
 		if x.Next > 0 && x.Paused <= x.Now {
 			later(x.Next, x.Now)
 		}
-		switch room := c.room(x.Consumer); {
+		switch room := c.room(x.Subscriber); {
 		case x.Due == 0 || x.Due > x.Now:
 		case x.Paused > x.Now:
 			later(x.Paused, x.Now)
 		case room <= 0:
 			c.short = true
 		default:
-			x.lanes = room
+			x.partitions = room
 			ready = append(ready, x)
 		}
 	}
@@ -83,9 +83,9 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	}
 	share := max(budget/max(len(chosen), 1), 1)
 	for i := range chosen {
-		chosen[i].lanes = min(chosen[i].lanes, share)
+		chosen[i].partitions = min(chosen[i].partitions, share)
 		if chosen[i].Paused > 0 {
-			chosen[i].lanes = 1
+			chosen[i].partitions = 1
 		}
 	}
 	return chosen, wait

@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// claimAll claims lanes and starts to work on them until ctx ends. handling is
+// claimAll claims partitions and starts to work on them until ctx ends. handling is
 // the context of the handlers.
 func (n *node) claimAll(ctx, handling context.Context) {
 	c := claimer{node: n}
@@ -39,10 +39,10 @@ func (n *node) claimAll(ctx, handling context.Context) {
 // claimer is the state of one claiming loop.
 type claimer struct {
 	*node
-	after string        // consumers up to this one were looked at
+	after string        // subscribers up to this one were looked at
 	turn  int           // who is served first
 	doubt bool          // a claim may have been made whose answer was lost
-	miss  time.Duration // how long to wait for lanes that others have locked
+	miss  time.Duration // how long to wait for partitions that others have locked
 
 	last    time.Time // when there was something to claim
 	crowded bool      // and so soon again
@@ -55,14 +55,14 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 		return slowAfter, nil
 	}
 	if c.doubt {
-		if err := c.disown(ctx); err != nil {
+		if err := c.reclaim(ctx); err != nil {
 			return 0, fmt.Errorf("after a failed claim: %w", err)
 		}
 		c.doubt = false
 	}
 	all, err := c.scan(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("looking for consumers: %w", err)
+		return 0, fmt.Errorf("looking for subscribers: %w", err)
 	}
 	chosen, wait := c.choose(all)
 	now := time.Now()
@@ -72,10 +72,10 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	}
 	c.last = now
 	deadline := time.Now().Add(c.o.Lease)
-	runs, err := c.claimLanes(ctx, chosen)
+	runs, err := c.claimPartitions(ctx, chosen)
 	if err != nil {
 		c.doubt = true
-		return 0, fmt.Errorf("claiming lanes: %w", err)
+		return 0, fmt.Errorf("claiming partitions: %w", err)
 	}
 	if len(runs) == 0 { // others were faster, or are writing to them
 		c.miss = min(max(2*c.miss, 5*time.Millisecond), pollEvery)
@@ -86,8 +86,8 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	return 0, nil
 }
 
-// claimLanes takes the leases and returns them with their items.
-func (c *claimer) claimLanes(ctx context.Context, chosen []candidate) ([]*run, error) {
+// claimPartitions takes the leases and returns them with their jobs.
+func (c *claimer) claimPartitions(ctx context.Context, chosen []candidate) ([]*run, error) {
 	ctx = context.WithoutCancel(ctx) // a lease that is taken must become known
 	var open, paused []candidate
 	for _, x := range chosen {
@@ -102,16 +102,16 @@ func (c *claimer) claimLanes(ctx context.Context, chosen []candidate) ([]*run, e
 		return nil, err
 	}
 	for _, x := range paused {
-		trial, err := c.tryPaused(ctx, x)
+		probe, err := c.probeOpen(ctx, x)
 		if err != nil {
 			c.doubt = true
-			c.log.WarnContext(ctx, "trying a paused consumer failed", "error", err)
+			c.log.WarnContext(ctx, "trying a paused subscriber failed", "error", err)
 			continue
 		}
-		runs = append(runs, trial...)
+		runs = append(runs, probe...)
 	}
-	if err := c.items(ctx, runs); err != nil {
-		return nil, fmt.Errorf("reading items: %w", err)
+	if err := c.jobs(ctx, runs); err != nil {
+		return nil, fmt.Errorf("reading jobs: %w", err)
 	}
 	return runs, nil
 }
@@ -134,10 +134,10 @@ func (c *claimer) lease(ctx context.Context, chosen []candidate) (runs []*run, e
 	return runs, err
 }
 
-// leasedColumns are what leased reads of a claimed lane.
-const leasedColumns = `id, epoch, consumer, key, detached, head, tail, attempt, since_us`
+// leasedColumns are what leased reads of a claimed partition.
+const leasedColumns = `id, epoch, subscriber, key, parked, head, tail, attempt, since_us`
 
-// leased reads lanes that were claimed just now.
+// leased reads partitions that were claimed just now.
 func leased(rows *sql.Rows, err error) ([]*run, error) {
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func leased(rows *sql.Rows, err error) ([]*run, error) {
 	var runs []*run
 	for rows.Next() {
 		r := &run{}
-		if err := rows.Scan(&r.lane, &r.epoch, &r.consumer, &r.key, &r.detached, &r.head, &r.tail, &r.attempt, &r.since); err != nil {
+		if err := rows.Scan(&r.partition, &r.epoch, &r.subscriber, &r.key, &r.parked, &r.head, &r.tail, &r.attempt, &r.since); err != nil {
 			return nil, err
 		}
 		runs = append(runs, r)
@@ -154,21 +154,21 @@ func leased(rows *sql.Rows, err error) ([]*run, error) {
 	return runs, rows.Err()
 }
 
-// items reads what the claimed lanes are to do.
-func (c *claimer) items(ctx context.Context, runs []*run) error {
+// jobs reads what the claimed partitions are to do.
+func (c *claimer) jobs(ctx context.Context, runs []*run) error {
 	if len(runs) == 0 {
 		return nil
 	}
-	byLane := map[int64]*run{}
+	byPartition := map[int64]*run{}
 	heads := make([][]int64, len(runs))
 	for i, r := range runs {
-		// What was added since is left: it may have to wait for other lanes.
+		// What was added since is left: it may have to wait for other partitions.
 		most := min(int64(c.o.Run), r.tail-r.head)
-		if r.trial {
+		if r.probe {
 			most = min(most, 1)
 		}
-		heads[i] = []int64{r.lane, r.head, most}
-		byLane[r.lane] = r
+		heads[i] = []int64{r.partition, r.head, most}
+		byPartition[r.partition] = r
 	}
 	text, args := c.itemsText(heads)
 	rows, err := c.db.QueryPrepared(ctx, text, args...)
@@ -177,12 +177,12 @@ func (c *claimer) items(ctx context.Context, runs []*run) error {
 	}
 	defer rows.Close() //nolint:errcheck // Err reports it
 	for rows.Next() {
-		var lane, seq, offset int64
+		var partition, seq, offset int64
 		var subject, parent string
-		if err := rows.Scan(&lane, &seq, &offset, &subject, &parent); err != nil {
+		if err := rows.Scan(&partition, &seq, &offset, &subject, &parent); err != nil {
 			return err
 		}
-		byLane[lane].add(seq+offset, subject, parent)
+		byPartition[partition].add(seq+offset, subject, parent)
 	}
 	for _, r := range runs {
 		r.inOrder()

@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"cmp"
@@ -13,15 +13,15 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// errSettle wraps what Settle returned.
-var errSettle = errors.New("recording outcomes")
+// errComplete wraps what Complete returned.
+var errComplete = errors.New("recording outcomes")
 
 // finishLimit bounds the runs that one transaction finishes.
 const finishLimit = 256
 
-// settle hands a run over to be finished. After the last finisher has ended,
+// complete hands a run over to be finished. After the last finisher has ended,
 // a handler that outlived the node's time finishes by itself.
-func (n *node) settle(r *run) {
+func (n *node) complete(r *run) {
 	select {
 	case n.finished <- r:
 	case <-n.ended:
@@ -43,7 +43,7 @@ func (n *node) finishAll(ctx context.Context) {
 }
 
 // finishLinger is how long a batch gathers on a busy node. What is written
-// together costs less: the rows of many lanes share pages and index entries.
+// together costs less: the rows of many partitions share pages and index jobs.
 const finishLinger = 50 * time.Millisecond
 
 // gather collects what waits beside the first run, and, on a busy node, what it
@@ -78,7 +78,7 @@ func (n *node) gather(first *run) []*run {
 	return runs
 }
 
-// finishBatch finishes runs in one transaction, or, when Settle refuses one of
+// finishBatch finishes runs in one transaction, or, when Complete refuses one of
 // them, each in its own. What the database refuses is tried again while the
 // lease is held; what is not finished then will be handled again.
 func (n *node) finishBatch(ctx context.Context, runs []*run) {
@@ -86,14 +86,14 @@ func (n *node) finishBatch(ctx context.Context, runs []*run) {
 	switch {
 	case err == nil:
 		n.drop(runs...)
-	case errors.Is(err, errSettle) && len(runs) > 1:
+	case errors.Is(err, errComplete) && len(runs) > 1:
 		for _, r := range runs {
 			n.finishBatch(ctx, []*run{r})
 		}
-	case errors.Is(err, errSettle):
+	case errors.Is(err, errComplete):
 		n.log.ErrorContext(ctx, "outcomes were not recorded and will be repeated", "error", err)
 		r := runs[0]
-		r.outs, r.settlement = nil, r.untouched(backoff(r.attempt))
+		r.outs, r.completion = nil, r.untouched(backoff(r.attempt))
 		r.fail()
 		n.finishBatch(ctx, runs)
 	default:
@@ -111,7 +111,7 @@ func (n *node) finishLater(r *run) {
 		return
 	}
 	r.again = min(max(2*r.again, finishAgain), 20*finishAgain)
-	time.AfterFunc(r.again, func() { n.settle(r) })
+	time.AfterFunc(r.again, func() { n.complete(r) })
 }
 
 func (n *node) expired(r *run) bool {
@@ -125,22 +125,22 @@ func (n *node) drop(runs ...*run) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, r := range runs {
-		if n.held[r.lane] == r { // the lane may be claimed again already
-			delete(n.held, r.lane)
+		if n.held[r.partition] == r { // the partition may be claimed again already
+			delete(n.held, r.partition)
 		}
-		c := n.consumers[r.consumer]
+		c := n.subscribers[r.subscriber]
 		if r.counted {
 			c.pausing--
-			poke(n.claim) // who knows of the pause now, and waits for its end
+			notify(n.claim) // who knows of the pause now, and waits for its end
 		}
 		if c.runs--; c.runs == 0 {
-			delete(n.consumers, r.consumer)
+			delete(n.subscribers, r.subscriber)
 		}
 		n.working.Done()
 	}
 	if n.short {
 		n.short = false
-		poke(n.claim)
+		notify(n.claim)
 	}
 }
 
@@ -155,16 +155,16 @@ func (n *node) finish(ctx context.Context, runs []*run) error {
 	}
 	if lost := len(runs) - len(won.runs); lost > 0 {
 		n.fenced.Add(int64(lost))
-		n.log.WarnContext(ctx, "work outlived its lease and was not recorded", "lanes", lost)
+		n.log.WarnContext(ctx, "work outlived its lease and was not recorded", "partitions", lost)
 	}
-	if len(won.outs) > 0 && n.o.Settled != nil {
-		n.o.Settled(won.outs)
+	if len(won.outs) > 0 && n.o.OnComplete != nil {
+		n.o.OnComplete(won.outs)
 	}
 	if won.more {
-		poke(n.claim)
+		notify(n.claim)
 	}
 	if len(won.emptied) > 0 {
-		n.Committed()
+		n.Notify()
 	}
 	return nil
 }
@@ -173,14 +173,14 @@ func (n *node) finish(ctx context.Context, runs []*run) error {
 type finished struct {
 	runs []*run
 	outs []Outcome
-	more bool // lanes are ready again
+	more bool // partitions are ready again
 
-	emptied []laneKey // lanes that others wait for, perhaps
+	emptied []partitionKey // partitions that others wait for, perhaps
 }
 
 func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
-	if won, err = n.advance(ctx, tx, runs); err != nil {
-		return won, fmt.Errorf("advancing lanes: %w", err)
+	if won, err = n.advancePartitions(ctx, tx, runs); err != nil {
+		return won, fmt.Errorf("advancing partitions: %w", err)
 	}
 	passed, outs := make([][]int64, 0, len(won.runs)), 0
 	for _, r := range won.runs {
@@ -189,43 +189,43 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 	won.outs = make([]Outcome, 0, outs)
 	for _, r := range won.runs {
 		won.outs = append(won.outs, r.recorded()...)
-		won.more = won.more || r.trial
+		won.more = won.more || r.probe
 		last := r.upTo
-		if r.apart {
+		if r.parks {
 			last--
-			if err := n.moveApart(ctx, tx, r); err != nil {
-				return won, fmt.Errorf("detaching an item: %w", err)
+			if err := n.park(ctx, tx, r); err != nil {
+				return won, fmt.Errorf("parking a job: %w", err)
 			}
 		}
 		if last > r.head {
-			passed = append(passed, []int64{r.lane, r.head, last})
+			passed = append(passed, []int64{r.partition, r.head, last})
 		}
 	}
 	if err := n.remove(ctx, tx, passed, won.runs); err != nil {
-		return won, fmt.Errorf("removing items: %w", err)
+		return won, fmt.Errorf("removing jobs: %w", err)
 	}
-	if n.o.Settle != nil && len(won.outs) > 0 {
-		if err := n.o.Settle(ctx, tx, won.outs); err != nil {
-			return won, fmt.Errorf("%w: %w", errSettle, err)
+	if n.o.Complete != nil && len(won.outs) > 0 {
+		if err := n.o.Complete(ctx, tx, won.outs); err != nil {
+			return won, fmt.Errorf("%w: %w", errComplete, err)
 		}
 	}
-	if err := n.pauses(ctx, tx, won); err != nil {
-		return won, fmt.Errorf("pausing consumers: %w", err)
+	if err := n.openCircuits(ctx, tx, won); err != nil {
+		return won, fmt.Errorf("pausing subscribers: %w", err)
 	}
 	if err := n.reviewTx(ctx, tx, won.emptied); err != nil {
-		return won, fmt.Errorf("telling who waits for emptied lanes: %w", err)
+		return won, fmt.Errorf("telling who waits for emptied partitions: %w", err)
 	}
 	return won, nil
 }
 
-// advance writes what became of the lanes whose lease still holds. The holder
+// advancePartitions writes what became of the partitions whose lease still holds. The holder
 // is compared too: after a commit whose answer was lost it is nobody.
-func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
+func (n *node) advancePartitions(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
 	us := make([][]int64, len(runs))
-	byLane := make(map[int64]*run, len(runs))
+	byPartition := make(map[int64]*run, len(runs))
 	for i, r := range runs {
-		us[i] = []int64{r.lane, r.epoch, r.upTo, int64(r.tries), r.first, r.wait.Microseconds()}
-		byLane[r.lane] = r
+		us[i] = []int64{r.partition, r.epoch, r.upTo, int64(r.tries), r.first, r.wait.Microseconds()}
+		byPartition[r.partition] = r
 	}
 	var rows []struct {
 		ID        int64
@@ -237,34 +237,34 @@ func (n *node) advance(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finis
 		return won, err
 	}
 	for _, row := range rows {
-		won.runs = append(won.runs, byLane[row.ID])
+		won.runs = append(won.runs, byPartition[row.ID])
 		won.more = won.more || row.More
-		if r := byLane[row.ID]; row.Successor != 0 && !row.More && r.detached == 0 {
-			won.emptied = append(won.emptied, laneKey{r.consumer, r.key})
+		if r := byPartition[row.ID]; row.Successor != 0 && !row.More && r.parked == 0 {
+			won.emptied = append(won.emptied, partitionKey{r.subscriber, r.key})
 		}
 	}
 	return won, nil
 }
 
-// moveApart gives the item at the head a lane of its own, in which it keeps
+// park gives the job at the head a partition of its own, in which it keeps
 // its sequence number.
-func (n *node) moveApart(ctx context.Context, tx *sqlx.Tx, r *run) error {
+func (n *node) park(ctx context.Context, tx *sqlx.Tx, r *run) error {
 	const (
-		insert = `INSERT INTO lane_lane (queue, consumer, key, detached, tail, head, attempt, since_us, ready_us, epoch)
+		insert = `INSERT INTO queue_partition (queue, subscriber, key, parked, tail, head, attempt, since_us, ready_us, epoch)
 			VALUES ($1, $2, $3, $4, $4, $5, $6, CASE WHEN CAST($7 AS BIGINT) < 0 THEN {now} ELSE CAST($7 AS BIGINT) END, {now} + $8, $9)
 			RETURNING id`
-		move = `UPDATE lane_item SET lane_id = $1 WHERE lane_id = $2 AND seq = $3`
+		move = `UPDATE queue_job SET partition_id = $1 WHERE partition_id = $2 AND seq = $3`
 	)
 	var id int64
-	if err := tx.GetContext(ctx, &id, n.sql.text(insert), n.o.Name, r.consumer, r.key, r.upTo, r.upTo-1,
+	if err := tx.GetContext(ctx, &id, n.sql.text(insert), n.o.Name, r.subscriber, r.key, r.upTo, r.upTo-1,
 		r.failed, r.firstFailed, r.pending.Microseconds(), r.epoch); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, move, id, r.lane, r.upTo)
+	_, err := tx.ExecContext(ctx, move, id, r.partition, r.upTo)
 	return err
 }
 
-// remove deletes finished items, and the lanes of detached ones.
+// remove deletes finished jobs, and the partitions of parked ones.
 func (n *node) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs []*run) error {
 	if len(passed) == 0 {
 		return nil
@@ -272,10 +272,10 @@ func (n *node) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs [
 	if err := n.removeItems(ctx, tx, passed); err != nil {
 		return err
 	}
-	const lane = `DELETE FROM lane_lane WHERE id = $1`
+	const partition = `DELETE FROM queue_partition WHERE id = $1`
 	for _, r := range runs {
-		if r.detached > 0 && r.upTo == r.detached {
-			if _, err := tx.ExecContext(ctx, lane, r.lane); err != nil {
+		if r.parked > 0 && r.upTo == r.parked {
+			if _, err := tx.ExecContext(ctx, partition, r.partition); err != nil {
 				return err
 			}
 		}
@@ -297,46 +297,46 @@ func (n *node) removeItems(ctx context.Context, tx *sqlx.Tx, passed [][]int64) e
 	return nil
 }
 
-// standing are the pauses that Settle has not taken back. It may run again, so
+// standing are the pauses that Complete has not taken back. It may run again, so
 // the runs stay as they are.
 func (f *finished) standing() map[*run]time.Duration {
 	pauses, end := map[*run]time.Duration{}, 0
 	for _, r := range f.runs {
 		end += len(r.recorded())
-		if r.pause > 0 && f.outs[end-1].Verdict == Pause { // only the last of a run can be one
+		if r.pause > 0 && f.outs[end-1].Result == OpenCircuit { // only the last of a run can be one
 			pauses[r] = r.pause
 		}
 	}
 	return pauses
 }
 
-// pauses writes which consumers are paused, or no longer.
-func (n *node) pauses(ctx context.Context, tx *sqlx.Tx, won finished) error {
+// openCircuits writes which subscribers are paused, or no longer.
+func (n *node) openCircuits(ctx context.Context, tx *sqlx.Tx, won finished) error {
 	const (
-		pause = `INSERT INTO lane_consumer AS c (queue, consumer, paused_us, trial) VALUES ($1, $2, {now} + $3, '')
-			ON CONFLICT (queue, consumer) DO UPDATE SET
-				paused_us = CASE WHEN c.trial <> '' OR c.paused_us > excluded.paused_us THEN c.paused_us ELSE excluded.paused_us END`
-		again = `UPDATE lane_consumer SET paused_us = {now} + $3, trial = '', trials = trials + CASE WHEN $3 > 0 THEN 1 ELSE 0 END
-			WHERE queue = $1 AND consumer = $2`
-		resume = `DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`
+		pause = `INSERT INTO queue_subscriber AS c (queue, subscriber, paused_us, probe) VALUES ($1, $2, {now} + $3, '')
+			ON CONFLICT (queue, subscriber) DO UPDATE SET
+				paused_us = CASE WHEN c.probe <> '' OR c.paused_us > excluded.paused_us THEN c.paused_us ELSE excluded.paused_us END`
+		again = `UPDATE queue_subscriber SET paused_us = {now} + $3, probe = '', probes = probes + CASE WHEN $3 > 0 THEN 1 ELSE 0 END
+			WHERE queue = $1 AND subscriber = $2`
+		resume = `DELETE FROM queue_subscriber WHERE queue = $1 AND subscriber = $2`
 	)
 	standing := won.standing()
-	changed := slices.DeleteFunc(slices.Clone(won.runs), func(r *run) bool { return standing[r] == 0 && !r.trial })
-	slices.SortFunc(changed, func(a, b *run) int { return cmp.Compare(a.consumer, b.consumer) })
+	changed := slices.DeleteFunc(slices.Clone(won.runs), func(r *run) bool { return standing[r] == 0 && !r.probe })
+	slices.SortFunc(changed, func(a, b *run) int { return cmp.Compare(a.subscriber, b.subscriber) })
 	for _, r := range changed {
-		query, args := pause, []any{n.o.Name, r.consumer, standing[r].Microseconds()}
+		query, args := pause, []any{n.o.Name, r.subscriber, standing[r].Microseconds()}
 		switch {
-		case r.trial && r.worked:
+		case r.probe && r.worked:
 			query, args = resume, args[:2]
-		case r.trial: // without a pause the next item is tried at once; the row may have been resumed away
+		case r.probe: // without a pause the next job is tried at once; the row may have been resumed away
 			query = again
 		}
 		if _, err := tx.ExecContext(ctx, n.sql.text(query), args...); err != nil {
 			return err
 		}
 		if standing[r] > 0 {
-			if err := n.rejoin(ctx, tx, r.consumer); err != nil {
-				return fmt.Errorf("taking detached items back: %w", err)
+			if err := n.rejoin(ctx, tx, r.subscriber); err != nil {
+				return fmt.Errorf("taking parked jobs back: %w", err)
 			}
 		}
 	}

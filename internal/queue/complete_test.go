@@ -1,4 +1,4 @@
-package lane_test
+package queue_test
 
 import (
 	"context"
@@ -11,88 +11,88 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // TestSettle records what was loaded and handled, in the finishing transaction.
 func TestSettle(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		db.MustExec(`CREATE TABLE log (key TEXT, subject TEXT, verdict BIGINT, data TEXT)`)
+		db.MustExec(`CREATE TABLE log (key TEXT, subject TEXT, result BIGINT, data TEXT)`)
 		var settled atomic.Int32
-		q := newQueue(t, db, lane.Options{
-			Load: func(_ context.Context, items []*lane.Item) error {
-				for _, it := range items {
+		q := newQueue(t, db, queue.Options{
+			Load: func(_ context.Context, jobs []*queue.Job) error {
+				for _, it := range jobs {
 					it.Data = "data of " + it.Subject
 				}
 				return nil
 			},
-			Handle: func(_ context.Context, it lane.Item) lane.Outcome {
-				out := lane.Outcome{Data: it.Data}
+			Handle: func(_ context.Context, it queue.Job) queue.Outcome {
+				out := queue.Outcome{Data: it.Data}
 				if it.Subject == "2" && it.Attempt == 0 {
-					out.Verdict = lane.Retry
+					out.Result = queue.Retry
 				}
 				return out
 			},
-			Settle: func(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
+			Complete: func(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
 				for _, out := range outs {
-					if _, err := tx.ExecContext(ctx, `INSERT INTO log (key, subject, verdict, data) VALUES ($1, $2, $3, $4)`,
-						out.Item.Key, out.Item.Subject, int(out.Verdict), out.Data); err != nil {
+					if _, err := tx.ExecContext(ctx, `INSERT INTO log (key, subject, result, data) VALUES ($1, $2, $3, $4)`,
+						out.Job.Key, out.Job.Subject, int(out.Result), out.Data); err != nil {
 						return err
 					}
 				}
 				return nil
 			},
-			Settled: func(outs []lane.Outcome) { settled.Add(int32(len(outs))) },
+			OnComplete: func(outs []queue.Outcome) { settled.Add(int32(len(outs))) },
 		})
 		start(t, q)
-		put(t, db, q, entries("c", 5, 15)...)
+		put(t, db, q, jobArgs("c", 5, 15)...)
 		idle(t, q)
 		eventually(t, func() bool { return settled.Load() == 20 })
 		var log []string
 		require.NoError(t, db.Select(&log, `SELECT data FROM log WHERE key = 'k3'`))
 		require.Equal(t, []string{"data of 1", "data of 2", "data of 2", "data of 3"}, log)
 		var retries int
-		require.NoError(t, db.Get(&retries, `SELECT count(*) FROM log WHERE verdict = $1`, int(lane.Retry)))
+		require.NoError(t, db.Get(&retries, `SELECT count(*) FROM log WHERE result = $1`, int(queue.Retry)))
 		require.Equal(t, 5, retries)
 	})
 }
 
-// TestSettleFails refuses one item's outcome a few times: it is handled again,
+// TestSettleFails refuses one job's outcome a few times: it is handled again,
 // and the others of its batch are recorded.
 func TestSettleFails(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		var mu sync.Mutex
 		refused, handled := 0, 0
-		q := newQueue(t, db, lane.Options{
+		q := newQueue(t, db, queue.Options{
 			Logger: quiet,
-			Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+			Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 				if it.Key == "k3" {
 					mu.Lock()
 					handled++
 					mu.Unlock()
 				}
-				return lane.Outcome{}
+				return queue.Outcome{}
 			},
-			Settle: func(_ context.Context, _ *sqlx.Tx, outs []lane.Outcome) error {
+			Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
 				mu.Lock()
 				defer mu.Unlock()
 				for _, out := range outs {
-					if out.Item.Key == "k3" && out.Item.Attempt == 0 {
+					if out.Job.Key == "k3" && out.Job.Attempt == 0 {
 						refused++
 						return errors.New("test")
 					}
 				}
 				return nil
 			},
-			Settled: func(outs []lane.Outcome) {
+			OnComplete: func(outs []queue.Outcome) {
 				for _, out := range outs {
-					s.add(out.Item)
+					s.add(out.Job)
 				}
 			},
 		})
 		start(t, q)
-		put(t, db, q, entries("c", 20, 20)...)
+		put(t, db, q, jobArgs("c", 20, 20)...)
 		idle(t, q)
 		s.await(t, 20)
 		s.inOrder(t, 20, 1)
@@ -105,43 +105,43 @@ func TestLoadFails(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		var failed atomic.Bool
-		q := newQueue(t, db, lane.Options{Logger: quiet, Handle: done(&s), Load: func(context.Context, []*lane.Item) error {
+		q := newQueue(t, db, queue.Options{Logger: quiet, Handle: done(&s), Load: func(context.Context, []*queue.Job) error {
 			if failed.CompareAndSwap(false, true) {
 				return errors.New("test")
 			}
 			return nil
 		}})
 		start(t, q)
-		put(t, db, q, entries("c", 3, 30)...)
+		put(t, db, q, jobArgs("c", 3, 30)...)
 		s.await(t, 30)
 		idle(t, q)
 		s.inOrder(t, 3, 10)
 	})
 }
 
-// TestFence takes a lane away from a handler that is at work.
+// TestFence takes a partition away from a handler that is at work.
 func TestFence(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s, recorded sink
 		begun, free := make(chan struct{}, 2), make(chan struct{})
-		q := newQueue(t, db, lane.Options{
+		q := newQueue(t, db, queue.Options{
 			Logger: quiet,
-			Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+			Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 				begun <- struct{}{}
 				<-free
 				s.add(it)
-				return lane.Outcome{}
+				return queue.Outcome{}
 			},
-			Settled: func(outs []lane.Outcome) {
+			OnComplete: func(outs []queue.Outcome) {
 				for _, out := range outs {
-					recorded.add(out.Item)
+					recorded.add(out.Job)
 				}
 			},
 		})
 		start(t, q)
-		put(t, db, q, lane.Entry{Consumer: "c", Key: "k", Subject: "1"})
+		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "1"})
 		<-begun
-		db.MustExec(`UPDATE lane_lane SET epoch = epoch + 1, ready_us = 1`) // as a claim by another node that then died
+		db.MustExec(`UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1`) // as a claim by another node that then died
 		<-begun
 		close(free)
 		idle(t, q)
@@ -158,8 +158,8 @@ func TestRenew(t *testing.T) {
 		const lease = 20 * time.Second // a busy machine may stand still for half of it
 		told := make(chan error, 1)
 		var handled atomic.Int32
-		o := lane.Options{Logger: quiet, Lease: lease, Exclusive: true} // nobody waits for heartbeats
-		o.Handle = func(ctx context.Context, it lane.Item) lane.Outcome {
+		o := queue.Options{Logger: quiet, Lease: lease, Exclusive: true} // nobody waits for heartbeats
+		o.Handle = func(ctx context.Context, it queue.Job) queue.Outcome {
 			handled.Add(1)
 			switch {
 			case it.Subject == "long":
@@ -171,18 +171,18 @@ func TestRenew(t *testing.T) {
 					t.Error("the lease was not renewed")
 				}
 			case it.Attempt == 0:
-				db.MustExec(`UPDATE lane_lane SET epoch = epoch + 1, attempt = 1, ready_us = 1`)
+				db.MustExec(`UPDATE queue_partition SET epoch = epoch + 1, attempt = 1, ready_us = 1`)
 				<-ctx.Done()
 				told <- context.Cause(ctx)
 			}
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}
 		q := newQueue(t, db, o)
 		start(t, q)
-		put(t, db, q, lane.Entry{Consumer: "c", Key: "k", Subject: "long"})
+		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "long"})
 		idle(t, q)
 		require.EqualValues(t, 1, handled.Load())
-		put(t, db, q, lane.Entry{Consumer: "c", Key: "k", Subject: "taken"})
+		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "taken"})
 		require.ErrorContains(t, <-told, "lease")
 		idle(t, q)
 		require.EqualValues(t, 3, handled.Load())
@@ -195,9 +195,9 @@ func TestDrain(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		begun, finish, stuck := make(chan struct{}, 10), make(chan struct{}), make(chan struct{})
-		q := newQueue(t, db, lane.Options{
+		q := newQueue(t, db, queue.Options{
 			Logger: quiet, Drain: 20 * time.Millisecond,
-			Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+			Handle: func(ctx context.Context, it queue.Job) queue.Outcome {
 				begun <- struct{}{}
 				switch it.Key {
 				case "k0":
@@ -206,15 +206,15 @@ func TestDrain(t *testing.T) {
 				case "k1":
 					<-ctx.Done()
 					close(finish)
-					return lane.Outcome{Verdict: lane.Yield}
+					return queue.Outcome{Result: queue.Snooze}
 				case "k2":
 					<-stuck
 				}
-				return lane.Outcome{}
+				return queue.Outcome{}
 			},
-			Settle: func(_ context.Context, _ *sqlx.Tx, outs []lane.Outcome) error {
+			Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
 				for _, out := range outs {
-					if out.Verdict == lane.Yield {
+					if out.Result == queue.Snooze {
 						t.Error("a yield was recorded")
 					}
 				}
@@ -222,7 +222,7 @@ func TestDrain(t *testing.T) {
 			},
 		})
 		stop := start(t, q)
-		put(t, db, q, entries("c", 3, 9)...)
+		put(t, db, q, jobArgs("c", 3, 9)...)
 		for range 3 {
 			<-begun
 		}
@@ -242,15 +242,15 @@ func TestDrain(t *testing.T) {
 		require.Zero(t, stats.Held)
 		require.EqualValues(t, 8, stats.Ready)
 		var nodes int
-		require.NoError(t, db.Get(&nodes, `SELECT count(*) FROM lane_node`))
+		require.NoError(t, db.Get(&nodes, `SELECT count(*) FROM queue_node`))
 		require.Zero(t, nodes)
 
-		next := newQueue(t, db, lane.Options{Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+		next := newQueue(t, db, queue.Options{Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			if it.Attempt != 0 {
 				t.Error("handing back is no attempt")
 			}
 			s.add(it)
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}})
 		start(t, next)
 		s.await(t, 9)
@@ -261,12 +261,12 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestSlowRun finishes what a slow lane has done before its run is over.
+// TestSlowRun finishes what a slow partition has done before its run is over.
 func TestSlowRun(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var settled atomic.Int64 // the last of them
-		q := newQueue(t, db, lane.Options{
-			Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+		q := newQueue(t, db, queue.Options{
+			Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 				if it.Seq == 2 {
 					timer := time.NewTimer(100 * time.Millisecond)
 					<-timer.C
@@ -274,14 +274,14 @@ func TestSlowRun(t *testing.T) {
 				if it.Seq == 3 && settled.Load() != 2 {
 					t.Error("the first two wait for the third")
 				}
-				return lane.Outcome{}
+				return queue.Outcome{}
 			},
-			Settle: func(_ context.Context, _ *sqlx.Tx, outs []lane.Outcome) error {
-				settled.Store(outs[len(outs)-1].Item.Seq)
+			Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
+				settled.Store(outs[len(outs)-1].Job.Seq)
 				return nil
 			},
 		})
-		put(t, db, q, entries("c", 1, 5)...)
+		put(t, db, q, jobArgs("c", 1, 5)...)
 		start(t, q)
 		idle(t, q)
 	})

@@ -1,46 +1,46 @@
-package lane
+package queue
 
 import "time"
 
-// settlement is what becomes of a lane after a run.
-type settlement struct {
-	upTo   int64         // head: the last item that is finished, or detached
+// completion is what becomes of a partition after a run.
+type completion struct {
+	upTo   int64         // head: the last job that is finished, or parked
 	tries  int           // failed attempts of what is the head then
 	first  int64         // its first failure; -1: now
 	wait   time.Duration // until it may be claimed
-	pause  time.Duration // of the consumer; 0: none
-	worked bool          // the last item was Done
+	pause  time.Duration // of the subscriber; 0: none
+	worked bool          // the last job was Done
 
-	apart       bool          // the item at upTo goes to a lane of its own, with …
+	parks       bool          // the job at upTo goes to a partition of its own, with …
 	failed      int           // … its failed attempts …
 	firstFailed int64         // … its first failure; -1: now …
 	pending     time.Duration // … and its wait
 }
 
-// untouched hands a lane back as it was claimed.
-func (r *run) untouched(wait time.Duration) settlement {
-	return settlement{upTo: r.head, tries: r.attempt, first: r.since, wait: wait}
+// untouched hands a partition back as it was claimed.
+func (r *run) untouched(wait time.Duration) completion {
+	return completion{upTo: r.head, tries: r.attempt, first: r.since, wait: wait}
 }
 
-// settled is what the outcomes mean. Only the last may be other than Done.
-func (r *run) settled() settlement {
+// completed is what the outcomes mean. Only the last may be other than Done.
+func (r *run) completed() completion {
 	s := r.untouched(0)
-	if len(r.items) == 0 { // never seen; it must not be claimed in circles
+	if len(r.jobs) == 0 { // never seen; it must not be claimed in circles
 		s.wait = failedWait
 	}
 	for _, out := range r.outs {
 		switch {
-		case out.Verdict == Done:
+		case out.Result == Done:
 			s.upTo, s.tries, s.first, s.worked = s.upTo+1, 0, 0, true
 			continue
-		case out.Verdict == Detach && r.detached == 0:
+		case out.Result == Park && r.parked == 0:
 			s.fail()
-			s.apart, s.failed, s.firstFailed, s.pending = true, s.tries, s.first, out.After
+			s.parks, s.failed, s.firstFailed, s.pending = true, s.tries, s.first, out.After
 			s.upTo, s.tries, s.first = s.upTo+1, 0, 0
-		case out.Verdict == Retry, out.Verdict == Detach:
+		case out.Result == Retry, out.Result == Park:
 			s.fail()
 			s.wait = out.After
-		case out.Verdict == Pause:
+		case out.Result == OpenCircuit:
 			s.pause = max(out.After, time.Millisecond)
 		}
 		s.worked = false
@@ -48,16 +48,16 @@ func (r *run) settled() settlement {
 	return s
 }
 
-func (s *settlement) fail() {
+func (s *completion) fail() {
 	s.tries++
 	if s.first == 0 {
 		s.first = -1
 	}
 }
 
-// recorded are the outcomes that Settle is to see.
+// recorded are the outcomes that Complete is to see.
 func (r *run) recorded() []Outcome {
-	if n := len(r.outs); n > 0 && r.outs[n-1].Verdict == Yield {
+	if n := len(r.outs); n > 0 && r.outs[n-1].Result == Snooze {
 		return r.outs[:n-1]
 	}
 	return r.outs

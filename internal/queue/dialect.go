@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"strconv"
@@ -13,7 +13,7 @@ import (
 //
 //   - {now}: the queue's clock in microseconds: the database's, so that nodes
 //     need not agree on the time, or that of Options.Now;
-//   - {blocked}: the ready_us of a lane that waits for others to be empty;
+//   - {blocked}: the ready_us of a partition that waits for others to be empty;
 //   - {seen}: the database's clock, for the heartbeats of nodes;
 //   - {lock}: locks the rows that a query selects. SQLite has one writer and
 //     needs none;

@@ -1,4 +1,4 @@
-package lane_test
+package queue_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/database/open"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // A greeter writes to Ada, in order, and tries again when it is
@@ -26,7 +26,7 @@ func Example() {
 }
 
 func greet() error {
-	dir, err := os.MkdirTemp("", "lane")
+	dir, err := os.MkdirTemp("", "queue")
 	if err != nil {
 		return err
 	}
@@ -38,21 +38,21 @@ func greet() error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // as above
-	if err := lane.Migrate(ctx, db); err != nil {
+	if err := queue.Migrate(ctx, db); err != nil {
 		return err
 	}
-	q, err := lane.New(ctx, db, lane.Options{
+	q, err := queue.New(ctx, db, queue.Options{
 		Name: "greetings",
-		Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+		Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			if it.Seq == 1 && it.Attempt == 0 {
 				fmt.Println(it.Subject + ": refused")
-				return lane.Outcome{Verdict: lane.Retry}
+				return queue.Outcome{Result: queue.Retry}
 			}
 			fmt.Println(it.Subject)
 			if it.Seq == 2 {
 				stop()
 			}
-			return lane.Outcome{}
+			return queue.Outcome{}
 		},
 	})
 	if err != nil {
@@ -64,11 +64,11 @@ func greet() error {
 	}
 	if err := d.Write(ctx, func(tx *sqlx.Tx) error {
 		return q.PutTx(ctx, tx,
-			lane.Entry{Consumer: "greeter", Key: "Ada", Subject: "hello Ada"},
-			lane.Entry{Consumer: "greeter", Key: "Ada", Subject: "how are you, Ada?"})
+			queue.JobArgs{Subscriber: "greeter", Key: "Ada", Subject: "hello Ada"},
+			queue.JobArgs{Subscriber: "greeter", Key: "Ada", Subject: "how are you, Ada?"})
 	}); err != nil {
 		return err
 	}
-	q.Committed()
+	q.Notify()
 	return q.Run(ctx)
 }

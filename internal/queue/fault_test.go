@@ -1,6 +1,6 @@
 //go:build unix
 
-package lane_test
+package queue_test
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/database/open"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -44,11 +44,11 @@ func TestChild(t *testing.T) {
 	require.NoError(t, err)
 	lease, err := time.ParseDuration(os.Getenv(childLease))
 	require.NoError(t, err)
-	q := newQueue(t, db, lane.Options{
+	q := newQueue(t, db, queue.Options{
 		Logger: quiet, Lease: lease,
-		Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+		Handle: func(ctx context.Context, it queue.Job) queue.Outcome {
 			if rand.IntN(20) == 0 {
-				return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
+				return queue.Outcome{Result: queue.Retry, After: time.Millisecond}
 			}
 			err := d.Write(ctx, func(tx *sqlx.Tx) error {
 				_, err := tx.Exec(`INSERT INTO sink (node, key, n) VALUES ($1, $2, CAST($3 AS BIGINT))`,
@@ -56,9 +56,9 @@ func TestChild(t *testing.T) {
 				return err
 			})
 			if err != nil {
-				return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
+				return queue.Outcome{Result: queue.Retry, After: time.Millisecond}
 			}
-			return lane.Outcome{}
+			return queue.Outcome{}
 		},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -106,7 +106,7 @@ func (c child) kill(t *testing.T) {
 // ledger is the sink of the children.
 type ledger struct {
 	*sqlx.DB
-	q    *lane.Queue
+	q    *queue.Queue
 	keys int
 	put  int // per key
 }
@@ -114,7 +114,7 @@ type ledger struct {
 func newLedger(t *testing.T, url string, keys int) *ledger {
 	t.Helper()
 	db := testkit.Open(t, url)
-	q := newQueue(t, db, lane.Options{Handle: done(&sink{})}) // only to put
+	q := newQueue(t, db, queue.Options{Handle: done(&sink{})}) // only to put
 	id := "INTEGER PRIMARY KEY AUTOINCREMENT"
 	if db.DriverName() == "postgres" {
 		id = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
@@ -123,14 +123,14 @@ func newLedger(t *testing.T, url string, keys int) *ledger {
 	return &ledger{DB: db, q: q, keys: keys}
 }
 
-// add queues n more items for each key.
+// add queues n more jobs for each key.
 func (l *ledger) add(t *testing.T, n int) {
 	t.Helper()
-	var es []lane.Entry
+	var es []queue.JobArgs
 	for range n {
 		l.put++
 		for k := range l.keys {
-			es = append(es, lane.Entry{Consumer: "c", Key: fmt.Sprintf("k%d", k), Subject: fmt.Sprint(l.put)})
+			es = append(es, queue.JobArgs{Subscriber: "c", Key: fmt.Sprintf("k%d", k), Subject: fmt.Sprint(l.put)})
 		}
 	}
 	d, err := database.Of(t.Context(), l.DB)
@@ -140,7 +140,7 @@ func (l *ledger) add(t *testing.T, n int) {
 		return !isBusy(err)
 	})
 	require.NoError(t, err)
-	l.q.Committed()
+	l.q.Notify()
 }
 
 // isBusy says that another process has SQLite's lock, and has stood still with
@@ -150,7 +150,7 @@ func isBusy(err error) bool {
 	return errors.As(err, &lite) && lite.Code()&0xff == 5 // SQLITE_BUSY
 }
 
-// distinct is how many items were handled, each counted once.
+// distinct is how many jobs were handled, each counted once.
 func (l *ledger) distinct(t *testing.T) (n int) {
 	t.Helper()
 	require.NoError(t, l.Get(&n, `SELECT count(*) FROM (SELECT DISTINCT key, n FROM sink) s`))
@@ -163,7 +163,7 @@ func (l *ledger) by(t *testing.T, c child) (n int) {
 	return n
 }
 
-// reach adds items until a node has handled one: another may take all that is
+// reach adds jobs until a node has handled one: another may take all that is
 // there.
 func (l *ledger) reach(t *testing.T, c child) {
 	t.Helper()
@@ -177,7 +177,7 @@ func (l *ledger) reach(t *testing.T, c child) {
 }
 
 // complete waits until everything was handled, and requires that no key has
-// lost an item or seen one for the first time after a later one. It prints
+// lost a job or seen one for the first time after a later one. It prints
 // what was counted, and what was done to the queue.
 func (l *ledger) complete(t *testing.T, what string) {
 	t.Helper()
@@ -197,10 +197,10 @@ func (l *ledger) complete(t *testing.T, what string) {
 }
 
 // promise prints the line that a fault loop ends with.
-func promise(t *testing.T, what string, items, repeated, keys int) {
+func promise(t *testing.T, what string, jobs, repeated, keys int) {
 	t.Helper()
-	t.Logf("promise: %s, %s: %d items, each handled at least once (%d repeated) and in order in each of %d keys",
-		t.Name(), what, items, repeated, keys)
+	t.Logf("promise: %s, %s: %d jobs, each handled at least once (%d repeated) and in order in each of %d keys",
+		t.Name(), what, jobs, repeated, keys)
 }
 
 // TestKill kills one of two nodes again and again.
@@ -253,25 +253,25 @@ func TestFrozenRouter(t *testing.T) {
 	var s sink
 	routing, thaw := make(chan struct{}), make(chan struct{})
 	t.Cleanup(sync.OnceFunc(func() { close(thaw) }))
-	frozen := newQueue(t, testkit.Open(t, url), lane.Options{
+	frozen := newQueue(t, testkit.Open(t, url), queue.Options{
 		Logger: quiet, Handle: done(&s),
-		Route: func(context.Context, *sqlx.Tx, []lane.Entry) ([]lane.Entry, error) {
+		Route: func(context.Context, *sqlx.Tx, []queue.JobArgs) ([]queue.JobArgs, error) {
 			routing <- struct{}{}
 			<-thaw
 			return nil, nil
 		},
 	})
-	q := newQueue(t, db, lane.Options{
+	q := newQueue(t, db, queue.Options{
 		Handle: done(&s),
-		Route: func(_ context.Context, _ *sqlx.Tx, es []lane.Entry) ([]lane.Entry, error) {
+		Route: func(_ context.Context, _ *sqlx.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
 			for i := range es {
-				es[i].Consumer = "c"
+				es[i].Subscriber = "c"
 			}
 			return es, nil
 		},
 	})
 	go func() { _ = frozen.Run(t.Context()) }()
-	put(t, db, q, lane.Entry{Key: "k", Subject: "1"})
+	put(t, db, q, queue.JobArgs{Key: "k", Subject: "1"})
 	<-routing
 	start(t, q)
 	s.await(t, 1)
@@ -304,22 +304,22 @@ func TestTakeover(t *testing.T) {
 func TestExclusive(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		q := newQueue(t, db, lane.Options{Exclusive: true, Handle: done(&s)})
-		put(t, db, q, entries("c", 3, 9)...)
-		start(t, newQueue(t, db, lane.Options{Name: "other", Handle: done(&s)}))
+		q := newQueue(t, db, queue.Options{Exclusive: true, Handle: done(&s)})
+		put(t, db, q, jobArgs("c", 3, 9)...)
+		start(t, newQueue(t, db, queue.Options{Name: "other", Handle: done(&s)}))
 		stop := start(t, q)
 		idle(t, q)
 		stop()
-		put(t, db, q, entries("c", 3, 9)...)
+		put(t, db, q, jobArgs("c", 3, 9)...)
 		hour := time.Hour.Microseconds()
 		eventually(t, func() bool { // what a killed process leaves
 			in(t, db, func(tx *sqlx.Tx) error {
-				_, err := tx.Exec(`UPDATE lane_lane SET holder = 'dead', tail = head + 1, ready_us = 9000000000000000 + $1`, hour)
+				_, err := tx.Exec(`UPDATE queue_partition SET holder = 'dead', tail = head + 1, ready_us = 9000000000000000 + $1`, hour)
 				return err
 			})
 			return true
 		})
-		db.MustExec(`INSERT INTO lane_item (lane_id, seq, subject) SELECT id, tail, 'left' FROM lane_lane`)
+		db.MustExec(`INSERT INTO queue_job (partition_id, seq, subject) SELECT id, tail, 'left' FROM queue_partition`)
 		start(t, q)
 		s.await(t, 9+3+9)
 		idle(t, q)
@@ -333,10 +333,10 @@ func TestJoinAgain(t *testing.T) {
 	t.Parallel()
 	db := testkit.Open(t, testkit.PostgresURL(t))
 	var s sink
-	q := newQueue(t, db, lane.Options{Exclusive: true, Logger: quiet, Handle: done(&s)})
-	put(t, db, q, entries("c", 1, 1)...)
+	q := newQueue(t, db, queue.Options{Exclusive: true, Logger: quiet, Handle: done(&s)})
+	put(t, db, q, jobArgs("c", 1, 1)...)
 	held := db.MustBegin()
-	held.MustExec(`LOCK TABLE lane_node`)
+	held.MustExec(`LOCK TABLE queue_node`)
 	start(t, q)
 	eventually(t, func() bool { // it waits for the lock
 		var ended int
@@ -355,12 +355,12 @@ func TestTwoNodes(t *testing.T) {
 		t.Parallel()
 		var s sink
 		one, two := testkit.Open(t, url), testkit.Open(t, url)
-		a := newQueue(t, one, lane.Options{Handle: done(&s)})
-		b := newQueue(t, two, lane.Options{Handle: done(&s)})
+		a := newQueue(t, one, queue.Options{Handle: done(&s)})
+		b := newQueue(t, two, queue.Options{Handle: done(&s)})
 		start(t, a)
 		start(t, b)
 		const keys, n = 30, 100
-		es := entries("c", keys, keys*n)
+		es := jobArgs("c", keys, keys*n)
 		for i := 0; i < len(es); i += 60 {
 			put(t, one, a, es[i:i+30]...)
 			put(t, two, b, es[i+30:i+60]...)
@@ -381,9 +381,9 @@ func TestDatabaseRestart(t *testing.T) {
 	db := testkit.Open(t, server.Database(t))
 	var s, settled sink
 	const lease = 10 * time.Minute
-	q := newQueue(t, db, lane.Options{Logger: quiet, Lease: lease, Handle: done(&s), Settled: func(outs []lane.Outcome) {
+	q := newQueue(t, db, queue.Options{Logger: quiet, Lease: lease, Handle: done(&s), OnComplete: func(outs []queue.Outcome) {
 		for _, out := range outs {
-			settled.add(out.Item)
+			settled.add(out.Job)
 		}
 	}})
 	start(t, q)
@@ -391,9 +391,9 @@ func TestDatabaseRestart(t *testing.T) {
 	total := 0
 	rounds := testkit.Rounds(3)
 	for round := range rounds {
-		var es []lane.Entry
+		var es []queue.JobArgs
 		for i := range 100 * keys {
-			es = append(es, lane.Entry{Consumer: "c", Key: fmt.Sprintf("k%d", i%keys), Subject: fmt.Sprint(100*round + i/keys + 1)})
+			es = append(es, queue.JobArgs{Subscriber: "c", Key: fmt.Sprintf("k%d", i%keys), Subject: fmt.Sprint(100*round + i/keys + 1)})
 		}
 		total += len(es)
 		put(t, db, q, es...)

@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"context"
@@ -40,38 +40,38 @@ func (n *node) joinSoon(ctx context.Context) error {
 // others held.
 func (n *node) join(ctx context.Context) error {
 	now := time.Now()
-	n.void = time.AfterFunc(voidAfter, n.lose)
+	n.void = time.AfterFunc(voidAfter, n.expire)
 	n.void.Stop()
 	if n.o.Exclusive {
 		return n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM lane_node WHERE queue = $1`, n.o.Name); err != nil {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM queue_node WHERE queue = $1`, n.o.Name); err != nil {
 				return err
 			}
 			return n.release(ctx, tx, `holder <> $2`, "")
 		})
 	}
-	if err := n.beat(ctx); err != nil {
+	if err := n.heartbeat(ctx); err != nil {
 		return err
 	}
-	n.revive(now)
+	n.markAlive(now)
 	n.beaten = time.Now()
 	return nil
 }
 
-// release makes leased lanes that match ready, and ends the trials of a node, ""
+// release makes leased partitions that match ready, and ends the probes of a node, ""
 // for all, that are over with them.
 func (n *node) release(ctx context.Context, tx *sqlx.Tx, which, id string) error {
-	const lanes = `UPDATE lane_lane SET ready_us = CASE WHEN blockers > 0 THEN {blocked} ELSE {now} END, holder = '', epoch = epoch + 1 WHERE id IN
-		(SELECT id FROM lane_lane WHERE queue = $1 AND ready_us IS NOT NULL AND %s ORDER BY consumer, key, detached {lock})`
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf(n.sql.text(lanes), which), n.o.Name, id); err != nil {
-		return fmt.Errorf("freeing lanes: %w", err)
+	const partitions = `UPDATE queue_partition SET ready_us = CASE WHEN blockers > 0 THEN {blocked} ELSE {now} END, holder = '', epoch = epoch + 1 WHERE id IN
+		(SELECT id FROM queue_partition WHERE queue = $1 AND ready_us IS NOT NULL AND %s ORDER BY subscriber, key, parked {lock})`
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(n.sql.text(partitions), which), n.o.Name, id); err != nil {
+		return fmt.Errorf("freeing partitions: %w", err)
 	}
-	return n.untry(ctx, tx, id)
+	return n.endProbe(ctx, tx, id)
 }
 
-// disown frees what this node has claimed without knowing it, because the
+// reclaim frees what this node has claimed without knowing it, because the
 // answer was lost. The claiming loop calls it, so no claim is under way.
-func (n *node) disown(ctx context.Context) error {
+func (n *node) reclaim(ctx context.Context) error {
 	n.mu.Lock()
 	known := [][]int64{{0}}
 	for id := range n.held {
@@ -89,7 +89,7 @@ func (n *node) part(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, handBackIn)
 	defer cancel()
 	err := n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM lane_node WHERE id = $1`, n.id); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM queue_node WHERE id = $1`, n.id); err != nil {
 			return err
 		}
 		return n.release(ctx, tx, `holder = $2`, n.id)
@@ -97,15 +97,15 @@ func (n *node) part(ctx context.Context) {
 	if err != nil {
 		n.log.WarnContext(ctx, "handing back failed, other nodes wait for the leases to end", "error", err)
 	}
-	n.Committed()
+	n.Notify()
 }
 
-// keep holds the node's leases until ctx ends.
-func (n *node) keep(ctx context.Context) {
+// maintain holds the node's leases until ctx ends.
+func (n *node) maintain(ctx context.Context) {
 	var both sync.WaitGroup
 	defer both.Wait()
 	if !n.o.Exclusive {
-		both.Go(func() { n.every(ctx, beatEvery, "heartbeat", n.beatAndSweep) })
+		both.Go(func() { n.every(ctx, beatEvery, "heartbeat", n.heartbeatAndSweep) })
 	}
 	both.Go(func() { n.every(ctx, n.o.Lease/4, "renewal of leases", n.renew) })
 }
@@ -118,22 +118,22 @@ func (n *node) every(ctx context.Context, d time.Duration, task string, do func(
 	}
 }
 
-func (n *node) beatAndSweep(ctx context.Context) error {
+func (n *node) heartbeatAndSweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, voidAfter/2)
 	defer cancel()
 	begun := time.Now()
-	if err := n.beat(ctx); err != nil {
+	if err := n.heartbeat(ctx); err != nil {
 		return err
 	}
-	n.revive(begun)
+	n.markAlive(begun)
 	before := n.beaten
 	n.beaten = time.Now()
 	return n.sweep(ctx, before)
 }
 
-// beat says that this node is alive.
-func (n *node) beat(ctx context.Context) error {
-	const beat = `INSERT INTO lane_node (id, queue, seen_us) VALUES ($1, $2, {seen})
+// heartbeat says that this node is alive.
+func (n *node) heartbeat(ctx context.Context) error {
+	const beat = `INSERT INTO queue_node (id, queue, seen_us) VALUES ($1, $2, {seen})
 		ON CONFLICT (id) DO UPDATE SET seen_us = excluded.seen_us`
 	return n.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, n.sql.text(beat), n.id, n.o.Name)
@@ -141,8 +141,8 @@ func (n *node) beat(ctx context.Context) error {
 	})
 }
 
-// revive notes that the others know of this node since a moment.
-func (n *node) revive(since time.Time) {
+// markAlive notes that the others know of this node since a moment.
+func (n *node) markAlive(since time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.alive = since.Add(voidAfter - voidMargin)
@@ -152,12 +152,12 @@ func (n *node) revive(since time.Time) {
 // living reports that the others do not take this node for dead. mu is held.
 func (n *node) living(now time.Time) bool { return n.o.Exclusive || now.Before(n.alive) }
 
-// lose ends all work: the others may have taken it over.
-func (n *node) lose() {
+// expire ends all work: the others may have taken it over.
+func (n *node) expire() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.held) > 0 {
-		n.log.Warn("no heartbeat was written in time, work in hand is given up", "lanes", len(n.held))
+		n.log.Warn("no heartbeat was written in time, work in hand is given up", "partitions", len(n.held))
 	}
 	for _, r := range n.held {
 		r.cancel(errLeaseLost)
@@ -169,8 +169,8 @@ func (n *node) lose() {
 // have kept the others from it as well: they have one more beat for it.
 func (n *node) sweep(ctx context.Context, before time.Time) error {
 	const (
-		dead   = `SELECT id FROM lane_node WHERE queue = $1 AND seen_us < {seen} - $2`
-		remove = `DELETE FROM lane_node WHERE id = $1 AND seen_us < {seen} - $2`
+		dead   = `SELECT id FROM queue_node WHERE queue = $1 AND seen_us < {seen} - $2`
+		remove = `DELETE FROM queue_node WHERE id = $1 AND seen_us < {seen} - $2`
 	)
 	var ids []string
 	if err := n.db.SelectContext(ctx, &ids, n.sql.text(dead), n.o.Name, voidAfter.Microseconds()); err != nil {
@@ -195,17 +195,17 @@ func (n *node) sweep(ctx context.Context, before time.Time) error {
 			return fmt.Errorf("taking over from a dead node: %w", err)
 		}
 		n.log.InfoContext(ctx, "a node is dead, its work is taken over", "node", id)
-		poke(n.claim)
+		notify(n.claim)
 	}
 	return nil
 }
 
 // renew prolongs the leases of what takes long, and ends what has lost its own.
 func (n *node) renew(ctx context.Context) error {
-	const renew = `WITH u (lane, fence) AS (%s),
-		k AS MATERIALIZED (SELECT id FROM lane_lane WHERE (id, epoch) IN (SELECT lane, fence FROM u)
-			ORDER BY consumer, key, detached {lock})
-		UPDATE lane_lane SET ready_us = {now} + $1 WHERE id IN (SELECT id FROM k) AND holder = $2 RETURNING id`
+	const renew = `WITH u (partition, fence) AS (%s),
+		k AS MATERIALIZED (SELECT id FROM queue_partition WHERE (id, epoch) IN (SELECT partition, fence FROM u)
+			ORDER BY subscriber, key, parked {lock})
+		UPDATE queue_partition SET ready_us = {now} + $1 WHERE id IN (SELECT id FROM k) AND holder = $2 RETURNING id`
 	begun := time.Now()
 	old := n.aging(begun)
 	if len(old) == 0 {
@@ -213,7 +213,7 @@ func (n *node) renew(ctx context.Context) error {
 	}
 	us := make([][]int64, len(old))
 	for i, r := range old {
-		us[i] = []int64{r.lane, r.epoch}
+		us[i] = []int64{r.partition, r.epoch}
 	}
 	list, args := n.sql.list(3, us)
 	args = append([]any{n.o.Lease.Microseconds(), n.id}, args...)
@@ -250,7 +250,7 @@ func (n *node) prolong(old []*run, ids []int64, begun time.Time) {
 	}
 	for _, r := range old {
 		switch {
-		case renewed[r.lane]:
+		case renewed[r.partition]:
 			r.renewed, r.until = begun, begun.Add(n.o.Lease-n.margin())
 			r.expire.Reset(time.Until(r.until))
 		default: // lost, or finished in the meantime
@@ -259,11 +259,11 @@ func (n *node) prolong(old []*run, ids []int64, begun time.Time) {
 	}
 }
 
-// collectAll deletes lanes that were idle for long, from time to time.
+// collectAll deletes partitions that were idle for long, from time to time.
 func (n *node) collectAll(ctx context.Context) {
 	for {
 		if err := n.collect(ctx); err != nil && ctx.Err() == nil {
-			n.log.WarnContext(ctx, "deleting idle lanes failed", "error", err)
+			n.log.WarnContext(ctx, "deleting idle partitions failed", "error", err)
 		}
 		if !await(ctx, nil, collectEvery) {
 			return
@@ -273,10 +273,10 @@ func (n *node) collectAll(ctx context.Context) {
 
 func (n *node) collect(ctx context.Context) error {
 	const (
-		idle = `SELECT id FROM lane_lane l WHERE l.queue = $1 AND l.ready_us IS NULL AND l.since_us < {now} - $2 AND l.blockers = 0 AND l.blocking = 0
-			AND NOT EXISTS (SELECT 1 FROM lane_lane d WHERE d.queue = l.queue AND d.consumer = l.consumer AND d.key = l.key AND d.detached > 0)
+		idle = `SELECT id FROM queue_partition l WHERE l.queue = $1 AND l.ready_us IS NULL AND l.since_us < {now} - $2 AND l.blockers = 0 AND l.blocking = 0
+			AND NOT EXISTS (SELECT 1 FROM queue_partition d WHERE d.queue = l.queue AND d.subscriber = l.subscriber AND d.key = l.key AND d.parked > 0)
 			LIMIT $3`
-		remove = `DELETE FROM lane_lane WHERE id IN (%s) AND ready_us IS NULL AND blockers = 0 AND blocking = 0`
+		remove = `DELETE FROM queue_partition WHERE id IN (%s) AND ready_us IS NULL AND blockers = 0 AND blocking = 0`
 	)
 	for {
 		var ids []int64

@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"context"
@@ -8,26 +8,26 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Two keys become one by an entry with Merged. The router, which alone orders
+// Two keys become one by a job with Merged. The router, which alone orders
 // what comes under a key, reads it at its place in the outbox: what was put
-// before is in the two lanes then, what comes after goes to the lane of the
-// entry's key, its successor. The successor is not claimed before the other lane
-// is empty. So neither an attempt in hand nor a wait of the other lane is
+// before is in the two partitions then, what comes after goes to the partition of the
+// job's key, its successor. The successor is not claimed before the other partition
+// is empty. So neither an attempt in hand nor a wait of the other partition is
 // touched: it goes on as it is, on whichever node, under the key that it has.
 //
-// Only the router changes who waits for whom. A worker that empties a lane with
-// a successor says so by an entry of the outbox, in the transaction that
-// finishes the last item: no worker locks a lane that it does not hold.
+// Only the router changes who waits for whom. A worker that empties a partition with
+// a successor says so by a job of the outbox, in the transaction that
+// finishes the last job: no worker locks a partition that it does not hold.
 
-// blockedUntil is the ready_us of a lane that waits for others to be empty.
+// blockedUntil is the ready_us of a partition that waits for others to be empty.
 const blockedUntil = int64(1) << 52 // in the year 2112
 
-// merging is what an entry of the outbox says of lanes instead of bringing work.
-func (e *Entry) merging() bool { return e.Merged != "" }
+// merging is what a job of the outbox says of partitions instead of bringing work.
+func (e *JobArgs) merging() bool { return e.Merged != "" }
 
-// reviews says that it is to be looked whether the successor of the entry's lane
+// reviews says that it is to be looked whether the successor of the job's partition
 // may go on.
-func (e *Entry) reviews() bool { return e.Merged == e.Key }
+func (e *JobArgs) reviews() bool { return e.Merged == e.Key }
 
 // redirects are the keys that have become one with others.
 type redirects map[string]string
@@ -43,19 +43,19 @@ func (r redirects) target(key string) string {
 	}
 }
 
-// redirect gives entries the keys that theirs have become one with before, and
+// redirect gives jobs the keys that theirs have become one with before, and
 // remembers the merges among them. known are those of the keys of es that the
 // database knows. A merge that has no effect is left out.
-func (n *node) redirect(ctx context.Context, tx *sqlx.Tx, es []Entry, known redirects) ([]Entry, error) {
+func (n *node) redirect(ctx context.Context, tx *sqlx.Tx, es []JobArgs, known redirects) ([]JobArgs, error) {
 	const (
-		follow = `UPDATE lane_redirect SET target = $1 WHERE queue = $2 AND target = $3`
-		insert = `INSERT INTO lane_redirect (queue, key, target, at_us) VALUES ($1, $2, $3, {now})
+		follow = `UPDATE queue_redirect SET target = $1 WHERE queue = $2 AND target = $3`
+		insert = `INSERT INTO queue_redirect (queue, key, target, at_us) VALUES ($1, $2, $3, {now})
 			ON CONFLICT (queue, key) DO UPDATE SET target = excluded.target`
 	)
 	out := es[:0]
 	for _, e := range es {
 		if e.merging() && e.reviews() {
-			out = append(out, e) // it names a lane, wherever its key leads
+			out = append(out, e) // it names a partition, wherever its key leads
 			continue
 		}
 		e.Key = known.target(e.Key)
@@ -76,25 +76,25 @@ func (n *node) redirect(ctx context.Context, tx *sqlx.Tx, es []Entry, known redi
 	return out, nil
 }
 
-// appendAll puts entries into their lanes, in order, and merges lanes where
-// an entry says so. It locks all lanes first, in the order in which everybody
+// appendAll puts jobs into their partitions, in order, and merges partitions where
+// a job says so. It locks all partitions first, in the order in which everybody
 // does.
-func (n *node) appendAll(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
-	if !slices.ContainsFunc(es, func(e Entry) bool { return e.merging() }) {
+func (n *node) appendAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
+	if !slices.ContainsFunc(es, func(e JobArgs) bool { return e.merging() }) {
 		return n.append(ctx, tx, es)
 	}
 	there, err := n.lockAll(ctx, tx, es)
 	if err != nil {
-		return fmt.Errorf("locking lanes to merge: %w", err)
+		return fmt.Errorf("locking partitions to merge: %w", err)
 	}
 	for len(es) > 0 {
-		end := slices.IndexFunc(es, func(e Entry) bool { return e.merging() })
+		end := slices.IndexFunc(es, func(e JobArgs) bool { return e.merging() })
 		if end < 0 {
 			end = len(es)
 		}
 		if end > 0 {
 			for _, e := range es[:end] {
-				there[laneKey{e.Consumer, e.Key}] = true
+				there[partitionKey{e.Subscriber, e.Key}] = true
 			}
 			if err := n.append(ctx, tx, es[:end]); err != nil {
 				return err
@@ -102,10 +102,10 @@ func (n *node) appendAll(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 			es = es[end:]
 			continue
 		}
-		if e := es[0]; there[laneKey{e.Consumer, e.Merged}] {
-			there[laneKey{e.Consumer, e.Key}] = true
+		if e := es[0]; there[partitionKey{e.Subscriber, e.Merged}] {
+			there[partitionKey{e.Subscriber, e.Key}] = true
 			if err := n.merge(ctx, tx, e); err != nil {
-				return fmt.Errorf("merging lanes: %w", err)
+				return fmt.Errorf("merging partitions: %w", err)
 			}
 		}
 		es = es[1:]
@@ -113,23 +113,23 @@ func (n *node) appendAll(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
 	return nil
 }
 
-// lockAll locks the lanes of entries and all that wait for them, directly or
+// lockAll locks the partitions of jobs and all that wait for them, directly or
 // not, and returns which there are.
-func (n *node) lockAll(ctx context.Context, tx *sqlx.Tx, es []Entry) (map[laneKey]bool, error) {
+func (n *node) lockAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) (map[partitionKey]bool, error) {
 	const lock = `WITH RECURSIVE s (id, successor) AS (
-			SELECT l.id, l.successor FROM (%s) AS v JOIN lane_lane l ON l.queue = $%d AND l.consumer = v.column1 AND l.key = v.column2 AND l.detached = 0
-			UNION SELECT l.id, l.successor FROM s JOIN lane_lane l ON l.id = s.successor WHERE s.successor > 0)
-		SELECT consumer, key FROM lane_lane WHERE id IN (SELECT id FROM s) ORDER BY consumer, key, detached {lock}`
-	there := map[laneKey]bool{}
+			SELECT l.id, l.successor FROM (%s) AS v JOIN queue_partition l ON l.queue = $%d AND l.subscriber = v.column1 AND l.key = v.column2 AND l.parked = 0
+			UNION SELECT l.id, l.successor FROM s JOIN queue_partition l ON l.id = s.successor WHERE s.successor > 0)
+		SELECT subscriber, key FROM queue_partition WHERE id IN (SELECT id FROM s) ORDER BY subscriber, key, parked {lock}`
+	there := map[partitionKey]bool{}
 	for _, e := range es {
-		there[laneKey{e.Consumer, e.Key}] = false
+		there[partitionKey{e.Subscriber, e.Key}] = false
 		if e.merging() {
-			there[laneKey{e.Consumer, e.Merged}] = false
+			there[partitionKey{e.Subscriber, e.Merged}] = false
 		}
 	}
 	values := make([]any, 0, 2*len(there))
 	for k := range there {
-		values = append(values, k.consumer, k.key)
+		values = append(values, k.subscriber, k.key)
 	}
 	list, args := n.db.Dialect.List(1, []string{"TEXT", "TEXT"}, values)
 	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(lock), list, len(args)+1), append(args, n.o.Name)...)
@@ -138,8 +138,8 @@ func (n *node) lockAll(ctx context.Context, tx *sqlx.Tx, es []Entry) (map[laneKe
 	}
 	defer rows.Close() //nolint:errcheck // Err reports it
 	for rows.Next() {
-		var k laneKey
-		if err := rows.Scan(&k.consumer, &k.key); err != nil {
+		var k partitionKey
+		if err := rows.Scan(&k.subscriber, &k.key); err != nil {
 			return nil, err
 		}
 		there[k] = true
@@ -147,7 +147,7 @@ func (n *node) lockAll(ctx context.Context, tx *sqlx.Tx, es []Entry) (map[laneKe
 	return there, rows.Err()
 }
 
-// link is a lane as far as it waits for others, and others for it.
+// link is a partition as far as it waits for others, and others for it.
 type link struct {
 	ID           int64  `db:"id"`
 	Key          string `db:"key"`
@@ -163,16 +163,16 @@ type link struct {
 
 const linkColumns = `id, key, head, tail, seq_offset, ready_us IS NOT NULL AS busy, blockers, successor, successor_seq, blocking`
 
-// merge makes a lane wait for another, whose key has become one with its own.
-func (n *node) merge(ctx context.Context, tx *sqlx.Tx, e Entry) error {
+// merge makes a partition wait for another, whose key has become one with its own.
+func (n *node) merge(ctx context.Context, tx *sqlx.Tx, e JobArgs) error {
 	const (
-		pair = `SELECT ` + linkColumns + ` FROM lane_lane WHERE queue = $1 AND consumer = $2 AND detached = 0 AND (key = $3 OR key = $4)`
-		open = `INSERT INTO lane_lane (queue, consumer, key, since_us) VALUES ($1, $2, $3, {now}) RETURNING ` + linkColumns
-		set  = `UPDATE lane_lane SET successor = $1, successor_seq = $2 WHERE id = $3`
-		skip = `UPDATE lane_lane SET seq_offset = $1 WHERE id = $2`
+		pair = `SELECT ` + linkColumns + ` FROM queue_partition WHERE queue = $1 AND subscriber = $2 AND parked = 0 AND (key = $3 OR key = $4)`
+		open = `INSERT INTO queue_partition (queue, subscriber, key, since_us) VALUES ($1, $2, $3, {now}) RETURNING ` + linkColumns
+		set  = `UPDATE queue_partition SET successor = $1, successor_seq = $2 WHERE id = $3`
+		skip = `UPDATE queue_partition SET seq_offset = $1 WHERE id = $2`
 	)
 	var both []*link
-	if err := tx.SelectContext(ctx, &both, pair, n.o.Name, e.Consumer, e.Key, e.Merged); err != nil {
+	if err := tx.SelectContext(ctx, &both, pair, n.o.Name, e.Subscriber, e.Key, e.Merged); err != nil {
 		return err
 	}
 	var keep, gone *link
@@ -194,7 +194,7 @@ func (n *node) merge(ctx context.Context, tx *sqlx.Tx, e Entry) error {
 	}
 	if keep == nil {
 		keep = &link{}
-		if err := tx.GetContext(ctx, keep, n.sql.text(open), n.o.Name, e.Consumer, e.Key); err != nil {
+		if err := tx.GetContext(ctx, keep, n.sql.text(open), n.o.Name, e.Subscriber, e.Key); err != nil {
 			return err
 		}
 	}
@@ -211,17 +211,17 @@ func (n *node) merge(ctx context.Context, tx *sqlx.Tx, e Entry) error {
 	return n.review(ctx, tx, gone)
 }
 
-// review has the successor of a lane wait for it while there is anything in it,
+// review has the successor of a partition wait for it while there is anything in it,
 // or in those for which it waits itself. What of the successor is in hand, was
-// there before. Detached items hold back nobody; but if they are taken back, and
+// there before. Parked jobs hold back nobody; but if they are taken back, and
 // the successor has finished nothing that came after the merge, it waits again.
 func (n *node) review(ctx context.Context, tx *sqlx.Tx, l *link) error {
 	const (
-		next   = `SELECT ` + linkColumns + ` FROM lane_lane WHERE id = $1`
-		block  = `UPDATE lane_lane SET blocking = $1 WHERE id = $2`
-		count  = `UPDATE lane_lane SET blockers = $1 WHERE id = $2`
-		stop   = `UPDATE lane_lane SET ready_us = $1 WHERE id = $2 AND ready_us IS NOT NULL AND holder = ''`
-		resume = `UPDATE lane_lane SET ready_us = {now} WHERE id = $1 AND ready_us IS NOT NULL AND holder = ''`
+		next   = `SELECT ` + linkColumns + ` FROM queue_partition WHERE id = $1`
+		block  = `UPDATE queue_partition SET blocking = $1 WHERE id = $2`
+		count  = `UPDATE queue_partition SET blockers = $1 WHERE id = $2`
+		stop   = `UPDATE queue_partition SET ready_us = $1 WHERE id = $2 AND ready_us IS NOT NULL AND holder = ''`
+		resume = `UPDATE queue_partition SET ready_us = {now} WHERE id = $1 AND ready_us IS NOT NULL AND holder = ''`
 	)
 	if l.Successor == 0 {
 		return nil
@@ -264,13 +264,13 @@ func (n *node) review(ctx context.Context, tx *sqlx.Tx, l *link) error {
 	return n.review(ctx, tx, s)
 }
 
-// reviewTx has it looked, later, whether the successors of lanes may go on, or
+// reviewTx has it looked, later, whether the successors of partitions may go on, or
 // must wait again.
-func (n *node) reviewTx(ctx context.Context, tx *sqlx.Tx, lanes []laneKey) error {
-	slices.SortFunc(lanes, laneKey.compare)
-	es := make([]Entry, 0, len(lanes))
-	for _, k := range slices.Compact(lanes) {
-		es = append(es, Entry{Consumer: k.consumer, Key: k.key, Merged: k.key})
+func (n *node) reviewTx(ctx context.Context, tx *sqlx.Tx, partitions []partitionKey) error {
+	slices.SortFunc(partitions, partitionKey.compare)
+	es := make([]JobArgs, 0, len(partitions))
+	for _, k := range slices.Compact(partitions) {
+		es = append(es, JobArgs{Subscriber: k.subscriber, Key: k.key, Merged: k.key})
 	}
 	return n.PutTx(ctx, tx, es...)
 }

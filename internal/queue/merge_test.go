@@ -1,4 +1,4 @@
-package lane_test
+package queue_test
 
 import (
 	"context"
@@ -15,18 +15,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// merged says that a key of the consumer c has become one with another.
-func merged(key, gone string) lane.Entry {
-	return lane.Entry{Consumer: "c", Key: key, Merged: gone}
+// merged says that a key of the subscriber c has become one with another.
+func merged(key, gone string) queue.JobArgs {
+	return queue.JobArgs{Subscriber: "c", Key: key, Merged: gone}
 }
 
-func numbered(key string, from, to int) (es []lane.Entry) {
+func numbered(key string, from, to int) (es []queue.JobArgs) {
 	for n := from; n <= to; n++ {
-		es = append(es, lane.Entry{Consumer: "c", Key: key, Subject: fmt.Sprint("M", n)})
+		es = append(es, queue.JobArgs{Subscriber: "c", Key: key, Subject: fmt.Sprint("M", n)})
 	}
 	return es
 }
@@ -40,14 +40,14 @@ type inTurn struct {
 	seqs     []int64
 }
 
-func (s *inTurn) handle(_ context.Context, it lane.Item) lane.Outcome {
+func (s *inTurn) handle(_ context.Context, it queue.Job) queue.Outcome {
 	if !s.open.Load() {
-		return lane.Outcome{Verdict: lane.Pause, After: 10 * time.Millisecond}
+		return queue.Outcome{Result: queue.OpenCircuit, After: 10 * time.Millisecond}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.subjects, s.seqs = append(s.subjects, it.Subject), append(s.seqs, it.Seq)
-	return lane.Outcome{}
+	return queue.Outcome{}
 }
 
 func (s *inTurn) all() []string {
@@ -56,8 +56,8 @@ func (s *inTurn) all() []string {
 	return slices.Clone(s.subjects)
 }
 
-// TestMergeKeepsOrder puts items under a key that becomes one with another while
-// its consumer is down, some of them not routed yet.
+// TestMergeKeepsOrder puts jobs under a key that becomes one with another while
+// its subscriber is down, some of them not routed yet.
 func TestMergeKeepsOrder(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -65,7 +65,7 @@ func TestMergeKeepsOrder(t *testing.T) {
 		for _, routed := range []bool{true, false} {
 			t.Run(fmt.Sprint("routed ", routed), func(t *testing.T) {
 				s, name := &inTurn{}, fmt.Sprint("q", routed)
-				q := newQueue(t, db, lane.Options{Name: name, Handle: s.handle})
+				q := newQueue(t, db, queue.Options{Name: name, Handle: s.handle})
 				put(t, db, q, numbered("gone", 0, 4)...)
 				if routed {
 					start(t, q)
@@ -76,7 +76,7 @@ func TestMergeKeepsOrder(t *testing.T) {
 				put(t, db, q, numbered("gone", 7, 7)...) // by somebody who did not know of it yet
 				if routed {
 					eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Unrouted == 0 })
-					waiting, err := q.Pending(t.Context(), []string{"c"}, lane.Entry{}, 10)
+					waiting, err := q.Pending(t.Context(), []string{"c"}, queue.JobArgs{}, 10)
 					require.NoError(t, err)
 					require.Len(t, waiting, 8)
 					for _, p := range waiting[:3] {
@@ -101,7 +101,7 @@ func TestMergeOfMerges(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		s := &inTurn{}
-		q := newQueue(t, db, lane.Options{Handle: s.handle})
+		q := newQueue(t, db, queue.Options{Handle: s.handle})
 		start(t, q)
 		put(t, db, q, slices.Concat(numbered("a", 0, 2), numbered("b", 10, 10), numbered("c", 20, 21))...)
 		put(t, db, q, merged("b", "a"))
@@ -135,7 +135,7 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 		var got []string
 		begun, goneMayEnd, keepMayEnd := make(chan string, 9), make(chan struct{}), make(chan struct{})
 		letGo := sync.OnceFunc(func() { close(goneMayEnd) })
-		o := lane.Options{Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+		o := queue.Options{Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			begun <- it.Subject
 			switch it.Subject {
 			case "M0":
@@ -146,7 +146,7 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, it.Subject)
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}}
 		a, b := testkit.Open(t, url), testkit.Open(t, url)
 		first, second := newQueue(t, a, o), newQueue(t, b, o)
@@ -155,11 +155,11 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 		put(t, a, first, append(numbered("gone", 0, 1), numbered("keep", 10, 10)...)...)
 		require.ElementsMatch(t, []string{"M0", "M10"}, []string{<-begun, <-begun})
 		start(t, second)
-		put(t, b, second, append([]lane.Entry{merged("keep", "gone")}, numbered("keep", 11, 12)...)...)
+		put(t, b, second, append([]queue.JobArgs{merged("keep", "gone")}, numbered("keep", 11, 12)...)...)
 		eventually(t, func() bool { st, err := second.Stats(t.Context()); return err == nil && st.Unrouted == 0 })
 		close(keepMayEnd)
 		eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 1 })
-		require.Empty(t, begun, "what came after the merge waits for the other lane")
+		require.Empty(t, begun, "what came after the merge waits for the other partition")
 		letGo()
 		stop()
 		idle(t, second)
@@ -168,32 +168,32 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 	})
 }
 
-// TestMergeMeetsDetached takes an item back to a lane that was merged: its
-// consumer was down all the while.
-func TestMergeMeetsDetached(t *testing.T) {
+// TestMergeMeetsParked takes a job back to a partition that was merged: its
+// subscriber was down all the while.
+func TestMergeMeetsParked(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		var open, detached atomic.Bool
+		var open, parked atomic.Bool
 		s := &inTurn{}
-		q := newQueue(t, db, lane.Options{Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
+		q := newQueue(t, db, queue.Options{Handle: func(ctx context.Context, it queue.Job) queue.Outcome {
 			if open.Load() {
 				s.open.Store(true)
 				return s.handle(ctx, it)
 			}
-			if it.Subject == "M0" && !detached.Swap(true) {
-				return lane.Outcome{Verdict: lane.Detach, After: time.Hour}
+			if it.Subject == "M0" && !parked.Swap(true) {
+				return queue.Outcome{Result: queue.Park, After: time.Hour}
 			}
-			return lane.Outcome{Verdict: lane.Pause, After: 5 * time.Millisecond}
+			return queue.Outcome{Result: queue.OpenCircuit, After: 5 * time.Millisecond}
 		}})
 		put(t, db, q, numbered("gone", 0, 0)...)
 		put(t, db, q, merged("keep", "gone"))
 		put(t, db, q, numbered("keep", 1, 2)...)
 		start(t, q)
-		// M0 leaves its lane, so that M1 is tried, on which the consumer is known to be down.
+		// M0 leaves its partition, so that M1 is tried, on which the subscriber is known to be down.
 		eventually(t, func() bool {
 			var n int
-			require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM lane_lane l JOIN lane_consumer c ON c.consumer = l.consumer
+			require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM queue_partition l JOIN queue_subscriber c ON c.subscriber = l.subscriber
 				WHERE l.key = 'keep' AND l.blockers > 0 AND l.head = 0`))
 			return n == 1
 		})
@@ -203,67 +203,67 @@ func TestMergeMeetsDetached(t *testing.T) {
 	})
 }
 
-// put1 is an item of the random test, and what must be finished before it.
+// put1 is a job of the random test, and what must be finished before it.
 type put1 struct {
 	after []int
 	key   string
 }
 
-// crowd puts items for people who have several keys that become one, and checks
-// what a consumer gets.
+// crowd puts jobs for people who have several keys that become one, and checks
+// what a subscriber gets.
 type crowd struct {
 	mu       sync.Mutex
-	items    []put1
-	finished map[string]map[int]int64 // by consumer: the numbers of what is finished
+	jobs     []put1
+	finished map[string]map[int]int64 // by subscriber: the numbers of what is finished
 	wrong    []string
 }
 
 func (c *crowd) add(it put1) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.items = append(c.items, it)
-	return len(c.items) - 1
+	c.jobs = append(c.jobs, it)
+	return len(c.jobs) - 1
 }
 
-// handle takes an item, late or not at all for a while.
-func (c *crowd) handle(ctx context.Context, it lane.Item) lane.Outcome {
+// handle takes a job, late or not at all for a while.
+func (c *crowd) handle(ctx context.Context, it queue.Job) queue.Outcome {
 	n, _ := strconv.Atoi(it.Subject)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	done := c.finished[it.Consumer]
-	for _, before := range c.items[n].after {
+	done := c.finished[it.Subscriber]
+	for _, before := range c.jobs[n].after {
 		seq, is := done[before]
 		if !is || seq >= it.Seq {
 			c.wrong = append(c.wrong, fmt.Sprintf("%s: %d (%s, number %d) came before %d (%s, number %d)",
-				it.Consumer, n, c.items[n].key, it.Seq, before, c.items[before].key, seq))
+				it.Subscriber, n, c.jobs[n].key, it.Seq, before, c.jobs[before].key, seq))
 		}
 	}
 	switch dice := rand.IntN(40); {
 	case dice < 4:
-		return lane.Outcome{Verdict: lane.Retry, After: time.Duration(rand.IntN(5)) * time.Millisecond}
-	case dice == 4 && it.Consumer == "slow":
-		return lane.Outcome{Verdict: lane.Pause, After: time.Duration(rand.IntN(20)) * time.Millisecond}
+		return queue.Outcome{Result: queue.Retry, After: time.Duration(rand.IntN(5)) * time.Millisecond}
+	case dice == 4 && it.Subscriber == "slow":
+		return queue.Outcome{Result: queue.OpenCircuit, After: time.Duration(rand.IntN(20)) * time.Millisecond}
 	case dice == 5 && ctx.Err() == nil:
-		return lane.Outcome{Verdict: lane.Yield}
+		return queue.Outcome{Result: queue.Snooze}
 	}
 	done[n] = it.Seq
-	return lane.Outcome{}
+	return queue.Outcome{}
 }
 
-// TestMergeUnderLoad merges keys at random while items flow to two consumers over
+// TestMergeUnderLoad merges keys at random while jobs flow to two subscribers over
 // two nodes, of which one is replaced again and again and loses its leases.
 func TestMergeUnderLoad(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
 		t.Parallel()
 		const people, keys = 4, 6
-		consumers := []string{"quick", "slow"}
+		subscribers := []string{"quick", "slow"}
 		c := &crowd{finished: map[string]map[int]int64{"quick": {}, "slow": {}}}
-		// A trial whose lease is taken away below keeps its consumer paused for a lease.
-		o := lane.Options{Logger: quiet, Handle: c.handle, Run: 4, Lease: 3 * time.Second, Route: func(_ context.Context, _ *sqlx.Tx, es []lane.Entry) (out []lane.Entry, err error) {
+		// A probe whose lease is taken away below keeps its subscriber paused for a lease.
+		o := queue.Options{Logger: quiet, Handle: c.handle, Run: 4, Lease: 3 * time.Second, Route: func(_ context.Context, _ *sqlx.Tx, es []queue.JobArgs) (out []queue.JobArgs, err error) {
 			for _, e := range es {
-				for _, name := range consumers {
-					e.Consumer = name
+				for _, name := range subscribers {
+					e.Subscriber = name
 					out = append(out, e)
 				}
 			}
@@ -285,29 +285,29 @@ func TestMergeUnderLoad(t *testing.T) {
 						names = append(names, fmt.Sprintf("%d.%d.%d", round, p, k))
 					}
 					for range 60 {
-						var es []lane.Entry
+						var es []queue.JobArgs
 						switch i, j := rand.IntN(len(names)), rand.IntN(len(names)); {
 						case rand.IntN(8) == 0 && i != j:
 							keep, gone := names[i], names[j]
 							live[keep] = append(live[keep], live[gone]...)
-							es = append(es, lane.Entry{Key: keep, Merged: gone})
+							es = append(es, queue.JobArgs{Key: keep, Merged: gone})
 							names = slices.Delete(names, j, j+1)
 						default:
 							key := names[i]
 							n := c.add(put1{slices.Clone(live[key]), key})
 							live[key] = append(live[key], n)
-							es = append(es, lane.Entry{Key: key, Subject: fmt.Sprint(n)})
+							es = append(es, queue.JobArgs{Key: key, Subject: fmt.Sprint(n)})
 						}
 						d := []*sqlx.DB{db, other}[rand.IntN(2)]
 						assert.NoError(t, inTx(t, d, func(tx *sqlx.Tx) error { return q.PutTx(t.Context(), tx, es...) }))
-						q.Committed()
+						q.Notify()
 					}
 				})
 			}
 			all.Wait()
 			if round%2 == 0 { // as when a node was frozen: what it has in hand is lost to it
 				in(t, db, func(tx *sqlx.Tx) error {
-					_, err := tx.ExecContext(t.Context(), `UPDATE lane_lane SET epoch = epoch + 1, ready_us = 1 WHERE holder <> ''`)
+					_, err := tx.ExecContext(t.Context(), `UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1 WHERE holder <> ''`)
 					return err
 				})
 			}
@@ -317,11 +317,11 @@ func TestMergeUnderLoad(t *testing.T) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		require.Empty(t, c.wrong)
-		for _, name := range consumers {
-			require.Len(t, c.finished[name], len(c.items), name)
+		for _, name := range subscribers {
+			require.Len(t, c.finished[name], len(c.jobs), name)
 		}
 		var stuck int
-		require.NoError(t, db.GetContext(t.Context(), &stuck, `SELECT count(*) FROM lane_lane WHERE blockers <> 0 OR blocking <> 0`))
+		require.NoError(t, db.GetContext(t.Context(), &stuck, `SELECT count(*) FROM queue_partition WHERE blockers <> 0 OR blocking <> 0`))
 		require.Zero(t, stuck)
 	})
 }

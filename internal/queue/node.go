@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"context"
@@ -37,16 +37,16 @@ type node struct {
 	beaten    time.Time       // when it last said that it lives; of the loop that says so
 	spared    bool            // it has just left the dead alone; likewise
 
-	mu        sync.Mutex
-	held      map[int64]*run // by lane, until finished
-	consumers map[string]*consumer
-	waiting   []*run // claimed ahead
-	free      int    // workers
-	slow      int    // attempts that take long, and need no worker
-	short     bool   // the last claim left work because workers or caps were used up
-	alive     time.Time
-	working   sync.WaitGroup
-	stopping  bool
+	mu          sync.Mutex
+	held        map[int64]*run // by partition, until finished
+	subscribers map[string]*subscriber
+	waiting     []*run // claimed ahead
+	free        int    // workers
+	slow        int    // attempts that take long, and need no worker
+	short       bool   // the last claim left work because workers or caps were used up
+	alive       time.Time
+	working     sync.WaitGroup
+	stopping    bool
 }
 
 // Run works on the queue until ctx ends and what is in hand is finished, or
@@ -57,7 +57,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	n := &node{
 		Queue: q, id: rand.Text(), free: q.o.Workers,
 		claim: make(chan struct{}, 1), route: make(chan struct{}, 1),
-		finished: make(chan *run), held: map[int64]*run{}, consumers: map[string]*consumer{},
+		finished: make(chan *run), held: map[int64]*run{}, subscribers: map[string]*subscriber{},
 	}
 	if err := n.joinSoon(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -71,7 +71,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	keeping, kept := context.WithCancel(context.WithoutCancel(ctx))
 	n.ended = keeping.Done()
 	var keepers sync.WaitGroup
-	keepers.Go(func() { n.keep(keeping) })
+	keepers.Go(func() { n.maintain(keeping) })
 	for range n.finishers() {
 		keepers.Go(func() { n.finishAll(keeping) })
 	}
@@ -117,7 +117,7 @@ func (n *node) drain(stop context.CancelCauseFunc) {
 	select {
 	case <-done:
 	case <-limit.C:
-		n.log.Warn("handlers did not stop, their work is handed back", "lanes", n.holding())
+		n.log.Warn("handlers did not stop, their work is handed back", "partitions", n.holding())
 	}
 }
 
@@ -127,8 +127,8 @@ func (n *node) holding() int {
 	return len(n.held)
 }
 
-// poke signals without waiting: one signal that was not seen yet is enough.
-func poke(ch chan struct{}) {
+// notify signals without waiting: one signal that was not seen yet is enough.
+func notify(ch chan struct{}) {
 	select {
 	case ch <- struct{}{}:
 	default:

@@ -1,14 +1,14 @@
-// Package lane is the durable queue under everything that must happen after a
+// Package queue is the durable queue under everything that must happen after a
 // commit: first in, first out per key; leased, fenced and retried; shared by
 // any number of equal nodes.
 //
-// An [Entry] names a consumer (who is to work, and who is paused and capped as
+// A [JobArgs] names a subscriber (who is to work, and who is paused and capped as
 // one), a key (what keeps its order) and a subject (the id of a row of the
 // caller's). It is written in the caller's transaction to an outbox; a router
-// moves it to the lane of its (consumer, key); workers claim lanes, not rows.
-// A lane's sequence numbers count from 1 and are never used twice. Two keys can
-// become one ([Entry.Merged]).
-package lane
+// moves it to the partition of its (subscriber, key); workers claim partitions, not rows.
+// A partition's sequence numbers count from 1 and are never used twice. Two keys can
+// become one ([JobArgs.Merged]).
+package queue
 
 import (
 	"context"
@@ -18,17 +18,17 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Entry is work to be queued.
-type Entry struct {
-	Consumer string // who works on it; "": Options.Route decides, for one or many
-	Key      string // entries of one consumer and key are worked on in the order of their commits
-	Subject  string // id of the caller's row; of a paused consumer the lowest is tried: let ids rise with time
-	Note     string // of an entry without a consumer: what Options.Route needs to know; forgotten then
+// JobArgs is work to be queued.
+type JobArgs struct {
+	Subscriber string // who works on it; "": Options.Route decides, for one or many
+	Key        string // jobs of one subscriber and key are worked on in the order of their commits
+	Subject    string // id of the caller's row; of a paused subscriber the lowest is tried: let ids rise with time
+	Metadata   string // of a job without a subscriber: what Options.Route needs to know; forgotten then
 
 	// Merged is a key that has become one with Key: this is no work, and has no
 	// Subject. What was put before under either keeps its order and is worked on
 	// before what is put under either later, all of which goes to Key. The caller
-	// holds the locks of both keys. The numbers of the lane of Key go on behind
+	// holds the locks of both keys. The numbers of the partition of Key go on behind
 	// those of both.
 	Merged string
 
@@ -37,80 +37,80 @@ type Entry struct {
 	Traceparent string
 }
 
-// Item is a piece of work in its lane.
-type Item struct {
-	Entry
-	Seq     int64     // position in its lane, from 1; it rises, by one unless keys have become one
-	Fence   int64     // number of the claim: it rises with every claim until the item is finished
+// Job is a piece of work in its partition.
+type Job struct {
+	JobArgs
+	Seq     int64     // position in its partition, from 1; it rises, by one unless keys have become one
+	Fence   int64     // number of the claim: it rises with every claim until the job is finished
 	Attempt int       // failed attempts so far
 	Since   time.Time // first failure, zero before it
 	Data    any       // what Options.Load put here
 }
 
-// Verdict is what becomes of an item after an attempt.
-type Verdict int
+// Result is what becomes of a job after an attempt.
+type Result int
 
-// The verdicts.
+// The results.
 const (
-	Done   Verdict = iota // finished, for good or ill: the lane goes on
-	Retry                 // stays at the head; the lane waits After; counts as an attempt
-	Detach                // like Retry, but in a lane of its own: those behind it pass; a Pause takes it back if none has
-	Pause                 // the whole consumer waits After, then is tried with one item, mostly the oldest, until one is Done; no attempt is counted
-	Yield                 // put back untouched, ready at once: this node is draining; Settle does not see it
+	Done        Result = iota // finished, for good or ill: the partition goes on
+	Retry                     // stays at the head; the partition waits After; counts as an attempt
+	Park                      // like Retry, but in a partition of its own: those behind it pass; an OpenCircuit takes it back if none has
+	OpenCircuit               // the whole subscriber waits After, then is tried with one job, mostly the oldest, until one is Done; no attempt is counted
+	Snooze                    // put back untouched, ready at once: this node is draining; Complete does not see it
 )
 
 // Outcome is the result of an attempt.
 type Outcome struct {
-	Item    Item
-	Verdict Verdict
-	After   time.Duration // for Retry, Detach, Pause
-	Data    any           // for Options.Settle
+	Job    Job
+	Result Result
+	After  time.Duration // for Retry, Park, OpenCircuit
+	Data   any           // for Options.Complete
 }
 
 // Options configures a [Queue]. Name and Handle are required.
 type Options struct {
 	Name string // separates queues that share a database
 
-	// Route turns entries without a consumer into entries for each consumer
+	// Route turns jobs without a subscriber into jobs for each subscriber
 	// that wants them, keeping their order, and one that has Merged into one for
 	// each that may have work of that key. It runs in the router's transaction
 	// and must only read.
-	Route func(ctx context.Context, tx *sqlx.Tx, es []Entry) ([]Entry, error)
-	// Load fills Data of items before they are handled, outside of any
+	Route func(ctx context.Context, tx *sqlx.Tx, es []JobArgs) ([]JobArgs, error)
+	// Load fills Data of jobs before they are handled, outside of any
 	// transaction. nil: nothing to load.
-	Load func(ctx context.Context, items []*Item) error
+	Load func(ctx context.Context, jobs []*Job) error
 	// Handle makes one attempt. ctx ends before the lease does, which is renewed
-	// while Handle runs, and when Drain has passed. A panic is a Retry. Items of
-	// one lane are handled one after the other. The Item of its outcome need not
+	// while Handle runs, and when Drain has passed. A panic is a Retry. Jobs of
+	// one partition are handled one after the other. The Job of its outcome need not
 	// be set.
-	Handle func(ctx context.Context, it Item) Outcome
-	// Settle records outcomes in the transaction that finishes them. Outcomes
+	Handle func(ctx context.Context, it Job) Outcome
+	// Complete records outcomes in the transaction that finishes them. Outcomes
 	// whose lease was lost are not among them. When it fails, they are handled
 	// again later. It may run more than once before a commit. It may take a
-	// Pause back, of a consumer that was resumed since the attempt began, by
-	// making its Verdict a Yield: the item is tried again at once. To know that
+	// OpenCircuit back, of a subscriber that was resumed since the attempt began, by
+	// making its Result a Snooze: the job is tried again at once. To know that
 	// for sure it locks a row that is changed together with ResumeTx, and before
 	// that. nil: nothing to record.
-	Settle func(ctx context.Context, tx *sqlx.Tx, outs []Outcome) error
-	// Settled is called after that commit. It must not block.
-	Settled func(outs []Outcome)
+	Complete func(ctx context.Context, tx *sqlx.Tx, outs []Outcome) error
+	// OnComplete is called after that commit. It must not block.
+	OnComplete func(outs []Outcome)
 
-	// Serves reports whether this node works for a consumer at present. Others
+	// Serves reports whether this node works for a subscriber at present. Others
 	// may; nobody else takes what is left. It is asked often, and must not
-	// block. After it changed its mind call [Queue.Committed]. nil: for all.
-	Serves func(consumer string) bool
+	// block. After it changed its mind call [Queue.Notify]. nil: for all.
+	Serves func(subscriber string) bool
 
-	Workers   int           // items handled at once on this node, besides those that take long, up to four times as many; 0: 64
-	Cap       int           // lanes in flight per consumer and node, fewer before it has finished some; 0: 16
-	Run       int           // items taken with one claim of a lane; 0: 16
+	Workers   int           // jobs handled at once on this node, besides those that take long, up to four times as many; 0: 64
+	Cap       int           // partitions in flight per subscriber and node, fewer before it has finished some; 0: 16
+	Run       int           // jobs taken with one claim of a partition; 0: 16
 	Lease     time.Duration // 0: 60 s
 	Timeout   time.Duration // of one call of Handle: its ctx ends with a context.DeadlineExceeded as its cause; 0: none
 	Drain     time.Duration // how long work in hand may go on after Run's ctx ended; 0: 15 s
 	Exclusive bool          // no other process uses this database: what others held is free at once
 	Logger    *slog.Logger  // nil: slog.Default()
 
-	// Now is the clock by which items wait and leases end. nil: the database's,
+	// Now is the clock by which jobs wait and leases end. nil: the database's,
 	// on which all nodes agree. A clock that leaps must do so while nothing is
-	// in hand, or leases end; [Queue.Committed] makes the queue look at it.
+	// in hand, or leases end; [Queue.Notify] makes the queue look at it.
 	Now func() time.Time
 }

@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"context"
@@ -8,33 +8,33 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Pending is an item that is not finished.
+// Pending is a job that is not finished.
 type Pending struct {
-	Item
+	Job
 	Next time.Time // when it is to be tried; zero while it is tried, or waits behind another
 }
 
-// Pending lists items of consumers that are in lanes, by falling subject and
-// consumer, from what is before the pair of before; its zero value begins the
-// list. It reads all that waits for these consumers: it is for people.
-func (q *Queue) Pending(ctx context.Context, consumers []string, before Entry, limit int) ([]Pending, error) {
-	const pending = `SELECT l.consumer, l.key, i.subject, i.seq + i.seq_offset,
+// Pending lists jobs of subscribers that are in partitions, by falling subject and
+// subscriber, from what is before the pair of before; its zero value begins the
+// list. It reads all that waits for these subscribers: it is for people.
+func (q *Queue) Pending(ctx context.Context, subscribers []string, before JobArgs, limit int) ([]Pending, error) {
+	const pending = `SELECT l.subscriber, l.key, i.subject, i.seq + i.seq_offset,
 			CASE WHEN i.seq = l.head + 1 THEN l.attempt ELSE 0 END AS attempt,
 			CASE WHEN i.seq = l.head + 1 THEN l.since_us ELSE 0 END AS since,
 			CASE WHEN i.seq > l.head + 1 OR l.holder <> '' OR l.blockers > 0 THEN 0
 				WHEN c.paused_us > l.ready_us THEN c.paused_us ELSE COALESCE(l.ready_us, 0) END AS next
-		FROM lane_lane l JOIN lane_item i ON i.lane_id = l.id
-		LEFT JOIN lane_consumer c ON c.queue = l.queue AND c.consumer = l.consumer
-		WHERE l.queue = $1 AND ($2 = '' OR (i.subject, l.consumer) < ($2, $3)) AND l.ready_us IS NOT NULL AND l.consumer IN `
-	if len(consumers) == 0 || limit <= 0 {
+		FROM queue_partition l JOIN queue_job i ON i.partition_id = l.id
+		LEFT JOIN queue_subscriber c ON c.queue = l.queue AND c.subscriber = l.subscriber
+		WHERE l.queue = $1 AND ($2 = '' OR (i.subject, l.subscriber) < ($2, $3)) AND l.ready_us IS NOT NULL AND l.subscriber IN `
+	if len(subscribers) == 0 || limit <= 0 {
 		return nil, nil
 	}
-	args := []any{q.o.Name, before.Subject, before.Consumer}
-	for _, c := range consumers {
+	args := []any{q.o.Name, before.Subject, before.Subscriber}
+	for _, c := range subscribers {
 		args = append(args, c)
 	}
-	list := q.db.Dialect.Values(1, len(consumers), 4)
-	order := fmt.Sprintf(` ORDER BY i.subject DESC, l.consumer DESC LIMIT %d`, limit)
+	list := q.db.Dialect.Values(1, len(subscribers), 4)
+	order := fmt.Sprintf(` ORDER BY i.subject DESC, l.subscriber DESC LIMIT %d`, limit)
 	rows, err := q.db.QueryContext(ctx, pending+list+order, args...)
 	if err != nil {
 		return nil, fmt.Errorf("listing queue %s: %w", q.o.Name, err)
@@ -44,7 +44,7 @@ func (q *Queue) Pending(ctx context.Context, consumers []string, before Entry, l
 	for rows.Next() {
 		var p Pending
 		var since, next int64
-		if err := rows.Scan(&p.Consumer, &p.Key, &p.Subject, &p.Seq, &p.Attempt, &since, &next); err != nil {
+		if err := rows.Scan(&p.Subscriber, &p.Key, &p.Subject, &p.Seq, &p.Attempt, &since, &next); err != nil {
 			return nil, fmt.Errorf("listing queue %s: %w", q.o.Name, err)
 		}
 		p.Since, p.Next = database.Time(since), database.Time(next)

@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"context"
@@ -9,28 +9,28 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// oldestOnly is how many trials fail with the oldest item before others are
-// made, too: every other one with the lane that has waited longest for a trial.
-// The oldest item may be the one that the consumer fails on.
+// oldestOnly is how many probes fail with the oldest job before others are
+// made, too: every other one with the partition that has waited longest for a probe.
+// The oldest job may be the one that the subscriber fails on.
 const oldestOnly = 12
 
-// tryPaused claims the lane of one item of a consumer whose pause has passed.
+// probeOpen claims the partition of one job of a subscriber whose pause has passed.
 // Only one node gets to try.
-func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err error) {
+func (c *claimer) probeOpen(ctx context.Context, x candidate) (runs []*run, err error) {
 	const (
-		try = `UPDATE lane_consumer SET paused_us = {now} + $1, trial = $2
-			WHERE queue = $3 AND consumer = $4 AND paused_us <= {now}`
-		none  = `UPDATE lane_consumer SET paused_us = {now}, trial = '' WHERE queue = $1 AND consumer = $2`
-		claim = `UPDATE lane_lane SET ready_us = {now} + $1, epoch = epoch + 1, holder = $2
-			WHERE id IN (SELECT id FROM lane_lane WHERE id = $3 AND ready_us <= {now} AND blockers = 0 {skip}) RETURNING ` + leasedColumns
+		try = `UPDATE queue_subscriber SET paused_us = {now} + $1, probe = $2
+			WHERE queue = $3 AND subscriber = $4 AND paused_us <= {now}`
+		none  = `UPDATE queue_subscriber SET paused_us = {now}, probe = '' WHERE queue = $1 AND subscriber = $2`
+		claim = `UPDATE queue_partition SET ready_us = {now} + $1, epoch = epoch + 1, holder = $2
+			WHERE id IN (SELECT id FROM queue_partition WHERE id = $3 AND ready_us <= {now} AND blockers = 0 {skip}) RETURNING ` + leasedColumns
 	)
-	id, err := c.probe(ctx, x.Consumer)
+	id, err := c.probe(ctx, x.Subscriber)
 	if err != nil || id == 0 {
 		return nil, err
 	}
 	err = c.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
 		runs = nil
-		res, err := tx.ExecContext(ctx, c.sql.text(try), c.o.Lease.Microseconds(), c.id, c.o.Name, x.Consumer)
+		res, err := tx.ExecContext(ctx, c.sql.text(try), c.o.Lease.Microseconds(), c.id, c.o.Name, x.Subscriber)
 		if err != nil {
 			return err
 		}
@@ -41,59 +41,59 @@ func (c *claimer) tryPaused(ctx context.Context, x candidate) (runs []*run, err 
 		if err != nil || len(runs) > 0 {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, c.sql.text(none), c.o.Name, x.Consumer)
+		_, err = tx.ExecContext(ctx, c.sql.text(none), c.o.Name, x.Subscriber)
 		return err
 	})
 	for _, r := range runs {
-		r.trial = true
+		r.probe = true
 	}
 	return runs, err
 }
 
-// probe is the lane to try, 0 if none is ready.
-func (c *claimer) probe(ctx context.Context, consumer string) (int64, error) {
+// probe is the partition to try, 0 if none is ready.
+func (c *claimer) probe(ctx context.Context, subscriber string) (int64, error) {
 	const (
-		failed  = `SELECT trials FROM lane_consumer WHERE queue = $1 AND consumer = $2`
-		longest = `SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 AND ready_us <= {now} AND blockers = 0
+		failed  = `SELECT probes FROM queue_subscriber WHERE queue = $1 AND subscriber = $2`
+		longest = `SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 AND ready_us <= {now} AND blockers = 0
 			ORDER BY ready_us, id LIMIT 1`
 	)
-	var trials, id int64
-	err := c.db.GetContext(ctx, &trials, failed, c.o.Name, consumer)
-	if err == nil && (trials < oldestOnly || trials%2 != 0) {
-		return c.oldest(ctx, consumer)
+	var probes, id int64
+	err := c.db.GetContext(ctx, &probes, failed, c.o.Name, subscriber)
+	if err == nil && (probes < oldestOnly || probes%2 != 0) {
+		return c.oldest(ctx, subscriber)
 	}
 	if err == nil {
-		err = c.db.GetContext(ctx, &id, c.sql.text(longest), c.o.Name, consumer)
+		err = c.db.GetContext(ctx, &id, c.sql.text(longest), c.o.Name, subscriber)
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) { // it was resumed, or others were faster
-		return 0, fmt.Errorf("looking for a lane to try: %w", err)
+		return 0, fmt.Errorf("looking for a partition to try: %w", err)
 	}
 	return id, nil
 }
 
-// oldest is the ready lane whose head has the lowest subject, 0 if none is
-// ready. It looks at all lanes of the consumer, and so stays outside of the
+// oldest is the ready partition whose head has the lowest subject, 0 if none is
+// ready. It looks at all partitions of the subscriber, and so stays outside of the
 // transaction that claims.
-func (c *claimer) oldest(ctx context.Context, consumer string) (int64, error) {
-	const oldest = `SELECT id FROM (SELECT id, (SELECT i.subject FROM lane_item i WHERE i.lane_id = l.id AND i.seq = l.head + 1) AS subject
-			FROM lane_lane l WHERE l.queue = $1 AND l.consumer = $2 AND l.ready_us <= {now} AND l.blockers = 0) r
+func (c *claimer) oldest(ctx context.Context, subscriber string) (int64, error) {
+	const oldest = `SELECT id FROM (SELECT id, (SELECT i.subject FROM queue_job i WHERE i.partition_id = l.id AND i.seq = l.head + 1) AS subject
+			FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = $2 AND l.ready_us <= {now} AND l.blockers = 0) r
 		ORDER BY subject NULLS LAST LIMIT 1`
 	var id int64
-	err := c.db.GetContext(ctx, &id, c.sql.text(oldest), c.o.Name, consumer)
+	err := c.db.GetContext(ctx, &id, c.sql.text(oldest), c.o.Name, subscriber)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("looking for the oldest item: %w", err)
+		return 0, fmt.Errorf("looking for the oldest job: %w", err)
 	}
 	return id, nil
 }
 
-// untry ends the trials of a node, or of all if it is "", that hold no lane any
-// more: another node may try at once. The lanes were locked before.
-func (n *node) untry(ctx context.Context, tx *sqlx.Tx, id string) error {
-	const untry = `UPDATE lane_consumer SET paused_us = {now}, trial = '' WHERE queue = $1 AND trial <> '' AND ($2 = '' OR trial = $2)
-		AND NOT EXISTS (SELECT 1 FROM lane_lane l WHERE l.queue = $1 AND l.consumer = lane_consumer.consumer
-			AND l.holder = lane_consumer.trial AND l.ready_us > {now})`
-	if _, err := tx.ExecContext(ctx, n.sql.text(untry), n.o.Name, id); err != nil {
-		return fmt.Errorf("ending trials: %w", err)
+// endProbe ends the probes of a node, or of all if it is "", that hold no partition any
+// more: another node may try at once. The partitions were locked before.
+func (n *node) endProbe(ctx context.Context, tx *sqlx.Tx, id string) error {
+	const end = `UPDATE queue_subscriber SET paused_us = {now}, probe = '' WHERE queue = $1 AND probe <> '' AND ($2 = '' OR probe = $2)
+		AND NOT EXISTS (SELECT 1 FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = queue_subscriber.subscriber
+			AND l.holder = queue_subscriber.probe AND l.ready_us > {now})`
+	if _, err := tx.ExecContext(ctx, n.sql.text(end), n.o.Name, id); err != nil {
+		return fmt.Errorf("ending probes: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"cmp"
@@ -21,10 +21,10 @@ var migrations embed.FS
 
 // Migrate brings the tables of this package to the newest version.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
-	return database.Migrate(ctx, db, "lane", migrations)
+	return database.Migrate(ctx, db, "queue", migrations)
 }
 
-// Queue is a named set of lanes. Its methods are safe for concurrent use.
+// Queue is a named set of partitions. Its methods are safe for concurrent use.
 type Queue struct {
 	db     *database.DB
 	o      Options
@@ -37,17 +37,17 @@ type Queue struct {
 // Nothing runs before [Queue.Run].
 func New(ctx context.Context, db *sqlx.DB, o Options) (*Queue, error) {
 	if o.Name == "" || o.Handle == nil {
-		return nil, errors.New("lane: a queue needs a Name and a Handle")
+		return nil, errors.New("queue: a queue needs a Name and a Handle")
 	}
 	d, err := database.Of(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	o.Workers = def(o.Workers, 64)
-	o.Cap = def(o.Cap, 16)
-	o.Run = def(o.Run, 16)
-	o.Lease = def(o.Lease, time.Minute)
-	o.Drain = def(o.Drain, 15*time.Second)
+	o.Workers = orDefault(o.Workers, 64)
+	o.Cap = orDefault(o.Cap, 16)
+	o.Run = orDefault(o.Run, 16)
+	o.Lease = orDefault(o.Lease, time.Minute)
+	o.Drain = orDefault(o.Drain, 15*time.Second)
 	log := o.Logger
 	if log == nil {
 		log = slog.Default()
@@ -56,8 +56,8 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Queue, error) {
 	return q, q.prepare(ctx)
 }
 
-// def is v, or d when v is not set.
-func def[T int | time.Duration](v, d T) T {
+// orDefault is v, or d when v is not set.
+func orDefault[T int | time.Duration](v, d T) T {
 	if v <= 0 {
 		return d
 	}
@@ -70,11 +70,11 @@ const (
 	putWidth = 6
 )
 
-// PutTx queues es in the caller's transaction. Entries of one consumer and key
-// keep the order in which their transactions commit only if the caller holds a
+// PutTx queues es in the caller's transaction. Jobs of one subscriber and key
+// maintain the order in which their transactions commit only if the caller holds a
 // lock that serializes them, such as their chat's row, before it calls PutTx.
-// After the commit the caller calls [Queue.Committed].
-func (q *Queue) PutTx(ctx context.Context, tx *sqlx.Tx, es ...Entry) error {
+// After the commit the caller calls [Queue.Notify].
+func (q *Queue) PutTx(ctx context.Context, tx *sqlx.Tx, es ...JobArgs) error {
 	for len(es) > 0 {
 		n := min(len(es), putLimit)
 		if err := q.put(ctx, tx, es[:n]); err != nil {
@@ -85,22 +85,22 @@ func (q *Queue) PutTx(ctx context.Context, tx *sqlx.Tx, es ...Entry) error {
 	return nil
 }
 
-func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
+func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
 	values, parent := make([]any, 0, putWidth*len(es)), span.Of(ctx)
 	for _, e := range es {
-		if e.Consumer == "" && q.o.Route == nil {
-			return errors.New("an entry names no consumer, and the queue has no Route")
+		if e.Subscriber == "" && q.o.Route == nil {
+			return errors.New("a job names no subscriber, and the queue has no Route")
 		}
-		values = append(values, e.Consumer, e.Key, e.Subject, e.Note, e.Merged, cmp.Or(e.Traceparent, parent))
+		values = append(values, e.Subscriber, e.Key, e.Subject, e.Metadata, e.Merged, cmp.Or(e.Traceparent, parent))
 	}
 	text, args := q.putText(values)
 	_, err := q.db.ExecTx(ctx, tx, text, args...)
 	return err
 }
 
-// putText is the statement that puts the entries of values.
+// putText is the statement that puts the jobs of values.
 func (q *Queue) putText(values []any) (string, []any) {
-	const insert = `INSERT INTO lane_outbox (queue, consumer, key, subject, note, merged, traceparent, at_us)
+	const insert = `INSERT INTO queue_outbox (queue, subscriber, key, subject, metadata, merged, traceparent, at_us)
 		SELECT $1, column1, column2, column3, column4, column5, column6, {now} FROM (%s) AS v`
 	list, args := q.db.Dialect.List(2, []string{"TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT"}, values)
 	return fmt.Sprintf(q.sql.text(insert), list), append([]any{q.o.Name}, args...)
@@ -116,10 +116,10 @@ func (q *Queue) prepare(ctx context.Context) error {
 		return q.db.Prepare(ctx, one, q.scanText(), removeOne)
 	}
 	many, _ := q.putText(make([]any, putWidth*putLimit))
-	items, _ := q.itemsText([][]int64{make([]int64, 3)})
+	jobs, _ := q.itemsText([][]int64{make([]int64, 3)})
 	advance, _ := q.advanceText([][]int64{make([]int64, 6)})
 	remove, _ := q.removeText([][]int64{make([]int64, 3)})
-	return q.db.Prepare(ctx, one, many, guardSQL, q.scanText(), items, advance, remove)
+	return q.db.Prepare(ctx, one, many, guardSQL, q.scanText(), jobs, advance, remove)
 }
 
 // prepareOnce prepares a text that nobody may need.
@@ -133,23 +133,23 @@ func (q *Queue) prepareOnce(ctx context.Context, text string) error {
 // Committed tells the queue, on all nodes, that what was put, resumed or
 // dropped is committed. It does not block. Without it the work is found by
 // polling, within a second.
-func (q *Queue) Committed() { q.db.Wake(q.topic()) }
+func (q *Queue) Notify() { q.db.Wake(q.topic()) }
 
-func (q *Queue) topic() string { return "lane:" + q.o.Name }
+func (q *Queue) topic() string { return "queue:" + q.o.Name }
 
-// DropTx forgets a consumer that is deleted: its lanes, its items and what was
+// DropTx forgets a subscriber that is deleted: its partitions, its jobs and what was
 // put for it and not routed yet. What is being handled cannot finish any more.
-// Route must not name the consumer again. Call [Queue.ResumeTx] after it, and
-// after locking whatever Settle locks: it is the order in which workers lock.
-func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, consumer string) error {
+// Route must not name the subscriber again. Call [Queue.ResumeTx] after it, and
+// after locking whatever Complete locks: it is the order in which workers lock.
+func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, subscriber string) error {
 	for _, s := range []string{
-		`DELETE FROM lane_outbox WHERE queue = $1 AND consumer = $2`,
-		`SELECT count(*) FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 ORDER BY key, detached {lock}) l`,
-		`DELETE FROM lane_item WHERE lane_id IN (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2)`,
-		`DELETE FROM lane_lane WHERE queue = $1 AND consumer = $2`,
+		`DELETE FROM queue_outbox WHERE queue = $1 AND subscriber = $2`,
+		`SELECT count(*) FROM (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 ORDER BY key, parked {lock}) l`,
+		`DELETE FROM queue_job WHERE partition_id IN (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2)`,
+		`DELETE FROM queue_partition WHERE queue = $1 AND subscriber = $2`,
 	} {
-		if _, err := tx.ExecContext(ctx, q.sql.text(s), q.o.Name, consumer); err != nil {
-			return fmt.Errorf("dropping a consumer of queue %s: %w", q.o.Name, err)
+		if _, err := tx.ExecContext(ctx, q.sql.text(s), q.o.Name, subscriber); err != nil {
+			return fmt.Errorf("dropping a subscriber of queue %s: %w", q.o.Name, err)
 		}
 	}
 	return nil
@@ -159,46 +159,46 @@ func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, consumer string) error 
 const dropRows = 500
 
 // Drop is [Queue.DropTx] and [Queue.ResumeTx] in small transactions, for a
-// consumer that has many items. It may be called again after an error.
-func (q *Queue) Drop(ctx context.Context, consumer string) error {
+// subscriber that has many jobs. It may be called again after an error.
+func (q *Queue) Drop(ctx context.Context, subscriber string) error {
 	for _, s := range []string{
-		`DELETE FROM lane_outbox WHERE id IN (SELECT id FROM lane_outbox WHERE queue = $1 AND consumer = $2 LIMIT $3)`,
-		`DELETE FROM lane_item WHERE (lane_id, seq) IN (SELECT i.lane_id, i.seq FROM lane_item i JOIN lane_lane l ON l.id = i.lane_id
-			WHERE l.queue = $1 AND l.consumer = $2 LIMIT $3)`,
-		`DELETE FROM lane_lane WHERE id IN (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $2 ORDER BY key, detached LIMIT $3)`,
+		`DELETE FROM queue_outbox WHERE id IN (SELECT id FROM queue_outbox WHERE queue = $1 AND subscriber = $2 LIMIT $3)`,
+		`DELETE FROM queue_job WHERE (partition_id, seq) IN (SELECT i.partition_id, i.seq FROM queue_job i JOIN queue_partition l ON l.id = i.partition_id
+			WHERE l.queue = $1 AND l.subscriber = $2 LIMIT $3)`,
+		`DELETE FROM queue_partition WHERE id IN (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 ORDER BY key, parked LIMIT $3)`,
 	} {
 		for n := int64(dropRows); n > 0; {
 			err := q.db.InTx(ctx, func(tx *sqlx.Tx) error {
-				res, err := tx.ExecContext(ctx, s, q.o.Name, consumer, dropRows)
+				res, err := tx.ExecContext(ctx, s, q.o.Name, subscriber, dropRows)
 				if err == nil {
 					n, err = res.RowsAffected()
 				}
 				return err
 			})
 			if err != nil {
-				return fmt.Errorf("dropping a consumer of queue %s: %w", q.o.Name, err)
+				return fmt.Errorf("dropping a subscriber of queue %s: %w", q.o.Name, err)
 			}
 		}
 	}
 	err := q.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		if err := q.DropTx(ctx, tx, consumer); err != nil {
+		if err := q.DropTx(ctx, tx, subscriber); err != nil {
 			return err
 		}
-		return q.ResumeTx(ctx, tx, consumer)
+		return q.ResumeTx(ctx, tx, subscriber)
 	})
 	if err == nil {
-		q.Committed()
+		q.Notify()
 	}
 	return err
 }
 
-// ResumeTx ends the pause of a consumer, if there is one, or forgets it. What was in hand then
-// may pause it again unless Settle takes that back. After the commit the caller
-// calls [Queue.Committed].
-func (q *Queue) ResumeTx(ctx context.Context, tx *sqlx.Tx, consumer string) error {
-	const resume = `DELETE FROM lane_consumer WHERE queue = $1 AND consumer = $2`
-	if _, err := tx.ExecContext(ctx, resume, q.o.Name, consumer); err != nil {
-		return fmt.Errorf("resuming a consumer of queue %s: %w", q.o.Name, err)
+// ResumeTx ends the pause of a subscriber, if there is one, or forgets it. What was in hand then
+// may pause it again unless Complete takes that back. After the commit the caller
+// calls [Queue.Notify].
+func (q *Queue) ResumeTx(ctx context.Context, tx *sqlx.Tx, subscriber string) error {
+	const resume = `DELETE FROM queue_subscriber WHERE queue = $1 AND subscriber = $2`
+	if _, err := tx.ExecContext(ctx, resume, q.o.Name, subscriber); err != nil {
+		return fmt.Errorf("resuming a subscriber of queue %s: %w", q.o.Name, err)
 	}
 	return nil
 }

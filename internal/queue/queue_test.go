@@ -1,4 +1,4 @@
-package lane_test
+package queue_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -30,9 +30,9 @@ func each(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	db := testkit.Open(t, testkit.SQLiteURL(t))
-	_, err := lane.New(t.Context(), db, lane.Options{Handle: done(&sink{})})
+	_, err := queue.New(t.Context(), db, queue.Options{Handle: done(&sink{})})
 	require.Error(t, err)
-	_, err = lane.New(t.Context(), db, lane.Options{Name: "q"})
+	_, err = queue.New(t.Context(), db, queue.Options{Name: "q"})
 	require.Error(t, err)
 }
 
@@ -40,9 +40,9 @@ func TestNew(t *testing.T) {
 func TestOrder(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		q := newQueue(t, db, lane.Options{Handle: done(&s)})
+		q := newQueue(t, db, queue.Options{Handle: done(&s)})
 		const keys, n = 40, 50
-		es := entries("c", keys, keys*n)
+		es := jobArgs("c", keys, keys*n)
 		put(t, db, q, es[:500]...)
 		start(t, q)
 		for part := range slices.Chunk(es[500:], 7) {
@@ -51,9 +51,9 @@ func TestOrder(t *testing.T) {
 		s.await(t, keys*n)
 		idle(t, q)
 		s.inOrder(t, keys, n)
-		var items int
-		require.NoError(t, db.Get(&items, `SELECT count(*) FROM lane_item`))
-		require.Zero(t, items)
+		var jobs int
+		require.NoError(t, db.Get(&jobs, `SELECT count(*) FROM queue_job`))
+		require.Zero(t, jobs)
 	})
 }
 
@@ -65,7 +65,7 @@ func TestOrderUnderFailures(t *testing.T) {
 		tries := map[string]int{}
 		since := map[string]time.Time{}
 		panics := 0
-		q := newQueue(t, db, lane.Options{Logger: quiet, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+		q := newQueue(t, db, queue.Options{Logger: quiet, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			mu.Lock()
 			defer mu.Unlock()
 			k := it.Key + "/" + it.Subject
@@ -82,40 +82,40 @@ func TestOrderUnderFailures(t *testing.T) {
 					panics++
 					panic("test")
 				}
-				return lane.Outcome{Verdict: lane.Retry, After: time.Duration(rand.IntN(20)) * time.Millisecond}
+				return queue.Outcome{Result: queue.Retry, After: time.Duration(rand.IntN(20)) * time.Millisecond}
 			}
 			s.add(it)
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}})
 		start(t, q)
-		put(t, db, q, entries("c", 10, 300)...)
+		put(t, db, q, jobArgs("c", 10, 300)...)
 		s.await(t, 300)
 		idle(t, q)
 		s.inOrder(t, 10, 30)
 	})
 }
 
-// TestRoute fans entries out, mixed with some that name their consumer.
+// TestRoute fans jobs out, mixed with some that name their subscriber.
 func TestRoute(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		q := newQueue(t, db, lane.Options{
+		q := newQueue(t, db, queue.Options{
 			Handle: done(&s),
-			Route: func(_ context.Context, _ *sqlx.Tx, es []lane.Entry) (out []lane.Entry, err error) {
+			Route: func(_ context.Context, _ *sqlx.Tx, es []queue.JobArgs) (out []queue.JobArgs, err error) {
 				for _, e := range es {
 					for _, c := range []string{"a", "b"} {
-						e.Consumer = c
+						e.Subscriber = c
 						out = append(out, e)
 					}
 				}
 				return out, nil
 			},
 		})
-		var es []lane.Entry
+		var es []queue.JobArgs
 		for i := range 30 {
-			e := lane.Entry{Key: "k", Subject: fmt.Sprint(i + 1)}
+			e := queue.JobArgs{Key: "k", Subject: fmt.Sprint(i + 1)}
 			if i%5 == 3 {
-				e.Consumer = "a"
+				e.Subscriber = "a"
 			}
 			es = append(es, e)
 		}
@@ -136,20 +136,20 @@ func TestRouteFails(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		fails := 2
-		q := newQueue(t, db, lane.Options{
+		q := newQueue(t, db, queue.Options{
 			Logger: quiet, Handle: done(&s),
-			Route: func(_ context.Context, _ *sqlx.Tx, es []lane.Entry) ([]lane.Entry, error) {
+			Route: func(_ context.Context, _ *sqlx.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
 				switch fails--; fails {
 				case 1:
 					return nil, errors.New("test")
 				case 0:
 					return es, nil // for nobody
 				}
-				es[0].Consumer = "a"
+				es[0].Subscriber = "a"
 				return es, nil
 			},
 		})
-		put(t, db, q, lane.Entry{Key: "k", Subject: "1"})
+		put(t, db, q, queue.JobArgs{Key: "k", Subject: "1"})
 		start(t, q)
 		s.await(t, 1)
 		require.Equal(t, []string{"1"}, s.of("a/k"))
@@ -158,37 +158,37 @@ func TestRouteFails(t *testing.T) {
 
 func TestPutTx(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		q := newQueue(t, db, lane.Options{Handle: done(&sink{})})
+		q := newQueue(t, db, queue.Options{Handle: done(&sink{})})
 		tx := db.MustBegin()
-		require.NoError(t, q.PutTx(t.Context(), tx, entries("c", 7, 2500)...))
-		require.ErrorContains(t, q.PutTx(t.Context(), tx, lane.Entry{Key: "k"}), "no consumer")
+		require.NoError(t, q.PutTx(t.Context(), tx, jobArgs("c", 7, 2500)...))
+		require.ErrorContains(t, q.PutTx(t.Context(), tx, queue.JobArgs{Key: "k"}), "no subscriber")
 		require.NoError(t, tx.Rollback())
 		s, err := q.Stats(t.Context())
 		require.NoError(t, err)
 		require.Zero(t, s.Unrouted, "rolled back")
 		put(t, db, q)
-		put(t, db, q, entries("c", 7, 2500)...)
+		put(t, db, q, jobArgs("c", 7, 2500)...)
 		s, err = q.Stats(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, 2500, s.Unrouted)
 	})
 }
 
-// TestLateCommit commits an entry after a later one of another key was routed.
+// TestLateCommit commits a job after a later one of another key was routed.
 func TestLateCommit(t *testing.T) {
 	t.Parallel()
 	url := testkit.PostgresURL(t)
 	db := testkit.Open(t, url)
 	var s sink
-	q := newQueue(t, db, lane.Options{Handle: done(&s)})
+	q := newQueue(t, db, queue.Options{Handle: done(&s)})
 	start(t, q)
 	late := db.MustBegin()
-	require.NoError(t, q.PutTx(t.Context(), late, lane.Entry{Consumer: "c", Key: "late", Subject: "1"}))
-	put(t, db, q, lane.Entry{Consumer: "c", Key: "early", Subject: "1"})
+	require.NoError(t, q.PutTx(t.Context(), late, queue.JobArgs{Subscriber: "c", Key: "late", Subject: "1"}))
+	put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "early", Subject: "1"})
 	s.await(t, 1)
 	idle(t, q)
 	require.NoError(t, late.Commit())
-	q.Committed()
+	q.Notify()
 	s.await(t, 2)
 	require.Equal(t, []string{"1"}, s.of("c/late"))
 }
@@ -197,10 +197,10 @@ func TestLateCommit(t *testing.T) {
 func TestNamesApart(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var a, b sink
-		qa := newQueue(t, db, lane.Options{Name: "a", Handle: done(&a)})
-		qb := newQueue(t, db, lane.Options{Name: "b", Handle: done(&b)})
-		put(t, db, qa, entries("c", 3, 30)...)
-		put(t, db, qb, entries("c", 3, 60)...)
+		qa := newQueue(t, db, queue.Options{Name: "a", Handle: done(&a)})
+		qb := newQueue(t, db, queue.Options{Name: "b", Handle: done(&b)})
+		put(t, db, qa, jobArgs("c", 3, 30)...)
+		put(t, db, qb, jobArgs("c", 3, 60)...)
 		start(t, qa)
 		start(t, qb)
 		idle(t, qa)
@@ -210,34 +210,34 @@ func TestNamesApart(t *testing.T) {
 	})
 }
 
-// TestDetach lets the head of a lane fail on its own.
-func TestDetach(t *testing.T) {
+// TestPark lets the head of a partition fail on its own.
+func TestPark(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		var mu sync.Mutex
-		var tries []lane.Item
-		q := newQueue(t, db, lane.Options{Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+		var tries []queue.Job
+		q := newQueue(t, db, queue.Options{Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			if it.Subject != "3" {
 				s.add(it)
-				return lane.Outcome{}
+				return queue.Outcome{}
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			tries = append(tries, it)
 			switch len(tries) {
 			case 1:
-				return lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
+				return queue.Outcome{Result: queue.Retry, After: time.Millisecond}
 			case 2:
-				return lane.Outcome{Verdict: lane.Detach, After: time.Millisecond}
+				return queue.Outcome{Result: queue.Park, After: time.Millisecond}
 			}
 			if s.count() < 5 { // it is alone, and waits for the others
-				return lane.Outcome{Verdict: lane.Detach, After: 10 * time.Millisecond}
+				return queue.Outcome{Result: queue.Park, After: 10 * time.Millisecond}
 			}
 			s.add(it)
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}})
 		start(t, q)
-		put(t, db, q, entries("c", 1, 6)...)
+		put(t, db, q, jobArgs("c", 1, 6)...)
 		s.await(t, 6)
 		idle(t, q)
 		require.Equal(t, []string{"1", "2", "4", "5", "6", "3"}, s.of("c/k0"))
@@ -249,23 +249,23 @@ func TestDetach(t *testing.T) {
 				require.Equal(t, tries[1].Since, it.Since)
 			}
 		}
-		var lanes int
-		require.NoError(t, db.Get(&lanes, `SELECT count(*) FROM lane_lane`))
-		require.Equal(t, 1, lanes, "a detached item's lane goes with it")
+		var partitions int
+		require.NoError(t, db.Get(&partitions, `SELECT count(*) FROM queue_partition`))
+		require.Equal(t, 1, partitions, "a parked job's partition goes with it")
 	})
 }
 
-// TestSeq counts on in a lane that was idle.
+// TestSeq counts on in a partition that was idle.
 func TestSeq(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		seqs := make(chan int64, 10)
-		q := newQueue(t, db, lane.Options{Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+		q := newQueue(t, db, queue.Options{Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			seqs <- it.Seq
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}})
 		start(t, q)
 		for want := range 5 {
-			put(t, db, q, lane.Entry{Consumer: "c", Key: "k", Subject: "s"})
+			put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "s"})
 			require.EqualValues(t, want+1, <-seqs)
 			idle(t, q)
 		}
@@ -273,46 +273,46 @@ func TestSeq(t *testing.T) {
 }
 
 // TestIDsNotReused empties the tables of SQLite, which would then count from 1
-// again, and a lane or an entry would be taken for one that is gone.
+// again, and a partition or a job would be taken for one that is gone.
 func TestIDsNotReused(t *testing.T) {
 	t.Parallel()
 	db := testkit.Open(t, testkit.SQLiteURL(t))
 	var s sink
-	q := newQueue(t, db, lane.Options{Handle: done(&s)})
-	ids := func() (box, lanes int) {
-		put(t, db, q, lane.Entry{Consumer: "c", Key: "k", Subject: "s"})
-		require.NoError(t, db.Get(&box, `SELECT max(id) FROM lane_outbox`))
+	q := newQueue(t, db, queue.Options{Handle: done(&s)})
+	ids := func() (box, partitions int) {
+		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "s"})
+		require.NoError(t, db.Get(&box, `SELECT max(id) FROM queue_outbox`))
 		stop := start(t, q)
 		idle(t, q)
 		stop()
-		require.NoError(t, db.Get(&lanes, `SELECT max(id) FROM lane_lane`))
+		require.NoError(t, db.Get(&partitions, `SELECT max(id) FROM queue_partition`))
 		in(t, db, func(tx *sqlx.Tx) error { return q.DropTx(t.Context(), tx, "c") })
-		return box, lanes
+		return box, partitions
 	}
-	box, lanes := ids()
-	again, lanesAgain := ids()
+	box, partitions := ids()
+	again, partitionsAgain := ids()
 	require.Greater(t, again, box)
-	require.Greater(t, lanesAgain, lanes)
+	require.Greater(t, partitionsAgain, partitions)
 }
 
-// TestCollect deletes a lane that was idle for 91 days, and no other.
+// TestCollect deletes a partition that was idle for 91 days, and no other.
 func TestCollect(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		q := newQueue(t, db, lane.Options{Handle: done(&s)})
+		q := newQueue(t, db, queue.Options{Handle: done(&s)})
 		stop := start(t, q)
-		put(t, db, q, entries("c", 3, 3)...)
+		put(t, db, q, jobArgs("c", 3, 3)...)
 		idle(t, q)
 		stop()
 		age := (91 * 24 * time.Hour).Microseconds()
-		db.MustExec(`UPDATE lane_lane SET since_us = since_us - $1 WHERE key <> 'k0'`, age)
-		in(t, db, func(tx *sqlx.Tx) error { return q.PutTx(t.Context(), tx, entries("c", 1, 1)...) })
-		db.MustExec(`UPDATE lane_lane SET ready_us = 1, tail = tail + 1 WHERE key = 'k1'`) // has work, however old
-		db.MustExec(`INSERT INTO lane_item (lane_id, seq, subject) SELECT id, tail, 's' FROM lane_lane WHERE key = 'k1'`)
+		db.MustExec(`UPDATE queue_partition SET since_us = since_us - $1 WHERE key <> 'k0'`, age)
+		in(t, db, func(tx *sqlx.Tx) error { return q.PutTx(t.Context(), tx, jobArgs("c", 1, 1)...) })
+		db.MustExec(`UPDATE queue_partition SET ready_us = 1, tail = tail + 1 WHERE key = 'k1'`) // has work, however old
+		db.MustExec(`INSERT INTO queue_job (partition_id, seq, subject) SELECT id, tail, 's' FROM queue_partition WHERE key = 'k1'`)
 		start(t, q)
 		eventually(t, func() bool {
 			var keys []string
-			require.NoError(t, db.Select(&keys, `SELECT key FROM lane_lane ORDER BY key`))
+			require.NoError(t, db.Select(&keys, `SELECT key FROM queue_partition ORDER BY key`))
 			return strings.Join(keys, ",") == "k0,k1"
 		})
 		idle(t, q)

@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"cmp"
@@ -14,12 +14,12 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// routeLimit bounds the entries that one transaction routes. A backlog goes in
-// larger steps, which write each lane fewer times: on SQLite it makes others
-// wait, and on PostgreSQL only those who want the same lanes.
+// routeLimit bounds the jobs that one transaction routes. A backlog goes in
+// larger steps, which write each partition fewer times: on SQLite it makes others
+// wait, and on PostgreSQL only those who want the same partitions.
 const routeLimit = 2000
 
-// routable is how many entries to take when the batch before had so many.
+// routable is how many jobs to take when the batch before had so many.
 func (n *node) routable(before int) int {
 	switch {
 	case before < routeLimit:
@@ -33,7 +33,7 @@ func (n *node) routable(before int) int {
 // errRouting says that another node routes at the moment.
 var errRouting = errors.New("another node routes")
 
-// routeAll moves what was put into lanes until ctx ends.
+// routeAll moves what was put into partitions until ctx ends.
 func (n *node) routeAll(ctx context.Context) {
 	woken := n.db.Listen(ctx, n.topic())
 	busy, routed := routePause, 0
@@ -44,7 +44,7 @@ func (n *node) routeAll(ctx context.Context) {
 		wait := pollEvery
 		switch {
 		case errors.Is(err, errRouting):
-			// It may have looked before our entries were committed.
+			// It may have looked before our jobs were committed.
 			busy = min(2*busy, pollEvery)
 			wait = busy
 		case err != nil && ctx.Err() == nil:
@@ -56,7 +56,7 @@ func (n *node) routeAll(ctx context.Context) {
 		if err == nil {
 			busy = routePause
 		}
-		poke(n.claim)
+		notify(n.claim)
 		if wait > 0 && !await(ctx, woken, wait) {
 			return
 		}
@@ -66,14 +66,14 @@ func (n *node) routeAll(ctx context.Context) {
 	}
 }
 
-type boxed struct {
+type outboxRow struct {
 	ID int64
-	Entry
+	JobArgs
 }
 
-// routeBatch moves the oldest entries, at most limit, and returns how many they were.
+// routeBatch moves the oldest jobs, at most limit, and returns how many they were.
 func (n *node) routeBatch(ctx context.Context, limit int) (routed int, err error) {
-	const exists = `SELECT EXISTS (SELECT 1 FROM lane_outbox WHERE queue = $1)`
+	const exists = `SELECT EXISTS (SELECT 1 FROM queue_outbox WHERE queue = $1)`
 	var waiting bool
 	if err := n.db.GetContext(ctx, &waiting, exists, n.o.Name); err != nil || !waiting {
 		return 0, err
@@ -85,14 +85,14 @@ func (n *node) routeBatch(ctx context.Context, limit int) (routed int, err error
 		}
 		es, known, err := n.take(ctx, tx, limit)
 		if err != nil {
-			return fmt.Errorf("taking entries: %w", err)
+			return fmt.Errorf("taking jobs: %w", err)
 		}
 		routed = len(es)
 		if es, err = n.redirect(ctx, tx, es, known); err != nil {
-			return fmt.Errorf("redirecting entries: %w", err)
+			return fmt.Errorf("redirecting jobs: %w", err)
 		}
 		if es, err = n.expand(ctx, tx, es); err != nil {
-			return fmt.Errorf("finding consumers: %w", err)
+			return fmt.Errorf("finding subscribers: %w", err)
 		}
 		return n.appendAll(ctx, tx, es)
 	})
@@ -118,24 +118,24 @@ func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 	return nil
 }
 
-// take removes the oldest entries from the outbox. There is no cursor: a
+// take removes the oldest jobs from the outbox. There is no cursor: a
 // transaction that commits late has an older id than what is routed already.
-// It returns the keys with which those of the entries have become one, too.
-func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]Entry, redirects, error) {
-	const take = `DELETE FROM lane_outbox WHERE id IN (SELECT id FROM lane_outbox WHERE queue = $1 ORDER BY id LIMIT $2)
-		RETURNING id, consumer, key, subject, note, merged, traceparent,
-			COALESCE((SELECT r.target FROM lane_redirect r WHERE r.queue = lane_outbox.queue AND r.key = lane_outbox.key), '')`
+// It returns the keys with which those of the jobs have become one, too.
+func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]JobArgs, redirects, error) {
+	const take = `DELETE FROM queue_outbox WHERE id IN (SELECT id FROM queue_outbox WHERE queue = $1 ORDER BY id LIMIT $2)
+		RETURNING id, subscriber, key, subject, metadata, merged, traceparent,
+			COALESCE((SELECT r.target FROM queue_redirect r WHERE r.queue = queue_outbox.queue AND r.key = queue_outbox.key), '')`
 	rows, err := tx.QueryContext(ctx, take, n.o.Name, limit)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer rows.Close() //nolint:errcheck // Err reports it
-	var bs []boxed
+	var bs []outboxRow
 	known := redirects{}
 	for rows.Next() {
-		var b boxed
+		var b outboxRow
 		var target string
-		if err := rows.Scan(&b.ID, &b.Consumer, &b.Key, &b.Subject, &b.Note, &b.Merged, &b.Traceparent, &target); err != nil {
+		if err := rows.Scan(&b.ID, &b.Subscriber, &b.Key, &b.Subject, &b.Metadata, &b.Merged, &b.Traceparent, &target); err != nil {
 			return nil, nil, err
 		}
 		if target != "" {
@@ -143,27 +143,27 @@ func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]Entry, redir
 		}
 		bs = append(bs, b)
 	}
-	slices.SortFunc(bs, func(a, b boxed) int { return cmp.Compare(a.ID, b.ID) })
-	es := make([]Entry, len(bs))
+	slices.SortFunc(bs, func(a, b outboxRow) int { return cmp.Compare(a.ID, b.ID) })
+	es := make([]JobArgs, len(bs))
 	for i, b := range bs {
-		es[i] = b.Entry
+		es[i] = b.JobArgs
 	}
 	return es, known, rows.Err()
 }
 
-// expand asks Route for the consumers of the entries that name none, in runs,
-// so that the order among all entries stays.
-func (n *node) expand(ctx context.Context, tx *sqlx.Tx, es []Entry) ([]Entry, error) {
-	if !slices.ContainsFunc(es, func(e Entry) bool { return e.Consumer == "" }) {
+// expand asks Route for the subscribers of the jobs that name none, in runs,
+// so that the order among all jobs stays.
+func (n *node) expand(ctx context.Context, tx *sqlx.Tx, es []JobArgs) ([]JobArgs, error) {
+	if !slices.ContainsFunc(es, func(e JobArgs) bool { return e.Subscriber == "" }) {
 		return es, nil
 	}
 	if n.o.Route == nil {
-		return nil, errors.New("entries without a consumer, and the queue has no Route")
+		return nil, errors.New("jobs without a subscriber, and the queue has no Route")
 	}
-	var out []Entry
+	var out []JobArgs
 	for len(es) > 0 {
-		open := es[0].Consumer == ""
-		end := slices.IndexFunc(es, func(e Entry) bool { return (e.Consumer == "") != open })
+		open := es[0].Subscriber == ""
+		end := slices.IndexFunc(es, func(e JobArgs) bool { return (e.Subscriber == "") != open })
 		if end < 0 {
 			end = len(es)
 		}
@@ -173,8 +173,8 @@ func (n *node) expand(ctx context.Context, tx *sqlx.Tx, es []Entry) ([]Entry, er
 			if part, err = n.o.Route(ctx, tx, part); err != nil {
 				return nil, err
 			}
-			if slices.ContainsFunc(part, func(e Entry) bool { return e.Consumer == "" }) {
-				return nil, errors.New("the queue's Route returned an entry without a consumer")
+			if slices.ContainsFunc(part, func(e JobArgs) bool { return e.Subscriber == "" }) {
+				return nil, errors.New("the queue's Route returned a job without a subscriber")
 			}
 		}
 		out, es = append(out, part...), es[end:]
@@ -182,59 +182,59 @@ func (n *node) expand(ctx context.Context, tx *sqlx.Tx, es []Entry) ([]Entry, er
 	return out, nil
 }
 
-// laneKey names a lane within a queue.
-type laneKey struct{ consumer, key string }
+// partitionKey names a partition within a queue.
+type partitionKey struct{ subscriber, key string }
 
-func (a laneKey) compare(b laneKey) int {
-	return cmp.Or(cmp.Compare(a.consumer, b.consumer), cmp.Compare(a.key, b.key))
+func (a partitionKey) compare(b partitionKey) int {
+	return cmp.Or(cmp.Compare(a.subscriber, b.subscriber), cmp.Compare(a.key, b.key))
 }
 
 // appendLimit bounds the rows of one statement.
 const appendLimit = 2000
 
-// The items of lanes, to be inserted.
-const insertItems = `INSERT INTO lane_item (lane_id, seq, seq_offset, subject, traceparent)`
+// The jobs of partitions, to be inserted.
+const insertItems = `INSERT INTO queue_job (partition_id, seq, seq_offset, subject, traceparent)`
 
 var itemTypes = []string{"BIGINT", "BIGINT", "BIGINT", "TEXT", "TEXT"}
 
-// append puts entries at the ends of their lanes.
-func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []Entry) error {
-	groups := map[laneKey][]Entry{}
-	var keys []laneKey
+// append puts jobs at the ends of their partitions.
+func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
+	groups := map[partitionKey][]JobArgs{}
+	var keys []partitionKey
 	for _, e := range es {
-		k := laneKey{e.Consumer, e.Key}
+		k := partitionKey{e.Subscriber, e.Key}
 		if groups[k] == nil {
 			keys = append(keys, k)
 		}
 		groups[k] = append(groups[k], e)
 	}
-	slices.SortFunc(keys, laneKey.compare) // the order in which everybody locks lanes
-	var items []any
+	slices.SortFunc(keys, partitionKey.compare) // the order in which everybody locks partitions
+	var jobs []any
 	for part := range slices.Chunk(keys, appendLimit) {
 		more, err := n.extend(ctx, tx, part, groups)
 		if err != nil {
-			return fmt.Errorf("extending lanes: %w", err)
+			return fmt.Errorf("extending partitions: %w", err)
 		}
-		items = append(items, more...)
+		jobs = append(jobs, more...)
 	}
-	if err := n.db.Insert(ctx, tx, insertItems, itemTypes, items); err != nil {
-		return fmt.Errorf("adding items: %w", err)
+	if err := n.db.Insert(ctx, tx, insertItems, itemTypes, jobs); err != nil {
+		return fmt.Errorf("adding jobs: %w", err)
 	}
 	return nil
 }
 
-// extend makes room in lanes, new ones among them, and returns the columns of
-// the items that go there.
-func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []laneKey, groups map[laneKey][]Entry) ([]any, error) {
-	const upsert = `INSERT INTO lane_lane AS l (queue, consumer, key, tail, ready_us)
+// extend makes room in partitions, new ones among them, and returns the columns of
+// the jobs that go there.
+func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []partitionKey, groups map[partitionKey][]JobArgs) ([]any, error) {
+	const upsert = `INSERT INTO queue_partition AS l (queue, subscriber, key, tail, ready_us)
 		SELECT $1, column1, column2, column3, {now} FROM (%s) AS v WHERE true
-		ON CONFLICT (queue, consumer, key, detached) DO UPDATE SET tail = l.tail + excluded.tail,
+		ON CONFLICT (queue, subscriber, key, parked) DO UPDATE SET tail = l.tail + excluded.tail,
 			since_us = CASE WHEN l.ready_us IS NULL THEN 0 ELSE l.since_us END,
 			ready_us = COALESCE(l.ready_us, CASE WHEN l.blockers > 0 THEN {blocked} ELSE excluded.ready_us END)
-		RETURNING id, consumer, key, tail, seq_offset`
+		RETURNING id, subscriber, key, tail, seq_offset`
 	values := make([]any, 0, 3*len(keys))
 	for _, k := range keys {
-		values = append(values, k.consumer, k.key, len(groups[k]))
+		values = append(values, k.subscriber, k.key, len(groups[k]))
 	}
 	list, args := n.db.Dialect.List(2, []string{"TEXT", "TEXT", "BIGINT"}, values)
 	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(upsert), list), append([]any{n.o.Name}, args...)...)
@@ -242,17 +242,17 @@ func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []laneKey, groups m
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // Err reports it
-	var items []any
+	var jobs []any
 	for rows.Next() {
 		var id, tail, offset int64
-		var k laneKey
-		if err := rows.Scan(&id, &k.consumer, &k.key, &tail, &offset); err != nil {
+		var k partitionKey
+		if err := rows.Scan(&id, &k.subscriber, &k.key, &tail, &offset); err != nil {
 			return nil, err
 		}
 		es := groups[k]
 		for i, e := range es {
-			items = append(items, id, tail-int64(len(es)-1-i), offset, e.Subject, e.Traceparent)
+			jobs = append(jobs, id, tail-int64(len(es)-1-i), offset, e.Subject, e.Traceparent)
 		}
 	}
-	return items, rows.Err()
+	return jobs, rows.Err()
 }

@@ -1,4 +1,4 @@
-package lane_test
+package queue_test
 
 import (
 	"context"
@@ -13,29 +13,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // patience is how long a test waits for what must happen.
 const patience = 60 * time.Second
 
 // newQueue returns a queue in db, named q unless o says otherwise.
-func newQueue(t testing.TB, db *sqlx.DB, o lane.Options) *lane.Queue {
+func newQueue(t testing.TB, db *sqlx.DB, o queue.Options) *queue.Queue {
 	t.Helper()
-	require.NoError(t, lane.Migrate(t.Context(), db))
+	require.NoError(t, queue.Migrate(t.Context(), db))
 	if o.Name == "" {
 		o.Name = "q"
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	}
-	q, err := lane.New(t.Context(), db, o)
+	q, err := queue.New(t.Context(), db, o)
 	require.NoError(t, err)
 	return q
 }
 
 // start runs q until the test ends, or stop is called.
-func start(t testing.TB, q *lane.Queue) (stop func()) {
+func start(t testing.TB, q *queue.Queue) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
@@ -48,11 +48,11 @@ func start(t testing.TB, q *lane.Queue) (stop func()) {
 	return stop
 }
 
-// put commits entries and wakes the queue.
-func put(t testing.TB, db *sqlx.DB, q *lane.Queue, es ...lane.Entry) {
+// put commits jobs and wakes the queue.
+func put(t testing.TB, db *sqlx.DB, q *queue.Queue, es ...queue.JobArgs) {
 	t.Helper()
 	in(t, db, func(tx *sqlx.Tx) error { return q.PutTx(t.Context(), tx, es...) })
-	q.Committed()
+	q.Notify()
 }
 
 // in runs fn in a transaction.
@@ -70,12 +70,12 @@ func inTx(t testing.TB, db *sqlx.DB, fn func(tx *sqlx.Tx) error) error {
 	return d.Write(t.Context(), fn)
 }
 
-// entries are n entries of a consumer, spread over keys. Subjects count from 1
+// jobs are n jobs of a subscriber, spread over keys. Subjects count from 1
 // within a key.
-func entries(consumer string, keys, n int) []lane.Entry {
-	es := make([]lane.Entry, n)
+func jobArgs(subscriber string, keys, n int) []queue.JobArgs {
+	es := make([]queue.JobArgs, n)
 	for i := range es {
-		es[i] = lane.Entry{Consumer: consumer, Key: fmt.Sprintf("k%d", i%keys), Subject: fmt.Sprint(i/keys + 1)}
+		es[i] = queue.JobArgs{Subscriber: subscriber, Key: fmt.Sprintf("k%d", i%keys), Subject: fmt.Sprint(i/keys + 1)}
 	}
 	return es
 }
@@ -83,17 +83,17 @@ func entries(consumer string, keys, n int) []lane.Entry {
 // sink keeps what was handled.
 type sink struct {
 	mu   sync.Mutex
-	seen map[string][]string // consumer/key → subjects, in order
+	seen map[string][]string // subscriber/key → subjects, in order
 	n    int
 }
 
-func (s *sink) add(it lane.Item) {
+func (s *sink) add(it queue.Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen == nil {
 		s.seen = map[string][]string{}
 	}
-	k := it.Consumer + "/" + it.Key
+	k := it.Subscriber + "/" + it.Key
 	s.seen[k] = append(s.seen[k], it.Subject)
 	s.n++
 }
@@ -104,14 +104,14 @@ func (s *sink) count() int {
 	return s.n
 }
 
-// of is what was handled of one consumer and key.
+// of is what was handled of one subscriber and key.
 func (s *sink) of(name string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string{}, s.seen[name]...)
 }
 
-// await waits until n items were handled.
+// await waits until n jobs were handled.
 func (s *sink) await(t testing.TB, n int) {
 	t.Helper()
 	eventually(t, func() bool { return s.count() >= n })
@@ -160,9 +160,9 @@ func eventually(t testing.TB, ok func() bool) {
 }
 
 // idle waits until nothing is queued any more.
-func idle(t testing.TB, q *lane.Queue) {
+func idle(t testing.TB, q *queue.Queue) {
 	t.Helper()
-	var s lane.Stats
+	var s queue.Stats
 	require.Eventually(t, func() bool {
 		var err error
 		s, err = q.Stats(t.Context())
@@ -171,9 +171,9 @@ func idle(t testing.TB, q *lane.Queue) {
 	}, patience, 5*time.Millisecond, "%+v", s)
 }
 
-func done(s *sink) func(context.Context, lane.Item) lane.Outcome {
-	return func(_ context.Context, it lane.Item) lane.Outcome {
+func done(s *sink) func(context.Context, queue.Job) queue.Outcome {
+	return func(_ context.Context, it queue.Job) queue.Outcome {
 		s.add(it)
-		return lane.Outcome{}
+		return queue.Outcome{}
 	}
 }

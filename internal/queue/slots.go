@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"slices"
@@ -8,31 +8,31 @@ import (
 // The node has Workers slots. Under load it claims ahead, so that a worker
 // never waits for the database; and it lets nobody keep the slots for long.
 const (
-	firstCap  = 4                      // lanes in flight of a consumer that has not finished any yet
-	aheadMost = 4                      // times Cap: lanes of a consumer that may wait here
-	aheadAll  = 2                      // times Workers: lanes of all that may wait here
+	firstCap  = 4                      // partitions in flight of a subscriber that has not finished any yet
+	aheadMost = 4                      // times Cap: partitions of a subscriber that may wait here
+	aheadAll  = 2                      // times Workers: partitions of all that may wait here
 	slowAfter = 250 * time.Millisecond // an attempt that takes longer gives its slot to others …
 	slowMost  = 4                      // … until there are so many times Workers of them
 )
 
-// consumer is what a node knows of one that it works for.
-type consumer struct {
-	runs    int // not finished
-	lanes   int // in flight: of runs, those that handle
-	ahead   int // of runs, those that wait for a slot
-	window  int // lanes that may be in flight: it grows to Cap with each that was finished
-	left    int // runs that handled since the last look …
-	pace    int // … and what that was, on the way down by halves
-	pausing int // pauses that are not in the database yet
-	pauses  int // counts pauses: runs that began before the last one stop
+// subscriber is what a node knows of one that it works for.
+type subscriber struct {
+	runs       int // not finished
+	partitions int // in flight: of runs, those that handle
+	ahead      int // of runs, those that wait for a slot
+	window     int // partitions that may be in flight: it grows to Cap with each that was finished
+	left       int // runs that handled since the last look …
+	pace       int // … and what that was, on the way down by halves
+	pausing    int // pauses that are not in the database yet
+	pauses     int // counts pauses: runs that began before the last one stop
 }
 
 // start gives the slots to runs, in their order; those that find none wait.
 // What is returned is to be worked on. mu is held.
 func (n *node) start(runs []*run) (now []*run) {
 	for _, r := range runs {
-		c := n.consumers[r.consumer]
-		if n.free <= 0 || c.lanes >= c.window {
+		c := n.subscribers[r.subscriber]
+		if n.free <= 0 || c.partitions >= c.window {
 			c.ahead++
 			n.waiting = append(n.waiting, r)
 			continue
@@ -43,8 +43,8 @@ func (n *node) start(runs []*run) (now []*run) {
 	return now
 }
 
-func (n *node) occupy(c *consumer, r *run) {
-	c.lanes++
+func (n *node) occupy(c *subscriber, r *run) {
+	c.partitions++
 	n.free--
 	r.begun = time.Now()
 }
@@ -53,9 +53,9 @@ func (n *node) occupy(c *consumer, r *run) {
 // handed back. mu is held.
 func (n *node) next() (now []*run) {
 	n.waiting = slices.DeleteFunc(n.waiting, func(r *run) bool {
-		c := n.consumers[r.consumer]
+		c := n.subscribers[r.subscriber]
 		back := n.stopping || c.pauses != r.pauses
-		if !back && (n.free <= 0 || c.lanes >= c.window) {
+		if !back && (n.free <= 0 || c.partitions >= c.window) {
 			return false
 		}
 		c.ahead--
@@ -67,8 +67,8 @@ func (n *node) next() (now []*run) {
 }
 
 // vacate is called when a run has handled what it could. mu is held.
-func (n *node) vacate(c *consumer, r *run) {
-	c.lanes--
+func (n *node) vacate(c *subscriber, r *run) {
+	c.partitions--
 	c.left++
 	if r.worked {
 		c.window = min(c.window+1, n.o.Cap)
@@ -112,24 +112,24 @@ func (n *node) available() bool {
 }
 
 // busy reports that there is work for most workers, even if it is for few
-// consumers, and that it does not end now.
+// subscribers, and that it does not end now.
 func (n *node) busy() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.waiting)-n.free > -n.o.Workers/2 && !n.stopping
 }
 
-// budget is how many lanes may be claimed. mu is held.
+// budget is how many partitions may be claimed. mu is held.
 func (n *node) budget() int { return max(n.free+aheadAll*n.o.Workers-len(n.waiting), 0) }
 
 // tight reports that a claim would be small. mu is held.
 func (n *node) tight() bool { return n.budget() < max(aheadAll*n.o.Workers/2, 1) }
 
-// room is how many more lanes of a consumer may be claimed: as many as may be
+// room is how many more partitions of a subscriber may be claimed: as many as may be
 // in flight, and about as many again as it finishes between two claims. So
-// nothing of a slow consumer is claimed ahead. mu is held.
+// nothing of a slow subscriber is claimed ahead. mu is held.
 func (n *node) room(name string) int {
-	c := n.consumers[name]
+	c := n.subscribers[name]
 	switch {
 	case c == nil:
 		return min(firstCap, n.o.Cap)
@@ -137,5 +137,5 @@ func (n *node) room(name string) int {
 		return 0
 	}
 	c.pace, c.left = max(c.left, c.pace/2), 0
-	return c.window - c.lanes + min(2*c.pace, aheadMost*n.o.Cap) - c.ahead
+	return c.window - c.partitions + min(2*c.pace, aheadMost*n.o.Cap) - c.ahead
 }

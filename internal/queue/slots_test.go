@@ -1,4 +1,4 @@
-package lane_test
+package queue_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // TestSlow has attempts that hang occupy every worker: they give them up, and
@@ -18,18 +18,18 @@ func TestSlow(t *testing.T) {
 		var s sink
 		var hanging atomic.Int32
 		free := make(chan struct{})
-		q := newQueue(t, db, lane.Options{Workers: 2, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
-			if it.Consumer == "hangs" {
+		q := newQueue(t, db, queue.Options{Workers: 2, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
+			if it.Subscriber == "hangs" {
 				hanging.Add(1)
 				<-free
 			}
 			s.add(it)
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}})
-		put(t, db, q, entries("hangs", 10, 100)...)
+		put(t, db, q, jobArgs("hangs", 10, 100)...)
 		start(t, q)
 		eventually(t, func() bool { return hanging.Load() >= 2 })
-		put(t, db, q, entries("c", 20, 200)...)
+		put(t, db, q, jobArgs("c", 20, 200)...)
 		s.await(t, 200)
 		close(free)
 		s.await(t, 300)
@@ -47,13 +47,13 @@ func TestStopAhead(t *testing.T) {
 		var s sink
 		free := make(chan struct{})
 		begun := make(chan struct{}, 200)
-		q := newQueue(t, db, lane.Options{Workers: workers, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+		q := newQueue(t, db, queue.Options{Workers: workers, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			begun <- struct{}{}
 			<-free
 			s.add(it)
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}})
-		put(t, db, q, entries("c", 100, 100)...)
+		put(t, db, q, jobArgs("c", 100, 100)...)
 		stop := start(t, q)
 		for range workers {
 			<-begun

@@ -1,4 +1,4 @@
-package lane_test
+package queue_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -18,30 +18,30 @@ func TestLateNodeSparesOthers(t *testing.T) {
 	url := testkit.PostgresURL(t)
 	db := testkit.Open(t, url)
 	var s sink
-	q := newQueue(t, testkit.Open(t, url), lane.Options{Logger: quiet, Handle: done(&s)})
+	q := newQueue(t, testkit.Open(t, url), queue.Options{Logger: quiet, Handle: done(&s)})
 	start(t, q)
 	eventually(t, func() bool {
 		var nodes int
-		require.NoError(t, db.Get(&nodes, `SELECT count(*) FROM lane_node`))
+		require.NoError(t, db.Get(&nodes, `SELECT count(*) FROM queue_node`))
 		return nodes == 1
 	})
 	in(t, db, func(tx *sqlx.Tx) error {
-		tx.MustExec(`LOCK TABLE lane_node IN EXCLUSIVE MODE`)
+		tx.MustExec(`LOCK TABLE queue_node IN EXCLUSIVE MODE`)
 		tx.MustExec(`CREATE TABLE life (n SERIAL, id TEXT, what TEXT);
-			CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+			CREATE FUNCTION metadata() RETURNS trigger LANGUAGE plpgsql AS
 				'BEGIN INSERT INTO life (id, what) VALUES (COALESCE(NEW.id, OLD.id), TG_OP); RETURN NULL; END';
-			CREATE TRIGGER note AFTER UPDATE OR DELETE ON lane_node FOR EACH ROW EXECUTE FUNCTION note();
-			INSERT INTO lane_node (id, queue, seen_us) VALUES ('other', 'q', 1)`)
+			CREATE TRIGGER metadata AFTER UPDATE OR DELETE ON queue_node FOR EACH ROW EXECUTE FUNCTION metadata();
+			INSERT INTO queue_node (id, queue, seen_us) VALUES ('other', 'q', 1)`)
 		eventually(t, func() bool {
 			var quiet float64 // seconds
-			require.NoError(t, tx.Get(&quiet, `SELECT EXTRACT(EPOCH FROM clock_timestamp()) - max(seen_us) / 1e6 FROM lane_node`))
+			require.NoError(t, tx.Get(&quiet, `SELECT EXTRACT(EPOCH FROM clock_timestamp()) - max(seen_us) / 1e6 FROM queue_node`))
 			return quiet > 6
 		})
 		return nil
 	})
 	eventually(t, func() bool {
 		var others int
-		require.NoError(t, db.Get(&others, `SELECT count(*) FROM lane_node WHERE id = 'other'`))
+		require.NoError(t, db.Get(&others, `SELECT count(*) FROM queue_node WHERE id = 'other'`))
 		return others == 0
 	})
 	var beats int

@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"fmt"
@@ -12,34 +12,34 @@ import (
 
 // scanText is what [claimer.scan] runs.
 func (q *Queue) scanText() string {
-	const scan = `WITH RECURSIVE c (consumer) AS (
-			SELECT (SELECT l.consumer FROM lane_lane l WHERE l.queue = $1 AND l.consumer > $2 AND l.ready_us IS NOT NULL
-				ORDER BY l.consumer LIMIT 1)
+	const scan = `WITH RECURSIVE c (subscriber) AS (
+			SELECT (SELECT l.subscriber FROM queue_partition l WHERE l.queue = $1 AND l.subscriber > $2 AND l.ready_us IS NOT NULL
+				ORDER BY l.subscriber LIMIT 1)
 			UNION ALL
-			SELECT (SELECT l.consumer FROM lane_lane l WHERE l.queue = $1 AND l.consumer > c.consumer AND l.ready_us IS NOT NULL
-				ORDER BY l.consumer LIMIT 1)
-			FROM c WHERE c.consumer IS NOT NULL)
-		SELECT c.consumer AS consumer,
-			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us IS NOT NULL
+			SELECT (SELECT l.subscriber FROM queue_partition l WHERE l.queue = $1 AND l.subscriber > c.subscriber AND l.ready_us IS NOT NULL
+				ORDER BY l.subscriber LIMIT 1)
+			FROM c WHERE c.subscriber IS NOT NULL)
+		SELECT c.subscriber AS subscriber,
+			COALESCE((SELECT l.ready_us FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = c.subscriber AND l.ready_us IS NOT NULL
 				ORDER BY l.ready_us LIMIT 1), 0) AS due,
-			COALESCE((SELECT l.ready_us FROM lane_lane l WHERE l.queue = $1 AND l.consumer = c.consumer AND l.ready_us > {now}
+			COALESCE((SELECT l.ready_us FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = c.subscriber AND l.ready_us > {now}
 				ORDER BY l.ready_us LIMIT 1), 0) AS next,
-			COALESCE((SELECT p.paused_us FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = c.consumer), 0) AS paused,
+			COALESCE((SELECT p.paused_us FROM queue_subscriber p WHERE p.queue = $1 AND p.subscriber = c.subscriber), 0) AS paused,
 			{now} AS now
-		FROM c WHERE c.consumer IS NOT NULL LIMIT $3`
+		FROM c WHERE c.subscriber IS NOT NULL LIMIT $3`
 	return q.sql.text(scan)
 }
 
-// claimText takes the oldest ready lanes of each chosen consumer that is not
+// claimText takes the oldest ready partitions of each chosen subscriber that is not
 // paused meanwhile. A lease is a ready_us in the future: nobody has to clean up
-// after its holder. The text is for 1, 2, 4 … consumers, so that there are few:
-// the rest are nobody, who has no lanes.
+// after its holder. The text is for 1, 2, 4 … subscribers, so that there are few:
+// the rest are nobody, who has no partitions.
 func (n *node) claimText(chosen []candidate) (string, []any) {
 	const (
-		part = `SELECT id FROM (SELECT id FROM lane_lane WHERE queue = $1 AND consumer = $%d AND ready_us <= {now} AND blockers = 0
-			AND NOT EXISTS (SELECT 1 FROM lane_consumer p WHERE p.queue = $1 AND p.consumer = $%[1]d)
+		part = `SELECT id FROM (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $%d AND ready_us <= {now} AND blockers = 0
+			AND NOT EXISTS (SELECT 1 FROM queue_subscriber p WHERE p.queue = $1 AND p.subscriber = $%[1]d)
 			ORDER BY ready_us LIMIT $%d {skip}) c%d`
-		claim = `WITH c AS MATERIALIZED (%s) UPDATE lane_lane SET ready_us = {now} + $%d, epoch = epoch + 1, holder = $%d
+		claim = `WITH c AS MATERIALIZED (%s) UPDATE queue_partition SET ready_us = {now} + $%d, epoch = epoch + 1, holder = $%d
 			WHERE id IN (SELECT id FROM c) {lazy} RETURNING ` + leasedColumns
 	)
 	size := 1
@@ -52,43 +52,43 @@ func (n *node) claimText(chosen []candidate) (string, []any) {
 		if i < len(chosen) {
 			x = chosen[i]
 		}
-		args = append(args, x.Consumer, x.lanes)
+		args = append(args, x.Subscriber, x.partitions)
 		parts[i] = fmt.Sprintf(n.sql.text(part), len(args)-1, len(args), i)
 	}
 	text := fmt.Sprintf(n.sql.text(claim), strings.Join(parts, " UNION ALL "), len(args)+1, len(args)+2)
 	return text, append(args, n.o.Lease.Microseconds(), n.id)
 }
 
-// itemsText reads the items of lanes: rows of lane, head and how many at most.
+// itemsText reads the jobs of partitions: rows of partition, head and how many at most.
 func (q *Queue) itemsText(heads [][]int64) (string, []any) {
 	const (
-		items = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.seq_offset, i.subject, i.traceparent FROM c `
-		join  = `JOIN lane_item i ON i.lane_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most`
-		// PostgreSQL would sooner read the whole table than visit 64 lanes.
-		lateral = `CROSS JOIN LATERAL (SELECT seq, seq_offset, subject, traceparent FROM lane_item
-			WHERE lane_id = c.id AND seq > c.head AND seq <= c.head + c.most OFFSET 0) i`
+		jobs = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.seq_offset, i.subject, i.traceparent FROM c `
+		join = `JOIN queue_job i ON i.partition_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most`
+		// PostgreSQL would sooner read the whole table than visit 64 partitions.
+		lateral = `CROSS JOIN LATERAL (SELECT seq, seq_offset, subject, traceparent FROM queue_job
+			WHERE partition_id = c.id AND seq > c.head AND seq <= c.head + c.most OFFSET 0) i`
 	)
-	text := items + join
+	text := jobs + join
 	if q.db.Dialect == database.Postgres {
-		text = items + lateral
+		text = jobs + lateral
 	}
 	list, args := q.sql.list(1, heads)
 	return fmt.Sprintf(text, list), args
 }
 
-// advanceText finishes lanes that a node, $1, holds: rows of lane, epoch, new
+// advanceText finishes partitions that a node, $1, holds: rows of partition, epoch, new
 // head, attempts, first failure and wait.
 func (q *Queue) advanceText(us [][]int64) (string, []any) {
 	const (
-		done = `WITH k (lane, fence, up_to, tries, first, wait) AS (%s)`
-		// PostgreSQL locks the lanes in the order in which all do.
-		locked = `WITH u (lane, fence, up_to, tries, first, wait) AS (%s),
-			k AS MATERIALIZED (SELECT u.* FROM u JOIN lane_lane l ON l.id = u.lane AND l.epoch = u.fence AND l.holder = $1
-				ORDER BY l.consumer, l.key, l.detached FOR UPDATE)`
-		advance = ` UPDATE lane_lane SET head = k.up_to, attempt = k.tries, holder = '',
+		done = `WITH k (partition, fence, up_to, tries, first, wait) AS (%s)`
+		// PostgreSQL locks the partitions in the order in which all do.
+		locked = `WITH u (partition, fence, up_to, tries, first, wait) AS (%s),
+			k AS MATERIALIZED (SELECT u.* FROM u JOIN queue_partition l ON l.id = u.partition AND l.epoch = u.fence AND l.holder = $1
+				ORDER BY l.subscriber, l.key, l.parked FOR UPDATE)`
+		advance = ` UPDATE queue_partition SET head = k.up_to, attempt = k.tries, holder = '',
 				since_us = CASE WHEN k.first < 0 OR tail = k.up_to THEN {now} ELSE k.first END,
 				ready_us = CASE WHEN tail > k.up_to THEN CASE WHEN blockers > 0 THEN {blocked} ELSE {now} + k.wait END END
-			FROM k WHERE id = k.lane AND epoch = k.fence AND holder = $1
+			FROM k WHERE id = k.partition AND epoch = k.fence AND holder = $1
 			RETURNING id, ready_us IS NOT NULL AS more, successor`
 	)
 	text := done
@@ -99,12 +99,12 @@ func (q *Queue) advanceText(us [][]int64) (string, []any) {
 	return fmt.Sprintf(q.sql.text(text+advance), list), args
 }
 
-// removeText deletes items of PostgreSQL: rows of lane, head before and head.
+// removeText deletes jobs of PostgreSQL: rows of partition, head before and head.
 func (q *Queue) removeText(passed [][]int64) (string, []any) {
 	list, args := q.sql.list(1, passed)
-	return `DELETE FROM lane_item USING (` + list + `) AS u (lane, before, up_to) WHERE lane_id = u.lane AND seq > u.before AND seq <= u.up_to`, args
+	return `DELETE FROM queue_job USING (` + list + `) AS u (partition, before, up_to) WHERE partition_id = u.partition AND seq > u.before AND seq <= u.up_to`, args
 }
 
-// removeOne deletes items of one lane. SQLite runs it many times sooner than it
+// removeOne deletes jobs of one partition. SQLite runs it many times sooner than it
 // reads a list.
-const removeOne = `DELETE FROM lane_item WHERE lane_id = $1 AND seq > $2 AND seq <= $3`
+const removeOne = `DELETE FROM queue_job WHERE partition_id = $1 AND seq > $2 AND seq <= $3`

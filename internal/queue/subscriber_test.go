@@ -1,4 +1,4 @@
-package lane_test
+package queue_test
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
-// TestPause has a consumer that is down, and one that is not.
+// TestPause has a subscriber that is down, and one that is not.
 func TestPause(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		const wait = 200 * time.Millisecond
@@ -22,12 +22,12 @@ func TestPause(t *testing.T) {
 		var mu sync.Mutex
 		var up atomic.Bool
 		var last time.Time
-		trials, inFlight := 0, 0
+		probes, inFlight := 0, 0
 		paused := false
-		q := newQueue(t, db, lane.Options{Handle: func(_ context.Context, it lane.Item) lane.Outcome {
-			if it.Consumer == "up" || up.Load() {
+		q := newQueue(t, db, queue.Options{Handle: func(_ context.Context, it queue.Job) queue.Outcome {
+			if it.Subscriber == "up" || up.Load() {
 				s.add(it)
-				return lane.Outcome{}
+				return queue.Outcome{}
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -38,19 +38,19 @@ func TestPause(t *testing.T) {
 				t.Errorf("tried %s after the pause began", time.Since(last))
 			}
 			if paused {
-				trials++
+				probes++
 			}
 			if inFlight++; inFlight == 16 { // all of the first claim
 				paused = true
 			}
 			last = time.Now()
-			return lane.Outcome{Verdict: lane.Pause, After: wait}
+			return queue.Outcome{Result: queue.OpenCircuit, After: wait}
 		}, Cap: 16})
-		put(t, db, q, entries("down", 40, 200)...)
-		put(t, db, q, entries("up", 40, 200)...)
+		put(t, db, q, jobArgs("down", 40, 200)...)
+		put(t, db, q, jobArgs("up", 40, 200)...)
 		start(t, q)
 		s.await(t, 200)
-		eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return trials >= 3 })
+		eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return probes >= 3 })
 		stats, err := q.Stats(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, stats.Paused)
@@ -65,44 +65,44 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestTrialIsOne tries a paused consumer with a single item on two nodes, and
+// TestProbeIsOne tries a paused subscriber with a single job on two nodes, and
 // goes on to the next when that one is refused.
-func TestTrialIsOne(t *testing.T) {
+func TestProbeIsOne(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		type attempt struct {
-			it     lane.Item
-			answer chan lane.Outcome
+			it     queue.Job
+			answer chan queue.Outcome
 		}
 		attempts := make(chan attempt)
-		o := lane.Options{Cap: 1, Run: 1, Handle: func(ctx context.Context, it lane.Item) lane.Outcome {
-			a := attempt{it, make(chan lane.Outcome)}
+		o := queue.Options{Cap: 1, Run: 1, Handle: func(ctx context.Context, it queue.Job) queue.Outcome {
+			a := attempt{it, make(chan queue.Outcome)}
 			select {
 			case attempts <- a:
 				return <-a.answer
 			case <-ctx.Done():
-				return lane.Outcome{Verdict: lane.Yield}
+				return queue.Outcome{Result: queue.Snooze}
 			}
 		}, Drain: time.Millisecond}
 		q := newQueue(t, db, o)
-		put(t, db, q, entries("c", 4, 8)...)
+		put(t, db, q, jobArgs("c", 4, 8)...)
 		start(t, q)
 		first := <-attempts
-		first.answer <- lane.Outcome{Verdict: lane.Pause, After: time.Millisecond}
-		trial := <-attempts // one more node, and more room, while the trial is under way
+		first.answer <- queue.Outcome{Result: queue.OpenCircuit, After: time.Millisecond}
+		probe := <-attempts // one more node, and more room, while the probe is under way
 		o.Cap = 16
 		other := newQueue(t, db, o)
 		start(t, other)
 		idleFor(t, attempts, 100*time.Millisecond)
-		trial.answer <- lane.Outcome{Verdict: lane.Retry, After: time.Hour}
+		probe.answer <- queue.Outcome{Result: queue.Retry, After: time.Hour}
 		second := <-attempts
-		require.NotEqual(t, trial.it.Key, second.it.Key)
+		require.NotEqual(t, probe.it.Key, second.it.Key)
 		idleFor(t, attempts, 100*time.Millisecond)
-		second.answer <- lane.Outcome{}
+		second.answer <- queue.Outcome{}
 		eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Paused == 0 })
 		for range 5 { // whoever claims them: the first node may have all that is left, and do one after the other
 			next := <-attempts
-			require.NotEqual(t, trial.it.Key, next.it.Key)
-			next.answer <- lane.Outcome{}
+			require.NotEqual(t, probe.it.Key, next.it.Key)
+			next.answer <- queue.Outcome{}
 		}
 	})
 }
@@ -122,54 +122,54 @@ func TestResume(t *testing.T) {
 		var s sink
 		var once sync.Once
 		tried := make(chan struct{})
-		q := newQueue(t, db, lane.Options{Handle: func(_ context.Context, it lane.Item) (out lane.Outcome) {
+		q := newQueue(t, db, queue.Options{Handle: func(_ context.Context, it queue.Job) (out queue.Outcome) {
 			once.Do(func() {
-				out = lane.Outcome{Verdict: lane.Pause, After: time.Hour}
+				out = queue.Outcome{Result: queue.OpenCircuit, After: time.Hour}
 				close(tried)
 			})
-			if out.Verdict == lane.Done {
+			if out.Result == queue.Done {
 				s.add(it)
 			}
 			return out
 		}})
 		start(t, q)
-		put(t, db, q, entries("c", 1, 5)...)
+		put(t, db, q, jobArgs("c", 1, 5)...)
 		<-tried
 		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Paused == 1 && s.Held == 0 })
 		require.Zero(t, s.count())
 		in(t, db, func(tx *sqlx.Tx) error { return q.ResumeTx(t.Context(), tx, "c") })
-		q.Committed()
+		q.Notify()
 		s.await(t, 5)
 		s.inOrder(t, 1, 5)
 	})
 }
 
-// TestPauseTakenBack has Settle refuse the pause of an attempt that began before
-// its consumer was resumed.
+// TestPauseTakenBack has Complete refuse the pause of an attempt that began before
+// its subscriber was resumed.
 func TestPauseTakenBack(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		var once sync.Once
-		q := newQueue(t, db, lane.Options{Handle: func(_ context.Context, it lane.Item) (out lane.Outcome) {
+		q := newQueue(t, db, queue.Options{Handle: func(_ context.Context, it queue.Job) (out queue.Outcome) {
 			if it.Attempt != 0 {
 				t.Error("a pause is no attempt")
 			}
 			if it.Subject == "3" {
-				once.Do(func() { out = lane.Outcome{Verdict: lane.Pause, After: time.Hour} })
+				once.Do(func() { out = queue.Outcome{Result: queue.OpenCircuit, After: time.Hour} })
 			}
-			if out.Verdict == lane.Done {
+			if out.Result == queue.Done {
 				s.add(it)
 			}
 			return out
-		}, Settle: func(_ context.Context, _ *sqlx.Tx, outs []lane.Outcome) error {
+		}, Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
 			for i := range outs {
-				if outs[i].Verdict == lane.Pause {
-					outs[i].Verdict = lane.Yield
+				if outs[i].Result == queue.OpenCircuit {
+					outs[i].Result = queue.Snooze
 				}
 			}
 			return nil
 		}})
-		put(t, db, q, entries("c", 2, 10)...)
+		put(t, db, q, jobArgs("c", 2, 10)...)
 		start(t, q)
 		s.await(t, 10)
 		idle(t, q)
@@ -180,27 +180,27 @@ func TestPauseTakenBack(t *testing.T) {
 	})
 }
 
-// TestCap holds all that a hanging consumer may have in flight, while others
+// TestCap holds all that a hanging subscriber may have in flight, while others
 // are served.
 func TestCap(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		var hanging, most atomic.Int32
 		free := make(chan struct{})
-		q := newQueue(t, db, lane.Options{Workers: 12, Cap: 4, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
-			if it.Consumer == "hangs" {
+		q := newQueue(t, db, queue.Options{Workers: 12, Cap: 4, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
+			if it.Subscriber == "hangs" {
 				most.Store(max(hanging.Add(1), most.Load()))
 				<-free
 				hanging.Add(-1)
 			}
 			s.add(it)
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}})
-		put(t, db, q, entries("hangs", 200, 400)...)
+		put(t, db, q, jobArgs("hangs", 200, 400)...)
 		start(t, q)
 		eventually(t, func() bool { return hanging.Load() == 4 })
 		for i := range 9 {
-			put(t, db, q, entries(fmt.Sprintf("c%d", i), 20, 100)...)
+			put(t, db, q, jobArgs(fmt.Sprintf("c%d", i), 20, 100)...)
 		}
 		s.await(t, 900)
 		require.EqualValues(t, 4, hanging.Load())
@@ -211,19 +211,19 @@ func TestCap(t *testing.T) {
 	})
 }
 
-// TestFair shares one worker between a consumer with much work and one that
+// TestFair shares one worker between a subscriber with much work and one that
 // comes later with little.
 func TestFair(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		q := newQueue(t, db, lane.Options{Workers: 1, Run: 1, Handle: done(&s)})
-		put(t, db, q, entries("a", 300, 300)...)
-		put(t, db, q, entries("b", 3, 3)...)
-		put(t, db, q, entries("c", 3, 3)...)
+		q := newQueue(t, db, queue.Options{Workers: 1, Run: 1, Handle: done(&s)})
+		put(t, db, q, jobArgs("a", 300, 300)...)
+		put(t, db, q, jobArgs("b", 3, 3)...)
+		put(t, db, q, jobArgs("c", 3, 3)...)
 		order := make(chan string, 400)
-		q2 := newQueue(t, db, lane.Options{Workers: 1, Run: 1, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
-			order <- it.Consumer
-			return lane.Outcome{}
+		q2 := newQueue(t, db, queue.Options{Workers: 1, Run: 1, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
+			order <- it.Subscriber
+			return queue.Outcome{}
 		}})
 		start(t, q2)
 		got := map[string]int{}
@@ -236,19 +236,19 @@ func TestFair(t *testing.T) {
 	})
 }
 
-// TestManyConsumers has more of them than one look takes in.
-func TestManyConsumers(t *testing.T) {
+// TestManySubscribers has more of them than one look takes in.
+func TestManySubscribers(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		block := make(chan struct{})
-		q := newQueue(t, db, lane.Options{Workers: 2000, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
+		q := newQueue(t, db, queue.Options{Workers: 2000, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			<-block
 			s.add(it)
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}})
-		var es []lane.Entry
+		var es []queue.JobArgs
 		for i := range 1500 {
-			es = append(es, lane.Entry{Consumer: fmt.Sprintf("c%04d", i), Key: "k", Subject: "1"})
+			es = append(es, queue.JobArgs{Subscriber: fmt.Sprintf("c%04d", i), Key: "k", Subject: "1"})
 		}
 		put(t, db, q, es...)
 		start(t, q)
@@ -260,63 +260,63 @@ func TestManyConsumers(t *testing.T) {
 	})
 }
 
-// TestDrop deletes a consumer whose work is queued, routed and in hand.
+// TestDrop deletes a subscriber whose work is queued, routed and in hand.
 func TestDrop(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		held, free := make(chan struct{}, 400), make(chan struct{})
-		q := newQueue(t, db, lane.Options{Logger: quiet, Handle: func(_ context.Context, it lane.Item) lane.Outcome {
-			if it.Consumer == "gone" {
+		q := newQueue(t, db, queue.Options{Logger: quiet, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
+			if it.Subscriber == "gone" {
 				held <- struct{}{}
 				<-free
 			}
 			s.add(it)
-			return lane.Outcome{}
-		}, Settle: func(_ context.Context, _ *sqlx.Tx, outs []lane.Outcome) error {
+			return queue.Outcome{}
+		}, Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
 			for _, out := range outs {
-				if out.Item.Consumer == "gone" {
-					t.Error("a dropped consumer's outcome was recorded")
+				if out.Job.Subscriber == "gone" {
+					t.Error("a dropped subscriber's outcome was recorded")
 				}
 			}
 			return nil
 		}})
-		put(t, db, q, entries("gone", 30, 300)...)
-		put(t, db, q, entries("stays", 30, 300)...)
+		put(t, db, q, jobArgs("gone", 30, 300)...)
+		put(t, db, q, jobArgs("stays", 30, 300)...)
 		start(t, q)
 		<-held
 		in(t, db, func(tx *sqlx.Tx) error {
-			if err := q.PutTx(t.Context(), tx, entries("gone", 3, 3)...); err != nil {
+			if err := q.PutTx(t.Context(), tx, jobArgs("gone", 3, 3)...); err != nil {
 				return err
 			}
 			return q.DropTx(t.Context(), tx, "gone")
 		})
-		q.Committed()
+		q.Notify()
 		close(free)
 		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Fenced > 0 })
 		idle(t, q)
 		require.Len(t, s.of("stays/k0"), 10)
-		for _, table := range []string{"lane_lane", "lane_outbox", "lane_consumer"} {
+		for _, table := range []string{"queue_partition", "queue_outbox", "queue_subscriber"} {
 			var n int
-			require.NoError(t, db.Get(&n, `SELECT count(*) FROM `+table+` WHERE consumer = 'gone'`))
+			require.NoError(t, db.Get(&n, `SELECT count(*) FROM `+table+` WHERE subscriber = 'gone'`))
 			require.Zero(t, n)
 		}
 		var n int
-		require.NoError(t, db.Get(&n, `SELECT count(*) FROM lane_item`))
+		require.NoError(t, db.Get(&n, `SELECT count(*) FROM queue_job`))
 		require.Zero(t, n)
 	})
 }
 
-// TestServes works only for the consumers that the node serves at present.
+// TestServes works only for the subscribers that the node serves at present.
 func TestServes(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		var both atomic.Bool
-		q := newQueue(t, db, lane.Options{
-			Serves: func(consumer string) bool { return consumer == "here" || both.Load() },
-			Handle: func(_ context.Context, it lane.Item) lane.Outcome { s.add(it); return lane.Outcome{} },
+		q := newQueue(t, db, queue.Options{
+			Serves: func(subscriber string) bool { return subscriber == "here" || both.Load() },
+			Handle: func(_ context.Context, it queue.Job) queue.Outcome { s.add(it); return queue.Outcome{} },
 		})
-		put(t, db, q, entries("elsewhere", 2, 10)...)
-		put(t, db, q, entries("here", 2, 10)...)
+		put(t, db, q, jobArgs("elsewhere", 2, 10)...)
+		put(t, db, q, jobArgs("here", 2, 10)...)
 		start(t, q)
 		s.await(t, 10)
 		require.Empty(t, s.of("elsewhere/k0"))
@@ -324,7 +324,7 @@ func TestServes(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 10, stats.Ready)
 		both.Store(true)
-		q.Committed()
+		q.Notify()
 		s.await(t, 20)
 		s.inOrder(t, 4, 5)
 	})

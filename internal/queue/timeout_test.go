@@ -1,4 +1,4 @@
-package lane_test
+package queue_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -20,18 +20,18 @@ func TestTimeout(t *testing.T) {
 		const n = 8
 		s := &sink{}
 		why := make(chan error, 1)
-		o := lane.Options{Timeout: 50 * time.Millisecond, Exclusive: true} // no lost heartbeat ends a handler
-		o.Handle = func(ctx context.Context, it lane.Item) lane.Outcome {
+		o := queue.Options{Timeout: 50 * time.Millisecond, Exclusive: true} // no lost heartbeat ends a handler
+		o.Handle = func(ctx context.Context, it queue.Job) queue.Outcome {
 			if it.Subject == "4" && it.Attempt == 0 {
 				<-ctx.Done()
 				why <- context.Cause(ctx)
-				return lane.Outcome{Verdict: lane.Retry}
+				return queue.Outcome{Result: queue.Retry}
 			}
 			s.add(it)
-			return lane.Outcome{}
+			return queue.Outcome{}
 		}
 		q := newQueue(t, db, o)
-		put(t, db, q, entries("c", 1, n)...)
+		put(t, db, q, jobArgs("c", 1, n)...)
 		start(t, q)
 		s.await(t, n)
 		idle(t, q)

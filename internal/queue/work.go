@@ -1,4 +1,4 @@
-package lane
+package queue
 
 import (
 	"cmp"
@@ -15,58 +15,58 @@ import (
 
 // Why a handler's context ended.
 var (
-	errLeaseLost = errors.New("lane: the lease has ended")
-	errDrained   = errors.New("lane: the node stops")
-	errTimeout   = fmt.Errorf("lane: the handler took too long: %w", context.DeadlineExceeded)
+	errLeaseLost = errors.New("partition: the lease has ended")
+	errDrained   = errors.New("partition: the node stops")
+	errTimeout   = fmt.Errorf("partition: the handler took too long: %w", context.DeadlineExceeded)
 )
 
-// run is a claimed lane and the items taken with it.
+// run is a claimed partition and the jobs taken with it.
 type run struct {
-	lane, epoch   int64
-	consumer, key string
-	detached      int64
-	head, tail    int64
-	attempt       int
-	since         int64
-	trial         bool // of a paused consumer
-	items         []*Item
-	pauses        int // of the consumer when it was claimed
-	ctx           context.Context
-	cancel        context.CancelCauseFunc
-	expire        *time.Timer
-	limit         *time.Timer // of the handler at work
-	until         time.Time   // the handler must end before; mu of the node
-	renewed       time.Time   // when the lease was last known to be taken; mu of the node
-	outs          []Outcome
-	settlement                  // what outs mean
-	counted       bool          // in the pausing of its consumer
-	begun         time.Time     // when it got a worker; mu of the node
-	slow          bool          // it gave the worker away since; mu of the node
-	left          bool          // it has handled what it could; mu of the node
-	again         time.Duration // the last wait before finishing it again
+	partition, epoch int64
+	subscriber, key  string
+	parked           int64
+	head, tail       int64
+	attempt          int
+	since            int64
+	probe            bool // of a paused subscriber
+	jobs             []*Job
+	pauses           int // of the subscriber when it was claimed
+	ctx              context.Context
+	cancel           context.CancelCauseFunc
+	expire           *time.Timer
+	limit            *time.Timer // of the handler at work
+	until            time.Time   // the handler must end before; mu of the node
+	renewed          time.Time   // when the lease was last known to be taken; mu of the node
+	outs             []Outcome
+	completion                     // what outs mean
+	counted          bool          // in the pausing of its subscriber
+	begun            time.Time     // when it got a worker; mu of the node
+	slow             bool          // it gave the worker away since; mu of the node
+	left             bool          // it has handled what it could; mu of the node
+	again            time.Duration // the last wait before finishing it again
 }
 
 func (r *run) add(seq int64, subject, parent string) {
-	it := &Item{Entry: Entry{Consumer: r.consumer, Key: r.key, Subject: subject, Traceparent: parent}, Seq: seq, Fence: r.epoch}
-	r.items = append(r.items, it)
+	it := &Job{JobArgs: JobArgs{Subscriber: r.subscriber, Key: r.key, Subject: subject, Traceparent: parent}, Seq: seq, Fence: r.epoch}
+	r.jobs = append(r.jobs, it)
 }
 
-// inOrder sorts the items when all are there. What failed before is the first.
+// inOrder sorts the jobs when all are there. What failed before is the first.
 func (r *run) inOrder() {
-	slices.SortFunc(r.items, func(a, b *Item) int { return cmp.Compare(a.Seq, b.Seq) })
-	if len(r.items) > 0 {
-		r.items[0].Attempt, r.items[0].Since = r.attempt, database.Time(r.since)
+	slices.SortFunc(r.jobs, func(a, b *Job) int { return cmp.Compare(a.Seq, b.Seq) })
+	if len(r.jobs) > 0 {
+		r.jobs[0].Attempt, r.jobs[0].Since = r.attempt, database.Time(r.since)
 	}
 }
 
 // margin is how long before its lease a handler must end.
 func (n *node) margin() time.Duration { return min(n.o.Lease/8, 5*time.Second) }
 
-// begin loads the items of claimed lanes and starts to work on them.
+// begin loads the jobs of claimed partitions and starts to work on them.
 func (n *node) begin(ctx, handling context.Context, runs []*run, deadline time.Time) {
 	n.admit(handling, runs, deadline)
 	if err := n.load(handling, runs); err != nil {
-		n.log.WarnContext(ctx, "loading items failed", "error", err)
+		n.log.WarnContext(ctx, "loading jobs failed", "error", err)
 		for _, r := range runs {
 			go n.abandon(r, failedWait)
 		}
@@ -86,14 +86,14 @@ func (n *node) admit(handling context.Context, runs []*run, deadline time.Time) 
 	defer n.mu.Unlock()
 	now := time.Now()
 	for _, r := range runs {
-		c := n.consumers[r.consumer]
+		c := n.subscribers[r.subscriber]
 		if c == nil {
-			c = &consumer{window: min(firstCap, n.o.Cap)}
-			n.consumers[r.consumer] = c
+			c = &subscriber{window: min(firstCap, n.o.Cap)}
+			n.subscribers[r.subscriber] = c
 		}
 		c.runs++
 		n.working.Add(1)
-		n.held[r.lane] = r
+		n.held[r.partition] = r
 		r.pauses = c.pauses
 		r.renewed, r.until = now, deadline.Add(-n.margin())
 		r.ctx, r.cancel = context.WithCancelCause(handling)
@@ -105,40 +105,40 @@ func (n *node) load(ctx context.Context, runs []*run) error {
 	if n.o.Load == nil {
 		return nil
 	}
-	var items []*Item
+	var jobs []*Job
 	for _, r := range runs {
-		items = append(items, r.items...)
+		jobs = append(jobs, r.jobs...)
 	}
 	ctx, cancel := context.WithTimeout(ctx, n.o.Lease/4)
 	defer cancel()
-	return n.o.Load(ctx, items)
+	return n.o.Load(ctx, jobs)
 }
 
-// work handles the items of a run, one after the other, as far as they go.
+// work handles the jobs of a run, one after the other, as far as they go.
 func (n *node) work(r *run) {
-	r.outs = make([]Outcome, 0, len(r.items))
-	for i, it := range r.items {
+	r.outs = make([]Outcome, 0, len(r.jobs))
+	for i, it := range r.jobs {
 		if i > 0 && time.Since(r.begun) > sliceOfRun || !n.mayHandle(r) {
 			break
 		}
 		out := n.handle(r, *it)
 		r.outs = append(r.outs, out)
-		if out.Verdict != Done {
+		if out.Result != Done {
 			break
 		}
 	}
-	r.settlement = r.settled()
+	r.completion = r.completed()
 	for _, next := range n.leave(r) {
 		go n.work(next)
 	}
-	n.settle(r)
+	n.complete(r)
 }
 
 // abandon hands a run back that was not begun.
 func (n *node) abandon(r *run, wait time.Duration) {
-	r.settlement = r.untouched(wait)
+	r.completion = r.untouched(wait)
 	r.end()
-	n.settle(r)
+	n.complete(r)
 }
 
 func (r *run) end() {
@@ -153,19 +153,19 @@ func (n *node) mayHandle(r *run) bool {
 	defer n.mu.Unlock()
 	now := time.Now()
 	return !n.stopping && r.ctx.Err() == nil && now.Before(r.until) && n.living(now) &&
-		n.consumers[r.consumer].pauses == r.pauses
+		n.subscribers[r.subscriber].pauses == r.pauses
 }
 
 // handle makes one attempt.
-func (n *node) handle(r *run, it Item) (out Outcome) {
+func (n *node) handle(r *run, it Job) (out Outcome) {
 	r.bound(n.o.Timeout)
 	defer func() {
 		r.unbound()
 		if v := recover(); v != nil {
 			n.log.ErrorContext(r.ctx, "handler panicked", "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-			out = Outcome{Verdict: Retry, After: backoff(it.Attempt)}
+			out = Outcome{Result: Retry, After: backoff(it.Attempt)}
 		}
-		out.Item = it
+		out.Job = it
 	}()
 	return n.o.Handle(span.With(r.ctx, it.Traceparent), it)
 }
@@ -192,13 +192,13 @@ func (r *run) unbound() {
 // attempt up to about 4 min.
 func backoff(attempt int) time.Duration { return time.Second << min(max(attempt, 0), 8) }
 
-// leave frees the worker and the consumer's place: the rest is bookkeeping. It
+// leave frees the worker and the subscriber's place: the rest is bookkeeping. It
 // returns who is to work now.
 func (n *node) leave(r *run) []*run {
 	r.end()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c := n.consumers[r.consumer]
+	c := n.subscribers[r.subscriber]
 	r.left = true
 	n.vacate(c, r)
 	if r.pause > 0 {
@@ -209,7 +209,7 @@ func (n *node) leave(r *run) []*run {
 	now := n.next()
 	if n.short && !n.tight() {
 		n.short = false
-		poke(n.claim)
+		notify(n.claim)
 	}
 	return now
 }

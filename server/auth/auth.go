@@ -26,7 +26,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
 	"github.com/trunklinehq/trunkline/server/auth/passkey"
 	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
@@ -71,7 +71,7 @@ type Service struct {
 	factors  *secondfactor.Store
 	passkeys *passkey.Store
 	opts     Options
-	mails    *lane.Queue   // nil: no link is ever sent
+	mails    *queue.Queue  // nil: no link is ever sent
 	hashes   chan struct{} // held while a password is hashed: 19 MiB each
 	touches  touches
 }
@@ -81,7 +81,7 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
-	if err := lane.Migrate(ctx, db); err != nil {
+	if err := queue.Migrate(ctx, db); err != nil {
 		return err
 	}
 	if err := database.Migrate(ctx, db, "auth", migrations); err != nil {
@@ -124,7 +124,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
 	if s.opts.SendReset != nil || s.opts.SendInvitation != nil {
-		s.mails, err = lane.New(ctx, db, lane.Options{
+		s.mails, err = queue.New(ctx, db, queue.Options{
 			Name: "mail", Handle: s.handleMail, Workers: mailWorkers, Lease: mailLease, Logger: s.opts.Logger,
 		})
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
 	"github.com/trunklinehq/trunkline/internal/page"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // InvitationLife is how long an invitation is valid.
@@ -61,13 +61,13 @@ func (s *Service) Invite(ctx context.Context, by Caller, n NewInvitation) (Invit
 		if err := recordInvitationTx(ctx, tx, audit.InvitationCreate, row); err != nil || !mailed {
 			return err
 		}
-		return s.mails.PutTx(ctx, tx, lane.Entry{Consumer: mailInvitation, Key: row.ID, Subject: row.ID})
+		return s.mails.PutTx(ctx, tx, queue.JobArgs{Subscriber: mailInvitation, Key: row.ID, Subject: row.ID})
 	})
 	if err != nil {
 		return Invitation{}, "", fmt.Errorf("inviting a user: %w", err)
 	}
 	if mailed {
-		s.mails.Committed()
+		s.mails.Notify()
 	}
 	return row.invitation(), token, nil
 }

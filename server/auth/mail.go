@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 const (
@@ -25,13 +25,13 @@ const (
 
 // handleMail sends a link. A mail that could not be sent is tried again as
 // long as its reader may still wait for it.
-func (s *Service) handleMail(ctx context.Context, it lane.Item) lane.Outcome {
-	done := lane.Outcome{Item: it, Verdict: lane.Done}
+func (s *Service) handleMail(ctx context.Context, it queue.Job) queue.Outcome {
+	done := queue.Outcome{Job: it, Result: queue.Done}
 	send := s.sendReset
-	if it.Consumer == mailInvitation {
+	if it.Subscriber == mailInvitation {
 		send = s.sendInvitation
 	}
-	log := s.opts.Logger.With(slog.String("mail", it.Consumer))
+	log := s.opts.Logger.With(slog.String("mail", it.Subscriber))
 	id, err := send(ctx, it.Subject)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -47,7 +47,7 @@ func (s *Service) handleMail(ctx context.Context, it lane.Item) lane.Outcome {
 		return done
 	}
 	log.WarnContext(ctx, "sending a link", slog.Any("error", err))
-	return lane.Outcome{Item: it, Verdict: lane.Retry, After: min(time.Second<<it.Attempt, 5*time.Minute)}
+	return queue.Outcome{Job: it, Result: queue.Retry, After: min(time.Second<<it.Attempt, 5*time.Minute)}
 }
 
 // sendReset sends a link to the user of an e-mail, and returns the user's id.

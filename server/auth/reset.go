@@ -11,7 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // ResetLife is how long a link to set a new password is valid.
@@ -35,12 +35,12 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 			return err
 		}
 		// The key outlives the mail, so it must not be the e-mail itself.
-		return s.mails.PutTx(ctx, tx, lane.Entry{Consumer: mailReset, Key: hashOpaque(email), Subject: email})
+		return s.mails.PutTx(ctx, tx, queue.JobArgs{Subscriber: mailReset, Key: hashOpaque(email), Subject: email})
 	})
 	if err != nil {
 		return fmt.Errorf("asking for a reset: %w", err)
 	}
-	s.mails.Committed()
+	s.mails.Notify()
 	return nil
 }
 

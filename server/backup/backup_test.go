@@ -57,11 +57,11 @@ func fill(t *testing.T, db *sqlx.DB, store media.Store) {
 		VALUES ('u1', 'acc', 'ana@example.org', $1, 'hash', '', 1, 9007199254740993)`, "Ana <\u2028> \"é\" \\ 😀\n")
 	tx := db.MustBegin()
 	for i := range 2500 {
-		tx.MustExec(`INSERT INTO lane_item (lane_id, seq, subject) VALUES ($1, $2, $3)`, i%7, i, strings.Repeat("x", i%50))
+		tx.MustExec(`INSERT INTO queue_job (partition_id, seq, subject) VALUES ($1, $2, $3)`, i%7, i, strings.Repeat("x", i%50))
 	}
 	require.NoError(t, tx.Commit())
-	db.MustExec(`INSERT INTO lane_outbox (queue, consumer, key, subject, note, at_us) VALUES ('q', '', 'k', 's', '', 1)`)
-	db.MustExec(`DELETE FROM lane_outbox`) // its number must not come again
+	db.MustExec(`INSERT INTO queue_outbox (queue, subscriber, key, subject, metadata, at_us) VALUES ('q', '', 'k', 's', '', 1)`)
+	db.MustExec(`DELETE FROM queue_outbox`) // its number must not come again
 	db.MustExec(`INSERT INTO messaging_feed (account, reference, kind, data, created_us) VALUES ('acc', 1, 'message', '{}', 1)`)
 	key, sig := bytes.Repeat([]byte{0, 255}, 16), bytes.Repeat([]byte{7}, 64)
 	db.MustExec(`INSERT INTO whatsmeow_device (jid, lid, facebook_uuid, registration_id, noise_key, identity_key, signed_pre_key, signed_pre_key_id,
@@ -141,7 +141,7 @@ func TestRoundTrip(t *testing.T) {
 		require.Equal(t, fileA, string(content))
 
 		var next, txid, current int64
-		require.NoError(t, db.Get(&next, `INSERT INTO lane_outbox (queue, consumer, key, subject, note, at_us)
+		require.NoError(t, db.Get(&next, `INSERT INTO queue_outbox (queue, subscriber, key, subject, metadata, at_us)
 			VALUES ('q', '', 'k', 's', '', 1) RETURNING id`))
 		require.EqualValues(t, 2, next)
 		require.NoError(t, db.Get(&txid, `SELECT txid FROM messaging_feed`))
@@ -164,7 +164,7 @@ func TestSnapshot(t *testing.T) {
 		during, name := write(t, db, &backup.WriteOptions{Progress: func(backup.Step) {
 			if !changed {
 				changed = true
-				db.MustExec(`DELETE FROM lane_item`)
+				db.MustExec(`DELETE FROM queue_job`)
 				db.MustExec(`INSERT INTO webhook_event (id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body)
 					VALUES ('e', 1, 'acc', '1', 'message', 'k', '', '', '', '{}')`)
 				db.MustExec(`UPDATE whatsmeow_pre_keys SET uploaded = TRUE`)
@@ -224,7 +224,7 @@ func TestDamaged(t *testing.T) {
 		require.ErrorIs(t, try(b), backup.ErrDamaged, part)
 	}
 	b := bytes.Clone(whole)
-	b[bytes.Index(b, []byte("tables/lane_item.jsonl"))+60] ^= 1
+	b[bytes.Index(b, []byte("tables/queue_job.jsonl"))+60] ^= 1
 	require.ErrorIs(t, try(b), backup.ErrDamaged)
 	var tables int
 	require.NoError(t, db.Get(&tables, `SELECT count(*) FROM sqlite_master`))

@@ -88,7 +88,7 @@ func TestGiantRow(t *testing.T) {
 	store := folder(t)
 	fill(t, from, store)
 	for range 3 {
-		from.MustExec(`INSERT INTO lane_item (lane_id, seq, subject) SELECT 99, (SELECT count(*) FROM lane_item), $1`, strings.Repeat("y", 8<<20))
+		from.MustExec(`INSERT INTO queue_job (partition_id, seq, subject) SELECT 99, (SELECT count(*) FROM queue_job), $1`, strings.Repeat("y", 8<<20))
 	}
 	_, name := write(t, from, nil)
 	db := testkit.Open(t, testkit.SQLiteURL(t))

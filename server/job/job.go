@@ -5,7 +5,7 @@
 // and another one goes on when that node dies. The work itself must be done in
 // small transactions, and continue from where it was when it begins again.
 //
-// It is no queue for many small things: see package lane.
+// It is no queue for many small things: see package queue.
 package job
 
 import (

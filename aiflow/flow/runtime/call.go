@@ -19,7 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
@@ -58,21 +58,21 @@ type answer struct {
 
 // handleCall makes a call. One that must not be made twice is noted before: if
 // it was begun already and has no result, nobody knows what became of it.
-func (r *Runtime) handleCall(ctx context.Context, it lane.Item) lane.Outcome {
+func (r *Runtime) handleCall(ctx context.Context, it queue.Job) queue.Outcome {
 	c, err := r.callOf(ctx, it.Subject)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return lane.Outcome{Verdict: lane.Done} // erased meanwhile
+		return queue.Outcome{Result: queue.Done} // erased meanwhile
 	case err != nil:
 		return r.callLater(ctx, it, "reading a call failed", err)
 	case c.DoneUS > 0:
-		return lane.Outcome{Verdict: lane.Done}
+		return queue.Outcome{Result: queue.Done}
 	case c.Once && c.StartedUS > 0:
-		return lane.Outcome{Verdict: lane.Done, Data: &answer{call: c, err: c.unknown(), begun: database.Time(c.StartedUS)}}
+		return queue.Outcome{Result: queue.Done, Data: &answer{call: c, err: c.unknown(), begun: database.Time(c.StartedUS)}}
 	}
 	run, err := r.runBySeq(ctx, c.Run)
 	if err == nil && run.EndedUS > 0 {
-		return lane.Outcome{Verdict: lane.Done}
+		return queue.Outcome{Result: queue.Done}
 	}
 	a := &answer{call: c, begun: r.now()}
 	c.Once = c.Once && !(err == nil && r.repeatable(ctx, run, c))
@@ -86,11 +86,11 @@ func (r *Runtime) handleCall(ctx context.Context, it lane.Item) lane.Outcome {
 	a.took = r.now().Sub(a.begun)
 	if ctx.Err() != nil && a.err != nil {
 		if !c.Once {
-			return lane.Outcome{Verdict: lane.Yield} // the node stops: another repeats it
+			return queue.Outcome{Result: queue.Snooze} // the node stops: another repeats it
 		}
 		a.err = c.unknown()
 	}
-	return lane.Outcome{Verdict: lane.Done, Data: a}
+	return queue.Outcome{Result: queue.Done, Data: a}
 }
 
 // repeatable says whether the tool of a call lets it be made twice.
@@ -106,12 +106,12 @@ func (r *Runtime) repeatable(ctx context.Context, run *runRow, c *callRow) bool 
 	return ok && tool.Auto && r.opts.Repeatable(ctx, req)
 }
 
-func (r *Runtime) callLater(ctx context.Context, it lane.Item, what string, err error) lane.Outcome {
+func (r *Runtime) callLater(ctx context.Context, it queue.Job, what string, err error) queue.Outcome {
 	if ctx.Err() != nil {
-		return lane.Outcome{Verdict: lane.Yield}
+		return queue.Outcome{Result: queue.Snooze}
 	}
 	r.opts.Logger.WarnContext(ctx, "a call could not be begun", "why", what, "error", err)
-	return lane.Outcome{Verdict: lane.Retry, After: min(retryMost, time.Second<<min(it.Attempt, 8))}
+	return queue.Outcome{Result: queue.Retry, After: min(retryMost, time.Second<<min(it.Attempt, 8))}
 }
 
 func (r *Runtime) callOf(ctx context.Context, subject string) (*callRow, error) {
@@ -275,7 +275,7 @@ func exactly[T any](raw string) (T, error) {
 
 // settleCalls records results, and gives them to their runs, in the
 // transaction that finishes the calls.
-func (r *Runtime) settleCalls(ctx context.Context, tx *sqlx.Tx, outs []lane.Outcome) error {
+func (r *Runtime) settleCalls(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
 	as := answers(outs)
 	slices.SortFunc(as, func(a, b *answer) int { return cmp.Compare(a.call.ID, b.call.ID) }) // one lock order
 	for _, a := range as {
@@ -286,7 +286,7 @@ func (r *Runtime) settleCalls(ctx context.Context, tx *sqlx.Tx, outs []lane.Outc
 	return nil
 }
 
-func answers(outs []lane.Outcome) []*answer {
+func answers(outs []queue.Outcome) []*answer {
 	var as []*answer
 	for _, o := range outs {
 		if a, is := o.Data.(*answer); is {
@@ -330,7 +330,7 @@ func (r *Runtime) settleCall(ctx context.Context, tx *sqlx.Tx, a *answer) error 
 }
 
 // settledCalls has the runs go on.
-func (r *Runtime) settledCalls(outs []lane.Outcome) {
+func (r *Runtime) settledCalls(outs []queue.Outcome) {
 	as := answers(outs)
 	if len(as) == 0 {
 		return
@@ -343,5 +343,5 @@ func (r *Runtime) settledCalls(outs []lane.Outcome) {
 		}
 		r.opts.Observer.called(string(a.call.Kind), outcome, a.took)
 	}
-	r.turns.Committed()
+	r.turns.Notify()
 }

@@ -289,10 +289,10 @@ func (r *Runtime) committed(t *turn, w *work) {
 		r.host.Committed()
 	}
 	if w.calls > 0 {
-		r.calls.Committed()
+		r.calls.Notify()
 	}
 	if w.posts > 0 {
-		r.turns.Committed()
+		r.turns.Notify()
 	}
 	if w.timers {
 		r.lookAtTimers()

@@ -11,7 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // Cancel ends a run, whatever it waits for, and waits for that for a moment.
@@ -169,10 +169,10 @@ func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []s
 		if _, err := tx.ExecContext(ctx, `UPDATE flow_run SET mailbox = $1, chat_id = $2 WHERE mailbox = $3`, keep.Key, keep.ID, key); err != nil {
 			return fmt.Errorf("moving the runs of a chat: %w", err)
 		}
-		if err := r.turns.PutTx(ctx, tx, lane.Entry{Consumer: consumer(keep.Account, keep.Reference), Key: keep.Key, Merged: key}); err != nil {
+		if err := r.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber(keep.Account, keep.Reference), Key: keep.Key, Merged: key}); err != nil {
 			return err
 		}
-		if err := r.pokeTx(ctx, tx, consumer(keep.Account, keep.Reference), keep.Key, 0); err != nil {
+		if err := r.pokeTx(ctx, tx, subscriber(keep.Account, keep.Reference), keep.Key, 0); err != nil {
 			return err
 		}
 	}
@@ -198,10 +198,10 @@ func (r *Runtime) forward(ctx context.Context, in *inputRow) error {
 		if err != nil {
 			return err
 		}
-		return r.pokeTx(ctx, tx, consumer(run.Account, run.Reference), run.Mailbox, in.ID)
+		return r.pokeTx(ctx, tx, subscriber(run.Account, run.Reference), run.Mailbox, in.ID)
 	})
 	if err == nil {
-		r.turns.Committed()
+		r.turns.Notify()
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
@@ -130,10 +130,10 @@ func (w *work) call(ctx context.Context, c flow.Call) error {
 	w.calls++
 	id := ids[0]
 	key := strconv.FormatInt(id, 10)
-	return w.r.calls.PutTx(ctx, w.tx, lane.Entry{Consumer: callConsumer(w.row.Account, c, id), Key: key, Subject: key})
+	return w.r.calls.PutTx(ctx, w.tx, queue.JobArgs{Subscriber: callConsumer(w.row.Account, c, id), Key: key, Subject: key})
 }
 
-// callShards spread the calls to one place over as many consumers: each begins
+// callShards spread the calls to one place over as many subscribers: each begins
 // with a few at once.
 const callShards = 8
 

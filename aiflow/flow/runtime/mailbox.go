@@ -13,7 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
@@ -84,13 +84,13 @@ func (r *Runtime) putTx(ctx context.Context, tx *sqlx.Tx, p post) (int64, error)
 	if err != nil {
 		return 0, fmt.Errorf("storing an input: %w", err)
 	}
-	return ids[0], r.pokeTx(ctx, tx, consumer(p.account, p.reference), p.mailbox, ids[0])
+	return ids[0], r.pokeTx(ctx, tx, subscriber(p.account, p.reference), p.mailbox, ids[0])
 }
 
-// pokeTx has a mailbox looked at. Items of its lane say no more than that: what
+// pokeTx has a mailbox looked at. Jobs of its partition say no more than that: what
 // is to be done is what the mailbox holds then.
-func (r *Runtime) pokeTx(ctx context.Context, tx *sqlx.Tx, consumer, mailbox string, input int64) error {
-	return r.turns.PutTx(ctx, tx, lane.Entry{Consumer: consumer, Key: mailbox, Subject: strconv.FormatInt(input, 10)})
+func (r *Runtime) pokeTx(ctx context.Context, tx *sqlx.Tx, subscriber, mailbox string, input int64) error {
+	return r.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber, Key: mailbox, Subject: strconv.FormatInt(input, 10)})
 }
 
 // next is the first input of a mailbox that can be worked on; nil: there is

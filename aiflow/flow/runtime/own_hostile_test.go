@@ -87,10 +87,10 @@ func TestOwnNodesWaitApart(t *testing.T) {
 	run, err := f.acc.Start(t.Context(), runtime.Start{Engine: flow.EngineFlow, Owner: "o", Version: 1, Source: reads(t, `"what":"it"`)})
 	require.NoError(t, err)
 	<-begun
-	var consumers []string
-	require.NoError(t, f.db.SelectContext(t.Context(), &consumers, `SELECT consumer FROM lane_lane WHERE queue = 'call'`))
+	var subscribers []string
+	require.NoError(t, f.db.SelectContext(t.Context(), &subscribers, `SELECT subscriber FROM queue_partition WHERE queue = 'call'`))
 	close(end)
-	require.Len(t, consumers, 1)
-	require.Contains(t, consumers[0], "/node/x.read#")
+	require.Len(t, subscribers, 1)
+	require.Contains(t, subscribers[0], "/node/x.read#")
 	f.awaitEnd(t, run.ID)
 }

@@ -121,9 +121,9 @@ func (r *runRow) view() Run {
 	return out
 }
 
-// consumer is whom the lanes of a line belong to. Runs without a line are the
+// subscriber is whom the partitions of a line belong to. Runs without a line are the
 // account's.
-func consumer(account string, reference int64) string {
+func subscriber(account string, reference int64) string {
 	if reference == 0 {
 		return account
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // Options configures a [Runtime].
@@ -117,8 +117,8 @@ type Runtime struct {
 	host     Host
 	engines  []Engine
 	opts     Options
-	turns    *lane.Queue // key: mailbox
-	calls    *lane.Queue // key: call
+	turns    *queue.Queue // key: mailbox
+	calls    *queue.Queue // key: call
 	web      *http.Client
 	guard    *guard.Guard
 	due      chan struct{} // the sweeper of timers is to look
@@ -133,7 +133,7 @@ const (
 	// callWorkers is how many calls are under way on a node that have begun a
 	// moment ago; of those that take longer there may be four times as many.
 	callWorkers = 256
-	// callCap is how many calls of one consumer are under way on a node.
+	// callCap is how many calls of one subscriber are under way on a node.
 	callCap = 64
 )
 
@@ -142,7 +142,7 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
-	if err := lane.Migrate(ctx, db); err != nil {
+	if err := queue.Migrate(ctx, db); err != nil {
 		return err
 	}
 	return database.Migrate(ctx, db, "flow", migrations)
@@ -172,14 +172,14 @@ func New(ctx context.Context, db *sqlx.DB, host Host, opts *Options) (*Runtime, 
 		return nil, fmt.Errorf("runtime: Options.Allow: %w", err)
 	}
 	r.web = r.guard.Client()
-	if r.turns, err = lane.New(ctx, db, lane.Options{
+	if r.turns, err = queue.New(ctx, db, queue.Options{
 		Name: "turn", Handle: r.handleTurn, Cap: turnCap, Workers: turnCap,
 		Lease: r.opts.Lease, Exclusive: r.opts.Exclusive, Logger: r.opts.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("runtime: %w", err)
 	}
-	if r.calls, err = lane.New(ctx, db, lane.Options{
-		Name: "call", Handle: r.handleCall, Settle: r.settleCalls, Settled: r.settledCalls,
+	if r.calls, err = queue.New(ctx, db, queue.Options{
+		Name: "call", Handle: r.handleCall, Complete: r.settleCalls, OnComplete: r.settledCalls,
 		Run: 1, Cap: callCap, Workers: callWorkers, Lease: r.opts.Lease, Exclusive: r.opts.Exclusive, Logger: r.opts.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("runtime: %w", err)
@@ -226,7 +226,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 // Committed tells the workers to look for work now. Call it after the commit
 // of a transaction that was given to a method ending in Tx.
 func (r *Runtime) Committed() {
-	r.turns.Committed()
+	r.turns.Notify()
 	r.lookAtTimers()
 }
 

@@ -209,7 +209,7 @@ func (r *Runtime) beginDue(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	r.opts.AfterCommit("schedules")
-	r.turns.Committed()
+	r.turns.Notify()
 	return len(due) == schedulesChunk, nil
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 // Timers are rows with a time, looked at by a loop that puts those that are
-// due into the mailboxes of their chats. They are not items of lanes that wait:
-// an item at the head of a chat's lane would hold the chat's messages back, and
-// a lane for each timer would leave a row for each.
+// due into the mailboxes of their chats. They are not jobs of partitions that wait:
+// a job at the head of a chat's partition would hold the chat's messages back, and
+// a partition for each timer would leave a row for each.
 
 const (
 	// timersEvery is how often each node looks for timers that are due. Those
@@ -87,7 +87,7 @@ func (r *Runtime) ring(ctx context.Context) (n int, next time.Duration, err erro
 		return 0, timersEvery, err
 	}
 	r.opts.AfterCommit("timers")
-	r.turns.Committed()
+	r.turns.Notify()
 	return n, 0, nil
 }
 

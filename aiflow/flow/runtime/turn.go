@@ -12,7 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/lane"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 const (
@@ -28,14 +28,14 @@ const (
 )
 
 // handleTurn works on what has come for a chat.
-func (r *Runtime) handleTurn(ctx context.Context, it lane.Item) lane.Outcome {
+func (r *Runtime) handleTurn(ctx context.Context, it queue.Job) queue.Outcome {
 	for range turnsAtOnce {
 		if ctx.Err() != nil {
-			return lane.Outcome{Verdict: lane.Yield}
+			return queue.Outcome{Result: queue.Snooze}
 		}
 		in, err := r.next(ctx, it.Key)
 		if err == nil && in == nil {
-			return lane.Outcome{Verdict: lane.Done}
+			return queue.Outcome{Result: queue.Done}
 		}
 		if err == nil {
 			err = r.traced(ctx, in)
@@ -45,22 +45,22 @@ func (r *Runtime) handleTurn(ctx context.Context, it lane.Item) lane.Outcome {
 		}
 		r.failures.forget(it.Key)
 		if !in.look {
-			return lane.Outcome{Verdict: lane.Done} // what comes later has items of its own
+			return queue.Outcome{Result: queue.Done} // what comes later has items of its own
 		}
 	}
 	return again // there may be more
 }
 
 // again has a mailbox looked at once more, after those of others.
-var again = lane.Outcome{Verdict: lane.Retry, After: time.Millisecond}
+var again = queue.Outcome{Result: queue.Retry, After: time.Millisecond}
 
 // failedTurn says when to try again.
-func (r *Runtime) failedTurn(ctx context.Context, mailbox string, in *inputRow, err error) lane.Outcome {
+func (r *Runtime) failedTurn(ctx context.Context, mailbox string, in *inputRow, err error) queue.Outcome {
 	if errors.Is(err, errTaken) {
-		return lane.Outcome{Verdict: lane.Retry, After: raceWait}
+		return queue.Outcome{Result: queue.Retry, After: raceWait}
 	}
 	if ctx.Err() != nil {
-		return lane.Outcome{Verdict: lane.Yield}
+		return queue.Outcome{Result: queue.Snooze}
 	}
 	failed := r.failures.add(mailbox)
 	if in != nil && failed >= patience && !database.Failed(err) {
@@ -71,7 +71,7 @@ func (r *Runtime) failedTurn(ctx context.Context, mailbox string, in *inputRow, 
 		}
 	}
 	r.opts.Logger.WarnContext(ctx, "a turn failed and is tried again", "failed", failed, "error", err)
-	return lane.Outcome{Verdict: lane.Retry, After: min(retryMost, 25*time.Millisecond<<min(failed, 12))}
+	return queue.Outcome{Result: queue.Retry, After: min(retryMost, 25*time.Millisecond<<min(failed, 12))}
 }
 
 // failures counts, by mailbox and in this process, the turns that failed in a

@@ -1,4 +1,4 @@
 -- +goose Up
--- what an entry follows from: a W3C traceparent, '' when nothing is traced
-ALTER TABLE lane_outbox ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';
-ALTER TABLE lane_item ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';
+-- what a job follows from: a W3C traceparent, '' when nothing is traced
+ALTER TABLE queue_outbox ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';
+ALTER TABLE queue_job ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';
