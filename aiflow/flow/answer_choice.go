@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/trunklinehq/trunkline/internal/edits"
+	"github.com/trunklinehq/trunkline/internal/editdistance"
 )
 
 // option is something that can be chosen.
@@ -84,7 +84,7 @@ func likeness(a, b string) float64 {
 	if both == 0 || both > 2*mostLike {
 		return 0
 	}
-	return 1 - float64(edits.Between(x, y))/float64(both)
+	return 1 - float64(editdistance.Between(x, y))/float64(both)
 }
 
 // fold makes texts alike that people take for the same: without case,

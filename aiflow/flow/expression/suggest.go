@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trunklinehq/trunkline/internal/edits"
+	"github.com/trunklinehq/trunkline/internal/editdistance"
 )
 
 // Nearest returns the one of names that is written most like name, by letters
@@ -42,5 +42,5 @@ func distance(a, b string) int {
 	if len(a) > maxSuggestion || len(b) > maxSuggestion {
 		return maxSuggestion
 	}
-	return edits.Between([]byte(a), []byte(b))
+	return editdistance.Between([]byte(a), []byte(b))
 }

@@ -1,11 +1,11 @@
-package edits_test
+package editdistance_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/edits"
+	"github.com/trunklinehq/trunkline/internal/editdistance"
 )
 
 func TestBetween(t *testing.T) {
@@ -25,7 +25,7 @@ func TestBetween(t *testing.T) {
 		{"ca", "abc", 3}, // nothing is edited twice
 		{"kitten", "sitting", 3},
 	} {
-		require.Equal(t, test.want, edits.Between([]rune(test.a), []rune(test.b)), "%s %s", test.a, test.b)
-		require.Equal(t, test.want, edits.Between([]rune(test.b), []rune(test.a)), "%s %s", test.b, test.a)
+		require.Equal(t, test.want, editdistance.Between([]rune(test.a), []rune(test.b)), "%s %s", test.a, test.b)
+		require.Equal(t, test.want, editdistance.Between([]rune(test.b), []rune(test.a)), "%s %s", test.b, test.a)
 	}
 }

@@ -1,6 +1,6 @@
-// Package edits counts how far apart two words are, for suggestions and for
+// Package editdistance counts how far apart two words are, for suggestions and for
 // answers with typing mistakes.
-package edits
+package editdistance
 
 // Between is the least number of edits that make a into b: an element put in,
 // left out, replaced, or swapped with its neighbour, none edited twice
