@@ -1,7 +1,7 @@
 SHELL := /bin/bash
 
 NEEDS  := compiler postgres node panel browser python php shell netcat ffmpeg poppler mail
-RACE   := ./internal/coalesce/... ./internal/database/... ./internal/queue/...
+RACE   := ./internal/groupcommit/... ./internal/database/... ./internal/queue/...
 TOOL   := go tool -modfile=internal/tools/go.mod
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 # Most tests wait, for a process or a timer: four of a package at once.

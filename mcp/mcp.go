@@ -12,8 +12,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/coalesce"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/groupcommit"
 )
 
 // OneAccount is the account of a program that has only one.
@@ -69,8 +69,8 @@ type Registry struct {
 	adding    sync.Mutex
 	catalogue atomic.Pointer[catalogue]
 	stray     atomic.Int64 // handlers left behind
-	takes     coalesce.Group[*take]
-	log       coalesce.Group[*auditRow]
+	takes     groupcommit.Group[*take]
+	log       groupcommit.Group[*auditRow]
 }
 
 //go:embed migrations/*.sql

@@ -14,8 +14,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trunklinehq/trunkline/internal/coalesce"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -97,7 +97,7 @@ type Service struct {
 	used   *tally.Counter
 	guard  *guard.Guard
 	web    *http.Client // reaches nothing private
-	inbox  coalesce.Group[[]arrival]
+	inbox  groupcommit.Group[[]arrival]
 	lines  lines
 	holds  *holds // the lines that are connections
 	claims claimCache

@@ -17,7 +17,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/coalesce"
+	"github.com/trunklinehq/trunkline/internal/groupcommit"
 )
 
 // Dialect is the SQL flavour behind a *sqlx.DB.
@@ -47,7 +47,7 @@ type DB struct {
 // shared is what is kept once per *sql.DB.
 type shared struct {
 	gate   chan struct{} // SQLite: held by the one transaction that may write
-	writes coalesce.Group[func(*sqlx.Tx) error]
+	writes groupcommit.Group[func(*sqlx.Tx) error]
 	bus    bus
 	erased chan struct{}    // what [DB.Erased] asks for
 	stops  map[string]int64 // what [DB.StopAt] was told

@@ -45,7 +45,7 @@ func queued(t *testing.T, n int) {
 	require.Eventually(t, func() bool {
 		waiting := 0
 		for stack := range bytes.SplitSeq(all[:runtime.Stack(all, true)], []byte("\n\n")) {
-			if bytes.Contains(stack, []byte("coalesce.(*Group")) && bytes.Contains(stack, []byte("."+name+".")) {
+			if bytes.Contains(stack, []byte("groupcommit.(*Group")) && bytes.Contains(stack, []byte("."+name+".")) {
 				waiting++
 			}
 		}

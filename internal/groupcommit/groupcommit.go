@@ -1,8 +1,8 @@
-// Package coalesce turns calls that arrive together into one: while a batch is
+// Package groupcommit turns calls that arrive together into one: while a batch is
 // under way the next one gathers, and its first free caller runs it. There is
 // no goroutine and no timer, so an idle group costs nothing and a lone call
 // does not wait.
-package coalesce
+package groupcommit
 
 import (
 	"context"

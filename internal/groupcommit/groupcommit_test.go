@@ -1,4 +1,4 @@
-package coalesce_test
+package groupcommit_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/coalesce"
+	"github.com/trunklinehq/trunkline/internal/groupcommit"
 )
 
 var errOdd = errors.New("odd")
@@ -22,7 +22,7 @@ func TestDo(t *testing.T) {
 	t.Parallel()
 	for _, tokens := range []int{1, 3} {
 		var batches, largest atomic.Int32
-		g := coalesce.Group[int]{Gate: make(chan struct{}, tokens), Limit: 10, Run: func(_ context.Context, items []int) []error {
+		g := groupcommit.Group[int]{Gate: make(chan struct{}, tokens), Limit: 10, Run: func(_ context.Context, items []int) []error {
 			batches.Add(1)
 			largest.Store(max(largest.Load(), int32(len(items))))
 			errs := make([]error, len(items))
@@ -60,7 +60,7 @@ func TestDoCancelled(t *testing.T) {
 	t.Parallel()
 	var seen []int
 	begun, end := make(chan struct{}), make(chan struct{})
-	g := coalesce.Group[int]{Gate: make(chan struct{}, 1), Run: func(ctx context.Context, items []int) []error {
+	g := groupcommit.Group[int]{Gate: make(chan struct{}, 1), Run: func(ctx context.Context, items []int) []error {
 		seen = append(seen, items...)
 		if slices.Contains(items, 1) {
 			close(begun)
@@ -87,7 +87,7 @@ func TestDoCancelled(t *testing.T) {
 func TestLetsGo(t *testing.T) {
 	t.Parallel()
 	type large [1 << 10]byte
-	g := coalesce.Group[*large]{Gate: make(chan struct{}, 1), Run: func(_ context.Context, items []*large) []error {
+	g := groupcommit.Group[*large]{Gate: make(chan struct{}, 1), Run: func(_ context.Context, items []*large) []error {
 		return make([]error, len(items))
 	}}
 	call := func() (kept func() bool) {
