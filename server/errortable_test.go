@@ -28,6 +28,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/auth/passkey"
 	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
 	"github.com/trunklinehq/trunkline/server/quota"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -103,6 +104,12 @@ var errorAnswers = map[string]answered{
 	"server/auth.Invalid":                 {&auth.Invalid{Field: "email"}, 422, "validation", "body.email"},
 	"server/auth.RateLimited":             {&auth.RateLimited{}, 429, "rate_limited", ""},
 	"server/auth.SecondFactorRequired":    {&auth.SecondFactorRequired{}, 401, "second_factor_required", ""},
+	"server/auth.ErrPasskey":              {auth.ErrPasskey, 401, "unauthorized", ""},
+	"server/auth/passkey.Copied":          {&passkey.Copied{Name: "Phone"}, 401, "passkey_copied", ""},
+	"server/auth/passkey.ErrFull":         {passkey.ErrFull, 409, "conflict", ""},
+	"server/auth/passkey.ErrNone":         {passkey.ErrNone, 404, "not_found", ""},
+	"server/auth/passkey.ErrSite":         {passkey.ErrSite, 404, "not_found", ""},
+	"server/auth/passkey.ErrTaken":        {passkey.ErrTaken, 409, "conflict", ""},
 	"server/auth/secondfactor.ErrEnabled": {secondfactor.ErrEnabled, 409, "conflict", ""},
 	"server/auth/secondfactor.ErrNone":    {secondfactor.ErrNone, 404, "not_found", ""},
 	"server/quota.Exceeded":               {&quota.Exceeded{Name: quota.References}, 403, "quota.references", ""},
@@ -171,6 +178,8 @@ var errorEnds = map[string]string{
 	"server/auth/oidc.ErrFlow":         "refuseOIDC: a page with 400",
 	"server/auth/oidc.ErrToken":        "refuseOIDC: a page with 400",
 	"server/auth/oidc.ErrUnavailable":  "refuseOIDC: a page with 502",
+	"server/auth/passkey.ErrChallenge": "auth.Invalid when a passkey is added, else auth.ErrPasskey",
+	"server/auth/passkey.ErrResponse":  "auth.Invalid when a passkey is added, else auth.ErrPasskey",
 	"server/auth/secondfactor.ErrCode": "auth.Invalid or auth.SecondFactorRequired",
 	"server/backup.ErrDamaged":         "the command says so",
 	"server/backup.ErrNewer":           "the command says so",
