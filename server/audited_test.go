@@ -96,6 +96,7 @@ var elsewhere = map[string]string{
 	"POST /aiflow/run/{runId}/retry":              "TestFlowRetry",
 	"POST /aiflow/server/{serverId}/refresh":      "TestCredentialsAndServers",
 	"POST /user/signup":                           "TestAccountAudit: it is in an account of its own",
+	"POST /user/signup/confirm":                   "TestSignUpByMail",
 	"POST /payments":                              "TestPayments",
 	"POST /service-mcp/execute":                   "TestAuditOfFunctions",
 	"POST /service-mcp/batch":                     "TestAuditOfFunctions",

@@ -32,6 +32,7 @@ var permissions = map[string]string{
 	"POST /user/login":                            public,
 	"POST /user/reset":                            public,
 	"POST /user/signup":                           public,
+	"POST /user/signup/confirm":                   public,
 	"GET /webhooks/provider":                      public,
 	"POST /webhooks/provider":                     public,
 	"GET /account":                                anyUser,

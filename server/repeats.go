@@ -21,7 +21,8 @@ var onRepeat = map[string]string{
 var repetition = map[string]string{ //nolint:gosec // sentences, and no credentials
 	"Server_DeleteAccount": "Once it is done, the same request is answered 401: its user is gone.",
 
-	"Auth_SignUp":              "Sent again it is a 409: the e-mail has an account.",
+	"Auth_SignUp":              "Sent again it is a 409: the e-mail has an account. Where the server sends mail, it sends another.",
+	"Auth_ConfirmSignUp":       "Sent again it is a 422: the link works once.",
 	"Auth_Login":               "Sent again it makes another token; the first stays valid.",
 	"Auth_ConnectOIDC":         "Sent again it begins another sign-in; the one before ends.",
 	"Auth_EnrolSecondFactor":   "Sent again it makes another secret; the one before counts no more.",

@@ -169,7 +169,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	if mails != nil {
-		authOptions.SendReset, authOptions.SendInvitation = mails.resetMail, mails.invitationMail
+		authOptions.SendReset, authOptions.SendInvitation, authOptions.SendSignUp = mails.resetMail, mails.invitationMail, mails.signUpMail
 	}
 	s.Auth, err = auth.New(ctx, cfg.DB, &authOptions)
 	if err != nil {
@@ -300,6 +300,7 @@ func (s *Server) routes() error {
 	describeMedia(s.api.OpenAPI())
 	describeOutcomes(s.api.OpenAPI())
 	describeAudit(s.api.OpenAPI())
+	describeSignUp(s.api.OpenAPI())
 	if err := s.protocolRoutes(s.router); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}

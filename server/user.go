@@ -9,13 +9,9 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
-// userRoutes are sign-up, login and the caller himself.
+// userRoutes are all that concerns users, the caller first.
 func (s *Server) userRoutes(a *api) {
-	registerReply(a, operation{
-		id: "Auth_SignUp", method: http.MethodPost, path: "/user/signup", status: http.StatusCreated,
-		summary: "Sign up", about: "Makes an account and its first user, who has every permission. " + aboutCookie,
-		errors: []int{http.StatusForbidden, http.StatusConflict}, limited: true,
-	}, anyone, s.signUp)
+	s.signUpRoutes(a)
 	registerReply(a, operation{
 		id: "Auth_Login", method: http.MethodPost, path: "/user/login",
 		summary: "Log in", about: "The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of them, but not to a user who has logged in from there before, " +
@@ -67,27 +63,11 @@ type withCookie[T any] struct {
 	Body      T
 }
 
-type signUpBody struct {
-	Email    string `json:"email" format:"email" maxLength:"254"`
-	Password string `json:"password" minLength:"10" maxLength:"1000"`
-	Name     string `json:"name" minLength:"1" maxLength:"200"`
-	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
-}
-
 type loginBody struct {
 	Email    string `json:"email" format:"email" maxLength:"254"`
 	Password string `json:"password" minLength:"1" maxLength:"1000"`
 	Code     string `json:"code,omitempty" maxLength:"40" doc:"Of the user's authenticator app, or a recovery code; needed when the answer was second_factor_required."`
 	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
-}
-
-func (s *Server) signUp(ctx context.Context, c call, in *struct{ Body signUpBody }) (*withCookie[sessionView], error) {
-	b := in.Body
-	if b.Cookie && c.foreign {
-		return nil, foreign()
-	}
-	session, err := s.Auth.SignUp(ctx, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.device})
-	return s.viewSession(session), err
 }
 
 func (s *Server) login(ctx context.Context, c call, in *struct{ Body loginBody }) (*withCookie[sessionView], error) {

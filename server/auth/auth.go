@@ -51,6 +51,11 @@ type Options struct {
 	// SendInvitation sends a link to accept an invitation, made of the token, as
 	// SendReset does. nil: whoever invites gets the token.
 	SendInvitation func(ctx context.Context, to Invitation, token string) error
+	// SendSignUp sends a link to confirm a sign-up, made of the token, as
+	// SendReset does; with the token "" it tells a user that the e-mail, with
+	// which somebody wanted to sign up, has an account already. nil: a sign-up
+	// needs no confirmation.
+	SendSignUp func(ctx context.Context, email, token string) error
 	// HasReferences says whether an account has all of some references, so that
 	// a permission may be limited to them. nil: no permission can be limited.
 	HasReferences func(ctx context.Context, account string, ids []int64) (bool, error)
@@ -123,7 +128,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.passkeys, err = passkey.New(d, s.opts.Site, s.opts.Now); err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
-	if s.opts.SendReset != nil || s.opts.SendInvitation != nil {
+	if s.opts.SendReset != nil || s.opts.SendInvitation != nil || s.opts.SendSignUp != nil {
 		s.mails, err = queue.New(ctx, db, queue.Options{
 			Name: "mail", Handle: s.handleMail, Workers: mailWorkers, Lease: mailLease, Logger: s.opts.Logger,
 		})
@@ -176,6 +181,7 @@ func (s *Service) purge(ctx context.Context) error {
 		{"auth_origin", "user_id, address", "seen_us", now.Add(-originLife)},
 		{"auth_reset", "hash", "expires_us", now},
 		{"auth_invitation", "id", "expires_us", now},
+		{"auth_signup", "id", "expires_us", now},
 		{"auth_session", "id", "expires_us", now},
 	} {
 		err := s.inSteps(ctx, fmt.Sprintf(`DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s <= $1 LIMIT %[4]d)`,

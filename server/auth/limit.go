@@ -54,6 +54,11 @@ func resetLimit(email string) limit {
 	return limit{"reset " + hashOpaque(email), 3, time.Hour}
 }
 
+// signUpLimit is how many mails of sign-ups an e-mail gets.
+func signUpLimit(email string) limit {
+	return limit{"signup " + hashOpaque(email), 3, time.Hour}
+}
+
 // invitationLimit is how many invitations an account makes: mails in its name
 // go to strangers.
 func invitationLimit(account string) limit {

@@ -16,11 +16,12 @@ const (
 	mailTries   = 10
 )
 
-// The kinds of mails. The subject of the first is an e-mail, that of the second
-// the id of an invitation.
+// The kinds of mails. The subject of the first is an e-mail, that of the others
+// the id of an invitation, or of a sign-up.
 const (
 	mailReset      = "reset"
 	mailInvitation = "invitation"
+	mailSignUp     = "signup"
 )
 
 // handleMail sends a link. A mail that could not be sent is tried again as
@@ -28,8 +29,11 @@ const (
 func (s *Service) handleMail(ctx context.Context, it queue.Job) queue.Outcome {
 	done := queue.Outcome{Job: it, Result: queue.Done}
 	send := s.sendReset
-	if it.Subscriber == mailInvitation {
+	switch it.Subscriber {
+	case mailInvitation:
 		send = s.sendInvitation
+	case mailSignUp:
+		send = s.sendSignUp
 	}
 	log := s.opts.Logger.With(slog.String("mail", it.Subscriber))
 	id, err := send(ctx, it.Subject)

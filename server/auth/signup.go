@@ -13,7 +13,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -42,6 +41,10 @@ const (
 
 // SignUp makes an account and its first user. It returns [Invalid],
 // [ErrClosed] or [ErrEmailTaken] when that is refused.
+//
+// With Options.SendSignUp all but the first account of a server end with a
+// link: a mail brings it, [Service.ConfirmSignUp] uses it, and the Session is
+// the zero value. Then nothing says whether the e-mail is a user's.
 func (s *Service) SignUp(ctx context.Context, n NewUser) (Session, error) {
 	if err := n.check(); err != nil {
 		return Session{}, err
@@ -49,34 +52,24 @@ func (s *Service) SignUp(ctx context.Context, n NewUser) (Session, error) {
 	if err := s.open(ctx); err != nil {
 		return Session{}, err
 	}
-	account, err := uuid.NewV7()
-	if err != nil {
-		return Session{}, fmt.Errorf("making an account id: %w", err)
+	switch confirms, err := s.confirms(ctx); {
+	case err != nil:
+		return Session{}, err
+	case confirms:
+		return Session{}, s.requestSignUp(ctx, n)
 	}
-	u, err := s.newRow(ctx, n, account.String(), true, AllPermissions())
+	h, err := s.newHash(ctx, n.Password)
 	if err != nil {
 		return Session{}, err
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		if err := s.insertAccount(ctx, tx, u); err != nil {
-			return err
-		}
-		if err := insertUser(ctx, tx, u); err != nil {
-			return err
-		}
-		if err := s.rememberTx(ctx, tx, u.ID, n.Address); err != nil {
-			return err
-		}
-		return audit.RecordTx(asUser(ctx, u, "", n.Cookie), tx, audit.Entry{Action: audit.AccountCreate, ObjectID: u.Account})
-	})
+	u, err := s.ownerRow(n, h)
 	if err != nil {
+		return Session{}, err
+	}
+	if err := s.db.Write(ctx, func(tx *sqlx.Tx) error { return s.foundTx(ctx, tx, u, n) }); err != nil {
 		return Session{}, fmt.Errorf("signing up: %w", err)
 	}
-	out, err := s.session(audit.Without(ctx), u, n.Cookie, Client{n.Address, n.Agent})
-	if n.Cookie {
-		out.Device = s.rememberDevice(u.ID, n.Device)
-	}
-	return out, err
+	return s.begin(ctx, u, n)
 }
 
 // open returns [ErrClosed] on a server that takes no further account, before
@@ -113,6 +106,19 @@ func (s *Service) newRow(ctx context.Context, n NewUser, account string, owner b
 	if err != nil {
 		return userRow{}, err
 	}
+	return s.hashedRow(n, h, account, owner, ps)
+}
+
+// ownerRow is the first user of a new account.
+func (s *Service) ownerRow(n NewUser, h hash) (userRow, error) {
+	account, err := uuid.NewV7()
+	if err != nil {
+		return userRow{}, fmt.Errorf("making an account id: %w", err)
+	}
+	return s.hashedRow(n, h, account.String(), true, AllPermissions())
+}
+
+func (s *Service) hashedRow(n NewUser, h hash, account string, owner bool, ps []Permission) (userRow, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return userRow{}, fmt.Errorf("making a user id: %w", err)

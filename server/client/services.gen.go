@@ -715,6 +715,17 @@ func (s *Auth) ConfirmSecondFactor(ctx context.Context, in ConfirmSecondFactorRe
 	return answer[Recovery](ctx, s.c, &r)
 }
 
+// ConfirmSignUp is POST /user/signup/confirm: Confirm a sign-up with the link of its mail.
+//
+// The password is that of the sign-up. The link works once. With `cookie: true`, for browsers, the
+// answer also sets a session cookie: 12 hours from the last request, 7 days at most.
+//
+// Sent again it is a 422: the link works once.
+func (s *Auth) ConfirmSignUp(ctx context.Context, in ConfirmSignUpRequest) (*SessionView, error) {
+	r := request{id: "Auth_ConfirmSignUp", method: http.MethodPost, path: "/user/signup/confirm", body: in}
+	return answer[SessionView](ctx, s.c, &r)
+}
+
 // ConnectOIDC is POST /user/oidc/connect: Connect the caller with an identity at the sign-in
 // provider.
 //
@@ -1089,13 +1100,16 @@ func (s *Auth) AllSessions(ctx context.Context, p *SessionsParams) iter.Seq2[Ope
 
 // SignUp is POST /user/signup: Sign up.
 //
-// Makes an account and its first user, who has every permission. With `cookie: true`, for browsers,
-// the answer also sets a session cookie: 12 hours from the last request, 7 days at most.
+// Makes an account and its first user, who has every permission. Where the server sends mail, all
+// but its first account get a 202 and a mail with a link instead, which is valid for 24 hours; the
+// answer is the same for an e-mail that has an account already, whose user is told by mail. With
+// `cookie: true`, for browsers, the answer also sets a session cookie: 12 hours from the last
+// request, 7 days at most.
 //
-// Sent again it is a 409: the e-mail has an account.
-func (s *Auth) SignUp(ctx context.Context, in SignUpRequest) (*SessionView, error) {
+// Sent again it is a 409: the e-mail has an account. Where the server sends mail, it sends another.
+func (s *Auth) SignUp(ctx context.Context, in SignUpRequest) (*SignUpAnswer, error) {
 	r := request{id: "Auth_SignUp", method: http.MethodPost, path: "/user/signup", body: in}
-	return answer[SessionView](ctx, s.c, &r)
+	return answer[SignUpAnswer](ctx, s.c, &r)
 }
 
 // TokensParams are what [Auth.Tokens] may be told; nil: nothing.

@@ -477,6 +477,15 @@ type ConfirmSecondFactorRequest struct {
 	Code string `json:"code"`
 }
 
+type ConfirmSignUpRequest struct {
+	// Also set a session cookie.
+	Cookie *bool `json:"cookie,omitzero"`
+	// The one that was given at the sign-up.
+	Password string `json:"password"`
+	// The part behind # in the link.
+	Token string `json:"token"`
+}
+
 type Confusion struct {
 	// Text of one of these tests.
 	Example string `json:"example"`
@@ -2409,6 +2418,16 @@ type SetBudgetsRequest struct {
 
 type SetPricingRequest struct {
 	Items []PriceItem `json:"items"`
+}
+
+// SignUpAnswer: What Auth_SignUp answers: the members of whatever it may be.
+type SignUpAnswer struct {
+	// UNIX seconds
+	ExpiresAt *Time `json:"expiresAt,omitzero"`
+	Success   *bool `json:"success,omitzero"`
+	// A JWT for the Authorization header.
+	Token string `json:"token,omitzero"`
+	User  *User  `json:"user,omitzero"`
 }
 
 type SignUpRequest struct {

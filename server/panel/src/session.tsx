@@ -117,6 +117,7 @@ type Way = 'logIn' | 'signUp' | 'reset'
 function Welcome() {
   const reset = secretOf('reset')
   const invitation = secretOf('invitation')
+  const confirm = secretOf('confirm')
   const [way, setWay] = useState<Way>('logIn')
   const methods = useQuery({ queryKey: ['methods'], queryFn: () => got(api.GET('/user/methods')), staleTime: Infinity })
   const provider = methods.data?.oidc
@@ -128,6 +129,8 @@ function Welcome() {
           <NewPassword token={reset} />
         ) : invitation ? (
           <Accept token={invitation} />
+        ) : confirm ? (
+          <Confirm token={confirm} />
         ) : (
           <>
             <div className="tabs">
@@ -178,13 +181,14 @@ function Enter({ way, forgotten }: { way: 'logIn' | 'signUp'; forgotten: () => v
       const { email, password, name, code } = form
       return way === 'logIn' ? got(api.POST('/user/login', { body: { email, password, cookie: true, ...(code ? { code } : {}) } })) : got(api.POST('/user/signup', { body: { email, password, name, cookie: true } }))
     },
-    { then: () => client.resetQueries({ queryKey: ['me'] }), quiet: true },
+    { then: (answer) => 'token' in answer && client.resetQueries({ queryKey: ['me'] }), quiet: true },
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()
     act.mutate(undefined)
   }
   const asked = useCodeAsked(act.problem)
+  if (act.data && !('token' in act.data)) return <Notice tone="ok">{t('session.confirmSent')}</Notice>
   return (
     <form className="stack" onSubmit={submit}>
       {act.error && !act.problem?.errors.length && !wantsCode(act.problem) && <Notice tone="bad">{act.error.message}</Notice>}
@@ -325,6 +329,42 @@ function Accept({ token }: { token: string }) {
       />
       <Button type="submit" tone="main" busy={act.isPending}>
         {t('session.accept')}
+      </Button>
+    </form>
+  )
+}
+
+/** Confirm ends a sign-up with the link of its mail. */
+function Confirm({ token }: { token: string }) {
+  const [password, setPassword] = useState('')
+  const act = useAct(() => got(api.POST('/user/signup/confirm', { body: { token, password, cookie: true } })), {
+    then: () => location.replace(`${root}/panel/`),
+    quiet: true,
+  })
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        act.mutate(undefined)
+      }}
+    >
+      <h2>{t('session.confirm')}</h2>
+      {act.error && !act.problem?.errors.length && <Notice tone="bad">{act.error.message}</Notice>}
+      {act.wrong('token') && <Notice tone="bad">{t('session.confirmOver')}</Notice>}
+      <Input
+        label={t('session.password')}
+        type="password"
+        autoComplete="current-password"
+        hint={t('session.confirmHint')}
+        value={password}
+        onChange={(e) => setPassword(e.target.value)}
+        wrong={act.wrong('password')}
+        required
+        autoFocus
+      />
+      <Button type="submit" tone="main" busy={act.isPending}>
+        {t('session.signUp')}
       </Button>
     </form>
   )

@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/server/auth"
+)
+
+// signUpRoutes make accounts.
+func (s *Server) signUpRoutes(a *api) {
+	registerReply(a, operation{
+		id: "Auth_SignUp", method: http.MethodPost, path: "/user/signup", status: http.StatusCreated,
+		summary: "Sign up", about: "Makes an account and its first user, who has every permission. Where the server sends mail, all but its first account get a 202 and " +
+			"a mail with a link instead, which is valid for 24 hours; the answer is the same for an e-mail that has an account already, whose user is told by mail. " + aboutCookie,
+		errors: []int{http.StatusForbidden, http.StatusConflict}, limited: true,
+	}, anyone, s.signUp)
+	registerReply(a, operation{
+		id: "Auth_ConfirmSignUp", method: http.MethodPost, path: "/user/signup/confirm", status: http.StatusCreated,
+		summary: "Confirm a sign-up with the link of its mail", about: "The password is that of the sign-up. The link works once. " + aboutCookie,
+		errors: []int{http.StatusForbidden}, limited: true,
+	}, anyone, s.confirmSignUp)
+}
+
+type signUpBody struct {
+	Email    string `json:"email" format:"email" maxLength:"254"`
+	Password string `json:"password" minLength:"10" maxLength:"1000"`
+	Name     string `json:"name" minLength:"1" maxLength:"200"`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+}
+
+type confirmBody struct {
+	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part behind # in the link."`
+	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The one that was given at the sign-up."`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+}
+
+// signUpAnswer is a session with 201, or a [done] with 202.
+type signUpAnswer struct {
+	Status    int
+	SetCookie []http.Cookie `header:"Set-Cookie"`
+	Body      any
+}
+
+func (s *Server) signUp(ctx context.Context, c call, in *struct{ Body signUpBody }) (*signUpAnswer, error) {
+	b := in.Body
+	if b.Cookie && c.foreign {
+		return nil, foreign()
+	}
+	session, err := s.Auth.SignUp(ctx, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.device})
+	if err == nil && session.Token == "" {
+		return &signUpAnswer{Status: http.StatusAccepted, Body: done{true}}, nil
+	}
+	begun := s.viewSession(session)
+	return &signUpAnswer{http.StatusCreated, begun.SetCookie, begun.Body}, err
+}
+
+func (s *Server) confirmSignUp(ctx context.Context, c call, in *struct{ Body confirmBody }) (*withCookie[sessionView], error) {
+	b := in.Body
+	if b.Cookie && c.foreign {
+		return nil, foreign()
+	}
+	session, err := s.Auth.ConfirmSignUp(ctx, b.Token, auth.NewUser{Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.device})
+	return s.viewSession(session), err
+}
+
+// describeSignUp shows both answers to a sign-up.
+func describeSignUp(doc *huma.OpenAPI) {
+	responses := doc.Paths["/user/signup"].Post.Responses
+	responses["201"].Content = jsonOf(doc, reflect.TypeFor[sessionView]())
+	responses["202"] = &huma.Response{Description: "A mail brings a link to confirm the sign-up.", Content: jsonOf(doc, reflect.TypeFor[done]())}
+}
+
+func jsonOf(doc *huma.OpenAPI, t reflect.Type) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/json": {Schema: doc.Components.Schemas.Schema(t, true, "")}}
+}
+
+// SignUpLink is the page of the panel on which the token of a sign-up is used.
+// The part behind # reaches no server and no log.
+func SignUpLink(baseURL, token string) string { return baseURL + "/panel/confirm#" + token }
+
+const signUpText = `Somebody, hopefully you, wants to sign up with this e-mail at
+%s
+
+Open this link and enter the password that you chose. It works once, within 24 hours:
+
+%s
+
+If it was not you, do nothing: no account is made.
+`
+
+const knownText = `Somebody, hopefully you, wants to sign up with this e-mail at
+%s
+
+It has an account there already. Log in, or set a new password:
+
+%s
+
+If it was not you, do nothing: nothing has changed.
+`
+
+// signUpMail sends a link to confirm a sign-up, or says that there is an account.
+func (m mailer) signUpMail(ctx context.Context, to, token string) error {
+	// No name: who signs up another may have written anything into it.
+	if token == "" {
+		return m.send(ctx, to, "You have an account", fmt.Sprintf(knownText, m.base, m.base+"/panel/"))
+	}
+	return m.send(ctx, to, "Confirm your sign-up", fmt.Sprintf(signUpText, m.base, SignUpLink(m.base, token)))
+}
