@@ -60,8 +60,9 @@ func Counting(t testing.TB, db *sqlx.DB) (*sqlx.DB, *Asked) {
 	t.Helper()
 	n := &Asked{texts: map[string]int{}}
 	seen := sqlx.NewDb(sql.OpenDB(counter{db, n}), db.DriverName())
-	seen.SetMaxOpenConns(8) // fewer than db has
-	seen.SetMaxIdleConns(8)
+	lent := db.Stats().MaxOpenConnections - 2 // those that are left are for who asks db itself
+	seen.SetMaxOpenConns(lent)
+	seen.SetMaxIdleConns(lent)
 	t.Cleanup(func() { _ = seen.Close() }) // before db is
 	return seen, n
 }
