@@ -27,7 +27,7 @@ func TestProblemCodes(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	f.AddTestRoutes()
-	require.Len(t, server.Codes(), 27)
+	require.Len(t, server.Codes(), 28)
 	for code, status := range server.Codes() {
 		a := f.do(t, "GET", "/test/code/"+code, "")
 		a.problem(status, code)
