@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // vulnerability is one of a function that a small package of ours calls.
@@ -22,11 +24,9 @@ const vulnerability = `{"schema_version":"1.3.1","id":"GO-2099-0001","modified":
 // databases that know none, one that is called, and that do not answer.
 func TestVulncheck(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("needs bash")
-	}
+	bash := testkit.Program(t, "bash")
 	check := func(database string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), "bash", "../../scripts/vulncheck.sh", "./internal/page")
+		cmd := exec.CommandContext(t.Context(), bash, "../../scripts/vulncheck.sh", "./internal/page")
 		cmd.Env = append(os.Environ(), "GOVULNDB="+database)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
