@@ -85,7 +85,7 @@ func (s *Service) ListeningQuery(first int, references []int64) (text string, ar
 func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
 	err := a.runs().Unschedule(ctx, reference)
 	if err == nil {
-		err = a.inSteps(ctx, `DELETE FROM aiflow_binding WHERE (flow, reference) IN
+		err = a.s.db.InSteps(ctx, `DELETE FROM aiflow_binding WHERE (flow, reference) IN
 			(SELECT flow, reference FROM aiflow_binding WHERE reference = $1 AND account = $2 LIMIT $3)`, reference, a.id, smallRows)
 	}
 	if err != nil {

@@ -63,12 +63,12 @@ func (a *Account) erase(ctx context.Context, id string) error {
 
 // eraseRows removes the rows of a flow.
 func (a *Account) eraseRows(ctx context.Context, id string) error {
-	err := a.inSteps(ctx, `DELETE FROM aiflow_version WHERE flow = $1 AND version IN (SELECT version FROM aiflow_version WHERE flow = $1 LIMIT $2)`, id, versionRows)
+	err := a.s.db.InSteps(ctx, `DELETE FROM aiflow_version WHERE flow = $1 AND version IN (SELECT version FROM aiflow_version WHERE flow = $1 LIMIT $2)`, id, versionRows)
 	if err == nil {
-		err = a.inSteps(ctx, `DELETE FROM aiflow_binding WHERE flow = $1 AND reference IN (SELECT reference FROM aiflow_binding WHERE flow = $1 LIMIT $2)`, id, smallRows)
+		err = a.s.db.InSteps(ctx, `DELETE FROM aiflow_binding WHERE flow = $1 AND reference IN (SELECT reference FROM aiflow_binding WHERE flow = $1 LIMIT $2)`, id, smallRows)
 	}
 	if err == nil {
-		err = a.inSteps(ctx, `DELETE FROM aiflow_flow WHERE id = $1`, id)
+		err = a.s.db.InSteps(ctx, `DELETE FROM aiflow_flow WHERE id = $1`, id)
 	}
 	if err != nil {
 		return fmt.Errorf("erasing a flow: %w", err)
@@ -132,7 +132,7 @@ func (a *Account) eraseProject(ctx context.Context, id string) error {
 			}
 		}
 	}
-	if err := a.inSteps(ctx, `DELETE FROM aiflow_project WHERE id = $1`, id); err != nil {
+	if err := a.s.db.InSteps(ctx, `DELETE FROM aiflow_project WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("erasing a project: %w", err)
 	}
 	return nil
@@ -214,28 +214,10 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			}
 		}
 	}
-	err := a.inSteps(ctx, `DELETE FROM aiflow_project WHERE id IN (SELECT id FROM aiflow_project p WHERE p.account = $1
+	err := a.s.db.InSteps(ctx, `DELETE FROM aiflow_project WHERE id IN (SELECT id FROM aiflow_project p WHERE p.account = $1
 		AND NOT EXISTS (SELECT 1 FROM aiflow_flow f WHERE f.project = p.id) LIMIT $2)`, a.id, smallRows)
 	if err != nil {
 		return fmt.Errorf("deleting projects: %w", err)
-	}
-	return nil
-}
-
-// inSteps runs a statement, each time in a transaction of its own, until it
-// changes nothing more.
-func (a *Account) inSteps(ctx context.Context, statement string, args ...any) error {
-	for n := int64(1); n > 0; {
-		err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, statement, args...)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (a *Account) deleteBots(ctx context.Context, where string, args ...any) err
 			return err
 		}
 		in, values := a.s.db.Dialect.In("bot", 1, ids)
-		if err := a.inSteps(ctx, fmt.Sprintf(`DELETE FROM botengine_version WHERE (bot, version) IN
+		if err := a.s.db.InSteps(ctx, fmt.Sprintf(`DELETE FROM botengine_version WHERE (bot, version) IN
 			(SELECT bot, version FROM botengine_version WHERE %s LIMIT %d)`, in, versionRows), values...); err != nil {
 			return err
 		}
@@ -123,24 +123,6 @@ func (a *Account) deleteBots(ctx context.Context, where string, args ...any) err
 			return err
 		}
 	}
-}
-
-// inSteps runs a statement, each time in a transaction of its own, until it
-// changes nothing more.
-func (a *Account) inSteps(ctx context.Context, statement string, args ...any) error {
-	for n := int64(1); n > 0; {
-		err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, statement, args...)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // DeleteAll removes everything of the account. It works in small steps, each

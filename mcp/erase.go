@@ -74,7 +74,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 		`DELETE FROM mcp_limit WHERE (account, caller, function) IN
 			(SELECT account, caller, function FROM mcp_limit WHERE account = $1 LIMIT $2)`,
 	} {
-		if err := a.r.deleteAll(ctx, statement, a.id, pruneChunk); err != nil {
+		if err := a.r.db.InSteps(ctx, statement, a.id, pruneChunk); err != nil {
 			return fmt.Errorf("erasing calls: %w", err)
 		}
 	}

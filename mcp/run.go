@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -38,7 +36,7 @@ func (r *Registry) prune(ctx context.Context) error {
 	now := r.opts.Now()
 	if keep := r.opts.Retention; keep > 0 {
 		before := database.Micros(now.Add(-keep))
-		err := r.deleteAll(ctx, `DELETE FROM mcp_audit WHERE id IN (SELECT id FROM
+		err := r.db.InSteps(ctx, `DELETE FROM mcp_audit WHERE id IN (SELECT id FROM
 			(SELECT id, at_us FROM mcp_audit ORDER BY id LIMIT $1) AS oldest WHERE at_us < $2)`, pruneChunk, before)
 		if err != nil {
 			return fmt.Errorf("deleting calls: %w", err)
@@ -46,28 +44,10 @@ func (r *Registry) prune(ctx context.Context) error {
 	}
 	// A bucket that is full says what a missing one does. Nodes' clocks differ.
 	before := database.Micros(now.Add(-time.Hour))
-	err := r.deleteAll(ctx, `DELETE FROM mcp_limit WHERE (account, caller, function) IN
+	err := r.db.InSteps(ctx, `DELETE FROM mcp_limit WHERE (account, caller, function) IN
 		(SELECT account, caller, function FROM mcp_limit WHERE full_us < $1 LIMIT $2)`, before, pruneChunk)
 	if err != nil {
 		return fmt.Errorf("deleting limits: %w", err)
-	}
-	return nil
-}
-
-// deleteAll runs a statement, each time in a transaction of its own, until it
-// finds nothing.
-func (r *Registry) deleteAll(ctx context.Context, statement string, args ...any) error {
-	for n := int64(1); n > 0; {
-		err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, statement, args...)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

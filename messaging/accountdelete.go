@@ -81,17 +81,8 @@ func (s *Service) eraseRows(ctx context.Context, table, key, where string, arg a
 // inSteps runs a query, each time in a transaction of its own, until it changes
 // nothing more; arg is its $1, and $2 how many rows it may change.
 func (s *Service) inSteps(ctx context.Context, table, query string, arg any) error {
-	for n := int64(pruneChunk); n > 0; {
-		err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, query, arg, pruneChunk)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("erasing from %s: %w", table, err)
-		}
+	if err := s.db.InSteps(ctx, query, arg, pruneChunk); err != nil {
+		return fmt.Errorf("erasing from %s: %w", table, err)
 	}
 	return nil
 }

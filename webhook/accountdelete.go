@@ -38,7 +38,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			return err
 		}
 	}
-	err := a.d.inSteps(ctx, `DELETE FROM webhook_held WHERE id IN (SELECT id FROM webhook_held WHERE account = $1 LIMIT $2)`, a.id, pruneChunk)
+	err := a.d.db.InSteps(ctx, `DELETE FROM webhook_held WHERE id IN (SELECT id FROM webhook_held WHERE account = $1 LIMIT $2)`, a.id, pruneChunk)
 	if err != nil {
 		return fmt.Errorf("erasing held events: %w", err)
 	}
@@ -92,7 +92,7 @@ func (a *Account) DeleteScope(ctx context.Context, scope string) error {
 		}
 		last = numbers[len(numbers)-1]
 	}
-	err = a.d.inSteps(ctx, `DELETE FROM webhook_held WHERE id IN (SELECT id FROM webhook_held WHERE scope = $1 AND account = $2 LIMIT $3)`,
+	err = a.d.db.InSteps(ctx, `DELETE FROM webhook_held WHERE id IN (SELECT id FROM webhook_held WHERE scope = $1 AND account = $2 LIMIT $3)`,
 		scope, a.id, pruneChunk)
 	if err != nil {
 		return fmt.Errorf("erasing held events: %w", err)
@@ -114,18 +114,9 @@ func (d *Dispatcher) deleteEvents(ctx context.Context, tx *sqlx.Tx, numbers []in
 // eraseOrphans erases attempts at events that retention has deleted, which are
 // nobody's any more.
 func (a *Account) eraseOrphans(ctx context.Context, before int64) error {
-	for n := int64(pruneChunk); n > 0; {
-		err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, `DELETE FROM webhook_attempt WHERE id IN
-				(SELECT id FROM webhook_attempt WHERE event < $1 LIMIT $2)`, before, pruneChunk)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("erasing attempts: %w", err)
-		}
+	err := a.d.db.InSteps(ctx, `DELETE FROM webhook_attempt WHERE id IN (SELECT id FROM webhook_attempt WHERE event < $1 LIMIT $2)`, before, pruneChunk)
+	if err != nil {
+		return fmt.Errorf("erasing attempts: %w", err)
 	}
 	return nil
 }

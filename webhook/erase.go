@@ -64,7 +64,7 @@ func (a *Account) eraseBy(ctx context.Context, scope, column string, ids []strin
 	in, args := a.d.db.Dialect.In(column, 4, values)
 	which := `account = $1 AND scope = $2 AND at_us <= $3 AND ` + in
 	args = append([]any{a.id, scope, before}, args...)
-	err := a.d.inSteps(ctx, fmt.Sprintf(`DELETE FROM webhook_held WHERE id IN (SELECT id FROM webhook_held WHERE %s LIMIT %d)`, which, eraseChunk), args...)
+	err := a.d.db.InSteps(ctx, fmt.Sprintf(`DELETE FROM webhook_held WHERE id IN (SELECT id FROM webhook_held WHERE %s LIMIT %d)`, which, eraseChunk), args...)
 	if err != nil {
 		return err
 	}
@@ -101,24 +101,6 @@ func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, rows []eventRow) err
 	} {
 		where, args := a.d.db.Dialect.InNumbers(s.column, 1, numbers)
 		if _, err := tx.ExecContext(ctx, s.set+where, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inSteps runs a statement, each time in a transaction of its own, until it
-// changes nothing more.
-func (d *Dispatcher) inSteps(ctx context.Context, statement string, args ...any) error {
-	for n := int64(1); n > 0; {
-		err := d.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, statement, args...)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
 			return err
 		}
 	}

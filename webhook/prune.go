@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -45,21 +43,9 @@ func (d *Dispatcher) pruneAll(ctx context.Context) error {
 		`DELETE FROM webhook_event WHERE number IN (SELECT number FROM
 			(SELECT number, at_us FROM webhook_event ORDER BY at_us LIMIT $1) oldest WHERE at_us < $2)`,
 	} {
-		for {
-			var n int64
-			err := d.db.Write(ctx, func(tx *sqlx.Tx) error {
-				res, err := tx.ExecContext(ctx, statement, pruneChunk, before)
-				if err == nil {
-					n, err = res.RowsAffected()
-				}
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("deleting deliveries from before %s: %w", database.Time(before).Format(time.RFC3339), err)
-			}
-			if n == 0 { // an attempt of a clock that was ahead may stand among the oldest
-				break
-			}
+		// An attempt of a clock that was ahead may be among the oldest.
+		if err := d.db.InSteps(ctx, statement, pruneChunk, before); err != nil {
+			return fmt.Errorf("deleting deliveries from before %s: %w", database.Time(before).Format(time.RFC3339), err)
 		}
 	}
 	return nil

@@ -125,17 +125,8 @@ func (s *Service) remove(ctx context.Context, file int64) error {
 		`DELETE FROM knowledge_passage WHERE (file, part) IN (SELECT file, part FROM knowledge_passage WHERE file = $1 LIMIT $2)`,
 		`DELETE FROM knowledge_file WHERE number = $1 AND NOT ready AND due_us = 0 AND $2 > 0`,
 	} {
-		for n := int64(batchRows); n >= batchRows; {
-			err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-				res, err := tx.ExecContext(ctx, q, file, batchRows)
-				if err == nil {
-					n, err = res.RowsAffected()
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
+		if err := s.db.InSteps(ctx, q, file, batchRows); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -167,19 +167,9 @@ func (s *Service) Prune(ctx context.Context) error {
 
 // remove deletes the turns of a condition, some at a time.
 func (s *Service) remove(ctx context.Context, where string, args ...any) error {
-	for n := int64(chunk); n == chunk; {
-		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf(
-				`DELETE FROM memory_turn WHERE seq IN (SELECT seq FROM memory_turn WHERE %s LIMIT %d)`, where, chunk), args...)
-			if err != nil {
-				return err
-			}
-			n, err = res.RowsAffected()
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("memory: removing turns: %w", err)
-		}
+	err := s.db.InSteps(ctx, fmt.Sprintf(`DELETE FROM memory_turn WHERE seq IN (SELECT seq FROM memory_turn WHERE %s LIMIT %d)`, where, chunk), args...)
+	if err != nil {
+		return fmt.Errorf("memory: removing turns: %w", err)
 	}
 	return nil
 }

@@ -167,17 +167,8 @@ func (q *Queue) Drop(ctx context.Context, subscriber string) error {
 			WHERE l.queue = $1 AND l.subscriber = $2 LIMIT $3)`,
 		`DELETE FROM queue_partition WHERE id IN (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 ORDER BY key, parked LIMIT $3)`,
 	} {
-		for n := int64(dropRows); n > 0; {
-			err := q.db.InTx(ctx, func(tx *sqlx.Tx) error {
-				res, err := tx.ExecContext(ctx, s, q.o.Name, subscriber, dropRows)
-				if err == nil {
-					n, err = res.RowsAffected()
-				}
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("dropping a subscriber of queue %s: %w", q.o.Name, err)
-			}
+		if err := q.db.InSteps(ctx, s, q.o.Name, subscriber, dropRows); err != nil {
+			return fmt.Errorf("dropping a subscriber of queue %s: %w", q.o.Name, err)
 		}
 	}
 	err := q.db.InTx(ctx, func(tx *sqlx.Tx) error {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -61,17 +59,8 @@ func (d *devices) inSteps(ctx context.Context, table, column string, value any) 
 		id = "ctid"
 	}
 	query := fmt.Sprintf(`DELETE FROM %s WHERE %s = $1 AND %s IN (SELECT %[3]s FROM %[1]s WHERE %[2]s = $1 LIMIT $2)`, table, column, id)
-	for n := int64(eraseRows); n >= eraseRows; {
-		err := d.db.Write(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.Exec(query, value, eraseRows)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("forgetting a device: %w", err)
-		}
+	if err := d.db.InSteps(ctx, query, value, eraseRows); err != nil {
+		return fmt.Errorf("forgetting a device: %w", err)
 	}
 	return nil
 }

@@ -81,28 +81,10 @@ func (s *Service) EraseUsers(ctx context.Context, account string) error {
 		{"auth_reset", "hash", "user_id", smallRows},
 		{"auth_user", "id", "id", userRows},
 	} {
-		err := s.inSteps(ctx, fmt.Sprintf(`DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s IN (%[4]s) LIMIT %[5]d)`,
+		err := s.db.InSteps(ctx, fmt.Sprintf(`DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s IN (%[4]s) LIMIT %[5]d)`,
 			t.table, t.key, t.of, users, t.rows), account)
 		if err != nil {
 			return fmt.Errorf("erasing the users of an account: %w", err)
-		}
-	}
-	return nil
-}
-
-// inSteps runs a statement, each time in a transaction of its own, until it
-// changes nothing more.
-func (s *Service) inSteps(ctx context.Context, statement string, args ...any) error {
-	for n := int64(1); n > 0; {
-		err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, statement, args...)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil

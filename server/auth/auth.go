@@ -184,7 +184,7 @@ func (s *Service) purge(ctx context.Context) error {
 		{"auth_signup", "id", "expires_us", now},
 		{"auth_session", "id", "expires_us", now},
 	} {
-		err := s.inSteps(ctx, fmt.Sprintf(`DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s <= $1 LIMIT %[4]d)`,
+		err := s.db.InSteps(ctx, fmt.Sprintf(`DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s <= $1 LIMIT %[4]d)`,
 			p.table, p.key, p.at, smallRows), database.Micros(p.before))
 		if err != nil {
 			return err

@@ -150,19 +150,11 @@ func (s *Service) Run(ctx context.Context) error {
 
 func (s *Service) prune(ctx context.Context) error {
 	for table, life := range map[string]time.Duration{"billing_event": eventLife, "billing_dead": deadLife} {
-		for n := int64(pruneChunk); n == pruneChunk && ctx.Err() == nil; {
-			err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
-				res, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE id IN (SELECT id FROM `+table+` WHERE seen_us < $1 LIMIT $2)`,
-					database.Micros(s.opts.Now().Add(-life)), pruneChunk)
-				if err == nil {
-					n, err = res.RowsAffected()
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
+		err := s.db.InSteps(ctx, `DELETE FROM `+table+` WHERE id IN (SELECT id FROM `+table+` WHERE seen_us < $1 LIMIT $2)`,
+			database.Micros(s.opts.Now().Add(-life)), pruneChunk)
+		if err != nil {
+			return err
 		}
 	}
-	return ctx.Err()
+	return nil
 }

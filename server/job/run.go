@@ -189,26 +189,19 @@ func (s *Service) prune(ctx context.Context) error {
 // Prune deletes jobs that ended more than 30 days ago. [Service.Run] does so by
 // itself.
 func (s *Service) Prune(ctx context.Context) error {
-	return s.inSteps(ctx, `ended_us > 0 AND ended_us < $1`, database.Micros(s.opts.Now().Add(-kept)))
+	return s.delete(ctx, `ended_us > 0 AND ended_us < $1`, database.Micros(s.opts.Now().Add(-kept)))
 }
 
 // Forget deletes all jobs of an account.
 func (s *Service) Forget(ctx context.Context, account string) error {
-	return s.inSteps(ctx, `account = $1`, account)
+	return s.delete(ctx, `account = $1`, account)
 }
 
-func (s *Service) inSteps(ctx context.Context, where string, arg any) error {
-	for n := int64(1); n > 0; {
-		err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, `DELETE FROM job_job WHERE number IN (SELECT number FROM job_job WHERE `+where+` LIMIT $2)`, arg, pruneRows)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("deleting jobs: %w", err)
-		}
+// delete deletes the jobs of a condition, some at a time.
+func (s *Service) delete(ctx context.Context, where string, arg any) error {
+	err := s.db.InSteps(ctx, `DELETE FROM job_job WHERE number IN (SELECT number FROM job_job WHERE `+where+` LIMIT $2)`, arg, pruneRows)
+	if err != nil {
+		return fmt.Errorf("deleting jobs: %w", err)
 	}
 	return nil
 }

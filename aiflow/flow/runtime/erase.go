@@ -90,19 +90,7 @@ func (r *Runtime) inSteps(ctx context.Context, statement string, args ...any) er
 
 // inParts is inSteps with a number of rows.
 func (r *Runtime) inParts(ctx context.Context, rows int, statement string, args ...any) error {
-	for n := int64(1); n > 0; {
-		err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf(statement, rows), args...)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.db.InSteps(ctx, fmt.Sprintf(statement, rows), args...)
 }
 
 // eraseUnheard removes messages of groups that no run has heard yet. Few wait

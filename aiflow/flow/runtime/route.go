@@ -202,19 +202,10 @@ func (a *Account) SentBy(ctx context.Context, reference int64, messages []string
 
 // pruneRoutes deletes routes from before a time. They are in its order, nearly.
 func (r *Runtime) pruneRoutes(ctx context.Context, before time.Time) error {
-	for n := int64(eraseChunk); n == eraseChunk; {
-		err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_route WHERE at_us < $1
-				AND id IN (SELECT id FROM flow_route ORDER BY id LIMIT $2)`, database.Micros(before), eraseChunk)
-			if err != nil {
-				return err
-			}
-			n, err = res.RowsAffected()
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("deleting old routes: %w", err)
-		}
+	err := r.db.InSteps(ctx, `DELETE FROM flow_route WHERE at_us < $1 AND id IN (SELECT id FROM flow_route ORDER BY id LIMIT $2)`,
+		database.Micros(before), eraseChunk)
+	if err != nil {
+		return fmt.Errorf("deleting old routes: %w", err)
 	}
 	return nil
 }

@@ -238,27 +238,9 @@ func countTx(ctx context.Context, tx *sqlx.Tx, e *Entry, more amount) error {
 // end.
 func (l *Ledger) forgetSpent(ctx context.Context) error {
 	before := database.Micros(l.opts.Now().Add(-24 * time.Hour))
-	return l.deleteAll(ctx, `DELETE FROM usage_spent WHERE (account, scope, reference, scope_id, starts_us, ends_us) IN
+	return l.db.InSteps(ctx, `DELETE FROM usage_spent WHERE (account, scope, reference, scope_id, starts_us, ends_us) IN
 		(SELECT account, scope, reference, scope_id, starts_us, ends_us FROM usage_spent WHERE ends_us < $1 LIMIT $2)`, before, chunk)
 }
 
 // chunk is how many rows a transaction works on.
 const chunk = 500
-
-// deleteAll runs a statement, each time in a transaction of its own, until it
-// finds nothing.
-func (l *Ledger) deleteAll(ctx context.Context, statement string, args ...any) error {
-	for n := int64(1); n > 0; {
-		err := l.db.Write(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(context.WithoutCancel(ctx), statement, args...)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -80,7 +80,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			(SELECT account, scope, reference, scope_id, starts_us, ends_us FROM usage_spent WHERE account = $1 LIMIT $2)`,
 		`DELETE FROM usage_account WHERE account IN (SELECT account FROM usage_account WHERE account = $1 LIMIT $2)`,
 	} {
-		if err := a.l.deleteAll(ctx, statement, a.id, chunk); err != nil {
+		if err := a.l.db.InSteps(ctx, statement, a.id, chunk); err != nil {
 			return fmt.Errorf("erasing calls of models: %w", err)
 		}
 	}

@@ -163,17 +163,8 @@ func (s *Store) DeleteAll(ctx context.Context, account string) error {
 // deleteAll runs a statement that deletes or erases, each time in a transaction of
 // its own, until it finds nothing.
 func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) error {
-	for n := int64(1); n > 0; {
-		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, statement, args...)
-			if err == nil {
-				n, err = res.RowsAffected()
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("erasing from the audit log: %w", err)
-		}
+	if err := s.db.InSteps(ctx, statement, args...); err != nil {
+		return fmt.Errorf("erasing from the audit log: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,26 @@
+package database
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// InSteps runs a statement that changes a bounded number of rows, each time in
+// a transaction of its own, until it changes nothing more. What was done before
+// an error or a crash stays done.
+func (d *DB) InSteps(ctx context.Context, statement string, args ...any) error {
+	for n := int64(1); n > 0; {
+		err := d.InTx(ctx, func(tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(ctx, statement, args...)
+			if err == nil {
+				n, err = res.RowsAffected()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
