@@ -52,8 +52,14 @@ func (s *Service) requestSignUp(ctx context.Context, n NewUser) error {
 		return err
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		q, err := s.takeTx(ctx, tx, signUpLimit(n.Email))
-		if err != nil || q.Over {
+		q, err := s.takeTx(ctx, tx, signUpsLimit(n.Address))
+		if err != nil {
+			return err
+		}
+		if q.Over {
+			return &RateLimited{After: q.Reset}
+		}
+		if q, err = s.takeTx(ctx, tx, signUpLimit(n.Email)); err != nil || q.Over {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO auth_signup (id, email, name, password, expires_us) VALUES ($1, $2, $3, $4, $5)`,

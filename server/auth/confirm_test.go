@@ -2,6 +2,8 @@ package auth_test
 
 import (
 	"context"
+	"fmt"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -177,5 +179,31 @@ func TestSignUpTellsNothing_Closed(t *testing.T) {
 			_, err := f.SignUp(t.Context(), auth.NewUser{Email: email, Name: "Ben", Password: password})
 			require.Equal(t, auth.ErrClosed, err, email)
 		}
+	})
+}
+
+// TestSignUpSendsFew signs up with the e-mails of many strangers from one
+// address: few of them get a mail of ours, and nothing else is kept.
+func TestSignUpSendsFew(t *testing.T) {
+	t.Parallel()
+	eachConfirming(t, func(t *testing.T, f fixture, _ *testkit.Asked, _ <-chan letter) {
+		up := func(i int, from netip.Addr) error {
+			_, err := f.SignUp(t.Context(), auth.NewUser{Email: fmt.Sprintf("stranger%d@example.org", i), Name: "Ben", Password: password, Address: from})
+			return err
+		}
+		for i := range 10 {
+			require.NoError(t, up(i, home))
+		}
+		for i := range 3 {
+			var limited *auth.RateLimited
+			require.ErrorAs(t, up(10+i, home), &limited)
+			require.Positive(t, limited.After)
+		}
+		require.NoError(t, up(20, netip.MustParseAddr("198.51.100.77")), "from elsewhere")
+		var kept int
+		require.NoError(t, f.db.Get(&kept, `SELECT count(*) FROM auth_signup`))
+		require.Equal(t, 11, kept)
+		f.clock.move(time.Hour)
+		require.NoError(t, up(10, home), "an hour later")
 	})
 }

@@ -59,6 +59,12 @@ func signUpLimit(email string) limit {
 	return limit{"signup " + hashOpaque(email), 3, time.Hour}
 }
 
+// signUpsLimit is how many sign-ups an address makes that end with a mail: it
+// goes to whomever a stranger names.
+func signUpsLimit(from netip.Addr) limit {
+	return limit{"signups " + network(from), 10, time.Hour}
+}
+
 // invitationLimit is how many invitations an account makes: mails in its name
 // go to strangers.
 func invitationLimit(account string) limit {

@@ -44,7 +44,8 @@ const (
 //
 // With Options.SendSignUp all but the first account of a server end with a
 // link: a mail brings it, [Service.ConfirmSignUp] uses it, and the Session is
-// the zero value. Then nothing says whether the e-mail is a user's.
+// the zero value. Then nothing says whether the e-mail is a user's. An address
+// has ten such sign-ups an hour: more are [RateLimited].
 func (s *Service) SignUp(ctx context.Context, n NewUser) (Session, error) {
 	if err := n.check(); err != nil {
 		return Session{}, err

@@ -1,10 +1,6 @@
 package auth_test
 
 import (
-	"context"
-	"database/sql"
-	"database/sql/driver"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,48 +10,6 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/server/auth"
 )
-
-// asked counts what a database is asked, and lends its connections.
-type asked struct {
-	db                    *sqlx.DB
-	queries, transactions atomic.Int64
-}
-
-func (a *asked) Driver() driver.Driver { return a.db.Driver() }
-
-func (a *asked) Connect(ctx context.Context) (driver.Conn, error) {
-	lent, err := a.db.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &askedConn{lent: lent, by: a}
-	return out, lent.Raw(func(conn any) error {
-		out.Conn = conn.(driver.Conn)
-		return nil
-	})
-}
-
-type askedConn struct {
-	driver.Conn
-	lent *sql.Conn
-	by   *asked
-}
-
-func (c *askedConn) Close() error { return c.lent.Close() }
-
-func (c *askedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	c.by.transactions.Add(1)
-	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
-}
-
-func (c *askedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	return c.Conn.(driver.ExecerContext).ExecContext(ctx, text, args)
-}
-
-func (c *askedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	c.by.queries.Add(1)
-	return c.Conn.(driver.QueryerContext).QueryContext(ctx, text, args)
-}
 
 // TestPublicLimitWritesNothing refuses what is over the limit of an address by a
 // single look.
@@ -94,10 +48,7 @@ func TestStatementsOfARequest(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		require.NoError(t, auth.Migrate(t.Context(), db))
-		n := &asked{db: db}
-		seen := sqlx.NewDb(sql.OpenDB(n), db.DriverName())
-		seen.SetMaxOpenConns(2)
-		t.Cleanup(func() { _ = seen.Close() })
+		seen, n := testkit.Counting(t, db)
 		f := setup(t, seen, auth.Options{}, secret)
 		s := signUp(t, f, "ana@example.org")
 		_, program, err := f.CreateToken(t.Context(), caller(t, f, s.Token), newToken(f, auth.ChatsRead))
@@ -110,19 +61,19 @@ func TestStatementsOfARequest(t *testing.T) {
 			"token": byToken(s.Token), "scoped": byToken(program),
 			"cookie": func() (auth.Caller, error) { return f.AuthenticateCookie(t.Context(), cookie) },
 		} {
-			request := func() (queries, transactions int64) {
-				queries, transactions = n.queries.Load(), n.transactions.Load()
+			request := func() (statements, transactions int64) {
+				statements, transactions = n.Statements.Load(), n.Transactions.Load()
 				c, err := authenticate()
 				require.NoError(t, err)
 				f.Seen(t.Context(), c, auth.Client{Address: home})
-				return n.queries.Load() - queries, n.transactions.Load() - transactions
+				return n.Statements.Load() - statements, n.Transactions.Load() - transactions
 			}
 			f.clock.move(2 * time.Minute)
-			queries, transactions := request()
-			require.Equal(t, []int64{1, 1}, []int64{queries, transactions}, "%s, for the first time", name)
+			statements, transactions := request()
+			require.Equal(t, []int64{2, 1}, []int64{statements, transactions}, "%s, for the first time", name)
 			for range 3 {
-				queries, transactions = request()
-				require.Equal(t, []int64{1, 0}, []int64{queries, transactions}, name)
+				statements, transactions = request()
+				require.Equal(t, []int64{1, 0}, []int64{statements, transactions}, name)
 			}
 			f.clock.move(time.Minute)
 			_, transactions = request()
