@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"os"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -123,9 +124,9 @@ func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, unread(err))
 		return
 	}
-	err = s.Messaging.Callback(r.Context(), r.Header, body)
+	err = s.takeCallback(r, from, body)
 	switch {
-	case errors.Is(err, messaging.ErrNotCallback), errors.Is(err, messaging.ErrUnverified):
+	case errors.Is(err, messaging.ErrNotCallback), errors.Is(err, messaging.ErrUnverified), r.Context().Err() != nil:
 	case !s.Messaging.Addressed(body):
 		s.forged.Foreign(from, s.cfg.Now())
 	default:
@@ -139,4 +140,17 @@ func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
 	default:
 		writeProblem(w, s.problemOf(r.Context(), err))
 	}
+}
+
+// takeCallback has the services take a body when it is its turn.
+func (s *Server) takeCallback(r *http.Request, from netip.Addr, body []byte) error {
+	done, err := s.forged.Wait(r.Context(), from, int64(len(body)), s.cfg.Now())
+	if err != nil {
+		return err
+	}
+	signed := false
+	defer func() { done(signed) }()
+	err = s.Messaging.Callback(r.Context(), r.Header, body)
+	signed = err == nil
+	return err
 }

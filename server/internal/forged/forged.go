@@ -1,8 +1,10 @@
-// Package forged limits the addresses from which callbacks come that nobody
-// here has signed, before they are read.
+// Package forged limits what callbacks cost that nobody here has signed: the
+// addresses from which they come are refused before a body is read, and large
+// bodies of strangers are checked one after another, with rests.
 package forged
 
 import (
+	"context"
 	"net/netip"
 	"sync"
 	"time"
@@ -22,11 +24,23 @@ const (
 	networks  = 1 << 16 // that are remembered
 )
 
+// A body of at most small bytes is checked at once: it costs a fraction of a
+// millisecond, and nearly all callbacks are as small. After a larger one that
+// nobody signed no other of a stranger is checked for restTimes the time that it
+// took: together they take a tenth of one processor.
+const (
+	small     = 64 << 10
+	restTimes = 9
+	restLimit = time.Second
+)
+
 // Limiter counts in memory: a write for each body would cost more than it.
 // The zero value is ready.
 type Limiter struct {
 	mu      sync.Mutex
 	buckets map[netip.Prefix]bucket
+	once    sync.Once
+	turn    chan struct{} // has one place: who checks a stranger's large body
 }
 
 type bucket struct {
@@ -48,6 +62,38 @@ func (l *Limiter) Take(from netip.Addr, bytes int64, now time.Time) (wait time.D
 	b.spent += cost(bytes)
 	l.keep(key, b)
 	return 0, true
+}
+
+// Wait returns when a body of so many bytes that came from an address may be
+// checked, or with ctx's error. The caller calls done after the check and says
+// whether somebody here had signed the body. Bodies of addresses from which such
+// a body came before do not wait.
+func (l *Limiter) Wait(ctx context.Context, from netip.Addr, bytes int64, now time.Time) (done func(signed bool), err error) {
+	if bytes <= small || l.trusts(from, now) {
+		return func(bool) {}, nil
+	}
+	l.once.Do(func() { l.turn = make(chan struct{}, 1) })
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	begun := time.Now()
+	return func(signed bool) {
+		if signed {
+			<-l.turn
+			return
+		}
+		time.AfterFunc(min(restLimit, restTimes*time.Since(begun)), func() { <-l.turn })
+	}, nil
+}
+
+// trusts reports whether somebody here had signed a body of that address lately.
+func (l *Limiter) trusts(from netip.Addr, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	good := l.buckets[network(from)].good
+	return !good.IsZero() && now.Sub(good) < trusted
 }
 
 // Good gives back what a body took that somebody here has signed.

@@ -1,8 +1,10 @@
 package forged_test
 
 import (
+	"context"
 	"net/netip"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -69,4 +71,36 @@ func TestGood(t *testing.T) {
 		require.True(t, ok)
 		l.Foreign(stranger, epoch)
 	}
+}
+
+// TestWait_RestsAfterForgedBodies: large bodies of strangers are checked one
+// after another, and after one that nobody signed there is a rest.
+func TestWait_RestsAfterForgedBodies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l forged.Limiter
+		begun := time.Now()
+		check := func(from netip.Addr, bytes int64, signed bool) time.Duration {
+			done, err := l.Wait(t.Context(), from, bytes, time.Now())
+			require.NoError(t, err)
+			at := time.Since(begun)
+			time.Sleep(20 * time.Millisecond) // what the check takes
+			done(signed)
+			return at
+		}
+		require.Zero(t, check(stranger, 4<<20, false))
+		require.Equal(t, 20*time.Millisecond, check(stranger, 64<<10, false), "a small one does not wait")
+		require.Equal(t, 200*time.Millisecond, check(stranger, 4<<20, true), "20 ms and a rest of 180")
+		require.Equal(t, 220*time.Millisecond, check(meta, 4<<20, false), "no rest after a signed one")
+		l.Good(meta, 1, time.Now())
+		require.Equal(t, 240*time.Millisecond, check(meta, 4<<20, false), "whoever posted a signed one does not wait")
+		require.Equal(t, 420*time.Millisecond, check(stranger, 4<<20, false))
+
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := l.Wait(ctx, stranger, 4<<20, time.Now())
+		require.ErrorIs(t, err, context.Canceled)
+		time.Sleep(time.Minute)
+		require.Equal(t, time.Minute, check(stranger, 4<<20, false).Truncate(time.Minute), "the one that gave up holds no place")
+	})
 }
