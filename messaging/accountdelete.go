@@ -43,7 +43,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 	)
 }
 
-// unhook lets nothing come to a line any more, and drops what is to be done
+// unhook lets nothing come to a reference any more, and drops what is to be done
 // for it.
 func (a *Account) unhook(ctx context.Context, id provider.ReferenceID) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {

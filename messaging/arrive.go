@@ -11,11 +11,11 @@ import (
 
 // storeMessages inserts the messages that arrived, and takes the statuses that
 // waited for them.
-func (u *unit) storeMessages(ctx context.Context, b *batch) error {
+func (u *batch) storeMessages(ctx context.Context, b *inboundBatch) error {
 	var add []*messageRow
 	for i, a := range b.as {
 		if m, ok := a.event.(*provider.Message); ok {
-			b.rows[i] = u.row(a, m)
+			b.rows[i] = u.inboundRow(a, m)
 			add = append(add, b.rows[i])
 		}
 	}
@@ -30,13 +30,13 @@ func (u *unit) storeMessages(ctx context.Context, b *batch) error {
 		}
 	}
 	var err error
-	b.earlies, err = u.takeEarlies(ctx, keys)
+	b.earlies, err = u.takeEarlyStatuses(ctx, keys)
 	return err
 }
 
 // loadKnown reads the messages that statuses are about, and those that came
 // again.
-func (u *unit) loadKnown(ctx context.Context, b *batch) error {
+func (u *batch) loadKnown(ctx context.Context, b *inboundBatch) error {
 	var keys []messageKey
 	for i, m := range b.rows {
 		if m != nil && !b.isNew[i] {
@@ -68,15 +68,15 @@ func (u *unit) loadKnown(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// row is an arrived message as its table will have it.
-func (u *unit) row(a arrival, e *provider.Message) *messageRow {
-	c := u.chatOf(person{a.line, e.Chat})
+// inboundRow is an arrived message as its table will have it.
+func (u *batch) inboundRow(a inboundEvent, e *provider.Message) *messageRow {
+	c := u.chatOf(person{a.reference, e.Chat})
 	at := e.At
 	if at.IsZero() {
 		at = u.now
 	}
 	m := &messageRow{
-		Reference: a.line.ID, Chat: c.ID, ID: e.ID, Mine: e.Mine, Actor: ActorContact, Status: max(e.Status, provider.StatusDelivered),
+		Reference: a.reference.ID, Chat: c.ID, ID: e.ID, Mine: e.Mine, Actor: ActorContact, Status: max(e.Status, provider.StatusDelivered),
 		PushName: cmp.Or(c.Name, c.Title), BizName: c.BizName, AtUS: database.Micros(at), CreatedUS: database.Micros(u.now),
 		Announced: true, Tried: true, Body: c.understand(e, a.body),
 	}
@@ -93,36 +93,36 @@ func (u *unit) row(a arrival, e *provider.Message) *messageRow {
 	if e.Historical {
 		m.PastUS = pastUS(m.AtUS)
 	}
-	m.lacks(e)
+	m.setMissingFile(e)
 	return m
 }
 
-// lacks notes why a message has no file, or why an old one failed.
-func (m *messageRow) lacks(e *provider.Message) {
+// setMissingFile notes why a message has no file, or why an old one failed.
+func (m *messageRow) setMissingFile(e *provider.Message) {
 	_, file := e.Content.(provider.Media)
 	failed := m.Status == provider.StatusFail
 	if !failed && (!file || e.Error == nil) {
 		return
 	}
-	why := Failure{Code: mediaUnavailable, Message: noReason}
+	why := Failure{Code: mediaUnavailable, Message: noReasonText}
 	if failed {
 		why.Code = "failed"
 	}
 	if e.Error != nil {
 		said := failureOf(*e.Error)
-		why = Failure{cmp.Or(cut(said.Code, longest), why.Code), cmp.Or(said.Message, why.Message), said.Advice}
+		why = Failure{cmp.Or(truncate(said.Code, maxTextLength), why.Code), cmp.Or(said.Message, why.Message), said.Advice}
 	}
 	m.fails(why)
 }
 
-// arrived updates the chat of a new message and announces it. From an imported
+// messageReceived updates the chat of a new message and announces it. From an imported
 // one nothing follows.
-func (u *unit) arrived(ctx context.Context, l line, e *provider.Message, m *messageRow) error {
+func (u *batch) messageReceived(ctx context.Context, l referenceInfo, e *provider.Message, m *messageRow) error {
 	c := u.chats[m.Chat]
 	if !e.Mine && !c.IsGroup {
-		c.called(e.From, m.AtUS)
+		c.setName(e.From, m.AtUS)
 	}
-	if err := u.last(ctx, c, m); err != nil {
+	if err := u.setLastMessage(ctx, c, m); err != nil {
 		return err
 	}
 	c.ActivityUS = max(c.ActivityUS, m.AtUS)
@@ -136,7 +136,7 @@ func (u *unit) arrived(ctx context.Context, l line, e *provider.Message, m *mess
 		u.answeredByHand(c, m.AtUS) // somebody else answers, or a person on the account's own phone
 	}
 	if !e.Mine {
-		c.heard(l, m.AtUS, database.Micros(e.WindowUntil))
+		c.noteInbound(l, m.AtUS, database.Micros(e.WindowUntil))
 		if m.Status < provider.StatusRead {
 			c.Unread++
 		}
@@ -148,26 +148,26 @@ func (u *unit) arrived(ctx context.Context, l line, e *provider.Message, m *mess
 	if own, has := u.own[c.ID]; has && m.Mine {
 		u.own[c.ID] = append(own, m)
 	}
-	u.underMarks(l, m)
+	u.applyWatermarks(l, m)
 	return nil
 }
 
-// last makes m its chat's last message unless there is a later one. New
+// setLastMessage makes m its chat's last message unless there is a later one. New
 // messages of the present have the highest seq.
-func (u *unit) last(ctx context.Context, c *chatRow, m *messageRow) error {
+func (u *batch) setLastMessage(ctx context.Context, c *chatRow, m *messageRow) error {
 	if m.PastUS == 0 && m.Seq > c.LastMessage {
 		c.LastMessage = m.Seq
 		return nil
 	}
-	was, err := u.lastOf(ctx, c)
+	was, err := u.lastMessageOf(ctx, c)
 	if err == nil && (was == nil || was.before(m)) {
 		c.LastMessage = m.Seq
 	}
 	return err
 }
 
-// lastOf is a chat's last message, nil when it has none any more.
-func (u *unit) lastOf(ctx context.Context, c *chatRow) (*messageRow, error) {
+// lastMessageOf is a chat's last message, nil when it has none any more.
+func (u *batch) lastMessageOf(ctx context.Context, c *chatRow) (*messageRow, error) {
 	if c.LastMessage != 0 && u.messages[c.LastMessage] == nil {
 		if err := u.load(ctx, []int64{c.LastMessage}); err != nil {
 			return nil, err
@@ -176,18 +176,18 @@ func (u *unit) lastOf(ctx context.Context, c *chatRow) (*messageRow, error) {
 	return u.messages[c.LastMessage], nil
 }
 
-// heard notes that the contact wrote or called: free-form messages may follow
+// noteInbound notes that the contact wrote or called: free-form messages may follow
 // for as long as the kind of line, or the network itself, says.
-func (c *chatRow) heard(l line, atUS, untilUS int64) {
+func (c *chatRow) noteInbound(l referenceInfo, atUS, untilUS int64) {
 	if untilUS == 0 && l.Window > 0 {
 		untilUS = atUS + l.Window.Microseconds()
 	}
 	c.WindowUS = max(c.WindowUS, untilUS)
 }
 
-// again takes from a message that came again what it adds to imported history:
+// receivedAgain takes from a message that came again what it adds to imported history:
 // the file that was missing there, or that it is no history.
-func (u *unit) again(ctx context.Context, a arrival, e *provider.Message, m *messageRow) error {
+func (u *batch) receivedAgain(ctx context.Context, a inboundEvent, e *provider.Message, m *messageRow) error {
 	if m == nil || u.chats[m.Chat] == nil {
 		return nil
 	}
@@ -201,10 +201,10 @@ func (u *unit) again(ctx context.Context, a arrival, e *provider.Message, m *mes
 	}
 	if media, ok := e.Content.(provider.Media); ok && was.isPlaceholder() && media.Kind != provider.Placeholder {
 		m.Body = a.body
-		m.lacks(e)
+		m.setMissingFile(e)
 		u.dirtyMessages.add(m)
 		u.rewritten.add(m)
-		u.expect(a.line, e, m)
+		u.expect(a.reference, e, m)
 	}
 	if e.Historical {
 		return nil
@@ -212,21 +212,21 @@ func (u *unit) again(ctx context.Context, a arrival, e *provider.Message, m *mes
 	m.PastUS = 0
 	u.dirtyMessages.add(m)
 	u.rewritten.add(m)
-	return u.arrived(ctx, a.line, e, m)
+	return u.messageReceived(ctx, a.reference, e, m)
 }
 
 // readable gives a message that could not be read its content, and announces
 // it once more.
-func (u *unit) readable(a arrival, e *provider.Message, m *messageRow) error {
+func (u *batch) readable(a inboundEvent, e *provider.Message, m *messageRow) error {
 	c := u.chats[m.Chat]
 	m.Body = c.understand(e, a.body)
-	m.lacks(e)
+	m.setMissingFile(e)
 	u.dirtyMessages.add(m)
 	u.rewritten.add(m)
-	u.expect(a.line, e, m)
+	u.expect(a.reference, e, m)
 	if !e.Historical {
 		u.answered(c, e)
-		u.emit(a.line.Account, EventMessage, c, m)
+		u.emit(a.reference.Account, EventMessage, c, m)
 	}
 	return nil
 }

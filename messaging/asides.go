@@ -9,11 +9,11 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// asides are rows that belong to no chat: statuses of messages that are not
+// sideRecords are rows that belong to no chat: statuses of messages that are not
 // known yet, what is not interpreted, and what cannot be read.
-type asides struct{ earlies, raws, bads [][]any }
+type sideRecords struct{ earlies, raws, bads [][]any }
 
-func (s *asides) early(ref provider.ReferenceID, e *provider.StatusChange, now time.Time) {
+func (s *sideRecords) addEarlyStatus(ref provider.ReferenceID, e *provider.StatusChange, now time.Time) {
 	if e.MessageID == "" {
 		return // of a message of ours that was deleted
 	}
@@ -26,30 +26,30 @@ func (s *asides) early(ref provider.ReferenceID, e *provider.StatusChange, now t
 	})
 }
 
-func (s *asides) raw(ref provider.ReferenceID, e *provider.Raw, now time.Time) {
+func (s *sideRecords) addRaw(ref provider.ReferenceID, e *provider.Raw, now time.Time) {
 	s.raws = append(s.raws, []any{ref, e.Kind, e.ID, string(e.Body), database.Micros(now)})
 }
 
-// unknown keeps what the network gave of a message that this version does not
+// addUnknown keeps what the network gave of a message that this version does not
 // know, and returns the kind under which.
-func (s *asides) unknown(ref provider.ReferenceID, m *provider.Message, now time.Time) (kind string) {
+func (s *sideRecords) addUnknown(ref provider.ReferenceID, m *provider.Message, now time.Time) (kind string) {
 	u, ok := m.Content.(provider.Unknown)
 	if !ok || u.Body == nil {
 		return ""
 	}
 	kind = rawMessageKind(&u)
-	s.raw(ref, &provider.Raw{ID: m.ID, Kind: kind, Body: u.Body}, now)
+	s.addRaw(ref, &provider.Raw{ID: m.ID, Kind: kind, Body: u.Body}, now)
 	return kind
 }
 
 // rawMessageKind is the kind of the report of a message that is not known.
-func rawMessageKind(u *provider.Unknown) string { return cut("message:"+u.Kind, longestKind) }
+func rawMessageKind(u *provider.Unknown) string { return truncate("message:"+u.Kind, maxKindLength) }
 
-func (s *asides) bad(ref provider.ReferenceID, b *provider.Bad, now time.Time) {
+func (s *sideRecords) addBad(ref provider.ReferenceID, b *provider.Bad, now time.Time) {
 	s.bads = append(s.bads, []any{ref, digest(b.Body), b.Reason, string(b.Body), database.Micros(now)})
 }
 
-func (s *asides) write(ctx context.Context, u *unit) error {
+func (s *sideRecords) write(ctx context.Context, u *batch) error {
 	for _, t := range []struct {
 		what, into string
 		types      []string

@@ -28,7 +28,7 @@ func attached(m provider.Media) Body {
 	case provider.Placeholder:
 		return Body{Text: "A file that is not here yet", Extras: Extras{Unsupported: &provider.Unknown{Kind: string(m.Kind)}}}
 	default:
-		return received(provider.Unknown{Kind: m.Type()})
+		return receivedText(provider.Unknown{Kind: m.Type()})
 	}
 	return b
 }

@@ -11,17 +11,17 @@ import (
 const chunk = 1000
 
 // insert writes rows of columns of types; tail is what follows them.
-func (u *unit) insert(ctx context.Context, into string, types []string, rows [][]any, tail string) error {
+func (u *batch) insert(ctx context.Context, into string, types []string, rows [][]any, tail string) error {
 	return u.s.db.ExecRows(ctx, u.tx, database.Rows{Before: into + " ", After: tail, Types: types, Values: slices.Concat(rows...)})
 }
 
 // insertNew is insert of what may be there already; it returns what tail does.
-func insertNew[T any](ctx context.Context, u *unit, into string, types []string, rows [][]any, tail string) ([]T, error) {
+func insertNew[T any](ctx context.Context, u *batch, into string, types []string, rows [][]any, tail string) ([]T, error) {
 	return database.SelectRows[T](ctx, u.s.db, u.tx, database.Rows{Before: into + " ", After: tail, Types: types, Values: slices.Concat(rows...)})
 }
 
 // update writes rows by a statement that reads them as v.column1, v.column2 …
-func (u *unit) update(ctx context.Context, set string, types []string, rows [][]any, where string) error {
+func (u *batch) update(ctx context.Context, set string, types []string, rows [][]any, where string) error {
 	return u.s.db.ExecRows(ctx, u.tx, database.Rows{
 		Before: set + " FROM (", After: ") AS v WHERE " + where, Types: types, Values: slices.Concat(rows...), Set: true,
 	})
@@ -29,7 +29,7 @@ func (u *unit) update(ctx context.Context, set string, types []string, rows [][]
 
 // among returns what a query finds whose condition ends with columns, that
 // these are one of rows; tail is what follows.
-func among[T any](ctx context.Context, u *unit, query, columns string, types []string, rows [][]any, tail string) ([]T, error) {
+func among[T any](ctx context.Context, u *batch, query, columns string, types []string, rows [][]any, tail string) ([]T, error) {
 	return database.SelectRows[T](ctx, u.s.db, u.tx, database.Rows{
 		Before: query + " " + columns + " IN (", After: ")" + tail, Types: types, Values: slices.Concat(rows...), Set: true,
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// callKey identifies a call of a line.
+// callKey identifies a call of a reference.
 type callKey struct {
 	Reference provider.ReferenceID `db:"reference"`
 	ID        string               `db:"call_id"`
@@ -30,11 +30,11 @@ var callSteps = map[provider.CallStatus]int{
 }
 
 // loadCalls reads the calls of which something new is told.
-func (u *unit) loadCalls(ctx context.Context, b *batch) error {
+func (u *batch) loadCalls(ctx context.Context, b *inboundBatch) error {
 	var keys ordered[callKey]
 	for i, a := range b.as {
 		if e, ok := a.event.(*provider.Call); ok && b.isNew[i] {
-			keys.add(callKey{a.line.ID, e.CallID})
+			keys.add(callKey{a.reference.ID, e.CallID})
 		}
 	}
 	values := make([][]any, len(keys.items))
@@ -52,7 +52,7 @@ func (u *unit) loadCalls(ctx context.Context, b *batch) error {
 }
 
 // called lets a call take a step, and says so. A step that comes late is none.
-func (u *unit) called(l line, e *provider.Call) {
+func (u *batch) called(l referenceInfo, e *provider.Call) {
 	key := callKey{l.ID, e.CallID}
 	row := u.calls[key]
 	if row == nil {
@@ -64,14 +64,14 @@ func (u *unit) called(l line, e *provider.Call) {
 	}
 	status := e.Status
 	if row.Status == provider.CallAccepted && status == provider.CallMissed {
-		status = provider.CallEnded // the line did not remember, for it was opened anew
+		status = provider.CallEnded // the reference did not remember, for it was opened anew
 	}
-	c, at := u.chatOf(person{l, e.Chat}), u.said(e.At)
+	c, at := u.chatOf(person{l, e.Chat}), u.networkTime(e.At)
 	row.Chat, row.Status, row.changed = c.ID, status, true
 	c.ActivityUS = max(c.ActivityUS, at)
 	if !e.Mine && !c.IsGroup {
-		c.called(e.From, at)
-		c.heard(l, at, 0)
+		c.setName(e.From, at)
+		c.noteInbound(l, at, 0)
 	}
 	u.activeChats.add(c)
 	u.events = append(u.events, Event{
@@ -80,11 +80,11 @@ func (u *unit) called(l line, e *provider.Call) {
 			Reference: l.ID, Ref: l.ID, RemoteJID: c.address().RemoteJID(), ChatID: c.ChatID, ID: e.CallID, Status: status, Video: e.Video,
 			MessageTimestamp: unixTime(at),
 		}),
-		Traceparent: u.parent,
+		Traceparent: u.traceparent,
 	})
 }
 
-func (u *unit) writeCalls(ctx context.Context) error {
+func (u *batch) writeCalls(ctx context.Context) error {
 	var rows [][]any
 	for _, r := range u.calls {
 		if r.changed {

@@ -105,7 +105,7 @@ func (s *Service) Callback(ctx context.Context, header http.Header, body []byte)
 	return nil
 }
 
-// Addressed reports whether body is for one of the kinds of lines that are here:
+// Addressed reports whether body is for one of the kinds of references that are here:
 // of anything else [Service.Callback] looks at nothing, not even who signed it.
 func (s *Service) Addressed(body []byte) bool {
 	c, _ := s.caller(objectOf(body))
@@ -209,9 +209,9 @@ func (s *Service) proved(ctx context.Context, claims []claim, probes *int) ([]cl
 	return keep, nil // none: the network refused the token of each
 }
 
-// parse turns parts into arrivals, once for each reference they go to.
-func (s *Service) parse(c provider.Caller, kind provider.Kind, parts []provider.Part, routed [][]claim) []arrival {
-	var as []arrival
+// parse turns parts into inbound events, once for each reference they go to.
+func (s *Service) parse(c provider.Caller, kind provider.Kind, parts []provider.Part, routed [][]claim) []inboundEvent {
+	var as []inboundEvent
 	unknown := 0
 	for i, part := range parts {
 		if len(routed[i]) == 0 {
@@ -221,10 +221,10 @@ func (s *Service) parse(c provider.Caller, kind provider.Kind, parts []provider.
 		events, bads := c.Parse(part)
 		for _, cl := range routed[i] {
 			for _, e := range events {
-				as = append(as, arrival{line: cl.line, event: e})
+				as = append(as, inboundEvent{reference: cl.line, event: e})
 			}
 			for _, b := range bads {
-				as = append(as, arrival{line: cl.line, bad: &b})
+				as = append(as, inboundEvent{reference: cl.line, bad: &b})
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func (f *fixture) post(t testing.TB, secret, body string) error {
 	return f.svc.Callback(t.Context(), header, []byte(body))
 }
 
-// received are the messages that arrived on a line, as "id text".
+// received are the messages that arrived on a reference, as "id text".
 func (f *fixture) received(t testing.TB, ref provider.ReferenceID) []string {
 	t.Helper()
 	out := []string{}
@@ -169,7 +169,7 @@ func TestSquatting(t *testing.T) {
 		require.Equal(t, []string{"w1"}, f.received(t, ref))
 		require.Empty(t, f.received(t, guesser))
 
-		// Who has the secret too still needs a token that may read the line.
+		// Who has the secret too still needs a token that may read the reference.
 		insider := f.cloudLine(t, "insider", map[string]string{"accessToken": "token of another line"})
 		graph.Fail(graphtest.Fault{Times: -1, Path: "1001", Status: http.StatusServiceUnavailable})
 		err := f.post(t, ownerSecret, callback(change("1001", item("w2", "x"))))
@@ -193,7 +193,7 @@ func TestSquatting(t *testing.T) {
 		require.Equal(t, []string{"w1", "w2", "w3", "w4"}, f.received(t, ref))
 		require.Empty(t, f.received(t, insider))
 
-		// Two accounts that both may read the line both get its events.
+		// Two accounts that both may read the reference both get its events.
 		partner := f.cloudLine(t, "partner", nil)
 		_, err = f.svc.For("partner").StartSession(t.Context(), partner)
 		require.NoError(t, err)

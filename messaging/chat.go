@@ -55,7 +55,7 @@ type ChatChange struct {
 	ActiveBot *ActiveBot  // the zero value: none
 }
 
-// Chats lists the chats of a line, the newest activity first. search matches
+// Chats lists the chats of a reference, the newest activity first. search matches
 // parts of names and ids.
 func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search string, l List) (Page[Chat], error) {
 	limit, err := l.limit()
@@ -71,7 +71,7 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	}
 	p := params{ref}
 	q := `SELECT ` + chatColumns + ` FROM messaging_chat c WHERE c.reference = $1 AND c.activity_us > 0`
-	if search = strings.TrimSpace(clean(search)); search != "" {
+	if search = strings.TrimSpace(sanitize(search)); search != "" {
 		like := p.add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
 		q += ` AND (lower(c.label) LIKE ` + like + ` ESCAPE '\' OR lower(c.title) LIKE ` + like + ` ESCAPE '\' OR lower(c.name) LIKE ` + like +
 			` ESCAPE '\' OR lower(c.username) LIKE ` + like + ` ESCAPE '\' OR lower(c.chat_id) LIKE ` + like + ` ESCAPE '\')`
@@ -126,9 +126,9 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil {
 		return Chat{}, was, err
 	}
-	who := person{row.line(p), addr}
+	who := person{row.info(p), addr}
 	var changed *chatRow
-	err = a.s.inTxUnit(ctx, func(u *unit) (err error) {
+	err = a.s.inBatch(ctx, func(u *batch) (err error) {
 		u.bounded = true
 		if err := u.open(ctx, []person{who}, nil); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 }
 
 // updateChat changes the chat of who, and says so.
-func (u *unit) updateChat(ctx context.Context, who person, change ChatChange) (*chatRow, error) {
+func (u *batch) updateChat(ctx context.Context, who person, change ChatChange) (*chatRow, error) {
 	if err := u.open(ctx, []person{who}, nil); err != nil {
 		return nil, err
 	}
@@ -166,8 +166,8 @@ func (u *unit) updateChat(ctx context.Context, who person, change ChatChange) (*
 }
 
 // tellChat shows a chat, whose last message is loaded, on the stream.
-func (u *unit) tellChat(l line, c *chatRow) {
-	u.tell(l.Account, c.Reference, "chat", u.chatView(c))
+func (u *batch) tellChat(l referenceInfo, c *chatRow) {
+	u.publish(l.Account, c.Reference, "chat", u.chatView(c))
 }
 
 func (c *chatRow) view(last *Message) Chat {
@@ -258,7 +258,7 @@ func (s *Service) chat(ctx context.Context, q sqlx.QueryerContext, ref provider.
 }
 
 // known locks a chat that exists.
-func (u *unit) known(ctx context.Context, l line, addr provider.Address) (*chatRow, error) {
+func (u *batch) known(ctx context.Context, l referenceInfo, addr provider.Address) (*chatRow, error) {
 	who := person{l, addr}
 	if err := u.findAliases(ctx, []person{who}); err != nil {
 		return nil, err

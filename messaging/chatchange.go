@@ -20,13 +20,13 @@ func (c *chatRow) change(ch ChatChange, nowUS int64) error {
 		if len(*ch.Name) > 200 {
 			return &Invalid{"name", "must have at most 200 characters"}
 		}
-		c.Label = clean(*ch.Name)
+		c.Label = sanitize(*ch.Name)
 	}
 	if ch.Language != nil {
 		if len(*ch.Language) > 35 {
 			return &Invalid{"language", "must be a language tag of at most 35 characters"}
 		}
-		c.Language = clean(*ch.Language)
+		c.Language = sanitize(*ch.Language)
 	}
 	if ch.OptedOut != nil {
 		c.OptedOut, c.OptedUS = *ch.OptedOut, nowUS
@@ -57,7 +57,7 @@ func (c *chatRow) setTags(tags []string) error {
 	}
 	out := []string{}
 	for i, t := range tags {
-		t = strings.TrimSpace(clean(t))
+		t = strings.TrimSpace(sanitize(t))
 		if t == "" || len(t) > maxTag {
 			return &Invalid{fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d characters", maxTag)}
 		}
@@ -74,7 +74,7 @@ func changeObject(field string, stored *string, change map[string]json.RawMessag
 	if len(change) == 0 {
 		return nil
 	}
-	merged := clean(mergeObjects(*stored, string(mustJSON(change))))
+	merged := sanitize(mergeObjects(*stored, string(mustJSON(change))))
 	if len(merged) > maxChatObject {
 		return &Invalid{field, "must take at most 64 KiB in total"}
 	}

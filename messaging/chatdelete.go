@@ -47,7 +47,7 @@ type subject struct {
 	Group   bool        `json:"group,omitempty"`
 	Names   [][2]string `json:"names"`             // every id, behind its kind
 	Known   []string    `json:"known"`             // those by which it was known
-	Foreign []string    `json:"foreign,omitempty"` // see footprint
+	Foreign []string    `json:"foreign,omitempty"` // see subjectData
 	UpTo    extent      `json:"upTo"`              // later rows are of a new chat
 }
 
@@ -79,12 +79,12 @@ func (a *Account) HideChat(
 	if err != nil {
 		return Erasure{}, err
 	}
-	l := row.line(p)
+	l := row.info(p)
 	if err := a.s.holdsAnything(ctx, l, addr); err != nil {
 		return Erasure{}, err
 	}
 	var out Erasure
-	err = a.s.inTxUnit(ctx, func(u *unit) (err error) {
+	err = a.s.inBatch(ctx, func(u *batch) (err error) {
 		out, err = u.hide(ctx, l, addr)
 		if err == nil { // whom, is not said: it would be kept
 			err = recordChatTx(ctx, u.tx, audit.ChatErase, ref, "", nil)
@@ -99,12 +99,12 @@ func (a *Account) HideChat(
 
 // holdsAnything looks through the tables, before the transaction, when an
 // address has no chat.
-func (s *Service) holdsAnything(ctx context.Context, l line, addr provider.Address) error {
+func (s *Service) holdsAnything(ctx context.Context, l referenceInfo, addr provider.Address) error {
 	_, err := s.chat(ctx, s.db, l.ID, addr)
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	f, err := s.footprint(ctx, s.db, l, addr, nil)
+	f, err := s.searchSubjectData(ctx, s.db, l, addr, nil)
 	if err == nil && f.empty() {
 		err = ErrNotFound
 	}
@@ -112,17 +112,17 @@ func (s *Service) holdsAnything(ctx context.Context, l line, addr provider.Addre
 }
 
 // hide takes its names from a chat, so that it is not found under any.
-func (u *unit) hide(ctx context.Context, l line, addr provider.Address) (Erasure, error) {
+func (u *batch) hide(ctx context.Context, l referenceInfo, addr provider.Address) (Erasure, error) {
 	c, err := u.known(ctx, l, addr)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Erasure{}, err
 	}
-	f, err := u.s.subject(ctx, u.tx, l, addr, c)
+	f, err := u.s.newSubjectData(ctx, u.tx, l, addr, c)
 	if err != nil {
 		return Erasure{}, err
 	}
 	e := Erasure{Reference: l.ID, At: u.now, Subject: mustJSON(f.view())}
-	u.tell(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
+	u.publish(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
 	if c == nil {
 		return e, nil
 	}
@@ -159,24 +159,24 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 	if err := json.Unmarshal(e.Subject, &of); err != nil {
 		return fmt.Errorf("reading a deletion: %w", err)
 	}
-	l, f := row.line(p), footprintOf(&of)
-	if err := f.find(ctx, a.s, a.s.db, l); err != nil {
+	l, f := row.info(p), subjectDataOf(&of)
+	if err := f.search(ctx, a.s, a.s.db, l); err != nil {
 		return err
 	}
-	if err := f.findFeed(ctx, a.s, a.s.db, l); err != nil {
+	if err := f.searchStream(ctx, a.s, a.s.db, l); err != nil {
 		return err
 	}
-	f.cut(of.UpTo)
+	f.limitTo(of.UpTo)
 	if err := a.s.eraseInSinks(ctx, l, f, e.At); err != nil { // first: they need the ids of messages
 		return err
 	}
 	if err := a.s.eraseInProvider(ctx, l, f); err != nil {
 		return err
 	}
-	if err := a.s.eraseFootprint(ctx, l, f); err != nil {
+	if err := a.s.eraseSubjectData(ctx, l, f); err != nil {
 		return err
 	}
-	if err := a.s.eraseElsewhere(ctx, f); err != nil {
+	if err := a.s.eraseInGroups(ctx, f); err != nil {
 		return err
 	}
 	return a.s.eraseHiddenChat(ctx, l, of.Chat)
@@ -187,7 +187,7 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 const eraseStep = 100
 
 // eraseHiddenChat deletes a chat that is hidden, its row last.
-func (s *Service) eraseHiddenChat(ctx context.Context, l line, chat int64) error {
+func (s *Service) eraseHiddenChat(ctx context.Context, l referenceInfo, chat int64) error {
 	if chat == 0 {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (s *Service) eraseHiddenChat(ctx context.Context, l line, chat int64) error
 }
 
 // eraseStep deletes messages of a hidden chat with what belongs to them.
-func (s *Service) eraseStep(ctx context.Context, tx *sqlx.Tx, l line, ms []located) error {
+func (s *Service) eraseStep(ctx context.Context, tx *sqlx.Tx, l referenceInfo, ms []located) error {
 	seqs, ids := make([]int64, len(ms)), make([]any, len(ms))
 	for i, m := range ms {
 		seqs[i], ids[i] = m.Seq, m.ID
@@ -249,12 +249,12 @@ func (s *Service) eraseStep(ctx context.Context, tx *sqlx.Tx, l line, ms []locat
 	return nil
 }
 
-// eraseFootprint deletes what stands in rows that belong to no chat.
-func (s *Service) eraseFootprint(ctx context.Context, l line, f *footprint) error {
+// eraseSubjectData deletes what stands in rows that belong to no chat.
+func (s *Service) eraseSubjectData(ctx context.Context, l referenceInfo, f *subjectData) error {
 	for _, t := range []struct {
 		table string
 		ids   []int64
-	}{{"messaging_raw", f.reports}, {"messaging_dead", f.dead}, {"messaging_feed", f.feed}} {
+	}{{"messaging_raw", f.reports}, {"messaging_dead", f.dead}, {"messaging_feed", f.stream}} {
 		for part := range slices.Chunk(t.ids, eraseStep) {
 			in, args := s.db.Dialect.InNumbers("id", 1, part)
 			if err := s.exec(ctx, `DELETE FROM `+t.table+` WHERE `+in, args...); err != nil {
@@ -286,14 +286,14 @@ func (s *Service) exec(ctx context.Context, query string, args ...any) error {
 	})
 }
 
-// eraseElsewhere deletes what a contact wrote in groups.
-func (s *Service) eraseElsewhere(ctx context.Context, f *footprint) error {
+// eraseInGroups deletes what a contact wrote in groups.
+func (s *Service) eraseInGroups(ctx context.Context, f *subjectData) error {
 	for part := range slices.Chunk(f.elsewhere, eraseStep) {
 		seqs := make([]int64, len(part))
 		for i, m := range part {
 			seqs[i] = m.Seq
 		}
-		if err := s.inTxUnit(ctx, func(u *unit) error { return u.eraseLocated(ctx, seqs) }); err != nil {
+		if err := s.inBatch(ctx, func(u *batch) error { return u.eraseLocated(ctx, seqs) }); err != nil {
 			return err
 		}
 	}
@@ -301,7 +301,7 @@ func (s *Service) eraseElsewhere(ctx context.Context, f *footprint) error {
 }
 
 // eraseLocated deletes messages from the chats in which they are now.
-func (u *unit) eraseLocated(ctx context.Context, seqs []int64) error {
+func (u *batch) eraseLocated(ctx context.Context, seqs []int64) error {
 	if err := u.loadLocked(ctx, seqs); err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (u *unit) eraseLocated(ctx context.Context, seqs []int64) error {
 }
 
 // deleteNumbered deletes rows by a column of numbers.
-func (u *unit) deleteNumbered(ctx context.Context, table, column string, numbers []int64) error {
+func (u *batch) deleteNumbered(ctx context.Context, table, column string, numbers []int64) error {
 	for part := range slices.Chunk(numbers, chunk) {
 		in, args := u.s.db.Dialect.InNumbers(column, 1, part)
 		if _, err := u.tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+in, args...); err != nil {
@@ -332,7 +332,7 @@ func (u *unit) deleteNumbered(ctx context.Context, table, column string, numbers
 }
 
 // eraseMessages deletes some messages of others from a locked chat.
-func (u *unit) eraseMessages(ctx context.Context, c *chatRow, ms []located) error {
+func (u *batch) eraseMessages(ctx context.Context, c *chatRow, ms []located) error {
 	seqs := make([]int64, len(ms))
 	for i, m := range ms {
 		seqs[i] = m.Seq
@@ -371,7 +371,7 @@ func (u *unit) eraseMessages(ctx context.Context, c *chatRow, ms []located) erro
 }
 
 // shrunk puts a chat right from which messages were deleted.
-func (u *unit) shrunk(ctx context.Context, c *chatRow, gone []int64, unread int64) error {
+func (u *batch) shrunk(ctx context.Context, c *chatRow, gone []int64, unread int64) error {
 	c.Unread = max(0, c.Unread-unread)
 	if slices.Contains(gone, c.LastMessage) {
 		err := u.tx.GetContext(ctx, &c.LastMessage, `SELECT COALESCE((SELECT seq FROM messaging_message WHERE chat = $1
@@ -381,14 +381,14 @@ func (u *unit) shrunk(ctx context.Context, c *chatRow, gone []int64, unread int6
 		}
 	}
 	u.activeChats.add(c)
-	if !c.Held {
+	if !c.Deferring {
 		return nil
 	}
-	return u.release(ctx, c) // what waited behind them
+	return u.releaseDeferred(ctx, c) // what waited behind them
 }
 
-// eraseInProvider has the line's provider erase what it keeps.
-func (s *Service) eraseInProvider(ctx context.Context, l line, f *footprint) error {
+// eraseInProvider has the reference's provider erase what it keeps.
+func (s *Service) eraseInProvider(ctx context.Context, l referenceInfo, f *subjectData) error {
 	eraser, ok := s.kinds[l.Kind].(provider.Eraser)
 	if !ok {
 		return nil
@@ -406,7 +406,7 @@ func (s *Service) eraseInProvider(ctx context.Context, l line, f *footprint) err
 }
 
 // eraseInSinks has the sinks erase what they were told.
-func (s *Service) eraseInSinks(ctx context.Context, l line, f *footprint, before time.Time) error {
+func (s *Service) eraseInSinks(ctx context.Context, l referenceInfo, f *subjectData, before time.Time) error {
 	e := Erased{Account: l.Account, Reference: l.ID, ChatIDs: f.ids, MessageIDs: idsOf(f.elsewhere), Before: before}
 	for _, k := range s.opts.Sinks {
 		eraser, ok := k.(Eraser)

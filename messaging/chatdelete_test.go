@@ -123,7 +123,7 @@ func others(t *testing.T, db *sqlx.DB) []string {
 		case strings.HasPrefix(table, "queue_"), strings.HasPrefix(table, "goose"), strings.HasPrefix(table, "sqlite_"), table == "test_event":
 		case table == "messaging_reference", table == "messaging_feed": // its health changes; it ends with a resync
 		case table == "messaging_chat" && strings.Contains(row, family): // it has less now
-		case strings.Contains(row, "canary"), strings.Contains(row, "Canary"), mentioned(row):
+		case strings.Contains(row, "canary"), strings.Contains(row, "Canary"), matchesTerm(row):
 		default:
 			out = append(out, row)
 		}
@@ -131,7 +131,7 @@ func others(t *testing.T, db *sqlx.DB) []string {
 	return out
 }
 
-func mentioned(row string) bool {
+func matchesTerm(row string) bool {
 	return strings.Contains(strings.ReplaceAll(row, bystanderPhone, ""), canaryPhone)
 }
 
@@ -171,7 +171,7 @@ func TestDeleteChat(t *testing.T) {
 			require.Empty(t, testkit.Holding(t, f.db, word), word)
 		}
 		for _, row := range testkit.Contents(t, f.db) {
-			require.False(t, mentioned(row), row)
+			require.False(t, matchesTerm(row), row)
 		}
 		require.Equal(t, without(before, "messaging_outbound", "messaging_call", "messaging_idempotency"), without(others(t, f.db), "messaging_outbound"))
 		status, _ := f.served(t, link)

@@ -10,10 +10,10 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Lines returns the account's references that have a chat of an id, in any of
+// ReferencesWithChat returns the account's references that have a chat of an id, in any of
 // the forms in which their kinds write it, the oldest first. It finds more
 // rather than less: [Account.Chat] says whether a reference takes the id.
-func (a *Account) Lines(ctx context.Context, chatID string) ([]provider.ReferenceID, error) {
+func (a *Account) ReferencesWithChat(ctx context.Context, chatID string) ([]provider.ReferenceID, error) {
 	p := params{a.id}
 	var any []string
 	for _, kind := range a.s.kinds {
@@ -40,7 +40,7 @@ func (a *Account) Lines(ctx context.Context, chatID string) ([]provider.Referenc
 
 // candidates are the ids that a chat id may be on references of a kind.
 func candidates(p provider.Provider, chatID string) ([]typedID, error) {
-	chatID = strings.TrimSpace(clean(chatID))
+	chatID = strings.TrimSpace(sanitize(chatID))
 	var addr provider.Address
 	var err error
 	id, single := strings.CutSuffix(chatID, singleSuffix)

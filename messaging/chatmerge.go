@@ -9,8 +9,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// name records that id leads to c.
-func (u *unit) name(c *chatRow, id typedID) {
+// addAlias records that id leads to c.
+func (u *batch) addAlias(c *chatRow, id typedID) {
 	key := chatName{c.Reference, id}
 	if u.aliases[key] != c.ID {
 		u.aliases[key] = c.ID
@@ -19,7 +19,7 @@ func (u *unit) name(c *chatRow, id typedID) {
 }
 
 // link makes every name of addr lead to the locked chat c, as well.
-func (u *unit) link(ctx context.Context, l line, c *chatRow, addr provider.Address) error {
+func (u *batch) link(ctx context.Context, l referenceInfo, c *chatRow, addr provider.Address) error {
 	known := c.ids()
 	if !slices.ContainsFunc(ids(addr), func(id typedID) bool { return !slices.Contains(known, id) }) {
 		return nil
@@ -38,7 +38,7 @@ func (u *unit) link(ctx context.Context, l line, c *chatRow, addr provider.Addre
 		return err
 	}
 	if u.chatOf(p) == nil {
-		u.name(c, ids(addr)[0])
+		u.addAlias(c, ids(addr)[0])
 	}
 	if o := u.chatOf(p); o != c {
 		if err := u.merge(ctx, l.Account, o, c); err != nil {
@@ -49,7 +49,7 @@ func (u *unit) link(ctx context.Context, l line, c *chatRow, addr provider.Addre
 }
 
 // join makes every name of p lead to one chat, merging those that were two.
-func (u *unit) join(ctx context.Context, p person) error {
+func (u *batch) join(ctx context.Context, p person) error {
 	keep := u.chatOf(p) // its own name comes first
 	for _, id := range ids(p.addr) {
 		if chat, ok := u.aliases[chatName{p.line.ID, id}]; ok && chat != keep.ID {
@@ -57,7 +57,7 @@ func (u *unit) join(ctx context.Context, p person) error {
 				return err
 			}
 		}
-		u.name(keep, id)
+		u.addAlias(keep, id)
 	}
 	before := *keep
 	keep.learn(p.addr)
@@ -68,7 +68,7 @@ func (u *unit) join(ctx context.Context, p person) error {
 }
 
 // merge moves everything of gone to keep.
-func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) error {
+func (u *batch) merge(ctx context.Context, account string, keep, gone *chatRow) error {
 	for _, q := range []string{
 		`UPDATE messaging_message SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_alias SET chat = $1 WHERE chat = $2`,
@@ -99,22 +99,22 @@ func (u *unit) merge(ctx context.Context, account string, keep, gone *chatRow) e
 	}
 	from, was := gone.ChatID, keep.ChatID
 	u.mergeChoices(keep, gone)
-	u.absorbMarks(keep, gone)
-	if keep.absorb(gone); keep.ChatID == from {
+	u.mergeWatermarks(keep, gone)
+	if keep.mergeFrom(gone); keep.ChatID == from {
 		from = was
 	}
-	u.mergeHolds(keep, gone)
+	u.mergeDeferring(keep, gone)
 	delete(u.chats, gone.ID)
 	if err := u.unite(ctx, keep, gone); err != nil {
 		return err
 	}
 	u.dirtyChats.add(keep)
-	u.tell(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})
+	u.publish(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})
 	return nil
 }
 
-// absorb takes over what the other chat knew; of two values the newer wins.
-func (c *chatRow) absorb(o *chatRow) {
+// mergeFrom takes over what the other chat knew; of two values the newer wins.
+func (c *chatRow) mergeFrom(o *chatRow) {
 	newer, older := c, o
 	if o.UpdatedUS > c.UpdatedUS {
 		newer, older = o, c
@@ -125,9 +125,9 @@ func (c *chatRow) absorb(o *chatRow) {
 	c.Tags = mergeTags(c.Tags, o.Tags)
 	// What keeps quiet in one of them keeps quiet in both.
 	c.BotActive = c.BotActive && o.BotActive
-	c.absorbWord(o)
-	c.absorbHands(o)
-	c.absorbNames(o)
+	c.mergeOptOut(o)
+	c.mergeHandoff(o)
+	c.mergeNames(o)
 	c.Phone, c.LID = cmp.Or(c.Phone, o.Phone), cmp.Or(c.LID, o.LID)
 	c.UserID, c.PSID = cmp.Or(c.UserID, o.UserID), cmp.Or(c.PSID, o.PSID)
 	c.Unread += o.Unread
@@ -136,9 +136,9 @@ func (c *chatRow) absorb(o *chatRow) {
 	c.CreatedUS = min(c.CreatedUS, o.CreatedUS)
 }
 
-// absorbWord takes over whether the contact wants to be written to: the newer
+// mergeOptOut takes over whether the contact wants to be written to: the newer
 // word counts.
-func (c *chatRow) absorbWord(o *chatRow) {
+func (c *chatRow) mergeOptOut(o *chatRow) {
 	if o.OptedUS == c.OptedUS {
 		c.OptedOut = c.OptedOut || o.OptedOut
 	} else if o.OptedUS > c.OptedUS {
@@ -147,12 +147,12 @@ func (c *chatRow) absorbWord(o *chatRow) {
 	c.OptedUS = max(c.OptedUS, o.OptedUS)
 }
 
-// absorbNames takes over the names of the other chat that are newer.
-func (c *chatRow) absorbNames(o *chatRow) {
+// mergeNames takes over the names of the other chat that are newer.
+func (c *chatRow) mergeNames(o *chatRow) {
 	if o.TitleUS > c.TitleUS {
 		c.Title, c.TitleUS = o.Title, o.TitleUS
 	}
-	c.called(provider.Contact{Name: o.Name, VerifiedBizName: o.BizName, Username: o.Username}, o.NameUS)
+	c.setName(provider.Contact{Name: o.Name, VerifiedBizName: o.BizName, Username: o.Username}, o.NameUS)
 	switch {
 	case o.MovedUS > c.MovedUS:
 		c.rename(o.address(), o.MovedUS)

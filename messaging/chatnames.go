@@ -6,9 +6,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// called takes over what a contact called itself at a time: of two names the
+// setName takes over what a contact called itself at a time: of two names the
 // newer one, and an older one where there is none.
-func (c *chatRow) called(who provider.Contact, atUS int64) {
+func (c *chatRow) setName(who provider.Contact, atUS int64) {
 	if who.Name == "" && who.VerifiedBizName == "" && who.Username == "" {
 		return
 	}
@@ -21,9 +21,9 @@ func (c *chatRow) called(who provider.Contact, atUS int64) {
 	c.NameUS = max(c.NameUS, atUS)
 }
 
-// titled gives a group its subject, or a contact the name that it has in the
+// setTitle gives a group its subject, or a contact the name that it has in the
 // account's phone book, and reports whether that is news.
-func (c *chatRow) titled(title string, atUS int64) bool {
+func (c *chatRow) setTitle(title string, atUS int64) bool {
 	if atUS < c.TitleUS {
 		return false
 	}
@@ -32,9 +32,9 @@ func (c *chatRow) titled(title string, atUS int64) bool {
 	return news
 }
 
-// opted notes whether the contact wants to be written to, and reports whether
+// setOptOut notes whether the contact wants to be written to, and reports whether
 // that is news.
-func (c *chatRow) opted(out bool, atUS int64) bool {
+func (c *chatRow) setOptOut(out bool, atUS int64) bool {
 	if atUS < c.OptedUS {
 		return false
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// ChatNews says that it has changed who may answer in a chat, or what the chat
+// ChatUpdate says that it has changed who may answer in a chat, or what the chat
 // is.
-type ChatNews struct {
+type ChatUpdate struct {
 	Reference provider.ReferenceID
 	Key       string // that of the chat's events
 	ChatID    string
@@ -30,10 +30,10 @@ type ChatNews struct {
 // only write rows: an error undoes what has changed. The chats are locked, and
 // events of the same transaction follow.
 type ChatSink interface {
-	ChatsTx(ctx context.Context, tx *sqlx.Tx, news []ChatNews) error
+	ChatsTx(ctx context.Context, tx *sqlx.Tx, news []ChatUpdate) error
 }
 
-// chatWork is what a unit remembers of its chats for the sinks.
+// chatWork is what a batch remembers of its chats for the sinks.
 type chatWork struct {
 	met    map[int64]share
 	merged map[int64][]int64 // by the chat that stays
@@ -52,7 +52,7 @@ func (c *chatRow) share() share { return share{c.BotActive, c.HandoffUS, c.Taken
 // handed says that a person has the chat, or is asked for.
 func (s share) handed() bool { return s.handoffUS != 0 || s.askedUS != 0 }
 
-// meet remembers a chat as it is before the unit changes it.
+// meet remembers a chat as it is before the batch changes it.
 func (w *chatWork) meet(c *chatRow) {
 	if w.met == nil {
 		w.met = map[int64]share{}
@@ -62,7 +62,7 @@ func (w *chatWork) meet(c *chatRow) {
 
 // unite has what waits for a chat that has become one with another go out before
 // what comes later for that, and remembers it for the sinks.
-func (u *unit) unite(ctx context.Context, keep, gone *chatRow) error {
+func (u *batch) unite(ctx context.Context, keep, gone *chatRow) error {
 	if u.merged == nil {
 		u.merged = map[int64][]int64{}
 	}
@@ -83,9 +83,9 @@ func (u *unit) unite(ctx context.Context, keep, gone *chatRow) error {
 	return nil
 }
 
-// tellChats tells the sinks what has become of chats.
-func (u *unit) tellChats(ctx context.Context) error {
-	news := u.chatNews()
+// publishChats tells the sinks what has become of chats.
+func (u *batch) publishChats(ctx context.Context) error {
+	news := u.chatUpdates()
 	if len(news) == 0 {
 		return nil
 	}
@@ -101,15 +101,15 @@ func (u *unit) tellChats(ctx context.Context) error {
 	return nil
 }
 
-func (u *unit) chatNews() []ChatNews {
-	var news []ChatNews
+func (u *batch) chatUpdates() []ChatUpdate {
+	var news []ChatUpdate
 	for _, id := range slices.Sorted(maps.Keys(u.chats)) {
 		c := u.chats[id]
 		before := u.met[id]
 		if before == c.share() && len(u.merged[id]) == 0 {
 			continue
 		}
-		n := ChatNews{
+		n := ChatUpdate{
 			Reference: c.Reference, Key: chatKey(c.Reference, id), ChatID: c.ChatID,
 			BotActive: c.BotActive, Handoff: database.Time(c.HandoffUS), WasTaken: before.handed(),
 		}

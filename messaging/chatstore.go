@@ -26,13 +26,13 @@ func moved(err error) error {
 
 // person asks for the chat of an address, to be made when it is new.
 type person struct {
-	line line
+	line referenceInfo
 	addr provider.Address
 }
 
 // open locks the chats of people, makes those that are new, and joins those
 // that turn out to be one. Other chats to be locked are given by id.
-func (u *unit) open(ctx context.Context, people []person, others []int64) error {
+func (u *batch) open(ctx context.Context, people []person, others []int64) error {
 	if err := u.find(ctx, people, others); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (u *unit) open(ctx context.Context, people []person, others []int64) error 
 
 // find locks the chats that are known under any name of people, and others. It
 // looks again when one of them was merged away before it was locked.
-func (u *unit) find(ctx context.Context, people []person, others []int64) error {
+func (u *batch) find(ctx context.Context, people []person, others []int64) error {
 	if len(others) == 0 && len(people) <= chunk/4 {
 		if err := u.findPeople(ctx, people); err != nil {
 			return err
@@ -86,7 +86,7 @@ const findPeople = `SELECT a.kind AS alias_kind, a.alias, ` + chatColumns + ` FR
 // chats that are merged away meanwhile, and leaves out those that are hidden:
 // PostgreSQL reads the row of a chat again once it is unlocked, and not its
 // alias, which is gone.
-func (u *unit) findPeople(ctx context.Context, people []person) error {
+func (u *batch) findPeople(ctx context.Context, people []person) error {
 	want := wanted(people)
 	if len(want) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func wanted(people []person) []chatName {
 }
 
 // chatOf is the chat that any name of p leads to, nil when none does.
-func (u *unit) chatOf(p person) *chatRow {
+func (u *batch) chatOf(p person) *chatRow {
 	for _, id := range ids(p.addr) {
 		if chat, ok := u.aliases[chatName{p.line.ID, id}]; ok {
 			return u.chats[chat]
@@ -135,7 +135,7 @@ func (u *unit) chatOf(p person) *chatRow {
 	return nil
 }
 
-func (u *unit) findAliases(ctx context.Context, people []person) error {
+func (u *batch) findAliases(ctx context.Context, people []person) error {
 	type found struct {
 		Reference provider.ReferenceID `db:"reference"`
 		Kind      idKind               `db:"kind"`
@@ -154,7 +154,7 @@ func (u *unit) findAliases(ctx context.Context, people []person) error {
 
 // lock loads chats for writing, in the order of their ids so that two
 // transactions cannot wait for each other.
-func (u *unit) lock(ctx context.Context, ids []int64) error {
+func (u *batch) lock(ctx context.Context, ids []int64) error {
 	ids = slices.DeleteFunc(ids, func(id int64) bool { return u.chats[id] != nil }) // may have been changed since
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -194,7 +194,7 @@ const (
 )
 
 // create makes the chats of people nobody has met.
-func (u *unit) create(ctx context.Context, people []person) error {
+func (u *batch) create(ctx context.Context, people []person) error {
 	slices.SortFunc(people, func(a, b person) int {
 		return cmp.Or(cmp.Compare(a.line.ID, b.line.ID), cmp.Compare(a.addr.ChatID, b.addr.ChatID))
 	})
@@ -219,13 +219,13 @@ func (u *unit) create(ctx context.Context, people []person) error {
 	for _, r := range rows {
 		u.chats[r.ID] = r
 		u.meet(r)
-		u.name(r, r.ids()[0])
+		u.addAlias(r, r.ids()[0])
 	}
 	return nil
 }
 
 // admitChats asks whether the account may begin chats with people.
-func (u *unit) admitChats(ctx context.Context, people []person) error {
+func (u *batch) admitChats(ctx context.Context, people []person) error {
 	if !u.bounded {
 		return nil
 	}

@@ -18,7 +18,7 @@ func (a *Account) UpdateChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Re
 	if err != nil {
 		return Chat{}, err
 	}
-	u := a.s.unit(tx)
+	u := a.s.newBatch(tx)
 	c, err := u.updateChat(ctx, who, change)
 	if err != nil {
 		return Chat{}, err
@@ -33,7 +33,7 @@ func (a *Account) ChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Referenc
 	if err != nil {
 		return Chat{}, err
 	}
-	u := a.s.unit(tx)
+	u := a.s.newBatch(tx)
 	c, err := u.known(ctx, who.line, who.addr)
 	if err != nil {
 		return Chat{}, err
@@ -44,7 +44,7 @@ func (a *Account) ChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Referenc
 	return u.chatView(c), nil
 }
 
-// personIn names a chat by what tx knows of its line.
+// personIn names a chat by what tx knows of its reference.
 func (a *Account) personIn(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string) (person, error) {
 	row, err := a.row(ctx, tx, ref)
 	if err != nil {
@@ -55,11 +55,11 @@ func (a *Account) personIn(ctx context.Context, tx *sqlx.Tx, ref provider.Refere
 		return person{}, err
 	}
 	addr, err := a.s.recipient(ctx, tx, row.ID, p, chatID)
-	return person{row.line(p), addr}, err
+	return person{row.info(p), addr}, err
 }
 
 // chatView is a chat whose last message is loaded, as users see it.
-func (u *unit) chatView(c *chatRow) Chat {
+func (u *batch) chatView(c *chatRow) Chat {
 	m := u.messages[c.LastMessage]
 	if m == nil {
 		return c.view(nil)
@@ -81,8 +81,8 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 	}
 	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
 	if errors.Is(err, ErrNotFound) {
-		who := person{row.line(p), addr}
-		err = a.s.inTxUnit(ctx, func(u *unit) error {
+		who := person{row.info(p), addr}
+		err = a.s.inBatch(ctx, func(u *batch) error {
 			u.bounded = true
 			if err := u.open(ctx, []person{who}, nil); err != nil {
 				return err
@@ -97,16 +97,16 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 	return chatKey(c.Reference, c.ID), c.ChatID, nil
 }
 
-// Arrival is what the engines of bots want to know of a contact's message
+// InboundMessage is what the engines of bots want to know of a contact's message
 // beside its [Event].
-type Arrival struct {
-	Kind  provider.Kind // of the line
+type InboundMessage struct {
+	Kind  provider.Kind // of the reference
 	First bool          // no earlier message of the contact is in the chat, imported history aside
 }
 
-// ArrivalTx looks at a message of a contact, for a [Sink].
-func (a *Account) ArrivalTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, messageID string) (Arrival, error) {
-	var out Arrival
+// InboundMessageTx looks at a message of a contact, for a [Sink].
+func (a *Account) InboundMessageTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, messageID string) (InboundMessage, error) {
+	var out InboundMessage
 	err := tx.QueryRowxContext(ctx, `SELECT r.kind, NOT EXISTS (SELECT 1 FROM messaging_message o
 			WHERE o.chat = m.chat AND o.past_us = 0 AND o.seq < m.seq AND NOT o.mine)
 		FROM messaging_message m JOIN messaging_reference r ON r.id = m.reference

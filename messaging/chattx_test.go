@@ -19,13 +19,13 @@ import (
 // watcher is a sink that keeps what it is told of chats.
 type watcher struct {
 	mu   sync.Mutex
-	news []messaging.ChatNews
+	news []messaging.ChatUpdate
 }
 
 func (*watcher) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error { return nil }
 func (*watcher) Committed()                                                  {}
 
-func (w *watcher) ChatsTx(_ context.Context, _ *sqlx.Tx, news []messaging.ChatNews) error {
+func (w *watcher) ChatsTx(_ context.Context, _ *sqlx.Tx, news []messaging.ChatUpdate) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.news = append(w.news, news...)
@@ -33,7 +33,7 @@ func (w *watcher) ChatsTx(_ context.Context, _ *sqlx.Tx, news []messaging.ChatNe
 }
 
 // take returns what was told since the last time.
-func (w *watcher) take() []messaging.ChatNews {
+func (w *watcher) take() []messaging.ChatUpdate {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := w.news
@@ -150,11 +150,11 @@ func TestNewsOfChats(t *testing.T) {
 		f.send(t, req)
 		taken := w.take()
 		require.Len(t, taken, 1)
-		require.Equal(t, messaging.ChatNews{Reference: ref, Key: taken[0].Key, ChatID: "111", BotActive: true, Handoff: epoch}, taken[0])
+		require.Equal(t, messaging.ChatUpdate{Reference: ref, Key: taken[0].Key, ChatID: "111", BotActive: true, Handoff: epoch}, taken[0])
 		require.Equal(t, f.sink.all(t)[0].Key, taken[0].Key, "the key is that of the chat's events")
 
 		update(messaging.ChatChange{Handoff: "close", BotActive: ptr(false)})
-		require.Equal(t, []messaging.ChatNews{{Reference: ref, Key: taken[0].Key, ChatID: "111", WasTaken: true}}, w.take())
+		require.Equal(t, []messaging.ChatUpdate{{Reference: ref, Key: taken[0].Key, ChatID: "111", WasTaken: true}}, w.take())
 	})
 }
 
@@ -214,7 +214,7 @@ func (w *teller) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Even
 		if ev.Type != messaging.EventMessage {
 			continue
 		}
-		a, err := w.acc().ArrivalTx(ctx, tx, ev.Reference, ev.MessageID)
+		a, err := w.acc().InboundMessageTx(ctx, tx, ev.Reference, ev.MessageID)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-func (u *unit) writeAliases(ctx context.Context) error {
+func (u *batch) writeAliases(ctx context.Context) error {
 	slices.SortFunc(u.newAliases, compareNames)
 	rows := nameRows(u.newAliases)
 	for i, n := range u.newAliases {
@@ -28,13 +28,13 @@ const (
 	sameChat = `messaging_chat.id = v.column1`
 )
 
-// activitySlot is the unit of activity_slot in microseconds.
+// activitySlot is the batch of activity_slot in microseconds.
 const activitySlot = 600_000_000
 
 var activityTypes = []string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT"}
 
 // writeActivity writes what messages change of their chats.
-func (u *unit) writeActivity(ctx context.Context) error {
+func (u *batch) writeActivity(ctx context.Context) error {
 	var rows [][]any
 	for _, c := range u.activeChats.items {
 		if u.chats[c.ID] == nil || u.dirtyChats.has[c] {
@@ -52,7 +52,7 @@ func (u *unit) writeActivity(ctx context.Context) error {
 	return nil
 }
 
-func (u *unit) writeChats(ctx context.Context) error {
+func (u *batch) writeChats(ctx context.Context) error {
 	var rows [][]any
 	for _, c := range u.dirtyChats.items {
 		if u.chats[c.ID] == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// asked is what a chat was asked in numbered text, because its line lacks
+// asked is what a chat was asked in numbered text, because its reference lacks
 // buttons, lists or polls. The contact's next answer that fits is understood
 // as the choice.
 type asked struct {
@@ -41,8 +41,8 @@ func choicesOf(c provider.Content) []provider.Choice {
 	return nil
 }
 
-// ask notes that a chat was asked content in numbered text.
-func (u *unit) ask(c *chatRow, seq int64, content provider.Content) {
+// askQuestion notes that a chat was asked content in numbered text.
+func (u *batch) askQuestion(c *chatRow, seq int64, content provider.Content) {
 	q := asked{Message: seq, Choices: choicesOf(content)}
 	if len(q.Choices) == 0 {
 		return
@@ -55,8 +55,8 @@ func (u *unit) ask(c *chatRow, seq int64, content provider.Content) {
 	u.choices.add(c)
 }
 
-// unask forgets the question of a message that did not go out.
-func (u *unit) unask(c *chatRow, seq int64) {
+// withdrawQuestion forgets the question of a message that did not go out.
+func (u *batch) withdrawQuestion(c *chatRow, seq int64) {
 	var q asked
 	if c == nil || c.Choices == "" || json.Unmarshal([]byte(c.Choices), &q) != nil || q.Message != seq {
 		return
@@ -100,7 +100,7 @@ func (c *chatRow) understand(e *provider.Message, body string) string {
 
 // answered ends the question of a chat with its answer; in a group others may
 // answer as well.
-func (u *unit) answered(c *chatRow, e *provider.Message) {
+func (u *batch) answered(c *chatRow, e *provider.Message) {
 	if e.Mine || e.Historical || c.IsGroup {
 		return
 	}
@@ -112,14 +112,14 @@ func (u *unit) answered(c *chatRow, e *provider.Message) {
 
 // mergeChoices takes over the question that a chat was asked under another
 // name.
-func (u *unit) mergeChoices(keep, gone *chatRow) {
+func (u *batch) mergeChoices(keep, gone *chatRow) {
 	if keep.Choices == "" && gone.Choices != "" {
 		keep.Choices = gone.Choices
 		u.choices.add(keep)
 	}
 }
 
-func (u *unit) writeChoices(ctx context.Context) error {
+func (u *batch) writeChoices(ctx context.Context) error {
 	for _, c := range u.choices.items {
 		if u.chats[c.ID] == nil {
 			continue // merged away

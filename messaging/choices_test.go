@@ -24,7 +24,7 @@ var (
 	}}
 )
 
-// TestNumberedAnswers asks on a line that has neither buttons nor lists nor
+// TestNumberedAnswers asks on a reference that has neither buttons nor lists nor
 // polls.
 func TestNumberedAnswers(t *testing.T) {
 	t.Parallel()

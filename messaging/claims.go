@@ -14,7 +14,7 @@ import (
 
 // claim is a reference that says that callbacks for an id are its own.
 type claim struct {
-	line     line
+	line     referenceInfo
 	row      *referenceRow
 	secret   string
 	shared   bool // the secret is one for all references, so that it proves nothing
@@ -22,7 +22,7 @@ type claim struct {
 	starting bool
 }
 
-// claimKey is an id under which a network knows a line or a group of lines.
+// claimKey is an id under which a network knows a reference or a group of references.
 type claimKey struct {
 	kind  provider.Kind
 	group bool
@@ -43,19 +43,19 @@ type cachedClaims struct {
 	anew   time.Time // somebody began to read them again then; zero: nobody has
 }
 
-// claimLife bounds how long a change on another node can go unnoticed when
+// claimTTL bounds how long a change on another node can go unnoticed when
 // its wake-up is lost: twice that, if the database hangs.
-const claimLife = time.Second
+const claimTTL = time.Second
 
-// maxCached bounds the ids in the cache; they come from strangers only after
+// maxCachedClaims bounds the ids in the cache; they come from strangers only after
 // they were found to belong to somebody.
-const maxCached = 10_000
+const maxCachedClaims = 10_000
 
 // cached returns the claims of key that can be used. When their time is over
 // the first who asks reads them again, and the others need not wait for it.
 func (c *claimCache) cached(key claimKey) ([]claim, bool) {
 	e, ok := c.entries[key]
-	if !ok || time.Since(e.at) < claimLife {
+	if !ok || time.Since(e.at) < claimTTL {
 		return e.claims, ok
 	}
 	if e.anew.IsZero() {
@@ -63,7 +63,7 @@ func (c *claimCache) cached(key claimKey) ([]claim, bool) {
 		c.entries[key] = e
 		return nil, false
 	}
-	return e.claims, time.Since(e.anew) < claimLife
+	return e.claims, time.Since(e.anew) < claimTTL
 }
 
 // get returns the claims of those of keys that are remembered.
@@ -93,7 +93,7 @@ func (c *claimCache) keep(found map[claimKey][]claim, began time.Time, epoch int
 	if c.epoch != epoch {
 		return
 	}
-	if c.entries == nil || len(c.entries)+len(found) > maxCached {
+	if c.entries == nil || len(c.entries)+len(found) > maxCachedClaims {
 		c.entries = map[claimKey]cachedClaims{}
 	}
 	for key, claims := range found {
@@ -119,7 +119,7 @@ func (s *Service) referencesChanged() {
 
 func (s *Service) forgetReferences() {
 	s.claims.clear()
-	s.known.clear()
+	s.references.clear()
 }
 
 // watchReferences empties the caches when another node changed a reference.
@@ -135,7 +135,7 @@ func (s *Service) watchReferences(ctx context.Context) error {
 	}
 }
 
-// maxOwnClaims is how many references of an account claim one id. Of a line
+// maxOwnClaims is how many references of an account claim one id. Of a reference
 // the first maxLine claims count, so no account can take all of these.
 const maxOwnClaims = 10
 

@@ -21,11 +21,11 @@ func checkClientID(id string) error {
 	case utf8.RuneCountInString(id) > maxClientID:
 		return &Invalid{"clientId", fmt.Sprintf("must have at most %d characters", maxClientID)}
 	}
-	return printable("clientId", id)
+	return isPrintable("clientId", id)
 }
 
-// printable refuses control characters.
-func printable(field, s string) error {
+// isPrintable refuses control characters.
+func isPrintable(field, s string) error {
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		return &Invalid{field, "must not have control characters"}
 	}
@@ -37,13 +37,13 @@ func printable(field, s string) error {
 // of several messages with that client id it returns the newest.
 func (a *Account) Message(ctx context.Context, ref provider.ReferenceID, chatID, id string) (Message, error) {
 	if chatID == "" {
-		return a.messageAnywhere(ctx, ref, clean(id))
+		return a.messageAnywhere(ctx, ref, sanitize(id))
 	}
 	c, err := a.chat(ctx, ref, chatID)
 	if err != nil {
 		return Message{}, err
 	}
-	m, err := a.s.messageIn(ctx, c, clean(id))
+	m, err := a.s.messageIn(ctx, c, sanitize(id))
 	if err != nil {
 		return Message{}, err
 	}
@@ -54,7 +54,7 @@ func (a *Account) Message(ctx context.Context, ref provider.ReferenceID, chatID,
 func (a *Account) messageAnywhere(ctx context.Context, ref provider.ReferenceID, id string) (Message, error) {
 	row, err := a.row(ctx, a.s.db, ref)
 	if err == nil {
-		err = printable("id", id)
+		err = isPrintable("id", id)
 	}
 	if err != nil {
 		return Message{}, err

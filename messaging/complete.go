@@ -64,7 +64,7 @@ func (s *Service) completed(ctx context.Context, row *referenceRow) (*referenceR
 	}
 	var out *referenceRow
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		u := s.unit(tx)
+		u := s.newBatch(tx)
 		if out, err = u.session(ctx, row.ID); err != nil || out.Revision != row.Revision {
 			return err // somebody has changed the settings meanwhile
 		}
@@ -89,7 +89,7 @@ func inspect(p provider.Provider, own provider.Settings, r *referenceRow) []Heal
 		return nil
 	}
 	var out []HealthReport
-	for _, a := range ailments(i.Inspect(effective(p, own)), r.UpdatedUS) {
+	for _, a := range healthIssues(i.Inspect(effective(p, own)), r.UpdatedUS) {
 		out = append(out, HealthReport{a.Kind, levelNames[a.Level], a.Message, unixTime(a.AtUS)})
 	}
 	return out

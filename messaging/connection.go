@@ -16,31 +16,31 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// wishConnected notes that a line is to stand.
-func (u *unit) wishConnected(ctx context.Context, row *referenceRow, phone string) error {
+// desireConnected notes that a reference is to stand.
+func (u *batch) desireConnected(ctx context.Context, row *referenceRow, phone string) error {
 	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_hold (reference, kind, wish, phone, asked, node, fence, until_us)
 		VALUES ($1, $2, $3, $4, 1, '', 0, 0) ON CONFLICT (reference) DO UPDATE SET wish = excluded.wish, phone = excluded.phone,
 		asked = messaging_hold.asked + 1, until_us = CASE WHEN messaging_hold.node = '' THEN 0 ELSE messaging_hold.until_us END`,
-		row.ID, row.Kind, wishConnect, phone)
+		row.ID, row.Kind, desiredConnected, phone)
 	if err != nil {
 		return fmt.Errorf("noting what is wished of a line: %w", err)
 	}
 	return nil
 }
 
-// wishUnlinked wishes that the pairing of a line ends, if it was ever wished for.
-func (u *unit) wishUnlinked(ctx context.Context, id provider.ReferenceID) error {
+// desireUnlinked wishes that the pairing of a line ends, if it was ever wished for.
+func (u *batch) desireUnlinked(ctx context.Context, id provider.ReferenceID) error {
 	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_hold SET wish = $1, asked = asked + 1, until_us = CASE WHEN node = '' THEN 0 ELSE until_us END
-		WHERE reference = $2`, wishUnlink, id)
+		WHERE reference = $2`, desiredUnlinked, id)
 	if err != nil {
 		return fmt.Errorf("noting what is wished of a line: %w", err)
 	}
 	return nil
 }
 
-// connectLine wishes that a line stands. phone "": it is linked by QR.
-func (a *Account) connectLine(ctx context.Context, row *referenceRow, phone string) (Session, error) {
-	err := a.s.inTxUnit(ctx, func(u *unit) (err error) {
+// connectReference wishes that a reference stands. phone "": it is linked by QR.
+func (a *Account) connectReference(ctx context.Context, row *referenceRow, phone string) (Session, error) {
+	err := a.s.inBatch(ctx, func(u *batch) (err error) {
 		if row, err = u.session(ctx, row.ID); err != nil {
 			return err
 		}
@@ -55,25 +55,25 @@ func (a *Account) connectLine(ctx context.Context, row *referenceRow, phone stri
 		if err := recordReferenceTx(ctx, u.tx, audit.ReferenceConnect, row, nil); err != nil {
 			return err
 		}
-		return u.wishConnected(ctx, row, phone)
+		return u.desireConnected(ctx, row, phone)
 	})
 	if err != nil {
 		return Session{}, err
 	}
-	a.s.db.Wake(holdTopic)
+	a.s.db.Wake(leaseTopic)
 	return row.session(a.s.now()), nil
 }
 
-// alive reports whether a line stands, or is on its way to.
+// alive reports whether a reference stands, or is on its way to.
 func (r *referenceRow) alive() bool {
 	return r.State != StateFailed && r.State != StateLoggedOut && r.State != StateStopped
 }
 
 // connection writes down how a held line stands. What a user has wished in the
 // meantime wins.
-func (l *heldLine) connection(ctx context.Context, c *provider.Connection) error {
-	s := l.h.s
-	err := s.inTxUnit(ctx, func(u *unit) error {
+func (l *leasedConnection) connection(ctx context.Context, c *provider.Connection) error {
+	s := l.leases.s
+	err := s.inBatch(ctx, func(u *batch) error {
 		r, err := u.session(ctx, l.id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil // deleted meanwhile
@@ -81,11 +81,11 @@ func (l *heldLine) connection(ctx context.Context, c *provider.Connection) error
 		if err != nil {
 			return err
 		}
-		if ours, err := l.still(ctx, u.tx, c); err != nil || !ours {
+		if ours, err := l.isCurrent(ctx, u.tx, c); err != nil || !ours {
 			return err
 		}
 		before := *r
-		r.connection(c, l.h.node, u)
+		r.connection(c, l.leases.node, u)
 		return u.saveSession(ctx, r, before)
 	})
 	if err != nil {
@@ -95,17 +95,17 @@ func (l *heldLine) connection(ctx context.Context, c *provider.Connection) error
 		s.Committed() // there may be something to send
 		return nil
 	}
-	s.db.Wake(holdTopic)
+	s.db.Wake(leaseTopic)
 	return nil
 }
 
-// still reports whether the line is this node's and to be connected, and notes
+// isCurrent reports whether the reference is this node's and to be connected, and notes
 // when its connection is over: until when it is not to be tried again.
-func (l *heldLine) still(ctx context.Context, tx *sqlx.Tx, c *provider.Connection) (bool, error) {
-	set, args := `wish = wish`, []any{l.id, l.fence, wishConnect} // locks the row
+func (l *leasedConnection) isCurrent(ctx context.Context, tx *sqlx.Tx, c *provider.Connection) (bool, error) {
+	set, args := `wish = wish`, []any{l.id, l.fence, desiredConnected} // locks the row
 	switch c.State {
 	case provider.LoggedOut:
-		set = `wish = '` + wishForget + `'`
+		set = `wish = '` + desiredForgotten + `'`
 	case provider.Disconnected:
 		set, args = `node = '', until_us = $4`, append(args, cmp.Or(database.Micros(c.Until), never))
 	}
@@ -118,9 +118,9 @@ func (l *heldLine) still(ctx context.Context, tx *sqlx.Tx, c *provider.Connectio
 }
 
 // connection makes the session say what the provider said.
-func (r *referenceRow) connection(c *provider.Connection, node string, u *unit) {
+func (r *referenceRow) connection(c *provider.Connection, node string, u *batch) {
 	now := database.Micros(u.now)
-	r.QR, r.PairingCode, r.PairingUS, r.Node = clean(c.QR), clean(c.Code), database.Micros(c.Expires), node
+	r.QR, r.PairingCode, r.PairingUS, r.Node = sanitize(c.QR), sanitize(c.Code), database.Micros(c.Expires), node
 	switch c.State {
 	case provider.Connecting:
 		if r.State != StateConnected && r.State != StateReconnecting {
@@ -144,10 +144,10 @@ func (r *referenceRow) connection(c *provider.Connection, node string, u *unit) 
 		r.ConnectedUS = 0
 	}
 	if a := c.Account; a != nil {
-		r.RemoteID, r.RemoteName, r.RemoteBiz = clean(a.ID), clean(a.Name), clean(a.VerifiedBizName)
+		r.RemoteID, r.RemoteName, r.RemoteBiz = sanitize(a.ID), sanitize(a.Name), sanitize(a.VerifiedBizName)
 	}
 	if c.Reason != "" {
-		r.ErrorCode, r.ErrorMessage = clean(string(c.Reason)), cmp.Or(clean(c.Detail), noReason)
+		r.ErrorCode, r.ErrorMessage = sanitize(string(c.Reason)), cmp.Or(sanitize(c.Detail), noReasonText)
 		r.ErrorUS, r.ErrorRetryUS = cmp.Or(database.Micros(c.At), now), database.Micros(c.Until)
 	}
 }

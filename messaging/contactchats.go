@@ -8,17 +8,17 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// ChatName is a name by which a chat is or was known on its line.
+// ChatName is a name by which a chat is or was known on its reference.
 type ChatName struct {
 	Reference provider.ReferenceID
 	ID        string
 }
 
-// mostNames bounds the names of one contact.
-const mostNames = 64
+// maxChatNames bounds the names of one contact.
+const maxChatNames = 64
 
 // Names returns the chat ids that a chat has or had; everywhere adds those
-// of the chats that the same phone number has on the account's other lines. A
+// of the chats that the same phone number has on the account's other references. A
 // chat that is not known has none.
 func (a *Account) Names(ctx context.Context, ref provider.ReferenceID, chatID string, everywhere bool) ([]ChatName, error) {
 	c, err := a.chat(ctx, ref, chatID)
@@ -40,7 +40,7 @@ func (a *Account) Names(ctx context.Context, ref provider.ReferenceID, chatID st
 		Reference int64
 		Alias     string
 	}
-	err = a.s.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT reference, alias FROM messaging_alias WHERE kind = 'chat' AND %s ORDER BY chat, alias LIMIT %d`, in, mostNames), args...)
+	err = a.s.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT reference, alias FROM messaging_alias WHERE kind = 'chat' AND %s ORDER BY chat, alias LIMIT %d`, in, maxChatNames), args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the names of a chat: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// TestNames finds the chats of one person on all lines, and all their ids.
+// TestNames finds the chats of one person on all references, and all their ids.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

@@ -15,52 +15,52 @@ import (
 )
 
 const (
-	nameAskers  = 4              // lookups at once
-	nameQueue   = 1024           // contacts that wait; others are asked for with their next message
-	nameAgain   = 24 * time.Hour // after which one is asked for again
-	nameBooked  = 100_000        // contacts that are remembered as asked for
-	nameTimeout = 10 * time.Second
+	nameWorkers        = 4              // lookups at once
+	maxNameQueue       = 1024           // contacts that wait; others are asked for with their next message
+	nameRetryInterval  = 24 * time.Hour // after which one is asked for again
+	maxNamesRemembered = 100_000        // contacts that are remembered as asked for
+	nameTimeout        = 10 * time.Second
 )
 
-// nameBook remembers for whose names networks were asked: messages do not wait
+// nameLookups remembers for whose names networks were asked: messages do not wait
 // for them.
-type nameBook struct {
-	wishes chan person
+type nameLookups struct {
+	queue chan person
 
 	mu    sync.Mutex
 	asked map[chatName]time.Time
 }
 
-// want queues the contacts that have not been asked for lately.
-func (b *nameBook) want(people []person, now time.Time) {
+// enqueue queues the contacts that have not been asked for lately.
+func (b *nameLookups) enqueue(people []person, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range people {
 		key := chatName{p.line.ID, ids(p.addr)[0]}
-		if at, asked := b.asked[key]; asked && now.Sub(at) < nameAgain {
+		if at, asked := b.asked[key]; asked && now.Sub(at) < nameRetryInterval {
 			continue
 		}
 		select {
-		case b.wishes <- p:
+		case b.queue <- p:
 		default:
 			return
 		}
-		if len(b.asked) >= nameBooked {
+		if len(b.asked) >= maxNamesRemembered {
 			clear(b.asked)
 		}
 		b.asked[key] = now
 	}
 }
 
-// askNames asks for the names that are wanted until ctx ends.
-func (s *Service) askNames(ctx context.Context) error {
+// runNameLookups asks for the names that are wanted until ctx ends.
+func (s *Service) runNameLookups(ctx context.Context) error {
 	var g errgroup.Group
-	for range nameAskers {
+	for range nameWorkers {
 		g.Go(func() error {
 			for {
 				select {
-				case p := <-s.names.wishes:
-					s.logNameless(ctx, p, s.askName(ctx, p))
+				case p := <-s.nameLookups.queue:
+					s.logNameless(ctx, p, s.lookUpName(ctx, p))
 				case <-ctx.Done():
 					return nil
 				}
@@ -82,9 +82,9 @@ func (s *Service) logNameless(ctx context.Context, p person, err error) {
 	s.opts.Logger.Log(ctx, level, "asking for a contact's name", slog.Int64("reference", int64(p.line.ID)), slogError(err))
 }
 
-// askName asks the network what a contact is called. A panic of a provider
+// lookUpName asks the network what a contact is called. A panic of a provider
 // becomes an error.
-func (s *Service) askName(ctx context.Context, p person) error {
+func (s *Service) lookUpName(ctx context.Context, p person) error {
 	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
 	defer cancel()
 	ref := &referenceRow{}
@@ -95,7 +95,7 @@ func (s *Service) askName(ctx context.Context, p person) error {
 	if ref.usable() != nil {
 		return nil
 	}
-	sess, err := s.lines.get(ctx, s, ref)
+	sess, err := s.sessions.get(ctx, s, ref)
 	if err != nil {
 		return err
 	}
@@ -104,14 +104,14 @@ func (s *Service) askName(ctx context.Context, p person) error {
 		return nil
 	}
 	var who provider.Contact
-	err = unpanicked(func() (err error) {
+	err = recovered(func() (err error) {
 		who, err = namer.Name(ctx, p.addr)
 		return err
 	})
 	if err != nil || who.Name == "" && who.Username == "" {
 		return err
 	}
-	return s.inTxUnit(ctx, func(u *unit) error {
+	return s.inBatch(ctx, func(u *batch) error {
 		c, err := u.known(ctx, p.line, p.addr)
 		if errors.Is(err, ErrNotFound) {
 			return nil // deleted meanwhile
@@ -119,7 +119,7 @@ func (s *Service) askName(ctx context.Context, p person) error {
 		if err != nil {
 			return err
 		}
-		c.called(cleanContact(who), database.Micros(u.now))
+		c.setName(sanitizeContact(who), database.Micros(u.now))
 		return u.chatChanged(ctx, p.line, c, true)
 	})
 }

@@ -75,7 +75,7 @@ func DecodeTag(raw json.RawMessage) (string, error) {
 	case len(*in.Tag) > maxMessageTag:
 		return "", &Invalid{"message.tag", fmt.Sprintf("must have at most %d characters", maxMessageTag)}
 	}
-	return clean(*in.Tag), nil
+	return sanitize(*in.Tag), nil
 }
 
 // incomingTypes decodes each type that a simulated contact can write.

@@ -20,7 +20,7 @@ func checkText(v provider.Text) error {
 		return &Invalid{"message.mentions", fmt.Sprintf("must be at most %d", maxMentions)}
 	}
 	for i, m := range v.Mentions {
-		if m == "" || len(m) > longest {
+		if m == "" || len(m) > maxTextLength {
 			return &Invalid{indexed("message.mentions", i), "must be a chat id"}
 		}
 	}

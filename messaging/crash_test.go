@@ -33,7 +33,7 @@ func TestCrashBetweenTheAnswerAndItsRecord(t *testing.T) {
 		taken := make(chan struct{})
 		first.net.script(func(_ netctx, out provider.Outbound, _ int) (provider.Receipt, error) {
 			r := first.net.taken(out)
-			if words(out.Content) == "lost" {
+			if plainText(out.Content) == "lost" {
 				close(taken)
 				<-t.Context().Done() // the process is gone
 			}

@@ -10,11 +10,11 @@ import (
 
 // recognise finds the messages among as that the network shows us although
 // they were sent from here: what is left of them is that the network has them.
-func (u *unit) recognise(ctx context.Context, as []arrival) ([]arrival, error) {
+func (u *batch) recognise(ctx context.Context, as []inboundEvent) ([]inboundEvent, error) {
 	var keys ordered[messageKey]
 	for _, a := range as {
 		if m, ok := a.event.(*provider.Message); ok && m.OwnID != "" {
-			keys.add(messageKey{a.line.ID, m.OwnID})
+			keys.add(messageKey{a.reference.ID, m.OwnID})
 		}
 	}
 	if len(keys.items) == 0 {
@@ -31,8 +31,8 @@ func (u *unit) recognise(ctx context.Context, as []arrival) ([]arrival, error) {
 	as = slices.Clone(as)
 	for i, a := range as {
 		m, ok := a.event.(*provider.Message)
-		if ok && m.OwnID != "" && own[messageKey{a.line.ID, m.OwnID}] {
-			as[i] = arrival{line: a.line, parent: a.parent, echo: true, event: &provider.StatusChange{
+		if ok && m.OwnID != "" && own[messageKey{a.reference.ID, m.OwnID}] {
+			as[i] = inboundEvent{reference: a.reference, parent: a.parent, echo: true, event: &provider.StatusChange{
 				MessageID: m.ID, OwnID: m.OwnID, Status: provider.StatusSending, At: m.At, To: m.Chat,
 			}}
 		}
@@ -41,10 +41,10 @@ func (u *unit) recognise(ctx context.Context, as []arrival) ([]arrival, error) {
 }
 
 // echoed notes when the network took an own message, by its own clock.
-func (u *unit) echoed(l line, m *messageRow, e *provider.StatusChange) {
+func (u *batch) echoed(l referenceInfo, m *messageRow, e *provider.StatusChange) {
 	if at := database.Micros(e.At); at > 0 && m.OwnID != "" && m.StartedUS != at {
 		m.StartedUS = at
 		u.dirtyMessages.add(m)
-		u.underMarks(l, m)
+		u.applyWatermarks(l, m)
 	}
 }

@@ -79,7 +79,7 @@ type spokenError struct{}
 func (spokenError) Error() string { return "spoken" }
 func (spokenError) Text() string  { return "Come back later." }
 
-// TestErrand makes calls on a node that does not have the line: they are made
+// TestErrand makes calls on a node that does not have the reference: they are made
 // once where it is, and answered as they are there.
 func TestErrand(t *testing.T) {
 	t.Parallel()
@@ -147,7 +147,7 @@ func refusals() []error {
 	}
 }
 
-// TestErrandNobodyTakes makes a call for a line that no living node has: it is
+// TestErrandNobodyTakes makes a call for a reference that no living node has: it is
 // refused after a while, and never made.
 func TestErrandNobodyTakes(t *testing.T) {
 	t.Parallel()
@@ -164,7 +164,7 @@ func TestErrandNobodyTakes(t *testing.T) {
 		require.Equal(t, messaging.CodeSessionNotConnected, refused.Code)
 
 		db.MustExec(`UPDATE messaging_hold SET node = '', until_us = 0`)
-		_, err = f.acc.Group(t.Context(), ref, "1@g.us") // waits until the line stands
+		_, err = f.acc.Group(t.Context(), ref, "1@g.us") // waits until the reference stands
 		require.NoError(t, err)
 		require.Zero(t, w.called("number"))
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_errand`))

@@ -15,75 +15,75 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// errandRow is an errand as its table has it.
-type errandRow struct {
+// remoteCallRow is a remote call as its table has it.
+type remoteCallRow struct {
 	Reference provider.ReferenceID `db:"reference"`
 	Request   string               `db:"request"`
 	StartedUS int64                `db:"started_us"`
 	CreatedUS int64                `db:"created_us"`
 }
 
-// handleErrand makes a call for another node. A call that changes something is
+// handleRemoteCall makes a call for another node. A call that changes something is
 // made once: of one that was begun by a node which died nobody knows whether it
 // was made.
-func (s *Service) handleErrand(ctx context.Context, it queue.Job, id int64) queue.Outcome {
+func (s *Service) handleRemoteCall(ctx context.Context, it queue.Job, id int64) queue.Outcome {
 	done := queue.Outcome{Job: it, Result: queue.Done}
-	later := queue.Outcome{Job: it, Result: queue.Retry, After: notHereWait}
-	var row errandRow
+	later := queue.Outcome{Job: it, Result: queue.Retry, After: notHereRetryDelay}
+	var row remoteCallRow
 	err := s.db.GetContext(ctx, &row, `SELECT reference, request, started_us, created_us FROM messaging_errand WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return done // nobody waits any more
 	}
-	if err == nil && s.now().Sub(database.Time(row.CreatedUS)) > errandLife {
+	if err == nil && s.now().Sub(database.Time(row.CreatedUS)) > remoteCallTTL {
 		return done
 	}
-	var answer errandAnswer
+	var answer remoteAnswer
 	if err == nil {
-		answer, err = s.runErrand(ctx, id, row)
+		answer, err = s.executeRemoteCall(ctx, id, row)
 	}
 	if err == nil {
-		err = s.answerErrand(ctx, id, answer)
+		err = s.storeRemoteAnswer(ctx, id, answer)
 	}
 	if err == nil {
 		return done
 	}
 	if !errors.Is(err, errNotHere) {
-		s.opts.Logger.WarnContext(ctx, "running an errand", slogError(err))
+		s.opts.Logger.WarnContext(ctx, "running a remote call", slogError(err))
 	}
 	return later
 }
 
-// runErrand makes the call. An error means that there is no answer yet.
-func (s *Service) runErrand(ctx context.Context, id int64, row errandRow) (errandAnswer, error) {
-	var e errand
+// executeRemoteCall makes the call. An error means that there is no answer yet.
+func (s *Service) executeRemoteCall(ctx context.Context, id int64, row remoteCallRow) (remoteAnswer, error) {
+	var e remoteCall
 	if err := json.Unmarshal([]byte(row.Request), &e); err != nil {
-		return errandAnswer{Error: &errandError{Kind: errandDoubt}}, nil //nolint:nilerr // of another version: it will not get better
+		return remoteAnswer{Error: &remoteError{Kind: remoteUncertain}}, nil //nolint:nilerr // of another version: it will not get better
 	}
-	if row.StartedUS > 0 && !e.asks() {
-		return errandAnswer{Error: &errandError{Kind: errandDoubt, Message: errandCut}}, nil
+	if row.StartedUS > 0 && !e.isReadOnly() {
+		return remoteAnswer{Error: &remoteError{Kind: remoteUncertain, Message: remoteInterrupted}}, nil
 	}
-	sess, err := s.holds.session(row.Reference)
+	sess, err := s.leases.session(row.Reference)
 	if err != nil {
-		return errandAnswer{}, err
+		return remoteAnswer{}, err
 	}
-	if began, err := s.beginErrand(ctx, id, row); err != nil || !began {
-		return errandAnswer{}, err
+	if began, err := s.beginRemoteCall(ctx, id, row); err != nil || !began {
+		return remoteAnswer{}, err
 	}
 	calling, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	answer, err := e.run(calling, sess)
-	answer.Error = keepError(err)
+	answer.Error = encodeRemoteError(err)
 	return answer, nil
 }
 
-// asks reports whether the call changes nothing, so that it may be made again.
-func (e errand) asks() bool {
+// isReadOnly reports whether the call changes nothing, so that it may be made again.
+func (e remoteCall) isReadOnly() bool {
 	return e.Call == callNumber || e.Call == callGroup || e.Call == callInvite && !e.Reset
 }
 
-// beginErrand notes durably that the call is about to be made, or reports that
+// beginRemoteCall notes durably that the call is about to be made, or reports that
 // it was withdrawn, or begun elsewhere.
-func (s *Service) beginErrand(ctx context.Context, id int64, row errandRow) (began bool, err error) {
+func (s *Service) beginRemoteCall(ctx context.Context, id int64, row remoteCallRow) (began bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		res, err := tx.Exec(`UPDATE messaging_errand SET started_us = $1 WHERE id = $2 AND started_us = $3`, database.Micros(s.now()), id, row.StartedUS)
 		if err != nil {
@@ -96,22 +96,22 @@ func (s *Service) beginErrand(ctx context.Context, id int64, row errandRow) (beg
 	return began, err
 }
 
-// answerErrand stores what came of an errand, for whoever still waits.
-func (s *Service) answerErrand(ctx context.Context, id int64, a errandAnswer) error {
+// storeRemoteAnswer stores what came of a remote call, for whoever still waits.
+func (s *Service) storeRemoteAnswer(ctx context.Context, id int64, a remoteAnswer) error {
 	text := string(mustJSON(a))
 	err := s.db.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
 		_, err := tx.Exec(`UPDATE messaging_errand SET answer = $1 WHERE id = $2`, text, id)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("storing the answer of an errand: %w", err)
+		return fmt.Errorf("storing the answer of a remote call: %w", err)
 	}
-	s.db.Wake(errandTopic)
+	s.db.Wake(remoteCallTopic)
 	return nil
 }
 
 // run makes the call on a session.
-func (e errand) run(ctx context.Context, sess provider.Session) (a errandAnswer, err error) {
+func (e remoteCall) run(ctx context.Context, sess provider.Session) (a remoteAnswer, err error) {
 	if e.Call == callNumber {
 		c, ok := sess.(provider.NumberChecker)
 		if !ok {
@@ -143,8 +143,8 @@ func (e errand) run(ctx context.Context, sess provider.Session) (a errandAnswer,
 	return a, err
 }
 
-// errandError is an error of package provider on its way between nodes.
-type errandError struct {
+// remoteError is an error of package provider on its way between nodes.
+type remoteError struct {
 	Kind    string        `json:"kind"`
 	Code    string        `json:"code,omitempty"`
 	Message string        `json:"message,omitempty"` // or what is unsupported, or is invalid
@@ -152,25 +152,25 @@ type errandError struct {
 	After   time.Duration `json:"after,omitempty"`
 }
 
-// errandCut is what the caller reads of a call in the middle of which the node
+// remoteInterrupted is what the caller reads of a call in the middle of which the node
 // died that made it.
-const errandCut = "The server that had the line ended while it asked the network. Look whether it was done before you repeat it."
+const remoteInterrupted = "The server that had the line ended while it asked the network. Look whether it was done before you repeat it."
 
-// Kinds of errandError.
+// Kinds of remoteError.
 const (
-	errandLimited     = "limited"
-	errandWindow      = "window"
-	errandRecipient   = "recipient"
-	errandAuth        = "auth"
-	errandUnsupported = "unsupported"
-	errandInvalid     = "invalid"
-	errandRejected    = "rejected"
-	errandTemporary   = "temporary"
-	errandDoubt       = "doubt"
+	remoteLimited     = "limited"
+	remoteWindow      = "window"
+	remoteRecipient   = "recipient"
+	remoteAuth        = "auth"
+	remoteUnsupported = "unsupported"
+	remoteInvalid     = "invalid"
+	remoteRejected    = "rejected"
+	remoteTemporary   = "temporary"
+	remoteUncertain   = "doubt"
 )
 
-// keepError makes an error ready for the way. nil stays nil.
-func keepError(err error) *errandError {
+// encodeRemoteError makes an error ready for the way. nil stays nil.
+func encodeRemoteError(err error) *remoteError {
 	if err == nil {
 		return nil
 	}
@@ -187,23 +187,23 @@ func keepError(err error) *errandError {
 	)
 	switch {
 	case errors.As(err, &limited):
-		return &errandError{errandLimited, limited.Code, limited.Message, limited.Advice, limited.After}
+		return &remoteError{remoteLimited, limited.Code, limited.Message, limited.Advice, limited.After}
 	case errors.As(err, &window):
-		return &errandError{errandWindow, window.Code, window.Message, window.Advice, 0}
+		return &remoteError{remoteWindow, window.Code, window.Message, window.Advice, 0}
 	case errors.As(err, &recipient):
-		return &errandError{errandRecipient, recipient.Code, recipient.Message, recipient.Advice, 0}
+		return &remoteError{remoteRecipient, recipient.Code, recipient.Message, recipient.Advice, 0}
 	case errors.As(err, &auth):
-		return &errandError{errandAuth, auth.Code, auth.Message, auth.Advice, 0}
+		return &remoteError{remoteAuth, auth.Code, auth.Message, auth.Advice, 0}
 	case errors.As(err, &unsupported):
-		return &errandError{Kind: errandUnsupported, Message: unsupported.What}
+		return &remoteError{Kind: remoteUnsupported, Message: unsupported.What}
 	case errors.As(err, &invalid):
-		return &errandError{Kind: errandInvalid, Code: invalid.Field, Message: invalid.Message}
+		return &remoteError{Kind: remoteInvalid, Code: invalid.Field, Message: invalid.Message}
 	case errors.As(err, &rejected):
-		return &errandError{errandRejected, rejected.Code, rejected.Message, rejected.Advice, 0}
+		return &remoteError{remoteRejected, rejected.Code, rejected.Message, rejected.Advice, 0}
 	}
-	out := &errandError{Kind: errandDoubt}
+	out := &remoteError{Kind: remoteUncertain}
 	if errors.As(err, &temporary) {
-		out.Kind, out.After = errandTemporary, temporary.After
+		out.Kind, out.After = remoteTemporary, temporary.After
 	}
 	if errors.As(err, &spoken) {
 		out.Message = spoken.Text()
@@ -212,35 +212,35 @@ func keepError(err error) *errandError {
 }
 
 // restore is the error as it was; nil makes none.
-func (e *errandError) restore() error {
+func (e *remoteError) restore() error {
 	if e == nil {
 		return nil
 	}
 	switch e.Kind {
-	case errandLimited:
+	case remoteLimited:
 		return &provider.RateLimited{Code: e.Code, Message: e.Message, Advice: e.Advice, After: e.After}
-	case errandWindow:
+	case remoteWindow:
 		return &provider.WindowClosed{Code: e.Code, Message: e.Message, Advice: e.Advice}
-	case errandRecipient:
+	case remoteRecipient:
 		return &provider.BadRecipient{Code: e.Code, Message: e.Message, Advice: e.Advice}
-	case errandAuth:
+	case remoteAuth:
 		return &provider.AuthExpired{Code: e.Code, Message: e.Message, Advice: e.Advice}
-	case errandUnsupported:
+	case remoteUnsupported:
 		return &provider.Unsupported{What: e.Message}
-	case errandInvalid:
+	case remoteInvalid:
 		return &provider.Invalid{Field: e.Code, Message: e.Message}
-	case errandRejected:
+	case remoteRejected:
 		return &provider.Rejected{Code: e.Code, Message: e.Message, Advice: e.Advice}
-	case errandTemporary:
-		return &provider.Temporary{Err: saidElsewhere(e.Message), After: e.After}
+	case remoteTemporary:
+		return &provider.Temporary{Err: remoteNetworkError(e.Message), After: e.After}
 	}
-	return &provider.Ambiguous{Err: saidElsewhere(e.Message)}
+	return &provider.Ambiguous{Err: remoteNetworkError(e.Message)}
 }
 
-// saidElsewhere is what a network said to another node, or "".
-type saidElsewhere string
+// remoteNetworkError is what a network said to another node, or "".
+type remoteNetworkError string
 
-func (e saidElsewhere) Error() string { return "messaging: on the line's node: " + string(e) }
+func (e remoteNetworkError) Error() string { return "messaging: on the line's node: " + string(e) }
 
 // Text is what the network said.
-func (e saidElsewhere) Text() string { return string(e) }
+func (e remoteNetworkError) Text() string { return string(e) }

@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/sqldb"
 )
 
-// A line without any account: a contact writes, and is answered.
+// A reference without any account: a contact writes, and is answered.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	dir, err := os.MkdirTemp("", "example")

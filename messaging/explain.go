@@ -53,7 +53,7 @@ func (a *Account) Explain(ctx context.Context, ref provider.ReferenceID, chatID,
 	if err != nil {
 		return Explanation{}, err
 	}
-	m, err := a.s.messageIn(ctx, c, clean(messageID))
+	m, err := a.s.messageIn(ctx, c, sanitize(messageID))
 	if err != nil {
 		return Explanation{}, err
 	}
@@ -106,7 +106,7 @@ func (m *messageRow) steps() []Step {
 	}
 	var body Body
 	_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
-	for _, t := range m.traces() {
+	for _, t := range m.timeline() {
 		step := t.view()
 		if t.Outcome == outcomeKept {
 			step.FileURL = body.FileURL
@@ -116,7 +116,7 @@ func (m *messageRow) steps() []Step {
 	return out
 }
 
-func (t *trace) view() Step {
+func (t *timelineEntry) view() Step {
 	out := Step{
 		At: database.Time(t.AtUS), Step: t.Step, SaidAt: database.Time(t.SaidUS), Status: t.Status, Outcome: t.Outcome,
 		Times: t.Times, Last: database.Time(t.LastUS),

@@ -26,7 +26,7 @@ type Export struct {
 	Numbers     []Number // what was asked about its phone number
 
 	s         *Service
-	line      line
+	line      referenceInfo
 	chat      *chatRow
 	elsewhere []located
 }
@@ -80,12 +80,12 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 	if err != nil {
 		return nil, err
 	}
-	l := row.line(p)
+	l := row.info(p)
 	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	f, err := a.s.footprint(ctx, a.s.db, l, addr, c)
+	f, err := a.s.searchSubjectData(ctx, a.s.db, l, addr, c)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 }
 
 // read fills in what there is little of.
-func (e *Export) read(ctx context.Context, f *footprint) error {
+func (e *Export) read(ctx context.Context, f *subjectData) error {
 	if e.chat != nil {
 		view, err := e.s.chatView(ctx, e.chat)
 		if err != nil {
@@ -279,7 +279,7 @@ func (e *Export) chats(ctx context.Context, rows []*exportRow) (map[int64]*chatR
 
 func (e *Export) message(ctx context.Context, r *exportRow, c *chatRow) (ExportedMessage, error) {
 	out := ExportedMessage{Message: r.view(c), Statuses: []ExportedStatus{}, Content: json.RawMessage(r.Content), File: r.file()}
-	for _, t := range r.traces() {
+	for _, t := range r.timeline() {
 		if t.Step == StepStatus {
 			out.Statuses = append(out.Statuses, ExportedStatus{t.Status, UnixTime{database.Time(t.AtUS)}})
 		}
@@ -297,7 +297,7 @@ func (r *exportRow) file() *ExportedFile {
 	if r.Waiting {
 		return out
 	}
-	var kept keptFile
+	var kept storedFile
 	_ = json.Unmarshal([]byte(r.Detail), &kept) // written by this package
 	out.MimeType, out.FileLength, out.FileURL, out.Name = kept.Type, kept.Size, kept.Link, kept.Name
 	return out

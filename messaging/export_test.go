@@ -9,9 +9,9 @@ import (
 
 // What a running service does by the clock, at once.
 
-func (s *Service) EndDoubts(ctx context.Context) error    { return s.endDoubts(ctx) }
-func (s *Service) ApplyEarlies(ctx context.Context) error { return s.applyEarlies(ctx) }
-func (s *Service) Prune(ctx context.Context) error        { return s.prune(ctx) }
+func (s *Service) EndDoubts(ctx context.Context) error    { return s.failUnconfirmed(ctx) }
+func (s *Service) ApplyEarlies(ctx context.Context) error { return s.applyEarlyStatuses(ctx) }
+func (s *Service) Prune(ctx context.Context) error        { return s.deleteExpired(ctx) }
 func (s *Service) WriteHealth(ctx context.Context) error  { return s.writeHealth(ctx) }
 
 // ParseCursor reads a cursor and writes it again.

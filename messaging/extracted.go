@@ -31,12 +31,12 @@ func (a *Account) ExtractedTx(
 	if err != nil {
 		return Message{}, false, err
 	}
-	u := a.s.unit(tx)
+	u := a.s.newBatch(tx)
 	c, err := u.known(ctx, who.line, who.addr)
 	if err != nil {
 		return Message{}, false, err
 	}
-	m, err := u.messageOf(ctx, c, clean(messageID))
+	m, err := u.messageOf(ctx, c, sanitize(messageID))
 	if err != nil {
 		return Message{}, false, err
 	}
@@ -46,21 +46,21 @@ func (a *Account) ExtractedTx(
 		return m.view(c), false, nil
 	}
 	body.Extracted = values
-	m.Body = clean(string(mustJSON(body)))
+	m.Body = sanitize(string(mustJSON(body)))
 	u.rewritten.add(m)
-	u.trace(m, trace{Step: StepExtracted})
+	u.recordStep(m, timelineEntry{Step: StepExtracted})
 	if _, err := u.updateChat(ctx, who, ChatChange{Variables: values}); err != nil {
 		var full *Invalid
 		if !errors.As(err, &full) {
 			return Message{}, false, err
 		}
 	}
-	u.tell(who.line.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
+	u.publish(who.line.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
 	return m.view(c), true, u.flush(ctx)
 }
 
 // messageOf loads a message of a locked chat.
-func (u *unit) messageOf(ctx context.Context, c *chatRow, id string) (*messageRow, error) {
+func (u *batch) messageOf(ctx context.Context, c *chatRow, id string) (*messageRow, error) {
 	at, err := u.locate(ctx, []messageKey{{c.Reference, id}})
 	if err != nil {
 		return nil, err

@@ -12,19 +12,19 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// feedTopic wakes those who follow the stream.
-const feedTopic = "messaging feed"
+// streamTopic wakes the subscribers of the stream.
+const streamTopic = "messaging feed"
 
 const (
-	// feedLife is how long entries can be read after they happened.
-	feedLife = 24 * time.Hour
-	// feedKept is how long they are kept: a position that is just young enough
+	// streamTTL is how long entries can be read after they happened.
+	streamTTL = 24 * time.Hour
+	// streamRetention is how long they are kept: a position that is just young enough
 	// must not lose what comes after it.
-	feedKept = feedLife + time.Hour
+	streamRetention = streamTTL + time.Hour
 )
 
-// feedRow is an entry as its table has it.
-type feedRow struct {
+// streamRow is an entry as its table has it.
+type streamRow struct {
 	ID        int64                `db:"id"`
 	TxID      int64                `db:"txid"`
 	Account   string               `db:"account"`
@@ -34,57 +34,57 @@ type feedRow struct {
 	CreatedUS int64                `db:"created_us"`
 }
 
-// FeedEntry is something that happened in an account.
-type FeedEntry struct {
+// StreamEntry is something that happened in an account.
+type StreamEntry struct {
 	ID        string // position in the stream, opaque
 	Reference provider.ReferenceID
-	Kind      string          // message, status, session, chat, or one that [Service.TellTx] was given
+	Kind      string          // message, status, session, chat, or one that [Service.PublishTx] was given
 	Data      json.RawMessage // a [Message], [Session], [Chat] …
 }
 
 // ErrResync reports a position that is older than what is kept: what was
 // shown must be fetched anew.
-var ErrResync = fmt.Errorf("messaging: the position is older than %s: fetch anew", feedLife)
+var ErrResync = fmt.Errorf("messaging: the position is older than %s: fetch anew", streamTTL)
 
-const insertFeed = `INSERT INTO messaging_feed (account, reference, kind, data, created_us)`
+const insertStream = `INSERT INTO messaging_feed (account, reference, kind, data, created_us)`
 
-var feedTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "BIGINT"}
+var streamTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "BIGINT"}
 
-func (u *unit) writeFeed(ctx context.Context) error {
+func (u *batch) writeStream(ctx context.Context) error {
 	now := database.Micros(u.now)
 	var rows [][]any
-	for _, f := range u.feed {
-		rows = append(rows, []any{f.Account, f.Reference, f.Kind, clean(f.Data), now})
+	for _, f := range u.stream {
+		rows = append(rows, []any{f.Account, f.Reference, f.Kind, sanitize(f.Data), now})
 	}
-	if err := u.insert(ctx, insertFeed, feedTypes, rows, ""); err != nil {
+	if err := u.insert(ctx, insertStream, streamTypes, rows, ""); err != nil {
 		return fmt.Errorf("writing the stream: %w", err)
 	}
 	return nil
 }
 
-// News is an entry that another service adds to an account's stream.
-type News struct {
+// Change is an entry that another service adds to an account's stream.
+type Change struct {
 	Account   string
 	Reference provider.ReferenceID
 	Kind      string // "delivery", "run"
 	Data      any    // of what encoding/json can encode
 }
 
-// TellTx adds entries to the streams of their accounts when tx commits. Call
-// [Service.Told] then.
-func (s *Service) TellTx(ctx context.Context, tx *sqlx.Tx, news ...News) error {
-	u := s.unit(tx)
-	for _, n := range news {
-		u.tell(n.Account, n.Reference, n.Kind, n.Data)
+// PublishTx adds entries to the streams of their accounts when tx commits. Call
+// [Service.Published] then.
+func (s *Service) PublishTx(ctx context.Context, tx *sqlx.Tx, changes ...Change) error {
+	u := s.newBatch(tx)
+	for _, c := range changes {
+		u.publish(c.Account, c.Reference, c.Kind, c.Data)
 	}
 	return u.flush(ctx)
 }
 
-// Told wakes those who follow a stream. Without it they look once a second.
-func (s *Service) Told() { s.db.Wake(feedTopic) }
+// Published wakes the subscribers of a stream. Without it they look once a second.
+func (s *Service) Published() { s.db.Wake(streamTopic) }
 
-// Feed is the account's stream from a position on.
-type Feed struct {
+// ChangeStream is the account's stream from a position on.
+type ChangeStream struct {
 	a      *Account
 	ref    provider.ReferenceID // 0: all
 	only   []int64              // nil: all
@@ -92,15 +92,15 @@ type Feed struct {
 	wakeup <-chan struct{}
 }
 
-// pollFeed is the longest pause between two looks at the stream, should a
+// streamPollInterval is the longest pause between two looks at the stream, should a
 // wake-up be lost.
-const pollFeed = time.Second
+const streamPollInterval = time.Second
 
-// Follow returns the stream after a position; "" is now. ref 0 follows all
+// Changes returns the stream after a position; "" is now. ref 0 follows all
 // lines. It returns [ErrResync] when the position is too old, or that of a database from
 // which this one was restored.
-func (a *Account) Follow(ctx context.Context, ref provider.ReferenceID, after string) (*Feed, error) {
-	f := &Feed{a: a, ref: ref, wakeup: a.s.db.Listen(ctx, feedTopic)}
+func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after string) (*ChangeStream, error) {
+	f := &ChangeStream{a: a, ref: ref, wakeup: a.s.db.Listen(ctx, streamTopic)}
 	if ref != 0 {
 		if _, err := a.row(ctx, a.s.db, ref); err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (a *Account) Follow(ctx context.Context, ref provider.ReferenceID, after st
 		f.at, err = a.newest(ctx)
 		return f, err
 	}
-	if f.at[2] < database.Micros(a.s.now().Add(-feedLife)) {
+	if f.at[2] < database.Micros(a.s.now().Add(-streamTTL)) {
 		return nil, ErrResync
 	}
 	unknown, err := a.s.unknown(ctx, f.at[0])
@@ -142,8 +142,8 @@ func (s *Service) unknown(ctx context.Context, txid int64) (bool, error) {
 
 // newest is the position of now.
 func (a *Account) newest(ctx context.Context) (cursor, error) {
-	var last []feedRow
-	if err := a.s.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_feed WHERE account = $1`+a.s.settled()+`
+	var last []streamRow
+	if err := a.s.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_feed WHERE account = $1`+a.s.committedOnly()+`
 		ORDER BY txid DESC, id DESC LIMIT 1`, a.id); err != nil {
 		return nil, fmt.Errorf("reading the stream: %w", err)
 	}
@@ -155,16 +155,16 @@ func (a *Account) newest(ctx context.Context) (cursor, error) {
 }
 
 // Only leaves the entries of other references out from now on; nil: of none.
-func (f *Feed) Only(references []int64) { f.only = references }
+func (f *ChangeStream) Only(references []int64) { f.only = references }
 
-// Position is where the stream stands: what to give to [Account.Follow] later.
-func (f *Feed) Position() string { return f.at.String() }
+// Position is where the stream stands: what to give to [Account.Changes] later.
+func (f *ChangeStream) Position() string { return f.at.String() }
 
 // Next waits for the next entries, at most for wait; none is no error.
-func (f *Feed) Next(ctx context.Context, wait time.Duration) ([]FeedEntry, error) {
+func (f *ChangeStream) Next(ctx context.Context, wait time.Duration) ([]StreamEntry, error) {
 	deadline := time.NewTimer(wait)
 	defer deadline.Stop()
-	poll := time.NewTicker(pollFeed)
+	poll := time.NewTicker(streamPollInterval)
 	defer poll.Stop()
 	for {
 		es, err := f.read(ctx)
@@ -182,10 +182,10 @@ func (f *Feed) Next(ctx context.Context, wait time.Duration) ([]FeedEntry, error
 	}
 }
 
-func (f *Feed) read(ctx context.Context) ([]FeedEntry, error) {
+func (f *ChangeStream) read(ctx context.Context) ([]StreamEntry, error) {
 	p := params{f.a.id, f.at[0], f.at[1]}
 	q := `SELECT id, txid, reference, kind, data, created_us FROM messaging_feed
-		WHERE account = $1 AND ` + f.a.s.afterEntry() + f.a.s.settled()
+		WHERE account = $1 AND ` + f.a.s.afterEntry() + f.a.s.committedOnly()
 	if f.ref != 0 {
 		q += ` AND reference = ` + p.add(f.ref)
 	}
@@ -193,14 +193,14 @@ func (f *Feed) read(ctx context.Context) ([]FeedEntry, error) {
 		in, args := f.a.s.db.Dialect.InNumbers("reference", len(p)+1, f.only)
 		q, p = q+` AND `+in, append(p, args...)
 	}
-	var rows []feedRow
+	var rows []streamRow
 	if err := f.a.s.db.SelectContext(ctx, &rows, q+` ORDER BY txid, id LIMIT 200`, p...); err != nil {
 		return nil, fmt.Errorf("reading the stream: %w", err)
 	}
-	var out []FeedEntry
+	var out []StreamEntry
 	for _, r := range rows {
 		f.at = cursor{r.TxID, r.ID, r.CreatedUS}
-		out = append(out, FeedEntry{ID: f.at.String(), Reference: r.Reference, Kind: r.Kind, Data: json.RawMessage(r.Data)})
+		out = append(out, StreamEntry{ID: f.at.String(), Reference: r.Reference, Kind: r.Kind, Data: json.RawMessage(r.Data)})
 	}
 	return out, nil
 }
@@ -215,9 +215,9 @@ func (s *Service) afterEntry() string {
 	return `txid = $2 AND id > $3`
 }
 
-// settled keeps entries back, on PostgreSQL, until every transaction before
+// committedOnly keeps entries back, on PostgreSQL, until every transaction before
 // theirs has ended: none can then appear behind a reader's back.
-func (s *Service) settled() string {
+func (s *Service) committedOnly() string {
 	if s.db.Dialect == database.Postgres {
 		return ` AND txid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)`
 	}

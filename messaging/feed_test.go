@@ -20,8 +20,8 @@ import (
 var beginning = base64.RawURLEncoding.EncodeToString([]byte("0.0." + strconv.FormatInt(epoch.UnixMicro(), 36)))
 
 // entries yields what a feed brings, without end.
-func entries(t testing.TB, feed *messaging.Feed) iter.Seq[messaging.FeedEntry] {
-	return func(yield func(messaging.FeedEntry) bool) {
+func entries(t testing.TB, feed *messaging.ChangeStream) iter.Seq[messaging.StreamEntry] {
+	return func(yield func(messaging.StreamEntry) bool) {
 		for {
 			es, err := feed.Next(t.Context(), patience)
 			require.NoError(t, err)
@@ -36,9 +36,9 @@ func entries(t testing.TB, feed *messaging.Feed) iter.Seq[messaging.FeedEntry] {
 }
 
 // take reads the next n entries.
-func take(t testing.TB, feed *messaging.Feed, n int) []messaging.FeedEntry {
+func take(t testing.TB, feed *messaging.ChangeStream, n int) []messaging.StreamEntry {
 	t.Helper()
-	var out []messaging.FeedEntry
+	var out []messaging.StreamEntry
 	for e := range entries(t, feed) {
 		if out = append(out, e); len(out) == n {
 			break
@@ -49,9 +49,9 @@ func take(t testing.TB, feed *messaging.Feed, n int) []messaging.FeedEntry {
 
 // takeKind is take of entries of one kind. On PostgreSQL a stream may begin with
 // what was committed shortly before it: other transactions held it back.
-func takeKind(t testing.TB, feed *messaging.Feed, kind string, n int) []messaging.FeedEntry {
+func takeKind(t testing.TB, feed *messaging.ChangeStream, kind string, n int) []messaging.StreamEntry {
 	t.Helper()
-	var out []messaging.FeedEntry
+	var out []messaging.StreamEntry
 	for e := range entries(t, feed) {
 		if e.Kind != kind {
 			continue
@@ -63,14 +63,14 @@ func takeKind(t testing.TB, feed *messaging.Feed, kind string, n int) []messagin
 	return out
 }
 
-func follow(t testing.TB, f *fixture, ref provider.ReferenceID, after string) *messaging.Feed {
+func follow(t testing.TB, f *fixture, ref provider.ReferenceID, after string) *messaging.ChangeStream {
 	t.Helper()
-	feed, err := f.acc.Follow(t.Context(), ref, after)
+	feed, err := f.acc.Changes(t.Context(), ref, after)
 	require.NoError(t, err)
 	return feed
 }
 
-func ids(t testing.TB, es []messaging.FeedEntry) []string {
+func ids(t testing.TB, es []messaging.StreamEntry) []string {
 	t.Helper()
 	out := []string{}
 	for _, e := range es {
@@ -113,9 +113,9 @@ func TestFollow(t *testing.T) {
 		require.Empty(t, es)
 
 		other := f.svc.For("somebody else")
-		_, err = other.Follow(t.Context(), one, "")
+		_, err = other.Changes(t.Context(), one, "")
 		require.ErrorIs(t, err, messaging.ErrNotFound)
-		feed, err = other.Follow(t.Context(), 0, beginning)
+		feed, err = other.Changes(t.Context(), 0, beginning)
 		require.NoError(t, err)
 		es, err = feed.Next(t.Context(), 1)
 		require.NoError(t, err)
@@ -148,14 +148,14 @@ func TestFollowTooLate(t *testing.T) {
 		f.clock.Advance(26 * time.Hour)
 		f.receive(t, ref, text("m2", "111", "hello"))
 		require.NoError(t, f.svc.Prune(t.Context()))
-		_, err := f.acc.Follow(t.Context(), 0, at)
+		_, err := f.acc.Changes(t.Context(), 0, at)
 		require.ErrorIs(t, err, messaging.ErrResync)
-		_, err = f.acc.Follow(t.Context(), 0, beginning)
+		_, err = f.acc.Changes(t.Context(), 0, beginning)
 		require.ErrorIs(t, err, messaging.ErrResync)
 		require.Equal(t, 1, count(t, db, `SELECT count(*) FROM messaging_feed`))
 
 		for _, bad := range []string{"x", "MA", "MC4w", "!"} {
-			_, err = f.acc.Follow(t.Context(), 0, bad)
+			_, err = f.acc.Changes(t.Context(), 0, bad)
 			requireInvalid(t, err, "after")
 		}
 	})
@@ -169,7 +169,7 @@ func TestFollowAfterRestore(t *testing.T) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		elsewhere := base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(1<<60, 36) + ".1." + strconv.FormatInt(epoch.UnixMicro(), 36)))
-		_, err := f.acc.Follow(t.Context(), 0, elsewhere)
+		_, err := f.acc.Changes(t.Context(), 0, elsewhere)
 		require.ErrorIs(t, err, messaging.ErrResync)
 	})
 }
@@ -186,7 +186,7 @@ func TestFollowSkipsNothing(t *testing.T) {
 
 	slow, err := a.db.BeginTxx(t.Context(), nil)
 	require.NoError(t, err)
-	require.NoError(t, a.svc.TellTx(t.Context(), slow, messaging.News{
+	require.NoError(t, a.svc.PublishTx(t.Context(), slow, messaging.Change{
 		Account: messaging.OneAccount, Reference: ref, Kind: "run", Data: map[string]string{"id": "slow"},
 	}))
 	b.receive(t, ref, text("m1", "111", "hello"))

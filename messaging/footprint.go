@@ -14,9 +14,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// footprint is what is held on a contact, or on a group, beside the rows that
+// subjectData is what is held on a contact, or on a group, beside the rows that
 // belong to its chat.
-type footprint struct {
+type subjectData struct {
 	chat      *chatRow // nil: it has none
 	group     bool
 	names     []typedID // every id under which something may be held
@@ -26,7 +26,7 @@ type footprint struct {
 	elsewhere []located // what the contact wrote in groups
 	reports   []int64   // messaging_raw.id
 	dead      []int64   // messaging_dead.id
-	feed      []int64   // messaging_feed.id, once it was looked for
+	stream    []int64   // messaging_feed.id, once it was looked for
 	numbers   []string  // messaging_number.number
 
 	upTo extent // what it was found among
@@ -40,14 +40,14 @@ type extent struct {
 	Feed    int64 `db:"feed" json:"feed"`
 }
 
-func (f *footprint) empty() bool {
+func (f *subjectData) empty() bool {
 	return f.chat == nil && len(f.elsewhere)+len(f.reports)+len(f.dead)+len(f.numbers) == 0
 }
 
-// subject is whoever has an address: under which names something may be held,
+// newSubjectData is whoever has an address: under which names something may be held,
 // and how much there is now. c is the chat, nil when there is none.
-func (s *Service) subject(ctx context.Context, q sqlx.QueryerContext, l line, addr provider.Address, c *chatRow) (*footprint, error) {
-	f := &footprint{chat: c, group: c != nil && c.IsGroup, names: ids(addr)}
+func (s *Service) newSubjectData(ctx context.Context, q sqlx.QueryerContext, l referenceInfo, addr provider.Address, c *chatRow) (*subjectData, error) {
+	f := &subjectData{chat: c, group: c != nil && c.IsGroup, names: ids(addr)}
 	if c != nil {
 		var aliases []struct {
 			Kind  idKind
@@ -75,18 +75,18 @@ func (s *Service) subject(ctx context.Context, q sqlx.QueryerContext, l line, ad
 	return f, nil
 }
 
-// footprint finds what is held on whoever has an address; c is the chat, nil
+// searchSubjectData finds what is held on whoever has an address; c is the chat, nil
 // when there is none. It reads whole tables.
-func (s *Service) footprint(ctx context.Context, q sqlx.QueryerContext, l line, addr provider.Address, c *chatRow) (*footprint, error) {
-	f, err := s.subject(ctx, q, l, addr, c)
+func (s *Service) searchSubjectData(ctx context.Context, q sqlx.QueryerContext, l referenceInfo, addr provider.Address, c *chatRow) (*subjectData, error) {
+	f, err := s.newSubjectData(ctx, q, l, addr, c)
 	if err != nil {
 		return nil, err
 	}
-	return f, f.find(ctx, s, q, l)
+	return f, f.search(ctx, s, q, l)
 }
 
 // view is what is kept of a subject while it is deleted.
-func (f *footprint) view() *subject {
+func (f *subjectData) view() *subject {
 	v := &subject{Group: f.group, Known: f.known, Foreign: f.foreign, UpTo: f.upTo}
 	if f.chat != nil {
 		v.Chat = f.chat.ID
@@ -97,9 +97,9 @@ func (f *footprint) view() *subject {
 	return v
 }
 
-// footprintOf is the subject of a deletion, of which nothing is found yet.
-func footprintOf(v *subject) *footprint {
-	f := &footprint{group: v.Group, known: v.Known, foreign: v.Foreign, upTo: v.UpTo}
+// subjectDataOf is the subject of a deletion, of which nothing is found yet.
+func subjectDataOf(v *subject) *subjectData {
+	f := &subjectData{group: v.Group, known: v.Known, foreign: v.Foreign, upTo: v.UpTo}
 	for _, n := range v.Names {
 		f.names = append(f.names, typedID{idKind(n[0]), n[1]})
 	}
@@ -107,26 +107,26 @@ func footprintOf(v *subject) *footprint {
 	return f
 }
 
-// cut leaves out what came later.
-func (f *footprint) cut(upTo extent) {
+// limitTo leaves out what came later.
+func (f *subjectData) limitTo(upTo extent) {
 	later := func(most int64) func(int64) bool { return func(id int64) bool { return id > most } }
 	f.elsewhere = slices.DeleteFunc(f.elsewhere, func(m located) bool { return m.Seq > upTo.Message })
 	f.reports = slices.DeleteFunc(f.reports, later(upTo.Report))
 	f.dead = slices.DeleteFunc(f.dead, later(upTo.Dead))
-	f.feed = slices.DeleteFunc(f.feed, later(upTo.Feed))
+	f.stream = slices.DeleteFunc(f.stream, later(upTo.Feed))
 }
 
-// find looks for all of it.
-func (f *footprint) find(ctx context.Context, s *Service, q sqlx.QueryerContext, l line) error {
+// search looks for all of it.
+func (f *subjectData) search(ctx context.Context, s *Service, q sqlx.QueryerContext, l referenceInfo) error {
 	if err := s.writtenInGroups(ctx, q, l, f); err != nil {
 		return err
 	}
 	var err error
-	f.reports, err = s.mentions(ctx, q, f, f.needles(), `raw_id || ' ' || body`, `messaging_raw WHERE reference = $1`, l.ID)
+	f.reports, err = s.matches(ctx, q, f, f.terms(), `raw_id || ' ' || body`, `messaging_raw WHERE reference = $1`, l.ID)
 	if err != nil {
 		return err
 	}
-	f.dead, err = s.mentions(ctx, q, f, f.needles(), `reason || ' ' || body`, `messaging_dead WHERE reference = $1`, l.ID)
+	f.dead, err = s.matches(ctx, q, f, f.terms(), `reason || ' ' || body`, `messaging_dead WHERE reference = $1`, l.ID)
 	if err != nil {
 		return err
 	}
@@ -134,9 +134,9 @@ func (f *footprint) find(ctx context.Context, s *Service, q sqlx.QueryerContext,
 	return err
 }
 
-// findFeed looks for entries of the stream.
-func (f *footprint) findFeed(ctx context.Context, s *Service, q sqlx.QueryerContext, l line) (err error) {
-	f.feed, err = s.mentions(ctx, q, f, append(f.needles(), idsOf(f.elsewhere)...), `data`,
+// searchStream looks for entries of the stream.
+func (f *subjectData) searchStream(ctx context.Context, s *Service, q sqlx.QueryerContext, l referenceInfo) (err error) {
+	f.stream, err = s.matches(ctx, q, f, append(f.terms(), idsOf(f.elsewhere)...), `data`,
 		`messaging_feed WHERE account = $1 AND reference = $2`, l.Account, l.ID)
 	return err
 }
@@ -164,8 +164,8 @@ func base(id string) string {
 	return before
 }
 
-// needles are the words by which rows speak of the contact.
-func (f *footprint) needles() []string {
+// terms are the words by which rows speak of the contact.
+func (f *subjectData) terms() []string {
 	var out []string
 	for _, id := range f.ids {
 		out = append(out, id, base(id)+"::single", base(id)+"::group")
@@ -177,7 +177,7 @@ func (f *footprint) needles() []string {
 // hidden id may have the digits of somebody's phone number. Where nobody has
 // that number, what is held under it is the contact's own: hidden ids were taken
 // for phone numbers once.
-func (f *footprint) tellApart(ctx context.Context, s *Service, q sqlx.QueryerContext, ref provider.ReferenceID) error {
+func (f *subjectData) tellApart(ctx context.Context, s *Service, q sqlx.QueryerContext, ref provider.ReferenceID) error {
 	var opposite []typedID
 	for _, n := range f.names {
 		switch n.kind {
@@ -221,15 +221,15 @@ func shortest(words []string) []string {
 	})
 }
 
-// needlesMost is how many words are looked for at once.
-const needlesMost = 100
+// maxTerms is how many words are looked for at once.
+const maxTerms = 100
 
-// mentions returns the ids of rows whose text speaks of one of the needles of
+// matches returns the ids of rows whose text speaks of one of the terms of
 // f; from says which rows.
-func (s *Service) mentions(ctx context.Context, q sqlx.QueryerContext, f *footprint, needles []string, text, from string, args ...any) ([]int64, error) {
+func (s *Service) matches(ctx context.Context, q sqlx.QueryerContext, f *subjectData, terms []string, text, from string, args ...any) ([]int64, error) {
 	var out []int64
 	others := strings.NewReplacer(f.foreign...)
-	for part := range slices.Chunk(shortest(needles), needlesMost) {
+	for part := range slices.Chunk(shortest(terms), maxTerms) {
 		p, any := params(slices.Clone(args)), []string{}
 		for _, n := range part {
 			any = append(any, s.contains(text, p.add(n)))
@@ -244,7 +244,7 @@ func (s *Service) mentions(ctx context.Context, q sqlx.QueryerContext, f *footpr
 		}
 		for _, r := range rows {
 			text := others.Replace(r.Text)
-			if slices.ContainsFunc(needles, func(n string) bool { return mentioned(text, n) }) {
+			if slices.ContainsFunc(terms, func(n string) bool { return matchesTerm(text, n) }) {
 				out = append(out, r.ID)
 			}
 		}
@@ -252,9 +252,9 @@ func (s *Service) mentions(ctx context.Context, q sqlx.QueryerContext, f *footpr
 	return out, nil
 }
 
-// has says whether a chat id leads to the contact. Messages that are older than
+// matches says whether a chat id leads to the contact. Messages that are older than
 // the chat ids of participants have none.
-func (f *footprint) has(p provider.Provider, chatID string) bool {
+func (f *subjectData) matches(p provider.Provider, chatID string) bool {
 	if chatID == "" {
 		return true
 	}
@@ -265,9 +265,9 @@ func (f *footprint) has(p provider.Provider, chatID string) bool {
 	return slices.ContainsFunc(names, func(n typedID) bool { return slices.Contains(f.names, n) })
 }
 
-// mentioned says whether a word stands in a text, and not only as part of a
+// matchesTerm says whether a word stands in a text, and not only as part of a
 // longer one: one number begins with another.
-func mentioned(text, word string) bool {
+func matchesTerm(text, word string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], word)
 		if at < 0 || word == "" {
@@ -288,7 +288,7 @@ func alphanumeric(c byte) bool {
 
 // writtenInGroups finds what a contact wrote in other chats. Messages do not
 // know their writers by a column: it is rarely asked for.
-func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l line, f *footprint) error {
+func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l referenceInfo, f *subjectData) error {
 	if f.group {
 		return nil
 	}
@@ -318,7 +318,7 @@ func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l 
 	for _, r := range rows {
 		var body Body
 		_ = json.Unmarshal([]byte(r.Body), &body) // written by this package
-		if body.Participant != nil && slices.Contains(jids, body.Participant.RemoteJID) && f.has(kind, body.Participant.ChatID) {
+		if body.Participant != nil && slices.Contains(jids, body.Participant.RemoteJID) && f.matches(kind, body.Participant.ChatID) {
 			f.elsewhere = append(f.elsewhere, r.located)
 		}
 	}

@@ -51,15 +51,15 @@ type NewGroup struct {
 	Participants []string // chat ids, 1..1024
 }
 
-// groupLine is a line of the account that has groups which can be managed.
-type groupLine struct {
+// groupReference is a line of the account that has groups which can be managed.
+type groupReference struct {
 	*Account
 	row      *referenceRow
 	provider provider.Provider
 	network  provider.GroupManager
 }
 
-func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupLine, error) {
+func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupReference, error) {
 	row, p, err := a.opened(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupL
 	if !ok {
 		return nil, &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " cannot manage groups."}
 	}
-	return &groupLine{a, row, p, m}, row.usable()
+	return &groupReference{a, row, p, m}, row.usable()
 }
 
 // CreateGroup makes a group of the account and others, and a chat for it. An
@@ -101,7 +101,7 @@ func (a *Account) CreateGroup(ctx context.Context, ref provider.ReferenceID, n N
 		return Group{}, refusedCall(ctx, err)
 	}
 	// It exists now, whether or not the caller still listens.
-	if err := g.keep(context.WithoutCancel(ctx), cleanAddress(made.Chat), cmp.Or(clean(made.Subject), subject), audit.GroupCreate); err != nil {
+	if err := g.keep(context.WithoutCancel(ctx), sanitizeAddress(made.Chat), cmp.Or(sanitize(made.Subject), subject), audit.GroupCreate); err != nil {
 		return Group{}, err
 	}
 	return g.view(ctx, made, made.Refused)
@@ -121,7 +121,7 @@ func (a *Account) Group(ctx context.Context, ref provider.ReferenceID, chatID st
 }
 
 // show asks the network for a group.
-func (g *groupLine) show(ctx context.Context, chat provider.Address, refused []provider.RefusedParticipant) (Group, error) {
+func (g *groupReference) show(ctx context.Context, chat provider.Address, refused []provider.RefusedParticipant) (Group, error) {
 	calling, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	found, err := g.network.Group(calling, chat)
@@ -132,7 +132,7 @@ func (g *groupLine) show(ctx context.Context, chat provider.Address, refused []p
 }
 
 // view is a group as users see it, with the link by which it is joined.
-func (g *groupLine) view(ctx context.Context, from provider.Group, refused []provider.RefusedParticipant) (Group, error) {
+func (g *groupReference) view(ctx context.Context, from provider.Group, refused []provider.RefusedParticipant) (Group, error) {
 	out := Group{
 		ChatID: from.Chat.ChatID, Reference: g.row.ID, Subject: from.Subject, Description: from.Description, Admin: from.Admin,
 		Participants: []GroupMember{}, Refused: []GroupRefusal{}, CreatedAt: optionalTime(database.Micros(from.CreatedAt)),
@@ -160,7 +160,7 @@ func (g *groupLine) view(ctx context.Context, from provider.Group, refused []pro
 }
 
 // noteHidden notes the hidden ids of participants, which are shown from now on.
-func (g *groupLine) noteHidden(ctx context.Context, all []provider.Participant) error {
+func (g *groupReference) noteHidden(ctx context.Context, all []provider.Participant) error {
 	var hidden []hiddenID
 	for _, p := range all {
 		if h, is := hiddenOf(g.row.ID, p.Address); is {
@@ -170,7 +170,7 @@ func (g *groupLine) noteHidden(ctx context.Context, all []provider.Participant) 
 	if len(hidden) == 0 {
 		return nil
 	}
-	return g.s.inTxUnit(ctx, func(u *unit) error {
+	return g.s.inBatch(ctx, func(u *batch) error {
 		for _, h := range hidden {
 			u.hidden.add(h)
 		}
@@ -179,9 +179,9 @@ func (g *groupLine) noteHidden(ctx context.Context, all []provider.Participant) 
 }
 
 // keep makes the chat of a group, or renames it, as an action wants.
-func (g *groupLine) keep(ctx context.Context, chat provider.Address, subject string, action audit.Action) error {
-	l := g.row.line(g.provider)
-	return g.s.inTxUnit(ctx, func(u *unit) error {
+func (g *groupReference) keep(ctx context.Context, chat provider.Address, subject string, action audit.Action) error {
+	l := g.row.info(g.provider)
+	return g.s.inBatch(ctx, func(u *batch) error {
 		who := person{l, chat}
 		if err := u.open(ctx, []person{who}, nil); err != nil {
 			return err
@@ -191,12 +191,12 @@ func (g *groupLine) keep(ctx context.Context, chat provider.Address, subject str
 		if err := recordGroupTx(ctx, u.tx, action, l.ID, chat, "subject"); err != nil {
 			return err
 		}
-		return u.chatChanged(ctx, l, c, c.titled(subject, database.Micros(u.now)))
+		return u.chatChanged(ctx, l, c, c.setTitle(subject, database.Micros(u.now)))
 	})
 }
 
 // chatOf reads the chat id of a group.
-func (g *groupLine) chatOf(ctx context.Context, chatID string) (provider.Address, error) {
+func (g *groupReference) chatOf(ctx context.Context, chatID string) (provider.Address, error) {
 	chat, err := g.s.recipient(ctx, g.s.db, g.row.ID, g.provider, chatID)
 	if err == nil && !chat.Group {
 		err = &Invalid{"chatId", "must be the id of a group"}
@@ -205,7 +205,7 @@ func (g *groupLine) chatOf(ctx context.Context, chatID string) (provider.Address
 }
 
 // people reads the chat ids of participants.
-func (g *groupLine) people(ctx context.Context, field string, ids []string) ([]provider.Address, error) {
+func (g *groupReference) people(ctx context.Context, field string, ids []string) ([]provider.Address, error) {
 	if len(ids) > maxParticipants {
 		return nil, &Invalid{field, fmt.Sprintf("must be at most %d", maxParticipants)}
 	}
@@ -225,7 +225,7 @@ func (g *groupLine) people(ctx context.Context, field string, ids []string) ([]p
 }
 
 func checkSubject(s string) (string, error) {
-	s = strings.TrimSpace(clean(s))
+	s = strings.TrimSpace(sanitize(s))
 	if n := len([]rune(s)); n == 0 || n > maxSubject {
 		return "", &Invalid{"subject", fmt.Sprintf("must have 1 to %d characters", maxSubject)}
 	}

@@ -98,14 +98,14 @@ func (a *Account) EditGroup(ctx context.Context, ref provider.ReferenceID, chatI
 }
 
 // noting records a step of which nothing else is noted here.
-func (g *groupLine) noting(chat provider.Address, changed string) func(context.Context) error {
+func (g *groupReference) noting(chat provider.Address, changed string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return g.s.db.Write(ctx, func(tx *sqlx.Tx) error { return recordGroupTx(ctx, tx, audit.GroupUpdate, g.row.ID, chat, changed) })
 	}
 }
 
 // steps are the calls of an edit, but for the last.
-func (g *groupLine) steps(ctx context.Context, chat provider.Address, e *GroupEdit) ([]groupStep, error) {
+func (g *groupReference) steps(ctx context.Context, chat provider.Address, e *GroupEdit) ([]groupStep, error) {
 	var out []groupStep
 	if e.Subject != nil {
 		subject, err := checkSubject(*e.Subject)

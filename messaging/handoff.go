@@ -108,7 +108,7 @@ func (c *chatRow) givenBack() {
 }
 
 // answeredByHand is for a person who has written in a chat.
-func (u *unit) answeredByHand(c *chatRow, us int64) {
+func (u *batch) answeredByHand(c *chatRow, us int64) {
 	c.HandoffUS = max(c.HandoffUS, us)
 	if c.AskedUS != 0 && !c.Taken {
 		c.Taken = true
@@ -116,8 +116,8 @@ func (u *unit) answeredByHand(c *chatRow, us int64) {
 	}
 }
 
-// absorbHands takes over who has the other of two chats that have become one.
-func (c *chatRow) absorbHands(o *chatRow) {
+// mergeHandoff takes over who has the other of two chats that have become one.
+func (c *chatRow) mergeHandoff(o *chatRow) {
 	c.HandoffUS, c.Taken = max(c.HandoffUS, o.HandoffUS), c.Taken || o.Taken
 	if o.AskedUS > c.AskedUS {
 		c.AskedUS, c.Asked = o.AskedUS, o.Asked

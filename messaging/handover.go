@@ -7,8 +7,8 @@ import (
 )
 
 // handedOver pauses or wakes the bot of a chat that changed hands.
-func (u *unit) handedOver(ctx context.Context, l line, e *provider.Handover) error {
-	c, at := u.chatOf(person{l, e.Chat}), u.said(e.At)
+func (u *batch) handedOver(ctx context.Context, l referenceInfo, e *provider.Handover) error {
+	c, at := u.chatOf(person{l, e.Chat}), u.networkTime(e.At)
 	before := c.share()
 	switch e.Owner {
 	case provider.HandoverTheirs:
@@ -21,8 +21,8 @@ func (u *unit) handedOver(ctx context.Context, l line, e *provider.Handover) err
 	return u.chatChanged(ctx, l, c, c.share() != before)
 }
 
-func admitHandover(h provider.Handover, r provider.Raw) provider.Event {
-	h.Raw, h.At, h.Chat = r, admitTime(h.At), cleanAddress(h.Chat)
+func validateHandover(h provider.Handover, r provider.Raw) provider.Event {
+	h.Raw, h.At, h.Chat = r, validateTime(h.At), sanitizeAddress(h.Chat)
 	if !named(h.Chat.ChatID) {
 		return nil
 	}

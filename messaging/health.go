@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// ailment is the latest news of a kind and level about a line's health.
-type ailment struct {
+// healthIssue is the latest news of a kind and level about a reference's health.
+type healthIssue struct {
 	Kind    string               `db:"kind"`
 	Level   provider.HealthLevel `db:"level"`
 	Code    string               `db:"code"`
@@ -21,10 +21,10 @@ type ailment struct {
 	AtUS    int64                `db:"at_us"`
 }
 
-// ailmentOf is what a network's news mean; those without a word mean nothing.
-func ailmentOf(h *provider.Health, nowUS int64) (ailment, bool) {
-	a := ailment{
-		Kind: cut(clean(h.Kind), longestKind), Level: h.Level, Code: clean(string(h.Code)), AtUS: cmp.Or(database.Micros(h.At), nowUS),
+// healthIssueOf is what a network's news mean; those without a word mean nothing.
+func healthIssueOf(h *provider.Health, nowUS int64) (healthIssue, bool) {
+	a := healthIssue{
+		Kind: truncate(sanitize(h.Kind), maxKindLength), Level: h.Level, Code: sanitize(string(h.Code)), AtUS: cmp.Or(database.Micros(h.At), nowUS),
 	}
 	if h.Level > provider.HealthGood {
 		a.Code = cmp.Or(a.Code, "unknown")
@@ -41,30 +41,30 @@ func ailmentOf(h *provider.Health, nowUS int64) (ailment, bool) {
 	if h.Limit != "" {
 		words = append(words, "limit "+h.Limit)
 	}
-	a.Message = cmp.Or(clean(strings.Join(words, ": ")), noReason)
+	a.Message = cmp.Or(sanitize(strings.Join(words, ": ")), noReasonText)
 	return a, h.Level > provider.HealthNews || len(words) > 0
 }
 
-func ailments(hs []provider.Health, nowUS int64) []ailment {
-	var out []ailment
+func healthIssues(hs []provider.Health, nowUS int64) []healthIssue {
+	var out []healthIssue
 	for i := range hs {
-		if a, ok := ailmentOf(&hs[i], nowUS); ok {
+		if a, ok := healthIssueOf(&hs[i], nowUS); ok {
 			out = append(out, a)
 		}
 	}
 	return out
 }
 
-// worst is what ails a line, the latest of the worst; nil when nothing does.
+// worst is what ails a reference, the latest of the worst; nil when nothing does.
 // Of one kind, what is good ends what was before.
-func worst(all []ailment) *ailment {
+func worst(all []healthIssue) *healthIssue {
 	good := map[string]int64{}
 	for _, a := range all {
 		if a.Level == provider.HealthGood {
 			good[a.Kind] = max(good[a.Kind], a.AtUS)
 		}
 	}
-	var out *ailment
+	var out *healthIssue
 	for i := range all {
 		a := &all[i]
 		since, ended := good[a.Kind]
@@ -78,14 +78,14 @@ func worst(all []ailment) *ailment {
 	return out
 }
 
-const putAilments = ` ON CONFLICT (reference, kind, level) DO UPDATE SET code = excluded.code, message = excluded.message,
+const upsertHealthIssues = ` ON CONFLICT (reference, kind, level) DO UPDATE SET code = excluded.code, message = excluded.message,
 	at_us = excluded.at_us WHERE excluded.at_us >= messaging_health.at_us`
 
-func (u *unit) putAilments(ctx context.Context, id provider.ReferenceID, all []ailment) error {
+func (u *batch) writeHealthIssues(ctx context.Context, id provider.ReferenceID, all []healthIssue) error {
 	for _, a := range all { // few, and maybe two of one kind
 		err := u.insert(ctx, `INSERT INTO messaging_health (reference, kind, level, code, message, at_us)`,
 			[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "BIGINT"},
-			[][]any{{id, a.Kind, int64(a.Level), a.Code, a.Message, a.AtUS}}, putAilments)
+			[][]any{{id, a.Kind, int64(a.Level), a.Code, a.Message, a.AtUS}}, upsertHealthIssues)
 		if err != nil {
 			return fmt.Errorf("storing a line's health: %w", err)
 		}
@@ -93,8 +93,8 @@ func (u *unit) putAilments(ctx context.Context, id provider.ReferenceID, all []a
 	return nil
 }
 
-func (u *unit) ails(ctx context.Context, id provider.ReferenceID) (*ailment, error) {
-	var all []ailment
+func (u *batch) worstHealthIssue(ctx context.Context, id provider.ReferenceID) (*healthIssue, error) {
+	var all []healthIssue
 	err := u.tx.SelectContext(ctx, &all, `SELECT kind, level, code, message, at_us FROM messaging_health WHERE reference = $1`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading a line's health: %w", err)
@@ -102,10 +102,10 @@ func (u *unit) ails(ctx context.Context, id provider.ReferenceID) (*ailment, err
 	return worst(all), nil
 }
 
-// healthChanged lets news change the session of the line that it is about.
-func (u *unit) healthChanged(ctx context.Context, l line, e *provider.Health) error {
+// healthChanged lets news change the session of the reference that it is about.
+func (u *batch) healthChanged(ctx context.Context, l referenceInfo, e *provider.Health) error {
 	now := database.Micros(u.now)
-	news, ok := ailmentOf(e, now)
+	news, ok := healthIssueOf(e, now)
 	if !ok {
 		return nil
 	}
@@ -113,23 +113,23 @@ func (u *unit) healthChanged(ctx context.Context, l line, e *provider.Health) er
 	if err != nil || !r.isNumber(e.Phone) {
 		return err
 	}
-	was, err := u.ails(ctx, l.ID)
+	was, err := u.worstHealthIssue(ctx, l.ID)
 	if err != nil {
 		return err
 	}
-	if err := u.putAilments(ctx, l.ID, []ailment{news}); err != nil {
+	if err := u.writeHealthIssues(ctx, l.ID, []healthIssue{news}); err != nil {
 		return err
 	}
-	is, err := u.ails(ctx, l.ID)
+	is, err := u.worstHealthIssue(ctx, l.ID)
 	if err != nil {
 		return err
 	}
 	before := *r
-	r.ail(was, is, now)
+	r.applyHealthIssue(was, is, now)
 	return u.saveSession(ctx, r, before)
 }
 
-// isNumber says whether news of a phone number can be about r: a line whose
+// isNumber says whether news of a phone number can be about r: a reference whose
 // network calls it by another number is not meant. "" means all.
 func (r *referenceRow) isNumber(phone string) bool {
 	own := strings.Map(func(c rune) rune {
@@ -141,10 +141,10 @@ func (r *referenceRow) isNumber(phone string) bool {
 	return phone == "" || own == "" || own == phone
 }
 
-// ail turns what ails a line into its session's error, and into its state
+// applyHealthIssue turns what ails a reference into its session's error, and into its state
 // where nothing can be sent any more. An error of another cause stays with a
 // line that has failed.
-func (r *referenceRow) ail(was, is *ailment, nowUS int64) {
+func (r *referenceRow) applyHealthIssue(was, is *healthIssue, nowUS int64) {
 	ours := was != nil && r.ErrorCode == was.Code && r.ErrorMessage == was.Message
 	alive := r.State != StateFailed && r.State != StateLoggedOut && r.State != StateStopped
 	stopped := r.State == StateFailed && ours && was.Level == provider.HealthStopped
@@ -162,19 +162,19 @@ func (r *referenceRow) ail(was, is *ailment, nowUS int64) {
 	}
 }
 
-// replaceHealth forgets what was known of a line's health for what the network
+// replaceHealth forgets what was known of a reference's health for what the network
 // says when it is asked.
 func (s *Service) replaceHealth(ctx context.Context, id provider.ReferenceID, hs []provider.Health) error {
 	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM messaging_health WHERE reference = $1`, id); err != nil {
 			return fmt.Errorf("forgetting a line's health: %w", err)
 		}
-		u := s.unit(tx)
-		return u.putAilments(ctx, id, ailments(hs, database.Micros(u.now)))
+		u := s.newBatch(tx)
+		return u.writeHealthIssues(ctx, id, healthIssues(hs, database.Micros(u.now)))
 	})
 }
 
-// HealthReport is the latest that a network said of one side of a line's
+// HealthReport is the latest that a network said of one side of a reference's
 // health: its quality and limits, the account above it, its credentials.
 type HealthReport struct {
 	Kind    string   `json:"kind" example:"phone_number" doc:"The network's word for what it is about."`
@@ -187,9 +187,9 @@ var levelNames = map[provider.HealthLevel]string{
 	provider.HealthNews: "news", provider.HealthGood: "good", provider.HealthWarning: "warning", provider.HealthStopped: "stopped",
 }
 
-// reports are the latest news of each kind about a line, by kind.
+// reports are the latest news of each kind about a reference, by kind.
 func (s *Service) reports(ctx context.Context, id provider.ReferenceID) ([]HealthReport, error) {
-	var all []ailment
+	var all []healthIssue
 	err := s.db.SelectContext(ctx, &all, `SELECT kind, level, code, message, at_us FROM messaging_health WHERE reference = $1
 		ORDER BY kind, at_us DESC, level DESC`, id)
 	if err != nil {

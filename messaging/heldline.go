@@ -17,83 +17,83 @@ import (
 const (
 	// unlinkTimeout bounds how long a network may take to end a pairing.
 	unlinkTimeout = 10 * time.Second
-	// notHereWait is how soon a send is tried again whose line stands nowhere.
-	notHereWait = time.Second
+	// notHereRetryDelay is how soon a send is tried again whose reference stands nowhere.
+	notHereRetryDelay = time.Second
 )
 
 var (
-	// errNotHere reports a line that is a connection which this node does not have.
-	errNotHere = errors.New("messaging: the line is not connected here")
-	errLost    = errors.New("messaging: the line is held by another node")
+	// errNotHere reports a reference that is a connection which this node does not have.
+	errNotHere   = errors.New("messaging: the line is not connected here")
+	errLeaseLost = errors.New("messaging: the line is held by another node")
 )
 
-// heldLine is a line that this node holds.
-type heldLine struct {
-	h     *holds
-	id    provider.ReferenceID
-	kind  provider.Kind
-	fence int64
-	until atomic.Int64 // the age of the process at which the hold ends
+// leasedConnection is a reference that this node holds.
+type leasedConnection struct {
+	leases *leases
+	id     provider.ReferenceID
+	kind   provider.Kind
+	fence  int64
+	until  atomic.Int64 // the age of the process at which the hold ends
 
-	mu       sync.Mutex
-	busy     bool
-	over     bool // it was closed for good
-	session  provider.Session
-	asked    int64
-	revision int64
+	mu          sync.Mutex
+	reconciling bool
+	closed      bool // it was closed for good
+	session     provider.Session
+	asked       int64
+	revision    int64
 }
 
-// held reports whether this node may still act for the line.
-func (l *heldLine) held() bool { return int64(l.h.age()) < l.until.Load() }
+// valid reports whether this node may still act for the reference.
+func (l *leasedConnection) valid() bool { return int64(l.leases.age()) < l.until.Load() }
 
-func (l *heldLine) open() provider.Session {
+func (l *leasedConnection) open() provider.Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.held() {
+	if !l.valid() {
 		return nil
 	}
 	return l.session
 }
 
-// wish begins to do what is wished of the line, unless that is under way; the
+// reconcile begins to do what is wished of the reference, unless that is under way; the
 // next beat comes back to it then.
-func (l *heldLine) wish(r holdRow) {
+func (l *leasedConnection) reconcile(r leaseRow) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	stands := r.Wish == wishConnect && l.session != nil && l.asked == r.Asked && l.revision == r.Revision
-	if l.busy || l.over || stands {
+	stands := r.Desired == desiredConnected && l.session != nil && l.asked == r.Asked && l.revision == r.Revision
+	if l.reconciling || l.closed || stands {
 		return
 	}
-	l.busy = true
-	l.h.working.Go(func() {
+	l.reconciling = true
+	l.leases.working.Go(func() {
 		defer func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			l.busy = false
+			l.reconciling = false
 		}()
 		ctx, cancel := context.WithTimeout(context.Background(), unlinkTimeout)
 		defer cancel()
-		if err := l.fulfil(ctx, r); err != nil && l.held() {
-			l.h.s.opts.Logger.WarnContext(ctx, "holding a line", slog.Int64("reference", int64(l.id)), slogError(err))
+		if err := l.applyDesired(ctx, r); err != nil && l.valid() {
+			l.leases.s.opts.Logger.WarnContext(ctx, "holding a line", slog.Int64("reference", int64(l.id)), slogError(err))
 		}
 	})
 }
 
-func (l *heldLine) fulfil(ctx context.Context, r holdRow) error {
+func (l *leasedConnection) applyDesired(ctx context.Context, r leaseRow) error {
 	switch {
-	case r.Wish == wishConnect && r.Revision >= 0:
+	case r.Desired == desiredConnected && r.Revision >= 0:
 		return l.connect(ctx, r)
-	case r.Wish == wishUnlink:
+	case r.Desired == desiredUnlinked:
 		if err := l.unlink(ctx, r); err != nil {
-			l.h.s.opts.Logger.WarnContext(ctx, "ending a pairing", slog.Int64("reference", int64(l.id)), slogError(err))
+			l.leases.s.opts.Logger.WarnContext(ctx, "ending a pairing", slog.Int64("reference", int64(l.id)), slogError(err))
 		}
 	}
 	return l.forget(ctx)
 }
 
-// connect opens the line's session, anew after a change of its settings, and
+// connect opens the reference's session, anew after a change of its settings, and
 // links it when somebody asked for that since.
-func (l *heldLine) connect(ctx context.Context, r holdRow) error {
+func (l *leasedConnection) connect(ctx context.Context, r leaseRow) error {
 	l.mu.Lock()
 	sess, changed := l.session, l.revision != r.Revision
 	l.mu.Unlock()
@@ -102,11 +102,11 @@ func (l *heldLine) connect(ctx context.Context, r holdRow) error {
 		sess = nil
 	}
 	if sess == nil {
-		row, err := referenceOf(ctx, l.h.s.db, l.id)
+		row, err := referenceOf(ctx, l.leases.s.db, l.id)
 		if err != nil {
 			return err
 		}
-		if sess, err = l.h.s.openSession(ctx, row, l.held, heldInbox{l}); err != nil {
+		if sess, err = l.leases.s.openSession(ctx, row, l.valid, leasedInbox{l}); err != nil {
 			return err
 		}
 		if !l.opened(sess, row.Revision) {
@@ -124,21 +124,21 @@ func (l *heldLine) connect(ctx context.Context, r holdRow) error {
 	return nil
 }
 
-// opened keeps a session unless the line was closed meanwhile.
-func (l *heldLine) opened(sess provider.Session, revision int64) bool {
+// opened keeps a session unless the reference was closed meanwhile.
+func (l *leasedConnection) opened(sess provider.Session, revision int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over {
+	if l.closed {
 		return false
 	}
 	l.session, l.revision = sess, revision
-	l.h.s.Committed() // there may be something to send, or to fetch
-	l.h.s.files.Notify()
+	l.leases.s.Committed() // there may be something to send, or to fetch
+	l.leases.s.files.Notify()
 	return true
 }
 
-// unlink ends the pairing of a line with the network.
-func (l *heldLine) unlink(ctx context.Context, r holdRow) error {
+// unlink ends the pairing of a reference with the network.
+func (l *leasedConnection) unlink(ctx context.Context, r leaseRow) error {
 	if l.open() == nil && r.Revision >= 0 {
 		if err := l.connect(ctx, r); err != nil {
 			return err
@@ -150,17 +150,17 @@ func (l *heldLine) unlink(ctx context.Context, r holdRow) error {
 	return nil
 }
 
-// forget deletes what is kept of the line. It needs to be held no more.
-func (l *heldLine) forget(ctx context.Context) error {
+// forget deletes what is kept of the reference. It needs to be held no more.
+func (l *leasedConnection) forget(ctx context.Context) error {
 	l.closeSession(ctx)
-	if !l.held() {
-		return errLost
+	if !l.valid() {
+		return errLeaseLost
 	}
-	if err := l.h.s.kinds[l.kind].(provider.Connector).Forget(ctx, l.id); err != nil {
+	if err := l.leases.s.kinds[l.kind].(provider.Connector).Forget(ctx, l.id); err != nil {
 		return fmt.Errorf("forgetting a line: %w", err)
 	}
-	err := l.h.s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`DELETE FROM messaging_hold WHERE reference = $1 AND fence = $2 AND wish <> $3`, l.id, l.fence, wishConnect)
+	err := l.leases.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.Exec(`DELETE FROM messaging_hold WHERE reference = $1 AND fence = $2 AND wish <> $3`, l.id, l.fence, desiredConnected)
 		return err
 	})
 	if err != nil {
@@ -169,15 +169,15 @@ func (l *heldLine) forget(ctx context.Context) error {
 	return nil
 }
 
-// close ends the line here.
-func (l *heldLine) close(ctx context.Context) {
+// close ends the reference here.
+func (l *leasedConnection) close(ctx context.Context) {
 	l.mu.Lock()
-	l.over = true
+	l.closed = true
 	l.mu.Unlock()
 	l.closeSession(ctx)
 }
 
-func (l *heldLine) closeSession(ctx context.Context) {
+func (l *leasedConnection) closeSession(ctx context.Context) {
 	l.mu.Lock()
 	sess := l.session
 	l.session = nil
@@ -188,17 +188,17 @@ func (l *heldLine) closeSession(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	if err := sess.Close(ctx); err != nil {
-		l.h.s.opts.Logger.WarnContext(ctx, "closing a session", slog.Int64("reference", int64(l.id)), slogError(err))
+		l.leases.s.opts.Logger.WarnContext(ctx, "closing a session", slog.Int64("reference", int64(l.id)), slogError(err))
 	}
 }
 
-// heldInbox takes what a line receives as long as it is held.
-type heldInbox struct{ l *heldLine }
+// leasedInbox takes what a reference receives as long as it is held.
+type leasedInbox struct{ conn *leasedConnection }
 
 // Receive stores events, and what they say of the connection.
-func (in heldInbox) Receive(ctx context.Context, ref provider.ReferenceID, events []provider.Event) error {
-	if ref != in.l.id || !in.l.held() {
-		return errLost
+func (in leasedInbox) Receive(ctx context.Context, ref provider.ReferenceID, events []provider.Event) error {
+	if ref != in.conn.id || !in.conn.valid() {
+		return errLeaseLost
 	}
 	var rest []provider.Event
 	for _, e := range events {
@@ -207,12 +207,12 @@ func (in heldInbox) Receive(ctx context.Context, ref provider.ReferenceID, event
 			rest = append(rest, e)
 			continue
 		}
-		if err := in.l.connection(ctx, c); err != nil {
+		if err := in.conn.connection(ctx, c); err != nil {
 			return err
 		}
 	}
 	if len(rest) == 0 {
 		return nil
 	}
-	return in.l.h.s.Receive(ctx, ref, rest)
+	return in.conn.leases.s.Receive(ctx, ref, rest)
 }

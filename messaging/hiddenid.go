@@ -26,17 +26,17 @@ func hiddenOf(ref provider.ReferenceID, who provider.Address) (hiddenID, bool) {
 }
 
 // noteHidden notes who wrote in groups under a hidden id.
-func (u *unit) noteHidden(as []arrival) {
+func (u *batch) noteHidden(as []inboundEvent) {
 	for _, a := range as {
 		if m, ok := a.event.(*provider.Message); ok && m.Chat.Group {
-			if h, hidden := hiddenOf(a.line.ID, m.From.Address); hidden {
+			if h, hidden := hiddenOf(a.reference.ID, m.From.Address); hidden {
 				u.hidden.add(h)
 			}
 		}
 	}
 }
 
-func (u *unit) writeHidden(ctx context.Context) error {
+func (u *batch) writeHidden(ctx context.Context) error {
 	slices.SortFunc(u.hidden.items, func(a, b hiddenID) int {
 		return compareNames(chatName{a.reference, typedID{idLID, a.lid}}, chatName{b.reference, typedID{idLID, b.lid}})
 	})

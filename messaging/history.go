@@ -145,7 +145,7 @@ func (a *Account) Listed(ctx context.Context, ref provider.ReferenceID, chatID s
 	}
 	values := make([]any, len(ids))
 	for i, id := range ids {
-		values[i] = clean(id)
+		values[i] = sanitize(id)
 	}
 	byID, args := a.s.db.Dialect.In("m.id", 3, values)
 	byOwn, more := a.s.db.Dialect.In("own_id", 3+len(args), values)

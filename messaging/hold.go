@@ -18,44 +18,44 @@ import (
 )
 
 const (
-	// holdLease is how long a node holds a line without saying so again. Who
+	// leaseTTL is how long a node holds a reference without saying so again. Who
 	// dies loses its lines after it.
-	holdLease = 8 * time.Second
-	// holdMargin is how long before that a node lets go which could not say so.
-	holdMargin = 2 * time.Second
-	holdBeat   = 2 * time.Second
-	holdWatch  = 500 * time.Millisecond
-	// holdBatch bounds the lines that a node takes at once: others want some.
-	holdBatch = 100
-	holdTopic = "messaging_hold"
+	leaseTTL = 8 * time.Second
+	// leaseMargin is how long before that a node lets go which could not say so.
+	leaseMargin        = 2 * time.Second
+	heartbeatInterval  = 2 * time.Second
+	leaseWatchInterval = 500 * time.Millisecond
+	// maxLeasesAtOnce bounds the references that a node takes at once: others want some.
+	maxLeasesAtOnce = 100
+	leaseTopic      = "messaging_hold"
 )
 
-// What is to become of a line that is a connection.
+// What is to become of a reference that is a connection.
 const (
-	wishConnect = "connect"
-	wishUnlink  = "unlink" // end the pairing, then forget
-	wishForget  = "forget"
+	desiredConnected = "connect"
+	desiredUnlinked  = "unlink" // end the pairing, then forget
+	desiredForgotten = "forget"
 )
 
-// holds are the lines of this node that are connections: those of a
-// [provider.Connector]. One node at a time has such a line.
-type holds struct {
+// leases are the references of this node that are connections: those of a
+// [provider.Connector]. One node at a time has such a reference.
+type leases struct {
 	s    *Service
 	node string
 	born time.Time
 
-	mu    sync.Mutex
-	lines map[provider.ReferenceID]*heldLine
-	away  map[provider.ReferenceID]bool // held by others, or by nobody yet
+	mu          sync.Mutex
+	connections map[provider.ReferenceID]*leasedConnection
+	elsewhere   map[provider.ReferenceID]bool // held by others, or by nobody yet
 
 	working sync.WaitGroup
 }
 
-// holdRow is a line as messaging_hold has it.
-type holdRow struct {
+// leaseRow is a reference as messaging_hold has it.
+type leaseRow struct {
 	Reference provider.ReferenceID `db:"reference"`
 	Kind      provider.Kind        `db:"kind"`
-	Wish      string               `db:"wish"`
+	Desired   string               `db:"wish"`
 	Phone     string               `db:"phone"`
 	Asked     int64                `db:"asked"`
 	Node      string               `db:"node"`
@@ -64,13 +64,13 @@ type holdRow struct {
 	Revision  int64                `db:"revision"` // of the reference; -1: it is deleted
 }
 
-func newHolds(s *Service) *holds {
+func newLeases(s *Service) *leases {
 	host, _ := os.Hostname() // a name for people; what follows makes it unique
 	id := make([]byte, 4)
 	_, _ = rand.Read(id) // never fails
-	return &holds{
-		s: s, node: cut(clean(cmp.Or(host, "node")), longest) + "-" + hex.EncodeToString(id), born: time.Now(),
-		lines: map[provider.ReferenceID]*heldLine{}, away: map[provider.ReferenceID]bool{},
+	return &leases{
+		s: s, node: truncate(sanitize(cmp.Or(host, "node")), maxTextLength) + "-" + hex.EncodeToString(id), born: time.Now(),
+		connections: map[provider.ReferenceID]*leasedConnection{}, elsewhere: map[provider.ReferenceID]bool{},
 	}
 }
 
@@ -81,7 +81,7 @@ func (s *Service) connects(k provider.Kind) bool {
 }
 
 // run holds lines until ctx ends; then it closes them and hands them over.
-func (h *holds) run(ctx context.Context) error {
+func (h *leases) run(ctx context.Context) error {
 	if !h.anyKind() {
 		return nil
 	}
@@ -90,13 +90,13 @@ func (h *holds) run(ctx context.Context) error {
 			return err
 		}
 	}
-	defer h.end(context.WithoutCancel(ctx))
-	wake := h.s.db.Listen(ctx, holdTopic)
-	beat, watch := time.NewTicker(holdBeat), time.NewTicker(holdWatch)
+	defer h.close(context.WithoutCancel(ctx))
+	wake := h.s.db.Listen(ctx, leaseTopic)
+	beat, watch := time.NewTicker(heartbeatInterval), time.NewTicker(leaseWatchInterval)
 	defer beat.Stop()
 	defer watch.Stop()
 	for {
-		if err := h.beat(ctx); err != nil && ctx.Err() == nil {
+		if err := h.heartbeat(ctx); err != nil && ctx.Err() == nil {
 			h.s.opts.Logger.WarnContext(ctx, "holding lines", slogError(err))
 		}
 		for due := false; !due; {
@@ -114,7 +114,7 @@ func (h *holds) run(ctx context.Context) error {
 	}
 }
 
-func (h *holds) anyKind() bool {
+func (h *leases) anyKind() bool {
 	for k := range h.s.kinds {
 		if h.s.connects(k) {
 			return true
@@ -123,17 +123,17 @@ func (h *holds) anyKind() bool {
 	return false
 }
 
-// beat says which lines this node still holds, takes those that are free and
-// does what is wished of each.
-func (h *holds) beat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, holdLease-holdMargin)
+// heartbeat says which lines this node still holds, takes those that are free and
+// does what is desired of each.
+func (h *leases) heartbeat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, leaseTTL-leaseMargin)
 	defer cancel()
 	begun := h.age()
-	rows, err := h.look(ctx)
+	rows, err := h.readLeases(ctx)
 	if err != nil {
 		return err
 	}
-	rows, err = h.take(ctx, rows)
+	rows, err = h.renew(ctx, rows)
 	if err != nil {
 		return err
 	}
@@ -141,19 +141,19 @@ func (h *holds) beat(ctx context.Context) error {
 	for _, r := range rows {
 		if r.Node == h.node {
 			mine[r.Reference] = true
-			h.keep(r, begun+holdLease-holdMargin)
+			h.keepLease(r, begun+leaseTTL-leaseMargin)
 		}
 	}
-	for _, l := range h.notIn(rows, mine) {
+	for _, l := range h.lost(rows, mine) {
 		h.lose(l)
 	}
 	return nil
 }
 
-// look reads the lines that are held or wanted.
-func (h *holds) look(ctx context.Context) ([]holdRow, error) {
-	var rows []holdRow
-	err := h.s.db.SelectContext(ctx, &rows, h.text(`SELECT h.reference, h.kind, h.wish, h.phone, h.asked, h.node, h.fence,
+// readLeases reads the references that are held or wanted.
+func (h *leases) readLeases(ctx context.Context) ([]leaseRow, error) {
+	var rows []leaseRow
+	err := h.s.db.SelectContext(ctx, &rows, h.completeQuery(`SELECT h.reference, h.kind, h.wish, h.phone, h.asked, h.node, h.fence,
 		h.until_us <= {now} AS free, COALESCE(r.revision, -1) AS revision
 		FROM messaging_hold h LEFT JOIN messaging_reference r ON r.id = h.reference ORDER BY h.until_us`))
 	if err != nil {
@@ -162,15 +162,15 @@ func (h *holds) look(ctx context.Context) ([]holdRow, error) {
 	return rows, nil
 }
 
-// take renews the leases of this node and takes lines that are free. It changes
+// renew renews the leases of this node and takes lines that are free. It changes
 // rows to what they are now.
-func (h *holds) take(ctx context.Context, rows []holdRow) ([]holdRow, error) {
+func (h *leases) renew(ctx context.Context, rows []leaseRow) ([]leaseRow, error) {
 	var mine, free []int64
 	for _, r := range rows {
 		switch {
 		case r.Node == h.node && !h.s.opts.Exclusive:
 			mine = append(mine, int64(r.Reference))
-		case r.Node != h.node && r.Free && h.s.connects(r.Kind) && len(free) < holdBatch:
+		case r.Node != h.node && r.Free && h.s.connects(r.Kind) && len(free) < maxLeasesAtOnce:
 			free = append(free, int64(r.Reference))
 		}
 	}
@@ -180,11 +180,11 @@ func (h *holds) take(ctx context.Context, rows []holdRow) ([]holdRow, error) {
 	held := map[provider.ReferenceID]int64{}
 	err := h.s.db.WriteLazy(ctx, func(tx *sqlx.Tx) error {
 		clear(held)
-		err := h.lease(tx, held, `UPDATE messaging_hold SET until_us = {now} + $1 WHERE node = $2`, mine)
+		err := h.extend(tx, held, `UPDATE messaging_hold SET until_us = {now} + $1 WHERE node = $2`, mine)
 		if err != nil {
 			return err
 		}
-		return h.lease(tx, held, `UPDATE messaging_hold SET until_us = {now} + $1, node = $2, fence = fence + 1 WHERE until_us <= {now}`, free)
+		return h.extend(tx, held, `UPDATE messaging_hold SET until_us = {now} + $1, node = $2, fence = fence + 1 WHERE until_us <= {now}`, free)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("taking lines: %w", err)
@@ -202,22 +202,22 @@ func (h *holds) take(ctx context.Context, rows []holdRow) ([]holdRow, error) {
 	return rows, nil
 }
 
-func (h *holds) lease(tx *sqlx.Tx, held map[provider.ReferenceID]int64, update string, ids []int64) error {
+func (h *leases) extend(tx *sqlx.Tx, held map[provider.ReferenceID]int64, update string, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	in, args := h.s.db.Dialect.InNumbers("reference", 3, ids)
-	var rows []holdRow
-	err := tx.Select(&rows, h.text(update+` AND `+in+` RETURNING reference, fence`), append([]any{holdLease.Microseconds(), h.node}, args...)...)
+	var rows []leaseRow
+	err := tx.Select(&rows, h.completeQuery(update+` AND `+in+` RETURNING reference, fence`), append([]any{leaseTTL.Microseconds(), h.node}, args...)...)
 	for _, r := range rows {
 		held[r.Reference] = r.Fence
 	}
 	return err
 }
 
-// text completes a query: {now} is the database's clock, on which all nodes
+// completeQuery completes a query: {now} is the database's clock, on which all nodes
 // agree.
-func (h *holds) text(q string) string {
+func (h *leases) completeQuery(q string) string {
 	now := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`
 	if h.s.db.Dialect == database.Postgres {
 		now = `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`
@@ -227,12 +227,12 @@ func (h *holds) text(q string) string {
 
 // age is how long this process has run, by the clock that never leaps. It goes
 // on while the process is stopped.
-func (h *holds) age() time.Duration { return time.Since(h.born) }
+func (h *leases) age() time.Duration { return time.Since(h.born) }
 
-// keep notes that this node holds a line, and does what is wished of it.
-func (h *holds) keep(r holdRow, until time.Duration) {
+// keepLease notes that this node holds a reference, and does what is wished of it.
+func (h *leases) keepLease(r leaseRow, until time.Duration) {
 	h.mu.Lock()
-	l := h.lines[r.Reference]
+	l := h.connections[r.Reference]
 	if l != nil && l.fence != r.Fence {
 		h.mu.Unlock()
 		h.lose(l)
@@ -240,31 +240,31 @@ func (h *holds) keep(r holdRow, until time.Duration) {
 		l = nil
 	}
 	if l == nil {
-		l = &heldLine{h: h, id: r.Reference, kind: r.Kind, fence: r.Fence}
-		h.lines[r.Reference] = l
+		l = &leasedConnection{leases: h, id: r.Reference, kind: r.Kind, fence: r.Fence}
+		h.connections[r.Reference] = l
 	}
 	h.mu.Unlock()
 	if h.s.opts.Exclusive {
 		until = time.Duration(never)
 	}
 	l.until.Store(int64(until))
-	l.wish(r)
+	l.reconcile(r)
 }
 
-// notIn are the lines that this node held and does not any more. It notes
+// lost are the references that this node held and does not any more. It notes
 // which are with others.
-func (h *holds) notIn(rows []holdRow, mine map[provider.ReferenceID]bool) []*heldLine {
+func (h *leases) lost(rows []leaseRow, mine map[provider.ReferenceID]bool) []*leasedConnection {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	clear(h.away)
+	clear(h.elsewhere)
 	for _, r := range rows {
 		parked := r.Node == "" && !r.Free
-		if !mine[r.Reference] && r.Wish == wishConnect && !parked {
-			h.away[r.Reference] = true
+		if !mine[r.Reference] && r.Desired == desiredConnected && !parked {
+			h.elsewhere[r.Reference] = true
 		}
 	}
-	var lost []*heldLine
-	for id, l := range h.lines {
+	var lost []*leasedConnection
+	for id, l := range h.connections {
 		if !mine[id] {
 			lost = append(lost, l)
 		}
@@ -272,12 +272,12 @@ func (h *holds) notIn(rows []holdRow, mine map[provider.ReferenceID]bool) []*hel
 	return lost
 }
 
-// dropExpired lets go of lines that this node could not keep in time.
-func (h *holds) dropExpired() {
+// dropExpired lets go of references that this node could not keep in time.
+func (h *leases) dropExpired() {
 	h.mu.Lock()
-	var lost []*heldLine
-	for _, l := range h.lines {
-		if !l.held() {
+	var lost []*leasedConnection
+	for _, l := range h.connections {
+		if !l.valid() {
 			lost = append(lost, l)
 		}
 	}
@@ -288,21 +288,21 @@ func (h *holds) dropExpired() {
 	}
 }
 
-// lose closes a line that belongs to another node, or to nobody.
-func (h *holds) lose(l *heldLine) {
+// lose closes a reference that belongs to another node, or to nobody.
+func (h *leases) lose(l *leasedConnection) {
 	l.until.Store(0)
 	h.mu.Lock()
-	if h.lines[l.id] == l {
-		delete(h.lines, l.id)
+	if h.connections[l.id] == l {
+		delete(h.connections, l.id)
 	}
 	h.mu.Unlock()
 	h.working.Go(func() { l.close(context.Background()) })
 }
 
-// end closes all lines and hands them over to other nodes.
-func (h *holds) end(ctx context.Context) {
+// close closes all references and hands them over to other nodes.
+func (h *leases) close(ctx context.Context) {
 	h.mu.Lock()
-	for _, l := range h.lines {
+	for _, l := range h.connections {
 		h.working.Go(func() { l.close(ctx) })
 	}
 	h.mu.Unlock()
@@ -315,7 +315,7 @@ func (h *holds) end(ctx context.Context) {
 }
 
 // release lets others take lines at once.
-func (h *holds) release(ctx context.Context, where string, args ...any) error {
+func (h *leases) release(ctx context.Context, where string, args ...any) error {
 	err := h.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.Exec(`UPDATE messaging_hold SET node = '', until_us = 0 WHERE `+where, args...)
 		return err
@@ -323,23 +323,23 @@ func (h *holds) release(ctx context.Context, where string, args ...any) error {
 	if err != nil {
 		return fmt.Errorf("handing over lines: %w", err)
 	}
-	h.s.db.Wake(holdTopic)
+	h.s.db.Wake(leaseTopic)
 	return nil
 }
 
-// serves reports whether this node may work for a line: it is no connection, or
+// serves reports whether this node may work for a reference: it is no connection, or
 // is open here.
-func (h *holds) serves(id provider.ReferenceID) bool {
+func (h *leases) serves(id provider.ReferenceID) bool {
 	h.mu.Lock()
-	l, away := h.lines[id], h.away[id]
+	l, away := h.connections[id], h.elsewhere[id]
 	h.mu.Unlock()
 	return !away && (l == nil || l.open() != nil)
 }
 
-// session is the open session of a line that is a connection.
-func (h *holds) session(id provider.ReferenceID) (provider.Session, error) {
+// session is the open session of a reference that is a connection.
+func (h *leases) session(id provider.ReferenceID) (provider.Session, error) {
 	h.mu.Lock()
-	l := h.lines[id]
+	l := h.connections[id]
 	h.mu.Unlock()
 	if l != nil {
 		if sess := l.open(); sess != nil {

@@ -57,7 +57,7 @@ func (f *fixture) awaitState(t testing.TB, ref provider.ReferenceID, want messag
 	return s
 }
 
-// TestLink links a line to a phone, starts again without the phone, and takes
+// TestLink links a reference to a phone, starts again without the phone, and takes
 // it off.
 func TestLink(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestLink(t *testing.T) {
 	})
 }
 
-// TestRemovedOnPhone forgets a line that its phone took off, and links it anew.
+// TestRemovedOnPhone forgets a reference that its phone took off, and links it anew.
 func TestRemovedOnPhone(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -136,7 +136,7 @@ func TestRemovedOnPhone(t *testing.T) {
 	})
 }
 
-// linked makes a line that a phone has linked.
+// linked makes a reference that a phone has linked.
 func (f *fixture) linked(t testing.TB, w *wire) provider.ReferenceID {
 	t.Helper()
 	ref := f.line(t, kindWire)
@@ -149,7 +149,7 @@ func (f *fixture) linked(t testing.TB, w *wire) provider.ReferenceID {
 }
 
 // TestHandOver moves lines from a node that ends to another: what is sent
-// meanwhile waits, and no line stands twice.
+// meanwhile waits, and no reference stands twice.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestHandOver(t *testing.T) {
 	})
 }
 
-// TestTakeOver takes the lines of a node that says nothing any more.
+// TestTakeOver takes the references of a node that says nothing any more.
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestTakeOver(t *testing.T) {
 		f := node(t, db, w, false)
 		ref := f.linked(t, w)
 		old := w.session(ref)
-		// Another node took the line: this one had slept, and its lease had ended.
+		// Another node took the reference: this one had slept, and its lease had ended.
 		_, err := db.ExecContext(t.Context(), `UPDATE messaging_hold SET node = 'other', fence = fence + 1,
 			until_us = until_us + 3600000000 WHERE reference = $1`, ref)
 		require.NoError(t, err)
@@ -208,7 +208,7 @@ func TestTakeOver(t *testing.T) {
 	})
 }
 
-// TestParked leaves a line alone that its network has banned, until the ban
+// TestParked leaves a reference alone that its network has banned, until the ban
 // ends.
 func TestParked(t *testing.T) {
 	t.Parallel()

@@ -15,13 +15,13 @@ import (
 )
 
 // fingerprint identifies what a send asks for.
-func (d draft) fingerprint() string {
+func (d preparedMessage) fingerprint() string {
 	content, err := encodeContent(d.req.Content, d.req.Tag)
 	if err != nil {
 		content = fmt.Sprint(d.req.Content)
 	}
 	to := d.addr.ChatID
-	if written := strings.TrimSpace(clean(d.req.ChatID)); strings.HasSuffix(written, singleSuffix) {
+	if written := strings.TrimSpace(sanitize(d.req.ChatID)); strings.HasSuffix(written, singleSuffix) {
 		to = written // what it stands for changes when more of the contact is known
 	}
 	asked := fmt.Appendf(nil, "%d\n%s\n%s\n%s", d.req.Reference, to, d.req.ReplyTo, content)
@@ -31,16 +31,16 @@ func (d draft) fingerprint() string {
 	return digest(asked)
 }
 
-// memory is what an idempotency key was used for.
-type memory struct {
+// sendRecord is what an idempotency key was used for.
+type sendRecord struct {
 	Digest  string `db:"digest"`
 	Message int64  `db:"message"`
 	UntilUS int64  `db:"until_us"` // the first request is answered by then
 }
 
-// remembered returns what the draft's idempotency key made, nil when there is
+// sentBefore returns what the prepared message's idempotency key made, nil when there is
 // none or it is new, and an [*Error] when it made another request.
-func (a *Account) remembered(ctx context.Context, tx *sqlx.Tx, d draft) (*memory, error) {
+func (a *Account) sentBefore(ctx context.Context, tx *sqlx.Tx, d preparedMessage) (*sendRecord, error) {
 	key := d.req.IdempotencyKey
 	if len(key) > 255 {
 		return nil, &Invalid{"Idempotency-Key", "must have at most 255 characters"}
@@ -53,7 +53,7 @@ func (a *Account) remembered(ctx context.Context, tx *sqlx.Tx, d draft) (*memory
 	if key == "" {
 		return nil, nil
 	}
-	row := &memory{}
+	row := &sendRecord{}
 	err := tx.GetContext(ctx, row, `SELECT digest, message, until_us FROM messaging_idempotency WHERE account = $1 AND idempotency_key = $2`, a.id, key)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -66,29 +66,29 @@ func (a *Account) remembered(ctx context.Context, tx *sqlx.Tx, d draft) (*memory
 	return row, nil
 }
 
-// repeatWait is how long a repeat waits for the first request.
-const repeatWait = 10 * time.Second
+// repeatTimeout is how long a repeat waits for the first request.
+const repeatTimeout = 10 * time.Second
 
 // awaitFirst lets a repeat wait for the first request, which is under way until
 // its attempt is over or it has waited as long as it was told to. One that
 // would have to wait too long is a conflict, for now.
-func (s *Service) awaitFirst(ctx context.Context, first memory) error {
+func (s *Service) awaitFirst(ctx context.Context, first sendRecord) error {
 	left := database.Time(first.UntilUS).Sub(s.now())
 	if left <= 0 {
 		return nil
 	}
-	over := s.awaitAttempt(ctx, first.Message, min(left, repeatWait))
-	if over || left <= repeatWait || ctx.Err() != nil {
+	over := s.awaitAttempt(ctx, first.Message, min(left, repeatTimeout))
+	if over || left <= repeatTimeout || ctx.Err() != nil {
 		return nil
 	}
 	return &Error{
-		Code: CodeConflict, Message: "The first request with this Idempotency-Key is still under way.", After: left - repeatWait,
+		Code: CodeConflict, Message: "The first request with this Idempotency-Key is still under way.", After: left - repeatTimeout,
 	}
 }
 
-// remember binds the draft's key to a message. When another transaction was
+// recordSend binds the prepared message's key to a message. When another transaction was
 // first, the caller's is begun anew and finds that one's message.
-func remember(ctx context.Context, u *unit, d draft, seq int64) error {
+func recordSend(ctx context.Context, u *batch, d preparedMessage, seq int64) error {
 	res, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_idempotency (account, idempotency_key, digest, message, until_us, created_us)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account, idempotency_key) DO NOTHING`,
 		d.line.Account, d.req.IdempotencyKey, d.fingerprint(), seq, database.Micros(u.now.Add(d.req.Wait)), database.Micros(u.now))

@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Identity holds the names of a person, or of a group, on a line.
+// Identity holds the names of a person, or of a group, on a reference.
 type Identity struct {
 	ChatID   string  `json:"chatId" doc:"Of the chat, as it is written now." example:"16505551234"`
 	Phone    *string `json:"phone" example:"16505551234"`
@@ -59,7 +59,7 @@ func (s *Service) chatNamed(ctx context.Context, ref provider.ReferenceID, p pro
 			return c, err
 		}
 	}
-	name := strings.TrimPrefix(strings.TrimSpace(clean(id)), "@")
+	name := strings.TrimPrefix(strings.TrimSpace(sanitize(id)), "@")
 	var rows []*chatRow
 	err := s.db.SelectContext(ctx, &rows, `SELECT `+chatColumns+` FROM messaging_chat c
 		WHERE c.reference = $1 AND c.username <> '' AND c.username IN ($2, $3) ORDER BY c.name_us DESC LIMIT 1`, ref, name, strings.ToLower(name))

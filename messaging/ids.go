@@ -10,7 +10,7 @@ import (
 
 // ChatIDs returns every chat id that a chat has or had, given any of its ids:
 // what was recorded elsewhere may have an older one. Of a chat that does not
-// exist it is the id itself, in the form that the line uses.
+// exist it is the id itself, in the form that the reference uses.
 func (a *Account) ChatIDs(ctx context.Context, ref provider.ReferenceID, chatID string) ([]string, error) {
 	row, p, err := a.opened(ctx, ref)
 	if err != nil {
@@ -41,7 +41,7 @@ func (a *Account) MessageIDs(ctx context.Context, ref provider.ReferenceID, mess
 	if _, err := a.row(ctx, a.s.db, ref); err != nil {
 		return nil, err
 	}
-	messageID = clean(messageID)
+	messageID = sanitize(messageID)
 	var others []string
 	err := a.s.db.SelectContext(ctx, &others, `SELECT o.own_id FROM messaging_message m JOIN messaging_outbound o ON o.message = m.seq
 			WHERE m.reference = $1 AND m.id = $2

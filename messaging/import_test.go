@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// old is a message from before the line was connected, by days.
+// old is a message from before the reference was connected, by days.
 func old(id, chat string, days int, change ...func(*provider.Message)) *provider.Message {
 	return text(id, chat, id, append([]func(*provider.Message){func(m *provider.Message) {
 		m.Historical, m.At = true, epoch.Add(-time.Duration(days)*24*time.Hour)

@@ -15,13 +15,13 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// arrival is one event of one line.
-type arrival struct {
-	line  line
-	event provider.Event
-	body  string        // of a message, as its row will have it
-	bad   *provider.Bad // instead of an event
-	echo  bool          // of what was sent from here
+// inboundEvent is one event of one reference.
+type inboundEvent struct {
+	reference referenceInfo
+	event     provider.Event
+	body      string        // of a message, as its row will have it
+	bad       *provider.Bad // instead of an event
+	echo      bool          // of what was sent from here
 
 	parent string // traceparent of its receipt
 }
@@ -30,29 +30,29 @@ type arrival struct {
 // it. It returns nil only once all of it is durable. Events that are known
 // already change nothing. It implements [provider.Inbox].
 func (s *Service) Receive(ctx context.Context, ref provider.ReferenceID, events []provider.Event) error {
-	l, err := s.lineOf(ctx, ref)
+	l, err := s.cachedReference(ctx, ref)
 	if err != nil {
 		return err
 	}
-	as := make([]arrival, len(events))
+	as := make([]inboundEvent, len(events))
 	for i, e := range events {
-		as[i] = arrival{line: l, event: e}
+		as[i] = inboundEvent{reference: l, event: e}
 	}
 	if err := s.receive(ctx, as); err != nil {
-		s.known.clear() // the reference may have been deleted by another node
+		s.references.clear() // the reference may have been deleted by another node
 		return err
 	}
 	return nil
 }
 
-// receive stores arrivals together with those of other callers.
-func (s *Service) receive(ctx context.Context, as []arrival) error {
+// receive stores inbound events together with those of other callers.
+func (s *Service) receive(ctx context.Context, as []inboundEvent) error {
 	if len(as) == 0 {
 		return nil
 	}
 	ctx, received := s.beginReceive(ctx, as)
 	for i := range as {
-		as[i] = admit(as[i])
+		as[i] = validateEvent(as[i])
 		as[i].parent = span.Of(ctx)
 	}
 	err := s.inbox.Do(ctx, as)
@@ -62,21 +62,21 @@ func (s *Service) receive(ctx context.Context, as []arrival) error {
 	}
 	var last provider.ReferenceID
 	for _, a := range as {
-		if a.line.ID != last {
-			last = a.line.ID
+		if a.reference.ID != last {
+			last = a.reference.ID
 			s.health.inbound(last, s.now())
 		}
 	}
 	return nil
 }
 
-// receiveBatch stores many callers' arrivals in one transaction. When that
+// receiveBatch stores many callers' inbound events in one transaction. When that
 // fails each caller's are tried alone, so that only the one at fault sees an
 // error.
-func (s *Service) receiveBatch(ctx context.Context, batch [][]arrival) []error {
+func (s *Service) receiveBatch(ctx context.Context, batch [][]inboundEvent) []error {
 	ctx = span.With(ctx, "") // it is that of one of them
 	errs := make([]error, len(batch))
-	var all []arrival
+	var all []inboundEvent
 	for _, as := range batch {
 		all = append(all, as...)
 	}
@@ -88,16 +88,16 @@ func (s *Service) receiveBatch(ctx context.Context, batch [][]arrival) []error {
 			errs[i] = err
 		}
 	}
-	s.tellFollowers()
-	if slices.ContainsFunc(all, arrival.bringsFile) {
+	s.notifySubscribers()
+	if slices.ContainsFunc(all, inboundEvent.bringsFile) {
 		s.files.Notify()
 	}
 	return errs
 }
 
-// store is the transaction of Receive. A panic becomes an error: the arrivals
+// store is the transaction of Receive. A panic becomes an error: the inbound events
 // of others are in the same batch.
-func (s *Service) store(ctx context.Context, as []arrival) (err error) {
+func (s *Service) store(ctx context.Context, as []inboundEvent) (err error) {
 	counts := counter{}
 	defer func() {
 		if v := recover(); v != nil {
@@ -110,16 +110,16 @@ func (s *Service) store(ctx context.Context, as []arrival) (err error) {
 	}()
 	var nameless []person
 	err = s.inTx(ctx, func(tx *sqlx.Tx) error {
-		u := s.unit(tx)
+		u := s.newBatch(tx)
 		clear(counts)
-		if err := u.apply(ctx, as, counts); err != nil {
+		if err := u.ingest(ctx, as, counts); err != nil {
 			return err
 		}
 		nameless = u.nameless
 		return u.flush(ctx)
 	})
 	if err == nil && len(nameless) > 0 {
-		s.names.want(nameless, s.now())
+		s.nameLookups.enqueue(nameless, s.now())
 	}
 	return err
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// lines holds the open sessions of this node by reference. A session is
+// sessionCache holds the open sessions of this node by reference. A session is
 // opened when it is first needed and again when the settings changed.
-type lines struct {
+type sessionCache struct {
 	mu   sync.Mutex
-	open map[provider.ReferenceID]*openLine
+	open map[provider.ReferenceID]*cachedSession
 }
 
-type openLine struct {
+type cachedSession struct {
 	revision int64
 	session  provider.Session
 }
 
-// get returns the session of a reference as row describes it. Of a line that is
+// get returns the session of a reference as row describes it. Of a reference that is
 // a connection it is the one that this node holds.
-func (ls *lines) get(ctx context.Context, s *Service, row *referenceRow) (provider.Session, error) {
+func (ls *sessionCache) get(ctx context.Context, s *Service, row *referenceRow) (provider.Session, error) {
 	if s.connects(row.Kind) {
-		return s.holds.session(row.ID)
+		return s.leases.session(row.ID)
 	}
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -42,9 +42,9 @@ func (ls *lines) get(ctx context.Context, s *Service, row *referenceRow) (provid
 		return nil, err
 	}
 	if ls.open == nil {
-		ls.open = map[provider.ReferenceID]*openLine{}
+		ls.open = map[provider.ReferenceID]*cachedSession{}
 	}
-	ls.open[row.ID] = &openLine{row.Revision, sess}
+	ls.open[row.ID] = &cachedSession{row.Revision, sess}
 	return sess, nil
 }
 
@@ -65,7 +65,7 @@ func (s *Service) openSession(ctx context.Context, row *referenceRow, held func(
 		return nil, fmt.Errorf("opening reference %d: %w", row.ID, err)
 	}
 	if paced, ok := sess.(provider.Pacer); ok {
-		sent, err := s.departures(ctx, row.ID)
+		sent, err := s.sentRecords(ctx, row.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -74,14 +74,14 @@ func (s *Service) openSession(ctx context.Context, row *referenceRow, held func(
 	return sess, nil
 }
 
-// drop closes a line that was deleted or logged out.
-func (ls *lines) drop(id provider.ReferenceID, log *slog.Logger) {
+// drop closes a reference that was deleted or logged out.
+func (ls *sessionCache) drop(id provider.ReferenceID, log *slog.Logger) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	ls.close(id, log)
 }
 
-func (ls *lines) closeAll(log *slog.Logger) {
+func (ls *sessionCache) closeAll(log *slog.Logger) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	for id := range ls.open {
@@ -92,7 +92,7 @@ func (ls *lines) closeAll(log *slog.Logger) {
 // closeTimeout bounds how long a session may take to say goodbye.
 const closeTimeout = 5 * time.Second
 
-func (ls *lines) close(id provider.ReferenceID, log *slog.Logger) {
+func (ls *sessionCache) close(id provider.ReferenceID, log *slog.Logger) {
 	o := ls.open[id]
 	if o == nil {
 		return
@@ -107,61 +107,61 @@ func (ls *lines) close(id provider.ReferenceID, log *slog.Logger) {
 	}()
 }
 
-// lineCache remembers what receiving needs to know of references: nothing of
+// referenceCache remembers what receiving needs to know of references: nothing of
 // it ever changes. It is emptied with the claims, so that a reference that was
 // deleted is forgotten.
-type lineCache struct {
+type referenceCache struct {
 	mu    sync.Mutex
-	lines map[provider.ReferenceID]line
+	infos map[provider.ReferenceID]referenceInfo
 	epoch int64
 }
 
-// lineOf is the line of a reference of any account, or [ErrNotFound].
-func (s *Service) lineOf(ctx context.Context, id provider.ReferenceID) (line, error) {
-	c := &s.known
+// cachedReference is the line of a reference of any account, or [ErrNotFound].
+func (s *Service) cachedReference(ctx context.Context, id provider.ReferenceID) (referenceInfo, error) {
+	c := &s.references
 	c.mu.Lock()
-	l, ok := c.lines[id]
+	l, ok := c.infos[id]
 	epoch := c.epoch
 	c.mu.Unlock()
 	if ok {
 		return l, nil
 	}
-	l, err := s.line(ctx, s.db, id)
+	l, err := s.referenceInfo(ctx, s.db, id)
 	if err != nil {
-		return line{}, err
+		return referenceInfo{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lines == nil {
-		c.lines = map[provider.ReferenceID]line{}
+	if c.infos == nil {
+		c.infos = map[provider.ReferenceID]referenceInfo{}
 	}
 	if c.epoch == epoch {
-		c.lines[id] = l
+		c.infos[id] = l
 	}
 	return l, nil
 }
 
-func (c *lineCache) clear() {
+func (c *referenceCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lines = nil
+	c.infos = nil
 	c.epoch++
 }
 
-// healthBook collects signs of life; they are written once a second rather
+// healthBuffer collects signs of life; they are written once a second rather
 // than with every message.
-type healthBook struct {
+type healthBuffer struct {
 	mu       sync.Mutex
 	inbounds map[provider.ReferenceID]time.Time
 	acks     map[provider.ReferenceID]time.Time
 	touched  map[provider.ReferenceID]time.Time // starting lines whose network has answered
 }
 
-func (h *healthBook) inbound(id provider.ReferenceID, at time.Time) { h.note(&h.inbounds, id, at) }
-func (h *healthBook) ack(id provider.ReferenceID, at time.Time)     { h.note(&h.acks, id, at) }
-func (h *healthBook) touch(id provider.ReferenceID, at time.Time)   { h.note(&h.touched, id, at) }
+func (h *healthBuffer) inbound(id provider.ReferenceID, at time.Time) { h.note(&h.inbounds, id, at) }
+func (h *healthBuffer) ack(id provider.ReferenceID, at time.Time)     { h.note(&h.acks, id, at) }
+func (h *healthBuffer) touch(id provider.ReferenceID, at time.Time)   { h.note(&h.touched, id, at) }
 
-func (h *healthBook) note(m *map[provider.ReferenceID]time.Time, id provider.ReferenceID, at time.Time) {
+func (h *healthBuffer) note(m *map[provider.ReferenceID]time.Time, id provider.ReferenceID, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if *m == nil {
@@ -171,7 +171,7 @@ func (h *healthBook) note(m *map[provider.ReferenceID]time.Time, id provider.Ref
 }
 
 // take hands out what was noted and begins anew.
-func (h *healthBook) take() (inbounds, acks, touched map[provider.ReferenceID]time.Time) {
+func (h *healthBuffer) take() (inbounds, acks, touched map[provider.ReferenceID]time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	inbounds, acks, touched = h.inbounds, h.acks, h.touched

@@ -10,24 +10,24 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// LineState is how a line stands, as its network last said.
-type LineState struct {
+// ReferenceState is how a reference stands, as its network last said.
+type ReferenceState struct {
 	ID      provider.ReferenceID
 	Kind    provider.Kind
 	State   State
 	Code    string // of its last error; "": there is none
 	Message string
-	// Settings are what the line is configured with, secrets in clear; nil: its
+	// Settings are what the reference is configured with, secrets in clear; nil: its
 	// kind is none of the providers'.
 	Settings provider.Settings
 	// Issues are what does not work with those settings.
 	Issues []HealthReport
 }
 
-// LineStates are the lines of all accounts, the oldest first, for whoever looks
+// ReferenceStates are the references of all accounts, the oldest first, for whoever looks
 // after a server; it changes nothing. Of opts it uses Providers and Secrets:
 // settings of theirs that no secret opens are an error. nil: no settings.
-func LineStates(ctx context.Context, db *sqlx.DB, opts *Options) ([]LineState, error) {
+func ReferenceStates(ctx context.Context, db *sqlx.DB, opts *Options) ([]ReferenceState, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
@@ -43,10 +43,10 @@ func LineStates(ctx context.Context, db *sqlx.DB, opts *Options) ([]LineState, e
 		WHERE account NOT LIKE 'deleted:%' ORDER BY id`); err != nil {
 		return nil, fmt.Errorf("listing the lines: %w", err)
 	}
-	out := make([]LineState, len(rows))
+	out := make([]ReferenceState, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		out[i] = LineState{ID: r.ID, Kind: r.Kind, State: r.State, Code: r.ErrorCode, Message: r.ErrorMessage}
+		out[i] = ReferenceState{ID: r.ID, Kind: r.Kind, State: r.State, Code: r.ErrorCode, Message: r.ErrorMessage}
 		for _, p := range opts.Providers {
 			if p.Kind() != r.Kind {
 				continue

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	earlyLife       = 7 * 24 * time.Hour // of statuses whose message never came
-	idempotencyLife = 24 * time.Hour
-	uploadLife      = time.Hour // of uploads that a killed process has not finished
-	pruneChunk      = 500
+	earlyStatusTTL = 7 * 24 * time.Hour // of statuses whose message never came
+	idempotencyTTL = 24 * time.Hour
+	uploadTTL      = time.Hour // of uploads that a killed process has not finished
+	pruneChunk     = 500
 )
 
 // maintain writes signs of life, applies overtaken statuses, lets go what waits
@@ -31,12 +31,12 @@ func (s *Service) maintain(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		err := errors.Join(s.writeHealth(ctx), s.applyEarlies(ctx), s.releaseDue(ctx), s.removeFiles(ctx))
+		err := errors.Join(s.writeHealth(ctx), s.applyEarlyStatuses(ctx), s.releaseExpiredDeferred(ctx), s.removeFiles(ctx))
 		if n%5 == 0 {
-			err = errors.Join(err, s.endDoubts(ctx))
+			err = errors.Join(err, s.failUnconfirmed(ctx))
 		}
 		if n%60 == 0 {
-			err = errors.Join(err, s.prune(ctx))
+			err = errors.Join(err, s.deleteExpired(ctx))
 		}
 		if err != nil && ctx.Err() == nil {
 			s.opts.Logger.WarnContext(ctx, "maintaining messages", slogError(err))
@@ -64,15 +64,15 @@ func (s *Service) writeHealth(ctx context.Context) error {
 	})
 }
 
-// endDoubts fails the messages that nothing has confirmed in time.
-func (s *Service) endDoubts(ctx context.Context) error {
+// failUnconfirmed fails the messages that nothing has confirmed in time.
+func (s *Service) failUnconfirmed(ctx context.Context) error {
 	var seqs []int64
 	err := s.db.SelectContext(ctx, &seqs, `SELECT message FROM messaging_outbound WHERE give_up_us > 0 AND give_up_us <= $1
 		ORDER BY give_up_us LIMIT 200`, database.Micros(s.now()))
 	if err != nil || len(seqs) == 0 {
 		return err
 	}
-	return s.inTxUnit(ctx, func(u *unit) error {
+	return s.inBatch(ctx, func(u *batch) error {
 		if err := u.loadLocked(ctx, seqs); err != nil {
 			return err
 		}
@@ -81,29 +81,29 @@ func (s *Service) endDoubts(ctx context.Context) error {
 			if m == nil || m.GiveUpUS == 0 {
 				continue // settled meanwhile
 			}
-			l, err := s.line(ctx, u.tx, m.Reference)
+			l, err := s.referenceInfo(ctx, u.tx, m.Reference)
 			if err != nil {
 				return err
 			}
-			u.raise(l, m, provider.StatusFail, Failure{Code: "unconfirmed", Message: "The network did not confirm the message within ten minutes."})
+			u.raiseStatus(l, m, provider.StatusFail, Failure{Code: "unconfirmed", Message: "The network did not confirm the message within ten minutes."})
 		}
 		return nil
 	})
 }
 
-// prune deletes, in small steps, what is past its time.
-func (s *Service) prune(ctx context.Context) error {
+// deleteExpired deletes, in small steps, what is past its time.
+func (s *Service) deleteExpired(ctx context.Context) error {
 	now := s.now()
 	// Ids rise with time; what has none has an index of its own.
 	rules := []struct {
 		table, key, order string
 		life              time.Duration
 	}{
-		{"messaging_early", "reference, message_id, status", "created_us", earlyLife},
-		{"messaging_idempotency", "account, idempotency_key", "created_us", idempotencyLife},
-		{"messaging_number", "reference, number", "created_us", numberLife},
-		{"messaging_errand", "id", "created_us", errandLife},
-		{"messaging_feed", "id", "id", feedKept},
+		{"messaging_early", "reference, message_id, status", "created_us", earlyStatusTTL},
+		{"messaging_idempotency", "account, idempotency_key", "created_us", idempotencyTTL},
+		{"messaging_number", "reference, number", "created_us", numberTTL},
+		{"messaging_errand", "id", "created_us", remoteCallTTL},
+		{"messaging_feed", "id", "id", streamRetention},
 		{"messaging_raw", "id", "id", s.opts.Retention},
 		{"messaging_dead", "id", "id", s.opts.Retention},
 	}
@@ -111,12 +111,12 @@ func (s *Service) prune(ctx context.Context) error {
 		if r.life == 0 {
 			continue
 		}
-		if err := s.pruneTable(ctx, now.Add(-r.life), `DELETE FROM `+r.table+` WHERE (`+r.key+`) IN (SELECT `+r.key+` FROM
+		if err := s.deleteExpiredRows(ctx, now.Add(-r.life), `DELETE FROM `+r.table+` WHERE (`+r.key+`) IN (SELECT `+r.key+` FROM
 			(SELECT `+r.key+`, created_us FROM `+r.table+` ORDER BY `+r.order+` LIMIT $1) AS old WHERE created_us < $2)`); err != nil {
 			return err
 		}
 	}
-	if err := s.pruneTable(ctx, now.Add(-uploadLife), `UPDATE messaging_media SET gone = TRUE WHERE id IN (SELECT id FROM messaging_media
+	if err := s.deleteExpiredRows(ctx, now.Add(-uploadTTL), `UPDATE messaging_media SET gone = TRUE WHERE id IN (SELECT id FROM messaging_media
 		WHERE message = 0 AND waiting AND NOT gone LIMIT $1) AND used_us < $2`); err != nil {
 		return err
 	}
@@ -124,17 +124,17 @@ func (s *Service) prune(ctx context.Context) error {
 		return nil
 	}
 	const oldest = `(SELECT seq FROM (SELECT seq, created_us FROM messaging_message ORDER BY seq LIMIT $1) AS old WHERE created_us < $2)`
-	if err := s.pruneTable(ctx, now.Add(-s.opts.Retention), `UPDATE messaging_media SET gone = TRUE WHERE id IN (SELECT id FROM
+	if err := s.deleteExpiredRows(ctx, now.Add(-s.opts.Retention), `UPDATE messaging_media SET gone = TRUE WHERE id IN (SELECT id FROM
 		(SELECT id, used_us FROM messaging_media WHERE message = 0 AND NOT gone ORDER BY used_us LIMIT $1) AS old WHERE used_us < $2)`); err != nil {
 		return err
 	}
-	return s.pruneTable(ctx, now.Add(-s.opts.Retention),
+	return s.deleteExpiredRows(ctx, now.Add(-s.opts.Retention),
 		`UPDATE messaging_media SET gone = TRUE WHERE message IN `+oldest,
 		`DELETE FROM messaging_outbound WHERE message IN `+oldest, `DELETE FROM messaging_message WHERE seq IN `+oldest)
 }
 
-// pruneTable runs queries, the last of which counts, until nothing is left.
-func (s *Service) pruneTable(ctx context.Context, until time.Time, queries ...string) error {
+// deleteExpiredRows runs queries, the last of which counts, until nothing is left.
+func (s *Service) deleteExpiredRows(ctx context.Context, until time.Time, queries ...string) error {
 	for {
 		var n int64
 		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {

@@ -15,19 +15,19 @@ import (
 // what the account wrote. A chat has them where its network reports no single
 // messages.
 type watermarks struct {
-	Delivered mark `json:"delivered,omitzero"`
-	Read      mark `json:"read,omitzero"`
+	Delivered watermark `json:"delivered,omitzero"`
+	Read      watermark `json:"read,omitzero"`
 }
 
-// mark is a time, and where to begin to look for messages that are not newer
+// watermark is a time, and where to begin to look for messages that are not newer
 // and have not been lifted: none is before.
-type mark struct {
+type watermark struct {
 	UpToUS int64 `json:"upToUs"`
 	Seq    int64 `json:"seq"`
 }
 
 // of is the mark of a status, nil when there is none.
-func (m *watermarks) of(s provider.Status) *mark {
+func (m *watermarks) of(s provider.Status) *watermark {
 	switch s {
 	case provider.StatusDelivered:
 		return &m.Delivered
@@ -37,32 +37,32 @@ func (m *watermarks) of(s provider.Status) *mark {
 	return nil
 }
 
-func (c *chatRow) marks() (m watermarks) {
+func (c *chatRow) watermarks() (m watermarks) {
 	if c.Marks != "" {
 		_ = json.Unmarshal([]byte(c.Marks), &m) // written by this package
 	}
 	return m
 }
 
-func (u *unit) putMarks(c *chatRow, m watermarks) {
+func (u *batch) setWatermarks(c *chatRow, m watermarks) {
 	c.Marks = string(mustJSON(m))
-	u.marked.add(c)
+	u.dirtyWatermarks.add(c)
 }
 
-// isMark says whether a status is about all messages of a chat up to a time.
-func isMark(e *provider.StatusChange) bool { return e.MessageID == "" && e.OwnID == "" }
+// isWatermark says whether a status is about all messages of a chat up to a time.
+func isWatermark(e *provider.StatusChange) bool { return e.MessageID == "" && e.OwnID == "" }
 
-// loadMarked reads the own messages that watermarks may be about: those that
+// loadWatermarked reads the own messages that watermarks may be about: those that
 // are not read, from where each chat's marks say.
-func (u *unit) loadMarked(ctx context.Context, b *batch) error {
+func (u *batch) loadWatermarked(ctx context.Context, b *inboundBatch) error {
 	from := map[int64]int64{} // by chat
 	for _, a := range b.as {
 		e, ok := a.event.(*provider.StatusChange)
-		if !ok || !isMark(e) {
+		if !ok || !isWatermark(e) {
 			continue
 		}
-		c := u.chatOf(person{a.line, e.To})
-		m := c.marks()
+		c := u.chatOf(person{a.reference, e.To})
+		m := c.watermarks()
 		k := m.of(e.Status)
 		if k == nil || database.Micros(e.UpTo) <= k.UpToUS {
 			continue
@@ -99,26 +99,26 @@ func (u *unit) loadMarked(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// mark applies a watermark: every own message of the chat that has left and is
+// applyWatermark applies a watermark: every own message of the chat that has left and is
 // not newer gets the status. The messages are loaded.
-func (u *unit) mark(l line, e *provider.StatusChange) {
+func (u *batch) applyWatermark(l referenceInfo, e *provider.StatusChange) {
 	c := u.chatOf(person{l, e.To})
-	m := c.marks()
+	m := c.watermarks()
 	k, upTo := m.of(e.Status), database.Micros(e.UpTo)
 	if k == nil || upTo <= k.UpToUS {
 		return
 	}
 	k.UpToUS = upTo
-	u.putMarks(c, m)
+	u.setWatermarks(c, m)
 	for _, own := range u.own[c.ID] {
-		if own.under(k, e.Status) {
-			u.raise(l, own, e.Status, Failure{})
+		if own.isUnder(k, e.Status) {
+			u.raiseStatus(l, own, e.Status, Failure{})
 		}
 	}
-	m = c.marks()
+	m = c.watermarks()
 	k = m.of(e.Status)
 	k.Seq = nextOpen(u.own[c.ID], e.Status, k.Seq)
-	u.putMarks(c, m)
+	u.setWatermarks(c, m)
 }
 
 // nextOpen is the first of a chat's own messages that may still get a status by
@@ -133,16 +133,16 @@ func nextOpen(own []*messageRow, s provider.Status, from int64) int64 {
 	return from
 }
 
-// under says whether a mark lifts an own message to its status.
-func (m *messageRow) under(k *mark, s provider.Status) bool {
+// isUnder says whether a mark lifts an own message to its status.
+func (m *messageRow) isUnder(k *watermark, s provider.Status) bool {
 	left := m.Status == provider.StatusSending || m.Status == provider.StatusDelivered
-	return left && m.Status < s && m.leftUS() <= k.UpToUS
+	return left && m.Status < s && m.sentUS() <= k.UpToUS
 }
 
-// leftUS is when the network took an own message, as far as is known: by the
+// sentUS is when the network took an own message, as far as is known: by the
 // network's clock when it has told, else when the attempt began that it
 // answered, which is not later. Networks count milliseconds.
-func (m *messageRow) leftUS() int64 {
+func (m *messageRow) sentUS() int64 {
 	if m.OwnID == "" {
 		return m.AtUS
 	}
@@ -150,41 +150,41 @@ func (m *messageRow) leftUS() int64 {
 	return at - at%1000
 }
 
-// underMarks lifts an own message that has left to what the marks of its chat
+// applyWatermarks lifts an own message that has left to what the marks of its chat
 // say already. Those after it will find it.
-func (u *unit) underMarks(l line, m *messageRow) {
+func (u *batch) applyWatermarks(l referenceInfo, m *messageRow) {
 	c := u.chats[m.Chat]
 	if c == nil || c.Marks == "" || !m.Mine || m.PastUS != 0 {
 		return
 	}
 	for _, s := range []provider.Status{provider.StatusDelivered, provider.StatusRead} {
-		all := c.marks()
+		all := c.watermarks()
 		k := all.of(s)
 		switch {
-		case m.under(k, s):
-			u.raise(l, m, s, Failure{})
+		case m.isUnder(k, s):
+			u.raiseStatus(l, m, s, Failure{})
 		case m.Status < s && m.Seq < k.Seq:
 			k.Seq = m.Seq
-			u.putMarks(c, all)
+			u.setWatermarks(c, all)
 		}
 	}
 }
 
-// absorbMarks takes over the marks of a chat that turned out to be the same.
-func (u *unit) absorbMarks(keep, gone *chatRow) {
+// mergeWatermarks takes over the marks of a chat that turned out to be the same.
+func (u *batch) mergeWatermarks(keep, gone *chatRow) {
 	if keep.Marks == "" && gone.Marks == "" {
 		return
 	}
-	a, b := keep.marks(), gone.marks()
-	u.putMarks(keep, watermarks{
-		Delivered: mark{UpToUS: max(a.Delivered.UpToUS, b.Delivered.UpToUS)},
-		Read:      mark{UpToUS: max(a.Read.UpToUS, b.Read.UpToUS)},
+	a, b := keep.watermarks(), gone.watermarks()
+	u.setWatermarks(keep, watermarks{
+		Delivered: watermark{UpToUS: max(a.Delivered.UpToUS, b.Delivered.UpToUS)},
+		Read:      watermark{UpToUS: max(a.Read.UpToUS, b.Read.UpToUS)},
 	})
 }
 
-func (u *unit) writeMarks(ctx context.Context) error {
+func (u *batch) writeWatermarks(ctx context.Context) error {
 	var rows [][]any
-	for _, c := range u.marked.items {
+	for _, c := range u.dirtyWatermarks.items {
 		if u.chats[c.ID] != nil { // else merged away
 			rows = append(rows, []any{c.ID, c.Marks})
 		}

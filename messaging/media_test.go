@@ -24,7 +24,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// filesKind is the kind of a line whose network hands out files.
+// filesKind is the kind of a reference whose network hands out files.
 const filesKind provider.Kind = "provider-test-files"
 
 // depot is where the network keeps files. Each is fetched by a script.
@@ -184,7 +184,7 @@ func TestEventsWaitForTheFile(t *testing.T) {
 		ref := f.line(t, filesKind)
 		body, gate := picture(t, 30, 20), make(chan struct{})
 		f.depot.put("file", body, gate)
-		feed, err := f.acc.Follow(t.Context(), ref, "")
+		feed, err := f.acc.Changes(t.Context(), ref, "")
 		require.NoError(t, err)
 		f.receive(t, ref, text("before", "111", "one"), photo("image", "file", body), text("after", "111", "two"))
 		f.receive(t, ref, text("later", "111", "three"), text("other", "222", "elsewhere"), status("after", provider.StatusRead))
@@ -235,7 +235,7 @@ func TestWaitingForAFileEnds(t *testing.T) {
 		require.Equal(t, "media_pending", p.Error.Code)
 		require.Equal(t, "media_pending", f.message(t, ref, "111", "image").Error.Code)
 
-		feed, err := f.acc.Follow(t.Context(), ref, "")
+		feed, err := f.acc.Changes(t.Context(), ref, "")
 		require.NoError(t, err)
 		close(gate)
 		eventually(t, "all go out", func() bool { return len(f.events(t)) == 4 })

@@ -57,7 +57,7 @@ func checkMedia(m provider.Media) error {
 }
 
 // describe adds to a message what is known of its file.
-func (k *keptFile) describe(m provider.Media) provider.Media {
+func (k *storedFile) describe(m provider.Media) provider.Media {
 	m.MIME, m.Size = k.Type, k.Size
 	m.Width, m.Height, m.Seconds, m.Pages = k.Width, k.Height, k.Seconds, k.Pages
 	m.Thumbnail, _ = base64.StdEncoding.DecodeString(k.Thumbnail) // ours
@@ -67,13 +67,13 @@ func (k *keptFile) describe(m provider.Media) provider.Media {
 		m.FileName = k.Name
 	}
 	if m.Voice && !k.Speech {
-		m.MIME, m.Size = speechType, 0 // what it will be
+		m.MIME, m.Size = voiceNoteType, 0 // what it will be
 	}
 	return m
 }
 
 // fits refuses a file that a message of this kind cannot be.
-func (k *keptFile) fits(m provider.Media, most int64) error {
+func (k *storedFile) fits(m provider.Media, most int64) error {
 	family, _, _ := strings.Cut(k.Type, "/")
 	want := string(m.Kind)
 	switch m.Kind {

@@ -40,14 +40,14 @@ func (f *fileSource) media() provider.Media {
 // expectedFile is a file that is to be fetched once the transaction is over.
 type expectedFile struct {
 	id     string
-	line   line
+	line   referenceInfo
 	m      *messageRow
 	source fileSource
 	parent string // traceparent
 }
 
-// bringsFile says whether an arrival is a message with a file.
-func (a arrival) bringsFile() bool {
+// bringsFile says whether an inbound event is a message with a file.
+func (a inboundEvent) bringsFile() bool {
 	m, is := a.event.(*provider.Message)
 	if !is {
 		return false
@@ -59,7 +59,7 @@ func (a arrival) bringsFile() bool {
 // expect has the file of a message that arrived fetched, if it has one. The
 // events of its chat wait for it, from this message's on; imported history has
 // none.
-func (u *unit) expect(l line, e *provider.Message, m *messageRow) {
+func (u *batch) expect(l referenceInfo, e *provider.Message, m *messageRow) {
 	f, is := e.Content.(provider.Media)
 	if !is || f.Kind == provider.Placeholder || m.ErrorCode != "" {
 		return
@@ -75,9 +75,9 @@ func (u *unit) expect(l line, e *provider.Message, m *messageRow) {
 	}
 	source := fileSource{Kind: f.Kind, ID: f.ID, URL: f.URL, Stored: f.StoredID, Name: f.FileName, File: f.File}
 	source.Thumbnail, source.Waveform = nil, nil // the message has them
-	u.expected = append(u.expected, expectedFile{newID(), l, m, source, u.parent})
-	if c := u.chats[m.Chat]; !e.Historical && !c.Held {
-		u.hold(c, true, len(u.events))
+	u.expected = append(u.expected, expectedFile{newID(), l, m, source, u.traceparent})
+	if c := u.chats[m.Chat]; !e.Historical && !c.Deferring {
+		u.deferEvents(c, true, len(u.events))
 	}
 }
 
@@ -86,14 +86,14 @@ var mediaTypes = []string{"TEXT", "TEXT", "BIGINT", "BIGINT", "BOOLEAN", "BOOLEA
 const insertMedia = `INSERT INTO messaging_media (id, account, reference, message, waiting, gone, detail, used_us, created_us)`
 
 // writeExpected queues the files that are to be fetched.
-func (u *unit) writeExpected(ctx context.Context) error {
+func (u *batch) writeExpected(ctx context.Context) error {
 	if len(u.expected) == 0 {
 		return nil
 	}
 	rows, work := make([][]any, len(u.expected)), make([]queue.JobArgs, len(u.expected))
 	now := database.Micros(u.now)
 	for i, x := range u.expected {
-		detail := clean(string(withoutNUL(mustJSON(x.source))))
+		detail := sanitize(string(withoutNUL(mustJSON(x.source))))
 		rows[i] = []any{x.id, x.line.Account, x.m.Reference, x.m.Seq, true, false, detail, now, now}
 		work[i] = queue.JobArgs{Subscriber: subscriber(x.m.Reference), Key: chatKey(x.m.Reference, x.m.Chat), Subject: x.id, Traceparent: x.parent}
 	}

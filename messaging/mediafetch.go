@@ -19,15 +19,15 @@ import (
 const (
 	// fetchTimeout bounds one attempt to fetch a file.
 	fetchTimeout = 10 * time.Minute
-	// fetchLife is how long a file that does not come is asked for.
-	fetchLife = 24 * time.Hour
-	// fetchAgain is how often a file that is not the promised one is fetched:
+	// fetchTTL is how long a file that does not come is asked for.
+	fetchTTL = 24 * time.Hour
+	// maxFetchAttempts is how often a file that is not the promised one is fetched:
 	// the network may have mixed it up, or told it too early.
-	fetchAgain = 3
-	// fetchMost is the longest file that is taken.
-	fetchMost = 100 << 20
-	// fetchCap is how many files of one line are fetched at once by a node.
-	fetchCap = 8
+	maxFetchAttempts = 3
+	// maxFetchSize is the longest file that is taken.
+	maxFetchSize = 100 << 20
+	// maxConcurrentFetches is how many files of one reference are fetched at once by a node.
+	maxConcurrentFetches = 8
 )
 
 // fetched is what an attempt to fetch a file found out.
@@ -113,10 +113,10 @@ func (s *Service) givenUp(it queue.Job, err error, link bool) *Failure {
 	case errors.As(err, &mismatch) && mismatch.Field == "type":
 		return &Failure{Code: mediaMismatch, Message: "The file is not of the type that was promised."}
 	case errors.As(err, &mismatch), errors.Is(err, provider.ErrMismatch):
-		if it.Attempt+1 >= fetchAgain {
+		if it.Attempt+1 >= maxFetchAttempts {
 			return &Failure{Code: mediaMismatch, Message: "The file is not the one that was promised: its digest differs."}
 		}
-	case !it.Since.IsZero() && time.Since(it.Since) > fetchLife:
+	case !it.Since.IsZero() && time.Since(it.Since) > fetchTTL:
 		return &Failure{Code: mediaUnavailable, Message: "The file could not be fetched within a day."}
 	}
 	return nil
@@ -134,17 +134,17 @@ func (s *Service) fetch(ctx context.Context, f *fileRow, source *fileSource) (me
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = w.CloseWithError(unpanicked(func() error { return from(ctx, w) })) // nil ends the file
+		_ = w.CloseWithError(recovered(func() error { return from(ctx, w) })) // nil ends the file
 	}()
-	saved, err := s.opts.Media.Save(ctx, r, media.Upload{ID: f.ID, Max: fetchMost, SHA256: source.SHA256, Type: source.MIME})
+	saved, err := s.opts.Media.Save(ctx, r, media.Upload{ID: f.ID, Max: maxFetchSize, SHA256: source.SHA256, Type: source.MIME})
 	cancel()
 	_ = r.CloseWithError(io.ErrClosedPipe)
 	<-done
 	return saved, err
 }
 
-// unpanicked runs the code of a provider where nobody would recover.
-func unpanicked(fn func() error) (err error) {
+// recovered runs the code of a provider where nobody would recover.
+func recovered(fn func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v", v)
@@ -166,7 +166,7 @@ func (s *Service) open(ctx context.Context, f *fileRow, source *fileSource) (fun
 	if err := s.db.GetContext(ctx, ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, f.Reference); err != nil {
 		return nil, fmt.Errorf("loading reference %d: %w", f.Reference, err)
 	}
-	sess, err := s.lines.get(ctx, s, ref)
+	sess, err := s.sessions.get(ctx, s, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -236,9 +236,9 @@ func (s *Service) download(ctx context.Context, address string, w io.Writer) err
 // maxRedirects is how many redirects lead to a file.
 const maxRedirects = 10
 
-// onward follows a redirect within the web. Each target is guarded when it is
+// checkRedirect follows a redirect within the web. Each target is guarded when it is
 // dialled.
-func onward(req *http.Request, via []*http.Request) error {
+func checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects || req.URL.Scheme != "https" && req.URL.Scheme != "http" {
 		return &provider.Rejected{Message: "its address leads nowhere"}
 	}

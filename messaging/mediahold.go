@@ -10,12 +10,12 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// holdTime is how long the events of a chat wait for a file: at most 20 s, of
+// deferTimeout is how long the events of a chat wait for a file: at most 20 s, of
 // which a second may pass until somebody looks at the clock.
-const holdTime = 19 * time.Second
+const deferTimeout = 19 * time.Second
 
-// heldRow is an event that waits.
-type heldRow struct {
+// deferredEventRow is an event that waits.
+type deferredEventRow struct {
 	EventID   string               `db:"event_id"`
 	Kind      EventType            `db:"kind"`
 	Account   string               `db:"account"`
@@ -33,37 +33,37 @@ type heldRow struct {
 	Waiting bool  `db:"waiting"` // the file is still being fetched
 }
 
-// fileWork is what a unit does about files.
+// fileWork is what a batch does about files.
 type fileWork struct {
-	expected   []expectedFile
-	awaited    []*messageRow // that are announced while their file is fetched
-	holdFrom   map[int64]int // by chat: the first event of this unit that waits; absent: all do
-	dirtyHolds ordered[*chatRow]
+	expected       []expectedFile
+	awaited        []*messageRow // that are announced while their file is fetched
+	deferFrom      map[int64]int // by chat: the first event of this batch that waits; absent: all do
+	dirtyDeferring ordered[*chatRow]
 }
 
-// hold makes the events of a chat wait from the next on.
-func (w *fileWork) hold(c *chatRow, held bool, events int) {
-	if w.holdFrom == nil {
-		w.holdFrom = map[int64]int{}
+// deferEvents makes the events of a chat wait from the next on.
+func (w *fileWork) deferEvents(c *chatRow, held bool, events int) {
+	if w.deferFrom == nil {
+		w.deferFrom = map[int64]int{}
 	}
-	c.Held, w.holdFrom[c.ID] = held, events
-	w.dirtyHolds.add(c)
+	c.Deferring, w.deferFrom[c.ID] = held, events
+	w.dirtyDeferring.add(c)
 }
 
-// mergeHolds lets the events of both chats wait together.
-func (w *fileWork) mergeHolds(keep, gone *chatRow) {
-	if gone.Held && !keep.Held {
-		keep.Held = true
-		w.dirtyHolds.add(keep)
+// mergeDeferring lets the events of both chats wait together.
+func (w *fileWork) mergeDeferring(keep, gone *chatRow) {
+	if gone.Deferring && !keep.Deferring {
+		keep.Deferring = true
+		w.dirtyDeferring.add(keep)
 	}
 }
 
-// holdBack takes from the events of this unit those of chats in which a file
+// writeDeferred takes from the events of this batch those of chats in which a file
 // is waited for, and stores them.
-func (u *unit) holdBack(ctx context.Context) error {
+func (u *batch) writeDeferred(ctx context.Context) error {
 	held := map[string]*chatRow{}
 	for _, c := range u.chats {
-		if c.Held {
+		if c.Deferring {
 			held[chatKey(c.Reference, c.ID)] = c
 		}
 	}
@@ -81,7 +81,7 @@ func (u *unit) holdBack(ctx context.Context) error {
 	var rows [][]any
 	for i, ev := range u.events {
 		c := held[ev.Key]
-		if c == nil || i < u.holdFrom[c.ID] {
+		if c == nil || i < u.deferFrom[c.ID] {
 			out = append(out, ev)
 			continue
 		}
@@ -90,7 +90,7 @@ func (u *unit) holdBack(ctx context.Context) error {
 			message = files[messageKey{ev.Reference, ev.MessageID}]
 		}
 		if message != 0 {
-			until = database.Micros(u.now.Add(holdTime))
+			until = database.Micros(u.now.Add(deferTimeout))
 		}
 		rows = append(rows, []any{
 			c.ID, ev.ID, string(ev.Type), ev.Account, ev.Reference, ev.ChatID, ev.MessageID, string(ev.Actor), database.Micros(ev.At),
@@ -107,12 +107,12 @@ func (u *unit) holdBack(ctx context.Context) error {
 	return nil
 }
 
-// writeHolds notes in which chats events wait.
-func (u *unit) writeHolds(ctx context.Context) error {
+// writeDeferring notes in which chats events wait.
+func (u *batch) writeDeferring(ctx context.Context) error {
 	var rows [][]any
-	for _, c := range u.dirtyHolds.items {
+	for _, c := range u.dirtyDeferring.items {
 		if u.chats[c.ID] != nil {
-			rows = append(rows, []any{c.ID, c.Held})
+			rows = append(rows, []any{c.ID, c.Deferring})
 		}
 	}
 	err := u.update(ctx, `UPDATE messaging_chat SET held = v.column2`, []string{"BIGINT", "BOOLEAN"}, rows, sameChat)
@@ -122,10 +122,10 @@ func (u *unit) writeHolds(ctx context.Context) error {
 	return nil
 }
 
-// release lets the events of a locked chat go, up to the first whose file is
+// releaseDeferred lets the events of a locked chat go, up to the first whose file is
 // still worth waiting for.
-func (u *unit) release(ctx context.Context, c *chatRow) error {
-	rows, err := u.waiting(ctx, c)
+func (u *batch) releaseDeferred(ctx context.Context, c *chatRow) error {
+	rows, err := u.deferredEvents(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -140,9 +140,9 @@ func (u *unit) release(ctx context.Context, c *chatRow) error {
 		return err
 	}
 	for _, h := range rows[:n] {
-		u.events = append(u.events, u.released(h, c))
+		u.events = append(u.events, u.deferredEvent(h, c))
 	}
-	u.hold(c, n < len(rows), len(u.events))
+	u.deferEvents(c, n < len(rows), len(u.events))
 	if n == 0 {
 		return nil
 	}
@@ -152,9 +152,9 @@ func (u *unit) release(ctx context.Context, c *chatRow) error {
 	return nil
 }
 
-// waiting reads the events of a chat that wait, in their order.
-func (u *unit) waiting(ctx context.Context, c *chatRow) ([]heldRow, error) {
-	var rows []heldRow
+// deferredEvents reads the events of a chat that wait, in their order.
+func (u *batch) deferredEvents(ctx context.Context, c *chatRow) ([]deferredEventRow, error) {
+	var rows []deferredEventRow
 	err := u.tx.SelectContext(ctx, &rows, `SELECT h.id, h.event_id, h.kind, h.account, h.reference, h.chat_id, h.message_id, h.actor, h.at_us,
 			h.payload, h.message, h.until_us, h.traceparent, COALESCE(f.waiting, FALSE) AS waiting
 		FROM messaging_held h LEFT JOIN messaging_media f ON f.message = h.message AND f.message > 0
@@ -165,9 +165,9 @@ func (u *unit) waiting(ctx context.Context, c *chatRow) ([]heldRow, error) {
 	return rows, nil
 }
 
-// released is an event as it goes out. One of a message with a file tells what
+// deferredEvent is an event as it goes out. One of a message with a file tells what
 // has become of that meanwhile.
-func (u *unit) released(h heldRow, c *chatRow) Event {
+func (u *batch) deferredEvent(h deferredEventRow, c *chatRow) Event {
 	ev := Event{
 		ID: h.EventID, Type: h.Kind, Account: h.Account, Reference: h.Reference, Key: chatKey(c.Reference, c.ID),
 		ChatID: h.ChatID, MessageID: h.MessageID, Actor: h.Actor, At: database.Time(h.AtUS), Payload: json.RawMessage(h.Payload),
@@ -178,9 +178,9 @@ func (u *unit) released(h heldRow, c *chatRow) Event {
 		return ev
 	}
 	if h.Waiting {
-		m.misses(&Failure{Code: mediaPending, Message: "The file has not come yet. It will appear in the record of the message."})
+		m.setMissing(&Failure{Code: mediaPending, Message: "The file has not come yet. It will appear in the record of the message."})
 		u.dirtyMessages.add(m)
-		u.tell(h.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
+		u.publish(h.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
 	}
 	var p MessagePayload // as it was when it happened
 	_ = json.Unmarshal(ev.Payload, &p)
@@ -188,32 +188,32 @@ func (u *unit) released(h heldRow, c *chatRow) Event {
 	return ev
 }
 
-// releaseDue lets the events go that have waited for long enough.
-func (s *Service) releaseDue(ctx context.Context) error {
+// releaseExpiredDeferred lets the events go that have waited for long enough.
+func (s *Service) releaseExpiredDeferred(ctx context.Context) error {
 	var seqs []int64
 	err := s.db.SelectContext(ctx, &seqs, `SELECT message FROM messaging_held WHERE until_us > 0 AND until_us <= $1
 		ORDER BY until_us LIMIT 200`, database.Micros(s.now()))
 	if err != nil || len(seqs) == 0 {
 		return err
 	}
-	return s.inTxUnit(ctx, func(u *unit) error {
+	return s.inBatch(ctx, func(u *batch) error {
 		if err := u.loadLocked(ctx, seqs); err != nil {
 			return err
 		}
-		return u.releaseOf(ctx, seqs)
+		return u.releaseDeferredOf(ctx, seqs)
 	})
 }
 
-// releaseOf releases in the chats of messages, which are loaded and locked.
-func (u *unit) releaseOf(ctx context.Context, seqs []int64) error {
+// releaseDeferredOf releases in the chats of messages, which are loaded and locked.
+func (u *batch) releaseDeferredOf(ctx context.Context, seqs []int64) error {
 	var chats ordered[*chatRow]
 	for _, seq := range seqs {
-		if m := u.messages[seq]; m != nil && u.chats[m.Chat].Held {
+		if m := u.messages[seq]; m != nil && u.chats[m.Chat].Deferring {
 			chats.add(u.chats[m.Chat])
 		}
 	}
 	for _, c := range chats.items {
-		if err := u.release(ctx, c); err != nil {
+		if err := u.releaseDeferred(ctx, c); err != nil {
 			return err
 		}
 	}

@@ -13,44 +13,44 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// copyWait is how long an answer waits for our copy of a file that was sent by
+// copyTimeout is how long an answer waits for our copy of a file that was sent by
 // its address, and an attempt for one that it has to convert.
-const copyWait = 2 * time.Second
+const copyTimeout = 2 * time.Second
 
 // expectLink has the file of a message that goes out by its address fetched,
 // while the message is sent: the network gets the address, and the record the
 // copy.
-func (u *unit) expectLink(d draft, m *messageRow) {
+func (u *batch) expectLink(d preparedMessage, m *messageRow) {
 	f, is := d.content.(provider.Media)
 	if !is || f.URL == "" || u.s.opts.Media == nil {
 		return
 	}
 	source := fileSource{Kind: f.Kind, URL: f.URL, Name: f.FileName, Link: true}
-	u.expected = append(u.expected, expectedFile{newID(), d.line, m, source, u.parent})
+	u.expected = append(u.expected, expectedFile{newID(), d.line, m, source, u.traceparent})
 }
 
-// holdLink makes the events of a chat wait, from the next on, which announces
+// deferForLink makes the events of a chat wait, from the next on, which announces
 // m, while the copy of its file is fetched.
-func (u *unit) holdLink(c *chatRow, m *messageRow) {
-	if u.s.opts.Media == nil || m.OwnID == "" || m.lacksFile() || !strings.Contains(m.Body, `"fileUrl":""`) {
+func (u *batch) deferForLink(c *chatRow, m *messageRow) {
+	if u.s.opts.Media == nil || m.OwnID == "" || m.isMissingFile() || !strings.Contains(m.Body, `"fileUrl":""`) {
 		return
 	}
 	u.awaited = append(u.awaited, m)
-	if !c.Held {
-		u.hold(c, true, len(u.events))
+	if !c.Deferring {
+		u.deferEvents(c, true, len(u.events))
 	}
 }
 
-// lacksFile says whether the error of a message is about its file.
-func (m *messageRow) lacksFile() bool {
+// isMissingFile says whether the error of a message is about its file.
+func (m *messageRow) isMissingFile() bool {
 	return slices.Contains([]string{mediaPending, mediaUnavailable, mediaMismatch, mediaTooLarge}, m.ErrorCode)
 }
 
-// misses notes why a message has no file; nil: it has. Why it failed is more
+// setMissing notes why a message has no file; nil: it has. Why it failed is more
 // than that.
-func (m *messageRow) misses(why *Failure) {
+func (m *messageRow) setMissing(why *Failure) {
 	switch {
-	case m.ErrorCode != "" && !m.lacksFile():
+	case m.ErrorCode != "" && !m.isMissingFile():
 	case why == nil:
 		m.fails(Failure{})
 	default:
@@ -66,7 +66,7 @@ func (s *Service) awaitCopy(ctx context.Context, seq int64, d time.Duration) boo
 
 // copyOf makes of a file by its address our copy of it, which can be converted.
 func (s *Service) copyOf(ctx context.Context, j *job, m provider.Media) (provider.Media, error) {
-	if !s.awaitCopy(ctx, j.Seq, copyWait) {
+	if !s.awaitCopy(ctx, j.Seq, copyTimeout) {
 		return m, &provider.Temporary{Err: errors.New("the file is still being fetched"), After: time.Second}
 	}
 	var id string
@@ -88,5 +88,5 @@ func (s *Service) settledFiles(outs []queue.Outcome) {
 			s.attemptOver(f.seq)
 		}
 	}
-	s.tellFollowers()
+	s.notifySubscribers()
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // removeFiles removes from the library what was deleted with a message, a chat
-// or a line. The rows stay until that is done.
+// or a reference. The rows stay until that is done.
 func (s *Service) removeFiles(ctx context.Context) error {
 	if s.opts.Media == nil {
 		return nil
@@ -37,7 +37,7 @@ func (s *Service) removeThese(ctx context.Context, ids []any) error {
 
 // removeFile removes a file, and what was made of it, from the library.
 func (s *Service) removeFile(ctx context.Context, id string) error {
-	for _, each := range []string{id, speechID(id)} {
+	for _, each := range []string{id, voiceNoteID(id)} {
 		if err := s.opts.Media.Delete(ctx, each); err != nil {
 			return fmt.Errorf("removing a file: %w", err)
 		}
@@ -45,8 +45,8 @@ func (s *Service) removeFile(ctx context.Context, id string) error {
 	return nil
 }
 
-// speechID is the id of the voice note that is made of an audio file.
-func speechID(id string) string {
+// voiceNoteID is the id of the voice note that is made of an audio file.
+func voiceNoteID(id string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("voice note of "+id)).String()
 }
 

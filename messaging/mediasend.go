@@ -22,41 +22,41 @@ const uploadMargin = time.Hour
 
 // Media returns a file of the account by its id, or [ErrNotFound].
 func (a *Account) Media(ctx context.Context, id string) (Media, error) {
-	k, err := a.s.kept(ctx, a.s.db, a.id, id)
+	k, err := a.s.storedFileOf(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return Media{}, err
 	}
 	return Media{Reference: k.Reference, ID: id, MimeType: k.Type, FileLength: k.Size, FileURL: k.Link}, nil
 }
 
-// kept is a file of the library that belongs to an account, or [ErrNotFound].
-func (s *Service) kept(ctx context.Context, q sqlx.QueryerContext, account, id string) (*keptFile, error) {
+// storedFileOf is a file of the library that belongs to an account, or [ErrNotFound].
+func (s *Service) storedFileOf(ctx context.Context, q sqlx.QueryerContext, account, id string) (*storedFile, error) {
 	var row struct {
 		Detail    string
 		Reference provider.ReferenceID
 	}
 	err := sqlx.GetContext(ctx, q, &row, `SELECT detail, reference FROM messaging_media
-		WHERE id = $1 AND account = $2 AND NOT waiting AND NOT gone`, clean(id), account)
+		WHERE id = $1 AND account = $2 AND NOT waiting AND NOT gone`, sanitize(id), account)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && s.opts.Media == nil {
 		return nil, ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding a file: %w", err)
 	}
-	k := &keptFile{Reference: row.Reference}
+	k := &storedFile{Reference: row.Reference}
 	if err := json.Unmarshal([]byte(row.Detail), k); err != nil {
 		return nil, fmt.Errorf("reading what is known of a file: %w", err)
 	}
 	return k, nil
 }
 
-// attach finds the file of a draft and holds it against the line's limits.
-func (s *Service) attach(ctx context.Context, q sqlx.QueryerContext, d *draft) error {
+// attach finds the file of a prepared message and holds it against the reference's limits.
+func (s *Service) attach(ctx context.Context, q sqlx.QueryerContext, d *preparedMessage) error {
 	m, is := d.content.(provider.Media)
 	if !is || m.StoredID == "" {
 		return nil
 	}
-	k, err := s.kept(ctx, q, d.line.Account, m.StoredID)
+	k, err := s.storedFileOf(ctx, q, d.line.Account, m.StoredID)
 	if errors.Is(err, ErrNotFound) || err == nil && d.req.FilesOf != nil && !slices.Contains(d.req.FilesOf, int64(k.Reference)) {
 		return &Missing{"message.mediaId", "names no file of this account"}
 	}
@@ -66,8 +66,8 @@ func (s *Service) attach(ctx context.Context, q sqlx.QueryerContext, d *draft) e
 	if err := k.fits(m, d.provider.Capabilities().Media[m.Type()]); err != nil {
 		return err
 	}
-	if m.Voice && !k.Speech && !canSpeak() {
-		return &Invalid{"message.voice", noFfmpeg}
+	if m.Voice && !k.Speech && !canConvertAudio() {
+		return &Invalid{"message.voice", noFfmpegText}
 	}
 	m = k.describe(m)
 	d.file, d.content, d.req.Content = k, m, m
@@ -78,23 +78,23 @@ func tooLong(m provider.Media, most int64) error {
 	return &Invalid{"message.mediaId", fmt.Sprintf("names a file that is too long: at most %d KiB can be sent as %s", most>>10, m.Type())}
 }
 
-// useFile keeps the file of a draft for as long as the message.
-func (u *unit) useFile(ctx context.Context, d draft) error {
+// useFile keeps the file of a prepared message for as long as the message.
+func (u *batch) useFile(ctx context.Context, d preparedMessage) error {
 	m, is := d.content.(provider.Media)
 	if !is || m.StoredID == "" {
 		return nil
 	}
-	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET used_us = $1 WHERE id = $2`, database.Micros(u.now), clean(m.StoredID))
+	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET used_us = $1 WHERE id = $2`, database.Micros(u.now), sanitize(m.StoredID))
 	if err != nil {
 		return fmt.Errorf("noting that a file is used: %w", err)
 	}
 	return nil
 }
 
-// handFile makes the file of a message ready for the network, which may get it
+// handOverFile makes the file of a message ready for the network, which may get it
 // now. A repeat does no harm, so that no error is ambiguous. cached says that
 // the network had it before.
-func (s *Service) handFile(ctx context.Context, j *job, content provider.Content) (out provider.Content, cached bool, err error) {
+func (s *Service) handOverFile(ctx context.Context, j *job, content provider.Content) (out provider.Content, cached bool, err error) {
 	m, is := content.(provider.Media)
 	convert := is && m.Voice && m.URL != "" && s.opts.Media != nil
 	if !is || m.StoredID == "" && !convert {
@@ -119,23 +119,23 @@ func (s *Service) handFile(ctx context.Context, j *job, content provider.Content
 }
 
 func (s *Service) ready(ctx context.Context, j *job, m provider.Media) (provider.Media, bool, error) {
-	k, err := s.kept(ctx, s.db, j.ref.Account, m.StoredID)
+	k, err := s.storedFileOf(ctx, s.db, j.ref.Account, m.StoredID)
 	if err != nil {
 		return m, false, err
 	}
 	m = k.describe(m)
 	id := m.StoredID
 	if m.Voice && !k.Speech {
-		if !canSpeak() {
-			return m, false, &provider.Rejected{Code: "voice", Message: noFfmpeg}
+		if !canConvertAudio() {
+			return m, false, &provider.Rejected{Code: "voice", Message: noFfmpegText}
 		}
-		if err := s.speak(ctx, m.StoredID); err != nil {
+		if err := s.makeVoiceNote(ctx, m.StoredID); err != nil {
 			return m, false, err
 		}
-		id = speechID(m.StoredID)
+		id = voiceNoteID(m.StoredID)
 	}
 	m.Open = func(ctx context.Context) (io.ReadCloser, error) { return s.opts.Media.Open(ctx, id) }
-	sess, err := s.lines.get(ctx, s, j.ref)
+	sess, err := s.sessions.get(ctx, s, j.ref)
 	if err != nil {
 		return m, false, err
 	}

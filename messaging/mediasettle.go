@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// keptFile is what is known of a file that is in the library.
-type keptFile struct {
+// storedFile is what is known of a file that is in the library.
+type storedFile struct {
 	Reference provider.ReferenceID `json:"-"`
 	Type      string               `json:"type"`
 	Size      int64                `json:"size"`
@@ -30,24 +30,24 @@ type keptFile struct {
 	Speech    bool                 `json:"speech,omitempty"`   // mono Opus in Ogg, as voice notes are
 }
 
-// keep describes a file that was just saved under a name.
-func (s *Service) keep(f media.File, name string) keptFile {
-	return keptFile{
+// storeFile describes a file that was just saved under a name.
+func (s *Service) storeFile(f media.File, name string) storedFile {
+	return storedFile{
 		Type: f.Type, Size: f.Size, Name: name, Link: s.opts.Media.Link(f.ID, name), Width: f.Width, Height: f.Height,
 		Seconds: f.Seconds, Pages: f.Pages, Thumbnail: f.JPEGThumbnail, Title: f.Title, Waveform: f.Waveform,
 	}
 }
 
-// spoken notes that a file holds so many channels of Opus in Ogg.
-func (k *keptFile) spoken(channels int) {
+// setVoice notes that a file holds so many channels of Opus in Ogg.
+func (k *storedFile) setVoice(channels int) {
 	if channels > 0 {
-		k.Type, k.Speech = speechType, channels == 1
+		k.Type, k.Speech = voiceNoteType, channels == 1
 	}
 }
 
 // into fills in the members of a message with the file: what the sender has
 // said of it stays.
-func (k *keptFile) into(b *Body) {
+func (k *storedFile) into(b *Body) {
 	b.FileURL, b.MimeType, b.FileLength = k.Link, k.Type, k.Size
 	b.Width, b.Height = cmp.Or(b.Width, int64(k.Width)), cmp.Or(b.Height, int64(k.Height))
 	b.Seconds, b.PageCount = cmp.Or(b.Seconds, int64(k.Seconds)), cmp.Or(b.PageCount, int64(k.Pages))
@@ -67,7 +67,7 @@ func (s *Service) settleFiles(ctx context.Context, tx *sqlx.Tx, outs []queue.Out
 	if len(done) == 0 {
 		return nil
 	}
-	u := s.unit(tx)
+	u := s.newBatch(tx)
 	if err := u.loadLocked(ctx, seqs); err != nil {
 		return err
 	}
@@ -76,19 +76,19 @@ func (s *Service) settleFiles(ctx context.Context, tx *sqlx.Tx, outs []queue.Out
 			return err
 		}
 	}
-	if err := u.releaseOf(ctx, seqs); err != nil {
+	if err := u.releaseDeferredOf(ctx, seqs); err != nil {
 		return err
 	}
 	return u.flush(ctx)
 }
 
 // complete gives a message its file, or the reason why it has none.
-func (u *unit) complete(ctx context.Context, f fetched) error {
+func (u *batch) complete(ctx context.Context, f fetched) error {
 	m := u.messages[f.seq]
-	var kept keptFile
+	var kept storedFile
 	if f.file != nil {
-		kept = u.s.keep(*f.file, fileName(&f.source, f.file.Type))
-		kept.spoken(f.channels)
+		kept = u.s.storeFile(*f.file, fileName(&f.source, f.file.Type))
+		kept.setVoice(f.channels)
 	}
 	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = $1, detail = $2, bytes = $3 WHERE id = $4`,
 		m == nil || f.file == nil, string(mustJSON(kept)), kept.Size, f.id)
@@ -98,7 +98,7 @@ func (u *unit) complete(ctx context.Context, f fetched) error {
 	if m == nil {
 		return nil // deleted meanwhile
 	}
-	m.misses(f.lost)
+	m.setMissing(f.lost)
 	if f.lost == nil {
 		var body Body
 		_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
@@ -106,12 +106,12 @@ func (u *unit) complete(ctx context.Context, f fetched) error {
 		m.Body = string(mustJSON(body))
 		u.rewritten.add(m)
 	}
-	u.traceFile(m, f.lost)
-	l, err := u.s.line(ctx, u.tx, m.Reference)
+	u.recordFile(m, f.lost)
+	l, err := u.s.referenceInfo(ctx, u.tx, m.Reference)
 	if err != nil {
 		return err
 	}
 	c := u.chats[m.Chat]
-	u.tell(l.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
+	u.publish(l.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // MaxMedia is the most bytes of a file: no network takes longer ones.
-const MaxMedia = fetchMost
+const MaxMedia = maxFetchSize
 
 // NewMedia is a file to be kept, and sent later.
 type NewMedia struct {
@@ -67,7 +67,7 @@ func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n New
 }
 
 // noteSaved ends the row of an upload; one that failed is to be removed.
-func (s *Service) noteSaved(ctx context.Context, ref provider.ReferenceID, id string, kept keptFile, failed bool) error {
+func (s *Service) noteSaved(ctx context.Context, ref provider.ReferenceID, id string, kept storedFile, failed bool) error {
 	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = (gone OR $1), detail = $2, bytes = $3 WHERE id = $4`,
 			failed, string(mustJSON(kept)), kept.Size, id)
@@ -81,14 +81,14 @@ func (s *Service) noteSaved(ctx context.Context, ref provider.ReferenceID, id st
 }
 
 // save stores a file and looks into it.
-func (s *Service) save(ctx context.Context, id string, n NewMedia) (keptFile, error) {
-	f, err := s.opts.Media.Save(ctx, n.Body, media.Upload{ID: id, Max: MaxMedia, Type: clean(n.Type)})
+func (s *Service) save(ctx context.Context, id string, n NewMedia) (storedFile, error) {
+	f, err := s.opts.Media.Save(ctx, n.Body, media.Upload{ID: id, Max: MaxMedia, Type: sanitize(n.Type)})
 	if err != nil {
-		return keptFile{}, err
+		return storedFile{}, err
 	}
-	kept := s.keep(f, fileName(&fileSource{Kind: provider.Document, Name: clean(n.Name)}, f.Type))
+	kept := s.storeFile(f, fileName(&fileSource{Kind: provider.Document, Name: sanitize(n.Name)}, f.Type))
 	channels, err := s.opusChannels(ctx, f.ID, f.Type)
-	kept.spoken(channels)
+	kept.setVoice(channels)
 	return kept, err
 }
 

@@ -14,29 +14,29 @@ import (
 )
 
 const (
-	// speechType is the type of voice notes: networks show no other as such.
-	speechType = "audio/ogg; codecs=opus"
-	// speakTimeout bounds the conversion of one file.
-	speakTimeout = time.Minute
-	// speechMost is the longest voice note: hours of it.
-	speechMost = 16 << 20
-	// speechSources are the forms that are converted: none of them names
+	// voiceNoteType is the type of voice notes: networks show no other as such.
+	voiceNoteType = "audio/ogg; codecs=opus"
+	// voiceNoteTimeout bounds the conversion of one file.
+	voiceNoteTimeout = time.Minute
+	// maxVoiceSource is the longest voice note: hours of it.
+	maxVoiceSource = 16 << 20
+	// voiceSources are the forms that are converted: none of them names
 	// another file.
-	speechSources = "aac,amr,flac,matroska,webm,mov,mp4,m4a,3gp,mp3,ogg,wav"
+	voiceSources = "aac,amr,flac,matroska,webm,mov,mp4,m4a,3gp,mp3,ogg,wav"
 )
 
-// noFfmpeg says what is missing without it.
-const noFfmpeg = "needs a file with one channel of Opus in Ogg: this server has no ffmpeg to convert others"
+// noFfmpegText says what is missing without it.
+const noFfmpegText = "needs a file with one channel of Opus in Ogg: this server has no ffmpeg to convert others"
 
-// canSpeak says whether other audio can be made a voice note.
-func canSpeak() bool {
+// canConvertAudio says whether other audio can be made a voice note.
+func canConvertAudio() bool {
 	_, err := exec.LookPath("ffmpeg")
 	return err == nil
 }
 
-// speak makes a voice note of an audio file, unless that was done before.
-func (s *Service) speak(ctx context.Context, id string) error {
-	obj, err := s.opts.Media.Open(ctx, speechID(id))
+// makeVoiceNote makes a voice note of an audio file, unless that was done before.
+func (s *Service) makeVoiceNote(ctx context.Context, id string) error {
+	obj, err := s.opts.Media.Open(ctx, voiceNoteID(id))
 	if err == nil {
 		return obj.Close()
 	}
@@ -48,7 +48,7 @@ func (s *Service) speak(ctx context.Context, id string) error {
 		return err
 	}
 	defer os.Remove(from) //nolint:errcheck // a temporary file
-	return s.convert(ctx, from, speechID(id))
+	return s.convert(ctx, from, voiceNoteID(id))
 }
 
 // spill copies a file of the library to where ffmpeg can seek in it.
@@ -71,10 +71,10 @@ func (s *Service) spill(ctx context.Context, id string) (string, error) {
 
 // convert makes one channel of Opus of a file, which a stranger may have made.
 func (s *Service) convert(ctx context.Context, from, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, speakTimeout)
+	ctx, cancel := context.WithTimeout(ctx, voiceNoteTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "ffmpeg", "-nostdin", "-loglevel", "error", "-protocol_whitelist", "file,pipe", //nolint:gosec // our own file
-		"-format_whitelist", speechSources, "-i", from, "-vn", "-map_metadata", "-1", "-ac", "1", "-ar", "48000",
+		"-format_whitelist", voiceSources, "-i", from, "-vn", "-map_metadata", "-1", "-ac", "1", "-ar", "48000",
 		"-c:a", "libopus", "-b:a", "32k", "-f", "ogg", "pipe:1")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.StdoutPipe()
@@ -84,7 +84,7 @@ func (s *Service) convert(ctx context.Context, from, id string) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("converting a voice note: %w", err)
 	}
-	_, err = s.opts.Media.Save(ctx, &ended{out, cmd}, media.Upload{ID: id, Max: speechMost, Type: speechType})
+	_, err = s.opts.Media.Save(ctx, &ended{out, cmd}, media.Upload{ID: id, Max: maxVoiceSource, Type: voiceNoteType})
 	cancel() // it may write on where nobody reads
 	var large *media.TooLarge
 	var other *media.Mismatch

@@ -95,7 +95,7 @@ func TestTwoChatsAreFoundToBeOne(t *testing.T) {
 		}
 		require.Equal(t, 1, count(t, db, `SELECT count(*) FROM messaging_chat`))
 		require.Equal(t, []string{"message:DELIVERED", "status:READ"}, f.sink.of(t, "m1"))
-		feed, err := f.acc.Follow(t.Context(), 0, beginning)
+		feed, err := f.acc.Changes(t.Context(), 0, beginning)
 		require.NoError(t, err)
 		for e := range entries(t, feed) {
 			if member(t, e.Data, "mergedFrom") != "" {
@@ -158,7 +158,7 @@ func TestSendsOfMergedChats(t *testing.T) {
 		f.receive(t, ref, text("m1", "", "by id", from("", "u.1")), text("m2", "", "by phone", from("111", "")))
 		free := map[string]chan struct{}{"old 1": make(chan struct{}), "new 1": make(chan struct{})}
 		f.net.script(func(ctx netctx, out provider.Outbound, _ int) (provider.Receipt, error) {
-			if wait := free[words(out.Content)]; wait != nil {
+			if wait := free[plainText(out.Content)]; wait != nil {
 				if err := released(ctx, wait); err != nil {
 					return provider.Receipt{}, err
 				}

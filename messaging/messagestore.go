@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// messageKey identifies a message on its line.
+// messageKey identifies a message on its reference.
 type messageKey struct {
 	Reference provider.ReferenceID `db:"reference"`
 	ID        string               `db:"id"`
@@ -39,7 +39,7 @@ var messageTypes = []string{
 
 // add stores messages that are not stored yet and sets their seq. Those that
 // are known already keep seq 0.
-func (u *unit) add(ctx context.Context, ms []*messageRow) error {
+func (u *batch) add(ctx context.Context, ms []*messageRow) error {
 	byKey := map[messageKey]*messageRow{}
 	var once []*messageRow
 	for _, m := range ms {
@@ -84,7 +84,7 @@ type located struct {
 const shown = `NOT EXISTS (SELECT 1 FROM messaging_chat g WHERE g.id = m.chat AND g.activity_us < 0)`
 
 // locate finds messages by the network's id or by ours, without locking.
-func (u *unit) locate(ctx context.Context, keys []messageKey) ([]located, error) {
+func (u *batch) locate(ctx context.Context, keys []messageKey) ([]located, error) {
 	values := keyRows(keys)
 	out, err := among[located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id FROM messaging_message m WHERE `+shown+` AND`,
 		`(m.reference, m.id)`, keyTypes, values, "")
@@ -100,7 +100,7 @@ func (u *unit) locate(ctx context.Context, keys []messageKey) ([]located, error)
 }
 
 // load reads messages whose chats are locked.
-func (u *unit) load(ctx context.Context, seqs []int64) error {
+func (u *batch) load(ctx context.Context, seqs []int64) error {
 	rows, err := among[*messageRow](ctx, u, `SELECT `+messageColumns+messageFrom+`WHERE`, `m.seq`, numberTypes, numberRows(seqs), "")
 	if err != nil {
 		return fmt.Errorf("loading messages: %w", err)
@@ -113,7 +113,7 @@ func (u *unit) load(ctx context.Context, seqs []int64) error {
 
 // loadLocked reads messages and locks their chats, whichever those are by the
 // time the locks are held.
-func (u *unit) loadLocked(ctx context.Context, seqs []int64) error {
+func (u *batch) loadLocked(ctx context.Context, seqs []int64) error {
 	for try := 1; ; try++ {
 		if err := u.load(ctx, seqs); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (u *unit) loadLocked(ctx context.Context, seqs []int64) error {
 }
 
 // reload reads messages again, now that their chats are locked.
-func (u *unit) reload(ctx context.Context, seqs []int64) error {
+func (u *batch) reload(ctx context.Context, seqs []int64) error {
 	if err := u.load(ctx, seqs); err != nil {
 		return err
 	}
@@ -152,10 +152,10 @@ func (u *unit) reload(ctx context.Context, seqs []int64) error {
 	return nil
 }
 
-func (u *unit) writeMessages(ctx context.Context) error {
+func (u *batch) writeMessages(ctx context.Context) error {
 	var rows [][]any
 	for _, m := range u.dirtyMessages.items {
-		rows = append(rows, []any{m.Seq, m.ID, int(m.Status), m.ErrorCode, m.ErrorMessage, m.Trail, m.ErrorAdvice})
+		rows = append(rows, []any{m.Seq, m.ID, int(m.Status), m.ErrorCode, m.ErrorMessage, m.Timeline, m.ErrorAdvice})
 	}
 	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5, trail = v.column6,
 		error_advice = v.column7`,
@@ -167,7 +167,7 @@ func (u *unit) writeMessages(ctx context.Context) error {
 }
 
 // writeRewritten writes what of messages hardly ever changes.
-func (u *unit) writeRewritten(ctx context.Context) error {
+func (u *batch) writeRewritten(ctx context.Context) error {
 	var rows [][]any
 	for _, m := range u.rewritten.items {
 		rows = append(rows, []any{m.Seq, m.Body, m.PastUS})
@@ -180,7 +180,7 @@ func (u *unit) writeRewritten(ctx context.Context) error {
 	return nil
 }
 
-func (u *unit) writeOutbound(ctx context.Context) error {
+func (u *batch) writeOutbound(ctx context.Context) error {
 	var rows [][]any
 	for _, m := range u.dirtyMessages.items {
 		if m.OwnID != "" {

@@ -29,7 +29,7 @@ const OneAccount = "one"
 
 // Options configures a [Service].
 type Options struct {
-	// Providers are the kinds of lines that references may have.
+	// Providers are the kinds of references that references may have.
 	Providers []provider.Provider
 	// Secrets seal the credentials of references at rest: each has at least 32
 	// characters, the newest comes first. The first seals, all open, and [New]
@@ -92,18 +92,18 @@ type Service struct {
 	keys  *keyring.Ring // nil: there are no secrets
 	kinds map[provider.Kind]provider.Provider
 
-	sends  *queue.Queue
-	files  *queue.Queue // to be fetched
-	used   *tally.Counter
-	guard  *guard.Guard
-	web    *http.Client // reaches nothing private
-	inbox  groupcommit.Group[[]arrival]
-	lines  lines
-	holds  *holds // the lines that are connections
-	claims claimCache
-	known  lineCache
-	health healthBook
-	names  nameBook
+	sends       *queue.Queue
+	files       *queue.Queue // to be fetched
+	used        *tally.Counter
+	guard       *guard.Guard
+	web         *http.Client // reaches nothing private
+	inbox       groupcommit.Group[[]inboundEvent]
+	sessions    sessionCache
+	leases      *leases // the references that are connections
+	claims      claimCache
+	references  referenceCache
+	health      healthBuffer
+	nameLookups nameLookups
 
 	waitMu sync.Mutex
 	waits  map[int64][]chan struct{} // by message: told when an attempt is over
@@ -138,7 +138,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	s := &Service{db: d, kinds: map[provider.Kind]provider.Provider{}, waits: map[int64][]chan struct{}{}}
-	s.names.wishes, s.names.asked = make(chan person, nameQueue), map[chatName]time.Time{}
+	s.nameLookups.queue, s.nameLookups.asked = make(chan person, maxNameQueue), map[chatName]time.Time{}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -154,17 +154,17 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		}
 		s.kinds[p.Kind()] = p
 	}
-	s.holds = newHolds(s)
+	s.leases = newLeases(s)
 	if s.guard, err = guard.New(s.opts.Allow); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	s.used = s.counter()
 	s.web = s.guard.Client()
-	s.web.CheckRedirect = onward
+	s.web.CheckRedirect = checkRedirect
 	if err := Migrate(ctx, db); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
-	if err := s.unlock(ctx); err != nil {
+	if err := s.checkSecrets(ctx); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	// SQLite has one writer. To PostgreSQL few large transactions are less work
@@ -179,14 +179,14 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 			return nil, fmt.Errorf("messaging: %w", err)
 		}
 	}
-	if err := s.openLanes(ctx, db); err != nil {
+	if err := s.openQueues(ctx, db); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	return s, nil
 }
 
-// openLanes makes the queues of what follows from a commit.
-func (s *Service) openLanes(ctx context.Context, db *sqlx.DB) (err error) {
+// openQueues makes the queues of what follows from a commit.
+func (s *Service) openQueues(ctx context.Context, db *sqlx.DB) (err error) {
 	s.sends, err = queue.New(ctx, db, queue.Options{
 		Name: "send", Handle: s.handleSend, Complete: s.settleSends, OnComplete: s.settledSends,
 		Run: 1, Serves: s.serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
@@ -196,7 +196,7 @@ func (s *Service) openLanes(ctx context.Context, db *sqlx.DB) (err error) {
 	}
 	s.files, err = queue.New(ctx, db, queue.Options{
 		Name: "media", Handle: s.attemptFile, Complete: s.settleFiles, OnComplete: s.settledFiles,
-		Run: 1, Cap: fetchCap, Serves: s.serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
+		Run: 1, Cap: maxConcurrentFetches, Serves: s.serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
 	return err
 }
@@ -204,17 +204,17 @@ func (s *Service) openLanes(ctx context.Context, db *sqlx.DB) (err error) {
 // Run sends, retries and expires until ctx ends and the work in hand is
 // finished or handed back.
 func (s *Service) Run(ctx context.Context) error {
-	defer s.lines.closeAll(s.opts.Logger)
+	defer s.sessions.closeAll(s.opts.Logger)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.sends.Run(gctx) })
 	if s.opts.Media != nil {
 		g.Go(func() error { return s.files.Run(gctx) })
 	}
-	g.Go(func() error { return s.holds.run(gctx) })
+	g.Go(func() error { return s.leases.run(gctx) })
 	g.Go(func() error { return s.maintain(gctx) })
 	g.Go(func() error { return s.watchReferences(gctx) })
 	g.Go(func() error { return s.keepTemplates(gctx) })
-	g.Go(func() error { return s.askNames(gctx) })
+	g.Go(func() error { return s.runNameLookups(gctx) })
 	g.Go(func() error { return s.used.Run(gctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("messaging: %w", err)
@@ -240,16 +240,16 @@ func (s *Service) Fenced() int64 { return s.sends.Fenced() }
 // of a transaction that was given to a method ending in Tx.
 func (s *Service) Committed() {
 	s.sends.Notify()
-	s.tellFollowers()
+	s.notifySubscribers()
 }
 
-// tellFollowers wakes those who follow the stream, the sinks, and the senders of
+// notifySubscribers wakes the subscribers of the stream, the sinks, and the senders of
 // what sinks have sent.
-func (s *Service) tellFollowers() {
+func (s *Service) notifySubscribers() {
 	if s.queued.Swap(false) {
 		s.sends.Notify()
 	}
-	s.db.Wake(feedTopic)
+	s.db.Wake(streamTopic)
 	for _, k := range s.opts.Sinks {
 		k.Committed()
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// world is one line and what really happens on it, in its order.
+// world is one reference and what really happens on it, in its order.
 type world struct {
 	r      *rand.Rand
 	ref    provider.ReferenceID

@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Kinds of lines that a [network] carries: ids chosen by the network, as most
+// Kinds of references that a [network] carries: ids chosen by the network, as most
 // have them, and ids chosen by the sender.
 const (
 	testKind   provider.Kind = "provider-test"
@@ -20,7 +20,7 @@ const (
 // network is a scripted network: it takes everything unless told otherwise.
 type network struct {
 	mu     sync.Mutex
-	sent   []provider.Outbound // every attempt, in the order of arrival
+	sent   []provider.Outbound // every attempt, in the order of inbound event
 	reads  []string
 	n      int
 	inbox  provider.Inbox
@@ -96,7 +96,7 @@ func (n *network) texts() []string {
 	defer n.mu.Unlock()
 	var out []string
 	for _, o := range n.sent {
-		out = append(out, words(o.Content))
+		out = append(out, plainText(o.Content))
 	}
 	return out
 }
@@ -118,14 +118,14 @@ func (n *network) take(out provider.Outbound) (attempt int, answer func(context.
 	defer n.mu.Unlock()
 	n.sent = append(n.sent, out)
 	for _, o := range n.sent {
-		if words(o.Content) == words(out.Content) {
+		if plainText(o.Content) == plainText(out.Content) {
 			attempt++
 		}
 	}
 	return attempt, n.answer
 }
 
-func words(c provider.Content) string {
+func plainText(c provider.Content) string {
 	if t, ok := c.(provider.Text); ok {
 		return t.Text
 	}

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// numberLife is how long an answer about a number is good for.
-	numberLife = 24 * time.Hour
-	// numbersMost is how many numbers a line asks its network for within
-	// numbersSpan. Networks that are asked for many take that for spam.
-	numbersMost = 20
-	numbersSpan = time.Minute
+	// numberTTL is how long an answer about a number is good for.
+	numberTTL = 24 * time.Hour
+	// maxNumberLookups is how many numbers a reference asks its network for within
+	// numberLookupWindow. Networks that are asked for many take that for spam.
+	maxNumberLookups   = 20
+	numberLookupWindow = time.Minute
 )
 
-// Number says whether somebody has an account on a line's network.
+// Number says whether somebody has an account on a reference's network.
 type Number struct {
 	Phone  string `json:"phone" doc:"As it was understood." example:"16505551234"`
 	Exists *bool  `json:"exists" doc:"null: the network does not say."`
@@ -45,14 +45,14 @@ const (
 )
 
 // CheckNumber asks the network whether a phone number has an account there. An
-// answer is kept for a day. A line asks for twenty numbers a minute; beyond
+// answer is kept for a day. A reference asks for twenty numbers a minute; beyond
 // that it returns an [*Error] with [CodeRateLimited].
 func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, phone string) (Number, error) {
 	row, p, err := a.opened(ctx, ref)
 	if err != nil {
 		return Number{}, err
 	}
-	who, err := a.s.recipient(ctx, a.s.db, row.ID, p, undialled(phone))
+	who, err := a.s.recipient(ctx, a.s.db, row.ID, p, stripPunctuation(phone))
 	switch {
 	case err != nil:
 		return Number{}, renamed(err, "phone")
@@ -99,8 +99,8 @@ func (n *numberRow) view(phone string) Number {
 	return out
 }
 
-// undialled drops what people write between the digits of a number.
-func undialled(s string) string {
+// stripPunctuation drops what people write between the digits of a number.
+func stripPunctuation(s string) string {
 	digits := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("+ -().", r) {
 			return -1
@@ -118,7 +118,7 @@ func (s *Service) checked(ctx context.Context, row *referenceRow, who provider.A
 	kept := &numberRow{}
 	err := s.db.GetContext(ctx, kept, `SELECT answer, chat_id, created_us FROM messaging_number
 		WHERE reference = $1 AND number = $2 AND answer <> $3 AND created_us > $4`,
-		row.ID, who.ChatID, numberUnknown, database.Micros(s.now().Add(-numberLife)))
+		row.ID, who.ChatID, numberUnknown, database.Micros(s.now().Add(-numberTTL)))
 	if err == nil {
 		return kept, nil
 	}
@@ -137,7 +137,7 @@ func (s *Service) checked(ctx context.Context, row *referenceRow, who provider.A
 	if err != nil {
 		return nil, refusedCall(ctx, err)
 	}
-	kept = &numberRow{Answer: numberUnknown, ChatID: cmp.Or(clean(answer.Chat.ChatID), who.ChatID), CreatedUS: database.Micros(s.now())}
+	kept = &numberRow{Answer: numberUnknown, ChatID: cmp.Or(sanitize(answer.Chat.ChatID), who.ChatID), CreatedUS: database.Micros(s.now())}
 	switch {
 	case answer.Exists == nil:
 	case *answer.Exists:
@@ -148,23 +148,23 @@ func (s *Service) checked(ctx context.Context, row *referenceRow, who provider.A
 	return kept, s.db.InTx(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error { return noteNumber(ctx, tx, row.ID, who, kept) })
 }
 
-// mayAsk takes a share in the rate of a line, or refuses.
+// mayAsk takes a share in the rate of a reference, or refuses.
 func (s *Service) mayAsk(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, who provider.Address) error {
-	if s.db.Dialect == database.Postgres { // others who count wait, maybe for another line
+	if s.db.Dialect == database.Postgres { // others who count wait, maybe for another reference
 		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1, $2)`, numbersLock, int32(ref)); err != nil {
 			return fmt.Errorf("locking the numbers of a line: %w", err)
 		}
 	}
 	var times []int64
 	err := tx.SelectContext(ctx, &times, `SELECT created_us FROM messaging_number WHERE reference = $1 AND created_us > $2
-		ORDER BY created_us DESC LIMIT $3`, ref, database.Micros(s.now().Add(-numbersSpan)), numbersMost)
+		ORDER BY created_us DESC LIMIT $3`, ref, database.Micros(s.now().Add(-numberLookupWindow)), maxNumberLookups)
 	if err != nil {
 		return fmt.Errorf("counting the numbers of a line: %w", err)
 	}
-	if len(times) == numbersMost {
+	if len(times) == maxNumberLookups {
 		return &Error{
-			Code: CodeRateLimited, Message: fmt.Sprintf("A line looks up at most %d new numbers a minute.", numbersMost),
-			After: database.Time(times[numbersMost-1]).Add(numbersSpan).Sub(s.now()),
+			Code: CodeRateLimited, Message: fmt.Sprintf("A line looks up at most %d new numbers a minute.", maxNumberLookups),
+			After: database.Time(times[maxNumberLookups-1]).Add(numberLookupWindow).Sub(s.now()),
 		}
 	}
 	return noteNumber(ctx, tx, ref, who, &numberRow{Answer: numberUnknown, ChatID: who.ChatID, CreatedUS: database.Micros(s.now())})
@@ -183,12 +183,12 @@ func noteNumber(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, who 
 	return nil
 }
 
-// reach is what makes the calls to a line's network that are no sends: its
-// session, or one that has them made on the node that has the line.
+// reach is what makes the calls to a reference's network that are no sends: its
+// session, or one that has them made on the node that has the reference.
 func (s *Service) reach(ctx context.Context, row *referenceRow) (any, error) {
-	sess, err := s.lines.get(ctx, s, row)
+	sess, err := s.sessions.get(ctx, s, row)
 	if errors.Is(err, errNotHere) {
-		return elsewhere{s, row.ID}, nil
+		return forwarder{s, row.ID}, nil
 	}
 	return sess, err
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 )
 
-// directoryKind is the kind of a line whose network knows who is on it.
+// directoryKind is the kind of a reference whose network knows who is on it.
 const directoryKind provider.Kind = "provider-test-directory"
 
 // directory answers by the last digit: 0 is nobody, 9 is not said, and 8 has

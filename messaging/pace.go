@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// paceLooks is how far back the rates of networks look.
-	paceLooks = 5 * time.Minute
-	// paceWaits is how long a message that left lately has waited at most to be
+	// rateLookback is how far back the rates of networks look.
+	rateLookback = 5 * time.Minute
+	// maxQueuedAge is how long a message that left lately has waited at most to be
 	// found. Ids of ours are read in the order of time, and have an index.
-	paceWaits = time.Hour
+	maxQueuedAge = time.Hour
 )
 
-// departures are the messages that left a line lately, the oldest first.
-func (s *Service) departures(ctx context.Context, ref provider.ReferenceID) ([]provider.Departure, error) {
+// sentRecords are the messages that left a reference lately, the oldest first.
+func (s *Service) sentRecords(ctx context.Context, ref provider.ReferenceID) ([]provider.Departure, error) {
 	var rows []struct {
 		chatRow
 		SentUS int64 `db:"sent_us"`
@@ -26,7 +26,7 @@ func (s *Service) departures(ctx context.Context, ref provider.ReferenceID) ([]p
 	err := s.db.SelectContext(ctx, &rows, `SELECT `+chatColumns+`, o.sent_us FROM messaging_outbound o
 		JOIN messaging_message m ON m.seq = o.message JOIN messaging_chat c ON c.id = m.chat
 		WHERE o.reference = $1 AND o.own_id > $2 AND o.sent_us > $3 ORDER BY o.sent_us`,
-		ref, ownIDAt(s.now().Add(-paceWaits)), database.Micros(s.now().Add(-paceLooks)))
+		ref, ownIDAt(s.now().Add(-maxQueuedAge)), database.Micros(s.now().Add(-rateLookback)))
 	if err != nil {
 		return nil, fmt.Errorf("finding what left lately: %w", err)
 	}

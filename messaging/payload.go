@@ -86,7 +86,7 @@ func (f Failure) text() string { return provider.Failure(f).Text() }
 
 // failureOf is what a network said, without what no database stores.
 func failureOf(f provider.Failure) Failure {
-	return Failure{clean(f.Code), clean(f.Message), clean(f.Advice)}
+	return Failure{sanitize(f.Code), sanitize(f.Message), sanitize(f.Advice)}
 }
 
 // Actor is who wrote a message.

@@ -72,20 +72,20 @@ var bodyFields = func() map[string][]int {
 
 // MarshalJSON writes the members of all parts in one object.
 func (p MessagePayload) MarshalJSON() ([]byte, error) {
-	return encodeParts(p.Head, p.Body, trouble{p.Error})
+	return encodeParts(p.Head, p.Body, fileError{p.Error})
 }
 
 // UnmarshalJSON reads the payload of a message of any type. Members that it
 // does not know are ignored.
 func (p *MessagePayload) UnmarshalJSON(raw []byte) error {
-	var t trouble
+	var t fileError
 	err := decodeParts(raw, &p.Head, &p.Body, &t)
 	p.Error = t.Error
 	return err
 }
 
-// trouble is the part of a payload that says why a file could not be had.
-type trouble struct {
+// fileError is the part of a payload that says why a file could not be had.
+type fileError struct {
 	Error *Failure `json:"error,omitempty"`
 }
 

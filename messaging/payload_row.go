@@ -50,10 +50,10 @@ func (m *messageRow) fails(why Failure) {
 // its record, unless it is about the file.
 func (m *messageRow) payload(h Head) json.RawMessage {
 	whole := joinObjects(mustJSON(h), json.RawMessage(m.Body))
-	if m.ErrorCode == "" || m.OwnID != "" && h.Status != provider.StatusFail.String() && !m.lacksFile() {
+	if m.ErrorCode == "" || m.OwnID != "" && h.Status != provider.StatusFail.String() && !m.isMissingFile() {
 		return whole
 	}
-	return joinObjects(whole, mustJSON(trouble{m.failure()}))
+	return joinObjects(whole, mustJSON(fileError{m.failure()}))
 }
 
 // statusPayload is the [StatusPayload] of m, with a head, whose status was
@@ -73,7 +73,7 @@ func (m *messageRow) record(head json.RawMessage) json.RawMessage {
 
 // bodyOf puts what a network delivered into the members of the interface.
 func bodyOf(msg *provider.Message) Body {
-	b := words(msg.Content)
+	b := plainText(msg.Content)
 	if msg.ReplyTo != "" || msg.Forwarded {
 		b.Context = &Quote{MessageID: msg.ReplyTo, Forwarded: msg.Forwarded}
 	}

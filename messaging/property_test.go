@@ -124,7 +124,7 @@ func deliver(t *testing.T, r *rand.Rand, n int, worlds []*world, nodes ...*fixtu
 	workers.Wait()
 }
 
-// told are the events of each message and call of a line, in their order.
+// told are the events of each message and call of a reference, in their order.
 func (f *fixture) told(t *testing.T) map[string][]messaging.Event {
 	out := map[string][]messaging.Event{}
 	for _, e := range f.sink.all(t) {
@@ -138,7 +138,7 @@ func (f *fixture) told(t *testing.T) map[string][]messaging.Event {
 	return out
 }
 
-// truth is what a line must come to.
+// truth is what a reference must come to.
 type truth struct {
 	w        *world
 	messages map[string]*messageTruth

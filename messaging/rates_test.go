@@ -64,7 +64,7 @@ func (d *departures) of(contact string) []time.Time {
 	return out
 }
 
-// arrivals are when the network took messages, in order.
+// inbound events are when the network took messages, in order.
 func arrivals(shown []graphtest.Message) []time.Time {
 	var at []time.Time
 	for _, m := range shown {

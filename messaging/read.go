@@ -18,12 +18,12 @@ func (a *Account) MarkRead(ctx context.Context, ref provider.ReferenceID, chatID
 }
 
 // MarkReadTyping is [Account.MarkRead], and shows the contact that an answer
-// is being written, where the line can.
+// is being written, where the reference can.
 func (a *Account) MarkReadTyping(ctx context.Context, ref provider.ReferenceID, chatID, messageID string) (int64, error) {
 	return a.markRead(ctx, ref, chatID, messageID, true)
 }
 
-// ShowTyping shows the contact that an answer is being written, where the line
+// ShowTyping shows the contact that an answer is being written, where the reference
 // can. What is unread here stays so.
 func (a *Account) ShowTyping(ctx context.Context, ref provider.ReferenceID, chatID string) error {
 	row, p, err := a.opened(ctx, ref)
@@ -34,8 +34,8 @@ func (a *Account) ShowTyping(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil {
 		return err
 	}
-	l := row.line(p)
-	return a.s.inTxUnit(ctx, func(u *unit) error {
+	l := row.info(p)
+	return a.s.inBatch(ctx, func(u *batch) error {
 		c, err := u.known(ctx, l, addr)
 		if err != nil {
 			return err
@@ -53,9 +53,9 @@ func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return 0, err
 	}
-	l, messageID := row.line(p), clean(messageID)
+	l, messageID := row.info(p), sanitize(messageID)
 	var left int64
-	err = a.s.inTxUnit(ctx, func(u *unit) error {
+	err = a.s.inBatch(ctx, func(u *batch) error {
 		left = 0
 		return u.read(ctx, l, addr, messageID, typing && p.Capabilities().Typing, &left)
 	})
@@ -63,7 +63,7 @@ func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID
 }
 
 // read marks the messages of one chat.
-func (u *unit) read(ctx context.Context, l line, addr provider.Address, messageID string, typing bool, left *int64) error {
+func (u *batch) read(ctx context.Context, l referenceInfo, addr provider.Address, messageID string, typing bool, left *int64) error {
 	c, err := u.known(ctx, l, addr)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (u *unit) read(ctx context.Context, l line, addr provider.Address, messageI
 	}
 	slices.Sort(seqs)
 	for _, seq := range seqs {
-		u.raise(l, u.messages[seq], provider.StatusRead, Failure{})
+		u.raiseStatus(l, u.messages[seq], provider.StatusRead, Failure{})
 	}
 	if upTo == c.LastMessage {
 		c.Unread = 0
@@ -110,7 +110,7 @@ func (u *unit) read(ctx context.Context, l line, addr provider.Address, messageI
 
 // putTyping queues the news that an answer to the contact's latest message is
 // being written, which says that it was read as well.
-func (u *unit) putTyping(ctx context.Context, l line, c *chatRow) error {
+func (u *batch) putTyping(ctx context.Context, l referenceInfo, c *chatRow) error {
 	var latest []int64
 	err := u.tx.SelectContext(ctx, &latest, `SELECT seq FROM messaging_message WHERE chat = $1 AND past_us = 0 AND NOT mine ORDER BY seq DESC LIMIT 1`, c.ID)
 	if err != nil || len(latest) == 0 {
@@ -123,7 +123,7 @@ func (u *unit) putTyping(ctx context.Context, l line, c *chatRow) error {
 }
 
 // putRead queues the news that the messages of c up to seq were read.
-func (s *Service) putRead(ctx context.Context, tx *sqlx.Tx, l line, c *chatRow, seq int64) error {
+func (s *Service) putRead(ctx context.Context, tx *sqlx.Tx, l referenceInfo, c *chatRow, seq int64) error {
 	if p, err := s.kind(l.Kind); err != nil || !p.Capabilities().Receipts {
 		return err
 	}
@@ -148,7 +148,7 @@ func (s *Service) sendRead(ctx context.Context, it queue.Job, j *job, typing boo
 	if j.ref.State == StateLoggedOut || it.Attempt >= readTries {
 		return out
 	}
-	sess, err := s.lines.get(ctx, s, j.ref)
+	sess, err := s.sessions.get(ctx, s, j.ref)
 	r, reads := sess.(provider.Reader)
 	t, types := sess.(provider.Typist)
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)

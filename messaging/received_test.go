@@ -23,7 +23,7 @@ func file(kind provider.MediaKind, f provider.File, change ...func(*provider.Med
 	return m
 }
 
-var received = []struct {
+var receivedText = []struct {
 	name    string
 	content provider.Content
 	change  func(*provider.Message)
@@ -67,7 +67,7 @@ func TestPayloadOfEachKind(t *testing.T) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.line(t, testKind)
-		for i, c := range received {
+		for i, c := range receivedText {
 			f.receive(t, ref, text(fmt.Sprintf("m%d", i), "16505551234", "", func(m *provider.Message) {
 				m.Content = c.content
 				if media, is := c.content.(provider.Media); is && media.Kind != provider.Placeholder {

@@ -27,7 +27,7 @@ const (
 
 // address reads a chat id as a provider does, whoever is known by it.
 func address(p provider.Provider, chatID string) (provider.Address, error) {
-	addr, err := p.Address(clean(chatID))
+	addr, err := p.Address(sanitize(chatID))
 	var bad *provider.BadRecipient
 	if errors.As(err, &bad) {
 		return addr, &Invalid{"chatId", bad.Message}
@@ -43,7 +43,7 @@ func address(p provider.Provider, chatID string) (provider.Address, error) {
 // people is an [*Error] with [CodeAmbiguousChat]; what is no id is an
 // [*Invalid]. Both name the field chatId.
 func (s *Service) recipient(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, p provider.Provider, chatID string) (provider.Address, error) {
-	chatID = strings.TrimSpace(clean(chatID))
+	chatID = strings.TrimSpace(sanitize(chatID))
 	if id, ok := strings.CutSuffix(chatID, singleSuffix); ok {
 		return s.contactNamed(ctx, q, ref, p, strings.TrimSpace(id))
 	}

@@ -187,22 +187,22 @@ func (c *writer) report(r *rand.Rand, n int) provider.Event {
 	return text(id, "", "hello", func(m *provider.Message) { m.Chat, m.From = addr, provider.Contact{Address: addr} })
 }
 
-// answer is one try to write to whoever wrote.
-type answer struct {
+// replyText is one try to write to whoever wrote.
+type replyText struct {
 	to   string
 	by   *writer
 	form string // chatId, remoteJid, alias or stripped
 }
 
 // answers are the ways to answer an event.
-func answers(by *writer, chatID, remoteJID string) []answer {
-	out := []answer{{chatID, by, "chatId"}, {remoteJID, by, "remoteJid"}}
+func answers(by *writer, chatID, remoteJID string) []replyText {
+	out := []replyText{{chatID, by, "chatId"}, {remoteJID, by, "remoteJid"}}
 	for _, id := range []string{chatID, remoteJID} {
 		bare, _, _ := strings.Cut(strings.ReplaceAll(id, "::", "@"), "@")
-		out = append(out, answer{bare, by, "stripped"}, answer{"+" + bare, by, "stripped"}, answer{bare + "::single", by, "stripped"})
+		out = append(out, replyText{bare, by, "stripped"}, replyText{"+" + bare, by, "stripped"}, replyText{bare + "::single", by, "stripped"})
 	}
 	for _, a := range []provider.Address{by.called(true, false), by.called(false, true), by.called(true, true)} {
-		out = append(out, answer{a.ChatID, by, "alias"})
+		out = append(out, replyText{a.ChatID, by, "alias"})
 	}
 	return out
 }
@@ -254,7 +254,7 @@ type exchange struct {
 	r       *rand.Rand
 	left    chan departed
 	told    *collector
-	taken   []answer
+	taken   []replyText
 	refused map[string]int // answers, by their form
 }
 
@@ -284,7 +284,7 @@ func (x *exchange) play(t *testing.T, kind provider.Kind) {
 			require.Fail(t, "an answer never left")
 		}
 		var n int
-		_, err := fmt.Sscanf(words(d.out.Content), "answer %d", &n)
+		_, err := fmt.Sscanf(plainText(d.out.Content), "answer %d", &n)
 		require.NoError(t, err)
 		require.Equal(t, ref, d.ref)
 		requireReaches(t, x.taken[n], d.out.To, people)
@@ -327,7 +327,7 @@ func (x *exchange) requireGroup(t *testing.T, e messaging.Event, chatID, remoteJ
 }
 
 // requireReaches checks that an answer goes to the writer's own phone.
-func requireReaches(t *testing.T, a answer, to provider.Address, people []*writer) {
+func requireReaches(t *testing.T, a replyText, to provider.Address, people []*writer) {
 	t.Helper()
 	whose := a.by
 	if digits := strings.TrimPrefix(a.to, "+"); a.form == "stripped" {

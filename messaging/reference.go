@@ -27,7 +27,7 @@ type Reference struct {
 	UpdatedAt    UnixTime             `json:"updatedAt"`
 }
 
-// Capabilities says what a line can do.
+// Capabilities says what a reference can do.
 type Capabilities struct {
 	Send      []string         `json:"send" nullable:"false" doc:"Types that it sends as they are."`
 	Media     map[string]int64 `json:"media" doc:"Most bytes by type."`
@@ -90,12 +90,12 @@ const referenceColumns = `id, account, name, kind, settings, callback_url, revis
 // [Account.HideReference].
 func (r *referenceRow) deleted() bool { return strings.HasPrefix(r.Account, deletedPrefix) }
 
-func (r *referenceRow) line(p provider.Provider) line {
+func (r *referenceRow) info(p provider.Provider) referenceInfo {
 	can := p.Capabilities()
-	return line{ID: r.ID, Account: r.Account, Kind: r.Kind, Window: can.Window, Names: can.Names}
+	return referenceInfo{ID: r.ID, Account: r.Account, Kind: r.Kind, Window: can.Window, Names: can.Names}
 }
 
-// CreateReference adds a line. It returns an [*Invalid] for each member that is
+// CreateReference adds a reference. It returns an [*Invalid] for each member that is
 // missing, unknown or malformed, joined. Settings that the network knows are
 // asked from it, for ten seconds at most.
 func (a *Account) CreateReference(ctx context.Context, n NewReference) (Reference, error) {
@@ -161,7 +161,7 @@ func (s *Service) unknownKind() error {
 	return &Invalid{"type", "must be one of " + strings.Join(s.kindNames(), ", ")}
 }
 
-// firstState is how a line stands that nobody has started.
+// firstState is how a reference stands that nobody has started.
 func (s *Service) firstState(p provider.Provider) State {
 	_, calls := p.(provider.Caller)
 	switch {
@@ -173,7 +173,7 @@ func (s *Service) firstState(p provider.Provider) State {
 	return StateConnected
 }
 
-// Reference returns one line, or [ErrNotFound].
+// Reference returns one reference, or [ErrNotFound].
 func (a *Account) Reference(ctx context.Context, id provider.ReferenceID) (Reference, error) {
 	row, err := a.row(ctx, a.s.db, id)
 	if err != nil {
@@ -235,7 +235,7 @@ func (a *Account) ReferencesAmong(ctx context.Context, kind provider.Kind, ids [
 	return out, failed
 }
 
-// UpdateReference changes a line. New settings take effect with the next send
+// UpdateReference changes a reference. New settings take effect with the next send
 // or callback.
 func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, c ReferenceChange) (Reference, error) {
 	var name *string
@@ -309,17 +309,17 @@ func referenceOf(ctx context.Context, q sqlx.QueryerContext, id provider.Referen
 	return row, nil
 }
 
-// line is what receiving needs to know of a reference of any account.
-func (s *Service) line(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (line, error) {
+// referenceInfo is what receiving needs to know of a reference of any account.
+func (s *Service) referenceInfo(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (referenceInfo, error) {
 	row, err := referenceOf(ctx, q, id)
 	if err != nil {
-		return line{}, err
+		return referenceInfo{}, err
 	}
 	p, err := s.kind(row.Kind)
 	if err != nil {
-		return line{}, err
+		return referenceInfo{}, err
 	}
-	return row.line(p), nil
+	return row.info(p), nil
 }
 
 func (s *Service) kind(k provider.Kind) (provider.Provider, error) {
@@ -375,7 +375,7 @@ func capabilities(c provider.Capabilities) Capabilities {
 }
 
 func checkName(name string) (string, error) {
-	name = strings.TrimSpace(clean(name))
+	name = strings.TrimSpace(sanitize(name))
 	if name == "" || len(name) > 200 {
 		return "", &Invalid{"name", "must have 1 to 200 characters"}
 	}

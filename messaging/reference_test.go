@@ -127,7 +127,7 @@ func TestSecretsAreSealedAndMasked(t *testing.T) {
 	})
 }
 
-// opened is what the network gets to see of a line's settings.
+// opened is what the network gets to see of a reference's settings.
 func opened(t testing.TB, f *fixture, ref provider.ReferenceID) provider.Settings {
 	t.Helper()
 	var got provider.Settings
@@ -299,7 +299,7 @@ func TestTenancy(t *testing.T) {
 			"Send":            func() error { _, err := a.Send(ctx, send); return err },
 			"Check":           func() error { _, err := a.Check(ctx, send); return err },
 			"MarkRead":        func() error { _, err := a.MarkRead(ctx, ref, "111", ""); return err },
-			"Follow":          func() error { _, err := a.Follow(ctx, ref, ""); return err },
+			"Follow":          func() error { _, err := a.Changes(ctx, ref, ""); return err },
 			"SendTx":          within(func(tx *sqlx.Tx) error { _, err := a.SendTx(ctx, tx, send); return err }),
 			"ChatTx":          within(func(tx *sqlx.Tx) error { _, err := a.ChatTx(ctx, tx, ref, "111"); return err }),
 			"UpdateChatTx": within(func(tx *sqlx.Tx) error {

@@ -51,7 +51,7 @@ func (a *Account) HideReference(
 		if err := recordReferenceTx(ctx, tx, audit.ReferenceDelete, row, nil); err != nil {
 			return err
 		}
-		if err := a.s.unit(tx).wishUnlinked(ctx, id); err != nil {
+		if err := a.s.newBatch(tx).desireUnlinked(ctx, id); err != nil {
 			return err
 		}
 		if then != nil {
@@ -62,8 +62,8 @@ func (a *Account) HideReference(
 	if err != nil {
 		return Erasure{}, err
 	}
-	a.s.lines.drop(id, a.s.opts.Logger)
-	a.s.db.Wake(holdTopic)
+	a.s.sessions.drop(id, a.s.opts.Logger)
+	a.s.db.Wake(leaseTopic)
 	a.s.referencesChanged()
 	return e, nil
 }
@@ -109,8 +109,8 @@ func (a *Account) eraseReference(ctx context.Context, id provider.ReferenceID) e
 	if err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.s.dropReference(ctx, tx, id) }); err != nil {
 		return fmt.Errorf("deleting a reference: %w", err)
 	}
-	a.s.lines.drop(id, a.s.opts.Logger)
-	a.s.db.Wake(holdTopic)
+	a.s.sessions.drop(id, a.s.opts.Logger)
+	a.s.db.Wake(leaseTopic)
 	a.s.referencesChanged()
 	return nil
 }

@@ -28,7 +28,7 @@ func retryable(err error, attempts int) (time.Duration, bool) {
 	var temporary *provider.Temporary
 	switch {
 	case errors.As(err, &limited):
-		return cmp.Or(limited.After, min(retryMost, time.Second<<min(2*attempts, 16))), true
+		return cmp.Or(limited.After, min(maxRetryDelay, time.Second<<min(2*attempts, 16))), true
 	case errors.As(err, &temporary):
 		return temporary.After, true
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// reportKey identifies a report of a line.
+// reportKey identifies a report of a reference.
 type reportKey struct {
 	Reference provider.ReferenceID `db:"reference"`
 	Kind      string               `db:"kind"`
@@ -25,7 +25,7 @@ var rawTypes = []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}
 
 // storeReports stores what is no message and no status, and finds out which of
 // it is new: nothing follows from a repeat.
-func (u *unit) storeReports(ctx context.Context, b *batch) error {
+func (u *batch) storeReports(ctx context.Context, b *inboundBatch) error {
 	first := map[reportKey]int{}
 	var rows [][]any
 	for i, a := range b.as {
@@ -33,7 +33,7 @@ func (u *unit) storeReports(ctx context.Context, b *batch) error {
 		if r == nil {
 			continue
 		}
-		key := reportKey{a.line.ID, r.Kind, r.ID}
+		key := reportKey{a.reference.ID, r.Kind, r.ID}
 		if _, twice := first[key]; twice {
 			continue
 		}
@@ -89,7 +89,7 @@ func reportName(e provider.Event) string {
 }
 
 // applyReport does what follows from a report that is new.
-func (u *unit) applyReport(ctx context.Context, l line, e provider.Event) error {
+func (u *batch) applyReport(ctx context.Context, l referenceInfo, e provider.Event) error {
 	switch e := e.(type) {
 	case *provider.Call:
 		u.called(l, e)
@@ -105,14 +105,14 @@ func (u *unit) applyReport(ctx context.Context, l line, e provider.Event) error 
 		return u.healthChanged(ctx, l, e)
 	case *provider.HistoryProgress:
 		if e.Percent >= 100 {
-			u.tell(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
+			u.publish(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
 		}
 	}
 	return nil
 }
 
-// said is when the network said something: now, when it does not say so.
-func (u *unit) said(at time.Time) int64 {
+// networkTime is when the network said something: now, when it does not say so.
+func (u *batch) networkTime(at time.Time) int64 {
 	if at.IsZero() {
 		at = u.now
 	}

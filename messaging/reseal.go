@@ -10,10 +10,10 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// unlock makes the keys of Options.Secrets and seals anew what a retired
+// checkSecrets makes the keys of Options.Secrets and seals anew what a retired
 // secret has sealed, so that it can be dropped. It fails when something does
 // not open.
-func (s *Service) unlock(ctx context.Context) (err error) {
+func (s *Service) checkSecrets(ctx context.Context) (err error) {
 	if s.opts.Secrets == nil {
 		return nil
 	}

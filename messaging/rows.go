@@ -45,7 +45,7 @@ type chatRow struct {
 	WindowUS    int64                `db:"window_us"`
 	CreatedUS   int64                `db:"created_us"`
 	UpdatedUS   int64                `db:"updated_us"`
-	Held        bool                 `db:"held"` // events wait for a file
+	Deferring   bool                 `db:"held"` // events wait for a file
 }
 
 const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.psid, c.lid, c.label, c.title, c.title_us, c.name, c.biz_name,
@@ -75,7 +75,7 @@ type messageRow struct {
 	ErrorAdvice  string               `db:"error_advice"`
 	AtUS         int64                `db:"at_us"`
 	CreatedUS    int64                `db:"created_us"`
-	Trail        string               `db:"trail"`   // what became of it since; see [trace]
+	Timeline     string               `db:"trail"`   // what became of it since; see [timelineEntry]
 	PastUS       int64                `db:"past_us"` // below 0: imported history, which is older than all else; see [pastUS]
 
 	OwnID     string `db:"own_id"`     // "" for what we did not send

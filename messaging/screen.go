@@ -81,7 +81,7 @@ func (a *Account) ScreenItem(ctx context.Context, ref provider.ReferenceID, chat
 	var rows []*screenRow
 	err = a.s.db.SelectContext(ctx, &rows, screenRows+`m.chat = $1 AND NOT `+screenChange+` AND m.seq IN
 		(SELECT seq FROM messaging_message WHERE reference = $2 AND id = $3
-		UNION SELECT message FROM messaging_outbound WHERE reference = $2 AND own_id = $3)`, c.ID, c.Reference, clean(id))
+		UNION SELECT message FROM messaging_outbound WHERE reference = $2 AND own_id = $3)`, c.ID, c.Reference, sanitize(id))
 	if err != nil {
 		return ScreenItem{}, fmt.Errorf("reading a message of a screen: %w", err)
 	}

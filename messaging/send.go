@@ -62,15 +62,15 @@ const DefaultWait = 10 * time.Second
 // is an [*Error] too, with the id of the message that was kept. A message that
 // is still on its way has the status PENDING.
 func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
-	d, err := a.draft(ctx, req)
+	d, err := a.prepare(ctx, req)
 	if err != nil {
 		return Sent{}, err
 	}
 	var seq int64
-	var before *memory
+	var before *sendRecord
 	var stored Message
-	err = a.s.inTxUnit(ctx, func(u *unit) error {
-		if before, err = a.remembered(ctx, u.tx, d); err != nil || before != nil {
+	err = a.s.inBatch(ctx, func(u *batch) error {
+		if before, err = a.sentBefore(ctx, u.tx, d); err != nil || before != nil {
 			return err
 		}
 		if seq, err = a.s.queueSend(ctx, u, d); err != nil {
@@ -93,7 +93,7 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 	} else {
 		a.s.awaitAttempt(ctx, seq, req.Wait)
 		if m, is := d.content.(provider.Media); is && m.URL != "" {
-			a.s.awaitCopy(ctx, seq, min(req.Wait, copyWait))
+			a.s.awaitCopy(ctx, seq, min(req.Wait, copyTimeout))
 		}
 	}
 	if err != nil {
@@ -115,11 +115,11 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 // ignores Wait and IdempotencyKey.
 func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Message, error) {
 	req.IdempotencyKey = ""
-	d, err := a.draftIn(ctx, tx, req)
+	d, err := a.prepareIn(ctx, tx, req)
 	if err != nil {
 		return Message{}, err
 	}
-	u := a.s.unit(tx)
+	u := a.s.newBatch(tx)
 	seq, err := a.s.queueSend(ctx, u, d)
 	if err != nil {
 		return Message{}, err
@@ -130,8 +130,8 @@ func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Mes
 	return m.view(c), u.flush(ctx)
 }
 
-// queuePart stores a message of a draft and puts it into its chat's partition.
-func (s *Service) queuePart(ctx context.Context, u *unit, d draft) (int64, error) {
+// queuePart stores a message of a prepared message and puts it into its chat's partition.
+func (s *Service) queuePart(ctx context.Context, u *batch, d preparedMessage) (int64, error) {
 	u.bounded = true
 	if err := s.admit(ctx, u.tx, d.line.Account, WantMessage, 1); err != nil {
 		return 0, err
@@ -159,7 +159,7 @@ func (s *Service) queuePart(ctx context.Context, u *unit, d draft) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	body := d.words()
+	body := d.body()
 	if replyTo != "" {
 		body.Context = &Quote{MessageID: replyTo}
 	}
@@ -179,7 +179,7 @@ func (s *Service) queuePart(ctx context.Context, u *unit, d draft) (int64, error
 		return 0, fmt.Errorf("storing what is to be sent: %w", err)
 	}
 	if d.req.IdempotencyKey != "" {
-		if err := remember(ctx, u, d, m.Seq); err != nil {
+		if err := recordSend(ctx, u, d, m.Seq); err != nil {
 			return 0, err
 		}
 	}
@@ -188,19 +188,19 @@ func (s *Service) queuePart(ctx context.Context, u *unit, d draft) (int64, error
 	}
 	u.expectLink(d, m)
 	if m.SentAs != "" {
-		u.ask(c, m.Seq, d.req.Content)
+		u.askQuestion(c, m.Seq, d.req.Content)
 	}
 	c.LastMessage, c.ActivityUS = max(c.LastMessage, m.Seq), max(c.ActivityUS, now)
 	if d.req.Actor == ActorUser {
 		c.HandoffUS = now
 	}
 	u.activeChats.add(c)
-	u.tell(d.line.Account, m.Reference, string(EventMessage), m.view(c))
+	u.publish(d.line.Account, m.Reference, string(EventMessage), m.view(c))
 	return m.Seq, s.sends.PutTx(ctx, u.tx, queue.JobArgs{Subscriber: subscriber(m.Reference), Key: chatKey(m.Reference, c.ID), Subject: sendSubject(m.Seq)})
 }
 
-// quoted is the network's id of the message that a draft answers.
-func (u *unit) quoted(ctx context.Context, d draft, c *chatRow) (string, error) {
+// quoted is the network's id of the message that a prepared message answers.
+func (u *batch) quoted(ctx context.Context, d preparedMessage, c *chatRow) (string, error) {
 	if d.req.ReplyTo == "" {
 		return "", nil
 	}
@@ -220,14 +220,14 @@ func subscriber(id provider.ReferenceID) string { return fmt.Sprintf("%d", id) }
 // serves reports whether this node may work for a subscriber.
 func (s *Service) serves(subscriber string) bool {
 	id, err := strconv.ParseInt(subscriber, 10, 64)
-	return err != nil || s.holds.serves(provider.ReferenceID(id))
+	return err != nil || s.leases.serves(provider.ReferenceID(id))
 }
 
-// inTxUnit runs fn with a unit of its own and tells the workers afterwards.
-func (s *Service) inTxUnit(ctx context.Context, fn func(u *unit) error) error {
+// inBatch runs fn with a batch of its own and tells the workers afterwards.
+func (s *Service) inBatch(ctx context.Context, fn func(u *batch) error) error {
 	files := false
 	err := s.inTx(ctx, func(tx *sqlx.Tx) error {
-		u := s.unit(tx)
+		u := s.newBatch(tx)
 		if err := fn(u); err != nil {
 			return err
 		}

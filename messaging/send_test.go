@@ -163,11 +163,11 @@ func TestRetries(t *testing.T) {
 		ref, free := f.openChat(t, testKind, "222"), make(chan struct{})
 		f.net.script(func(ctx netctx, out provider.Outbound, attempt int) (provider.Receipt, error) {
 			switch {
-			case words(out.Content) == "one" && attempt == 1:
+			case plainText(out.Content) == "one" && attempt == 1:
 				return provider.Receipt{}, &provider.Temporary{Err: errors.New("busy"), After: 300 * time.Millisecond}
-			case words(out.Content) == "one" && attempt == 2:
+			case plainText(out.Content) == "one" && attempt == 2:
 				return provider.Receipt{}, &provider.RateLimited{After: 200 * time.Millisecond, Code: "130429"}
-			case words(out.Content) == "one":
+			case plainText(out.Content) == "one":
 				if err := released(ctx, free); err != nil {
 					return provider.Receipt{}, err
 				}
@@ -191,7 +191,7 @@ func TestRetries(t *testing.T) {
 		var chat []string
 		for _, out := range f.net.attempts() {
 			if out.To.ChatID == "111" {
-				chat = append(chat, words(out.Content))
+				chat = append(chat, plainText(out.Content))
 			}
 		}
 		require.Equal(t, []string{"one", "one", "one", "two", "three"}, chat)
@@ -212,7 +212,7 @@ func TestHangingNetwork(t *testing.T) {
 		ref := f.openChat(t, testKind, "222")
 		release := make(chan struct{})
 		f.net.script(func(_ netctx, out provider.Outbound, _ int) (provider.Receipt, error) {
-			if words(out.Content) == "hangs" {
+			if plainText(out.Content) == "hangs" {
 				<-release
 			}
 			return f.net.taken(out), nil
@@ -377,7 +377,7 @@ func TestChoicesBecomeText(t *testing.T) {
 			texts := f.net.texts()
 			require.Equal(t, want, texts[len(texts)-1])
 		}
-		// A line that has them sends them as they are.
+		// A reference that has them sends them as they are.
 		box := f.line(t, sandbox.Kind)
 		c, err := messaging.DecodeContent(json.RawMessage(`{"type":"buttons","text":"Tea?","buttons":[{"id":"y","title":"Yes"}]}`))
 		require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 
 // Check says what would become of a send, without sending.
 func (a *Account) Check(ctx context.Context, req SendRequest) (SendCheck, error) {
-	d, err := a.draft(ctx, req)
+	d, err := a.prepare(ctx, req)
 	var refused *Error
 	if err != nil && !errors.As(err, &refused) {
 		return SendCheck{}, err
@@ -32,8 +32,8 @@ func (a *Account) Check(ctx context.Context, req SendRequest) (SendCheck, error)
 
 // earliest is when a message could leave that has to wait for the rates of its
 // network; nil: now.
-func (s *Service) earliest(ctx context.Context, d draft) (*UnixTime, error) {
-	sess, err := s.lines.get(ctx, s, d.row)
+func (s *Service) earliest(ctx context.Context, d preparedMessage) (*UnixTime, error) {
+	sess, err := s.sessions.get(ctx, s, d.row)
 	if errors.Is(err, errNotHere) {
 		return nil, nil // its rates are known where it is
 	}
@@ -56,7 +56,7 @@ func (s *Service) earliest(ctx context.Context, d draft) (*UnixTime, error) {
 }
 
 // waiting counts the latest messages of a chat that have not left.
-func (s *Service) waiting(ctx context.Context, d draft) (n int, err error) {
+func (s *Service) waiting(ctx context.Context, d preparedMessage) (n int, err error) {
 	if d.chat == 0 {
 		return 0, nil
 	}
@@ -69,8 +69,8 @@ func (s *Service) waiting(ctx context.Context, d draft) (n int, err error) {
 	return n, nil
 }
 
-// checkQuote refuses a draft that answers no message of its chat.
-func (a *Account) checkQuote(ctx context.Context, d draft) error {
+// checkQuote refuses a prepared message that answers no message of its chat.
+func (a *Account) checkQuote(ctx context.Context, d preparedMessage) error {
 	if d.req.ReplyTo == "" {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (a *Account) checkQuote(ctx context.Context, d draft) error {
 		return err
 	}
 	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		_, err := a.s.unit(tx).quoted(ctx, d, c)
+		_, err := a.s.newBatch(tx).quoted(ctx, d, c)
 		return err
 	})
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// draft is a send that passed every check that needs no transaction.
-type draft struct {
+// preparedMessage is a send that passed every check that needs no transaction.
+type preparedMessage struct {
 	req      SendRequest
 	row      *referenceRow
-	line     line
+	line     referenceInfo
 	provider provider.Provider
 	addr     provider.Address
 	chat     int64            // 0: there is none yet
 	content  provider.Content // what will be sent
-	file     *keptFile        // that goes with it; nil: none, or one that lies elsewhere
+	file     *storedFile      // that goes with it; nil: none, or one that lies elsewhere
 	template *templateRow     // that it fills in; nil: none, or there is no copy
 	windowUS int64
 	ownID    string // ours of this message
@@ -29,41 +29,41 @@ type draft struct {
 }
 
 // chooseID chooses our id of a message.
-func (s *Service) chooseID(d *draft) string {
+func (s *Service) chooseID(d *preparedMessage) string {
 	if s.repeatable(d.row) {
 		return d.provider.(provider.Identifier).NewMessageID()
 	}
 	return "out-" + newID()
 }
 
-func (a *Account) draft(ctx context.Context, req SendRequest) (draft, error) {
-	return a.draftIn(ctx, a.s.db, req)
+func (a *Account) prepare(ctx context.Context, req SendRequest) (preparedMessage, error) {
+	return a.prepareIn(ctx, a.s.db, req)
 }
 
-// draftIn checks a send. On an [*Error] the draft holds what was found.
-func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRequest) (draft, error) {
+// prepareIn checks a send. On an [*Error] the prepared message holds what was found.
+func (a *Account) prepareIn(ctx context.Context, q sqlx.QueryerContext, req SendRequest) (preparedMessage, error) {
 	row, err := a.row(ctx, q, req.Reference)
 	if err != nil {
-		return draft{}, err
+		return preparedMessage{}, err
 	}
 	p, err := a.s.kind(row.Kind)
 	if err != nil {
-		return draft{}, err
+		return preparedMessage{}, err
 	}
 	if req.Content == nil {
-		return draft{}, &Invalid{"message", "is required"}
+		return preparedMessage{}, &Invalid{"message", "is required"}
 	}
 	if err := checkContent(req.Content); err != nil {
-		return draft{}, err
+		return preparedMessage{}, err
 	}
 	if err := checkClientID(req.ClientID); err != nil {
-		return draft{}, err
+		return preparedMessage{}, err
 	}
-	req.ReplyTo, req.Tag = clean(req.ReplyTo), clean(req.Tag)
+	req.ReplyTo, req.Tag = sanitize(req.ReplyTo), sanitize(req.Tag)
 	if req.Actor == "" {
 		req.Actor = ActorAPI
 	}
-	d := draft{req: req, row: row, line: row.line(p), provider: p, content: req.Content}
+	d := preparedMessage{req: req, row: row, line: row.info(p), provider: p, content: req.Content}
 	if d.addr, err = a.s.recipient(ctx, q, row.ID, p, req.ChatID); err != nil {
 		return d, err
 	}
@@ -72,7 +72,7 @@ func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRe
 	} else if !errors.Is(err, ErrNotFound) {
 		return d, err
 	}
-	if err := d.choose(); err != nil {
+	if err := d.chooseType(); err != nil {
 		return d, err
 	}
 	if err := d.checkTag(); err != nil {
@@ -81,21 +81,21 @@ func (a *Account) draftIn(ctx context.Context, q sqlx.QueryerContext, req SendRe
 	if err := a.s.attach(ctx, q, &d); err != nil {
 		return d, err
 	}
-	if err := validate(p, d.content); err != nil {
+	if err := validateContent(p, d.content); err != nil {
 		return d, err
 	}
-	if err := a.s.fill(ctx, q, &d); err != nil {
+	if err := a.s.fillTemplate(ctx, q, &d); err != nil {
 		return d, err
 	}
-	return d, d.open(a.s)
+	return d, d.checkOpen(a.s)
 }
 
-// choose says as text what the line lacks, where that keeps the meaning.
-func (d *draft) choose() error {
+// chooseType says as text what the reference lacks, where that keeps the meaning.
+func (d *preparedMessage) chooseType() error {
 	if slices.Contains(d.provider.Capabilities().Send, d.content.Type()) {
 		return nil
 	}
-	text, ok := asText(d.content)
+	text, ok := toText(d.content)
 	if !ok {
 		return &Error{Code: CodeUnsupported, Message: fmt.Sprintf("A %s line cannot send the type %s.", d.row.Kind, d.content.Type())}
 	}
@@ -103,8 +103,8 @@ func (d *draft) choose() error {
 	return nil
 }
 
-// fill holds a template message against our copy of the template.
-func (s *Service) fill(ctx context.Context, q sqlx.QueryerContext, d *draft) error {
+// fillTemplate holds a template message against our copy of the template.
+func (s *Service) fillTemplate(ctx context.Context, q sqlx.QueryerContext, d *preparedMessage) error {
 	t, ok := d.content.(provider.Template)
 	if !ok {
 		return nil
@@ -117,8 +117,8 @@ func (s *Service) fill(ctx context.Context, q sqlx.QueryerContext, d *draft) err
 	return err
 }
 
-// open refuses what the state of the line or of the window does not allow.
-func (d *draft) open(s *Service) error {
+// checkOpen refuses what the state of the reference or of the window does not allow.
+func (d *preparedMessage) checkOpen(s *Service) error {
 	if err := d.row.usable(); err != nil {
 		return err
 	}
@@ -137,11 +137,11 @@ func (r *referenceRow) usable() error {
 	return nil
 }
 
-// words is what the record says of the message.
-func (d *draft) words() Body {
-	body := words(d.req.Content)
+// body is what the record says of the message.
+func (d *preparedMessage) body() Body {
+	body := plainText(d.req.Content)
 	if t, ok := d.content.(provider.Template); ok && d.template != nil {
-		if text := d.template.preview(t.Template).words(); text != "" {
+		if text := d.template.preview(t.Template).text(); text != "" {
 			body.Text = text
 		}
 	}
@@ -151,8 +151,8 @@ func (d *draft) words() Body {
 	return body
 }
 
-// validate asks the network's own limits, where the provider knows them.
-func validate(p provider.Provider, c provider.Content) error {
+// validateContent asks the network's own limits, where the provider knows them.
+func validateContent(p provider.Provider, c provider.Content) error {
 	v, ok := p.(provider.Validator)
 	if !ok {
 		return nil

@@ -20,13 +20,13 @@ import (
 const (
 	// sendTimeout bounds one attempt.
 	sendTimeout = 30 * time.Second
-	// doubtLife is how long an attempt of unknown outcome may be settled by a
+	// confirmTimeout is how long an attempt of unknown outcome may be settled by a
 	// status before the message fails.
-	doubtLife = 10 * time.Minute
-	// sendLife is how long a message that certainly did not leave is retried.
-	sendLife = 24 * time.Hour
-	// retryMost is the longest pause between two attempts.
-	retryMost = 5 * time.Minute
+	confirmTimeout = 10 * time.Minute
+	// sendTTL is how long a message that certainly did not leave is retried.
+	sendTTL = 24 * time.Hour
+	// maxRetryDelay is the longest pause between two attempts.
+	maxRetryDelay = 5 * time.Minute
 )
 
 // job is a message on its way out.
@@ -77,7 +77,7 @@ func (s *Service) handleSend(ctx context.Context, it queue.Job) queue.Outcome {
 		return queue.Outcome{Job: it, Result: queue.Done}
 	}
 	if what == "errand" {
-		return s.handleErrand(ctx, it, seq)
+		return s.handleRemoteCall(ctx, it, seq)
 	}
 	j, err := s.job(ctx, seq)
 	switch {
@@ -213,7 +213,7 @@ func (s *Service) load(ctx context.Context, j *job) (*load, error) {
 	if l.about, err = s.aboutOf(ctx, j, l.content); err != nil {
 		return nil, &provider.Temporary{Err: err}
 	}
-	l.content, l.cached, err = s.handFile(ctx, j, l.content)
+	l.content, l.cached, err = s.handOverFile(ctx, j, l.content)
 	return l, err
 }
 
@@ -227,10 +227,10 @@ type load struct {
 
 // hand gives the message to the network.
 func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, error) {
-	sess, err := s.lines.get(ctx, s, j.ref)
+	sess, err := s.sessions.get(ctx, s, j.ref)
 	switch {
 	case errors.Is(err, errNotHere):
-		return provider.Receipt{}, &provider.Temporary{Err: err, After: notHereWait}
+		return provider.Receipt{}, &provider.Temporary{Err: err, After: notHereRetryDelay}
 	case err != nil:
 		return provider.Receipt{}, &provider.Temporary{Err: err}
 	}
@@ -263,7 +263,7 @@ func (s *Service) judge(out queue.Outcome, a attempt, it queue.Job, receipt prov
 		a.failed = failure(err)
 		s.loseCredentials(err, a.ref)
 	case retry, s.repeatable(a.ref):
-		if !it.Since.IsZero() && s.now().Sub(it.Since) > sendLife {
+		if !it.Since.IsZero() && s.now().Sub(it.Since) > sendTTL {
 			a.failed = failure(err)
 			break
 		}
@@ -276,7 +276,7 @@ func (s *Service) judge(out queue.Outcome, a attempt, it queue.Job, receipt prov
 	return out
 }
 
-// loseCredentials marks a line as failed whose credentials were refused.
+// loseCredentials marks a reference as failed whose credentials were refused.
 func (s *Service) loseCredentials(err error, ref *referenceRow) {
 	var auth *provider.AuthExpired
 	if !errors.As(err, &auth) {
@@ -290,7 +290,7 @@ func (s *Service) loseCredentials(err error, ref *referenceRow) {
 		}
 		now := database.Micros(s.now())
 		r.State, r.ConnectedUS = StateFailed, 0
-		r.ErrorCode, r.ErrorMessage, r.ErrorUS = "credentials", errorWords(auth), now
+		r.ErrorCode, r.ErrorMessage, r.ErrorUS = "credentials", errorText(auth), now
 	})
 	if err != nil {
 		s.opts.Logger.Warn("marking a line as failed", slogError(err))
@@ -303,6 +303,6 @@ func pause(attempts int, asked time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
 	}
-	d := min(retryMost, time.Second<<min(attempts, 16))
+	d := min(maxRetryDelay, time.Second<<min(attempts, 16))
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // nobody guesses a pause
 }

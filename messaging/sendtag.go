@@ -10,9 +10,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// checkTag refuses a tag that the line's network does not have. Lines without
+// checkTag refuses a tag that the reference's network does not have. Lines without
 // tags ignore it.
-func (d *draft) checkTag() error {
+func (d *preparedMessage) checkTag() error {
 	known := d.provider.Capabilities().Tags
 	if _, ok := known[d.req.Tag]; ok || d.req.Tag == "" || len(known) == 0 {
 		return nil
@@ -20,15 +20,15 @@ func (d *draft) checkTag() error {
 	return &Invalid{"message.tag", "must be one of " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")}
 }
 
-// tagged says whether the draft's tag still lets it go out.
-func (d *draft) tagged(now time.Time) bool {
+// tagged says whether the prepared message's tag still lets it go out.
+func (d *preparedMessage) tagged(now time.Time) bool {
 	life, ok := d.provider.Capabilities().Tags[d.req.Tag]
 	heard := d.windowUS - d.line.Window.Microseconds() // when the contact wrote last
 	return ok && d.windowUS > 0 && database.Time(heard).Add(life).After(now)
 }
 
 // wayOut says what may be sent although the window is closed.
-func (d *draft) wayOut() string {
+func (d *preparedMessage) wayOut() string {
 	const closed = "The contact has not written within the window in which free-form messages may be sent. "
 	tags := d.provider.Capabilities().Tags
 	if len(tags) == 0 {

@@ -37,10 +37,10 @@ func aimedAt(c provider.Content, id string) provider.Content {
 	return c
 }
 
-// aimed is what will be sent of a draft, about a message by the network's id.
+// aimed is what will be sent of a prepared message, about a message by the network's id.
 // Only a reaction may be to a message that is not stored here.
-func (u *unit) aimed(ctx context.Context, d draft, c *chatRow) (provider.Content, error) {
-	id := clean(target(d.content))
+func (u *batch) aimed(ctx context.Context, d preparedMessage, c *chatRow) (provider.Content, error) {
+	id := sanitize(target(d.content))
 	if id == "" {
 		return d.content, nil
 	}

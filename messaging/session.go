@@ -27,7 +27,7 @@ const (
 	StateFailed       State = "FAILED"
 )
 
-// Session is how a line stands with its network.
+// Session is how a reference stands with its network.
 type Session struct {
 	Reference   provider.ReferenceID `json:"reference"`
 	State       State                `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED"`
@@ -47,14 +47,14 @@ type QR struct {
 	ExpiresAt UnixTime `json:"expiresAt"`
 }
 
-// SessionAccount is who a line speaks for.
+// SessionAccount is who a reference speaks for.
 type SessionAccount struct {
 	ID              string `json:"id"`
 	Name            string `json:"name"`
 	VerifiedBizName string `json:"verifiedBizName"`
 }
 
-// Health says when a line last showed signs of life.
+// Health says when a reference last showed signs of life.
 type Health struct {
 	LastInboundAt *UnixTime `json:"lastInboundAt"`
 	LastAckAt     *UnixTime `json:"lastAckAt"`
@@ -95,7 +95,7 @@ func (r *referenceRow) session(now time.Time) Session {
 	return s
 }
 
-// SessionStatus returns how a line stands.
+// SessionStatus returns how a reference stands.
 func (a *Account) SessionStatus(ctx context.Context, id provider.ReferenceID) (Session, error) {
 	row, err := a.row(ctx, a.s.db, id)
 	if err != nil {
@@ -104,7 +104,7 @@ func (a *Account) SessionStatus(ctx context.Context, id provider.ReferenceID) (S
 	return a.s.reported(ctx, row)
 }
 
-// reported is a session with what the network said of the line's health.
+// reported is a session with what the network said of the reference's health.
 func (s *Service) reported(ctx context.Context, row *referenceRow) (Session, error) {
 	out := row.session(s.now())
 	p, err := s.kind(row.Kind)
@@ -120,9 +120,9 @@ func (s *Service) reported(ctx context.Context, row *referenceRow) (Session, err
 	return out, err
 }
 
-// StartSession connects a line. On lines that receive by callback it checks
+// StartSession connects a reference. On lines that receive by callback it checks
 // the credentials with the network and subscribes to its events; a refusal is
-// the session's lastError, in the network's own words. A line that is a
+// the session's lastError, in the network's own words. A reference that is a
 // connection begins to connect, or to be linked by a QR code that
 // [Account.SessionStatus] and the stream show.
 func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Session, error) {
@@ -131,7 +131,7 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 		return Session{}, err
 	}
 	if a.s.connects(row.Kind) {
-		return a.connectLine(ctx, row, "")
+		return a.connectReference(ctx, row, "")
 	}
 	row, err = a.s.check(ctx, row, audit.ReferenceConnect)
 	if err != nil {
@@ -145,9 +145,9 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 	return a.s.reported(ctx, row)
 }
 
-// LinkSession is [Account.StartSession] for a line that is linked to a phone: by
+// LinkSession is [Account.StartSession] for a reference that is linked to a phone: by
 // a QR code, or, with the number of that phone, by a code that is typed there.
-// On other lines it is an [*Invalid].
+// On other references it is an [*Invalid].
 func (a *Account) LinkSession(ctx context.Context, id provider.ReferenceID, phone string) (Session, error) {
 	row, p, err := a.opened(ctx, id)
 	switch {
@@ -156,17 +156,17 @@ func (a *Account) LinkSession(ctx context.Context, id provider.ReferenceID, phon
 	case !a.s.connects(row.Kind):
 		return Session{}, &Invalid{"method", "is for lines that are linked to a phone"}
 	case phone == "":
-		return a.connectLine(ctx, row, "")
+		return a.connectReference(ctx, row, "")
 	}
 	to, err := p.Address(phone)
 	if err != nil || to.Phone == "" {
 		return Session{}, &Invalid{"phone", "must be a phone number with its country code"}
 	}
-	return a.connectLine(ctx, row, to.Phone)
+	return a.connectReference(ctx, row, to.Phone)
 }
 
-// Logout ends a session: the line refuses sends until it is started again.
-// What arrives is still stored. A line that is linked to a phone is taken off
+// Logout ends a session: the reference refuses sends until it is started again.
+// What arrives is still stored. A reference that is linked to a phone is taken off
 // it.
 func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session, error) {
 	row, err := a.row(ctx, a.s.db, id)
@@ -177,19 +177,19 @@ func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session,
 	if err != nil {
 		return Session{}, err
 	}
-	a.s.lines.drop(id, a.s.opts.Logger)
+	a.s.sessions.drop(id, a.s.opts.Logger)
 	if a.s.connects(row.Kind) {
-		err = a.s.inTxUnit(ctx, func(u *unit) error { return u.wishUnlinked(ctx, row.ID) })
-		a.s.db.Wake(holdTopic)
+		err = a.s.inBatch(ctx, func(u *batch) error { return u.desireUnlinked(ctx, row.ID) })
+		a.s.db.Wake(leaseTopic)
 	}
 	return row.session(a.s.now()), err
 }
 
-// check asks the network about a line's credentials and stores the answer. action
+// check asks the network about a reference's credentials and stores the answer. action
 // is what a user asked for; "": nobody did.
 func (s *Service) check(ctx context.Context, row *referenceRow, action audit.Action) (*referenceRow, error) {
 	row = s.complete(ctx, row)
-	sess, err := s.lines.get(ctx, s, row)
+	sess, err := s.sessions.get(ctx, s, row)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (s *Service) check(ctx context.Context, row *referenceRow, action audit.Act
 		now := database.Micros(s.now())
 		r.ProbeUS = now
 		if err != nil {
-			r.ErrorCode, r.ErrorMessage, r.ErrorUS = errorCode(err), errorWords(err), now
+			r.ErrorCode, r.ErrorMessage, r.ErrorUS = errorCode(err), errorText(err), now
 			if certain(err) { // else the network is out of reach, which proves nothing
 				r.State, r.ConnectedUS, r.Proved = StateFailed, 0, false
 			}
@@ -221,8 +221,8 @@ func (s *Service) check(ctx context.Context, row *referenceRow, action audit.Act
 		}
 		r.connected(now)
 		r.Proved = true
-		r.RemoteID, r.RemoteName, r.RemoteBiz = clean(who.ID), clean(who.Name), clean(who.VerifiedBizName)
-		r.ail(nil, worst(ailments(who.Health, now)), now)
+		r.RemoteID, r.RemoteName, r.RemoteBiz = sanitize(who.ID), sanitize(who.Name), sanitize(who.VerifiedBizName)
+		r.applyHealthIssue(nil, worst(healthIssues(who.Health, now)), now)
 	})
 	if txErr != nil {
 		return nil, txErr
@@ -231,7 +231,7 @@ func (s *Service) check(ctx context.Context, row *referenceRow, action audit.Act
 	return row, nil
 }
 
-// connected marks a line as in touch with its network.
+// connected marks a reference as in touch with its network.
 func (r *referenceRow) connected(nowUS int64) {
 	if r.State != StateConnected {
 		r.ConnectedUS = nowUS
@@ -244,7 +244,7 @@ func (r *referenceRow) connected(nowUS int64) {
 func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action audit.Action, change func(*referenceRow)) (*referenceRow, error) {
 	var row *referenceRow
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		u := s.unit(tx)
+		u := s.newBatch(tx)
 		if row, err = u.session(ctx, id); err != nil {
 			return err
 		}
@@ -267,7 +267,7 @@ func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action 
 }
 
 // session locks and reads the session of a reference.
-func (u *unit) session(ctx context.Context, id provider.ReferenceID) (*referenceRow, error) {
+func (u *batch) session(ctx context.Context, id provider.ReferenceID) (*referenceRow, error) {
 	forUpdate := ""
 	if u.s.db.Dialect == database.Postgres {
 		forUpdate = " FOR UPDATE"
@@ -281,15 +281,15 @@ func (u *unit) session(ctx context.Context, id provider.ReferenceID) (*reference
 }
 
 // saveSession writes a session and says so when its state changed.
-func (u *unit) saveSession(ctx context.Context, r *referenceRow, before referenceRow) error {
+func (u *batch) saveSession(ctx context.Context, r *referenceRow, before referenceRow) error {
 	if *r == before {
 		return nil
 	}
 	switch {
 	case r.State != before.State:
-		u.tellSession(r)
+		u.publishSession(r)
 	case r.QR != before.QR, r.PairingCode != before.PairingCode:
-		u.tell(r.Account, r.ID, string(EventSession), r.session(u.now)) // for who looks on; nothing has changed for others
+		u.publish(r.Account, r.ID, string(EventSession), r.session(u.now)) // for who looks on; nothing has changed for others
 	}
 	return writeSession(ctx, u.tx, r)
 }
@@ -306,10 +306,10 @@ func writeSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
 	return nil
 }
 
-// tellSession makes the event of a changed state.
-func (u *unit) tellSession(r *referenceRow) {
+// publishSession makes the event of a changed state.
+func (u *batch) publishSession(r *referenceRow) {
 	view := r.session(u.now)
-	u.tell(r.Account, r.ID, string(EventSession), view)
+	u.publish(r.Account, r.ID, string(EventSession), view)
 	u.events = append(u.events, Event{
 		ID: newID(), Type: EventSession, Account: r.Account, Reference: r.ID, Key: fmt.Sprintf("%d:session", r.ID), At: u.now,
 		Payload: mustJSON(SessionPayload{r.ID, r.ID, r.State, view.LastError, UnixTime{u.now}}),
@@ -328,11 +328,11 @@ func errorCode(err error) string {
 	return "network"
 }
 
-// errorWords is what a user may read of a provider's error.
-func errorWords(err error) string {
+// errorText is what a user may read of a provider's error.
+func errorText(err error) string {
 	f := failure(err)
 	if f.Text() == "" {
 		return "The network could not be reached."
 	}
-	return clean(f.Text())
+	return sanitize(f.Text())
 }

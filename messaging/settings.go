@@ -34,7 +34,7 @@ func checkSettings(p provider.Provider, in provider.Settings) (provider.Settings
 	}
 	out := provider.Settings{}
 	for _, d := range p.Settings() {
-		v := strings.TrimSpace(clean(in[d.Name]))
+		v := strings.TrimSpace(sanitize(in[d.Name]))
 		switch {
 		case v == "" && d.Required:
 			wrong = append(wrong, &Invalid{"settings." + d.Name, "is required"})
@@ -62,7 +62,7 @@ func isURL(v string, schemes []string) bool {
 	return err == nil && u.Hostname() != "" && slices.Contains(schemes, u.Scheme)
 }
 
-// mergeSettings changes some of a line's settings. Masked secrets that a
+// mergeSettings changes some of a reference's settings. Masked secrets that a
 // client sends back unchanged stay as they are.
 func (s *Service) mergeSettings(ctx context.Context, tx *sqlx.Tx, r *referenceRow, change map[string]string) error {
 	p, err := s.kind(r.Kind)
@@ -148,7 +148,7 @@ func sealedAs(id provider.ReferenceID, name string) string {
 	return fmt.Sprintf("messaging_reference:%d:%s", id, name)
 }
 
-// openSettings reads a line's settings with the secrets in clear.
+// openSettings reads a reference's settings with the secrets in clear.
 func (s *Service) openSettings(p provider.Provider, r *referenceRow) (provider.Settings, error) {
 	return openSettings(s.keys, p, r)
 }

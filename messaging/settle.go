@@ -13,7 +13,7 @@ import (
 // settleSends records what attempts found out, in the transaction that
 // finishes them.
 func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
-	u := s.unit(tx)
+	u := s.newBatch(tx)
 	attempts := map[int64]attempt{}
 	var seqs []int64
 	for _, o := range outs {
@@ -33,11 +33,11 @@ func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []queue.Out
 		if m == nil {
 			continue // deleted meanwhile
 		}
-		l, err := s.line(ctx, tx, m.Reference)
+		l, err := s.referenceInfo(ctx, tx, m.Reference)
 		if err != nil {
 			return err
 		}
-		u.parent = attempts[seq].parent
+		u.traceparent = attempts[seq].parent
 		if err := u.settle(ctx, l, m, attempts[seq]); err != nil {
 			return err
 		}
@@ -45,10 +45,10 @@ func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []queue.Out
 	return u.flush(ctx)
 }
 
-// named gives a message the id that the network chose for it, unless another
+// contactNamed gives a message the id that the network chose for it, unless another
 // message has that id already.
-func (u *unit) named(ctx context.Context, m *messageRow, id string) error {
-	if id = clean(id); id == "" || id == m.ID || len(id) > longest {
+func (u *batch) contactNamed(ctx context.Context, m *messageRow, id string) error {
+	if id = sanitize(id); id == "" || id == m.ID || len(id) > maxTextLength {
 		return nil
 	}
 	at, err := u.locate(ctx, []messageKey{{m.Reference, id}})
@@ -60,11 +60,11 @@ func (u *unit) named(ctx context.Context, m *messageRow, id string) error {
 }
 
 // settle applies one attempt.
-func (u *unit) settle(ctx context.Context, l line, m *messageRow, a attempt) error {
+func (u *batch) settle(ctx context.Context, l referenceInfo, m *messageRow, a attempt) error {
 	m.Tried = true
-	u.traceAttempt(m, a)
+	u.recordAttempt(m, a)
 	if a.receipt != nil && a.receipt.To != nil {
-		if err := u.link(ctx, l, u.chats[m.Chat], cleanAddress(*a.receipt.To)); err != nil {
+		if err := u.link(ctx, l, u.chats[m.Chat], sanitizeAddress(*a.receipt.To)); err != nil {
 			return err
 		}
 	}
@@ -74,14 +74,14 @@ func (u *unit) settle(ctx context.Context, l line, m *messageRow, a attempt) err
 	switch {
 	case a.receipt != nil:
 		m.SentUS = database.Micros(u.now)
-		if err := u.named(ctx, m, a.receipt.MessageID); err != nil {
+		if err := u.contactNamed(ctx, m, a.receipt.MessageID); err != nil {
 			return err
 		}
 		u.announce(l, u.chats[m.Chat], m, provider.StatusSending, Failure{})
-		return u.takeEarly(ctx, l, m)
+		return u.takeEarlyStatus(ctx, l, m)
 	case a.failed != nil:
 		m.StartedUS = 0
-		u.unask(u.chats[m.Chat], m.Seq)
+		u.withdrawQuestion(u.chats[m.Chat], m.Seq)
 		u.announce(l, u.chats[m.Chat], m, provider.StatusFail, failureOf(*a.failed))
 		if a.failed.Code == codeNoTemplate {
 			return u.templateUnknown(ctx, m)
@@ -89,8 +89,8 @@ func (u *unit) settle(ctx context.Context, l line, m *messageRow, a attempt) err
 	case a.doubt:
 		m.SentUS = database.Micros(u.now)
 		m.fails(Failure{Code: "unconfirmed", Message: "The network did not confirm the message. It may have been sent."})
-		m.GiveUpUS = database.Micros(u.now.Add(doubtLife))
-		u.tell(l.Account, m.Reference, string(EventMessage), m.view(u.chats[m.Chat]))
+		m.GiveUpUS = database.Micros(u.now.Add(confirmTimeout))
+		u.publish(l.Account, m.Reference, string(EventMessage), m.view(u.chats[m.Chat]))
 	case a.retry:
 		m.StartedUS = 0
 	}

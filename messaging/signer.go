@@ -18,8 +18,8 @@ import (
 const (
 	maxUnsigned  = 64
 	maxSigned    = 4096
-	maxLine      = 64       // of a line: an owner has one or a few
-	maxGroup     = 2000     // of a group: all lines of an account at the network
+	maxLine      = 64       // of a reference: an owner has one or a few
+	maxGroup     = 2000     // of a group: all references of an account at the network
 	maxSecrets   = 64       // for one body
 	maxSignBytes = 12 << 20 // bytes that are signed for one body, but for
 	minSecrets   = 3        // which are tried for the largest, too
@@ -81,7 +81,7 @@ func (s *Service) findSigner(ctx context.Context, by *signer) error {
 
 // try reports whether a secret of claims signed the body. Of a large body it
 // tries few: first the one of the operator, then those of proved claims, then
-// those that have signed before, the oldest first, then the newest: of lines
+// those that have signed before, the oldest first, then the newest: of references
 // before those of groups, of which an account may claim one with many lines.
 func (by *signer) try(found map[claimKey][]claim) bool {
 	type candidate struct {
@@ -192,7 +192,7 @@ type claimRow struct {
 }
 
 // readClaims reads the references of every account that claim one of keys, of
-// each those that are to be tried first. It reads limit of lines and of groups
+// each those that are to be tried first. It reads limit of references and of groups
 // in all; complete says whether a key is among what was read.
 func (s *Service) readClaims(ctx context.Context, kind provider.Kind, keys []claimKey, limit int) (found map[claimKey][]claim, complete func(claimKey) bool, err error) {
 	began, epoch := time.Now(), s.claims.now()
@@ -206,7 +206,7 @@ func (s *Service) readClaims(ctx context.Context, kind provider.Kind, keys []cla
 		return nil, nil, fmt.Errorf("finding the lines of a callback: %w", err)
 	}
 	found = map[claimKey][]claim{}
-	var cut [2]claimKey // that of which there are more: of lines, of groups
+	var cut [2]claimKey // that of which there are more: of references, of groups
 	var count [2]int
 	for i := range rows {
 		key := claimKey{kind: kind, id: rows[i].Key, group: rows[i].Group}
@@ -284,5 +284,5 @@ func (s *Service) claimOf(p provider.Provider, r *referenceRow) (claim, error) {
 	caller := p.(provider.Caller)
 	own, _ := caller.Secrets(settings)
 	secret, _ := caller.Secrets(effective(p, settings))
-	return claim{line: r.line(p), row: r, secret: secret, shared: own == "", proved: r.Proved, starting: r.State == StateStarting}, nil
+	return claim{line: r.info(p), row: r, secret: secret, shared: own == "", proved: r.Proved, starting: r.State == StateStarting}, nil
 }

@@ -12,21 +12,21 @@ import (
 // networks give messages may have them in them: no span has one.
 
 // beginReceive begins the span of what a network reports at once.
-func (s *Service) beginReceive(ctx context.Context, as []arrival) (context.Context, *span.Span) {
+func (s *Service) beginReceive(ctx context.Context, as []inboundEvent) (context.Context, *span.Span) {
 	ctx, received := span.Begin(ctx, s.opts.Trace, "messaging.receive")
 	if received != nil {
-		received.Set(slog.Int64("reference", int64(as[0].line.ID)))
-		received.Set(slog.String("kind", string(as[0].line.Kind)))
+		received.Set(slog.Int64("reference", int64(as[0].reference.ID)))
+		received.Set(slog.String("kind", string(as[0].reference.Kind)))
 		received.Set(slog.Int("events", len(as)))
 	}
 	return ctx, received
 }
 
-// queueSend stores the messages of a draft, to be sent, and returns the one
+// queueSend stores the messages of a prepared message, to be sent, and returns the one
 // that stands for all.
-func (s *Service) queueSend(ctx context.Context, u *unit, d draft) (int64, error) {
+func (s *Service) queueSend(ctx context.Context, u *batch, d preparedMessage) (int64, error) {
 	ctx, queued := span.Begin(ctx, s.opts.Trace, "messaging.queue")
-	u.parent = span.Of(ctx)
+	u.traceparent = span.Of(ctx)
 	seq, err := s.queueParts(ctx, u, d)
 	if queued != nil {
 		queued.Set(slog.Int64("reference", int64(d.line.ID)))

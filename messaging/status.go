@@ -30,19 +30,19 @@ func statusKey(ref provider.ReferenceID, e *provider.StatusChange) messageKey {
 
 // findStatusMessages locates the messages that statuses among as are about,
 // and their chats.
-func (u *unit) findStatusMessages(ctx context.Context, as []arrival) (foundMessages, []int64, error) {
+func (u *batch) findStatusMessages(ctx context.Context, as []inboundEvent) (foundMessages, []int64, error) {
 	var keys ordered[messageKey]
 	own := map[messageKey][]messageKey{} // our id: the network's ids that came with it
 	for _, a := range as {
 		e, ok := a.event.(*provider.StatusChange)
-		if !ok || isMark(e) {
+		if !ok || isWatermark(e) {
 			continue
 		}
-		keys.add(statusKey(a.line.ID, e))
+		keys.add(statusKey(a.reference.ID, e))
 		if e.OwnID != "" {
-			k := messageKey{a.line.ID, e.OwnID}
+			k := messageKey{a.reference.ID, e.OwnID}
 			keys.add(k)
-			own[k] = append(own[k], statusKey(a.line.ID, e))
+			own[k] = append(own[k], statusKey(a.reference.ID, e))
 		}
 	}
 	at, err := u.locate(ctx, keys.items)
@@ -64,8 +64,8 @@ func (u *unit) findStatusMessages(ctx context.Context, as []arrival) (foundMessa
 	return found, chats, nil
 }
 
-// progress applies a status that the network reported for m.
-func (u *unit) progress(l line, m *messageRow, e *provider.StatusChange) {
+// applyProgress applies a status that the network reported for m.
+func (u *batch) applyProgress(l referenceInfo, m *messageRow, e *provider.StatusChange) {
 	if m.OwnID != "" && e.MessageID != "" && !m.Announced && u.added[messageKey{m.Reference, e.MessageID}] == nil {
 		m.ID = e.MessageID
 	}
@@ -73,22 +73,22 @@ func (u *unit) progress(l line, m *messageRow, e *provider.StatusChange) {
 	if e.Error != nil {
 		why = Failure(*e.Error)
 	}
-	u.saying(e.At, func() { u.raise(l, m, e.Status, why) })
+	u.atNetworkTime(e.At, func() { u.raiseStatus(l, m, e.Status, why) })
 	u.openUntil(m, database.Micros(e.WindowUntil))
 }
 
 // openUntil keeps the window of m's chat open.
-func (u *unit) openUntil(m *messageRow, untilUS int64) {
+func (u *batch) openUntil(m *messageRow, untilUS int64) {
 	if c := u.chats[m.Chat]; untilUS > c.WindowUS {
 		c.WindowUS = untilUS
 		u.activeChats.add(c)
 	}
 }
 
-// raise lifts m to status if that is higher, and says so. An own message that
+// raiseStatus lifts m to status if that is higher, and says so. An own message that
 // nobody has heard of is announced first: whatever the network says of it, it
 // has taken it.
-func (u *unit) raise(l line, m *messageRow, status provider.Status, why Failure) {
+func (u *batch) raiseStatus(l referenceInfo, m *messageRow, status provider.Status, why Failure) {
 	c := u.chats[m.Chat]
 	if !m.Announced {
 		u.announce(l, c, m, status, why)
@@ -97,7 +97,7 @@ func (u *unit) raise(l line, m *messageRow, status provider.Status, why Failure)
 		return
 	}
 	if m.PastUS != 0 { // nobody has heard of it
-		m.set(status, why)
+		m.setStatus(status, why)
 		u.dirtyMessages.add(m)
 		return
 	}
@@ -105,44 +105,44 @@ func (u *unit) raise(l line, m *messageRow, status provider.Status, why Failure)
 		c.Unread = max(0, c.Unread-1)
 		u.activeChats.add(c)
 	}
-	m.set(status, why)
-	u.traceStatus(m, status, why)
+	m.setStatus(status, why)
+	u.recordStatus(m, status, why)
 	u.emit(l.Account, EventStatus, c, m)
-	u.underMarks(l, m)
+	u.applyWatermarks(l, m)
 }
 
 // announce makes the one message event of an own message: taken by the network
 // or failed, whatever further status is known.
-func (u *unit) announce(l line, c *chatRow, m *messageRow, status provider.Status, why Failure) {
+func (u *batch) announce(l referenceInfo, c *chatRow, m *messageRow, status provider.Status, why Failure) {
 	if status != provider.StatusFail {
 		status = provider.StatusSending
 	}
-	m.set(status, why)
+	m.setStatus(status, why)
 	m.Announced = true
-	u.traceStatus(m, status, why)
-	u.holdLink(c, m)
+	u.recordStatus(m, status, why)
+	u.deferForLink(c, m)
 	u.emit(l.Account, EventMessage, c, m)
-	u.underMarks(l, m)
+	u.applyWatermarks(l, m)
 }
 
-// noReason stands for the words of a network that has none.
-const noReason = "The network gave no reason."
+// noReasonText stands for the words of a network that has none.
+const noReasonText = "The network gave no reason."
 
-// set lifts the status; a message that got further than FAIL did not fail. An
+// setStatus lifts the status; a message that got further than FAIL did not fail. An
 // error that is about its file stays.
-func (m *messageRow) set(status provider.Status, why Failure) {
-	if m.OwnID != "" && !m.lacksFile() || m.Status == provider.StatusFail {
+func (m *messageRow) setStatus(status provider.Status, why Failure) {
+	if m.OwnID != "" && !m.isMissingFile() || m.Status == provider.StatusFail {
 		m.fails(Failure{})
 	}
 	m.Status = max(m.Status, status)
 	m.GiveUpUS = 0
 	if m.Status == provider.StatusFail {
-		m.fails(Failure{cmp.Or(why.Code, "failed"), cmp.Or(why.Message, noReason), why.Advice})
+		m.fails(Failure{cmp.Or(why.Code, "failed"), cmp.Or(why.Message, noReasonText), why.Advice})
 	}
 }
 
-// earlyRow is a status that came before its message was known.
-type earlyRow struct {
+// earlyStatusRow is a status that came before its message was known.
+type earlyStatusRow struct {
 	messageKey
 	Status       provider.Status `db:"status"`
 	ErrorCode    string          `db:"error_code"`
@@ -152,17 +152,17 @@ type earlyRow struct {
 	AtUS         int64           `db:"at_us"`
 }
 
-// applyEarlies applies statuses that were stored as early while the id of their
+// applyEarlyStatuses applies statuses that were stored as early while the id of their
 // message was being stored by another transaction.
-func (s *Service) applyEarlies(ctx context.Context) error {
+func (s *Service) applyEarlyStatuses(ctx context.Context) error {
 	var seqs []int64
 	err := s.db.SelectContext(ctx, &seqs, `SELECT DISTINCT m.seq FROM messaging_early e
 		JOIN messaging_message m ON m.reference = e.reference AND m.id = e.message_id WHERE e.created_us > $1 LIMIT 200`,
-		database.Micros(s.now().Add(-earlyRace)))
+		database.Micros(s.now().Add(-earlyStatusRace)))
 	if err != nil || len(seqs) == 0 {
 		return err
 	}
-	return s.inTxUnit(ctx, func(u *unit) error {
+	return s.inBatch(ctx, func(u *batch) error {
 		if err := u.loadLocked(ctx, seqs); err != nil {
 			return err
 		}
@@ -171,11 +171,11 @@ func (s *Service) applyEarlies(ctx context.Context) error {
 			if m == nil {
 				continue // deleted meanwhile
 			}
-			l, err := s.line(ctx, u.tx, m.Reference)
+			l, err := s.referenceInfo(ctx, u.tx, m.Reference)
 			if err != nil {
 				return err
 			}
-			if err := u.takeEarly(ctx, l, m); err != nil {
+			if err := u.takeEarlyStatus(ctx, l, m); err != nil {
 				return err
 			}
 		}
@@ -183,20 +183,20 @@ func (s *Service) applyEarlies(ctx context.Context) error {
 	})
 }
 
-// earlyRace is how long after a status its message can appear without having
+// earlyStatusRace is how long after a status its message can appear without having
 // seen it.
-const earlyRace = time.Minute
+const earlyStatusRace = time.Minute
 
 const (
-	deleteEarlies     = `DELETE FROM messaging_early WHERE`
-	deleteEarliesTail = ` RETURNING reference, message_id AS id, status, error_code, error_message, error_advice, window_us, at_us`
+	deleteEarlyStatuses     = `DELETE FROM messaging_early WHERE`
+	deleteEarlyStatusesTail = ` RETURNING reference, message_id AS id, status, error_code, error_message, error_advice, window_us, at_us`
 )
 
-// takeEarlies takes the statuses that came before messages were known, lowest
+// takeEarlyStatuses takes the statuses that came before messages were known, lowest
 // first.
-func (u *unit) takeEarlies(ctx context.Context, keys []messageKey) (map[messageKey][]earlyRow, error) {
-	out := map[messageKey][]earlyRow{}
-	rows, err := among[earlyRow](ctx, u, deleteEarlies, `(reference, message_id)`, keyTypes, keyRows(keys), deleteEarliesTail)
+func (u *batch) takeEarlyStatuses(ctx context.Context, keys []messageKey) (map[messageKey][]earlyStatusRow, error) {
+	out := map[messageKey][]earlyStatusRow{}
+	rows, err := among[earlyStatusRow](ctx, u, deleteEarlyStatuses, `(reference, message_id)`, keyTypes, keyRows(keys), deleteEarlyStatusesTail)
 	if err != nil {
 		return nil, fmt.Errorf("taking early statuses: %w", err)
 	}
@@ -204,22 +204,22 @@ func (u *unit) takeEarlies(ctx context.Context, keys []messageKey) (map[messageK
 		out[r.messageKey] = append(out[r.messageKey], r)
 	}
 	for _, rows := range out {
-		slices.SortFunc(rows, func(a, b earlyRow) int { return int(a.Status - b.Status) })
+		slices.SortFunc(rows, func(a, b earlyStatusRow) int { return int(a.Status - b.Status) })
 	}
 	return out, nil
 }
 
-// takeEarly applies the statuses that came before m's id was known.
-func (u *unit) takeEarly(ctx context.Context, l line, m *messageRow) error {
+// takeEarlyStatus applies the statuses that came before m's id was known.
+func (u *batch) takeEarlyStatus(ctx context.Context, l referenceInfo, m *messageRow) error {
 	key := messageKey{m.Reference, m.ID}
-	rows, err := u.takeEarlies(ctx, []messageKey{key})
-	u.raiseEarly(l, m, rows[key])
+	rows, err := u.takeEarlyStatuses(ctx, []messageKey{key})
+	u.applyEarlyStatuses(l, m, rows[key])
 	return err
 }
 
-func (u *unit) raiseEarly(l line, m *messageRow, rows []earlyRow) {
+func (u *batch) applyEarlyStatuses(l referenceInfo, m *messageRow, rows []earlyStatusRow) {
 	for _, r := range rows {
-		u.saying(database.Time(r.AtUS), func() { u.raise(l, m, r.Status, Failure{r.ErrorCode, r.ErrorMessage, r.ErrorAdvice}) })
+		u.atNetworkTime(database.Time(r.AtUS), func() { u.raiseStatus(l, m, r.Status, Failure{r.ErrorCode, r.ErrorMessage, r.ErrorAdvice}) })
 		u.openUntil(m, r.WindowUS)
 	}
 }

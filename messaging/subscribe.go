@@ -16,7 +16,7 @@ import (
 // maxCallbackURL bounds a callback's address in bytes.
 const maxCallbackURL = 2048
 
-// Subscribe makes a line's network post its events, to callbackURL, or with ""
+// Subscribe makes a reference's network post its events, to callbackURL, or with ""
 // to the address in the network's own settings. Later starts of the session
 // keep it. A network that refuses is an [*Error] with its own words.
 func (a *Account) Subscribe(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
@@ -27,7 +27,7 @@ func (a *Account) Subscribe(ctx context.Context, id provider.ReferenceID, callba
 	if err := checkCallbackURL(callbackURL); err != nil {
 		return err
 	}
-	sess, err := a.s.lines.get(ctx, a.s, row)
+	sess, err := a.s.sessions.get(ctx, a.s, row)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func checkCallbackURL(text string) error {
 	switch {
 	case len(text) > maxCallbackURL:
 		return &Invalid{"callbackUrl", fmt.Sprintf("must have at most %d characters", maxCallbackURL)}
-	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || clean(text) != text:
+	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || sanitize(text) != text:
 		return &Invalid{"callbackUrl", "must be an absolute https URL"}
 	case u.User != nil || u.Fragment != "":
 		return &Invalid{"callbackUrl", "must have neither a user nor a fragment"}
@@ -67,7 +67,7 @@ func checkCallbackURL(text string) error {
 // keepCallback remembers what the network was told.
 func (a *Account) keepCallback(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		// The revision makes every node open the line anew.
+		// The revision makes every node open the reference anew.
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET callback_url = $1, revision = revision + 1, updated_us = $2
 			WHERE id = $3 AND account = $4 AND callback_url <> $1`, callbackURL, database.Micros(a.s.now()), id, a.id)
 		if err != nil {

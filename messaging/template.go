@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Template is a message template of a line, as its network last described it.
+// Template is a message template of a reference, as its network last described it.
 type Template struct {
 	ID             string               `json:"id" doc:"The network's id."`
 	Reference      provider.ReferenceID `json:"reference"`
@@ -29,7 +29,7 @@ type Template struct {
 	UpdatedAt      UnixTime             `json:"updatedAt"`
 }
 
-// TemplateFilter chooses among the templates of a line; "": all.
+// TemplateFilter chooses among the templates of a reference; "": all.
 type TemplateFilter struct{ Name, Status string }
 
 // templateRow is a template as its table has it.
@@ -76,9 +76,9 @@ func templateOf(ref provider.ReferenceID, t provider.TemplateInfo) *templateRow 
 		}
 	}
 	return &templateRow{
-		Reference: ref, ID: clean(t.ID), Name: clean(t.Name), Language: clean(t.Language), Category: clean(t.Category),
-		Format: clean(t.ParameterFormat), Components: clean(string(withoutNUL(mustJSON(components)))), Status: t.Status,
-		ProviderStatus: clean(t.ProviderStatus), Reason: clean(t.Reason), Quality: clean(t.Quality),
+		Reference: ref, ID: sanitize(t.ID), Name: sanitize(t.Name), Language: sanitize(t.Language), Category: sanitize(t.Category),
+		Format: sanitize(t.ParameterFormat), Components: sanitize(string(withoutNUL(mustJSON(components)))), Status: t.Status,
+		ProviderStatus: sanitize(t.ProviderStatus), Reason: sanitize(t.Reason), Quality: sanitize(t.Quality),
 	}
 }
 
@@ -89,9 +89,9 @@ func orNull(s string) *string {
 	return &s
 }
 
-// templateLine is a reference of the account whose network has templates. The
+// templateReference is a reference of the account whose network has templates. The
 // manager is nil where they are kept here: [Service.reviewer].
-func (a *Account) templateLine(ctx context.Context, id provider.ReferenceID) (*referenceRow, provider.TemplateManager, error) {
+func (a *Account) templateReference(ctx context.Context, id provider.ReferenceID) (*referenceRow, provider.TemplateManager, error) {
 	row, _, err := a.opened(ctx, id)
 	if err != nil || a.s.reviewer(row.Kind) != nil {
 		return row, nil, err
@@ -101,7 +101,7 @@ func (a *Account) templateLine(ctx context.Context, id provider.ReferenceID) (*r
 }
 
 func (s *Service) templateManager(ctx context.Context, row *referenceRow) (provider.TemplateManager, error) {
-	sess, err := s.lines.get(ctx, s, row)
+	sess, err := s.sessions.get(ctx, s, row)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (s *Service) templateManager(ctx context.Context, row *referenceRow) (provi
 	return m, nil
 }
 
-// Templates lists a line's templates from our copy, which is fetched from the
+// Templates lists a reference's templates from our copy, which is fetched from the
 // network when there is none yet.
 func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f TemplateFilter, l List) (Page[Template], error) {
 	limit, err := l.limit()
@@ -123,7 +123,7 @@ func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f Tem
 	if err != nil {
 		return Page[Template]{}, err
 	}
-	row, m, err := a.templateLine(ctx, ref)
+	row, m, err := a.templateReference(ctx, ref)
 	if err != nil {
 		return Page[Template]{}, err
 	}
@@ -133,10 +133,10 @@ func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f Tem
 	p := params{row.ID}
 	q := `SELECT ` + templateColumns + ` FROM messaging_template WHERE reference = $1`
 	if f.Name != "" {
-		q += ` AND name = ` + p.add(clean(f.Name))
+		q += ` AND name = ` + p.add(sanitize(f.Name))
 	}
 	if f.Status != "" {
-		q += ` AND status = ` + p.add(clean(f.Status))
+		q += ` AND status = ` + p.add(sanitize(f.Status))
 	}
 	if after != nil {
 		q += ` AND seq > ` + p.add(after[0])
@@ -151,7 +151,7 @@ func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f Tem
 // CreateTemplate hands a template in for approval. What breaks a rule of the
 // network is an [*Invalid], its refusal an [*Error] with its own words.
 func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, t provider.TemplateDefinition) (Template, error) {
-	row, m, err := a.templateLine(ctx, ref)
+	row, m, err := a.templateReference(ctx, ref)
 	if err != nil {
 		return Template{}, err
 	}
@@ -168,7 +168,7 @@ func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, 
 	}
 	// It exists now, whether or not the caller still listens.
 	err = a.s.db.InTx(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
-		u := a.s.unit(tx)
+		u := a.s.newBatch(tx)
 		made.UpdatedUS = database.Micros(u.now)
 		if err := u.putTemplates(ctx, made); err != nil {
 			return err
@@ -176,7 +176,7 @@ func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, 
 		if err := recordTemplateTx(ctx, tx, audit.TemplateCreate, row.ID, made.ID, made.Name, made.Language); err != nil {
 			return err
 		}
-		return u.templatesDue(ctx, row) // the network may have changed it, and other lines have it too
+		return u.templatesDue(ctx, row) // the network may have changed it, and other references have it too
 	})
 	return made.view(), err
 }
@@ -184,7 +184,7 @@ func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, 
 // DeleteTemplate deletes a template in one language; "": in all. One that the
 // network does not know is [ErrNotFound].
 func (a *Account) DeleteTemplate(ctx context.Context, ref provider.ReferenceID, name, language string) error {
-	row, m, err := a.templateLine(ctx, ref)
+	row, m, err := a.templateReference(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -202,17 +202,17 @@ func (a *Account) DeleteTemplate(ctx context.Context, ref provider.ReferenceID, 
 		if err := recordTemplateTx(ctx, tx, audit.TemplateDelete, row.ID, "", name, language); err != nil {
 			return err
 		}
-		return a.s.unit(tx).templatesDue(ctx, row)
+		return a.s.newBatch(tx).templatesDue(ctx, row)
 	})
 }
 
 // deleteTemplates deletes the rows of a template in one language, or in all,
 // and counts them.
 func deleteTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, name, language string) (int64, error) {
-	p := params{ref, clean(name)}
+	p := params{ref, sanitize(name)}
 	q := `DELETE FROM messaging_template WHERE reference = $1 AND name = $2`
 	if language != "" {
-		q += ` AND language = ` + p.add(clean(language))
+		q += ` AND language = ` + p.add(sanitize(language))
 	}
 	res, err := tx.ExecContext(ctx, q, p...)
 	if err != nil {
@@ -229,8 +229,8 @@ func (s *Service) notDeleted(ctx context.Context, ref provider.ReferenceID, name
 		return templateRefused(ctx, err)
 	}
 	var have []string
-	found := s.db.SelectContext(ctx, &have, `SELECT language FROM messaging_template WHERE reference = $1 AND name = $2`, ref, clean(name))
-	if found == nil && len(have) == 0 || language != "" && !slices.Contains(have, clean(language)) {
+	found := s.db.SelectContext(ctx, &have, `SELECT language FROM messaging_template WHERE reference = $1 AND name = $2`, ref, sanitize(name))
+	if found == nil && len(have) == 0 || language != "" && !slices.Contains(have, sanitize(language)) {
 		return ErrNotFound
 	}
 	return templateRefused(ctx, err)

@@ -113,7 +113,7 @@ func reviewed(name, status string, at time.Time) *provider.TemplateChange {
 	}
 }
 
-// statuses are the templates of a line as "name/language:STATUS".
+// statuses are the templates of a reference as "name/language:STATUS".
 func (f *fixture) statuses(t testing.TB, ref provider.ReferenceID) []string {
 	t.Helper()
 	p, err := f.acc.Templates(t.Context(), ref, messaging.TemplateFilter{}, messaging.List{Limit: 200})

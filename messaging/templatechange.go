@@ -10,8 +10,8 @@ import (
 
 // templateChanged brings our copy of a template in line with what its network
 // reports. What the report does not say in full, or what comes late, makes the
-// copy due. A line without a copy needs none.
-func (u *unit) templateChanged(ctx context.Context, l line, e *provider.TemplateChange) error {
+// copy due. A reference without a copy needs none.
+func (u *batch) templateChanged(ctx context.Context, l referenceInfo, e *provider.TemplateChange) error {
 	// The update locks the copy; whoever writes templates does so first.
 	res, err := u.tx.ExecContext(ctx, `UPDATE messaging_template_copy SET fetched_us = fetched_us WHERE reference = $1`, l.ID)
 	if err != nil {
@@ -22,18 +22,18 @@ func (u *unit) templateChanged(ctx context.Context, l line, e *provider.Template
 	}
 	var rows []*templateRow
 	err = u.tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1 AND (id = $2 OR name = $3 AND language = $4)
-		ORDER BY seq`, l.ID, clean(e.TemplateID), clean(e.Name), clean(e.Language))
+		ORDER BY seq`, l.ID, sanitize(e.TemplateID), sanitize(e.Name), sanitize(e.Language))
 	if err != nil {
 		return fmt.Errorf("finding a template: %w", err)
 	}
-	at := u.said(e.At)
+	at := u.networkTime(e.At)
 	incomplete := len(rows) == 0 || e.Status+e.Quality+e.Category == ""
 	for _, r := range rows {
 		if at < r.HeardUS {
 			incomplete = true // which of the two came first, its network knows
 			continue
 		}
-		r.hear(e, at, database.Micros(u.now))
+		r.applyChange(e, at, database.Micros(u.now))
 		if err := u.putTemplates(ctx, r); err != nil {
 			return err
 		}
@@ -44,17 +44,17 @@ func (u *unit) templateChanged(ctx context.Context, l line, e *provider.Template
 	return u.wantTemplates(ctx, l.ID)
 }
 
-// hear takes over what a report says.
-func (r *templateRow) hear(e *provider.TemplateChange, at, now int64) {
+// applyChange takes over what a report says.
+func (r *templateRow) applyChange(e *provider.TemplateChange, at, now int64) {
 	if e.Status != "" {
-		r.Status, r.ProviderStatus = provider.TemplateStatusOf(clean(e.Status)), clean(e.Status)
-		r.Reason = clean(joinWords(e.Reason, e.Advice))
+		r.Status, r.ProviderStatus = provider.TemplateStatusOf(sanitize(e.Status)), sanitize(e.Status)
+		r.Reason = sanitize(joinWords(e.Reason, e.Advice))
 	}
 	if e.Quality != "" {
-		r.Quality = clean(e.Quality)
+		r.Quality = sanitize(e.Quality)
 	}
 	if e.Category != "" {
-		r.Category = clean(e.Category)
+		r.Category = sanitize(e.Category)
 	}
 	r.HeardUS, r.UpdatedUS = at, now
 }

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// templateLife is how long our copy of a line's templates is good.
-	templateLife = 6 * time.Hour
+	// templateTTL is how long our copy of a reference's templates is good.
+	templateTTL = 6 * time.Hour
 	// templateRetry is how long after a fetch that failed, or that died with
 	// its node, the next one begins.
 	templateRetry = 5 * time.Minute
@@ -107,7 +107,7 @@ func (s *Service) fetchTemplatesOf(ctx context.Context, ref provider.ReferenceID
 	return s.fetchTemplates(ctx, row, m)
 }
 
-// haveTemplates fetches the copy of a line that was never fetched.
+// haveTemplates fetches the copy of a reference that was never fetched.
 func (s *Service) haveTemplates(ctx context.Context, row *referenceRow, m provider.TemplateManager) error {
 	have, err := s.knowsTemplates(ctx, s.db, row)
 	if err != nil || have {
@@ -132,7 +132,7 @@ func (s *Service) knowsTemplates(ctx context.Context, q sqlx.QueryerContext, row
 	return n > 0, nil
 }
 
-// fetchTemplates asks the network for all templates of a line and keeps them.
+// fetchTemplates asks the network for all templates of a reference and keeps them.
 func (s *Service) fetchTemplates(ctx context.Context, row *referenceRow, m provider.TemplateManager) error {
 	ctx, cancel := context.WithTimeout(ctx, templateTimeout)
 	defer cancel()
@@ -153,7 +153,7 @@ func (s *Service) fetchTemplates(ctx context.Context, row *referenceRow, m provi
 		cursor = next
 	}
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		u := s.unit(tx)
+		u := s.newBatch(tx)
 		fetched, err := u.templatesFetched(ctx, row, began)
 		if err != nil || !fetched {
 			return err // or they are of another account
@@ -166,22 +166,22 @@ func (s *Service) fetchTemplates(ctx context.Context, row *referenceRow, m provi
 	return nil
 }
 
-// templateKey is what a template is known by on its line.
+// templateKey is what a template is known by on its reference.
 type templateKey struct{ name, language string }
 
 func (r *templateRow) key() templateKey { return templateKey{r.Name, r.Language} }
 
-// templatesFetched notes the time of a fetch and locks the line's copy. A copy
-// that became due while it was fetched stays so. It reports false when the line
+// templatesFetched notes the time of a fetch and locks the reference's copy. A copy
+// that became due while it was fetched stays so. It reports false when the reference
 // was deleted or got other settings meanwhile.
-func (u *unit) templatesFetched(ctx context.Context, row *referenceRow, began time.Time) (bool, error) {
+func (u *batch) templatesFetched(ctx context.Context, row *referenceRow, began time.Time) (bool, error) {
 	now := u.s.now()
 	res, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us)
 		SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT) FROM messaging_reference WHERE id = $3 AND revision = $4
 		ON CONFLICT (reference) DO UPDATE SET fetched_us = excluded.fetched_us, due_us = CASE
 			WHEN messaging_template_copy.due_us > $5 AND messaging_template_copy.due_us <= $1 THEN messaging_template_copy.due_us
 			ELSE excluded.due_us END`,
-		database.Micros(now), database.Micros(now.Add(templateLife)), row.ID, row.Revision, database.Micros(began))
+		database.Micros(now), database.Micros(now.Add(templateTTL)), row.ID, row.Revision, database.Micros(began))
 	if err != nil {
 		return false, err
 	}
@@ -191,7 +191,7 @@ func (u *unit) templatesFetched(ctx context.Context, row *referenceRow, began ti
 
 // replaceTemplates makes the copy what was found, except where there was news
 // of a template since the fetch began.
-func (u *unit) replaceTemplates(ctx context.Context, ref provider.ReferenceID, found map[templateKey]*templateRow, beganUS int64) error {
+func (u *batch) replaceTemplates(ctx context.Context, ref provider.ReferenceID, found map[templateKey]*templateRow, beganUS int64) error {
 	var rows []*templateRow
 	if err := u.tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1`, ref); err != nil {
 		return err
@@ -232,7 +232,7 @@ func (u *unit) replaceTemplates(ctx context.Context, ref provider.ReferenceID, f
 }
 
 // putTemplates stores templates as they are now.
-func (u *unit) putTemplates(ctx context.Context, rows ...*templateRow) error {
+func (u *batch) putTemplates(ctx context.Context, rows ...*templateRow) error {
 	values := make([][]any, len(rows))
 	for i, r := range rows {
 		values[i] = []any{
@@ -252,7 +252,7 @@ func (u *unit) putTemplates(ctx context.Context, rows ...*templateRow) error {
 	return nil
 }
 
-// templatesAfterStart makes the copy of a line due whose network has just let
+// templatesAfterStart makes the copy of a reference due whose network has just let
 // it in.
 func (s *Service) templatesAfterStart(ctx context.Context, row *referenceRow) error {
 	_, err := s.templateManager(ctx, row)
@@ -263,10 +263,10 @@ func (s *Service) templatesAfterStart(ctx context.Context, row *referenceRow) er
 	if err != nil {
 		return err
 	}
-	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.unit(tx).wantTemplates(ctx, row.ID) })
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.newBatch(tx).wantTemplates(ctx, row.ID) })
 }
 
-// forgetTemplates drops the copy of a line that gets another account above it.
+// forgetTemplates drops the copy of a reference that gets another account above it.
 func forgetTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, groupKey string) error {
 	for _, table := range []string{"messaging_template_copy", "messaging_template"} {
 		_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE reference = $1
@@ -278,9 +278,9 @@ func forgetTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID,
 	return nil
 }
 
-// wantTemplates makes the copy of a line due, one that does not exist yet
+// wantTemplates makes the copy of a reference due, one that does not exist yet
 // included.
-func (u *unit) wantTemplates(ctx context.Context, ref provider.ReferenceID) error {
+func (u *batch) wantTemplates(ctx context.Context, ref provider.ReferenceID) error {
 	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us) VALUES ($1, 0, $2)
 		ON CONFLICT (reference) DO UPDATE SET due_us = excluded.due_us WHERE messaging_template_copy.due_us > excluded.due_us`,
 		ref, database.Micros(u.now))
@@ -290,9 +290,9 @@ func (u *unit) wantTemplates(ctx context.Context, ref provider.ReferenceID) erro
 	return nil
 }
 
-// templatesDue makes the copies of all lines of the account due that have the
+// templatesDue makes the copies of all references of the account due that have the
 // same templates as the line of row.
-func (u *unit) templatesDue(ctx context.Context, row *referenceRow) error {
+func (u *batch) templatesDue(ctx context.Context, row *referenceRow) error {
 	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_template_copy SET due_us = $1 WHERE due_us > $1 AND (reference = $2 OR reference IN
 		(SELECT o.id FROM messaging_reference o JOIN messaging_reference r ON r.account = o.account AND r.kind = o.kind AND r.group_key = o.group_key
 			WHERE r.id = $2 AND r.group_key <> ''))`, database.Micros(u.now), row.ID)
@@ -305,7 +305,7 @@ func (u *unit) templatesDue(ctx context.Context, row *referenceRow) error {
 // templateUnknown is for a send that the network refused because it has no
 // such template: a copy that is older than the message is fetched anew, unless
 // it is about to be.
-func (u *unit) templateUnknown(ctx context.Context, m *messageRow) error {
+func (u *batch) templateUnknown(ctx context.Context, m *messageRow) error {
 	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us) VALUES ($1, 0, $2)
 		ON CONFLICT (reference) DO UPDATE SET due_us = CASE WHEN messaging_template_copy.fetched_us + CAST($3 AS BIGINT) > excluded.due_us
 			THEN messaging_template_copy.fetched_us + CAST($3 AS BIGINT) ELSE excluded.due_us END

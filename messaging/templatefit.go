@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// errNoCopy says that a line's templates were never fetched.
+// errNoCopy says that a reference's templates were never fetched.
 var errNoCopy = errors.New("messaging: no copy of the templates")
 
 // template finds the template that a send names in our copy, and holds the
@@ -22,7 +22,7 @@ var errNoCopy = errors.New("messaging: no copy of the templates")
 func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref *referenceRow, call provider.TemplateCall) (*templateRow, error) {
 	var rows []*templateRow
 	err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1 AND name = $2 ORDER BY language`,
-		ref.ID, clean(call.Name))
+		ref.ID, sanitize(call.Name))
 	if err != nil {
 		return nil, fmt.Errorf("finding a template: %w", err)
 	}
@@ -34,7 +34,7 @@ func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref *refe
 		}
 		return nil, &Invalid{"message.template.name", "names no template of this line"}
 	}
-	i := slices.IndexFunc(rows, func(r *templateRow) bool { return r.Language == clean(call.Language.Code) })
+	i := slices.IndexFunc(rows, func(r *templateRow) bool { return r.Language == sanitize(call.Language.Code) })
 	if i < 0 {
 		var have []string
 		for _, r := range rows {

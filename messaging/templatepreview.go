@@ -29,7 +29,7 @@ type TemplateButton struct {
 // refuse is refused with the same error, its fields as in a send without
 // "message.".
 func (a *Account) PreviewTemplate(ctx context.Context, ref provider.ReferenceID, call provider.TemplateCall) (TemplatePreview, error) {
-	row, m, err := a.templateLine(ctx, ref)
+	row, m, err := a.templateReference(ctx, ref)
 	if err != nil {
 		return TemplatePreview{}, err
 	}
@@ -57,7 +57,7 @@ func (s *Service) previewed(ctx context.Context, row *referenceRow, call provide
 	if err := checkContent(content); err != nil {
 		return nil, err
 	}
-	if err := validate(p, content); err != nil {
+	if err := validateContent(p, content); err != nil {
 		return nil, err
 	}
 	return s.template(ctx, s.db, row, call)
@@ -88,8 +88,8 @@ func (r *templateRow) preview(call provider.TemplateCall) TemplatePreview {
 	return out
 }
 
-// words is what a record says of a template that was sent.
-func (p TemplatePreview) words() string {
+// text is what a record says of a template that was sent.
+func (p TemplatePreview) text() string {
 	lines := slices.DeleteFunc([]string{p.Header, p.Text, p.Footer}, func(s string) bool { return s == "" })
 	return strings.Join(lines, "\n")
 }

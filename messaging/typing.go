@@ -20,7 +20,7 @@ type Typing struct {
 }
 
 // noteTyping notes what a contact's device shows from now on.
-func (u *unit) noteTyping(ctx context.Context, c *chatRow) error {
+func (u *batch) noteTyping(ctx context.Context, c *chatRow) error {
 	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_typing (chat, since_us, last_message) VALUES ($1, $2, $3)
 		ON CONFLICT (chat) DO UPDATE SET since_us = excluded.since_us, last_message = excluded.last_message`,
 		c.ID, database.Micros(u.now), c.LastMessage)

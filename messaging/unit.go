@@ -13,20 +13,20 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// unit is one transaction's work on chats and messages: rows are locked and
+// batch is one transaction's work on chats and messages: rows are locked and
 // loaded, changed in memory, and written back together by flush, with the
 // events that follow. Everything is done for many rows at once, so a batch
 // costs about as many statements as a single message.
 //
 // Chats are locked before anything is queued: what is queued for a chat is
 // then in the order of the commits.
-type unit struct {
+type batch struct {
 	s   *Service
 	tx  *sqlx.Tx
 	now time.Time
 
-	parent string    // traceparent of what is done at the moment
-	saidAt time.Time // when the network says that what is applied happened; zero: it does not say
+	traceparent string    // traceparent of what is done at the moment
+	networkAt   time.Time // when the network says that what is applied happened; zero: it does not say
 
 	bounded bool // chats that are made count as the account's wish, see [WantContact]
 
@@ -34,28 +34,28 @@ type unit struct {
 	gone     map[int64]bool // chats that are being deleted
 	aliases  map[chatName]int64
 	messages map[int64]*messageRow
-	added    map[messageKey]*messageRow // that this unit made
+	added    map[messageKey]*messageRow // that this batch made
 	calls    map[callKey]*callRow
 	own      map[int64][]*messageRow // by chat with a new watermark: the account's messages that are not read, in order
 	nameless []person                // who wrote and has no name
 
-	dirtyChats    ordered[*chatRow]
-	choices       ordered[*chatRow] // whose open question has changed
-	marked        ordered[*chatRow] // whose marks have changed
-	activeChats   ordered[*chatRow] // of which only what messages change has changed
-	dirtyMessages ordered[*messageRow]
-	rewritten     ordered[*messageRow] // of which the body or the place in the chat has changed
-	newAliases    []chatName
-	hidden        ordered[hiddenID]
-	events        []Event
-	feed          []feedRow
+	dirtyChats      ordered[*chatRow]
+	choices         ordered[*chatRow] // whose open question has changed
+	dirtyWatermarks ordered[*chatRow] // whose marks have changed
+	activeChats     ordered[*chatRow] // of which only what messages change has changed
+	dirtyMessages   ordered[*messageRow]
+	rewritten       ordered[*messageRow] // of which the body or the place in the chat has changed
+	newAliases      []chatName
+	hidden          ordered[hiddenID]
+	events          []Event
+	stream          []streamRow
 
 	chatWork
 	fileWork
 }
 
-// line is what the units need to know of a reference.
-type line struct {
+// referenceInfo is what the batches need to know of a reference.
+type referenceInfo struct {
 	ID      provider.ReferenceID
 	Account string
 	Kind    provider.Kind
@@ -63,8 +63,8 @@ type line struct {
 	Names   bool // the network can be asked for those of contacts
 }
 
-func (s *Service) unit(tx *sqlx.Tx) *unit {
-	return &unit{
+func (s *Service) newBatch(tx *sqlx.Tx) *batch {
+	return &batch{
 		s: s, tx: tx, now: s.now(),
 		chats: map[int64]*chatRow{}, gone: map[int64]bool{}, aliases: map[chatName]int64{}, messages: map[int64]*messageRow{},
 		added: map[messageKey]*messageRow{}, calls: map[callKey]*callRow{}, own: map[int64][]*messageRow{},
@@ -88,14 +88,14 @@ func (o *ordered[T]) add(v T) {
 }
 
 // emit adds an event of a message to what the sinks and the stream get.
-func (u *unit) emit(account string, t EventType, c *chatRow, m *messageRow) {
+func (u *batch) emit(account string, t EventType, c *chatRow, m *messageRow) {
 	head := m.head(c)
 	record := m.record(mustJSON(head))
 	var payload json.RawMessage
 	if t == EventMessage {
 		payload = m.payload(head)
 	} else {
-		at := u.saidAt
+		at := u.networkAt
 		if at.IsZero() {
 			at = u.now
 		}
@@ -105,9 +105,9 @@ func (u *unit) emit(account string, t EventType, c *chatRow, m *messageRow) {
 	}
 	u.events = append(u.events, Event{
 		ID: newID(), Type: t, Account: account, Reference: m.Reference, Key: chatKey(m.Reference, c.ID),
-		ChatID: c.ChatID, MessageID: m.ID, Actor: m.Actor, At: u.now, Payload: payload, Traceparent: u.parent,
+		ChatID: c.ChatID, MessageID: m.ID, Actor: m.Actor, At: u.now, Payload: payload, Traceparent: u.traceparent,
 	})
-	u.tell(account, m.Reference, string(t), record)
+	u.publish(account, m.Reference, string(t), record)
 }
 
 // reached is what an entry of the stream about a status has beyond the record.
@@ -115,20 +115,20 @@ type reached struct {
 	At UnixTime `json:"at"`
 }
 
-// tell adds an entry to the stream.
-func (u *unit) tell(account string, ref provider.ReferenceID, kind string, data any) {
+// publish adds an entry to the stream.
+func (u *batch) publish(account string, ref provider.ReferenceID, kind string, data any) {
 	raw, encoded := data.(json.RawMessage)
 	if !encoded {
 		raw = mustJSON(data)
 	}
-	u.feed = append(u.feed, feedRow{Account: account, Reference: ref, Kind: kind, Data: string(raw)})
+	u.stream = append(u.stream, streamRow{Account: account, Reference: ref, Kind: kind, Data: string(raw)})
 }
 
 // flush writes what changed.
-func (u *unit) flush(ctx context.Context) error {
+func (u *batch) flush(ctx context.Context) error {
 	for _, write := range []func(context.Context) error{
-		u.writeAliases, u.writeHidden, u.writeChats, u.writeChoices, u.writeMarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
-		u.writeExpected, u.holdBack, u.writeHolds, u.writeFeed, u.tellChats,
+		u.writeAliases, u.writeHidden, u.writeChats, u.writeChoices, u.writeWatermarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
+		u.writeExpected, u.writeDeferred, u.writeDeferring, u.writeStream, u.publishChats,
 	} {
 		if err := write(ctx); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (u *unit) flush(ctx context.Context) error {
 }
 
 // forUpdate is the clause that locks chats, in one order everywhere.
-func (u *unit) forUpdate() string {
+func (u *batch) forUpdate() string {
 	if u.s.db.Dialect == database.Postgres {
 		return ` ORDER BY c.id FOR UPDATE OF c`
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// pollAttempt is how often a waiting caller looks for an attempt that another
+// attemptPollInterval is how often a waiting caller looks for an attempt that another
 // node makes.
-const pollAttempt = 250 * time.Millisecond
+const attemptPollInterval = 250 * time.Millisecond
 
 // awaitAttempt waits until the first attempt to send a message is over, at
 // most for d. It reports whether it is.
@@ -29,7 +29,7 @@ func (s *Service) await(ctx context.Context, seq int64, d time.Duration, query s
 	defer cancel()
 	over, leave := s.wait(seq)
 	defer leave()
-	poll := time.NewTicker(pollAttempt)
+	poll := time.NewTicker(attemptPollInterval)
 	defer poll.Stop()
 	for {
 		var is bool

@@ -17,7 +17,7 @@ import (
 const kindWire provider.Kind = "test-wire"
 
 // wire is a network to which lines are connected, after a phone has linked
-// them. It notes when a line is connected by one node while another may still
+// them. It notes when a reference is connected by one node while another may still
 // act for it.
 type wire struct {
 	mu        sync.Mutex
@@ -40,7 +40,7 @@ func newWire() *wire {
 // provider is a node's way to the network.
 func (w *wire) provider() provider.Provider { return wireProvider{w} }
 
-// scan links a line with a phone.
+// scan links a reference with a phone.
 func (w *wire) scan(ctx context.Context, ref provider.ReferenceID) error {
 	w.mu.Lock()
 	w.linked[ref] = true

@@ -9,9 +9,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// words says in text what a message is, with the structured value beside it:
+// plainText says in text what a message is, with the structured value beside it:
 // payloads have only the five types of the interface.
-func words(c provider.Content) Body {
+func plainText(c provider.Content) Body {
 	switch v := c.(type) {
 	case provider.Text:
 		return Body{Text: v.Text}
@@ -21,56 +21,56 @@ func words(c provider.Content) Body {
 			Extras: Extras{Template: &SentTemplate{v.Template.Name, v.Template.Language, append([]json.RawMessage{}, v.Template.Components...)}},
 		}
 	case provider.Buttons:
-		return Body{Text: numbered(v.Text, choicesOf(v))}
+		return Body{Text: numberedText(v.Text, choicesOf(v))}
 	case provider.List:
-		return Body{Text: numbered(v.Text, choicesOf(v))}
+		return Body{Text: numberedText(v.Text, choicesOf(v))}
 	case provider.Poll:
 		return Body{
-			Text:   numbered(v.Question, choicesOf(v)),
+			Text:   numberedText(v.Question, choicesOf(v)),
 			Extras: Extras{Poll: &Poll{Question: v.Question, Options: v.Options, Multiple: v.Multiple}},
 		}
 	case provider.Edit:
 		return Body{Text: v.Text, Extras: Extras{Edited: &MessageRef{v.MessageID}}}
 	case provider.Location:
-		return Body{Text: place(v), Extras: Extras{Location: &v}}
+		return Body{Text: locationText(v), Extras: Extras{Location: &v}}
 	case provider.Reaction:
 		if v.Emoji == "" {
 			return Body{Text: "Reaction removed", Extras: Extras{Reaction: &v}}
 		}
 		return Body{Text: "Reacted with " + v.Emoji, Extras: Extras{Reaction: &v}}
 	case provider.Reply:
-		return Body{Text: answer(v), Extras: Extras{Reply: &v}}
+		return Body{Text: replyText(v), Extras: Extras{Reply: &v}}
 	case provider.Interactive:
-		return Body{Text: question(v)}
+		return Body{Text: interactiveText(v)}
 	}
-	return received(c)
+	return receivedText(c)
 }
 
-// received says what only comes from contacts.
-func received(c provider.Content) Body {
+// receivedText says what only comes from contacts.
+func receivedText(c provider.Content) Body {
 	switch v := c.(type) {
 	case provider.Media:
 		return attached(v)
 	case provider.Contacts:
-		return Body{Text: cards(v), Extras: Extras{Contacts: v.Contacts}}
+		return Body{Text: contactsText(v), Extras: Extras{Contacts: v.Contacts}}
 	case provider.Order:
-		return Body{Text: basket(v), Extras: Extras{Order: &v}}
+		return Body{Text: orderText(v), Extras: Extras{Order: &v}}
 	case provider.Form:
-		return Body{Text: cmp.Or(v.Text, strings.TrimSpace("Form "+v.Name)), Extras: Extras{Form: filled(v)}}
+		return Body{Text: cmp.Or(v.Text, strings.TrimSpace("Form "+v.Name)), Extras: Extras{Form: formOf(v)}}
 	case provider.Revoke:
 		return Body{Text: "This message was deleted", Extras: Extras{Revoked: &MessageRef{v.MessageID}}}
 	case provider.Shared:
-		return Body{Text: passedOn(v)}
+		return Body{Text: sharedText(v)}
 	case provider.Opened:
 		return Body{Text: "Opened the chat"}
 	case provider.Unknown:
 		return Body{Text: strings.TrimSpace("Unsupported message " + v.Kind), Extras: Extras{Unsupported: &v}}
 	}
-	return received(provider.Unknown{Kind: c.Type()})
+	return receivedText(provider.Unknown{Kind: c.Type()})
 }
 
-// numbered writes a question with its answers below each other.
-func numbered(text string, choices []provider.Choice) string {
+// numberedText writes a question with its answers below each other.
+func numberedText(text string, choices []provider.Choice) string {
 	var b strings.Builder
 	b.WriteString(text)
 	for i, c := range choices {
@@ -85,7 +85,7 @@ func numbered(text string, choices []provider.Choice) string {
 	return b.String()
 }
 
-func place(l provider.Location) string {
+func locationText(l provider.Location) string {
 	at := fmt.Sprintf("%g, %g", l.Latitude, l.Longitude)
 	var names []string
 	for _, s := range []string{l.Name, l.Address} {
@@ -99,26 +99,26 @@ func place(l provider.Location) string {
 	return "Location: " + strings.Join(names, ", ") + " (" + at + ")"
 }
 
-// asText is the text that replaces content on a line that lacks its type, or
+// toText is the text that replaces content on a reference that lacks its type, or
 // false where that would lose the meaning.
-func asText(c provider.Content) (provider.Text, bool) {
+func toText(c provider.Content) (provider.Text, bool) {
 	switch c.(type) {
 	case provider.Buttons, provider.List, provider.Poll:
-		return provider.Text{Text: words(c).Text}, true
+		return provider.Text{Text: plainText(c).Text}, true
 	}
 	return provider.Text{}, false
 }
 
-// answer says what was pressed. Whoever is asked for a permission sees no title.
-func answer(r provider.Reply) string {
+// replyText says what was pressed. Whoever is asked for a permission sees no title.
+func replyText(r provider.Reply) string {
 	if r.Title == "" && r.To == provider.ReplyPermission {
 		return "Permission to call: " + r.ID
 	}
 	return cmp.Or(r.Title, r.ID)
 }
 
-// question is the text of a message in the network's own form.
-func question(i provider.Interactive) string {
+// interactiveText is the text of a message in the network's own form.
+func interactiveText(i provider.Interactive) string {
 	var v struct {
 		Body struct {
 			Text string `json:"text"`
@@ -128,8 +128,8 @@ func question(i provider.Interactive) string {
 	return cmp.Or(v.Body.Text, "Interactive message")
 }
 
-// cards lists whose cards they are.
-func cards(c provider.Contacts) string {
+// contactsText lists whose cards they are.
+func contactsText(c provider.Contacts) string {
 	var names []string
 	for _, card := range c.Contacts {
 		name := cmp.Or(card.Name.Formatted, strings.TrimSpace(card.Name.First+" "+card.Name.Last))
@@ -150,9 +150,9 @@ func cards(c provider.Contacts) string {
 	return what + ": " + strings.Join(names, ", ")
 }
 
-// passedOn says what was shared: in the words that were written beside it, which
+// sharedText says what was shared: in the words that were written beside it, which
 // as a rule hold the link, else by its title and address.
-func passedOn(s provider.Shared) string {
+func sharedText(s provider.Shared) string {
 	var lines []string
 	for _, part := range []string{s.Title, s.Detail, s.URL} {
 		if part != "" {
@@ -162,8 +162,8 @@ func passedOn(s provider.Shared) string {
 	return cmp.Or(s.Text, strings.Join(lines, "\n"), strings.TrimSpace("Shared "+s.Kind))
 }
 
-// basket lists what is ordered.
-func basket(o provider.Order) string {
+// orderText lists what is ordered.
+func orderText(o provider.Order) string {
 	var items []string
 	for _, i := range o.Items {
 		items = append(items, strings.TrimPrefix(i.Quantity.String()+" × "+i.ProductID, " × "))
@@ -178,9 +178,9 @@ func basket(o provider.Order) string {
 	return text
 }
 
-// filled keeps the answers of a form as they are: what is no JSON is a string.
-func filled(f provider.Form) *Form {
-	data := json.RawMessage(clean(f.Data))
+// formOf keeps the answers of a form as they are: what is no JSON is a string.
+func formOf(f provider.Form) *Form {
+	data := json.RawMessage(sanitize(f.Data))
 	if !json.Valid(data) {
 		data = mustJSON(string(data))
 	}

@@ -127,7 +127,7 @@ func (s *Server) lineOf(ctx context.Context, account, flowID string, ref provide
 	if len(bound) == 1 {
 		return provider.ReferenceID(bound[0].Reference), nil
 	}
-	lines, err := s.Messaging.For(account).Lines(ctx, chatID)
+	lines, err := s.Messaging.For(account).ReferencesWithChat(ctx, chatID)
 	if err != nil {
 		return 0, err
 	}

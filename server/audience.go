@@ -138,7 +138,7 @@ func (t toServices) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.E
 }
 
 // ChatsTx tells of chats in which others may answer from now on.
-func (t toServices) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatNews) error {
+func (t toServices) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatUpdate) error {
 	if err := t.hooks.chatsTx(ctx, tx, news); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ type toStream struct{ s *Server }
 
 // AttemptsTx writes one row for each.
 func (t toStream) AttemptsTx(ctx context.Context, tx *sqlx.Tx, as []webhook.Attempted) error {
-	news := make([]messaging.News, len(as))
+	news := make([]messaging.Change, len(as))
 	for i, a := range as {
 		ref, err := strconv.ParseInt(a.Scope, 10, 64)
 		if err != nil {
@@ -40,7 +40,7 @@ func (t toStream) AttemptsTx(ctx context.Context, tx *sqlx.Tx, as []webhook.Atte
 		}
 		d := a.Delivery
 		last := d.Attempts[len(d.Attempts)-1]
-		news[i] = messaging.News{
+		news[i] = messaging.Change{
 			Account: a.Account, Reference: provider.ReferenceID(ref), Kind: "delivery", Data: attempted{
 				Reference: provider.ReferenceID(ref), EndpointID: d.EndpointID, DeliveryID: d.ID, Event: d.Event,
 				ChatID: orNull(d.ChatID), MessageID: orNull(d.MessageID), State: d.State, StatusCode: statusOrNull(last),
@@ -48,8 +48,8 @@ func (t toStream) AttemptsTx(ctx context.Context, tx *sqlx.Tx, as []webhook.Atte
 			},
 		}
 	}
-	return t.s.Messaging.TellTx(ctx, tx, news...)
+	return t.s.Messaging.PublishTx(ctx, tx, news...)
 }
 
 // Committed wakes those who follow.
-func (t toStream) Committed() { t.s.Messaging.Told() }
+func (t toStream) Committed() { t.s.Messaging.Published() }

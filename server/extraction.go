@@ -54,7 +54,7 @@ func (t toWebhooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.
 
 // chatsTx has what waits of chats that have become one with another go out before
 // what comes later.
-func (t toWebhooks) chatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatNews) error {
+func (t toWebhooks) chatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatUpdate) error {
 	for _, n := range news {
 		if len(n.Merged) == 0 {
 			continue

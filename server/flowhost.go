@@ -235,7 +235,7 @@ func (h flowHost) RunTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run) error {
 			return err
 		}
 	}
-	err := h.s.Messaging.TellTx(ctx, tx, messaging.News{
+	err := h.s.Messaging.PublishTx(ctx, tx, messaging.Change{
 		Account: r.Chat.Account, Reference: line(r.Chat), Kind: "run", Data: viewRun(r),
 	})
 	if err != nil || r.Chat.Key == "" {
@@ -262,5 +262,5 @@ func (h flowHost) RunTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run) error {
 func (h flowHost) Committed() {
 	h.s.Messaging.Committed()
 	h.s.Webhooks.Committed()
-	h.s.Messaging.Told()
+	h.s.Messaging.Published()
 }

@@ -50,7 +50,7 @@ func (t toFlows) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event, rea
 	if !saysSomething(p) {
 		return nil
 	}
-	about, err := t.s.Messaging.For(ev.Account).ArrivalTx(ctx, tx, ev.Reference, ev.MessageID)
+	about, err := t.s.Messaging.For(ev.Account).InboundMessageTx(ctx, tx, ev.Reference, ev.MessageID)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func referralPayload(raw json.RawMessage) string {
 
 // chatsTx tells runs that a person has come, or is done, and that chats are
 // one now.
-func (t toFlows) chatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatNews) error {
+func (t toFlows) chatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatUpdate) error {
 	for _, n := range news {
 		chat := runtime.Chat{Reference: int64(n.Reference), Key: n.Key, ID: n.ChatID}
 		if len(n.Merged) > 0 {

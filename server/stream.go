@@ -54,10 +54,10 @@ func (s *Server) stream(ctx context.Context, c call, in *follow) (*huma.StreamRe
 	}
 	watch, end := context.WithCancel(ctx)
 	acc := s.account(c)
-	feed, err := acc.Follow(watch, in.Reference, after)
+	feed, err := acc.Changes(watch, in.Reference, after)
 	resync := errors.Is(err, messaging.ErrResync)
 	if resync {
-		feed, err = acc.Follow(watch, in.Reference, "")
+		feed, err = acc.Changes(watch, in.Reference, "")
 	}
 	if err != nil {
 		end()
@@ -96,7 +96,7 @@ func (s *Server) endWith(ctx context.Context, end func()) {
 type follower struct {
 	s       *Server
 	out     huma.Context
-	feed    *messaging.Feed
+	feed    *messaging.ChangeStream
 	of      provider.ReferenceID // 0: all that he may read
 	only    []int64              // see call
 	checked time.Time            // when he was last allowed to read
@@ -134,7 +134,7 @@ func (f *follower) run(ctx context.Context, resync bool) {
 }
 
 // text is what events look like on the wire.
-func (f *follower) text(es []messaging.FeedEntry) string {
+func (f *follower) text(es []messaging.StreamEntry) string {
 	if len(es) == 0 && time.Since(f.wrote) >= heartbeat {
 		return ": alive\n\n"
 	}

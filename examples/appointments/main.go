@@ -86,7 +86,7 @@ func run(ctx context.Context, day *calendar, in io.Reader, out io.Writer) error 
 // phone is the phone of a customer.
 type phone struct {
 	sandbox.Phone
-	news *messaging.Feed
+	news *messaging.ChangeStream
 }
 
 // open makes the account, a line with simulated phones, and the bot.
@@ -110,7 +110,7 @@ func open(ctx context.Context, s *server.Server, calendar string) (*phone, error
 	if _, err := bots.Publish(ctx, bot.ID); err != nil {
 		return nil, err
 	}
-	news, err := s.Messaging.For(account).Follow(ctx, line.ID, "")
+	news, err := s.Messaging.For(account).Changes(ctx, line.ID, "")
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (e *echo) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	news, err := acc.Follow(ctx, line.ID, "")
+	news, err := acc.Changes(ctx, line.ID, "")
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (e *echo) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // delivered waits until an answer is on the phone, and returns its text.
-func delivered(ctx context.Context, news *messaging.Feed) (string, error) {
+func delivered(ctx context.Context, news *messaging.ChangeStream) (string, error) {
 	for {
 		entries, err := news.Next(ctx, time.Minute)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // talk writes what is typed from a contact's phone, and shows what comes back.
 func talk(ctx context.Context, chats *messaging.Service, line provider.ReferenceID, in io.Reader, out io.Writer) error {
-	news, err := chats.For(messaging.OneAccount).Follow(ctx, line, "")
+	news, err := chats.For(messaging.OneAccount).Changes(ctx, line, "")
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func talk(ctx context.Context, chats *messaging.Service, line provider.Reference
 }
 
 // delivered waits until an answer is on the phone, and returns its text.
-func delivered(ctx context.Context, news *messaging.Feed) (string, error) {
+func delivered(ctx context.Context, news *messaging.ChangeStream) (string, error) {
 	for {
 		entries, err := news.Next(ctx, time.Minute)
 		if err != nil {

@@ -48,7 +48,7 @@ func run(ctx context.Context, database, gateway string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	news, err := acc.Follow(ctx, line, "")
+	news, err := acc.Changes(ctx, line, "")
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func open(ctx context.Context, acc *messaging.Account, gateway string) (provider
 }
 
 // greet answers everybody by name, until ctx ends.
-func greet(ctx context.Context, acc *messaging.Account, news *messaging.Feed, out io.Writer) error {
+func greet(ctx context.Context, acc *messaging.Account, news *messaging.ChangeStream, out io.Writer) error {
 	for {
 		entries, err := news.Next(ctx, time.Minute)
 		if err != nil {

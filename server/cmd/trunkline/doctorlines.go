@@ -47,7 +47,7 @@ func (d *doctor) lines(ctx context.Context) {
 			cloud.New(&cloud.Options{AppSecret: secret, VerifyToken: token}), messenger.New(&messenger.Options{AppSecret: secret, VerifyToken: token}),
 		}, d.secrets
 	}
-	lines, err := messaging.LineStates(ctx, d.db, &opts)
+	lines, err := messaging.ReferenceStates(ctx, d.db, &opts)
 	if err != nil {
 		d.bad(check, oneLine(err.Error()), "look at the database")
 		return
@@ -71,14 +71,14 @@ func (d *doctor) lines(ctx context.Context) {
 		}
 	}
 	d.ok(check, "%d of %d without an error", len(lines)-wrong, len(lines))
-	lines = slices.DeleteFunc(lines, func(l messaging.LineState) bool { return l.State == messaging.StateStopped })
+	lines = slices.DeleteFunc(lines, func(l messaging.ReferenceState) bool { return l.State == messaging.StateStopped })
 	d.whatsapp(ctx, lines)
 	d.graph(ctx, lines)
 }
 
 // whatsapp looks whether lines of WhatsApp Web can connect.
-func (d *doctor) whatsapp(ctx context.Context, lines []messaging.LineState) {
-	if !slices.ContainsFunc(lines, func(l messaging.LineState) bool { return l.Kind == web.Kind }) {
+func (d *doctor) whatsapp(ctx context.Context, lines []messaging.ReferenceState) {
+	if !slices.ContainsFunc(lines, func(l messaging.ReferenceState) bool { return l.Kind == web.Kind }) {
 		return
 	}
 	addr, err := net.ResolveTCPAddr("tcp", d.set.Addr)
@@ -99,8 +99,8 @@ func (d *doctor) whatsapp(ctx context.Context, lines []messaging.LineState) {
 
 // graph looks whether the Graph API can be reached, and what it says of the
 // tokens of the lines.
-func (d *doctor) graph(ctx context.Context, lines []messaging.LineState) {
-	lines = slices.DeleteFunc(lines, func(l messaging.LineState) bool { return l.Kind != cloud.Kind && l.Kind != messenger.Kind })
+func (d *doctor) graph(ctx context.Context, lines []messaging.ReferenceState) {
+	lines = slices.DeleteFunc(lines, func(l messaging.ReferenceState) bool { return l.Kind != cloud.Kind && l.Kind != messenger.Kind })
 	if len(lines) == 0 {
 		return
 	}
