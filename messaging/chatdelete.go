@@ -83,6 +83,9 @@ func (a *Account) HideChat(
 	if err := a.s.holdsAnything(ctx, l, addr); err != nil {
 		return Erasure{}, err
 	}
+	if err := a.s.finishMerges(ctx, l, addr); err != nil {
+		return Erasure{}, err
+	}
 	var out Erasure
 	err = a.s.inBatch(ctx, func(u *batch) (err error) {
 		out, err = u.hide(ctx, l, addr)
@@ -129,6 +132,7 @@ func (u *batch) hide(ctx context.Context, l referenceInfo, addr provider.Address
 	for _, q := range []string{
 		`DELETE FROM messaging_alias WHERE chat = $1`,
 		`DELETE FROM messaging_typing WHERE chat = $1`,
+		`DELETE FROM messaging_merge WHERE gone = $1 OR keep = $1`,
 		`UPDATE messaging_chat SET chat_id = 'deleted:' || id, phone = '', user_id = '', psid = '', lid = '', label = '', title = '', name = '',
 			biz_name = '', username = '', variables = '{}', tags = '[]', fields = '{}', language = '', choices = '', marks = '', asked = '',
 			active_bot = '', unread = 0, last_message = 0, held = FALSE, activity_us = -1, activity_slot = -1 WHERE id = $1`,

@@ -49,15 +49,25 @@ func (u *batch) link(ctx context.Context, l referenceInfo, c *chatRow, addr prov
 }
 
 // join makes every name of p lead to one chat, merging those that were two.
+// While a merge is put off, the names lead to both, and each chat stays as it is.
 func (u *batch) join(ctx context.Context, p person) error {
 	keep := u.chatOf(p) // its own name comes first
+	apart := false
 	for _, id := range ids(p.addr) {
-		if chat, ok := u.aliases[chatName{p.line.ID, id}]; ok && chat != keep.ID {
+		key := chatName{p.line.ID, id}
+		if chat, ok := u.aliases[key]; ok && chat != keep.ID {
 			if err := u.merge(ctx, p.line.Account, keep, u.chats[chat]); err != nil {
 				return err
 			}
+			if u.aliases[key] != keep.ID {
+				apart = true
+				continue
+			}
 		}
 		u.addAlias(keep, id)
+	}
+	if apart {
+		return nil
 	}
 	before := *keep
 	keep.learn(p.addr)
@@ -67,20 +77,33 @@ func (u *batch) join(ctx context.Context, p person) error {
 	return nil
 }
 
-// merge moves everything of gone to keep.
+// merge makes two chats one. If gone has much, that is put off: its messages
+// move first, a step at a time.
 func (u *batch) merge(ctx context.Context, account string, keep, gone *chatRow) error {
+	putOff, err := u.putOffMerge(ctx, keep, gone)
+	if err != nil || putOff {
+		return err
+	}
+	return u.mergeRest(ctx, account, keep, gone)
+}
+
+// mergeRest moves everything that gone still has to keep.
+func (u *batch) mergeRest(ctx context.Context, account string, keep, gone *chatRow) error {
 	for _, q := range []string{
 		`UPDATE messaging_message SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_alias SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_held SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_call SET chat = $1 WHERE chat = $2`,
+		`UPDATE messaging_merge SET keep = $1 WHERE keep = $2`,
 	} {
 		if _, err := u.tx.ExecContext(ctx, q, keep.ID, gone.ID); err != nil {
 			return fmt.Errorf("merging chats: %w", err)
 		}
 	}
-	if _, err := u.tx.ExecContext(ctx, `DELETE FROM messaging_chat WHERE id = $1`, gone.ID); err != nil {
-		return fmt.Errorf("merging chats: %w", err)
+	for _, q := range []string{`DELETE FROM messaging_merge WHERE gone = $1 OR gone = keep`, `DELETE FROM messaging_chat WHERE id = $1`} {
+		if _, err := u.tx.ExecContext(ctx, q, gone.ID); err != nil {
+			return fmt.Errorf("merging chats: %w", err)
+		}
 	}
 	for key, id := range u.aliases {
 		if id == gone.ID {

@@ -109,6 +109,7 @@ func (a *Account) InboundMessageTx(ctx context.Context, tx *sqlx.Tx, ref provide
 	var out InboundMessage
 	err := tx.QueryRowxContext(ctx, `SELECT r.kind, NOT EXISTS (SELECT 1 FROM messaging_message o
 			WHERE o.chat = m.chat AND o.past_us = 0 AND o.seq < m.seq AND NOT o.mine)
+			AND NOT EXISTS (SELECT 1 FROM messaging_merge g WHERE g.gone = m.chat)
 		FROM messaging_message m JOIN messaging_reference r ON r.id = m.reference
 		WHERE m.reference = $1 AND m.id = $2 AND r.account = $3`, ref, messageID, a.id).Scan(&out.Kind, &out.First)
 	if errors.Is(err, sql.ErrNoRows) {

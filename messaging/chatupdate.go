@@ -37,6 +37,7 @@ type ChatSink interface {
 type chatWork struct {
 	met    map[int64]share
 	merged map[int64][]int64 // by the chat that stays
+	apart  map[[2]int64]bool // merges that are put off, by the chat that stays and the other
 }
 
 // share is what decides who answers in a chat.

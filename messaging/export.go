@@ -81,6 +81,9 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 		return nil, err
 	}
 	l := row.info(p)
+	if err := a.s.finishMerges(ctx, l, addr); err != nil {
+		return nil, err
+	}
 	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
@@ -47,7 +48,8 @@ func (u *batch) loadKnown(ctx context.Context, b *inboundBatch) error {
 	if err != nil {
 		return err
 	}
-	again, seqs := map[messageKey]int64{}, b.found.seqs()
+	found := b.found.seqs()
+	again, seqs := map[messageKey]int64{}, slices.Clone(found)
 	for _, l := range at {
 		again[l.messageKey] = l.Seq
 		if u.added[l.messageKey] == nil { // else there would be two of it, and one would miss a merge of chats
@@ -56,6 +58,11 @@ func (u *batch) loadKnown(ctx context.Context, b *inboundBatch) error {
 	}
 	if err := u.load(ctx, seqs); err != nil {
 		return err
+	}
+	for _, seq := range found {
+		if m := u.messages[seq]; m != nil && u.chats[m.Chat] == nil {
+			return errMoved // after its chat was locked
+		}
 	}
 	for i, m := range b.rows {
 		if m != nil && !b.isNew[i] {

@@ -20,7 +20,7 @@ const (
 )
 
 // maintain writes signs of life, applies overtaken statuses, lets go what waits
-// for files and removes files every second,
+// for files, removes files and goes on with merges of chats every second,
 // ends doubts every five, and deletes what is past its time every minute.
 func (s *Service) maintain(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
@@ -31,7 +31,7 @@ func (s *Service) maintain(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		err := errors.Join(s.writeHealth(ctx), s.applyEarlyStatuses(ctx), s.releaseExpiredDeferred(ctx), s.removeFiles(ctx))
+		err := errors.Join(s.writeHealth(ctx), s.applyEarlyStatuses(ctx), s.releaseExpiredDeferred(ctx), s.removeFiles(ctx), s.mergeChats(ctx))
 		if n%5 == 0 {
 			err = errors.Join(err, s.failUnconfirmed(ctx))
 		}

@@ -128,7 +128,10 @@ func (u *batch) loadLocked(ctx context.Context, seqs []int64) error {
 		}
 		err := u.lock(ctx, chats)
 		if err == nil {
-			return u.reload(ctx, seqs)
+			err = u.reload(ctx, seqs)
+		}
+		if err == nil {
+			return nil
 		}
 		if !errors.Is(err, errMoved) || try == 5 {
 			return err
@@ -139,14 +142,20 @@ func (u *batch) loadLocked(ctx context.Context, seqs []int64) error {
 	}
 }
 
-// reload reads messages again, now that their chats are locked.
+// reload reads messages again, now that their chats are locked. If one has moved
+// to another chat meanwhile, it is [errMoved].
 func (u *batch) reload(ctx context.Context, seqs []int64) error {
 	if err := u.load(ctx, seqs); err != nil {
 		return err
 	}
 	for _, seq := range seqs {
-		if m := u.messages[seq]; m != nil && u.gone[m.Chat] {
+		m := u.messages[seq]
+		switch {
+		case m == nil:
+		case u.gone[m.Chat]:
 			delete(u.messages, seq)
+		case u.chats[m.Chat] == nil:
+			return errMoved
 		}
 	}
 	return nil
