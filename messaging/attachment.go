@@ -32,14 +32,3 @@ func attached(m provider.Media) Body {
 	}
 	return b
 }
-
-// isUndecryptable says whether a body stands for a message that may still come
-// to be read.
-func (b *Body) isUndecryptable() bool {
-	return b.Unsupported != nil && b.Unsupported.Kind == provider.Undecryptable
-}
-
-// isPlaceholder says whether a body stands for a file that may follow.
-func (b *Body) isPlaceholder() bool {
-	return b.Unsupported != nil && b.Unsupported.Kind == string(provider.Placeholder)
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -90,22 +91,22 @@ func (o *ordered[T]) add(v T) {
 // emit adds an event of a message to what the sinks and the stream get.
 func (u *batch) emit(account string, t EventType, c *chatRow, m *messageRow) {
 	head := m.head(c)
-	record := m.record(mustJSON(head))
-	var payload json.RawMessage
+	record := m.record(payload.MustEncode(head))
+	var raw json.RawMessage
 	if t == EventMessage {
-		payload = m.payload(head)
+		raw = m.payload(head)
 	} else {
 		at := u.networkAt
 		if at.IsZero() {
 			at = u.now
 		}
 		p := m.statusPayload(head, at)
-		payload = mustJSON(p)
-		record = joinObjects(record, mustJSON(reached{p.At}))
+		raw = payload.MustEncode(p)
+		record = payload.Join(record, payload.MustEncode(reached{p.At}))
 	}
 	u.events = append(u.events, Event{
 		ID: newID(), Type: t, Account: account, Reference: m.Reference, Key: chatKey(m.Reference, c.ID),
-		ChatID: c.ChatID, MessageID: m.ID, Actor: m.Actor, At: u.now, Payload: payload, Traceparent: u.traceparent,
+		ChatID: c.ChatID, MessageID: m.ID, Actor: m.Actor, At: u.now, Payload: raw, Traceparent: u.traceparent,
 	})
 	u.publish(account, m.Reference, string(t), record)
 }
@@ -119,7 +120,7 @@ type reached struct {
 func (u *batch) publish(account string, ref provider.ReferenceID, kind string, data any) {
 	raw, encoded := data.(json.RawMessage)
 	if !encoded {
-		raw = mustJSON(data)
+		raw = payload.MustEncode(data)
 	}
 	u.stream = append(u.stream, streamRow{Account: account, Reference: ref, Kind: kind, Data: string(raw)})
 }

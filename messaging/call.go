@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -76,9 +77,9 @@ func (u *batch) called(l referenceInfo, e *provider.Call) {
 	u.activeChats.add(c)
 	u.events = append(u.events, Event{
 		ID: newID(), Type: EventCalls, Account: l.Account, Reference: l.ID, Key: chatKey(l.ID, c.ID), ChatID: c.ChatID, At: u.now,
-		Payload: mustJSON(CallPayload{
+		Payload: payload.MustEncode(CallPayload{
 			Reference: l.ID, Ref: l.ID, RemoteJID: c.address().RemoteJID(), ChatID: c.ChatID, ID: e.CallID, Status: status, Video: e.Video,
-			MessageTimestamp: unixTime(at),
+			MessageTimestamp: payload.TimeOf(at),
 		}),
 		Traceparent: u.traceparent,
 	})

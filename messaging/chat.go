@@ -13,6 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -176,7 +177,7 @@ func (c *chatRow) view(last *Message) Chat {
 	out := Chat{
 		ID: c.ChatID, Reference: c.Reference, Name: cmp.Or(c.Label, c.Title, c.Name), Kind: "individual", Phone: optional(c.Phone), Unread: c.Unread,
 		Variables: object(c.Variables), Tags: tags, Fields: object(c.Fields), Language: optional(c.Language), OptedOut: c.OptedOut,
-		LastMessage: last, WindowExpiresAt: optionalTime(c.WindowUS), CreatedAt: unixTime(c.CreatedUS), UpdatedAt: unixTime(c.UpdatedUS),
+		LastMessage: last, WindowExpiresAt: payload.OptionalTime(c.WindowUS), CreatedAt: payload.TimeOf(c.CreatedUS), UpdatedAt: payload.TimeOf(c.UpdatedUS),
 	}
 	if c.IsGroup {
 		out.Kind = "group"

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/messaging/payload"
 )
 
 // limits of what users may keep with a chat
@@ -65,7 +67,7 @@ func (c *chatRow) setTags(tags []string) error {
 			out = append(out, t)
 		}
 	}
-	c.Tags = string(mustJSON(out))
+	c.Tags = string(payload.MustEncode(out))
 	return nil
 }
 
@@ -74,7 +76,7 @@ func changeObject(field string, stored *string, change map[string]json.RawMessag
 	if len(change) == 0 {
 		return nil
 	}
-	merged := sanitize(mergeObjects(*stored, string(mustJSON(change))))
+	merged := sanitize(mergeObjects(*stored, string(payload.MustEncode(change))))
 	if len(merged) > maxChatObject {
 		return &Invalid{field, "must take at most 64 KiB in total"}
 	}
@@ -91,7 +93,7 @@ func mergeTags(a, b string) string {
 			all = append(all, t)
 		}
 	}
-	return string(mustJSON(append([]string{}, all...)))
+	return string(payload.MustEncode(append([]string{}, all...)))
 }
 
 // mergeObjects lays the members of over upon those of base; null removes.
@@ -104,7 +106,7 @@ func mergeObjects(base, over string) string {
 		}
 		out[name] = v
 	}
-	return string(mustJSON(out))
+	return string(payload.MustEncode(out))
 }
 
 // object reads a stored JSON object.

@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -124,7 +125,7 @@ func (u *batch) hide(ctx context.Context, l referenceInfo, addr provider.Address
 	if err != nil {
 		return Erasure{}, err
 	}
-	e := Erasure{Reference: l.ID, At: u.now, Subject: mustJSON(f.view())}
+	e := Erasure{Reference: l.ID, At: u.now, Subject: payload.MustEncode(f.view())}
 	u.publish(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
 	if c == nil {
 		return e, nil

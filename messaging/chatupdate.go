@@ -5,26 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
-	"github.com/trunklinehq/trunkline/provider"
 )
-
-// ChatUpdate says that it has changed who may answer in a chat, or what the chat
-// is.
-type ChatUpdate struct {
-	Reference provider.ReferenceID
-	Key       string // that of the chat's events
-	ChatID    string
-	BotActive bool
-	Handoff   time.Time // a person took over then; zero: nobody has
-	WasTaken  bool      // a person had taken over before this change, or was asked for
-	Merged    []string  // keys of chats that have become one with this one; their events have this one's key from now on
-}
 
 // ChatSink is a [Sink] that is told who may answer in a chat. ChatsTx must
 // only write rows: an error undoes what has changed. The chats are locked, and

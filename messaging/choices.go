@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -51,7 +52,7 @@ func (u *batch) askQuestion(c *chatRow, seq int64, content provider.Content) {
 	for i := range q.Choices {
 		q.Choices[i].Description = ""
 	}
-	c.Choices = string(mustJSON(q))
+	c.Choices = string(payload.MustEncode(q))
 	u.choices.add(c)
 }
 
@@ -95,7 +96,7 @@ func (c *chatRow) understand(e *provider.Message, body string) string {
 	if !ok {
 		return body
 	}
-	return string(joinObjects(json.RawMessage(body), mustJSON(map[string]any{"reply": r})))
+	return string(payload.Join(json.RawMessage(body), payload.MustEncode(map[string]any{"reply": r})))
 }
 
 // answered ends the question of a chat with its answer; in a group others may

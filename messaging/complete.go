@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -90,7 +91,7 @@ func inspect(p provider.Provider, own provider.Settings, r *referenceRow) []Heal
 	}
 	var out []HealthReport
 	for _, a := range healthIssues(i.Inspect(effective(p, own)), r.UpdatedUS) {
-		out = append(out, HealthReport{a.Kind, levelNames[a.Level], a.Message, unixTime(a.AtUS)})
+		out = append(out, HealthReport{a.Kind, levelNames[a.Level], a.Message, payload.TimeOf(a.AtUS)})
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -166,6 +167,6 @@ func (r *referenceRow) qrView(nowUS int64) *QR {
 	}
 	return &QR{
 		Code: r.QR, Image: "data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG()),
-		ExpiresAt: unixTime(r.PairingUS),
+		ExpiresAt: payload.TimeOf(r.PairingUS),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -208,7 +209,7 @@ func encodeContent(c provider.Content, tag string) (string, error) {
 	}
 	members["type"] = json.RawMessage(`"` + c.Type() + `"`)
 	if tag != "" {
-		members["tag"] = mustJSON(tag)
+		members["tag"] = payload.MustEncode(tag)
 	}
 	out, err := json.Marshal(members)
 	return string(out), err

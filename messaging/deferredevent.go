@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -180,7 +181,7 @@ func (u *batch) deferredEvent(h deferredEventRow, c *chatRow) Event {
 	if h.Waiting {
 		m.setMissing(&Failure{Code: mediaPending, Message: "The file has not come yet. It will appear in the record of the message."})
 		u.dirtyMessages.add(m)
-		u.publish(h.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
+		u.publish(h.Account, m.Reference, string(EventMessage), m.record(payload.MustEncode(m.head(c))))
 	}
 	var p MessagePayload // as it was when it happened
 	_ = json.Unmarshal(ev.Payload, &p)

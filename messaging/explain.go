@@ -122,7 +122,7 @@ func (t *timelineEntry) view() Step {
 		Times: t.Times, Last: database.Time(t.LastUS),
 	}
 	if t.Code != "" {
-		out.Error = &Failure{t.Code, t.Message, t.Advice}
+		out.Error = &Failure{Code: t.Code, Message: t.Message, Advice: t.Advice}
 	}
 	return out
 }

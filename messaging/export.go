@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -136,7 +137,7 @@ func (e *Export) readCalls(ctx context.Context) error {
 		return fmt.Errorf("exporting calls: %w", err)
 	}
 	for _, r := range rows {
-		e.Calls = append(e.Calls, ExportedCall{r.ID, r.Status, unixTime(r.CreatedUS)})
+		e.Calls = append(e.Calls, ExportedCall{r.ID, r.Status, payload.TimeOf(r.CreatedUS)})
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (e *Export) reports(ctx context.Context, query string, ids []int64) ([]Expo
 			return nil, fmt.Errorf("exporting reports: %w", err)
 		}
 		for _, r := range rows {
-			out = append(out, ExportedReport{r.Kind, r.ID, jsonOf(r.Body), unixTime(r.CreatedUS)})
+			out = append(out, ExportedReport{r.Kind, r.ID, jsonOf(r.Body), payload.TimeOf(r.CreatedUS)})
 		}
 	}
 	return out, nil
@@ -170,7 +171,7 @@ func jsonOf(s string) json.RawMessage {
 	case json.Valid([]byte(s)):
 		return json.RawMessage(s)
 	}
-	return mustJSON(s)
+	return payload.MustEncode(s)
 }
 
 func (e *Export) readNumbers(ctx context.Context, numbers []string) error {
@@ -284,7 +285,7 @@ func (e *Export) message(ctx context.Context, r *exportRow, c *chatRow) (Exporte
 	out := ExportedMessage{Message: r.view(c), Statuses: []ExportedStatus{}, Content: json.RawMessage(r.Content), File: r.file()}
 	for _, t := range r.timeline() {
 		if t.Step == StepStatus {
-			out.Statuses = append(out.Statuses, ExportedStatus{t.Status, UnixTime{database.Time(t.AtUS)}})
+			out.Statuses = append(out.Statuses, ExportedStatus{t.Status, UnixTime{Time: database.Time(t.AtUS)}})
 		}
 	}
 	var err error

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -24,7 +25,7 @@ const maxExtracted = 32 << 10
 func (a *Account) ExtractedTx(
 	ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID, messageID string, values map[string]json.RawMessage,
 ) (Message, bool, error) {
-	if len(mustJSON(values)) > maxExtracted {
+	if len(payload.MustEncode(values)) > maxExtracted {
 		return Message{}, false, &Invalid{"values", fmt.Sprintf("must take at most %d bytes", maxExtracted)}
 	}
 	who, err := a.personIn(ctx, tx, ref, chatID)
@@ -46,7 +47,7 @@ func (a *Account) ExtractedTx(
 		return m.view(c), false, nil
 	}
 	body.Extracted = values
-	m.Body = sanitize(string(mustJSON(body)))
+	m.Body = sanitize(string(payload.MustEncode(body)))
 	u.rewritten.add(m)
 	u.recordStep(m, timelineEntry{Step: StepExtracted})
 	if _, err := u.updateChat(ctx, who, ChatChange{Variables: values}); err != nil {
@@ -55,7 +56,7 @@ func (a *Account) ExtractedTx(
 			return Message{}, false, err
 		}
 	}
-	u.publish(who.line.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
+	u.publish(who.line.Account, m.Reference, string(EventMessage), m.record(payload.MustEncode(m.head(c))))
 	return m.view(c), true, u.flush(ctx)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -135,7 +136,7 @@ func (g *groupReference) show(ctx context.Context, chat provider.Address, refuse
 func (g *groupReference) view(ctx context.Context, from provider.Group, refused []provider.RefusedParticipant) (Group, error) {
 	out := Group{
 		ChatID: from.Chat.ChatID, Reference: g.row.ID, Subject: from.Subject, Description: from.Description, Admin: from.Admin,
-		Participants: []GroupMember{}, Refused: []GroupRefusal{}, CreatedAt: optionalTime(database.Micros(from.CreatedAt)),
+		Participants: []GroupMember{}, Refused: []GroupRefusal{}, CreatedAt: payload.OptionalTime(database.Micros(from.CreatedAt)),
 	}
 	for _, p := range from.Participants {
 		out.Participants = append(out.Participants, GroupMember{p.ChatID, optional(p.Phone), p.Name, p.Admin})

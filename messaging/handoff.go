@@ -3,6 +3,8 @@ package messaging
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/trunklinehq/trunkline/messaging/payload"
 )
 
 // TakeOver is how long bots make way for a person who has written in a chat
@@ -39,7 +41,7 @@ func (b ActiveBot) encode() string {
 	if b == (ActiveBot{}) {
 		return ""
 	}
-	return string(mustJSON(b))
+	return string(payload.MustEncode(b))
 }
 
 func (c *chatRow) activeBot() *ActiveBot {
@@ -70,11 +72,11 @@ func (c *chatRow) handoff() *Handoff {
 	if c.AskedUS != 0 {
 		_ = json.Unmarshal([]byte(c.Asked), &ask) // written by this package
 	}
-	h := &Handoff{Since: unixTime(c.AskedUS), Target: ask.Target, Note: ask.Note, pause: ask.Pause}
+	h := &Handoff{Since: payload.TimeOf(c.AskedUS), Target: ask.Target, Note: ask.Note, pause: ask.Pause}
 	if c.HandoffUS != 0 {
-		h.Since, h.Taken = unixTime(c.HandoffUS), true
+		h.Since, h.Taken = payload.TimeOf(c.HandoffUS), true
 		if !c.Taken {
-			h.Until = &UnixTime{h.Since.Add(TakeOver)}
+			h.Until = &UnixTime{Time: h.Since.Add(TakeOver)}
 		}
 	}
 	return h
@@ -93,7 +95,7 @@ func (c *chatRow) changeHands(ch ChatChange, nowUS int64) error {
 	}
 	switch {
 	case ch.Ask != nil:
-		c.AskedUS, c.Asked = nowUS, string(mustJSON(ch.Ask))
+		c.AskedUS, c.Asked = nowUS, string(payload.MustEncode(ch.Ask))
 	case ch.EndAsk && c.HandoffUS == 0: // else somebody has come
 		c.AskedUS, c.Asked = 0, ""
 	}

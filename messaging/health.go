@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -198,7 +199,7 @@ func (s *Service) reports(ctx context.Context, id provider.ReferenceID) ([]Healt
 	var out []HealthReport
 	for _, a := range all {
 		if len(out) == 0 || out[len(out)-1].Kind != a.Kind {
-			out = append(out, HealthReport{a.Kind, levelNames[a.Level], a.Message, unixTime(a.AtUS)})
+			out = append(out, HealthReport{a.Kind, levelNames[a.Level], a.Message, payload.TimeOf(a.AtUS)})
 		}
 	}
 	return out, nil

@@ -117,5 +117,5 @@ func (a *Account) refusedByNetwork(ctx context.Context, m *messageRow) error {
 			return fmt.Errorf("forgetting an idempotency key: %w", err)
 		}
 	}
-	return &Error{Code: code, Message: m.failure().text(), ProviderCode: m.ErrorCode, MessageID: m.ID}
+	return &Error{Code: code, Message: m.failure().Text(), ProviderCode: m.ErrorCode, MessageID: m.ID}
 }

@@ -117,7 +117,7 @@ func (m *messageRow) setMissingFile(e *provider.Message) {
 	}
 	if e.Error != nil {
 		said := failureOf(*e.Error)
-		why = Failure{cmp.Or(truncate(said.Code, maxTextLength), why.Code), cmp.Or(said.Message, why.Message), said.Advice}
+		why = Failure{Code: cmp.Or(truncate(said.Code, maxTextLength), why.Code), Message: cmp.Or(said.Message, why.Message), Advice: said.Advice}
 	}
 	m.fails(why)
 }
@@ -200,13 +200,13 @@ func (u *batch) receivedAgain(ctx context.Context, a inboundEvent, e *provider.M
 	}
 	var was Body
 	_ = json.Unmarshal([]byte(m.Body), &was) // written by this package
-	if now, hidden := e.Content.(provider.Unknown); was.isUndecryptable() && (!hidden || now.Kind != provider.Undecryptable) {
+	if now, hidden := e.Content.(provider.Unknown); was.Undecryptable() && (!hidden || now.Kind != provider.Undecryptable) {
 		return u.readable(a, e, m)
 	}
 	if m.PastUS == 0 {
 		return nil
 	}
-	if media, ok := e.Content.(provider.Media); ok && was.isPlaceholder() && media.Kind != provider.Placeholder {
+	if media, ok := e.Content.(provider.Media); ok && was.Placeholder() && media.Kind != provider.Placeholder {
 		m.Body = a.body
 		m.setMissingFile(e)
 		u.dirtyMessages.add(m)

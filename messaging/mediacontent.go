@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -97,5 +98,5 @@ func shownFile(content json.RawMessage, body string) json.RawMessage {
 	if json.Unmarshal([]byte(body), &b) != nil || b.FileURL == "" {
 		return content
 	}
-	return joinObjects(content, mustJSON(map[string]any{"fileUrl": b.FileURL, "mimetype": b.MimeType}))
+	return payload.Join(content, payload.MustEncode(map[string]any{"fileUrl": b.FileURL, "mimetype": b.MimeType}))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -93,7 +94,7 @@ func (u *batch) writeExpected(ctx context.Context) error {
 	rows, work := make([][]any, len(u.expected)), make([]queue.JobArgs, len(u.expected))
 	now := database.Micros(u.now)
 	for i, x := range u.expected {
-		detail := sanitize(string(withoutNUL(mustJSON(x.source))))
+		detail := sanitize(string(withoutNUL(payload.MustEncode(x.source))))
 		rows[i] = []any{x.id, x.line.Account, x.m.Reference, x.m.Seq, true, false, detail, now, now}
 		work[i] = queue.JobArgs{Subscriber: subscriber(x.m.Reference), Key: chatKey(x.m.Reference, x.m.Chat), Subject: x.id, Traceparent: x.parent}
 	}

@@ -103,9 +103,9 @@ func (s *Service) givenUp(it queue.Job, err error, link bool) *Failure {
 	var mismatch *media.Mismatch
 	switch {
 	case errors.As(err, &rejected) && link:
-		return &Failure{mediaUnavailable, "There is no copy of the file: " + rejected.Message, rejected.Advice}
+		return &Failure{Code: mediaUnavailable, Message: "There is no copy of the file: " + rejected.Message, Advice: rejected.Advice}
 	case errors.As(err, &rejected):
-		return &Failure{mediaUnavailable, "The network does not have the file: " + rejected.Message, rejected.Advice}
+		return &Failure{Code: mediaUnavailable, Message: "The network does not have the file: " + rejected.Message, Advice: rejected.Advice}
 	case errors.As(err, &large):
 		return &Failure{Code: mediaTooLarge, Message: fmt.Sprintf("The file has more than %d bytes.", large.Max)}
 	case errors.Is(err, media.ErrEmpty):

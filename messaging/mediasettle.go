@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/media"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -91,7 +92,7 @@ func (u *batch) complete(ctx context.Context, f fetched) error {
 		kept.setVoice(f.channels)
 	}
 	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = $1, detail = $2, bytes = $3 WHERE id = $4`,
-		m == nil || f.file == nil, string(mustJSON(kept)), kept.Size, f.id)
+		m == nil || f.file == nil, string(payload.MustEncode(kept)), kept.Size, f.id)
 	if err != nil {
 		return fmt.Errorf("recording file %s: %w", f.id, err)
 	}
@@ -103,7 +104,7 @@ func (u *batch) complete(ctx context.Context, f fetched) error {
 		var body Body
 		_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
 		kept.into(&body)
-		m.Body = string(mustJSON(body))
+		m.Body = string(payload.MustEncode(body))
 		u.rewritten.add(m)
 	}
 	u.recordFile(m, f.lost)
@@ -112,6 +113,6 @@ func (u *batch) complete(ctx context.Context, f fetched) error {
 		return err
 	}
 	c := u.chats[m.Chat]
-	u.publish(l.Account, m.Reference, string(EventMessage), m.record(mustJSON(m.head(c))))
+	u.publish(l.Account, m.Reference, string(EventMessage), m.record(payload.MustEncode(m.head(c))))
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/media"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -70,7 +71,7 @@ func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n New
 func (s *Service) noteSaved(ctx context.Context, ref provider.ReferenceID, id string, kept storedFile, failed bool) error {
 	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = (gone OR $1), detail = $2, bytes = $3 WHERE id = $4`,
-			failed, string(mustJSON(kept)), kept.Size, id)
+			failed, string(payload.MustEncode(kept)), kept.Size, id)
 		if err != nil || failed {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -20,7 +21,7 @@ func (m *messageRow) head(c *chatRow) Head {
 	return Head{
 		Reference: m.Reference, Ref: m.Reference, RemoteJID: c.address().RemoteJID(), ChatID: c.ChatID, Mine: m.Mine,
 		ID: m.ID, RequestID: cmp.Or(m.RequestID, m.OwnID), ClientID: m.ClientID,
-		PushName: m.PushName, VerifiedBizName: m.BizName, MessageTimestamp: unixTime(m.AtUS), Status: m.Status.String(),
+		PushName: m.PushName, VerifiedBizName: m.BizName, MessageTimestamp: payload.TimeOf(m.AtUS), Status: m.Status.String(),
 	}
 }
 
@@ -36,7 +37,7 @@ func (m *messageRow) failure() *Failure {
 	if m.ErrorCode == "" {
 		return nil
 	}
-	return &Failure{m.ErrorCode, m.ErrorMessage, m.ErrorAdvice}
+	return &Failure{Code: m.ErrorCode, Message: m.ErrorMessage, Advice: m.ErrorAdvice}
 }
 
 // fails notes why m failed, is in doubt or lacks its file.
@@ -49,17 +50,17 @@ func (m *messageRow) fails(why Failure) {
 // error of a message that we sent ourselves and that did not fail is only for
 // its record, unless it is about the file.
 func (m *messageRow) payload(h Head) json.RawMessage {
-	whole := joinObjects(mustJSON(h), json.RawMessage(m.Body))
+	whole := payload.Join(payload.MustEncode(h), json.RawMessage(m.Body))
 	if m.ErrorCode == "" || m.OwnID != "" && h.Status != provider.StatusFail.String() && !m.isMissingFile() {
 		return whole
 	}
-	return joinObjects(whole, mustJSON(fileError{m.failure()}))
+	return payload.Join(whole, payload.MustEncode(payload.FileError{Error: m.failure()}))
 }
 
 // statusPayload is the [StatusPayload] of m, with a head, whose status was
 // reached at a time.
 func (m *messageRow) statusPayload(h Head, at time.Time) StatusPayload {
-	p := StatusPayload{Head: h, At: UnixTime{at}}
+	p := StatusPayload{Head: h, At: UnixTime{Time: at}}
 	if m.Status == provider.StatusFail {
 		p.Error = m.failure()
 	}
@@ -68,7 +69,7 @@ func (m *messageRow) statusPayload(h Head, at time.Time) StatusPayload {
 
 // record is the [Message] of m in JSON, whose head is given.
 func (m *messageRow) record(head json.RawMessage) json.RawMessage {
-	return joinObjects(joinObjects(head, json.RawMessage(m.Body)), mustJSON(m.details()))
+	return payload.Join(payload.Join(head, json.RawMessage(m.Body)), payload.MustEncode(m.details()))
 }
 
 // bodyOf puts what a network delivered into the members of the interface.
@@ -78,7 +79,7 @@ func bodyOf(msg *provider.Message) Body {
 		b.Context = &Quote{MessageID: msg.ReplyTo, Forwarded: msg.Forwarded}
 	}
 	if msg.Edits != "" {
-		b.Edited = &MessageRef{msg.Edits}
+		b.Edited = &MessageRef{MessageID: msg.Edits}
 	}
 	if msg.Chat.Group && msg.From.ChatID != "" {
 		b.Participant = &Participant{RemoteJID: msg.From.RemoteJID(), ChatID: msg.From.ChatID, PushName: msg.From.Name}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -18,7 +19,7 @@ func plainText(c provider.Content) Body {
 	case provider.Template:
 		return Body{
 			Text:   fmt.Sprintf("Template %s (%s)", v.Template.Name, v.Template.Language.Code),
-			Extras: Extras{Template: &SentTemplate{v.Template.Name, v.Template.Language, append([]json.RawMessage{}, v.Template.Components...)}},
+			Extras: Extras{Template: &SentTemplate{Name: v.Template.Name, Language: v.Template.Language, Components: append([]json.RawMessage{}, v.Template.Components...)}},
 		}
 	case provider.Buttons:
 		return Body{Text: numberedText(v.Text, choicesOf(v))}
@@ -30,7 +31,7 @@ func plainText(c provider.Content) Body {
 			Extras: Extras{Poll: &Poll{Question: v.Question, Options: v.Options, Multiple: v.Multiple}},
 		}
 	case provider.Edit:
-		return Body{Text: v.Text, Extras: Extras{Edited: &MessageRef{v.MessageID}}}
+		return Body{Text: v.Text, Extras: Extras{Edited: &MessageRef{MessageID: v.MessageID}}}
 	case provider.Location:
 		return Body{Text: locationText(v), Extras: Extras{Location: &v}}
 	case provider.Reaction:
@@ -58,7 +59,7 @@ func receivedText(c provider.Content) Body {
 	case provider.Form:
 		return Body{Text: cmp.Or(v.Text, strings.TrimSpace("Form "+v.Name)), Extras: Extras{Form: formOf(v)}}
 	case provider.Revoke:
-		return Body{Text: "This message was deleted", Extras: Extras{Revoked: &MessageRef{v.MessageID}}}
+		return Body{Text: "This message was deleted", Extras: Extras{Revoked: &MessageRef{MessageID: v.MessageID}}}
 	case provider.Shared:
 		return Body{Text: sharedText(v)}
 	case provider.Opened:
@@ -182,7 +183,7 @@ func orderText(o provider.Order) string {
 func formOf(f provider.Form) *Form {
 	data := json.RawMessage(sanitize(f.Data))
 	if !json.Valid(data) {
-		data = mustJSON(string(data))
+		data = payload.MustEncode(string(data))
 	}
 	return &Form{Name: f.Name, Data: data}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -353,7 +354,7 @@ func (s *Service) view(r *referenceRow) (Reference, error) {
 	return Reference{
 		ID: r.ID, Account: r.Account, Name: r.Name, Type: r.Kind, Settings: masked(p, settings),
 		Session: session, Capabilities: capabilities(p.Capabilities()),
-		CreatedAt: unixTime(r.CreatedUS), UpdatedAt: unixTime(r.UpdatedUS),
+		CreatedAt: payload.TimeOf(r.CreatedUS), UpdatedAt: payload.TimeOf(r.UpdatedUS),
 	}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -154,7 +155,7 @@ func (s *Service) callRemote(ctx context.Context, ref provider.ReferenceID, e re
 func (s *Service) enqueueRemoteCall(ctx context.Context, ref provider.ReferenceID, e remoteCall) (id int64, err error) {
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		err := tx.GetContext(ctx, &id, `INSERT INTO messaging_errand (reference, request, answer, started_us, created_us)
-			VALUES ($1, $2, '', 0, $3) RETURNING id`, ref, string(mustJSON(e)), database.Micros(s.now()))
+			VALUES ($1, $2, '', 0, $3) RETURNING id`, ref, string(payload.MustEncode(e)), database.Micros(s.now()))
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -98,7 +99,7 @@ func (s *Service) beginRemoteCall(ctx context.Context, id int64, row remoteCallR
 
 // storeRemoteAnswer stores what came of a remote call, for whoever still waits.
 func (s *Service) storeRemoteAnswer(ctx context.Context, id int64, a remoteAnswer) error {
-	text := string(mustJSON(a))
+	text := string(payload.MustEncode(a))
 	err := s.db.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
 		_, err := tx.Exec(`UPDATE messaging_errand SET answer = $1 WHERE id = $2`, text, id)
 		return err

@@ -1,9 +1,6 @@
 package messaging
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -97,31 +94,3 @@ const (
 	COALESCE(o.sent_us, 0) AS sent_us`
 	messageFrom = ` FROM messaging_message m LEFT JOIN messaging_outbound o ON o.message = m.seq `
 )
-
-// mustJSON encodes values of this package, which always can be. It is for
-// receivers of JSON, not for pages: < and & stay as they are.
-func mustJSON(v any) json.RawMessage {
-	b, err := encodeJSON(v)
-	if err != nil {
-		panic("messaging: encoding: " + err.Error())
-	}
-	return b
-}
-
-func encodeJSON(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
-}
-
-// joinObjects puts the members of b behind those of a, which has some.
-func joinObjects(a, b json.RawMessage) json.RawMessage {
-	if len(b) <= len("{}") {
-		return a
-	}
-	out := make(json.RawMessage, 0, len(a)+len(b)-1)
-	out = append(append(out, a[:len(a)-1]...), ',')
-	return append(out, b[1:]...)
-}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -154,24 +155,11 @@ func (s *Service) changeScreen(ctx context.Context, rows []*screenRow) error {
 		if json.Unmarshal([]byte(c.Body), &b) != nil {
 			continue
 		}
-		if r := byID[messageOf{c.Chat, b.target()}]; r != nil {
+		if r := byID[messageOf{c.Chat, b.Target()}]; r != nil {
 			r.change(c.Mine, b)
 		}
 	}
 	return nil
-}
-
-// target is the id of the message that a body changes.
-func (b *Body) target() string {
-	switch {
-	case b.Edited != nil:
-		return b.Edited.MessageID
-	case b.Revoked != nil:
-		return b.Revoked.MessageID
-	case b.Reaction != nil:
-		return b.Reaction.MessageID
-	}
-	return ""
 }
 
 // change applies an edit, a deletion or a reaction, of the account or of a
@@ -184,7 +172,7 @@ func (r *screenRow) change(mine bool, b Body) {
 		r.react(mine, b)
 	case r.Mine != mine:
 	case b.Revoked != nil:
-		r.item.Type, r.item.Content = TypeText, mustJSON(map[string]string{"type": TypeText, "text": b.Text})
+		r.item.Type, r.item.Content = TypeText, payload.MustEncode(map[string]string{"type": TypeText, "text": b.Text})
 		r.item.Deleted, r.item.Edited, r.item.Reactions = true, false, nil
 	default:
 		words := "text"
@@ -192,8 +180,8 @@ func (r *screenRow) change(mine bool, b Body) {
 			words = "caption"
 		}
 		members := object(string(r.item.Content))
-		members[words] = mustJSON(cmp.Or(b.Text, b.Caption))
-		r.item.Content, r.item.Edited = mustJSON(members), true
+		members[words] = payload.MustEncode(cmp.Or(b.Text, b.Caption))
+		r.item.Content, r.item.Edited = payload.MustEncode(members), true
 	}
 }
 
@@ -228,7 +216,7 @@ func (r *screenRow) react(mine bool, b Body) {
 func (r *screenRow) view() ScreenItem {
 	out := ScreenItem{
 		Direction: "in", ID: r.ID, Reference: r.Reference, ChatID: r.ChatID, Type: TypeText, Content: json.RawMessage(r.Content),
-		Status: r.Status.String(), At: UnixTime{database.Time(r.AtUS)},
+		Status: r.Status.String(), At: UnixTime{Time: database.Time(r.AtUS)},
 	}
 	if r.Mine {
 		out.Content = shownFile(out.Content, r.Body)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -163,7 +164,7 @@ func (s *Service) queuePart(ctx context.Context, u *batch, d preparedMessage) (i
 	if replyTo != "" {
 		body.Context = &Quote{MessageID: replyTo}
 	}
-	m.Body = string(mustJSON(body))
+	m.Body = string(payload.MustEncode(body))
 	if err := u.add(ctx, []*messageRow{m}); err != nil {
 		return 0, err
 	}

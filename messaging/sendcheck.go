@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -21,7 +22,7 @@ func (a *Account) Check(ctx context.Context, req SendRequest) (SendCheck, error)
 	if err := a.checkQuote(ctx, d); err != nil {
 		return SendCheck{}, err
 	}
-	out := SendCheck{Allowed: err == nil, SentAs: d.content.Type(), WindowExpiresAt: optionalTime(d.windowUS)}
+	out := SendCheck{Allowed: err == nil, SentAs: d.content.Type(), WindowExpiresAt: payload.OptionalTime(d.windowUS)}
 	if refused != nil {
 		out.Reason = &refused.Code
 		return out, nil
@@ -52,7 +53,7 @@ func (s *Service) earliest(ctx context.Context, d preparedMessage) (*UnixTime, e
 	if !at.After(s.now()) {
 		return nil, nil
 	}
-	return &UnixTime{at.Truncate(time.Second).Add(time.Second)}, nil
+	return &UnixTime{Time: at.Truncate(time.Second).Add(time.Second)}, nil
 }
 
 // waiting counts the latest messages of a chat that have not left.

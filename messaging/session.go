@@ -10,21 +10,8 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
-)
-
-// State is how a session stands.
-type State string
-
-// The states of a session.
-const (
-	StateStopped      State = "STOPPED"
-	StateStarting     State = "STARTING"
-	StatePairing      State = "PAIRING"
-	StateConnected    State = "CONNECTED"
-	StateReconnecting State = "RECONNECTING"
-	StateLoggedOut    State = "LOGGED_OUT"
-	StateFailed       State = "FAILED"
 )
 
 // Session is how a reference stands with its network.
@@ -64,18 +51,10 @@ type Health struct {
 	Reports []HealthReport `json:"reports,omitempty" nullable:"false" doc:"What does not work with the settings that the line has, such as callbacks.unverified. When the session is asked for by itself also what the network last said of the line: its quality, limits, account and credentials."`
 }
 
-// SessionError is why a session is not connected.
-type SessionError struct {
-	Code    string    `json:"code" enum:"passkey_required,banned,client_outdated,replaced,logged_out_on_phone,reachout_limited,deaf,credentials,network,unknown"`
-	Message string    `json:"message"`
-	At      UnixTime  `json:"at"`
-	RetryAt *UnixTime `json:"retryAt"`
-}
-
 func (r *referenceRow) session(now time.Time) Session {
 	s := Session{
-		Reference: r.ID, State: r.State, ConnectedAt: optionalTime(r.ConnectedUS),
-		Health: Health{LastInboundAt: optionalTime(r.InboundUS), LastAckAt: optionalTime(r.AckUS), LastProbeAt: optionalTime(r.ProbeUS)},
+		Reference: r.ID, State: r.State, ConnectedAt: payload.OptionalTime(r.ConnectedUS),
+		Health: Health{LastInboundAt: payload.OptionalTime(r.InboundUS), LastAckAt: payload.OptionalTime(r.AckUS), LastProbeAt: payload.OptionalTime(r.ProbeUS)},
 	}
 	if r.State == StatePairing {
 		s.QR = r.qrView(database.Micros(now))
@@ -90,7 +69,7 @@ func (r *referenceRow) session(now time.Time) Session {
 		s.Account = &SessionAccount{r.RemoteID, r.RemoteName, r.RemoteBiz}
 	}
 	if r.ErrorCode != "" {
-		s.LastError = &SessionError{r.ErrorCode, r.ErrorMessage, unixTime(r.ErrorUS), optionalTime(r.ErrorRetryUS)}
+		s.LastError = &SessionError{Code: r.ErrorCode, Message: r.ErrorMessage, At: payload.TimeOf(r.ErrorUS), RetryAt: payload.OptionalTime(r.ErrorRetryUS)}
 	}
 	return s
 }
@@ -312,7 +291,7 @@ func (u *batch) publishSession(r *referenceRow) {
 	u.publish(r.Account, r.ID, string(EventSession), view)
 	u.events = append(u.events, Event{
 		ID: newID(), Type: EventSession, Account: r.Account, Reference: r.ID, Key: fmt.Sprintf("%d:session", r.ID), At: u.now,
-		Payload: mustJSON(SessionPayload{r.ID, r.ID, r.State, view.LastError, UnixTime{u.now}}),
+		Payload: payload.MustEncode(SessionPayload{Reference: r.ID, Ref: r.ID, State: r.State, LastError: view.LastError, Timestamp: UnixTime{Time: u.now}}),
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -136,7 +137,7 @@ func (s *Service) sealSettings(p provider.Provider, id provider.ReferenceID, set
 			verifyHash = s.keys.Hash(verifyPurpose, verify)
 		}
 	}
-	return string(mustJSON(out)), verifyHash, nil
+	return string(payload.MustEncode(out)), verifyHash, nil
 }
 
 // verifyPurpose separates the hashes of handshake tokens from others.

@@ -137,7 +137,7 @@ func (m *messageRow) setStatus(status provider.Status, why Failure) {
 	m.Status = max(m.Status, status)
 	m.GiveUpUS = 0
 	if m.Status == provider.StatusFail {
-		m.fails(Failure{cmp.Or(why.Code, "failed"), cmp.Or(why.Message, noReasonText), why.Advice})
+		m.fails(Failure{Code: cmp.Or(why.Code, "failed"), Message: cmp.Or(why.Message, noReasonText), Advice: why.Advice})
 	}
 }
 
@@ -219,7 +219,9 @@ func (u *batch) takeEarlyStatus(ctx context.Context, l referenceInfo, m *message
 
 func (u *batch) applyEarlyStatuses(l referenceInfo, m *messageRow, rows []earlyStatusRow) {
 	for _, r := range rows {
-		u.atNetworkTime(database.Time(r.AtUS), func() { u.raiseStatus(l, m, r.Status, Failure{r.ErrorCode, r.ErrorMessage, r.ErrorAdvice}) })
+		u.atNetworkTime(database.Time(r.AtUS), func() {
+			u.raiseStatus(l, m, r.Status, Failure{Code: r.ErrorCode, Message: r.ErrorMessage, Advice: r.ErrorAdvice})
+		})
 		u.openUntil(m, r.WindowUS)
 	}
 }

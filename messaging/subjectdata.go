@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -302,7 +303,7 @@ func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l 
 		jid := base(id) + "::single"
 		if !slices.Contains(jids, jid) {
 			jids = append(jids, jid)
-			any = append(any, s.contains(`m.body`, p.add(`"participant":{"remoteJid":`+string(mustJSON(jid)))))
+			any = append(any, s.contains(`m.body`, p.add(`"participant":{"remoteJid":`+string(payload.MustEncode(jid)))))
 		}
 	}
 	const columns = `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id, m.body FROM messaging_message m `

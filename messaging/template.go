@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -57,7 +58,7 @@ func (r *templateRow) view() Template {
 	return Template{
 		ID: r.ID, Reference: r.Reference, Name: r.Name, Category: r.Category, Language: r.Language, Components: r.components(),
 		Status: string(r.Status), ProviderStatus: r.ProviderStatus, Reason: orNull(r.Reason), Quality: orNull(r.Quality),
-		UpdatedAt: unixTime(r.UpdatedUS),
+		UpdatedAt: payload.TimeOf(r.UpdatedUS),
 	}
 }
 
@@ -77,7 +78,7 @@ func templateOf(ref provider.ReferenceID, t provider.TemplateInfo) *templateRow 
 	}
 	return &templateRow{
 		Reference: ref, ID: sanitize(t.ID), Name: sanitize(t.Name), Language: sanitize(t.Language), Category: sanitize(t.Category),
-		Format: sanitize(t.ParameterFormat), Components: sanitize(string(withoutNUL(mustJSON(components)))), Status: t.Status,
+		Format: sanitize(t.ParameterFormat), Components: sanitize(string(withoutNUL(payload.MustEncode(components)))), Status: t.Status,
 		ProviderStatus: sanitize(t.ProviderStatus), Reason: sanitize(t.Reason), Quality: sanitize(t.Quality),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -41,7 +42,7 @@ func (m *messageRow) addStep(t timelineEntry) {
 	if t.Outcome == outcomeRetried && m.repeatStep(t) {
 		return
 	}
-	entry := string(mustJSON(t))
+	entry := string(payload.MustEncode(t))
 	if m.Timeline != "" {
 		entry = m.Timeline + "," + entry
 	}
@@ -60,7 +61,7 @@ func (m *messageRow) repeatStep(t timelineEntry) bool {
 		return len(m.Timeline) > maxTimelineBytes
 	}
 	last.Times, last.LastUS = max(last.Times, 1)+1, t.AtUS
-	m.Timeline = strings.Trim(string(mustJSON(all)), "[]")
+	m.Timeline = strings.Trim(string(payload.MustEncode(all)), "[]")
 	return true
 }
 

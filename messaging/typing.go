@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -50,7 +51,7 @@ func (a *Account) Typing(ctx context.Context, ref provider.ReferenceID) ([]Typin
 	}
 	out := make([]Typing, len(rows))
 	for i, r := range rows {
-		out[i] = Typing{r.ChatID, unixTime(r.SinceUS)}
+		out[i] = Typing{r.ChatID, payload.TimeOf(r.SinceUS)}
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -58,7 +59,7 @@ func (a inboundEvent) validateMessage(m provider.Message) inboundEvent {
 	case !named(m.Chat.ChatID):
 		return a.reject("a chat id must have 1 to 512 bytes", m)
 	}
-	body, err := encodeJSON(bodyOf(&m))
+	body, err := payload.Encode(bodyOf(&m))
 	if err != nil {
 		return a.reject("the content cannot be stored", m)
 	}
@@ -89,7 +90,7 @@ func (a inboundEvent) validateStatus(s provider.StatusChange) inboundEvent {
 func (a inboundEvent) reject(reason string, v any) inboundEvent {
 	body, err := json.Marshal(v)
 	if err != nil {
-		body = mustJSON(sanitize(fmt.Sprintf("%+v", v)))
+		body = payload.MustEncode(sanitize(fmt.Sprintf("%+v", v)))
 	}
 	a.event, a.bad = nil, &provider.Bad{Reason: reason, Body: body}
 	return a

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -45,7 +46,7 @@ func (c *chatRow) watermarks() (m watermarks) {
 }
 
 func (u *batch) setWatermarks(c *chatRow, m watermarks) {
-	c.Marks = string(mustJSON(m))
+	c.Marks = string(payload.MustEncode(m))
 	u.dirtyWatermarks.add(c)
 }
 

@@ -100,6 +100,9 @@ func schemaName(t reflect.Type, hint string) string {
 		t = t.Elem()
 	}
 	pkg := path.Base(t.PkgPath())
+	if inParts := strings.Contains(t.PkgPath(), "/messaging/payload") || strings.Contains(t.PkgPath(), "/messaging/internal/"); inParts {
+		pkg = "messaging" // its parts are no names of the API
+	}
 	if t.Name() == "" || t.PkgPath() == "" || pkg == "server" || pkg == "view" {
 		return name
 	}

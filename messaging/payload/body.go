@@ -1,4 +1,4 @@
-package messaging
+package payload
 
 import (
 	"encoding/json"
@@ -97,4 +97,28 @@ type Quote struct {
 // MessageRef names another message of the chat.
 type MessageRef struct {
 	MessageID string `json:"messageId"`
+}
+
+// Target is the id of the message that a body changes.
+func (b *Body) Target() string {
+	switch {
+	case b.Edited != nil:
+		return b.Edited.MessageID
+	case b.Revoked != nil:
+		return b.Revoked.MessageID
+	case b.Reaction != nil:
+		return b.Reaction.MessageID
+	}
+	return ""
+}
+
+// Undecryptable says whether a body stands for a message that may still come
+// to be read.
+func (b *Body) Undecryptable() bool {
+	return b.Unsupported != nil && b.Unsupported.Kind == provider.Undecryptable
+}
+
+// Placeholder says whether a body stands for a file that may follow.
+func (b *Body) Placeholder() bool {
+	return b.Unsupported != nil && b.Unsupported.Kind == string(provider.Placeholder)
 }

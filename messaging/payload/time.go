@@ -1,11 +1,9 @@
-package messaging
+package payload
 
 import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // UnixTime is an instant whose JSON is whole UNIX seconds.
@@ -24,13 +22,19 @@ func (t *UnixTime) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func unixTime(us int64) UnixTime { return UnixTime{database.Time(us)} }
+// TimeOf is the time of so many microseconds since 1970; 0 is the zero time.
+func TimeOf(us int64) UnixTime {
+	if us == 0 {
+		return UnixTime{}
+	}
+	return UnixTime{time.UnixMicro(us).UTC()}
+}
 
-// optionalTime is nil for the zero instant.
-func optionalTime(us int64) *UnixTime {
+// OptionalTime is nil for the zero instant.
+func OptionalTime(us int64) *UnixTime {
 	if us == 0 {
 		return nil
 	}
-	t := unixTime(us)
+	t := TimeOf(us)
 	return &t
 }

@@ -1,4 +1,4 @@
-package messaging
+package payload
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func (b Body) MarshalJSON() ([]byte, error) {
 	own := []byte(`{"type":"` + b.Type + `"`)
 	v := reflect.ValueOf(b)
 	for _, name := range members {
-		value, err := encodeJSON(v.FieldByIndex(bodyFields[name]).Interface())
+		value, err := Encode(v.FieldByIndex(bodyFields[name]).Interface())
 		if err != nil {
 			return nil, err
 		}
@@ -30,8 +30,8 @@ func (b Body) MarshalJSON() ([]byte, error) {
 		}
 		own = append(append(append(own, `,"`+name...), `":`...), value...)
 	}
-	extras, err := encodeJSON(b.Extras)
-	return joinObjects(append(own, '}'), extras), err
+	extras, err := Encode(b.Extras)
+	return Join(append(own, '}'), extras), err
 }
 
 // UnmarshalJSON reads the members of any type.
@@ -72,20 +72,20 @@ var bodyFields = func() map[string][]int {
 
 // MarshalJSON writes the members of all parts in one object.
 func (p MessagePayload) MarshalJSON() ([]byte, error) {
-	return encodeParts(p.Head, p.Body, fileError{p.Error})
+	return encodeParts(p.Head, p.Body, FileError{p.Error})
 }
 
 // UnmarshalJSON reads the payload of a message of any type. Members that it
 // does not know are ignored.
 func (p *MessagePayload) UnmarshalJSON(raw []byte) error {
-	var t fileError
+	var t FileError
 	err := decodeParts(raw, &p.Head, &p.Body, &t)
 	p.Error = t.Error
 	return err
 }
 
-// fileError is the part of a payload that says why a file could not be had.
-type fileError struct {
+// FileError is the part of a payload that says why a file could not be had.
+type FileError struct {
 	Error *Failure `json:"error,omitempty"`
 }
 
@@ -99,14 +99,14 @@ func (m *Message) UnmarshalJSON(raw []byte) error {
 
 // encodeParts writes objects as one.
 func encodeParts(first any, rest ...any) (json.RawMessage, error) {
-	out, err := encodeJSON(first)
+	out, err := Encode(first)
 	for _, part := range rest {
 		if err != nil {
 			return nil, err
 		}
 		var raw json.RawMessage
-		if raw, err = encodeJSON(part); err == nil {
-			out = joinObjects(out, raw)
+		if raw, err = Encode(part); err == nil {
+			out = Join(out, raw)
 		}
 	}
 	return out, err

@@ -1,10 +1,10 @@
-package messaging_test
+package payload_test
 
 import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 )
 
 // A receiver of webhooks reads messages of every type into one Go type.
@@ -14,13 +14,13 @@ func ExampleMessagePayload() {
 		`{"reference":1,"remoteJid":"16505551234::single","type":"audio","mimetype":"audio/ogg; codecs=opus","fileLength":"9417",
 			"seconds":4,"waveform":"","fileUrl":"files/7/1Jx0fQ/voice.ogg","messageTimestamp":1772366401}`,
 	} {
-		var p messaging.MessagePayload
+		var p payload.MessagePayload
 		if err := json.Unmarshal([]byte(body), &p); err != nil {
 			fmt.Println(err)
 			return
 		}
 		switch p.Type {
-		case messaging.TypeText:
+		case payload.TypeText:
 			fmt.Println(p.Text)
 		default:
 			fmt.Println(p.Type, p.FileLength, p.FileURL)

@@ -1,4 +1,4 @@
-package messaging
+package payload
 
 import (
 	"encoding/json"
