@@ -48,7 +48,7 @@ func (m *billedModel) Generate(ctx context.Context, r *llm.Request) (*llm.Respon
 		return nil, err
 	}
 	res, failed := m.model.Generate(ctx, r)
-	cost, err := m.ledger.Settle(context.WithoutCancel(ctx), e, res, failed)
+	cost, err := m.ledger.Complete(context.WithoutCancel(ctx), e, res, failed)
 	if failed != nil {
 		return nil, failed
 	}

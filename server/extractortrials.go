@@ -122,7 +122,7 @@ func (s *Server) runExtractor(ctx context.Context, c call, in *extractorRun) (ex
 	}
 	out := extractorFound{
 		Values: r.Values, Matches: make([]matchView, len(r.Matches)), Usage: viewExtractorUsage(r.Usage),
-		DurationMS: math.Round(float64(r.Took.Microseconds())) / 1000,
+		DurationMS: math.Round(float64(r.Duration.Microseconds())) / 1000,
 	}
 	for i, m := range r.Matches {
 		value, err := json.Marshal(m.Value)

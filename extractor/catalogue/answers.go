@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	answersLife = time.Hour
-	maxAnswers  = 10_000
+	answersTTL = time.Hour
+	maxAnswers = 10_000
 )
 
 // answers are what models said of texts a while ago: messages repeat, and a
@@ -43,10 +43,10 @@ func (a *answers) get(key [sha256.Size]byte) ([]entity.Match, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	known, ok := a.known[key]
-	return known.matches, ok && time.Since(known.at) < answersLife
+	return known.matches, ok && time.Since(known.at) < answersTTL
 }
 
-func (a *answers) put(key [sha256.Size]byte, matches []entity.Match) {
+func (a *answers) add(key [sha256.Size]byte, matches []entity.Match) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.known == nil || len(a.known) >= maxAnswers {

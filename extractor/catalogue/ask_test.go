@@ -73,7 +73,7 @@ func TestFailuresFindNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{Model: p.models, Patience: 50 * time.Millisecond}).For("a")
+			a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{Model: p.models, Timeout: 50 * time.Millisecond}).For("a")
 			e := made(t, a, catalogue.AI, trip)
 			made(t, a, catalogue.Entity, `{"types": ["date"]}`)
 			require.JSONEq(t, `{"date":"2026-03-05"}`, valuesOf(t, a, said("to Rome tomorrow")))

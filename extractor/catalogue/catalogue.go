@@ -23,9 +23,9 @@ type Options struct {
 	// llm.Models made of [Call.Model]. Calls are metered there. nil: extractors
 	// that need a model find nothing, and say so when they are tried.
 	Model func(ctx context.Context, c Call) (llm.Model, string, error)
-	// Patience is how long a model may take for a message; 0: 13 s, so that
+	// Timeout is how long a model may take for a message; 0: 13 s, so that
 	// whoever waits 15 s for the values has them.
-	Patience time.Duration
+	Timeout time.Duration
 	// Exclusive says that no other process uses the database, so that what a
 	// killed predecessor was training is taken up at once.
 	Exclusive bool
@@ -54,7 +54,7 @@ type Call struct {
 type Service struct {
 	db      *database.DB
 	opts    Options
-	shelf   shelf
+	cache   cache
 	answers answers
 }
 
@@ -78,8 +78,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	if s.opts.Patience == 0 {
-		s.opts.Patience = 13 * time.Second
+	if s.opts.Timeout == 0 {
+		s.opts.Timeout = 13 * time.Second
 	}
 	if s.opts.BeforeTrained == nil {
 		s.opts.BeforeTrained = func() {}

@@ -84,7 +84,7 @@ func (c *compiled) mostLikely(s *Said, learned *intent.Model) (intent.Score, boo
 		return intent.Score{}, false
 	}
 	if s.means == nil {
-		s.means = intent.Read(cut(s.Text, maxIntentText))
+		s.means = intent.Read(truncate(s.Text, maxIntentText))
 	}
 	return learned.ClassifyText(s.means, c.threshold)
 }
@@ -96,8 +96,8 @@ func means(text, name string, confidence float64) entity.Match {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// cut bounds a text, at a character.
-func cut(text string, most int) string {
+// truncate bounds a text, at a character.
+func truncate(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

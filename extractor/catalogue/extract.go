@@ -33,12 +33,12 @@ type Result struct {
 	Values    extractor.Values // the first of each name
 	Matches   []entity.Match   // in the order of their place
 	Usage     *Usage           // nil: no model was asked
-	Took      time.Duration
+	Duration  time.Duration
 }
 
 // Extract runs the extractors that read a message: first those that need no
 // model, then, at the same time, the models that are to be asked, for at most
-// [Options.Patience]. What fails is logged and finds nothing. The results are
+// [Options.Timeout]. What fails is logged and finds nothing. The results are
 // those of extractors that found something, in that order, and among themselves
 // the older first: of values with one name the first counts ([Merge]). The error
 // is the database's.
@@ -141,7 +141,7 @@ func (a *Account) reading(ctx context.Context, m Message) ([]*compiled, error) {
 
 // whole is the text as far as it is read, and when it was written.
 func (s Said) whole(now time.Time) Said {
-	s.Text = cut(s.Text, entity.MaxText)
+	s.Text = truncate(s.Text, entity.MaxText)
 	if s.Now.IsZero() {
 		s.Now = now.UTC()
 	}
@@ -164,7 +164,7 @@ func (a *Account) toAsk(c *compiled, m Message, local Result, known map[string]b
 		return nil
 	}
 	return func(ctx context.Context) (Result, error) {
-		ctx, cancel := context.WithTimeout(ctx, a.s.opts.Patience)
+		ctx, cancel := context.WithTimeout(ctx, a.s.opts.Timeout)
 		defer cancel()
 		return a.askFor(ctx, c, m, names)
 	}
@@ -192,7 +192,7 @@ func (a *Account) askFor(ctx context.Context, c *compiled, m Message, names []st
 	if err != nil {
 		return Result{}, err
 	}
-	a.s.answers.put(key, matches)
+	a.s.answers.add(key, matches)
 	r, err := c.result(matches, began)
 	r.Usage = used
 	return r, err
@@ -206,7 +206,7 @@ func (c *compiled) result(matches []entity.Match, began time.Time) (Result, erro
 		return Result{}, fmt.Errorf("writing values: %w", err)
 	}
 	return Result{
-		Extractor: extractor.Source{ID: c.ID, Name: c.Name, Kind: c.Kind}, Values: values, Matches: matches, Took: time.Since(began),
+		Extractor: extractor.Source{ID: c.ID, Name: c.Name, Kind: c.Kind}, Values: values, Matches: matches, Duration: time.Since(began),
 	}, nil
 }
 
@@ -297,5 +297,5 @@ func (a *Account) Rank(ctx context.Context, id, text string) ([]intent.Score, er
 	if !strings.ContainsFunc(text, isWord) {
 		return nil, nil
 	}
-	return learned.Rank(cut(text, maxIntentText)), nil
+	return learned.Rank(truncate(text, maxIntentText)), nil
 }

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	trainTopic = "extractor.train"
-	trainEvery = 2 * time.Second // the net under the wake-ups
+	trainTopic    = "extractor.train"
+	trainInterval = 2 * time.Second // the net under the wake-ups
 	// trainLease is how long a node that has died keeps what it was training.
 	trainLease = 10 * time.Second
 )
@@ -36,7 +36,7 @@ func (s *Service) train(ctx context.Context) error {
 		}
 	}
 	wake := s.db.Listen(ctx, trainTopic)
-	tick := time.NewTicker(trainEvery)
+	tick := time.NewTicker(trainInterval)
 	defer tick.Stop()
 	for {
 		if err := s.trainAll(ctx); err != nil && ctx.Err() == nil {

@@ -25,10 +25,10 @@ const (
 // and with a typing mistake: one in a term of five to eight letters, two in a
 // longer one. It may be used by many at once.
 type WordList struct {
-	name    string
-	exact   map[string]string // folded term → value
-	fuzzy   map[int][]term    // by letters
-	longest int               // tokens of the longest term
+	name  string
+	exact map[string]string // folded term → value
+	fuzzy map[int][]term    // by letters
+	limit int               // tokens of the longest term
 }
 
 type term struct {
@@ -67,7 +67,7 @@ func (d *WordList) add(field, text, value string) error {
 		return fmt.Errorf("%s is one too many: the limit is %d, with synonyms", field, MaxEntries)
 	}
 	d.exact[key] = value
-	d.longest = max(d.longest, len(tokens))
+	d.limit = max(d.limit, len(tokens))
 	if letters := []rune(key); allowed(len(letters)) > 0 {
 		d.fuzzy[len(letters)] = append(d.fuzzy[len(letters)], term{letters, maskOf(letters), value})
 	}
@@ -159,7 +159,7 @@ func (s *scan) dictionaries() []Match {
 
 // termAt is the longest term that begins at a token, exactly or nearly.
 func (s *scan) termAt(d *WordList, i int, effort *int) (value string, end int, sure float64) {
-	keys := s.keysAt(i, d.longest)
+	keys := s.keysAt(i, d.limit)
 	for n := len(keys) - 1; n >= 0; n-- {
 		if v, ok := d.exact[keys[n]]; ok {
 			return v, i + n + 1, 1

@@ -103,7 +103,7 @@ type scan struct {
 }
 
 func newScan(text string, o *Options) *scan {
-	s := &scan{text: cut(text)}
+	s := &scan{text: truncate(text)}
 	if o != nil {
 		s.options = *o
 	}
@@ -123,8 +123,8 @@ func newScan(text string, o *Options) *scan {
 	return s
 }
 
-// cut bounds a text, at a character.
-func cut(text string) string {
+// truncate bounds a text, at a character.
+func truncate(text string) string {
 	if len(text) <= MaxText {
 		return text
 	}

@@ -13,7 +13,7 @@ const maxText = 4096
 // Lengths of the pieces of words, in letters with the edges of the word.
 const (
 	shortestPiece = 3
-	longestPiece  = 5
+	maxPiece      = 5
 )
 
 // features are the hashes of what a text has, each with how often.
@@ -52,7 +52,7 @@ func pieces(w string, out map[uint32]float32) {
 	if len(letters) > 64 {
 		letters = letters[:64]
 	}
-	for n := shortestPiece; n <= longestPiece; n++ {
+	for n := shortestPiece; n <= maxPiece; n++ {
 		for i := 0; i+n <= len(letters); i++ {
 			out[hash('c', string(letters[i:i+n]))]++
 		}

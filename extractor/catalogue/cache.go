@@ -17,34 +17,34 @@ const (
 	maxModels = 48 << 20
 )
 
-// shelf keeps the extractors of accounts ready.
-type shelf struct {
+// cache keeps the extractors of accounts ready.
+type cache struct {
 	mu       sync.Mutex
-	accounts map[string]*shelfAccount
-	models   map[string]shelfModel // by the extractor's id
-	size     int                   // of the stored models
+	accounts map[string]*cachedAccount
+	models   map[string]cachedModel // by the extractor's id
+	size     int                    // of the stored models
 }
 
-type shelfAccount struct {
+type cachedAccount struct {
 	mu       sync.Mutex
 	revision int64       // of the account
 	items    []*compiled // in the order of lists
 }
 
-type shelfModel struct {
+type cachedModel struct {
 	revision int64
 	size     int
 	model    *intent.Model
 }
 
-func (s *shelf) account(id string) *shelfAccount {
+func (s *cache) account(id string) *cachedAccount {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.accounts == nil || len(s.accounts) >= maxAccounts {
-		s.accounts = map[string]*shelfAccount{}
+		s.accounts = map[string]*cachedAccount{}
 	}
 	if s.accounts[id] == nil {
-		s.accounts[id] = &shelfAccount{}
+		s.accounts[id] = &cachedAccount{}
 	}
 	return s.accounts[id]
 }
@@ -56,7 +56,7 @@ func (a *Account) items(ctx context.Context) ([]*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	on := a.s.shelf.account(a.id)
+	on := a.s.cache.account(a.id)
 	on.mu.Lock()
 	defer on.mu.Unlock()
 	if revision == on.revision {
@@ -78,7 +78,7 @@ func (a *Account) revision(ctx context.Context) (revision int64, err error) {
 }
 
 // restock reads what has changed.
-func (a *Account) restock(ctx context.Context, on *shelfAccount) error {
+func (a *Account) restock(ctx context.Context, on *cachedAccount) error {
 	revision, err := a.revision(ctx) // again, for another request may have restocked meanwhile
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (a *Account) learned(ctx context.Context, c *compiled) (*intent.Model, erro
 	if c.Kind != Intent || c.trained == 0 {
 		return nil, nil
 	}
-	if m := a.s.shelf.model(c.ID, c.trained); m != nil {
+	if m := a.s.cache.model(c.ID, c.trained); m != nil {
 		return m, nil
 	}
 	var stored struct {
@@ -160,11 +160,11 @@ func (a *Account) learned(ctx context.Context, c *compiled) (*intent.Model, erro
 		// Another version of this program wrote it: it is learned anew.
 		return nil, errors.Join(err, a.relearn(ctx, c.ID))
 	}
-	a.s.shelf.keep(c.ID, shelfModel{stored.Revision, len(raw), m})
+	a.s.cache.keep(c.ID, cachedModel{stored.Revision, len(raw), m})
 	return m, nil
 }
 
-func (s *shelf) model(id string, revision int64) *intent.Model {
+func (s *cache) model(id string, revision int64) *intent.Model {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m, ok := s.models[id]; ok && m.revision >= revision {
@@ -174,11 +174,11 @@ func (s *shelf) model(id string, revision int64) *intent.Model {
 }
 
 // keep remembers a model, and forgets others when there are too many.
-func (s *shelf) keep(id string, m shelfModel) {
+func (s *cache) keep(id string, m cachedModel) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.models == nil {
-		s.models = map[string]shelfModel{}
+		s.models = map[string]cachedModel{}
 	}
 	s.size += m.size - s.models[id].size
 	s.models[id] = m
