@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// auditPatience is how long a call waits to be written down.
-const auditPatience = 10 * time.Second
+// auditTimeout is how long a call waits to be written down.
+const auditTimeout = 10 * time.Second
 
 // auditRow is a row of mcp_audit.
 type auditRow struct {
@@ -43,9 +43,9 @@ func (x *execution) audit(ctx context.Context, out *Outcome, took time.Duration)
 	row := &auditRow{
 		At: database.Micros(x.r.opts.Now()), Account: x.caller.Account, Caller: x.caller.User, Token: x.caller.Token,
 		Function: x.name, Arguments: x.masked(), DryRun: x.req.DryRun,
-		Outcome: shown(clean(out.code())), Duration: took.Microseconds(),
+		Outcome: shown(sanitize(out.code())), Duration: took.Microseconds(),
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
 	if err := x.r.log.Do(ctx, row); err != nil {
 		x.r.opts.Logger.ErrorContext(ctx, "a function call is not in the audit log", slog.String("account", row.Account),
@@ -55,7 +55,7 @@ func (x *execution) audit(ctx context.Context, out *Outcome, took time.Duration)
 
 // storeAudit writes down calls that ended together.
 func (r *Registry) storeAudit(ctx context.Context, rows []*auditRow) []error {
-	ctx, cancel := context.WithTimeout(ctx, auditPatience)
+	ctx, cancel := context.WithTimeout(ctx, auditTimeout)
 	defer cancel()
 	values := make([]any, 0, len(auditTypes)*len(rows))
 	for _, a := range rows {

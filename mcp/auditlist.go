@@ -79,7 +79,7 @@ func (f *AuditFilter) check() (before int64, size int, failed *Error) {
 		before = math.MaxInt64
 	}
 	for _, text := range []struct{ name, value string }{{"user", f.User}, {"function", f.Function}, {"outcome", f.Outcome}} {
-		if clean(text.value) != text.value {
+		if sanitize(text.value) != text.value {
 			failed.Details = append(failed.Details, Detail{text.name, "must be UTF-8 without U+0000"})
 		}
 	}

@@ -103,14 +103,14 @@ func depth(raw []byte) (most int) {
 
 func (d *decoder) value(at *path, raw []byte, s *shape, dst reflect.Value) {
 	if s.own || s.kind == kindAny {
-		d.unchecked(at, raw, s, settle(dst))
+		d.unchecked(at, raw, s, allocate(dst))
 		return
 	}
 	if jsonscan.Kind(raw) == 'n' {
 		d.fail(at, "must not be null: leave it out")
 		return
 	}
-	dst = settle(dst)
+	dst = allocate(dst)
 	switch s.kind {
 	case kindObject:
 		d.object(at, raw, s, dst)
@@ -134,8 +134,8 @@ func (d *decoder) value(at *path, raw []byte, s *shape, dst reflect.Value) {
 	}
 }
 
-// settle makes the values that pointers are to point to.
-func settle(dst reflect.Value) reflect.Value {
+// allocate makes the values that pointers are to point to.
+func allocate(dst reflect.Value) reflect.Value {
 	for dst.Kind() == reflect.Pointer {
 		if dst.IsNil() {
 			dst.Set(reflect.New(dst.Type().Elem()))

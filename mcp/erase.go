@@ -27,7 +27,7 @@ func (a *Account) Erase(ctx context.Context, texts []string) error {
 	for chunk := range slices.Chunk(texts, eraseChunk) {
 		params, held := []any{a.id}, make([]string, len(chunk))
 		for i, text := range chunk {
-			value, _ := json.Marshal(asKept(text)) // texts cannot fail
+			value, _ := json.Marshal(asStored(text)) // texts cannot fail
 			like := "%" + likeEscapes.Replace(string(value)) + "%"
 			params = append(params, like, strings.ToLower(like))
 			held[i] = fmt.Sprintf(anyCase, len(params)-1, len(params))
@@ -55,10 +55,10 @@ func (a *Account) Erase(ctx context.Context, texts []string) error {
 // of a to z, and its lower knows no other letters.
 const anyCase = `arguments LIKE $%d ESCAPE '\' OR lower(arguments) LIKE $%d ESCAPE '\'`
 
-// asKept is a text as the audit log holds it. A phone number stays as it is,
+// asStored is a text as the audit log holds it. A phone number stays as it is,
 // and is not found: many have the same last digits.
-func asKept(text string) string {
-	text = clean(text)
+func asStored(text string) string {
+	text = sanitize(text)
 	if kept := maskText(text); !strings.HasPrefix(kept, "•") {
 		return kept
 	}

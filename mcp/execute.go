@@ -18,7 +18,7 @@ import (
 func (r *Registry) Execute(ctx context.Context, c Caller, req Request) Outcome {
 	began := time.Now()
 	x := &execution{r: r, f: r.catalogue.Load().byName[req.Function], caller: c, req: req}
-	x.name = shown(clean(req.Function))
+	x.name = shown(sanitize(req.Function))
 	x.args, x.problem = object(req.Arguments)
 	result, failed := x.run(ctx)
 	out := r.outcome(x.name, result, failed, time.Since(began))
@@ -40,8 +40,8 @@ type execution struct {
 	problem string // what is wrong with them then
 }
 
-// clean is text that any database stores.
-func clean(s string) string {
+// sanitize is text that any database stores.
+func sanitize(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
@@ -120,11 +120,11 @@ func (x *execution) forbidden() *Error {
 // limited takes the call from the limits. One that cannot be counted is not
 // let through.
 func (x *execution) limited(ctx context.Context) *Error {
-	t := x.take()
+	t := x.charge()
 	if t == nil {
 		return nil
 	}
-	if err := x.r.takes.Do(ctx, t); err != nil {
+	if err := x.r.charges.Do(ctx, t); err != nil {
 		return x.failure(ctx, &uncounted{err})
 	}
 	if t.wait == 0 {

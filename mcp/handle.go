@@ -24,7 +24,7 @@ type answer struct {
 const (
 	underWay int32 = iota
 	over
-	leftBehind
+	abandoned
 )
 
 // handle runs the handler on a goroutine of its own, so that one which ignores
@@ -57,18 +57,18 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 	}()
 	select {
 	case a := <-done:
-		return x.settle(ctx, a)
+		return x.result(ctx, a)
 	case <-ctx.Done():
 		select { // in time, and not seen before
 		case a := <-done:
-			return x.settle(ctx, a)
+			return x.result(ctx, a)
 		default:
 		}
 	}
 	x.r.stray.Add(1)
-	if !state.CompareAndSwap(underWay, leftBehind) {
+	if !state.CompareAndSwap(underWay, abandoned) {
 		x.r.stray.Add(-1)
-		return x.settle(ctx, <-done)
+		return x.result(ctx, <-done)
 	}
 	return nil, x.failure(ctx, ctx.Err())
 }
@@ -81,7 +81,7 @@ func (x *execution) late(ctx context.Context, err error) {
 	}
 }
 
-func (x *execution) settle(ctx context.Context, a answer) ([]byte, *Error) {
+func (x *execution) result(ctx context.Context, a answer) ([]byte, *Error) {
 	if a.err != nil {
 		return nil, x.failure(ctx, a.err)
 	}

@@ -16,8 +16,8 @@ import (
 const (
 	maxLimit = 1_000_000 // calls of a minute
 	minute   = int64(time.Minute / time.Microsecond)
-	// takePatience is how long the database may take to count calls.
-	takePatience = 5 * time.Second
+	// chargeTimeout is how long the database may take to count calls.
+	chargeTimeout = 5 * time.Second
 )
 
 // bucket is a limit in the database: of a user and a function, or of an
@@ -41,8 +41,8 @@ func (r rate) excess(full, now int64) int64 {
 	return max(full, now) - now - (int64(r)-1)*r.interval()
 }
 
-// take is a call that is to be counted in all of its buckets, or in none.
-type take struct {
+// charge is a call that is to be counted in all of its buckets, or in none.
+type charge struct {
 	from []share
 
 	wait time.Duration // it is refused, until then
@@ -54,9 +54,9 @@ type share struct {
 	rate rate
 }
 
-// take are the limits of a call, nil if there are none.
-func (x *execution) take() *take {
-	t := &take{}
+// charge are the limits of a call, nil if there are none.
+func (x *execution) charge() *charge {
+	t := &charge{}
 	if x.f != nil && x.f.limit > 0 {
 		t.from = append(t.from, share{bucket{x.caller.Account, x.caller.User, x.f.tool.Name}, rate(x.f.limit)})
 	}
@@ -69,19 +69,19 @@ func (x *execution) take() *take {
 	return t
 }
 
-// takeAll counts calls that came together: two statements for all of them. The
+// chargeAll counts calls that came together: two statements for all of them. The
 // commit is not waited for, because a power cut may take it back.
-func (r *Registry) takeAll(ctx context.Context, takes []*take) []error {
-	ctx, cancel := context.WithTimeout(ctx, takePatience)
+func (r *Registry) chargeAll(ctx context.Context, takes []*charge) []error {
+	ctx, cancel := context.WithTimeout(ctx, chargeTimeout)
 	defer cancel()
-	err := r.db.WriteLazy(ctx, func(tx *sqlx.Tx) error { return r.takeTx(ctx, tx, takes) })
+	err := r.db.WriteLazy(ctx, func(tx *sqlx.Tx) error { return r.chargeTx(ctx, tx, takes) })
 	if err != nil {
 		err = fmt.Errorf("counting calls: %w", err)
 	}
 	return slices.Repeat([]error{err}, len(takes))
 }
 
-func (r *Registry) takeTx(ctx context.Context, tx *sqlx.Tx, takes []*take) error {
+func (r *Registry) chargeTx(ctx context.Context, tx *sqlx.Tx, takes []*charge) error {
 	full, now, err := r.lockBuckets(ctx, tx, takes)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (r *Registry) takeTx(ctx context.Context, tx *sqlx.Tx, takes []*take) error
 }
 
 // decide lets the call through, or says until when not.
-func (t *take) decide(full map[bucket]int64, now int64) bool {
+func (t *charge) decide(full map[bucket]int64, now int64) bool {
 	t.wait, t.over = 0, "" // a transaction may run again
 	for _, s := range t.from {
 		wait := time.Duration(s.rate.excess(full[s.bucket], now)) * time.Microsecond
@@ -142,7 +142,7 @@ type limitRow struct {
 
 // lockBuckets reads the buckets of calls, which nobody else can change then,
 // and the time. All nodes lock in one order.
-func (r *Registry) lockBuckets(ctx context.Context, tx *sqlx.Tx, takes []*take) (map[bucket]int64, int64, error) {
+func (r *Registry) lockBuckets(ctx context.Context, tx *sqlx.Tx, takes []*charge) (map[bucket]int64, int64, error) {
 	full := map[bucket]int64{}
 	for _, t := range takes {
 		for _, s := range t.from {

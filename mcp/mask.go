@@ -90,7 +90,7 @@ func (m *masker) object(raw []byte, hide func(name string) string) {
 			m.write(`"…":"` + leftOut + `"`)
 			break
 		}
-		m.text(shown(clean(string(name))))
+		m.text(shown(sanitize(string(name))))
 		m.write(":")
 		instead := ""
 		if hide != nil {

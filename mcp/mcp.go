@@ -69,7 +69,7 @@ type Registry struct {
 	adding    sync.Mutex
 	catalogue atomic.Pointer[catalogue]
 	stray     atomic.Int64 // handlers left behind
-	takes     groupcommit.Group[*take]
+	charges   groupcommit.Group[*charge]
 	log       groupcommit.Group[*auditRow]
 }
 
@@ -100,7 +100,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Registry, error) {
 	}
 	r.clock = clockColumns(r.db.Dialect, opts != nil && opts.Now != nil)
 	r.catalogue.Store(&catalogue{byName: map[string]*function{}})
-	r.takes.Gate, r.takes.Run = make(chan struct{}, 1), r.takeAll
+	r.charges.Gate, r.charges.Run = make(chan struct{}, 1), r.chargeAll
 	r.log.Gate, r.log.Run = make(chan struct{}, 1), r.storeAudit
 	return r, nil
 }

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	pruneEvery = 10 * time.Minute
-	pruneChunk = 500 // rows of a transaction, so that nobody waits for it
+	pruneInterval = 10 * time.Minute
+	pruneChunk    = 500 // rows of a transaction, so that nobody waits for it
 )
 
 // Run deletes what is over until ctx ends: calls older than the retention, and
 // limits that are full again. Any number of processes may.
 func (r *Registry) Run(ctx context.Context) error {
-	tick := time.NewTicker(pruneEvery)
+	tick := time.NewTicker(pruneInterval)
 	defer tick.Stop()
 	for {
 		if err := r.prune(ctx); err != nil && ctx.Err() == nil {

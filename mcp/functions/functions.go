@@ -102,15 +102,15 @@ func add[In, Out any](r *mcp.Registry, f mcp.Function[In, Out], names map[string
 	handler, plan := f.Handler, f.Plan
 	f.Handler = func(ctx context.Context, c mcp.Call, in In) (Out, error) {
 		out, err := handler(ctx, c, in)
-		return out, told(err, names)
+		return out, functionError(err, names)
 	}
 	f.Plan = func(ctx context.Context, c mcp.Call, in In) (any, error) {
 		if plan == nil { // it only reads: what it would refuse shows when it is done
 			_, err := handler(ctx, c, in)
-			return map[string]bool{"allowed": true}, told(err, names)
+			return map[string]bool{"allowed": true}, functionError(err, names)
 		}
 		out, err := plan(ctx, c, in)
-		return out, told(err, names)
+		return out, functionError(err, names)
 	}
 	if err := mcp.Register(r, f); err != nil {
 		return fmt.Errorf("functions: %w", err)

@@ -58,10 +58,10 @@ type referenceItem struct {
 	CreatedAt int64                `json:"createdAt" doc:"UNIX seconds."`
 }
 
-// most bounds lists that have no pages.
+// maxRows bounds lists that have no pages.
 const (
-	most = 1000
-	page = 200
+	maxRows = 1000
+	page    = 200
 )
 
 func (s *service) listReferences(ctx context.Context, c mcp.Call, in listReferences) (referenceList, error) {
@@ -88,7 +88,7 @@ func whole[T any](fetch func(messaging.List) (messaging.Page[T], error)) ([]T, e
 			return nil, err
 		}
 		out = append(out, p.Items...)
-		if p.Next == nil || len(out) >= most {
+		if p.Next == nil || len(out) >= maxRows {
 			return out, nil
 		}
 		cursor = *p.Next

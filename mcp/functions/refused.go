@@ -9,9 +9,9 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 )
 
-// told is an error as its caller is told of it: what messaging refuses has the
+// functionError is an error as its caller is told of it: what messaging refuses has the
 // code that it has at every door, and names the argument. Other errors stay.
-func told(err error, names map[string]string) error {
+func functionError(err error, names map[string]string) error {
 	var done *mcp.Error
 	r, ok := messaging.Refused(err)
 	if !ok || errors.As(err, &done) {

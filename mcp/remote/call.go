@@ -144,7 +144,7 @@ func checkArguments(schema, arguments json.RawMessage) error {
 	}
 	var misfit *structured.Misfit
 	if errors.As(compiled.Validate(v), &misfit) {
-		return &Error{Code: CodeArguments, Message: clip(strings.Join(misfit.Problems, "; "))}
+		return &Error{Code: CodeArguments, Message: truncate(strings.Join(misfit.Problems, "; "))}
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func checkArguments(schema, arguments json.RawMessage) error {
 // it. A server that has forgotten the connection is connected to anew, once.
 func (s *Service) call(ctx context.Context, t target, tool *toolRow, c Call) (Result, error) {
 	for again := true; ; again = false {
-		conn, err := s.pool.take(ctx, t)
+		conn, err := s.pool.acquire(ctx, t)
 		if err != nil {
 			return Result{}, unreached(err)
 		}
@@ -183,7 +183,7 @@ func broken(ctx context.Context, err error) bool {
 // seems to be another now, and refuses one that is.
 func (s *Service) unchanged(ctx context.Context, conn *session, tool *toolRow) error {
 	var err error
-	for _, older := range []time.Duration{lookEvery, 0} {
+	for _, older := range []time.Duration{listTTL, 0} {
 		list, fresh, failed := conn.tools(ctx, s.opts.Now(), older)
 		if failed != nil {
 			return unreached(failed)
@@ -232,7 +232,7 @@ func (s *Service) perform(ctx context.Context, conn *session, c Call) (out Resul
 	}
 	out = resultOf(res)
 	if res.IsError {
-		return out, false, &Error{Code: CodeTool, Message: clip(out.Text)}
+		return out, false, &Error{Code: CodeTool, Message: truncate(out.Text)}
 	}
 	return out, false, nil
 }
@@ -244,9 +244,9 @@ func (x *exchange) failed(err error, program bool) *Error {
 		return &Error{Code: CodeTool, Message: "The answer has more than 1 MB."}
 	}
 	if wire := answered(err); wire != nil && wire.Code == jsonrpc.CodeInvalidParams {
-		return &Error{Code: CodeArguments, Message: clip(wire.Message)}
+		return &Error{Code: CodeArguments, Message: truncate(wire.Message)}
 	} else if wire != nil {
-		return &Error{Code: CodeTool, Message: clip(wire.Message)}
+		return &Error{Code: CodeTool, Message: truncate(wire.Message)}
 	}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusTooManyRequests:
@@ -322,8 +322,8 @@ func resultOf(res *sdk.CallToolResult) Result {
 	return out
 }
 
-// clip shortens the words of a server.
-func clip(s string) string {
+// truncate shortens the words of a server.
+func truncate(s string) string {
 	if len(s) > maxMessage {
 		s = s[:maxMessage] + "…"
 	}

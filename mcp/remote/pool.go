@@ -22,14 +22,14 @@ var (
 
 // pool keeps one connection to each server that is in use.
 type pool struct {
-	s      *Service
-	mu     sync.Mutex
-	held   map[string]*holder // by the server's id
-	open   map[*session]bool  // connections that nobody has closed
-	closed bool
-	work   sync.WaitGroup  // connecting and closing
-	ctx    context.Context //nolint:containedctx // ends what connects when the pool closes
-	cancel context.CancelFunc
+	s       *Service
+	mu      sync.Mutex
+	servers map[string]*holder // by the server's id
+	open    map[*session]bool  // connections that nobody has closed
+	closed  bool
+	work    sync.WaitGroup  // connecting and closing
+	ctx     context.Context //nolint:containedctx // ends what connects when the pool closes
+	cancel  context.CancelFunc
 }
 
 // holder is what the pool has of a server.
@@ -48,15 +48,15 @@ type dialing struct {
 }
 
 func newPool(s *Service) *pool {
-	p := &pool{s: s, held: map[string]*holder{}, open: map[*session]bool{}}
+	p := &pool{s: s, servers: map[string]*holder{}, open: map[*session]bool{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
 }
 
-// take returns a connection to a server; the caller gives it back with
+// acquire returns a connection to a server; the caller gives it back with
 // [pool.give]. The client is known to overshoot its deadline against hosts that
 // swallow everything, so nobody waits for it longer than that.
-func (p *pool) take(ctx context.Context, t target) (*session, error) {
+func (p *pool) acquire(ctx context.Context, t target) (*session, error) {
 	late := time.NewTimer(p.s.opts.Connect)
 	defer late.Stop()
 	for {
@@ -82,7 +82,7 @@ func (p *pool) take(ctx context.Context, t target) (*session, error) {
 func (p *pool) abandon(id string, d *dialing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if h := p.held[id]; h != nil && h.dialing == d {
+	if h := p.servers[id]; h != nil && h.dialing == d {
 		h.dialing = nil
 		p.failed(h)
 	}
@@ -96,13 +96,13 @@ func (p *pool) try(t target) (*session, *dialing, error) {
 	if p.closed {
 		return nil, nil, errClosed
 	}
-	h := p.held[t.server.ID]
+	h := p.servers[t.server.ID]
 	if h == nil {
 		h = &holder{}
-		p.held[t.server.ID] = h
+		p.servers[t.server.ID] = h
 	}
 	if s := h.session; s != nil {
-		if s.target.key() == t.key() && now.Sub(s.begun) < mostAge {
+		if s.target.key() == t.key() && now.Sub(s.startedAt) < maxAge {
 			s.busy++
 			return s, nil, nil
 		}
@@ -134,7 +134,7 @@ func (p *pool) dial(h *holder, d *dialing) {
 	if s != nil {
 		p.open[s] = true
 	}
-	current := h.dialing == d && p.held[d.target.server.ID] == h && !p.closed
+	current := h.dialing == d && p.servers[d.target.server.ID] == h && !p.closed
 	if h.dialing == d {
 		h.dialing = nil
 	}
@@ -166,7 +166,7 @@ func (p *pool) give(s *session, ok bool) {
 	defer p.mu.Unlock()
 	s.busy--
 	s.used = p.s.opts.Now()
-	h := p.held[s.target.server.ID]
+	h := p.servers[s.target.server.ID]
 	switch {
 	case h == nil || h.session != s:
 	case ok:
@@ -208,9 +208,9 @@ func (p *pool) shut(s *session) {
 func (p *pool) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if h := p.held[id]; h != nil {
+	if h := p.servers[id]; h != nil {
 		p.retire(h)
-		delete(p.held, id)
+		delete(p.servers, id)
 	}
 }
 
@@ -218,7 +218,7 @@ func (p *pool) forget(id string) {
 func (p *pool) renew(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if h := p.held[id]; h != nil {
+	if h := p.servers[id]; h != nil {
 		p.retire(h)
 		h.failures, h.until = 0, time.Time{}
 	}
@@ -229,12 +229,12 @@ func (p *pool) sweep() {
 	now := p.s.opts.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id, h := range p.held {
+	for id, h := range p.servers {
 		if s := h.session; s != nil && s.busy == 0 && now.Sub(s.used) >= p.s.opts.Idle {
 			p.retire(h)
 		}
 		if h.session == nil && h.dialing == nil && (h.failures == 0 || now.Sub(h.until) > time.Hour) {
-			delete(p.held, id)
+			delete(p.servers, id)
 		}
 	}
 }
@@ -245,7 +245,7 @@ func (p *pool) close() {
 	p.cancel()
 	p.mu.Lock()
 	p.closed = true
-	clear(p.held)
+	clear(p.servers)
 	for s := range p.open {
 		s.over = true
 		p.shut(s)

@@ -23,28 +23,28 @@ func (t target) key() string { return fmt.Sprint(t.server.ID, "#", t.server.Revi
 
 // session is a connection to a server.
 type session struct {
-	target target
-	sdk    *sdk.ClientSession
-	begun  time.Time
+	target    target
+	sdk       *sdk.ClientSession
+	startedAt time.Time
 
 	// guarded by the pool
 	busy int
 	used time.Time
 	over bool // it is not given out any more
 
-	look    sync.Mutex // held while the tools are asked for
-	looked  time.Time
-	current []*sdk.Tool
+	listing  sync.Mutex // held while the tools are asked for
+	listedAt time.Time
+	current  []*sdk.Tool
 }
 
 const (
-	// mostAge bounds how long a connection is used: a server may say that its
+	// maxAge bounds how long a connection is used: a server may say that its
 	// list of tools stays as it is, and is taken at its word for no longer.
-	mostAge = 5 * time.Minute
-	// lookEvery is how long a list of tools is taken for the newest.
-	lookEvery = time.Minute
-	// mostPages bounds how often a server may say that there are more tools.
-	mostPages = 20
+	maxAge = 5 * time.Minute
+	// listTTL is how long a list of tools is taken for the newest.
+	listTTL = time.Minute
+	// maxPages bounds how often a server may say that there are more tools.
+	maxPages = 20
 )
 
 // connect opens a connection. It may outlive ctx for a moment.
@@ -60,7 +60,7 @@ func (s *Service) connect(ctx context.Context, t target) (*session, error) {
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
 	now := s.opts.Now()
-	return &session{target: t, sdk: cs, begun: now, used: now}, nil
+	return &session{target: t, sdk: cs, startedAt: now, used: now}, nil
 }
 
 func (s *Service) transport(t target) sdk.Transport {
@@ -88,14 +88,14 @@ func (s *Service) transport(t target) sdk.Transport {
 // tools are those that the server has: as it said no longer ago than older, or
 // as it says when it is asked. fresh is true when it was asked.
 func (s *session) tools(ctx context.Context, now time.Time, older time.Duration) (list []*sdk.Tool, fresh bool, err error) {
-	s.look.Lock()
-	defer s.look.Unlock()
-	if !s.looked.IsZero() && now.Sub(s.looked) < older {
+	s.listing.Lock()
+	defer s.listing.Unlock()
+	if !s.listedAt.IsZero() && now.Sub(s.listedAt) < older {
 		return s.current, false, nil
 	}
 	list = []*sdk.Tool{}
 	var params sdk.ListToolsParams
-	for range mostPages {
+	for range maxPages {
 		res, err := s.sdk.ListTools(ctx, &params)
 		if err != nil {
 			return nil, false, fmt.Errorf("listing tools: %w", err)
@@ -105,6 +105,6 @@ func (s *session) tools(ctx context.Context, now time.Time, older time.Duration)
 			break
 		}
 	}
-	s.current, s.looked = list[:min(len(list), maxTools)], now
+	s.current, s.listedAt = list[:min(len(list), maxTools)], now
 	return s.current, true, nil
 }

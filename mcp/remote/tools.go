@@ -42,7 +42,7 @@ func (a *Account) Refresh(ctx context.Context, id string) (Server, error) {
 
 // relist has the newest list of a server's tools kept.
 func (s *Service) relist(ctx context.Context, r serverRow) error {
-	conn, err := s.pool.take(ctx, target{server: r})
+	conn, err := s.pool.acquire(ctx, target{server: r})
 	if err != nil {
 		return unreached(err)
 	}
@@ -142,11 +142,11 @@ func (a *Account) toolsOf(ctx context.Context, name string) ([]llm.Tool, error) 
 
 // programTools asks a program for its tools.
 func (a *Account) programTools(ctx context.Context, name string, p Program) ([]llm.Tool, error) {
-	conn, err := a.s.pool.take(ctx, a.program(name, p))
+	conn, err := a.s.pool.acquire(ctx, a.program(name, p))
 	if err != nil {
 		return nil, unreached(err)
 	}
-	list, _, err := conn.tools(ctx, a.s.opts.Now(), lookEvery)
+	list, _, err := conn.tools(ctx, a.s.opts.Now(), listTTL)
 	a.s.pool.give(conn, err == nil)
 	if err != nil {
 		return nil, unreached(err)
