@@ -89,7 +89,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.opts.Runs == nil {
 		s.alone = true
-		if s.opts.Runs, err = runtime.New(ctx, db, host{s}, &runtime.Options{Types: s.opts.Types, Logger: s.opts.Logger, Now: s.opts.Now}); err != nil {
+		if s.opts.Runs, err = runtime.New(ctx, db, chatService{s}, &runtime.Options{Types: s.opts.Types, Logger: s.opts.Logger, Now: s.opts.Now}); err != nil {
 			return nil, fmt.Errorf("aiflow: %w", err)
 		}
 	}

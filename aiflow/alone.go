@@ -26,20 +26,22 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// host is the world of runs without chats.
-type host struct{ s *Service }
+// chatService is the world of runs without chats.
+type chatService struct{ s *Service }
 
-func (host) Look(context.Context, runtime.Chat) (runtime.View, error) { return runtime.View{}, nil }
+func (chatService) Snapshot(context.Context, runtime.Chat) (runtime.Snapshot, error) {
+	return runtime.Snapshot{}, nil
+}
 
-func (h host) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (runtime.Start, error) {
+func (h chatService) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (runtime.Start, error) {
 	start, err := h.s.For(from.Chat.Account).Jump(ctx, from.Owner, to.Flow)
 	start.Input = to.Input
 	return start, err
 }
 
 // SendTx is not asked: runs have no chats.
-func (host) SendTx(context.Context, *sqlx.Tx, runtime.Run, flow.Send) (string, error) {
+func (chatService) SendTx(context.Context, *sqlx.Tx, runtime.Run, flow.Send) (string, error) {
 	return "", &flow.Error{Code: flow.CodeNoChat, Message: "Here are no chats."}
 }
 
-func (host) Committed() {}
+func (chatService) Committed() {}

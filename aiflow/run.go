@@ -104,8 +104,8 @@ func (a *Account) Detail(ctx context.Context, run string) (runtime.Detail, error
 	return d, err
 }
 
-// tell gives something to a run of a flow, and returns it after its turn.
-func (a *Account) tell(ctx context.Context, run string, give func() (runtime.Run, error)) (runtime.Run, error) {
+// deliver gives something to a run of a flow, and returns it after its turn.
+func (a *Account) deliver(ctx context.Context, run string, give func() (runtime.Run, error)) (runtime.Run, error) {
 	if !isID(run) {
 		return runtime.Run{}, ErrNotFound
 	}
@@ -121,7 +121,7 @@ func (a *Account) tell(ctx context.Context, run string, give func() (runtime.Run
 
 // Cancel ends a run. One that has ended is [runtime.ErrEnded].
 func (a *Account) Cancel(ctx context.Context, run string) (runtime.Run, error) {
-	return a.tell(ctx, run, func() (runtime.Run, error) { return a.runs().Cancel(ctx, run, "cancelled by a user") })
+	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Cancel(ctx, run, "cancelled by a user") })
 }
 
 // Retry has a failed run go on with the step that failed. What it did before
@@ -129,13 +129,13 @@ func (a *Account) Cancel(ctx context.Context, run string) (runtime.Run, error) {
 // made again only with repeat. It returns [runtime.ErrNotFailed],
 // [runtime.ErrBusy] or [runtime.ErrRepeat] for a run that does not go on.
 func (a *Account) Retry(ctx context.Context, run string, repeat bool) (runtime.Run, error) {
-	return a.tell(ctx, run, func() (runtime.Run, error) { return a.runs().Retry(ctx, run, repeat) })
+	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Retry(ctx, run, repeat) })
 }
 
 // Watch returns a channel that gets a run as it is now, and again after its
 // turns; see [runtime.Account.Watch].
 func (a *Account) Watch(ctx context.Context, run string) (seen <-chan runtime.Run, err error) {
-	_, err = a.tell(ctx, run, func() (_ runtime.Run, err error) {
+	_, err = a.deliver(ctx, run, func() (_ runtime.Run, err error) {
 		seen, err = a.runs().Watch(ctx, run)
 		return runtime.Run{}, err
 	})
@@ -145,10 +145,10 @@ func (a *Account) Watch(ctx context.Context, run string) (seen <-chan runtime.Ru
 // Event gives a named event to a run. One that does not wait for it goes on as
 // before.
 func (a *Account) Event(ctx context.Context, run string, e flow.Event) (runtime.Run, error) {
-	return a.tell(ctx, run, func() (runtime.Run, error) { return a.runs().Event(ctx, run, e) })
+	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Event(ctx, run, e) })
 }
 
 // Approve answers a run that asks whether an agent may use a tool.
 func (a *Account) Approve(ctx context.Context, run, step string, approved bool) (runtime.Run, error) {
-	return a.tell(ctx, run, func() (runtime.Run, error) { return a.runs().Approve(ctx, run, step, approved) })
+	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Approve(ctx, run, step, approved) })
 }

@@ -23,23 +23,23 @@ const (
 	tick    = 2 * time.Millisecond
 )
 
-// host is a chat service that takes whatever runs do, and leaves jumps to the
+// chatService is a chat service that takes whatever runs do, and leaves jumps to the
 // package under test.
-type host struct{ flows *aiflow.Service }
+type chatService struct{ flows *aiflow.Service }
 
-func (host) Look(_ context.Context, c runtime.Chat) (runtime.View, error) {
-	return runtime.View{Contact: map[string]any{"id": c.ID}, Chat: map[string]any{"id": c.ID}}, nil
+func (chatService) Snapshot(_ context.Context, c runtime.Chat) (runtime.Snapshot, error) {
+	return runtime.Snapshot{Contact: map[string]any{"id": c.ID}, Chat: map[string]any{"id": c.ID}}, nil
 }
 
-func (h *host) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (runtime.Start, error) {
+func (h *chatService) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (runtime.Start, error) {
 	return h.flows.For(from.Chat.Account).Jump(ctx, from.Owner, to.Flow)
 }
 
-func (host) SendTx(_ context.Context, _ *sqlx.Tx, r runtime.Run, s flow.Send) (string, error) {
+func (chatService) SendTx(_ context.Context, _ *sqlx.Tx, r runtime.Run, s flow.Send) (string, error) {
 	return r.ID + "-" + s.ID, nil
 }
 
-func (host) Committed() {}
+func (chatService) Committed() {}
 
 // fixture is a service under test, and one of its accounts.
 type fixture struct {
@@ -64,7 +64,7 @@ func setup(t *testing.T, db *sqlx.DB) *fixture {
 	require.NoError(t, runtime.Migrate(t.Context(), db))
 	require.NoError(t, aiflow.Migrate(t.Context(), db))
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	h := &host{}
+	h := &chatService{}
 	runs, err := runtime.New(t.Context(), db, h, &runtime.Options{Logger: log})
 	require.NoError(t, err)
 	flows, err := aiflow.New(t.Context(), db, &aiflow.Options{Runs: runs, Logger: log})

@@ -127,8 +127,8 @@ type Malformed struct {
 
 func (e *Malformed) Error() string { return "aiflow: the file of a project has errors" }
 
-// mostPlaces bounds how many places a [Malformed] names.
-const mostPlaces = 100
+// maxPlaces bounds how many places a [Malformed] names.
+const maxPlaces = 100
 
 // check names what is wrong with a file, whatever its flows mean.
 func (f *File) check() error {
@@ -161,7 +161,7 @@ func (f *File) check() error {
 }
 
 func (e *Malformed) add(field, message string) {
-	if len(e.Problems) < mostPlaces {
+	if len(e.Problems) < maxPlaces {
 		e.Problems = append(e.Problems, Invalid{field, message})
 	}
 }

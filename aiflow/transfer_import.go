@@ -38,7 +38,7 @@ func (a *Account) Import(ctx context.Context, f File, by Publisher) (Imported, e
 	if err != nil {
 		return Imported{}, err
 	}
-	parts, err := a.arrive(ctx, p, f.Flows)
+	parts, err := a.prepareImport(ctx, p, f.Flows)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -70,8 +70,8 @@ func (a *Account) Import(ctx context.Context, f File, by Publisher) (Imported, e
 	return out, nil
 }
 
-// arrival is a flow of a file on its way into the tables.
-type arrival struct {
+// importing is a flow of a file on its way into the tables.
+type importing struct {
 	row      flowRow
 	text     json.RawMessage
 	document *flow.Document // what will be published; nil: nothing
@@ -79,28 +79,28 @@ type arrival struct {
 	problems []flow.Problem
 }
 
-// arrive makes flows ready to be stored: it compiles what they published.
-func (a *Account) arrive(ctx context.Context, p projectRow, flows []FileFlow) ([]arrival, error) {
+// prepareImport makes flows ready to be stored: it compiles what they published.
+func (a *Account) prepareImport(ctx context.Context, p projectRow, flows []FileFlow) ([]importing, error) {
 	var here flow.Environment
 	if err := a.belongings(ctx, a.s.db, &here); err != nil {
 		return nil, err
 	}
-	out := make([]arrival, len(flows))
+	out := make([]importing, len(flows))
 	for i, f := range flows {
 		r, err := a.newFlow(NewFlow{Project: p.ID, Name: f.Name, Draft: f.Draft})
 		if err != nil {
 			return nil, err
 		}
-		out[i] = arrival{row: r, problems: []flow.Problem{}}
+		out[i] = importing{row: r, problems: []flow.Problem{}}
 		if f.Published != nil {
 			out[i].compile(a.s, *f.Published, here)
 		}
 	}
-	published := map[string]*arrival{}
+	published := map[string]*importing{}
 	for _, kind := range []string{flow.KindFunction, flow.KindFlow} {
 		for i := range out {
 			if d := out[i].document; d != nil && d.Kind == kind {
-				out[i].settle(published)
+				out[i].claimSlug(published)
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func (a *Account) arrive(ctx context.Context, p projectRow, flows []FileFlow) ([
 
 // compile decides whether a version can be published here, with the functions
 // that it brings.
-func (x *arrival) compile(s *Service, v FileVersion, here flow.Environment) {
+func (x *importing) compile(s *Service, v FileVersion, here flow.Environment) {
 	env := emptyEnvironment()
 	here.Engine, here.Functions = env.Engine, env.Functions
 	env.Environment = here
@@ -128,9 +128,9 @@ func (x *arrival) compile(s *Service, v FileVersion, here flow.Environment) {
 	}
 }
 
-// settle takes the slug of what will be published, functions before flows: the
+// claimSlug takes the slug of what will be published, functions before flows: the
 // first of a file that has it keeps it.
-func (x *arrival) settle(published map[string]*arrival) {
+func (x *importing) claimSlug(published map[string]*importing) {
 	if published[x.document.Slug] != nil {
 		x.problems = append(x.problems, slugTaken())
 		x.document = nil
@@ -141,7 +141,7 @@ func (x *arrival) settle(published map[string]*arrival) {
 
 // connect says of pinned functions which flow of the project they are a
 // version of: the first, or, as version 0, one that was not brought along.
-func (x *arrival) connect(published map[string]*arrival) {
+func (x *importing) connect(published map[string]*importing) {
 	for i := range x.pins {
 		pin := &x.pins[i]
 		f := published[pin.Slug]

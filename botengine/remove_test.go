@@ -21,7 +21,9 @@ import (
 // nowhere is a chat service that nobody writes to.
 type nowhere struct{}
 
-func (nowhere) Look(context.Context, runtime.Chat) (runtime.View, error) { return runtime.View{}, nil }
+func (nowhere) Snapshot(context.Context, runtime.Chat) (runtime.Snapshot, error) {
+	return runtime.Snapshot{}, nil
+}
 
 func (nowhere) Jump(context.Context, runtime.Run, flow.Jump) (runtime.Start, error) {
 	return runtime.Start{}, runtime.ErrNotFound

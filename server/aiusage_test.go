@@ -22,7 +22,7 @@ func (c client) used(t *testing.T, model, chat string, ref int, u llm.Usage) {
 		Account: account, Reference: int64(ref), ChatID: chat, Feature: "assistant", Provider: "openai", Model: model, Reserve: llm.Usage{Input: 100, Output: 10},
 	})
 	require.NoError(t, err)
-	_, err = c.Usage.Settle(t.Context(), e, &llm.Response{Provider: "openai", Model: model, Usage: u}, nil)
+	_, err = c.Usage.Complete(t.Context(), e, &llm.Response{Provider: "openai", Model: model, Usage: u}, nil)
 	require.NoError(t, err)
 }
 

@@ -158,7 +158,7 @@ func (s *Server) openEmbedder() (func(context.Context, knowledge.Texts) ([][]flo
 		if failed == nil {
 			answer = &llm.Response{Usage: found.Usage, Provider: found.Provider, Model: found.Model}
 		}
-		if _, err := s.Usage.Settle(ctx, entry, answer, failed); failed != nil || err != nil {
+		if _, err := s.Usage.Complete(ctx, entry, answer, failed); failed != nil || err != nil {
 			return nil, errors.Join(failed, err)
 		}
 		return found.Vectors, nil

@@ -31,15 +31,15 @@ func (h flowHost) account(c runtime.Chat) *messaging.Account { return h.s.Messag
 func line(c runtime.Chat) provider.ReferenceID { return provider.ReferenceID(c.Reference) }
 
 // Look shows a chat to a turn.
-func (h flowHost) Look(ctx context.Context, c runtime.Chat) (runtime.View, error) {
+func (h flowHost) Snapshot(ctx context.Context, c runtime.Chat) (runtime.Snapshot, error) {
 	chat, err := h.account(c).Chat(ctx, line(c), c.ID)
 	if errors.Is(err, messaging.ErrNotFound) {
-		return runtime.View{Silent: true}, nil // it was erased: its runs are, too
+		return runtime.Snapshot{Silent: true}, nil // it was erased: its runs are, too
 	}
 	if err != nil {
-		return runtime.View{}, err
+		return runtime.Snapshot{}, err
 	}
-	v := runtime.View{
+	v := runtime.Snapshot{
 		Contact: map[string]any{
 			"id": chat.ID, "name": chat.Name, "phone": orNil(chat.Phone), "language": orNil(chat.Language),
 			"tags": anyOf(chat.Tags), "fields": values(chat.Fields), "optedOut": chat.OptedOut,

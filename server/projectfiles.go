@@ -132,7 +132,7 @@ func knowledgeProblem(err error) *Problem {
 	case errors.As(err, &bad):
 		return invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &large):
-		return problem(codePayloadTooLarge, fmt.Sprintf("the %s may have at most %d bytes", large.What, large.Most))
+		return problem(codePayloadTooLarge, fmt.Sprintf("the %s may have at most %d bytes", large.What, large.Limit))
 	case errors.Is(err, knowledge.ErrUnsupported):
 		return problem(codeUnsupported, "no text can be taken out of such a file: text, Markdown, CSV, JSON and HTML are understood")
 	case errors.Is(err, knowledge.ErrNotFound):

@@ -278,7 +278,7 @@ func (s *Server) past(ctx context.Context, c call, was runtime.Past) (simulate.P
 		p.Calls = append(p.Calls, simulate.Recorded{Node: x.Node, Kind: x.Kind, Request: x.Request, Result: x.Result, Error: x.Error})
 	}
 	if was.Run.Chat.Key != "" {
-		view, err := flowHost{s: s}.Look(ctx, was.Run.Chat)
+		view, err := flowHost{s: s}.Snapshot(ctx, was.Run.Chat)
 		if err != nil {
 			return p, nil, err
 		}

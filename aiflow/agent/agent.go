@@ -107,17 +107,17 @@ func (s *Service) Act(ctx context.Context, r runtime.Request) (any, error) {
 		err = w.prepare(ctx)
 	}
 	if err != nil {
-		return nil, told(err)
+		return nil, flowError(err)
 	}
 	out, err := w.work(ctx)
 	if err != nil {
-		return nil, told(err)
+		return nil, flowError(err)
 	}
 	return *out, nil
 }
 
-// told is an error in the words of flows.
-func told(err error) error {
+// flowError is an error in the words of flows.
+func flowError(err error) error {
 	var (
 		known *flow.Error
 		model *llm.Error

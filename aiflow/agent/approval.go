@@ -14,13 +14,13 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// mostAsked is how many bytes of arguments a person is asked to approve: all of
+// maxAsked is how many bytes of arguments a person is asked to approve: all of
 // them are shown.
-const mostAsked = 16 << 10
+const maxAsked = 16 << 10
 
-// consentLife is how long consent holds: a call that was not begun by then is
+// consentTTL is how long consent holds: a call that was not begun by then is
 // asked for again.
-const consentLife = 10 * time.Minute
+const consentTTL = 10 * time.Minute
 
 // The ways in which a node asks for consent.
 const (
@@ -123,7 +123,7 @@ func (w *worker) consented(ctx context.Context, e *entry) error {
 
 // fresh says whether a call was approved a short time ago.
 func (w *worker) fresh(e *entry) bool {
-	return w.s.opts.Now().Sub(database.Time(e.asked.DecidedAt)) <= consentLife
+	return w.s.opts.Now().Sub(database.Time(e.asked.DecidedAt)) <= consentTTL
 }
 
 // askAgain asks once more for a call that was approved.

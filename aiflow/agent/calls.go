@@ -50,7 +50,7 @@ func (w *worker) calls(ctx context.Context, turn int) (*flow.ModelResult, error)
 		if !w.onlyReads(turn) {
 			due = due[:1]
 		}
-		run, wait, err := w.begun(ctx, turn, due)
+		run, wait, err := w.started(ctx, turn, due)
 		if err != nil {
 			return nil, err
 		}
@@ -82,9 +82,9 @@ func (w *worker) onlyReads(turn int) bool {
 	})
 }
 
-// begun writes down that calls begin, up to one that needs consent. What is
+// started writes down that calls begin, up to one that needs consent. What is
 // refused is done with that.
-func (w *worker) begun(ctx context.Context, turn int, due []int) (run []*entry, wait *entry, err error) {
+func (w *worker) started(ctx context.Context, turn int, due []int) (run []*entry, wait *entry, err error) {
 	for _, i := range due {
 		e := w.callOf(turn, i)
 		if e == nil {
@@ -141,9 +141,9 @@ func (w *worker) judge(c llm.ToolCall) (*entry, error) {
 	}
 	status := statusStarted
 	if w.needsConsent(t) {
-		if len(asked.Arguments) > mostAsked {
+		if len(asked.Arguments) > maxAsked {
 			asked.Invalid = true
-			return w.refused(asked, codeArguments, fmt.Sprintf("A person must approve the call, and can be shown no more than %d bytes of arguments.", mostAsked))
+			return w.refused(asked, codeArguments, fmt.Sprintf("A person must approve the call, and can be shown no more than %d bytes of arguments.", maxAsked))
 		}
 		status = statusAsked
 	}

@@ -14,7 +14,7 @@ import (
 // mayHaveCost says of an attempt that failed that it may have taken tokens
 // although nobody said so.
 func mayHaveCost(c llm.Code) bool {
-	return c == llm.CodeTimeout || c == llm.CodeCut || c == llm.CodeMalformed
+	return c == llm.CodeTimeout || c == llm.CodeTruncated || c == llm.CodeMalformed
 }
 
 // ending is a call by which the model ends the leg; nil: there is none.
@@ -40,7 +40,7 @@ func (w *worker) end(ctx context.Context, e *entry, c *llm.ToolCall) (*flow.Mode
 	}
 	raw, err := t.arguments(c.Arguments)
 	if err != nil {
-		if w.repairs() < w.mostRepairs() {
+		if w.repairs() < w.maxRepairs() {
 			return nil, w.mend(ctx, "The arguments of "+toolFinish+" are wrong: "+err.Error())
 		}
 		return w.result(flow.FinishInvalid, StopInvalid), nil
@@ -107,14 +107,14 @@ func (w *worker) structured(ctx context.Context, e *entry, why Stop, text string
 		return nil, err
 	case e.wanted.Last != "":
 		return w.result(flow.FinishLimit, why), nil
-	case why != StopRefused && w.repairs() < w.mostRepairs():
+	case why != StopRefused && w.repairs() < w.maxRepairs():
 		return nil, w.mend(ctx, bad.Correction())
 	}
 	return w.result(flow.FinishInvalid, StopInvalid), nil
 }
 
-// mostRepairs is how often an answer may be mended.
-func (w *worker) mostRepairs() int {
+// maxRepairs is how often an answer may be mended.
+func (w *worker) maxRepairs() int {
 	if w.req.JSON {
 		return w.req.Repair
 	}
@@ -133,5 +133,5 @@ func (w *worker) repairs() (n int) {
 
 // mend tells the model what is wrong with its answer.
 func (w *worker) mend(ctx context.Context, text string) error {
-	return w.tell(ctx, toldText{Text: noLinks.Clean(text), Repair: true})
+	return w.instruct(ctx, instruction{Text: noLinks.Clean(text), Repair: true})
 }

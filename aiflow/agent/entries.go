@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// mostEntries is how many entries of a run are shown: the newest.
-	mostEntries = 200
-	// mostText is how many bytes of each of their texts are.
-	mostText = 2 << 10
+	// maxEntries is how many entries of a run are shown: the newest.
+	maxEntries = 200
+	// maxText is how many bytes of each of their texts are.
+	maxText = 2 << 10
 )
 
 // Entry is something that an agent did, for people who look at a run.
@@ -64,7 +64,7 @@ func (a *Account) Entries(ctx context.Context, run, node string) ([]Entry, error
 	var rows []*entryRow
 	err := a.s.db.SelectContext(ctx, &rows, `SELECT e.session, e.seq, e.leg, e.kind, e.status, e.child, e.request, e.result, e.started_us, e.done_us, s.node
 		FROM agent_entry e JOIN agent_session s ON s.id = e.session WHERE s.run = $1 AND s.account = $2 AND (s.node = $3 OR $3 = '')
-		ORDER BY s.created_us DESC, s.id DESC, e.seq DESC LIMIT $4`, storable(run), a.id, storable(node), mostEntries)
+		ORDER BY s.created_us DESC, s.id DESC, e.seq DESC LIMIT $4`, sanitize(run), a.id, sanitize(node), maxEntries)
 	if err != nil {
 		return nil, fmt.Errorf("reading what agents did: %w", err)
 	}
@@ -86,10 +86,10 @@ func (r *entryRow) view() Entry {
 	}
 	switch r.Kind {
 	case kindTold:
-		v.Text = clip(r.said.Text, mostText)
+		v.Text = truncate(r.said.Text, maxText)
 	case kindTool:
-		v.Tool, v.Result, v.Size, v.IsError = r.asked.Origin, clip(r.came.Content, mostText), len(r.came.Content), r.came.IsError
-		if len(r.asked.Arguments) <= mostText || r.Status == statusAsked { // who decides sees all of them
+		v.Tool, v.Result, v.Size, v.IsError = r.asked.Origin, truncate(r.came.Content, maxText), len(r.came.Content), r.came.IsError
+		if len(r.asked.Arguments) <= maxText || r.Status == statusAsked { // who decides sees all of them
 			v.Arguments = r.asked.Arguments
 		}
 	case kindTurn:
@@ -105,7 +105,7 @@ func (r *entryRow) turn(v *Entry) {
 	if a == nil {
 		return
 	}
-	v.Text, v.Usage, v.Cost, v.Error = clip(a.Message.Text(), mostText), a.Usage, a.Cost, string(a.Error)
+	v.Text, v.Usage, v.Cost, v.Error = truncate(a.Message.Text(), maxText), a.Usage, a.Cost, string(a.Error)
 	for _, c := range a.Message.Calls {
 		v.Calls = append(v.Calls, c.Name)
 	}

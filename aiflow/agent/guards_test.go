@@ -52,15 +52,15 @@ func results(r llm.Request) (out []string) {
 	return out
 }
 
-// told is what a model noted of what it was asked.
-type told interface {
+// flowError is what a model noted of what it was asked.
+type flowError interface {
 	Requests() []llm.Request
 	Count() llmtest.Count
 }
 
 // played is a model that plays steps: "script" is asked in the process, and
 // others with the client of a provider, over HTTP.
-func played(t testing.TB, provider string, steps ...llmtest.Step) (model llm.Model, by told) {
+func played(t testing.TB, provider string, steps ...llmtest.Step) (model llm.Model, by flowError) {
 	t.Helper()
 	if provider == "script" {
 		s := llmtest.NewScript(steps...)

@@ -49,7 +49,7 @@ type entry struct {
 	came   toolResult  // of a tool
 	wanted turnAsked   // of a turn
 	answer *turnResult // of a turn; nil: none came
-	said   toldText    // that was told
+	said   instruction // that was told
 }
 
 // turnAsked is the request of a turn.
@@ -96,8 +96,8 @@ type toolResult struct {
 	Code    string          `json:"code,omitempty"`
 }
 
-// toldText is what somebody says to the model.
-type toldText struct {
+// instruction is what somebody says to the model.
+type instruction struct {
 	Text   string `json:"text"`
 	Repair bool   `json:"repair,omitempty"` // it is us, about its answer
 }
@@ -285,8 +285,8 @@ func came(r toolResult) func(context.Context, *sqlx.Tx) (any, error) {
 	return func(context.Context, *sqlx.Tx) (any, error) { return r, nil }
 }
 
-// tell writes down what somebody says to the model.
-func (w *worker) tell(ctx context.Context, t toldText) error {
+// instruct writes down what somebody says to the model.
+func (w *worker) instruct(ctx context.Context, t instruction) error {
 	e, err := w.next(kindTold, statusDone, t)
 	if err != nil {
 		return err
@@ -294,8 +294,8 @@ func (w *worker) tell(ctx context.Context, t toldText) error {
 	return w.write(ctx, "told", e)
 }
 
-// spent is how long the session has worked. While no process did, it has not.
-func (w *worker) spent() time.Duration {
+// worked is how long the session has worked. While no process did, it has not.
+func (w *worker) worked() time.Duration {
 	var sum, until int64
 	for _, e := range w.entries { // they are in the order of their beginnings
 		if e.Status == statusFailed && w.r.Call.Attempt > 1 {

@@ -19,7 +19,7 @@ func (w *worker) work(ctx context.Context) (*flow.ModelResult, error) {
 	if w.denied() {
 		return w.result(flow.FinishDenied, StopDenied), nil
 	}
-	left := w.r.Call.Timeout - w.spent()
+	left := w.r.Call.Timeout - w.worked()
 	whole, end := context.WithTimeout(ctx, left)
 	defer end()
 	loop, stop := context.WithTimeout(whole, left-w.spareTime())

@@ -117,7 +117,7 @@ func (w *worker) found(ctx context.Context) error {
 	err = w.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(context.WithoutCancel(ctx), `INSERT INTO agent_session (id, account, run, node, depth, note, messages, created_us)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			w.session.ID, w.r.Run.Chat.Account, w.session.Run, w.session.Node, w.session.Depth, storable(w.session.Note), w.session.Messages, w.session.CreatedUS)
+			w.session.ID, w.r.Run.Chat.Account, w.session.Run, w.session.Node, w.session.Depth, sanitize(w.session.Note), w.session.Messages, w.session.CreatedUS)
 		return err
 	})
 	if err != nil {
@@ -135,8 +135,8 @@ func said(input string) string {
 	return input
 }
 
-// storable drops what PostgreSQL cannot hold in text.
-func storable(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
+// sanitize drops what PostgreSQL cannot hold in text.
+func sanitize(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
 
 // depth is how many agents stand around this one, and itself: a run that an
 // agent began is known by the entry that began it.
@@ -251,7 +251,7 @@ func (w *worker) takeUp(ctx context.Context) error {
 		return w.decide(ctx, *w.limits.Approved, w.limits.ApprovedAt)
 	}
 	if !slices.ContainsFunc(w.entries, func(e *entry) bool { return e.Leg == w.r.Key }) { // it is not written down
-		if err := w.tell(ctx, toldText{Text: said(w.req.Input)}); err != nil {
+		if err := w.instruct(ctx, instruction{Text: said(w.req.Input)}); err != nil {
 			return err
 		}
 	}

@@ -49,8 +49,8 @@ func hostTables(t testing.TB, db *sqlx.DB) {
 	require.NoError(t, err)
 }
 
-func (host) Look(_ context.Context, c runtime.Chat) (runtime.View, error) {
-	return runtime.View{Contact: map[string]any{"id": c.ID}, Chat: map[string]any{"id": c.ID}}, nil
+func (host) Snapshot(_ context.Context, c runtime.Chat) (runtime.Snapshot, error) {
+	return runtime.Snapshot{Contact: map[string]any{"id": c.ID}, Chat: map[string]any{"id": c.ID}}, nil
 }
 
 func (host) said(ctx context.Context, tx *sqlx.Tx, r runtime.Run, effect, what string) error {

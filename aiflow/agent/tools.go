@@ -153,7 +153,7 @@ func (w *worker) call(ctx context.Context, t *tool, e *entry) (toolResult, strin
 		}
 	}
 	if end.err == nil {
-		return toolResult{Content: clip(end.out.Content, maxRead), Value: bounded(end.out.Value), IsError: end.out.IsError}, statusDone, nil
+		return toolResult{Content: truncate(end.out.Content, maxRead), Value: bounded(end.out.Value), IsError: end.out.IsError}, statusDone, nil
 	}
 	return w.failed(ctx, tctx, t, end.err, within)
 }

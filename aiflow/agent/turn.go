@@ -190,7 +190,7 @@ func (w *worker) answered(ctx context.Context, e *entry, counted *usage.Entry, a
 		result, status = turnResult{Error: known.Code, Usage: known.Usage}, statusFailed
 	}
 	return w.finish(ctx, e, status, func(ctx context.Context, tx *sqlx.Tx) (any, error) {
-		cost, err := w.s.ledger.SettleTx(ctx, tx, counted, answer, failed)
+		cost, err := w.s.ledger.CompleteTx(ctx, tx, counted, answer, failed)
 		if cost.Known {
 			result.Cost = &cost.Nano
 		}

@@ -12,14 +12,14 @@ import (
 
 // call is one call of a flow: who asks, and what its models have taken so far.
 type call struct {
-	s       *Service
-	req     runtime.Request
-	in      flow.ModelRequest
-	project string
-	feature string // of the ledger
-	took    flow.ModelUsage
-	nano    int64
-	priced  bool // the cost of all calls so far is known, and is nano
+	s        *Service
+	req      runtime.Request
+	in       flow.ModelRequest
+	project  string
+	feature  string // of the ledger
+	duration flow.ModelUsage
+	nano     int64
+	priced   bool // the cost of all calls so far is known, and is nano
 }
 
 // model finds a model, so that each of its attempts is written down, and the
@@ -40,10 +40,10 @@ func (c *call) model(ref string) (llm.Model, string, error) {
 
 // usage is what the calls so far have taken; nil when there were none.
 func (c *call) usage() *flow.ModelUsage {
-	if c.took.Calls == 0 {
+	if c.duration.Calls == 0 {
 		return nil
 	}
-	u := c.took
+	u := c.duration
 	if c.priced {
 		u.Cost = &c.nano
 	}
@@ -71,7 +71,7 @@ func (m *meter) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 		return nil, err
 	}
 	res, failed := m.model.Generate(ctx, r)
-	cost, err := ledger.Settle(ctx, e, res, failed)
+	cost, err := ledger.Complete(ctx, e, res, failed)
 	if err != nil && failed == nil {
 		failed = err
 	}
@@ -81,15 +81,15 @@ func (m *meter) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 
 func (m *meter) add(res *llm.Response, cost usage.Cost) {
 	c := m.c
-	c.took.Calls++
-	c.took.Model = m.call.Provider + "/" + m.call.Model
+	c.duration.Calls++
+	c.duration.Model = m.call.Provider + "/" + m.call.Model
 	if res != nil {
-		c.took.InputTokens += res.Usage.Input
-		c.took.OutputTokens += res.Usage.Output
+		c.duration.InputTokens += res.Usage.Input
+		c.duration.OutputTokens += res.Usage.Output
 		if res.Model != "" {
-			c.took.Model = m.call.Provider + "/" + res.Model
+			c.duration.Model = m.call.Provider + "/" + res.Model
 		}
 	}
-	c.priced = (c.priced || c.took.Calls == 1) && cost.Known
+	c.priced = (c.priced || c.duration.Calls == 1) && cost.Known
 	c.nano += cost.Nano
 }

@@ -14,13 +14,13 @@ import (
 
 // Bounds of what a model is told beside the question.
 const (
-	mostFile     = 5 << 20 // bytes of a file of the message
-	mostPassages = 6
-	mostKnown    = 8 << 10 // bytes of passages
+	maxFile     = 5 << 20 // bytes of a file of the message
+	maxPassages = 6
+	maxKnown    = 8 << 10 // bytes of passages
 )
 
-// typingEvery is how often it is shown that an answer is being written.
-const typingEvery = 10 * time.Second
+// typingInterval is how often it is shown that an answer is being written.
+const typingInterval = 10 * time.Second
 
 // prompt is what a model is told, whichever it is.
 type prompt struct {
@@ -107,7 +107,7 @@ func (c *call) attach(ctx context.Context, p *prompt) {
 	if c.s.opts.File == nil {
 		return
 	}
-	f, err := c.s.opts.File(ctx, c.req.Run.Chat.Account, media, mostFile)
+	f, err := c.s.opts.File(ctx, c.req.Run.Chat.Account, media, maxFile)
 	if err != nil {
 		c.s.opts.Logger.InfoContext(ctx, "a file is not shown to a model", "run", c.req.Run.ID, "error", err)
 		return
@@ -125,7 +125,7 @@ func (c *call) known(ctx context.Context, p *prompt) (string, error) {
 		return "", nil
 	}
 	found, err := c.s.opts.Knowledge.For(c.req.Run.Chat.Account).Search(ctx, c.project, knowledge.Query{
-		Text: p.question, Passages: mostPassages, Bytes: mostKnown, Run: c.req.Run.ID, Flow: c.req.Run.Owner,
+		Text: p.question, Passages: maxPassages, Bytes: maxKnown, Run: c.req.Run.ID, Flow: c.req.Run.Owner,
 	})
 	if errors.Is(err, knowledge.ErrNotFound) {
 		return "", nil
@@ -169,7 +169,7 @@ func (c *call) request(ctx context.Context, name string, p *prompt, withFiles bo
 func (c *call) typing(ctx context.Context) func(string) {
 	var shown time.Time
 	return func(string) {
-		if now := c.s.opts.Now(); now.Sub(shown) >= typingEvery {
+		if now := c.s.opts.Now(); now.Sub(shown) >= typingInterval {
 			shown = now
 			c.s.opts.Typing(ctx, c.req.Run.Chat)
 		}

@@ -41,7 +41,7 @@ type fixture struct {
 }
 
 // nobody is a world in which no run does anything.
-type nobody struct{ runtime.Host }
+type nobody struct{ runtime.ChatService }
 
 const account = "acme"
 

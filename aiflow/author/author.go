@@ -114,8 +114,8 @@ func misfit(problems []flow.Problem) error {
 	if len(bad) == 0 {
 		return nil
 	}
-	return &structured.Misfit{Problems: bad[:min(len(bad), mostProblems)]}
+	return &structured.Misfit{Problems: bad[:min(len(bad), maxProblems)]}
 }
 
-// mostProblems is how many problems the model is told of at a time.
-const mostProblems = 20
+// maxProblems is how many problems the model is told of at a time.
+const maxProblems = 20

@@ -22,8 +22,8 @@ var (
 // numeric are words for things that are numbers.
 var numeric = regexp.MustCompile(`(?i)\b(?:age|number of|how many|guests|people|quantity|amount)\b`)
 
-// mostQuestions is how many questions a sketch asks.
-const mostQuestions = 10
+// maxQuestions is how many questions a sketch asks.
+const maxQuestions = 10
 
 // Sketch makes a small draft of a description without any model, so that
 // somebody who has none sees what this is about: it asks for what the
@@ -91,7 +91,7 @@ func things(text string) (out []string) {
 			if thing == "" || len(thing) > 60 || human.MatchString(thing) {
 				continue
 			}
-			if out = append(out, thing); len(out) == mostQuestions {
+			if out = append(out, thing); len(out) == maxQuestions {
 				return out
 			}
 		}

@@ -68,7 +68,7 @@ func (c *agentConfig) done(t *Turn, done EffectDone) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, r.told(nil))
+	t.Note(nil, r.traced(nil))
 	kept, err := admit(r.Resume)
 	if err != nil {
 		return Exit{}, err
@@ -115,7 +115,7 @@ func (c *agentConfig) approve(t *Turn, r ModelResult, kept any) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, r.told(map[string]any{"stepId": ask.ID, "tool": r.Tool, "arguments": arguments}))
+	t.Note(nil, r.traced(map[string]any{"stepId": ask.ID, "tool": r.Tool, "arguments": arguments}))
 	until := t.world.Now.Add(approvalTime)
 	return t.Wait(Wait{Kind: WaitApproval, ID: ask.ID, Timer: t.SetTimer(until), Until: until, Data: kept}), nil
 }

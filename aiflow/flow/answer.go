@@ -28,9 +28,9 @@ func words(message map[string]any) string {
 	return text(message["text"])
 }
 
-// longestDate is the most bytes that are looked at for a date and a time,
+// maxDate is the most bytes that are looked at for a date and a time,
 // which are tried at each space.
-const longestDate = 100
+const maxDate = 100
 
 // read understands the message as a value of a kind; false when it is none.
 func (r reader) read(kind string) (any, bool) {
@@ -53,7 +53,7 @@ func (r reader) read(kind string) (any, bool) {
 	if said == "" {
 		return nil, false
 	}
-	if strings.HasPrefix(kind, "date") && len(said) > longestDate {
+	if strings.HasPrefix(kind, "date") && len(said) > maxDate {
 		return nil, false
 	}
 	switch kind {

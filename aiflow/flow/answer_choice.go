@@ -71,8 +71,8 @@ func likest(said string, options []option, least float64) (string, bool) {
 	return id, best >= least && !tie
 }
 
-// mostLike is the length up to which texts are compared by likeness.
-const mostLike = 200
+// maxLike is the length up to which texts are compared by likeness.
+const maxLike = 200
 
 // likeness is 1 less the edits that make one text the other (a character put
 // in, left out, replaced, or two neighbours swapped), as a part of the
@@ -81,7 +81,7 @@ const mostLike = 200
 func likeness(a, b string) float64 {
 	x, y := []rune(a), []rune(b)
 	both := len(x) + len(y)
-	if both == 0 || both > 2*mostLike {
+	if both == 0 || both > 2*maxLike {
 		return 0
 	}
 	return 1 - float64(editdistance.Between(x, y))/float64(both)

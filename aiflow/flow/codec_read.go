@@ -9,14 +9,14 @@ import (
 
 var errNotJSON = errors.New("it is no JSON")
 
-// mostNested is far deeper than what a state holds.
-const mostNested = 4 * limitDepth
+// maxNested is far deeper than what a state holds.
+const maxNested = 4 * limitDepth
 
 // readValue reads the JSON value that raw begins with, and returns what
 // follows it. Whole numbers are int where they fit.
 func readValue(raw []byte, depth int) (v any, rest []byte, err error) {
 	raw = skipSpace(raw)
-	if len(raw) == 0 || depth > mostNested {
+	if len(raw) == 0 || depth > maxNested {
 		return nil, nil, errNotJSON
 	}
 	switch raw[0] {

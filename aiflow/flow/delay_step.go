@@ -6,9 +6,9 @@ import (
 
 // Codes and range of delays.
 const (
-	codeDelay  = "delay.time"
-	leastDelay = time.Second
-	mostDelay  = 90 * 24 * time.Hour
+	codeDelay       = "delay.time"
+	leastDelay      = time.Second
+	maxDelaySeconds = 90 * 24 * time.Hour
 )
 
 // Step waits, unless the time has come already.
@@ -40,7 +40,7 @@ func (c *delayConfig) until(t *Turn) (time.Time, error) {
 			return until, err
 		}
 		d, err := parseDuration(s)
-		if err != nil || d < leastDelay || d > mostDelay {
+		if err != nil || d < leastDelay || d > maxDelaySeconds {
 			return until, &Error{Code: codeDelay, Message: "for: must be a duration from PT1S to P90D"}
 		}
 		until = until.Add(d)
@@ -54,7 +54,7 @@ func (c *delayConfig) until(t *Turn) (time.Time, error) {
 			until = when
 		}
 	}
-	if until.Sub(t.world.Now) > mostDelay {
+	if until.Sub(t.world.Now) > maxDelaySeconds {
 		return until, &Error{Code: codeDelay, Message: "until: is more than 90 days away"}
 	}
 	return c.Window.moved(until), nil

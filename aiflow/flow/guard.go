@@ -54,8 +54,8 @@ func overLimit(code, format string, args ...any) *limitError {
 	return &limitError{&Error{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
-// tired reports whether others should have their turns first.
-func (t *Turn) tired() bool {
+// overBudget reports whether others should have their turns first.
+func (t *Turn) overBudget() bool {
 	return len(t.Trace) >= limitTurnSteps || len(t.Effects) > limitTurnEffects-stepEffects || t.messages >= limitTurnMessages ||
 		t.work > limitTurnWork || t.budget.Steps < limitTurnSteps*expression.MaxSteps || t.budget.Bytes < limitTurnBytes
 }
@@ -66,8 +66,8 @@ func budget() *expression.Budget {
 	return &expression.Budget{Steps: 2 * limitTurnSteps * expression.MaxSteps, Bytes: 2 * limitTurnBytes}
 }
 
-// worn is the limit that a run reached before this turn, if any.
-func (t *Turn) worn() *limitError {
+// lifetimeLimit is the limit that a run reached before this turn, if any.
+func (t *Turn) lifetimeLimit() *limitError {
 	switch s := t.State; {
 	case s.Turns > limitRunTurns:
 		return overLimit(codeRunTurns, "the run took more than %d turns%s", limitRunTurns, repeated(t.recent))
@@ -77,8 +77,8 @@ func (t *Turn) worn() *limitError {
 	return nil
 }
 
-// spent is the limit of steps, once it is reached.
-func (t *Turn) spent() *limitError {
+// stepLimit is the limit of steps, once it is reached.
+func (t *Turn) stepLimit() *limitError {
 	if t.State.Steps < limitRunSteps {
 		return nil
 	}

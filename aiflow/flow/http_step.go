@@ -14,7 +14,7 @@ const (
 	codeHTTPStatus = "http.status"
 	codeHTTPURL    = "http.bad_url"
 
-	mostBody = 256 << 10
+	maxHTTPBody = 256 << 10
 )
 
 // Step builds the request and makes the first attempt.
@@ -115,7 +115,7 @@ func (b *httpBody) build(t *Turn) (HTTPBody, error) {
 			return HTTPBody{}, err
 		}
 	}
-	if len(out.Text) > mostBody {
+	if len(out.Text) > maxHTTPBody {
 		return HTTPBody{}, tooLarge("body: has more than 256 KiB")
 	}
 	return out, nil
@@ -131,7 +131,7 @@ func (b *httpBody) form(v any) (HTTPBody, error) {
 		form[name] = expression.Format(v)
 		size += len(name) + len(form[name])
 	}
-	if size > mostBody {
+	if size > maxHTTPBody {
 		return HTTPBody{}, tooLarge("body: has more than 256 KiB")
 	}
 	if b.Kind == "multipart" {
@@ -192,7 +192,7 @@ func (c *httpConfig) answered(t *Turn, r HTTPResponse) (Exit, error) {
 	}
 	if !success {
 		failed.Attempt = t.waited.Tries
-		if body, err := admit(traceBounds.clip(response["body"])); err == nil {
+		if body, err := admit(traceBounds.truncate(response["body"])); err == nil {
 			failed.Detail["body"] = body
 		}
 		return Exit{}, failed

@@ -17,13 +17,13 @@ const (
 
 // Most characters of the texts of a message.
 const (
-	mostText        = 4096
-	mostQuestion    = 1024 // text above buttons and lists
-	mostCaption     = 1024
-	mostButton      = 20
-	mostRow         = 24
-	mostDescription = 72
-	mostName        = 1000
+	maxText        = 4096
+	maxQuestion    = 1024 // text above buttons and lists
+	maxCaption     = 1024
+	maxButton      = 20
+	maxRow         = 24
+	maxDescription = 72
+	maxName        = 1000
 )
 
 // Step sends the message.
@@ -70,36 +70,36 @@ func (c *messageConfig) content(t *Turn) (json.RawMessage, error) {
 	case "image", "video", "audio", "document", "sticker":
 		c.media(w)
 	default:
-		w.m.text("text", w.needed("text", c.Text, mostText))
+		w.m.text("text", w.needed("text", c.Text, maxText))
 	}
 	return w.m.end(), w.err
 }
 
 func (c *messageConfig) buttons(w *writing) {
-	w.m.text("text", w.needed("text", c.Text, mostQuestion))
+	w.m.text("text", w.needed("text", c.Text, maxQuestion))
 	list := make([]any, len(c.Buttons))
 	for i, b := range c.Buttons {
-		list[i] = map[string]any{"id": b.ID, "title": w.needed(fmt.Sprintf("buttons[%d].title", i), b.Title, mostButton)}
+		list[i] = map[string]any{"id": b.ID, "title": w.needed(fmt.Sprintf("buttons[%d].title", i), b.Title, maxButton)}
 	}
 	w.m.value("buttons", list)
 }
 
 func (c *messageConfig) list(w *writing) {
-	w.m.text("text", w.needed("text", c.Text, mostQuestion))
-	w.m.text("button", w.needed("button", c.Button, mostButton))
+	w.m.text("text", w.needed("text", c.Text, maxQuestion))
+	w.m.text("button", w.needed("button", c.Button, maxButton))
 	sections := make([]any, len(c.Sections))
 	for i, s := range c.Sections {
 		rows := make([]any, len(s.Rows))
 		for k, r := range s.Rows {
 			field := fmt.Sprintf("sections[%d].rows[%d]", i, k)
-			row := map[string]any{"id": r.ID, "title": w.needed(field+".title", r.Title, mostRow)}
-			if d := w.text(field+".description", r.Description, mostDescription); d != "" {
+			row := map[string]any{"id": r.ID, "title": w.needed(field+".title", r.Title, maxRow)}
+			if d := w.text(field+".description", r.Description, maxDescription); d != "" {
 				row["description"] = d
 			}
 			rows[k] = row
 		}
 		section := map[string]any{"rows": rows}
-		if title := w.text(fmt.Sprintf("sections[%d].title", i), s.Title, mostRow); title != "" {
+		if title := w.text(fmt.Sprintf("sections[%d].title", i), s.Title, maxRow); title != "" {
 			section["title"] = title
 		}
 		sections[i] = section
@@ -152,8 +152,8 @@ func (c *messageConfig) location(w *writing) {
 	}
 	w.m.value("latitude", w.number("location.latitude", c.Location.Latitude))
 	w.m.value("longitude", w.number("location.longitude", c.Location.Longitude))
-	w.m.given("name", w.text("location.name", c.Location.Name, mostName))
-	w.m.given("address", w.text("location.address", c.Location.Address, mostName))
+	w.m.given("name", w.text("location.name", c.Location.Name, maxName))
+	w.m.given("address", w.text("location.address", c.Location.Address, maxName))
 }
 
 func (c *messageConfig) reaction(w *writing) {
@@ -166,7 +166,7 @@ func (c *messageConfig) reaction(w *writing) {
 }
 
 func (c *messageConfig) poll(w *writing) {
-	w.m.text("question", w.needed("text", c.Text, mostQuestion))
+	w.m.text("question", w.needed("text", c.Text, maxQuestion))
 	options := make([]any, len(c.Options))
 	for i, o := range c.Options {
 		options[i] = w.needed(fmt.Sprintf("options[%d]", i), o, 100)
@@ -189,7 +189,7 @@ func (c *messageConfig) media(w *writing) {
 		w.m.text("mediaId", where)
 	}
 	if c.Kind != "audio" && c.Kind != "sticker" {
-		w.m.given("caption", w.text("media.caption", c.Media.Caption, mostCaption))
+		w.m.given("caption", w.text("media.caption", c.Media.Caption, maxCaption))
 	}
 	if c.Kind == "document" {
 		w.m.given("fileName", w.text("media.filename", c.Media.Filename, 240))

@@ -81,7 +81,7 @@ func (c *assistantConfig) Resume(t *Turn, in Input) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, r.told(nil))
+	t.Note(nil, r.traced(nil))
 	switch r.Finish {
 	case FinishDone:
 		return t.answer(r, c.Output.Mode, c.Send, c.SaveTo)
@@ -107,7 +107,7 @@ func (t *Turn) answer(r ModelResult, mode string, send bool, saveTo string) (Exi
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, r.told(map[string]any{"answer": v}))
+	t.Note(nil, r.traced(map[string]any{"answer": v}))
 	if err := t.save(saveTo, v); err != nil {
 		return Exit{}, err
 	}
@@ -119,9 +119,9 @@ func (t *Turn) answer(r ModelResult, mode string, send bool, saveTo string) (Exi
 	return Out("out"), nil
 }
 
-// told is what a trace says of a result, beside what else is said of it. It is
+// traced is what a trace says of a result, beside what else is said of it. It is
 // nil when there is nothing to say.
-func (r *ModelResult) told(more map[string]any) map[string]any {
+func (r *ModelResult) traced(more map[string]any) map[string]any {
 	out := maps.Clone(more)
 	if out == nil {
 		out = map[string]any{}
@@ -154,7 +154,7 @@ func (r *ModelResult) told(more map[string]any) map[string]any {
 
 // speak sends a text, in several messages when it is long.
 func (t *Turn) speak(s string) error {
-	for _, part := range parted(s, mostText) {
+	for _, part := range parted(s, maxText) {
 		var m members
 		m.text("type", "text")
 		m.text("text", part)

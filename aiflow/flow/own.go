@@ -78,8 +78,8 @@ type NodeRequest struct {
 
 // The most that a node of one's own is given, and gives back.
 const (
-	mostOwn       = 256 << 10
-	mostOwnResult = 1 << 20
+	maxOwn       = 256 << 10
+	maxOwnResult = 1 << 20
 )
 
 // own is the part of a node type that runs a function.

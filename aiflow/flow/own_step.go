@@ -38,7 +38,7 @@ func (c *ownConfig) Step(t *Turn) (Exit, error) {
 		return Exit{}, err
 	}
 	raw := appendValue(nil, v)
-	if len(raw) > mostOwn {
+	if len(raw) > maxOwn {
 		return Exit{}, tooLarge("the configuration has more than 256 KiB")
 	}
 	if _, err := c.own.read(raw); err != nil {
@@ -129,7 +129,7 @@ func (s *shape) settle(v, part any) (any, error) {
 // first member that is not within the bounds of its tags.
 func (o *own) read(raw []byte) (reflect.Value, error) {
 	in, r := reflect.New(o.run.in).Elem(), &report{}
-	if root := parse(raw, 6*mostOwn, r); root != nil { // a journal may have written < as \u003c
+	if root := parse(raw, 6*maxOwn, r); root != nil { // a journal may have written < as \u003c
 		decoder{r}.object(root, in, o.plain)
 	}
 	if len(r.problems) == 0 {
@@ -172,7 +172,7 @@ func (r NodeResult) measured() (NodeResult, error) {
 	switch {
 	case err != nil:
 		return r, &Error{Code: CodeNodeFailed, Message: "The result is no JSON: " + err.Error()}
-	case len(raw) > mostOwnResult:
+	case len(raw) > maxOwnResult:
 		return r, tooLarge("The result has more than 1 MiB.")
 	}
 	r.Value = json.RawMessage(raw)

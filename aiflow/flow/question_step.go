@@ -55,14 +55,14 @@ func (c *questionConfig) gathers(t *Turn) bool {
 	return c.Debounce > 0 && m["reply"] == nil && m["media"] == nil && text(m["text"]) != "" && !c.cancels(text(m["text"]))
 }
 
-// mostParts is how many messages make one answer.
-const mostParts = 20
+// maxParts is how many messages make one answer.
+const maxParts = 20
 
 // gather keeps a part of the answer and waits for more.
 func (c *questionConfig) gather(t *Turn, w Wait) Exit {
 	until := t.world.Now.Add(c.Debounce)
 	parts := append(w.Parts[:len(w.Parts):len(w.Parts)], text(t.State.Input["text"]))
-	if len(parts) > mostParts {
+	if len(parts) > maxParts {
 		parts = parts[1:]
 	}
 	return t.Wait(Wait{Kind: WaitReply, Timer: t.SetTimer(until), Until: until, Tries: w.Tries, Parts: parts})

@@ -29,7 +29,7 @@ type failure struct {
 func (t *Turn) failing(n *step, e *Error) {
 	f := &failure{at: Failure{Node: n.id, At: t.world.Now}, frames: t.State.Frames}
 	if w := t.waited; w != nil && w.Kind == WaitEffect && w.Node == n.id {
-		f.at.Call, f.at.Tries, f.at.Once = text(w.Data), w.Tries, w.Once && !e.unheard() && !e.safe()
+		f.at.Call, f.at.Tries, f.at.Once = text(w.Data), w.Tries, w.Once && !e.undelivered() && !e.safe()
 	}
 	t.failure = f
 }
@@ -77,8 +77,8 @@ func (s *State) retries(in Retry) bool {
 	return s.Ended.Status == StatusFailed && s.Failed != nil && (in.Repeat || !s.Failed.Once)
 }
 
-// unheard reports whether the other side of a call cannot have heard it.
-func (e *Error) unheard() bool {
+// undelivered reports whether the other side of a call cannot have heard it.
+func (e *Error) undelivered() bool {
 	switch e.Code {
 	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited, CodeNodeUnavailable, CodeHTTPAuth, CodeUnsupported:
 		return true

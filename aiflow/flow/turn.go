@@ -77,7 +77,7 @@ func (p *Program) Step(s *State, in Input, w World) (*Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.take(in); err != nil {
+	if err := t.receive(in); err != nil {
 		return nil, err
 	}
 	t.close()
@@ -132,9 +132,9 @@ func (p *Program) newState(in Begin) (*State, error) {
 	return s, nil
 }
 
-// take gives the run its input and runs on.
-func (t *Turn) take(in Input) error {
-	if e := t.worn(); e != nil {
+// receive gives the run its input and runs on.
+func (t *Turn) receive(in Input) error {
+	if e := t.lifetimeLimit(); e != nil {
 		e.why.Node = t.standing()
 		t.fail(e.why)
 		return nil
@@ -181,7 +181,7 @@ func (t *Turn) resume(in Input) error {
 	t.waited = t.State.Wait
 	t.State.Wait = nil
 	n := t.graph().steps[t.waited.Node]
-	if err := t.hear(in); err != nil {
+	if err := t.accept(in); err != nil {
 		return err
 	}
 	exit, err := t.perform(n, in)
@@ -195,8 +195,8 @@ func (t *Turn) resume(in Input) error {
 	return nil
 }
 
-// hear notes what came from outside.
-func (t *Turn) hear(in Input) (err error) {
+// accept notes what came from outside.
+func (t *Turn) accept(in Input) (err error) {
 	switch in := in.(type) {
 	case Reply:
 		t.State.Input, err = admitInput("message", in.Message)
@@ -228,11 +228,11 @@ func (t *Turn) uncatch() {
 // run takes steps until the run waits, ends or has had its share.
 func (t *Turn) run(n *step) {
 	for n != nil {
-		if t.tired() {
+		if t.overBudget() {
 			t.State.Next, t.More = n.id, true
 			return
 		}
-		if e := t.spent(); e != nil {
+		if e := t.stepLimit(); e != nil {
 			e.why.Node = n.id
 			t.failing(n, e.why)
 			t.fail(e.why)
@@ -326,7 +326,7 @@ func (t *Turn) trace() {
 	t.row.Seq, t.row.Retry = t.State.Rows, t.retried
 	t.retried = 0
 	t.mask(&t.row)
-	t.row.In, t.row.Out = brief(t.row.In), brief(t.row.Out)
+	t.row.In, t.row.Out = truncateTrace(t.row.In), truncateTrace(t.row.Out)
 	t.Trace = append(t.Trace, t.row)
 }
 

@@ -150,7 +150,7 @@ func admitInput(what string, v map[string]any) (map[string]any, error) {
 	out, err := admit(v)
 	var e *Error
 	if errors.As(err, &e) && e.Code == codeValueSize {
-		out, err = admit(inputBounds.clip(v))
+		out, err = admit(inputBounds.truncate(v))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("flow: %s: %w", what, err)

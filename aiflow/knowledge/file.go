@@ -85,12 +85,12 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 	if err != nil {
 		return File{}, err
 	}
-	passages := cut(sections)
+	passages := split(sections)
 	if len(passages) == 0 {
 		return File{}, &Invalid{"data", "has no text"}
 	}
-	if len(passages) > mostPassages {
-		return File{}, &Invalid{"data", fmt.Sprintf("has more than %d sections: divide it", mostPassages)}
+	if len(passages) > maxPassages {
+		return File{}, &Invalid{"data", fmt.Sprintf("has more than %d sections: divide it", maxPassages)}
 	}
 	id, err := uuid.NewV7()
 	if err != nil {

@@ -38,12 +38,12 @@ var ErrUnsupported = errors.New("knowledge: no text can be taken out of such a f
 // TooLarge reports that a file, its text with the names that are repeated in it,
 // or all files of its project have too many bytes.
 type TooLarge struct {
-	What string // "file", "text" or "project"
-	Most int64  // bytes
+	What  string // "file", "text" or "project"
+	Limit int64  // bytes
 }
 
 func (e *TooLarge) Error() string {
-	return fmt.Sprintf("knowledge: the %s has more than %d bytes", e.What, e.Most)
+	return fmt.Sprintf("knowledge: the %s has more than %d bytes", e.What, e.Limit)
 }
 
 // Texts are texts whose meaning is to be found out.

@@ -48,9 +48,9 @@ func typeOf(name, said string) (string, error) {
 	return "", ErrUnsupported
 }
 
-// mostText bounds the text of a file together with headings, columns and paths,
+// maxText bounds the text of a file together with headings, columns and paths,
 // which are repeated for all that stands under them.
-const mostText = 4 * MaxFile
+const maxText = 4 * MaxFile
 
 // room is how many more bytes of text a file may become.
 type room int
@@ -103,7 +103,7 @@ type headings [6]string
 
 // set puts a heading at a level from 1 to 6, and removes those below it.
 func (h *headings) set(level int, title string) {
-	h[level-1] = clip(title, mostHeading)
+	h[level-1] = truncate(title, maxHeading)
 	clear(h[level:])
 }
 
@@ -114,7 +114,7 @@ func (h *headings) String() string {
 // markdown cuts a file at its headings, those in fenced code aside.
 func markdown(text string) ([]section, error) {
 	var out []section
-	left := room(mostText)
+	left := room(maxText)
 	var above headings
 	var lines []string
 	flush := func() {
@@ -138,7 +138,7 @@ func markdown(text string) ([]section, error) {
 	}
 	flush()
 	if left < 0 {
-		return nil, &TooLarge{"text", mostText}
+		return nil, &TooLarge{"text", maxText}
 	}
 	return out, nil
 }
@@ -152,7 +152,7 @@ func table(data []byte) ([]section, error) {
 	}
 	var names []string
 	var s section
-	left := room(mostText)
+	left := room(maxText)
 	for {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -163,7 +163,7 @@ func table(data []byte) ([]section, error) {
 		}
 		if names == nil {
 			for i := range row {
-				row[i] = clip(row[i], mostHeading)
+				row[i] = truncate(row[i], maxHeading)
 			}
 			names = row
 			continue
@@ -182,7 +182,7 @@ func table(data []byte) ([]section, error) {
 			continue
 		}
 		if !left.take(fields...) {
-			return nil, &TooLarge{"text", mostText}
+			return nil, &TooLarge{"text", maxText}
 		}
 		s.blocks = append(s.blocks, strings.Join(fields, "; "))
 	}
@@ -199,10 +199,10 @@ func tree(data []byte) ([]section, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, &Invalid{"data", "is more than one JSON value"}
 	}
-	f := flat{left: mostText}
+	f := flat{left: maxText}
 	f.add("", v)
 	if f.left < 0 {
-		return nil, &TooLarge{"text", mostText}
+		return nil, &TooLarge{"text", maxText}
 	}
 	return []section{f.section}, nil
 }
@@ -238,7 +238,7 @@ func (f *flat) add(at string, v any) {
 		}
 		for _, name := range sorted(v) {
 			if _, is := scalar(v[name]); !is {
-				f.add(clip(strings.TrimPrefix(at+" > "+name, " > "), mostHeading), v[name])
+				f.add(truncate(strings.TrimPrefix(at+" > "+name, " > "), maxHeading), v[name])
 			}
 		}
 	case []any:
@@ -278,7 +278,7 @@ func scalar(v any) (string, bool) {
 func website(data []byte) ([]section, error) {
 	z := html.NewTokenizer(bytes.NewReader(data))
 	z.SetMaxBuf(MaxFile)
-	w := webpage{left: mostText}
+	w := webpage{left: maxText}
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -286,7 +286,7 @@ func website(data []byte) ([]section, error) {
 				return nil, &Invalid{"data", fmt.Sprintf("is no HTML: %v", err)}
 			}
 			if w.flush(); w.left < 0 {
-				return nil, &TooLarge{"text", mostText}
+				return nil, &TooLarge{"text", maxText}
 			}
 			return w.sections, nil
 		case html.TextToken:

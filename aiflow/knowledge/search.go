@@ -31,10 +31,10 @@ type Passage struct {
 
 // Bounds of a search.
 const (
-	mostQuery    = 4 << 10 // bytes of the question
-	mostTerms    = 48
-	mostPostings = 60_000 // passages that are looked at for their words
-	weakest      = 0.3    // of the best score: what is below is left out
+	maxQuery    = 4 << 10 // bytes of the question
+	maxTerms    = 48
+	maxPostings = 60_000 // passages that are looked at for their words
+	weakest     = 0.3    // of the best score: what is below is left out
 )
 
 // BM25: how soon more of a word counts no more, and how much a long passage is
@@ -50,7 +50,7 @@ func (a *Account) Search(ctx context.Context, project string, q Query) ([]Passag
 	if uuid.Validate(project) != nil {
 		return nil, ErrNotFound
 	}
-	q.Text = clip(q.Text, mostQuery)
+	q.Text = truncate(q.Text, maxQuery)
 	q.Passages, q.Bytes = cmp.Or(q.Passages, 6), cmp.Or(q.Bytes, 8<<10)
 	c, err := a.corpus(ctx, project)
 	if err != nil || c.passages == 0 {
@@ -141,7 +141,7 @@ func (a *Account) lexical(ctx context.Context, c *corpus, text string) ([]hit, e
 	terms := words(text)
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
-	terms = terms[:min(len(terms), mostTerms)]
+	terms = terms[:min(len(terms), maxTerms)]
 	if len(terms) == 0 {
 		return nil, nil
 	}
@@ -203,7 +203,7 @@ func (c *corpus) rank(marks map[string][]mark) []hit {
 	scores := map[spot]float64{}
 	looked := 0
 	for _, t := range terms {
-		if looked += len(marks[t]); looked > mostPostings && len(scores) > 0 {
+		if looked += len(marks[t]); looked > maxPostings && len(scores) > 0 {
 			break
 		}
 		in := float64(len(marks[t]))

@@ -23,7 +23,7 @@ type fixture struct {
 }
 
 // nobody is a world in which no run does anything.
-type nobody struct{ runtime.Host }
+type nobody struct{ runtime.ChatService }
 
 func setup(t testing.TB, db *sqlx.DB, opts *knowledge.Options) *fixture {
 	t.Helper()

@@ -11,9 +11,9 @@ import (
 // Bounds of embeddings.
 const (
 	embedBatch = 96 // texts that are asked about at once
-	// mostCompared is how many passages are compared by what they mean: all of
+	// maxCompared is how many passages are compared by what they mean: all of
 	// a project that has no more, else those that share most words.
-	mostCompared = 2000
+	maxCompared = 2000
 	// likeness is the least cosine of what is shown though no word is shared.
 	likeness = 0.3
 	// fusion dampens the first ranks when two orders become one, see Cormack
@@ -104,12 +104,12 @@ type vectorRow struct {
 
 // compared reads the vectors of the passages that may be alike.
 func (a *Account) compared(ctx context.Context, c *corpus, found []hit) (rows []vectorRow, err error) {
-	if c.passages <= mostCompared {
+	if c.passages <= maxCompared {
 		err = a.s.db.SelectContext(ctx, &rows, `SELECT p.file, p.part, p.vector FROM knowledge_passage p JOIN knowledge_file f ON f.number = p.file
 			WHERE f.project = $1 AND f.ready AND p.vector IS NOT NULL`, c.project)
 	} else {
 		byFile := map[int64][]int64{}
-		for _, h := range found[:min(len(found), mostCompared)] {
+		for _, h := range found[:min(len(found), maxCompared)] {
 			byFile[h.file] = append(byFile[h.file], int64(h.part))
 		}
 		for file, parts := range byFile {

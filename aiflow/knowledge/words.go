@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// longestWord is the most bytes of a word that is looked for.
-const longestWord = 64
+// maxWord is the most bytes of a word that is looked for.
+const maxWord = 64
 
 // words are the words of a text in the form in which they are compared: lower
 // case, without accents and common endings. Scripts without spaces give pairs
@@ -19,7 +19,7 @@ func words(text string) (out []string) {
 	var last rune // of a script without spaces
 	flush := func() {
 		if b.Len() > 0 {
-			out = append(out, clip(stem(b.String()), longestWord))
+			out = append(out, truncate(stem(b.String()), maxWord))
 			b.Reset()
 		}
 		last = 0

@@ -18,7 +18,7 @@ const (
 	CodeForbidden   Code = "llm.forbidden"   // the key is wrong, or may not use the model
 	CodeNoModel     Code = "llm.no_model"    // there is no such model or provider
 	CodeUnavailable Code = "llm.unavailable" // it cannot be reached, or fails itself
-	CodeCut         Code = "llm.cut"         // the answer broke off
+	CodeTruncated   Code = "llm.cut"         // the answer broke off
 	CodeMalformed   Code = "llm.malformed"   // the answer cannot be understood
 )
 
@@ -43,7 +43,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Temporary says that another attempt may succeed.
 func (e *Error) Temporary() bool {
 	switch e.Code {
-	case CodeTimeout, CodeRateLimited, CodeUnavailable, CodeCut, CodeMalformed:
+	case CodeTimeout, CodeRateLimited, CodeUnavailable, CodeTruncated, CodeMalformed:
 		return true
 	}
 	return false

@@ -38,7 +38,7 @@ func TestRetry(t *testing.T) {
 		"a wait too long":        {steps: []llmtest.Step{failing(llm.CodeRateLimited, time.Minute)}, asked: 1, code: llm.CodeRateLimited},
 		"a wait beyond the end":  {steps: []llmtest.Step{failing(llm.CodeRateLimited, 7*time.Second)}, deadline: 3 * time.Second, asked: 1, code: llm.CodeRateLimited},
 		"a pause beyond the end": {steps: []llmtest.Step{down, down}, deadline: 600 * time.Millisecond, asked: 2, code: llm.CodeUnavailable, most: 500 * time.Millisecond},
-		"half an answer":         {steps: []llmtest.Step{{Response: llmtest.Say("half a word").Response, Cut: true}, llmtest.Say("yes")}, asked: 2, most: 500 * time.Millisecond},
+		"half an answer":         {steps: []llmtest.Step{{Response: llmtest.Say("half a word").Response, Truncate: true}, llmtest.Say("yes")}, asked: 2, most: 500 * time.Millisecond},
 		"a longest pause":        {steps: []llmtest.Step{down, down, llmtest.Say("yes")}, options: &llm.RetryOptions{Wait: time.Hour, MaxWait: time.Second}, asked: 3, least: time.Second, most: 2 * time.Second},
 	}
 	for name, test := range tests {
@@ -74,12 +74,12 @@ func TestRetry(t *testing.T) {
 
 func TestRetryNeverRepeatsWhatWasStreamed(t *testing.T) {
 	t.Parallel()
-	script := llmtest.NewScript(llmtest.Step{Response: llmtest.Say("one two three four").Response, Cut: true}, llmtest.Say("yes"))
+	script := llmtest.NewScript(llmtest.Step{Response: llmtest.Say("one two three four").Response, Truncate: true}, llmtest.Say("yes"))
 	var heard string
 	_, err := llm.Retry(script, nil).Generate(t.Context(), &llm.Request{OnText: func(part string) { heard += part }})
 	var e *llm.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, llm.CodeCut, e.Code)
+	require.Equal(t, llm.CodeTruncated, e.Code)
 	require.True(t, e.Streamed)
 	require.Equal(t, "one two t", heard)
 	require.Equal(t, 1, script.Count().Requests)

@@ -25,9 +25,9 @@ type Erasure struct {
 const (
 	// chunk is how many names a statement has, and how many rows one removes.
 	chunk = 500
-	// longestRun is how long a run may remember: the longest waits end before.
-	longestRun = 100 * 24 * time.Hour
-	pruneEvery = time.Hour
+	// maxRun is how long a run may remember: the longest waits end before.
+	maxRun        = 100 * 24 * time.Hour
+	pruneInterval = time.Hour
 )
 
 // Erase removes what was said in chats, and summaries that tell of it. It works
@@ -138,7 +138,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 
 // Run forgets what is older than the retention until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	tick := time.NewTicker(pruneEvery)
+	tick := time.NewTicker(pruneInterval)
 	defer tick.Stop()
 	for {
 		if err := s.Prune(ctx); err != nil && ctx.Err() == nil {
@@ -156,7 +156,7 @@ func (s *Service) Run(ctx context.Context) error {
 // that must have ended long ago. [Service.Run] does so by itself.
 func (s *Service) Prune(ctx context.Context) error {
 	now := s.opts.Now()
-	if err := s.remove(ctx, `at_us < $1 AND scope = 1`, database.Micros(now.Add(-longestRun))); err != nil {
+	if err := s.remove(ctx, `at_us < $1 AND scope = 1`, database.Micros(now.Add(-maxRun))); err != nil {
 		return err
 	}
 	if s.opts.Retention == 0 {

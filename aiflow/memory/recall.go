@@ -83,7 +83,7 @@ func (a *Account) past(ctx context.Context, q Question) (past, error) {
 	args = append(args, a.id, q.Place.scope().rank(), q.Key)
 	query := fmt.Sprintf(`SELECT seq, scope, reference, chat_id, messages, up_to, covers FROM memory_turn
 		WHERE %s AND account = $%d AND scope >= $%d AND call_key <> $%d ORDER BY seq DESC LIMIT %d`,
-		where, len(args)-2, len(args)-1, len(args), mostTurns+1)
+		where, len(args)-2, len(args)-1, len(args), maxTurns+1)
 	if err := a.s.db.SelectContext(ctx, &rows, query, args...); err != nil {
 		return past{}, err
 	}

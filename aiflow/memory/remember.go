@@ -14,9 +14,9 @@ import (
 
 // Bounds of what is kept.
 const (
-	mostTurns  = 200      // of a chat, and of a run
-	mostResult = 8 << 10  // bytes of a tool's result
-	mostTurn   = 64 << 10 // bytes of a turn's texts
+	maxTurns  = 200      // of a chat, and of a run
+	maxResult = 8 << 10  // bytes of a tool's result
+	maxTurn   = 64 << 10 // bytes of a turn's texts
 )
 
 // Remember keeps what was said in a turn: the question, calls with their
@@ -63,7 +63,7 @@ func (a *Account) trim(ctx context.Context, tx *sqlx.Tx, p Place) error {
 	if p.scope() != ScopeRun {
 		where, args = `reference = $1 AND chat_id = $2`, []any{p.Chat.Reference, p.Chat.ID}
 	}
-	q := fmt.Sprintf(`DELETE FROM memory_turn WHERE %s%s%s ORDER BY seq DESC LIMIT %d) newest)`, where, oldest, where, mostTurns)
+	q := fmt.Sprintf(`DELETE FROM memory_turn WHERE %s%s%s ORDER BY seq DESC LIMIT %d) newest)`, where, oldest, where, maxTurns)
 	if _, err := tx.ExecContext(ctx, q, args...); err != nil {
 		return fmt.Errorf("memory: removing old turns: %w", err)
 	}
@@ -73,7 +73,7 @@ func (a *Account) trim(ctx context.Context, tx *sqlx.Tx, p Place) error {
 // kept is what a turn leaves behind.
 func kept(said []llm.Message) []llm.Message {
 	out := make([]llm.Message, 0, len(said))
-	left := mostTurn
+	left := maxTurn
 	for _, m := range said {
 		k := llm.Message{Role: m.Role, Calls: m.Calls}
 		for _, p := range m.Parts {
@@ -86,7 +86,7 @@ func kept(said []llm.Message) []llm.Message {
 			k.Parts = append(k.Parts, llm.Part{Text: text})
 		}
 		for _, r := range m.Results {
-			r.Content = head(r.Content, min(mostResult, left))
+			r.Content = head(r.Content, min(maxResult, left))
 			left -= len(r.Content)
 			k.Results = append(k.Results, r)
 		}

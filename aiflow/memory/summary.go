@@ -19,9 +19,9 @@ type Summarizer func(ctx context.Context, before string, said []llm.Message) (st
 
 // Bounds of summaries.
 const (
-	mostSummary    = 4 << 10  // bytes
-	summaryTokens  = 500      // of the model's answer
-	mostTranscript = 48 << 10 // bytes that are summed up at a time: the newest
+	maxSummary    = 4 << 10  // bytes
+	summaryTokens = 500      // of the model's answer
+	maxTranscript = 48 << 10 // bytes that are summed up at a time: the newest
 )
 
 const summaryRules = `Sum up a conversation between a contact and an assistant for the assistant, who will not see it again.
@@ -60,11 +60,11 @@ func transcript(said []llm.Message) string {
 			b.WriteString(who + text + "\n")
 		}
 		for _, r := range m.Results {
-			b.WriteString("Looked up: " + head(r.Content, mostResult/8) + "\n")
+			b.WriteString("Looked up: " + head(r.Content, maxResult/8) + "\n")
 		}
 	}
 	all := b.String()
-	if cut := len(all) - mostTranscript; cut > 0 {
+	if cut := len(all) - maxTranscript; cut > 0 {
 		return "…" + strings.ToValidUTF8(all[cut:], "")
 	}
 	return all
@@ -85,7 +85,7 @@ func (a *Account) sum(ctx context.Context, q Question, p *past) []turn {
 	}
 	text, err := q.Sum(ctx, p.summary, said)
 	if err == nil {
-		text = head(strings.TrimSpace(text), mostSummary)
+		text = head(strings.TrimSpace(text), maxSummary)
 		err = a.keepSummary(ctx, q.Place, text, fallen[len(fallen)-1].seq, p.covers)
 	}
 	if err != nil {

@@ -24,7 +24,7 @@ func (b *builder) block(p place) (more int) {
 		case isInput(kind):
 			b.input(p, "")
 		default:
-			b.omit(p, codeBlock, "the block \""+clip(kind, 60)+"\" has no counterpart", hints[kind])
+			b.omit(p, codeBlock, "the block \""+truncate(kind, 60)+"\" has no counterpart", hints[kind])
 		}
 	}
 	return 0

@@ -90,14 +90,14 @@ func (b *builder) changed(p place, node, message string) {
 
 // omit leaves a block out: what leads to it leads on, and a note says so.
 func (b *builder) omit(p place, code, message, hint string) {
-	note := b.node(p, "note", map[string]any{"text": clip("Typebot: "+message, 4000)})
+	note := b.node(p, "note", map[string]any{"text": truncate("Typebot: "+message, 4000)})
 	b.problem(flow.SeverityError, code, p, note.id, message, hint)
 }
 
 // node makes a node that nothing leads to yet.
 func (b *builder) node(p place, kind string, config map[string]any) *part {
 	g := b.groups[p.group]
-	base := clip(strings.ReplaceAll(ascii(g.title, '_'), "-", "_"), 40)
+	base := truncate(strings.ReplaceAll(ascii(g.title, '_'), "-", "_"), 40)
 	if base == "" || base[0] >= '0' && base[0] <= '9' {
 		base = strings.TrimSuffix("g"+fmt.Sprint(p.group+1)+"_"+base, "_")
 	}

@@ -144,7 +144,7 @@ func (b *builder) model(p place) {
 		action = options.text("task")
 	}
 	if !strings.EqualFold(action, "Create chat completion") && !strings.EqualFold(action, "Create Chat Message") {
-		b.omit(p, codeBlock, "\""+clip(action, 60)+"\" of a language model has no counterpart", "an assistant or an agent node asks models")
+		b.omit(p, codeBlock, "\""+truncate(action, 60)+"\" of a language model has no counterpart", "an assistant or an agent node asks models")
 		return
 	}
 	config := map[string]any{"model": modelName(in.text("type"), options.text("model")), "send": false}
@@ -172,9 +172,9 @@ func modelName(block, model string) string {
 		return "openai/gpt-4o-mini"
 	}
 	if block == "anthropic" {
-		return "anthropic/" + clip(model, 100)
+		return "anthropic/" + truncate(model, 100)
 	}
-	return "openai/" + clip(model, 100)
+	return "openai/" + truncate(model, 100)
 }
 
 // messages are the instructions and the input of a model. What came before in

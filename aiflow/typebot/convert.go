@@ -84,7 +84,7 @@ func Convert(document []byte) (Flow, error) {
 			n += b.block(place{g, n})
 		}
 	}
-	name := clip(strings.TrimSpace(export.text("name")), 128)
+	name := truncate(strings.TrimSpace(export.text("name")), 128)
 	if name == "" {
 		name = "Typebot"
 	}

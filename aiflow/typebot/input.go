@@ -84,7 +84,7 @@ type choice struct {
 	item      object
 }
 
-const mostChoices = 20
+const maxChoices = 20
 
 // choice asks for one of several. It reports whether it has the prompt.
 func (b *builder) choice(p place, prompt string, config map[string]any) bool {
@@ -122,9 +122,9 @@ func (b *builder) choices(p place) []choice {
 	var out []choice
 	ids, titles := map[string]bool{}, map[string]bool{}
 	items := b.at(p).objects("items")
-	if len(items) > mostChoices {
-		b.problem("error", codeBlock, p, "", fmt.Sprintf("has more than %d choices: the others are left out", mostChoices), "")
-		items = items[:mostChoices]
+	if len(items) > maxChoices {
+		b.problem("error", codeBlock, p, "", fmt.Sprintf("has more than %d choices: the others are left out", maxChoices), "")
+		items = items[:maxChoices]
 	}
 	for i, item := range items {
 		raw := strings.TrimSpace(item.text("content"))
@@ -152,7 +152,7 @@ func (b *builder) choices(p place) []choice {
 
 // choiceID is an id made of a title; "" if none can be.
 func choiceID(title string) string {
-	id := strings.TrimRight(clip(ascii(title, '_'), 24), "_")
+	id := strings.TrimRight(truncate(ascii(title, '_'), 24), "_")
 	if id == "" || id[0] < 'a' || strings.HasPrefix(id, "choice_") {
 		return ""
 	}

@@ -34,7 +34,7 @@ func newNames(variables []object) *names {
 func (n *names) free(name string) string {
 	own := name
 	for i := 2; n.taken[own]; i++ {
-		own = fmt.Sprintf("%s_%d", clip(name, 56), i)
+		own = fmt.Sprintf("%s_%d", truncate(name, 56), i)
 	}
 	n.taken[own] = true
 	n.all = append(n.all, own)
@@ -47,12 +47,12 @@ func identifier(name string) string {
 	if out == "" || out[0] >= '0' && out[0] <= '9' {
 		out = "v_" + out
 	}
-	return clip(strings.TrimRight(out, "_"), 60)
+	return truncate(strings.TrimRight(out, "_"), 60)
 }
 
 // slug makes a slug of a name.
 func slug(name string) string {
-	if s := strings.Trim(clip(ascii(name, '-'), 60), "-"); s != "" {
+	if s := strings.Trim(truncate(ascii(name, '-'), 60), "-"); s != "" {
 		return s
 	}
 	return "typebot"

@@ -49,8 +49,8 @@ func (o object) is(name string) bool {
 	return yes
 }
 
-// clip cuts a text to so many characters.
-func clip(s string, most int) string {
+// truncate cuts a text to so many characters.
+func truncate(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most])
 	}

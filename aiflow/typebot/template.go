@@ -35,7 +35,7 @@ func (b *builder) template(p place, text string) string {
 			continue
 		}
 		out.WriteString("{{{{" + escape(variables[i]) + "}}")
-		b.changed(p, "", "{{"+clip(variables[i], 60)+"}} names no variable and stays as it is written")
+		b.changed(p, "", "{{"+truncate(variables[i], 60)+"}} names no variable and stays as it is written")
 	}
 	return out.String()
 }
@@ -75,15 +75,15 @@ func quote(value any) string {
 // variable is ours for an id of a variable; "": there is none.
 func (b *builder) variable(id string) string { return b.names.byID[id] }
 
-// mostNested bounds how deep rich text is read.
-const mostNested = 20
+// maxNested bounds how deep rich text is read.
+const maxNested = 20
 
 // richText is what a bubble of text says, in the marks of WhatsApp.
 func richText(content object) string {
 	if rich := content.objects("richText"); len(rich) > 0 {
 		lines := make([]string, len(rich))
 		for i, el := range rich {
-			lines[i] = element(el, "", mostNested)
+			lines[i] = element(el, "", maxNested)
 		}
 		return strings.TrimSpace(strings.Join(lines, "\n"))
 	}

@@ -50,7 +50,7 @@ func (b *builder) setVariable(p place) {
 		}
 		assign(to(own, v))
 	default:
-		b.omit(p, codeBlock, "\""+clip(kind, 60)+"\" has no counterpart: "+own+" is not set", "")
+		b.omit(p, codeBlock, "\""+truncate(kind, 60)+"\" has no counterpart: "+own+" is not set", "")
 	}
 }
 

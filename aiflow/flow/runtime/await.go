@@ -14,32 +14,32 @@ const pollRun = 250 * time.Millisecond
 // waits tells callers of the turns of runs.
 type waits struct {
 	mu    sync.Mutex
-	byRun map[int64]map[*told]struct{}
+	byRun map[int64]map[*runWatcher]struct{}
 }
 
-// told is a caller that waits for turns of a run.
-type told struct {
+// runWatcher is a caller that waits for turns of a run.
+type runWatcher struct {
 	w   *waits
 	run int64
 	ch  chan struct{}
 }
 
 // on registers for the turns of a run on this node.
-func (w *waits) on(run int64) *told {
-	t := &told{w: w, run: run, ch: make(chan struct{}, 1)}
+func (w *waits) on(run int64) *runWatcher {
+	t := &runWatcher{w: w, run: run, ch: make(chan struct{}, 1)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byRun == nil {
-		w.byRun = map[int64]map[*told]struct{}{}
+		w.byRun = map[int64]map[*runWatcher]struct{}{}
 	}
 	if w.byRun[run] == nil {
-		w.byRun[run] = map[*told]struct{}{}
+		w.byRun[run] = map[*runWatcher]struct{}{}
 	}
 	w.byRun[run][t] = struct{}{}
 	return t
 }
 
-func (t *told) leave() {
+func (t *runWatcher) leave() {
 	t.w.mu.Lock()
 	defer t.w.mu.Unlock()
 	delete(t.w.byRun[t.run], t)
@@ -48,8 +48,8 @@ func (t *told) leave() {
 	}
 }
 
-// tell wakes those who wait for a turn of a run.
-func (w *waits) tell(run int64) {
+// notify wakes those who wait for a turn of a run.
+func (w *waits) notify(run int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for t := range w.byRun[run] {
@@ -69,13 +69,13 @@ func (r *Runtime) await(ctx context.Context, run int64, d time.Duration) {
 
 // awaitTaken waits until a run has taken an input, or it was dropped, and the
 // run does not go on by itself.
-func (r *Runtime) awaitTaken(ctx context.Context, t *told, run, input int64, d time.Duration) {
+func (r *Runtime) awaitTaken(ctx context.Context, t *runWatcher, run, input int64, d time.Duration) {
 	r.awaitQuery(ctx, t, d, `SELECT r.status <> 'running' AND NOT EXISTS (SELECT 1 FROM flow_input i WHERE i.id = $1)
 		FROM flow_run r WHERE r.seq = $2`, input, run)
 }
 
 // awaitQuery waits until query says true, finds nothing, or fails.
-func (r *Runtime) awaitQuery(ctx context.Context, t *told, d time.Duration, query string, args ...any) {
+func (r *Runtime) awaitQuery(ctx context.Context, t *runWatcher, d time.Duration, query string, args ...any) {
 	if d <= 0 {
 		return
 	}

@@ -47,11 +47,11 @@ type callRow struct {
 
 // answer is what came of a call.
 type answer struct {
-	call   *callRow
-	result json.RawMessage
-	err    *flow.Error
-	begun  time.Time
-	took   time.Duration
+	call      *callRow
+	result    json.RawMessage
+	err       *flow.Error
+	startedAt time.Time
+	duration  time.Duration
 
 	traceparent string // of the call
 }
@@ -68,22 +68,22 @@ func (r *Runtime) handleCall(ctx context.Context, it queue.Job) queue.Outcome {
 	case c.DoneUS > 0:
 		return queue.Outcome{Result: queue.Done}
 	case c.Once && c.StartedUS > 0:
-		return queue.Outcome{Result: queue.Done, Data: &answer{call: c, err: c.unknown(), begun: database.Time(c.StartedUS)}}
+		return queue.Outcome{Result: queue.Done, Data: &answer{call: c, err: c.unknown(), startedAt: database.Time(c.StartedUS)}}
 	}
 	run, err := r.runBySeq(ctx, c.Run)
 	if err == nil && run.EndedUS > 0 {
 		return queue.Outcome{Result: queue.Done}
 	}
-	a := &answer{call: c, begun: r.now()}
+	a := &answer{call: c, startedAt: r.now()}
 	c.Once = c.Once && !(err == nil && r.repeatable(ctx, run, c))
 	if err == nil && c.Once {
-		err = r.beginCall(ctx, c, a.begun)
+		err = r.beginCall(ctx, c, a.startedAt)
 	}
 	if err != nil {
 		return r.callLater(ctx, it, "beginning a call failed", err)
 	}
 	r.answer(ctx, run, a)
-	a.took = r.now().Sub(a.begun)
+	a.duration = r.now().Sub(a.startedAt)
 	if ctx.Err() != nil && a.err != nil {
 		if !c.Once {
 			return queue.Outcome{Result: queue.Snooze} // the node stops: another repeats it
@@ -111,7 +111,7 @@ func (r *Runtime) callLater(ctx context.Context, it queue.Job, what string, err 
 		return queue.Outcome{Result: queue.Snooze}
 	}
 	r.opts.Logger.WarnContext(ctx, "a call could not be begun", "why", what, "error", err)
-	return queue.Outcome{Result: queue.Retry, After: min(retryMost, time.Second<<min(it.Attempt, 8))}
+	return queue.Outcome{Result: queue.Retry, After: min(maxRetryPause, time.Second<<min(it.Attempt, 8))}
 }
 
 func (r *Runtime) callOf(ctx context.Context, subject string) (*callRow, error) {
@@ -220,8 +220,8 @@ func (c *callRow) failed(err error) *flow.Error {
 		out = &copied
 	}
 	out.Node, out.Attempt = cmp.Or(out.Node, c.Node), cmp.Or(out.Attempt, c.Attempt)
-	out.Message = cut(out.Message)
-	if raw, err := json.Marshal(out.Detail); err != nil || len(raw) > mostDetail {
+	out.Message = truncate(out.Message)
+	if raw, err := json.Marshal(out.Detail); err != nil || len(raw) > maxDetail {
 		out.Detail = nil // it could not be written down
 	}
 	return out
@@ -229,14 +229,14 @@ func (c *callRow) failed(err error) *flow.Error {
 
 // The most bytes of what an error of a call says.
 const (
-	mostMessage = 4 << 10
-	mostDetail  = 64 << 10
+	maxMessage = 4 << 10
+	maxDetail  = 64 << 10
 )
 
-// cut is the begin of a text, as UTF-8.
-func cut(s string) string {
-	if len(s) > mostMessage {
-		s = s[:mostMessage-len("…")]
+// truncate is the begin of a text, as UTF-8.
+func truncate(s string) string {
+	if len(s) > maxMessage {
+		s = s[:maxMessage-len("…")]
 		return strings.ToValidUTF8(s, "") + "…"
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
@@ -306,7 +306,7 @@ func (r *Runtime) settleCall(ctx context.Context, tx *sqlx.Tx, a *answer) error 
 		failed = string(raw)
 	}
 	res, err := tx.ExecContext(ctx, `UPDATE flow_effect SET started_us = $1, done_us = $2, result = $3, error = $4 WHERE id = $5 AND done_us = 0`,
-		database.Micros(a.begun), database.Micros(r.now()), string(a.result), failed, a.call.ID)
+		database.Micros(a.startedAt), database.Micros(r.now()), string(a.result), failed, a.call.ID)
 	if err != nil {
 		return err
 	}
@@ -325,7 +325,7 @@ func (r *Runtime) settleCall(ctx context.Context, tx *sqlx.Tx, a *answer) error 
 	if a.err == nil {
 		done.Result = a.result
 	}
-	_, err = r.putTx(span.With(ctx, a.traceparent), tx, run.post(done))
+	_, err = r.enqueueTx(span.With(ctx, a.traceparent), tx, run.job(done))
 	return err
 }
 
@@ -341,7 +341,7 @@ func (r *Runtime) settledCalls(outs []queue.Outcome) {
 		if a.err != nil {
 			outcome = a.err.Code
 		}
-		r.opts.Observer.called(string(a.call.Kind), outcome, a.took)
+		r.opts.Observer.called(string(a.call.Kind), outcome, a.duration)
 	}
 	r.turns.Notify()
 }

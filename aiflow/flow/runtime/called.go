@@ -33,6 +33,6 @@ func (w *work) cancelCalled(ctx context.Context) error {
 	}
 	n, err := w.r.giveAllTx(ctx, w.tx, flow.Cancel{Reason: "the run that called it has ended"},
 		`r.parent <> '' AND r.parent = $1 AND r.account = $2 AND r.function <> '' AND r.ended_us = 0`, w.row.ID, w.row.Account)
-	w.posts += n
+	w.enqueued += n
 	return err
 }

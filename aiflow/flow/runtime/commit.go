@@ -44,8 +44,8 @@ func (r *Runtime) commit(ctx context.Context, t *turn) error {
 		return err
 	}
 	r.opts.AfterCommit("turn")
-	if t.in != nil && (w.posts > 0 || w.row.EndedUS > 0) {
-		t.in.look = true
+	if t.in != nil && (w.enqueued > 0 || w.row.EndedUS > 0) {
+		t.in.more = true
 	}
 	r.committed(t, w)
 	return nil
@@ -77,7 +77,7 @@ func (r *Runtime) prepareJump(ctx context.Context, t *turn) error {
 
 // find is how the flow begins to which a run jumps.
 func (r *Runtime) find(ctx context.Context, from Run, to flow.Jump) (Start, error) {
-	host, is := r.host.(JumpHost)
+	host, is := r.chats.(JumpService)
 	if !is {
 		return Start{}, ErrNotFound
 	}
@@ -98,7 +98,7 @@ func (t *turn) after(now time.Time) (runRow, error) {
 	}
 	row.State = string(raw)
 	if s.Wait != nil && !t.out.More {
-		row.Waits, row.Event = string(s.Wait.Kind), storable(s.Wait.Event)
+		row.Waits, row.Event = string(s.Wait.Kind), sanitize(s.Wait.Event)
 		if s.Wait.Kind != flow.WaitEffect {
 			row.Status = Waiting
 		}
@@ -142,9 +142,9 @@ type work struct {
 	t   *turn
 	row *runRow
 
-	messages     []string // that the host has queued
-	calls, posts int
-	timers       bool
+	messages        []string // that the host has queued
+	calls, enqueued int
+	timers          bool
 }
 
 // do writes everything. The host's share comes first: it locks the chat, as
@@ -158,24 +158,24 @@ func (w *work) do(ctx context.Context) error {
 			return err
 		}
 	}
-	if watcher, is := w.r.host.(Watcher); is && (t.fresh || w.row.Status != t.row.Status || w.row.Waits != t.row.Waits) {
+	if watcher, is := w.r.chats.(Watcher); is && (t.fresh || w.row.Status != t.row.Status || w.row.Waits != t.row.Waits) {
 		if err := watcher.RunTx(ctx, w.tx, w.row.view()); err != nil {
 			return fmt.Errorf("telling of a run: %w", err)
 		}
 	}
 	if t.in != nil {
 		t.in.inTurn(w.row.Turn)
-		if err := w.r.takeTx(ctx, w.tx, t.in); err != nil {
+		if err := w.r.dequeueTx(ctx, w.tx, t.in); err != nil {
 			return err
 		}
 	}
 	if err := w.store(ctx); err != nil {
 		return err
 	}
-	if err := w.r.heardTx(ctx, w.tx, w.row.Seq, t.in); err != nil {
+	if err := w.r.markSeenTx(ctx, w.tx, w.row.Seq, t.in); err != nil {
 		return err
 	}
-	if err := w.r.toldTx(ctx, w.tx, w.row.Seq, t.in, t.input); err != nil {
+	if err := w.r.historyTx(ctx, w.tx, w.row.Seq, t.in, t.input); err != nil {
 		return err
 	}
 	if err := w.journal(ctx); err != nil {
@@ -198,7 +198,7 @@ func (w *work) update(ctx context.Context) error {
 	row := w.row
 	res, err := w.r.db.ExecTx(ctx, w.tx, `UPDATE flow_run SET status = $1, waits = $2, event = $3, state = $4, turn = $5, output = $6, error = $7,
 		ended_us = $8 WHERE seq = $9 AND turn = $10 AND ended_us = 0 AND mailbox = $11`,
-		row.Status, row.Waits, row.Event, row.State, row.Turn, row.Output, row.Error, row.EndedUS, row.Seq, w.t.row.Turn, row.Mailbox)
+		row.Status, row.Waits, row.Event, row.State, row.Turn, row.Output, row.Error, row.EndedUS, row.Seq, w.t.row.Turn, row.Inbox)
 	if err != nil {
 		return fmt.Errorf("storing the state of a run: %w", err)
 	}
@@ -234,7 +234,7 @@ func (w *work) trace(ctx context.Context) error {
 		return nil
 	}
 	err := w.r.db.Insert(ctx, w.tx, `INSERT INTO flow_step (run, body)`, []string{"BIGINT", "TEXT"}, values)
-	if before := w.t.out.State.Rows - len(w.t.out.Trace); err == nil && w.t.out.State.Rows/forgetEvery > max(before, 2*maxSteps)/forgetEvery {
+	if before := w.t.out.State.Rows - len(w.t.out.Trace); err == nil && w.t.out.State.Rows/forgetInterval > max(before, 2*maxSteps)/forgetInterval {
 		err = w.forget(ctx)
 	}
 	if err != nil {
@@ -243,8 +243,8 @@ func (w *work) trace(ctx context.Context) error {
 	return nil
 }
 
-// forgetEvery is after how many rows of a trace the older ones are dropped.
-const forgetEvery = 500
+// forgetInterval is after how many rows of a trace the older ones are dropped.
+const forgetInterval = 500
 
 // forget drops the steps that nobody is shown: a flow that goes round and
 // round would fill the disk.
@@ -259,8 +259,8 @@ func (w *work) forget(ctx context.Context) error {
 func (w *work) follow(ctx context.Context) error {
 	row := w.row
 	if w.t.out.More && row.EndedUS == 0 {
-		w.posts++
-		_, err := w.r.putTx(ctx, w.tx, row.post(flow.Continue{}))
+		w.enqueued++
+		_, err := w.r.enqueueTx(ctx, w.tx, row.job(flow.Continue{}))
 		return err
 	}
 	if row.EndedUS == 0 {
@@ -269,14 +269,14 @@ func (w *work) follow(ctx context.Context) error {
 	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_timer WHERE run = $1`, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the timers of a run: %w", err)
 	}
-	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_input WHERE mailbox = $1 AND run = $2`, row.Mailbox, row.Seq); err != nil {
+	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_input WHERE mailbox = $1 AND run = $2`, row.Inbox, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the inputs of a run: %w", err)
 	}
 	if err := w.cancelCalled(ctx); err != nil {
 		return err
 	}
 	if j := w.t.jump; j != nil {
-		w.posts++
+		w.enqueued++
 		_, _, err := w.r.startTx(ctx, w.tx, j.start, j.l)
 		return err
 	}
@@ -286,25 +286,25 @@ func (w *work) follow(ctx context.Context) error {
 // committed wakes those who wait for what a turn has made.
 func (r *Runtime) committed(t *turn, w *work) {
 	if len(t.out.Effects) > 0 {
-		r.host.Committed()
+		r.chats.Committed()
 	}
 	if w.calls > 0 {
 		r.calls.Notify()
 	}
-	if w.posts > 0 {
+	if w.enqueued > 0 {
 		r.turns.Notify()
 	}
 	if w.timers {
-		r.lookAtTimers()
+		r.notifyTimers()
 	}
 	kind := "more"
 	if t.in != nil {
 		kind = t.in.Kind
 	}
-	r.opts.Observer.turned(w.row.Engine, kind, r.now().Sub(t.begun))
+	r.opts.Observer.turned(w.row.Engine, kind, r.now().Sub(t.startedAt))
 	if w.row.EndedUS > 0 {
 		r.opts.Observer.ended(w.row.Engine, string(w.row.Status), database.Time(w.row.EndedUS).Sub(database.Time(w.row.StartedUS)))
 	}
-	r.waits.tell(w.row.Seq)
+	r.waits.notify(w.row.Seq)
 	t.describe(w.row)
 }

@@ -94,7 +94,7 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 	var given int64
 	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if given, err = a.r.putTx(ctx, tx, row.post(input)); err != nil {
+		if given, err = a.r.enqueueTx(ctx, tx, row.job(input)); err != nil {
 			return err
 		}
 		return recordInputTx(ctx, tx, row, input)
@@ -127,7 +127,7 @@ func (a *Account) Publish(ctx context.Context, e flow.Event) (int, error) {
 // PublishTx is [Account.Publish] when tx commits; call [Runtime.Committed]
 // then.
 func (a *Account) PublishTx(ctx context.Context, tx *sqlx.Tx, e flow.Event) (int, error) {
-	return a.r.giveAllTx(ctx, tx, e, `r.account = $1 AND r.event <> '' AND r.event = $2 AND r.ended_us = 0`, a.id, storable(e.Name))
+	return a.r.giveAllTx(ctx, tx, e, `r.account = $1 AND r.event <> '' AND r.event = $2 AND r.ended_us = 0`, a.id, sanitize(e.Name))
 }
 
 // HandoffTx tells the runs that wait for a person in a chat that one has taken
@@ -150,7 +150,7 @@ func (r *Runtime) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, 
 		return 0, fmt.Errorf("finding the runs that wait: %w", err)
 	}
 	for _, row := range rows {
-		if _, err := r.putTx(ctx, tx, row.post(input)); err != nil {
+		if _, err := r.enqueueTx(ctx, tx, row.job(input)); err != nil {
 			return 0, err
 		}
 	}
@@ -172,7 +172,7 @@ func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []s
 		if err := r.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber(keep.Account, keep.Reference), Key: keep.Key, Merged: key}); err != nil {
 			return err
 		}
-		if err := r.pokeTx(ctx, tx, subscriber(keep.Account, keep.Reference), keep.Key, 0); err != nil {
+		if err := r.notifyTx(ctx, tx, subscriber(keep.Account, keep.Reference), keep.Key, 0); err != nil {
 			return err
 		}
 	}
@@ -186,19 +186,19 @@ func (r *Runtime) forward(ctx context.Context, in *inputRow) error {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	if err != nil || run.EndedUS > 0 || run.Mailbox == in.Mailbox {
+	if err != nil || run.EndedUS > 0 || run.Inbox == in.Inbox {
 		return r.drop(ctx, in, in.Kind)
 	}
 	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		res, err := r.db.ExecTx(ctx, tx, `UPDATE flow_input SET mailbox = $1, chat_id = $2 WHERE id = $3 AND mailbox = $4`, run.Mailbox, run.ChatID, in.ID, in.Mailbox)
+		res, err := r.db.ExecTx(ctx, tx, `UPDATE flow_input SET mailbox = $1, chat_id = $2 WHERE id = $3 AND mailbox = $4`, run.Inbox, run.ChatID, in.ID, in.Inbox)
 		if err == nil {
 			err = one(res)
 		}
 		if err != nil {
 			return err
 		}
-		return r.pokeTx(ctx, tx, subscriber(run.Account, run.Reference), run.Mailbox, in.ID)
+		return r.notifyTx(ctx, tx, subscriber(run.Account, run.Reference), run.Inbox, in.ID)
 	})
 	if err == nil {
 		r.turns.Notify()

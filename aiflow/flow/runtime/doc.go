@@ -1,8 +1,8 @@
 // Package runtime keeps runs of flows and takes their turns: it is the
 // database, the clock and the hands of package flow. Engines own flows and are
-// asked for them; a [Host] is the chat service that they talk through.
+// asked for them; a [ChatService] is the chat service that they talk through.
 //
-// # A chat is a mailbox
+// # A chat is an inbox
 //
 // Whatever comes for a chat (a message, a timer, the answer to a call) is a row,
 // written in the transaction that makes it necessary. A chat takes one turn at
@@ -23,7 +23,7 @@
 //
 // # A program
 //
-// A [Host] has three methods: it shows a chat, queues a message in it, and is told
+// A [ChatService] has three methods: it shows a chat, queues a message in it, and is told
 // of commits. Without one, nil, runs have no chats.
 //
 //	runs, err := runtime.New(ctx, db, host, nil)

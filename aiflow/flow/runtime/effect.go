@@ -17,41 +17,41 @@ import (
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
-// tell has the host do its share of an effect of a turn.
+// tell has the chat service do its share of an effect of a turn.
 func (w *work) tell(ctx context.Context, run Run, e flow.Effect) error {
 	if id := inChat(e); id != "" && run.Chat.Key == "" {
 		return &refusal{id, &flow.Error{Code: flow.CodeNoChat, Message: "The run has no chat."}}
 	}
 	switch e := e.(type) {
 	case flow.Send:
-		id, err := w.r.host.SendTx(ctx, w.tx, run, e)
+		id, err := w.r.chats.SendTx(ctx, w.tx, run, e)
 		if err != nil {
 			return refused(e.ID, err)
 		}
 		w.messages = append(w.messages, id)
 		return nil
 	case flow.ContactChange:
-		if host, is := w.r.host.(ContactHost); is {
+		if host, is := w.r.chats.(ContactService); is {
 			return refused(e.ID, host.ContactTx(ctx, w.tx, run, e))
 		}
 		return unable(e.ID, "keeps no contacts")
 	case flow.DataEvent:
-		if host, is := w.r.host.(EventHost); is {
+		if host, is := w.r.chats.(EventService); is {
 			return refused(e.ID, host.EventTx(ctx, w.tx, run, e))
 		}
 		return unable(e.ID, "has nobody to tell")
 	case flow.Handoff:
-		if host, is := w.r.host.(HandoffHost); is {
+		if host, is := w.r.chats.(HandoffService); is {
 			return refused(e.ID, host.HandoffTx(ctx, w.tx, run, e))
 		}
 		return unable(e.ID, "has no people who take chats over")
 	case flow.EndHandoff:
-		if host, is := w.r.host.(HandoffHost); is {
+		if host, is := w.r.chats.(HandoffService); is {
 			return refused(e.ID, host.EndHandoffTx(ctx, w.tx, run, e))
 		}
 		return nil
 	case flow.Ask:
-		if host, is := w.r.host.(AskHost); is {
+		if host, is := w.r.chats.(ConsentService); is {
 			return refused(e.ID, host.AskTx(ctx, w.tx, run, e))
 		}
 		return nil
@@ -76,7 +76,7 @@ func inChat(e flow.Effect) string {
 	return ""
 }
 
-// unable is an effect that the host has no method for.
+// unable is an effect that the chat service has no method for.
 func unable(id, why string) error {
 	return &refusal{id, &flow.Error{Code: flow.CodeUnsupported, Message: "This program " + why + "."}}
 }
@@ -94,7 +94,7 @@ func (w *work) note(ctx context.Context, e flow.Effect) error {
 	return nil
 }
 
-// refused tells what the host refuses for good from what may be tried again.
+// refused tells what the chat service refuses for good from what may be tried again.
 func refused(id string, err error) error {
 	var no *flow.Error
 	switch {
@@ -153,12 +153,12 @@ func callConsumer(account string, c flow.Call, id int64) string {
 	case flow.NodeRequest:
 		place += "/" + req.Type
 	}
-	place = storable(place[:min(len(place), maxPlace)])
+	place = sanitize(place[:min(len(place), maxPlace)])
 	return account + "/" + place + "#" + strconv.FormatInt(id%callShards, 10)
 }
 
-// storable drops what PostgreSQL cannot hold in text.
-func storable(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
+// sanitize drops what PostgreSQL cannot hold in text.
+func sanitize(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
 
 // maxPlace is the most bytes of a name of a place: indexes have limits.
 const maxPlace = 200
@@ -181,6 +181,6 @@ func (r *Runtime) setTimerTx(ctx context.Context, tx *sqlx.Tx, run int64, timer 
 	if err != nil {
 		return fmt.Errorf("setting a timer: %w", err)
 	}
-	*soon = *soon || atUS < database.Micros(r.now().Add(timersEvery))
+	*soon = *soon || atUS < database.Micros(r.now().Add(timersInterval))
 	return nil
 }

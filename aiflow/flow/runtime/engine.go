@@ -100,7 +100,7 @@ func (r *Runtime) decideNow(ctx context.Context, in Incoming, active []*runRow) 
 		}
 		d.note(c, says)
 		if says == AskedAnswers || says == AskedBusy {
-			d.behind(all[i+1:])
+			d.noteAfter(all[i+1:])
 			return d, true, nil
 		}
 	}
@@ -126,19 +126,19 @@ func (r *Runtime) ask(ctx context.Context, in Incoming, c candidate, active []*r
 
 // note says what a flow said.
 func (d *decision) note(c candidate, says string) {
-	if says == AskedPasses && len(d.asked) >= mostPassing {
+	if says == AskedPasses && len(d.asked) >= maxPassing {
 		return
 	}
 	d.asked = append(d.asked, Asked{c.engine.Name(), c.Owner, c.Version, c.Priority, says})
 }
 
-// behind notes those that are asked no more.
-func (d *decision) behind(rest []candidate) {
+// noteAfter notes those that are asked no more.
+func (d *decision) noteAfter(rest []candidate) {
 	for _, c := range rest {
 		if c.passes {
 			d.note(c, AskedPasses)
 		} else {
-			d.note(c, AskedBehind)
+			d.note(c, AskedAfter)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 // screen is a chat service whose chats all end here.
 type screen struct{}
 
-func (screen) Look(_ context.Context, c runtime.Chat) (runtime.View, error) {
-	return runtime.View{Chat: map[string]any{"id": c.ID}}, nil
+func (screen) Snapshot(_ context.Context, c runtime.Chat) (runtime.Snapshot, error) {
+	return runtime.Snapshot{Chat: map[string]any{"id": c.ID}}, nil
 }
 
 func (screen) SendTx(_ context.Context, _ *sqlx.Tx, r runtime.Run, s flow.Send) (string, error) {

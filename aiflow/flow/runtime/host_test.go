@@ -14,7 +14,9 @@ import (
 // plain is a host that can send, and nothing else.
 type plain struct{}
 
-func (plain) Look(context.Context, runtime.Chat) (runtime.View, error) { return runtime.View{}, nil }
+func (plain) Snapshot(context.Context, runtime.Chat) (runtime.Snapshot, error) {
+	return runtime.Snapshot{}, nil
+}
 
 func (plain) SendTx(_ context.Context, _ *sqlx.Tx, r runtime.Run, s flow.Send) (string, error) {
 	return r.ID + s.ID, nil

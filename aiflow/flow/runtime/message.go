@@ -17,13 +17,13 @@ import (
 // their commits if the caller holds a lock of the chat. It is not for echoes
 // and imported history.
 func (r *Runtime) IncomingTx(ctx context.Context, tx *sqlx.Tx, in Incoming) error {
-	p := post{
-		mailbox: in.Chat.Key, reference: in.Chat.Reference, account: in.Chat.Account, chatID: in.Chat.ID, message: &in,
+	p := job{
+		inbox: in.Chat.Key, reference: in.Chat.Reference, account: in.Chat.Account, chatID: in.Chat.ID, message: &in,
 	}
 	if in.Traceparent != "" {
 		ctx = span.With(ctx, in.Traceparent)
 	}
-	if _, err := r.putTx(ctx, tx, p); err != nil {
+	if _, err := r.enqueueTx(ctx, tx, p); err != nil {
 		return fmt.Errorf("queueing a message: %w", err)
 	}
 	return nil
@@ -36,20 +36,20 @@ func (r *Runtime) message(ctx context.Context, in *inputRow, runs []*runRow) err
 	if err := json.Unmarshal([]byte(in.Body), &m); err != nil {
 		return fmt.Errorf("reading a message: %w", err)
 	}
-	m.Chat.Key, m.Chat.ID = in.Mailbox, in.ChatID // since it came, its chat may have become one with another
+	m.Chat.Key, m.Chat.ID = in.Inbox, in.ChatID // since it came, its chat may have become one with another
 	if m.Arrival.Group {
-		in.heard, _ = m.Message["id"].(string)
+		in.seen, _ = m.Message["id"].(string)
 	}
 	if err := r.prepare(ctx, m); err != nil {
 		return err
 	}
 	in.route(m)
-	view, err := r.lookAt(ctx, m.Chat)
+	view, err := r.snapshotOf(ctx, m.Chat)
 	if err != nil {
 		return err
 	}
 	if view.Silent {
-		in.went(RouteSilent, "", nil)
+		in.routeTo(RouteSilent, "", nil)
 		return r.drop(ctx, in, "silent")
 	}
 	for _, run := range slices.Backward(runs) {
@@ -62,12 +62,12 @@ func (r *Runtime) message(ctx context.Context, in *inputRow, runs []*runRow) err
 	if err != nil {
 		return err
 	}
-	return r.carryOut(ctx, d, in, view)
+	return r.execute(ctx, d, in, view)
 }
 
 // prepare has the host look at a message that says so.
 func (r *Runtime) prepare(ctx context.Context, m Incoming) error {
-	host, is := r.host.(Preparer)
+	host, is := r.chats.(Preparer)
 	if !is || !m.Prepare {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (r *Runtime) prepare(ctx context.Context, m Incoming) error {
 }
 
 // reply offers a message to a run.
-func (r *Runtime) reply(ctx context.Context, run *runRow, in *inputRow, m Incoming, view View) (bool, error) {
+func (r *Runtime) reply(ctx context.Context, run *runRow, in *inputRow, m Incoming, view Snapshot) (bool, error) {
 	if run.Turn == 0 {
 		return false, nil // it has not begun
 	}
@@ -92,22 +92,22 @@ func (r *Runtime) reply(ctx context.Context, run *runRow, in *inputRow, m Incomi
 			return false, err
 		}
 		if d.start != nil {
-			return true, r.carryOut(ctx, d, in, view)
+			return true, r.execute(ctx, d, in, view)
 		}
 	}
-	in.went(RouteContinued, run.ID, nil)
+	in.routeTo(RouteContinued, run.ID, nil)
 	return r.turn(ctx, run, in, flow.Reply{Message: m.Message}, view)
 }
 
-// carryOut does what was decided on a message.
-func (r *Runtime) carryOut(ctx context.Context, d decision, in *inputRow, view View) error {
+// execute does what was decided on a message.
+func (r *Runtime) execute(ctx context.Context, d decision, in *inputRow, view Snapshot) error {
 	if d.start == nil {
-		in.went(RouteNobody, "", d.asked)
+		in.routeTo(RouteNobody, "", d.asked)
 		return r.drop(ctx, in, kindMessage)
 	}
 	if d.interrupt != nil {
 		// The message stays where it is; it is looked at again after this.
-		in.look = true
+		in.more = true
 		taken, err := r.turn(ctx, d.interrupt, nil, flow.Cancel{Reason: "interrupted by another message"}, view)
 		if err == nil && !taken {
 			err = fmt.Errorf("cancelling run %s: %w", d.interrupt.ID, flow.ErrNotWaiting)
@@ -125,9 +125,9 @@ func (r *Runtime) carryOut(ctx context.Context, d decision, in *inputRow, view V
 	if err != nil {
 		return err
 	}
-	in.went(RouteBegun, row.ID, d.asked)
+	in.routeTo(RouteStarted, row.ID, d.asked)
 	begun := r.now()
-	t := &turn{row: *row, loaded: l, in: in, input: d.start.begin(), begun: begun, fresh: true}
+	t := &turn{row: *row, loaded: l, in: in, input: d.start.begin(), startedAt: begun, fresh: true}
 	t.world = r.world(row, view, begun)
 	return r.finish(ctx, t)
 }
@@ -138,22 +138,22 @@ func (r *Runtime) queueRun(ctx context.Context, d decision, in *inputRow, l *loa
 	if err != nil {
 		return err
 	}
-	in.went(RouteQueued, row.ID, d.asked)
+	in.routeTo(RouteQueued, row.ID, d.asked)
 	return r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if err := r.takeTx(ctx, tx, in); err != nil {
+		if err := r.dequeueTx(ctx, tx, in); err != nil {
 			return err
 		}
 		row := *row
 		if err := r.insertRun(ctx, tx, &row, l); err != nil {
 			return err
 		}
-		if err := r.heardTx(ctx, tx, row.Seq, in); err != nil {
+		if err := r.markSeenTx(ctx, tx, row.Seq, in); err != nil {
 			return err
 		}
-		begin := row.post(d.start.begin())
-		begin.behind = d.after.Seq
-		_, err := r.putTx(ctx, tx, begin)
+		begin := row.job(d.start.begin())
+		begin.after = d.after.Seq
+		_, err := r.enqueueTx(ctx, tx, begin)
 		return err
 	})
 }

@@ -41,8 +41,8 @@ type PastCall struct {
 
 // The most that a [Past] holds; of longer ones it is the beginning.
 const (
-	mostCame  = 500
-	mostCalls = 500
+	maxCame  = 500
+	maxCalls = 500
 )
 
 // Past returns what is known of a run, or [ErrNotFound]. Messages are known for
@@ -75,9 +75,9 @@ type cameRow struct {
 func (a *Account) came(ctx context.Context, row *runRow) ([]Came, error) {
 	var messages, told []cameRow
 	err := a.r.db.SelectContext(ctx, &messages, `SELECT message, body, at_us FROM flow_route WHERE account = $1 AND reference = $2 AND chat_id = $3
-		AND body LIKE $4 ORDER BY id LIMIT $5`, a.id, row.Reference, row.ChatID, `{"outcome":"`+RouteContinued+`","run":"`+row.ID+`"%`, mostCame)
+		AND body LIKE $4 ORDER BY id LIMIT $5`, a.id, row.Reference, row.ChatID, `{"outcome":"`+RouteContinued+`","run":"`+row.ID+`"%`, maxCame)
 	if err == nil {
-		err = a.r.db.SelectContext(ctx, &told, `SELECT body, at_us FROM flow_told WHERE run = $1 ORDER BY id LIMIT $2`, row.Seq, mostCame)
+		err = a.r.db.SelectContext(ctx, &told, `SELECT body, at_us FROM flow_told WHERE run = $1 ORDER BY id LIMIT $2`, row.Seq, maxCame)
 	}
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (a *Account) calls(ctx context.Context, row *runRow) ([]PastCall, error) {
 		Error   string        `db:"error"`
 	}
 	err := a.r.db.SelectContext(ctx, &rows, `SELECT node, kind, request, result, error FROM flow_effect WHERE run = $1 AND done_us > 0
-		ORDER BY id LIMIT $2`, row.Seq, mostCalls)
+		ORDER BY id LIMIT $2`, row.Seq, maxCalls)
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +126,8 @@ func (a *Account) calls(ctx context.Context, row *runRow) ([]PastCall, error) {
 	return out, nil
 }
 
-// toldTx keeps what a run takes that no contact wrote.
-func (r *Runtime) toldTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow, input flow.Input) error {
+// historyTx keeps what a run takes that no contact wrote.
+func (r *Runtime) historyTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow, input flow.Input) error {
 	if in == nil {
 		return nil
 	}

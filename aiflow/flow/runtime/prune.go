@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	pruneEvery = 10 * time.Minute
-	// documentLife is how long a document is kept that no run has: one may be
+	pruneInterval = 10 * time.Minute
+	// documentTTL is how long a document is kept that no run has: one may be
 	// about to begin.
-	documentLife = 24 * time.Hour
+	documentTTL = 24 * time.Hour
 )
 
 // prune deletes what is older than the retention until ctx ends.
 func (r *Runtime) prune(ctx context.Context) error {
-	tick := time.NewTicker(pruneEvery)
+	tick := time.NewTicker(pruneInterval)
 	defer tick.Stop()
 	for {
 		if err := r.Prune(ctx); err != nil && ctx.Err() == nil {
@@ -44,14 +44,14 @@ func (r *Runtime) Prune(ctx context.Context) error {
 			}
 		}
 	}
-	life := routeLife
+	life := routeTTL
 	if r.opts.Retention > 0 {
 		life = min(life, r.opts.Retention)
 	}
 	if err := r.pruneRoutes(ctx, now.Add(-life)); err != nil {
 		return err
 	}
-	return r.dropDocuments(ctx, now.Add(-documentLife))
+	return r.dropDocuments(ctx, now.Add(-documentTTL))
 }
 
 // dropDocuments deletes documents from before a time that no run has. A run

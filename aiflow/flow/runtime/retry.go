@@ -48,7 +48,7 @@ func (a *Account) Retry(ctx context.Context, id string, repeat bool) (Run, error
 	if err != nil {
 		return Run{}, fmt.Errorf("retrying run %s: %w", id, err)
 	}
-	a.r.host.Committed()
+	a.r.chats.Committed()
 	a.r.Committed()
 	a.r.awaitTaken(ctx, told, row.Seq, given, giveWait)
 	return a.Run(ctx, id)
@@ -77,13 +77,13 @@ func (r *runRow) retries(repeat bool) error {
 func (r *Runtime) retryTx(ctx context.Context, tx *sqlx.Tx, row runRow, repeat bool) (input int64, err error) {
 	ended := row.EndedUS
 	row.Status, row.Output, row.Error, row.EndedUS = Running, "", "", 0
-	if watcher, is := r.host.(Watcher); is {
+	if watcher, is := r.chats.(Watcher); is {
 		if err := watcher.RunTx(ctx, tx, row.view()); err != nil {
 			return 0, fmt.Errorf("telling of a run: %w", err)
 		}
 	}
 	var others int
-	if err := tx.GetContext(ctx, &others, `SELECT count(*) FROM flow_run WHERE mailbox = $1 AND ended_us = 0 AND seq <> $2`, row.Mailbox, row.Seq); err != nil {
+	if err := tx.GetContext(ctx, &others, `SELECT count(*) FROM flow_run WHERE mailbox = $1 AND ended_us = 0 AND seq <> $2`, row.Inbox, row.Seq); err != nil {
 		return 0, fmt.Errorf("looking for runs of a chat: %w", err)
 	}
 	if others > 0 {
@@ -97,5 +97,5 @@ func (r *Runtime) retryTx(ctx context.Context, tx *sqlx.Tx, row runRow, repeat b
 	if one(res) != nil {
 		return 0, ErrNotFailed // another retry was faster
 	}
-	return r.putTx(ctx, tx, row.post(flow.Retry{Repeat: repeat}))
+	return r.enqueueTx(ctx, tx, row.job(flow.Retry{Repeat: repeat}))
 }

@@ -15,7 +15,7 @@ import (
 // What becomes of a message.
 const (
 	RouteContinued = "continued" // a run waited for it
-	RouteBegun     = "begun"     // a flow answers
+	RouteStarted   = "begun"     // a flow answers
 	RouteQueued    = "queued"    // a flow answers once an earlier run of it has ended
 	RouteSilent    = "silent"    // no bot may speak in the chat
 	RouteNobody    = "nobody"    // nothing that listens takes it
@@ -25,7 +25,7 @@ const (
 // What a flow says that is asked whether it answers.
 const (
 	AskedAnswers = "answers"
-	AskedBehind  = "behind"  // it would, but another one was asked first
+	AskedAfter   = "behind"  // it would, but another one was asked first
 	AskedPasses  = "passes"  // its trigger does not take the message
 	AskedCooling = "cooling" // it was begun in the chat a short time ago
 	AskedBusy    = "busy"    // a run of it is active in the chat, and its trigger ignores messages then
@@ -56,12 +56,12 @@ type Asked struct {
 	Outcome  string `json:"outcome"` // one of the Asked constants
 }
 
-// mostPassing bounds how many flows of a [Route] are named that pass.
-const mostPassing = 20
+// maxPassing bounds how many flows of a [Route] are named that pass.
+const maxPassing = 20
 
-// routeLife is how long routes are kept, or as long as runs, if that is
+// routeTTL is how long routes are kept, or as long as runs, if that is
 // shorter.
-const routeLife = 30 * 24 * time.Hour
+const routeTTL = 30 * 24 * time.Hour
 
 // routing is a [Route] that is being found.
 type routing struct {
@@ -78,8 +78,8 @@ func (in *inputRow) route(m Incoming) {
 	}
 }
 
-// went says where a message goes.
-func (in *inputRow) went(outcome, run string, asked []Asked) {
+// routeTo says where a message goes.
+func (in *inputRow) routeTo(outcome, run string, asked []Asked) {
 	if in.routed != nil {
 		in.routed.Route = Route{Outcome: outcome, Run: run, Asked: asked}
 	}
@@ -103,7 +103,7 @@ func (r *Runtime) routeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error 
 		return fmt.Errorf("writing where a message goes: %w", err)
 	}
 	_, err = r.db.ExecTx(ctx, tx, `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us) VALUES ($1, $2, $3, $4, $5, $6)`,
-		to.account, to.reference, to.chatID, storable(to.message), string(body), database.Micros(r.now()))
+		to.account, to.reference, to.chatID, sanitize(to.message), string(body), database.Micros(r.now()))
 	if err != nil {
 		return fmt.Errorf("noting where a message goes: %w", err)
 	}
@@ -152,9 +152,9 @@ func (row routeRow) view() (Route, error) {
 	return out, nil
 }
 
-// mostAnswers bounds how many messages of a [Route] are named, and how many
+// maxAnswers bounds how many messages of a [Route] are named, and how many
 // later messages of the chat are looked at to find the next one of the run.
-const mostAnswers = 50
+const maxAnswers = 50
 
 // answered finds what the run of a route sent from then on, until it took
 // another message.
@@ -164,7 +164,7 @@ func (a *Account) answered(ctx context.Context, reference int64, row routeRow, t
 	}
 	var later []routeRow
 	err := a.r.db.SelectContext(ctx, &later, `SELECT id, chat_id, body, at_us FROM flow_route WHERE account = $1 AND reference = $2 AND chat_id = $3
-		AND id > $4 ORDER BY id LIMIT $5`, a.id, reference, row.ChatID, row.ID, mostAnswers)
+		AND id > $4 ORDER BY id LIMIT $5`, a.id, reference, row.ChatID, row.ID, maxAnswers)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (a *Account) answered(ctx context.Context, reference int64, row routeRow, t
 		}
 	}
 	return a.r.db.SelectContext(ctx, &to.Sent, `SELECT s.message FROM flow_sent s JOIN flow_run r ON r.seq = s.run
-		WHERE r.id = $1 AND r.account = $2 AND s.turn >= $3 AND s.turn < $4 ORDER BY s.id LIMIT $5`, to.Run, a.id, to.Turn, until, mostAnswers)
+		WHERE r.id = $1 AND r.account = $2 AND s.turn >= $3 AND s.turn < $4 ORDER BY s.id LIMIT $5`, to.Run, a.id, to.Turn, until, maxAnswers)
 }
 
 // SentBy is the run that sent a message, of which these are all ids, or

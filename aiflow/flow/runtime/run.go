@@ -60,7 +60,7 @@ type runRow struct {
 	Function  string `db:"function"`
 	Document  string `db:"document"`
 	Reference int64  `db:"reference"`
-	Mailbox   string `db:"mailbox"`
+	Inbox     string `db:"mailbox"`
 	ChatID    string `db:"chat_id"`
 	Status    Status `db:"status"`
 	Waits     string `db:"waits"`
@@ -80,15 +80,15 @@ const runColumns = `r.seq, r.id, r.account, r.engine, r.owner, r.version, r.pare
 // inputColumns are what an input of a run needs to know of it.
 const inputColumns = `r.seq, r.mailbox, r.reference, r.account, r.chat_id`
 
-// ownMailbox begins the mailbox of a run without a chat.
-const ownMailbox = "run:"
+// ownInbox begins the inbox of a run without a chat.
+const ownInbox = "run:"
 
-func (r *runRow) hasChat() bool { return !strings.HasPrefix(r.Mailbox, ownMailbox) }
+func (r *runRow) hasChat() bool { return !strings.HasPrefix(r.Inbox, ownInbox) }
 
 func (r *runRow) chat() Chat {
 	c := Chat{Account: r.Account, Reference: r.Reference, ID: r.ChatID}
 	if r.hasChat() {
-		c.Key = r.Mailbox
+		c.Key = r.Inbox
 	}
 	return c
 }

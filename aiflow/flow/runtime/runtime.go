@@ -114,10 +114,10 @@ func (o *Observer) dropped(what string) {
 // any number of processes may run one on the same PostgreSQL.
 type Runtime struct {
 	db       *database.DB
-	host     Host
+	chats    ChatService
 	engines  []Engine
 	opts     Options
-	turns    *queue.Queue // key: mailbox
+	turns    *queue.Queue // key: inbox
 	calls    *queue.Queue // key: call
 	web      *http.Client
 	guard    *guard.Guard
@@ -150,11 +150,11 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 
 // New returns a Runtime over db, and creates or upgrades its tables. host is the
 // chat service of its runs; nil: they have no chats.
-func New(ctx context.Context, db *sqlx.DB, host Host, opts *Options) (*Runtime, error) {
+func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Runtime, error) {
 	if host == nil {
-		host = nobody{}
+		host = noChats{}
 	}
-	r := &Runtime{host: host, due: make(chan struct{}, 1)}
+	r := &Runtime{chats: host, due: make(chan struct{}, 1)}
 	if opts != nil {
 		r.opts = *opts
 	}
@@ -227,7 +227,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 // of a transaction that was given to a method ending in Tx.
 func (r *Runtime) Committed() {
 	r.turns.Notify()
-	r.lookAtTimers()
+	r.notifyTimers()
 }
 
 // QueueStats says how many turns wait to be taken, and how long the oldest has

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// schedulesEvery is how often each node looks for flows that are to begin.
-	schedulesEvery = time.Second
+	// schedulesInterval is how often each node looks for flows that are to begin.
+	schedulesInterval = time.Second
 	// schedulesChunk is how many begin with one commit.
 	schedulesChunk = 100
-	// missedMost is how late a run still begins whose time has passed while no
+	// maxMissed is how late a run still begins whose time has passed while no
 	// node ran.
-	missedMost = 24 * time.Hour
+	maxMissed = 24 * time.Hour
 )
 
 // Scheduled says when runs of a flow begin by themselves.
@@ -137,7 +137,7 @@ func firstAfter(schedules []flow.Schedule, after time.Time) (first occasion, ok 
 // both included. It looks back further and further: there may be one for each
 // minute.
 func lastUntil(schedules []flow.Schedule, from, until time.Time) (last occasion, ok bool) {
-	for _, back := range []time.Duration{2 * time.Minute, time.Hour, missedMost} {
+	for _, back := range []time.Duration{2 * time.Minute, time.Hour, maxMissed} {
 		begin := until.Add(-back)
 		if begin.Before(from) {
 			begin = from
@@ -176,7 +176,7 @@ func (r *Runtime) watchSchedules(ctx context.Context) error {
 		if more {
 			continue
 		}
-		wait := time.NewTimer(schedulesEvery)
+		wait := time.NewTimer(schedulesInterval)
 		select {
 		case <-wait.C:
 		case <-ctx.Done():
@@ -224,7 +224,7 @@ func (r *Runtime) weigh(ctx context.Context, row scheduleRow, now time.Time) (be
 	next, comes := firstAfter(times, now)
 	b.next, b.over = next.at, !comes
 	last, came := lastUntil(times, database.Time(row.NextUS), now)
-	if !came || now.Sub(last.at) > missedMost {
+	if !came || now.Sub(last.at) > maxMissed {
 		return b, nil
 	}
 	start, l, err := r.scheduled(ctx, row)

@@ -81,13 +81,13 @@ func (h *host) hush(silent bool, until time.Time) {
 	h.silent, h.until = silent, until
 }
 
-func (h *host) Look(_ context.Context, c runtime.Chat) (runtime.View, error) {
+func (h *host) Snapshot(_ context.Context, c runtime.Chat) (runtime.Snapshot, error) {
 	if h.looks != nil {
 		h.looks(c.ID)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return runtime.View{
+	return runtime.Snapshot{
 		Contact: map[string]any{"id": c.ID, "name": "Ana", "phone": c.ID, "tags": []any{}, "fields": map[string]any{}, "language": "en"},
 		Chat:    map[string]any{"id": c.ID, "reference": c.Reference, "variables": map[string]any{}},
 		Silent:  h.silent, Until: h.until,

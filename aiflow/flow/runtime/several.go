@@ -17,7 +17,7 @@ func (a *Account) Reply(ctx context.Context, id string, message map[string]any) 
 }
 
 // ActiveQuery is a SELECT of those of some chats, by their keys, in which a run
-// has not ended, or something waits to be taken by one: one column, mailbox. Its
+// has not ended, or something waits to be taken by one: one column, inbox. Its
 // parameters are numbered from first.
 func (r *Runtime) ActiveQuery(first int, keys []string) (text string, args []any) {
 	runs, args := r.db.Dialect.In("mailbox", first, anyOf(keys))
@@ -52,7 +52,7 @@ func (a *Account) Forget(ctx context.Context, engine, owner, reason string) erro
 		}
 		err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
 			for _, row := range rows {
-				if _, err := a.r.putTx(context.WithoutCancel(ctx), tx, row.post(flow.Cancel{Reason: reason})); err != nil {
+				if _, err := a.r.enqueueTx(context.WithoutCancel(ctx), tx, row.job(flow.Cancel{Reason: reason})); err != nil {
 					return err
 				}
 			}

@@ -45,7 +45,7 @@ func TestSpans(t *testing.T) {
 		require.Equal(t, []string{cause, turns[0].Own, calls[0].Own, turns[1].Own},
 			[]string{turns[0].Parent, calls[0].Parent, turns[1].Parent, turns[2].Parent})
 		require.Equal(t, []string{"message", "effect", "timer"}, []string{turns[0].Attrs["input"], turns[1].Attrs["input"], turns[2].Attrs["input"]})
-		require.Equal(t, []string{runtime.RouteBegun, "", ""}, []string{turns[0].Attrs["route"], turns[1].Attrs["route"], turns[2].Attrs["route"]})
+		require.Equal(t, []string{runtime.RouteStarted, "", ""}, []string{turns[0].Attrs["route"], turns[1].Attrs["route"], turns[2].Attrs["route"]})
 		require.Equal(t, "completed", turns[2].Attrs["status"])
 		require.Equal(t, turns[0].Attrs["run"], calls[0].Attrs["run"])
 		require.Equal(t, "first", calls[0].Attrs["node"])
@@ -64,7 +64,7 @@ func (p preparing) Prepare(ctx context.Context, _ runtime.Incoming) error {
 	return nil
 }
 
-// TestSpanOfPreparing: what the host does before is below the turn.
+// TestSpanOfPreparing: what the chat service does before is below the turn.
 func TestSpanOfPreparing(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		var spans testkit.Spans

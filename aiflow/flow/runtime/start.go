@@ -144,7 +144,7 @@ func (r *Runtime) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) 
 	if err := r.insertRun(ctx, tx, row, l); err != nil {
 		return nil, false, err
 	}
-	_, err = r.putTx(ctx, tx, row.post(s.begin()))
+	_, err = r.enqueueTx(ctx, tx, row.job(s.begin()))
 	return row, false, err
 }
 
@@ -178,17 +178,17 @@ func (r *Runtime) newRun(s Start, l *loaded) (*runRow, error) {
 	}
 	row := &runRow{
 		ID: id, Account: s.Chat.Account, Engine: s.Engine, Owner: s.Owner, Version: s.Version, Parent: s.Parent,
-		Document: l.hash, Reference: s.Chat.Reference, Mailbox: s.Chat.Key, ChatID: s.Chat.ID, Status: Running, Input: string(input),
+		Document: l.hash, Reference: s.Chat.Reference, Inbox: s.Chat.Key, ChatID: s.Chat.ID, Status: Running, Input: string(input),
 		StartedUS: database.Micros(r.now()),
 	}
 	if d := s.Source.Document; d.Kind == flow.KindFunction {
 		row.Function = d.Slug
 	}
-	if row.Mailbox == "" {
+	if row.Inbox == "" {
 		if s.Chat.ID != "" {
 			return nil, errors.New("runtime: Start.Chat needs the Key of its chat")
 		}
-		row.Mailbox = ownMailbox + id
+		row.Inbox = ownInbox + id
 	}
 	return row, nil
 }
@@ -205,7 +205,7 @@ func (r *Runtime) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *lo
 	err := r.db.SelectTx(ctx, tx, &seqs, `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, mailbox, chat_id, status,
 		waits, event, state, turn, input, output, error, started_us, ended_us, parent, function)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING seq`,
-		row.ID, row.Account, row.Engine, row.Owner, row.Version, row.Document, row.Reference, row.Mailbox, row.ChatID, row.Status,
+		row.ID, row.Account, row.Engine, row.Owner, row.Version, row.Document, row.Reference, row.Inbox, row.ChatID, row.Status,
 		row.Waits, row.Event, row.State, row.Turn, row.Input, row.Output, row.Error, row.StartedUS, row.EndedUS, row.Parent, row.Function)
 	if err != nil {
 		l.stored.Store(false) // it may have been deleted as one that no run has

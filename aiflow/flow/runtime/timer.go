@@ -13,15 +13,15 @@ import (
 )
 
 // Timers are rows with a time, looked at by a loop that puts those that are
-// due into the mailboxes of their chats. They are not jobs of partitions that wait:
+// due into the inboxes of their chats. They are not jobs of partitions that wait:
 // a job at the head of a chat's partition would hold the chat's messages back, and
 // a partition for each timer would leave a row for each.
 
 const (
-	// timersEvery is how often each node looks for timers that are due. Those
+	// timersInterval is how often each node looks for timers that are due. Those
 	// that a turn of its own has set sooner it finds at once.
-	timersEvery = time.Second
-	// timersChunk is how many go into mailboxes with one commit.
+	timersInterval = time.Second
+	// timersChunk is how many go into inboxes with one commit.
 	timersChunk = 200
 	// postponement is how long a timer waits whose chat is silent for an
 	// unknown time.
@@ -35,8 +35,8 @@ type dueTimer struct {
 	Traceparent string `db:"traceparent"`
 }
 
-// lookAtTimers has timers looked at now.
-func (r *Runtime) lookAtTimers() {
+// notifyTimers has timers looked at now.
+func (r *Runtime) notifyTimers() {
 	select {
 	case r.due <- struct{}{}:
 	default:
@@ -53,7 +53,7 @@ func (r *Runtime) watchTimers(ctx context.Context) error {
 		if n == timersChunk {
 			continue
 		}
-		wait := time.NewTimer(min(timersEvery, max(next, time.Millisecond)))
+		wait := time.NewTimer(min(timersInterval, max(next, time.Millisecond)))
 		select {
 		case <-wait.C:
 		case <-r.due:
@@ -65,16 +65,16 @@ func (r *Runtime) watchTimers(ctx context.Context) error {
 	}
 }
 
-// ring puts the timers that are due into mailboxes. It returns how many they
+// ring puts the timers that are due into inboxes. It returns how many they
 // were, and how long it is to the next one.
 func (r *Runtime) ring(ctx context.Context) (n int, next time.Duration, err error) {
 	var first int64
 	if err := r.db.GetContext(ctx, &first, `SELECT COALESCE(min(at_us), 0) FROM flow_timer`); err != nil {
-		return 0, timersEvery, err
+		return 0, timersInterval, err
 	}
 	now := r.now()
 	if first == 0 {
-		return 0, timersEvery, nil
+		return 0, timersInterval, nil
 	}
 	if wait := database.Time(first).Sub(now); wait > 0 {
 		return 0, wait, nil
@@ -84,7 +84,7 @@ func (r *Runtime) ring(ctx context.Context) (n int, next time.Duration, err erro
 		return err
 	})
 	if err != nil || n == 0 {
-		return 0, timersEvery, err
+		return 0, timersInterval, err
 	}
 	r.opts.AfterCommit("timers")
 	r.turns.Notify()
@@ -106,7 +106,7 @@ func (r *Runtime) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, er
 		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, d.Seq, d.Timer); err != nil {
 			return 0, fmt.Errorf("taking a timer: %w", err)
 		}
-		if _, err := r.putTx(span.With(ctx, d.Traceparent), tx, d.post(flow.Timer{ID: d.Timer})); err != nil {
+		if _, err := r.enqueueTx(span.With(ctx, d.Traceparent), tx, d.job(flow.Timer{ID: d.Timer})); err != nil {
 			return 0, err
 		}
 	}
@@ -120,7 +120,7 @@ func (r *Runtime) postpone(ctx context.Context, run *runRow, in *inputRow, t flo
 	}
 	return r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if err := r.takeTx(ctx, tx, in); err != nil {
+		if err := r.dequeueTx(ctx, tx, in); err != nil {
 			return err
 		}
 		return r.setTimerTx(ctx, tx, run.Seq, t.ID, database.Micros(until), new(bool))

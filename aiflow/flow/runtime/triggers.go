@@ -20,8 +20,8 @@ type published struct {
 	version int64
 }
 
-// mostTriggers bounds how many are kept. Beyond it they are made again.
-const mostTriggers = 10_000
+// maxTriggers bounds how many are kept. Beyond it they are made again.
+const maxTriggers = 10_000
 
 // Of returns the trigger of a version. program makes it ready when it is asked
 // for the first time; a nil program takes nothing.
@@ -43,7 +43,7 @@ func (t *Triggers) Of(ctx context.Context, owner string, version int64, program 
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.known == nil || len(t.known) >= mostTriggers {
+	if t.known == nil || len(t.known) >= maxTriggers {
 		t.known = map[published]*flow.Trigger{}
 	}
 	t.known[name] = made

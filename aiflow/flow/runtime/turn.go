@@ -20,11 +20,11 @@ const (
 	turnsAtOnce = 16
 	// raceWait is how long to wait after a turn that another node took first.
 	raceWait = 20 * time.Millisecond
-	// retryMost is the longest pause between two attempts at a turn.
-	retryMost = 30 * time.Second
-	// patience is how often a turn is attempted that fails for another reason
+	// maxRetryPause is the longest pause between two attempts at a turn.
+	maxRetryPause = 30 * time.Second
+	// maxAttempts is how often a turn is attempted that fails for another reason
 	// than the database.
-	patience = 8
+	maxAttempts = 8
 )
 
 // handleTurn works on what has come for a chat.
@@ -44,82 +44,82 @@ func (r *Runtime) handleTurn(ctx context.Context, it queue.Job) queue.Outcome {
 			return r.failedTurn(ctx, it.Key, in, err)
 		}
 		r.failures.forget(it.Key)
-		if !in.look {
+		if !in.more {
 			return queue.Outcome{Result: queue.Done} // what comes later has items of its own
 		}
 	}
 	return again // there may be more
 }
 
-// again has a mailbox looked at once more, after those of others.
+// again has a inbox looked at once more, after those of others.
 var again = queue.Outcome{Result: queue.Retry, After: time.Millisecond}
 
 // failedTurn says when to try again.
-func (r *Runtime) failedTurn(ctx context.Context, mailbox string, in *inputRow, err error) queue.Outcome {
+func (r *Runtime) failedTurn(ctx context.Context, inbox string, in *inputRow, err error) queue.Outcome {
 	if errors.Is(err, errTaken) {
 		return queue.Outcome{Result: queue.Retry, After: raceWait}
 	}
 	if ctx.Err() != nil {
 		return queue.Outcome{Result: queue.Snooze}
 	}
-	failed := r.failures.add(mailbox)
-	if in != nil && failed >= patience && !database.Failed(err) {
+	failed := r.failures.add(inbox)
+	if in != nil && failed >= maxAttempts && !database.Failed(err) {
 		r.opts.Logger.ErrorContext(ctx, "trunkline.flow.gave_up", "input", in.ID, "kind", in.Kind, "error", err)
 		if err := r.giveUp(ctx, in); err == nil {
-			r.failures.forget(mailbox)
+			r.failures.forget(inbox)
 			return again
 		}
 	}
 	r.opts.Logger.WarnContext(ctx, "a turn failed and is tried again", "failed", failed, "error", err)
-	return queue.Outcome{Result: queue.Retry, After: min(retryMost, 25*time.Millisecond<<min(failed, 12))}
+	return queue.Outcome{Result: queue.Retry, After: min(maxRetryPause, 25*time.Millisecond<<min(failed, 12))}
 }
 
-// failures counts, by mailbox and in this process, the turns that failed in a
+// failures counts, by inbox and in this process, the turns that failed in a
 // row. A restart forgets them, which costs a few attempts.
 type failures struct {
 	mu    sync.Mutex
 	byKey map[string]int
 }
 
-func (f *failures) add(mailbox string) int {
+func (f *failures) add(inbox string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.byKey == nil {
 		f.byKey = map[string]int{}
 	}
-	f.byKey[mailbox]++
-	return f.byKey[mailbox]
+	f.byKey[inbox]++
+	return f.byKey[inbox]
 }
 
-func (f *failures) forget(mailbox string) {
+func (f *failures) forget(inbox string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.byKey, mailbox)
+	delete(f.byKey, inbox)
 }
 
 // giveUp ends what cannot be done: the run that the input is for, or a message
 // that nobody can take.
 func (r *Runtime) giveUp(ctx context.Context, in *inputRow) error {
 	if in.Run == 0 {
-		in.went(RouteFailed, "", nil)
+		in.routeTo(RouteFailed, "", nil)
 		return r.drop(ctx, in, "failed")
 	}
 	row, err := r.runBySeq(ctx, in.Run)
 	if err != nil {
 		return err
 	}
-	t := &turn{row: *row, in: in, begun: r.now()}
+	t := &turn{row: *row, in: in, startedAt: r.now()}
 	t.breakOff()
 	return r.commit(ctx, t)
 }
 
 // work does what follows from one input.
 func (r *Runtime) work(ctx context.Context, in *inputRow) error {
-	runs, err := r.active(ctx, in.Mailbox)
+	runs, err := r.active(ctx, in.Inbox)
 	if err != nil {
 		return err
 	}
-	in.look = in.look || slices.ContainsFunc(runs, (*runRow).busy) // others wait for it
+	in.more = in.more || slices.ContainsFunc(runs, (*runRow).busy) // others wait for it
 	if in.Kind == kindMessage {
 		return r.message(ctx, in, runs)
 	}
@@ -137,12 +137,12 @@ func (r *Runtime) resume(ctx context.Context, run *runRow, in *inputRow) error {
 	if err != nil {
 		return err
 	}
-	view, err := r.look(ctx, run)
+	view, err := r.snapshot(ctx, run)
 	if err != nil {
 		return err
 	}
 	if c, is := input.(flow.Cancel); is && run.Turn == 0 {
-		return r.cancelUnbegun(ctx, run, in, c)
+		return r.cancelUnstarted(ctx, run, in, c)
 	}
 	if t, is := input.(flow.Timer); is && view.Silent && run.heeds() {
 		return r.postpone(ctx, run, in, t, view.Until)
@@ -154,9 +154,9 @@ func (r *Runtime) resume(ctx context.Context, run *runRow, in *inputRow) error {
 	return err
 }
 
-// cancelUnbegun ends a run that has taken no turn yet.
-func (r *Runtime) cancelUnbegun(ctx context.Context, run *runRow, in *inputRow, c flow.Cancel) error {
-	t := &turn{row: *run, in: in, input: c, begun: r.now()}
+// cancelUnstarted ends a run that has taken no turn yet.
+func (r *Runtime) cancelUnstarted(ctx context.Context, run *runRow, in *inputRow, c flow.Cancel) error {
+	t := &turn{row: *run, in: in, input: c, startedAt: r.now()}
 	end := &flow.Ending{Status: flow.StatusCancelled}
 	if c.Reason != "" {
 		end.Output = c.Reason
@@ -165,31 +165,31 @@ func (r *Runtime) cancelUnbegun(ctx context.Context, run *runRow, in *inputRow, 
 	return r.commit(ctx, t)
 }
 
-// look shows the chat of a run; a run without one sees nothing.
-func (r *Runtime) look(ctx context.Context, run *runRow) (View, error) {
+// snapshot shows the chat of a run; a run without one sees nothing.
+func (r *Runtime) snapshot(ctx context.Context, run *runRow) (Snapshot, error) {
 	if !run.hasChat() {
-		return View{}, nil
+		return Snapshot{}, nil
 	}
-	return r.lookAt(ctx, run.chat())
+	return r.snapshotOf(ctx, run.chat())
 }
 
-func (r *Runtime) lookAt(ctx context.Context, c Chat) (View, error) {
-	view, err := r.host.Look(ctx, c)
+func (r *Runtime) snapshotOf(ctx context.Context, c Chat) (Snapshot, error) {
+	view, err := r.chats.Snapshot(ctx, c)
 	if err != nil {
-		return View{}, fmt.Errorf("looking at a chat: %w", err)
+		return Snapshot{}, fmt.Errorf("looking at a chat: %w", err)
 	}
 	return view, nil
 }
 
 // turn computes a turn of a run and commits it. It reports false, having
 // changed nothing, when the run does not wait for the input.
-func (r *Runtime) turn(ctx context.Context, run *runRow, in *inputRow, input flow.Input, view View) (bool, error) {
+func (r *Runtime) turn(ctx context.Context, run *runRow, in *inputRow, input flow.Input, view Snapshot) (bool, error) {
 	l, err := r.load(ctx, run.Document)
 	if err != nil {
 		return false, fmt.Errorf("loading the flow of run %s: %w", run.ID, err)
 	}
 	begun := r.now()
-	t := &turn{row: *run, loaded: l, in: in, input: input, begun: begun, world: r.world(run, view, begun)}
+	t := &turn{row: *run, loaded: l, in: in, input: input, startedAt: begun, world: r.world(run, view, begun)}
 	err = r.finish(ctx, t)
 	if errors.Is(err, flow.ErrNotWaiting) {
 		return false, nil
@@ -198,7 +198,7 @@ func (r *Runtime) turn(ctx context.Context, run *runRow, in *inputRow, input flo
 }
 
 // world is what a turn sees.
-func (r *Runtime) world(run *runRow, view View, now time.Time) flow.World {
+func (r *Runtime) world(run *runRow, view Snapshot, now time.Time) flow.World {
 	w := flow.World{
 		Now: now, Run: flow.RunInfo{ID: run.ID, StartedAt: database.Time(run.StartedUS)}, Contact: view.Contact, Chat: view.Chat,
 	}
@@ -208,7 +208,7 @@ func (r *Runtime) world(run *runRow, view View, now time.Time) flow.World {
 	return w
 }
 
-// finish computes a turn and commits it. What the host refuses is told to the
+// finish computes a turn and commits it. What the chat service refuses is told to the
 // turn, which is computed again.
 func (r *Runtime) finish(ctx context.Context, t *turn) error {
 	for {
@@ -241,15 +241,15 @@ func (t *turn) breakOff() {
 
 // turn is a turn on its way to its commit.
 type turn struct {
-	row    runRow // as the commit leaves it
-	loaded *loaded
-	in     *inputRow // nil: it came from nowhere but the turn before
-	input  flow.Input
-	world  flow.World
-	out    *flow.Turn
-	begun  time.Time
-	jump   *jump // the run that takes over
-	fresh  bool  // the run is stored with this turn
+	row       runRow // as the commit leaves it
+	loaded    *loaded
+	in        *inputRow // nil: it came from nowhere but the turn before
+	input     flow.Input
+	world     flow.World
+	out       *flow.Turn
+	startedAt time.Time
+	jump      *jump // the run that takes over
+	fresh     bool  // the run is stored with this turn
 }
 
 // refusal says that the host refuses an effect.

@@ -19,7 +19,7 @@ const (
 	maxName  = 200     // characters of a test's name
 	maxTests = 1 << 20 // bytes of a list of tests
 
-	mostTimers = 1000 // of a session; a run has one for what it waits for, and one for each call around
+	maxTimers = 1000 // of a session; a run has one for what it waits for, and one for each call around
 )
 
 // Invalid reports something that cannot be played.
@@ -124,7 +124,7 @@ func ParseSession(raw []byte) (*Session, error) {
 		return nil, &Invalid{".state", "is required"}
 	case !sane(s.Now):
 		return nil, &Invalid{".now", tooFar}
-	case len(s.Timers) > mostTimers:
+	case len(s.Timers) > maxTimers:
 		return nil, &Invalid{".timers", "are more than a run can have"}
 	case !sane(s.Given.Now):
 		return nil, &Invalid{".given.now", tooFar}

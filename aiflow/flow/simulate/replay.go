@@ -58,8 +58,8 @@ type Answered struct {
 	Answer string // one of the Answer constants
 }
 
-// mostReplayed bounds the steps of a replay.
-const mostReplayed = 2000
+// maxReplayed bounds the steps of a replay.
+const maxReplayed = 2000
 
 // ErrLong reports a past, or what a program makes of it, that is too long to be
 // replayed.
@@ -76,7 +76,7 @@ func Replay(p *flow.Program, past Past) (Replayed, error) {
 		Timers: []flow.SetTimer{}, Used: []int{}, past: &journal{run: past.Run, calls: past.Calls, used: make([]bool, len(past.Calls))},
 	}
 	out := Replayed{Session: s, Result: empty()}
-	r, err := s.take(p, flow.Begin{Input: past.Input})
+	r, err := s.execute(p, flow.Begin{Input: past.Input})
 	out.add(r)
 	for i := 0; err == nil && i < len(past.Came); i++ {
 		if err = out.advance(p, past.Came[i].At); err != nil {
@@ -118,7 +118,7 @@ type journal struct {
 // tooLong counts the steps of a turn.
 func (j *journal) tooLong(t *flow.Turn) bool {
 	j.steps += len(t.Trace)
-	return j.steps > mostReplayed
+	return j.steps > maxReplayed
 }
 
 // answer is what the past says to a call: to the same request of the same

@@ -51,7 +51,7 @@ func Run(d *flow.Document, p *flow.Program, tests []Test) (Report, error) {
 		return Report{}, &TooMany{fmt.Sprintf("at most %d tests are played at once", MaxTests)}
 	}
 	out := Report{Passed: true, Tests: []Outcome{}, Coverage: uncovered(d)}
-	left := mostTrace
+	left := maxTrace
 	for _, t := range tests {
 		if len(t.Steps) > MaxSteps {
 			return Report{}, &TooMany{fmt.Sprintf("test %q has more than %d steps", t.Name, MaxSteps)}

@@ -86,8 +86,8 @@ var ErrEndless = errors.New("simulate: the flow does not stop")
 
 // What may follow from one action.
 const (
-	mostTurns = 500
-	mostDone  = 500 // as each may be a text of 64 KiB
+	maxTurns = 500
+	maxDone  = 500 // as each may be a text of 64 KiB
 )
 
 // Start begins a run. Input, Args and Vars that the document does not take are
@@ -97,7 +97,7 @@ func Start(p *flow.Program, g Given) (*Session, Result, error) {
 		g.Now = Begin
 	}
 	s := &Session{Given: g, Now: g.Now, Timers: []flow.SetTimer{}, Used: make([]int, len(g.Mocks))}
-	r, err := s.take(p, flow.Begin{Input: g.Input, Args: g.Args, Vars: g.Vars})
+	r, err := s.execute(p, flow.Begin{Input: g.Input, Args: g.Args, Vars: g.Vars})
 	return s, r, err
 }
 
@@ -107,7 +107,7 @@ func (s *Session) Give(p *flow.Program, in flow.Input) (Result, error) {
 	if s.State == nil {
 		return Result{}, flow.ErrNotWaiting
 	}
-	return s.take(p, in)
+	return s.execute(p, in)
 }
 
 // Happen has the first member of a step that says so happen. A duration that is
@@ -151,19 +151,19 @@ func (s *Session) Advance(p *flow.Program, d time.Duration) (Result, error) {
 		if t.At.After(s.Now) {
 			s.Now = t.At
 		}
-		r, err := s.take(p, flow.Timer{ID: t.ID})
+		r, err := s.execute(p, flow.Timer{ID: t.ID})
 		if err != nil && !errors.Is(err, flow.ErrNotWaiting) {
 			return out, err
 		}
 		out.add(r)
-		if len(out.Trace) > mostTrace || len(out.Did) > mostDone {
+		if len(out.Trace) > maxTrace || len(out.Did) > maxDone {
 			return out, ErrEndless
 		}
 	}
 }
 
-// mostTrace bounds what passes while time does, and in all of [Run].
-const mostTrace = 10_000
+// maxTrace bounds what passes while time does, and in all of [Run].
+const maxTrace = 10_000
 
 // due is the first timer that is due by a time; -1: there is none.
 func (s *Session) due(until time.Time) int {
@@ -182,12 +182,12 @@ func (r *Result) add(o Result) {
 	r.Did, r.Trace = append(r.Did, o.Did...), append(r.Trace, o.Trace...)
 }
 
-// take gives the run an input, and whatever follows from that at once.
-func (s *Session) take(p *flow.Program, in flow.Input) (Result, error) {
+// execute gives the run an input, and whatever follows from that at once.
+func (s *Session) execute(p *flow.Program, in flow.Input) (Result, error) {
 	out := empty()
 	queue := []flow.Input{in}
 	for n := 0; len(queue) > 0; n++ {
-		if n == mostTurns {
+		if n == maxTurns {
 			return out, ErrEndless
 		}
 		turn, err := s.turn(p, queue[0])
@@ -204,7 +204,7 @@ func (s *Session) take(p *flow.Program, in flow.Input) (Result, error) {
 				queue = append(queue, answer)
 			}
 		}
-		if len(out.Did) > mostDone {
+		if len(out.Did) > maxDone {
 			return out, ErrEndless
 		}
 		if s.past != nil && s.past.tooLong(turn) {

@@ -92,12 +92,12 @@ type played struct {
 	session *Session
 	open    []Did // done, and nobody has spoken of it yet
 	trace   []flow.TraceRow
-	most    int // rows of the trace that it may have
+	limit   int // rows of the trace that it may have
 }
 
 // play plays a test until its first failure, or until it has taken most steps.
 func play(p *flow.Program, t Test, most int) (*played, *Failure) {
-	g := &played{program: p, most: most}
+	g := &played{program: p, limit: most}
 	var r Result
 	var err error
 	if g.session, r, err = Start(p, t.Given); err != nil {
@@ -154,8 +154,8 @@ func (g *played) act(s Step) string {
 		return err.Error()
 	}
 	g.note(r)
-	if len(g.trace) > g.most {
-		return fmt.Sprintf("All tests together take more than %d steps.", mostTrace)
+	if len(g.trace) > g.limit {
+		return fmt.Sprintf("All tests together take more than %d steps.", maxTrace)
 	}
 	return ""
 }

@@ -75,14 +75,14 @@ func New(o *Options) (*Model, error) {
 	return m, nil
 }
 
-// mostModels is how many models are listed, which is all of them.
-const mostModels = 1000
+// maxModels is how many models are listed, which is all of them.
+const maxModels = 1000
 
 // List names the models of the server.
 func (m *Model) List(ctx context.Context) ([]llm.Offer, error) {
 	inner, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
-	page, err := m.models.List(inner, anthropic.ModelListParams{Limit: anthropic.Int(mostModels)})
+	page, err := m.models.List(inner, anthropic.ModelListParams{Limit: anthropic.Int(maxModels)})
 	if err != nil {
 		return nil, wire.Call{Provider: m.provider}.Failure(ctx, err)
 	}
@@ -117,7 +117,7 @@ func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 	case errors.As(err, &said):
 		err = wire.Refusal(m.provider, 0, nil, []byte(said.RawJSON()))
 	case err == nil && !a.complete:
-		err = call.Cut()
+		err = call.Truncated()
 	}
 	if err != nil {
 		return nil, call.Failure(ctx, err)

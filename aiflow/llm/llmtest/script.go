@@ -40,9 +40,9 @@ func (s *Script) Generate(ctx context.Context, r *llm.Request) (*llm.Response, e
 	if res == nil {
 		return nil, err
 	}
-	s.took(res.Usage)
-	if err == nil && step.Cut {
-		err = &llm.Error{Code: llm.CodeCut, Message: "the answer broke off", Provider: scripted, Model: r.Model}
+	s.received(res.Usage)
+	if err == nil && step.Truncate {
+		err = &llm.Error{Code: llm.CodeTruncated, Message: "the answer broke off", Provider: scripted, Model: r.Model}
 	}
 	return speak(ctx, r, res, step.Pause, err)
 }
@@ -154,8 +154,8 @@ func (s *script) next(r *llm.Request) (Step, error) {
 	return step, nil
 }
 
-// took counts what an answer took.
-func (s *script) took(u llm.Usage) {
+// received counts what an answer took.
+func (s *script) received(u llm.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.usage.Known = s.usage.Known || u.Known
@@ -169,7 +169,7 @@ func (s *script) took(u llm.Usage) {
 
 // asked counts a request that takes no step.
 func (s *script) asked(u llm.Usage) {
-	s.took(u)
+	s.received(u)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.others++

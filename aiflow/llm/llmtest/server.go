@@ -137,9 +137,9 @@ func (s *Server) play(w http.ResponseWriter, req *http.Request, p wire, step Ste
 		refuse(w, p, err)
 		return
 	}
-	s.took(res.Usage)
+	s.received(res.Usage)
 	if !st.on {
-		writeWhole(w, p.whole(res), step.Cut)
+		writeWhole(w, p.whole(res), step.Truncate)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -151,7 +151,7 @@ func (s *Server) play(w http.ResponseWriter, req *http.Request, p wire, step Ste
 	case err != nil:
 		status, code := statusOf(err)
 		send(w, req, []event{p.broken(p.refusal(status, code, "it breaks off"))}, 0)
-	case step.Cut:
+	case step.Truncate:
 		panic(http.ErrAbortHandler) // which ends the connection without an end
 	default:
 		send(w, req, after, step.Pause)

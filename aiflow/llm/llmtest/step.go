@@ -29,9 +29,9 @@ type Step struct {
 	Wait time.Duration
 	// Pause is how long it thinks between two parts of what it streams.
 	Pause time.Duration
-	// Cut ends the answer after half of its text and half of the arguments of
+	// Truncate ends the answer after half of its text and half of the arguments of
 	// its calls, as a broken connection does.
-	Cut bool
+	Truncate bool
 	// NoUsage leaves out what the answer took.
 	NoUsage bool
 	// Repeat keeps the step: it is used for all that follows.

@@ -35,8 +35,8 @@ func (f *filling) document(schema json.RawMessage) string {
 
 // deepest and mostValues bound schemas that contain themselves.
 const (
-	deepest    = 8
-	mostValues = 1000
+	deepest   = 8
+	maxValues = 1000
 )
 
 var (
@@ -68,7 +68,7 @@ type filling struct {
 
 func (f *filling) value(name string, schema any, depth int) any {
 	s, ok := schema.(map[string]any)
-	if f.values++; !ok || depth > deepest || f.values > mostValues {
+	if f.values++; !ok || depth > deepest || f.values > maxValues {
 		return map[string]any{}
 	}
 	if ref, ok := s["$ref"].(string); ok {

@@ -47,7 +47,7 @@ func (*Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, erro
 	if len(said.Calls) > 0 {
 		res.Stop = llm.StopTools
 	}
-	if short := cut(text, r.MaxTokens); short != text {
+	if short := truncate(text, r.MaxTokens); short != text {
 		text, res.Stop = short, llm.StopLength
 	}
 	if text != "" {
@@ -59,8 +59,8 @@ func (*Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, erro
 	return res, nil
 }
 
-// cut is as much of a text as may be answered.
-func cut(text string, tokens int) string {
+// truncate is as much of a text as may be answered.
+func truncate(text string, tokens int) string {
 	if tokens <= 0 {
 		tokens = llm.DefaultMaxTokens
 	}

@@ -88,13 +88,13 @@ func (s Suite) broken(t *testing.T) {
 	for what, answer := range map[string]*llm.Response{"text": text, "call": call} {
 		t.Run(what, func(t *testing.T) {
 			eachWay(t, func(t *testing.T, r *llm.Request) {
-				m, script := s.Start(t, 0, llmtest.Step{Response: answer, Cut: true})
+				m, script := s.Start(t, 0, llmtest.Step{Response: answer, Truncate: true})
 				heard := ""
 				if r.OnText != nil {
 					r.OnText = func(part string) { heard += part }
 				}
 				_, err := m.Generate(t.Context(), r)
-				e := failure(t, err, llm.CodeCut)
+				e := failure(t, err, llm.CodeTruncated)
 				require.Equal(t, heard != "", e.Streamed)
 				require.Equal(t, r.OnText != nil && what == "text", e.Streamed)
 				require.Equal(t, 1, script.Count().Requests)
@@ -144,7 +144,7 @@ func (s Suite) sizes(t *testing.T) {
 				_, err := m.Generate(t.Context(), r)
 				var e *llm.Error
 				require.ErrorAs(t, err, &e)
-				require.Contains(t, []llm.Code{llm.CodeMalformed, llm.CodeCut}, e.Code)
+				require.Contains(t, []llm.Code{llm.CodeMalformed, llm.CodeTruncated}, e.Code)
 				require.False(t, e.Streamed)
 			})
 		})
@@ -195,17 +195,17 @@ func (s Suite) ends(t *testing.T) {
 func (s Suite) retries(t *testing.T) {
 	down := llmtest.Fail(&llm.Error{Code: llm.CodeUnavailable, Status: http.StatusServiceUnavailable})
 	quick := &llm.RetryOptions{Wait: time.Millisecond}
-	m, script := s.Start(t, 0, down, llmtest.Step{Response: llmtest.Say("half of it").Response, Cut: true}, llmtest.Say("Here."))
+	m, script := s.Start(t, 0, down, llmtest.Step{Response: llmtest.Say("half of it").Response, Truncate: true}, llmtest.Say("Here."))
 	res, err := llm.Retry(m, quick).Generate(t.Context(), ask("Well?"))
 	require.NoError(t, err)
 	require.Equal(t, "Here.", res.Message.Text())
 	require.NoError(t, script.Done())
 
-	m, script = s.Start(t, 0, llmtest.Step{Response: llmtest.Say("half of it is too much").Response, Cut: true}, llmtest.Say("Here."))
+	m, script = s.Start(t, 0, llmtest.Step{Response: llmtest.Say("half of it is too much").Response, Truncate: true}, llmtest.Say("Here."))
 	r := ask("Well?")
 	r.OnText = func(string) {}
 	_, err = llm.Retry(m, quick).Generate(t.Context(), r)
-	_ = failure(t, err, llm.CodeCut)
+	_ = failure(t, err, llm.CodeTruncated)
 	require.Equal(t, 1, script.Count().Requests, "never after something was streamed")
 
 	m, script = s.Start(t, 0, llmtest.Fail(&llm.Error{Code: llm.CodeRateLimited, Status: http.StatusTooManyRequests, After: time.Hour}), llmtest.Say("Here."))

@@ -76,7 +76,7 @@ func (a *answer) follow(s *ssestream.Stream[openai.ChatCompletionChunk], on func
 			if choice.Index != 0 {
 				continue
 			}
-			if err := a.take(choice.Delta); err != nil {
+			if err := a.add(choice.Delta); err != nil {
 				return err
 			}
 			a.finish = or(choice.FinishReason, a.finish)
@@ -88,7 +88,7 @@ func (a *answer) follow(s *ssestream.Stream[openai.ChatCompletionChunk], on func
 	return s.Err()
 }
 
-func (a *answer) take(d openai.ChatCompletionChunkChoiceDelta) error {
+func (a *answer) add(d openai.ChatCompletionChunkChoiceDelta) error {
 	a.text.WriteString(d.Content)
 	a.refusal.WriteString(d.Refusal)
 	a.extra(d.JSON.ExtraFields)

@@ -127,8 +127,8 @@ func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 	case errors.As(err, &said):
 		err = wire.Refusal(m.provider, 0, nil, said.Event.Data)
 	case err == nil && a.finish == "":
-		err = call.Cut()
-	case errors.As(err, &broken) && broken.Code == llm.CodeCut && a.finish != "":
+		err = call.Truncated()
+	case errors.As(err, &broken) && broken.Code == llm.CodeTruncated && a.finish != "":
 		err = nil // it was complete before it broke off
 	}
 	if err != nil {

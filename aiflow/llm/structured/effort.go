@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// mostEffort is how many parts of a schema each place of a value is held
+	// maxEffort is how many parts of a schema each place of a value is held
 	// against at most. A few lines whose parts refer to each other can be as
 	// many as one likes.
-	mostEffort = 1_000_000
-	// mostLevels is how deep a value may be that is held against a schema which
+	maxEffort = 1_000_000
+	// maxLevels is how deep a value may be that is held against a schema which
 	// refers to itself.
-	mostLevels = 64
+	maxLevels = 64
 )
 
 // effort counts the parts of a schema that a value is held against.
@@ -52,7 +52,7 @@ func tooMuch(doc any, levels int) bool {
 		return false
 	}
 	e := effort{root: doc, known: map[step]int{}}
-	return levels > mostLevels || e.of("#", doc, levels) >= mostEffort
+	return levels > maxLevels || e.of("#", doc, levels) >= maxEffort
 }
 
 func hasReference(doc any) bool {
@@ -79,11 +79,11 @@ func (e *effort) of(at string, part any, left int) int {
 	if n, is := e.known[key]; is {
 		return n
 	}
-	e.known[key] = mostEffort // what comes back to itself has no end
+	e.known[key] = maxEffort // what comes back to itself has no end
 	n := 1
 	add := func(name string, v any, left int) {
-		if left >= 0 && n < mostEffort {
-			n = min(n+e.of(name, v, left), mostEffort)
+		if left >= 0 && n < maxEffort {
+			n = min(n+e.of(name, v, left), maxEffort)
 		}
 	}
 	switch part := part.(type) {

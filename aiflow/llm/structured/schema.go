@@ -89,8 +89,8 @@ func (s *Schema) Validate(v any) error {
 	return nil
 }
 
-// mostProblems is how many of a value's problems are told; more would not help.
-const mostProblems = 10
+// maxProblems is how many of a value's problems are told; more would not help.
+const maxProblems = 10
 
 var english = message.NewPrinter(language.English)
 
@@ -103,5 +103,5 @@ func problems(e *jsonschema.ValidationError) (out []string) {
 		at := "/" + strings.Join(e.InstanceLocation, "/")
 		out = append(out, at+": "+e.ErrorKind.LocalizedString(english))
 	}
-	return out[:min(len(out), mostProblems)]
+	return out[:min(len(out), maxProblems)]
 }

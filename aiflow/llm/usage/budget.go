@@ -170,9 +170,9 @@ func (l *Ledger) roomTx(ctx context.Context, tx *sqlx.Tx, e *Entry, priced bool)
 			return err
 		}
 		switch {
-		case r.Tokens.Valid && e.full(used.Tokens, e.held.Tokens, r.Tokens.Int64):
+		case r.Tokens.Valid && e.full(used.Tokens, e.reserved.Tokens, r.Tokens.Int64):
 			over.Reason = "tokens"
-		case r.Cost.Valid && priced && e.full(used.Cost, e.held.Cost, r.Cost.Int64):
+		case r.Cost.Valid && priced && e.full(used.Cost, e.reserved.Cost, r.Cost.Int64):
 			over.Reason = "cost"
 		default:
 			continue
@@ -185,7 +185,7 @@ func (l *Ledger) roomTx(ctx context.Context, tx *sqlx.Tx, e *Entry, priced bool)
 // full says that there is no room for more. Nobody knows what a call takes that
 // reserves nothing: it needs some.
 func (e *Entry) full(used, more, most int64) bool {
-	if e.held.Tokens == 0 {
+	if e.reserved.Tokens == 0 {
 		return used >= most
 	}
 	return more > 0 && used+more > most

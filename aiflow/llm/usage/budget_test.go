@@ -47,9 +47,9 @@ func TestBudget(t *testing.T) {
 		e, err := f.Begin(t.Context(), reserving("openai/gpt-5", 400, 100))
 		require.NoError(t, err)
 		require.Equal(t, "tokens", f.refused(t, reserving("openai/gpt-5", 90, 11)), "900 are spent or reserved")
-		_, err = f.Settle(t.Context(), e, answer("openai/gpt-5", tokens(50, 50)), nil)
+		_, err = f.Complete(t.Context(), e, answer("openai/gpt-5", tokens(50, 50)), nil)
 		require.NoError(t, err)
-		_, err = f.Settle(t.Context(), e, answer("openai/gpt-5", tokens(50, 50)), nil)
+		_, err = f.Complete(t.Context(), e, answer("openai/gpt-5", tokens(50, 50)), nil)
 		require.NoError(t, err, "a second time it is not kept")
 		bs, err := f.own.Budgets(t.Context())
 		require.NoError(t, err)
@@ -60,13 +60,13 @@ func TestBudget(t *testing.T) {
 		e, err = f.Begin(t.Context(), reserving("openai/gpt-5", 490, 10)) // to the last token
 		require.NoError(t, err)
 		require.Equal(t, "tokens", f.refused(t, call("openai/gpt-5")), "nobody knows what it takes")
-		_, err = f.Settle(t.Context(), e, nil, &llm.Error{Code: llm.CodeTimeout})
+		_, err = f.Complete(t.Context(), e, nil, &llm.Error{Code: llm.CodeTimeout})
 		require.NoError(t, err)
 		require.Equal(t, "tokens", f.refused(t, reserving("openai/gpt-5", 1, 0)), "it may have taken all that it reserved")
 		f.clock.set(time.Date(2026, 7, 2, 22, 0, 0, 0, time.UTC))
 		e, err = f.Begin(t.Context(), reserving("openai/gpt-5", 1000, 0))
 		require.NoError(t, err, "a new day")
-		_, err = f.Settle(t.Context(), e, nil, &llm.Error{Code: llm.CodeRateLimited})
+		_, err = f.Complete(t.Context(), e, nil, &llm.Error{Code: llm.CodeRateLimited})
 		require.NoError(t, err)
 		require.Empty(t, f.refused(t, reserving("openai/gpt-5", 1000, 0)), "what was turned down cost nothing")
 		require.Len(t, f.records(t, usage.Filter{}), 5, "a call that is not made is not in the ledger")
@@ -218,7 +218,7 @@ func TestMetered(t *testing.T) {
 		require.Empty(t, r.Error)
 
 		for code, failed := range map[string]error{
-			"llm.timeout": context.DeadlineExceeded, "cancelled": context.Canceled, "error": errors.New("boom"), "llm.cut": &llm.Error{Code: llm.CodeCut, Usage: tokens(3, 4)},
+			"llm.timeout": context.DeadlineExceeded, "cancelled": context.Canceled, "error": errors.New("boom"), "llm.cut": &llm.Error{Code: llm.CodeTruncated, Usage: tokens(3, 4)},
 		} {
 			fail = failed
 			_, err = m.Generate(t.Context(), ask)

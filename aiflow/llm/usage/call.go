@@ -35,11 +35,11 @@ type Call struct {
 
 // Entry is a call in the ledger that has begun.
 type Entry struct {
-	ID    string
-	seq   int64
-	call  Call
-	began time.Time
-	held  amount
+	ID       string
+	seq      int64
+	call     Call
+	began    time.Time
+	reserved amount
 }
 
 // amount is what budgets count of a call.
@@ -104,18 +104,18 @@ func (c *Call) check() error {
 			return &Invalid{t.name, "is required"}
 		case len(t.value) > t.most:
 			return &Invalid{t.name, fmt.Sprintf("must have at most %d bytes", t.most)}
-		case !legible(t.value):
+		case !storable(t.value):
 			return &Invalid{t.name, "must be UTF-8 without U+0000"}
 		}
 	}
 	return nil
 }
 
-func legible(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+func storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 // Begin writes a call down before it is made. It returns an [*Exceeded] when a
 // budget has no room for what the call reserves; then there is no entry.
-// [Ledger.Settle] must follow, whatever becomes of the call.
+// [Ledger.Complete] must follow, whatever becomes of the call.
 func (l *Ledger) Begin(ctx context.Context, c Call) (e *Entry, err error) {
 	err = l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
 		e, err = l.BeginTx(context.WithoutCancel(ctx), tx, c)
@@ -156,9 +156,9 @@ func (l *Ledger) beginTx(ctx context.Context, tx *sqlx.Tx, e *Entry) error {
 		return err
 	}
 	reserve := tidy(c.Reserve)
-	e.held = amount{Tokens: reserve.Input + reserve.Output}
+	e.reserved = amount{Tokens: reserve.Input + reserve.Output}
 	if found {
-		e.held.Cost = p.worst(reserve)
+		e.reserved.Cost = p.worst(reserve)
 	}
 	if err := l.roomTx(ctx, tx, e, found); err != nil {
 		return err
@@ -168,10 +168,10 @@ func (l *Ledger) beginTx(ctx context.Context, tx *sqlx.Tx, e *Entry) error {
 		held_tokens, held_cost, duration_us)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '', FALSE, 0, 0, 0, 0, 0, 0, '', '', $14, $15, 0) RETURNING seq`
 	if err := tx.GetContext(ctx, &e.seq, insert, e.ID, c.Account, database.Micros(e.began), c.Reference, c.ChatID, c.Feature, c.Project, c.Flow,
-		c.Run, c.User, c.Provider, c.Model, CostUnknown, e.held.Tokens, e.held.Cost); err != nil {
+		c.Run, c.User, c.Provider, c.Model, CostUnknown, e.reserved.Tokens, e.reserved.Cost); err != nil {
 		return err
 	}
-	return countTx(ctx, tx, e, e.held)
+	return countTx(ctx, tx, e, e.reserved)
 }
 
 // lock keeps others from counting for the account until tx ends.
@@ -181,32 +181,32 @@ func lock(ctx context.Context, tx *sqlx.Tx, account string) error {
 	return err
 }
 
-// Settle writes down what became of a call: its answer, or its error. It is
+// Complete writes down what became of a call: its answer, or its error. It is
 // written even after ctx has ended, and once: of a second time nothing is kept.
-func (l *Ledger) Settle(ctx context.Context, e *Entry, r *llm.Response, failed error) (Cost, error) {
+func (l *Ledger) Complete(ctx context.Context, e *Entry, r *llm.Response, failed error) (Cost, error) {
 	var cost Cost
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settlePatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), completeTimeout)
 	defer cancel()
 	err := l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
-		cost, err = l.SettleTx(context.WithoutCancel(ctx), tx, e, r, failed)
+		cost, err = l.CompleteTx(context.WithoutCancel(ctx), tx, e, r, failed)
 		return err
 	})
 	return cost, err
 }
 
-// settlePatience is how long what a call took waits to be written down.
-const settlePatience = 15 * time.Second
+// completeTimeout is how long what a call took waits to be written down.
+const completeTimeout = 15 * time.Second
 
-// SettleTx is [Ledger.Settle] in the caller's transaction.
-func (l *Ledger) SettleTx(ctx context.Context, tx *sqlx.Tx, e *Entry, r *llm.Response, failed error) (Cost, error) {
-	cost, err := l.settleTx(ctx, tx, e, outcomeOf(e, r, failed, l.opts.Now()))
+// CompleteTx is [Ledger.Complete] in the caller's transaction.
+func (l *Ledger) CompleteTx(ctx context.Context, tx *sqlx.Tx, e *Entry, r *llm.Response, failed error) (Cost, error) {
+	cost, err := l.completeTx(ctx, tx, e, outcomeOf(e, r, failed, l.opts.Now()))
 	if err != nil {
 		return Cost{}, fmt.Errorf("writing down what a call took: %w", err)
 	}
 	return cost, nil
 }
 
-func (l *Ledger) settleTx(ctx context.Context, tx *sqlx.Tx, e *Entry, o outcome) (Cost, error) {
+func (l *Ledger) completeTx(ctx context.Context, tx *sqlx.Tx, e *Entry, o outcome) (Cost, error) {
 	if err := lock(ctx, tx, e.call.Account); err != nil {
 		return Cost{}, err
 	}
@@ -214,7 +214,7 @@ func (l *Ledger) settleTx(ctx context.Context, tx *sqlx.Tx, e *Entry, o outcome)
 	if err != nil {
 		return Cost{}, err
 	}
-	held := e.held // what nobody knows may have been all of it
+	held := e.reserved // what nobody knows may have been all of it
 	if o.usage.Known || o.free {
 		held = amount{Tokens: o.usage.Input + o.usage.Output, Cost: cost.Nano}
 	}
@@ -223,14 +223,14 @@ func (l *Ledger) settleTx(ctx context.Context, tx *sqlx.Tx, e *Entry, o outcome)
 		cached = $7, cache_write = $8, cache_write_1h = $9, output = $10, reasoning = $11, cost = $12, price_source = $13, price_version = $14,
 		held_tokens = $15, held_cost = $16, duration_us = $17 WHERE seq = $18 AND cost_status = $19`,
 		o.provider, o.model, cost.Status, o.code, u.Known, u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.Output, u.Reasoning,
-		cost.null(), cost.Source, cost.Version, held.Tokens, held.Cost, o.took.Microseconds(), e.seq, CostUnknown)
+		cost.null(), cost.Source, cost.Version, held.Tokens, held.Cost, o.duration.Microseconds(), e.seq, CostUnknown)
 	if err != nil {
 		return Cost{}, err
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 { // settled already, or erased with its account
 		return cost, err
 	}
-	return cost, countTx(ctx, tx, e, amount{held.Tokens - e.held.Tokens, held.Cost - e.held.Cost})
+	return cost, countTx(ctx, tx, e, amount{held.Tokens - e.reserved.Tokens, held.Cost - e.reserved.Cost})
 }
 
 func (c *Cost) null() sql.NullInt64 { return sql.NullInt64{Int64: c.Nano, Valid: c.Known} }

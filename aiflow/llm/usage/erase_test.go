@@ -34,7 +34,7 @@ func TestEraseChat(t *testing.T) {
 		e, err := f.Begin(t.Context(), in(1, contact))
 		require.NoError(t, err)
 		require.NoError(t, f.own.Erase(t.Context(), 1, []string{"other-id", contact, ""}, time.Time{}))
-		_, err = f.Settle(t.Context(), e, answer("openai/gpt-5", tokens(20, 0)), nil)
+		_, err = f.Complete(t.Context(), e, answer("openai/gpt-5", tokens(20, 0)), nil)
 		require.NoError(t, err)
 		require.NotContains(t, strings.Join(testkit.Contents(t, f.db), "\n"), contact)
 		rs := f.records(t, usage.Filter{})

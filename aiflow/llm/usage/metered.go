@@ -30,7 +30,7 @@ func (m *metered) Generate(ctx context.Context, r *llm.Request) (*llm.Response, 
 		return nil, err
 	}
 	answer, failed := m.m.Generate(ctx, r)
-	if _, err := m.l.Settle(ctx, e, answer, failed); err != nil && failed == nil {
+	if _, err := m.l.Complete(ctx, e, answer, failed); err != nil && failed == nil {
 		return nil, err
 	}
 	return answer, failed

@@ -15,7 +15,7 @@ type outcome struct {
 	usage           llm.Usage
 	free            bool   // it was turned down, which costs nothing
 	code            string // of the error; "": it answered
-	took            time.Duration
+	duration        time.Duration
 }
 
 // turnedDown are errors of calls that no model has worked on.
@@ -25,7 +25,7 @@ var turnedDown = map[llm.Code]bool{
 }
 
 func outcomeOf(e *Entry, r *llm.Response, failed error, now time.Time) outcome {
-	o := outcome{provider: e.call.Provider, model: e.call.Model, took: max(0, now.Sub(e.began))}
+	o := outcome{provider: e.call.Provider, model: e.call.Model, duration: max(0, now.Sub(e.began))}
 	if r != nil {
 		o.usage = tidy(r.Usage)
 		o.serve(r.Provider, r.Model)
@@ -37,7 +37,7 @@ func outcomeOf(e *Entry, r *llm.Response, failed error, now time.Time) outcome {
 	var bad *llm.Error
 	switch {
 	case errors.As(failed, &bad):
-		o.code = cut(string(bad.Code), 64)
+		o.code = truncate(string(bad.Code), 64)
 		o.serve(bad.Provider, "")
 		if bad.Usage.Known {
 			o.usage = tidy(bad.Usage)
@@ -53,16 +53,16 @@ func outcomeOf(e *Entry, r *llm.Response, failed error, now time.Time) outcome {
 
 // serve notes who answered, as far as that was said.
 func (o *outcome) serve(provider, model string) {
-	if provider = cut(provider, 64); provider != "" {
+	if provider = truncate(provider, 64); provider != "" {
 		o.provider = provider
 	}
-	if model = cut(model, 200); model != "" {
+	if model = truncate(model, 200); model != "" {
 		o.model = model
 	}
 }
 
-// cut is a foreign text as it can be kept.
-func cut(s string, most int) string {
+// truncate is a foreign text as it can be kept.
+func truncate(s string, most int) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "")

@@ -46,13 +46,13 @@ func newTable(source, version string, items []Price) *table {
 func ParsePrices(b []byte) ([]Price, error) {
 	var own struct{ Items *[]Price }
 	if err := json.Unmarshal(b, &own); err != nil {
-		return nil, &Invalid{"prices", "are not readable: " + legibleError(err)}
+		return nil, &Invalid{"prices", "are not readable: " + validText(err)}
 	}
 	items, err := []Price(nil), error(nil)
 	if own.Items != nil {
 		items = *own.Items
 	} else if items, err = parseModelsDev(b); err != nil {
-		return nil, &Invalid{"prices", "are not readable: " + legibleError(err)}
+		return nil, &Invalid{"prices", "are not readable: " + validText(err)}
 	}
 	if len(items) == 0 {
 		return nil, &Invalid{"prices", "are none"}
@@ -60,7 +60,7 @@ func ParsePrices(b []byte) ([]Price, error) {
 	return items, checkPrices(items, maxTable)
 }
 
-func legibleError(err error) string { return cut(err.Error(), 200) }
+func validText(err error) string { return truncate(err.Error(), 200) }
 
 // devRate is a price of models.dev: some have gone through binary fractions.
 type devRate Rate
@@ -157,15 +157,15 @@ func checkPrices(items []Price, most int) error {
 
 func (p *Price) check() *Invalid {
 	switch {
-	case p.Provider == "" || len(p.Provider) > 64 || !legible(p.Provider):
+	case p.Provider == "" || len(p.Provider) > 64 || !storable(p.Provider):
 		return &Invalid{".provider", "must be from 1 to 64 bytes of text"}
-	case p.Model == "" || len(p.Model) > 200 || !legible(p.Model):
+	case p.Model == "" || len(p.Model) > 200 || !storable(p.Model):
 		return &Invalid{".model", "must be from 1 to 200 bytes of text"}
 	case len(p.Tiers) > maxTiers:
 		return &Invalid{".tiers", fmt.Sprintf("must be at most %d", maxTiers)}
 	}
 	if p.SameAs != "" {
-		if provider, model, ok := strings.Cut(p.SameAs, "/"); !ok || provider == "" || model == "" || len(p.SameAs) > 265 || !legible(p.SameAs) {
+		if provider, model, ok := strings.Cut(p.SameAs, "/"); !ok || provider == "" || model == "" || len(p.SameAs) > 265 || !storable(p.SameAs) {
 			return &Invalid{".sameAs", "must be provider/model"}
 		}
 		if p.Rates != (Rates{}) || len(p.Tiers) > 0 {

@@ -199,9 +199,9 @@ func (f fixture) random(t *testing.T, rnd *rand.Rand) {
 	case 0: // its end is not seen
 		return
 	case 1:
-		_, err = f.Settle(t.Context(), e, nil, &llm.Error{Code: pick(rnd, llm.CodeRateLimited, llm.CodeTimeout, llm.CodeCut), Usage: u})
+		_, err = f.Complete(t.Context(), e, nil, &llm.Error{Code: pick(rnd, llm.CodeRateLimited, llm.CodeTimeout, llm.CodeTruncated), Usage: u})
 	default:
-		_, err = f.Settle(t.Context(), e, answer(c.Provider+"/"+served, u), nil)
+		_, err = f.Complete(t.Context(), e, answer(c.Provider+"/"+served, u), nil)
 	}
 	require.NoError(t, err)
 }

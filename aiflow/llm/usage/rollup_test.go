@@ -226,7 +226,7 @@ func TestInvalidCalls(t *testing.T) {
 		}
 		e, err := f.Begin(t.Context(), call("openai/gpt-5"))
 		require.NoError(t, err)
-		_, err = f.Settle(t.Context(), e, answer("openai/\xffgpt\x00-5", tokens(1, 1)), nil)
+		_, err = f.Complete(t.Context(), e, answer("openai/\xffgpt\x00-5", tokens(1, 1)), nil)
 		require.NoError(t, err, "what a provider says is kept as far as it can be")
 		require.Equal(t, "gpt-5", f.records(t, usage.Filter{})[0].Model)
 	})

@@ -88,7 +88,7 @@ func (f fixture) make(t testing.TB, c usage.Call, u llm.Usage) usage.Cost {
 	t.Helper()
 	e, err := f.Begin(t.Context(), c)
 	require.NoError(t, err)
-	cost, err := f.Settle(t.Context(), e, answer(c.Provider+"/"+c.Model, u), nil)
+	cost, err := f.Complete(t.Context(), e, answer(c.Provider+"/"+c.Model, u), nil)
 	require.NoError(t, err)
 	return cost
 }

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	refreshEvery = 24 * time.Hour
-	lookEvery    = 10 * time.Minute // at what other nodes have fetched
-	fetchTimeout = time.Minute
-	maxSource    = 16 << 20
+	refreshInterval = 24 * time.Hour
+	pollInterval    = 10 * time.Minute // at what other nodes have fetched
+	fetchTimeout    = time.Minute
+	maxSource       = 16 << 20
 )
 
 // source is where prices are from that lie elsewhere.
@@ -90,7 +90,7 @@ func (l *Ledger) Refresh(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return l.take(b)
+		return l.usePrices(b)
 	}
 	row, err := l.loadCopy(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *Ledger) Refresh(ctx context.Context) error {
 		return err
 	}
 	if b != nil {
-		if err := l.take(b); err != nil {
+		if err := l.usePrices(b); err != nil {
 			return err
 		}
 		row.ETag, row.Version, row.Items = etag, l.given().version, string(b)
@@ -109,8 +109,8 @@ func (l *Ledger) Refresh(ctx context.Context) error {
 	return l.storeCopy(ctx, row)
 }
 
-// take uses a table unless it cannot be right.
-func (l *Ledger) take(b []byte) error {
+// usePrices uses a table unless it cannot be right.
+func (l *Ledger) usePrices(b []byte) error {
 	items, err := ParsePrices(b)
 	if err != nil {
 		return fmt.Errorf("reading prices: %w", err)
@@ -195,7 +195,7 @@ func (l *Ledger) fetch(ctx context.Context, etag string) ([]byte, string, error)
 		return nil, "", fmt.Errorf("fetching prices: the server answers %d", res.StatusCode)
 	}
 	b, err := readAll(res.Body)
-	return b, cut(res.Header.Get("ETag"), 200), err
+	return b, truncate(res.Header.Get("ETag"), 200), err
 }
 
 // bare is an error of a client without the URL, which may hold a password.
@@ -247,7 +247,7 @@ func keyOf(name string) string { return versionOf([]byte(name)) }
 // Run keeps prices fresh and forgets windows of budgets that are over, until
 // ctx ends. Any number of processes may.
 func (l *Ledger) Run(ctx context.Context) error {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	var read time.Time // a file, last
 	for {
@@ -279,7 +279,7 @@ func (l *Ledger) refreshDue(ctx context.Context, read *time.Time) error {
 	} else if read.IsZero() {
 		*read = l.opts.Now() // by New
 	}
-	if l.opts.Now().Sub(*read) < refreshEvery {
+	if l.opts.Now().Sub(*read) < refreshInterval {
 		return nil
 	}
 	if !l.source.url {

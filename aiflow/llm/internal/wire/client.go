@@ -62,7 +62,7 @@ func (d door) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := d.next.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
 	if err != nil && sent.Load() && r.Context().Err() == nil {
 		// The model may have worked on it, which costs.
-		return nil, &llm.Error{Code: llm.CodeCut, Message: "the connection broke off before there was an answer", Provider: d.provider, Err: err}
+		return nil, &llm.Error{Code: llm.CodeTruncated, Message: "the connection broke off before there was an answer", Provider: d.provider, Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = &llm.Error{Code: llm.CodeCut, Message: "the answer broke off", Provider: b.provider, Err: err}
+		err = &llm.Error{Code: llm.CodeTruncated, Message: "the answer broke off", Provider: b.provider, Err: err}
 	}
 	return n, err
 }

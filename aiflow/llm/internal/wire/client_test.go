@@ -34,7 +34,7 @@ func TestBrokenConnection(t *testing.T) {
 		return e
 	}
 	e := post()
-	require.Equal(t, llm.CodeCut, e.Code)
+	require.Equal(t, llm.CodeTruncated, e.Code)
 	require.NotContains(t, e.Error(), "127.0.0.1")
 	require.True(t, e.Temporary())
 	server.Close()

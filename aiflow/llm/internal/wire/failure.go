@@ -41,7 +41,7 @@ func classify(err error) llm.Error {
 		return *known
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return llm.Error{Code: llm.CodeCut, Message: "the answer broke off", Err: err}
+		return llm.Error{Code: llm.CodeTruncated, Message: "the answer broke off", Err: err}
 	}
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -68,9 +68,9 @@ func (c Call) Refuse(format string, args ...any) error {
 	return &llm.Error{Code: llm.CodeInvalid, Message: fmt.Sprintf(format, args...), Provider: c.Provider, Model: c.Model}
 }
 
-// Cut is an answer that ended before it was complete.
-func (c Call) Cut() error {
-	return &llm.Error{Code: llm.CodeCut, Message: "the answer broke off", Provider: c.Provider, Model: c.Model, Streamed: c.Streamed, Usage: c.Usage}
+// Truncated is an answer that ended before it was complete.
+func (c Call) Truncated() error {
+	return &llm.Error{Code: llm.CodeTruncated, Message: "the answer broke off", Provider: c.Provider, Model: c.Model, Streamed: c.Streamed, Usage: c.Usage}
 }
 
 // Malformed is an answer that lacks something.

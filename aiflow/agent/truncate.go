@@ -9,9 +9,9 @@ import (
 // maxShown is how many bytes of a result the model is shown.
 const maxShown = 8 << 10
 
-// clip is a text of at most so many bytes: its beginning and its end, and
+// truncate is a text of at most so many bytes: its beginning and its end, and
 // between them how much was left out.
-func clip(s string, most int) string {
+func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
@@ -36,5 +36,5 @@ var noName = regexp.MustCompile(`[^\pL\pN ._/:@-]+`)
 // asData is what a tool returned as the model is shown it: somebody else may
 // have written it.
 func asData(origin, content string) string {
-	return `<data from="` + noName.ReplaceAllString(origin, "_") + `">` + "\n" + endOfData.ReplaceAllString(clip(content, maxShown), "[data]") + "\n</data>"
+	return `<data from="` + noName.ReplaceAllString(origin, "_") + `">` + "\n" + endOfData.ReplaceAllString(truncate(content, maxShown), "[data]") + "\n</data>"
 }

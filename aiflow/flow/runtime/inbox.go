@@ -21,10 +21,10 @@ import (
 // [flow.Input].
 const kindMessage = "message"
 
-// inputRow is something that came for a mailbox.
+// inputRow is something that came for a inbox.
 type inputRow struct {
 	ID        int64  `db:"id"`
-	Mailbox   string `db:"mailbox"`
+	Inbox     string `db:"mailbox"`
 	Reference int64  `db:"reference"`
 	ChatID    string `db:"chat_id"`
 	Run       int64  `db:"run"`
@@ -33,31 +33,31 @@ type inputRow struct {
 
 	Traceparent string `db:"traceparent"`
 
-	heard string // id of a message that somebody in a group wrote
-	look  bool   // there is more in the mailbox, or there may be once this is worked on
+	seen string // id of a message that somebody in a group wrote
+	more bool   // there is more in the inbox, or there may be once this is worked on
 
 	routed *routing   // where it goes, of a message
 	span   *span.Span // of its turn
 }
 
-// post is an input to be put into a mailbox.
-type post struct {
-	mailbox   string
+// job is an input to be put into a inbox.
+type job struct {
+	inbox     string
 	reference int64
 	account   string
 	chatID    string
 	run       int64 // 0: whoever takes it
-	behind    int64 // the run that must have ended before
+	after     int64 // the run that must have ended before
 	input     flow.Input
 	message   *Incoming // instead of input
 }
 
-// post is an input for the run.
-func (r *runRow) post(input flow.Input) post {
-	return post{mailbox: r.Mailbox, reference: r.Reference, account: r.Account, chatID: r.ChatID, run: r.Seq, input: input}
+// job is an input for the run.
+func (r *runRow) job(input flow.Input) job {
+	return job{inbox: r.Inbox, reference: r.Reference, account: r.Account, chatID: r.ChatID, run: r.Seq, input: input}
 }
 
-func (p post) encode() (kind, body string, err error) {
+func (p job) encode() (kind, body string, err error) {
 	if p.message != nil {
 		raw, err := json.Marshal(p.message)
 		return kindMessage, string(raw), err
@@ -70,9 +70,9 @@ func (p post) encode() (kind, body string, err error) {
 	return kind, string(raw), nil
 }
 
-// putTx puts an input into its mailbox, and has that looked at. It returns the
+// enqueueTx puts an input into its inbox, and has that looked at. It returns the
 // input's number.
-func (r *Runtime) putTx(ctx context.Context, tx *sqlx.Tx, p post) (int64, error) {
+func (r *Runtime) enqueueTx(ctx context.Context, tx *sqlx.Tx, p job) (int64, error) {
 	kind, body, err := p.encode()
 	if err != nil {
 		return 0, fmt.Errorf("writing an input: %w", err)
@@ -80,44 +80,44 @@ func (r *Runtime) putTx(ctx context.Context, tx *sqlx.Tx, p post) (int64, error)
 	var ids []int64
 	err = r.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (mailbox, reference, account, chat_id, run, behind, kind, body, created_us, traceparent)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
-		p.mailbox, p.reference, p.account, p.chatID, p.run, p.behind, kind, body, database.Micros(r.now()), span.Of(ctx))
+		p.inbox, p.reference, p.account, p.chatID, p.run, p.after, kind, body, database.Micros(r.now()), span.Of(ctx))
 	if err != nil {
 		return 0, fmt.Errorf("storing an input: %w", err)
 	}
-	return ids[0], r.pokeTx(ctx, tx, subscriber(p.account, p.reference), p.mailbox, ids[0])
+	return ids[0], r.notifyTx(ctx, tx, subscriber(p.account, p.reference), p.inbox, ids[0])
 }
 
-// pokeTx has a mailbox looked at. Jobs of its partition say no more than that: what
-// is to be done is what the mailbox holds then.
-func (r *Runtime) pokeTx(ctx context.Context, tx *sqlx.Tx, subscriber, mailbox string, input int64) error {
-	return r.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber, Key: mailbox, Subject: strconv.FormatInt(input, 10)})
+// notifyTx has a inbox looked at. Jobs of its partition say no more than that: what
+// is to be done is what the inbox holds then.
+func (r *Runtime) notifyTx(ctx context.Context, tx *sqlx.Tx, subscriber, inbox string, input int64) error {
+	return r.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber, Key: inbox, Subject: strconv.FormatInt(input, 10)})
 }
 
-// next is the first input of a mailbox that can be worked on; nil: there is
+// next is the first input of a inbox that can be worked on; nil: there is
 // none. While a run is busy only what it has to hear at once can, and what ends
 // others.
-func (r *Runtime) next(ctx context.Context, mailbox string) (*inputRow, error) {
+func (r *Runtime) next(ctx context.Context, inbox string) (*inputRow, error) {
 	const busy = `SELECT b.seq FROM flow_run b WHERE b.mailbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
 	var found []*inputRow
 	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.chat_id, i.run, i.kind, i.body, i.traceparent FROM flow_input i
 		WHERE i.mailbox = $1
 		AND (i.kind = 'cancel' OR i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue', 'retry') OR NOT EXISTS (`+busy+`))
 		AND (i.behind = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.behind AND o.ended_us = 0))
-		ORDER BY i.id LIMIT 2`, mailbox)
+		ORDER BY i.id LIMIT 2`, inbox)
 	if err != nil {
 		return nil, fmt.Errorf("reading a mailbox: %w", err)
 	}
 	if len(found) == 0 {
 		return nil, nil
 	}
-	found[0].look = len(found) > 1
+	found[0].more = len(found) > 1
 	return found[0], nil
 }
 
-// active are the runs of a mailbox that have not ended, the oldest first.
-func (r *Runtime) active(ctx context.Context, mailbox string) ([]*runRow, error) {
+// active are the runs of a inbox that have not ended, the oldest first.
+func (r *Runtime) active(ctx context.Context, inbox string) ([]*runRow, error) {
 	var rows []*runRow
-	err := r.db.SelectPrepared(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.mailbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, mailbox)
+	err := r.db.SelectPrepared(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.mailbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, inbox)
 	if err != nil {
 		return nil, fmt.Errorf("reading the runs of a chat: %w", err)
 	}
@@ -128,22 +128,22 @@ func (r *Runtime) active(ctx context.Context, mailbox string) ([]*runRow, error)
 // run has gone on: what was found out is out of date.
 var errTaken = errors.New("runtime: another node was faster")
 
-// heardTx notes that a run has heard a message of a group.
-func (r *Runtime) heardTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow) error {
-	if in == nil || in.heard == "" {
+// markSeenTx notes that a run has heard a message of a group.
+func (r *Runtime) markSeenTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow) error {
+	if in == nil || in.seen == "" {
 		return nil
 	}
-	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_heard (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, storable(in.heard))
+	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_heard (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, sanitize(in.seen))
 	if err != nil {
 		return fmt.Errorf("noting what a run has heard: %w", err)
 	}
 	return nil
 }
 
-// takeTx removes an input that is worked on. Nobody else can then. One that has
-// moved to another mailbox is worked on there.
-func (r *Runtime) takeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
-	res, err := r.db.ExecTx(ctx, tx, `DELETE FROM flow_input WHERE id = $1 AND mailbox = $2`, in.ID, in.Mailbox)
+// dequeueTx removes an input that is worked on. Nobody else can then. One that has
+// moved to another inbox is worked on there.
+func (r *Runtime) dequeueTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
+	res, err := r.db.ExecTx(ctx, tx, `DELETE FROM flow_input WHERE id = $1 AND mailbox = $2`, in.ID, in.Inbox)
 	if err != nil {
 		return fmt.Errorf("taking an input: %w", err)
 	}
@@ -164,10 +164,10 @@ func one(res sql.Result) error {
 
 // drop forgets an input that nobody wants.
 func (r *Runtime) drop(ctx context.Context, in *inputRow, what string) error {
-	err := r.db.Write(ctx, func(tx *sqlx.Tx) error { return r.takeTx(context.WithoutCancel(ctx), tx, in) })
+	err := r.db.Write(ctx, func(tx *sqlx.Tx) error { return r.dequeueTx(context.WithoutCancel(ctx), tx, in) })
 	if err == nil {
 		r.opts.Observer.dropped(what)
-		r.waits.tell(in.Run)
+		r.waits.notify(in.Run)
 	}
 	return err
 }

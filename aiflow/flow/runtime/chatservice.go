@@ -17,8 +17,8 @@ type Chat struct {
 	ID        string // the chat's id on its line
 }
 
-// View is what a turn sees of a chat.
-type View struct {
+// Snapshot is what a turn sees of a chat.
+type Snapshot struct {
 	Contact map[string]any // as expressions see it
 	Chat    map[string]any // {id, reference, variables}
 	// Silent says that no bot may speak in the chat now: it is switched off
@@ -35,7 +35,7 @@ type Incoming struct {
 	// location, contacts}.
 	Message map[string]any `json:"message"`
 	Arrival flow.Arrival   `json:"arrival"` // what triggers see
-	// Prepare has the host look at the message before anybody is asked who
+	// Prepare has the chat service look at the message before anybody is asked who
 	// answers it: see [Preparer].
 	Prepare bool `json:"prepare,omitempty"`
 	// Traceparent is the W3C traceparent of what the message came with, for
@@ -44,18 +44,18 @@ type Incoming struct {
 	Traceparent string `json:"-"`
 }
 
-// Host is the chat service that runs live in. What else it can do it has further
-// methods for, which are found by assertion: those of [JumpHost], [ContactHost],
-// [EventHost], [HandoffHost], [AskHost], [Watcher] and [Preparer].
+// ChatService is the chat service that runs live in. What else it can do it has further
+// methods for, which are found by assertion: those of [JumpService], [ContactService],
+// [EventService], [HandoffService], [ConsentService], [Watcher] and [Preparer].
 //
 // Methods ending in Tx write in the transaction that stores the turn, and must
 // use nothing but that: it is undone and run again when anything fails. What they
 // refuse for good they refuse with a [*flow.Error], and the node takes its error
 // output; after any other error the turn is tried again later. What needs a chat
 // they are not asked for by runs that have none.
-type Host interface {
+type ChatService interface {
 	// Look shows a chat as it is now.
-	Look(ctx context.Context, c Chat) (View, error)
+	Snapshot(ctx context.Context, c Chat) (Snapshot, error)
 	// SendTx queues a message in the run's chat and returns its id.
 	SendTx(ctx context.Context, tx *sqlx.Tx, r Run, s flow.Send) (string, error)
 	// Committed is called after the commit of such a transaction, to wake
@@ -63,57 +63,57 @@ type Host interface {
 	Committed()
 }
 
-// nobody is the host of runs that have no chats.
-type nobody struct{}
+// noChats is the chat service of runs that have no chats.
+type noChats struct{}
 
-func (nobody) Look(context.Context, Chat) (View, error) { return View{}, nil }
+func (noChats) Snapshot(context.Context, Chat) (Snapshot, error) { return Snapshot{}, nil }
 
-func (nobody) SendTx(context.Context, *sqlx.Tx, Run, flow.Send) (string, error) {
+func (noChats) SendTx(context.Context, *sqlx.Tx, Run, flow.Send) (string, error) {
 	return "", &flow.Error{Code: flow.CodeNoChat, Message: "Here are no chats."}
 }
 
-func (nobody) Committed() {}
+func (noChats) Committed() {}
 
-// JumpHost is a [Host] that knows other flows. Without one there is none to jump
+// JumpService is a [ChatService] that knows other flows. Without one there is none to jump
 // to.
-type JumpHost interface {
+type JumpService interface {
 	// Jump is the run that takes over from one that jumps to another flow.
 	Jump(ctx context.Context, from Run, to flow.Jump) (Start, error)
 }
 
-// ContactHost is a [Host] that keeps contacts.
-type ContactHost interface {
+// ContactService is a [ChatService] that keeps contacts.
+type ContactService interface {
 	// ContactTx changes the contact of the run's chat.
 	ContactTx(ctx context.Context, tx *sqlx.Tx, r Run, c flow.ContactChange) error
 }
 
-// EventHost is a [Host] that tells others what flows say.
-type EventHost interface {
+// EventService is a [ChatService] that tells others what flows say.
+type EventService interface {
 	// EventTx makes a data event.
 	EventTx(ctx context.Context, tx *sqlx.Tx, r Run, e flow.DataEvent) error
 }
 
-// HandoffHost is a [Host] with people who take chats over.
-type HandoffHost interface {
+// HandoffService is a [ChatService] with people who take chats over.
+type HandoffService interface {
 	// HandoffTx asks for a person.
 	HandoffTx(ctx context.Context, tx *sqlx.Tx, r Run, h flow.Handoff) error
 	// EndHandoffTx says that the run waits for the person no more.
 	EndHandoffTx(ctx context.Context, tx *sqlx.Tx, r Run, e flow.EndHandoff) error
 }
 
-// AskHost is a [Host] that shows tool calls which wait for consent. Without one
+// ConsentService is a [ChatService] that shows tool calls which wait for consent. Without one
 // they wait all the same.
-type AskHost interface {
+type ConsentService interface {
 	AskTx(ctx context.Context, tx *sqlx.Tx, r Run, a flow.Ask) error
 }
 
-// Watcher is a [Host] that is told of runs. RunTx is called in the transaction
+// Watcher is a [ChatService] that is told of runs. RunTx is called in the transaction
 // in which a run begins, begins or ceases to wait, or ends.
 type Watcher interface {
 	RunTx(ctx context.Context, tx *sqlx.Tx, r Run) error
 }
 
-// Preparer is a [Host] that looks at messages which say so before anybody is
+// Preparer is a [ChatService] that looks at messages which say so before anybody is
 // asked who answers them, also where bots keep silent: it finds values in them.
 // The chat waits meanwhile. After a crash or an error it is asked again about the
 // same message, so what it writes it writes once.

@@ -8,19 +8,19 @@ import (
 // Sizes of passages in bytes, their headings aside.
 const (
 	usualPassage = 1200
-	mostPassage  = 2000
+	maxPassage   = 2000
 	overlap      = 200
-	mostHeading  = 200
+	maxHeading   = 200
 )
 
-// mostPassages is how many a file may have.
-const mostPassages = 50_000
+// maxPassages is how many a file may have.
+const maxPassages = 50_000
 
-// cut makes passages of sections. One that follows another of the same section
+// split makes passages of sections. One that follows another of the same section
 // begins with the end of that, so that what stands across the cut is found.
-func cut(sections []section) (out []string) {
+func split(sections []section) (out []string) {
 	for _, s := range sections {
-		heading := clip(s.heading, mostHeading)
+		heading := truncate(s.heading, maxHeading)
 		var b strings.Builder
 		begin := func(with string) {
 			b.Reset()
@@ -54,7 +54,7 @@ func cut(sections []section) (out []string) {
 // lines or words end.
 func pieces(blocks []string) (out []string) {
 	for _, b := range blocks {
-		for len(b) > mostPassage-overlap {
+		for len(b) > maxPassage-overlap {
 			at := usualPassage
 			for at > 0 && !utf8.RuneStart(b[at]) {
 				at--
@@ -75,8 +75,8 @@ func pieces(blocks []string) (out []string) {
 	return out
 }
 
-// clip is the beginning of a text, in whole characters.
-func clip(s string, most int) string {
+// truncate is the beginning of a text, in whole characters.
+func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -18,10 +18,10 @@ var (
 // limitTrace is the size above which values in a trace are shortened.
 const limitTrace = 4 << 10
 
-// clip shortens the texts, lists and depth of a value. v is not changed.
-func (b bounds) clip(v any) any { return b.clipAt(v, 1) }
+// truncate shortens the texts, lists and depth of a value. v is not changed.
+func (b bounds) truncate(v any) any { return b.truncateAt(v, 1) }
 
-func (b bounds) clipAt(v any, depth int) any {
+func (b bounds) truncateAt(v any, depth int) any {
 	switch v := v.(type) {
 	case string:
 		return b.text(v)
@@ -30,14 +30,14 @@ func (b bounds) clipAt(v any, depth int) any {
 		if err != nil {
 			return b.text(string(v))
 		}
-		return b.clipAt(plain, depth)
+		return b.truncateAt(plain, depth)
 	case []any:
 		if depth > b.depth {
 			return []any{}
 		}
 		out := make([]any, min(len(v), b.items))
 		for i := range out {
-			out[i] = b.clipAt(v[i], depth+1)
+			out[i] = b.truncateAt(v[i], depth+1)
 		}
 		return out
 	case map[string]any:
@@ -53,7 +53,7 @@ func (b bounds) object(v map[string]any, depth int) any {
 	}
 	names := sorted(v)
 	for _, name := range names[:min(len(names), b.items)] {
-		out[name] = b.clipAt(v[name], depth+1)
+		out[name] = b.truncateAt(v[name], depth+1)
 	}
 	return out
 }
@@ -65,10 +65,10 @@ func (b bounds) text(s string) string {
 	return strings.ToValidUTF8(s[:b.bytes-len("…")], "") + "…"
 }
 
-// brief is m as a trace shows it.
-func brief(m map[string]any) map[string]any {
+// truncateTrace is m as a trace shows it.
+func truncateTrace(m map[string]any) map[string]any {
 	if sizeOf(m) <= limitTrace {
 		return m
 	}
-	return object(traceBounds.clip(m))
+	return object(traceBounds.truncate(m))
 }
