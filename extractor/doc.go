@@ -9,6 +9,6 @@
 // kinds, and package intent tells what somebody wants. [Evaluate] runs the tests
 // that are kept with an extractor. [DataPayload] is the body of a webhook of type
 // data, which a program on the receiving side can decode with this package alone.
-// Nothing here knows messages, webhooks or a database; package catalogue keeps
+// Nothing here knows messages, webhooks or a database; package store keeps
 // extractors in one. Errors of configurations begin with the field.
 package extractor

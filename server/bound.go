@@ -11,7 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/botengine"
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/place"
@@ -191,7 +191,7 @@ func (s *Server) inside(ctx context.Context, c call, what, id string) (bool, err
 	}
 	reference, err := s.referenceOf(ctx, c, what, id)
 	switch {
-	case errors.Is(err, webhook.ErrNotFound), errors.Is(err, botengine.ErrNotFound), errors.Is(err, catalogue.ErrNotFound), errors.Is(err, runtime.ErrNotFound):
+	case errors.Is(err, webhook.ErrNotFound), errors.Is(err, botengine.ErrNotFound), errors.Is(err, store.ErrNotFound), errors.Is(err, runtime.ErrNotFound):
 		return false, nil
 	case err != nil:
 		return false, err

@@ -23,7 +23,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/knowledge"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/botengine"
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/mcp/remote"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server"
@@ -77,9 +77,9 @@ var errorAnswers = map[string]answered{
 	"botengine.ErrUnpublished":            {botengine.ErrUnpublished, 409, "conflict", ""},
 	"botengine.Invalid":                   {&botengine.Invalid{Field: "name"}, 422, "validation", "body.name"},
 	"botengine.Refused":                   {&botengine.Refused{Problems: []flow.Problem{{Path: "/nodes/a", Severity: flow.SeverityError}}}, 422, "validation", "body.flow/nodes/a"},
-	"extractor/catalogue.ErrNotFound":     {catalogue.ErrNotFound, 404, "not_found", ""},
-	"extractor/catalogue.ErrUntrained":    {catalogue.ErrUntrained, 409, "conflict", ""},
-	"extractor/catalogue.Invalid":         {&catalogue.Invalid{Field: "name"}, 422, "validation", "body.name"},
+	"extractor/store.ErrNotFound":         {store.ErrNotFound, 404, "not_found", ""},
+	"extractor/store.ErrUntrained":        {store.ErrUntrained, 409, "conflict", ""},
+	"extractor/store.Invalid":             {&store.Invalid{Field: "name"}, 422, "validation", "body.name"},
 	"mcp/remote.ErrChanged":               {remote.ErrChanged, 409, "conflict", ""},
 	"mcp/remote.ErrNotFound":              {remote.ErrNotFound, 404, "not_found", ""},
 	"mcp/remote.ErrTaken":                 {remote.ErrTaken, 409, "conflict", ""},

@@ -11,8 +11,8 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/extractor"
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
 	"github.com/trunklinehq/trunkline/extractor/entity"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/webhook"
 )
@@ -95,7 +95,7 @@ func (h flowHost) Prepare(ctx context.Context, in runtime.Incoming) error {
 }
 
 // read runs the extractors on a message, unless that was done before.
-func (h flowHost) read(ctx context.Context, in runtime.Incoming) ([]catalogue.Result, error) {
+func (h flowHost) read(ctx context.Context, in runtime.Incoming) ([]store.Result, error) {
 	text, _ := in.Message["text"].(string)
 	id, _ := in.Message["id"].(string)
 	if text == "" {
@@ -115,7 +115,7 @@ func (h flowHost) read(ctx context.Context, in runtime.Incoming) ([]catalogue.Re
 	if err != nil {
 		return nil, err
 	}
-	return h.s.Extractors.For(in.Chat.Account).Extract(ctx, catalogue.Message{
+	return h.s.Extractors.For(in.Chat.Account).Extract(ctx, store.Message{
 		Said: saidBy(chat, text, m.MessageTimestamp.Time), Reference: in.Chat.Reference, ChatID: in.Chat.ID,
 		Owners: func(ctx context.Context) ([]string, error) { return h.owners(ctx, in.Chat) },
 	})
@@ -123,8 +123,8 @@ func (h flowHost) read(ctx context.Context, in runtime.Incoming) ([]catalogue.Re
 
 // saidBy is a text with what is known of the contact who wrote it: the language
 // and the zone that the chat has, else those of the phone number.
-func saidBy(chat messaging.Chat, text string, at time.Time) catalogue.Said {
-	said := catalogue.Said{Text: text}
+func saidBy(chat messaging.Chat, text string, at time.Time) store.Said {
+	said := store.Said{Text: text}
 	if chat.Language != nil {
 		said.UsualLocale = *chat.Language
 	}
@@ -171,8 +171,8 @@ func (h flowHost) owners(ctx context.Context, c runtime.Chat) ([]string, error) 
 
 // extractedTx keeps what was found in a message, tells of it, and lets its event
 // go.
-func (h flowHost) extractedTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat, id string, results []catalogue.Result) error {
-	values := catalogue.Merge(results)
+func (h flowHost) extractedTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat, id string, results []store.Result) error {
+	values := store.Merge(results)
 	m, first, err := h.account(c).ExtractedTx(ctx, tx, line(c), c.ID, id, values)
 	var tooMuch *messaging.Invalid
 	if errors.As(err, &tooMuch) {

@@ -6,13 +6,13 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 )
 
 // openExtractors opens what finds values in messages.
 func (s *Server) openExtractors(ctx context.Context) (err error) {
 	c := s.cfg
-	s.Extractors, err = catalogue.New(ctx, c.DB, &catalogue.Options{
+	s.Extractors, err = store.New(ctx, c.DB, &store.Options{
 		Model: s.extractorModel, Exclusive: c.Exclusive, Logger: c.Logger, Now: c.Now,
 	})
 	return err
@@ -20,7 +20,7 @@ func (s *Server) openExtractors(ctx context.Context) (err error) {
 
 // extractorModel finds the model that an extractor asks, whose calls are in the
 // ledger.
-func (s *Server) extractorModel(_ context.Context, c catalogue.Call) (llm.Model, string, error) {
+func (s *Server) extractorModel(_ context.Context, c store.Call) (llm.Model, string, error) {
 	m, name, err := s.models.Find(c.Model)
 	if err != nil {
 		return nil, "", err

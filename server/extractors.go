@@ -10,7 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/botengine"
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -18,7 +18,7 @@ import (
 
 // extractorBody bounds requests with an extractor: intents may have many
 // examples.
-const extractorBody = catalogue.MaxConfig
+const extractorBody = store.MaxConfig
 
 // extractorRoutes are what finds values in messages.
 func (s *Server) extractorRoutes(a *api) {
@@ -46,7 +46,7 @@ func (s *Server) extractorRoutes(a *api) {
 	s.extractorTrialRoutes(a)
 }
 
-// extractorConfig is the config of an extractor. Package catalogue says what is
+// extractorConfig is the config of an extractor. Package store says what is
 // wrong with it.
 type extractorConfig json.RawMessage
 
@@ -92,7 +92,7 @@ type extractorView struct {
 	UpdatedAt     messaging.UnixTime `json:"updatedAt"`
 }
 
-func viewExtractor(e catalogue.Extractor) extractorView {
+func viewExtractor(e store.Extractor) extractorView {
 	v := extractorView{
 		ID: e.ID, Name: e.Name, Kind: e.Kind, Config: extractorConfig(e.Config), Enabled: e.Enabled,
 		CreatedAt: messaging.UnixTime{Time: e.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: e.UpdatedAt},
@@ -111,10 +111,10 @@ func viewExtractor(e catalogue.Extractor) extractorView {
 }
 
 // extractors is the service of extractors for whoever calls.
-func (s *Server) extractors(c call) *catalogue.Account { return s.Extractors.For(c.Account) }
+func (s *Server) extractors(c call) *store.Account { return s.Extractors.For(c.Account) }
 
 // scope finds what a scope names. at is where it stands.
-func (s *Server) scope(ctx context.Context, c call, in extractorScope, at string) (out catalogue.Scope, err error) {
+func (s *Server) scope(ctx context.Context, c call, in extractorScope, at string) (out store.Scope, err error) {
 	named := 0
 	if in.Reference != 0 {
 		named++
@@ -147,7 +147,7 @@ func (s *Server) scope(ctx context.Context, c call, in extractorScope, at string
 	return out, err
 }
 
-// extractorKind is the kind of a new extractor. Package catalogue takes it in
+// extractorKind is the kind of a new extractor. Package store takes it in
 // any letter case.
 type extractorKind string
 
@@ -155,8 +155,8 @@ type extractorKind string
 // letter case.
 func (extractorKind) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Type: huma.TypeString, Description: "Upper and lower case are the same.", Examples: []any{catalogue.Regex},
-		Extensions: map[string]any{"enum": []any{catalogue.Regex, catalogue.AI, catalogue.Intent, catalogue.Entity}},
+		Type: huma.TypeString, Description: "Upper and lower case are the same.", Examples: []any{store.Regex},
+		Extensions: map[string]any{"enum": []any{store.Regex, store.AI, store.Intent, store.Entity}},
 	}
 }
 
@@ -176,7 +176,7 @@ func (s *Server) createExtractor(ctx context.Context, c call, in *newExtractor) 
 	if err != nil {
 		return extractorView{}, err
 	}
-	e, err := s.extractors(c).Create(ctx, catalogue.NewExtractor{
+	e, err := s.extractors(c).Create(ctx, store.NewExtractor{
 		Name: b.Name, Kind: string(b.Kind), Scope: scope, Config: json.RawMessage(b.Config), Disabled: b.Enabled != nil && !*b.Enabled,
 	})
 	return viewExtractor(e), err
@@ -195,7 +195,7 @@ func (s *Server) listExtractors(ctx context.Context, c call, in *extractorFilter
 	if err != nil {
 		return messaging.Page[extractorView]{}, err
 	}
-	p, err := s.extractors(c).Extractors(ctx, catalogue.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope, Among: c.only})
+	p, err := s.extractors(c).Extractors(ctx, store.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope, Among: c.only})
 	return viewPage(p.Items, p.Next, viewExtractor), inQuery(err)
 }
 
@@ -219,7 +219,7 @@ type extractorChange struct {
 }
 
 func (s *Server) updateExtractor(ctx context.Context, c call, in *extractorChange) (extractorView, error) {
-	change := catalogue.Change{Name: in.Body.Name, Config: json.RawMessage(in.Body.Config), Enabled: in.Body.Enabled}
+	change := store.Change{Name: in.Body.Name, Config: json.RawMessage(in.Body.Config), Enabled: in.Body.Enabled}
 	if in.Body.Scope != (extractorScope{}) {
 		scope, err := s.scope(ctx, c, in.Body.Scope, "body.scope.")
 		if err != nil {

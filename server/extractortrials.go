@@ -13,7 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/extractor"
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 )
@@ -88,7 +88,7 @@ type extractorUsage struct {
 	UnpricedCall int      `json:"unpricedCalls"`
 }
 
-func viewExtractorUsage(u *catalogue.Usage) *extractorUsage {
+func viewExtractorUsage(u *store.Usage) *extractorUsage {
 	if u == nil {
 		return nil
 	}
@@ -135,34 +135,34 @@ func (s *Server) runExtractor(ctx context.Context, c call, in *extractorRun) (ex
 }
 
 // triedMessage is what an extractor is to be run on.
-func (s *Server) triedMessage(ctx context.Context, c call, in *extractorRun) (catalogue.Message, error) {
+func (s *Server) triedMessage(ctx context.Context, c call, in *extractorRun) (store.Message, error) {
 	b := in.Body
 	if b.Text != nil {
 		if b.Reference != 0 || b.ChatID != "" || b.MessageID != "" {
-			return catalogue.Message{}, invalid("body.text", "must stand alone, without a message")
+			return store.Message{}, invalid("body.text", "must stand alone, without a message")
 		}
-		return catalogue.Message{Said: catalogue.Said{Text: *b.Text, Locale: b.Locale, Region: b.Region, Now: b.Now.Time}}, nil
+		return store.Message{Said: store.Said{Text: *b.Text, Locale: b.Locale, Region: b.Region, Now: b.Now.Time}}, nil
 	}
 	for _, need := range []struct {
 		name string
 		is   bool
 	}{{"reference", b.Reference != 0}, {"chatId", b.ChatID != ""}, {"messageId", b.MessageID != ""}} {
 		if !need.is {
-			return catalogue.Message{}, invalid("body."+need.name, "must be given where text is not")
+			return store.Message{}, invalid("body."+need.name, "must be given where text is not")
 		}
 	}
 	reader, err := c.with(auth.ChatsRead)
 	if err != nil {
-		return catalogue.Message{}, err
+		return store.Message{}, err
 	}
 	b.Reference = provider.ReferenceID(reader.within(int64(b.Reference)))
 	m, err := s.account(c).Message(ctx, b.Reference, b.ChatID, b.MessageID)
 	if err != nil {
-		return catalogue.Message{}, err
+		return store.Message{}, err
 	}
 	chat, err := s.account(c).Chat(ctx, b.Reference, b.ChatID)
 	if err != nil {
-		return catalogue.Message{}, err
+		return store.Message{}, err
 	}
 	said := saidBy(chat, m.Text, m.MessageTimestamp.Time)
 	if said.Text == "" {
@@ -172,7 +172,7 @@ func (s *Server) triedMessage(ctx context.Context, c call, in *extractorRun) (ca
 	if !b.Now.IsZero() {
 		said.Now = b.Now.Time
 	}
-	return catalogue.Message{Said: said, Reference: int64(b.Reference), ChatID: chat.ID}, nil
+	return store.Message{Said: said, Reference: int64(b.Reference), ChatID: chat.ID}, nil
 }
 
 // extractorAction names an extractor to do something with; it takes no body, or
@@ -222,15 +222,15 @@ func (s *Server) evaluateExtractor(ctx context.Context, c call, in *extractorAct
 	return out, nil
 }
 
-// extractorProblem translates the errors of package catalogue.
+// extractorProblem translates the errors of package store.
 func extractorProblem(err error) *Problem {
-	var bad *catalogue.Invalid
+	var bad *store.Invalid
 	switch {
 	case errors.As(err, &bad):
 		return invalid("body."+bad.Field, bad.Message)
-	case errors.Is(err, catalogue.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return problem(codeNotFound, "there is no such extractor")
-	case errors.Is(err, catalogue.ErrUntrained):
+	case errors.Is(err, store.ErrUntrained):
 		return problem(codeConflict, "the intents have not been learned yet")
 	}
 	return nil

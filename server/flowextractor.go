@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
 	"github.com/trunklinehq/trunkline/extractor/entity"
+	"github.com/trunklinehq/trunkline/extractor/store"
 )
 
 // flowExtractor finds entities and intents for the nodes of an account's flows.
-type flowExtractor struct{ *catalogue.Account }
+type flowExtractor struct{ *store.Account }
 
 // flowExtractTime bounds how long a turn waits for the database here.
 const flowExtractTime = 5 * time.Second
@@ -67,7 +67,7 @@ func (f flowExtractor) Entities(text string, types []string, locale string, now 
 
 // word is the first word of a dictionary in a text; nil: none is.
 func (f flowExtractor) word(ctx context.Context, id, text, locale string) (any, error) {
-	r, err := f.Try(ctx, id, catalogue.Message{Said: catalogue.Said{Text: text, Locale: locale}})
+	r, err := f.Try(ctx, id, store.Message{Said: store.Said{Text: text, Locale: locale}})
 	if err != nil {
 		return nil, unavailableExtractor(err)
 	}
@@ -99,9 +99,9 @@ func (f flowExtractor) Intent(id, text, _ string) ([]flow.Intent, error) {
 func unavailableExtractor(err error) error {
 	e := &flow.Error{Code: "extract.unavailable", Message: "There is no such extractor."}
 	switch {
-	case errors.Is(err, catalogue.ErrUntrained):
+	case errors.Is(err, store.ErrUntrained):
 		e.Message = "The extractor has not learned its intents yet."
-	case !errors.Is(err, catalogue.ErrNotFound):
+	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
 	return e

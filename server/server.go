@@ -25,7 +25,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/botengine"
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/mcp"
@@ -68,7 +68,7 @@ type Server struct {
 	// Flows keeps projects and their flows.
 	Flows *aiflow.Service
 	// Extractors keeps what finds values in messages.
-	Extractors *catalogue.Service
+	Extractors *store.Service
 	// Assistant answers the assistant nodes of flows.
 	Assistant *assistant.Service
 	// Memory keeps what contacts and models said to each other.
@@ -214,7 +214,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 // does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, agent.Migrate, credential.Migrate, remote.Migrate, catalogue.Migrate, memory.Migrate, knowledge.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate, quota.Migrate, job.Migrate, auditlog.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, agent.Migrate, credential.Migrate, remote.Migrate, store.Migrate, memory.Migrate, knowledge.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate, quota.Migrate, job.Migrate, auditlog.Migrate,
 	} {
 		if err := migrate(ctx, db); err != nil {
 			return fmt.Errorf("server: %w", err)

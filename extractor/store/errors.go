@@ -1,4 +1,4 @@
-package catalogue
+package store
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 var (
 	// ErrNotFound reports an extractor that does not exist, or belongs to
 	// another account.
-	ErrNotFound = errors.New("catalogue: not found")
+	ErrNotFound = errors.New("store: not found")
 	// ErrUntrained reports intents that have not been learned yet.
-	ErrUntrained = errors.New("catalogue: the intents have not been learned yet")
+	ErrUntrained = errors.New("store: the intents have not been learned yet")
 )
 
 // Invalid is a value that breaks a rule.
@@ -19,7 +19,7 @@ type Invalid struct {
 	Message string
 }
 
-func (e *Invalid) Error() string { return "catalogue: " + e.Field + " " + e.Message }
+func (e *Invalid) Error() string { return "store: " + e.Field + " " + e.Message }
 
 // inConfig turns an error whose text begins with the field into an [Invalid].
 func inConfig(err error) error {

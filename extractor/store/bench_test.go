@@ -1,4 +1,4 @@
-package catalogue_test
+package store_test
 
 import (
 	"fmt"
@@ -7,23 +7,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // twenty gives a line ten patterns, five extractors for entities and five for
 // intents.
-func twenty(t testing.TB) *catalogue.Account {
+func twenty(t testing.TB) *store.Account {
 	t.Helper()
-	a := start(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{}).For("a")
+	a := start(t, testkit.Open(t, testkit.SQLiteURL(t)), store.Options{}).For("a")
 	for i := range 10 {
-		made(t, a, catalogue.Regex, fmt.Sprintf(`{"pattern": "(?P<code%d>[A-Z]{%d}-\\d+)|total (?P<total>[\\d.,]+)", "groups": {"total": "number"}}`, i, i+1))
+		made(t, a, store.Regex, fmt.Sprintf(`{"pattern": "(?P<code%d>[A-Z]{%d}-\\d+)|total (?P<total>[\\d.,]+)", "groups": {"total": "number"}}`, i, i+1))
 	}
 	for _, types := range []string{`"email", "url"`, `"phone", "document"`, `"date", "time"`, `"money", "number"`, `"boolean"`} {
-		made(t, a, catalogue.Entity, `{"types": [`+types+`], "locale": "en-US"}`)
+		made(t, a, store.Entity, `{"types": [`+types+`], "locale": "en-US"}`)
 	}
 	for range 5 {
-		trained(t, a, made(t, a, catalogue.Intent, intents("")).ID)
+		trained(t, a, made(t, a, store.Intent, intents("")).ID)
 	}
 	return a
 }
@@ -37,7 +37,7 @@ func BenchmarkExtract(b *testing.B) {
 	m := said(order)
 	results, err := a.Extract(b.Context(), m)
 	require.NoError(b, err)
-	require.Greater(b, len(catalogue.Merge(results)), 5)
+	require.Greater(b, len(store.Merge(results)), 5)
 	before := testkit.OwnCPUTime(b)
 	for b.Loop() {
 		if _, err := a.Extract(b.Context(), m); err != nil {

@@ -1,4 +1,4 @@
-package catalogue
+package store
 
 import (
 	"context"
@@ -85,11 +85,11 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		s.opts.BeforeTrained = func() {}
 	}
 	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("catalogue: %w", err)
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	var err error
 	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("catalogue: %w", err)
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	return s, nil
 }
@@ -99,7 +99,7 @@ func (s *Service) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.train(gctx) })
 	if err := g.Wait(); err != nil {
-		return fmt.Errorf("catalogue: %w", err)
+		return fmt.Errorf("store: %w", err)
 	}
 	return nil
 }

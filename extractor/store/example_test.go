@@ -1,4 +1,4 @@
-package catalogue_test
+package store_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/sqldb"
 )
 
@@ -16,19 +16,19 @@ func Example() {
 	db, err := sqldb.Open(ctx, "sqlite://:memory:")
 	check(err)
 	defer db.Close() //nolint:errcheck // nothing is written any more
-	extractors, err := catalogue.New(ctx, db, nil)
+	extractors, err := store.New(ctx, db, nil)
 	check(err)
-	shop := extractors.For(catalogue.OneAccount)
-	line := catalogue.Scope{Reference: 1}
-	for _, n := range []catalogue.NewExtractor{
-		{Name: "order number", Kind: catalogue.Regex, Scope: line, Config: json.RawMessage(`{"pattern": "#(?P<order>\\d+)", "groups": {"order": "number"}}`)},
-		{Name: "address", Kind: catalogue.Entity, Scope: line, Config: json.RawMessage(`{"types": ["email"]}`)},
+	shop := extractors.For(store.OneAccount)
+	line := store.Scope{Reference: 1}
+	for _, n := range []store.NewExtractor{
+		{Name: "order number", Kind: store.Regex, Scope: line, Config: json.RawMessage(`{"pattern": "#(?P<order>\\d+)", "groups": {"order": "number"}}`)},
+		{Name: "address", Kind: store.Entity, Scope: line, Config: json.RawMessage(`{"types": ["email"]}`)},
 	} {
 		_, err := shop.Create(ctx, n)
 		check(err)
 	}
 
-	results, err := shop.Extract(ctx, catalogue.Message{Reference: 1, Said: catalogue.Said{Text: "Where is #17? Write to ana@example.com"}})
+	results, err := shop.Extract(ctx, store.Message{Reference: 1, Said: store.Said{Text: "Where is #17? Write to ana@example.com"}})
 	check(err)
 	for _, r := range results {
 		for _, m := range r.Matches {

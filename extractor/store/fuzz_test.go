@@ -1,4 +1,4 @@
-package catalogue_test
+package store_test
 
 import (
 	"encoding/json"
@@ -9,25 +9,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
 	"github.com/trunklinehq/trunkline/extractor/entity"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // FuzzExtract runs every recogniser on texts: offsets always slice the text to
 // what was matched, and values can be written.
 func FuzzExtract(f *testing.F) {
-	a := start(f, testkit.Open(f, testkit.SQLiteURL(f)), catalogue.Options{}).For("a")
+	a := start(f, testkit.Open(f, testkit.SQLiteURL(f)), store.Options{}).For("a")
 	kinds := map[string]string{
-		catalogue.Regex:  `{"pattern": "(?P<n>\\d+)(?P<rest>.*)", "flags": "s", "groups": {"n": "number"}}`,
-		catalogue.Entity: `{"types": ["` + strings.Join(entity.Types(), `", "`) + `"], "possiblePhones": true, "dictionary": [{"value": "Margherita", "synonyms": ["pizza"]}]}`,
-		catalogue.Intent: intents(`, "threshold": 0`),
+		store.Regex:  `{"pattern": "(?P<n>\\d+)(?P<rest>.*)", "flags": "s", "groups": {"n": "number"}}`,
+		store.Entity: `{"types": ["` + strings.Join(entity.Types(), `", "`) + `"], "possiblePhones": true, "dictionary": [{"value": "Margherita", "synonyms": ["pizza"]}]}`,
+		store.Intent: intents(`, "threshold": 0`),
 	}
 	ids := map[string]string{}
 	for kind, config := range kinds {
 		ids[kind] = made(f, a, kind, config).ID
 	}
-	trained(f, a, ids[catalogue.Intent])
+	trained(f, a, ids[store.Intent])
 	for _, text := range []string{order, "a margerita, 20 % off: 3,50 €", "no, à demain 18h", "\xff12", "1" + strings.Repeat("0", 400), "٣ ½ twenty-first"} {
 		f.Add(text, "es", "BR")
 	}
@@ -51,17 +51,17 @@ func FuzzExtract(f *testing.F) {
 
 // FuzzConfig reads configs of strangers.
 func FuzzConfig(f *testing.F) {
-	a := idle(f, testkit.Open(f, testkit.SQLiteURL(f)), catalogue.Options{}).For("a")
-	for kind, config := range map[string]string{catalogue.Regex: `{"pattern": "a(?P<b>c)"}`, catalogue.Entity: `{"types": ["date"], "dictionary": [{"value": "x"}]}`, catalogue.Intent: intents(""), catalogue.AI: trip} {
+	a := idle(f, testkit.Open(f, testkit.SQLiteURL(f)), store.Options{}).For("a")
+	for kind, config := range map[string]string{store.Regex: `{"pattern": "a(?P<b>c)"}`, store.Entity: `{"types": ["date"], "dictionary": [{"value": "x"}]}`, store.Intent: intents(""), store.AI: trip} {
 		f.Add(kind, config, "text")
 	}
 	f.Fuzz(func(t *testing.T, kind, config, text string) {
 		if len(config) > 2000 || len(text) > 2000 {
 			return
 		}
-		e, err := a.Create(t.Context(), catalogue.NewExtractor{Name: "n", Kind: kind, Scope: catalogue.Scope{Reference: 1}, Config: json.RawMessage(config)})
+		e, err := a.Create(t.Context(), store.NewExtractor{Name: "n", Kind: kind, Scope: store.Scope{Reference: 1}, Config: json.RawMessage(config)})
 		if err != nil {
-			var bad *catalogue.Invalid
+			var bad *store.Invalid
 			require.ErrorAs(t, err, &bad)
 			require.NotEmpty(t, bad.Field)
 			return

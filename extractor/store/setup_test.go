@@ -1,4 +1,4 @@
-package catalogue_test
+package store_test
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 )
 
 // patience is how long something may take that happens in the background.
 const patience = 2 * time.Minute
 
 // start returns a service that trains until the test ends.
-func start(t testing.TB, db *sqlx.DB, o catalogue.Options) *catalogue.Service {
+func start(t testing.TB, db *sqlx.DB, o store.Options) *store.Service {
 	t.Helper()
 	s := idle(t, db, o)
 	ctx, stop := context.WithCancel(context.Background())
@@ -34,50 +34,50 @@ func start(t testing.TB, db *sqlx.DB, o catalogue.Options) *catalogue.Service {
 }
 
 // idle returns a service that trains nothing.
-func idle(t testing.TB, db *sqlx.DB, o catalogue.Options) *catalogue.Service {
+func idle(t testing.TB, db *sqlx.DB, o store.Options) *store.Service {
 	t.Helper()
 	o.Logger = slog.New(slog.DiscardHandler)
-	require.NoError(t, catalogue.Migrate(t.Context(), db))
-	s, err := catalogue.New(t.Context(), db, &o)
+	require.NoError(t, store.Migrate(t.Context(), db))
+	s, err := store.New(t.Context(), db, &o)
 	require.NoError(t, err)
 	return s
 }
 
 // made makes an extractor of line 1.
-func made(t testing.TB, a *catalogue.Account, kind, config string) catalogue.Extractor {
+func made(t testing.TB, a *store.Account, kind, config string) store.Extractor {
 	t.Helper()
-	e, err := a.Create(t.Context(), catalogue.NewExtractor{
-		Name: "Our " + kind, Kind: kind, Scope: catalogue.Scope{Reference: 1}, Config: json.RawMessage(config),
+	e, err := a.Create(t.Context(), store.NewExtractor{
+		Name: "Our " + kind, Kind: kind, Scope: store.Scope{Reference: 1}, Config: json.RawMessage(config),
 	})
 	require.NoError(t, err)
 	return e
 }
 
 // trained waits until the intents of an extractor have been learned.
-func trained(t testing.TB, a *catalogue.Account, id string) {
+func trained(t testing.TB, a *store.Account, id string) {
 	t.Helper()
-	var e catalogue.Extractor
+	var e store.Extractor
 	require.Eventually(t, func() bool {
 		var err error
 		e, err = a.Extractor(t.Context(), id)
-		return err == nil && e.Training != catalogue.Training
+		return err == nil && e.Training != store.Training
 	}, patience, 10*time.Millisecond)
-	require.Equal(t, catalogue.Ready, e.Training, e.TrainingError)
+	require.Equal(t, store.Ready, e.Training, e.TrainingError)
 }
 
 // said is a message of line 1.
-func said(text string) catalogue.Message {
-	return catalogue.Message{Reference: 1, ChatID: "ana@sandbox", Said: catalogue.Said{
+func said(text string) store.Message {
+	return store.Message{Reference: 1, ChatID: "ana@sandbox", Said: store.Said{
 		Text: text, UsualLocale: "en", Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC),
 	}}
 }
 
 // valuesOf are the values of a message, as JSON.
-func valuesOf(t testing.TB, a *catalogue.Account, m catalogue.Message) string {
+func valuesOf(t testing.TB, a *store.Account, m store.Message) string {
 	t.Helper()
 	results, err := a.Extract(t.Context(), m)
 	require.NoError(t, err)
-	raw, err := json.Marshal(catalogue.Merge(results))
+	raw, err := json.Marshal(store.Merge(results))
 	require.NoError(t, err)
 	return string(raw)
 }
@@ -122,13 +122,13 @@ func (p *parrot) say(answer string) {
 }
 
 // models has the parrot answer for every model, at a price.
-func (p *parrot) models(_ context.Context, c catalogue.Call) (llm.Model, string, error) {
+func (p *parrot) models(_ context.Context, c store.Call) (llm.Model, string, error) {
 	return paid{p, c}, c.Model, nil
 }
 
 type paid struct {
 	*parrot
-	call catalogue.Call
+	call store.Call
 }
 
 func (p paid) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {

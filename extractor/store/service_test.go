@@ -1,4 +1,4 @@
-package catalogue_test
+package store_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -19,11 +19,11 @@ func TestExtractorsAreKept(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		s := idle(t, db, catalogue.Options{})
+		s := idle(t, db, store.Options{})
 		a, other := s.For("a"), s.For("b")
-		first := made(t, a, catalogue.Regex, `{"pattern": "#(?P<order>\\d+)", "groups": {"order": "number"}}`)
-		second, err := a.Create(t.Context(), catalogue.NewExtractor{
-			Name: "of a flow", Kind: catalogue.Entity, Scope: catalogue.Scope{Flow: "f1"}, Config: json.RawMessage(`{"types": ["email"]}`), Disabled: true,
+		first := made(t, a, store.Regex, `{"pattern": "#(?P<order>\\d+)", "groups": {"order": "number"}}`)
+		second, err := a.Create(t.Context(), store.NewExtractor{
+			Name: "of a flow", Kind: store.Entity, Scope: store.Scope{Flow: "f1"}, Config: json.RawMessage(`{"types": ["email"]}`), Disabled: true,
 		})
 		require.NoError(t, err)
 		require.False(t, second.Enabled)
@@ -31,37 +31,37 @@ func TestExtractorsAreKept(t *testing.T) {
 		got, err := a.Extractor(t.Context(), first.ID)
 		require.NoError(t, err)
 		require.Equal(t, first, got)
-		all, err := a.Extractors(t.Context(), catalogue.List{Limit: 1})
+		all, err := a.Extractors(t.Context(), store.List{Limit: 1})
 		require.NoError(t, err)
-		require.Equal(t, []catalogue.Extractor{first}, all.Items)
-		all, err = a.Extractors(t.Context(), catalogue.List{Cursor: all.Next})
+		require.Equal(t, []store.Extractor{first}, all.Items)
+		all, err = a.Extractors(t.Context(), store.List{Cursor: all.Next})
 		require.NoError(t, err)
 		require.Empty(t, all.Next)
-		require.Equal(t, []catalogue.Extractor{second}, all.Items)
-		all, err = a.Extractors(t.Context(), catalogue.List{Scope: catalogue.Scope{Flow: "f1"}})
+		require.Equal(t, []store.Extractor{second}, all.Items)
+		all, err = a.Extractors(t.Context(), store.List{Scope: store.Scope{Flow: "f1"}})
 		require.NoError(t, err)
 		require.Len(t, all.Items, 1)
 
-		changed, err := a.Update(t.Context(), first.ID, catalogue.Change{Name: new("new name"), Config: json.RawMessage(`{"pattern": "x"}`)})
+		changed, err := a.Update(t.Context(), first.ID, store.Change{Name: new("new name"), Config: json.RawMessage(`{"pattern": "x"}`)})
 		require.NoError(t, err)
 		require.Equal(t, "new name", changed.Name)
 		require.JSONEq(t, `{"match":"x"}`, valuesOf(t, a, said("x #5")), "a change counts at once")
 
 		_, err = other.Extractor(t.Context(), first.ID)
-		require.ErrorIs(t, err, catalogue.ErrNotFound)
-		_, err = other.Update(t.Context(), first.ID, catalogue.Change{Name: new("mine")})
-		require.ErrorIs(t, err, catalogue.ErrNotFound)
-		require.ErrorIs(t, other.Delete(t.Context(), first.ID), catalogue.ErrNotFound)
+		require.ErrorIs(t, err, store.ErrNotFound)
+		_, err = other.Update(t.Context(), first.ID, store.Change{Name: new("mine")})
+		require.ErrorIs(t, err, store.ErrNotFound)
+		require.ErrorIs(t, other.Delete(t.Context(), first.ID), store.ErrNotFound)
 		_, err = other.Try(t.Context(), first.ID, said("x"))
-		require.ErrorIs(t, err, catalogue.ErrNotFound)
+		require.ErrorIs(t, err, store.ErrNotFound)
 		_, err = other.Evaluate(t.Context(), first.ID)
-		require.ErrorIs(t, err, catalogue.ErrNotFound)
+		require.ErrorIs(t, err, store.ErrNotFound)
 		require.NoError(t, a.Delete(t.Context(), first.ID))
 		_, err = a.Extractor(t.Context(), "\x00")
-		require.ErrorIs(t, err, catalogue.ErrNotFound)
+		require.ErrorIs(t, err, store.ErrNotFound)
 		require.Equal(t, "{}", valuesOf(t, a, said("x")))
 		require.NoError(t, a.DeleteAll(t.Context()))
-		all, err = a.Extractors(t.Context(), catalogue.List{})
+		all, err = a.Extractors(t.Context(), store.List{})
 		require.NoError(t, err)
 		require.Empty(t, all.Items)
 	})
@@ -73,25 +73,25 @@ func TestConfigsHaveRoom(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		s := idle(t, db, catalogue.Options{})
+		s := idle(t, db, store.Options{})
 		a := s.For("a")
-		small := made(t, a, catalogue.Regex, `{"pattern": "x"}`)
-		large := json.RawMessage(`{"pattern": "y"` + strings.Repeat(" ", catalogue.MaxConfig-20) + `}`)
-		n := catalogue.NewExtractor{Name: "n", Kind: catalogue.Regex, Scope: catalogue.Scope{Reference: 1}, Config: large}
+		small := made(t, a, store.Regex, `{"pattern": "x"}`)
+		large := json.RawMessage(`{"pattern": "y"` + strings.Repeat(" ", store.MaxConfig-20) + `}`)
+		n := store.NewExtractor{Name: "n", Kind: store.Regex, Scope: store.Scope{Reference: 1}, Config: large}
 		for range 3 {
 			_, err := a.Create(t.Context(), n)
 			require.NoError(t, err)
 		}
-		_, err := a.Update(t.Context(), small.ID, catalogue.Change{Config: large})
+		_, err := a.Update(t.Context(), small.ID, store.Change{Config: large})
 		require.NoError(t, err)
 		n.Config = json.RawMessage(`{"pattern": "z` + strings.Repeat("z", 200) + `"}`)
 		_, err = a.Create(t.Context(), n)
-		var bad *catalogue.Invalid
+		var bad *store.Invalid
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, "config", bad.Field)
 		_, err = s.For("b").Create(t.Context(), n)
 		require.NoError(t, err, "another account has room of its own")
-		_, err = a.Update(t.Context(), small.ID, catalogue.Change{Config: json.RawMessage(`{"pattern": "x"}`)})
+		_, err = a.Update(t.Context(), small.ID, store.Change{Config: json.RawMessage(`{"pattern": "x"}`)})
 		require.NoError(t, err)
 		_, err = a.Create(t.Context(), n)
 		require.NoError(t, err)
@@ -100,37 +100,37 @@ func TestConfigsHaveRoom(t *testing.T) {
 
 func TestErrorsNameTheField(t *testing.T) {
 	t.Parallel()
-	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{}).For("a")
-	line := catalogue.Scope{Reference: 1}
+	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), store.Options{}).For("a")
+	line := store.Scope{Reference: 1}
 	for name, c := range map[string]struct {
-		new   catalogue.NewExtractor
+		new   store.NewExtractor
 		field string
 	}{
-		"name":          {catalogue.NewExtractor{Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"a"}`)}, "name"},
-		"scope":         {catalogue.NewExtractor{Name: "n", Kind: "regex", Config: json.RawMessage(`{"pattern":"a"}`)}, "scope"},
-		"kind":          {catalogue.NewExtractor{Name: "n", Kind: "magic", Scope: line, Config: json.RawMessage(`{}`)}, "kind"},
-		"no object":     {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`[]`)}, "config"},
-		"unknown":       {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"patern":"a"}`)}, "config.patern"},
-		"type":          {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":7}`)}, "config.pattern"},
-		"pattern":       {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"("}`)}, "config.pattern"},
-		"group":         {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"a","groups":{"b":"string"}}`)}, "config.groups.b"},
-		"nothing":       {catalogue.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{}`)}, "config.types"},
-		"entity":        {catalogue.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{"types":["date","colour"]}`)}, "config.types[1]"},
-		"no words":      {catalogue.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{"types":["dictionary"]}`)}, "config.dictionary"},
-		"word":          {catalogue.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{"dictionary":[{"value":"a"},{"value":""}]}`)}, "config.dictionary[1].value"},
-		"intents":       {catalogue.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(`{"intents":[]}`)}, "config.intents"},
-		"examples":      {catalogue.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(`{"intents":[{"name":"a","examples":["b"]},{"name":"b","examples":[""]}]}`)}, "config.intents[1].examples[0]"},
-		"threshold":     {catalogue.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(intents(`,"threshold":2`))}, "config.threshold"},
-		"fallback":      {catalogue.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(intents(`,"fallback":{"model":"x"}`))}, "config.fallback.model"},
-		"model":         {catalogue.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"schema":{"type":"object"}}`)}, "config.model"},
-		"schema":        {catalogue.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","schema":{"type":"object"}}`)}, "config.schema"},
-		"bad schema":    {catalogue.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","schema":{"type":"object","properties":{"a":{"type":"colour"}}}}`)}, "config.schema"},
-		"remote schema": {catalogue.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","schema":{"type":"object","properties":{"a":{"$ref":"https://example.com/s"}}}}`)}, "config.schema"},
-		"when":          {catalogue.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","when":"never","schema":{"type":"object","properties":{"a":{}}}}`)}, "config.when"},
-		"test":          {catalogue.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"a","tests":[{"text":""}]}`)}, "config.tests[0].text"},
+		"name":          {store.NewExtractor{Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"a"}`)}, "name"},
+		"scope":         {store.NewExtractor{Name: "n", Kind: "regex", Config: json.RawMessage(`{"pattern":"a"}`)}, "scope"},
+		"kind":          {store.NewExtractor{Name: "n", Kind: "magic", Scope: line, Config: json.RawMessage(`{}`)}, "kind"},
+		"no object":     {store.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`[]`)}, "config"},
+		"unknown":       {store.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"patern":"a"}`)}, "config.patern"},
+		"type":          {store.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":7}`)}, "config.pattern"},
+		"pattern":       {store.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"("}`)}, "config.pattern"},
+		"group":         {store.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"a","groups":{"b":"string"}}`)}, "config.groups.b"},
+		"nothing":       {store.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{}`)}, "config.types"},
+		"entity":        {store.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{"types":["date","colour"]}`)}, "config.types[1]"},
+		"no words":      {store.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{"types":["dictionary"]}`)}, "config.dictionary"},
+		"word":          {store.NewExtractor{Name: "n", Kind: "entity", Scope: line, Config: json.RawMessage(`{"dictionary":[{"value":"a"},{"value":""}]}`)}, "config.dictionary[1].value"},
+		"intents":       {store.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(`{"intents":[]}`)}, "config.intents"},
+		"examples":      {store.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(`{"intents":[{"name":"a","examples":["b"]},{"name":"b","examples":[""]}]}`)}, "config.intents[1].examples[0]"},
+		"threshold":     {store.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(intents(`,"threshold":2`))}, "config.threshold"},
+		"fallback":      {store.NewExtractor{Name: "n", Kind: "intent", Scope: line, Config: json.RawMessage(intents(`,"fallback":{"model":"x"}`))}, "config.fallback.model"},
+		"model":         {store.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"schema":{"type":"object"}}`)}, "config.model"},
+		"schema":        {store.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","schema":{"type":"object"}}`)}, "config.schema"},
+		"bad schema":    {store.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","schema":{"type":"object","properties":{"a":{"type":"colour"}}}}`)}, "config.schema"},
+		"remote schema": {store.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","schema":{"type":"object","properties":{"a":{"$ref":"https://example.com/s"}}}}`)}, "config.schema"},
+		"when":          {store.NewExtractor{Name: "n", Kind: "ai", Scope: line, Config: json.RawMessage(`{"model":"a/b","when":"never","schema":{"type":"object","properties":{"a":{}}}}`)}, "config.when"},
+		"test":          {store.NewExtractor{Name: "n", Kind: "regex", Scope: line, Config: json.RawMessage(`{"pattern":"a","tests":[{"text":""}]}`)}, "config.tests[0].text"},
 	} {
 		_, err := a.Create(t.Context(), c.new)
-		var bad *catalogue.Invalid
+		var bad *store.Invalid
 		require.ErrorAs(t, err, &bad, name)
 		require.Equal(t, c.field, bad.Field, name)
 		require.NotEmpty(t, bad.Message, name)
@@ -143,17 +143,17 @@ func TestScopes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		s := idle(t, db, catalogue.Options{})
+		s := idle(t, db, store.Options{})
 		a := s.For("a")
-		for pattern, scope := range map[string]catalogue.Scope{
+		for pattern, scope := range map[string]store.Scope{
 			`(?P<line>x)`: {Reference: 1}, `(?P<elsewhere>x)`: {Reference: 2}, `(?P<bot>x)`: {Reference: 1, Bot: "b1"}, `(?P<flow>x)`: {Flow: "f1"}, `(?P<other>x)`: {Flow: "f2"},
 		} {
 			config, err := json.Marshal(map[string]any{"pattern": pattern})
 			require.NoError(t, err)
-			_, err = a.Create(t.Context(), catalogue.NewExtractor{Name: "n", Kind: catalogue.Regex, Scope: scope, Config: config})
+			_, err = a.Create(t.Context(), store.NewExtractor{Name: "n", Kind: store.Regex, Scope: scope, Config: config})
 			require.NoError(t, err)
 		}
-		made(t, a, catalogue.Regex, `{"pattern": "(?P<line>y)"}`)
+		made(t, a, store.Regex, `{"pattern": "(?P<line>y)"}`)
 		require.JSONEq(t, `{"line":"x"}`, valuesOf(t, a, said("y x")), "the bot does not listen")
 		require.Equal(t, "{}", valuesOf(t, s.For("b"), said("y x")))
 		m := said("x")
@@ -189,11 +189,11 @@ func TestAccountsAreMadeAgain(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		a, b := idle(t, db, catalogue.Options{}).For("a"), idle(t, db, catalogue.Options{}).For("a")
-		made(t, a, catalogue.Regex, `{"pattern": "x"}`)
+		a, b := idle(t, db, store.Options{}).For("a"), idle(t, db, store.Options{}).For("a")
+		made(t, a, store.Regex, `{"pattern": "x"}`)
 		require.JSONEq(t, `{"match":"x"}`, valuesOf(t, b, said("x")))
 		require.NoError(t, a.DeleteAll(t.Context()))
-		made(t, a, catalogue.Regex, `{"pattern": "y"}`)
+		made(t, a, store.Regex, `{"pattern": "y"}`)
 		require.JSONEq(t, `{}`, valuesOf(t, b, said("x")))
 		require.JSONEq(t, `{"match":"y"}`, valuesOf(t, b, said("y")))
 	})
@@ -209,7 +209,7 @@ func TestDeletionsAreBounded(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		a := idle(t, db, catalogue.Options{}).For("a")
+		a := idle(t, db, store.Options{}).For("a")
 		commits := testkit.ObserveCommits(t, db)
 		for _, n := range []int64{30, 300} {
 			for _, remove := range []func() error{
@@ -218,7 +218,7 @@ func TestDeletionsAreBounded(t *testing.T) {
 				func() error { return a.DeleteReference(t.Context(), 1) },
 				func() error { return a.DeleteAll(t.Context()) },
 			} {
-				made(t, a, catalogue.Regex, `{"pattern": "x"}`)
+				made(t, a, store.Regex, `{"pattern": "x"}`)
 				const number = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) `
 				db.MustExec(fmt.Sprintf(`INSERT INTO extractor_item (id, account, name, kind, reference, bot, flow, config, enabled, revision, training,
 					training_error, claim, claim_us, created_us, updated_us) `+number+
@@ -239,25 +239,25 @@ func TestEveryNodeSeesChanges(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		a, b := start(t, db, catalogue.Options{}).For("a"), idle(t, db, catalogue.Options{}).For("a")
+		a, b := start(t, db, store.Options{}).For("a"), idle(t, db, store.Options{}).For("a")
 		require.Equal(t, "{}", valuesOf(t, b, said("x")))
-		e := made(t, a, catalogue.Regex, `{"pattern": "x"}`)
+		e := made(t, a, store.Regex, `{"pattern": "x"}`)
 		on := func(text, want string) {
 			require.Eventually(t, func() bool { return valuesOf(t, b, said(text)) == want }, patience, 50*time.Millisecond)
 		}
 		on("x", `{"match":"x"}`)
-		_, err := a.Update(t.Context(), e.ID, catalogue.Change{Enabled: new(false)})
+		_, err := a.Update(t.Context(), e.ID, store.Change{Enabled: new(false)})
 		require.NoError(t, err)
 		on("x", `{}`)
-		made(t, a, catalogue.Intent, intents(""))
+		made(t, a, store.Intent, intents(""))
 		on("where is my package", `{"intent":"delivery"}`)
 	})
 }
 
 func TestDictionary(t *testing.T) {
 	t.Parallel()
-	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{}).For("a")
-	made(t, a, catalogue.Entity, `{"types": ["number"], "dictionary": [{"value": "Margherita", "synonyms": ["cheese pizza"]}]}`)
+	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), store.Options{}).For("a")
+	made(t, a, store.Entity, `{"types": ["number"], "dictionary": [{"value": "Margherita", "synonyms": ["cheese pizza"]}]}`)
 	require.JSONEq(t, `{"number":2,"our_entity":"Margherita"}`, valuesOf(t, a, said("2 margarita please")))
 	require.JSONEq(t, `{"our_entity":"Margherita"}`, valuesOf(t, a, said("a Cheese Pizza")))
 }
@@ -265,8 +265,8 @@ func TestDictionary(t *testing.T) {
 // TestLongTexts: only the beginning of a text is read, and offsets slice it.
 func TestLongTexts(t *testing.T) {
 	t.Parallel()
-	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{}).For("a")
-	e := made(t, a, catalogue.Regex, `{"pattern": "é+|end"}`)
+	a := idle(t, testkit.Open(t, testkit.SQLiteURL(t)), store.Options{}).For("a")
+	e := made(t, a, store.Regex, `{"pattern": "é+|end"}`)
 	text := strings.Repeat("é", 40_000) + "end"
 	r, err := a.Try(t.Context(), e.ID, said(text))
 	require.NoError(t, err)
@@ -278,9 +278,9 @@ func TestLongTexts(t *testing.T) {
 
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
-	s := start(t, testkit.Open(t, testkit.SQLiteURL(t)), catalogue.Options{})
+	s := start(t, testkit.Open(t, testkit.SQLiteURL(t)), store.Options{})
 	a := s.For("a")
-	e := made(t, a, catalogue.Regex, `{"pattern": "#(?P<n>\\d+)", "groups": {"n": "number"}, "tests": [
+	e := made(t, a, store.Regex, `{"pattern": "#(?P<n>\\d+)", "groups": {"n": "number"}, "tests": [
 		{"text": "see #12", "values": {"n": 12}}, {"text": "nothing"}, {"text": "see #13", "values": {"n": 14}}]}`)
 	got, err := a.Evaluate(t.Context(), e.ID)
 	require.NoError(t, err)
@@ -289,12 +289,12 @@ func TestEvaluate(t *testing.T) {
 	require.Equal(t, 2, got.Failures[0].Test)
 	require.Empty(t, got.Confused)
 
-	e = made(t, a, catalogue.Intent, intents(`, "threshold": 0.65, "tests": [
+	e = made(t, a, store.Intent, intents(`, "threshold": 0.65, "tests": [
 		{"text": "give me a refund", "values": {"intent": "refund"}}, {"text": "hola amigos"},
 		{"text": "track my parcel", "values": {"intent": "refund"}}, {"text": "where is my package", "values": {"intent": "refund"}}]`))
 	trained(t, a, e.ID)
 	got, err = a.Evaluate(t.Context(), e.ID)
 	require.NoError(t, err)
 	require.Equal(t, 2, got.Right)
-	require.Equal(t, []catalogue.Confusion{{Intent: "refund", Taken: "delivery", Times: 2, Example: "track my parcel"}}, got.Confused)
+	require.Equal(t, []store.Confusion{{Intent: "refund", Taken: "delivery", Times: 2, Example: "track my parcel"}}, got.Confused)
 }

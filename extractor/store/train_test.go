@@ -1,4 +1,4 @@
-package catalogue_test
+package store_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/extractor/catalogue"
+	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -22,29 +22,29 @@ func TestIntentsAreLearned(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		learned, goOn := make(chan struct{}), make(chan struct{})
-		a := start(t, db, catalogue.Options{BeforeTrained: func() { learned <- struct{}{}; <-goOn }}).For("a")
-		e := made(t, a, catalogue.Intent, intents(""))
+		a := start(t, db, store.Options{BeforeTrained: func() { learned <- struct{}{}; <-goOn }}).For("a")
+		e := made(t, a, store.Intent, intents(""))
 		<-learned
-		require.Equal(t, catalogue.Training, e.Training)
+		require.Equal(t, store.Training, e.Training)
 		_, err := a.Try(t.Context(), e.ID, said("where is my package"))
-		require.ErrorIs(t, err, catalogue.ErrUntrained)
+		require.ErrorIs(t, err, store.ErrUntrained)
 		require.Equal(t, "{}", valuesOf(t, a, said("where is my package")))
 		goOn <- struct{}{}
 		trained(t, a, e.ID)
 		require.JSONEq(t, `{"intent":"delivery"}`, valuesOf(t, a, said("where is my package")))
 
-		changed, err := a.Update(t.Context(), e.ID, catalogue.Change{Config: json.RawMessage(strings.ReplaceAll(intents(""), "delivery", "shipping"))})
+		changed, err := a.Update(t.Context(), e.ID, store.Change{Config: json.RawMessage(strings.ReplaceAll(intents(""), "delivery", "shipping"))})
 		require.NoError(t, err)
-		require.Equal(t, catalogue.Training, changed.Training)
+		require.Equal(t, store.Training, changed.Training)
 		<-learned
 		require.JSONEq(t, `{"intent":"delivery"}`, valuesOf(t, a, said("where is my package")))
 		goOn <- struct{}{}
 		trained(t, a, e.ID)
 		require.JSONEq(t, `{"intent":"shipping"}`, valuesOf(t, a, said("where is my package")))
 
-		again, err := a.Update(t.Context(), e.ID, catalogue.Change{Name: new("only the name")})
+		again, err := a.Update(t.Context(), e.ID, store.Change{Name: new("only the name")})
 		require.NoError(t, err)
-		require.Equal(t, catalogue.Ready, again.Training)
+		require.Equal(t, store.Ready, again.Training)
 	})
 }
 
@@ -58,15 +58,15 @@ func TestTrainersDie(t *testing.T) {
 		now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 		ctx, kill := context.WithCancel(context.Background())
 		died := make(chan struct{})
-		first := idle(t, db, catalogue.Options{Now: now, BeforeTrained: func() { kill(); close(died) }})
-		e := made(t, first.For("a"), catalogue.Intent, intents(""))
+		first := idle(t, db, store.Options{Now: now, BeforeTrained: func() { kill(); close(died) }})
+		e := made(t, first.For("a"), store.Intent, intents(""))
 		require.NoError(t, first.Run(ctx))
 		<-died
 		e, err := first.For("a").Extractor(t.Context(), e.ID)
 		require.NoError(t, err)
-		require.Equal(t, catalogue.Training, e.Training)
+		require.Equal(t, store.Training, e.Training)
 
-		second := start(t, db, catalogue.Options{Now: now}).For("a")
+		second := start(t, db, store.Options{Now: now}).For("a")
 		ahead.Store(int64(11 * time.Second))
 		trained(t, second, e.ID)
 		require.JSONEq(t, `{"intent":"delivery"}`, valuesOf(t, second, said("where is my package")))
