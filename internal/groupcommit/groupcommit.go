@@ -6,9 +6,14 @@ package groupcommit
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 )
+
+// ErrPanicked is what the calls of a batch get whose Run has panicked on the
+// goroutine of another: what has become of them is not known.
+var ErrPanicked = errors.New("groupcommit: the batch panicked")
 
 // Group gathers calls. Gate and Run must be set.
 type Group[T any] struct {
@@ -50,8 +55,7 @@ func (g *Group[T]) Do(ctx context.Context, item T) error {
 				<-g.Gate
 				return <-c.done
 			}
-			g.lead(ctx)
-			<-g.Gate
+			g.turn(ctx)
 		case <-ctx.Done():
 			if c.taken.CompareAndSwap(false, true) {
 				return ctx.Err()
@@ -61,7 +65,15 @@ func (g *Group[T]) Do(ctx context.Context, item T) error {
 	}
 }
 
-// lead runs one batch. The caller holds a token of the gate.
+// turn runs one batch and gives back the token of the gate that the caller holds,
+// even when Run panics.
+func (g *Group[T]) turn(ctx context.Context) {
+	defer func() { <-g.Gate }()
+	g.lead(ctx)
+}
+
+// lead runs one batch. The caller holds a token of the gate. When Run does not
+// return, the other callers get [ErrPanicked].
 func (g *Group[T]) lead(ctx context.Context) {
 	calls := g.take()
 	if len(calls) == 0 {
@@ -71,9 +83,17 @@ func (g *Group[T]) lead(ctx context.Context) {
 	for i, c := range calls {
 		items[i] = c.item
 	}
-	for i, err := range g.Run(context.WithoutCancel(ctx), items) {
-		calls[i].done <- err
-	}
+	var errs []error
+	defer func() {
+		for i, c := range calls {
+			if i < len(errs) {
+				c.done <- errs[i]
+			} else {
+				c.done <- ErrPanicked
+			}
+		}
+	}()
+	errs = g.Run(context.WithoutCancel(ctx), items)
 }
 
 func (g *Group[T]) take() []*call[T] {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 	"weak"
 
 	"github.com/stretchr/testify/require"
@@ -81,6 +82,43 @@ func TestDoCancelled(t *testing.T) {
 	require.NoError(t, <-first, "it was under way")
 	require.NoError(t, g.Do(t.Context(), 4))
 	require.Equal(t, []int{1, 4}, seen)
+}
+
+// TestDoSurvivesPanic has Run panic in the hands of one caller while another
+// waits: neither blocks those after them.
+func TestDoSurvivesPanic(t *testing.T) {
+	t.Parallel()
+	begun, gathered := make(chan struct{}), make(chan struct{})
+	var batches atomic.Int32
+	g := groupcommit.Group[int]{Gate: make(chan struct{}, 1), Run: func(_ context.Context, items []int) []error {
+		switch batches.Add(1) {
+		case 1:
+			close(begun)
+			<-gathered
+		case 2:
+			panic("at the disk")
+		}
+		return make([]error, len(items))
+	}}
+	first := make(chan error)
+	go func() { first <- g.Do(t.Context(), 1) }()
+	<-begun
+	results := make(chan any, 2)
+	for n := range 2 {
+		go func() {
+			defer func() {
+				if v := recover(); v != nil {
+					results <- v
+				}
+			}()
+			results <- g.Do(t.Context(), n)
+		}()
+	}
+	require.Eventually(t, func() bool { return g.Waiting() == 2 }, 10*time.Second, time.Millisecond)
+	close(gathered)
+	require.NoError(t, <-first)
+	require.ElementsMatch(t, []any{"at the disk", groupcommit.ErrPanicked}, []any{<-results, <-results})
+	require.NoError(t, g.Do(t.Context(), 3))
 }
 
 // TestLetsGo: an idle group holds on to nothing of the calls that were.
