@@ -9,21 +9,22 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/job"
 )
 
 // accountRoutes are what concerns the account as a whole.
-func (s *Server) accountRoutes(a *api) {
-	register(a, operation{
-		id: "Server_Account", method: http.MethodGet, path: "/account", summary: "Show the account, its subscription and what it uses",
-	}, anyUser, s.showAccount)
-	register(a, operation{
-		id: "Server_DeleteAccount", method: http.MethodDelete, path: "/account", status: http.StatusAccepted,
-		summary: "Delete the account with everything that belongs to it",
-		about: "Takes the caller's own password. All its users, tokens and sessions end at once. Its lines end their sessions, and then its " +
+func (s *Server) accountRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Server_Account", Method: http.MethodGet, Path: "/account", Summary: "Show the account, its subscription and what it uses",
+	}, httpapi.AnyUser, s.showAccount)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Server_DeleteAccount", Method: http.MethodDelete, Path: "/account", Status: http.StatusAccepted,
+		Summary: "Delete the account with everything that belongs to it",
+		About: "Takes the caller's own password. All its users, tokens and sessions end at once. Its lines end their sessions, and then its " +
 			"chats, messages, files, webhooks and logs are erased, which goes on after the answer.",
-		login: true, owner: true,
-	}, anyUser, s.deleteAccount)
+		Login: true, Owner: true,
+	}, httpapi.AnyUser, s.deleteAccount)
 }
 
 // Account is what belongs to its users together.
@@ -76,7 +77,7 @@ func (s *Server) Account(ctx context.Context, id string) (Account, error) {
 	return v, err
 }
 
-func (s *Server) showAccount(ctx context.Context, c call, _ *struct{}) (Account, error) {
+func (s *Server) showAccount(ctx context.Context, c httpapi.Call, _ *struct{}) (Account, error) {
 	return s.Account(ctx, c.Account)
 }
 
@@ -108,7 +109,7 @@ type deleteAccount struct {
 	}
 }
 
-func (s *Server) deleteAccount(ctx context.Context, c call, in *deleteAccount) (deleting, error) {
+func (s *Server) deleteAccount(ctx context.Context, c httpapi.Call, in *deleteAccount) (deleting, error) {
 	if err := s.Auth.ConfirmPassword(ctx, c.Caller, in.Body.Password, c.Client); err != nil {
 		return deleting{}, err
 	}

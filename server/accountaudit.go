@@ -15,6 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // openAudit opens the audit logs of accounts.
@@ -25,10 +26,10 @@ func (s *Server) openAudit(ctx context.Context) (err error) {
 
 // recording returns a context whose changes are recorded as those of the caller
 // of a request. The zero Caller is nobody: package auth says whose account it is.
-func (s *Server) recording(ctx context.Context, req *request, by auth.Caller) context.Context {
-	from := audit.Origin{Request: req.id}
-	if req.client.IsValid() {
-		from.Address = req.client.String()
+func (s *Server) recording(ctx context.Context, req *httpapi.Request, by auth.Caller) context.Context {
+	from := audit.Origin{Request: req.ID}
+	if req.Client.IsValid() {
+		from.Address = req.Client.String()
 	}
 	return audit.As(audit.With(ctx, s.audit, from), recordedActor(by))
 }
@@ -55,10 +56,10 @@ func recordedActor(by auth.Caller) audit.Actor {
 }
 
 // accountAuditRoutes show what was done in an account.
-func (s *Server) accountAuditRoutes(a *api) {
-	registerReply(a, operation{
-		id: "Server_AuditLog", method: http.MethodGet, path: "/audit", summary: "List what was done in the account, the newest first",
-		about: "Every change is an entry, written in the change's own transaction: who did what to which object, and from where. So are log-ins, wrong " +
+func (s *Server) accountAuditRoutes(a *httpapi.API) {
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Server_AuditLog", Method: http.MethodGet, Path: "/audit", Summary: "List what was done in the account, the newest first",
+		About: "Every change is an entry, written in the change's own transaction: who did what to which object, and from where. So are log-ins, wrong " +
 			"passwords of users, and exports. Entries hold the names of what was changed, and neither secrets nor texts of messages. " +
 			"With `format=csv` the answer is a CSV document of up to 50,000 entries, whose header `Link` has the address of the next, if there is one.",
 	}, auth.UsersManage, s.listAccountAudit)
@@ -125,7 +126,7 @@ func viewAuditEntry(e auditlog.Entry) auditEntry {
 	return v
 }
 
-func (s *Server) listAccountAudit(ctx context.Context, c call, in *accountAuditFilter) (*huma.StreamResponse, error) {
+func (s *Server) listAccountAudit(ctx context.Context, c httpapi.Call, in *accountAuditFilter) (*huma.StreamResponse, error) {
 	if in.Format == "csv" {
 		return s.exportAudit(ctx, c, in)
 	}
@@ -145,7 +146,7 @@ func (s *Server) listAccountAudit(ctx context.Context, c call, in *accountAuditF
 }
 
 // exportAudit writes the log as CSV, which is an entry of the log itself.
-func (s *Server) exportAudit(ctx context.Context, c call, in *accountAuditFilter) (*huma.StreamResponse, error) {
+func (s *Server) exportAudit(ctx context.Context, c httpapi.Call, in *accountAuditFilter) (*huma.StreamResponse, error) {
 	x, err := s.audit.Export(ctx, c.Account, in.filter(), auditlog.MaxCSV)
 	if err != nil {
 		return nil, auditProblem(err)
@@ -163,10 +164,10 @@ func (s *Server) exportAudit(ctx context.Context, c call, in *accountAuditFilter
 			hc.SetHeader("Link", "<"+s.cfg.BaseURL+"/audit?"+q.Encode()+`>; rel="next"`)
 		}
 		hc.SetStatus(http.StatusOK)
-		if requestOf(ctx).head {
+		if httpapi.RequestOf(ctx).Head {
 			return
 		}
-		if err := x.Write(ctx, unhurried{hc}); err != nil {
+		if err := x.Write(ctx, httpapi.StreamWriter{Context: hc}); err != nil {
 			if ctx.Err() == nil {
 				s.log.WarnContext(ctx, "exporting the audit log", slog.Any("error", err))
 			}
@@ -179,7 +180,7 @@ func (s *Server) exportAudit(ctx context.Context, c call, in *accountAuditFilter
 func auditProblem(err error) error {
 	var bad *page.Error
 	if errors.As(err, &bad) {
-		return invalid("query."+bad.Field, bad.Message)
+		return httpapi.Invalid("query."+bad.Field, bad.Message)
 	}
 	return err
 }

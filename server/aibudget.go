@@ -11,20 +11,21 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // budgetRoutes bound what calls of models may take.
-func (s *Server) budgetRoutes(a *api) {
-	register(a, operation{
-		id: "Usage_Budgets", on: ofAccount, method: http.MethodGet, path: "/aiusage/budget", summary: "Show the budgets for language models, and what is spent of them",
+func (s *Server) budgetRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Usage_Budgets", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/budget", Summary: "Show the budgets for language models, and what is spent of them",
 	}, auth.UsageRead, s.showBudgets)
-	register(a, operation{
-		id: "Usage_SetBudgets", method: http.MethodPut, path: "/aiusage/budget", summary: "Set the budgets for language models",
-		about: "Replaces all of them; what was spent before counts. A call must fit every budget that is for it, by the most that it can take: else it is not made, " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Usage_SetBudgets", Method: http.MethodPut, Path: "/aiusage/budget", Summary: "Set the budgets for language models",
+		About: "Replaces all of them; what was spent before counts. A call must fit every budget that is for it, by the most that it can take: else it is not made, " +
 			"and its node goes on with its fallback or its error output. The budget of a `project`, `flow` or `chat` without an id is for each of them by itself. A " +
 			"model whose price is not known counts only against `tokens`, or is refused with `unpriced: refuse`.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.UsersManage, s.setBudgets)
 }
 
@@ -39,7 +40,7 @@ type budgets struct {
 	Items []budgetState `json:"items"`
 }
 
-func (s *Server) showBudgets(ctx context.Context, c call, _ *struct{}) (budgets, error) {
+func (s *Server) showBudgets(ctx context.Context, c httpapi.Call, _ *struct{}) (budgets, error) {
 	bs, err := s.Usage.For(c.Account).Budgets(ctx)
 	v := budgets{make([]budgetState, len(bs))}
 	for i, b := range bs {
@@ -72,7 +73,7 @@ type setBudgets struct {
 	}
 }
 
-func (s *Server) setBudgets(ctx context.Context, c call, in *setBudgets) (budgets, error) {
+func (s *Server) setBudgets(ctx context.Context, c httpapi.Call, in *setBudgets) (budgets, error) {
 	bs := make([]usage.Budget, len(in.Body.Items))
 	for i := range in.Body.Items {
 		var err error
@@ -107,7 +108,7 @@ func budgetOf(v *view.BudgetItem, at string) (usage.Budget, error) {
 		case id.scope == v.Scope:
 			b.ID = id.value
 		case id.value != "":
-			return b, invalid(at+id.name, "is not for this scope")
+			return b, httpapi.Invalid(at+id.name, "is not for this scope")
 		}
 	}
 	return b, nil
@@ -122,17 +123,17 @@ func (s *Server) findBudget(ctx context.Context, account string, b *usage.Budget
 	switch b.Scope {
 	case usage.ScopeProject:
 		if _, err = s.Flows.For(account).Project(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
-			return nowhere(at+"projectId", "names no project")
+			return httpapi.NotFoundAt(at+"projectId", "names no project")
 		}
 	case usage.ScopeFlow:
 		if _, err = s.Flows.For(account).Flow(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
-			return nowhere(at+"flowId", "names no flow")
+			return httpapi.NotFoundAt(at+"flowId", "names no flow")
 		}
 	case usage.ScopeChat:
 		if _, b.ID, err = s.Messaging.For(account).ChatKey(ctx, provider.ReferenceID(b.Reference), b.ID); errors.Is(err, messaging.ErrNotFound) {
-			return nowhere(at+"reference", "names no line")
+			return httpapi.NotFoundAt(at+"reference", "names no line")
 		}
-		return relocated(err, "body.", at)
+		return httpapi.Relocate(err, "body.", at)
 	}
 	return err
 }

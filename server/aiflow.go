@@ -11,54 +11,55 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // flowRoutes are the flows and functions of projects.
-func (s *Server) flowRoutes(a *api) {
+func (s *Server) flowRoutes(a *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	const path = "/aiflow/flow/{flowId}"
-	registerReply(a, operation{
-		id: "Aiflow_Create", method: http.MethodPost, path: "/aiflow/flow", status: http.StatusCreated, summary: "Make a flow or a function",
-		about:   "A draft may be any object; `problems` says where it is wrong. What it is, its `kind` says.",
-		maxBody: documentBody, errors: missing,
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Aiflow_Create", Method: http.MethodPost, Path: "/aiflow/flow", Status: http.StatusCreated, Summary: "Make a flow or a function",
+		About:   "A draft may be any object; `problems` says where it is wrong. What it is, its `kind` says.",
+		MaxBody: documentBody, Errors: missing,
 	}, auth.FlowsManage, s.createFlow)
-	register(a, operation{
-		id: "Aiflow_Flows", method: http.MethodGet, path: "/aiflow/flow/list", summary: "List flows, the oldest first", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Flows", Method: http.MethodGet, Path: "/aiflow/flow/list", Summary: "List flows, the oldest first", Errors: missing,
 	}, auth.FlowsManage, s.listFlows)
-	registerReply(a, operation{
-		id: "Aiflow_Flow", method: http.MethodGet, path: path, summary: "Show a flow", errors: missing,
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Aiflow_Flow", Method: http.MethodGet, Path: path, Summary: "Show a flow", Errors: missing,
 	}, auth.FlowsManage, s.showFlow)
-	registerReply(a, operation{
-		id: "Aiflow_Update", method: http.MethodPatch, path: path, summary: "Change the name or the draft of a flow",
-		about: "With `If-Match` = the flow's `ETag`, its revision, a change of an older revision is refused: somebody else was faster. " +
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Aiflow_Update", Method: http.MethodPatch, Path: path, Summary: "Change the name or the draft of a flow",
+		About: "With `If-Match` = the flow's `ETag`, its revision, a change of an older revision is refused: somebody else was faster. " +
 			"What is published stays as it is.",
-		maxBody: documentBody, errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
+		MaxBody: documentBody, Errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
 	}, auth.FlowsManage, s.updateFlow)
-	register(a, operation{
-		id: "Aiflow_Delete", method: http.MethodDelete, path: path, summary: "Delete a flow",
-		about: "Its runs end. Flows that were published with a function keep it.", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Delete", Method: http.MethodDelete, Path: path, Summary: "Delete a flow",
+		About: "Its runs end. Flows that were published with a function keep it.", Errors: missing,
 	}, auth.FlowsManage, s.deleteFlow)
-	registerReply(a, operation{
-		id: "Aiflow_Publish", method: http.MethodPost, path: path + "/publish", summary: "Publish the draft of a flow",
-		about: "Freezes it as a numbered version, together with the functions that it calls as they are published now. Runs that are under way go on " +
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Aiflow_Publish", Method: http.MethodPost, Path: path + "/publish", Summary: "Publish the draft of a flow",
+		About: "Freezes it as a numbered version, together with the functions that it calls as they are published now. Runs that are under way go on " +
 			"with the version that they began with. A draft with errors is refused, and each of them is named.",
-		errors: missing,
+		Errors: missing,
 	}, auth.FlowsManage, s.publishFlow)
-	register(a, operation{
-		id: "Aiflow_Validate", method: http.MethodPost, path: path + "/validate", summary: "Say what is wrong with the draft of a flow", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Validate", Method: http.MethodPost, Path: path + "/validate", Summary: "Say what is wrong with the draft of a flow", Errors: missing,
 	}, auth.FlowsManage, s.validateFlow)
-	register(a, operation{
-		id: "Aiflow_Versions", method: http.MethodGet, path: path + "/versions", summary: "List what was published of a flow, the oldest first", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Versions", Method: http.MethodGet, Path: path + "/versions", Summary: "List what was published of a flow, the oldest first", Errors: missing,
 	}, auth.FlowsManage, s.listFlowVersions)
-	registerReply(a, operation{
-		id: "Aiflow_Rollback", method: http.MethodPost, path: path + "/rollback", summary: "Make an earlier version the one that runs, and the draft", errors: missing,
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Aiflow_Rollback", Method: http.MethodPost, Path: path + "/rollback", Summary: "Make an earlier version the one that runs, and the draft", Errors: missing,
 	}, auth.FlowsManage, s.rollbackFlow)
-	register(a, operation{
-		id: "Aiflow_Bindings", method: http.MethodGet, path: path + "/bind", summary: "List the lines on which a flow listens", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Bindings", Method: http.MethodGet, Path: path + "/bind", Summary: "List the lines on which a flow listens", Errors: missing,
 	}, auth.FlowsManage, s.listBindings)
-	register(a, operation{
-		id: "Aiflow_Bind", method: http.MethodPut, path: path + "/bind", summary: "Have a flow listen on a line, or not",
-		about: "Its published trigger node says to what. A function is refused.", errors: []int{http.StatusNotFound, http.StatusConflict},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Bind", Method: http.MethodPut, Path: path + "/bind", Summary: "Have a flow listen on a line, or not",
+		About: "Its published trigger node says to what. A function is refused.", Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, s.bindFlow)
 }
 
@@ -122,10 +123,10 @@ type newFlow struct {
 	}
 }
 
-func (s *Server) createFlow(ctx context.Context, c call, in *newFlow) (*flowReply, error) {
+func (s *Server) createFlow(ctx context.Context, c httpapi.Call, in *newFlow) (*flowReply, error) {
 	f, err := s.flows(c).Create(ctx, aiflow.NewFlow{Project: in.Body.ProjectID, Name: in.Body.Name, Draft: json.RawMessage(in.Body.Draft)})
 	if errors.Is(err, aiflow.ErrNotFound) {
-		err = nowhere("body.projectId", "names no project")
+		err = httpapi.NotFoundAt("body.projectId", "names no project")
 	}
 	return replyFlow(f, err)
 }
@@ -136,12 +137,12 @@ type flowFilter struct {
 	Cursor    string `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listFlows(ctx context.Context, c call, in *flowFilter) (messaging.Page[flowView], error) {
+func (s *Server) listFlows(ctx context.Context, c httpapi.Call, in *flowFilter) (messaging.Page[flowView], error) {
 	p, err := s.flows(c).Flows(ctx, in.ProjectID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewFlow), inQuery(err)
+	return viewPage(p.Items, p.Next, viewFlow), httpapi.InQuery(err)
 }
 
-func (s *Server) showFlow(ctx context.Context, c call, in *flowID) (*flowReply, error) {
+func (s *Server) showFlow(ctx context.Context, c httpapi.Call, in *flowID) (*flowReply, error) {
 	return replyFlow(s.flows(c).Flow(ctx, in.ID))
 }
 
@@ -154,20 +155,20 @@ type flowChange struct {
 	}
 }
 
-func (s *Server) updateFlow(ctx context.Context, c call, in *flowChange) (*flowReply, error) {
+func (s *Server) updateFlow(ctx context.Context, c httpapi.Call, in *flowChange) (*flowReply, error) {
 	change := aiflow.FlowChange{Name: in.Body.Name, Draft: json.RawMessage(in.Body.Draft), Revision: revisionOf(in.IfMatch)}
 	return replyFlow(s.flows(c).Update(ctx, in.ID, change))
 }
 
-func (s *Server) deleteFlow(ctx context.Context, c call, in *flowID) (done, error) {
-	return done{true}, s.flows(c).Delete(ctx, in.ID)
+func (s *Server) deleteFlow(ctx context.Context, c httpapi.Call, in *flowID) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.flows(c).Delete(ctx, in.ID)
 }
 
-func (s *Server) publishFlow(ctx context.Context, c call, in *flowAction) (*flowReply, error) {
+func (s *Server) publishFlow(ctx context.Context, c httpapi.Call, in *flowAction) (*flowReply, error) {
 	return replyFlow(s.flows(c).Publish(ctx, in.ID, publisher(c)))
 }
 
-func (s *Server) validateFlow(ctx context.Context, c call, in *flowAction) (problemList, error) {
+func (s *Server) validateFlow(ctx context.Context, c httpapi.Call, in *flowAction) (problemList, error) {
 	ps, err := s.flows(c).Validate(ctx, in.ID)
 	return problemList{ps}, err
 }
@@ -178,11 +179,11 @@ type flowVersions struct {
 	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listFlowVersions(ctx context.Context, c call, in *flowVersions) (messaging.Page[versionView], error) {
+func (s *Server) listFlowVersions(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[versionView], error) {
 	p, err := s.flows(c).Versions(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
 	return viewPage(p.Items, p.Next, func(v aiflow.Version) versionView {
 		return versionView{v.Version, document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
-	}), inQuery(err)
+	}), httpapi.InQuery(err)
 }
 
 type rollback struct {
@@ -192,7 +193,7 @@ type rollback struct {
 	}
 }
 
-func (s *Server) rollbackFlow(ctx context.Context, c call, in *rollback) (*flowReply, error) {
+func (s *Server) rollbackFlow(ctx context.Context, c httpapi.Call, in *rollback) (*flowReply, error) {
 	return replyFlow(s.flows(c).Rollback(ctx, in.ID, in.Body.Version, publisher(c)))
 }
 
@@ -215,7 +216,7 @@ func viewBindings(bs []aiflow.Binding) bindings {
 	return out
 }
 
-func (s *Server) listBindings(ctx context.Context, c call, in *flowID) (bindings, error) {
+func (s *Server) listBindings(ctx context.Context, c httpapi.Call, in *flowID) (bindings, error) {
 	bs, err := s.flows(c).Bindings(ctx, in.ID)
 	return viewBindings(bs), err
 }
@@ -229,9 +230,9 @@ type bindInput struct {
 	}
 }
 
-func (s *Server) bindFlow(ctx context.Context, c call, in *bindInput) (bindings, error) {
+func (s *Server) bindFlow(ctx context.Context, c httpapi.Call, in *bindInput) (bindings, error) {
 	if _, err := s.account(c).Reference(ctx, in.Body.Reference); errors.Is(err, messaging.ErrNotFound) {
-		return bindings{}, nowhere("body.reference", "names no line")
+		return bindings{}, httpapi.NotFoundAt("body.reference", "names no line")
 	} else if err != nil {
 		return bindings{}, err
 	}
@@ -248,19 +249,19 @@ func flowProblem(err error) *Problem {
 	case errors.As(err, &malformed):
 		return malformedProject(malformed)
 	case errors.Is(err, aiflow.ErrTooLarge):
-		return problem(codeConflict, "the project has more than 500 flows, or more than 8 MiB of them")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the project has more than 500 flows, or more than 8 MiB of them")
 	case errors.As(err, &bad):
-		return invalid("body."+bad.Field, bad.Message)
+		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &refused):
 		return unpublishable("body.draft", refused.Problems)
 	case errors.Is(err, aiflow.ErrNotFound):
-		return problem(codeNotFound, "there is no such project, flow or run")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such project, flow or run")
 	case errors.Is(err, aiflow.ErrRevision):
-		return problem(codePreconditionFailed, "the draft has changed meanwhile: fetch it, and change that")
+		return httpapi.NewProblem(httpapi.CodePreconditionFailed, "the draft has changed meanwhile: fetch it, and change that")
 	case errors.Is(err, aiflow.ErrUnpublished):
-		return problem(codeConflict, "the flow has no published version")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the flow has no published version")
 	case errors.Is(err, aiflow.ErrFunction):
-		return problem(codeConflict, "a function does not run by itself, nor listen")
+		return httpapi.NewProblem(httpapi.CodeConflict, "a function does not run by itself, nor listen")
 	}
 	return nil
 }

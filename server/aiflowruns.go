@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,65 +13,55 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // flowRunRoutes are the runs of flows.
-func (s *Server) flowRunRoutes(a *api) {
+func (s *Server) flowRunRoutes(a *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	ended := []int{http.StatusNotFound, http.StatusConflict}
 	const path = "/aiflow/run/{runId}"
-	register(a, operation{
-		id: "Aiflow_Start", method: http.MethodPost, path: "/aiflow/run", status: http.StatusCreated, summary: "Run a flow",
-		about: "What is published of it. Without `chatId` it sends nothing. Without `reference` it is the one line that the flow is bound to, else the one " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Start", Method: http.MethodPost, Path: "/aiflow/run", Status: http.StatusCreated, Summary: "Run a flow",
+		About: "What is published of it. Without `chatId` it sends nothing. Without `reference` it is the one line that the flow is bound to, else the one " +
 			"that has the chat. Answers after the first turn, at the latest after 10 s.",
-		errors: ended,
+		Errors: ended,
 	}, auth.FlowsManage, s.startFlow)
-	register(a, operation{
-		id: "Aiflow_Runs", method: http.MethodGet, path: "/aiflow/run", summary: "List runs of flows, the newest first", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Runs", Method: http.MethodGet, Path: "/aiflow/run", Summary: "List runs of flows, the newest first", Errors: missing,
 	}, auth.FlowsManage, s.listFlowRuns)
-	register(a, operation{
-		id: "Aiflow_Detail", method: http.MethodGet, path: path, summary: "Show a run with its steps", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Detail", Method: http.MethodGet, Path: path, Summary: "Show a run with its steps", Errors: missing,
 	}, auth.FlowsManage, s.showFlowRun)
-	register(a, operation{
-		id: "Aiflow_Cancel", method: http.MethodPost, path: path + "/cancel", summary: "End a run", errors: ended,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Cancel", Method: http.MethodPost, Path: path + "/cancel", Summary: "End a run", Errors: ended,
 	}, auth.FlowsManage, s.cancelRun)
-	register(a, operation{
-		id: "Aiflow_Retry", method: http.MethodPost, path: path + "/retry", summary: "Have a failed run go on with the step that failed",
-		about: "What it did before stays done. A call that must not be made twice, and may have been made, is made again only with `repeat`; it has the " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Retry", Method: http.MethodPost, Path: path + "/retry", Summary: "Have a failed run go on with the step that failed",
+		About: "What it did before stays done. A call that must not be made twice, and may have been made, is made again only with `repeat`; it has the " +
 			"`Idempotency-Key` of its first attempt. 409 if the run did not fail by an error, or another one is active in its chat. Answers after the turn, at the latest after 10 s.",
-		errors: ended,
+		Errors: ended,
 	}, auth.FlowsManage, s.retryRun)
-	register(a, operation{
-		id: "Aiflow_Event", method: http.MethodPost, path: path + "/event", summary: "Give a run an event that it waits for", errors: ended,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Event", Method: http.MethodPost, Path: path + "/event", Summary: "Give a run an event that it waits for", Errors: ended,
 	}, auth.FlowsManage, s.tellRun)
-	register(a, operation{
-		id: "Aiflow_Approve", method: http.MethodPost, path: path + "/approve", summary: "Let an agent use a tool, or not", errors: ended, login: true,
-		about: "The consent is for the call that the step shows, with these arguments. 404 if the run has no step of this id that asks.",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Approve", Method: http.MethodPost, Path: path + "/approve", Summary: "Let an agent use a tool, or not", Errors: ended, Login: true,
+		About: "The consent is for the call that the step shows, with these arguments. 404 if the run has no step of this id that asks.",
 	}, auth.FlowsManage, s.approveRun)
-}
-
-// exactObject is a JSON object whose numbers are as they were written: ids of
-// other systems may be larger than a float64 holds.
-type exactObject map[string]any
-
-// UnmarshalJSON reads an object.
-func (o *exactObject) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	return d.Decode((*map[string]any)(o))
 }
 
 type startFlow struct {
 	Body struct {
 		FlowID    string               `json:"flowId" minLength:"1" maxLength:"64"`
 		ChatID    *string              `json:"chatId,omitempty" minLength:"1" maxLength:"512" example:"ana@sandbox"`
-		Input     exactObject          `json:"input,omitempty" doc:"What expressions see as start and input."`
+		Input     httpapi.ExactObject  `json:"input,omitempty" doc:"What expressions see as start and input."`
 		Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1"`
 	}
 }
 
-func (s *Server) startFlow(ctx context.Context, c call, in *startFlow) (view.RunView, error) {
+func (s *Server) startFlow(ctx context.Context, c httpapi.Call, in *startFlow) (view.RunView, error) {
 	b := in.Body
 	chatID := ""
 	if b.ChatID != nil {
@@ -86,7 +75,7 @@ func (s *Server) startFlow(ctx context.Context, c call, in *startFlow) (view.Run
 func (s *Server) runFlow(ctx context.Context, account string, as child, flowID string, ref provider.ReferenceID, chatID string, input map[string]any) (runtime.Run, error) {
 	acc := s.Flows.For(account)
 	if _, err := acc.Flow(ctx, flowID); errors.Is(err, aiflow.ErrNotFound) {
-		return runtime.Run{}, nowhere("body.flowId", "names no flow")
+		return runtime.Run{}, httpapi.NotFoundAt("body.flowId", "names no flow")
 	} else if err != nil {
 		return runtime.Run{}, err
 	}
@@ -98,7 +87,7 @@ func (s *Server) runFlow(ctx context.Context, account string, as child, flowID s
 		}
 		key, id, err := s.Messaging.For(account).ChatKey(ctx, line, chatID)
 		if errors.Is(err, messaging.ErrNotFound) {
-			err = nowhere("body.reference", "names no line")
+			err = httpapi.NotFoundAt("body.reference", "names no line")
 		}
 		if err != nil {
 			return runtime.Run{}, err
@@ -106,7 +95,7 @@ func (s *Server) runFlow(ctx context.Context, account string, as child, flowID s
 		start.Chat = chatOf(account, line, key, id)
 	} else if ref != 0 {
 		if _, err := s.Messaging.For(account).Reference(ctx, ref); errors.Is(err, messaging.ErrNotFound) {
-			return runtime.Run{}, nowhere("body.reference", "names no line")
+			return runtime.Run{}, httpapi.NotFoundAt("body.reference", "names no line")
 		} else if err != nil {
 			return runtime.Run{}, err
 		}
@@ -132,7 +121,7 @@ func (s *Server) lineOf(ctx context.Context, account, flowID string, ref provide
 		return 0, err
 	}
 	if len(lines) != 1 {
-		return 0, invalid("body.reference", "is needed: the flow is not bound to one line, and not one line alone has this chat")
+		return 0, httpapi.Invalid("body.reference", "is needed: the flow is not bound to one line, and not one line alone has this chat")
 	}
 	return lines[0], nil
 }
@@ -145,12 +134,12 @@ type flowRunFilter struct {
 	Cursor string         `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listFlowRuns(ctx context.Context, c call, in *flowRunFilter) (messaging.Page[view.RunView], error) {
+func (s *Server) listFlowRuns(ctx context.Context, c httpapi.Call, in *flowRunFilter) (messaging.Page[view.RunView], error) {
 	p, err := s.flows(c).Runs(ctx, aiflow.RunFilter{Flow: in.FlowID, Parent: in.Parent, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
 	return s.shownRuns(ctx, c, p.Items, p.Next, err)
 }
 
-func (s *Server) showFlowRun(ctx context.Context, c call, in *runID) (runDetail, error) {
+func (s *Server) showFlowRun(ctx context.Context, c httpapi.Call, in *runID) (runDetail, error) {
 	d, err := s.flows(c).Detail(ctx, in.ID)
 	if err != nil {
 		return runDetail{}, err
@@ -164,7 +153,7 @@ type runAction struct {
 	Body *struct{} `json:"body,omitempty"`
 }
 
-func (s *Server) cancelRun(ctx context.Context, c call, in *runAction) (view.RunView, error) {
+func (s *Server) cancelRun(ctx context.Context, c httpapi.Call, in *runAction) (view.RunView, error) {
 	r, err := s.flows(c).Cancel(ctx, in.ID)
 	return s.shownRun(ctx, c, r, err)
 }
@@ -176,7 +165,7 @@ type runRetry struct {
 	} `json:"body,omitempty"`
 }
 
-func (s *Server) retryRun(ctx context.Context, c call, in *runRetry) (view.RunView, error) {
+func (s *Server) retryRun(ctx context.Context, c httpapi.Call, in *runRetry) (view.RunView, error) {
 	r, err := s.flows(c).Retry(ctx, in.ID, in.Body != nil && in.Body.Repeat)
 	return s.shownRun(ctx, c, r, err)
 }
@@ -184,12 +173,12 @@ func (s *Server) retryRun(ctx context.Context, c call, in *runRetry) (view.RunVi
 type runEvent struct {
 	ID   string `path:"runId" maxLength:"64" doc:"Id of the run."`
 	Body struct {
-		Name string      `json:"name" minLength:"1" maxLength:"64" example:"paid"`
-		Data exactObject `json:"data,omitempty"`
+		Name string              `json:"name" minLength:"1" maxLength:"64" example:"paid"`
+		Data httpapi.ExactObject `json:"data,omitempty"`
 	}
 }
 
-func (s *Server) tellRun(ctx context.Context, c call, in *runEvent) (view.RunView, error) {
+func (s *Server) tellRun(ctx context.Context, c httpapi.Call, in *runEvent) (view.RunView, error) {
 	r, err := s.flows(c).Event(ctx, in.ID, flow.Event{Name: in.Body.Name, Data: in.Body.Data})
 	return s.shownRun(ctx, c, r, err)
 }
@@ -202,7 +191,7 @@ type runApproval struct {
 	}
 }
 
-func (s *Server) approveRun(ctx context.Context, c call, in *runApproval) (view.RunView, error) {
+func (s *Server) approveRun(ctx context.Context, c httpapi.Call, in *runApproval) (view.RunView, error) {
 	r, err := s.flows(c).Approve(ctx, in.ID, in.Body.StepID, in.Body.Approved)
 	return s.shownRun(ctx, c, r, err)
 }
@@ -213,15 +202,15 @@ type flowRunner struct{ s *Server }
 // RunFlow begins a run and returns how it stands after its first turn.
 func (r flowRunner) RunFlow(ctx context.Context, account string, run functions.FlowRun) (functions.FlowResult, error) {
 	if isNested(ctx) {
-		return functions.FlowResult{}, problem(codeForbidden, "what a flow calls as a tool may begin no flow")
+		return functions.FlowResult{}, httpapi.NewProblem(httpapi.CodeForbidden, "what a flow calls as a tool may begin no flow")
 	}
 	raw, err := json.Marshal(run.Input)
 	if err != nil {
-		return functions.FlowResult{}, invalid("body.input", "must hold JSON values")
+		return functions.FlowResult{}, httpapi.Invalid("body.input", "must hold JSON values")
 	}
-	var input exactObject
+	var input httpapi.ExactObject
 	if err := input.UnmarshalJSON(raw); err != nil {
-		return functions.FlowResult{}, invalid("body.input", "must be an object")
+		return functions.FlowResult{}, httpapi.Invalid("body.input", "must be an object")
 	}
 	begun, err := r.s.runFlow(ctx, account, childOf(ctx), run.FlowID, run.Reference, run.ChatID, input)
 	if err != nil {

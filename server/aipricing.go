@@ -7,24 +7,25 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // pricingRoutes are the prices by which calls of models are counted.
-func (s *Server) pricingRoutes(a *api) {
-	register(a, operation{
-		id: "Usage_Pricing", on: ofAccount, method: http.MethodGet, path: "/aiusage/pricing", summary: "Show the prices that the account has set",
-		about: "They go before those of `sources`, which hold for every account: a file of the operator's, and the built-in table.",
+func (s *Server) pricingRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Usage_Pricing", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/pricing", Summary: "Show the prices that the account has set",
+		About: "They go before those of `sources`, which hold for every account: a file of the operator's, and the built-in table.",
 	}, auth.UsageRead, s.showPricing)
-	register(a, operation{
-		id: "Usage_SetPricing", method: http.MethodPut, path: "/aiusage/pricing", summary: "Set prices of the account's own",
-		about: "Replaces all of them. They hold for calls from now on; POST /aiusage/reprice is for those before. A model is found by the name that the provider " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Usage_SetPricing", Method: http.MethodPut, Path: "/aiusage/pricing", Summary: "Set prices of the account's own",
+		About: "Replaces all of them. They hold for calls from now on; POST /aiusage/reprice is for those before. A model is found by the name that the provider " +
 			"gives it in its answer, then by that without a date at its end (-2026-01-05, -20260105).",
-		login: true,
+		Login: true,
 	}, auth.UsersManage, s.setPricing)
-	register(a, operation{
-		id: "Usage_Reprice", method: http.MethodPost, path: "/aiusage/reprice", summary: "Price calls again by the prices of now",
-		about: "`changed` counts the calls whose cost, or the reason for it, is another than before: a second time it is 0.",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Usage_Reprice", Method: http.MethodPost, Path: "/aiusage/reprice", Summary: "Price calls again by the prices of now",
+		About: "`changed` counts the calls whose cost, or the reason for it, is another than before: a second time it is 0.",
 	}, auth.UsersManage, s.reprice)
 }
 
@@ -52,7 +53,7 @@ type priceSource struct {
 	Models  int    `json:"models"`
 }
 
-func (s *Server) showPricing(ctx context.Context, c call, _ *struct{}) (pricing, error) {
+func (s *Server) showPricing(ctx context.Context, c httpapi.Call, _ *struct{}) (pricing, error) {
 	items, err := s.Usage.For(c.Account).Pricing(ctx)
 	v := pricing{make([]priceItem, len(items)), []priceSource{}}
 	for i, p := range items {
@@ -89,7 +90,7 @@ type setPricing struct {
 	}
 }
 
-func (s *Server) setPricing(ctx context.Context, c call, in *setPricing) (pricing, error) {
+func (s *Server) setPricing(ctx context.Context, c httpapi.Call, in *setPricing) (pricing, error) {
 	items := make([]usage.Price, len(in.Body.Items))
 	for i := range in.Body.Items {
 		var err error
@@ -106,7 +107,7 @@ func (s *Server) setPricing(ctx context.Context, c call, in *setPricing) (pricin
 func (v *priceItem) price(at string) (usage.Price, error) {
 	p := usage.Price{Provider: v.Provider, Model: v.Model, SameAs: v.SameAs}
 	if v.SameAs != "" && v.PriceRates != (view.PriceRates{}) {
-		return p, invalid(at+".sameAs", "takes no prices beside it")
+		return p, httpapi.Invalid(at+".sameAs", "takes no prices beside it")
 	}
 	if v.SameAs != "" && len(v.Tiers) == 0 {
 		return p, nil
@@ -128,9 +129,9 @@ func (v *priceItem) price(at string) (usage.Price, error) {
 func ratesOf(v *view.PriceRates, at string) (usage.Rates, error) {
 	switch {
 	case v.Input == nil:
-		return usage.Rates{}, invalid(at+".input", "is required")
+		return usage.Rates{}, httpapi.Invalid(at+".input", "is required")
 	case v.Output == nil:
-		return usage.Rates{}, invalid(at+".output", "is required")
+		return usage.Rates{}, httpapi.Invalid(at+".output", "is required")
 	}
 	return usage.Rates{
 		Input: usage.Rate(*v.Input), Output: usage.Rate(*v.Output), CachedInput: (*usage.Rate)(v.CachedInput), CacheWrite: (*usage.Rate)(v.CacheWrite),
@@ -149,7 +150,7 @@ type repriced struct {
 	Changed int `json:"changed"`
 }
 
-func (s *Server) reprice(ctx context.Context, c call, in *reprice) (repriced, error) {
+func (s *Server) reprice(ctx context.Context, c httpapi.Call, in *reprice) (repriced, error) {
 	n, err := s.Usage.For(c.Account).Reprice(ctx, instant(in.Body.From), instant(in.Body.To))
 	return repriced{n}, err
 }

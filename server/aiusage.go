@@ -10,24 +10,25 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // usageRoutes show what models were used and what that cost.
-func (s *Server) usageRoutes(a *api) {
-	register(a, operation{
-		id: "Usage_Rollup", on: listing("query.reference"), method: http.MethodGet, path: "/aiusage/rollup", summary: "Sum calls of language models",
-		about: "By one or two groups. Hours, days, weeks and months are those of `timezone`; each between `from` and `to` has its row, for each value of the " +
+func (s *Server) usageRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Usage_Rollup", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/rollup", Summary: "Sum calls of language models",
+		About: "By one or two groups. Hours, days, weeks and months are those of `timezone`; each between `from` and `to` has its row, for each value of the " +
 			"other group, and they are in order. Other groups begin with the dearest. There are at most 5,000 rows: `truncated` says that some are left out, " +
 			"`total` is of all calls. `cost` is of the calls that have one, and so the least they cost where `unpricedCalls` is not 0.",
 	}, auth.UsageRead, s.usageRollup)
-	register(a, operation{
-		id: "Usage_Detail", on: listing("query.reference"), method: http.MethodGet, path: "/aiusage/detail", summary: "List calls of language models, the newest first",
-		about: "Every call stands here from before it is made. What was asked and answered is not kept.",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Usage_Detail", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/detail", Summary: "List calls of language models, the newest first",
+		About: "Every call stands here from before it is made. What was asked and answered is not kept.",
 	}, auth.UsageRead, s.usageDetail)
-	register(a, operation{
-		id: "Usage_MissingPricing", on: ofAccount, method: http.MethodGet, path: "/aiusage/missing-pricing", summary: "List models without a price that were used",
-		about: "Those with most calls first. PUT /aiusage/pricing gives them prices, POST /aiusage/reprice their calls a cost.",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Usage_MissingPricing", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/missing-pricing", Summary: "List models without a price that were used",
+		About: "Those with most calls first. PUT /aiusage/pricing gives them prices, POST /aiusage/reprice their calls a cost.",
 	}, auth.UsageRead, s.missingPricing)
 }
 
@@ -37,9 +38,9 @@ func usageProblem(err error) *Problem {
 	var over *usage.Exceeded
 	switch {
 	case errors.As(err, &bad):
-		return invalid("body."+bad.Field, bad.Message)
+		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &over):
-		return problem(codeBudgetExceeded, over.Error())
+		return httpapi.NewProblem(httpapi.CodeBudgetExceeded, over.Error())
 	}
 	return nil
 }
@@ -48,17 +49,17 @@ func usageProblem(err error) *Problem {
 func inUsageQuery(err error) error {
 	var bad *usage.Invalid
 	if errors.As(err, &bad) {
-		return invalid("query."+bad.Field, bad.Message)
+		return httpapi.Invalid("query."+bad.Field, bad.Message)
 	}
 	return err
 }
 
 // usageFilter reads a filter. With a reference a chat may be named by any of
 // its ids.
-func (s *Server) usageFilter(ctx context.Context, c call, f *view.UsageFilter) (usage.Filter, error) {
+func (s *Server) usageFilter(ctx context.Context, c httpapi.Call, f *view.UsageFilter) (usage.Filter, error) {
 	out := usage.Filter{
 		From: instant(f.From), To: instant(f.To), Reference: f.Reference, ChatID: f.Chat, Feature: f.Feature, Flow: f.Flow, Run: f.Run,
-		User: f.User, Provider: f.Provider, Model: f.Model, Among: c.only,
+		User: f.User, Provider: f.Provider, Model: f.Model, Among: c.Only,
 	}
 	if f.Chat == "" || f.Reference == 0 {
 		return out, nil
@@ -68,7 +69,7 @@ func (s *Server) usageFilter(ctx context.Context, c call, f *view.UsageFilter) (
 	case err == nil:
 		out.ChatID = chat.ID
 	case !errors.Is(err, messaging.ErrNotFound): // calls may outlive their chat
-		return out, relocated(err, "body.chatId", "query.chat")
+		return out, httpapi.Relocate(err, "body.chatId", "query.chat")
 	}
 	return out, nil
 }
@@ -98,7 +99,7 @@ type usageRollup struct {
 	Truncated bool          `json:"truncated"`
 }
 
-func (s *Server) usageRollup(ctx context.Context, c call, in *rollupInput) (usageRollup, error) {
+func (s *Server) usageRollup(ctx context.Context, c httpapi.Call, in *rollupInput) (usageRollup, error) {
 	f, err := s.usageFilter(ctx, c, &in.UsageFilter)
 	if err != nil {
 		return usageRollup{}, err
@@ -164,7 +165,7 @@ func viewUsageCall(r usage.Record) usageCall {
 	return v
 }
 
-func (s *Server) usageDetail(ctx context.Context, c call, in *detailInput) (messaging.Page[usageCall], error) {
+func (s *Server) usageDetail(ctx context.Context, c httpapi.Call, in *detailInput) (messaging.Page[usageCall], error) {
 	f, err := s.usageFilter(ctx, c, &in.UsageFilter)
 	if err != nil {
 		return messaging.Page[usageCall]{}, err
@@ -187,7 +188,7 @@ type missingPrices struct {
 	Items []missingPrice `json:"items"`
 }
 
-func (s *Server) missingPricing(ctx context.Context, c call, _ *struct{}) (missingPrices, error) {
+func (s *Server) missingPricing(ctx context.Context, c httpapi.Call, _ *struct{}) (missingPrices, error) {
 	ms, err := s.Usage.For(c.Account).MissingPricing(ctx)
 	v := missingPrices{make([]missingPrice, len(ms))}
 	for i, m := range ms {

@@ -1,16 +1,9 @@
 package server
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"time"
-)
-
-// Bounds of request bodies in bytes.
-const (
-	mib         = 1 << 20
-	defaultBody = 1 * mib
 )
 
 // A body may take bodyGrace, and further a second for each bodyRate bytes of
@@ -57,12 +50,4 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 // extend moves the deadline; without a connection (tests) there is none.
 func (b *pacedBody) extend() {
 	_ = b.conn.SetReadDeadline(b.start.Add(bodyGrace + time.Duration(b.n)*time.Second/bodyRate))
-}
-
-// size writes a bound for people.
-func size(bytes int64) string {
-	if bytes >= mib && bytes%mib == 0 {
-		return fmt.Sprintf("%d MiB", bytes/mib)
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }

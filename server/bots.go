@@ -14,44 +14,45 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // botRoutes are the bots of the flow editor.
-func (s *Server) botRoutes(a *api) {
+func (s *Server) botRoutes(a *httpapi.API) {
 	missing := []int{http.StatusNotFound}
-	registerReply(a, operation{
-		id: "Botengine_Create", on: at("body.reference"), method: http.MethodPost, path: "/bot", status: http.StatusCreated, summary: "Make a bot",
-		about: "It answers nobody before it is published. Without `flow` it gets a draft with nothing but its trigger; with both, the trigger is " +
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Botengine_Create", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/bot", Status: http.StatusCreated, Summary: "Make a bot",
+		About: "It answers nobody before it is published. Without `flow` it gets a draft with nothing but its trigger; with both, the trigger is " +
 			"written into the flow. A draft may be wrong: `problems` says where.",
-		maxBody: documentBody, errors: missing,
+		MaxBody: documentBody, Errors: missing,
 	}, auth.BotsManage, s.createBot)
-	register(a, operation{
-		id: "Botengine_Bots", on: listing("query.reference"), method: http.MethodGet, path: "/bot/list", summary: "List bots, the oldest first", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Botengine_Bots", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/bot/list", Summary: "List bots, the oldest first", Errors: missing,
 	}, auth.BotsManage, s.listBots)
-	registerReply(a, operation{
-		id: "Botengine_Bot", on: at("path.botId"), method: http.MethodGet, path: "/bot/{botId}", summary: "Show a bot", errors: missing,
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Botengine_Bot", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}", Summary: "Show a bot", Errors: missing,
 	}, auth.BotsManage, s.showBot)
-	registerReply(a, operation{
-		id: "Botengine_Update", on: at("path.botId"), method: http.MethodPatch, path: "/bot/{botId}", summary: "Change a bot",
-		about: "Changes its draft; what is published stays as it is. With `If-Match` = the bot's `ETag`, its revision, a change of an older revision is " +
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Botengine_Update", On: httpapi.At("path.botId"), Method: http.MethodPatch, Path: "/bot/{botId}", Summary: "Change a bot",
+		About: "Changes its draft; what is published stays as it is. With `If-Match` = the bot's `ETag`, its revision, a change of an older revision is " +
 			"refused: somebody else was faster.",
-		maxBody: documentBody, errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
+		MaxBody: documentBody, Errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
 	}, auth.BotsManage, s.updateBot)
-	register(a, operation{
-		id: "Botengine_Delete", on: at("path.botId"), method: http.MethodDelete, path: "/bot/{botId}", summary: "Delete a bot",
-		about: "Its conversations end.", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Botengine_Delete", On: httpapi.At("path.botId"), Method: http.MethodDelete, Path: "/bot/{botId}", Summary: "Delete a bot",
+		About: "Its conversations end.", Errors: missing,
 	}, auth.BotsManage, s.deleteBot)
-	registerReply(a, operation{
-		id: "Botengine_Publish", on: at("path.botId"), method: http.MethodPost, path: "/bot/{botId}/publish", summary: "Publish the draft of a bot",
-		about: "Freezes it as a numbered version, which answers from now on; conversations that are under way go on with the version that they " +
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Botengine_Publish", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/publish", Summary: "Publish the draft of a bot",
+		About: "Freezes it as a numbered version, which answers from now on; conversations that are under way go on with the version that they " +
 			"began with. A draft with errors is refused, and each of them is named.",
-		errors: missing,
+		Errors: missing,
 	}, auth.BotsManage, s.publishBot)
-	register(a, operation{
-		id: "Botengine_Validate", on: at("path.botId"), method: http.MethodPost, path: "/bot/{botId}/validate", summary: "Say what is wrong with the draft of a bot", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Botengine_Validate", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/validate", Summary: "Say what is wrong with the draft of a bot", Errors: missing,
 	}, auth.BotsManage, s.validateBot)
-	register(a, operation{
-		id: "Botengine_Versions", on: at("path.botId"), method: http.MethodGet, path: "/bot/{botId}/versions", summary: "List what was published of a bot, the oldest first", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Botengine_Versions", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/versions", Summary: "List what was published of a bot, the oldest first", Errors: missing,
 	}, auth.BotsManage, s.listBotVersions)
 }
 
@@ -132,10 +133,10 @@ type newBot struct {
 	}
 }
 
-func (s *Server) createBot(ctx context.Context, c call, in *newBot) (*botReply, error) {
+func (s *Server) createBot(ctx context.Context, c httpapi.Call, in *newBot) (*botReply, error) {
 	b := in.Body
 	if _, err := s.account(c).Reference(ctx, b.Reference); errors.Is(err, messaging.ErrNotFound) {
-		return nil, nowhere("body.reference", "names no line")
+		return nil, httpapi.NotFoundAt("body.reference", "names no line")
 	} else if err != nil {
 		return nil, err
 	}
@@ -150,17 +151,17 @@ type botFilter struct {
 	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listBots(ctx context.Context, c call, in *botFilter) (messaging.Page[botView], error) {
+func (s *Server) listBots(ctx context.Context, c httpapi.Call, in *botFilter) (messaging.Page[botView], error) {
 	if in.Reference != 0 {
 		if _, err := s.account(c).Reference(ctx, in.Reference); err != nil {
 			return messaging.Page[botView]{}, err
 		}
 	}
-	p, err := s.bots(c).BotsOf(ctx, c.among(int64(in.Reference)), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewBot), inQuery(err)
+	p, err := s.bots(c).BotsOf(ctx, c.Among(int64(in.Reference)), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	return viewPage(p.Items, p.Next, viewBot), httpapi.InQuery(err)
 }
 
-func (s *Server) showBot(ctx context.Context, c call, in *botID) (*botReply, error) {
+func (s *Server) showBot(ctx context.Context, c httpapi.Call, in *botID) (*botReply, error) {
 	return replyBot(s.bots(c).Bot(ctx, in.ID))
 }
 
@@ -176,7 +177,7 @@ type botChange struct {
 	}
 }
 
-func (s *Server) updateBot(ctx context.Context, c call, in *botChange) (*botReply, error) {
+func (s *Server) updateBot(ctx context.Context, c httpapi.Call, in *botChange) (*botReply, error) {
 	b, err := s.bots(c).Update(ctx, in.ID, botengine.BotChange{
 		Name: in.Body.Name, Trigger: in.Body.Trigger, Keywords: in.Body.Keywords, Flow: json.RawMessage(in.Body.Flow), Active: in.Body.Active,
 		Revision: revisionOf(in.IfMatch),
@@ -184,11 +185,11 @@ func (s *Server) updateBot(ctx context.Context, c call, in *botChange) (*botRepl
 	return replyBot(b, err)
 }
 
-func (s *Server) deleteBot(ctx context.Context, c call, in *botID) (done, error) {
-	return done{true}, s.bots(c).Delete(ctx, in.ID)
+func (s *Server) deleteBot(ctx context.Context, c httpapi.Call, in *botID) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.bots(c).Delete(ctx, in.ID)
 }
 
-func (s *Server) publishBot(ctx context.Context, c call, in *botAction) (*botReply, error) {
+func (s *Server) publishBot(ctx context.Context, c httpapi.Call, in *botAction) (*botReply, error) {
 	return replyBot(s.bots(c).Publish(ctx, in.ID))
 }
 
@@ -196,7 +197,7 @@ type problemList struct {
 	Problems []flow.Problem `json:"problems" nullable:"false" doc:"In the order of the nodes."`
 }
 
-func (s *Server) validateBot(ctx context.Context, c call, in *botAction) (problemList, error) {
+func (s *Server) validateBot(ctx context.Context, c httpapi.Call, in *botAction) (problemList, error) {
 	ps, err := s.bots(c).Validate(ctx, in.ID)
 	return problemList{ps}, err
 }
@@ -213,11 +214,11 @@ type botVersions struct {
 	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listBotVersions(ctx context.Context, c call, in *botVersions) (messaging.Page[versionView], error) {
+func (s *Server) listBotVersions(ctx context.Context, c httpapi.Call, in *botVersions) (messaging.Page[versionView], error) {
 	p, err := s.bots(c).Versions(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
 	return viewPage(p.Items, p.Next, func(v botengine.Version) versionView {
 		return versionView{v.Version, document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
-	}), inQuery(err)
+	}), httpapi.InQuery(err)
 }
 
 // botProblem translates the errors of package botengine.
@@ -226,15 +227,15 @@ func botProblem(err error) *Problem {
 	var refused *botengine.Refused
 	switch {
 	case errors.As(err, &bad):
-		return invalid("body."+bad.Field, bad.Message)
+		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &refused):
 		return unpublishable("body.flow", refused.Problems)
 	case errors.Is(err, botengine.ErrNotFound):
-		return problem(codeNotFound, "there is no such bot")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such bot")
 	case errors.Is(err, botengine.ErrRevision):
-		return problem(codePreconditionFailed, "the bot has changed meanwhile: fetch it, and change that")
+		return httpapi.NewProblem(httpapi.CodePreconditionFailed, "the bot has changed meanwhile: fetch it, and change that")
 	case errors.Is(err, botengine.ErrUnpublished):
-		return problem(codeConflict, "the bot has no published version; publish it, or ask for its draft")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the bot has no published version; publish it, or ask for its draft")
 	}
 	return nil
 }
@@ -242,7 +243,7 @@ func botProblem(err error) *Problem {
 // unpublishable is the refusal of a document with errors, which stands at
 // location.
 func unpublishable(location string, problems []flow.Problem) *Problem {
-	p := problem(codeValidation, "the draft has errors")
+	p := httpapi.NewProblem(httpapi.CodeValidation, "the draft has errors")
 	for _, wrong := range slices.DeleteFunc(slices.Clone(problems), func(p flow.Problem) bool { return p.Severity != flow.SeverityError }) {
 		p.Errors = append(p.Errors, FieldError{Location: location + wrong.Path, Message: wrong.Message, Code: wrong.Code, NodeID: wrong.NodeID})
 	}

@@ -5,13 +5,13 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
-	"os"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gorilla/mux"
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider/graph"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // callbackPath is where networks post for all lines.
@@ -37,7 +37,7 @@ func (s *Server) callbackRoutes(r *mux.Router) {
 		},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The challenge.", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
-			"403": refusal("The token belongs to no reference."),
+			"403": httpapi.RefusedResponse("The token belongs to no reference."),
 		},
 	})
 	doc.AddOperation(&huma.Operation{
@@ -52,19 +52,12 @@ func (s *Server) callbackRoutes(r *mux.Router) {
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
 		}},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "Everything is stored."}, "400": refusal("The body is no JSON object."),
-			"401": refusal("The signature fits no reference that the body is for."), "413": refusal("The body is larger than 4 MiB."),
-			"429": refusal("Too many callbacks of this address had a signature that fits no reference."),
-			"503": refusal("Several accounts claim a line and none has proved it yet; or the store cannot be written."),
+			"200": {Description: "Everything is stored."}, "400": httpapi.RefusedResponse("The body is no JSON object."),
+			"401": httpapi.RefusedResponse("The signature fits no reference that the body is for."), "413": httpapi.RefusedResponse("The body is larger than 4 MiB."),
+			"429": httpapi.RefusedResponse("Too many callbacks of this address had a signature that fits no reference."),
+			"503": httpapi.RefusedResponse("Several accounts claim a line and none has proved it yet; or the store cannot be written."),
 		},
 	})
-}
-
-// refusal documents a problem of what is no operation of the API.
-func refusal(what string) *huma.Response {
-	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{
-		problemType: {Schema: &huma.Schema{Ref: schemaRefs + problems}},
-	}}
 }
 
 // callbackHandshake answers a network that asks whether this address is ours.
@@ -77,9 +70,9 @@ func (s *Server) callbackHandshake(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case failed != nil:
-		writeProblem(w, s.problemOf(r.Context(), failed))
+		httpapi.WriteProblem(w, s.problemOf(r.Context(), failed))
 	case !ok:
-		writeProblem(w, problem(codeForbidden, "the verify token belongs to no reference"))
+		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeForbidden, "the verify token belongs to no reference"))
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -87,41 +80,21 @@ func (s *Server) callbackHandshake(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// unread says why a body could not be read. What is neither too large nor too
-// slow was cut off by whoever sent it.
-func unread(err error) *Problem {
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return problem(codePayloadTooLarge, "the body is larger than "+size(large.Limit))
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return problem(codeRequestTimeout, "the body came too slowly")
-	}
-	return malformed("the body is cut off")
-}
-
-// malformed is a validation problem of a body that is no JSON at all.
-func malformed(detail string) *Problem {
-	p := problem(codeValidation, detail)
-	p.Title, p.Status = http.StatusText(http.StatusBadRequest), http.StatusBadRequest
-	return p
-}
-
 // callbackPost takes what a network reports. It answers 200 only once all of
 // it is stored.
 func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
-	from, announced := requestOf(r.Context()).client, r.ContentLength
+	from, announced := httpapi.RequestOf(r.Context()).Client, r.ContentLength
 	if announced < 0 || announced > callbackLimit {
 		announced = callbackLimit
 	}
 	if wait, ok := s.forged.Take(from, announced, s.cfg.Now()); !ok {
 		w.Header().Set("Connection", "close") // nobody reads the body
-		writeProblem(w, problem(codeRateLimited, "too many callbacks of this address had a signature that fits no reference").retryAfter(wait))
+		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeRateLimited, "too many callbacks of this address had a signature that fits no reference").RetryAfter(wait))
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, callbackLimit))
 	if err != nil {
-		writeProblem(w, unread(err))
+		httpapi.WriteProblem(w, httpapi.UnreadableBody(err))
 		return
 	}
 	err = s.takeCallback(r, from, body)
@@ -136,9 +109,9 @@ func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		w.WriteHeader(http.StatusOK)
 	case errors.Is(err, messaging.ErrNotCallback):
-		writeProblem(w, malformed("the body must be a JSON object as the network sends it"))
+		httpapi.WriteProblem(w, httpapi.Malformed("the body must be a JSON object as the network sends it"))
 	default:
-		writeProblem(w, s.problemOf(r.Context(), err))
+		httpapi.WriteProblem(w, s.problemOf(r.Context(), err))
 	}
 }
 

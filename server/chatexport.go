@@ -8,13 +8,13 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -40,10 +40,10 @@ type exportedDelivery struct {
 	Body     json.RawMessage `json:"body,omitempty"`
 }
 
-func (s *Server) exportChat(ctx context.Context, c call, in *chatQuery) (*huma.StreamResponse, error) {
+func (s *Server) exportChat(ctx context.Context, c httpapi.Call, in *chatQuery) (*huma.StreamResponse, error) {
 	e, err := s.account(c).Export(ctx, in.Reference, in.ChatID)
 	if err != nil {
-		return nil, inQuery(err)
+		return nil, httpapi.InQuery(err)
 	}
 	record := audit.Entry{Action: audit.ChatExport, Reference: int64(in.Reference)}
 	if e.Chat != nil {
@@ -56,10 +56,10 @@ func (s *Server) exportChat(ctx context.Context, c call, in *chatQuery) (*huma.S
 		hc.SetHeader("Content-Type", "application/json")
 		hc.SetHeader("Content-Disposition", `attachment; filename="contact.json"`)
 		hc.SetStatus(http.StatusOK)
-		if requestOf(ctx).head {
+		if httpapi.RequestOf(ctx).Head {
 			return
 		}
-		w := exporter{s: s, c: c, ref: in.Reference, out: bufio.NewWriterSize(unhurried{hc}, 32<<10), e: e}
+		w := exporter{s: s, c: c, ref: in.Reference, out: bufio.NewWriterSize(httpapi.StreamWriter{Context: hc}, 32<<10), e: e}
 		if err := w.write(ctx); err != nil {
 			if ctx.Err() == nil {
 				s.log.WarnContext(ctx, "exporting a contact", slog.Any("error", err))
@@ -69,32 +69,10 @@ func (s *Server) exportChat(ctx context.Context, c call, in *chatQuery) (*huma.S
 	}}, nil
 }
 
-// unhurried writes at once, to a reader who may be slow. One who does not take
-// it in time has left.
-type unhurried struct{ hc huma.Context }
-
-func (u unhurried) Write(b []byte) (int, error) {
-	w := u.hc.BodyWriter()
-	rw, ok := w.(http.ResponseWriter)
-	if !ok {
-		return w.Write(b)
-	}
-	conn := http.NewResponseController(rw)
-	_ = conn.SetWriteDeadline(time.Now().Add(patience)) // recorders of tests have none
-	n, err := rw.Write(b)
-	if err == nil {
-		err = conn.Flush()
-	}
-	if err == nil {
-		_ = conn.SetWriteDeadline(time.Time{}) // the rest is written later
-	}
-	return n, err
-}
-
 // exporter writes an [exported].
 type exporter struct {
 	s   *Server
-	c   call
+	c   httpapi.Call
 	ref provider.ReferenceID
 	out *bufio.Writer
 	e   *messaging.Export

@@ -13,42 +13,43 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-func (s *Server) chatRoutes(a *api) {
-	register(a, operation{
-		id: "Messaging_Chats", on: at("query.reference"), method: http.MethodGet, path: "/chats/list",
-		summary: "List the chats of a line, newest activity first",
-		errors:  []int{http.StatusNotFound},
+func (s *Server) chatRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_Chats", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/list",
+		Summary: "List the chats of a line, newest activity first",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.listChats)
-	register(a, operation{
-		id: "Messaging_Messages", on: at("query.reference"), method: http.MethodGet, path: "/chats/messages",
-		summary: "List the messages of a chat, newest first",
-		errors:  []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_Messages", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/messages",
+		Summary: "List the messages of a chat, newest first",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.listMessages)
-	register(a, operation{
-		id: "Messaging_Message", on: at("query.reference"), method: http.MethodGet, path: "/messages/{messageId}",
-		summary: "Read a message, by any of its ids or by its clientId",
-		about: "The id is the network's, the `requestId` of the send, or the `clientId` that it was given. " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_Message", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/messages/{messageId}",
+		Summary: "Read a message, by any of its ids or by its clientId",
+		About: "The id is the network's, the `requestId` of the send, or the `clientId` that it was given. " +
 			"Of several messages with one `clientId` the newest is returned.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.readMessage)
-	registerReply(a, operation{
-		id: "Messaging_Send", on: at("body.reference"), method: http.MethodPost, path: "/chats/send", summary: "Send a message",
-		about: "Stores the message and waits for the first attempt to hand it to the network. A message that the network took has the status SENDING " +
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Messaging_Send", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/send", Summary: "Send a message",
+		About: "Stores the message and waits for the first attempt to hand it to the network. A message that the network took has the status SENDING " +
 			"and the network's id; one that is still on its way is PENDING with an id of ours, which stays an alias. " +
 			"With `dryRun=1` nothing is sent: the answer says what would become of it.",
-		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, auth.ChatsSend, s.send)
-	register(a, operation{
-		id: "Messaging_MarkRead", on: at("body.reference"), method: http.MethodPost, path: "/chats/read",
-		summary: "Mark a chat's messages as read, up to one of them or all",
-		errors:  []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_MarkRead", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/read",
+		Summary: "Mark a chat's messages as read, up to one of them or all",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsSend, s.markRead)
-	register(a, operation{
-		id: "Messaging_UpdateChat", on: at("body.reference"), method: http.MethodPatch, path: "/chats",
-		summary: "Change what is kept with a chat",
-		errors:  []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_UpdateChat", On: httpapi.At("body.reference"), Method: http.MethodPatch, Path: "/chats",
+		Summary: "Change what is kept with a chat",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsSend, s.updateChat)
 }
 
@@ -59,9 +60,9 @@ type chatFilter struct {
 	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listChats(ctx context.Context, c call, in *chatFilter) (messaging.Page[messaging.Chat], error) {
+func (s *Server) listChats(ctx context.Context, c httpapi.Call, in *chatFilter) (messaging.Page[messaging.Chat], error) {
 	p, err := s.account(c).Chats(ctx, in.Reference, in.Search, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
-	return p, inQuery(err)
+	return p, httpapi.InQuery(err)
 }
 
 type history struct {
@@ -76,11 +77,11 @@ type history struct {
 	ClientID  string               `query:"clientId" maxLength:"128" doc:"Only sends with this clientId."`
 }
 
-func (s *Server) listMessages(ctx context.Context, c call, in *history) (messaging.Page[messaging.Message], error) {
+func (s *Server) listMessages(ctx context.Context, c httpapi.Call, in *history) (messaging.Page[messaging.Message], error) {
 	p, err := s.account(c).Messages(ctx, in.Reference, in.ChatID, messaging.History{
 		Limit: in.Limit, Before: in.Before, Cursor: in.Cursor, After: in.After, Status: in.Status, Direction: in.Direction, ClientID: in.ClientID,
 	})
-	return p, inQuery(err)
+	return p, httpapi.InQuery(err)
 }
 
 type messageFilter struct {
@@ -88,11 +89,11 @@ type messageFilter struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 }
 
-func (s *Server) readMessage(ctx context.Context, c call, in *messageFilter) (messaging.Message, error) {
+func (s *Server) readMessage(ctx context.Context, c httpapi.Call, in *messageFilter) (messaging.Message, error) {
 	m, err := s.account(c).Message(ctx, in.Reference, "", in.ID)
 	var bad *messaging.Invalid
 	if errors.As(err, &bad) {
-		err = invalid("path.messageId", bad.Message)
+		err = httpapi.Invalid("path.messageId", bad.Message)
 	}
 	return m, err
 }
@@ -168,7 +169,7 @@ type sendResult struct {
 	Message messaging.Message `json:"message"`
 }
 
-func (s *Server) send(ctx context.Context, c call, in *sendInput) (*sendOutput, error) {
+func (s *Server) send(ctx context.Context, c httpapi.Call, in *sendInput) (*sendOutput, error) {
 	content, err := messaging.DecodeContent(json.RawMessage(in.Body.Message))
 	if err != nil {
 		return nil, err
@@ -179,7 +180,7 @@ func (s *Server) send(ctx context.Context, c call, in *sendInput) (*sendOutput, 
 	}
 	req := messaging.SendRequest{
 		Reference: in.Body.Reference, ChatID: in.Body.ChatID, Content: content, Tag: tag,
-		ClientID: in.Body.ClientID, IdempotencyKey: in.IdempotencyKey, Wait: in.Wait.duration(), FilesOf: c.only,
+		ClientID: in.Body.ClientID, IdempotencyKey: in.IdempotencyKey, Wait: in.Wait.duration(), FilesOf: c.Only,
 	}
 	if c.Cookie {
 		req.Actor = messaging.ActorUser // a person in a browser, whom the bot makes way for
@@ -213,7 +214,7 @@ type readResult struct {
 	Unread  int64 `json:"unread" doc:"Messages that are still unread."`
 }
 
-func (s *Server) markRead(ctx context.Context, c call, in *readInput) (readResult, error) {
+func (s *Server) markRead(ctx context.Context, c httpapi.Call, in *readInput) (readResult, error) {
 	mark := s.account(c).MarkRead
 	if in.Body.Typing {
 		mark = s.account(c).MarkReadTyping
@@ -237,7 +238,7 @@ type chatInput struct {
 	}
 }
 
-func (s *Server) updateChat(ctx context.Context, c call, in *chatInput) (messaging.Chat, error) {
+func (s *Server) updateChat(ctx context.Context, c httpapi.Call, in *chatInput) (messaging.Chat, error) {
 	b := in.Body
 	change := messaging.ChatChange{
 		BotActive: (*bool)(b.BotActive), Variables: b.Variables, Fields: b.Fields, Name: b.Name.text, Language: b.Language.text,
@@ -274,12 +275,12 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 	case "false", "0":
 		*f = false
 	default:
-		return &memberError{"body.botActive", "must be true, false, 1 or 0"}
+		return &httpapi.MemberError{At: "body.botActive", Message: "must be true, false, 1 or 0"}
 	}
 	return nil
 }
 
 // Schema says that both forms are taken.
 func (flag) Schema(huma.Registry) *huma.Schema {
-	return described("", &huma.Schema{Type: huma.TypeBoolean}, &huma.Schema{Type: huma.TypeInteger, Enum: []any{0, 1}})
+	return httpapi.DescribedSchema("", &huma.Schema{Type: huma.TypeBoolean}, &huma.Schema{Type: huma.TypeInteger, Enum: []any{0, 1}})
 }

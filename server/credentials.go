@@ -9,6 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // openCredentials opens what keeps the credentials of accounts.
@@ -19,19 +20,19 @@ func (s *Server) openCredentials(ctx context.Context) (err error) {
 
 // credentialRoutes are the credentials with which flows and their tools prove
 // to others who they are.
-func (s *Server) credentialRoutes(a *api) {
-	register(a, operation{
-		id: "Credential_Create", method: http.MethodPost, path: "/aiflow/credential", status: http.StatusCreated, summary: "Keep a credential",
-		about: "HTTP nodes (`auth`) and MCP servers (`credential`) name it by its id. The secret is sealed at rest and never shown again, and no run, log or simulation " +
+func (s *Server) credentialRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Credential_Create", Method: http.MethodPost, Path: "/aiflow/credential", Status: http.StatusCreated, Summary: "Keep a credential",
+		About: "HTTP nodes (`auth`) and MCP servers (`credential`) name it by its id. The secret is sealed at rest and never shown again, and no run, log or simulation " +
 			"holds it. With `hosts` it is sent nowhere else, and it is sent over https only, but to what --webhook-allow names; redirects to another host never carry it.",
 	}, auth.FlowsManage, s.createCredential)
-	register(a, operation{
-		id: "Credential_List", method: http.MethodGet, path: "/aiflow/credential", summary: "List credentials, the oldest first",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Credential_List", Method: http.MethodGet, Path: "/aiflow/credential", Summary: "List credentials, the oldest first",
 	}, auth.FlowsManage, s.listCredentials)
-	register(a, operation{
-		id: "Credential_Delete", method: http.MethodDelete, path: "/aiflow/credential/{credentialId}", summary: "Delete a credential, whoever uses it",
-		about:  "At once: HTTP nodes that name it end with the error `http.credential`, MCP servers that do cannot be reached, and flows that do cannot be published.",
-		errors: []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Credential_Delete", Method: http.MethodDelete, Path: "/aiflow/credential/{credentialId}", Summary: "Delete a credential, whoever uses it",
+		About:  "At once: HTTP nodes that name it end with the error `http.credential`, MCP servers that do cannot be reached, and flows that do cannot be published.",
+		Errors: []int{http.StatusNotFound},
 	}, auth.FlowsManage, s.deleteCredential)
 }
 
@@ -64,10 +65,10 @@ type newCredential struct {
 	}
 }
 
-func (s *Server) createCredential(ctx context.Context, c call, in *newCredential) (credentialView, error) {
+func (s *Server) createCredential(ctx context.Context, c httpapi.Call, in *newCredential) (credentialView, error) {
 	b := in.Body
 	if b.Kind != credential.Header && b.Kind != credential.Query && b.Field != "" {
-		return credentialView{}, invalid("body.field", "is only for the kinds header and query")
+		return credentialView{}, httpapi.Invalid("body.field", "is only for the kinds header and query")
 	}
 	made, err := s.Credentials.For(c.Account).Create(ctx, credential.NewCredential{
 		Name: b.Name, Kind: b.Kind, Field: b.Field, Username: b.Username, Secret: b.Secret, Hosts: b.Hosts,
@@ -75,11 +76,11 @@ func (s *Server) createCredential(ctx context.Context, c call, in *newCredential
 	return viewCredential(made), err
 }
 
-func (s *Server) listCredentials(ctx context.Context, c call, in *pageInput) (messaging.Page[credentialView], error) {
+func (s *Server) listCredentials(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[credentialView], error) {
 	p, err := s.Credentials.For(c.Account).List(ctx, credential.List{Limit: in.Limit, Cursor: in.Cursor})
 	var bad *credential.Invalid
 	if errors.As(err, &bad) {
-		err = invalid("query."+bad.Field, bad.Message)
+		err = httpapi.Invalid("query."+bad.Field, bad.Message)
 	}
 	return viewPage(p.Items, p.Next, viewCredential), err
 }
@@ -88,8 +89,8 @@ type credentialID struct {
 	ID string `path:"credentialId" maxLength:"64" doc:"Id of the credential."`
 }
 
-func (s *Server) deleteCredential(ctx context.Context, c call, in *credentialID) (done, error) {
-	return done{true}, s.Credentials.For(c.Account).Delete(ctx, in.ID)
+func (s *Server) deleteCredential(ctx context.Context, c httpapi.Call, in *credentialID) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.Credentials.For(c.Account).Delete(ctx, in.ID)
 }
 
 // authorize adds a credential to a request of a flow, or says to its author why
@@ -115,9 +116,9 @@ func credentialProblem(err error) *Problem {
 	var bad *credential.Invalid
 	switch {
 	case errors.As(err, &bad):
-		return invalid("body."+bad.Field, bad.Message)
+		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.Is(err, credential.ErrNotFound):
-		return problem(codeNotFound, "there is no such credential")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such credential")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -35,27 +36,27 @@ type delivery struct {
 	CreatedAt     messaging.UnixTime  `json:"createdAt"`
 }
 
-func (s *Server) deliveryRoutes(a *api) {
-	register(a, operation{
-		id: "Webhooks_Deliveries", on: at("query.reference", "query.endpoint"), method: http.MethodGet, path: "/references/deliveries",
-		summary: "List what was, and what is to be, delivered to the webhooks of a line",
-		about: "Pending deliveries come first, by the time of their event, then those that are over, in the order in which that came about; " +
+func (s *Server) deliveryRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Webhooks_Deliveries", On: httpapi.At("query.reference", "query.endpoint"), Method: http.MethodGet, Path: "/references/deliveries",
+		Summary: "List what was, and what is to be, delivered to the webhooks of a line",
+		About: "Pending deliveries come first, by the time of their event, then those that are over, in the order in which that came about; " +
 			"the newest first in both. The log of a webhook that was removed stays until retention ends.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.listDeliveries)
-	register(a, operation{
-		id: "Webhooks_Replay", on: listing("body.endpoint"), method: http.MethodPost, path: "/references/deliveries/replay",
-		summary: "Deliver again, by ids or everything of a webhook in a span of time",
-		about: "Give either `ids` or `endpoint`. What is delivered again has its old `webhook-id` and `X-Trunkline-Sequence`, and holds back nothing newer. " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Webhooks_Replay", On: httpapi.Listing("body.endpoint"), Method: http.MethodPost, Path: "/references/deliveries/replay",
+		Summary: "Deliver again, by ids or everything of a webhook in a span of time",
+		About: "Give either `ids` or `endpoint`. What is delivered again has its old `webhook-id` and `X-Trunkline-Sequence`, and holds back nothing newer. " +
 			"Deliveries that are pending, or no longer stored, are left out of the count.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.replay)
-	register(a, operation{
-		id: "Webhooks_Test", on: at("path.endpointId"), method: http.MethodPost, path: "/references/hookconf/{endpointId}/test",
-		summary: "Send a test event to a webhook and show what it answers",
-		about: "The event is a `message` with the text \"" + testText + "\", signed as usual, with `X-Trunkline-Sequence: 0`. " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Webhooks_Test", On: httpapi.At("path.endpointId"), Method: http.MethodPost, Path: "/references/hookconf/{endpointId}/test",
+		Summary: "Send a test event to a webhook and show what it answers",
+		About: "The event is a `message` with the text \"" + testText + "\", signed as usual, with `X-Trunkline-Sequence: 0`. " +
 			"It is sent whatever the webhook's state and filter, appears in the log, and is not repeated.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.testHook)
 }
 
@@ -70,7 +71,7 @@ type deliveryFilter struct {
 	Cursor    string               `query:"cursor" maxLength:"400" doc:"next of the page before."`
 }
 
-func (s *Server) listDeliveries(ctx context.Context, c call, in *deliveryFilter) (messaging.Page[delivery], error) {
+func (s *Server) listDeliveries(ctx context.Context, c httpapi.Call, in *deliveryFilter) (messaging.Page[delivery], error) {
 	var none messaging.Page[delivery]
 	f := webhook.DeliveryFilter{
 		Scope: webhookScope(in.Reference), Endpoint: in.Endpoint, State: in.State, Event: in.Event, Limit: in.Limit, Cursor: in.Cursor,
@@ -84,14 +85,14 @@ func (s *Server) listDeliveries(ctx context.Context, c call, in *deliveryFilter)
 		f.MessageIDs, err = acc.MessageIDs(ctx, in.Reference, in.MessageID)
 	}
 	if err != nil {
-		return none, inQuery(err)
+		return none, httpapi.InQuery(err)
 	}
 	p, err := s.hooks(c).Deliveries(ctx, f)
 	if err == nil && len(p.Items) == 0 && in.Endpoint != "" { // is there such a one at all?
 		_, err = s.hooks(c).Endpoint(ctx, in.Endpoint)
 	}
 	if err != nil {
-		return none, inQuery(err)
+		return none, httpapi.InQuery(err)
 	}
 	return viewPage(p.Items, p.Next, deliveryOf), nil
 }
@@ -146,16 +147,16 @@ type replayResult struct {
 	Queued int `json:"queued" doc:"How many are delivered again."`
 }
 
-func (s *Server) replay(ctx context.Context, c call, in *replayInput) (replayResult, error) {
+func (s *Server) replay(ctx context.Context, c httpapi.Call, in *replayInput) (replayResult, error) {
 	b := in.Body
 	if err := in.check(); err != nil {
 		return replayResult{}, err
 	}
 	n, err := s.hooks(c).Replay(ctx, webhook.Replay{
-		IDs: b.IDs, Scopes: c.scopes(), Endpoint: b.Endpoint, Since: second(b.Since), Until: secondsEnd(b.Until), State: b.State,
+		IDs: b.IDs, Scopes: scopesOf(c), Endpoint: b.Endpoint, Since: second(b.Since), Until: secondsEnd(b.Until), State: b.State,
 	})
 	if len(b.IDs) > 0 && errors.Is(err, webhook.ErrNotFound) {
-		err = problem(codeNotFound, "there is no such delivery, or none of them was tried yet")
+		err = httpapi.NewProblem(httpapi.CodeNotFound, "there is no such delivery, or none of them was tried yet")
 	}
 	return replayResult{n}, err
 }
@@ -165,7 +166,7 @@ func (in *replayInput) check() error {
 	b := in.Body
 	if len(b.IDs) == 0 {
 		if b.Endpoint == "" {
-			return invalid("body.endpoint", "is required, or else ids")
+			return httpapi.Invalid("body.endpoint", "is required, or else ids")
 		}
 		return nil
 	}
@@ -174,7 +175,7 @@ func (in *replayInput) check() error {
 		given bool
 	}{{"endpoint", b.Endpoint != ""}, {"since", b.Since != nil}, {"until", b.Until != nil}, {"state", b.State != ""}} {
 		if m.given {
-			return invalid("body."+m.name, "cannot be given together with ids")
+			return httpapi.Invalid("body."+m.name, "cannot be given together with ids")
 		}
 	}
 	return nil
@@ -194,4 +195,16 @@ func secondsEnd(s *int64) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(*s, int64(time.Second-time.Microsecond))
+}
+
+// scopesOf are the scopes of webhooks that the caller reaches; nil: all.
+func scopesOf(c httpapi.Call) []string {
+	if c.Only == nil {
+		return nil
+	}
+	out := make([]string, len(c.Only))
+	for i, reference := range c.Only {
+		out[i] = webhookScope(provider.ReferenceID(reference))
+	}
+	return out
 }

@@ -4,7 +4,17 @@ import (
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
+
+// describeAll adds to the document what only the services know.
+func describeAll(d *huma.OpenAPI) {
+	d.Webhooks = outgoingEvents(d.Components.Schemas)
+	showUnits(d)
+	showRepeats(d)
+	showExamples(d)
+}
 
 // describe adds to the document what huma cannot see: an answer that is
 // written by hand, and a second status.
@@ -26,6 +36,6 @@ func describe(doc *huma.OpenAPI) {
 	register := doc.Paths["/references/registerWebHook"].Post.Responses
 	register["200"] = &huma.Response{Description: "Updated, without a secret; or subscribed at the provider.", Content: register["201"].Content}
 	register["201"] = &huma.Response{Description: "Created; with the signing secret.", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: &huma.Schema{Ref: schemaRefs + "Endpoint"}},
+		"application/json": {Schema: &huma.Schema{Ref: httpapi.SchemaRefs + "Endpoint"}},
 	}}
 }

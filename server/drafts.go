@@ -13,6 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 const (
@@ -21,12 +22,12 @@ const (
 )
 
 // draftRoutes propose drafts of flows.
-func (s *Server) draftRoutes(a *api) {
-	register(a, operation{
-		id: "Aiflow_DraftFromText", method: http.MethodPost, path: "/aiflow/flow/{flowId}/draft-from-text", summary: "Propose a draft of a flow after a description",
-		about: "A model writes it, and corrects it up to three times while it has problems. Nothing is saved and nothing published: PATCH the flow with the draft " +
+func (s *Server) draftRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_DraftFromText", Method: http.MethodPost, Path: "/aiflow/flow/{flowId}/draft-from-text", Summary: "Propose a draft of a flow after a description",
+		About: "A model writes it, and corrects it up to three times while it has problems. Nothing is saved and nothing published: PATCH the flow with the draft " +
 			"to take it. Of `mock/…` models, and where the server has no other, a few rules make a small draft: it asks for what the text says that it asks for.",
-		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, auth.FlowsManage, s.draftFromText)
 }
 
@@ -52,7 +53,7 @@ type draftUsage struct {
 	Cost         *microUSD `json:"cost" doc:"In micro-USD; null: unknown."`
 }
 
-func (s *Server) draftFromText(ctx context.Context, c call, in *draftWish) (draftProposal, error) {
+func (s *Server) draftFromText(ctx context.Context, c httpapi.Call, in *draftWish) (draftProposal, error) {
 	f, err := s.flows(c).Flow(ctx, in.ID)
 	if err != nil {
 		return draftProposal{}, err
@@ -60,7 +61,7 @@ func (s *Server) draftFromText(ctx context.Context, c call, in *draftWish) (draf
 	ref := in.Body.Model
 	if ref == "" {
 		if ref, err = s.firstModel(ctx); err != nil {
-			return draftProposal{}, invalid("body.model", "is required: the server has no model for this")
+			return draftProposal{}, httpapi.Invalid("body.model", "is required: the server has no model for this")
 		}
 	}
 	provider, name, _ := strings.Cut(ref, "/")
@@ -82,7 +83,7 @@ func (s *Server) draftFromText(ctx context.Context, c call, in *draftWish) (draf
 	}
 	m, _, err := s.models.Find(ref)
 	if err != nil {
-		return draftProposal{}, invalid("body.model", "names no model that the server has")
+		return draftProposal{}, httpapi.Invalid("body.model", "names no model that the server has")
 	}
 	var used sum
 	m = llm.Retry(&billedModel{s.Usage, m, used.add, usage.Call{
@@ -92,7 +93,7 @@ func (s *Server) draftFromText(ctx context.Context, c call, in *draftWish) (draf
 	defer cancel()
 	p, err := author.Propose(ctx, m, s.Runs.Types(), wish)
 	if errors.Is(err, author.ErrNoFlow) {
-		return draftProposal{}, problem(codeProviderError, "the model proposed no flow")
+		return draftProposal{}, httpapi.NewProblem(httpapi.CodeProviderError, "the model proposed no flow")
 	}
 	if err != nil {
 		return draftProposal{}, asked(err)

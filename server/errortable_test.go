@@ -91,7 +91,7 @@ var errorAnswers = map[string]answered{
 	"messaging.Error":                     {&messaging.Error{Code: messaging.CodeWindowClosed}, 409, "window_closed", ""},
 	"messaging.Invalid":                   {&messaging.Invalid{Field: "chatId"}, 422, "validation", "body.chatId"},
 	"messaging.Missing":                   {&messaging.Missing{Field: "chatId"}, 404, "not_found", "body.chatId"},
-	"server.Problem":                      {&server.Problem{Status: 418, Code: "own"}, 418, "own", ""},
+	"server/internal/httpapi.Problem":     {&server.Problem{Status: 418, Code: "own"}, 418, "own", ""},
 	"server/auth.ErrClosed":               {auth.ErrClosed, 403, "forbidden", ""},
 	"server/auth.ErrCredentials":          {auth.ErrCredentials, 401, "unauthorized", ""},
 	"server/auth.ErrEmailTaken":           {auth.ErrEmailTaken, 409, "conflict", ""},
@@ -120,78 +120,79 @@ var errorAnswers = map[string]answered{
 // errorEnds are the exported errors that no operation returns as they are: where
 // they end, after the function of the server that translates them, if one does.
 var errorEnds = map[string]string{
-	"aiflow/assistant.ErrNoFile":       "the model is told that the file is gone",
-	"aiflow/author.ErrNoFlow":          "draftFromText: 502, provider_error",
-	"aiflow/credential.ErrHost":        "authorize: the run's error http.credential",
-	"aiflow/credential.ErrPlain":       "authorize: the run's error http.credential",
-	"aiflow/flow.Error":                "an error of a run, which is shown in it",
-	"aiflow/flow.Problem":              "a problem of a draft, which is listed with it",
-	"aiflow/flow/expression.Error":     "a problem of a draft, or an error of a run",
-	"aiflow/flow/runtime.Invalid":      "the engines check their pages first",
-	"aiflow/flow/runtime.Refused":      "the engines publish only what compiles",
-	"aiflow/flow/simulate.ErrLong":     "replayRun: the replay's own problem",
-	"aiflow/flow/simulate.Invalid":     "misplaced: 422 at the test or the input",
-	"aiflow/flow/simulate.TooMany":     "tests are parsed first, which allows as many",
-	"aiflow/llm.Error":                 "asked: 502 or 503; otherwise an error of a run",
-	"aiflow/llm.ToolError":             "the model is told",
-	"aiflow/llm/structured.Misfit":     "the model is asked again",
-	"aiflow/typebot.ErrFormat":         "importProject converts only what typebot.Is knows",
-	"aiflow/typebot.ErrTooLarge":       "importTypebot: 422 at body.groups",
-	"extractor/intent.ErrStored":       "a stored model of another version is trained again",
-	"internal/database.ErrNewer":       "the program does not start",
-	"internal/database.ErrUnwritable":  "storeProblem: 503, unavailable",
-	"internal/guard.ErrRefused":        "guard.Reason makes the text of a failed request",
-	"internal/keyring.ErrOtherSecret":  "the program does not start",
-	"internal/keyring.ErrSealed":       "a defect of the store, 500, and in the log",
-	"internal/page.Error":              "each service has its own Invalid; auditProblem",
-	"mcp.Error":                        "the answer of a call of /mcp",
-	"messaging.ErrNotCallback":         "callbackPost: 400",
-	"messaging.ErrOtherMedia":          "the program does not start",
-	"messaging.ErrResync":              "the stream says resync",
-	"messaging/media.ErrEmpty":         "formProblem: 422 at body.file",
-	"messaging/media.ErrFull":          "formProblem: 503, unavailable",
-	"messaging/media.ErrNotFound":      "messaging.ErrNotFound",
-	"messaging/media.Mismatch":         "formProblem: 422 at body.file",
-	"messaging/media.TooLarge":         "formProblem: 413, payload_too_large",
-	"provider.Ambiguous":               "in messaging, the message's failure",
-	"provider.AuthExpired":             "in messaging, the message's failure, and the reference's health",
-	"provider.BadRecipient":            "in messaging, the message's failure",
-	"provider.ErrMismatch":             "in messaging, the file's failure",
-	"provider.Invalid":                 "messaging.Invalid at the field",
-	"provider.RateLimited":             "in messaging, another attempt, or rate_limited",
-	"provider.Rejected":                "in messaging, the message's failure",
-	"provider.Temporary":               "in messaging, another attempt",
-	"provider.Unsupported":             "messaging.Error with code unsupported",
-	"provider.WindowClosed":            "messaging.Error with code window_closed",
-	"provider/graph.ErrClosed":         "in messaging, another attempt with a new session",
-	"provider/graph.ErrTooLong":        "in messaging, the file's failure",
-	"provider/graph.Error":             "the providers' own errors wrap it",
-	"provider/sandbox.ErrClosed":       "in messaging, another attempt with a new session",
-	"provider/web/webtest.ErrPasskey":  "a test's phone",
-	"server.ErrOtherMedia":             "the program does not start",
-	"server.ErrOtherSecret":            "the program does not start",
-	"server/auth.ErrDisabled":          "refuseOIDC: a page with 403",
-	"server/auth.ErrLinked":            "refuseOIDC: a page with 409",
-	"server/auth.ErrUndeliverable":     "the mail is not tried again",
-	"server/auth.ErrUnverified":        "refuseOIDC: a page with 403",
-	"server/auth/oidc.ErrDenied":       "refuseOIDC: a page with 403",
-	"server/auth/oidc.ErrFlow":         "refuseOIDC: a page with 400",
-	"server/auth/oidc.ErrToken":        "refuseOIDC: a page with 400",
-	"server/auth/oidc.ErrUnavailable":  "refuseOIDC: a page with 502",
-	"server/auth/passkey.ErrChallenge": "auth.Invalid when a passkey is added, else auth.ErrPasskey",
-	"server/auth/passkey.ErrResponse":  "auth.Invalid when a passkey is added, else auth.ErrPasskey",
-	"server/auth/secondfactor.ErrCode": "auth.Invalid or auth.SecondFactorRequired",
-	"server/backup.ErrDamaged":         "the command says so",
-	"server/backup.ErrNewer":           "the command says so",
-	"server/backup.ErrNotEmpty":        "the command says so",
-	"server/backup.ErrUnfit":           "the command says so",
-	"server/billing.ErrMalformed":      "payment: 400",
-	"server/billing.ErrNoSecret":       "payment: 503, unavailable",
-	"server/billing.ErrSignature":      "payment: 401, unauthorized",
-	"server/client.Error":              "the client's own",
-	"server/job.ErrNotFound":           "showJob: 404, not_found",
-	"server/mail.ErrRefused":           "auth.ErrUndeliverable",
-	"webhook.ErrSignature":             "of the receivers that use Verify",
+	"aiflow/assistant.ErrNoFile":          "the model is told that the file is gone",
+	"aiflow/author.ErrNoFlow":             "draftFromText: 502, provider_error",
+	"aiflow/credential.ErrHost":           "authorize: the run's error http.credential",
+	"aiflow/credential.ErrPlain":          "authorize: the run's error http.credential",
+	"aiflow/flow.Error":                   "an error of a run, which is shown in it",
+	"aiflow/flow.Problem":                 "a problem of a draft, which is listed with it",
+	"aiflow/flow/expression.Error":        "a problem of a draft, or an error of a run",
+	"aiflow/flow/runtime.Invalid":         "the engines check their pages first",
+	"aiflow/flow/runtime.Refused":         "the engines publish only what compiles",
+	"aiflow/flow/simulate.ErrLong":        "replayRun: the replay's own problem",
+	"aiflow/flow/simulate.Invalid":        "misplaced: 422 at the test or the input",
+	"aiflow/flow/simulate.TooMany":        "tests are parsed first, which allows as many",
+	"aiflow/llm.Error":                    "asked: 502 or 503; otherwise an error of a run",
+	"aiflow/llm.ToolError":                "the model is told",
+	"aiflow/llm/structured.Misfit":        "the model is asked again",
+	"aiflow/typebot.ErrFormat":            "importProject converts only what typebot.Is knows",
+	"aiflow/typebot.ErrTooLarge":          "importTypebot: 422 at body.groups",
+	"extractor/intent.ErrStored":          "a stored model of another version is trained again",
+	"internal/database.ErrNewer":          "the program does not start",
+	"internal/database.ErrUnwritable":     "storeProblem: 503, unavailable",
+	"internal/guard.ErrRefused":           "guard.Reason makes the text of a failed request",
+	"internal/keyring.ErrOtherSecret":     "the program does not start",
+	"internal/keyring.ErrSealed":          "a defect of the store, 500, and in the log",
+	"internal/page.Error":                 "each service has its own Invalid; auditProblem",
+	"mcp.Error":                           "the answer of a call of /mcp",
+	"messaging.ErrNotCallback":            "callbackPost: 400",
+	"messaging.ErrOtherMedia":             "the program does not start",
+	"messaging.ErrResync":                 "the stream says resync",
+	"messaging/media.ErrEmpty":            "formProblem: 422 at body.file",
+	"messaging/media.ErrFull":             "formProblem: 503, unavailable",
+	"messaging/media.ErrNotFound":         "messaging.ErrNotFound",
+	"messaging/media.Mismatch":            "formProblem: 422 at body.file",
+	"messaging/media.TooLarge":            "formProblem: 413, payload_too_large",
+	"provider.Ambiguous":                  "in messaging, the message's failure",
+	"provider.AuthExpired":                "in messaging, the message's failure, and the reference's health",
+	"provider.BadRecipient":               "in messaging, the message's failure",
+	"provider.ErrMismatch":                "in messaging, the file's failure",
+	"provider.Invalid":                    "messaging.Invalid at the field",
+	"provider.RateLimited":                "in messaging, another attempt, or rate_limited",
+	"provider.Rejected":                   "in messaging, the message's failure",
+	"provider.Temporary":                  "in messaging, another attempt",
+	"provider.Unsupported":                "messaging.Error with code unsupported",
+	"provider.WindowClosed":               "messaging.Error with code window_closed",
+	"provider/graph.ErrClosed":            "in messaging, another attempt with a new session",
+	"provider/graph.ErrTooLong":           "in messaging, the file's failure",
+	"provider/graph.Error":                "the providers' own errors wrap it",
+	"provider/sandbox.ErrClosed":          "in messaging, another attempt with a new session",
+	"provider/web/webtest.ErrPasskey":     "a test's phone",
+	"server.ErrOtherMedia":                "the program does not start",
+	"server.ErrOtherSecret":               "the program does not start",
+	"server/auth.ErrDisabled":             "refuseOIDC: a page with 403",
+	"server/auth.ErrLinked":               "refuseOIDC: a page with 409",
+	"server/auth.ErrUndeliverable":        "the mail is not tried again",
+	"server/auth.ErrUnverified":           "refuseOIDC: a page with 403",
+	"server/auth/oidc.ErrDenied":          "refuseOIDC: a page with 403",
+	"server/auth/oidc.ErrFlow":            "refuseOIDC: a page with 400",
+	"server/auth/oidc.ErrToken":           "refuseOIDC: a page with 400",
+	"server/auth/oidc.ErrUnavailable":     "refuseOIDC: a page with 502",
+	"server/auth/passkey.ErrChallenge":    "auth.Invalid when a passkey is added, else auth.ErrPasskey",
+	"server/auth/passkey.ErrResponse":     "auth.Invalid when a passkey is added, else auth.ErrPasskey",
+	"server/auth/secondfactor.ErrCode":    "auth.Invalid or auth.SecondFactorRequired",
+	"server/backup.ErrDamaged":            "the command says so",
+	"server/backup.ErrNewer":              "the command says so",
+	"server/backup.ErrNotEmpty":           "the command says so",
+	"server/backup.ErrUnfit":              "the command says so",
+	"server/billing.ErrMalformed":         "payment: 400",
+	"server/billing.ErrNoSecret":          "payment: 503, unavailable",
+	"server/billing.ErrSignature":         "payment: 401, unauthorized",
+	"server/client.Error":                 "the client's own",
+	"server/internal/httpapi.MemberError": "undecodable: 422 at its member",
+	"server/job.ErrNotFound":              "showJob: 404, not_found",
+	"server/mail.ErrRefused":              "auth.ErrUndeliverable",
+	"webhook.ErrSignature":                "of the receivers that use Verify",
 }
 
 // TestErrors holds each exported error of the module to what clients are told
@@ -229,20 +230,24 @@ func TestErrors(t *testing.T) {
 	require.Equal(t, exportedErrors(t, ".."), known, "say in errorAnswers or errorEnds what clients are told of an error")
 }
 
-// sources is the code of the package.
+// sources returns the code of the package and of its internal parts.
 func sources(t *testing.T) string {
 	t.Helper()
-	names, err := filepath.Glob("*.go")
-	require.NoError(t, err)
 	var out strings.Builder
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(name)
+	add := func(names []string, err error) {
 		require.NoError(t, err)
-		out.Write(text)
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			out.Write(text)
+		}
 	}
+	add(filepath.Glob("*.go"))
+	add(filepath.Glob("internal/*/*.go"))
+	add(filepath.Glob("internal/api/*/*.go"))
 	return out.String()
 }
 

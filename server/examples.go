@@ -12,6 +12,8 @@ import (
 	_ "embed" // examples.json
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // exchange is a request that the tests made, and its answer.
@@ -38,7 +40,7 @@ var exchanges = sync.OnceValue(func() map[string]map[string]exchange {
 
 // showExamples adds to each operation what it was asked, and what it answered.
 func showExamples(doc *huma.OpenAPI) {
-	for op := range operations(doc) {
+	for op := range httpapi.Operations(doc) {
 		said := exchanges()[op.OperationID]
 		for _, status := range slices.Sorted(maps.Keys(said)) {
 			e := said[status]

@@ -11,17 +11,18 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-func (s *Server) explainRoutes(a *api) {
-	register(a, operation{
-		id: "Messaging_Explain", on: at("query.reference"), method: http.MethodGet, path: "/chats/explain",
-		summary: "Tell what became of a message, step by step",
-		about: "Steps are `received` (from the network, with its report where that is kept), `stored`, `attempt` (to hand it to the network), `status`, " +
+func (s *Server) explainRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_Explain", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/explain",
+		Summary: "Tell what became of a message, step by step",
+		About: "Steps are `received` (from the network, with its report where that is kept), `stored`, `attempt` (to hand it to the network), `status`, " +
 			"`file`, `held` (its events wait for a file), `extracted` (values were found in it), `routed` (to a bot or a flow: why that one answers, or why none), `run` (which took it, or which wrote it), " +
 			"`sent` (what the run wrote then) and `webhook` (an attempt to deliver an event of it). There will be others.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.explain)
 }
 
@@ -68,11 +69,11 @@ type explained struct {
 	MessageID string           `json:"messageId,omitempty" doc:"Of what the run sent."`
 }
 
-func (s *Server) explain(ctx context.Context, c call, in *messageQuery) (explanation, error) {
+func (s *Server) explain(ctx context.Context, c httpapi.Call, in *messageQuery) (explanation, error) {
 	acc := s.account(c)
 	x, err := acc.Explain(ctx, in.Reference, in.ChatID, in.MessageID)
 	if err != nil {
-		return explanation{}, inQuery(err)
+		return explanation{}, httpapi.InQuery(err)
 	}
 	out := explanation{Message: x.Message, Steps: []explained{}}
 	for _, step := range x.Steps {

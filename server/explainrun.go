@@ -7,6 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // explainedAsked is a bot or a flow that was asked whether it answers.
@@ -21,7 +22,7 @@ type explainedAsked struct {
 
 // routed adds why a message was answered by a bot or a flow, and what that
 // sent, or which run wrote the message.
-func (s *Server) routed(ctx context.Context, c call, ref provider.ReferenceID, m messaging.Message, ids []string) ([]explained, error) {
+func (s *Server) routed(ctx context.Context, c httpapi.Call, ref provider.ReferenceID, m messaging.Message, ids []string) ([]explained, error) {
 	runs := s.Runs.For(c.Account)
 	if m.Direction == "out" {
 		r, err := runs.SentBy(ctx, int64(ref), ids)
@@ -51,7 +52,7 @@ func (s *Server) routed(ctx context.Context, c call, ref provider.ReferenceID, m
 	return out, nil
 }
 
-func (s *Server) listenerNames(ctx context.Context, c call, ref provider.ReferenceID) (map[string]string, error) {
+func (s *Server) listenerNames(ctx context.Context, c httpapi.Call, ref provider.ReferenceID) (map[string]string, error) {
 	ls, err := s.Runs.For(c.Account).Listeners(ctx, int64(ref))
 	names := map[string]string{}
 	for _, l := range ls {
@@ -62,7 +63,7 @@ func (s *Server) listenerNames(ctx context.Context, c call, ref provider.Referen
 
 // routeSteps are those of one route: that it was routed, the run, and what the
 // run sent.
-func (s *Server) routeSteps(ctx context.Context, c call, ref provider.ReferenceID, chatID string, r runtime.Route, names map[string]string) ([]explained, error) {
+func (s *Server) routeSteps(ctx context.Context, c httpapi.Call, ref provider.ReferenceID, chatID string, r runtime.Route, names map[string]string) ([]explained, error) {
 	step := explained{At: messaging.UnixTime{Time: r.At}, Step: "routed", Outcome: r.Outcome, RunID: r.Run}
 	for _, a := range r.Asked {
 		step.Asked = append(step.Asked, explainedAsked{a.Engine, a.Owner, names[a.Owner], a.Version, a.Priority, a.Outcome})

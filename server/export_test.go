@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // BodyGrace is how long a body may take before its pace counts.
@@ -26,48 +27,48 @@ type echoBody struct {
 // AddTestRoutes adds operations that fail in every way and that only tests
 // need.
 func (s *Server) AddTestRoutes() {
-	register(s.api, operation{id: "Test_Echo", method: http.MethodPost, path: "/test/echo", summary: "Echo", maxBody: 2 * mib}, anyone,
-		func(_ context.Context, _ call, in *struct {
+	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Echo", Method: http.MethodPost, Path: "/test/echo", Summary: "Echo", MaxBody: 2 * httpapi.MiB}, httpapi.Anyone,
+		func(_ context.Context, _ httpapi.Call, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"5"`
 			Body  echoBody
 		},
 		) (echoBody, error) {
 			return in.Body, nil
 		})
-	register(s.api, operation{id: "Test_Any", method: http.MethodGet, path: "/test/{id}", summary: "Any"}, anyone,
-		func(_ context.Context, _ call, in *struct {
+	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Any", Method: http.MethodGet, Path: "/test/{id}", Summary: "Any"}, httpapi.Anyone,
+		func(_ context.Context, _ httpapi.Call, in *struct {
 			ID string `path:"id"`
 		},
 		) (map[string]string, error) {
 			return map[string]string{"any": in.ID}, nil
 		})
-	register(s.api, operation{id: "Test_Literal", method: http.MethodGet, path: "/test/literal", summary: "Literal"}, anyone,
-		func(context.Context, call, *struct{}) (map[string]string, error) {
+	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Literal", Method: http.MethodGet, Path: "/test/literal", Summary: "Literal"}, httpapi.Anyone,
+		func(context.Context, httpapi.Call, *struct{}) (map[string]string, error) {
 			return map[string]string{"literal": "yes"}, nil
 		})
-	register(s.api, operation{id: "Test_Code", method: http.MethodGet, path: "/test/code/{code}", summary: "Code"}, anyone,
-		func(_ context.Context, _ call, in *struct {
+	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Code", Method: http.MethodGet, Path: "/test/code/{code}", Summary: "Code"}, httpapi.Anyone,
+		func(_ context.Context, _ httpapi.Call, in *struct {
 			Code string `path:"code"`
 		},
 		) (map[string]string, error) {
-			return nil, problem(in.Code, "on purpose").retryAfter(1500 * time.Millisecond)
+			return nil, httpapi.NewProblem(in.Code, "on purpose").RetryAfter(1500 * time.Millisecond)
 		})
-	register(s.api, operation{id: "Test_Leak", method: http.MethodGet, path: "/test/leak", summary: "Leak"}, anyone,
-		func(context.Context, call, *struct{}) (map[string]string, error) {
+	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Leak", Method: http.MethodGet, Path: "/test/leak", Summary: "Leak"}, httpapi.Anyone,
+		func(context.Context, httpapi.Call, *struct{}) (map[string]string, error) {
 			return nil, errors.New("pq: password authentication failed")
 		})
-	register(s.api, operation{id: "Test_Panic", method: http.MethodGet, path: "/test/panic", summary: "Panic"}, anyone,
-		func(context.Context, call, *struct{}) (map[string]string, error) { panic("hidden words") })
-	register(s.api, operation{id: "Test_Manage", method: http.MethodGet, path: "/test/manage", summary: "Manage"}, auth.UsersManage,
-		func(_ context.Context, c call, _ *struct{}) (map[string]string, error) {
+	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Panic", Method: http.MethodGet, Path: "/test/panic", Summary: "Panic"}, httpapi.Anyone,
+		func(context.Context, httpapi.Call, *struct{}) (map[string]string, error) { panic("hidden words") })
+	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Manage", Method: http.MethodGet, Path: "/test/manage", Summary: "Manage"}, auth.UsersManage,
+		func(_ context.Context, c httpapi.Call, _ *struct{}) (map[string]string, error) {
 			return map[string]string{"account": c.Account}, nil
 		})
-	register(s.api, operation{id: "Test_Client", method: http.MethodGet, path: "/test/client", summary: "Client"}, anyone,
-		func(_ context.Context, c call, _ *struct{}) (map[string]string, error) {
+	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Client", Method: http.MethodGet, Path: "/test/client", Summary: "Client"}, httpapi.Anyone,
+		func(_ context.Context, c httpapi.Call, _ *struct{}) (map[string]string, error) {
 			return map[string]string{"client": c.Client.String()}, nil
 		})
-	register(s.api, operation{id: "Test_Wait", method: http.MethodPost, path: "/test/wait", summary: "Wait"}, anyone,
-		func(ctx context.Context, _ call, _ *struct{ Body echoBody }) (map[string]bool, error) {
+	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Wait", Method: http.MethodPost, Path: "/test/wait", Summary: "Wait"}, httpapi.Anyone,
+		func(ctx context.Context, _ httpapi.Call, _ *struct{ Body echoBody }) (map[string]bool, error) {
 			select {
 			case <-ctx.Done():
 				return map[string]bool{"whole": false}, nil
@@ -75,8 +76,8 @@ func (s *Server) AddTestRoutes() {
 				return map[string]bool{"whole": true}, nil
 			}
 		})
-	register(s.api, operation{id: "Test_Drain", method: http.MethodGet, path: "/test/drain", summary: "Drain"}, anyone,
-		func(ctx context.Context, _ call, _ *struct{}) (map[string]bool, error) {
+	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Drain", Method: http.MethodGet, Path: "/test/drain", Summary: "Drain"}, httpapi.Anyone,
+		func(ctx context.Context, _ httpapi.Call, _ *struct{}) (map[string]bool, error) {
 			select {
 			case <-ctx.Done():
 				return map[string]bool{"whole": false}, nil
@@ -84,7 +85,7 @@ func (s *Server) AddTestRoutes() {
 				return map[string]bool{"whole": true}, nil
 			}
 		})
-	s.api.finish()
+	s.api.Finish()
 }
 
 // Routes are what the router knows, as "GET /path".
@@ -102,7 +103,7 @@ func (s *Server) Routes() []string {
 }
 
 // Codes are the codes of problems with their statuses.
-func Codes() map[string]int { return statusOf }
+func Codes() map[string]int { return httpapi.StatusOf }
 
 // CheapPasswords makes signing up and logging in take no time.
 func (c *Config) CheapPasswords() { c.passwords = auth.Cost{Passes: 1, Memory: 64} }
@@ -122,7 +123,7 @@ func (c *Config) ChangeFlows(change func(*runtime.Options)) { c.flows = change }
 func Repetition() map[string]string { return repetition }
 
 // Meanings say of each code of a problem what it means, and what to do.
-func Meanings() map[string]string { return meanings }
+func Meanings() map[string]string { return httpapi.Meanings }
 
 // Known is the problem that clients are told of err; nil: that of an unknown
 // failure, a 500.

@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // extractorBody bounds requests with an extractor: intents may have many
@@ -21,27 +22,27 @@ import (
 const extractorBody = store.MaxConfig
 
 // extractorRoutes are what finds values in messages.
-func (s *Server) extractorRoutes(a *api) {
+func (s *Server) extractorRoutes(a *httpapi.API) {
 	missing := []int{http.StatusNotFound}
-	register(a, operation{
-		id: "Extractor_Create", on: at("body.scope.reference", "body.scope.bot", "body.scope.flow"), method: http.MethodPost, path: "/extractor", status: http.StatusCreated, summary: "Make an extractor",
-		about: "It finds values in the messages of contacts: before anybody is asked who answers a message, all extractors of its line, of the line's bots and of " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Extractor_Create", On: httpapi.At("body.scope.reference", "body.scope.bot", "body.scope.flow"), Method: http.MethodPost, Path: "/extractor", Status: http.StatusCreated, Summary: "Make an extractor",
+		About: "It finds values in the messages of contacts: before anybody is asked who answers a message, all extractors of its line, of the line's bots and of " +
 			"the flows that listen there read it. What they find becomes variables of the chat and `extracted` of the message, and each that found something makes " +
 			"one `data` event. Intents are learned in the background (`training`); what was learned before serves until then.",
-		maxBody: extractorBody, errors: missing,
+		MaxBody: extractorBody, Errors: missing,
 	}, auth.ExtractorsManage, s.createExtractor)
-	register(a, operation{
-		id: "Extractor_Extractors", on: listing("query.reference", "query.bot", "query.flow"), method: http.MethodGet, path: "/extractor/list", summary: "List extractors, the oldest first", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Extractor_Extractors", On: httpapi.Listing("query.reference", "query.bot", "query.flow"), Method: http.MethodGet, Path: "/extractor/list", Summary: "List extractors, the oldest first", Errors: missing,
 	}, auth.ExtractorsManage, s.listExtractors)
-	register(a, operation{
-		id: "Extractor_Extractor", on: at("path.extractorId"), method: http.MethodGet, path: "/extractor/{extractorId}", summary: "Show an extractor", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Extractor_Extractor", On: httpapi.At("path.extractorId"), Method: http.MethodGet, Path: "/extractor/{extractorId}", Summary: "Show an extractor", Errors: missing,
 	}, auth.ExtractorsManage, s.showExtractor)
-	register(a, operation{
-		id: "Extractor_Update", on: at("path.extractorId", "body.scope.reference", "body.scope.bot", "body.scope.flow"), method: http.MethodPatch, path: "/extractor/{extractorId}", summary: "Change an extractor",
-		about: "`config` is replaced as a whole.", maxBody: extractorBody, errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Extractor_Update", On: httpapi.At("path.extractorId", "body.scope.reference", "body.scope.bot", "body.scope.flow"), Method: http.MethodPatch, Path: "/extractor/{extractorId}", Summary: "Change an extractor",
+		About: "`config` is replaced as a whole.", MaxBody: extractorBody, Errors: missing,
 	}, auth.ExtractorsManage, s.updateExtractor)
-	register(a, operation{
-		id: "Extractor_Delete", on: at("path.extractorId"), method: http.MethodDelete, path: "/extractor/{extractorId}", summary: "Delete an extractor", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Extractor_Delete", On: httpapi.At("path.extractorId"), Method: http.MethodDelete, Path: "/extractor/{extractorId}", Summary: "Delete an extractor", Errors: missing,
 	}, auth.ExtractorsManage, s.deleteExtractor)
 	s.extractorTrialRoutes(a)
 }
@@ -111,17 +112,17 @@ func viewExtractor(e store.Extractor) extractorView {
 }
 
 // extractors is the service of extractors for whoever calls.
-func (s *Server) extractors(c call) *store.Account { return s.Extractors.For(c.Account) }
+func (s *Server) extractors(c httpapi.Call) *store.Account { return s.Extractors.For(c.Account) }
 
 // scope finds what a scope names. at is where it stands.
-func (s *Server) scope(ctx context.Context, c call, in extractorScope, at string) (out store.Scope, err error) {
+func (s *Server) scope(ctx context.Context, c httpapi.Call, in extractorScope, at string) (out store.Scope, err error) {
 	named := 0
 	if in.Reference != 0 {
 		named++
 		out.Reference = int64(in.Reference)
 		_, err = s.account(c).Reference(ctx, in.Reference)
 		if errors.Is(err, messaging.ErrNotFound) {
-			err = nowhere(at+"reference", "names no line")
+			err = httpapi.NotFoundAt(at+"reference", "names no line")
 		}
 	}
 	if in.Bot != "" && err == nil {
@@ -129,7 +130,7 @@ func (s *Server) scope(ctx context.Context, c call, in extractorScope, at string
 		var b botengine.Bot
 		b, err = s.bots(c).Bot(ctx, in.Bot)
 		if errors.Is(err, botengine.ErrNotFound) {
-			err = nowhere(at+"bot", "names no bot")
+			err = httpapi.NotFoundAt(at+"bot", "names no bot")
 		}
 		out.Bot, out.Reference = in.Bot, b.Reference
 	}
@@ -137,12 +138,12 @@ func (s *Server) scope(ctx context.Context, c call, in extractorScope, at string
 		named++
 		_, err = s.flows(c).Flow(ctx, in.Flow)
 		if errors.Is(err, aiflow.ErrNotFound) {
-			err = nowhere(at+"flow", "names no flow")
+			err = httpapi.NotFoundAt(at+"flow", "names no flow")
 		}
 		out.Flow = in.Flow
 	}
 	if err == nil && named > 1 {
-		err = invalid(at[:len(at)-1], "must name one of reference, bot and flow")
+		err = httpapi.Invalid(at[:len(at)-1], "must name one of reference, bot and flow")
 	}
 	return out, err
 }
@@ -170,7 +171,7 @@ type newExtractor struct {
 	}
 }
 
-func (s *Server) createExtractor(ctx context.Context, c call, in *newExtractor) (extractorView, error) {
+func (s *Server) createExtractor(ctx context.Context, c httpapi.Call, in *newExtractor) (extractorView, error) {
 	b := in.Body
 	scope, err := s.scope(ctx, c, b.Scope, "body.scope.")
 	if err != nil {
@@ -190,20 +191,20 @@ type extractorFilter struct {
 	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listExtractors(ctx context.Context, c call, in *extractorFilter) (messaging.Page[extractorView], error) {
+func (s *Server) listExtractors(ctx context.Context, c httpapi.Call, in *extractorFilter) (messaging.Page[extractorView], error) {
 	scope, err := s.scope(ctx, c, extractorScope{in.Reference, in.Bot, in.Flow}, "query.")
 	if err != nil {
 		return messaging.Page[extractorView]{}, err
 	}
-	p, err := s.extractors(c).Extractors(ctx, store.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope, Among: c.only})
-	return viewPage(p.Items, p.Next, viewExtractor), inQuery(err)
+	p, err := s.extractors(c).Extractors(ctx, store.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope, Among: c.Only})
+	return viewPage(p.Items, p.Next, viewExtractor), httpapi.InQuery(err)
 }
 
 type extractorID struct {
 	ID string `path:"extractorId" maxLength:"64" doc:"Id of the extractor."`
 }
 
-func (s *Server) showExtractor(ctx context.Context, c call, in *extractorID) (extractorView, error) {
+func (s *Server) showExtractor(ctx context.Context, c httpapi.Call, in *extractorID) (extractorView, error) {
 	e, err := s.extractors(c).Extractor(ctx, in.ID)
 	return viewExtractor(e), err
 }
@@ -218,7 +219,7 @@ type extractorChange struct {
 	}
 }
 
-func (s *Server) updateExtractor(ctx context.Context, c call, in *extractorChange) (extractorView, error) {
+func (s *Server) updateExtractor(ctx context.Context, c httpapi.Call, in *extractorChange) (extractorView, error) {
 	change := store.Change{Name: in.Body.Name, Config: json.RawMessage(in.Body.Config), Enabled: in.Body.Enabled}
 	if in.Body.Scope != (extractorScope{}) {
 		scope, err := s.scope(ctx, c, in.Body.Scope, "body.scope.")
@@ -231,8 +232,8 @@ func (s *Server) updateExtractor(ctx context.Context, c call, in *extractorChang
 	return viewExtractor(e), err
 }
 
-func (s *Server) deleteExtractor(ctx context.Context, c call, in *extractorID) (done, error) {
-	return done{true}, s.extractors(c).Delete(ctx, in.ID)
+func (s *Server) deleteExtractor(ctx context.Context, c httpapi.Call, in *extractorID) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.extractors(c).Delete(ctx, in.ID)
 }
 
 // botDeleted removes the extractors of a bot that is deleted.

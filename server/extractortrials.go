@@ -16,20 +16,21 @@ import (
 	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // extractorTrialRoutes run extractors on texts.
-func (s *Server) extractorTrialRoutes(a *api) {
-	register(a, operation{
-		id: "Extractor_Try", on: at("path.extractorId", "body.reference"), method: http.MethodPost, path: "/extractor/{extractorId}/run", summary: "Run an extractor on a text or a message",
-		about: "Nothing is kept of what it finds, and no event is made. Either `text` is given, with what is known of its writer, or `reference`, `chatId` and `messageId`, which also needs the permission `chats.read`. " +
+func (s *Server) extractorTrialRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Extractor_Try", On: httpapi.At("path.extractorId", "body.reference"), Method: http.MethodPost, Path: "/extractor/{extractorId}/run", Summary: "Run an extractor on a text or a message",
+		About: "Nothing is kept of what it finds, and no event is made. Either `text` is given, with what is known of its writer, or `reference`, `chatId` and `messageId`, which also needs the permission `chats.read`. " +
 			"Intents that have never been learned are a 409.",
-		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, auth.ExtractorsManage, s.runExtractor)
-	register(a, operation{
-		id: "Extractor_Evaluate", on: at("path.extractorId"), method: http.MethodPost, path: "/extractor/{extractorId}/evaluate", summary: "Run the tests of an extractor",
-		about:  "Says how many of `config.tests` find what they should, and which do not; of intents also what is taken for what (`nomatch`: nothing was found).",
-		errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Extractor_Evaluate", On: httpapi.At("path.extractorId"), Method: http.MethodPost, Path: "/extractor/{extractorId}/evaluate", Summary: "Run the tests of an extractor",
+		About:  "Says how many of `config.tests` find what they should, and which do not; of intents also what is taken for what (`nomatch`: nothing was found).",
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, auth.ExtractorsManage, s.evaluateExtractor)
 }
 
@@ -108,7 +109,7 @@ type extractorFound struct {
 	DurationMS float64          `json:"durationMs" doc:"Milliseconds."`
 }
 
-func (s *Server) runExtractor(ctx context.Context, c call, in *extractorRun) (extractorFound, error) {
+func (s *Server) runExtractor(ctx context.Context, c httpapi.Call, in *extractorRun) (extractorFound, error) {
 	if _, err := s.extractors(c).Extractor(ctx, in.ID); err != nil {
 		return extractorFound{}, err
 	}
@@ -135,11 +136,11 @@ func (s *Server) runExtractor(ctx context.Context, c call, in *extractorRun) (ex
 }
 
 // triedMessage is what an extractor is to be run on.
-func (s *Server) triedMessage(ctx context.Context, c call, in *extractorRun) (store.Message, error) {
+func (s *Server) triedMessage(ctx context.Context, c httpapi.Call, in *extractorRun) (store.Message, error) {
 	b := in.Body
 	if b.Text != nil {
 		if b.Reference != 0 || b.ChatID != "" || b.MessageID != "" {
-			return store.Message{}, invalid("body.text", "must stand alone, without a message")
+			return store.Message{}, httpapi.Invalid("body.text", "must stand alone, without a message")
 		}
 		return store.Message{Said: store.Said{Text: *b.Text, Locale: b.Locale, Region: b.Region, Now: b.Now.Time}}, nil
 	}
@@ -148,14 +149,14 @@ func (s *Server) triedMessage(ctx context.Context, c call, in *extractorRun) (st
 		is   bool
 	}{{"reference", b.Reference != 0}, {"chatId", b.ChatID != ""}, {"messageId", b.MessageID != ""}} {
 		if !need.is {
-			return store.Message{}, invalid("body."+need.name, "must be given where text is not")
+			return store.Message{}, httpapi.Invalid("body."+need.name, "must be given where text is not")
 		}
 	}
-	reader, err := c.with(auth.ChatsRead)
+	reader, err := c.With(auth.ChatsRead)
 	if err != nil {
 		return store.Message{}, err
 	}
-	b.Reference = provider.ReferenceID(reader.within(int64(b.Reference)))
+	b.Reference = provider.ReferenceID(reader.Within(int64(b.Reference)))
 	m, err := s.account(c).Message(ctx, b.Reference, b.ChatID, b.MessageID)
 	if err != nil {
 		return store.Message{}, err
@@ -204,7 +205,7 @@ type evaluationView struct {
 	Confused []confusionView `json:"confused" nullable:"false" doc:"Of intents: what is taken for what, the most frequent first."`
 }
 
-func (s *Server) evaluateExtractor(ctx context.Context, c call, in *extractorAction) (evaluationView, error) {
+func (s *Server) evaluateExtractor(ctx context.Context, c httpapi.Call, in *extractorAction) (evaluationView, error) {
 	e, err := s.extractors(c).Evaluate(ctx, in.ID)
 	if err != nil {
 		return evaluationView{}, asked(err)
@@ -227,11 +228,11 @@ func extractorProblem(err error) *Problem {
 	var bad *store.Invalid
 	switch {
 	case errors.As(err, &bad):
-		return invalid("body."+bad.Field, bad.Message)
+		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.Is(err, store.ErrNotFound):
-		return problem(codeNotFound, "there is no such extractor")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such extractor")
 	case errors.Is(err, store.ErrUntrained):
-		return problem(codeConflict, "the intents have not been learned yet")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the intents have not been learned yet")
 	}
 	return nil
 }
@@ -242,11 +243,11 @@ func asked(err error) error {
 	var failed *llm.Error
 	switch {
 	case errors.As(err, &failed) && failed.Code == llm.CodeNoModel:
-		return problem(codeUnavailable, failed.Message)
+		return httpapi.NewProblem(httpapi.CodeUnavailable, failed.Message)
 	case errors.As(err, &failed):
-		return problem(codeProviderError, string(failed.Code)+": the model did not answer")
+		return httpapi.NewProblem(httpapi.CodeProviderError, string(failed.Code)+": the model did not answer")
 	case errors.Is(err, context.DeadlineExceeded):
-		return problem(codeProviderError, string(llm.CodeTimeout)+": the model did not answer in time")
+		return httpapi.NewProblem(httpapi.CodeProviderError, string(llm.CodeTimeout)+": the model did not answer in time")
 	}
 	return err
 }

@@ -8,21 +8,22 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // flowDiffRoutes show what changes of a flow change, and what changes of a
 // function concern.
-func (s *Server) flowDiffRoutes(a *api) {
+func (s *Server) flowDiffRoutes(a *httpapi.API) {
 	missing := []int{http.StatusNotFound}
-	register(a, operation{
-		id: "Aiflow_Diff", method: http.MethodGet, path: "/aiflow/flow/{flowId}/diff", summary: "Compare two versions of a flow",
-		about: "Without parameters it says what publishing the draft would change. What means the same is not told: the order of members, how numbers " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Diff", Method: http.MethodGet, Path: "/aiflow/flow/{flowId}/diff", Summary: "Compare two versions of a flow",
+		About: "Without parameters it says what publishing the draft would change. What means the same is not told: the order of members, how numbers " +
 			"are written, and `ui`. Lists of the same length are compared item by item, others as a whole.",
-		errors: missing,
+		Errors: missing,
 	}, auth.FlowsManage, s.diffFlow)
-	register(a, operation{
-		id: "Aiflow_UsedBy", method: http.MethodGet, path: "/aiflow/flow/{flowId}/usedby", summary: "List what uses a function, the oldest first",
-		about: "Published versions that came with it, be it that a function of theirs calls it, and drafts that call it.", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_UsedBy", Method: http.MethodGet, Path: "/aiflow/flow/{flowId}/usedby", Summary: "List what uses a function, the oldest first",
+		About: "Published versions that came with it, be it that a function of theirs calls it, and drafts that call it.", Errors: missing,
 	}, auth.FlowsManage, s.listUses)
 }
 
@@ -69,10 +70,10 @@ type functionDiff struct {
 	To   *int64 `json:"to" doc:"Its version; 0: one of before the project was imported, null: none."`
 }
 
-func (s *Server) diffFlow(ctx context.Context, c call, in *flowVersionPair) (flowDiff, error) {
+func (s *Server) diffFlow(ctx context.Context, c httpapi.Call, in *flowVersionPair) (flowDiff, error) {
 	d, err := s.flows(c).Diff(ctx, in.ID, in.From, in.To)
 	if err != nil {
-		return flowDiff{}, inQuery(err)
+		return flowDiff{}, httpapi.InQuery(err)
 	}
 	out := flowDiff{
 		From: d.From, To: d.To, Nodes: make([]nodeDiff, len(d.Nodes)), Edges: make([]edgeDiff, len(d.Edges)),
@@ -113,7 +114,7 @@ type functionUse struct {
 	Draft     bool   `json:"draft" doc:"Whether its draft calls the function."`
 }
 
-func (s *Server) listUses(ctx context.Context, c call, in *flowVersions) (messaging.Page[functionUse], error) {
+func (s *Server) listUses(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[functionUse], error) {
 	p, err := s.flows(c).UsedBy(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewUse), inQuery(err)
+	return viewPage(p.Items, p.Next, viewUse), httpapi.InQuery(err)
 }

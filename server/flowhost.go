@@ -17,6 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/extractor"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -128,14 +129,14 @@ func actorOf(engine string) messaging.Actor {
 // refusal is tried again.
 func unsendable(err error) error {
 	r, is := messaging.Refused(err)
-	if !is || r.Code == codeUnavailable {
+	if !is || r.Code == httpapi.CodeUnavailable {
 		return err
 	}
 	code := "channel.rejected"
 	switch r.Code {
-	case codeWindowClosed:
+	case httpapi.CodeWindowClosed:
 		code = "channel.window_closed"
-	case codeUnsupported:
+	case httpapi.CodeUnsupported:
 		code = "channel.unsupported"
 	}
 	switch r.Field {

@@ -6,16 +6,17 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // renameRoutes give flows and functions other slugs.
-func (s *Server) renameRoutes(a *api) {
-	register(a, operation{
-		id: "Aiflow_Rename", method: http.MethodPost, path: "/aiflow/flow/{flowId}/rename", summary: "Give a flow or a function another slug",
-		about: "In its draft, and in one transaction in all drafts of the project that call it or jump to it. What is published stays as it is: `published` lists the " +
+func (s *Server) renameRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Rename", Method: http.MethodPost, Path: "/aiflow/flow/{flowId}/rename", Summary: "Give a flow or a function another slug",
+		About: "In its draft, and in one transaction in all drafts of the project that call it or jump to it. What is published stays as it is: `published` lists the " +
 			"versions that know the old slug. Those that call a function go on with it as they were published; those that jump to a flow are to be " +
 			"published after it.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.FlowsManage, s.renameFlow)
 }
 
@@ -39,7 +40,7 @@ type renamedIn struct {
 	Revision int64  `json:"revision"`
 }
 
-func (s *Server) renameFlow(ctx context.Context, c call, in *flowRename) (renamedFlow, error) {
+func (s *Server) renameFlow(ctx context.Context, c httpapi.Call, in *flowRename) (renamedFlow, error) {
 	done, err := s.flows(c).Rename(ctx, in.ID, in.Body.Slug)
 	if err != nil {
 		return renamedFlow{}, err

@@ -7,25 +7,26 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-func (s *Server) groupRoutes(a *api) {
+func (s *Server) groupRoutes(a *httpapi.API) {
 	const lines = "Lines that cannot manage groups answer `unsupported`; whoever can send to groups does so with their chat ids."
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
-	register(a, operation{
-		id: "Messaging_CreateGroup", on: at("body.reference"), method: http.MethodPost, path: "/chats/group", status: http.StatusCreated,
-		summary: "Make a group", about: "Those whom the network would not add are in `refused`. " + lines, errors: problems,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_CreateGroup", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/group", Status: http.StatusCreated,
+		Summary: "Make a group", About: "Those whom the network would not add are in `refused`. " + lines, Errors: problems,
 	}, auth.ChatsSend, s.createGroup)
-	register(a, operation{
-		id: "Messaging_Group", on: at("query.reference"), method: http.MethodGet, path: "/chats/group",
-		summary: "Show a group as its network has it now", about: lines, errors: problems,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_Group", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/group",
+		Summary: "Show a group as its network has it now", About: lines, Errors: problems,
 	}, auth.ChatsRead, s.showGroup)
-	register(a, operation{
-		id: "Messaging_EditGroup", on: at("body.reference"), method: http.MethodPatch, path: "/chats/group",
-		summary: "Change a group, or leave it",
-		about: "First its subject, then its participants, then the link, and last the account leaves. All is checked before the network is asked for anything; " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_EditGroup", On: httpapi.At("body.reference"), Method: http.MethodPatch, Path: "/chats/group",
+		Summary: "Change a group, or leave it",
+		About: "First its subject, then its participants, then the link, and last the account leaves. All is checked before the network is asked for anything; " +
 			"when it refuses a step, those before it stay. " + lines,
-		errors: problems,
+		Errors: problems,
 	}, auth.ChatsSend, s.editGroup)
 }
 
@@ -37,13 +38,13 @@ type newGroup struct {
 	}
 }
 
-func (s *Server) createGroup(ctx context.Context, c call, in *newGroup) (messaging.Group, error) {
+func (s *Server) createGroup(ctx context.Context, c httpapi.Call, in *newGroup) (messaging.Group, error) {
 	return s.account(c).CreateGroup(ctx, in.Body.Reference, messaging.NewGroup{Subject: in.Body.Subject, Participants: in.Body.Participants})
 }
 
-func (s *Server) showGroup(ctx context.Context, c call, in *chatQuery) (messaging.Group, error) {
+func (s *Server) showGroup(ctx context.Context, c httpapi.Call, in *chatQuery) (messaging.Group, error) {
 	g, err := s.account(c).Group(ctx, in.Reference, in.ChatID)
-	return g, inQuery(err)
+	return g, httpapi.InQuery(err)
 }
 
 type groupEdit struct {
@@ -60,7 +61,7 @@ type groupEdit struct {
 	}
 }
 
-func (s *Server) editGroup(ctx context.Context, c call, in *groupEdit) (messaging.Group, error) {
+func (s *Server) editGroup(ctx context.Context, c httpapi.Call, in *groupEdit) (messaging.Group, error) {
 	b := in.Body
 	return s.account(c).EditGroup(ctx, b.Reference, b.ChatID, messaging.GroupEdit{
 		Subject: b.Subject, Add: b.Add, Remove: b.Remove, Promote: b.Promote, Demote: b.Demote, ResetInvite: b.ResetInvite, Leave: b.Leave,

@@ -12,6 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -39,35 +40,35 @@ type endpoint struct {
 	UpdatedAt  messaging.UnixTime   `json:"updatedAt"`
 }
 
-func (s *Server) hookconfRoutes(a *api) {
-	register(a, operation{
-		id: "Webhooks_Put", on: at("body.id"), method: http.MethodPost, path: "/references/hookconf",
-		summary: "Add a webhook, or update the headers of the one with this URL",
-		about:   "On a sandbox line the URL may be " + webhook.EchoURL + ": deliveries then go to a built-in receiver.",
-		errors:  []int{http.StatusNotFound},
+func (s *Server) hookconfRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Webhooks_Put", On: httpapi.At("body.id"), Method: http.MethodPost, Path: "/references/hookconf",
+		Summary: "Add a webhook, or update the headers of the one with this URL",
+		About:   "On a sandbox line the URL may be " + webhook.EchoURL + ": deliveries then go to a built-in receiver.",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.putHook)
-	registerReply(a, operation{
-		id: "Webhooks_Register", on: at("body.reference", "body.id"), method: http.MethodPost, path: "/references/registerWebHook",
-		summary: "Register a webhook and get its signing secret, or subscribe at the provider", status: http.StatusCreated,
-		about: "With `webhook`: answers 201 with the secret for a new URL, 200 without it for one that exists. " +
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Webhooks_Register", On: httpapi.At("body.reference", "body.id"), Method: http.MethodPost, Path: "/references/registerWebHook",
+		Summary: "Register a webhook and get its signing secret, or subscribe at the provider", Status: http.StatusCreated,
+		About: "With `webhook`: answers 201 with the secret for a new URL, 200 without it for one that exists. " +
 			"With `provider: true` instead: the line's network is told to post its events, to `callbackUrl` or, without it, to the address " +
 			"in the network's own settings, and the answer is `{\"success\": true}`. The network calls `callbackUrl` at once with the line's `verifyToken`.",
-		errors: []int{http.StatusNotFound, http.StatusBadGateway},
+		Errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.WebhooksManage, s.registerHook)
 	s.deliveryRoutes(a)
-	register(a, operation{
-		id: "Webhooks_Endpoints", on: at("query.reference"), method: http.MethodGet, path: "/references/hookconf", summary: "List the webhooks of a line",
-		errors: []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Webhooks_Endpoints", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/references/hookconf", Summary: "List the webhooks of a line",
+		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.listHooks)
-	register(a, operation{
-		id: "Webhooks_Update", on: at("path.endpointId"), method: http.MethodPatch, path: "/references/hookconf/{endpointId}",
-		summary: "Change a webhook, or rotate its secret",
-		errors:  []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Webhooks_Update", On: httpapi.At("path.endpointId"), Method: http.MethodPatch, Path: "/references/hookconf/{endpointId}",
+		Summary: "Change a webhook, or rotate its secret",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.updateHook)
-	register(a, operation{
-		id: "Webhooks_Delete", on: at("path.endpointId"), method: http.MethodDelete, path: "/references/hookconf/{endpointId}",
-		summary: "Remove a webhook with what waits for it",
-		errors:  []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Webhooks_Delete", On: httpapi.At("path.endpointId"), Method: http.MethodDelete, Path: "/references/hookconf/{endpointId}",
+		Summary: "Remove a webhook with what waits for it",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, s.deleteHook)
 }
 
@@ -84,7 +85,7 @@ func (id *referenceText) UnmarshalJSON(b []byte) error {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
-		return &memberError{"body.id", "must be the id of a reference"}
+		return &httpapi.MemberError{At: "body.id", Message: "must be the id of a reference"}
 	}
 	*id = referenceText(n)
 	return nil
@@ -92,7 +93,7 @@ func (id *referenceText) UnmarshalJSON(b []byte) error {
 
 // Schema says that both forms are taken.
 func (referenceText) Schema(huma.Registry) *huma.Schema {
-	return described("Id of the reference, as a string or an integer.",
+	return httpapi.DescribedSchema("Id of the reference, as a string or an integer.",
 		&huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64(1))},
 		&huma.Schema{Type: huma.TypeString, Pattern: "^[0-9]{1,18}$"})
 }
@@ -112,7 +113,7 @@ type hookconfResult struct {
 	Data    struct{} `json:"data"`
 }
 
-func (s *Server) putHook(ctx context.Context, c call, in *hookconf) (hookconfResult, error) {
+func (s *Server) putHook(ctx context.Context, c httpapi.Call, in *hookconf) (hookconfResult, error) {
 	_, created, err := s.putEndpoint(ctx, c, provider.ReferenceID(in.Body.ID), webhook.Settings{
 		URL: in.Body.Webhook, Headers: headersFrom(in.Body.Headers), Format: in.Body.Format,
 	})
@@ -123,19 +124,19 @@ func (s *Server) putHook(ctx context.Context, c call, in *hookconf) (hookconfRes
 }
 
 // putEndpoint adds or updates an endpoint of one of the caller's lines.
-func (s *Server) putEndpoint(ctx context.Context, c call, id provider.ReferenceID, set webhook.Settings) (webhook.Endpoint, bool, error) {
+func (s *Server) putEndpoint(ctx context.Context, c httpapi.Call, id provider.ReferenceID, set webhook.Settings) (webhook.Endpoint, bool, error) {
 	r, err := s.account(c).Reference(ctx, id)
 	if err != nil {
 		return webhook.Endpoint{}, false, err
 	}
 	if set.URL == webhook.EchoURL && r.Type != sandbox.Kind {
-		return webhook.Endpoint{}, false, invalid("body.webhook", "is only for references of type "+string(sandbox.Kind))
+		return webhook.Endpoint{}, false, httpapi.Invalid("body.webhook", "is only for references of type "+string(sandbox.Kind))
 	}
 	set.Scope = webhookScope(id)
 	return s.hooks(c).Put(ctx, set)
 }
 
-func (s *Server) listHooks(ctx context.Context, c call, in *referenceQuery) (messaging.Page[endpoint], error) {
+func (s *Server) listHooks(ctx context.Context, c httpapi.Call, in *referenceQuery) (messaging.Page[endpoint], error) {
 	out := messaging.Page[endpoint]{Items: []endpoint{}}
 	if _, err := s.account(c).Reference(ctx, in.Reference); err != nil {
 		return out, err
@@ -163,7 +164,7 @@ type endpointChange struct {
 	}
 }
 
-func (s *Server) updateHook(ctx context.Context, c call, in *endpointChange) (endpoint, error) {
+func (s *Server) updateHook(ctx context.Context, c httpapi.Call, in *endpointChange) (endpoint, error) {
 	b := in.Body
 	ch := webhook.Change{Enabled: b.Enabled, RotateSecret: b.RotateSecret, Events: all(b.Events), Include: all(b.Include), Format: b.Format}
 	if b.Headers != nil {
@@ -181,8 +182,8 @@ func all(list *[]string) []string {
 	return append([]string{}, *list...)
 }
 
-func (s *Server) deleteHook(ctx context.Context, c call, in *endpointPath) (done, error) {
-	return done{true}, s.hooks(c).Delete(ctx, in.EndpointID)
+func (s *Server) deleteHook(ctx context.Context, c httpapi.Call, in *endpointPath) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.hooks(c).Delete(ctx, in.EndpointID)
 }
 
 func endpointOf(ep webhook.Endpoint) endpoint {

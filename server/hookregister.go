@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -46,11 +47,11 @@ func (e endpointOrDone) MarshalJSON() ([]byte, error) { return json.Marshal(e.ei
 func (endpointOrDone) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "With webhook an Endpoint, with provider Done.",
-		OneOf:       []*huma.Schema{r.Schema(reflect.TypeFor[endpoint](), true, ""), r.Schema(reflect.TypeFor[done](), true, "")},
+		OneOf:       []*huma.Schema{r.Schema(reflect.TypeFor[endpoint](), true, ""), r.Schema(reflect.TypeFor[httpapi.Done](), true, "")},
 	}
 }
 
-func (s *Server) registerHook(ctx context.Context, c call, in *registration) (*registered, error) {
+func (s *Server) registerHook(ctx context.Context, c httpapi.Call, in *registration) (*registered, error) {
 	b := in.Body
 	if err := in.oneReference(); err != nil {
 		return nil, errors.Join(err, in.check())
@@ -64,7 +65,7 @@ func (s *Server) registerHook(ctx context.Context, c call, in *registration) (*r
 	}
 	if b.Provider {
 		err := s.account(c).Subscribe(ctx, b.Reference, b.CallbackURL)
-		return &registered{http.StatusOK, endpointOrDone{done{true}}}, err
+		return &registered{http.StatusOK, endpointOrDone{httpapi.Done{Success: true}}}, err
 	}
 	ep, created, err := s.putEndpoint(ctx, c, b.Reference, webhook.Settings{
 		URL: b.Webhook, Headers: headersFrom(b.Headers), Events: b.Events, Include: b.Include, Format: b.Format, Secret: b.Secret,
@@ -81,9 +82,9 @@ func (in *registration) oneReference() error {
 	id := provider.ReferenceID(in.Body.ID)
 	switch {
 	case in.Body.Reference == 0 && id == 0:
-		return invalid("body.reference", "is required, or else id")
+		return httpapi.Invalid("body.reference", "is required, or else id")
 	case in.Body.Reference != 0 && id != 0 && in.Body.Reference != id:
-		return invalid("body.id", "must be the same as reference, or absent")
+		return httpapi.Invalid("body.id", "must be the same as reference, or absent")
 	}
 	return nil
 }
@@ -94,9 +95,9 @@ func (in *registration) check() error {
 	b := in.Body
 	switch {
 	case !b.Provider && b.Webhook == "":
-		return invalid("body.webhook", "is required, or else provider")
+		return httpapi.Invalid("body.webhook", "is required, or else provider")
 	case !b.Provider && b.CallbackURL != "":
-		return invalid("body.callbackUrl", "needs provider: true")
+		return httpapi.Invalid("body.callbackUrl", "needs provider: true")
 	case !b.Provider:
 		return nil
 	}
@@ -112,7 +113,7 @@ func (in *registration) check() error {
 		{"secret", b.Secret != ""},
 	} {
 		if m.given {
-			return invalid("body."+m.name, "cannot be given together with provider")
+			return httpapi.Invalid("body."+m.name, "cannot be given together with provider")
 		}
 	}
 	return nil

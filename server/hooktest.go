@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -20,7 +21,7 @@ const (
 )
 
 // testHook sends a message that nobody wrote.
-func (s *Server) testHook(ctx context.Context, c call, in *endpointPath) (attempt, error) {
+func (s *Server) testHook(ctx context.Context, c httpapi.Call, in *endpointPath) (attempt, error) {
 	ep, err := s.hooks(c).Endpoint(ctx, in.EndpointID)
 	if err != nil {
 		return attempt{}, err
@@ -33,7 +34,7 @@ func (s *Server) testHook(ctx context.Context, c call, in *endpointPath) (attemp
 	return attemptOf(a), err
 }
 
-func (s *Server) testEvent(ctx context.Context, c call, scope string) (webhook.Event, error) {
+func (s *Server) testEvent(ctx context.Context, c httpapi.Call, scope string) (webhook.Event, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return webhook.Event{}, fmt.Errorf("making an id: %w", err)
@@ -63,7 +64,7 @@ func (s *Server) testEvent(ctx context.Context, c call, scope string) (webhook.E
 
 // testChat is the id that the chat of a test event would have; "" on a network
 // that does not know people by their phone numbers.
-func (s *Server) testChat(ctx context.Context, c call, ref provider.ReferenceID) (string, error) {
+func (s *Server) testChat(ctx context.Context, c httpapi.Call, ref provider.ReferenceID) (string, error) {
 	ids, err := s.account(c).ChatIDs(ctx, ref, testPhone)
 	var invalid *messaging.Invalid
 	if errors.As(err, &invalid) {

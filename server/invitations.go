@@ -7,29 +7,30 @@ import (
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // invitationRoutes let persons join an account with passwords of their own.
-func (s *Server) invitationRoutes(a *api) {
-	register(a, operation{
-		id: "Auth_Invite", method: http.MethodPost, path: "/user/invitation", status: http.StatusCreated, summary: "Invite a person into the account",
-		about: "The link works once, within 7 days. With a mail server a mail brings it, which shows that the person has the mailbox, and `link` is null; " +
+func (s *Server) invitationRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_Invite", Method: http.MethodPost, Path: "/user/invitation", Status: http.StatusCreated, Summary: "Invite a person into the account",
+		About: "The link works once, within 7 days. With a mail server a mail brings it, which shows that the person has the mailbox, and `link` is null; " +
 			"without, or with `mail: false`, `link` is in the answer, and only there. It gives `permissions` or a `role`, of which the caller lacks nothing; " +
 			"only an owner invites an owner. The link is void when its inviter may no longer add such a user.",
-		errors: []int{http.StatusConflict, http.StatusTooManyRequests}, login: true,
+		Errors: []int{http.StatusConflict, http.StatusTooManyRequests}, Login: true,
 	}, auth.UsersManage, s.invite)
-	register(a, operation{
-		id: "Auth_Invitations", method: http.MethodGet, path: "/user/invitation", summary: "List the open invitations of the account, the oldest first",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_Invitations", Method: http.MethodGet, Path: "/user/invitation", Summary: "List the open invitations of the account, the oldest first",
 	}, auth.UsersManage, s.listInvitations)
-	register(a, operation{
-		id: "Auth_RevokeInvitation", method: http.MethodDelete, path: "/user/invitation/{invitationId}", summary: "Revoke an invitation",
-		about: "The caller must have the permissions that it gives.", errors: []int{http.StatusNotFound}, login: true,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_RevokeInvitation", Method: http.MethodDelete, Path: "/user/invitation/{invitationId}", Summary: "Revoke an invitation",
+		About: "The caller must have the permissions that it gives.", Errors: []int{http.StatusNotFound}, Login: true,
 	}, auth.UsersManage, s.revokeInvitation)
-	registerReply(a, operation{
-		id: "Auth_AcceptInvitation", method: http.MethodPost, path: "/user/invitation/accept", status: http.StatusCreated, summary: "Accept an invitation",
-		about:  "Makes the user, also where sign-up is closed. " + aboutCookie,
-		errors: []int{http.StatusForbidden}, limited: true,
-	}, anyone, s.acceptInvitation)
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Auth_AcceptInvitation", Method: http.MethodPost, Path: "/user/invitation/accept", Status: http.StatusCreated, Summary: "Accept an invitation",
+		About:  "Makes the user, also where sign-up is closed. " + aboutCookie,
+		Errors: []int{http.StatusForbidden}, Limited: true,
+	}, httpapi.Anyone, s.acceptInvitation)
 }
 
 type invitationBody struct {
@@ -63,10 +64,10 @@ func viewInvitation(in auth.Invitation) invitationView {
 	}
 }
 
-func (s *Server) invite(ctx context.Context, c call, in *struct{ Body invitationBody }) (invitedView, error) {
+func (s *Server) invite(ctx context.Context, c httpapi.Call, in *struct{ Body invitationBody }) (invitedView, error) {
 	b := in.Body
 	if b.Permissions == nil && b.Role == "" {
-		return invitedView{}, invalid("body.permissions", "is required, or role")
+		return invitedView{}, httpapi.Invalid("body.permissions", "is required, or role")
 	}
 	made, token, err := s.Auth.Invite(ctx, c.Caller, auth.NewInvitation{
 		Email: b.Email, Name: b.Name, Role: b.Role, Permissions: b.Permissions, NoMail: b.Mail != nil && !*b.Mail,
@@ -79,17 +80,17 @@ func (s *Server) invite(ctx context.Context, c call, in *struct{ Body invitation
 	return out, err
 }
 
-func (s *Server) listInvitations(ctx context.Context, c call, in *pageInput) (messaging.Page[invitationView], error) {
-	p, err := s.Auth.Invitations(ctx, c.Account, in.list())
-	return viewPage(p.Items, p.Next, viewInvitation), inQuery(err)
+func (s *Server) listInvitations(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[invitationView], error) {
+	p, err := s.Auth.Invitations(ctx, c.Account, authList(in))
+	return viewPage(p.Items, p.Next, viewInvitation), httpapi.InQuery(err)
 }
 
 type invitationPath struct {
 	ID string `path:"invitationId" maxLength:"64" doc:"Id of the invitation."`
 }
 
-func (s *Server) revokeInvitation(ctx context.Context, c call, in *invitationPath) (done, error) {
-	return done{true}, s.Auth.RevokeInvitation(ctx, c.Caller, in.ID)
+func (s *Server) revokeInvitation(ctx context.Context, c httpapi.Call, in *invitationPath) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.Auth.RevokeInvitation(ctx, c.Caller, in.ID)
 }
 
 type acceptBody struct {
@@ -99,10 +100,10 @@ type acceptBody struct {
 	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
 }
 
-func (s *Server) acceptInvitation(ctx context.Context, c call, in *struct{ Body acceptBody }) (*withCookie[sessionView], error) {
+func (s *Server) acceptInvitation(ctx context.Context, c httpapi.Call, in *struct{ Body acceptBody }) (*withCookie[sessionView], error) {
 	b := in.Body
-	if b.Cookie && c.foreign {
-		return nil, foreign()
+	if b.Cookie && c.Foreign {
+		return nil, httpapi.CrossSite()
 	}
 	session, err := s.Auth.Accept(ctx, b.Token, auth.NewUser{Name: b.Name, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie})
 	return s.viewSession(session), err

@@ -11,6 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/job"
 )
 
@@ -21,13 +22,13 @@ const (
 	jobAccount   = "account"
 )
 
-func (s *Server) jobRoutes(a *api) {
-	register(a, operation{
-		id: "Server_Job", method: http.MethodGet, path: "/jobs/{id}", summary: "Show a job: what goes on behind an answer",
-		about: "The answer to the deletion of a chat, a reference or the account has its job. What is being deleted is not listed or served any more. " +
+func (s *Server) jobRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Server_Job", Method: http.MethodGet, Path: "/jobs/{id}", Summary: "Show a job: what goes on behind an answer",
+		About: "The answer to the deletion of a chat, a reference or the account has its job. What is being deleted is not listed or served any more. " +
 			"A job that has ended is shown for 30 days. The job of a deleted account ends with the account's users: there is nobody left to ask for it.",
-		errors: []int{http.StatusNotFound},
-	}, anyUser, s.showJob)
+		Errors: []int{http.StatusNotFound},
+	}, httpapi.AnyUser, s.showJob)
 }
 
 // jobView is a job as users see it.
@@ -61,10 +62,10 @@ type jobID struct {
 	ID string `path:"id" maxLength:"64" doc:"Id of the job."`
 }
 
-func (s *Server) showJob(ctx context.Context, c call, in *jobID) (jobView, error) {
+func (s *Server) showJob(ctx context.Context, c httpapi.Call, in *jobID) (jobView, error) {
 	j, err := s.Jobs.Job(ctx, c.Account, in.ID)
 	if errors.Is(err, job.ErrNotFound) {
-		return jobView{}, problem(codeNotFound, "there is no such job")
+		return jobView{}, httpapi.NewProblem(httpapi.CodeNotFound, "there is no such job")
 	}
 	return viewJob(j), err
 }

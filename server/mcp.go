@@ -8,6 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/mcp"
 	"github.com/trunklinehq/trunkline/mcp/functions"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // openMCP makes the registry of what agents may call: the built-in functions,
@@ -56,7 +57,7 @@ func (s *Server) toolError(err error) *mcp.Error {
 	if p == nil {
 		p = s.storeProblem(context.Background(), err)
 	}
-	if p == nil || p.Code == codeInternal {
+	if p == nil || p.Code == httpapi.CodeInternal {
 		return nil
 	}
 	return toolProblem(p)
@@ -64,8 +65,8 @@ func (s *Server) toolError(err error) *mcp.Error {
 
 // toolProblem says a problem in the words of functions.
 func toolProblem(p *Problem) *mcp.Error {
-	e := &mcp.Error{Code: p.Code, Message: p.Detail, RetryAfter: p.after, Status: p.Status}
-	if p.Code == codeValidation {
+	e := &mcp.Error{Code: p.Code, Message: p.Detail, RetryAfter: p.After, Status: p.Status}
+	if p.Code == httpapi.CodeValidation {
 		e.Code, e.Message = mcp.CodeInvalidArguments, "the arguments are not valid"
 	}
 	for _, fe := range p.Errors {
@@ -77,8 +78,8 @@ func toolProblem(p *Problem) *mcp.Error {
 
 // recordingAgent is recording for what [Server.agentOf] has let in.
 func (s *Server) recordingAgent(ctx context.Context) context.Context {
-	req := requestOf(ctx)
-	return s.recording(ctx, req, req.caller)
+	req := httpapi.RequestOf(ctx)
+	return s.recording(ctx, req, req.Caller)
 }
 
 // agentOf says who has a bearer token, for what is no operation of the API.
@@ -90,11 +91,11 @@ func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) 
 		}
 		return mcp.Caller{}, err
 	}
-	s.Auth.Seen(ctx, caller, requestOf(ctx).from())
-	requestOf(ctx).account, requestOf(ctx).caller = caller.Account, caller
+	s.Auth.Seen(ctx, caller, httpapi.RequestOf(ctx).From())
+	httpapi.RequestOf(ctx).Account, httpapi.RequestOf(ctx).Caller = caller.Account, caller
 	if limit := s.cfg.APILimit; limit > 0 {
 		if q := s.limits.take(caller.TokenID, limit, s.cfg.Now()); q.Over {
-			return mcp.Caller{}, toolProblem(overQuota(q))
+			return mcp.Caller{}, toolProblem(httpapi.RateLimited(q))
 		}
 	}
 	if err := s.Quotas.Request(ctx, caller.Account); err != nil {
@@ -104,7 +105,7 @@ func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) 
 		return mcp.Caller{}, err
 	}
 	if !caller.Can(auth.MCPExecute) {
-		return mcp.Caller{}, toolProblem(lacking(auth.MCPExecute))
+		return mcp.Caller{}, toolProblem(httpapi.MissingPermission(auth.MCPExecute))
 	}
 	return functionCaller(caller), nil
 }

@@ -11,25 +11,26 @@ import (
 
 	"github.com/trunklinehq/trunkline/mcp"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // mcpRoutes are the functions for agents, for whoever does not speak the
 // protocol.
-func (s *Server) mcpRoutes(a *api) {
-	register(a, operation{
-		id: "MCP_Functions", method: http.MethodGet, path: "/service-mcp/functions", summary: "List the functions that agents may call",
-		about: "All of them, whatever the caller's permissions: a call needs `mcp.execute` and the function's own. " +
+func (s *Server) mcpRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "MCP_Functions", Method: http.MethodGet, Path: "/service-mcp/functions", Summary: "List the functions that agents may call",
+		About: "All of them, whatever the caller's permissions: a call needs `mcp.execute` and the function's own. " +
 			"`version` is that of the catalogue: a patch changes texts, a minor version adds, a major one does anything else.",
 	}, auth.MCPExecute, s.listFunctions)
-	registerReply(a, operation{
-		id: "MCP_Execute", method: http.MethodPost, path: "/service-mcp/execute", summary: "Call a function",
-		about: "Arguments are checked, the call is limited, and it stands in the audit log whatever became of it. A call that fails answers with the status of its error, and the same shape. " +
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "MCP_Execute", Method: http.MethodPost, Path: "/service-mcp/execute", Summary: "Call a function",
+		About: "Arguments are checked, the call is limited, and it stands in the audit log whatever became of it. A call that fails answers with the status of its error, and the same shape. " +
 			"With `dryRun` every check is made and the function says what it would do: `result` is `{dryRun: true, plan}`.",
-		errors: outcomeStatuses,
+		Errors: outcomeStatuses,
 	}, auth.MCPExecute, s.execute)
-	register(a, operation{
-		id: "MCP_Batch", method: http.MethodPost, path: "/service-mcp/batch", summary: "Call up to 50 functions in parallel",
-		about: "The results stand in the order of the calls. Each succeeds or fails alone, and counts against the limits.",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "MCP_Batch", Method: http.MethodPost, Path: "/service-mcp/batch", Summary: "Call up to 50 functions in parallel",
+		About: "The results stand in the order of the calls. Each succeeds or fails alone, and counts against the limits.",
 	}, auth.MCPExecute, s.executeBatch)
 }
 
@@ -40,7 +41,7 @@ type functionList struct {
 	Functions []mcp.Descriptor `json:"functions" nullable:"false"`
 }
 
-func (s *Server) listFunctions(context.Context, call, *struct{}) (functionList, error) {
+func (s *Server) listFunctions(context.Context, httpapi.Call, *struct{}) (functionList, error) {
 	fs := s.MCP.Functions()
 	return functionList{s.MCP.Version(), len(fs), fs}, nil
 }
@@ -80,11 +81,11 @@ type outcomeReply struct {
 	Body       mcp.Outcome
 }
 
-func (s *Server) execute(ctx context.Context, c call, in *struct{ Body functionCall }) (*outcomeReply, error) {
+func (s *Server) execute(ctx context.Context, c httpapi.Call, in *struct{ Body functionCall }) (*outcomeReply, error) {
 	out := s.MCP.Execute(ctx, functionCaller(c.Caller), in.Body.request())
 	r := &outcomeReply{Status: out.Status(), Body: out}
 	if out.Error != nil && out.Error.RetryAfter > 0 {
-		r.RetryAfter = strconv.Itoa(wholeSeconds(out.Error.RetryAfter))
+		r.RetryAfter = strconv.Itoa(httpapi.WholeSeconds(out.Error.RetryAfter))
 	}
 	return r, nil
 }
@@ -99,7 +100,7 @@ type batchResult struct {
 	Results []mcp.Outcome `json:"results" nullable:"false" doc:"What became of each call, in their order."`
 }
 
-func (s *Server) executeBatch(ctx context.Context, c call, in *batchInput) (batchResult, error) {
+func (s *Server) executeBatch(ctx context.Context, c httpapi.Call, in *batchInput) (batchResult, error) {
 	calls := make([]mcp.Request, len(in.Body.Calls))
 	for i, fc := range in.Body.Calls {
 		calls[i] = fc.request()

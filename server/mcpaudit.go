@@ -14,13 +14,14 @@ import (
 	"github.com/trunklinehq/trunkline/mcp"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // auditRoutes show what agents have done.
-func (s *Server) auditRoutes(a *api) {
-	register(a, operation{
-		id: "MCP_Audit", method: http.MethodGet, path: "/service-mcp/audit", summary: "List the calls of functions by agents, the newest first",
-		about: "Every call stands here, refused ones too, whichever way it came: over REST, in a batch, or over the protocol. " +
+func (s *Server) auditRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "MCP_Audit", Method: http.MethodGet, Path: "/service-mcp/audit", Summary: "List the calls of functions by agents, the newest first",
+		About: "Every call stands here, refused ones too, whichever way it came: over REST, in a batch, or over the protocol. " +
 			"Secrets, what was said and what was written are left out of the arguments.",
 	}, auth.UsersManage, s.listAudit)
 }
@@ -48,13 +49,13 @@ type auditedCall struct {
 	DurationMS float64            `json:"durationMs" doc:"Milliseconds."`
 }
 
-func (s *Server) listAudit(ctx context.Context, c call, in *auditFilter) (messaging.Page[auditedCall], error) {
+func (s *Server) listAudit(ctx context.Context, c httpapi.Call, in *auditFilter) (messaging.Page[auditedCall], error) {
 	p, err := s.MCP.For(c.Account).Audit(ctx, mcp.AuditFilter{
 		User: in.User, Function: in.Function, Outcome: in.Outcome, From: instant(in.From), To: instant(in.To), Limit: in.Limit, Cursor: in.Cursor,
 	})
 	var bad *mcp.Error
 	if errors.As(err, &bad) && bad.Code == mcp.CodeInvalidArguments {
-		p := problem(codeValidation, "the request is not valid")
+		p := httpapi.NewProblem(httpapi.CodeValidation, "the request is not valid")
 		for _, d := range bad.Details {
 			p.Errors = append(p.Errors, FieldError{Location: "query." + d.Argument, Message: d.Message})
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/remote"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // openRemote opens what speaks to foreign MCP servers.
@@ -66,35 +67,35 @@ func (s *Server) repeatable(ctx context.Context, c runtime.Request) bool {
 }
 
 // remoteRoutes are the foreign MCP servers of an account.
-func (s *Server) remoteRoutes(a *api) {
+func (s *Server) remoteRoutes(a *httpapi.API) {
 	const path = "/aiflow/server/{serverId}"
 	missing := []int{http.StatusNotFound}
-	register(a, operation{
-		id: "Remote_Create", method: http.MethodPost, path: "/aiflow/server", status: http.StatusCreated, summary: "Register a foreign MCP server",
-		about: "Flows and agents call it by its name. Nobody asks for its tools before `refresh`, and none may be used before it is approved. " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Remote_Create", Method: http.MethodPost, Path: "/aiflow/server", Status: http.StatusCreated, Summary: "Register a foreign MCP server",
+		About: "Flows and agents call it by its name. Nobody asks for its tools before `refresh`, and none may be used before it is approved. " +
 			"It must have a public address and be reached over https, unless --webhook-allow names it.",
-		errors: []int{http.StatusNotFound, http.StatusConflict},
+		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, s.createRemote)
-	register(a, operation{
-		id: "Remote_Servers", method: http.MethodGet, path: "/aiflow/server", summary: "List foreign MCP servers, the oldest first",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Remote_Servers", Method: http.MethodGet, Path: "/aiflow/server", Summary: "List foreign MCP servers, the oldest first",
 	}, auth.FlowsManage, s.listRemotes)
-	register(a, operation{
-		id: "Remote_Server", method: http.MethodGet, path: path, summary: "Show a foreign MCP server with its tools", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Remote_Server", Method: http.MethodGet, Path: path, Summary: "Show a foreign MCP server with its tools", Errors: missing,
 	}, auth.FlowsManage, s.showRemote)
-	register(a, operation{
-		id: "Remote_Update", method: http.MethodPatch, path: path, summary: "Change a foreign MCP server, approve its tools",
-		about: "An approval is for the `hash` that was looked at, of the tool's name, description, schema and hints: a tool that is another now is a 409, and one that becomes " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Remote_Update", Method: http.MethodPatch, Path: path, Summary: "Change a foreign MCP server, approve its tools",
+		About: "An approval is for the `hash` that was looked at, of the tool's name, description, schema and hints: a tool that is another now is a 409, and one that becomes " +
 			"another is off until it is approved again. Another `url` is another server: its tools are forgotten. `credential` \"\" is none.",
-		errors: []int{http.StatusNotFound, http.StatusConflict},
+		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, s.updateRemote)
-	register(a, operation{
-		id: "Remote_Delete", method: http.MethodDelete, path: path, summary: "Delete a foreign MCP server, whoever uses it",
-		about: "Tool nodes that call it end with the error `mcp.connect`, and flows that name it cannot be published.", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Remote_Delete", Method: http.MethodDelete, Path: path, Summary: "Delete a foreign MCP server, whoever uses it",
+		About: "Tool nodes that call it end with the error `mcp.connect`, and flows that name it cannot be published.", Errors: missing,
 	}, auth.FlowsManage, s.deleteRemote)
-	register(a, operation{
-		id: "Remote_Refresh", method: http.MethodPost, path: path + "/refresh", summary: "Ask a foreign MCP server for its tools",
-		about:  "Over a new connection, within 25 s. A server that cannot be asked is a 502; `problem` says so, too.",
-		errors: []int{http.StatusNotFound, http.StatusBadGateway},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Remote_Refresh", Method: http.MethodPost, Path: path + "/refresh", Summary: "Ask a foreign MCP server for its tools",
+		About:  "Over a new connection, within 25 s. A server that cannot be asked is a 502; `problem` says so, too.",
+		Errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.FlowsManage, s.refreshRemote)
 }
 
@@ -164,7 +165,7 @@ type newRemote struct {
 	}
 }
 
-func (s *Server) createRemote(ctx context.Context, c call, in *newRemote) (remoteView, error) {
+func (s *Server) createRemote(ctx context.Context, c httpapi.Call, in *newRemote) (remoteView, error) {
 	if err := s.knownCredential(ctx, c, in.Body.Credential); err != nil {
 		return remoteView{}, err
 	}
@@ -173,22 +174,22 @@ func (s *Server) createRemote(ctx context.Context, c call, in *newRemote) (remot
 }
 
 // knownCredential refuses the id of a credential that is not there.
-func (s *Server) knownCredential(ctx context.Context, c call, id string) error {
+func (s *Server) knownCredential(ctx context.Context, c httpapi.Call, id string) error {
 	if id == "" {
 		return nil
 	}
 	ids, err := s.Credentials.For(c.Account).IDs(ctx, s.db)
 	if err == nil && !slices.Contains(ids, id) {
-		return nowhere("body.credential", "names no credential")
+		return httpapi.NotFoundAt("body.credential", "names no credential")
 	}
 	return err
 }
 
-func (s *Server) listRemotes(ctx context.Context, c call, in *pageInput) (messaging.Page[remoteView], error) {
+func (s *Server) listRemotes(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[remoteView], error) {
 	p, err := s.Remote.For(c.Account).Servers(ctx, remote.List{Limit: in.Limit, Cursor: in.Cursor})
 	var bad *remote.Invalid
 	if errors.As(err, &bad) {
-		err = invalid("query."+bad.Field, bad.Message)
+		err = httpapi.Invalid("query."+bad.Field, bad.Message)
 	}
 	return viewPage(p.Items, p.Next, viewRemote), err
 }
@@ -197,7 +198,7 @@ type remoteID struct {
 	ID string `path:"serverId" maxLength:"64" doc:"Id of the server."`
 }
 
-func (s *Server) showRemote(ctx context.Context, c call, in *remoteID) (remoteView, error) {
+func (s *Server) showRemote(ctx context.Context, c httpapi.Call, in *remoteID) (remoteView, error) {
 	r, err := s.Remote.For(c.Account).Server(ctx, in.ID)
 	return viewRemote(r), err
 }
@@ -217,7 +218,7 @@ type remoteChange struct {
 	}
 }
 
-func (s *Server) updateRemote(ctx context.Context, c call, in *remoteChange) (remoteView, error) {
+func (s *Server) updateRemote(ctx context.Context, c httpapi.Call, in *remoteChange) (remoteView, error) {
 	b := in.Body
 	if b.Credential != nil {
 		if _, err := s.Remote.For(c.Account).Server(ctx, in.ID); err != nil {
@@ -235,8 +236,8 @@ func (s *Server) updateRemote(ctx context.Context, c call, in *remoteChange) (re
 	return viewRemote(r), err
 }
 
-func (s *Server) deleteRemote(ctx context.Context, c call, in *remoteID) (done, error) {
-	return done{true}, s.Remote.For(c.Account).Delete(ctx, in.ID)
+func (s *Server) deleteRemote(ctx context.Context, c httpapi.Call, in *remoteID) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.Remote.For(c.Account).Delete(ctx, in.ID)
 }
 
 // remoteAction names a server to do something with; it takes no body, or {}.
@@ -245,7 +246,7 @@ type remoteAction struct {
 	Body *struct{} `json:"body,omitempty"`
 }
 
-func (s *Server) refreshRemote(ctx context.Context, c call, in *remoteAction) (remoteView, error) {
+func (s *Server) refreshRemote(ctx context.Context, c httpapi.Call, in *remoteAction) (remoteView, error) {
 	r, err := s.Remote.For(c.Account).Refresh(ctx, in.ID)
 	return viewRemote(r), err
 }
@@ -256,15 +257,15 @@ func remoteProblem(err error) *Problem {
 	var failed *remote.Error
 	switch {
 	case errors.As(err, &bad):
-		return invalid("body."+bad.Field, bad.Message)
+		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &failed):
-		return problem(codeProviderError, failed.Error())
+		return httpapi.NewProblem(httpapi.CodeProviderError, failed.Error())
 	case errors.Is(err, remote.ErrNotFound):
-		return problem(codeNotFound, "there is no such MCP server")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such MCP server")
 	case errors.Is(err, remote.ErrTaken):
-		return problem(codeConflict, "another MCP server has this name")
+		return httpapi.NewProblem(httpapi.CodeConflict, "another MCP server has this name")
 	case errors.Is(err, remote.ErrChanged):
-		return problem(codeConflict, "a tool is not, or no more, what was to be approved: look at it again")
+		return httpapi.NewProblem(httpapi.CodeConflict, "a tool is not, or no more, what was to be approved: look at it again")
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 const (
@@ -28,12 +29,12 @@ const (
 	formRoom = 64 << 10
 )
 
-func (s *Server) mediaRoutes(a *api) {
-	registerReply(a, operation{
-		id: "Messaging_SaveMedia", on: at("body.reference"), method: http.MethodPost, path: mediaPath, status: http.StatusCreated,
-		summary: "Keep a file, to be sent by its id",
-		about:   "A form with `file`, of at most 100 MiB, and `reference`.",
-		errors: []int{
+func (s *Server) mediaRoutes(a *httpapi.API) {
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Messaging_SaveMedia", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: mediaPath, Status: http.StatusCreated,
+		Summary: "Keep a file, to be sent by its id",
+		About:   "A form with `file`, of at most 100 MiB, and `reference`.",
+		Errors: []int{
 			http.StatusBadRequest, http.StatusNotFound, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
 			http.StatusUnsupportedMediaType,
 		},
@@ -60,7 +61,7 @@ func (s *Server) fileRoutes(r *mux.Router) {
 			notFound(w, r)
 			return
 		}
-		if requestOf(r.Context()).head { // the file need not be read for it
+		if httpapi.RequestOf(r.Context()).Head { // the file need not be read for it
 			head := *r
 			head.Method, r = http.MethodHead, &head
 		}
@@ -90,11 +91,11 @@ type (
 // form is a multipart request, which is read as it comes.
 type form struct {
 	c  huma.Context
-	by call // set when the caller is limited to references
+	by httpapi.Call // set when the caller is limited to references
 }
 
-// narrow has the reference of the form replaced when it is read.
-func (f *form) narrow(c call) { f.by = c }
+// Narrow has the reference of the form replaced when it is read.
+func (f *form) Narrow(c httpapi.Call) { f.by = c }
 
 // Resolve keeps the request.
 func (f *form) Resolve(c huma.Context) []error {
@@ -102,24 +103,24 @@ func (f *form) Resolve(c huma.Context) []error {
 	return nil
 }
 
-func (s *Server) saveMedia(ctx context.Context, c call, in *form) (*reply[messaging.Media], error) {
+func (s *Server) saveMedia(ctx context.Context, c httpapi.Call, in *form) (*httpapi.Reply[messaging.Media], error) {
 	r, w := humamux.Unwrap(in.c)
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
-		return nil, problem(codeUnsupportedMedia, "the body must be multipart/form-data")
+		return nil, httpapi.NewProblem(httpapi.CodeUnsupportedMedia, "the body must be multipart/form-data")
 	}
 	body := http.MaxBytesReader(w, r.Body, messaging.MaxMedia+formRoom)
 	up := upload{s: s, account: s.account(c), by: in.by, parts: multipart.NewReader(body, params["boundary"])}
 	defer up.close()
 	m, err := up.read(ctx)
-	return &reply[messaging.Media]{m}, formProblem(err)
+	return &httpapi.Reply[messaging.Media]{Body: m}, formProblem(err)
 }
 
 // upload reads the parts of a form, in any order.
 type upload struct {
 	s       *Server
 	account *messaging.Account
-	by      call
+	by      httpapi.Call
 	parts   *multipart.Reader
 
 	reference provider.ReferenceID
@@ -144,7 +145,7 @@ func (u *upload) read(ctx context.Context) (messaging.Media, error) {
 	}
 	switch {
 	case u.reference == 0:
-		return messaging.Media{}, invalid("body.reference", "is required")
+		return messaging.Media{}, httpapi.Invalid("body.reference", "is required")
 	case u.early != nil:
 		if _, err := u.early.Seek(0, io.SeekStart); err != nil {
 			return messaging.Media{}, fmt.Errorf("reading a file again: %w", err)
@@ -153,7 +154,7 @@ func (u *upload) read(ctx context.Context) (messaging.Media, error) {
 			return messaging.Media{}, err
 		}
 	case u.saved == nil:
-		return messaging.Media{}, invalid("body.file", "is required")
+		return messaging.Media{}, httpapi.Invalid("body.file", "is required")
 	}
 	return *u.saved, nil
 }
@@ -168,13 +169,13 @@ func (u *upload) take(ctx context.Context, part *multipart.Part) error {
 		}
 		n, err := strconv.ParseInt(string(raw), 10, 64)
 		if err != nil || n < 1 || u.reference != 0 {
-			return invalid("body.reference", "must be the id of a reference, once")
+			return httpapi.Invalid("body.reference", "must be the id of a reference, once")
 		}
-		u.reference = provider.ReferenceID(u.by.within(n))
+		u.reference = provider.ReferenceID(u.by.Within(n))
 		return nil
 	case "file":
 		if u.saved != nil || u.early != nil {
-			return invalid("body.file", "stands twice")
+			return httpapi.Invalid("body.file", "stands twice")
 		}
 		u.name, u.mime = part.FileName(), part.Header.Get("Content-Type")
 		if u.reference != 0 {
@@ -182,7 +183,7 @@ func (u *upload) take(ctx context.Context, part *multipart.Part) error {
 		}
 		return u.keepEarly(part)
 	}
-	return invalid("body", "has a part that is neither file nor reference")
+	return httpapi.Invalid("body", "has a part that is neither file nor reference")
 }
 
 // keepEarly keeps a file until it is known for which line it is.
@@ -235,19 +236,19 @@ func formProblem(err error) error {
 	var bad *formError
 	switch {
 	case errors.As(err, &large), errors.As(err, &over):
-		return problem(codePayloadTooLarge, "the file is larger than "+size(messaging.MaxMedia))
+		return httpapi.NewProblem(httpapi.CodePayloadTooLarge, "the file is larger than "+httpapi.FormatSize(messaging.MaxMedia))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return problem(codeRequestTimeout, "the body did not come in time")
+		return httpapi.NewProblem(httpapi.CodeRequestTimeout, "the body did not come in time")
 	case errors.As(err, &bad):
-		p := problem(codeValidation, "the body is no whole form")
+		p := httpapi.NewProblem(httpapi.CodeValidation, "the body is no whole form")
 		p.Status, p.Title = http.StatusBadRequest, http.StatusText(http.StatusBadRequest)
 		return p
 	case errors.Is(err, media.ErrEmpty):
-		return invalid("body.file", "is empty")
+		return httpapi.Invalid("body.file", "is empty")
 	case errors.As(err, &other):
-		return invalid("body.file", "is not of the type that its part declares")
+		return httpapi.Invalid("body.file", "is not of the type that its part declares")
 	case errors.Is(err, media.ErrFull):
-		return problem(codeUnavailable, "there is no room for the file for now")
+		return httpapi.NewProblem(httpapi.CodeUnavailable, "there is no room for the file for now")
 	}
 	return err
 }

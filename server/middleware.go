@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/gorilla/mux"
+
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // middleware is what every request passes, outermost first: it gets an id and
@@ -31,10 +33,10 @@ const answerPolicy = "default-src 'none'; base-uri 'none'; frame-ancestors 'none
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		req := &request{id: newRequestID(), client: clientOf(r, s.cfg.TrustedProxies), agent: r.UserAgent()}
-		ctx, end := s.tracing.request(context.WithValue(r.Context(), requestKey{}, req), r, req)
+		req := &httpapi.Request{ID: newRequestID(), Client: clientOf(r, s.cfg.TrustedProxies), Agent: r.UserAgent()}
+		ctx, end := s.tracing.request(httpapi.WithRequest(r.Context(), req), r, req)
 		h := w.Header()
-		h.Set("X-Request-Id", req.id)
+		h.Set("X-Request-Id", req.ID)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Content-Security-Policy", answerPolicy) // pages have their own
@@ -52,26 +54,26 @@ func (s *Server) observe(next http.Handler) http.Handler {
 
 // answered logs a request without its query and body, which may hold secrets
 // and what people say.
-func (s *Server) answered(ctx context.Context, r *http.Request, req *request, out *response, took time.Duration) {
+func (s *Server) answered(ctx context.Context, r *http.Request, req *httpapi.Request, out *response, took time.Duration) {
 	status := out.answered()
-	s.http.observe(r.Method, req.route, status, took)
+	s.http.observe(r.Method, req.Route, status, took)
 	level := slog.LevelInfo
-	if req.route == probePath {
+	if req.Route == probePath {
 		level = slog.LevelDebug
 	}
 	if !s.log.Enabled(ctx, level) {
 		return
 	}
-	path := req.route // paths may hold ids of people
+	path := req.Route // paths may hold ids of people
 	if path == "" {
 		path = "(no route)"
 	}
 	attrs := []slog.Attr{
 		slog.String("method", r.Method), slog.String("route", path), slog.Int("status", status),
-		slog.Duration("took", took), slog.Int64("bytes", out.bytes), slog.String("client", req.client.String()),
+		slog.Duration("took", took), slog.Int64("bytes", out.bytes), slog.String("client", req.Client.String()),
 	}
-	if req.account != "" {
-		attrs = append(attrs, slog.String("account", req.account))
+	if req.Account != "" {
+		attrs = append(attrs, slog.String("account", req.Account))
 	}
 	s.log.LogAttrs(ctx, level, "request", attrs...)
 }
@@ -92,7 +94,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			if out, ok := w.(*response); ok && out.status != 0 {
 				panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 			}
-			writeProblem(w, problem(codeInternal, ""))
+			httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeInternal, ""))
 		}()
 		next.ServeHTTP(w, r)
 	})
@@ -102,7 +104,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
-			requestOf(r.Context()).head = true
+			httpapi.RequestOf(r.Context()).Head = true
 			get := *r
 			get.Method = http.MethodGet
 			r = &get
@@ -114,7 +116,7 @@ func headAsGet(next http.Handler) http.Handler {
 func rememberRoute(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if route := mux.CurrentRoute(r); route != nil {
-			requestOf(r.Context()).route, _ = route.GetPathTemplate()
+			httpapi.RequestOf(r.Context()).Route, _ = route.GetPathTemplate()
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -135,7 +137,7 @@ func unescapeVars(next http.Handler) http.Handler {
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {
-	writeProblem(w, problem(codeNotFound, "there is no such path"))
+	httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeNotFound, "there is no such path"))
 }
 
 // literalFirst refuses what only a path with parameters would answer, where
@@ -143,8 +145,8 @@ func notFound(w http.ResponseWriter, _ *http.Request) {
 // a later route is like the path.)
 func (s *Server) literalFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.api.owns(r.URL.Path, mux.CurrentRoute(r)) {
-			requestOf(r.Context()).route = r.URL.Path
+		if !s.api.Owns(r.URL.Path, mux.CurrentRoute(r)) {
+			httpapi.RequestOf(r.Context()).Route = r.URL.Path
 			s.methodNotAllowed(w, r)
 			return
 		}
@@ -162,11 +164,11 @@ func (s *Server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 			try.Method = http.MethodGet
 		}
 		var match mux.RouteMatch
-		if s.router.Match(&try, &match) && match.MatchErr == nil && s.api.owns(r.URL.Path, match.Route) {
+		if s.router.Match(&try, &match) && match.MatchErr == nil && s.api.Owns(r.URL.Path, match.Route) {
 			w.Header().Add("Allow", m)
 		}
 	}
-	writeProblem(w, problem(codeMethodNotAllowed, "the path has no such method"))
+	httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeMethodNotAllowed, "the path has no such method"))
 }
 
 func newRequestID() string {

@@ -11,6 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/mock"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // mockModels is the provider that is always there.
@@ -29,10 +30,10 @@ func (c Config) openModels() (*llm.Models, error) {
 }
 
 // modelRoutes are the language models that flows may name.
-func (s *Server) modelRoutes(a *api) {
-	register(a, operation{
-		id: "Aiflow_Models", method: http.MethodGet, path: "/aiflow/model", summary: "List the language models that flows may name",
-		about: "Each provider is asked which it has. One that cannot say is shown with an error; flows may name its models all the same.",
+func (s *Server) modelRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Models", Method: http.MethodGet, Path: "/aiflow/model", Summary: "List the language models that flows may name",
+		About: "Each provider is asked which it has. One that cannot say is shown with an error; flows may name its models all the same.",
 	}, auth.FlowsManage, s.listModels)
 }
 
@@ -61,7 +62,7 @@ type modelsView struct {
 // askProviders is how long all providers together have to list their models.
 const askProviders = 10 * time.Second
 
-func (s *Server) listModels(ctx context.Context, _ call, _ *struct{}) (modelsView, error) {
+func (s *Server) listModels(ctx context.Context, _ httpapi.Call, _ *struct{}) (modelsView, error) {
 	ctx, cancel := context.WithTimeout(ctx, askProviders)
 	defer cancel()
 	out := modelsView{Items: []modelView{}, Providers: []modelProviderView{}}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // OIDC is an OpenID provider at which users sign in.
@@ -81,7 +82,7 @@ func (s *Server) finishOIDC(w http.ResponseWriter, r *http.Request) {
 		s.refuseOIDC(w, r, err)
 		return
 	}
-	ctx := s.recording(r.Context(), requestOf(r.Context()), auth.Caller{})
+	ctx := s.recording(r.Context(), httpapi.RequestOf(r.Context()), auth.Caller{})
 	if flow.User != "" {
 		err = s.Auth.ConnectExternal(ctx, flow.User, who)
 	} else {
@@ -95,7 +96,7 @@ func (s *Server) finishOIDC(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) signInExternal(ctx context.Context, w http.ResponseWriter, r *http.Request, who oidc.Identity) error {
-	x := auth.External{Identity: who, Address: requestOf(ctx).client, Agent: requestOf(ctx).agent}
+	x := auth.External{Identity: who, Address: httpapi.RequestOf(ctx).Client, Agent: httpapi.RequestOf(ctx).Agent}
 	if c, err := r.Cookie(s.deviceName()); err == nil {
 		x.Device = c.Value
 	}
@@ -111,12 +112,12 @@ func (s *Server) signInExternal(ctx context.Context, w http.ResponseWriter, r *h
 
 // takePublic counts a page as a public operation is counted.
 func (s *Server) takePublic(w http.ResponseWriter, r *http.Request) bool {
-	q, err := s.Auth.TakePublic(r.Context(), requestOf(r.Context()).client)
+	q, err := s.Auth.TakePublic(r.Context(), httpapi.RequestOf(r.Context()).Client)
 	switch {
 	case err != nil:
 		s.refuseOIDC(w, r, err)
 	case q.Over:
-		w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(q.Reset)))
+		w.Header().Set("Retry-After", strconv.Itoa(httpapi.WholeSeconds(q.Reset)))
 		s.oidcPage(w, http.StatusTooManyRequests, "There were too many attempts from your address. Wait a minute.")
 	default:
 		return true
@@ -199,24 +200,24 @@ func (s *Server) oidcPage(w http.ResponseWriter, status int, text string) {
 }
 
 // methodRoutes say how users sign in, and connect a user with the provider.
-func (s *Server) methodRoutes(a *api) {
-	register(a, operation{
-		id: "Auth_Methods", method: http.MethodGet, path: "/user/methods", summary: "How users sign in to this server",
-	}, anyone, s.signInMethods)
-	registerReply(a, operation{
-		id: "Auth_ConnectOIDC", method: http.MethodPost, path: "/user/oidc/connect", summary: "Connect the caller with an identity at the sign-in provider",
-		about:  "Open `url` in the same browser, whose cookie the answer sets. From then on the caller signs in there, too.",
-		errors: []int{http.StatusNotFound}, login: true,
-	}, anyUser, s.connectOIDC)
+func (s *Server) methodRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_Methods", Method: http.MethodGet, Path: "/user/methods", Summary: "How users sign in to this server",
+	}, httpapi.Anyone, s.signInMethods)
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Auth_ConnectOIDC", Method: http.MethodPost, Path: "/user/oidc/connect", Summary: "Connect the caller with an identity at the sign-in provider",
+		About:  "Open `url` in the same browser, whose cookie the answer sets. From then on the caller signs in there, too.",
+		Errors: []int{http.StatusNotFound}, Login: true,
+	}, httpapi.AnyUser, s.connectOIDC)
 }
 
 type connectView struct {
 	URL string `json:"url" doc:"At the provider."`
 }
 
-func (s *Server) connectOIDC(ctx context.Context, c call, in *struct{ Body passwordBody }) (*withFlow, error) {
+func (s *Server) connectOIDC(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (*withFlow, error) {
 	if s.oidc == nil {
-		return nil, problem(codeNotFound, "this server has no sign-in provider")
+		return nil, httpapi.NewProblem(httpapi.CodeNotFound, "this server has no sign-in provider")
 	}
 	if err := s.Auth.ConfirmPassword(ctx, c.Caller, in.Body.Password, c.Client); err != nil {
 		return nil, err
@@ -224,7 +225,7 @@ func (s *Server) connectOIDC(ctx context.Context, c call, in *struct{ Body passw
 	link, flow, err := s.oidc.Begin(ctx)
 	if errors.Is(err, oidc.ErrUnavailable) {
 		s.log.WarnContext(ctx, "the sign-in provider does not answer", slog.Any("error", err))
-		return nil, problem(codeUnavailable, "the sign-in provider does not answer")
+		return nil, httpapi.NewProblem(httpapi.CodeUnavailable, "the sign-in provider does not answer")
 	}
 	if err != nil {
 		return nil, err
@@ -250,7 +251,7 @@ type oidcView struct {
 	URL  string `json:"url" doc:"Open it in the browser: it leads to the provider, back, and to the panel with a session cookie."`
 }
 
-func (s *Server) signInMethods(context.Context, call, *struct{}) (methodsView, error) {
+func (s *Server) signInMethods(context.Context, httpapi.Call, *struct{}) (methodsView, error) {
 	out := methodsView{SignUp: "open", Passkeys: s.Auth.HasPasskeys()}
 	if s.cfg.ClosedSignUp {
 		out.SignUp = "closed"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // contentSchemas are the types of messages, for the document. The values are
@@ -73,10 +74,10 @@ func (o *outgoing) UnmarshalJSON(b []byte) error {
 
 // Schema describes the types with their discriminator.
 func (outgoing) Schema(r huma.Registry) *huma.Schema {
-	return variants{
-		prefix: "Message", names: messaging.ContentTypes(), types: contentSchemas,
-		common: map[string]*huma.Schema{
+	return httpapi.Variants{
+		Prefix: "Message", Names: messaging.ContentTypes(), Types: contentSchemas, Examples: contentExamples,
+		Common: map[string]*huma.Schema{
 			"tag": {Type: huma.TypeString, MaxLength: new(64), Description: "Why it may go out although the window is closed, in Messenger's word. Other lines ignore it."},
 		},
-	}.schema(r)
+	}.Schema(r)
 }

@@ -15,6 +15,8 @@ import (
 	"sync"
 
 	"github.com/gorilla/mux"
+
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 //go:embed swagger/index.html swagger/init.js swagger/*.gz
@@ -31,7 +33,7 @@ func (s *Server) pageRoutes(r *mux.Router) {
 	if u, err := url.Parse(s.cfg.BaseURL); err == nil {
 		base = u.Path
 	}
-	document := s.api.document()
+	document := s.api.Document(describeAll)
 	r.Handle("/swagger/openapi.json", s.late(func() (asset, error) {
 		b, err := json.Marshal(document)
 		return newAsset(b, "application/json", false), err
@@ -71,7 +73,7 @@ func (s *Server) late(load func() (asset, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, err := load()
 		if err != nil {
-			writeProblem(w, s.problemOf(r.Context(), fmt.Errorf("making a page: %w", err)))
+			httpapi.WriteProblem(w, s.problemOf(r.Context(), fmt.Errorf("making a page: %w", err)))
 			return
 		}
 		a.ServeHTTP(w, r)

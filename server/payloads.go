@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // messageRecord and messagePayload stand in the document for the types of
@@ -47,20 +48,20 @@ func (messagePayload) Schema(r huma.Registry) *huma.Schema {
 // messaging.Body: one variant for each type. zero returns an empty one.
 func oneOfTypes(r huma.Registry, about string, zero func(kind string) any) *huma.Schema {
 	t := reflect.TypeOf(zero(""))
-	name := schemaName(t, "")
-	ref := &huma.Schema{Ref: schemaRefs + name}
+	name := httpapi.SchemaName(t, "")
+	ref := &huma.Schema{Ref: httpapi.SchemaRefs + name}
 	if r.Map()[name] != nil {
 		return ref
 	}
 	whole := huma.SchemaFromType(r, t)
-	markMembers(whole, t)
+	httpapi.MarkMembers(whole, t)
 	out := &huma.Schema{Description: about, Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
 	for _, kind := range whole.Properties["type"].Enum {
 		kind := kind.(string)
 		variant := name + strings.ToUpper(kind[:1]) + kind[1:]
 		r.Map()[variant] = ofType(whole, kind, members(zero(kind)))
-		out.OneOf = append(out.OneOf, &huma.Schema{Ref: schemaRefs + variant})
-		out.Discriminator.Mapping[kind] = schemaRefs + variant
+		out.OneOf = append(out.OneOf, &huma.Schema{Ref: httpapi.SchemaRefs + variant})
+		out.Discriminator.Mapping[kind] = httpapi.SchemaRefs + variant
 	}
 	r.Map()[name] = out
 	return ref

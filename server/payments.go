@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/billing"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // paymentsPath is where Stripe posts.
@@ -29,7 +30,7 @@ func (s *Server) openBilling(ctx context.Context) (err error) {
 	s.Billing, err = billing.New(ctx, s.cfg.DB, &billing.Options{
 		Secret: string(s.cfg.PaymentsSecret), Known: s.Auth.HoldAccountTx,
 		Changed: func(ctx context.Context, tx *sqlx.Tx, sub billing.Subscription) error {
-			req := requestOf(ctx)
+			req := httpapi.RequestOf(ctx)
 			by := audit.Actor{Account: sub.Account, Kind: audit.System}
 			err := audit.RecordTx(audit.As(s.recording(ctx, req, auth.Caller{}), by), tx, audit.Entry{
 				Action: audit.AccountPlan, ObjectID: sub.Account, Details: map[string]any{"plan": sub.Plan, "status": sub.Status},
@@ -64,9 +65,9 @@ func (s *Server) paymentRoutes(r *mux.Router) {
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
 		}},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "It is stored."}, "400": refusal("The body is no event."), "401": refusal("The signature does not verify, or is too old."),
-			"408": refusal("The body came too slowly."), "413": refusal("The body is larger than 1 MiB."),
-			"503": refusal("This server has no --payments-secret; or the store cannot be written."),
+			"200": {Description: "It is stored."}, "400": httpapi.RefusedResponse("The body is no event."), "401": httpapi.RefusedResponse("The signature does not verify, or is too old."),
+			"408": httpapi.RefusedResponse("The body came too slowly."), "413": httpapi.RefusedResponse("The body is larger than 1 MiB."),
+			"503": httpapi.RefusedResponse("This server has no --payments-secret; or the store cannot be written."),
 		},
 	})
 }
@@ -75,16 +76,16 @@ func (s *Server) paymentRoutes(r *mux.Router) {
 func (s *Server) payment(w http.ResponseWriter, r *http.Request) {
 	signature := r.Header.Get("Stripe-Signature")
 	if err := s.Billing.Expects(signature); err != nil { // whose body is not worth reading
-		writeProblem(w, s.paymentProblem(r.Context(), err))
+		httpapi.WriteProblem(w, s.paymentProblem(r.Context(), err))
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, defaultBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, httpapi.DefaultMaxBody))
 	if err != nil {
-		writeProblem(w, unread(err))
+		httpapi.WriteProblem(w, httpapi.UnreadableBody(err))
 		return
 	}
 	if _, err := s.Billing.Receive(r.Context(), body, signature); err != nil {
-		writeProblem(w, s.paymentProblem(r.Context(), err))
+		httpapi.WriteProblem(w, s.paymentProblem(r.Context(), err))
 		return
 	}
 	w.WriteHeader(http.StatusOK)
@@ -94,11 +95,11 @@ func (s *Server) payment(w http.ResponseWriter, r *http.Request) {
 func (s *Server) paymentProblem(ctx context.Context, err error) *Problem {
 	switch {
 	case errors.Is(err, billing.ErrNoSecret):
-		return problem(codeUnavailable, "this server takes no payment notifications: it has no --payments-secret")
+		return httpapi.NewProblem(httpapi.CodeUnavailable, "this server takes no payment notifications: it has no --payments-secret")
 	case errors.Is(err, billing.ErrSignature):
-		return problem(codeUnauthorized, "the signature does not verify")
+		return httpapi.NewProblem(httpapi.CodeUnauthorized, "the signature does not verify")
 	case errors.Is(err, billing.ErrMalformed):
-		return malformed("the body must be an event as Stripe sends it")
+		return httpapi.Malformed("the body must be an event as Stripe sends it")
 	}
 	return s.problemOf(ctx, err)
 }

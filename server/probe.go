@@ -16,6 +16,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 const (
@@ -53,23 +54,23 @@ type probeView struct {
 	Uptime   int64  `json:"uptime" doc:"Seconds since the start"`
 }
 
-func (s *Server) probeRoutes(a *api) {
-	register(a, operation{
-		id: "Server_Probe", method: http.MethodGet, path: probePath, summary: "Whether the server works",
-		about:  "Answers 503 when the store has no room for a message or cannot be written at all, and when the server is about to stop.",
-		errors: []int{http.StatusServiceUnavailable},
-	}, anyone, s.serveProbe)
+func (s *Server) probeRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Server_Probe", Method: http.MethodGet, Path: probePath, Summary: "Whether the server works",
+		About:  "Answers 503 when the store has no room for a message or cannot be written at all, and when the server is about to stop.",
+		Errors: []int{http.StatusServiceUnavailable},
+	}, httpapi.Anyone, s.serveProbe)
 }
 
-func (s *Server) serveProbe(ctx context.Context, _ call, _ *struct{}) (probeView, error) {
+func (s *Server) serveProbe(ctx context.Context, _ httpapi.Call, _ *struct{}) (probeView, error) {
 	select {
 	case <-s.stopping:
-		return probeView{}, problem(codeUnavailable, "the server is about to stop")
+		return probeView{}, httpapi.NewProblem(httpapi.CodeUnavailable, "the server is about to stop")
 	default:
 	}
 	if err := s.writable(ctx); err != nil {
 		s.log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", err))
-		return probeView{}, problem(codeUnavailable, "the store cannot be written")
+		return probeView{}, httpapi.NewProblem(httpapi.CodeUnavailable, "the store cannot be written")
 	}
 	return probeView{
 		Status: "ok", Version: s.cfg.Version, Database: s.db.Dialect.String(),

@@ -9,35 +9,36 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/knowledge"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // projectFileBody bounds a request with a file, in which every character may be
 // escaped, and what JSON needs around it.
-const projectFileBody = 2*knowledge.MaxFile + mib
+const projectFileBody = 2*knowledge.MaxFile + httpapi.MiB
 
 // projectFileRoutes are the files from which the assistants of a project
 // answer.
-func (s *Server) projectFileRoutes(a *api) {
+func (s *Server) projectFileRoutes(a *httpapi.API) {
 	const path = "/aiflow/project/{projectId}/file"
 	missing := []int{http.StatusNotFound}
-	register(a, operation{
-		id: "Knowledge_Add", method: http.MethodPost, path: path, status: http.StatusCreated, summary: "Give the assistants of a project a file to answer from",
-		about: "Text, Markdown, CSV, JSON and HTML in UTF-8, of at most 10 MiB, and 100 MiB a project. It is cut into passages; those that fit a question " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Knowledge_Add", Method: http.MethodPost, Path: path, Status: http.StatusCreated, Summary: "Give the assistants of a project a file to answer from",
+		About: "Text, Markdown, CSV, JSON and HTML in UTF-8, of at most 10 MiB, and 100 MiB a project. It is cut into passages; those that fit a question " +
 			"are shown to the assistant that answers it. Only its text is kept.",
-		errors: missing, maxBody: projectFileBody,
+		Errors: missing, MaxBody: projectFileBody,
 	}, auth.FlowsManage, s.addProjectFile)
-	register(a, operation{
-		id: "Knowledge_Files", method: http.MethodGet, path: path, summary: "List the files of a project, the oldest first", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Knowledge_Files", Method: http.MethodGet, Path: path, Summary: "List the files of a project, the oldest first", Errors: missing,
 	}, auth.FlowsManage, s.listProjectFiles)
-	register(a, operation{
-		id: "Knowledge_Delete", method: http.MethodDelete, path: path + "/{fileId}", summary: "Take a file away from the assistants of a project", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Knowledge_Delete", Method: http.MethodDelete, Path: path + "/{fileId}", Summary: "Take a file away from the assistants of a project", Errors: missing,
 	}, auth.FlowsManage, s.deleteProjectFile)
-	register(a, operation{
-		id: "Knowledge_Search", method: http.MethodPost, path: "/aiflow/project/{projectId}/search", summary: "Show which passages an assistant would be shown", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Knowledge_Search", Method: http.MethodPost, Path: "/aiflow/project/{projectId}/search", Summary: "Show which passages an assistant would be shown", Errors: missing,
 	}, auth.FlowsManage, s.searchProject)
 }
 
-func (s *Server) knowledge(c call) *knowledge.Account { return s.Knowledge.For(c.Account) }
+func (s *Server) knowledge(c httpapi.Call) *knowledge.Account { return s.Knowledge.For(c.Account) }
 
 type projectFileView struct {
 	ID        string             `json:"id"`
@@ -61,11 +62,11 @@ type newProjectFile struct {
 	}
 }
 
-func (s *Server) addProjectFile(ctx context.Context, c call, in *newProjectFile) (projectFileView, error) {
+func (s *Server) addProjectFile(ctx context.Context, c httpapi.Call, in *newProjectFile) (projectFileView, error) {
 	f, err := s.knowledge(c).Add(ctx, in.ID, knowledge.NewFile{Name: in.Body.Name, Type: in.Body.Type, Data: []byte(in.Body.Text)})
 	var bad *knowledge.Invalid
 	if errors.As(err, &bad) && bad.Field == "data" {
-		err = invalid("body.text", bad.Message)
+		err = httpapi.Invalid("body.text", bad.Message)
 	}
 	return viewProjectFile(f), err
 }
@@ -76,11 +77,11 @@ type projectFilePage struct {
 	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listProjectFiles(ctx context.Context, c call, in *projectFilePage) (messaging.Page[projectFileView], error) {
+func (s *Server) listProjectFiles(ctx context.Context, c httpapi.Call, in *projectFilePage) (messaging.Page[projectFileView], error) {
 	p, err := s.knowledge(c).Files(ctx, in.ID, knowledge.List{Limit: in.Limit, Cursor: in.Cursor})
 	var bad *knowledge.Invalid
 	if errors.As(err, &bad) {
-		err = invalid("query."+bad.Field, bad.Message)
+		err = httpapi.Invalid("query."+bad.Field, bad.Message)
 	}
 	return viewPage(p.Items, p.Next, viewProjectFile), err
 }
@@ -90,8 +91,8 @@ type projectFileID struct {
 	File string `path:"fileId" maxLength:"64" doc:"Id of the file."`
 }
 
-func (s *Server) deleteProjectFile(ctx context.Context, c call, in *projectFileID) (done, error) {
-	return done{true}, s.knowledge(c).Delete(ctx, in.ID, in.File)
+func (s *Server) deleteProjectFile(ctx context.Context, c httpapi.Call, in *projectFileID) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.knowledge(c).Delete(ctx, in.ID, in.File)
 }
 
 type projectSearch struct {
@@ -112,7 +113,7 @@ type passagesView struct {
 	Items []passageView `json:"items" nullable:"false" doc:"The best first."`
 }
 
-func (s *Server) searchProject(ctx context.Context, c call, in *projectSearch) (passagesView, error) {
+func (s *Server) searchProject(ctx context.Context, c httpapi.Call, in *projectSearch) (passagesView, error) {
 	out := passagesView{Items: []passageView{}}
 	if _, err := s.flows(c).Project(ctx, in.ID); err != nil {
 		return out, err
@@ -130,13 +131,13 @@ func knowledgeProblem(err error) *Problem {
 	var large *knowledge.TooLarge
 	switch {
 	case errors.As(err, &bad):
-		return invalid("body."+bad.Field, bad.Message)
+		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &large):
-		return problem(codePayloadTooLarge, fmt.Sprintf("the %s may have at most %d bytes", large.What, large.Limit))
+		return httpapi.NewProblem(httpapi.CodePayloadTooLarge, fmt.Sprintf("the %s may have at most %d bytes", large.What, large.Limit))
 	case errors.Is(err, knowledge.ErrUnsupported):
-		return problem(codeUnsupported, "no text can be taken out of such a file: text, Markdown, CSV, JSON and HTML are understood")
+		return httpapi.NewProblem(httpapi.CodeUnsupported, "no text can be taken out of such a file: text, Markdown, CSV, JSON and HTML are understood")
 	case errors.Is(err, knowledge.ErrNotFound):
-		return problem(codeNotFound, "there is no such project or file")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such project or file")
 	}
 	return nil
 }

@@ -7,32 +7,33 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // projectRoutes are the projects that flows belong to.
-func (s *Server) projectRoutes(a *api) {
+func (s *Server) projectRoutes(a *httpapi.API) {
 	missing := []int{http.StatusNotFound}
-	register(a, operation{
-		id: "Aiflow_CreateProject", method: http.MethodPost, path: "/aiflow/project", status: http.StatusCreated, summary: "Make a project for flows",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_CreateProject", Method: http.MethodPost, Path: "/aiflow/project", Status: http.StatusCreated, Summary: "Make a project for flows",
 	}, auth.FlowsManage, s.createProject)
-	register(a, operation{
-		id: "Aiflow_Projects", method: http.MethodGet, path: "/aiflow/project/list", summary: "List projects, the oldest first",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Projects", Method: http.MethodGet, Path: "/aiflow/project/list", Summary: "List projects, the oldest first",
 	}, auth.FlowsManage, s.listProjects)
-	register(a, operation{
-		id: "Aiflow_Project", method: http.MethodGet, path: "/aiflow/project/{projectId}", summary: "Show a project", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Project", Method: http.MethodGet, Path: "/aiflow/project/{projectId}", Summary: "Show a project", Errors: missing,
 	}, auth.FlowsManage, s.showProject)
-	register(a, operation{
-		id: "Aiflow_UpdateProject", method: http.MethodPatch, path: "/aiflow/project/{projectId}", summary: "Change a project", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_UpdateProject", Method: http.MethodPatch, Path: "/aiflow/project/{projectId}", Summary: "Change a project", Errors: missing,
 	}, auth.FlowsManage, s.updateProject)
-	register(a, operation{
-		id: "Aiflow_DeleteProject", method: http.MethodDelete, path: "/aiflow/project/{projectId}", summary: "Delete a project with its flows",
-		about: "Their runs end.", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_DeleteProject", Method: http.MethodDelete, Path: "/aiflow/project/{projectId}", Summary: "Delete a project with its flows",
+		About: "Their runs end.", Errors: missing,
 	}, auth.FlowsManage, s.deleteProject)
 }
 
 // flows is the service of flows for whoever calls.
-func (s *Server) flows(c call) *aiflow.Account { return s.Flows.For(c.Account) }
+func (s *Server) flows(c httpapi.Call) *aiflow.Account { return s.Flows.For(c.Account) }
 
 func viewProject(p aiflow.Project) view.ProjectView {
 	return view.ProjectView{
@@ -48,21 +49,21 @@ type newProject struct {
 	}
 }
 
-func (s *Server) createProject(ctx context.Context, c call, in *newProject) (view.ProjectView, error) {
+func (s *Server) createProject(ctx context.Context, c httpapi.Call, in *newProject) (view.ProjectView, error) {
 	p, err := s.flows(c).CreateProject(ctx, aiflow.NewProject{Name: in.Body.Name, Description: in.Body.Description})
 	return viewProject(p), err
 }
 
-func (s *Server) listProjects(ctx context.Context, c call, in *pageInput) (messaging.Page[view.ProjectView], error) {
+func (s *Server) listProjects(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[view.ProjectView], error) {
 	p, err := s.flows(c).Projects(ctx, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewProject), inQuery(err)
+	return viewPage(p.Items, p.Next, viewProject), httpapi.InQuery(err)
 }
 
 type projectID struct {
 	ID string `path:"projectId" maxLength:"64" doc:"Id of the project."`
 }
 
-func (s *Server) showProject(ctx context.Context, c call, in *projectID) (view.ProjectView, error) {
+func (s *Server) showProject(ctx context.Context, c httpapi.Call, in *projectID) (view.ProjectView, error) {
 	p, err := s.flows(c).Project(ctx, in.ID)
 	return viewProject(p), err
 }
@@ -75,11 +76,11 @@ type projectChange struct {
 	}
 }
 
-func (s *Server) updateProject(ctx context.Context, c call, in *projectChange) (view.ProjectView, error) {
+func (s *Server) updateProject(ctx context.Context, c httpapi.Call, in *projectChange) (view.ProjectView, error) {
 	p, err := s.flows(c).UpdateProject(ctx, in.ID, aiflow.ProjectChange{Name: in.Body.Name, Description: in.Body.Description})
 	return viewProject(p), err
 }
 
-func (s *Server) deleteProject(ctx context.Context, c call, in *projectID) (done, error) {
-	return done{true}, s.flows(c).DeleteProject(ctx, in.ID)
+func (s *Server) deleteProject(ctx context.Context, c httpapi.Call, in *projectID) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.flows(c).DeleteProject(ctx, in.ID)
 }

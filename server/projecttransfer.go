@@ -15,27 +15,28 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/typebot"
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // projectBody bounds requests with a project: the documents, and what JSON
 // needs around them.
-const projectBody = aiflow.MaxFileBytes + mib
+const projectBody = aiflow.MaxFileBytes + httpapi.MiB
 
 // projectTransferRoutes take projects from one account to another.
-func (s *Server) projectTransferRoutes(a *api) {
-	register(a, operation{
-		id: "Aiflow_Export", method: http.MethodGet, path: "/aiflow/project/{projectId}/export", summary: "Show a project as one document",
-		about: "Its flows with their drafts and what is published of them, each with the functions that it was published with. Lines, runs, tests and " +
+func (s *Server) projectTransferRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Export", Method: http.MethodGet, Path: "/aiflow/project/{projectId}/export", Summary: "Show a project as one document",
+		About: "Its flows with their drafts and what is published of them, each with the functions that it was published with. Lines, runs, tests and " +
 			"earlier versions stay behind, and so do credentials. A project of more than 500 flows, or of more than 8 MiB of them, is a 409.",
-		errors: []int{http.StatusNotFound, http.StatusConflict},
+		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, s.exportProject)
-	register(a, operation{
-		id: "Aiflow_Import", method: http.MethodPost, path: "/aiflow/project/import", status: http.StatusCreated, summary: "Make a project of such a document, or of an export of Typebot",
-		about: "All of it or nothing, with new ids. Drafts are taken as they are. What was published is published again; what cannot be stays a draft, " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Aiflow_Import", Method: http.MethodPost, Path: "/aiflow/project/import", Status: http.StatusCreated, Summary: "Make a project of such a document, or of an export of Typebot",
+		About: "All of it or nothing, with new ids. Drafts are taken as they are. What was published is published again; what cannot be stays a draft, " +
 			"and its `problems` say why. An export of Typebot, versions 3 to 6, becomes one flow that stays a draft: its `problems` name what has no counterpart, " +
 			"by its place in the export, and what is wrong with the draft.",
-		maxBody: projectBody,
+		MaxBody: projectBody,
 	}, auth.FlowsManage, s.importProject)
 }
 
@@ -96,7 +97,7 @@ func mapped[T, F ~[]byte](in []F) []T {
 	return out
 }
 
-func (s *Server) exportProject(ctx context.Context, c call, in *projectID) (projectFile, error) {
+func (s *Server) exportProject(ctx context.Context, c httpapi.Call, in *projectID) (projectFile, error) {
 	f, err := s.flows(c).Export(ctx, in.ID)
 	if err != nil {
 		return projectFile{}, err
@@ -138,14 +139,14 @@ func (importBody) Schema(r huma.Registry) *huma.Schema {
 		},
 		AdditionalProperties: true,
 	}
-	return described("A project, or an export of Typebot.", projectSchema(r), export)
+	return httpapi.DescribedSchema("A project, or an export of Typebot.", projectSchema(r), export)
 }
 
 func projectSchema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[projectFile](), true, "")
 }
 
-func (s *Server) importProject(ctx context.Context, c call, in *struct{ Body importBody }) (importedProject, error) {
+func (s *Server) importProject(ctx context.Context, c httpapi.Call, in *struct{ Body importBody }) (importedProject, error) {
 	if typebot.Is(in.Body) {
 		return s.importTypebot(ctx, c, in.Body)
 	}
@@ -161,7 +162,7 @@ func (s *Server) importProject(ctx context.Context, c call, in *struct{ Body imp
 func (s *Server) projectFile(body importBody) (projectFile, error) {
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {
-		return projectFile{}, invalid("body", "is not valid JSON")
+		return projectFile{}, httpapi.Invalid("body", "is not valid JSON")
 	}
 	r := s.api.OpenAPI().Components.Schemas
 	var wrong huma.ValidateResult
@@ -169,18 +170,18 @@ func (s *Server) projectFile(body importBody) (projectFile, error) {
 	path.Push("body")
 	huma.Validate(r, projectSchema(r), path, huma.ModeWriteToServer, v, &wrong)
 	if len(wrong.Errors) > 0 {
-		p := problem(codeValidation, "the request is not valid")
+		p := httpapi.NewProblem(httpapi.CodeValidation, "the request is not valid")
 		for _, err := range wrong.Errors {
 			var d *huma.ErrorDetail
 			if errors.As(err, &d) {
-				p.Errors = append(p.Errors, fieldError(d))
+				p.Errors = append(p.Errors, httpapi.FieldErrorOf(d))
 			}
 		}
 		return projectFile{}, p
 	}
 	var f projectFile
 	if err := json.Unmarshal(body, &f); err != nil {
-		return f, invalid("body", wrongType)
+		return f, httpapi.Invalid("body", httpapi.WrongType)
 	}
 	return f, nil
 }
@@ -194,10 +195,10 @@ func viewImported(done aiflow.Imported) importedProject {
 }
 
 // importTypebot makes a project with one flow, a draft.
-func (s *Server) importTypebot(ctx context.Context, c call, export []byte) (importedProject, error) {
+func (s *Server) importTypebot(ctx context.Context, c httpapi.Call, export []byte) (importedProject, error) {
 	f, err := typebot.Convert(export)
 	if errors.Is(err, typebot.ErrTooLarge) {
-		return importedProject{}, invalid("body.groups", fmt.Sprintf("must have at most %d blocks, and the export at most %d variables", typebot.MaxBlocks, typebot.MaxVariables))
+		return importedProject{}, httpapi.Invalid("body.groups", fmt.Sprintf("must have at most %d blocks, and the export at most %d variables", typebot.MaxBlocks, typebot.MaxVariables))
 	}
 	if err != nil {
 		return importedProject{}, err
@@ -215,7 +216,7 @@ func (s *Server) importTypebot(ctx context.Context, c call, export []byte) (impo
 
 // malformedProject names every place of a project's document that is wrong.
 func malformedProject(bad *aiflow.Malformed) *Problem {
-	p := problem(codeValidation, "the document of the project has errors")
+	p := httpapi.NewProblem(httpapi.CodeValidation, "the document of the project has errors")
 	for _, wrong := range bad.Problems {
 		p.Errors = append(p.Errors, FieldError{Location: "body." + wrong.Field, Message: wrong.Message})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/quota"
 )
 
@@ -73,9 +74,9 @@ func quotaProblem(err error) *Problem {
 	if !errors.As(err, &over) {
 		return nil
 	}
-	p := problem(over.Code(), over.Error())
+	p := httpapi.NewProblem(over.Code(), over.Error())
 	if over.After > 0 {
-		p.retryAfter(over.After)
+		p.RetryAfter(over.After)
 	}
 	return p
 }

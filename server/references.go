@@ -10,13 +10,9 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/job"
 )
-
-// done is the answer of operations that have nothing to show.
-type done struct {
-	Success bool `json:"success"`
-}
 
 // referenceID names a line in a path. (huma reads no embedded types that are
 // not exported, so inputs repeat what they share.)
@@ -29,41 +25,41 @@ type referenceQuery struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 }
 
-func (s *Server) referenceRoutes(a *api) {
-	register(a, operation{
-		id: "Messaging_CreateReference", on: ofAccount, method: http.MethodPost, path: "/reference", status: http.StatusCreated,
-		summary: "Add a chat line",
+func (s *Server) referenceRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_CreateReference", On: httpapi.OfAccount, Method: http.MethodPost, Path: "/reference", Status: http.StatusCreated,
+		Summary: "Add a chat line", Checker: s.Messaging,
 	}, auth.ReferencesWrite, s.createReference)
-	register(a, operation{
-		id: "Messaging_References", on: listing(), method: http.MethodGet, path: "/reference/list", summary: "List chat lines",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_References", On: httpapi.Listing(), Method: http.MethodGet, Path: "/reference/list", Summary: "List chat lines",
 	}, auth.ReferencesRead, s.listReferences)
-	register(a, operation{
-		id: "Messaging_StartSession", on: at("body.reference"), method: http.MethodPost, path: "/reference/session/start",
-		summary: "Connect a line, or check its credentials",
-		errors:  []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_StartSession", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/reference/session/start",
+		Summary: "Connect a line, or check its credentials",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.SessionsManage, s.startSession)
-	register(a, operation{
-		id: "Messaging_SessionStatus", on: at("query.reference"), method: http.MethodGet, path: "/reference/session/status",
-		summary: "How a line stands with its network",
-		errors:  []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_SessionStatus", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/reference/session/status",
+		Summary: "How a line stands with its network",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.ReferencesRead, s.sessionStatus)
-	register(a, operation{
-		id: "Messaging_Logout", on: at("body.reference"), method: http.MethodPost, path: "/reference/session/logout", summary: "End a session",
-		errors: []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_Logout", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/reference/session/logout", Summary: "End a session",
+		Errors: []int{http.StatusNotFound},
 	}, auth.SessionsManage, s.logout)
-	register(a, operation{
-		id: "Messaging_Reference", on: at("path.id"), method: http.MethodGet, path: "/reference/{id}", summary: "Show a chat line",
-		errors: []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_Reference", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}", Summary: "Show a chat line",
+		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesRead, s.getReference)
-	register(a, operation{
-		id: "Messaging_UpdateReference", on: at("path.id"), method: http.MethodPatch, path: "/reference/{id}", summary: "Change a chat line",
-		errors: []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_UpdateReference", On: httpapi.At("path.id"), Method: http.MethodPatch, Path: "/reference/{id}", Summary: "Change a chat line",
+		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.updateReference)
-	register(a, operation{
-		id: "Messaging_DeleteReference", on: at("path.id"), method: http.MethodDelete, path: "/reference/{id}",
-		summary: "Remove a chat line with its chats and messages", status: http.StatusAccepted,
-		about:  "It is not found any more from the answer on: nothing comes to it, and nothing that waits is sent. A job erases what it had.",
-		errors: []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_DeleteReference", On: httpapi.At("path.id"), Method: http.MethodDelete, Path: "/reference/{id}",
+		Summary: "Remove a chat line with its chats and messages", Status: http.StatusAccepted,
+		About:  "It is not found any more from the answer on: nothing comes to it, and nothing that waits is sent. A job erases what it had.",
+		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.deleteReference)
 }
 
@@ -78,14 +74,14 @@ type newReference struct {
 // Resolve checks the settings as the type has them, so that they are named with
 // what else is missing.
 func (in *newReference) Resolve(c huma.Context) []error {
-	return besides(serverOf(c.Context()).Messaging.CheckReference(in.reference()))
+	return httpapi.ResolveErrors(httpapi.CheckerOf[*messaging.Service](c).CheckReference(in.reference()), httpapi.Translators{messagingProblem})
 }
 
 func (in *newReference) reference() messaging.NewReference {
 	return messaging.NewReference{Name: in.Body.Name, Type: in.Body.Type, Settings: in.Body.Settings}
 }
 
-func (s *Server) createReference(ctx context.Context, c call, in *newReference) (messaging.Reference, error) {
+func (s *Server) createReference(ctx context.Context, c httpapi.Call, in *newReference) (messaging.Reference, error) {
 	return s.account(c).CreateReference(ctx, in.reference())
 }
 
@@ -95,12 +91,12 @@ type referenceFilter struct {
 	Cursor string        `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listReferences(ctx context.Context, c call, in *referenceFilter) (messaging.Page[messaging.Reference], error) {
-	p, err := s.account(c).ReferencesAmong(ctx, in.Type, c.only, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
-	return p, inQuery(err)
+func (s *Server) listReferences(ctx context.Context, c httpapi.Call, in *referenceFilter) (messaging.Page[messaging.Reference], error) {
+	p, err := s.account(c).ReferencesAmong(ctx, in.Type, c.Only, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
+	return p, httpapi.InQuery(err)
 }
 
-func (s *Server) getReference(ctx context.Context, c call, in *referenceID) (messaging.Reference, error) {
+func (s *Server) getReference(ctx context.Context, c httpapi.Call, in *referenceID) (messaging.Reference, error) {
 	return s.account(c).Reference(ctx, in.ID)
 }
 
@@ -112,11 +108,11 @@ type changeReference struct {
 	}
 }
 
-func (s *Server) updateReference(ctx context.Context, c call, in *changeReference) (messaging.Reference, error) {
+func (s *Server) updateReference(ctx context.Context, c httpapi.Call, in *changeReference) (messaging.Reference, error) {
 	return s.account(c).UpdateReference(ctx, in.ID, messaging.ReferenceChange{Name: in.Body.Name, Settings: in.Body.Settings})
 }
 
-func (s *Server) deleteReference(ctx context.Context, c call, in *referenceID) (deleting, error) {
+func (s *Server) deleteReference(ctx context.Context, c httpapi.Call, in *referenceID) (deleting, error) {
 	var j job.Job
 	_, err := s.account(c).HideReference(ctx, in.ID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
 		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobReference, Reference: int64(in.ID), Args: e})
@@ -140,7 +136,7 @@ type startBody struct {
 	}
 }
 
-func (s *Server) startSession(ctx context.Context, c call, in *startBody) (messaging.Session, error) {
+func (s *Server) startSession(ctx context.Context, c httpapi.Call, in *startBody) (messaging.Session, error) {
 	b, a := in.Body, s.account(c)
 	switch {
 	case b.Phone != "" && b.Method != "code":
@@ -153,10 +149,10 @@ func (s *Server) startSession(ctx context.Context, c call, in *startBody) (messa
 	return a.StartSession(ctx, b.Reference)
 }
 
-func (s *Server) logout(ctx context.Context, c call, in *sessionBody) (messaging.Session, error) {
+func (s *Server) logout(ctx context.Context, c httpapi.Call, in *sessionBody) (messaging.Session, error) {
 	return s.account(c).Logout(ctx, in.Body.Reference)
 }
 
-func (s *Server) sessionStatus(ctx context.Context, c call, in *referenceQuery) (messaging.Session, error) {
+func (s *Server) sessionStatus(ctx context.Context, c httpapi.Call, in *referenceQuery) (messaging.Session, error) {
 	return s.account(c).SessionStatus(ctx, in.Reference)
 }

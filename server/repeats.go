@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // onRepeat says what it does to send a request again, such as after an answer
@@ -105,7 +107,7 @@ var repetition = map[string]string{ //nolint:gosec // sentences, and no credenti
 
 // showRepeats says of each operation what happens on repeat.
 func showRepeats(doc *huma.OpenAPI) {
-	for op := range operations(doc) {
+	for op := range httpapi.Operations(doc) {
 		text, ok := repetition[op.OperationID]
 		if !ok {
 			text = onRepeat[op.Method]

@@ -14,27 +14,28 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // replayRoutes play past runs against drafts.
-func (s *Server) replayRoutes(a *api) {
-	register(a, replayOperation("Aiflow_Replay", "/aiflow/flow/{flowId}"), auth.FlowsManage, func(ctx context.Context, c call, in *flowReplay) (replays, error) {
+func (s *Server) replayRoutes(a *httpapi.API) {
+	httpapi.Register(a, replayOperation("Aiflow_Replay", "/aiflow/flow/{flowId}"), auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *flowReplay) (replays, error) {
 		return s.replayRuns(ctx, c, s.flows(c), s.Flows.Name(), in.ID, in.Body)
 	})
 	ofBot := replayOperation("Botengine_Replay", "/bot/{botId}")
-	ofBot.on = at("path.botId", "body.chats.reference")
-	register(a, ofBot, auth.BotsManage, func(ctx context.Context, c call, in *botReplay) (replays, error) {
+	ofBot.On = httpapi.At("path.botId", "body.chats.reference")
+	httpapi.Register(a, ofBot, auth.BotsManage, func(ctx context.Context, c httpapi.Call, in *botReplay) (replays, error) {
 		return s.replayRuns(ctx, c, s.bots(c), s.Bots.Name(), in.ID, in.Body)
 	})
 }
 
-func replayOperation(id, path string) operation {
-	return operation{
-		id: id, on: ofPath(path), method: http.MethodPost, path: path + "/replay", summary: "Play past runs against the draft",
-		about: "What came to each run comes again, at the same times, to the version that it ran and to the draft; the answer says what the draft does differently. Nothing is " +
+func replayOperation(id, path string) httpapi.Operation {
+	return httpapi.Operation{
+		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/replay", Summary: "Play past runs against the draft",
+		About: "What came to each run comes again, at the same times, to the version that it ran and to the draft; the answer says what the draft does differently. Nothing is " +
 			"sent and no call is made: calls get the answers that the run got. Without `runs` and `chats` these are the last 20 runs. What came more than 30 " +
 			"days ago is not known any more.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}
 }
 
@@ -117,7 +118,7 @@ type replayedCall struct {
 }
 
 // replayRuns plays runs of a bot or a flow against its draft.
-func (s *Server) replayRuns(ctx context.Context, c call, of rehearsed, engine, id string, in pastRuns) (replays, error) {
+func (s *Server) replayRuns(ctx context.Context, c httpapi.Call, of rehearsed, engine, id string, in pastRuns) (replays, error) {
 	doc, program, err := of.Program(ctx, id, 0)
 	if err != nil {
 		return replays{}, err
@@ -144,12 +145,12 @@ func (s *Server) replayRuns(ctx context.Context, c call, of rehearsed, engine, i
 }
 
 // replayed are the runs that are chosen.
-func (s *Server) replayed(ctx context.Context, c call, engine, owner string, in pastRuns) ([]string, error) {
+func (s *Server) replayed(ctx context.Context, c httpapi.Call, engine, owner string, in pastRuns) ([]string, error) {
 	var out []string
 	for i, id := range in.Runs {
 		run, err := s.Runs.For(c.Account).Run(ctx, id)
 		if errors.Is(err, runtime.ErrNotFound) || err == nil && (run.Engine != engine || run.Owner != owner || run.Function != "") {
-			return nil, nowhere(fmt.Sprintf("body.runs[%d]", i), "names no run of it")
+			return nil, httpapi.NotFoundAt(fmt.Sprintf("body.runs[%d]", i), "names no run of it")
 		}
 		if err != nil {
 			return nil, err
@@ -164,10 +165,10 @@ func (s *Server) replayed(ctx context.Context, c call, engine, owner string, in 
 	for i, chat := range in.Chats {
 		known, err := s.account(c).Chat(ctx, chat.Reference, chat.ChatID)
 		if errors.Is(err, messaging.ErrNotFound) {
-			return nil, nowhere(fmt.Sprintf("body.chats[%d]", i), "names no chat")
+			return nil, httpapi.NotFoundAt(fmt.Sprintf("body.chats[%d]", i), "names no chat")
 		}
 		if err != nil {
-			return nil, relocated(err, "body.", fmt.Sprintf("body.chats[%d].", i))
+			return nil, httpapi.Relocate(err, "body.", fmt.Sprintf("body.chats[%d].", i))
 		}
 		filter.Reference, filter.ChatID = int64(chat.Reference), known.ID
 		if out, err = s.listed(ctx, c, filter, out); err != nil {
@@ -178,7 +179,7 @@ func (s *Server) replayed(ctx context.Context, c call, engine, owner string, in 
 }
 
 // listed adds the runs of a filter that are not there yet.
-func (s *Server) listed(ctx context.Context, c call, f runtime.Filter, to []string) ([]string, error) {
+func (s *Server) listed(ctx context.Context, c httpapi.Call, f runtime.Filter, to []string) ([]string, error) {
 	page, err := s.Runs.For(c.Account).Runs(ctx, f)
 	for _, r := range page.Items {
 		if !slices.Contains(to, r.ID) {
@@ -213,7 +214,7 @@ func (v *replayView) size() (n int) {
 }
 
 // replayRun plays one run against the version that it ran, and the draft.
-func (s *Server) replayRun(ctx context.Context, c call, id string, doc *flow.Document, program *flow.Program) (replayView, error) {
+func (s *Server) replayRun(ctx context.Context, c httpapi.Call, id string, doc *flow.Document, program *flow.Program) (replayView, error) {
 	runs := s.Runs.For(c.Account)
 	was, err := runs.Past(ctx, id)
 	if err != nil {
@@ -264,12 +265,12 @@ func pathOf(d runtime.Detail) []string {
 
 // past is a run as simulations take it, with the ids of what came that were
 // messages.
-func (s *Server) past(ctx context.Context, c call, was runtime.Past) (simulate.Past, []string, error) {
+func (s *Server) past(ctx context.Context, c httpapi.Call, was runtime.Past) (simulate.Past, []string, error) {
 	p := simulate.Past{Run: flow.RunInfo{ID: was.Run.ID, StartedAt: was.Run.StartedAt}, Until: was.Run.EndedAt}
 	if p.Until.IsZero() {
 		p.Until = s.cfg.Now()
 	}
-	var input exactObject
+	var input httpapi.ExactObject
 	if err := input.UnmarshalJSON(was.Run.Input); err != nil {
 		return p, nil, fmt.Errorf("reading the input of a run: %w", err)
 	}
@@ -304,7 +305,7 @@ func (s *Server) past(ctx context.Context, c call, was runtime.Past) (simulate.P
 }
 
 // messagesOf are the messages that came to a run, as flows see them.
-func (s *Server) messagesOf(ctx context.Context, c call, was runtime.Past) (map[string]map[string]any, error) {
+func (s *Server) messagesOf(ctx context.Context, c httpapi.Call, was runtime.Past) (map[string]map[string]any, error) {
 	var ids []string
 	for _, x := range was.Came {
 		if x.Message != "" {

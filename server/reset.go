@@ -9,17 +9,18 @@ import (
 	"net/url"
 
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/mail"
 )
 
-func (s *Server) resetRoutes(a *api) {
-	registerReply(a, operation{
-		id: "Auth_Reset", method: http.MethodPost, path: "/user/reset", status: http.StatusAccepted,
-		summary: "Set a new password without the old one",
-		about: "With an e-mail: sends its user, if there is one, a link that is valid for 30 minutes and works once. The answer is the same " +
+func (s *Server) resetRoutes(a *httpapi.API) {
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Auth_Reset", Method: http.MethodPost, Path: "/user/reset", Status: http.StatusAccepted,
+		Summary: "Set a new password without the old one",
+		About: "With an e-mail: sends its user, if there is one, a link that is valid for 30 minutes and works once. The answer is the same " +
 			"for every e-mail, which gets three mails an hour at most. With the token of a link and a password: sets it, and ends older tokens and cookies.",
-		limited: true,
-	}, anyone, s.reset)
+		Limited: true,
+	}, httpapi.Anyone, s.reset)
 }
 
 type resetBody struct {
@@ -30,20 +31,20 @@ type resetBody struct {
 
 type resetAnswer struct {
 	Status int
-	Body   done
+	Body   httpapi.Done
 }
 
-func (s *Server) reset(ctx context.Context, _ call, in *struct{ Body resetBody }) (*resetAnswer, error) {
+func (s *Server) reset(ctx context.Context, _ httpapi.Call, in *struct{ Body resetBody }) (*resetAnswer, error) {
 	b := in.Body
 	switch {
 	case b.Email == "" && b.Token == "":
-		return nil, invalid("body.email", "is required, or token and password")
+		return nil, httpapi.Invalid("body.email", "is required, or token and password")
 	case b.Email != "" && (b.Token != "" || b.Password != ""):
-		return nil, invalid("body.email", "is not for who has a token")
+		return nil, httpapi.Invalid("body.email", "is not for who has a token")
 	case b.Email != "":
-		return &resetAnswer{http.StatusAccepted, done{true}}, s.Auth.RequestReset(ctx, b.Email)
+		return &resetAnswer{http.StatusAccepted, httpapi.Done{Success: true}}, s.Auth.RequestReset(ctx, b.Email)
 	}
-	return &resetAnswer{http.StatusOK, done{true}}, s.Auth.Reset(ctx, b.Token, b.Password)
+	return &resetAnswer{http.StatusOK, httpapi.Done{Success: true}}, s.Auth.Reset(ctx, b.Token, b.Password)
 }
 
 // ResetLink is the page of the panel on which a token of

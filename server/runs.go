@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
@@ -51,7 +52,7 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 }
 
 // bots is the service of bots for whoever calls.
-func (s *Server) bots(c call) *botengine.Account { return s.Bots.For(c.Account) }
+func (s *Server) bots(c httpapi.Call) *botengine.Account { return s.Bots.For(c.Account) }
 
 // botSwitch lets agents switch bots.
 type botSwitch struct{ s *Server }
@@ -62,19 +63,19 @@ func (b botSwitch) SwitchBot(ctx context.Context, account string, ref provider.R
 }
 
 // botRunRoutes are the runs of bots.
-func (s *Server) botRunRoutes(a *api) {
+func (s *Server) botRunRoutes(a *httpapi.API) {
 	missing := []int{http.StatusNotFound}
-	register(a, operation{
-		id: "Botengine_Run", on: at("path.botId"), method: http.MethodPost, path: "/bot/{botId}/run", summary: "Have a bot take one turn in a chat",
-		about: "As if the contact had written `input`: a conversation of the bot that waits in the chat goes on, else one begins, whatever its trigger says. " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Botengine_Run", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/run", Summary: "Have a bot take one turn in a chat",
+		About: "As if the contact had written `input`: a conversation of the bot that waits in the chat goes on, else one begins, whatever its trigger says. " +
 			"The published version runs, or the draft of a bot that was never published. Answers after the turn, at the latest after 10 s.",
-		errors: []int{http.StatusNotFound, http.StatusConflict},
+		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.BotsManage, s.runBot)
-	register(a, operation{
-		id: "Botengine_Runs", on: at("path.botId"), method: http.MethodGet, path: "/bot/{botId}/runs", summary: "List the runs of a bot, the newest first", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Botengine_Runs", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/runs", Summary: "List the runs of a bot, the newest first", Errors: missing,
 	}, auth.BotsManage, s.listBotRuns)
-	register(a, operation{
-		id: "Botengine_Detail", on: at("path.runId"), method: http.MethodGet, path: "/bot/run/{runId}", summary: "Show a run of a bot with its steps", errors: missing,
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Botengine_Detail", On: httpapi.At("path.runId"), Method: http.MethodGet, Path: "/bot/run/{runId}", Summary: "Show a run of a bot with its steps", Errors: missing,
 	}, auth.BotsManage, s.showBotRun)
 }
 
@@ -106,7 +107,7 @@ type runDetail struct {
 }
 
 // viewDetail adds the records of what a run sent.
-func (s *Server) viewDetail(ctx context.Context, c call, d runtime.Detail) (runDetail, error) {
+func (s *Server) viewDetail(ctx context.Context, c httpapi.Call, d runtime.Detail) (runDetail, error) {
 	v := runDetail{RunView: viewRun(d.Run), Steps: make([]stepView, len(d.Steps)), Sent: []messaging.Message{}, Variables: d.Variables}
 	for i, step := range d.Steps {
 		v.Steps[i] = viewStep(step)
@@ -178,7 +179,7 @@ type botRun struct {
 	}
 }
 
-func (s *Server) runBot(ctx context.Context, c call, in *botRun) (runReply, error) {
+func (s *Server) runBot(ctx context.Context, c httpapi.Call, in *botRun) (runReply, error) {
 	b, err := s.bots(c).Bot(ctx, in.ID)
 	if err != nil {
 		return runReply{}, err
@@ -202,7 +203,7 @@ type runPage struct {
 	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listBotRuns(ctx context.Context, c call, in *runPage) (messaging.Page[view.RunView], error) {
+func (s *Server) listBotRuns(ctx context.Context, c httpapi.Call, in *runPage) (messaging.Page[view.RunView], error) {
 	p, err := s.bots(c).Runs(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
 	return s.shownRuns(ctx, c, p.Items, p.Next, err)
 }
@@ -211,7 +212,7 @@ type runID struct {
 	ID string `path:"runId" maxLength:"64" doc:"Id of the run."`
 }
 
-func (s *Server) showBotRun(ctx context.Context, c call, in *runID) (runDetail, error) {
+func (s *Server) showBotRun(ctx context.Context, c httpapi.Call, in *runID) (runDetail, error) {
 	d, err := s.bots(c).Detail(ctx, in.ID)
 	if err != nil {
 		return runDetail{}, err
@@ -224,19 +225,19 @@ func runProblem(err error) *Problem {
 	var input *runtime.BadInput
 	switch {
 	case errors.As(err, &input):
-		return invalid("body.input", input.Error())
+		return httpapi.Invalid("body.input", input.Error())
 	case errors.Is(err, runtime.ErrNotFound):
-		return problem(codeNotFound, "there is no such run")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such run")
 	case errors.Is(err, runtime.ErrNoAsk):
-		return problem(codeNotFound, "the run has no such step that asks")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "the run has no such step that asks")
 	case errors.Is(err, runtime.ErrEnded):
-		return problem(codeConflict, "the run has ended")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the run has ended")
 	case errors.Is(err, runtime.ErrNotFailed):
-		return problem(codeConflict, "the run did not fail, or there is no step with which it could go on")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the run did not fail, or there is no step with which it could go on")
 	case errors.Is(err, runtime.ErrBusy):
-		return problem(codeConflict, "another run is active in the chat")
+		return httpapi.NewProblem(httpapi.CodeConflict, "another run is active in the chat")
 	case errors.Is(err, runtime.ErrRepeat):
-		return problem(codeConflict, "the call that failed may have been made, and must not be made twice: say repeat to make it again")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the call that failed may have been made, and must not be made twice: say repeat to make it again")
 	}
 	return nil
 }

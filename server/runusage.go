@@ -7,6 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
@@ -39,7 +40,7 @@ func (s *Server) withUsage(ctx context.Context, account string, runs ...*view.Ru
 }
 
 // shownRun is a run with what it took, unless there was an error.
-func (s *Server) shownRun(ctx context.Context, c call, r runtime.Run, err error) (view.RunView, error) {
+func (s *Server) shownRun(ctx context.Context, c httpapi.Call, r runtime.Run, err error) (view.RunView, error) {
 	v := viewRun(r)
 	if err == nil {
 		err = s.withUsage(ctx, c.Account, &v)
@@ -48,10 +49,10 @@ func (s *Server) shownRun(ctx context.Context, c call, r runtime.Run, err error)
 }
 
 // shownRuns is a page of runs with what they took.
-func (s *Server) shownRuns(ctx context.Context, c call, runs []runtime.Run, next string, err error) (messaging.Page[view.RunView], error) {
+func (s *Server) shownRuns(ctx context.Context, c httpapi.Call, runs []runtime.Run, next string, err error) (messaging.Page[view.RunView], error) {
 	p := viewPage(runs, next, viewRun)
 	if err != nil {
-		return p, inQuery(err)
+		return p, httpapi.InQuery(err)
 	}
 	views := make([]*view.RunView, len(p.Items))
 	for i := range p.Items {

@@ -10,34 +10,35 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-func (s *Server) sandboxRoutes(a *api) {
-	register(a, operation{
-		id: "Sandbox_Write", on: at("path.reference"), method: http.MethodPost, path: "/sandbox/{reference}/messages",
-		summary: "Let a simulated contact write", status: http.StatusCreated,
-		about: "The body is `{from, pushName?, group?, type, …}` with the members of the type as in a send. `edit` and `revoke` change a message " +
+func (s *Server) sandboxRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Sandbox_Write", On: httpapi.At("path.reference"), Method: http.MethodPost, Path: "/sandbox/{reference}/messages",
+		Summary: "Let a simulated contact write", Status: http.StatusCreated,
+		About: "The body is `{from, pushName?, group?, type, …}` with the members of the type as in a send. `edit` and `revoke` change a message " +
 			"of the contact's own, `reaction` any that its phone shows. What the contact was sent before counts as read.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, s.sandboxWrite)
-	register(a, operation{
-		id: "Sandbox_Screen", on: at("path.reference"), method: http.MethodGet, path: "/sandbox/{reference}/messages",
-		summary: "What the simulated contacts' phones show, newest first",
-		about: "Edits, deletions and reactions are no messages of their own: they change the one that they are about, which then has `edited`, `deleted` " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Sandbox_Screen", On: httpapi.At("path.reference"), Method: http.MethodGet, Path: "/sandbox/{reference}/messages",
+		Summary: "What the simulated contacts' phones show, newest first",
+		About: "Edits, deletions and reactions are no messages of their own: they change the one that they are about, which then has `edited`, `deleted` " +
 			"or `reactions` [{emoji, mine, from?}].",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.sandboxScreen)
-	register(a, operation{
-		id: "Sandbox_Typing", on: at("path.reference"), method: http.MethodGet, path: "/sandbox/{reference}/typing",
-		summary: "The chats whose simulated phones show that an answer is being written",
-		about:   "For 25 seconds, or until the next message is there.",
-		errors:  []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Sandbox_Typing", On: httpapi.At("path.reference"), Method: http.MethodGet, Path: "/sandbox/{reference}/typing",
+		Summary: "The chats whose simulated phones show that an answer is being written",
+		About:   "For 25 seconds, or until the next message is there.",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.sandboxTyping)
-	register(a, operation{
-		id: "Sandbox_Echo", on: at("path.reference"), method: http.MethodGet, path: "/sandbox/{reference}/echo",
-		summary: "The last 100 deliveries that went to " + webhook.EchoURL + ", newest first",
-		errors:  []int{http.StatusNotFound},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Sandbox_Echo", On: httpapi.At("path.reference"), Method: http.MethodGet, Path: "/sandbox/{reference}/echo",
+		Summary: "The last 100 deliveries that went to " + webhook.EchoURL + ", newest first",
+		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.sandboxEcho)
 }
 
@@ -46,7 +47,7 @@ type sandboxPath struct {
 }
 
 // sandboxLine makes sure that a reference is the caller's and a sandbox.
-func (s *Server) sandboxLine(ctx context.Context, c call, id provider.ReferenceID) error {
+func (s *Server) sandboxLine(ctx context.Context, c httpapi.Call, id provider.ReferenceID) error {
 	r, err := s.account(c).Reference(ctx, id)
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ type written struct {
 	ID      string `json:"id" doc:"Id of the message."`
 }
 
-func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (written, error) {
+func (s *Server) sandboxWrite(ctx context.Context, c httpapi.Call, in *sandboxMessage) (written, error) {
 	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
 		return written{}, err
 	}
@@ -77,8 +78,8 @@ func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (
 	}
 	if m, is := content.(provider.Media); is && m.StoredID != "" {
 		file, err := s.account(c).Media(ctx, m.StoredID)
-		if errors.Is(err, messaging.ErrNotFound) || err == nil && !c.reaches(int64(file.Reference)) {
-			err = nowhere("body.mediaId", "names no file of this account")
+		if errors.Is(err, messaging.ErrNotFound) || err == nil && !c.Reaches(int64(file.Reference)) {
+			err = httpapi.NotFoundAt("body.mediaId", "names no file of this account")
 		}
 		if err != nil {
 			return written{}, err
@@ -97,7 +98,7 @@ func (s *Server) sandboxWrite(ctx context.Context, c call, in *sandboxMessage) (
 
 // sandboxWakes makes a contact, who is about to write, read what is on the
 // screen, and keep the name that he has shown before.
-func (s *Server) sandboxWakes(ctx context.Context, c call, phone *sandbox.Phone) error {
+func (s *Server) sandboxWakes(ctx context.Context, c httpapi.Call, phone *sandbox.Phone) error {
 	screen, err := s.account(c).Screen(ctx, phone.Reference, phone.Name, messaging.List{})
 	if errors.Is(err, messaging.ErrNotFound) {
 		return nil // a new contact
@@ -129,7 +130,7 @@ type screenFilter struct {
 	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) sandboxScreen(ctx context.Context, c call, in *screenFilter) (messaging.Page[screenItem], error) {
+func (s *Server) sandboxScreen(ctx context.Context, c httpapi.Call, in *screenFilter) (messaging.Page[screenItem], error) {
 	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
 		return messaging.Page[screenItem]{}, err
 	}
@@ -143,10 +144,10 @@ func (s *Server) sandboxScreen(ctx context.Context, c call, in *screenFilter) (m
 	for i, m := range p.Items {
 		out.Items[i] = flat(m)
 	}
-	return out, inQuery(err)
+	return out, httpapi.InQuery(err)
 }
 
-func (s *Server) sandboxTyping(ctx context.Context, c call, in *sandboxPath) (messaging.Page[messaging.Typing], error) {
+func (s *Server) sandboxTyping(ctx context.Context, c httpapi.Call, in *sandboxPath) (messaging.Page[messaging.Typing], error) {
 	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
 		return messaging.Page[messaging.Typing]{}, err
 	}
@@ -183,7 +184,7 @@ type echoed struct {
 	Body    json.RawMessage    `json:"body"`
 }
 
-func (s *Server) sandboxEcho(ctx context.Context, c call, in *sandboxPath) (messaging.Page[echoed], error) {
+func (s *Server) sandboxEcho(ctx context.Context, c httpapi.Call, in *sandboxPath) (messaging.Page[echoed], error) {
 	out := messaging.Page[echoed]{Items: []echoed{}}
 	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
 		return out, err

@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // simulated is what a simulated contact writes: `{from, pushName?, group?, type, …}`.
@@ -23,7 +24,7 @@ type simulated struct{ members map[string]json.RawMessage }
 // UnmarshalJSON keeps the members for decode.
 func (m *simulated) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &m.members); err != nil {
-		return &memberError{"body", "must be an object"}
+		return &httpapi.MemberError{At: "body", Message: "must be an object"}
 	}
 	return nil
 }
@@ -46,7 +47,7 @@ func (m *simulated) decode() (phone sandbox.Phone, content provider.Content, err
 	}
 	phone.Name, phone.Group = simulatedID(phone.Name), simulatedID(phone.Group)
 	if phone.Name == "" {
-		return phone, nil, invalid("body.from", "is required")
+		return phone, nil, httpapi.Invalid("body.from", "is required")
 	}
 	if err := contactName("body.from", phone.Name, false); err != nil {
 		return phone, nil, err
@@ -63,14 +64,14 @@ func (m *simulated) decode() (phone sandbox.Phone, content provider.Content, err
 	content, err = messaging.DecodeIncoming(raw)
 	var bad *messaging.Invalid
 	if errors.As(err, &bad) {
-		err = invalid("body."+strings.TrimPrefix(bad.Field, "message."), bad.Message)
+		err = httpapi.Invalid("body."+strings.TrimPrefix(bad.Field, "message."), bad.Message)
 	}
 	return phone, content, err
 }
 
 // sandboxAims checks what an edit, a deletion or a reaction of a contact is
 // about, and names it as the network does.
-func (s *Server) sandboxAims(ctx context.Context, c call, phone sandbox.Phone, content provider.Content) (provider.Content, error) {
+func (s *Server) sandboxAims(ctx context.Context, c httpapi.Call, phone sandbox.Phone, content provider.Content) (provider.Content, error) {
 	const at = "body.messageId"
 	id := ""
 	switch v := content.(type) {
@@ -85,7 +86,7 @@ func (s *Server) sandboxAims(ctx context.Context, c call, phone sandbox.Phone, c
 	}
 	item, err := s.account(c).ScreenItem(ctx, phone.Reference, cmp.Or(phone.Group, phone.Name), id)
 	if errors.Is(err, messaging.ErrNotFound) || err == nil && item.Deleted {
-		return nil, invalid(at, "must name a message that this contact's phone shows")
+		return nil, httpapi.Invalid(at, "must name a message that this contact's phone shows")
 	}
 	if err != nil {
 		return nil, err
@@ -107,14 +108,14 @@ func (s *Server) sandboxAims(ctx context.Context, c call, phone sandbox.Phone, c
 		return nil, err
 	}
 	if item.Direction != "out" || words.Participant != nil && words.Participant.RemoteJID != author.RemoteJID() {
-		return nil, invalid(at, "must name a message that this contact wrote")
+		return nil, httpapi.Invalid(at, "must name a message that this contact wrote")
 	}
 	edit, is := content.(provider.Edit)
 	if !is {
 		return provider.Revoke{MessageID: item.ID}, nil
 	}
 	if words.Location != nil || words.Reply != nil {
-		return nil, invalid(at, "must name a message with a text or a caption")
+		return nil, httpapi.Invalid(at, "must name a message with a text or a caption")
 	}
 	edit.MessageID = item.ID
 	return edit, nil
@@ -138,11 +139,11 @@ func contactName(location, name string, group bool) error {
 	var bad *provider.BadRecipient
 	switch {
 	case errors.As(err, &bad):
-		return invalid(location, bad.Message)
+		return httpapi.Invalid(location, bad.Message)
 	case err == nil && addr.Group && !group:
-		return invalid(location, "must be a contact, not a group")
+		return httpapi.Invalid(location, "must be a contact, not a group")
 	case err == nil && !addr.Group && group:
-		return invalid(location, "must be the chat id of a group")
+		return httpapi.Invalid(location, "must be the chat id of a group")
 	}
 	return err
 }
@@ -155,21 +156,21 @@ func text(members map[string]json.RawMessage, name string) (string, error) {
 	}
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil || len(s) > 200 {
-		return "", invalid("body."+name, "must be a string of at most 200 bytes")
+		return "", httpapi.Invalid("body."+name, "must be a string of at most 200 bytes")
 	}
 	return s, nil
 }
 
 // Schema describes the types with who writes beside them.
 func (simulated) Schema(r huma.Registry) *huma.Schema {
-	return variants{
-		prefix: "Simulated", names: messaging.IncomingTypes(), types: contentSchemas,
-		common: map[string]*huma.Schema{
+	return httpapi.Variants{
+		Prefix: "Simulated", Names: messaging.IncomingTypes(), Types: contentSchemas, Examples: contentExamples,
+		Common: map[string]*huma.Schema{
 			"from":     {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox.", Examples: []any{"ana"}},
 			"pushName": {Type: huma.TypeString, Description: "The name that the contact shows; absent: the one it has shown before."},
 			"name":     {Type: huma.TypeString, Description: "Of a location, the name of the place; else the same as pushName."},
 			"group":    {Type: huma.TypeString, Description: "Chat id of the group that it writes in; absent: it writes to the line."},
 		},
-		required: []string{"from"},
-	}.schema(r)
+		Required: []string{"from"},
+	}.Schema(r)
 }

@@ -10,39 +10,40 @@ import (
 
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // secondFactorRoutes are the codes of an authenticator app that a login needs
 // beside the password.
-func (s *Server) secondFactorRoutes(a *api) {
-	register(a, operation{
-		id: "Auth_SecondFactor", method: http.MethodGet, path: "/user/second-factor", summary: "Whether the caller's logins need a second factor",
-		login: true,
-	}, anyUser, s.showSecondFactor)
-	register(a, operation{
-		id: "Auth_EnrolSecondFactor", method: http.MethodPost, path: "/user/second-factor", status: http.StatusCreated,
-		summary: "Begin to set up an authenticator app",
-		about: "Makes a secret for an app that shows codes (TOTP: RFC 6238, SHA-1, 6 digits, 30 seconds). It counts once " +
+func (s *Server) secondFactorRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_SecondFactor", Method: http.MethodGet, Path: "/user/second-factor", Summary: "Whether the caller's logins need a second factor",
+		Login: true,
+	}, httpapi.AnyUser, s.showSecondFactor)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_EnrolSecondFactor", Method: http.MethodPost, Path: "/user/second-factor", Status: http.StatusCreated,
+		Summary: "Begin to set up an authenticator app",
+		About: "Makes a secret for an app that shows codes (TOTP: RFC 6238, SHA-1, 6 digits, 30 seconds). It counts once " +
 			"POST /user/second-factor/confirm has seen a code.",
-		errors: []int{http.StatusConflict}, login: true,
-	}, anyUser, s.enrolSecondFactor)
-	register(a, operation{
-		id: "Auth_ConfirmSecondFactor", method: http.MethodPost, path: "/user/second-factor/confirm", summary: "Confirm the authenticator app with a code",
-		about:  "From then on POST /user/login needs a code. The answer has ten recovery codes, each of which takes the place of one code; they are shown only now.",
-		errors: []int{http.StatusNotFound, http.StatusConflict}, login: true,
-	}, anyUser, s.confirmSecondFactor)
-	register(a, operation{
-		id: "Auth_RenewRecoveryCodes", method: http.MethodPost, path: "/user/second-factor/recovery", summary: "Replace the recovery codes",
-		errors: []int{http.StatusNotFound}, login: true,
-	}, anyUser, s.renewRecoveryCodes)
-	register(a, operation{
-		id: "Auth_RemoveSecondFactor", method: http.MethodDelete, path: "/user/second-factor", summary: "Remove the caller's second factor",
-		errors: []int{http.StatusNotFound}, login: true,
-	}, anyUser, s.removeSecondFactor)
-	register(a, operation{
-		id: "Auth_ResetSecondFactor", method: http.MethodDelete, path: "/user/{userId}/second-factor", summary: "Remove the second factor of another user",
-		about:  "For a user who has lost the app and the recovery codes. You need every permission that the user has.",
-		errors: []int{http.StatusNotFound}, login: true,
+		Errors: []int{http.StatusConflict}, Login: true,
+	}, httpapi.AnyUser, s.enrolSecondFactor)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_ConfirmSecondFactor", Method: http.MethodPost, Path: "/user/second-factor/confirm", Summary: "Confirm the authenticator app with a code",
+		About:  "From then on POST /user/login needs a code. The answer has ten recovery codes, each of which takes the place of one code; they are shown only now.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict}, Login: true,
+	}, httpapi.AnyUser, s.confirmSecondFactor)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_RenewRecoveryCodes", Method: http.MethodPost, Path: "/user/second-factor/recovery", Summary: "Replace the recovery codes",
+		Errors: []int{http.StatusNotFound}, Login: true,
+	}, httpapi.AnyUser, s.renewRecoveryCodes)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_RemoveSecondFactor", Method: http.MethodDelete, Path: "/user/second-factor", Summary: "Remove the caller's second factor",
+		Errors: []int{http.StatusNotFound}, Login: true,
+	}, httpapi.AnyUser, s.removeSecondFactor)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_ResetSecondFactor", Method: http.MethodDelete, Path: "/user/{userId}/second-factor", Summary: "Remove the second factor of another user",
+		About:  "For a user who has lost the app and the recovery codes. You need every permission that the user has.",
+		Errors: []int{http.StatusNotFound}, Login: true,
 	}, auth.UsersManage, s.resetSecondFactor)
 }
 
@@ -52,7 +53,7 @@ type secondFactorView struct {
 	RecoveryCodes int   `json:"recoveryCodes" doc:"How many are left."`
 }
 
-func (s *Server) showSecondFactor(ctx context.Context, c call, _ *struct{}) (secondFactorView, error) {
+func (s *Server) showSecondFactor(ctx context.Context, c httpapi.Call, _ *struct{}) (secondFactorView, error) {
 	state, err := s.Auth.SecondFactor(ctx, c.Caller)
 	out := secondFactorView{Enabled: state.Enabled, RecoveryCodes: state.RecoveryCodes}
 	if state.Enabled {
@@ -71,7 +72,7 @@ type enrolmentView struct {
 	QR     string `json:"qr" doc:"The same as a QR code: a data URL of a PNG."`
 }
 
-func (s *Server) enrolSecondFactor(ctx context.Context, c call, in *struct{ Body passwordBody }) (enrolmentView, error) {
+func (s *Server) enrolSecondFactor(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (enrolmentView, error) {
 	e, err := s.Auth.EnrolSecondFactor(ctx, c.Caller, in.Body.Password, c.Client)
 	if err != nil {
 		return enrolmentView{}, err
@@ -91,28 +92,28 @@ type recoveryView struct {
 	RecoveryCodes []string `json:"recoveryCodes" nullable:"false" doc:"Each works once. They are shown only now."`
 }
 
-func (s *Server) confirmSecondFactor(ctx context.Context, c call, in *struct{ Body codeBody }) (recoveryView, error) {
+func (s *Server) confirmSecondFactor(ctx context.Context, c httpapi.Call, in *struct{ Body codeBody }) (recoveryView, error) {
 	codes, err := s.Auth.ConfirmSecondFactor(ctx, c.Caller, in.Body.Code)
 	return recoveryView{codes}, err
 }
 
-func (s *Server) renewRecoveryCodes(ctx context.Context, c call, in *struct{ Body passwordBody }) (recoveryView, error) {
+func (s *Server) renewRecoveryCodes(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (recoveryView, error) {
 	codes, err := s.Auth.RenewRecoveryCodes(ctx, c.Caller, in.Body.Password, c.Client)
 	return recoveryView{codes}, err
 }
 
-func (s *Server) removeSecondFactor(ctx context.Context, c call, in *struct{ Body passwordBody }) (done, error) {
-	return done{true}, s.Auth.RemoveSecondFactor(ctx, c.Caller, in.Body.Password, c.Client)
+func (s *Server) removeSecondFactor(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.Auth.RemoveSecondFactor(ctx, c.Caller, in.Body.Password, c.Client)
 }
 
-func (s *Server) resetSecondFactor(ctx context.Context, c call, in *userPath) (done, error) {
-	return done{true}, s.Auth.ResetSecondFactor(ctx, c.Caller, in.ID)
+func (s *Server) resetSecondFactor(ctx context.Context, c httpapi.Call, in *userPath) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.Auth.ResetSecondFactor(ctx, c.Caller, in.ID)
 }
 
 // secondFactorRequired refuses a right password without a code, or with a wrong
 // one, which is named.
 func secondFactorRequired(wrong bool) *Problem {
-	p := problem(codeSecondFactor, "a code of the second factor is required")
+	p := httpapi.NewProblem(httpapi.CodeSecondFactor, "a code of the second factor is required")
 	if wrong {
 		p.Detail = "the code is wrong or was used"
 		p.Errors = append(p.Errors, FieldError{Location: "body.code", Message: "is wrong or was used"})
@@ -124,9 +125,9 @@ func secondFactorRequired(wrong bool) *Problem {
 func secondFactorProblem(err error) *Problem {
 	switch {
 	case errors.Is(err, secondfactor.ErrEnabled):
-		return problem(codeConflict, "the user has a second factor: remove it first")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the user has a second factor: remove it first")
 	case errors.Is(err, secondfactor.ErrNone):
-		return problem(codeNotFound, "the user has no second factor")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "the user has no second factor")
 	}
 	return nil
 }

@@ -39,6 +39,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/billing"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
 	"github.com/trunklinehq/trunkline/server/internal/forged"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/job"
 	"github.com/trunklinehq/trunkline/server/quota"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -104,7 +105,7 @@ type Server struct {
 	log      *slog.Logger
 	router   *mux.Router
 	handler  http.Handler
-	api      *api
+	api      *httpapi.API
 	http     *httpMetrics
 	tracing  *tracing
 	limits   tokenLimits
@@ -251,7 +252,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // routes connects every route to its handler.
 func (s *Server) routes() error {
 	s.router = mux.NewRouter().UseEncodedPath() // an id in a path may hold a slash
-	s.api = newAPI(s)
+	s.api = httpapi.NewAPI(httpapi.Options{
+		Router: s.router, Version: s.cfg.Version, BaseURL: s.cfg.BaseURL, Cookie: s.cookieName(),
+		Schemas: standIns, Guard: s.guard, Problem: s.problemOf, Inside: s.inside, Deleted: s.db.Erased,
+	})
 	s.userRoutes(s.api)
 	s.accountRoutes(s.api)
 	s.jobRoutes(s.api)
@@ -295,7 +299,7 @@ func (s *Server) routes() error {
 	s.callbackRoutes(s.router)
 	s.paymentRoutes(s.router)
 	s.fileRoutes(s.router)
-	s.api.finish()
+	s.api.Finish()
 	describe(s.api.OpenAPI())
 	describeMedia(s.api.OpenAPI())
 	describeOutcomes(s.api.OpenAPI())

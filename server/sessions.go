@@ -7,25 +7,26 @@ import (
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // sessionRoutes are what lets a user in: log-ins and tokens.
-func (s *Server) sessionRoutes(a *api) {
-	register(a, operation{
-		id: "Auth_Sessions", method: http.MethodGet, path: "/user/sessions", summary: "List the sessions and tokens of a user, the oldest first",
-		about:  "Log-ins with a cookie or a token alone, and tokens for programs. " + aboutOthersSessions,
-		errors: []int{http.StatusNotFound}, login: true,
-	}, anyUser, s.listSessions)
-	register(a, operation{
-		id: "Auth_RevokeSession", method: http.MethodDelete, path: "/user/sessions/{sessionId}", summary: "End a session or token",
-		about:  "It is refused on every node at once. Its user may be another than the caller, as with GET.",
-		errors: []int{http.StatusNotFound}, login: true,
-	}, anyUser, s.revokeSession)
-	register(a, operation{
-		id: "Auth_RevokeSessions", method: http.MethodDelete, path: "/user/sessions", summary: "End all other sessions and tokens of a user",
-		about:  "All but that of the request, tokens for programs included. They are refused on every node at once. " + aboutOthersSessions,
-		errors: []int{http.StatusNotFound}, login: true,
-	}, anyUser, s.revokeSessions)
+func (s *Server) sessionRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_Sessions", Method: http.MethodGet, Path: "/user/sessions", Summary: "List the sessions and tokens of a user, the oldest first",
+		About:  "Log-ins with a cookie or a token alone, and tokens for programs. " + aboutOthersSessions,
+		Errors: []int{http.StatusNotFound}, Login: true,
+	}, httpapi.AnyUser, s.listSessions)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_RevokeSession", Method: http.MethodDelete, Path: "/user/sessions/{sessionId}", Summary: "End a session or token",
+		About:  "It is refused on every node at once. Its user may be another than the caller, as with GET.",
+		Errors: []int{http.StatusNotFound}, Login: true,
+	}, httpapi.AnyUser, s.revokeSession)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_RevokeSessions", Method: http.MethodDelete, Path: "/user/sessions", Summary: "End all other sessions and tokens of a user",
+		About:  "All but that of the request, tokens for programs included. They are refused on every node at once. " + aboutOthersSessions,
+		Errors: []int{http.StatusNotFound}, Login: true,
+	}, httpapi.AnyUser, s.revokeSessions)
 }
 
 const aboutOthersSessions = "Those of another user need the permission `users.manage`, and the user must have no permission that the caller lacks; those of an owner need an owner."
@@ -65,19 +66,19 @@ func viewOpen(o auth.Open) openView {
 	return v
 }
 
-func (s *Server) listSessions(ctx context.Context, c call, in *sessionsInput) (messaging.Page[openView], error) {
+func (s *Server) listSessions(ctx context.Context, c httpapi.Call, in *sessionsInput) (messaging.Page[openView], error) {
 	p, err := s.Auth.Sessions(ctx, c.Caller, cmp.Or(in.User, c.User), auth.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewOpen), inQuery(err)
+	return viewPage(p.Items, p.Next, viewOpen), httpapi.InQuery(err)
 }
 
 type sessionPath struct {
 	ID string `path:"sessionId" maxLength:"64" doc:"Id of the session."`
 }
 
-func (s *Server) revokeSession(ctx context.Context, c call, in *sessionPath) (done, error) {
-	return done{true}, s.Auth.RevokeSession(ctx, c.Caller, in.ID)
+func (s *Server) revokeSession(ctx context.Context, c httpapi.Call, in *sessionPath) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.Auth.RevokeSession(ctx, c.Caller, in.ID)
 }
 
-func (s *Server) revokeSessions(ctx context.Context, c call, in *sessionsOf) (done, error) {
-	return done{true}, s.Auth.RevokeSessions(ctx, c.Caller, cmp.Or(in.User, c.User))
+func (s *Server) revokeSessions(ctx context.Context, c httpapi.Call, in *sessionsOf) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.Auth.RevokeSessions(ctx, c.Caller, cmp.Or(in.User, c.User))
 }

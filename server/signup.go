@@ -9,21 +9,22 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // signUpRoutes make accounts.
-func (s *Server) signUpRoutes(a *api) {
-	registerReply(a, operation{
-		id: "Auth_SignUp", method: http.MethodPost, path: "/user/signup", status: http.StatusCreated,
-		summary: "Sign up", about: "Makes an account and its first user, who has every permission. Where the server sends mail, all but its first account get a 202 and " +
+func (s *Server) signUpRoutes(a *httpapi.API) {
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Auth_SignUp", Method: http.MethodPost, Path: "/user/signup", Status: http.StatusCreated,
+		Summary: "Sign up", About: "Makes an account and its first user, who has every permission. Where the server sends mail, all but its first account get a 202 and " +
 			"a mail with a link instead, which is valid for 24 hours; the answer is the same for an e-mail that has an account already, whose user is told by mail. " + aboutCookie,
-		errors: []int{http.StatusForbidden, http.StatusConflict}, limited: true,
-	}, anyone, s.signUp)
-	registerReply(a, operation{
-		id: "Auth_ConfirmSignUp", method: http.MethodPost, path: "/user/signup/confirm", status: http.StatusCreated,
-		summary: "Confirm a sign-up with the link of its mail", about: "The password is that of the sign-up. The link works once. " + aboutCookie,
-		errors: []int{http.StatusForbidden}, limited: true,
-	}, anyone, s.confirmSignUp)
+		Errors: []int{http.StatusForbidden, http.StatusConflict}, Limited: true,
+	}, httpapi.Anyone, s.signUp)
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Auth_ConfirmSignUp", Method: http.MethodPost, Path: "/user/signup/confirm", Status: http.StatusCreated,
+		Summary: "Confirm a sign-up with the link of its mail", About: "The password is that of the sign-up. The link works once. " + aboutCookie,
+		Errors: []int{http.StatusForbidden}, Limited: true,
+	}, httpapi.Anyone, s.confirmSignUp)
 }
 
 type signUpBody struct {
@@ -39,32 +40,32 @@ type confirmBody struct {
 	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
 }
 
-// signUpAnswer is a session with 201, or a [done] with 202.
+// signUpAnswer is a session with 201, or a [httpapi.Done] with 202.
 type signUpAnswer struct {
 	Status    int
 	SetCookie []http.Cookie `header:"Set-Cookie"`
 	Body      any
 }
 
-func (s *Server) signUp(ctx context.Context, c call, in *struct{ Body signUpBody }) (*signUpAnswer, error) {
+func (s *Server) signUp(ctx context.Context, c httpapi.Call, in *struct{ Body signUpBody }) (*signUpAnswer, error) {
 	b := in.Body
-	if b.Cookie && c.foreign {
-		return nil, foreign()
+	if b.Cookie && c.Foreign {
+		return nil, httpapi.CrossSite()
 	}
-	session, err := s.Auth.SignUp(ctx, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.device})
+	session, err := s.Auth.SignUp(ctx, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.Device})
 	if err == nil && session.Token == "" {
-		return &signUpAnswer{Status: http.StatusAccepted, Body: done{true}}, nil
+		return &signUpAnswer{Status: http.StatusAccepted, Body: httpapi.Done{Success: true}}, nil
 	}
 	begun := s.viewSession(session)
 	return &signUpAnswer{http.StatusCreated, begun.SetCookie, begun.Body}, err
 }
 
-func (s *Server) confirmSignUp(ctx context.Context, c call, in *struct{ Body confirmBody }) (*withCookie[sessionView], error) {
+func (s *Server) confirmSignUp(ctx context.Context, c httpapi.Call, in *struct{ Body confirmBody }) (*withCookie[sessionView], error) {
 	b := in.Body
-	if b.Cookie && c.foreign {
-		return nil, foreign()
+	if b.Cookie && c.Foreign {
+		return nil, httpapi.CrossSite()
 	}
-	session, err := s.Auth.ConfirmSignUp(ctx, b.Token, auth.NewUser{Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.device})
+	session, err := s.Auth.ConfirmSignUp(ctx, b.Token, auth.NewUser{Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.Device})
 	return s.viewSession(session), err
 }
 
@@ -72,7 +73,7 @@ func (s *Server) confirmSignUp(ctx context.Context, c call, in *struct{ Body con
 func describeSignUp(doc *huma.OpenAPI) {
 	responses := doc.Paths["/user/signup"].Post.Responses
 	responses["201"].Content = jsonOf(doc, reflect.TypeFor[sessionView]())
-	responses["202"] = &huma.Response{Description: "A mail brings a link to confirm the sign-up.", Content: jsonOf(doc, reflect.TypeFor[done]())}
+	responses["202"] = &huma.Response{Description: "A mail brings a link to confirm the sign-up.", Content: jsonOf(doc, reflect.TypeFor[httpapi.Done]())}
 }
 
 func jsonOf(doc *huma.OpenAPI, t reflect.Type) map[string]*huma.MediaType {

@@ -9,6 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // rehearsed are the bots or the flows of an account: what can be played
@@ -20,41 +21,41 @@ type rehearsed interface {
 }
 
 // simulationRoutes simulate and test bots and flows.
-func (s *Server) simulationRoutes(a *api) {
+func (s *Server) simulationRoutes(a *httpapi.API) {
 	const bot, flow = "/bot/{botId}", "/aiflow/flow/{flowId}"
-	register(a, simulateOperation("Botengine_Simulate", bot), auth.BotsManage, func(ctx context.Context, c call, in *botSimulation) (simulation, error) {
+	httpapi.Register(a, simulateOperation("Botengine_Simulate", bot), auth.BotsManage, func(ctx context.Context, c httpapi.Call, in *botSimulation) (simulation, error) {
 		return play(ctx, s.bots(c), in.ID, &in.Body)
 	})
-	register(a, simulateOperation("Aiflow_Simulate", flow), auth.FlowsManage, func(ctx context.Context, c call, in *flowSimulation) (simulation, error) {
+	httpapi.Register(a, simulateOperation("Aiflow_Simulate", flow), auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *flowSimulation) (simulation, error) {
 		return play(ctx, s.flows(c), in.ID, &in.Body)
 	})
-	register(a, testsOperation("Botengine_Tests", bot), auth.BotsManage, func(ctx context.Context, c call, in *botID) (testList, error) {
+	httpapi.Register(a, testsOperation("Botengine_Tests", bot), auth.BotsManage, func(ctx context.Context, c httpapi.Call, in *botID) (testList, error) {
 		return showTests(ctx, s.bots(c), in.ID)
 	})
-	register(a, testsOperation("Aiflow_Tests", flow), auth.FlowsManage, func(ctx context.Context, c call, in *flowID) (testList, error) {
+	httpapi.Register(a, testsOperation("Aiflow_Tests", flow), auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *flowID) (testList, error) {
 		return showTests(ctx, s.flows(c), in.ID)
 	})
-	register(a, setTestsOperation("Botengine_SetTests", bot), auth.BotsManage, func(ctx context.Context, c call, in *botTests) (testList, error) {
+	httpapi.Register(a, setTestsOperation("Botengine_SetTests", bot), auth.BotsManage, func(ctx context.Context, c httpapi.Call, in *botTests) (testList, error) {
 		return setTests(ctx, s.bots(c), in.ID, in.Body)
 	})
-	register(a, setTestsOperation("Aiflow_SetTests", flow), auth.FlowsManage, func(ctx context.Context, c call, in *flowTests) (testList, error) {
+	httpapi.Register(a, setTestsOperation("Aiflow_SetTests", flow), auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *flowTests) (testList, error) {
 		return setTests(ctx, s.flows(c), in.ID, in.Body)
 	})
-	register(a, testOperation("Botengine_Test", bot), auth.BotsManage, func(ctx context.Context, c call, in *botTest) (testReport, error) {
+	httpapi.Register(a, testOperation("Botengine_Test", bot), auth.BotsManage, func(ctx context.Context, c httpapi.Call, in *botTest) (testReport, error) {
 		return runTests(ctx, s.bots(c), in.ID, in.Body)
 	})
-	register(a, testOperation("Aiflow_Test", flow), auth.FlowsManage, func(ctx context.Context, c call, in *flowTest) (testReport, error) {
+	httpapi.Register(a, testOperation("Aiflow_Test", flow), auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *flowTest) (testReport, error) {
 		return runTests(ctx, s.flows(c), in.ID, in.Body)
 	})
 }
 
-func simulateOperation(id, path string) operation {
-	return operation{
-		id: id, on: ofPath(path), method: http.MethodPost, path: path + "/simulate", summary: "Play a step of a conversation that nobody has",
-		about: "Without `state` a run begins, whatever the trigger says, and `input` or `message` is what began it; else `state` is that of the answer before, and one thing " +
+func simulateOperation(id, path string) httpapi.Operation {
+	return httpapi.Operation{
+		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/simulate", Summary: "Play a step of a conversation that nobody has",
+		About: "Without `state` a run begins, whatever the trigger says, and `input` or `message` is what began it; else `state` is that of the answer before, and one thing " +
 			"happens: `input`, `message`, `advance`, `event`, `take`, `close`, `approve` or `cancel`. Nothing is sent or kept; calls have the answers of `given.mocks`, and " +
 			"fail with `simulate.no_mock` where none fits. A state of another draft is a 409: begin anew.",
-		maxBody: documentBody, errors: []int{http.StatusNotFound, http.StatusConflict},
+		MaxBody: documentBody, Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}
 }
 
@@ -100,7 +101,7 @@ func (in *simulationInput) step() (*simulate.Step, error) {
 	if in.Message != nil {
 		var message map[string]any
 		if err := json.Unmarshal(in.Message, &message); err != nil || message == nil {
-			return nil, invalid("body.message", "must be an object")
+			return nil, httpapi.Invalid("body.message", "must be an object")
 		}
 		add(true, simulate.Step{Send: (*simulate.Message)(&message)})
 	}
@@ -118,7 +119,7 @@ func (in *simulationInput) step() (*simulate.Step, error) {
 	case 1:
 		return &steps[0], nil
 	}
-	return nil, invalid("body", "one thing can happen at once")
+	return nil, httpapi.Invalid("body", "one thing can happen at once")
 }
 
 // action is what is done with a program.
@@ -149,14 +150,14 @@ func (in *simulationInput) action() (action, error) {
 	case in.State == nil:
 		return in.begin(step)
 	case in.Given != nil:
-		return nil, invalid("body.given", "is in the state already")
+		return nil, httpapi.Invalid("body.given", "is in the state already")
 	}
 	session, err := simulate.ParseSession(in.State)
 	if err != nil {
 		return nil, misplaced("body.state", err)
 	}
 	if step == nil {
-		return nil, invalid("body", "must say what happens next")
+		return nil, httpapi.Invalid("body", "must say what happens next")
 	}
 	return func(p *flow.Program) (*simulate.Session, simulate.Result, error) {
 		result, err := session.Happen(p, *step)
@@ -176,16 +177,16 @@ func (in *simulationInput) begin(step *simulate.Step) (action, error) {
 	switch {
 	case step == nil:
 	case step.Send == nil:
-		return nil, invalid("body.state", "is required: nothing but a message begins a run")
+		return nil, httpapi.Invalid("body.state", "is required: nothing but a message begins a run")
 	case given.Input != nil:
-		return nil, invalid("body.given.input", "is said beside it already")
+		return nil, httpapi.Invalid("body.given.input", "is said beside it already")
 	default:
 		given.Input = *step.Send
 	}
 	return func(p *flow.Program) (*simulate.Session, simulate.Result, error) {
 		session, result, err := simulate.Start(p, given)
 		if err != nil && simulationProblem(err) == nil {
-			err = invalid("body.given", err.Error())
+			err = httpapi.Invalid("body.given", err.Error())
 		}
 		return session, result, err
 	}, nil
@@ -195,7 +196,7 @@ func (in *simulationInput) begin(step *simulate.Step) (action, error) {
 func misplaced(place string, err error) error {
 	var bad *simulate.Invalid
 	if errors.As(err, &bad) {
-		return invalid(place+bad.Path, bad.Message)
+		return httpapi.Invalid(place+bad.Path, bad.Message)
 	}
 	return err
 }
@@ -204,13 +205,13 @@ func misplaced(place string, err error) error {
 func simulationProblem(err error) *Problem {
 	switch {
 	case errors.Is(err, flow.ErrNotWaiting):
-		return problem(codeConflict, "the run does not wait for this")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the run does not wait for this")
 	case errors.Is(err, flow.ErrOtherDocument):
-		return problem(codeConflict, "the flow has changed since the simulation began: begin anew")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the flow has changed since the simulation began: begin anew")
 	case errors.Is(err, simulate.ErrEndless):
-		return problem(codeConflict, "the flow goes on and on without waiting for anything")
+		return httpapi.NewProblem(httpapi.CodeConflict, "the flow goes on and on without waiting for anything")
 	case errors.Is(err, simulate.ErrState):
-		return invalid("body.state", "is not as it was given")
+		return httpapi.Invalid("body.state", "is not as it was given")
 	}
 	return nil
 }

@@ -5,29 +5,31 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-func testsOperation(id, path string) operation {
-	return operation{
-		id: id, on: ofPath(path), method: http.MethodGet, path: path + "/test", summary: "List the tests that are kept beside it", errors: []int{http.StatusNotFound},
+func testsOperation(id, path string) httpapi.Operation {
+	return httpapi.Operation{
+		ID: id, On: ofPath(path), Method: http.MethodGet, Path: path + "/test", Summary: "List the tests that are kept beside it", Errors: []int{http.StatusNotFound},
 	}
 }
 
-func setTestsOperation(id, path string) operation {
-	return operation{
-		id: id, on: ofPath(path), method: http.MethodPut, path: path + "/test", summary: "Keep tests beside it",
-		about:  "In place of those that were there. One that cannot be played is refused, and its place named.",
-		errors: []int{http.StatusNotFound},
+func setTestsOperation(id, path string) httpapi.Operation {
+	return httpapi.Operation{
+		ID: id, On: ofPath(path), Method: http.MethodPut, Path: path + "/test", Summary: "Keep tests beside it",
+		About:  "In place of those that were there. One that cannot be played is refused, and its place named.",
+		Errors: []int{http.StatusNotFound},
 	}
 }
 
-func testOperation(id, path string) operation {
-	return operation{
-		id: id, on: ofPath(path), method: http.MethodPost, path: path + "/test", summary: "Play its tests",
-		about:  "Those that are kept beside it, or `tests`, against the draft, or `version`. Nothing is sent or kept. All together may take 10,000 steps.",
-		errors: []int{http.StatusNotFound},
+func testOperation(id, path string) httpapi.Operation {
+	return httpapi.Operation{
+		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/test", Summary: "Play its tests",
+		About:  "Those that are kept beside it, or `tests`, against the draft, or `version`. Nothing is sent or kept. All together may take 10,000 steps.",
+		Errors: []int{http.StatusNotFound},
 	}
 }
 
@@ -153,4 +155,13 @@ func runTests(ctx context.Context, of rehearsed, id string, in *testRun) (testRe
 		out.Tests[i] = testOutcome{Name: t.Name, Passed: t.Passed, Failure: (*failureView)(t.Failure), Steps: viewTrace(t.Trace, 200)}
 	}
 	return out, nil
+}
+
+// ofPath binds what bots and flows have in common. Flows belong to the account,
+// of whose permissions none that is about flows can be limited.
+func ofPath(path string) httpapi.Binding {
+	if strings.Contains(path, "{botId}") {
+		return httpapi.At("path.botId")
+	}
+	return httpapi.Binding{}
 }

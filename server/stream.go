@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 const (
@@ -25,19 +26,17 @@ const (
 	// change of rights has to hold within five seconds, two of which it may
 	// take to be seen.
 	lookAgain = 3 * time.Second
-	// patience is how long a reader may take to take what is written.
-	patience = 20 * time.Second
 )
 
-func (s *Server) streamRoutes(a *api) {
-	registerReply(a, operation{
-		id: "Messaging_Follow", on: listing("query.reference"), method: http.MethodGet, path: "/chats/stream",
-		summary: "Follow what happens, as server-sent events in the order of the commits",
-		about: "Events are `message`, `status`, `session` and `chat`, each with a JSON record as data, or `chat` with `{reference, chatId, mergedFrom}` " +
+func (s *Server) streamRoutes(a *httpapi.API) {
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Messaging_Follow", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/chats/stream",
+		Summary: "Follow what happens, as server-sent events in the order of the commits",
+		About: "Events are `message`, `status`, `session` and `chat`, each with a JSON record as data, or `chat` with `{reference, chatId, mergedFrom}` " +
 			"when two ids are found to be of one contact; `delivery` for each attempt to deliver a webhook, with " +
 			"`{reference, endpointId, deliveryId, event, chatId, messageId, state, statusCode, attempt, at}`; and `resync` when the position is older than the " +
 			"24 hours that are kept, older messages were imported, or a contact was erased: fetch anew what is shown. After a break, `Last-Event-ID` (or `after`) continues where it ended.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, s.stream)
 }
 
@@ -47,7 +46,7 @@ type follow struct {
 	LastEventID string               `header:"Last-Event-ID" maxLength:"200" doc:"The same; it wins."`
 }
 
-func (s *Server) stream(ctx context.Context, c call, in *follow) (*huma.StreamResponse, error) {
+func (s *Server) stream(ctx context.Context, c httpapi.Call, in *follow) (*huma.StreamResponse, error) {
 	after := in.After
 	if in.LastEventID != "" {
 		after = in.LastEventID
@@ -63,11 +62,11 @@ func (s *Server) stream(ctx context.Context, c call, in *follow) (*huma.StreamRe
 		end()
 		return nil, in.place(err)
 	}
-	feed.Only(c.only)
+	feed.Only(c.Only)
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer end()
 		s.endWith(watch, end)
-		f := follower{s: s, out: hc, feed: feed, of: in.Reference, only: c.only}
+		f := follower{s: s, out: hc, feed: feed, of: in.Reference, only: c.Only}
 		f.run(watch, resync)
 	}}, nil
 }
@@ -76,9 +75,9 @@ func (s *Server) stream(ctx context.Context, c call, in *follow) (*huma.StreamRe
 func (in *follow) place(err error) error {
 	var bad *messaging.Invalid
 	if errors.As(err, &bad) && in.LastEventID != "" {
-		return invalid("header.Last-Event-ID", bad.Message)
+		return httpapi.Invalid("header.Last-Event-ID", bad.Message)
 	}
-	return inQuery(err)
+	return httpapi.InQuery(err)
 }
 
 // endWith ends a stream when the server begins to stop.
@@ -115,7 +114,7 @@ func (f *follower) run(ctx context.Context, resync bool) {
 		first = fmt.Sprintf("event: resync\nid: %s\ndata: {}\n\n", f.feed.Position())
 	}
 	f.checked = time.Now()
-	if f.write(first) != nil || requestOf(ctx).head {
+	if f.write(first) != nil || httpapi.RequestOf(ctx).Head {
 		return // he has left, or wants no body
 	}
 	for {
@@ -173,6 +172,6 @@ func (f *follower) write(text string) error {
 		return nil
 	}
 	f.wrote = time.Now()
-	_, err := io.WriteString(unhurried{f.out}, text)
+	_, err := io.WriteString(httpapi.StreamWriter{Context: f.out}, text)
 	return err
 }

@@ -9,32 +9,33 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-func (s *Server) templateRoutes(a *api) {
-	register(a, operation{
-		id: "Messaging_CreateTemplate", on: at("body.reference"), method: http.MethodPost, path: "/templates", status: http.StatusCreated,
-		summary: "Hand in a message template for approval",
-		about:   "The network may approve or reject it at once, and change its category.",
-		errors:  []int{http.StatusNotFound, http.StatusBadGateway},
+func (s *Server) templateRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_CreateTemplate", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/templates", Status: http.StatusCreated,
+		Summary: "Hand in a message template for approval",
+		About:   "The network may approve or reject it at once, and change its category.",
+		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.TemplatesManage, s.createTemplate)
-	register(a, operation{
-		id: "Messaging_Templates", on: at("query.reference"), method: http.MethodGet, path: "/templates",
-		summary: "List the message templates of a line",
-		about: "From our copy, which follows what the network reports and is fetched again every six hours. " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_Templates", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/templates",
+		Summary: "List the message templates of a line",
+		About: "From our copy, which follows what the network reports and is fetched again every six hours. " +
 			"Lines of other types than provider-cloud and provider-sandbox answer `unsupported`.",
-		errors: []int{http.StatusNotFound, http.StatusBadGateway},
+		Errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.ChatsRead, s.listTemplates)
-	register(a, operation{
-		id: "Messaging_DeleteTemplate", on: at("query.reference"), method: http.MethodDelete, path: "/templates",
-		summary: "Delete a message template, in one language or in all",
-		errors:  []int{http.StatusNotFound, http.StatusBadGateway},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_DeleteTemplate", On: httpapi.At("query.reference"), Method: http.MethodDelete, Path: "/templates",
+		Summary: "Delete a message template, in one language or in all",
+		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.TemplatesManage, s.deleteTemplate)
-	register(a, operation{
-		id: "Messaging_PreviewTemplate", on: at("body.reference"), method: http.MethodPost, path: "/templates/preview",
-		summary: "Fill in a message template without sending it",
-		about:   "What sending would refuse is refused with the same problem.",
-		errors:  []int{http.StatusNotFound, http.StatusBadGateway},
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_PreviewTemplate", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/templates/preview",
+		Summary: "Fill in a message template without sending it",
+		About:   "What sending would refuse is refused with the same problem.",
+		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.ChatsRead, s.previewTemplate)
 }
 
@@ -49,7 +50,7 @@ type templateInput struct {
 	}
 }
 
-func (s *Server) createTemplate(ctx context.Context, c call, in *templateInput) (messaging.Template, error) {
+func (s *Server) createTemplate(ctx context.Context, c httpapi.Call, in *templateInput) (messaging.Template, error) {
 	b := in.Body
 	return s.account(c).CreateTemplate(ctx, b.Reference, provider.TemplateDefinition{
 		Name: b.Name, Category: strings.ToUpper(b.Category), Language: b.Language, ParameterFormat: b.ParameterFormat, Components: b.Components,
@@ -64,10 +65,10 @@ type templateFilter struct {
 	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listTemplates(ctx context.Context, c call, in *templateFilter) (messaging.Page[messaging.Template], error) {
+func (s *Server) listTemplates(ctx context.Context, c httpapi.Call, in *templateFilter) (messaging.Page[messaging.Template], error) {
 	p, err := s.account(c).Templates(ctx, in.Reference, messaging.TemplateFilter{Name: in.Name, Status: in.Status},
 		messaging.List{Limit: in.Limit, Cursor: in.Cursor})
-	return p, inQuery(err)
+	return p, httpapi.InQuery(err)
 }
 
 type templateName struct {
@@ -76,9 +77,9 @@ type templateName struct {
 	Language  string               `query:"language" maxLength:"35" doc:"Absent: all languages."`
 }
 
-func (s *Server) deleteTemplate(ctx context.Context, c call, in *templateName) (done, error) {
+func (s *Server) deleteTemplate(ctx context.Context, c httpapi.Call, in *templateName) (httpapi.Done, error) {
 	err := s.account(c).DeleteTemplate(ctx, in.Reference, in.Name, in.Language)
-	return done{true}, inQuery(err)
+	return httpapi.Done{Success: true}, httpapi.InQuery(err)
 }
 
 type previewInput struct {
@@ -88,6 +89,6 @@ type previewInput struct {
 	}
 }
 
-func (s *Server) previewTemplate(ctx context.Context, c call, in *previewInput) (messaging.TemplatePreview, error) {
+func (s *Server) previewTemplate(ctx context.Context, c httpapi.Call, in *previewInput) (messaging.TemplatePreview, error) {
 	return s.account(c).PreviewTemplate(ctx, in.Body.Reference, in.Body.Template)
 }

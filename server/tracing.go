@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/trunklinehq/trunkline/internal/span"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // tracing begins spans, for requests and for services, which know no tracing
@@ -61,16 +62,16 @@ func (t *tracing) begin(ctx context.Context, parent, name string) (context.Conte
 
 // request begins the span of a request that may change something; those that
 // only read begin nothing that could be followed. What it returns ends it.
-func (t *tracing) request(ctx context.Context, r *http.Request, req *request) (context.Context, func(status int)) {
+func (t *tracing) request(ctx context.Context, r *http.Request, req *httpapi.Request) (context.Context, func(status int)) {
 	if t == nil || !changes(r.Method) {
 		return ctx, func(int) {}
 	}
 	ctx, begun := t.tracer.Start(below(ctx, r.Header.Get(headerTraceparent)), r.Method,
 		trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("http.request.method", r.Method)))
 	return span.With(ctx, traceparent(ctx)), func(status int) {
-		if req.route != "" {
-			begun.SetName(r.Method + " " + req.route)
-			begun.SetAttributes(attribute.String("http.route", req.route))
+		if req.Route != "" {
+			begun.SetName(r.Method + " " + req.Route)
+			begun.SetAttributes(attribute.String("http.route", req.Route))
 		}
 		begun.SetAttributes(attribute.Int("http.response.status_code", status))
 		finish(begun, status >= http.StatusInternalServerError)

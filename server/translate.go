@@ -4,14 +4,37 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
-	"strings"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
+
+// problemOf translates an error for the client. What nothing translates is
+// logged, and the client learns only that it happened.
+func (s *Server) problemOf(ctx context.Context, err error) *Problem {
+	if p := known(err); p != nil {
+		return p
+	}
+	if p := s.storeProblem(ctx, err); p != nil {
+		return p
+	}
+	if ctx.Err() != nil {
+		return httpapi.NewProblem(httpapi.CodeUnavailable, "the request was ended before it was answered")
+	}
+	s.log.ErrorContext(ctx, "request failed", slog.Any("error", err))
+	return httpapi.NewProblem(httpapi.CodeInternal, "")
+}
+
+// translations make problems of the errors of the services; the first that
+// knows one wins.
+var translations = httpapi.Translators{authProblem, secondFactorProblem, passkeyProblem, messagingProblem, webhookProblem, botProblem, flowProblem, runProblem, simulationProblem, credentialProblem, remoteProblem, usageProblem, extractorProblem, knowledgeProblem, quotaProblem}
+
+// known returns the problem that err is, or that a service means by it. It
+// returns nil when err is neither.
+func known(err error) *Problem { return translations.Problem(err) }
 
 // authProblem translates the errors of package auth.
 func authProblem(err error) *Problem {
@@ -20,31 +43,31 @@ func authProblem(err error) *Problem {
 	var second *auth.SecondFactorRequired
 	switch {
 	case errors.As(err, &bad):
-		return invalid("body."+bad.Field, bad.Message)
+		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &limited):
-		return problem(codeRateLimited, "there were too many attempts").retryAfter(limited.After)
+		return httpapi.NewProblem(httpapi.CodeRateLimited, "there were too many attempts").RetryAfter(limited.After)
 	case errors.As(err, &second):
 		return secondFactorRequired(second.Wrong)
 	case errors.Is(err, auth.ErrCredentials):
-		return problem(codeUnauthorized, "the e-mail or the password is wrong")
+		return httpapi.NewProblem(httpapi.CodeUnauthorized, "the e-mail or the password is wrong")
 	case errors.Is(err, auth.ErrToken):
-		p := problem(codeUnauthorized, "the token is not valid, or no longer")
-		p.header.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+		p := httpapi.NewProblem(httpapi.CodeUnauthorized, "the token is not valid, or no longer")
+		p.Header.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
 		return p
 	case errors.Is(err, auth.ErrClosed):
-		return problem(codeForbidden, "sign-up is closed on this server")
+		return httpapi.NewProblem(httpapi.CodeForbidden, "sign-up is closed on this server")
 	case errors.Is(err, auth.ErrEmailTaken):
-		return problem(codeConflict, "a user with this e-mail exists")
+		return httpapi.NewProblem(httpapi.CodeConflict, "a user with this e-mail exists")
 	case errors.Is(err, auth.ErrNotFound):
-		return problem(codeNotFound, "there is no such user or token")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such user or token")
 	case errors.Is(err, auth.ErrForbidden):
-		return problem(codeForbidden, "the permission users.manage is required")
+		return httpapi.NewProblem(httpapi.CodeForbidden, "the permission users.manage is required")
 	case errors.Is(err, auth.ErrGrant):
-		return problem(codeForbidden, "the caller lacks a permission that is granted, or that the user has who is changed")
+		return httpapi.NewProblem(httpapi.CodeForbidden, "the caller lacks a permission that is granted, or that the user has who is changed")
 	case errors.Is(err, auth.ErrOwner):
-		return problem(codeForbidden, "only an owner of the account makes or changes an owner")
+		return httpapi.NewProblem(httpapi.CodeForbidden, "only an owner of the account makes or changes an owner")
 	case errors.Is(err, auth.ErrLastOwner):
-		return problem(codeLastOwner, "an account keeps one owner who may log in: make another user an owner first")
+		return httpapi.NewProblem(httpapi.CodeLastOwner, "an account keeps one owner who may log in: make another user an owner first")
 	}
 	return nil
 }
@@ -53,15 +76,15 @@ func authProblem(err error) *Problem {
 func messagingProblem(err error) *Problem {
 	switch {
 	case errors.Is(err, messaging.ErrUnverified):
-		return problem(codeUnauthorized, "the signature fits no reference that this callback is for")
+		return httpapi.NewProblem(httpapi.CodeUnauthorized, "the signature fits no reference that this callback is for")
 	case errors.Is(err, messaging.ErrUnproved):
-		return problem(codeUnavailable, "no access token has shown yet that it may read the id of this callback")
+		return httpapi.NewProblem(httpapi.CodeUnavailable, "no access token has shown yet that it may read the id of this callback")
 	}
 	r, ok := messaging.Refused(err)
 	if !ok {
 		return nil
 	}
-	p := problem(r.Code, r.Message)
+	p := httpapi.NewProblem(r.Code, r.Message)
 	if r.Field != "" {
 		place := "body."
 		if r.Field == "Idempotency-Key" {
@@ -70,7 +93,7 @@ func messagingProblem(err error) *Problem {
 		p.Errors = append(p.Errors, FieldError{Location: place + r.Field, Message: r.Why})
 	}
 	if r.After > 0 {
-		p.retryAfter(r.After)
+		p.RetryAfter(r.After)
 	}
 	return p
 }
@@ -81,11 +104,11 @@ func webhookProblem(err error) *Problem {
 	switch {
 	case errors.As(err, &bad):
 		if bad.Field == "url" {
-			return invalid("body.webhook", bad.Message)
+			return httpapi.Invalid("body.webhook", bad.Message)
 		}
-		return invalid("body."+bad.Field, bad.Message)
+		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.Is(err, webhook.ErrNotFound):
-		return problem(codeNotFound, "there is no such webhook")
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such webhook")
 	}
 	return nil
 }
@@ -98,24 +121,5 @@ func (s *Server) storeProblem(ctx context.Context, err error) *Problem {
 	}
 	s.probe.refusals.Add(1)
 	s.log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", err))
-	return problem(codeUnavailable, "the store cannot be written for now")
-}
-
-// inQuery says that what err names stands in the query.
-func inQuery(err error) error { return relocated(err, "body.", "query.") }
-
-// relocated says that what err names at one place stands at another.
-func relocated(err error, from, to string) error {
-	p := known(err)
-	if p == nil || len(p.Errors) == 0 {
-		return err
-	}
-	moved := *p
-	moved.Errors = slices.Clone(p.Errors)
-	for i, e := range moved.Errors {
-		if name, ok := strings.CutPrefix(e.Location, from); ok {
-			moved.Errors[i].Location = to + name
-		}
-	}
-	return &moved
+	return httpapi.NewProblem(httpapi.CodeUnavailable, "the store cannot be written for now")
 }

@@ -6,16 +6,17 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // triggerRoutes say what listens on a line.
-func (s *Server) triggerRoutes(a *api) {
-	register(a, operation{
-		id: "Messaging_Triggers", on: at("path.id"), method: http.MethodGet, path: "/reference/{id}/triggers",
-		summary: "List the bots and flows that listen on a line, in the order in which they are asked",
-		about: "Published bots of the line, and published flows that are bound to it: the higher `priority` first, of two alike the one with the narrower " +
+func (s *Server) triggerRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Messaging_Triggers", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}/triggers",
+		Summary: "List the bots and flows that listen on a line, in the order in which they are asked",
+		About: "Published bots of the line, and published flows that are bound to it: the higher `priority` first, of two alike the one with the narrower " +
 			"rule, and then the older. Those that are switched off come last.",
-		errors: []int{http.StatusNotFound},
+		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesRead, s.listTriggers)
 }
 
@@ -47,7 +48,7 @@ func viewListener(l runtime.Listener) listenerView {
 	return v
 }
 
-func (s *Server) listTriggers(ctx context.Context, c call, in *referenceID) (listenerList, error) {
+func (s *Server) listTriggers(ctx context.Context, c httpapi.Call, in *referenceID) (listenerList, error) {
 	if _, err := s.account(c).Reference(ctx, in.ID); err != nil {
 		return listenerList{}, err
 	}

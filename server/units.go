@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // numbers says of numbers that mean the same wherever they stand what they are,
@@ -77,7 +79,7 @@ func showUnits(doc *huma.OpenAPI) {
 			addUnit(name+"."+member, member, p)
 		}
 	}
-	for op := range operations(doc) {
+	for op := range httpapi.Operations(doc) {
 		for _, p := range op.Parameters {
 			describeParameter(op.OperationID+"."+p.Name, p)
 		}

@@ -7,28 +7,29 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // userRoutes are all that concerns users, the caller first.
-func (s *Server) userRoutes(a *api) {
+func (s *Server) userRoutes(a *httpapi.API) {
 	s.signUpRoutes(a)
-	registerReply(a, operation{
-		id: "Auth_Login", method: http.MethodPost, path: "/user/login",
-		summary: "Log in", about: "The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of them, but not to a user who has logged in from there before, " +
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Auth_Login", Method: http.MethodPost, Path: "/user/login",
+		Summary: "Log in", About: "The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of them, but not to a user who has logged in from there before, " +
 			"and never to a browser in which the user has. A user with a second factor gives a `code`, too: without it a right password is a 401 `second_factor_required`. " + aboutCookie,
-		errors: []int{http.StatusUnauthorized, http.StatusForbidden}, limited: true,
-	}, anyone, s.login)
-	registerReply(a, operation{
-		id: "Auth_Logout", method: http.MethodPost, path: "/user/logout", summary: "Log out",
-		about: "Ends the session of the token and that of the cookie of the request, on every node at once. A log-in with `cookie: true` is one session: " +
+		Errors: []int{http.StatusUnauthorized, http.StatusForbidden}, Limited: true,
+	}, httpapi.Anyone, s.login)
+	httpapi.RegisterReply(a, httpapi.Operation{
+		ID: "Auth_Logout", Method: http.MethodPost, Path: "/user/logout", Summary: "Log out",
+		About: "Ends the session of the token and that of the cookie of the request, on every node at once. A log-in with `cookie: true` is one session: " +
 			"its token and its cookie end together.",
-	}, anyUser, s.endCookie)
-	register(a, operation{
-		id: "Auth_User", method: http.MethodGet, path: "/user/me", summary: "Who the token belongs to",
-	}, anyUser, s.me)
-	register(a, operation{
-		id: "Auth_Permissions", method: http.MethodGet, path: "/user/permissions", summary: "What the token may be used for, and what there is",
-	}, anyUser, s.permissions)
+	}, httpapi.AnyUser, s.endCookie)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_User", Method: http.MethodGet, Path: "/user/me", Summary: "Who the token belongs to",
+	}, httpapi.AnyUser, s.me)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_Permissions", Method: http.MethodGet, Path: "/user/permissions", Summary: "What the token may be used for, and what there is",
+	}, httpapi.AnyUser, s.permissions)
 	s.secondFactorRoutes(a)
 	s.passkeyRoutes(a)
 	s.resetRoutes(a)
@@ -70,13 +71,13 @@ type loginBody struct {
 	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
 }
 
-func (s *Server) login(ctx context.Context, c call, in *struct{ Body loginBody }) (*withCookie[sessionView], error) {
+func (s *Server) login(ctx context.Context, c httpapi.Call, in *struct{ Body loginBody }) (*withCookie[sessionView], error) {
 	b := in.Body
-	if b.Cookie && c.foreign { // it would log a visitor in as somebody else
-		return nil, foreign()
+	if b.Cookie && c.Foreign { // it would log a visitor in as somebody else
+		return nil, httpapi.CrossSite()
 	}
 	session, err := s.Auth.Login(ctx, auth.Credentials{
-		Email: b.Email, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.device, Code: b.Code,
+		Email: b.Email, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.Device, Code: b.Code,
 	})
 	return s.viewSession(session), err
 }
@@ -89,8 +90,8 @@ func (in *logoutInput) Resolve(c huma.Context) []error {
 	return nil
 }
 
-func (s *Server) endCookie(ctx context.Context, c call, in *logoutInput) (*withCookie[done], error) {
-	out := &withCookie[done]{Body: done{true}}
+func (s *Server) endCookie(ctx context.Context, c httpapi.Call, in *logoutInput) (*withCookie[httpapi.Done], error) {
+	out := &withCookie[httpapi.Done]{Body: httpapi.Done{Success: true}}
 	if err := s.Auth.EndSession(ctx, c.Caller); err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (s *Server) endCookie(ctx context.Context, c call, in *logoutInput) (*withC
 	return out, nil
 }
 
-func (s *Server) me(ctx context.Context, c call, _ *struct{}) (userView, error) {
+func (s *Server) me(ctx context.Context, c httpapi.Call, _ *struct{}) (userView, error) {
 	u, err := s.Auth.User(ctx, c.Account, c.User)
 	return viewUser(u), err
 }
@@ -129,7 +130,7 @@ type permissionView struct {
 	Limitable   bool            `json:"limitable" doc:"Whether it can be limited to a reference, as in chats.read@17."`
 }
 
-func (s *Server) permissions(_ context.Context, c call, _ *struct{}) (permissionsView, error) {
+func (s *Server) permissions(_ context.Context, c httpapi.Call, _ *struct{}) (permissionsView, error) {
 	out := permissionsView{Permissions: c.Permissions}
 	for _, d := range auth.Catalogue() {
 		out.Catalogue = append(out.Catalogue, permissionView{d.Name, d.Description, d.Name.Limitable()})

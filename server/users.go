@@ -6,30 +6,31 @@ import (
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // usersRoutes are the users of an account.
-func (s *Server) usersRoutes(a *api) {
-	register(a, operation{
-		id: "Auth_CreateUser", method: http.MethodPost, path: "/user", status: http.StatusCreated,
-		summary: "Add a user to the account", about: "With `permissions` or a `role`, of which the caller lacks nothing; only an owner adds an owner. " +
+func (s *Server) usersRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_CreateUser", Method: http.MethodPost, Path: "/user", Status: http.StatusCreated,
+		Summary: "Add a user to the account", About: "With `permissions` or a `role`, of which the caller lacks nothing; only an owner adds an owner. " +
 			"An invitation lets new users choose their passwords: `POST /user/invitation`.",
-		errors: []int{http.StatusConflict}, login: true,
+		Errors: []int{http.StatusConflict}, Login: true,
 	}, auth.UsersManage, s.createUser)
-	register(a, operation{
-		id: "Auth_Users", method: http.MethodGet, path: "/user/list", summary: "List the users of the account, the oldest first",
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_Users", Method: http.MethodGet, Path: "/user/list", Summary: "List the users of the account, the oldest first",
 	}, auth.UsersManage, s.listUsers)
-	register(a, operation{
-		id: "Auth_UpdateUser", method: http.MethodPatch, path: "/user/{userId}", summary: "Change a user",
-		about: "Users may change themselves: their e-mail and password with `currentPassword`. Others, and `permissions`, `role` and `disabled`, need the permission `users.manage`. " +
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_UpdateUser", Method: http.MethodPatch, Path: "/user/{userId}", Summary: "Change a user",
+		About: "Users may change themselves: their e-mail and password with `currentPassword`. Others, and `permissions`, `role` and `disabled`, need the permission `users.manage`. " +
 			"A caller grants only permissions that the caller has, and changes only users who have no others. Only an owner makes and changes owners. " +
 			"An account keeps one owner who may log in. A new password ends older tokens and cookies.",
-		errors: []int{http.StatusNotFound, http.StatusConflict}, login: true, self: "userId",
-	}, anyUser, s.updateUser)
-	register(a, operation{
-		id: "Auth_DeleteUser", method: http.MethodDelete, path: "/user/{userId}", summary: "Delete a user",
-		about:  "The user's tokens and cookies end at once. A caller deletes only users who have no permission that the caller lacks, and owners only as an owner. An account keeps one owner who may log in.",
-		errors: []int{http.StatusNotFound, http.StatusConflict}, login: true,
+		Errors: []int{http.StatusNotFound, http.StatusConflict}, Login: true, Self: "userId",
+	}, httpapi.AnyUser, s.updateUser)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_DeleteUser", Method: http.MethodDelete, Path: "/user/{userId}", Summary: "Delete a user",
+		About:  "The user's tokens and cookies end at once. A caller deletes only users who have no permission that the caller lacks, and owners only as an owner. An account keeps one owner who may log in.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict}, Login: true,
 	}, auth.UsersManage, s.deleteUser)
 }
 
@@ -41,25 +42,18 @@ type newUserBody struct {
 	Role        auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A set of permissions, instead of them."`
 }
 
-func (s *Server) createUser(ctx context.Context, c call, in *struct{ Body newUserBody }) (userView, error) {
+func (s *Server) createUser(ctx context.Context, c httpapi.Call, in *struct{ Body newUserBody }) (userView, error) {
 	b := in.Body
 	if b.Permissions == nil && b.Role == "" {
-		return userView{}, invalid("body.permissions", "is required, or role")
+		return userView{}, httpapi.Invalid("body.permissions", "is required, or role")
 	}
 	u, err := s.Auth.CreateUser(ctx, c.Caller, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Role: b.Role}, b.Permissions)
 	return viewUser(u), err
 }
 
-type pageInput struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
-}
-
-func (in *pageInput) list() auth.List { return auth.List{Limit: in.Limit, Cursor: in.Cursor} }
-
-func (s *Server) listUsers(ctx context.Context, c call, in *pageInput) (messaging.Page[userView], error) {
-	p, err := s.Auth.Users(ctx, c.Account, in.list())
-	return viewPage(p.Items, p.Next, viewUser), inQuery(err)
+func (s *Server) listUsers(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[userView], error) {
+	p, err := s.Auth.Users(ctx, c.Account, authList(in))
+	return viewPage(p.Items, p.Next, viewUser), httpapi.InQuery(err)
 }
 
 // viewPage is a page of views; next is "" on the last.
@@ -91,7 +85,7 @@ type userChange struct {
 	}
 }
 
-func (s *Server) updateUser(ctx context.Context, c call, in *userChange) (userView, error) {
+func (s *Server) updateUser(ctx context.Context, c httpapi.Call, in *userChange) (userView, error) {
 	b := in.Body
 	u, err := s.Auth.UpdateUser(ctx, c.Caller, in.ID, auth.UserChange{
 		Name: b.Name, Email: b.Email, Password: b.Password, Permissions: b.Permissions, Role: b.Role, Disabled: b.Disabled,
@@ -100,6 +94,9 @@ func (s *Server) updateUser(ctx context.Context, c call, in *userChange) (userVi
 	return viewUser(u), err
 }
 
-func (s *Server) deleteUser(ctx context.Context, c call, in *userPath) (done, error) {
-	return done{true}, s.Auth.DeleteUser(ctx, c.Caller, in.ID)
+func (s *Server) deleteUser(ctx context.Context, c httpapi.Call, in *userPath) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.Auth.DeleteUser(ctx, c.Caller, in.ID)
 }
+
+// authList is a page of a list of package auth.
+func authList(in *httpapi.PageInput) auth.List { return auth.List{Limit: in.Limit, Cursor: in.Cursor} }

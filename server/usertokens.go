@@ -7,24 +7,25 @@ import (
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // tokenRoutes are the caller's own scoped tokens.
-func (s *Server) tokenRoutes(a *api) {
-	register(a, operation{
-		id: "Auth_CreateToken", method: http.MethodPost, path: "/user/token", status: http.StatusCreated,
-		summary: "Make a token for a program",
-		about: "It has those of the caller's rights that it names, as long as he has them, and is shown only once. " +
+func (s *Server) tokenRoutes(a *httpapi.API) {
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_CreateToken", Method: http.MethodPost, Path: "/user/token", Status: http.StatusCreated,
+		Summary: "Make a token for a program",
+		About: "It has those of the caller's rights that it names, as long as he has them, and is shown only once. " +
 			"It ends with `expiresAt`, at most a year from now, when it is revoked, or with a new password of its owner.",
-		errors: []int{http.StatusForbidden}, login: true,
-	}, anyUser, s.createToken)
-	register(a, operation{
-		id: "Auth_Tokens", method: http.MethodGet, path: "/user/token", summary: "List the caller's tokens for programs, the oldest first", login: true,
-	}, anyUser, s.listTokens)
-	register(a, operation{
-		id: "Auth_RevokeToken", method: http.MethodDelete, path: "/user/token/{tokenId}", summary: "Revoke a token for a program",
-		about: "It is refused everywhere at once.", errors: []int{http.StatusNotFound}, login: true,
-	}, anyUser, s.revokeToken)
+		Errors: []int{http.StatusForbidden}, Login: true,
+	}, httpapi.AnyUser, s.createToken)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_Tokens", Method: http.MethodGet, Path: "/user/token", Summary: "List the caller's tokens for programs, the oldest first", Login: true,
+	}, httpapi.AnyUser, s.listTokens)
+	httpapi.Register(a, httpapi.Operation{
+		ID: "Auth_RevokeToken", Method: http.MethodDelete, Path: "/user/token/{tokenId}", Summary: "Revoke a token for a program",
+		About: "It is refused everywhere at once.", Errors: []int{http.StatusNotFound}, Login: true,
+	}, httpapi.AnyUser, s.revokeToken)
 }
 
 type newTokenBody struct {
@@ -38,7 +39,7 @@ type newTokenView struct {
 	Token string `json:"token" doc:"A JWT for the Authorization header, shown only now."`
 }
 
-func (s *Server) createToken(ctx context.Context, c call, in *struct{ Body newTokenBody }) (newTokenView, error) {
+func (s *Server) createToken(ctx context.Context, c httpapi.Call, in *struct{ Body newTokenBody }) (newTokenView, error) {
 	b := in.Body
 	id, token, err := s.Auth.CreateToken(ctx, c.Caller, auth.NewToken{
 		Name: b.Name, Permissions: b.Permissions, ExpiresAt: time.Unix(b.ExpiresAt, 0),
@@ -58,15 +59,15 @@ func viewToken(t auth.Token) tokenView {
 	return tokenView{ID: t.ID, Name: t.Name, Permissions: t.Permissions, ExpiresAt: t.ExpiresAt.Unix(), CreatedAt: t.CreatedAt.Unix()}
 }
 
-func (s *Server) listTokens(ctx context.Context, c call, in *pageInput) (messaging.Page[tokenView], error) {
-	p, err := s.Auth.Tokens(ctx, c.Caller, in.list())
-	return viewPage(p.Items, p.Next, viewToken), inQuery(err)
+func (s *Server) listTokens(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[tokenView], error) {
+	p, err := s.Auth.Tokens(ctx, c.Caller, authList(in))
+	return viewPage(p.Items, p.Next, viewToken), httpapi.InQuery(err)
 }
 
 type tokenPath struct {
 	ID string `path:"tokenId" maxLength:"64" doc:"Id of the token."`
 }
 
-func (s *Server) revokeToken(ctx context.Context, c call, in *tokenPath) (done, error) {
-	return done{true}, s.Auth.RevokeToken(ctx, c.Caller, in.ID)
+func (s *Server) revokeToken(ctx context.Context, c httpapi.Call, in *tokenPath) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, s.Auth.RevokeToken(ctx, c.Caller, in.ID)
 }

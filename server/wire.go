@@ -15,6 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/messenger"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/provider/web"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -61,8 +62,8 @@ func (s *Server) connect(ctx context.Context) (err error) {
 }
 
 // account and hooks are the services for whoever calls.
-func (s *Server) account(c call) *messaging.Account { return s.Messaging.For(c.Account) }
-func (s *Server) hooks(c call) *webhook.Account     { return s.Webhooks.For(c.Account) }
+func (s *Server) account(c httpapi.Call) *messaging.Account { return s.Messaging.For(c.Account) }
+func (s *Server) hooks(c httpapi.Call) *webhook.Account     { return s.Webhooks.For(c.Account) }
 
 // toWebhooks makes webhook events of what happens to messages and sessions.
 type toWebhooks struct {

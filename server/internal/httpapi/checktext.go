@@ -1,4 +1,4 @@
-package server
+package httpapi
 
 import (
 	"slices"
@@ -8,10 +8,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// legible refuses parameters that are no text: not every database stores NUL
+// checkText refuses parameters that are no text: not every database stores NUL
 // or what is no UTF-8, and neither is ever meant. In bodies encoding/json
 // replaces the one, and the services drop the other.
-func (a *api) legible(c huma.Context, next func(huma.Context)) {
+func (a *API) checkText(c huma.Context, next func(huma.Context)) {
 	op := c.Operation()
 	u := c.URL()
 	for _, p := range op.Parameters {
@@ -24,12 +24,12 @@ func (a *api) legible(c huma.Context, next func(huma.Context)) {
 		case "header":
 			values = []string{c.Header(p.Name)}
 		}
-		if slices.ContainsFunc(values, illegible) {
-			a.refuse(c, invalid(p.In+"."+p.Name, "must be UTF-8 without NUL"))
+		if slices.ContainsFunc(values, notText) {
+			a.Refuse(c, Invalid(p.In+"."+p.Name, "must be UTF-8 without NUL"))
 			return
 		}
 	}
 	next(c)
 }
 
-func illegible(s string) bool { return !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 }
+func notText(s string) bool { return !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 }

@@ -1,4 +1,4 @@
-package server
+package httpapi
 
 import (
 	"fmt"
@@ -13,16 +13,16 @@ import (
 // has at most.
 const pageLimit = "limit"
 
-// clamp lowers a limit above the maximum of its list to that maximum.
-func (a *api) clamp(c huma.Context, next func(huma.Context)) {
-	if most, ok := c.Operation().Metadata[pageLimit].(int64); ok && above(c.Query(pageLimit), most) {
-		c = clamped{c, strconv.FormatInt(most, 10)}
+// clampLimit lowers a limit above the maximum of its list to that maximum.
+func (a *API) clampLimit(c huma.Context, next func(huma.Context)) {
+	if most, ok := c.Operation().Metadata[pageLimit].(int64); ok && exceeds(c.Query(pageLimit), most) {
+		c = clampedContext{c, strconv.FormatInt(most, 10)}
 	}
 	next(c)
 }
 
-// noteLimit notes the most items that a page of a list may have.
-func noteLimit(op *huma.Operation) {
+// noteMaxLimit notes the most items that a page of a list may have.
+func noteMaxLimit(op *huma.Operation) {
 	for _, p := range op.Parameters {
 		if p.In == "query" && p.Name == pageLimit && op.Method == http.MethodGet && p.Schema.Maximum != nil {
 			op.Metadata[pageLimit] = int64(*p.Schema.Maximum)
@@ -30,8 +30,8 @@ func noteLimit(op *huma.Operation) {
 	}
 }
 
-// above says whether a text is a whole number above most, however large.
-func above(text string, most int64) bool {
+// exceeds says whether a text is a whole number above most, however large.
+func exceeds(text string, most int64) bool {
 	digits := strings.TrimPrefix(text, "+")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return false
@@ -43,14 +43,14 @@ func above(text string, most int64) bool {
 // humaContext keeps the method Context of what is embedded.
 type humaContext huma.Context
 
-// clamped is a request with another limit.
-type clamped struct {
+// clampedContext is a request with another limit.
+type clampedContext struct {
 	humaContext
 	limit string
 }
 
 // Query returns the first value of a query parameter.
-func (c clamped) Query(name string) string {
+func (c clampedContext) Query(name string) string {
 	if name == pageLimit {
 		return c.limit
 	}
@@ -58,12 +58,12 @@ func (c clamped) Query(name string) string {
 }
 
 // Unwrap returns the request as it came.
-func (c clamped) Unwrap() huma.Context { return c.humaContext }
+func (c clampedContext) Unwrap() huma.Context { return c.humaContext }
 
 // showLimits shows limits as a client meets them: a number above the maximum is
 // no error. The parameters are copied because the originals check requests.
 func showLimits(doc *huma.OpenAPI) {
-	for op := range operations(doc) {
+	for op := range Operations(doc) {
 		most, ok := op.Metadata[pageLimit].(int64)
 		if !ok {
 			continue

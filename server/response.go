@@ -5,46 +5,20 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/netip"
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
-
-// request is what is known of a request beside its *http.Request. One
-// goroutine at a time works on it.
-type request struct {
-	id      string
-	client  netip.Addr  // who sent it, behind trusted proxies
-	agent   string      // what the client calls itself
-	route   string      // template of the route that answers; "": none
-	account string      // of the caller, once known
-	caller  auth.Caller // at /mcp, once known
-	head    bool        // a HEAD, answered as GET
-}
-
-// from is the client as it is shown with its session.
-func (r *request) from() auth.Client { return auth.Client{Address: r.client, Agent: r.agent} }
-
-type requestKey struct{}
-
-// requestOf returns the request of a context that came through the middleware.
-func requestOf(ctx context.Context) *request {
-	if r, ok := ctx.Value(requestKey{}).(*request); ok {
-		return r
-	}
-	return &request{}
-}
 
 // requestLog adds the request's id, and that of its trace, to every line that
 // is logged for it.
 type requestLog struct{ slog.Handler }
 
 func (h requestLog) Handle(ctx context.Context, rec slog.Record) error {
-	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+	if r := httpapi.RequestOf(ctx); r.ID != "" {
 		rec = rec.Clone()
-		rec.AddAttrs(slog.String("request_id", r.id))
+		rec.AddAttrs(slog.String("request_id", r.ID))
 	}
 	if sc := trace.SpanContextFromContext(ctx); sc.HasTraceID() {
 		rec = rec.Clone()

@@ -1,4 +1,4 @@
-package server
+package httpapi
 
 import (
 	"reflect"
@@ -16,15 +16,15 @@ func markNullable(r huma.Registry) {
 		if t == nil || t.Kind() != reflect.Struct {
 			continue
 		}
-		markMembers(schema, t)
+		MarkMembers(schema, t)
 	}
 	if p := r.Map()["FlowProblem"]; p != nil { // which writes itself
 		p.Properties["hint"] = nullable(p.Properties["hint"])
 	}
 }
 
-// markMembers is markNullable for one struct.
-func markMembers(schema *huma.Schema, t reflect.Type) {
+// MarkMembers is markNullable for one struct.
+func MarkMembers(schema *huma.Schema, t reflect.Type) {
 	for _, f := range reflect.VisibleFields(t) {
 		key, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
 		p := schema.Properties[key]

@@ -1,4 +1,4 @@
-package server
+package httpapi
 
 import (
 	"net/http"
@@ -11,34 +11,34 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humamux"
 )
 
-// newAPI is an API without operations on the router of s.
-func newAPI(s *Server) *api {
-	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
-	standIns(registry)
+// NewAPI returns an API without operations.
+func NewAPI(o Options) *API {
+	registry := huma.NewMapRegistry("#/components/schemas/", SchemaName)
+	o.Schemas(registry)
 	problemSchema := registry.Schema(reflect.TypeFor[Problem](), true, problems)
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
-				Title: "Trunkline", Version: s.cfg.Version, Description: aboutAPI,
+				Title: "Trunkline", Version: o.Version, Description: aboutAPI,
 				Contact: &huma.Contact{Name: "Trunkline", URL: "https://github.com/trunklinehq/trunkline"},
 				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 			},
-			Servers: servers(s.cfg.BaseURL),
+			Servers: servers(o.BaseURL),
 			Tags:    tags,
 			Components: &huma.Components{
 				Schemas: registry,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					bearer: {Type: "http", Scheme: bearer, BearerFormat: "JWT", Description: "The token of POST /user/login, or one of POST /user/token."},
 					cookie: {
-						Type: "apiKey", In: "cookie", Name: s.cookieName(),
+						Type: "apiKey", In: "cookie", Name: o.Cookie,
 						Description: "For browsers: set by POST /user/login with `cookie: true`. Whatever changes something must come from a page of this server.",
 					},
 				},
 			},
 			OnAddOperation: []huma.AddOpFunc{func(_ *huma.OpenAPI, op *huma.Operation) {
 				problemResponses(op, problemSchema)
-				noteLimit(op)
+				noteMaxLimit(op)
 			}},
 		},
 		Formats:                      huma.DefaultFormats,
@@ -46,8 +46,8 @@ func newAPI(s *Server) *api {
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{asProblem},
 	}
-	a := &api{API: humamux.New(s.router, cfg), s: s, literal: map[string]bool{}}
-	a.UseMiddleware(a.guard, a.legible, a.clamp)
+	a := &API{API: humamux.New(o.Router, cfg), opts: o, literal: map[string]bool{}}
+	a.UseMiddleware(o.Guard, a.checkText, a.clampLimit)
 	return a
 }
 
@@ -92,21 +92,32 @@ func servers(base string) []*huma.Server {
 	return []*huma.Server{{URL: p, Description: "This server"}, {URL: base, Description: "The configured address"}}
 }
 
-// schemaName names a schema by its type, and by its package where that is
+// SchemaName names a schema by its type, and by its package where that is
 // another than ours: two packages may use one name.
-func schemaName(t reflect.Type, hint string) string {
+func SchemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
 	pkg := path.Base(t.PkgPath())
-	if inParts := strings.Contains(t.PkgPath(), "/messaging/payload") || strings.Contains(t.PkgPath(), "/messaging/internal/"); inParts {
+	if strings.Contains(t.PkgPath(), "/messaging/payload") || strings.Contains(t.PkgPath(), "/messaging/internal/") {
 		pkg = "messaging" // its parts are no names of the API
 	}
-	if t.Name() == "" || t.PkgPath() == "" || pkg == "server" || pkg == "view" {
+	if t.Name() == "" || t.PkgPath() == "" || pkg == "server" || unprefixed(t.PkgPath()) {
 		return name
 	}
 	return strings.ToUpper(pkg[:1]) + pkg[1:] + name
+}
+
+// unprefixed reports whether the schemas of a package are named by their types
+// alone: those of the server's own parts are.
+func unprefixed(pkg string) bool {
+	for _, part := range []string{"/server/internal/api/", "/server/internal/httpapi", "/server/internal/view"} {
+		if strings.Contains(pkg+"/", part) {
+			return true
+		}
+	}
+	return false
 }
 
 // problemResponses shows our problem where huma shows its own.
@@ -118,19 +129,17 @@ func problemResponses(op *huma.Operation, schema *huma.Schema) {
 	}
 }
 
-// document is the OpenAPI document, without the schemas of huma's own errors.
-// It is asked for once, when all operations are registered.
-func (a *api) document() *huma.OpenAPI {
+// Document returns the OpenAPI document, without the schemas of huma's own
+// errors. Describe adds what the API does not know. It is called once, when
+// all operations are registered.
+func (a *API) Document(describe func(*huma.OpenAPI)) *huma.OpenAPI {
 	d := a.OpenAPI()
 	for _, t := range []reflect.Type{reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[huma.ErrorDetail]()} {
-		delete(d.Components.Schemas.Map(), schemaName(t, ""))
+		delete(d.Components.Schemas.Map(), SchemaName(t, ""))
 	}
-	d.Webhooks = outgoingEvents(d.Components.Schemas)
-	showUnits(d)
+	describe(d)
 	showLimits(d)
-	showRepeats(d)
 	showRefusals(d)
-	showExamples(d)
 	markNullable(d.Components.Schemas)
 	return d
 }
@@ -143,16 +152,16 @@ func asProblem(c huma.Context, _ string, v any) (any, error) {
 		return v, nil
 	}
 	code := codeOf(em.Status)
-	p := problem(code, em.Detail)
+	p := NewProblem(code, em.Detail)
 	p.Title, p.Status = http.StatusText(em.Status), em.Status
 	switch code {
-	case codeValidation:
+	case CodeValidation:
 		explain(p, em)
-	case codePayloadTooLarge:
-		p.Detail = "the body is larger than " + size(c.Operation().MaxBodyBytes-1)
-	case codeRequestTimeout:
+	case CodePayloadTooLarge:
+		p.Detail = "the body is larger than " + FormatSize(c.Operation().MaxBodyBytes-1)
+	case CodeRequestTimeout:
 		p.Detail = "the body came too slowly"
-	case codeUnsupportedMedia:
+	case CodeUnsupportedMedia:
 		p.Detail = "the body must be application/json"
 	}
 	return p, nil
@@ -162,15 +171,15 @@ func asProblem(c huma.Context, _ string, v any) (any, error) {
 func codeOf(status int) string {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return codeValidation
+		return CodeValidation
 	case http.StatusRequestTimeout:
-		return codeRequestTimeout
+		return CodeRequestTimeout
 	case http.StatusRequestEntityTooLarge:
-		return codePayloadTooLarge
+		return CodePayloadTooLarge
 	case http.StatusUnsupportedMediaType:
-		return codeUnsupportedMedia
+		return CodeUnsupportedMedia
 	}
-	return codeInternal
+	return CodeInternal
 }
 
 // explain lists what is wrong where.
@@ -178,8 +187,8 @@ func explain(p *Problem, em *huma.ErrorModel) {
 	p.Detail = "the request is not valid"
 	named := map[string]bool{}
 	for _, d := range em.Errors {
-		e := fieldError(d)
-		if d.Value == (beside{}) && named[e.Location] {
+		e := FieldErrorOf(d)
+		if d.Value == (extraError{}) && named[e.Location] {
 			continue // the schema has said more of it
 		}
 		named[e.Location] = true
@@ -194,9 +203,9 @@ func explain(p *Problem, em *huma.ErrorModel) {
 	}
 }
 
-// fieldError places a missing field where it is missing, and keeps values out
+// FieldErrorOf places a missing field where it is missing, and keeps values out
 // of the message: some of huma's repeat them behind a colon.
-func fieldError(d *huma.ErrorDetail) FieldError {
+func FieldErrorOf(d *huma.ErrorDetail) FieldError {
 	const before, after = "expected required property ", " to be present"
 	if name, ok := strings.CutPrefix(d.Message, before); ok && strings.HasSuffix(name, after) {
 		return FieldError{Location: d.Location + "." + strings.TrimSuffix(name, after), Message: "is required"}
@@ -221,15 +230,15 @@ func fieldError(d *huma.ErrorDetail) FieldError {
 
 // undecodable places the error of a value that does not fit its Go type: huma
 // gives the words of encoding/json, such as those for a number beyond 64 bits,
-// or of a [memberError].
+// or of a [MemberError].
 func undecodable(d *huma.ErrorDetail) (FieldError, bool) {
 	if field, ok := strings.CutPrefix(d.Message, "json: "); ok {
 		_, field, _ = strings.Cut(field, " into Go struct field ")
 		field, _, _ = strings.Cut(field, " of type ")
 		if _, path, ok := strings.Cut(field, "."); ok {
-			return FieldError{Location: "body." + path, Message: wrongType}, true
+			return FieldError{Location: "body." + path, Message: WrongType}, true
 		}
-		return FieldError{Location: d.Location, Message: wrongType}, true
+		return FieldError{Location: d.Location, Message: WrongType}, true
 	}
 	if at, message, ok := strings.Cut(d.Message, ": "); ok && d.Location == "body" && strings.HasPrefix(at, "body") {
 		return FieldError{Location: at, Message: message}, true
@@ -237,10 +246,11 @@ func undecodable(d *huma.ErrorDetail) (FieldError, bool) {
 	return FieldError{}, false
 }
 
-const wrongType = "has a value of the wrong type"
+const WrongType = "has a value of the wrong type"
 
-// memberError is returned by UnmarshalJSON of a type whose values no schema
-// checks.
-type memberError struct{ at, message string }
-
-func (e *memberError) Error() string { return e.at + ": " + e.message }
+// RefusedResponse documents a problem of what is no operation of the API.
+func RefusedResponse(what string) *huma.Response {
+	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{
+		problemType: {Schema: &huma.Schema{Ref: SchemaRefs + problems}},
+	}}
+}

@@ -1,0 +1,12 @@
+package httpapi
+
+// PageInput is the part of a list that a request asks for.
+type PageInput struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+// Done is the answer of an operation that has nothing to tell.
+type Done struct {
+	Success bool `json:"success"`
+}
