@@ -41,7 +41,7 @@ func (s *Service) earliest(ctx context.Context, d preparedMessage) (*UnixTime, e
 	if err != nil {
 		return nil, err
 	}
-	p, ok := sess.(provider.Pacer)
+	p, ok := sess.(provider.RateLimiter)
 	if !ok {
 		return nil, nil
 	}

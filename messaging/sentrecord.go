@@ -18,7 +18,7 @@ const (
 )
 
 // sentRecords are the messages that left a reference lately, the oldest first.
-func (s *Service) sentRecords(ctx context.Context, ref provider.ReferenceID) ([]provider.Departure, error) {
+func (s *Service) sentRecords(ctx context.Context, ref provider.ReferenceID) ([]provider.SentRecord, error) {
 	var rows []struct {
 		chatRow
 		SentUS int64 `db:"sent_us"`
@@ -30,9 +30,9 @@ func (s *Service) sentRecords(ctx context.Context, ref provider.ReferenceID) ([]
 	if err != nil {
 		return nil, fmt.Errorf("finding what left lately: %w", err)
 	}
-	out := make([]provider.Departure, len(rows))
+	out := make([]provider.SentRecord, len(rows))
 	for i := range rows {
-		out[i] = provider.Departure{To: rows[i].address(), At: database.Time(rows[i].SentUS)}
+		out[i] = provider.SentRecord{To: rows[i].address(), At: database.Time(rows[i].SentUS)}
 	}
 	return out, nil
 }

@@ -64,7 +64,7 @@ func (s *Service) openSession(ctx context.Context, row *referenceRow, held func(
 	if err != nil {
 		return nil, fmt.Errorf("opening reference %d: %w", row.ID, err)
 	}
-	if paced, ok := sess.(provider.Pacer); ok {
+	if paced, ok := sess.(provider.RateLimiter); ok {
 		sent, err := s.sentRecords(ctx, row.ID)
 		if err != nil {
 			return nil, err

@@ -11,7 +11,7 @@
 // [LateIdentifier], [TemplateReviewer], [Eraser], [Defaulter], [Completer],
 // [Inspector], and of sessions
 // [Checker], [Subscriber], [Reader], [AboutReader], [Typist], [MediaFetcher],
-// [TemplateManager], [GroupManager], [NumberChecker], [Pacer],
+// [TemplateManager], [GroupManager], [NumberChecker], [RateLimiter],
 // [Namer].
 //
 // Package sandbox is the shortest complete implementation; package

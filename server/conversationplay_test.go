@@ -48,7 +48,7 @@ func (h *house) enter(t *testing.T) {
 		h.server.signUp(t, "ana@example.org")
 	}
 	in := h.server.do(t, "POST", "/user/login", `{"email":"ana@example.org","password":"correct horse"}`).json(200)
-	h.token, h.until = in["token"].(string), now.Add(auth.TokenLife-time.Hour)
+	h.token, h.until = in["token"].(string), now.Add(auth.TokenTTL-time.Hour)
 }
 
 // play has a conversation on a line of its own, and returns it with what came

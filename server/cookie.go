@@ -26,7 +26,7 @@ func (s *Server) cookieName() string {
 // newCookie is the session cookie; "" ends it.
 func (s *Server) newCookie(value string) http.Cookie {
 	c := http.Cookie{ //nolint:gosec // without https there is nothing that Secure could ask for
-		Name: s.cookieName(), Value: value, Path: "/", MaxAge: int(auth.CookieLife.Seconds()),
+		Name: s.cookieName(), Value: value, Path: "/", MaxAge: int(auth.CookieTTL.Seconds()),
 		HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteStrictMode,
 	}
 	if value == "" {

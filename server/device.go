@@ -28,6 +28,6 @@ func (s *Server) sessionCookies(in auth.Session) []http.Cookie {
 		return nil
 	}
 	device := s.newCookie(in.Device) //nolint:gosec // newCookie sets what the address allows
-	device.Name, device.MaxAge = s.deviceName(), int(auth.DeviceLife.Seconds())
+	device.Name, device.MaxAge = s.deviceName(), int(auth.DeviceTTL.Seconds())
 	return []http.Cookie{s.newCookie(in.Cookie), device}
 }

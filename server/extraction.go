@@ -27,7 +27,7 @@ const (
 
 // publishTx publishes events of messages. Those that extractors will read wait
 // for what they find, at endpoints that include it.
-func (t toWebhooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, out []webhook.Held, to *audience) error {
+func (t toWebhooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, out []webhook.Deferred, to *audience) error {
 	holds := len(to.holds) > 0
 	for i, ev := range evs {
 		if !to.read(ev) {
@@ -43,7 +43,7 @@ func (t toWebhooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.
 		}
 	}
 	if holds {
-		return t.HoldTx(ctx, tx, partExtracted, out...)
+		return t.DeferTx(ctx, tx, partExtracted, out...)
 	}
 	now := make([]webhook.Event, len(out))
 	for i := range out {
@@ -76,7 +76,7 @@ func (h flowHost) Prepare(ctx context.Context, in runtime.Incoming) error {
 	}
 	id, _ := in.Message["id"].(string)
 	if len(results) == 0 {
-		held, err := h.s.Webhooks.Holding(ctx, in.Chat.Key)
+		held, err := h.s.Webhooks.HasDeferred(ctx, in.Chat.Key)
 		if err != nil || !held {
 			return err
 		}

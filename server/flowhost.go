@@ -213,7 +213,7 @@ func (t toWebhooks) dataTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat, key
 		return fmt.Errorf("making an id: %w", err)
 	}
 	scope := webhookScope(line(c))
-	return t.HoldTx(ctx, tx, partExtracted, webhook.Held{Event: webhook.Event{
+	return t.DeferTx(ctx, tx, partExtracted, webhook.Deferred{Event: webhook.Event{
 		ID: id.String(), Account: c.Account, Scope: scope, Type: "data", Key: key, At: at, ChatID: c.ID, MessageID: message, Body: body,
 		Headers: map[string]string{"X-Trunkline-Reference": scope},
 	}})

@@ -70,7 +70,7 @@ func TestPayloadsOfWeb(t *testing.T) {
 	root := fake.RootKey()
 	ana := working(t, setup(t, func(c *server.Config) {
 		local(c)
-		c.Web = web.Options{HTTPClient: fake.HTTPClient(), RootKey: &root, Pace: web.Pace{Messages: -1, Strangers: -1}}
+		c.Web = web.Options{HTTPClient: fake.HTTPClient(), RootKey: &root, Rates: web.Rates{Messages: -1, Outreach: -1}}
 	})).as(t, "ana")
 	ref := ana.line(t, `{"name":"Shop","type":"provider-web"}`)
 	ana.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d,"method":"qr"}`, ref)).json(200)

@@ -137,7 +137,7 @@ func (s *Server) flowCookie(f oidc.Flow) http.Cookie {
 	if err != nil {
 		panic("server: a flow of strings and a time is no JSON: " + err.Error())
 	}
-	c.Value, c.MaxAge = s.keys.Seal("oidc:flow", b), int(oidc.FlowLife/time.Second)
+	c.Value, c.MaxAge = s.keys.Seal("oidc:flow", b), int(oidc.FlowTTL/time.Second)
 	return c
 }
 

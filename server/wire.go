@@ -72,7 +72,7 @@ type toWebhooks struct {
 }
 
 func (t toWebhooks) eventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, to *audience) error {
-	out := make([]webhook.Held, len(evs))
+	out := make([]webhook.Deferred, len(evs))
 	for i, ev := range evs {
 		scope := webhookScope(ev.Reference)
 		out[i].Event = webhook.Event{

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	keptResponse  = 1 << 10  // bytes of a response that the log shows
-	drainResponse = 64 << 10 // bytes read so that the connection can be used again
+	storedResponse = 1 << 10  // bytes of a response that the log shows
+	drainResponse  = 64 << 10 // bytes read so that the connection can be used again
 )
 
 // Attempt is one try to deliver an event.
@@ -148,8 +148,8 @@ func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer)
 	if res.ContentLength == 0 {
 		return nil
 	}
-	head, _ := io.ReadAll(io.LimitReader(res.Body, keptResponse)) // the status counts, whatever follows it
-	a.Response = j.ep.masked(printable(head))
+	head, _ := io.ReadAll(io.LimitReader(res.Body, storedResponse)) // the status counts, whatever follows it
+	a.Response = j.ep.masked(sanitize(head))
 	_, _ = io.CopyN(io.Discard, res.Body, drainResponse)
 	return nil
 }
@@ -180,10 +180,10 @@ func (d *Dispatcher) explain(err error) string {
 	return guard.Reason(err)
 }
 
-// printable makes foreign bytes storable on both databases.
-func printable(b []byte) string {
-	if len(b) > keptResponse {
-		b = b[:keptResponse]
+// sanitize makes foreign bytes storable on both databases.
+func sanitize(b []byte) string {
+	if len(b) > storedResponse {
+		b = b[:storedResponse]
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(string(b), "�"), "\x00", "�")
 }

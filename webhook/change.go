@@ -63,7 +63,7 @@ func (a *Account) changeTx(ctx context.Context, tx *sqlx.Tx, where string, args 
 	if err != nil {
 		return err
 	}
-	if err := a.d.unholdTx(ctx, tx, found, row.Include); err != nil {
+	if err := a.d.dropDeferredTx(ctx, tx, found, row.Include); err != nil {
 		return err
 	}
 	// A change is a reason to try again; of a disabled endpoint, to clear what waits.
@@ -143,17 +143,17 @@ func unmask(headers, old []Header) error {
 	}
 	for i, h := range headers {
 		name := strings.ToLower(h.Key)
-		kept := values[name]
-		if len(kept) > 0 {
-			values[name] = kept[1:]
+		stored := values[name]
+		if len(stored) > 0 {
+			values[name] = stored[1:]
 		}
 		if h.Value != Mask {
 			continue
 		}
-		if len(kept) == 0 {
+		if len(stored) == 0 {
 			return invalid(fmt.Sprintf("headers[%d].value", i), "is masked, and there is no value yet: give the value itself")
 		}
-		headers[i].Value = kept[0]
+		headers[i].Value = stored[0]
 	}
 	return nil
 }

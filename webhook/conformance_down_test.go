@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-func kindsOfDown(t *testing.T, w *world) {
+func kindsOfDown(t *testing.T, w *env) {
 	for i, re := range []reply{{cut: true}, {hang: true}, {status: 429}, {status: 500}, {status: 502}, {status: 503}, {status: 599}} {
 		w.follow(always(re))
 		for n := range 4 {
@@ -33,7 +33,7 @@ func kindsOfDown(t *testing.T, w *world) {
 	w.counted(t, "endpoint paused", 7)
 }
 
-func notDown(t *testing.T, w *world) {
+func notDown(t *testing.T, w *env) {
 	w.follow(func(r request) reply {
 		switch {
 		case r.key() == "broken":
@@ -59,7 +59,7 @@ func notDown(t *testing.T, w *world) {
 	w.counted(t, "endpoint paused", 0)
 }
 
-func probes(t *testing.T, w *world) {
+func probes(t *testing.T, w *env) {
 	const chats, n = 8, 3
 	w.follow(always(reply{status: http.StatusBadGateway}))
 	w.fill(t, chats, n)
@@ -97,7 +97,7 @@ func probes(t *testing.T, w *world) {
 	require.Contains(t, w.logs.String(), "trunkline.endpoint.recovered")
 }
 
-func pauseAsAsked(t *testing.T, w *world) {
+func pauseAsAsked(t *testing.T, w *env) {
 	w.follow(always(reply{status: http.StatusServiceUnavailable, retryAfter: "3600"}))
 	w.fill(t, 6, 1)
 	w.quiet(t)
@@ -112,7 +112,7 @@ func pauseAsAsked(t *testing.T, w *world) {
 
 // downForADay has more chats than it takes to see that an endpoint is down,
 // and fewer, of which some events are on their own by then.
-func downForADay(t *testing.T, w *world) {
+func downForADay(t *testing.T, w *env) {
 	for _, chats := range []int{6, 2, 1} {
 		w.follow(always(reply{cut: true}))
 		w.forget()
@@ -135,7 +135,7 @@ func downForADay(t *testing.T, w *world) {
 	}
 }
 
-func downForFiveDays(t *testing.T, w *world) {
+func downForFiveDays(t *testing.T, w *env) {
 	const chats, n = 6, 2
 	w.follow(always(reply{status: http.StatusInternalServerError}))
 	w.fill(t, chats, n)
@@ -163,7 +163,7 @@ func downForFiveDays(t *testing.T, w *world) {
 	require.Len(t, w.all(t, "delivered"), chats*n)
 }
 
-func switchedOff(t *testing.T, w *world) {
+func switchedOff(t *testing.T, w *env) {
 	enable := func(on bool) {
 		_, err := w.Update(t.Context(), w.ep.ID, webhook.Change{Enabled: &on})
 		require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-func endpointsApart(t *testing.T, w *world) {
+func endpointsApart(t *testing.T, w *env) {
 	w.follow(func(r request) reply {
 		if r.path == "/" && r.seq() == 1 {
 			return reply{status: http.StatusConflict}
@@ -31,7 +31,7 @@ func endpointsApart(t *testing.T, w *world) {
 	require.Equal(t, map[string][]int64{"chat0": {1, 2, 3, 4}, "latechat0": {1, 2, 3}}, w.accepted())
 }
 
-func stablePages(t *testing.T, w *world) {
+func stablePages(t *testing.T, w *env) {
 	const chats, n, page = 4, 10, 7
 	w.fill(t, chats, n)
 	w.quiet(t)
@@ -54,7 +54,7 @@ func stablePages(t *testing.T, w *world) {
 	require.Equal(t, want, got)
 }
 
-func keptResponse(t *testing.T, w *world) {
+func storedResponse(t *testing.T, w *env) {
 	w.follow(always(reply{body: strings.Repeat("é", 300_000)}))
 	w.publish(t, event("chat", 1))
 	w.quiet(t)
@@ -63,7 +63,7 @@ func keptResponse(t *testing.T, w *world) {
 
 // retention counts the rows that each transaction deletes where triggers know
 // their transaction.
-func retention(t *testing.T, w *world) {
+func retention(t *testing.T, w *env) {
 	const chats, n, young = 60, 20, 7
 	w.fill(t, chats, n)
 	w.quiet(t)
@@ -92,15 +92,15 @@ func retention(t *testing.T, w *world) {
 	}
 	require.Len(t, w.all(t, "delivered"), young)
 	if w.db.Dialect == database.Postgres {
-		var most, all int
-		require.NoError(t, w.raw.Get(&most, `SELECT max(n) FROM (SELECT count(*) AS n FROM deleted GROUP BY tx) d`))
+		var limit, all int
+		require.NoError(t, w.raw.Get(&limit, `SELECT max(n) FROM (SELECT count(*) AS n FROM deleted GROUP BY tx) d`))
 		require.NoError(t, w.raw.Get(&all, `SELECT count(*) FROM deleted`))
-		require.LessOrEqual(t, most, 500)
+		require.LessOrEqual(t, limit, 500)
 		require.Equal(t, 2*chats*n, all)
 	}
 }
 
-func keepAlive(t *testing.T, w *world) {
+func keepAlive(t *testing.T, w *env) {
 	w.follow(func(r request) reply {
 		if r.seq()%3 == 0 {
 			return reply{body: strings.Repeat("x", 50_000)}

@@ -17,7 +17,7 @@ var table = []time.Duration{
 	2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
-func retryTable(t *testing.T, w *world) {
+func retryTable(t *testing.T, w *env) {
 	w.follow(always(reply{status: http.StatusForbidden}))
 	w.publish(t, event("chat", 1))
 	for i, wait := range table {
@@ -49,7 +49,7 @@ func retryTable(t *testing.T, w *world) {
 	require.Equal(t, map[string][]int64{"chat": {1}}, w.accepted()) // sound compares its bytes and id
 }
 
-func orderUnderRetries(t *testing.T, w *world) {
+func orderUnderRetries(t *testing.T, w *env) {
 	const chats, n = 6, 4
 	tries := map[string]int{}
 	w.follow(func(r request) reply {
@@ -64,7 +64,7 @@ func orderUnderRetries(t *testing.T, w *world) {
 	w.inOrder(t, chats, n)
 }
 
-func holdAndPass(t *testing.T, w *world) {
+func holdAndPass(t *testing.T, w *env) {
 	refused := true
 	w.follow(func(r request) reply {
 		if refused && r.key() == "chat" && r.seq()%4 == 1 {
@@ -107,7 +107,7 @@ func holdAndPass(t *testing.T, w *world) {
 	}
 }
 
-func retryAfter(t *testing.T, w *world) {
+func retryAfter(t *testing.T, w *env) {
 	for _, c := range []struct {
 		name   string
 		status int

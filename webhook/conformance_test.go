@@ -23,7 +23,7 @@ import (
 var promises = []struct {
 	name string
 	opts webhook.Options
-	show func(t *testing.T, w *world)
+	show func(t *testing.T, w *env)
 }{
 	{name: "a refused event is retried by the table, then dead, and can be replayed", show: retryTable},
 	{name: "a chat is in order whatever is refused", show: orderUnderRetries},
@@ -38,7 +38,7 @@ var promises = []struct {
 	{name: "an endpoint that is switched off gets nothing", show: switchedOff},
 	{name: "each endpoint has its own order and count", show: endpointsApart},
 	{name: "pages of the log stay as they are while rows arrive", show: stablePages},
-	{name: "the log keeps 1 KiB of a response", show: keptResponse},
+	{name: "the log keeps 1 KiB of a response", show: storedResponse},
 	{name: "retention deletes in small batches what is older and nothing else", opts: webhook.Options{Retention: 30 * 24 * time.Hour}, show: retention},
 	{name: "connections are used again", show: keepAlive},
 }
@@ -48,7 +48,7 @@ func TestConformance(t *testing.T) {
 	for _, p := range promises {
 		t.Run(p.name, func(t *testing.T) {
 			eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-				w := newWorld(t, db, p.opts)
+				w := newEnv(t, db, p.opts)
 				p.show(t, w)
 				w.sound(t)
 			})
@@ -61,8 +61,8 @@ type clock struct{ us atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.UnixMicro(c.us.Add(1)).UTC() }
 
-// world is a dispatcher under a clock, and a receiver that follows a script.
-type world struct {
+// env is a dispatcher under a clock, and a receiver that follows a script.
+type env struct {
 	*fixture
 	clock clock
 	rec   *receiver
@@ -75,9 +75,9 @@ type world struct {
 	taken  []request // what was answered with a 2xx
 }
 
-func newWorld(t *testing.T, db *sqlx.DB, opts webhook.Options) *world {
+func newEnv(t *testing.T, db *sqlx.DB, opts webhook.Options) *env {
 	t.Helper()
-	w := &world{script: always(reply{}), counts: map[string]int{}}
+	w := &env{script: always(reply{}), counts: map[string]int{}}
 	w.clock.us.Store(time.Now().UnixMicro())
 	w.rec = receive(t, func(_ int, r request, rw http.ResponseWriter) { w.answer(r, rw) })
 	w.rec.now = w.clock.now
@@ -97,14 +97,14 @@ func newWorld(t *testing.T, db *sqlx.DB, opts webhook.Options) *world {
 // always answers the same.
 func always(re reply) func(request) reply { return func(request) reply { return re } }
 
-func (w *world) count(what string) {
+func (w *env) count(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.counts[what]++
 }
 
 // counted waits until the observer was told of something n times.
-func (w *world) counted(t *testing.T, what string, n int) {
+func (w *env) counted(t *testing.T, what string, n int) {
 	t.Helper()
 	count := func() int {
 		w.mu.Lock()
@@ -116,13 +116,13 @@ func (w *world) counted(t *testing.T, what string, n int) {
 }
 
 // follow replaces the script.
-func (w *world) follow(script func(r request) reply) {
+func (w *env) follow(script func(r request) reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.script = script
 }
 
-func (w *world) answer(r request, rw http.ResponseWriter) {
+func (w *env) answer(r request, rw http.ResponseWriter) {
 	w.mu.Lock()
 	re := w.script(r)
 	if re.code() == http.StatusOK {
@@ -133,7 +133,7 @@ func (w *world) answer(r request, rw http.ResponseWriter) {
 }
 
 // forget begins a new list of what was accepted.
-func (w *world) forget() {
+func (w *env) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.taken = nil
@@ -141,7 +141,7 @@ func (w *world) forget() {
 
 // accepted are the sequence numbers that were answered with a 2xx, by path and
 // chat.
-func (w *world) accepted() map[string][]int64 {
+func (w *env) accepted() map[string][]int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := map[string][]int64{}
@@ -153,7 +153,7 @@ func (w *world) accepted() map[string][]int64 {
 }
 
 // quiet waits until there is nothing to be done before the clock goes on.
-func (w *world) quiet(t *testing.T) {
+func (w *env) quiet(t *testing.T) {
 	t.Helper()
 	eventually(t, func() bool {
 		hand, next, ok := w.look(t)
@@ -163,7 +163,7 @@ func (w *world) quiet(t *testing.T) {
 
 // look returns how much is in hand, and how long it is until something is to
 // be done, if anything is.
-func (w *world) look(t *testing.T) (hand int, next time.Duration, ok bool) {
+func (w *env) look(t *testing.T) (hand int, next time.Duration, ok bool) {
 	t.Helper()
 	const look = `SELECT (SELECT count(*) FROM queue_outbox) + (SELECT count(*) FROM queue_partition WHERE holder <> '') AS hand,
 		(SELECT COALESCE(MIN(CASE WHEN c.paused_us > l.ready_us THEN c.paused_us ELSE l.ready_us END), 0)
@@ -174,7 +174,7 @@ func (w *world) look(t *testing.T) (hand int, next time.Duration, ok bool) {
 }
 
 // leap lets a time pass at once.
-func (w *world) leap(t *testing.T, d time.Duration) {
+func (w *env) leap(t *testing.T, d time.Duration) {
 	t.Helper()
 	w.quiet(t)
 	w.clock.us.Add(d.Microseconds())
@@ -183,7 +183,7 @@ func (w *world) leap(t *testing.T, d time.Duration) {
 }
 
 // due is how long it is until something is to be done.
-func (w *world) due(t *testing.T) time.Duration {
+func (w *env) due(t *testing.T) time.Duration {
 	t.Helper()
 	_, d, ok := w.look(t)
 	require.True(t, ok, "nothing is to be done")
@@ -191,14 +191,14 @@ func (w *world) due(t *testing.T) time.Duration {
 }
 
 // step leaps to what is to be done next.
-func (w *world) step(t *testing.T) {
+func (w *env) step(t *testing.T) {
 	t.Helper()
 	w.quiet(t)
 	w.leap(t, max(w.due(t), 0))
 }
 
 // pass lets a time pass from one thing to be done to the next.
-func (w *world) pass(t *testing.T, d time.Duration) {
+func (w *env) pass(t *testing.T, d time.Duration) {
 	t.Helper()
 	end := w.clock.now().Add(d)
 	for {
@@ -214,7 +214,7 @@ func (w *world) pass(t *testing.T, d time.Duration) {
 
 // sound checks what holds for every request: its signature, and that a repeat
 // is the same to the byte.
-func (w *world) sound(t *testing.T) {
+func (w *env) sound(t *testing.T) {
 	t.Helper()
 	first := map[string]request{}
 	for _, r := range w.rec.all() {
@@ -233,21 +233,21 @@ func (w *world) sound(t *testing.T) {
 }
 
 // all is the whole log of the endpoint in a state.
-func (w *world) all(t *testing.T, state string) []webhook.Delivery {
+func (w *env) all(t *testing.T, state string) []webhook.Delivery {
 	t.Helper()
 	ds, _ := w.pages(t, webhook.DeliveryFilter{Endpoint: w.ep.ID, State: state, Limit: 200})
 	return ds
 }
 
 // one is the only delivery in a state.
-func (w *world) one(t *testing.T, state string) webhook.Delivery {
+func (w *env) one(t *testing.T, state string) webhook.Delivery {
 	t.Helper()
 	ds := w.all(t, state)
 	require.Len(t, ds, 1)
 	return ds[0]
 }
 
-func (w *world) now(t *testing.T) webhook.Endpoint {
+func (w *env) now(t *testing.T) webhook.Endpoint {
 	t.Helper()
 	ep, err := w.Endpoint(t.Context(), w.ep.ID)
 	require.NoError(t, err)
@@ -255,7 +255,7 @@ func (w *world) now(t *testing.T) webhook.Endpoint {
 }
 
 // fill publishes n events for each of some chats, in turns.
-func (w *world) fill(t *testing.T, chats, n int) {
+func (w *env) fill(t *testing.T, chats, n int) {
 	t.Helper()
 	for i := range n {
 		var evs []webhook.Event
@@ -267,7 +267,7 @@ func (w *world) fill(t *testing.T, chats, n int) {
 }
 
 // inOrder requires that each of some chats got n events, in order and once.
-func (w *world) inOrder(t *testing.T, chats, n int) {
+func (w *env) inOrder(t *testing.T, chats, n int) {
 	t.Helper()
 	got := w.accepted()
 	require.Len(t, got, chats)

@@ -18,7 +18,7 @@ const (
 	dead      = "dead"   // all retries are used up
 )
 
-// result is what settle records of an attempt.
+// result is what complete records of an attempt.
 type result struct {
 	*job
 	answer
@@ -28,8 +28,8 @@ type result struct {
 	disabled string // why the endpoint gets nothing more, "": it does
 	unsent   bool   // nothing was sent, which says nothing of the endpoint
 
-	first bool // set by settle: this result changed the endpoint's state
-	stale bool // set by settle: the endpoint was changed since the attempt began
+	first bool // set by complete: this result changed the endpoint's state
+	stale bool // set by complete: the endpoint was changed since the attempt began
 }
 
 // handle makes one attempt and decides what follows.

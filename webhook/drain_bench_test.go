@@ -51,7 +51,7 @@ func BenchmarkDrain(b *testing.B) {
 				s := newMeter(b)
 				f := setup(b, db, webhook.Options{Workers: workers})
 				eps := f.listen(b, shape.endpoints, s.URL)
-				var bare, signed, ours spent
+				var bare, signed, ours consumed
 				for b.Loop() {
 					bare.add(s.floor(b, false))
 					f.pause(b, eps)
@@ -109,7 +109,7 @@ func BenchmarkDrainBlocked(b *testing.B) {
 		f.listen(b, endpoints, s.URL)
 		_, _, err := f.Put(b.Context(), webhook.Settings{Scope: "dead", URL: "http://127.0.0.1:1"})
 		require.NoError(b, err)
-		var alone, beside spent
+		var alone, beside consumed
 		for b.Loop() {
 			f.fill(b, s.bodies, endpoints, chats)
 			alone.add(s.measure(b, func() { f.start(b) }))
@@ -156,24 +156,24 @@ func (f *fixture) fill(b *testing.B, bodies [][]byte, endpoints, chats int) {
 	}
 }
 
-// spent is what some events took.
-type spent struct {
+// consumed is what some events took.
+type consumed struct {
 	events    int
 	wall, cpu time.Duration
 }
 
-func (s *spent) add(more spent) {
+func (s *consumed) add(more consumed) {
 	s.events += more.events
 	s.wall += more.wall
 	s.cpu += more.cpu
 }
 
-func (s *spent) rate() float64    { return float64(s.events) / s.wall.Seconds() }
-func (s *spent) cpuEach() float64 { return float64(s.cpu.Microseconds()) / float64(s.events) }
+func (s *consumed) rate() float64    { return float64(s.events) / s.wall.Seconds() }
+func (s *consumed) cpuEach() float64 { return float64(s.cpu.Microseconds()) / float64(s.events) }
 
 // report gives the rates, and what a busy machine does not spoil: the
 // processor's time.
-func report(b *testing.B, floor, signed, ours spent) {
+func report(b *testing.B, floor, signed, ours consumed) {
 	b.ReportMetric(ours.rate()/floor.rate(), "ratio")
 	b.ReportMetric(ours.rate()/signed.rate(), "signed-ratio")
 	b.ReportMetric(floor.cpuEach()/ours.cpuEach(), "cpu-ratio")
@@ -231,14 +231,14 @@ func (s *meter) receive(_ http.ResponseWriter, r *http.Request) {
 }
 
 // measure is what it takes until all bodies have come.
-func (s *meter) measure(b *testing.B, fn func()) spent {
+func (s *meter) measure(b *testing.B, fn func()) consumed {
 	b.Helper()
 	done := s.await(len(s.bodies))
 	cpu := testkit.CPUTime(b) // it takes a while
 	began := time.Now()
 	fn()
 	<-done
-	return spent{len(s.bodies), time.Since(began), testkit.CPUTime(b) - cpu}
+	return consumed{len(s.bodies), time.Since(began), testkit.CPUTime(b) - cpu}
 }
 
 // await is closed when n more bodies have come.
@@ -251,7 +251,7 @@ func (s *meter) await(n int) <-chan struct{} {
 
 // floor posts all bodies with a bare client, as they are, or with the headers of
 // a delivery and a signature.
-func (s *meter) floor(b *testing.B, signed bool) spent {
+func (s *meter) floor(b *testing.B, signed bool) consumed {
 	b.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
 	defer client.CloseIdleConnections()

@@ -11,8 +11,8 @@ import (
 // EchoURL is the address of the built-in receiver.
 const EchoURL = "trunkline://echo"
 
-// echoKept is how many deliveries of a scope the mirror shows.
-const echoKept = 100
+// maxEcho is how many deliveries of a scope the mirror shows.
+const maxEcho = 100
 
 // Echo is a receiver inside this process, a mirror for newcomers: it verifies
 // the signature as any receiver should, answers 200, and shows what came. It
@@ -59,8 +59,8 @@ func (e *Echo) receive(scope, secret string, secretHeaders []Header, h http.Head
 	if e.last == nil {
 		e.last = map[string][]Received{}
 	}
-	kept := append(e.last[scope], r)
-	e.last[scope] = kept[max(0, len(kept)-echoKept):]
+	stored := append(e.last[scope], r)
+	e.last[scope] = stored[max(0, len(stored)-maxEcho):]
 	return http.StatusOK, "received"
 }
 

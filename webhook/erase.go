@@ -122,8 +122,8 @@ func (e *Echo) forget(scope string, events []string) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if kept := e.last[scope]; kept != nil {
-		e.last[scope] = slices.DeleteFunc(kept, func(r Received) bool {
+	if stored := e.last[scope]; stored != nil {
+		e.last[scope] = slices.DeleteFunc(stored, func(r Received) bool {
 			return slices.ContainsFunc(r.Headers, func(h Header) bool { return h.Key == headerID && gone[h.Value] })
 		})
 	}

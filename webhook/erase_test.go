@@ -26,8 +26,8 @@ func (f *fixture) erase(t *testing.T, by *webhook.Account, e webhook.Erasure) {
 	f.Committed()
 }
 
-// kept counts rows that still hold a word.
-func (f *fixture) kept(t *testing.T, word string) (n int) {
+// stored counts rows that still hold a word.
+func (f *fixture) stored(t *testing.T, word string) (n int) {
 	t.Helper()
 	require.NoError(t, f.raw.GetContext(t.Context(), &n, `SELECT
 		(SELECT count(*) FROM webhook_event WHERE body || headers || chat_id || message_id LIKE $1) +
@@ -86,9 +86,9 @@ func TestErase(t *testing.T) {
 			require.Equal(t, was, d)
 		}
 		for _, id := range []string{"eva", "m1", "m2", "m3"} {
-			require.Zero(t, f.kept(t, id), id)
+			require.Zero(t, f.stored(t, id), id)
 		}
-		require.Equal(t, 4, f.kept(t, "canary"), "events and answers of two messages")
+		require.Equal(t, 4, f.stored(t, "canary"), "events and answers of two messages")
 		require.Len(t, echo.Last(scope), 2)
 
 		ids := make([]string, 0, len(after))
@@ -122,7 +122,7 @@ func TestErasePending(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "ok", string(up.State))
 		require.Empty(t, up.LastError, "it is not the endpoint's fault")
-		require.Zero(t, f.kept(t, "eva"))
+		require.Zero(t, f.stored(t, "eva"))
 	})
 }
 

@@ -65,7 +65,7 @@ const optIn = 1
 func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) error {
 	whole, ids := make([]Event, len(evs)), make(map[string]bool, len(evs))
 	for i := range evs {
-		ev, err := d.complete(evs[i])
+		ev, err := d.validate(evs[i])
 		if err != nil {
 			return fmt.Errorf("publishing a %q event: %w", ev.Type, err)
 		}
@@ -81,7 +81,7 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 	entries := make([]queue.JobArgs, 0, len(numbers))
 	for i := range whole {
 		ev := &whole[i]
-		if n, heard := numbers[ev.ID]; heard {
+		if n, seen := numbers[ev.ID]; seen {
 			entries = append(entries, queue.JobArgs{Key: ev.Key, Subject: subject(n), Metadata: ev.note(), Traceparent: ev.Traceparent})
 		}
 	}
@@ -104,14 +104,14 @@ func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map
 	const (
 		store = `INSERT INTO webhook_event (` + storedColumns + `)
 			SELECT column1, column2, column3, column4, column5, column6, column7, column8, column9, column10 FROM (`
-		heard = `) AS v WHERE EXISTS (SELECT 1 FROM webhook_endpoint p WHERE p.account = v.column3 AND p.scope = v.column4 AND p.enabled)
+		seen = `) AS v WHERE EXISTS (SELECT 1 FROM webhook_endpoint p WHERE p.account = v.column3 AND p.scope = v.column4 AND p.enabled)
 			RETURNING number, id`
 	)
 	values := make([]any, 0, len(evs)*len(eventTypes))
 	for i := range evs {
 		values = append(values, evs[i].row()...)
 	}
-	rows, err := database.SelectRows[eventRow](ctx, d.db, tx, database.Rows{Before: store, After: heard, Types: eventTypes, Values: values})
+	rows, err := database.SelectRows[eventRow](ctx, d.db, tx, database.Rows{Before: store, After: seen, Types: eventTypes, Values: values})
 	if err != nil {
 		return nil, err
 	}
@@ -155,9 +155,9 @@ func (e *Event) headers() string {
 	return string(b)
 }
 
-// complete fills what the caller left out, and refuses what could never be
+// validate fills what the caller left out, and refuses what could never be
 // delivered.
-func (d *Dispatcher) complete(e Event) (Event, error) {
+func (d *Dispatcher) validate(e Event) (Event, error) {
 	if e.ID == "" {
 		id, err := uuid.NewV7()
 		if err != nil {

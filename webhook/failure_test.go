@@ -78,16 +78,16 @@ func outcomes(t *testing.T, f *fixture, outcome string) int {
 func TestResume(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		var resumed atomic.Bool
-		hang, settled := make(chan struct{}), make(chan struct{})
-		hung, settle := sync.OnceFunc(func() { close(hang) }), sync.OnceFunc(func() { close(settled) })
+		hang, completed := make(chan struct{}), make(chan struct{})
+		hung, complete := sync.OnceFunc(func() { close(hang) }), sync.OnceFunc(func() { close(completed) })
 		t.Cleanup(hung)
-		t.Cleanup(settle)
+		t.Cleanup(complete)
 		rec := receive(t, func(n int, _ request, w http.ResponseWriter) {
 			switch {
 			case n == 1:
 				<-hang
 			case resumed.Load(): // a success would make the late failure look like a first one
-				<-settled
+				<-completed
 				return
 			}
 			w.WriteHeader(http.StatusBadGateway)
@@ -98,7 +98,7 @@ func TestResume(t *testing.T) {
 		f := running(t, db, webhook.Options{Policy: policy, Observer: &webhook.Observer{
 			Attempted: func(string, time.Duration) {
 				if resumed.Load() {
-					settle()
+					complete()
 				}
 			},
 		}})

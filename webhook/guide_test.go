@@ -46,17 +46,17 @@ func TestGuide(t *testing.T) {
 			f.register(t, rec.URL, fresh)
 			f.register(t, one.url, fresh)
 			f.publish(t, event("a", 3))
-			heard := rec.wait(t, 1)[0]
-			require.Len(t, strings.Fields(heard.header.Get("webhook-signature")), 2)
+			seen := rec.wait(t, 1)[0]
+			require.Len(t, strings.Fields(seen.header.Get("webhook-signature")), 2)
 			one.prints(t, `message {"key":"a","n":3}`)
-			require.Equal(t, 204, two.take(t, heard, nil))
+			require.Equal(t, 204, two.take(t, seen, nil))
 			two.prints(t, `message {"key":"a","n":3}`)
 
 			// A repetition is taken, but not handled again; what was changed is refused.
 			for _, g := range []*guest{one, two} {
-				require.Equal(t, 204, g.take(t, heard, nil))
+				require.Equal(t, 204, g.take(t, seen, nil))
 				for what, change := range changes(t, old, fresh) {
-					require.Equal(t, 401, g.take(t, heard, change), what)
+					require.Equal(t, 401, g.take(t, seen, change), what)
 				}
 			}
 
@@ -171,15 +171,15 @@ func (g *guest) prints(t *testing.T, want string) {
 }
 
 // take posts what another receiver heard, changed or not.
-func (g *guest) take(t *testing.T, heard request, change func(*request)) int {
+func (g *guest) take(t *testing.T, seen request, change func(*request)) int {
 	t.Helper()
-	heard.header = heard.header.Clone()
+	seen.header = seen.header.Clone()
 	if change != nil {
-		change(&heard)
+		change(&seen)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.url, strings.NewReader(heard.body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.url, strings.NewReader(seen.body))
 	require.NoError(t, err)
-	req.Header = heard.header
+	req.Header = seen.header
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())

@@ -30,7 +30,7 @@ func BenchmarkIsolation(b *testing.B) {
 			require.NoError(b, err)
 		}
 		healthy := func(n int) bool { return n%endpoints >= hang }
-		var kept, slower float64
+		var stored, slower float64
 		var p99s [2]time.Duration
 		for b.Loop() {
 			f.start(b)
@@ -42,11 +42,11 @@ func BenchmarkIsolation(b *testing.B) {
 			close(until)
 			s.hanging.Store(nil)
 			f.stop()
-			kept += some.rate() / all.rate()
+			stored += some.rate() / all.rate()
 			p99s[0], p99s[1] = p99s[0]+all.p99(), p99s[1]+some.p99()
 			slower += float64(some.p99()) / float64(all.p99())
 		}
-		b.ReportMetric(kept/float64(b.N), "rate-ratio")
+		b.ReportMetric(stored/float64(b.N), "rate-ratio")
 		b.ReportMetric(slower/float64(b.N), "p99-ratio")
 		b.ReportMetric(float64(p99s[0].Microseconds())/1000/float64(b.N), "alone-p99-ms")
 		b.ReportMetric(float64(p99s[1].Microseconds())/1000/float64(b.N), "p99-ms")
@@ -142,10 +142,10 @@ func (j journey) rate() float64 {
 
 // p99 is the time from commit to receipt.
 func (j journey) p99() time.Duration {
-	took := make([]time.Duration, len(j))
+	duration := make([]time.Duration, len(j))
 	for i, t := range j {
-		took[i] = t.came.Sub(t.committed)
+		duration[i] = t.came.Sub(t.committed)
 	}
-	slices.Sort(took)
-	return max(took[len(took)*99/100], time.Microsecond)
+	slices.Sort(duration)
+	return max(duration[len(duration)*99/100], time.Microsecond)
 }

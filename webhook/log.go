@@ -20,7 +20,7 @@ const (
 	DeliveryDead      = dead      // all retries are used up
 	maxAttemptsShown  = 50        // of one delivery, the last
 	pendingPage       = 200       // items read at first while they are filtered, then twice as many …
-	pendingPageMost   = 12_800    // … up to this: each page looks at all that is pending
+	maxPendingPage    = 12_800    // … up to this: each page looks at all that is pending
 	maxDeliveries     = 200       // of a page
 	deliveriesDefault = 50        // of a page
 	maxFilterIDs      = 1000      // of a filter
@@ -166,7 +166,7 @@ func (a *Account) pending(ctx context.Context, f DeliveryFilter, before queue.Jo
 	if err != nil {
 		return nil, "", err
 	}
-	for page := pendingPage; ; page = min(2*page, pendingPageMost) {
+	for page := pendingPage; ; page = min(2*page, maxPendingPage) {
 		items, err := a.d.queue.Pending(ctx, endpoints, before, page)
 		if err != nil {
 			return nil, "", err

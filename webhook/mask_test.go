@@ -18,7 +18,7 @@ import (
 func TestResponsesShowNoHeaderValue(t *testing.T) {
 	t.Parallel()
 	f := setup(t, testkit.Open(t, testkit.SQLiteURL(t)), webhook.Options{})
-	for name, c := range map[string]struct{ before, kept string }{
+	for name, c := range map[string]struct{ before, stored string }{
 		"whole":   {"", "token •••• / •••• / yes"},
 		"in part": {strings.Repeat("x", 990), "token •••• / ••••"},
 		"cut":     {strings.Repeat("x", 1009), "token ••••"},
@@ -37,7 +37,7 @@ func TestResponsesShowNoHeaderValue(t *testing.T) {
 			require.NoError(t, err)
 			a, err := f.Test(t.Context(), ep.ID, webhook.Event{Type: "message", Body: []byte(`{}`)})
 			require.NoError(t, err)
-			require.Equal(t, c.before+c.kept, a.Response)
+			require.Equal(t, c.before+c.stored, a.Response)
 		})
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	pruneEvery = 10 * time.Minute
-	pruneChunk = 500 // rows of a transaction, so that nobody waits for it
+	pruneInterval = 10 * time.Minute
+	pruneChunk    = 500 // rows of a transaction, so that nobody waits for it
 )
 
 // prune deletes what is older than the retention until ctx ends.
@@ -19,7 +19,7 @@ func (d *Dispatcher) prune(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	tick := time.NewTicker(pruneEvery)
+	tick := time.NewTicker(pruneInterval)
 	defer tick.Stop()
 	for {
 		if err := d.pruneAll(ctx); err != nil && ctx.Err() == nil {

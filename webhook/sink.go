@@ -27,8 +27,8 @@ type Attempted struct {
 	Number int
 }
 
-// tell hands attempts to the sink.
-func (d *Dispatcher) tell(ctx context.Context, tx *sqlx.Tx, rs ...*result) error {
+// passToSink hands attempts to the sink.
+func (d *Dispatcher) passToSink(ctx context.Context, tx *sqlx.Tx, rs ...*result) error {
 	if d.opts.Sink == nil || len(rs) == 0 {
 		return nil
 	}
@@ -42,8 +42,8 @@ func (d *Dispatcher) tell(ctx context.Context, tx *sqlx.Tx, rs ...*result) error
 	return nil
 }
 
-// told wakes the sink after the commit.
-func (d *Dispatcher) told(rs ...*result) {
+// notifySink wakes the sink after the commit.
+func (d *Dispatcher) notifySink(rs ...*result) {
 	if d.opts.Sink != nil && len(rs) > 0 {
 		d.opts.Sink.Committed()
 	}

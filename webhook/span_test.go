@@ -99,9 +99,9 @@ func TestNoSpans(t *testing.T) {
 func TestSpansOfABadTracer(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		rec := receive(t, nil)
-		var begun atomic.Int64
+		var started atomic.Int64
 		f := running(t, db, webhook.Options{Policy: fast, Trace: func(ctx context.Context, _, _ string) (context.Context, string, func(bool, ...slog.Attr)) {
-			switch begun.Add(1) {
+			switch started.Add(1) {
 			case 1:
 				panic("the tracer broke")
 			case 2:

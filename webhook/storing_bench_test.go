@@ -25,11 +25,11 @@ func BenchmarkStoring(b *testing.B) {
 		db.MustExec(`CREATE INDEX bench_message_chat ON bench_message (chat, at_us)`)
 		db.MustExec(`CREATE TABLE bench_chat (id TEXT PRIMARY KEY, last_us BIGINT NOT NULL)`)
 		db.MustExec(`CREATE TABLE bench_feed (seq BIGINT PRIMARY KEY, chat TEXT NOT NULL, message TEXT NOT NULL, at_us BIGINT NOT NULL)`)
-		require.NoError(b, f.db.Prepare(b.Context(), findChat, storeFeed, storeChat, storeRecord))
+		require.NoError(b, f.db.Prepare(b.Context(), findChat, storeChanges, storeChat, storeRecord))
 		const producers, each, turns = 16, 50, 4
 		var id atomic.Int64
-		var alone, with spent
-		store := func(event bool) spent {
+		var alone, with consumed
+		store := func(event bool) consumed {
 			began := time.Now()
 			var wg sync.WaitGroup
 			for p := range producers {
@@ -42,7 +42,7 @@ func BenchmarkStoring(b *testing.B) {
 				})
 			}
 			wg.Wait()
-			return spent{events: producers * each, wall: time.Since(began)}
+			return consumed{events: producers * each, wall: time.Since(began)}
 		}
 		for b.Loop() {
 			for range turns {
@@ -61,10 +61,10 @@ func BenchmarkStoring(b *testing.B) {
 
 // The statements of a message, prepared as those of an event are.
 const (
-	findChat    = `SELECT last_us FROM bench_chat WHERE id = $1`
-	storeFeed   = `INSERT INTO bench_feed (seq, chat, message, at_us) VALUES ($1, $2, $3, $4)`
-	storeChat   = `INSERT INTO bench_chat (id, last_us) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last_us = excluded.last_us`
-	storeRecord = `INSERT INTO bench_message (id, chat, at_us, body) VALUES ($1, $2, $3, $4)`
+	findChat     = `SELECT last_us FROM bench_chat WHERE id = $1`
+	storeChanges = `INSERT INTO bench_feed (seq, chat, message, at_us) VALUES ($1, $2, $3, $4)`
+	storeChat    = `INSERT INTO bench_chat (id, last_us) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET last_us = excluded.last_us`
+	storeRecord  = `INSERT INTO bench_message (id, chat, at_us, body) VALUES ($1, $2, $3, $4)`
 )
 
 func (f *fixture) store(b *testing.B, chat string, id int64, event bool) error {
@@ -79,7 +79,7 @@ func (f *fixture) store(b *testing.B, chat string, id int64, event bool) error {
 			text string
 			args []any
 		}{
-			{storeFeed, []any{id, chat, wamid, at}},
+			{storeChanges, []any{id, chat, wamid, at}},
 			{storeChat, []any{chat, at}},
 			{storeRecord, []any{wamid, chat, at, string(payload)}},
 		} {

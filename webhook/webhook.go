@@ -84,7 +84,7 @@ type Options struct {
 // Observer receives counts. Its functions must not block; nil ones are
 // skipped.
 type Observer struct {
-	Attempted func(outcome string, took time.Duration) // "delivered", "retried", "paused", "failed", "dead"
+	Attempted func(outcome string, duration time.Duration) // "delivered", "retried", "paused", "failed", "dead"
 	// Finished is told of every delivery that is over ("delivered", "failed",
 	// "dead"), and how long after its event.
 	Finished func(outcome string, after time.Duration)
@@ -92,9 +92,9 @@ type Observer struct {
 	Disabled func() // an endpoint answered 410 or was down for too long
 }
 
-func (o *Observer) attempted(outcome string, took time.Duration) {
+func (o *Observer) attempted(outcome string, duration time.Duration) {
 	if o != nil && o.Attempted != nil {
-		o.Attempted(outcome, took)
+		o.Attempted(outcome, duration)
 	}
 }
 
@@ -181,7 +181,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	d.client = d.guard.Client()
 	d.used = d.counter()
 	d.queue, err = queue.New(ctx, db, queue.Options{
-		Name: "webhook", Route: d.route, Load: d.load, Handle: d.handle, Complete: d.settle, OnComplete: d.settled,
+		Name: "webhook", Route: d.route, Load: d.load, Handle: d.handle, Complete: d.complete, OnComplete: d.completed,
 		Workers: d.opts.Workers, Cap: d.opts.Cap, Timeout: d.opts.Timeout, Lease: d.opts.Lease, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
 	})
 	if err != nil {
@@ -226,13 +226,13 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 // Committed tells the workers to look for work now. Call it after the commit
 // of a transaction that was given to [Dispatcher.PublishTx].
 func (d *Dispatcher) Committed() {
-	if time.Since(time.Unix(0, d.published.Load())) < longestCommit {
+	if time.Since(time.Unix(0, d.published.Load())) < maxCommit {
 		d.queue.Notify()
 	}
 }
 
-// longestCommit is how long after a publication its transaction may commit and
+// maxCommit is how long after a publication its transaction may commit and
 // still have its workers woken, instead of found by polling.
-const longestCommit = time.Minute
+const maxCommit = time.Minute
 
 func (d *Dispatcher) now() time.Time { return d.opts.Now() }

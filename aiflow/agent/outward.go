@@ -23,17 +23,17 @@ var noLinks = links.New(links.Options{})
 func (w *worker) rule() *links.Rule {
 	o := links.Options{Hosts: w.s.opts.Links, Author: w.req.Author()}
 	if w.req.Filled { // what was asked need not be the contact's word
-		o.Said = []string{w.req.Said}
+		o.Written = []string{w.req.Said}
 	} else {
 		for _, m := range w.begin {
 			if m.Role == llm.RoleUser {
-				o.Said = append(o.Said, m.Text())
+				o.Written = append(o.Written, m.Text())
 			}
 		}
 	}
 	for _, e := range w.entries {
 		if e.Kind == kindTold && !e.said.Repair {
-			o.Said = append(o.Said, e.said.Text)
+			o.Written = append(o.Written, e.said.Text)
 		}
 	}
 	return links.New(o)

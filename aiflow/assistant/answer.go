@@ -74,12 +74,12 @@ func (c *call) outward(p *prompt, r *flow.ModelResult) {
 	if !c.in.Filled && !p.known && !p.summed && !slices.ContainsFunc(p.earlier, tool) {
 		return
 	}
-	o := links.Options{Hosts: c.s.opts.Links, Author: c.in.Author(), Said: []string{c.in.Said}}
+	o := links.Options{Hosts: c.s.opts.Links, Author: c.in.Author(), Written: []string{c.in.Said}}
 	if !c.in.Filled {
-		o.Said = []string{c.in.Input}
+		o.Written = []string{c.in.Input}
 		for _, m := range p.earlier {
 			if m.Role == llm.RoleUser {
-				o.Said = append(o.Said, m.Text())
+				o.Written = append(o.Written, m.Text())
 			}
 		}
 	}

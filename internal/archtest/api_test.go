@@ -63,9 +63,9 @@ func writtenDown(t *testing.T, packages []*types.Package) {
 	assert.Emptyf(t, left, "of packages that are not there any more: -update")
 }
 
-// most is how many methods an interface may have that a program of others
+// limit is how many methods an interface may have that a program of others
 // implements, or is handed.
-const most = 5
+const limit = 5
 
 // largeInterfaces have more methods than most, for a reason.
 var largeInterfaces = map[string]string{
@@ -89,7 +89,7 @@ func smallInterfaces(t *testing.T, packages []*types.Package) {
 			}
 			full := ours(p.Path()) + "." + name
 			fmt.Fprintf(&list, "%d %s\n", face.NumMethods(), full)
-			if face.NumMethods() > most {
+			if face.NumMethods() > limit {
 				assert.NotEmptyf(t, large[full], "%s has %d methods: split it, or say in largeInterfaces why not", full, face.NumMethods())
 				delete(large, full)
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rooms matches the table of docs/architecture.md.
-var rooms = regexp.MustCompile(`(?s)(<!-- rooms:[^\n]*-->\n).*(<!-- /rooms -->)`)
+// folders matches the table of docs/architecture.md.
+var folders = regexp.MustCompile(`(?s)(<!-- rooms:[^\n]*-->\n).*(<!-- /rooms -->)`)
 
 // ourPath matches the path of a file or a folder.
 var ourPath = regexp.MustCompile("`([a-z0-9]+(?:/[a-z0-9_.]+)+)`")
@@ -25,7 +25,7 @@ func TestArchitectureIsDocumented(t *testing.T) {
 	all := load(t)
 	var b strings.Builder
 	b.WriteString("| package | | may depend on |\n|---|---|---|\n")
-	for _, a := range arrows {
+	for _, a := range dependencies {
 		p, ok := all[module+"/"+a.from]
 		require.Truef(t, ok, "arrows has a row for %s, which is not there", a.from)
 		words, found := strings.CutPrefix(p.Doc, "Package ")
@@ -34,15 +34,15 @@ func TestArchitectureIsDocumented(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", a.from, strings.ReplaceAll(words, "|", `\|`), a.targets())
 	}
 	page := filepath.Join(root, "docs", "architecture.md")
-	kept, err := os.ReadFile(page)
+	tested, err := os.ReadFile(page)
 	require.NoError(t, err)
-	require.Regexp(t, rooms, string(kept))
-	want := rooms.ReplaceAllString(string(kept), "${1}"+strings.ReplaceAll(b.String(), "$", "$$")+"${2}")
+	require.Regexp(t, folders, string(tested))
+	want := folders.ReplaceAllString(string(tested), "${1}"+strings.ReplaceAll(b.String(), "$", "$$")+"${2}")
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o600))
 		return
 	}
-	require.Equal(t, want, string(kept), "run with -update")
+	require.Equal(t, want, string(tested), "run with -update")
 	for _, m := range ourPath.FindAllStringSubmatch(want, -1) {
 		_, err := os.Stat(filepath.Join(root, m[1]))
 		require.NoErrorf(t, err, "docs/architecture.md names %s", m[1])

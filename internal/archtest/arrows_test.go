@@ -17,9 +17,9 @@ type arrow struct {
 	exact []string // single packages
 }
 
-// arrows holds for a package the row with the longest matching folder.
+// dependencies holds for a package the row with the longest matching folder.
 // internal/... is allowed to all of them and depends on nothing but itself.
-var arrows = []arrow{
+var dependencies = []arrow{
 	{from: "provider"},
 	{from: "provider/sandbox", may: []string{"provider/graph"}, exact: []string{"provider"}},
 	{from: "provider/graph", exact: []string{"provider"}},
@@ -75,7 +75,7 @@ var (
 	}
 )
 
-func TestArrows(t *testing.T) {
+func TestDependencies(t *testing.T) {
 	t.Parallel()
 	each(t, load(t), func(t *testing.T, name string, p pkg) {
 		if below(name, "examples") {
@@ -192,7 +192,7 @@ func arrowOf(t *testing.T, name string) arrow {
 	if below(name, "internal") {
 		best.from = "internal"
 	}
-	for _, a := range arrows {
+	for _, a := range dependencies {
 		if below(name, a.from) && len(a.from) > len(best.from) {
 			best = a
 		}
@@ -204,7 +204,7 @@ func arrowOf(t *testing.T, name string) arrow {
 // owns says whether a package below the row's folder belongs to that row and
 // not to a row of its own.
 func (a arrow) owns(name string) bool {
-	for _, b := range arrows {
+	for _, b := range dependencies {
 		if len(b.from) > len(a.from) && below(b.from, a.from) && below(name, b.from) {
 			return false
 		}

@@ -162,8 +162,8 @@ func runsWebhook(t *testing.T, cmd *exec.Cmd) {
 	cmd.Env = append(cmd.Env, "WEBHOOK_SECRET="+secret, "RECEIVER="+receiver.URL)
 	start(t, cmd)
 	select {
-	case said := <-got:
-		require.Equal(t, `{"order":17}<nil> <nil>`, said)
+	case reported := <-got:
+		require.Equal(t, `{"order":17}<nil> <nil>`, reported)
 	case <-time.After(time.Minute):
 		require.Fail(t, "nothing was delivered")
 	}

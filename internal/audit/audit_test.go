@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the table of docs/audit.md")
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	const page = "../../docs/audit.md"
-	kept, err := os.ReadFile(page)
+	stored, err := os.ReadFile(page)
 	require.NoError(t, err)
 	var b strings.Builder
 	b.WriteString("| action | the actor |\n|---|---|\n")
@@ -29,13 +29,13 @@ func TestGuide(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", a, a.Meaning())
 	}
 	table := regexp.MustCompile(`(?s)(<!-- actions:[^\n]*-->\n).*(<!-- /actions -->)`)
-	require.Regexp(t, table, string(kept))
-	want := table.ReplaceAllString(string(kept), "${1}"+strings.ReplaceAll(b.String(), "$", "$$")+"${2}")
+	require.Regexp(t, table, string(stored))
+	want := table.ReplaceAllString(string(stored), "${1}"+strings.ReplaceAll(b.String(), "$", "$$")+"${2}")
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o600))
 		return
 	}
-	require.Equal(t, want, string(kept), "run with -update")
+	require.Equal(t, want, string(stored), "run with -update")
 }
 
 func TestChanged(t *testing.T) {

@@ -22,8 +22,8 @@ type bus struct {
 	pending map[string]bool // topics to tell other nodes
 }
 
-// notifyEvery bounds how often a node tells the others, in all topics together.
-const notifyEvery = 5 * time.Millisecond
+// notifyInterval bounds how often a node tells the others, in all topics together.
+const notifyInterval = 5 * time.Millisecond
 
 // Attach gives db a way to hear other nodes.
 func Attach(ctx context.Context, db *sqlx.DB, r Remote) error {
@@ -53,7 +53,7 @@ func (d *DB) Listen(ctx context.Context, topic string) <-chan struct{} {
 	if b.remote != nil && b.stop == nil {
 		remote, stop := context.WithCancel(context.WithoutCancel(ctx))
 		b.stop = stop
-		go b.remote(remote, b.tell)
+		go b.remote(remote, b.notify)
 	}
 	context.AfterFunc(ctx, func() { b.leave(topic, ch) })
 	return ch
@@ -73,8 +73,8 @@ func (b *bus) leave(topic string, ch chan struct{}) {
 	}
 }
 
-// tell wakes the listeners of topic on this node; "" wakes all.
-func (b *bus) tell(topic string) {
+// notify wakes the listeners of topic on this node; "" wakes all.
+func (b *bus) notify(topic string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for t, chs := range b.topics {
@@ -93,7 +93,7 @@ func (b *bus) tell(topic string) {
 // Wake tells whoever listens to topic to look now: this node at once, others
 // within a few milliseconds. Call it after the commit.
 func (d *DB) Wake(topic string) {
-	d.bus.tell(topic)
+	d.bus.notify(topic)
 	if d.Dialect != Postgres {
 		return
 	}
@@ -106,7 +106,7 @@ func (d *DB) Wake(topic string) {
 	}
 	b.pending[topic] = true
 	if first {
-		time.AfterFunc(notifyEvery, d.notify)
+		time.AfterFunc(notifyInterval, d.notify)
 	}
 }
 

@@ -58,8 +58,8 @@ func TestWake(t *testing.T) {
 	})
 }
 
-// heard wakes topic from one node until the other hears it.
-func heard(t *testing.T, from *database.DB, topic string, ch <-chan struct{}) {
+// seen wakes topic from one node until the other hears it.
+func seen(t *testing.T, from *database.DB, topic string, ch <-chan struct{}) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		from.Wake(topic)
@@ -81,12 +81,12 @@ func TestWakeOtherNode(t *testing.T) {
 	for range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
 		a, b := there.Listen(ctx, "a"), there.Listen(ctx, "b")
-		heard(t, here, "a", a)
-		heard(t, here, "b", b)
+		seen(t, here, "a", a)
+		seen(t, here, "b", b)
 		here.MustExec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 			WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE 'LISTEN%'`)
 		woken(t, b) // something may have been missed
-		heard(t, here, "a", a)
+		seen(t, here, "a", a)
 		cancel()
 	}
 }

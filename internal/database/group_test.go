@@ -21,13 +21,13 @@ func gather(t *testing.T, d *database.DB, start ...func()) {
 	t.Helper()
 	var wg sync.WaitGroup
 	require.NoError(t, d.InTx(t.Context(), func(*sqlx.Tx) error {
-		begun := make(chan struct{})
+		started := make(chan struct{})
 		for _, fn := range start {
 			wg.Go(func() {
-				begun <- struct{}{}
+				started <- struct{}{}
 				fn()
 			})
-			<-begun
+			<-started
 		}
 		if d.Dialect == database.SQLite {
 			queued(t, len(start))

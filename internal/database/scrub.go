@@ -67,8 +67,8 @@ func (d *DB) Scrub(ctx context.Context) (done bool, err error) {
 	if _, err := conn.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil && !isBusy(err) {
 		return false, cause(ctx, fmt.Errorf("moving the log: %w", err))
 	}
-	var patience int
-	if err := conn.GetContext(ctx, &patience, "PRAGMA busy_timeout"); err != nil {
+	var timeout int
+	if err := conn.GetContext(ctx, &timeout, "PRAGMA busy_timeout"); err != nil {
 		return false, cause(ctx, fmt.Errorf("reading pragma busy_timeout: %w", err))
 	}
 	err = d.Alone(ctx, func() error {
@@ -82,7 +82,7 @@ func (d *DB) Scrub(ctx context.Context) (done bool, err error) {
 			Checkpointed int `db:"checkpointed"`
 		}
 		err := conn.GetContext(always, &result, "PRAGMA wal_checkpoint(TRUNCATE)")
-		_, restored := conn.ExecContext(always, fmt.Sprintf("PRAGMA busy_timeout(%d)", patience))
+		_, restored := conn.ExecContext(always, fmt.Sprintf("PRAGMA busy_timeout(%d)", timeout))
 		if isBusy(err) || errors.Is(err, sql.ErrNoRows) {
 			return restored
 		}

@@ -110,9 +110,9 @@ func TestScrubBesideReaders(t *testing.T) {
 		require.Equal(t, []int{1, 2}, numbers(t, d))
 		if d.Dialect == database.SQLite {
 			for range 20 { // whichever connection was used waits as before
-				var patience int
-				require.NoError(t, db.Get(&patience, `PRAGMA busy_timeout`))
-				require.Equal(t, 5000, patience, "busy_timeout")
+				var timeout int
+				require.NoError(t, db.Get(&timeout, `PRAGMA busy_timeout`))
+				require.Equal(t, 5000, timeout, "busy_timeout")
 			}
 		}
 	})

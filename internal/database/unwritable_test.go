@@ -18,10 +18,10 @@ import (
 
 // pages opens a SQLite database that can have so many pages of 4 KiB and no
 // more.
-func pages(t *testing.T, most int) *database.DB {
+func pages(t *testing.T, limit int) *database.DB {
 	t.Helper()
 	dsn := fmt.Sprintf("file:%s?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_pragma=max_page_count(%d)",
-		filepath.Join(t.TempDir(), "small.db"), most)
+		filepath.Join(t.TempDir(), "small.db"), limit)
 	db, err := sqlx.Open("sqlite", dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })

@@ -60,11 +60,11 @@ func TestDo(t *testing.T) {
 func TestDoCancelled(t *testing.T) {
 	t.Parallel()
 	var seen []int
-	begun, end := make(chan struct{}), make(chan struct{})
+	started, end := make(chan struct{}), make(chan struct{})
 	g := groupcommit.Group[int]{Gate: make(chan struct{}, 1), Run: func(ctx context.Context, items []int) []error {
 		seen = append(seen, items...)
 		if slices.Contains(items, 1) {
-			close(begun)
+			close(started)
 			<-end
 		}
 		return make([]error, len(items))
@@ -72,7 +72,7 @@ func TestDoCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan error)
 	go func() { first <- g.Do(ctx, 1) }()
-	<-begun
+	<-started
 	second := make(chan error)
 	go func() { second <- g.Do(ctx, 2) }()
 	cancel()
@@ -128,14 +128,14 @@ func TestLetsGo(t *testing.T) {
 	g := groupcommit.Group[*large]{Gate: make(chan struct{}, 1), Run: func(_ context.Context, items []*large) []error {
 		return make([]error, len(items))
 	}}
-	call := func() (kept func() bool) {
+	call := func() (stored func() bool) {
 		item := new(large)
 		require.NoError(t, g.Do(t.Context(), item))
 		was := weak.Make(item)
 		return func() bool { return was.Value() != nil }
 	}
-	kept := call()
+	stored := call()
 	runtime.GC()
-	require.False(t, kept())
+	require.False(t, stored())
 	runtime.KeepAlive(&g)
 }

@@ -82,8 +82,8 @@ func unseen(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// printable drops control characters, which no text needs.
-func printable(r rune) rune {
+// visible drops control characters, which no text needs.
+func visible(r rune) rune {
 	if unicode.IsControl(r) && !unicode.IsSpace(r) {
 		return -1
 	}

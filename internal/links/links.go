@@ -29,8 +29,8 @@ type Options struct {
 	// Author is a text whose addresses allow their hosts; what else leads
 	// somewhere, such as a mail address, is allowed as it stands there.
 	Author string
-	// Said are texts whose addresses are allowed as they stand there.
-	Said []string
+	// Written are texts whose addresses are allowed as they stand there.
+	Written []string
 }
 
 // Rule says which addresses a text may have. It does not change.
@@ -51,7 +51,7 @@ func New(o Options) *Rule {
 		}
 		r.exact[a.text] = true
 	}
-	for _, s := range o.Said {
+	for _, s := range o.Written {
 		for _, a := range addresses(s) {
 			r.exact[a.text] = true
 		}
@@ -71,7 +71,7 @@ const maxRounds = 8
 // Clean takes from a text what leads to where it may not. A link of Markdown
 // becomes its label.
 func (r *Rule) Clean(text string) string {
-	text = strings.Map(printable, strings.ToValidUTF8(text, "\uFFFD"))
+	text = strings.Map(visible, strings.ToValidUTF8(text, "\uFFFD"))
 	for range maxRounds {
 		next := r.unmark(text)
 		next = r.strip(next, false)

@@ -13,7 +13,7 @@ const shop = "You answer for https://shop.example, https://bücher.example/ and 
 func TestClean(t *testing.T) {
 	t.Parallel()
 	rule := links.New(links.Options{
-		Hosts: []string{"docs.example", "example.org:8443", "192.0.2.7"}, Author: shop, Said: []string{"What is https://own.example/c? And me@own.example"},
+		Hosts: []string{"docs.example", "example.org:8443", "192.0.2.7"}, Author: shop, Written: []string{"What is https://own.example/c? And me@own.example"},
 	})
 	const gone = links.Removed
 	for _, c := range []struct{ name, text, want string }{

@@ -7,8 +7,8 @@ import "strconv"
 
 // The bounds of a page.
 const (
-	most  = 200
-	usual = 50
+	maxRows = 200
+	usual   = 50
 )
 
 // Error says what is wrong with the bounds of a page.
@@ -29,7 +29,7 @@ func Parse(limit int, cursor string) (last int64, rows int, err error) {
 	if limit < 1 {
 		return 0, 0, &Error{"limit", "must be at least 1"}
 	}
-	limit = min(limit, most)
+	limit = min(limit, maxRows)
 	if cursor == "" {
 		return 0, limit, nil
 	}

@@ -108,17 +108,17 @@ func BenchmarkLatency(b *testing.B) {
 			return queue.Outcome{}
 		}})
 		start(b, q)
-		var took []time.Duration
+		var elapsed []time.Duration
 		for b.Loop() {
 			in(b, db, func(tx *sqlx.Tx) error {
 				return q.PutTx(b.Context(), tx, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "s"})
 			})
-			begun := time.Now()
+			started := time.Now()
 			q.Notify()
-			took = append(took, (<-handled).Sub(begun))
+			elapsed = append(elapsed, (<-handled).Sub(started))
 			idle(b, q)
 		}
-		report(b, took)
+		report(b, elapsed)
 	})
 }
 
@@ -130,7 +130,7 @@ func BenchmarkHanging(b *testing.B) {
 			eachDurable(b, func(b *testing.B, db *sqlx.DB) {
 				const n = 500
 				var mu sync.Mutex
-				var took []time.Duration
+				var elapsed []time.Duration
 				put := map[string]time.Time{}
 				q := newQueue(b, db, queue.Options{
 					Logger: quiet, Drain: time.Millisecond,
@@ -141,7 +141,7 @@ func BenchmarkHanging(b *testing.B) {
 						}
 						mu.Lock()
 						defer mu.Unlock()
-						took = append(took, time.Since(put[it.Subject]))
+						elapsed = append(elapsed, time.Since(put[it.Subject]))
 						return queue.Outcome{}
 					},
 				})
@@ -162,19 +162,19 @@ func BenchmarkHanging(b *testing.B) {
 					}
 					tick.Stop()
 				}
-				eventually(b, func() bool { mu.Lock(); defer mu.Unlock(); return len(took) >= len(put)*(10-hanging)/10 })
+				eventually(b, func() bool { mu.Lock(); defer mu.Unlock(); return len(elapsed) >= len(put)*(10-hanging)/10 })
 				mu.Lock()
 				defer mu.Unlock()
-				report(b, took)
+				report(b, elapsed)
 			})
 		})
 	}
 }
 
 // report gives the median and the worst in a hundred.
-func report(b *testing.B, took []time.Duration) {
+func report(b *testing.B, elapsed []time.Duration) {
 	b.Helper()
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
-	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+	slices.Sort(elapsed)
+	b.ReportMetric(float64(elapsed[len(elapsed)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(elapsed[len(elapsed)*99/100].Microseconds()), "p99-µs")
 }

@@ -16,21 +16,21 @@ import (
 func (n *node) claimAll(ctx, handling context.Context) {
 	c := claimer{node: n}
 	for {
-		begun := time.Now()
+		started := time.Now()
 		wait, err := c.claimOnce(ctx, handling)
 		if err != nil && ctx.Err() == nil {
 			n.log.WarnContext(ctx, "claiming failed", "error", err)
 			wait = failedWait
 		}
-		took := time.Since(begun)
-		pause := took
-		if c.crowded { // claims grow then, instead of becoming many
-			pause += min(max(claimPause, took/2), claimMost)
+		elapsed := time.Since(started)
+		pause := elapsed
+		if c.contended { // claims grow then, instead of becoming many
+			pause += min(max(claimPause, elapsed/2), maxClaim)
 		}
-		if wait > pause-took && !await(ctx, n.claim, wait) {
+		if wait > pause-elapsed && !await(ctx, n.claim, wait) {
 			return
 		}
-		if !await(ctx, nil, pause-time.Since(begun)) {
+		if !await(ctx, nil, pause-time.Since(started)) {
 			return
 		}
 	}
@@ -39,13 +39,13 @@ func (n *node) claimAll(ctx, handling context.Context) {
 // claimer is the state of one claiming loop.
 type claimer struct {
 	*node
-	after string        // subscribers up to this one were looked at
-	turn  int           // who is served first
-	doubt bool          // a claim may have been made whose answer was lost
-	miss  time.Duration // how long to wait for partitions that others have locked
+	after     string        // subscribers up to this one were looked at
+	turn      int           // who is served first
+	uncertain bool          // a claim may have been made whose answer was lost
+	miss      time.Duration // how long to wait for partitions that others have locked
 
-	last    time.Time // when there was something to claim
-	crowded bool      // and so soon again
+	last      time.Time // when there was something to claim
+	contended bool      // and so soon again
 }
 
 // claimOnce claims what is ready and fits, and returns how long to wait for
@@ -54,11 +54,11 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	if !c.available() {
 		return slowAfter, nil
 	}
-	if c.doubt {
+	if c.uncertain {
 		if err := c.reclaim(ctx); err != nil {
 			return 0, fmt.Errorf("after a failed claim: %w", err)
 		}
-		c.doubt = false
+		c.uncertain = false
 	}
 	all, err := c.scan(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	}
 	chosen, wait := c.choose(all)
 	now := time.Now()
-	c.crowded = len(chosen) > 0 && now.Sub(c.last) < 2*claimPause
+	c.contended = len(chosen) > 0 && now.Sub(c.last) < 2*claimPause
 	if len(chosen) == 0 {
 		return wait, nil
 	}
@@ -74,11 +74,11 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	deadline := time.Now().Add(c.o.Lease)
 	runs, err := c.claimPartitions(ctx, chosen)
 	if err != nil {
-		c.doubt = true
+		c.uncertain = true
 		return 0, fmt.Errorf("claiming partitions: %w", err)
 	}
 	if len(runs) == 0 { // others were faster, or are writing to them
-		c.miss = min(max(2*c.miss, 5*time.Millisecond), pollEvery)
+		c.miss = min(max(2*c.miss, 5*time.Millisecond), pollInterval)
 		return min(wait, c.miss), nil
 	}
 	c.miss = 0
@@ -104,7 +104,7 @@ func (c *claimer) claimPartitions(ctx context.Context, chosen []candidate) ([]*r
 	for _, x := range paused {
 		probe, err := c.probeOpen(ctx, x)
 		if err != nil {
-			c.doubt = true
+			c.uncertain = true
 			c.log.WarnContext(ctx, "trying a paused subscriber failed", "error", err)
 			continue
 		}
@@ -163,11 +163,11 @@ func (c *claimer) jobs(ctx context.Context, runs []*run) error {
 	heads := make([][]int64, len(runs))
 	for i, r := range runs {
 		// What was added since is left: it may have to wait for other partitions.
-		most := min(int64(c.o.Run), r.tail-r.head)
+		limit := min(int64(c.o.Run), r.tail-r.head)
 		if r.probe {
-			most = min(most, 1)
+			limit = min(limit, 1)
 		}
-		heads[i] = []int64{r.partition, r.head, most}
+		heads[i] = []int64{r.partition, r.head, limit}
 		byPartition[r.partition] = r
 	}
 	text, args := c.itemsText(heads)

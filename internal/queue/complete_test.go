@@ -14,11 +14,11 @@ import (
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
-// TestSettle records what was loaded and handled, in the finishing transaction.
-func TestSettle(t *testing.T) {
+// TestComplete records what was loaded and handled, in the finishing transaction.
+func TestComplete(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		db.MustExec(`CREATE TABLE log (key TEXT, subject TEXT, result BIGINT, data TEXT)`)
-		var settled atomic.Int32
+		var completed atomic.Int32
 		q := newQueue(t, db, queue.Options{
 			Load: func(_ context.Context, jobs []*queue.Job) error {
 				for _, it := range jobs {
@@ -42,12 +42,12 @@ func TestSettle(t *testing.T) {
 				}
 				return nil
 			},
-			OnComplete: func(outs []queue.Outcome) { settled.Add(int32(len(outs))) },
+			OnComplete: func(outs []queue.Outcome) { completed.Add(int32(len(outs))) },
 		})
 		start(t, q)
 		put(t, db, q, jobArgs("c", 5, 15)...)
 		idle(t, q)
-		eventually(t, func() bool { return settled.Load() == 20 })
+		eventually(t, func() bool { return completed.Load() == 20 })
 		var log []string
 		require.NoError(t, db.Select(&log, `SELECT data FROM log WHERE key = 'k3'`))
 		require.Equal(t, []string{"data of 1", "data of 2", "data of 2", "data of 3"}, log)
@@ -57,9 +57,9 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// TestSettleFails refuses one job's outcome a few times: it is handled again,
+// TestCompleteFails refuses one job's outcome a few times: it is handled again,
 // and the others of its batch are recorded.
-func TestSettleFails(t *testing.T) {
+func TestCompleteFails(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		var mu sync.Mutex
@@ -123,11 +123,11 @@ func TestLoadFails(t *testing.T) {
 func TestFence(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s, recorded sink
-		begun, free := make(chan struct{}, 2), make(chan struct{})
+		started, free := make(chan struct{}, 2), make(chan struct{})
 		q := newQueue(t, db, queue.Options{
 			Logger: quiet,
 			Handle: func(_ context.Context, it queue.Job) queue.Outcome {
-				begun <- struct{}{}
+				started <- struct{}{}
 				<-free
 				s.add(it)
 				return queue.Outcome{}
@@ -140,9 +140,9 @@ func TestFence(t *testing.T) {
 		})
 		start(t, q)
 		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "1"})
-		<-begun
+		<-started
 		db.MustExec(`UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1`) // as a claim by another node that then died
-		<-begun
+		<-started
 		close(free)
 		idle(t, q)
 		s.await(t, 2)
@@ -156,7 +156,7 @@ func TestFence(t *testing.T) {
 func TestRenew(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		const lease = 20 * time.Second // a busy machine may stand still for half of it
-		told := make(chan error, 1)
+		reported := make(chan error, 1)
 		var handled atomic.Int32
 		o := queue.Options{Logger: quiet, Lease: lease, Exclusive: true} // nobody waits for heartbeats
 		o.Handle = func(ctx context.Context, it queue.Job) queue.Outcome {
@@ -173,7 +173,7 @@ func TestRenew(t *testing.T) {
 			case it.Attempt == 0:
 				db.MustExec(`UPDATE queue_partition SET epoch = epoch + 1, attempt = 1, ready_us = 1`)
 				<-ctx.Done()
-				told <- context.Cause(ctx)
+				reported <- context.Cause(ctx)
 			}
 			return queue.Outcome{}
 		}
@@ -183,7 +183,7 @@ func TestRenew(t *testing.T) {
 		idle(t, q)
 		require.EqualValues(t, 1, handled.Load())
 		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "taken"})
-		require.ErrorContains(t, <-told, "lease")
+		require.ErrorContains(t, <-reported, "lease")
 		idle(t, q)
 		require.EqualValues(t, 3, handled.Load())
 	})
@@ -194,11 +194,11 @@ func TestRenew(t *testing.T) {
 func TestDrain(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		begun, finish, stuck := make(chan struct{}, 10), make(chan struct{}), make(chan struct{})
+		started, finish, stuck := make(chan struct{}, 10), make(chan struct{}), make(chan struct{})
 		q := newQueue(t, db, queue.Options{
 			Logger: quiet, Drain: 20 * time.Millisecond,
 			Handle: func(ctx context.Context, it queue.Job) queue.Outcome {
-				begun <- struct{}{}
+				started <- struct{}{}
 				switch it.Key {
 				case "k0":
 					<-finish
@@ -224,7 +224,7 @@ func TestDrain(t *testing.T) {
 		stop := start(t, q)
 		put(t, db, q, jobArgs("c", 3, 9)...)
 		for range 3 {
-			<-begun
+			<-started
 		}
 		stopped := make(chan struct{})
 		go func() {
@@ -233,7 +233,7 @@ func TestDrain(t *testing.T) {
 		}()
 		select {
 		case <-stopped:
-		case <-time.After(patience):
+		case <-time.After(timeout):
 			require.FailNow(t, "it does not stop")
 		}
 		require.Equal(t, []string{"1"}, s.of("c/k0"), "the rest of a run is handed back")
@@ -264,20 +264,20 @@ func TestDrain(t *testing.T) {
 // TestSlowRun finishes what a slow partition has done before its run is over.
 func TestSlowRun(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		var settled atomic.Int64 // the last of them
+		var completed atomic.Int64 // the last of them
 		q := newQueue(t, db, queue.Options{
 			Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 				if it.Seq == 2 {
 					timer := time.NewTimer(100 * time.Millisecond)
 					<-timer.C
 				}
-				if it.Seq == 3 && settled.Load() != 2 {
+				if it.Seq == 3 && completed.Load() != 2 {
 					t.Error("the first two wait for the third")
 				}
 				return queue.Outcome{}
 			},
 			Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
-				settled.Store(outs[len(outs)-1].Job.Seq)
+				completed.Store(outs[len(outs)-1].Job.Seq)
 				return nil
 			},
 		})

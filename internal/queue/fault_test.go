@@ -181,7 +181,7 @@ func (l *ledger) reach(t *testing.T, c child) {
 // what was counted, and what was done to the queue.
 func (l *ledger) complete(t *testing.T, what string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return l.distinct(t) == l.keys*l.put }, 2*patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return l.distinct(t) == l.keys*l.put }, 2*timeout, 10*time.Millisecond)
 	var rows []struct {
 		Key string
 		N   int
@@ -236,7 +236,7 @@ func TestFreeze(t *testing.T) {
 		l.add(t, 20)
 		require.NoError(t, frozen.Process.Signal(syscall.SIGSTOP))
 		l.add(t, 5)
-		require.Eventually(t, func() bool { return l.distinct(t) == l.keys*l.put }, patience, 10*time.Millisecond,
+		require.Eventually(t, func() bool { return l.distinct(t) == l.keys*l.put }, timeout, 10*time.Millisecond,
 			"the other node takes over")
 		require.Positive(t, l.by(t, other))
 		require.NoError(t, frozen.Process.Signal(syscall.SIGCONT))
@@ -379,11 +379,11 @@ func TestDatabaseRestart(t *testing.T) {
 	t.Parallel()
 	server := testkit.PostgresServer(t, testkit.PostgresOptions{Durable: true})
 	db := testkit.Open(t, server.Database(t))
-	var s, settled sink
+	var s, completed sink
 	const lease = 10 * time.Minute
 	q := newQueue(t, db, queue.Options{Logger: quiet, Lease: lease, Handle: done(&s), OnComplete: func(outs []queue.Outcome) {
 		for _, out := range outs {
-			settled.add(out.Job)
+			completed.add(out.Job)
 		}
 	}})
 	start(t, q)
@@ -416,6 +416,6 @@ func TestDatabaseRestart(t *testing.T) {
 		}
 		require.Equal(t, total/keys, last)
 	}
-	require.LessOrEqual(t, settled.count(), total, "nothing is recorded twice")
+	require.LessOrEqual(t, completed.count(), total, "nothing is recorded twice")
 	promise(t, fmt.Sprintf("PostgreSQL crashed %d times", rounds), total, s.count()-total, keys)
 }

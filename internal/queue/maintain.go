@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	beatEvery    = 2 * time.Second
-	voidAfter    = 10 * time.Second
-	voidMargin   = time.Second // a node believes itself dead before the others do
-	collectEvery = 24 * time.Hour
-	idleFor      = 90 * 24 * time.Hour
-	collectLimit = 500
+	beatInterval    = 2 * time.Second
+	expireAfter     = 10 * time.Second
+	expireMargin    = time.Second // a node believes itself dead before the others do
+	collectInterval = 24 * time.Hour
+	idleFor         = 90 * 24 * time.Hour
+	collectLimit    = 500
 )
 
 // joinTries is how often a node tries to begin.
@@ -40,7 +40,7 @@ func (n *node) joinSoon(ctx context.Context) error {
 // others held.
 func (n *node) join(ctx context.Context) error {
 	now := time.Now()
-	n.void = time.AfterFunc(voidAfter, n.expire)
+	n.void = time.AfterFunc(expireAfter, n.expire)
 	n.void.Stop()
 	if n.o.Exclusive {
 		return n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
@@ -105,12 +105,12 @@ func (n *node) maintain(ctx context.Context) {
 	var both sync.WaitGroup
 	defer both.Wait()
 	if !n.o.Exclusive {
-		both.Go(func() { n.every(ctx, beatEvery, "heartbeat", n.heartbeatAndSweep) })
+		both.Go(func() { n.repeat(ctx, beatInterval, "heartbeat", n.heartbeatAndSweep) })
 	}
-	both.Go(func() { n.every(ctx, n.o.Lease/4, "renewal of leases", n.renew) })
+	both.Go(func() { n.repeat(ctx, n.o.Lease/4, "renewal of leases", n.renew) })
 }
 
-func (n *node) every(ctx context.Context, d time.Duration, task string, do func(context.Context) error) {
+func (n *node) repeat(ctx context.Context, d time.Duration, task string, do func(context.Context) error) {
 	for await(ctx, nil, d) {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			n.log.WarnContext(ctx, "keeping a node alive failed", "task", task, "error", err)
@@ -119,13 +119,13 @@ func (n *node) every(ctx context.Context, d time.Duration, task string, do func(
 }
 
 func (n *node) heartbeatAndSweep(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, voidAfter/2)
+	ctx, cancel := context.WithTimeout(ctx, expireAfter/2)
 	defer cancel()
-	begun := time.Now()
+	started := time.Now()
 	if err := n.heartbeat(ctx); err != nil {
 		return err
 	}
-	n.markAlive(begun)
+	n.markAlive(started)
 	before := n.beaten
 	n.beaten = time.Now()
 	return n.sweep(ctx, before)
@@ -145,7 +145,7 @@ func (n *node) heartbeat(ctx context.Context) error {
 func (n *node) markAlive(since time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.alive = since.Add(voidAfter - voidMargin)
+	n.alive = since.Add(expireAfter - expireMargin)
 	n.void.Reset(time.Until(n.alive))
 }
 
@@ -173,16 +173,16 @@ func (n *node) sweep(ctx context.Context, before time.Time) error {
 		remove = `DELETE FROM queue_node WHERE id = $1 AND seen_us < {seen} - $2`
 	)
 	var ids []string
-	if err := n.db.SelectContext(ctx, &ids, n.sql.text(dead), n.o.Name, voidAfter.Microseconds()); err != nil {
+	if err := n.db.SelectContext(ctx, &ids, n.sql.text(dead), n.o.Name, expireAfter.Microseconds()); err != nil {
 		return err
 	}
-	n.spared = !n.spared && len(ids) > 0 && time.Since(before) > voidAfter/2
+	n.spared = !n.spared && len(ids) > 0 && time.Since(before) > expireAfter/2
 	if n.spared {
 		return nil
 	}
 	for _, id := range ids {
 		err := n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
-			res, err := tx.ExecContext(ctx, n.sql.text(remove), id, voidAfter.Microseconds())
+			res, err := tx.ExecContext(ctx, n.sql.text(remove), id, expireAfter.Microseconds())
 			if err != nil {
 				return err
 			}
@@ -206,8 +206,8 @@ func (n *node) renew(ctx context.Context) error {
 		k AS MATERIALIZED (SELECT id FROM queue_partition WHERE (id, epoch) IN (SELECT partition, fence FROM u)
 			ORDER BY subscriber, key, parked {lock})
 		UPDATE queue_partition SET ready_us = {now} + $1 WHERE id IN (SELECT id FROM k) AND holder = $2 RETURNING id`
-	begun := time.Now()
-	old := n.aging(begun)
+	started := time.Now()
+	old := n.aging(started)
 	if len(old) == 0 {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (n *node) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.prolong(old, ids, begun)
+	n.prolong(old, ids, started)
 	return nil
 }
 
@@ -241,7 +241,7 @@ func (n *node) aging(now time.Time) (old []*run) {
 	return old
 }
 
-func (n *node) prolong(old []*run, ids []int64, begun time.Time) {
+func (n *node) prolong(old []*run, ids []int64, started time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	renewed := make(map[int64]bool, len(ids))
@@ -251,7 +251,7 @@ func (n *node) prolong(old []*run, ids []int64, begun time.Time) {
 	for _, r := range old {
 		switch {
 		case renewed[r.partition]:
-			r.renewed, r.until = begun, begun.Add(n.o.Lease-n.margin())
+			r.renewed, r.until = started, started.Add(n.o.Lease-n.margin())
 			r.expire.Reset(time.Until(r.until))
 		default: // lost, or finished in the meantime
 			r.cancel(errLeaseLost)
@@ -265,7 +265,7 @@ func (n *node) collectAll(ctx context.Context) {
 		if err := n.collect(ctx); err != nil && ctx.Err() == nil {
 			n.log.WarnContext(ctx, "deleting idle partitions failed", "error", err)
 		}
-		if !await(ctx, nil, collectEvery) {
+		if !await(ctx, nil, collectInterval) {
 			return
 		}
 	}

@@ -133,10 +133,10 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 		t.Parallel()
 		var mu sync.Mutex
 		var got []string
-		begun, goneMayEnd, keepMayEnd := make(chan string, 9), make(chan struct{}), make(chan struct{})
+		started, goneMayEnd, keepMayEnd := make(chan string, 9), make(chan struct{}), make(chan struct{})
 		letGo := sync.OnceFunc(func() { close(goneMayEnd) })
 		o := queue.Options{Handle: func(_ context.Context, it queue.Job) queue.Outcome {
-			begun <- it.Subject
+			started <- it.Subject
 			switch it.Subject {
 			case "M0":
 				<-goneMayEnd
@@ -153,13 +153,13 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 		stop := start(t, first)
 		t.Cleanup(letGo)
 		put(t, a, first, append(numbered("gone", 0, 1), numbered("keep", 10, 10)...)...)
-		require.ElementsMatch(t, []string{"M0", "M10"}, []string{<-begun, <-begun})
+		require.ElementsMatch(t, []string{"M0", "M10"}, []string{<-started, <-started})
 		start(t, second)
 		put(t, b, second, append([]queue.JobArgs{merged("keep", "gone")}, numbered("keep", 11, 12)...)...)
 		eventually(t, func() bool { st, err := second.Stats(t.Context()); return err == nil && st.Unrouted == 0 })
 		close(keepMayEnd)
 		eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 1 })
-		require.Empty(t, begun, "what came after the merge waits for the other partition")
+		require.Empty(t, started, "what came after the merge waits for the other partition")
 		letGo()
 		stop()
 		idle(t, second)

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	pollEvery   = time.Second            // the net under wake-ups
-	failedWait  = time.Second            // after an error of the database
-	routePause  = time.Millisecond       // between batches, so that they grow under load
-	claimPause  = 2 * time.Millisecond   // between claims, likewise
-	claimMost   = 20 * time.Millisecond  // the same on a machine that is slow
-	handBackIn  = 5 * time.Second        // after Drain, for what did not stop
-	sliceOfRun  = 100 * time.Millisecond // a run that takes longer is finished as far as it is
-	finishAgain = 100 * time.Millisecond // first wait after a finish that the database refused
+	pollInterval = time.Second            // the net under wake-ups
+	failedWait   = time.Second            // after an error of the database
+	routePause   = time.Millisecond       // between batches, so that they grow under load
+	claimPause   = 2 * time.Millisecond   // between claims, likewise
+	maxClaim     = 20 * time.Millisecond  // the same on a machine that is slow
+	handBackIn   = 5 * time.Second        // after Drain, for what did not stop
+	sliceOfRun   = 100 * time.Millisecond // a run that takes longer is finished as far as it is
+	finishAgain  = 100 * time.Millisecond // first wait after a finish that the database refused
 )
 
 // node is one run of a queue: an incarnation that holds leases.
@@ -68,7 +68,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	handling, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	// Leases are renewed until the last of them is finished.
-	keeping, kept := context.WithCancel(context.WithoutCancel(ctx))
+	keeping, stored := context.WithCancel(context.WithoutCancel(ctx))
 	n.ended = keeping.Done()
 	var keepers sync.WaitGroup
 	keepers.Go(func() { n.maintain(keeping) })
@@ -82,7 +82,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	g.Go(func() error { n.collectAll(ctx); return nil })
 	_ = g.Wait()
 	n.drain(stop)
-	kept()
+	stored()
 	keepers.Wait()
 	n.part(context.WithoutCancel(ctx))
 	return nil

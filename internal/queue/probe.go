@@ -53,8 +53,8 @@ func (c *claimer) probeOpen(ctx context.Context, x candidate) (runs []*run, err 
 // probe is the partition to try, 0 if none is ready.
 func (c *claimer) probe(ctx context.Context, subscriber string) (int64, error) {
 	const (
-		failed  = `SELECT probes FROM queue_subscriber WHERE queue = $1 AND subscriber = $2`
-		longest = `SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 AND ready_us <= {now} AND blockers = 0
+		failed = `SELECT probes FROM queue_subscriber WHERE queue = $1 AND subscriber = $2`
+		oldest = `SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 AND ready_us <= {now} AND blockers = 0
 			ORDER BY ready_us, id LIMIT 1`
 	)
 	var probes, id int64
@@ -63,7 +63,7 @@ func (c *claimer) probe(ctx context.Context, subscriber string) (int64, error) {
 		return c.oldest(ctx, subscriber)
 	}
 	if err == nil {
-		err = c.db.GetContext(ctx, &id, c.sql.text(longest), c.o.Name, subscriber)
+		err = c.db.GetContext(ctx, &id, c.sql.text(oldest), c.o.Name, subscriber)
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) { // it was resumed, or others were faster
 		return 0, fmt.Errorf("looking for a partition to try: %w", err)

@@ -38,14 +38,14 @@ func (n *node) routeAll(ctx context.Context) {
 	woken := n.db.Listen(ctx, n.topic())
 	busy, routed := routePause, 0
 	for {
-		begun := time.Now()
+		started := time.Now()
 		var err error
 		routed, err = n.routeBatch(ctx, n.routable(routed))
-		wait := pollEvery
+		wait := pollInterval
 		switch {
 		case errors.Is(err, errRouting):
 			// It may have looked before our jobs were committed.
-			busy = min(2*busy, pollEvery)
+			busy = min(2*busy, pollInterval)
 			wait = busy
 		case err != nil && ctx.Err() == nil:
 			n.log.WarnContext(ctx, "routing failed", "error", err)
@@ -60,7 +60,7 @@ func (n *node) routeAll(ctx context.Context) {
 		if wait > 0 && !await(ctx, woken, wait) {
 			return
 		}
-		if !await(ctx, nil, routePause-time.Since(begun)) {
+		if !await(ctx, nil, routePause-time.Since(started)) {
 			return
 		}
 	}

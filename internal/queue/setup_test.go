@@ -16,8 +16,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
-// patience is how long a test waits for what must happen.
-const patience = 60 * time.Second
+// timeout is how long a test waits for what must happen.
+const timeout = 60 * time.Second
 
 // newQueue returns a queue in db, named q unless o says otherwise.
 func newQueue(t testing.TB, db *sqlx.DB, o queue.Options) *queue.Queue {
@@ -156,7 +156,7 @@ func (s *sink) firstInOrder(t testing.TB, keys, n int) (repeats int) {
 
 func eventually(t testing.TB, ok func() bool) {
 	t.Helper()
-	require.Eventually(t, ok, patience, 2*time.Millisecond)
+	require.Eventually(t, ok, timeout, 2*time.Millisecond)
 }
 
 // idle waits until nothing is queued any more.
@@ -168,7 +168,7 @@ func idle(t testing.TB, q *queue.Queue) {
 		s, err = q.Stats(t.Context())
 		require.NoError(t, err)
 		return s.Unrouted+s.Ready+s.Held+s.Waiting == 0
-	}, patience, 5*time.Millisecond, "%+v", s)
+	}, timeout, 5*time.Millisecond, "%+v", s)
 }
 
 func done(s *sink) func(context.Context, queue.Job) queue.Outcome {

@@ -9,10 +9,10 @@ import (
 // never waits for the database; and it lets nobody keep the slots for long.
 const (
 	firstCap  = 4                      // partitions in flight of a subscriber that has not finished any yet
-	aheadMost = 4                      // times Cap: partitions of a subscriber that may wait here
+	maxAhead  = 4                      // times Cap: partitions of a subscriber that may wait here
 	aheadAll  = 2                      // times Workers: partitions of all that may wait here
 	slowAfter = 250 * time.Millisecond // an attempt that takes longer gives its slot to others …
-	slowMost  = 4                      // … until there are so many times Workers of them
+	maxSlow   = 4                      // … until there are so many times Workers of them
 )
 
 // subscriber is what a node knows of one that it works for.
@@ -46,7 +46,7 @@ func (n *node) start(runs []*run) (now []*run) {
 func (n *node) occupy(c *subscriber, r *run) {
 	c.partitions++
 	n.free--
-	r.begun = time.Now()
+	r.started = time.Now()
 }
 
 // next takes the runs that wait and may start, and those that only have to be
@@ -84,10 +84,10 @@ func (n *node) vacate(c *subscriber, r *run) {
 // somebody, and so do not work. mu is held.
 func (n *node) passSlow(now time.Time) []*run {
 	for _, r := range n.held {
-		if n.slow >= slowMost*n.o.Workers {
+		if n.slow >= maxSlow*n.o.Workers {
 			break
 		}
-		if !r.slow && !r.begun.IsZero() && !r.left && now.Sub(r.begun) > slowAfter {
+		if !r.slow && !r.started.IsZero() && !r.left && now.Sub(r.started) > slowAfter {
 			r.slow = true
 			n.slow++
 			n.free++
@@ -137,5 +137,5 @@ func (n *node) room(name string) int {
 		return 0
 	}
 	c.pace, c.left = max(c.left, c.pace/2), 0
-	return c.window - c.partitions + min(2*c.pace, aheadMost*n.o.Cap) - c.ahead
+	return c.window - c.partitions + min(2*c.pace, maxAhead*n.o.Cap) - c.ahead
 }

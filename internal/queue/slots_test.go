@@ -43,12 +43,12 @@ func TestSlow(t *testing.T) {
 func TestStopAhead(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		const workers = 4
-		const most = workers * (1 + 4) // on a slow machine attempts are taken for slow, and others begin
+		const limit = workers * (1 + 4) // on a slow machine attempts are taken for slow, and others begin
 		var s sink
 		free := make(chan struct{})
-		begun := make(chan struct{}, 200)
+		started := make(chan struct{}, 200)
 		q := newQueue(t, db, queue.Options{Workers: workers, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
-			begun <- struct{}{}
+			started <- struct{}{}
 			<-free
 			s.add(it)
 			return queue.Outcome{}
@@ -56,17 +56,17 @@ func TestStopAhead(t *testing.T) {
 		put(t, db, q, jobArgs("c", 100, 100)...)
 		stop := start(t, q)
 		for range workers {
-			<-begun
+			<-started
 		}
 		stopped := make(chan struct{})
 		go func() { stop(); close(stopped) }()
 		eventually(t, func() bool {
 			st, err := q.Stats(t.Context())
-			return err == nil && st.Unrouted == 0 && st.Held <= most
+			return err == nil && st.Unrouted == 0 && st.Held <= limit
 		})
 		close(free)
 		<-stopped
-		require.LessOrEqual(t, s.count(), most)
+		require.LessOrEqual(t, s.count(), limit)
 		start(t, q)
 		s.await(t, 100)
 		idle(t, q)

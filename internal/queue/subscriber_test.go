@@ -185,11 +185,11 @@ func TestPauseTakenBack(t *testing.T) {
 func TestCap(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		var hanging, most atomic.Int32
+		var hanging, limit atomic.Int32
 		free := make(chan struct{})
 		q := newQueue(t, db, queue.Options{Workers: 12, Cap: 4, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			if it.Subscriber == "hangs" {
-				most.Store(max(hanging.Add(1), most.Load()))
+				limit.Store(max(hanging.Add(1), limit.Load()))
 				<-free
 				hanging.Add(-1)
 			}
@@ -206,7 +206,7 @@ func TestCap(t *testing.T) {
 		require.EqualValues(t, 4, hanging.Load())
 		close(free)
 		s.await(t, 1300)
-		require.EqualValues(t, 4, most.Load())
+		require.EqualValues(t, 4, limit.Load())
 		idle(t, q)
 	})
 }

@@ -40,7 +40,7 @@ type run struct {
 	outs             []Outcome
 	completion                     // what outs mean
 	counted          bool          // in the pausing of its subscriber
-	begun            time.Time     // when it got a worker; mu of the node
+	started          time.Time     // when it got a worker; mu of the node
 	slow             bool          // it gave the worker away since; mu of the node
 	left             bool          // it has handled what it could; mu of the node
 	again            time.Duration // the last wait before finishing it again
@@ -64,7 +64,7 @@ func (n *node) margin() time.Duration { return min(n.o.Lease/8, 5*time.Second) }
 
 // begin loads the jobs of claimed partitions and starts to work on them.
 func (n *node) begin(ctx, handling context.Context, runs []*run, deadline time.Time) {
-	n.admit(handling, runs, deadline)
+	n.register(handling, runs, deadline)
 	if err := n.load(handling, runs); err != nil {
 		n.log.WarnContext(ctx, "loading jobs failed", "error", err)
 		for _, r := range runs {
@@ -80,8 +80,8 @@ func (n *node) begin(ctx, handling context.Context, runs []*run, deadline time.T
 	}
 }
 
-// admit counts the runs in. Their leases are renewed from now on.
-func (n *node) admit(handling context.Context, runs []*run, deadline time.Time) {
+// register counts the runs in. Their leases are renewed from now on.
+func (n *node) register(handling context.Context, runs []*run, deadline time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now()
@@ -118,7 +118,7 @@ func (n *node) load(ctx context.Context, runs []*run) error {
 func (n *node) work(r *run) {
 	r.outs = make([]Outcome, 0, len(r.jobs))
 	for i, it := range r.jobs {
-		if i > 0 && time.Since(r.begun) > sliceOfRun || !n.mayHandle(r) {
+		if i > 0 && time.Since(r.started) > sliceOfRun || !n.mayHandle(r) {
 			break
 		}
 		out := n.handle(r, *it)

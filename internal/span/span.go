@@ -29,14 +29,14 @@ func Of(ctx context.Context) string {
 	return parent
 }
 
-// longest is how many bytes a traceparent may have: twice what those of today
+// maxLength is how many bytes a traceparent may have: twice what those of today
 // have.
-const longest = 128
+const maxLength = 128
 
 // Fit is a traceparent as columns and headers can hold it, and "" for one that
 // cannot be any: it is of a trace only, and stops nothing.
 func Fit(parent string) string {
-	if len(parent) > longest || strings.ContainsFunc(parent, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if len(parent) > maxLength || strings.ContainsFunc(parent, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
 	}
 	return parent

@@ -38,11 +38,11 @@ type Options struct {
 const (
 	day    = 24 * time.Hour
 	daySQL = `at_us / 86400000000`
-	// settled is the age at which no transaction holds a row with a lower id
+	// visibleAfter is the age at which no transaction holds a row with a lower id
 	// that is not to be seen yet.
-	settled = time.Minute
-	every   = 30 * time.Second
-	step    = 10_000 // rows counted in one transaction
+	visibleAfter = time.Minute
+	interval     = 30 * time.Second
+	step         = 10_000 // rows counted in one transaction
 )
 
 //go:embed migrations/*.sql
@@ -66,7 +66,7 @@ func New(db *database.DB, o Options) *Counter {
 
 // Run counts until ctx ends. Any number of nodes may.
 func (c *Counter) Run(ctx context.Context) error {
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		if err := c.Count(ctx); err != nil && ctx.Err() == nil {
@@ -128,7 +128,7 @@ func (c *Counter) next(ctx context.Context, q sqlx.QueryerContext) (from, to int
 		return 0, 0, err
 	}
 	err = sqlx.GetContext(ctx, q, &to, `SELECT COALESCE(max(id), 0) FROM (SELECT id, at_us FROM (`+c.opts.Rows+`) AS source
-		WHERE id > $1 ORDER BY id LIMIT $2) AS next WHERE at_us < $3`, from, step, database.Micros(c.opts.Now().Add(-settled)))
+		WHERE id > $1 ORDER BY id LIMIT $2) AS next WHERE at_us < $3`, from, step, database.Micros(c.opts.Now().Add(-visibleAfter)))
 	return from, to, err
 }
 

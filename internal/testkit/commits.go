@@ -43,7 +43,7 @@ func (c *Commits) Take() []int64 {
 
 // RequireBounded requires that the transactions since the last call have
 // written at least all rows together, and none of them more than most.
-func (c *Commits) RequireBounded(t testing.TB, all, most int64) {
+func (c *Commits) RequireBounded(t testing.TB, all, limit int64) {
 	t.Helper()
 	rows := c.Take()
 	require.NotEmpty(t, rows, "no transaction was observed")
@@ -52,5 +52,5 @@ func (c *Commits) RequireBounded(t testing.TB, all, most int64) {
 		sum += n
 	}
 	require.GreaterOrEqual(t, sum, all, "the work was not done")
-	require.LessOrEqual(t, slices.Max(rows), most, "rows of one transaction; there were %d transactions", len(rows))
+	require.LessOrEqual(t, slices.Max(rows), limit, "rows of one transaction; there were %d transactions", len(rows))
 }

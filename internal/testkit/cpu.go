@@ -40,15 +40,15 @@ func OwnCPUTime(t testing.TB) time.Duration {
 // that is busy stands still now and then, and what is slow is slow each time.
 func Within(t testing.TB, d time.Duration, what string, fn func()) {
 	t.Helper()
-	var took time.Duration
+	var elapsed time.Duration
 	for range 5 {
-		begun := time.Now()
+		started := time.Now()
 		fn()
-		if took = time.Since(begun); took < d {
+		if elapsed = time.Since(started); elapsed < d {
 			return
 		}
 	}
-	require.Less(t, took, d, what)
+	require.Less(t, elapsed, d, what)
 }
 
 type process struct {

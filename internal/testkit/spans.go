@@ -10,9 +10,9 @@ import (
 // Spans records the spans that a package begins with its Options.Trace, which
 // is [Spans.Begin]. The zero value is ready.
 type Spans struct {
-	mu    sync.Mutex
-	begun int
-	ended []Span
+	mu      sync.Mutex
+	started int
+	ended   []Span
 }
 
 // Span is a span that has ended.
@@ -26,12 +26,12 @@ type Span struct {
 func (s *Spans) Begin(ctx context.Context, parent, name string) (context.Context, string, func(failed bool, attrs ...slog.Attr)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begun++
-	trace := fmt.Sprintf("%032x", s.begun)
+	s.started++
+	trace := fmt.Sprintf("%032x", s.started)
 	if parent != "" {
 		trace = parent[3:35]
 	}
-	own := fmt.Sprintf("00-%s-%016x-01", trace, s.begun)
+	own := fmt.Sprintf("00-%s-%016x-01", trace, s.started)
 	return ctx, own, func(failed bool, attrs ...slog.Attr) {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -17,17 +17,17 @@ var (
 )
 
 const (
-	longestScopedID = 128 // behind the last dot
-	longestGroupID  = 256
+	maxScopedIDLength = 128 // behind the last dot
+	maxGroupIDLength  = 256
 )
 
 // isScopedID recognizes a business-scoped user id, also of a parent portfolio:
 // US.40070010020030040055, US.ENT.40070010020030040066.
 func isScopedID(s string) bool {
-	return len(s)-strings.LastIndexByte(s, '.')-1 <= longestScopedID && scopedID.MatchString(s)
+	return len(s)-strings.LastIndexByte(s, '.')-1 <= maxScopedIDLength && scopedID.MatchString(s)
 }
 
-func isGroupID(s string) bool { return len(s) <= longestGroupID && groupID.MatchString(s) }
+func isGroupID(s string) bool { return len(s) <= maxGroupIDLength && groupID.MatchString(s) }
 
 // Address takes a phone number with or without +, spaces, dashes, brackets and
 // dots; a business-scoped user id; or a group's id with @g.us.

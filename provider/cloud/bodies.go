@@ -45,7 +45,7 @@ func (m Media) checkAt(r *graph.Rules, at string) {
 		r.Needs(at+".link", m.Link)
 		r.Link(at+".link", m.Link)
 	}
-	r.AtMost(at+".caption", m.Caption, maxCaption)
+	r.MaxLength(at+".caption", m.Caption, maxCaption)
 	r.Must(m.Caption == "" || m.Kind != provider.Audio && m.Kind != provider.Sticker, at+".caption", "cannot be sent with this type")
 	r.Must(!m.Voice || m.Kind == provider.Audio, at+".voice", "is for audio only")
 }

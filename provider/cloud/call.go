@@ -13,7 +13,7 @@ func (r *reader) calls(string) {
 	r.people = readPeople(r.value.Get("contacts"))
 	r.each("calls", r.call)
 	r.each("statuses", r.callStatus)
-	r.each("errors", func(item graph.Value) { r.trouble(provider.HealthNews, item) })
+	r.each("errors", func(item graph.Value) { r.issue(provider.HealthNews, item) })
 }
 
 // callID tells the steps of a call apart.

@@ -29,7 +29,7 @@ func (s *session) Check(ctx context.Context) (provider.Account, error) {
 	}
 	account := provider.Account{ID: s.phone, Name: n.Display, VerifiedBizName: n.VerifiedName}
 	account.Health = append(account.Health, s.numberHealth(ctx, n))
-	if h, told := s.graph.TokenHealth(ctx, s.log); told {
+	if h, reported := s.graph.TokenHealth(ctx, s.log); reported {
 		account.Health = append(account.Health, h)
 	}
 	return account, nil
@@ -41,7 +41,7 @@ func (s *session) numberHealth(ctx context.Context, n Number) provider.Health {
 	if err != nil {
 		s.log.WarnContext(ctx, "the number's health is not known", slog.Any("error", err))
 	} else {
-		s.pace.learn(s.phone, more)
+		s.limiter.learn(s.phone, more)
 		more.Quality = first(n.Quality, more.Quality)
 	}
 	h := graph.Health("phone_number", more)

@@ -24,8 +24,8 @@ func checked(t *testing.T, line graphtest.Line, faults ...graphtest.Fault) provi
 	return account
 }
 
-// news are the level, state, detail and limit of each report.
-func news(a provider.Account) map[string][]any {
+// health are the level, state, detail and limit of each report.
+func health(a provider.Account) map[string][]any {
 	out := map[string][]any{}
 	for _, h := range a.Health {
 		out[h.Kind] = []any{h.Level, h.State, h.Detail, h.Limit}
@@ -68,7 +68,7 @@ func TestHealthOfALine(t *testing.T) {
 			line := fakeLine()
 			c.change(&line)
 			account := checked(t, line, c.fault...)
-			require.Equal(t, c.want, news(account))
+			require.Equal(t, c.want, health(account))
 			require.Equal(t, "15550783881", account.Health[0].Phone)
 		})
 	}

@@ -18,11 +18,11 @@ import (
 // uncertain, [Client.Send] with a [*provider.Ambiguous]. It may be used
 // concurrently.
 type Client struct {
-	graph *graph.Client
-	pace  *pace
-	phone string // id of the phone number
-	waba  string // id of the business account; "": not known
-	log   *slog.Logger
+	graph   *graph.Client
+	limiter *limiter
+	phone   string // id of the phone number
+	waba    string // id of the business account; "": not known
+	log     *slog.Logger
 }
 
 // Client returns the calls of the line that settings describe. A setting that
@@ -33,11 +33,11 @@ func (p *Provider) Client(settings provider.Settings) (*Client, error) {
 		return nil, err
 	}
 	return &Client{
-		graph: p.graph.As(s[graph.AccessToken]),
-		pace:  p.pace,
-		phone: s[phoneNumberID],
-		waba:  s[businessAccountID],
-		log:   p.log,
+		graph:   p.graph.As(s[graph.AccessToken]),
+		limiter: p.limiter,
+		phone:   s[phoneNumberID],
+		waba:    s[businessAccountID],
+		log:     p.log,
 	}, nil
 }
 

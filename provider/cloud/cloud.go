@@ -52,7 +52,7 @@ type Options struct {
 // [provider.TemplateManager].
 type Provider struct {
 	graph    *graph.Client
-	pace     *pace
+	limiter  *limiter
 	defaults provider.Settings
 	log      *slog.Logger
 }
@@ -71,9 +71,9 @@ func New(o *Options) *Provider {
 		o = &Options{}
 	}
 	p := &Provider{
-		graph: graph.New(&graph.Options{URL: o.GraphURL, HTTPClient: o.HTTPClient, Now: o.Now}),
-		pace:  newPace(o.Now),
-		log:   o.Logger,
+		graph:   graph.New(&graph.Options{URL: o.GraphURL, HTTPClient: o.HTTPClient, Now: o.Now}),
+		limiter: newLimiter(o.Now),
+		log:     o.Logger,
 
 		defaults: graph.Defaults(o.AppSecret, o.VerifyToken),
 	}
@@ -92,8 +92,8 @@ func (*Provider) Kind() provider.Kind { return Kind }
 // Capabilities says what a line can do.
 func (*Provider) Capabilities() provider.Capabilities {
 	media := make(map[string]int64, len(mediaLimits))
-	for kind, most := range mediaLimits {
-		media[string(kind)] = most
+	for kind, limit := range mediaLimits {
+		media[string(kind)] = limit
 	}
 	return provider.Capabilities{
 		Send:      slices.Clone(sendable),

@@ -64,7 +64,7 @@ func (l ProductList) check(r *graph.Rules, at string) {
 	for i, s := range l.Sections {
 		in := fmt.Sprintf("%s.sections[%d]", at, i)
 		r.Must(s.Title != "" || len(l.Sections) == 1, in+".title", "must not be empty where there are several sections")
-		r.AtMost(in+".title", s.Title, maxTitle)
+		r.MaxLength(in+".title", s.Title, maxTitle)
 		r.Must(len(s.Products) > 0, in+".product_items", "must not be empty")
 		for j, id := range s.Products {
 			r.Needs(fmt.Sprintf("%s.product_items[%d].product_retailer_id", in, j), id)

@@ -83,9 +83,9 @@ func bodyOf(content provider.Content) (body Body, names []string, err error) {
 	case provider.Interactive:
 		return rawInteractive(c.Interactive), nil, nil
 	case nil:
-		return nil, nil, lacks("a message without content")
+		return nil, nil, missing("a message without content")
 	}
-	return nil, nil, lacks("content of type %q", content.Type())
+	return nil, nil, missing("content of type %q", content.Type())
 }
 
 // mediaOf has the id [pending] where the file is in our hands.
@@ -188,6 +188,6 @@ func (f foreign) kind() string             { return string(f) }
 func (foreign) wire() any                  { return nil }
 func (foreign) check(*graph.Rules, string) {}
 
-func lacks(format string, args ...any) error {
+func missing(format string, args ...any) error {
 	return &provider.Unsupported{What: fmt.Sprintf(format, args...)}
 }

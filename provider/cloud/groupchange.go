@@ -15,8 +15,8 @@ func (r *reader) groups(kind string) {
 			What:        item.Get("type").Text(),
 			Chat:        group(id),
 			At:          item.Get("timestamp").Time(),
-			Subject:     settled(item, "group_subject", "subject"),
-			Description: settled(item, "group_description", "description"),
+			Subject:     endState(item, "group_subject", "subject"),
+			Description: endState(item, "group_description", "description"),
 			Invite:      item.Get("invite_link").Text(),
 			Joined:      participants(item.Get("added_participants")),
 			Left:        participants(item.Get("removed_participants")),
@@ -31,9 +31,9 @@ func (r *reader) groups(kind string) {
 	})
 }
 
-// settled reads a text that is given by itself, or in an object that says
+// endState reads a text that is given by itself, or in an object that says
 // whether it was taken.
-func settled(item graph.Value, object, plain string) string {
+func endState(item graph.Value, object, plain string) string {
 	v := item.Get(object)
 	if !v.Object() {
 		return item.Get(plain).Text()

@@ -7,8 +7,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// news begins a report on the line or account from the change's value.
-func (r *reader) news(kind string) *provider.Health {
+// health begins a report on the line or account from the change's value.
+func (r *reader) health(kind string) *provider.Health {
 	return &provider.Health{
 		Raw:   r.Itself(kind, r.value),
 		Phone: number(r.value.Get("display_phone_number").ID()),
@@ -56,7 +56,7 @@ var banLevels = map[string]provider.HealthLevel{
 }
 
 func (r *reader) account(kind string) {
-	v, h := r.value, r.news(kind)
+	v, h := r.value, r.health(kind)
 	h.Phone = first(h.Phone, number(v.Get("phone_number").ID()))
 	h.State = v.Get("event").Text()
 	h.Level = accountLevels[h.State]
@@ -98,7 +98,7 @@ var decisions = map[string]provider.HealthLevel{
 }
 
 func (r *reader) review(kind string) {
-	h := r.news(kind)
+	h := r.health(kind)
 	h.State = r.value.Get("decision").Text()
 	h.Level = decisions[h.State]
 	h.Detail = r.value.Get("rejection_reason").Text()
@@ -106,7 +106,7 @@ func (r *reader) review(kind string) {
 }
 
 func (r *reader) phoneName(kind string) {
-	h := r.news(kind)
+	h := r.health(kind)
 	h.State = r.value.Get("decision").Text()
 	h.Level = decisions[h.State]
 	h.Name = r.value.Get("requested_verified_name").Text()
@@ -123,7 +123,7 @@ var qualities = map[string]provider.HealthLevel{
 }
 
 func (r *reader) phoneQuality(kind string) {
-	h := r.news(kind)
+	h := r.health(kind)
 	h.State = r.value.Get("event").Text()
 	if h.Level = qualities[h.State]; h.Level == provider.HealthWarning {
 		h.Code = provider.HealthLimited
@@ -133,7 +133,7 @@ func (r *reader) phoneQuality(kind string) {
 }
 
 func (r *reader) capability(kind string) {
-	h := r.news(kind)
+	h := r.health(kind)
 	h.Limit = r.limit()
 	r.Report(h)
 }
@@ -145,18 +145,18 @@ func (r *reader) limit() string {
 }
 
 func (r *reader) username(kind string) {
-	h := r.news(kind)
+	h := r.health(kind)
 	h.State, h.Name = r.value.Get("status").Text(), r.value.Get("username").Text()
 	r.Report(h)
 }
 
 func (r *reader) security(kind string) {
-	h := r.news(kind)
+	h := r.health(kind)
 	h.State, h.Detail = r.value.Get("event").Text(), r.value.Get("requester").ID()
 	r.Report(h)
 }
 
-// trouble keeps an error of the line, or of a call, which has no id.
-func (r *reader) trouble(level provider.HealthLevel, item graph.Value) {
+// issue keeps an error of the line, or of a call, which has no id.
+func (r *reader) issue(level provider.HealthLevel, item graph.Value) {
 	r.Report(&provider.Health{Raw: r.Itself("error", item), Level: level, At: r.At.Time(), Error: readFailure(item)})
 }

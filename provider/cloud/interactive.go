@@ -126,8 +126,8 @@ func (i Interactive) check(r *graph.Rules) {
 	if _, alone := i.Action.(Product); !alone {
 		r.Needs(atInteractive+".body.text", i.Body)
 	}
-	r.AtMost(atInteractive+".body.text", i.Body, maxBody)
-	r.AtMost(atInteractive+".footer.text", i.Footer, maxFooter)
+	r.MaxLength(atInteractive+".body.text", i.Body, maxBody)
+	r.MaxLength(atInteractive+".footer.text", i.Footer, maxFooter)
 	i.Action.check(r, atInteractive+".action")
 	switch i.Action.(type) {
 	case List:
@@ -208,7 +208,7 @@ func (l List) check(r *graph.Rules, at string) {
 	for i, s := range l.Sections {
 		in := fmt.Sprintf("%s.sections[%d]", at, i)
 		r.Must(s.Title != "" || len(l.Sections) == 1, in+".title", "must not be empty where there are several sections")
-		r.AtMost(in+".title", s.Title, maxTitle)
+		r.MaxLength(in+".title", s.Title, maxTitle)
 		r.Must(len(s.Rows) > 0, in+".rows", "must not be empty")
 		for j, row := range s.Rows {
 			row.check(r, fmt.Sprintf("%s.rows[%d]", in, j), ids)
@@ -221,7 +221,7 @@ func (l List) check(r *graph.Rules, at string) {
 func (row Row) check(r *graph.Rules, at string, ids map[string]bool) {
 	r.Between(at+".id", row.ID, maxRowID)
 	r.Between(at+".title", row.Title, maxTitle)
-	r.AtMost(at+".description", row.Description, maxDescription)
+	r.MaxLength(at+".description", row.Description, maxDescription)
 	r.Must(!ids[row.ID], at+".id", "stands twice")
 	ids[row.ID] = true
 }

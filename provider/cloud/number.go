@@ -142,7 +142,7 @@ type override struct {
 // See https://developers.facebook.com/docs/whatsapp/embedded-signup/webhooks/override
 func (c *Client) SetCallback(ctx context.Context, callbackURL, verifyToken string) error {
 	r := &graph.Rules{}
-	r.AtMost("callbackUrl", callbackURL, maxCallbackURL)
+	r.MaxLength("callbackUrl", callbackURL, maxCallbackURL)
 	if err := r.Result(); err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (c *Client) Subscribe(ctx context.Context, callbackURL, verifyToken string)
 		return c.confirmed(ctx, "subscribing to the business account", path, nil)
 	}
 	r := &graph.Rules{}
-	r.AtMost("callbackUrl", callbackURL, maxCallbackURL)
+	r.MaxLength("callbackUrl", callbackURL, maxCallbackURL)
 	r.Must(verifyToken != "", "callbackUrl", "needs a verifyToken, which the network asks the address for")
 	if err := r.Result(); err != nil {
 		return err

@@ -94,7 +94,7 @@ func (r *reader) messages(string) {
 	r.people = readPeople(r.value.Get("contacts"))
 	r.each("messages", r.message)
 	r.each("statuses", r.status)
-	r.each("errors", func(item graph.Value) { r.trouble(provider.HealthWarning, item) })
+	r.each("errors", func(item graph.Value) { r.issue(provider.HealthWarning, item) })
 }
 
 // failure reads the first of the errors that came with an item, or nil. The

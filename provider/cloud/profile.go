@@ -59,14 +59,14 @@ func (c *Client) SetProfile(ctx context.Context, p Profile) error {
 
 func (p Profile) validate() error {
 	r := &graph.Rules{}
-	r.AtMost("about", p.About, 139)
-	r.AtMost("address", p.Address, 256)
-	r.AtMost("description", p.Description, 512)
-	r.AtMost("email", p.Email, 128)
+	r.MaxLength("about", p.About, 139)
+	r.MaxLength("address", p.Address, 256)
+	r.MaxLength("description", p.Description, 512)
+	r.MaxLength("email", p.Email, 128)
 	r.Must(len(p.Websites) <= 2, "websites", "must hold at most 2")
 	for i, site := range p.Websites {
 		at := fmt.Sprintf("websites[%d]", i)
-		r.AtMost(at, site, 256)
+		r.MaxLength(at, site, 256)
 		r.Link(at, site)
 	}
 	return r.Result()

@@ -83,7 +83,7 @@ func (m *Message) Validate() error {
 	default:
 		r.Must(isScopedID(m.Recipient), "recipient", "must be a business-scoped user id")
 	}
-	r.AtMost("id", m.CallbackData, maxCallback)
+	r.MaxLength("id", m.CallbackData, maxCallback)
 	r.Must(m.Body != nil, "message", "must not be empty")
 	if m.Body != nil {
 		m.Body.check(r)
@@ -144,7 +144,7 @@ func (c *Client) SendMarketing(ctx context.Context, m Message, how Marketing) (S
 }
 
 func (c *Client) send(ctx context.Context, edge string, m Message, e *envelope) (Sent, error) {
-	if err := c.pace.contact(ctx, c.phone, first(m.To, m.Recipient)); err != nil {
+	if err := c.limiter.contact(ctx, c.phone, first(m.To, m.Recipient)); err != nil {
 		return Sent{}, err
 	}
 	return c.post(ctx, edge, e)
@@ -153,13 +153,13 @@ func (c *Client) send(ctx context.Context, edge string, m Message, e *envelope) 
 // post hands a message over in the number's turn. The contact's turn was had.
 func (c *Client) post(ctx context.Context, edge string, e *envelope) (Sent, error) {
 	contact := first(e.To, e.Recipient)
-	turn, err := c.pace.turn(ctx, c.phone, contact)
+	turn, err := c.limiter.turn(ctx, c.phone, contact)
 	if err != nil {
 		return Sent{}, err
 	}
-	defer c.pace.arrived(turn, c.phone, contact)
+	defer c.limiter.arrived(turn, c.phone, contact)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteRequest: func(httptrace.WroteRequestInfo) { c.pace.written(turn) },
+		WroteRequest: func(httptrace.WroteRequestInfo) { c.limiter.written(turn) },
 	})
 	var a answer
 	if err := c.graph.Post(ctx, c.phone+"/"+edge, e, &a); err != nil {

@@ -43,7 +43,7 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	if err := m.Validate(); err != nil {
 		return provider.Receipt{}, err
 	}
-	if err := s.pace.contact(ctx, s.phone, first(m.To, m.Recipient)); err != nil {
+	if err := s.limiter.contact(ctx, s.phone, first(m.To, m.Recipient)); err != nil {
 		return provider.Receipt{}, err
 	}
 	if m.Body, err = s.uploaded(ctx, body, out.Content); err != nil {
@@ -115,16 +115,16 @@ func (s *session) Fetch(ctx context.Context, m provider.Media, w io.Writer) (pro
 	return file, err
 }
 
-// uploadLife is how long the network keeps a file, less a day.
+// uploadTTL is how long the network keeps a file, less a day.
 // https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#upload-media
-const uploadLife = 29 * 24 * time.Hour
+const uploadTTL = 29 * 24 * time.Hour
 
 // UploadMedia hands over a file that is in our hands.
 func (s *session) UploadMedia(ctx context.Context, m provider.Media) (id string, until time.Time, err error) {
 	if err := s.Alive(); err != nil {
 		return "", until, err
 	}
-	until = s.pace.now().Add(uploadLife)
+	until = s.limiter.now().Add(uploadTTL)
 	id, err = s.handOver(ctx, m)
 	return id, until, err
 }

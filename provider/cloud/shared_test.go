@@ -48,13 +48,13 @@ func TestSharedCallbacks(t *testing.T) {
 		got := translate(t, body)
 		require.Len(t, got, len(want), x.Name)
 		for i := range want {
-			kept := maps.Clone(want[i])
-			maps.DeleteFunc(kept, func(name string, _ any) bool {
+			stored := maps.Clone(want[i])
+			maps.DeleteFunc(stored, func(name string, _ any) bool {
 				_, has := got[i][name]
-				return !has && slices.Contains(notKept, name)
+				return !has && slices.Contains(ignored, name)
 			})
-			require.Equal(t, kept, got[i], x.Name)
-			members += len(kept)
+			require.Equal(t, stored, got[i], x.Name)
+			members += len(stored)
 		}
 		files, items = files+1, items+len(want)
 	}
@@ -62,10 +62,10 @@ func TestSharedCallbacks(t *testing.T) {
 	require.GreaterOrEqual(t, files, 78)
 }
 
-// notKept are members that the model may leave in the raw body, or drop: what
+// ignored are members that the model may leave in the raw body, or drop: what
 // a message cost, what the line is called in a call to it, and what a
 // template's own record says.
-var notKept = []string{
+var ignored = []string{
 	"billable", "pricing_category", "conversation_id", "conversation_expires",
 	"participant_user_id", "to", "previous", "title", "footer", "buttons",
 }

@@ -175,11 +175,11 @@ func (c *Client) call(ctx context.Context, r *request, out any) error {
 
 // bound gives a context without deadline the client's timeout, or most when
 // that is longer.
-func (c *Client) bound(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+func (c *Client) bound(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has || c.timeout < 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, max(c.timeout, most))
+	return context.WithTimeout(ctx, max(c.timeout, limit))
 }
 
 // roundTrip returns the body of an answer that is no error.

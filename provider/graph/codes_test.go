@@ -48,9 +48,9 @@ A code that is not in the table counts by its HTTP status: 429 is RateLimited, 4
 	if *update {
 		require.NoError(t, os.WriteFile(codesDoc, []byte(b.String()), 0o644))
 	}
-	kept, err := os.ReadFile(codesDoc)
+	stored, err := os.ReadFile(codesDoc)
 	require.NoError(t, err)
-	require.Equal(t, b.String(), string(kept), "run with -update")
+	require.Equal(t, b.String(), string(stored), "run with -update")
 }
 
 func TestAdvice(t *testing.T) {

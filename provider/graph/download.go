@@ -37,10 +37,10 @@ type Source func(ctx context.Context) (link string, err error)
 //
 // Links must be https, or have the address of the client's own API. The token
 // goes to the link's host alone, not to where that redirects.
-func (c *Client) Download(ctx context.Context, from Source, most int64, w io.Writer) (int64, error) {
+func (c *Client) Download(ctx context.Context, from Source, limit int64, w io.Writer) (int64, error) {
 	ctx, cancel := c.bound(ctx, transferTimeout)
 	defer cancel()
-	d := &download{client: c, from: from, most: most, to: w}
+	d := &download{client: c, from: from, limit: limit, to: w}
 	for {
 		before := d.written
 		err := d.attempt(ctx)
@@ -65,7 +65,7 @@ func (c *Client) Download(ctx context.Context, from Source, most int64, w io.Wri
 type download struct {
 	client   *Client
 	from     Source
-	most     int64
+	limit    int64
 	to       io.Writer
 	written  int64
 	link     string // "": to be asked for
@@ -149,9 +149,9 @@ func (d *download) attempt(ctx context.Context) error {
 // copy appends body to what was written.
 func (d *download) copy(body io.Reader) error {
 	out := &counted{to: d.to}
-	if d.most > 0 {
-		body = io.LimitReader(body, d.most-d.written+1)
-		out.room = d.most - d.written
+	if d.limit > 0 {
+		body = io.LimitReader(body, d.limit-d.written+1)
+		out.room = d.limit - d.written
 		out.bounded = true
 	}
 	_, err := io.Copy(out, body)

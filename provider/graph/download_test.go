@@ -81,9 +81,9 @@ func TestDownloadIsBounded(t *testing.T) {
 	t.Parallel()
 	server, _ := fileServer(t, false, file)
 	c := graph.New(&graph.Options{URL: server.URL})
-	for most, ok := range map[int64]bool{3: false, 4: true, 5: true} {
+	for limit, ok := range map[int64]bool{3: false, 4: true, 5: true} {
 		var got bytes.Buffer
-		_, err := c.Download(t.Context(), at(server.URL), most, &got)
+		_, err := c.Download(t.Context(), at(server.URL), limit, &got)
 		if ok {
 			require.NoError(t, err)
 			require.Equal(t, "file", got.String())

@@ -154,11 +154,11 @@ func regain(header string) time.Duration {
 	if header == "" || json.Unmarshal([]byte(header), &usage) != nil {
 		return 0
 	}
-	longest := time.Duration(0)
+	maxLength := time.Duration(0)
 	for _, cases := range usage {
 		for _, c := range cases {
-			longest = max(longest, time.Duration(c.Minutes)*time.Minute)
+			maxLength = max(maxLength, time.Duration(c.Minutes)*time.Minute)
 		}
 	}
-	return longest
+	return maxLength
 }

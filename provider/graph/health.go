@@ -15,7 +15,7 @@ const expiresSoon = 7 * 24 * time.Hour
 
 // TokenHealth asks how long the client's token lives; told is false when the
 // API does not say, which is logged.
-func (c *Client) TokenHealth(ctx context.Context, log *slog.Logger) (h provider.Health, told bool) {
+func (c *Client) TokenHealth(ctx context.Context, log *slog.Logger) (h provider.Health, reported bool) {
 	t, err := c.Token(ctx)
 	if err != nil {
 		Trace(ctx, log, err)

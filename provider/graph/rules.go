@@ -51,17 +51,17 @@ func (r *Rules) Must(ok bool, field, message string) {
 // Needs is for what must be there.
 func (r *Rules) Needs(field, value string) { r.Must(value != "", field, "must not be empty") }
 
-// AtMost bounds a text's characters.
-func (r *Rules) AtMost(field, value string, most int) {
-	if len(value) > most && utf8.RuneCountInString(value) > most {
-		r.Fail(field, "must have at most %d characters", most)
+// MaxLength bounds a text's characters.
+func (r *Rules) MaxLength(field, value string, limit int) {
+	if len(value) > limit && utf8.RuneCountInString(value) > limit {
+		r.Fail(field, "must have at most %d characters", limit)
 	}
 }
 
 // Between is for texts that must be there.
-func (r *Rules) Between(field, value string, most int) {
+func (r *Rules) Between(field, value string, limit int) {
 	r.Needs(field, value)
-	r.AtMost(field, value, most)
+	r.MaxLength(field, value, limit)
 }
 
 // Link is an address that Meta can fetch.
@@ -71,9 +71,9 @@ func (r *Rules) Link(field, value string) {
 }
 
 // Count bounds how many there are: one at least.
-func (r *Rules) Count(field string, n, most int) {
-	if n < 1 || n > most {
-		r.Fail(field, "must hold 1 to %d", most)
+func (r *Rules) Count(field string, n, limit int) {
+	if n < 1 || n > limit {
+		r.Fail(field, "must hold 1 to %d", limit)
 	}
 }
 

@@ -45,14 +45,14 @@ func OpenFile(ctx context.Context, file provider.Media) (io.ReadCloser, error) {
 }
 
 // TooLarge says that a file has more bytes than may be sent of its kind.
-func TooLarge(kind provider.MediaKind, most int64) *provider.Invalid {
-	return &provider.Invalid{Field: "message.mediaId", Message: fmt.Sprintf("must be of at most %d KiB as %s", most>>10, kind)}
+func TooLarge(kind provider.MediaKind, limit int64) *provider.Invalid {
+	return &provider.Invalid{Field: "message.mediaId", Message: fmt.Sprintf("must be of at most %d KiB as %s", limit>>10, kind)}
 }
 
 // Size holds what is known of a file's size against the most of its kind.
-func (r *Rules) Size(kind provider.MediaKind, size, most int64) {
-	if size > most {
-		e := TooLarge(kind, most)
+func (r *Rules) Size(kind provider.MediaKind, size, limit int64) {
+	if size > limit {
+		e := TooLarge(kind, limit)
 		r.Fail(e.Field, "%s", e.Message)
 	}
 }

@@ -9,8 +9,8 @@ import (
 // suffix ends the chat ids of this kind of line.
 const suffix = "@messenger"
 
-// longestID is the most digits of a page-scoped id that are believed.
-const longestID = 32
+// maxIDLength is the most digits of a page-scoped id that are believed.
+const maxIDLength = 32
 
 // Address takes the id that a person has for the page, with or without
 // @messenger.
@@ -26,7 +26,7 @@ func (*Provider) Address(chatID string) (provider.Address, error) {
 
 // person names somebody by a page-scoped id; what is none names nobody.
 func person(id string) provider.Address {
-	if id == "" || len(id) > longestID || strings.Trim(id, "0123456789") != "" {
+	if id == "" || len(id) > maxIDLength || strings.Trim(id, "0123456789") != "" {
 		return provider.Address{}
 	}
 	return provider.Address{ChatID: id + suffix, PSID: id}

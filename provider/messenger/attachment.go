@@ -88,7 +88,7 @@ func (b *Body) check(r *graph.Rules) {
 	default:
 		b.Attachment.check(r)
 	}
-	r.AtMost("message.metadata", b.Metadata, maxMetadata)
+	r.MaxLength("message.metadata", b.Metadata, maxMetadata)
 	if len(b.QuickReplies) > maxQuickReplies {
 		r.Fail(atQuickReplies, "must hold at most %d", maxQuickReplies)
 	}
@@ -146,7 +146,7 @@ func (e *Element) check(r *graph.Rules, at, of string) {
 		r.Between(at+".title", e.Title, maxElementTitle)
 		r.Must(e.Subtitle != "" || e.ImageURL != "" || len(e.Buttons) > 0, at, "must have more than a title")
 	}
-	r.AtMost(at+".subtitle", e.Subtitle, maxSubtitle)
+	r.MaxLength(at+".subtitle", e.Subtitle, maxSubtitle)
 	checkButtons(r, at+".buttons", e.Buttons)
 }
 
@@ -157,7 +157,7 @@ func checkButtons(r *graph.Rules, at string, buttons []Button) {
 	for i, b := range buttons {
 		at := fmt.Sprintf("%s[%d]", at, i)
 		r.Needs(at+".type", b.Type)
-		r.AtMost(at+".title", b.Title, maxTitle)
+		r.MaxLength(at+".title", b.Title, maxTitle)
 		switch b.Type {
 		case "postback":
 			r.Needs(at+".title", b.Title)

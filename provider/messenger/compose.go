@@ -50,7 +50,7 @@ func split(content provider.Content) []provider.Content {
 			return []provider.Content{c, words}
 		}
 	case provider.List:
-		if !brief(c) && c.Text != "" {
+		if !fitsButtons(c) && c.Text != "" {
 			words := provider.Text{Text: c.Text}
 			c.Text = ""
 			return []provider.Content{words, c}
@@ -85,14 +85,14 @@ func bodyOf(content provider.Content) (body Body, names []string, err error) {
 			break
 		}
 		if c.Caption != "" {
-			return Body{}, nil, lacks("words below a file (message.caption)")
+			return Body{}, nil, missing("words below a file (message.caption)")
 		}
 		return Body{Attachment: &Attachment{mediaTypes[c.Kind], fileOf(c)}}, []string{atPayload, "message"}, nil
 	case provider.Buttons:
 		return Body{Text: c.Text, QuickReplies: quick(c.Buttons)}, []string{atQuickReplies, "message.buttons", ".payload", ".id"}, nil
 	case provider.List:
-		if !brief(c) && c.Text != "" {
-			return Body{}, nil, lacks("a question beside its cards (message.text)")
+		if !fitsButtons(c) && c.Text != "" {
+			return Body{}, nil, missing("a question beside its cards (message.text)")
 		}
 		return listOf(c), []string{
 			atQuickReplies, "message.rows", atPayload + ".elements", "message.rows", ".subtitle", ".description",
@@ -101,9 +101,9 @@ func bodyOf(content provider.Content) (body Body, names []string, err error) {
 	case provider.Interactive:
 		return Body{Attachment: &Attachment{"template", c.Interactive}}, []string{atPayload, "message.interactive"}, nil
 	case nil:
-		return Body{}, nil, lacks("a message without content")
+		return Body{}, nil, missing("a message without content")
 	}
-	return Body{}, nil, lacks("content of type %q", content.Type())
+	return Body{}, nil, missing("content of type %q", content.Type())
 }
 
 var mediaTypes = map[provider.MediaKind]string{
@@ -141,8 +141,8 @@ func rows(c provider.List) []provider.Choice {
 	return out
 }
 
-// brief says whether all answers of a list fit on quick replies.
-func brief(c provider.List) bool {
+// fitsButtons says whether all answers of a list fit on quick replies.
+func fitsButtons(c provider.List) bool {
 	all := rows(c)
 	for _, row := range all {
 		if row.Description != "" || utf8.RuneCountInString(row.Title) > maxTitle {
@@ -156,7 +156,7 @@ func brief(c provider.List) bool {
 // with a button that chooses it. The question of cards goes before them: see
 // [Provider.Split].
 func listOf(c provider.List) Body {
-	if brief(c) {
+	if fitsButtons(c) {
 		return Body{Text: c.Text, QuickReplies: quick(rows(c))}
 	}
 	var cards GenericTemplate
@@ -169,6 +169,6 @@ func listOf(c provider.List) Body {
 	return Body{Attachment: &Attachment{"template", cards}}
 }
 
-func lacks(format string, args ...any) error {
+func missing(format string, args ...any) error {
 	return &provider.Unsupported{What: fmt.Sprintf(format, args...)}
 }

@@ -98,8 +98,8 @@ func (*Provider) Kind() provider.Kind { return Kind }
 // Capabilities says what a page can do.
 func (*Provider) Capabilities() provider.Capabilities {
 	media := make(map[string]int64, len(mediaLimits))
-	for kind, most := range mediaLimits {
-		media[string(kind)] = most
+	for kind, limit := range mediaLimits {
+		media[string(kind)] = limit
 	}
 	return provider.Capabilities{
 		Send:     slices.Clone(sendable),

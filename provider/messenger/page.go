@@ -88,7 +88,7 @@ func (s *session) Check(ctx context.Context) (provider.Account, error) {
 		return provider.Account{}, err
 	}
 	account := provider.Account{ID: p.ID, Name: p.Name}
-	if h, told := s.graph.TokenHealth(ctx, s.log); told {
+	if h, reported := s.graph.TokenHealth(ctx, s.log); reported {
 		account.Health = append(account.Health, h)
 	}
 	return account, nil

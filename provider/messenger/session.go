@@ -86,16 +86,16 @@ func (s *session) handOver(ctx context.Context, file provider.Media) (string, er
 	return s.Upload(ctx, Upload{Kind: file.Kind, Name: file.FileName, MIME: file.MIME, Size: file.Size, Body: from})
 }
 
-// uploadLife is how long an uploaded file is sent by its id. The network names
+// uploadTTL is how long an uploaded file is sent by its id. The network names
 // no end; one that it has forgotten is uploaded again.
-const uploadLife = 30 * 24 * time.Hour
+const uploadTTL = 30 * 24 * time.Hour
 
 // UploadMedia hands over a file that is in our hands.
 func (s *session) UploadMedia(ctx context.Context, m provider.Media) (id string, until time.Time, err error) {
 	if err := s.Alive(); err != nil {
 		return "", until, err
 	}
-	until = s.now().Add(uploadLife)
+	until = s.now().Add(uploadTTL)
 	id, err = s.handOver(ctx, m)
 	return id, until, err
 }

@@ -143,8 +143,8 @@ func TestLimits(t *testing.T) {
 	for _, c := range []provider.Content{
 		provider.Template{}, provider.Location{}, provider.Contacts{}, provider.Reaction{}, provider.Media{Kind: provider.Sticker}, provider.Edit{}, nil,
 	} {
-		var lacks *provider.Unsupported
-		require.ErrorAs(t, p.Validate(c), &lacks)
+		var missing *provider.Unsupported
+		require.ErrorAs(t, p.Validate(c), &missing)
 	}
 }
 

@@ -24,10 +24,10 @@ type expectation = map[string]any
 // strict are the members that every expectation has.
 var strict = []string{"kind", "id", "from", "type", "text", "timestamp", "status"}
 
-// notKept are members that the model leaves in the raw body, or drops: what
+// ignored are members that the model leaves in the raw body, or drops: what
 // a template was made of, what only says the same again, what a plugin called
 // somebody.
-var notKept = []string{
+var ignored = []string{
 	"template_type", "booking_id", "reel_video_id", "id", "reaction", "commands", "code", "user_ref", "roles", "advisory",
 }
 
@@ -63,7 +63,7 @@ func TestSharedCallbacks(t *testing.T) {
 		got := translate(t, body)
 		require.Len(t, got, len(want), x.Name)
 		for i := range want {
-			require.Equal(t, kept(want[i], got[i]), got[i], x.Name)
+			require.Equal(t, stored(want[i], got[i]), got[i], x.Name)
 			members += len(got[i])
 		}
 		files, items = files+1, items+len(want)
@@ -72,12 +72,12 @@ func TestSharedCallbacks(t *testing.T) {
 	require.GreaterOrEqual(t, files, 55)
 }
 
-// kept is what of an expectation the model keeps. Strict members stay.
-func kept(want, got expectation) expectation {
+// stored is what of an expectation the model keeps. Strict members stay.
+func stored(want, got expectation) expectation {
 	out := maps.Clone(want)
 	maps.DeleteFunc(out, func(name string, _ any) bool {
 		_, has := got[name]
-		return !has && slices.Contains(notKept, name) && !slices.Contains(strict, name)
+		return !has && slices.Contains(ignored, name) && !slices.Contains(strict, name)
 	})
 	if list, is := out["attachments"].([]any); is {
 		all := slices.Clone(list)
@@ -89,7 +89,7 @@ func kept(want, got expectation) expectation {
 			one := maps.Clone(all[i].(expectation))
 			maps.DeleteFunc(one, func(name string, _ any) bool {
 				_, has := own[name]
-				return !has && slices.Contains(notKept, name)
+				return !has && slices.Contains(ignored, name)
 			})
 			all[i] = one
 		}

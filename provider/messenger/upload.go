@@ -28,12 +28,12 @@ type Upload struct {
 // See https://developers.facebook.com/docs/messenger-platform/reference/attachment-upload-api
 func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 	kind := mediaTypes[u.Kind]
-	most := mediaLimits[u.Kind]
+	limit := mediaLimits[u.Kind]
 	switch {
 	case kind == "":
 		return "", &provider.Invalid{Field: "message.type", Message: "must be a kind of file"}
-	case u.Size > most:
-		return "", graph.TooLarge(u.Kind, most)
+	case u.Size > limit:
+		return "", graph.TooLarge(u.Kind, limit)
 	}
 	message, err := json.Marshal(Body{Attachment: &Attachment{kind, File{Reusable: true}}})
 	if err != nil {
@@ -45,9 +45,9 @@ func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 	}
 	var a answer
 	err = c.graph.Upload(ctx, c.page+"/message_attachments", map[string]string{"message": string(message)},
-		graph.File{Field: "filedata", Name: name, MimeType: u.MIME, Size: u.Size, Most: most, Body: u.Body}, &a)
+		graph.File{Field: "filedata", Name: name, MimeType: u.MIME, Size: u.Size, Most: limit, Body: u.Body}, &a)
 	if errors.Is(err, graph.ErrTooLong) {
-		return "", graph.TooLarge(u.Kind, most)
+		return "", graph.TooLarge(u.Kind, limit)
 	}
 	return c.uploadedAs(ctx, a, err)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-const said = `Grüße 🙂 "quoted" a/b`
+const stated = `Grüße 🙂 "quoted" a/b`
 
 // receives: what the contact says comes into the inbox.
 func receives(t *testing.T, f *fixture) {
@@ -20,7 +20,7 @@ func receives(t *testing.T, f *fixture) {
 		return
 	}
 	f.open(t)
-	f.Say(t, said)
+	f.Say(t, stated)
 	f.holds(t, f.inbox.message(t))
 }
 
@@ -28,7 +28,7 @@ func receives(t *testing.T, f *fixture) {
 func (f *fixture) holds(t *testing.T, m *provider.Message) {
 	t.Helper()
 	require.NotEmpty(t, m.ID)
-	require.Equal(t, provider.Text{Text: said}, m.Content)
+	require.Equal(t, provider.Text{Text: stated}, m.Content)
 	require.False(t, m.Mine)
 	require.Equal(t, f.to.ChatID, m.Chat.ChatID, "the chat has the id that a user writes")
 	require.Equal(t, m.Chat.ChatID, m.From.ChatID)
@@ -45,7 +45,7 @@ func (f *fixture) caller(t *testing.T) (provider.Caller, http.Header, []byte) {
 		return nil, nil, nil
 	}
 	require.NotNil(t, f.Callback, "a Caller needs callbacks to be tested")
-	header, body := f.Callback(t, said)
+	header, body := f.Callback(t, stated)
 	return c, header, body
 }
 

@@ -10,9 +10,9 @@ import (
 
 // shortest and longest phone number, and group id.
 const (
-	phoneLeast = 7
-	phoneMost  = 15
-	idMost     = 40
+	minPhoneLength = 7
+	maxPhoneLength = 15
+	maxIDLength    = 40
 )
 
 var badRecipient = &provider.BadRecipient{
@@ -29,17 +29,17 @@ func (*Provider) Address(chatID string) (provider.Address, error) {
 	}
 	switch server {
 	case types.DefaultUserServer, types.LegacyUserServer:
-		if !digits(user) || len(user) < phoneLeast || len(user) > phoneMost {
+		if !digits(user) || len(user) < minPhoneLength || len(user) > maxPhoneLength {
 			return provider.Address{}, badRecipient
 		}
 		return person(types.NewJID(user, types.DefaultUserServer), types.EmptyJID), nil
 	case types.HiddenUserServer:
-		if !digits(user) || len(user) > idMost {
+		if !digits(user) || len(user) > maxIDLength {
 			return provider.Address{}, badRecipient
 		}
 		return person(types.NewJID(user, types.HiddenUserServer), types.EmptyJID), nil
 	case types.GroupServer:
-		if !digits(strings.Replace(user, "-", "", 1)) || len(user) > idMost { // old groups: creator-time
+		if !digits(strings.Replace(user, "-", "", 1)) || len(user) > maxIDLength { // old groups: creator-time
 			return provider.Address{}, badRecipient
 		}
 		return group(types.NewJID(user, types.GroupServer)), nil

@@ -106,11 +106,11 @@ func (s *session) cut(c *whatsmeow.Client) {
 	if c != nil {
 		c.Disconnect()
 	}
-	s.silence()
+	s.disconnect()
 }
 
-// silence ends what a connection still does.
-func (s *session) silence() {
+// disconnect ends what a connection still does.
+func (s *session) disconnect() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hangUp != nil {

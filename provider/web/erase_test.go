@@ -88,12 +88,12 @@ func TestErasureIsBounded(t *testing.T) {
 		f := paired(t, db)
 		f.close(t)
 		const who, group = "16505550000@s.whatsapp.net", "120363000000000001@g.us"
-		kept := func() (n int) {
+		stored := func() (n int) {
 			require.NoError(t, db.Get(&n, `SELECT (SELECT count(*) FROM whatsmeow_message_secrets) + (SELECT count(*) FROM whatsmeow_retry_buffer) +
 				(SELECT count(*) FROM whatsmeow_sender_keys) + (SELECT count(*) FROM web_lid)`))
 			return n
 		}
-		before := kept()
+		before := stored()
 		for _, n := range []int{150, 1500} {
 			number := fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) `, n)
 			ours := `(SELECT jid FROM web_device WHERE reference = ` + fmt.Sprint(f.ref.ID) + `)`
@@ -110,11 +110,11 @@ func TestErasureIsBounded(t *testing.T) {
 			}
 			steps := 0
 			for more := true; more; steps++ {
-				was := kept()
+				was := stored()
 				more = f.eraseSome(t, who)
-				require.LessOrEqual(t, was-kept(), 600)
+				require.LessOrEqual(t, was-stored(), 600)
 			}
-			require.Equal(t, before, kept())
+			require.Equal(t, before, stored())
 			require.Greater(t, steps, 3*n/600)
 		}
 	})

@@ -23,7 +23,7 @@ func TestDropWhileGreeting(t *testing.T) {
 	db := testkit.Open(t, testkit.SQLiteURL(t))
 	require.NoError(t, web.Migrate(soon(t), db))
 	root, clock := own.RootKey(), newClock()
-	p, err := web.New(soon(t), db, &web.Options{HTTPClient: own.HTTPClient(), RootKey: &root, Pace: fast, Now: clock.now})
+	p, err := web.New(soon(t), db, &web.Options{HTTPClient: own.HTTPClient(), RootKey: &root, Rates: fast, Now: clock.now})
 	require.NoError(t, err)
 	f := &fixture{p: p, db: db, clock: clock, owner: own.AddPhone(nil), inbox: newInbox()}
 	f.ref = provider.Reference{ID: provider.ReferenceID(refs.Add(1)), Settings: provider.Settings{}}
@@ -42,7 +42,7 @@ func TestDropWhileGreeting(t *testing.T) {
 	})
 	f.device.Drop()
 	require.NoError(t, f.device.AwaitLogins(soon(t), len(f.device.Logins())+1))
-	require.Eventually(t, func() bool { return left.Load() <= 0 }, patience, tick)
+	require.Eventually(t, func() bool { return left.Load() <= 0 }, timeout, tick)
 	require.NoError(t, f.device.AwaitActive(soon(t)))
 	ana := own.AddPhone(nil)
 	id, err := ana.SendText(soon(t), f.owner.LID(), "Hello")

@@ -24,11 +24,11 @@ func held(ref provider.Reference) bool { return ref.Held == nil || ref.Held() }
 // waits its turn with the other writers of the process.
 type guarded struct {
 	*sql.DB
-	db      *database.DB
-	ref     provider.Reference
-	fail    func()
-	wrapped *dbutil.Database // as whatsmeow has it: knows its transactions
-	book    book
+	db           *database.DB
+	ref          provider.Reference
+	fail         func()
+	wrapped      *dbutil.Database // as whatsmeow has it: knows its transactions
+	contactStore contactStore
 }
 
 // write runs fn while nobody else writes.

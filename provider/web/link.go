@@ -18,22 +18,22 @@ const (
 	typedCode = 160 * time.Second
 	// rounds is how often the network is asked for further codes.
 	rounds = 3
-	// pairPatience bounds asking for a code to type.
-	pairPatience = 20 * time.Second
-	// restartPatience is how long the network may take to ask a new device to
+	// pairTimeout bounds asking for a code to type.
+	pairTimeout = 20 * time.Second
+	// restartTimeout is how long the network may take to ask a new device to
 	// log in.
-	restartPatience = 5 * time.Second
+	restartTimeout = 5 * time.Second
 )
 
 // linking is a line on its way to be paired.
 type linking struct {
-	began bool
-	told  bool // the network wants the new device to log in
-	kept  bool // the new device's keys are stored
-	phone string
-	left  []string // codes that are not shown yet
-	shown int      // codes of this round
-	round int
+	began    bool
+	reported bool // the network wants the new device to log in
+	stored   bool // the new device's keys are stored
+	phone    string
+	left     []string // codes that are not shown yet
+	shown    int      // codes of this round
+	round    int
 	// expires is when the code that is shown does, by the clock of the options;
 	// zero: none is shown.
 	expires time.Time
@@ -42,7 +42,7 @@ type linking struct {
 func (l *linking) open() bool { return l.began }
 
 // begin pairs the line; one that is paired is connected.
-func (r *course) begin(phone string) {
+func (r *connectionLoop) begin(phone string) {
 	c := r.device()
 	r.setIdle(false)
 	if c != nil && c.Store.ID != nil {
@@ -64,7 +64,7 @@ func (r *course) begin(phone string) {
 }
 
 // codes takes what can be scanned now.
-func (r *course) codes(codes []string) {
+func (r *connectionLoop) codes(codes []string) {
 	l := &r.linking
 	l.left, l.shown = codes, 0
 	l.round++
@@ -77,7 +77,7 @@ func (r *course) codes(codes []string) {
 }
 
 // nextCode shows the next code, or asks the network for more.
-func (r *course) nextCode() {
+func (r *connectionLoop) nextCode() {
 	l := &r.linking
 	switch {
 	case len(l.left) == 0 && l.round >= rounds, l.phone != "" && l.shown > 0:
@@ -100,20 +100,20 @@ func (r *course) nextCode() {
 }
 
 // isPaired is that the new device's keys are stored.
-func (r *course) isPaired() {
-	r.linking.kept, r.linking.expires = true, time.Time{}
-	if r.linking.told {
+func (r *connectionLoop) isPaired() {
+	r.linking.stored, r.linking.expires = true, time.Time{}
+	if r.linking.reported {
 		r.restart()
 		return
 	}
-	r.redial = time.Now().Add(restartPatience)
+	r.redial = time.Now().Add(restartTimeout)
 }
 
 // restart connects anew, but not before a new device's keys are stored: the end
 // of the connection would undo the pairing.
-func (r *course) restart() {
-	if r.linking.open() && !r.linking.kept {
-		r.linking.told = true
+func (r *connectionLoop) restart() {
+	if r.linking.open() && !r.linking.stored {
+		r.linking.reported = true
 		return
 	}
 	r.cut(r.device())
@@ -121,8 +121,8 @@ func (r *course) restart() {
 }
 
 // askCode asks for a code that is typed on the phone.
-func (r *course) askCode() {
-	ctx, cancel := context.WithTimeout(r.ctx, pairPatience)
+func (r *connectionLoop) askCode() {
+	ctx, cancel := context.WithTimeout(r.ctx, pairTimeout)
 	defer cancel()
 	code, err := r.device().PairPhone(ctx, r.linking.phone, true, whatsmeow.PairClientChrome, "Chrome (Linux)")
 	if err != nil {

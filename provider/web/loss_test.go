@@ -93,7 +93,7 @@ func TestFlood(t *testing.T) {
 		require.NoError(t, err)
 	}
 	f.open(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*timeout)
 	defer cancel()
 	require.NoError(t, f.device.AwaitIdle(ctx))
 	require.Equal(t, want, f.inbox.once())
@@ -185,7 +185,7 @@ func TestPanic(t *testing.T) {
 		f.inbox.panics.Store(true)
 		id, err := ana.SendText(soon(t), f.owner.LID(), "surprise")
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return !f.inbox.panics.Load() }, patience, tick)
+		require.Eventually(t, func() bool { return !f.inbox.panics.Load() }, timeout, tick)
 		f.flush(t, ana)
 		require.False(t, f.device.Acked(id))
 		f.device.Drop()
@@ -251,7 +251,7 @@ func TestDeaf(t *testing.T) {
 		require.Eventually(t, func() bool {
 			f.clock.add(deafness) // again, for what was still on its way
 			return f.inbox.has(provider.Reconnecting)
-		}, patience, time.Second)
+		}, timeout, time.Second)
 		lost := f.inbox.state(t, provider.Reconnecting)
 		require.Equal(t, provider.Deaf, lost.Reason)
 		require.NotEmpty(t, lost.Detail)

@@ -15,9 +15,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// phonePatience is how long the account's phone may take to put a file on the
+// phoneTimeout is how long the account's phone may take to put a file on the
 // network again. It may be switched off: then another try brings the file.
-const phonePatience = 30 * time.Second
+const phoneTimeout = 30 * time.Second
 
 // errGone says that not even the phone has a file.
 var errGone = &provider.Rejected{Code: "gone", Message: "WhatsApp does not have the file any more"}
@@ -76,7 +76,7 @@ func (s *session) revive(ctx context.Context, c *whatsmeow.Client, h handle) (pa
 	if err := c.SendMediaRetryReceipt(ctx, &info, h.Key); err != nil {
 		return "", &provider.Temporary{Err: errors.New(redacted(err))}
 	}
-	late := time.NewTimer(phonePatience)
+	late := time.NewTimer(phoneTimeout)
 	defer late.Stop()
 	select {
 	case e := <-answer:

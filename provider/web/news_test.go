@@ -166,7 +166,7 @@ func TestPhoneBookIsNotLost(t *testing.T) {
 				f.saved(t, "Ana")
 				l.begin(f)
 				f.save(t, ben, "Ben")
-				require.Eventually(t, func() bool { return l.felt(f) }, patience, tick)
+				require.Eventually(t, func() bool { return l.felt(f) }, timeout, tick)
 				l.end(t, f)
 				f.device.Drop()
 				f.save(t, ana, "Ana Lima") // which hides nothing
@@ -268,7 +268,7 @@ func (f *fixture) noHistory(t testing.TB) {
 	require.Eventually(t, func() bool {
 		var n int
 		return f.db.Get(&n, `SELECT count(*) FROM web_history WHERE reference = $1`, f.ref.ID) == nil && n == 0
-	}, patience, tick)
+	}, timeout, tick)
 }
 
 // TestHistoryGoesOn after a restart in the middle of it, and after the network

@@ -86,8 +86,8 @@ func (s *session) translate(c *whatsmeow.Client, e any) ([]provider.Event, error
 	case *events.AppStateSyncComplete:
 		s.spawn("showing the account's presence", func() { s.present(c) })
 	case *events.AppStateSyncError:
-		if e.Name == inBook {
-			s.store.book.spoil() // the next connection fetches the whole book
+		if e.Name == inContacts {
+			s.store.contactStore.markStale() // the next connection fetches the whole book
 		}
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
 		return s.call(e), nil

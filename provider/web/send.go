@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// ackPatience is how long the network may take to say that it has a message.
-	ackPatience = 20 * time.Second
-	slowDown    = time.Minute
+	// ackTimeout is how long the network may take to say that it has a message.
+	ackTimeout = 20 * time.Second
+	slowDown   = time.Minute
 )
 
 // Errors of the network for a message.
@@ -49,7 +49,7 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	if err != nil {
 		return provider.Receipt{}, err
 	}
-	if _, err := c.SendMessage(ctx, to, msg, whatsmeow.SendRequestExtra{ID: out.ID, Timeout: ackPatience}); err != nil {
+	if _, err := c.SendMessage(ctx, to, msg, whatsmeow.SendRequestExtra{ID: out.ID, Timeout: ackTimeout}); err != nil {
 		return provider.Receipt{}, s.sendError(ctx, err)
 	}
 	if stranger {
@@ -68,16 +68,16 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 
 // turn takes the turn of a message.
 func (s *session) turn(ctx context.Context, stranger bool) error {
-	if stranger && s.pace.untilUnlocked() > 0 {
-		return s.reachOut()
+	if stranger && s.rate.untilUnlocked() > 0 {
+		return s.outreach()
 	}
-	if wait := s.pace.turn(stranger); wait > 0 {
+	if wait := s.rate.turn(stranger); wait > 0 {
 		return &provider.RateLimited{After: wait, Code: "pace", Message: "The line writes slowly so that it is not banned."}
 	}
 	if !stranger {
 		return nil
 	}
-	if err := s.keepPace(ctx); err != nil {
+	if err := s.storeRate(ctx); err != nil {
 		return &provider.Temporary{Err: err}
 	}
 	return nil
@@ -108,8 +108,8 @@ func (s *session) sendError(ctx context.Context, err error) error {
 		text := fmt.Sprintf("WhatsApp refused the message (%d).", code)
 		switch {
 		case code == codeReachOut:
-			s.shutOut(ctx)
-			return s.reachOut()
+			s.restrictOutreach(ctx)
+			return s.outreach()
 		case code == codeRateLimit:
 			return &provider.RateLimited{After: slowDown, Code: strconv.Itoa(code), Message: text}
 		case code >= codeFailed:
@@ -198,7 +198,7 @@ func (s *session) Typing(ctx context.Context, chat provider.Address, _ string) e
 // welcome does what follows from a connection.
 func (s *session) welcome(c *whatsmeow.Client) {
 	s.present(c)
-	s.catchUpBook(c)
+	s.syncContacts(c)
 	s.importHistory(c)
 }
 

@@ -39,7 +39,7 @@ type session struct {
 	closed bool
 
 	handled   atomic.Int64 // events so far
-	pace      *pacer
+	rate      *rateLimiter
 	names     names
 	asked     asked
 	importing sync.Mutex // one piece of history at a time
@@ -58,16 +58,16 @@ type (
 	stuck struct{}               // something could not be stored: it is to come again
 )
 
-// signalsMost is how many events may wait for run: it handles them at once
+// maxSignals is how many events may wait for run: it handles them at once
 // unless the database hangs.
-const signalsMost = 64
+const maxSignals = 64
 
 // Open begins to connect a line that is paired. One that is not waits for Link.
 func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provider.Inbox) (provider.Session, error) {
 	s := &session{
 		p: p, ref: ref, inbox: inbox, log: p.opts.Logger.With(slog.Int64("reference", int64(ref.ID))),
-		done: make(chan struct{}), signals: make(chan signal, signalsMost), up: make(chan struct{}),
-		pace: newPacer(p.opts.Pace, p.opts.Now),
+		done: make(chan struct{}), signals: make(chan signal, maxSignals), up: make(chan struct{}),
+		rate: newRateLimiter(p.opts.Rates, p.opts.Now),
 	}
 	s.ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	s.store = p.devices.of(ref, func() {
@@ -75,10 +75,10 @@ func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provi
 			s.breakOff(c)
 		}
 	})
-	s.store.book.tell = func() { s.spawn("reporting the phone's book", s.tellBook) }
+	s.store.contactStore.report = func() { s.spawn("reporting the phone's book", s.publishContacts) }
 	dev, err := p.devices.load(ctx, s.store)
 	if err == nil {
-		err = errors.Join(s.loadPace(ctx), s.loadBook(ctx))
+		err = errors.Join(s.loadRate(ctx), s.loadContacts(ctx))
 	}
 	if err != nil {
 		s.end()
@@ -184,7 +184,7 @@ func (s *session) connected(ctx context.Context) (*whatsmeow.Client, error) {
 	if !s.held() {
 		return nil, &provider.Temporary{Err: errLost}
 	}
-	late := time.NewTimer(upPatience)
+	late := time.NewTimer(connectTimeout)
 	defer late.Stop()
 	select {
 	case <-up:
@@ -201,8 +201,8 @@ func (s *session) connected(ctx context.Context) (*whatsmeow.Client, error) {
 	return c, nil
 }
 
-// upPatience is how long a send waits for a line that reconnects.
-const upPatience = 10 * time.Second
+// connectTimeout is how long a send waits for a line that reconnects.
+const connectTimeout = 10 * time.Second
 
 // setUp notes whether the line is connected.
 func (s *session) setUp(up bool) {

@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	// patience is how long a test waits for what must happen.
-	patience = 2 * time.Minute
-	tick     = 10 * time.Millisecond
+	// timeout is how long a test waits for what must happen.
+	timeout = 2 * time.Minute
+	tick    = 10 * time.Millisecond
 	// deafness is for how long a connection that is deaf says nothing.
 	deafness = time.Minute
 )
@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 }
 
 // fast writes without a pace.
-var fast = web.Pace{Messages: -1, Strangers: -1}
+var fast = web.Rates{Messages: -1, Outreach: -1}
 
 // fixture is a line of a provider, and what it received.
 type fixture struct {
@@ -131,7 +131,7 @@ func (in *inbox) Receive(_ context.Context, _ provider.ReferenceID, evs []provid
 // await returns the first event from position on that match takes.
 func await[E provider.Event](t testing.TB, in *inbox, match func(E) bool) E {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for seen := 0; ; {
 		in.mu.Lock()
 		changed := in.changed
@@ -191,7 +191,7 @@ func (in *inbox) clear() {
 
 // soon is the context of what must not take long.
 func soon(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -199,9 +199,9 @@ func soon(t testing.TB) context.Context {
 // output is a test's, until that is over: whatsmeow may have something to say
 // after it.
 type output struct {
-	mu   sync.Mutex
-	w    io.Writer
-	said []byte
+	mu     sync.Mutex
+	w      io.Writer
+	stated []byte
 }
 
 func newOutput(t testing.TB) *output {
@@ -217,14 +217,14 @@ func newOutput(t testing.TB) *output {
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.said = append(o.said, b...)
+	o.stated = append(o.stated, b...)
 	return o.w.Write(b)
 }
 
 func (o *output) says(words string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return bytes.Contains(o.said, []byte(words))
+	return bytes.Contains(o.stated, []byte(words))
 }
 
 var refs atomic.Int64
@@ -236,12 +236,12 @@ func newLine(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions) *fixture {
 }
 
 // newPaced is newLine with a pace, and with proxies that may be private.
-func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, pace web.Pace, proxies ...string) *fixture {
+func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, rate web.Rates, proxies ...string) *fixture {
 	t.Helper()
 	require.NoError(t, web.Migrate(soon(t), db))
 	root, clock, log := fake.RootKey(), newClock(), newOutput(t)
 	opts := web.Options{
-		HTTPClient: fake.HTTPClient(), RootKey: &root, Allow: proxies, Pace: pace, Now: clock.now, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		HTTPClient: fake.HTTPClient(), RootKey: &root, Allow: proxies, Rates: rate, Now: clock.now, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	}
 	p, err := web.New(soon(t), db, &opts)
 	require.NoError(t, err)
@@ -261,7 +261,7 @@ func (f *fixture) open(t testing.TB) {
 
 func (f *fixture) close(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	require.NoError(t, f.session.Close(ctx))
 }
@@ -287,9 +287,9 @@ func paired(t testing.TB, db *sqlx.DB) *fixture {
 }
 
 // pacedLine is a line that is connected and keeps a pace.
-func pacedLine(t testing.TB, db *sqlx.DB, pace web.Pace) *fixture {
+func pacedLine(t testing.TB, db *sqlx.DB, rate web.Rates) *fixture {
 	t.Helper()
-	f := newPaced(t, db, nil, pace)
+	f := newPaced(t, db, nil, rate)
 	f.open(t)
 	f.link(t)
 	return f

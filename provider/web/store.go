@@ -97,7 +97,7 @@ func (d *devices) adopt(dev *store.Device, inner *sqlstore.Container, g *guarded
 	dev.EventBuffer = &buffer{dev.EventBuffer, g, dev}
 	dev.Sessions = &sessions{dev.Sessions, g}
 	dev.AppState = &versions{dev.AppState, g}
-	dev.Contacts = &bookNames{dev.Contacts, g}
+	dev.Contacts = &contactNames{dev.Contacts, g}
 }
 
 // container keeps the device of one line.

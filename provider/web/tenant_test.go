@@ -37,8 +37,8 @@ func TestTenants(t *testing.T) {
 			require.Equal(t, hidden, *r.To)
 			call := eve.Ring(other.owner.LID(), false)
 			require.Equal(t, hidden, await(t, other.inbox, func(c *provider.Call) bool { return c.CallID == call.ID }).Chat)
-			said := strings.ReplaceAll(other.inbox.all(), eve.LID().User, "") // which has the number in it, here
-			require.NotContains(t, said, eve.JID().User)
+			stated := strings.ReplaceAll(other.inbox.all(), eve.LID().User, "") // which has the number in it, here
+			require.NotContains(t, stated, eve.JID().User)
 			other.close(t)
 			knows.close(t)
 			knows.open(t)

@@ -30,8 +30,8 @@ func (*Provider) Validate(c provider.Content) error {
 	return nil
 }
 
-func within(field, s string, most int) error {
-	if utf8.RuneCountInString(s) > most {
+func within(field, s string, limit int) error {
+	if utf8.RuneCountInString(s) > limit {
 		return &provider.Invalid{Field: field, Message: "is too long for WhatsApp"}
 	}
 	return nil

@@ -46,7 +46,7 @@ type Options struct {
 	// Allow names networks and hosts at which the proxyUrl of a line may lie
 	// although they are private or loopback. nil: none.
 	Allow  []string
-	Pace   Pace
+	Rates  Rates
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 }
@@ -106,7 +106,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Provider, error) {
 	if p.proxies, err = guard.New(p.opts.Allow); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	p.opts.Pace = p.opts.Pace.withDefaults()
+	p.opts.Rates = p.opts.Rates.withDefaults()
 	quiet(p.opts.RootKey)
 	p.devices = &devices{d, p.opts.Logger}
 	return p, nil

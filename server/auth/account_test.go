@@ -33,8 +33,8 @@ func (f fixture) fill(t *testing.T, by auth.Caller, n int64) {
 	}
 }
 
-// mostErased is the most rows of one transaction that erases users.
-const mostErased = 200
+// maxErased is the most rows of one transaction that erases users.
+const maxErased = 200
 
 // TestClosingIsBounded closes an account with ten times as much: the
 // transactions become more, and none becomes larger.
@@ -47,7 +47,7 @@ func TestClosingIsBounded(t *testing.T) {
 			f.fill(t, caller(t, f, s.Token), n)
 			commits.Take()
 			require.NoError(t, f.CloseAccount(t.Context(), s.User.AccountID, nil))
-			commits.RequireBounded(t, 5*n, mostErased)
+			commits.RequireBounded(t, 5*n, maxErased)
 			require.Empty(t, testkit.Holding(t, f.db, "filler"))
 			require.Empty(t, testkit.Holding(t, f.db, s.User.ID))
 		}
@@ -80,7 +80,7 @@ func TestClosingIsContinued(t *testing.T) {
 			require.NoError(t, f.EraseUsers(t.Context(), s.User.AccountID))
 			require.Empty(t, testkit.Holding(t, f.db, "filler"))
 			require.Empty(t, testkit.Holding(t, f.db, email))
-			f.clock.move(auth.TokenLife) // log-ins from home are counted
+			f.clock.move(auth.TokenTTL) // log-ins from home are counted
 			if left > 0 {
 				require.Greater(t, at, 5, "it has more commits than that")
 				return

@@ -139,8 +139,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	return s, nil
 }
 
-// purgeEvery is how often what has ended is deleted.
-const purgeEvery = 10 * time.Minute
+// purgeInterval is how often what has ended is deleted.
+const purgeInterval = 10 * time.Minute
 
 // Run deletes what has expired and sends mails until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
@@ -153,7 +153,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) purging(ctx context.Context) error {
-	tick := time.NewTicker(purgeEvery)
+	tick := time.NewTicker(purgeInterval)
 	defer tick.Stop()
 	for {
 		if err := s.purge(ctx); err != nil && ctx.Err() == nil {
@@ -167,8 +167,8 @@ func (s *Service) purging(ctx context.Context) error {
 	}
 }
 
-// originLife is how long it is remembered from where a user has logged in.
-const originLife = 90 * 24 * time.Hour
+// originTTL is how long it is remembered from where a user has logged in.
+const originTTL = 90 * 24 * time.Hour
 
 // purge deletes what has expired, a few hundred rows with one commit.
 func (s *Service) purge(ctx context.Context) error {
@@ -178,7 +178,7 @@ func (s *Service) purge(ctx context.Context) error {
 		before         time.Time
 	}{
 		{"auth_limit", "name", "ends_us", now},
-		{"auth_origin", "user_id, address", "seen_us", now.Add(-originLife)},
+		{"auth_origin", "user_id, address", "seen_us", now.Add(-originTTL)},
 		{"auth_reset", "hash", "expires_us", now},
 		{"auth_invitation", "id", "expires_us", now},
 		{"auth_signup", "id", "expires_us", now},

@@ -69,7 +69,7 @@ func TestLoginTiming(t *testing.T) {
 	require.NoError(t, err)
 	f := fixture{s, db, nil}
 	signUp(t, f, "ana@example.org")
-	took := map[string][]time.Duration{}
+	elapsed := map[string][]time.Duration{}
 	from := netip.MustParseAddr("198.18.0.1")
 	emails := []string{"ana@example.org", "nobody@example.org"}
 	for range testkit.Rounds(10) {
@@ -78,12 +78,12 @@ func TestLoginTiming(t *testing.T) {
 			from = from.Next()
 			start := time.Now()
 			_, err := login(t, f, email, "wrong password", from)
-			took[email] = append(took[email], time.Since(start))
+			elapsed[email] = append(elapsed[email], time.Since(start))
 			require.Error(t, err)
 		}
 	}
 	for _, email := range emails {
-		ds := took[email]
+		ds := elapsed[email]
 		slices.Sort(ds)
 		t.Logf("%-20s n=%d quartiles %s %s %s", email, len(ds), ds[len(ds)/4], ds[len(ds)/2], ds[len(ds)*3/4])
 	}

@@ -31,8 +31,8 @@ func (c Caller) CanOn(p Permission, reference int64) bool { return c.Can(p.On(re
 // ascending order, or that it is on all.
 func (c Caller) References(p Permission) (ids []int64, all bool) { return References(c.Permissions, p) }
 
-// lacks says whether any of ps is a right that the caller has not.
-func (c Caller) lacks(ps []Permission) bool {
+// missing says whether any of ps is a right that the caller has not.
+func (c Caller) missing(ps []Permission) bool {
 	return slices.ContainsFunc(ps, func(p Permission) bool { return !c.Can(p) })
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
-// SignUpLife is how long the link that confirms a sign-up is valid.
-const SignUpLife = 24 * time.Hour
+// SignUpTTL is how long the link that confirms a sign-up is valid.
+const SignUpTTL = 24 * time.Hour
 
 // signUpRow is a row of auth_signup.
 type signUpRow struct {
@@ -63,7 +63,7 @@ func (s *Service) requestSignUp(ctx context.Context, n NewUser) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO auth_signup (id, email, name, password, expires_us) VALUES ($1, $2, $3, $4, $5)`,
-			id.String(), n.Email, n.Name, h.String(), database.Micros(s.opts.Now().Add(SignUpLife)))
+			id.String(), n.Email, n.Name, h.String(), database.Micros(s.opts.Now().Add(SignUpTTL)))
 		if err != nil {
 			return err
 		}

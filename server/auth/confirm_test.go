@@ -134,7 +134,7 @@ func TestConfirmSignUp_Expires(t *testing.T) {
 		sending(t, f)
 		signUp(t, f, "ben@example.org")
 		got := receive(t, letters)
-		f.clock.move(auth.SignUpLife)
+		f.clock.move(auth.SignUpTTL)
 		var bad *auth.Invalid
 		_, err := f.ConfirmSignUp(t.Context(), got.token, auth.NewUser{Password: password, Address: home})
 		require.ErrorAs(t, err, &bad)
@@ -200,9 +200,9 @@ func TestSignUpSendsFew(t *testing.T) {
 			require.Positive(t, limited.After)
 		}
 		require.NoError(t, up(20, netip.MustParseAddr("198.51.100.77")), "from elsewhere")
-		var kept int
-		require.NoError(t, f.db.Get(&kept, `SELECT count(*) FROM auth_signup`))
-		require.Equal(t, 11, kept)
+		var stored int
+		require.NoError(t, f.db.Get(&stored, `SELECT count(*) FROM auth_signup`))
+		require.Equal(t, 11, stored)
 		f.clock.move(time.Hour)
 		require.NoError(t, up(10, home), "an hour later")
 	})

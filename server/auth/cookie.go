@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// CookieLife is how long a cookie session lasts at most.
-	CookieLife = 7 * 24 * time.Hour
+	// CookieTTL is how long a cookie session lasts at most.
+	CookieTTL = 7 * 24 * time.Hour
 	// CookieIdle is how long it lasts without a request.
 	CookieIdle = 12 * time.Hour
 )

@@ -70,7 +70,7 @@ func TestCookieSlides(t *testing.T) {
 		move := func(d time.Duration) { f.clock.move(d); other.clock.move(d) }
 		value, idle := browse(t, f, "ana@example.org"), browse(t, f, "ana@example.org")
 		nodes, i := []fixture{f, other}, 0
-		for left := auth.CookieLife; left > 0; left -= 10 * time.Hour {
+		for left := auth.CookieTTL; left > 0; left -= 10 * time.Hour {
 			require.NoError(t, request(t, nodes[i%2], value), "%s are left", left)
 			i++
 			move(10 * time.Hour)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// DeviceLife is how long a browser is known after a log-in.
-const DeviceLife = 365 * 24 * time.Hour
+// DeviceTTL is how long a browser is known after a log-in.
+const DeviceTTL = 365 * 24 * time.Hour
 
 // deviceUsers is how many users a browser is known for.
 const deviceUsers = 5

@@ -14,8 +14,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
-// InvitationLife is how long an invitation is valid.
-const InvitationLife = 7 * 24 * time.Hour
+// InvitationTTL is how long an invitation is valid.
+const InvitationTTL = 7 * 24 * time.Hour
 
 // NewInvitation is a request to invite a person into an account.
 type NewInvitation struct {
@@ -100,7 +100,7 @@ func (s *Service) newInvitation(ctx context.Context, by Caller, n NewInvitation)
 	return invitationRow{
 		ID: id.String(), Account: by.Account, Inviter: by.User, Email: n.Email, Name: n.Name,
 		Owner: flag(owner), Permissions: joinPermissions(permissions),
-		Created: database.Micros(now), Expires: database.Micros(now.Add(InvitationLife)),
+		Created: database.Micros(now), Expires: database.Micros(now.Add(InvitationTTL)),
 	}, nil
 }
 

@@ -71,7 +71,7 @@ func TestInvitation(t *testing.T) {
 		_, _, err = f.Invite(t.Context(), ana, auth.NewInvitation{Email: "cleo@example.org", Role: auth.RoleViewer})
 		require.ErrorIs(t, err, auth.ErrEmailTaken)
 		token = invite(t, f, ana, "dan@example.org", auth.RoleViewer)
-		f.clock.move(auth.InvitationLife)
+		f.clock.move(auth.InvitationTTL)
 		_, err = accept(t, f, token)
 		refusedToken(t, err, "7 days are over")
 	})
@@ -89,13 +89,13 @@ func TestInvitationIsVoid(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		ways := map[string]func(id string){
+		methods := map[string]func(id string){
 			"demoted":  change(auth.UserChange{Permissions: []auth.Permission{auth.UsersManage}}),
 			"stripped": change(auth.UserChange{Role: auth.RoleAgent}),
 			"disabled": change(auth.UserChange{Disabled: &yes}),
 			"deleted":  func(id string) { require.NoError(t, f.DeleteUser(t.Context(), ana, id)) },
 		}
-		for name, lose := range ways {
+		for name, lose := range methods {
 			u, by := member(t, f, ana, name+"@example.org", auth.AllPermissions()...)
 			token := invite(t, f, by, "friend-of-"+name+"@example.org", auth.RoleViewer)
 			lose(u.ID)

@@ -24,7 +24,7 @@ func TestOwnersMigration(t *testing.T) {
 		require.NoError(t, err)
 		d.StopAt(map[string]int64{"auth": 2})
 		require.NoError(t, auth.Migrate(t.Context(), db))
-		begun := time.Unix(1_900_000_000, 0)
+		started := time.Unix(1_900_000_000, 0)
 		add := func(account, id, permissions string, disabled int) {
 			db.MustExec(`INSERT INTO auth_account (id, created_us) VALUES ($1, 1) ON CONFLICT (id) DO NOTHING`, account)
 			db.MustExec(`INSERT INTO auth_user (id, account_id, email, name, password, permissions, version, created_us, disabled_us)
@@ -37,9 +37,9 @@ func TestOwnersMigration(t *testing.T) {
 		add("two", "away", "users.manage", 5)
 		add("three", "nobody", "chats.read", 0)
 		hash := "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9" // of "hello world"
-		db.MustExec(`INSERT INTO auth_session (hash, user_id, version, used_us, created_us) VALUES ($1, 'reader', 1, $2, $2)`, hash, database.Micros(begun))
+		db.MustExec(`INSERT INTO auth_session (hash, user_id, version, used_us, created_us) VALUES ($1, 'reader', 1, $2, $2)`, hash, database.Micros(started))
 		db.MustExec(`INSERT INTO auth_token (id, user_id, name, permissions, expires_us, created_us) VALUES ('program', 'reader', 'Shop', 'chats.read', $1, $2)`,
-			database.Micros(begun.Add(24*time.Hour)), database.Micros(begun))
+			database.Micros(started.Add(24*time.Hour)), database.Micros(started))
 		d.StopAt(nil)
 
 		f := setup(t, db, auth.Options{}, secret)
@@ -53,7 +53,7 @@ func TestOwnersMigration(t *testing.T) {
 		keys, err := keyring.New("auth", []string{secret})
 		require.NoError(t, err)
 		token := func(id string, more jwt.MapClaims) string {
-			c := jwt.MapClaims{"iss": "trunkline", "sub": "reader", "acc": "one", "ver": 1, "jti": id, "exp": begun.Add(time.Hour).Unix()}
+			c := jwt.MapClaims{"iss": "trunkline", "sub": "reader", "acc": "one", "ver": 1, "jti": id, "exp": started.Add(time.Hour).Unix()}
 			for k, v := range more {
 				c[k] = v
 			}

@@ -61,7 +61,7 @@ func above(by Caller, u userRow) error {
 		return nil
 	case u.owns() && !by.Owner:
 		return ErrOwner
-	case by.lacks(u.rights()):
+	case by.missing(u.rights()):
 		return ErrGrant
 	}
 	return nil
@@ -73,7 +73,7 @@ func grants(by Caller, owner bool, ps []Permission) error {
 	switch {
 	case owner && !by.Owner:
 		return ErrOwner
-	case by.lacks(ps):
+	case by.missing(ps):
 		return ErrGrant
 	}
 	return nil

@@ -130,20 +130,20 @@ func normalPermissions(ps []Permission) ([]Permission, error) {
 // grantable puts permissions into order. It returns [Invalid] when one does
 // not exist, cannot be limited, or is limited to a reference that is not the
 // account's. For those in kept, the reference may have been deleted.
-func (s *Service) grantable(ctx context.Context, account string, ps, kept []Permission) ([]Permission, error) {
+func (s *Service) grantable(ctx context.Context, account string, ps, stored []Permission) ([]Permission, error) {
 	ps, err := normalPermissions(ps)
 	if err != nil {
 		return nil, err
 	}
-	return ps, s.checkReferences(ctx, account, ps, kept)
+	return ps, s.checkReferences(ctx, account, ps, stored)
 }
 
 // checkReferences returns [Invalid] when a permission that is not in kept is
 // limited to a reference that is not the account's.
-func (s *Service) checkReferences(ctx context.Context, account string, ps, kept []Permission) error {
+func (s *Service) checkReferences(ctx context.Context, account string, ps, stored []Permission) error {
 	var ids []int64
 	for _, p := range ps {
-		if _, reference := p.Split(); reference != 0 && !slices.Contains(kept, p) {
+		if _, reference := p.Split(); reference != 0 && !slices.Contains(stored, p) {
 			ids = append(ids, reference)
 		}
 	}

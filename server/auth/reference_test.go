@@ -141,10 +141,10 @@ func TestLongToken(t *testing.T) {
 	has := func(context.Context, string, []int64) (bool, error) { return true, nil }
 	f := setup(t, migrated(t), auth.Options{HasReferences: has}, secret)
 	boss := caller(t, f, signUp(t, f, "ana@example.org").Token)
-	longest := slices.MaxFunc(auth.AllPermissions(), func(a, b auth.Permission) int { return len(a) - len(b) })
+	maxLength := slices.MaxFunc(auth.AllPermissions(), func(a, b auth.Permission) int { return len(a) - len(b) })
 	ps := make([]auth.Permission, auth.MaxPermissions)
 	for i := range ps {
-		ps[i] = longest.On(int64(1_000_000 + i))
+		ps[i] = maxLength.On(int64(1_000_000 + i))
 	}
 	_, token, err := f.CreateToken(t.Context(), boss, newToken(f, ps...))
 	require.NoError(t, err)

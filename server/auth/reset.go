@@ -14,8 +14,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
-// ResetLife is how long a link to set a new password is valid.
-const ResetLife = 30 * time.Minute
+// ResetTTL is how long a link to set a new password is valid.
+const ResetTTL = 30 * time.Minute
 
 // RequestReset asks for a link to set a new password, of which an e-mail gets
 // at most three an hour. Whether there is such a user is found out later, in
@@ -45,7 +45,7 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 }
 
 // IssueReset makes the token of a link by which a user may set a new password,
-// once and within [ResetLife]. It is for an operator who knows whom he gives
+// once and within [ResetTTL]. It is for an operator who knows whom he gives
 // it to, and needs no [Service]. It returns [ErrNotFound] when there is no such
 // user.
 func IssueReset(ctx context.Context, db *sqlx.DB, email string) (string, error) {
@@ -70,7 +70,7 @@ func issueReset(ctx context.Context, db *database.DB, email string, now time.Tim
 	token, hash := newOpaque()
 	err = db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO auth_reset (hash, user_id, expires_us) VALUES ($1, $2, $3)`,
-			hash, u.ID, database.Micros(now.Add(ResetLife)))
+			hash, u.ID, database.Micros(now.Add(ResetTTL)))
 		if err != nil {
 			return err
 		}

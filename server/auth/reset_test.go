@@ -137,7 +137,7 @@ func TestResetEnds(t *testing.T) {
 			return p.next(t)
 		}
 		old := link()
-		f.clock.move(auth.ResetLife)
+		f.clock.move(auth.ResetTTL)
 		require.ErrorAs(t, f.Reset(t.Context(), old, "a new password"), new(*auth.Invalid), "30 minutes are over")
 
 		old = link()

@@ -15,15 +15,15 @@ import (
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
-// MaxTokenLife is how long a scoped token may be valid.
-const MaxTokenLife = 366 * 24 * time.Hour
+// MaxTokenTTL is how long a scoped token may be valid.
+const MaxTokenTTL = 366 * 24 * time.Hour
 
 // NewToken is a request for a scoped token: a token for a program, with some
 // of its owner's rights.
 type NewToken struct {
 	Name        string // 1..200 characters
 	Permissions []Permission
-	ExpiresAt   time.Time // to the second; at most [MaxTokenLife] from now
+	ExpiresAt   time.Time // to the second; at most [MaxTokenTTL] from now
 }
 
 // Token is a scoped token that is valid. What it is itself is shown only once.
@@ -49,10 +49,10 @@ func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, t
 		return "", "", &Invalid{"permissions", "must name at least one"}
 	}
 	now, expires := s.opts.Now(), n.ExpiresAt.Truncate(time.Second)
-	if !expires.After(now) || expires.Sub(now) > MaxTokenLife {
+	if !expires.After(now) || expires.Sub(now) > MaxTokenTTL {
 		return "", "", &Invalid{"expiresAt", "must be later than now, and at most a year"}
 	}
-	if by.lacks(n.Permissions) {
+	if by.missing(n.Permissions) {
 		return "", "", ErrGrant
 	}
 	u, err := s.member(ctx, by.Account, by.User)

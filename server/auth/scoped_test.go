@@ -96,7 +96,7 @@ func TestScopedTokenRefused(t *testing.T) {
 		require.Equal(t, field, bad.Field)
 	}
 	far := newToken(f, auth.ChatsRead)
-	far.ExpiresAt = f.clock.now().Add(auth.MaxTokenLife + time.Second)
+	far.ExpiresAt = f.clock.now().Add(auth.MaxTokenTTL + time.Second)
 	_, _, err = f.CreateToken(t.Context(), ben, far)
 	require.ErrorAs(t, err, new(*auth.Invalid))
 }

@@ -162,7 +162,7 @@ const touchInterval = time.Minute
 
 // Seen remembers when a session was last used, and by which client, at most
 // once a minute. A cookie session goes on for [CookieIdle] from then, but not
-// beyond [CookieLife]. A request does not fail because the store takes nothing
+// beyond [CookieTTL]. A request does not fail because the store takes nothing
 // for now.
 func (s *Service) Seen(ctx context.Context, by Caller, from Client) {
 	now := s.opts.Now()
@@ -170,7 +170,7 @@ func (s *Service) Seen(ctx context.Context, by Caller, from Client) {
 		return
 	}
 	address, agent := from.columns()
-	expires := by.created.Add(CookieLife)
+	expires := by.created.Add(CookieTTL)
 	if idle := now.Add(CookieIdle); idle.Before(expires) {
 		expires = idle
 	}

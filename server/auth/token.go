@@ -7,8 +7,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// TokenLife is how long the token of a login is valid.
-const TokenLife = 12 * time.Hour
+// TokenTTL is how long the token of a login is valid.
+const TokenTTL = 12 * time.Hour
 
 const issuer = "trunkline"
 
@@ -40,7 +40,7 @@ func newTokens(keys [][]byte, now func() time.Time) tokens {
 
 // issue makes the token of a login.
 func (t *tokens) issue(u userRow, id string) (token string, expires time.Time, err error) {
-	expires = jwt.NewNumericDate(t.now().Add(TokenLife)).UTC()
+	expires = jwt.NewNumericDate(t.now().Add(TokenTTL)).UTC()
 	token, err = t.signed(u, id, expires, nil)
 	return token, expires, err
 }

@@ -29,7 +29,7 @@ type Session struct {
 	ExpiresAt time.Time
 	User      User
 	Cookie    string // of the cookie session; "": none was wanted
-	Device    string // by which the browser is known at the next log-in, for [DeviceLife]; "": no cookie was wanted
+	Device    string // by which the browser is known at the next log-in, for [DeviceTTL]; "": no cookie was wanted
 }
 
 // User returns a user of an account, or [ErrNotFound].

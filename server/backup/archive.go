@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// most bounds what is read of a manifest or a secret.
-const most = 16 << 20
+// maxSize bounds what is read of a manifest or a secret.
+const maxSize = 16 << 20
 
 // Archive is an archive that is read. Close it.
 type Archive struct {
@@ -75,7 +75,7 @@ func (a *Archive) small(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	text, err := io.ReadAll(io.LimitReader(f, most))
+	text, err := io.ReadAll(io.LimitReader(f, maxSize))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, name, err)
 	}

@@ -72,7 +72,7 @@ func (e *part) line(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	if b.Len() > longest {
+	if b.Len() > maxLine {
 		return fmt.Errorf("a row has %d MiB, more than a backup can hold", b.Len()>>20)
 	}
 	_, err := e.Write(b.Bytes())

@@ -266,7 +266,7 @@ func (r *restoring) fill(ctx context.Context, tx *sqlx.Tx, t Table, progress fun
 		if err := in.add(ctx, row, bytes); err != nil {
 			return err
 		}
-		if n%every == 0 {
+		if n%progressInterval == 0 {
 			progress(n)
 		}
 	}

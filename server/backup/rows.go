@@ -15,8 +15,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// every is how many rows are read or written between two steps of progress.
-const every = 1000
+// progressInterval is how many rows are read or written between two steps of progress.
+const progressInterval = 1000
 
 // dump writes the rows of a table, in the order of its key, and counts them.
 func (t *table) dump(ctx context.Context, d *database.DB, q sqlx.QueryerContext, to *part, progress func(rows int64)) error {
@@ -39,7 +39,7 @@ func (t *table) dump(ctx context.Context, d *database.DB, q sqlx.QueryerContext,
 		if err := to.line(row); err != nil {
 			return err
 		}
-		if t.Rows++; t.Rows%every == 0 {
+		if t.Rows++; t.Rows%progressInterval == 0 {
 			progress(t.Rows)
 		}
 	}
@@ -151,9 +151,9 @@ func into[T any](raw json.RawMessage) (v T, err error) {
 	return v, err
 }
 
-// longest is how many bytes a row may have as it is written: many times what
+// maxLine is how many bytes a row may have as it is written: many times what
 // the largest of ours has, and no reason to run out of memory.
-const longest = 128 << 20
+const maxLine = 128 << 20
 
 // reader reads the rows that [table.dump] wrote.
 type reader struct {
@@ -163,7 +163,7 @@ type reader struct {
 
 func newReader(r io.Reader, columns []Column) *reader {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 64<<10), longest)
+	lines.Buffer(make([]byte, 64<<10), maxLine)
 	return &reader{lines, columns}
 }
 
@@ -174,7 +174,7 @@ func (r *reader) next() ([]any, int, error) {
 		err := r.lines.Err()
 		switch {
 		case errors.Is(err, bufio.ErrTooLong):
-			return nil, 0, fmt.Errorf("%w: a row has more than %d MiB", ErrDamaged, longest>>20)
+			return nil, 0, fmt.Errorf("%w: a row has more than %d MiB", ErrDamaged, maxLine>>20)
 		case err != nil:
 			return nil, 0, fmt.Errorf("%w: %w", ErrDamaged, err)
 		}

@@ -126,15 +126,15 @@ func (s *Service) Forget(ctx context.Context, account string) error {
 }
 
 const (
-	eventLife  = 30 * 24 * time.Hour // how long the ids of notifications are remembered
-	deadLife   = 90 * 24 * time.Hour
-	pruneEvery = time.Hour
-	pruneChunk = 500
+	eventTTL      = 30 * 24 * time.Hour // how long the ids of notifications are remembered
+	deadTTL       = 90 * 24 * time.Hour
+	pruneInterval = time.Hour
+	pruneChunk    = 500
 )
 
 // Run deletes what is past its time until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	tick := time.NewTicker(pruneEvery)
+	tick := time.NewTicker(pruneInterval)
 	defer tick.Stop()
 	for {
 		if err := s.prune(ctx); err != nil && ctx.Err() == nil {
@@ -149,7 +149,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) prune(ctx context.Context) error {
-	for table, life := range map[string]time.Duration{"billing_event": eventLife, "billing_dead": deadLife} {
+	for table, life := range map[string]time.Duration{"billing_event": eventTTL, "billing_dead": deadTTL} {
 		err := s.db.InSteps(ctx, `DELETE FROM `+table+` WHERE id IN (SELECT id FROM `+table+` WHERE seen_us < $1 LIMIT $2)`,
 			database.Micros(s.opts.Now().Add(-life)), pruneChunk)
 		if err != nil {

@@ -30,10 +30,10 @@ type fixture struct {
 	now time.Time
 	log bytes.Buffer
 
-	mu     sync.Mutex
-	told   []billing.Subscription
-	counts map[billing.Outcome]int
-	failed error // of what is told
+	mu       sync.Mutex
+	notified []billing.Subscription
+	counts   map[billing.Outcome]int
+	failed   error // of what is told
 }
 
 // accounts are those that exist.
@@ -56,7 +56,7 @@ func (f *fixture) node(t *testing.T) *billing.Service {
 		Changed: func(_ context.Context, _ *sqlx.Tx, sub billing.Subscription) error {
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			f.told = append(f.told, sub)
+			f.notified = append(f.notified, sub)
 			return f.failed
 		},
 		Received: func(o billing.Outcome) {
@@ -154,7 +154,7 @@ func TestLife(t *testing.T) {
 		f.stands(t, "ana", "team", "canceled", 1800)
 		f.stands(t, "ben", "", "", 0)
 		statuses := []string{}
-		for _, sub := range f.told {
+		for _, sub := range f.notified {
 			require.Equal(t, "ana", sub.Account)
 			statuses = append(statuses, sub.Plan+" "+sub.Status)
 		}
@@ -179,14 +179,14 @@ func TestOrder(t *testing.T) {
 			for _, table := range []string{"subscription", "customer", "event"} {
 				f.db.MustExec(`DELETE FROM billing_` + table)
 			}
-			f.told = nil
+			f.notified = nil
 			for _, i := range append(rand.Perm(4), rand.Perm(4)...) {
 				_, err := notify(t, f.Service, events[i])
 				require.NoError(t, err)
 			}
 			f.stands(t, "ana", "pro", "canceled", 1800)
-			for i := 1; i < len(f.told); i++ {
-				require.Greater(t, rank[f.told[i].Status], rank[f.told[i-1].Status])
+			for i := 1; i < len(f.notified); i++ {
+				require.Greater(t, rank[f.notified[i].Status], rank[f.notified[i-1].Status])
 			}
 			require.Equal(t, 4, f.rows(t, "billing_event"))
 		}
@@ -275,7 +275,7 @@ func TestRefused(t *testing.T) {
 	require.ErrorIs(t, err, billing.ErrNoSecret)
 	require.ErrorIs(t, none.Expects(sign(webhook.UnsignedPayload{Secret: secret})), billing.ErrNoSecret)
 	require.Zero(t, f.rows(t, "billing_event"))
-	require.Empty(t, f.told)
+	require.Empty(t, f.notified)
 }
 
 // TestTogether stores a change with what is told of it, or nothing: whoever

@@ -51,6 +51,6 @@ func TestKill(t *testing.T) {
 		f.is(t, billing.Applied, crashEvent)
 		f.is(t, billing.Repeated, crashEvent)
 		f.stands(t, "ana", "pro", "active", 900)
-		require.Len(t, f.told, 1)
+		require.Len(t, f.notified, 1)
 	})
 }

@@ -162,12 +162,12 @@ func (n *notification) rank() int64 {
 // nothing to say of it.
 func (n *notification) after(was *row) (now row, says bool) {
 	now = *was
-	elsewhere := was.Subscription != "" && n.subscription != was.Subscription
+	other := was.Subscription != "" && n.subscription != was.Subscription
 	if n.kind == aboutInvoice {
-		return n.afterInvoice(now, elsewhere)
+		return n.afterInvoice(now, other)
 	}
 	o := &n.Data.Object
-	if elsewhere && ended(string(o.Status)) {
+	if other && ended(string(o.Status)) {
 		return now, false // one that was replaced has come to its end
 	}
 	now.Subscription, now.Status, now.Plan = n.subscription, string(o.Status), o.plan()
@@ -177,8 +177,8 @@ func (n *notification) after(was *row) (now row, says bool) {
 
 // afterInvoice is what a payment means for a subscription: Stripe's event of
 // the subscription itself may come later, or be lost.
-func (n *notification) afterInvoice(now row, elsewhere bool) (row, bool) {
-	if n.subscription == "" || elsewhere || ended(now.Status) {
+func (n *notification) afterInvoice(now row, other bool) (row, bool) {
+	if n.subscription == "" || other || ended(now.Status) {
 		return now, false
 	}
 	switch n.Type {

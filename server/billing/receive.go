@@ -42,8 +42,8 @@ const (
 	Dead      Outcome = "dead"      // it belongs to no account; the table billing_dead has it
 )
 
-// signatureLife is how old a signature may be.
-const signatureLife = 5 * time.Minute
+// signatureTTL is how old a signature may be.
+const signatureTTL = 5 * time.Minute
 
 // Expects says whether a notification with a Stripe-Signature may be one to
 // take, before its body is read. It returns [ErrNoSecret], or [ErrSignature]
@@ -65,7 +65,7 @@ func (s *Service) Expects(signature string) error {
 			signed = signed || err == nil && len(sum) == sha256.Size
 		}
 	}
-	if !signed || time.Since(time.Unix(at, 0)) > signatureLife {
+	if !signed || time.Since(time.Unix(at, 0)) > signatureTTL {
 		return ErrSignature
 	}
 	return nil
@@ -95,12 +95,12 @@ func (s *Service) Receive(ctx context.Context, body []byte, signature string) (O
 	if err != nil {
 		return "", fmt.Errorf("storing a payment notification: %w", err)
 	}
-	s.told(ctx, n, out)
+	s.notified(ctx, n, out)
 	return out, nil
 }
 
-// told counts and passes on what is committed.
-func (s *Service) told(ctx context.Context, n notification, out Outcome) {
+// notified counts and passes on what is committed.
+func (s *Service) notified(ctx context.Context, n notification, out Outcome) {
 	if out == Applied && s.opts.Committed != nil {
 		s.opts.Committed()
 	}

@@ -106,7 +106,7 @@ func TestOpenRemote(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.2:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
-	heard := make(chan []byte, 1)
+	seen := make(chan []byte, 1)
 	go func() {
 		c, err := l.Accept()
 		if err != nil {
@@ -117,11 +117,11 @@ func TestOpenRemote(t *testing.T) {
 		_, _ = io.ReadFull(c, b)
 		_, _ = c.Write([]byte("N"))
 		rest, _ := io.ReadAll(c)
-		heard <- slices.Concat(b, rest)
+		seen <- slices.Concat(b, rest)
 	}()
 	_, err = open.Open(t.Context(), "postgres://u:s3cret@"+l.Addr().String()+"/x")
 	require.ErrorContains(t, err, "SSL is not enabled")
-	require.Equal(t, []byte{0, 0, 0, 8, 4, 210, 22, 47}, <-heard, "a request for TLS, and nothing else")
+	require.Equal(t, []byte{0, 0, 0, 8, 4, 210, 22, 47}, <-seen, "a request for TLS, and nothing else")
 }
 
 // TestFilesArePrivate makes files that nobody else can read, and leaves the

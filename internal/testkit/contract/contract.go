@@ -121,22 +121,22 @@ func (d *Document) Check(e Exchange) error {
 	case e.Status == http.StatusMethodNotAllowed: // said of the path, not of an operation
 		return d.fits("#/components/schemas/Problem", e.Response)
 	}
-	said, at := op.Responses[fmt.Sprint(e.Status)], pointer("paths", e.Path, strings.ToLower(e.Method), "responses", fmt.Sprint(e.Status))
-	if said == nil {
+	reported, at := op.Responses[fmt.Sprint(e.Status)], pointer("paths", e.Path, strings.ToLower(e.Method), "responses", fmt.Sprint(e.Status))
+	if reported == nil {
 		return fmt.Errorf("the document has no status %d: %.300s", e.Status, e.Response)
 	}
-	if said.Ref != "" {
-		at = said.Ref
-		said = d.shared[strings.TrimPrefix(said.Ref, "#/components/responses/")]
+	if reported.Ref != "" {
+		at = reported.Ref
+		reported = d.shared[strings.TrimPrefix(reported.Ref, "#/components/responses/")]
 	}
 	kind := mediaType(e.Header)
-	if len(said.Content) == 0 {
+	if len(reported.Content) == 0 {
 		if len(e.Response) > 0 {
 			return fmt.Errorf("the document has no body of %d: %.300s", e.Status, e.Response)
 		}
 		return nil
 	}
-	content, ok := said.Content[kind]
+	content, ok := reported.Content[kind]
 	switch {
 	case !ok:
 		return fmt.Errorf("the document has no %q of %d", kind, e.Status)
@@ -248,8 +248,8 @@ func mediaType(h http.Header) string {
 
 // Breaches collects what breaks a document.
 type Breaches struct {
-	mu   sync.Mutex
-	said []string
+	mu       sync.Mutex
+	reported []string
 }
 
 // Add adds what one exchange breaks, once.
@@ -260,8 +260,8 @@ func (b *Breaches) Add(e Exchange, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	line := fmt.Sprintf("%s %s (%s): %v", e.Method, e.Path, e.Operation, err)
-	if len(b.said) < 20 && !slices.Contains(b.said, line) {
-		b.said = append(b.said, line)
+	if len(b.reported) < 20 && !slices.Contains(b.reported, line) {
+		b.reported = append(b.reported, line)
 	}
 }
 
@@ -269,8 +269,8 @@ func (b *Breaches) Add(e Exchange, err error) {
 func (b *Breaches) Err() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.said) == 0 {
+	if len(b.reported) == 0 {
 		return nil
 	}
-	return errors.New("answers that the OpenAPI document does not have:\n" + strings.Join(b.said, "\n"))
+	return errors.New("answers that the OpenAPI document does not have:\n" + strings.Join(b.reported, "\n"))
 }

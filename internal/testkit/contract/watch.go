@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// most is how much of a body is looked at.
-const most = 4 << 20
+// limit is how much of a body is looked at.
+const limit = 4 << 20
 
 // Serve answers a request by a handler, and tells what was asked and answered.
 // It tells nothing of what the document does not have, such as HEAD.
@@ -17,7 +17,7 @@ func (d *Document) Serve(w http.ResponseWriter, r *http.Request, h http.Handler,
 		h.ServeHTTP(w, r)
 		return
 	}
-	asked := &kept{}
+	asked := &stored{}
 	in := *r
 	if r.Body != nil && r.Body != http.NoBody {
 		in.Body = body{r.Body, asked}
@@ -27,21 +27,21 @@ func (d *Document) Serve(w http.ResponseWriter, r *http.Request, h http.Handler,
 	defer func() {
 		tell(Exchange{
 			Operation: op.ID, Method: r.Method, Path: path, URL: r.URL, RequestType: r.Header.Get("Content-Type"), Request: asked.Bytes(),
-			Status: out.status, Header: w.Header().Clone(), Response: out.kept.Bytes(), Cut: out.kept.cut || !finished,
+			Status: out.status, Header: w.Header().Clone(), Response: out.stored.Bytes(), Cut: out.stored.cut || !finished,
 		})
 	}()
 	h.ServeHTTP(out, &in)
 	finished = true
 }
 
-// kept is the beginning of what is written to it.
-type kept struct {
+// stored is the beginning of what is written to it.
+type stored struct {
 	bytes.Buffer
 	cut bool
 }
 
-func (k *kept) Write(p []byte) (int, error) {
-	room := most - k.Len()
+func (k *stored) Write(p []byte) (int, error) {
+	room := limit - k.Len()
 	if room < len(p) {
 		k.cut = true
 	}
@@ -52,21 +52,21 @@ func (k *kept) Write(p []byte) (int, error) {
 // body is the body of a request that is kept as it is read.
 type body struct {
 	io.ReadCloser
-	kept *kept
+	stored *stored
 }
 
 func (b body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	_, _ = b.kept.Write(p[:n])
+	_, _ = b.stored.Write(p[:n])
 	return n, err
 }
 
 // answer is a response that is kept as it is written.
 type answer struct {
 	http.ResponseWriter
-	kept   kept
-	status int
-	said   bool
+	stored   stored
+	status   int
+	reported bool
 }
 
 // Unwrap shows [http.ResponseController] what it controls.
@@ -76,14 +76,14 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 func (a *answer) Flush() { _ = http.NewResponseController(a.ResponseWriter).Flush() }
 
 func (a *answer) WriteHeader(status int) {
-	if !a.said && status >= http.StatusOK {
-		a.status, a.said = status, true
+	if !a.reported && status >= http.StatusOK {
+		a.status, a.reported = status, true
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
 
 func (a *answer) Write(p []byte) (int, error) {
-	a.said = true
-	_, _ = a.kept.Write(p)
+	a.reported = true
+	_, _ = a.stored.Write(p)
 	return a.ResponseWriter.Write(p)
 }

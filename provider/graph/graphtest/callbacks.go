@@ -70,7 +70,7 @@ func (in *Inbound) contact() map[string]any {
 }
 
 func (in *Inbound) message() map[string]any {
-	m := in.said()
+	m := in.stated()
 	put(m, "from", in.From)
 	put(m, "from_user_id", in.UserID)
 	put(m, "group_id", in.Group)
@@ -88,8 +88,8 @@ func (in *Inbound) message() map[string]any {
 	return m
 }
 
-// said is the message without its sender.
-func (in *Inbound) said() map[string]any {
+// stated is the message without its sender.
+func (in *Inbound) stated() map[string]any {
 	m := map[string]any{
 		"id":        in.ID,
 		"timestamp": strconv.FormatInt(in.At.Unix(), 10),
@@ -118,7 +118,7 @@ func (s *Server) Echo(ctx context.Context, in Inbound) (id string, err error) {
 	if in.At.IsZero() {
 		in.At = s.opts.Now()
 	}
-	m := in.said()
+	m := in.stated()
 	m["from"] = l.number()
 	put(m, "to", in.From)
 	put(m, "to_user_id", in.UserID)

@@ -119,7 +119,7 @@ func (s *Server) sentFile(l Line, in *sent) *reply {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if kept := s.files[f.ID]; kept == nil || kept.Line != l.PhoneNumberID {
+	if stored := s.files[f.ID]; stored == nil || stored.Line != l.PhoneNumberID {
 		return detailed(131053, "(#131053) Media upload error", "There is no file "+f.ID+" of this number.")
 	}
 	return nil

@@ -34,11 +34,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.download(w, r)
 		return
 	}
-	most := int64(maxBody)
+	limit := int64(maxBody)
 	if strings.HasSuffix(r.URL.Path, "/media") || strings.HasSuffix(r.URL.Path, "/message_attachments") {
-		most = maxUpload
+		limit = maxUpload
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
 		refuse(100, "(#100) The body could not be read").write(w)
 		return

@@ -21,7 +21,7 @@ import (
 
 const (
 	maxUpload  = 101 << 20
-	linkLife   = 5 * time.Minute
+	linkTTL    = 5 * time.Minute
 	attachment = "/attachments/" // where files are downloaded
 )
 
@@ -44,8 +44,8 @@ type FileFault struct {
 	Gone      bool  // its id is not known any more
 }
 
-// keptFile is a file with what is to go wrong with it.
-type keptFile struct {
+// storedFile is a file with what is to go wrong with it.
+type storedFile struct {
 	File
 	fault   FileFault
 	version int // of its address
@@ -67,7 +67,7 @@ func (s *Server) keep(f File) string {
 		panic(err) // never fails
 	}
 	f.ID = strconv.FormatInt(1e15+n.Int64(), 10)
-	s.record(func() { s.files[f.ID] = &keptFile{File: f} })
+	s.record(func() { s.files[f.ID] = &storedFile{File: f} })
 	return f.ID
 }
 
@@ -85,8 +85,8 @@ func (s *Server) Files() []File {
 // SpoilFile sets what goes wrong with a file's downloads from now on.
 func (s *Server) SpoilFile(id string, f FileFault) {
 	s.record(func() {
-		if kept := s.files[id]; kept != nil {
-			kept.fault = f
+		if stored := s.files[id]; stored != nil {
+			stored.fault = f
 		}
 	})
 }
@@ -139,12 +139,12 @@ func readForm(contentType string, body []byte, name string) (fields map[string]s
 // none.
 func (s *Server) file(c *call) *reply {
 	s.mu.Lock()
-	kept := s.files[c.id]
-	if kept == nil || kept.fault.Gone || c.edge != "" {
+	stored := s.files[c.id]
+	if stored == nil || stored.fault.Gone || c.edge != "" {
 		s.mu.Unlock()
 		return nil
 	}
-	line := kept.Line
+	line := stored.Line
 	s.mu.Unlock()
 	if _, may := s.visible(line, c.token); !may {
 		return nil
@@ -157,27 +157,27 @@ func (s *Server) file(c *call) *reply {
 		s.record(func() { delete(s.files, c.id) })
 		return success
 	case http.MethodGet:
-		return ok(s.whereFile(kept, c.host))
+		return ok(s.whereFile(stored, c.host))
 	}
 	return nil
 }
 
-func (s *Server) whereFile(kept *keptFile, host string) map[string]any {
+func (s *Server) whereFile(stored *storedFile, host string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sum := sha256.Sum256(kept.Data)
-	if kept.fault.WrongHash {
+	sum := sha256.Sum256(stored.Data)
+	if stored.fault.WrongHash {
 		sum[0] ^= 1
 	}
-	kept.version++
-	until := s.opts.Now().Add(linkLife).UnixMilli()
+	stored.version++
+	until := s.opts.Now().Add(linkTTL).UnixMilli()
 	return map[string]any{
 		"messaging_product": "whatsapp",
-		"id":                kept.ID,
-		"url":               fmt.Sprintf("http://%s%s%s?version=%d&until=%d", host, attachment, kept.ID, kept.version, until),
-		"mime_type":         kept.MIME,
+		"id":                stored.ID,
+		"url":               fmt.Sprintf("http://%s%s%s?version=%d&until=%d", host, attachment, stored.ID, stored.version, until),
+		"mime_type":         stored.MIME,
 		"sha256":            hex.EncodeToString(sum[:]),
-		"file_size":         len(kept.Data),
+		"file_size":         len(stored.Data),
 	}
 }
 
@@ -185,14 +185,14 @@ func (s *Server) whereFile(kept *keptFile, host string) map[string]any {
 func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	s.note(r, strings.TrimPrefix(r.URL.Path, "/"), nil)
 	s.mu.Lock()
-	kept := s.files[strings.TrimPrefix(r.URL.Path, attachment)]
-	if kept == nil {
+	stored := s.files[strings.TrimPrefix(r.URL.Path, attachment)]
+	if stored == nil {
 		s.mu.Unlock()
 		http.Error(w, "not found", http.StatusNotFound)
 		return
 	}
-	cut, status := kept.next(r, s.opts.Now())
-	noRanges, data, line := kept.fault.NoRanges, kept.Data, kept.Line
+	cut, status := stored.next(r, s.opts.Now())
+	noRanges, data, line := stored.fault.NoRanges, stored.Data, stored.Line
 	s.mu.Unlock()
 	_, open := s.page(line)
 	if _, may := s.visible(line, bearer(r)); !may && (!open || line == "") {
@@ -205,7 +205,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	if noRanges {
 		r.Header.Del("Range")
 	}
-	w.Header().Set("Content-Type", kept.MIME)
+	w.Header().Set("Content-Type", stored.MIME)
 	if cut > 0 {
 		w = &cutting{w, cut}
 	}
@@ -213,7 +213,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 }
 
 // next takes what goes wrong with this download. It runs under the lock.
-func (k *keptFile) next(r *http.Request, now time.Time) (cut, status int) {
+func (k *storedFile) next(r *http.Request, now time.Time) (cut, status int) {
 	until, _ := strconv.ParseInt(r.URL.Query().Get("until"), 10, 64)
 	switch f := &k.fault; {
 	case until < now.UnixMilli():

@@ -12,11 +12,11 @@ func (s *Server) profile(l Line, c *call) *reply {
 	if c.method == http.MethodGet {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		kept := map[string]any{"messaging_product": "whatsapp"}
+		stored := map[string]any{"messaging_product": "whatsapp"}
 		for name, value := range s.profiles[l.PhoneNumberID] {
-			kept[name] = value
+			stored[name] = value
 		}
-		return ok(map[string]any{"data": []any{kept}})
+		return ok(map[string]any{"data": []any{stored}})
 	}
 	var in map[string]json.RawMessage
 	if json.Unmarshal(c.body, &in) != nil || string(in["messaging_product"]) != `"whatsapp"` {

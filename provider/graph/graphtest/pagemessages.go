@@ -138,7 +138,7 @@ func (s *Server) pageContent(p Page, m *pageBody) *reply {
 	case a.ID != "":
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if kept := s.files[a.ID]; kept == nil || kept.Line != p.ID {
+		if stored := s.files[a.ID]; stored == nil || stored.Line != p.ID {
 			return &reply{status: http.StatusBadRequest, fail: &failure{code: 100, subcode: 2018074, message: "(#100) Attachment ID is invalid"}}
 		}
 	case a.URL == "":

@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	posters      = 16 // chains of callbacks posted at a time
-	firstRetry   = 20 * time.Millisecond
-	longestRetry = time.Second
-	postTimeout  = 30 * time.Second
+	posters       = 16 // chains of callbacks posted at a time
+	firstRetry    = 20 * time.Millisecond
+	maxRetryDelay = time.Second
+	postTimeout   = 30 * time.Second
 )
 
 // poster posts callbacks.
@@ -101,7 +101,7 @@ func (p *poster) work() {
 // deliver posts until the answer is 200.
 func (p *poster) deliver(ctx context.Context, own, secret string, body []byte) error {
 	signature := graph.Sign(secret, body)
-	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
+	for wait := firstRetry; ; wait = min(2*wait, maxRetryDelay) {
 		err := p.try(ctx, defaulted(own, p.address()), signature, body)
 		if err == nil {
 			return nil

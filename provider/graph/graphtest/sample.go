@@ -45,8 +45,8 @@ func (b *sampler) add(name, field string, account bool, value object) {
 	b.samples = append(b.samples, Sample{Name: name, Field: field, Value: value, Account: account})
 }
 
-// said is a message of the contact.
-func (b *sampler) said(kind string, body any, more object) object {
+// stated is a message of the contact.
+func (b *sampler) stated(kind string, body any, more object) object {
 	m := object{"from": b.contact, "id": newID(), "timestamp": strconv.Itoa(sampleTime), "type": kind}
 	if body != nil {
 		m[kind] = body
@@ -60,7 +60,7 @@ func (b *sampler) said(kind string, body any, more object) object {
 func (b *sampler) message(name, kind string, body any, more object) {
 	b.add(name, "messages", false, object{
 		"contacts": []any{object{"profile": object{"name": "Sample"}, "wa_id": b.contact}},
-		"messages": []any{b.said(kind, body, more)},
+		"messages": []any{b.stated(kind, body, more)},
 	})
 }
 
@@ -116,7 +116,7 @@ func (b *sampler) reports() {
 	b.add("history", "history", false, object{"history": []any{object{
 		"metadata": object{"phase": 0, "chunk_order": 1, "progress": 55},
 		"threads": []any{object{"id": b.contact, "messages": []any{
-			echo(newID()), b.said("text", object{"body": "Long ago"}, nil), b.said("media_placeholder", nil, nil),
+			echo(newID()), b.stated("text", object{"body": "Long ago"}, nil), b.stated("media_placeholder", nil, nil),
 		}}},
 	}}})
 	b.add("history declined", "history", false, object{"history": []any{object{"errors": []any{object{"code": 2593109, "title": "Turned off"}}}}})

@@ -82,7 +82,7 @@ type Server struct {
 	latency    time.Duration
 
 	pages        pages
-	files        map[string]*keptFile
+	files        map[string]*storedFile
 	profiles     map[string]map[string]json.RawMessage // by line
 	templates    []Template
 	lastTemplate int
@@ -104,7 +104,7 @@ func New(o *Options) *Server {
 		subscribed: map[string]override{},
 		latency:    o.Latency,
 		pages:      pages{slices.Clone(o.Pages), map[string][]string{}, map[string][2]string{}, map[string]json.RawMessage{}},
-		files:      map[string]*keptFile{},
+		files:      map[string]*storedFile{},
 		profiles:   map[string]map[string]json.RawMessage{},
 	}
 	if s.opts.Now == nil {

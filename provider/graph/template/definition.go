@@ -152,7 +152,7 @@ func (c ComponentDefinition) check(r *graph.Rules, at, category string) {
 		}
 		r.Must(variables == 0 || c.Example.values() > 0, at+".example", "must hold a value for each variable")
 	case "FOOTER":
-		r.AtMost(at+".text", c.Text, maxFooter)
+		r.MaxLength(at+".text", c.Text, maxFooter)
 		r.Must(variables == 0, at+".text", "must not hold a variable")
 	case "BUTTONS":
 		c.checkButtons(r, at)
@@ -196,7 +196,7 @@ func (c ComponentDefinition) checkButtons(r *graph.Rules, at string) {
 	urls, phones := 0, 0
 	for i, b := range c.Buttons {
 		in := fmt.Sprintf("%s.buttons[%d]", at, i)
-		r.AtMost(in+".text", b.Text, maxButtonText)
+		r.MaxLength(in+".text", b.Text, maxButtonText)
 		switch strings.ToUpper(b.Type) {
 		case "":
 			r.Fail(in+".type", "must not be empty")

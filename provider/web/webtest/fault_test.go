@@ -170,8 +170,8 @@ func TestSendFaults(t *testing.T) {
 	_, err = c.SendMessage(ctx, ana.LID(), text("lost"), whatsmeow.SendRequestExtra{Timeout: 50 * time.Millisecond})
 	require.ErrorIs(t, err, whatsmeow.ErrMessageTimedOut)
 	id := c.GenerateMessageID()
-	_, err = c.SendMessage(ctx, ana.LID(), text("taken"), whatsmeow.SendRequestExtra{ID: id})                  // the client repeats it after it has reconnected
-	for late := (*whatsmeow.DisconnectedError)(nil); errors.As(err, &late) && c.WaitForConnection(patience); { // if that took it no longer than 5 s
+	_, err = c.SendMessage(ctx, ana.LID(), text("taken"), whatsmeow.SendRequestExtra{ID: id})                 // the client repeats it after it has reconnected
+	for late := (*whatsmeow.DisconnectedError)(nil); errors.As(err, &late) && c.WaitForConnection(timeout); { // if that took it no longer than 5 s
 		_, err = c.SendMessage(ctx, ana.LID(), text("taken"), whatsmeow.SendRequestExtra{ID: id})
 	}
 	require.NoError(t, err)

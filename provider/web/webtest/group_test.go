@@ -24,10 +24,10 @@ func TestGroupMessages(t *testing.T) {
 			ctx := within(t)
 			group := ana.CreateGroup(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{owner, ben}, ByNumber: byNumber})
 			require.Equal(t, "Friends", await[*events.JoinedGroup](c, nil).Name)
-			for _, said := range []string{"first", "second"} {
-				_, err := ana.SendText(ctx, group, said)
+			for _, stated := range []string{"first", "second"} {
+				_, err := ana.SendText(ctx, group, stated)
 				require.NoError(t, err)
-				got := await(c, says(said))
+				got := await(c, says(stated))
 				require.Equal(t, group, got.Info.Chat)
 				want, alt := ana.LID(), ana.JID()
 				if byNumber {
@@ -35,14 +35,14 @@ func TestGroupMessages(t *testing.T) {
 				}
 				require.Equal(t, want, got.Info.Sender)
 				require.Equal(t, alt, got.Info.SenderAlt)
-				_, err = ben.AwaitText(ctx, said)
+				_, err = ben.AwaitText(ctx, stated)
 				require.NoError(t, err)
 			}
-			for _, said := range []string{"third", "fourth"} {
-				sent, err := c.SendMessage(ctx, group, text(said))
+			for _, stated := range []string{"third", "fourth"} {
+				sent, err := c.SendMessage(ctx, group, text(stated))
 				require.NoError(t, err)
 				for _, p := range []*webtest.Phone{ana, ben, owner} {
-					m, err := p.AwaitText(ctx, said)
+					m, err := p.AwaitText(ctx, stated)
 					require.NoError(t, err)
 					require.Equal(t, group, m.Chat)
 				}

@@ -20,7 +20,7 @@ func (b *batch) changeMembers(g *group, by *Phone, what string, asked []types.JI
 	answer := node{Tag: what}
 	var outcomes, done []node
 	var came []*Phone
-	told := g.devices()
+	reported := g.devices()
 	for _, j := range asked {
 		p := b.s.phone(j)
 		code := 0
@@ -44,7 +44,7 @@ func (b *batch) changeMembers(g *group, by *Phone, what string, asked []types.JI
 	}
 	answer.Content = outcomes
 	if len(done) > 0 {
-		b.tell(g, by, told, node{Tag: what, Attrs: attrs{}, Content: done})
+		b.tell(g, by, reported, node{Tag: what, Attrs: attrs{}, Content: done})
 		b.welcome(g, by, came, "")
 	}
 	return answer
@@ -95,9 +95,9 @@ func (b *batch) join(g *group, p *Phone) {
 	if g.member(p) != nil {
 		return
 	}
-	told := g.devices()
+	reported := g.devices()
 	g.members = append(g.members, &member{phone: p})
-	b.tell(g, p, told, node{Tag: "add", Attrs: attrs{"reason": "invite"}, Content: []node{{Tag: "participant", Attrs: g.person(p)}}})
+	b.tell(g, p, reported, node{Tag: "add", Attrs: attrs{"reason": "invite"}, Content: []node{{Tag: "participant", Attrs: g.person(p)}}})
 	b.welcome(g, p, []*Phone{p}, "invite")
 }
 

@@ -22,8 +22,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// patience is how long a test waits for what must come.
-const patience = 2 * time.Minute
+// timeout is how long a test waits for what must come.
+const timeout = 2 * time.Minute
 
 // start returns a fake that has understood everything when the test ends.
 func start(t *testing.T) *webtest.Server {
@@ -38,7 +38,7 @@ func start(t *testing.T) *webtest.Server {
 
 // within bounds what a test waits for.
 func within(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -105,7 +105,7 @@ func (c *client) refuse(refuses bool) {
 // await takes the first event of its type that match accepts; nil accepts any.
 func await[T any](c *client, match func(T) bool) T {
 	c.t.Helper()
-	over := time.NewTimer(patience)
+	over := time.NewTimer(timeout)
 	defer over.Stop()
 	for {
 		c.mu.Lock()

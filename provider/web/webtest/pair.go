@@ -162,8 +162,8 @@ func (p *Phone) checkDevice(n *node, identity []byte) error {
 		refusal := n.GetChildByTag("error")
 		return fmt.Errorf("the client refuses: %q", str(&refusal, "text"))
 	}
-	said := joined([]byte{6, 1}, signed.GetDetails(), identity, p.identity().Pub[:])
-	if !ecc.VerifySignature(ecc.NewDjbECPublicKey([32]byte(identity)), said, [64]byte(signed.GetDeviceSignature())) {
+	stated := joined([]byte{6, 1}, signed.GetDetails(), identity, p.identity().Pub[:])
+	if !ecc.VerifySignature(ecc.NewDjbECPublicKey([32]byte(identity)), stated, [64]byte(signed.GetDeviceSignature())) {
 		return errors.New("the device's signature is wrong")
 	}
 	return nil

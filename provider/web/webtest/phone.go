@@ -56,7 +56,7 @@ type Phone struct {
 	byID        map[messageKey]*Message
 	untaken     []*Message // not returned by Await
 	receipts    []Receipt
-	told        map[receiptKey]Receipt // the first of its kind
+	reported    map[receiptKey]Receipt // the first of its kind
 	typings     []Typing
 	rejected    []string             // ids of calls
 	sent        map[string]*outgoing // for those who could not decrypt, by id
@@ -86,7 +86,7 @@ func (s *Server) AddPhone(o *PhoneOptions) *Phone {
 		revealed:    !opts.Hidden,
 		online:      !opts.Offline,
 		byID:        map[messageKey]*Message{},
-		told:        map[receiptKey]Receipt{},
+		reported:    map[receiptKey]Receipt{},
 		sent:        map[string]*outgoing{},
 		watchers:    map[*Device]struct{}{},
 		subscribers: map[*Device]types.JID{},

@@ -78,7 +78,7 @@ func TestChild(t *testing.T) {
 
 // answer says the same until it was taken: the connection may end meanwhile.
 func answer(ctx context.Context, c *whatsmeow.Client, to *events.Message) {
-	for id := c.GenerateMessageID(); ctx.Err() == nil; c.WaitForConnection(patience) {
+	for id := c.GenerateMessageID(); ctx.Err() == nil; c.WaitForConnection(timeout) {
 		_, err := c.SendMessage(ctx, to.Info.Chat, text(to.Message.GetConversation()), whatsmeow.SendRequestExtra{ID: id})
 		if err == nil {
 			return

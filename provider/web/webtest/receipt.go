@@ -28,7 +28,7 @@ type receiptKey struct {
 func (p *Phone) AwaitReceipt(ctx context.Context, id string, kind types.ReceiptType) (Receipt, error) {
 	var found Receipt
 	err := p.s.until(ctx, &p.changed, func() bool {
-		r, ok := p.told[receiptKey{id, kind}]
+		r, ok := p.reported[receiptKey{id, kind}]
 		found = r
 		return ok
 	})
@@ -176,8 +176,8 @@ func (p *Phone) handleReceipt(n *node) {
 	for _, id := range ids {
 		r := Receipt{ID: id, Type: types.ReceiptType(str(n, "type")), From: from, Chat: chat, At: n.AttrGetter().UnixTime("t")}
 		p.receipts = append(p.receipts, r)
-		if key := (receiptKey{id, r.Type}); p.told[key].ID == "" {
-			p.told[key] = r
+		if key := (receiptKey{id, r.Type}); p.reported[key].ID == "" {
+			p.reported[key] = r
 		}
 	}
 	p.changed.ring()

@@ -40,8 +40,8 @@ var (
 	ErrToken = errors.New("oidc: the provider's answer is not valid")
 )
 
-// FlowLife is how long a sign-in may take.
-const FlowLife = 10 * time.Minute
+// FlowTTL is how long a sign-in may take.
+const FlowTTL = 10 * time.Minute
 
 const (
 	askTimeout = 10 * time.Second
@@ -104,7 +104,7 @@ func (p *Provider) Begin(ctx context.Context) (string, Flow, error) {
 	if err != nil {
 		return "", Flow{}, err
 	}
-	f := Flow{State: random(), Nonce: random(), Verifier: oauth2.GenerateVerifier(), Expires: p.cfg.Now().Add(FlowLife)}
+	f := Flow{State: random(), Nonce: random(), Verifier: oauth2.GenerateVerifier(), Expires: p.cfg.Now().Add(FlowTTL)}
 	link := p.client(found).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier))
 	return link, f, nil
 }

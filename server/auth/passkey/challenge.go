@@ -24,18 +24,18 @@ const (
 // keep remembers a challenge of a user who adds a passkey, or with "" of somebody
 // at an address.
 func (s *Store) keep(ctx context.Context, challenge, user, address string) error {
-	asker, most := "user "+user, userChallenges
+	asker, limit := "user "+user, userChallenges
 	if user == "" {
-		asker, most = "from "+address, addressChallenges
+		asker, limit = "from "+address, addressChallenges
 	}
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM passkey_challenge WHERE asker = $1 AND hash NOT IN (
-			SELECT hash FROM passkey_challenge WHERE asker = $1 ORDER BY expires_us DESC, hash LIMIT $2)`, asker, most-1)
+			SELECT hash FROM passkey_challenge WHERE asker = $1 ORDER BY expires_us DESC, hash LIMIT $2)`, asker, limit-1)
 		if err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO passkey_challenge (hash, user_id, asker, expires_us) VALUES ($1, $2, $3, $4)`,
-			hash(challenge), sql.NullString{String: user, Valid: user != ""}, asker, database.Micros(s.now().Add(ChallengeLife)))
+			hash(challenge), sql.NullString{String: user, Valid: user != ""}, asker, database.Micros(s.now().Add(ChallengeTTL)))
 		return err
 	})
 	if err != nil {

@@ -6,7 +6,7 @@
 // A ceremony takes two steps: the server makes a challenge, and the browser has an
 // authenticator sign it. Challenges are in the database, so that any node may
 // finish what another has begun. Each is good for one answer within
-// [ChallengeLife]. The package knows neither passwords nor sessions, and does not
+// [ChallengeTTL]. The package knows neither passwords nor sessions, and does not
 // limit how often somebody tries: package auth does.
 //
 //	site, err := passkey.SiteOf("https://example.org")
@@ -58,8 +58,8 @@ type Copied struct {
 func (e *Copied) Error() string { return "passkey: its counter went back: it may have been copied" }
 
 const (
-	// ChallengeLife is how long a ceremony may take.
-	ChallengeLife = 5 * time.Minute
+	// ChallengeTTL is how long a ceremony may take.
+	ChallengeTTL = 5 * time.Minute
 	// MaxPasskeys is how many passkeys a user has at most.
 	MaxPasskeys = 20
 )
@@ -87,7 +87,7 @@ func New(db *database.DB, site Site, now func() time.Time) (*Store, error) {
 	if site == (Site{}) {
 		return s, nil
 	}
-	timeout := webauthn.TimeoutConfig{Timeout: ChallengeLife, TimeoutUVD: ChallengeLife} // enforced here, by our clock
+	timeout := webauthn.TimeoutConfig{Timeout: ChallengeTTL, TimeoutUVD: ChallengeTTL} // enforced here, by our clock
 	var err error
 	s.web, err = webauthn.New(&webauthn.Config{
 		RPID: site.ID, RPDisplayName: "Trunkline", RPOrigins: []string{site.Origin},

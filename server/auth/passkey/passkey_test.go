@@ -52,7 +52,7 @@ func TestChallenges(t *testing.T) {
 		require.NoError(t, err)
 		s, err := passkey.New(d, passkey.Site{ID: "localhost", Origin: "http://localhost:3000"}, clock)
 		require.NoError(t, err)
-		kept := func() (n int) {
+		stored := func() (n int) {
 			require.NoError(t, db.Get(&n, `SELECT count(*) FROM passkey_challenge`))
 			return n
 		}
@@ -60,22 +60,22 @@ func TestChallenges(t *testing.T) {
 			_, err := s.BeginSignIn(t.Context(), "192.0.2.1")
 			require.NoError(t, err)
 		}
-		require.Equal(t, 100, kept())
+		require.Equal(t, 100, stored())
 		for range 7 {
 			_, err := s.BeginAdd(t.Context(), passkey.User{ID: ana.User.ID, Email: "ana@example.org", Name: "Ana"})
 			require.NoError(t, err)
 		}
-		require.Equal(t, 105, kept())
+		require.Equal(t, 105, stored())
 		sweep := func() {
 			require.NoError(t, d.Write(t.Context(), func(tx *sqlx.Tx) error { return passkey.SweepTx(t.Context(), tx, now) }))
 		}
-		now = now.Add(passkey.ChallengeLife - time.Second)
+		now = now.Add(passkey.ChallengeTTL - time.Second)
 		_, err = s.BeginSignIn(t.Context(), "192.0.2.2")
 		require.NoError(t, err)
 		sweep()
-		require.Equal(t, 106, kept())
+		require.Equal(t, 106, stored())
 		now = now.Add(time.Second)
 		sweep()
-		require.Equal(t, 1, kept())
+		require.Equal(t, 1, stored())
 	})
 }

@@ -75,9 +75,9 @@ func TestAgentsGuide(t *testing.T) {
 		require.NoError(t, os.WriteFile(script, []byte(local(guide["client.mjs"])), 0o600))
 		cmd := exec.CommandContext(t.Context(), node, script)
 		cmd.Env = append(cmd.Environ(), "TRUNKLINE_TOKEN="+token, "NO_PROXY=*")
-		said, err := cmd.CombinedOutput()
-		require.NoError(t, err, string(said))
-		require.Equal(t, "My first line\n", string(said))
+		printed, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(printed))
+		require.Equal(t, "My first line\n", string(printed))
 	})
 	n.terminate(t)
 }

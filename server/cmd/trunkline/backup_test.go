@@ -69,7 +69,7 @@ func TestBackupUnderLoad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			from, to, file := c.from(t), c.to(t), filepath.Join(t.TempDir(), "trunkline.backup")
-			r := newWebRig(t)
+			r := newWebEnv(t)
 			n := r.launch(t, from...)
 			r.door.open(n)
 			r.signUp(t)
@@ -89,9 +89,9 @@ func TestBackupUnderLoad(t *testing.T) {
 			r.door.open()
 			before := r.logins()
 
-			said, _ := succeeds(t, append([]string{"restore", file}, to...)...)
-			require.Contains(t, said, "Restored ")
-			require.NotContains(t, said, "Give the server the secret")
+			printed, _ := succeeds(t, append([]string{"restore", file}, to...)...)
+			require.Contains(t, printed, "Restored ")
+			require.NotContains(t, printed, "Give the server the secret")
 			again := filepath.Join(t.TempDir(), "again.backup")
 			succeeds(t, append([]string{"backup", again}, to...)...)
 			require.Equal(t, manifest(t, file).Tables, manifest(t, again).Tables, "the digests of all rows")
@@ -119,7 +119,7 @@ func TestBackupUnderLoad(t *testing.T) {
 const loadPause = 50 * time.Millisecond
 
 // load lets phones write while fn runs, and says how often they did.
-func (r *webRig) load(t *testing.T, l *webLine, fn func()) int64 {
+func (r *webEnv) load(t *testing.T, l *webLine, fn func()) int64 {
 	t.Helper()
 	w := r.writers(webContacts)
 	require.NoError(t, w.write(within(t), l, 1))
@@ -143,7 +143,7 @@ func (r *webRig) load(t *testing.T, l *webLine, fn func()) int64 {
 }
 
 // picture fails the test unless the picture of a contact is still there.
-func (r *webRig) picture(t *testing.T, from *webtest.Phone) {
+func (r *webEnv) picture(t *testing.T, from *webtest.Phone) {
 	t.Helper()
 	page := r.call(t, 200, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s", r.ref, number(from)), "")
 	for _, item := range page["items"].([]any) {

@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	buildOnce sync.Once
-	buildDir  string
-	buildTook time.Duration
-	errBuild  error
+	buildOnce    sync.Once
+	buildDir     string
+	buildElapsed time.Duration
+	errBuild     error
 )
 
 // built is the folder of what was built, or "" when no test needed it.
@@ -55,7 +55,7 @@ func binary(t testing.TB, name string) string {
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		begin := time.Now()
 		out, err := cmd.CombinedOutput()
-		if buildTook = time.Since(begin); err != nil {
+		if buildElapsed = time.Since(begin); err != nil {
 			errBuild = fmt.Errorf("building: %w: %s", err, out)
 		}
 	})
@@ -65,14 +65,14 @@ func binary(t testing.TB, name string) string {
 
 // node is a running server.
 type node struct {
-	cmd    *exec.Cmd
-	host   string        // 127.0.0.1:PORT
-	took   time.Duration // from its start until it was ready
-	ready  chan string   // the first line of stdout
-	ended  chan struct{} // closed once it is reaped; then the next two hold
-	rest   string        // of stdout
-	err    error
-	stderr *text
+	cmd     *exec.Cmd
+	host    string        // 127.0.0.1:PORT
+	elapsed time.Duration // from its start until it was ready
+	ready   chan string   // the first line of stdout
+	ended   chan struct{} // closed once it is reaped; then the next two hold
+	rest    string        // of stdout
+	err     error
+	stderr  *text
 }
 
 // text collects what a process writes while it runs.
@@ -146,7 +146,7 @@ func (n *node) attend(stdout io.Reader, begin time.Time) {
 	defer close(n.ended)
 	out := bufio.NewReader(stdout)
 	if line, err := out.ReadString('\n'); err == nil {
-		n.took = time.Since(begin)
+		n.elapsed = time.Since(begin)
 		n.ready <- line
 	}
 	close(n.ready)

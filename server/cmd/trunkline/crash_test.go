@@ -15,9 +15,9 @@ const (
 	takenUp = 15 * time.Second
 	// atWork is how long the work that was taken up may take on a busy machine.
 	atWork = 105 * time.Second
-	// shortestLife and longestLife bound how long a server lives under load.
-	shortestLife = 100 * time.Millisecond
-	longestLife  = 1500 * time.Millisecond
+	// minUptime and longestLife bound how long a server lives under load.
+	minUptime = 100 * time.Millisecond
+	maxUptime = 1500 * time.Millisecond
 )
 
 // TestKillUnderLoad kills the server again and again while it receives and
@@ -25,16 +25,16 @@ const (
 func TestKillUnderLoad(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
-		r := newRig(t, "sent", "delivered", "read")
+		r := newEnv(t, "sent", "delivered", "read")
 		args := r.args(database...)
 		n := launch(t, args...)
 		r.door.open(n)
-		r.settle(t)
+		r.setup(t)
 		l := startLoad(t, r)
 		r.graph.SetLatency(20 * time.Millisecond) // so that a kill finds sends of which only the network knows
 		kills := testkit.Rounds(10)
 		for range kills {
-			pass(t, shortestLife+rand.N(longestLife-shortestLife))
+			pass(t, minUptime+rand.N(maxUptime-minUptime))
 			n.kill()
 			r.door.open()
 			n = launch(t, args...)
@@ -42,7 +42,7 @@ func TestKillUnderLoad(t *testing.T) {
 		}
 		begin := time.Now()
 		l.finish()
-		l.settled(t, takenUp+atWork)
+		l.finished(t, takenUp+atWork)
 		drained := time.Since(begin)
 		l.report(t, t.Name(), kills, l.check(t, kills), drained)
 		n.terminate(t)
@@ -54,13 +54,13 @@ func TestKillUnderLoad(t *testing.T) {
 func TestTwoNodes(t *testing.T) {
 	t.Parallel()
 	url, files := testkit.PostgresURL(t), t.TempDir()
-	args := func(r *rig) []string {
+	args := func(r *env) []string {
 		return r.args("--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
 	}
-	r := newRig(t, "sent", "delivered", "read")
+	r := newEnv(t, "sent", "delivered", "read")
 	one, two := launch(t, args(r)...), launch(t, args(r)...)
 	r.door.open(one, two)
-	r.settle(t)
+	r.setup(t)
 	l := startLoad(t, r)
 	pass(t, 2*time.Second)
 	one.kill()
@@ -68,7 +68,7 @@ func TestTwoNodes(t *testing.T) {
 	r.door.open(two)
 	pass(t, time.Second)
 	l.finish()
-	l.settled(t, takenUp+atWork)
+	l.finished(t, takenUp+atWork)
 	drained := time.Since(begin)
 	l.report(t, t.Name(), 1, l.check(t, 1), drained)
 	two.terminate(t)

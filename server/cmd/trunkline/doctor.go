@@ -65,7 +65,7 @@ func (c doctorCommand) run(ctx context.Context, f flags, to streams) error {
 	}
 	for _, f := range d.findings {
 		if f.State == stateBad {
-			return errSaid
+			return errPrinted
 		}
 	}
 	return nil

@@ -42,8 +42,8 @@ func examined(t *testing.T, env []string, want int, args ...string) map[string][
 func looked(t *testing.T, env, args []string) (code int, stdout, stderr string) {
 	t.Helper()
 	for range 3 {
-		begun := time.Now()
-		if code, stdout, stderr = output(t, env, args...); time.Since(begun) < askTimeout {
+		started := time.Now()
+		if code, stdout, stderr = output(t, env, args...); time.Since(started) < askTimeout {
 			break
 		}
 	}

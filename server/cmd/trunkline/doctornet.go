@@ -156,7 +156,7 @@ func read(ctx context.Context, client *http.Client, at string) (string, error) {
 		return "", unquoted(err)
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	return string(text), err
 }
 
@@ -174,7 +174,7 @@ func probeOf(ctx context.Context, base string) (string, error) {
 	}
 	defer res.Body.Close()
 	var p struct{ Status, Version, Database string }
-	if err := json.NewDecoder(io.LimitReader(res.Body, mostAnswer)).Decode(&p); err != nil || p.Database == "" && res.StatusCode != http.StatusServiceUnavailable {
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&p); err != nil || p.Database == "" && res.StatusCode != http.StatusServiceUnavailable {
 		return "", fmt.Errorf("what answers there with %d is no trunkline", res.StatusCode)
 	}
 	if res.StatusCode != http.StatusOK {

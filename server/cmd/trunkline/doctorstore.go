@@ -33,14 +33,14 @@ func (d *doctor) folder() {
 		return
 	}
 	const check = "disk"
-	took, err := durable(d.set.Data)
+	elapsed, err := durable(d.set.Data)
 	switch {
 	case err != nil:
 		d.bad(check, "nothing can be made durable: "+cause(err), "look at the disk and its file system")
-	case took > slowDisk:
-		d.warn(check, fmt.Sprintf("it takes %s to make a write durable", took.Round(time.Millisecond)), "every message waits for that: use a disk with a battery or flash")
+	case elapsed > slowDisk:
+		d.warn(check, fmt.Sprintf("it takes %s to make a write durable", elapsed.Round(time.Millisecond)), "every message waits for that: use a disk with a battery or flash")
 	default:
-		d.ok(check, "a write is durable after %s", took.Round(10*time.Microsecond))
+		d.ok(check, "a write is durable after %s", elapsed.Round(10*time.Microsecond))
 	}
 }
 
@@ -115,7 +115,7 @@ func durable(folder string) (time.Duration, error) {
 	}
 	defer os.Remove(file.Name()) //nolint:errcheck // it is a temporary file
 	defer file.Close()           //nolint:errcheck // nothing of it is kept
-	var took []time.Duration
+	var elapsed []time.Duration
 	for range 5 {
 		begin := time.Now()
 		if _, err := file.Write(make([]byte, 4096)); err != nil {
@@ -124,10 +124,10 @@ func durable(folder string) (time.Duration, error) {
 		if err := file.Sync(); err != nil {
 			return 0, err
 		}
-		took = append(took, time.Since(begin))
+		elapsed = append(elapsed, time.Since(begin))
 	}
-	slices.Sort(took)
-	return took[2], nil
+	slices.Sort(elapsed)
+	return elapsed[2], nil
 }
 
 // database connects, and looks at the settings of a PostgreSQL.
@@ -167,16 +167,16 @@ func (d *doctor) postgres(ctx context.Context) {
 		d.bad(check, "it does not answer: "+oneLine(err.Error()), "look at its log")
 		return
 	}
-	took := time.Since(begin)
+	elapsed := time.Since(begin)
 	switch {
 	case pg.Number < leastPG:
 		d.bad(check, "PostgreSQL "+pg.Name+" is too old", "use 14 or later")
 	case pg.Fsync == "off" || pg.Commit == "off":
 		d.warn(check, fmt.Sprintf("PostgreSQL %s, fsync %s, synchronous_commit %s: a power cut loses what was acknowledged", pg.Name, pg.Fsync, pg.Commit), "switch both on")
 	default:
-		d.ok(check, "PostgreSQL %s, which answers within %s", pg.Name, took.Round(10*time.Microsecond))
+		d.ok(check, "PostgreSQL %s, which answers within %s", pg.Name, elapsed.Round(10*time.Microsecond))
 	}
-	d.clock("the database", time.UnixMicro(pg.Now), at.Add(took/2))
+	d.clock("the database", time.UnixMicro(pg.Now), at.Add(elapsed/2))
 }
 
 // clock compares another clock with ours at the same moment.

@@ -41,14 +41,14 @@ func onDatabases(t *testing.T, fn func(t *testing.T, database []string)) {
 func TestCloudLine(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
-		r := newRig(t)
+		r := newEnv(t)
 		r.graph.PutTemplate(graphtest.Template{
 			Account: r.line.BusinessAccountID, Name: "hello_world", Language: "en_US", Category: "UTILITY", Status: "APPROVED",
 			Components: []json.RawMessage{json.RawMessage(`{"type":"BODY","text":"Hello, {{1}}!"}`)},
 		})
 		n := launch(t, r.args(database...)...)
 		r.door.open(n)
-		r.settle(t)
+		r.setup(t)
 		require.True(t, r.graph.Subscribed(r.line.BusinessAccountID))
 		require.NoError(t, r.graph.Handshake(t.Context(), ""))
 		known := r.call(t, 200, "GET", fmt.Sprintf("/templates?reference=%d", r.ref), "") // the copy is there before one is sent
@@ -75,7 +75,7 @@ func TestCloudLine(t *testing.T) {
 
 // talk lets a contact write, be read, be answered with a text and a template,
 // and read both. It waits for each webhook, so that their order is known.
-func (r *rig) talk(t *testing.T, contact string, in graphtest.Inbound) {
+func (r *env) talk(t *testing.T, contact string, in graphtest.Inbound) {
 	t.Helper()
 	in.At = time.Now().Add(-time.Minute).Truncate(time.Second)
 	in.Text = "Are you open «today»? <&> 👍"
@@ -114,7 +114,7 @@ func (r *rig) talk(t *testing.T, contact string, in graphtest.Inbound) {
 }
 
 // failure writes to a contact whom the network refuses.
-func (r *rig) failure(t *testing.T, contact string) {
+func (r *env) failure(t *testing.T, contact string) {
 	t.Helper()
 	_, err := r.graph.Write(t.Context(), graphtest.Inbound{From: contact, Name: "Nobody", Text: "Hello"})
 	require.NoError(t, err)
@@ -127,21 +127,21 @@ func (r *rig) failure(t *testing.T, contact string) {
 }
 
 // of are the webhooks about a contact, in order.
-func (r *rig) of(t testing.TB, contact string) []delivery {
+func (r *env) of(t testing.TB, contact string) []delivery {
 	t.Helper()
 	r.sink.sound(t)
 	return r.sink.about(contact)
 }
 
 // await waits for n webhooks about a contact.
-func (r *rig) await(t testing.TB, contact string, n int) {
+func (r *env) await(t testing.TB, contact string, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(r.sink.about(contact)) >= n }, time.Minute, 5*time.Millisecond, contact)
 	require.Len(t, r.of(t, contact), n, contact)
 }
 
 // requests are what the network was asked, in order.
-func (r *rig) requests() string {
+func (r *env) requests() string {
 	var out strings.Builder
 	for _, q := range r.graph.Requests() {
 		if strings.HasSuffix(q.Path, "/message_templates") || strings.Contains(q.Path, "/message_templates?") {

@@ -30,12 +30,12 @@ func TestGettingStarted(t *testing.T) {
 
 	addr := testkit.FreeAddress(t)
 	own := replace(t, "bin/webhookreceiver", receiver+" -addr "+addr+" -db sqlite://"+t.TempDir()+"/received.db")(local(guide["webhook"]))
-	heard := ""
+	received := ""
 	hears := func(all ...string) { // curl and the receiver print in any order
 		t.Helper()
 		for _, want := range all {
-			for !regexp.MustCompile(want).MatchString(heard) {
-				heard += sh.Line(t) + "\n"
+			for !regexp.MustCompile(want).MatchString(received) {
+				received += sh.Line(t) + "\n"
 			}
 		}
 	}
@@ -45,8 +45,8 @@ func TestGettingStarted(t *testing.T) {
 	hears(`"success":true`, `message 1: .*"text":"Are you open today\?"`)
 	sh.Send(t, local(guide["answer"]))
 	hears(`"status":"(SENDING|DELIVERED)"`, `Are you open.*Until nine\.|Until nine\..*Are you open`, `status \d+: `)
-	took := time.Since(begin)
-	require.Less(t, took, time.Minute)
-	t.Logf("promise: %s: built in %.1f s; from the start to the answer and its webhook in %.1f s", t.Name(), buildTook.Seconds(), took.Seconds())
+	elapsed := time.Since(begin)
+	require.Less(t, elapsed, time.Minute)
+	t.Logf("promise: %s: built in %.1f s; from the start to the answer and its webhook in %.1f s", t.Name(), buildElapsed.Seconds(), elapsed.Seconds())
 	n.terminate(t)
 }

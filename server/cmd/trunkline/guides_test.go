@@ -99,11 +99,11 @@ func TestWebhooksGuide(t *testing.T) {
 		"go run ./examples/webhookreceiver", binary(t, "webhookreceiver")+" -addr "+addr, "127.0.0.1:4000", addr)))
 	require.Contains(t, f.Line(t), addr, "the endpoint")
 	f.Send(t, "api "+f.node.host+`/sandbox/1/messages -d '{"from":"maria","type":"text","text":"And tomorrow?"}' >/dev/null`+"\n")
-	heard := ""
-	for !strings.Contains(heard, "And tomorrow?") {
-		heard += f.Line(t) + "\n"
+	received := ""
+	for !strings.Contains(received, "And tomorrow?") {
+		received += f.Line(t) + "\n"
 	}
-	require.Regexp(t, `(?s)status \d+: [^\n]*"status":"READ".*message \d+: [^\n]*"text":"And tomorrow\?"`, heard, "who writes has read the answer")
+	require.Regexp(t, `(?s)status \d+: [^\n]*"status":"READ".*message \d+: [^\n]*"text":"And tomorrow\?"`, received, "who writes has read the answer")
 }
 
 // TestOperationsGuide does what the operator does, beside the server that runs.
@@ -116,11 +116,11 @@ func TestOperationsGuide(t *testing.T) {
 	out := strings.Join(f.Run(t, strings.TrimSpace(guide.Block(t, "doctor"))+" || [ $? = 1 ] # what is bad may be this machine"), "\n")
 	require.Regexp(t, `(?m)^ok +.*database`, out)
 
-	var said []string
+	var printed []string
 	for line := range strings.Lines(guide.Block(t, "users")) {
-		said = append(said, f.Run(t, strings.TrimSpace(line)+" <<<'a long password'")...)
+		printed = append(printed, f.Run(t, strings.TrimSpace(line)+" <<<'a long password'")...)
 	}
-	all := strings.Join(said, "\n")
+	all := strings.Join(printed, "\n")
 	require.Contains(t, all, "ana@example.com", "who signed up is listed")
 	require.Contains(t, all, "Created ana@example.org in account ")
 	require.Contains(t, all, "/panel/reset#")

@@ -50,7 +50,7 @@ func TestSecretsStayInside(t *testing.T) {
 		}
 		env := []string{"TRUNKLINE_SECRET=" + canaries["secret"], "TRUNKLINE_ANTHROPIC_KEY=" + canaries["anthropic-key"]}
 		p, base := start(t, env, args...)
-		said := func(method, path, body string, header ...string) string {
+		printed := func(method, path, body string, header ...string) string {
 			req, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
 			require.NoError(t, err)
 			req.Header.Set("Content-Type", "application/json")
@@ -66,14 +66,14 @@ func TestSecretsStayInside(t *testing.T) {
 			return string(text)
 		}
 		const word = `"canary password"`
-		require.Contains(t, said("POST", "/user/signup", `{"email":"ana@example.org","password":`+word+`,"name":"Ana"}`), "token")
-		said("POST", "/user/login", `{"email":"ana@example.org","password":`+word+`x`)
-		said("POST", "/user/login", `{"email":`+word+`,"password":`+word+`}`)
-		said("POST", "/user/reset", `{"email":"ana@example.org"}`)
-		said("POST", "/payments", `{}`, "Stripe-Signature", canaries["payments-secret"])
-		said("GET", "/user/me", "", "Authorization", "Bearer "+canaries["secret"])
+		require.Contains(t, printed("POST", "/user/signup", `{"email":"ana@example.org","password":`+word+`,"name":"Ana"}`), "token")
+		printed("POST", "/user/login", `{"email":"ana@example.org","password":`+word+`x`)
+		printed("POST", "/user/login", `{"email":`+word+`,"password":`+word+`}`)
+		printed("POST", "/user/reset", `{"email":"ana@example.org"}`)
+		printed("POST", "/payments", `{}`, "Stripe-Signature", canaries["payments-secret"])
+		printed("GET", "/user/me", "", "Authorization", "Bearer "+canaries["secret"])
 		for _, path := range []string{"/", "/probe", "/swagger", "/swagger/openapi.json", "/panel/", "/canary", "/user/me?token=canary"} {
-			said("GET", strings.ReplaceAll(path, "canary", "x"), "")
+			printed("GET", strings.ReplaceAll(path, "canary", "x"), "")
 		}
 		res, err := http.Get("http://" + metrics + "/metrics")
 		require.NoError(t, err)

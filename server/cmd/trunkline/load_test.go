@@ -26,7 +26,7 @@ const (
 // load is traffic in both directions, and what was promised about it: what was
 // answered with 200.
 type load struct {
-	rig *rig
+	env *env
 
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -42,17 +42,17 @@ type load struct {
 func contactOf(i int) string { return fmt.Sprintf("1650555%04d", 1000+i) }
 
 // startLoad lets contacts write and messages be sent until it is stopped.
-func startLoad(t *testing.T, r *rig) *load {
+func startLoad(t *testing.T, r *env) *load {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	l := &load{rig: r, stop: stop, written: map[string][]string{}, accepted: map[string][]string{}}
+	l := &load{env: r, stop: stop, written: map[string][]string{}, accepted: map[string][]string{}}
 	t.Cleanup(l.finish)
 	for i := range loadChats { // opens the window of each chat
 		require.NoError(t, l.write(t.Context(), contactOf(i)))
 	}
 	for w := range loadWriters {
-		l.done.Go(func() { l.every(ctx, writerPause, w, l.write) })
-		l.done.Go(func() { l.every(ctx, senderPause, w, l.send) })
+		l.done.Go(func() { l.repeat(ctx, writerPause, w, l.write) })
+		l.done.Go(func() { l.repeat(ctx, senderPause, w, l.send) })
 	}
 	return l
 }
@@ -63,9 +63,9 @@ func (l *load) finish() {
 	l.done.Wait()
 }
 
-// every does something in the chats of worker w, again and again. What was
+// repeat does something in the chats of worker w, again and again. What was
 // begun is carried through although ctx ends.
-func (l *load) every(ctx context.Context, pause time.Duration, w int, do func(context.Context, string) error) {
+func (l *load) repeat(ctx context.Context, pause time.Duration, w int, do func(context.Context, string) error) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
@@ -90,7 +90,7 @@ func (l *load) every(ctx context.Context, pause time.Duration, w int, do func(co
 // callback comes once more, as Meta's do.
 func (l *load) write(ctx context.Context, contact string) error {
 	in := graphtest.Inbound{From: contact, Name: "Contact " + contact, Text: "in"}
-	id, err := l.rig.graph.Write(ctx, in)
+	id, err := l.env.graph.Write(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (l *load) write(ctx context.Context, contact string) error {
 		return nil
 	}
 	in.ID = id
-	_, err = l.rig.graph.Write(ctx, in)
+	_, err = l.env.graph.Write(ctx, in)
 	l.mu.Lock()
 	l.posted++
 	l.mu.Unlock()
@@ -123,7 +123,7 @@ func (l *load) send(ctx context.Context, contact string) error {
 		l.mu.Lock()
 		l.tries++
 		l.mu.Unlock()
-		status, answer, err := l.rig.try(ctx, http.MethodPost, path, l.rig.sendBody(contact, text), "Idempotency-Key", key)
+		status, answer, err := l.env.try(ctx, http.MethodPost, path, l.env.sendBody(contact, text), "Idempotency-Key", key)
 		switch {
 		case err == nil && status == http.StatusOK:
 			l.mu.Lock()

@@ -43,7 +43,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errSaid):
+	case errors.Is(err, errPrinted):
 		return exitFailed
 	case errors.As(err, &wrong):
 		_, _ = fmt.Fprintln(stderr, "trunkline:", oneLine(wrong.Error()))
@@ -64,8 +64,8 @@ type streams struct {
 	out, err io.Writer
 }
 
-// errSaid ends the program with exit code 1: why has been said.
-var errSaid = errors.New("said")
+// errPrinted ends the program with exit code 1: why has been said.
+var errPrinted = errors.New("said")
 
 // parse reads the command line; without a command nothing is left to do, as
 // after --help.

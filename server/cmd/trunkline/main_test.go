@@ -248,9 +248,9 @@ func TestRestoredSecrets(t *testing.T) {
 	p.terminate(t)
 	code, _, why := output(t, nil, "backup", backup, "--with-secret", "--data", data, "--secret", otherSecret+","+longSecret)
 	require.Zero(t, code, why)
-	code, said, why := output(t, nil, "restore", backup, "--data", to)
+	code, printed, why := output(t, nil, "restore", backup, "--data", to)
 	require.Zero(t, code, why)
-	require.NotContains(t, said, "Give the server the secret")
+	require.NotContains(t, printed, "Give the server the secret")
 	p, _ = start(t, nil, "--data", to)
 	p.terminate(t)
 	p, _ = start(t, nil, "--data", to, "--secret", otherSecret)
@@ -352,11 +352,11 @@ func BenchmarkSecondStart(b *testing.B) {
 		begin := time.Now()
 		require.NoError(b, cmd.Start())
 		_, err = bufio.NewReader(out).ReadString('\n')
-		took := time.Since(begin)
+		elapsed := time.Since(begin)
 		require.NoError(b, err)
 		require.NoError(b, cmd.Process.Signal(syscall.SIGTERM))
 		require.NoError(b, cmd.Wait())
-		return took
+		return elapsed
 	}
 	once()
 	var total time.Duration

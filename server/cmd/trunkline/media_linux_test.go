@@ -25,11 +25,11 @@ const (
 // TestLargeMedia moves a file of 64 MiB in, out and through the server, whose
 // memory grows by less than half of it.
 func TestLargeMedia(t *testing.T) { //nolint:paralleltest // the kernel must not be short of memory for other tests
-	r := newRig(t)
+	r := newEnv(t)
 	args := r.args("--data", t.TempDir())
 	n := launch(t, args...)
 	r.door.open(n)
-	r.settle(t)
+	r.setup(t)
 	n.terminate(t) // the next one has no memory left from hashing a password
 	n = launch(t, args...)
 	r.door.open(n)
@@ -56,11 +56,11 @@ func TestLargeMedia(t *testing.T) { //nolint:paralleltest // the kernel must not
 	require.Equal(t, sum[:], r.digest(t, link))
 	got = max(got, grown(t, n, before, "serving"))
 
-	kept := r.upload(t, body, "large.pdf")
+	stored := r.upload(t, body, "large.pdf")
 	got = max(got, grown(t, n, before, "keeping"))
-	require.Equal(t, sum[:], r.digest(t, kept["fileUrl"].(string)))
+	require.Equal(t, sum[:], r.digest(t, stored["fileUrl"].(string)))
 	r.call(t, 200, "POST", "/chats/send?wait=30", fmt.Sprintf(
-		`{"reference":%d,"chatId":%q,"message":{"type":"document","mediaId":%q}}`, r.ref, from, kept["mediaId"]))
+		`{"reference":%d,"chatId":%q,"message":{"type":"document","mediaId":%q}}`, r.ref, from, stored["mediaId"]))
 	shown, err := r.graph.WaitShown(t.Context(), from, 1)
 	require.NoError(t, err)
 	require.Equal(t, "document", shown[0].Type)
@@ -69,7 +69,7 @@ func TestLargeMedia(t *testing.T) { //nolint:paralleltest // the kernel must not
 }
 
 // digest downloads what a link leads to.
-func (r *rig) digest(t *testing.T, link string) []byte {
+func (r *env) digest(t *testing.T, link string) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, doorURL+"/"+link, nil)
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ func TestMovingGuides(t *testing.T) {
 	const key = "a key from before, of 24 bytes or more"
 	for _, c := range []struct {
 		guide, line, url, contact string
-		heard                     string
+		received                  string
 		signature                 string // the header
 		hash                      func() hash.Hash
 	}{
@@ -56,7 +56,7 @@ func TestMovingGuides(t *testing.T) {
 			f.Run(t, f.local(guide.Block(t, "send", c.contact, "maria@sandbox")))
 			select {
 			case d := <-got:
-				require.Contains(t, string(d.body), c.heard)
+				require.Contains(t, string(d.body), c.received)
 				if c.hash != nil {
 					mac := hmac.New(c.hash, []byte(key))
 					_, _ = mac.Write(d.body)

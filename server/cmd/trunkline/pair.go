@@ -21,8 +21,8 @@ const (
 	pairPoll = 500 * time.Millisecond
 	// pairTimeout bounds one request.
 	pairTimeout = 30 * time.Second
-	// mostAnswer bounds what is read of an answer.
-	mostAnswer = 1 << 20
+	// maxAnswer bounds what is read of an answer.
+	maxAnswer = 1 << 20
 )
 
 // pairCommand links a line to a phone. It is a client of the API of a server
@@ -153,7 +153,7 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 		return fmt.Errorf("asking the server: %w", err)
 	}
 	defer res.Body.Close()
-	text, err = io.ReadAll(io.LimitReader(res.Body, mostAnswer))
+	text, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return fmt.Errorf("reading the server's answer: %w", err)
 	}

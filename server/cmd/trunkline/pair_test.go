@@ -15,16 +15,16 @@ import (
 )
 
 // pair starts the command that links a line.
-func pair(t *testing.T, n *node, stdin string, args ...string) (cmd *exec.Cmd, out *bufio.Reader, said *text) {
+func pair(t *testing.T, n *node, stdin string, args ...string) (cmd *exec.Cmd, out *bufio.Reader, printed *text) {
 	t.Helper()
 	cmd = exec.CommandContext(t.Context(), binary(t, "trunkline"), append([]string{"pair", "--server", "http://" + n.host}, args...)...)
 	cmd.Dir = t.TempDir()
-	said = &text{}
-	cmd.Stdin, cmd.Stderr = strings.NewReader(stdin), said
+	printed = &text{}
+	cmd.Stdin, cmd.Stderr = strings.NewReader(stdin), printed
 	pipe, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	return cmd, bufio.NewReader(pipe), said
+	return cmd, bufio.NewReader(pipe), printed
 }
 
 // modules reads a code that is drawn with half blocks: true is dark.
@@ -51,16 +51,16 @@ func modules(t *testing.T, out *bufio.Reader) [][]bool {
 // TestPair links a line with what the command prints.
 func TestPair(t *testing.T) {
 	t.Parallel()
-	r := newWebRig(t)
+	r := newWebEnv(t)
 	n := r.launch(t, "--data", t.TempDir())
 	r.door.open(n)
 	r.signUp(t)
 	ref := int(r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)["id"].(float64))
 	args := []string{"--email", "ana@example.org", "--reference", fmt.Sprint(ref)}
 
-	cmd, out, said := pair(t, n, "correct horse\n", args...)
+	cmd, out, printed := pair(t, n, "correct horse\n", args...)
 	line, err := out.ReadString('\n')
-	require.NoError(t, err, said)
+	require.NoError(t, err, printed)
 	require.Contains(t, line, "Linked devices")
 	shown := modules(t, out)
 	scanned := r.session(t, ref)["qr"].(map[string]any)["code"].(string)
@@ -80,20 +80,20 @@ func TestPair(t *testing.T) {
 	rest, err := io.ReadAll(out)
 	require.NoError(t, err)
 	require.Equal(t, "Connected: "+number(owner), strings.TrimSpace(string(rest)))
-	require.NoError(t, cmd.Wait(), said)
+	require.NoError(t, cmd.Wait(), printed)
 
-	cmd, out, said = pair(t, n, "", "--token", r.token, "--reference", fmt.Sprint(ref))
+	cmd, out, printed = pair(t, n, "", "--token", r.token, "--reference", fmt.Sprint(ref))
 	rest, err = io.ReadAll(out)
 	require.NoError(t, err)
 	require.Contains(t, string(rest), "Connected: "+number(owner), "it is linked already")
-	require.NoError(t, cmd.Wait(), said)
+	require.NoError(t, cmd.Wait(), printed)
 	n.terminate(t)
 }
 
 // TestPairRefused says in one line why a line cannot be linked.
 func TestPairRefused(t *testing.T) {
 	t.Parallel()
-	r := newWebRig(t)
+	r := newWebEnv(t)
 	n := r.launch(t, "--data", t.TempDir())
 	r.door.open(n)
 	r.signUp(t)
@@ -114,16 +114,16 @@ func TestPairRefused(t *testing.T) {
 		"no address":     {"", []string{"--reference", "1", "--token", r.token, "--server", "nowhere"}, 2, "--server: "},
 	} {
 		t.Run(name, func(t *testing.T) { //nolint:paralleltest // the server ends with the test
-			cmd, out, said := pair(t, n, c.stdin, c.args...)
+			cmd, out, printed := pair(t, n, c.stdin, c.args...)
 			rest, err := io.ReadAll(out)
 			require.NoError(t, err)
 			require.Empty(t, rest)
 			var exit *exec.ExitError
-			require.ErrorAs(t, cmd.Wait(), &exit, said)
-			require.Equal(t, c.code, exit.ExitCode(), said)
-			require.Equal(t, 1, strings.Count(said.String(), "\n"), said)
-			require.Contains(t, said.String(), c.says)
-			require.NotContains(t, said.String(), r.token)
+			require.ErrorAs(t, cmd.Wait(), &exit, printed)
+			require.Equal(t, c.code, exit.ExitCode(), printed)
+			require.Equal(t, 1, strings.Count(printed.String(), "\n"), printed)
+			require.Contains(t, printed.String(), c.says)
+			require.NotContains(t, printed.String(), r.token)
 		})
 	}
 	n.terminate(t)

@@ -18,9 +18,9 @@ type counts struct {
 	sends, confirmed, cut, statuses int
 }
 
-// settled waits until nothing of the load is left to do. An attempt that was cut off before the network knew of it leaves
+// finished waits until nothing of the load is left to do. An attempt that was cut off before the network knew of it leaves
 // its message in doubt, which is settled, too.
-func (l *load) settled(t *testing.T, within time.Duration) {
+func (l *load) finished(t *testing.T, within time.Duration) {
 	t.Helper()
 	begin := time.Now()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -34,10 +34,10 @@ func (l *load) settled(t *testing.T, within time.Duration) {
 // left says what is not done yet.
 func (l *load) left(t *testing.T) string {
 	t.Helper()
-	read, told := map[string]bool{}, map[string]bool{}
-	for _, d := range l.rig.sink.received() {
+	read, recorded := map[string]bool{}, map[string]bool{}
+	for _, d := range l.env.sink.received() {
 		if d.event == "message" {
-			told[d.id] = true
+			recorded[d.id] = true
 		}
 		if d.mine && d.status == "READ" {
 			read[d.id] = true
@@ -45,15 +45,15 @@ func (l *load) left(t *testing.T) string {
 	}
 	for _, ids := range l.written {
 		for _, id := range ids {
-			if !told[id] {
+			if !recorded[id] {
 				return "a message that came in has made no webhook"
 			}
 		}
 	}
 	shown := map[string]bool{}
-	for _, m := range l.rig.graph.Shown("") {
+	for _, m := range l.env.graph.Shown("") {
 		shown[m.Text] = true
-		if !told[m.ID] || !read[m.ID] {
+		if !recorded[m.ID] || !read[m.ID] {
 			return "a message that was sent and read has not made its webhooks"
 		}
 	}
@@ -61,7 +61,7 @@ func (l *load) left(t *testing.T) string {
 		if !slices.ContainsFunc(texts, func(text string) bool { return !shown[text] }) {
 			continue
 		}
-		for _, m := range l.rig.history(t, contact) {
+		for _, m := range l.env.history(t, contact) {
 			if m.Mine && !shown[m.Text] && m.Status == "PENDING" && m.Error == nil {
 				return "a message has not been tried"
 			}
@@ -74,15 +74,15 @@ func (l *load) left(t *testing.T) string {
 func (l *load) check(t *testing.T, kills int) counts {
 	t.Helper()
 	require.NoError(t, errors.Join(l.wrong...))
-	l.rig.sink.sound(t)
+	l.env.sink.sound(t)
 	c := counts{}
 	events := map[string][]delivery{} // by contact
-	for _, d := range l.rig.sink.received() {
+	for _, d := range l.env.sink.received() {
 		events[d.contact()] = append(events[d.contact()], d)
 	}
-	c.webhooks, c.repeats = l.rig.sink.count()
+	c.webhooks, c.repeats = l.env.sink.count()
 	for _, contact := range slices.Sorted(maps.Keys(l.written)) {
-		stored := l.rig.history(t, contact)
+		stored := l.env.history(t, contact)
 		l.checkStored(t, contact, stored, &c)
 		checkEvents(t, contact, stored, events[contact])
 	}
@@ -115,16 +115,16 @@ func checkEvents(t *testing.T, contact string, stored []record, events []deliver
 	t.Helper()
 	rank := map[string]int{"SENDING": 1, "FAIL": 2, "DELIVERED": 3, "READ": 4}
 	var in []string
-	told := map[string]int{} // rank of the last status by message
+	recorded := map[string]int{} // rank of the last status by message
 	for i, d := range events {
 		require.Equal(t, int64(i+1), d.sequence, "a webhook of %s is out of order", contact)
-		_, known := told[d.id]
+		_, known := recorded[d.id]
 		require.Equal(t, d.event == "status", known, "%s %s of %s: a message is told once, and before its statuses", d.event, d.status, d.id)
 		if !d.mine && d.event == "message" {
 			in = append(in, d.id)
 		}
-		require.Greater(t, rank[d.status], told[d.id], "the status of %s", d.id)
-		told[d.id] = rank[d.status]
+		require.Greater(t, rank[d.status], recorded[d.id], "the status of %s", d.id)
+		recorded[d.id] = rank[d.status]
 	}
 	var want []string
 	for _, m := range stored {
@@ -135,15 +135,15 @@ func checkEvents(t *testing.T, contact string, stored []record, events []deliver
 	require.Equal(t, want, in, "the order of messages from %s", contact)
 }
 
-// mostCut is how many attempts a kill can cut off.
-const mostCut = 16
+// maxCut is how many attempts a kill can cut off.
+const maxCut = 16
 
 // checkNetwork: nothing left twice or out of order, what the network took is
 // confirmed, and what it did not take is known to be in doubt.
 func (l *load) checkNetwork(t *testing.T, kills int, c *counts) {
 	t.Helper()
 	data, shown := map[string]bool{}, map[string][]string{}
-	for _, m := range l.rig.graph.Shown("") {
+	for _, m := range l.env.graph.Shown("") {
 		require.False(t, data[m.CallbackData], "%s left twice", m.Text)
 		data[m.CallbackData] = true
 		shown[m.To] = append(shown[m.To], m.Text)
@@ -161,7 +161,7 @@ func (l *load) checkNetwork(t *testing.T, kills int, c *counts) {
 			}
 		}
 		require.Equal(t, left, shown[contact], "sends to %s are in order", contact)
-		for _, m := range l.rig.history(t, contact) {
+		for _, m := range l.env.history(t, contact) {
 			switch {
 			case !m.Mine:
 			case taken[m.Text]:
@@ -176,7 +176,7 @@ func (l *load) checkNetwork(t *testing.T, kills int, c *counts) {
 			}
 		}
 	}
-	require.LessOrEqual(t, c.cut, (kills+l.rig.door.standstills())*mostCut)
+	require.LessOrEqual(t, c.cut, (kills+l.env.door.standstills())*maxCut)
 	c.statuses = 3 * c.confirmed
 }
 

@@ -19,8 +19,8 @@ import (
 const (
 	runsKilled = 500 // runs that are under way when a server is killed
 	runPause   = 2 * time.Second
-	// runsPatience is how long runs of a test may take after the last kill.
-	runsPatience = 4 * time.Minute
+	// runsTimeout is how long runs of a test may take after the last kill.
+	runsTimeout = 4 * time.Minute
 )
 
 // shop is what runs call. It counts the orders that must not be made twice.
@@ -79,7 +79,7 @@ func (s *shop) working() (function, flow string) {
 }
 
 // publish makes and publishes a flow of a project.
-func (r *rig) publish(t *testing.T, project, draft string) string {
+func (r *env) publish(t *testing.T, project, draft string) string {
 	t.Helper()
 	id := r.call(t, 201, "POST", "/aiflow/flow", fmt.Sprintf(`{"projectId":%q,"name":"F","draft":%s}`, project, draft))["id"].(string)
 	r.call(t, 200, "POST", "/aiflow/flow/"+id+"/publish", "")
@@ -87,7 +87,7 @@ func (r *rig) publish(t *testing.T, project, draft string) string {
 }
 
 // startRuns begins runs, several at a time, and returns their ids by number.
-func (r *rig) startRuns(t *testing.T, flow string, rounds int) []string {
+func (r *env) startRuns(t *testing.T, flow string, rounds int) []string {
 	t.Helper()
 	ids := make([]string, runsKilled)
 	var wg sync.WaitGroup
@@ -107,7 +107,7 @@ func (r *rig) startRuns(t *testing.T, flow string, rounds int) []string {
 }
 
 // active is whether runs of a flow are under way.
-func (r *rig) active(t *testing.T, flow string) bool {
+func (r *env) active(t *testing.T, flow string) bool {
 	t.Helper()
 	for _, status := range []string{"running", "waiting"} {
 		if len(r.call(t, 200, "GET", "/aiflow/run?limit=1&flowId="+flow+"&status="+status, "")["items"].([]any)) > 0 {
@@ -123,7 +123,7 @@ func (r *rig) active(t *testing.T, flow string) bool {
 func TestKillRuns(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
-		r, s := newRig(t), newShop(t)
+		r, s := newEnv(t), newShop(t)
 		args := r.args(database...)
 		n := launch(t, args...)
 		r.door.open(n)
@@ -138,8 +138,8 @@ func TestKillRuns(t *testing.T) {
 		killed := 0
 		for range kills {
 			before := s.ordered()
-			require.Eventually(t, func() bool { return s.ordered() > before || !r.active(t, flow) }, runsPatience, 10*time.Millisecond)
-			pass(t, rand.N(longestLife))
+			require.Eventually(t, func() bool { return s.ordered() > before || !r.active(t, flow) }, runsTimeout, 10*time.Millisecond)
+			pass(t, rand.N(maxUptime))
 			if r.active(t, flow) {
 				killed++
 			}
@@ -149,8 +149,8 @@ func TestKillRuns(t *testing.T) {
 			r.door.open(n)
 		}
 		last := time.Now()
-		require.Eventually(t, func() bool { return !r.active(t, flow) }, runsPatience*time.Duration(1+kills/20), 200*time.Millisecond)
-		took := time.Since(last)
+		require.Eventually(t, func() bool { return !r.active(t, flow) }, runsTimeout*time.Duration(1+kills/20), 200*time.Millisecond)
+		elapsed := time.Since(last)
 		unknown := 0
 		for i, id := range ids {
 			unknown += r.checkRun(t, i, id, rounds)
@@ -162,14 +162,14 @@ func TestKillRuns(t *testing.T) {
 		}
 		t.Logf("promise: %s: killed %d times while runs were under way (of %d): %d runs of %d rounds ended with the output that they would have had, the last %.1f s after the last start; "+
 			"%d orders that must not be repeated: none was, %d of them ended with effect.unknown; %d looks, of which %d were repeats; no wait was shorter than %s",
-			t.Name(), killed, kills, len(ids), rounds, took.Seconds(), len(s.orders), unknown, s.looks, s.looks-len(ids)*rounds, runPause)
+			t.Name(), killed, kills, len(ids), rounds, elapsed.Seconds(), len(s.orders), unknown, s.looks, s.looks-len(ids)*rounds, runPause)
 		n.terminate(t)
 	})
 }
 
 // checkRun checks what a run gave back and how long it waited. It returns how
 // many orders it knows nothing of.
-func (r *rig) checkRun(t *testing.T, n int, id string, rounds int) (unknown int) {
+func (r *env) checkRun(t *testing.T, n int, id string, rounds int) (unknown int) {
 	t.Helper()
 	run := r.call(t, 200, "GET", "/aiflow/run/"+id, "")
 	require.Equal(t, "completed", run["status"], "%v", run["error"])

@@ -188,10 +188,10 @@ func (c *checker) number(flag, v string, least int) int {
 
 // callLimit is a number of calls a minute, as far as those can be counted.
 func (c *checker) callLimit(flag, v string) int {
-	const most = 1_000_000
+	const limit = 1_000_000
 	n := c.number(flag, v, 1)
-	if n > most {
-		c.refuse(flag, fmt.Sprintf("must be at most %d", most))
+	if n > limit {
+		c.refuse(flag, fmt.Sprintf("must be at most %d", limit))
 	}
 	return n
 }

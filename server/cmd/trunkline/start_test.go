@@ -17,11 +17,11 @@ import (
 func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
-		r := newRig(t, "sent", "delivered", "read")
+		r := newEnv(t, "sent", "delivered", "read")
 		args := r.args(database...)
 		n := launch(t, args...)
 		r.door.open(n)
-		r.settle(t)
+		r.setup(t)
 		l := startLoad(t, r)
 		r.graph.SetLatency(300 * time.Millisecond) // a send is in hand at any time
 		pass(t, time.Second)
@@ -31,7 +31,7 @@ func TestDrainUnderLoad(t *testing.T) {
 		r.door.open(n)
 		begin := time.Now()
 		l.finish()
-		l.settled(t, takenUp+atWork)
+		l.finished(t, takenUp+atWork)
 		drained := time.Since(begin)
 		cuts := 0 // a drain cuts nothing off, unless the machine stands still for longer than it waits
 		if drain > 8*time.Second {
@@ -39,7 +39,7 @@ func TestDrainUnderLoad(t *testing.T) {
 		}
 		c := l.check(t, cuts)
 		l.report(t, t.Name(), 0, c, drained)
-		t.Logf("drained in %s, ready again in %s", drain.Round(time.Millisecond), n.took.Round(time.Millisecond))
+		t.Logf("drained in %s, ready again in %s", drain.Round(time.Millisecond), n.elapsed.Round(time.Millisecond))
 		n.terminate(t)
 	})
 }
@@ -48,11 +48,11 @@ func TestDrainUnderLoad(t *testing.T) {
 // the delivery is handed back, and made after the next start.
 func TestDrainHangingReceiver(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newEnv(t)
 	args := r.args("--data", t.TempDir())
 	n := launch(t, args...)
 	r.door.open(n)
-	r.settle(t)
+	r.setup(t)
 	release := r.sink.pause()
 	_, err := r.graph.Write(t.Context(), graphtest.Inbound{From: contactOf(0), Text: "Hello"})
 	require.NoError(t, err)
@@ -95,6 +95,6 @@ func TestOneProcessAFolder(t *testing.T) {
 	n.terminate(t)
 	require.Contains(t, refuses(t, "--data", data, "--secret", sharedSecret), "--secret: the database was written under another secret")
 	n = launch(t, "--data", data)
-	t.Logf("the next start took %s", n.took.Round(time.Millisecond))
+	t.Logf("the next start took %s", n.elapsed.Round(time.Millisecond))
 	n.terminate(t)
 }

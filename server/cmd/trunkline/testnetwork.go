@@ -58,7 +58,7 @@ func testNetwork(ctx context.Context, own net.Addr, log *slog.Logger) (web.Optio
 	var dialer net.Dialer
 	return web.Options{
 		Now:     hurried(speed),
-		RootKey: (*[32]byte)(root), Pace: web.Pace{Messages: -1, Strangers: -1},
+		RootKey: (*[32]byte)(root), Rates: web.Rates{Messages: -1, Outreach: -1},
 		HTTPClient: &http.Client{Transport: &http.Transport{
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 				return dialer.DialContext(ctx, network, at.String())

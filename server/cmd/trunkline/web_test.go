@@ -27,7 +27,7 @@ import (
 func TestWebLine(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
-		r := newWebRig(t)
+		r := newWebEnv(t)
 		n := r.launch(t, database...)
 		r.door.open(n)
 		r.signUp(t)
@@ -51,7 +51,7 @@ func TestWebLine(t *testing.T) {
 		r.door.open(n)
 		r.back(t, before, time.Now())
 		require.NoError(t, l.device.AwaitAck(within(t), id))
-		r.told(t, number(ana), id)
+		r.recorded(t, number(ana), id)
 		r.connected(t, l)
 		r.sink.sound(t)
 		r.sound(t)
@@ -63,27 +63,27 @@ func TestWebLine(t *testing.T) {
 	})
 }
 
-// told waits for the webhook of a message, and returns its body.
-func (r *webRig) told(t *testing.T, contact, id string) map[string]any {
+// recorded waits for the webhook of a message, and returns its body.
+func (r *webEnv) recorded(t *testing.T, contact, id string) map[string]any {
 	t.Helper()
-	return r.toldOf(t, func() []delivery { return r.sink.about(contact) }, id)
+	return r.recordsOf(t, func() []delivery { return r.sink.about(contact) }, id)
 }
 
-// toldOf waits for the webhook of a message among deliveries.
-func (r *webRig) toldOf(t *testing.T, among func() []delivery, id string) map[string]any {
+// recordsOf waits for the webhook of a message among deliveries.
+func (r *webEnv) recordsOf(t *testing.T, among func() []delivery, id string) map[string]any {
 	t.Helper()
 	var got []delivery
 	require.Eventually(t, func() bool {
 		got = slices.DeleteFunc(among(), func(d delivery) bool { return d.event != "message" || d.id != id })
 		return len(got) > 0
-	}, webPatience, 10*time.Millisecond, "a webhook about the message %s", id)
+	}, webTimeout, 10*time.Millisecond, "a webhook about the message %s", id)
 	body := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(got[0].body), &body))
 	return body
 }
 
 // answer sends a message through the API, which the network takes.
-func (r *webRig) answer(t *testing.T, chat, message string) string {
+func (r *webEnv) answer(t *testing.T, chat, message string) string {
 	t.Helper()
 	sent := r.call(t, 200, "POST", "/chats/send?wait=30", fmt.Sprintf(`{"reference":%d,"chatId":%q,"message":%s}`, r.ref, chat, message))
 	shown := sent["message"].(map[string]any)
@@ -92,14 +92,14 @@ func (r *webRig) answer(t *testing.T, chat, message string) string {
 }
 
 // talk lets a contact write and be answered.
-func (r *webRig) talk(t *testing.T, l *webLine, ana *webtest.Phone) {
+func (r *webEnv) talk(t *testing.T, l *webLine, ana *webtest.Phone) {
 	t.Helper()
 	id, err := ana.SendText(within(t), l.owner.LID(), "Hello «you»")
 	require.NoError(t, err)
-	body := r.told(t, number(ana), id)
+	body := r.recorded(t, number(ana), id)
 	require.Equal(t, "Hello «you»", body["text"])
 	require.Equal(t, "Ana", body["pushName"])
-	require.Eventually(t, func() bool { return l.device.Acked(id) }, webPatience, 10*time.Millisecond, "it is acknowledged")
+	require.Eventually(t, func() bool { return l.device.Acked(id) }, webTimeout, 10*time.Millisecond, "it is acknowledged")
 	sent := r.answer(t, number(ana), `{"type":"text","text":"Hello Ana"}`)
 	got, err := ana.AwaitText(within(t), "Hello Ana")
 	require.NoError(t, err)
@@ -107,18 +107,18 @@ func (r *webRig) talk(t *testing.T, l *webLine, ana *webtest.Phone) {
 	ana.Read(l.owner.LID(), l.owner.LID(), sent)
 	require.Eventually(t, func() bool {
 		return slices.ContainsFunc(r.sink.about(number(ana)), func(d delivery) bool { return d.id == sent && d.status == "READ" })
-	}, webPatience, 10*time.Millisecond, "it was read")
+	}, webTimeout, 10*time.Millisecond, "it was read")
 }
 
 // damaged lets a contact write what cannot be read at first.
-func (r *webRig) damaged(t *testing.T, l *webLine, ana *webtest.Phone) {
+func (r *webEnv) damaged(t *testing.T, l *webLine, ana *webtest.Phone) {
 	t.Helper()
 	words := "say again"
 	id, err := ana.Send(within(t), webtest.Outgoing{To: l.owner.LID(), Message: &waE2E.Message{Conversation: &words}, Damage: 1})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		return slices.ContainsFunc(r.historyOf(t, l.ref, number(ana)), func(m record) bool { return m.ID == id && m.Text == words })
-	}, webPatience, 10*time.Millisecond, "it was asked for again")
+	}, webTimeout, 10*time.Millisecond, "it was asked for again")
 }
 
 // quiet fails the test when anything but the server's own logger has written:
@@ -132,17 +132,17 @@ func quiet(t *testing.T, n *node) {
 }
 
 // group lets a contact write in a group and be answered there.
-func (r *webRig) group(t *testing.T, l *webLine, ana *webtest.Phone) {
+func (r *webEnv) group(t *testing.T, l *webLine, ana *webtest.Phone) {
 	t.Helper()
 	chat := ana.CreateGroup(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{l.owner}})
 	id, err := ana.SendText(within(t), chat, "Hello all")
 	require.NoError(t, err)
-	var told []delivery
+	var recorded []delivery
 	require.Eventually(t, func() bool {
-		told = slices.DeleteFunc(r.sink.received(), func(d delivery) bool { return d.id != id })
-		return len(told) > 0
-	}, webPatience, 10*time.Millisecond, "the group's message")
-	require.Equal(t, "Hello all", told[0].text)
+		recorded = slices.DeleteFunc(r.sink.received(), func(d delivery) bool { return d.id != id })
+		return len(recorded) > 0
+	}, webTimeout, 10*time.Millisecond, "the group's message")
+	require.Equal(t, "Hello all", recorded[0].text)
 	r.answer(t, chat.String(), `{"type":"text","text":"Hello Ana and all"}`)
 	got, err := ana.AwaitText(within(t), "Hello Ana and all")
 	require.NoError(t, err)
@@ -152,7 +152,7 @@ func (r *webRig) group(t *testing.T, l *webLine, ana *webtest.Phone) {
 }
 
 // files lets a contact send a picture and get one.
-func (r *webRig) files(t *testing.T, l *webLine, ana *webtest.Phone) {
+func (r *webEnv) files(t *testing.T, l *webLine, ana *webtest.Phone) {
 	t.Helper()
 	var picture bytes.Buffer
 	require.NoError(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 64, 64))))
@@ -163,12 +163,12 @@ func (r *webRig) files(t *testing.T, l *webLine, ana *webtest.Phone) {
 		FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256, FileLength: &up.FileLength,
 	}}})
 	require.NoError(t, err)
-	body := r.told(t, number(ana), id)
+	body := r.recorded(t, number(ana), id)
 	require.Equal(t, "image", body["type"])
 	require.Equal(t, picture.Bytes(), r.download(t, body["fileUrl"].(string)))
 
-	kept := r.upload(t, picture.Bytes(), "picture.png")
-	sent := r.answer(t, number(ana), fmt.Sprintf(`{"type":"image","mediaId":%q,"caption":"Look"}`, kept["mediaId"]))
+	stored := r.upload(t, picture.Bytes(), "picture.png")
+	sent := r.answer(t, number(ana), fmt.Sprintf(`{"type":"image","mediaId":%q,"caption":"Look"}`, stored["mediaId"]))
 	got, err := ana.Await(within(t), func(m *webtest.Message) bool { return m.ID == sent })
 	require.NoError(t, err)
 	file, err := ana.Download(got.Content.GetImageMessage())
@@ -178,7 +178,7 @@ func (r *webRig) files(t *testing.T, l *webLine, ana *webtest.Phone) {
 	require.NoError(t, err)
 }
 
-func (r *webRig) download(t *testing.T, link string) []byte {
+func (r *webEnv) download(t *testing.T, link string) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, doorURL+"/"+link, nil)
 	require.NoError(t, err)

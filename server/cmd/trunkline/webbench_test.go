@@ -64,7 +64,7 @@ func bareSide(b *testing.B, fake *webtest.Server) *side {
 // serverSide is the server.
 func serverSide(b *testing.B, fake *webtest.Server) *side {
 	b.Helper()
-	r := webRigOn(b, fake)
+	r := webEnvOn(b, fake)
 	data := b.TempDir()
 	s := &side{name: "trunkline"}
 	var n *node
@@ -131,9 +131,9 @@ func (s *side) cpu(b *testing.B) time.Duration {
 // beside that of bare whatsmeow, and how long all take to come back after an
 // outage.
 func BenchmarkWebIdle(b *testing.B) {
-	most := many(b, "SESSIONS", 4)
-	few, rest := max(most/10, 2), time.Duration(0)
-	if most > few*2 {
+	limit := many(b, "SESSIONS", 4)
+	few, rest := max(limit/10, 2), time.Duration(0)
+	if limit > few*2 {
 		rest = 10 * time.Second
 	}
 	for b.Loop() {
@@ -144,9 +144,9 @@ func BenchmarkWebIdle(b *testing.B) {
 			s.restart(b)
 			before := s.resident(b, rest)
 			s.end()
-			s.start(b, most-few)
+			s.start(b, limit-few)
 			s.restart(b)
-			kib[s.name] = (s.resident(b, rest) - before) / float64(most-few)
+			kib[s.name] = (s.resident(b, rest) - before) / float64(limit-few)
 			b.ReportMetric(kib[s.name], s.name+"-KiB/line")
 			stood := logins(s.devices)
 			fake.DropAll()
@@ -186,8 +186,8 @@ func receive(b *testing.B, lines, texts int) {
 			s.end()
 			b.ReportMetric(float64(commit(b).Microseconds()), s.name+"-commit-µs")
 			messages := float64(lines * texts)
-			took, cpu := s.drain(b, fake, texts)
-			rate[s.name] = messages / took.Seconds()
+			elapsed, cpu := s.drain(b, fake, texts)
+			rate[s.name] = messages / elapsed.Seconds()
 			b.ReportMetric(rate[s.name], s.name+"-msg/s")
 			b.ReportMetric(float64((cpu-idle).Microseconds())/messages, s.name+"-cpu-µs/msg")
 			s.end()
@@ -202,19 +202,19 @@ func commit(b *testing.B) time.Duration {
 	b.Helper()
 	db := testkit.Open(b, "sqlite://"+filepath.Join(b.TempDir(), "commit.db"))
 	db.MustExec(`CREATE TABLE message (id INTEGER PRIMARY KEY, body TEXT NOT NULL)`)
-	took := make([]time.Duration, 200)
-	for i := range took {
+	elapsed := make([]time.Duration, 200)
+	for i := range elapsed {
 		begin := time.Now()
 		db.MustExec(`INSERT INTO message (body) VALUES ($1)`, "text")
-		took[i] = time.Since(begin)
+		elapsed[i] = time.Since(begin)
 	}
-	slices.Sort(took)
-	return took[len(took)/2]
+	slices.Sort(elapsed)
+	return elapsed[len(elapsed)/2]
 }
 
 // drain lets texts wait for each line, starts the process and waits until all
 // are acknowledged.
-func (s *side) drain(b *testing.B, fake *webtest.Server, texts int) (took, cpu time.Duration) {
+func (s *side) drain(b *testing.B, fake *webtest.Server, texts int) (elapsed, cpu time.Duration) {
 	b.Helper()
 	var g errgroup.Group
 	var acked int

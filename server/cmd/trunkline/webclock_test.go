@@ -23,29 +23,29 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// clockRig is a server in the process of the test, whose clock stands still
+// clockEnv is a server in the process of the test, whose clock stands still
 // unless the test moves it, with the pace that lines have by default.
-type clockRig struct {
-	*webRig
+type clockEnv struct {
+	*webEnv
 	db  *sqlx.DB
 	at  atomic.Int64 // microseconds
 	end func()
 }
 
-func newClockRig(t *testing.T, db *sqlx.DB) *clockRig {
+func newClockEnv(t *testing.T, db *sqlx.DB) *clockEnv {
 	t.Helper()
-	r := &clockRig{webRig: newWebRig(t), db: db}
+	r := &clockEnv{webEnv: newWebEnv(t), db: db}
 	r.at.Store(time.Now().UnixMicro())
 	r.start(t)
 	r.signUp(t)
 	return r
 }
 
-func (r *clockRig) now() time.Time      { return time.UnixMicro(r.at.Load()) }
-func (r *clockRig) add(d time.Duration) { r.at.Add(d.Microseconds()) }
+func (r *clockEnv) now() time.Time      { return time.UnixMicro(r.at.Load()) }
+func (r *clockEnv) add(d time.Duration) { r.at.Add(d.Microseconds()) }
 
 // start starts a server on the database, beside none other.
-func (r *clockRig) start(t *testing.T) {
+func (r *clockEnv) start(t *testing.T) {
 	t.Helper()
 	root := r.fake.RootKey()
 	s, err := server.New(t.Context(), server.Config{
@@ -68,7 +68,7 @@ func (r *clockRig) start(t *testing.T) {
 }
 
 // restart ends the server and starts another.
-func (r *clockRig) restart(t *testing.T) {
+func (r *clockEnv) restart(t *testing.T) {
 	t.Helper()
 	before := r.logins()
 	r.end()
@@ -90,7 +90,7 @@ type standing struct {
 }
 
 // standings follows the session events of the stream until the test ends.
-func (r *clockRig) standings(t *testing.T, ref int) <-chan standing {
+func (r *clockEnv) standings(t *testing.T, ref int) <-chan standing {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/chats/stream?reference=%d", doorURL, ref), nil)
@@ -128,7 +128,7 @@ func (r *clockRig) standings(t *testing.T, ref int) <-chan standing {
 // upTo is the first that match takes.
 func upTo(t *testing.T, all <-chan standing, match func(standing) bool) standing {
 	t.Helper()
-	late := time.After(webPatience)
+	late := time.After(webTimeout)
 	for {
 		select {
 		case s, ok := <-all:
@@ -143,7 +143,7 @@ func upTo(t *testing.T, all <-chan standing, match func(standing) bool) standing
 }
 
 // status is what the API says of a line's session.
-func (r *clockRig) status(t *testing.T, ref int) (s standing) {
+func (r *clockEnv) status(t *testing.T, ref int) (s standing) {
 	t.Helper()
 	raw, err := json.Marshal(r.session(t, ref))
 	require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestWebCodesRotate(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		r := newClockRig(t, db)
+		r := newClockEnv(t, db)
 		ref := int(r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)["id"].(float64))
 		all := r.standings(t, ref)
 		start := fmt.Sprintf(`{"reference":%d,"method":"qr"}`, ref)
@@ -195,7 +195,7 @@ func TestWebCodesRotate(t *testing.T) {
 }
 
 // earliest is when a dry run says that a text to a phone could leave; 0: now.
-func (r *clockRig) earliest(t *testing.T, ref int, to *webtest.Phone) time.Duration {
+func (r *clockEnv) earliest(t *testing.T, ref int, to *webtest.Phone) time.Duration {
 	t.Helper()
 	out := r.call(t, 200, "POST", "/chats/send?dryRun=1", fmt.Sprintf(
 		`{"reference":%d,"chatId":%q,"message":{"type":"text","text":"hello"}}`, ref, number(to)))
@@ -208,13 +208,13 @@ func (r *clockRig) earliest(t *testing.T, ref int, to *webtest.Phone) time.Durat
 }
 
 // awaitEarliest waits until a dry run says so: only who has the line knows.
-func (r *clockRig) awaitEarliest(t *testing.T, ref int, to *webtest.Phone, want time.Duration) {
+func (r *clockEnv) awaitEarliest(t *testing.T, ref int, to *webtest.Phone, want time.Duration) {
 	t.Helper()
 	var got time.Duration
 	require.Eventually(t, func() bool {
 		got = r.earliest(t, ref, to)
 		return got > want-2*time.Second
-	}, webPatience, 10*time.Millisecond)
+	}, webTimeout, 10*time.Millisecond)
 	require.LessOrEqual(t, got, want+2*time.Second)
 }
 
@@ -225,7 +225,7 @@ func TestWebPaceIsKept(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		r := newClockRig(t, db)
+		r := newClockEnv(t, db)
 		l := r.link(t)
 		r.ref = l.ref
 		known := r.fake.AddPhone(nil)
@@ -263,7 +263,7 @@ func TestWebErase(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		r := newClockRig(t, db)
+		r := newClockEnv(t, db)
 		l := r.link(t)
 		r.ref = l.ref
 		ana := r.fake.AddPhone(&webtest.PhoneOptions{Name: "Ana"})
@@ -284,9 +284,9 @@ func TestWebErase(t *testing.T) {
 			}
 			return tables
 		}
-		require.Eventually(t, func() bool { return known() == 4 }, webPatience, 10*time.Millisecond, "some of it is noted beside the message")
+		require.Eventually(t, func() bool { return known() == 4 }, webTimeout, 10*time.Millisecond, "some of it is noted beside the message")
 		job := r.call(t, 202, "DELETE", chat, "")["job"].(map[string]any)["id"].(string)
-		require.Eventually(t, func() bool { return r.call(t, 200, "GET", "/jobs/"+job, "")["state"] == "completed" }, webPatience, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return r.call(t, 200, "GET", "/jobs/"+job, "")["state"] == "completed" }, webTimeout, 10*time.Millisecond)
 		require.Zero(t, known())
 		_, err = ana.SendText(within(t), l.owner.LID(), "do you know me?")
 		require.NoError(t, err)
@@ -298,6 +298,6 @@ func TestWebErase(t *testing.T) {
 			}
 			items := page["items"].([]any)
 			return len(items) == 1 && items[0].(map[string]any)["text"] == "do you know me?"
-		}, webPatience, 10*time.Millisecond)
+		}, webTimeout, 10*time.Millisecond)
 	})
 }

@@ -22,7 +22,7 @@ type answered struct {
 }
 
 // ask makes a request beside the test.
-func (r *webRig) ask(t *testing.T, method, path, body string) <-chan answered {
+func (r *webEnv) ask(t *testing.T, method, path, body string) <-chan answered {
 	t.Helper()
 	out := make(chan answered, 1)
 	go func() {
@@ -35,19 +35,19 @@ func (r *webRig) ask(t *testing.T, method, path, body string) <-chan answered {
 // groupAsks counts what a network is asked about groups. While it holds, none
 // of it is answered.
 type groupAsks struct {
-	n     atomic.Int32
-	holds atomic.Bool
-	begun chan struct{}
+	n       atomic.Int32
+	holds   atomic.Bool
+	started chan struct{}
 }
 
-func (r *webRig) watchGroups() *groupAsks {
-	g := &groupAsks{begun: make(chan struct{}, 100)}
+func (r *webEnv) watchGroups() *groupAsks {
+	g := &groupAsks{started: make(chan struct{}, 100)}
 	r.fake.Intercept(func(_ *webtest.Device, n *waBinary.Node) bool {
 		if n.Tag != "iq" || n.Attrs["xmlns"] != "w:g2" {
 			return false
 		}
 		g.n.Add(1)
-		g.begun <- struct{}{}
+		g.started <- struct{}{}
 		return g.holds.Load()
 	})
 	return g
@@ -60,7 +60,7 @@ func (r *webRig) watchGroups() *groupAsks {
 func TestWebErrand(t *testing.T) {
 	t.Parallel()
 	url, files := testkit.PostgresURL(t), t.TempDir()
-	r := newWebRig(t)
+	r := newWebEnv(t)
 	launch := func() *node {
 		return r.launch(t, "--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
 	}
@@ -77,13 +77,13 @@ func TestWebErrand(t *testing.T) {
 		n := launch()
 		r.door.open(n)
 		r.call(t, 200, "GET", show, "")
-		for len(asks.begun) > 0 {
-			<-asks.begun
+		for len(asks.started) > 0 {
+			<-asks.started
 		}
 		return n
 	}
 	killed := func(have *node, answer <-chan answered) answered {
-		<-asks.begun
+		<-asks.started
 		before := r.logins()
 		have.kill()
 		asks.holds.Store(false)

@@ -27,7 +27,7 @@ type writers struct {
 	ids    [][]string // by phone, in order
 }
 
-func (r *webRig) writers(n int) *writers {
+func (r *webEnv) writers(n int) *writers {
 	w := &writers{ids: make([][]string, n)}
 	for range n {
 		w.phones = append(w.phones, r.fake.AddPhone(nil))
@@ -54,7 +54,7 @@ func (w *writers) write(ctx context.Context, l *webLine, texts int) error {
 }
 
 // counted fails the test unless each text is stored once.
-func (w *writers) counted(t *testing.T, r *webRig, l *webLine) (n int) {
+func (w *writers) counted(t *testing.T, r *webEnv, l *webLine) (n int) {
 	t.Helper()
 	for i, p := range w.phones {
 		r.stored(t, l, p, w.ids[i])
@@ -72,7 +72,7 @@ func TestWebKillWhileReceiving(t *testing.T) {
 		if len(database) > 2 {
 			kills = testkit.Rounds(3) // each waits until the lease of the dead has ended
 		}
-		r := newWebRig(t)
+		r := newWebEnv(t)
 		n := r.launch(t, database...)
 		r.door.open(n)
 		r.signUp(t)
@@ -104,7 +104,7 @@ func TestWebKillWhileReceiving(t *testing.T) {
 		require.NoError(t, l.device.AwaitIdle(within(t)))
 		messages := w.counted(t, r, l)
 		for i, p := range w.phones {
-			r.told(t, number(p), w.ids[i][len(w.ids[i])-1])
+			r.recorded(t, number(p), w.ids[i][len(w.ids[i])-1])
 			checkEvents(t, number(p), r.history(t, number(p)), r.sink.about(number(p)))
 		}
 		r.sink.sound(t)
@@ -129,7 +129,7 @@ func manyLines() int {
 func TestWebRestarts(t *testing.T) {
 	t.Parallel()
 	rounds := testkit.Rounds(3)
-	r := newWebRig(t)
+	r := newWebEnv(t)
 	args := []string{"--data", t.TempDir()}
 	n := r.launch(t, args...)
 	r.door.open(n)
@@ -137,7 +137,7 @@ func TestWebRestarts(t *testing.T) {
 	for range manyLines() {
 		r.link(t)
 	}
-	var took []time.Duration
+	var elapsed []time.Duration
 	for i := range rounds {
 		before := r.logins()
 		if i%2 == 0 {
@@ -148,14 +148,14 @@ func TestWebRestarts(t *testing.T) {
 		r.door.open()
 		n = r.launch(t, args...)
 		r.door.open(n)
-		took = append(took, r.back(t, before, time.Now()))
+		elapsed = append(elapsed, r.back(t, before, time.Now()))
 	}
 	for _, l := range r.lines {
 		r.connected(t, l)
 	}
 	r.sound(t)
 	t.Logf("promise: %s: after each of %d restarts all %d lines stood again without a new code, at the latest %.1f s after it",
-		t.Name(), rounds, len(r.lines), slices.Max(took).Seconds())
+		t.Name(), rounds, len(r.lines), slices.Max(elapsed).Seconds())
 	n.terminate(t)
 }
 
@@ -164,7 +164,7 @@ func TestWebRestarts(t *testing.T) {
 func TestWebTakeOver(t *testing.T) {
 	t.Parallel()
 	url, files := testkit.PostgresURL(t), t.TempDir()
-	r := newWebRig(t)
+	r := newWebEnv(t)
 	launch := func() *node {
 		return r.launch(t, "--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
 	}
@@ -180,7 +180,7 @@ func TestWebTakeOver(t *testing.T) {
 	}
 	two := launch()
 	r.door.open(two)
-	r.askElsewhere(t, r.lines[0], ws[0].phones[0])
+	r.askOtherNode(t, r.lines[0], ws[0].phones[0])
 
 	before, begin := r.logins(), time.Now()
 	one.kill()
@@ -216,7 +216,7 @@ func TestWebTakeOver(t *testing.T) {
 func TestWebFreeze(t *testing.T) {
 	t.Parallel()
 	url, files := testkit.PostgresURL(t), t.TempDir()
-	r := newWebRig(t)
+	r := newWebEnv(t)
 	launch := func() *node {
 		return r.launch(t, "--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
 	}
@@ -236,7 +236,7 @@ func TestWebFreeze(t *testing.T) {
 	before, begin := r.logins(), time.Now()
 	thaw := one.freeze(t)
 	r.writeAll(t, ws) // some of it to the connections of the one that sleeps
-	took := r.back(t, before, begin)
+	elapsed := r.back(t, before, begin)
 	r.writeAll(t, ws)
 	thaw()
 	before = r.logins()
@@ -256,12 +256,12 @@ func TestWebFreeze(t *testing.T) {
 	}
 	require.Equal(t, before, r.logins(), "the node that woke connected no line again")
 	t.Logf("promise: %s: %d lines stood on another node %.1f s after their own froze, and stayed there when it woke; of %d messages "+
-		"none was lost or doubled", t.Name(), len(r.lines), took.Seconds(), messages)
+		"none was lost or doubled", t.Name(), len(r.lines), elapsed.Seconds(), messages)
 	two.terminate(t)
 }
 
-// askElsewhere asks a node for what only the one with the line can do.
-func (r *webRig) askElsewhere(t *testing.T, l *webLine, ana *webtest.Phone) {
+// askOtherNode asks a node for what only the one with the line can do.
+func (r *webEnv) askOtherNode(t *testing.T, l *webLine, ana *webtest.Phone) {
 	t.Helper()
 	found := r.call(t, 200, "GET", fmt.Sprintf("/chats/check?reference=%d&phone=%s", l.ref, number(ana)), "")
 	require.Equal(t, true, found["exists"])
@@ -273,7 +273,7 @@ func (r *webRig) askElsewhere(t *testing.T, l *webLine, ana *webtest.Phone) {
 }
 
 // writeAll lets each line get some texts.
-func (r *webRig) writeAll(t *testing.T, ws []*writers) {
+func (r *webEnv) writeAll(t *testing.T, ws []*writers) {
 	t.Helper()
 	for i, l := range r.lines {
 		require.NoError(t, ws[i].write(within(t), l, 3))

@@ -17,12 +17,12 @@ import (
 // in their own words: the code to scan first, then that it is done.
 func TestWebFormats(t *testing.T) {
 	t.Parallel()
-	r := newWebRig(t)
+	r := newWebEnv(t)
 	n := r.launch(t, "--data", t.TempDir())
 	r.door.open(n)
 	r.signUp(t)
 	ref := int(r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)["id"].(float64))
-	heard := map[string]chan map[string]any{}
+	received := map[string]chan map[string]any{}
 	for _, format := range []string{"evolution", "waha", "wuzapi"} {
 		got := make(chan map[string]any, 100)
 		receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
@@ -32,7 +32,7 @@ func TestWebFormats(t *testing.T) {
 			}
 		}))
 		t.Cleanup(receiver.Close)
-		heard[format] = got
+		received[format] = got
 		r.call(t, 201, "POST", "/references/registerWebHook",
 			fmt.Sprintf(`{"reference":%d,"webhook":%q,"format":%q,"events":["session"]}`, ref, receiver.URL, format))
 	}
@@ -41,7 +41,7 @@ func TestWebFormats(t *testing.T) {
 		t.Helper()
 		for {
 			select {
-			case body := <-heard[format]:
+			case body := <-received[format]:
 				if (body["event"] == event || body["type"] == event) && fits(body) {
 					return body
 				}

@@ -12,16 +12,16 @@ import (
 // hidden lets a contact write whose number is hidden behind a LID, in a group
 // too, and answers it by every id that its events show. Somebody else has a
 // phone number of the LID's digits, and gets nothing.
-func (r *webRig) hidden(t *testing.T, l *webLine) {
+func (r *webEnv) hidden(t *testing.T, l *webLine) {
 	t.Helper()
 	eve := r.fake.AddPhone(&webtest.PhoneOptions{Name: "Eve", Hidden: true})
 	lid := eve.LID().User
 	stranger := r.fake.AddPhone(&webtest.PhoneOptions{Name: "Stranger", Number: lid})
-	said := 0
+	printed := 0
 	reaches := func(chatID string) {
 		t.Helper()
-		said++
-		words := fmt.Sprintf("answer %d", said)
+		printed++
+		words := fmt.Sprintf("answer %d", printed)
 		r.answer(t, chatID, fmt.Sprintf(`{"type":"text","text":%q}`, words))
 		_, err := eve.AwaitText(within(t), words)
 		require.NoError(t, err, chatID)
@@ -40,7 +40,7 @@ func (r *webRig) hidden(t *testing.T, l *webLine) {
 	chat := eve.CreateGroup(webtest.GroupOptions{Subject: "Strangers", Members: []*webtest.Phone{l.owner}})
 	id, err := eve.SendText(within(t), chat, "Hello all")
 	require.NoError(t, err)
-	participant := r.toldOf(t, r.sink.received, id)["participant"].(map[string]any)
+	participant := r.recordsOf(t, r.sink.received, id)["participant"].(map[string]any)
 	require.Equal(t, lid+"@lid", participant["chatId"])
 	refused()
 	reaches(participant["remoteJid"].(string))
@@ -48,7 +48,7 @@ func (r *webRig) hidden(t *testing.T, l *webLine) {
 
 	id, err = eve.SendText(within(t), l.owner.LID(), "Guess who")
 	require.NoError(t, err)
-	hidden := r.told(t, lid, id)
+	hidden := r.recorded(t, lid, id)
 	require.Equal(t, lid+"@lid", hidden["chatId"])
 	require.Equal(t, lid+"::single", hidden["remoteJid"])
 	refused()
@@ -58,7 +58,7 @@ func (r *webRig) hidden(t *testing.T, l *webLine) {
 	eve.Reveal()
 	id, err = eve.SendText(within(t), l.owner.LID(), "It is me")
 	require.NoError(t, err)
-	known := r.told(t, number(eve), id)
+	known := r.recorded(t, number(eve), id)
 	for _, id := range []any{known["chatId"], known["remoteJid"], hidden["chatId"], hidden["remoteJid"], number(eve)} {
 		reaches(id.(string))
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// webPatience is how long a test waits for the fake network, on a busy machine.
-const webPatience = 2 * time.Minute
+// webTimeout is how long a test waits for the fake network, on a busy machine.
+const webTimeout = 2 * time.Minute
 
-// webRig is a rig whose network is a fake WhatsApp Web, with lines that phones
+// webEnv is a rig whose network is a fake WhatsApp Web, with lines that phones
 // have linked.
-type webRig struct {
-	*rig
+type webEnv struct {
+	*env
 	fake  *webtest.Server
 	lines []*webLine
 }
@@ -31,10 +31,10 @@ type webLine struct {
 	device *webtest.Device
 }
 
-// newWebRig starts a network and a receiver.
-func newWebRig(t testing.TB) *webRig {
+// newWebEnv starts a network and a receiver.
+func newWebEnv(t testing.TB) *webEnv {
 	t.Helper()
-	return webRigOn(t, startFake(t))
+	return webEnvOn(t, startFake(t))
 }
 
 func startFake(t testing.TB) *webtest.Server {
@@ -44,17 +44,17 @@ func startFake(t testing.TB) *webtest.Server {
 	return fake
 }
 
-// webRigOn starts a receiver beside a network.
-func webRigOn(t testing.TB, fake *webtest.Server) *webRig {
+// webEnvOn starts a receiver beside a network.
+func webEnvOn(t testing.TB, fake *webtest.Server) *webEnv {
 	t.Helper()
-	r := &webRig{rig: &rig{}, fake: fake}
+	r := &webEnv{env: &env{}, fake: fake}
 	r.http = &http.Client{Transport: &r.door, Timeout: answerWithin}
 	r.sink = newSink(t)
 	return r
 }
 
 // launch starts a server that reaches the rig.
-func (r *webRig) launch(t testing.TB, args ...string) *node {
+func (r *webEnv) launch(t testing.TB, args ...string) *node {
 	t.Helper()
 	return launchIn(t, r.fake.Environ(), append([]string{"--webhook-allow", "127.0.0.1/32", "--log", "warn"}, args...)...)
 }
@@ -62,13 +62,13 @@ func (r *webRig) launch(t testing.TB, args ...string) *node {
 // within bounds what the fake is waited for.
 func within(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), webPatience)
+	ctx, cancel := context.WithTimeout(t.Context(), webTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
 
 // link adds a line and lets a new phone scan the code that the API shows.
-func (r *webRig) link(t testing.TB) *webLine {
+func (r *webEnv) link(t testing.TB) *webLine {
 	t.Helper()
 	ref := r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)
 	l := &webLine{ref: int(ref["id"].(float64)), owner: r.fake.AddPhone(nil)}
@@ -80,7 +80,7 @@ func (r *webRig) link(t testing.TB) *webLine {
 			code = shown["code"].(string)
 		}
 		return ok
-	}, webPatience, 10*time.Millisecond, "a code to scan")
+	}, webTimeout, 10*time.Millisecond, "a code to scan")
 	device, err := l.owner.Scan(within(t), code)
 	require.NoError(t, err)
 	l.device = device
@@ -90,27 +90,27 @@ func (r *webRig) link(t testing.TB) *webLine {
 	return l
 }
 
-func (r *webRig) session(t testing.TB, ref int) map[string]any {
+func (r *webEnv) session(t testing.TB, ref int) map[string]any {
 	t.Helper()
 	return r.call(t, 200, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "")
 }
 
 // connected waits until the API says that a line stands. That WhatsApp keeps
 // it from strangers does not count against it.
-func (r *webRig) connected(t testing.TB, l *webLine) {
+func (r *webEnv) connected(t testing.TB, l *webLine) {
 	t.Helper()
 	var last map[string]any
 	require.Eventually(t, func() bool {
 		last = r.session(t, l.ref)
 		return last["state"] == "CONNECTED"
-	}, webPatience, 10*time.Millisecond, "the line stands")
+	}, webTimeout, 10*time.Millisecond, "the line stands")
 	if wrong, is := last["lastError"].(map[string]any); is {
 		require.Equal(t, "reachout_limited", wrong["code"])
 	}
 }
 
 // devices are those of the lines.
-func (r *webRig) devices() []*webtest.Device {
+func (r *webEnv) devices() []*webtest.Device {
 	out := make([]*webtest.Device, len(r.lines))
 	for i, l := range r.lines {
 		out[i] = l.device
@@ -119,7 +119,7 @@ func (r *webRig) devices() []*webtest.Device {
 }
 
 // logins are how often each line's device has logged in.
-func (r *webRig) logins() []int { return logins(r.devices()) }
+func (r *webEnv) logins() []int { return logins(r.devices()) }
 
 func logins(devices []*webtest.Device) []int {
 	out := make([]int, len(devices))
@@ -131,7 +131,7 @@ func logins(devices []*webtest.Device) []int {
 
 // back waits until each line has logged in again after before, and gets its
 // messages. It returns how long that took since begin.
-func (r *webRig) back(t testing.TB, before []int, begin time.Time) time.Duration {
+func (r *webEnv) back(t testing.TB, before []int, begin time.Time) time.Duration {
 	t.Helper()
 	return back(t, r.devices(), before, begin)
 }
@@ -147,7 +147,7 @@ func back(t testing.TB, devices []*webtest.Device, before []int, begin time.Time
 }
 
 // sound fails the test when the network saw anything that it should not.
-func (r *webRig) sound(t testing.TB) {
+func (r *webEnv) sound(t testing.TB) {
 	t.Helper()
 	require.Empty(t, r.fake.Conflicts(), "no line stood twice at once")
 	require.Empty(t, r.fake.Unknown())
@@ -162,7 +162,7 @@ func number(p *webtest.Phone) string { return p.JID().User }
 
 // stored fails the test unless a chat holds these texts of its contact, each
 // once and in their order.
-func (r *webRig) stored(t testing.TB, l *webLine, from *webtest.Phone, ids []string) {
+func (r *webEnv) stored(t testing.TB, l *webLine, from *webtest.Phone, ids []string) {
 	t.Helper()
 	var got []string
 	for _, m := range r.historyOf(t, l.ref, number(from)) {

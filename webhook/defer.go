@@ -14,9 +14,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
-// Held is an event of which endpoints that include a part of it hear when that
+// Deferred is an event of which endpoints that include a part of it hear when that
 // is known.
-type Held struct {
+type Deferred struct {
 	Event
 	// Awaits names what the event waits for; it is the caller's to choose, and
 	// one of its key. "": nothing, but it keeps its place behind others of its
@@ -25,12 +25,12 @@ type Held struct {
 	Until  time.Time // when the event goes out without it
 }
 
-// releaseEvery is how often is looked for events that have waited for long
+// releaseInterval is how often is looked for events that have waited for long
 // enough: one goes out at most so much later.
-const releaseEvery = time.Second
+const releaseInterval = time.Second
 
-// heldRow is an event that waits, or waits behind one.
-type heldRow struct {
+// deferredRow is an event that waits, or waits behind one.
+type deferredRow struct {
 	ID        int64
 	Part      string
 	EventID   string `db:"event_id"`
@@ -49,12 +49,12 @@ type heldRow struct {
 	Traceparent string
 }
 
-const heldColumns = `part, event_id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body, awaits, until_us, traceparent`
+const deferredColumns = `part, event_id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body, awaits, until_us, traceparent`
 
-var heldTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT"}
+var deferredTypes = []string{"TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT"}
 
 // event is what goes out to endpoints that include the part.
-func (r *heldRow) event() Event {
+func (r *deferredRow) event() Event {
 	ev := Event{
 		ID: r.EventID, Account: r.Account, Scope: r.Scope, Type: r.Type, Key: r.Key, Audience: r.Part, At: database.Time(r.AtUS),
 		ChatID: r.ChatID, MessageID: r.MessageID, Body: []byte(r.Body), Traceparent: r.Traceparent,
@@ -65,13 +65,13 @@ func (r *heldRow) event() Event {
 	return ev
 }
 
-// HoldTx publishes events as [Dispatcher.PublishTx] does, except to endpoints
+// DeferTx publishes events as [Dispatcher.PublishTx] does, except to endpoints
 // that include the part ("extracted"): these hear of an event that awaits
 // something, and of what comes after it under its key, when [Dispatcher.ReleaseTx]
 // brings what it awaits, or its time is over. Where no endpoint includes the
 // part, and under keys where nothing waits, nothing is held.
-func (d *Dispatcher) HoldTx(ctx context.Context, tx *sqlx.Tx, part string, evs ...Held) error {
-	holds, err := d.holding(ctx, tx, evs)
+func (d *Dispatcher) DeferTx(ctx context.Context, tx *sqlx.Tx, part string, evs ...Deferred) error {
+	holds, err := d.endpointsDeferring(ctx, tx, evs)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (d *Dispatcher) HoldTx(ctx context.Context, tx *sqlx.Tx, part string, evs .
 	now := make([]Event, len(evs))
 	var values []any
 	for i := range evs {
-		if now[i], err = d.complete(evs[i].Event); err != nil {
+		if now[i], err = d.validate(evs[i].Event); err != nil {
 			return fmt.Errorf("publishing a %q event: %w", now[i].Type, err)
 		}
 		ev, until := now[i], int64(0)
@@ -103,19 +103,19 @@ func (d *Dispatcher) HoldTx(ctx context.Context, tx *sqlx.Tx, part string, evs .
 	if len(values) == 0 {
 		return nil
 	}
-	if err := d.db.Insert(ctx, tx, `INSERT INTO webhook_held (`+heldColumns+`)`, heldTypes, values); err != nil {
+	if err := d.db.Insert(ctx, tx, `INSERT INTO webhook_held (`+deferredColumns+`)`, deferredTypes, values); err != nil {
 		return fmt.Errorf("holding events: %w", err)
 	}
 	return nil
 }
 
-// holding says under which keys of events something is held.
-func (d *Dispatcher) holding(ctx context.Context, tx *sqlx.Tx, evs []Held) (map[string]bool, error) {
+// endpointsDeferring says under which keys of events something is held.
+func (d *Dispatcher) endpointsDeferring(ctx context.Context, tx *sqlx.Tx, evs []Deferred) (map[string]bool, error) {
 	keys := make([]string, len(evs))
 	for i := range evs {
 		keys[i] = evs[i].Key
 	}
-	text, args := d.HoldingQuery(1, keys)
+	text, args := d.HasDeferredQuery(1, keys)
 	var held []string
 	if err := d.db.SelectTx(ctx, tx, &held, text, args...); err != nil {
 		return nil, fmt.Errorf("looking for held events: %w", err)
@@ -128,7 +128,7 @@ func (d *Dispatcher) holding(ctx context.Context, tx *sqlx.Tx, evs []Held) (map[
 }
 
 // including says whose endpoints include the part.
-func (d *Dispatcher) including(ctx context.Context, tx *sqlx.Tx, part string, evs []Held) (map[owner]bool, error) {
+func (d *Dispatcher) including(ctx context.Context, tx *sqlx.Tx, part string, evs []Deferred) (map[owner]bool, error) {
 	to := make([]address, len(evs))
 	for i := range evs {
 		to[i].owner = owner{evs[i].Account, evs[i].Scope}
@@ -144,8 +144,8 @@ func (d *Dispatcher) including(ctx context.Context, tx *sqlx.Tx, part string, ev
 	return out, nil
 }
 
-// Holding says whether something is held under a key.
-func (d *Dispatcher) Holding(ctx context.Context, key string) (bool, error) {
+// HasDeferred says whether something is held under a key.
+func (d *Dispatcher) HasDeferred(ctx context.Context, key string) (bool, error) {
 	var is bool
 	if err := d.db.GetContext(ctx, &is, `SELECT EXISTS (SELECT 1 FROM webhook_held WHERE order_key = $1)`, key); err != nil {
 		return false, fmt.Errorf("looking for held events: %w", err)
@@ -153,9 +153,9 @@ func (d *Dispatcher) Holding(ctx context.Context, key string) (bool, error) {
 	return is, nil
 }
 
-// HoldingQuery is a SELECT of those of some keys under which something is held:
+// HasDeferredQuery is a SELECT of those of some keys under which something is held:
 // one column, order_key. Its parameters are numbered from first.
-func (d *Dispatcher) HoldingQuery(first int, keys []string) (text string, args []any) {
+func (d *Dispatcher) HasDeferredQuery(first int, keys []string) (text string, args []any) {
 	values := make([]any, len(keys))
 	for i, k := range keys {
 		values[i] = k
@@ -169,7 +169,7 @@ func (d *Dispatcher) HoldingQuery(first int, keys []string) (text string, args [
 // or has gone out without, stays as it is. Hold the lock of the key. Call
 // [Dispatcher.Committed] after the commit.
 func (d *Dispatcher) ReleaseTx(ctx context.Context, tx *sqlx.Tx, key, awaits string, complete func(body []byte) ([]byte, error)) error {
-	rows, err := d.heldUnder(ctx, tx, key)
+	rows, err := d.deferredUnder(ctx, tx, key)
 	if err != nil {
 		return err
 	}
@@ -187,26 +187,26 @@ func (d *Dispatcher) ReleaseTx(ctx context.Context, tx *sqlx.Tx, key, awaits str
 			return fmt.Errorf("completing an event: %w", err)
 		}
 	}
-	return d.letGo(ctx, tx, rows)
+	return d.publishDeferred(ctx, tx, rows)
 }
 
-// heldUnder reads and locks what is held under a key.
-func (d *Dispatcher) heldUnder(ctx context.Context, tx *sqlx.Tx, key string) ([]heldRow, error) {
+// deferredUnder reads and locks what is held under a key.
+func (d *Dispatcher) deferredUnder(ctx context.Context, tx *sqlx.Tx, key string) ([]deferredRow, error) {
 	lock := ""
 	if d.db.Dialect == database.Postgres {
 		lock = " FOR UPDATE"
 	}
-	var rows []heldRow
-	if err := tx.SelectContext(ctx, &rows, `SELECT id, `+heldColumns+` FROM webhook_held WHERE order_key = $1 ORDER BY id`+lock, key); err != nil {
+	var rows []deferredRow
+	if err := tx.SelectContext(ctx, &rows, `SELECT id, `+deferredColumns+` FROM webhook_held WHERE order_key = $1 ORDER BY id`+lock, key); err != nil {
 		return nil, fmt.Errorf("reading held events: %w", err)
 	}
 	return rows, nil
 }
 
-// letGo publishes what of a key need not wait any more.
-func (d *Dispatcher) letGo(ctx context.Context, tx *sqlx.Tx, rows []heldRow) error {
+// publishDeferred publishes what of a key need not wait any more.
+func (d *Dispatcher) publishDeferred(ctx context.Context, tx *sqlx.Tx, rows []deferredRow) error {
 	now := database.Micros(d.now())
-	n := slices.IndexFunc(rows, func(r heldRow) bool { return r.UntilUS > now })
+	n := slices.IndexFunc(rows, func(r deferredRow) bool { return r.UntilUS > now })
 	if n < 0 {
 		n = len(rows)
 	}
@@ -228,7 +228,7 @@ func (d *Dispatcher) letGo(ctx context.Context, tx *sqlx.Tx, rows []heldRow) err
 
 // releaseDue lets events go that have waited for long enough, until ctx ends.
 func (d *Dispatcher) releaseDue(ctx context.Context) error {
-	tick := time.NewTicker(releaseEvery)
+	tick := time.NewTicker(releaseInterval)
 	defer tick.Stop()
 	for {
 		more, err := d.releaseSome(ctx)
@@ -249,11 +249,11 @@ func (d *Dispatcher) releaseDue(ctx context.Context) error {
 // releaseSome lets go what is due under some keys, and says whether there may
 // be more.
 func (d *Dispatcher) releaseSome(ctx context.Context) (more bool, err error) {
-	const most = 200
+	const limit = 200
 	var keys []string
 	err = d.db.SelectContext(ctx, &keys, `SELECT DISTINCT order_key FROM webhook_held h WHERE until_us <= $1
 		AND NOT EXISTS (SELECT 1 FROM webhook_held b WHERE b.order_key = h.order_key AND b.id < h.id AND b.until_us > $1)
-		ORDER BY order_key LIMIT $2`, database.Micros(d.now()), most)
+		ORDER BY order_key LIMIT $2`, database.Micros(d.now()), limit)
 	if err != nil {
 		return false, fmt.Errorf("looking for held events: %w", err)
 	}
@@ -261,14 +261,14 @@ func (d *Dispatcher) releaseSome(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	err = d.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		all := make([][]heldRow, len(keys)) // locked before anything is published, as by all others
+		all := make([][]deferredRow, len(keys)) // locked before anything is published, as by all others
 		for i, key := range keys {
-			if all[i], err = d.heldUnder(ctx, tx, key); err != nil {
+			if all[i], err = d.deferredUnder(ctx, tx, key); err != nil {
 				return err
 			}
 		}
 		for _, rows := range all {
-			if err := d.letGo(ctx, tx, rows); err != nil {
+			if err := d.publishDeferred(ctx, tx, rows); err != nil {
 				return err
 			}
 		}
@@ -278,18 +278,18 @@ func (d *Dispatcher) releaseSome(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	d.Committed()
-	return len(keys) == most, nil
+	return len(keys) == limit, nil
 }
 
-// unholdTx sends an endpoint what is held for it, as it is, because it includes
+// dropDeferredTx sends an endpoint what is held for it, as it is, because it includes
 // some parts no more: when these come, it is not asked.
-func (d *Dispatcher) unholdTx(ctx context.Context, tx *sqlx.Tx, before *endpointRow, include string) error {
+func (d *Dispatcher) dropDeferredTx(ctx context.Context, tx *sqlx.Tx, before *endpointRow, include string) error {
 	for _, part := range unlist(before.Include) {
 		if inList(include, part) {
 			continue
 		}
-		var rows []heldRow
-		err := tx.SelectContext(ctx, &rows, `SELECT id, `+heldColumns+` FROM webhook_held WHERE account = $1 AND scope = $2 AND part = $3 ORDER BY id`,
+		var rows []deferredRow
+		err := tx.SelectContext(ctx, &rows, `SELECT id, `+deferredColumns+` FROM webhook_held WHERE account = $1 AND scope = $2 AND part = $3 ORDER BY id`,
 			before.Account, before.Scope, part)
 		if err != nil {
 			return fmt.Errorf("reading held events: %w", err)

@@ -24,9 +24,9 @@ func (r *result) row() []any {
 	}
 }
 
-// settle records attempts, and what they say of their endpoints, in the
+// complete records attempts, and what they say of their endpoints, in the
 // transaction that finishes them.
-func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
+func (d *Dispatcher) complete(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
 	args := make([]any, 0, len(outs)*len(attemptTypes))
 	var changed []*result
 	for _, r := range results(outs) {
@@ -41,12 +41,12 @@ func (d *Dispatcher) settle(ctx context.Context, tx *sqlx.Tx, outs []queue.Outco
 	}
 	slices.SortStableFunc(changed, func(a, b *result) int { return strings.Compare(a.ep.ID, b.ep.ID) }) // one lock order
 	for _, r := range changed {
-		if err := d.settleEndpoint(ctx, tx, r); err != nil {
+		if err := d.completeEndpoint(ctx, tx, r); err != nil {
 			return fmt.Errorf("storing the state of endpoint %s: %w", r.ep.ID, err)
 		}
 	}
 	takeBack(outs)
-	return d.tell(ctx, tx, results(outs)...)
+	return d.passToSink(ctx, tx, results(outs)...)
 }
 
 // takeBack drops the pauses of endpoints that were resumed meanwhile.
@@ -73,10 +73,10 @@ func (r *result) changesEndpoint() bool {
 	return r.ep.Enabled && !r.unsent && !r.ev.erased() && (!r.ok() || r.ep.Pauses > 0 || r.ep.LastError != "")
 }
 
-// settleEndpoint moves an endpoint from the state that the attempt began
+// completeEndpoint moves an endpoint from the state that the attempt began
 // with. Of several attempts that saw the same state one makes the change. One
 // that began before the endpoint was changed says nothing of it any more.
-func (d *Dispatcher) settleEndpoint(ctx context.Context, tx *sqlx.Tx, r *result) error {
+func (d *Dispatcher) completeEndpoint(ctx context.Context, tx *sqlx.Tx, r *result) error {
 	now := database.Micros(r.At)
 	var statement string
 	var args []any
@@ -105,12 +105,12 @@ func (d *Dispatcher) settleEndpoint(ctx context.Context, tx *sqlx.Tx, r *result)
 	if err != nil || r.first || !r.paused {
 		return err
 	}
-	return r.settlePaused(ctx, tx)
+	return r.completePaused(ctx, tx)
 }
 
-// settlePaused is for a pause that is not the first. The update locks the row,
+// completePaused is for a pause that is not the first. The update locks the row,
 // so that the endpoint cannot be resumed before the pause is written.
-func (r *result) settlePaused(ctx context.Context, tx *sqlx.Tx) error {
+func (r *result) completePaused(ctx context.Context, tx *sqlx.Tx) error {
 	const note = `UPDATE webhook_endpoint SET last_error = $1 WHERE id = $2 AND revision = $3`
 	res, err := tx.ExecContext(ctx, note, r.Error, r.ep.ID, r.ep.Revision)
 	if err != nil {
@@ -121,10 +121,10 @@ func (r *result) settlePaused(ctx context.Context, tx *sqlx.Tx) error {
 	return err
 }
 
-// settled tells the operator, once the outcomes are durable.
-func (d *Dispatcher) settled(outs []queue.Outcome) {
+// completed tells the operator, once the outcomes are durable.
+func (d *Dispatcher) completed(outs []queue.Outcome) {
 	rs := results(outs)
-	d.told(rs...)
+	d.notifySink(rs...)
 	for _, r := range rs {
 		d.count(r)
 		switch {

@@ -16,8 +16,8 @@ import (
 const (
 	// dialTimeout bounds one attempt to connect.
 	dialTimeout = 30 * time.Second
-	// redialMost is the longest pause between two attempts.
-	redialMost = time.Minute
+	// maxRedialDelay is the longest pause between two attempts.
+	maxRedialDelay = time.Minute
 	// sayAgain is how soon a report is repeated that could not be stored.
 	sayAgain = time.Second
 	// settled is how long a connection must have stood for its loss to be no
@@ -31,8 +31,8 @@ const (
 	deafAfter = 20 * time.Second
 )
 
-// course is what run knows of its connection.
-type course struct {
+// connectionLoop is what run knows of its connection.
+type connectionLoop struct {
 	*session
 	tries   int       // attempts since the line last stood for a while
 	since   time.Time // when it was connected; zero: it is not
@@ -46,13 +46,13 @@ type course struct {
 // somebody to put that right and to open the line anew.
 func (s *session) run(wrong error) {
 	defer close(s.done)
-	r := &course{session: s}
+	r := &connectionLoop{session: s}
 	defer s.rest()
 	if wrong != nil {
-		r.careful(func() { r.stop(provider.UnknownReason, wrong.Error(), time.Time{}) })
+		r.recoverStep(func() { r.stop(provider.UnknownReason, wrong.Error(), time.Time{}) })
 	}
 	if s.device() != nil {
-		r.careful(func() {
+		r.recoverStep(func() {
 			r.say(&provider.Connection{State: provider.Connecting})
 			r.connect()
 		})
@@ -64,22 +64,22 @@ func (s *session) run(wrong error) {
 			timer.Stop()
 			return
 		case g := <-s.signals:
-			r.careful(func() { r.handle(g) })
+			r.recoverStep(func() { r.handle(g) })
 		case <-timer.C:
-			r.careful(r.tick)
+			r.recoverStep(r.tick)
 		}
 		timer.Stop()
 	}
 }
 
-// careful makes one step that a panic does not carry out of.
-func (r *course) careful(step func()) {
+// recoverStep makes one step that a panic does not carry out of.
+func (r *connectionLoop) recoverStep(step func()) {
 	defer r.recovered("its connection")
 	step()
 }
 
 // wait is how long until there is something to do.
-func (r *course) wait() time.Duration {
+func (r *connectionLoop) wait() time.Duration {
 	until := time.Hour
 	for _, at := range []time.Time{r.redial, r.again} {
 		if !at.IsZero() {
@@ -92,7 +92,7 @@ func (r *course) wait() time.Duration {
 	return max(until, 0)
 }
 
-func (r *course) tick() {
+func (r *connectionLoop) tick() {
 	now := time.Now()
 	if due(&r.again, now) {
 		r.say(r.unsaid)
@@ -116,7 +116,7 @@ func due(at *time.Time, now time.Time) bool {
 
 // say reports how the connection stands. What cannot be stored is repeated,
 // unless something else is said meanwhile.
-func (r *course) say(c *provider.Connection) {
+func (r *connectionLoop) say(c *provider.Connection) {
 	if c == nil {
 		return
 	}
@@ -133,14 +133,14 @@ func (r *course) say(c *provider.Connection) {
 }
 
 // connect makes one attempt.
-func (r *course) connect() {
+func (r *connectionLoop) connect() {
 	c := r.device()
 	if c == nil || r.isIdle() || !r.held() {
 		return
 	}
 	r.cut(c)
 	ctx := r.pickUp() // which stays that of the connection
-	late, over := time.AfterFunc(dialTimeout, r.silence), context.AfterFunc(r.ctx, r.silence)
+	late, over := time.AfterFunc(dialTimeout, r.disconnect), context.AfterFunc(r.ctx, r.disconnect)
 	err := r.dial(ctx, c)
 	late.Stop()
 	over()
@@ -156,7 +156,7 @@ func (r *course) connect() {
 
 // lost connects again after a pause: at once the first time, then after 1 s
 // doubling to a minute, until a connection has stood for a while.
-func (r *course) lost(why provider.ConnectionCode, detail string) {
+func (r *connectionLoop) lost(why provider.ConnectionCode, detail string) {
 	r.cut(r.device())
 	if r.isIdle() || !r.held() {
 		return
@@ -170,7 +170,7 @@ func (r *course) lost(why provider.ConnectionCode, detail string) {
 	}
 	pause := time.Duration(0)
 	if r.tries > 0 {
-		pause = min(redialMost, time.Second<<min(r.tries-1, 10))
+		pause = min(maxRedialDelay, time.Second<<min(r.tries-1, 10))
 		pause = time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // nobody guesses a pause
 	}
 	r.tries++
@@ -181,7 +181,7 @@ func (r *course) lost(why provider.ConnectionCode, detail string) {
 }
 
 // handle does what follows from something that happened.
-func (r *course) handle(g signal) {
+func (r *connectionLoop) handle(g signal) {
 	if g.from != nil && g.from != r.device() {
 		return
 	}
@@ -215,7 +215,7 @@ func (r *course) handle(g signal) {
 	}
 }
 
-func (r *course) isConnected() {
+func (r *connectionLoop) isConnected() {
 	c := r.device()
 	r.since, r.redial, r.linking = time.Now(), time.Time{}, linking{}
 	r.touch()
@@ -224,7 +224,7 @@ func (r *course) isConnected() {
 	r.spawn("what follows a connection", func() { r.welcome(c) })
 }
 
-func (r *course) disconnected() {
+func (r *connectionLoop) disconnected() {
 	if r.linking.open() { // all codes were shown, or the network went away
 		r.cut(r.device())
 		r.redial = time.Now().Add(time.Second)
@@ -234,7 +234,7 @@ func (r *course) disconnected() {
 }
 
 // refused is the end of a connection that does not come back by itself.
-func (r *course) refused(e any) {
+func (r *connectionLoop) refused(e any) {
 	switch e := e.(type) {
 	case *events.LoggedOut:
 		code, words := provider.RemovedOnPhone, "The device was removed on the phone."
@@ -262,7 +262,7 @@ func (r *course) refused(e any) {
 }
 
 // stop ends the connection for good, or until somebody opens the line anew.
-func (r *course) stop(why provider.ConnectionCode, words string, until time.Time) {
+func (r *connectionLoop) stop(why provider.ConnectionCode, words string, until time.Time) {
 	r.cut(r.device())
 	r.setIdle(true)
 	r.redial, r.linking = time.Time{}, linking{}

@@ -11,8 +11,8 @@ import (
 const queueFull = "Handler queue is full"
 
 const (
-	floodPause = 500 * time.Millisecond // without an event: the queue has been worked through
-	floodMost  = 20 * time.Second
+	backlogPause = 500 * time.Millisecond // without an event: the queue has been worked through
+	maxBacklog   = 20 * time.Second
 )
 
 // flooded waits until the queue has been worked through, and ends the
@@ -21,11 +21,11 @@ const (
 // to return.
 func (s *session) flooded(c *whatsmeow.Client) {
 	before := s.handled.Load()
-	for end := time.Now().Add(floodMost); time.Now().Before(end); {
+	for end := time.Now().Add(maxBacklog); time.Now().Before(end); {
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-time.After(floodPause):
+		case <-time.After(backlogPause):
 		}
 		now := s.handled.Load()
 		if now == before {

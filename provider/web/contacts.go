@@ -17,13 +17,13 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// inBook is the part of the phone's settings that its book is in.
-const inBook = appstate.WAPatchCriticalUnblockLow
+// inContacts is the part of the phone's settings that its book is in.
+const inContacts = appstate.WAPatchCriticalUnblockLow
 
-// bookState is how often the book has changed, and up to where it was reported.
-type bookState struct{ Changed, Told int64 }
+// contactsState is how often the contacts have changed, and which change was reported last.
+type contactsState struct{ Changed, Told int64 }
 
-func (s *session) bookState(ctx context.Context) (b bookState, err error) {
+func (s *session) contactsState(ctx context.Context) (b contactsState, err error) {
 	err = s.p.devices.db.GetContext(ctx, &b, `SELECT changed, told FROM web_book WHERE reference = $1`, s.ref.ID)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return b, fmt.Errorf("reading how far the phone's book was reported: %w", err)
@@ -31,61 +31,61 @@ func (s *session) bookState(ctx context.Context) (b bookState, err error) {
 	return b, nil
 }
 
-// loadBook finds out whether the process that had the line before has reported
+// loadContacts finds out whether the process that had the line before has reported
 // all changes that it fetched.
-func (s *session) loadBook(ctx context.Context) error {
-	b, err := s.bookState(ctx)
+func (s *session) loadContacts(ctx context.Context) error {
+	b, err := s.contactsState(ctx)
 	if b.Changed > b.Told {
-		s.store.book.spoil()
+		s.store.contactStore.markStale()
 	}
 	return err
 }
 
-// catchUpBook fetches what has changed in the phone's book since the line was
+// syncContacts fetches what has changed in the phone's book since the line was
 // connected; all of it when a change is lost.
-func (s *session) catchUpBook(c *whatsmeow.Client) {
-	b, err := s.bookState(s.ctx)
+func (s *session) syncContacts(c *whatsmeow.Client) {
+	b, err := s.contactsState(s.ctx)
 	if err == nil && b.Changed > 0 {
-		err = c.FetchAppState(s.ctx, inBook, s.store.book.isSpoilt(), false)
+		err = c.FetchAppState(s.ctx, inContacts, s.store.contactStore.isStale(), false)
 	}
-	if err == nil && s.store.book.isSpoilt() { // by a fetch of the connection before, which this one has waited for
-		err = c.FetchAppState(s.ctx, inBook, true, false)
+	if err == nil && s.store.contactStore.isStale() { // by a fetch of the connection before, which this one has waited for
+		err = c.FetchAppState(s.ctx, inContacts, true, false)
 	}
 	if err != nil && s.ctx.Err() == nil {
 		s.log.Debug("fetching the phone's book", slog.Any("error", err)) // the next connection tries again
 	}
 }
 
-// tellBook reports what has changed in the phone's book. What cannot be stored
+// publishContacts reports what has changed in the phone's book. What cannot be stored
 // is fetched again with the next connection.
-func (s *session) tellBook() {
+func (s *session) publishContacts() {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	c := s.device()
 	if c == nil {
 		return
 	}
-	if err := s.reportBook(c); err != nil && s.ctx.Err() == nil {
+	if err := s.reportContacts(c); err != nil && s.ctx.Err() == nil {
 		s.log.Warn("reporting the phone's book", slog.Any("error", err))
-		s.store.book.spoil()
+		s.store.contactStore.markStale()
 		s.breakOff(c)
 	}
 }
 
-func (s *session) reportBook(c *whatsmeow.Client) error {
-	b, err := s.bookState(s.ctx)
+func (s *session) reportContacts(c *whatsmeow.Client) error {
+	b, err := s.contactsState(s.ctx)
 	if err != nil || b.Changed == b.Told {
 		return err
 	}
 	// This waits until whatsmeow has stored the names of the changes so far.
-	if err := c.FetchAppState(s.ctx, inBook, false, true); err != nil {
+	if err := c.FetchAppState(s.ctx, inContacts, false, true); err != nil {
 		return fmt.Errorf("waiting for the phone's book: %w", err)
 	}
-	who, whole, spoilt := s.store.book.take()
+	who, whole, spoilt := s.store.contactStore.take()
 	if spoilt {
 		return nil // the whole book is about to be fetched
 	}
-	evs, err := s.bookNews(c, b.Changed, who, whole)
+	evs, err := s.contactChanges(c, b.Changed, who, whole)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (s *session) reportBook(c *whatsmeow.Client) error {
 	})
 }
 
-// bookNews is what the book calls some people, or everybody.
-func (s *session) bookNews(c *whatsmeow.Client, change int64, who map[types.JID]bool, whole bool) ([]provider.Event, error) {
+// contactChanges is the names that the phone gives some people, or everybody.
+func (s *session) contactChanges(c *whatsmeow.Client, change int64, who map[types.JID]bool, whole bool) ([]provider.Event, error) {
 	var evs []provider.Event
 	if whole {
 		all, err := c.Store.Contacts.GetAllContacts(s.ctx)

@@ -11,22 +11,22 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// book is what has changed in the phone's book and is not reported yet.
+// contactStore is what has changed in the phone's book and is not reported yet.
 // whatsmeow fetches a change once, and notes that it has it before it says what
 // it is: what is lost then is found only by fetching the whole book. So that a
 // change is about to be noted is stored first.
-type book struct {
-	tell func() // reports it; nil: nobody asks
+type contactStore struct {
+	report func() // reports it; nil: nobody asks
 
 	mu    sync.Mutex
 	who   map[types.JID]bool
 	whole bool // everybody
-	// spoilt says that some change is lost here: only the whole book helps.
+	// stale says that some change is lost here: only all contacts together help.
 	spoilt bool
 }
 
 // noted adds somebody.
-func (b *book) noted(who types.JID) {
+func (b *contactStore) noted(who types.JID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.who == nil {
@@ -36,26 +36,26 @@ func (b *book) noted(who types.JID) {
 }
 
 // fetched adds everybody.
-func (b *book) fetched() {
+func (b *contactStore) fetched() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.whole, b.spoilt = true, false
 }
 
-func (b *book) spoil() {
+func (b *contactStore) markStale() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.spoilt = true
 }
 
-func (b *book) isSpoilt() bool {
+func (b *contactStore) isStale() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.spoilt
 }
 
 // take hands out whom the report is to be about, and begins anew.
-func (b *book) take() (who map[types.JID]bool, whole, spoilt bool) {
+func (b *contactStore) take() (who map[types.JID]bool, whole, spoilt bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	who, whole = b.who, b.whole
@@ -71,25 +71,25 @@ type versions struct {
 
 // PutAppStateVersion notes that a change was fetched.
 func (v *versions) PutAppStateVersion(ctx context.Context, name string, version uint64, hash [128]byte) error {
-	if name != string(inBook) {
+	if name != string(inContacts) {
 		return v.AppStateStore.PutAppStateVersion(ctx, name, version, hash)
 	}
-	if err := v.g.bookChanged(ctx); err != nil {
-		v.g.book.spoil()
+	if err := v.g.contactsChanged(ctx); err != nil {
+		v.g.contactStore.markStale()
 		return err
 	}
 	err := v.AppStateStore.PutAppStateVersion(ctx, name, version, hash)
 	if err != nil {
-		v.g.book.spoil() // whatsmeow forgets what it has read so far
+		v.g.contactStore.markStale() // whatsmeow forgets what it has read so far
 		return err
 	}
-	if v.g.book.tell != nil {
-		v.g.book.tell()
+	if v.g.contactStore.report != nil {
+		v.g.contactStore.report()
 	}
 	return nil
 }
 
-func (g *guarded) bookChanged(ctx context.Context) error {
+func (g *guarded) contactsChanged(ctx context.Context) error {
 	if !held(g.ref) {
 		return errLost
 	}
@@ -104,26 +104,26 @@ func (g *guarded) bookChanged(ctx context.Context) error {
 	return nil
 }
 
-// bookNames are the names of people. whatsmeow goes on as if those were stored
+// contactNames are the names of people. whatsmeow goes on as if those were stored
 // that could not be.
-type bookNames struct {
+type contactNames struct {
 	store.ContactStore
 	g *guarded
 }
 
 // PutContactName stores what the phone's book calls somebody.
-func (c *bookNames) PutContactName(ctx context.Context, user types.JID, first, full string) error {
+func (c *contactNames) PutContactName(ctx context.Context, user types.JID, first, full string) error {
 	err := c.ContactStore.PutContactName(ctx, user, first, full)
 	if err != nil {
 		return c.refused(ctx, err)
 	}
-	c.g.book.noted(user)
+	c.g.contactStore.noted(user)
 	return nil
 }
 
 // PutAllContactNames stores the whole book. Of somebody who is in it more than
 // once whatsmeow would keep the oldest name.
-func (c *bookNames) PutAllContactNames(ctx context.Context, all []store.ContactEntry) error {
+func (c *contactNames) PutAllContactNames(ctx context.Context, all []store.ContactEntry) error {
 	latest := make([]store.ContactEntry, 0, len(all))
 	known := make(map[types.JID]bool, len(all))
 	for _, e := range slices.Backward(all) {
@@ -134,13 +134,13 @@ func (c *bookNames) PutAllContactNames(ctx context.Context, all []store.ContactE
 	if err := c.ContactStore.PutAllContactNames(ctx, latest); err != nil {
 		return c.refused(ctx, err)
 	}
-	c.g.book.fetched()
+	c.g.contactStore.fetched()
 	return nil
 }
 
-// refused has the book fetched again, with the next connection.
-func (c *bookNames) refused(ctx context.Context, err error) error {
-	c.g.book.spoil()
+// refused has the contacts fetched again, with the next connection.
+func (c *contactNames) refused(ctx context.Context, err error) error {
+	c.g.contactStore.markStale()
 	if ctx.Err() == nil && c.g.fail != nil {
 		c.g.fail()
 	}

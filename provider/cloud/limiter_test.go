@@ -54,17 +54,17 @@ func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), Request: req}, nil
 }
 
-// most is the most messages in any window that is d long, both ends included.
-func (n *network) most(d time.Duration) int {
+// peak is the most messages in any window that is d long, both ends included.
+func (n *network) peak(d time.Duration) int {
 	slices.SortFunc(n.at, time.Time.Compare)
-	most, from := 0, 0
+	peak, from := 0, 0
 	for i, at := range n.at {
 		for at.Sub(n.at[from]) > d {
 			from++
 		}
-		most = max(most, i-from+1)
+		peak = max(peak, i-from+1)
 	}
-	return most
+	return peak
 }
 
 // paced opens a line whose network has the clock of the test.
@@ -116,7 +116,7 @@ func TestNumberRate(t *testing.T) {
 		}
 		wg.Wait()
 		require.Len(t, n.at, 400)
-		require.Equal(t, 80, n.most(time.Second), "no second holds more, and none is wasted")
+		require.Equal(t, 80, n.peak(time.Second), "no second holds more, and none is wasted")
 		require.Less(t, time.Since(start), 4300*time.Millisecond, "400 messages take four seconds and a bit after the first 80")
 	})
 }
@@ -147,7 +147,7 @@ func TestRateOfArrivals(t *testing.T) {
 				}
 				wg.Wait()
 				require.Len(t, n.at, 400)
-				require.LessOrEqual(t, n.most(time.Second), 80)
+				require.LessOrEqual(t, n.peak(time.Second), 80)
 				require.Less(t, time.Since(start), 5500*time.Millisecond, "it takes the time that messages travel, and no more")
 			})
 		})
@@ -163,7 +163,7 @@ func TestPairRate(t *testing.T) {
 			_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
 			require.NoError(t, err)
 		}
-		require.Equal(t, 45, n.most(6*time.Second-time.Nanosecond))
+		require.Equal(t, 45, n.peak(6*time.Second-time.Nanosecond))
 
 		_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
 		var limited *provider.RateLimited
@@ -221,18 +221,18 @@ func TestShortWaits(t *testing.T) {
 // TestRateIsLearned: a check tells what the number may.
 func TestRateIsLearned(t *testing.T) {
 	t.Parallel()
-	for said, want := range map[string]int{
+	for stated, want := range map[string]int{
 		`"throughput":{"level":"HIGH"}`:                             1000,
 		`"throughput":{"level":"STANDARD"}`:                         80,
 		`"throughput":{"level":"NOT_APPLICABLE"}`:                   80,
 		`"throughput":{"level":"STANDARD"},"is_on_biz_app":true`:    20,
 		`"throughput":{"level":"HIGH"},"data":{"expires_at":"odd"}`: 1000,
 	} {
-		t.Run(said, func(t *testing.T) {
+		t.Run(stated, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				n, session := paced(t)
-				n.answer = `{"id":"` + lineID + `","success":true,` + said + `}`
+				n.answer = `{"id":"` + lineID + `","success":true,` + stated + `}`
 				for i := range 10 { // before it is known
 					require.NoError(t, sendPatiently(t.Context(), session, contactNumber(i)))
 				}
@@ -243,7 +243,7 @@ func TestRateIsLearned(t *testing.T) {
 					wg.Go(func() { _ = sendPatiently(t.Context(), session, contactNumber(i)) })
 				}
 				wg.Wait()
-				require.Equal(t, want, n.most(time.Second), "those before count")
+				require.Equal(t, want, n.peak(time.Second), "those before count")
 			})
 		})
 	}

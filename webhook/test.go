@@ -23,7 +23,7 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 		return Attempt{}, err
 	}
 	ev.Account, ev.Scope = row.Account, row.Scope
-	if ev, err = d.complete(ev); err != nil {
+	if ev, err = d.validate(ev); err != nil {
 		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
 	}
 	r := &result{job: &job{ep: t, ev: ev.loaded()}}
@@ -46,7 +46,7 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 		if err := d.db.Insert(ctx, tx, insertAttempts, attemptTypes, r.row()); err != nil {
 			return err
 		}
-		if err := d.tell(ctx, tx, r); err != nil {
+		if err := d.passToSink(ctx, tx, r); err != nil {
 			return err
 		}
 		return row.recordTx(ctx, tx, audit.WebhookTest, nil)
@@ -54,6 +54,6 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 	if err != nil {
 		return Attempt{}, fmt.Errorf("storing a test of endpoint %s: %w", id, err)
 	}
-	d.told(r)
+	d.notifySink(r)
 	return r.Attempt, nil
 }

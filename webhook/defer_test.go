@@ -31,9 +31,9 @@ func holds(t *testing.T, db *sqlx.DB, o webhook.Options) (*fixture, *receiver) {
 	return f, rec
 }
 
-func (f *fixture) hold(t testing.TB, evs ...webhook.Held) {
+func (f *fixture) hold(t testing.TB, evs ...webhook.Deferred) {
 	t.Helper()
-	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.HoldTx(t.Context(), tx, "extracted", evs...) }))
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.DeferTx(t.Context(), tx, "extracted", evs...) }))
 	f.Committed()
 }
 
@@ -58,8 +58,8 @@ func (r *receiver) at(path string) []string {
 	return out
 }
 
-func held(key string, n int, awaits string, until time.Time) webhook.Held {
-	return webhook.Held{Event: event(key, n), Awaits: awaits, Until: until}
+func held(key string, n int, awaits string, until time.Time) webhook.Deferred {
+	return webhook.Deferred{Event: event(key, n), Awaits: awaits, Until: until}
 }
 
 // TestEventsWaitForTheirPart: only at endpoints that include it, only under the
@@ -87,7 +87,7 @@ func TestEventsWaitForTheirPart(t *testing.T) {
 		require.Equal(t, []string{`{"key":"a","n":0}`, `{"key":"a","n":1,"more":1}`, `{"key":"a","n":2}`, `{"key":"a","n":4,"more":1}`, `{"key":"a","n":5}`}, of)
 		f.hold(t, held("a", 6, "", time.Time{}))
 		eventually(t, func() bool { return len(rec.at("/extracted")) == 7 })
-		holding, err := f.Holding(t.Context(), "a")
+		holding, err := f.HasDeferred(t.Context(), "a")
 		require.NoError(t, err)
 		require.False(t, holding)
 	})
@@ -107,7 +107,7 @@ func TestEventsGoOutWithoutTheirPart(t *testing.T) {
 		f = setup(t, db, webhook.Options{Now: func() time.Time { return time.Now().Add(time.Hour) }}).start(t)
 		eventually(t, func() bool { return len(rec.at("/extracted")) == 3 })
 		f.release(t, "a", "m1")
-		eventually(t, func() bool { n, err := f.Holding(t.Context(), "a"); return err == nil && !n })
+		eventually(t, func() bool { n, err := f.HasDeferred(t.Context(), "a"); return err == nil && !n })
 		require.Contains(t, rec.at("/extracted"), `{"key":"a","n":1}`)
 		require.Len(t, rec.at("/extracted"), 3)
 	})
@@ -123,13 +123,13 @@ func TestManyGoOutWithoutTheirPart(t *testing.T) {
 		_, _, err := f.Put(t.Context(), webhook.Settings{Scope: scope, URL: "http://127.0.0.1:1/", Include: []string{"extracted"}})
 		require.NoError(t, err)
 		const chats = 3000
-		all := make([]webhook.Held, chats)
+		all := make([]webhook.Deferred, chats)
 		for i := range all {
 			all[i] = held(fmt.Sprint("chat", i), i, "m", time.Now().Add(-time.Minute))
 		}
-		begun := time.Now()
+		started := time.Now()
 		f.hold(t, all...)
-		work := time.Since(begun) // in the time of this machine
+		work := time.Since(started) // in the time of this machine
 		left := func() (n int) {
 			require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM webhook_held`))
 			return n
@@ -138,11 +138,11 @@ func TestManyGoOutWithoutTheirPart(t *testing.T) {
 		f.start(t)
 		eventually(t, func() bool { return left() == 0 })
 		testkit.Within(t, chats/200*time.Second/2+20*work, "it does not wait between them", func() {
-			begun := time.Now()
+			started := time.Now()
 			f.hold(t, all...)
-			work := time.Since(begun)
+			work := time.Since(started)
 			eventually(t, func() bool { return left() == 0 })
-			t.Logf("held in %s, let go in %s", work, time.Since(begun)-work)
+			t.Logf("held in %s, let go in %s", work, time.Since(started)-work)
 		})
 	})
 }
@@ -158,7 +158,7 @@ func TestHeldEventsOfChats(t *testing.T) {
 		f.hold(t, held("a", 1, "m1", far), held("b", 2, "m2", far), held("c", 3, "m3", far))
 		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.MergedTx(t.Context(), tx, scope, "b", []string{"a"}) }))
 		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
-			text, args := f.HoldingQuery(1, []string{"a", "b", "x"})
+			text, args := f.HasDeferredQuery(1, []string{"a", "b", "x"})
 			var keys []string
 			require.NoError(t, tx.SelectContext(t.Context(), &keys, text, args...))
 			require.Equal(t, []string{"b"}, keys, "a has become b")
@@ -172,7 +172,7 @@ func TestHeldEventsOfChats(t *testing.T) {
 		require.Equal(t, []string{`{"key":"a","n":1,"more":1}`, `{"key":"b","n":2,"more":1}`}, rec.at("/extracted"))
 		f.hold(t, held("d", 4, "m4", far))
 		require.NoError(t, f.DeleteAll(t.Context()))
-		holding, err := f.Holding(t.Context(), "d")
+		holding, err := f.HasDeferred(t.Context(), "d")
 		require.NoError(t, err)
 		require.False(t, holding)
 	})
@@ -200,7 +200,7 @@ func TestHeldEventsOutliveTheWish(t *testing.T) {
 		require.NoError(t, err)
 		f.hold(t, held("a", 5, "m5", far))
 		require.NoError(t, f.DeleteScope(t.Context(), scope))
-		holding, err := f.Holding(t.Context(), "a")
+		holding, err := f.HasDeferred(t.Context(), "a")
 		require.NoError(t, err)
 		require.False(t, holding)
 	})
@@ -212,7 +212,7 @@ func TestNobodyWaits(t *testing.T) {
 	f := setup(t, testkit.Open(t, testkit.SQLiteURL(t)), webhook.Options{})
 	f.put(t, "http://127.0.0.1:1/plain")
 	f.hold(t, held("a", 1, "m1", time.Now().Add(time.Hour)))
-	holding, err := f.Holding(t.Context(), "a")
+	holding, err := f.HasDeferred(t.Context(), "a")
 	require.NoError(t, err)
 	require.False(t, holding)
 }

@@ -15,7 +15,7 @@ const (
 	perSecondHigh  = 1000            // of a number with high throughput
 	perSecondPhone = 20              // of a number that an app on a phone shares
 	pairBurst      = 45              // messages to one contact at once
-	pairEvery      = 6 * time.Second // and then
+	pairInterval   = 6 * time.Second // and then
 
 	// second is Meta's, and a little more.
 	second = time.Second + 10*time.Millisecond
@@ -25,19 +25,19 @@ const (
 	// soon is when to look again while nobody knows when a turn will be free.
 	soon = 20 * time.Millisecond
 
-	// patience is how long a send waits for its turn. Who would wait longer is
+	// timeout is how long a send waits for its turn. Who would wait longer is
 	// told how long instead, so that it holds no worker.
-	patience = time.Second
+	timeout = time.Second
 	// forgetAt is how many contacts of a number are kept at least before those
 	// that have their whole burst again are forgotten.
 	forgetAt = 1024
 )
 
-// pace keeps what leaves within Meta's rates, for all lines of one process. The
+// limiter keeps what leaves within Meta's rates, for all lines of one process. The
 // network counts messages when they arrive, and not all are under way for as
 // long: a turn is had before the request, and is free again a second after the
 // message must have arrived. A message that is given up has used its turn.
-type pace struct {
+type limiter struct {
 	now func() time.Time
 
 	mu      sync.Mutex
@@ -57,17 +57,17 @@ type turn struct {
 	free    time.Time // when another may have the turn; not known while it is leaving
 }
 
-func newPace(now func() time.Time) *pace {
+func newLimiter(now func() time.Time) *limiter {
 	if now == nil {
 		now = time.Now
 	}
-	return &pace{now: now, numbers: map[string]*budget{}}
+	return &limiter{now: now, numbers: map[string]*budget{}}
 }
 
 // contact waits for the turn of the contact. When that is farther than
-// patience it returns a [*provider.RateLimited] that says how far; when ctx
+// timeout it returns a [*provider.RateLimited] that says how far; when ctx
 // ends first, a [*provider.Temporary]. Meanwhile others have their turns.
-func (p *pace) contact(ctx context.Context, phone, contact string) error {
+func (p *limiter) contact(ctx context.Context, phone, contact string) error {
 	return wait(ctx, p.reservePair(phone, contact))
 }
 
@@ -75,7 +75,7 @@ func (p *pace) contact(ctx context.Context, phone, contact string) error {
 // contact's is given back. It is taken at its time and not before: were turns
 // given out ahead, those that wake late would meet those that are on time, and
 // a second hold more than it may.
-func (p *pace) turn(ctx context.Context, phone, contact string) (*turn, error) {
+func (p *limiter) turn(ctx context.Context, phone, contact string) (*turn, error) {
 	t, err := p.awaitTurn(ctx, phone)
 	if err != nil {
 		p.returnPair(phone, contact)
@@ -83,7 +83,7 @@ func (p *pace) turn(ctx context.Context, phone, contact string) (*turn, error) {
 	return t, err
 }
 
-func (p *pace) awaitTurn(ctx context.Context, phone string) (*turn, error) {
+func (p *limiter) awaitTurn(ctx context.Context, phone string) (*turn, error) {
 	for waited := time.Duration(0); ; {
 		if err := ctx.Err(); err != nil {
 			return nil, &provider.Temporary{Err: err}
@@ -92,7 +92,7 @@ func (p *pace) awaitTurn(ctx context.Context, phone string) (*turn, error) {
 		if t != nil {
 			return t, nil
 		}
-		if waited += d; waited > patience {
+		if waited += d; waited > timeout {
 			return nil, tooFar(d)
 		}
 		if err := wait(ctx, d); err != nil {
@@ -102,7 +102,7 @@ func (p *pace) awaitTurn(ctx context.Context, phone string) (*turn, error) {
 }
 
 // written notes that the message of a turn is on its way.
-func (p *pace) written(t *turn) {
+func (p *limiter) written(t *turn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t.leaving, t.free = false, p.now().Add(transit+second)
@@ -110,7 +110,7 @@ func (p *pace) written(t *turn) {
 
 // arrived notes that the message of a turn was answered, or will never be. The
 // contact's next second counts from here as well.
-func (p *pace) arrived(t *turn, phone, contact string) {
+func (p *limiter) arrived(t *turn, phone, contact string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
@@ -118,7 +118,7 @@ func (p *pace) arrived(t *turn, phone, contact string) {
 		t.leaving, t.free = false, free
 	}
 	n := p.number(phone)
-	n.pairs[contact] = latest(n.pairs[contact], now.Add(pairEvery))
+	n.pairs[contact] = latest(n.pairs[contact], now.Add(pairInterval))
 }
 
 func tooFar(d time.Duration) error {
@@ -129,7 +129,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	switch err := ctx.Err(); {
 	case err != nil:
 		return &provider.Temporary{Err: err}
-	case d > patience:
+	case d > timeout:
 		return tooFar(d)
 	case d <= 0:
 		return nil
@@ -145,37 +145,37 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 // reservePair returns how long to wait for the contact's next message. What is
-// more than patience is not reserved.
+// more than timeout is not reserved.
 //
 // The time that is kept is when all messages are paid for, at one every six
 // seconds; a burst is paid later.
-func (p *pace) reservePair(phone, contact string) time.Duration {
+func (p *limiter) reservePair(phone, contact string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n, now := p.number(phone), p.now()
 	paid := latest(n.pairs[contact], now)
-	d := paid.Sub(now) - (pairBurst-1)*pairEvery
-	if d > patience {
+	d := paid.Sub(now) - (pairBurst-1)*pairInterval
+	if d > timeout {
 		return d
 	}
-	n.pairs[contact] = paid.Add(pairEvery)
+	n.pairs[contact] = paid.Add(pairInterval)
 	if len(n.pairs) >= n.forget {
 		n.forgetPairs(now)
 	}
 	return d
 }
 
-func (p *pace) returnPair(phone, contact string) {
+func (p *limiter) returnPair(phone, contact string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := p.number(phone); !n.pairs[contact].IsZero() {
-		n.pairs[contact] = n.pairs[contact].Add(-pairEvery)
+		n.pairs[contact] = n.pairs[contact].Add(-pairInterval)
 	}
 }
 
 // takeTurn takes a turn of the number that is free, or returns how far the
 // next one is.
-func (p *pace) takeTurn(phone string) (*turn, time.Duration) {
+func (p *limiter) takeTurn(phone string) (*turn, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n, now := p.number(phone), p.now()
@@ -212,7 +212,7 @@ func (n *budget) forgetPairs(now time.Time) {
 	n.forget = max(forgetAt, 2*len(n.pairs))
 }
 
-func (p *pace) number(phone string) *budget {
+func (p *limiter) number(phone string) *budget {
 	n := p.numbers[phone]
 	if n == nil {
 		n = &budget{pairs: map[string]time.Time{}, forget: forgetAt}
@@ -223,12 +223,12 @@ func (p *pace) number(phone string) *budget {
 }
 
 // learn takes the number's rate from what the network says of it.
-func (p *pace) learn(phone string, said Number) {
+func (p *limiter) learn(phone string, stated Number) {
 	rate := perSecond
 	switch {
-	case said.OnPhone:
+	case stated.OnPhone:
 		rate = perSecondPhone
-	case said.Throughput == "HIGH":
+	case stated.Throughput == "HIGH":
 		rate = perSecondHigh
 	}
 	p.mu.Lock()

@@ -18,30 +18,30 @@ const lockedFor = time.Hour
 // timelock is that the account may not write to strangers for a while, or may
 // again.
 func (s *session) timelock(e *events.NotifyAccountReachoutTimelock) ([]provider.Event, error) {
-	h, locked := s.mayReachOut(), time.Time{}
+	h, locked := s.mayOutreach(), time.Time{}
 	if e.IsActive {
 		until := e.TimeEnforcementEnds.Time
-		h, locked = s.mayNotReachOut(until), until
+		h, locked = s.outreachRestricted(until), until
 		if until.IsZero() {
 			locked = h.At.Add(lockedFor)
 		}
 	}
 	h.State = e.EnforcementType
-	if err := s.lockStrangers(s.ctx, locked); err != nil {
+	if err := s.lockOutreach(s.ctx, locked); err != nil {
 		return nil, err
 	}
 	return []provider.Event{h}, nil
 }
 
-// shutOut notes that the network refuses messages to strangers, and does not
+// restrictOutreach notes that the network refuses messages to strangers, and does not
 // say until when.
-func (s *session) shutOut(ctx context.Context) {
-	if s.pace.untilUnlocked() > 0 {
+func (s *session) restrictOutreach(ctx context.Context) {
+	if s.rate.untilUnlocked() > 0 {
 		return
 	}
-	err := s.lockStrangers(ctx, s.p.opts.Now().Add(lockedFor))
+	err := s.lockOutreach(ctx, s.p.opts.Now().Add(lockedFor))
 	if err == nil {
-		err = s.inbox.Receive(ctx, s.ref.ID, []provider.Event{s.mayNotReachOut(time.Time{})})
+		err = s.inbox.Receive(ctx, s.ref.ID, []provider.Event{s.outreachRestricted(time.Time{})})
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "noting that strangers cannot be written to", slog.Any("error", err))
@@ -51,26 +51,26 @@ func (s *session) shutOut(ctx context.Context) {
 // letIn notes that the network takes messages to strangers again. When that
 // cannot be stored the next such message tells.
 func (s *session) letIn(ctx context.Context) {
-	if !s.pace.wasLocked() {
+	if !s.rate.wasLocked() {
 		return
 	}
-	err := s.inbox.Receive(ctx, s.ref.ID, []provider.Event{s.mayReachOut()})
+	err := s.inbox.Receive(ctx, s.ref.ID, []provider.Event{s.mayOutreach()})
 	if err == nil {
-		err = s.lockStrangers(ctx, time.Time{})
+		err = s.lockOutreach(ctx, time.Time{})
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "noting that strangers can be written to", slog.Any("error", err))
 	}
 }
 
-func (s *session) mayReachOut() *provider.Health {
+func (s *session) mayOutreach() *provider.Health {
 	now := s.p.opts.Now()
 	return &provider.Health{Raw: provider.Raw{Kind: "reachout", ID: fmt.Sprint(now.UnixNano())}, Level: provider.HealthGood, At: now}
 }
 
-// mayNotReachOut says until when, unless that is not known.
-func (s *session) mayNotReachOut(until time.Time) *provider.Health {
-	h := s.mayReachOut()
+// outreachRestricted says until when, unless that is not known.
+func (s *session) outreachRestricted(until time.Time) *provider.Health {
+	h := s.mayOutreach()
 	h.Level, h.Code = provider.HealthWarning, provider.HealthLimited
 	h.Detail = "WhatsApp keeps the account from writing to people who have not written to it."
 	if !until.IsZero() {
@@ -79,10 +79,10 @@ func (s *session) mayNotReachOut(until time.Time) *provider.Health {
 	return h
 }
 
-// reachOut says until when the line leaves strangers alone.
-func (s *session) reachOut() error {
+// outreach says until when the line leaves strangers alone.
+func (s *session) outreach() error {
 	return &provider.RateLimited{
-		After: s.pace.untilUnlocked(), Code: string(provider.ReachoutLimited),
+		After: s.rate.untilUnlocked(), Code: string(provider.ReachoutLimited),
 		Message: "WhatsApp keeps the account from writing to people who have not written to it.",
 	}
 }

@@ -2,20 +2,20 @@ package provider
 
 import "time"
 
-// Pacer is a Session that keeps within the rates of its network: it makes
+// RateLimiter is a Session that keeps within the rates of its network: it makes
 // messages wait, or returns [*RateLimited] with the time until their turn.
-type Pacer interface {
+type RateLimiter interface {
 	// Left tells of messages that left the line lately, the oldest first. It
 	// is called once, before anything is sent. What a line remembers itself
 	// because it was open before in this process is not counted twice.
-	Left(sent []Departure)
+	Left(sent []SentRecord)
 	// Next is when a message to a contact could leave, behind others to the
 	// same contact that wait. It may be past.
 	Next(to Address, others int) time.Time
 }
 
-// Departure is that a message was handed to the network.
-type Departure struct {
+// SentRecord is that a message was handed to the network.
+type SentRecord struct {
 	To Address
 	At time.Time
 }

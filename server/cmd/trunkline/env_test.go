@@ -75,9 +75,9 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 // doorURL is where the servers behind a door are.
 const doorURL = "http://trunkline.test"
 
-// rig is what stands around the servers of a test: the network, a receiver of
+// env is what stands around the servers of a test: the network, a receiver of
 // webhooks and a user.
-type rig struct {
+type env struct {
 	door  door
 	graph *graphtest.Server
 	line  graphtest.Line
@@ -91,10 +91,10 @@ type rig struct {
 // waits for 30 s where it is asked to, and for a minute for another node.
 const answerWithin = 2 * time.Minute
 
-// newRig starts a network and a receiver.
-func newRig(t *testing.T, statuses ...string) *rig {
+// newEnv starts a network and a receiver.
+func newEnv(t *testing.T, statuses ...string) *env {
 	t.Helper()
-	r := &rig{line: graphtest.Line{
+	r := &env{line: graphtest.Line{
 		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token-of-the-line",
 		AppSecret: "secret-of-the-app", VerifyToken: "verify token",
 	}}
@@ -109,13 +109,13 @@ func newRig(t *testing.T, statuses ...string) *rig {
 }
 
 // args are the flags that let a server reach the rig.
-func (r *rig) args(more ...string) []string {
+func (r *env) args(more ...string) []string {
 	return append([]string{"--graph-url", r.graph.URL, "--webhook-allow", "127.0.0.1/32", "--log", "warn"}, more...)
 }
 
-// settle signs up, adds the network's line, proves its token and registers the
+// setup signs up, adds the network's line, proves its token and registers the
 // receiver.
-func (r *rig) settle(t *testing.T) {
+func (r *env) setup(t *testing.T) {
 	t.Helper()
 	r.signUp(t)
 	settings, err := json.Marshal(map[string]string{
@@ -130,14 +130,14 @@ func (r *rig) settle(t *testing.T) {
 	r.register(t)
 }
 
-func (r *rig) signUp(t testing.TB) {
+func (r *env) signUp(t testing.TB) {
 	t.Helper()
 	in := r.call(t, 201, "POST", "/user/signup", `{"email":"ana@example.org","password":"correct horse","name":"Ana"}`)
 	r.token = in["token"].(string)
 }
 
 // register registers the receiver for the line's webhooks.
-func (r *rig) register(t *testing.T) {
+func (r *env) register(t *testing.T) {
 	t.Helper()
 	hook := r.call(t, 201, "POST", "/references/registerWebHook", fmt.Sprintf(
 		`{"reference":%d,"webhook":%q,"headers":[{"key":"X-From","value":"Trunkline"}]}`, r.ref, r.sink.url))
@@ -145,7 +145,7 @@ func (r *rig) register(t *testing.T) {
 }
 
 // call makes a request that must be answered with status and a JSON object.
-func (r *rig) call(t testing.TB, status int, method, path, body string) map[string]any {
+func (r *env) call(t testing.TB, status int, method, path, body string) map[string]any {
 	t.Helper()
 	got, answer, err := r.try(t.Context(), method, path, body)
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func (r *rig) call(t testing.TB, status int, method, path, body string) map[stri
 }
 
 // try makes a request.
-func (r *rig) try(ctx context.Context, method, path, body string, header ...string) (int, map[string]any, error) {
+func (r *env) try(ctx context.Context, method, path, body string, header ...string) (int, map[string]any, error) {
 	req, err := http.NewRequestWithContext(ctx, method, doorURL+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
@@ -183,7 +183,7 @@ func (r *rig) try(ctx context.Context, method, path, body string, header ...stri
 }
 
 // upload keeps a file.
-func (r *rig) upload(t *testing.T, body []byte, name string) map[string]any {
+func (r *env) upload(t *testing.T, body []byte, name string) map[string]any {
 	t.Helper()
 	read, write := io.Pipe()
 	form := multipart.NewWriter(write)
@@ -225,13 +225,13 @@ type record struct {
 }
 
 // history reads all messages of a chat, the oldest first.
-func (r *rig) history(t testing.TB, chat string) []record {
+func (r *env) history(t testing.TB, chat string) []record {
 	t.Helper()
 	return r.historyOf(t, r.ref, chat)
 }
 
 // historyOf is history of a chat of some line.
-func (r *rig) historyOf(t testing.TB, ref int, chat string) []record {
+func (r *env) historyOf(t testing.TB, ref int, chat string) []record {
 	t.Helper()
 	var all []record
 	for cursor := ""; ; {
@@ -251,7 +251,7 @@ func (r *rig) historyOf(t testing.TB, ref int, chat string) []record {
 }
 
 // sendBody asks to send a text.
-func (r *rig) sendBody(chat, text string) string {
+func (r *env) sendBody(chat, text string) string {
 	var b bytes.Buffer
 	_ = json.NewEncoder(&b).Encode(map[string]any{ // strings and a number
 		"reference": r.ref, "chatId": chat, "message": map[string]string{"type": "text", "text": text},
