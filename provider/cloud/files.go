@@ -203,6 +203,8 @@ func downloadError(err error) error {
 		return err
 	case errors.Is(err, graph.ErrTooLong):
 		return &provider.Rejected{Code: "too_long", Message: "the file is longer than the network allows"}
+	case errors.Is(err, graph.ErrPrivate):
+		return &provider.Rejected{Message: "its address is private"}
 	}
 	return fmt.Errorf("cloud: downloading a file: %w", graph.CallError(err))
 }

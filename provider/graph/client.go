@@ -31,7 +31,8 @@ type Options struct {
 	// URL is the API's address without version; "": [DefaultURL].
 	URL string
 	// HTTPClient carries the requests; nil: one of our own, see
-	// [NewHTTPClient]. Redirects are never followed. Its RoundTripper must not
+	// [NewHTTPClient], which reaches no private address that an answer of the
+	// API names. Redirects are never followed. Its RoundTripper must not
 	// repeat POST requests: a message would arrive twice.
 	HTTPClient *http.Client
 	// Timeout bounds a call whose context has no deadline; 0: 30 s, -1: none.
@@ -46,6 +47,7 @@ type Options struct {
 type Client struct {
 	base    string
 	http    *http.Client
+	foreign *http.Client // for hosts that answers name
 	timeout time.Duration
 	now     func() time.Time
 	token   string
@@ -70,15 +72,21 @@ func New(o *Options) *Client {
 	if o.Now != nil {
 		c.now = o.Now
 	}
-	own := o.HTTPClient
+	own, foreign := o.HTTPClient, o.HTTPClient
 	if own == nil {
 		own = NewHTTPClient()
+		foreign = &http.Client{Transport: newElsewhere(own.Transport)}
 	}
-	copied := *own
-	// A followed redirect would post the message, and the token, elsewhere.
-	copied.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.http = &copied
+	c.http, c.foreign = withoutRedirects(own), withoutRedirects(foreign)
 	return c
+}
+
+// withoutRedirects is a copy of a client that follows none: it would post the
+// message, and the token, elsewhere.
+func withoutRedirects(c *http.Client) *http.Client {
+	copied := *c
+	copied.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &copied
 }
 
 // NewHTTPClient returns an HTTP client for the Graph API: up to 10 s to

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/guard"
 )
 
 // Limits of a download.
@@ -26,6 +28,9 @@ const (
 // ErrTooLong is why a download stopped that has more bytes than were allowed.
 var ErrTooLong = errors.New("graph: the file is too long")
 
+// ErrPrivate is why a download stopped whose link leads to a private address.
+var ErrPrivate = errors.New("graph: the link to the file leads to a private address")
+
 // A Source says where a file can be had now. It is asked again when its link
 // has expired.
 type Source func(ctx context.Context) (link string, err error)
@@ -35,7 +40,7 @@ type Source func(ctx context.Context) (link string, err error)
 // on where it stopped; where the server cannot do that, what w has is read
 // again and dropped. An error of the source ends it, as one of w does.
 //
-// Links must be https, or have the address of the client's own API. The token
+// Links must be https and public, or have the address of the client's own API. The token
 // goes to the link's host alone, not to where that redirects.
 func (c *Client) Download(ctx context.Context, from Source, limit int64, w io.Writer) (int64, error) {
 	ctx, cancel := c.bound(ctx, transferTimeout)
@@ -204,7 +209,15 @@ func (d *download) get(ctx context.Context, target *url.URL, token string) (*htt
 	if d.written > 0 {
 		req.Header.Set("Range", "bytes="+strconv.FormatInt(d.written, 10)+"-")
 	}
-	res, err := d.client.http.Do(req)
+	carrier := d.client.foreign
+	if d.client.owns(target) {
+		carrier = d.client.http
+	}
+	res, err := carrier.Do(req)
+	if errors.Is(err, guard.ErrRefused) {
+		d.fatal = true
+		return nil, ErrPrivate
+	}
 	if err != nil {
 		return nil, withoutURL(err)
 	}
@@ -244,11 +257,16 @@ func (c *Client) permitted(link string) (*url.URL, error) {
 	if err != nil || target.Host == "" {
 		return nil, errors.New("the link to the file is no address")
 	}
-	own, _ := url.Parse(c.base) // New has parsed it
-	if target.Scheme != "https" && (target.Scheme != own.Scheme || target.Host != own.Host) {
+	if target.Scheme != "https" && !c.owns(target) {
 		return nil, errors.New("the link to the file is not https")
 	}
 	return target, nil
+}
+
+// owns says whether a link has the address of the client's own API.
+func (c *Client) owns(link *url.URL) bool {
+	own, _ := url.Parse(c.base) // New has parsed it
+	return link.Scheme == own.Scheme && link.Host == own.Host
 }
 
 // watched puts off the idle timeout with each read.

@@ -137,3 +137,22 @@ func TestErrorsHoldNoAddress(t *testing.T) {
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "secret")
 }
+
+// TestLinksToPrivateAddresses: what an answer names is reached only if it is
+// public, also behind a redirect; nothing is asked there, and not again.
+func TestLinksToPrivateAddresses(t *testing.T) {
+	t.Parallel()
+	private, asked := fileServer(t, true, file)
+	hops := 0
+	api, _ := fileServer(t, false, func(w http.ResponseWriter, r *http.Request) {
+		hops++
+		http.Redirect(w, r, private.URL+"/x", http.StatusFound)
+	})
+	c := graph.New(&graph.Options{URL: api.URL}).As("secret")
+	for _, link := range []string{private.URL, "https://localhost/x", "https://2130706433/x", "https://[::ffff:169.254.169.254]/x", api.URL + "/away"} {
+		_, err := c.Download(t.Context(), at(link), 0, io.Discard)
+		require.ErrorIs(t, err, graph.ErrPrivate, link)
+	}
+	require.Equal(t, 1, hops)
+	require.Empty(t, *asked)
+}

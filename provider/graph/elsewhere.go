@@ -1,0 +1,35 @@
+package graph
+
+import (
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/internal/guard"
+)
+
+// elsewhere carries requests to hosts that answers of the API name. It reaches
+// nothing private, unless the process sends everything through a proxy: that
+// decides then what its names lead to.
+type elsewhere struct {
+	guard   *guard.Guard
+	direct  http.RoundTripper
+	proxied http.RoundTripper
+}
+
+func newElsewhere(proxied http.RoundTripper) *elsewhere {
+	g, err := guard.New(nil)
+	if err != nil {
+		panic("graph: " + err.Error())
+	}
+	return &elsewhere{guard: g, direct: g.Client().Transport, proxied: proxied}
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (e *elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := e.guard.CheckURL(r.URL.String()); err != nil {
+		return nil, err
+	}
+	if proxy, err := http.ProxyFromEnvironment(r); err != nil || proxy != nil {
+		return e.proxied.RoundTrip(r)
+	}
+	return e.direct.RoundTrip(r)
+}
