@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -17,21 +18,21 @@ func (s *Service) aboutOf(ctx context.Context, j *job, content provider.Content)
 	if id == "" {
 		return nil, nil
 	}
-	var m messageRow
-	err := s.db.GetContext(ctx, &m, `SELECT `+messageColumns+messageFrom+`WHERE m.reference = $1 AND m.id = $2`, j.Reference, id)
+	var m store.Message
+	err := s.db.GetContext(ctx, &m, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.reference = $1 AND m.id = $2`, j.Reference, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading what a message is about: %w", err)
 	}
-	about := m.about(j.chat)
+	about := about(&m, j.chat)
 	return &about, nil
 }
 
 // about is what a network may want to know of m when something else is about it.
-func (m *messageRow) about(c *chatRow) provider.About {
-	b := m.view(c).Body
+func about(m *store.Message, c *store.Chat) provider.About {
+	b := m.View(c).Body
 	a := provider.About{Mine: m.Mine, Text: cmp.Or(b.Text, b.Caption)}
 	if b.Participant != nil {
 		a.From = b.Participant.RemoteJID

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -54,7 +55,7 @@ func (a *Account) unhook(ctx context.Context, id provider.ReferenceID) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.s.sends.Drop(ctx, subscriber(id)), a.s.files.Drop(ctx, subscriber(id)))
+	return errors.Join(a.s.sends.Drop(ctx, store.Subscriber(id)), a.s.files.Drop(ctx, store.Subscriber(id)))
 }
 
 // eraseFiles removes the files of the account from the library.

@@ -2,35 +2,59 @@ package messaging
 
 import "github.com/trunklinehq/trunkline/messaging/payload"
 
-// The types of package [payload], which holds what integrators receive.
+// What integrators receive is in package payload.
 type (
-	Actor          = payload.Actor
-	Attachment     = payload.Attachment
-	Body           = payload.Body
-	CallPayload    = payload.CallPayload
-	ChatUpdate     = payload.ChatUpdate
-	Details        = payload.Details
-	Event          = payload.Event
-	EventType      = payload.EventType
-	Extras         = payload.Extras
-	Failure        = payload.Failure
-	Form           = payload.Form
-	Head           = payload.Head
-	Message        = payload.Message
+	// Actor is [payload.Actor].
+	Actor = payload.Actor
+	// Attachment is [payload.Attachment].
+	Attachment = payload.Attachment
+	// Body is [payload.Body].
+	Body = payload.Body
+	// CallPayload is [payload.CallPayload].
+	CallPayload = payload.CallPayload
+	// ChatUpdate is [payload.ChatUpdate].
+	ChatUpdate = payload.ChatUpdate
+	// Details is [payload.Details].
+	Details = payload.Details
+	// Event is [payload.Event].
+	Event = payload.Event
+	// EventType is [payload.EventType].
+	EventType = payload.EventType
+	// Extras is [payload.Extras].
+	Extras = payload.Extras
+	// Failure is [payload.Failure].
+	Failure = payload.Failure
+	// Form is [payload.Form].
+	Form = payload.Form
+	// Head is [payload.Head].
+	Head = payload.Head
+	// Message is [payload.Message].
+	Message = payload.Message
+	// MessagePayload is [payload.MessagePayload].
 	MessagePayload = payload.MessagePayload
-	MessageRef     = payload.MessageRef
-	Participant    = payload.Participant
-	Poll           = payload.Poll
-	Quote          = payload.Quote
-	SentTemplate   = payload.SentTemplate
-	SessionError   = payload.SessionError
+	// MessageRef is [payload.MessageRef].
+	MessageRef = payload.MessageRef
+	// Participant is [payload.Participant].
+	Participant = payload.Participant
+	// Poll is [payload.Poll].
+	Poll = payload.Poll
+	// Quote is [payload.Quote].
+	Quote = payload.Quote
+	// SentTemplate is [payload.SentTemplate].
+	SentTemplate = payload.SentTemplate
+	// SessionError is [payload.SessionError].
+	SessionError = payload.SessionError
+	// SessionPayload is [payload.SessionPayload].
 	SessionPayload = payload.SessionPayload
-	State          = payload.State
-	StatusPayload  = payload.StatusPayload
-	UnixTime       = payload.UnixTime
+	// State is [payload.State].
+	State = payload.State
+	// StatusPayload is [payload.StatusPayload].
+	StatusPayload = payload.StatusPayload
+	// UnixTime is [payload.UnixTime].
+	UnixTime = payload.UnixTime
 )
 
-// The constants of package [payload].
+// The constants of package payload.
 const (
 	ActorAPI          = payload.ActorAPI
 	ActorAgent        = payload.ActorAgent

@@ -4,25 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
-
-// callKey identifies a call of a reference.
-type callKey struct {
-	Reference provider.ReferenceID `db:"reference"`
-	ID        string               `db:"call_id"`
-}
-
-// callRow is how far a call has come.
-type callRow struct {
-	callKey
-	Chat   int64               `db:"chat"`
-	Status provider.CallStatus `db:"status"`
-
-	changed bool
-}
 
 // callSteps orders the steps of calls; nothing follows the last ones.
 var callSteps = map[provider.CallStatus]int{
@@ -31,34 +16,34 @@ var callSteps = map[provider.CallStatus]int{
 }
 
 // loadCalls reads the calls of which something new is told.
-func (u *batch) loadCalls(ctx context.Context, b *inboundBatch) error {
-	var keys ordered[callKey]
+func loadCalls(ctx context.Context, u *store.Batch, b *inboundBatch) error {
+	var keys store.Ordered[store.CallKey]
 	for i, a := range b.as {
 		if e, ok := a.event.(*provider.Call); ok && b.isNew[i] {
-			keys.add(callKey{a.reference.ID, e.CallID})
+			keys.Add(store.CallKey{Reference: a.reference.ID, ID: e.CallID})
 		}
 	}
-	values := make([][]any, len(keys.items))
-	for i, k := range keys.items {
+	values := make([][]any, len(keys.Items))
+	for i, k := range keys.Items {
 		values[i] = []any{k.Reference, k.ID}
 	}
-	rows, err := among[*callRow](ctx, u, `SELECT reference, call_id, chat, status FROM messaging_call WHERE`, `(reference, call_id)`, keyTypes, values, "")
+	rows, err := store.SelectAmong[*store.Call](ctx, u, `SELECT reference, call_id, chat, status FROM messaging_call WHERE`, `(reference, call_id)`, store.KeyTypes, values, "")
 	if err != nil {
 		return fmt.Errorf("reading calls: %w", err)
 	}
 	for _, r := range rows {
-		u.calls[r.callKey] = r
+		u.Calls[r.CallKey] = r
 	}
 	return nil
 }
 
 // called lets a call take a step, and says so. A step that comes late is none.
-func (u *batch) called(l referenceInfo, e *provider.Call) {
-	key := callKey{l.ID, e.CallID}
-	row := u.calls[key]
+func called(u *store.Batch, l store.ReferenceInfo, e *provider.Call) {
+	key := store.CallKey{Reference: l.ID, ID: e.CallID}
+	row := u.Calls[key]
 	if row == nil {
-		row = &callRow{callKey: key}
-		u.calls[key] = row
+		row = &store.Call{CallKey: key}
+		u.Calls[key] = row
 	}
 	if callSteps[e.Status] <= callSteps[row.Status] {
 		return
@@ -67,36 +52,20 @@ func (u *batch) called(l referenceInfo, e *provider.Call) {
 	if row.Status == provider.CallAccepted && status == provider.CallMissed {
 		status = provider.CallEnded // the reference did not remember, for it was opened anew
 	}
-	c, at := u.chatOf(person{l, e.Chat}), u.networkTime(e.At)
-	row.Chat, row.Status, row.changed = c.ID, status, true
+	c, at := u.ChatOf(store.Person{Reference: l, Address: e.Chat}), networkTime(u, e.At)
+	row.Chat, row.Status, row.Changed = c.ID, status, true
 	c.ActivityUS = max(c.ActivityUS, at)
 	if !e.Mine && !c.IsGroup {
-		c.setName(e.From, at)
-		c.noteInbound(l, at, 0)
+		c.SetName(e.From, at)
+		noteInbound(c, l, at, 0)
 	}
-	u.activeChats.add(c)
-	u.events = append(u.events, Event{
-		ID: newID(), Type: EventCalls, Account: l.Account, Reference: l.ID, Key: chatKey(l.ID, c.ID), ChatID: c.ChatID, At: u.now,
+	u.ActiveChats.Add(c)
+	u.Events = append(u.Events, Event{
+		ID: store.NewID(), Type: EventCalls, Account: l.Account, Reference: l.ID, Key: store.ChatKey(l.ID, c.ID), ChatID: c.ChatID, At: u.Now,
 		Payload: payload.MustEncode(CallPayload{
-			Reference: l.ID, Ref: l.ID, RemoteJID: c.address().RemoteJID(), ChatID: c.ChatID, ID: e.CallID, Status: status, Video: e.Video,
+			Reference: l.ID, Ref: l.ID, RemoteJID: c.Address().RemoteJID(), ChatID: c.ChatID, ID: e.CallID, Status: status, Video: e.Video,
 			MessageTimestamp: payload.TimeOf(at),
 		}),
-		Traceparent: u.traceparent,
+		Traceparent: u.Traceparent,
 	})
-}
-
-func (u *batch) writeCalls(ctx context.Context) error {
-	var rows [][]any
-	for _, r := range u.calls {
-		if r.changed {
-			rows = append(rows, []any{r.Reference, r.ID, r.Chat, string(r.Status), database.Micros(u.now)})
-		}
-	}
-	err := u.insert(ctx, `INSERT INTO messaging_call (reference, call_id, chat, status, created_us)`,
-		[]string{"BIGINT", "TEXT", "BIGINT", "TEXT", "BIGINT"}, rows,
-		` ON CONFLICT (reference, call_id) DO UPDATE SET chat = excluded.chat, status = excluded.status`)
-	if err != nil {
-		return fmt.Errorf("storing calls: %w", err)
-	}
-	return nil
 }

@@ -9,11 +9,9 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
-
-// streamTopic wakes the subscribers of the stream.
-const streamTopic = "messaging feed"
 
 const (
 	// streamTTL is how long entries can be read after they happened.
@@ -22,17 +20,6 @@ const (
 	// must not lose what comes after it.
 	streamRetention = streamTTL + time.Hour
 )
-
-// streamRow is an entry as its table has it.
-type streamRow struct {
-	ID        int64                `db:"id"`
-	TxID      int64                `db:"txid"`
-	Account   string               `db:"account"`
-	Reference provider.ReferenceID `db:"reference"`
-	Kind      string               `db:"kind"`
-	Data      string               `db:"data"`
-	CreatedUS int64                `db:"created_us"`
-}
 
 // StreamEntry is something that happened in an account.
 type StreamEntry struct {
@@ -45,22 +32,6 @@ type StreamEntry struct {
 // ErrResync reports a position that is older than what is kept: what was
 // shown must be fetched anew.
 var ErrResync = fmt.Errorf("messaging: the position is older than %s: fetch anew", streamTTL)
-
-const insertStream = `INSERT INTO messaging_feed (account, reference, kind, data, created_us)`
-
-var streamTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "BIGINT"}
-
-func (u *batch) writeStream(ctx context.Context) error {
-	now := database.Micros(u.now)
-	var rows [][]any
-	for _, f := range u.stream {
-		rows = append(rows, []any{f.Account, f.Reference, f.Kind, sanitize(f.Data), now})
-	}
-	if err := u.insert(ctx, insertStream, streamTypes, rows, ""); err != nil {
-		return fmt.Errorf("writing the stream: %w", err)
-	}
-	return nil
-}
 
 // Change is an entry that another service adds to an account's stream.
 type Change struct {
@@ -75,13 +46,13 @@ type Change struct {
 func (s *Service) PublishTx(ctx context.Context, tx *sqlx.Tx, changes ...Change) error {
 	u := s.newBatch(tx)
 	for _, c := range changes {
-		u.publish(c.Account, c.Reference, c.Kind, c.Data)
+		u.Publish(c.Account, c.Reference, c.Kind, c.Data)
 	}
-	return u.flush(ctx)
+	return u.Flush(ctx)
 }
 
 // Published wakes the subscribers of a stream. Without it they look once a second.
-func (s *Service) Published() { s.db.Wake(streamTopic) }
+func (s *Service) Published() { s.db.Wake(store.StreamTopic) }
 
 // ChangeStream is the account's stream from a position on.
 type ChangeStream struct {
@@ -100,7 +71,7 @@ const streamPollInterval = time.Second
 // lines. It returns [ErrResync] when the position is too old, or that of a database from
 // which this one was restored.
 func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after string) (*ChangeStream, error) {
-	f := &ChangeStream{a: a, ref: ref, wakeup: a.s.db.Listen(ctx, streamTopic)}
+	f := &ChangeStream{a: a, ref: ref, wakeup: a.s.db.Listen(ctx, store.StreamTopic)}
 	if ref != 0 {
 		if _, err := a.row(ctx, a.s.db, ref); err != nil {
 			return nil, err
@@ -142,7 +113,7 @@ func (s *Service) unknown(ctx context.Context, txid int64) (bool, error) {
 
 // newest is the position of now.
 func (a *Account) newest(ctx context.Context) (cursor, error) {
-	var last []streamRow
+	var last []store.StreamRow
 	if err := a.s.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_feed WHERE account = $1`+a.s.committedOnly()+`
 		ORDER BY txid DESC, id DESC LIMIT 1`, a.id); err != nil {
 		return nil, fmt.Errorf("reading the stream: %w", err)
@@ -193,7 +164,7 @@ func (f *ChangeStream) read(ctx context.Context) ([]StreamEntry, error) {
 		in, args := f.a.s.db.Dialect.InNumbers("reference", len(p)+1, f.only)
 		q, p = q+` AND `+in, append(p, args...)
 	}
-	var rows []streamRow
+	var rows []store.StreamRow
 	if err := f.a.s.db.SelectContext(ctx, &rows, q+` ORDER BY txid, id LIMIT 200`, p...); err != nil {
 		return nil, fmt.Errorf("reading the stream: %w", err)
 	}

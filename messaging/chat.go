@@ -13,6 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -71,18 +72,18 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 		return Page[Chat]{}, err
 	}
 	p := params{ref}
-	q := `SELECT ` + chatColumns + ` FROM messaging_chat c WHERE c.reference = $1 AND c.activity_us > 0`
-	if search = strings.TrimSpace(sanitize(search)); search != "" {
+	q := `SELECT ` + store.ChatColumns + ` FROM messaging_chat c WHERE c.reference = $1 AND c.activity_us > 0`
+	if search = strings.TrimSpace(store.Sanitize(search)); search != "" {
 		like := p.add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
 		q += ` AND (lower(c.label) LIKE ` + like + ` ESCAPE '\' OR lower(c.title) LIKE ` + like + ` ESCAPE '\' OR lower(c.name) LIKE ` + like +
 			` ESCAPE '\' OR lower(c.username) LIKE ` + like + ` ESCAPE '\' OR lower(c.chat_id) LIKE ` + like + ` ESCAPE '\')`
 	}
 	if before != nil {
 		at, id := p.add(before[0]), p.add(before[1])
-		q += ` AND c.activity_slot <= ` + p.add(before[0]/activitySlot) +
+		q += ` AND c.activity_slot <= ` + p.add(before[0]/store.ActivitySlot) +
 			` AND (c.activity_us, c.id) < (CAST(` + at + ` AS BIGINT), CAST(` + id + ` AS BIGINT))`
 	}
-	var rows []*chatRow
+	var rows []*store.Chat
 	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY c.activity_slot DESC, c.activity_us DESC, c.id DESC LIMIT `+p.add(limit+1), p...); err != nil {
 		return Page[Chat]{}, fmt.Errorf("listing chats: %w", err)
 	}
@@ -90,8 +91,8 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	if err != nil {
 		return Page[Chat]{}, err
 	}
-	return page(rows, limit, func(c *chatRow) cursor { return cursor{c.ActivityUS, c.ID} },
-		func(c *chatRow) Chat { return c.view(last[c.LastMessage]) }), nil
+	return page(rows, limit, func(c *store.Chat) cursor { return cursor{c.ActivityUS, c.ID} },
+		func(c *store.Chat) Chat { return view(c, last[c.LastMessage]) }), nil
 }
 
 // Chat returns one chat, by any of its ids, or [ErrNotFound].
@@ -118,7 +119,7 @@ func (a *Account) SwitchBot(ctx context.Context, ref provider.ReferenceID, chatI
 }
 
 // changeChat changes a chat, and says what it was.
-func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chatID string, change ChatChange) (c Chat, was chatRow, err error) {
+func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chatID string, change ChatChange) (c Chat, was store.Chat, err error) {
 	row, p, err := a.opened(ctx, ref)
 	if err != nil {
 		return Chat{}, was, err
@@ -127,18 +128,18 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil {
 		return Chat{}, was, err
 	}
-	who := person{row.info(p), addr}
-	var changed *chatRow
-	err = a.s.inBatch(ctx, func(u *batch) (err error) {
-		u.bounded = true
-		if err := u.open(ctx, []person{who}, nil); err != nil {
+	who := store.Person{Reference: row.info(p), Address: addr}
+	var changed *store.Chat
+	err = a.s.inBatch(ctx, func(u *store.Batch) (err error) {
+		u.Bounded = true
+		if err := u.Open(ctx, []store.Person{who}, nil); err != nil {
 			return err
 		}
-		was = *u.chatOf(who)
-		if changed, err = u.updateChat(ctx, who, change); err != nil {
+		was = *u.ChatOf(who)
+		if changed, err = updateChat(ctx, u, who, change); err != nil {
 			return err
 		}
-		return recordChatTx(ctx, u.tx, audit.ChatUpdate, ref, changed.ChatID, audit.Changed(change.changed()...))
+		return recordChatTx(ctx, u.Tx, audit.ChatUpdate, ref, changed.ChatID, audit.Changed(change.changed()...))
 	})
 	if err != nil {
 		return Chat{}, was, err
@@ -148,35 +149,35 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 }
 
 // updateChat changes the chat of who, and says so.
-func (u *batch) updateChat(ctx context.Context, who person, change ChatChange) (*chatRow, error) {
-	if err := u.open(ctx, []person{who}, nil); err != nil {
+func updateChat(ctx context.Context, u *store.Batch, who store.Person, change ChatChange) (*store.Chat, error) {
+	if err := u.Open(ctx, []store.Person{who}, nil); err != nil {
 		return nil, err
 	}
-	c := u.chatOf(who)
-	c.UpdatedUS = database.Micros(u.now)
-	if err := c.change(change, c.UpdatedUS); err != nil {
+	c := u.ChatOf(who)
+	c.UpdatedUS = database.Micros(u.Now)
+	if err := applyChange(c, change, c.UpdatedUS); err != nil {
 		return nil, err
 	}
 	c.ActivityUS = cmp.Or(c.ActivityUS, c.CreatedUS)
-	u.dirtyChats.add(c)
-	if err := u.load(ctx, []int64{c.LastMessage}); err != nil {
+	u.DirtyChats.Add(c)
+	if err := u.Load(ctx, []int64{c.LastMessage}); err != nil {
 		return nil, err
 	}
-	u.tellChat(who.line, c)
+	tellChat(u, who.Reference, c)
 	return c, nil
 }
 
 // tellChat shows a chat, whose last message is loaded, on the stream.
-func (u *batch) tellChat(l referenceInfo, c *chatRow) {
-	u.publish(l.Account, c.Reference, "chat", u.chatView(c))
+func tellChat(u *store.Batch, l store.ReferenceInfo, c *store.Chat) {
+	u.Publish(l.Account, c.Reference, "chat", chatView(u, c))
 }
 
-func (c *chatRow) view(last *Message) Chat {
+func view(c *store.Chat, last *Message) Chat {
 	tags := []string{}
 	_ = json.Unmarshal([]byte(c.Tags), &tags) // written by this package
 	out := Chat{
 		ID: c.ChatID, Reference: c.Reference, Name: cmp.Or(c.Label, c.Title, c.Name), Kind: "individual", Phone: optional(c.Phone), Unread: c.Unread,
-		Variables: object(c.Variables), Tags: tags, Fields: object(c.Fields), Language: optional(c.Language), OptedOut: c.OptedOut,
+		Variables: store.DecodeObject(c.Variables), Tags: tags, Fields: store.DecodeObject(c.Fields), Language: optional(c.Language), OptedOut: c.OptedOut,
 		LastMessage: last, WindowExpiresAt: payload.OptionalTime(c.WindowUS), CreatedAt: payload.TimeOf(c.CreatedUS), UpdatedAt: payload.TimeOf(c.UpdatedUS),
 	}
 	if c.IsGroup {
@@ -185,7 +186,7 @@ func (c *chatRow) view(last *Message) Chat {
 	if c.BotActive {
 		out.BotActive = 1
 	}
-	out.Handoff, out.ActiveBot = c.handoff(), c.activeBot()
+	out.Handoff, out.ActiveBot = handoff(c), activeBot(c)
 	return out
 }
 
@@ -197,17 +198,17 @@ func optional(s string) *string {
 }
 
 // chatView is a chat as users see it, with its last message.
-func (s *Service) chatView(ctx context.Context, c *chatRow) (Chat, error) {
-	last, err := s.lastMessages(ctx, []*chatRow{c})
+func (s *Service) chatView(ctx context.Context, c *store.Chat) (Chat, error) {
+	last, err := s.lastMessages(ctx, []*store.Chat{c})
 	if err != nil {
 		return Chat{}, err
 	}
-	return c.view(last[c.LastMessage]), nil
+	return view(c, last[c.LastMessage]), nil
 }
 
 // lastMessages reads the last message of each chat, by seq.
-func (s *Service) lastMessages(ctx context.Context, chats []*chatRow) (map[int64]*Message, error) {
-	byID := map[int64]*chatRow{}
+func (s *Service) lastMessages(ctx context.Context, chats []*store.Chat) (map[int64]*Message, error) {
+	byID := map[int64]*store.Chat{}
 	var seqs []any
 	for _, c := range chats {
 		byID[c.ID] = c
@@ -219,14 +220,14 @@ func (s *Service) lastMessages(ctx context.Context, chats []*chatRow) (map[int64
 	if len(seqs) == 0 {
 		return out, nil
 	}
-	var rows []*messageRow
-	err := s.db.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+`WHERE m.seq IN `+s.db.Dialect.Values(1, len(seqs), 1), seqs...)
+	var rows []*store.Message
+	err := s.db.SelectContext(ctx, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.seq IN `+s.db.Dialect.Values(1, len(seqs), 1), seqs...)
 	if err != nil {
 		return nil, fmt.Errorf("reading last messages: %w", err)
 	}
 	for _, m := range rows {
 		if c := byID[m.Chat]; c != nil {
-			v := m.view(c)
+			v := m.View(c)
 			out[m.Seq] = &v
 		}
 	}
@@ -234,7 +235,7 @@ func (s *Service) lastMessages(ctx context.Context, chats []*chatRow) (map[int64
 }
 
 // chat reads a chat of the account by any of its ids.
-func (a *Account) chat(ctx context.Context, ref provider.ReferenceID, chatID string) (*chatRow, error) {
+func (a *Account) chat(ctx context.Context, ref provider.ReferenceID, chatID string) (*store.Chat, error) {
 	row, p, err := a.opened(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -247,30 +248,30 @@ func (a *Account) chat(ctx context.Context, ref provider.ReferenceID, chatID str
 }
 
 // chat reads a chat by any id of addr, or fails with [ErrNotFound].
-func (s *Service) chat(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (*chatRow, error) {
-	known, err := s.chatsNamed(ctx, q, ref, ids(addr))
+func (s *Service) chat(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (*store.Chat, error) {
+	known, err := s.chatsNamed(ctx, q, ref, store.IDs(addr))
 	if err != nil {
 		return nil, err
 	}
 	if len(known) == 0 {
 		return nil, ErrNotFound
 	}
-	return &known[0].chatRow, nil
+	return &known[0].Chat, nil
 }
 
 // known locks a chat that exists.
-func (u *batch) known(ctx context.Context, l referenceInfo, addr provider.Address) (*chatRow, error) {
-	who := person{l, addr}
-	if err := u.findAliases(ctx, []person{who}); err != nil {
+func known(ctx context.Context, u *store.Batch, l store.ReferenceInfo, addr provider.Address) (*store.Chat, error) {
+	who := store.Person{Reference: l, Address: addr}
+	if err := u.FindAliases(ctx, []store.Person{who}); err != nil {
 		return nil, err
 	}
-	if len(u.aliases) == 0 {
+	if len(u.Aliases) == 0 {
 		return nil, ErrNotFound
 	}
-	if err := u.lock(ctx, slices.Collect(maps.Values(u.aliases))); err != nil {
+	if err := u.Lock(ctx, slices.Collect(maps.Values(u.Aliases))); err != nil {
 		return nil, err
 	}
-	return u.chatOf(who), nil
+	return u.ChatOf(who), nil
 }
 
 // RemoteJID is how payloads name the contact or the group.

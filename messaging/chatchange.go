@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 )
 
@@ -17,18 +18,18 @@ const (
 	maxChatObject = 64 << 10 // bytes of variables, and of fields
 )
 
-func (c *chatRow) change(ch ChatChange, nowUS int64) error {
+func applyChange(c *store.Chat, ch ChatChange, nowUS int64) error {
 	if ch.Name != nil {
 		if len(*ch.Name) > 200 {
 			return &Invalid{"name", "must have at most 200 characters"}
 		}
-		c.Label = sanitize(*ch.Name)
+		c.Label = store.Sanitize(*ch.Name)
 	}
 	if ch.Language != nil {
 		if len(*ch.Language) > 35 {
 			return &Invalid{"language", "must be a language tag of at most 35 characters"}
 		}
-		c.Language = sanitize(*ch.Language)
+		c.Language = store.Sanitize(*ch.Language)
 	}
 	if ch.OptedOut != nil {
 		c.OptedOut, c.OptedUS = *ch.OptedOut, nowUS
@@ -36,14 +37,14 @@ func (c *chatRow) change(ch ChatChange, nowUS int64) error {
 	if ch.BotActive != nil {
 		c.BotActive = *ch.BotActive
 	}
-	if err := c.changeHands(ch, nowUS); err != nil {
+	if err := changeHands(c, ch, nowUS); err != nil {
 		return err
 	}
 	if ch.ActiveBot != nil {
 		c.ActiveBot = ch.ActiveBot.encode()
 	}
 	if ch.Tags != nil {
-		if err := c.setTags(ch.Tags); err != nil {
+		if err := setTags(c, ch.Tags); err != nil {
 			return err
 		}
 	}
@@ -53,13 +54,13 @@ func (c *chatRow) change(ch ChatChange, nowUS int64) error {
 	)
 }
 
-func (c *chatRow) setTags(tags []string) error {
+func setTags(c *store.Chat, tags []string) error {
 	if len(tags) > maxTags {
 		return &Invalid{"tags", fmt.Sprintf("must be at most %d", maxTags)}
 	}
 	out := []string{}
 	for i, t := range tags {
-		t = strings.TrimSpace(sanitize(t))
+		t = strings.TrimSpace(store.Sanitize(t))
 		if t == "" || len(t) > maxTag {
 			return &Invalid{fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d characters", maxTag)}
 		}
@@ -76,42 +77,10 @@ func changeObject(field string, stored *string, change map[string]json.RawMessag
 	if len(change) == 0 {
 		return nil
 	}
-	merged := sanitize(mergeObjects(*stored, string(payload.MustEncode(change))))
+	merged := store.Sanitize(store.MergeObjects(*stored, string(payload.MustEncode(change))))
 	if len(merged) > maxChatObject {
 		return &Invalid{field, "must take at most 64 KiB in total"}
 	}
 	*stored = merged
 	return nil
-}
-
-// mergeTags joins two stored lists of tags.
-func mergeTags(a, b string) string {
-	var all, more []string
-	_, _ = json.Unmarshal([]byte(a), &all), json.Unmarshal([]byte(b), &more) // written by this package
-	for _, t := range more {
-		if !slices.Contains(all, t) {
-			all = append(all, t)
-		}
-	}
-	return string(payload.MustEncode(append([]string{}, all...)))
-}
-
-// mergeObjects lays the members of over upon those of base; null removes.
-func mergeObjects(base, over string) string {
-	out := object(base)
-	for name, v := range object(over) {
-		if string(v) == "null" {
-			delete(out, name)
-			continue
-		}
-		out[name] = v
-	}
-	return string(payload.MustEncode(out))
-}
-
-// object reads a stored JSON object.
-func object(s string) map[string]json.RawMessage {
-	out := map[string]json.RawMessage{}
-	_ = json.Unmarshal([]byte(s), &out) // written by this package
-	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -88,13 +89,13 @@ func (a *Account) HideChat(
 		return Erasure{}, err
 	}
 	var out Erasure
-	err = a.s.inBatch(ctx, func(u *batch) (err error) {
-		out, err = u.hide(ctx, l, addr)
+	err = a.s.inBatch(ctx, func(u *store.Batch) (err error) {
+		out, err = a.s.hide(ctx, u, l, addr)
 		if err == nil { // whom, is not said: it would be kept
-			err = recordChatTx(ctx, u.tx, audit.ChatErase, ref, "", nil)
+			err = recordChatTx(ctx, u.Tx, audit.ChatErase, ref, "", nil)
 		}
 		if err == nil && then != nil {
-			err = then(ctx, u.tx, out)
+			err = then(ctx, u.Tx, out)
 		}
 		return err
 	})
@@ -103,7 +104,7 @@ func (a *Account) HideChat(
 
 // holdsAnything looks through the tables, before the transaction, when an
 // address has no chat.
-func (s *Service) holdsAnything(ctx context.Context, l referenceInfo, addr provider.Address) error {
+func (s *Service) holdsAnything(ctx context.Context, l store.ReferenceInfo, addr provider.Address) error {
 	_, err := s.chat(ctx, s.db, l.ID, addr)
 	if !errors.Is(err, ErrNotFound) {
 		return err
@@ -116,17 +117,17 @@ func (s *Service) holdsAnything(ctx context.Context, l referenceInfo, addr provi
 }
 
 // hide takes its names from a chat, so that it is not found under any.
-func (u *batch) hide(ctx context.Context, l referenceInfo, addr provider.Address) (Erasure, error) {
-	c, err := u.known(ctx, l, addr)
+func (s *Service) hide(ctx context.Context, u *store.Batch, l store.ReferenceInfo, addr provider.Address) (Erasure, error) {
+	c, err := known(ctx, u, l, addr)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Erasure{}, err
 	}
-	f, err := u.s.newSubjectData(ctx, u.tx, l, addr, c)
+	f, err := s.newSubjectData(ctx, u.Tx, l, addr, c)
 	if err != nil {
 		return Erasure{}, err
 	}
-	e := Erasure{Reference: l.ID, At: u.now, Subject: payload.MustEncode(f.view())}
-	u.publish(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
+	e := Erasure{Reference: l.ID, At: u.Now, Subject: payload.MustEncode(f.view())}
+	u.Publish(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
 	if c == nil {
 		return e, nil
 	}
@@ -138,11 +139,11 @@ func (u *batch) hide(ctx context.Context, l referenceInfo, addr provider.Address
 			biz_name = '', username = '', variables = '{}', tags = '[]', fields = '{}', language = '', choices = '', marks = '', asked = '',
 			active_bot = '', unread = 0, last_message = 0, held = FALSE, activity_us = -1, activity_slot = -1 WHERE id = $1`,
 	} {
-		if _, err := u.tx.ExecContext(ctx, q, c.ID); err != nil {
+		if _, err := u.Tx.ExecContext(ctx, q, c.ID); err != nil {
 			return e, fmt.Errorf("hiding a chat: %w", err)
 		}
 	}
-	delete(u.chats, c.ID)
+	delete(u.Chats, c.ID)
 	return e, nil
 }
 
@@ -192,7 +193,7 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 const eraseStep = 100
 
 // eraseHiddenChat deletes a chat that is hidden, its row last.
-func (s *Service) eraseHiddenChat(ctx context.Context, l referenceInfo, chat int64) error {
+func (s *Service) eraseHiddenChat(ctx context.Context, l store.ReferenceInfo, chat int64) error {
 	if chat == 0 {
 		return nil
 	}
@@ -207,7 +208,7 @@ func (s *Service) eraseHiddenChat(ctx context.Context, l referenceInfo, chat int
 		}
 	}
 	for {
-		var ms []located
+		var ms []store.Located
 		err := s.db.SelectContext(ctx, &ms, `SELECT seq, chat, reference, id, past_us, '' AS own_id FROM messaging_message
 			WHERE chat = $1 ORDER BY past_us, seq LIMIT $2`, chat, eraseStep)
 		if err != nil {
@@ -227,7 +228,7 @@ func (s *Service) eraseHiddenChat(ctx context.Context, l referenceInfo, chat int
 }
 
 // eraseStep deletes messages of a hidden chat with what belongs to them.
-func (s *Service) eraseStep(ctx context.Context, tx *sqlx.Tx, l referenceInfo, ms []located) error {
+func (s *Service) eraseStep(ctx context.Context, tx *sqlx.Tx, l store.ReferenceInfo, ms []store.Located) error {
 	seqs, ids := make([]int64, len(ms)), make([]any, len(ms))
 	for i, m := range ms {
 		seqs[i], ids[i] = m.Seq, m.ID
@@ -255,7 +256,7 @@ func (s *Service) eraseStep(ctx context.Context, tx *sqlx.Tx, l referenceInfo, m
 }
 
 // eraseSubjectData deletes what stands in rows that belong to no chat.
-func (s *Service) eraseSubjectData(ctx context.Context, l referenceInfo, f *subjectData) error {
+func (s *Service) eraseSubjectData(ctx context.Context, l store.ReferenceInfo, f *subjectData) error {
 	for _, t := range []struct {
 		table string
 		ids   []int64
@@ -268,10 +269,10 @@ func (s *Service) eraseSubjectData(ctx context.Context, l referenceInfo, f *subj
 		}
 	}
 	for _, n := range f.names {
-		if n.kind != idLID {
+		if n.Kind != store.IDLID {
 			continue
 		}
-		if err := s.exec(ctx, `DELETE FROM messaging_lid WHERE reference = $1 AND lid = $2`, l.ID, n.value); err != nil {
+		if err := s.exec(ctx, `DELETE FROM messaging_lid WHERE reference = $1 AND lid = $2`, l.ID, n.Value); err != nil {
 			return fmt.Errorf("deleting a hidden id: %w", err)
 		}
 	}
@@ -298,7 +299,7 @@ func (s *Service) eraseInGroups(ctx context.Context, f *subjectData) error {
 		for i, m := range part {
 			seqs[i] = m.Seq
 		}
-		if err := s.inBatch(ctx, func(u *batch) error { return u.eraseLocated(ctx, seqs) }); err != nil {
+		if err := s.inBatch(ctx, func(u *store.Batch) error { return eraseLocated(ctx, u, seqs) }); err != nil {
 			return err
 		}
 	}
@@ -306,19 +307,19 @@ func (s *Service) eraseInGroups(ctx context.Context, f *subjectData) error {
 }
 
 // eraseLocated deletes messages from the chats in which they are now.
-func (u *batch) eraseLocated(ctx context.Context, seqs []int64) error {
-	if err := u.loadLocked(ctx, seqs); err != nil {
+func eraseLocated(ctx context.Context, u *store.Batch, seqs []int64) error {
+	if err := u.LoadLocked(ctx, seqs); err != nil {
 		return err
 	}
-	byChat := map[int64][]located{}
+	byChat := map[int64][]store.Located{}
 	for _, seq := range seqs {
-		if m := u.messages[seq]; m != nil {
-			byChat[m.Chat] = append(byChat[m.Chat], located{messageKey: messageKey{m.Reference, m.ID}, Seq: seq, Chat: m.Chat})
-			delete(u.messages, seq)
+		if m := u.Messages[seq]; m != nil {
+			byChat[m.Chat] = append(byChat[m.Chat], store.Located{MessageKey: store.MessageKey{Reference: m.Reference, ID: m.ID}, Seq: seq, Chat: m.Chat})
+			delete(u.Messages, seq)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(byChat)) {
-		if err := u.eraseMessages(ctx, u.chats[id], byChat[id]); err != nil {
+		if err := eraseMessages(ctx, u, u.Chats[id], byChat[id]); err != nil {
 			return err
 		}
 	}
@@ -326,10 +327,10 @@ func (u *batch) eraseLocated(ctx context.Context, seqs []int64) error {
 }
 
 // deleteNumbered deletes rows by a column of numbers.
-func (u *batch) deleteNumbered(ctx context.Context, table, column string, numbers []int64) error {
-	for part := range slices.Chunk(numbers, chunk) {
-		in, args := u.s.db.Dialect.InNumbers(column, 1, part)
-		if _, err := u.tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+in, args...); err != nil {
+func deleteNumbered(ctx context.Context, u *store.Batch, table, column string, numbers []int64) error {
+	for part := range slices.Chunk(numbers, store.Chunk) {
+		in, args := u.Store.DB.Dialect.InNumbers(column, 1, part)
+		if _, err := u.Tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE `+in, args...); err != nil {
 			return fmt.Errorf("deleting from %s: %w", table, err)
 		}
 	}
@@ -337,63 +338,63 @@ func (u *batch) deleteNumbered(ctx context.Context, table, column string, number
 }
 
 // eraseMessages deletes some messages of others from a locked chat.
-func (u *batch) eraseMessages(ctx context.Context, c *chatRow, ms []located) error {
+func eraseMessages(ctx context.Context, u *store.Batch, c *store.Chat, ms []store.Located) error {
 	seqs := make([]int64, len(ms))
 	for i, m := range ms {
 		seqs[i] = m.Seq
 	}
 	unread := 0
-	for part := range slices.Chunk(ms, chunk) {
+	for part := range slices.Chunk(ms, store.Chunk) {
 		var numbers []int64
 		values := make([]any, len(part))
 		for i, m := range part {
 			numbers, values[i] = append(numbers, m.Seq), m.ID
 		}
-		in, args := u.s.db.Dialect.InNumbers("message", 1, numbers)
-		if err := forgetFiles(ctx, u.tx, in, args...); err != nil {
+		in, args := u.Store.DB.Dialect.InNumbers("message", 1, numbers)
+		if err := forgetFiles(ctx, u.Tx, in, args...); err != nil {
 			return err
 		}
-		if _, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET detail = '{}' WHERE `+in, args...); err != nil {
+		if _, err := u.Tx.ExecContext(ctx, `UPDATE messaging_media SET detail = '{}' WHERE `+in, args...); err != nil {
 			return fmt.Errorf("forgetting files: %w", err)
 		}
-		held, names := u.s.db.Dialect.In("message_id", 2, values)
-		if _, err := u.tx.ExecContext(ctx, `DELETE FROM messaging_held WHERE chat = $1 AND `+held, append([]any{c.ID}, names...)...); err != nil {
+		held, names := u.Store.DB.Dialect.In("message_id", 2, values)
+		if _, err := u.Tx.ExecContext(ctx, `DELETE FROM messaging_held WHERE chat = $1 AND `+held, append([]any{c.ID}, names...)...); err != nil {
 			return fmt.Errorf("dropping events: %w", err)
 		}
 		n := 0
-		in, args = u.s.db.Dialect.InNumbers("seq", 2, numbers)
-		err := u.tx.GetContext(ctx, &n, `SELECT count(*) FROM messaging_message WHERE NOT mine AND past_us = 0 AND status < $1 AND `+in,
+		in, args = u.Store.DB.Dialect.InNumbers("seq", 2, numbers)
+		err := u.Tx.GetContext(ctx, &n, `SELECT count(*) FROM messaging_message WHERE NOT mine AND past_us = 0 AND status < $1 AND `+in,
 			append([]any{int(provider.StatusRead)}, args...)...)
 		if err != nil {
 			return fmt.Errorf("counting unread messages: %w", err)
 		}
 		unread += n
 	}
-	if err := u.deleteNumbered(ctx, "messaging_message", "seq", seqs); err != nil {
+	if err := deleteNumbered(ctx, u, "messaging_message", "seq", seqs); err != nil {
 		return err
 	}
-	return u.shrunk(ctx, c, seqs, int64(unread))
+	return shrunk(ctx, u, c, seqs, int64(unread))
 }
 
 // shrunk puts a chat right from which messages were deleted.
-func (u *batch) shrunk(ctx context.Context, c *chatRow, gone []int64, unread int64) error {
+func shrunk(ctx context.Context, u *store.Batch, c *store.Chat, gone []int64, unread int64) error {
 	c.Unread = max(0, c.Unread-unread)
 	if slices.Contains(gone, c.LastMessage) {
-		err := u.tx.GetContext(ctx, &c.LastMessage, `SELECT COALESCE((SELECT seq FROM messaging_message WHERE chat = $1
+		err := u.Tx.GetContext(ctx, &c.LastMessage, `SELECT COALESCE((SELECT seq FROM messaging_message WHERE chat = $1
 			ORDER BY past_us DESC, seq DESC LIMIT 1), 0)`, c.ID)
 		if err != nil {
 			return fmt.Errorf("finding the last message of a chat: %w", err)
 		}
 	}
-	u.activeChats.add(c)
+	u.ActiveChats.Add(c)
 	if !c.Deferring {
 		return nil
 	}
-	return u.releaseDeferred(ctx, c) // what waited behind them
+	return releaseDeferred(ctx, u, c) // what waited behind them
 }
 
 // eraseInProvider has the reference's provider erase what it keeps.
-func (s *Service) eraseInProvider(ctx context.Context, l referenceInfo, f *subjectData) error {
+func (s *Service) eraseInProvider(ctx context.Context, l store.ReferenceInfo, f *subjectData) error {
 	eraser, ok := s.kinds[l.Kind].(provider.Eraser)
 	if !ok {
 		return nil
@@ -411,7 +412,7 @@ func (s *Service) eraseInProvider(ctx context.Context, l referenceInfo, f *subje
 }
 
 // eraseInSinks has the sinks erase what they were told.
-func (s *Service) eraseInSinks(ctx context.Context, l referenceInfo, f *subjectData, before time.Time) error {
+func (s *Service) eraseInSinks(ctx context.Context, l store.ReferenceInfo, f *subjectData, before time.Time) error {
 	e := Erased{Account: l.Account, Reference: l.ID, ChatIDs: f.ids, MessageIDs: idsOf(f.elsewhere), Before: before}
 	for _, k := range s.opts.Sinks {
 		eraser, ok := k.(Eraser)
@@ -425,7 +426,7 @@ func (s *Service) eraseInSinks(ctx context.Context, l referenceInfo, f *subjectD
 	return nil
 }
 
-func idsOf(ms []located) []string {
+func idsOf(ms []store.Located) []string {
 	out := make([]string, len(ms))
 	for i, m := range ms {
 		out[i] = m.ID

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -23,7 +24,7 @@ func (a *Account) ReferencesWithChat(ctx context.Context, chatID string) ([]prov
 		}
 		of := p.add(string(kind.Kind()))
 		for _, n := range names {
-			any = append(any, `r.kind = `+of+` AND x.kind = `+p.add(string(n.kind))+` AND x.alias = `+p.add(n.value))
+			any = append(any, `r.kind = `+of+` AND x.kind = `+p.add(string(n.Kind))+` AND x.alias = `+p.add(n.Value))
 		}
 	}
 	lines := []provider.ReferenceID{}
@@ -39,12 +40,12 @@ func (a *Account) ReferencesWithChat(ctx context.Context, chatID string) ([]prov
 }
 
 // candidates are the ids that a chat id may be on references of a kind.
-func candidates(p provider.Provider, chatID string) ([]typedID, error) {
-	chatID = strings.TrimSpace(sanitize(chatID))
+func candidates(p provider.Provider, chatID string) ([]store.TypedID, error) {
+	chatID = strings.TrimSpace(store.Sanitize(chatID))
 	var addr provider.Address
 	var err error
 	id, single := strings.CutSuffix(chatID, singleSuffix)
-	out := []typedID{{idChat, chatID}}
+	out := []store.TypedID{{Kind: store.IDChat, Value: chatID}}
 	if group, ok := strings.CutSuffix(chatID, groupSuffix); ok {
 		addr, err = groupNamed(p, group)
 	} else {
@@ -53,14 +54,14 @@ func candidates(p provider.Provider, chatID string) ([]typedID, error) {
 	var bad *Invalid
 	switch {
 	case err == nil:
-		out = append(out, ids(addr)...)
+		out = append(out, store.IDs(addr)...)
 	case !errors.As(err, &bad):
 		return nil, err
 	}
 	if single {
-		out = append(out, ofAnyKind(id)...)
+		out = append(out, store.OfAnyKind(id)...)
 	} else if assumedPhone(addr, chatID) {
-		out = append(out, typedID{idLID, addr.Phone})
+		out = append(out, store.TypedID{Kind: store.IDLID, Value: addr.Phone})
 	}
-	return slices.DeleteFunc(out, func(id typedID) bool { return !named(id.value) }), nil
+	return slices.DeleteFunc(out, func(id store.TypedID) bool { return !named(id.Value) }), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -19,11 +20,11 @@ func (a *Account) UpdateChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Re
 		return Chat{}, err
 	}
 	u := a.s.newBatch(tx)
-	c, err := u.updateChat(ctx, who, change)
+	c, err := updateChat(ctx, u, who, change)
 	if err != nil {
 		return Chat{}, err
 	}
-	return u.chatView(c), u.flush(ctx)
+	return chatView(u, c), u.Flush(ctx)
 }
 
 // ChatTx is [Account.Chat] within a transaction that writes, until whose end
@@ -34,38 +35,38 @@ func (a *Account) ChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Referenc
 		return Chat{}, err
 	}
 	u := a.s.newBatch(tx)
-	c, err := u.known(ctx, who.line, who.addr)
+	c, err := known(ctx, u, who.Reference, who.Address)
 	if err != nil {
 		return Chat{}, err
 	}
-	if err := u.load(ctx, []int64{c.LastMessage}); err != nil {
+	if err := u.Load(ctx, []int64{c.LastMessage}); err != nil {
 		return Chat{}, err
 	}
-	return u.chatView(c), nil
+	return chatView(u, c), nil
 }
 
 // personIn names a chat by what tx knows of its reference.
-func (a *Account) personIn(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string) (person, error) {
+func (a *Account) personIn(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string) (store.Person, error) {
 	row, err := a.row(ctx, tx, ref)
 	if err != nil {
-		return person{}, err
+		return store.Person{}, err
 	}
 	p, err := a.s.kind(row.Kind)
 	if err != nil {
-		return person{}, err
+		return store.Person{}, err
 	}
 	addr, err := a.s.recipient(ctx, tx, row.ID, p, chatID)
-	return person{row.info(p), addr}, err
+	return store.Person{Reference: row.info(p), Address: addr}, err
 }
 
 // chatView is a chat whose last message is loaded, as users see it.
-func (u *batch) chatView(c *chatRow) Chat {
-	m := u.messages[c.LastMessage]
+func chatView(u *store.Batch, c *store.Chat) Chat {
+	m := u.Messages[c.LastMessage]
 	if m == nil {
-		return c.view(nil)
+		return view(c, nil)
 	}
-	last := m.view(c)
-	return c.view(&last)
+	last := m.View(c)
+	return view(c, &last)
 }
 
 // ChatKey returns the key under which the events of a chat are in order, and
@@ -81,20 +82,20 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 	}
 	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
 	if errors.Is(err, ErrNotFound) {
-		who := person{row.info(p), addr}
-		err = a.s.inBatch(ctx, func(u *batch) error {
-			u.bounded = true
-			if err := u.open(ctx, []person{who}, nil); err != nil {
+		who := store.Person{Reference: row.info(p), Address: addr}
+		err = a.s.inBatch(ctx, func(u *store.Batch) error {
+			u.Bounded = true
+			if err := u.Open(ctx, []store.Person{who}, nil); err != nil {
 				return err
 			}
-			c = u.chatOf(who)
+			c = u.ChatOf(who)
 			return nil
 		})
 	}
 	if err != nil {
 		return "", "", err
 	}
-	return chatKey(c.Reference, c.ID), c.ChatID, nil
+	return store.ChatKey(c.Reference, c.ID), c.ChatID, nil
 }
 
 // InboundMessage is what the engines of bots want to know of a contact's message

@@ -9,12 +9,13 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // claim is a reference that says that callbacks for an id are its own.
 type claim struct {
-	line     referenceInfo
+	line     store.ReferenceInfo
 	row      *referenceRow
 	secret   string
 	shared   bool // the secret is one for all references, so that it proves nothing

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -37,17 +38,17 @@ func isPrintable(field, s string) error {
 // of several messages with that client id it returns the newest.
 func (a *Account) Message(ctx context.Context, ref provider.ReferenceID, chatID, id string) (Message, error) {
 	if chatID == "" {
-		return a.messageAnywhere(ctx, ref, sanitize(id))
+		return a.messageAnywhere(ctx, ref, store.Sanitize(id))
 	}
 	c, err := a.chat(ctx, ref, chatID)
 	if err != nil {
 		return Message{}, err
 	}
-	m, err := a.s.messageIn(ctx, c, sanitize(id))
+	m, err := a.s.messageIn(ctx, c, store.Sanitize(id))
 	if err != nil {
 		return Message{}, err
 	}
-	return m.view(c), nil
+	return m.View(c), nil
 }
 
 // messageAnywhere finds a message of any chat of a reference.
@@ -76,5 +77,5 @@ func (a *Account) messageAnywhere(ctx context.Context, ref provider.ReferenceID,
 	if err != nil {
 		return Message{}, err
 	}
-	return m.view(c), nil
+	return m.View(c), nil
 }

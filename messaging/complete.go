@@ -66,7 +66,7 @@ func (s *Service) completed(ctx context.Context, row *referenceRow) (*referenceR
 	var out *referenceRow
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		u := s.newBatch(tx)
-		if out, err = u.session(ctx, row.ID); err != nil || out.Revision != row.Revision {
+		if out, err = session(ctx, u, row.ID); err != nil || out.Revision != row.Revision {
 			return err // somebody has changed the settings meanwhile
 		}
 		if err := s.writeSettings(ctx, tx, p, out, settings); err != nil {

@@ -13,13 +13,14 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // desireConnected notes that a reference is to stand.
-func (u *batch) desireConnected(ctx context.Context, row *referenceRow, phone string) error {
-	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_hold (reference, kind, wish, phone, asked, node, fence, until_us)
+func desireConnected(ctx context.Context, u *store.Batch, row *referenceRow, phone string) error {
+	_, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_hold (reference, kind, wish, phone, asked, node, fence, until_us)
 		VALUES ($1, $2, $3, $4, 1, '', 0, 0) ON CONFLICT (reference) DO UPDATE SET wish = excluded.wish, phone = excluded.phone,
 		asked = messaging_hold.asked + 1, until_us = CASE WHEN messaging_hold.node = '' THEN 0 ELSE messaging_hold.until_us END`,
 		row.ID, row.Kind, desiredConnected, phone)
@@ -30,8 +31,8 @@ func (u *batch) desireConnected(ctx context.Context, row *referenceRow, phone st
 }
 
 // desireUnlinked wishes that the pairing of a line ends, if it was ever wished for.
-func (u *batch) desireUnlinked(ctx context.Context, id provider.ReferenceID) error {
-	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_hold SET wish = $1, asked = asked + 1, until_us = CASE WHEN node = '' THEN 0 ELSE until_us END
+func desireUnlinked(ctx context.Context, u *store.Batch, id provider.ReferenceID) error {
+	_, err := u.Tx.ExecContext(ctx, `UPDATE messaging_hold SET wish = $1, asked = asked + 1, until_us = CASE WHEN node = '' THEN 0 ELSE until_us END
 		WHERE reference = $2`, desiredUnlinked, id)
 	if err != nil {
 		return fmt.Errorf("noting what is wished of a line: %w", err)
@@ -41,8 +42,8 @@ func (u *batch) desireUnlinked(ctx context.Context, id provider.ReferenceID) err
 
 // connectReference wishes that a reference stands. phone "": it is linked by QR.
 func (a *Account) connectReference(ctx context.Context, row *referenceRow, phone string) (Session, error) {
-	err := a.s.inBatch(ctx, func(u *batch) (err error) {
-		if row, err = u.session(ctx, row.ID); err != nil {
+	err := a.s.inBatch(ctx, func(u *store.Batch) (err error) {
+		if row, err = session(ctx, u, row.ID); err != nil {
 			return err
 		}
 		before := *row
@@ -50,13 +51,13 @@ func (a *Account) connectReference(ctx context.Context, row *referenceRow, phone
 			row.State, row.ConnectedUS = StateStarting, 0
 			row.ErrorCode, row.ErrorMessage, row.ErrorUS, row.ErrorRetryUS = "", "", 0, 0
 		}
-		if err := u.saveSession(ctx, row, before); err != nil {
+		if err := saveSession(ctx, u, row, before); err != nil {
 			return err
 		}
-		if err := recordReferenceTx(ctx, u.tx, audit.ReferenceConnect, row, nil); err != nil {
+		if err := recordReferenceTx(ctx, u.Tx, audit.ReferenceConnect, row, nil); err != nil {
 			return err
 		}
-		return u.desireConnected(ctx, row, phone)
+		return desireConnected(ctx, u, row, phone)
 	})
 	if err != nil {
 		return Session{}, err
@@ -74,20 +75,20 @@ func (r *referenceRow) alive() bool {
 // meantime wins.
 func (l *leasedConnection) connection(ctx context.Context, c *provider.Connection) error {
 	s := l.leases.s
-	err := s.inBatch(ctx, func(u *batch) error {
-		r, err := u.session(ctx, l.id)
+	err := s.inBatch(ctx, func(u *store.Batch) error {
+		r, err := session(ctx, u, l.id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil // deleted meanwhile
 		}
 		if err != nil {
 			return err
 		}
-		if ours, err := l.isCurrent(ctx, u.tx, c); err != nil || !ours {
+		if ours, err := l.isCurrent(ctx, u.Tx, c); err != nil || !ours {
 			return err
 		}
 		before := *r
 		r.connection(c, l.leases.node, u)
-		return u.saveSession(ctx, r, before)
+		return saveSession(ctx, u, r, before)
 	})
 	if err != nil {
 		return err
@@ -119,9 +120,9 @@ func (l *leasedConnection) isCurrent(ctx context.Context, tx *sqlx.Tx, c *provid
 }
 
 // connection makes the session say what the provider said.
-func (r *referenceRow) connection(c *provider.Connection, node string, u *batch) {
-	now := database.Micros(u.now)
-	r.QR, r.PairingCode, r.PairingUS, r.Node = sanitize(c.QR), sanitize(c.Code), database.Micros(c.Expires), node
+func (r *referenceRow) connection(c *provider.Connection, node string, u *store.Batch) {
+	now := database.Micros(u.Now)
+	r.QR, r.PairingCode, r.PairingUS, r.Node = store.Sanitize(c.QR), store.Sanitize(c.Code), database.Micros(c.Expires), node
 	switch c.State {
 	case provider.Connecting:
 		if r.State != StateConnected && r.State != StateReconnecting {
@@ -145,10 +146,10 @@ func (r *referenceRow) connection(c *provider.Connection, node string, u *batch)
 		r.ConnectedUS = 0
 	}
 	if a := c.Account; a != nil {
-		r.RemoteID, r.RemoteName, r.RemoteBiz = sanitize(a.ID), sanitize(a.Name), sanitize(a.VerifiedBizName)
+		r.RemoteID, r.RemoteName, r.RemoteBiz = store.Sanitize(a.ID), store.Sanitize(a.Name), store.Sanitize(a.VerifiedBizName)
 	}
 	if c.Reason != "" {
-		r.ErrorCode, r.ErrorMessage = sanitize(string(c.Reason)), cmp.Or(sanitize(c.Detail), noReasonText)
+		r.ErrorCode, r.ErrorMessage = store.Sanitize(string(c.Reason)), cmp.Or(store.Sanitize(c.Detail), noReasonText)
 		r.ErrorUS, r.ErrorRetryUS = cmp.Or(database.Micros(c.At), now), database.Micros(c.Until)
 	}
 }

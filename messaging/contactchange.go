@@ -3,64 +3,65 @@ package messaging
 import (
 	"context"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // contactChanged applies what became of a contact. Of a change of identity
 // only the report is kept: there is nothing that it changes here.
-func (u *batch) contactChanged(ctx context.Context, l referenceInfo, e *provider.ContactChange) error {
-	c, at := u.chatOf(person{l, e.Chat}), u.networkTime(e.At)
+func contactChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.ContactChange) error {
+	c, at := u.ChatOf(store.Person{Reference: l, Address: e.Chat}), networkTime(u, e.At)
 	news := false
 	switch e.What {
 	case provider.ContactMoved:
-		return u.move(ctx, l, c, e.To, at)
+		return move(ctx, u, l, c, e.To, at)
 	case provider.ContactSaved:
-		news = c.setTitle(e.Name, at)
+		news = setTitle(c, e.Name, at)
 	case provider.ContactForgotten:
-		news = c.setTitle("", at)
+		news = setTitle(c, "", at)
 	case provider.ContactOptedOut:
-		news = c.setOptOut(true, at)
+		news = setOptOut(c, true, at)
 	case provider.ContactOptedIn:
-		news = c.setOptOut(false, at)
+		news = setOptOut(c, false, at)
 	}
-	return u.chatChanged(ctx, l, c, news)
+	return chatChanged(ctx, u, l, c, news)
 }
 
 // groupChanged gives a group its subject. Whatever else the report says is
 // kept with it.
-func (u *batch) groupChanged(ctx context.Context, l referenceInfo, e *provider.GroupChange) error {
-	c := u.chatOf(person{l, e.Chat})
-	news := e.Subject != "" && c.setTitle(e.Subject, u.networkTime(e.At))
-	return u.chatChanged(ctx, l, c, news)
+func groupChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.GroupChange) error {
+	c := u.ChatOf(store.Person{Reference: l, Address: e.Chat})
+	news := e.Subject != "" && setTitle(c, e.Subject, networkTime(u, e.At))
+	return chatChanged(ctx, u, l, c, news)
 }
 
 // chatChanged writes a chat and shows it, if it is one that is shown.
-func (u *batch) chatChanged(ctx context.Context, l referenceInfo, c *chatRow, news bool) error {
-	u.dirtyChats.add(c)
+func chatChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, c *store.Chat, news bool) error {
+	u.DirtyChats.Add(c)
 	if !news || c.ActivityUS == 0 {
 		return nil
 	}
-	if _, err := u.lastMessageOf(ctx, c); err != nil {
+	if _, err := lastMessageOf(ctx, u, c); err != nil {
 		return err
 	}
-	u.tellChat(l, c)
+	tellChat(u, l, c)
 	return nil
 }
 
 // move lets the chat of a contact follow to a new address: the old ones still
 // lead to it. What is at the new one already becomes one with it.
-func (u *batch) move(ctx context.Context, l referenceInfo, c *chatRow, to provider.Address, atUS int64) error {
+func move(ctx context.Context, u *store.Batch, l store.ReferenceInfo, c *store.Chat, to provider.Address, atUS int64) error {
 	from := c.ChatID
-	if err := u.link(ctx, l, c, to); err != nil {
+	if err := u.Link(ctx, l, c, to); err != nil {
 		return err
 	}
-	if there := u.chatOf(person{l, to}); there != nil && there != c { // the two are one now, which was said
+	if there := u.ChatOf(store.Person{Reference: l, Address: to}); there != nil && there != c { // the two are one now, which was said
 		c, from = there, there.ChatID
 	}
-	c.rename(to, atUS)
-	u.dirtyChats.add(c)
+	c.Rename(to, atUS)
+	u.DirtyChats.Add(c)
 	if c.ChatID != from {
-		u.publish(l.Account, l.ID, "chat", map[string]any{"reference": l.ID, "chatId": c.ChatID, "mergedFrom": from})
+		u.Publish(l.Account, l.ID, "chat", map[string]any{"reference": l.ID, "chatId": c.ChatID, "mergedFrom": from})
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -25,18 +26,18 @@ const (
 // nameLookups remembers for whose names networks were asked: messages do not wait
 // for them.
 type nameLookups struct {
-	queue chan person
+	queue chan store.Person
 
 	mu    sync.Mutex
-	asked map[chatName]time.Time
+	asked map[store.ChatName]time.Time
 }
 
 // enqueue queues the contacts that have not been asked for lately.
-func (b *nameLookups) enqueue(people []person, now time.Time) {
+func (b *nameLookups) enqueue(people []store.Person, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range people {
-		key := chatName{p.line.ID, ids(p.addr)[0]}
+		key := store.ChatName{Reference: p.Reference.ID, TypedID: store.IDs(p.Address)[0]}
 		if at, asked := b.asked[key]; asked && now.Sub(at) < nameRetryInterval {
 			continue
 		}
@@ -71,7 +72,7 @@ func (s *Service) runNameLookups(ctx context.Context) error {
 }
 
 // logNameless says why a contact has no name. That it shows none is no news.
-func (s *Service) logNameless(ctx context.Context, p person, err error) {
+func (s *Service) logNameless(ctx context.Context, p store.Person, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
@@ -79,18 +80,18 @@ func (s *Service) logNameless(ctx context.Context, p person, err error) {
 	if certain(err) {
 		level = slog.LevelDebug
 	}
-	s.opts.Logger.Log(ctx, level, "asking for a contact's name", slog.Int64("reference", int64(p.line.ID)), slogError(err))
+	s.opts.Logger.Log(ctx, level, "asking for a contact's name", slog.Int64("reference", int64(p.Reference.ID)), slogError(err))
 }
 
 // lookUpName asks the network what a contact is called. A panic of a provider
 // becomes an error.
-func (s *Service) lookUpName(ctx context.Context, p person) error {
+func (s *Service) lookUpName(ctx context.Context, p store.Person) error {
 	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
 	defer cancel()
 	ref := &referenceRow{}
-	err := s.db.GetContext(ctx, ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, p.line.ID)
+	err := s.db.GetContext(ctx, ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, p.Reference.ID)
 	if err != nil {
-		return fmt.Errorf("loading reference %d: %w", p.line.ID, err)
+		return fmt.Errorf("loading reference %d: %w", p.Reference.ID, err)
 	}
 	if ref.usable() != nil {
 		return nil
@@ -105,21 +106,21 @@ func (s *Service) lookUpName(ctx context.Context, p person) error {
 	}
 	var who provider.Contact
 	err = recovered(func() (err error) {
-		who, err = namer.Name(ctx, p.addr)
+		who, err = namer.Name(ctx, p.Address)
 		return err
 	})
 	if err != nil || who.Name == "" && who.Username == "" {
 		return err
 	}
-	return s.inBatch(ctx, func(u *batch) error {
-		c, err := u.known(ctx, p.line, p.addr)
+	return s.inBatch(ctx, func(u *store.Batch) error {
+		c, err := known(ctx, u, p.Reference, p.Address)
 		if errors.Is(err, ErrNotFound) {
 			return nil // deleted meanwhile
 		}
 		if err != nil {
 			return err
 		}
-		c.setName(sanitizeContact(who), database.Micros(u.now))
-		return u.chatChanged(ctx, p.line, c, true)
+		c.SetName(sanitizeContact(who), database.Micros(u.Now))
+		return chatChanged(ctx, u, p.Reference, c, true)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -76,7 +77,7 @@ func DecodeTag(raw json.RawMessage) (string, error) {
 	case len(*in.Tag) > maxMessageTag:
 		return "", &Invalid{"message.tag", fmt.Sprintf("must have at most %d characters", maxMessageTag)}
 	}
-	return sanitize(*in.Tag), nil
+	return store.Sanitize(*in.Tag), nil
 }
 
 // incomingTypes decodes each type that a simulated contact can write.
@@ -101,7 +102,7 @@ func DecodeIncoming(raw json.RawMessage) (provider.Content, error) {
 }
 
 func decodeOneOf(raw json.RawMessage, types map[string]func(json.RawMessage) (provider.Content, error), names []string) (provider.Content, error) {
-	raw = withoutNUL(raw)
+	raw = store.WithoutNUL(raw)
 	var kind struct {
 		Type *string `json:"type"`
 	}
@@ -136,35 +137,13 @@ func decodeLocation(raw json.RawMessage) (provider.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	members := object(string(raw))
+	members := store.DecodeObject(string(raw))
 	for _, name := range []string{"latitude", "longitude"} {
 		if v, ok := members[name]; !ok || string(v) == "null" {
 			return nil, &Invalid{"message." + name, "is required"}
 		}
 	}
 	return c, nil
-}
-
-// withoutNUL drops escaped NULs from JSON: no network and not every database
-// takes them. JSON has no other way to write one.
-func withoutNUL(raw json.RawMessage) json.RawMessage {
-	const nul = `\u0000`
-	if !bytes.Contains(raw, []byte(nul)) {
-		return raw
-	}
-	out := make(json.RawMessage, 0, len(raw))
-	for i := 0; i < len(raw); i++ {
-		switch {
-		case bytes.HasPrefix(raw[i:], []byte(nul)):
-			i += len(nul) - 1
-		case raw[i] == '\\' && i+1 < len(raw):
-			out = append(out, raw[i], raw[i+1])
-			i++
-		default:
-			out = append(out, raw[i])
-		}
-	}
-	return out
 }
 
 // decodeStrict fills c and names the member that does not fit.

@@ -5,33 +5,34 @@ import (
 	"slices"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // recognise finds the messages among as that the network shows us although
 // they were sent from here: what is left of them is that the network has them.
-func (u *batch) recognise(ctx context.Context, as []inboundEvent) ([]inboundEvent, error) {
-	var keys ordered[messageKey]
+func recognise(ctx context.Context, u *store.Batch, as []inboundEvent) ([]inboundEvent, error) {
+	var keys store.Ordered[store.MessageKey]
 	for _, a := range as {
 		if m, ok := a.event.(*provider.Message); ok && m.OwnID != "" {
-			keys.add(messageKey{a.reference.ID, m.OwnID})
+			keys.Add(store.MessageKey{Reference: a.reference.ID, ID: m.OwnID})
 		}
 	}
-	if len(keys.items) == 0 {
+	if len(keys.Items) == 0 {
 		return as, nil
 	}
-	at, err := u.locate(ctx, keys.items)
+	at, err := u.Locate(ctx, keys.Items)
 	if err != nil {
 		return nil, err
 	}
-	own := map[messageKey]bool{}
+	own := map[store.MessageKey]bool{}
 	for _, l := range at {
-		own[messageKey{l.Reference, l.OwnID}] = true
+		own[store.MessageKey{Reference: l.Reference, ID: l.OwnID}] = true
 	}
 	as = slices.Clone(as)
 	for i, a := range as {
 		m, ok := a.event.(*provider.Message)
-		if ok && m.OwnID != "" && own[messageKey{a.reference.ID, m.OwnID}] {
+		if ok && m.OwnID != "" && own[store.MessageKey{Reference: a.reference.ID, ID: m.OwnID}] {
 			as[i] = inboundEvent{reference: a.reference, parent: a.parent, echo: true, event: &provider.StatusChange{
 				MessageID: m.ID, OwnID: m.OwnID, Status: provider.StatusSending, At: m.At, To: m.Chat,
 			}}
@@ -41,10 +42,10 @@ func (u *batch) recognise(ctx context.Context, as []inboundEvent) ([]inboundEven
 }
 
 // echoed notes when the network took an own message, by its own clock.
-func (u *batch) echoed(l referenceInfo, m *messageRow, e *provider.StatusChange) {
+func echoed(u *store.Batch, l store.ReferenceInfo, m *store.Message, e *provider.StatusChange) {
 	if at := database.Micros(e.At); at > 0 && m.OwnID != "" && m.StartedUS != at {
 		m.StartedUS = at
-		u.dirtyMessages.add(m)
-		u.applyWatermarks(l, m)
+		u.DirtyMessages.Add(m)
+		applyWatermarks(u, l, m)
 	}
 }

@@ -2,8 +2,11 @@ package messaging
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 )
 
 // Sink takes part in the transaction that makes events. EventsTx must only
@@ -13,4 +16,38 @@ type Sink interface {
 	// Committed is called after the commit, to wake workers. It must not block,
 	// nor call [Service.Committed], which calls it.
 	Committed()
+}
+
+// ChatSink is a [Sink] that is told who may answer in a chat. ChatsTx must
+// only write rows: an error undoes what has changed. The chats are locked, and
+// events of the same transaction follow.
+type ChatSink interface {
+	ChatsTx(ctx context.Context, tx *sqlx.Tx, news []ChatUpdate) error
+}
+
+// newBatch is the work of a transaction.
+func (s *Service) newBatch(tx *sqlx.Tx) *store.Batch { return s.store.Begin(tx) }
+
+// publishEvents gives the sinks the events of a transaction.
+func (s *Service) publishEvents(ctx context.Context, tx *sqlx.Tx, events []Event) error {
+	for _, k := range s.opts.Sinks {
+		if err := k.EventsTx(ctx, tx, events); err != nil {
+			return fmt.Errorf("telling %T: %w", k, err)
+		}
+	}
+	return nil
+}
+
+// publishChats tells the sinks what has become of chats.
+func (s *Service) publishChats(ctx context.Context, tx *sqlx.Tx, updates []ChatUpdate) error {
+	for _, k := range s.opts.Sinks {
+		sink, ok := k.(ChatSink)
+		if !ok {
+			continue
+		}
+		if err := sink.ChatsTx(ctx, tx, updates); err != nil {
+			return fmt.Errorf("telling %T: %w", k, err)
+		}
+	}
+	return nil
 }

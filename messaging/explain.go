@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -53,18 +54,18 @@ func (a *Account) Explain(ctx context.Context, ref provider.ReferenceID, chatID,
 	if err != nil {
 		return Explanation{}, err
 	}
-	m, err := a.s.messageIn(ctx, c, sanitize(messageID))
+	m, err := a.s.messageIn(ctx, c, store.Sanitize(messageID))
 	if err != nil {
 		return Explanation{}, err
 	}
 	steps, err := a.s.steps(ctx, c, m)
-	return Explanation{m.view(c), steps}, err
+	return Explanation{m.View(c), steps}, err
 }
 
 // messageIn reads a message of a chat by the network's id or by ours.
-func (s *Service) messageIn(ctx context.Context, c *chatRow, id string) (*messageRow, error) {
-	var rows []*messageRow
-	err := s.db.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+`WHERE m.reference = $1 AND m.chat = $2
+func (s *Service) messageIn(ctx context.Context, c *store.Chat, id string) (*store.Message, error) {
+	var rows []*store.Message
+	err := s.db.SelectContext(ctx, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.reference = $1 AND m.chat = $2
 		AND (m.id = $3 OR m.seq IN (SELECT message FROM messaging_outbound WHERE reference = $1 AND own_id = $3))
 		ORDER BY CASE WHEN m.id = $3 THEN 0 ELSE 1 END LIMIT 1`, c.Reference, c.ID, id)
 	if err != nil {
@@ -77,8 +78,8 @@ func (s *Service) messageIn(ctx context.Context, c *chatRow, id string) (*messag
 }
 
 // steps are those of one message.
-func (s *Service) steps(ctx context.Context, c *chatRow, m *messageRow) ([]Step, error) {
-	out := m.steps()
+func (s *Service) steps(ctx context.Context, c *store.Chat, m *store.Message) ([]Step, error) {
+	out := steps(m)
 	raw, err := s.rawOf(ctx, m)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (s *Service) steps(ctx context.Context, c *chatRow, m *messageRow) ([]Step,
 }
 
 // steps are those that the row of a message tells.
-func (m *messageRow) steps() []Step {
+func steps(m *store.Message) []Step {
 	at := database.Time(m.CreatedUS)
 	out := []Step{{At: at, Step: StepStored}}
 	if m.OwnID == "" {
@@ -106,7 +107,7 @@ func (m *messageRow) steps() []Step {
 	}
 	var body Body
 	_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
-	for _, t := range m.timeline() {
+	for _, t := range timeline(m) {
 		step := t.view()
 		if t.Outcome == outcomeKept {
 			step.FileURL = body.FileURL
@@ -129,7 +130,7 @@ func (t *timelineEntry) view() Step {
 
 // rawOf is what the network reported of a message, nil when that is not kept:
 // it is for messages that this version does not understand.
-func (s *Service) rawOf(ctx context.Context, m *messageRow) (json.RawMessage, error) {
+func (s *Service) rawOf(ctx context.Context, m *store.Message) (json.RawMessage, error) {
 	var body Body
 	_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
 	if body.Unsupported == nil {
@@ -148,7 +149,7 @@ func (s *Service) rawOf(ctx context.Context, m *messageRow) (json.RawMessage, er
 }
 
 // waitsOf says what a message still waits for.
-func (s *Service) waitsOf(ctx context.Context, q sqlx.QueryerContext, c *chatRow, m *messageRow) ([]Step, error) {
+func (s *Service) waitsOf(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, m *store.Message) ([]Step, error) {
 	var at []int64
 	err := sqlx.SelectContext(ctx, q, &at, `SELECT created_us FROM messaging_media WHERE message = $1 AND message > 0 AND waiting`, m.Seq)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -27,9 +28,9 @@ type Export struct {
 	Numbers     []Number // what was asked about its phone number
 
 	s         *Service
-	line      referenceInfo
-	chat      *chatRow
-	elsewhere []located
+	line      store.ReferenceInfo
+	chat      *store.Chat
+	elsewhere []store.Located
 }
 
 // ExportedCall is a call as far as it is held.
@@ -111,7 +112,7 @@ func (e *Export) read(ctx context.Context, f *subjectData) error {
 		if err != nil {
 			return err
 		}
-		e.Chat, e.Identity = &view, e.chat.identity()
+		e.Chat, e.Identity = &view, identity(e.chat)
 		if err := e.readCalls(ctx); err != nil {
 			return err
 		}
@@ -145,7 +146,7 @@ func (e *Export) readCalls(ctx context.Context) error {
 // reports reads rows of what was reported, by their ids.
 func (e *Export) reports(ctx context.Context, query string, ids []int64) ([]ExportedReport, error) {
 	out := []ExportedReport{}
-	for part := range slices.Chunk(ids, chunk) {
+	for part := range slices.Chunk(ids, store.Chunk) {
 		var rows []struct {
 			Kind      string `db:"kind"`
 			ID        string `db:"id"`
@@ -232,7 +233,7 @@ func (e *Export) ofChat(ctx context.Context, yield func(ExportedMessage, error) 
 
 // exportRow is a message with what was sent, and its file.
 type exportRow struct {
-	messageRow
+	store.Message
 	Content string `db:"content"`
 	File    string `db:"file"` // "": none
 	Detail  string `db:"detail"`
@@ -242,8 +243,8 @@ type exportRow struct {
 // yield reads and yields messages, and says whether more is wanted.
 func (e *Export) yield(ctx context.Context, yield func(ExportedMessage, error) bool, where string, args ...any) ([]*exportRow, bool) {
 	var rows []*exportRow
-	err := e.s.db.SelectContext(ctx, &rows, `SELECT `+messageColumns+`, COALESCE(o.content, '') AS content, COALESCE(f.id, '') AS file,
-		COALESCE(f.detail, '') AS detail, COALESCE(f.waiting, FALSE) AS waiting`+messageFrom+`
+	err := e.s.db.SelectContext(ctx, &rows, `SELECT `+store.MessageColumns+`, COALESCE(o.content, '') AS content, COALESCE(f.id, '') AS file,
+		COALESCE(f.detail, '') AS detail, COALESCE(f.waiting, FALSE) AS waiting`+store.MessageFrom+`
 		LEFT JOIN messaging_media f ON f.message = m.seq AND f.message > 0 AND NOT f.gone WHERE `+where, args...)
 	if err != nil {
 		yield(ExportedMessage{}, fmt.Errorf("exporting messages: %w", err))
@@ -263,8 +264,8 @@ func (e *Export) yield(ctx context.Context, yield func(ExportedMessage, error) b
 }
 
 // chats reads the chats of messages.
-func (e *Export) chats(ctx context.Context, rows []*exportRow) (map[int64]*chatRow, error) {
-	out := map[int64]*chatRow{}
+func (e *Export) chats(ctx context.Context, rows []*exportRow) (map[int64]*store.Chat, error) {
+	out := map[int64]*store.Chat{}
 	if e.chat != nil {
 		out[e.chat.ID] = e.chat
 	}
@@ -272,8 +273,8 @@ func (e *Export) chats(ctx context.Context, rows []*exportRow) (map[int64]*chatR
 		if out[r.Chat] != nil {
 			continue
 		}
-		c := &chatRow{}
-		if err := sqlx.GetContext(ctx, e.s.db, c, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id = $1`, r.Chat); err != nil {
+		c := &store.Chat{}
+		if err := sqlx.GetContext(ctx, e.s.db, c, `SELECT `+store.ChatColumns+` FROM messaging_chat c WHERE c.id = $1`, r.Chat); err != nil {
 			return nil, fmt.Errorf("exporting a group: %w", err)
 		}
 		out[r.Chat] = c
@@ -281,15 +282,15 @@ func (e *Export) chats(ctx context.Context, rows []*exportRow) (map[int64]*chatR
 	return out, nil
 }
 
-func (e *Export) message(ctx context.Context, r *exportRow, c *chatRow) (ExportedMessage, error) {
-	out := ExportedMessage{Message: r.view(c), Statuses: []ExportedStatus{}, Content: json.RawMessage(r.Content), File: r.file()}
-	for _, t := range r.timeline() {
+func (e *Export) message(ctx context.Context, r *exportRow, c *store.Chat) (ExportedMessage, error) {
+	out := ExportedMessage{Message: r.View(c), Statuses: []ExportedStatus{}, Content: json.RawMessage(r.Content), File: r.file()}
+	for _, t := range timeline(&r.Message) {
 		if t.Step == StepStatus {
 			out.Statuses = append(out.Statuses, ExportedStatus{t.Status, UnixTime{Time: database.Time(t.AtUS)}})
 		}
 	}
 	var err error
-	out.Raw, err = e.s.rawOf(ctx, &r.messageRow)
+	out.Raw, err = e.s.rawOf(ctx, &r.Message)
 	return out, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -33,36 +34,36 @@ func (a *Account) ExtractedTx(
 		return Message{}, false, err
 	}
 	u := a.s.newBatch(tx)
-	c, err := u.known(ctx, who.line, who.addr)
+	c, err := known(ctx, u, who.Reference, who.Address)
 	if err != nil {
 		return Message{}, false, err
 	}
-	m, err := u.messageOf(ctx, c, sanitize(messageID))
+	m, err := messageOf(ctx, u, c, store.Sanitize(messageID))
 	if err != nil {
 		return Message{}, false, err
 	}
 	var body Body
 	_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
 	if len(body.Extracted) > 0 || len(values) == 0 {
-		return m.view(c), false, nil
+		return m.View(c), false, nil
 	}
 	body.Extracted = values
-	m.Body = sanitize(string(payload.MustEncode(body)))
-	u.rewritten.add(m)
-	u.recordStep(m, timelineEntry{Step: StepExtracted})
-	if _, err := u.updateChat(ctx, who, ChatChange{Variables: values}); err != nil {
+	m.Body = store.Sanitize(string(payload.MustEncode(body)))
+	u.Rewritten.Add(m)
+	recordStep(u, m, timelineEntry{Step: StepExtracted})
+	if _, err := updateChat(ctx, u, who, ChatChange{Variables: values}); err != nil {
 		var full *Invalid
 		if !errors.As(err, &full) {
 			return Message{}, false, err
 		}
 	}
-	u.publish(who.line.Account, m.Reference, string(EventMessage), m.record(payload.MustEncode(m.head(c))))
-	return m.view(c), true, u.flush(ctx)
+	u.Publish(who.Reference.Account, m.Reference, string(EventMessage), m.Record(payload.MustEncode(m.Head(c))))
+	return m.View(c), true, u.Flush(ctx)
 }
 
 // messageOf loads a message of a locked chat.
-func (u *batch) messageOf(ctx context.Context, c *chatRow, id string) (*messageRow, error) {
-	at, err := u.locate(ctx, []messageKey{{c.Reference, id}})
+func messageOf(ctx context.Context, u *store.Batch, c *store.Chat, id string) (*store.Message, error) {
+	at, err := u.Locate(ctx, []store.MessageKey{{Reference: c.Reference, ID: id}})
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +71,10 @@ func (u *batch) messageOf(ctx context.Context, c *chatRow, id string) (*messageR
 		if l.Chat != c.ID {
 			continue
 		}
-		if err := u.load(ctx, []int64{l.Seq}); err != nil {
+		if err := u.Load(ctx, []int64{l.Seq}); err != nil {
 			return nil, err
 		}
-		return u.messages[l.Seq], nil
+		return u.Messages[l.Seq], nil
 	}
 	return nil, ErrNotFound
 }

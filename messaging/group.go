@@ -9,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -102,7 +103,7 @@ func (a *Account) CreateGroup(ctx context.Context, ref provider.ReferenceID, n N
 		return Group{}, refusedCall(ctx, err)
 	}
 	// It exists now, whether or not the caller still listens.
-	if err := g.keep(context.WithoutCancel(ctx), sanitizeAddress(made.Chat), cmp.Or(sanitize(made.Subject), subject), audit.GroupCreate); err != nil {
+	if err := g.keep(context.WithoutCancel(ctx), sanitizeAddress(made.Chat), cmp.Or(store.Sanitize(made.Subject), subject), audit.GroupCreate); err != nil {
 		return Group{}, err
 	}
 	return g.view(ctx, made, made.Refused)
@@ -162,7 +163,7 @@ func (g *groupReference) view(ctx context.Context, from provider.Group, refused 
 
 // noteHidden notes the hidden ids of participants, which are shown from now on.
 func (g *groupReference) noteHidden(ctx context.Context, all []provider.Participant) error {
-	var hidden []hiddenID
+	var hidden []store.HiddenID
 	for _, p := range all {
 		if h, is := hiddenOf(g.row.ID, p.Address); is {
 			hidden = append(hidden, h)
@@ -171,9 +172,9 @@ func (g *groupReference) noteHidden(ctx context.Context, all []provider.Particip
 	if len(hidden) == 0 {
 		return nil
 	}
-	return g.s.inBatch(ctx, func(u *batch) error {
+	return g.s.inBatch(ctx, func(u *store.Batch) error {
 		for _, h := range hidden {
-			u.hidden.add(h)
+			u.Hidden.Add(h)
 		}
 		return nil
 	})
@@ -182,17 +183,17 @@ func (g *groupReference) noteHidden(ctx context.Context, all []provider.Particip
 // keep makes the chat of a group, or renames it, as an action wants.
 func (g *groupReference) keep(ctx context.Context, chat provider.Address, subject string, action audit.Action) error {
 	l := g.row.info(g.provider)
-	return g.s.inBatch(ctx, func(u *batch) error {
-		who := person{l, chat}
-		if err := u.open(ctx, []person{who}, nil); err != nil {
+	return g.s.inBatch(ctx, func(u *store.Batch) error {
+		who := store.Person{Reference: l, Address: chat}
+		if err := u.Open(ctx, []store.Person{who}, nil); err != nil {
 			return err
 		}
-		c := u.chatOf(who)
-		c.ActivityUS = cmp.Or(c.ActivityUS, database.Micros(u.now))
-		if err := recordGroupTx(ctx, u.tx, action, l.ID, chat, "subject"); err != nil {
+		c := u.ChatOf(who)
+		c.ActivityUS = cmp.Or(c.ActivityUS, database.Micros(u.Now))
+		if err := recordGroupTx(ctx, u.Tx, action, l.ID, chat, "subject"); err != nil {
 			return err
 		}
-		return u.chatChanged(ctx, l, c, c.setTitle(subject, database.Micros(u.now)))
+		return chatChanged(ctx, u, l, c, setTitle(c, subject, database.Micros(u.Now)))
 	})
 }
 
@@ -226,7 +227,7 @@ func (g *groupReference) people(ctx context.Context, field string, ids []string)
 }
 
 func checkSubject(s string) (string, error) {
-	s = strings.TrimSpace(sanitize(s))
+	s = strings.TrimSpace(store.Sanitize(s))
 	if n := len([]rune(s)); n == 0 || n > maxSubject {
 		return "", &Invalid{"subject", fmt.Sprintf("must have 1 to %d characters", maxSubject)}
 	}

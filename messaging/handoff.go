@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 )
 
@@ -44,7 +45,7 @@ func (b ActiveBot) encode() string {
 	return string(payload.MustEncode(b))
 }
 
-func (c *chatRow) activeBot() *ActiveBot {
+func activeBot(c *store.Chat) *ActiveBot {
 	if c.ActiveBot == "" {
 		return nil
 	}
@@ -64,8 +65,8 @@ func (h *Handoff) Silent(now time.Time) bool {
 	return h.Until == nil || now.Before(h.Until.Time)
 }
 
-func (c *chatRow) handoff() *Handoff {
-	if !c.share().handed() {
+func handoff(c *store.Chat) *Handoff {
+	if !c.Handling().Handed() {
 		return nil
 	}
 	var ask HandoffAsk
@@ -83,13 +84,13 @@ func (c *chatRow) handoff() *Handoff {
 }
 
 // changeHands does what a change says of who answers.
-func (c *chatRow) changeHands(ch ChatChange, nowUS int64) error {
+func changeHands(c *store.Chat, ch ChatChange, nowUS int64) error {
 	switch ch.Handoff {
 	case "":
 	case "take":
-		c.taken(nowUS)
+		taken(c, nowUS)
 	case "close":
-		c.givenBack()
+		givenBack(c)
 	default:
 		return &Invalid{"handoff", "must be take or close"}
 	}
@@ -103,28 +104,17 @@ func (c *chatRow) changeHands(ch ChatChange, nowUS int64) error {
 }
 
 // taken is for a person who has the chat until it is given back.
-func (c *chatRow) taken(us int64) { c.HandoffUS, c.Taken = us, true }
+func taken(c *store.Chat, us int64) { c.HandoffUS, c.Taken = us, true }
 
-func (c *chatRow) givenBack() {
+func givenBack(c *store.Chat) {
 	c.HandoffUS, c.Taken, c.AskedUS, c.Asked = 0, false, 0, ""
 }
 
 // answeredByHand is for a person who has written in a chat.
-func (u *batch) answeredByHand(c *chatRow, us int64) {
+func answeredByHand(u *store.Batch, c *store.Chat, us int64) {
 	c.HandoffUS = max(c.HandoffUS, us)
 	if c.AskedUS != 0 && !c.Taken {
 		c.Taken = true
-		u.dirtyChats.add(c)
-	}
-}
-
-// mergeHandoff takes over who has the other of two chats that have become one.
-func (c *chatRow) mergeHandoff(o *chatRow) {
-	c.HandoffUS, c.Taken = max(c.HandoffUS, o.HandoffUS), c.Taken || o.Taken
-	if o.AskedUS > c.AskedUS {
-		c.AskedUS, c.Asked = o.AskedUS, o.Asked
-	}
-	if c.ActiveBot == "" {
-		c.ActiveBot = o.ActiveBot
+		u.DirtyChats.Add(c)
 	}
 }

@@ -3,22 +3,23 @@ package messaging
 import (
 	"context"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // handedOver pauses or wakes the bot of a chat that changed hands.
-func (u *batch) handedOver(ctx context.Context, l referenceInfo, e *provider.Handover) error {
-	c, at := u.chatOf(person{l, e.Chat}), u.networkTime(e.At)
-	before := c.share()
+func handedOver(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.Handover) error {
+	c, at := u.ChatOf(store.Person{Reference: l, Address: e.Chat}), networkTime(u, e.At)
+	before := c.Handling()
 	switch e.Owner {
 	case provider.HandoverTheirs:
-		c.taken(max(c.HandoffUS, at))
+		taken(c, max(c.HandoffUS, at))
 	case provider.HandoverOurs:
 		if at >= c.HandoffUS {
-			c.givenBack()
+			givenBack(c)
 		}
 	}
-	return u.chatChanged(ctx, l, c, c.share() != before)
+	return chatChanged(ctx, u, l, c, c.Handling() != before)
 }
 
 func validateHandover(h provider.Handover, r provider.Raw) provider.Event {

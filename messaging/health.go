@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -25,7 +26,7 @@ type healthIssue struct {
 // healthIssueOf is what a network's news mean; those without a word mean nothing.
 func healthIssueOf(h *provider.Health, nowUS int64) (healthIssue, bool) {
 	a := healthIssue{
-		Kind: truncate(sanitize(h.Kind), maxKindLength), Level: h.Level, Code: sanitize(string(h.Code)), AtUS: cmp.Or(database.Micros(h.At), nowUS),
+		Kind: truncate(store.Sanitize(h.Kind), maxKindLength), Level: h.Level, Code: store.Sanitize(string(h.Code)), AtUS: cmp.Or(database.Micros(h.At), nowUS),
 	}
 	if h.Level > provider.HealthGood {
 		a.Code = cmp.Or(a.Code, "unknown")
@@ -42,7 +43,7 @@ func healthIssueOf(h *provider.Health, nowUS int64) (healthIssue, bool) {
 	if h.Limit != "" {
 		words = append(words, "limit "+h.Limit)
 	}
-	a.Message = cmp.Or(sanitize(strings.Join(words, ": ")), noReasonText)
+	a.Message = cmp.Or(store.Sanitize(strings.Join(words, ": ")), noReasonText)
 	return a, h.Level > provider.HealthNews || len(words) > 0
 }
 
@@ -82,9 +83,9 @@ func worst(all []healthIssue) *healthIssue {
 const upsertHealthIssues = ` ON CONFLICT (reference, kind, level) DO UPDATE SET code = excluded.code, message = excluded.message,
 	at_us = excluded.at_us WHERE excluded.at_us >= messaging_health.at_us`
 
-func (u *batch) writeHealthIssues(ctx context.Context, id provider.ReferenceID, all []healthIssue) error {
+func writeHealthIssues(ctx context.Context, u *store.Batch, id provider.ReferenceID, all []healthIssue) error {
 	for _, a := range all { // few, and maybe two of one kind
-		err := u.insert(ctx, `INSERT INTO messaging_health (reference, kind, level, code, message, at_us)`,
+		err := u.Insert(ctx, `INSERT INTO messaging_health (reference, kind, level, code, message, at_us)`,
 			[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "BIGINT"},
 			[][]any{{id, a.Kind, int64(a.Level), a.Code, a.Message, a.AtUS}}, upsertHealthIssues)
 		if err != nil {
@@ -94,9 +95,9 @@ func (u *batch) writeHealthIssues(ctx context.Context, id provider.ReferenceID, 
 	return nil
 }
 
-func (u *batch) worstHealthIssue(ctx context.Context, id provider.ReferenceID) (*healthIssue, error) {
+func worstHealthIssue(ctx context.Context, u *store.Batch, id provider.ReferenceID) (*healthIssue, error) {
 	var all []healthIssue
-	err := u.tx.SelectContext(ctx, &all, `SELECT kind, level, code, message, at_us FROM messaging_health WHERE reference = $1`, id)
+	err := u.Tx.SelectContext(ctx, &all, `SELECT kind, level, code, message, at_us FROM messaging_health WHERE reference = $1`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading a line's health: %w", err)
 	}
@@ -104,30 +105,30 @@ func (u *batch) worstHealthIssue(ctx context.Context, id provider.ReferenceID) (
 }
 
 // healthChanged lets news change the session of the reference that it is about.
-func (u *batch) healthChanged(ctx context.Context, l referenceInfo, e *provider.Health) error {
-	now := database.Micros(u.now)
+func healthChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.Health) error {
+	now := database.Micros(u.Now)
 	news, ok := healthIssueOf(e, now)
 	if !ok {
 		return nil
 	}
-	r, err := u.session(ctx, l.ID)
+	r, err := session(ctx, u, l.ID)
 	if err != nil || !r.isNumber(e.Phone) {
 		return err
 	}
-	was, err := u.worstHealthIssue(ctx, l.ID)
+	was, err := worstHealthIssue(ctx, u, l.ID)
 	if err != nil {
 		return err
 	}
-	if err := u.writeHealthIssues(ctx, l.ID, []healthIssue{news}); err != nil {
+	if err := writeHealthIssues(ctx, u, l.ID, []healthIssue{news}); err != nil {
 		return err
 	}
-	is, err := u.worstHealthIssue(ctx, l.ID)
+	is, err := worstHealthIssue(ctx, u, l.ID)
 	if err != nil {
 		return err
 	}
 	before := *r
 	r.applyHealthIssue(was, is, now)
-	return u.saveSession(ctx, r, before)
+	return saveSession(ctx, u, r, before)
 }
 
 // isNumber says whether news of a phone number can be about r: a reference whose
@@ -171,7 +172,7 @@ func (s *Service) replaceHealth(ctx context.Context, id provider.ReferenceID, hs
 			return fmt.Errorf("forgetting a line's health: %w", err)
 		}
 		u := s.newBatch(tx)
-		return u.writeHealthIssues(ctx, id, healthIssues(hs, database.Micros(u.now)))
+		return writeHealthIssues(ctx, u, id, healthIssues(hs, database.Micros(u.Now)))
 	})
 }
 

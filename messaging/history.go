@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -74,7 +75,7 @@ const presentUS = 253_402_300_800_000_000
 func pastUS(atUS int64) int64 { return atUS - presentUS }
 
 // before says whether m is listed before o.
-func (m *messageRow) before(o *messageRow) bool {
+func before(m *store.Message, o *store.Message) bool {
 	if m.PastUS != o.PastUS {
 		return m.PastUS < o.PastUS
 	}
@@ -112,7 +113,7 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return Page[Message]{}, err
 	}
-	q, order := `SELECT `+messageColumns+messageFrom+`WHERE m.chat = $1`+only, `DESC`
+	q, order := `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.chat = $1`+only, `DESC`
 	if before != nil {
 		q += ` AND (m.past_us, m.seq) < ` + p.pair(before)
 	}
@@ -120,11 +121,11 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 		q += ` AND (m.past_us, m.seq) > ` + p.pair(after)
 		order = `ASC`
 	}
-	var rows []*messageRow
+	var rows []*store.Message
 	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.past_us `+order+`, m.seq `+order+` LIMIT `+p.add(limit+1), p...); err != nil {
 		return Page[Message]{}, fmt.Errorf("listing messages: %w", err)
 	}
-	out := page(rows, limit, func(m *messageRow) cursor { return cursor{m.PastUS, m.Seq} }, func(m *messageRow) Message { return m.view(c) })
+	out := page(rows, limit, func(m *store.Message) cursor { return cursor{m.PastUS, m.Seq} }, func(m *store.Message) Message { return m.View(c) })
 	if after != nil {
 		slices.Reverse(out.Items)
 	}
@@ -145,19 +146,19 @@ func (a *Account) Listed(ctx context.Context, ref provider.ReferenceID, chatID s
 	}
 	values := make([]any, len(ids))
 	for i, id := range ids {
-		values[i] = sanitize(id)
+		values[i] = store.Sanitize(id)
 	}
 	byID, args := a.s.db.Dialect.In("m.id", 3, values)
 	byOwn, more := a.s.db.Dialect.In("own_id", 3+len(args), values)
-	var rows []*messageRow
-	err = a.s.db.SelectContext(ctx, &rows, `SELECT `+messageColumns+messageFrom+`WHERE m.reference = $1 AND m.chat = $2
+	var rows []*store.Message
+	err = a.s.db.SelectContext(ctx, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.reference = $1 AND m.chat = $2
 		AND (`+byID+` OR m.seq IN (SELECT message FROM messaging_outbound WHERE reference = $1 AND `+byOwn+`)) ORDER BY m.seq`,
 		append(append([]any{c.Reference, c.ID}, args...), more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading messages: %w", err)
 	}
 	for _, m := range rows {
-		out = append(out, m.view(c))
+		out = append(out, m.View(c))
 	}
 	return out, nil
 }

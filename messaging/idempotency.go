@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -21,7 +22,7 @@ func (d preparedMessage) fingerprint() string {
 		content = fmt.Sprint(d.req.Content)
 	}
 	to := d.addr.ChatID
-	if written := strings.TrimSpace(sanitize(d.req.ChatID)); strings.HasSuffix(written, singleSuffix) {
+	if written := strings.TrimSpace(store.Sanitize(d.req.ChatID)); strings.HasSuffix(written, singleSuffix) {
 		to = written // what it stands for changes when more of the contact is known
 	}
 	asked := fmt.Appendf(nil, "%d\n%s\n%s\n%s", d.req.Reference, to, d.req.ReplyTo, content)
@@ -88,22 +89,22 @@ func (s *Service) awaitFirst(ctx context.Context, first sendRecord) error {
 
 // recordSend binds the prepared message's key to a message. When another transaction was
 // first, the caller's is begun anew and finds that one's message.
-func recordSend(ctx context.Context, u *batch, d preparedMessage, seq int64) error {
-	res, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_idempotency (account, idempotency_key, digest, message, until_us, created_us)
+func recordSend(ctx context.Context, u *store.Batch, d preparedMessage, seq int64) error {
+	res, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_idempotency (account, idempotency_key, digest, message, until_us, created_us)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account, idempotency_key) DO NOTHING`,
-		d.line.Account, d.req.IdempotencyKey, d.fingerprint(), seq, database.Micros(u.now.Add(d.req.Wait)), database.Micros(u.now))
+		d.line.Account, d.req.IdempotencyKey, d.fingerprint(), seq, database.Micros(u.Now.Add(d.req.Wait)), database.Micros(u.Now))
 	if err != nil {
 		return fmt.Errorf("remembering an idempotency key: %w", err)
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, errMoved)
+		return errors.Join(err, store.ErrMoved)
 	}
 	return nil
 }
 
 // refusedByNetwork is the error of a message that the network refused at the
 // first attempt. Such a refusal is not remembered: the key may be used again.
-func (a *Account) refusedByNetwork(ctx context.Context, m *messageRow) error {
+func (a *Account) refusedByNetwork(ctx context.Context, m *store.Message) error {
 	if m.Status != provider.StatusFail {
 		return nil
 	}
@@ -117,5 +118,5 @@ func (a *Account) refusedByNetwork(ctx context.Context, m *messageRow) error {
 			return fmt.Errorf("forgetting an idempotency key: %w", err)
 		}
 	}
-	return &Error{Code: code, Message: m.failure().Text(), ProviderCode: m.ErrorCode, MessageID: m.ID}
+	return &Error{Code: code, Message: m.Failure().Text(), ProviderCode: m.ErrorCode, MessageID: m.ID}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -31,11 +32,11 @@ func (a *Account) Resolve(ctx context.Context, ref provider.ReferenceID, id stri
 	if err != nil {
 		return Identity{}, err
 	}
-	return c.identity(), nil
+	return identity(c), nil
 }
 
-func (c *chatRow) identity() Identity {
-	out := identityOf(c.address())
+func identity(c *store.Chat) Identity {
+	out := identityOf(c.Address())
 	out.Username = optional(c.Username)
 	return out
 }
@@ -45,7 +46,7 @@ func identityOf(a provider.Address) Identity {
 }
 
 // chatNamed reads the chat of an id or of a user name.
-func (s *Service) chatNamed(ctx context.Context, ref provider.ReferenceID, p provider.Provider, id string) (*chatRow, error) {
+func (s *Service) chatNamed(ctx context.Context, ref provider.ReferenceID, p provider.Provider, id string) (*store.Chat, error) {
 	addr, malformed := s.recipient(ctx, s.db, ref, p, id)
 	malformed = renamed(malformed, "id")
 	var bad *Invalid
@@ -59,9 +60,9 @@ func (s *Service) chatNamed(ctx context.Context, ref provider.ReferenceID, p pro
 			return c, err
 		}
 	}
-	name := strings.TrimPrefix(strings.TrimSpace(sanitize(id)), "@")
-	var rows []*chatRow
-	err := s.db.SelectContext(ctx, &rows, `SELECT `+chatColumns+` FROM messaging_chat c
+	name := strings.TrimPrefix(strings.TrimSpace(store.Sanitize(id)), "@")
+	var rows []*store.Chat
+	err := s.db.SelectContext(ctx, &rows, `SELECT `+store.ChatColumns+` FROM messaging_chat c
 		WHERE c.reference = $1 AND c.username <> '' AND c.username IN ($2, $3) ORDER BY c.name_us DESC LIMIT 1`, ref, name, strings.ToLower(name))
 	switch {
 	case err != nil:

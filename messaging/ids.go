@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -41,7 +42,7 @@ func (a *Account) MessageIDs(ctx context.Context, ref provider.ReferenceID, mess
 	if _, err := a.row(ctx, a.s.db, ref); err != nil {
 		return nil, err
 	}
-	messageID = sanitize(messageID)
+	messageID = store.Sanitize(messageID)
 	var others []string
 	err := a.s.db.SelectContext(ctx, &others, `SELECT o.own_id FROM messaging_message m JOIN messaging_outbound o ON o.message = m.seq
 			WHERE m.reference = $1 AND m.id = $2

@@ -12,12 +12,13 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/span"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // inboundEvent is one event of one reference.
 type inboundEvent struct {
-	reference referenceInfo
+	reference store.ReferenceInfo
 	event     provider.Event
 	body      string        // of a message, as its row will have it
 	bad       *provider.Bad // instead of an event
@@ -80,10 +81,10 @@ func (s *Service) receiveBatch(ctx context.Context, batch [][]inboundEvent) []er
 	for _, as := range batch {
 		all = append(all, as...)
 	}
-	err := s.store(ctx, all)
+	err := s.storeEvents(ctx, all)
 	for i, as := range batch {
 		if err != nil && len(batch) > 1 {
-			errs[i] = s.store(ctx, as)
+			errs[i] = s.storeEvents(ctx, as)
 		} else {
 			errs[i] = err
 		}
@@ -95,9 +96,9 @@ func (s *Service) receiveBatch(ctx context.Context, batch [][]inboundEvent) []er
 	return errs
 }
 
-// store is the transaction of Receive. A panic becomes an error: the inbound events
+// storeEvents is the transaction of Receive. A panic becomes an error: the inbound events
 // of others are in the same batch.
-func (s *Service) store(ctx context.Context, as []inboundEvent) (err error) {
+func (s *Service) storeEvents(ctx context.Context, as []inboundEvent) (err error) {
 	counts := counter{}
 	defer func() {
 		if v := recover(); v != nil {
@@ -108,15 +109,15 @@ func (s *Service) store(ctx context.Context, as []inboundEvent) (err error) {
 			counts.report(s.opts.Observer)
 		}
 	}()
-	var nameless []person
+	var nameless []store.Person
 	err = s.inTx(ctx, func(tx *sqlx.Tx) error {
 		u := s.newBatch(tx)
 		clear(counts)
-		if err := u.ingest(ctx, as, counts); err != nil {
+		if err := ingest(ctx, u, as, counts); err != nil {
 			return err
 		}
-		nameless = u.nameless
-		return u.flush(ctx)
+		nameless = u.Unnamed
+		return u.Flush(ctx)
 	})
 	if err == nil && len(nameless) > 0 {
 		s.nameLookups.enqueue(nameless, s.now())
@@ -128,7 +129,7 @@ func (s *Service) store(ctx context.Context, as []inboundEvent) (err error) {
 func (s *Service) inTx(ctx context.Context, fn func(tx *sqlx.Tx) error) error {
 	for try := 1; ; try++ {
 		err := s.db.InTx(ctx, fn)
-		if !errors.Is(err, errMoved) || try == 5 {
+		if !errors.Is(err, store.ErrMoved) || try == 5 {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -72,20 +73,20 @@ func (s *Service) failUnconfirmed(ctx context.Context) error {
 	if err != nil || len(seqs) == 0 {
 		return err
 	}
-	return s.inBatch(ctx, func(u *batch) error {
-		if err := u.loadLocked(ctx, seqs); err != nil {
+	return s.inBatch(ctx, func(u *store.Batch) error {
+		if err := u.LoadLocked(ctx, seqs); err != nil {
 			return err
 		}
 		for _, seq := range seqs {
-			m := u.messages[seq]
+			m := u.Messages[seq]
 			if m == nil || m.GiveUpUS == 0 {
 				continue // settled meanwhile
 			}
-			l, err := s.referenceInfo(ctx, u.tx, m.Reference)
+			l, err := s.referenceInfo(ctx, u.Tx, m.Reference)
 			if err != nil {
 				return err
 			}
-			u.raiseStatus(l, m, provider.StatusFail, Failure{Code: "unconfirmed", Message: "The network did not confirm the message within ten minutes."})
+			raiseStatus(u, l, m, provider.StatusFail, Failure{Code: "unconfirmed", Message: "The network did not confirm the message within ten minutes."})
 		}
 		return nil
 	})

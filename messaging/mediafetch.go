@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -34,7 +35,7 @@ const (
 type fetched struct {
 	id     string
 	seq    int64
-	source fileSource
+	source store.FileSource
 	file   *media.File
 	lost   *Failure // for good
 
@@ -103,27 +104,27 @@ func (s *Service) givenUp(it queue.Job, err error, link bool) *Failure {
 	var mismatch *media.Mismatch
 	switch {
 	case errors.As(err, &rejected) && link:
-		return &Failure{Code: mediaUnavailable, Message: "There is no copy of the file: " + rejected.Message, Advice: rejected.Advice}
+		return &Failure{Code: store.CodeMediaUnavailable, Message: "There is no copy of the file: " + rejected.Message, Advice: rejected.Advice}
 	case errors.As(err, &rejected):
-		return &Failure{Code: mediaUnavailable, Message: "The network does not have the file: " + rejected.Message, Advice: rejected.Advice}
+		return &Failure{Code: store.CodeMediaUnavailable, Message: "The network does not have the file: " + rejected.Message, Advice: rejected.Advice}
 	case errors.As(err, &large):
-		return &Failure{Code: mediaTooLarge, Message: fmt.Sprintf("The file has more than %d bytes.", large.Max)}
+		return &Failure{Code: store.CodeMediaTooLarge, Message: fmt.Sprintf("The file has more than %d bytes.", large.Max)}
 	case errors.Is(err, media.ErrEmpty):
-		return &Failure{Code: mediaMismatch, Message: "The file is empty."}
+		return &Failure{Code: store.CodeMediaMismatch, Message: "The file is empty."}
 	case errors.As(err, &mismatch) && mismatch.Field == "type":
-		return &Failure{Code: mediaMismatch, Message: "The file is not of the type that was promised."}
+		return &Failure{Code: store.CodeMediaMismatch, Message: "The file is not of the type that was promised."}
 	case errors.As(err, &mismatch), errors.Is(err, provider.ErrMismatch):
 		if it.Attempt+1 >= maxFetchAttempts {
-			return &Failure{Code: mediaMismatch, Message: "The file is not the one that was promised: its digest differs."}
+			return &Failure{Code: store.CodeMediaMismatch, Message: "The file is not the one that was promised: its digest differs."}
 		}
 	case !it.Since.IsZero() && time.Since(it.Since) > fetchTTL:
-		return &Failure{Code: mediaUnavailable, Message: "The file could not be fetched within a day."}
+		return &Failure{Code: store.CodeMediaUnavailable, Message: "The file could not be fetched within a day."}
 	}
 	return nil
 }
 
 // fetch copies a file from where it is into the library.
-func (s *Service) fetch(ctx context.Context, f *fileRow, source *fileSource) (media.File, error) {
+func (s *Service) fetch(ctx context.Context, f *fileRow, source *store.FileSource) (media.File, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	from, err := s.open(ctx, f, source)
@@ -155,7 +156,7 @@ func recovered(fn func() error) (err error) {
 
 // open finds who has a file: the library itself, the network, or whoever
 // serves its address.
-func (s *Service) open(ctx context.Context, f *fileRow, source *fileSource) (func(context.Context, io.Writer) error, error) {
+func (s *Service) open(ctx context.Context, f *fileRow, source *store.FileSource) (func(context.Context, io.Writer) error, error) {
 	if source.Stored != "" {
 		return func(ctx context.Context, w io.Writer) error { return s.copyStored(ctx, f.Account, source.Stored, w) }, nil
 	}
@@ -172,7 +173,7 @@ func (s *Service) open(ctx context.Context, f *fileRow, source *fileSource) (fun
 	}
 	if fetcher, ok := sess.(provider.MediaFetcher); ok {
 		return func(ctx context.Context, w io.Writer) error {
-			_, err := fetcher.Fetch(ctx, source.media(), w)
+			_, err := fetcher.Fetch(ctx, source.Media(), w)
 			return err
 		}, nil
 	}

@@ -5,11 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -20,41 +20,36 @@ const copyTimeout = 2 * time.Second
 // expectLink has the file of a message that goes out by its address fetched,
 // while the message is sent: the network gets the address, and the record the
 // copy.
-func (u *batch) expectLink(d preparedMessage, m *messageRow) {
+func expectLink(u *store.Batch, d preparedMessage, m *store.Message) {
 	f, is := d.content.(provider.Media)
-	if !is || f.URL == "" || u.s.opts.Media == nil {
+	if !is || f.URL == "" || !u.Store.KeepsFiles {
 		return
 	}
-	source := fileSource{Kind: f.Kind, URL: f.URL, Name: f.FileName, Link: true}
-	u.expected = append(u.expected, expectedFile{newID(), d.line, m, source, u.traceparent})
+	source := store.FileSource{Kind: f.Kind, URL: f.URL, Name: f.FileName, Link: true}
+	u.Expected = append(u.Expected, store.ExpectedFile{ID: store.NewID(), Reference: d.line, Message: m, Source: source, Parent: u.Traceparent})
 }
 
 // deferForLink makes the events of a chat wait, from the next on, which announces
 // m, while the copy of its file is fetched.
-func (u *batch) deferForLink(c *chatRow, m *messageRow) {
-	if u.s.opts.Media == nil || m.OwnID == "" || m.isMissingFile() || !strings.Contains(m.Body, `"fileUrl":""`) {
+func deferForLink(u *store.Batch, c *store.Chat, m *store.Message) {
+	if !u.Store.KeepsFiles || m.OwnID == "" || m.IsMissingFile() || !strings.Contains(m.Body, `"fileUrl":""`) {
 		return
 	}
-	u.awaited = append(u.awaited, m)
+	u.Awaited = append(u.Awaited, m)
 	if !c.Deferring {
-		u.deferEvents(c, true, len(u.events))
+		u.DeferEvents(c, true, len(u.Events))
 	}
-}
-
-// isMissingFile says whether the error of a message is about its file.
-func (m *messageRow) isMissingFile() bool {
-	return slices.Contains([]string{mediaPending, mediaUnavailable, mediaMismatch, mediaTooLarge}, m.ErrorCode)
 }
 
 // setMissing notes why a message has no file; nil: it has. Why it failed is more
 // than that.
-func (m *messageRow) setMissing(why *Failure) {
+func setMissing(m *store.Message, why *Failure) {
 	switch {
-	case m.ErrorCode != "" && !m.isMissingFile():
+	case m.ErrorCode != "" && !m.IsMissingFile():
 	case why == nil:
-		m.fails(Failure{})
+		m.SetFailure(Failure{})
 	default:
-		m.fails(failureOf(provider.Failure(*why)))
+		m.SetFailure(failureOf(provider.Failure(*why)))
 	}
 }
 
@@ -72,7 +67,7 @@ func (s *Service) copyOf(ctx context.Context, j *job, m provider.Media) (provide
 	var id string
 	err := s.db.GetContext(ctx, &id, `SELECT id FROM messaging_media WHERE message = $1 AND NOT waiting AND NOT gone`, j.Seq)
 	if errors.Is(err, sql.ErrNoRows) {
-		return m, &provider.Rejected{Code: mediaUnavailable, Message: "The file could not be fetched."}
+		return m, &provider.Rejected{Code: store.CodeMediaUnavailable, Message: "The file could not be fetched."}
 	}
 	if err != nil {
 		return m, &provider.Temporary{Err: fmt.Errorf("finding the copy of a file: %w", err)}

@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -36,7 +37,7 @@ func (s *Service) storedFileOf(ctx context.Context, q sqlx.QueryerContext, accou
 		Reference provider.ReferenceID
 	}
 	err := sqlx.GetContext(ctx, q, &row, `SELECT detail, reference FROM messaging_media
-		WHERE id = $1 AND account = $2 AND NOT waiting AND NOT gone`, sanitize(id), account)
+		WHERE id = $1 AND account = $2 AND NOT waiting AND NOT gone`, store.Sanitize(id), account)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && s.opts.Media == nil {
 		return nil, ErrNotFound
 	}
@@ -79,12 +80,12 @@ func tooLong(m provider.Media, most int64) error {
 }
 
 // useFile keeps the file of a prepared message for as long as the message.
-func (u *batch) useFile(ctx context.Context, d preparedMessage) error {
+func useFile(ctx context.Context, u *store.Batch, d preparedMessage) error {
 	m, is := d.content.(provider.Media)
 	if !is || m.StoredID == "" {
 		return nil
 	}
-	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET used_us = $1 WHERE id = $2`, database.Micros(u.now), sanitize(m.StoredID))
+	_, err := u.Tx.ExecContext(ctx, `UPDATE messaging_media SET used_us = $1 WHERE id = $2`, database.Micros(u.Now), store.Sanitize(m.StoredID))
 	if err != nil {
 		return fmt.Errorf("noting that a file is used: %w", err)
 	}
@@ -111,7 +112,7 @@ func (s *Service) handOverFile(ctx context.Context, j *job, content provider.Con
 	_, again := retryable(err, 0)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, media.ErrNotFound):
-		err = &provider.Rejected{Code: mediaUnavailable, Message: "The file was deleted."}
+		err = &provider.Rejected{Code: store.CodeMediaUnavailable, Message: "The file was deleted."}
 	case err != nil && !certain(err) && !again:
 		err = &provider.Temporary{Err: err}
 	}

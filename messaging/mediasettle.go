@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -69,29 +70,29 @@ func (s *Service) settleFiles(ctx context.Context, tx *sqlx.Tx, outs []queue.Out
 		return nil
 	}
 	u := s.newBatch(tx)
-	if err := u.loadLocked(ctx, seqs); err != nil {
+	if err := u.LoadLocked(ctx, seqs); err != nil {
 		return err
 	}
 	for _, f := range done {
-		if err := u.complete(ctx, f); err != nil {
+		if err := s.completeFile(ctx, u, f); err != nil {
 			return err
 		}
 	}
-	if err := u.releaseDeferredOf(ctx, seqs); err != nil {
+	if err := releaseDeferredOf(ctx, u, seqs); err != nil {
 		return err
 	}
-	return u.flush(ctx)
+	return u.Flush(ctx)
 }
 
-// complete gives a message its file, or the reason why it has none.
-func (u *batch) complete(ctx context.Context, f fetched) error {
-	m := u.messages[f.seq]
+// completeFile gives a message its file, or the reason why it has none.
+func (s *Service) completeFile(ctx context.Context, u *store.Batch, f fetched) error {
+	m := u.Messages[f.seq]
 	var kept storedFile
 	if f.file != nil {
-		kept = u.s.storeFile(*f.file, fileName(&f.source, f.file.Type))
+		kept = s.storeFile(*f.file, fileName(&f.source, f.file.Type))
 		kept.setVoice(f.channels)
 	}
-	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = $1, detail = $2, bytes = $3 WHERE id = $4`,
+	_, err := u.Tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = $1, detail = $2, bytes = $3 WHERE id = $4`,
 		m == nil || f.file == nil, string(payload.MustEncode(kept)), kept.Size, f.id)
 	if err != nil {
 		return fmt.Errorf("recording file %s: %w", f.id, err)
@@ -99,20 +100,20 @@ func (u *batch) complete(ctx context.Context, f fetched) error {
 	if m == nil {
 		return nil // deleted meanwhile
 	}
-	m.setMissing(f.lost)
+	setMissing(m, f.lost)
 	if f.lost == nil {
 		var body Body
 		_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
 		kept.into(&body)
 		m.Body = string(payload.MustEncode(body))
-		u.rewritten.add(m)
+		u.Rewritten.Add(m)
 	}
-	u.recordFile(m, f.lost)
-	l, err := u.s.referenceInfo(ctx, u.tx, m.Reference)
+	recordFile(u, m, f.lost)
+	l, err := s.referenceInfo(ctx, u.Tx, m.Reference)
 	if err != nil {
 		return err
 	}
-	c := u.chats[m.Chat]
-	u.publish(l.Account, m.Reference, string(EventMessage), m.record(payload.MustEncode(m.head(c))))
+	c := u.Chats[m.Chat]
+	u.Publish(l.Account, m.Reference, string(EventMessage), m.Record(payload.MustEncode(m.Head(c))))
 	return nil
 }

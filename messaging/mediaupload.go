@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -48,10 +49,10 @@ func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n New
 		return Media{}, err
 	}
 	// The row comes first, so that a file that nobody hears of is removed.
-	id := newID()
+	id := store.NewID()
 	now := database.Micros(a.s.now())
 	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, insertMedia+` VALUES ($1, $2, $3, 0, TRUE, FALSE, '{}', $4, $4)`, id, a.id, ref, now)
+		_, err := tx.ExecContext(ctx, store.InsertMedia+` VALUES ($1, $2, $3, 0, TRUE, FALSE, '{}', $4, $4)`, id, a.id, ref, now)
 		return err
 	})
 	if err != nil {
@@ -83,11 +84,11 @@ func (s *Service) noteSaved(ctx context.Context, ref provider.ReferenceID, id st
 
 // save stores a file and looks into it.
 func (s *Service) save(ctx context.Context, id string, n NewMedia) (storedFile, error) {
-	f, err := s.opts.Media.Save(ctx, n.Body, media.Upload{ID: id, Max: MaxMedia, Type: sanitize(n.Type)})
+	f, err := s.opts.Media.Save(ctx, n.Body, media.Upload{ID: id, Max: MaxMedia, Type: store.Sanitize(n.Type)})
 	if err != nil {
 		return storedFile{}, err
 	}
-	kept := s.storeFile(f, fileName(&fileSource{Kind: provider.Document, Name: sanitize(n.Name)}, f.Type))
+	kept := s.storeFile(f, fileName(&store.FileSource{Kind: provider.Document, Name: store.Sanitize(n.Name)}, f.Type))
 	channels, err := s.opusChannels(ctx, f.ID, f.Type)
 	kept.setVoice(channels)
 	return kept, err

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -20,6 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/tally"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -88,6 +88,7 @@ func (o *Observer) sent(k provider.Kind, outcome string) {
 // Service is the message store and its workers. It is safe for concurrent use.
 type Service struct {
 	db    *database.DB
+	store *store.Store
 	opts  Options
 	keys  *keyring.Ring // nil: there are no secrets
 	kinds map[provider.Kind]provider.Provider
@@ -109,10 +110,6 @@ type Service struct {
 	waits  map[int64][]chan struct{} // by message: told when an attempt is over
 
 	receipts sync.Map // by message: a [provider.Receipt] that is not recorded yet
-
-	// queued says that SendTx was called, or chats were merged, since the senders were woken last:
-	// maybe by a sink, which nobody calls [Service.Committed] for.
-	queued atomic.Bool
 }
 
 //go:embed migrations/*.sql
@@ -138,7 +135,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	s := &Service{db: d, kinds: map[provider.Kind]provider.Provider{}, waits: map[int64][]chan struct{}{}}
-	s.nameLookups.queue, s.nameLookups.asked = make(chan person, maxNameQueue), map[chatName]time.Time{}
+	s.nameLookups.queue, s.nameLookups.asked = make(chan store.Person, maxNameQueue), map[store.ChatName]time.Time{}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -159,6 +156,12 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	s.used = s.counter()
+	s.store = &store.Store{
+		DB: d, Now: s.now, KeepsFiles: s.opts.Media != nil, PublishEvents: s.publishEvents, PublishChats: s.publishChats,
+		AdmitChats: func(ctx context.Context, tx *sqlx.Tx, account string, n int) error {
+			return s.admit(ctx, tx, account, WantContact, n)
+		},
+	}
 	s.web = s.guard.Client()
 	s.web.CheckRedirect = checkRedirect
 	if err := Migrate(ctx, db); err != nil {
@@ -182,6 +185,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err := s.openQueues(ctx, db); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
+	s.store.Sends, s.store.Files = s.sends, s.files
 	return s, nil
 }
 
@@ -246,10 +250,10 @@ func (s *Service) Committed() {
 // notifySubscribers wakes the subscribers of the stream, the sinks, and the senders of
 // what sinks have sent.
 func (s *Service) notifySubscribers() {
-	if s.queued.Swap(false) {
+	if s.store.Queued.Swap(false) {
 		s.sends.Notify()
 	}
-	s.db.Wake(streamTopic)
+	s.db.Wake(store.StreamTopic)
 	for _, k := range s.opts.Sinks {
 		k.Committed()
 	}

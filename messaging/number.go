@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -88,7 +89,7 @@ func (s *Service) phoneOf(ctx context.Context, ref provider.ReferenceID, who pro
 	if err != nil || c.Phone == "" {
 		return who, &Invalid{"phone", "is a hidden id (LID) whose phone number is not known"}
 	}
-	return c.address(), nil
+	return c.Address(), nil
 }
 
 func (n *numberRow) view(phone string) Number {
@@ -137,7 +138,7 @@ func (s *Service) checked(ctx context.Context, row *referenceRow, who provider.A
 	if err != nil {
 		return nil, refusedCall(ctx, err)
 	}
-	kept = &numberRow{Answer: numberUnknown, ChatID: cmp.Or(sanitize(answer.Chat.ChatID), who.ChatID), CreatedUS: database.Micros(s.now())}
+	kept = &numberRow{Answer: numberUnknown, ChatID: cmp.Or(store.Sanitize(answer.Chat.ChatID), who.ChatID), CreatedUS: database.Micros(s.now())}
 	switch {
 	case answer.Exists == nil:
 	case *answer.Exists:

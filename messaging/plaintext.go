@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -22,12 +23,12 @@ func plainText(c provider.Content) Body {
 			Extras: Extras{Template: &SentTemplate{Name: v.Template.Name, Language: v.Template.Language, Components: append([]json.RawMessage{}, v.Template.Components...)}},
 		}
 	case provider.Buttons:
-		return Body{Text: numberedText(v.Text, choicesOf(v))}
+		return Body{Text: numberedText(v.Text, store.ChoicesOf(v))}
 	case provider.List:
-		return Body{Text: numberedText(v.Text, choicesOf(v))}
+		return Body{Text: numberedText(v.Text, store.ChoicesOf(v))}
 	case provider.Poll:
 		return Body{
-			Text:   numberedText(v.Question, choicesOf(v)),
+			Text:   numberedText(v.Question, store.ChoicesOf(v)),
 			Extras: Extras{Poll: &Poll{Question: v.Question, Options: v.Options, Multiple: v.Multiple}},
 		}
 	case provider.Edit:
@@ -181,7 +182,7 @@ func orderText(o provider.Order) string {
 
 // formOf keeps the answers of a form as they are: what is no JSON is a string.
 func formOf(f provider.Form) *Form {
-	data := json.RawMessage(sanitize(f.Data))
+	data := json.RawMessage(store.Sanitize(f.Data))
 	if !json.Valid(data) {
 		data = payload.MustEncode(string(data))
 	}

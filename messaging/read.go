@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -35,12 +36,12 @@ func (a *Account) ShowTyping(ctx context.Context, ref provider.ReferenceID, chat
 		return err
 	}
 	l := row.info(p)
-	return a.s.inBatch(ctx, func(u *batch) error {
-		c, err := u.known(ctx, l, addr)
+	return a.s.inBatch(ctx, func(u *store.Batch) error {
+		c, err := known(ctx, u, l, addr)
 		if err != nil {
 			return err
 		}
-		return u.putTyping(ctx, l, c)
+		return putTyping(ctx, u, l, c)
 	})
 }
 
@@ -53,24 +54,24 @@ func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return 0, err
 	}
-	l, messageID := row.info(p), sanitize(messageID)
+	l, messageID := row.info(p), store.Sanitize(messageID)
 	var left int64
-	err = a.s.inBatch(ctx, func(u *batch) error {
+	err = a.s.inBatch(ctx, func(u *store.Batch) error {
 		left = 0
-		return u.read(ctx, l, addr, messageID, typing && p.Capabilities().Typing, &left)
+		return a.s.read(ctx, u, l, addr, messageID, typing && p.Capabilities().Typing, &left)
 	})
 	return left, err
 }
 
 // read marks the messages of one chat.
-func (u *batch) read(ctx context.Context, l referenceInfo, addr provider.Address, messageID string, typing bool, left *int64) error {
-	c, err := u.known(ctx, l, addr)
+func (s *Service) read(ctx context.Context, u *store.Batch, l store.ReferenceInfo, addr provider.Address, messageID string, typing bool, left *int64) error {
+	c, err := known(ctx, u, l, addr)
 	if err != nil {
 		return err
 	}
 	upTo := c.LastMessage
 	if messageID != "" {
-		at, err := u.locate(ctx, []messageKey{{l.ID, messageID}})
+		at, err := u.Locate(ctx, []store.MessageKey{{Reference: l.ID, ID: messageID}})
 		if err != nil {
 			return err
 		}
@@ -82,52 +83,52 @@ func (u *batch) read(ctx context.Context, l referenceInfo, addr provider.Address
 		}
 	}
 	var seqs []int64
-	err = u.tx.SelectContext(ctx, &seqs, `SELECT seq FROM messaging_message WHERE chat = $1 AND past_us = 0 AND seq <= $2 AND NOT mine AND status < $3
+	err = u.Tx.SelectContext(ctx, &seqs, `SELECT seq FROM messaging_message WHERE chat = $1 AND past_us = 0 AND seq <= $2 AND NOT mine AND status < $3
 		ORDER BY seq DESC LIMIT 1000`, c.ID, upTo, int(provider.StatusRead))
 	if err != nil {
 		return fmt.Errorf("finding unread messages: %w", err)
 	}
-	if err := u.load(ctx, slices.Clone(seqs)); err != nil {
+	if err := u.Load(ctx, slices.Clone(seqs)); err != nil {
 		return err
 	}
 	slices.Sort(seqs)
 	for _, seq := range seqs {
-		u.raiseStatus(l, u.messages[seq], provider.StatusRead, Failure{})
+		raiseStatus(u, l, u.Messages[seq], provider.StatusRead, Failure{})
 	}
 	if upTo == c.LastMessage {
 		c.Unread = 0
 	}
 	*left = c.Unread
-	u.activeChats.add(c)
+	u.ActiveChats.Add(c)
 	if typing {
-		return u.putTyping(ctx, l, c)
+		return putTyping(ctx, u, l, c)
 	}
 	if len(seqs) == 0 {
 		return nil
 	}
-	return u.s.putRead(ctx, u.tx, l, c, seqs[len(seqs)-1])
+	return s.putRead(ctx, u.Tx, l, c, seqs[len(seqs)-1])
 }
 
 // putTyping queues the news that an answer to the contact's latest message is
 // being written, which says that it was read as well.
-func (u *batch) putTyping(ctx context.Context, l referenceInfo, c *chatRow) error {
+func putTyping(ctx context.Context, u *store.Batch, l store.ReferenceInfo, c *store.Chat) error {
 	var latest []int64
-	err := u.tx.SelectContext(ctx, &latest, `SELECT seq FROM messaging_message WHERE chat = $1 AND past_us = 0 AND NOT mine ORDER BY seq DESC LIMIT 1`, c.ID)
+	err := u.Tx.SelectContext(ctx, &latest, `SELECT seq FROM messaging_message WHERE chat = $1 AND past_us = 0 AND NOT mine ORDER BY seq DESC LIMIT 1`, c.ID)
 	if err != nil || len(latest) == 0 {
 		return err
 	}
-	if err := u.noteTyping(ctx, c); err != nil {
+	if err := noteTyping(ctx, u, c); err != nil {
 		return err
 	}
-	return u.s.sends.PutTx(ctx, u.tx, queue.JobArgs{Subscriber: subscriber(l.ID), Key: chatKey(l.ID, c.ID), Subject: typingSubject(latest[0])})
+	return u.Store.Sends.PutTx(ctx, u.Tx, queue.JobArgs{Subscriber: store.Subscriber(l.ID), Key: store.ChatKey(l.ID, c.ID), Subject: typingSubject(latest[0])})
 }
 
 // putRead queues the news that the messages of c up to seq were read.
-func (s *Service) putRead(ctx context.Context, tx *sqlx.Tx, l referenceInfo, c *chatRow, seq int64) error {
+func (s *Service) putRead(ctx context.Context, tx *sqlx.Tx, l store.ReferenceInfo, c *store.Chat, seq int64) error {
 	if p, err := s.kind(l.Kind); err != nil || !p.Capabilities().Receipts {
 		return err
 	}
-	return s.sends.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber(l.ID), Key: chatKey(l.ID, c.ID), Subject: readSubject(seq)})
+	return s.sends.PutTx(ctx, tx, queue.JobArgs{Subscriber: store.Subscriber(l.ID), Key: store.ChatKey(l.ID, c.ID), Subject: readSubject(seq)})
 }
 
 // readTries is how often the news of a read message is tried: it holds back
@@ -136,9 +137,9 @@ const readTries = 3
 
 func markRead(ctx context.Context, r provider.Reader, j *job) error {
 	if wants, ok := r.(provider.AboutReader); ok {
-		return wants.MarkReadAbout(ctx, j.chat.address(), j.ID, j.about(j.chat))
+		return wants.MarkReadAbout(ctx, j.chat.Address(), j.ID, about(&j.Message, j.chat))
 	}
-	return r.MarkRead(ctx, j.chat.address(), j.ID)
+	return r.MarkRead(ctx, j.chat.Address(), j.ID)
 }
 
 // sendRead tells the network that a message was read, and with typing, at the
@@ -156,7 +157,7 @@ func (s *Service) sendRead(ctx context.Context, it queue.Job, j *job, typing boo
 	switch {
 	case err != nil:
 	case typing && types && it.Attempt == 0:
-		err = t.Typing(ctx, j.chat.address(), j.ID)
+		err = t.Typing(ctx, j.chat.Address(), j.ID)
 	case reads:
 		err = markRead(ctx, r, j)
 	}

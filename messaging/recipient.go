@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -27,7 +28,7 @@ const (
 
 // address reads a chat id as a provider does, whoever is known by it.
 func address(p provider.Provider, chatID string) (provider.Address, error) {
-	addr, err := p.Address(sanitize(chatID))
+	addr, err := p.Address(store.Sanitize(chatID))
 	var bad *provider.BadRecipient
 	if errors.As(err, &bad) {
 		return addr, &Invalid{"chatId", bad.Message}
@@ -43,7 +44,7 @@ func address(p provider.Provider, chatID string) (provider.Address, error) {
 // people is an [*Error] with [CodeAmbiguousChat]; what is no id is an
 // [*Invalid]. Both name the field chatId.
 func (s *Service) recipient(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, p provider.Provider, chatID string) (provider.Address, error) {
-	chatID = strings.TrimSpace(sanitize(chatID))
+	chatID = strings.TrimSpace(store.Sanitize(chatID))
 	if id, ok := strings.CutSuffix(chatID, singleSuffix); ok {
 		return s.contactNamed(ctx, q, ref, p, strings.TrimSpace(id))
 	}
@@ -74,22 +75,22 @@ func (s *Service) knownAs(ctx context.Context, q sqlx.QueryerContext, ref provid
 	if !named(chatID) {
 		return provider.Address{}, bad
 	}
-	known, err := s.chatsNamed(ctx, q, ref, []typedID{{idChat, chatID}})
+	known, err := s.chatsNamed(ctx, q, ref, []store.TypedID{{Kind: store.IDChat, Value: chatID}})
 	if err != nil || len(known) == 0 {
 		return provider.Address{}, errors.Join(err, bad)
 	}
-	return known[0].address(), nil
+	return known[0].Address(), nil
 }
 
 // notHidden refuses digits that are known as somebody's hidden id, and not as a
 // phone number: whoever has that number is somebody else.
 func (s *Service) notHidden(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (provider.Address, error) {
-	known, err := s.chatsNamed(ctx, q, ref, []typedID{{idPhone, addr.Phone}, {idLID, addr.Phone}})
+	known, err := s.chatsNamed(ctx, q, ref, []store.TypedID{{Kind: store.IDPhone, Value: addr.Phone}, {Kind: store.IDLID, Value: addr.Phone}})
 	if err != nil {
 		return addr, err
 	}
 	for _, c := range known {
-		if c.as.kind == idPhone {
+		if c.as.Kind == store.IDPhone {
 			return addr, nil
 		}
 	}
@@ -120,16 +121,16 @@ func (s *Service) contactNamed(ctx context.Context, q sqlx.QueryerContext, ref p
 	if !named(id) {
 		return addr, bad
 	}
-	may := ofAnyKind(id)
+	may := store.OfAnyKind(id)
 	if err == nil {
-		may = append(may, ids(addr)...)
+		may = append(may, store.IDs(addr)...)
 	}
 	known, failed := s.chatsNamed(ctx, q, ref, may)
 	if failed != nil {
 		return addr, failed
 	}
 	hidden := ""
-	if !slices.ContainsFunc(known, func(c *namedChat) bool { return c.as.kind == idLID }) {
+	if !slices.ContainsFunc(known, func(c *namedChat) bool { return c.as.Kind == store.IDLID }) {
 		if hidden, failed = s.hiddenChatID(ctx, q, ref, id); failed != nil {
 			return addr, failed
 		}
@@ -154,7 +155,7 @@ func onlyOne(known []*namedChat) (provider.Address, error) {
 			return provider.Address{}, mayBeEither(known[0].ChatID, c.ChatID)
 		}
 	}
-	return known[0].address(), nil
+	return known[0].Address(), nil
 }
 
 // mayBeEither refuses a remoteJid that two contacts may have.
@@ -177,27 +178,27 @@ func groupNamed(p provider.Provider, id string) (provider.Address, error) {
 
 // namedChat is a chat, and one of the ids that lead to it.
 type namedChat struct {
-	chatRow
-	as typedID
+	store.Chat
+	as store.TypedID
 }
 
 // chatsNamed reads the chats that ids lead to, once for each id that does, in
 // the order of the ids.
-func (s *Service) chatsNamed(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, names []typedID) ([]*namedChat, error) {
+func (s *Service) chatsNamed(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, names []store.TypedID) ([]*namedChat, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
 	args := []any{ref}
 	for _, id := range names {
-		args = append(args, string(id.kind), id.value)
+		args = append(args, string(id.Kind), id.Value)
 	}
 	type found struct {
-		Kind  idKind `db:"alias_kind"`
-		Alias string `db:"alias"`
-		chatRow
+		Kind  store.IDKind `db:"alias_kind"`
+		Alias string       `db:"alias"`
+		store.Chat
 	}
 	var rows []*found
-	err := sqlx.SelectContext(ctx, q, &rows, `SELECT a.kind AS alias_kind, a.alias, `+chatColumns+`
+	err := sqlx.SelectContext(ctx, q, &rows, `SELECT a.kind AS alias_kind, a.alias, `+store.ChatColumns+`
 		FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat WHERE a.reference = $1 AND (a.kind, a.alias) IN (VALUES `+
 		s.db.Dialect.Values(len(names), 2, 2, "TEXT", "TEXT")+`)`, args...)
 	if err != nil {
@@ -206,8 +207,8 @@ func (s *Service) chatsNamed(ctx context.Context, q sqlx.QueryerContext, ref pro
 	var out []*namedChat
 	for _, id := range names {
 		for _, r := range rows {
-			if r.Kind == id.kind && r.Alias == id.value {
-				out = append(out, &namedChat{r.chatRow, id})
+			if r.Kind == id.Kind && r.Alias == id.Value {
+				out = append(out, &namedChat{r.Chat, id})
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -91,9 +92,9 @@ const referenceColumns = `id, account, name, kind, settings, callback_url, revis
 // [Account.HideReference].
 func (r *referenceRow) deleted() bool { return strings.HasPrefix(r.Account, deletedPrefix) }
 
-func (r *referenceRow) info(p provider.Provider) referenceInfo {
+func (r *referenceRow) info(p provider.Provider) store.ReferenceInfo {
 	can := p.Capabilities()
-	return referenceInfo{ID: r.ID, Account: r.Account, Kind: r.Kind, Window: can.Window, Names: can.Names}
+	return store.ReferenceInfo{ID: r.ID, Account: r.Account, Kind: r.Kind, Window: can.Window, Names: can.Names}
 }
 
 // CreateReference adds a reference. It returns an [*Invalid] for each member that is
@@ -311,14 +312,14 @@ func referenceOf(ctx context.Context, q sqlx.QueryerContext, id provider.Referen
 }
 
 // referenceInfo is what receiving needs to know of a reference of any account.
-func (s *Service) referenceInfo(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (referenceInfo, error) {
+func (s *Service) referenceInfo(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (store.ReferenceInfo, error) {
 	row, err := referenceOf(ctx, q, id)
 	if err != nil {
-		return referenceInfo{}, err
+		return store.ReferenceInfo{}, err
 	}
 	p, err := s.kind(row.Kind)
 	if err != nil {
-		return referenceInfo{}, err
+		return store.ReferenceInfo{}, err
 	}
 	return row.info(p), nil
 }
@@ -376,7 +377,7 @@ func capabilities(c provider.Capabilities) Capabilities {
 }
 
 func checkName(name string) (string, error) {
-	name = strings.TrimSpace(sanitize(name))
+	name = strings.TrimSpace(store.Sanitize(name))
 	if name == "" || len(name) > 200 {
 		return "", &Invalid{"name", "must have 1 to 200 characters"}
 	}

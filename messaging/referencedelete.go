@@ -51,7 +51,7 @@ func (a *Account) HideReference(
 		if err := recordReferenceTx(ctx, tx, audit.ReferenceDelete, row, nil); err != nil {
 			return err
 		}
-		if err := a.s.newBatch(tx).desireUnlinked(ctx, id); err != nil {
+		if err := desireUnlinked(ctx, a.s.newBatch(tx), id); err != nil {
 			return err
 		}
 		if then != nil {

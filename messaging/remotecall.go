@@ -13,6 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -159,7 +160,7 @@ func (s *Service) enqueueRemoteCall(ctx context.Context, ref provider.ReferenceI
 		if err != nil {
 			return err
 		}
-		return s.sends.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber(ref), Key: remoteCallKey(ref), Subject: remoteCallSubject(id)})
+		return s.sends.PutTx(ctx, tx, queue.JobArgs{Subscriber: store.Subscriber(ref), Key: remoteCallKey(ref), Subject: remoteCallSubject(id)})
 	})
 	if err == nil {
 		s.sends.Notify()
@@ -170,7 +171,7 @@ func (s *Service) enqueueRemoteCall(ctx context.Context, ref provider.ReferenceI
 func remoteCallSubject(id int64) string { return "errand:" + strconv.FormatInt(id, 10) }
 
 // remoteCallKey keeps a reference's remote calls in order.
-func remoteCallKey(ref provider.ReferenceID) string { return subscriber(ref) + ":errand" }
+func remoteCallKey(ref provider.ReferenceID) string { return store.Subscriber(ref) + ":errand" }
 
 // remoteAnswer is nil while there is none.
 func (s *Service) remoteAnswer(ctx context.Context, id int64) (*remoteAnswer, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -25,7 +26,7 @@ var rawTypes = []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}
 
 // storeReports stores what is no message and no status, and finds out which of
 // it is new: nothing follows from a repeat.
-func (u *batch) storeReports(ctx context.Context, b *inboundBatch) error {
+func storeReports(ctx context.Context, u *store.Batch, b *inboundBatch) error {
 	first := map[reportKey]int{}
 	var rows [][]any
 	for i, a := range b.as {
@@ -42,9 +43,9 @@ func (u *batch) storeReports(ctx context.Context, b *inboundBatch) error {
 		if understood(a.event) {
 			body = ""
 		}
-		rows = append(rows, []any{key.Reference, key.Kind, key.ID, body, database.Micros(u.now)})
+		rows = append(rows, []any{key.Reference, key.Kind, key.ID, body, database.Micros(u.Now)})
 	}
-	added, err := insertNew[reportKey](ctx, u, insertRaw, rawTypes, rows, insertRawTail)
+	added, err := store.InsertNew[reportKey](ctx, u, insertRaw, rawTypes, rows, insertRawTail)
 	if err != nil {
 		return fmt.Errorf("storing reports: %w", err)
 	}
@@ -89,32 +90,32 @@ func reportName(e provider.Event) string {
 }
 
 // applyReport does what follows from a report that is new.
-func (u *batch) applyReport(ctx context.Context, l referenceInfo, e provider.Event) error {
+func applyReport(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e provider.Event) error {
 	switch e := e.(type) {
 	case *provider.Call:
-		u.called(l, e)
+		called(u, l, e)
 	case *provider.ContactChange:
-		return u.contactChanged(ctx, l, e)
+		return contactChanged(ctx, u, l, e)
 	case *provider.GroupChange:
-		return u.groupChanged(ctx, l, e)
+		return groupChanged(ctx, u, l, e)
 	case *provider.Handover:
-		return u.handedOver(ctx, l, e)
+		return handedOver(ctx, u, l, e)
 	case *provider.TemplateChange:
-		return u.templateChanged(ctx, l, e)
+		return templateChanged(ctx, u, l, e)
 	case *provider.Health:
-		return u.healthChanged(ctx, l, e)
+		return healthChanged(ctx, u, l, e)
 	case *provider.HistoryProgress:
 		if e.Percent >= 100 {
-			u.publish(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
+			u.Publish(l.Account, l.ID, "resync", map[string]any{"reference": l.ID})
 		}
 	}
 	return nil
 }
 
 // networkTime is when the network said something: now, when it does not say so.
-func (u *batch) networkTime(at time.Time) int64 {
+func networkTime(u *store.Batch, at time.Time) int64 {
 	if at.IsZero() {
-		at = u.now
+		at = u.Now
 	}
 	return database.Micros(at)
 }

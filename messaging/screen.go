@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -82,7 +83,7 @@ func (a *Account) ScreenItem(ctx context.Context, ref provider.ReferenceID, chat
 	var rows []*screenRow
 	err = a.s.db.SelectContext(ctx, &rows, screenRows+`m.chat = $1 AND NOT `+screenChange+` AND m.seq IN
 		(SELECT seq FROM messaging_message WHERE reference = $2 AND id = $3
-		UNION SELECT message FROM messaging_outbound WHERE reference = $2 AND own_id = $3)`, c.ID, c.Reference, sanitize(id))
+		UNION SELECT message FROM messaging_outbound WHERE reference = $2 AND own_id = $3)`, c.ID, c.Reference, store.Sanitize(id))
 	if err != nil {
 		return ScreenItem{}, fmt.Errorf("reading a message of a screen: %w", err)
 	}
@@ -179,7 +180,7 @@ func (r *screenRow) change(mine bool, b Body) {
 		if isAttachment(r.item.Type) {
 			words = "caption"
 		}
-		members := object(string(r.item.Content))
+		members := store.DecodeObject(string(r.item.Content))
 		members[words] = payload.MustEncode(cmp.Or(b.Text, b.Caption))
 		r.item.Content, r.item.Edited = payload.MustEncode(members), true
 	}

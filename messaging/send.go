@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -70,15 +71,15 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 	var seq int64
 	var before *sendRecord
 	var stored Message
-	err = a.s.inBatch(ctx, func(u *batch) error {
-		if before, err = a.sentBefore(ctx, u.tx, d); err != nil || before != nil {
+	err = a.s.inBatch(ctx, func(u *store.Batch) error {
+		if before, err = a.sentBefore(ctx, u.Tx, d); err != nil || before != nil {
 			return err
 		}
 		if seq, err = a.s.queueSend(ctx, u, d); err != nil {
 			return err
 		}
-		m := u.messages[seq]
-		stored = m.view(u.chats[m.Chat])
+		m := u.Messages[seq]
+		stored = m.View(u.Chats[m.Chat])
 		return nil
 	})
 	if err != nil {
@@ -104,7 +105,7 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
-	out := Sent{Message: m.view(c), Replayed: replayed}
+	out := Sent{Message: m.View(c), Replayed: replayed}
 	if !replayed {
 		err = a.refusedByNetwork(ctx, m)
 	}
@@ -125,28 +126,28 @@ func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Mes
 	if err != nil {
 		return Message{}, err
 	}
-	a.s.queued.Store(true)
-	m := u.messages[seq]
-	c := u.chats[m.Chat]
-	return m.view(c), u.flush(ctx)
+	a.s.store.Queued.Store(true)
+	m := u.Messages[seq]
+	c := u.Chats[m.Chat]
+	return m.View(c), u.Flush(ctx)
 }
 
 // queuePart stores a message of a prepared message and puts it into its chat's partition.
-func (s *Service) queuePart(ctx context.Context, u *batch, d preparedMessage) (int64, error) {
-	u.bounded = true
-	if err := s.admit(ctx, u.tx, d.line.Account, WantMessage, 1); err != nil {
+func (s *Service) queuePart(ctx context.Context, u *store.Batch, d preparedMessage) (int64, error) {
+	u.Bounded = true
+	if err := s.admit(ctx, u.Tx, d.line.Account, WantMessage, 1); err != nil {
 		return 0, err
 	}
-	if err := u.open(ctx, []person{{d.line, d.addr}}, nil); err != nil {
+	if err := u.Open(ctx, []store.Person{{Reference: d.line, Address: d.addr}}, nil); err != nil {
 		return 0, err
 	}
-	c := u.chatOf(person{d.line, d.addr})
-	replyTo, err := u.quoted(ctx, d, c)
+	c := u.ChatOf(store.Person{Reference: d.line, Address: d.addr})
+	replyTo, err := quoted(ctx, u, d, c)
 	if err != nil {
 		return 0, err
 	}
-	now := database.Micros(u.now)
-	m := &messageRow{
+	now := database.Micros(u.Now)
+	m := &store.Message{
 		Reference: d.line.ID, Chat: c.ID, ID: d.ownID, Mine: true, Actor: d.req.Actor, Status: provider.StatusPending,
 		PushName: c.Name, BizName: c.BizName, AtUS: now, CreatedUS: now, OwnID: d.ownID, ClientID: d.req.ClientID,
 	}
@@ -156,7 +157,7 @@ func (s *Service) queuePart(ctx context.Context, u *batch, d preparedMessage) (i
 	if d.content.Type() != d.req.Content.Type() {
 		m.SentAs = d.content.Type()
 	}
-	content, err := u.aimed(ctx, d, c)
+	content, err := aimed(ctx, u, d, c)
 	if err != nil {
 		return 0, err
 	}
@@ -165,14 +166,14 @@ func (s *Service) queuePart(ctx context.Context, u *batch, d preparedMessage) (i
 		body.Context = &Quote{MessageID: replyTo}
 	}
 	m.Body = string(payload.MustEncode(body))
-	if err := u.add(ctx, []*messageRow{m}); err != nil {
+	if err := u.Add(ctx, []*store.Message{m}); err != nil {
 		return 0, err
 	}
 	stored, err := encodeContent(content, d.req.Tag)
 	if err != nil {
 		return 0, err
 	}
-	err = u.insert(ctx, `INSERT INTO messaging_outbound (message, reference, own_id, content, reply_to, announced, tried, started_us, give_up_us,
+	err = u.Insert(ctx, `INSERT INTO messaging_outbound (message, reference, own_id, content, reply_to, announced, tried, started_us, give_up_us,
 			request_id, client_id)`,
 		[]string{"BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT", "TEXT", "TEXT"},
 		[][]any{{m.Seq, m.Reference, m.OwnID, stored, replyTo, false, false, 0, 0, m.RequestID, m.ClientID}}, "")
@@ -184,28 +185,28 @@ func (s *Service) queuePart(ctx context.Context, u *batch, d preparedMessage) (i
 			return 0, err
 		}
 	}
-	if err := u.useFile(ctx, d); err != nil {
+	if err := useFile(ctx, u, d); err != nil {
 		return 0, err
 	}
-	u.expectLink(d, m)
+	expectLink(u, d, m)
 	if m.SentAs != "" {
-		u.askQuestion(c, m.Seq, d.req.Content)
+		u.AskQuestion(c, m.Seq, d.req.Content)
 	}
 	c.LastMessage, c.ActivityUS = max(c.LastMessage, m.Seq), max(c.ActivityUS, now)
 	if d.req.Actor == ActorUser {
 		c.HandoffUS = now
 	}
-	u.activeChats.add(c)
-	u.publish(d.line.Account, m.Reference, string(EventMessage), m.view(c))
-	return m.Seq, s.sends.PutTx(ctx, u.tx, queue.JobArgs{Subscriber: subscriber(m.Reference), Key: chatKey(m.Reference, c.ID), Subject: sendSubject(m.Seq)})
+	u.ActiveChats.Add(c)
+	u.Publish(d.line.Account, m.Reference, string(EventMessage), m.View(c))
+	return m.Seq, s.sends.PutTx(ctx, u.Tx, queue.JobArgs{Subscriber: store.Subscriber(m.Reference), Key: store.ChatKey(m.Reference, c.ID), Subject: sendSubject(m.Seq)})
 }
 
 // quoted is the network's id of the message that a prepared message answers.
-func (u *batch) quoted(ctx context.Context, d preparedMessage, c *chatRow) (string, error) {
+func quoted(ctx context.Context, u *store.Batch, d preparedMessage, c *store.Chat) (string, error) {
 	if d.req.ReplyTo == "" {
 		return "", nil
 	}
-	at, err := u.locate(ctx, []messageKey{{d.line.ID, d.req.ReplyTo}})
+	at, err := u.Locate(ctx, []store.MessageKey{{Reference: d.line.ID, ID: d.req.ReplyTo}})
 	if err != nil {
 		return "", err
 	}
@@ -215,9 +216,6 @@ func (u *batch) quoted(ctx context.Context, d preparedMessage, c *chatRow) (stri
 	return at[0].ID, nil
 }
 
-// subscriber is who works on the sends of a reference, in the queue.
-func subscriber(id provider.ReferenceID) string { return fmt.Sprintf("%d", id) }
-
 // serves reports whether this node may work for a subscriber.
 func (s *Service) serves(subscriber string) bool {
 	id, err := strconv.ParseInt(subscriber, 10, 64)
@@ -225,15 +223,15 @@ func (s *Service) serves(subscriber string) bool {
 }
 
 // inBatch runs fn with a batch of its own and tells the workers afterwards.
-func (s *Service) inBatch(ctx context.Context, fn func(u *batch) error) error {
+func (s *Service) inBatch(ctx context.Context, fn func(u *store.Batch) error) error {
 	files := false
 	err := s.inTx(ctx, func(tx *sqlx.Tx) error {
 		u := s.newBatch(tx)
 		if err := fn(u); err != nil {
 			return err
 		}
-		files = len(u.expected) > 0
-		return u.flush(ctx)
+		files = len(u.Expected) > 0
+		return u.Flush(ctx)
 	})
 	if err != nil {
 		return err

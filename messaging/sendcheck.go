@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -77,13 +78,13 @@ func (a *Account) checkQuote(ctx context.Context, d preparedMessage) error {
 	}
 	c, err := a.s.chat(ctx, a.s.db, d.line.ID, d.addr)
 	if errors.Is(err, ErrNotFound) {
-		c, err = &chatRow{}, nil // one without messages
+		c, err = &store.Chat{}, nil // one without messages
 	}
 	if err != nil {
 		return err
 	}
 	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		_, err := a.s.newBatch(tx).quoted(ctx, d, c)
+		_, err := quoted(ctx, a.s.newBatch(tx), d, c)
 		return err
 	})
 }

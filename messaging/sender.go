@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -31,11 +32,11 @@ const (
 
 // job is a message on its way out.
 type job struct {
-	messageRow
+	store.Message
 	Content string `db:"content"`
 	ReplyTo string `db:"reply_to"`
 
-	chat *chatRow
+	chat *store.Chat
 	ref  *referenceRow
 }
 
@@ -95,17 +96,17 @@ func (s *Service) handleSend(ctx context.Context, it queue.Job) queue.Outcome {
 
 // job loads a message to send with its chat and reference.
 func (s *Service) job(ctx context.Context, seq int64) (*job, error) {
-	j := &job{chat: &chatRow{}, ref: &referenceRow{}}
-	err := s.db.GetContext(ctx, j, `SELECT `+messageColumns+`, COALESCE(o.content, '') AS content, COALESCE(o.reply_to, '') AS reply_to`+
-		messageFrom+`WHERE m.seq = $1`, seq)
+	j := &job{chat: &store.Chat{}, ref: &referenceRow{}}
+	err := s.db.GetContext(ctx, j, `SELECT `+store.MessageColumns+`, COALESCE(o.content, '') AS content, COALESCE(o.reply_to, '') AS reply_to`+
+		store.MessageFrom+`WHERE m.seq = $1`, seq)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.db.GetContext(ctx, j.chat, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id = $1`, j.Chat); err != nil {
+	if err := s.db.GetContext(ctx, j.chat, `SELECT `+store.ChatColumns+` FROM messaging_chat c WHERE c.id = $1`, j.Chat); err != nil {
 		return nil, err
 	}
 	err = s.db.GetContext(ctx, j.ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, j.Reference)
-	if err == nil && (j.chat.deleted() || j.ref.deleted()) {
+	if err == nil && (j.chat.Deleted() || j.ref.deleted()) {
 		return nil, sql.ErrNoRows
 	}
 	return j, err
@@ -168,7 +169,7 @@ func (s *Service) repeatable(r *referenceRow) bool {
 
 // ownID is the id of a message that we chose. The network's may have the
 // number of a person in it.
-func (s *Service) ownID(r *referenceRow, m *messageRow) string {
+func (s *Service) ownID(r *referenceRow, m *store.Message) string {
 	if s.repeatable(r) {
 		return m.ID
 	}
@@ -241,7 +242,7 @@ func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	receipt, err := sess.Send(ctx, provider.Outbound{
-		ID: s.ownID(j.ref, &j.messageRow), To: j.chat.address(), Content: l.content, ReplyTo: j.ReplyTo, About: l.about, Tag: l.tag,
+		ID: s.ownID(j.ref, &j.Message), To: j.chat.Address(), Content: l.content, ReplyTo: j.ReplyTo, About: l.about, Tag: l.tag,
 	})
 	var rejected *provider.Rejected
 	if l.cached && errors.As(err, &rejected) { // it may have forgotten the file

@@ -4,12 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // queueParts stores the messages of a prepared message and puts them into its chat's partition.
 // Nearly always it is one; else it returns the one that is of the prepared message's type.
-func (s *Service) queueParts(ctx context.Context, u *batch, d preparedMessage) (int64, error) {
+func (s *Service) queueParts(ctx context.Context, u *store.Batch, d preparedMessage) (int64, error) {
 	d.request = s.chooseID(&d)
 	splitter, ok := d.provider.(provider.Splitter)
 	if !ok {

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -16,7 +17,7 @@ import (
 type preparedMessage struct {
 	req      SendRequest
 	row      *referenceRow
-	line     referenceInfo
+	line     store.ReferenceInfo
 	provider provider.Provider
 	addr     provider.Address
 	chat     int64            // 0: there is none yet
@@ -33,7 +34,7 @@ func (s *Service) chooseID(d *preparedMessage) string {
 	if s.repeatable(d.row) {
 		return d.provider.(provider.Identifier).NewMessageID()
 	}
-	return "out-" + newID()
+	return "out-" + store.NewID()
 }
 
 func (a *Account) prepare(ctx context.Context, req SendRequest) (preparedMessage, error) {
@@ -59,7 +60,7 @@ func (a *Account) prepareIn(ctx context.Context, q sqlx.QueryerContext, req Send
 	if err := checkClientID(req.ClientID); err != nil {
 		return preparedMessage{}, err
 	}
-	req.ReplyTo, req.Tag = sanitize(req.ReplyTo), sanitize(req.Tag)
+	req.ReplyTo, req.Tag = store.Sanitize(req.ReplyTo), store.Sanitize(req.Tag)
 	if req.Actor == "" {
 		req.Actor = ActorAPI
 	}

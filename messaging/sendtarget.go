@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -39,12 +40,12 @@ func aimedAt(c provider.Content, id string) provider.Content {
 
 // aimed is what will be sent of a prepared message, about a message by the network's id.
 // Only a reaction may be to a message that is not stored here.
-func (u *batch) aimed(ctx context.Context, d preparedMessage, c *chatRow) (provider.Content, error) {
-	id := sanitize(target(d.content))
+func aimed(ctx context.Context, u *store.Batch, d preparedMessage, c *store.Chat) (provider.Content, error) {
+	id := store.Sanitize(target(d.content))
 	if id == "" {
 		return d.content, nil
 	}
-	at, err := u.locate(ctx, []messageKey{{d.line.ID, id}})
+	at, err := u.Locate(ctx, []store.MessageKey{{Reference: d.line.ID, ID: id}})
 	if err != nil {
 		return nil, err
 	}
@@ -55,10 +56,10 @@ func (u *batch) aimed(ctx context.Context, d preparedMessage, c *chatRow) (provi
 	case len(at) == 0 || at[0].Chat != c.ID:
 		return nil, &Invalid{"message.messageId", "names no message of this chat"}
 	}
-	if err := u.load(ctx, []int64{at[0].Seq}); err != nil {
+	if err := u.Load(ctx, []int64{at[0].Seq}); err != nil {
 		return nil, err
 	}
-	if m := u.messages[at[0].Seq]; !reaction && m != nil && !m.Mine {
+	if m := u.Messages[at[0].Seq]; !reaction && m != nil && !m.Mine {
 		return nil, &Invalid{"message.messageId", "must name a message of the account itself"}
 	}
 	return aimedAt(d.content, at[0].ID), nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -20,10 +21,10 @@ const (
 // sentRecords are the messages that left a reference lately, the oldest first.
 func (s *Service) sentRecords(ctx context.Context, ref provider.ReferenceID) ([]provider.SentRecord, error) {
 	var rows []struct {
-		chatRow
+		store.Chat
 		SentUS int64 `db:"sent_us"`
 	}
-	err := s.db.SelectContext(ctx, &rows, `SELECT `+chatColumns+`, o.sent_us FROM messaging_outbound o
+	err := s.db.SelectContext(ctx, &rows, `SELECT `+store.ChatColumns+`, o.sent_us FROM messaging_outbound o
 		JOIN messaging_message m ON m.seq = o.message JOIN messaging_chat c ON c.id = m.chat
 		WHERE o.reference = $1 AND o.own_id > $2 AND o.sent_us > $3 ORDER BY o.sent_us`,
 		ref, ownIDAt(s.now().Add(-maxQueuedAge)), database.Micros(s.now().Add(-rateLookback)))
@@ -32,7 +33,7 @@ func (s *Service) sentRecords(ctx context.Context, ref provider.ReferenceID) ([]
 	}
 	out := make([]provider.SentRecord, len(rows))
 	for i := range rows {
-		out[i] = provider.SentRecord{To: rows[i].address(), At: database.Time(rows[i].SentUS)}
+		out[i] = provider.SentRecord{To: rows[i].Address(), At: database.Time(rows[i].SentUS)}
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -158,7 +159,7 @@ func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session,
 	}
 	a.s.sessions.drop(id, a.s.opts.Logger)
 	if a.s.connects(row.Kind) {
-		err = a.s.inBatch(ctx, func(u *batch) error { return u.desireUnlinked(ctx, row.ID) })
+		err = a.s.inBatch(ctx, func(u *store.Batch) error { return desireUnlinked(ctx, u, row.ID) })
 		a.s.db.Wake(leaseTopic)
 	}
 	return row.session(a.s.now()), err
@@ -200,7 +201,7 @@ func (s *Service) check(ctx context.Context, row *referenceRow, action audit.Act
 		}
 		r.connected(now)
 		r.Proved = true
-		r.RemoteID, r.RemoteName, r.RemoteBiz = sanitize(who.ID), sanitize(who.Name), sanitize(who.VerifiedBizName)
+		r.RemoteID, r.RemoteName, r.RemoteBiz = store.Sanitize(who.ID), store.Sanitize(who.Name), store.Sanitize(who.VerifiedBizName)
 		r.applyHealthIssue(nil, worst(healthIssues(who.Health, now)), now)
 	})
 	if txErr != nil {
@@ -224,12 +225,12 @@ func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action 
 	var row *referenceRow
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		u := s.newBatch(tx)
-		if row, err = u.session(ctx, id); err != nil {
+		if row, err = session(ctx, u, id); err != nil {
 			return err
 		}
 		before := *row
 		change(row)
-		if err := u.saveSession(ctx, row, before); err != nil {
+		if err := saveSession(ctx, u, row, before); err != nil {
 			return err
 		}
 		if action != "" {
@@ -237,7 +238,7 @@ func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action 
 				return err
 			}
 		}
-		return u.flush(ctx)
+		return u.Flush(ctx)
 	})
 	if err == nil {
 		s.Committed()
@@ -246,13 +247,13 @@ func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action 
 }
 
 // session locks and reads the session of a reference.
-func (u *batch) session(ctx context.Context, id provider.ReferenceID) (*referenceRow, error) {
+func session(ctx context.Context, u *store.Batch, id provider.ReferenceID) (*referenceRow, error) {
 	forUpdate := ""
-	if u.s.db.Dialect == database.Postgres {
+	if u.Store.DB.Dialect == database.Postgres {
 		forUpdate = " FOR UPDATE"
 	}
 	r := &referenceRow{}
-	err := u.tx.GetContext(ctx, r, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`+forUpdate, id)
+	err := u.Tx.GetContext(ctx, r, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`+forUpdate, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading a session: %w", err)
 	}
@@ -260,17 +261,17 @@ func (u *batch) session(ctx context.Context, id provider.ReferenceID) (*referenc
 }
 
 // saveSession writes a session and says so when its state changed.
-func (u *batch) saveSession(ctx context.Context, r *referenceRow, before referenceRow) error {
+func saveSession(ctx context.Context, u *store.Batch, r *referenceRow, before referenceRow) error {
 	if *r == before {
 		return nil
 	}
 	switch {
 	case r.State != before.State:
-		u.publishSession(r)
+		publishSession(u, r)
 	case r.QR != before.QR, r.PairingCode != before.PairingCode:
-		u.publish(r.Account, r.ID, string(EventSession), r.session(u.now)) // for who looks on; nothing has changed for others
+		u.Publish(r.Account, r.ID, string(EventSession), r.session(u.Now)) // for who looks on; nothing has changed for others
 	}
-	return writeSession(ctx, u.tx, r)
+	return writeSession(ctx, u.Tx, r)
 }
 
 func writeSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
@@ -286,12 +287,12 @@ func writeSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
 }
 
 // publishSession makes the event of a changed state.
-func (u *batch) publishSession(r *referenceRow) {
-	view := r.session(u.now)
-	u.publish(r.Account, r.ID, string(EventSession), view)
-	u.events = append(u.events, Event{
-		ID: newID(), Type: EventSession, Account: r.Account, Reference: r.ID, Key: fmt.Sprintf("%d:session", r.ID), At: u.now,
-		Payload: payload.MustEncode(SessionPayload{Reference: r.ID, Ref: r.ID, State: r.State, LastError: view.LastError, Timestamp: UnixTime{Time: u.now}}),
+func publishSession(u *store.Batch, r *referenceRow) {
+	view := r.session(u.Now)
+	u.Publish(r.Account, r.ID, string(EventSession), view)
+	u.Events = append(u.Events, Event{
+		ID: store.NewID(), Type: EventSession, Account: r.Account, Reference: r.ID, Key: fmt.Sprintf("%d:session", r.ID), At: u.Now,
+		Payload: payload.MustEncode(SessionPayload{Reference: r.ID, Ref: r.ID, State: r.State, LastError: view.LastError, Timestamp: UnixTime{Time: u.Now}}),
 	})
 }
 
@@ -313,5 +314,5 @@ func errorText(err error) string {
 	if f.Text() == "" {
 		return "The network could not be reached."
 	}
-	return sanitize(f.Text())
+	return store.Sanitize(f.Text())
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -112,12 +113,12 @@ func (ls *sessionCache) close(id provider.ReferenceID, log *slog.Logger) {
 // deleted is forgotten.
 type referenceCache struct {
 	mu    sync.Mutex
-	infos map[provider.ReferenceID]referenceInfo
+	infos map[provider.ReferenceID]store.ReferenceInfo
 	epoch int64
 }
 
 // cachedReference is the line of a reference of any account, or [ErrNotFound].
-func (s *Service) cachedReference(ctx context.Context, id provider.ReferenceID) (referenceInfo, error) {
+func (s *Service) cachedReference(ctx context.Context, id provider.ReferenceID) (store.ReferenceInfo, error) {
 	c := &s.references
 	c.mu.Lock()
 	l, ok := c.infos[id]
@@ -128,12 +129,12 @@ func (s *Service) cachedReference(ctx context.Context, id provider.ReferenceID) 
 	}
 	l, err := s.referenceInfo(ctx, s.db, id)
 	if err != nil {
-		return referenceInfo{}, err
+		return store.ReferenceInfo{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.infos == nil {
-		c.infos = map[provider.ReferenceID]referenceInfo{}
+		c.infos = map[provider.ReferenceID]store.ReferenceInfo{}
 	}
 	if c.epoch == epoch {
 		c.infos[id] = l

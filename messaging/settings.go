@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -35,7 +36,7 @@ func checkSettings(p provider.Provider, in provider.Settings) (provider.Settings
 	}
 	out := provider.Settings{}
 	for _, d := range p.Settings() {
-		v := strings.TrimSpace(sanitize(in[d.Name]))
+		v := strings.TrimSpace(store.Sanitize(in[d.Name]))
 		switch {
 		case v == "" && d.Required:
 			wrong = append(wrong, &Invalid{"settings." + d.Name, "is required"})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -25,11 +26,11 @@ func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []queue.Out
 	if len(seqs) == 0 {
 		return nil
 	}
-	if err := u.loadLocked(ctx, seqs); err != nil {
+	if err := u.LoadLocked(ctx, seqs); err != nil {
 		return err
 	}
 	for _, seq := range seqs {
-		m := u.messages[seq]
+		m := u.Messages[seq]
 		if m == nil {
 			continue // deleted meanwhile
 		}
@@ -37,21 +38,21 @@ func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []queue.Out
 		if err != nil {
 			return err
 		}
-		u.traceparent = attempts[seq].parent
-		if err := u.settle(ctx, l, m, attempts[seq]); err != nil {
+		u.Traceparent = attempts[seq].parent
+		if err := settle(ctx, u, l, m, attempts[seq]); err != nil {
 			return err
 		}
 	}
-	return u.flush(ctx)
+	return u.Flush(ctx)
 }
 
 // contactNamed gives a message the id that the network chose for it, unless another
 // message has that id already.
-func (u *batch) contactNamed(ctx context.Context, m *messageRow, id string) error {
-	if id = sanitize(id); id == "" || id == m.ID || len(id) > maxTextLength {
+func contactNamed(ctx context.Context, u *store.Batch, m *store.Message, id string) error {
+	if id = store.Sanitize(id); id == "" || id == m.ID || len(id) > maxTextLength {
 		return nil
 	}
-	at, err := u.locate(ctx, []messageKey{{m.Reference, id}})
+	at, err := u.Locate(ctx, []store.MessageKey{{Reference: m.Reference, ID: id}})
 	if err != nil || len(at) > 0 {
 		return err
 	}
@@ -60,11 +61,11 @@ func (u *batch) contactNamed(ctx context.Context, m *messageRow, id string) erro
 }
 
 // settle applies one attempt.
-func (u *batch) settle(ctx context.Context, l referenceInfo, m *messageRow, a attempt) error {
+func settle(ctx context.Context, u *store.Batch, l store.ReferenceInfo, m *store.Message, a attempt) error {
 	m.Tried = true
-	u.recordAttempt(m, a)
+	recordAttempt(u, m, a)
 	if a.receipt != nil && a.receipt.To != nil {
-		if err := u.link(ctx, l, u.chats[m.Chat], sanitizeAddress(*a.receipt.To)); err != nil {
+		if err := u.Link(ctx, l, u.Chats[m.Chat], sanitizeAddress(*a.receipt.To)); err != nil {
 			return err
 		}
 	}
@@ -73,24 +74,24 @@ func (u *batch) settle(ctx context.Context, l referenceInfo, m *messageRow, a at
 	}
 	switch {
 	case a.receipt != nil:
-		m.SentUS = database.Micros(u.now)
-		if err := u.contactNamed(ctx, m, a.receipt.MessageID); err != nil {
+		m.SentUS = database.Micros(u.Now)
+		if err := contactNamed(ctx, u, m, a.receipt.MessageID); err != nil {
 			return err
 		}
-		u.announce(l, u.chats[m.Chat], m, provider.StatusSending, Failure{})
-		return u.takeEarlyStatus(ctx, l, m)
+		announce(u, l, u.Chats[m.Chat], m, provider.StatusSending, Failure{})
+		return takeEarlyStatus(ctx, u, l, m)
 	case a.failed != nil:
 		m.StartedUS = 0
-		u.withdrawQuestion(u.chats[m.Chat], m.Seq)
-		u.announce(l, u.chats[m.Chat], m, provider.StatusFail, failureOf(*a.failed))
+		u.WithdrawQuestion(u.Chats[m.Chat], m.Seq)
+		announce(u, l, u.Chats[m.Chat], m, provider.StatusFail, failureOf(*a.failed))
 		if a.failed.Code == codeNoTemplate {
-			return u.templateUnknown(ctx, m)
+			return templateUnknown(ctx, u, m)
 		}
 	case a.doubt:
-		m.SentUS = database.Micros(u.now)
-		m.fails(Failure{Code: "unconfirmed", Message: "The network did not confirm the message. It may have been sent."})
-		m.GiveUpUS = database.Micros(u.now.Add(confirmTimeout))
-		u.publish(l.Account, m.Reference, string(EventMessage), m.view(u.chats[m.Chat]))
+		m.SentUS = database.Micros(u.Now)
+		m.SetFailure(Failure{Code: "unconfirmed", Message: "The network did not confirm the message. It may have been sent."})
+		m.GiveUpUS = database.Micros(u.Now.Add(confirmTimeout))
+		u.Publish(l.Account, m.Reference, string(EventMessage), m.View(u.Chats[m.Chat]))
 	case a.retry:
 		m.StartedUS = 0
 	}

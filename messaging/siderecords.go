@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -49,7 +50,7 @@ func (s *sideRecords) addBad(ref provider.ReferenceID, b *provider.Bad, now time
 	s.bads = append(s.bads, []any{ref, digest(b.Body), b.Reason, string(b.Body), database.Micros(now)})
 }
 
-func (s *sideRecords) write(ctx context.Context, u *batch) error {
+func (s *sideRecords) write(ctx context.Context, u *store.Batch) error {
 	for _, t := range []struct {
 		what, into string
 		types      []string
@@ -63,7 +64,7 @@ func (s *sideRecords) write(ctx context.Context, u *batch) error {
 		{"uninterpreted events", `messaging_raw (reference, kind, raw_id, body, created_us)`, []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, s.raws},
 		{"dead letters", `messaging_dead (reference, digest, reason, body, created_us)`, []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, s.bads},
 	} {
-		if err := u.insert(ctx, `INSERT INTO `+t.into, t.types, t.rows, ` ON CONFLICT DO NOTHING`); err != nil {
+		if err := u.Insert(ctx, `INSERT INTO `+t.into, t.types, t.rows, ` ON CONFLICT DO NOTHING`); err != nil {
 			return fmt.Errorf("storing %s: %w", t.what, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 )
 
 // The spans of this package. Ids of chats are numbers of people, and those that
@@ -24,15 +25,15 @@ func (s *Service) beginReceive(ctx context.Context, as []inboundEvent) (context.
 
 // queueSend stores the messages of a prepared message, to be sent, and returns the one
 // that stands for all.
-func (s *Service) queueSend(ctx context.Context, u *batch, d preparedMessage) (int64, error) {
+func (s *Service) queueSend(ctx context.Context, u *store.Batch, d preparedMessage) (int64, error) {
 	ctx, queued := span.Begin(ctx, s.opts.Trace, "messaging.queue")
-	u.traceparent = span.Of(ctx)
+	u.Traceparent = span.Of(ctx)
 	seq, err := s.queueParts(ctx, u, d)
 	if queued != nil {
 		queued.Set(slog.Int64("reference", int64(d.line.ID)))
 		queued.Set(slog.String("kind", string(d.line.Kind)))
 		queued.Set(slog.String("type", d.content.Type()))
-		if m := u.messages[seq]; m != nil {
+		if m := u.Messages[seq]; m != nil {
 			queued.Set(slog.String("message", s.ownID(d.row, m)))
 		}
 		queued.End(err != nil)
@@ -49,7 +50,7 @@ func (s *Service) attemptSend(ctx context.Context, it queue.Job, j *job) queue.O
 	}
 	sent.Set(slog.Int64("reference", int64(j.Reference)))
 	sent.Set(slog.String("kind", string(j.ref.Kind)))
-	sent.Set(slog.String("message", s.ownID(j.ref, &j.messageRow)))
+	sent.Set(slog.String("message", s.ownID(j.ref, &j.Message)))
 	sent.Set(slog.Int("attempt", it.Attempt+1))
 	a, attempted := out.Data.(attempt)
 	outcome := a.outcome()

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // foundMessages says which message a status is about.
-type foundMessages map[messageKey]int64
+type foundMessages map[store.MessageKey]int64
 
 func (f foundMessages) seqs() []int64 {
 	var out []int64
@@ -24,38 +25,38 @@ func (f foundMessages) seqs() []int64 {
 
 // statusKey is how found lists the message of e: by the network's id or, when
 // e has none, by ours.
-func statusKey(ref provider.ReferenceID, e *provider.StatusChange) messageKey {
-	return messageKey{ref, cmp.Or(e.MessageID, e.OwnID)}
+func statusKey(ref provider.ReferenceID, e *provider.StatusChange) store.MessageKey {
+	return store.MessageKey{Reference: ref, ID: cmp.Or(e.MessageID, e.OwnID)}
 }
 
 // findStatusMessages locates the messages that statuses among as are about,
 // and their chats.
-func (u *batch) findStatusMessages(ctx context.Context, as []inboundEvent) (foundMessages, []int64, error) {
-	var keys ordered[messageKey]
-	own := map[messageKey][]messageKey{} // our id: the network's ids that came with it
+func findStatusMessages(ctx context.Context, u *store.Batch, as []inboundEvent) (foundMessages, []int64, error) {
+	var keys store.Ordered[store.MessageKey]
+	own := map[store.MessageKey][]store.MessageKey{} // our id: the network's ids that came with it
 	for _, a := range as {
 		e, ok := a.event.(*provider.StatusChange)
 		if !ok || isWatermark(e) {
 			continue
 		}
-		keys.add(statusKey(a.reference.ID, e))
+		keys.Add(statusKey(a.reference.ID, e))
 		if e.OwnID != "" {
-			k := messageKey{a.reference.ID, e.OwnID}
-			keys.add(k)
+			k := store.MessageKey{Reference: a.reference.ID, ID: e.OwnID}
+			keys.Add(k)
 			own[k] = append(own[k], statusKey(a.reference.ID, e))
 		}
 	}
-	at, err := u.locate(ctx, keys.items)
+	at, err := u.Locate(ctx, keys.Items)
 	if err != nil {
 		return nil, nil, err
 	}
 	found, chats := foundMessages{}, []int64{}
 	for _, l := range at {
-		found[l.messageKey] = l.Seq
+		found[l.MessageKey] = l.Seq
 		chats = append(chats, l.Chat)
 	}
 	for _, l := range at {
-		for _, k := range own[messageKey{l.Reference, l.OwnID}] {
+		for _, k := range own[store.MessageKey{Reference: l.Reference, ID: l.OwnID}] {
 			if _, known := found[k]; !known && l.OwnID != "" {
 				found[k] = l.Seq
 			}
@@ -65,64 +66,64 @@ func (u *batch) findStatusMessages(ctx context.Context, as []inboundEvent) (foun
 }
 
 // applyProgress applies a status that the network reported for m.
-func (u *batch) applyProgress(l referenceInfo, m *messageRow, e *provider.StatusChange) {
-	if m.OwnID != "" && e.MessageID != "" && !m.Announced && u.added[messageKey{m.Reference, e.MessageID}] == nil {
+func applyProgress(u *store.Batch, l store.ReferenceInfo, m *store.Message, e *provider.StatusChange) {
+	if m.OwnID != "" && e.MessageID != "" && !m.Announced && u.Added[store.MessageKey{Reference: m.Reference, ID: e.MessageID}] == nil {
 		m.ID = e.MessageID
 	}
 	var why Failure
 	if e.Error != nil {
 		why = Failure(*e.Error)
 	}
-	u.atNetworkTime(e.At, func() { u.raiseStatus(l, m, e.Status, why) })
-	u.openUntil(m, database.Micros(e.WindowUntil))
+	atNetworkTime(u, e.At, func() { raiseStatus(u, l, m, e.Status, why) })
+	openUntil(u, m, database.Micros(e.WindowUntil))
 }
 
 // openUntil keeps the window of m's chat open.
-func (u *batch) openUntil(m *messageRow, untilUS int64) {
-	if c := u.chats[m.Chat]; untilUS > c.WindowUS {
+func openUntil(u *store.Batch, m *store.Message, untilUS int64) {
+	if c := u.Chats[m.Chat]; untilUS > c.WindowUS {
 		c.WindowUS = untilUS
-		u.activeChats.add(c)
+		u.ActiveChats.Add(c)
 	}
 }
 
 // raiseStatus lifts m to status if that is higher, and says so. An own message that
 // nobody has heard of is announced first: whatever the network says of it, it
 // has taken it.
-func (u *batch) raiseStatus(l referenceInfo, m *messageRow, status provider.Status, why Failure) {
-	c := u.chats[m.Chat]
+func raiseStatus(u *store.Batch, l store.ReferenceInfo, m *store.Message, status provider.Status, why Failure) {
+	c := u.Chats[m.Chat]
 	if !m.Announced {
-		u.announce(l, c, m, status, why)
+		announce(u, l, c, m, status, why)
 	}
 	if status <= m.Status {
 		return
 	}
 	if m.PastUS != 0 { // nobody has heard of it
-		m.setStatus(status, why)
-		u.dirtyMessages.add(m)
+		setStatus(m, status, why)
+		u.DirtyMessages.Add(m)
 		return
 	}
 	if !m.Mine && m.Status < provider.StatusRead && status >= provider.StatusRead {
 		c.Unread = max(0, c.Unread-1)
-		u.activeChats.add(c)
+		u.ActiveChats.Add(c)
 	}
-	m.setStatus(status, why)
-	u.recordStatus(m, status, why)
-	u.emit(l.Account, EventStatus, c, m)
-	u.applyWatermarks(l, m)
+	setStatus(m, status, why)
+	recordStatus(u, m, status, why)
+	u.Emit(l.Account, EventStatus, c, m)
+	applyWatermarks(u, l, m)
 }
 
 // announce makes the one message event of an own message: taken by the network
 // or failed, whatever further status is known.
-func (u *batch) announce(l referenceInfo, c *chatRow, m *messageRow, status provider.Status, why Failure) {
+func announce(u *store.Batch, l store.ReferenceInfo, c *store.Chat, m *store.Message, status provider.Status, why Failure) {
 	if status != provider.StatusFail {
 		status = provider.StatusSending
 	}
-	m.setStatus(status, why)
+	setStatus(m, status, why)
 	m.Announced = true
-	u.recordStatus(m, status, why)
-	u.deferForLink(c, m)
-	u.emit(l.Account, EventMessage, c, m)
-	u.applyWatermarks(l, m)
+	recordStatus(u, m, status, why)
+	deferForLink(u, c, m)
+	u.Emit(l.Account, EventMessage, c, m)
+	applyWatermarks(u, l, m)
 }
 
 // noReasonText stands for the words of a network that has none.
@@ -130,20 +131,20 @@ const noReasonText = "The network gave no reason."
 
 // setStatus lifts the status; a message that got further than FAIL did not fail. An
 // error that is about its file stays.
-func (m *messageRow) setStatus(status provider.Status, why Failure) {
-	if m.OwnID != "" && !m.isMissingFile() || m.Status == provider.StatusFail {
-		m.fails(Failure{})
+func setStatus(m *store.Message, status provider.Status, why Failure) {
+	if m.OwnID != "" && !m.IsMissingFile() || m.Status == provider.StatusFail {
+		m.SetFailure(Failure{})
 	}
 	m.Status = max(m.Status, status)
 	m.GiveUpUS = 0
 	if m.Status == provider.StatusFail {
-		m.fails(Failure{Code: cmp.Or(why.Code, "failed"), Message: cmp.Or(why.Message, noReasonText), Advice: why.Advice})
+		m.SetFailure(Failure{Code: cmp.Or(why.Code, "failed"), Message: cmp.Or(why.Message, noReasonText), Advice: why.Advice})
 	}
 }
 
 // earlyStatusRow is a status that came before its message was known.
 type earlyStatusRow struct {
-	messageKey
+	store.MessageKey
 	Status       provider.Status `db:"status"`
 	ErrorCode    string          `db:"error_code"`
 	ErrorMessage string          `db:"error_message"`
@@ -162,20 +163,20 @@ func (s *Service) applyEarlyStatuses(ctx context.Context) error {
 	if err != nil || len(seqs) == 0 {
 		return err
 	}
-	return s.inBatch(ctx, func(u *batch) error {
-		if err := u.loadLocked(ctx, seqs); err != nil {
+	return s.inBatch(ctx, func(u *store.Batch) error {
+		if err := u.LoadLocked(ctx, seqs); err != nil {
 			return err
 		}
 		for _, seq := range seqs {
-			m := u.messages[seq]
+			m := u.Messages[seq]
 			if m == nil {
 				continue // deleted meanwhile
 			}
-			l, err := s.referenceInfo(ctx, u.tx, m.Reference)
+			l, err := s.referenceInfo(ctx, u.Tx, m.Reference)
 			if err != nil {
 				return err
 			}
-			if err := u.takeEarlyStatus(ctx, l, m); err != nil {
+			if err := takeEarlyStatus(ctx, u, l, m); err != nil {
 				return err
 			}
 		}
@@ -194,14 +195,14 @@ const (
 
 // takeEarlyStatuses takes the statuses that came before messages were known, lowest
 // first.
-func (u *batch) takeEarlyStatuses(ctx context.Context, keys []messageKey) (map[messageKey][]earlyStatusRow, error) {
-	out := map[messageKey][]earlyStatusRow{}
-	rows, err := among[earlyStatusRow](ctx, u, deleteEarlyStatuses, `(reference, message_id)`, keyTypes, keyRows(keys), deleteEarlyStatusesTail)
+func takeEarlyStatuses(ctx context.Context, u *store.Batch, keys []store.MessageKey) (map[store.MessageKey][]earlyStatusRow, error) {
+	out := map[store.MessageKey][]earlyStatusRow{}
+	rows, err := store.SelectAmong[earlyStatusRow](ctx, u, deleteEarlyStatuses, `(reference, message_id)`, store.KeyTypes, store.KeyRows(keys), deleteEarlyStatusesTail)
 	if err != nil {
 		return nil, fmt.Errorf("taking early statuses: %w", err)
 	}
 	for _, r := range rows {
-		out[r.messageKey] = append(out[r.messageKey], r)
+		out[r.MessageKey] = append(out[r.MessageKey], r)
 	}
 	for _, rows := range out {
 		slices.SortFunc(rows, func(a, b earlyStatusRow) int { return int(a.Status - b.Status) })
@@ -210,18 +211,18 @@ func (u *batch) takeEarlyStatuses(ctx context.Context, keys []messageKey) (map[m
 }
 
 // takeEarlyStatus applies the statuses that came before m's id was known.
-func (u *batch) takeEarlyStatus(ctx context.Context, l referenceInfo, m *messageRow) error {
-	key := messageKey{m.Reference, m.ID}
-	rows, err := u.takeEarlyStatuses(ctx, []messageKey{key})
-	u.applyEarlyStatuses(l, m, rows[key])
+func takeEarlyStatus(ctx context.Context, u *store.Batch, l store.ReferenceInfo, m *store.Message) error {
+	key := store.MessageKey{Reference: m.Reference, ID: m.ID}
+	rows, err := takeEarlyStatuses(ctx, u, []store.MessageKey{key})
+	applyEarlyStatuses(u, l, m, rows[key])
 	return err
 }
 
-func (u *batch) applyEarlyStatuses(l referenceInfo, m *messageRow, rows []earlyStatusRow) {
+func applyEarlyStatuses(u *store.Batch, l store.ReferenceInfo, m *store.Message, rows []earlyStatusRow) {
 	for _, r := range rows {
-		u.atNetworkTime(database.Time(r.AtUS), func() {
-			u.raiseStatus(l, m, r.Status, Failure{Code: r.ErrorCode, Message: r.ErrorMessage, Advice: r.ErrorAdvice})
+		atNetworkTime(u, database.Time(r.AtUS), func() {
+			raiseStatus(u, l, m, r.Status, Failure{Code: r.ErrorCode, Message: r.ErrorMessage, Advice: r.ErrorAdvice})
 		})
-		u.openUntil(m, r.WindowUS)
+		openUntil(u, m, r.WindowUS)
 	}
 }

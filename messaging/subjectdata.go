@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -18,17 +19,17 @@ import (
 // subjectData is what is held on a contact, or on a group, beside the rows that
 // belong to its chat.
 type subjectData struct {
-	chat      *chatRow // nil: it has none
+	chat      *store.Chat // nil: it has none
 	group     bool
-	names     []typedID // every id under which something may be held
-	ids       []string  // the same without their kinds, each once
-	known     []string  // those of them by which it is or was known
-	foreign   []string  // ids of other people with the same digits, each before ""
-	elsewhere []located // what the contact wrote in groups
-	reports   []int64   // messaging_raw.id
-	dead      []int64   // messaging_dead.id
-	stream    []int64   // messaging_feed.id, once it was looked for
-	numbers   []string  // messaging_number.number
+	names     []store.TypedID // every id under which something may be held
+	ids       []string        // the same without their kinds, each once
+	known     []string        // those of them by which it is or was known
+	foreign   []string        // ids of other people with the same digits, each before ""
+	elsewhere []store.Located // what the contact wrote in groups
+	reports   []int64         // messaging_raw.id
+	dead      []int64         // messaging_dead.id
+	stream    []int64         // messaging_feed.id, once it was looked for
+	numbers   []string        // messaging_number.number
 
 	upTo extent // what it was found among
 }
@@ -47,26 +48,26 @@ func (f *subjectData) empty() bool {
 
 // newSubjectData is whoever has an address: under which names something may be held,
 // and how much there is now. c is the chat, nil when there is none.
-func (s *Service) newSubjectData(ctx context.Context, q sqlx.QueryerContext, l referenceInfo, addr provider.Address, c *chatRow) (*subjectData, error) {
-	f := &subjectData{chat: c, group: c != nil && c.IsGroup, names: ids(addr)}
+func (s *Service) newSubjectData(ctx context.Context, q sqlx.QueryerContext, l store.ReferenceInfo, addr provider.Address, c *store.Chat) (*subjectData, error) {
+	f := &subjectData{chat: c, group: c != nil && c.IsGroup, names: store.IDs(addr)}
 	if c != nil {
 		var aliases []struct {
-			Kind  idKind
+			Kind  store.IDKind
 			Alias string
 		}
 		if err := sqlx.SelectContext(ctx, q, &aliases, `SELECT kind, alias FROM messaging_alias WHERE chat = $1`, c.ID); err != nil {
 			return nil, fmt.Errorf("reading the names of a chat: %w", err)
 		}
-		f.names = append(f.names, c.ids()...)
+		f.names = append(f.names, c.IDs()...)
 		for _, a := range aliases {
-			f.names = append(f.names, typedID{a.Kind, a.Alias})
+			f.names = append(f.names, store.TypedID{Kind: a.Kind, Value: a.Alias})
 		}
 	}
-	f.known = sortedValues(f.names)
+	f.known = store.SortedValues(f.names)
 	if err := f.tellApart(ctx, s, q, l.ID); err != nil {
 		return nil, err
 	}
-	f.ids = sortedValues(f.names)
+	f.ids = store.SortedValues(f.names)
 	err := sqlx.GetContext(ctx, q, &f.upTo, `SELECT (SELECT COALESCE(max(seq), 0) FROM messaging_message) AS message,
 		(SELECT COALESCE(max(id), 0) FROM messaging_raw) AS report, (SELECT COALESCE(max(id), 0) FROM messaging_dead) AS dead,
 		(SELECT COALESCE(max(id), 0) FROM messaging_feed) AS feed`)
@@ -78,7 +79,7 @@ func (s *Service) newSubjectData(ctx context.Context, q sqlx.QueryerContext, l r
 
 // searchSubjectData finds what is held on whoever has an address; c is the chat, nil
 // when there is none. It reads whole tables.
-func (s *Service) searchSubjectData(ctx context.Context, q sqlx.QueryerContext, l referenceInfo, addr provider.Address, c *chatRow) (*subjectData, error) {
+func (s *Service) searchSubjectData(ctx context.Context, q sqlx.QueryerContext, l store.ReferenceInfo, addr provider.Address, c *store.Chat) (*subjectData, error) {
 	f, err := s.newSubjectData(ctx, q, l, addr, c)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (f *subjectData) view() *subject {
 		v.Chat = f.chat.ID
 	}
 	for _, n := range f.names {
-		v.Names = append(v.Names, [2]string{string(n.kind), n.value})
+		v.Names = append(v.Names, [2]string{string(n.Kind), n.Value})
 	}
 	return v
 }
@@ -102,23 +103,23 @@ func (f *subjectData) view() *subject {
 func subjectDataOf(v *subject) *subjectData {
 	f := &subjectData{group: v.Group, known: v.Known, foreign: v.Foreign, upTo: v.UpTo}
 	for _, n := range v.Names {
-		f.names = append(f.names, typedID{idKind(n[0]), n[1]})
+		f.names = append(f.names, store.TypedID{Kind: store.IDKind(n[0]), Value: n[1]})
 	}
-	f.ids = sortedValues(f.names)
+	f.ids = store.SortedValues(f.names)
 	return f
 }
 
 // limitTo leaves out what came later.
 func (f *subjectData) limitTo(upTo extent) {
 	later := func(most int64) func(int64) bool { return func(id int64) bool { return id > most } }
-	f.elsewhere = slices.DeleteFunc(f.elsewhere, func(m located) bool { return m.Seq > upTo.Message })
+	f.elsewhere = slices.DeleteFunc(f.elsewhere, func(m store.Located) bool { return m.Seq > upTo.Message })
 	f.reports = slices.DeleteFunc(f.reports, later(upTo.Report))
 	f.dead = slices.DeleteFunc(f.dead, later(upTo.Dead))
 	f.stream = slices.DeleteFunc(f.stream, later(upTo.Feed))
 }
 
 // search looks for all of it.
-func (f *subjectData) search(ctx context.Context, s *Service, q sqlx.QueryerContext, l referenceInfo) error {
+func (f *subjectData) search(ctx context.Context, s *Service, q sqlx.QueryerContext, l store.ReferenceInfo) error {
 	if err := s.writtenInGroups(ctx, q, l, f); err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func (f *subjectData) search(ctx context.Context, s *Service, q sqlx.QueryerCont
 }
 
 // searchStream looks for entries of the stream.
-func (f *subjectData) searchStream(ctx context.Context, s *Service, q sqlx.QueryerContext, l referenceInfo) (err error) {
+func (f *subjectData) searchStream(ctx context.Context, s *Service, q sqlx.QueryerContext, l store.ReferenceInfo) (err error) {
 	f.stream, err = s.matches(ctx, q, f, append(f.terms(), idsOf(f.elsewhere)...), `data`,
 		`messaging_feed WHERE account = $1 AND reference = $2`, l.Account, l.ID)
 	return err
@@ -179,13 +180,13 @@ func (f *subjectData) terms() []string {
 // that number, what is held under it is the contact's own: hidden ids were taken
 // for phone numbers once.
 func (f *subjectData) tellApart(ctx context.Context, s *Service, q sqlx.QueryerContext, ref provider.ReferenceID) error {
-	var opposite []typedID
+	var opposite []store.TypedID
 	for _, n := range f.names {
-		switch n.kind {
-		case idLID:
-			opposite = append(opposite, typedID{idPhone, n.value})
-		case idPhone:
-			opposite = append(opposite, typedID{idLID, n.value})
+		switch n.Kind {
+		case store.IDLID:
+			opposite = append(opposite, store.TypedID{Kind: store.IDPhone, Value: n.Value})
+		case store.IDPhone:
+			opposite = append(opposite, store.TypedID{Kind: store.IDLID, Value: n.Value})
 		}
 	}
 	known, err := s.chatsNamed(ctx, q, ref, opposite)
@@ -195,12 +196,12 @@ func (f *subjectData) tellApart(ctx context.Context, s *Service, q sqlx.QueryerC
 	for _, o := range opposite {
 		other := slices.ContainsFunc(known, func(c *namedChat) bool { return c.as == o && (f.chat == nil || c.ID != f.chat.ID) })
 		switch {
-		case other && o.kind == idPhone:
-			f.foreign = append(f.foreign, o.value+phoneSuffix, "")
+		case other && o.Kind == store.IDPhone:
+			f.foreign = append(f.foreign, o.Value+phoneSuffix, "")
 		case other:
-			f.foreign = append(f.foreign, o.value+hiddenSuffix, "")
-		case o.kind == idPhone:
-			f.names = append(f.names, typedID{idChat, o.value + phoneSuffix})
+			f.foreign = append(f.foreign, o.Value+hiddenSuffix, "")
+		case o.Kind == store.IDPhone:
+			f.names = append(f.names, store.TypedID{Kind: store.IDChat, Value: o.Value + phoneSuffix})
 		}
 	}
 	return nil
@@ -259,11 +260,11 @@ func (f *subjectData) matches(p provider.Provider, chatID string) bool {
 	if chatID == "" {
 		return true
 	}
-	names := []typedID{{idChat, chatID}}
+	names := []store.TypedID{{Kind: store.IDChat, Value: chatID}}
 	if addr, err := p.Address(chatID); err == nil {
-		names = ids(addr)
+		names = store.IDs(addr)
 	}
-	return slices.ContainsFunc(names, func(n typedID) bool { return slices.Contains(f.names, n) })
+	return slices.ContainsFunc(names, func(n store.TypedID) bool { return slices.Contains(f.names, n) })
 }
 
 // matchesTerm says whether a word stands in a text, and not only as part of a
@@ -289,7 +290,7 @@ func alphanumeric(c byte) bool {
 
 // writtenInGroups finds what a contact wrote in other chats. Messages do not
 // know their writers by a column: it is rarely asked for.
-func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l referenceInfo, f *subjectData) error {
+func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l store.ReferenceInfo, f *subjectData) error {
 	if f.group {
 		return nil
 	}
@@ -308,7 +309,7 @@ func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l 
 	}
 	const columns = `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id, m.body FROM messaging_message m `
 	var rows []struct {
-		located
+		store.Located
 		Body string `db:"body"`
 	}
 	err = sqlx.SelectContext(ctx, q, &rows, columns+`JOIN messaging_chat c ON c.id = m.chat
@@ -320,10 +321,10 @@ func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l 
 		var body Body
 		_ = json.Unmarshal([]byte(r.Body), &body) // written by this package
 		if body.Participant != nil && slices.Contains(jids, body.Participant.RemoteJID) && f.matches(kind, body.Participant.ChatID) {
-			f.elsewhere = append(f.elsewhere, r.located)
+			f.elsewhere = append(f.elsewhere, r.Located)
 		}
 	}
-	slices.SortFunc(f.elsewhere, func(a, b located) int {
+	slices.SortFunc(f.elsewhere, func(a, b store.Located) int {
 		return cmp.Or(cmp.Compare(a.Chat, b.Chat), cmp.Compare(a.Past, b.Past), cmp.Compare(a.Seq, b.Seq))
 	})
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -56,7 +57,7 @@ func checkCallbackURL(text string) error {
 	switch {
 	case len(text) > maxCallbackURL:
 		return &Invalid{"callbackUrl", fmt.Sprintf("must have at most %d characters", maxCallbackURL)}
-	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || sanitize(text) != text:
+	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || store.Sanitize(text) != text:
 		return &Invalid{"callbackUrl", "must be an absolute https URL"}
 	case u.User != nil || u.Fragment != "":
 		return &Invalid{"callbackUrl", "must have neither a user nor a fragment"}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -77,9 +78,9 @@ func templateOf(ref provider.ReferenceID, t provider.TemplateInfo) *templateRow 
 		}
 	}
 	return &templateRow{
-		Reference: ref, ID: sanitize(t.ID), Name: sanitize(t.Name), Language: sanitize(t.Language), Category: sanitize(t.Category),
-		Format: sanitize(t.ParameterFormat), Components: sanitize(string(withoutNUL(payload.MustEncode(components)))), Status: t.Status,
-		ProviderStatus: sanitize(t.ProviderStatus), Reason: sanitize(t.Reason), Quality: sanitize(t.Quality),
+		Reference: ref, ID: store.Sanitize(t.ID), Name: store.Sanitize(t.Name), Language: store.Sanitize(t.Language), Category: store.Sanitize(t.Category),
+		Format: store.Sanitize(t.ParameterFormat), Components: store.Sanitize(string(store.WithoutNUL(payload.MustEncode(components)))), Status: t.Status,
+		ProviderStatus: store.Sanitize(t.ProviderStatus), Reason: store.Sanitize(t.Reason), Quality: store.Sanitize(t.Quality),
 	}
 }
 
@@ -134,10 +135,10 @@ func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f Tem
 	p := params{row.ID}
 	q := `SELECT ` + templateColumns + ` FROM messaging_template WHERE reference = $1`
 	if f.Name != "" {
-		q += ` AND name = ` + p.add(sanitize(f.Name))
+		q += ` AND name = ` + p.add(store.Sanitize(f.Name))
 	}
 	if f.Status != "" {
-		q += ` AND status = ` + p.add(sanitize(f.Status))
+		q += ` AND status = ` + p.add(store.Sanitize(f.Status))
 	}
 	if after != nil {
 		q += ` AND seq > ` + p.add(after[0])
@@ -170,14 +171,14 @@ func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, 
 	// It exists now, whether or not the caller still listens.
 	err = a.s.db.InTx(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
 		u := a.s.newBatch(tx)
-		made.UpdatedUS = database.Micros(u.now)
-		if err := u.putTemplates(ctx, made); err != nil {
+		made.UpdatedUS = database.Micros(u.Now)
+		if err := putTemplates(ctx, u, made); err != nil {
 			return err
 		}
 		if err := recordTemplateTx(ctx, tx, audit.TemplateCreate, row.ID, made.ID, made.Name, made.Language); err != nil {
 			return err
 		}
-		return u.templatesDue(ctx, row) // the network may have changed it, and other references have it too
+		return templatesDue(ctx, u, row) // the network may have changed it, and other references have it too
 	})
 	return made.view(), err
 }
@@ -203,17 +204,17 @@ func (a *Account) DeleteTemplate(ctx context.Context, ref provider.ReferenceID, 
 		if err := recordTemplateTx(ctx, tx, audit.TemplateDelete, row.ID, "", name, language); err != nil {
 			return err
 		}
-		return a.s.newBatch(tx).templatesDue(ctx, row)
+		return templatesDue(ctx, a.s.newBatch(tx), row)
 	})
 }
 
 // deleteTemplates deletes the rows of a template in one language, or in all,
 // and counts them.
 func deleteTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, name, language string) (int64, error) {
-	p := params{ref, sanitize(name)}
+	p := params{ref, store.Sanitize(name)}
 	q := `DELETE FROM messaging_template WHERE reference = $1 AND name = $2`
 	if language != "" {
-		q += ` AND language = ` + p.add(sanitize(language))
+		q += ` AND language = ` + p.add(store.Sanitize(language))
 	}
 	res, err := tx.ExecContext(ctx, q, p...)
 	if err != nil {
@@ -230,8 +231,8 @@ func (s *Service) notDeleted(ctx context.Context, ref provider.ReferenceID, name
 		return templateRefused(ctx, err)
 	}
 	var have []string
-	found := s.db.SelectContext(ctx, &have, `SELECT language FROM messaging_template WHERE reference = $1 AND name = $2`, ref, sanitize(name))
-	if found == nil && len(have) == 0 || language != "" && !slices.Contains(have, sanitize(language)) {
+	found := s.db.SelectContext(ctx, &have, `SELECT language FROM messaging_template WHERE reference = $1 AND name = $2`, ref, store.Sanitize(name))
+	if found == nil && len(have) == 0 || language != "" && !slices.Contains(have, store.Sanitize(language)) {
 		return ErrNotFound
 	}
 	return templateRefused(ctx, err)

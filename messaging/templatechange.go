@@ -5,15 +5,16 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // templateChanged brings our copy of a template in line with what its network
 // reports. What the report does not say in full, or what comes late, makes the
 // copy due. A reference without a copy needs none.
-func (u *batch) templateChanged(ctx context.Context, l referenceInfo, e *provider.TemplateChange) error {
+func templateChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.TemplateChange) error {
 	// The update locks the copy; whoever writes templates does so first.
-	res, err := u.tx.ExecContext(ctx, `UPDATE messaging_template_copy SET fetched_us = fetched_us WHERE reference = $1`, l.ID)
+	res, err := u.Tx.ExecContext(ctx, `UPDATE messaging_template_copy SET fetched_us = fetched_us WHERE reference = $1`, l.ID)
 	if err != nil {
 		return fmt.Errorf("locking templates: %w", err)
 	}
@@ -21,40 +22,40 @@ func (u *batch) templateChanged(ctx context.Context, l referenceInfo, e *provide
 		return err
 	}
 	var rows []*templateRow
-	err = u.tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1 AND (id = $2 OR name = $3 AND language = $4)
-		ORDER BY seq`, l.ID, sanitize(e.TemplateID), sanitize(e.Name), sanitize(e.Language))
+	err = u.Tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1 AND (id = $2 OR name = $3 AND language = $4)
+		ORDER BY seq`, l.ID, store.Sanitize(e.TemplateID), store.Sanitize(e.Name), store.Sanitize(e.Language))
 	if err != nil {
 		return fmt.Errorf("finding a template: %w", err)
 	}
-	at := u.networkTime(e.At)
+	at := networkTime(u, e.At)
 	incomplete := len(rows) == 0 || e.Status+e.Quality+e.Category == ""
 	for _, r := range rows {
 		if at < r.HeardUS {
 			incomplete = true // which of the two came first, its network knows
 			continue
 		}
-		r.applyChange(e, at, database.Micros(u.now))
-		if err := u.putTemplates(ctx, r); err != nil {
+		r.applyChange(e, at, database.Micros(u.Now))
+		if err := putTemplates(ctx, u, r); err != nil {
 			return err
 		}
 	}
 	if !incomplete {
 		return nil
 	}
-	return u.wantTemplates(ctx, l.ID)
+	return wantTemplates(ctx, u, l.ID)
 }
 
 // applyChange takes over what a report says.
 func (r *templateRow) applyChange(e *provider.TemplateChange, at, now int64) {
 	if e.Status != "" {
-		r.Status, r.ProviderStatus = provider.TemplateStatusOf(sanitize(e.Status)), sanitize(e.Status)
-		r.Reason = sanitize(joinWords(e.Reason, e.Advice))
+		r.Status, r.ProviderStatus = provider.TemplateStatusOf(store.Sanitize(e.Status)), store.Sanitize(e.Status)
+		r.Reason = store.Sanitize(joinWords(e.Reason, e.Advice))
 	}
 	if e.Quality != "" {
-		r.Quality = sanitize(e.Quality)
+		r.Quality = store.Sanitize(e.Quality)
 	}
 	if e.Category != "" {
-		r.Category = sanitize(e.Category)
+		r.Category = store.Sanitize(e.Category)
 	}
 	r.HeardUS, r.UpdatedUS = at, now
 }

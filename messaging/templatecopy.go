@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -154,11 +155,11 @@ func (s *Service) fetchTemplates(ctx context.Context, row *referenceRow, m provi
 	}
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		u := s.newBatch(tx)
-		fetched, err := u.templatesFetched(ctx, row, began)
+		fetched, err := templatesFetched(ctx, u, row, began)
 		if err != nil || !fetched {
 			return err // or they are of another account
 		}
-		return u.replaceTemplates(ctx, row.ID, found, database.Micros(began))
+		return replaceTemplates(ctx, u, row.ID, found, database.Micros(began))
 	})
 	if err != nil {
 		return fmt.Errorf("storing templates: %w", err)
@@ -174,9 +175,9 @@ func (r *templateRow) key() templateKey { return templateKey{r.Name, r.Language}
 // templatesFetched notes the time of a fetch and locks the reference's copy. A copy
 // that became due while it was fetched stays so. It reports false when the reference
 // was deleted or got other settings meanwhile.
-func (u *batch) templatesFetched(ctx context.Context, row *referenceRow, began time.Time) (bool, error) {
-	now := u.s.now()
-	res, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us)
+func templatesFetched(ctx context.Context, u *store.Batch, row *referenceRow, began time.Time) (bool, error) {
+	now := u.Now
+	res, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us)
 		SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT) FROM messaging_reference WHERE id = $3 AND revision = $4
 		ON CONFLICT (reference) DO UPDATE SET fetched_us = excluded.fetched_us, due_us = CASE
 			WHEN messaging_template_copy.due_us > $5 AND messaging_template_copy.due_us <= $1 THEN messaging_template_copy.due_us
@@ -191,9 +192,9 @@ func (u *batch) templatesFetched(ctx context.Context, row *referenceRow, began t
 
 // replaceTemplates makes the copy what was found, except where there was news
 // of a template since the fetch began.
-func (u *batch) replaceTemplates(ctx context.Context, ref provider.ReferenceID, found map[templateKey]*templateRow, beganUS int64) error {
+func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.ReferenceID, found map[templateKey]*templateRow, beganUS int64) error {
 	var rows []*templateRow
-	if err := u.tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1`, ref); err != nil {
+	if err := u.Tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1`, ref); err != nil {
 		return err
 	}
 	var gone []any
@@ -216,23 +217,23 @@ func (u *batch) replaceTemplates(ctx context.Context, ref provider.ReferenceID, 
 	}
 	var changed []*templateRow
 	for _, f := range found {
-		f.UpdatedUS = database.Micros(u.now)
+		f.UpdatedUS = database.Micros(u.Now)
 		changed = append(changed, f)
 	}
 	slices.SortFunc(changed, func(a, b *templateRow) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Language, b.Language))
 	})
-	err := u.s.db.ExecRows(ctx, u.tx, database.Rows{
-		Before: `DELETE FROM messaging_template WHERE seq IN (`, After: `)`, Types: numberTypes, Values: gone, Set: true,
+	err := u.Store.DB.ExecRows(ctx, u.Tx, database.Rows{
+		Before: `DELETE FROM messaging_template WHERE seq IN (`, After: `)`, Types: store.NumberTypes, Values: gone, Set: true,
 	})
 	if err != nil {
 		return err
 	}
-	return u.putTemplates(ctx, changed...)
+	return putTemplates(ctx, u, changed...)
 }
 
 // putTemplates stores templates as they are now.
-func (u *batch) putTemplates(ctx context.Context, rows ...*templateRow) error {
+func putTemplates(ctx context.Context, u *store.Batch, rows ...*templateRow) error {
 	values := make([][]any, len(rows))
 	for i, r := range rows {
 		values[i] = []any{
@@ -240,7 +241,7 @@ func (u *batch) putTemplates(ctx context.Context, rows ...*templateRow) error {
 			r.HeardUS, r.UpdatedUS,
 		}
 	}
-	err := u.insert(ctx, `INSERT INTO messaging_template (reference, id, name, language, category, format, components, status, provider_status,
+	err := u.Insert(ctx, `INSERT INTO messaging_template (reference, id, name, language, category, format, components, status, provider_status,
 		reason, quality, heard_us, updated_us)`,
 		[]string{"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT"}, values,
 		` ON CONFLICT (reference, name, language) DO UPDATE SET id = excluded.id, category = excluded.category, format = excluded.format,
@@ -263,7 +264,7 @@ func (s *Service) templatesAfterStart(ctx context.Context, row *referenceRow) er
 	if err != nil {
 		return err
 	}
-	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.newBatch(tx).wantTemplates(ctx, row.ID) })
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return wantTemplates(ctx, s.newBatch(tx), row.ID) })
 }
 
 // forgetTemplates drops the copy of a reference that gets another account above it.
@@ -280,10 +281,10 @@ func forgetTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID,
 
 // wantTemplates makes the copy of a reference due, one that does not exist yet
 // included.
-func (u *batch) wantTemplates(ctx context.Context, ref provider.ReferenceID) error {
-	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us) VALUES ($1, 0, $2)
+func wantTemplates(ctx context.Context, u *store.Batch, ref provider.ReferenceID) error {
+	_, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us) VALUES ($1, 0, $2)
 		ON CONFLICT (reference) DO UPDATE SET due_us = excluded.due_us WHERE messaging_template_copy.due_us > excluded.due_us`,
-		ref, database.Micros(u.now))
+		ref, database.Micros(u.Now))
 	if err != nil {
 		return fmt.Errorf("asking for templates: %w", err)
 	}
@@ -292,10 +293,10 @@ func (u *batch) wantTemplates(ctx context.Context, ref provider.ReferenceID) err
 
 // templatesDue makes the copies of all references of the account due that have the
 // same templates as the line of row.
-func (u *batch) templatesDue(ctx context.Context, row *referenceRow) error {
-	_, err := u.tx.ExecContext(ctx, `UPDATE messaging_template_copy SET due_us = $1 WHERE due_us > $1 AND (reference = $2 OR reference IN
+func templatesDue(ctx context.Context, u *store.Batch, row *referenceRow) error {
+	_, err := u.Tx.ExecContext(ctx, `UPDATE messaging_template_copy SET due_us = $1 WHERE due_us > $1 AND (reference = $2 OR reference IN
 		(SELECT o.id FROM messaging_reference o JOIN messaging_reference r ON r.account = o.account AND r.kind = o.kind AND r.group_key = o.group_key
-			WHERE r.id = $2 AND r.group_key <> ''))`, database.Micros(u.now), row.ID)
+			WHERE r.id = $2 AND r.group_key <> ''))`, database.Micros(u.Now), row.ID)
 	if err != nil {
 		return fmt.Errorf("asking for templates: %w", err)
 	}
@@ -305,12 +306,12 @@ func (u *batch) templatesDue(ctx context.Context, row *referenceRow) error {
 // templateUnknown is for a send that the network refused because it has no
 // such template: a copy that is older than the message is fetched anew, unless
 // it is about to be.
-func (u *batch) templateUnknown(ctx context.Context, m *messageRow) error {
-	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us) VALUES ($1, 0, $2)
+func templateUnknown(ctx context.Context, u *store.Batch, m *store.Message) error {
+	_, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us) VALUES ($1, 0, $2)
 		ON CONFLICT (reference) DO UPDATE SET due_us = CASE WHEN messaging_template_copy.fetched_us + CAST($3 AS BIGINT) > excluded.due_us
 			THEN messaging_template_copy.fetched_us + CAST($3 AS BIGINT) ELSE excluded.due_us END
 		WHERE messaging_template_copy.fetched_us <= $4 AND messaging_template_copy.due_us > $5`,
-		m.Reference, database.Micros(u.now), templatePause.Microseconds(), m.CreatedUS, database.Micros(u.now.Add(templateRetry)))
+		m.Reference, database.Micros(u.Now), templatePause.Microseconds(), m.CreatedUS, database.Micros(u.Now.Add(templateRetry)))
 	if err != nil {
 		return fmt.Errorf("asking for templates: %w", err)
 	}

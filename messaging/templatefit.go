@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -22,7 +23,7 @@ var errNoCopy = errors.New("messaging: no copy of the templates")
 func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref *referenceRow, call provider.TemplateCall) (*templateRow, error) {
 	var rows []*templateRow
 	err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1 AND name = $2 ORDER BY language`,
-		ref.ID, sanitize(call.Name))
+		ref.ID, store.Sanitize(call.Name))
 	if err != nil {
 		return nil, fmt.Errorf("finding a template: %w", err)
 	}
@@ -34,7 +35,7 @@ func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref *refe
 		}
 		return nil, &Invalid{"message.template.name", "names no template of this line"}
 	}
-	i := slices.IndexFunc(rows, func(r *templateRow) bool { return r.Language == sanitize(call.Language.Code) })
+	i := slices.IndexFunc(rows, func(r *templateRow) bool { return r.Language == store.Sanitize(call.Language.Code) })
 	if i < 0 {
 		var have []string
 		for _, r := range rows {

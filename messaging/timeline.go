@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -32,14 +33,14 @@ func (t *timelineEntry) fails(why Failure) {
 const maxTimelineBytes = 16 << 10
 
 // recordStep notes what became of m, which is then written.
-func (u *batch) recordStep(m *messageRow, t timelineEntry) {
-	t.AtUS = database.Micros(u.now)
-	m.addStep(t)
-	u.dirtyMessages.add(m)
+func recordStep(u *store.Batch, m *store.Message, t timelineEntry) {
+	t.AtUS = database.Micros(u.Now)
+	addStep(m, t)
+	u.DirtyMessages.Add(m)
 }
 
-func (m *messageRow) addStep(t timelineEntry) {
-	if t.Outcome == outcomeRetried && m.repeatStep(t) {
+func addStep(m *store.Message, t timelineEntry) {
+	if t.Outcome == outcomeRetried && repeatStep(m, t) {
 		return
 	}
 	entry := string(payload.MustEncode(t))
@@ -51,8 +52,8 @@ func (m *messageRow) addStep(t timelineEntry) {
 
 // repeatStep counts an attempt that ended as the one before, and drops one for
 // which there is no room.
-func (m *messageRow) repeatStep(t timelineEntry) bool {
-	all := m.timeline()
+func repeatStep(m *store.Message, t timelineEntry) bool {
+	all := timeline(m)
 	if len(all) == 0 {
 		return false
 	}
@@ -65,26 +66,26 @@ func (m *messageRow) repeatStep(t timelineEntry) bool {
 	return true
 }
 
-func (m *messageRow) timeline() []timelineEntry {
+func timeline(m *store.Message) []timelineEntry {
 	var out []timelineEntry
 	_ = json.Unmarshal([]byte("["+m.Timeline+"]"), &out) // written by this package
 	return out
 }
 
 // recordStatus notes that m has reached a status.
-func (u *batch) recordStatus(m *messageRow, status provider.Status, why Failure) {
-	t := timelineEntry{Step: StepStatus, Status: status.String(), SaidUS: database.Micros(u.networkAt)}
+func recordStatus(u *store.Batch, m *store.Message, status provider.Status, why Failure) {
+	t := timelineEntry{Step: StepStatus, Status: status.String(), SaidUS: database.Micros(u.NetworkAt)}
 	if status == provider.StatusFail {
 		t.fails(why)
 	}
-	u.recordStep(m, t)
+	recordStep(u, m, t)
 }
 
 // atNetworkTime runs fn about something that the network says happened at a time.
-func (u *batch) atNetworkTime(at time.Time, fn func()) {
-	u.networkAt = at
+func atNetworkTime(u *store.Batch, at time.Time, fn func()) {
+	u.NetworkAt = at
 	fn()
-	u.networkAt = time.Time{}
+	u.NetworkAt = time.Time{}
 }
 
 // Outcomes of attempts to send, and of files.
@@ -99,7 +100,7 @@ const (
 )
 
 // recordAttempt notes how an attempt to send m ended.
-func (u *batch) recordAttempt(m *messageRow, a attempt) {
+func recordAttempt(u *store.Batch, m *store.Message, a attempt) {
 	t := timelineEntry{Step: StepAttempt, Outcome: a.outcome()}
 	switch {
 	case a.failed != nil:
@@ -107,15 +108,15 @@ func (u *batch) recordAttempt(m *messageRow, a attempt) {
 	case a.why != nil:
 		t.fails(failureOf(*failure(a.why)))
 	}
-	u.recordStep(m, t)
+	recordStep(u, m, t)
 }
 
 // recordFile notes what became of the file of m; lost is why there is none.
-func (u *batch) recordFile(m *messageRow, lost *Failure) {
+func recordFile(u *store.Batch, m *store.Message, lost *Failure) {
 	t := timelineEntry{Step: StepFile, Outcome: outcomeKept}
 	if lost != nil {
 		t.Outcome = outcomeLost
 		t.fails(failureOf(provider.Failure(*lost)))
 	}
-	u.recordStep(m, t)
+	recordStep(u, m, t)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -21,10 +22,10 @@ type Typing struct {
 }
 
 // noteTyping notes what a contact's device shows from now on.
-func (u *batch) noteTyping(ctx context.Context, c *chatRow) error {
-	_, err := u.tx.ExecContext(ctx, `INSERT INTO messaging_typing (chat, since_us, last_message) VALUES ($1, $2, $3)
+func noteTyping(ctx context.Context, u *store.Batch, c *store.Chat) error {
+	_, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_typing (chat, since_us, last_message) VALUES ($1, $2, $3)
 		ON CONFLICT (chat) DO UPDATE SET since_us = excluded.since_us, last_message = excluded.last_message`,
-		c.ID, database.Micros(u.now), c.LastMessage)
+		c.ID, database.Micros(u.Now), c.LastMessage)
 	if err != nil {
 		return fmt.Errorf("noting that the account is writing: %w", err)
 	}

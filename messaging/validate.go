@@ -3,9 +3,9 @@ package messaging
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -33,13 +33,13 @@ func validateEvent(a inboundEvent) inboundEvent {
 		a.event = validateReport(e)
 	}
 	if a.bad != nil {
-		a.bad = &provider.Bad{Reason: sanitize(a.bad.Reason), Body: sanitizeJSON(a.bad.Body)}
+		a.bad = &provider.Bad{Reason: store.Sanitize(a.bad.Reason), Body: sanitizeJSON(a.bad.Body)}
 	}
 	return a
 }
 
 func (a inboundEvent) validateMessage(m provider.Message) inboundEvent {
-	m.ID, m.ReplyTo, m.Edits = sanitize(m.ID), sanitize(m.ReplyTo), sanitize(m.Edits)
+	m.ID, m.ReplyTo, m.Edits = store.Sanitize(m.ID), store.Sanitize(m.ReplyTo), store.Sanitize(m.Edits)
 	m.Chat, m.From = sanitizeAddress(m.Chat), sanitizeContact(m.From)
 	m.Content = sanitizeContent(m.Content)
 	if m.Referral != nil {
@@ -49,7 +49,7 @@ func (a inboundEvent) validateMessage(m provider.Message) inboundEvent {
 		}
 		m.Referral = &r
 	}
-	if m.OwnID, m.App = sanitize(m.OwnID), sanitize(m.App); len(m.OwnID) > maxTextLength {
+	if m.OwnID, m.App = store.Sanitize(m.OwnID), store.Sanitize(m.App); len(m.OwnID) > maxTextLength {
 		m.OwnID = ""
 	}
 	m.At, m.WindowUntil = validateTime(m.At), validateTime(m.WindowUntil)
@@ -63,12 +63,12 @@ func (a inboundEvent) validateMessage(m provider.Message) inboundEvent {
 	if err != nil {
 		return a.reject("the content cannot be stored", m)
 	}
-	a.event, a.body = &m, sanitize(string(withoutNUL(body)))
+	a.event, a.body = &m, store.Sanitize(string(store.WithoutNUL(body)))
 	return a
 }
 
 func (a inboundEvent) validateStatus(s provider.StatusChange) inboundEvent {
-	s.MessageID, s.OwnID, s.To = sanitize(s.MessageID), sanitize(s.OwnID), sanitizeAddress(s.To)
+	s.MessageID, s.OwnID, s.To = store.Sanitize(s.MessageID), store.Sanitize(s.OwnID), sanitizeAddress(s.To)
 	s.At, s.UpTo, s.WindowUntil = validateTime(s.At), validateTime(s.UpTo), validateTime(s.WindowUntil)
 	if !named(s.To.ChatID) {
 		s.To = provider.Address{}
@@ -90,18 +90,10 @@ func (a inboundEvent) validateStatus(s provider.StatusChange) inboundEvent {
 func (a inboundEvent) reject(reason string, v any) inboundEvent {
 	body, err := json.Marshal(v)
 	if err != nil {
-		body = payload.MustEncode(sanitize(fmt.Sprintf("%+v", v)))
+		body = payload.MustEncode(store.Sanitize(fmt.Sprintf("%+v", v)))
 	}
 	a.event, a.bad = nil, &provider.Bad{Reason: reason, Body: body}
 	return a
-}
-
-// sanitize drops what PostgreSQL cannot hold in text.
-func sanitize(s string) string {
-	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
-		return s
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
 // truncate shortens s to at most n bytes of whole characters.
@@ -119,25 +111,25 @@ func sanitizeJSON(b json.RawMessage) json.RawMessage {
 	if len(b) == 0 {
 		return nil
 	}
-	return json.RawMessage(sanitize(string(b)))
+	return json.RawMessage(store.Sanitize(string(b)))
 }
 
 // sanitizeAddress also forgets names that no index could hold; only the chat id
 // is indispensable.
 func sanitizeAddress(a provider.Address) provider.Address {
 	name := func(s string) string {
-		if s = sanitize(s); len(s) > maxTextLength {
+		if s = store.Sanitize(s); len(s) > maxTextLength {
 			return ""
 		}
 		return s
 	}
-	return provider.Address{ChatID: sanitize(a.ChatID), Group: a.Group, Phone: name(a.Phone), UserID: name(a.UserID), PSID: name(a.PSID), LID: name(a.LID)}
+	return provider.Address{ChatID: store.Sanitize(a.ChatID), Group: a.Group, Phone: name(a.Phone), UserID: name(a.UserID), PSID: name(a.PSID), LID: name(a.LID)}
 }
 
 func sanitizeContact(c provider.Contact) provider.Contact {
 	return provider.Contact{
-		Address: sanitizeAddress(c.Address), Name: truncate(sanitize(c.Name), maxNameLength),
-		VerifiedBizName: truncate(sanitize(c.VerifiedBizName), maxNameLength), Username: truncate(sanitize(c.Username), maxNameLength),
+		Address: sanitizeAddress(c.Address), Name: truncate(store.Sanitize(c.Name), maxNameLength),
+		VerifiedBizName: truncate(store.Sanitize(c.VerifiedBizName), maxNameLength), Username: truncate(store.Sanitize(c.Username), maxNameLength),
 	}
 }
 
@@ -148,13 +140,13 @@ func sanitizeContent(c provider.Content) provider.Content {
 	case nil:
 		return provider.Unknown{}
 	case provider.Text:
-		v.Text = sanitize(v.Text)
+		v.Text = store.Sanitize(v.Text)
 		return v
 	case provider.Unknown:
-		v.Kind, v.Body = sanitize(v.Kind), sanitizeJSON(v.Body)
+		v.Kind, v.Body = store.Sanitize(v.Kind), sanitizeJSON(v.Body)
 		return v
 	case provider.Media:
-		v.ID, v.URL, v.MIME, v.FileName = sanitize(v.ID), sanitize(v.URL), sanitize(v.MIME), sanitize(v.FileName)
+		v.ID, v.URL, v.MIME, v.FileName = store.Sanitize(v.ID), store.Sanitize(v.URL), store.Sanitize(v.MIME), store.Sanitize(v.FileName)
 		return v
 	}
 	return c

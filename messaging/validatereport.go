@@ -3,6 +3,7 @@ package messaging
 import (
 	"time"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -10,7 +11,7 @@ import (
 // of what it is remains as the network gave it, and nothing follows from it.
 func validateReport(e provider.Event) provider.Event {
 	r := *provider.RawOf(e)
-	r.Body, r.ID, r.Kind = sanitizeJSON(r.Body), sanitize(r.ID), truncate(sanitize(r.Kind), maxKindLength)
+	r.Body, r.ID, r.Kind = sanitizeJSON(r.Body), store.Sanitize(r.ID), truncate(store.Sanitize(r.Kind), maxKindLength)
 	if r.ID == "" || len(r.ID) > maxTextLength {
 		r.ID = digest(r.Body)
 	}
@@ -42,7 +43,7 @@ func validateReport(e provider.Event) provider.Event {
 }
 
 func validateCall(c provider.Call, r provider.Raw) provider.Event {
-	c.Raw, c.CallID, c.At = r, sanitize(c.CallID), validateTime(c.At)
+	c.Raw, c.CallID, c.At = r, store.Sanitize(c.CallID), validateTime(c.At)
 	c.Chat, c.From = sanitizeAddress(c.Chat), sanitizeContact(c.From)
 	if !named(c.CallID) || !named(c.Chat.ChatID) || callSteps[c.Status] == 0 {
 		return nil
@@ -51,7 +52,7 @@ func validateCall(c provider.Call, r provider.Raw) provider.Event {
 }
 
 func validateContact(c provider.ContactChange, r provider.Raw) provider.Event {
-	c.Raw, c.At, c.Name = r, validateTime(c.At), truncate(sanitize(c.Name), maxNameLength)
+	c.Raw, c.At, c.Name = r, validateTime(c.At), truncate(store.Sanitize(c.Name), maxNameLength)
 	c.Chat, c.To = sanitizeAddress(c.Chat), sanitizeAddress(c.To)
 	if !named(c.Chat.ChatID) || c.What == provider.ContactMoved && !named(c.To.ChatID) {
 		return nil
@@ -60,7 +61,7 @@ func validateContact(c provider.ContactChange, r provider.Raw) provider.Event {
 }
 
 func validateGroup(c provider.GroupChange, r provider.Raw) provider.Event {
-	c.Raw, c.At, c.Subject = r, validateTime(c.At), truncate(sanitize(c.Subject), maxNameLength)
+	c.Raw, c.At, c.Subject = r, validateTime(c.At), truncate(store.Sanitize(c.Subject), maxNameLength)
 	c.Chat = sanitizeAddress(c.Chat)
 	if !named(c.Chat.ChatID) {
 		return nil
@@ -73,7 +74,7 @@ func validateTemplate(c provider.TemplateChange, r provider.Raw) provider.Event 
 	for _, s := range []*string{
 		&c.TemplateID, &c.Name, &c.Language, &c.Status, &c.Reason, &c.Advice, &c.Quality, &c.Category, &c.Text,
 	} {
-		*s = sanitize(*s)
+		*s = store.Sanitize(*s)
 	}
 	if len(c.TemplateID) > maxTextLength || len(c.Name) > maxTextLength || len(c.Language) > maxTextLength {
 		return nil

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 )
 
 // attemptPollInterval is how often a waiting caller looks for an attempt that another
@@ -82,13 +84,13 @@ func (s *Service) attemptOver(seq int64) {
 }
 
 // message reads one message with its chat.
-func (s *Service) message(ctx context.Context, seq int64) (*messageRow, *chatRow, error) {
-	m, c := &messageRow{}, &chatRow{}
-	err := s.db.GetContext(ctx, m, `SELECT `+messageColumns+messageFrom+`WHERE m.seq = $1`, seq)
+func (s *Service) message(ctx context.Context, seq int64) (*store.Message, *store.Chat, error) {
+	m, c := &store.Message{}, &store.Chat{}
+	err := s.db.GetContext(ctx, m, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.seq = $1`, seq)
 	if err == nil {
-		err = s.db.GetContext(ctx, c, `SELECT `+chatColumns+` FROM messaging_chat c WHERE c.id = $1`, m.Chat)
+		err = s.db.GetContext(ctx, c, `SELECT `+store.ChatColumns+` FROM messaging_chat c WHERE c.id = $1`, m.Chat)
 	}
-	if errors.Is(err, sql.ErrNoRows) || err == nil && c.deleted() {
+	if errors.Is(err, sql.ErrNoRows) || err == nil && c.Deleted() {
 		return nil, nil, ErrNotFound // deleted meanwhile
 	}
 	if err != nil {

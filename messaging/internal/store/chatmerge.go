@@ -1,4 +1,4 @@
-package messaging
+package store
 
 import (
 	"cmp"
@@ -10,37 +10,37 @@ import (
 )
 
 // addAlias records that id leads to c.
-func (u *batch) addAlias(c *chatRow, id typedID) {
-	key := chatName{c.Reference, id}
-	if u.aliases[key] != c.ID {
-		u.aliases[key] = c.ID
+func (u *Batch) addAlias(c *Chat, id TypedID) {
+	key := ChatName{c.Reference, id}
+	if u.Aliases[key] != c.ID {
+		u.Aliases[key] = c.ID
 		u.newAliases = append(u.newAliases, key)
 	}
 }
 
-// link makes every name of addr lead to the locked chat c, as well.
-func (u *batch) link(ctx context.Context, l referenceInfo, c *chatRow, addr provider.Address) error {
-	known := c.ids()
-	if !slices.ContainsFunc(ids(addr), func(id typedID) bool { return !slices.Contains(known, id) }) {
+// Link makes every name of addr lead to the locked chat c, as well.
+func (u *Batch) Link(ctx context.Context, l ReferenceInfo, c *Chat, addr provider.Address) error {
+	known := c.IDs()
+	if !slices.ContainsFunc(IDs(addr), func(id TypedID) bool { return !slices.Contains(known, id) }) {
 		return nil
 	}
-	p := person{l, addr}
-	if err := u.findAliases(ctx, []person{p}); err != nil {
+	p := Person{l, addr}
+	if err := u.FindAliases(ctx, []Person{p}); err != nil {
 		return err
 	}
 	var chats []int64
-	for _, id := range ids(addr) {
-		if chat, ok := u.aliases[chatName{l.ID, id}]; ok {
+	for _, id := range IDs(addr) {
+		if chat, ok := u.Aliases[ChatName{l.ID, id}]; ok {
 			chats = append(chats, chat)
 		}
 	}
-	if err := u.lock(ctx, chats); err != nil {
+	if err := u.Lock(ctx, chats); err != nil {
 		return err
 	}
-	if u.chatOf(p) == nil {
-		u.addAlias(c, ids(addr)[0])
+	if u.ChatOf(p) == nil {
+		u.addAlias(c, IDs(addr)[0])
 	}
-	if o := u.chatOf(p); o != c {
+	if o := u.ChatOf(p); o != c {
 		if err := u.merge(ctx, l.Account, o, c); err != nil {
 			return err
 		}
@@ -50,16 +50,16 @@ func (u *batch) link(ctx context.Context, l referenceInfo, c *chatRow, addr prov
 
 // join makes every name of p lead to one chat, merging those that were two.
 // While a merge is put off, the names lead to both, and each chat stays as it is.
-func (u *batch) join(ctx context.Context, p person) error {
-	keep := u.chatOf(p) // its own name comes first
+func (u *Batch) join(ctx context.Context, p Person) error {
+	keep := u.ChatOf(p) // its own name comes first
 	apart := false
-	for _, id := range ids(p.addr) {
-		key := chatName{p.line.ID, id}
-		if chat, ok := u.aliases[key]; ok && chat != keep.ID {
-			if err := u.merge(ctx, p.line.Account, keep, u.chats[chat]); err != nil {
+	for _, id := range IDs(p.Address) {
+		key := ChatName{p.Reference.ID, id}
+		if chat, ok := u.Aliases[key]; ok && chat != keep.ID {
+			if err := u.merge(ctx, p.Reference.Account, keep, u.Chats[chat]); err != nil {
 				return err
 			}
-			if u.aliases[key] != keep.ID {
+			if u.Aliases[key] != keep.ID {
 				apart = true
 				continue
 			}
@@ -70,25 +70,25 @@ func (u *batch) join(ctx context.Context, p person) error {
 		return nil
 	}
 	before := *keep
-	keep.learn(p.addr)
+	keep.learn(p.Address)
 	if *keep != before {
-		u.dirtyChats.add(keep)
+		u.DirtyChats.Add(keep)
 	}
 	return nil
 }
 
 // merge makes two chats one. If gone has much, that is put off: its messages
 // move first, a step at a time.
-func (u *batch) merge(ctx context.Context, account string, keep, gone *chatRow) error {
+func (u *Batch) merge(ctx context.Context, account string, keep, gone *Chat) error {
 	putOff, err := u.putOffMerge(ctx, keep, gone)
 	if err != nil || putOff {
 		return err
 	}
-	return u.mergeRest(ctx, account, keep, gone)
+	return u.MergeRest(ctx, account, keep, gone)
 }
 
-// mergeRest moves everything that gone still has to keep.
-func (u *batch) mergeRest(ctx context.Context, account string, keep, gone *chatRow) error {
+// MergeRest moves everything that gone still has to keep.
+func (u *Batch) MergeRest(ctx context.Context, account string, keep, gone *Chat) error {
 	for _, q := range []string{
 		`UPDATE messaging_message SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_alias SET chat = $1 WHERE chat = $2`,
@@ -96,26 +96,26 @@ func (u *batch) mergeRest(ctx context.Context, account string, keep, gone *chatR
 		`UPDATE messaging_call SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_merge SET keep = $1 WHERE keep = $2`,
 	} {
-		if _, err := u.tx.ExecContext(ctx, q, keep.ID, gone.ID); err != nil {
+		if _, err := u.Tx.ExecContext(ctx, q, keep.ID, gone.ID); err != nil {
 			return fmt.Errorf("merging chats: %w", err)
 		}
 	}
 	for _, q := range []string{`DELETE FROM messaging_merge WHERE gone = $1 OR gone = keep`, `DELETE FROM messaging_chat WHERE id = $1`} {
-		if _, err := u.tx.ExecContext(ctx, q, gone.ID); err != nil {
+		if _, err := u.Tx.ExecContext(ctx, q, gone.ID); err != nil {
 			return fmt.Errorf("merging chats: %w", err)
 		}
 	}
-	for key, id := range u.aliases {
+	for key, id := range u.Aliases {
 		if id == gone.ID {
-			u.aliases[key] = keep.ID
+			u.Aliases[key] = keep.ID
 		}
 	}
-	for _, m := range u.messages {
+	for _, m := range u.Messages {
 		if m.Chat == gone.ID {
 			m.Chat = keep.ID
 		}
 	}
-	for _, call := range u.calls {
+	for _, call := range u.Calls {
 		if call.Chat == gone.ID {
 			call.Chat = keep.ID
 		}
@@ -127,23 +127,23 @@ func (u *batch) mergeRest(ctx context.Context, account string, keep, gone *chatR
 		from = was
 	}
 	u.mergeDeferring(keep, gone)
-	delete(u.chats, gone.ID)
-	if err := u.unite(ctx, keep, gone); err != nil {
+	delete(u.Chats, gone.ID)
+	if err := u.queueMerge(ctx, keep, gone); err != nil {
 		return err
 	}
-	u.dirtyChats.add(keep)
-	u.publish(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})
+	u.DirtyChats.Add(keep)
+	u.Publish(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})
 	return nil
 }
 
 // mergeFrom takes over what the other chat knew; of two values the newer wins.
-func (c *chatRow) mergeFrom(o *chatRow) {
+func (c *Chat) mergeFrom(o *Chat) {
 	newer, older := c, o
 	if o.UpdatedUS > c.UpdatedUS {
 		newer, older = o, c
 	}
-	c.Variables = mergeObjects(older.Variables, newer.Variables)
-	c.Fields = mergeObjects(older.Fields, newer.Fields)
+	c.Variables = MergeObjects(older.Variables, newer.Variables)
+	c.Fields = MergeObjects(older.Fields, newer.Fields)
 	c.Label, c.Language = cmp.Or(newer.Label, older.Label), cmp.Or(newer.Language, older.Language)
 	c.Tags = mergeTags(c.Tags, o.Tags)
 	// What keeps quiet in one of them keeps quiet in both.
@@ -161,7 +161,7 @@ func (c *chatRow) mergeFrom(o *chatRow) {
 
 // mergeOptOut takes over whether the contact wants to be written to: the newer
 // word counts.
-func (c *chatRow) mergeOptOut(o *chatRow) {
+func (c *Chat) mergeOptOut(o *Chat) {
 	if o.OptedUS == c.OptedUS {
 		c.OptedOut = c.OptedOut || o.OptedOut
 	} else if o.OptedUS > c.OptedUS {
@@ -171,14 +171,14 @@ func (c *chatRow) mergeOptOut(o *chatRow) {
 }
 
 // mergeNames takes over the names of the other chat that are newer.
-func (c *chatRow) mergeNames(o *chatRow) {
+func (c *Chat) mergeNames(o *Chat) {
 	if o.TitleUS > c.TitleUS {
 		c.Title, c.TitleUS = o.Title, o.TitleUS
 	}
-	c.setName(provider.Contact{Name: o.Name, VerifiedBizName: o.BizName, Username: o.Username}, o.NameUS)
+	c.SetName(provider.Contact{Name: o.Name, VerifiedBizName: o.BizName, Username: o.Username}, o.NameUS)
 	switch {
 	case o.MovedUS > c.MovedUS:
-		c.rename(o.address(), o.MovedUS)
+		c.Rename(o.Address(), o.MovedUS)
 	case c.Phone == "" && o.Phone != "":
 		c.ChatID, c.Phone = o.ChatID, o.Phone
 	}

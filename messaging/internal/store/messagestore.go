@@ -1,4 +1,4 @@
-package messaging
+package store
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// messageKey identifies a message on its reference.
-type messageKey struct {
+// MessageKey identifies a message on its reference.
+type MessageKey struct {
 	Reference provider.ReferenceID `db:"reference"`
 	ID        string               `db:"id"`
 }
 
-// keyTypes are the SQL types of [keyRows].
-var keyTypes = []string{"BIGINT", "TEXT"}
+// KeyTypes are the SQL types of [store.KeyRows].
+var KeyTypes = []string{"BIGINT", "TEXT"}
 
-// keyRows are rows of a reference and the id of a message.
-func keyRows(keys []messageKey) [][]any {
+// KeyRows are rows of a reference and the id of a message.
+func KeyRows(keys []MessageKey) [][]any {
 	rows := make([][]any, len(keys))
 	for i, k := range keys {
 		rows[i] = []any{k.Reference, k.ID}
@@ -37,13 +37,13 @@ var messageTypes = []string{
 	"BIGINT",
 }
 
-// add stores messages that are not stored yet and sets their seq. Those that
+// Add stores messages that are not stored yet and sets their seq. Those that
 // are known already keep seq 0.
-func (u *batch) add(ctx context.Context, ms []*messageRow) error {
-	byKey := map[messageKey]*messageRow{}
-	var once []*messageRow
+func (u *Batch) Add(ctx context.Context, ms []*Message) error {
+	byKey := map[MessageKey]*Message{}
+	var once []*Message
 	for _, m := range ms {
-		if k := (messageKey{m.Reference, m.ID}); byKey[k] == nil {
+		if k := (MessageKey{m.Reference, m.ID}); byKey[k] == nil {
 			byKey[k] = m
 			once = append(once, m)
 		}
@@ -56,24 +56,24 @@ func (u *batch) add(ctx context.Context, ms []*messageRow) error {
 		}
 	}
 	type stored struct {
-		messageKey
+		MessageKey
 		Seq int64 `db:"seq"`
 	}
-	rows, err := insertNew[stored](ctx, u, insertMessages, messageTypes, values, insertMessagesTail)
+	rows, err := InsertNew[stored](ctx, u, insertMessages, messageTypes, values, insertMessagesTail)
 	if err != nil {
 		return fmt.Errorf("storing messages: %w", err)
 	}
 	for _, r := range rows {
-		m := byKey[r.messageKey]
+		m := byKey[r.MessageKey]
 		m.Seq = r.Seq
-		u.messages[r.Seq], u.added[r.messageKey] = m, m
+		u.Messages[r.Seq], u.Added[r.MessageKey] = m, m
 	}
 	return nil
 }
 
-// located is where a message lies.
-type located struct {
-	messageKey
+// Located is where a message lies.
+type Located struct {
+	MessageKey
 	Seq   int64  `db:"seq"`
 	Chat  int64  `db:"chat"`
 	OwnID string `db:"own_id"`
@@ -83,87 +83,87 @@ type located struct {
 // shown is the condition that the chat of a message is not being deleted.
 const shown = `NOT EXISTS (SELECT 1 FROM messaging_chat g WHERE g.id = m.chat AND g.activity_us < 0)`
 
-// locate finds messages by the network's id or by ours, without locking.
-func (u *batch) locate(ctx context.Context, keys []messageKey) ([]located, error) {
-	values := keyRows(keys)
-	out, err := among[located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id FROM messaging_message m WHERE `+shown+` AND`,
-		`(m.reference, m.id)`, keyTypes, values, "")
+// Locate finds messages by the network's id or by ours, without locking.
+func (u *Batch) Locate(ctx context.Context, keys []MessageKey) ([]Located, error) {
+	values := KeyRows(keys)
+	out, err := SelectAmong[Located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id FROM messaging_message m WHERE `+shown+` AND`,
+		`(m.reference, m.id)`, KeyTypes, values, "")
 	if err != nil {
 		return nil, fmt.Errorf("finding messages: %w", err)
 	}
-	own, err := among[located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, o.own_id
-		FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message WHERE `+shown+` AND`, `(o.reference, o.own_id)`, keyTypes, values, "")
+	own, err := SelectAmong[Located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, o.own_id
+		FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message WHERE `+shown+` AND`, `(o.reference, o.own_id)`, KeyTypes, values, "")
 	if err != nil {
 		return nil, fmt.Errorf("finding messages: %w", err)
 	}
 	return append(out, own...), nil
 }
 
-// load reads messages whose chats are locked.
-func (u *batch) load(ctx context.Context, seqs []int64) error {
-	rows, err := among[*messageRow](ctx, u, `SELECT `+messageColumns+messageFrom+`WHERE`, `m.seq`, numberTypes, numberRows(seqs), "")
+// Load reads messages whose chats are locked.
+func (u *Batch) Load(ctx context.Context, seqs []int64) error {
+	rows, err := SelectAmong[*Message](ctx, u, `SELECT `+MessageColumns+MessageFrom+`WHERE`, `m.seq`, NumberTypes, numberRows(seqs), "")
 	if err != nil {
 		return fmt.Errorf("loading messages: %w", err)
 	}
 	for _, m := range rows {
-		u.messages[m.Seq] = m
+		u.Messages[m.Seq] = m
 	}
 	return nil
 }
 
-// loadLocked reads messages and locks their chats, whichever those are by the
+// LoadLocked reads messages and locks their chats, whichever those are by the
 // time the locks are held.
-func (u *batch) loadLocked(ctx context.Context, seqs []int64) error {
+func (u *Batch) LoadLocked(ctx context.Context, seqs []int64) error {
 	for try := 1; ; try++ {
-		if err := u.load(ctx, seqs); err != nil {
+		if err := u.Load(ctx, seqs); err != nil {
 			return err
 		}
 		var chats []int64
 		for _, seq := range seqs {
-			if m := u.messages[seq]; m != nil && u.gone[m.Chat] {
-				delete(u.messages, seq)
+			if m := u.Messages[seq]; m != nil && u.gone[m.Chat] {
+				delete(u.Messages, seq)
 			} else if m != nil {
 				chats = append(chats, m.Chat)
 			}
 		}
-		err := u.lock(ctx, chats)
+		err := u.Lock(ctx, chats)
 		if err == nil {
 			err = u.reload(ctx, seqs)
 		}
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, errMoved) || try == 5 {
+		if !errors.Is(err, ErrMoved) || try == 5 {
 			return err
 		}
 		for _, seq := range seqs {
-			delete(u.messages, seq) // it may have been deleted with its chat
+			delete(u.Messages, seq) // it may have been deleted with its chat
 		}
 	}
 }
 
 // reload reads messages again, now that their chats are locked. If one has moved
-// to another chat meanwhile, it is [errMoved].
-func (u *batch) reload(ctx context.Context, seqs []int64) error {
-	if err := u.load(ctx, seqs); err != nil {
+// to another chat meanwhile, it is [ErrMoved].
+func (u *Batch) reload(ctx context.Context, seqs []int64) error {
+	if err := u.Load(ctx, seqs); err != nil {
 		return err
 	}
 	for _, seq := range seqs {
-		m := u.messages[seq]
+		m := u.Messages[seq]
 		switch {
 		case m == nil:
 		case u.gone[m.Chat]:
-			delete(u.messages, seq)
-		case u.chats[m.Chat] == nil:
-			return errMoved
+			delete(u.Messages, seq)
+		case u.Chats[m.Chat] == nil:
+			return ErrMoved
 		}
 	}
 	return nil
 }
 
-func (u *batch) writeMessages(ctx context.Context) error {
+func (u *Batch) writeMessages(ctx context.Context) error {
 	var rows [][]any
-	for _, m := range u.dirtyMessages.items {
+	for _, m := range u.DirtyMessages.Items {
 		rows = append(rows, []any{m.Seq, m.ID, int(m.Status), m.ErrorCode, m.ErrorMessage, m.Timeline, m.ErrorAdvice})
 	}
 	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5, trail = v.column6,
@@ -176,9 +176,9 @@ func (u *batch) writeMessages(ctx context.Context) error {
 }
 
 // writeRewritten writes what of messages hardly ever changes.
-func (u *batch) writeRewritten(ctx context.Context) error {
+func (u *Batch) writeRewritten(ctx context.Context) error {
 	var rows [][]any
-	for _, m := range u.rewritten.items {
+	for _, m := range u.Rewritten.Items {
 		rows = append(rows, []any{m.Seq, m.Body, m.PastUS})
 	}
 	err := u.update(ctx, `UPDATE messaging_message SET body = v.column2, past_us = v.column3`,
@@ -189,9 +189,9 @@ func (u *batch) writeRewritten(ctx context.Context) error {
 	return nil
 }
 
-func (u *batch) writeOutbound(ctx context.Context) error {
+func (u *Batch) writeOutbound(ctx context.Context) error {
 	var rows [][]any
-	for _, m := range u.dirtyMessages.items {
+	for _, m := range u.DirtyMessages.Items {
 		if m.OwnID != "" {
 			rows = append(rows, []any{m.Seq, m.Announced, m.Tried, m.StartedUS, m.GiveUpUS, m.SentUS})
 		}

@@ -1,4 +1,4 @@
-package messaging
+package store
 
 import (
 	"context"
@@ -20,9 +20,9 @@ type asked struct {
 	Choices []provider.Choice `json:"choices"`
 }
 
-// choicesOf are the answers that content offers, in the order of their
+// ChoicesOf are the answers that content offers, in the order of their
 // numbers; nil when it is no question.
-func choicesOf(c provider.Content) []provider.Choice {
+func ChoicesOf(c provider.Content) []provider.Choice {
 	switch v := c.(type) {
 	case provider.Buttons:
 		return v.Buttons
@@ -42,9 +42,9 @@ func choicesOf(c provider.Content) []provider.Choice {
 	return nil
 }
 
-// askQuestion notes that a chat was asked content in numbered text.
-func (u *batch) askQuestion(c *chatRow, seq int64, content provider.Content) {
-	q := asked{Message: seq, Choices: choicesOf(content)}
+// AskQuestion notes that a chat was asked content in numbered text.
+func (u *Batch) AskQuestion(c *Chat, seq int64, content provider.Content) {
+	q := asked{Message: seq, Choices: ChoicesOf(content)}
 	if len(q.Choices) == 0 {
 		return
 	}
@@ -53,21 +53,21 @@ func (u *batch) askQuestion(c *chatRow, seq int64, content provider.Content) {
 		q.Choices[i].Description = ""
 	}
 	c.Choices = string(payload.MustEncode(q))
-	u.choices.add(c)
+	u.choices.Add(c)
 }
 
-// withdrawQuestion forgets the question of a message that did not go out.
-func (u *batch) withdrawQuestion(c *chatRow, seq int64) {
+// WithdrawQuestion forgets the question of a message that did not go out.
+func (u *Batch) WithdrawQuestion(c *Chat, seq int64) {
 	var q asked
 	if c == nil || c.Choices == "" || json.Unmarshal([]byte(c.Choices), &q) != nil || q.Message != seq {
 		return
 	}
 	c.Choices = ""
-	u.choices.add(c)
+	u.choices.Add(c)
 }
 
 // choice is the answer to the chat's open question that a content gives.
-func (c *chatRow) choice(content provider.Content) (provider.Reply, bool) {
+func (c *Chat) choice(content provider.Content) (provider.Reply, bool) {
 	text, ok := content.(provider.Text)
 	if c.Choices == "" || !ok {
 		return provider.Reply{}, false
@@ -87,8 +87,8 @@ func (c *chatRow) choice(content provider.Content) (provider.Reply, bool) {
 	return provider.Reply{ID: q.Choices[n-1].ID, Title: q.Choices[n-1].Title}, true
 }
 
-// understand puts the choice that a message makes beside its words.
-func (c *chatRow) understand(e *provider.Message, body string) string {
+// Understand puts the choice that a message makes beside its words.
+func (c *Chat) Understand(e *provider.Message, body string) string {
 	if e.Mine || e.Historical {
 		return body
 	}
@@ -99,33 +99,33 @@ func (c *chatRow) understand(e *provider.Message, body string) string {
 	return string(payload.Join(json.RawMessage(body), payload.MustEncode(map[string]any{"reply": r})))
 }
 
-// answered ends the question of a chat with its answer; in a group others may
+// AnswerQuestion ends the question of a chat with its answer; in a group others may
 // answer as well.
-func (u *batch) answered(c *chatRow, e *provider.Message) {
+func (u *Batch) AnswerQuestion(c *Chat, e *provider.Message) {
 	if e.Mine || e.Historical || c.IsGroup {
 		return
 	}
 	if _, ok := c.choice(e.Content); ok {
 		c.Choices = ""
-		u.choices.add(c)
+		u.choices.Add(c)
 	}
 }
 
 // mergeChoices takes over the question that a chat was asked under another
 // name.
-func (u *batch) mergeChoices(keep, gone *chatRow) {
+func (u *Batch) mergeChoices(keep, gone *Chat) {
 	if keep.Choices == "" && gone.Choices != "" {
 		keep.Choices = gone.Choices
-		u.choices.add(keep)
+		u.choices.Add(keep)
 	}
 }
 
-func (u *batch) writeChoices(ctx context.Context) error {
-	for _, c := range u.choices.items {
-		if u.chats[c.ID] == nil {
+func (u *Batch) writeChoices(ctx context.Context) error {
+	for _, c := range u.choices.Items {
+		if u.Chats[c.ID] == nil {
 			continue // merged away
 		}
-		if _, err := u.tx.ExecContext(ctx, `UPDATE messaging_chat SET choices = $1 WHERE id = $2`, c.Choices, c.ID); err != nil {
+		if _, err := u.Tx.ExecContext(ctx, `UPDATE messaging_chat SET choices = $1 WHERE id = $2`, c.Choices, c.ID); err != nil {
 			return fmt.Errorf("storing what a chat was asked: %w", err)
 		}
 	}

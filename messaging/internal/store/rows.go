@@ -1,11 +1,12 @@
-package messaging
+package store
 
 import (
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// chatRow is a chat as its table has it.
-type chatRow struct {
+// Chat is a chat as its table has it.
+type Chat struct {
 	ID          int64                `db:"id"`
 	Reference   provider.ReferenceID `db:"reference"`
 	ChatID      string               `db:"chat_id"`
@@ -15,7 +16,7 @@ type chatRow struct {
 	PSID        string               `db:"psid"`
 	LID         string               `db:"lid"`
 	Label       string               `db:"label"` // the name that users gave it
-	Title       string               `db:"title"` // of the group, or the contact's name in the phone book of the account's phone
+	Title       string               `db:"title"` // Of the group, or the contact's name in the phone book of the account's phone
 	TitleUS     int64                `db:"title_us"`
 	Name        string               `db:"name"` // the name that the contact chose
 	BizName     string               `db:"biz_name"`
@@ -38,30 +39,31 @@ type chatRow struct {
 	LastMessage int64                `db:"last_message"`
 	ActivityUS  int64                `db:"activity_us"`
 	Choices     string               `db:"choices"` // JSON of the open question, an [asked], or ""
-	Marks       string               `db:"marks"`   // JSON of its [watermarks], or ""
+	Marks       string               `db:"marks"`   // JSON of its [Watermarks], or ""
 	WindowUS    int64                `db:"window_us"`
 	CreatedUS   int64                `db:"created_us"`
 	UpdatedUS   int64                `db:"updated_us"`
 	Deferring   bool                 `db:"held"` // events wait for a file
 }
 
-const chatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.psid, c.lid, c.label, c.title, c.title_us, c.name, c.biz_name,
+// ChatColumns are the columns of [Chat], of a table named c.
+const ChatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.psid, c.lid, c.label, c.title, c.title_us, c.name, c.biz_name,
 	c.username, c.name_us, c.moved_us, c.unread,
 	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.opted_us, c.handoff_us, c.last_message, c.activity_us,
 	c.window_us, c.created_us, c.updated_us, c.taken, c.asked_us, c.asked, c.active_bot, c.held, c.choices, c.marks`
 
-// deleted says whether the chat is being deleted: see [Account.HideChat].
-func (c *chatRow) deleted() bool { return c.ActivityUS < 0 }
+// Deleted says whether the chat is being deleted: see [Account.HideChat].
+func (c *Chat) Deleted() bool { return c.ActivityUS < 0 }
 
-// messageRow is a message as its table has it, with what messaging_outbound
+// Message is a message as its table has it, with what messaging_outbound
 // knows of an own one.
-type messageRow struct {
+type Message struct {
 	Seq          int64                `db:"seq"`
 	Reference    provider.ReferenceID `db:"reference"`
 	Chat         int64                `db:"chat"`
 	ID           string               `db:"id"`
 	Mine         bool                 `db:"mine"`
-	Actor        Actor                `db:"actor"`
+	Actor        payload.Actor        `db:"actor"`
 	SentAs       string               `db:"sent_as"`
 	Status       provider.Status      `db:"status"`
 	Body         string               `db:"body"`
@@ -76,7 +78,7 @@ type messageRow struct {
 	PastUS       int64                `db:"past_us"` // below 0: imported history, which is older than all else; see [pastUS]
 
 	OwnID     string `db:"own_id"`     // "" for what we did not send
-	RequestID string `db:"request_id"` // of a further part of a send: the OwnID of the part that the answer named; else ""
+	RequestID string `db:"request_id"` // Of a further part of a send: the OwnID of the part that the answer named; else ""
 	ClientID  string `db:"client_id"`  // what its sender calls it, or ""
 	Announced bool   `db:"announced"`  // its message event is out; true for what we did not send
 	Tried     bool   `db:"tried"`
@@ -87,10 +89,10 @@ type messageRow struct {
 
 // messageColumns and messageFrom select messageRows.
 const (
-	messageColumns = `m.seq, m.reference, m.chat, m.id, m.mine, m.actor, m.sent_as, m.status, m.body, m.push_name, m.biz_name,
+	MessageColumns = `m.seq, m.reference, m.chat, m.id, m.mine, m.actor, m.sent_as, m.status, m.body, m.push_name, m.biz_name,
 	m.error_code, m.error_message, m.error_advice, m.at_us, m.created_us, m.past_us, m.trail,
 	COALESCE(o.own_id, '') AS own_id, COALESCE(o.request_id, '') AS request_id, COALESCE(o.client_id, '') AS client_id, COALESCE(o.announced, TRUE) AS announced, COALESCE(o.tried, TRUE) AS tried,
 	COALESCE(o.started_us, 0) AS started_us, COALESCE(o.give_up_us, 0) AS give_up_us,
 	COALESCE(o.sent_us, 0) AS sent_us`
-	messageFrom = ` FROM messaging_message m LEFT JOIN messaging_outbound o ON o.message = m.seq `
+	MessageFrom = ` FROM messaging_message m LEFT JOIN messaging_outbound o ON o.message = m.seq `
 )

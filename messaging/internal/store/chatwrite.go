@@ -1,4 +1,4 @@
-package messaging
+package store
 
 import (
 	"context"
@@ -8,13 +8,13 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-func (u *batch) writeAliases(ctx context.Context) error {
+func (u *Batch) writeAliases(ctx context.Context) error {
 	slices.SortFunc(u.newAliases, compareNames)
 	rows := nameRows(u.newAliases)
 	for i, n := range u.newAliases {
-		rows[i] = append(rows[i], u.aliases[n])
+		rows[i] = append(rows[i], u.Aliases[n])
 	}
-	err := u.insert(ctx, `INSERT INTO messaging_alias (reference, kind, alias, chat)`, append(slices.Clip(chatNameTypes), "BIGINT"), rows, "")
+	err := u.Insert(ctx, `INSERT INTO messaging_alias (reference, kind, alias, chat)`, append(slices.Clip(chatNameTypes), "BIGINT"), rows, "")
 	if err != nil {
 		return fmt.Errorf("naming chats: %w", moved(err))
 	}
@@ -28,21 +28,21 @@ const (
 	sameChat = `messaging_chat.id = v.column1`
 )
 
-// activitySlot is the batch of activity_slot in microseconds.
-const activitySlot = 600_000_000
+// ActivitySlot is the batch of activity_slot in microseconds.
+const ActivitySlot = 600_000_000
 
 var activityTypes = []string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT"}
 
 // writeActivity writes what messages change of their chats.
-func (u *batch) writeActivity(ctx context.Context) error {
+func (u *Batch) writeActivity(ctx context.Context) error {
 	var rows [][]any
-	for _, c := range u.activeChats.items {
-		if u.chats[c.ID] == nil || u.dirtyChats.has[c] {
+	for _, c := range u.ActiveChats.Items {
+		if u.Chats[c.ID] == nil || u.DirtyChats.seen[c] {
 			continue // merged away, or written as a whole
 		}
 		rows = append(rows, []any{
-			c.ID, c.Name, c.BizName, c.Unread, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / activitySlot, c.WindowUS,
-			database.Micros(u.now), c.Username, c.NameUS,
+			c.ID, c.Name, c.BizName, c.Unread, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / ActivitySlot, c.WindowUS,
+			database.Micros(u.Now), c.Username, c.NameUS,
 		})
 	}
 	err := u.update(ctx, updateActivity, activityTypes, rows, sameChat)
@@ -52,16 +52,16 @@ func (u *batch) writeActivity(ctx context.Context) error {
 	return nil
 }
 
-func (u *batch) writeChats(ctx context.Context) error {
+func (u *Batch) writeChats(ctx context.Context) error {
 	var rows [][]any
-	for _, c := range u.dirtyChats.items {
-		if u.chats[c.ID] == nil {
+	for _, c := range u.DirtyChats.Items {
+		if u.Chats[c.ID] == nil {
 			continue // merged away
 		}
 		rows = append(rows, []any{
 			c.ID, c.ChatID, c.Phone, c.UserID, c.LID, c.Label, c.Name, c.BizName, c.Unread, c.BotActive, c.Variables, c.Tags, c.Fields,
-			c.Language, c.OptedOut, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / activitySlot, c.WindowUS,
-			database.Micros(u.now), c.Title, c.TitleUS, c.Username, c.NameUS, c.MovedUS, c.OptedUS, c.Taken, c.AskedUS, c.Asked, c.ActiveBot, c.PSID,
+			c.Language, c.OptedOut, c.HandoffUS, c.LastMessage, c.ActivityUS, c.ActivityUS / ActivitySlot, c.WindowUS,
+			database.Micros(u.Now), c.Title, c.TitleUS, c.Username, c.NameUS, c.MovedUS, c.OptedUS, c.Taken, c.AskedUS, c.Asked, c.ActiveBot, c.PSID,
 		})
 	}
 	err := u.update(ctx, `UPDATE messaging_chat SET chat_id = v.column2, phone = v.column3, user_id = v.column4, lid = v.column5,

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// StreamTopic wakes the subscribers of the stream.
+const StreamTopic = "messaging feed"
+
+// StreamRow is an entry as its table has it.
+type StreamRow struct {
+	ID        int64                `db:"id"`
+	TxID      int64                `db:"txid"`
+	Account   string               `db:"account"`
+	Reference provider.ReferenceID `db:"reference"`
+	Kind      string               `db:"kind"`
+	Data      string               `db:"data"`
+	CreatedUS int64                `db:"created_us"`
+}
+
+const insertStream = `INSERT INTO messaging_feed (account, reference, kind, data, created_us)`
+
+var streamTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "BIGINT"}
+
+func (u *Batch) writeStream(ctx context.Context) error {
+	now := database.Micros(u.Now)
+	var rows [][]any
+	for _, f := range u.stream {
+		rows = append(rows, []any{f.Account, f.Reference, f.Kind, Sanitize(f.Data), now})
+	}
+	if err := u.Insert(ctx, insertStream, streamTypes, rows, ""); err != nil {
+		return fmt.Errorf("writing the stream: %w", err)
+	}
+	return nil
+}

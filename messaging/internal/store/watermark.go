@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/messaging/payload"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Watermarks are up to when, by the network's clock, a contact has got and read
+// what the account wrote. A chat has them where its network reports no single
+// messages.
+type Watermarks struct {
+	Delivered Watermark `json:"delivered,omitzero"`
+	Read      Watermark `json:"read,omitzero"`
+}
+
+// Watermark is a time, and where to begin to look for messages that are not newer
+// and have not been lifted: none is before.
+type Watermark struct {
+	UpToUS int64 `json:"upToUs"`
+	Seq    int64 `json:"seq"`
+}
+
+// Of is the mark of a status, nil when there is none.
+func (m *Watermarks) Of(s provider.Status) *Watermark {
+	switch s {
+	case provider.StatusDelivered:
+		return &m.Delivered
+	case provider.StatusRead:
+		return &m.Read
+	}
+	return nil
+}
+
+func (c *Chat) Watermarks() (m Watermarks) {
+	if c.Marks != "" {
+		_ = json.Unmarshal([]byte(c.Marks), &m) // written by this package
+	}
+	return m
+}
+
+func (u *Batch) SetWatermarks(c *Chat, m Watermarks) {
+	c.Marks = string(payload.MustEncode(m))
+	u.dirtyWatermarks.Add(c)
+}
+
+// mergeWatermarks takes over the marks of a chat that turned out to be the same.
+func (u *Batch) mergeWatermarks(keep, gone *Chat) {
+	if keep.Marks == "" && gone.Marks == "" {
+		return
+	}
+	a, b := keep.Watermarks(), gone.Watermarks()
+	u.SetWatermarks(keep, Watermarks{
+		Delivered: Watermark{UpToUS: max(a.Delivered.UpToUS, b.Delivered.UpToUS)},
+		Read:      Watermark{UpToUS: max(a.Read.UpToUS, b.Read.UpToUS)},
+	})
+}
+
+func (u *Batch) writeWatermarks(ctx context.Context) error {
+	var rows [][]any
+	for _, c := range u.dirtyWatermarks.Items {
+		if u.Chats[c.ID] != nil { // else merged away
+			rows = append(rows, []any{c.ID, c.Marks})
+		}
+	}
+	err := u.update(ctx, `UPDATE messaging_chat SET marks = v.column2`, []string{"BIGINT", "TEXT"}, rows, sameChat)
+	if err != nil {
+		return fmt.Errorf("storing what was read: %w", err)
+	}
+	return nil
+}
