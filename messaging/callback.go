@@ -16,6 +16,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -71,7 +72,7 @@ const wholeBody = 64 << 10
 // they are looked up together, and their secrets are tried. What none of them
 // signed is not taken apart, so that its cost does not depend on what is in it.
 func (s *Service) Callback(ctx context.Context, header http.Header, body []byte) error {
-	if !isObject(body) {
+	if !render.IsObject(body) {
 		return ErrNotCallback
 	}
 	caller, p := s.caller(objectOf(body))
@@ -114,9 +115,6 @@ func (s *Service) Addressed(body []byte) bool {
 
 // notJSON reports whether a small body is certainly none.
 func notJSON(body []byte) bool { return len(body) <= wholeBody && !json.Valid(body) }
-
-// isObject reports whether valid JSON is an object.
-func isObject(body []byte) bool { return jsonscan.Kind(body) == '{' }
 
 // objectOf is the member "object"; one that is no string is one nobody answers
 // to. Of a large body it is the first of that name: networks begin with

@@ -21,13 +21,13 @@ const (
 func applyChange(c *store.Chat, ch ChatChange, nowUS int64) error {
 	if ch.Name != nil {
 		if len(*ch.Name) > 200 {
-			return &Invalid{"name", "must have at most 200 characters"}
+			return &Invalid{Field: "name", Message: "must have at most 200 characters"}
 		}
 		c.Label = store.Sanitize(*ch.Name)
 	}
 	if ch.Language != nil {
 		if len(*ch.Language) > 35 {
-			return &Invalid{"language", "must be a language tag of at most 35 characters"}
+			return &Invalid{Field: "language", Message: "must be a language tag of at most 35 characters"}
 		}
 		c.Language = store.Sanitize(*ch.Language)
 	}
@@ -56,13 +56,13 @@ func applyChange(c *store.Chat, ch ChatChange, nowUS int64) error {
 
 func setTags(c *store.Chat, tags []string) error {
 	if len(tags) > maxTags {
-		return &Invalid{"tags", fmt.Sprintf("must be at most %d", maxTags)}
+		return &Invalid{Field: "tags", Message: fmt.Sprintf("must be at most %d", maxTags)}
 	}
 	out := []string{}
 	for i, t := range tags {
 		t = strings.TrimSpace(store.Sanitize(t))
 		if t == "" || len(t) > maxTag {
-			return &Invalid{fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d characters", maxTag)}
+			return &Invalid{Field: fmt.Sprintf("tags[%d]", i), Message: fmt.Sprintf("must have 1 to %d characters", maxTag)}
 		}
 		if !slices.Contains(out, t) {
 			out = append(out, t)
@@ -79,7 +79,7 @@ func changeObject(field string, stored *string, change map[string]json.RawMessag
 	}
 	merged := store.Sanitize(store.MergeObjects(*stored, string(payload.MustEncode(change))))
 	if len(merged) > maxChatObject {
-		return &Invalid{field, "must take at most 64 KiB in total"}
+		return &Invalid{Field: field, Message: "must take at most 64 KiB in total"}
 	}
 	*stored = merged
 	return nil

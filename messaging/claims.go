@@ -161,7 +161,7 @@ func (s *Service) mayClaim(ctx context.Context, tx *sqlx.Tx, r *referenceRow, id
 		return fmt.Errorf("counting the claims of an id: %w", err)
 	}
 	if others >= maxOwnClaims {
-		return &Invalid{"settings", fmt.Sprintf("name a number or page that %d references of the account have already", maxOwnClaims)}
+		return &Invalid{Field: "settings", Message: fmt.Sprintf("name a number or page that %d references of the account have already", maxOwnClaims)}
 	}
 	return nil
 }

@@ -18,9 +18,9 @@ const maxClientID = 128
 func checkClientID(id string) error {
 	switch {
 	case !utf8.ValidString(id):
-		return &Invalid{"clientId", "must be UTF-8"}
+		return &Invalid{Field: "clientId", Message: "must be UTF-8"}
 	case utf8.RuneCountInString(id) > maxClientID:
-		return &Invalid{"clientId", fmt.Sprintf("must have at most %d characters", maxClientID)}
+		return &Invalid{Field: "clientId", Message: fmt.Sprintf("must have at most %d characters", maxClientID)}
 	}
 	return isPrintable("clientId", id)
 }
@@ -28,7 +28,7 @@ func checkClientID(id string) error {
 // isPrintable refuses control characters.
 func isPrintable(field, s string) error {
 	if strings.ContainsFunc(s, unicode.IsControl) {
-		return &Invalid{field, "must not have control characters"}
+		return &Invalid{Field: field, Message: "must not have control characters"}
 	}
 	return nil
 }

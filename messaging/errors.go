@@ -3,20 +3,16 @@ package messaging
 import (
 	"errors"
 	"time"
+
+	"github.com/trunklinehq/trunkline/messaging/payload"
 )
 
 // ErrNotFound reports that the account has no such reference, chat or
 // message.
 var ErrNotFound = errors.New("messaging: not found")
 
-// Invalid is a value that breaks a rule. The value itself is not repeated: it
-// may be a secret.
-type Invalid struct {
-	Field   string // path in the request, "message.text"
-	Message string
-}
-
-func (e *Invalid) Error() string { return "messaging: " + e.Field + ": " + e.Message }
+// Invalid is [payload.Invalid]: a value that breaks a rule.
+type Invalid = payload.Invalid
 
 // Missing is an id beside that of what is worked on which leads to nothing of
 // the account's, whoever else may have it. It is an [ErrNotFound].
@@ -111,7 +107,7 @@ func renamed(err error, field string) error {
 	var refused *Error
 	switch {
 	case errors.As(err, &bad):
-		return &Invalid{field, bad.Message}
+		return &Invalid{Field: field, Message: bad.Message}
 	case errors.As(err, &refused) && refused.Field != "":
 		out := *refused
 		out.Field = field

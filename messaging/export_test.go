@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -21,7 +22,7 @@ func ParseCursor(s string, keys int) (string, error) {
 }
 
 // EncodeContent is what is stored of a message to send.
-func EncodeContent(c provider.Content) (string, error) { return encodeContent(c, "") }
+func EncodeContent(c provider.Content) (string, error) { return render.EncodeContent(c, "") }
 
 // FillTemplate holds the components of a send against those of a template.
 func FillTemplate(components, format, fill string) (TemplatePreview, error) {

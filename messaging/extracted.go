@@ -27,7 +27,7 @@ func (a *Account) ExtractedTx(
 	ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID, messageID string, values map[string]json.RawMessage,
 ) (Message, bool, error) {
 	if len(payload.MustEncode(values)) > maxExtracted {
-		return Message{}, false, &Invalid{"values", fmt.Sprintf("must take at most %d bytes", maxExtracted)}
+		return Message{}, false, &Invalid{Field: "values", Message: fmt.Sprintf("must take at most %d bytes", maxExtracted)}
 	}
 	who, err := a.personIn(ctx, tx, ref, chatID)
 	if err != nil {

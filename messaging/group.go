@@ -94,7 +94,7 @@ func (a *Account) CreateGroup(ctx context.Context, ref provider.ReferenceID, n N
 		return Group{}, err
 	}
 	if len(who) == 0 {
-		return Group{}, &Invalid{"participants", "must name somebody"}
+		return Group{}, &Invalid{Field: "participants", Message: "must name somebody"}
 	}
 	calling, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
@@ -201,7 +201,7 @@ func (g *groupReference) keep(ctx context.Context, chat provider.Address, subjec
 func (g *groupReference) chatOf(ctx context.Context, chatID string) (provider.Address, error) {
 	chat, err := g.s.recipient(ctx, g.s.db, g.row.ID, g.provider, chatID)
 	if err == nil && !chat.Group {
-		err = &Invalid{"chatId", "must be the id of a group"}
+		err = &Invalid{Field: "chatId", Message: "must be the id of a group"}
 	}
 	return chat, err
 }
@@ -209,7 +209,7 @@ func (g *groupReference) chatOf(ctx context.Context, chatID string) (provider.Ad
 // people reads the chat ids of participants.
 func (g *groupReference) people(ctx context.Context, field string, ids []string) ([]provider.Address, error) {
 	if len(ids) > maxParticipants {
-		return nil, &Invalid{field, fmt.Sprintf("must be at most %d", maxParticipants)}
+		return nil, &Invalid{Field: field, Message: fmt.Sprintf("must be at most %d", maxParticipants)}
 	}
 	out := make([]provider.Address, len(ids))
 	for i, id := range ids {
@@ -219,7 +219,7 @@ func (g *groupReference) people(ctx context.Context, field string, ids []string)
 		case err != nil:
 			return nil, renamed(err, at)
 		case a.Group:
-			return nil, &Invalid{at, "must be a person, not a group"}
+			return nil, &Invalid{Field: at, Message: "must be a person, not a group"}
 		}
 		out[i] = a
 	}
@@ -229,7 +229,7 @@ func (g *groupReference) people(ctx context.Context, field string, ids []string)
 func checkSubject(s string) (string, error) {
 	s = strings.TrimSpace(store.Sanitize(s))
 	if n := len([]rune(s)); n == 0 || n > maxSubject {
-		return "", &Invalid{"subject", fmt.Sprintf("must have 1 to %d characters", maxSubject)}
+		return "", &Invalid{Field: "subject", Message: fmt.Sprintf("must have 1 to %d characters", maxSubject)}
 	}
 	return s, nil
 }

@@ -70,7 +70,7 @@ func (a *Account) EditGroup(ctx context.Context, ref provider.ReferenceID, chatI
 		return Group{}, err
 	}
 	if len(steps) == 0 && !e.Leave {
-		return Group{}, &Invalid{"subject", "or something else to change is required"}
+		return Group{}, &Invalid{Field: "subject", Message: "or something else to change is required"}
 	}
 	var refused []provider.RefusedParticipant
 	for _, step := range steps {

@@ -92,7 +92,7 @@ func changeHands(c *store.Chat, ch ChatChange, nowUS int64) error {
 	case "close":
 		givenBack(c)
 	default:
-		return &Invalid{"handoff", "must be take or close"}
+		return &Invalid{Field: "handoff", Message: "must be take or close"}
 	}
 	switch {
 	case ch.Ask != nil:

@@ -28,7 +28,7 @@ func (h *History) older() (field, cursor string, err error) {
 	case h.Cursor == "":
 		return "before", h.Before, nil
 	case h.Before != "":
-		return "", "", &Invalid{"cursor", "cannot be combined with before"}
+		return "", "", &Invalid{Field: "cursor", Message: "cannot be combined with before"}
 	}
 	return "cursor", h.Cursor, nil
 }
@@ -39,7 +39,7 @@ func (h *History) conditions(p *params, ref provider.ReferenceID) (string, error
 	if h.Status != "" {
 		status := slices.IndexFunc(allStatuses, func(s provider.Status) bool { return s.String() == h.Status })
 		if status < 0 {
-			return "", &Invalid{"status", "must be FAIL, PENDING, SENDING, DELIVERED, READ or PLAYED"}
+			return "", &Invalid{Field: "status", Message: "must be FAIL, PENDING, SENDING, DELIVERED, READ or PLAYED"}
 		}
 		q += ` AND m.status = ` + p.add(int(allStatuses[status]))
 	}
@@ -50,7 +50,7 @@ func (h *History) conditions(p *params, ref provider.ReferenceID) (string, error
 	case "out":
 		q += ` AND m.mine`
 	default:
-		return "", &Invalid{"direction", "must be in or out"}
+		return "", &Invalid{Field: "direction", Message: "must be in or out"}
 	}
 	if err := checkClientID(h.ClientID); err != nil {
 		return "", err
@@ -102,7 +102,7 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 		return Page[Message]{}, err
 	}
 	if before != nil && after != nil {
-		return Page[Message]{}, &Invalid{"after", "cannot be combined with " + field}
+		return Page[Message]{}, &Invalid{Field: "after", Message: "cannot be combined with " + field}
 	}
 	c, err := a.chat(ctx, ref, chatID)
 	if err != nil {

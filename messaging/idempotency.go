@@ -11,13 +11,14 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // fingerprint identifies what a send asks for.
 func (d preparedMessage) fingerprint() string {
-	content, err := encodeContent(d.req.Content, d.req.Tag)
+	content, err := render.EncodeContent(d.req.Content, d.req.Tag)
 	if err != nil {
 		content = fmt.Sprint(d.req.Content)
 	}
@@ -44,11 +45,11 @@ type sendRecord struct {
 func (a *Account) sentBefore(ctx context.Context, tx *sqlx.Tx, d preparedMessage) (*sendRecord, error) {
 	key := d.req.IdempotencyKey
 	if len(key) > 255 {
-		return nil, &Invalid{"Idempotency-Key", "must have at most 255 characters"}
+		return nil, &Invalid{Field: "Idempotency-Key", Message: "must have at most 255 characters"}
 	}
 	for _, r := range key {
 		if r < '!' || r > '~' {
-			return nil, &Invalid{"Idempotency-Key", "must be visible ASCII"}
+			return nil, &Invalid{Field: "Idempotency-Key", Message: "must be visible ASCII"}
 		}
 	}
 	if key == "" {

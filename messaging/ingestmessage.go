@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -118,7 +119,7 @@ func setMissingFile(m *store.Message, e *provider.Message) {
 	}
 	if e.Error != nil {
 		said := failureOf(*e.Error)
-		why = Failure{Code: cmp.Or(truncate(said.Code, maxTextLength), why.Code), Message: cmp.Or(said.Message, why.Message), Advice: said.Advice}
+		why = Failure{Code: cmp.Or(truncate(said.Code, render.MaxTextLength), why.Code), Message: cmp.Or(said.Message, why.Message), Advice: said.Advice}
 	}
 	m.SetFailure(why)
 }

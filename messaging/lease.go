@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -70,7 +71,7 @@ func newLeases(s *Service) *leases {
 	id := make([]byte, 4)
 	_, _ = rand.Read(id) // never fails
 	return &leases{
-		s: s, node: truncate(store.Sanitize(cmp.Or(host, "node")), maxTextLength) + "-" + hex.EncodeToString(id), born: time.Now(),
+		s: s, node: truncate(store.Sanitize(cmp.Or(host, "node")), render.MaxTextLength) + "-" + hex.EncodeToString(id), born: time.Now(),
 		connections: map[provider.ReferenceID]*leasedConnection{}, elsewhere: map[provider.ReferenceID]bool{},
 	}
 }

@@ -68,7 +68,7 @@ func (s *Service) attach(ctx context.Context, q sqlx.QueryerContext, d *prepared
 		return err
 	}
 	if m.Voice && !k.Speech && !canConvertAudio() {
-		return &Invalid{"message.voice", noFfmpegText}
+		return &Invalid{Field: "message.voice", Message: noFfmpegText}
 	}
 	m = k.describe(m)
 	d.file, d.content, d.req.Content = k, m, m
@@ -76,7 +76,7 @@ func (s *Service) attach(ctx context.Context, q sqlx.QueryerContext, d *prepared
 }
 
 func tooLong(m provider.Media, most int64) error {
-	return &Invalid{"message.mediaId", fmt.Sprintf("names a file that is too long: at most %d KiB can be sent as %s", most>>10, m.Type())}
+	return &Invalid{Field: "message.mediaId", Message: fmt.Sprintf("names a file that is too long: at most %d KiB can be sent as %s", most>>10, m.Type())}
 }
 
 // useFile keeps the file of a prepared message for as long as the message.

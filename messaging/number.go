@@ -58,7 +58,7 @@ func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, pho
 	case err != nil:
 		return Number{}, renamed(err, "phone")
 	case who.Group:
-		return Number{}, &Invalid{"phone", "is the id of a group"}
+		return Number{}, &Invalid{Field: "phone", Message: "is the id of a group"}
 	case who.LID != "" && who.Phone == "":
 		if who, err = a.s.phoneOf(ctx, row.ID, who); err != nil {
 			return Number{}, err
@@ -87,7 +87,7 @@ func (s *Service) phoneOf(ctx context.Context, ref provider.ReferenceID, who pro
 		return who, err
 	}
 	if err != nil || c.Phone == "" {
-		return who, &Invalid{"phone", "is a hidden id (LID) whose phone number is not known"}
+		return who, &Invalid{Field: "phone", Message: "is a hidden id (LID) whose phone number is not known"}
 	}
 	return c.Address(), nil
 }

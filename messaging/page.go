@@ -24,7 +24,7 @@ func (l List) limit() (int, error) {
 	case l.Limit == 0:
 		return 50, nil
 	case l.Limit < 1:
-		return 0, &Invalid{"limit", "must be at least 1"}
+		return 0, &Invalid{Field: "limit", Message: "must be at least 1"}
 	}
 	return min(l.Limit, 200), nil
 }
@@ -45,7 +45,7 @@ func parseCursor(field, s string, n int) (cursor, error) {
 	if s == "" {
 		return nil, nil
 	}
-	bad := &Invalid{field, "is not a cursor of this list"}
+	bad := &Invalid{Field: field, Message: "is not a cursor of this list"}
 	if len(s) > 200 {
 		return nil, bad
 	}

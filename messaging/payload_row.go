@@ -1,12 +1,13 @@
 package messaging
 
 import (
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // bodyOf puts what a network delivered into the members of the interface.
 func bodyOf(msg *provider.Message) Body {
-	b := plainText(msg.Content)
+	b := render.PlainText(msg.Content)
 	if msg.ReplyTo != "" || msg.Forwarded {
 		b.Context = &Quote{MessageID: msg.ReplyTo, Forwarded: msg.Forwarded}
 	}

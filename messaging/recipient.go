@@ -31,7 +31,7 @@ func address(p provider.Provider, chatID string) (provider.Address, error) {
 	addr, err := p.Address(store.Sanitize(chatID))
 	var bad *provider.BadRecipient
 	if errors.As(err, &bad) {
-		return addr, &Invalid{"chatId", bad.Message}
+		return addr, &Invalid{Field: "chatId", Message: bad.Message}
 	}
 	if err != nil {
 		return addr, fmt.Errorf("reading a chat id: %w", err)
@@ -116,7 +116,7 @@ func (s *Service) contactNamed(ctx context.Context, q sqlx.QueryerContext, ref p
 		return addr, err
 	}
 	if err == nil && addr.Group {
-		return addr, &Invalid{"chatId", "names a group as a contact: a group's remoteJid ends in " + groupSuffix}
+		return addr, &Invalid{Field: "chatId", Message: "names a group as a contact: a group's remoteJid ends in " + groupSuffix}
 	}
 	if !named(id) {
 		return addr, bad
@@ -143,7 +143,7 @@ func (s *Service) contactNamed(ctx context.Context, q sqlx.QueryerContext, ref p
 	case hidden != "":
 		return address(p, hidden)
 	case err == nil && assumedPhone(addr, id):
-		return addr, &Invalid{"chatId", "is the remoteJid of no chat of this reference: write to a new contact by its phone number, as " + addr.ChatID}
+		return addr, &Invalid{Field: "chatId", Message: "is the remoteJid of no chat of this reference: write to a new contact by its phone number, as " + addr.ChatID}
 	}
 	return addr, err
 }
@@ -173,7 +173,7 @@ func groupNamed(p provider.Provider, id string) (provider.Address, error) {
 			return addr, nil
 		}
 	}
-	return provider.Address{}, &Invalid{"chatId", "is not the remoteJid of a group"}
+	return provider.Address{}, &Invalid{Field: "chatId", Message: "is not the remoteJid of a group"}
 }
 
 // namedChat is a chat, and one of the ids that lead to it.

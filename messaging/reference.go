@@ -160,7 +160,7 @@ func (s *Service) CheckReference(n NewReference) error {
 }
 
 func (s *Service) unknownKind() error {
-	return &Invalid{"type", "must be one of " + strings.Join(s.kindNames(), ", ")}
+	return &Invalid{Field: "type", Message: "must be one of " + strings.Join(s.kindNames(), ", ")}
 }
 
 // firstState is how a reference stands that nobody has started.
@@ -379,7 +379,7 @@ func capabilities(c provider.Capabilities) Capabilities {
 func checkName(name string) (string, error) {
 	name = strings.TrimSpace(store.Sanitize(name))
 	if name == "" || len(name) > 200 {
-		return "", &Invalid{"name", "must have 1 to 200 characters"}
+		return "", &Invalid{Field: "name", Message: "must have 1 to 200 characters"}
 	}
 	return name, nil
 }

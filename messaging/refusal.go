@@ -78,7 +78,7 @@ func brokenRules(err error) error {
 		}
 		return errors.Join(out...)
 	case errors.As(err, &one):
-		return &Invalid{one.Field, one.Message}
+		return &Invalid{Field: one.Field, Message: one.Message}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -220,7 +221,7 @@ func (r *screenRow) view() ScreenItem {
 		Status: r.Status.String(), At: UnixTime{Time: database.Time(r.AtUS)},
 	}
 	if r.Mine {
-		out.Content = shownFile(out.Content, r.Body)
+		out.Content = render.ShownFile(out.Content, r.Body)
 	} else {
 		out.Direction, out.Content = "out", json.RawMessage(r.Body)
 	}

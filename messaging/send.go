@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -169,7 +170,7 @@ func (s *Service) queuePart(ctx context.Context, u *store.Batch, d preparedMessa
 	if err := u.Add(ctx, []*store.Message{m}); err != nil {
 		return 0, err
 	}
-	stored, err := encodeContent(content, d.req.Tag)
+	stored, err := render.EncodeContent(content, d.req.Tag)
 	if err != nil {
 		return 0, err
 	}

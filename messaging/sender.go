@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -199,7 +200,7 @@ func (s *Service) begin(ctx context.Context, j *job) (bool, error) {
 
 // load makes ready what is to be handed over. Nothing of it is ambiguous.
 func (s *Service) load(ctx context.Context, j *job) (*load, error) {
-	content, err := decodeStored(j.Content)
+	content, err := render.DecodeStored(j.Content)
 	if err != nil {
 		return nil, &provider.Rejected{Code: "content", Message: "The stored content cannot be read."}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -52,9 +53,9 @@ func (a *Account) prepareIn(ctx context.Context, q sqlx.QueryerContext, req Send
 		return preparedMessage{}, err
 	}
 	if req.Content == nil {
-		return preparedMessage{}, &Invalid{"message", "is required"}
+		return preparedMessage{}, &Invalid{Field: "message", Message: "is required"}
 	}
-	if err := checkContent(req.Content); err != nil {
+	if err := render.CheckContent(req.Content); err != nil {
 		return preparedMessage{}, err
 	}
 	if err := checkClientID(req.ClientID); err != nil {
@@ -96,7 +97,7 @@ func (d *preparedMessage) chooseType() error {
 	if slices.Contains(d.provider.Capabilities().Send, d.content.Type()) {
 		return nil
 	}
-	text, ok := toText(d.content)
+	text, ok := render.ToText(d.content)
 	if !ok {
 		return &Error{Code: CodeUnsupported, Message: fmt.Sprintf("A %s line cannot send the type %s.", d.row.Kind, d.content.Type())}
 	}
@@ -140,7 +141,7 @@ func (r *referenceRow) usable() error {
 
 // body is what the record says of the message.
 func (d *preparedMessage) body() Body {
-	body := plainText(d.req.Content)
+	body := render.PlainText(d.req.Content)
 	if t, ok := d.content.(provider.Template); ok && d.template != nil {
 		if text := d.template.preview(t.Template).text(); text != "" {
 			body.Text = text

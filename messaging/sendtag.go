@@ -17,7 +17,7 @@ func (d *preparedMessage) checkTag() error {
 	if _, ok := known[d.req.Tag]; ok || d.req.Tag == "" || len(known) == 0 {
 		return nil
 	}
-	return &Invalid{"message.tag", "must be one of " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")}
+	return &Invalid{Field: "message.tag", Message: "must be one of " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")}
 }
 
 // tagged says whether the prepared message's tag still lets it go out.

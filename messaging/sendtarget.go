@@ -54,13 +54,13 @@ func aimed(ctx context.Context, u *store.Batch, d preparedMessage, c *store.Chat
 	case reaction && len(at) == 0:
 		return d.content, nil
 	case len(at) == 0 || at[0].Chat != c.ID:
-		return nil, &Invalid{"message.messageId", "names no message of this chat"}
+		return nil, &Invalid{Field: "message.messageId", Message: "names no message of this chat"}
 	}
 	if err := u.Load(ctx, []int64{at[0].Seq}); err != nil {
 		return nil, err
 	}
 	if m := u.Messages[at[0].Seq]; !reaction && m != nil && !m.Mine {
-		return nil, &Invalid{"message.messageId", "must name a message of the account itself"}
+		return nil, &Invalid{Field: "message.messageId", Message: "must name a message of the account itself"}
 	}
 	return aimedAt(d.content, at[0].ID), nil
 }

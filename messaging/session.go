@@ -134,13 +134,13 @@ func (a *Account) LinkSession(ctx context.Context, id provider.ReferenceID, phon
 	case err != nil:
 		return Session{}, err
 	case !a.s.connects(row.Kind):
-		return Session{}, &Invalid{"method", "is for lines that are linked to a phone"}
+		return Session{}, &Invalid{Field: "method", Message: "is for lines that are linked to a phone"}
 	case phone == "":
 		return a.connectReference(ctx, row, "")
 	}
 	to, err := p.Address(phone)
 	if err != nil || to.Phone == "" {
-		return Session{}, &Invalid{"phone", "must be a phone number with its country code"}
+		return Session{}, &Invalid{Field: "phone", Message: "must be a phone number with its country code"}
 	}
 	return a.connectReference(ctx, row, to.Phone)
 }

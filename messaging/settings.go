@@ -31,7 +31,7 @@ func checkSettings(p provider.Provider, in provider.Settings) (provider.Settings
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		if !known[name] {
-			wrong = append(wrong, &Invalid{"settings." + name, "is not a setting of " + string(p.Kind())})
+			wrong = append(wrong, &Invalid{Field: "settings." + name, Message: "is not a setting of " + string(p.Kind())})
 		}
 	}
 	out := provider.Settings{}
@@ -39,17 +39,17 @@ func checkSettings(p provider.Provider, in provider.Settings) (provider.Settings
 		v := strings.TrimSpace(store.Sanitize(in[d.Name]))
 		switch {
 		case v == "" && d.Required:
-			wrong = append(wrong, &Invalid{"settings." + d.Name, "is required"})
+			wrong = append(wrong, &Invalid{Field: "settings." + d.Name, Message: "is required"})
 		case len(v) > 4096:
-			wrong = append(wrong, &Invalid{"settings." + d.Name, "must have at most 4096 characters"})
+			wrong = append(wrong, &Invalid{Field: "settings." + d.Name, Message: "must have at most 4096 characters"})
 		case strings.HasPrefix(v, mask):
-			wrong = append(wrong, &Invalid{"settings." + d.Name, "is the masked form, not the secret itself"})
+			wrong = append(wrong, &Invalid{Field: "settings." + d.Name, Message: "is the masked form, not the secret itself"})
 		case d.Digits && strings.Trim(v, "0123456789") != "":
-			wrong = append(wrong, &Invalid{"settings." + d.Name, "must be digits only"})
+			wrong = append(wrong, &Invalid{Field: "settings." + d.Name, Message: "must be digits only"})
 		case d.Boolean && v != "" && v != "true" && v != "false":
-			wrong = append(wrong, &Invalid{"settings." + d.Name, "must be true or false"})
+			wrong = append(wrong, &Invalid{Field: "settings." + d.Name, Message: "must be true or false"})
 		case d.Schemes != nil && v != "" && !isURL(v, d.Schemes):
-			wrong = append(wrong, &Invalid{"settings." + d.Name, "must be an absolute URL with one of the schemes " + strings.Join(d.Schemes, ", ")})
+			wrong = append(wrong, &Invalid{Field: "settings." + d.Name, Message: "must be an absolute URL with one of the schemes " + strings.Join(d.Schemes, ", ")})
 		case v != "":
 			out[d.Name] = v
 		}
@@ -128,7 +128,7 @@ func (s *Service) sealSettings(p provider.Provider, id provider.ReferenceID, set
 		case !d.Secret:
 			out[d.Name] = v
 		case s.keys == nil:
-			return "", "", &Invalid{"settings." + d.Name, "cannot be kept: the service has no secrets to seal it with"}
+			return "", "", &Invalid{Field: "settings." + d.Name, Message: "cannot be kept: the service has no secrets to seal it with"}
 		default:
 			out[d.Name] = s.keys.Seal(sealedAs(id, d.Name), []byte(v))
 		}

@@ -56,11 +56,11 @@ func checkCallbackURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case len(text) > maxCallbackURL:
-		return &Invalid{"callbackUrl", fmt.Sprintf("must have at most %d characters", maxCallbackURL)}
+		return &Invalid{Field: "callbackUrl", Message: fmt.Sprintf("must have at most %d characters", maxCallbackURL)}
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || store.Sanitize(text) != text:
-		return &Invalid{"callbackUrl", "must be an absolute https URL"}
+		return &Invalid{Field: "callbackUrl", Message: "must be an absolute https URL"}
 	case u.User != nil || u.Fragment != "":
-		return &Invalid{"callbackUrl", "must have neither a user nor a fragment"}
+		return &Invalid{Field: "callbackUrl", Message: "must have neither a user nor a fragment"}
 	}
 	return nil
 }

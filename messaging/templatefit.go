@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -33,7 +34,7 @@ func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref *refe
 		} else if !known {
 			return nil, errNoCopy
 		}
-		return nil, &Invalid{"message.template.name", "names no template of this line"}
+		return nil, &Invalid{Field: "message.template.name", Message: "names no template of this line"}
 	}
 	i := slices.IndexFunc(rows, func(r *templateRow) bool { return r.Language == store.Sanitize(call.Language.Code) })
 	if i < 0 {
@@ -41,7 +42,7 @@ func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref *refe
 		for _, r := range rows {
 			have = append(have, r.Language)
 		}
-		return nil, &Invalid{"message.template.language.code", "must be a language of this template: " + strings.Join(have, ", ")}
+		return nil, &Invalid{Field: "message.template.language.code", Message: "must be a language of this template: " + strings.Join(have, ", ")}
 	}
 	r := rows[i]
 	if r.Status != provider.TemplateApproved {
@@ -49,7 +50,7 @@ func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref *refe
 		if r.ProviderStatus != "" && r.ProviderStatus != why {
 			why += " (" + r.ProviderStatus + ")"
 		}
-		return nil, &Invalid{"message.template.name", "must name an approved template; the status of this one is " + joinWords(why, r.Reason)}
+		return nil, &Invalid{Field: "message.template.name", Message: "must name an approved template; the status of this one is " + joinWords(why, r.Reason)}
 	}
 	return r, r.fits(call)
 }
@@ -77,7 +78,7 @@ type fitting struct {
 
 func (f *fitting) fail(field, format string, args ...any) {
 	if f.broken == nil {
-		f.broken = &Invalid{field, fmt.Sprintf(format, args...)}
+		f.broken = &Invalid{Field: field, Message: fmt.Sprintf(format, args...)}
 	}
 }
 
@@ -181,7 +182,7 @@ func (f *fitting) texts(part string, names []string, c *filling, at string) {
 		switch strings.ToLower(p.Type) {
 		case "text", "currency", "date_time":
 		default:
-			f.fail(indexed(c.at+".parameters", i)+".type", "must be text, currency or date_time")
+			f.fail(render.Indexed(c.at+".parameters", i)+".type", "must be text, currency or date_time")
 		}
 	}
 	if f.shape.named && len(names) > 0 {
@@ -189,17 +190,17 @@ func (f *fitting) texts(part string, names []string, c *filling, at string) {
 		return
 	}
 	if len(c.Parameters) < len(names) {
-		f.fail(indexed(c.at+".parameters", len(c.Parameters)), "is missing: the %s has the parameters %s", part, braced(names))
+		f.fail(render.Indexed(c.at+".parameters", len(c.Parameters)), "is missing: the %s has the parameters %s", part, braced(names))
 	}
 	if len(c.Parameters) > len(names) {
-		f.fail(indexed(c.at+".parameters", len(names)), "is too many: the %s has %d", part, len(names))
+		f.fail(render.Indexed(c.at+".parameters", len(names)), "is too many: the %s has %d", part, len(names))
 	}
 }
 
 func (f *fitting) namedTexts(names []string, c *filling) {
 	have := map[string]bool{}
 	for i, p := range c.Parameters {
-		at := indexed(c.at+".parameters", i) + ".parameter_name"
+		at := render.Indexed(c.at+".parameters", i) + ".parameter_name"
 		switch {
 		case !slices.Contains(names, p.Name):
 			f.fail(at, "must be one of %s", strings.Join(names, ", "))
@@ -272,7 +273,7 @@ func (f *fitting) link(b *templateButton, place int, c *filling, at string) {
 	case len(c.Parameters) < n:
 		f.fail(c.at+".parameters[0]", "is missing: the end of the button's address")
 	case len(c.Parameters) > n:
-		f.fail(indexed(c.at+".parameters", n), "is too many: the button has %d", n)
+		f.fail(render.Indexed(c.at+".parameters", n), "is too many: the button has %d", n)
 	}
 }
 
@@ -288,10 +289,10 @@ func (f *fitting) cards(p *templatePart, c *filling, at string) {
 				n = *card.Index
 			}
 			if n < 0 || n >= len(p.Cards) {
-				f.fail(indexed(at, i)+".card_index", "must be 0 to %d", len(p.Cards)-1)
+				f.fail(render.Indexed(at, i)+".card_index", "must be 0 to %d", len(p.Cards)-1)
 			}
 			for j := range card.Components {
-				card.Components[j].at = indexed(indexed(at, i)+".components", j)
+				card.Components[j].at = render.Indexed(render.Indexed(at, i)+".components", j)
 			}
 			given[n] = card.Components
 		}
@@ -300,7 +301,5 @@ func (f *fitting) cards(p *templatePart, c *filling, at string) {
 		f.parts(p.Cards[i].Components, given[i], at)
 	}
 }
-
-func indexed(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
 func braced(names []string) string { return "{{" + strings.Join(names, "}}, {{") + "}}" }

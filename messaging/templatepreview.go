@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -39,7 +40,7 @@ func (a *Account) PreviewTemplate(ctx context.Context, ref provider.ReferenceID,
 	t, err := a.s.previewed(ctx, row, call)
 	var broken *Invalid
 	if errors.As(err, &broken) {
-		return TemplatePreview{}, &Invalid{strings.TrimPrefix(broken.Field, "message."), broken.Message}
+		return TemplatePreview{}, &Invalid{Field: strings.TrimPrefix(broken.Field, "message."), Message: broken.Message}
 	}
 	if err != nil {
 		return TemplatePreview{}, err
@@ -54,7 +55,7 @@ func (s *Service) previewed(ctx context.Context, row *referenceRow, call provide
 		return nil, err
 	}
 	content := provider.Template{Template: call}
-	if err := checkContent(content); err != nil {
+	if err := render.CheckContent(content); err != nil {
 		return nil, err
 	}
 	if err := validateContent(p, content); err != nil {

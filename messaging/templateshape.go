@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -128,9 +129,9 @@ func (p *parameter) shown() string {
 func fillings(call provider.TemplateCall) ([]filling, error) {
 	out := make([]filling, len(call.Components))
 	for i, raw := range call.Components {
-		at := indexed("message.template.components", i)
+		at := render.Indexed("message.template.components", i)
 		if err := json.Unmarshal(raw, &out[i]); err != nil {
-			return nil, &Invalid{at, "must be a component as the network takes it"}
+			return nil, &Invalid{Field: at, Message: "must be a component as the network takes it"}
 		}
 		out[i].at = at
 	}

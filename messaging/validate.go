@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 const (
-	// maxTextLength is the most bytes of an id that a network may give: indexes have
-	// limits, and no network comes near it.
-	maxTextLength = 512
+
 	// maxNameLength is the most bytes of a name that is kept.
 	maxNameLength = 512
 	// maxKindLength is the most bytes of the kind of a raw event that is kept.
@@ -49,7 +48,7 @@ func (a inboundEvent) validateMessage(m provider.Message) inboundEvent {
 		}
 		m.Referral = &r
 	}
-	if m.OwnID, m.App = store.Sanitize(m.OwnID), store.Sanitize(m.App); len(m.OwnID) > maxTextLength {
+	if m.OwnID, m.App = store.Sanitize(m.OwnID), store.Sanitize(m.App); len(m.OwnID) > render.MaxTextLength {
 		m.OwnID = ""
 	}
 	m.At, m.WindowUntil = validateTime(m.At), validateTime(m.WindowUntil)
@@ -77,7 +76,7 @@ func (a inboundEvent) validateStatus(s provider.StatusChange) inboundEvent {
 		s.Error = new(provider.Failure(failureOf(*s.Error)))
 	}
 	switch {
-	case isWatermark(&s) && (s.UpTo.IsZero() || s.To.ChatID == ""), len(s.MessageID) > maxTextLength, len(s.OwnID) > maxTextLength:
+	case isWatermark(&s) && (s.UpTo.IsZero() || s.To.ChatID == ""), len(s.MessageID) > render.MaxTextLength, len(s.OwnID) > render.MaxTextLength:
 		return a.reject("a status must name a message by 1 to 512 bytes, or a chat and a time", s)
 	case s.Status < provider.StatusPending || s.Status > provider.StatusPlayed:
 		return a.reject("a status must be one of those that messages have", s)
@@ -118,7 +117,7 @@ func sanitizeJSON(b json.RawMessage) json.RawMessage {
 // is indispensable.
 func sanitizeAddress(a provider.Address) provider.Address {
 	name := func(s string) string {
-		if s = store.Sanitize(s); len(s) > maxTextLength {
+		if s = store.Sanitize(s); len(s) > render.MaxTextLength {
 			return ""
 		}
 		return s

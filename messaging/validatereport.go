@@ -3,6 +3,7 @@ package messaging
 import (
 	"time"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -12,7 +13,7 @@ import (
 func validateReport(e provider.Event) provider.Event {
 	r := *provider.RawOf(e)
 	r.Body, r.ID, r.Kind = sanitizeJSON(r.Body), store.Sanitize(r.ID), truncate(store.Sanitize(r.Kind), maxKindLength)
-	if r.ID == "" || len(r.ID) > maxTextLength {
+	if r.ID == "" || len(r.ID) > render.MaxTextLength {
 		r.ID = digest(r.Body)
 	}
 	var admitted provider.Event
@@ -76,14 +77,14 @@ func validateTemplate(c provider.TemplateChange, r provider.Raw) provider.Event 
 	} {
 		*s = store.Sanitize(*s)
 	}
-	if len(c.TemplateID) > maxTextLength || len(c.Name) > maxTextLength || len(c.Language) > maxTextLength {
+	if len(c.TemplateID) > render.MaxTextLength || len(c.Name) > render.MaxTextLength || len(c.Language) > render.MaxTextLength {
 		return nil
 	}
 	return &c
 }
 
 // named says whether an id is there and fits into an index.
-func named(id string) bool { return id != "" && len(id) <= maxTextLength }
+func named(id string) bool { return id != "" && len(id) <= render.MaxTextLength }
 
 // validateTime forgets a time that no column could hold.
 func validateTime(at time.Time) time.Time {

@@ -1,4 +1,4 @@
-package messaging
+package render
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ func unknownMember(raw json.RawMessage, t reflect.Type) string {
 		_ = json.Unmarshal(raw, &items) // else it has no members
 		for i, item := range items {
 			if at := unknownMember(item, t.Elem()); at != "" {
-				return indexed("", i) + at
+				return Indexed("", i) + at
 			}
 		}
 	case t.Kind() == reflect.Struct:

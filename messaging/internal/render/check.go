@@ -1,10 +1,11 @@
-package messaging
+package render
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -17,11 +18,11 @@ const (
 
 func checkText(v provider.Text) error {
 	if len(v.Mentions) > maxMentions {
-		return &Invalid{"message.mentions", fmt.Sprintf("must be at most %d", maxMentions)}
+		return &payload.Invalid{Field: "message.mentions", Message: fmt.Sprintf("must be at most %d", maxMentions)}
 	}
 	for i, m := range v.Mentions {
-		if m == "" || len(m) > maxTextLength {
-			return &Invalid{indexed("message.mentions", i), "must be a chat id"}
+		if m == "" || len(m) > MaxTextLength {
+			return &payload.Invalid{Field: Indexed("message.mentions", i), Message: "must be a chat id"}
 		}
 	}
 	return required("text", v.Text)
@@ -35,7 +36,7 @@ func checkQuestion(c provider.Content) error {
 			return err
 		}
 		if len(v.Buttons) < 1 || len(v.Buttons) > 3 {
-			return &Invalid{"message.buttons", "must hold 1 to 3 buttons"}
+			return &payload.Invalid{Field: "message.buttons", Message: "must hold 1 to 3 buttons"}
 		}
 		return checkChoices("message.buttons", v.Buttons)
 	case provider.List:
@@ -48,11 +49,11 @@ func checkQuestion(c provider.Content) error {
 
 func checkTemplate(v provider.Template) error {
 	if policy := v.Template.Language.Policy; policy != "" && policy != "deterministic" {
-		return &Invalid{"message.template.language.policy", "must be deterministic"}
+		return &payload.Invalid{Field: "message.template.language.policy", Message: "must be deterministic"}
 	}
 	for i, c := range v.Template.Components {
 		if !json.Valid(c) {
-			return &Invalid{indexed("message.template.components", i), "must be JSON"}
+			return &payload.Invalid{Field: Indexed("message.template.components", i), Message: "must be JSON"}
 		}
 	}
 	return errors.Join(required("template.name", v.Template.Name), required("template.language.code", v.Template.Language.Code))
@@ -63,15 +64,15 @@ func checkPoll(v provider.Poll) error {
 		return err
 	}
 	if len(v.Options) < 2 || len(v.Options) > maxPollOptions {
-		return &Invalid{"message.options", fmt.Sprintf("must hold 2 to %d", maxPollOptions)}
+		return &payload.Invalid{Field: "message.options", Message: fmt.Sprintf("must hold 2 to %d", maxPollOptions)}
 	}
 	seen := map[string]bool{}
 	for i, o := range v.Options {
-		if err := required(indexed("options", i), o); err != nil {
+		if err := required(Indexed("options", i), o); err != nil {
 			return err
 		}
 		if seen[o] {
-			return &Invalid{indexed("message.options", i), "stands twice"}
+			return &payload.Invalid{Field: Indexed("message.options", i), Message: "stands twice"}
 		}
 		seen[o] = true
 	}
@@ -80,10 +81,10 @@ func checkPoll(v provider.Poll) error {
 
 func checkCards(v provider.Contacts) error {
 	if len(v.Contacts) < 1 || len(v.Contacts) > maxCards {
-		return &Invalid{"message.contacts", fmt.Sprintf("must hold 1 to %d", maxCards)}
+		return &payload.Invalid{Field: "message.contacts", Message: fmt.Sprintf("must hold 1 to %d", maxCards)}
 	}
 	for i, c := range v.Contacts {
-		if err := required(indexed("contacts", i)+".name.formattedName", c.Name.Formatted); err != nil {
+		if err := required(Indexed("contacts", i)+".name.formattedName", c.Name.Formatted); err != nil {
 			return err
 		}
 	}
@@ -102,7 +103,7 @@ func checkList(v provider.List) error {
 		rows += len(s.Rows)
 	}
 	if rows < 1 || rows > 10 {
-		return &Invalid{"message.sections", "must hold 1 to 10 rows in total"}
+		return &payload.Invalid{Field: "message.sections", Message: "must hold 1 to 10 rows in total"}
 	}
 	return nil
 }
@@ -112,13 +113,17 @@ func checkChoices(field string, cs []provider.Choice) error {
 	for i, c := range cs {
 		switch {
 		case c.ID == "":
-			return &Invalid{fmt.Sprintf("%s[%d].id", field, i), "must not be empty"}
+			return &payload.Invalid{Field: fmt.Sprintf("%s[%d].id", field, i), Message: "must not be empty"}
 		case c.Title == "":
-			return &Invalid{fmt.Sprintf("%s[%d].title", field, i), "must not be empty"}
+			return &payload.Invalid{Field: fmt.Sprintf("%s[%d].title", field, i), Message: "must not be empty"}
 		case seen[c.ID]:
-			return &Invalid{fmt.Sprintf("%s[%d].id", field, i), "stands twice"}
+			return &payload.Invalid{Field: fmt.Sprintf("%s[%d].id", field, i), Message: "stands twice"}
 		}
 		seen[c.ID] = true
 	}
 	return nil
 }
+
+// MaxTextLength is the most bytes of an id that a network may give: indexes have
+// limits, and no network comes near it.
+const MaxTextLength = 512

@@ -1,4 +1,4 @@
-package messaging
+package render
 
 import (
 	"cmp"
@@ -11,62 +11,62 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// plainText says in text what a message is, with the structured value beside it:
+// PlainText says in text what a message is, with the structured value beside it:
 // payloads have only the five types of the interface.
-func plainText(c provider.Content) Body {
+func PlainText(c provider.Content) payload.Body {
 	switch v := c.(type) {
 	case provider.Text:
-		return Body{Text: v.Text}
+		return payload.Body{Text: v.Text}
 	case provider.Template:
-		return Body{
+		return payload.Body{
 			Text:   fmt.Sprintf("Template %s (%s)", v.Template.Name, v.Template.Language.Code),
-			Extras: Extras{Template: &SentTemplate{Name: v.Template.Name, Language: v.Template.Language, Components: append([]json.RawMessage{}, v.Template.Components...)}},
+			Extras: payload.Extras{Template: &payload.SentTemplate{Name: v.Template.Name, Language: v.Template.Language, Components: append([]json.RawMessage{}, v.Template.Components...)}},
 		}
 	case provider.Buttons:
-		return Body{Text: numberedText(v.Text, store.ChoicesOf(v))}
+		return payload.Body{Text: numberedText(v.Text, store.ChoicesOf(v))}
 	case provider.List:
-		return Body{Text: numberedText(v.Text, store.ChoicesOf(v))}
+		return payload.Body{Text: numberedText(v.Text, store.ChoicesOf(v))}
 	case provider.Poll:
-		return Body{
+		return payload.Body{
 			Text:   numberedText(v.Question, store.ChoicesOf(v)),
-			Extras: Extras{Poll: &Poll{Question: v.Question, Options: v.Options, Multiple: v.Multiple}},
+			Extras: payload.Extras{Poll: &payload.Poll{Question: v.Question, Options: v.Options, Multiple: v.Multiple}},
 		}
 	case provider.Edit:
-		return Body{Text: v.Text, Extras: Extras{Edited: &MessageRef{MessageID: v.MessageID}}}
+		return payload.Body{Text: v.Text, Extras: payload.Extras{Edited: &payload.MessageRef{MessageID: v.MessageID}}}
 	case provider.Location:
-		return Body{Text: locationText(v), Extras: Extras{Location: &v}}
+		return payload.Body{Text: locationText(v), Extras: payload.Extras{Location: &v}}
 	case provider.Reaction:
 		if v.Emoji == "" {
-			return Body{Text: "Reaction removed", Extras: Extras{Reaction: &v}}
+			return payload.Body{Text: "Reaction removed", Extras: payload.Extras{Reaction: &v}}
 		}
-		return Body{Text: "Reacted with " + v.Emoji, Extras: Extras{Reaction: &v}}
+		return payload.Body{Text: "Reacted with " + v.Emoji, Extras: payload.Extras{Reaction: &v}}
 	case provider.Reply:
-		return Body{Text: replyText(v), Extras: Extras{Reply: &v}}
+		return payload.Body{Text: replyText(v), Extras: payload.Extras{Reply: &v}}
 	case provider.Interactive:
-		return Body{Text: interactiveText(v)}
+		return payload.Body{Text: interactiveText(v)}
 	}
 	return receivedText(c)
 }
 
 // receivedText says what only comes from contacts.
-func receivedText(c provider.Content) Body {
+func receivedText(c provider.Content) payload.Body {
 	switch v := c.(type) {
 	case provider.Media:
 		return attached(v)
 	case provider.Contacts:
-		return Body{Text: contactsText(v), Extras: Extras{Contacts: v.Contacts}}
+		return payload.Body{Text: contactsText(v), Extras: payload.Extras{Contacts: v.Contacts}}
 	case provider.Order:
-		return Body{Text: orderText(v), Extras: Extras{Order: &v}}
+		return payload.Body{Text: orderText(v), Extras: payload.Extras{Order: &v}}
 	case provider.Form:
-		return Body{Text: cmp.Or(v.Text, strings.TrimSpace("Form "+v.Name)), Extras: Extras{Form: formOf(v)}}
+		return payload.Body{Text: cmp.Or(v.Text, strings.TrimSpace("Form "+v.Name)), Extras: payload.Extras{Form: formOf(v)}}
 	case provider.Revoke:
-		return Body{Text: "This message was deleted", Extras: Extras{Revoked: &MessageRef{MessageID: v.MessageID}}}
+		return payload.Body{Text: "This message was deleted", Extras: payload.Extras{Revoked: &payload.MessageRef{MessageID: v.MessageID}}}
 	case provider.Shared:
-		return Body{Text: sharedText(v)}
+		return payload.Body{Text: sharedText(v)}
 	case provider.Opened:
-		return Body{Text: "Opened the chat"}
+		return payload.Body{Text: "Opened the chat"}
 	case provider.Unknown:
-		return Body{Text: strings.TrimSpace("Unsupported message " + v.Kind), Extras: Extras{Unsupported: &v}}
+		return payload.Body{Text: strings.TrimSpace("Unsupported message " + v.Kind), Extras: payload.Extras{Unsupported: &v}}
 	}
 	return receivedText(provider.Unknown{Kind: c.Type()})
 }
@@ -101,12 +101,12 @@ func locationText(l provider.Location) string {
 	return "Location: " + strings.Join(names, ", ") + " (" + at + ")"
 }
 
-// toText is the text that replaces content on a reference that lacks its type, or
+// ToText is the text that replaces content on a reference that lacks its type, or
 // false where that would lose the meaning.
-func toText(c provider.Content) (provider.Text, bool) {
+func ToText(c provider.Content) (provider.Text, bool) {
 	switch c.(type) {
 	case provider.Buttons, provider.List, provider.Poll:
-		return provider.Text{Text: plainText(c).Text}, true
+		return provider.Text{Text: PlainText(c).Text}, true
 	}
 	return provider.Text{}, false
 }
@@ -181,10 +181,10 @@ func orderText(o provider.Order) string {
 }
 
 // formOf keeps the answers of a form as they are: what is no JSON is a string.
-func formOf(f provider.Form) *Form {
+func formOf(f provider.Form) *payload.Form {
 	data := json.RawMessage(store.Sanitize(f.Data))
 	if !json.Valid(data) {
 		data = payload.MustEncode(string(data))
 	}
-	return &Form{Name: f.Name, Data: data}
+	return &payload.Form{Name: f.Name, Data: data}
 }
