@@ -63,3 +63,11 @@ func (a *agentConfig) Check(c *Checker) {
 		}
 	}
 }
+
+func (a *agentConfig) usesFunctions(yield func(string, []any) bool) {
+	for i, slug := range a.Functions {
+		if !yield(slug, []any{"functions", i}) {
+			return
+		}
+	}
+}

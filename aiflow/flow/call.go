@@ -32,3 +32,11 @@ func callType() NodeType {
 func (*callConfig) Outputs() []string { return []string{"out", "timeout", "error", "return:*"} }
 
 func (k *callConfig) Check(c *Checker) { c.Saves(k.SaveTo, expression.Map, "saveTo") }
+
+func (c *callConfig) savesTo() string { return c.SaveTo }
+
+func (c *callConfig) usesFunctions(yield func(string, []any) bool) {
+	if c.Function != "" {
+		yield(c.Function, []any{"function"})
+	}
+}

@@ -209,7 +209,7 @@ func (m meaning) scopeOf(v *vertex) *expression.Scope {
 		s = s.With("error", errorType())
 	}
 	for _, l := range m.graph.around(v) {
-		s = loopScope(s, l.config.(*loopConfig))
+		s = loopScope(s, l.config.(looper))
 	}
 	m.scopes[key] = s
 	return s

@@ -49,8 +49,8 @@ func newGraph(d *Document, vertices map[string]*vertex) *graph {
 				v.edges = append(v.edges, edge{output, to})
 			}
 		}
-		if jump, ok := v.config.(*gotoConfig); ok && vertices[jump.Node] != nil {
-			v.edges = append(v.edges, edge{"", vertices[jump.Node]})
+		if jump, ok := v.config.(jumper); ok && vertices[jump.target()] != nil {
+			v.edges = append(v.edges, edge{"", vertices[jump.target()]})
 		}
 	}
 	g.walk()
@@ -74,8 +74,10 @@ func (v *vertex) outputs() []string {
 
 // pass is the output that the node goes through when it is disabled.
 func (v *vertex) pass() string {
-	if r, ok := v.config.(*randomConfig); ok && len(r.Branches) > 0 {
-		return r.Branches[0].ID
+	if r, ok := v.config.(passer); ok {
+		if output := r.passOutput(); output != "" {
+			return output
+		}
 	}
 	return v.typ.pass()
 }

@@ -76,17 +76,8 @@ func (l *linker) add(f called) {
 // functions yields the functions that a node calls, and where it names them.
 func (v *vertex) functions() func(yield func(slug string, at []any) bool) {
 	return func(yield func(string, []any) bool) {
-		switch c := v.config.(type) {
-		case *callConfig:
-			if c.Function != "" {
-				yield(c.Function, []any{"function"})
-			}
-		case *agentConfig:
-			for i, slug := range c.Functions {
-				if !yield(slug, []any{"functions", i}) {
-					return
-				}
-			}
+		if c, ok := v.config.(functional); ok {
+			c.usesFunctions(yield)
 		}
 	}
 }

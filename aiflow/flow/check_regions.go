@@ -63,7 +63,7 @@ const regionOfErrors = 0
 func (g *graph) regions() {
 	g.entries = map[*vertex]int{}
 	for _, v := range g.order {
-		if _, ok := v.config.(*loopConfig); ok {
+		if _, ok := v.config.(looper); ok {
 			g.loops = append(g.loops, v)
 			g.entries[v] = len(g.loops)
 		}

@@ -180,14 +180,14 @@ func (c *compiler) scopeOf(tag string) *expression.Scope {
 	switch tag {
 	case "answer":
 		t := anyType
-		if q, ok := c.of.(*questionConfig); ok {
-			t = answerTypes[q.Expect]
+		if q, ok := c.of.(asker); ok {
+			t = answerTypes[q.expects()]
 		}
 		return c.scope.With("answer", t)
 	case "response":
 		return c.scope.With("response", responseType())
 	case "loop":
-		if l, ok := c.of.(*loopConfig); ok {
+		if l, ok := c.of.(looper); ok {
 			return loopScope(c.scope, l)
 		}
 	}
@@ -195,12 +195,12 @@ func (c *compiler) scopeOf(tag string) *expression.Scope {
 }
 
 // loopScope is what expressions see in the body of a loop.
-func loopScope(s *expression.Scope, l *loopConfig) *expression.Scope {
-	item := numberType
-	if l.Kind == "each" {
+func loopScope(s *expression.Scope, l looper) *expression.Scope {
+	role, item := l.loopRole(), numberType
+	if !role.numbers {
 		item = anyType
 	}
-	return s.With(l.Item, item).With(l.Index, numberType)
+	return s.With(role.item, item).With(role.index, numberType)
 }
 
 func (c *compiler) refuse(err error) {

@@ -101,7 +101,7 @@ func (t *Turn) raise(e *Error) *step {
 		switch {
 		case f.Loop != nil:
 			n = g.steps[f.Node]
-			if n.config.(*loopConfig).OnItemError == "continue" {
+			if n.config.(looper).loopRole().goesOn {
 				t.showError(e)
 				f.Loop.Failed = true
 				return n

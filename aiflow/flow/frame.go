@@ -42,10 +42,10 @@ func fits(f *Frame, below *Program) bool {
 		return false
 	}
 	if f.Loop != nil {
-		_, ok := n.config.(*loopConfig)
+		_, ok := n.config.(looper)
 		return ok && f.Loop.Index >= 0
 	}
-	_, ok := n.config.(*callConfig)
+	_, ok := n.config.(caller)
 	return ok
 }
 
@@ -115,9 +115,9 @@ func (t *Turn) rescope() {
 
 // showLoop puts the item and the index of a loop into sight.
 func (t *Turn) showLoop(f *Frame, g *Program) {
-	c := g.steps[f.Node].config.(*loopConfig)
-	t.env[c.Index] = f.Loop.Index
-	t.env[c.Item] = f.Loop.item()
+	c := g.steps[f.Node].config.(looper).loopRole()
+	t.env[c.index] = f.Loop.Index
+	t.env[c.item] = f.Loop.item()
 }
 
 // item is what the round is about: of each round of count and while, its
@@ -196,9 +196,9 @@ func (t *Turn) returned(name string, v any) *step {
 	t.popTo(t.base)
 	f := t.pop()
 	n := t.graph().steps[f.Node]
-	c := n.config.(*callConfig)
+	c := n.config.(caller)
 	t.begin(n)
-	if err := t.save(c.SaveTo, v); err != nil {
+	if err := t.save(c.savesTo(), v); err != nil {
 		return t.failed(n, err)
 	}
 	output := "return:" + name

@@ -15,3 +15,5 @@ func gotoType() NodeType {
 func (*gotoConfig) Outputs() []string { return nil }
 
 func (g *gotoConfig) Check(c *Checker) { c.leadsTo(g.Node, "node") }
+
+func (g *gotoConfig) target() string { return g.Node }

@@ -58,3 +58,7 @@ func (l *loopConfig) Check(c *Checker) {
 	c.ownRoot(l.Item, "item")
 	c.ownRoot(l.Index, "index")
 }
+
+func (l *loopConfig) loopRole() loopRole {
+	return loopRole{item: l.Item, index: l.Index, numbers: l.Kind != "each", collects: l.Collect != nil, goesOn: l.OnItemError == "continue"}
+}

@@ -105,3 +105,5 @@ func isBound(v any, kind string) bool {
 	v, err := conform(v, kind)
 	return err == nil && v != nil
 }
+
+func (q *questionConfig) expects() string { return q.Expect }

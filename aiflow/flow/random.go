@@ -32,3 +32,10 @@ func (r *randomConfig) Check(c *Checker) {
 		c.ownID(b.ID, "branches", i, "id")
 	}
 }
+
+func (r *randomConfig) passOutput() string {
+	if len(r.Branches) == 0 {
+		return ""
+	}
+	return r.Branches[0].ID
+}
