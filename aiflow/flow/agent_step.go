@@ -30,7 +30,7 @@ func (c *agentConfig) request(t *Turn) (ModelRequest, error) {
 		Outputs: slices.Sorted(maps.Keys(t.node.next)),
 	}}
 	c.Output.ask(&r)
-	return r, t.prompt(&r, c.Instructions, c.Input)
+	return r, prompt(t, &r, c.Instructions, c.Input)
 }
 
 // Resume takes the agent's answer, or lets it go on with what it asked for.
@@ -68,14 +68,14 @@ func (c *agentConfig) done(t *Turn, done EffectDone) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, r.traced(nil))
+	t.Note(nil, traced(&r, nil))
 	kept, err := admit(r.Resume)
 	if err != nil {
 		return Exit{}, err
 	}
 	switch r.Finish {
 	case FinishDone:
-		return t.answer(r, c.Output.Mode, c.Send, c.SaveTo)
+		return answerModel(t, r, c.Output.Mode, c.Send, c.SaveTo)
 	case FinishAsk:
 		if !c.Converse {
 			return Exit{}, unexpected(r.Finish)
@@ -93,7 +93,7 @@ func (c *agentConfig) done(t *Turn, done EffectDone) (Exit, error) {
 
 // ask says what the agent asks and waits for the reply.
 func (c *agentConfig) ask(t *Turn, question string, kept any) (Exit, error) {
-	if err := t.speak(question); err != nil {
+	if err := speak(t, question); err != nil {
 		return Exit{}, err
 	}
 	w := Wait{Kind: WaitReply, Data: kept}
@@ -115,7 +115,7 @@ func (c *agentConfig) approve(t *Turn, r ModelResult, kept any) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, r.traced(map[string]any{"stepId": ask.ID, "tool": r.Tool, "arguments": arguments}))
+	t.Note(nil, traced(&r, map[string]any{"stepId": ask.ID, "tool": r.Tool, "arguments": arguments}))
 	until := t.world.Now.Add(approvalTime)
 	return t.Wait(Wait{Kind: WaitApproval, ID: ask.ID, Timer: t.SetTimer(until), Until: until, Data: kept}), nil
 }

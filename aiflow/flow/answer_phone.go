@@ -50,7 +50,7 @@ func cardPhone(message map[string]any) string {
 
 // region is where the contact's own phone number is from: numbers without a
 // country are meant from there.
-func (t *Turn) region() string {
+func region(t *Turn) string {
 	contact := object(t.env["contact"])
 	own := text(contact["phone"])
 	if own != "" && !strings.HasPrefix(own, "+") {
@@ -59,6 +59,6 @@ func (t *Turn) region() string {
 	if n, err := phonenumbers.Parse(own, ""); err == nil {
 		return phonenumbers.GetRegionCodeForNumber(n)
 	}
-	_, region, _ := strings.Cut(strings.ReplaceAll(t.locale(), "_", "-"), "-")
+	_, region, _ := strings.Cut(strings.ReplaceAll(localeOf(t), "_", "-"), "-")
 	return strings.ToUpper(region)
 }

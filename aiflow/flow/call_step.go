@@ -18,11 +18,11 @@ func (c *callConfig) Step(t *Turn) (Exit, error) {
 	if c.Timeout > 0 {
 		f.Deadline = t.world.Now.Add(c.Timeout)
 	}
-	return Exit{kind: exitNode, node: g.start}, t.enter(f, g)
+	return Exit{kind: exitNode, node: g.start}, enter(t, f, g)
 }
 
 // enter begins a call or a loop, unless there are too many around it.
-func (t *Turn) enter(f Frame, g *Program) error {
+func enter(t *Turn, f Frame, g *Program) error {
 	if len(t.State.Frames) > limitRunFrames {
 		return overLimit(codeRunFrames, "more than %d calls and loops stand inside each other%s", limitRunFrames, repeated(t.recent))
 	}

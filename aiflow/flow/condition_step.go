@@ -10,7 +10,7 @@ import (
 func (c *conditionConfig) Step(t *Turn) (Exit, error) {
 	for i := range c.Branches {
 		b := &c.Branches[i]
-		yes, err := t.truth(b.When)
+		yes, err := truth(t, b.When)
 		switch {
 		case err != nil && c.Strict:
 			return Exit{}, fmt.Errorf("%s: %w", b.ID, err)
@@ -25,7 +25,7 @@ func (c *conditionConfig) Step(t *Turn) (Exit, error) {
 }
 
 // truth evaluates what must be true or false; nothing is false.
-func (t *Turn) truth(x Expression) (bool, error) {
+func truth(t *Turn, x Expression) (bool, error) {
 	v, err := t.Eval(x)
 	if err != nil {
 		return false, err

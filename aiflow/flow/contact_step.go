@@ -20,7 +20,7 @@ func (c *contactConfig) Step(t *Turn) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.seeContact(change)
+	seeContact(t, change)
 	return Out("out"), nil
 }
 
@@ -66,7 +66,7 @@ func dropWord(list []string, word string) []string {
 }
 
 // seeContact shows the rest of the turn what has changed.
-func (t *Turn) seeContact(c ContactChange) {
+func seeContact(t *Turn, c ContactChange) {
 	contact := maps.Clone(t.world.Contact)
 	if contact == nil {
 		contact = map[string]any{}

@@ -44,13 +44,13 @@ func (c *throwConfig) Step(t *Turn) (Exit, error) {
 }
 
 // Step leaves the loop around the node.
-func (*breakConfig) Step(t *Turn) (Exit, error) { return t.inLoop(exitBreak) }
+func (*breakConfig) Step(t *Turn) (Exit, error) { return exitLoop(t, exitBreak) }
 
 // Step goes to the next round of the loop around the node.
-func (*continueConfig) Step(t *Turn) (Exit, error) { return t.inLoop(exitContinue) }
+func (*continueConfig) Step(t *Turn) (Exit, error) { return exitLoop(t, exitContinue) }
 
 // inLoop is an exit that only a loop's body has.
-func (t *Turn) inLoop(kind exitKind) (Exit, error) {
+func exitLoop(t *Turn, kind exitKind) (Exit, error) {
 	if t.top().Loop == nil {
 		return Exit{}, &Error{Code: "loop.none", Message: "there is no loop around the node"}
 	}

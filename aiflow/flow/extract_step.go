@@ -113,7 +113,7 @@ func (c *extractConfig) Resume(t *Turn, in Input) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, r.traced(nil))
+	t.Note(nil, traced(&r, nil))
 	switch r.Finish {
 	case FinishDone:
 		return c.found(t, object(r.Value))

@@ -177,7 +177,7 @@ func (c *httpConfig) answered(t *Turn, r HTTPResponse) (Exit, error) {
 			return exit, nil
 		}
 	}
-	response, err := r.value()
+	response, err := responseValue(r)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -202,7 +202,7 @@ func (c *httpConfig) answered(t *Turn, r HTTPResponse) (Exit, error) {
 
 // value is the response as expressions see it: whole, as only what is saved
 // of it must fit into variables.
-func (r HTTPResponse) value() (map[string]any, error) {
+func responseValue(r HTTPResponse) (map[string]any, error) {
 	headers := make(map[string]any, len(r.Headers))
 	for name, v := range r.Headers {
 		headers[strings.ToLower(name)] = v

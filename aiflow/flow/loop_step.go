@@ -36,24 +36,24 @@ func (c *loopConfig) round(t *Turn) (Exit, error) {
 	more := l.Index < l.Count
 	if l.Count < 0 {
 		var err error
-		if more, err = t.truth(c.While); err != nil {
+		if more, err = truth(t, c.While); err != nil {
 			return Exit{}, err
 		}
 	}
 	switch {
 	case !more:
-		return t.loopOver("done"), nil
+		return loopOver(t, "done"), nil
 	case l.Index >= c.Max && t.node.next["limit"] != nil:
-		return t.loopOver("limit"), nil
+		return loopOver(t, "limit"), nil
 	case l.Index >= c.Max:
-		return t.loopOver("done"), nil
+		return loopOver(t, "done"), nil
 	}
 	t.row.Path = t.pathNow()
 	return Out("body"), nil
 }
 
 // loopOver ends the innermost loop and leaves by an output.
-func (t *Turn) loopOver(output string) Exit {
+func loopOver(t *Turn, output string) Exit {
 	t.pop()
 	t.row.Path = t.pathNow()
 	return Out(output)
@@ -78,7 +78,7 @@ func (c *loopConfig) begin(t *Turn) error {
 			return err
 		}
 	}
-	return t.enter(Frame{Node: t.node.id, Loop: l}, t.graph())
+	return enter(t, Frame{Node: t.node.id, Loop: l}, t.graph())
 }
 
 func (c *loopConfig) items(t *Turn) ([]any, error) {
@@ -120,5 +120,5 @@ func (c *loopConfig) collect(t *Turn, l *Loop) error {
 	if err != nil {
 		return err
 	}
-	return t.appendTo(c.Collect.Var, v)
+	return appendTo(t, c.Collect.Var, v)
 }

@@ -32,11 +32,11 @@ func (c *assistantConfig) request(t *Turn) (ModelRequest, error) {
 	if c.Attachments {
 		r.Attachments = t.State.Input["media"]
 	}
-	return r, t.prompt(&r, c.Instructions, c.Input)
+	return r, prompt(t, &r, c.Instructions, c.Input)
 }
 
 // prompt renders what a model is told.
-func (t *Turn) prompt(r *ModelRequest, instructions, input Text) (err error) {
+func prompt(t *Turn, r *ModelRequest, instructions, input Text) (err error) {
 	if r.Instructions, err = t.Text(instructions); err != nil {
 		return err
 	}
@@ -81,10 +81,10 @@ func (c *assistantConfig) Resume(t *Turn, in Input) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, r.traced(nil))
+	t.Note(nil, traced(&r, nil))
 	switch r.Finish {
 	case FinishDone:
-		return t.answer(r, c.Output.Mode, c.Send, c.SaveTo)
+		return answerModel(t, r, c.Output.Mode, c.Send, c.SaveTo)
 	case FinishInvalid:
 		return Out("invalid"), nil
 	case FinishRefused:
@@ -98,7 +98,7 @@ func unexpected(f Finish) *Error {
 }
 
 // answer keeps and sends what a model answered.
-func (t *Turn) answer(r ModelResult, mode string, send bool, saveTo string) (Exit, error) {
+func answerModel(t *Turn, r ModelResult, mode string, send bool, saveTo string) (Exit, error) {
 	var v any = r.Text
 	if mode == "json" {
 		v = r.Value
@@ -107,12 +107,12 @@ func (t *Turn) answer(r ModelResult, mode string, send bool, saveTo string) (Exi
 	if err != nil {
 		return Exit{}, err
 	}
-	t.Note(nil, r.traced(map[string]any{"answer": v}))
+	t.Note(nil, traced(&r, map[string]any{"answer": v}))
 	if err := t.save(saveTo, v); err != nil {
 		return Exit{}, err
 	}
 	if send && mode != "json" && t.world.Chat != nil {
-		if err := t.speak(r.Text); err != nil {
+		if err := speak(t, r.Text); err != nil {
 			return Exit{}, err
 		}
 	}
@@ -121,7 +121,7 @@ func (t *Turn) answer(r ModelResult, mode string, send bool, saveTo string) (Exi
 
 // traced is what a trace says of a result, beside what else is said of it. It is
 // nil when there is nothing to say.
-func (r *ModelResult) traced(more map[string]any) map[string]any {
+func traced(r *ModelResult, more map[string]any) map[string]any {
 	out := maps.Clone(more)
 	if out == nil {
 		out = map[string]any{}
@@ -153,7 +153,7 @@ func (r *ModelResult) traced(more map[string]any) map[string]any {
 }
 
 // speak sends a text, in several messages when it is long.
-func (t *Turn) speak(s string) error {
+func speak(t *Turn, s string) error {
 	for _, part := range parted(s, maxText) {
 		var m members
 		m.text("type", "text")

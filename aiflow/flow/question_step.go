@@ -44,7 +44,7 @@ func (c *questionConfig) Resume(t *Turn, in Input) (Exit, error) {
 		return t.timedOut()
 	}
 	if len(w.Parts) > 0 {
-		t.joinInput(w.Parts, in)
+		joinInput(t, w.Parts, in)
 	}
 	return c.answered(t, w)
 }
@@ -70,7 +70,7 @@ func (c *questionConfig) gather(t *Turn, w Wait) Exit {
 
 // joinInput makes one message of the parts, and of the text that in brought
 // if it is a reply.
-func (t *Turn) joinInput(parts []string, in Input) {
+func joinInput(t *Turn, parts []string, in Input) {
 	if _, ok := in.(Reply); ok {
 		if last := text(t.State.Input["text"]); last != "" {
 			parts = append(parts[:len(parts):len(parts)], last)
@@ -133,7 +133,7 @@ func (c *questionConfig) shown(t *Turn, v any) any {
 // understand reads the message as what the question expects. For a choice it
 // returns its id too.
 func (c *questionConfig) understand(t *Turn) (v any, choice string, ok bool) {
-	r := reader{message: t.State.Input, now: t.Now(), locale: t.locale(), region: t.region, answers: t.graph().answers}
+	r := reader{message: t.State.Input, now: t.Now(), locale: localeOf(t), region: func() string { return region(t) }, answers: t.graph().answers}
 	if c.Expect == "choice" {
 		choice, ok = c.choose(t)
 		return choice, choice, ok
@@ -207,7 +207,7 @@ func (c *questionConfig) invalid(t *Turn, w Wait) (Exit, error) {
 		if err != nil {
 			return Exit{}, err
 		}
-		if err := t.speak(again); err != nil {
+		if err := speak(t, again); err != nil {
 			return Exit{}, err
 		}
 	case c.Prompt != nil:
@@ -232,7 +232,7 @@ func (c *questionConfig) choose(t *Turn) (string, bool) {
 }
 
 // locale is the contact's language, else that of the document.
-func (t *Turn) locale() string {
+func localeOf(t *Turn) string {
 	if l := text(object(t.env["contact"])["language"]); l != "" {
 		return l
 	}

@@ -102,7 +102,7 @@ func merged(old, by any) (any, error) {
 }
 
 // appendTo adds an item to a list variable.
-func (t *Turn) appendTo(path string, v any) error {
+func appendTo(t *Turn, path string, v any) error {
 	v, err := admit(v)
 	if err != nil {
 		return at(err, path)
