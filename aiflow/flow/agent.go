@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // agentConfig lets a model work with tools.
@@ -54,7 +56,7 @@ func (a *agentConfig) Check(c *Checker) {
 		if tool == "*" || strings.HasSuffix(tool, "/*") {
 			c.Warn("agent.all_tools", "the agent may use every tool, also those that are added later", "name the tools that it needs", "tools", i)
 		} else if server, _, named := strings.Cut(tool, "/"); named && !slices.Contains(a.Servers, server) {
-			c.Problem("agent.server", server+" is not one of the agent's servers", didYouMean(server, a.Servers), "tools", i)
+			c.Problem("agent.server", server+" is not one of the agent's servers", values.DidYouMean(server, a.Servers), "tools", i)
 		}
 	}
 	for i, slug := range a.Functions {

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // approvalTime is how long an agent waits for consent.
@@ -24,7 +26,7 @@ func (c *agentConfig) call(t *Turn, r ModelRequest) (Exit, error) {
 }
 
 func (c *agentConfig) request(t *Turn) (ModelRequest, error) {
-	r := ModelRequest{Model: c.Model, Memory: c.Memory.asked(), Message: text(t.State.Input["id"]), Attachments: t.State.Input["media"], Agent: &AgentRequest{
+	r := ModelRequest{Model: c.Model, Memory: c.Memory.asked(), Message: values.TextOf(t.State.Input["id"]), Attachments: t.State.Input["media"], Agent: &AgentRequest{
 		Servers: c.Servers, Tools: c.Tools, Functions: c.Functions, Approval: c.Approval, MaxSteps: c.MaxSteps,
 		MaxToolCalls: c.MaxToolCalls, TokenBudget: c.TokenBudget, ToolTimeout: c.ToolTimeout, Converse: c.Converse,
 		Outputs: slices.Sorted(maps.Keys(t.node.next)),
@@ -39,7 +41,7 @@ func (c *agentConfig) Resume(t *Turn, in Input) (Exit, error) {
 	case EffectDone:
 		return c.done(t, in)
 	case Reply:
-		return c.goOn(t, func(r *ModelRequest) { r.Input = text(t.State.Input["text"]) })
+		return c.goOn(t, func(r *ModelRequest) { r.Input = values.TextOf(t.State.Input["text"]) })
 	case Approval:
 		t.Note(map[string]any{"approved": in.Approved}, nil)
 		return c.goOn(t, func(r *ModelRequest) { r.Agent.Approved, r.Agent.ApprovedAt = &in.Approved, t.world.Now })

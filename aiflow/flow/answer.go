@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // reader understands what a contact wrote as a value.
@@ -19,13 +21,13 @@ type reader struct {
 
 // words is what a message says: what was chosen, or its text.
 func words(message map[string]any) string {
-	if reply := object(message["reply"]); reply != nil {
-		if title := text(reply["title"]); title != "" {
+	if reply := values.ObjectOf(message["reply"]); reply != nil {
+		if title := values.TextOf(reply["title"]); title != "" {
 			return title
 		}
-		return text(reply["id"])
+		return values.TextOf(reply["id"])
 	}
-	return text(message["text"])
+	return values.TextOf(message["text"])
 }
 
 // maxDate is the most bytes that are looked at for a date and a time,
@@ -69,7 +71,7 @@ func (r reader) read(kind string) (any, bool) {
 		if !ok {
 			return nil, false
 		}
-		return r.url(text(v))
+		return r.url(values.TextOf(v))
 	case "date":
 		return r.date(said)
 	case "time":
@@ -95,18 +97,18 @@ func (r reader) any(said string) (any, bool) {
 }
 
 func (r reader) location() (any, bool) {
-	at := object(r.message["location"])
+	at := values.ObjectOf(r.message["location"])
 	_, okLat := toFloat(at["latitude"])
 	_, okLong := toFloat(at["longitude"])
 	return value(at), okLat && okLong
 }
 
 func (r reader) media(kind string) (any, bool) {
-	media := object(r.message["media"])
+	media := values.ObjectOf(r.message["media"])
 	if media == nil {
 		return nil, false
 	}
-	if kind == "image" && text(r.message["type"]) != "image" {
+	if kind == "image" && values.TextOf(r.message["type"]) != "image" {
 		return nil, false
 	}
 	return media, true
@@ -167,7 +169,7 @@ func wordSet(list string) map[string]bool {
 
 // yes understands yes and no, by the id of a button too.
 func (r reader) yes(said string) (any, bool) {
-	id := text(object(r.message["reply"])["id"])
+	id := values.TextOf(values.ObjectOf(r.message["reply"])["id"])
 	for _, s := range []string{id, said} {
 		switch s = fold(s); {
 		case yesWords[s]:

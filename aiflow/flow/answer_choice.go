@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 	"github.com/trunklinehq/trunkline/internal/editdistance"
 )
 
@@ -22,9 +23,9 @@ type option struct {
 // number, then by the likeness of the words. Of two that are equally like
 // none is meant.
 func choose(message map[string]any, options []option, least float64) (string, bool) {
-	if reply := object(message["reply"]); reply != nil {
+	if reply := values.ObjectOf(message["reply"]); reply != nil {
 		for _, o := range options {
-			if text(reply["id"]) == o.id {
+			if values.TextOf(reply["id"]) == o.id {
 				return o.id, true
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // phone understands a phone number, or a contact card that has one: E.164.
@@ -38,9 +39,9 @@ func (r reader) ownPhone(said string) (any, bool) {
 func cardPhone(message map[string]any) string {
 	cards, _ := message["contacts"].([]any)
 	for _, card := range cards {
-		phones, _ := object(card)["phones"].([]any)
+		phones, _ := values.ObjectOf(card)["phones"].([]any)
 		for _, phone := range phones {
-			if s := text(object(phone)["phone"]); s != "" {
+			if s := values.TextOf(values.ObjectOf(phone)["phone"]); s != "" {
 				return s
 			}
 		}
@@ -51,8 +52,8 @@ func cardPhone(message map[string]any) string {
 // region is where the contact's own phone number is from: numbers without a
 // country are meant from there.
 func region(t *Turn) string {
-	contact := object(t.env["contact"])
-	own := text(contact["phone"])
+	contact := values.ObjectOf(t.env["contact"])
+	own := values.TextOf(contact["phone"])
 	if own != "" && !strings.HasPrefix(own, "+") {
 		own = "+" + own
 	}

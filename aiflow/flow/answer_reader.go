@@ -1,6 +1,10 @@
 package flow
 
-import "time"
+import (
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+)
 
 // AnswerReader reads what contacts answer to questions. A program that finds
 // values in messages gives its own to [Types.ReadAnswers], so that a question
@@ -78,7 +82,7 @@ func (r reader) day(said string) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	day, err := time.Parse(time.DateOnly, text(v))
+	day, err := time.Parse(time.DateOnly, values.TextOf(v))
 	return day, err == nil
 }
 
@@ -91,6 +95,6 @@ func (r reader) clock(said string) (time.Duration, bool) {
 	if !ok {
 		return 0, false
 	}
-	at, err := time.Parse(time.TimeOnly, text(v))
+	at, err := time.Parse(time.TimeOnly, values.TextOf(v))
 	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second, err == nil
 }

@@ -3,6 +3,8 @@ package flow
 import (
 	"math"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // call makes one attempt of a call and waits for its result. What of the
@@ -12,7 +14,7 @@ func (t *Turn) call(c Call) (Exit, error) {
 	c.Key = t.world.Run.ID + "." + c.ID
 	if w := t.waited; w != nil && w.Kind == WaitEffect && w.Node == t.node.id {
 		c.Attempt = w.Tries + 1
-		if key := text(w.Data); key != "" {
+		if key := values.TextOf(w.Data); key != "" {
 			c.Key = key
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Compile checks a document in three passes, and makes it ready to run: its
@@ -121,14 +122,14 @@ func (t *Types) vertex(r, lost *report, d *Document, id string) *vertex {
 		config = &tree{kind: kindObject}
 	}
 	if v.typ == nil && ownName.MatchString(v.node.Type) {
-		lost.problem("unknown.type", "this program has no node type "+v.node.Type, cmp.Or(didYouMean(v.node.Type, t.names()), "register it where the program begins"), "type")
+		lost.problem("unknown.type", "this program has no node type "+v.node.Type, cmp.Or(values.DidYouMean(v.node.Type, t.names()), "register it where the program begins"), "type")
 		v.typ = newGone(v.node.Type)
 		v.config = goneConfig(v.node.Type, config)
 		return v
 	}
 	if v.typ == nil {
 		if v.node.Type != "" {
-			r.problem("unknown.type", "there is no node type "+shorten(v.node.Type), didYouMean(v.node.Type, t.names()), "type")
+			r.problem("unknown.type", "there is no node type "+shorten(v.node.Type), values.DidYouMean(v.node.Type, t.names()), "type")
 		}
 		return v
 	}
@@ -242,7 +243,7 @@ func (m meaning) undeclaredField(v reflect.Value, f *field) {
 	}
 	name, _ := cutPath(v.Field(f.index).String())
 	if _, ok := m.document.Variables[name]; !ok && patterns["variable"].MatchString(name) {
-		m.warn("variable.undeclared", "there is no variable "+name, didYouMean(name, keys(m.document.Variables)))
+		m.warn("variable.undeclared", "there is no variable "+name, values.DidYouMean(name, keys(m.document.Variables)))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Environment is what a document may refer to. What is nil is not checked; a
@@ -68,7 +70,7 @@ func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Prog
 // refer checks a name against those that exist.
 func (c *Checker) refer(what, name string, names []string, at ...any) {
 	if names != nil && !slices.Contains(names, name) {
-		c.Problem("unknown."+what, "there is no "+what+" "+shorten(name), didYouMean(name, names), at...)
+		c.Problem("unknown."+what, "there is no "+what+" "+shorten(name), values.DidYouMean(name, names), at...)
 	}
 }
 
@@ -84,7 +86,7 @@ func (c *callConfig) refer(k *Checker, env *Environment) {
 	returns := f.returnNames()
 	for _, output := range k.Wired() {
 		if name, ok := strings.CutPrefix(output, "return:"); ok && !slices.Contains(returns, name) {
-			k.next("graph.output", output, "the function does not return "+name, didYouMean(name, returns))
+			k.next("graph.output", output, "the function does not return "+name, values.DidYouMean(name, returns))
 		}
 	}
 }
@@ -101,7 +103,7 @@ func (c *Checker) function(slug string, env *Environment, at ...any) *Document {
 			c.Problem("unknown.function", "the function "+shorten(slug)+" is not published", "publish it first", at...)
 			return nil
 		}
-		c.Problem("unknown.function", "there is no function "+shorten(slug), didYouMean(slug, keys(env.Functions)), at...)
+		c.Problem("unknown.function", "there is no function "+shorten(slug), values.DidYouMean(slug, keys(env.Functions)), at...)
 	case f.Kind != KindFunction:
 		c.Problem("unknown.function", slug+" is a flow", "a flow is begun with a flow node", at...)
 		return nil
@@ -206,7 +208,7 @@ func (c *Checker) server(name string, env *Environment, at ...any) bool {
 	}
 	_, ok := env.Servers[name]
 	if !ok {
-		c.Problem("unknown.server", "there is no MCP server "+shorten(name), didYouMean(name, keys(env.Servers)), at...)
+		c.Problem("unknown.server", "there is no MCP server "+shorten(name), values.DidYouMean(name, keys(env.Servers)), at...)
 	}
 	return ok
 }
@@ -225,7 +227,7 @@ func (t *triggerConfig) refer(c *Checker, env *Environment) {
 	}
 	for i, name := range t.Channels {
 		if !slices.Contains(names, name) {
-			c.Warn("unknown.channel", "there is no line of kind "+shorten(name), didYouMean(name, names), "channels", i)
+			c.Warn("unknown.channel", "there is no line of kind "+shorten(name), values.DidYouMean(name, names), "channels", i)
 		}
 	}
 }

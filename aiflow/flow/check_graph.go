@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // graph is the nodes of a document and what leads from one to another.
@@ -142,7 +143,7 @@ func (g *graph) target(id string) (code, message, hint string) {
 	switch {
 	case v == nil:
 		if g.hints++; g.hints <= maxHints {
-			hint = didYouMean(id, keys(g.vertices))
+			hint = values.DidYouMean(id, keys(g.vertices))
 		}
 		return "graph.target", "there is no node " + shorten(id), hint
 	case v.node.Type == "trigger":
@@ -261,7 +262,7 @@ func hasOutput(known []string, output string) bool {
 }
 
 func outputHint(output string, known []string) string {
-	if hint := didYouMean(output, known); hint != "" || len(known) == 0 {
+	if hint := values.DidYouMean(output, known); hint != "" || len(known) == 0 {
 		return hint
 	}
 	return "it has " + strings.Join(known, ", ")

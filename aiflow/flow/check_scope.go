@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // fixedRoots are the names that expressions see, or may see at some places.
@@ -221,13 +222,13 @@ func (c *compiler) data(t *tree, depth int) *dataNode {
 	default:
 		return &dataNode{constant: t.plain()}
 	}
-	if depth == limitDepth {
-		c.problem("value.depth", "has more than "+strconv.Itoa(limitDepth)+" levels", "")
+	if depth == values.MaxDepth {
+		c.problem("value.depth", "has more than "+strconv.Itoa(values.MaxDepth)+" levels", "")
 		return &dataNode{}
 	}
 	n := &dataNode{object: t.kind == kindObject, items: []*dataNode{}}
-	if len(t.items) > limitList {
-		c.problem("shape.length", "has "+count(len(t.items), "item")+"; a list has at most "+strconv.Itoa(limitList), "")
+	if len(t.items) > values.MaxList {
+		c.problem("shape.length", "has "+count(len(t.items), "item")+"; a list has at most "+strconv.Itoa(values.MaxList), "")
 	}
 	for i, item := range t.items {
 		c.push(i)

@@ -1,6 +1,9 @@
 package flow
 
-import "github.com/trunklinehq/trunkline/aiflow/flow/expression"
+import (
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+)
 
 // holds are the kinds of values that a declared type takes, as [conform] has
 // it: texts of numbers become numbers and the other way round.
@@ -58,20 +61,20 @@ func (c *Checker) Saves(path string, kind expression.Kind, at ...any) {
 	}
 }
 
-// given checks values against what a function declares: all are known, those
+// given checks vals against what a function declares: all are known, those
 // that are required are there, and each has its type.
-func (c *Checker) given(code, what string, values map[string]Data, declared map[string]Typed, at string) {
-	for _, name := range keys(values) {
+func (c *Checker) given(code, what string, vals map[string]Data, declared map[string]Typed, at string) {
+	for _, name := range keys(vals) {
 		t, ok := declared[name]
-		switch kind := values[name].kind(); {
+		switch kind := vals[name].kind(); {
 		case !ok:
-			c.Problem(code, "the function declares no "+what+" "+shorten(name), didYouMean(name, keys(declared)), at, name)
+			c.Problem(code, "the function declares no "+what+" "+shorten(name), values.DidYouMean(name, keys(declared)), at, name)
 		case !holdable(kind, t.Type):
 			c.Problem(code, name+" is declared as "+t.Type+" and cannot be "+kind.String(), "", at, name)
 		}
 	}
 	for _, name := range keys(declared) {
-		if _, ok := values[name]; !ok && declared[name].Required && len(declared[name].Default) == 0 {
+		if _, ok := vals[name]; !ok && declared[name].Required && len(declared[name].Default) == 0 {
 			c.Problem("config.required", "lacks "+name, declared[name].Description, at)
 		}
 	}

@@ -3,9 +3,10 @@ package flow
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // appendValue appends an admitted value as JSON, members in the order of
@@ -40,7 +41,7 @@ func appendValue(out []byte, v any) []byte {
 
 func appendMap(out []byte, m map[string]any) []byte {
 	out = append(out, '{')
-	for i, name := range sorted(m) {
+	for i, name := range values.Names(m) {
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -54,16 +55,6 @@ func appendMap(out []byte, m map[string]any) []byte {
 // appendFloat writes a number so that it is read back as the same one.
 func appendFloat(out []byte, v float64) []byte {
 	return strconv.AppendFloat(out, v, 'g', -1, 64)
-}
-
-// sorted are the names of a map in their order.
-func sorted[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 const hexDigits = "0123456789abcdef"

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 var errNotJSON = errors.New("it is no JSON")
 
 // maxNested is far deeper than what a state holds.
-const maxNested = 4 * limitDepth
+const maxNested = 4 * values.MaxDepth
 
 // readValue reads the JSON value that raw begins with, and returns what
 // follows it. Whole numbers are int where they fit.

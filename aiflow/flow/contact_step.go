@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Step changes what is known of the contact. The nodes after it see that.
@@ -78,7 +79,7 @@ func seeContact(t *Turn, c ContactChange) {
 		contact["optedOut"] = *c.OptedOut
 	}
 	if c.Fields != nil {
-		fields := maps.Clone(object(contact["fields"]))
+		fields := maps.Clone(values.ObjectOf(contact["fields"]))
 		if fields == nil {
 			fields = map[string]any{}
 		}
@@ -101,7 +102,7 @@ func tagged(old any, c ContactChange) []any {
 	var tags []any
 	list, _ := old.([]any)
 	for _, tag := range list {
-		if s := text(tag); !slices.Contains(c.AddTags, s) && !slices.Contains(c.RemoveTags, s) {
+		if s := values.TextOf(tag); !slices.Contains(c.AddTags, s) && !slices.Contains(c.RemoveTags, s) {
 			tags = append(tags, tag)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // patterns are what names must look like.
@@ -201,11 +203,11 @@ func boundOf(text string, f form) (*float64, error) {
 	switch f {
 	case formDuration:
 		var d time.Duration
-		d, err = parseDuration(text)
+		d, err = values.ParseDuration(text)
 		v = d.Seconds()
 	case formBytes:
 		var n int64
-		n, err = parseBytes(text)
+		n, err = values.ParseBytes(text)
 		v = float64(n)
 	default:
 		v, err = strconv.ParseFloat(text, 64)

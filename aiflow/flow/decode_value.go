@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // decoder fills a configuration with what stands in a document, and reports
@@ -74,7 +75,7 @@ func (d decoder) object(v *tree, to reflect.Value, s *shape) {
 func (d decoder) known(v *tree, s *shape) {
 	for _, m := range v.members {
 		if !slices.ContainsFunc(s.fields, func(f field) bool { return f.name == m.name || f.alias == m.name && f.alias != "" }) {
-			d.problem("shape.unknown", "is not known here", didYouMean(m.name, fieldNames(s)), m.name)
+			d.problem("shape.unknown", "is not known here", values.DidYouMean(m.name, fieldNames(s)), m.name)
 		}
 	}
 }
@@ -263,18 +264,18 @@ func (d decoder) limit(text string, limit int) {
 }
 
 func (d decoder) duration(text string, to reflect.Value, r *rules) {
-	v, err := parseDuration(text)
+	v, err := values.ParseDuration(text)
 	if err != nil {
 		d.problem("shape.duration", strconv.Quote(shorten(text))+" is no duration", "as PT30S, PT10M, PT2H, P1D")
 		return
 	}
-	if d.within(v.Seconds(), r, func(s float64) string { return formatDuration(s) }) {
+	if d.within(v.Seconds(), r, func(s float64) string { return values.FormatDuration(s) }) {
 		to.SetInt(int64(v))
 	}
 }
 
 func (d decoder) bytes(v *tree, to reflect.Value, r *rules) {
-	n, err := parseBytes(v.text)
+	n, err := values.ParseBytes(v.text)
 	if err != nil || v.kind != kindString && v.kind != kindNumber {
 		d.problem("shape.bytes", "is no size", "a number of bytes, or as 256KiB, 1MiB")
 		return

@@ -1,6 +1,10 @@
 package flow
 
-import "time"
+import (
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+)
 
 // delayConfig waits for a time.
 type delayConfig struct {
@@ -44,7 +48,7 @@ func (d *delayConfig) Check(c *Checker) {
 		c.Problem("delay.nothing", "waits for nothing", "give for, until or window")
 	}
 	if text, constant := d.For.constant(); constant {
-		v, err := parseDuration(text)
+		v, err := values.ParseDuration(text)
 		switch {
 		case err != nil:
 			c.Problem("shape.duration", "is no duration", "as PT30S, PT10M, PT2H, P1D", "for")

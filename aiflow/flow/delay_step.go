@@ -2,6 +2,8 @@ package flow
 
 import (
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Codes and range of delays.
@@ -39,7 +41,7 @@ func (c *delayConfig) until(t *Turn) (time.Time, error) {
 		if err != nil {
 			return until, err
 		}
-		d, err := parseDuration(s)
+		d, err := values.ParseDuration(s)
 		if err != nil || d < leastDelay || d > maxDelaySeconds {
 			return until, &Error{Code: codeDelay, Message: "for: must be a duration from PT1S to P90D"}
 		}
@@ -66,7 +68,7 @@ func (c *delayConfig) date(t *Turn) (time.Time, error) {
 		return time.Time{}, err
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
-		if when, err := time.ParseInLocation(layout, text(v), t.Now().Location()); err == nil {
+		if when, err := time.ParseInLocation(layout, values.TextOf(v), t.Now().Location()); err == nil {
 			return when, nil
 		}
 	}
@@ -78,8 +80,8 @@ func (w *windowConfig) moved(at time.Time) time.Time {
 	if w == nil {
 		return at
 	}
-	var h hours
-	h.add(w.Days, w.From, w.To)
-	at, _ = h.next(at.In(zone(w.TZ, at.Location())))
+	var h values.Hours
+	h.Add(w.Days, w.From, w.To)
+	at, _ = h.Next(at.In(values.Location(w.TZ, at.Location())))
 	return at
 }

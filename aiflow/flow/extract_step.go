@@ -3,6 +3,8 @@ package flow
 import (
 	"maps"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // codeExtract is the code when nobody is there to find entities or intents.
@@ -116,7 +118,7 @@ func (c *extractConfig) Resume(t *Turn, in Input) (Exit, error) {
 	t.Note(nil, traced(&r, nil))
 	switch r.Finish {
 	case FinishDone:
-		return c.found(t, object(r.Value))
+		return c.found(t, values.ObjectOf(r.Value))
 	case FinishInvalid:
 		return Exit{}, &Error{Code: codeSchema, Message: "the values do not fit the schema"}
 	case FinishRefused:

@@ -1,6 +1,10 @@
 package flow
 
-import "time"
+import (
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+)
 
 // Step asks for a person and waits.
 func (c *handoffConfig) Step(t *Turn) (Exit, error) {
@@ -49,13 +53,13 @@ func (c *hoursConfig) open(now time.Time) bool {
 	if c == nil {
 		return true
 	}
-	var h hours
+	var h values.Hours
 	for day, spans := range c.Days {
 		for _, s := range spans {
 			if len(s) == 2 {
-				h.add([]string{day}, s[0], s[1])
+				h.Add([]string{day}, s[0], s[1])
 			}
 		}
 	}
-	return h.holds(now.In(zone(c.Timezone, now.Location())))
+	return h.Contains(now.In(values.Location(c.Timezone, now.Location())))
 }

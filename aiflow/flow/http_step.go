@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 const (
@@ -66,7 +67,7 @@ func (c *httpConfig) url(t *Turn) (string, error) {
 		return u.String(), nil
 	}
 	q := u.Query()
-	for _, name := range sorted(c.Query) {
+	for _, name := range values.Names(c.Query) {
 		v, err := t.Text(c.Query[name])
 		if err != nil {
 			return "", fmt.Errorf("query.%s: %w", name, err)
@@ -82,7 +83,7 @@ func (c *httpConfig) headers(t *Turn) (map[string]string, error) {
 		return nil, nil
 	}
 	out := make(map[string]string, len(c.Headers))
-	for _, name := range sorted(c.Headers) {
+	for _, name := range values.Names(c.Headers) {
 		v, err := t.Text(c.Headers[name])
 		if err != nil {
 			return nil, fmt.Errorf("headers.%s: %w", name, err)
@@ -192,7 +193,7 @@ func (c *httpConfig) answered(t *Turn, r HTTPResponse) (Exit, error) {
 	}
 	if !success {
 		failed.Attempt = t.waited.Tries
-		if body, err := admit(traceBounds.truncate(response["body"])); err == nil {
+		if body, err := admit(values.TraceBounds.Truncate(response["body"])); err == nil {
 			failed.Detail["body"] = body
 		}
 		return Exit{}, failed
@@ -210,7 +211,7 @@ func responseValue(r HTTPResponse) (map[string]any, error) {
 	body := r.Body
 	if raw, ok := body.(json.RawMessage); ok {
 		var err error
-		if body, err = parseJSON(raw); err != nil {
+		if body, err = values.ParseJSON(raw); err != nil {
 			return nil, &Error{Code: CodeHTTPBody, Message: "the response is no JSON"}
 		}
 	}
@@ -266,7 +267,7 @@ func result[T any](done EffectDone) (T, error) {
 	var v T
 	raw, err := json.Marshal(done.Result)
 	if err == nil {
-		err = exactly(raw, &v)
+		err = values.Decode(raw, &v)
 	}
 	if err != nil {
 		return v, &Error{Code: "internal", Message: "the result of the call cannot be read"}

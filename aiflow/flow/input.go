@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 var (
@@ -128,7 +130,7 @@ var inputs = map[string]func(json.RawMessage) (Input, error){
 
 func inputAs[T Input](raw json.RawMessage) (Input, error) {
 	var in T
-	if err := exactly(raw, &in); err != nil {
+	if err := values.Decode(raw, &in); err != nil {
 		return nil, fmt.Errorf("reading an input: %w", err)
 	}
 	return in, nil

@@ -1,6 +1,10 @@
 package flow
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+)
 
 // Codes of loops that cannot begin.
 const (
@@ -105,8 +109,8 @@ func (c *loopConfig) times(t *Turn) (int, error) {
 		return 0, err
 	}
 	n, ok := v.(int)
-	if !ok || n < 0 || n > limitList {
-		return 0, &Error{Code: codeLoopTimes, Message: fmt.Sprintf("times must be a whole number from 0 to %d", limitList)}
+	if !ok || n < 0 || n > values.MaxList {
+		return 0, &Error{Code: codeLoopTimes, Message: fmt.Sprintf("times must be a whole number from 0 to %d", values.MaxList)}
 	}
 	return n, nil
 }

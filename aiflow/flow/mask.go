@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // masked stands in a trace for what is secret.
@@ -34,9 +35,9 @@ func (t *Turn) mask(row *TraceRow) {
 	if len(secrets) == 0 {
 		return
 	}
-	row.In = object(hide(row.In, secrets))
-	row.Out = object(hide(row.Out, secrets))
-	row.Warning = text(hide(row.Warning, secrets))
+	row.In = values.ObjectOf(hide(row.In, secrets))
+	row.Out = values.ObjectOf(hide(row.Out, secrets))
+	row.Warning = values.TextOf(hide(row.Warning, secrets))
 	row.Error = hideError(row.Error, secrets)
 }
 
@@ -47,7 +48,7 @@ func hideError(e *Error, secrets []string) *Error {
 	}
 	c := *e
 	c.Message = hideText(e.Message, secrets)
-	c.Detail = object(hide(e.Detail, secrets))
+	c.Detail = values.ObjectOf(hide(e.Detail, secrets))
 	return &c
 }
 
@@ -115,7 +116,7 @@ func hide(v any, secrets []string) any {
 			return masked
 		}
 	case json.RawMessage:
-		if plain, err := parseJSON(v); err == nil {
+		if plain, err := values.ParseJSON(v); err == nil {
 			if plain, err = admit(plain); err == nil {
 				return json.RawMessage(appendValue(nil, hide(plain, secrets)))
 			}

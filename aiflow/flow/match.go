@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Arrival is a message of a contact as a trigger sees it.
@@ -68,7 +70,7 @@ func (p *Program) Trigger() *Trigger {
 	for _, on := range c.On {
 		t.rules = append(t.rules, on.rules()...)
 		if on.Kind == "schedule" {
-			t.schedules = append(t.schedules, Schedule{on.Cron, zone(on.Timezone, p.location).String()})
+			t.schedules = append(t.schedules, Schedule{on.Cron, values.Location(on.Timezone, p.location).String()})
 		}
 		if kind := on.kind(); !slices.Contains(t.kinds, kind) {
 			t.kinds = append(t.kinds, kind)

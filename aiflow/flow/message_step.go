@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Codes of messages that cannot be made.
@@ -42,7 +43,7 @@ func (c *messageConfig) send(t *Turn) error {
 	}
 	var replyTo string
 	if c.ReplyTo == "input" {
-		replyTo = text(t.State.Input["id"])
+		replyTo = values.TextOf(t.State.Input["id"])
 	}
 	t.Note(nil, map[string]any{"message": content})
 	return t.send(content, replyTo, c.Typing)
@@ -157,7 +158,7 @@ func (c *messageConfig) location(w *writing) {
 }
 
 func (c *messageConfig) reaction(w *writing) {
-	id := text(w.t.State.Input["id"])
+	id := values.TextOf(w.t.State.Input["id"])
 	if id == "" {
 		w.fail(&Error{Code: codeMessageTarget, Message: "there is no message to react to"})
 	}

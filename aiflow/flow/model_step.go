@@ -4,6 +4,8 @@ import (
 	"maps"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Codes of what models answer.
@@ -24,9 +26,9 @@ func (c *assistantConfig) Step(t *Turn) (Exit, error) {
 
 func (c *assistantConfig) request(t *Turn) (ModelRequest, error) {
 	r := ModelRequest{
-		Message: text(t.State.Input["id"]), Model: c.Model, FallbackModel: c.FallbackModel, Memory: c.Memory.asked(),
+		Message: values.TextOf(t.State.Input["id"]), Model: c.Model, FallbackModel: c.FallbackModel, Memory: c.Memory.asked(),
 		Temperature: c.Temperature, MaxTokens: c.MaxOutputTokens,
-		Locale: text(object(t.env["contact"])["language"]), Spoken: c.Send && c.Output.Mode != "json" && t.world.Chat != nil,
+		Locale: values.TextOf(values.ObjectOf(t.env["contact"])["language"]), Spoken: c.Send && c.Output.Mode != "json" && t.world.Chat != nil,
 	}
 	c.Output.ask(&r)
 	if c.Attachments {
@@ -44,7 +46,7 @@ func prompt(t *Turn, r *ModelRequest, instructions, input Text) (err error) {
 		return err
 	}
 	if !instructions.literal() || !input.literal() && !input.message() {
-		r.Filled, r.Authored, r.Said = true, instructions.authored(), text(t.State.Input["text"])
+		r.Filled, r.Authored, r.Said = true, instructions.authored(), values.TextOf(t.State.Input["text"])
 	}
 	told := r.Instructions + "\x00" + r.Input
 	r.Secret = hideText(told, t.secrets()) != told

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Now is the time of the turn, in the time zone of the graph that runs.
@@ -32,7 +34,7 @@ func (t *Turn) all(fields map[string]Data) (map[string]any, error) {
 		return nil, nil
 	}
 	out := make(map[string]any, len(fields))
-	for _, name := range sorted(fields) {
+	for _, name := range values.Names(fields) {
 		v, err := t.Data(fields[name])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

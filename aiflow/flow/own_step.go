@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // ownConfig is the configuration of a node that runs a function.
@@ -44,7 +46,7 @@ func (c *ownConfig) Step(t *Turn) (Exit, error) {
 	if _, err := c.own.read(raw); err != nil {
 		return Exit{}, err
 	}
-	t.Note(object(v), nil)
+	t.Note(values.ObjectOf(v), nil)
 	return t.call(Call{Kind: CallNode, Once: c.own.once, Timeout: c.Timeout, Request: NodeRequest{c.own.name, raw}})
 }
 
@@ -89,7 +91,7 @@ func (s *shape) settled(v any) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for _, name := range sorted(v) {
+		for _, name := range values.Names(v) {
 			item, err := s.settle(v[name], name)
 			if err != nil {
 				return nil, err

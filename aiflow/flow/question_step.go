@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Step asks and waits.
@@ -52,7 +53,7 @@ func (c *questionConfig) Resume(t *Turn, in Input) (Exit, error) {
 // gathers reports whether the message may be a part of the answer.
 func (c *questionConfig) gathers(t *Turn) bool {
 	m := t.State.Input
-	return c.Debounce > 0 && m["reply"] == nil && m["media"] == nil && text(m["text"]) != "" && !c.cancels(text(m["text"]))
+	return c.Debounce > 0 && m["reply"] == nil && m["media"] == nil && values.TextOf(m["text"]) != "" && !c.cancels(values.TextOf(m["text"]))
 }
 
 // maxParts is how many messages make one answer.
@@ -61,7 +62,7 @@ const maxParts = 20
 // gather keeps a part of the answer and waits for more.
 func (c *questionConfig) gather(t *Turn, w Wait) Exit {
 	until := t.world.Now.Add(c.Debounce)
-	parts := append(w.Parts[:len(w.Parts):len(w.Parts)], text(t.State.Input["text"]))
+	parts := append(w.Parts[:len(w.Parts):len(w.Parts)], values.TextOf(t.State.Input["text"]))
 	if len(parts) > maxParts {
 		parts = parts[1:]
 	}
@@ -72,12 +73,12 @@ func (c *questionConfig) gather(t *Turn, w Wait) Exit {
 // if it is a reply.
 func joinInput(t *Turn, parts []string, in Input) {
 	if _, ok := in.(Reply); ok {
-		if last := text(t.State.Input["text"]); last != "" {
+		if last := values.TextOf(t.State.Input["text"]); last != "" {
 			parts = append(parts[:len(parts):len(parts)], last)
 		}
 	}
 	joined := maps.Clone(t.State.Input)
-	joined["text"] = inputBounds.text(strings.Join(parts, "\n"))
+	joined["text"] = values.InputBounds.Text(strings.Join(parts, "\n"))
 	t.State.Input = joined
 	t.env["input"] = joined
 }
@@ -181,7 +182,7 @@ func within(t *Turn, v any, bound Data, sign int) (bool, error) {
 	if s, ok := v.(string); ok {
 		if _, ok := toFloat(end); ok {
 			v = len([]rune(s))
-		} else if a, b, ok := moments(s, text(end), t.Now().Location()); ok {
+		} else if a, b, ok := moments(s, values.TextOf(end), t.Now().Location()); ok {
 			return a.Compare(b) != sign, nil
 		}
 	}
@@ -233,7 +234,7 @@ func (c *questionConfig) choose(t *Turn) (string, bool) {
 
 // locale is the contact's language, else that of the document.
 func localeOf(t *Turn) string {
-	if l := text(object(t.env["contact"])["language"]); l != "" {
+	if l := values.TextOf(values.ObjectOf(t.env["contact"])["language"]); l != "" {
 		return l
 	}
 	return t.graph().locale

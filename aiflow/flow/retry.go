@@ -3,6 +3,8 @@ package flow
 import (
 	"slices"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Failure is the step that failed a run, for [Retry].
@@ -29,7 +31,7 @@ type failure struct {
 func (t *Turn) failing(n *step, e *Error) {
 	f := &failure{at: Failure{Node: n.id, At: t.world.Now}, frames: t.State.Frames}
 	if w := t.waited; w != nil && w.Kind == WaitEffect && w.Node == n.id {
-		f.at.Call, f.at.Tries, f.at.Once = text(w.Data), w.Tries, w.Once && !e.undelivered() && !e.safe()
+		f.at.Call, f.at.Tries, f.at.Once = values.TextOf(w.Data), w.Tries, w.Once && !e.undelivered() && !e.safe()
 	}
 	t.failure = f
 }

@@ -1,6 +1,10 @@
 package flow
 
-import "time"
+import (
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+)
 
 // Schedule says at which times a trigger starts its flow.
 type Schedule struct {
@@ -18,7 +22,7 @@ func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	if !fine {
 		return time.Time{}, false
 	}
-	return c.next(after, zone(s.Timezone, time.UTC))
+	return c.next(after, values.Location(s.Timezone, time.UTC))
 }
 
 // Schedules are the times at which the trigger starts its flow.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 )
 
@@ -220,7 +221,7 @@ func (r *stateReader) value(v []byte) any {
 
 // other reads what is rare.
 func (r *stateReader) other(raw []byte, v any) {
-	if err := exactly(raw, v); err != nil {
+	if err := values.Decode(raw, v); err != nil {
 		r.fail(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // World is what a turn sees of the outside. It is frozen: all nodes of the
@@ -326,7 +327,7 @@ func (t *Turn) trace() {
 	t.row.Seq, t.row.Retry = t.State.Rows, t.retried
 	t.retried = 0
 	t.mask(&t.row)
-	t.row.In, t.row.Out = truncateTrace(t.row.In), truncateTrace(t.row.Out)
+	t.row.In, t.row.Out = values.TruncateTrace(t.row.In), values.TruncateTrace(t.row.Out)
 	t.Trace = append(t.Trace, t.row)
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Palette is what an editor needs to know of the language.
@@ -245,7 +247,7 @@ func (s *shape) textSchema(r *rules) *tree {
 	case formDuration, formText, formExpression:
 		t.word("x-kind", textKinds[s.form])
 		if s.form == formDuration {
-			t.word("pattern", isoDuration.String())
+			t.word("pattern", values.IsoDuration.String())
 		}
 		t.bounds(r, "x-min", "x-max")
 		return t

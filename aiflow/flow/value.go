@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,13 +9,12 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Limits of a value.
 const (
-	limitString    = 64 << 10
-	limitList      = 1000
-	limitDepth     = 32
 	limitVariables = 256 << 10 // all variables of a run together
 )
 
@@ -30,7 +28,7 @@ func admitAt(v any, depth int) (any, error) {
 	case nil, bool, int:
 		return v, nil
 	case string:
-		if len(v) > limitString {
+		if len(v) > values.MaxString {
 			return nil, tooLarge("a text has at most 65,536 bytes")
 		}
 		if !utf8.ValidString(v) {
@@ -75,10 +73,10 @@ func admitNumber(v json.Number) (any, error) {
 }
 
 func admitList(v []any, depth int) (any, error) {
-	if depth > limitDepth {
+	if depth > values.MaxDepth {
 		return nil, tooLarge("a value has at most 32 levels")
 	}
-	if len(v) > limitList {
+	if len(v) > values.MaxList {
 		return nil, tooLarge("a list has at most 1,000 items")
 	}
 	out := make([]any, len(v))
@@ -92,7 +90,7 @@ func admitList(v []any, depth int) (any, error) {
 }
 
 func admitMap(v map[string]any, depth int) (any, error) {
-	if depth > limitDepth {
+	if depth > values.MaxDepth {
 		return nil, tooLarge("a value has at most 32 levels")
 	}
 	if err := fewMembers(v); err != nil {
@@ -118,27 +116,11 @@ func admitOther(v any, depth int) (any, error) {
 			return nil, wrongType("a value must be JSON")
 		}
 	}
-	plain, err := parseJSON(raw)
+	plain, err := values.ParseJSON(raw)
 	if err != nil {
 		return nil, wrongType("a value must be JSON")
 	}
 	return admitAt(plain, depth)
-}
-
-// parseJSON reads a JSON value with its numbers as they are written.
-func parseJSON(raw []byte) (any, error) {
-	var v any
-	if err := exactly(raw, &v); err != nil {
-		return nil, fmt.Errorf("reading a value: %w", err)
-	}
-	return v, nil
-}
-
-// exactly reads JSON into v; numbers that become values are [json.Number].
-func exactly(raw []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return d.Decode(v)
 }
 
 // admitInput is admit for what comes from outside: what is too large is
@@ -150,45 +132,10 @@ func admitInput(what string, v map[string]any) (map[string]any, error) {
 	out, err := admit(v)
 	var e *Error
 	if errors.As(err, &e) && e.Code == codeValueSize {
-		out, err = admit(inputBounds.truncate(v))
+		out, err = admit(values.InputBounds.Truncate(v))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("flow: %s: %w", what, err)
 	}
-	return object(out), nil
-}
-
-// sizeOf is about how many bytes a value takes as JSON.
-func sizeOf(v any) int {
-	switch v := v.(type) {
-	case string:
-		return len(v) + 2
-	case []any:
-		n := 2
-		for _, item := range v {
-			n += sizeOf(item) + 1
-		}
-		return n
-	case map[string]any:
-		n := 2
-		for name, item := range v {
-			n += len(name) + 4 + sizeOf(item)
-		}
-		return n
-	case json.RawMessage:
-		return len(v)
-	}
-	return 8
-}
-
-// object is v as an object; nil when it is none.
-func object(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
-}
-
-// text is v as a text; "" when it is none.
-func text(v any) string {
-	s, _ := v.(string)
-	return s
+	return values.ObjectOf(out), nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Set changes a variable of the graph that runs, or a place in it:
@@ -55,11 +57,11 @@ func (t *Turn) grow(old, v any) error {
 		t.size = 0
 		for _, f := range t.State.Frames {
 			for _, v := range f.Vars {
-				t.size += sizeOf(v)
+				t.size += values.Size(v)
 			}
 		}
 	} else {
-		before, after := sizeOf(old), sizeOf(v)
+		before, after := values.Size(old), values.Size(v)
 		t.size += after - before
 		t.work += before + after
 	}
@@ -109,7 +111,7 @@ func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 }
 
 func fewMembers(m map[string]any) error {
-	if len(m) > limitList {
+	if len(m) > values.MaxList {
 		return tooLarge("an object has at most 1,000 members")
 	}
 	return nil
@@ -151,7 +153,7 @@ func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
 
 // appended is list with one item more, in memory of its own.
 func appended(list []any, item any) (any, error) {
-	if len(list) >= limitList {
+	if len(list) >= values.MaxList {
 		return nil, tooLarge("a list has at most 1,000 items")
 	}
 	out := make([]any, len(list)+1)

@@ -1,10 +1,10 @@
-package flow
+package values
 
 import "github.com/trunklinehq/trunkline/aiflow/flow/expression"
 
-// didYouMean is a hint at the one of names that is written most like name;
+// DidYouMean is a hint at the one of names that is written most like name;
 // "" when none is.
-func didYouMean(name string, names []string) string {
+func DidYouMean(name string, names []string) string {
 	if best := expression.Nearest(name, names); best != "" {
 		return "did you mean " + best + "?"
 	}

@@ -1,4 +1,4 @@
-package flow
+package values
 
 import (
 	"slices"
@@ -15,10 +15,10 @@ var days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 type span struct{ from, to int }
 
 // hours are the spans of each day of the week.
-type hours [7][]span
+type Hours [7][]span
 
-// holds reports whether a time is within the hours.
-func (h *hours) holds(at time.Time) bool {
+// Contains reports whether a time is within the hours.
+func (h *Hours) Contains(at time.Time) bool {
 	minute := at.Hour()*60 + at.Minute()
 	for _, s := range h[at.Weekday()] {
 		if minute >= s.from && (minute < s.to || s.to <= s.from) {
@@ -33,10 +33,10 @@ func (h *hours) holds(at time.Time) bool {
 	return false
 }
 
-// next is the first time from at on that is within the hours: at itself, or
+// Next is the first time from at on that is within the hours: at itself, or
 // when a span begins. false when there are no hours at all.
-func (h *hours) next(at time.Time) (time.Time, bool) {
-	if h.holds(at) {
+func (h *Hours) Next(at time.Time) (time.Time, bool) {
+	if h.Contains(at) {
 		return at, true
 	}
 	for day := range 8 {
@@ -55,9 +55,9 @@ func (h *hours) next(at time.Time) (time.Time, bool) {
 	return at, false
 }
 
-// add adds a span, "09:00" to "18:00", to some days; none means all. What is
+// Add adds a span, "09:00" to "18:00", to some days; none means all. What is
 // no time of day is left out: documents were checked for that.
-func (h *hours) add(on []string, from, to string) {
+func (h *Hours) Add(on []string, from, to string) {
 	a, okA := clock(from)
 	b, okB := clock(to)
 	if !okA || !okB {
@@ -81,8 +81,8 @@ func clock(s string) (int, bool) {
 	return h*60 + m, true
 }
 
-// zone is a time zone by its name, else another.
-func zone(name string, other *time.Location) *time.Location {
+// Location is a time zone by its name, else another.
+func Location(name string, other *time.Location) *time.Location {
 	if name == "" {
 		return other
 	}

@@ -1,4 +1,4 @@
-package flow
+package values
 
 import (
 	"encoding/json"
@@ -6,29 +6,29 @@ import (
 )
 
 // bounds are how much of a value is kept where a shortened one will do.
-type bounds struct{ bytes, items, depth int }
+type Bounds struct{ bytes, items, depth int }
 
 var (
 	// inputBounds make what comes from outside fit into a state.
-	inputBounds = bounds{limitString, limitList, limitDepth - 2}
+	InputBounds = Bounds{MaxString, MaxList, MaxDepth - 2}
 	// traceBounds make what people look at short.
-	traceBounds = bounds{500, 20, 6}
+	TraceBounds = Bounds{500, 20, 6}
 )
 
 // limitTrace is the size above which values in a trace are shortened.
 const limitTrace = 4 << 10
 
-// truncate shortens the texts, lists and depth of a value. v is not changed.
-func (b bounds) truncate(v any) any { return b.truncateAt(v, 1) }
+// Truncate shortens the texts, lists and depth of a value. v is not changed.
+func (b Bounds) Truncate(v any) any { return b.truncateAt(v, 1) }
 
-func (b bounds) truncateAt(v any, depth int) any {
+func (b Bounds) truncateAt(v any, depth int) any {
 	switch v := v.(type) {
 	case string:
-		return b.text(v)
+		return b.Text(v)
 	case json.RawMessage:
-		plain, err := parseJSON(v)
+		plain, err := ParseJSON(v)
 		if err != nil {
-			return b.text(string(v))
+			return b.Text(string(v))
 		}
 		return b.truncateAt(plain, depth)
 	case []any:
@@ -46,29 +46,29 @@ func (b bounds) truncateAt(v any, depth int) any {
 	return v
 }
 
-func (b bounds) object(v map[string]any, depth int) any {
+func (b Bounds) object(v map[string]any, depth int) any {
 	out := map[string]any{}
 	if depth > b.depth {
 		return out
 	}
-	names := sorted(v)
+	names := Names(v)
 	for _, name := range names[:min(len(names), b.items)] {
 		out[name] = b.truncateAt(v[name], depth+1)
 	}
 	return out
 }
 
-func (b bounds) text(s string) string {
+func (b Bounds) Text(s string) string {
 	if len(s) <= b.bytes {
 		return s
 	}
 	return strings.ToValidUTF8(s[:b.bytes-len("…")], "") + "…"
 }
 
-// truncateTrace is m as a trace shows it.
-func truncateTrace(m map[string]any) map[string]any {
-	if sizeOf(m) <= limitTrace {
+// TruncateTrace is m as a trace shows it.
+func TruncateTrace(m map[string]any) map[string]any {
+	if Size(m) <= limitTrace {
 		return m
 	}
-	return object(traceBounds.truncate(m))
+	return ObjectOf(TraceBounds.Truncate(m))
 }

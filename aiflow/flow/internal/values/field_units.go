@@ -1,4 +1,4 @@
-package flow
+package values
 
 import (
 	"errors"
@@ -11,14 +11,14 @@ import (
 
 // isoDuration is ISO 8601 without years and months, which have no fixed
 // length.
-var isoDuration = regexp.MustCompile(`^P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`)
+var IsoDuration = regexp.MustCompile(`^P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`)
 
 var errDuration = errors.New("is no duration as PT10S, PT2H30M or P1D")
 
-// parseDuration reads a duration of ISO 8601: weeks, days (of 24 hours),
+// ParseDuration reads a duration of ISO 8601: weeks, days (of 24 hours),
 // hours, minutes and seconds.
-func parseDuration(text string) (time.Duration, error) {
-	m := isoDuration.FindStringSubmatch(text)
+func ParseDuration(text string) (time.Duration, error) {
+	m := IsoDuration.FindStringSubmatch(text)
 	if m == nil || strings.HasSuffix(text, "P") || strings.HasSuffix(text, "T") {
 		return 0, errDuration
 	}
@@ -41,8 +41,8 @@ func parseDuration(text string) (time.Duration, error) {
 	return time.Duration(math.Round(seconds * float64(time.Second))), nil
 }
 
-// formatDuration writes seconds as a person would: PT90S, PT2H, P3D.
-func formatDuration(seconds float64) string {
+// FormatDuration writes seconds as a person would: PT90S, PT2H, P3D.
+func FormatDuration(seconds float64) string {
 	for _, u := range []struct {
 		seconds       float64
 		before, after string
@@ -59,7 +59,7 @@ var (
 	errBytes = errors.New("is no size")
 )
 
-func parseBytes(text string) (int64, error) {
+func ParseBytes(text string) (int64, error) {
 	m := byteSize.FindStringSubmatch(text)
 	if m == nil {
 		return 0, errBytes
