@@ -121,21 +121,29 @@ func (t *nodeType) all() *shape {
 	return t.shape
 }
 
-// NewTypes returns the built-in node types.
-func NewTypes() *Types {
-	return &Types{byName: maps.Clone(builtins()), expressions: expression.NewCache(keptExpressions)}
-}
-
-// builtins are the built-in types by name. They never change.
-var builtins = sync.OnceValue(func() map[string]*nodeType {
+// TypesOf returns node types whose names are not those of own types: package
+// node calls it with the built-in ones. A mistake in a type panics.
+func TypesOf(nodes ...NodeType) *Types {
 	t := &Types{byName: map[string]*nodeType{}}
-	for _, nt := range builtin() {
+	for _, nt := range nodes {
 		if err := t.add(nt); err != nil {
-			panic(err) // a mistake in this package, which every test would meet
+			panic(err)
 		}
 	}
-	return t.byName
-})
+	return t.Clone()
+}
+
+// Clone returns the same types with room for others: what is registered in one
+// is not in the other.
+func (t *Types) Clone() *Types {
+	return &Types{byName: maps.Clone(t.byName), expressions: expression.NewCache(keptExpressions)}
+}
+
+// NewTypes returns the built-in node types.
+func NewTypes() *Types { return builtins().Clone() }
+
+// builtins are the built-in types. They never change.
+var builtins = sync.OnceValue(func() *Types { return TypesOf(builtin()...) })
 
 // Register adds a node type of one's own. A name that is taken or is none of
 // one's own, and a configuration that the tags do not describe, are errors.
