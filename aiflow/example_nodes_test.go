@@ -6,6 +6,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/sqldb"
 )
 
@@ -15,7 +16,7 @@ func ExampleOptions_types() {
 	type ask struct {
 		Item string `json:"item" required:"true" max:"40" doc:"What is asked for."`
 	}
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	check(types.Register(flow.NodeType{
 		Name: "x.stock", Text: "Looks up how many there are.", Repeat: true,
 		Outputs: []flow.Output{{Name: "out", Text: "there are some"}, {Name: "none", Text: "there are none"}},

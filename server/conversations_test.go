@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/server"
@@ -80,7 +81,7 @@ func TestConversationsCoverBots(t *testing.T) {
 	for _, c := range conversations(t) {
 		c.take(t, taken)
 	}
-	for _, nt := range flow.NewTypes().Describe().Nodes {
+	for _, nt := range node.NewTypes().Describe().Nodes {
 		if nt.Name == "note" || !slices.Contains(nt.Engines, flow.EngineBot) {
 			continue // nothing leads to a note
 		}

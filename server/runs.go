@@ -9,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/messaging"
@@ -21,7 +22,7 @@ import (
 // openFlows makes what runs flows, and the engines that own them.
 func (s *Server) openFlows(ctx context.Context) (err error) {
 	c := s.cfg
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	types.ReadAnswers(answerReader{})
 	for _, own := range c.Nodes {
 		if err := types.Register(own); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/author"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 )
@@ -19,7 +20,7 @@ import (
 func check(_ context.Context, draft json.RawMessage) ([]flow.Problem, error) {
 	doc, problems := flow.Decode(draft)
 	if doc != nil {
-		_, problems = flow.NewTypes().Compile(doc, &flow.Environment{})
+		_, problems = node.NewTypes().Compile(doc, &flow.Environment{})
 	}
 	return problems, nil
 }
@@ -49,7 +50,7 @@ func errorsIn(problems []flow.Problem) (n int) {
 func TestPropose(t *testing.T) {
 	t.Parallel()
 	m := llmtest.NewScript(llmtest.Say("Here it is:\n```json\n" + valid + "\n```"))
-	p, err := author.Propose(t.Context(), m, flow.NewTypes(), wish("Say hello"))
+	p, err := author.Propose(t.Context(), m, node.NewTypes(), wish("Say hello"))
 	require.NoError(t, err)
 	require.Zero(t, errorsIn(p.Problems))
 	var draft map[string]any
@@ -61,7 +62,7 @@ func TestPropose(t *testing.T) {
 func TestProposeIsRepaired(t *testing.T) {
 	t.Parallel()
 	m := llmtest.NewScript(llmtest.Say(wrong), llmtest.Say("no"), llmtest.Say(valid))
-	p, err := author.Propose(t.Context(), m, flow.NewTypes(), wish("Say hello"))
+	p, err := author.Propose(t.Context(), m, node.NewTypes(), wish("Say hello"))
 	require.NoError(t, err)
 	require.Zero(t, errorsIn(p.Problems))
 	require.NoError(t, m.Done())
@@ -73,23 +74,23 @@ func TestProposeIsRepaired(t *testing.T) {
 func TestProposeNeverFits(t *testing.T) {
 	t.Parallel()
 	m := llmtest.NewScript(llmtest.Say(wrong), llmtest.Say(wrong), llmtest.Say(wrong))
-	p, err := author.Propose(t.Context(), m, flow.NewTypes(), wish("Say hello"))
+	p, err := author.Propose(t.Context(), m, node.NewTypes(), wish("Say hello"))
 	require.NoError(t, err)
 	require.Positive(t, errorsIn(p.Problems), "the last one is shown with what is wrong")
 	require.NoError(t, m.Done())
 
 	m = llmtest.NewScript(llmtest.Say("I cannot"), llmtest.Say("[]"), llmtest.Say("really"))
-	_, err = author.Propose(t.Context(), m, flow.NewTypes(), wish("Say hello"))
+	_, err = author.Propose(t.Context(), m, node.NewTypes(), wish("Say hello"))
 	require.ErrorIs(t, err, author.ErrNoFlow)
 
 	m = llmtest.NewScript(llmtest.Fail(&llm.Error{Code: llm.CodeForbidden}))
-	_, err = author.Propose(t.Context(), m, flow.NewTypes(), wish("Say hello"))
+	_, err = author.Propose(t.Context(), m, node.NewTypes(), wish("Say hello"))
 	var failed *llm.Error
 	require.ErrorAs(t, err, &failed)
 
 	w := wish("Say hello")
 	w.Check = func(context.Context, json.RawMessage) ([]flow.Problem, error) { return nil, errors.ErrUnsupported }
-	_, err = author.Propose(t.Context(), llmtest.NewScript(llmtest.Say(valid)), flow.NewTypes(), w)
+	_, err = author.Propose(t.Context(), llmtest.NewScript(llmtest.Say(valid)), node.NewTypes(), w)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 }
 
@@ -97,8 +98,8 @@ func TestProposeNeverFits(t *testing.T) {
 // right.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	guide := author.Guide(flow.NewTypes())
-	for _, n := range flow.NewTypes().Describe().Nodes {
+	guide := author.Guide(node.NewTypes())
+	for _, n := range node.NewTypes().Describe().Nodes {
 		require.Contains(t, guide, "\n## "+n.Name+": "+n.Text)
 	}
 	require.Contains(t, guide, "- saveTo variable")
@@ -106,7 +107,7 @@ func TestGuide(t *testing.T) {
 	_, rest, _ := strings.Cut(guide, "```json\n")
 	example, _, _ := strings.Cut(rest, "\n```")
 	m := llmtest.NewScript(llmtest.Say(example))
-	p, err := author.Propose(t.Context(), m, flow.NewTypes(), wish("x"))
+	p, err := author.Propose(t.Context(), m, node.NewTypes(), wish("x"))
 	require.NoError(t, err)
 	require.Empty(t, p.Problems)
 }

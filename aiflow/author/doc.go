@@ -1,7 +1,7 @@
 // Package author has a model write the draft of a flow after a description in
 // plain words.
 //
-//	proposal, err := author.Propose(ctx, model, flow.NewTypes(), author.Wish{
+//	proposal, err := author.Propose(ctx, model, node.NewTypes(), author.Wish{
 //		Text: "Ask for the name and the city, then thank them.", Slug: "contact", Name: "Contact", Model: "gpt-5", Repair: 2,
 //	})
 //	// show proposal.Draft and proposal.Problems to a person

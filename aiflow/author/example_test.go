@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/author"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 )
 
@@ -17,7 +18,7 @@ func ExamplePropose() {
 		llmtest.Say(`{"start": "begin", "nodes": {"begin": {"type": "trigger", "config": {"on": [{"kind": "any_message"}]}, "next": {"out": "hello"}},
 			"hello": {"type": "message", "config": {"text": "Welcome!"}}}}`),
 	)
-	proposal, err := author.Propose(context.Background(), model, flow.NewTypes(), author.Wish{
+	proposal, err := author.Propose(context.Background(), model, node.NewTypes(), author.Wish{
 		Text: "Welcome everybody who writes to us.", Slug: "welcome", Name: "Welcome", Model: "any", Repair: 2,
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ func FuzzAnswer(f *testing.F) {
 		if expect == "choice" {
 			config["choices"] = []any{map[string]any{"id": "red", "title": "Red wine"}, map[string]any{"id": "b", "title": "Beer", "synonyms": []any{"Bier"}}}
 		}
-		programs[i] = nodes(f, map[string]any{"A": node("question", config)}, map[string]any{"variables": map[string]any{"answer": map[string]any{"type": "any"}}})
+		programs[i] = nodes(f, map[string]any{"A": nodeOf("question", config)}, map[string]any{"variables": map[string]any{"answer": map[string]any{"type": "any"}}})
 		turn, err := programs[i].Step(nil, flow.Begin{}, goldenWorld(nil))
 		require.NoError(f, err)
 		states[i] = turn.State

@@ -99,9 +99,9 @@ func perSecond(b *testing.B, n int, cpu time.Duration, unit string) {
 // BenchmarkRounds goes round a loop node 80 times, in one turn of 162 steps.
 func BenchmarkRounds(b *testing.B) {
 	p := nodes(b, map[string]any{
-		"A": node("loop", map[string]any{"kind": "each", "items": "vars.in", "collect": map[string]any{"var": "out", "value": "item"}}, "body", "B"),
-		"B": node("condition", map[string]any{"branches": []any{map[string]any{"id": "odd", "when": "item != nil"}}}, "odd", "C"),
-		"C": node("continue", map[string]any{}),
+		"A": nodeOf("loop", map[string]any{"kind": "each", "items": "vars.in", "collect": map[string]any{"var": "out", "value": "item"}}, "body", "B"),
+		"B": nodeOf("condition", map[string]any{"branches": []any{map[string]any{"id": "odd", "when": "item != nil"}}}, "odd", "C"),
+		"C": nodeOf("continue", map[string]any{}),
 	}, map[string]any{"variables": map[string]any{"in": map[string]any{"type": "list", "default": make([]any, 80)}, "out": map[string]any{"type": "list"}}})
 	w := goldenWorld(nil)
 	b.ReportAllocs()

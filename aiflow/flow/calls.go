@@ -36,7 +36,7 @@ func nodesOf(root *tree) []member {
 }
 
 func appendText(slugs []string, t *tree) []string {
-	if t == nil || t.kind != kindString {
+	if t == nil || t.Kind != KindString {
 		return slugs
 	}
 	return append(slugs, t.text)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 func TestCanonical(t *testing.T) {
@@ -77,6 +77,6 @@ func TestDescribe(t *testing.T) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	require.NoError(t, e.Encode(flow.NewTypes().Describe()))
+	require.NoError(t, e.Encode(node.NewTypes().Describe()))
 	golden(t, "testdata/palette.json", b.Bytes())
 }

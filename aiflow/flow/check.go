@@ -12,7 +12,7 @@ import (
 // missing or a default, becomes the closest that is.
 type Checker struct {
 	report   *report // stands at the node's configuration
-	document *Document
+	Document *Document
 	graph    *graph
 	vertex   *vertex
 	ids      map[string]bool // taken by ownID
@@ -54,7 +54,7 @@ func (c *Checker) Regexp(pattern string, at ...any) *regexp.Regexp {
 func (c *Checker) Wired() []string { return slices.Sorted(maps.Keys(c.vertex.node.Next)) }
 
 // next reports a problem of a connection.
-func (c *Checker) next(code, output, message, hint string) {
+func (c *Checker) Next(code, output, message, hint string) {
 	path := c.report.path
 	c.report.path = []any{"nodes", c.vertex.id, "next", output}
 	c.report.problem(code, message, hint)
@@ -63,7 +63,7 @@ func (c *Checker) next(code, output, message, hint string) {
 
 // ownID checks an id that names an output or a choice: it is none of the
 // type's fixed outputs, and stands once.
-func (c *Checker) ownID(id string, at ...any) {
+func (c *Checker) OwnID(id string, at ...any) {
 	for _, o := range c.vertex.typ.Outputs {
 		if o.Name == id {
 			c.Problem("config.reserved", id+" is an output of every "+c.vertex.typ.Name, "give it another id", at...)
@@ -77,14 +77,14 @@ func (c *Checker) ownID(id string, at ...any) {
 }
 
 // leadsTo checks a node that is gone to without a connection.
-func (c *Checker) leadsTo(id string, at ...any) {
+func (c *Checker) LeadsTo(id string, at ...any) {
 	if code, message, hint := c.graph.target(id); code != "" {
 		c.Problem(code, message, hint, at...)
 	}
 }
 
 // inLoop checks that a loop is around the node.
-func (c *Checker) inLoop() {
+func (c *Checker) InLoop() {
 	switch v := c.vertex; {
 	case !v.reached:
 	case !v.may.loops():
@@ -95,26 +95,26 @@ func (c *Checker) inLoop() {
 }
 
 // ownRoot checks a name that expressions see besides the fixed ones.
-func (c *Checker) ownRoot(name string, at ...any) {
+func (c *Checker) OwnRoot(name string, at ...any) {
 	if slices.Contains(fixedRoots, name) {
 		c.Problem("loop.names", name+" means something else already", "give it another name", at...)
 	}
 }
 
 // shortText checks the length of a text without expressions.
-func (c *Checker) shortText(t Text, most int, at ...any) {
-	if text, constant := t.constant(); constant && len([]rune(text)) > most {
-		c.Problem("shape.length", "has more than "+count(most, "character"), "", at...)
+func (c *Checker) ShortText(t Text, most int, at ...any) {
+	if text, constant := t.Constant(); constant && len([]rune(text)) > most {
+		c.Problem("shape.length", "has more than "+Count(most, "character"), "", at...)
 	}
 }
 
 // degrees checks a coordinate.
-func (c *Checker) degrees(d Data, most float64, at ...any) {
-	v, constant := d.constant()
+func (c *Checker) Degrees(d Data, most float64, at ...any) {
+	v, constant := d.Constant()
 	if !constant {
 		return
 	}
-	n, err := conform(v, "number")
+	n, err := Conform(v, "number")
 	f, _ := n.(float64)
 	if i, whole := n.(int); whole {
 		f = float64(i)
@@ -124,7 +124,7 @@ func (c *Checker) degrees(d Data, most float64, at ...any) {
 	}
 }
 
-func (c *Checker) timezone(name string, at ...any) { c.report.timezone(name, at...) }
+func (c *Checker) Timezone(name string, at ...any) { c.report.timezone(name, at...) }
 
 // once finds what stands twice among things that must differ.
 type once struct {
@@ -133,9 +133,9 @@ type once struct {
 	seen map[string]bool
 }
 
-func newOnce(c *Checker, code string) once { return once{c, code, map[string]bool{}} }
+func NewOnce(c *Checker, code string) once { return once{c, code, map[string]bool{}} }
 
-func (o once) see(what string, at []any) {
+func (o once) See(what string, at []any) {
 	if o.seen[what] {
 		o.Problem(o.code, "the "+shorten(what)+" stands twice", "", at...)
 	}
@@ -143,13 +143,13 @@ func (o once) see(what string, at []any) {
 }
 
 // text is see for a text, when it has no expressions.
-func (o once) text(what string, t Text, at []any) {
-	if text, constant := t.constant(); constant && text != "" {
-		o.see(what+" "+text, at)
+func (o once) Text(what string, t Text, at []any) {
+	if text, constant := t.Constant(); constant && text != "" {
+		o.See(what+" "+text, at)
 	}
 }
 
 // below is the place of something in what stands at a place.
-func below(at []any, parts ...any) []any { return append(at[:len(at):len(at)], parts...) }
+func Below(at []any, parts ...any) []any { return append(at[:len(at):len(at)], parts...) }
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

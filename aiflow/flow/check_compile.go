@@ -118,8 +118,8 @@ func (t *Types) vertex(r, lost *report, d *Document, id string) *vertex {
 	r.path, lost.path = []any{"nodes", id}, []any{"nodes", id}
 	defer func() { r.path = nil }()
 	config := d.root.at("nodes", id, "config")
-	if config == nil || config.kind != kindObject {
-		config = &tree{kind: kindObject}
+	if config == nil || config.Kind != KindObject {
+		config = &tree{Kind: KindObject}
 	}
 	if v.typ == nil && ownName.MatchString(v.node.Type) {
 		lost.problem("unknown.type", "this program has no node type "+v.node.Type, cmp.Or(values.DidYouMean(v.node.Type, t.names()), "register it where the program begins"), "type")
@@ -162,7 +162,7 @@ func writes(v reflect.Value, s *shape, into map[string]bool) {
 			f := &s.fields[i]
 			if !f.writes {
 				writes(v.Field(f.index), f.shape, into)
-			} else if name, _ := cutPath(v.Field(f.index).String()); name != "" {
+			} else if name, _ := CutPath(v.Field(f.index).String()); name != "" {
 				into[name] = true
 			}
 		}
@@ -241,8 +241,8 @@ func (m meaning) undeclaredField(v reflect.Value, f *field) {
 		m.undeclared(v.Field(f.index), f.shape)
 		return
 	}
-	name, _ := cutPath(v.Field(f.index).String())
-	if _, ok := m.document.Variables[name]; !ok && patterns["variable"].MatchString(name) {
+	name, _ := CutPath(v.Field(f.index).String())
+	if _, ok := m.document.Variables[name]; !ok && Patterns["variable"].MatchString(name) {
 		m.warn("variable.undeclared", "there is no variable "+name, values.DidYouMean(name, keys(m.document.Variables)))
 	}
 }
@@ -251,31 +251,31 @@ func (m meaning) undeclaredField(v reflect.Value, f *field) {
 // there is no error in the document.
 func newProgram(d *Document, g *graph, answers AnswerReader) *Program {
 	p := &Program{
-		hash: d.Hash(), slug: d.Slug, steps: map[string]*step{},
-		variables: variables(d.Variables), args: variables(d.Args), returns: variables(d.Returns),
-		replyTimeout: d.Settings.ReplyTimeout, locale: d.Settings.Locale, location: time.UTC, answers: answers,
+		hash: d.Hash(), Slug: d.Slug, Steps: map[string]*step{},
+		Variables: variables(d.Variables), Args: variables(d.Args), Returns: variables(d.Returns),
+		ReplyTimeout: d.Settings.ReplyTimeout, Locale: d.Settings.Locale, location: time.UTC, Answers: answers,
 	}
 	if l, err := time.LoadLocation(d.Settings.Timezone); err == nil {
 		p.location = l
 	}
 	for id, v := range g.vertices {
 		if v.typ != nil {
-			p.steps[id] = &step{id: id, typ: v.node.Type, config: v.config, disabled: v.node.Disabled, pass: v.pass(), next: map[string]*step{}}
+			p.Steps[id] = &step{Id: id, typ: v.node.Type, config: v.config, disabled: v.node.Disabled, pass: v.pass(), Next: map[string]*step{}}
 		}
 	}
-	for id, s := range p.steps {
+	for id, s := range p.Steps {
 		for output, to := range g.vertices[id].node.Next {
-			if n := p.steps[to]; n != nil {
-				s.next[output] = n
+			if n := p.Steps[to]; n != nil {
+				s.Next[output] = n
 			}
 		}
 	}
-	for _, of := range []map[string]variable{p.variables, p.args, p.returns} {
+	for _, of := range []map[string]variable{p.Variables, p.Args, p.Returns} {
 		for _, v := range of {
 			p.secret = p.secret || v.Secret
 		}
 	}
-	p.start, p.onError = p.steps[d.Start], p.steps[d.Settings.OnError]
+	p.Start, p.onError = p.Steps[d.Start], p.Steps[d.Settings.OnError]
 	return p
 }
 
@@ -284,7 +284,7 @@ func variables(declared map[string]Typed) map[string]variable {
 	for name, t := range declared {
 		v := variable{Typed: t}
 		if t.Default != nil {
-			v.initial, _ = conform(t.Default, t.Type) // reported by Decode
+			v.initial, _ = Conform(t.Default, t.Type) // reported by Decode
 		}
 		out[name] = v
 	}

@@ -11,7 +11,7 @@ func (g *graph) checkEnds(r *report) {
 		if chooses[v.node.Type] && len(v.edges) == 0 && !v.node.Disabled {
 			r.warn("graph.dead_end", "chooses between ways of which none is connected", "")
 		}
-		if l, ok := v.config.(looper); ok && v.node.Next["body"] == "" && !l.loopRole().collects && !v.node.Disabled {
+		if l, ok := v.config.(looper); ok && v.node.Next["body"] == "" && !l.LoopRole().Collects && !v.node.Disabled {
 			r.warn("loop.empty", "the loop has no body", "connect its output body")
 		}
 		g.checkReturns(r, v)

@@ -1,10 +1,8 @@
 package flow
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
@@ -41,7 +39,7 @@ type Channel struct {
 
 // referring is a configuration that refers to an environment.
 type referring interface {
-	refer(c *Checker, env *Environment)
+	Refer(c *Checker, env *Environment)
 }
 
 // inEnvironment is the third pass. It links the program to its functions.
@@ -53,7 +51,7 @@ func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Prog
 		}
 		if k, ok := v.config.(referring); ok {
 			r.path = []any{"nodes", v.id, "config"}
-			k.refer(&Checker{report: r, document: d, graph: c.graph, vertex: v}, env)
+			k.Refer(&Checker{report: r, Document: d, graph: c.graph, vertex: v}, env)
 			r.path = nil
 		}
 		if !v.typ.runs(env.Engine) {
@@ -68,34 +66,17 @@ func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Prog
 }
 
 // refer checks a name against those that exist.
-func (c *Checker) refer(what, name string, names []string, at ...any) {
+func (c *Checker) Refer(what, name string, names []string, at ...any) {
 	if names != nil && !slices.Contains(names, name) {
 		c.Problem("unknown."+what, "there is no "+what+" "+shorten(name), values.DidYouMean(name, names), at...)
 	}
 }
 
-func (c *callConfig) refer(k *Checker, env *Environment) {
-	if env.Functions == nil {
-		return
-	}
-	f := k.function(c.Function, env, "function")
-	if f == nil {
-		return
-	}
-	k.given("call.args", "argument", c.Args, f.Args, "args")
-	returns := f.returnNames()
-	for _, output := range k.Wired() {
-		if name, ok := strings.CutPrefix(output, "return:"); ok && !slices.Contains(returns, name) {
-			k.next("graph.output", output, "the function does not return "+name, values.DidYouMean(name, returns))
-		}
-	}
-}
-
 // function finds the function that a node calls.
-func (c *Checker) function(slug string, env *Environment, at ...any) *Document {
+func (c *Checker) Function(slug string, env *Environment, at ...any) *Document {
 	f := env.Functions[slug]
-	if f == nil && c.document.Kind == KindFunction && c.document.Slug == slug {
-		f = c.document
+	if f == nil && c.Document.Kind == KindFunction && c.Document.Slug == slug {
+		f = c.Document
 	}
 	switch {
 	case f == nil:
@@ -112,7 +93,7 @@ func (c *Checker) function(slug string, env *Environment, at ...any) *Document {
 }
 
 // returnNames are the names by which a function returns.
-func (d *Document) returnNames() []string {
+func (d *Document) ReturnNames() []string {
 	var names []string
 	for _, id := range keys(d.Nodes) {
 		if d.Nodes[id].Type != "return" {
@@ -127,29 +108,7 @@ func (d *Document) returnNames() []string {
 	return names
 }
 
-func (f *flowConfig) refer(c *Checker, env *Environment) { c.refer("flow", f.Flow, env.Flows, "flow") }
-
-func (h *httpConfig) refer(c *Checker, env *Environment) {
-	if h.Auth != "" {
-		c.refer("credential", h.Auth, env.Credentials, "auth")
-	}
-}
-
-func (e *extractConfig) refer(c *Checker, env *Environment) {
-	if e.Method == "intent" {
-		c.extractor(e.Intents, "intent", env, "intents")
-	}
-	for i, kind := range e.Entities {
-		if id, own := strings.CutPrefix(kind, "dictionary:"); own {
-			c.extractor(id, "entity", env, "entities", i)
-		}
-	}
-	if e.Model != "" {
-		c.model(e.Model, env, "model")
-	}
-}
-
-func (c *Checker) extractor(id, kind string, env *Environment, at ...any) {
+func (c *Checker) Extractor(id, kind string, env *Environment, at ...any) {
 	found, ok := env.Extractors[id]
 	switch {
 	case env.Extractors == nil:
@@ -160,49 +119,14 @@ func (c *Checker) extractor(id, kind string, env *Environment, at ...any) {
 	}
 }
 
-func (c *Checker) model(name string, env *Environment, at ...any) {
+func (c *Checker) Model(name string, env *Environment, at ...any) {
 	provider, _, _ := strings.Cut(name, "/")
 	if !slices.Contains(env.Models, provider+"/*") {
-		c.refer("model", name, env.Models, at...)
+		c.Refer("model", name, env.Models, at...)
 	}
 }
 
-func (a *assistantConfig) refer(c *Checker, env *Environment) {
-	c.model(a.Model, env, "model")
-	if a.FallbackModel != "" {
-		c.model(a.FallbackModel, env, "fallbackModel")
-	}
-}
-
-func (a *agentConfig) refer(c *Checker, env *Environment) {
-	c.model(a.Model, env, "model")
-	for i, slug := range a.Functions {
-		if env.Functions != nil {
-			c.function(slug, env, "functions", i)
-		}
-	}
-	for i, name := range a.Servers {
-		c.server(name, env, "servers", i)
-	}
-	for i, tool := range a.Tools {
-		server, name, remote := strings.Cut(tool, "/")
-		switch {
-		case tool == "*" || name == "*":
-		case remote:
-			c.tool(server, name, env, "tools", i)
-		default:
-			c.refer("tool", tool, env.Tools, "tools", i)
-		}
-	}
-}
-
-func (t *toolConfig) refer(c *Checker, env *Environment) {
-	if c.server(t.Server, env, "server") {
-		c.tool(t.Server, t.Tool, env, "tool")
-	}
-}
-
-func (c *Checker) server(name string, env *Environment, at ...any) bool {
+func (c *Checker) Server(name string, env *Environment, at ...any) bool {
 	if env.Servers == nil {
 		return true
 	}
@@ -213,11 +137,11 @@ func (c *Checker) server(name string, env *Environment, at ...any) bool {
 	return ok
 }
 
-func (c *Checker) tool(server, name string, env *Environment, at ...any) {
-	c.refer("tool", name, env.Servers[server], at...)
+func (c *Checker) Tool(server, name string, env *Environment, at ...any) {
+	c.Refer("tool", name, env.Servers[server], at...)
 }
 
-func (t *triggerConfig) refer(c *Checker, env *Environment) {
+func (t *triggerConfig) Refer(c *Checker, env *Environment) {
 	if env.Channels == nil {
 		return
 	}
@@ -232,32 +156,5 @@ func (t *triggerConfig) refer(c *Checker, env *Environment) {
 	}
 }
 
-func (m *messageConfig) refer(c *Checker, env *Environment) { m.fits(c, env) }
-
-func (q *questionConfig) refer(c *Checker, env *Environment) {
-	if q.Prompt != nil {
-		q.Prompt.fits(c, env, "prompt")
-	}
-}
-
-func (h *handoffConfig) refer(c *Checker, env *Environment) {
-	if h.Message != nil {
-		h.Message.fits(c, env, "message")
-	}
-}
-
 // asText are the kinds that a line which lacks them sends as numbered text.
-var asText = []string{"buttons", "list", "poll"}
-
-// fits warns of what a line would refuse.
-func (m *messageConfig) fits(c *Checker, env *Environment, at ...any) {
-	text, constant := m.Text.constant()
-	for _, ch := range env.Channels {
-		if !slices.Contains(ch.Send, m.Kind) && !slices.Contains(asText, m.Kind) {
-			c.Warn("channel.unsupported", ch.Kind+" has no messages of kind "+m.Kind, "", below(at, "kind")...)
-		}
-		if n := utf8.RuneCountInString(text); constant && m.Kind == "text" && ch.Text > 0 && n > ch.Text {
-			c.Warn("channel.length", fmt.Sprintf("has %s; %s takes %d", count(n, "character"), ch.Kind, ch.Text), "", below(at, "text")...)
-		}
-	}
-}
+var AsText = []string{"buttons", "list", "poll"}

@@ -50,8 +50,8 @@ func newGraph(d *Document, vertices map[string]*vertex) *graph {
 				v.edges = append(v.edges, edge{output, to})
 			}
 		}
-		if jump, ok := v.config.(jumper); ok && vertices[jump.target()] != nil {
-			v.edges = append(v.edges, edge{"", vertices[jump.target()]})
+		if jump, ok := v.config.(jumper); ok && vertices[jump.Target()] != nil {
+			v.edges = append(v.edges, edge{"", vertices[jump.Target()]})
 		}
 	}
 	g.walk()
@@ -76,7 +76,7 @@ func (v *vertex) outputs() []string {
 // pass is the output that the node goes through when it is disabled.
 func (v *vertex) pass() string {
 	if r, ok := v.config.(passer); ok {
-		if output := r.passOutput(); output != "" {
+		if output := r.PassOutput(); output != "" {
 			return output
 		}
 	}

@@ -25,7 +25,7 @@ type called struct {
 
 func (l *linker) link(d *Document, c *compiled) *Program {
 	program := *c.program
-	program.functions = l.programs
+	program.Called = l.programs
 	if d.Kind == KindFunction && d.Slug != "" {
 		l.programs[d.Slug] = &program
 	}
@@ -64,7 +64,7 @@ func (l *linker) add(f called) {
 		return
 	}
 	program := *c.program
-	program.functions = l.programs
+	program.Called = l.programs
 	l.programs[f.slug] = &program
 	for _, v := range c.graph.order {
 		for slug := range v.functions() {
@@ -77,7 +77,7 @@ func (l *linker) add(f called) {
 func (v *vertex) functions() func(yield func(slug string, at []any) bool) {
 	return func(yield func(string, []any) bool) {
 		if c, ok := v.config.(functional); ok {
-			c.usesFunctions(yield)
+			c.UsesFunctions(yield)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func responseType() expression.Type {
 }
 
 // answerTypes are what answer holds, by what a question expects.
-var answerTypes = map[string]expression.Type{
+var AnswerTypes = map[string]expression.Type{
 	"text": textType, "integer": numberType, "number": numberType, "phone": textType, "email": textType, "url": textType,
 	"date": dateType, "time": textType, "datetime": dateType, "choice": textType, "boolean": {Kind: expression.Bool},
 	"location": objectType, "image": objectType, "file": objectType,
@@ -115,8 +115,8 @@ func (c *compiler) value(v reflect.Value, s *shape, f *field) {
 	case formExpression:
 		c.expression(v.Addr().Interface().(*Expression), f)
 	case formData:
-		if d := v.Addr().Interface().(*Data); d.source != nil {
-			d.root = c.data(d.source, 0)
+		if d := v.Addr().Interface().(*Data); d.Source != nil {
+			d.root = c.data(d.Source, 0)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func (c *compiler) scopeOf(tag string) *expression.Scope {
 	case "answer":
 		t := anyType
 		if q, ok := c.of.(asker); ok {
-			t = answerTypes[q.expects()]
+			t = AnswerTypes[q.Expects()]
 		}
 		return c.scope.With("answer", t)
 	case "response":
@@ -197,11 +197,11 @@ func (c *compiler) scopeOf(tag string) *expression.Scope {
 
 // loopScope is what expressions see in the body of a loop.
 func loopScope(s *expression.Scope, l looper) *expression.Scope {
-	role, item := l.loopRole(), numberType
-	if !role.numbers {
+	role, item := l.LoopRole(), numberType
+	if !role.Numbers {
 		item = anyType
 	}
-	return s.With(role.item, item).With(role.index, numberType)
+	return s.With(role.Item, item).With(role.Index, numberType)
 }
 
 func (c *compiler) refuse(err error) {
@@ -215,10 +215,10 @@ func (c *compiler) refuse(err error) {
 
 // data compiles the templates in any value.
 func (c *compiler) data(t *tree, depth int) *dataNode {
-	switch t.kind {
-	case kindString:
+	switch t.Kind {
+	case KindString:
 		return c.dataText(t.text)
-	case kindArray, kindObject:
+	case kindArray, KindObject:
 	default:
 		return &dataNode{constant: t.plain()}
 	}
@@ -226,9 +226,9 @@ func (c *compiler) data(t *tree, depth int) *dataNode {
 		c.problem("value.depth", "has more than "+strconv.Itoa(values.MaxDepth)+" levels", "")
 		return &dataNode{}
 	}
-	n := &dataNode{object: t.kind == kindObject, items: []*dataNode{}}
+	n := &dataNode{object: t.Kind == KindObject, items: []*dataNode{}}
 	if len(t.items) > values.MaxList {
-		c.problem("shape.length", "has "+count(len(t.items), "item")+"; a list has at most "+strconv.Itoa(values.MaxList), "")
+		c.problem("shape.length", "has "+Count(len(t.items), "item")+"; a list has at most "+strconv.Itoa(values.MaxList), "")
 	}
 	for i, item := range t.items {
 		c.push(i)

@@ -22,15 +22,15 @@ func holdable(kind expression.Kind, declared string) bool {
 }
 
 // kind is what is known of a value before it is rendered.
-func (d Data) kind() expression.Kind {
+func (d Data) Kind() expression.Kind {
 	switch {
 	case d.root == nil:
 		return 0
 	case d.root.template != nil:
 		return d.root.template.Type().Kind
 	}
-	switch d.source.kind {
-	case kindString:
+	switch d.Source.Kind {
+	case KindString:
 		return expression.Text
 	case kindNumber:
 		return expression.Number
@@ -38,7 +38,7 @@ func (d Data) kind() expression.Kind {
 		return expression.Bool
 	case kindArray:
 		return expression.List
-	case kindObject:
+	case KindObject:
 		return expression.Map
 	}
 	return expression.Nothing
@@ -48,7 +48,7 @@ func (d Data) kind() expression.Kind {
 // the given kinds (0: any), because it is declared to hold others. It is for
 // members with the tag writes.
 func (c *Checker) Saves(path string, kind expression.Kind, at ...any) {
-	name, rest := cutPath(path)
+	name, rest := CutPath(path)
 	switch {
 	case rest == "":
 	case rest[0] == '.':
@@ -56,17 +56,17 @@ func (c *Checker) Saves(path string, kind expression.Kind, at ...any) {
 	default:
 		kind = expression.List
 	}
-	if declared := c.document.Variables[name].Type; !holdable(kind, declared) {
+	if declared := c.Document.Variables[name].Type; !holdable(kind, declared) {
 		c.Problem("variable.type", "the variable "+name+" is declared as "+declared+" and cannot hold "+kind.String(), "", at...)
 	}
 }
 
 // given checks vals against what a function declares: all are known, those
 // that are required are there, and each has its type.
-func (c *Checker) given(code, what string, vals map[string]Data, declared map[string]Typed, at string) {
+func (c *Checker) Given(code, what string, vals map[string]Data, declared map[string]Typed, at string) {
 	for _, name := range keys(vals) {
 		t, ok := declared[name]
-		switch kind := vals[name].kind(); {
+		switch kind := vals[name].Kind(); {
 		case !ok:
 			c.Problem(code, "the function declares no "+what+" "+shorten(name), values.DidYouMean(name, keys(declared)), at, name)
 		case !holdable(kind, t.Type):

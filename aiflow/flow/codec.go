@@ -11,7 +11,7 @@ import (
 
 // appendValue appends an admitted value as JSON, members in the order of
 // their names.
-func appendValue(out []byte, v any) []byte {
+func AppendValue(out []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
 		return append(out, "null"...)
@@ -29,7 +29,7 @@ func appendValue(out []byte, v any) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = appendValue(out, item)
+			out = AppendValue(out, item)
 		}
 		return append(out, ']')
 	case map[string]any:
@@ -47,7 +47,7 @@ func appendMap(out []byte, m map[string]any) []byte {
 		}
 		out = appendQuoted(out, name)
 		out = append(out, ':')
-		out = appendValue(out, m[name])
+		out = AppendValue(out, m[name])
 	}
 	return append(out, '}')
 }
@@ -101,9 +101,9 @@ func appendEscaped(out []byte, c byte) []byte {
 }
 
 // members writes a JSON object member by member.
-type members struct{ out []byte }
+type Members struct{ out []byte }
 
-func (m *members) name(name string) {
+func (m *Members) name(name string) {
 	switch {
 	case len(m.out) == 0:
 		m.out = append(m.out, '{')
@@ -113,29 +113,29 @@ func (m *members) name(name string) {
 	m.out = append(appendQuoted(m.out, name), ':')
 }
 
-func (m *members) text(name, v string) {
+func (m *Members) Text(name, v string) {
 	m.name(name)
 	m.out = appendQuoted(m.out, v)
 }
 
 // given is text for a member that is left out when it is empty.
-func (m *members) given(name, v string) {
+func (m *Members) Given(name, v string) {
 	if v != "" {
-		m.text(name, v)
+		m.Text(name, v)
 	}
 }
 
-func (m *members) int(name string, n int) {
+func (m *Members) int(name string, n int) {
 	m.name(name)
 	m.out = strconv.AppendInt(m.out, int64(n), 10)
 }
 
-func (m *members) value(name string, v any) {
+func (m *Members) Value(name string, v any) {
 	m.name(name)
-	m.out = appendValue(m.out, v)
+	m.out = AppendValue(m.out, v)
 }
 
-func (m *members) end() json.RawMessage {
+func (m *Members) End() json.RawMessage {
 	if len(m.out) == 0 {
 		return json.RawMessage("{}")
 	}
@@ -144,9 +144,9 @@ func (m *members) end() json.RawMessage {
 
 // encode writes any value as JSON.
 func encode(v any) (json.RawMessage, error) {
-	plain, err := admit(v)
+	plain, err := Admit(v)
 	if err != nil {
 		return nil, fmt.Errorf("writing a value: %w", err)
 	}
-	return appendValue(nil, plain), nil
+	return AppendValue(nil, plain), nil
 }

@@ -146,6 +146,6 @@ func readNumber(raw []byte) (any, []byte, error) {
 	if err != nil {
 		return nil, nil, errNotJSON
 	}
-	v, err := admitFloat(f)
+	v, err := AdmitFloat(f)
 	return v, raw[n:], err
 }

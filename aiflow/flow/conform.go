@@ -15,16 +15,16 @@ import (
 
 // Codes of values that cannot be kept.
 const (
-	codeValueType = "value.type"
+	CodeValueType = "value.type"
 	codeValueSize = "value.too_large"
 )
 
-func wrongType(message string) *Error { return &Error{Code: codeValueType, Message: message} }
+func WrongType(message string) *Error { return &Error{Code: CodeValueType, Message: message} }
 
-func tooLarge(message string) *Error { return &Error{Code: codeValueSize, Message: message} }
+func TooLarge(message string) *Error { return &Error{Code: codeValueSize, Message: message} }
 
 // at puts the name of a value before what is wrong with it.
-func at(err error, name string) error {
+func At(err error, name string) error {
 	var e *Error
 	if errors.As(err, &e) {
 		return &Error{Code: e.Code, Message: name + ": " + e.Message}
@@ -35,8 +35,8 @@ func at(err error, name string) error {
 // conform returns v as a declared type has it. Texts of numbers become
 // numbers and the other way round, as contacts write the one and APIs the
 // other. Nothing fits every type.
-func conform(v any, kind string) (any, error) {
-	v, err := admit(v)
+func Conform(v any, kind string) (any, error) {
+	v, err := Admit(v)
 	if err != nil || v == nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func conform(v any, kind string) (any, error) {
 	case "string":
 		v, ok = conformText(v)
 	case "number", "integer":
-		v, ok = conformNumber(v, kind == "integer")
+		v, ok = ConformNumber(v, kind == "integer")
 	case "boolean":
 		v, ok = conformBool(v)
 	case "date", "datetime":
@@ -58,7 +58,7 @@ func conform(v any, kind string) (any, error) {
 		ok = true
 	}
 	if !ok {
-		return nil, wrongType("must be of type " + kind)
+		return nil, WrongType("must be of type " + kind)
 	}
 	return v, nil
 }
@@ -73,7 +73,7 @@ func conformText(v any) (any, bool) {
 	return nil, false
 }
 
-func conformNumber(v any, whole bool) (any, bool) {
+func ConformNumber(v any, whole bool) (any, bool) {
 	if s, ok := v.(string); ok {
 		n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 		if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
@@ -88,7 +88,7 @@ func conformNumber(v any, whole bool) (any, bool) {
 	case int:
 		return n, true
 	case float64:
-		n2, _ := admitFloat(n)
+		n2, _ := AdmitFloat(n)
 		_, isWhole := n2.(int)
 		return n2, isWhole || !whole
 	}
@@ -129,10 +129,10 @@ func conformDate(v any, day bool) (any, bool) {
 
 // conformAll checks values against their declarations: all that are required
 // are there, none is unknown, and each has its type.
-func conformAll(what string, given map[string]any, declared map[string]variable) (map[string]any, error) {
+func ConformAll(what string, given map[string]any, declared map[string]variable) (map[string]any, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := declared[name]; !ok {
-			return nil, wrongType(what + "." + name + ": is not declared")
+			return nil, WrongType(what + "." + name + ": is not declared")
 		}
 	}
 	if len(declared) == 0 {
@@ -146,11 +146,11 @@ func conformAll(what string, given map[string]any, declared map[string]variable)
 			v = d.initial
 		}
 		if v == nil && d.Required {
-			return nil, wrongType(what + "." + name + ": is required")
+			return nil, WrongType(what + "." + name + ": is required")
 		}
-		v, err := conform(v, d.Type)
+		v, err := Conform(v, d.Type)
 		if err != nil {
-			return nil, at(err, what+"."+name)
+			return nil, At(err, what+"."+name)
 		}
 		out[name] = v
 	}

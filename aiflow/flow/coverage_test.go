@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // coverage counts which outputs of which node types the goldens go through.
@@ -71,7 +72,7 @@ func (c *coverage) complete(t *testing.T) {
 	if c.played < c.files {
 		return // one was asked for by name, or failed
 	}
-	for _, nt := range flow.NewTypes().Describe().Nodes {
+	for _, nt := range node.NewTypes().Describe().Nodes {
 		if nt.Name == "note" {
 			continue // nothing leads to one
 		}

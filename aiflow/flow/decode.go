@@ -28,8 +28,8 @@ func Decode(raw []byte) (*Document, []Problem) {
 	if root == nil {
 		return nil, r.problems
 	}
-	if root.kind != kindObject {
-		r.problem("shape.type", "must be an object, not "+kinds[root.kind], "")
+	if root.Kind != KindObject {
+		r.problem("shape.type", "must be an object, not "+kinds[root.Kind], "")
 		return nil, r.problems
 	}
 	r.root = root
@@ -78,8 +78,8 @@ func (r *report) checkDocument(d *Document) {
 
 // defaultKinds are how values of a type are written.
 var defaultKinds = map[string]byte{
-	"string": kindString, "date": kindString, "datetime": kindString, "number": kindNumber, "integer": kindNumber,
-	"boolean": kindBool, "list": kindArray, "object": kindObject,
+	"string": KindString, "date": KindString, "datetime": KindString, "number": kindNumber, "integer": kindNumber,
+	"boolean": kindBool, "list": kindArray, "object": KindObject,
 }
 
 func (r *report) checkSize(size, most int, at ...any) {
@@ -92,13 +92,13 @@ func (r *report) checkDefault(t Typed, at ...any) {
 	v := r.root.at(at[0].(string), at[1].(string), "default")
 	kind, known := defaultKinds[t.Type]
 	switch {
-	case v == nil || v.kind == kindNull || !known:
+	case v == nil || v.Kind == kindNull || !known:
 		return
-	case v.kind != kind:
-		r.problem("document.default", "must be "+kinds[kind]+", not "+kinds[v.kind], "", at...)
+	case v.Kind != kind:
+		r.problem("document.default", "must be "+kinds[kind]+", not "+kinds[v.Kind], "", at...)
 		return
 	}
-	if _, err := conform(v.plain(), t.Type); err != nil {
+	if _, err := Conform(v.plain(), t.Type); err != nil {
 		r.problem("document.default", "does not fit the type "+t.Type, "", at...)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // patterns are what names must look like.
-var patterns = map[string]*regexp.Regexp{
+var Patterns = map[string]*regexp.Regexp{
 	"node":     regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`),
 	"slug":     regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`),
 	"id":       regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`),
@@ -173,7 +173,7 @@ func rulesOf(tag reflect.StructTag, prefix string, s *shape) (r rules, err error
 	}
 	r.pattern, r.keys, r.any = get("pattern"), get("keys"), get("any") == "true"
 	for _, p := range []string{r.pattern, r.keys} {
-		if p != "" && patterns[p] == nil {
+		if p != "" && Patterns[p] == nil {
 			return r, fmt.Errorf("there is no pattern %q", p)
 		}
 	}
@@ -226,7 +226,7 @@ func defaultOf(tag reflect.StructTag, s *shape) (*tree, error) {
 	}
 	switch s.form {
 	case formString, formDuration, formBytes, formText, formExpression:
-		return &tree{kind: kindString, text: text}, nil
+		return &tree{Kind: KindString, text: text}, nil
 	}
 	r := &report{}
 	t := parse([]byte(text), len(text), r)

@@ -32,7 +32,7 @@ func (d decoder) value(v *tree, to reflect.Value, s *shape, r *rules) {
 	case formMap:
 		d.mapping(v, to, s, r)
 	case formData:
-		to.Set(reflect.ValueOf(Data{source: v}))
+		to.Set(reflect.ValueOf(Data{Source: v}))
 	case formSchema, formRaw:
 		d.raw(v, to, s, r)
 	case formAny:
@@ -56,15 +56,15 @@ func (d decoder) value(v *tree, to reflect.Value, s *shape, r *rules) {
 
 // is reports a value of another kind.
 func (d decoder) is(v *tree, kind byte) bool {
-	if v.kind == kind {
+	if v.Kind == kind {
 		return true
 	}
-	d.problem("shape.type", "must be "+kinds[kind]+", not "+kinds[v.kind], "")
+	d.problem("shape.type", "must be "+kinds[kind]+", not "+kinds[v.Kind], "")
 	return false
 }
 
 func (d decoder) object(v *tree, to reflect.Value, s *shape) {
-	if !d.is(v, kindObject) {
+	if !d.is(v, KindObject) {
 		return
 	}
 	d.known(v, s)
@@ -112,7 +112,7 @@ func (d decoder) member(v *tree, to reflect.Value, f *field) {
 	case f.def != nil:
 		in = f.def
 	case f.shape.form == formStruct:
-		in = &tree{kind: kindObject} // for its defaults
+		in = &tree{Kind: KindObject} // for its defaults
 	default:
 		return
 	}
@@ -143,14 +143,14 @@ func (d decoder) list(v *tree, to reflect.Value, s *shape, r *rules) {
 }
 
 func (d decoder) mapping(v *tree, to reflect.Value, s *shape, r *rules) {
-	if !d.is(v, kindObject) {
+	if !d.is(v, KindObject) {
 		return
 	}
 	d.size(len(v.members), r, "member")
 	out := reflect.MakeMapWithSize(to.Type(), len(v.members))
 	for _, m := range v.members {
 		d.push(m.name)
-		if p := patterns[r.keys]; p != nil && !p.MatchString(m.name) {
+		if p := Patterns[r.keys]; p != nil && !p.MatchString(m.name) {
 			d.problem("shape.pattern", "is no name that may stand here", "it must match "+p.String())
 		}
 		item := reflect.New(to.Type().Elem()).Elem()
@@ -174,18 +174,18 @@ func (r *rules) items() *rules {
 func (d decoder) size(n int, r *rules, unit string) bool {
 	switch {
 	case r.max != nil && n > int(*r.max):
-		d.problem("shape.length", fmt.Sprintf("has %s; at most %s", count(n, unit), count(int(*r.max), unit)+" may stand here"), "")
+		d.problem("shape.length", fmt.Sprintf("has %s; at most %s", Count(n, unit), Count(int(*r.max), unit)+" may stand here"), "")
 	case r.min != nil && n == 0 && *r.min > 0:
 		d.problem("shape.length", "is empty", "")
 	case r.min != nil && n < int(*r.min):
-		d.problem("shape.length", fmt.Sprintf("has %s; at least %s must stand here", count(n, unit), count(int(*r.min), unit)), "")
+		d.problem("shape.length", fmt.Sprintf("has %s; at least %s must stand here", Count(n, unit), Count(int(*r.min), unit)), "")
 	default:
 		return true
 	}
 	return false
 }
 
-func count(n int, unit string) string {
+func Count(n int, unit string) string {
 	if n != 1 {
 		unit += "s"
 	}
@@ -193,17 +193,17 @@ func count(n int, unit string) string {
 }
 
 func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
-	if !r.any && !d.is(v, kindObject) {
+	if !r.any && !d.is(v, KindObject) {
 		return
 	}
 	if s.form == formSchema {
-		if raw := v.canonical(); r.max != nil && len(raw) > int(*r.max) {
+		if raw := v.Canonical(); r.max != nil && len(raw) > int(*r.max) {
 			d.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", len(raw), int(*r.max)), "")
 		}
 		to.Set(reflect.ValueOf(Schema{v}))
 		return
 	}
-	to.SetBytes(v.canonical())
+	to.SetBytes(v.Canonical())
 }
 
 // maxTemplate bounds the source of a template whose text must be short: what
@@ -211,7 +211,7 @@ func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
 const maxTemplate = 4096
 
 func (d decoder) text(v *tree, to reflect.Value, s *shape, r *rules) {
-	if !d.is(v, kindString) {
+	if !d.is(v, KindString) {
 		return
 	}
 	switch s.form {
@@ -250,7 +250,7 @@ func (d decoder) literal(text string, r *rules) {
 	if !d.size(utf8.RuneCountInString(text), r, "character") {
 		return
 	}
-	if p := patterns[r.pattern]; p != nil && !p.MatchString(text) {
+	if p := Patterns[r.pattern]; p != nil && !p.MatchString(text) {
 		d.problem("shape.pattern", strconv.Quote(shorten(text))+" may not stand here", "it must match "+p.String())
 	}
 	if r.enum != nil && !slices.Contains(r.enum, text) {
@@ -276,7 +276,7 @@ func (d decoder) duration(text string, to reflect.Value, r *rules) {
 
 func (d decoder) bytes(v *tree, to reflect.Value, r *rules) {
 	n, err := values.ParseBytes(v.text)
-	if err != nil || v.kind != kindString && v.kind != kindNumber {
+	if err != nil || v.Kind != KindString && v.Kind != kindNumber {
 		d.problem("shape.bytes", "is no size", "a number of bytes, or as 256KiB, 1MiB")
 		return
 	}

@@ -6,7 +6,7 @@
 // [Program.Step], which takes the state of a run and what came in, and gives
 // back the new state and the effects that the world is to have:
 //
-//	types := flow.NewTypes()
+//	types := node.NewTypes()
 //	document, problems := flow.Decode(raw)
 //	program, problems := types.Compile(document, nil)
 //	turn, err := program.Step(nil, flow.Begin{}, flow.World{Now: time.Now()})

@@ -86,7 +86,7 @@ func (d *Document) Hash() string {
 
 func (d *Document) canonicalize() {
 	if d.root != nil {
-		d.text = d.root.canonical()
+		d.text = d.root.Canonical()
 	}
 	d.hash = hashOf(d.text)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -20,7 +21,7 @@ func TestSharedFlowsCompile(t *testing.T) {
 		raw, err := os.ReadFile(filepath.Join(testkit.Shared(t), "spec", "flows", name))
 		require.NoError(t, err)
 		for _, engine := range []string{flow.EngineBot, ""} {
-			p, problems := compile(t, flow.NewTypes(), raw, &flow.Environment{Engine: engine})
+			p, problems := compile(t, node.NewTypes(), raw, &flow.Environment{Engine: engine})
 			require.Empty(t, lines(problems))
 			require.NotNil(t, p)
 		}
@@ -43,11 +44,11 @@ func BenchmarkCompile(b *testing.B) {
 		b.Run(name+"/cold", func(b *testing.B) {
 			defer cpu(b)()
 			for b.Loop() {
-				compileOnce(b, flow.NewTypes(), raw)
+				compileOnce(b, node.NewTypes(), raw)
 			}
 		})
 		b.Run(name+"/edited", func(b *testing.B) {
-			types := flow.NewTypes()
+			types := node.NewTypes()
 			defer cpu(b)()
 			n := 0
 			for b.Loop() {
@@ -56,7 +57,7 @@ func BenchmarkCompile(b *testing.B) {
 			}
 		})
 		b.Run(name+"/known", func(b *testing.B) {
-			types := flow.NewTypes()
+			types := node.NewTypes()
 			d, _ := flow.Decode(raw)
 			defer cpu(b)()
 			for b.Loop() {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // Documents made of valid nodes by chance, most of them broken in some places:
@@ -25,7 +26,7 @@ func TestRandomDocuments(t *testing.T) {
 	for part := range uint64(4) {
 		t.Run(strconv.FormatUint(part, 10), func(t *testing.T) {
 			t.Parallel()
-			types, faultless, broken := flow.NewTypes(), 0, 0
+			types, faultless, broken := node.NewTypes(), 0, 0
 			for i := range uint64(2500) {
 				r := rand.New(rand.NewPCG(part, i))
 				raw := randomDocument(t, r, pool)
@@ -159,7 +160,7 @@ func FuzzDocument(f *testing.F) {
 	}
 	f.Add([]byte(function))
 	f.Add([]byte(`{"nodes":{"a":{"next":{"a":"a","a":"b"}},"a":[]},"nodes":1}`))
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		compile(t, types, raw, nil)
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // hostile are documents that are as large as they may be, or larger, and made
@@ -64,7 +65,7 @@ func TestHostileDocuments(t *testing.T) {
 			d, problems := flow.Decode(raw)
 			if d != nil {
 				var p *flow.Program
-				p, problems = flow.NewTypes().Compile(d, nil)
+				p, problems = node.NewTypes().Compile(d, nil)
 				require.Nil(t, p)
 			}
 			require.True(t, flow.Failed(problems))
@@ -82,7 +83,7 @@ func BenchmarkHostile(b *testing.B) {
 			defer cpu(b)()
 			for b.Loop() {
 				if d, _ := flow.Decode(raw); d != nil {
-					flow.NewTypes().Compile(d, nil)
+					node.NewTypes().Compile(d, nil)
 				}
 			}
 		})

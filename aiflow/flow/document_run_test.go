@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // What compiles also runs: nothing of a document that has no errors is
 // missing, or of a form that the interpreter does not know.
 func TestRandomPrograms(t *testing.T) {
 	t.Parallel()
-	types, pool, env, ran := flow.NewTypes(), nodePool(t), around(t), 0
+	types, pool, env, ran := node.NewTypes(), nodePool(t), around(t), 0
 	for i := range uint64(600) {
 		r := rand.New(rand.NewPCG(11, i))
 		raw := randomDocument(t, r, pool)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 )
 
@@ -103,7 +104,7 @@ func TestProblems(t *testing.T) {
 	files, err := filepath.Glob("testdata/problems/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +198,7 @@ func TestDecodeSyntax(t *testing.T) {
 // What encoding/json reads and a careful reader must not.
 func TestDecodeIsStrict(t *testing.T) {
 	t.Parallel()
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	for raw, want := range map[string]string{
 		document(`"t": {"type": "trigger", "type": "note"}`):                                                                                   "shape.duplicate /nodes/t/type",
 		document(`"t": {"type": "trigger", "typ\u0065": "note"}`):                                                                              "shape.duplicate /nodes/t/type",

@@ -23,7 +23,7 @@ func upgrade(root *tree, r *report) *tree {
 	text, known := strings.CutPrefix(format.text, "trunkline-flow/")
 	from, err := strconv.Atoi(text)
 	switch {
-	case format.kind != kindString || !known || err != nil || from < 1:
+	case format.Kind != KindString || !known || err != nil || from < 1:
 		r.problem("format.unknown", "is no format of a flow", "write "+Format, "format")
 		return nil
 	case from > version:
@@ -39,7 +39,7 @@ func migrate(root *tree, from int, steps []func(*tree) *tree) *tree {
 		root = step(root)
 	}
 	if from <= len(steps) {
-		root = with(root, "format", &tree{kind: kindString, text: "trunkline-flow/" + strconv.Itoa(len(steps)+1)})
+		root = with(root, "format", &tree{Kind: KindString, text: "trunkline-flow/" + strconv.Itoa(len(steps)+1)})
 	}
 	return root
 }
@@ -53,7 +53,7 @@ func with(t *tree, name string, value *tree) *tree {
 
 // without is an object without a member; t stays as it is.
 func without(t *tree, name string) *tree {
-	out := &tree{kind: kindObject, members: make([]member, 0, len(t.members))}
+	out := &tree{Kind: KindObject, members: make([]member, 0, len(t.members))}
 	for _, m := range t.members {
 		if m.name != name {
 			out.members = append(out.members, m)

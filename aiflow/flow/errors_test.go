@@ -39,11 +39,11 @@ func walk(turns ...*flow.Turn) string {
 }
 
 func say(text string, next ...string) map[string]any {
-	return node("message", map[string]any{"text": text}, next...)
+	return nodeOf("message", map[string]any{"text": text}, next...)
 }
 
 func throw(code string) map[string]any {
-	return node("throw", map[string]any{"code": code, "message": "thrown"})
+	return nodeOf("throw", map[string]any{"code": code, "message": "thrown"})
 }
 
 func functionDoc(slug string, list map[string]any, more map[string]any) json.RawMessage {
@@ -56,7 +56,7 @@ func functionDoc(slug string, list map[string]any, more map[string]any) json.Raw
 }
 
 func call(slug string, next ...string) map[string]any {
-	return node("call", map[string]any{"function": slug}, next...)
+	return nodeOf("call", map[string]any{"function": slug}, next...)
 }
 
 // calling makes a flow with functions.
@@ -81,8 +81,8 @@ func calling(t testing.TB, list map[string]any, settings map[string]any, functio
 func TestWhoTakesAnError(t *testing.T) {
 	t.Parallel()
 	bad := functionDoc("bad", map[string]any{"F": throw("bad.thing")}, nil)
-	saved := functionDoc("saved", map[string]any{"F": throw("bad.thing"), "G": node("return", map[string]any{"name": "saved"})}, map[string]any{"settings": map[string]any{"onError": "G"}})
-	outer := functionDoc("outer", map[string]any{"F": node("loop", map[string]any{"kind": "count", "times": "3", "onItemError": "continue"}, "body", "C"), "C": call("bad"), "D": node("return", map[string]any{})}, nil)
+	saved := functionDoc("saved", map[string]any{"F": throw("bad.thing"), "G": nodeOf("return", map[string]any{"name": "saved"})}, map[string]any{"settings": map[string]any{"onError": "G"}})
+	outer := functionDoc("outer", map[string]any{"F": nodeOf("loop", map[string]any{"kind": "count", "times": "3", "onItemError": "continue"}, "body", "C"), "C": call("bad"), "D": nodeOf("return", map[string]any{})}, nil)
 	for _, test := range []struct {
 		name     string
 		list     map[string]any
@@ -93,18 +93,18 @@ func TestWhoTakesAnError(t *testing.T) {
 		{"nobody", map[string]any{"A": call("bad")}, nil, "T A F", "bad.thing"},
 		{"the call", map[string]any{"A": call("bad", "error", "E"), "E": say("{{ error.code }}")}, nil, "T A F A E", ""},
 		{"the loop around the call", map[string]any{
-			"A": node("loop", map[string]any{"kind": "count", "times": "3"}, "body", "B", "error", "E"), "B": call("bad"), "E": say("{{ error.code }}"),
+			"A": nodeOf("loop", map[string]any{"kind": "count", "times": "3"}, "body", "B", "error", "E"), "B": call("bad"), "E": say("{{ error.code }}"),
 		}, nil, "T A B F A E", ""},
 		{"the loop around the loop", map[string]any{
-			"A": node("loop", map[string]any{"kind": "count", "times": "2", "onItemError": "continue"}, "body", "B", "done", "E"),
-			"B": node("loop", map[string]any{"kind": "count", "times": "2"}, "body", "C"), "C": call("bad"), "E": say("done"),
+			"A": nodeOf("loop", map[string]any{"kind": "count", "times": "2", "onItemError": "continue"}, "body", "B", "done", "E"),
+			"B": nodeOf("loop", map[string]any{"kind": "count", "times": "2"}, "body", "C"), "C": call("bad"), "E": say("done"),
 		}, nil, "T A B C F A B C F A E", ""},
 		{"onError of the flow", map[string]any{"A": call("bad"), "E": say("{{ error.code }}")}, map[string]any{"onError": "E"}, "T A F E", ""},
 		{"onError of the function", map[string]any{"A": call("saved", "return:saved", "E"), "E": say("saved")}, nil, "T A F G A E", ""},
 		{"a loop in a function", map[string]any{"A": call("outer", "out", "E", "error", "X"), "E": say("fine"), "X": say("never")}, nil, "T A F C F F C F F C F F A E", ""},
 		{"onError fails itself", map[string]any{"A": call("bad"), "E": throw("worse.thing")}, map[string]any{"onError": "E"}, "T A F E", "worse.thing"},
 		{"a loop's own error is no round's", map[string]any{
-			"A": node("loop", map[string]any{"kind": "while", "while": "1 / vars.n > 0", "onItemError": "continue"}, "body", "B", "error", "E"), "B": say("never"), "E": say("{{ error.code }}"),
+			"A": nodeOf("loop", map[string]any{"kind": "while", "while": "1 / vars.n > 0", "onItemError": "continue"}, "body", "B", "error", "E"), "B": say("never"), "E": say("{{ error.code }}"),
 		}, nil, "T A E", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestWhoTakesAnError(t *testing.T) {
 func TestOnErrorDoesNotGoInCircles(t *testing.T) {
 	t.Parallel()
 	w := goldenWorld(nil)
-	p := calling(t, map[string]any{"A": throw("x.y"), "E": node("question", map[string]any{"prompt": map[string]any{"text": "Again?"}}, "out", "A")}, map[string]any{"onError": "E"})
+	p := calling(t, map[string]any{"A": throw("x.y"), "E": nodeOf("question", map[string]any{"prompt": map[string]any{"text": "Again?"}}, "out", "A")}, map[string]any{"onError": "E"})
 	turn, err := p.Step(nil, flow.Begin{}, w)
 	require.NoError(t, err)
 	for range 3 {
@@ -136,7 +136,7 @@ func TestOnErrorDoesNotGoInCircles(t *testing.T) {
 		turn, err = p.Step(turn.State, flow.Reply{Message: map[string]any{"text": "yes"}}, w)
 		require.NoError(t, err)
 	}
-	p = calling(t, map[string]any{"A": throw("x.y"), "E": node("goto", map[string]any{"node": "A"})}, map[string]any{"onError": "E"})
+	p = calling(t, map[string]any{"A": throw("x.y"), "E": nodeOf("goto", map[string]any{"node": "A"})}, map[string]any{"onError": "E"})
 	turn, err = p.Step(nil, flow.Begin{}, w)
 	require.NoError(t, err)
 	require.Equal(t, "T A E A", walk(turn))
@@ -146,23 +146,23 @@ func TestOnErrorDoesNotGoInCircles(t *testing.T) {
 func TestLoopsAndFunctionsInEachOther(t *testing.T) {
 	t.Parallel()
 	first := functionDoc("first", map[string]any{
-		"F": node("loop", map[string]any{"kind": "each", "items": "args.list"}, "body", "G", "done", "N"),
-		"G": node("condition", map[string]any{"branches": []any{map[string]any{"id": "big", "when": "item > 1"}}}, "big", "R"),
-		"R": node("return", map[string]any{"value": map[string]any{"found": "{{ item }}"}}), "N": node("return", map[string]any{"name": "none"}),
+		"F": nodeOf("loop", map[string]any{"kind": "each", "items": "args.list"}, "body", "G", "done", "N"),
+		"G": nodeOf("condition", map[string]any{"branches": []any{map[string]any{"id": "big", "when": "item > 1"}}}, "big", "R"),
+		"R": nodeOf("return", map[string]any{"value": map[string]any{"found": "{{ item }}"}}), "N": nodeOf("return", map[string]any{"name": "none"}),
 	}, map[string]any{"args": map[string]any{"list": map[string]any{"type": "list"}}, "returns": map[string]any{"found": map[string]any{"type": "integer"}}})
 	p := calling(t, map[string]any{
-		"A": node("loop", map[string]any{"kind": "each", "items": "[[1, 2, 3], [0], [5]]", "collect": map[string]any{"var": "out", "value": "vars.n"}}, "body", "B", "done", "E"),
-		"B": node("call", map[string]any{"function": "first", "args": map[string]any{"list": "{{ item }}"}, "saveTo": "found"}, "out", "C", "return:none", "D"),
-		"C": node("set", map[string]any{"assign": []any{map[string]any{"var": "n", "value": "{{ vars.found.found }}"}}}),
-		"D": node("set", map[string]any{"assign": []any{map[string]any{"var": "n", "value": -1}}}),
+		"A": nodeOf("loop", map[string]any{"kind": "each", "items": "[[1, 2, 3], [0], [5]]", "collect": map[string]any{"var": "out", "value": "vars.n"}}, "body", "B", "done", "E"),
+		"B": nodeOf("call", map[string]any{"function": "first", "args": map[string]any{"list": "{{ item }}"}, "saveTo": "found"}, "out", "C", "return:none", "D"),
+		"C": nodeOf("set", map[string]any{"assign": []any{map[string]any{"var": "n", "value": "{{ vars.found.found }}"}}}),
+		"D": nodeOf("set", map[string]any{"assign": []any{map[string]any{"var": "n", "value": -1}}}),
 		"E": say("{{ join(vars.out, ' ') }}"),
 	}, nil, first)
 	turn, err := p.Step(nil, flow.Begin{}, goldenWorld(nil))
 	require.NoError(t, err)
 	require.Equal(t, []string{"2 -1 5"}, texts(t, turn))
 
-	stop := functionDoc("stop", map[string]any{"F": node("end", map[string]any{"result": "{{ args.why }}"})}, map[string]any{"args": map[string]any{"why": map[string]any{"type": "string", "secret": true}}})
-	p = calling(t, map[string]any{"A": node("loop", map[string]any{"kind": "count", "times": "3"}, "body", "B"), "B": node("call", map[string]any{"function": "stop", "args": map[string]any{"why": "because of {{ index }}"}})}, nil, stop)
+	stop := functionDoc("stop", map[string]any{"F": nodeOf("end", map[string]any{"result": "{{ args.why }}"})}, map[string]any{"args": map[string]any{"why": map[string]any{"type": "string", "secret": true}}})
+	p = calling(t, map[string]any{"A": nodeOf("loop", map[string]any{"kind": "count", "times": "3"}, "body", "B"), "B": nodeOf("call", map[string]any{"function": "stop", "args": map[string]any{"why": "because of {{ index }}"}})}, nil, stop)
 	turn, err = p.Step(nil, flow.Begin{}, goldenWorld(nil))
 	require.NoError(t, err)
 	require.Equal(t, "because of 0", turn.State.Ended.Output, "end ends the run, however deep")
@@ -176,7 +176,7 @@ func TestRefusedEffects(t *testing.T) {
 	t.Parallel()
 	p := calling(t, map[string]any{
 		"A": say("one", "out", "B"), "B": say("two", "out", "C", "error", "D"), "C": say("three"),
-		"D": node("contact", map[string]any{"ops": []any{map[string]any{"op": "opt_out"}}}, "out", "E", "error", "F"), "E": say("never"), "F": say("{{ error.code }}"),
+		"D": nodeOf("contact", map[string]any{"ops": []any{map[string]any{"op": "opt_out"}}}, "out", "E", "error", "F"), "E": say("never"), "F": say("{{ error.code }}"),
 	}, nil)
 	w := goldenWorld(nil)
 	turn, err := p.Step(nil, flow.Begin{}, w)
@@ -213,7 +213,7 @@ func TestWhatIsRepeated(t *testing.T) {
 		{"GET", "auto", flow.EffectDone{Err: &flow.Error{Code: "http.blocked_host"}}, false},
 		{"GET", "auto", flow.EffectDone{Err: &flow.Error{Code: "effect.unknown"}}, false},
 	} {
-		p := nodes(t, map[string]any{"A": node("http", map[string]any{"url": "https://example.com", "method": test.method, "idempotency": test.idempotency, "retry": map[string]any{"max": 1}}, "error", "E"), "E": say("{{ error.code }}")})
+		p := nodes(t, map[string]any{"A": nodeOf("http", map[string]any{"url": "https://example.com", "method": test.method, "idempotency": test.idempotency, "retry": map[string]any{"max": 1}}, "error", "E"), "E": say("{{ error.code }}")})
 		w := goldenWorld(nil)
 		turn, err := p.Step(nil, flow.Begin{}, w)
 		require.NoError(t, err)
@@ -241,7 +241,7 @@ func TestWhatIsRepeated(t *testing.T) {
 // A flow that is not there fails the run that would go to it.
 func TestRefusedJump(t *testing.T) {
 	t.Parallel()
-	p := nodes(t, map[string]any{"A": node("flow", map[string]any{"flow": "other"})})
+	p := nodes(t, map[string]any{"A": nodeOf("flow", map[string]any{"flow": "other"})})
 	w := goldenWorld(nil)
 	turn, err := p.Step(nil, flow.Begin{}, w)
 	require.NoError(t, err)

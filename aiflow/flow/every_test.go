@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // function is one that every-node.json calls.
@@ -30,7 +31,7 @@ func TestEveryNode(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/every-node.json")
 	require.NoError(t, err)
-	p, problems := compile(t, flow.NewTypes(), raw, around(t))
+	p, problems := compile(t, node.NewTypes(), raw, around(t))
 	require.Empty(t, lines(problems))
 	require.NotNil(t, p)
 
@@ -42,7 +43,7 @@ func TestEveryNode(t *testing.T) {
 		config, _ := n.(map[string]any)["config"].(map[string]any)
 		nodes[kind] = append(nodes[kind], config)
 	}
-	for _, n := range flow.NewTypes().Describe().Nodes {
+	for _, n := range node.NewTypes().Describe().Nodes {
 		if n.Name == "return" {
 			continue // only in functions
 		}

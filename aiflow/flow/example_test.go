@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // A conversation of two turns. What a turn makes is data: its state is stored,
@@ -23,7 +24,7 @@ func Example() {
 	if document == nil {
 		log.Fatal(problems)
 	}
-	program, problems := flow.NewTypes().Compile(document, nil)
+	program, problems := node.NewTypes().Compile(document, nil)
 	if program == nil {
 		log.Fatal(problems)
 	}

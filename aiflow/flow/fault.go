@@ -46,7 +46,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
 // fault is err as the error of the node that runs.
-func (t *Turn) fault(err error) *Error {
+func (t *Turn) Fault(err error) *Error {
 	var e *Error
 	var x *expression.Error
 	switch {
@@ -60,7 +60,7 @@ func (t *Turn) fault(err error) *Error {
 		e = &Error{Code: "internal", Message: err.Error()}
 	}
 	if e.Node == "" {
-		e.Node = t.node.id
+		e.Node = t.Node.Id
 	}
 	return e
 }
@@ -69,21 +69,21 @@ func (t *Turn) fault(err error) *Error {
 func (t *Turn) failed(n *step, err error) *step {
 	var limit *limitError
 	if errors.As(err, &limit) {
-		limit.why.Node = n.id
+		limit.why.Node = n.Id
 		t.failing(n, limit.why)
-		t.row.Error = limit.why
+		t.Row.Error = limit.why
 		t.trace()
 		t.fail(limit.why)
 		return nil
 	}
-	e := t.fault(err)
+	e := t.Fault(err)
 	t.failing(n, e)
-	if f := t.top(); f.Loop != nil && f.Node == n.id {
-		t.pop() // the loop itself failed, not one of its rounds
+	if f := t.Top(); f.Loop != nil && f.Node == n.Id {
+		t.Pop() // the loop itself failed, not one of its rounds
 	}
-	t.row.Error = e
-	if next := n.next["error"]; next != nil {
-		t.row.Output = "error"
+	t.Row.Error = e
+	if next := n.Next["error"]; next != nil {
+		t.Row.Output = "error"
 		t.trace()
 		t.showError(e)
 		return next
@@ -97,28 +97,28 @@ func (t *Turn) failed(n *step, err error) *step {
 func (t *Turn) raise(e *Error) *step {
 	for {
 		var n *step
-		f, g := t.top(), t.graph()
+		f, g := t.Top(), t.Graph()
 		switch {
 		case f.Loop != nil:
-			n = g.steps[f.Node]
-			if n.config.(looper).loopRole().goesOn {
+			n = g.Steps[f.Node]
+			if n.config.(looper).LoopRole().GoesOn {
 				t.showError(e)
 				f.Loop.Failed = true
 				return n
 			}
-			t.pop()
+			t.Pop()
 		case g.onError != nil && !f.Caught:
 			f.Caught = true
 			t.showError(e)
 			return g.onError
 		case len(t.State.Frames) > 1:
-			node := t.pop().Node
-			n = t.graph().steps[node]
+			node := t.Pop().Node
+			n = t.Graph().Steps[node]
 		default:
 			t.fail(e)
 			return nil
 		}
-		if n.next["error"] != nil {
+		if n.Next["error"] != nil {
 			t.showError(e)
 			return t.leave(n, "error", nil, e)
 		}
@@ -127,8 +127,8 @@ func (t *Turn) raise(e *Error) *step {
 
 // showError lets expressions of the graph that runs see an error.
 func (t *Turn) showError(e *Error) {
-	t.scope().Error = e
-	t.env["error"] = errorValue(e)
+	t.Scope().Error = e
+	t.Env["error"] = errorValue(e)
 }
 
 // errorValue is an error as expressions see it.
@@ -137,6 +137,6 @@ func errorValue(e *Error) any {
 		return nil
 	}
 	return map[string]any{
-		"code": e.Code, "message": e.Message, "node": e.Node, "attempt": e.Attempt, "detail": value(e.Detail),
+		"code": e.Code, "message": e.Message, "node": e.Node, "attempt": e.Attempt, "detail": ValueOf(e.Detail),
 	}
 }

@@ -18,7 +18,7 @@ type Expression struct {
 func (e Expression) Present() bool { return e.Source != "" }
 
 // kind is what is known of the value.
-func (e Expression) kind() expression.Kind {
+func (e Expression) Kind() expression.Kind {
 	if e.program == nil {
 		return 0
 	}
@@ -51,7 +51,7 @@ func (t Text) Eval(env map[string]any, b *expression.Budget) (string, error) {
 }
 
 // constant returns the text if there is one without expressions.
-func (t Text) constant() (string, bool) {
+func (t Text) Constant() (string, bool) {
 	if t.template == nil || !t.template.Constant() {
 		return "", false
 	}
@@ -60,10 +60,10 @@ func (t Text) constant() (string, bool) {
 }
 
 // literal says that no expression stands in the text.
-func (t Text) literal() bool { return t.template == nil || t.template.Constant() }
+func (t Text) Literal() bool { return t.template == nil || t.template.Constant() }
 
 // authored is the text without its expressions: a space stands for each.
-func (t Text) authored() string {
+func (t Text) Authored() string {
 	if t.template == nil {
 		return ""
 	}
@@ -74,12 +74,12 @@ func (t Text) authored() string {
 var contactMessage = regexp.MustCompile(`^\s*\{\{\s*input\s*\.\s*text\s*\}\}\s*$`)
 
 // message says that the text is what the contact wrote, and nothing else.
-func (t Text) message() bool { return contactMessage.MatchString(t.Source) }
+func (t Text) Message() bool { return contactMessage.MatchString(t.Source) }
 
 // Data is a member that holds any JSON value, in which every string is a
 // template: a lone {{ expression }} keeps the type of its value.
 type Data struct {
-	source *tree
+	Source *tree
 	root   *dataNode
 }
 
@@ -94,7 +94,7 @@ type dataNode struct {
 }
 
 // Present says whether the member was given; null is a value.
-func (d Data) Present() bool { return d.source != nil }
+func (d Data) Present() bool { return d.Source != nil }
 
 // Eval renders the value; without one it is nil. What it shares with the
 // program must not be changed.
@@ -134,7 +134,7 @@ func (n *dataNode) eval(env map[string]any, b *expression.Budget) (any, error) {
 }
 
 // constant returns the value if there is no template in it.
-func (d Data) constant() (v any, ok bool) {
+func (d Data) Constant() (v any, ok bool) {
 	if d.root == nil || d.root.template != nil || d.root.items != nil {
 		return nil, false
 	}
@@ -157,5 +157,5 @@ func (s Schema) Raw() json.RawMessage {
 	if s.source == nil {
 		return nil
 	}
-	return s.source.canonical()
+	return s.source.Canonical()
 }

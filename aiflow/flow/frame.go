@@ -14,7 +14,7 @@ func (t *Turn) link() bool {
 	for i := range t.State.Frames {
 		f := &t.State.Frames[i]
 		if f.Loop == nil && i > 0 {
-			if g = g.functions[f.Function]; g == nil {
+			if g = g.Called[f.Function]; g == nil {
 				return false
 			}
 		}
@@ -26,18 +26,18 @@ func (t *Turn) link() bool {
 	if len(t.graphs) == 0 || t.State.Frames[0].Loop != nil {
 		return false
 	}
-	if w := t.State.Wait; w != nil && !waitable(g.steps[w.Node]) {
+	if w := t.State.Wait; w != nil && !waitable(g.Steps[w.Node]) {
 		return false
 	}
-	if f := t.State.Failed; f != nil && g.steps[f.Node] == nil {
+	if f := t.State.Failed; f != nil && g.Steps[f.Node] == nil {
 		return false
 	}
-	return t.State.Next == "" || g.steps[t.State.Next] != nil
+	return t.State.Next == "" || g.Steps[t.State.Next] != nil
 }
 
 // fits reports whether a frame can stand above the graph that its node is in.
 func fits(f *Frame, below *Program) bool {
-	n := below.steps[f.Node]
+	n := below.Steps[f.Node]
 	if n == nil {
 		return false
 	}
@@ -58,66 +58,66 @@ func waitable(n *step) bool {
 }
 
 // graph is the graph that runs.
-func (t *Turn) graph() *Program { return t.graphs[len(t.graphs)-1] }
+func (t *Turn) Graph() *Program { return t.graphs[len(t.graphs)-1] }
 
 // top is the innermost frame.
-func (t *Turn) top() *Frame { return &t.State.Frames[len(t.State.Frames)-1] }
+func (t *Turn) Top() *Frame { return &t.State.Frames[len(t.State.Frames)-1] }
 
 // scope is the frame whose variables are in sight.
-func (t *Turn) scope() *Frame { return &t.State.Frames[t.base] }
+func (t *Turn) Scope() *Frame { return &t.State.Frames[t.Base] }
 
-func (t *Turn) push(f Frame, g *Program) {
+func (t *Turn) Push(f Frame, g *Program) {
 	t.State.Frames = append(t.State.Frames, f)
 	t.graphs = append(t.graphs, g)
 	t.rescope()
 }
 
-func (t *Turn) pop() Frame {
-	f := *t.top()
-	if g := t.graph(); g.secret {
+func (t *Turn) Pop() Frame {
+	f := *t.Top()
+	if g := t.Graph(); g.secret {
 		t.hidden = f.secrets(t.hidden, g)
 	}
 	t.State.Frames = t.State.Frames[:len(t.State.Frames)-1]
 	t.graphs = t.graphs[:len(t.graphs)-1]
 	if f.Timer != "" {
-		t.emit(CancelTimer{ID: f.Timer})
+		t.EmitNow(CancelTimer{ID: f.Timer})
 	}
 	t.rescope()
 	return f
 }
 
 // popTo ends all frames above frame i.
-func (t *Turn) popTo(i int) {
+func (t *Turn) PopTo(i int) {
 	for len(t.State.Frames) > i+1 {
-		t.pop()
+		t.Pop()
 	}
 }
 
 // rescope writes what expressions see of the frames.
 func (t *Turn) rescope() {
-	t.path = nil
+	t.Path = nil
 	frames := t.State.Frames
-	t.base = len(frames) - 1
-	for frames[t.base].Loop != nil {
-		t.base--
+	t.Base = len(frames) - 1
+	for frames[t.Base].Loop != nil {
+		t.Base--
 	}
-	f := &frames[t.base]
-	t.env = map[string]any{
-		"vars": f.Vars, "args": value(f.Args), "error": errorValue(f.Error),
-		"input": value(t.State.Input), "start": value(t.State.Start),
-		"contact": value(t.world.Contact), "chat": value(t.world.Chat),
+	f := &frames[t.Base]
+	t.Env = map[string]any{
+		"vars": f.Vars, "args": ValueOf(f.Args), "error": errorValue(f.Error),
+		"input": ValueOf(t.State.Input), "start": ValueOf(t.State.Start),
+		"contact": ValueOf(t.World.Contact), "chat": ValueOf(t.World.Chat),
 		"run": t.runValue(), "now": t.Now(),
 	}
-	for i := t.base + 1; i < len(frames); i++ {
-		t.showLoop(&frames[i], t.graphs[i])
+	for i := t.Base + 1; i < len(frames); i++ {
+		t.ShowLoop(&frames[i], t.graphs[i])
 	}
 }
 
 // showLoop puts the item and the index of a loop into sight.
-func (t *Turn) showLoop(f *Frame, g *Program) {
-	c := g.steps[f.Node].config.(looper).loopRole()
-	t.env[c.index] = f.Loop.Index
-	t.env[c.item] = f.Loop.item()
+func (t *Turn) ShowLoop(f *Frame, g *Program) {
+	c := g.Steps[f.Node].config.(looper).LoopRole()
+	t.Env[c.Index] = f.Loop.Index
+	t.Env[c.Item] = f.Loop.item()
 }
 
 // item is what the round is about: of each round of count and while, its
@@ -133,7 +133,7 @@ func (l *Loop) item() any {
 }
 
 // value is m as expressions take it: nothing when there is none.
-func value(m map[string]any) any {
+func ValueOf(m map[string]any) any {
 	if m == nil {
 		return nil
 	}
@@ -142,25 +142,25 @@ func value(m map[string]any) any {
 
 // pathNow names the frames above the node that runs. It is shared by the
 // steps of one frame.
-func (t *Turn) pathNow() []string {
-	if t.path != nil || len(t.State.Frames) == 1 {
-		return t.path
+func (t *Turn) PathNow() []string {
+	if t.Path != nil || len(t.State.Frames) == 1 {
+		return t.Path
 	}
 	for _, f := range t.State.Frames[1:] {
 		if f.Loop == nil {
-			t.path = append(t.path, "call:"+f.Function)
+			t.Path = append(t.Path, "call:"+f.Function)
 			continue
 		}
-		t.path = append(t.path, f.Node+"["+strconv.Itoa(f.Loop.Index)+"]")
+		t.Path = append(t.Path, f.Node+"["+strconv.Itoa(f.Loop.Index)+"]")
 	}
-	return t.path
+	return t.Path
 }
 
 // pathEnd is where nothing is connected: the loop's next round, the return of
 // a function, the end of the run.
 func (t *Turn) pathEnd() *step {
-	if f := t.top(); f.Loop != nil {
-		return t.graph().steps[f.Node]
+	if f := t.Top(); f.Loop != nil {
+		return t.Graph().Steps[f.Node]
 	}
 	if len(t.State.Frames) > 1 {
 		return t.returned("", nil)
@@ -170,8 +170,8 @@ func (t *Turn) pathEnd() *step {
 }
 
 // loopIndex is the frame of the loop node in the graph that runs, or -1.
-func (t *Turn) loopIndex(node string) int {
-	for i := len(t.State.Frames) - 1; i > t.base; i-- {
+func (t *Turn) LoopIndex(node string) int {
+	for i := len(t.State.Frames) - 1; i > t.Base; i-- {
 		if t.State.Frames[i].Node == node {
 			return i
 		}
@@ -181,28 +181,28 @@ func (t *Turn) loopIndex(node string) int {
 
 // leaveLoop ends the innermost loop.
 func (t *Turn) leaveLoop() *step {
-	f := t.pop()
-	if next := t.leave(t.graph().steps[f.Node], "done", nil, nil); next != nil {
+	f := t.Pop()
+	if next := t.leave(t.Graph().Steps[f.Node], "done", nil, nil); next != nil {
 		return next
 	}
 	return t.pathEnd()
 }
 
 // nextRound goes to the innermost loop's node.
-func (t *Turn) nextRound() *step { return t.graph().steps[t.top().Node] }
+func (t *Turn) nextRound() *step { return t.Graph().Steps[t.Top().Node] }
 
 // returned ends the function that runs and goes on where it was called.
 func (t *Turn) returned(name string, v any) *step {
-	t.popTo(t.base)
-	f := t.pop()
-	n := t.graph().steps[f.Node]
+	t.PopTo(t.Base)
+	f := t.Pop()
+	n := t.Graph().Steps[f.Node]
 	c := n.config.(caller)
 	t.begin(n)
-	if err := t.save(c.savesTo(), v); err != nil {
+	if err := t.Save(c.SavesTo(), v); err != nil {
 		return t.failed(n, err)
 	}
 	output := "return:" + name
-	if n.next[output] == nil {
+	if n.Next[output] == nil {
 		output = "out"
 	}
 	var out map[string]any
@@ -222,11 +222,11 @@ func (t *Turn) callTimedOut(i int) *step {
 		t.State.Wait = nil
 		t.release(w)
 	}
-	t.popTo(i)
-	f := t.pop()
-	n := t.graph().steps[f.Node]
+	t.PopTo(i)
+	f := t.Pop()
+	n := t.Graph().Steps[f.Node]
 	t.begin(n)
-	exit, err := t.timedOut()
+	exit, err := t.TimedOut()
 	return t.follow(n, exit, err)
 }
 
@@ -261,9 +261,9 @@ func (s *State) frameOf(timer string) int {
 }
 
 // initial are the variables that a graph begins with.
-func (p *Program) initial() map[string]any {
-	vars := make(map[string]any, len(p.variables))
-	for name, v := range p.variables {
+func (p *Program) Initial() map[string]any {
+	vars := make(map[string]any, len(p.Variables))
+	for name, v := range p.Variables {
 		vars[name] = v.initial
 	}
 	return vars

@@ -25,7 +25,7 @@ const (
 const (
 	limitRunSteps    = 100_000
 	limitRunTurns    = 1000
-	limitRunFrames   = 16
+	LimitRunFrames   = 16
 	limitRunLife     = 100 * 24 * time.Hour
 	limitRunTimeouts = 5  // in a row, without input from outside
 	limitRunSame     = 20 // messages of one content
@@ -39,7 +39,7 @@ const (
 const (
 	codeRunSteps    = "run.steps"
 	codeRunTurns    = "run.turns"
-	codeRunFrames   = "run.frames"
+	CodeRunFrames   = "run.frames"
 	codeRunLife     = "run.life"
 	codeRunTimeouts = "run.timeouts"
 	codeRunSame     = "run.same_message"
@@ -50,7 +50,7 @@ type limitError struct{ why *Error }
 
 func (e *limitError) Error() string { return e.why.Error() }
 
-func overLimit(code, format string, args ...any) *limitError {
+func OverLimit(code, format string, args ...any) *limitError {
 	return &limitError{&Error{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
@@ -70,9 +70,9 @@ func budget() *expression.Budget {
 func (t *Turn) lifetimeLimit() *limitError {
 	switch s := t.State; {
 	case s.Turns > limitRunTurns:
-		return overLimit(codeRunTurns, "the run took more than %d turns%s", limitRunTurns, repeated(t.recent))
-	case !t.world.Run.StartedAt.IsZero() && t.world.Now.Sub(t.world.Run.StartedAt) > limitRunLife:
-		return overLimit(codeRunLife, "the run is more than 100 days old")
+		return OverLimit(codeRunTurns, "the run took more than %d turns%s", limitRunTurns, Repeated(t.Recent))
+	case !t.World.Run.StartedAt.IsZero() && t.World.Now.Sub(t.World.Run.StartedAt) > limitRunLife:
+		return OverLimit(codeRunLife, "the run is more than 100 days old")
 	}
 	return nil
 }
@@ -82,14 +82,14 @@ func (t *Turn) stepLimit() *limitError {
 	if t.State.Steps < limitRunSteps {
 		return nil
 	}
-	return overLimit(codeRunSteps, "the run took more than %d steps%s", limitRunSteps, repeated(t.recent))
+	return OverLimit(codeRunSteps, "the run took more than %d steps%s", limitRunSteps, Repeated(t.Recent))
 }
 
 // timedOut leaves a node through its timeout output. A run that nobody
 // answers again and again ends.
-func (t *Turn) timedOut() (Exit, error) {
+func (t *Turn) TimedOut() (Exit, error) {
 	if t.State.Timeouts++; t.State.Timeouts > limitRunTimeouts {
-		return Exit{}, overLimit(codeRunTimeouts, "nobody answered %d times in a row%s", t.State.Timeouts, repeated(t.recent))
+		return Exit{}, OverLimit(codeRunTimeouts, "nobody answered %d times in a row%s", t.State.Timeouts, Repeated(t.Recent))
 	}
 	return Out("timeout"), nil
 }
@@ -98,7 +98,7 @@ func (t *Turn) timedOut() (Exit, error) {
 func (t *Turn) say(content []byte) error {
 	h := fnv.New32a()
 	_, _ = h.Write(content)
-	sum, now := h.Sum32(), t.world.Now.Unix()
+	sum, now := h.Sum32(), t.World.Now.Unix()
 	s := t.State
 	s.Said = slices.DeleteFunc(s.Said, func(said Said) bool { return now-said.Since >= int64(sameWithin/time.Second) })
 	for i := range s.Said {
@@ -106,7 +106,7 @@ func (t *Turn) say(content []byte) error {
 			continue
 		}
 		if s.Said[i].Count++; s.Said[i].Count > limitRunSame {
-			return overLimit(codeRunSame, "the same message was sent more than %d times in five minutes%s", limitRunSame, repeated(t.recent))
+			return OverLimit(codeRunSame, "the same message was sent more than %d times in five minutes%s", limitRunSame, Repeated(t.Recent))
 		}
 		return nil
 	}
@@ -119,7 +119,7 @@ func (t *Turn) say(content []byte) error {
 
 // repeated names the path that the nodes entered last went round and round,
 // as the end of a sentence.
-func repeated(recent []string) string {
+func Repeated(recent []string) string {
 	for n := 1; n <= len(recent)/2; n++ {
 		last, before := recent[len(recent)-n:], recent[len(recent)-2*n:len(recent)-n]
 		if slices.Equal(last, before) {

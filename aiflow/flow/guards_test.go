@@ -24,7 +24,7 @@ func nodes(t testing.TB, list map[string]any, more ...map[string]any) *flow.Prog
 	return conversation{Document: json.RawMessage(marshal(t, d))}.compile(t)
 }
 
-func node(kind string, config map[string]any, next ...string) map[string]any {
+func nodeOf(kind string, config map[string]any, next ...string) map[string]any {
 	to := map[string]any{}
 	for i := 0; i < len(next); i += 2 {
 		to[next[i]] = next[i+1]
@@ -56,7 +56,7 @@ func TestTurnHasItsShare(t *testing.T) {
 	t.Parallel()
 	t.Run("steps", func(t *testing.T) {
 		t.Parallel()
-		p := nodes(t, map[string]any{"A": node("set", count(), "out", "B"), "B": node("condition", map[string]any{"branches": []any{map[string]any{"id": "again", "when": "vars.n < 300"}}}, "again", "A")}, counting)
+		p := nodes(t, map[string]any{"A": nodeOf("set", count(), "out", "B"), "B": nodeOf("condition", map[string]any{"branches": []any{map[string]any{"id": "again", "when": "vars.n < 300"}}}, "again", "A")}, counting)
 		turn, err := p.Step(nil, flow.Begin{}, goldenWorld(nil))
 		require.NoError(t, err)
 		require.True(t, turn.More)
@@ -68,7 +68,7 @@ func TestTurnHasItsShare(t *testing.T) {
 	})
 	t.Run("messages", func(t *testing.T) {
 		t.Parallel()
-		p := nodes(t, map[string]any{"A": node("loop", map[string]any{"kind": "count", "times": "45"}, "body", "B"), "B": node("message", map[string]any{"text": "{{ index }}"})})
+		p := nodes(t, map[string]any{"A": nodeOf("loop", map[string]any{"kind": "count", "times": "45"}, "body", "B"), "B": nodeOf("message", map[string]any{"text": "{{ index }}"})})
 		turn, err := p.Step(nil, flow.Begin{}, goldenWorld(nil))
 		require.NoError(t, err)
 		require.True(t, turn.More)
@@ -82,7 +82,7 @@ func TestTurnHasItsShare(t *testing.T) {
 		for i := range big {
 			big[i] = strings.Repeat("x", 200)
 		}
-		p := nodes(t, map[string]any{"A": node("loop", map[string]any{"kind": "count", "times": "200", "max": 200}, "body", "B", "done", "E"), "B": node("set", map[string]any{"assign": []any{map[string]any{"var": "big[0]", "value": "{{ index }}"}}}), "E": node("end", map[string]any{"result": "{{ vars.big[0] }}"})},
+		p := nodes(t, map[string]any{"A": nodeOf("loop", map[string]any{"kind": "count", "times": "200", "max": 200}, "body", "B", "done", "E"), "B": nodeOf("set", map[string]any{"assign": []any{map[string]any{"var": "big[0]", "value": "{{ index }}"}}}), "E": nodeOf("end", map[string]any{"result": "{{ vars.big[0] }}"})},
 			map[string]any{"variables": map[string]any{"big": map[string]any{"type": "list", "default": big}}})
 		turn, n := until(t, p, nil, flow.Begin{}, goldenWorld(nil))
 		require.Greater(t, n, 2, "400 steps would be two turns")
@@ -90,7 +90,7 @@ func TestTurnHasItsShare(t *testing.T) {
 	})
 	t.Run("expressions", func(t *testing.T) {
 		t.Parallel()
-		p := nodes(t, map[string]any{"A": node("loop", map[string]any{"kind": "count", "times": "120", "max": 200}, "body", "B", "done", "E"), "B": node("set", map[string]any{"assign": slow(20)}), "E": node("end", map[string]any{"result": "{{ vars.n }}"})},
+		p := nodes(t, map[string]any{"A": nodeOf("loop", map[string]any{"kind": "count", "times": "120", "max": 200}, "body", "B", "done", "E"), "B": nodeOf("set", map[string]any{"assign": slow(20)}), "E": nodeOf("end", map[string]any{"result": "{{ vars.n }}"})},
 			map[string]any{"variables": map[string]any{"n": map[string]any{"type": "integer"}, "list": map[string]any{"type": "list", "default": make([]any, 1000)}}})
 		turn, n := until(t, p, nil, flow.Begin{}, goldenWorld(nil))
 		require.Greater(t, n, 1, "240 steps would be one turn")
@@ -98,7 +98,7 @@ func TestTurnHasItsShare(t *testing.T) {
 	})
 	t.Run("effects", func(t *testing.T) {
 		t.Parallel()
-		p := nodes(t, map[string]any{"A": node("loop", map[string]any{"kind": "count", "times": "90"}, "body", "B"), "B": node("event", map[string]any{"name": "x"})})
+		p := nodes(t, map[string]any{"A": nodeOf("loop", map[string]any{"kind": "count", "times": "90"}, "body", "B"), "B": nodeOf("event", map[string]any{"name": "x"})})
 		turn, err := p.Step(nil, flow.Begin{}, goldenWorld(nil))
 		require.NoError(t, err)
 		require.True(t, turn.More)
@@ -126,14 +126,14 @@ func TestRunThatGoesInCirclesFails(t *testing.T) {
 	}
 	t.Run("steps", func(t *testing.T) {
 		t.Parallel()
-		p := nodes(t, map[string]any{"A": node("set", count(), "out", "B", "error", "A"), "B": node("goto", map[string]any{"node": "A"})}, counting)
+		p := nodes(t, map[string]any{"A": nodeOf("set", count(), "out", "B", "error", "A"), "B": nodeOf("goto", map[string]any{"node": "A"})}, counting)
 		turn, n := until(t, p, nil, flow.Begin{}, goldenWorld(nil))
 		ended(t, turn, "run.steps", "A → B → A")
 		require.Equal(t, 400, n-1)
 	})
 	t.Run("turns", func(t *testing.T) {
 		t.Parallel()
-		p := nodes(t, map[string]any{"A": node("delay", map[string]any{"for": "PT1H"}, "out", "B"), "B": node("goto", map[string]any{"node": "A"})})
+		p := nodes(t, map[string]any{"A": nodeOf("delay", map[string]any{"for": "PT1H"}, "out", "B"), "B": nodeOf("goto", map[string]any{"node": "A"})})
 		w := goldenWorld(nil)
 		turn, err := p.Step(nil, flow.Begin{}, w)
 		for n := 1; err == nil && turn.State.Ended == nil; n++ {
@@ -146,7 +146,7 @@ func TestRunThatGoesInCirclesFails(t *testing.T) {
 	})
 	t.Run("life", func(t *testing.T) {
 		t.Parallel()
-		p := nodes(t, map[string]any{"A": node("delay", map[string]any{"for": "P90D"}, "out", "A")})
+		p := nodes(t, map[string]any{"A": nodeOf("delay", map[string]any{"for": "P90D"}, "out", "A")})
 		w := goldenWorld(nil)
 		turn, err := p.Step(nil, flow.Begin{}, w)
 		require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestRunThatGoesInCirclesFails(t *testing.T) {
 	})
 	t.Run("the same message in later turns", func(t *testing.T) {
 		t.Parallel()
-		p := nodes(t, map[string]any{"A": node("message", map[string]any{"text": "hi"}, "out", "B"), "B": node("delay", map[string]any{"for": "PT20S"}, "out", "A")})
+		p := nodes(t, map[string]any{"A": nodeOf("message", map[string]any{"text": "hi"}, "out", "B"), "B": nodeOf("delay", map[string]any{"for": "PT20S"}, "out", "A")})
 		w := goldenWorld(nil)
 		turn, err := p.Step(nil, flow.Begin{}, w)
 		require.NoError(t, err)
@@ -173,12 +173,12 @@ func TestRunThatGoesInCirclesFails(t *testing.T) {
 func TestValuesHaveLimits(t *testing.T) {
 	t.Parallel()
 	set := func(assign ...any) map[string]any {
-		return node("set", map[string]any{"assign": assign}, "error", "E")
+		return nodeOf("set", map[string]any{"assign": assign}, "error", "E")
 	}
 	put := func(name, op string, v any) map[string]any {
 		return map[string]any{"var": name, "op": op, "value": v}
 	}
-	end := node("end", map[string]any{"result": "{{ error.code }}: {{ error.message }}"})
+	end := nodeOf("end", map[string]any{"result": "{{ error.code }}: {{ error.message }}"})
 	items := make([]any, 1000)
 	long := strings.Repeat("x", 60_000)
 	for _, test := range []struct {
@@ -210,7 +210,7 @@ func TestValuesHaveLimits(t *testing.T) {
 // What comes from outside never stops a run by its size.
 func TestLongMessageIsShortened(t *testing.T) {
 	t.Parallel()
-	p := nodes(t, map[string]any{"A": node("question", map[string]any{"saveTo": "a"})})
+	p := nodes(t, map[string]any{"A": nodeOf("question", map[string]any{"saveTo": "a"})})
 	turn, _ := until(t, p, nil, flow.Begin{}, goldenWorld(nil))
 	deep := any("x")
 	for range 100 {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
@@ -35,9 +36,9 @@ func TestGuide(t *testing.T) {
 	require.Equal(t, want, string(raw), "run with -update")
 
 	blocks := testkit.ReadGuide(t, guide)
-	_, problems := compile(t, flow.NewTypes(), []byte(blocks.Block(t, "hello")), &flow.Environment{Engine: flow.EngineBot})
+	_, problems := compile(t, node.NewTypes(), []byte(blocks.Block(t, "hello")), &flow.Environment{Engine: flow.EngineBot})
 	require.Empty(t, lines(problems))
-	_, problems = compile(t, flow.NewTypes(), []byte(blocks.Block(t, "hello", "vars.name)", "vars.nom)")), nil)
+	_, problems = compile(t, node.NewTypes(), []byte(blocks.Block(t, "hello", "vars.name)", "vars.nom)")), nil)
 	require.Len(t, problems, 1)
 	said, err := json.Marshal(problems[0])
 	require.NoError(t, err)
@@ -57,7 +58,7 @@ func tables(t *testing.T) (nodes, members string) {
 	var n, m strings.Builder
 	n.WriteString("| type | what it does | outputs |\n|---|---|---|\n")
 	m.WriteString("| member | form | what it is |\n|---|---|---|\n")
-	for _, d := range flow.NewTypes().Describe().Nodes {
+	for _, d := range node.NewTypes().Describe().Nodes {
 		name := "`" + d.Name + "`"
 		if slices.Contains(d.Engines, flow.EngineBot) {
 			name += " (bots too)"

@@ -34,7 +34,7 @@ func TestDelayWindow(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			p := nodes(t, map[string]any{"A": node("delay", map[string]any{"for": "PT1S", "window": test.window})})
+			p := nodes(t, map[string]any{"A": nodeOf("delay", map[string]any{"for": "PT1S", "window": test.window})})
 			w := goldenWorld(nil)
 			var err error
 			w.Now, err = time.Parse(time.RFC3339, test.now)
@@ -53,18 +53,18 @@ func TestDelayThatCannotBe(t *testing.T) {
 		"P200D": "for: must be a duration from PT1S to P90D",
 		"soon":  "for: must be a duration from PT1S to P90D",
 	} {
-		p := nodes(t, map[string]any{"A": node("delay", map[string]any{"for": "{{ input.for }}"})})
+		p := nodes(t, map[string]any{"A": nodeOf("delay", map[string]any{"for": "{{ input.for }}"})})
 		turn, err := p.Step(nil, flow.Begin{Input: map[string]any{"for": config}}, goldenWorld(nil))
 		require.NoError(t, err)
 		require.Equal(t, &flow.Error{Code: "delay.time", Message: want, Node: "A"}, turn.State.Ended.Error)
 	}
 	for _, until := range []string{"'later'", "'2027-03-02T10:00:00Z'"} {
-		p := nodes(t, map[string]any{"A": node("delay", map[string]any{"until": until})})
+		p := nodes(t, map[string]any{"A": nodeOf("delay", map[string]any{"until": until})})
 		turn, err := p.Step(nil, flow.Begin{}, goldenWorld(nil))
 		require.NoError(t, err)
 		require.Equal(t, "delay.time", turn.State.Ended.Error.Code, until)
 	}
-	p := nodes(t, map[string]any{"A": node("delay", map[string]any{"until": "'2026-03-02'"}, "out", "E"), "E": say("at once")})
+	p := nodes(t, map[string]any{"A": nodeOf("delay", map[string]any{"until": "'2026-03-02'"}, "out", "E"), "E": say("at once")})
 	turn, err := p.Step(nil, flow.Begin{}, goldenWorld(nil))
 	require.NoError(t, err)
 	require.Equal(t, []string{"at once"}, texts(t, turn), "a time that has passed is no wait")

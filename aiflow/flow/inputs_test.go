@@ -14,11 +14,11 @@ import (
 // waits are runs that wait for each of what a run can wait for.
 func waits(t testing.TB) map[string]*flow.Program {
 	return map[string]*flow.Program{
-		"reply":   nodes(t, map[string]any{"A": node("question", map[string]any{"timeout": "PT1H"})}),
-		"timer":   nodes(t, map[string]any{"A": node("delay", map[string]any{"for": "PT1H"})}),
-		"event":   nodes(t, map[string]any{"A": node("wait", map[string]any{"event": "paid"})}),
-		"handoff": nodes(t, map[string]any{"A": node("handoff", map[string]any{})}),
-		"effect":  nodes(t, map[string]any{"A": node("http", map[string]any{"url": "https://example.com"})}),
+		"reply":   nodes(t, map[string]any{"A": nodeOf("question", map[string]any{"timeout": "PT1H"})}),
+		"timer":   nodes(t, map[string]any{"A": nodeOf("delay", map[string]any{"for": "PT1H"})}),
+		"event":   nodes(t, map[string]any{"A": nodeOf("wait", map[string]any{"event": "paid"})}),
+		"handoff": nodes(t, map[string]any{"A": nodeOf("handoff", map[string]any{})}),
+		"effect":  nodes(t, map[string]any{"A": nodeOf("http", map[string]any{"url": "https://example.com"})}),
 	}
 }
 
@@ -93,7 +93,7 @@ func TestStateOfAnotherDocument(t *testing.T) {
 
 func TestBeginChecksItsValues(t *testing.T) {
 	t.Parallel()
-	p := nodes(t, map[string]any{"A": node("end", map[string]any{"result": "{{ vars.n }}"})}, counting)
+	p := nodes(t, map[string]any{"A": nodeOf("end", map[string]any{"result": "{{ vars.n }}"})}, counting)
 	for _, test := range []struct {
 		begin flow.Begin
 		want  string
@@ -143,7 +143,7 @@ func TestStateIsExact(t *testing.T) {
 		"most": 9223372036854775807, "least": -9223372036854775808, "beyond": 1 << 53, "odd": 9007199254740993, "float": 0.1, "big": 1e300, "small": 5e-324,
 		"text": "a\"\\<>&\u2028\u0000😀\n", "nothing": nil, "yes": true, "list": []any{1, 1.5, []any{}, map[string]any{}}, "object": map[string]any{"": 1, "a b": "c"},
 	}
-	p := nodes(t, map[string]any{"A": node("question", map[string]any{"timeout": "PT1H"})})
+	p := nodes(t, map[string]any{"A": nodeOf("question", map[string]any{"timeout": "PT1H"})})
 	turn, err := p.Step(nil, flow.Begin{Vars: values, Input: values}, goldenWorld(nil))
 	require.NoError(t, err)
 	require.Equal(t, values, turn.State.Frames[0].Vars)
@@ -160,7 +160,7 @@ func TestStateIsExact(t *testing.T) {
 func TestLargeNumbersComeThrough(t *testing.T) {
 	t.Parallel()
 	const id = 9007199254740993
-	p := nodes(t, map[string]any{"A": node("http", map[string]any{
+	p := nodes(t, map[string]any{"A": nodeOf("http", map[string]any{
 		"url": "https://example.com", "saveTo": "all", "extract": []any{map[string]any{"var": "id", "path": "response.body.id"}},
 	}, "out", "E"), "E": say("{{ vars.id }} {{ vars.all.body.id }}")}, map[string]any{"variables": map[string]any{"all": map[string]any{"type": "object"}, "id": map[string]any{"type": "integer"}}})
 	for _, result := range []any{
@@ -188,9 +188,9 @@ func TestLargeNumbersComeThrough(t *testing.T) {
 func TestTurnKeepsNothingOfItsCaller(t *testing.T) {
 	t.Parallel()
 	p := nodes(t, map[string]any{
-		"A": node("set", map[string]any{"assign": []any{map[string]any{"var": "a", "value": "{{ input.list }}"}, map[string]any{"var": "a[0]", "value": 9}, map[string]any{"var": "o", "value": "{{ input.o }}"}, map[string]any{"var": "o.x.y", "value": 1}}}, "out", "B"),
-		"B": node("contact", map[string]any{"ops": []any{map[string]any{"op": "add_tag", "value": "x"}, map[string]any{"op": "set_field", "name": "f", "value": 1}}}, "out", "C"),
-		"C": node("question", map[string]any{}),
+		"A": nodeOf("set", map[string]any{"assign": []any{map[string]any{"var": "a", "value": "{{ input.list }}"}, map[string]any{"var": "a[0]", "value": 9}, map[string]any{"var": "o", "value": "{{ input.o }}"}, map[string]any{"var": "o.x.y", "value": 1}}}, "out", "B"),
+		"B": nodeOf("contact", map[string]any{"ops": []any{map[string]any{"op": "add_tag", "value": "x"}, map[string]any{"op": "set_field", "name": "f", "value": 1}}}, "out", "C"),
+		"C": nodeOf("question", map[string]any{}),
 	})
 	input := map[string]any{"list": []any{1, 2}, "o": map[string]any{"x": map[string]any{"y": 0}}}
 	w := goldenWorld(nil)

@@ -12,7 +12,7 @@ import (
 )
 
 // masked stands in a trace for what is secret.
-const masked = "•••"
+const Masked = "•••"
 
 // leastMasked is the length from which a secret is found inside other texts;
 // shorter ones would make whole traces unreadable.
@@ -31,7 +31,7 @@ func (d *Document) Shown(vars map[string]any) map[string]any {
 
 // mask takes the values of secret variables out of a trace row.
 func (t *Turn) mask(row *TraceRow) {
-	secrets := t.secrets()
+	secrets := t.Secrets()
 	if len(secrets) == 0 {
 		return
 	}
@@ -47,13 +47,13 @@ func hideError(e *Error, secrets []string) *Error {
 		return e
 	}
 	c := *e
-	c.Message = hideText(e.Message, secrets)
+	c.Message = HideText(e.Message, secrets)
 	c.Detail = values.ObjectOf(hide(e.Detail, secrets))
 	return &c
 }
 
 // secrets are the values of secret variables and arguments, as texts.
-func (t *Turn) secrets() []string {
+func (t *Turn) Secrets() []string {
 	out := t.hidden[:len(t.hidden):len(t.hidden)]
 	for i := range t.State.Frames {
 		if t.graphs[i].secret {
@@ -68,7 +68,7 @@ func (t *Turn) secrets() []string {
 
 // secrets appends those of one frame.
 func (f *Frame) secrets(out []string, g *Program) []string {
-	return secretsOf(secretsOf(out, f.Vars, g.variables), f.Args, g.args)
+	return secretsOf(secretsOf(out, f.Vars, g.Variables), f.Args, g.Args)
 }
 
 func secretsOf(out []string, values map[string]any, declared map[string]variable) []string {
@@ -109,19 +109,19 @@ func leaves(out []string, v any) []string {
 func hide(v any, secrets []string) any {
 	switch v := v.(type) {
 	case string:
-		return hideText(v, secrets)
+		return HideText(v, secrets)
 	case int, float64:
 		s := expression.Format(v)
-		if hideText(s, secrets) != s {
-			return masked
+		if HideText(s, secrets) != s {
+			return Masked
 		}
 	case json.RawMessage:
 		if plain, err := values.ParseJSON(v); err == nil {
-			if plain, err = admit(plain); err == nil {
-				return json.RawMessage(appendValue(nil, hide(plain, secrets)))
+			if plain, err = Admit(plain); err == nil {
+				return json.RawMessage(AppendValue(nil, hide(plain, secrets)))
 			}
 		}
-		return masked
+		return Masked
 	case map[string]any:
 		if v == nil {
 			return nil
@@ -141,13 +141,13 @@ func hide(v any, secrets []string) any {
 	return v
 }
 
-func hideText(s string, secrets []string) string {
+func HideText(s string, secrets []string) string {
 	for _, secret := range secrets {
 		if s == secret {
-			return masked
+			return Masked
 		}
 		if len(secret) >= leastMasked {
-			s = strings.ReplaceAll(s, secret, masked)
+			s = strings.ReplaceAll(s, secret, Masked)
 		}
 	}
 	return s

@@ -58,11 +58,11 @@ type rule struct {
 // function, which has none.
 func (p *Program) Trigger() *Trigger {
 	t := &Trigger{}
-	if p.start == nil {
+	if p.Start == nil {
 		return t
 	}
-	c, is := p.start.config.(*triggerConfig)
-	if !is || p.start.disabled {
+	c, is := p.Start.config.(*triggerConfig)
+	if !is || p.Start.disabled {
 		return t
 	}
 	t.Priority, t.Cooldown, t.WhenBusy = c.Priority, c.Cooldown, c.WhenBusy

@@ -10,26 +10,26 @@ import (
 )
 
 // Now is the time of the turn, in the time zone of the graph that runs.
-func (t *Turn) Now() time.Time { return t.world.Now.In(t.graph().location) }
+func (t *Turn) Now() time.Time { return t.World.Now.In(t.Graph().location) }
 
 // Text renders a text of the node's configuration.
-func (t *Turn) Text(x Text) (string, error) { return x.Eval(t.env, t.budget) }
+func (t *Turn) Text(x Text) (string, error) { return x.Eval(t.Env, t.budget) }
 
 // Data renders a value of the node's configuration.
-func (t *Turn) Data(x Data) (any, error) { return x.Eval(t.env, t.budget) }
+func (t *Turn) Data(x Data) (any, error) { return x.Eval(t.Env, t.budget) }
 
 // Eval evaluates an expression of the node's configuration.
-func (t *Turn) Eval(x Expression) (any, error) { return x.Eval(t.env, t.budget) }
+func (t *Turn) Eval(x Expression) (any, error) { return x.Eval(t.Env, t.budget) }
 
 // evalWith is Eval with one name more in sight.
-func (t *Turn) evalWith(x Expression, name string, v any) (any, error) {
-	env := maps.Clone(t.env)
+func (t *Turn) EvalWith(x Expression, name string, v any) (any, error) {
+	env := maps.Clone(t.Env)
 	env[name] = v
 	return x.Eval(env, t.budget)
 }
 
 // all renders the values of an object.
-func (t *Turn) all(fields map[string]Data) (map[string]any, error) {
+func (t *Turn) All(fields map[string]Data) (map[string]any, error) {
 	if len(fields) == 0 {
 		return nil, nil
 	}
@@ -39,8 +39,8 @@ func (t *Turn) all(fields map[string]Data) (map[string]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if out[name], err = admit(v); err != nil {
-			return nil, at(err, name)
+		if out[name], err = Admit(v); err != nil {
+			return nil, At(err, name)
 		}
 	}
 	return out, nil
@@ -50,10 +50,10 @@ func (t *Turn) all(fields map[string]Data) (map[string]any, error) {
 // of variables are those of the document: secret ones are masked.
 func (t *Turn) Note(in, out map[string]any) {
 	if in != nil {
-		t.row.In = in
+		t.Row.In = in
 	}
 	if out != nil {
-		t.row.Out = out
+		t.Row.Out = out
 	}
 }
 
@@ -61,14 +61,14 @@ func (t *Turn) Note(in, out map[string]any) {
 // make is given the id. It returns the error with which the world refused it.
 func (t *Turn) Emit(make func(id string) Effect) error {
 	id := t.nextID()
-	if refused := t.world.Refused[id]; refused != nil {
+	if refused := t.World.Refused[id]; refused != nil {
 		return refused
 	}
-	t.emit(make(id))
+	t.EmitNow(make(id))
 	return nil
 }
 
-func (t *Turn) emit(e Effect) { t.Effects = append(t.Effects, e) }
+func (t *Turn) EmitNow(e Effect) { t.Effects = append(t.Effects, e) }
 
 // Send queues a message: content is that of a send request.
 func (t *Turn) Send(content map[string]any, replyTo string, typing time.Duration) error {
@@ -76,15 +76,15 @@ func (t *Turn) Send(content map[string]any, replyTo string, typing time.Duration
 	if err != nil {
 		return fmt.Errorf("writing a message: %w", err)
 	}
-	return t.send(raw, replyTo, typing)
+	return t.SendRaw(raw, replyTo, typing)
 }
 
-func (t *Turn) send(content json.RawMessage, replyTo string, typing time.Duration) error {
+func (t *Turn) SendRaw(content json.RawMessage, replyTo string, typing time.Duration) error {
 	if err := t.say(content); err != nil {
 		return err
 	}
 	t.messages++
-	node := t.node.id
+	node := t.Node.Id
 	return t.Emit(func(id string) Effect {
 		return Send{ID: id, Node: node, Message: content, ReplyTo: replyTo, Typing: typing}
 	})
@@ -92,5 +92,5 @@ func (t *Turn) send(content json.RawMessage, replyTo string, typing time.Duratio
 
 // runValue is what expressions see as run.
 func (t *Turn) runValue() map[string]any {
-	return map[string]any{"id": t.world.Run.ID, "startedAt": t.world.Run.StartedAt.In(t.graph().location)}
+	return map[string]any{"id": t.World.Run.ID, "startedAt": t.World.Run.StartedAt.In(t.Graph().location)}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // pingConfig is a node type of an embedder: it asks the contact for a word.
@@ -43,7 +44,7 @@ func (c *pingConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 }
 
 func pinging(t *testing.T, word string) *flow.Program {
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	require.NoError(t, types.Register(flow.NodeType{
 		Name: "x.ping", Group: "mine", Text: "Asks for a word.", Outputs: []flow.Output{{Name: "out", Text: "said"}, {Name: "error", Text: "not"}},
 		Config: func() flow.Config { return &pingConfig{} },

@@ -99,7 +99,7 @@ type own struct {
 var ownName = regexp.MustCompile(`^x\.[a-z][a-z0-9_]{0,31}$`)
 
 // ownErrors are codes that every function may end with.
-var ownErrors = []string{CodeNodeFailed, CodeNodeTimeout, CodeNodeUnavailable, CodeUnknown, codeValueType}
+var ownErrors = []string{CodeNodeFailed, CodeNodeTimeout, CodeNodeUnavailable, CodeUnknown, CodeValueType}
 
 // newOwn makes a node type of one that has a function.
 func newOwn(nt NodeType) (*nodeType, error) {
@@ -135,8 +135,8 @@ func ownOutputs(nt NodeType) ([]Output, error) {
 	}
 	seen := map[string]bool{}
 	for _, o := range outs {
-		if !patterns["id"].MatchString(o.Name) || seen[o.Name] {
-			return nil, fmt.Errorf("its output %q stands twice, or does not match %s", o.Name, patterns["id"])
+		if !Patterns["id"].MatchString(o.Name) || seen[o.Name] {
+			return nil, fmt.Errorf("its output %q stands twice, or does not match %s", o.Name, Patterns["id"])
 		}
 		seen[o.Name] = true
 	}

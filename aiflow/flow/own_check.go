@@ -13,13 +13,13 @@ func (o *own) decode(d decoder, config *tree, c *ownConfig) {
 	d.known(config, o.all)
 	d.members(config, reflect.ValueOf(c).Elem(), ownShape())
 	d.members(config, reflect.New(o.run.in).Elem(), o.open)
-	rest := &tree{kind: kindObject}
+	rest := &tree{Kind: KindObject}
 	for _, m := range config.members {
 		if o.open.field(m.name) != nil {
 			rest.members = append(rest.members, m)
 		}
 	}
-	c.given = Data{source: rest}
+	c.given = Data{Source: rest}
 }
 
 // field is the member of a name, or nil.
@@ -34,7 +34,7 @@ func (s *shape) field(name string) *field {
 
 // open reads a member that may be a template.
 func (d decoder) open(v *tree, to reflect.Value, s *shape, r *rules) {
-	if v.kind != kindString || !strings.Contains(v.text, "{{") {
+	if v.Kind != KindString || !strings.Contains(v.text, "{{") {
 		d.value(v, to, s.elem, r)
 		return
 	}
@@ -46,7 +46,7 @@ var declaredAs = map[form]string{formString: "string", formInteger: "integer", f
 
 // own compiles what the function of a node is given.
 func (c *compiler) own(config *ownConfig) {
-	config.given.root = c.data(config.given.source, 0)
+	config.given.root = c.data(config.given.Source, 0)
 	c.fits(config.given.root, config.own.open)
 }
 
@@ -87,31 +87,31 @@ func (s *shape) at(part any) *shape {
 }
 
 // refer checks the credentials that a node names.
-func (c *ownConfig) refer(k *Checker, env *Environment) {
-	k.credentials(c.given.source, c.own.plain, &rules{}, env)
+func (c *ownConfig) Refer(k *Checker, env *Environment) {
+	k.credentials(c.given.Source, c.own.plain, &rules{}, env)
 }
 
 func (k *Checker) credentials(v *tree, s *shape, r *rules, env *Environment, at ...any) {
 	switch s.form {
 	case formString:
-		if r.pattern == "credential" && v.kind == kindString {
-			k.refer("credential", v.text, env.Credentials, at...)
+		if r.pattern == "credential" && v.Kind == KindString {
+			k.Refer("credential", v.text, env.Credentials, at...)
 		}
 	case formPointer:
 		k.credentials(v, s.elem, r, env, at...)
 	case formStruct:
 		for _, m := range v.members {
 			if f := s.field(m.name); f != nil {
-				k.credentials(m.value, f.shape, &f.rules, env, below(at, m.name)...)
+				k.credentials(m.value, f.shape, &f.rules, env, Below(at, m.name)...)
 			}
 		}
 	case formMap:
 		for _, m := range v.members {
-			k.credentials(m.value, s.elem, r.items(), env, below(at, m.name)...)
+			k.credentials(m.value, s.elem, r.items(), env, Below(at, m.name)...)
 		}
 	case formList:
 		for i, item := range v.items {
-			k.credentials(item, s.elem, r.items(), env, below(at, i)...)
+			k.credentials(item, s.elem, r.items(), env, Below(at, i)...)
 		}
 	}
 }

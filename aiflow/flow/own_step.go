@@ -17,7 +17,7 @@ import (
 // ownConfig is the configuration of a node that runs a function.
 type ownConfig struct {
 	Timeout time.Duration `json:"timeout" default:"PT10S" min:"PT1S" max:"PT300S" doc:"Of each attempt."`
-	Retry   retryConfig   `json:"retry" doc:"What happens after an attempt that failed for now."`
+	Retry   RetryConfig   `json:"retry" doc:"What happens after an attempt that failed for now."`
 	SaveTo  string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the result."`
 
 	own   *own
@@ -31,7 +31,7 @@ func (*ownConfig) Check(*Checker)      {}
 func (c *ownConfig) Step(t *Turn) (Exit, error) {
 	v, err := t.Data(c.given)
 	if err == nil {
-		v, err = admit(v)
+		v, err = Admit(v)
 	}
 	if err == nil {
 		v, err = c.own.open.settled(v)
@@ -39,15 +39,15 @@ func (c *ownConfig) Step(t *Turn) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	raw := appendValue(nil, v)
+	raw := AppendValue(nil, v)
 	if len(raw) > maxOwn {
-		return Exit{}, tooLarge("the configuration has more than 256 KiB")
+		return Exit{}, TooLarge("the configuration has more than 256 KiB")
 	}
 	if _, err := c.own.read(raw); err != nil {
 		return Exit{}, err
 	}
 	t.Note(values.ObjectOf(v), nil)
-	return t.call(Call{Kind: CallNode, Once: c.own.once, Timeout: c.Timeout, Request: NodeRequest{c.own.name, raw}})
+	return t.Call(Call{Kind: CallNode, Once: c.own.once, Timeout: c.Timeout, Request: NodeRequest{c.own.name, raw}})
 }
 
 // Resume takes the result, or has the function called again.
@@ -57,13 +57,13 @@ func (c *ownConfig) Resume(t *Turn, in Input) (Exit, error) {
 	case !ok: // the time of a repetition has come
 		return c.Step(t)
 	case done.Err != nil:
-		return t.again(c.Retry, done.Err, c.own.once)
+		return t.Again(c.Retry, done.Err, c.own.once)
 	}
-	r, err := result[NodeResult](done)
+	r, err := Result[NodeResult](done)
 	if err != nil {
 		return Exit{}, err
 	}
-	v, err := admit(r.Value)
+	v, err := Admit(r.Value)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -72,7 +72,7 @@ func (c *ownConfig) Resume(t *Turn, in Input) (Exit, error) {
 	if output == "error" || !slices.Contains(c.own.outputs, output) {
 		return Exit{}, &Error{Code: CodeNodeFailed, Message: "The function of " + c.own.name + " left by the output " + shorten(output) + ", which the node type does not have."}
 	}
-	if err := t.save(c.SaveTo, v); err != nil {
+	if err := t.Save(c.SaveTo, v); err != nil {
 		return Exit{}, err
 	}
 	return Out(output), nil
@@ -86,7 +86,7 @@ func (s *shape) settled(v any) (any, error) {
 		return s.elem.settled(v)
 	}
 	if s.form == formOpen {
-		return conform(v, declaredAs[s.elem.form])
+		return Conform(v, declaredAs[s.elem.form])
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -122,7 +122,7 @@ func (s *shape) settle(v, part any) (any, error) {
 	}
 	out, err := inner.settled(v)
 	if err != nil {
-		return nil, at(err, fmt.Sprint(part))
+		return nil, At(err, fmt.Sprint(part))
 	}
 	return out, nil
 }
@@ -141,7 +141,7 @@ func (o *own) read(raw []byte) (reflect.Value, error) {
 	if name := strings.ReplaceAll(strings.TrimPrefix(p.Path, "/"), "/", "."); name != "" {
 		p.Message = name + ": " + p.Message
 	}
-	return in, wrongType(p.Message)
+	return in, WrongType(p.Message)
 }
 
 // Call calls the function of a node type. It is for those who answer calls of
@@ -175,7 +175,7 @@ func (r NodeResult) measured() (NodeResult, error) {
 	case err != nil:
 		return r, &Error{Code: CodeNodeFailed, Message: "The result is no JSON: " + err.Error()}
 	case len(raw) > maxOwnResult:
-		return r, tooLarge("The result has more than 1 MiB.")
+		return r, TooLarge("The result has more than 1 MiB.")
 	}
 	r.Value = json.RawMessage(raw)
 	return r, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // shelf is what a node of an embedder is given.
@@ -32,7 +33,7 @@ type shelf struct {
 // shelves are types with x.shelf, which runs a function.
 func shelves(t testing.TB, run func(context.Context, flow.NodeCall, shelf) (flow.NodeResult, error)) *flow.Types {
 	t.Helper()
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	require.NoError(t, types.Register(flow.NodeType{
 		Name: "x.shelf", Text: "Looks up how many there are.",
 		Outputs: []flow.Output{{Name: "out", Text: "there are some"}, {Name: "none", Text: "there are none"}},
@@ -246,7 +247,7 @@ func TestOwnNodeFails(t *testing.T) {
 	require.Equal(t, "unknown.type", code(t.Context(), flow.NodeRequest{Type: "message"}, nil, nil))
 
 	for _, repeat := range []bool{false, true} {
-		types := flow.NewTypes()
+		types := node.NewTypes()
 		require.NoError(t, types.Register(flow.NodeType{Name: "x.shelf", Text: "Looks.", Outputs: []flow.Output{{Name: "out"}, {Name: "none"}}, Run: flow.NodeFunc(nothing), Repeat: repeat}))
 		for code, again := range map[string]bool{
 			flow.CodeNodeUnavailable: true, flow.CodeNodeFailed: repeat, flow.CodeNodeTimeout: repeat, flow.CodeUnknown: false, "shelf.closed": false,
@@ -283,7 +284,7 @@ func TestOwnNodeIsGone(t *testing.T) {
 			"n":{"type":"x.shelf","config":{"item":"cup","saveTo":"n"},"next":{"out":"end","none":"end"` + next + `}},
 			"end":{"type":"end","config":{"result":"{{ vars.n }}"}}` + more + `}}`)
 	}
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	published := &flow.Environment{Published: true}
 	d := decode(t, document("", ""))
 	_, problems := types.Compile(d, nil)
@@ -350,9 +351,9 @@ func TestRegisterFunction(t *testing.T) {
 		}]()},
 		`has no member with a json tag`: {Name: "x.l", Run: taking[struct{ Item string }]()},
 	} {
-		require.ErrorContains(t, flow.NewTypes().Register(nt), want)
+		require.ErrorContains(t, node.NewTypes().Register(nt), want)
 	}
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	require.NoError(t, types.Register(flow.NodeType{Name: "x.a", Run: taking[struct{}](), Pass: "yes", Outputs: []flow.Output{{Name: "yes"}}}))
 	require.ErrorContains(t, types.Register(flow.NodeType{Name: "x.a", Run: run}), `flow: there is a node type "x.a" already`)
 }

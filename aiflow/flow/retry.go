@@ -29,9 +29,9 @@ type failure struct {
 
 // failing notes that a step failed, before calls and loops around it are left.
 func (t *Turn) failing(n *step, e *Error) {
-	f := &failure{at: Failure{Node: n.id, At: t.world.Now}, frames: t.State.Frames}
-	if w := t.waited; w != nil && w.Kind == WaitEffect && w.Node == n.id {
-		f.at.Call, f.at.Tries, f.at.Once = values.TextOf(w.Data), w.Tries, w.Once && !e.undelivered() && !e.safe()
+	f := &failure{at: Failure{Node: n.Id, At: t.World.Now}, frames: t.State.Frames}
+	if w := t.WaitedFor; w != nil && w.Kind == WaitEffect && w.Node == n.Id {
+		f.at.Call, f.at.Tries, f.at.Once = values.TextOf(w.Data), w.Tries, w.Once && !e.undelivered() && !e.Safe()
 	}
 	t.failure = f
 }
@@ -58,19 +58,19 @@ func (t *Turn) retry() {
 	t.retried = t.State.Retries
 	for i := range t.State.Frames {
 		if d := &t.State.Frames[i].Deadline; !d.IsZero() {
-			*d = d.Add(t.world.Now.Sub(f.At))
+			*d = d.Add(t.World.Now.Sub(f.At))
 		}
 	}
 	t.uncatch()
-	n := t.graph().steps[f.Node]
+	n := t.Graph().Steps[f.Node]
 	if f.Call != "" {
-		t.waited = &Wait{Kind: WaitEffect, Node: f.Node, Tries: f.Tries, Data: f.Call}
+		t.WaitedFor = &Wait{Kind: WaitEffect, Node: f.Node, Tries: f.Tries, Data: f.Call}
 	}
 	t.State.Steps++
-	t.recent = append(t.recent, n.id)
+	t.Recent = append(t.Recent, n.Id)
 	exit, err := t.perform(n, nil)
 	next := t.follow(n, exit, err)
-	t.waited = nil
+	t.WaitedFor = nil
 	t.run(next)
 }
 
@@ -84,7 +84,7 @@ func (e *Error) undelivered() bool {
 	switch e.Code {
 	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited, CodeNodeUnavailable, CodeHTTPAuth, CodeUnsupported:
 		return true
-	case codeHTTPStatus: // too many requests, or not now
+	case CodeHTTPStatus: // too many requests, or not now
 		return e.Detail["status"] == 429 || e.Detail["status"] == 503
 	}
 	return false

@@ -47,13 +47,13 @@ func asks(t testing.TB, turn *flow.Turn) flow.Call {
 func posting(t testing.TB, method string) *story {
 	t.Helper()
 	p := calling(t, map[string]any{
-		"A": node("loop", map[string]any{"kind": "count", "times": "2", "collect": map[string]any{"var": "out", "value": "index + 10"}}, "body", "B", "done", "E"),
-		"B": node("call", map[string]any{"function": "post", "timeout": "PT1H", "args": map[string]any{"i": "{{ index }}"}}),
-		"E": node("end", map[string]any{"result": "{{ vars.out }}"}),
+		"A": nodeOf("loop", map[string]any{"kind": "count", "times": "2", "collect": map[string]any{"var": "out", "value": "index + 10"}}, "body", "B", "done", "E"),
+		"B": nodeOf("call", map[string]any{"function": "post", "timeout": "PT1H", "args": map[string]any{"i": "{{ index }}"}}),
+		"E": nodeOf("end", map[string]any{"result": "{{ vars.out }}"}),
 	}, nil, functionDoc("post", map[string]any{
-		"F": node("loop", map[string]any{"kind": "count", "times": "2", "index": "j"}, "body", "P", "done", "R"),
-		"P": node("http", map[string]any{"method": method, "url": "https://example.org/{{ args.i }}/{{ j }}"}),
-		"R": node("return", map[string]any{}),
+		"F": nodeOf("loop", map[string]any{"kind": "count", "times": "2", "index": "j"}, "body", "P", "done", "R"),
+		"P": nodeOf("http", map[string]any{"method": method, "url": "https://example.org/{{ args.i }}/{{ j }}"}),
+		"R": nodeOf("return", map[string]any{}),
 	}, map[string]any{"args": map[string]any{"i": map[string]any{"type": "integer"}}}))
 	return &story{p: p, w: goldenWorld(nil)}
 }
@@ -145,7 +145,7 @@ func TestRetryOfWhatWasTurnedAway(t *testing.T) {
 func TestRetryOfWhatCannotGoOn(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"completed", "failed", "cancelled"} {
-		s := &story{w: goldenWorld(nil), p: calling(t, map[string]any{"A": node("end", map[string]any{"status": end})}, nil)}
+		s := &story{w: goldenWorld(nil), p: calling(t, map[string]any{"A": nodeOf("end", map[string]any{"status": end})}, nil)}
 		turn, err := s.step(t, flow.Begin{})
 		require.NoError(t, err)
 		require.Nil(t, turn.State.Failed)

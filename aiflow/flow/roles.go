@@ -7,31 +7,31 @@ type (
 	looper interface {
 		// loopRole says what expressions in the body call the item and the index,
 		// and of what kind the item is.
-		loopRole() loopRole
+		LoopRole() LoopRole
 	}
 
 	// caller runs a function, whose value it saves.
-	caller interface{ savesTo() string }
+	caller interface{ SavesTo() string }
 
 	// jumper goes on at a node without a connection.
-	jumper interface{ target() string }
+	jumper interface{ Target() string }
 
 	// functional names functions that its node calls, and where.
 	functional interface {
-		usesFunctions(yield func(slug string, at []any) bool)
+		UsesFunctions(yield func(slug string, at []any) bool)
 	}
 
 	// passer knows through which output its node is left when it is disabled.
-	passer interface{ passOutput() string }
+	passer interface{ PassOutput() string }
 
 	// asker says what answer is in its expressions.
-	asker interface{ expects() string }
+	asker interface{ Expects() string }
 )
 
 // loopRole is what the program must know of a loop.
-type loopRole struct {
-	item, index string
-	numbers     bool // the item is a number
-	collects    bool
-	goesOn      bool // with the next round after an error in one
+type LoopRole struct {
+	Item, Index string
+	Numbers     bool // the item is a number
+	Collects    bool
+	GoesOn      bool // with the next round after an error in one
 }

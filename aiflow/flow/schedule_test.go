@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // TestSchedule names the times of schedules, among them those that clocks
@@ -75,11 +76,11 @@ func TestSchedule(t *testing.T) {
 // TestScheduleOfTrigger reads the schedules of a trigger node.
 func TestScheduleOfTrigger(t *testing.T) {
 	t.Parallel()
-	p, problems := compile(t, flow.NewTypes(), []byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"s","name":"S","start":"t","settings":{"timezone":"Asia/Kolkata"},"nodes":{
+	p, problems := compile(t, node.NewTypes(), []byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"s","name":"S","start":"t","settings":{"timezone":"Asia/Kolkata"},"nodes":{
 		"t":{"type":"trigger","config":{"on":[{"kind":"schedule","cron":"0 9 * * *"},{"kind":"api"},{"kind":"schedule","cron":"* * * * *","timezone":"Europe/Berlin"}]},"next":{"out":"e"}},"e":{"type":"end"}}}`), nil)
 	require.NotNil(t, p, "%v", problems)
 	require.Equal(t, []flow.Schedule{{Cron: "0 9 * * *", Timezone: "Asia/Kolkata"}, {Cron: "* * * * *", Timezone: "Europe/Berlin"}}, p.Trigger().Schedules())
-	_, problems = compile(t, flow.NewTypes(), []byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"s","name":"S","start":"t","nodes":{
+	_, problems = compile(t, node.NewTypes(), []byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"s","name":"S","start":"t","nodes":{
 		"t":{"type":"trigger","config":{"on":[{"kind":"schedule","cron":"0 9 30 2 *"}]},"next":{"out":"e"}},"e":{"type":"end"}}}`), nil)
 	require.Equal(t, []string{"error trigger.cron /nodes/t/config/on/0/cron: names a day that never comes (as the 31st of February)"}, lines(problems))
 }

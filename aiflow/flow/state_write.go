@@ -12,8 +12,8 @@ import (
 
 // MarshalJSON writes the state.
 func (s *State) MarshalJSON() ([]byte, error) {
-	m := members{make([]byte, 0, 1024)}
-	m.text("hash", s.Hash)
+	m := Members{make([]byte, 0, 1024)}
+	m.Text("hash", s.Hash)
 	m.int("turns", s.Turns)
 	m.int("steps", s.Steps)
 	m.int("rows", s.Rows)
@@ -29,7 +29,7 @@ func (s *State) MarshalJSON() ([]byte, error) {
 		}
 		m.close(']')
 	}
-	m.given("next", s.Next)
+	m.Given("next", s.Next)
 	if s.Wait != nil {
 		m.open("wait", '{')
 		s.Wait.write(&m)
@@ -58,14 +58,14 @@ func (s *State) MarshalJSON() ([]byte, error) {
 		}
 		m.close(']')
 	}
-	m.given("recent", s.Recent)
-	return m.end(), nil
+	m.Given("recent", s.Recent)
+	return m.End(), nil
 }
 
-func (f *Frame) write(m *members) error {
+func (f *Frame) write(m *Members) error {
 	m.item('{')
-	m.given("node", f.Node)
-	m.given("function", f.Function)
+	m.Given("node", f.Node)
+	m.Given("function", f.Function)
 	m.object("vars", f.Vars)
 	m.object("args", f.Args)
 	if f.Error != nil {
@@ -74,14 +74,14 @@ func (f *Frame) write(m *members) error {
 		}
 	}
 	m.time("deadline", f.Deadline)
-	m.given("timer", f.Timer)
+	m.Given("timer", f.Timer)
 	m.truth("caught", f.Caught)
 	if l := f.Loop; l != nil {
 		m.open("loop", '{')
 		m.int("i", l.Index)
 		m.int("n", l.Count)
 		if len(l.Items) > 0 {
-			m.value("items", l.Items)
+			m.Value("items", l.Items)
 		}
 		m.truth("failed", l.Failed)
 		m.close('}')
@@ -90,16 +90,16 @@ func (f *Frame) write(m *members) error {
 	return nil
 }
 
-func (w *Wait) write(m *members) {
-	m.text("kind", string(w.Kind))
-	m.text("node", w.Node)
-	m.given("id", w.ID)
-	m.given("timer", w.Timer)
+func (w *Wait) write(m *Members) {
+	m.Text("kind", string(w.Kind))
+	m.Text("node", w.Node)
+	m.Given("id", w.ID)
+	m.Given("timer", w.Timer)
 	m.time("until", w.Until)
-	m.given("event", w.Event)
+	m.Given("event", w.Event)
 	m.truth("reply", w.Reply)
 	if w.Data != nil {
-		m.value("data", w.Data)
+		m.Value("data", w.Data)
 	}
 	m.some("tries", w.Tries)
 	m.truth("once", w.Once)
@@ -116,23 +116,23 @@ func (w *Wait) write(m *members) {
 }
 
 // open begins an object or a list that is a member.
-func (m *members) open(name string, bracket byte) {
+func (m *Members) open(name string, bracket byte) {
 	m.name(name)
 	m.out = append(m.out, bracket)
 }
 
 // item begins an object that is an item of a list.
-func (m *members) item(bracket byte) {
+func (m *Members) item(bracket byte) {
 	if m.out[len(m.out)-1] != '[' {
 		m.out = append(m.out, ',')
 	}
 	m.out = append(m.out, bracket)
 }
 
-func (m *members) close(bracket byte) { m.out = append(m.out, bracket) }
+func (m *Members) close(bracket byte) { m.out = append(m.out, bracket) }
 
 // object is a member that is left out when it is empty.
-func (m *members) object(name string, v map[string]any) {
+func (m *Members) object(name string, v map[string]any) {
 	if len(v) > 0 {
 		m.name(name)
 		m.out = appendMap(m.out, v)
@@ -140,20 +140,20 @@ func (m *members) object(name string, v map[string]any) {
 }
 
 // some is a number that is left out when it is 0.
-func (m *members) some(name string, n int) {
+func (m *Members) some(name string, n int) {
 	if n != 0 {
 		m.int(name, n)
 	}
 }
 
 // truth is a member that is left out when it is false.
-func (m *members) truth(name string, yes bool) {
+func (m *Members) truth(name string, yes bool) {
 	if yes {
-		m.value(name, yes)
+		m.Value(name, yes)
 	}
 }
 
-func (m *members) time(name string, t time.Time) {
+func (m *Members) time(name string, t time.Time) {
 	if !t.IsZero() {
 		m.name(name)
 		m.out = append(t.AppendFormat(append(m.out, '"'), time.RFC3339Nano), '"')
@@ -161,7 +161,7 @@ func (m *members) time(name string, t time.Time) {
 }
 
 // other writes what is rare.
-func (m *members) other(name string, v any) error {
+func (m *Members) other(name string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("writing the state of a run: %w", err)

@@ -23,7 +23,7 @@ type triggerRule struct {
 	Event         string   `json:"event" max:"64" doc:"Name of the event."`
 }
 
-func triggerType() NodeType {
+func TriggerType() NodeType {
 	return NodeType{
 		Name: "trigger", Group: "flow", Text: "Starts the flow. Every flow has exactly one, and nothing leads to it.",
 		Outputs: []Output{{"out", "what the flow begins with"}},
@@ -48,7 +48,7 @@ func (t *triggerConfig) Check(c *Checker) {
 		case "event":
 			c.Need(r.Event != "", "on", i, "event")
 		}
-		c.timezone(r.Timezone, "on", i, "timezone")
+		c.Timezone(r.Timezone, "on", i, "timezone")
 	}
 }
 

@@ -45,23 +45,23 @@ type Turn struct {
 	// their turns first; then it goes on with [Continue].
 	More bool
 
-	program  *Program // of the run
-	world    *World
-	budget   *expression.Budget
-	env      map[string]any // what expressions see
-	graphs   []*Program     // of each frame
-	base     int            // the frame that holds the variables in sight
-	path     []string       // of the frames; nil: not yet written
-	node     *step
-	row      TraceRow
-	waited   *Wait // what the input ended
-	failure  *failure
-	retried  int // how often, until a step has said so
-	recent   []string
-	hidden   []string // the secrets of frames that have ended
-	messages int
-	size     int // of all variables; -1: not yet counted
-	work     int // bytes of variables that were written and counted
+	program   *Program // of the run
+	World     *World
+	budget    *expression.Budget
+	Env       map[string]any // what expressions see
+	graphs    []*Program     // of each frame
+	Base      int            // the frame that holds the variables in sight
+	Path      []string       // of the frames; nil: not yet written
+	Node      *step
+	Row       TraceRow
+	WaitedFor *Wait // what the input ended
+	failure   *failure
+	retried   int // how often, until a step has said so
+	Recent    []string
+	hidden    []string // the secrets of frames that have ended
+	messages  int
+	size      int // of all variables; -1: not yet counted
+	work      int // bytes of variables that were written and counted
 }
 
 // Step takes one turn: it gives the run what it waits for and goes on until
@@ -87,7 +87,7 @@ func (p *Program) Step(s *State, in Input, w World) (*Turn, error) {
 
 // open prepares a turn on a copy of the state.
 func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
-	t := &Turn{program: p, world: w, budget: budget(), size: -1, Trace: make([]TraceRow, 0, 4), Effects: make([]Effect, 0, 4)}
+	t := &Turn{program: p, World: w, budget: budget(), size: -1, Trace: make([]TraceRow, 0, 4), Effects: make([]Effect, 0, 4)}
 	begin, isBegin := in.(Begin)
 	switch {
 	case in == nil || isBegin != (s == nil):
@@ -108,7 +108,7 @@ func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
 		return nil, ErrOtherDocument
 	}
 	t.State.Turns++
-	t.recent = strings.Fields(t.State.Recent)
+	t.Recent = strings.Fields(t.State.Recent)
 	t.rescope()
 	return t, nil
 }
@@ -120,12 +120,12 @@ func (p *Program) newState(in Begin) (*State, error) {
 		return nil, err
 	}
 	s := &State{Hash: p.hash, Start: start, Input: start}
-	f := Frame{Vars: p.initial()}
-	if f.Args, err = conformAll("args", in.Args, p.args); err != nil {
+	f := Frame{Vars: p.Initial()}
+	if f.Args, err = ConformAll("args", in.Args, p.Args); err != nil {
 		return nil, fmt.Errorf("flow: %w", err)
 	}
 	for name, v := range in.Vars {
-		if f.Vars[name], err = conform(v, p.variables[name].Type); err != nil {
+		if f.Vars[name], err = Conform(v, p.Variables[name].Type); err != nil {
 			return nil, fmt.Errorf("flow: vars.%s: %w", name, err)
 		}
 	}
@@ -142,10 +142,10 @@ func (t *Turn) receive(in Input) error {
 	}
 	switch in := in.(type) {
 	case Begin:
-		t.run(t.program.start)
+		t.run(t.program.Start)
 		return nil
 	case Continue:
-		next := t.graph().steps[t.State.Next]
+		next := t.Graph().Steps[t.State.Next]
 		t.State.Next = ""
 		t.run(next)
 		return nil
@@ -174,14 +174,14 @@ func (t *Turn) standing() string {
 	case s.Failed != nil:
 		return s.Failed.Node
 	}
-	return t.program.start.id
+	return t.program.Start.Id
 }
 
 // resume gives a waiting node what it waited for.
 func (t *Turn) resume(in Input) error {
-	t.waited = t.State.Wait
+	t.WaitedFor = t.State.Wait
 	t.State.Wait = nil
-	n := t.graph().steps[t.waited.Node]
+	n := t.Graph().Steps[t.WaitedFor.Node]
 	if err := t.accept(in); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (t *Turn) resume(in Input) error {
 	}
 	t.dropTimer(in)
 	next := t.follow(n, exit, err)
-	t.waited = nil
+	t.WaitedFor = nil
 	t.run(next)
 	return nil
 }
@@ -202,9 +202,9 @@ func (t *Turn) accept(in Input) (err error) {
 	case Reply:
 		t.State.Input, err = admitInput("message", in.Message)
 	case Event:
-		t.State.Input, err = admitInput("data", map[string]any{"type": "event", "name": in.Name, "data": value(in.Data)})
+		t.State.Input, err = admitInput("data", map[string]any{"type": "event", "name": in.Name, "data": ValueOf(in.Data)})
 	case Timer:
-		if t.waited.Kind != WaitEffect {
+		if t.WaitedFor.Kind != WaitEffect {
 			t.uncatch()
 		}
 		return nil
@@ -213,7 +213,7 @@ func (t *Turn) accept(in Input) (err error) {
 	}
 	t.State.Timeouts = 0
 	t.uncatch()
-	t.env["input"] = value(t.State.Input)
+	t.Env["input"] = ValueOf(t.State.Input)
 	return err
 }
 
@@ -230,17 +230,17 @@ func (t *Turn) uncatch() {
 func (t *Turn) run(n *step) {
 	for n != nil {
 		if t.overBudget() {
-			t.State.Next, t.More = n.id, true
+			t.State.Next, t.More = n.Id, true
 			return
 		}
 		if e := t.stepLimit(); e != nil {
-			e.why.Node = n.id
+			e.why.Node = n.Id
 			t.failing(n, e.why)
 			t.fail(e.why)
 			return
 		}
 		t.State.Steps++
-		t.recent = append(t.recent, n.id)
+		t.Recent = append(t.Recent, n.Id)
 		exit, err := t.perform(n, nil)
 		n = t.follow(n, exit, err)
 	}
@@ -280,26 +280,26 @@ func (t *Turn) follow(n *step, exit Exit, err error) *step {
 	if err != nil {
 		return t.failed(n, err)
 	}
-	if exit.kind == exitOutput {
-		t.row.Output = exit.output
+	if exit.Kind == exitOutput {
+		t.Row.Output = exit.Output
 	}
 	t.trace()
-	switch exit.kind {
+	switch exit.Kind {
 	case exitOutput:
-		if next := n.next[exit.output]; next != nil {
+		if next := n.Next[exit.Output]; next != nil {
 			return next
 		}
 		return t.pathEnd()
-	case exitNode:
-		return exit.node
-	case exitPathEnd:
+	case ExitNode:
+		return exit.Node
+	case ExitPathEnd:
 		return t.pathEnd()
-	case exitBreak:
+	case ExitBreak:
 		return t.leaveLoop()
-	case exitContinue:
+	case ExitContinue:
 		return t.nextRound()
-	case exitReturn:
-		return t.returned(exit.output, exit.value)
+	case ExitReturn:
+		return t.returned(exit.Output, exit.Value)
 	}
 	return nil // exitWait
 }
@@ -309,33 +309,33 @@ func (t *Turn) close() {
 	if t.State.Wait != nil {
 		t.setCallTimers()
 	}
-	if n := len(t.recent); n > keepRecent {
-		t.recent = t.recent[n-keepRecent:]
+	if n := len(t.Recent); n > keepRecent {
+		t.Recent = t.Recent[n-keepRecent:]
 	}
-	t.State.Recent = strings.Join(t.recent, " ")
+	t.State.Recent = strings.Join(t.Recent, " ")
 }
 
 // begin begins the trace row of a node.
 func (t *Turn) begin(n *step) {
-	t.node = n
-	t.row = TraceRow{Node: n.id, Type: n.typ, At: t.world.Now, Path: t.pathNow()}
+	t.Node = n
+	t.Row = TraceRow{Node: n.Id, Type: n.typ, At: t.World.Now, Path: t.PathNow()}
 }
 
 // trace writes the row of the step that was taken.
 func (t *Turn) trace() {
 	t.State.Rows++
-	t.row.Seq, t.row.Retry = t.State.Rows, t.retried
+	t.Row.Seq, t.Row.Retry = t.State.Rows, t.retried
 	t.retried = 0
-	t.mask(&t.row)
-	t.row.In, t.row.Out = values.TruncateTrace(t.row.In), values.TruncateTrace(t.row.Out)
-	t.Trace = append(t.Trace, t.row)
+	t.mask(&t.Row)
+	t.Row.In, t.Row.Out = values.TruncateTrace(t.Row.In), values.TruncateTrace(t.Row.Out)
+	t.Trace = append(t.Trace, t.Row)
 }
 
 // leave writes that a call or loop, begun earlier, is left by an output, and
 // says where that leads.
 func (t *Turn) leave(n *step, output string, out map[string]any, e *Error) *step {
 	t.begin(n)
-	t.row.Output, t.row.Out, t.row.Error = output, out, e
+	t.Row.Output, t.Row.Out, t.Row.Error = output, out, e
 	t.trace()
-	return n.next[output]
+	return n.Next[output]
 }

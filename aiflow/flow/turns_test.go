@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // conversation is a golden file: a document, what happens to a run of it, and
@@ -107,7 +108,7 @@ func (c conversation) compile(t testing.TB) *flow.Program {
 	for slug, raw := range c.Functions {
 		env.Functions[slug] = decode(t, raw)
 	}
-	p, problems := flow.NewTypes().Compile(decode(t, c.Document), env)
+	p, problems := node.NewTypes().Compile(decode(t, c.Document), env)
 	require.NotNil(t, p, "%v", problems)
 	return p
 }

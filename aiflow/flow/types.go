@@ -139,12 +139,6 @@ func (t *Types) Clone() *Types {
 	return &Types{byName: maps.Clone(t.byName), expressions: expression.NewCache(keptExpressions)}
 }
 
-// NewTypes returns the built-in node types.
-func NewTypes() *Types { return builtins().Clone() }
-
-// builtins are the built-in types. They never change.
-var builtins = sync.OnceValue(func() *Types { return TypesOf(builtin()...) })
-
 // Register adds a node type of one's own. A name that is taken or is none of
 // one's own, and a configuration that the tags do not describe, are errors.
 func (t *Types) Register(nt NodeType) error {
@@ -197,16 +191,5 @@ func (t *Types) names() []string {
 	return slices.Sorted(maps.Keys(t.byName))
 }
 
-// builtin are the node types that every registry has.
-func builtin() []NodeType {
-	return []NodeType{
-		triggerType(), messageType(), questionType(), conditionType(), setType(), httpType(), delayType(),
-		handoffType(), gotoType(), endType(), extractType(), randomType(), contactType(), flowType(), eventType(),
-		noteType(),
-		switchType(), loopType(), breakType(), continueType(), callType(), returnType(), throwType(), waitType(),
-		assistantType(), agentType(), toolType(),
-	}
-}
-
 // modern are the engines of what the older editor does not know.
-func modern() []string { return []string{EngineFlow} }
+func Modern() []string { return []string{EngineFlow} }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // discount is the configuration of a node type of one's own. The tags say
@@ -41,7 +42,7 @@ func (d *discount) Step(t *flow.Turn) (flow.Exit, error) {
 // A node type of one's own is like the built-in ones: to documents, to
 // editors and to runs.
 func ExampleTypes_Register() {
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	err := types.Register(flow.NodeType{
 		Name: "x.discount", Group: "shop", Text: "Takes something off a price.",
 		Outputs: []flow.Output{{Name: "out", Text: "there is something to pay"}, {Name: "free", Text: "there is not"}},

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -35,7 +36,7 @@ var shapes = []string{"shape.unknown", "shape.required", "shape.type", "shape.en
 // schema refuses, as another implementation reads it.
 func TestSchemaAgrees(t *testing.T) {
 	t.Parallel()
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	ours := schema(t, types.Schema())
 	pool := nodePool(t)
 	refused := 0
@@ -62,7 +63,7 @@ func TestPublishedSchema(t *testing.T) {
 	require.NoError(t, err)
 	published := schema(t, raw)
 	pool := nodePool(t)
-	types, faultless := flow.NewTypes(), 0
+	types, faultless := node.NewTypes(), 0
 	for i := range uint64(200) {
 		raw := randomDocument(t, rand.New(rand.NewPCG(7, i)), pool)
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))

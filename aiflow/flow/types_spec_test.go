@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -26,7 +26,7 @@ func TestNodesAreThoseOfTheFormat(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(raw, &list))
-	nodes := flow.NewTypes().Describe().Nodes
+	nodes := node.NewTypes().Describe().Nodes
 	require.Len(t, nodes, len(list.Nodes))
 	for _, n := range nodes {
 		want, ok := list.Nodes[n.Name]

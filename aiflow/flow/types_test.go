@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
 // plain is a configuration of nothing.
@@ -69,7 +70,7 @@ func TestRegister(t *testing.T) {
 		`x.h: d: reading the bound "x"`:                                   {Name: "x.h", Config: func() flow.Config { return &badRange{} }},
 		`x.i: it must be a pointer to a struct`:                           {Name: "x.i", Config: func() flow.Config { return nil }},
 	} {
-		types := flow.NewTypes()
+		types := node.NewTypes()
 		err := types.Register(nt)
 		require.Error(t, err, want)
 		text := strings.Replace(err.Error(), `flow: reading the configuration of node type "`+nt.Name+`"`, nt.Name, 1)
@@ -81,7 +82,7 @@ func TestRegister(t *testing.T) {
 // before.
 func TestRegisterLater(t *testing.T) {
 	t.Parallel()
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	raw := []byte(one(`{"type": "x.plain", "config": {"outs": ["a", "b:*"]}, "next": {"a": "n", "b:x": "n", "c": "n"}}`))
 	_, problems := compile(t, types, raw, nil)
 	require.Equal(t, []string{"error unknown.type /nodes/n/type: this program has no node type x.plain (register it where the program begins)"}, lines(problems))
@@ -90,13 +91,13 @@ func TestRegisterLater(t *testing.T) {
 	_, problems = compile(t, types, raw, nil)
 	require.Equal(t, []string{"error graph.output /nodes/n/next/c: a node of type x.plain has no output c (did you mean a?)"}, lines(problems))
 	require.Contains(t, fmt.Sprint(types.Describe()), "x.plain")
-	require.NotContains(t, fmt.Sprint(flow.NewTypes().Describe()), "{x.plain ")
+	require.NotContains(t, fmt.Sprint(node.NewTypes().Describe()), "{x.plain ")
 }
 
 func TestCompileNothing(t *testing.T) {
 	t.Parallel()
 	for _, d := range []*flow.Document{nil, {}, {Name: "made by hand"}} {
-		p, problems := flow.NewTypes().Compile(d, nil)
+		p, problems := node.NewTypes().Compile(d, nil)
 		require.Nil(t, p)
 		require.Equal(t, []string{"error document.empty : there is no document"}, lines(problems))
 	}
@@ -105,7 +106,7 @@ func TestCompileNothing(t *testing.T) {
 // Programs are compiled, kept and forgotten by many at once.
 func TestCompileAtOnce(t *testing.T) {
 	t.Parallel()
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	documents := make([]*flow.Document, 600) // more than are kept
 	for i := range documents {
 		documents[i] = decode(t, []byte(one(fmt.Sprintf(`{"type": "message", "config": {"text": "%d {{ contact.name }}"}}`, i))))
@@ -161,11 +162,11 @@ func TestFunctions(t *testing.T) {
 		"f50":    {},
 	} {
 		raw := []byte(one(`{"type": "call", "config": {"function": "` + slug + `"}}`))
-		_, problems := compile(t, flow.NewTypes(), raw, &flow.Environment{Functions: functions})
+		_, problems := compile(t, node.NewTypes(), raw, &flow.Environment{Functions: functions})
 		require.Equal(t, want, lines(problems), slug)
 	}
 	for _, env := range []*flow.Environment{{}, {Functions: map[string]*flow.Document{}}} {
-		_, problems := flow.NewTypes().Compile(functions["self"], env)
+		_, problems := node.NewTypes().Compile(functions["self"], env)
 		require.Empty(t, problems, "a function may call itself wherever it is")
 	}
 }
@@ -183,7 +184,7 @@ func loops(n int) string {
 // The sizes of documents, at their limits and beyond.
 func TestSizes(t *testing.T) {
 	t.Parallel()
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	nodes := func(n int) string {
 		all := []string{`"t": {"type": "trigger"}`}
 		for i := range n - 1 {
@@ -238,7 +239,7 @@ func TestSizes(t *testing.T) {
 // Durations are those of ISO 8601 that have a fixed length; sizes have units.
 func TestUnits(t *testing.T) {
 	t.Parallel()
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	ok := func(member, value string) bool {
 		_, problems := compile(t, types, []byte(one(`{"type": "http", "config": {"url": "https://x.example", "`+member+`": `+value+`}}`)), nil)
 		return !flow.Failed(problems)
@@ -261,7 +262,7 @@ func TestUnits(t *testing.T) {
 // An editor offers what the expressions of a node see there.
 func TestScope(t *testing.T) {
 	t.Parallel()
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	d := decode(t, []byte(document(`"t": {"type": "trigger", "next": {"out": "l"}},
 		"l": {"type": "loop", "config": {"kind": "each", "items": "[1]", "item": "row"}, "next": {"body": "b", "done": "d", "error": "e"}},
 		"b": {"type": "message", "config": {"text": "x"}}, "d": {"type": "question", "config": {"saveTo": "name"}}, "e": {"type": "end"}`)))

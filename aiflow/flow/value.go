@@ -21,7 +21,7 @@ const (
 // admit returns v as a state holds it: a JSON value of its own whose whole
 // numbers are int, within the limits of a value. What it shares with v is
 // never changed by a run.
-func admit(v any) (any, error) { return admitAt(v, 1) }
+func Admit(v any) (any, error) { return admitAt(v, 1) }
 
 func admitAt(v any, depth int) (any, error) {
 	switch v := v.(type) {
@@ -29,14 +29,14 @@ func admitAt(v any, depth int) (any, error) {
 		return v, nil
 	case string:
 		if len(v) > values.MaxString {
-			return nil, tooLarge("a text has at most 65,536 bytes")
+			return nil, TooLarge("a text has at most 65,536 bytes")
 		}
 		if !utf8.ValidString(v) {
 			v = strings.ToValidUTF8(v, "\uFFFD")
 		}
 		return v, nil
 	case float64:
-		return admitFloat(v)
+		return AdmitFloat(v)
 	case int64:
 		return int(v), nil
 	case json.Number:
@@ -51,10 +51,10 @@ func admitAt(v any, depth int) (any, error) {
 	return admitOther(v, depth)
 }
 
-func admitFloat(v float64) (any, error) {
+func AdmitFloat(v float64) (any, error) {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return nil, wrongType("a number must be finite")
+		return nil, WrongType("a number must be finite")
 	case v == math.Trunc(v) && math.Abs(v) < 1<<53:
 		return int(v), nil
 	}
@@ -67,17 +67,17 @@ func admitNumber(v json.Number) (any, error) {
 	}
 	f, err := v.Float64()
 	if err != nil {
-		return nil, tooLarge("a number is too large")
+		return nil, TooLarge("a number is too large")
 	}
-	return admitFloat(f)
+	return AdmitFloat(f)
 }
 
 func admitList(v []any, depth int) (any, error) {
 	if depth > values.MaxDepth {
-		return nil, tooLarge("a value has at most 32 levels")
+		return nil, TooLarge("a value has at most 32 levels")
 	}
 	if len(v) > values.MaxList {
-		return nil, tooLarge("a list has at most 1,000 items")
+		return nil, TooLarge("a list has at most 1,000 items")
 	}
 	out := make([]any, len(v))
 	for i, item := range v {
@@ -91,9 +91,9 @@ func admitList(v []any, depth int) (any, error) {
 
 func admitMap(v map[string]any, depth int) (any, error) {
 	if depth > values.MaxDepth {
-		return nil, tooLarge("a value has at most 32 levels")
+		return nil, TooLarge("a value has at most 32 levels")
 	}
-	if err := fewMembers(v); err != nil {
+	if err := FewMembers(v); err != nil {
 		return nil, err
 	}
 	out := make(map[string]any, len(v))
@@ -113,12 +113,12 @@ func admitOther(v any, depth int) (any, error) {
 	if !ok {
 		var err error
 		if raw, err = json.Marshal(v); err != nil {
-			return nil, wrongType("a value must be JSON")
+			return nil, WrongType("a value must be JSON")
 		}
 	}
 	plain, err := values.ParseJSON(raw)
 	if err != nil {
-		return nil, wrongType("a value must be JSON")
+		return nil, WrongType("a value must be JSON")
 	}
 	return admitAt(plain, depth)
 }
@@ -129,10 +129,10 @@ func admitInput(what string, v map[string]any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
 	}
-	out, err := admit(v)
+	out, err := Admit(v)
 	var e *Error
 	if errors.As(err, &e) && e.Code == codeValueSize {
-		out, err = admit(values.InputBounds.Truncate(v))
+		out, err = Admit(values.InputBounds.Truncate(v))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("flow: %s: %w", what, err)

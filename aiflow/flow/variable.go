@@ -12,15 +12,15 @@ import (
 // Set changes a variable of the graph that runs, or a place in it:
 // cart.items[0].price. Objects on the way are made, lists are not.
 func (t *Turn) Set(path string, v any) error {
-	v, err := admit(v)
+	v, err := Admit(v)
 	if err != nil {
-		return at(err, path)
+		return At(err, path)
 	}
-	return t.change(path, func(any) (any, error) { return v, nil })
+	return t.Change(path, func(any) (any, error) { return v, nil })
 }
 
 // save is Set for a node's saveTo, which may be empty.
-func (t *Turn) save(name string, v any) error {
+func (t *Turn) Save(name string, v any) error {
 	if name == "" {
 		return nil
 	}
@@ -29,22 +29,22 @@ func (t *Turn) save(name string, v any) error {
 
 // change replaces what is at a path by what to makes of it. Both are
 // admitted values.
-func (t *Turn) change(path string, to func(any) (any, error)) error {
-	name, rest := cutPath(path)
-	vars := t.scope().Vars
+func (t *Turn) Change(path string, to func(any) (any, error)) error {
+	name, rest := CutPath(path)
+	vars := t.Scope().Vars
 	old := vars[name]
 	v, err := changeAt(old, rest, to)
 	if err != nil {
-		return at(err, path)
+		return At(err, path)
 	}
-	if v == (removed{}) {
+	if v == (Removed{}) {
 		delete(vars, name)
 		t.size = -1
 		return nil
 	}
-	if kind := t.graph().variables[name].Type; kind != "" && kind != "any" {
-		if v, err = conform(v, kind); err != nil {
-			return at(err, path)
+	if kind := t.Graph().Variables[name].Type; kind != "" && kind != "any" {
+		if v, err = Conform(v, kind); err != nil {
+			return At(err, path)
 		}
 	}
 	vars[name] = v
@@ -72,10 +72,10 @@ func (t *Turn) grow(old, v any) error {
 }
 
 // removed takes a place away.
-type removed struct{}
+type Removed struct{}
 
 // cutPath splits off the first part of a path.
-func cutPath(path string) (first, rest string) {
+func CutPath(path string) (first, rest string) {
 	if i := strings.IndexAny(path, ".["); i >= 0 {
 		return path[:i], path[i:]
 	}
@@ -90,10 +90,10 @@ func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 	case rest[0] == '[':
 		return changeItem(v, rest[1:], to)
 	}
-	name, rest := cutPath(rest[1:])
+	name, rest := CutPath(rest[1:])
 	m, ok := v.(map[string]any)
 	if !ok && v != nil {
-		return nil, wrongType(name + " is looked for in something that is no object")
+		return nil, WrongType(name + " is looked for in something that is no object")
 	}
 	item, err := changeAt(m[name], rest, to)
 	if err != nil {
@@ -102,17 +102,17 @@ func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 	if m = maps.Clone(m); m == nil {
 		m = map[string]any{}
 	}
-	if item == (removed{}) {
+	if item == (Removed{}) {
 		delete(m, name)
 		return m, nil
 	}
 	m[name] = item
-	return m, fewMembers(m)
+	return m, FewMembers(m)
 }
 
-func fewMembers(m map[string]any) error {
+func FewMembers(m map[string]any) error {
 	if len(m) > values.MaxList {
-		return tooLarge("an object has at most 1,000 members")
+		return TooLarge("an object has at most 1,000 members")
 	}
 	return nil
 }
@@ -123,11 +123,11 @@ func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
 	list, ok := v.([]any)
 	switch {
 	case err != nil:
-		return nil, wrongType("[" + index + "] is no number")
+		return nil, WrongType("[" + index + "] is no number")
 	case !ok && v != nil:
-		return nil, wrongType("[" + index + "] is looked for in something that is no list")
+		return nil, WrongType("[" + index + "] is looked for in something that is no list")
 	case i < 0 || i > len(list):
-		return nil, wrongType("the list has no item " + index)
+		return nil, WrongType("the list has no item " + index)
 	}
 	var old any
 	if i < len(list) {
@@ -139,12 +139,12 @@ func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
 	}
 	list = slices.Clone(list)
 	switch {
-	case item == (removed{}):
+	case item == (Removed{}):
 		if i < len(list) {
 			list = slices.Delete(list, i, i+1)
 		}
 	case i == len(list):
-		return appended(list, item)
+		return Appended(list, item)
 	default:
 		list[i] = item
 	}
@@ -152,9 +152,9 @@ func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
 }
 
 // appended is list with one item more, in memory of its own.
-func appended(list []any, item any) (any, error) {
+func Appended(list []any, item any) (any, error) {
 	if len(list) >= values.MaxList {
-		return nil, tooLarge("a list has at most 1,000 items")
+		return nil, TooLarge("a list has at most 1,000 items")
 	}
 	out := make([]any, len(list)+1)
 	copy(out, list)

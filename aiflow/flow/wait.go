@@ -52,30 +52,30 @@ func (t *Turn) nextID() string {
 // Wait makes the run wait at the node that takes its step. The node goes on
 // in its Resume.
 func (t *Turn) Wait(w Wait) Exit {
-	w.Node = t.node.id
+	w.Node = t.Node.Id
 	t.State.Wait = &w
-	return Exit{kind: exitWait}
+	return Exit{Kind: exitWait}
 }
 
 // Waited is the wait that the input of this turn ended, for a node's Resume.
-func (t *Turn) Waited() Wait { return *t.waited }
+func (t *Turn) Waited() Wait { return *t.WaitedFor }
 
 // SetTimer asks for a [Timer] and returns its id.
 func (t *Turn) SetTimer(at time.Time) string {
 	id := t.nextID()
-	t.emit(SetTimer{ID: id, At: at})
+	t.EmitNow(SetTimer{ID: id, At: at})
 	return id
 }
 
 // dropTimer takes back the timer of the wait that ended, unless it has come
 // or the node waits on with it.
 func (t *Turn) dropTimer(in Input) {
-	id := t.waited.Timer
+	id := t.WaitedFor.Timer
 	if came, ok := in.(Timer); id == "" || ok && came.ID == id {
 		return
 	}
 	if w := t.State.Wait; w == nil || w.Timer != id {
-		t.emit(CancelTimer{ID: id})
+		t.EmitNow(CancelTimer{ID: id})
 	}
 }
 
@@ -93,16 +93,16 @@ func (t *Turn) setCallTimers() {
 // release ends what a wait holds in the world.
 func (t *Turn) release(w *Wait) {
 	if w.Timer != "" {
-		t.emit(CancelTimer{ID: w.Timer})
+		t.EmitNow(CancelTimer{ID: w.Timer})
 	}
 	if w.Kind == WaitHandoff {
-		t.emit(EndHandoff{ID: w.ID})
+		t.EmitNow(EndHandoff{ID: w.ID})
 	}
 }
 
 // end ends the run.
 func (t *Turn) end(e Ending) {
-	t.popTo(0)
+	t.PopTo(0)
 	t.State.Next, t.State.Said = "", nil
 	t.State.Ended = &e
 }
@@ -110,7 +110,7 @@ func (t *Turn) end(e Ending) {
 // End ends the run.
 func (t *Turn) End(e Ending) Exit {
 	t.end(e)
-	return Exit{kind: exitEnded}
+	return Exit{Kind: exitEnded}
 }
 
 // fail ends the run with an error.
@@ -119,7 +119,7 @@ func (t *Turn) fail(e *Error) {
 		t.State.Wait = nil
 		t.release(w)
 	}
-	t.end(Ending{Status: StatusFailed, Error: hideError(e, t.secrets())})
+	t.end(Ending{Status: StatusFailed, Error: hideError(e, t.Secrets())})
 	t.keepFailure()
 }
 

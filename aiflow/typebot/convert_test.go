@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
 	"github.com/trunklinehq/trunkline/aiflow/typebot"
 )
@@ -32,7 +33,7 @@ func compile(t testing.TB, draft json.RawMessage) (*flow.Document, *flow.Program
 	t.Helper()
 	doc, problems := flow.Decode(draft)
 	require.NotNil(t, doc, problems)
-	program, problems := flow.NewTypes().Compile(doc, &flow.Environment{Engine: flow.EngineFlow, Functions: map[string]*flow.Document{}})
+	program, problems := node.NewTypes().Compile(doc, &flow.Environment{Engine: flow.EngineFlow, Functions: map[string]*flow.Document{}})
 	require.NotNil(t, program, problems)
 	return doc, program
 }
@@ -138,7 +139,7 @@ func FuzzConvert(f *testing.F) {
 		require.NoError(t, flow.CheckDraft(made.Draft))
 		require.NotNil(t, made.Problems)
 		if doc, _ := flow.Decode(made.Draft); doc != nil {
-			flow.NewTypes().Compile(doc, &flow.Environment{Engine: flow.EngineFlow, Functions: map[string]*flow.Document{}})
+			node.NewTypes().Compile(doc, &flow.Environment{Engine: flow.EngineFlow, Functions: map[string]*flow.Document{}})
 		}
 	})
 }

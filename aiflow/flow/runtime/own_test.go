@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
 
@@ -52,7 +53,7 @@ func (w *world) own(t testing.TB) *flow.Types {
 // owning are the built-in types and others.
 func owning(t testing.TB, more ...flow.NodeType) *flow.Types {
 	t.Helper()
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	for _, nt := range more {
 		require.NoError(t, types.Register(nt))
 	}

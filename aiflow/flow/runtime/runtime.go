@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -190,7 +191,7 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 func (r *Runtime) defaults() error {
 	o := &r.opts
 	if o.Types == nil {
-		o.Types = flow.NewTypes()
+		o.Types = node.NewTypes()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

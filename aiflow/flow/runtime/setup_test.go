@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
@@ -197,7 +198,7 @@ func (s *shelf) add(t testing.TB, owner string, src runtime.Source) {
 		env.Functions[f.Slug] = f
 	}
 	env.Published = true
-	p, problems := flow.NewTypes().Compile(src.Document, env)
+	p, problems := node.NewTypes().Compile(src.Document, env)
 	require.NotNil(t, p, "%v", problems)
 	s.mu.Lock()
 	defer s.mu.Unlock()

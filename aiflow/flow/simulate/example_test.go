@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
 )
 
@@ -26,7 +27,7 @@ const greeting = `{
 
 func greeter() (*flow.Document, *flow.Program) {
 	document, problems := flow.Decode([]byte(greeting))
-	program, more := flow.NewTypes().Compile(document, nil)
+	program, more := node.NewTypes().Compile(document, nil)
 	if program == nil {
 		log.Fatal(problems, more)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
 )
 
@@ -15,7 +16,7 @@ import (
 // function is not called.
 func TestOwnNode(t *testing.T) {
 	t.Parallel()
-	types := flow.NewTypes()
+	types := node.NewTypes()
 	type config struct {
 		Item string `json:"item" required:"true"`
 	}

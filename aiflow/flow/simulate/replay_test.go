@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
 )
 
@@ -25,7 +26,7 @@ func program(t *testing.T, raw string) (*flow.Document, *flow.Program) {
 	t.Helper()
 	doc, problems := flow.Decode([]byte(raw))
 	require.NotNil(t, doc, problems)
-	p, problems := flow.NewTypes().Compile(doc, nil)
+	p, problems := node.NewTypes().Compile(doc, nil)
 	require.NotNil(t, p, problems)
 	return doc, p
 }

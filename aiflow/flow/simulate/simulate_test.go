@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
 )
 
@@ -17,7 +18,7 @@ func compiled(t testing.TB, raw []byte) (*flow.Document, *flow.Program) {
 	t.Helper()
 	d, problems := flow.Decode(raw)
 	require.NotNil(t, d, "%v", problems)
-	p, problems := flow.NewTypes().Compile(d, nil)
+	p, problems := node.NewTypes().Compile(d, nil)
 	require.NotNil(t, p, "%v", problems)
 	return d, p
 }

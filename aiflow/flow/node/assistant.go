@@ -1,0 +1,45 @@
+package node
+
+import (
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+// assistantConfig asks a model once.
+type assistantConfig struct {
+	Model           string           `json:"model" required:"true" max:"128" pattern:"model" doc:"provider/model"`
+	Instructions    flow.Text        `json:"instructions" max:"32768" doc:"What the model is told before all else."`
+	Input           flow.Text        `json:"input" default:"{{ input.text }}" max:"32768" doc:"What it answers to."`
+	Attachments     bool             `json:"attachments" default:"true" doc:"Whether it sees images and files of the message."`
+	Memory          memoryConfig     `json:"memory" doc:"What it knows of earlier."`
+	Output          outputConfig     `json:"output" doc:"What it must answer."`
+	Send            bool             `json:"send" default:"true" doc:"Whether the answer is sent to the chat."`
+	Temperature     float64          `json:"temperature" default:"0.3" min:"0" max:"2" doc:"0: the likeliest words."`
+	MaxOutputTokens int              `json:"maxOutputTokens" default:"1024" min:"1" max:"32768" doc:"Length of the answer."`
+	Timeout         time.Duration    `json:"timeout" default:"PT60S" min:"PT5S" max:"PT300S" doc:"Of each attempt."`
+	Retry           flow.RetryConfig `json:"retry" doc:"What happens after an attempt that failed for now."`
+	FallbackModel   string           `json:"fallbackModel" max:"128" pattern:"model" doc:"Asked when the model fails."`
+	SaveTo          string           `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the answer."`
+}
+
+func assistantType() flow.NodeType {
+	return flow.NodeType{
+		Name: "assistant", Group: "ai", Text: "Asks a model and sends or keeps its answer.",
+		Engines: flow.Modern(), Effect: "llm",
+		Outputs: []flow.Output{
+			{Name: "out", Text: "an answer"},
+			{Name: "invalid", Text: "an answer that does not fit the schema"},
+			{Name: "refused", Text: "the model refuses"},
+			{Name: "error", Text: "no answer"},
+		},
+		Errors: []string{"llm.timeout", "llm.rate_limited", "llm.context_too_long", "llm.content_filter", "budget.exceeded", "output.schema"},
+		Config: func() flow.Config { return &assistantConfig{} },
+	}
+}
+
+func (*assistantConfig) Outputs() []string { return []string{"out", "invalid", "refused", "error"} }
+
+func (a *assistantConfig) Check(c *flow.Checker) {
+	a.Output.check(c, "output")
+}

@@ -1,0 +1,28 @@
+package node
+
+import "github.com/trunklinehq/trunkline/aiflow/flow"
+
+// breakConfig and continueConfig have nothing to say.
+type (
+	breakConfig    struct{}
+	continueConfig struct{}
+)
+
+func breakType() flow.NodeType {
+	return flow.NodeType{
+		Name: "break", Group: "flow", Text: "Ends the loop around it; the loop leaves through done.",
+		Engines: flow.Modern(), Config: func() flow.Config { return &breakConfig{} },
+	}
+}
+
+func continueType() flow.NodeType {
+	return flow.NodeType{
+		Name: "continue", Group: "flow", Text: "Ends this round of the loop around it.",
+		Engines: flow.Modern(), Config: func() flow.Config { return &continueConfig{} },
+	}
+}
+
+func (*breakConfig) Outputs() []string        { return nil }
+func (*breakConfig) Check(c *flow.Checker)    { c.InLoop() }
+func (*continueConfig) Outputs() []string     { return nil }
+func (*continueConfig) Check(c *flow.Checker) { c.InLoop() }

@@ -1,0 +1,43 @@
+package node
+
+import (
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+)
+
+// callConfig calls a function and goes on with what it returned.
+type callConfig struct {
+	Function string               `json:"function" required:"true" pattern:"slug" doc:"Slug of a function of the same project."`
+	Args     map[string]flow.Data `json:"args" max:"32" doc:"Its arguments."`
+	SaveTo   string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes what it returned."`
+	Timeout  time.Duration        `json:"timeout" default:"P3D" min:"PT1S" max:"P90D" doc:"How long it may take, waits included."`
+}
+
+func callType() flow.NodeType {
+	return flow.NodeType{
+		Name: "call", Group: "flow", Text: "Calls a function, which has variables of its own.",
+		Engines: flow.Modern(),
+		Outputs: []flow.Output{
+			{Name: "out", Text: "it returned"},
+			{Name: "return:<name>", Text: "it returned with that name (not wired: out)"},
+			{Name: "timeout", Text: "it took too long"},
+			{Name: "error", Text: "it failed"},
+		},
+		Errors: []string{"value.type", "function.not_found"},
+		Config: func() flow.Config { return &callConfig{} },
+	}
+}
+
+func (*callConfig) Outputs() []string { return []string{"out", "timeout", "error", "return:*"} }
+
+func (k *callConfig) Check(c *flow.Checker) { c.Saves(k.SaveTo, expression.Map, "saveTo") }
+
+func (c *callConfig) SavesTo() string { return c.SaveTo }
+
+func (c *callConfig) UsesFunctions(yield func(string, []any) bool) {
+	if c.Function != "" {
+		yield(c.Function, []any{"function"})
+	}
+}

@@ -1,0 +1,39 @@
+package node
+
+import "github.com/trunklinehq/trunkline/aiflow/flow"
+
+// conditionConfig takes the first branch that is true.
+type conditionConfig struct {
+	Branches []conditionBranch `json:"branches" required:"true" min:"1" max:"20" doc:"In their order; the first that is true wins."`
+	Strict   bool              `json:"strict" default:"false" doc:"Whether an expression that fails goes to error; else it goes to else."`
+}
+
+type conditionBranch struct {
+	ID    string          `json:"id" required:"true" pattern:"id" doc:"Names the output."`
+	Label string          `json:"label" max:"64" doc:"For people."`
+	When  flow.Expression `json:"when" required:"true" want:"boolean" doc:"True or false."`
+}
+
+func conditionType() flow.NodeType {
+	return flow.NodeType{
+		Name: "condition", Group: "flow", Text: "Goes the first way whose condition is true.",
+		Outputs: []flow.Output{{Name: "<branch id>", Text: "the first that is true"}, {Name: "else", Text: "none is"}, {Name: "error", Text: "an expression failed, with strict"}},
+		Pass:    "else",
+		Errors:  []string{"expression.type", "expression.value"},
+		Config:  func() flow.Config { return &conditionConfig{} },
+	}
+}
+
+func (c *conditionConfig) Outputs() []string {
+	outs := []string{"else", "error"}
+	for _, b := range c.Branches {
+		outs = append(outs, b.ID)
+	}
+	return outs
+}
+
+func (c *conditionConfig) Check(k *flow.Checker) {
+	for i, b := range c.Branches {
+		k.OwnID(b.ID, "branches", i, "id")
+	}
+}

@@ -1,0 +1,21 @@
+package node
+
+import "github.com/trunklinehq/trunkline/aiflow/flow"
+
+// eventConfig tells the integrator.
+type eventConfig struct {
+	Name string               `json:"name" required:"true" min:"1" max:"64" doc:"Of the event."`
+	Data map[string]flow.Data `json:"data" max:"50" doc:"What it says."`
+}
+
+func eventType() flow.NodeType {
+	return flow.NodeType{
+		Name: "event", Group: "data", Text: "Sends a data event to the webhooks.",
+		Outputs: []flow.Output{{Name: "out", Text: "it is on its way"}, {Name: "error", Text: "its data do not fit"}},
+		Effect:  "event", Errors: []string{"expression.type", "expression.value", "value.too_large"},
+		Config: func() flow.Config { return &eventConfig{} },
+	}
+}
+
+func (*eventConfig) Outputs() []string   { return []string{"out", "error"} }
+func (*eventConfig) Check(*flow.Checker) {}

@@ -1,0 +1,21 @@
+package node
+
+import "github.com/trunklinehq/trunkline/aiflow/flow"
+
+// gotoConfig goes on at another node of the same graph.
+type gotoConfig struct {
+	Node string `json:"node" required:"true" pattern:"node" doc:"Id of the node."`
+}
+
+func gotoType() flow.NodeType {
+	return flow.NodeType{
+		Name: "goto", Group: "flow", Text: "Goes on at another node, without a line across the canvas.",
+		Config: func() flow.Config { return &gotoConfig{} },
+	}
+}
+
+func (*gotoConfig) Outputs() []string { return nil }
+
+func (g *gotoConfig) Check(c *flow.Checker) { c.LeadsTo(g.Node, "node") }
+
+func (g *gotoConfig) Target() string { return g.Node }

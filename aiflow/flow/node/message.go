@@ -1,0 +1,147 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+// messageConfig is a message to send, and the prompt of a question.
+type messageConfig struct {
+	Kind     string          `json:"kind" default:"text" enum:"text,image,video,audio,document,sticker,location,contacts,buttons,list,template,reaction,poll" doc:"What is sent."`
+	Text     flow.Text       `json:"text" max:"4096" doc:"The text; of buttons and lists at most 1024 characters; of a poll its question."`
+	Media    *mediaConfig    `json:"media" doc:"The file of an image, video, audio, document or sticker."`
+	Buttons  []buttonConfig  `json:"buttons" max:"3" doc:"Answers to press."`
+	Button   flow.Text       `json:"button" default:"Options" max:"20" doc:"What opens a list."`
+	Sections []sectionConfig `json:"sections" max:"10" doc:"The menu of a list, 10 rows in all."`
+	Template *templateConfig `json:"template" doc:"An approved template and what fills it."`
+	Location *locationConfig `json:"location" doc:"A point on the map."`
+	Contacts []flow.Data     `json:"contacts" max:"257" doc:"Cards of people, as a send request has them."`
+	Emoji    flow.Text       `json:"emoji" max:"64" doc:"Of a reaction to the message that last came; empty takes it away."`
+	Options  []flow.Text     `json:"options" max:"12" doc:"Answers of a poll, 2 at least."`
+	Multiple bool            `json:"multiple" default:"false" doc:"Whether a poll takes several answers."`
+	ReplyTo  string          `json:"replyTo" default:"none" enum:"none,input" doc:"Whether the message that last came is quoted."`
+	Typing   time.Duration   `json:"typing" default:"PT0S" max:"PT25S" doc:"How long the contact sees somebody typing before."`
+}
+
+type mediaConfig struct {
+	URL      flow.Text `json:"url" required:"true" max:"2048" doc:"Address of the file, or the id of one that was uploaded."`
+	Caption  flow.Text `json:"caption" max:"1024" doc:"Text below; not of audio and stickers."`
+	Filename flow.Text `json:"filename" max:"240" doc:"Of a document."`
+	Voice    bool      `json:"voice" default:"false" doc:"Whether audio is a voice note."`
+}
+
+type buttonConfig struct {
+	ID    string    `json:"id" required:"true" min:"1" max:"256" doc:"What comes back as the answer's id."`
+	Title flow.Text `json:"title" required:"true" min:"1" max:"20" doc:"What the button says."`
+}
+
+type sectionConfig struct {
+	Title flow.Text   `json:"title" max:"24" doc:"Needed when there are several sections."`
+	Rows  []rowConfig `json:"rows" required:"true" min:"1" max:"10" doc:"What can be chosen."`
+}
+
+type rowConfig struct {
+	ID          string    `json:"id" required:"true" min:"1" max:"200" doc:"What comes back as the answer's id."`
+	Title       flow.Text `json:"title" required:"true" min:"1" max:"24" doc:"What the row says."`
+	Description flow.Text `json:"description" max:"72" doc:"Small text below."`
+}
+
+type templateConfig struct {
+	Name       flow.Text        `json:"name" required:"true" min:"1" max:"512" doc:"Name of the template."`
+	Language   templateLanguage `json:"language" required:"true" doc:"In which language."`
+	Components []flow.Data      `json:"components" max:"20" doc:"What fills it, as the network takes it."`
+}
+
+type templateLanguage struct {
+	Code flow.Text `json:"code" required:"true" min:"1" max:"16" doc:"As en_US."`
+}
+
+type locationConfig struct {
+	Latitude  flow.Data `json:"latitude" required:"true" doc:"Degrees, or a template of them."`
+	Longitude flow.Data `json:"longitude" required:"true" doc:"Degrees, or a template of them."`
+	Name      flow.Text `json:"name" max:"1000" doc:"Of the place."`
+	Address   flow.Text `json:"address" max:"1000" doc:"Of the place."`
+}
+
+func messageType() flow.NodeType {
+	return flow.NodeType{
+		Name: "message", Group: "talk", Text: "Sends a message to the chat.",
+		Outputs: []flow.Output{{Name: "out", Text: "it is on its way"}, {Name: "error", Text: "the line refuses it"}},
+		Effect:  "send",
+		Errors:  []string{"channel.window_closed", "channel.unsupported", "channel.rejected", "template.not_found"},
+		Config:  func() flow.Config { return &messageConfig{} },
+	}
+}
+
+func (*messageConfig) Outputs() []string { return []string{"out", "error"} }
+
+// needs are the members that a kind of message cannot do without.
+var needs = map[string][]string{
+	"text": {"text"}, "image": {"media"}, "video": {"media"}, "audio": {"media"}, "document": {"media"}, "sticker": {"media"},
+	"location": {"location"}, "contacts": {"contacts"}, "buttons": {"text", "buttons"}, "list": {"text", "sections"},
+	"template": {"template"}, "poll": {"text", "options"},
+}
+
+func (m *messageConfig) Check(c *flow.Checker) { m.check(c) }
+
+// check is Check of a message that stands at a place of another node's
+// configuration.
+func (m *messageConfig) check(c *flow.Checker, at ...any) {
+	given := map[string]bool{
+		"text": m.Text.Present(), "media": m.Media != nil, "buttons": len(m.Buttons) > 0, "sections": len(m.Sections) > 0,
+		"template": m.Template != nil, "location": m.Location != nil, "contacts": len(m.Contacts) > 0, "options": len(m.Options) > 0,
+	}
+	for _, name := range needs[m.Kind] {
+		c.Need(given[name], flow.Below(at, name)...)
+	}
+	for _, name := range []string{"media", "buttons", "sections", "template", "location", "contacts", "options"} {
+		if given[name] && !slices.Contains(needs[m.Kind], name) {
+			c.Warn("message.unused", name+" is not sent by a message of kind "+m.Kind, "", flow.Below(at, name)...)
+		}
+	}
+	if m.Kind == "buttons" || m.Kind == "list" {
+		c.ShortText(m.Text, maxInteractive, flow.Below(at, "text")...)
+	}
+	m.checkChoices(c, at)
+	if m.Location != nil {
+		c.Degrees(m.Location.Latitude, 90, flow.Below(at, "location", "latitude")...)
+		c.Degrees(m.Location.Longitude, 180, flow.Below(at, "location", "longitude")...)
+	}
+	if m.Kind == "poll" && len(m.Options) == 1 {
+		c.Problem("message.options", "a poll has at least 2 options", "", flow.Below(at, "options")...)
+	}
+}
+
+// Limits of what people choose from, over all parts of a message.
+const (
+	maxInteractive = 1024 // characters of the text above buttons and lists
+	maxRows        = 10
+)
+
+func (m *messageConfig) checkChoices(c *flow.Checker, at []any) {
+	buttons := flow.NewOnce(c, "message.twice")
+	for i, b := range m.Buttons {
+		buttons.See("id "+b.ID, flow.Below(at, "buttons", i, "id"))
+		buttons.Text("title", b.Title, flow.Below(at, "buttons", i, "title"))
+	}
+	rows, ids := 0, flow.NewOnce(c, "message.twice")
+	for i, s := range m.Sections {
+		rows += len(s.Rows)
+		if len(m.Sections) > 1 {
+			c.Need(s.Title.Present(), flow.Below(at, "sections", i, "title")...)
+		}
+		for k, row := range s.Rows {
+			ids.See("id "+row.ID, flow.Below(at, "sections", i, "rows", k, "id"))
+		}
+	}
+	if rows > maxRows {
+		c.Problem("message.rows", fmt.Sprintf("has %d rows in all; a list has at most %d", rows, maxRows), "", flow.Below(at, "sections")...)
+	}
+	options := flow.NewOnce(c, "message.twice")
+	for i, o := range m.Options {
+		options.Text("option", o, flow.Below(at, "options", i))
+	}
+}

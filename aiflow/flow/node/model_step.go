@@ -1,0 +1,191 @@
+package node
+
+import (
+	"maps"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+)
+
+// Codes of what models answer.
+const (
+	codeSchema  = "output.schema"
+	codeNoReply = "agent.no_reply"
+)
+
+// Step asks the model.
+func (c *assistantConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	r, err := c.request(t)
+	if err != nil {
+		return flow.Exit{}, err
+	}
+	t.Note(map[string]any{"model": c.Model, "input": r.Input}, nil)
+	return t.Call(flow.Call{Kind: flow.CallAssistant, Timeout: c.Timeout, Request: r})
+}
+
+func (c *assistantConfig) request(t *flow.Turn) (flow.ModelRequest, error) {
+	r := flow.ModelRequest{
+		Message: values.TextOf(t.State.Input["id"]), Model: c.Model, FallbackModel: c.FallbackModel, Memory: c.Memory.asked(),
+		Temperature: c.Temperature, MaxTokens: c.MaxOutputTokens,
+		Locale: values.TextOf(values.ObjectOf(t.Env["contact"])["language"]), Spoken: c.Send && c.Output.Mode != "json" && t.World.Chat != nil,
+	}
+	c.Output.ask(&r)
+	if c.Attachments {
+		r.Attachments = t.State.Input["media"]
+	}
+	return r, prompt(t, &r, c.Instructions, c.Input)
+}
+
+// prompt renders what a model is told.
+func prompt(t *flow.Turn, r *flow.ModelRequest, instructions, input flow.Text) (err error) {
+	if r.Instructions, err = t.Text(instructions); err != nil {
+		return err
+	}
+	if r.Input, err = t.Text(input); err != nil {
+		return err
+	}
+	if !instructions.Literal() || !input.Literal() && !input.Message() {
+		r.Filled, r.Authored, r.Said = true, instructions.Authored(), values.TextOf(t.State.Input["text"])
+	}
+	told := r.Instructions + "\x00" + r.Input
+	r.Secret = flow.HideText(told, t.Secrets()) != told
+	return nil
+}
+
+func (m memoryConfig) asked() flow.Memory {
+	return flow.Memory(m)
+}
+
+// ask says in a request what the model must answer.
+func (o *outputConfig) ask(r *flow.ModelRequest) {
+	if o.Mode != "json" {
+		return
+	}
+	r.JSON, r.Repair = true, o.Repair
+	r.Schema = o.Schema.Raw()
+}
+
+// Resume takes the answer, or asks again.
+func (c *assistantConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
+	done, ok := in.(flow.EffectDone)
+	switch {
+	case !ok:
+		r, err := c.request(t)
+		if err != nil {
+			return flow.Exit{}, err
+		}
+		return t.Call(flow.Call{Kind: flow.CallAssistant, Timeout: c.Timeout, Request: r})
+	case done.Err != nil:
+		return t.Again(c.Retry, done.Err, false)
+	}
+	r, err := flow.Result[flow.ModelResult](done)
+	if err != nil {
+		return flow.Exit{}, err
+	}
+	t.Note(nil, traced(&r, nil))
+	switch r.Finish {
+	case flow.FinishDone:
+		return answerModel(t, r, c.Output.Mode, c.Send, c.SaveTo)
+	case flow.FinishInvalid:
+		return flow.Out("invalid"), nil
+	case flow.FinishRefused:
+		return flow.Out("refused"), nil
+	}
+	return flow.Exit{}, unexpected(r.Finish)
+}
+
+func unexpected(f flow.Finish) *flow.Error {
+	return &flow.Error{Code: "internal", Message: "the model finished unexpectedly: " + string(f)}
+}
+
+// answer keeps and sends what a model answered.
+func answerModel(t *flow.Turn, r flow.ModelResult, mode string, send bool, saveTo string) (flow.Exit, error) {
+	var v any = r.Text
+	if mode == "json" {
+		v = r.Value
+	}
+	v, err := flow.Admit(v)
+	if err != nil {
+		return flow.Exit{}, err
+	}
+	t.Note(nil, traced(&r, map[string]any{"answer": v}))
+	if err := t.Save(saveTo, v); err != nil {
+		return flow.Exit{}, err
+	}
+	if send && mode != "json" && t.World.Chat != nil {
+		if err := speak(t, r.Text); err != nil {
+			return flow.Exit{}, err
+		}
+	}
+	return flow.Out("out"), nil
+}
+
+// traced is what a trace says of a result, beside what else is said of it. It is
+// nil when there is nothing to say.
+func traced(r *flow.ModelResult, more map[string]any) map[string]any {
+	out := maps.Clone(more)
+	if out == nil {
+		out = map[string]any{}
+	}
+	if u := r.Usage; u != nil {
+		usage := map[string]any{"calls": u.Calls, "inputTokens": u.InputTokens, "outputTokens": u.OutputTokens, "cost": nil}
+		if u.Cost != nil {
+			usage["cost"] = float64(*u.Cost) / 1000 // in micro-USD, as everywhere that it is shown
+		}
+		if u.Model != "" {
+			usage["model"] = u.Model
+		}
+		out["usage"] = usage
+	}
+	if r.StopReason != "" {
+		out["stopReason"] = r.StopReason
+	}
+	if len(r.Sources) > 0 {
+		sources := make([]any, len(r.Sources))
+		for i, s := range r.Sources {
+			sources[i] = map[string]any{"file": s.File, "name": s.Name, "part": s.Part}
+		}
+		out["sources"] = sources
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// speak sends a text, in several messages when it is long.
+func speak(t *flow.Turn, s string) error {
+	for _, part := range parted(s, maxText) {
+		var m flow.Members
+		m.Text("type", "text")
+		m.Text("text", part)
+		if err := t.SendRaw(m.End(), "", 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parted cuts a text into parts of at most so many characters, where a
+// paragraph, a line or a word ends.
+func parted(s string, most int) (parts []string) {
+	s = strings.TrimSpace(s)
+	for utf8.RuneCountInString(s) > most {
+		head := string([]rune(s)[:most])
+		cut := len(head)
+		for _, gap := range []string{"\n\n", "\n", " "} {
+			if i := strings.LastIndex(head, gap); i > len(head)/2 {
+				cut = i
+				break
+			}
+		}
+		parts = append(parts, strings.TrimSpace(s[:cut]))
+		s = strings.TrimSpace(s[cut:])
+	}
+	if s != "" {
+		parts = append(parts, s)
+	}
+	return parts
+}

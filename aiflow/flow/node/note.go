@@ -1,0 +1,18 @@
+package node
+
+import "github.com/trunklinehq/trunkline/aiflow/flow"
+
+// noteConfig is a note on the canvas.
+type noteConfig struct {
+	Text string `json:"text" max:"4000" doc:"For people."`
+}
+
+func noteType() flow.NodeType {
+	return flow.NodeType{
+		Name: "note", Group: "flow", Text: "A note for people. Nothing leads to it and it does nothing.",
+		Config: func() flow.Config { return &noteConfig{} },
+	}
+}
+
+func (*noteConfig) Outputs() []string   { return nil }
+func (*noteConfig) Check(*flow.Checker) {}

@@ -1,0 +1,26 @@
+package node
+
+import "github.com/trunklinehq/trunkline/aiflow/flow"
+
+// returnConfig ends a function.
+type returnConfig struct {
+	Name  string               `json:"name" default:"default" pattern:"id" doc:"Which way it returns: the output return:<name> of the call."`
+	Value map[string]flow.Data `json:"value" max:"32" doc:"What it returns, as the function declares it."`
+}
+
+func returnType() flow.NodeType {
+	return flow.NodeType{
+		Name: "return", Group: "flow", Text: "Ends a function and gives values back.",
+		Engines: flow.Modern(), Config: func() flow.Config { return &returnConfig{} },
+	}
+}
+
+func (*returnConfig) Outputs() []string { return nil }
+
+func (r *returnConfig) Check(c *flow.Checker) {
+	if c.Document.Kind != flow.KindFunction {
+		c.Problem("return.flow", "a flow cannot return", "use end")
+		return
+	}
+	c.Given("return.value", "returned value", r.Value, c.Document.Returns, "value")
+}

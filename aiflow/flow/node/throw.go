@@ -1,0 +1,19 @@
+package node
+
+import "github.com/trunklinehq/trunkline/aiflow/flow"
+
+// throwConfig raises an error.
+type throwConfig struct {
+	Code    string    `json:"code" required:"true" max:"64" pattern:"code" doc:"As order.not_found"`
+	Message flow.Text `json:"message" max:"1000" doc:"For people."`
+}
+
+func throwType() flow.NodeType {
+	return flow.NodeType{
+		Name: "throw", Group: "flow", Text: "Raises an error, which the loop or call around it takes, else the settings' onError.",
+		Engines: flow.Modern(), Config: func() flow.Config { return &throwConfig{} },
+	}
+}
+
+func (*throwConfig) Outputs() []string   { return nil }
+func (*throwConfig) Check(*flow.Checker) {}

@@ -1,0 +1,24 @@
+package node
+
+import (
+	"sync"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+// NewTypes returns the built-in node types.
+func NewTypes() *flow.Types { return builtins().Clone() }
+
+// builtins are the built-in types. They never change.
+var builtins = sync.OnceValue(func() *flow.Types { return flow.TypesOf(builtin()...) })
+
+// builtin are the node types that every registry has.
+func builtin() []flow.NodeType {
+	return []flow.NodeType{
+		flow.TriggerType(), messageType(), questionType(), conditionType(), setType(), httpType(), delayType(),
+		handoffType(), gotoType(), endType(), extractType(), randomType(), contactType(), flowType(), eventType(),
+		noteType(),
+		switchType(), loopType(), breakType(), continueType(), callType(), returnType(), throwType(), waitType(),
+		assistantType(), agentType(), toolType(),
+	}
+}
