@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// canonical is t in its canonical form: without spaces, members in the
+// Canonical is t in its canonical form: without spaces, members in the
 // order of their names (by bytes), numbers in their shortest form and strings
 // with the fewest escapes.
 func (t *tree) Canonical() []byte { return t.write(nil, true) }

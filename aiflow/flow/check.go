@@ -4,6 +4,9 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Checker is what a [Config] reports to while its document is compiled. Places
@@ -53,7 +56,7 @@ func (c *Checker) Regexp(pattern string, at ...any) *regexp.Regexp {
 // names.
 func (c *Checker) Wired() []string { return slices.Sorted(maps.Keys(c.vertex.node.Next)) }
 
-// next reports a problem of a connection.
+// Next reports a problem of a connection.
 func (c *Checker) Next(code, output, message, hint string) {
 	path := c.report.path
 	c.report.path = []any{"nodes", c.vertex.id, "next", output}
@@ -61,7 +64,7 @@ func (c *Checker) Next(code, output, message, hint string) {
 	c.report.path = path
 }
 
-// ownID checks an id that names an output or a choice: it is none of the
+// OwnID checks an id that names an output or a choice: it is none of the
 // type's fixed outputs, and stands once.
 func (c *Checker) OwnID(id string, at ...any) {
 	for _, o := range c.vertex.typ.Outputs {
@@ -76,14 +79,14 @@ func (c *Checker) OwnID(id string, at ...any) {
 	c.ids[id] = true
 }
 
-// leadsTo checks a node that is gone to without a connection.
+// LeadsTo checks a node that is gone to without a connection.
 func (c *Checker) LeadsTo(id string, at ...any) {
 	if code, message, hint := c.graph.target(id); code != "" {
 		c.Problem(code, message, hint, at...)
 	}
 }
 
-// inLoop checks that a loop is around the node.
+// InLoop checks that a loop is around the node.
 func (c *Checker) InLoop() {
 	switch v := c.vertex; {
 	case !v.reached:
@@ -94,21 +97,21 @@ func (c *Checker) InLoop() {
 	}
 }
 
-// ownRoot checks a name that expressions see besides the fixed ones.
+// OwnRoot checks a name that expressions see besides the fixed ones.
 func (c *Checker) OwnRoot(name string, at ...any) {
 	if slices.Contains(fixedRoots, name) {
 		c.Problem("loop.names", name+" means something else already", "give it another name", at...)
 	}
 }
 
-// shortText checks the length of a text without expressions.
+// ShortText checks the length of a text without expressions.
 func (c *Checker) ShortText(t Text, most int, at ...any) {
 	if text, constant := t.Constant(); constant && len([]rune(text)) > most {
 		c.Problem("shape.length", "has more than "+Count(most, "character"), "", at...)
 	}
 }
 
-// degrees checks a coordinate.
+// Degrees checks a coordinate.
 func (c *Checker) Degrees(d Data, most float64, at ...any) {
 	v, constant := d.Constant()
 	if !constant {
@@ -124,6 +127,7 @@ func (c *Checker) Degrees(d Data, most float64, at ...any) {
 	}
 }
 
+// Timezone reports a name that no time zone has.
 func (c *Checker) Timezone(name string, at ...any) { c.report.timezone(name, at...) }
 
 // once finds what stands twice among things that must differ.
@@ -133,8 +137,10 @@ type once struct {
 	seen map[string]bool
 }
 
+// NewOnce returns a Once that has seen nothing.
 func NewOnce(c *Checker, code string) once { return once{c, code, map[string]bool{}} }
 
+// See reports whether a name is new, and remembers it.
 func (o once) See(what string, at []any) {
 	if o.seen[what] {
 		o.Problem(o.code, "the "+shorten(what)+" stands twice", "", at...)
@@ -142,14 +148,89 @@ func (o once) See(what string, at []any) {
 	o.seen[what] = true
 }
 
-// text is see for a text, when it has no expressions.
+// Text is see for a text, when it has no expressions.
 func (o once) Text(what string, t Text, at []any) {
 	if text, constant := t.Constant(); constant && text != "" {
 		o.See(what+" "+text, at)
 	}
 }
 
-// below is the place of something in what stands at a place.
+// Below is the place of something in what stands at a place.
 func Below(at []any, parts ...any) []any { return append(at[:len(at):len(at)], parts...) }
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// holds are the kinds of values that a declared type takes, as [conform] has
+// it: texts of numbers become numbers and the other way round.
+var holds = map[string]expression.Kind{
+	"string": expression.Text | expression.Number | expression.Bool | expression.Date,
+	"number": expression.Number | expression.Text, "integer": expression.Number | expression.Text,
+	"boolean": expression.Bool | expression.Text, "date": expression.Date | expression.Text, "datetime": expression.Date | expression.Text,
+	"list": expression.List, "object": expression.Map,
+}
+
+// holdable says whether a value of one of the kinds may become one of a declared
+// type. Kind 0 is any, and nothing fits every type.
+func holdable(kind expression.Kind, declared string) bool {
+	takes, known := holds[declared]
+	return !known || kind == 0 || kind&(takes|expression.Nothing) != 0
+}
+
+// Kind is what is known of a value before it is rendered.
+func (d Data) Kind() expression.Kind {
+	switch {
+	case d.root == nil:
+		return 0
+	case d.root.template != nil:
+		return d.root.template.Type().Kind
+	}
+	switch d.Source.Kind {
+	case KindString:
+		return expression.Text
+	case kindNumber:
+		return expression.Number
+	case kindBool:
+		return expression.Bool
+	case kindArray:
+		return expression.List
+	case KindObject:
+		return expression.Map
+	}
+	return expression.Nothing
+}
+
+// Saves reports a variable, or a place in one, that cannot take a value of
+// the given kinds (0: any), because it is declared to hold others. It is for
+// members with the tag writes.
+func (c *Checker) Saves(path string, kind expression.Kind, at ...any) {
+	name, rest := CutPath(path)
+	switch {
+	case rest == "":
+	case rest[0] == '.':
+		kind = expression.Map
+	default:
+		kind = expression.List
+	}
+	if declared := c.Document.Variables[name].Type; !holdable(kind, declared) {
+		c.Problem("variable.type", "the variable "+name+" is declared as "+declared+" and cannot hold "+kind.String(), "", at...)
+	}
+}
+
+// Given checks vals against what a function declares: all are known, those
+// that are required are there, and each has its type.
+func (c *Checker) Given(code, what string, vals map[string]Data, declared map[string]Typed, at string) {
+	for _, name := range keys(vals) {
+		t, ok := declared[name]
+		switch kind := vals[name].Kind(); {
+		case !ok:
+			c.Problem(code, "the function declares no "+what+" "+shorten(name), values.DidYouMean(name, keys(declared)), at, name)
+		case !holdable(kind, t.Type):
+			c.Problem(code, name+" is declared as "+t.Type+" and cannot be "+kind.String(), "", at, name)
+		}
+	}
+	for _, name := range keys(declared) {
+		if _, ok := vals[name]; !ok && declared[name].Required && len(declared[name].Default) == 0 {
+			c.Problem("config.required", "lacks "+name, declared[name].Description, at)
+		}
+	}
+}

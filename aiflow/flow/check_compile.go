@@ -260,7 +260,7 @@ func newProgram(d *Document, g *graph, answers AnswerReader) *Program {
 	}
 	for id, v := range g.vertices {
 		if v.typ != nil {
-			p.Steps[id] = &step{Id: id, typ: v.node.Type, config: v.config, disabled: v.node.Disabled, pass: v.pass(), Next: map[string]*step{}}
+			p.Steps[id] = &step{ID: id, typ: v.node.Type, config: v.config, disabled: v.node.Disabled, pass: v.pass(), Next: map[string]*step{}}
 		}
 	}
 	for id, s := range p.Steps {

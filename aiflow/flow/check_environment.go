@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -65,14 +66,14 @@ func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Prog
 	return l.link(d, c), r.problems
 }
 
-// refer checks a name against those that exist.
+// Refer checks a name against those that exist.
 func (c *Checker) Refer(what, name string, names []string, at ...any) {
 	if names != nil && !slices.Contains(names, name) {
 		c.Problem("unknown."+what, "there is no "+what+" "+shorten(name), values.DidYouMean(name, names), at...)
 	}
 }
 
-// function finds the function that a node calls.
+// Function finds the function that a node calls.
 func (c *Checker) Function(slug string, env *Environment, at ...any) *Document {
 	f := env.Functions[slug]
 	if f == nil && c.Document.Kind == KindFunction && c.Document.Slug == slug {
@@ -92,7 +93,7 @@ func (c *Checker) Function(slug string, env *Environment, at ...any) *Document {
 	return f
 }
 
-// returnNames are the names by which a function returns.
+// ReturnNames are the names by which a function returns.
 func (d *Document) ReturnNames() []string {
 	var names []string
 	for _, id := range keys(d.Nodes) {
@@ -108,6 +109,7 @@ func (d *Document) ReturnNames() []string {
 	return names
 }
 
+// Extractor reports an extractor that the environment does not have.
 func (c *Checker) Extractor(id, kind string, env *Environment, at ...any) {
 	found, ok := env.Extractors[id]
 	switch {
@@ -119,6 +121,7 @@ func (c *Checker) Extractor(id, kind string, env *Environment, at ...any) {
 	}
 }
 
+// Model reports a model that the environment does not have.
 func (c *Checker) Model(name string, env *Environment, at ...any) {
 	provider, _, _ := strings.Cut(name, "/")
 	if !slices.Contains(env.Models, provider+"/*") {
@@ -126,6 +129,7 @@ func (c *Checker) Model(name string, env *Environment, at ...any) {
 	}
 }
 
+// Server reports a server that the environment does not have.
 func (c *Checker) Server(name string, env *Environment, at ...any) bool {
 	if env.Servers == nil {
 		return true
@@ -137,6 +141,7 @@ func (c *Checker) Server(name string, env *Environment, at ...any) bool {
 	return ok
 }
 
+// Tool reports a tool that its server does not have.
 func (c *Checker) Tool(server, name string, env *Environment, at ...any) {
 	c.Refer("tool", name, env.Servers[server], at...)
 }
@@ -156,5 +161,85 @@ func (t *triggerConfig) Refer(c *Checker, env *Environment) {
 	}
 }
 
-// asText are the kinds that a line which lacks them sends as numbered text.
+// AsText are the kinds that a line which lacks them sends as numbered text.
 var AsText = []string{"buttons", "list", "poll"}
+
+// maxFunctions bounds the functions that belong to one document.
+const maxFunctions = 100
+
+// linker joins a program and the functions that it calls, and that they call.
+// All share one map of programs, so that they may call each other and
+// themselves.
+type linker struct {
+	types       *Types
+	report      *report
+	environment *Environment
+	programs    map[string]*Program
+	queue       []called
+}
+
+// called is a function that something calls.
+type called struct {
+	slug string
+	by   string // the function that calls it; "" for the document
+	at   []any  // where in the document this began
+}
+
+func (l *linker) link(d *Document, c *compiled) *Program {
+	program := *c.program
+	program.Called = l.programs
+	if d.Kind == KindFunction && d.Slug != "" {
+		l.programs[d.Slug] = &program
+	}
+	for _, v := range c.graph.order {
+		for slug, at := range v.functions() {
+			l.queue = append(l.queue, called{slug: slug, at: append([]any{"nodes", v.id, "config"}, at...)})
+		}
+	}
+	for ; len(l.queue) > 0 && l.environment.Functions != nil; l.queue = l.queue[1:] {
+		l.add(l.queue[0])
+	}
+	return &program
+}
+
+// add links one function. What is wrong with it is told where the document
+// calls it.
+func (l *linker) add(f called) {
+	if l.programs[f.slug] != nil || l.report.full() {
+		return
+	}
+	if len(l.programs) == maxFunctions {
+		l.report.problem("document.functions", fmt.Sprintf("needs more than %d functions", maxFunctions), "", f.at...)
+		return
+	}
+	d := l.environment.Functions[f.slug]
+	switch {
+	case d == nil && f.by == "":
+		return // reported with the node
+	case d == nil || d.root == nil:
+		l.report.problem("unknown.function", "the function "+f.by+" calls "+shorten(f.slug)+", which is not there", "", f.at...)
+		return
+	}
+	c := l.types.compiled(d)
+	if Failed(d.problems) || Failed(c.problems) || len(c.gone) > 0 && !l.environment.Published {
+		l.report.problem("function.broken", "the function "+f.slug+" has errors", "correct them first", f.at...)
+		return
+	}
+	program := *c.program
+	program.Called = l.programs
+	l.programs[f.slug] = &program
+	for _, v := range c.graph.order {
+		for slug := range v.functions() {
+			l.queue = append(l.queue, called{slug, f.slug, f.at})
+		}
+	}
+}
+
+// functions yields the functions that a node calls, and where it names them.
+func (v *vertex) functions() func(yield func(slug string, at []any) bool) {
+	return func(yield func(string, []any) bool) {
+		if c, ok := v.config.(functional); ok {
+			c.UsesFunctions(yield)
+		}
+	}
+}

@@ -68,7 +68,7 @@ func responseType() expression.Type {
 	return record(map[string]expression.Type{"status": numberType, "headers": objectType, "body": anyType})
 }
 
-// answerTypes are what answer holds, by what a question expects.
+// AnswerTypes are what answer holds, by what a question expects.
 var AnswerTypes = map[string]expression.Type{
 	"text": textType, "integer": numberType, "number": numberType, "phone": textType, "email": textType, "url": textType,
 	"date": dateType, "time": textType, "datetime": dateType, "choice": textType, "boolean": {Kind: expression.Bool},

@@ -1,12 +1,19 @@
 package flow
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // The sizes of a document.
@@ -110,4 +117,227 @@ func (r *report) timezone(name string, at ...any) {
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
 		r.problem("value.timezone", "is no time zone", "as Europe/Berlin or UTC", at...)
 	}
+}
+
+// Patterns are what names must look like.
+var Patterns = map[string]*regexp.Regexp{
+	"node":     regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`),
+	"slug":     regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`),
+	"id":       regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`),
+	"variable": regexp.MustCompile(`^[a-z_][a-z0-9_]{0,63}$`),
+	"path":     regexp.MustCompile(`^[a-z_][a-z0-9_]{0,63}(\.[A-Za-z_][A-Za-z0-9_-]{0,63}|\[[0-9]{1,3}\])*$`),
+	"output":   regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}(:[A-Za-z0-9_-]{1,64})?$`),
+	"model":    regexp.MustCompile(`^[a-z0-9_-]+/[A-Za-z0-9][A-Za-z0-9._:/-]*$`),
+	"locale":   regexp.MustCompile(`^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8})*$`),
+	"clock":    regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`),
+	"day":      regexp.MustCompile(`^(mon|tue|wed|thu|fri|sat|sun)$`),
+	"code":     regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$`),
+
+	"credential": regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`),
+}
+
+// form is how a value is written in a document.
+type form uint8
+
+const (
+	formString form = iota
+	formBool
+	formInteger
+	formNumber
+	formDuration
+	formBytes
+	formText
+	formExpression
+	formData
+	formSchema
+	formRaw
+	formAny
+	formOpen // of the shape elem, or a template of it
+	formStruct
+	formList
+	formMap
+	formPointer
+)
+
+var fieldForms = map[reflect.Type]form{
+	reflect.TypeFor[time.Duration]():   formDuration,
+	reflect.TypeFor[Bytes]():           formBytes,
+	reflect.TypeFor[Text]():            formText,
+	reflect.TypeFor[Expression]():      formExpression,
+	reflect.TypeFor[Data]():            formData,
+	reflect.TypeFor[Schema]():          formSchema,
+	reflect.TypeFor[json.RawMessage](): formRaw,
+	reflect.TypeFor[any]():             formAny,
+}
+
+var kindForms = map[reflect.Kind]form{
+	reflect.String: formString, reflect.Bool: formBool, reflect.Int: formInteger, reflect.Float64: formNumber,
+	reflect.Struct: formStruct, reflect.Slice: formList, reflect.Map: formMap, reflect.Pointer: formPointer,
+}
+
+// shape is how a Go type is written in a document.
+type shape struct {
+	form   form
+	fields []field // of a struct
+	elem   *shape  // of a list, a map, a pointer, and what may be a template
+}
+
+// field is a member of a struct.
+type field struct {
+	name, alias, doc string
+	index            int
+	required         bool
+	shape            *shape
+	rules            rules
+	def              *tree // nil: none
+	scope, want      string
+	writes           bool
+}
+
+// rules bound a value.
+type rules struct {
+	enum     []string
+	min, max *float64 // of the value, its length in characters, or its members; seconds, bytes
+	pattern  string
+	keys     string // pattern of the names of members
+	any      bool   // raw: no object is needed
+	item     *rules // of the items of a list or the members of a map
+}
+
+// maxShape bounds how deep configurations may be nested, so that a type
+// that holds itself is refused.
+const maxShape = 12
+
+// shapeOf reads the tags of a configuration.
+func shapeOf(config any) (*shape, error) {
+	t := reflect.TypeOf(config)
+	if t == nil || t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		return nil, errors.New("it must be a pointer to a struct")
+	}
+	return typeShape(t.Elem(), 0)
+}
+
+func typeShape(t reflect.Type, depth int) (*shape, error) {
+	if depth > maxShape {
+		return nil, fmt.Errorf("%s is nested too deep", t)
+	}
+	if f, ok := fieldForms[t]; ok {
+		return &shape{form: f}, nil
+	}
+	f, ok := kindForms[t.Kind()]
+	if !ok || f == formMap && t.Key().Kind() != reflect.String {
+		return nil, fmt.Errorf("%s cannot be a part of a configuration", t)
+	}
+	s := &shape{form: f}
+	var err error
+	switch f {
+	case formStruct:
+		s.fields, err = structFields(t, depth)
+	case formList, formMap, formPointer:
+		s.elem, err = typeShape(t.Elem(), depth+1)
+	}
+	return s, err
+}
+
+func structFields(t reflect.Type, depth int) ([]field, error) {
+	var fields []field
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		name, _, _ := strings.Cut(tag.Get("json"), ",")
+		if name == "" || name == "-" || !t.Field(i).IsExported() {
+			continue
+		}
+		f := field{name: name, alias: tag.Get("alias"), doc: tag.Get("doc"), index: i, required: tag.Get("required") == "true", scope: tag.Get("scope"), want: tag.Get("want"), writes: tag.Get("writes") == "true"}
+		var err error
+		if f.shape, err = typeShape(t.Field(i).Type, depth+1); err == nil {
+			f.rules, err = rulesOf(tag, "", f.shape)
+		}
+		if err == nil {
+			f.def, err = defaultOf(tag, f.shape)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		fields = append(fields, f)
+	}
+	if len(fields) == 0 && t.NumField() > 0 {
+		return nil, fmt.Errorf("%s has no member with a json tag", t)
+	}
+	return fields, nil
+}
+
+// rulesOf reads the tags of a value, or with a prefix those of its items.
+func rulesOf(tag reflect.StructTag, prefix string, s *shape) (r rules, err error) {
+	get := func(name string) string {
+		if prefix == "" {
+			return tag.Get(name)
+		}
+		return tag.Get(prefix + strings.ToUpper(name[:1]) + name[1:])
+	}
+	if v := get("enum"); v != "" {
+		r.enum = strings.Split(v, ",")
+	}
+	r.pattern, r.keys, r.any = get("pattern"), get("keys"), get("any") == "true"
+	for _, p := range []string{r.pattern, r.keys} {
+		if p != "" && Patterns[p] == nil {
+			return r, fmt.Errorf("there is no pattern %q", p)
+		}
+	}
+	if r.min, err = boundOf(get("min"), s.form); err != nil {
+		return r, err
+	}
+	if r.max, err = boundOf(get("max"), s.form); err != nil {
+		return r, err
+	}
+	if prefix == "" && s.elem != nil {
+		item, err := rulesOf(tag, "item", s.elem)
+		r.item = &item
+		if s.form == formPointer {
+			r.item = nil
+		}
+		return r, err
+	}
+	return r, nil
+}
+
+func boundOf(text string, f form) (*float64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var v float64
+	var err error
+	switch f {
+	case formDuration:
+		var d time.Duration
+		d, err = values.ParseDuration(text)
+		v = d.Seconds()
+	case formBytes:
+		var n int64
+		n, err = values.ParseBytes(text)
+		v = float64(n)
+	default:
+		v, err = strconv.ParseFloat(text, 64)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the bound %q: %w", text, err)
+	}
+	return &v, nil
+}
+
+// defaultOf is the value that stands for a missing member.
+func defaultOf(tag reflect.StructTag, s *shape) (*tree, error) {
+	text, ok := tag.Lookup("default")
+	if !ok {
+		return nil, nil
+	}
+	switch s.form {
+	case formString, formDuration, formBytes, formText, formExpression:
+		return &tree{Kind: KindString, text: text}, nil
+	}
+	r := &report{}
+	t := parse([]byte(text), len(text), r)
+	if len(r.problems) > 0 {
+		return nil, fmt.Errorf("reading the default %q: %w", text, r.problems[0])
+	}
+	return t, nil
 }

@@ -185,6 +185,7 @@ func (d decoder) size(n int, r *rules, unit string) bool {
 	return false
 }
 
+// Count returns a number with its noun, as in "2 items".
 func Count(n int, unit string) string {
 	if n != 1 {
 		unit += "s"

@@ -1,9 +1,15 @@
 package flow
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Format names the form of documents that this package reads.
@@ -89,4 +95,111 @@ func (d *Document) canonicalize() {
 		d.text = d.root.Canonical()
 	}
 	d.hash = hashOf(d.text)
+}
+
+// MaxDraft is the most bytes of a draft.
+const MaxDraft = 2 << 20
+
+// CheckDraft refuses what no draft can be: everything that is no JSON object in
+// UTF-8 with each member once. The error is a [Problem].
+func CheckDraft(draft []byte) error {
+	refused := func(path, message string) error {
+		return Problem{Severity: SeverityError, Code: "shape.draft", Path: path, Message: message}
+	}
+	if len(draft) > MaxDraft {
+		return refused("", fmt.Sprintf("must have at most %d bytes", MaxDraft))
+	}
+	if !utf8.Valid(draft) {
+		return refused("", "must be UTF-8")
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(draft, " \t\r\n"), []byte("{")) {
+		return refused("", "must be a JSON object")
+	}
+	_, problems := Decode(draft)
+	for _, p := range problems {
+		if p.Code == "shape.syntax" || p.Code == "shape.duplicate" {
+			return refused(p.Path, p.Message)
+		}
+	}
+	return nil
+}
+
+// maxSlug is the most characters of a slug.
+const maxSlug = 64
+
+// SlugOf makes a document's slug out of a name for people; other is the slug of
+// a name without letters and digits.
+func SlugOf(name, other string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	slug := b.String()
+	slug = strings.Trim(slug[:min(len(slug), maxSlug)], "-")
+	if slug == "" {
+		return other
+	}
+	return slug
+}
+
+// version is the one that Format names.
+const version = 1
+
+// migrations turn a document of an older format into one of the next: that at
+// 0 makes a 2 of a 1. They depend on the document alone, and never change
+// once a version of ours that has them is released.
+var migrations []func(*tree) *tree
+
+// upgrade brings a document to the format of now. It returns nil, and reports
+// why, for one that we do not know.
+func upgrade(root *tree, r *report) *tree {
+	format := root.get("format")
+	if format == nil {
+		return root // what is missing is reported with the rest
+	}
+	text, known := strings.CutPrefix(format.text, "trunkline-flow/")
+	from, err := strconv.Atoi(text)
+	switch {
+	case format.Kind != KindString || !known || err != nil || from < 1:
+		r.problem("format.unknown", "is no format of a flow", "write "+Format, "format")
+		return nil
+	case from > version:
+		r.problem("format.newer", "is newer than this version of Trunkline knows", "the newest that it reads is "+Format, "format")
+		return nil
+	}
+	return migrate(root, from, migrations)
+}
+
+// migrate takes the steps from a version to the newest.
+func migrate(root *tree, from int, steps []func(*tree) *tree) *tree {
+	for _, step := range steps[min(from-1, len(steps)):] {
+		root = step(root)
+	}
+	if from <= len(steps) {
+		root = with(root, "format", &tree{Kind: KindString, text: "trunkline-flow/" + strconv.Itoa(len(steps)+1)})
+	}
+	return root
+}
+
+// with is an object whose member name is value; t stays as it is.
+func with(t *tree, name string, value *tree) *tree {
+	out := without(t, name)
+	out.members = append(out.members, member{name, value})
+	return out
+}
+
+// without is an object without a member; t stays as it is.
+func without(t *tree, name string) *tree {
+	out := &tree{Kind: KindObject, members: make([]member, 0, len(t.members))}
+	for _, m := range t.members {
+		if m.name != name {
+			out.members = append(out.members, m)
+		}
+	}
+	return out
 }

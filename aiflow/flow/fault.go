@@ -3,8 +3,11 @@ package flow
 import (
 	"errors"
 	"maps"
+	"slices"
+	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Codes with which those who do effects say what went wrong. After the first
@@ -45,7 +48,7 @@ type Error struct {
 // Error returns the code and the message.
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// fault is err as the error of the node that runs.
+// Fault is err as the error of the node that runs.
 func (t *Turn) Fault(err error) *Error {
 	var e *Error
 	var x *expression.Error
@@ -60,7 +63,7 @@ func (t *Turn) Fault(err error) *Error {
 		e = &Error{Code: "internal", Message: err.Error()}
 	}
 	if e.Node == "" {
-		e.Node = t.Node.Id
+		e.Node = t.Node.ID
 	}
 	return e
 }
@@ -69,7 +72,7 @@ func (t *Turn) Fault(err error) *Error {
 func (t *Turn) failed(n *step, err error) *step {
 	var limit *limitError
 	if errors.As(err, &limit) {
-		limit.why.Node = n.Id
+		limit.why.Node = n.ID
 		t.failing(n, limit.why)
 		t.Row.Error = limit.why
 		t.trace()
@@ -78,7 +81,7 @@ func (t *Turn) failed(n *step, err error) *step {
 	}
 	e := t.Fault(err)
 	t.failing(n, e)
-	if f := t.Top(); f.Loop != nil && f.Node == n.Id {
+	if f := t.Top(); f.Loop != nil && f.Node == n.ID {
 		t.Pop() // the loop itself failed, not one of its rounds
 	}
 	t.Row.Error = e
@@ -140,3 +143,97 @@ func errorValue(e *Error) any {
 		"code": e.Code, "message": e.Message, "node": e.Node, "attempt": e.Attempt, "detail": ValueOf(e.Detail),
 	}
 }
+
+// Failure is the step that failed a run, for [Retry].
+type Failure struct {
+	Node string    `json:"node"`
+	At   time.Time `json:"at"`
+	// Call is the key of the call that failed, "" if none did, and Tries how
+	// often it was made. Another attempt has the same key.
+	Call  string `json:"call,omitempty"`
+	Tries int    `json:"tries,omitempty"`
+	// Once says that the call must not be made twice, and that the other side
+	// may have heard it.
+	Once bool `json:"once,omitempty"`
+}
+
+// failure is where a run stands while it is asked who takes an error: nobody
+// does, and this is kept.
+type failure struct {
+	at     Failure
+	frames []Frame
+}
+
+// failing notes that a step failed, before calls and loops around it are left.
+func (t *Turn) failing(n *step, e *Error) {
+	f := &failure{at: Failure{Node: n.ID, At: t.World.Now}, frames: t.State.Frames}
+	if w := t.WaitedFor; w != nil && w.Kind == WaitEffect && w.Node == n.ID {
+		f.at.Call, f.at.Tries, f.at.Once = values.TextOf(w.Data), w.Tries, w.Once && !e.undelivered() && !e.Safe()
+	}
+	t.failure = f
+}
+
+// keepFailure lets the run that has failed be retried. Its frames stay as they
+// were; their timers are gone.
+func (t *Turn) keepFailure() {
+	if t.failure == nil {
+		return
+	}
+	t.State.Failed, t.State.Frames = &t.failure.at, slices.Clone(t.failure.frames)
+	for i := range t.State.Frames {
+		t.State.Frames[i].Timer = ""
+	}
+}
+
+// retry goes on with the step that failed. Calls around it have as much time
+// as they had left.
+func (t *Turn) retry() {
+	f := t.State.Failed
+	t.State.Failed, t.State.Ended = nil, nil
+	t.State.Timeouts = 0
+	t.State.Retries++
+	t.retried = t.State.Retries
+	for i := range t.State.Frames {
+		if d := &t.State.Frames[i].Deadline; !d.IsZero() {
+			*d = d.Add(t.World.Now.Sub(f.At))
+		}
+	}
+	t.uncatch()
+	n := t.Graph().Steps[f.Node]
+	if f.Call != "" {
+		t.WaitedFor = &Wait{Kind: WaitEffect, Node: f.Node, Tries: f.Tries, Data: f.Call}
+	}
+	t.State.Steps++
+	t.Recent = append(t.Recent, n.ID)
+	exit, err := t.perform(n, nil)
+	next := t.follow(n, exit, err)
+	t.WaitedFor = nil
+	t.run(next)
+}
+
+// retries reports whether a run that ended can be retried.
+func (s *State) retries(in Retry) bool {
+	return s.Ended.Status == StatusFailed && s.Failed != nil && (in.Repeat || !s.Failed.Once)
+}
+
+// undelivered reports whether the other side of a call cannot have heard it.
+func (e *Error) undelivered() bool {
+	switch e.Code {
+	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited, CodeNodeUnavailable, CodeHTTPAuth, CodeUnsupported:
+		return true
+	case CodeHTTPStatus: // too many requests, or not now
+		return e.Detail["status"] == 429 || e.Detail["status"] == 503
+	}
+	return false
+}
+
+// RetryConfig is how often and when a call that failed for now is repeated.
+type RetryConfig struct {
+	Max    int           `json:"max" default:"0" min:"0" max:"5" doc:"Attempts after the first."`
+	Delay  time.Duration `json:"delay" default:"PT1S" min:"PT0.1S" max:"PT60S" doc:"Before the second attempt."`
+	Factor float64       `json:"factor" default:"2" min:"1" max:"4" doc:"By which the delay grows each time."`
+}
+
+// Safe reports whether a tool says of itself that its call, which failed, may
+// be made again.
+func (e *Error) Safe() bool { return e.Detail["safe"] == true }

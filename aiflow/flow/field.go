@@ -17,7 +17,7 @@ type Expression struct {
 // Present says whether the member was given.
 func (e Expression) Present() bool { return e.Source != "" }
 
-// kind is what is known of the value.
+// Kind is what is known of the value.
 func (e Expression) Kind() expression.Kind {
 	if e.program == nil {
 		return 0
@@ -50,7 +50,7 @@ func (t Text) Eval(env map[string]any, b *expression.Budget) (string, error) {
 	return t.template.Text(env, b)
 }
 
-// constant returns the text if there is one without expressions.
+// Constant returns the text if there is one without expressions.
 func (t Text) Constant() (string, bool) {
 	if t.template == nil || !t.template.Constant() {
 		return "", false
@@ -59,10 +59,10 @@ func (t Text) Constant() (string, bool) {
 	return s, err == nil
 }
 
-// literal says that no expression stands in the text.
+// Literal says that no expression stands in the text.
 func (t Text) Literal() bool { return t.template == nil || t.template.Constant() }
 
-// authored is the text without its expressions: a space stands for each.
+// Authored is the text without its expressions: a space stands for each.
 func (t Text) Authored() string {
 	if t.template == nil {
 		return ""
@@ -73,7 +73,7 @@ func (t Text) Authored() string {
 // contactMessage is the expression of what the contact wrote.
 var contactMessage = regexp.MustCompile(`^\s*\{\{\s*input\s*\.\s*text\s*\}\}\s*$`)
 
-// message says that the text is what the contact wrote, and nothing else.
+// Message says that the text is what the contact wrote, and nothing else.
 func (t Text) Message() bool { return contactMessage.MatchString(t.Source) }
 
 // Data is a member that holds any JSON value, in which every string is a
@@ -133,7 +133,7 @@ func (n *dataNode) eval(env map[string]any, b *expression.Budget) (any, error) {
 	return out, nil
 }
 
-// constant returns the value if there is no template in it.
+// Constant returns the value if there is no template in it.
 func (d Data) Constant() (v any, ok bool) {
 	if d.root == nil || d.root.template != nil || d.root.items != nil {
 		return nil, false

@@ -57,21 +57,23 @@ func waitable(n *step) bool {
 	return ok
 }
 
-// graph is the graph that runs.
+// Graph is the graph that runs.
 func (t *Turn) Graph() *Program { return t.graphs[len(t.graphs)-1] }
 
-// top is the innermost frame.
+// Top is the innermost frame.
 func (t *Turn) Top() *Frame { return &t.State.Frames[len(t.State.Frames)-1] }
 
-// scope is the frame whose variables are in sight.
+// Scope is the frame whose variables are in sight.
 func (t *Turn) Scope() *Frame { return &t.State.Frames[t.Base] }
 
+// Push enters a frame.
 func (t *Turn) Push(f Frame, g *Program) {
 	t.State.Frames = append(t.State.Frames, f)
 	t.graphs = append(t.graphs, g)
 	t.rescope()
 }
 
+// Pop leaves the frame on top.
 func (t *Turn) Pop() Frame {
 	f := *t.Top()
 	if g := t.Graph(); g.secret {
@@ -86,7 +88,7 @@ func (t *Turn) Pop() Frame {
 	return f
 }
 
-// popTo ends all frames above frame i.
+// PopTo ends all frames above frame i.
 func (t *Turn) PopTo(i int) {
 	for len(t.State.Frames) > i+1 {
 		t.Pop()
@@ -113,7 +115,7 @@ func (t *Turn) rescope() {
 	}
 }
 
-// showLoop puts the item and the index of a loop into sight.
+// ShowLoop puts the item and the index of a loop into sight.
 func (t *Turn) ShowLoop(f *Frame, g *Program) {
 	c := g.Steps[f.Node].config.(looper).LoopRole()
 	t.Env[c.Index] = f.Loop.Index
@@ -132,7 +134,7 @@ func (l *Loop) item() any {
 	return nil
 }
 
-// value is m as expressions take it: nothing when there is none.
+// ValueOf is m as expressions take it: nothing when there is none.
 func ValueOf(m map[string]any) any {
 	if m == nil {
 		return nil
@@ -140,7 +142,7 @@ func ValueOf(m map[string]any) any {
 	return m
 }
 
-// pathNow names the frames above the node that runs. It is shared by the
+// PathNow names the frames above the node that runs. It is shared by the
 // steps of one frame.
 func (t *Turn) PathNow() []string {
 	if t.Path != nil || len(t.State.Frames) == 1 {
@@ -169,7 +171,7 @@ func (t *Turn) pathEnd() *step {
 	return nil
 }
 
-// loopIndex is the frame of the loop node in the graph that runs, or -1.
+// LoopIndex is the frame of the loop node in the graph that runs, or -1.
 func (t *Turn) LoopIndex(node string) int {
 	for i := len(t.State.Frames) - 1; i > t.Base; i-- {
 		if t.State.Frames[i].Node == node {
@@ -260,7 +262,7 @@ func (s *State) frameOf(timer string) int {
 	return -1
 }
 
-// initial are the variables that a graph begins with.
+// Initial are the variables that a graph begins with.
 func (p *Program) Initial() map[string]any {
 	vars := make(map[string]any, len(p.Variables))
 	for name, v := range p.Variables {

@@ -50,6 +50,7 @@ type limitError struct{ why *Error }
 
 func (e *limitError) Error() string { return e.why.Error() }
 
+// OverLimit returns the error of a run that reached a limit.
 func OverLimit(code, format string, args ...any) *limitError {
 	return &limitError{&Error{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
@@ -85,7 +86,7 @@ func (t *Turn) stepLimit() *limitError {
 	return OverLimit(codeRunSteps, "the run took more than %d steps%s", limitRunSteps, Repeated(t.Recent))
 }
 
-// timedOut leaves a node through its timeout output. A run that nobody
+// TimedOut leaves a node through its timeout output. A run that nobody
 // answers again and again ends.
 func (t *Turn) TimedOut() (Exit, error) {
 	if t.State.Timeouts++; t.State.Timeouts > limitRunTimeouts {
@@ -117,7 +118,7 @@ func (t *Turn) say(content []byte) error {
 	return nil
 }
 
-// repeated names the path that the nodes entered last went round and round,
+// Repeated names the path that the nodes entered last went round and round,
 // as the end of a sentence.
 func Repeated(recent []string) string {
 	for n := 1; n <= len(recent)/2; n++ {

@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// masked stands in a trace for what is secret.
+// Masked stands in a trace for what is secret.
 const Masked = "•••"
 
 // leastMasked is the length from which a secret is found inside other texts;
@@ -52,7 +52,7 @@ func hideError(e *Error, secrets []string) *Error {
 	return &c
 }
 
-// secrets are the values of secret variables and arguments, as texts.
+// Secrets are the values of secret variables and arguments, as texts.
 func (t *Turn) Secrets() []string {
 	out := t.hidden[:len(t.hidden):len(t.hidden)]
 	for i := range t.State.Frames {
@@ -141,6 +141,7 @@ func hide(v any, secrets []string) any {
 	return v
 }
 
+// HideText hides the values of secret variables in a text.
 func HideText(s string, secrets []string) string {
 	for _, secret := range secrets {
 		if s == secret {

@@ -21,14 +21,14 @@ func (t *Turn) Data(x Data) (any, error) { return x.Eval(t.Env, t.budget) }
 // Eval evaluates an expression of the node's configuration.
 func (t *Turn) Eval(x Expression) (any, error) { return x.Eval(t.Env, t.budget) }
 
-// evalWith is Eval with one name more in sight.
+// EvalWith is Eval with one name more in sight.
 func (t *Turn) EvalWith(x Expression, name string, v any) (any, error) {
 	env := maps.Clone(t.Env)
 	env[name] = v
 	return x.Eval(env, t.budget)
 }
 
-// all renders the values of an object.
+// All renders the values of an object.
 func (t *Turn) All(fields map[string]Data) (map[string]any, error) {
 	if len(fields) == 0 {
 		return nil, nil
@@ -68,6 +68,7 @@ func (t *Turn) Emit(make func(id string) Effect) error {
 	return nil
 }
 
+// EmitNow adds an effect to the turn.
 func (t *Turn) EmitNow(e Effect) { t.Effects = append(t.Effects, e) }
 
 // Send queues a message: content is that of a send request.
@@ -79,12 +80,13 @@ func (t *Turn) Send(content map[string]any, replyTo string, typing time.Duration
 	return t.SendRaw(raw, replyTo, typing)
 }
 
+// SendRaw sends the content of a message.
 func (t *Turn) SendRaw(content json.RawMessage, replyTo string, typing time.Duration) error {
 	if err := t.say(content); err != nil {
 		return err
 	}
 	t.messages++
-	node := t.Node.Id
+	node := t.Node.ID
 	return t.Emit(func(id string) Effect {
 		return Send{ID: id, Node: node, Message: content, ReplyTo: replyTo, Typing: typing}
 	})
@@ -93,4 +95,40 @@ func (t *Turn) SendRaw(content json.RawMessage, replyTo string, typing time.Dura
 // runValue is what expressions see as run.
 func (t *Turn) runValue() map[string]any {
 	return map[string]any{"id": t.World.Run.ID, "startedAt": t.World.Run.StartedAt.In(t.Graph().location)}
+}
+
+// What a [Config] may be to the program besides a step of its own. The program
+// finds it by assertion: no part of it names a type of node.
+type (
+	// looper runs the nodes behind its output body again and again.
+	looper interface {
+		// LoopRole says what expressions in the body call the item and the index,
+		// and of what kind the item is.
+		LoopRole() LoopRole
+	}
+
+	// caller runs a function, whose value it saves.
+	caller interface{ SavesTo() string }
+
+	// jumper goes on at a node without a connection.
+	jumper interface{ Target() string }
+
+	// functional names functions that its node calls, and where.
+	functional interface {
+		UsesFunctions(yield func(slug string, at []any) bool)
+	}
+
+	// passer knows through which output its node is left when it is disabled.
+	passer interface{ PassOutput() string }
+
+	// asker says what answer is in its expressions.
+	asker interface{ Expects() string }
+)
+
+// LoopRole is what the program must know of a loop.
+type LoopRole struct {
+	Item, Index string
+	Numbers     bool // the item is a number
+	Collects    bool
+	GoesOn      bool // with the next round after an error in one
 }

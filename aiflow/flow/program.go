@@ -34,7 +34,7 @@ type variable struct {
 
 // step is a node made ready to run.
 type step struct {
-	Id, typ  string
+	ID, typ  string
 	config   Config
 	Next     map[string]*step
 	disabled bool
@@ -66,6 +66,7 @@ type Exit struct {
 	Node   *step
 }
 
+// ExitKind says how a node is left.
 type ExitKind uint8
 
 const (

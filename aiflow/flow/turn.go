@@ -174,7 +174,7 @@ func (t *Turn) standing() string {
 	case s.Failed != nil:
 		return s.Failed.Node
 	}
-	return t.program.Start.Id
+	return t.program.Start.ID
 }
 
 // resume gives a waiting node what it waited for.
@@ -230,17 +230,17 @@ func (t *Turn) uncatch() {
 func (t *Turn) run(n *step) {
 	for n != nil {
 		if t.overBudget() {
-			t.State.Next, t.More = n.Id, true
+			t.State.Next, t.More = n.ID, true
 			return
 		}
 		if e := t.stepLimit(); e != nil {
-			e.why.Node = n.Id
+			e.why.Node = n.ID
 			t.failing(n, e.why)
 			t.fail(e.why)
 			return
 		}
 		t.State.Steps++
-		t.Recent = append(t.Recent, n.Id)
+		t.Recent = append(t.Recent, n.ID)
 		exit, err := t.perform(n, nil)
 		n = t.follow(n, exit, err)
 	}
@@ -318,7 +318,7 @@ func (t *Turn) close() {
 // begin begins the trace row of a node.
 func (t *Turn) begin(n *step) {
 	t.Node = n
-	t.Row = TraceRow{Node: n.Id, Type: n.typ, At: t.World.Now, Path: t.PathNow()}
+	t.Row = TraceRow{Node: n.ID, Type: n.typ, At: t.World.Now, Path: t.PathNow()}
 }
 
 // trace writes the row of the step that was taken.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
@@ -191,5 +192,103 @@ func (t *Types) names() []string {
 	return slices.Sorted(maps.Keys(t.byName))
 }
 
-// modern are the engines of what the older editor does not know.
+// Modern are the engines of what the older editor does not know.
 func Modern() []string { return []string{EngineFlow} }
+
+// Limits of what is kept compiled.
+const (
+	keptDocuments   = 256
+	keptBytes       = 16 << 20 // of documents; compiled they take several times that
+	keptExpressions = 4096
+)
+
+// memory keeps what documents compiled to, by their hash. Which of them go
+// when it is full is left to chance: all are cheap to make again.
+type memory struct {
+	mu    sync.Mutex
+	kept  map[string]*compiled
+	bytes int
+}
+
+func (m *memory) get(hash string) *compiled {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.kept[hash]
+}
+
+func (m *memory) put(hash string, c *compiled) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept == nil {
+		m.kept = map[string]*compiled{}
+	}
+	if m.kept[hash] != nil {
+		return
+	}
+	for old, o := range m.kept {
+		if len(m.kept) < keptDocuments && m.bytes+c.size <= keptBytes {
+			break
+		}
+		delete(m.kept, old)
+		m.bytes -= o.size
+	}
+	m.kept[hash] = c
+	m.bytes += c.size
+}
+
+func (m *memory) clear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept, m.bytes = nil, 0
+}
+
+// AnswerReader reads what contacts answer to questions. A program that finds
+// values in messages gives its own to [Types.ReadAnswers], so that a question
+// understands what the program finds elsewhere. What it returns must depend on
+// its arguments alone, for a turn may be computed twice. It is used by many
+// goroutines at once.
+type AnswerReader interface {
+	// Speaks says whether it knows the language of a locale, as pt-BR. The
+	// answers in other languages it reads only where a question does not
+	// understand them by itself.
+	Speaks(locale string) bool
+	// ReadAnswer reads a text that is one value and nothing else. By its kind
+	// that is
+	//
+	//	date     string, YYYY-MM-DD
+	//	time     string, HH:MM:SS
+	//	number   int, int64 or float64
+	//	email    string
+	//	url      string
+	//	phone    string, E.164
+	//	boolean  bool
+	//
+	// and ok is false when the text is no such value.
+	ReadAnswer(kind, text string, o AnswerOptions) (value any, ok bool)
+}
+
+// AnswerOptions say how an answer is meant.
+type AnswerOptions struct {
+	Locale string    // the contact's language, else the document's, as pt-BR
+	Region string    // the country of the contact's phone number, else of the locale, as BR; "": unknown
+	Now    time.Time // what dates are relative to, in the document's time zone
+}
+
+// ReadAnswers has questions understand answers as r does. Call it before a
+// document is compiled. nil: by themselves alone.
+func (t *Types) ReadAnswers(r AnswerReader) { t.answers = r }
+
+// Extractor understands text. Its answers must depend on its arguments
+// alone, for a turn may be computed twice.
+type Extractor interface {
+	// Entities finds values of the given types, and of dictionaries, by type.
+	Entities(text string, types []string, locale string, now time.Time) (map[string]any, error)
+	// Intent ranks the intents of an extractor: the best two, better first.
+	Intent(extractor, text, locale string) ([]Intent, error)
+}
+
+// Intent is what somebody may have meant.
+type Intent struct {
+	ID         string  `json:"id"`
+	Confidence float64 `json:"confidence"` // from 0 to 1
+}

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
@@ -18,7 +21,7 @@ const (
 	limitVariables = 256 << 10 // all variables of a run together
 )
 
-// admit returns v as a state holds it: a JSON value of its own whose whole
+// Admit returns v as a state holds it: a JSON value of its own whose whole
 // numbers are int, within the limits of a value. What it shares with v is
 // never changed by a run.
 func Admit(v any) (any, error) { return admitAt(v, 1) }
@@ -51,6 +54,7 @@ func admitAt(v any, depth int) (any, error) {
 	return admitOther(v, depth)
 }
 
+// AdmitFloat returns a number as a state holds it.
 func AdmitFloat(v float64) (any, error) {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -138,4 +142,156 @@ func admitInput(what string, v map[string]any) (map[string]any, error) {
 		return nil, fmt.Errorf("flow: %s: %w", what, err)
 	}
 	return values.ObjectOf(out), nil
+}
+
+// ParseDuration reads a duration as documents have it, in the form of ISO
+// 8601: PT90S, P1DT12H, P2W. A month and a year have no length of their own and
+// are refused.
+func ParseDuration(text string) (time.Duration, error) { return values.ParseDuration(text) }
+
+// Codes of values that cannot be kept.
+const (
+	CodeValueType = "value.type"
+	codeValueSize = "value.too_large"
+)
+
+// WrongType returns the error of a value of another type.
+func WrongType(message string) *Error { return &Error{Code: CodeValueType, Message: message} }
+
+// TooLarge returns the error of a value that is too large.
+func TooLarge(message string) *Error { return &Error{Code: codeValueSize, Message: message} }
+
+// At puts the name of a value before what is wrong with it.
+func At(err error, name string) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return &Error{Code: e.Code, Message: name + ": " + e.Message}
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// Conform returns v as a declared type has it. Texts of numbers become
+// numbers and the other way round, as contacts write the one and APIs the
+// other. Nothing fits every type.
+func Conform(v any, kind string) (any, error) {
+	v, err := Admit(v)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	var ok bool
+	switch kind {
+	case "string":
+		v, ok = conformText(v)
+	case "number", "integer":
+		v, ok = ConformNumber(v, kind == "integer")
+	case "boolean":
+		v, ok = conformBool(v)
+	case "date", "datetime":
+		v, ok = conformDate(v, kind == "date")
+	case "list":
+		_, ok = v.([]any)
+	case "object":
+		_, ok = v.(map[string]any)
+	default:
+		ok = true
+	}
+	if !ok {
+		return nil, WrongType("must be of type " + kind)
+	}
+	return v, nil
+}
+
+func conformText(v any) (any, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case int, float64, bool:
+		return expression.Format(v), true
+	}
+	return nil, false
+}
+
+// ConformNumber returns a value as a number, if it is one.
+func ConformNumber(v any, whole bool) (any, bool) {
+	if s, ok := v.(string); ok {
+		n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+		if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
+			return nil, false
+		}
+		v = n
+		if i, err := strconv.Atoi(strings.TrimSpace(s)); err == nil {
+			v = i
+		}
+	}
+	switch n := v.(type) {
+	case int:
+		return n, true
+	case float64:
+		n2, _ := AdmitFloat(n)
+		_, isWhole := n2.(int)
+		return n2, isWhole || !whole
+	}
+	return nil, false
+}
+
+func conformBool(v any) (any, bool) {
+	switch v := v.(type) {
+	case bool:
+		return v, true
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "true":
+			return true, true
+		case "false":
+			return false, true
+		}
+	}
+	return nil, false
+}
+
+func conformDate(v any, day bool) (any, bool) {
+	s, ok := v.(string)
+	if !ok {
+		return nil, false
+	}
+	when, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		if when, err = time.Parse(time.DateOnly, s); err != nil {
+			return nil, false
+		}
+	}
+	if day {
+		return when.Format(time.DateOnly), true
+	}
+	return s, true
+}
+
+// ConformAll checks values against their declarations: all that are required
+// are there, none is unknown, and each has its type.
+func ConformAll(what string, given map[string]any, declared map[string]variable) (map[string]any, error) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if _, ok := declared[name]; !ok {
+			return nil, WrongType(what + "." + name + ": is not declared")
+		}
+	}
+	if len(declared) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]any, len(declared))
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		d := declared[name]
+		v, ok := given[name]
+		if !ok || v == nil {
+			v = d.initial
+		}
+		if v == nil && d.Required {
+			return nil, WrongType(what + "." + name + ": is required")
+		}
+		v, err := Conform(v, d.Type)
+		if err != nil {
+			return nil, At(err, what+"."+name)
+		}
+		out[name] = v
+	}
+	return out, nil
 }

@@ -19,7 +19,7 @@ func (t *Turn) Set(path string, v any) error {
 	return t.Change(path, func(any) (any, error) { return v, nil })
 }
 
-// save is Set for a node's saveTo, which may be empty.
+// Save is Set for a node's saveTo, which may be empty.
 func (t *Turn) Save(name string, v any) error {
 	if name == "" {
 		return nil
@@ -27,7 +27,7 @@ func (t *Turn) Save(name string, v any) error {
 	return t.Set(name, v)
 }
 
-// change replaces what is at a path by what to makes of it. Both are
+// Change replaces what is at a path by what to makes of it. Both are
 // admitted values.
 func (t *Turn) Change(path string, to func(any) (any, error)) error {
 	name, rest := CutPath(path)
@@ -71,10 +71,10 @@ func (t *Turn) grow(old, v any) error {
 	return nil
 }
 
-// removed takes a place away.
+// Removed takes a place away.
 type Removed struct{}
 
-// cutPath splits off the first part of a path.
+// CutPath splits off the first part of a path.
 func CutPath(path string) (first, rest string) {
 	if i := strings.IndexAny(path, ".["); i >= 0 {
 		return path[:i], path[i:]
@@ -110,6 +110,7 @@ func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 	return m, FewMembers(m)
 }
 
+// FewMembers returns an error for an object with too many members.
 func FewMembers(m map[string]any) error {
 	if len(m) > values.MaxList {
 		return TooLarge("an object has at most 1,000 members")
@@ -151,7 +152,7 @@ func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
 	return list, nil
 }
 
-// appended is list with one item more, in memory of its own.
+// Appended is list with one item more, in memory of its own.
 func Appended(list []any, item any) (any, error) {
 	if len(list) >= values.MaxList {
 		return nil, TooLarge("a list has at most 1,000 items")

@@ -42,7 +42,7 @@ var dependencies = []arrow{
 	{from: "aiflow/memory", may: []string{"aiflow/llm"}},
 	{from: "aiflow/knowledge", may: []string{"aiflow/llm"}},
 	{from: "aiflow/agent", may: []string{"aiflow/flow", "aiflow/llm", "aiflow/memory"}},
-	{from: "aiflow/typebot", exact: []string{"aiflow/flow", "aiflow/flow/expression"}},
+	{from: "aiflow/typebot", exact: []string{"aiflow/flow", "aiflow/flow/expression", "aiflow/flow/internal/values"}},
 	{from: "aiflow", may: []string{"aiflow/flow", "aiflow/llm", "aiflow/memory", "aiflow/knowledge"}},
 	{from: "botengine", may: []string{"aiflow/flow"}},
 	{from: "extractor", may: []string{"aiflow/llm"}},

@@ -170,7 +170,11 @@ func (c *codes) used(dir string, n ast.Node) {
 			c.take(dir, n.Elts[0])
 		}
 	case *ast.CallExpr:
-		for _, at := range c.params[dir+"."+nameOf(n.Fun)] {
+		params := c.params[dir+"."+nameOf(n.Fun)]
+		if dir == "aiflow/flow/node" && params == nil { // what it checks is reported by the package below
+			params = c.params["aiflow/flow."+nameOf(n.Fun)]
+		}
+		for _, at := range params {
 			if at < len(n.Args) {
 				c.take(dir, n.Args[at])
 			}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )

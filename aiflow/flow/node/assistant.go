@@ -43,3 +43,10 @@ func (*assistantConfig) Outputs() []string { return []string{"out", "invalid", "
 func (a *assistantConfig) Check(c *flow.Checker) {
 	a.Output.check(c, "output")
 }
+
+func (a *assistantConfig) Refer(c *flow.Checker, env *flow.Environment) {
+	c.Model(a.Model, env, "model")
+	if a.FallbackModel != "" {
+		c.Model(a.FallbackModel, env, "fallbackModel")
+	}
+}

@@ -1,6 +1,14 @@
 package node
 
-import "github.com/trunklinehq/trunkline/aiflow/flow"
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+)
 
 // contactConfig changes what is known of the contact.
 type contactConfig struct {
@@ -34,4 +42,107 @@ func (o *contactConfig) Check(c *flow.Checker) {
 			c.Need(op.Value.Present(), "ops", i, "value")
 		}
 	}
+}
+
+// Step changes what is known of the contact. The nodes after it see that.
+func (c *contactConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	change := flow.ContactChange{Node: t.Node.ID}
+	for i := range c.Ops {
+		if err := c.Ops[i].apply(t, &change); err != nil {
+			return flow.Exit{}, fmt.Errorf("ops[%d]: %w", i, err)
+		}
+	}
+	err := t.Emit(func(id string) flow.Effect { change.ID = id; return change })
+	if err != nil {
+		return flow.Exit{}, err
+	}
+	seeContact(t, change)
+	return flow.Out("out"), nil
+}
+
+func (o *contactOp) apply(t *flow.Turn, change *flow.ContactChange) error {
+	v, err := t.Data(o.Value)
+	if err != nil {
+		return err
+	}
+	if v, err = flow.Admit(v); err != nil {
+		return err
+	}
+	word := expression.Format(v)
+	switch o.Op {
+	case "set_field":
+		if change.Fields == nil {
+			change.Fields = map[string]any{}
+		}
+		change.Fields[o.Name] = v
+		return nil
+	case "opt_in", "opt_out":
+		out := o.Op == "opt_out"
+		change.OptedOut = &out
+		return nil
+	}
+	if word == "" || len(word) > 64 {
+		return flow.WrongType(o.Op + " needs a text of 1 to 64 characters")
+	}
+	switch o.Op {
+	case "add_tag":
+		change.RemoveTags = dropWord(change.RemoveTags, word)
+		change.AddTags = append(dropWord(change.AddTags, word), word)
+	case "remove_tag":
+		change.AddTags = dropWord(change.AddTags, word)
+		change.RemoveTags = append(dropWord(change.RemoveTags, word), word)
+	case "set_language":
+		change.Language = &word
+	}
+	return nil
+}
+
+func dropWord(list []string, word string) []string {
+	return slices.DeleteFunc(list, func(s string) bool { return s == word })
+}
+
+// seeContact shows the rest of the turn what has changed.
+func seeContact(t *flow.Turn, c flow.ContactChange) {
+	contact := maps.Clone(t.World.Contact)
+	if contact == nil {
+		contact = map[string]any{}
+	}
+	if c.Language != nil {
+		contact["language"] = *c.Language
+	}
+	if c.OptedOut != nil {
+		contact["optedOut"] = *c.OptedOut
+	}
+	if c.Fields != nil {
+		fields := maps.Clone(values.ObjectOf(contact["fields"]))
+		if fields == nil {
+			fields = map[string]any{}
+		}
+		for name, v := range c.Fields {
+			fields[name] = v
+			if v == nil {
+				delete(fields, name)
+			}
+		}
+		contact["fields"] = fields
+	}
+	if c.AddTags != nil || c.RemoveTags != nil {
+		contact["tags"] = tagged(contact["tags"], c)
+	}
+	t.World.Contact = contact
+	t.Env["contact"] = contact
+}
+
+func tagged(old any, c flow.ContactChange) []any {
+	var tags []any
+	list, _ := old.([]any)
+	for _, tag := range list {
+		if s := values.TextOf(tag); !slices.Contains(c.AddTags, s) && !slices.Contains(c.RemoveTags, s) {
+			tags = append(tags, tag)
+		}
+	}
+	for _, tag := range c.AddTags {
+		tags = append(tags, tag)
+	}
+	return tags
 }

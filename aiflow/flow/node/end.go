@@ -1,6 +1,8 @@
 package node
 
-import "github.com/trunklinehq/trunkline/aiflow/flow"
+import (
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
 
 // endConfig ends the run.
 type endConfig struct {
@@ -17,3 +19,22 @@ func endType() flow.NodeType {
 
 func (*endConfig) Outputs() []string   { return nil }
 func (*endConfig) Check(*flow.Checker) {}
+
+// Step ends the run, however deep in loops and functions.
+func (c *endConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	result, err := t.Data(c.Result)
+	if err != nil {
+		return flow.Exit{}, err
+	}
+	if result, err = flow.Admit(result); err != nil {
+		return flow.Exit{}, flow.At(err, "result")
+	}
+	e := flow.Ending{Status: flow.Status(c.Status), Output: result}
+	if e.Status == flow.StatusFailed {
+		e.Error = t.Scope().Error
+	}
+	if result != nil {
+		t.Note(nil, map[string]any{"result": result})
+	}
+	return t.End(e), nil
+}

@@ -1,6 +1,8 @@
 package node
 
-import "github.com/trunklinehq/trunkline/aiflow/flow"
+import (
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
 
 // eventConfig tells the integrator.
 type eventConfig struct {
@@ -19,3 +21,18 @@ func eventType() flow.NodeType {
 
 func (*eventConfig) Outputs() []string   { return []string{"out", "error"} }
 func (*eventConfig) Check(*flow.Checker) {}
+
+// Step makes a data event.
+func (c *eventConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	data, err := t.All(c.Data)
+	if err != nil {
+		return flow.Exit{}, err
+	}
+	node := t.Node.ID
+	err = t.Emit(func(id string) flow.Effect { return flow.DataEvent{ID: id, Node: node, Name: c.Name, Data: data} })
+	if err != nil {
+		return flow.Exit{}, err
+	}
+	t.Note(nil, map[string]any{"name": c.Name, "data": flow.ValueOf(data)})
+	return flow.Out("out"), nil
+}

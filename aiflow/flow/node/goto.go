@@ -1,6 +1,8 @@
 package node
 
-import "github.com/trunklinehq/trunkline/aiflow/flow"
+import (
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
 
 // gotoConfig goes on at another node of the same graph.
 type gotoConfig struct {
@@ -19,3 +21,12 @@ func (*gotoConfig) Outputs() []string { return nil }
 func (g *gotoConfig) Check(c *flow.Checker) { c.LeadsTo(g.Node, "node") }
 
 func (g *gotoConfig) Target() string { return g.Node }
+
+// Step goes to the node that is named.
+func (c *gotoConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	next := t.Graph().Steps[c.Node]
+	if next == nil {
+		return flow.Exit{}, &flow.Error{Code: "flow.no_node", Message: "there is no node " + c.Node}
+	}
+	return flow.Exit{Kind: flow.ExitNode, Node: next}, nil
+}

@@ -1,6 +1,8 @@
 package node
 
-import "github.com/trunklinehq/trunkline/aiflow/flow"
+import (
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
 
 // noteConfig is a note on the canvas.
 type noteConfig struct {
@@ -16,3 +18,6 @@ func noteType() flow.NodeType {
 
 func (*noteConfig) Outputs() []string   { return nil }
 func (*noteConfig) Check(*flow.Checker) {}
+
+// Step does nothing: nothing leads to a note.
+func (*noteConfig) Step(*flow.Turn) (flow.Exit, error) { return flow.Exit{Kind: flow.ExitPathEnd}, nil }

@@ -1,9 +1,14 @@
 package node
 
 import (
+	"errors"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // questionConfig asks, waits for the answer and understands it.
@@ -111,3 +116,239 @@ func isBound(v any, kind string) bool {
 }
 
 func (q *questionConfig) Expects() string { return q.Expect }
+
+func (q *questionConfig) Refer(c *flow.Checker, env *flow.Environment) {
+	if q.Prompt != nil {
+		q.Prompt.fits(c, env, "prompt")
+	}
+}
+
+// Step asks and waits.
+func (c *questionConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	if c.Prompt != nil {
+		if err := c.Prompt.send(t); err != nil {
+			return flow.Exit{}, err
+		}
+	}
+	return c.wait(t, 0), nil
+}
+
+// wait waits for an answer, after so many that did not fit.
+func (c *questionConfig) wait(t *flow.Turn, tries int) flow.Exit {
+	w := flow.Wait{Kind: flow.WaitReply, Tries: tries}
+	timeout := c.Timeout
+	if timeout == 0 {
+		timeout = t.Graph().ReplyTimeout
+	}
+	if timeout > 0 {
+		w.Until = t.World.Now.Add(timeout)
+		w.Timer = t.SetTimer(w.Until)
+	}
+	return t.Wait(w)
+}
+
+// Resume understands the answer.
+func (c *questionConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
+	w := t.Waited()
+	if _, ok := in.(flow.Reply); ok {
+		if c.gathers(t) {
+			return c.gather(t, w), nil
+		}
+	} else if len(w.Parts) == 0 {
+		return t.TimedOut()
+	}
+	if len(w.Parts) > 0 {
+		joinInput(t, w.Parts, in)
+	}
+	return c.answered(t, w)
+}
+
+// gathers reports whether the message may be a part of the answer.
+func (c *questionConfig) gathers(t *flow.Turn) bool {
+	m := t.State.Input
+	return c.Debounce > 0 && m["reply"] == nil && m["media"] == nil && values.TextOf(m["text"]) != "" && !c.cancels(values.TextOf(m["text"]))
+}
+
+// maxParts is how many messages make one answer.
+const maxParts = 20
+
+// gather keeps a part of the answer and waits for more.
+func (c *questionConfig) gather(t *flow.Turn, w flow.Wait) flow.Exit {
+	until := t.World.Now.Add(c.Debounce)
+	parts := append(w.Parts[:len(w.Parts):len(w.Parts)], values.TextOf(t.State.Input["text"]))
+	if len(parts) > maxParts {
+		parts = parts[1:]
+	}
+	return t.Wait(flow.Wait{Kind: flow.WaitReply, Timer: t.SetTimer(until), Until: until, Tries: w.Tries, Parts: parts})
+}
+
+// joinInput makes one message of the parts, and of the text that in brought
+// if it is a reply.
+func joinInput(t *flow.Turn, parts []string, in flow.Input) {
+	if _, ok := in.(flow.Reply); ok {
+		if last := values.TextOf(t.State.Input["text"]); last != "" {
+			parts = append(parts[:len(parts):len(parts)], last)
+		}
+	}
+	joined := maps.Clone(t.State.Input)
+	joined["text"] = values.InputBounds.Text(strings.Join(parts, "\n"))
+	t.State.Input = joined
+	t.Env["input"] = joined
+}
+
+func (c *questionConfig) cancels(answer string) bool {
+	for _, word := range c.CancelWords {
+		if fold(word) == fold(answer) {
+			return true
+		}
+	}
+	return false
+}
+
+// answered leaves with the answer, or asks again.
+func (c *questionConfig) answered(t *flow.Turn, w flow.Wait) (flow.Exit, error) {
+	said := words(t.State.Input)
+	t.Note(map[string]any{"answer": c.shown(t, said)}, nil)
+	if c.cancels(said) {
+		return flow.Out("cancel"), nil
+	}
+	v, choice, ok := c.understand(t)
+	if ok {
+		var err error
+		if ok, err = c.valid(t, v); err != nil {
+			t.Row.Warning = "validate: " + t.Fault(err).Message
+		}
+	}
+	if !ok {
+		return c.invalid(t, w)
+	}
+	t.Note(nil, map[string]any{"value": c.shown(t, v)})
+	if err := t.Save(c.SaveTo, v); err != nil {
+		var e *flow.Error
+		if errors.As(err, &e) && e.Code == flow.CodeValueType {
+			return c.invalid(t, w)
+		}
+		return flow.Exit{}, err
+	}
+	if choice != "" && t.Node.Next["choice:"+choice] != nil {
+		return flow.Out("choice:" + choice), nil
+	}
+	return flow.Out("out"), nil
+}
+
+// shown is a value as the trace shows it.
+func (c *questionConfig) shown(t *flow.Turn, v any) any {
+	if c.SaveTo != "" && t.Graph().Variables[c.SaveTo].Secret {
+		return flow.Masked
+	}
+	return v
+}
+
+// understand reads the message as what the question expects. For a choice it
+// returns its id too.
+func (c *questionConfig) understand(t *flow.Turn) (v any, choice string, ok bool) {
+	r := reader{message: t.State.Input, now: t.Now(), locale: localeOf(t), region: func() string { return region(t) }, answers: t.Graph().Answers}
+	if c.Expect == "choice" {
+		choice, ok = c.choose(t)
+		return choice, choice, ok
+	}
+	v, ok = r.read(c.Expect)
+	return v, "", ok
+}
+
+// valid checks an answer's range and the question's own rule. An expression
+// that fails does not let the answer pass.
+func (c *questionConfig) valid(t *flow.Turn, v any) (bool, error) {
+	for _, end := range []struct {
+		bound flow.Data
+		sign  int
+	}{{c.Min, -1}, {c.Max, 1}} {
+		ok, err := within(t, v, end.bound, end.sign)
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	if !c.Validate.Present() {
+		return true, nil
+	}
+	yes, err := t.EvalWith(c.Validate, "answer", v)
+	if err != nil {
+		return false, err
+	}
+	return expression.Truth(yes)
+}
+
+// within reports whether an answer is not beyond a bound: too small (-1) or
+// too large (1). Of a text its characters are counted, unless the bound is a
+// text as well, as those of dates are.
+func within(t *flow.Turn, v any, bound flow.Data, sign int) (bool, error) {
+	if !bound.Present() {
+		return true, nil
+	}
+	end, err := t.Data(bound)
+	if err != nil || end == nil {
+		return err == nil, err
+	}
+	if end, err = flow.Admit(end); err != nil {
+		return false, err
+	}
+	if s, ok := v.(string); ok {
+		if _, ok := toFloat(end); ok {
+			v = len([]rune(s))
+		} else if a, b, ok := moments(s, values.TextOf(end), t.Now().Location()); ok {
+			return a.Compare(b) != sign, nil
+		}
+	}
+	order, ok := compare(v, end)
+	return ok && order != sign, nil
+}
+
+// moments reads two dates, with or without their times.
+func moments(a, b string, zone *time.Location) (x, y time.Time, ok bool) {
+	x, okX := moment(a, zone)
+	y, okY := moment(b, zone)
+	return x, y, okX && okY
+}
+
+// invalid asks again, or gives up.
+func (c *questionConfig) invalid(t *flow.Turn, w flow.Wait) (flow.Exit, error) {
+	if w.Tries >= c.Retries {
+		return flow.Out("invalid"), nil
+	}
+	switch {
+	case c.RetryMessage.Present():
+		again, err := t.Text(c.RetryMessage)
+		if err != nil {
+			return flow.Exit{}, err
+		}
+		if err := speak(t, again); err != nil {
+			return flow.Exit{}, err
+		}
+	case c.Prompt != nil:
+		if err := c.Prompt.send(t); err != nil {
+			return flow.Exit{}, err
+		}
+	}
+	return c.wait(t, w.Tries+1), nil
+}
+
+// choose finds the choice that the message means.
+func (c *questionConfig) choose(t *flow.Turn) (string, bool) {
+	options := make([]option, len(c.Choices))
+	for i, choice := range c.Choices {
+		title, err := t.Text(choice.Title)
+		if err != nil || title == "" {
+			title = choice.ID
+		}
+		options[i] = option{choice.ID, title, choice.Synonyms}
+	}
+	return choose(t.State.Input, options, c.Fuzzy)
+}
+
+// locale is the contact's language, else that of the document.
+func localeOf(t *flow.Turn) string {
+	if l := values.TextOf(values.ObjectOf(t.Env["contact"])["language"]); l != "" {
+		return l
+	}
+	return t.Graph().Locale
+}

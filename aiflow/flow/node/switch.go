@@ -1,9 +1,12 @@
 package node
 
 import (
+	"fmt"
+	"reflect"
 	"regexp"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
 // switchConfig compares one value with several.
@@ -55,4 +58,100 @@ func (s *switchConfig) Check(c *flow.Checker) {
 			k.regexp = c.Regexp(k.Matches, "cases", i, "matches")
 		}
 	}
+}
+
+// Step takes the first case that fits the value.
+func (c *switchConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	v, err := t.Data(c.Value)
+	if err != nil {
+		return flow.Exit{}, err
+	}
+	if v, err = flow.Admit(v); err != nil {
+		return flow.Exit{}, err
+	}
+	t.Note(map[string]any{"value": v}, nil)
+	for i := range c.Cases {
+		k := &c.Cases[i]
+		fits, err := k.fits(t, v)
+		if err != nil {
+			return flow.Exit{}, fmt.Errorf("%s: %w", k.ID, err)
+		}
+		if fits {
+			return flow.Out(k.ID), nil
+		}
+	}
+	return flow.Out("default"), nil
+}
+
+func (k *switchCase) fits(t *flow.Turn, v any) (bool, error) {
+	switch {
+	case k.regexp != nil:
+		return v != nil && k.regexp.MatchString(expression.Format(v)), nil
+	case k.Between != nil:
+		return k.between(t, v)
+	}
+	want, err := t.Data(k.Equals)
+	if err != nil {
+		return false, err
+	}
+	if want, err = flow.Admit(want); err != nil {
+		return false, err
+	}
+	if equal(want, v) {
+		return true, nil
+	}
+	list, _ := want.([]any)
+	for _, item := range list {
+		if equal(item, v) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (k *switchCase) between(t *flow.Turn, v any) (bool, error) {
+	for i, sign := range []int{-1, 1} {
+		end, err := t.Data(k.Between[i])
+		if err != nil {
+			return false, err
+		}
+		if end, err = flow.Admit(end); err != nil {
+			return false, err
+		}
+		order, ok := compare(v, end)
+		if !ok || order == sign {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// equal compares admitted values; 1 and "1" differ.
+func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+// compare orders two numbers or two texts.
+func compare(a, b any) (order int, ok bool) {
+	if x, is := toFloat(a); is {
+		y, is := toFloat(b)
+		switch {
+		case !is:
+			return 0, false
+		case x < y:
+			return -1, true
+		case x > y:
+			return 1, true
+		}
+		return 0, true
+	}
+	x, isX := a.(string)
+	y, isY := b.(string)
+	switch {
+	case !isX || !isY:
+		return 0, false
+	case x < y:
+		return -1, true
+	case x > y:
+		return 1, true
+	}
+	return 0, true
 }

@@ -1,6 +1,8 @@
 package node
 
-import "github.com/trunklinehq/trunkline/aiflow/flow"
+import (
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
 
 // throwConfig raises an error.
 type throwConfig struct {
@@ -17,3 +19,12 @@ func throwType() flow.NodeType {
 
 func (*throwConfig) Outputs() []string   { return nil }
 func (*throwConfig) Check(*flow.Checker) {}
+
+// Step raises an error.
+func (c *throwConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	message, err := t.Text(c.Message)
+	if err != nil {
+		return flow.Exit{}, err
+	}
+	return flow.Exit{}, &flow.Error{Code: c.Code, Message: message}
+}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// isoDuration is ISO 8601 without years and months, which have no fixed
+// IsoDuration is ISO 8601 without years and months, which have no fixed
 // length.
 var IsoDuration = regexp.MustCompile(`^P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`)
 
@@ -59,6 +59,7 @@ var (
 	errBytes = errors.New("is no size")
 )
 
+// ParseBytes reads a size, as in 10KiB.
 func ParseBytes(text string) (int64, error) {
 	m := byteSize.FindStringSubmatch(text)
 	if m == nil {

@@ -14,7 +14,7 @@ var days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 // before it begins ends on the next day.
 type span struct{ from, to int }
 
-// hours are the spans of each day of the week.
+// Hours are the spans of each day of the week.
 type Hours [7][]span
 
 // Contains reports whether a time is within the hours.

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// bounds are how much of a value is kept where a shortened one will do.
+// Bounds are how much of a value is kept where a shortened one will do.
 type Bounds struct{ bytes, items, depth int }
 
 var (
-	// inputBounds make what comes from outside fit into a state.
+	// InputBounds make what comes from outside fit into a state.
 	InputBounds = Bounds{MaxString, MaxList, MaxDepth - 2}
-	// traceBounds make what people look at short.
+	// TraceBounds make what people look at short.
 	TraceBounds = Bounds{500, 20, 6}
 )
 
@@ -58,6 +58,7 @@ func (b Bounds) object(v map[string]any, depth int) any {
 	return out
 }
 
+// Text returns the beginning of a long text.
 func (b Bounds) Text(s string) string {
 	if len(s) <= b.bytes {
 		return s

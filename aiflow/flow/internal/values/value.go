@@ -1,3 +1,5 @@
+// Package values is the plain values of the flow language: hours, durations, sizes,
+// JSON and the truncation of it. It knows nothing of documents.
 package values
 
 import (

@@ -1,3 +1,8 @@
+// Package node is the built-in node types of the flow language. Each type has one
+// file, with its configuration, the checks of it, and its step.
+//
+// [NewTypes] returns them. A program may add its own to what it returns, with
+// [flow.Types.Register].
 package node
 
 import (

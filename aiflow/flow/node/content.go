@@ -1,0 +1,71 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+)
+
+// writing renders the parts of a message and keeps the first error.
+type writing struct {
+	t   *flow.Turn
+	m   flow.Members
+	err error
+}
+
+func (w *writing) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// text renders a text of at most so many characters.
+func (w *writing) text(field string, x flow.Text, most int) string {
+	s, err := w.t.Text(x)
+	switch {
+	case err != nil:
+		w.fail(fmt.Errorf("%s: %w", field, err))
+	case len(s) > most && utf8.RuneCountInString(s) > most:
+		w.fail(flow.TooLarge(fmt.Sprintf("%s: has more than %d characters", field, most)))
+	}
+	return s
+}
+
+// needed is text for what must not be empty.
+func (w *writing) needed(field string, x flow.Text, most int) string {
+	s := w.text(field, x, most)
+	if strings.TrimSpace(s) == "" {
+		w.fail(&flow.Error{Code: codeMessageEmpty, Message: field + ": is empty"})
+	}
+	return s
+}
+
+func (w *writing) data(field string, list []flow.Data) []any {
+	out := make([]any, len(list))
+	for i, d := range list {
+		v, err := w.t.Data(d)
+		if err == nil {
+			v, err = flow.Admit(v)
+		}
+		if err != nil {
+			w.fail(fmt.Errorf("%s[%d]: %w", field, i, err))
+		}
+		out[i] = v
+	}
+	return out
+}
+
+func (w *writing) number(field string, d flow.Data) any {
+	v, err := w.t.Data(d)
+	if err != nil {
+		w.fail(fmt.Errorf("%s: %w", field, err))
+		return nil
+	}
+	n, ok := flow.ConformNumber(v, false)
+	if !ok {
+		w.fail(flow.WrongType(field + ": must be a number"))
+	}
+	return n
+}
