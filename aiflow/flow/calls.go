@@ -43,7 +43,7 @@ func nodesOf(root *tree) []member {
 }
 
 func appendText(slugs []string, t *tree) []string {
-	if t == nil || t.Kind != KindString {
+	if t == nil || t.kind != kindString {
 		return slugs
 	}
 	return append(slugs, t.text)
@@ -52,9 +52,9 @@ func appendText(slugs []string, t *tree) []string {
 // Call makes one attempt of a call and waits for its result. What of the
 // call differs by attempt is filled in.
 func (t *Turn) Call(c Call) (Exit, error) {
-	c.ID, c.Node, c.Attempt = t.nextID(), t.Node.ID, 1
+	c.ID, c.Node, c.Attempt = t.nextID(), t.node.id, 1
 	c.Key = t.World.Run.ID + "." + c.ID
-	if w := t.WaitedFor; w != nil && w.Kind == WaitEffect && w.Node == t.Node.ID {
+	if w := t.WaitedFor; w != nil && w.Kind == WaitEffect && w.Node == t.node.id {
 		c.Attempt = w.Tries + 1
 		if key := values.TextOf(w.Data); key != "" {
 			c.Key = key

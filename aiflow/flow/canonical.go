@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Canonical is t in its canonical form: without spaces, members in the
+// canonical is t in its canonical form: without spaces, members in the
 // order of their names (by bytes), numbers in their shortest form and strings
 // with the fewest escapes.
-func (t *tree) Canonical() []byte { return t.write(nil, true) }
+func (t *tree) canonical() []byte { return t.write(nil, true) }
 
 // write appends t with its members as they stand, or sorted.
 func (t *tree) write(out []byte, sorted bool) []byte {
-	switch t.Kind {
-	case KindObject:
+	switch t.kind {
+	case kindObject:
 		members := t.members
 		if sorted {
 			members = slices.SortedFunc(slices.Values(members), func(a, b member) int { return strings.Compare(a.name, b.name) })
@@ -41,7 +41,7 @@ func (t *tree) write(out []byte, sorted bool) []byte {
 			out = item.write(out, sorted)
 		}
 		return append(out, ']')
-	case KindString:
+	case kindString:
 		return appendString(out, t.text)
 	case kindNumber:
 		return appendNumber(out, t.text)

@@ -130,26 +130,26 @@ func (c *Checker) Degrees(d Data, most float64, at ...any) {
 // Timezone reports a name that no time zone has.
 func (c *Checker) Timezone(name string, at ...any) { c.report.timezone(name, at...) }
 
-// once finds what stands twice among things that must differ.
-type once struct {
-	*Checker
-	code string
-	seen map[string]bool
+// Distinct finds what stands twice among things that must differ.
+type Distinct struct {
+	checker *Checker
+	code    string
+	seen    map[string]bool
 }
 
-// NewOnce returns a Once that has seen nothing.
-func NewOnce(c *Checker, code string) once { return once{c, code, map[string]bool{}} }
+// NewDistinct returns one that has seen nothing.
+func NewDistinct(c *Checker, code string) Distinct { return Distinct{c, code, map[string]bool{}} }
 
-// See reports whether a name is new, and remembers it.
-func (o once) See(what string, at []any) {
+// See reports a name that was seen before, and remembers it.
+func (o Distinct) See(what string, at []any) {
 	if o.seen[what] {
-		o.Problem(o.code, "the "+shorten(what)+" stands twice", "", at...)
+		o.checker.Problem(o.code, "the "+shorten(what)+" stands twice", "", at...)
 	}
 	o.seen[what] = true
 }
 
-// Text is see for a text, when it has no expressions.
-func (o once) Text(what string, t Text, at []any) {
+// Text is See for a text, when it has no expressions.
+func (o Distinct) Text(what string, t Text, at []any) {
 	if text, constant := t.Constant(); constant && text != "" {
 		o.See(what+" "+text, at)
 	}
@@ -184,8 +184,8 @@ func (d Data) Kind() expression.Kind {
 	case d.root.template != nil:
 		return d.root.template.Type().Kind
 	}
-	switch d.Source.Kind {
-	case KindString:
+	switch d.source.kind {
+	case kindString:
 		return expression.Text
 	case kindNumber:
 		return expression.Number
@@ -193,7 +193,7 @@ func (d Data) Kind() expression.Kind {
 		return expression.Bool
 	case kindArray:
 		return expression.List
-	case KindObject:
+	case kindObject:
 		return expression.Map
 	}
 	return expression.Nothing

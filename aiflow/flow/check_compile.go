@@ -118,8 +118,8 @@ func (t *Types) vertex(r, lost *report, d *Document, id string) *vertex {
 	r.path, lost.path = []any{"nodes", id}, []any{"nodes", id}
 	defer func() { r.path = nil }()
 	config := d.root.at("nodes", id, "config")
-	if config == nil || config.Kind != KindObject {
-		config = &tree{Kind: KindObject}
+	if config == nil || config.kind != kindObject {
+		config = &tree{kind: kindObject}
 	}
 	if v.typ == nil && ownName.MatchString(v.node.Type) {
 		lost.problem("unknown.type", "this program has no node type "+v.node.Type, cmp.Or(values.DidYouMean(v.node.Type, t.names()), "register it where the program begins"), "type")
@@ -251,31 +251,31 @@ func (m meaning) undeclaredField(v reflect.Value, f *field) {
 // there is no error in the document.
 func newProgram(d *Document, g *graph, answers AnswerReader) *Program {
 	p := &Program{
-		hash: d.Hash(), Slug: d.Slug, Steps: map[string]*step{},
-		Variables: variables(d.Variables), Args: variables(d.Args), Returns: variables(d.Returns),
-		ReplyTimeout: d.Settings.ReplyTimeout, Locale: d.Settings.Locale, location: time.UTC, Answers: answers,
+		hash: d.Hash(), slug: d.Slug, steps: map[string]*step{},
+		variables: variables(d.Variables), args: variables(d.Args), returns: variables(d.Returns),
+		replyTimeout: d.Settings.ReplyTimeout, locale: d.Settings.Locale, location: time.UTC, answers: answers,
 	}
 	if l, err := time.LoadLocation(d.Settings.Timezone); err == nil {
 		p.location = l
 	}
 	for id, v := range g.vertices {
 		if v.typ != nil {
-			p.Steps[id] = &step{ID: id, typ: v.node.Type, config: v.config, disabled: v.node.Disabled, pass: v.pass(), Next: map[string]*step{}}
+			p.steps[id] = &step{id: id, typ: v.node.Type, config: v.config, disabled: v.node.Disabled, pass: v.pass(), next: map[string]*step{}}
 		}
 	}
-	for id, s := range p.Steps {
+	for id, s := range p.steps {
 		for output, to := range g.vertices[id].node.Next {
-			if n := p.Steps[to]; n != nil {
-				s.Next[output] = n
+			if n := p.steps[to]; n != nil {
+				s.next[output] = n
 			}
 		}
 	}
-	for _, of := range []map[string]variable{p.Variables, p.Args, p.Returns} {
+	for _, of := range []map[string]variable{p.variables, p.args, p.returns} {
 		for _, v := range of {
 			p.secret = p.secret || v.Secret
 		}
 	}
-	p.Start, p.onError = p.Steps[d.Start], p.Steps[d.Settings.OnError]
+	p.start, p.onError = p.steps[d.Start], p.steps[d.Settings.OnError]
 	return p
 }
 

@@ -161,8 +161,8 @@ func (t *triggerConfig) Refer(c *Checker, env *Environment) {
 	}
 }
 
-// AsText are the kinds that a line which lacks them sends as numbered text.
-var AsText = []string{"buttons", "list", "poll"}
+// PlainTextKinds are the kinds that a line which lacks them sends as numbered text.
+var PlainTextKinds = []string{"buttons", "list", "poll"}
 
 // maxFunctions bounds the functions that belong to one document.
 const maxFunctions = 100
@@ -187,7 +187,7 @@ type called struct {
 
 func (l *linker) link(d *Document, c *compiled) *Program {
 	program := *c.program
-	program.Called = l.programs
+	program.functions = l.programs
 	if d.Kind == KindFunction && d.Slug != "" {
 		l.programs[d.Slug] = &program
 	}
@@ -226,7 +226,7 @@ func (l *linker) add(f called) {
 		return
 	}
 	program := *c.program
-	program.Called = l.programs
+	program.functions = l.programs
 	l.programs[f.slug] = &program
 	for _, v := range c.graph.order {
 		for slug := range v.functions() {

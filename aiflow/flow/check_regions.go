@@ -140,7 +140,7 @@ func (g *graph) around(v *vertex) []*vertex {
 		}
 	}
 	slices.SortStableFunc(loops, func(a, b *vertex) int { return cmp.Compare(a.may.count(), b.may.count()) })
-	return loops[max(0, len(loops)-LimitRunFrames):]
+	return loops[max(0, len(loops)-limitRunFrames):]
 }
 
 // loops says whether one of the regions is the body of a loop.
@@ -187,8 +187,8 @@ func (g *graph) checkRegions(r *report) {
 		for _, e := range v.edges {
 			g.checkEdge(r, e, g.inside(v, e, v.must), falls)
 		}
-		if g.entries[v] > 0 && v.must.count() > LimitRunFrames {
-			r.problem("loop.depth", fmt.Sprintf("stands in more than %d loops", LimitRunFrames), "")
+		if g.entries[v] > 0 && v.must.count() > limitRunFrames {
+			r.problem("loop.depth", fmt.Sprintf("stands in more than %d loops", limitRunFrames), "")
 		}
 	}
 }

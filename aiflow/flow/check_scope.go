@@ -115,8 +115,8 @@ func (c *compiler) value(v reflect.Value, s *shape, f *field) {
 	case formExpression:
 		c.expression(v.Addr().Interface().(*Expression), f)
 	case formData:
-		if d := v.Addr().Interface().(*Data); d.Source != nil {
-			d.root = c.data(d.Source, 0)
+		if d := v.Addr().Interface().(*Data); d.source != nil {
+			d.root = c.data(d.source, 0)
 		}
 	}
 }
@@ -215,10 +215,10 @@ func (c *compiler) refuse(err error) {
 
 // data compiles the templates in any value.
 func (c *compiler) data(t *tree, depth int) *dataNode {
-	switch t.Kind {
-	case KindString:
+	switch t.kind {
+	case kindString:
 		return c.dataText(t.text)
-	case kindArray, KindObject:
+	case kindArray, kindObject:
 	default:
 		return &dataNode{constant: t.plain()}
 	}
@@ -226,7 +226,7 @@ func (c *compiler) data(t *tree, depth int) *dataNode {
 		c.problem("value.depth", "has more than "+strconv.Itoa(values.MaxDepth)+" levels", "")
 		return &dataNode{}
 	}
-	n := &dataNode{object: t.Kind == KindObject, items: []*dataNode{}}
+	n := &dataNode{object: t.kind == kindObject, items: []*dataNode{}}
 	if len(t.items) > values.MaxList {
 		c.problem("shape.length", "has "+Count(len(t.items), "item")+"; a list has at most "+strconv.Itoa(values.MaxList), "")
 	}

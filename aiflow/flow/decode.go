@@ -35,8 +35,8 @@ func Decode(raw []byte) (*Document, []Problem) {
 	if root == nil {
 		return nil, r.problems
 	}
-	if root.Kind != KindObject {
-		r.problem("shape.type", "must be an object, not "+kinds[root.Kind], "")
+	if root.kind != kindObject {
+		r.problem("shape.type", "must be an object, not "+kinds[root.kind], "")
 		return nil, r.problems
 	}
 	r.root = root
@@ -85,8 +85,8 @@ func (r *report) checkDocument(d *Document) {
 
 // defaultKinds are how values of a type are written.
 var defaultKinds = map[string]byte{
-	"string": KindString, "date": KindString, "datetime": KindString, "number": kindNumber, "integer": kindNumber,
-	"boolean": kindBool, "list": kindArray, "object": KindObject,
+	"string": kindString, "date": kindString, "datetime": kindString, "number": kindNumber, "integer": kindNumber,
+	"boolean": kindBool, "list": kindArray, "object": kindObject,
 }
 
 func (r *report) checkSize(size, most int, at ...any) {
@@ -99,10 +99,10 @@ func (r *report) checkDefault(t Typed, at ...any) {
 	v := r.root.at(at[0].(string), at[1].(string), "default")
 	kind, known := defaultKinds[t.Type]
 	switch {
-	case v == nil || v.Kind == kindNull || !known:
+	case v == nil || v.kind == kindNull || !known:
 		return
-	case v.Kind != kind:
-		r.problem("document.default", "must be "+kinds[kind]+", not "+kinds[v.Kind], "", at...)
+	case v.kind != kind:
+		r.problem("document.default", "must be "+kinds[kind]+", not "+kinds[v.kind], "", at...)
 		return
 	}
 	if _, err := Conform(v.plain(), t.Type); err != nil {
@@ -332,7 +332,7 @@ func defaultOf(tag reflect.StructTag, s *shape) (*tree, error) {
 	}
 	switch s.form {
 	case formString, formDuration, formBytes, formText, formExpression:
-		return &tree{Kind: KindString, text: text}, nil
+		return &tree{kind: kindString, text: text}, nil
 	}
 	r := &report{}
 	t := parse([]byte(text), len(text), r)

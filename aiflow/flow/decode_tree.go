@@ -13,9 +13,9 @@ import (
 
 // The kinds of a tree.
 const (
-	KindObject = '{'
+	kindObject = '{'
 	kindArray  = '['
-	KindString = '"'
+	kindString = '"'
 	kindNumber = '0'
 	kindBool   = 't'
 	kindNull   = 'n'
@@ -27,7 +27,7 @@ const maxDepth = 48
 
 // tree is a JSON value as it stands in a document.
 type tree struct {
-	Kind    byte
+	kind    byte
 	text    string // of a string; a number as it is written; "true", "false"
 	members []member
 	items   []*tree
@@ -60,7 +60,7 @@ func (t *tree) at(names ...string) *tree {
 
 // kinds name values for people.
 var kinds = map[byte]string{
-	KindObject: "an object", kindArray: "a list", KindString: "a string", kindNumber: "a number", kindBool: "true or false", kindNull: "null",
+	kindObject: "an object", kindArray: "a list", kindString: "a string", kindNumber: "a number", kindBool: "true or false", kindNull: "null",
 }
 
 // parse reads a JSON value of at most max bytes. What is no JSON is a problem
@@ -117,13 +117,13 @@ func (b *builder) build(raw []byte, depth int) *tree {
 			b.problem("shape.depth", fmt.Sprintf("is nested deeper than %d levels", maxDepth), "")
 			b.deep = true
 		}
-		return &tree{Kind: kindNull}
+		return &tree{kind: kindNull}
 	}
 	switch kind := jsonscan.Kind(raw); kind {
 	case '{':
 		return b.object(raw, depth)
 	case '[':
-		t := &tree{Kind: kindArray}
+		t := &tree{kind: kindArray}
 		for element := range jsonscan.Elements(raw) {
 			b.push(len(t.items))
 			t.items = append(t.items, b.build(element, depth+1))
@@ -131,18 +131,18 @@ func (b *builder) build(raw []byte, depth int) *tree {
 		}
 		return t
 	case '"':
-		return &tree{Kind: KindString, text: unquote(raw)}
+		return &tree{kind: kindString, text: unquote(raw)}
 	case 't', 'f':
-		return &tree{Kind: kindBool, text: string(raw)}
+		return &tree{kind: kindBool, text: string(raw)}
 	case 'n':
-		return &tree{Kind: kindNull}
+		return &tree{kind: kindNull}
 	default:
 		return b.number(string(raw))
 	}
 }
 
 func (b *builder) object(raw []byte, depth int) *tree {
-	t := &tree{Kind: KindObject}
+	t := &tree{kind: kindObject}
 	seen := map[string]bool{}
 	for key, value := range jsonscan.Members(raw) {
 		name := string(key)
@@ -166,7 +166,7 @@ func (b *builder) number(text string) *tree {
 		}
 		text = "0"
 	}
-	return &tree{Kind: kindNumber, text: text}
+	return &tree{kind: kindNumber, text: text}
 }
 
 func unquote(raw []byte) string {
@@ -180,8 +180,8 @@ func unquote(raw []byte) string {
 
 // plain is the value of t as expressions have it.
 func (t *tree) plain() any {
-	switch t.Kind {
-	case KindString:
+	switch t.kind {
+	case kindString:
 		return t.text
 	case kindBool:
 		return t.text == "true"
@@ -194,7 +194,7 @@ func (t *tree) plain() any {
 			list[i] = item.plain()
 		}
 		return list
-	case KindObject:
+	case kindObject:
 		object := make(map[string]any, len(t.members))
 		for _, m := range t.members {
 			object[m.name] = m.value.plain()

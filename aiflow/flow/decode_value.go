@@ -32,7 +32,7 @@ func (d decoder) value(v *tree, to reflect.Value, s *shape, r *rules) {
 	case formMap:
 		d.mapping(v, to, s, r)
 	case formData:
-		to.Set(reflect.ValueOf(Data{Source: v}))
+		to.Set(reflect.ValueOf(Data{source: v}))
 	case formSchema, formRaw:
 		d.raw(v, to, s, r)
 	case formAny:
@@ -56,15 +56,15 @@ func (d decoder) value(v *tree, to reflect.Value, s *shape, r *rules) {
 
 // is reports a value of another kind.
 func (d decoder) is(v *tree, kind byte) bool {
-	if v.Kind == kind {
+	if v.kind == kind {
 		return true
 	}
-	d.problem("shape.type", "must be "+kinds[kind]+", not "+kinds[v.Kind], "")
+	d.problem("shape.type", "must be "+kinds[kind]+", not "+kinds[v.kind], "")
 	return false
 }
 
 func (d decoder) object(v *tree, to reflect.Value, s *shape) {
-	if !d.is(v, KindObject) {
+	if !d.is(v, kindObject) {
 		return
 	}
 	d.known(v, s)
@@ -112,7 +112,7 @@ func (d decoder) member(v *tree, to reflect.Value, f *field) {
 	case f.def != nil:
 		in = f.def
 	case f.shape.form == formStruct:
-		in = &tree{Kind: KindObject} // for its defaults
+		in = &tree{kind: kindObject} // for its defaults
 	default:
 		return
 	}
@@ -143,7 +143,7 @@ func (d decoder) list(v *tree, to reflect.Value, s *shape, r *rules) {
 }
 
 func (d decoder) mapping(v *tree, to reflect.Value, s *shape, r *rules) {
-	if !d.is(v, KindObject) {
+	if !d.is(v, kindObject) {
 		return
 	}
 	d.size(len(v.members), r, "member")
@@ -194,17 +194,17 @@ func Count(n int, unit string) string {
 }
 
 func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
-	if !r.any && !d.is(v, KindObject) {
+	if !r.any && !d.is(v, kindObject) {
 		return
 	}
 	if s.form == formSchema {
-		if raw := v.Canonical(); r.max != nil && len(raw) > int(*r.max) {
+		if raw := v.canonical(); r.max != nil && len(raw) > int(*r.max) {
 			d.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", len(raw), int(*r.max)), "")
 		}
 		to.Set(reflect.ValueOf(Schema{v}))
 		return
 	}
-	to.SetBytes(v.Canonical())
+	to.SetBytes(v.canonical())
 }
 
 // maxTemplate bounds the source of a template whose text must be short: what
@@ -212,7 +212,7 @@ func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
 const maxTemplate = 4096
 
 func (d decoder) text(v *tree, to reflect.Value, s *shape, r *rules) {
-	if !d.is(v, KindString) {
+	if !d.is(v, kindString) {
 		return
 	}
 	switch s.form {
@@ -277,7 +277,7 @@ func (d decoder) duration(text string, to reflect.Value, r *rules) {
 
 func (d decoder) bytes(v *tree, to reflect.Value, r *rules) {
 	n, err := values.ParseBytes(v.text)
-	if err != nil || v.Kind != KindString && v.Kind != kindNumber {
+	if err != nil || v.kind != kindString && v.kind != kindNumber {
 		d.problem("shape.bytes", "is no size", "a number of bytes, or as 256KiB, 1MiB")
 		return
 	}

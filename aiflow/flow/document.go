@@ -92,7 +92,7 @@ func (d *Document) Hash() string {
 
 func (d *Document) canonicalize() {
 	if d.root != nil {
-		d.text = d.root.Canonical()
+		d.text = d.root.canonical()
 	}
 	d.hash = hashOf(d.text)
 }
@@ -165,7 +165,7 @@ func upgrade(root *tree, r *report) *tree {
 	text, known := strings.CutPrefix(format.text, "trunkline-flow/")
 	from, err := strconv.Atoi(text)
 	switch {
-	case format.Kind != KindString || !known || err != nil || from < 1:
+	case format.kind != kindString || !known || err != nil || from < 1:
 		r.problem("format.unknown", "is no format of a flow", "write "+Format, "format")
 		return nil
 	case from > version:
@@ -181,7 +181,7 @@ func migrate(root *tree, from int, steps []func(*tree) *tree) *tree {
 		root = step(root)
 	}
 	if from <= len(steps) {
-		root = with(root, "format", &tree{Kind: KindString, text: "trunkline-flow/" + strconv.Itoa(len(steps)+1)})
+		root = with(root, "format", &tree{kind: kindString, text: "trunkline-flow/" + strconv.Itoa(len(steps)+1)})
 	}
 	return root
 }
@@ -195,7 +195,7 @@ func with(t *tree, name string, value *tree) *tree {
 
 // without is an object without a member; t stays as it is.
 func without(t *tree, name string) *tree {
-	out := &tree{Kind: KindObject, members: make([]member, 0, len(t.members))}
+	out := &tree{kind: kindObject, members: make([]member, 0, len(t.members))}
 	for _, m := range t.members {
 		if m.name != name {
 			out.members = append(out.members, m)

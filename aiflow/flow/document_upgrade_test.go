@@ -29,9 +29,9 @@ func TestMigrate(t *testing.T) {
 		{`{"c":1,"format":"trunkline-flow/3"}`, `{"c":1,"format":"trunkline-flow/3"}`, 3},
 	} {
 		root := read(c.raw)
-		before := string(root.Canonical())
-		require.Equal(t, c.want, string(migrate(root, c.from, steps).Canonical()))
-		require.Equal(t, before, string(root.Canonical()), "the given document is not changed")
+		before := string(root.canonical())
+		require.Equal(t, c.want, string(migrate(root, c.from, steps).canonical()))
+		require.Equal(t, before, string(root.canonical()), "the given document is not changed")
 	}
 	require.Len(t, migrations, version-1, "one step between two versions")
 }

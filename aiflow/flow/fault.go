@@ -63,7 +63,7 @@ func (t *Turn) Fault(err error) *Error {
 		e = &Error{Code: "internal", Message: err.Error()}
 	}
 	if e.Node == "" {
-		e.Node = t.Node.ID
+		e.Node = t.node.id
 	}
 	return e
 }
@@ -72,7 +72,7 @@ func (t *Turn) Fault(err error) *Error {
 func (t *Turn) failed(n *step, err error) *step {
 	var limit *limitError
 	if errors.As(err, &limit) {
-		limit.why.Node = n.ID
+		limit.why.Node = n.id
 		t.failing(n, limit.why)
 		t.Row.Error = limit.why
 		t.trace()
@@ -81,11 +81,11 @@ func (t *Turn) failed(n *step, err error) *step {
 	}
 	e := t.Fault(err)
 	t.failing(n, e)
-	if f := t.Top(); f.Loop != nil && f.Node == n.ID {
-		t.Pop() // the loop itself failed, not one of its rounds
+	if f := t.top(); f.Loop != nil && f.Node == n.id {
+		t.pop() // the loop itself failed, not one of its rounds
 	}
 	t.Row.Error = e
-	if next := n.Next["error"]; next != nil {
+	if next := n.next["error"]; next != nil {
 		t.Row.Output = "error"
 		t.trace()
 		t.showError(e)
@@ -100,28 +100,28 @@ func (t *Turn) failed(n *step, err error) *step {
 func (t *Turn) raise(e *Error) *step {
 	for {
 		var n *step
-		f, g := t.Top(), t.Graph()
+		f, g := t.top(), t.graph()
 		switch {
 		case f.Loop != nil:
-			n = g.Steps[f.Node]
+			n = g.steps[f.Node]
 			if n.config.(looper).LoopRole().GoesOn {
 				t.showError(e)
 				f.Loop.Failed = true
 				return n
 			}
-			t.Pop()
+			t.pop()
 		case g.onError != nil && !f.Caught:
 			f.Caught = true
 			t.showError(e)
 			return g.onError
 		case len(t.State.Frames) > 1:
-			node := t.Pop().Node
-			n = t.Graph().Steps[node]
+			node := t.pop().Node
+			n = t.graph().steps[node]
 		default:
 			t.fail(e)
 			return nil
 		}
-		if n.Next["error"] != nil {
+		if n.next["error"] != nil {
 			t.showError(e)
 			return t.leave(n, "error", nil, e)
 		}
@@ -166,8 +166,8 @@ type failure struct {
 
 // failing notes that a step failed, before calls and loops around it are left.
 func (t *Turn) failing(n *step, e *Error) {
-	f := &failure{at: Failure{Node: n.ID, At: t.World.Now}, frames: t.State.Frames}
-	if w := t.WaitedFor; w != nil && w.Kind == WaitEffect && w.Node == n.ID {
+	f := &failure{at: Failure{Node: n.id, At: t.World.Now}, frames: t.State.Frames}
+	if w := t.WaitedFor; w != nil && w.Kind == WaitEffect && w.Node == n.id {
 		f.at.Call, f.at.Tries, f.at.Once = values.TextOf(w.Data), w.Tries, w.Once && !e.undelivered() && !e.Safe()
 	}
 	t.failure = f
@@ -199,12 +199,12 @@ func (t *Turn) retry() {
 		}
 	}
 	t.uncatch()
-	n := t.Graph().Steps[f.Node]
+	n := t.graph().steps[f.Node]
 	if f.Call != "" {
 		t.WaitedFor = &Wait{Kind: WaitEffect, Node: f.Node, Tries: f.Tries, Data: f.Call}
 	}
 	t.State.Steps++
-	t.Recent = append(t.Recent, n.ID)
+	t.recent = append(t.recent, n.id)
 	exit, err := t.perform(n, nil)
 	next := t.follow(n, exit, err)
 	t.WaitedFor = nil

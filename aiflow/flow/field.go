@@ -79,7 +79,7 @@ func (t Text) Message() bool { return contactMessage.MatchString(t.Source) }
 // Data is a member that holds any JSON value, in which every string is a
 // template: a lone {{ expression }} keeps the type of its value.
 type Data struct {
-	Source *tree
+	source *tree
 	root   *dataNode
 }
 
@@ -94,7 +94,21 @@ type dataNode struct {
 }
 
 // Present says whether the member was given; null is a value.
-func (d Data) Present() bool { return d.Source != nil }
+func (d Data) Present() bool { return d.source != nil }
+
+// IsObject reports whether the value is written as an object.
+func (d Data) IsObject() bool { return d.source != nil && d.source.kind == kindObject }
+
+// IsText reports whether the value is written as a text.
+func (d Data) IsText() bool { return d.source != nil && d.source.kind == kindString }
+
+// Size is how many bytes of JSON the value takes in the document.
+func (d Data) Size() int {
+	if d.source == nil {
+		return 0
+	}
+	return len(d.source.canonical())
+}
 
 // Eval renders the value; without one it is nil. What it shares with the
 // program must not be changed.
@@ -157,5 +171,5 @@ func (s Schema) Raw() json.RawMessage {
 	if s.source == nil {
 		return nil
 	}
-	return s.source.Canonical()
+	return s.source.canonical()
 }

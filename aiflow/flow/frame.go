@@ -14,7 +14,7 @@ func (t *Turn) link() bool {
 	for i := range t.State.Frames {
 		f := &t.State.Frames[i]
 		if f.Loop == nil && i > 0 {
-			if g = g.Called[f.Function]; g == nil {
+			if g = g.functions[f.Function]; g == nil {
 				return false
 			}
 		}
@@ -26,18 +26,18 @@ func (t *Turn) link() bool {
 	if len(t.graphs) == 0 || t.State.Frames[0].Loop != nil {
 		return false
 	}
-	if w := t.State.Wait; w != nil && !waitable(g.Steps[w.Node]) {
+	if w := t.State.Wait; w != nil && !waitable(g.steps[w.Node]) {
 		return false
 	}
-	if f := t.State.Failed; f != nil && g.Steps[f.Node] == nil {
+	if f := t.State.Failed; f != nil && g.steps[f.Node] == nil {
 		return false
 	}
-	return t.State.Next == "" || g.Steps[t.State.Next] != nil
+	return t.State.Next == "" || g.steps[t.State.Next] != nil
 }
 
 // fits reports whether a frame can stand above the graph that its node is in.
 func fits(f *Frame, below *Program) bool {
-	n := below.Steps[f.Node]
+	n := below.steps[f.Node]
 	if n == nil {
 		return false
 	}
@@ -57,26 +57,26 @@ func waitable(n *step) bool {
 	return ok
 }
 
-// Graph is the graph that runs.
-func (t *Turn) Graph() *Program { return t.graphs[len(t.graphs)-1] }
+// graph is the graph that runs.
+func (t *Turn) graph() *Program { return t.graphs[len(t.graphs)-1] }
 
-// Top is the innermost frame.
-func (t *Turn) Top() *Frame { return &t.State.Frames[len(t.State.Frames)-1] }
+// top is the innermost frame.
+func (t *Turn) top() *Frame { return &t.State.Frames[len(t.State.Frames)-1] }
 
 // Scope is the frame whose variables are in sight.
-func (t *Turn) Scope() *Frame { return &t.State.Frames[t.Base] }
+func (t *Turn) Scope() *Frame { return &t.State.Frames[t.base] }
 
-// Push enters a frame.
-func (t *Turn) Push(f Frame, g *Program) {
+// push enters a frame.
+func (t *Turn) push(f Frame, g *Program) {
 	t.State.Frames = append(t.State.Frames, f)
 	t.graphs = append(t.graphs, g)
 	t.rescope()
 }
 
-// Pop leaves the frame on top.
-func (t *Turn) Pop() Frame {
-	f := *t.Top()
-	if g := t.Graph(); g.secret {
+// pop leaves the frame on top.
+func (t *Turn) pop() Frame {
+	f := *t.top()
+	if g := t.graph(); g.secret {
 		t.hidden = f.secrets(t.hidden, g)
 	}
 	t.State.Frames = t.State.Frames[:len(t.State.Frames)-1]
@@ -88,36 +88,36 @@ func (t *Turn) Pop() Frame {
 	return f
 }
 
-// PopTo ends all frames above frame i.
-func (t *Turn) PopTo(i int) {
+// popTo ends all frames above frame i.
+func (t *Turn) popTo(i int) {
 	for len(t.State.Frames) > i+1 {
-		t.Pop()
+		t.pop()
 	}
 }
 
 // rescope writes what expressions see of the frames.
 func (t *Turn) rescope() {
-	t.Path = nil
+	t.path = nil
 	frames := t.State.Frames
-	t.Base = len(frames) - 1
-	for frames[t.Base].Loop != nil {
-		t.Base--
+	t.base = len(frames) - 1
+	for frames[t.base].Loop != nil {
+		t.base--
 	}
-	f := &frames[t.Base]
+	f := &frames[t.base]
 	t.Env = map[string]any{
 		"vars": f.Vars, "args": ValueOf(f.Args), "error": errorValue(f.Error),
 		"input": ValueOf(t.State.Input), "start": ValueOf(t.State.Start),
 		"contact": ValueOf(t.World.Contact), "chat": ValueOf(t.World.Chat),
 		"run": t.runValue(), "now": t.Now(),
 	}
-	for i := t.Base + 1; i < len(frames); i++ {
-		t.ShowLoop(&frames[i], t.graphs[i])
+	for i := t.base + 1; i < len(frames); i++ {
+		t.showLoop(&frames[i], t.graphs[i])
 	}
 }
 
-// ShowLoop puts the item and the index of a loop into sight.
-func (t *Turn) ShowLoop(f *Frame, g *Program) {
-	c := g.Steps[f.Node].config.(looper).LoopRole()
+// showLoop puts the item and the index of a loop into sight.
+func (t *Turn) showLoop(f *Frame, g *Program) {
+	c := g.steps[f.Node].config.(looper).LoopRole()
 	t.Env[c.Index] = f.Loop.Index
 	t.Env[c.Item] = f.Loop.item()
 }
@@ -142,27 +142,27 @@ func ValueOf(m map[string]any) any {
 	return m
 }
 
-// PathNow names the frames above the node that runs. It is shared by the
+// pathNow names the frames above the node that runs. It is shared by the
 // steps of one frame.
-func (t *Turn) PathNow() []string {
-	if t.Path != nil || len(t.State.Frames) == 1 {
-		return t.Path
+func (t *Turn) pathNow() []string {
+	if t.path != nil || len(t.State.Frames) == 1 {
+		return t.path
 	}
 	for _, f := range t.State.Frames[1:] {
 		if f.Loop == nil {
-			t.Path = append(t.Path, "call:"+f.Function)
+			t.path = append(t.path, "call:"+f.Function)
 			continue
 		}
-		t.Path = append(t.Path, f.Node+"["+strconv.Itoa(f.Loop.Index)+"]")
+		t.path = append(t.path, f.Node+"["+strconv.Itoa(f.Loop.Index)+"]")
 	}
-	return t.Path
+	return t.path
 }
 
 // pathEnd is where nothing is connected: the loop's next round, the return of
 // a function, the end of the run.
 func (t *Turn) pathEnd() *step {
-	if f := t.Top(); f.Loop != nil {
-		return t.Graph().Steps[f.Node]
+	if f := t.top(); f.Loop != nil {
+		return t.graph().steps[f.Node]
 	}
 	if len(t.State.Frames) > 1 {
 		return t.returned("", nil)
@@ -171,9 +171,9 @@ func (t *Turn) pathEnd() *step {
 	return nil
 }
 
-// LoopIndex is the frame of the loop node in the graph that runs, or -1.
-func (t *Turn) LoopIndex(node string) int {
-	for i := len(t.State.Frames) - 1; i > t.Base; i-- {
+// loopIndex is the frame of the loop node in the graph that runs, or -1.
+func (t *Turn) loopIndex(node string) int {
+	for i := len(t.State.Frames) - 1; i > t.base; i-- {
 		if t.State.Frames[i].Node == node {
 			return i
 		}
@@ -183,28 +183,28 @@ func (t *Turn) LoopIndex(node string) int {
 
 // leaveLoop ends the innermost loop.
 func (t *Turn) leaveLoop() *step {
-	f := t.Pop()
-	if next := t.leave(t.Graph().Steps[f.Node], "done", nil, nil); next != nil {
+	f := t.pop()
+	if next := t.leave(t.graph().steps[f.Node], "done", nil, nil); next != nil {
 		return next
 	}
 	return t.pathEnd()
 }
 
 // nextRound goes to the innermost loop's node.
-func (t *Turn) nextRound() *step { return t.Graph().Steps[t.Top().Node] }
+func (t *Turn) nextRound() *step { return t.graph().steps[t.top().Node] }
 
 // returned ends the function that runs and goes on where it was called.
 func (t *Turn) returned(name string, v any) *step {
-	t.PopTo(t.Base)
-	f := t.Pop()
-	n := t.Graph().Steps[f.Node]
+	t.popTo(t.base)
+	f := t.pop()
+	n := t.graph().steps[f.Node]
 	c := n.config.(caller)
 	t.begin(n)
 	if err := t.Save(c.SavesTo(), v); err != nil {
 		return t.failed(n, err)
 	}
 	output := "return:" + name
-	if n.Next[output] == nil {
+	if n.next[output] == nil {
 		output = "out"
 	}
 	var out map[string]any
@@ -224,9 +224,9 @@ func (t *Turn) callTimedOut(i int) *step {
 		t.State.Wait = nil
 		t.release(w)
 	}
-	t.PopTo(i)
-	f := t.Pop()
-	n := t.Graph().Steps[f.Node]
+	t.popTo(i)
+	f := t.pop()
+	n := t.graph().steps[f.Node]
 	t.begin(n)
 	exit, err := t.TimedOut()
 	return t.follow(n, exit, err)
@@ -262,10 +262,10 @@ func (s *State) frameOf(timer string) int {
 	return -1
 }
 
-// Initial are the variables that a graph begins with.
-func (p *Program) Initial() map[string]any {
-	vars := make(map[string]any, len(p.Variables))
-	for name, v := range p.Variables {
+// initial are the variables that a graph begins with.
+func (p *Program) initial() map[string]any {
+	vars := make(map[string]any, len(p.variables))
+	for name, v := range p.variables {
 		vars[name] = v.initial
 	}
 	return vars

@@ -25,7 +25,7 @@ const (
 const (
 	limitRunSteps    = 100_000
 	limitRunTurns    = 1000
-	LimitRunFrames   = 16
+	limitRunFrames   = 16
 	limitRunLife     = 100 * 24 * time.Hour
 	limitRunTimeouts = 5  // in a row, without input from outside
 	limitRunSame     = 20 // messages of one content
@@ -39,7 +39,7 @@ const (
 const (
 	codeRunSteps    = "run.steps"
 	codeRunTurns    = "run.turns"
-	CodeRunFrames   = "run.frames"
+	codeRunFrames   = "run.frames"
 	codeRunLife     = "run.life"
 	codeRunTimeouts = "run.timeouts"
 	codeRunSame     = "run.same_message"
@@ -50,8 +50,8 @@ type limitError struct{ why *Error }
 
 func (e *limitError) Error() string { return e.why.Error() }
 
-// OverLimit returns the error of a run that reached a limit.
-func OverLimit(code, format string, args ...any) *limitError {
+// overLimit returns the error of a run that reached a limit.
+func overLimit(code, format string, args ...any) *limitError {
 	return &limitError{&Error{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
@@ -71,9 +71,9 @@ func budget() *expression.Budget {
 func (t *Turn) lifetimeLimit() *limitError {
 	switch s := t.State; {
 	case s.Turns > limitRunTurns:
-		return OverLimit(codeRunTurns, "the run took more than %d turns%s", limitRunTurns, Repeated(t.Recent))
+		return overLimit(codeRunTurns, "the run took more than %d turns%s", limitRunTurns, repeated(t.recent))
 	case !t.World.Run.StartedAt.IsZero() && t.World.Now.Sub(t.World.Run.StartedAt) > limitRunLife:
-		return OverLimit(codeRunLife, "the run is more than 100 days old")
+		return overLimit(codeRunLife, "the run is more than 100 days old")
 	}
 	return nil
 }
@@ -83,14 +83,14 @@ func (t *Turn) stepLimit() *limitError {
 	if t.State.Steps < limitRunSteps {
 		return nil
 	}
-	return OverLimit(codeRunSteps, "the run took more than %d steps%s", limitRunSteps, Repeated(t.Recent))
+	return overLimit(codeRunSteps, "the run took more than %d steps%s", limitRunSteps, repeated(t.recent))
 }
 
 // TimedOut leaves a node through its timeout output. A run that nobody
 // answers again and again ends.
 func (t *Turn) TimedOut() (Exit, error) {
 	if t.State.Timeouts++; t.State.Timeouts > limitRunTimeouts {
-		return Exit{}, OverLimit(codeRunTimeouts, "nobody answered %d times in a row%s", t.State.Timeouts, Repeated(t.Recent))
+		return Exit{}, overLimit(codeRunTimeouts, "nobody answered %d times in a row%s", t.State.Timeouts, repeated(t.recent))
 	}
 	return Out("timeout"), nil
 }
@@ -107,7 +107,7 @@ func (t *Turn) say(content []byte) error {
 			continue
 		}
 		if s.Said[i].Count++; s.Said[i].Count > limitRunSame {
-			return OverLimit(codeRunSame, "the same message was sent more than %d times in five minutes%s", limitRunSame, Repeated(t.Recent))
+			return overLimit(codeRunSame, "the same message was sent more than %d times in five minutes%s", limitRunSame, repeated(t.recent))
 		}
 		return nil
 	}
@@ -118,9 +118,9 @@ func (t *Turn) say(content []byte) error {
 	return nil
 }
 
-// Repeated names the path that the nodes entered last went round and round,
+// repeated names the path that the nodes entered last went round and round,
 // as the end of a sentence.
-func Repeated(recent []string) string {
+func repeated(recent []string) string {
 	for n := 1; n <= len(recent)/2; n++ {
 		last, before := recent[len(recent)-n:], recent[len(recent)-2*n:len(recent)-n]
 		if slices.Equal(last, before) {

@@ -68,7 +68,7 @@ func (t *Turn) Secrets() []string {
 
 // secrets appends those of one frame.
 func (f *Frame) secrets(out []string, g *Program) []string {
-	return secretsOf(secretsOf(out, f.Vars, g.Variables), f.Args, g.Args)
+	return secretsOf(secretsOf(out, f.Vars, g.variables), f.Args, g.args)
 }
 
 func secretsOf(out []string, values map[string]any, declared map[string]variable) []string {

@@ -10,7 +10,7 @@ import (
 )
 
 // Now is the time of the turn, in the time zone of the graph that runs.
-func (t *Turn) Now() time.Time { return t.World.Now.In(t.Graph().location) }
+func (t *Turn) Now() time.Time { return t.World.Now.In(t.graph().location) }
 
 // Text renders a text of the node's configuration.
 func (t *Turn) Text(x Text) (string, error) { return x.Eval(t.Env, t.budget) }
@@ -86,7 +86,7 @@ func (t *Turn) SendRaw(content json.RawMessage, replyTo string, typing time.Dura
 		return err
 	}
 	t.messages++
-	node := t.Node.ID
+	node := t.node.id
 	return t.Emit(func(id string) Effect {
 		return Send{ID: id, Node: node, Message: content, ReplyTo: replyTo, Typing: typing}
 	})
@@ -94,7 +94,7 @@ func (t *Turn) SendRaw(content json.RawMessage, replyTo string, typing time.Dura
 
 // runValue is what expressions see as run.
 func (t *Turn) runValue() map[string]any {
-	return map[string]any{"id": t.World.Run.ID, "startedAt": t.World.Run.StartedAt.In(t.Graph().location)}
+	return map[string]any{"id": t.World.Run.ID, "startedAt": t.World.Run.StartedAt.In(t.graph().location)}
 }
 
 // What a [Config] may be to the program besides a step of its own. The program

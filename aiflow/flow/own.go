@@ -231,13 +231,13 @@ func (o *own) decode(d decoder, config *tree, c *ownConfig) {
 	d.known(config, o.all)
 	d.members(config, reflect.ValueOf(c).Elem(), ownShape())
 	d.members(config, reflect.New(o.run.in).Elem(), o.open)
-	rest := &tree{Kind: KindObject}
+	rest := &tree{kind: kindObject}
 	for _, m := range config.members {
 		if o.open.field(m.name) != nil {
 			rest.members = append(rest.members, m)
 		}
 	}
-	c.given = Data{Source: rest}
+	c.given = Data{source: rest}
 }
 
 // field is the member of a name, or nil.
@@ -252,7 +252,7 @@ func (s *shape) field(name string) *field {
 
 // open reads a member that may be a template.
 func (d decoder) open(v *tree, to reflect.Value, s *shape, r *rules) {
-	if v.Kind != KindString || !strings.Contains(v.text, "{{") {
+	if v.kind != kindString || !strings.Contains(v.text, "{{") {
 		d.value(v, to, s.elem, r)
 		return
 	}
@@ -264,7 +264,7 @@ var declaredAs = map[form]string{formString: "string", formInteger: "integer", f
 
 // own compiles what the function of a node is given.
 func (c *compiler) own(config *ownConfig) {
-	config.given.root = c.data(config.given.Source, 0)
+	config.given.root = c.data(config.given.source, 0)
 	c.fits(config.given.root, config.own.open)
 }
 
@@ -306,13 +306,13 @@ func (s *shape) at(part any) *shape {
 
 // Refer checks the credentials that a node names.
 func (c *ownConfig) Refer(k *Checker, env *Environment) {
-	k.credentials(c.given.Source, c.own.plain, &rules{}, env)
+	k.credentials(c.given.source, c.own.plain, &rules{}, env)
 }
 
 func (k *Checker) credentials(v *tree, s *shape, r *rules, env *Environment, at ...any) {
 	switch s.form {
 	case formString:
-		if r.pattern == "credential" && v.Kind == KindString {
+		if r.pattern == "credential" && v.kind == kindString {
 			k.Refer("credential", v.text, env.Credentials, at...)
 		}
 	case formPointer:

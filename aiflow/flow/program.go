@@ -10,19 +10,19 @@ import (
 // runs may use it at the same time.
 type Program struct {
 	hash         string
-	Slug         string
-	Start        *step
-	Steps        map[string]*step
-	Called       map[string]*Program // by slug; those of the functions too
-	Variables    map[string]variable
-	Args         map[string]variable
-	Returns      map[string]variable
+	slug         string
+	start        *step
+	steps        map[string]*step
+	functions    map[string]*Program // by slug; those of the functions too
+	variables    map[string]variable
+	args         map[string]variable
+	returns      map[string]variable
 	onError      *step // where errors go that nobody took; may be nil
-	ReplyTimeout time.Duration
+	replyTimeout time.Duration
 	location     *time.Location // of the settings; never nil
-	Locale       string
+	locale       string
 	secret       bool         // a variable of this document is secret
-	Answers      AnswerReader // nil: questions understand answers by themselves
+	answers      AnswerReader // nil: questions understand answers by themselves
 }
 
 // variable is what a document declares of a variable, an argument or a
@@ -34,9 +34,9 @@ type variable struct {
 
 // step is a node made ready to run.
 type step struct {
-	ID, typ  string
+	id, typ  string
 	config   Config
-	Next     map[string]*step
+	next     map[string]*step
 	disabled bool
 	pass     string // the output of a disabled node
 }
@@ -60,29 +60,29 @@ type Resumer interface {
 
 // Exit is how a run leaves a node.
 type Exit struct {
-	Output string
-	Kind   ExitKind
-	Value  any
-	Node   *step
+	output string
+	kind   exitKind
+	value  any
+	node   *step
 }
 
-// ExitKind says how a node is left.
-type ExitKind uint8
+// exitKind says how a node is left.
+type exitKind uint8
 
 const (
-	exitOutput   ExitKind = iota
+	exitOutput   exitKind = iota
 	exitWait              // stays at the node
-	ExitNode              // goes to a node without an output: goto, and into a function
-	ExitPathEnd           // as if nothing were connected
-	ExitBreak             // out of the loop around
-	ExitContinue          // to the loop's next round
-	ExitReturn            // out of the function, with value under the name output
+	exitNode              // goes to a node without an output: goto, and into a function
+	exitPathEnd           // as if nothing were connected
+	exitBreak             // out of the loop around
+	exitContinue          // to the loop's next round
+	exitReturn            // out of the function, with value under the name output
 	exitEnded             // the run is over
 )
 
 // Out leaves a node by one of its outputs.
-func Out(output string) Exit { return Exit{Output: output} }
+func Out(output string) Exit { return Exit{output: output} }
 
 // Functions are the slugs of the functions that the program can come to, in
 // order.
-func (p *Program) Functions() []string { return slices.Sorted(maps.Keys(p.Called)) }
+func (p *Program) Functions() []string { return slices.Sorted(maps.Keys(p.functions)) }

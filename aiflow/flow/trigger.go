@@ -163,11 +163,11 @@ type rule struct {
 // function, which has none.
 func (p *Program) Trigger() *Trigger {
 	t := &Trigger{}
-	if p.Start == nil {
+	if p.start == nil {
 		return t
 	}
-	c, is := p.Start.config.(*triggerConfig)
-	if !is || p.Start.disabled {
+	c, is := p.start.config.(*triggerConfig)
+	if !is || p.start.disabled {
 		return t
 	}
 	t.Priority, t.Cooldown, t.WhenBusy = c.Priority, c.Cooldown, c.WhenBusy

@@ -50,14 +50,14 @@ type Turn struct {
 	budget    *expression.Budget
 	Env       map[string]any // what expressions see
 	graphs    []*Program     // of each frame
-	Base      int            // the frame that holds the variables in sight
-	Path      []string       // of the frames; nil: not yet written
-	Node      *step
+	base      int            // the frame that holds the variables in sight
+	path      []string       // of the frames; nil: not yet written
+	node      *step
 	Row       TraceRow
 	WaitedFor *Wait // what the input ended
 	failure   *failure
 	retried   int // how often, until a step has said so
-	Recent    []string
+	recent    []string
 	hidden    []string // the secrets of frames that have ended
 	messages  int
 	size      int // of all variables; -1: not yet counted
@@ -108,7 +108,7 @@ func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
 		return nil, ErrOtherDocument
 	}
 	t.State.Turns++
-	t.Recent = strings.Fields(t.State.Recent)
+	t.recent = strings.Fields(t.State.Recent)
 	t.rescope()
 	return t, nil
 }
@@ -120,12 +120,12 @@ func (p *Program) newState(in Begin) (*State, error) {
 		return nil, err
 	}
 	s := &State{Hash: p.hash, Start: start, Input: start}
-	f := Frame{Vars: p.Initial()}
-	if f.Args, err = ConformAll("args", in.Args, p.Args); err != nil {
+	f := Frame{Vars: p.initial()}
+	if f.Args, err = conformAll("args", in.Args, p.args); err != nil {
 		return nil, fmt.Errorf("flow: %w", err)
 	}
 	for name, v := range in.Vars {
-		if f.Vars[name], err = Conform(v, p.Variables[name].Type); err != nil {
+		if f.Vars[name], err = Conform(v, p.variables[name].Type); err != nil {
 			return nil, fmt.Errorf("flow: vars.%s: %w", name, err)
 		}
 	}
@@ -142,10 +142,10 @@ func (t *Turn) receive(in Input) error {
 	}
 	switch in := in.(type) {
 	case Begin:
-		t.run(t.program.Start)
+		t.run(t.program.start)
 		return nil
 	case Continue:
-		next := t.Graph().Steps[t.State.Next]
+		next := t.graph().steps[t.State.Next]
 		t.State.Next = ""
 		t.run(next)
 		return nil
@@ -174,14 +174,14 @@ func (t *Turn) standing() string {
 	case s.Failed != nil:
 		return s.Failed.Node
 	}
-	return t.program.Start.ID
+	return t.program.start.id
 }
 
 // resume gives a waiting node what it waited for.
 func (t *Turn) resume(in Input) error {
 	t.WaitedFor = t.State.Wait
 	t.State.Wait = nil
-	n := t.Graph().Steps[t.WaitedFor.Node]
+	n := t.graph().steps[t.WaitedFor.Node]
 	if err := t.accept(in); err != nil {
 		return err
 	}
@@ -230,17 +230,17 @@ func (t *Turn) uncatch() {
 func (t *Turn) run(n *step) {
 	for n != nil {
 		if t.overBudget() {
-			t.State.Next, t.More = n.ID, true
+			t.State.Next, t.More = n.id, true
 			return
 		}
 		if e := t.stepLimit(); e != nil {
-			e.why.Node = n.ID
+			e.why.Node = n.id
 			t.failing(n, e.why)
 			t.fail(e.why)
 			return
 		}
 		t.State.Steps++
-		t.Recent = append(t.Recent, n.ID)
+		t.recent = append(t.recent, n.id)
 		exit, err := t.perform(n, nil)
 		n = t.follow(n, exit, err)
 	}
@@ -280,26 +280,26 @@ func (t *Turn) follow(n *step, exit Exit, err error) *step {
 	if err != nil {
 		return t.failed(n, err)
 	}
-	if exit.Kind == exitOutput {
-		t.Row.Output = exit.Output
+	if exit.kind == exitOutput {
+		t.Row.Output = exit.output
 	}
 	t.trace()
-	switch exit.Kind {
+	switch exit.kind {
 	case exitOutput:
-		if next := n.Next[exit.Output]; next != nil {
+		if next := n.next[exit.output]; next != nil {
 			return next
 		}
 		return t.pathEnd()
-	case ExitNode:
-		return exit.Node
-	case ExitPathEnd:
+	case exitNode:
+		return exit.node
+	case exitPathEnd:
 		return t.pathEnd()
-	case ExitBreak:
+	case exitBreak:
 		return t.leaveLoop()
-	case ExitContinue:
+	case exitContinue:
 		return t.nextRound()
-	case ExitReturn:
-		return t.returned(exit.Output, exit.Value)
+	case exitReturn:
+		return t.returned(exit.output, exit.value)
 	}
 	return nil // exitWait
 }
@@ -309,16 +309,16 @@ func (t *Turn) close() {
 	if t.State.Wait != nil {
 		t.setCallTimers()
 	}
-	if n := len(t.Recent); n > keepRecent {
-		t.Recent = t.Recent[n-keepRecent:]
+	if n := len(t.recent); n > keepRecent {
+		t.recent = t.recent[n-keepRecent:]
 	}
-	t.State.Recent = strings.Join(t.Recent, " ")
+	t.State.Recent = strings.Join(t.recent, " ")
 }
 
 // begin begins the trace row of a node.
 func (t *Turn) begin(n *step) {
-	t.Node = n
-	t.Row = TraceRow{Node: n.ID, Type: n.typ, At: t.World.Now, Path: t.PathNow()}
+	t.node = n
+	t.Row = TraceRow{Node: n.id, Type: n.typ, At: t.World.Now, Path: t.pathNow()}
 }
 
 // trace writes the row of the step that was taken.
@@ -337,5 +337,5 @@ func (t *Turn) leave(n *step, output string, out map[string]any, e *Error) *step
 	t.begin(n)
 	t.Row.Output, t.Row.Out, t.Row.Error = output, out, e
 	t.trace()
-	return n.Next[output]
+	return n.next[output]
 }

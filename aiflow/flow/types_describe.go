@@ -82,10 +82,10 @@ func (t *Types) Schema() json.RawMessage {
 	document := documentShape().schema(&rules{})
 	node := document.at("properties", "nodes", "additionalProperties")
 	node.at("properties").replace("type", branch(member{"enum", list(t.names()...)}))
-	node.members = append(node.members, member{"allOf", &tree{Kind: kindArray, items: cases}})
+	node.members = append(node.members, member{"allOf", &tree{kind: kindArray, items: cases}})
 	document.members = append([]member{
-		{"$schema", &tree{Kind: KindString, text: "https://json-schema.org/draft/2020-12/schema"}},
-		{"$id", &tree{Kind: KindString, text: Format}},
+		{"$schema", &tree{kind: kindString, text: "https://json-schema.org/draft/2020-12/schema"}},
+		{"$id", &tree{kind: kindString, text: Format}},
 	}, document.members...)
 	document.at("properties").replace("format", leaf("const", Format))
 	return document.write(nil, false)
@@ -101,34 +101,34 @@ func (t *tree) replace(name string, value *tree) {
 }
 
 // branch is an object of these members.
-func branch(members ...member) *tree { return &tree{Kind: KindObject, members: members} }
+func branch(members ...member) *tree { return &tree{kind: kindObject, members: members} }
 
 // list is a list of strings.
 func list(words ...string) *tree {
-	t := &tree{Kind: kindArray}
+	t := &tree{kind: kindArray}
 	for _, w := range words {
-		t.items = append(t.items, &tree{Kind: KindString, text: w})
+		t.items = append(t.items, &tree{kind: kindString, text: w})
 	}
 	return t
 }
 
 // leaf is an object with a string.
 func leaf(name, value string) *tree {
-	t := &tree{Kind: KindObject}
+	t := &tree{kind: kindObject}
 	t.word(name, value)
 	return t
 }
 
 func (t *tree) word(name, value string) {
-	t.members = append(t.members, member{name, &tree{Kind: KindString, text: value}})
+	t.members = append(t.members, member{name, &tree{kind: kindString, text: value}})
 }
 
 func (t *tree) number(name string, value float64) {
-	t.members = append(t.members, member{name, &tree{Kind: kindNumber, text: strconv.FormatFloat(value, 'f', -1, 64)}})
+	t.members = append(t.members, member{name, &tree{kind: kindNumber, text: strconv.FormatFloat(value, 'f', -1, 64)}})
 }
 
 func (t *tree) truth(name string, value bool) {
-	t.members = append(t.members, member{name, &tree{Kind: kindBool, text: strconv.FormatBool(value)}})
+	t.members = append(t.members, member{name, &tree{kind: kindBool, text: strconv.FormatBool(value)}})
 }
 
 // schema is the JSON Schema of a shape within rules.
@@ -152,7 +152,7 @@ func (s *shape) schema(r *rules) *tree {
 		return t
 	case formRaw:
 		if r.any {
-			return &tree{Kind: KindObject}
+			return &tree{kind: kindObject}
 		}
 		return leaf("type", "object")
 	case formBool:
@@ -195,7 +195,7 @@ func (s *shape) structSchema() *tree {
 			properties.members = append(properties.members, member{f.alias, alias})
 		}
 		if f.required && f.alias == "" {
-			required.items = append(required.items, &tree{Kind: KindString, text: f.name})
+			required.items = append(required.items, &tree{kind: kindString, text: f.name})
 		}
 	}
 	t := leaf("type", "object")

@@ -266,9 +266,9 @@ func conformDate(v any, day bool) (any, bool) {
 	return s, true
 }
 
-// ConformAll checks values against their declarations: all that are required
+// conformAll checks values against their declarations: all that are required
 // are there, none is unknown, and each has its type.
-func ConformAll(what string, given map[string]any, declared map[string]variable) (map[string]any, error) {
+func conformAll(what string, given map[string]any, declared map[string]variable) (map[string]any, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := declared[name]; !ok {
 			return nil, WrongType(what + "." + name + ": is not declared")

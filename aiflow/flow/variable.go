@@ -42,7 +42,7 @@ func (t *Turn) Change(path string, to func(any) (any, error)) error {
 		t.size = -1
 		return nil
 	}
-	if kind := t.Graph().Variables[name].Type; kind != "" && kind != "any" {
+	if kind := t.graph().variables[name].Type; kind != "" && kind != "any" {
 		if v, err = Conform(v, kind); err != nil {
 			return At(err, path)
 		}

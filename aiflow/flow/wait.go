@@ -57,9 +57,9 @@ func (t *Turn) nextID() string {
 // Wait makes the run wait at the node that takes its step. The node goes on
 // in its Resume.
 func (t *Turn) Wait(w Wait) Exit {
-	w.Node = t.Node.ID
+	w.Node = t.node.id
 	t.State.Wait = &w
-	return Exit{Kind: exitWait}
+	return Exit{kind: exitWait}
 }
 
 // Waited is the wait that the input of this turn ended, for a node's Resume.
@@ -107,7 +107,7 @@ func (t *Turn) release(w *Wait) {
 
 // end ends the run.
 func (t *Turn) end(e Ending) {
-	t.PopTo(0)
+	t.popTo(0)
 	t.State.Next, t.State.Said = "", nil
 	t.State.Ended = &e
 }
@@ -115,7 +115,7 @@ func (t *Turn) end(e Ending) {
 // End ends the run.
 func (t *Turn) End(e Ending) Exit {
 	t.end(e)
-	return Exit{Kind: exitEnded}
+	return Exit{kind: exitEnded}
 }
 
 // fail ends the run with an error.

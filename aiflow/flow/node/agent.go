@@ -1,7 +1,6 @@
 package node
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -119,7 +118,7 @@ func (c *agentConfig) request(t *flow.Turn) (flow.ModelRequest, error) {
 	r := flow.ModelRequest{Model: c.Model, Memory: c.Memory.asked(), Message: values.TextOf(t.State.Input["id"]), Attachments: t.State.Input["media"], Agent: &flow.AgentRequest{
 		Servers: c.Servers, Tools: c.Tools, Functions: c.Functions, Approval: c.Approval, MaxSteps: c.MaxSteps,
 		MaxToolCalls: c.MaxToolCalls, TokenBudget: c.TokenBudget, ToolTimeout: c.ToolTimeout, Converse: c.Converse,
-		Outputs: slices.Sorted(maps.Keys(t.Node.Next)),
+		Outputs: t.Outputs(),
 	}}
 	c.Output.ask(&r)
 	return r, prompt(t, &r, c.Instructions, c.Input)
@@ -189,7 +188,7 @@ func (c *agentConfig) ask(t *flow.Turn, question string, kept any) (flow.Exit, e
 		return flow.Exit{}, err
 	}
 	w := flow.Wait{Kind: flow.WaitReply, Data: kept}
-	if d := t.Graph().ReplyTimeout; d > 0 {
+	if d := t.ReplyTimeout(); d > 0 {
 		w.Until = t.World.Now.Add(d)
 		w.Timer = t.SetTimer(w.Until)
 	}
@@ -202,7 +201,7 @@ func (c *agentConfig) approve(t *flow.Turn, r flow.ModelResult, kept any) (flow.
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	ask := flow.Ask{Node: t.Node.ID, Tool: r.Tool, Arguments: arguments}
+	ask := flow.Ask{Node: t.NodeID(), Tool: r.Tool, Arguments: arguments}
 	err = t.Emit(func(id string) flow.Effect { ask.ID = id; return ask })
 	if err != nil {
 		return flow.Exit{}, err

@@ -30,15 +30,7 @@ func (*continueConfig) Outputs() []string     { return nil }
 func (*continueConfig) Check(c *flow.Checker) { c.InLoop() }
 
 // Step leaves the loop around the node.
-func (*breakConfig) Step(t *flow.Turn) (flow.Exit, error) { return exitLoop(t, flow.ExitBreak) }
+func (*breakConfig) Step(t *flow.Turn) (flow.Exit, error) { return t.Break() }
 
 // Step goes to the next round of the loop around the node.
-func (*continueConfig) Step(t *flow.Turn) (flow.Exit, error) { return exitLoop(t, flow.ExitContinue) }
-
-// inLoop is an exit that only a loop's body has.
-func exitLoop(t *flow.Turn, kind flow.ExitKind) (flow.Exit, error) {
-	if t.Top().Loop == nil {
-		return flow.Exit{}, &flow.Error{Code: "loop.none", Message: "there is no loop around the node"}
-	}
-	return flow.Exit{Kind: kind}, nil
-}
+func (*continueConfig) Step(t *flow.Turn) (flow.Exit, error) { return t.Continue() }

@@ -46,7 +46,7 @@ func (o *contactConfig) Check(c *flow.Checker) {
 
 // Step changes what is known of the contact. The nodes after it see that.
 func (c *contactConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	change := flow.ContactChange{Node: t.Node.ID}
+	change := flow.ContactChange{Node: t.NodeID()}
 	for i := range c.Ops {
 		if err := c.Ops[i].apply(t, &change); err != nil {
 			return flow.Exit{}, fmt.Errorf("ops[%d]: %w", i, err)

@@ -28,7 +28,7 @@ func (c *eventConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	node := t.Node.ID
+	node := t.NodeID()
 	err = t.Emit(func(id string) flow.Effect { return flow.DataEvent{ID: id, Node: node, Name: c.Name, Data: data} })
 	if err != nil {
 		return flow.Exit{}, err

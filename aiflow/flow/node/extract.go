@@ -182,7 +182,7 @@ func (c *extractConfig) intent(t *flow.Turn, input, locale string) (flow.Exit, e
 	}
 	best := ranked[0]
 	exit, err := c.found(t, map[string]any{"intent": best.ID, "confidence": best.Confidence})
-	if err == nil && t.Node.Next["intent:"+best.ID] != nil {
+	if err == nil && t.Connected("intent:"+best.ID) {
 		exit = flow.Out("intent:" + best.ID)
 	}
 	return exit, err

@@ -23,10 +23,4 @@ func (g *gotoConfig) Check(c *flow.Checker) { c.LeadsTo(g.Node, "node") }
 func (g *gotoConfig) Target() string { return g.Node }
 
 // Step goes to the node that is named.
-func (c *gotoConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	next := t.Graph().Steps[c.Node]
-	if next == nil {
-		return flow.Exit{}, &flow.Error{Code: "flow.no_node", Message: "there is no node " + c.Node}
-	}
-	return flow.Exit{Kind: flow.ExitNode, Node: next}, nil
-}
+func (c *gotoConfig) Step(t *flow.Turn) (flow.Exit, error) { return t.Goto(c.Node) }

@@ -86,7 +86,7 @@ func (c *handoffConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	}
 	var handoff flow.Handoff
 	err = t.Emit(func(id string) flow.Effect {
-		handoff = flow.Handoff{ID: id, Node: t.Node.ID, Target: c.Target, Note: note, Pause: c.Pause}
+		handoff = flow.Handoff{ID: id, Node: t.NodeID(), Target: c.Target, Note: note, Pause: c.Pause}
 		return handoff
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *handoffConfig) Step(t *flow.Turn) (flow.Exit, error) {
 func (c *handoffConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	switch in.(type) {
 	case flow.Assigned:
-		if t.Node.Next["assigned"] == nil {
+		if !t.Connected("assigned") {
 			return t.Wait(t.Waited()), nil
 		}
 		return flow.Out("assigned"), nil

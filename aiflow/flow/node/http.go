@@ -111,11 +111,10 @@ func (h *httpConfig) checkBody(c *flow.Checker) {
 	if h.Method == "GET" || h.Method == "HEAD" {
 		c.Warn("http.body", "a "+h.Method+" request is sent without its body", "", "body")
 	}
-	switch v := h.Body.Value.Source; {
-	case v == nil:
-	case (h.Body.Kind == "form" || h.Body.Kind == "multipart") && v.Kind != flow.KindObject && v.Kind != flow.KindString:
+	switch v := h.Body.Value; {
+	case (h.Body.Kind == "form" || h.Body.Kind == "multipart") && !v.IsObject() && !v.IsText() && v.Present():
 		c.Problem("http.body", "must be an object of fields", "", "body", "value")
-	case len(v.Canonical()) > maxBody:
+	case v.Size() > maxBody:
 		c.Problem("shape.size", "has more than 256 KiB", "", "body", "value")
 	}
 }
@@ -299,7 +298,7 @@ func (c *httpConfig) answered(t *flow.Turn, r flow.HTTPResponse) (flow.Exit, err
 	}
 	code := strconv.Itoa(r.Status)
 	for _, output := range []string{"status:" + code, "status:" + code[:1] + "xx"} {
-		if t.Node.Next[output] != nil {
+		if t.Connected(output) {
 			return flow.Out(output), nil
 		}
 	}

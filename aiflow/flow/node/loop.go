@@ -78,28 +78,23 @@ const (
 // Step begins the loop, or ends a round of it: every way back to the node
 // does, whether drawn or not.
 func (c *loopConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	i := t.LoopIndex(t.Node.ID)
-	if i < 0 {
+	l := t.BackToLoop()
+	if l == nil {
 		if err := c.begin(t); err != nil {
 			return flow.Exit{}, err
 		}
 		return c.round(t)
 	}
-	t.PopTo(i)
-	l := t.Top().Loop
 	if err := c.collect(t, l); err != nil {
 		return flow.Exit{}, err
 	}
-	l.Index++
-	l.Failed = false
-	t.ShowLoop(t.Top(), t.Graph())
-	t.Path = nil
+	t.NextRound()
 	return c.round(t)
 }
 
 // round begins the next round, or leaves.
 func (c *loopConfig) round(t *flow.Turn) (flow.Exit, error) {
-	l := t.Top().Loop
+	l := t.Loop()
 	more := l.Index < l.Count
 	if l.Count < 0 {
 		var err error
@@ -109,21 +104,13 @@ func (c *loopConfig) round(t *flow.Turn) (flow.Exit, error) {
 	}
 	switch {
 	case !more:
-		return loopOver(t, "done"), nil
-	case l.Index >= c.Max && t.Node.Next["limit"] != nil:
-		return loopOver(t, "limit"), nil
+		return t.LeaveLoop("done"), nil
+	case l.Index >= c.Max && t.Connected("limit"):
+		return t.LeaveLoop("limit"), nil
 	case l.Index >= c.Max:
-		return loopOver(t, "done"), nil
+		return t.LeaveLoop("done"), nil
 	}
-	t.Row.Path = t.PathNow()
-	return flow.Out("body"), nil
-}
-
-// loopOver ends the innermost loop and leaves by an output.
-func loopOver(t *flow.Turn, output string) flow.Exit {
-	t.Pop()
-	t.Row.Path = t.PathNow()
-	return flow.Out(output)
+	return t.LoopBody(), nil
 }
 
 // begin evaluates what the loop goes over, once.
@@ -145,7 +132,7 @@ func (c *loopConfig) begin(t *flow.Turn) error {
 			return err
 		}
 	}
-	return enter(t, flow.Frame{Node: t.Node.ID, Loop: l}, t.Graph())
+	return t.BeginLoop(l)
 }
 
 func (c *loopConfig) items(t *flow.Turn) ([]any, error) {

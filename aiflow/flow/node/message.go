@@ -127,12 +127,12 @@ const (
 )
 
 func (m *messageConfig) checkChoices(c *flow.Checker, at []any) {
-	buttons := flow.NewOnce(c, "message.twice")
+	buttons := flow.NewDistinct(c, "message.twice")
 	for i, b := range m.Buttons {
 		buttons.See("id "+b.ID, flow.Below(at, "buttons", i, "id"))
 		buttons.Text("title", b.Title, flow.Below(at, "buttons", i, "title"))
 	}
-	rows, ids := 0, flow.NewOnce(c, "message.twice")
+	rows, ids := 0, flow.NewDistinct(c, "message.twice")
 	for i, s := range m.Sections {
 		rows += len(s.Rows)
 		if len(m.Sections) > 1 {
@@ -145,7 +145,7 @@ func (m *messageConfig) checkChoices(c *flow.Checker, at []any) {
 	if rows > maxRows {
 		c.Problem("message.rows", fmt.Sprintf("has %d rows in all; a list has at most %d", rows, maxRows), "", flow.Below(at, "sections")...)
 	}
-	options := flow.NewOnce(c, "message.twice")
+	options := flow.NewDistinct(c, "message.twice")
 	for i, o := range m.Options {
 		options.Text("option", o, flow.Below(at, "options", i))
 	}
@@ -157,7 +157,7 @@ func (m *messageConfig) Refer(c *flow.Checker, env *flow.Environment) { m.fits(c
 func (m *messageConfig) fits(c *flow.Checker, env *flow.Environment, at ...any) {
 	text, constant := m.Text.Constant()
 	for _, ch := range env.Channels {
-		if !slices.Contains(ch.Send, m.Kind) && !slices.Contains(flow.AsText, m.Kind) {
+		if !slices.Contains(ch.Send, m.Kind) && !slices.Contains(flow.PlainTextKinds, m.Kind) {
 			c.Warn("channel.unsupported", ch.Kind+" has no messages of kind "+m.Kind, "", flow.Below(at, "kind")...)
 		}
 		if n := utf8.RuneCountInString(text); constant && m.Kind == "text" && ch.Text > 0 && n > ch.Text {

@@ -20,4 +20,4 @@ func (*noteConfig) Outputs() []string   { return nil }
 func (*noteConfig) Check(*flow.Checker) {}
 
 // Step does nothing: nothing leads to a note.
-func (*noteConfig) Step(*flow.Turn) (flow.Exit, error) { return flow.Exit{Kind: flow.ExitPathEnd}, nil }
+func (*noteConfig) Step(*flow.Turn) (flow.Exit, error) { return flow.EndPath(), nil }

@@ -70,7 +70,7 @@ func (q *questionConfig) Check(c *flow.Checker) {
 	} else if q.Choices != nil {
 		c.Warn("question.unused", "choices are for expect choice", "", "choices")
 	}
-	titles := flow.NewOnce(c, "question.twice")
+	titles := flow.NewDistinct(c, "question.twice")
 	for i, choice := range q.Choices {
 		c.OwnID(choice.ID, "choices", i, "id")
 		titles.Text("title", choice.Title, []any{"choices", i, "title"})
@@ -138,7 +138,7 @@ func (c *questionConfig) wait(t *flow.Turn, tries int) flow.Exit {
 	w := flow.Wait{Kind: flow.WaitReply, Tries: tries}
 	timeout := c.Timeout
 	if timeout == 0 {
-		timeout = t.Graph().ReplyTimeout
+		timeout = t.ReplyTimeout()
 	}
 	if timeout > 0 {
 		w.Until = t.World.Now.Add(timeout)
@@ -230,7 +230,7 @@ func (c *questionConfig) answered(t *flow.Turn, w flow.Wait) (flow.Exit, error) 
 		}
 		return flow.Exit{}, err
 	}
-	if choice != "" && t.Node.Next["choice:"+choice] != nil {
+	if choice != "" && t.Connected("choice:"+choice) {
 		return flow.Out("choice:" + choice), nil
 	}
 	return flow.Out("out"), nil
@@ -238,7 +238,7 @@ func (c *questionConfig) answered(t *flow.Turn, w flow.Wait) (flow.Exit, error) 
 
 // shown is a value as the trace shows it.
 func (c *questionConfig) shown(t *flow.Turn, v any) any {
-	if c.SaveTo != "" && t.Graph().Variables[c.SaveTo].Secret {
+	if c.SaveTo != "" && t.IsSecret(c.SaveTo) {
 		return flow.Masked
 	}
 	return v
@@ -247,7 +247,7 @@ func (c *questionConfig) shown(t *flow.Turn, v any) any {
 // understand reads the message as what the question expects. For a choice it
 // returns its id too.
 func (c *questionConfig) understand(t *flow.Turn) (v any, choice string, ok bool) {
-	r := reader{message: t.State.Input, now: t.Now(), locale: localeOf(t), region: func() string { return region(t) }, answers: t.Graph().Answers}
+	r := reader{message: t.State.Input, now: t.Now(), locale: localeOf(t), region: func() string { return region(t) }, answers: t.AnswerReader()}
 	if c.Expect == "choice" {
 		choice, ok = c.choose(t)
 		return choice, choice, ok
@@ -350,5 +350,5 @@ func localeOf(t *flow.Turn) string {
 	if l := values.TextOf(values.ObjectOf(t.Env["contact"])["language"]); l != "" {
 		return l
 	}
-	return t.Graph().Locale
+	return t.Locale()
 }

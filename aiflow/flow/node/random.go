@@ -56,7 +56,7 @@ func (c *randomConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	if id := fmt.Sprint(t.World.Chat["reference"], ":", t.World.Chat["id"]); c.Sticky == "contact" && t.World.Chat != nil {
 		by = "contact:" + id
 	}
-	sum := sha256.Sum256([]byte(by + "\x00" + t.Graph().Slug + "\x00" + t.Node.ID))
+	sum := sha256.Sum256([]byte(by + "\x00" + t.Slug() + "\x00" + t.NodeID()))
 	total := 0
 	for _, b := range c.Branches {
 		total += b.Weight

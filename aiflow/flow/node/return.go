@@ -24,3 +24,6 @@ func (r *returnConfig) Check(c *flow.Checker) {
 	}
 	c.Given("return.value", "returned value", r.Value, c.Document.Returns, "value")
 }
+
+// Step ends the function and gives values back.
+func (c *returnConfig) Step(t *flow.Turn) (flow.Exit, error) { return t.Return(c.Name, c.Value) }

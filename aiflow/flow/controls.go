@@ -1,0 +1,145 @@
+package flow
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// NodeID is the ID of the node that takes the step.
+func (t *Turn) NodeID() string { return t.node.id }
+
+// Connected reports whether an output of the node leads to another one.
+func (t *Turn) Connected(output string) bool { return t.node.next[output] != nil }
+
+// Outputs are the names of the node's connected outputs, in order.
+func (t *Turn) Outputs() []string { return slices.Sorted(maps.Keys(t.node.next)) }
+
+// Slug is the slug of the document whose nodes run.
+func (t *Turn) Slug() string { return t.graph().slug }
+
+// ReplyTimeout is how long the document waits for replies by default; 0: until
+// one comes.
+func (t *Turn) ReplyTimeout() time.Duration { return t.graph().replyTimeout }
+
+// Locale is the language of the document, as pt-BR.
+func (t *Turn) Locale() string { return t.graph().locale }
+
+// AnswerReader is what [Types.ReadAnswers] was given; it may be nil.
+func (t *Turn) AnswerReader() AnswerReader { return t.graph().answers }
+
+// IsSecret reports whether a variable is declared as secret.
+func (t *Turn) IsSecret(variable string) bool { return t.graph().variables[variable].Secret }
+
+// Goto leaves the node for another one of the document, without an output.
+func (t *Turn) Goto(node string) (Exit, error) {
+	next := t.graph().steps[node]
+	if next == nil {
+		return Exit{}, &Error{Code: "flow.no_node", Message: "there is no node " + node}
+	}
+	return Exit{kind: exitNode, node: next}, nil
+}
+
+// EndPath leaves the node as if nothing were connected.
+func EndPath() Exit { return Exit{kind: exitPathEnd} }
+
+// CallFunction begins a function, with variables of its own. It ends after the
+// timeout unless that is 0.
+func (t *Turn) CallFunction(slug string, given map[string]Data, timeout time.Duration) (Exit, error) {
+	g := t.graph().functions[slug]
+	if g == nil {
+		return Exit{}, &Error{Code: "function.not_found", Message: "there is no function " + slug}
+	}
+	args, err := t.All(given)
+	if err != nil {
+		return Exit{}, err
+	}
+	t.Note(args, nil)
+	if args, err = conformAll("args", args, g.args); err != nil {
+		return Exit{}, err
+	}
+	f := Frame{Node: t.node.id, Function: slug, Vars: g.initial(), Args: args}
+	if timeout > 0 {
+		f.Deadline = t.World.Now.Add(timeout)
+	}
+	return Exit{kind: exitNode, node: g.start}, t.enter(f, g)
+}
+
+// enter begins a call or a loop, unless there are too many around it.
+func (t *Turn) enter(f Frame, g *Program) error {
+	if len(t.State.Frames) > limitRunFrames {
+		return overLimit(codeRunFrames, "more than %d calls and loops stand inside each other%s", limitRunFrames, repeated(t.recent))
+	}
+	t.push(f, g)
+	return nil
+}
+
+// Return ends the function that runs and gives values back, by the way of that
+// name. In a run of the function itself it ends the run.
+func (t *Turn) Return(name string, given map[string]Data) (Exit, error) {
+	values, err := t.All(given)
+	if err != nil {
+		return Exit{}, err
+	}
+	if values, err = conformAll("returns", values, t.graph().returns); err != nil {
+		return Exit{}, err
+	}
+	if len(t.State.Frames) == 1 || t.base == 0 {
+		return t.End(Ending{Status: StatusCompleted, Output: ValueOf(values)}), nil
+	}
+	t.Note(nil, map[string]any{"name": name, "value": ValueOf(values)})
+	return Exit{kind: exitReturn, output: name, value: ValueOf(values)}, nil
+}
+
+// BeginLoop enters a loop of the node.
+func (t *Turn) BeginLoop(l *Loop) error {
+	return t.enter(Frame{Node: t.node.id, Loop: l}, t.graph())
+}
+
+// BackToLoop leaves what runs in the body of the node's loop and returns the
+// loop; nil when the node was not reached from its body.
+func (t *Turn) BackToLoop() *Loop {
+	i := t.loopIndex(t.node.id)
+	if i < 0 {
+		return nil
+	}
+	t.popTo(i)
+	return t.Loop()
+}
+
+// Loop is the innermost loop around what runs; nil: there is none.
+func (t *Turn) Loop() *Loop { return t.top().Loop }
+
+// NextRound makes the innermost loop begin its next round.
+func (t *Turn) NextRound() {
+	l := t.Loop()
+	l.Index++
+	l.Failed = false
+	t.showLoop(t.top(), t.graph())
+	t.path = nil
+}
+
+// LoopBody leaves the node for the body of its loop.
+func (t *Turn) LoopBody() Exit {
+	t.Row.Path = t.pathNow()
+	return Out("body")
+}
+
+// LeaveLoop ends the innermost loop and leaves the node by an output.
+func (t *Turn) LeaveLoop(output string) Exit {
+	t.pop()
+	t.Row.Path = t.pathNow()
+	return Out(output)
+}
+
+// Break leaves the loop around the node, Continue ends its round.
+func (t *Turn) Break() (Exit, error)    { return t.exitLoop(exitBreak) }
+func (t *Turn) Continue() (Exit, error) { return t.exitLoop(exitContinue) }
+
+// exitLoop is an exit that only a loop's body has.
+func (t *Turn) exitLoop(kind exitKind) (Exit, error) {
+	if t.Loop() == nil {
+		return Exit{}, &Error{Code: "loop.none", Message: "there is no loop around the node"}
+	}
+	return Exit{kind: kind}, nil
+}
