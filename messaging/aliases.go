@@ -50,6 +50,12 @@ type (
 	State = payload.State
 	// StatusPayload is [payload.StatusPayload].
 	StatusPayload = payload.StatusPayload
+	// Template is [payload.Template].
+	Template = payload.Template
+	// TemplateButton is [payload.TemplateButton].
+	TemplateButton = payload.TemplateButton
+	// TemplatePreview is [payload.TemplatePreview].
+	TemplatePreview = payload.TemplatePreview
 	// UnixTime is [payload.UnixTime].
 	UnixTime = payload.UnixTime
 )

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -30,11 +31,11 @@ func FillTemplate(components, format, fill string) (TemplatePreview, error) {
 	if json.Unmarshal([]byte(fill), &call.Components) != nil {
 		return TemplatePreview{}, nil
 	}
-	r := &templateRow{Components: components, Format: format}
-	if err := r.fits(call); err != nil {
+	r := &template.Row{Components: components, Format: format}
+	if err := r.Fits(call); err != nil {
 		return TemplatePreview{}, err
 	}
-	return r.preview(call), nil
+	return r.Preview(call), nil
 }
 
 // ClaimQuery is what looks up the ids that a callback names.

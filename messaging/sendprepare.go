@@ -11,6 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -24,7 +25,7 @@ type preparedMessage struct {
 	chat     int64            // 0: there is none yet
 	content  provider.Content // what will be sent
 	file     *storedFile      // that goes with it; nil: none, or one that lies elsewhere
-	template *templateRow     // that it fills in; nil: none, or there is no copy
+	template *template.Row    // that it fills in; nil: none, or there is no copy
 	windowUS int64
 	ownID    string // ours of this message
 	request  string // ours of the message that the send answers with
@@ -113,7 +114,7 @@ func (s *Service) fillTemplate(ctx context.Context, q sqlx.QueryerContext, d *pr
 	}
 	var err error
 	d.template, err = s.template(ctx, q, d.row, t.Template)
-	if errors.Is(err, errNoCopy) {
+	if errors.Is(err, template.ErrNoCopy) {
 		return nil
 	}
 	return err
@@ -143,7 +144,7 @@ func (r *referenceRow) usable() error {
 func (d *preparedMessage) body() Body {
 	body := render.PlainText(d.req.Content)
 	if t, ok := d.content.(provider.Template); ok && d.template != nil {
-		if text := d.template.preview(t.Template).text(); text != "" {
+		if text := d.template.Preview(t.Template).Plain(); text != "" {
 			body.Text = text
 		}
 	}

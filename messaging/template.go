@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,84 +11,12 @@ import (
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
-	"github.com/trunklinehq/trunkline/messaging/payload"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Template is a message template of a reference, as its network last described it.
-type Template struct {
-	ID             string               `json:"id" doc:"The network's id."`
-	Reference      provider.ReferenceID `json:"reference"`
-	Name           string               `json:"name"`
-	Category       string               `json:"category" doc:"MARKETING, UTILITY or AUTHENTICATION." example:"UTILITY"`
-	Language       string               `json:"language" example:"en_US"`
-	Components     []json.RawMessage    `json:"components" nullable:"false" doc:"As the network has them."`
-	Status         string               `json:"status" enum:"PENDING,APPROVED,REJECTED,DISABLED"`
-	ProviderStatus string               `json:"providerStatus" doc:"The network's own word." example:"PAUSED"`
-	Reason         *string              `json:"reason" doc:"Why it has its status."`
-	Quality        *string              `json:"quality" doc:"GREEN, YELLOW, RED or UNKNOWN." example:"GREEN"`
-	UpdatedAt      UnixTime             `json:"updatedAt"`
-}
-
 // TemplateFilter chooses among the templates of a reference; "": all.
 type TemplateFilter struct{ Name, Status string }
-
-// templateRow is a template as its table has it.
-type templateRow struct {
-	Seq            int64                   `db:"seq"`
-	Reference      provider.ReferenceID    `db:"reference"`
-	ID             string                  `db:"id"`
-	Name           string                  `db:"name"`
-	Language       string                  `db:"language"`
-	Category       string                  `db:"category"`
-	Format         string                  `db:"format"`     // of its parameters: "positional", "named" or ""
-	Components     string                  `db:"components"` // a JSON array
-	Status         provider.TemplateStatus `db:"status"`
-	ProviderStatus string                  `db:"provider_status"`
-	Reason         string                  `db:"reason"`
-	Quality        string                  `db:"quality"`
-	HeardUS        int64                   `db:"heard_us"` // the latest news of it was of then, by its network's clock; 0: it was only listed
-	UpdatedUS      int64                   `db:"updated_us"`
-}
-
-const templateColumns = `seq, reference, id, name, language, category, format, components, status, provider_status, reason, quality,
-	heard_us, updated_us`
-
-func (r *templateRow) view() Template {
-	return Template{
-		ID: r.ID, Reference: r.Reference, Name: r.Name, Category: r.Category, Language: r.Language, Components: r.components(),
-		Status: string(r.Status), ProviderStatus: r.ProviderStatus, Reason: orNull(r.Reason), Quality: orNull(r.Quality),
-		UpdatedAt: payload.TimeOf(r.UpdatedUS),
-	}
-}
-
-func (r *templateRow) components() []json.RawMessage {
-	out := []json.RawMessage{}
-	_ = json.Unmarshal([]byte(r.Components), &out) // written by this package
-	return out
-}
-
-// templateOf is what a network says of a template, as a row.
-func templateOf(ref provider.ReferenceID, t provider.TemplateInfo) *templateRow {
-	components := []json.RawMessage{}
-	for _, c := range t.Components {
-		if json.Valid(c) {
-			components = append(components, c)
-		}
-	}
-	return &templateRow{
-		Reference: ref, ID: store.Sanitize(t.ID), Name: store.Sanitize(t.Name), Language: store.Sanitize(t.Language), Category: store.Sanitize(t.Category),
-		Format: store.Sanitize(t.ParameterFormat), Components: store.Sanitize(string(store.WithoutNUL(payload.MustEncode(components)))), Status: t.Status,
-		ProviderStatus: store.Sanitize(t.ProviderStatus), Reason: store.Sanitize(t.Reason), Quality: store.Sanitize(t.Quality),
-	}
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
 
 // templateReference is a reference of the account whose network has templates. The
 // manager is nil where they are kept here: [Service.reviewer].
@@ -133,7 +60,7 @@ func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f Tem
 		return Page[Template]{}, err
 	}
 	p := params{row.ID}
-	q := `SELECT ` + templateColumns + ` FROM messaging_template WHERE reference = $1`
+	q := `SELECT ` + template.Columns + ` FROM messaging_template WHERE reference = $1`
 	if f.Name != "" {
 		q += ` AND name = ` + p.add(store.Sanitize(f.Name))
 	}
@@ -143,11 +70,11 @@ func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f Tem
 	if after != nil {
 		q += ` AND seq > ` + p.add(after[0])
 	}
-	var rows []*templateRow
+	var rows []*template.Row
 	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY seq LIMIT `+p.add(limit+1), p...); err != nil {
 		return Page[Template]{}, fmt.Errorf("listing templates: %w", err)
 	}
-	return page(rows, limit, func(r *templateRow) cursor { return cursor{r.Seq} }, (*templateRow).view), nil
+	return page(rows, limit, func(r *template.Row) cursor { return cursor{r.Seq} }, (*template.Row).View), nil
 }
 
 // CreateTemplate hands a template in for approval. What breaks a rule of the
@@ -164,7 +91,7 @@ func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, 
 	if err != nil {
 		return Template{}, templateRefused(ctx, err)
 	}
-	made := templateOf(row.ID, info)
+	made := template.RowOf(row.ID, info)
 	if made.Status == "" {
 		made.Status = provider.TemplateStatusOf(made.ProviderStatus)
 	}
@@ -180,7 +107,7 @@ func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, 
 		}
 		return templatesDue(ctx, u, row) // the network may have changed it, and other references have it too
 	})
-	return made.view(), err
+	return made.View(), err
 }
 
 // DeleteTemplate deletes a template in one language; "": in all. One that the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -21,8 +22,8 @@ func templateChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo,
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	var rows []*templateRow
-	err = u.Tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1 AND (id = $2 OR name = $3 AND language = $4)
+	var rows []*template.Row
+	err = u.Tx.SelectContext(ctx, &rows, `SELECT `+template.Columns+` FROM messaging_template WHERE reference = $1 AND (id = $2 OR name = $3 AND language = $4)
 		ORDER BY seq`, l.ID, store.Sanitize(e.TemplateID), store.Sanitize(e.Name), store.Sanitize(e.Language))
 	if err != nil {
 		return fmt.Errorf("finding a template: %w", err)
@@ -34,7 +35,7 @@ func templateChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo,
 			incomplete = true // which of the two came first, its network knows
 			continue
 		}
-		r.applyChange(e, at, database.Micros(u.Now))
+		r.ApplyChange(e, at, database.Micros(u.Now))
 		if err := putTemplates(ctx, u, r); err != nil {
 			return err
 		}
@@ -43,27 +44,4 @@ func templateChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo,
 		return nil
 	}
 	return wantTemplates(ctx, u, l.ID)
-}
-
-// applyChange takes over what a report says.
-func (r *templateRow) applyChange(e *provider.TemplateChange, at, now int64) {
-	if e.Status != "" {
-		r.Status, r.ProviderStatus = provider.TemplateStatusOf(store.Sanitize(e.Status)), store.Sanitize(e.Status)
-		r.Reason = store.Sanitize(joinWords(e.Reason, e.Advice))
-	}
-	if e.Quality != "" {
-		r.Quality = store.Sanitize(e.Quality)
-	}
-	if e.Category != "" {
-		r.Category = store.Sanitize(e.Category)
-	}
-	r.HeardUS, r.UpdatedUS = at, now
-}
-
-// joinWords joins two texts of which either may be missing.
-func joinWords(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + ": " + b
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -138,15 +139,15 @@ func (s *Service) fetchTemplates(ctx context.Context, row *referenceRow, m provi
 	ctx, cancel := context.WithTimeout(ctx, templateTimeout)
 	defer cancel()
 	began := s.now()
-	found := map[templateKey]*templateRow{}
+	found := map[template.Key]*template.Row{}
 	for cursor := ""; ; {
 		list, next, err := m.Templates(ctx, cursor)
 		if err != nil {
 			return err
 		}
 		for _, t := range list {
-			r := templateOf(row.ID, t)
-			found[r.key()] = r
+			r := template.RowOf(row.ID, t)
+			found[r.Key()] = r
 		}
 		if next == "" || next == cursor {
 			break
@@ -166,11 +167,6 @@ func (s *Service) fetchTemplates(ctx context.Context, row *referenceRow, m provi
 	}
 	return nil
 }
-
-// templateKey is what a template is known by on its reference.
-type templateKey struct{ name, language string }
-
-func (r *templateRow) key() templateKey { return templateKey{r.Name, r.Language} }
 
 // templatesFetched notes the time of a fetch and locks the reference's copy. A copy
 // that became due while it was fetched stays so. It reports false when the reference
@@ -192,17 +188,17 @@ func templatesFetched(ctx context.Context, u *store.Batch, row *referenceRow, be
 
 // replaceTemplates makes the copy what was found, except where there was news
 // of a template since the fetch began.
-func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.ReferenceID, found map[templateKey]*templateRow, beganUS int64) error {
-	var rows []*templateRow
-	if err := u.Tx.SelectContext(ctx, &rows, `SELECT `+templateColumns+` FROM messaging_template WHERE reference = $1`, ref); err != nil {
+func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.ReferenceID, found map[template.Key]*template.Row, beganUS int64) error {
+	var rows []*template.Row
+	if err := u.Tx.SelectContext(ctx, &rows, `SELECT `+template.Columns+` FROM messaging_template WHERE reference = $1`, ref); err != nil {
 		return err
 	}
 	var gone []any
 	for _, r := range rows {
-		f := found[r.key()]
+		f := found[r.Key()]
 		switch {
 		case r.UpdatedUS > beganUS:
-			delete(found, r.key())
+			delete(found, r.Key())
 		case f == nil:
 			gone = append(gone, r.Seq)
 		default:
@@ -211,16 +207,16 @@ func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.Referenc
 				f.Reason = r.Reason // which lists do not tell of every status
 			}
 			if *f == *r {
-				delete(found, r.key())
+				delete(found, r.Key())
 			}
 		}
 	}
-	var changed []*templateRow
+	var changed []*template.Row
 	for _, f := range found {
 		f.UpdatedUS = database.Micros(u.Now)
 		changed = append(changed, f)
 	}
-	slices.SortFunc(changed, func(a, b *templateRow) int {
+	slices.SortFunc(changed, func(a, b *template.Row) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Language, b.Language))
 	})
 	err := u.Store.DB.ExecRows(ctx, u.Tx, database.Rows{
@@ -233,7 +229,7 @@ func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.Referenc
 }
 
 // putTemplates stores templates as they are now.
-func putTemplates(ctx context.Context, u *store.Batch, rows ...*templateRow) error {
+func putTemplates(ctx context.Context, u *store.Batch, rows ...*template.Row) error {
 	values := make([][]any, len(rows))
 	for i, r := range rows {
 		values[i] = []any{

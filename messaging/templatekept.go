@@ -8,6 +8,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -25,7 +26,7 @@ func (s *Service) keepTemplate(ctx context.Context, row *referenceRow, r provide
 	if err != nil {
 		return Template{}, templateRefused(ctx, err)
 	}
-	made := templateOf(row.ID, info)
+	made := template.RowOf(row.ID, info)
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		made.UpdatedUS = database.Micros(s.now())
 		res, err := tx.ExecContext(ctx, `INSERT INTO messaging_template (reference, id, name, language, category, format, components, status,
@@ -46,7 +47,7 @@ func (s *Service) keepTemplate(ctx context.Context, row *referenceRow, r provide
 		}
 		return recordTemplateTx(ctx, tx, audit.TemplateCreate, row.ID, made.ID, made.Name, made.Language)
 	})
-	return made.view(), err
+	return made.View(), err
 }
 
 // dropTemplate deletes a template that is kept here.

@@ -30,6 +30,7 @@ var dependencies = []arrow{
 	{from: "messaging", may: []string{"messaging/internal"}, exact: []string{"provider", "messaging/media", "messaging/payload"}},
 	{from: "messaging/internal/render", exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/internal/store", exact: []string{"messaging/payload", "provider"}},
+	{from: "messaging/internal/template", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/payload", exact: []string{"provider"}},
 	{from: "messaging/compat", may: []string{"messaging/internal"}, exact: []string{"messaging", "messaging/media", "messaging/payload", "provider"}},
 	{from: "messaging/media"},

@@ -1,4 +1,4 @@
-package messaging
+package template
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -43,7 +44,7 @@ type templateCard struct {
 }
 
 // shape reads a template's components; what cannot be read asks for nothing.
-func (r *templateRow) shape() templateShape {
+func (r *Row) shape() templateShape {
 	s := templateShape{category: strings.ToUpper(r.Category), named: strings.EqualFold(r.Format, "named")}
 	for _, raw := range r.components() {
 		var p templatePart
@@ -131,7 +132,7 @@ func fillings(call provider.TemplateCall) ([]filling, error) {
 	for i, raw := range call.Components {
 		at := render.Indexed("message.template.components", i)
 		if err := json.Unmarshal(raw, &out[i]); err != nil {
-			return nil, &Invalid{Field: at, Message: "must be a component as the network takes it"}
+			return nil, &payload.Invalid{Field: at, Message: "must be a component as the network takes it"}
 		}
 		out[i].at = at
 	}
