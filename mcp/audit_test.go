@@ -324,3 +324,29 @@ func TestErase(t *testing.T) {
 		require.Equal(t, `{"chatId":"maria@sandbox"}`, string(page.Items[5].Arguments))
 	})
 }
+
+// TestErasurePages erases ten times as much: a page of calls is read at a time, and
+// a transaction changes no more.
+func TestErasurePages(t *testing.T) {
+	for _, n := range []int{110, 1100} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+				seen, asked := testkit.Counting(t, db)
+				r := setup(t, seen, mcp.Options{Limit: -1, AccountLimit: -1})
+				_, err := db.Exec(`INSERT INTO mcp_audit (at_us, account, caller, token, function, arguments, dry_run, outcome, duration_us)
+					SELECT 1, 'acme', 'ana', '', 'f', '{"chatId":"maria@sandbox"}', FALSE, 'ok', 1 FROM (` + numbers(n) + `) AS n`)
+				require.NoError(t, err)
+				commits := testkit.ObserveCommits(t, seen)
+				require.NoError(t, r.For("acme").Erase(t.Context(), []string{"maria@sandbox"}))
+				commits.RequireBounded(t, int64(n), 100)
+				require.Equal(t, n/100+1, asked.Of("SELECT id FROM mcp_audit"))
+				require.Empty(t, testkit.Holding(t, db, "maria"))
+			})
+		})
+	}
+}
+
+// numbers selects n rows.
+func numbers(n int) string {
+	return fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT i FROM n`, n)
+}

@@ -32,23 +32,38 @@ func (a *Account) Erase(ctx context.Context, texts []string) error {
 			params = append(params, like, strings.ToLower(like))
 			held[i] = fmt.Sprintf(anyCase, len(params)-1, len(params))
 		}
-		var ids []int64
-		err := a.r.db.SelectContext(ctx, &ids, `SELECT id FROM mcp_audit WHERE account = $1 AND (`+strings.Join(held, " OR ")+`)`, params...)
-		if err != nil {
-			return fmt.Errorf("looking for calls: %w", err)
-		}
-		for part := range slices.Chunk(ids, eraseChunk) {
-			in, args := a.r.db.Dialect.InNumbers("id", 1, part)
-			err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
-				_, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE mcp_audit SET arguments = '{}' WHERE `+in, args...)
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("erasing calls: %w", err)
-			}
+		if err := a.eraseWhere(ctx, strings.Join(held, " OR "), params); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// eraseWhere forgets the arguments of the calls that a condition holds for, a page
+// at a time.
+func (a *Account) eraseWhere(ctx context.Context, held string, params []any) error {
+	query := fmt.Sprintf(`SELECT id FROM mcp_audit WHERE account = $1 AND (%s) AND id > $%d ORDER BY id LIMIT %d`, held, len(params)+1, eraseChunk)
+	for after := int64(0); ; {
+		var ids []int64
+		if err := a.r.db.SelectContext(ctx, &ids, query, append(slices.Clip(params), after)...); err != nil {
+			return fmt.Errorf("looking for calls: %w", err)
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		after = ids[len(ids)-1]
+		in, args := a.r.db.Dialect.InNumbers("id", 1, ids)
+		err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+			_, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE mcp_audit SET arguments = '{}' WHERE `+in, args...)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("erasing calls: %w", err)
+		}
+		if len(ids) < eraseChunk {
+			return nil
+		}
+	}
 }
 
 // anyCase compares without case on both dialects: LIKE of SQLite ignores that

@@ -16,13 +16,12 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Export is everything that is held on a contact or a group; its messages are
-// read as they are asked for.
+// Export is everything that is held on a contact or a group; its messages and
+// calls are read as they are asked for.
 type Export struct {
-	Chat        *Chat          // nil: there is none, but the contact has written in groups, or was looked up
-	Identity    Identity       // its names now
-	IDs         []string       // every id by which it is or was known
-	Calls       []ExportedCall // oldest first
+	Chat        *Chat    // nil: there is none, but the contact has written in groups, or was looked up
+	Identity    Identity // its names now
+	IDs         []string // every id by which it is or was known
 	Reports     []ExportedReport
 	DeadLetters []ExportedReport
 	Numbers     []Number // what was asked about its phone number
@@ -98,7 +97,7 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 		return nil, ErrNotFound
 	}
 	e := &Export{
-		IDs: f.known, Calls: []ExportedCall{}, Reports: []ExportedReport{}, DeadLetters: []ExportedReport{}, Numbers: []Number{},
+		IDs: f.known, Reports: []ExportedReport{}, DeadLetters: []ExportedReport{}, Numbers: []Number{},
 		Identity: identityOf(addr),
 		s:        a.s, line: l, chat: c, elsewhere: f.elsewhere,
 	}
@@ -113,9 +112,6 @@ func (e *Export) read(ctx context.Context, f *subjectData) error {
 			return err
 		}
 		e.Chat, e.Identity = &view, identity(e.chat)
-		if err := e.readCalls(ctx); err != nil {
-			return err
-		}
 	}
 	var err error
 	if e.Reports, err = e.reports(ctx, `SELECT kind, raw_id AS id, body, created_us FROM messaging_raw WHERE `, f.reports); err != nil {
@@ -127,20 +123,36 @@ func (e *Export) read(ctx context.Context, f *subjectData) error {
 	return e.readNumbers(ctx, f.numbers)
 }
 
-func (e *Export) readCalls(ctx context.Context) error {
-	var rows []struct {
-		ID        string              `db:"call_id"`
-		Status    provider.CallStatus `db:"status"`
-		CreatedUS int64               `db:"created_us"`
+// Calls are those of the chat, oldest first. They end at the first error.
+func (e *Export) Calls(ctx context.Context) iter.Seq2[ExportedCall, error] {
+	return func(yield func(ExportedCall, error) bool) {
+		if e.chat == nil {
+			return
+		}
+		for after := int64(0); ; {
+			var rows []struct {
+				Seq       int64               `db:"id"`
+				ID        string              `db:"call_id"`
+				Status    provider.CallStatus `db:"status"`
+				CreatedUS int64               `db:"created_us"`
+			}
+			err := e.s.db.SelectContext(ctx, &rows, `SELECT id, call_id, status, created_us FROM messaging_call WHERE chat = $1 AND id > $2
+				ORDER BY id LIMIT $3`, e.chat.ID, after, exportPage)
+			if err != nil {
+				yield(ExportedCall{}, fmt.Errorf("exporting calls: %w", err))
+				return
+			}
+			for _, r := range rows {
+				if !yield(ExportedCall{r.ID, r.Status, payload.TimeOf(r.CreatedUS)}, nil) {
+					return
+				}
+				after = r.Seq
+			}
+			if len(rows) < exportPage {
+				return
+			}
+		}
 	}
-	err := e.s.db.SelectContext(ctx, &rows, `SELECT call_id, status, created_us FROM messaging_call WHERE chat = $1 ORDER BY id`, e.chat.ID)
-	if err != nil {
-		return fmt.Errorf("exporting calls: %w", err)
-	}
-	for _, r := range rows {
-		e.Calls = append(e.Calls, ExportedCall{r.ID, r.Status, payload.TimeOf(r.CreatedUS)})
-	}
-	return nil
 }
 
 // reports reads rows of what was reported, by their ids.
@@ -193,7 +205,7 @@ func (e *Export) readNumbers(ctx context.Context, numbers []string) error {
 // MessageIDs are those of what the contact wrote in groups.
 func (e *Export) MessageIDs() []string { return idsOf(e.elsewhere) }
 
-// exportPage is how many messages are read at once.
+// exportPage is how many messages, or calls, are read at once.
 const exportPage = 200
 
 // Messages are those of the chat, oldest first, then what the contact wrote in

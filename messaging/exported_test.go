@@ -1,10 +1,14 @@
 package messaging_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -32,8 +36,11 @@ func TestExport(t *testing.T) {
 		require.Equal(t, []string{canaryPhone, canaryUser}, e.IDs)
 		require.Equal(t, messaging.Identity{ChatID: canaryPhone, Phone: ptr(canaryPhone), UserID: ptr(canaryUser), Username: ptr("canary.lima")}, e.Identity)
 		require.Equal(t, "Canary label", e.Chat.Name)
-		require.Equal(t, "call", e.Calls[0].ID)
-		require.Equal(t, provider.CallRinging, e.Calls[0].Status)
+		for call, err := range e.Calls(t.Context()) {
+			require.NoError(t, err)
+			require.Equal(t, "call", call.ID)
+			require.Equal(t, provider.CallRinging, call.Status)
+		}
 		kinds := map[string]string{}
 		for _, r := range e.Reports {
 			kinds[r.Kind] = string(r.Body)
@@ -102,5 +109,38 @@ func TestExportPages(t *testing.T) {
 			seen[m.Message.ID] = true
 		}
 		require.Len(t, seen, n)
+	})
+}
+
+// TestExportPagesCalls reads the calls of a chat a page at a time, in order.
+func TestExportPagesCalls(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		seen, asked := testkit.Counting(t, db)
+		f := setup(t, seen, config{idle: true})
+		ref := f.line(t, testKind)
+		const n = 450
+		var evs []provider.Event
+		for i := range n {
+			m := text("x", "", "x", from("111", ""))
+			evs = append(evs, &provider.Call{
+				Raw: raw("call", fmt.Sprint(i)), CallID: fmt.Sprint(i), Chat: m.Chat, From: m.From, Status: provider.CallRinging, At: epoch,
+			})
+		}
+		for part := range slices.Chunk(evs, 150) {
+			f.receive(t, ref, part...)
+		}
+		e, err := f.acc.Export(t.Context(), ref, "111")
+		require.NoError(t, err)
+		const query = "FROM messaging_call WHERE chat = $1 AND id > $2"
+		require.Zero(t, asked.Of(query), "before they are asked for")
+		ids := map[string]bool{}
+		for call, err := range e.Calls(t.Context()) {
+			require.NoError(t, err)
+			ids[call.ID] = true
+		}
+		require.Len(t, ids, n)
+		require.Equal(t, 3, asked.Of(query))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"iter"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -18,8 +19,8 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// exported is what is held on a contact. Its lists of messages and deliveries
-// are written as they are read, behind the others.
+// exported is what is held on a contact. Its lists of calls, messages and deliveries
+// are written as they are read.
 type exported struct {
 	Reference   provider.ReferenceID        `json:"reference"`
 	ExportedAt  messaging.UnixTime          `json:"exportedAt"`
@@ -32,6 +33,22 @@ type exported struct {
 	DeadLetters []messaging.ExportedReport  `json:"deadLetters" nullable:"false" doc:"What of it could not be read."`
 	Messages    []messaging.ExportedMessage `json:"messages" nullable:"false" doc:"Oldest first; then what it wrote in groups."`
 	Deliveries  []exportedDelivery          `json:"deliveries" nullable:"false" doc:"To webhooks."`
+}
+
+// exportedHead is what an [exported] has before its calls.
+type exportedHead struct {
+	Reference  provider.ReferenceID `json:"reference"`
+	ExportedAt messaging.UnixTime   `json:"exportedAt"`
+	Identity   messaging.Identity   `json:"identity"`
+	IDs        []string             `json:"ids"`
+	Chat       *messaging.Chat      `json:"chat"`
+}
+
+// exportedLists is what an [exported] has between its calls and its messages.
+type exportedLists struct {
+	Numbers     []messaging.Number         `json:"numbers"`
+	Reports     []messaging.ExportedReport `json:"reports"`
+	DeadLetters []messaging.ExportedReport `json:"deadLetters"`
 }
 
 // exportedDelivery is a delivery with what was in it.
@@ -80,24 +97,26 @@ type exporter struct {
 }
 
 func (w *exporter) write(ctx context.Context) error {
-	head, err := json.Marshal(exported{
-		Reference: w.ref, ExportedAt: messaging.UnixTime{Time: w.s.cfg.Now()}, Identity: w.e.Identity, IDs: w.e.IDs, Chat: w.e.Chat, Calls: w.e.Calls,
-		Numbers: w.e.Numbers, Reports: w.e.Reports, DeadLetters: w.e.DeadLetters,
-		Messages: []messaging.ExportedMessage{}, Deliveries: []exportedDelivery{},
+	head, err := json.Marshal(exportedHead{
+		Reference: w.ref, ExportedAt: messaging.UnixTime{Time: w.s.cfg.Now()}, Identity: w.e.Identity, IDs: w.e.IDs, Chat: w.e.Chat,
 	})
 	if err != nil {
 		return err
 	}
-	const lists = `"messages":[],"deliveries":[]}` // its last members
-	_, _ = w.out.Write(head[:len(head)-len(lists)])
-	_, _ = io.WriteString(w.out, `"messages":[`)
-	for m, err := range w.e.Messages(ctx) {
-		if err == nil {
-			err = w.item(m)
-		}
-		if err != nil {
-			return err
-		}
+	lists, err := json.Marshal(exportedLists{w.e.Numbers, w.e.Reports, w.e.DeadLetters})
+	if err != nil {
+		return err
+	}
+	_, _ = w.out.Write(head[:len(head)-1])
+	_, _ = io.WriteString(w.out, `,"calls":[`)
+	if err := items(w, w.e.Calls(ctx)); err != nil {
+		return err
+	}
+	_, _ = io.WriteString(w.out, `],`)
+	_, _ = w.out.Write(lists[1 : len(lists)-1])
+	_, _ = io.WriteString(w.out, `,"messages":[`)
+	if err := items(w, w.e.Messages(ctx)); err != nil {
+		return err
 	}
 	_, _ = io.WriteString(w.out, `],"deliveries":[`)
 	w.n = 0
@@ -112,6 +131,20 @@ func (w *exporter) write(ctx context.Context) error {
 	}
 	_, _ = io.WriteString(w.out, "]}\n")
 	return w.out.Flush() // a write that failed before fails this one
+}
+
+// items writes all of a list.
+func items[T any](w *exporter, list iter.Seq2[T, error]) error {
+	w.n = 0
+	for v, err := range list {
+		if err == nil {
+			err = w.item(v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // item writes one of a list.
