@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // openAudit opens the audit logs of accounts.
@@ -82,7 +83,7 @@ type accountAuditFilter struct {
 func (in *accountAuditFilter) filter() auditlog.Filter {
 	return auditlog.Filter{
 		User: in.User, Kind: in.Kind, Action: in.Action, ObjectType: in.ObjectType, ObjectID: in.ObjectID, Reference: in.Reference,
-		Since: instant(in.Since), Until: instant(in.Until), Limit: in.Limit, Cursor: in.Cursor,
+		Since: view.Instant(in.Since), Until: view.Instant(in.Until), Limit: in.Limit, Cursor: in.Cursor,
 	}
 }
 
@@ -115,9 +116,9 @@ type auditObject struct {
 
 func viewAuditEntry(e auditlog.Entry) auditEntry {
 	v := auditEntry{
-		ID: e.ID, At: messaging.UnixTime{Time: e.At}, Action: string(e.Action), Address: orNull(e.Address), RequestID: orNull(e.Request),
-		Actor:   auditActor{Kind: string(e.Kind), UserID: orNull(e.User), Email: orNull(e.Email), TokenID: orNull(e.Token), RunID: orNull(e.Run)},
-		Object:  auditObject{Type: e.ObjectType, ID: orNull(e.ObjectID), Name: orNull(e.ObjectName)},
+		ID: e.ID, At: messaging.UnixTime{Time: e.At}, Action: string(e.Action), Address: view.OrNull(e.Address), RequestID: view.OrNull(e.Request),
+		Actor:   auditActor{Kind: string(e.Kind), UserID: view.OrNull(e.User), Email: view.OrNull(e.Email), TokenID: view.OrNull(e.Token), RunID: view.OrNull(e.Run)},
+		Object:  auditObject{Type: e.ObjectType, ID: view.OrNull(e.ObjectID), Name: view.OrNull(e.ObjectName)},
 		Details: document(e.Details),
 	}
 	if e.Reference != 0 {
@@ -134,7 +135,7 @@ func (s *Server) listAccountAudit(ctx context.Context, c httpapi.Call, in *accou
 	if err != nil {
 		return nil, auditProblem(err)
 	}
-	b, err := json.Marshal(viewPage(p.Items, p.Next, viewAuditEntry))
+	b, err := json.Marshal(view.Page(p.Items, p.Next, viewAuditEntry))
 	if err != nil {
 		return nil, err
 	}

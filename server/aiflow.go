@@ -12,6 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // flowRoutes are the flows and functions of projects.
@@ -139,7 +140,7 @@ type flowFilter struct {
 
 func (s *Server) listFlows(ctx context.Context, c httpapi.Call, in *flowFilter) (messaging.Page[flowView], error) {
 	p, err := s.flows(c).Flows(ctx, in.ProjectID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewFlow), httpapi.InQuery(err)
+	return view.Page(p.Items, p.Next, viewFlow), httpapi.InQuery(err)
 }
 
 func (s *Server) showFlow(ctx context.Context, c httpapi.Call, in *flowID) (*flowReply, error) {
@@ -181,7 +182,7 @@ type flowVersions struct {
 
 func (s *Server) listFlowVersions(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[versionView], error) {
 	p, err := s.flows(c).Versions(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, func(v aiflow.Version) versionView {
+	return view.Page(p.Items, p.Next, func(v aiflow.Version) versionView {
 		return versionView{v.Version, document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
 	}), httpapi.InQuery(err)
 }

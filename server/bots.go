@@ -15,6 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // botRoutes are the bots of the flow editor.
@@ -158,7 +159,7 @@ func (s *Server) listBots(ctx context.Context, c httpapi.Call, in *botFilter) (m
 		}
 	}
 	p, err := s.bots(c).BotsOf(ctx, c.Among(int64(in.Reference)), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewBot), httpapi.InQuery(err)
+	return view.Page(p.Items, p.Next, viewBot), httpapi.InQuery(err)
 }
 
 func (s *Server) showBot(ctx context.Context, c httpapi.Call, in *botID) (*botReply, error) {
@@ -216,7 +217,7 @@ type botVersions struct {
 
 func (s *Server) listBotVersions(ctx context.Context, c httpapi.Call, in *botVersions) (messaging.Page[versionView], error) {
 	p, err := s.bots(c).Versions(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, func(v botengine.Version) versionView {
+	return view.Page(p.Items, p.Next, func(v botengine.Version) versionView {
 		return versionView{v.Version, document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
 	}), httpapi.InQuery(err)
 }

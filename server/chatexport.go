@@ -15,7 +15,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/api/chats"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -57,7 +59,7 @@ type exportedDelivery struct {
 	Body     json.RawMessage `json:"body,omitempty"`
 }
 
-func (s *Server) exportChat(ctx context.Context, c httpapi.Call, in *chatQuery) (*huma.StreamResponse, error) {
+func (s *Server) exportChat(ctx context.Context, c httpapi.Call, in *chats.ChatQuery) (*huma.StreamResponse, error) {
 	e, err := s.account(c).Export(ctx, in.Reference, in.ChatID)
 	if err != nil {
 		return nil, httpapi.InQuery(err)
@@ -163,7 +165,7 @@ func (w *exporter) item(v any) error {
 // deliveries writes those that a filter chooses.
 func (w *exporter) deliveries(ctx context.Context, f webhook.DeliveryFilter) error {
 	hooks := w.s.hooks(w.c)
-	for f.Scope, f.Limit = webhookScope(w.ref), 200; ; {
+	for f.Scope, f.Limit = view.WebhookScope(w.ref), 200; ; {
 		p, err := hooks.Deliveries(ctx, f)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/api/chats"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/job"
 )
@@ -66,13 +67,7 @@ func (s *Server) checkNumber(ctx context.Context, c httpapi.Call, in *numberQuer
 	return n, httpapi.InQuery(err)
 }
 
-// chatQuery names a chat in a query.
-type chatQuery struct {
-	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
-}
-
-func (s *Server) deleteChat(ctx context.Context, c httpapi.Call, in *chatQuery) (deleting, error) {
+func (s *Server) deleteChat(ctx context.Context, c httpapi.Call, in *chats.ChatQuery) (deleting, error) {
 	var j job.Job
 	_, err := s.account(c).HideChat(ctx, in.Reference, in.ChatID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
 		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobChat, Reference: int64(in.Reference), Args: e})

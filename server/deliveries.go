@@ -10,6 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -74,7 +75,7 @@ type deliveryFilter struct {
 func (s *Server) listDeliveries(ctx context.Context, c httpapi.Call, in *deliveryFilter) (messaging.Page[delivery], error) {
 	var none messaging.Page[delivery]
 	f := webhook.DeliveryFilter{
-		Scope: webhookScope(in.Reference), Endpoint: in.Endpoint, State: in.State, Event: in.Event, Limit: in.Limit, Cursor: in.Cursor,
+		Scope: view.WebhookScope(in.Reference), Endpoint: in.Endpoint, State: in.State, Event: in.Event, Limit: in.Limit, Cursor: in.Cursor,
 	}
 	acc := s.account(c)
 	_, err := acc.Reference(ctx, in.Reference)
@@ -94,12 +95,12 @@ func (s *Server) listDeliveries(ctx context.Context, c httpapi.Call, in *deliver
 	if err != nil {
 		return none, httpapi.InQuery(err)
 	}
-	return viewPage(p.Items, p.Next, deliveryOf), nil
+	return view.Page(p.Items, p.Next, deliveryOf), nil
 }
 
 func deliveryOf(d webhook.Delivery) delivery {
 	out := delivery{
-		ID: d.ID, EndpointID: d.EndpointID, Event: d.Event, ChatID: orNull(d.ChatID), MessageID: orNull(d.MessageID),
+		ID: d.ID, EndpointID: d.EndpointID, Event: d.Event, ChatID: view.OrNull(d.ChatID), MessageID: view.OrNull(d.MessageID),
 		Sequence: d.Sequence, State: d.State, Attempts: make([]attempt, len(d.Attempts)), CreatedAt: messaging.UnixTime{Time: d.CreatedAt},
 	}
 	for i, a := range d.Attempts {
@@ -113,24 +114,9 @@ func deliveryOf(d webhook.Delivery) delivery {
 
 func attemptOf(a webhook.Attempt) attempt {
 	return attempt{
-		At: messaging.UnixTime{Time: a.At}, StatusCode: statusOrNull(a), DurationMS: a.Duration.Milliseconds(),
-		Error: orNull(a.Error), Response: a.Response,
+		At: messaging.UnixTime{Time: a.At}, StatusCode: view.StatusOrNull(a), DurationMS: a.Duration.Milliseconds(),
+		Error: view.OrNull(a.Error), Response: a.Response,
 	}
-}
-
-// statusOrNull is null when nobody answered.
-func statusOrNull(a webhook.Attempt) *int {
-	if a.StatusCode == 0 {
-		return nil
-	}
-	return &a.StatusCode
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 type replayInput struct {
@@ -204,7 +190,7 @@ func scopesOf(c httpapi.Call) []string {
 	}
 	out := make([]string, len(c.Only))
 	for i, reference := range c.Only {
-		out[i] = webhookScope(provider.ReferenceID(reference))
+		out[i] = view.WebhookScope(provider.ReferenceID(reference))
 	}
 	return out
 }

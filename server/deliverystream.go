@@ -9,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -43,7 +44,7 @@ func (t toStream) AttemptsTx(ctx context.Context, tx *sqlx.Tx, as []webhook.Atte
 		news[i] = messaging.Change{
 			Account: a.Account, Reference: provider.ReferenceID(ref), Kind: "delivery", Data: attempted{
 				Reference: provider.ReferenceID(ref), EndpointID: d.EndpointID, DeliveryID: d.ID, Event: d.Event,
-				ChatID: orNull(d.ChatID), MessageID: orNull(d.MessageID), State: d.State, StatusCode: statusOrNull(last),
+				ChatID: view.OrNull(d.ChatID), MessageID: view.OrNull(d.MessageID), State: d.State, StatusCode: view.StatusOrNull(last),
 				Attempt: a.Number, At: messaging.UnixTime{Time: last.At},
 			},
 		}

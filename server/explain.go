@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/trunklinehq/trunkline/extractor"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -86,7 +86,7 @@ func (s *Server) explain(ctx context.Context, c httpapi.Call, in *messageQuery) 
 	if err != nil {
 		return explanation{}, err
 	}
-	p, err := s.hooks(c).Deliveries(ctx, webhook.DeliveryFilter{Scope: webhookScope(in.Reference), MessageIDs: ids, Limit: 200})
+	p, err := s.hooks(c).Deliveries(ctx, webhook.DeliveryFilter{Scope: view.WebhookScope(in.Reference), MessageIDs: ids, Limit: 200})
 	if err != nil {
 		return explanation{}, err
 	}
@@ -112,8 +112,8 @@ func (x *explanation) order() {
 
 func explainedOf(s messaging.Step) explained {
 	return explained{
-		At: messaging.UnixTime{Time: s.At}, Step: s.Step, SaidAt: timeOrNull(s.SaidAt), Status: s.Status, Outcome: s.Outcome,
-		Times: s.Times, LastAt: timeOrNull(s.Last), Error: s.Error, FileURL: s.FileURL, Raw: s.Raw,
+		At: messaging.UnixTime{Time: s.At}, Step: s.Step, SaidAt: view.TimeOrNull(s.SaidAt), Status: s.Status, Outcome: s.Outcome,
+		Times: s.Times, LastAt: view.TimeOrNull(s.Last), Error: s.Error, FileURL: s.FileURL, Raw: s.Raw,
 	}
 }
 
@@ -124,7 +124,7 @@ func delivered(d webhook.Delivery) []explained {
 	for i, a := range d.Attempts {
 		step := of
 		step.At, step.Outcome = messaging.UnixTime{Time: a.At}, "retried"
-		step.StatusCode, step.DurationMS = statusOrNull(a), new(a.Duration.Milliseconds())
+		step.StatusCode, step.DurationMS = view.StatusOrNull(a), new(a.Duration.Milliseconds())
 		if i == len(d.Attempts)-1 && d.State != webhook.DeliveryPending {
 			step.Outcome = d.State
 		}
@@ -134,18 +134,11 @@ func delivered(d webhook.Delivery) []explained {
 		out = append(out, step)
 	}
 	if d.State == webhook.DeliveryPending {
-		of.At, of.Outcome, of.NextAttemptAt = messaging.UnixTime{Time: d.CreatedAt}, d.State, timeOrNull(d.NextAttemptAt)
+		of.At, of.Outcome, of.NextAttemptAt = messaging.UnixTime{Time: d.CreatedAt}, d.State, view.TimeOrNull(d.NextAttemptAt)
 		if n := len(out); n > 0 {
 			of.At = out[n-1].At
 		}
 		out = append(out, of)
 	}
 	return out
-}
-
-func timeOrNull(t time.Time) *messaging.UnixTime {
-	if t.IsZero() {
-		return nil
-	}
-	return &messaging.UnixTime{Time: t}
 }

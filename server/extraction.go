@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/extractor/entity"
 	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -59,7 +60,7 @@ func (t toWebhooks) chatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.C
 		if len(n.Merged) == 0 {
 			continue
 		}
-		if err := t.MergedTx(ctx, tx, webhookScope(n.Reference), n.Key, n.Merged); err != nil {
+		if err := t.MergedTx(ctx, tx, view.WebhookScope(n.Reference), n.Key, n.Merged); err != nil {
 			return err
 		}
 	}

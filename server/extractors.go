@@ -15,6 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // extractorBody bounds requests with an extractor: intents may have many
@@ -197,7 +198,7 @@ func (s *Server) listExtractors(ctx context.Context, c httpapi.Call, in *extract
 		return messaging.Page[extractorView]{}, err
 	}
 	p, err := s.extractors(c).Extractors(ctx, store.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope, Among: c.Only})
-	return viewPage(p.Items, p.Next, viewExtractor), httpapi.InQuery(err)
+	return view.Page(p.Items, p.Next, viewExtractor), httpapi.InQuery(err)
 }
 
 type extractorID struct {

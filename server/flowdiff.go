@@ -9,6 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // flowDiffRoutes show what changes of a flow change, and what changes of a
@@ -80,10 +81,10 @@ func (s *Server) diffFlow(ctx context.Context, c httpapi.Call, in *flowVersionPa
 		Document: viewChanges(d.Rest), Functions: make([]functionDiff, len(d.Functions)),
 	}
 	for i, n := range d.Nodes {
-		out.Nodes[i] = nodeDiff{n.ID, orNull(n.Type), n.Kind, viewChanges(n.Changes)}
+		out.Nodes[i] = nodeDiff{n.ID, view.OrNull(n.Type), n.Kind, viewChanges(n.Changes)}
 	}
 	for i, e := range d.Edges {
-		out.Edges[i] = edgeDiff{e.Node, e.Output, orNull(e.From), orNull(e.To)}
+		out.Edges[i] = edgeDiff{e.Node, e.Output, view.OrNull(e.From), view.OrNull(e.To)}
 	}
 	for i, f := range d.Functions {
 		out.Functions[i] = functionDiff(f)
@@ -116,5 +117,5 @@ type functionUse struct {
 
 func (s *Server) listUses(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[functionUse], error) {
 	p, err := s.flows(c).UsedBy(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewUse), httpapi.InQuery(err)
+	return view.Page(p.Items, p.Next, viewUse), httpapi.InQuery(err)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -212,7 +213,7 @@ func (t toWebhooks) dataTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat, key
 	if err != nil {
 		return fmt.Errorf("making an id: %w", err)
 	}
-	scope := webhookScope(line(c))
+	scope := view.WebhookScope(line(c))
 	return t.DeferTx(ctx, tx, partExtracted, webhook.Deferred{Event: webhook.Event{
 		ID: id.String(), Account: c.Account, Scope: scope, Type: "data", Key: key, At: at, ChatID: c.ID, MessageID: message, Body: body,
 		Headers: map[string]string{"X-Trunkline-Reference": scope},

@@ -13,6 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -132,7 +133,7 @@ func (s *Server) putEndpoint(ctx context.Context, c httpapi.Call, id provider.Re
 	if set.URL == webhook.EchoURL && r.Type != sandbox.Kind {
 		return webhook.Endpoint{}, false, httpapi.Invalid("body.webhook", "is only for references of type "+string(sandbox.Kind))
 	}
-	set.Scope = webhookScope(id)
+	set.Scope = view.WebhookScope(id)
 	return s.hooks(c).Put(ctx, set)
 }
 
@@ -141,7 +142,7 @@ func (s *Server) listHooks(ctx context.Context, c httpapi.Call, in *referenceQue
 	if _, err := s.account(c).Reference(ctx, in.Reference); err != nil {
 		return out, err
 	}
-	eps, err := s.hooks(c).Endpoints(ctx, webhookScope(in.Reference))
+	eps, err := s.hooks(c).Endpoints(ctx, view.WebhookScope(in.Reference))
 	for _, ep := range eps {
 		out.Items = append(out.Items, endpointOf(ep))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // invitationRoutes let persons join an account with passwords of their own.
@@ -59,7 +60,7 @@ type invitedView struct {
 
 func viewInvitation(in auth.Invitation) invitationView {
 	return invitationView{
-		ID: in.ID, Email: in.Email, Name: orNull(in.Name), Permissions: in.Permissions, Role: viewRole(in.Role),
+		ID: in.ID, Email: in.Email, Name: view.OrNull(in.Name), Permissions: in.Permissions, Role: viewRole(in.Role),
 		InvitedBy: in.InvitedBy, CreatedAt: in.CreatedAt.Unix(), ExpiresAt: in.ExpiresAt.Unix(),
 	}
 }
@@ -82,7 +83,7 @@ func (s *Server) invite(ctx context.Context, c httpapi.Call, in *struct{ Body in
 
 func (s *Server) listInvitations(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[invitationView], error) {
 	p, err := s.Auth.Invitations(ctx, c.Account, authList(in))
-	return viewPage(p.Items, p.Next, viewInvitation), httpapi.InQuery(err)
+	return view.Page(p.Items, p.Next, viewInvitation), httpapi.InQuery(err)
 }
 
 type invitationPath struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/server/job"
 )
 
@@ -106,7 +107,7 @@ func (s *Server) eraseReference(ctx context.Context, j job.Job) error {
 		return err
 	}
 	for _, erase := range []func() error{
-		func() error { return s.Webhooks.For(j.Account).DeleteScope(ctx, webhookScope(e.Reference)) },
+		func() error { return s.Webhooks.For(j.Account).DeleteScope(ctx, view.WebhookScope(e.Reference)) },
 		func() error { return s.Bots.For(j.Account).DeleteReference(ctx, j.Reference) },
 		func() error { return s.Flows.For(j.Account).DeleteReference(ctx, j.Reference) },
 		func() error { return s.Extractors.For(j.Account).DeleteReference(ctx, j.Reference) },

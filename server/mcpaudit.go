@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // auditRoutes show what agents have done.
@@ -51,7 +51,7 @@ type auditedCall struct {
 
 func (s *Server) listAudit(ctx context.Context, c httpapi.Call, in *auditFilter) (messaging.Page[auditedCall], error) {
 	p, err := s.MCP.For(c.Account).Audit(ctx, mcp.AuditFilter{
-		User: in.User, Function: in.Function, Outcome: in.Outcome, From: instant(in.From), To: instant(in.To), Limit: in.Limit, Cursor: in.Cursor,
+		User: in.User, Function: in.Function, Outcome: in.Outcome, From: view.Instant(in.From), To: view.Instant(in.To), Limit: in.Limit, Cursor: in.Cursor,
 	})
 	var bad *mcp.Error
 	if errors.As(err, &bad) && bad.Code == mcp.CodeInvalidArguments {
@@ -61,15 +61,7 @@ func (s *Server) listAudit(ctx context.Context, c httpapi.Call, in *auditFilter)
 		}
 		err = p
 	}
-	return viewPage(p.Items, p.Next, viewAudited), err
-}
-
-// instant is a time of a query; 0 is none.
-func instant(seconds int64) time.Time {
-	if seconds == 0 {
-		return time.Time{}
-	}
-	return time.Unix(seconds, 0)
+	return view.Page(p.Items, p.Next, viewAudited), err
 }
 
 func viewAudited(e mcp.AuditEntry) auditedCall {

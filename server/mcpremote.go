@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // openRemote opens what speaks to foreign MCP servers.
@@ -139,8 +140,8 @@ type remoteView struct {
 
 func viewRemote(r remote.Server) remoteView {
 	v := remoteView{
-		ID: r.ID, Name: r.Name, URL: r.URL, Credential: orNull(r.Credential), Enabled: r.Enabled, Tools: make([]remoteToolView, len(r.Tools)),
-		Problem: orNull(r.Problem), CreatedAt: messaging.UnixTime{Time: r.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: r.UpdatedAt},
+		ID: r.ID, Name: r.Name, URL: r.URL, Credential: view.OrNull(r.Credential), Enabled: r.Enabled, Tools: make([]remoteToolView, len(r.Tools)),
+		Problem: view.OrNull(r.Problem), CreatedAt: messaging.UnixTime{Time: r.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: r.UpdatedAt},
 	}
 	if !r.CheckedAt.IsZero() {
 		v.CheckedAt = &messaging.UnixTime{Time: r.CheckedAt}
@@ -191,7 +192,7 @@ func (s *Server) listRemotes(ctx context.Context, c httpapi.Call, in *httpapi.Pa
 	if errors.As(err, &bad) {
 		err = httpapi.Invalid("query."+bad.Field, bad.Message)
 	}
-	return viewPage(p.Items, p.Next, viewRemote), err
+	return view.Page(p.Items, p.Next, viewRemote), err
 }
 
 type remoteID struct {

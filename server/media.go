@@ -69,25 +69,6 @@ func (s *Server) fileRoutes(r *mux.Router) {
 	})
 }
 
-// The members of contents that are files, for the document.
-type (
-	fileContent struct {
-		MediaID string `json:"mediaId,omitempty" maxLength:"36" doc:"Of a file from POST /media; this or url."`
-		URL     string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"Where the network finds the file."`
-	}
-	audioContent struct {
-		MediaID string `json:"mediaId,omitempty" maxLength:"36" doc:"Of a file from POST /media; this or url."`
-		URL     string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"Where the network finds the file."`
-		Voice   bool   `json:"voice,omitempty" doc:"A voice note: one channel of Opus in Ogg, or what ffmpeg, where the server has it, can make that of."`
-	}
-	captionedContent struct {
-		MediaID  string `json:"mediaId,omitempty" maxLength:"36" doc:"Of a file from POST /media; this or url."`
-		URL      string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"Where the network finds the file."`
-		Caption  string `json:"caption,omitempty"`
-		FileName string `json:"fileName,omitempty" doc:"Of a document; absent: the name it was kept under."`
-	}
-)
-
 // form is a multipart request, which is read as it comes.
 type form struct {
 	c  huma.Context

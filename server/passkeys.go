@@ -10,6 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/auth/passkey"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 const (
@@ -78,7 +79,7 @@ func viewPasskey(p passkey.Passkey) passkeyView {
 
 func (s *Server) listPasskeys(ctx context.Context, c httpapi.Call, _ *struct{}) (messaging.Page[passkeyView], error) {
 	all, err := s.Auth.Passkeys(ctx, c.Caller)
-	return viewPage(all, "", viewPasskey), err
+	return view.Page(all, "", viewPasskey), err
 }
 
 type ceremonyView struct {

@@ -56,7 +56,7 @@ func (s *Server) createProject(ctx context.Context, c httpapi.Call, in *newProje
 
 func (s *Server) listProjects(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[view.ProjectView], error) {
 	p, err := s.flows(c).Projects(ctx, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewProject), httpapi.InQuery(err)
+	return view.Page(p.Items, p.Next, viewProject), httpapi.InQuery(err)
 }
 
 type projectID struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // agentEntry is something that an agent of a run did.
@@ -49,9 +50,9 @@ func (s *Server) agentEntries(ctx context.Context, r runtime.Run) ([]agentEntry,
 
 func viewEntry(e agent.Entry) agentEntry {
 	v := agentEntry{
-		Session: e.Session, Seq: e.Seq, Node: e.Node, Kind: e.Kind, Status: e.Status, Text: e.Text, Calls: e.Calls, Tool: orNull(e.Tool),
-		Arguments: e.Arguments, Result: e.Result, Size: e.Size, IsError: e.IsError, Model: orNull(e.Model),
-		InputTokens: e.Usage.Input, OutputTokens: e.Usage.Output, Stop: orNull(e.Stop), Error: orNull(e.Error),
+		Session: e.Session, Seq: e.Seq, Node: e.Node, Kind: e.Kind, Status: e.Status, Text: e.Text, Calls: e.Calls, Tool: view.OrNull(e.Tool),
+		Arguments: e.Arguments, Result: e.Result, Size: e.Size, IsError: e.IsError, Model: view.OrNull(e.Model),
+		InputTokens: e.Usage.Input, OutputTokens: e.Usage.Output, Stop: view.OrNull(e.Stop), Error: view.OrNull(e.Error),
 	}
 	if v.Calls == nil {
 		v.Calls = []string{}

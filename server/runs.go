@@ -82,9 +82,9 @@ func (s *Server) botRunRoutes(a *httpapi.API) {
 
 func viewRun(r runtime.Run) view.RunView {
 	v := view.RunView{
-		ID: r.ID, Engine: r.Engine, FlowID: r.Owner, Version: r.Version, ChatID: orNull(r.Chat.ID), Status: r.Status,
-		WaitingFor: orNull(string(r.WaitsFor)), Input: document(r.Input), Output: r.Output, Error: r.Error,
-		Parent: orNull(r.Parent), Function: orNull(r.Function), StartedAt: messaging.UnixTime{Time: r.StartedAt},
+		ID: r.ID, Engine: r.Engine, FlowID: r.Owner, Version: r.Version, ChatID: view.OrNull(r.Chat.ID), Status: r.Status,
+		WaitingFor: view.OrNull(string(r.WaitsFor)), Input: document(r.Input), Output: r.Output, Error: r.Error,
+		Parent: view.OrNull(r.Parent), Function: view.OrNull(r.Function), StartedAt: messaging.UnixTime{Time: r.StartedAt},
 	}
 	if r.Chat.Reference != 0 {
 		v.Reference = &r.Chat.Reference
@@ -149,8 +149,8 @@ type stepView struct {
 
 func viewStep(r runtime.Step) stepView {
 	v := stepView{
-		Seq: r.Seq, Node: r.Node, Type: r.Type, Output: orNull(r.Output), Path: r.Path, At: messaging.UnixTime{Time: r.At},
-		DurationMs: r.Duration.Milliseconds(), In: r.In, Out: r.Out, Error: r.Error, Warning: orNull(r.Warning),
+		Seq: r.Seq, Node: r.Node, Type: r.Type, Output: view.OrNull(r.Output), Path: r.Path, At: messaging.UnixTime{Time: r.At},
+		DurationMs: r.Duration.Milliseconds(), In: r.In, Out: r.Out, Error: r.Error, Warning: view.OrNull(r.Warning),
 	}
 	if r.Retry > 0 {
 		v.Retry = &r.Retry

@@ -50,7 +50,7 @@ func (s *Server) shownRun(ctx context.Context, c httpapi.Call, r runtime.Run, er
 
 // shownRuns is a page of runs with what they took.
 func (s *Server) shownRuns(ctx context.Context, c httpapi.Call, runs []runtime.Run, next string, err error) (messaging.Page[view.RunView], error) {
-	p := viewPage(runs, next, viewRun)
+	p := view.Page(runs, next, viewRun)
 	if err != nil {
 		return p, httpapi.InQuery(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -189,7 +190,7 @@ func (s *Server) sandboxEcho(ctx context.Context, c httpapi.Call, in *sandboxPat
 	if err := s.sandboxLine(ctx, c, in.Reference); err != nil {
 		return out, err
 	}
-	for _, r := range s.echo.Last(webhookScope(in.Reference)) {
+	for _, r := range s.echo.Last(view.WebhookScope(in.Reference)) {
 		out.Items = append(out.Items, echoed{messaging.UnixTime{Time: r.At}, headersOf(r.Headers), json.RawMessage(r.Body)})
 	}
 	return out, nil

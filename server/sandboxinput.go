@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
+	"github.com/trunklinehq/trunkline/server/internal/api/chats"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
@@ -164,7 +165,7 @@ func text(members map[string]json.RawMessage, name string) (string, error) {
 // Schema describes the types with who writes beside them.
 func (simulated) Schema(r huma.Registry) *huma.Schema {
 	return httpapi.Variants{
-		Prefix: "Simulated", Names: messaging.IncomingTypes(), Types: contentSchemas, Examples: contentExamples,
+		Prefix: "Simulated", Names: messaging.IncomingTypes(), Types: chats.ContentSchemas, Examples: chats.ContentExamples,
 		Common: map[string]*huma.Schema{
 			"from":     {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox.", Examples: []any{"ana"}},
 			"pushName": {Type: huma.TypeString, Description: "The name that the contact shows; absent: the one it has shown before."},

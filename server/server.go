@@ -37,6 +37,10 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
 	"github.com/trunklinehq/trunkline/server/auth/passkey"
 	"github.com/trunklinehq/trunkline/server/billing"
+	"github.com/trunklinehq/trunkline/server/internal/api/chats"
+	"github.com/trunklinehq/trunkline/server/internal/api/credentials"
+	"github.com/trunklinehq/trunkline/server/internal/api/modelusage"
+	"github.com/trunklinehq/trunkline/server/internal/api/projectfiles"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
 	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
@@ -261,14 +265,12 @@ func (s *Server) routes() error {
 	s.jobRoutes(s.api)
 	s.probeRoutes(s.api)
 	s.referenceRoutes(s.api)
-	s.chatRoutes(s.api)
+	(&chats.API{Messaging: s.Messaging}).Register(s.api)
 	s.contactRoutes(s.api)
-	s.groupRoutes(s.api)
 	s.explainRoutes(s.api)
 	s.triggerRoutes(s.api)
 	s.replayRoutes(s.api)
 	s.renameRoutes(s.api)
-	s.templateRoutes(s.api)
 	s.botRoutes(s.api)
 	s.botRunRoutes(s.api)
 	s.projectRoutes(s.api)
@@ -279,21 +281,19 @@ func (s *Server) routes() error {
 	s.flowDiffRoutes(s.api)
 	s.flowRunRoutes(s.api)
 	s.simulationRoutes(s.api)
-	s.credentialRoutes(s.api)
+	(&credentials.API{Credentials: s.Credentials}).Register(s.api)
 	s.remoteRoutes(s.api)
 	s.extractorRoutes(s.api)
-	s.projectFileRoutes(s.api)
+	(&projectfiles.API{Knowledge: s.Knowledge, Flows: s.Flows}).Register(s.api)
 	s.draftRoutes(s.api)
 	s.streamRoutes(s.api)
 	s.hookconfRoutes(s.api)
 	s.sandboxRoutes(s.api)
 	s.mediaRoutes(s.api)
-	s.mcpRoutes(s.api)
+	(&functionsAPI{s.MCP}).register(s.api)
 	s.auditRoutes(s.api)
 	s.accountAuditRoutes(s.api)
-	s.usageRoutes(s.api)
-	s.pricingRoutes(s.api)
-	s.budgetRoutes(s.api)
+	(&modelusage.API{Usage: s.Usage, Flows: s.Flows, Messaging: s.Messaging}).Register(s.api)
 	s.methodRoutes(s.api)
 	s.oidcRoutes(s.router)
 	s.callbackRoutes(s.router)

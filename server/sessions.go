@@ -8,6 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // sessionRoutes are what lets a user in: log-ins and tokens.
@@ -57,8 +58,8 @@ type openView struct {
 
 func viewOpen(o auth.Open) openView {
 	v := openView{
-		ID: o.ID, Kind: o.Kind, Name: orNull(o.Name), Permissions: o.Permissions, CreatedAt: o.CreatedAt.Unix(), ExpiresAt: o.ExpiresAt.Unix(),
-		Address: orNull(o.Address), UserAgent: orNull(o.Agent), Current: o.Current,
+		ID: o.ID, Kind: o.Kind, Name: view.OrNull(o.Name), Permissions: o.Permissions, CreatedAt: o.CreatedAt.Unix(), ExpiresAt: o.ExpiresAt.Unix(),
+		Address: view.OrNull(o.Address), UserAgent: view.OrNull(o.Agent), Current: o.Current,
 	}
 	if !o.UsedAt.IsZero() {
 		v.LastUsedAt = &messaging.UnixTime{Time: o.UsedAt}
@@ -68,7 +69,7 @@ func viewOpen(o auth.Open) openView {
 
 func (s *Server) listSessions(ctx context.Context, c httpapi.Call, in *sessionsInput) (messaging.Page[openView], error) {
 	p, err := s.Auth.Sessions(ctx, c.Caller, cmp.Or(in.User, c.User), auth.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewOpen), httpapi.InQuery(err)
+	return view.Page(p.Items, p.Next, viewOpen), httpapi.InQuery(err)
 }
 
 type sessionPath struct {

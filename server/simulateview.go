@@ -8,6 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // simulation is a run that nobody has, after something has happened.
@@ -58,7 +59,7 @@ func viewSimulation(doc *flow.Document, s *simulate.Session, r simulate.Result) 
 		v.Variables = doc.Shown(s.State.Frames[0].Vars)
 	}
 	if w := s.State.Wait; w != nil {
-		v.WaitingFor = orNull(string(w.Kind))
+		v.WaitingFor = view.OrNull(string(w.Kind))
 		if !w.Until.IsZero() {
 			v.Until = &messaging.UnixTime{Time: w.Until}
 		}

@@ -8,6 +8,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/api/credentials"
+	"github.com/trunklinehq/trunkline/server/internal/api/modelusage"
+	"github.com/trunklinehq/trunkline/server/internal/api/projectfiles"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/webhook"
 )
@@ -30,7 +33,7 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 
 // translations make problems of the errors of the services; the first that
 // knows one wins.
-var translations = httpapi.Translators{authProblem, secondFactorProblem, passkeyProblem, messagingProblem, webhookProblem, botProblem, flowProblem, runProblem, simulationProblem, credentialProblem, remoteProblem, usageProblem, extractorProblem, knowledgeProblem, quotaProblem}
+var translations = httpapi.Translators{authProblem, secondFactorProblem, passkeyProblem, messagingProblem, webhookProblem, botProblem, flowProblem, runProblem, simulationProblem, credentials.Problem, remoteProblem, modelusage.Problem, extractorProblem, projectfiles.Problem, quotaProblem}
 
 // known returns the problem that err is, or that a service means by it. It
 // returns nil when err is neither.

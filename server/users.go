@@ -7,6 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // usersRoutes are the users of an account.
@@ -53,19 +54,7 @@ func (s *Server) createUser(ctx context.Context, c httpapi.Call, in *struct{ Bod
 
 func (s *Server) listUsers(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[userView], error) {
 	p, err := s.Auth.Users(ctx, c.Account, authList(in))
-	return viewPage(p.Items, p.Next, viewUser), httpapi.InQuery(err)
-}
-
-// viewPage is a page of views; next is "" on the last.
-func viewPage[T, V any](items []T, next string, view func(T) V) messaging.Page[V] {
-	out := messaging.Page[V]{Items: make([]V, len(items))}
-	for i, it := range items {
-		out.Items[i] = view(it)
-	}
-	if next != "" {
-		out.Next = &next
-	}
-	return out
+	return view.Page(p.Items, p.Next, viewUser), httpapi.InQuery(err)
 }
 
 type userPath struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // tokenRoutes are the caller's own scoped tokens.
@@ -61,7 +62,7 @@ func viewToken(t auth.Token) tokenView {
 
 func (s *Server) listTokens(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[tokenView], error) {
 	p, err := s.Auth.Tokens(ctx, c.Caller, authList(in))
-	return viewPage(p.Items, p.Next, viewToken), httpapi.InQuery(err)
+	return view.Page(p.Items, p.Next, viewToken), httpapi.InQuery(err)
 }
 
 type tokenPath struct {

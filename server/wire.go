@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/jmoiron/sqlx"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -74,7 +74,7 @@ type toWebhooks struct {
 func (t toWebhooks) eventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, to *audience) error {
 	out := make([]webhook.Deferred, len(evs))
 	for i, ev := range evs {
-		scope := webhookScope(ev.Reference)
+		scope := view.WebhookScope(ev.Reference)
 		out[i].Event = webhook.Event{
 			ID: ev.ID, Account: ev.Account, Scope: scope, Type: string(ev.Type), Key: ev.Key, At: ev.At,
 			ChatID: ev.ChatID, MessageID: ev.MessageID, Body: ev.Payload, Traceparent: ev.Traceparent,
@@ -87,9 +87,6 @@ func (t toWebhooks) eventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.E
 // erase erases what webhooks were told of a contact.
 func (t toWebhooks) erase(ctx context.Context, e messaging.Erased) error {
 	return t.For(e.Account).Erase(ctx, webhook.Erasure{
-		Scope: webhookScope(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs, Before: e.Before,
+		Scope: view.WebhookScope(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs, Before: e.Before,
 	})
 }
-
-// webhookScope is the scope of a reference's endpoints.
-func webhookScope(id provider.ReferenceID) string { return strconv.FormatInt(int64(id), 10) }

@@ -1,4 +1,4 @@
-package server
+package chats
 
 import (
 	"context"
@@ -16,41 +16,51 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-func (s *Server) chatRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+// API answers what concerns chats, their messages, groups and templates.
+type API struct{ Messaging *messaging.Service }
+
+// Register adds the operations of the resource.
+func (a *API) Register(api *httpapi.API) {
+	a.chatRoutes(api)
+	a.groupRoutes(api)
+	a.templateRoutes(api)
+}
+
+func (a *API) chatRoutes(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Chats", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/list",
 		Summary: "List the chats of a line, newest activity first",
 		Errors:  []int{http.StatusNotFound},
-	}, auth.ChatsRead, s.listChats)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ChatsRead, a.listChats)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Messages", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/messages",
 		Summary: "List the messages of a chat, newest first",
 		Errors:  []int{http.StatusNotFound},
-	}, auth.ChatsRead, s.listMessages)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ChatsRead, a.listMessages)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Message", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/messages/{messageId}",
 		Summary: "Read a message, by any of its ids or by its clientId",
 		About: "The id is the network's, the `requestId` of the send, or the `clientId` that it was given. " +
 			"Of several messages with one `clientId` the newest is returned.",
 		Errors: []int{http.StatusNotFound},
-	}, auth.ChatsRead, s.readMessage)
-	httpapi.RegisterReply(a, httpapi.Operation{
+	}, auth.ChatsRead, a.readMessage)
+	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Messaging_Send", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/send", Summary: "Send a message",
 		About: "Stores the message and waits for the first attempt to hand it to the network. A message that the network took has the status SENDING " +
 			"and the network's id; one that is still on its way is PENDING with an id of ours, which stays an alias. " +
 			"With `dryRun=1` nothing is sent: the answer says what would become of it.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
-	}, auth.ChatsSend, s.send)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ChatsSend, a.send)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_MarkRead", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/read",
 		Summary: "Mark a chat's messages as read, up to one of them or all",
 		Errors:  []int{http.StatusNotFound},
-	}, auth.ChatsSend, s.markRead)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ChatsSend, a.markRead)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_UpdateChat", On: httpapi.At("body.reference"), Method: http.MethodPatch, Path: "/chats",
 		Summary: "Change what is kept with a chat",
 		Errors:  []int{http.StatusNotFound},
-	}, auth.ChatsSend, s.updateChat)
+	}, auth.ChatsSend, a.updateChat)
 }
 
 type chatFilter struct {
@@ -60,8 +70,8 @@ type chatFilter struct {
 	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listChats(ctx context.Context, c httpapi.Call, in *chatFilter) (messaging.Page[messaging.Chat], error) {
-	p, err := s.account(c).Chats(ctx, in.Reference, in.Search, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
+func (a *API) listChats(ctx context.Context, c httpapi.Call, in *chatFilter) (messaging.Page[messaging.Chat], error) {
+	p, err := a.Messaging.For(c.Account).Chats(ctx, in.Reference, in.Search, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	return p, httpapi.InQuery(err)
 }
 
@@ -77,8 +87,8 @@ type history struct {
 	ClientID  string               `query:"clientId" maxLength:"128" doc:"Only sends with this clientId."`
 }
 
-func (s *Server) listMessages(ctx context.Context, c httpapi.Call, in *history) (messaging.Page[messaging.Message], error) {
-	p, err := s.account(c).Messages(ctx, in.Reference, in.ChatID, messaging.History{
+func (a *API) listMessages(ctx context.Context, c httpapi.Call, in *history) (messaging.Page[messaging.Message], error) {
+	p, err := a.Messaging.For(c.Account).Messages(ctx, in.Reference, in.ChatID, messaging.History{
 		Limit: in.Limit, Before: in.Before, Cursor: in.Cursor, After: in.After, Status: in.Status, Direction: in.Direction, ClientID: in.ClientID,
 	})
 	return p, httpapi.InQuery(err)
@@ -89,8 +99,8 @@ type messageFilter struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 }
 
-func (s *Server) readMessage(ctx context.Context, c httpapi.Call, in *messageFilter) (messaging.Message, error) {
-	m, err := s.account(c).Message(ctx, in.Reference, "", in.ID)
+func (a *API) readMessage(ctx context.Context, c httpapi.Call, in *messageFilter) (messaging.Message, error) {
+	m, err := a.Messaging.For(c.Account).Message(ctx, in.Reference, "", in.ID)
 	var bad *messaging.Invalid
 	if errors.As(err, &bad) {
 		err = httpapi.Invalid("path.messageId", bad.Message)
@@ -169,7 +179,7 @@ type sendResult struct {
 	Message messaging.Message `json:"message"`
 }
 
-func (s *Server) send(ctx context.Context, c httpapi.Call, in *sendInput) (*sendOutput, error) {
+func (a *API) send(ctx context.Context, c httpapi.Call, in *sendInput) (*sendOutput, error) {
 	content, err := messaging.DecodeContent(json.RawMessage(in.Body.Message))
 	if err != nil {
 		return nil, err
@@ -189,10 +199,10 @@ func (s *Server) send(ctx context.Context, c httpapi.Call, in *sendInput) (*send
 		req.ReplyTo = in.Body.Context.MessageID
 	}
 	if in.DryRun == 1 {
-		check, err := s.account(c).Check(ctx, req)
+		check, err := a.Messaging.For(c.Account).Check(ctx, req)
 		return &sendOutput{Body: sendAnswer{check}}, err
 	}
-	sent, err := s.account(c).Send(ctx, req)
+	sent, err := a.Messaging.For(c.Account).Send(ctx, req)
 	out := &sendOutput{Body: sendAnswer{sendResult{true, sent.Message}}}
 	if sent.Replayed {
 		out.Replayed = "true"
@@ -214,10 +224,10 @@ type readResult struct {
 	Unread  int64 `json:"unread" doc:"Messages that are still unread."`
 }
 
-func (s *Server) markRead(ctx context.Context, c httpapi.Call, in *readInput) (readResult, error) {
-	mark := s.account(c).MarkRead
+func (a *API) markRead(ctx context.Context, c httpapi.Call, in *readInput) (readResult, error) {
+	mark := a.Messaging.For(c.Account).MarkRead
 	if in.Body.Typing {
-		mark = s.account(c).MarkReadTyping
+		mark = a.Messaging.For(c.Account).MarkReadTyping
 	}
 	left, err := mark(ctx, in.Body.Reference, in.Body.ChatID, in.Body.MessageID)
 	return readResult{true, left}, err
@@ -238,7 +248,7 @@ type chatInput struct {
 	}
 }
 
-func (s *Server) updateChat(ctx context.Context, c httpapi.Call, in *chatInput) (messaging.Chat, error) {
+func (a *API) updateChat(ctx context.Context, c httpapi.Call, in *chatInput) (messaging.Chat, error) {
 	b := in.Body
 	change := messaging.ChatChange{
 		BotActive: (*bool)(b.BotActive), Variables: b.Variables, Fields: b.Fields, Name: b.Name.text, Language: b.Language.text,
@@ -247,7 +257,7 @@ func (s *Server) updateChat(ctx context.Context, c httpapi.Call, in *chatInput) 
 	if b.Tags != nil {
 		change.Tags = append([]string{}, *b.Tags...)
 	}
-	return s.account(c).UpdateChat(ctx, b.Reference, b.ChatID, change)
+	return a.Messaging.For(c.Account).UpdateChat(ctx, b.Reference, b.ChatID, change)
 }
 
 // clearable is a text that null clears as "" does; absent, it stays.
@@ -283,4 +293,10 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 // Schema says that both forms are taken.
 func (flag) Schema(huma.Registry) *huma.Schema {
 	return httpapi.DescribedSchema("", &huma.Schema{Type: huma.TypeBoolean}, &huma.Schema{Type: huma.TypeInteger, Enum: []any{0, 1}})
+}
+
+// ChatQuery names a chat in a query.
+type ChatQuery struct {
+	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
+	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
 }

@@ -1,4 +1,4 @@
-package server
+package chats
 
 import (
 	"context"
@@ -12,31 +12,31 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-func (s *Server) templateRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+func (a *API) templateRoutes(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_CreateTemplate", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/templates", Status: http.StatusCreated,
 		Summary: "Hand in a message template for approval",
 		About:   "The network may approve or reject it at once, and change its category.",
 		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
-	}, auth.TemplatesManage, s.createTemplate)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.TemplatesManage, a.createTemplate)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Templates", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/templates",
 		Summary: "List the message templates of a line",
 		About: "From our copy, which follows what the network reports and is fetched again every six hours. " +
 			"Lines of other types than provider-cloud and provider-sandbox answer `unsupported`.",
 		Errors: []int{http.StatusNotFound, http.StatusBadGateway},
-	}, auth.ChatsRead, s.listTemplates)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ChatsRead, a.listTemplates)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_DeleteTemplate", On: httpapi.At("query.reference"), Method: http.MethodDelete, Path: "/templates",
 		Summary: "Delete a message template, in one language or in all",
 		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
-	}, auth.TemplatesManage, s.deleteTemplate)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.TemplatesManage, a.deleteTemplate)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_PreviewTemplate", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/templates/preview",
 		Summary: "Fill in a message template without sending it",
 		About:   "What sending would refuse is refused with the same problem.",
 		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
-	}, auth.ChatsRead, s.previewTemplate)
+	}, auth.ChatsRead, a.previewTemplate)
 }
 
 type templateInput struct {
@@ -50,9 +50,9 @@ type templateInput struct {
 	}
 }
 
-func (s *Server) createTemplate(ctx context.Context, c httpapi.Call, in *templateInput) (messaging.Template, error) {
+func (a *API) createTemplate(ctx context.Context, c httpapi.Call, in *templateInput) (messaging.Template, error) {
 	b := in.Body
-	return s.account(c).CreateTemplate(ctx, b.Reference, provider.TemplateDefinition{
+	return a.Messaging.For(c.Account).CreateTemplate(ctx, b.Reference, provider.TemplateDefinition{
 		Name: b.Name, Category: strings.ToUpper(b.Category), Language: b.Language, ParameterFormat: b.ParameterFormat, Components: b.Components,
 	})
 }
@@ -65,8 +65,8 @@ type templateFilter struct {
 	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listTemplates(ctx context.Context, c httpapi.Call, in *templateFilter) (messaging.Page[messaging.Template], error) {
-	p, err := s.account(c).Templates(ctx, in.Reference, messaging.TemplateFilter{Name: in.Name, Status: in.Status},
+func (a *API) listTemplates(ctx context.Context, c httpapi.Call, in *templateFilter) (messaging.Page[messaging.Template], error) {
+	p, err := a.Messaging.For(c.Account).Templates(ctx, in.Reference, messaging.TemplateFilter{Name: in.Name, Status: in.Status},
 		messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	return p, httpapi.InQuery(err)
 }
@@ -77,8 +77,8 @@ type templateName struct {
 	Language  string               `query:"language" maxLength:"35" doc:"Absent: all languages."`
 }
 
-func (s *Server) deleteTemplate(ctx context.Context, c httpapi.Call, in *templateName) (httpapi.Done, error) {
-	err := s.account(c).DeleteTemplate(ctx, in.Reference, in.Name, in.Language)
+func (a *API) deleteTemplate(ctx context.Context, c httpapi.Call, in *templateName) (httpapi.Done, error) {
+	err := a.Messaging.For(c.Account).DeleteTemplate(ctx, in.Reference, in.Name, in.Language)
 	return httpapi.Done{Success: true}, httpapi.InQuery(err)
 }
 
@@ -89,6 +89,6 @@ type previewInput struct {
 	}
 }
 
-func (s *Server) previewTemplate(ctx context.Context, c httpapi.Call, in *previewInput) (messaging.TemplatePreview, error) {
-	return s.account(c).PreviewTemplate(ctx, in.Body.Reference, in.Body.Template)
+func (a *API) previewTemplate(ctx context.Context, c httpapi.Call, in *previewInput) (messaging.TemplatePreview, error) {
+	return a.Messaging.For(c.Account).PreviewTemplate(ctx, in.Body.Reference, in.Body.Template)
 }

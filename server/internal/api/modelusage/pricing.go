@@ -1,4 +1,4 @@
-package server
+package modelusage
 
 import (
 	"context"
@@ -12,21 +12,21 @@ import (
 )
 
 // pricingRoutes are the prices by which calls of models are counted.
-func (s *Server) pricingRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+func (a *API) pricingRoutes(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Usage_Pricing", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/pricing", Summary: "Show the prices that the account has set",
 		About: "They go before those of `sources`, which hold for every account: a file of the operator's, and the built-in table.",
-	}, auth.UsageRead, s.showPricing)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.UsageRead, a.showPricing)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Usage_SetPricing", Method: http.MethodPut, Path: "/aiusage/pricing", Summary: "Set prices of the account's own",
 		About: "Replaces all of them. They hold for calls from now on; POST /aiusage/reprice is for those before. A model is found by the name that the provider " +
 			"gives it in its answer, then by that without a date at its end (-2026-01-05, -20260105).",
 		Login: true,
-	}, auth.UsersManage, s.setPricing)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.UsersManage, a.setPricing)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Usage_Reprice", Method: http.MethodPost, Path: "/aiusage/reprice", Summary: "Price calls again by the prices of now",
 		About: "`changed` counts the calls whose cost, or the reason for it, is another than before: a second time it is 0.",
-	}, auth.UsersManage, s.reprice)
+	}, auth.UsersManage, a.reprice)
 }
 
 type priceTier struct {
@@ -53,13 +53,13 @@ type priceSource struct {
 	Models  int    `json:"models"`
 }
 
-func (s *Server) showPricing(ctx context.Context, c httpapi.Call, _ *struct{}) (pricing, error) {
-	items, err := s.Usage.For(c.Account).Pricing(ctx)
+func (a *API) showPricing(ctx context.Context, c httpapi.Call, _ *struct{}) (pricing, error) {
+	items, err := a.Usage.For(c.Account).Pricing(ctx)
 	v := pricing{make([]priceItem, len(items)), []priceSource{}}
 	for i, p := range items {
 		v.Items[i] = viewPrice(p)
 	}
-	for _, source := range s.Usage.Sources() {
+	for _, source := range a.Usage.Sources() {
 		v.Sources = append(v.Sources, priceSource{source.Name, source.Version, source.Models})
 	}
 	return v, err
@@ -79,8 +79,8 @@ func viewPrice(p usage.Price) priceItem {
 
 func viewRates(r usage.Rates) view.PriceRates {
 	return view.PriceRates{
-		Input: (*rate)(&r.Input), Output: (*rate)(&r.Output), CachedInput: (*rate)(r.CachedInput),
-		CacheWrite: (*rate)(r.CacheWrite), CacheWrite1h: (*rate)(r.CacheWrite1h), Reasoning: (*rate)(r.Reasoning),
+		Input: (*view.Rate)(&r.Input), Output: (*view.Rate)(&r.Output), CachedInput: (*view.Rate)(r.CachedInput),
+		CacheWrite: (*view.Rate)(r.CacheWrite), CacheWrite1h: (*view.Rate)(r.CacheWrite1h), Reasoning: (*view.Rate)(r.Reasoning),
 	}
 }
 
@@ -90,7 +90,7 @@ type setPricing struct {
 	}
 }
 
-func (s *Server) setPricing(ctx context.Context, c httpapi.Call, in *setPricing) (pricing, error) {
+func (a *API) setPricing(ctx context.Context, c httpapi.Call, in *setPricing) (pricing, error) {
 	items := make([]usage.Price, len(in.Body.Items))
 	for i := range in.Body.Items {
 		var err error
@@ -98,10 +98,10 @@ func (s *Server) setPricing(ctx context.Context, c httpapi.Call, in *setPricing)
 			return pricing{}, err
 		}
 	}
-	if err := s.Usage.For(c.Account).SetPricing(ctx, items); err != nil {
+	if err := a.Usage.For(c.Account).SetPricing(ctx, items); err != nil {
 		return pricing{}, err
 	}
-	return s.showPricing(ctx, c, nil)
+	return a.showPricing(ctx, c, nil)
 }
 
 func (v *priceItem) price(at string) (usage.Price, error) {
@@ -150,7 +150,7 @@ type repriced struct {
 	Changed int `json:"changed"`
 }
 
-func (s *Server) reprice(ctx context.Context, c httpapi.Call, in *reprice) (repriced, error) {
-	n, err := s.Usage.For(c.Account).Reprice(ctx, instant(in.Body.From), instant(in.Body.To))
+func (a *API) reprice(ctx context.Context, c httpapi.Call, in *reprice) (repriced, error) {
+	n, err := a.Usage.For(c.Account).Reprice(ctx, view.Instant(in.Body.From), view.Instant(in.Body.To))
 	return repriced{n}, err
 }

@@ -1,4 +1,4 @@
-package server
+package projectfiles
 
 import (
 	"context"
@@ -6,39 +6,44 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/knowledge"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // projectFileBody bounds a request with a file, in which every character may be
 // escaped, and what JSON needs around it.
 const projectFileBody = 2*knowledge.MaxFile + httpapi.MiB
 
-// projectFileRoutes are the files from which the assistants of a project
-// answer.
-func (s *Server) projectFileRoutes(a *httpapi.API) {
+// API answers what concerns the files of projects.
+type API struct {
+	Knowledge *knowledge.Service
+	Flows     *aiflow.Service
+}
+
+// Register adds the operations of the resource.
+func (a *API) Register(api *httpapi.API) {
 	const path = "/aiflow/project/{projectId}/file"
 	missing := []int{http.StatusNotFound}
-	httpapi.Register(a, httpapi.Operation{
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Knowledge_Add", Method: http.MethodPost, Path: path, Status: http.StatusCreated, Summary: "Give the assistants of a project a file to answer from",
 		About: "Text, Markdown, CSV, JSON and HTML in UTF-8, of at most 10 MiB, and 100 MiB a project. It is cut into passages; those that fit a question " +
 			"are shown to the assistant that answers it. Only its text is kept.",
 		Errors: missing, MaxBody: projectFileBody,
-	}, auth.FlowsManage, s.addProjectFile)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.FlowsManage, a.addProjectFile)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Knowledge_Files", Method: http.MethodGet, Path: path, Summary: "List the files of a project, the oldest first", Errors: missing,
-	}, auth.FlowsManage, s.listProjectFiles)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.FlowsManage, a.listProjectFiles)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Knowledge_Delete", Method: http.MethodDelete, Path: path + "/{fileId}", Summary: "Take a file away from the assistants of a project", Errors: missing,
-	}, auth.FlowsManage, s.deleteProjectFile)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.FlowsManage, a.deleteProjectFile)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Knowledge_Search", Method: http.MethodPost, Path: "/aiflow/project/{projectId}/search", Summary: "Show which passages an assistant would be shown", Errors: missing,
-	}, auth.FlowsManage, s.searchProject)
+	}, auth.FlowsManage, a.searchProject)
 }
-
-func (s *Server) knowledge(c httpapi.Call) *knowledge.Account { return s.Knowledge.For(c.Account) }
 
 type projectFileView struct {
 	ID        string             `json:"id"`
@@ -62,8 +67,8 @@ type newProjectFile struct {
 	}
 }
 
-func (s *Server) addProjectFile(ctx context.Context, c httpapi.Call, in *newProjectFile) (projectFileView, error) {
-	f, err := s.knowledge(c).Add(ctx, in.ID, knowledge.NewFile{Name: in.Body.Name, Type: in.Body.Type, Data: []byte(in.Body.Text)})
+func (a *API) addProjectFile(ctx context.Context, c httpapi.Call, in *newProjectFile) (projectFileView, error) {
+	f, err := a.Knowledge.For(c.Account).Add(ctx, in.ID, knowledge.NewFile{Name: in.Body.Name, Type: in.Body.Type, Data: []byte(in.Body.Text)})
 	var bad *knowledge.Invalid
 	if errors.As(err, &bad) && bad.Field == "data" {
 		err = httpapi.Invalid("body.text", bad.Message)
@@ -77,13 +82,13 @@ type projectFilePage struct {
 	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listProjectFiles(ctx context.Context, c httpapi.Call, in *projectFilePage) (messaging.Page[projectFileView], error) {
-	p, err := s.knowledge(c).Files(ctx, in.ID, knowledge.List{Limit: in.Limit, Cursor: in.Cursor})
+func (a *API) listProjectFiles(ctx context.Context, c httpapi.Call, in *projectFilePage) (messaging.Page[projectFileView], error) {
+	p, err := a.Knowledge.For(c.Account).Files(ctx, in.ID, knowledge.List{Limit: in.Limit, Cursor: in.Cursor})
 	var bad *knowledge.Invalid
 	if errors.As(err, &bad) {
 		err = httpapi.Invalid("query."+bad.Field, bad.Message)
 	}
-	return viewPage(p.Items, p.Next, viewProjectFile), err
+	return view.Page(p.Items, p.Next, viewProjectFile), err
 }
 
 type projectFileID struct {
@@ -91,8 +96,8 @@ type projectFileID struct {
 	File string `path:"fileId" maxLength:"64" doc:"Id of the file."`
 }
 
-func (s *Server) deleteProjectFile(ctx context.Context, c httpapi.Call, in *projectFileID) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, s.knowledge(c).Delete(ctx, in.ID, in.File)
+func (a *API) deleteProjectFile(ctx context.Context, c httpapi.Call, in *projectFileID) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, a.Knowledge.For(c.Account).Delete(ctx, in.ID, in.File)
 }
 
 type projectSearch struct {
@@ -113,20 +118,20 @@ type passagesView struct {
 	Items []passageView `json:"items" nullable:"false" doc:"The best first."`
 }
 
-func (s *Server) searchProject(ctx context.Context, c httpapi.Call, in *projectSearch) (passagesView, error) {
+func (a *API) searchProject(ctx context.Context, c httpapi.Call, in *projectSearch) (passagesView, error) {
 	out := passagesView{Items: []passageView{}}
-	if _, err := s.flows(c).Project(ctx, in.ID); err != nil {
+	if _, err := a.Flows.For(c.Account).Project(ctx, in.ID); err != nil {
 		return out, err
 	}
-	found, err := s.knowledge(c).Search(ctx, in.ID, knowledge.Query{Text: in.Body.Text})
+	found, err := a.Knowledge.For(c.Account).Search(ctx, in.ID, knowledge.Query{Text: in.Body.Text})
 	for _, p := range found {
 		out.Items = append(out.Items, passageView{p.File, p.Name, p.Part, p.Text})
 	}
 	return out, err
 }
 
-// knowledgeProblem translates the errors of package knowledge.
-func knowledgeProblem(err error) *Problem {
+// Problem translates the errors of package knowledge.
+func Problem(err error) *httpapi.Problem {
 	var bad *knowledge.Invalid
 	var large *knowledge.TooLarge
 	switch {

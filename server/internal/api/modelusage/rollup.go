@@ -1,4 +1,4 @@
-package server
+package modelusage
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
@@ -14,26 +15,40 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
+// API answers what language models took, and what they may take.
+type API struct {
+	Usage     *usage.Ledger
+	Flows     *aiflow.Service
+	Messaging *messaging.Service
+}
+
+// Register adds the operations of the resource.
+func (a *API) Register(api *httpapi.API) {
+	a.usageRoutes(api)
+	a.pricingRoutes(api)
+	a.budgetRoutes(api)
+}
+
 // usageRoutes show what models were used and what that cost.
-func (s *Server) usageRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+func (a *API) usageRoutes(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Usage_Rollup", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/rollup", Summary: "Sum calls of language models",
 		About: "By one or two groups. Hours, days, weeks and months are those of `timezone`; each between `from` and `to` has its row, for each value of the " +
 			"other group, and they are in order. Other groups begin with the dearest. There are at most 5,000 rows: `truncated` says that some are left out, " +
 			"`total` is of all calls. `cost` is of the calls that have one, and so the least they cost where `unpricedCalls` is not 0.",
-	}, auth.UsageRead, s.usageRollup)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.UsageRead, a.usageRollup)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Usage_Detail", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/detail", Summary: "List calls of language models, the newest first",
 		About: "Every call stands here from before it is made. What was asked and answered is not kept.",
-	}, auth.UsageRead, s.usageDetail)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.UsageRead, a.usageDetail)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Usage_MissingPricing", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/missing-pricing", Summary: "List models without a price that were used",
 		About: "Those with most calls first. PUT /aiusage/pricing gives them prices, POST /aiusage/reprice their calls a cost.",
-	}, auth.UsageRead, s.missingPricing)
+	}, auth.UsageRead, a.missingPricing)
 }
 
-// usageProblem translates the errors of package usage.
-func usageProblem(err error) *Problem {
+// Problem translates the errors of package usage.
+func Problem(err error) *httpapi.Problem {
 	var bad *usage.Invalid
 	var over *usage.Exceeded
 	switch {
@@ -56,15 +71,15 @@ func inUsageQuery(err error) error {
 
 // usageFilter reads a filter. With a reference a chat may be named by any of
 // its ids.
-func (s *Server) usageFilter(ctx context.Context, c httpapi.Call, f *view.UsageFilter) (usage.Filter, error) {
+func (a *API) usageFilter(ctx context.Context, c httpapi.Call, f *view.UsageFilter) (usage.Filter, error) {
 	out := usage.Filter{
-		From: instant(f.From), To: instant(f.To), Reference: f.Reference, ChatID: f.Chat, Feature: f.Feature, Flow: f.Flow, Run: f.Run,
+		From: view.Instant(f.From), To: view.Instant(f.To), Reference: f.Reference, ChatID: f.Chat, Feature: f.Feature, Flow: f.Flow, Run: f.Run,
 		User: f.User, Provider: f.Provider, Model: f.Model, Among: c.Only,
 	}
 	if f.Chat == "" || f.Reference == 0 {
 		return out, nil
 	}
-	chat, err := s.account(c).Chat(ctx, provider.ReferenceID(f.Reference), f.Chat)
+	chat, err := a.Messaging.For(c.Account).Chat(ctx, provider.ReferenceID(f.Reference), f.Chat)
 	switch {
 	case err == nil:
 		out.ChatID = chat.ID
@@ -83,7 +98,7 @@ type rollupInput struct {
 func viewSum(s usage.Sum) view.UsageSum {
 	return view.UsageSum{
 		Calls: s.Calls, Errors: s.Errors, InputTokens: s.Input, CachedInputTokens: s.Cached, OutputTokens: s.Output, ReasoningTokens: s.Reasoning,
-		Cost: microUSD(s.Cost), UnpricedCalls: s.Unpriced,
+		Cost: view.MicroUSD(s.Cost), UnpricedCalls: s.Unpriced,
 	}
 }
 
@@ -99,12 +114,12 @@ type usageRollup struct {
 	Truncated bool          `json:"truncated"`
 }
 
-func (s *Server) usageRollup(ctx context.Context, c httpapi.Call, in *rollupInput) (usageRollup, error) {
-	f, err := s.usageFilter(ctx, c, &in.UsageFilter)
+func (a *API) usageRollup(ctx context.Context, c httpapi.Call, in *rollupInput) (usageRollup, error) {
+	f, err := a.usageFilter(ctx, c, &in.UsageFilter)
 	if err != nil {
 		return usageRollup{}, err
 	}
-	r, err := s.Usage.For(c.Account).Rollup(ctx, usage.Report{Filter: f, GroupBy: in.GroupBy, Timezone: in.Timezone})
+	r, err := a.Usage.For(c.Account).Rollup(ctx, usage.Report{Filter: f, GroupBy: in.GroupBy, Timezone: in.Timezone})
 	v := usageRollup{Items: make([]usageRow, len(r.Items)), Total: viewSum(r.Total), Truncated: r.Truncated}
 	for i, row := range r.Items {
 		keys := make(map[string]string, len(row.Keys))
@@ -139,7 +154,7 @@ type usageCall struct {
 	CachedInputTokens int64              `json:"cachedInputTokens"`
 	OutputTokens      int64              `json:"outputTokens" doc:"All of the output, with reasoning."`
 	ReasoningTokens   int64              `json:"reasoningTokens"`
-	Cost              *microUSD          `json:"cost"`
+	Cost              *view.MicroUSD     `json:"cost"`
 	CostStatus        usage.CostStatus   `json:"costStatus" doc:"priced; estimated: the most it can have cost, the price of cached input is not known; unpriced_model, unpriced_usage_kind: a price is missing; no_usage: the provider did not say what it took; unknown: it has not ended, or its end was not seen. There may be more." example:"priced"`
 	PriceSource       *string            `json:"priceSource" doc:"account, file or built-in."`
 	PriceVersion      *string            `json:"priceVersion"`
@@ -150,28 +165,28 @@ type usageCall struct {
 
 func viewUsageCall(r usage.Record) usageCall {
 	v := usageCall{
-		ID: r.ID, At: messaging.UnixTime{Time: r.At}, Feature: r.Feature, ChatID: orNull(r.ChatID), ProjectID: orNull(r.Project), FlowID: orNull(r.Flow),
-		RunID: orNull(r.Run), UserID: orNull(r.User), Provider: r.Provider, Model: r.Model, InputTokens: r.Input, CachedInputTokens: r.Cached,
-		OutputTokens: r.Output, ReasoningTokens: r.Reasoning, CostStatus: r.Cost.Status, PriceSource: orNull(r.Cost.Source),
-		PriceVersion: orNull(r.Cost.Version), ReservedTokens: r.Reserved, DurationMS: float64(r.Duration.Microseconds()) / 1e3, Error: orNull(r.Error),
+		ID: r.ID, At: messaging.UnixTime{Time: r.At}, Feature: r.Feature, ChatID: view.OrNull(r.ChatID), ProjectID: view.OrNull(r.Project), FlowID: view.OrNull(r.Flow),
+		RunID: view.OrNull(r.Run), UserID: view.OrNull(r.User), Provider: r.Provider, Model: r.Model, InputTokens: r.Input, CachedInputTokens: r.Cached,
+		OutputTokens: r.Output, ReasoningTokens: r.Reasoning, CostStatus: r.Cost.Status, PriceSource: view.OrNull(r.Cost.Source),
+		PriceVersion: view.OrNull(r.Cost.Version), ReservedTokens: r.Reserved, DurationMS: float64(r.Duration.Microseconds()) / 1e3, Error: view.OrNull(r.Error),
 	}
 	if r.Reference != 0 {
 		v.Reference = &r.Reference
 	}
 	if r.Cost.Known {
-		cost := microUSD(r.Cost.Nano)
+		cost := view.MicroUSD(r.Cost.Nano)
 		v.Cost = &cost
 	}
 	return v
 }
 
-func (s *Server) usageDetail(ctx context.Context, c httpapi.Call, in *detailInput) (messaging.Page[usageCall], error) {
-	f, err := s.usageFilter(ctx, c, &in.UsageFilter)
+func (a *API) usageDetail(ctx context.Context, c httpapi.Call, in *detailInput) (messaging.Page[usageCall], error) {
+	f, err := a.usageFilter(ctx, c, &in.UsageFilter)
 	if err != nil {
 		return messaging.Page[usageCall]{}, err
 	}
-	p, err := s.Usage.For(c.Account).Detail(ctx, f, usage.List{Limit: in.Limit, Cursor: in.Cursor})
-	return viewPage(p.Items, p.Next, viewUsageCall), inUsageQuery(err)
+	p, err := a.Usage.For(c.Account).Detail(ctx, f, usage.List{Limit: in.Limit, Cursor: in.Cursor})
+	return view.Page(p.Items, p.Next, viewUsageCall), inUsageQuery(err)
 }
 
 type missingPrice struct {
@@ -188,8 +203,8 @@ type missingPrices struct {
 	Items []missingPrice `json:"items"`
 }
 
-func (s *Server) missingPricing(ctx context.Context, c httpapi.Call, _ *struct{}) (missingPrices, error) {
-	ms, err := s.Usage.For(c.Account).MissingPricing(ctx)
+func (a *API) missingPricing(ctx context.Context, c httpapi.Call, _ *struct{}) (missingPrices, error) {
+	ms, err := a.Usage.For(c.Account).MissingPricing(ctx)
 	v := missingPrices{make([]missingPrice, len(ms))}
 	for i, m := range ms {
 		v.Items[i] = missingPrice{m.Provider, m.Model, m.Calls, m.Input, m.Output, messaging.UnixTime{Time: m.FirstSeen}, messaging.UnixTime{Time: m.LastSeen}}

@@ -14,24 +14,27 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-// mcpRoutes are the functions for agents, for whoever does not speak the
-// protocol.
-func (s *Server) mcpRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+// functionsAPI answers what concerns the functions that agents call.
+type functionsAPI struct{ MCP *mcp.Registry }
+
+// register adds the operations of the resource, for clients that do not speak
+// the protocol.
+func (a *functionsAPI) register(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "MCP_Functions", Method: http.MethodGet, Path: "/service-mcp/functions", Summary: "List the functions that agents may call",
 		About: "All of them, whatever the caller's permissions: a call needs `mcp.execute` and the function's own. " +
 			"`version` is that of the catalogue: a patch changes texts, a minor version adds, a major one does anything else.",
-	}, auth.MCPExecute, s.listFunctions)
-	httpapi.RegisterReply(a, httpapi.Operation{
+	}, auth.MCPExecute, a.listFunctions)
+	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "MCP_Execute", Method: http.MethodPost, Path: "/service-mcp/execute", Summary: "Call a function",
 		About: "Arguments are checked, the call is limited, and it stands in the audit log whatever became of it. A call that fails answers with the status of its error, and the same shape. " +
 			"With `dryRun` every check is made and the function says what it would do: `result` is `{dryRun: true, plan}`.",
 		Errors: outcomeStatuses,
-	}, auth.MCPExecute, s.execute)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.MCPExecute, a.execute)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "MCP_Batch", Method: http.MethodPost, Path: "/service-mcp/batch", Summary: "Call up to 50 functions in parallel",
 		About: "The results stand in the order of the calls. Each succeeds or fails alone, and counts against the limits.",
-	}, auth.MCPExecute, s.executeBatch)
+	}, auth.MCPExecute, a.executeBatch)
 }
 
 // functionList is the catalogue of functions.
@@ -41,9 +44,9 @@ type functionList struct {
 	Functions []mcp.Descriptor `json:"functions" nullable:"false"`
 }
 
-func (s *Server) listFunctions(context.Context, httpapi.Call, *struct{}) (functionList, error) {
-	fs := s.MCP.Functions()
-	return functionList{s.MCP.Version(), len(fs), fs}, nil
+func (a *functionsAPI) listFunctions(context.Context, httpapi.Call, *struct{}) (functionList, error) {
+	fs := a.MCP.Functions()
+	return functionList{a.MCP.Version(), len(fs), fs}, nil
 }
 
 // functionCall is a call of a function.
@@ -81,8 +84,8 @@ type outcomeReply struct {
 	Body       mcp.Outcome
 }
 
-func (s *Server) execute(ctx context.Context, c httpapi.Call, in *struct{ Body functionCall }) (*outcomeReply, error) {
-	out := s.MCP.Execute(ctx, functionCaller(c.Caller), in.Body.request())
+func (a *functionsAPI) execute(ctx context.Context, c httpapi.Call, in *struct{ Body functionCall }) (*outcomeReply, error) {
+	out := a.MCP.Execute(ctx, functionCaller(c.Caller), in.Body.request())
 	r := &outcomeReply{Status: out.Status(), Body: out}
 	if out.Error != nil && out.Error.RetryAfter > 0 {
 		r.RetryAfter = strconv.Itoa(httpapi.WholeSeconds(out.Error.RetryAfter))
@@ -100,12 +103,12 @@ type batchResult struct {
 	Results []mcp.Outcome `json:"results" nullable:"false" doc:"What became of each call, in their order."`
 }
 
-func (s *Server) executeBatch(ctx context.Context, c httpapi.Call, in *batchInput) (batchResult, error) {
+func (a *functionsAPI) executeBatch(ctx context.Context, c httpapi.Call, in *batchInput) (batchResult, error) {
 	calls := make([]mcp.Request, len(in.Body.Calls))
 	for i, fc := range in.Body.Calls {
 		calls[i] = fc.request()
 	}
-	results, failed := s.MCP.Batch(ctx, functionCaller(c.Caller), calls)
+	results, failed := a.MCP.Batch(ctx, functionCaller(c.Caller), calls)
 	if failed != nil {
 		return batchResult{}, failed
 	}

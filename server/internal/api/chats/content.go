@@ -1,4 +1,4 @@
-package server
+package chats
 
 import (
 	"encoding/json"
@@ -11,10 +11,10 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-// contentSchemas are the types of messages, for the document. The values are
+// ContentSchemas are the types of messages, for the document. The values are
 // checked by messaging.DecodeContent and DecodeIncoming, whose errors name the
 // member.
-var contentSchemas = map[string]reflect.Type{
+var ContentSchemas = map[string]reflect.Type{
 	"text":     reflect.TypeFor[provider.Text](),
 	"template": reflect.TypeFor[provider.Template](),
 	"buttons":  reflect.TypeFor[provider.Buttons](),
@@ -36,8 +36,8 @@ var contentSchemas = map[string]reflect.Type{
 	"sticker":  reflect.TypeFor[fileContent](),
 }
 
-// contentExamples are members of each, to begin with.
-var contentExamples = map[string]map[string]any{
+// ContentExamples are members of each, to begin with.
+var ContentExamples = map[string]map[string]any{
 	"text":     {"text": "Hello"},
 	"template": {"template": map[string]any{"name": "welcome", "language": map[string]any{"code": "en_US"}}},
 	"buttons":  {"text": "Shall we?", "buttons": []any{map[string]any{"id": "yes", "title": "Yes"}, map[string]any{"id": "no", "title": "No"}}},
@@ -75,9 +75,28 @@ func (o *outgoing) UnmarshalJSON(b []byte) error {
 // Schema describes the types with their discriminator.
 func (outgoing) Schema(r huma.Registry) *huma.Schema {
 	return httpapi.Variants{
-		Prefix: "Message", Names: messaging.ContentTypes(), Types: contentSchemas, Examples: contentExamples,
+		Prefix: "Message", Names: messaging.ContentTypes(), Types: ContentSchemas, Examples: ContentExamples,
 		Common: map[string]*huma.Schema{
 			"tag": {Type: huma.TypeString, MaxLength: new(64), Description: "Why it may go out although the window is closed, in Messenger's word. Other lines ignore it."},
 		},
 	}.Schema(r)
 }
+
+// The members of contents that are files, for the document.
+type (
+	fileContent struct {
+		MediaID string `json:"mediaId,omitempty" maxLength:"36" doc:"Of a file from POST /media; this or url."`
+		URL     string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"Where the network finds the file."`
+	}
+	audioContent struct {
+		MediaID string `json:"mediaId,omitempty" maxLength:"36" doc:"Of a file from POST /media; this or url."`
+		URL     string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"Where the network finds the file."`
+		Voice   bool   `json:"voice,omitempty" doc:"A voice note: one channel of Opus in Ogg, or what ffmpeg, where the server has it, can make that of."`
+	}
+	captionedContent struct {
+		MediaID  string `json:"mediaId,omitempty" maxLength:"36" doc:"Of a file from POST /media; this or url."`
+		URL      string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"Where the network finds the file."`
+		Caption  string `json:"caption,omitempty"`
+		FileName string `json:"fileName,omitempty" doc:"Of a document; absent: the name it was kept under."`
+	}
+)

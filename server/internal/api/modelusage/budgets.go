@@ -1,4 +1,4 @@
-package server
+package modelusage
 
 import (
 	"context"
@@ -16,22 +16,22 @@ import (
 )
 
 // budgetRoutes bound what calls of models may take.
-func (s *Server) budgetRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+func (a *API) budgetRoutes(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Usage_Budgets", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/budget", Summary: "Show the budgets for language models, and what is spent of them",
-	}, auth.UsageRead, s.showBudgets)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.UsageRead, a.showBudgets)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Usage_SetBudgets", Method: http.MethodPut, Path: "/aiusage/budget", Summary: "Set the budgets for language models",
 		About: "Replaces all of them; what was spent before counts. A call must fit every budget that is for it, by the most that it can take: else it is not made, " +
 			"and its node goes on with its fallback or its error output. The budget of a `project`, `flow` or `chat` without an id is for each of them by itself. A " +
 			"model whose price is not known counts only against `tokens`, or is refused with `unpriced: refuse`.",
 		Errors: []int{http.StatusNotFound},
-	}, auth.UsersManage, s.setBudgets)
+	}, auth.UsersManage, a.setBudgets)
 }
 
 type budgetState struct {
 	view.BudgetItem
-	SpentCost   *microUSD           `json:"spentCost" doc:"With what calls under way reserve; null: it is for each of something."`
+	SpentCost   *view.MicroUSD      `json:"spentCost" doc:"With what calls under way reserve; null: it is for each of something."`
 	SpentTokens *int64              `json:"spentTokens" doc:"As spentCost."`
 	Until       *messaging.UnixTime `json:"until" doc:"When it begins anew; null: never."`
 }
@@ -40,18 +40,18 @@ type budgets struct {
 	Items []budgetState `json:"items"`
 }
 
-func (s *Server) showBudgets(ctx context.Context, c httpapi.Call, _ *struct{}) (budgets, error) {
-	bs, err := s.Usage.For(c.Account).Budgets(ctx)
+func (a *API) showBudgets(ctx context.Context, c httpapi.Call, _ *struct{}) (budgets, error) {
+	bs, err := a.Usage.For(c.Account).Budgets(ctx)
 	v := budgets{make([]budgetState, len(bs))}
 	for i, b := range bs {
-		v.Items[i] = budgetState{viewBudget(b.Budget), (*microUSD)(b.Spent), b.SpentTokens, timeOrNull(b.Until)}
+		v.Items[i] = budgetState{viewBudget(b.Budget), (*view.MicroUSD)(b.Spent), b.SpentTokens, view.TimeOrNull(b.Until)}
 	}
 	return v, err
 }
 
 func viewBudget(b usage.Budget) view.BudgetItem {
 	v := view.BudgetItem{
-		Scope: b.Scope, Reference: provider.ReferenceID(b.Reference), Period: b.Period, Timezone: b.Timezone, Cost: (*microUSD)(b.Cost), Tokens: b.Tokens, Unpriced: "allow",
+		Scope: b.Scope, Reference: provider.ReferenceID(b.Reference), Period: b.Period, Timezone: b.Timezone, Cost: (*view.MicroUSD)(b.Cost), Tokens: b.Tokens, Unpriced: "allow",
 	}
 	if b.RefuseUnpriced {
 		v.Unpriced = "refuse"
@@ -73,7 +73,7 @@ type setBudgets struct {
 	}
 }
 
-func (s *Server) setBudgets(ctx context.Context, c httpapi.Call, in *setBudgets) (budgets, error) {
+func (a *API) setBudgets(ctx context.Context, c httpapi.Call, in *setBudgets) (budgets, error) {
 	bs := make([]usage.Budget, len(in.Body.Items))
 	for i := range in.Body.Items {
 		var err error
@@ -85,14 +85,14 @@ func (s *Server) setBudgets(ctx context.Context, c httpapi.Call, in *setBudgets)
 		return budgets{}, err
 	}
 	for i := range bs {
-		if err := s.findBudget(ctx, c.Account, &bs[i], fmt.Sprintf("body.items[%d].", i)); err != nil {
+		if err := a.findBudget(ctx, c.Account, &bs[i], fmt.Sprintf("body.items[%d].", i)); err != nil {
 			return budgets{}, err
 		}
 	}
-	if err := s.Usage.For(c.Account).SetBudgets(ctx, bs); err != nil {
+	if err := a.Usage.For(c.Account).SetBudgets(ctx, bs); err != nil {
 		return budgets{}, err
 	}
-	return s.showBudgets(ctx, c, nil)
+	return a.showBudgets(ctx, c, nil)
 }
 
 // budgetOf refuses an id of another scope.
@@ -116,21 +116,21 @@ func budgetOf(v *view.BudgetItem, at string) (usage.Budget, error) {
 
 // findBudget makes sure that what a budget is for is there. A chat is named in
 // one way from then on.
-func (s *Server) findBudget(ctx context.Context, account string, b *usage.Budget, at string) (err error) {
+func (a *API) findBudget(ctx context.Context, account string, b *usage.Budget, at string) (err error) {
 	if b.ID == "" {
 		return nil
 	}
 	switch b.Scope {
 	case usage.ScopeProject:
-		if _, err = s.Flows.For(account).Project(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
+		if _, err = a.Flows.For(account).Project(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
 			return httpapi.NotFoundAt(at+"projectId", "names no project")
 		}
 	case usage.ScopeFlow:
-		if _, err = s.Flows.For(account).Flow(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
+		if _, err = a.Flows.For(account).Flow(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
 			return httpapi.NotFoundAt(at+"flowId", "names no flow")
 		}
 	case usage.ScopeChat:
-		if _, b.ID, err = s.Messaging.For(account).ChatKey(ctx, provider.ReferenceID(b.Reference), b.ID); errors.Is(err, messaging.ErrNotFound) {
+		if _, b.ID, err = a.Messaging.For(account).ChatKey(ctx, provider.ReferenceID(b.Reference), b.ID); errors.Is(err, messaging.ErrNotFound) {
 			return httpapi.NotFoundAt(at+"reference", "names no line")
 		}
 		return httpapi.Relocate(err, "body.", at)

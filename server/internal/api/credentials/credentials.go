@@ -1,4 +1,4 @@
-package server
+package credentials
 
 import (
 	"context"
@@ -6,34 +6,31 @@ import (
 	"net/http"
 
 	"github.com/trunklinehq/trunkline/aiflow/credential"
-	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
-// openCredentials opens what keeps the credentials of accounts.
-func (s *Server) openCredentials(ctx context.Context) (err error) {
-	s.Credentials, err = credential.New(ctx, s.cfg.DB, &credential.Options{Secrets: s.cfg.secrets(), Allow: s.cfg.WebhookAllow, Now: s.cfg.Now})
-	return err
-}
+// API answers what concerns the credentials with which flows and
+// their tools prove to others who they are.
+type API struct{ Credentials *credential.Service }
 
-// credentialRoutes are the credentials with which flows and their tools prove
-// to others who they are.
-func (s *Server) credentialRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+// Register adds the operations of the resource.
+func (a *API) Register(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Credential_Create", Method: http.MethodPost, Path: "/aiflow/credential", Status: http.StatusCreated, Summary: "Keep a credential",
 		About: "HTTP nodes (`auth`) and MCP servers (`credential`) name it by its id. The secret is sealed at rest and never shown again, and no run, log or simulation " +
 			"holds it. With `hosts` it is sent nowhere else, and it is sent over https only, but to what --webhook-allow names; redirects to another host never carry it.",
-	}, auth.FlowsManage, s.createCredential)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.FlowsManage, a.createCredential)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Credential_List", Method: http.MethodGet, Path: "/aiflow/credential", Summary: "List credentials, the oldest first",
-	}, auth.FlowsManage, s.listCredentials)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.FlowsManage, a.listCredentials)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Credential_Delete", Method: http.MethodDelete, Path: "/aiflow/credential/{credentialId}", Summary: "Delete a credential, whoever uses it",
 		About:  "At once: HTTP nodes that name it end with the error `http.credential`, MCP servers that do cannot be reached, and flows that do cannot be published.",
 		Errors: []int{http.StatusNotFound},
-	}, auth.FlowsManage, s.deleteCredential)
+	}, auth.FlowsManage, a.deleteCredential)
 }
 
 type credentialView struct {
@@ -49,7 +46,7 @@ type credentialView struct {
 
 func viewCredential(c credential.Credential) credentialView {
 	return credentialView{
-		ID: c.ID, Name: c.Name, Kind: c.Kind, Field: orNull(c.Field), Username: orNull(c.Username), Secret: c.Secret, Hosts: c.Hosts,
+		ID: c.ID, Name: c.Name, Kind: c.Kind, Field: view.OrNull(c.Field), Username: view.OrNull(c.Username), Secret: c.Secret, Hosts: c.Hosts,
 		CreatedAt: messaging.UnixTime{Time: c.CreatedAt},
 	}
 }
@@ -65,54 +62,36 @@ type newCredential struct {
 	}
 }
 
-func (s *Server) createCredential(ctx context.Context, c httpapi.Call, in *newCredential) (credentialView, error) {
+func (a *API) createCredential(ctx context.Context, c httpapi.Call, in *newCredential) (credentialView, error) {
 	b := in.Body
 	if b.Kind != credential.Header && b.Kind != credential.Query && b.Field != "" {
 		return credentialView{}, httpapi.Invalid("body.field", "is only for the kinds header and query")
 	}
-	made, err := s.Credentials.For(c.Account).Create(ctx, credential.NewCredential{
+	made, err := a.Credentials.For(c.Account).Create(ctx, credential.NewCredential{
 		Name: b.Name, Kind: b.Kind, Field: b.Field, Username: b.Username, Secret: b.Secret, Hosts: b.Hosts,
 	})
 	return viewCredential(made), err
 }
 
-func (s *Server) listCredentials(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[credentialView], error) {
-	p, err := s.Credentials.For(c.Account).List(ctx, credential.List{Limit: in.Limit, Cursor: in.Cursor})
+func (a *API) listCredentials(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[credentialView], error) {
+	p, err := a.Credentials.For(c.Account).List(ctx, credential.List{Limit: in.Limit, Cursor: in.Cursor})
 	var bad *credential.Invalid
 	if errors.As(err, &bad) {
 		err = httpapi.Invalid("query."+bad.Field, bad.Message)
 	}
-	return viewPage(p.Items, p.Next, viewCredential), err
+	return view.Page(p.Items, p.Next, viewCredential), err
 }
 
 type credentialID struct {
 	ID string `path:"credentialId" maxLength:"64" doc:"Id of the credential."`
 }
 
-func (s *Server) deleteCredential(ctx context.Context, c httpapi.Call, in *credentialID) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, s.Credentials.For(c.Account).Delete(ctx, in.ID)
+func (a *API) deleteCredential(ctx context.Context, c httpapi.Call, in *credentialID) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, a.Credentials.For(c.Account).Delete(ctx, in.ID)
 }
 
-// authorize adds a credential to a request of a flow, or says to its author why
-// not.
-func (s *Server) authorize(ctx context.Context, account, id string, r *http.Request) error {
-	err := s.Credentials.Authorize(ctx, account, id, r)
-	why := ""
-	switch {
-	case errors.Is(err, credential.ErrNotFound):
-		why = "There is no such credential."
-	case errors.Is(err, credential.ErrHost):
-		why = "The credential is not for this host."
-	case errors.Is(err, credential.ErrPlain):
-		why = "The credential is sent over https only."
-	default:
-		return err
-	}
-	return &flow.Error{Code: "http.credential", Message: why}
-}
-
-// credentialProblem translates the errors of package credential.
-func credentialProblem(err error) *Problem {
+// Problem translates the errors of package credential.
+func Problem(err error) *httpapi.Problem {
 	var bad *credential.Invalid
 	switch {
 	case errors.As(err, &bad):

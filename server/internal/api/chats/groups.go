@@ -1,4 +1,4 @@
-package server
+package chats
 
 import (
 	"context"
@@ -10,24 +10,24 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-func (s *Server) groupRoutes(a *httpapi.API) {
+func (a *API) groupRoutes(api *httpapi.API) {
 	const lines = "Lines that cannot manage groups answer `unsupported`; whoever can send to groups does so with their chat ids."
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
-	httpapi.Register(a, httpapi.Operation{
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_CreateGroup", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/group", Status: http.StatusCreated,
 		Summary: "Make a group", About: "Those whom the network would not add are in `refused`. " + lines, Errors: problems,
-	}, auth.ChatsSend, s.createGroup)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ChatsSend, a.createGroup)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Group", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/group",
 		Summary: "Show a group as its network has it now", About: lines, Errors: problems,
-	}, auth.ChatsRead, s.showGroup)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ChatsRead, a.showGroup)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_EditGroup", On: httpapi.At("body.reference"), Method: http.MethodPatch, Path: "/chats/group",
 		Summary: "Change a group, or leave it",
 		About: "First its subject, then its participants, then the link, and last the account leaves. All is checked before the network is asked for anything; " +
 			"when it refuses a step, those before it stay. " + lines,
 		Errors: problems,
-	}, auth.ChatsSend, s.editGroup)
+	}, auth.ChatsSend, a.editGroup)
 }
 
 type newGroup struct {
@@ -38,12 +38,12 @@ type newGroup struct {
 	}
 }
 
-func (s *Server) createGroup(ctx context.Context, c httpapi.Call, in *newGroup) (messaging.Group, error) {
-	return s.account(c).CreateGroup(ctx, in.Body.Reference, messaging.NewGroup{Subject: in.Body.Subject, Participants: in.Body.Participants})
+func (a *API) createGroup(ctx context.Context, c httpapi.Call, in *newGroup) (messaging.Group, error) {
+	return a.Messaging.For(c.Account).CreateGroup(ctx, in.Body.Reference, messaging.NewGroup{Subject: in.Body.Subject, Participants: in.Body.Participants})
 }
 
-func (s *Server) showGroup(ctx context.Context, c httpapi.Call, in *chatQuery) (messaging.Group, error) {
-	g, err := s.account(c).Group(ctx, in.Reference, in.ChatID)
+func (a *API) showGroup(ctx context.Context, c httpapi.Call, in *ChatQuery) (messaging.Group, error) {
+	g, err := a.Messaging.For(c.Account).Group(ctx, in.Reference, in.ChatID)
 	return g, httpapi.InQuery(err)
 }
 
@@ -61,9 +61,9 @@ type groupEdit struct {
 	}
 }
 
-func (s *Server) editGroup(ctx context.Context, c httpapi.Call, in *groupEdit) (messaging.Group, error) {
+func (a *API) editGroup(ctx context.Context, c httpapi.Call, in *groupEdit) (messaging.Group, error) {
 	b := in.Body
-	return s.account(c).EditGroup(ctx, b.Reference, b.ChatID, messaging.GroupEdit{
+	return a.Messaging.For(c.Account).EditGroup(ctx, b.Reference, b.ChatID, messaging.GroupEdit{
 		Subject: b.Subject, Add: b.Add, Remove: b.Remove, Promote: b.Promote, Demote: b.Demote, ResetInvite: b.ResetInvite, Leave: b.Leave,
 	})
 }
