@@ -17,6 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -255,7 +256,7 @@ func (s *Service) nowConnected(ctx context.Context, routed [][]claim) {
 // markSigned notes that the secret of a reference has signed a callback, for
 // which it is tried before those that have not. It is not worth failing a
 // callback for.
-func (s *Service) markSigned(ctx context.Context, row *referenceRow) {
+func (s *Service) markSigned(ctx context.Context, row *store.Reference) {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET signed_us = $1 WHERE id = $2 AND revision = $3 AND signed_us > $1`,
 			database.Micros(s.now()), row.ID, row.Revision)
@@ -271,9 +272,9 @@ func (s *Service) markSigned(ctx context.Context, row *referenceRow) {
 // markConnected notes that the network and a starting line are in touch. It
 // is not worth failing a callback or a send for.
 func (s *Service) markConnected(ctx context.Context, id provider.ReferenceID) {
-	_, err := s.setState(ctx, id, "", func(r *referenceRow) {
+	_, err := s.setState(ctx, id, "", func(r *store.Reference) {
 		if r.State == StateStarting {
-			r.connected(database.Micros(s.now()))
+			markReferenceConnected(r, database.Micros(s.now()))
 		}
 	})
 	if err != nil {

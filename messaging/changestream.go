@@ -59,7 +59,7 @@ type ChangeStream struct {
 	a      *Account
 	ref    provider.ReferenceID // 0: all
 	only   []int64              // nil: all
-	at     cursor               // of the last entry that was read: txid, id, when
+	at     store.Cursor         // of the last entry that was read: txid, id, when
 	wakeup <-chan struct{}
 }
 
@@ -78,7 +78,7 @@ func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after s
 		}
 	}
 	var err error
-	if f.at, err = parseCursor("after", after, 3); err != nil {
+	if f.at, err = store.ParseCursor("after", after, 3); err != nil {
 		return nil, err
 	}
 	if f.at == nil {
@@ -112,13 +112,13 @@ func (s *Service) unknown(ctx context.Context, txid int64) (bool, error) {
 }
 
 // newest is the position of now.
-func (a *Account) newest(ctx context.Context) (cursor, error) {
+func (a *Account) newest(ctx context.Context) (store.Cursor, error) {
 	var last []store.StreamRow
 	if err := a.s.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_feed WHERE account = $1`+a.s.committedOnly()+`
 		ORDER BY txid DESC, id DESC LIMIT 1`, a.id); err != nil {
 		return nil, fmt.Errorf("reading the stream: %w", err)
 	}
-	at := cursor{0, 0, database.Micros(a.s.now())}
+	at := store.Cursor{0, 0, database.Micros(a.s.now())}
 	if len(last) > 0 {
 		at[0], at[1] = last[0].TxID, last[0].ID
 	}
@@ -154,11 +154,11 @@ func (f *ChangeStream) Next(ctx context.Context, wait time.Duration) ([]StreamEn
 }
 
 func (f *ChangeStream) read(ctx context.Context) ([]StreamEntry, error) {
-	p := params{f.a.id, f.at[0], f.at[1]}
+	p := store.Params{f.a.id, f.at[0], f.at[1]}
 	q := `SELECT id, txid, reference, kind, data, created_us FROM messaging_feed
 		WHERE account = $1 AND ` + f.a.s.afterEntry() + f.a.s.committedOnly()
 	if f.ref != 0 {
-		q += ` AND reference = ` + p.add(f.ref)
+		q += ` AND reference = ` + p.Add(f.ref)
 	}
 	if f.only != nil {
 		in, args := f.a.s.db.Dialect.InNumbers("reference", len(p)+1, f.only)
@@ -170,7 +170,7 @@ func (f *ChangeStream) read(ctx context.Context) ([]StreamEntry, error) {
 	}
 	var out []StreamEntry
 	for _, r := range rows {
-		f.at = cursor{r.TxID, r.ID, r.CreatedUS}
+		f.at = store.Cursor{r.TxID, r.ID, r.CreatedUS}
 		out = append(out, StreamEntry{ID: f.at.String(), Reference: r.Reference, Kind: r.Kind, Data: json.RawMessage(r.Data)})
 	}
 	return out, nil

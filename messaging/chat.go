@@ -64,34 +64,34 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	if err != nil {
 		return Page[Chat]{}, err
 	}
-	before, err := parseCursor("cursor", l.Cursor, 2)
+	before, err := store.ParseCursor("cursor", l.Cursor, 2)
 	if err != nil {
 		return Page[Chat]{}, err
 	}
 	if _, err := a.row(ctx, a.s.db, ref); err != nil {
 		return Page[Chat]{}, err
 	}
-	p := params{ref}
+	p := store.Params{ref}
 	q := `SELECT ` + store.ChatColumns + ` FROM messaging_chat c WHERE c.reference = $1 AND c.activity_us > 0`
 	if search = strings.TrimSpace(store.Sanitize(search)); search != "" {
-		like := p.add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
+		like := p.Add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
 		q += ` AND (lower(c.label) LIKE ` + like + ` ESCAPE '\' OR lower(c.title) LIKE ` + like + ` ESCAPE '\' OR lower(c.name) LIKE ` + like +
 			` ESCAPE '\' OR lower(c.username) LIKE ` + like + ` ESCAPE '\' OR lower(c.chat_id) LIKE ` + like + ` ESCAPE '\')`
 	}
 	if before != nil {
-		at, id := p.add(before[0]), p.add(before[1])
-		q += ` AND c.activity_slot <= ` + p.add(before[0]/store.ActivitySlot) +
+		at, id := p.Add(before[0]), p.Add(before[1])
+		q += ` AND c.activity_slot <= ` + p.Add(before[0]/store.ActivitySlot) +
 			` AND (c.activity_us, c.id) < (CAST(` + at + ` AS BIGINT), CAST(` + id + ` AS BIGINT))`
 	}
 	var rows []*store.Chat
-	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY c.activity_slot DESC, c.activity_us DESC, c.id DESC LIMIT `+p.add(limit+1), p...); err != nil {
+	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY c.activity_slot DESC, c.activity_us DESC, c.id DESC LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[Chat]{}, fmt.Errorf("listing chats: %w", err)
 	}
 	last, err := a.s.lastMessages(ctx, rows)
 	if err != nil {
 		return Page[Chat]{}, err
 	}
-	return page(rows, limit, func(c *store.Chat) cursor { return cursor{c.ActivityUS, c.ID} },
+	return page(rows, limit, func(c *store.Chat) store.Cursor { return store.Cursor{c.ActivityUS, c.ID} },
 		func(c *store.Chat) Chat { return view(c, last[c.LastMessage]) }), nil
 }
 
@@ -128,7 +128,7 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil {
 		return Chat{}, was, err
 	}
-	who := store.Person{Reference: row.info(p), Address: addr}
+	who := store.Person{Reference: row.Info(p), Address: addr}
 	var changed *store.Chat
 	err = a.s.inBatch(ctx, func(u *store.Batch) (err error) {
 		u.Bounded = true

@@ -81,7 +81,7 @@ func (a *Account) HideChat(
 	if err != nil {
 		return Erasure{}, err
 	}
-	l := row.info(p)
+	l := row.Info(p)
 	if err := a.s.holdsAnything(ctx, l, addr); err != nil {
 		return Erasure{}, err
 	}
@@ -165,7 +165,7 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 	if err := json.Unmarshal(e.Subject, &of); err != nil {
 		return fmt.Errorf("reading a deletion: %w", err)
 	}
-	l, f := row.info(p), subjectDataOf(&of)
+	l, f := row.Info(p), subjectDataOf(&of)
 	if err := f.search(ctx, a.s, a.s.db, l); err != nil {
 		return err
 	}

@@ -15,16 +15,16 @@ import (
 // the forms in which their kinds write it, the oldest first. It finds more
 // rather than less: [Account.Chat] says whether a reference takes the id.
 func (a *Account) ReferencesWithChat(ctx context.Context, chatID string) ([]provider.ReferenceID, error) {
-	p := params{a.id}
+	p := store.Params{a.id}
 	var any []string
 	for _, kind := range a.s.kinds {
 		names, err := candidates(kind, chatID)
 		if err != nil {
 			return nil, err
 		}
-		of := p.add(string(kind.Kind()))
+		of := p.Add(string(kind.Kind()))
 		for _, n := range names {
-			any = append(any, `r.kind = `+of+` AND x.kind = `+p.add(string(n.Kind))+` AND x.alias = `+p.add(n.Value))
+			any = append(any, `r.kind = `+of+` AND x.kind = `+p.Add(string(n.Kind))+` AND x.alias = `+p.Add(n.Value))
 		}
 	}
 	lines := []provider.ReferenceID{}

@@ -56,7 +56,7 @@ func (a *Account) personIn(ctx context.Context, tx *sqlx.Tx, ref provider.Refere
 		return store.Person{}, err
 	}
 	addr, err := a.s.recipient(ctx, tx, row.ID, p, chatID)
-	return store.Person{Reference: row.info(p), Address: addr}, err
+	return store.Person{Reference: row.Info(p), Address: addr}, err
 }
 
 // chatView is a chat whose last message is loaded, as users see it.
@@ -82,7 +82,7 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 	}
 	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
 	if errors.Is(err, ErrNotFound) {
-		who := store.Person{Reference: row.info(p), Address: addr}
+		who := store.Person{Reference: row.Info(p), Address: addr}
 		err = a.s.inBatch(ctx, func(u *store.Batch) error {
 			u.Bounded = true
 			if err := u.Open(ctx, []store.Person{who}, nil); err != nil {

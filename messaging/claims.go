@@ -16,7 +16,7 @@ import (
 // claim is a reference that says that callbacks for an id are its own.
 type claim struct {
 	line     store.ReferenceInfo
-	row      *referenceRow
+	row      *store.Reference
 	secret   string
 	shared   bool // the secret is one for all references, so that it proves nothing
 	proved   bool
@@ -145,7 +145,7 @@ const claimsLock = 0x636c6d73
 
 // mayClaim refuses to have r claim an id that many of its account claim
 // already. What claims it stays as it is.
-func (s *Service) mayClaim(ctx context.Context, tx *sqlx.Tx, r *referenceRow, id string) error {
+func (s *Service) mayClaim(ctx context.Context, tx *sqlx.Tx, r *store.Reference, id string) error {
 	if id == "" {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -30,7 +31,7 @@ const completeTimeout = 10 * time.Second
 // complete asks the network for settings that a reference lacks, and stores
 // them. When the network does not tell, the reference stays as it is and
 // [provider.Inspector] says what is missing.
-func (s *Service) complete(ctx context.Context, row *referenceRow) *referenceRow {
+func (s *Service) complete(ctx context.Context, row *store.Reference) *store.Reference {
 	out, err := s.completed(ctx, row)
 	if err != nil {
 		s.opts.Logger.WarnContext(ctx, "the network does not tell the settings that a reference lacks",
@@ -40,7 +41,7 @@ func (s *Service) complete(ctx context.Context, row *referenceRow) *referenceRow
 	return out
 }
 
-func (s *Service) completed(ctx context.Context, row *referenceRow) (*referenceRow, error) {
+func (s *Service) completed(ctx context.Context, row *store.Reference) (*store.Reference, error) {
 	p, err := s.kind(row.Kind)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (s *Service) completed(ctx context.Context, row *referenceRow) (*referenceR
 	if err != nil {
 		return nil, errors.New("the network told what cannot be a setting")
 	}
-	var out *referenceRow
+	var out *store.Reference
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		u := s.newBatch(tx)
 		if out, err = session(ctx, u, row.ID); err != nil || out.Revision != row.Revision {
@@ -84,7 +85,7 @@ func (s *Service) completed(ctx context.Context, row *referenceRow) (*referenceR
 }
 
 // inspect reports what a reference cannot do with its settings.
-func inspect(p provider.Provider, own provider.Settings, r *referenceRow) []HealthReport {
+func inspect(p provider.Provider, own provider.Settings, r *store.Reference) []HealthReport {
 	i, ok := p.(provider.Inspector)
 	if !ok {
 		return nil

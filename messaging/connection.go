@@ -19,7 +19,7 @@ import (
 )
 
 // desireConnected notes that a reference is to stand.
-func desireConnected(ctx context.Context, u *store.Batch, row *referenceRow, phone string) error {
+func desireConnected(ctx context.Context, u *store.Batch, row *store.Reference, phone string) error {
 	_, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_hold (reference, kind, wish, phone, asked, node, fence, until_us)
 		VALUES ($1, $2, $3, $4, 1, '', 0, 0) ON CONFLICT (reference) DO UPDATE SET wish = excluded.wish, phone = excluded.phone,
 		asked = messaging_hold.asked + 1, until_us = CASE WHEN messaging_hold.node = '' THEN 0 ELSE messaging_hold.until_us END`,
@@ -41,13 +41,13 @@ func desireUnlinked(ctx context.Context, u *store.Batch, id provider.ReferenceID
 }
 
 // connectReference wishes that a reference stands. phone "": it is linked by QR.
-func (a *Account) connectReference(ctx context.Context, row *referenceRow, phone string) (Session, error) {
+func (a *Account) connectReference(ctx context.Context, row *store.Reference, phone string) (Session, error) {
 	err := a.s.inBatch(ctx, func(u *store.Batch) (err error) {
 		if row, err = session(ctx, u, row.ID); err != nil {
 			return err
 		}
 		before := *row
-		if !row.alive() {
+		if !alive(row) {
 			row.State, row.ConnectedUS = StateStarting, 0
 			row.ErrorCode, row.ErrorMessage, row.ErrorUS, row.ErrorRetryUS = "", "", 0, 0
 		}
@@ -63,11 +63,11 @@ func (a *Account) connectReference(ctx context.Context, row *referenceRow, phone
 		return Session{}, err
 	}
 	a.s.db.Wake(leaseTopic)
-	return row.session(a.s.now()), nil
+	return sessionOf(row, a.s.now()), nil
 }
 
 // alive reports whether a reference stands, or is on its way to.
-func (r *referenceRow) alive() bool {
+func alive(r *store.Reference) bool {
 	return r.State != StateFailed && r.State != StateLoggedOut && r.State != StateStopped
 }
 
@@ -87,7 +87,7 @@ func (l *leasedConnection) connection(ctx context.Context, c *provider.Connectio
 			return err
 		}
 		before := *r
-		r.connection(c, l.leases.node, u)
+		applyConnection(r, c, l.leases.node, u)
 		return saveSession(ctx, u, r, before)
 	})
 	if err != nil {
@@ -119,8 +119,8 @@ func (l *leasedConnection) isCurrent(ctx context.Context, tx *sqlx.Tx, c *provid
 	return n == 1, err
 }
 
-// connection makes the session say what the provider said.
-func (r *referenceRow) connection(c *provider.Connection, node string, u *store.Batch) {
+// applyConnection makes the session say what the provider said.
+func applyConnection(r *store.Reference, c *provider.Connection, node string, u *store.Batch) {
 	now := database.Micros(u.Now)
 	r.QR, r.PairingCode, r.PairingUS, r.Node = store.Sanitize(c.QR), store.Sanitize(c.Code), database.Micros(c.Expires), node
 	switch c.State {
@@ -135,7 +135,7 @@ func (r *referenceRow) connection(c *provider.Connection, node string, u *store.
 	case provider.Pairing:
 		r.State = StatePairing
 	case provider.Connected:
-		r.connected(now)
+		markReferenceConnected(r, now)
 		r.Proved = true
 	case provider.LoggedOut:
 		r.State, r.Node = StateLoggedOut, ""
@@ -158,7 +158,7 @@ func (r *referenceRow) connection(c *provider.Connection, node string, u *store.
 const never int64 = 1 << 62
 
 // qrView is a code that can still be scanned.
-func (r *referenceRow) qrView(nowUS int64) *QR {
+func qrView(r *store.Reference, nowUS int64) *QR {
 	if r.QR == "" || r.PairingUS <= nowUS {
 		return nil
 	}

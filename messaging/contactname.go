@@ -88,12 +88,12 @@ func (s *Service) logNameless(ctx context.Context, p store.Person, err error) {
 func (s *Service) lookUpName(ctx context.Context, p store.Person) error {
 	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
 	defer cancel()
-	ref := &referenceRow{}
-	err := s.db.GetContext(ctx, ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, p.Reference.ID)
+	ref := &store.Reference{}
+	err := s.db.GetContext(ctx, ref, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`, p.Reference.ID)
 	if err != nil {
 		return fmt.Errorf("loading reference %d: %w", p.Reference.ID, err)
 	}
-	if ref.usable() != nil {
+	if checkUsable(ref) != nil {
 		return nil
 	}
 	sess, err := s.sessions.get(ctx, s, ref)

@@ -81,7 +81,7 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 	if err != nil {
 		return nil, err
 	}
-	l := row.info(p)
+	l := row.Info(p)
 	if err := a.s.finishMerges(ctx, l, addr); err != nil {
 		return nil, err
 	}
@@ -230,16 +230,16 @@ func (e *Export) Messages(ctx context.Context) iter.Seq2[ExportedMessage, error]
 
 // ofChat yields the messages of the chat, and says whether more is wanted.
 func (e *Export) ofChat(ctx context.Context, yield func(ExportedMessage, error) bool) bool {
-	at := cursor{-presentUS, 0}
+	at := store.Cursor{-presentUS, 0}
 	for {
-		p := params{e.chat.ID}
-		where := `m.chat = $1 AND (m.past_us, m.seq) > ` + p.pair(at) + ` ORDER BY m.past_us, m.seq LIMIT ` + p.add(exportPage)
+		p := store.Params{e.chat.ID}
+		where := `m.chat = $1 AND (m.past_us, m.seq) > ` + p.Pair(at) + ` ORDER BY m.past_us, m.seq LIMIT ` + p.Add(exportPage)
 		rows, more := e.yield(ctx, yield, where, p...)
 		if !more || len(rows) < exportPage {
 			return more
 		}
 		last := rows[len(rows)-1]
-		at = cursor{last.PastUS, last.Seq}
+		at = store.Cursor{last.PastUS, last.Seq}
 	}
 }
 

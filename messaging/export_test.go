@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -18,7 +19,7 @@ func (s *Service) WriteHealth(ctx context.Context) error  { return s.writeHealth
 
 // ParseCursor reads a cursor and writes it again.
 func ParseCursor(s string, keys int) (string, error) {
-	c, err := parseCursor("cursor", s, keys)
+	c, err := store.ParseCursor("cursor", s, keys)
 	return c.String(), err
 }
 

@@ -56,7 +56,7 @@ type NewGroup struct {
 // groupReference is a line of the account that has groups which can be managed.
 type groupReference struct {
 	*Account
-	row      *referenceRow
+	row      *store.Reference
 	provider provider.Provider
 	network  provider.GroupManager
 }
@@ -74,7 +74,7 @@ func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupR
 	if !ok {
 		return nil, &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " cannot manage groups."}
 	}
-	return &groupReference{a, row, p, m}, row.usable()
+	return &groupReference{a, row, p, m}, checkUsable(row)
 }
 
 // CreateGroup makes a group of the account and others, and a chat for it. An
@@ -182,7 +182,7 @@ func (g *groupReference) noteHidden(ctx context.Context, all []provider.Particip
 
 // keep makes the chat of a group, or renames it, as an action wants.
 func (g *groupReference) keep(ctx context.Context, chat provider.Address, subject string, action audit.Action) error {
-	l := g.row.info(g.provider)
+	l := g.row.Info(g.provider)
 	return g.s.inBatch(ctx, func(u *store.Batch) error {
 		who := store.Person{Reference: l, Address: chat}
 		if err := u.Open(ctx, []store.Person{who}, nil); err != nil {

@@ -112,7 +112,7 @@ func healthChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e
 		return nil
 	}
 	r, err := session(ctx, u, l.ID)
-	if err != nil || !r.isNumber(e.Phone) {
+	if err != nil || !r.IsNumber(e.Phone) {
 		return err
 	}
 	was, err := worstHealthIssue(ctx, u, l.ID)
@@ -127,26 +127,14 @@ func healthChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e
 		return err
 	}
 	before := *r
-	r.applyHealthIssue(was, is, now)
+	applyHealthIssue(r, was, is, now)
 	return saveSession(ctx, u, r, before)
-}
-
-// isNumber says whether news of a phone number can be about r: a reference whose
-// network calls it by another number is not meant. "" means all.
-func (r *referenceRow) isNumber(phone string) bool {
-	own := strings.Map(func(c rune) rune {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		return c
-	}, r.RemoteName)
-	return phone == "" || own == "" || own == phone
 }
 
 // applyHealthIssue turns what ails a reference into its session's error, and into its state
 // where nothing can be sent any more. An error of another cause stays with a
 // line that has failed.
-func (r *referenceRow) applyHealthIssue(was, is *healthIssue, nowUS int64) {
+func applyHealthIssue(r *store.Reference, was, is *healthIssue, nowUS int64) {
 	ours := was != nil && r.ErrorCode == was.Code && r.ErrorMessage == was.Message
 	alive := r.State != StateFailed && r.State != StateLoggedOut && r.State != StateStopped
 	stopped := r.State == StateFailed && ours && was.Level == provider.HealthStopped
@@ -154,7 +142,7 @@ func (r *referenceRow) applyHealthIssue(was, is *healthIssue, nowUS int64) {
 	case !ours && r.ErrorCode != "" && !alive, !ours && is == nil:
 		return
 	case stopped && (is == nil || is.Level < provider.HealthStopped):
-		r.connected(nowUS)
+		markReferenceConnected(r, nowUS)
 	case alive && is != nil && is.Level == provider.HealthStopped:
 		r.State, r.ConnectedUS = StateFailed, 0
 	}

@@ -34,14 +34,14 @@ func (h *History) older() (field, cursor string, err error) {
 }
 
 // conditions narrow a query of messages.
-func (h *History) conditions(p *params, ref provider.ReferenceID) (string, error) {
+func (h *History) conditions(p *store.Params, ref provider.ReferenceID) (string, error) {
 	q := ""
 	if h.Status != "" {
 		status := slices.IndexFunc(allStatuses, func(s provider.Status) bool { return s.String() == h.Status })
 		if status < 0 {
 			return "", &Invalid{Field: "status", Message: "must be FAIL, PENDING, SENDING, DELIVERED, READ or PLAYED"}
 		}
-		q += ` AND m.status = ` + p.add(int(allStatuses[status]))
+		q += ` AND m.status = ` + p.Add(int(allStatuses[status]))
 	}
 	switch h.Direction {
 	case "":
@@ -56,7 +56,7 @@ func (h *History) conditions(p *params, ref provider.ReferenceID) (string, error
 		return "", err
 	}
 	if h.ClientID != "" {
-		q += ` AND m.seq IN (SELECT message FROM messaging_outbound WHERE reference = ` + p.add(ref) + ` AND client_id = ` + p.add(h.ClientID) + ` AND client_id <> '')`
+		q += ` AND m.seq IN (SELECT message FROM messaging_outbound WHERE reference = ` + p.Add(ref) + ` AND client_id = ` + p.Add(h.ClientID) + ` AND client_id <> '')`
 	}
 	return q, nil
 }
@@ -93,11 +93,11 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return Page[Message]{}, err
 	}
-	before, err := parseCursor(field, older, 2)
+	before, err := store.ParseCursor(field, older, 2)
 	if err != nil {
 		return Page[Message]{}, err
 	}
-	after, err := parseCursor("after", h.After, 2)
+	after, err := store.ParseCursor("after", h.After, 2)
 	if err != nil {
 		return Page[Message]{}, err
 	}
@@ -108,24 +108,24 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return Page[Message]{}, err
 	}
-	p := params{c.ID}
+	p := store.Params{c.ID}
 	only, err := h.conditions(&p, ref)
 	if err != nil {
 		return Page[Message]{}, err
 	}
 	q, order := `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.chat = $1`+only, `DESC`
 	if before != nil {
-		q += ` AND (m.past_us, m.seq) < ` + p.pair(before)
+		q += ` AND (m.past_us, m.seq) < ` + p.Pair(before)
 	}
 	if after != nil {
-		q += ` AND (m.past_us, m.seq) > ` + p.pair(after)
+		q += ` AND (m.past_us, m.seq) > ` + p.Pair(after)
 		order = `ASC`
 	}
 	var rows []*store.Message
-	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.past_us `+order+`, m.seq `+order+` LIMIT `+p.add(limit+1), p...); err != nil {
+	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.past_us `+order+`, m.seq `+order+` LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[Message]{}, fmt.Errorf("listing messages: %w", err)
 	}
-	out := page(rows, limit, func(m *store.Message) cursor { return cursor{m.PastUS, m.Seq} }, func(m *store.Message) Message { return m.View(c) })
+	out := page(rows, limit, func(m *store.Message) store.Cursor { return store.Cursor{m.PastUS, m.Seq} }, func(m *store.Message) Message { return m.View(c) })
 	if after != nil {
 		slices.Reverse(out.Items)
 	}

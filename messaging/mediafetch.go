@@ -163,8 +163,8 @@ func (s *Service) open(ctx context.Context, f *fileRow, source *store.FileSource
 	if source.Link {
 		return func(ctx context.Context, w io.Writer) error { return s.download(ctx, source.URL, w) }, nil
 	}
-	ref := &referenceRow{}
-	if err := s.db.GetContext(ctx, ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, f.Reference); err != nil {
+	ref := &store.Reference{}
+	if err := s.db.GetContext(ctx, ref, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`, f.Reference); err != nil {
 		return nil, fmt.Errorf("loading reference %d: %w", f.Reference, err)
 	}
 	sess, err := s.sessions.get(ctx, s, ref)

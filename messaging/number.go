@@ -115,7 +115,7 @@ func stripPunctuation(s string) string {
 }
 
 // checked is what is known of a number, which is asked for when nothing is.
-func (s *Service) checked(ctx context.Context, row *referenceRow, who provider.Address, checker provider.NumberChecker) (*numberRow, error) {
+func (s *Service) checked(ctx context.Context, row *store.Reference, who provider.Address, checker provider.NumberChecker) (*numberRow, error) {
 	kept := &numberRow{}
 	err := s.db.GetContext(ctx, kept, `SELECT answer, chat_id, created_us FROM messaging_number
 		WHERE reference = $1 AND number = $2 AND answer <> $3 AND created_us > $4`,
@@ -126,7 +126,7 @@ func (s *Service) checked(ctx context.Context, row *referenceRow, who provider.A
 	if !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("reading a number: %w", err)
 	}
-	if err := row.usable(); err != nil {
+	if err := checkUsable(row); err != nil {
 		return nil, err
 	}
 	if err := s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.mayAsk(ctx, tx, row.ID, who) }); err != nil {
@@ -186,7 +186,7 @@ func noteNumber(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, who 
 
 // reach is what makes the calls to a reference's network that are no sends: its
 // session, or one that has them made on the node that has the reference.
-func (s *Service) reach(ctx context.Context, row *referenceRow) (any, error) {
+func (s *Service) reach(ctx context.Context, row *store.Reference) (any, error) {
 	sess, err := s.sessions.get(ctx, s, row)
 	if errors.Is(err, errNotHere) {
 		return forwarder{s, row.ID}, nil

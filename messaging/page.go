@@ -1,10 +1,7 @@
 package messaging
 
 import (
-	"encoding/base64"
-	"fmt"
-	"strconv"
-	"strings"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 )
 
 // Page is one page of a list. Items is never nil.
@@ -29,45 +26,8 @@ func (l List) limit() (int, error) {
 	return min(l.Limit, 200), nil
 }
 
-// cursor is a position in a list: the sort keys of its last row.
-type cursor []int64
-
-func (c cursor) String() string {
-	parts := make([]string, len(c))
-	for i, n := range c {
-		parts[i] = strconv.FormatInt(n, 36)
-	}
-	return base64.RawURLEncoding.EncodeToString([]byte(strings.Join(parts, ".")))
-}
-
-// parseCursor reads a cursor of n keys; "" is nil.
-func parseCursor(field, s string, n int) (cursor, error) {
-	if s == "" {
-		return nil, nil
-	}
-	bad := &Invalid{Field: field, Message: "is not a cursor of this list"}
-	if len(s) > 200 {
-		return nil, bad
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil {
-		return nil, bad
-	}
-	parts := strings.Split(string(raw), ".")
-	if len(parts) != n {
-		return nil, bad
-	}
-	c := make(cursor, n)
-	for i, p := range parts {
-		if c[i], err = strconv.ParseInt(p, 36, 64); err != nil {
-			return nil, bad
-		}
-	}
-	return c, nil
-}
-
 // page cuts rows, of which one more than limit was asked for.
-func page[R, T any](rows []R, limit int, key func(R) cursor, view func(R) T) Page[T] {
+func page[R, T any](rows []R, limit int, key func(R) store.Cursor, view func(R) T) Page[T] {
 	p := Page[T]{Items: []T{}}
 	if len(rows) > limit {
 		rows = rows[:limit]
@@ -78,17 +38,4 @@ func page[R, T any](rows []R, limit int, key func(R) cursor, view func(R) T) Pag
 		p.Items = append(p.Items, view(r))
 	}
 	return p
-}
-
-// params collects the parameters of a statement.
-type params []any
-
-// pair adds both keys of a position, to be compared with two columns.
-func (p *params) pair(at cursor) string {
-	return `(CAST(` + p.add(at[0]) + ` AS BIGINT), CAST(` + p.add(at[1]) + ` AS BIGINT))`
-}
-
-func (p *params) add(v any) string {
-	*p = append(*p, v)
-	return fmt.Sprintf("$%d", len(*p))
 }

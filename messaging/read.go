@@ -35,7 +35,7 @@ func (a *Account) ShowTyping(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil {
 		return err
 	}
-	l := row.info(p)
+	l := row.Info(p)
 	return a.s.inBatch(ctx, func(u *store.Batch) error {
 		c, err := known(ctx, u, l, addr)
 		if err != nil {
@@ -54,7 +54,7 @@ func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return 0, err
 	}
-	l, messageID := row.info(p), store.Sanitize(messageID)
+	l, messageID := row.Info(p), store.Sanitize(messageID)
 	var left int64
 	err = a.s.inBatch(ctx, func(u *store.Batch) error {
 		left = 0

@@ -9,11 +9,12 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // recordReferenceTx records what was done to a reference.
-func recordReferenceTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, row *referenceRow, details map[string]any) error {
+func recordReferenceTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, row *store.Reference, details map[string]any) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{
 		Action: action, ObjectID: strconv.FormatInt(int64(row.ID), 10), ObjectName: row.Name, Reference: int64(row.ID), Details: details,
 	})

@@ -53,50 +53,6 @@ type ReferenceChange struct {
 	Settings map[string]string // merged: absent names stay
 }
 
-// referenceRow is a reference as its table has it.
-type referenceRow struct {
-	ID           provider.ReferenceID `db:"id"`
-	Account      string               `db:"account"`
-	Name         string               `db:"name"`
-	Kind         provider.Kind        `db:"kind"`
-	Settings     string               `db:"settings"`
-	Callback     string               `db:"callback_url"`
-	Revision     int64                `db:"revision"`
-	State        State                `db:"state"`
-	Proved       bool                 `db:"proved"`
-	SignedUS     int64                `db:"signed_us"` // neverSigned: its secret has signed no callback
-	RemoteID     string               `db:"remote_id"`
-	RemoteName   string               `db:"remote_name"`
-	RemoteBiz    string               `db:"remote_biz"`
-	ConnectedUS  int64                `db:"connected_us"`
-	InboundUS    int64                `db:"inbound_us"`
-	AckUS        int64                `db:"ack_us"`
-	ProbeUS      int64                `db:"probe_us"`
-	ErrorCode    string               `db:"error_code"`
-	ErrorMessage string               `db:"error_message"`
-	ErrorUS      int64                `db:"error_us"`
-	ErrorRetryUS int64                `db:"error_retry_us"`
-	QR           string               `db:"qr"`
-	PairingCode  string               `db:"pairing_code"`
-	PairingUS    int64                `db:"pairing_until_us"`
-	Node         string               `db:"node"`
-	CreatedUS    int64                `db:"created_us"`
-	UpdatedUS    int64                `db:"updated_us"`
-}
-
-const referenceColumns = `id, account, name, kind, settings, callback_url, revision, state, proved, signed_us, remote_id, remote_name, remote_biz, connected_us,
-	inbound_us, ack_us, probe_us, error_code, error_message, error_us, error_retry_us, qr, pairing_code, pairing_until_us, node,
-	created_us, updated_us`
-
-// deleted says whether the reference is being deleted: see
-// [Account.HideReference].
-func (r *referenceRow) deleted() bool { return strings.HasPrefix(r.Account, deletedPrefix) }
-
-func (r *referenceRow) info(p provider.Provider) store.ReferenceInfo {
-	can := p.Capabilities()
-	return store.ReferenceInfo{ID: r.ID, Account: r.Account, Kind: r.Kind, Window: can.Window, Names: can.Names}
-}
-
 // CreateReference adds a reference. It returns an [*Invalid] for each member that is
 // missing, unknown or malformed, joined. Settings that the network knows are
 // asked from it, for ten seconds at most.
@@ -112,7 +68,7 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 	}
 	state := a.s.firstState(p)
 	now := a.s.now()
-	row := &referenceRow{Account: a.id, Name: name, Kind: n.Type, State: state, CreatedUS: database.Micros(now), UpdatedUS: database.Micros(now)}
+	row := &store.Reference{Account: a.id, Name: name, Kind: n.Type, State: state, CreatedUS: database.Micros(now), UpdatedUS: database.Micros(now)}
 	if state == StateConnected {
 		row.ConnectedUS = row.CreatedUS
 	}
@@ -208,28 +164,28 @@ func (a *Account) ReferencesAmong(ctx context.Context, kind provider.Kind, ids [
 	if err != nil {
 		return Page[Reference]{}, err
 	}
-	after, err := parseCursor("cursor", l.Cursor, 1)
+	after, err := store.ParseCursor("cursor", l.Cursor, 1)
 	if err != nil {
 		return Page[Reference]{}, err
 	}
-	p := params{a.id}
-	q := `SELECT ` + referenceColumns + ` FROM messaging_reference WHERE account = $1`
+	p := store.Params{a.id}
+	q := `SELECT ` + store.ReferenceColumns + ` FROM messaging_reference WHERE account = $1`
 	if kind != "" {
-		q += ` AND kind = ` + p.add(kind)
+		q += ` AND kind = ` + p.Add(kind)
 	}
 	if after != nil {
-		q += ` AND id > ` + p.add(after[0])
+		q += ` AND id > ` + p.Add(after[0])
 	}
 	if ids != nil {
 		in, args := a.s.db.Dialect.InNumbers("id", len(p)+1, ids)
 		q, p = q+` AND `+in, append(p, args...)
 	}
-	var rows []*referenceRow
-	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY id LIMIT `+p.add(limit+1), p...); err != nil {
+	var rows []*store.Reference
+	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY id LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[Reference]{}, fmt.Errorf("listing references: %w", err)
 	}
 	var failed error
-	out := page(rows, limit, func(r *referenceRow) cursor { return cursor{int64(r.ID)} }, func(r *referenceRow) Reference {
+	out := page(rows, limit, func(r *store.Reference) store.Cursor { return store.Cursor{int64(r.ID)} }, func(r *store.Reference) Reference {
 		v, err := a.s.view(r)
 		failed = errors.Join(failed, err)
 		return v
@@ -246,7 +202,7 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 		n, err := checkName(*c.Name)
 		name, nameless = &n, err
 	}
-	var row *referenceRow
+	var row *store.Reference
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		// The update comes first: it locks the row.
 		if _, err = tx.ExecContext(ctx, `UPDATE messaging_reference SET name = COALESCE($1, name), updated_us = $2
@@ -276,9 +232,9 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 }
 
 // row reads a reference of the account.
-func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*referenceRow, error) {
-	row := &referenceRow{}
-	err := sqlx.GetContext(ctx, q, row, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1 AND account = $2`, id, a.id)
+func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*store.Reference, error) {
+	row := &store.Reference{}
+	err := sqlx.GetContext(ctx, q, row, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1 AND account = $2`, id, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}
@@ -289,7 +245,7 @@ func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id provider.Re
 }
 
 // opened is a reference of the account with its provider.
-func (a *Account) opened(ctx context.Context, id provider.ReferenceID) (*referenceRow, provider.Provider, error) {
+func (a *Account) opened(ctx context.Context, id provider.ReferenceID) (*store.Reference, provider.Provider, error) {
 	row, err := a.row(ctx, a.s.db, id)
 	if err != nil {
 		return nil, nil, err
@@ -299,9 +255,9 @@ func (a *Account) opened(ctx context.Context, id provider.ReferenceID) (*referen
 }
 
 // referenceOf reads a reference of any account.
-func referenceOf(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*referenceRow, error) {
-	row := &referenceRow{}
-	err := sqlx.GetContext(ctx, q, row, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, id)
+func referenceOf(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*store.Reference, error) {
+	row := &store.Reference{}
+	err := sqlx.GetContext(ctx, q, row, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}
@@ -321,7 +277,7 @@ func (s *Service) referenceInfo(ctx context.Context, q sqlx.QueryerContext, id p
 	if err != nil {
 		return store.ReferenceInfo{}, err
 	}
-	return row.info(p), nil
+	return row.Info(p), nil
 }
 
 func (s *Service) kind(k provider.Kind) (provider.Provider, error) {
@@ -341,7 +297,7 @@ func (s *Service) kindNames() []string {
 }
 
 // view is a reference as its owner sees it.
-func (s *Service) view(r *referenceRow) (Reference, error) {
+func (s *Service) view(r *store.Reference) (Reference, error) {
 	p, err := s.kind(r.Kind)
 	if err != nil {
 		return Reference{}, err
@@ -350,7 +306,7 @@ func (s *Service) view(r *referenceRow) (Reference, error) {
 	if err != nil {
 		return Reference{}, err
 	}
-	session := r.session(s.now())
+	session := sessionOf(r, s.now())
 	session.Health.Reports = inspect(p, settings, r)
 	return Reference{
 		ID: r.ID, Account: r.Account, Name: r.Name, Type: r.Kind, Settings: masked(p, settings),

@@ -10,14 +10,11 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// deletedPrefix begins the account of a reference that is being deleted: nothing
-// that is asked for an account finds it there.
-const deletedPrefix = "deleted:"
-
-func deletedAccount(account string) string { return deletedPrefix + account }
+func deletedAccount(account string) string { return store.DeletedPrefix + account }
 
 // DeleteReference removes a reference with everything that hangs on it. It is
 // [Account.HideReference] and [Account.Erase]: a caller who wants to go on after
@@ -39,7 +36,7 @@ func (a *Account) HideReference(
 ) (Erasure, error) {
 	e := Erasure{Reference: id, At: a.s.now()}
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		row := &referenceRow{}
+		row := &store.Reference{}
 		err := tx.GetContext(ctx, row, `UPDATE messaging_reference SET account = $1, line_key = '', group_key = '', verify_hash = ''
 			WHERE id = $2 AND account = $3 RETURNING id, name`, deletedAccount(a.id), id, a.id)
 		if errors.Is(err, sql.ErrNoRows) {

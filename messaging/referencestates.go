@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -38,8 +39,8 @@ func ReferenceStates(ctx context.Context, db *sqlx.DB, opts *Options) ([]Referen
 			return nil, fmt.Errorf("Options.Secrets: %w", err)
 		}
 	}
-	var rows []referenceRow
-	if err := db.SelectContext(ctx, &rows, `SELECT `+referenceColumns+` FROM messaging_reference
+	var rows []store.Reference
+	if err := db.SelectContext(ctx, &rows, `SELECT `+store.ReferenceColumns+` FROM messaging_reference
 		WHERE account NOT LIKE 'deleted:%' ORDER BY id`); err != nil {
 		return nil, fmt.Errorf("listing the lines: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -20,9 +21,9 @@ func (s *Service) checkSecrets(ctx context.Context) (err error) {
 	if s.keys, err = keyring.New("messaging", s.opts.Secrets); err != nil {
 		return fmt.Errorf("Options.Secrets: %w", err)
 	}
-	s.opts.Secrets = nil    // nobody prints them by mistake
-	var rows []referenceRow // one write seals all secrets of a reference
-	err = s.db.SelectContext(ctx, &rows, `SELECT `+referenceColumns+` FROM messaging_reference
+	s.opts.Secrets = nil       // nobody prints them by mistake
+	var rows []store.Reference // one write seals all secrets of a reference
+	err = s.db.SelectContext(ctx, &rows, `SELECT `+store.ReferenceColumns+` FROM messaging_reference
 		WHERE settings LIKE $1 AND settings NOT LIKE $2`, `%"v1.%`, `%"`+s.keys.Prefix()+`%`)
 	if err != nil {
 		return fmt.Errorf("looking for what is sealed under a retired secret: %w", err)
@@ -39,7 +40,7 @@ func (s *Service) checkSecrets(ctx context.Context) (err error) {
 	return nil
 }
 
-func (s *Service) resealSettings(ctx context.Context, p provider.Provider, r *referenceRow) error {
+func (s *Service) resealSettings(ctx context.Context, p provider.Provider, r *store.Reference) error {
 	settings, err := s.openSettings(p, r)
 	if err != nil {
 		return err

@@ -45,33 +45,33 @@ func (a *Account) Screen(ctx context.Context, ref provider.ReferenceID, chatID s
 	if err != nil {
 		return Page[ScreenItem]{}, err
 	}
-	before, err := parseCursor("cursor", l.Cursor, 1)
+	before, err := store.ParseCursor("cursor", l.Cursor, 1)
 	if err != nil {
 		return Page[ScreenItem]{}, err
 	}
 	if _, err := a.row(ctx, a.s.db, ref); err != nil {
 		return Page[ScreenItem]{}, err
 	}
-	p := params{ref}
+	p := store.Params{ref}
 	q := screenRows + `m.reference = $1 AND NOT ` + screenChange
 	if chatID != "" {
 		c, err := a.chat(ctx, ref, chatID)
 		if err != nil {
 			return Page[ScreenItem]{}, err
 		}
-		q += ` AND m.chat = ` + p.add(c.ID)
+		q += ` AND m.chat = ` + p.Add(c.ID)
 	}
 	if before != nil {
-		q += ` AND m.seq < ` + p.add(before[0])
+		q += ` AND m.seq < ` + p.Add(before[0])
 	}
 	var rows []*screenRow
-	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.seq DESC LIMIT `+p.add(limit+1), p...); err != nil {
+	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.seq DESC LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[ScreenItem]{}, fmt.Errorf("listing a screen: %w", err)
 	}
 	if err := a.s.changeScreen(ctx, rows); err != nil {
 		return Page[ScreenItem]{}, err
 	}
-	return page(rows, limit, func(r *screenRow) cursor { return cursor{r.Seq} }, func(r *screenRow) ScreenItem { return r.item }), nil
+	return page(rows, limit, func(r *screenRow) store.Cursor { return store.Cursor{r.Seq} }, func(r *screenRow) ScreenItem { return r.item }), nil
 }
 
 // ScreenItem is one message of a chat as the contact's device would show it,

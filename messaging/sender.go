@@ -38,13 +38,13 @@ type job struct {
 	ReplyTo string `db:"reply_to"`
 
 	chat *store.Chat
-	ref  *referenceRow
+	ref  *store.Reference
 }
 
 // attempt is what an attempt found out.
 type attempt struct {
 	seq     int64
-	ref     *referenceRow
+	ref     *store.Reference
 	receipt *provider.Receipt
 	failed  *provider.Failure // for good
 	doubt   bool              // it may have left
@@ -97,7 +97,7 @@ func (s *Service) handleSend(ctx context.Context, it queue.Job) queue.Outcome {
 
 // job loads a message to send with its chat and reference.
 func (s *Service) job(ctx context.Context, seq int64) (*job, error) {
-	j := &job{chat: &store.Chat{}, ref: &referenceRow{}}
+	j := &job{chat: &store.Chat{}, ref: &store.Reference{}}
 	err := s.db.GetContext(ctx, j, `SELECT `+store.MessageColumns+`, COALESCE(o.content, '') AS content, COALESCE(o.reply_to, '') AS reply_to`+
 		store.MessageFrom+`WHERE m.seq = $1`, seq)
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *Service) job(ctx context.Context, seq int64) (*job, error) {
 	if err := s.db.GetContext(ctx, j.chat, `SELECT `+store.ChatColumns+` FROM messaging_chat c WHERE c.id = $1`, j.Chat); err != nil {
 		return nil, err
 	}
-	err = s.db.GetContext(ctx, j.ref, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, j.Reference)
-	if err == nil && (j.chat.Deleted() || j.ref.deleted()) {
+	err = s.db.GetContext(ctx, j.ref, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`, j.Reference)
+	if err == nil && (j.chat.Deleted() || j.ref.Deleted()) {
 		return nil, sql.ErrNoRows
 	}
 	return j, err
@@ -155,7 +155,7 @@ func (s *Service) sendMessage(ctx context.Context, it queue.Job, j *job) queue.O
 
 // repeatable reports whether the ids of a reference's messages are ours: the
 // network recognises a repeat.
-func (s *Service) repeatable(r *referenceRow) bool {
+func (s *Service) repeatable(r *store.Reference) bool {
 	p := s.kinds[r.Kind]
 	if _, ours := p.(provider.Identifier); !ours {
 		return false
@@ -170,7 +170,7 @@ func (s *Service) repeatable(r *referenceRow) bool {
 
 // ownID is the id of a message that we chose. The network's may have the
 // number of a person in it.
-func (s *Service) ownID(r *referenceRow, m *store.Message) string {
+func (s *Service) ownID(r *store.Reference, m *store.Message) string {
 	if s.repeatable(r) {
 		return m.ID
 	}
@@ -279,14 +279,14 @@ func (s *Service) judge(out queue.Outcome, a attempt, it queue.Job, receipt prov
 }
 
 // loseCredentials marks a reference as failed whose credentials were refused.
-func (s *Service) loseCredentials(err error, ref *referenceRow) {
+func (s *Service) loseCredentials(err error, ref *store.Reference) {
 	var auth *provider.AuthExpired
 	if !errors.As(err, &auth) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	_, err = s.setState(ctx, ref.ID, "", func(r *referenceRow) {
+	_, err = s.setState(ctx, ref.ID, "", func(r *store.Reference) {
 		if r.Revision != ref.Revision {
 			return // there are new ones meanwhile
 		}

@@ -18,7 +18,7 @@ import (
 // preparedMessage is a send that passed every check that needs no transaction.
 type preparedMessage struct {
 	req      SendRequest
-	row      *referenceRow
+	row      *store.Reference
 	line     store.ReferenceInfo
 	provider provider.Provider
 	addr     provider.Address
@@ -66,7 +66,7 @@ func (a *Account) prepareIn(ctx context.Context, q sqlx.QueryerContext, req Send
 	if req.Actor == "" {
 		req.Actor = ActorAPI
 	}
-	d := preparedMessage{req: req, row: row, line: row.info(p), provider: p, content: req.Content}
+	d := preparedMessage{req: req, row: row, line: row.Info(p), provider: p, content: req.Content}
 	if d.addr, err = a.s.recipient(ctx, q, row.ID, p, req.ChatID); err != nil {
 		return d, err
 	}
@@ -122,7 +122,7 @@ func (s *Service) fillTemplate(ctx context.Context, q sqlx.QueryerContext, d *pr
 
 // checkOpen refuses what the state of the reference or of the window does not allow.
 func (d *preparedMessage) checkOpen(s *Service) error {
-	if err := d.row.usable(); err != nil {
+	if err := checkUsable(d.row); err != nil {
 		return err
 	}
 	if closed := d.line.Window > 0 && d.windowUS < database.Micros(s.now()); closed && d.req.Content.Type() != "template" && !d.tagged(s.now()) {
@@ -131,8 +131,8 @@ func (d *preparedMessage) checkOpen(s *Service) error {
 	return nil
 }
 
-// usable refuses what needs a session while there is none.
-func (r *referenceRow) usable() error {
+// checkUsable refuses what needs a session while there is none.
+func checkUsable(r *store.Reference) error {
 	switch r.State {
 	case StateLoggedOut, StateFailed, StateStopped:
 		return &Error{Code: CodeSessionNotConnected, Message: "The session of this reference is " + string(r.State) + ": start it first."}

@@ -52,13 +52,14 @@ type Health struct {
 	Reports []HealthReport `json:"reports,omitempty" nullable:"false" doc:"What does not work with the settings that the line has, such as callbacks.unverified. When the session is asked for by itself also what the network last said of the line: its quality, limits, account and credentials."`
 }
 
-func (r *referenceRow) session(now time.Time) Session {
+// sessionOf is how a reference stands with its network.
+func sessionOf(r *store.Reference, now time.Time) Session {
 	s := Session{
 		Reference: r.ID, State: r.State, ConnectedAt: payload.OptionalTime(r.ConnectedUS),
 		Health: Health{LastInboundAt: payload.OptionalTime(r.InboundUS), LastAckAt: payload.OptionalTime(r.AckUS), LastProbeAt: payload.OptionalTime(r.ProbeUS)},
 	}
 	if r.State == StatePairing {
-		s.QR = r.qrView(database.Micros(now))
+		s.QR = qrView(r, database.Micros(now))
 		if r.PairingCode != "" && r.PairingUS > database.Micros(now) {
 			s.PairingCode = &r.PairingCode
 		}
@@ -85,8 +86,8 @@ func (a *Account) SessionStatus(ctx context.Context, id provider.ReferenceID) (S
 }
 
 // reported is a session with what the network said of the reference's health.
-func (s *Service) reported(ctx context.Context, row *referenceRow) (Session, error) {
-	out := row.session(s.now())
+func (s *Service) reported(ctx context.Context, row *store.Reference) (Session, error) {
+	out := sessionOf(row, s.now())
 	p, err := s.kind(row.Kind)
 	if err != nil {
 		return Session{}, err
@@ -153,7 +154,7 @@ func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session,
 	if err != nil {
 		return Session{}, err
 	}
-	row, err = a.s.setState(ctx, row.ID, audit.ReferenceLogout, func(r *referenceRow) { r.State, r.ConnectedUS = StateLoggedOut, 0 })
+	row, err = a.s.setState(ctx, row.ID, audit.ReferenceLogout, func(r *store.Reference) { r.State, r.ConnectedUS = StateLoggedOut, 0 })
 	if err != nil {
 		return Session{}, err
 	}
@@ -162,12 +163,12 @@ func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session,
 		err = a.s.inBatch(ctx, func(u *store.Batch) error { return desireUnlinked(ctx, u, row.ID) })
 		a.s.db.Wake(leaseTopic)
 	}
-	return row.session(a.s.now()), err
+	return sessionOf(row, a.s.now()), err
 }
 
 // check asks the network about a reference's credentials and stores the answer. action
 // is what a user asked for; "": nobody did.
-func (s *Service) check(ctx context.Context, row *referenceRow, action audit.Action) (*referenceRow, error) {
+func (s *Service) check(ctx context.Context, row *store.Reference, action audit.Action) (*store.Reference, error) {
 	row = s.complete(ctx, row)
 	sess, err := s.sessions.get(ctx, s, row)
 	if err != nil {
@@ -186,7 +187,7 @@ func (s *Service) check(ctx context.Context, row *referenceRow, action audit.Act
 		}
 	}
 	revision := row.Revision
-	row, txErr := s.setState(ctx, row.ID, action, func(r *referenceRow) {
+	row, txErr := s.setState(ctx, row.ID, action, func(r *store.Reference) {
 		if r.Revision != revision {
 			return // the answer is about settings that have changed
 		}
@@ -199,10 +200,10 @@ func (s *Service) check(ctx context.Context, row *referenceRow, action audit.Act
 			}
 			return
 		}
-		r.connected(now)
+		markReferenceConnected(r, now)
 		r.Proved = true
 		r.RemoteID, r.RemoteName, r.RemoteBiz = store.Sanitize(who.ID), store.Sanitize(who.Name), store.Sanitize(who.VerifiedBizName)
-		r.applyHealthIssue(nil, worst(healthIssues(who.Health, now)), now)
+		applyHealthIssue(r, nil, worst(healthIssues(who.Health, now)), now)
 	})
 	if txErr != nil {
 		return nil, txErr
@@ -211,8 +212,8 @@ func (s *Service) check(ctx context.Context, row *referenceRow, action audit.Act
 	return row, nil
 }
 
-// connected marks a reference as in touch with its network.
-func (r *referenceRow) connected(nowUS int64) {
+// markReferenceConnected marks a reference as in touch with its network.
+func markReferenceConnected(r *store.Reference, nowUS int64) {
 	if r.State != StateConnected {
 		r.ConnectedUS = nowUS
 	}
@@ -221,8 +222,8 @@ func (r *referenceRow) connected(nowUS int64) {
 
 // setState changes a reference's session and says so when its state changed.
 // action is what a user asked for; "": nobody did.
-func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action audit.Action, change func(*referenceRow)) (*referenceRow, error) {
-	var row *referenceRow
+func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action audit.Action, change func(*store.Reference)) (*store.Reference, error) {
+	var row *store.Reference
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		u := s.newBatch(tx)
 		if row, err = session(ctx, u, id); err != nil {
@@ -247,13 +248,13 @@ func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action 
 }
 
 // session locks and reads the session of a reference.
-func session(ctx context.Context, u *store.Batch, id provider.ReferenceID) (*referenceRow, error) {
+func session(ctx context.Context, u *store.Batch, id provider.ReferenceID) (*store.Reference, error) {
 	forUpdate := ""
 	if u.Store.DB.Dialect == database.Postgres {
 		forUpdate = " FOR UPDATE"
 	}
-	r := &referenceRow{}
-	err := u.Tx.GetContext(ctx, r, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`+forUpdate, id)
+	r := &store.Reference{}
+	err := u.Tx.GetContext(ctx, r, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`+forUpdate, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading a session: %w", err)
 	}
@@ -261,7 +262,7 @@ func session(ctx context.Context, u *store.Batch, id provider.ReferenceID) (*ref
 }
 
 // saveSession writes a session and says so when its state changed.
-func saveSession(ctx context.Context, u *store.Batch, r *referenceRow, before referenceRow) error {
+func saveSession(ctx context.Context, u *store.Batch, r *store.Reference, before store.Reference) error {
 	if *r == before {
 		return nil
 	}
@@ -269,12 +270,12 @@ func saveSession(ctx context.Context, u *store.Batch, r *referenceRow, before re
 	case r.State != before.State:
 		publishSession(u, r)
 	case r.QR != before.QR, r.PairingCode != before.PairingCode:
-		u.Publish(r.Account, r.ID, string(EventSession), r.session(u.Now)) // for who looks on; nothing has changed for others
+		u.Publish(r.Account, r.ID, string(EventSession), sessionOf(r, u.Now)) // for who looks on; nothing has changed for others
 	}
 	return writeSession(ctx, u.Tx, r)
 }
 
-func writeSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
+func writeSession(ctx context.Context, tx *sqlx.Tx, r *store.Reference) error {
 	_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET state = $1, proved = $2, remote_id = $3, remote_name = $4, remote_biz = $5,
 		connected_us = $6, probe_us = $7, error_code = $8, error_message = $9, error_us = $10, error_retry_us = $11,
 		qr = $12, pairing_code = $13, pairing_until_us = $14, node = $15 WHERE id = $16`,
@@ -287,8 +288,8 @@ func writeSession(ctx context.Context, tx *sqlx.Tx, r *referenceRow) error {
 }
 
 // publishSession makes the event of a changed state.
-func publishSession(u *store.Batch, r *referenceRow) {
-	view := r.session(u.Now)
+func publishSession(u *store.Batch, r *store.Reference) {
+	view := sessionOf(r, u.Now)
 	u.Publish(r.Account, r.ID, string(EventSession), view)
 	u.Events = append(u.Events, Event{
 		ID: store.NewID(), Type: EventSession, Account: r.Account, Reference: r.ID, Key: fmt.Sprintf("%d:session", r.ID), At: u.Now,

@@ -25,7 +25,7 @@ type cachedSession struct {
 
 // get returns the session of a reference as row describes it. Of a reference that is
 // a connection it is the one that this node holds.
-func (ls *sessionCache) get(ctx context.Context, s *Service, row *referenceRow) (provider.Session, error) {
+func (ls *sessionCache) get(ctx context.Context, s *Service, row *store.Reference) (provider.Session, error) {
 	if s.connects(row.Kind) {
 		return s.leases.session(row.ID)
 	}
@@ -50,7 +50,7 @@ func (ls *sessionCache) get(ctx context.Context, s *Service, row *referenceRow) 
 }
 
 // openSession opens a session of a reference.
-func (s *Service) openSession(ctx context.Context, row *referenceRow, held func() bool, inbox provider.Inbox) (provider.Session, error) {
+func (s *Service) openSession(ctx context.Context, row *store.Reference, held func() bool, inbox provider.Inbox) (provider.Session, error) {
 	p, err := s.kind(row.Kind)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func isURL(v string, schemes []string) bool {
 
 // mergeSettings changes some of a reference's settings. Masked secrets that a
 // client sends back unchanged stay as they are.
-func (s *Service) mergeSettings(ctx context.Context, tx *sqlx.Tx, r *referenceRow, change map[string]string) error {
+func (s *Service) mergeSettings(ctx context.Context, tx *sqlx.Tx, r *store.Reference, change map[string]string) error {
 	p, err := s.kind(r.Kind)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s *Service) mergeSettings(ctx context.Context, tx *sqlx.Tx, r *referenceRo
 
 // writeSettings stores settings, secrets sealed, and what callbacks are routed
 // by. New credentials have yet to be proved.
-func (s *Service) writeSettings(ctx context.Context, tx *sqlx.Tx, p provider.Provider, r *referenceRow, settings provider.Settings) error {
+func (s *Service) writeSettings(ctx context.Context, tx *sqlx.Tx, p provider.Provider, r *store.Reference, settings provider.Settings) error {
 	var lineKey, groupKey string
 	if c, ok := p.(provider.Caller); ok {
 		lineKey, groupKey = c.Keys(settings)
@@ -151,11 +151,11 @@ func sealedAs(id provider.ReferenceID, name string) string {
 }
 
 // openSettings reads a reference's settings with the secrets in clear.
-func (s *Service) openSettings(p provider.Provider, r *referenceRow) (provider.Settings, error) {
+func (s *Service) openSettings(p provider.Provider, r *store.Reference) (provider.Settings, error) {
 	return openSettings(s.keys, p, r)
 }
 
-func openSettings(keys *keyring.Ring, p provider.Provider, r *referenceRow) (provider.Settings, error) {
+func openSettings(keys *keyring.Ring, p provider.Provider, r *store.Reference) (provider.Settings, error) {
 	stored := map[string]string{}
 	if err := json.Unmarshal([]byte(r.Settings), &stored); err != nil {
 		return nil, fmt.Errorf("reading the settings of reference %d: %w", r.ID, err)

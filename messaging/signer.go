@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -186,7 +187,7 @@ func (by *signer) fitting(claims []claim) (out []claim) {
 
 // claimRow is a reference with the id for which it was found.
 type claimRow struct {
-	referenceRow
+	store.Reference
 	Key   string `db:"claimed"`
 	Group bool   `db:"is_group"`
 }
@@ -221,7 +222,7 @@ func (s *Service) readClaims(ctx context.Context, kind provider.Kind, keys []cla
 		if len(found[key]) == most {
 			continue
 		}
-		c, err := s.claimOf(p, &rows[i].referenceRow)
+		c, err := s.claimOf(p, &rows[i].Reference)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -271,12 +272,12 @@ func (s *Service) claimQuery(kind provider.Kind, keys []claimKey, limit int) (st
 		}
 		query += fmt.Sprintf(`SELECT * FROM (SELECT %s, %s AS claimed, %s AS is_group FROM messaging_reference
 			WHERE kind = $1 AND %s AND %[2]s <> '' ORDER BY %[2]s, kind, proved DESC, signed_us, id DESC LIMIT %[5]d) AS %[2]ss`,
-			referenceColumns, column, flag, in, limit)
+			store.ReferenceColumns, column, flag, in, limit)
 	}
 	return query, args
 }
 
-func (s *Service) claimOf(p provider.Provider, r *referenceRow) (claim, error) {
+func (s *Service) claimOf(p provider.Provider, r *store.Reference) (claim, error) {
 	settings, err := s.openSettings(p, r)
 	if err != nil {
 		return claim{}, err
@@ -284,5 +285,5 @@ func (s *Service) claimOf(p provider.Provider, r *referenceRow) (claim, error) {
 	caller := p.(provider.Caller)
 	own, _ := caller.Secrets(settings)
 	secret, _ := caller.Secrets(effective(p, settings))
-	return claim{line: r.info(p), row: r, secret: secret, shared: own == "", proved: r.Proved, starting: r.State == StateStarting}, nil
+	return claim{line: r.Info(p), row: r, secret: secret, shared: own == "", proved: r.Proved, starting: r.State == StateStarting}, nil
 }

@@ -232,9 +232,9 @@ func (s *Service) matches(ctx context.Context, q sqlx.QueryerContext, f *subject
 	var out []int64
 	others := strings.NewReplacer(f.foreign...)
 	for part := range slices.Chunk(shortest(terms), maxTerms) {
-		p, any := params(slices.Clone(args)), []string{}
+		p, any := store.Params(slices.Clone(args)), []string{}
 		for _, n := range part {
-			any = append(any, s.contains(text, p.add(n)))
+			any = append(any, s.contains(text, p.Add(n)))
 		}
 		var rows []struct {
 			ID   int64  `db:"id"`
@@ -298,13 +298,13 @@ func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l 
 	if err != nil {
 		return err
 	}
-	p := params{l.ID}
+	p := store.Params{l.ID}
 	var jids, any []string
 	for _, id := range f.ids {
 		jid := base(id) + "::single"
 		if !slices.Contains(jids, jid) {
 			jids = append(jids, jid)
-			any = append(any, s.contains(`m.body`, p.add(`"participant":{"remoteJid":`+string(payload.MustEncode(jid)))))
+			any = append(any, s.contains(`m.body`, p.Add(`"participant":{"remoteJid":`+string(payload.MustEncode(jid)))))
 		}
 	}
 	const columns = `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id, m.body FROM messaging_message m `

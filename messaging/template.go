@@ -20,7 +20,7 @@ type TemplateFilter struct{ Name, Status string }
 
 // templateReference is a reference of the account whose network has templates. The
 // manager is nil where they are kept here: [Service.reviewer].
-func (a *Account) templateReference(ctx context.Context, id provider.ReferenceID) (*referenceRow, provider.TemplateManager, error) {
+func (a *Account) templateReference(ctx context.Context, id provider.ReferenceID) (*store.Reference, provider.TemplateManager, error) {
 	row, _, err := a.opened(ctx, id)
 	if err != nil || a.s.reviewer(row.Kind) != nil {
 		return row, nil, err
@@ -29,7 +29,7 @@ func (a *Account) templateReference(ctx context.Context, id provider.ReferenceID
 	return row, m, err
 }
 
-func (s *Service) templateManager(ctx context.Context, row *referenceRow) (provider.TemplateManager, error) {
+func (s *Service) templateManager(ctx context.Context, row *store.Reference) (provider.TemplateManager, error) {
 	sess, err := s.sessions.get(ctx, s, row)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f Tem
 	if err != nil {
 		return Page[Template]{}, err
 	}
-	after, err := parseCursor("cursor", l.Cursor, 1)
+	after, err := store.ParseCursor("cursor", l.Cursor, 1)
 	if err != nil {
 		return Page[Template]{}, err
 	}
@@ -59,22 +59,22 @@ func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f Tem
 	if err := a.s.haveTemplates(ctx, row, m); err != nil {
 		return Page[Template]{}, err
 	}
-	p := params{row.ID}
+	p := store.Params{row.ID}
 	q := `SELECT ` + template.Columns + ` FROM messaging_template WHERE reference = $1`
 	if f.Name != "" {
-		q += ` AND name = ` + p.add(store.Sanitize(f.Name))
+		q += ` AND name = ` + p.Add(store.Sanitize(f.Name))
 	}
 	if f.Status != "" {
-		q += ` AND status = ` + p.add(store.Sanitize(f.Status))
+		q += ` AND status = ` + p.Add(store.Sanitize(f.Status))
 	}
 	if after != nil {
-		q += ` AND seq > ` + p.add(after[0])
+		q += ` AND seq > ` + p.Add(after[0])
 	}
 	var rows []*template.Row
-	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY seq LIMIT `+p.add(limit+1), p...); err != nil {
+	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY seq LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[Template]{}, fmt.Errorf("listing templates: %w", err)
 	}
-	return page(rows, limit, func(r *template.Row) cursor { return cursor{r.Seq} }, (*template.Row).View), nil
+	return page(rows, limit, func(r *template.Row) store.Cursor { return store.Cursor{r.Seq} }, (*template.Row).View), nil
 }
 
 // CreateTemplate hands a template in for approval. What breaks a rule of the
@@ -138,10 +138,10 @@ func (a *Account) DeleteTemplate(ctx context.Context, ref provider.ReferenceID, 
 // deleteTemplates deletes the rows of a template in one language, or in all,
 // and counts them.
 func deleteTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, name, language string) (int64, error) {
-	p := params{ref, store.Sanitize(name)}
+	p := store.Params{ref, store.Sanitize(name)}
 	q := `DELETE FROM messaging_template WHERE reference = $1 AND name = $2`
 	if language != "" {
-		q += ` AND language = ` + p.add(store.Sanitize(language))
+		q += ` AND language = ` + p.Add(store.Sanitize(language))
 	}
 	res, err := tx.ExecContext(ctx, q, p...)
 	if err != nil {

@@ -94,8 +94,8 @@ func (s *Service) claimTemplates(ctx context.Context, ref provider.ReferenceID, 
 }
 
 func (s *Service) fetchTemplatesOf(ctx context.Context, ref provider.ReferenceID) error {
-	row := &referenceRow{}
-	err := s.db.GetContext(ctx, row, `SELECT `+referenceColumns+` FROM messaging_reference WHERE id = $1`, ref)
+	row := &store.Reference{}
+	err := s.db.GetContext(ctx, row, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`, ref)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil // deleted meanwhile
 	}
@@ -110,7 +110,7 @@ func (s *Service) fetchTemplatesOf(ctx context.Context, ref provider.ReferenceID
 }
 
 // haveTemplates fetches the copy of a reference that was never fetched.
-func (s *Service) haveTemplates(ctx context.Context, row *referenceRow, m provider.TemplateManager) error {
+func (s *Service) haveTemplates(ctx context.Context, row *store.Reference, m provider.TemplateManager) error {
 	have, err := s.knowsTemplates(ctx, s.db, row)
 	if err != nil || have {
 		return err
@@ -122,7 +122,7 @@ func (s *Service) haveTemplates(ctx context.Context, row *referenceRow, m provid
 }
 
 // knowsTemplates reports whether all templates of a reference are stored here.
-func (s *Service) knowsTemplates(ctx context.Context, q sqlx.QueryerContext, row *referenceRow) (bool, error) {
+func (s *Service) knowsTemplates(ctx context.Context, q sqlx.QueryerContext, row *store.Reference) (bool, error) {
 	if s.reviewer(row.Kind) != nil {
 		return true, nil
 	}
@@ -135,7 +135,7 @@ func (s *Service) knowsTemplates(ctx context.Context, q sqlx.QueryerContext, row
 }
 
 // fetchTemplates asks the network for all templates of a reference and keeps them.
-func (s *Service) fetchTemplates(ctx context.Context, row *referenceRow, m provider.TemplateManager) error {
+func (s *Service) fetchTemplates(ctx context.Context, row *store.Reference, m provider.TemplateManager) error {
 	ctx, cancel := context.WithTimeout(ctx, templateTimeout)
 	defer cancel()
 	began := s.now()
@@ -171,7 +171,7 @@ func (s *Service) fetchTemplates(ctx context.Context, row *referenceRow, m provi
 // templatesFetched notes the time of a fetch and locks the reference's copy. A copy
 // that became due while it was fetched stays so. It reports false when the reference
 // was deleted or got other settings meanwhile.
-func templatesFetched(ctx context.Context, u *store.Batch, row *referenceRow, began time.Time) (bool, error) {
+func templatesFetched(ctx context.Context, u *store.Batch, row *store.Reference, began time.Time) (bool, error) {
 	now := u.Now
 	res, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us)
 		SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT) FROM messaging_reference WHERE id = $3 AND revision = $4
@@ -251,7 +251,7 @@ func putTemplates(ctx context.Context, u *store.Batch, rows ...*template.Row) er
 
 // templatesAfterStart makes the copy of a reference due whose network has just let
 // it in.
-func (s *Service) templatesAfterStart(ctx context.Context, row *referenceRow) error {
+func (s *Service) templatesAfterStart(ctx context.Context, row *store.Reference) error {
 	_, err := s.templateManager(ctx, row)
 	var lacks *Error
 	if errors.As(err, &lacks) {
@@ -289,7 +289,7 @@ func wantTemplates(ctx context.Context, u *store.Batch, ref provider.ReferenceID
 
 // templatesDue makes the copies of all references of the account due that have the
 // same templates as the line of row.
-func templatesDue(ctx context.Context, u *store.Batch, row *referenceRow) error {
+func templatesDue(ctx context.Context, u *store.Batch, row *store.Reference) error {
 	_, err := u.Tx.ExecContext(ctx, `UPDATE messaging_template_copy SET due_us = $1 WHERE due_us > $1 AND (reference = $2 OR reference IN
 		(SELECT o.id FROM messaging_reference o JOIN messaging_reference r ON r.account = o.account AND r.kind = o.kind AND r.group_key = o.group_key
 			WHERE r.id = $2 AND r.group_key <> ''))`, database.Micros(u.Now), row.ID)

@@ -16,7 +16,7 @@ import (
 // template finds the template that a send names in our copy, and holds the
 // send against it. Without a copy it returns [template.ErrNoCopy]: the network has the
 // word.
-func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref *referenceRow, call provider.TemplateCall) (*template.Row, error) {
+func (s *Service) template(ctx context.Context, q sqlx.QueryerContext, ref *store.Reference, call provider.TemplateCall) (*template.Row, error) {
 	var rows []*template.Row
 	err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+template.Columns+` FROM messaging_template WHERE reference = $1 AND name = $2 ORDER BY language`,
 		ref.ID, store.Sanitize(call.Name))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -21,7 +22,7 @@ func (s *Service) reviewer(k provider.Kind) provider.TemplateReviewer {
 
 // keepTemplate has a template reviewed and stores it, unless there is one of
 // its name and language.
-func (s *Service) keepTemplate(ctx context.Context, row *referenceRow, r provider.TemplateReviewer, t provider.TemplateDefinition) (Template, error) {
+func (s *Service) keepTemplate(ctx context.Context, row *store.Reference, r provider.TemplateReviewer, t provider.TemplateDefinition) (Template, error) {
 	info, err := r.ReviewTemplate(t)
 	if err != nil {
 		return Template{}, templateRefused(ctx, err)

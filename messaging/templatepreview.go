@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -33,7 +34,7 @@ func (a *Account) PreviewTemplate(ctx context.Context, ref provider.ReferenceID,
 }
 
 // previewed makes the checks of a send.
-func (s *Service) previewed(ctx context.Context, row *referenceRow, call provider.TemplateCall) (*template.Row, error) {
+func (s *Service) previewed(ctx context.Context, row *store.Reference, call provider.TemplateCall) (*template.Row, error) {
 	p, err := s.kind(row.Kind)
 	if err != nil {
 		return nil, err
