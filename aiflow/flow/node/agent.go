@@ -51,41 +51,41 @@ func (*agentConfig) Outputs() []string {
 	return []string{"out", "limit", "denied", "handoff", "invalid", "error"}
 }
 
-func (a *agentConfig) Check(c *flow.Checker) {
-	a.Output.check(c, "output")
-	for i, tool := range a.Tools {
+func (cfg *agentConfig) Check(c *flow.Checker) {
+	cfg.Output.check(c, "output")
+	for i, tool := range cfg.Tools {
 		if tool == "*" || strings.HasSuffix(tool, "/*") {
 			c.Warn("agent.all_tools", "the agent may use every tool, also those that are added later", "name the tools that it needs", "tools", i)
-		} else if server, _, named := strings.Cut(tool, "/"); named && !slices.Contains(a.Servers, server) {
-			c.Problem("agent.server", server+" is not one of the agent's servers", values.DidYouMean(server, a.Servers), "tools", i)
+		} else if server, _, named := strings.Cut(tool, "/"); named && !slices.Contains(cfg.Servers, server) {
+			c.Problem("agent.server", server+" is not one of the agent's servers", values.DidYouMean(server, cfg.Servers), "tools", i)
 		}
 	}
-	for i, slug := range a.Functions {
+	for i, slug := range cfg.Functions {
 		if !flow.Patterns["slug"].MatchString(slug) {
 			c.Problem("shape.pattern", "is no slug", "", "functions", i)
 		}
 	}
 }
 
-func (a *agentConfig) UsesFunctions(yield func(string, []any) bool) {
-	for i, slug := range a.Functions {
+func (cfg *agentConfig) UsesFunctions(yield func(string, []any) bool) {
+	for i, slug := range cfg.Functions {
 		if !yield(slug, []any{"functions", i}) {
 			return
 		}
 	}
 }
 
-func (a *agentConfig) Refer(c *flow.Checker, env *flow.Environment) {
-	c.Model(a.Model, env, "model")
-	for i, slug := range a.Functions {
+func (cfg *agentConfig) Refer(c *flow.Checker, env *flow.Environment) {
+	c.Model(cfg.Model, env, "model")
+	for i, slug := range cfg.Functions {
 		if env.Functions != nil {
 			c.Function(slug, env, "functions", i)
 		}
 	}
-	for i, name := range a.Servers {
+	for i, name := range cfg.Servers {
 		c.Server(name, env, "servers", i)
 	}
-	for i, tool := range a.Tools {
+	for i, tool := range cfg.Tools {
 		server, name, remote := strings.Cut(tool, "/")
 		switch {
 		case tool == "*" || name == "*":
@@ -101,39 +101,39 @@ func (a *agentConfig) Refer(c *flow.Checker, env *flow.Environment) {
 const approvalTime = 24 * time.Hour
 
 // Step lets the agent begin.
-func (c *agentConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	r, err := c.request(t)
+func (cfg *agentConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	r, err := cfg.request(t)
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	t.Note(map[string]any{"model": c.Model, "input": r.Input}, nil)
-	return c.call(t, r)
+	t.Note(map[string]any{"model": cfg.Model, "input": r.Input}, nil)
+	return cfg.call(t, r)
 }
 
-func (c *agentConfig) call(t *flow.Turn, r flow.ModelRequest) (flow.Exit, error) {
-	return t.Call(flow.Call{Kind: flow.CallAgent, Timeout: c.Timeout, Request: r})
+func (cfg *agentConfig) call(t *flow.Turn, r flow.ModelRequest) (flow.Exit, error) {
+	return t.Call(flow.Call{Kind: flow.CallAgent, Timeout: cfg.Timeout, Request: r})
 }
 
-func (c *agentConfig) request(t *flow.Turn) (flow.ModelRequest, error) {
-	r := flow.ModelRequest{Model: c.Model, Memory: c.Memory.asked(), Message: values.TextOf(t.State.Input["id"]), Attachments: t.State.Input["media"], Agent: &flow.AgentRequest{
-		Servers: c.Servers, Tools: c.Tools, Functions: c.Functions, Approval: c.Approval, MaxSteps: c.MaxSteps,
-		MaxToolCalls: c.MaxToolCalls, TokenBudget: c.TokenBudget, ToolTimeout: c.ToolTimeout, Converse: c.Converse,
+func (cfg *agentConfig) request(t *flow.Turn) (flow.ModelRequest, error) {
+	r := flow.ModelRequest{Model: cfg.Model, Memory: cfg.Memory.asked(), Message: values.TextOf(t.State.Input["id"]), Attachments: t.State.Input["media"], Agent: &flow.AgentRequest{
+		Servers: cfg.Servers, Tools: cfg.Tools, Functions: cfg.Functions, Approval: cfg.Approval, MaxSteps: cfg.MaxSteps,
+		MaxToolCalls: cfg.MaxToolCalls, TokenBudget: cfg.TokenBudget, ToolTimeout: cfg.ToolTimeout, Converse: cfg.Converse,
 		Outputs: t.Outputs(),
 	}}
-	c.Output.ask(&r)
-	return r, prompt(t, &r, c.Instructions, c.Input)
+	cfg.Output.ask(&r)
+	return r, prompt(t, &r, cfg.Instructions, cfg.Input)
 }
 
 // Resume takes the agent's answer, or lets it go on with what it asked for.
-func (c *agentConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
+func (cfg *agentConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	switch in := in.(type) {
 	case flow.EffectDone:
-		return c.done(t, in)
+		return cfg.done(t, in)
 	case flow.Reply:
-		return c.goOn(t, func(r *flow.ModelRequest) { r.Input = values.TextOf(t.State.Input["text"]) })
+		return cfg.goOn(t, func(r *flow.ModelRequest) { r.Input = values.TextOf(t.State.Input["text"]) })
 	case flow.Approval:
 		t.Note(map[string]any{"approved": in.Approved}, nil)
-		return c.goOn(t, func(r *flow.ModelRequest) { r.Agent.Approved, r.Agent.ApprovedAt = &in.Approved, t.World.Now })
+		return cfg.goOn(t, func(r *flow.ModelRequest) { r.Agent.Approved, r.Agent.ApprovedAt = &in.Approved, t.World.Now })
 	}
 	if t.WaitedFor.Kind == flow.WaitApproval {
 		return flow.Out("denied"), nil
@@ -141,17 +141,17 @@ func (c *agentConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	return flow.Exit{}, &flow.Error{Code: codeNoReply, Message: "the contact did not answer the agent"}
 }
 
-func (c *agentConfig) goOn(t *flow.Turn, change func(*flow.ModelRequest)) (flow.Exit, error) {
-	r, err := c.request(t)
+func (cfg *agentConfig) goOn(t *flow.Turn, change func(*flow.ModelRequest)) (flow.Exit, error) {
+	r, err := cfg.request(t)
 	if err != nil {
 		return flow.Exit{}, err
 	}
 	r.Agent.Resume = t.WaitedFor.Data
 	change(&r)
-	return c.call(t, r)
+	return cfg.call(t, r)
 }
 
-func (c *agentConfig) done(t *flow.Turn, done flow.EffectDone) (flow.Exit, error) {
+func (cfg *agentConfig) done(t *flow.Turn, done flow.EffectDone) (flow.Exit, error) {
 	if done.Err != nil {
 		return flow.Exit{}, done.Err
 	}
@@ -166,14 +166,14 @@ func (c *agentConfig) done(t *flow.Turn, done flow.EffectDone) (flow.Exit, error
 	}
 	switch r.Finish {
 	case flow.FinishDone:
-		return answerModel(t, r, c.Output.Mode, c.Send, c.SaveTo)
+		return answerModel(t, r, cfg.Output.Mode, cfg.Send, cfg.SaveTo)
 	case flow.FinishAsk:
-		if !c.Converse {
+		if !cfg.Converse {
 			return flow.Exit{}, unexpected(r.Finish)
 		}
-		return c.ask(t, r.Text, kept)
+		return cfg.ask(t, r.Text, kept)
 	case flow.FinishApproval:
-		return c.approve(t, r, kept)
+		return cfg.approve(t, r, kept)
 	case flow.FinishInvalid:
 		return flow.Out("invalid"), nil
 	case flow.FinishLimit, flow.FinishDenied, flow.FinishHandoff:
@@ -183,7 +183,7 @@ func (c *agentConfig) done(t *flow.Turn, done flow.EffectDone) (flow.Exit, error
 }
 
 // ask says what the agent asks and waits for the reply.
-func (c *agentConfig) ask(t *flow.Turn, question string, kept any) (flow.Exit, error) {
+func (cfg *agentConfig) ask(t *flow.Turn, question string, kept any) (flow.Exit, error) {
 	if err := speak(t, question); err != nil {
 		return flow.Exit{}, err
 	}
@@ -196,7 +196,7 @@ func (c *agentConfig) ask(t *flow.Turn, question string, kept any) (flow.Exit, e
 }
 
 // approve shows a tool call and waits for consent.
-func (c *agentConfig) approve(t *flow.Turn, r flow.ModelResult, kept any) (flow.Exit, error) {
+func (cfg *agentConfig) approve(t *flow.Turn, r flow.ModelResult, kept any) (flow.Exit, error) {
 	arguments, err := flow.Admit(r.Arguments)
 	if err != nil {
 		return flow.Exit{}, err

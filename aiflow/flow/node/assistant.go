@@ -40,13 +40,13 @@ func assistantType() flow.NodeType {
 
 func (*assistantConfig) Outputs() []string { return []string{"out", "invalid", "refused", "error"} }
 
-func (a *assistantConfig) Check(c *flow.Checker) {
-	a.Output.check(c, "output")
+func (cfg *assistantConfig) Check(c *flow.Checker) {
+	cfg.Output.check(c, "output")
 }
 
-func (a *assistantConfig) Refer(c *flow.Checker, env *flow.Environment) {
-	c.Model(a.Model, env, "model")
-	if a.FallbackModel != "" {
-		c.Model(a.FallbackModel, env, "fallbackModel")
+func (cfg *assistantConfig) Refer(c *flow.Checker, env *flow.Environment) {
+	c.Model(cfg.Model, env, "model")
+	if cfg.FallbackModel != "" {
+		c.Model(cfg.FallbackModel, env, "fallbackModel")
 	}
 }

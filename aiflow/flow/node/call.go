@@ -35,25 +35,25 @@ func callType() flow.NodeType {
 
 func (*callConfig) Outputs() []string { return []string{"out", "timeout", "error", "return:*"} }
 
-func (k *callConfig) Check(c *flow.Checker) { c.Saves(k.SaveTo, expression.Map, "saveTo") }
+func (cfg *callConfig) Check(c *flow.Checker) { c.Saves(cfg.SaveTo, expression.Map, "saveTo") }
 
-func (c *callConfig) SavesTo() string { return c.SaveTo }
+func (cfg *callConfig) SavesTo() string { return cfg.SaveTo }
 
-func (c *callConfig) UsesFunctions(yield func(string, []any) bool) {
-	if c.Function != "" {
-		yield(c.Function, []any{"function"})
+func (cfg *callConfig) UsesFunctions(yield func(string, []any) bool) {
+	if cfg.Function != "" {
+		yield(cfg.Function, []any{"function"})
 	}
 }
 
-func (c *callConfig) Refer(k *flow.Checker, env *flow.Environment) {
+func (cfg *callConfig) Refer(k *flow.Checker, env *flow.Environment) {
 	if env.Functions == nil {
 		return
 	}
-	f := k.Function(c.Function, env, "function")
+	f := k.Function(cfg.Function, env, "function")
 	if f == nil {
 		return
 	}
-	k.Given("call.args", "argument", c.Args, f.Args, "args")
+	k.Given("call.args", "argument", cfg.Args, f.Args, "args")
 	returns := f.ReturnNames()
 	for _, output := range k.Wired() {
 		if name, ok := strings.CutPrefix(output, "return:"); ok && !slices.Contains(returns, name) {
@@ -63,6 +63,6 @@ func (c *callConfig) Refer(k *flow.Checker, env *flow.Environment) {
 }
 
 // Step begins a function, with variables of its own.
-func (c *callConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	return t.CallFunction(c.Function, c.Args, c.Timeout)
+func (cfg *callConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	return t.CallFunction(cfg.Function, cfg.Args, cfg.Timeout)
 }

@@ -29,27 +29,27 @@ func conditionType() flow.NodeType {
 	}
 }
 
-func (c *conditionConfig) Outputs() []string {
+func (cfg *conditionConfig) Outputs() []string {
 	outs := []string{"else", "error"}
-	for _, b := range c.Branches {
+	for _, b := range cfg.Branches {
 		outs = append(outs, b.ID)
 	}
 	return outs
 }
 
-func (c *conditionConfig) Check(k *flow.Checker) {
-	for i, b := range c.Branches {
+func (cfg *conditionConfig) Check(k *flow.Checker) {
+	for i, b := range cfg.Branches {
 		k.OwnID(b.ID, "branches", i, "id")
 	}
 }
 
 // Step takes the first branch that is true.
-func (c *conditionConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	for i := range c.Branches {
-		b := &c.Branches[i]
+func (cfg *conditionConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	for i := range cfg.Branches {
+		b := &cfg.Branches[i]
 		yes, err := truth(t, b.When)
 		switch {
-		case err != nil && c.Strict:
+		case err != nil && cfg.Strict:
 			return flow.Exit{}, fmt.Errorf("%s: %w", b.ID, err)
 		case err != nil:
 			t.Row.Warning = b.ID + ": " + t.Fault(err).Message

@@ -32,8 +32,8 @@ func contactType() flow.NodeType {
 
 func (*contactConfig) Outputs() []string { return []string{"out", "error"} }
 
-func (o *contactConfig) Check(c *flow.Checker) {
-	for i, op := range o.Ops {
+func (cfg *contactConfig) Check(c *flow.Checker) {
+	for i, op := range cfg.Ops {
 		switch op.Op {
 		case "set_field":
 			c.Need(op.Name != "", "ops", i, "name")
@@ -45,10 +45,10 @@ func (o *contactConfig) Check(c *flow.Checker) {
 }
 
 // Step changes what is known of the contact. The nodes after it see that.
-func (c *contactConfig) Step(t *flow.Turn) (flow.Exit, error) {
+func (cfg *contactConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	change := flow.ContactChange{Node: t.NodeID()}
-	for i := range c.Ops {
-		if err := c.Ops[i].apply(t, &change); err != nil {
+	for i := range cfg.Ops {
+		if err := cfg.Ops[i].apply(t, &change); err != nil {
 			return flow.Exit{}, fmt.Errorf("ops[%d]: %w", i, err)
 		}
 	}

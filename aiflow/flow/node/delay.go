@@ -31,8 +31,8 @@ func delayType() flow.NodeType {
 	}
 }
 
-func (d *delayConfig) Outputs() []string {
-	if d.Interruptible {
+func (cfg *delayConfig) Outputs() []string {
+	if cfg.Interruptible {
 		return []string{"out", "reply"}
 	}
 	return []string{"out"}
@@ -44,11 +44,11 @@ const (
 	maxDelay = 90 * 24 * time.Hour
 )
 
-func (d *delayConfig) Check(c *flow.Checker) {
-	if !d.For.Present() && !d.Until.Present() && d.Window == nil {
+func (cfg *delayConfig) Check(c *flow.Checker) {
+	if !cfg.For.Present() && !cfg.Until.Present() && cfg.Window == nil {
 		c.Problem("delay.nothing", "waits for nothing", "give for, until or window")
 	}
-	if text, constant := d.For.Constant(); constant {
+	if text, constant := cfg.For.Constant(); constant {
 		v, err := values.ParseDuration(text)
 		switch {
 		case err != nil:
@@ -57,21 +57,17 @@ func (d *delayConfig) Check(c *flow.Checker) {
 			c.Problem("shape.range", "must be from PT1S to P90D", "", "for")
 		}
 	}
-	if d.Window != nil {
-		c.Timezone(d.Window.TZ, "window", "tz")
+	if cfg.Window != nil {
+		c.Timezone(cfg.Window.TZ, "window", "tz")
 	}
 }
 
-// Codes and range of delays.
-const (
-	codeDelay       = "delay.time"
-	leastDelay      = time.Second
-	maxDelaySeconds = 90 * 24 * time.Hour
-)
+// codeDelay is the code of a time that is no time, or too far away.
+const codeDelay = "delay.time"
 
 // Step waits, unless the time has come already.
-func (c *delayConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	until, err := c.until(t)
+func (cfg *delayConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	until, err := cfg.until(t)
 	if err != nil {
 		return flow.Exit{}, err
 	}
@@ -79,7 +75,7 @@ func (c *delayConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	if !until.After(t.World.Now) {
 		return flow.Out("out"), nil
 	}
-	return t.Wait(flow.Wait{Kind: flow.WaitTimer, Timer: t.SetTimer(until), Until: until, Reply: c.Interruptible}), nil
+	return t.Wait(flow.Wait{Kind: flow.WaitTimer, Timer: t.SetTimer(until), Until: until, Reply: cfg.Interruptible}), nil
 }
 
 // Resume goes on once the time has come, or the contact wrote.
@@ -90,21 +86,21 @@ func (*delayConfig) Resume(_ *flow.Turn, in flow.Input) (flow.Exit, error) {
 	return flow.Out("out"), nil
 }
 
-func (c *delayConfig) until(t *flow.Turn) (time.Time, error) {
+func (cfg *delayConfig) until(t *flow.Turn) (time.Time, error) {
 	until := t.Now()
-	if c.For.Present() {
-		s, err := t.Text(c.For)
+	if cfg.For.Present() {
+		s, err := t.Text(cfg.For)
 		if err != nil {
 			return until, err
 		}
 		d, err := values.ParseDuration(s)
-		if err != nil || d < leastDelay || d > maxDelaySeconds {
+		if err != nil || d < minDelay || d > maxDelay {
 			return until, &flow.Error{Code: codeDelay, Message: "for: must be a duration from PT1S to P90D"}
 		}
 		until = until.Add(d)
 	}
-	if c.Until.Present() {
-		when, err := c.date(t)
+	if cfg.Until.Present() {
+		when, err := cfg.date(t)
 		if err != nil {
 			return until, err
 		}
@@ -112,14 +108,14 @@ func (c *delayConfig) until(t *flow.Turn) (time.Time, error) {
 			until = when
 		}
 	}
-	if until.Sub(t.World.Now) > maxDelaySeconds {
+	if until.Sub(t.World.Now) > maxDelay {
 		return until, &flow.Error{Code: codeDelay, Message: "until: is more than 90 days away"}
 	}
-	return c.Window.moved(until), nil
+	return cfg.Window.moved(until), nil
 }
 
-func (c *delayConfig) date(t *flow.Turn) (time.Time, error) {
-	v, err := t.Eval(c.Until)
+func (cfg *delayConfig) date(t *flow.Turn) (time.Time, error) {
+	v, err := t.Eval(cfg.Until)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -132,12 +128,12 @@ func (c *delayConfig) date(t *flow.Turn) (time.Time, error) {
 }
 
 // moved is when the window is next open.
-func (w *windowConfig) moved(at time.Time) time.Time {
-	if w == nil {
+func (cfg *windowConfig) moved(at time.Time) time.Time {
+	if cfg == nil {
 		return at
 	}
 	var h values.Hours
-	h.Add(w.Days, w.From, w.To)
-	at, _ = h.Next(at.In(values.Location(w.TZ, at.Location())))
+	h.Add(cfg.Days, cfg.From, cfg.To)
+	at, _ = h.Next(at.In(values.Location(cfg.TZ, at.Location())))
 	return at
 }

@@ -21,15 +21,15 @@ func (*endConfig) Outputs() []string   { return nil }
 func (*endConfig) Check(*flow.Checker) {}
 
 // Step ends the run, however deep in loops and functions.
-func (c *endConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	result, err := t.Data(c.Result)
+func (cfg *endConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	result, err := t.Data(cfg.Result)
 	if err != nil {
 		return flow.Exit{}, err
 	}
 	if result, err = flow.Admit(result); err != nil {
 		return flow.Exit{}, flow.At(err, "result")
 	}
-	e := flow.Ending{Status: flow.Status(c.Status), Output: result}
+	e := flow.Ending{Status: flow.Status(cfg.Status), Output: result}
 	if e.Status == flow.StatusFailed {
 		e.Error = t.Scope().Error
 	}

@@ -23,16 +23,16 @@ func (*eventConfig) Outputs() []string   { return []string{"out", "error"} }
 func (*eventConfig) Check(*flow.Checker) {}
 
 // Step makes a data event.
-func (c *eventConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	data, err := t.All(c.Data)
+func (cfg *eventConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	data, err := t.All(cfg.Data)
 	if err != nil {
 		return flow.Exit{}, err
 	}
 	node := t.NodeID()
-	err = t.Emit(func(id string) flow.Effect { return flow.DataEvent{ID: id, Node: node, Name: c.Name, Data: data} })
+	err = t.Emit(func(id string) flow.Effect { return flow.DataEvent{ID: id, Node: node, Name: cfg.Name, Data: data} })
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	t.Note(nil, map[string]any{"name": c.Name, "data": flow.ValueOf(data)})
+	t.Note(nil, map[string]any{"name": cfg.Name, "data": flow.ValueOf(data)})
 	return flow.Out("out"), nil
 }

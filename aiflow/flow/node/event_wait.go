@@ -26,22 +26,22 @@ func waitType() flow.NodeType {
 
 func (*waitConfig) Outputs() []string { return []string{"out", "timeout"} }
 
-func (w *waitConfig) Check(c *flow.Checker) { c.Saves(w.SaveTo, expression.Map, "saveTo") }
+func (cfg *waitConfig) Check(c *flow.Checker) { c.Saves(cfg.SaveTo, expression.Map, "saveTo") }
 
 // Step waits for the event.
-func (c *waitConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	until := t.World.Now.Add(c.Timeout)
-	return t.Wait(flow.Wait{Kind: flow.WaitEvent, Event: c.Event, Timer: t.SetTimer(until), Until: until}), nil
+func (cfg *waitConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	until := t.World.Now.Add(cfg.Timeout)
+	return t.Wait(flow.Wait{Kind: flow.WaitEvent, Event: cfg.Event, Timer: t.SetTimer(until), Until: until}), nil
 }
 
 // Resume takes the event if it matches.
-func (c *waitConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
+func (cfg *waitConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	event, ok := in.(flow.Event)
 	if !ok {
 		return t.TimedOut()
 	}
-	if c.Match.Present() {
-		v, err := t.Eval(c.Match)
+	if cfg.Match.Present() {
+		v, err := t.Eval(cfg.Match)
 		if err != nil {
 			return flow.Exit{}, flow.ErrNotWaiting
 		}
@@ -50,7 +50,7 @@ func (c *waitConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 		}
 	}
 	t.Note(map[string]any{"name": event.Name}, nil)
-	if err := t.Save(c.SaveTo, flow.ValueOf(event.Data)); err != nil {
+	if err := t.Save(cfg.SaveTo, flow.ValueOf(event.Data)); err != nil {
 		return flow.Exit{}, err
 	}
 	return flow.Out("out"), nil

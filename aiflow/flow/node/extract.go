@@ -44,9 +44,9 @@ func extractType() flow.NodeType {
 	}
 }
 
-func (e *extractConfig) Outputs() []string {
+func (cfg *extractConfig) Outputs() []string {
 	outs := []string{"match", "nomatch", "error"}
-	if e.Method == "intent" {
+	if cfg.Method == "intent" {
 		outs = append(outs, "intent:*")
 	}
 	return outs
@@ -58,38 +58,38 @@ var entityKinds = []string{
 	"quantity", "document", "location",
 }
 
-func (e *extractConfig) Check(c *flow.Checker) {
-	switch e.Method {
+func (cfg *extractConfig) Check(c *flow.Checker) {
+	switch cfg.Method {
 	case "regex":
-		if c.Need(e.Pattern != "", "pattern"); e.Pattern != "" {
-			e.regexp = c.Regexp(e.Pattern, "pattern")
+		if c.Need(cfg.Pattern != "", "pattern"); cfg.Pattern != "" {
+			cfg.regexp = c.Regexp(cfg.Pattern, "pattern")
 		}
 	case "entity":
-		c.Need(len(e.Entities) > 0, "entities")
+		c.Need(len(cfg.Entities) > 0, "entities")
 	case "intent":
-		c.Need(e.Intents != "", "intents")
+		c.Need(cfg.Intents != "", "intents")
 	case "ai":
-		c.Need(e.Schema.Present(), "schema")
+		c.Need(cfg.Schema.Present(), "schema")
 	}
-	c.Saves(e.SaveTo, expression.Map, "saveTo")
-	for i, kind := range e.Entities {
+	c.Saves(cfg.SaveTo, expression.Map, "saveTo")
+	for i, kind := range cfg.Entities {
 		if id, own := strings.CutPrefix(kind, "dictionary:"); !slices.Contains(entityKinds, kind) && (!own || id == "") {
 			c.Problem("extract.entity", "is nothing to look for", "one of "+strings.Join(entityKinds, ", ")+", dictionary:<id>", "entities", i)
 		}
 	}
 }
 
-func (e *extractConfig) Refer(c *flow.Checker, env *flow.Environment) {
-	if e.Method == "intent" {
-		c.Extractor(e.Intents, "intent", env, "intents")
+func (cfg *extractConfig) Refer(c *flow.Checker, env *flow.Environment) {
+	if cfg.Method == "intent" {
+		c.Extractor(cfg.Intents, "intent", env, "intents")
 	}
-	for i, kind := range e.Entities {
+	for i, kind := range cfg.Entities {
 		if id, own := strings.CutPrefix(kind, "dictionary:"); own {
 			c.Extractor(id, "entity", env, "entities", i)
 		}
 	}
-	if e.Model != "" {
-		c.Model(e.Model, env, "model")
+	if cfg.Model != "" {
+		c.Model(cfg.Model, env, "model")
 	}
 }
 
@@ -100,48 +100,48 @@ const codeExtract = "extract.unavailable"
 const extractTimeout = 15 * time.Second
 
 // Step looks for values.
-func (c *extractConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	input, err := t.Text(c.Input)
+func (cfg *extractConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	input, err := t.Text(cfg.Input)
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	locale, err := t.Text(c.Locale)
+	locale, err := t.Text(cfg.Locale)
 	if err != nil {
 		return flow.Exit{}, err
 	}
 	t.Note(map[string]any{"text": input}, nil)
-	switch c.Method {
+	switch cfg.Method {
 	case "regex":
-		return c.found(t, c.match(input))
+		return cfg.found(t, cfg.match(input))
 	case "ai":
 		return t.Call(flow.Call{Kind: flow.CallExtract, Timeout: extractTimeout, Request: flow.ModelRequest{
-			Model: c.Model, Input: input, JSON: true, Schema: c.Schema.Raw(), Repair: 1, Locale: locale,
+			Model: cfg.Model, Input: input, JSON: true, Schema: cfg.Schema.Raw(), Repair: 1, Locale: locale,
 		}})
 	}
 	if t.World.Extractor == nil {
-		return flow.Exit{}, &flow.Error{Code: codeExtract, Message: "nobody is there to find what method " + c.Method + " looks for"}
+		return flow.Exit{}, &flow.Error{Code: codeExtract, Message: "nobody is there to find what method " + cfg.Method + " looks for"}
 	}
-	if c.Method == "intent" {
-		return c.intent(t, input, locale)
+	if cfg.Method == "intent" {
+		return cfg.intent(t, input, locale)
 	}
-	values, err := t.World.Extractor.Entities(input, c.Entities, locale, t.Now())
+	values, err := t.World.Extractor.Entities(input, cfg.Entities, locale, t.Now())
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	return c.found(t, values)
+	return cfg.found(t, values)
 }
 
 // match are the named groups of the pattern, or {match} without any.
-func (c *extractConfig) match(input string) map[string]any {
-	if c.regexp == nil {
+func (cfg *extractConfig) match(input string) map[string]any {
+	if cfg.regexp == nil {
 		return nil
 	}
-	m := c.regexp.FindStringSubmatch(input)
+	m := cfg.regexp.FindStringSubmatch(input)
 	if m == nil {
 		return nil
 	}
 	out := map[string]any{}
-	for i, name := range c.regexp.SubexpNames() {
+	for i, name := range cfg.regexp.SubexpNames() {
 		if name != "" {
 			out[name] = m[i]
 		}
@@ -153,7 +153,7 @@ func (c *extractConfig) match(input string) map[string]any {
 }
 
 // found leaves with what there is.
-func (c *extractConfig) found(t *flow.Turn, values map[string]any) (flow.Exit, error) {
+func (cfg *extractConfig) found(t *flow.Turn, values map[string]any) (flow.Exit, error) {
 	if len(values) == 0 {
 		return flow.Out("nomatch"), nil
 	}
@@ -164,24 +164,24 @@ func (c *extractConfig) found(t *flow.Turn, values map[string]any) (flow.Exit, e
 	out := map[string]any{"values": v}
 	maps.Copy(out, t.Row.Out)
 	t.Note(nil, out)
-	if err := t.Save(c.SaveTo, v); err != nil {
+	if err := t.Save(cfg.SaveTo, v); err != nil {
 		return flow.Exit{}, err
 	}
 	return flow.Out("match"), nil
 }
 
 // intent leaves by what the text means, if that is clear.
-func (c *extractConfig) intent(t *flow.Turn, input, locale string) (flow.Exit, error) {
-	ranked, err := t.World.Extractor.Intent(c.Intents, input, locale)
+func (cfg *extractConfig) intent(t *flow.Turn, input, locale string) (flow.Exit, error) {
+	ranked, err := t.World.Extractor.Intent(cfg.Intents, input, locale)
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	if len(ranked) == 0 || ranked[0].Confidence < c.Threshold ||
-		len(ranked) > 1 && ranked[0].Confidence-ranked[1].Confidence < c.Margin {
+	if len(ranked) == 0 || ranked[0].Confidence < cfg.Threshold ||
+		len(ranked) > 1 && ranked[0].Confidence-ranked[1].Confidence < cfg.Margin {
 		return flow.Out("nomatch"), nil
 	}
 	best := ranked[0]
-	exit, err := c.found(t, map[string]any{"intent": best.ID, "confidence": best.Confidence})
+	exit, err := cfg.found(t, map[string]any{"intent": best.ID, "confidence": best.Confidence})
 	if err == nil && t.Connected("intent:"+best.ID) {
 		exit = flow.Out("intent:" + best.ID)
 	}
@@ -189,7 +189,7 @@ func (c *extractConfig) intent(t *flow.Turn, input, locale string) (flow.Exit, e
 }
 
 // Resume takes what a model found.
-func (c *extractConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
+func (cfg *extractConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	done, ok := in.(flow.EffectDone)
 	if !ok {
 		return flow.Exit{}, flow.ErrNotWaiting
@@ -204,7 +204,7 @@ func (c *extractConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	t.Note(nil, traced(&r, nil))
 	switch r.Finish {
 	case flow.FinishDone:
-		return c.found(t, values.ObjectOf(r.Value))
+		return cfg.found(t, values.ObjectOf(r.Value))
 	case flow.FinishInvalid:
 		return flow.Exit{}, &flow.Error{Code: codeSchema, Message: "the values do not fit the schema"}
 	case flow.FinishRefused:

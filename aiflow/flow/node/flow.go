@@ -21,20 +21,20 @@ func flowType() flow.NodeType {
 func (*flowConfig) Outputs() []string   { return nil }
 func (*flowConfig) Check(*flow.Checker) {}
 
-func (f *flowConfig) Refer(c *flow.Checker, env *flow.Environment) {
-	c.Refer("flow", f.Flow, env.Flows, "flow")
+func (cfg *flowConfig) Refer(c *flow.Checker, env *flow.Environment) {
+	c.Refer("flow", cfg.Flow, env.Flows, "flow")
 }
 
 // Step ends the run and names the flow that takes over.
-func (c *flowConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	input, err := t.All(c.Input)
+func (cfg *flowConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	input, err := t.All(cfg.Input)
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	jump := flow.Jump{Flow: c.Flow, Input: input}
+	jump := flow.Jump{Flow: cfg.Flow, Input: input}
 	if err := t.Emit(func(id string) flow.Effect { jump.ID = id; return jump }); err != nil {
 		return flow.Exit{}, err
 	}
-	t.Note(nil, map[string]any{"flow": c.Flow, "input": flow.ValueOf(input)})
+	t.Note(nil, map[string]any{"flow": cfg.Flow, "input": flow.ValueOf(input)})
 	return t.End(flow.Ending{Status: flow.StatusCompleted, Jump: &jump}), nil
 }

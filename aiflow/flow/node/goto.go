@@ -18,9 +18,9 @@ func gotoType() flow.NodeType {
 
 func (*gotoConfig) Outputs() []string { return nil }
 
-func (g *gotoConfig) Check(c *flow.Checker) { c.LeadsTo(g.Node, "node") }
+func (cfg *gotoConfig) Check(c *flow.Checker) { c.LeadsTo(cfg.Node, "node") }
 
-func (g *gotoConfig) Target() string { return g.Node }
+func (cfg *gotoConfig) Target() string { return cfg.Node }
 
 // Step goes to the node that is named.
-func (c *gotoConfig) Step(t *flow.Turn) (flow.Exit, error) { return t.Goto(c.Node) }
+func (cfg *gotoConfig) Step(t *flow.Turn) (flow.Exit, error) { return t.Goto(cfg.Node) }

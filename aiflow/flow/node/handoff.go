@@ -44,16 +44,16 @@ func (*handoffConfig) Outputs() []string {
 	return []string{"assigned", "closed", "unavailable", "timeout", "error"}
 }
 
-func (h *handoffConfig) Check(c *flow.Checker) {
-	if h.Message != nil {
-		h.Message.check(c, "message")
+func (cfg *handoffConfig) Check(c *flow.Checker) {
+	if cfg.Message != nil {
+		cfg.Message.check(c, "message")
 	}
-	if h.BusinessHours == nil {
+	if cfg.BusinessHours == nil {
 		return
 	}
-	c.Timezone(h.BusinessHours.Timezone, "businessHours", "timezone")
-	for _, day := range slices.Sorted(maps.Keys(h.BusinessHours.Days)) {
-		for i, span := range h.BusinessHours.Days[day] {
+	c.Timezone(cfg.BusinessHours.Timezone, "businessHours", "timezone")
+	for _, day := range slices.Sorted(maps.Keys(cfg.BusinessHours.Days)) {
+		for i, span := range cfg.BusinessHours.Days[day] {
 			if len(span) != 2 || !flow.Patterns["clock"].MatchString(span[0]) || !isClosing(span[1]) || span[0] >= span[1] {
 				c.Problem("handoff.hours", "is no pair of times, the earlier one first", `as ["09:00", "18:00"]`, "businessHours", "days", day, i)
 			}
@@ -64,41 +64,41 @@ func (h *handoffConfig) Check(c *flow.Checker) {
 // isClosing accepts the end of a day besides its times.
 func isClosing(s string) bool { return s == "24:00" || flow.Patterns["clock"].MatchString(s) }
 
-func (h *handoffConfig) Refer(c *flow.Checker, env *flow.Environment) {
-	if h.Message != nil {
-		h.Message.fits(c, env, "message")
+func (cfg *handoffConfig) Refer(c *flow.Checker, env *flow.Environment) {
+	if cfg.Message != nil {
+		cfg.Message.fits(c, env, "message")
 	}
 }
 
 // Step asks for a person and waits.
-func (c *handoffConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	if !c.BusinessHours.open(t.Now()) {
+func (cfg *handoffConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	if !cfg.BusinessHours.open(t.Now()) {
 		return flow.Out("unavailable"), nil
 	}
-	note, err := t.Text(c.Note)
+	note, err := t.Text(cfg.Note)
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	if c.Message != nil {
-		if err := c.Message.send(t); err != nil {
+	if cfg.Message != nil {
+		if err := cfg.Message.send(t); err != nil {
 			return flow.Exit{}, err
 		}
 	}
 	var handoff flow.Handoff
 	err = t.Emit(func(id string) flow.Effect {
-		handoff = flow.Handoff{ID: id, Node: t.NodeID(), Target: c.Target, Note: note, Pause: c.Pause}
+		handoff = flow.Handoff{ID: id, Node: t.NodeID(), Target: cfg.Target, Note: note, Pause: cfg.Pause}
 		return handoff
 	})
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	until := t.World.Now.Add(c.Timeout)
+	until := t.World.Now.Add(cfg.Timeout)
 	return t.Wait(flow.Wait{Kind: flow.WaitHandoff, ID: handoff.ID, Timer: t.SetTimer(until), Until: until}), nil
 }
 
 // Resume goes on when somebody took the chat, is done with it, or did not
 // come.
-func (c *handoffConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
+func (cfg *handoffConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	switch in.(type) {
 	case flow.Assigned:
 		if !t.Connected("assigned") {
@@ -113,17 +113,17 @@ func (c *handoffConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 }
 
 // open reports whether somebody is there; without hours, always.
-func (c *hoursConfig) open(now time.Time) bool {
-	if c == nil {
+func (cfg *hoursConfig) open(now time.Time) bool {
+	if cfg == nil {
 		return true
 	}
 	var h values.Hours
-	for day, spans := range c.Days {
+	for day, spans := range cfg.Days {
 		for _, s := range spans {
 			if len(s) == 2 {
 				h.Add([]string{day}, s[0], s[1])
 			}
 		}
 	}
-	return h.Contains(now.In(values.Location(c.Timezone, now.Location())))
+	return h.Contains(now.In(values.Location(cfg.Timezone, now.Location())))
 }

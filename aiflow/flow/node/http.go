@@ -68,16 +68,16 @@ var (
 // maxBody bounds a body that is a literal; others are measured when sent.
 const maxBody = 256 << 10
 
-func (h *httpConfig) Check(c *flow.Checker) {
-	if url, constant := h.URL.Constant(); constant && !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
+func (cfg *httpConfig) Check(c *flow.Checker) {
+	if url, constant := cfg.URL.Constant(); constant && !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
 		c.Problem("http.url", "is no address of HTTP", "begin with https://", "url")
 	}
-	for _, name := range slices.Sorted(maps.Keys(h.Headers)) {
+	for _, name := range slices.Sorted(maps.Keys(cfg.Headers)) {
 		if !headerName.MatchString(name) {
 			c.Problem("http.header", "is no name of a header", "", "headers", name)
 		}
 	}
-	if !isStatuses(h.Success) {
+	if !isStatuses(cfg.Success) {
 		c.Problem("http.success", "is no list of status codes", "as 200-299,404", "success")
 	}
 	for _, output := range c.Wired() {
@@ -85,11 +85,11 @@ func (h *httpConfig) Check(c *flow.Checker) {
 			c.Next("graph.output", output, "is no status code or class", "as status:404 or status:5xx")
 		}
 	}
-	for i, x := range h.Extract {
+	for i, x := range cfg.Extract {
 		c.Saves(x.Var, x.Path.Kind(), "extract", i, "var")
 	}
-	c.Saves(h.SaveTo, expression.Map, "saveTo")
-	h.checkBody(c)
+	c.Saves(cfg.SaveTo, expression.Map, "saveTo")
+	cfg.checkBody(c)
 }
 
 // isStatuses accepts a list of status codes and ranges of them.
@@ -103,25 +103,25 @@ func isStatuses(list string) bool {
 	return true
 }
 
-func (h *httpConfig) checkBody(c *flow.Checker) {
-	if h.Body == nil || h.Body.Kind == "none" {
+func (cfg *httpConfig) checkBody(c *flow.Checker) {
+	if cfg.Body == nil || cfg.Body.Kind == "none" {
 		return
 	}
-	c.Need(h.Body.Value.Present(), "body", "value")
-	if h.Method == "GET" || h.Method == "HEAD" {
-		c.Warn("http.body", "a "+h.Method+" request is sent without its body", "", "body")
+	c.Need(cfg.Body.Value.Present(), "body", "value")
+	if cfg.Method == "GET" || cfg.Method == "HEAD" {
+		c.Warn("http.body", "a "+cfg.Method+" request is sent without its body", "", "body")
 	}
-	switch v := h.Body.Value; {
-	case (h.Body.Kind == "form" || h.Body.Kind == "multipart") && !v.IsObject() && !v.IsText() && v.Present():
+	switch v := cfg.Body.Value; {
+	case (cfg.Body.Kind == "form" || cfg.Body.Kind == "multipart") && !v.IsObject() && !v.IsText() && v.Present():
 		c.Problem("http.body", "must be an object of fields", "", "body", "value")
 	case v.Size() > maxBody:
 		c.Problem("shape.size", "has more than 256 KiB", "", "body", "value")
 	}
 }
 
-func (h *httpConfig) Refer(c *flow.Checker, env *flow.Environment) {
-	if h.Auth != "" {
-		c.Refer("credential", h.Auth, env.Credentials, "auth")
+func (cfg *httpConfig) Refer(c *flow.Checker, env *flow.Environment) {
+	if cfg.Auth != "" {
+		c.Refer("credential", cfg.Auth, env.Credentials, "auth")
 	}
 }
 
@@ -130,43 +130,43 @@ const codeHTTPURL = "http.bad_url"
 const maxHTTPBody = 256 << 10
 
 // Step builds the request and makes the first attempt.
-func (c *httpConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	r, err := c.request(t)
+func (cfg *httpConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	r, err := cfg.request(t)
 	if err != nil {
 		return flow.Exit{}, err
 	}
 	t.Note(map[string]any{"method": r.Method, "url": r.URL}, nil)
-	return t.Call(flow.Call{Kind: flow.CallHTTP, Once: c.once(), Timeout: c.Timeout, Request: r})
+	return t.Call(flow.Call{Kind: flow.CallHTTP, Once: cfg.once(), Timeout: cfg.Timeout, Request: r})
 }
 
 // once says that a request that may have arrived is not repeated.
-func (c *httpConfig) once() bool {
-	switch c.Idempotency {
+func (cfg *httpConfig) once() bool {
+	switch cfg.Idempotency {
 	case "safe":
 		return false
 	case "once":
 		return true
 	}
-	return c.Method == "POST" || c.Method == "PATCH"
+	return cfg.Method == "POST" || cfg.Method == "PATCH"
 }
 
-func (c *httpConfig) request(t *flow.Turn) (flow.HTTPRequest, error) {
-	r := flow.HTTPRequest{Method: c.Method, Credential: c.Auth, MaxBytes: int64(c.MaxResponse)}
+func (cfg *httpConfig) request(t *flow.Turn) (flow.HTTPRequest, error) {
+	r := flow.HTTPRequest{Method: cfg.Method, Credential: cfg.Auth, MaxBytes: int64(cfg.MaxResponse)}
 	var err error
-	if r.URL, err = c.url(t); err != nil {
+	if r.URL, err = cfg.url(t); err != nil {
 		return r, err
 	}
-	if r.Headers, err = c.headers(t); err != nil {
+	if r.Headers, err = cfg.headers(t); err != nil {
 		return r, err
 	}
-	if c.Body != nil {
-		r.Body, err = c.Body.build(t)
+	if cfg.Body != nil {
+		r.Body, err = cfg.Body.build(t)
 	}
 	return r, err
 }
 
-func (c *httpConfig) url(t *flow.Turn) (string, error) {
-	s, err := t.Text(c.URL)
+func (cfg *httpConfig) url(t *flow.Turn) (string, error) {
+	s, err := t.Text(cfg.URL)
 	if err != nil {
 		return "", fmt.Errorf("url: %w", err)
 	}
@@ -174,12 +174,12 @@ func (c *httpConfig) url(t *flow.Turn) (string, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || len(s) > 2048 {
 		return "", &flow.Error{Code: codeHTTPURL, Message: "url: must be an address that begins with https:// or http://"}
 	}
-	if len(c.Query) == 0 {
+	if len(cfg.Query) == 0 {
 		return u.String(), nil
 	}
 	q := u.Query()
-	for _, name := range values.Names(c.Query) {
-		v, err := t.Text(c.Query[name])
+	for _, name := range values.Names(cfg.Query) {
+		v, err := t.Text(cfg.Query[name])
 		if err != nil {
 			return "", fmt.Errorf("query.%s: %w", name, err)
 		}
@@ -189,13 +189,13 @@ func (c *httpConfig) url(t *flow.Turn) (string, error) {
 	return u.String(), nil
 }
 
-func (c *httpConfig) headers(t *flow.Turn) (map[string]string, error) {
-	if len(c.Headers) == 0 {
+func (cfg *httpConfig) headers(t *flow.Turn) (map[string]string, error) {
+	if len(cfg.Headers) == 0 {
 		return nil, nil
 	}
-	out := make(map[string]string, len(c.Headers))
-	for _, name := range values.Names(c.Headers) {
-		v, err := t.Text(c.Headers[name])
+	out := make(map[string]string, len(cfg.Headers))
+	for _, name := range values.Names(cfg.Headers) {
+		v, err := t.Text(cfg.Headers[name])
 		if err != nil {
 			return nil, fmt.Errorf("headers.%s: %w", name, err)
 		}
@@ -257,35 +257,35 @@ func (b *httpBody) form(v any) (flow.HTTPBody, error) {
 }
 
 // Resume takes the response, or repeats the request.
-func (c *httpConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
+func (cfg *httpConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	done, ok := in.(flow.EffectDone)
 	if !ok { // the time of a repetition has come
-		r, err := c.request(t)
+		r, err := cfg.request(t)
 		if err != nil {
 			return flow.Exit{}, err
 		}
-		return t.Call(flow.Call{Kind: flow.CallHTTP, Once: c.once(), Timeout: c.Timeout, Request: r})
+		return t.Call(flow.Call{Kind: flow.CallHTTP, Once: cfg.once(), Timeout: cfg.Timeout, Request: r})
 	}
 	if done.Err != nil {
-		return t.Again(c.Retry, done.Err, c.once())
+		return t.Again(cfg.Retry, done.Err, cfg.once())
 	}
 	response, err := flow.Result[flow.HTTPResponse](done)
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	return c.answered(t, response)
+	return cfg.answered(t, response)
 }
 
 // answered leaves by the status of a response.
-func (c *httpConfig) answered(t *flow.Turn, r flow.HTTPResponse) (flow.Exit, error) {
-	success := inRanges(c.Success, r.Status)
+func (cfg *httpConfig) answered(t *flow.Turn, r flow.HTTPResponse) (flow.Exit, error) {
+	success := inRanges(cfg.Success, r.Status)
 	failed := &flow.Error{
 		Code: flow.CodeHTTPStatus, Message: "the server answered with status " + strconv.Itoa(r.Status),
 		Detail: map[string]any{"status": r.Status},
 	}
 	t.Note(nil, map[string]any{"status": r.Status})
 	if !success && (r.Status == 429 || r.Status >= 500) {
-		if exit, err := t.Again(c.Retry, failed, c.once() && r.Status != 429 && r.Status != 503); err == nil {
+		if exit, err := t.Again(cfg.Retry, failed, cfg.once() && r.Status != 429 && r.Status != 503); err == nil {
 			return exit, nil
 		}
 	}
@@ -293,7 +293,7 @@ func (c *httpConfig) answered(t *flow.Turn, r flow.HTTPResponse) (flow.Exit, err
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	if err := c.keep(t, response, success); err != nil {
+	if err := cfg.keep(t, response, success); err != nil {
 		return flow.Exit{}, err
 	}
 	code := strconv.Itoa(r.Status)
@@ -330,14 +330,14 @@ func responseValue(r flow.HTTPResponse) (map[string]any, error) {
 }
 
 // keep saves the response, and of one that is a success its parts.
-func (c *httpConfig) keep(t *flow.Turn, response map[string]any, success bool) error {
-	if err := t.Save(c.SaveTo, response); err != nil {
+func (cfg *httpConfig) keep(t *flow.Turn, response map[string]any, success bool) error {
+	if err := t.Save(cfg.SaveTo, response); err != nil {
 		return err
 	}
 	if !success {
 		return nil
 	}
-	for i, x := range c.Extract {
+	for i, x := range cfg.Extract {
 		v, err := t.EvalWith(x.Path, "response", response)
 		if err == nil {
 			err = t.Set(x.Var, v)

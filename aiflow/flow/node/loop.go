@@ -43,30 +43,30 @@ func loopType() flow.NodeType {
 
 func (*loopConfig) Outputs() []string { return []string{"body", "done", "limit", "error"} }
 
-func (l *loopConfig) Check(c *flow.Checker) {
+func (cfg *loopConfig) Check(c *flow.Checker) {
 	for _, of := range []struct {
 		kind  string
 		given bool
 		name  string
-	}{{"count", l.Times.Present(), "times"}, {"each", l.Items.Present(), "items"}, {"while", l.While.Present(), "while"}} {
-		if l.Kind == of.kind {
+	}{{"count", cfg.Times.Present(), "times"}, {"each", cfg.Items.Present(), "items"}, {"while", cfg.While.Present(), "while"}} {
+		if cfg.Kind == of.kind {
 			c.Need(of.given, of.name)
 		} else if of.given {
-			c.Warn("loop.unused", of.name+" is not used by a loop of kind "+l.Kind, "", of.name)
+			c.Warn("loop.unused", of.name+" is not used by a loop of kind "+cfg.Kind, "", of.name)
 		}
 	}
-	if l.Item == l.Index {
+	if cfg.Item == cfg.Index {
 		c.Problem("loop.names", "item and index have the same name", "give one of them another", "index")
 	}
-	if l.Collect != nil {
-		c.Saves(l.Collect.Var, expression.List, "collect", "var")
+	if cfg.Collect != nil {
+		c.Saves(cfg.Collect.Var, expression.List, "collect", "var")
 	}
-	c.OwnRoot(l.Item, "item")
-	c.OwnRoot(l.Index, "index")
+	c.OwnRoot(cfg.Item, "item")
+	c.OwnRoot(cfg.Index, "index")
 }
 
-func (l *loopConfig) LoopRole() flow.LoopRole {
-	return flow.LoopRole{Item: l.Item, Index: l.Index, Numbers: l.Kind != "each", Collects: l.Collect != nil, GoesOn: l.OnItemError == "continue"}
+func (cfg *loopConfig) LoopRole() flow.LoopRole {
+	return flow.LoopRole{Item: cfg.Item, Index: cfg.Index, Numbers: cfg.Kind != "each", Collects: cfg.Collect != nil, GoesOn: cfg.OnItemError == "continue"}
 }
 
 // Codes of loops that cannot begin.
@@ -77,66 +77,66 @@ const (
 
 // Step begins the loop, or ends a round of it: every way back to the node
 // does, whether drawn or not.
-func (c *loopConfig) Step(t *flow.Turn) (flow.Exit, error) {
+func (cfg *loopConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	l := t.BackToLoop()
 	if l == nil {
-		if err := c.begin(t); err != nil {
+		if err := cfg.begin(t); err != nil {
 			return flow.Exit{}, err
 		}
-		return c.round(t)
+		return cfg.round(t)
 	}
-	if err := c.collect(t, l); err != nil {
+	if err := cfg.collect(t, l); err != nil {
 		return flow.Exit{}, err
 	}
 	t.NextRound()
-	return c.round(t)
+	return cfg.round(t)
 }
 
 // round begins the next round, or leaves.
-func (c *loopConfig) round(t *flow.Turn) (flow.Exit, error) {
+func (cfg *loopConfig) round(t *flow.Turn) (flow.Exit, error) {
 	l := t.Loop()
 	more := l.Index < l.Count
 	if l.Count < 0 {
 		var err error
-		if more, err = truth(t, c.While); err != nil {
+		if more, err = truth(t, cfg.While); err != nil {
 			return flow.Exit{}, err
 		}
 	}
 	switch {
 	case !more:
 		return t.LeaveLoop("done"), nil
-	case l.Index >= c.Max && t.Connected("limit"):
+	case l.Index >= cfg.Max && t.Connected("limit"):
 		return t.LeaveLoop("limit"), nil
-	case l.Index >= c.Max:
+	case l.Index >= cfg.Max:
 		return t.LeaveLoop("done"), nil
 	}
 	return t.LoopBody(), nil
 }
 
 // begin evaluates what the loop goes over, once.
-func (c *loopConfig) begin(t *flow.Turn) error {
+func (cfg *loopConfig) begin(t *flow.Turn) error {
 	l := &flow.Loop{Count: -1}
 	var err error
-	switch c.Kind {
+	switch cfg.Kind {
 	case "each":
-		l.Items, err = c.items(t)
+		l.Items, err = cfg.items(t)
 		l.Count = len(l.Items)
 	case "count":
-		l.Count, err = c.times(t)
+		l.Count, err = cfg.times(t)
 	}
 	if err != nil {
 		return err
 	}
-	if c.Collect != nil {
-		if err := t.Set(c.Collect.Var, []any{}); err != nil {
+	if cfg.Collect != nil {
+		if err := t.Set(cfg.Collect.Var, []any{}); err != nil {
 			return err
 		}
 	}
 	return t.BeginLoop(l)
 }
 
-func (c *loopConfig) items(t *flow.Turn) ([]any, error) {
-	v, err := t.Eval(c.Items)
+func (cfg *loopConfig) items(t *flow.Turn) ([]any, error) {
+	v, err := t.Eval(cfg.Items)
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +153,8 @@ func (c *loopConfig) items(t *flow.Turn) ([]any, error) {
 	return items, nil
 }
 
-func (c *loopConfig) times(t *flow.Turn) (int, error) {
-	v, err := t.Eval(c.Times)
+func (cfg *loopConfig) times(t *flow.Turn) (int, error) {
+	v, err := t.Eval(cfg.Times)
 	if err != nil {
 		return 0, err
 	}
@@ -166,13 +166,13 @@ func (c *loopConfig) times(t *flow.Turn) (int, error) {
 }
 
 // collect keeps a value of the round that ended, unless it failed.
-func (c *loopConfig) collect(t *flow.Turn, l *flow.Loop) error {
-	if c.Collect == nil || l.Failed {
+func (cfg *loopConfig) collect(t *flow.Turn, l *flow.Loop) error {
+	if cfg.Collect == nil || l.Failed {
 		return nil
 	}
-	v, err := t.Eval(c.Collect.Value)
+	v, err := t.Eval(cfg.Collect.Value)
 	if err != nil {
 		return err
 	}
-	return appendTo(t, c.Collect.Var, v)
+	return appendTo(t, cfg.Collect.Var, v)
 }

@@ -90,32 +90,32 @@ var needs = map[string][]string{
 	"template": {"template"}, "poll": {"text", "options"},
 }
 
-func (m *messageConfig) Check(c *flow.Checker) { m.check(c) }
+func (cfg *messageConfig) Check(c *flow.Checker) { cfg.check(c) }
 
 // check is Check of a message that stands at a place of another node's
 // configuration.
-func (m *messageConfig) check(c *flow.Checker, at ...any) {
+func (cfg *messageConfig) check(c *flow.Checker, at ...any) {
 	given := map[string]bool{
-		"text": m.Text.Present(), "media": m.Media != nil, "buttons": len(m.Buttons) > 0, "sections": len(m.Sections) > 0,
-		"template": m.Template != nil, "location": m.Location != nil, "contacts": len(m.Contacts) > 0, "options": len(m.Options) > 0,
+		"text": cfg.Text.Present(), "media": cfg.Media != nil, "buttons": len(cfg.Buttons) > 0, "sections": len(cfg.Sections) > 0,
+		"template": cfg.Template != nil, "location": cfg.Location != nil, "contacts": len(cfg.Contacts) > 0, "options": len(cfg.Options) > 0,
 	}
-	for _, name := range needs[m.Kind] {
+	for _, name := range needs[cfg.Kind] {
 		c.Need(given[name], flow.Below(at, name)...)
 	}
 	for _, name := range []string{"media", "buttons", "sections", "template", "location", "contacts", "options"} {
-		if given[name] && !slices.Contains(needs[m.Kind], name) {
-			c.Warn("message.unused", name+" is not sent by a message of kind "+m.Kind, "", flow.Below(at, name)...)
+		if given[name] && !slices.Contains(needs[cfg.Kind], name) {
+			c.Warn("message.unused", name+" is not sent by a message of kind "+cfg.Kind, "", flow.Below(at, name)...)
 		}
 	}
-	if m.Kind == "buttons" || m.Kind == "list" {
-		c.ShortText(m.Text, maxInteractive, flow.Below(at, "text")...)
+	if cfg.Kind == "buttons" || cfg.Kind == "list" {
+		c.ShortText(cfg.Text, maxInteractive, flow.Below(at, "text")...)
 	}
-	m.checkChoices(c, at)
-	if m.Location != nil {
-		c.Degrees(m.Location.Latitude, 90, flow.Below(at, "location", "latitude")...)
-		c.Degrees(m.Location.Longitude, 180, flow.Below(at, "location", "longitude")...)
+	cfg.checkChoices(c, at)
+	if cfg.Location != nil {
+		c.Degrees(cfg.Location.Latitude, 90, flow.Below(at, "location", "latitude")...)
+		c.Degrees(cfg.Location.Longitude, 180, flow.Below(at, "location", "longitude")...)
 	}
-	if m.Kind == "poll" && len(m.Options) == 1 {
+	if cfg.Kind == "poll" && len(cfg.Options) == 1 {
 		c.Problem("message.options", "a poll has at least 2 options", "", flow.Below(at, "options")...)
 	}
 }
@@ -126,16 +126,16 @@ const (
 	maxRows        = 10
 )
 
-func (m *messageConfig) checkChoices(c *flow.Checker, at []any) {
+func (cfg *messageConfig) checkChoices(c *flow.Checker, at []any) {
 	buttons := flow.NewDistinct(c, "message.twice")
-	for i, b := range m.Buttons {
+	for i, b := range cfg.Buttons {
 		buttons.See("id "+b.ID, flow.Below(at, "buttons", i, "id"))
 		buttons.Text("title", b.Title, flow.Below(at, "buttons", i, "title"))
 	}
 	rows, ids := 0, flow.NewDistinct(c, "message.twice")
-	for i, s := range m.Sections {
+	for i, s := range cfg.Sections {
 		rows += len(s.Rows)
-		if len(m.Sections) > 1 {
+		if len(cfg.Sections) > 1 {
 			c.Need(s.Title.Present(), flow.Below(at, "sections", i, "title")...)
 		}
 		for k, row := range s.Rows {
@@ -146,21 +146,21 @@ func (m *messageConfig) checkChoices(c *flow.Checker, at []any) {
 		c.Problem("message.rows", fmt.Sprintf("has %d rows in all; a list has at most %d", rows, maxRows), "", flow.Below(at, "sections")...)
 	}
 	options := flow.NewDistinct(c, "message.twice")
-	for i, o := range m.Options {
+	for i, o := range cfg.Options {
 		options.Text("option", o, flow.Below(at, "options", i))
 	}
 }
 
-func (m *messageConfig) Refer(c *flow.Checker, env *flow.Environment) { m.fits(c, env) }
+func (cfg *messageConfig) Refer(c *flow.Checker, env *flow.Environment) { cfg.fits(c, env) }
 
 // fits warns of what a line would refuse.
-func (m *messageConfig) fits(c *flow.Checker, env *flow.Environment, at ...any) {
-	text, constant := m.Text.Constant()
+func (cfg *messageConfig) fits(c *flow.Checker, env *flow.Environment, at ...any) {
+	text, constant := cfg.Text.Constant()
 	for _, ch := range env.Channels {
-		if !slices.Contains(ch.Send, m.Kind) && !slices.Contains(flow.PlainTextKinds, m.Kind) {
-			c.Warn("channel.unsupported", ch.Kind+" has no messages of kind "+m.Kind, "", flow.Below(at, "kind")...)
+		if !slices.Contains(ch.Send, cfg.Kind) && !slices.Contains(flow.PlainTextKinds, cfg.Kind) {
+			c.Warn("channel.unsupported", ch.Kind+" has no messages of kind "+cfg.Kind, "", flow.Below(at, "kind")...)
 		}
-		if n := utf8.RuneCountInString(text); constant && m.Kind == "text" && ch.Text > 0 && n > ch.Text {
+		if n := utf8.RuneCountInString(text); constant && cfg.Kind == "text" && ch.Text > 0 && n > ch.Text {
 			c.Warn("channel.length", fmt.Sprintf("has %s; %s takes %d", flow.Count(n, "character"), ch.Kind, ch.Text), "", flow.Below(at, "text")...)
 		}
 	}
@@ -184,68 +184,68 @@ const (
 )
 
 // Step sends the message.
-func (c *messageConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	if err := c.send(t); err != nil {
+func (cfg *messageConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	if err := cfg.send(t); err != nil {
 		return flow.Exit{}, err
 	}
 	return flow.Out("out"), nil
 }
 
 // send renders and sends the message.
-func (c *messageConfig) send(t *flow.Turn) error {
-	content, err := c.content(t)
+func (cfg *messageConfig) send(t *flow.Turn) error {
+	content, err := cfg.content(t)
 	if err != nil {
 		return err
 	}
 	var replyTo string
-	if c.ReplyTo == "input" {
+	if cfg.ReplyTo == "input" {
 		replyTo = values.TextOf(t.State.Input["id"])
 	}
 	t.Note(nil, map[string]any{"message": content})
-	return t.SendRaw(content, replyTo, c.Typing)
+	return t.SendRaw(content, replyTo, cfg.Typing)
 }
 
 // content is the message as a send request has it.
-func (c *messageConfig) content(t *flow.Turn) (json.RawMessage, error) {
+func (cfg *messageConfig) content(t *flow.Turn) (json.RawMessage, error) {
 	w := &writing{t: t}
-	w.m.Text("type", c.Kind)
-	switch c.Kind {
+	w.m.Text("type", cfg.Kind)
+	switch cfg.Kind {
 	case "buttons":
-		c.buttons(w)
+		cfg.buttons(w)
 	case "list":
-		c.list(w)
+		cfg.list(w)
 	case "template":
-		c.template(w)
+		cfg.template(w)
 	case "location":
-		c.location(w)
+		cfg.location(w)
 	case "contacts":
-		w.m.Value("contacts", w.data("contacts", c.Contacts))
+		w.m.Value("contacts", w.data("contacts", cfg.Contacts))
 	case "reaction":
-		c.reaction(w)
+		cfg.reaction(w)
 	case "poll":
-		c.poll(w)
+		cfg.poll(w)
 	case "image", "video", "audio", "document", "sticker":
-		c.media(w)
+		cfg.media(w)
 	default:
-		w.m.Text("text", w.needed("text", c.Text, maxText))
+		w.m.Text("text", w.needed("text", cfg.Text, maxText))
 	}
 	return w.m.End(), w.err
 }
 
-func (c *messageConfig) buttons(w *writing) {
-	w.m.Text("text", w.needed("text", c.Text, maxQuestion))
-	list := make([]any, len(c.Buttons))
-	for i, b := range c.Buttons {
+func (cfg *messageConfig) buttons(w *writing) {
+	w.m.Text("text", w.needed("text", cfg.Text, maxQuestion))
+	list := make([]any, len(cfg.Buttons))
+	for i, b := range cfg.Buttons {
 		list[i] = map[string]any{"id": b.ID, "title": w.needed(fmt.Sprintf("buttons[%d].title", i), b.Title, maxButton)}
 	}
 	w.m.Value("buttons", list)
 }
 
-func (c *messageConfig) list(w *writing) {
-	w.m.Text("text", w.needed("text", c.Text, maxQuestion))
-	w.m.Text("button", w.needed("button", c.Button, maxButton))
-	sections := make([]any, len(c.Sections))
-	for i, s := range c.Sections {
+func (cfg *messageConfig) list(w *writing) {
+	w.m.Text("text", w.needed("text", cfg.Text, maxQuestion))
+	w.m.Text("button", w.needed("button", cfg.Button, maxButton))
+	sections := make([]any, len(cfg.Sections))
+	for i, s := range cfg.Sections {
 		rows := make([]any, len(s.Rows))
 		for k, r := range s.Rows {
 			field := fmt.Sprintf("sections[%d].rows[%d]", i, k)
@@ -264,17 +264,17 @@ func (c *messageConfig) list(w *writing) {
 	w.m.Value("sections", sections)
 }
 
-func (c *messageConfig) template(w *writing) {
-	if c.Template == nil {
+func (cfg *messageConfig) template(w *writing) {
+	if cfg.Template == nil {
 		w.fail(&flow.Error{Code: codeMessageEmpty, Message: "template: is missing"})
 		return
 	}
 	template := map[string]any{
-		"name":     w.needed("template.name", c.Template.Name, 512),
-		"language": map[string]any{"code": w.needed("template.language.code", c.Template.Language.Code, 16)},
+		"name":     w.needed("template.name", cfg.Template.Name, 512),
+		"language": map[string]any{"code": w.needed("template.language.code", cfg.Template.Language.Code, 16)},
 	}
-	if len(c.Template.Components) > 0 {
-		template["components"] = parameters(w.data("template.components", c.Template.Components))
+	if len(cfg.Template.Components) > 0 {
+		template["components"] = parameters(w.data("template.components", cfg.Template.Components))
 	}
 	w.m.Value("template", template)
 }
@@ -302,56 +302,56 @@ func parameters(v any) any {
 	return v
 }
 
-func (c *messageConfig) location(w *writing) {
-	if c.Location == nil {
+func (cfg *messageConfig) location(w *writing) {
+	if cfg.Location == nil {
 		w.fail(&flow.Error{Code: codeMessageEmpty, Message: "location: is missing"})
 		return
 	}
-	w.m.Value("latitude", w.number("location.latitude", c.Location.Latitude))
-	w.m.Value("longitude", w.number("location.longitude", c.Location.Longitude))
-	w.m.Given("name", w.text("location.name", c.Location.Name, maxName))
-	w.m.Given("address", w.text("location.address", c.Location.Address, maxName))
+	w.m.Value("latitude", w.number("location.latitude", cfg.Location.Latitude))
+	w.m.Value("longitude", w.number("location.longitude", cfg.Location.Longitude))
+	w.m.Given("name", w.text("location.name", cfg.Location.Name, maxName))
+	w.m.Given("address", w.text("location.address", cfg.Location.Address, maxName))
 }
 
-func (c *messageConfig) reaction(w *writing) {
+func (cfg *messageConfig) reaction(w *writing) {
 	id := values.TextOf(w.t.State.Input["id"])
 	if id == "" {
 		w.fail(&flow.Error{Code: codeMessageTarget, Message: "there is no message to react to"})
 	}
 	w.m.Text("messageId", id)
-	w.m.Text("emoji", w.text("emoji", c.Emoji, 64))
+	w.m.Text("emoji", w.text("emoji", cfg.Emoji, 64))
 }
 
-func (c *messageConfig) poll(w *writing) {
-	w.m.Text("question", w.needed("text", c.Text, maxQuestion))
-	options := make([]any, len(c.Options))
-	for i, o := range c.Options {
+func (cfg *messageConfig) poll(w *writing) {
+	w.m.Text("question", w.needed("text", cfg.Text, maxQuestion))
+	options := make([]any, len(cfg.Options))
+	for i, o := range cfg.Options {
 		options[i] = w.needed(fmt.Sprintf("options[%d]", i), o, 100)
 	}
 	w.m.Value("options", options)
-	if c.Multiple {
+	if cfg.Multiple {
 		w.m.Value("multiple", true)
 	}
 }
 
-func (c *messageConfig) media(w *writing) {
-	if c.Media == nil {
+func (cfg *messageConfig) media(w *writing) {
+	if cfg.Media == nil {
 		w.fail(&flow.Error{Code: codeMessageEmpty, Message: "media: is missing"})
 		return
 	}
-	where := w.needed("media.url", c.Media.URL, 2048)
+	where := w.needed("media.url", cfg.Media.URL, 2048)
 	if strings.Contains(where, "://") {
 		w.m.Text("url", where)
 	} else {
 		w.m.Text("mediaId", where)
 	}
-	if c.Kind != "audio" && c.Kind != "sticker" {
-		w.m.Given("caption", w.text("media.caption", c.Media.Caption, maxCaption))
+	if cfg.Kind != "audio" && cfg.Kind != "sticker" {
+		w.m.Given("caption", w.text("media.caption", cfg.Media.Caption, maxCaption))
 	}
-	if c.Kind == "document" {
-		w.m.Given("fileName", w.text("media.filename", c.Media.Filename, 240))
+	if cfg.Kind == "document" {
+		w.m.Given("fileName", w.text("media.filename", cfg.Media.Filename, 240))
 	}
-	if c.Kind == "audio" && c.Media.Voice {
+	if cfg.Kind == "audio" && cfg.Media.Voice {
 		w.m.Value("voice", true)
 	}
 }

@@ -16,26 +16,26 @@ const (
 )
 
 // Step asks the model.
-func (c *assistantConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	r, err := c.request(t)
+func (cfg *assistantConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	r, err := cfg.request(t)
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	t.Note(map[string]any{"model": c.Model, "input": r.Input}, nil)
-	return t.Call(flow.Call{Kind: flow.CallAssistant, Timeout: c.Timeout, Request: r})
+	t.Note(map[string]any{"model": cfg.Model, "input": r.Input}, nil)
+	return t.Call(flow.Call{Kind: flow.CallAssistant, Timeout: cfg.Timeout, Request: r})
 }
 
-func (c *assistantConfig) request(t *flow.Turn) (flow.ModelRequest, error) {
+func (cfg *assistantConfig) request(t *flow.Turn) (flow.ModelRequest, error) {
 	r := flow.ModelRequest{
-		Message: values.TextOf(t.State.Input["id"]), Model: c.Model, FallbackModel: c.FallbackModel, Memory: c.Memory.asked(),
-		Temperature: c.Temperature, MaxTokens: c.MaxOutputTokens,
-		Locale: values.TextOf(values.ObjectOf(t.Env["contact"])["language"]), Spoken: c.Send && c.Output.Mode != "json" && t.World.Chat != nil,
+		Message: values.TextOf(t.State.Input["id"]), Model: cfg.Model, FallbackModel: cfg.FallbackModel, Memory: cfg.Memory.asked(),
+		Temperature: cfg.Temperature, MaxTokens: cfg.MaxOutputTokens,
+		Locale: values.TextOf(values.ObjectOf(t.Env["contact"])["language"]), Spoken: cfg.Send && cfg.Output.Mode != "json" && t.World.Chat != nil,
 	}
-	c.Output.ask(&r)
-	if c.Attachments {
+	cfg.Output.ask(&r)
+	if cfg.Attachments {
 		r.Attachments = t.State.Input["media"]
 	}
-	return r, prompt(t, &r, c.Instructions, c.Input)
+	return r, prompt(t, &r, cfg.Instructions, cfg.Input)
 }
 
 // prompt renders what a model is told.
@@ -54,31 +54,31 @@ func prompt(t *flow.Turn, r *flow.ModelRequest, instructions, input flow.Text) (
 	return nil
 }
 
-func (m memoryConfig) asked() flow.Memory {
-	return flow.Memory(m)
+func (cfg memoryConfig) asked() flow.Memory {
+	return flow.Memory(cfg)
 }
 
 // ask says in a request what the model must answer.
-func (o *outputConfig) ask(r *flow.ModelRequest) {
-	if o.Mode != "json" {
+func (cfg *outputConfig) ask(r *flow.ModelRequest) {
+	if cfg.Mode != "json" {
 		return
 	}
-	r.JSON, r.Repair = true, o.Repair
-	r.Schema = o.Schema.Raw()
+	r.JSON, r.Repair = true, cfg.Repair
+	r.Schema = cfg.Schema.Raw()
 }
 
 // Resume takes the answer, or asks again.
-func (c *assistantConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
+func (cfg *assistantConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	done, ok := in.(flow.EffectDone)
 	switch {
 	case !ok:
-		r, err := c.request(t)
+		r, err := cfg.request(t)
 		if err != nil {
 			return flow.Exit{}, err
 		}
-		return t.Call(flow.Call{Kind: flow.CallAssistant, Timeout: c.Timeout, Request: r})
+		return t.Call(flow.Call{Kind: flow.CallAssistant, Timeout: cfg.Timeout, Request: r})
 	case done.Err != nil:
-		return t.Again(c.Retry, done.Err, false)
+		return t.Again(cfg.Retry, done.Err, false)
 	}
 	r, err := flow.Result[flow.ModelResult](done)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *assistantConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error)
 	t.Note(nil, traced(&r, nil))
 	switch r.Finish {
 	case flow.FinishDone:
-		return answerModel(t, r, c.Output.Mode, c.Send, c.SaveTo)
+		return answerModel(t, r, cfg.Output.Mode, cfg.Send, cfg.SaveTo)
 	case flow.FinishInvalid:
 		return flow.Out("invalid"), nil
 	case flow.FinishRefused:
@@ -205,8 +205,8 @@ type outputConfig struct {
 	Repair int         `json:"repair" default:"1" min:"0" max:"2" doc:"How often the model may correct an answer that does not fit."`
 }
 
-func (o *outputConfig) check(c *flow.Checker, at ...any) {
-	if o.Mode == "json" {
-		c.Need(o.Schema.Present(), append(at, "schema")...)
+func (cfg *outputConfig) check(c *flow.Checker, at ...any) {
+	if cfg.Mode == "json" {
+		c.Need(cfg.Schema.Present(), append(at, "schema")...)
 	}
 }

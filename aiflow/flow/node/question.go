@@ -51,32 +51,32 @@ func questionType() flow.NodeType {
 	}
 }
 
-func (q *questionConfig) Outputs() []string {
+func (cfg *questionConfig) Outputs() []string {
 	outs := []string{"out", "invalid", "timeout", "cancel", "error"}
-	if q.Expect == "choice" {
-		for _, c := range q.Choices {
+	if cfg.Expect == "choice" {
+		for _, c := range cfg.Choices {
 			outs = append(outs, "choice:"+c.ID)
 		}
 	}
 	return outs
 }
 
-func (q *questionConfig) Check(c *flow.Checker) {
-	if q.Prompt != nil {
-		q.Prompt.check(c, "prompt")
+func (cfg *questionConfig) Check(c *flow.Checker) {
+	if cfg.Prompt != nil {
+		cfg.Prompt.check(c, "prompt")
 	}
-	if q.Expect == "choice" {
-		c.Need(len(q.Choices) > 0, "choices")
-	} else if q.Choices != nil {
+	if cfg.Expect == "choice" {
+		c.Need(len(cfg.Choices) > 0, "choices")
+	} else if cfg.Choices != nil {
 		c.Warn("question.unused", "choices are for expect choice", "", "choices")
 	}
 	titles := flow.NewDistinct(c, "question.twice")
-	for i, choice := range q.Choices {
+	for i, choice := range cfg.Choices {
 		c.OwnID(choice.ID, "choices", i, "id")
 		titles.Text("title", choice.Title, []any{"choices", i, "title"})
 	}
-	q.checkBounds(c)
-	c.Saves(q.SaveTo, flow.AnswerTypes[q.Expect].Kind, "saveTo")
+	cfg.checkBounds(c)
+	c.Saves(cfg.SaveTo, flow.AnswerTypes[cfg.Expect].Kind, "saveTo")
 }
 
 // measures are the answers that min and max bound, and how a bound is
@@ -86,19 +86,19 @@ var measures = map[string]string{
 	"date": "date", "datetime": "datetime", "time": "clock",
 }
 
-func (q *questionConfig) checkBounds(c *flow.Checker) {
+func (cfg *questionConfig) checkBounds(c *flow.Checker) {
 	for _, b := range []struct {
 		name  string
 		bound flow.Data
-	}{{"min", q.Min}, {"max", q.Max}} {
+	}{{"min", cfg.Min}, {"max", cfg.Max}} {
 		v, constant := b.bound.Constant()
-		kind, bounded := measures[q.Expect]
+		kind, bounded := measures[cfg.Expect]
 		switch {
 		case !b.bound.Present():
 		case !bounded:
-			c.Warn("question.unused", b.name+" bounds no answer of kind "+q.Expect, "", b.name)
+			c.Warn("question.unused", b.name+" bounds no answer of kind "+cfg.Expect, "", b.name)
 		case constant && !isBound(v, kind):
-			c.Problem("question.bound", "is no "+kind+" as an answer of kind "+q.Expect+" is measured by", "", b.name)
+			c.Problem("question.bound", "is no "+kind+" as an answer of kind "+cfg.Expect+" is measured by", "", b.name)
 		}
 	}
 }
@@ -115,28 +115,28 @@ func isBound(v any, kind string) bool {
 	return err == nil && v != nil
 }
 
-func (q *questionConfig) Expects() string { return q.Expect }
+func (cfg *questionConfig) Expects() string { return cfg.Expect }
 
-func (q *questionConfig) Refer(c *flow.Checker, env *flow.Environment) {
-	if q.Prompt != nil {
-		q.Prompt.fits(c, env, "prompt")
+func (cfg *questionConfig) Refer(c *flow.Checker, env *flow.Environment) {
+	if cfg.Prompt != nil {
+		cfg.Prompt.fits(c, env, "prompt")
 	}
 }
 
 // Step asks and waits.
-func (c *questionConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	if c.Prompt != nil {
-		if err := c.Prompt.send(t); err != nil {
+func (cfg *questionConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	if cfg.Prompt != nil {
+		if err := cfg.Prompt.send(t); err != nil {
 			return flow.Exit{}, err
 		}
 	}
-	return c.wait(t, 0), nil
+	return cfg.wait(t, 0), nil
 }
 
 // wait waits for an answer, after so many that did not fit.
-func (c *questionConfig) wait(t *flow.Turn, tries int) flow.Exit {
+func (cfg *questionConfig) wait(t *flow.Turn, tries int) flow.Exit {
 	w := flow.Wait{Kind: flow.WaitReply, Tries: tries}
-	timeout := c.Timeout
+	timeout := cfg.Timeout
 	if timeout == 0 {
 		timeout = t.ReplyTimeout()
 	}
@@ -148,11 +148,11 @@ func (c *questionConfig) wait(t *flow.Turn, tries int) flow.Exit {
 }
 
 // Resume understands the answer.
-func (c *questionConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
+func (cfg *questionConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	w := t.Waited()
 	if _, ok := in.(flow.Reply); ok {
-		if c.gathers(t) {
-			return c.gather(t, w), nil
+		if cfg.gathers(t) {
+			return cfg.gather(t, w), nil
 		}
 	} else if len(w.Parts) == 0 {
 		return t.TimedOut()
@@ -160,21 +160,21 @@ func (c *questionConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) 
 	if len(w.Parts) > 0 {
 		joinInput(t, w.Parts, in)
 	}
-	return c.answered(t, w)
+	return cfg.answered(t, w)
 }
 
 // gathers reports whether the message may be a part of the answer.
-func (c *questionConfig) gathers(t *flow.Turn) bool {
+func (cfg *questionConfig) gathers(t *flow.Turn) bool {
 	m := t.State.Input
-	return c.Debounce > 0 && m["reply"] == nil && m["media"] == nil && values.TextOf(m["text"]) != "" && !c.cancels(values.TextOf(m["text"]))
+	return cfg.Debounce > 0 && m["reply"] == nil && m["media"] == nil && values.TextOf(m["text"]) != "" && !cfg.cancels(values.TextOf(m["text"]))
 }
 
 // maxParts is how many messages make one answer.
 const maxParts = 20
 
 // gather keeps a part of the answer and waits for more.
-func (c *questionConfig) gather(t *flow.Turn, w flow.Wait) flow.Exit {
-	until := t.World.Now.Add(c.Debounce)
+func (cfg *questionConfig) gather(t *flow.Turn, w flow.Wait) flow.Exit {
+	until := t.World.Now.Add(cfg.Debounce)
 	parts := append(w.Parts[:len(w.Parts):len(w.Parts)], values.TextOf(t.State.Input["text"]))
 	if len(parts) > maxParts {
 		parts = parts[1:]
@@ -196,8 +196,8 @@ func joinInput(t *flow.Turn, parts []string, in flow.Input) {
 	t.Env["input"] = joined
 }
 
-func (c *questionConfig) cancels(answer string) bool {
-	for _, word := range c.CancelWords {
+func (cfg *questionConfig) cancels(answer string) bool {
+	for _, word := range cfg.CancelWords {
 		if fold(word) == fold(answer) {
 			return true
 		}
@@ -206,27 +206,27 @@ func (c *questionConfig) cancels(answer string) bool {
 }
 
 // answered leaves with the answer, or asks again.
-func (c *questionConfig) answered(t *flow.Turn, w flow.Wait) (flow.Exit, error) {
+func (cfg *questionConfig) answered(t *flow.Turn, w flow.Wait) (flow.Exit, error) {
 	said := words(t.State.Input)
-	t.Note(map[string]any{"answer": c.shown(t, said)}, nil)
-	if c.cancels(said) {
+	t.Note(map[string]any{"answer": cfg.shown(t, said)}, nil)
+	if cfg.cancels(said) {
 		return flow.Out("cancel"), nil
 	}
-	v, choice, ok := c.understand(t)
+	v, choice, ok := cfg.understand(t)
 	if ok {
 		var err error
-		if ok, err = c.valid(t, v); err != nil {
+		if ok, err = cfg.valid(t, v); err != nil {
 			t.Row.Warning = "validate: " + t.Fault(err).Message
 		}
 	}
 	if !ok {
-		return c.invalid(t, w)
+		return cfg.invalid(t, w)
 	}
-	t.Note(nil, map[string]any{"value": c.shown(t, v)})
-	if err := t.Save(c.SaveTo, v); err != nil {
+	t.Note(nil, map[string]any{"value": cfg.shown(t, v)})
+	if err := t.Save(cfg.SaveTo, v); err != nil {
 		var e *flow.Error
 		if errors.As(err, &e) && e.Code == flow.CodeValueType {
-			return c.invalid(t, w)
+			return cfg.invalid(t, w)
 		}
 		return flow.Exit{}, err
 	}
@@ -237,8 +237,8 @@ func (c *questionConfig) answered(t *flow.Turn, w flow.Wait) (flow.Exit, error) 
 }
 
 // shown is a value as the trace shows it.
-func (c *questionConfig) shown(t *flow.Turn, v any) any {
-	if c.SaveTo != "" && t.IsSecret(c.SaveTo) {
+func (cfg *questionConfig) shown(t *flow.Turn, v any) any {
+	if cfg.SaveTo != "" && t.IsSecret(cfg.SaveTo) {
 		return flow.Masked
 	}
 	return v
@@ -246,32 +246,32 @@ func (c *questionConfig) shown(t *flow.Turn, v any) any {
 
 // understand reads the message as what the question expects. For a choice it
 // returns its id too.
-func (c *questionConfig) understand(t *flow.Turn) (v any, choice string, ok bool) {
+func (cfg *questionConfig) understand(t *flow.Turn) (v any, choice string, ok bool) {
 	r := reader{message: t.State.Input, now: t.Now(), locale: localeOf(t), region: func() string { return region(t) }, answers: t.AnswerReader()}
-	if c.Expect == "choice" {
-		choice, ok = c.choose(t)
+	if cfg.Expect == "choice" {
+		choice, ok = cfg.choose(t)
 		return choice, choice, ok
 	}
-	v, ok = r.read(c.Expect)
+	v, ok = r.read(cfg.Expect)
 	return v, "", ok
 }
 
 // valid checks an answer's range and the question's own rule. An expression
 // that fails does not let the answer pass.
-func (c *questionConfig) valid(t *flow.Turn, v any) (bool, error) {
+func (cfg *questionConfig) valid(t *flow.Turn, v any) (bool, error) {
 	for _, end := range []struct {
 		bound flow.Data
 		sign  int
-	}{{c.Min, -1}, {c.Max, 1}} {
+	}{{cfg.Min, -1}, {cfg.Max, 1}} {
 		ok, err := within(t, v, end.bound, end.sign)
 		if err != nil || !ok {
 			return false, err
 		}
 	}
-	if !c.Validate.Present() {
+	if !cfg.Validate.Present() {
 		return true, nil
 	}
-	yes, err := t.EvalWith(c.Validate, "answer", v)
+	yes, err := t.EvalWith(cfg.Validate, "answer", v)
 	if err != nil {
 		return false, err
 	}
@@ -311,38 +311,38 @@ func moments(a, b string, zone *time.Location) (x, y time.Time, ok bool) {
 }
 
 // invalid asks again, or gives up.
-func (c *questionConfig) invalid(t *flow.Turn, w flow.Wait) (flow.Exit, error) {
-	if w.Tries >= c.Retries {
+func (cfg *questionConfig) invalid(t *flow.Turn, w flow.Wait) (flow.Exit, error) {
+	if w.Tries >= cfg.Retries {
 		return flow.Out("invalid"), nil
 	}
 	switch {
-	case c.RetryMessage.Present():
-		again, err := t.Text(c.RetryMessage)
+	case cfg.RetryMessage.Present():
+		again, err := t.Text(cfg.RetryMessage)
 		if err != nil {
 			return flow.Exit{}, err
 		}
 		if err := speak(t, again); err != nil {
 			return flow.Exit{}, err
 		}
-	case c.Prompt != nil:
-		if err := c.Prompt.send(t); err != nil {
+	case cfg.Prompt != nil:
+		if err := cfg.Prompt.send(t); err != nil {
 			return flow.Exit{}, err
 		}
 	}
-	return c.wait(t, w.Tries+1), nil
+	return cfg.wait(t, w.Tries+1), nil
 }
 
 // choose finds the choice that the message means.
-func (c *questionConfig) choose(t *flow.Turn) (string, bool) {
-	options := make([]option, len(c.Choices))
-	for i, choice := range c.Choices {
+func (cfg *questionConfig) choose(t *flow.Turn) (string, bool) {
+	options := make([]option, len(cfg.Choices))
+	for i, choice := range cfg.Choices {
 		title, err := t.Text(choice.Title)
 		if err != nil || title == "" {
 			title = choice.ID
 		}
 		options[i] = option{choice.ID, title, choice.Synonyms}
 	}
-	return choose(t.State.Input, options, c.Fuzzy)
+	return choose(t.State.Input, options, cfg.Fuzzy)
 }
 
 // locale is the contact's language, else that of the document.

@@ -27,45 +27,45 @@ func randomType() flow.NodeType {
 	}
 }
 
-func (r *randomConfig) Outputs() []string {
-	outs := make([]string, len(r.Branches))
-	for i, b := range r.Branches {
+func (cfg *randomConfig) Outputs() []string {
+	outs := make([]string, len(cfg.Branches))
+	for i, b := range cfg.Branches {
 		outs[i] = b.ID
 	}
 	return outs
 }
 
-func (r *randomConfig) Check(c *flow.Checker) {
-	for i, b := range r.Branches {
+func (cfg *randomConfig) Check(c *flow.Checker) {
+	for i, b := range cfg.Branches {
 		c.OwnID(b.ID, "branches", i, "id")
 	}
 }
 
-func (r *randomConfig) PassOutput() string {
-	if len(r.Branches) == 0 {
+func (cfg *randomConfig) PassOutput() string {
+	if len(cfg.Branches) == 0 {
 		return ""
 	}
-	return r.Branches[0].ID
+	return cfg.Branches[0].ID
 }
 
 // Step draws a branch. The draw follows from the run, or from the contact,
 // and the node: nothing has to be remembered, and a turn that is computed
 // again draws the same.
-func (c *randomConfig) Step(t *flow.Turn) (flow.Exit, error) {
+func (cfg *randomConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	by := "run:" + t.World.Run.ID
-	if id := fmt.Sprint(t.World.Chat["reference"], ":", t.World.Chat["id"]); c.Sticky == "contact" && t.World.Chat != nil {
+	if id := fmt.Sprint(t.World.Chat["reference"], ":", t.World.Chat["id"]); cfg.Sticky == "contact" && t.World.Chat != nil {
 		by = "contact:" + id
 	}
 	sum := sha256.Sum256([]byte(by + "\x00" + t.Slug() + "\x00" + t.NodeID()))
 	total := 0
-	for _, b := range c.Branches {
+	for _, b := range cfg.Branches {
 		total += b.Weight
 	}
 	if total <= 0 {
 		return flow.Exit{}, &flow.Error{Code: "random.weights", Message: "the branches have no weight"}
 	}
 	at := int(binary.BigEndian.Uint64(sum[:8]) % uint64(total))
-	for _, b := range c.Branches {
+	for _, b := range cfg.Branches {
 		if at -= b.Weight; at < 0 {
 			return flow.Out(b.ID), nil
 		}

@@ -17,13 +17,13 @@ func returnType() flow.NodeType {
 
 func (*returnConfig) Outputs() []string { return nil }
 
-func (r *returnConfig) Check(c *flow.Checker) {
+func (cfg *returnConfig) Check(c *flow.Checker) {
 	if c.Document.Kind != flow.KindFunction {
 		c.Problem("return.flow", "a flow cannot return", "use end")
 		return
 	}
-	c.Given("return.value", "returned value", r.Value, c.Document.Returns, "value")
+	c.Given("return.value", "returned value", cfg.Value, c.Document.Returns, "value")
 }
 
 // Step ends the function and gives values back.
-func (c *returnConfig) Step(t *flow.Turn) (flow.Exit, error) { return t.Return(c.Name, c.Value) }
+func (cfg *returnConfig) Step(t *flow.Turn) (flow.Exit, error) { return t.Return(cfg.Name, cfg.Value) }

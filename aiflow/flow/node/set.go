@@ -31,8 +31,8 @@ func setType() flow.NodeType {
 
 func (*setConfig) Outputs() []string { return []string{"out", "error"} }
 
-func (s *setConfig) Check(c *flow.Checker) {
-	for i, a := range s.Assign {
+func (cfg *setConfig) Check(c *flow.Checker) {
+	for i, a := range cfg.Assign {
 		if a.Op != "delete" && a.Op != "increment" {
 			c.Need(a.Value.Present(), "assign", i, "value")
 		}
@@ -56,10 +56,10 @@ func (a *assignment) kind() expression.Kind {
 }
 
 // Step changes variables, one after the other.
-func (c *setConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	out := make(map[string]any, len(c.Assign))
-	for i := range c.Assign {
-		a := &c.Assign[i]
+func (cfg *setConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	out := make(map[string]any, len(cfg.Assign))
+	for i := range cfg.Assign {
+		a := &cfg.Assign[i]
 		if err := a.apply(t); err != nil {
 			return flow.Exit{}, err
 		}

@@ -33,17 +33,17 @@ func switchType() flow.NodeType {
 	}
 }
 
-func (s *switchConfig) Outputs() []string {
+func (cfg *switchConfig) Outputs() []string {
 	outs := []string{"default"}
-	for _, c := range s.Cases {
+	for _, c := range cfg.Cases {
 		outs = append(outs, c.ID)
 	}
 	return outs
 }
 
-func (s *switchConfig) Check(c *flow.Checker) {
-	for i := range s.Cases {
-		k := &s.Cases[i]
+func (cfg *switchConfig) Check(c *flow.Checker) {
+	for i := range cfg.Cases {
+		k := &cfg.Cases[i]
 		c.OwnID(k.ID, "cases", i, "id")
 		tests := 0
 		for _, given := range []bool{k.Equals.Present(), k.Between != nil, k.Matches != ""} {
@@ -61,8 +61,8 @@ func (s *switchConfig) Check(c *flow.Checker) {
 }
 
 // Step takes the first case that fits the value.
-func (c *switchConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	v, err := t.Data(c.Value)
+func (cfg *switchConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	v, err := t.Data(cfg.Value)
 	if err != nil {
 		return flow.Exit{}, err
 	}
@@ -70,8 +70,8 @@ func (c *switchConfig) Step(t *flow.Turn) (flow.Exit, error) {
 		return flow.Exit{}, err
 	}
 	t.Note(map[string]any{"value": v}, nil)
-	for i := range c.Cases {
-		k := &c.Cases[i]
+	for i := range cfg.Cases {
+		k := &cfg.Cases[i]
 		fits, err := k.fits(t, v)
 		if err != nil {
 			return flow.Exit{}, fmt.Errorf("%s: %w", k.ID, err)

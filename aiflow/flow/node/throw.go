@@ -21,10 +21,10 @@ func (*throwConfig) Outputs() []string   { return nil }
 func (*throwConfig) Check(*flow.Checker) {}
 
 // Step raises an error.
-func (c *throwConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	message, err := t.Text(c.Message)
+func (cfg *throwConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	message, err := t.Text(cfg.Message)
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	return flow.Exit{}, &flow.Error{Code: c.Code, Message: message}
+	return flow.Exit{}, &flow.Error{Code: cfg.Code, Message: message}
 }

@@ -31,52 +31,52 @@ func (*toolConfig) Outputs() []string { return []string{"out", "error"} }
 
 func (*toolConfig) Check(*flow.Checker) {}
 
-func (t *toolConfig) Refer(c *flow.Checker, env *flow.Environment) {
-	if c.Server(t.Server, env, "server") {
-		c.Tool(t.Server, t.Tool, env, "tool")
+func (cfg *toolConfig) Refer(c *flow.Checker, env *flow.Environment) {
+	if c.Server(cfg.Server, env, "server") {
+		c.Tool(cfg.Server, cfg.Tool, env, "tool")
 	}
 }
 
 // Step calls the tool.
-func (c *toolConfig) Step(t *flow.Turn) (flow.Exit, error) {
-	r, err := c.request(t)
+func (cfg *toolConfig) Step(t *flow.Turn) (flow.Exit, error) {
+	r, err := cfg.request(t)
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	t.Note(map[string]any{"server": c.Server, "tool": c.Tool, "arguments": flow.ValueOf(r.Arguments)}, nil)
-	return t.Call(c.effect(r))
+	t.Note(map[string]any{"server": cfg.Server, "tool": cfg.Tool, "arguments": flow.ValueOf(r.Arguments)}, nil)
+	return t.Call(cfg.effect(r))
 }
 
-func (c *toolConfig) request(t *flow.Turn) (flow.ToolRequest, error) {
-	args, err := t.All(c.Arguments)
-	return flow.ToolRequest{Server: c.Server, Tool: c.Tool, Arguments: args, Auto: c.Idempotency == "auto"}, err
+func (cfg *toolConfig) request(t *flow.Turn) (flow.ToolRequest, error) {
+	args, err := t.All(cfg.Arguments)
+	return flow.ToolRequest{Server: cfg.Server, Tool: cfg.Tool, Arguments: args, Auto: cfg.Idempotency == "auto"}, err
 }
 
-func (c *toolConfig) effect(r flow.ToolRequest) flow.Call {
-	return flow.Call{Kind: flow.CallTool, Once: c.once(), Timeout: c.Timeout, Request: r}
+func (cfg *toolConfig) effect(r flow.ToolRequest) flow.Call {
+	return flow.Call{Kind: flow.CallTool, Once: cfg.once(), Timeout: cfg.Timeout, Request: r}
 }
 
-func (c *toolConfig) once() bool { return c.Idempotency != "safe" }
+func (cfg *toolConfig) once() bool { return cfg.Idempotency != "safe" }
 
 // Resume takes the tool's result, or calls it again.
-func (c *toolConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
+func (cfg *toolConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	done, ok := in.(flow.EffectDone)
 	switch {
 	case !ok:
-		r, err := c.request(t)
+		r, err := cfg.request(t)
 		if err != nil {
 			return flow.Exit{}, err
 		}
-		return t.Call(c.effect(r))
+		return t.Call(cfg.effect(r))
 	case done.Err != nil:
-		return t.Again(c.Retry, done.Err, c.once() && !done.Err.Safe())
+		return t.Again(cfg.Retry, done.Err, cfg.once() && !done.Err.Safe())
 	}
 	v, err := flow.Admit(done.Result)
 	if err != nil {
 		return flow.Exit{}, err
 	}
 	t.Note(nil, map[string]any{"result": v})
-	if err := t.Save(c.SaveTo, v); err != nil {
+	if err := t.Save(cfg.SaveTo, v); err != nil {
 		return flow.Exit{}, err
 	}
 	return flow.Out("out"), nil
