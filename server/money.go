@@ -5,7 +5,6 @@ import "github.com/trunklinehq/trunkline/server/internal/view"
 // What bodies are made of.
 type (
 	microUSD = view.MicroUSD
-	rate     = view.Rate
 	document = view.Document
 	runUsage = view.RunUsage
 )

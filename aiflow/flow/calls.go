@@ -93,9 +93,8 @@ func repeatable(e *Error, once bool) bool {
 	return false
 }
 
-const (
-	CodeHTTPStatus = "http.status"
-)
+// CodeHTTPStatus is the code of an answer whose status is no success.
+const CodeHTTPStatus = "http.status"
 
 // Result reads what a call gave: the type itself, or the same as JSON.
 func Result[T any](done EffectDone) (T, error) {

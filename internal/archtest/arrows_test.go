@@ -28,7 +28,7 @@ var dependencies = []arrow{
 	{from: "provider/web", exact: []string{"provider"}},
 	{from: "provider/providertest", exact: []string{"provider"}},
 	{from: "messaging", may: []string{"messaging/internal"}, exact: []string{"provider", "messaging/media", "messaging/payload"}},
-	{from: "messaging/internal/render", exact: []string{"messaging/payload", "provider"}},
+	{from: "messaging/internal/render", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/internal/store", exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/internal/template", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/payload", exact: []string{"provider"}},

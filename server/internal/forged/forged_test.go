@@ -84,7 +84,7 @@ func TestWait_RestsAfterForgedBodies(t *testing.T) {
 			done, err := l.Wait(t.Context(), from, bytes, time.Now())
 			require.NoError(t, err)
 			at := time.Since(begun)
-			time.Sleep(20 * time.Millisecond) // what the check takes
+			<-time.After(20 * time.Millisecond) // what the check takes
 			done(signed)
 			return at
 		}
@@ -100,7 +100,7 @@ func TestWait_RestsAfterForgedBodies(t *testing.T) {
 		cancel()
 		_, err := l.Wait(ctx, stranger, 4<<20, time.Now())
 		require.ErrorIs(t, err, context.Canceled)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		require.Equal(t, time.Minute, check(stranger, 4<<20, false).Truncate(time.Minute), "the one that gave up holds no place")
 	})
 }

@@ -246,6 +246,8 @@ func undecodable(d *huma.ErrorDetail) (FieldError, bool) {
 	return FieldError{}, false
 }
 
+// WrongType is the message about a member whose value has another type than the
+// schema says.
 const WrongType = "has a value of the wrong type"
 
 // RefusedResponse documents a problem of what is no operation of the API.

@@ -77,6 +77,7 @@ const (
 	codeQuotaAPI            = "quota.api"
 )
 
+// StatusOf is the HTTP status of each code.
 var StatusOf = map[string]int{
 	CodeValidation:          http.StatusUnprocessableEntity,
 	CodeUnauthorized:        http.StatusUnauthorized,

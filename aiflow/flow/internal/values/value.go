@@ -8,11 +8,12 @@ import (
 	"fmt"
 )
 
-const MaxString = 64 << 10
-
-const MaxList = 1000
-
-const MaxDepth = 32
+// The bounds of a value.
+const (
+	MaxString = 64 << 10 // bytes of a text
+	MaxList   = 1000     // items of a list
+	MaxDepth  = 32       // levels of lists and objects
+)
 
 // ParseJSON reads a JSON value with its numbers as they are written.
 func ParseJSON(raw []byte) (any, error) {
