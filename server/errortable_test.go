@@ -167,6 +167,7 @@ var errorEnds = map[string]string{
 	"provider.Unsupported":                  "messaging.Error with code unsupported",
 	"provider.WindowClosed":                 "messaging.Error with code window_closed",
 	"provider/graph.ErrClosed":              "in messaging, another attempt with a new session",
+	"provider/graph.ErrPrivate":             "in messaging, the file's failure",
 	"provider/graph.ErrTooLong":             "in messaging, the file's failure",
 	"provider/graph.Error":                  "the providers' own errors wrap it",
 	"provider/sandbox.ErrClosed":            "in messaging, another attempt with a new session",

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -11,22 +12,30 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
+// recordTimeout is how long after a commit its record is waited for.
+const recordTimeout = 10 * time.Second
+
 // Commits are how many rows each transaction has written, in the order of their
 // commits.
 type Commits struct {
-	mu   sync.Mutex
-	rows []int64
+	mu      sync.Mutex
+	rows    []int64
+	changed chan struct{} // has a token when rows were added since the last look
 }
 
 // ObserveCommits records the transactions of package database on db until the
 // test ends.
 func ObserveCommits(t testing.TB, db *sqlx.DB) *Commits {
 	t.Helper()
-	c := &Commits{}
+	c := &Commits{changed: make(chan struct{}, 1)}
 	require.NoError(t, database.Observe(t.Context(), db, func(rows int64) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.rows = append(c.rows, rows)
+		select {
+		case c.changed <- struct{}{}:
+		default:
+		}
 	}))
 	t.Cleanup(func() { _ = database.Observe(t.Context(), db, nil) })
 	return c
@@ -42,15 +51,27 @@ func (c *Commits) Take() []int64 {
 }
 
 // RequireBounded requires that the transactions since the last call have
-// written at least all rows together, and none of them more than most.
+// written at least all rows together, and none of them more than limit. Others
+// see a commit a moment before it is recorded here, so it waits for the last.
 func (c *Commits) RequireBounded(t testing.TB, all, limit int64) {
 	t.Helper()
 	rows := c.Take()
-	require.NotEmpty(t, rows, "no transaction was observed")
-	var sum int64
-	for _, n := range rows {
-		sum += n
+	late := time.After(recordTimeout)
+	for sum(rows) < all {
+		select {
+		case <-c.changed:
+			rows = append(rows, c.Take()...)
+		case <-late:
+			require.Fail(t, "the work was not done", "%d of %d rows in %d transactions", sum(rows), all, len(rows))
+		}
 	}
-	require.GreaterOrEqual(t, sum, all, "the work was not done")
+	require.NotEmpty(t, rows, "no transaction was observed")
 	require.LessOrEqual(t, slices.Max(rows), limit, "rows of one transaction; there were %d transactions", len(rows))
+}
+
+func sum(rows []int64) (n int64) {
+	for _, r := range rows {
+		n += r
+	}
+	return n
 }
