@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { InfiniteQueryObserver } from '@tanstack/react-query'
+import { InfiniteQueryObserver, QueryObserver } from '@tanstack/react-query'
 import { expect, test } from 'vitest'
 import { client, type Page, patch, refreshHead } from './query'
 
@@ -47,4 +47,20 @@ test('the first page is read once at a time, so that its items come in their ord
   await first
   expect(answers.length).toBe(2)
   expect(client.getQueryData<{ pages: Page<Item>[] }>(key)?.pages.flatMap((page) => page.items.map(id))).toEqual(['3', '2', '1'])
+})
+
+test('what became stale during its first read is read again', async () => {
+  const answers: ((value: string) => void)[] = []
+  const observer = new QueryObserver(client, {
+    queryKey: ['first'],
+    queryFn: () => new Promise<string>((done) => answers.push(done)),
+  })
+  const stop = observer.subscribe(() => {})
+  const renewed = client.invalidateQueries({ queryKey: ['first'] })
+  answers[0]?.('before')
+  await expect.poll(() => answers.length).toBe(2)
+  answers[1]?.('after')
+  await renewed
+  expect(client.getQueryData(['first'])).toBe('after')
+  stop()
 })

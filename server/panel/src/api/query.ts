@@ -1,9 +1,23 @@
-import { hashKey, type InfiniteData, QueryClient, useInfiniteQuery } from '@tanstack/react-query'
+import { hashKey, type InfiniteData, type InvalidateOptions, type InvalidateQueryFilters, QueryClient, type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { Problem } from './client'
 
+/**
+ * A first read that is under way may have been answered before what makes it
+ * stale. The library does not begin it again, so it is read again when it ends.
+ */
+class Client extends QueryClient {
+  override async invalidateQueries<K extends QueryKey = QueryKey>(filters?: InvalidateQueryFilters<K>, options?: InvalidateOptions): Promise<void> {
+    const first = this.getQueryCache()
+      .findAll({ ...filters, fetchStatus: 'fetching' })
+      .filter((query) => query.state.data === undefined)
+    await super.invalidateQueries(filters, options)
+    await Promise.all(first.map((query) => super.invalidateQueries({ queryKey: query.queryKey, exact: true }, options)))
+  }
+}
+
 /** client keeps what was read. What fails for now is asked again; what is refused is not. */
-export const client = new QueryClient({
+export const client = new Client({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
