@@ -5,12 +5,14 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gorilla/mux"
 
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider/graph"
+	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
@@ -55,7 +57,7 @@ func (s *Server) callbackRoutes(r *mux.Router) {
 			"200": {Description: "Everything is stored."}, "400": httpapi.RefusedResponse("The body is no JSON object."),
 			"401": httpapi.RefusedResponse("The signature fits no reference that the body is for."), "413": httpapi.RefusedResponse("The body is larger than 4 MiB."),
 			"429": httpapi.RefusedResponse("Too many callbacks of this address had a signature that fits no reference."),
-			"503": httpapi.RefusedResponse("Several accounts claim a line and none has proved it yet; or the store cannot be written."),
+			"503": httpapi.RefusedResponse("Several accounts claim a line and none has proved it yet; the store cannot be written; or too many large bodies of unknown addresses wait to be checked."),
 		},
 	})
 }
@@ -99,7 +101,7 @@ func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
 	}
 	err = s.takeCallback(r, from, body)
 	switch {
-	case errors.Is(err, messaging.ErrNotCallback), errors.Is(err, messaging.ErrUnverified), r.Context().Err() != nil:
+	case errors.Is(err, messaging.ErrNotCallback), errors.Is(err, messaging.ErrUnverified), errors.Is(err, forged.ErrBusy), r.Context().Err() != nil:
 	case !s.Messaging.Addressed(body):
 		s.forged.Foreign(from, s.cfg.Now())
 	default:
@@ -110,6 +112,8 @@ func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 	case errors.Is(err, messaging.ErrNotCallback):
 		httpapi.WriteProblem(w, httpapi.Malformed("the body must be a JSON object as the network sends it"))
+	case errors.Is(err, forged.ErrBusy):
+		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeUnavailable, "too many large callbacks of unknown addresses wait to be checked").RetryAfter(time.Second))
 	default:
 		httpapi.WriteProblem(w, s.problemOf(r.Context(), err))
 	}

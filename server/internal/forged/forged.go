@@ -5,6 +5,7 @@ package forged
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"sync"
 	"time"
@@ -32,15 +33,22 @@ const (
 	small     = 64 << 10
 	restTimes = 9
 	restLimit = time.Second
+	// maxWaiting is how many bodies wait to be checked: each is in memory, and
+	// with more of them the networks would not wait for the answer.
+	maxWaiting = 16
 )
+
+// ErrBusy reports that too many large bodies of strangers wait already.
+var ErrBusy = errors.New("forged: too many large bodies of unknown addresses wait to be checked")
 
 // Limiter counts in memory: a write for each body would cost more than it.
 // The zero value is ready.
 type Limiter struct {
 	mu      sync.Mutex
 	buckets map[netip.Prefix]bucket
-	once    sync.Once
-	turn    chan struct{} // has one place: who checks a stranger's large body
+	waiting int           // large bodies of strangers
+	once    sync.Once     // makes turn
+	turn    chan struct{} // its one place is taken while a stranger's large body is checked
 }
 
 type bucket struct {
@@ -65,14 +73,18 @@ func (l *Limiter) Take(from netip.Addr, bytes int64, now time.Time) (wait time.D
 }
 
 // Wait returns when a body of so many bytes that came from an address may be
-// checked, or with ctx's error. The caller calls done after the check and says
-// whether somebody here had signed the body. Bodies of addresses from which such
-// a body came before do not wait.
+// checked. The caller calls done after the check and says whether somebody here
+// had signed the body. Bodies of addresses from which such a body came before do
+// not wait. The error is [ErrBusy] or ctx's.
 func (l *Limiter) Wait(ctx context.Context, from netip.Addr, bytes int64, now time.Time) (done func(signed bool), err error) {
 	if bytes <= small || l.trusts(from, now) {
 		return func(bool) {}, nil
 	}
 	l.once.Do(func() { l.turn = make(chan struct{}, 1) })
+	if !l.enter() {
+		return nil, ErrBusy
+	}
+	defer l.leave()
 	select {
 	case l.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -86,6 +98,23 @@ func (l *Limiter) Wait(ctx context.Context, from netip.Addr, bytes int64, now ti
 		}
 		time.AfterFunc(min(restLimit, restTimes*time.Since(begun)), func() { <-l.turn })
 	}, nil
+}
+
+// enter counts one more body that waits, if it may.
+func (l *Limiter) enter() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting >= maxWaiting {
+		return false
+	}
+	l.waiting++
+	return true
+}
+
+func (l *Limiter) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting--
 }
 
 // trusts reports whether somebody here had signed a body of that address lately.

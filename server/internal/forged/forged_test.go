@@ -104,3 +104,36 @@ func TestWait_RestsAfterForgedBodies(t *testing.T) {
 		require.Equal(t, time.Minute, check(stranger, 4<<20, false).Truncate(time.Minute), "the one that gave up holds no place")
 	})
 }
+
+// TestWait_HoldsFewBodies: whoever waits holds a body in memory, so few may.
+func TestWait_HoldsFewBodies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l forged.Limiter
+		first, err := l.Wait(t.Context(), stranger, 4<<20, time.Now())
+		require.NoError(t, err)
+		checked := make(chan error)
+		for range 16 {
+			go func() {
+				done, err := l.Wait(t.Context(), stranger, 4<<20, time.Now())
+				if err == nil {
+					done(true)
+				}
+				checked <- err
+			}()
+		}
+		synctest.Wait()
+		_, err = l.Wait(t.Context(), stranger, 4<<20, time.Now())
+		require.ErrorIs(t, err, forged.ErrBusy, "at once, with 16 before it")
+		done, err := l.Wait(t.Context(), stranger, 1<<10, time.Now())
+		require.NoError(t, err, "a small one does not wait")
+		done(false)
+		first(true)
+		for range 16 {
+			require.NoError(t, <-checked)
+		}
+		done, err = l.Wait(t.Context(), stranger, 4<<20, time.Now())
+		require.NoError(t, err, "all have left")
+		done(true)
+	})
+}
